@@ -1,0 +1,69 @@
+//! Where a server is and how to log in: what a connection needs to be opened.
+
+use std::fmt;
+use std::path::PathBuf;
+use std::time::Duration;
+
+/// A server's address.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Address {
+    /// Path of the socket file itself (`DIR/mysql.sock`, `DIR/.s.PGSQL.5432`).
+    Unix(PathBuf),
+    /// Host name or address, and port.
+    Tcp {
+        /// Name or address.
+        host: String,
+        /// Port.
+        port: u16,
+    },
+}
+
+impl fmt::Display for Address {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Unix(path) => write!(f, "{}", path.display()),
+            Self::Tcp { host, port } => write!(f, "{host}:{port}"),
+        }
+    }
+}
+
+/// Whether the connection is encrypted. Never negotiated down: what is asked for is had, or fails.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub enum Tls {
+    /// No TLS.
+    #[default]
+    Off,
+    /// TLS; the server's certificate is checked against this file's, or not at all when `None`
+    /// (servers that rqps starts make their own certificate on loopback).
+    Required {
+        /// PEM file of the authority to trust.
+        ca: Option<PathBuf>,
+    },
+}
+
+/// A password that does not show itself in debug output.
+#[derive(Clone, PartialEq, Eq, Default)]
+pub struct Password(pub String);
+
+impl fmt::Debug for Password {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(if self.0.is_empty() { "Password(none)" } else { "Password(...)" })
+    }
+}
+
+/// Everything that is needed to open a connection.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Endpoint {
+    /// Where the server listens.
+    pub address: Address,
+    /// Whether the connection is encrypted.
+    pub tls: Tls,
+    /// User name.
+    pub user: String,
+    /// Password; empty for none.
+    pub password: Password,
+    /// Database to use; empty for the server's default.
+    pub database: String,
+    /// Longest time for connecting and authenticating together.
+    pub connect_timeout: Duration,
+}

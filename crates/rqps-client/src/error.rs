@@ -1,0 +1,139 @@
+//! Errors of clients, classed by what a load generator does about them.
+
+use std::io;
+
+/// What to do about an error.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum ErrorClass {
+    /// Roll the event back, count it, try again: deadlocks, lock waits, serialization failures.
+    Retry,
+    /// Stop the step: anything else that the server says.
+    Abort,
+    /// The connection is gone: the server died, or something broke it.
+    Lost,
+}
+
+/// What a server said.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("server error {code}: {message}", code = if self.errno == 0 { self.sqlstate.clone() } else { format!("{} ({})", self.errno, self.sqlstate) })]
+pub struct ServerError {
+    /// MySQL's error number; 0 for PostgreSQL.
+    pub errno: u16,
+    /// SQLSTATE, five characters; empty where the server sent none.
+    pub sqlstate: String,
+    /// The server's text.
+    pub message: String,
+}
+
+impl ServerError {
+    /// The short code under which the error is counted: MySQL's number, PostgreSQL's SQLSTATE.
+    #[must_use]
+    pub fn code(&self) -> String {
+        if self.errno == 0 { self.sqlstate.clone() } else { self.errno.to_string() }
+    }
+
+    /// The error's class, by number or SQLSTATE.
+    ///
+    /// Retried are MySQL 1213 (deadlock), 1205 (lock wait timeout), 1020 (record changed) and
+    /// PostgreSQL 40001, 40P01, 23505, 55P03.
+    #[must_use]
+    pub fn class(&self) -> ErrorClass {
+        let retry = match self.errno {
+            0 => matches!(self.sqlstate.as_str(), "40001" | "40P01" | "23505" | "55P03"),
+            errno => matches!(errno, 1213 | 1205 | 1020),
+        };
+        if retry { ErrorClass::Retry } else { ErrorClass::Abort }
+    }
+}
+
+/// Why a call on a connection failed.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    /// The server answered with an error; the connection is still good.
+    #[error(transparent)]
+    Server(#[from] ServerError),
+    /// No connection could be made.
+    #[error("connect to {address}")]
+    Connect {
+        /// Where to.
+        address: String,
+        /// Why not.
+        #[source]
+        source: io::Error,
+    },
+    /// The socket failed or was closed by the other side.
+    #[error("connection lost while {doing}")]
+    Lost {
+        /// What was under way.
+        doing: &'static str,
+        /// The socket's error.
+        #[source]
+        source: io::Error,
+    },
+    /// No answer within the time allowed.
+    #[error("no answer within {seconds} s while {doing}")]
+    Timeout {
+        /// What was under way.
+        doing: &'static str,
+        /// The limit.
+        seconds: u64,
+    },
+    /// The server sent bytes that the protocol does not allow here.
+    #[error("protocol violation while {doing}: {detail}")]
+    Protocol {
+        /// What was under way.
+        doing: &'static str,
+        /// What was wrong.
+        detail: String,
+    },
+    /// The server wants something that this client does not do.
+    #[error("not supported: {what}")]
+    Unsupported {
+        /// What it wants, and what to do instead.
+        what: String,
+    },
+    /// TLS could not be set up.
+    #[error("TLS with {address}: {detail}")]
+    Tls {
+        /// Where to.
+        address: String,
+        /// What went wrong.
+        detail: String,
+    },
+    /// The caller's statement and parameters do not fit together.
+    #[error("statement {sql:?}: {detail}")]
+    Usage {
+        /// The statement.
+        sql: String,
+        /// What does not fit.
+        detail: String,
+    },
+}
+
+impl Error {
+    /// What to do about it.
+    #[must_use]
+    pub fn class(&self) -> ErrorClass {
+        match self {
+            Self::Server(error) => error.class(),
+            Self::Lost { .. } | Self::Timeout { .. } | Self::Connect { .. } => ErrorClass::Lost,
+            Self::Protocol { .. } | Self::Tls { .. } => ErrorClass::Lost,
+            Self::Unsupported { .. } | Self::Usage { .. } => ErrorClass::Abort,
+        }
+    }
+
+    /// The code under which it is counted.
+    #[must_use]
+    pub fn code(&self) -> String {
+        match self {
+            Self::Server(error) => error.code(),
+            Self::Connect { .. } => "connect".to_owned(),
+            Self::Lost { .. } => "lost".to_owned(),
+            Self::Timeout { .. } => "timeout".to_owned(),
+            Self::Protocol { .. } => "protocol".to_owned(),
+            Self::Unsupported { .. } => "unsupported".to_owned(),
+            Self::Tls { .. } => "tls".to_owned(),
+            Self::Usage { .. } => "usage".to_owned(),
+        }
+    }
+}

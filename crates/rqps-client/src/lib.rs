@@ -1,0 +1,144 @@
+//! Clients for MySQL's and PostgreSQL's protocols, and a null client, behind one [`Connection`].
+//!
+//! `wire` turns bytes into meaning and back and opens no socket; `mysql` and `postgres` own sockets;
+//! `null` answers at once, for measuring rqps itself. Executing a statement is the hot path: it
+//! allocates nothing after warm-up and looks at result rows only to count them.
+
+pub mod endpoint;
+pub mod error;
+pub mod null;
+pub mod params;
+pub mod session;
+
+pub use endpoint::{Address, Endpoint, Password, Tls};
+pub use error::{Error, ErrorClass, ServerError};
+pub use null::NullConnection;
+pub use params::{ParamType, Params, Value};
+pub use session::Session;
+
+/// How a statement travels.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Protocol {
+    /// Prepared on the server once, then executed with parameters in binary form.
+    Prepared,
+    /// Sent as text each time, parameters written into it as literals.
+    Text,
+}
+
+/// A statement as the workload defines it.
+#[derive(Debug, Clone)]
+pub struct StatementSpec<'a> {
+    /// SQL with `?` for each parameter, for every DBMS; a `?` elsewhere is not allowed.
+    pub sql: &'a str,
+    /// The parameters' types in order.
+    pub params: &'a [ParamType],
+    /// How it travels.
+    pub protocol: Protocol,
+    /// Rows that the null client answers with; real servers ignore it.
+    pub null_rows: u64,
+}
+
+/// A statement known to one connection; meaningless on another.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct StatementId(pub u32);
+
+/// What a statement did.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Outcome {
+    /// Rows received.
+    pub rows: u64,
+    /// Rows changed, as the server counts them.
+    pub affected: u64,
+}
+
+/// A result read in full as text, for everything that is not measured.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct ResultSet {
+    /// Column names.
+    pub columns: Vec<String>,
+    /// Rows of columns; `None` is NULL.
+    pub rows: Vec<Vec<Option<String>>>,
+    /// Rows changed, for statements that return none.
+    pub affected: u64,
+}
+
+impl ResultSet {
+    /// The first column of the first row, when there is one and it is not NULL.
+    #[must_use]
+    pub fn scalar(&self) -> Option<&str> {
+        self.rows.first()?.first()?.as_deref()
+    }
+}
+
+/// One connection to one server. Errors that leave it unusable say so by their class.
+pub trait Connection: Send {
+    /// Opens a connection and authenticates.
+    ///
+    /// # Errors
+    /// When the address cannot be reached in time, TLS fails, or the server refuses the user.
+    fn connect(endpoint: &Endpoint) -> Result<Self, Error>
+    where
+        Self: Sized;
+
+    /// Makes a statement known to this connection (prepares it on the server when prepared).
+    ///
+    /// # Errors
+    /// When the server refuses the statement, or its parameters do not match `spec.params`.
+    fn prepare(&mut self, spec: &StatementSpec<'_>) -> Result<StatementId, Error>;
+
+    /// Executes a statement and skips its rows, counting them. Hot path.
+    ///
+    /// # Errors
+    /// The server's error with its class, or a lost connection.
+    fn execute(&mut self, statement: StatementId, params: &Params) -> Result<Outcome, Error>;
+
+    /// Sends one statement as text and skips its rows, counting them. Hot path of bulk inserts.
+    ///
+    /// # Errors
+    /// As [`Connection::execute`].
+    fn execute_text(&mut self, sql: &[u8]) -> Result<Outcome, Error>;
+
+    /// Sends one statement as text and reads the whole result.
+    ///
+    /// # Errors
+    /// As [`Connection::execute`].
+    fn query(&mut self, sql: &str) -> Result<ResultSet, Error>;
+
+    /// What this connection really is: transport, TLS, authentication, the server's version.
+    fn session(&self) -> &Session;
+
+    /// The longest time to wait for an answer; `None` waits for ever.
+    ///
+    /// # Errors
+    /// When the socket refuses the setting.
+    fn set_timeout(&mut self, timeout: Option<std::time::Duration>) -> Result<(), Error>;
+
+    /// A handle that other threads can use to break the connection while it waits.
+    ///
+    /// # Errors
+    /// When the socket cannot be duplicated.
+    fn breaker(&self) -> Result<Breaker, Error>;
+}
+
+/// Breaks a connection from another thread: its pending call fails with a lost connection.
+#[derive(Debug)]
+pub enum Breaker {
+    /// A unix socket.
+    Unix(std::os::unix::net::UnixStream),
+    /// A TCP socket, with or without TLS on top.
+    Tcp(std::net::TcpStream),
+    /// Nothing to break: the null client never waits.
+    Null,
+}
+
+impl Breaker {
+    /// Shuts the socket down in both directions. A socket that is closed already is fine.
+    pub fn break_off(&self) {
+        use std::net::Shutdown::Both;
+        let _ = match self {
+            Self::Unix(socket) => socket.shutdown(Both),
+            Self::Tcp(socket) => socket.shutdown(Both),
+            Self::Null => Ok(()),
+        };
+    }
+}

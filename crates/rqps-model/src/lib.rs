@@ -1,0 +1,21 @@
+//! The words of the project as types: systems, steps, slices, samples, estimates. No IO, no clock.
+//!
+//! Every other crate speaks in these words; docs/glossary.md explains them to users.
+
+pub mod estimate;
+pub mod metric;
+pub mod run;
+pub mod sample;
+pub mod slice;
+pub mod step;
+pub mod system;
+pub mod version;
+
+pub use estimate::{Better, Estimate, Verdict};
+pub use metric::{Metric, PerOperation};
+pub use run::{Host, Placement, Run, RunStatus, RunStep, RunSystem, Schedule, StepOutcome};
+pub use sample::{HostCounters, ProcessCounters, Sample, StorageCounters, Usage};
+pub use slice::{ErrorCount, Lateness, Mark, SeriesPoint, Slice, Windows};
+pub use step::{Figure, Group, StepInfo, StepKind};
+pub use system::{Dbms, Engine, Label, SystemSource, SystemSpec, Transport};
+pub use version::Version;

@@ -1,0 +1,209 @@
+//! A run as it is stored and reported: host, systems, steps and all slices.
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::str::FromStr;
+
+use serde::{Deserialize, Serialize};
+
+use crate::system::UnknownWord;
+use crate::{Label, Slice, StepInfo, SystemSpec, Version};
+
+/// Where client threads and the server threads that serve them run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Placement {
+    /// Paired for at most as many clients as CPUs, free above.
+    #[default]
+    Auto,
+    /// The kernel decides.
+    Free,
+    /// The server on one half of the CPUs, clients on the other.
+    Split,
+    /// Each client thread on the CPU of the server thread that serves it.
+    Paired,
+}
+
+impl FromStr for Placement {
+    type Err = UnknownWord;
+    fn from_str(text: &str) -> Result<Self, UnknownWord> {
+        match text {
+            "auto" => Ok(Self::Auto),
+            "free" => Ok(Self::Free),
+            "split" => Ok(Self::Split),
+            "paired" => Ok(Self::Paired),
+            _ => Err(UnknownWord {
+                what: "placement",
+                value: text.to_owned(),
+                known: "auto, free, split, paired",
+            }),
+        }
+    }
+}
+
+impl fmt::Display for Placement {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Auto => "auto",
+            Self::Free => "free",
+            Self::Split => "split",
+            Self::Paired => "paired",
+        })
+    }
+}
+
+/// In which order slices of several systems follow one another.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase", tag = "mode")]
+pub enum Schedule {
+    /// One system after the other, the whole suite each; every step repeated for some slices.
+    Sequential {
+        /// Slices per step, system and number of clients.
+        slices: u32,
+    },
+}
+
+/// The host that a run was made on.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct Host {
+    /// Its name.
+    pub hostname: String,
+    /// Kernel release, `uname -r`.
+    pub kernel: String,
+    /// Distribution, `PRETTY_NAME` of os-release.
+    pub os: String,
+    /// CPU model.
+    pub cpu_model: String,
+    /// CPUs that rqps may use.
+    pub n_cpus: u32,
+    /// Memory, bytes.
+    pub memory_bytes: u64,
+    /// Whether the CPU says that it is virtual.
+    pub virtual_machine: bool,
+    /// File system and device of the data directories: `ext4 on /dev/vda`.
+    pub storage: String,
+}
+
+/// How a run ended, or that it has not.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum RunStatus {
+    /// Under way, or ended without saying so.
+    Running,
+    /// Every step has its slices or its failure.
+    Finished,
+    /// Stopped by the user; can be resumed.
+    Interrupted,
+    /// Stopped by an error; can be resumed.
+    Failed,
+}
+
+impl fmt::Display for RunStatus {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(match self {
+            Self::Running => "running",
+            Self::Finished => "finished",
+            Self::Interrupted => "interrupted",
+            Self::Failed => "failed",
+        })
+    }
+}
+
+/// A system as it really ran.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RunSystem {
+    /// What the plan asked for.
+    pub spec: SystemSpec,
+    /// What the server says it is; absent until it was first started.
+    pub version: Option<Version>,
+    /// The server's own version text: `select version()`.
+    pub version_text: String,
+    /// Where its files came from and their checksum, for the reader.
+    pub origin: String,
+    /// The effective settings, by the server's own names.
+    pub settings: BTreeMap<String, String>,
+    /// Facts of the benchmark's own session: transport, TLS, auth plugin, charset, isolation.
+    pub session: BTreeMap<String, String>,
+}
+
+/// The state of one step on one system.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase", tag = "outcome")]
+pub enum StepOutcome {
+    /// Not reached yet.
+    Pending,
+    /// All slices are there.
+    Done,
+    /// It failed and has no figure.
+    Failed {
+        /// What happened, and the end of the server's log.
+        reason: String,
+    },
+}
+
+/// One step with one number of clients: its description, and per system its outcome and slices.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct RunStep {
+    /// What the step is.
+    pub info: StepInfo,
+    /// Client threads.
+    pub clients: u32,
+    /// Placement that was in force.
+    pub placement: Placement,
+    /// In the order of the run's systems.
+    pub systems: Vec<SystemStep>,
+}
+
+/// One step on one system.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct SystemStep {
+    /// How it went.
+    pub outcome: StepOutcome,
+    /// Its slices in order of time.
+    pub slices: Vec<Slice>,
+    /// Size of tables and indexes after the step, bytes.
+    pub database_bytes: Option<u64>,
+}
+
+/// A whole run.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Run {
+    /// Unique in its store: `20261121-203015-demo`.
+    pub id: String,
+    /// The plan's name.
+    pub name: String,
+    /// How it stands.
+    pub status: RunStatus,
+    /// Start, milliseconds since 1970.
+    pub started_unix_ms: i64,
+    /// End, where it has ended.
+    pub finished_unix_ms: Option<i64>,
+    /// How often it was resumed.
+    pub n_resumed: u32,
+    /// Version of rqps.
+    pub rqps_version: String,
+    /// The command that started it.
+    pub command_line: String,
+    /// The plan as TOML, with every default written out.
+    pub plan: String,
+    /// The seed that all randomness derives from.
+    pub seed: u64,
+    /// Order of slices.
+    pub schedule: Schedule,
+    /// Where it ran.
+    pub host: Host,
+    /// Index of the base among the systems.
+    pub base: usize,
+    /// The systems, base and candidates, in the plan's order.
+    pub systems: Vec<RunSystem>,
+    /// The steps in the order in which they run.
+    pub steps: Vec<RunStep>,
+}
+
+impl Run {
+    /// The base's label.
+    #[must_use]
+    pub fn base_label(&self) -> &Label {
+        &self.systems[self.base].spec.label
+    }
+}

@@ -1,0 +1,178 @@
+//! What the samplers read: counters of host, server, client and storage, and their differences.
+//!
+//! All counters are cumulative; a [`Usage`] is the difference of two samples. Fields that are
+//! gauges (a value of the moment) say so.
+
+use serde::{Deserialize, Serialize};
+
+/// Host-wide counters, from `/proc/stat`, `/proc/meminfo` and `/proc/vmstat`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct HostCounters {
+    /// CPU time in user mode, all CPUs, nice included, guest not counted twice; nanoseconds.
+    pub cpu_user_ns: u64,
+    /// CPU time in the kernel, interrupts included; nanoseconds.
+    pub cpu_system_ns: u64,
+    /// CPU time idle, waiting for storage not included; nanoseconds.
+    pub cpu_idle_ns: u64,
+    /// CPU time idle with storage requests outstanding; nanoseconds.
+    pub cpu_iowait_ns: u64,
+    /// CPU time taken by the hypervisor; nanoseconds.
+    pub cpu_steal_ns: u64,
+    /// Context switches of all CPUs.
+    pub context_switches: u64,
+    /// Gauge: tasks that run or could run.
+    pub procs_running: u64,
+    /// Gauge: tasks blocked on storage.
+    pub procs_blocked: u64,
+    /// Gauge: memory that could be had without swapping, bytes.
+    pub memory_available_bytes: u64,
+    /// Pages swapped in.
+    pub swap_in_pages: u64,
+    /// Pages swapped out.
+    pub swap_out_pages: u64,
+    /// Gauge: number of CPUs.
+    pub n_cpus: u32,
+}
+
+/// Counters of a process, or the sum over a process tree, from `/proc/PID/*`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct ProcessCounters {
+    /// CPU time in user mode, nanoseconds (10 ms steps).
+    pub cpu_user_ns: u64,
+    /// CPU time in the kernel, nanoseconds (10 ms steps).
+    pub cpu_system_ns: u64,
+    /// CPU time in all, nanoseconds, from the process CPU clock (1 ns steps).
+    pub cpu_total_ns: u64,
+    /// Gauge: resident memory, bytes; memory shared inside the tree is counted once.
+    pub rss_bytes: u64,
+    /// Page faults served without storage.
+    pub minor_faults: u64,
+    /// Page faults that read storage.
+    pub major_faults: u64,
+    /// Context switches in which a thread waited for something.
+    pub voluntary_switches: u64,
+    /// Context switches in which a thread was pushed off its CPU.
+    pub involuntary_switches: u64,
+    /// Bytes fetched from storage on behalf of the processes.
+    pub read_bytes: u64,
+    /// Bytes sent to storage on behalf of the processes.
+    pub write_bytes: u64,
+    /// Gauge: processes in the tree.
+    pub n_processes: u32,
+    /// Gauge: threads in the tree.
+    pub n_threads: u32,
+}
+
+/// Counters of one block device, from `/proc/diskstats`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct StorageCounters {
+    /// Reads completed.
+    pub reads: u64,
+    /// Bytes read.
+    pub read_bytes: u64,
+    /// Writes completed.
+    pub writes: u64,
+    /// Bytes written.
+    pub write_bytes: u64,
+    /// Time during which requests were under way, nanoseconds.
+    pub busy_ns: u64,
+}
+
+/// Everything that was read at one moment.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct Sample {
+    /// Monotonic time since the sampler's epoch, nanoseconds.
+    pub at_ns: u64,
+    /// The host.
+    pub host: HostCounters,
+    /// The server's process tree; absent for a server on another host.
+    pub server: Option<ProcessCounters>,
+    /// rqps itself.
+    pub client: ProcessCounters,
+    /// The device that holds the data directory; absent when it has none (tmpfs, overlay).
+    pub storage: Option<StorageCounters>,
+    /// CPU that the samplers themselves used so far, nanoseconds.
+    pub sampler_cpu_ns: u64,
+}
+
+/// What was used between two samples; gauges are those of the later one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct Usage {
+    /// Wall-clock time between the samples, nanoseconds.
+    pub wall_ns: u64,
+    /// The host.
+    pub host: HostCounters,
+    /// The server's process tree.
+    pub server: Option<ProcessCounters>,
+    /// rqps itself, samplers included.
+    pub client: ProcessCounters,
+    /// The data directory's device.
+    pub storage: Option<StorageCounters>,
+    /// CPU of the samplers, nanoseconds.
+    pub sampler_cpu_ns: u64,
+}
+
+impl HostCounters {
+    fn since(&self, first: &Self) -> Self {
+        Self {
+            cpu_user_ns: self.cpu_user_ns.saturating_sub(first.cpu_user_ns),
+            cpu_system_ns: self.cpu_system_ns.saturating_sub(first.cpu_system_ns),
+            cpu_idle_ns: self.cpu_idle_ns.saturating_sub(first.cpu_idle_ns),
+            cpu_iowait_ns: self.cpu_iowait_ns.saturating_sub(first.cpu_iowait_ns),
+            cpu_steal_ns: self.cpu_steal_ns.saturating_sub(first.cpu_steal_ns),
+            context_switches: self.context_switches.saturating_sub(first.context_switches),
+            swap_in_pages: self.swap_in_pages.saturating_sub(first.swap_in_pages),
+            swap_out_pages: self.swap_out_pages.saturating_sub(first.swap_out_pages),
+            ..*self
+        }
+    }
+}
+
+impl ProcessCounters {
+    fn since(&self, first: &Self) -> Self {
+        Self {
+            cpu_user_ns: self.cpu_user_ns.saturating_sub(first.cpu_user_ns),
+            cpu_system_ns: self.cpu_system_ns.saturating_sub(first.cpu_system_ns),
+            cpu_total_ns: self.cpu_total_ns.saturating_sub(first.cpu_total_ns),
+            minor_faults: self.minor_faults.saturating_sub(first.minor_faults),
+            major_faults: self.major_faults.saturating_sub(first.major_faults),
+            voluntary_switches: self.voluntary_switches.saturating_sub(first.voluntary_switches),
+            involuntary_switches: self
+                .involuntary_switches
+                .saturating_sub(first.involuntary_switches),
+            read_bytes: self.read_bytes.saturating_sub(first.read_bytes),
+            write_bytes: self.write_bytes.saturating_sub(first.write_bytes),
+            ..*self
+        }
+    }
+}
+
+impl StorageCounters {
+    fn since(&self, first: &Self) -> Self {
+        Self {
+            reads: self.reads.saturating_sub(first.reads),
+            read_bytes: self.read_bytes.saturating_sub(first.read_bytes),
+            writes: self.writes.saturating_sub(first.writes),
+            write_bytes: self.write_bytes.saturating_sub(first.write_bytes),
+            busy_ns: self.busy_ns.saturating_sub(first.busy_ns),
+        }
+    }
+}
+
+impl Usage {
+    /// What was used from `first` to `last`. Parts that either sample lacks are absent.
+    #[must_use]
+    pub fn between(first: &Sample, last: &Sample) -> Self {
+        let pair = |a: Option<ProcessCounters>, b: Option<ProcessCounters>| {
+            a.zip(b).map(|(a, b)| b.since(&a))
+        };
+        Self {
+            wall_ns: last.at_ns.saturating_sub(first.at_ns),
+            host: last.host.since(&first.host),
+            server: pair(first.server, last.server),
+            client: last.client.since(&first.client),
+            storage: first.storage.zip(last.storage).map(|(a, b)| b.since(&a)),
+            sampler_cpu_ns: last.sampler_cpu_ns.saturating_sub(first.sampler_cpu_ns),
+        }
+    }
+}

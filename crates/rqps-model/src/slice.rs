@@ -1,0 +1,154 @@
+//! A slice: one uninterrupted measurement of one step on one system, with all that was recorded.
+
+use serde::{Deserialize, Serialize};
+
+use crate::{Sample, Usage};
+
+/// Operations counted in windows of equal length; the last, incomplete window is left out.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct Windows {
+    /// Length of a window, nanoseconds.
+    pub length_ns: u64,
+    /// Operations that ended in each window.
+    pub counts: Vec<u32>,
+}
+
+/// One second of a slice.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct SeriesPoint {
+    /// Statements answered in this second.
+    pub queries: u32,
+    /// Events finished in this second.
+    pub events: u32,
+    /// Ignored errors in this second.
+    pub errors: u32,
+    /// Sum of the response times of the events that ended in this second, nanoseconds.
+    pub sum_ns: u64,
+    /// Longest of them, nanoseconds.
+    pub max_ns: u64,
+}
+
+/// How well a set rate was held; absent where none was set.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct Lateness {
+    /// Starts that were due in the slice.
+    pub n_due: u64,
+    /// Starts later than one millisecond after their intended time.
+    pub n_late: u64,
+    /// Starts that were due before the slice's end and never came.
+    pub n_missed: u64,
+    /// Longest delay of a start, nanoseconds.
+    pub max_ns: u64,
+    /// Sum of all delays, nanoseconds.
+    pub sum_ns: u64,
+}
+
+/// How often one error that is survived was seen.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ErrorCount {
+    /// The server's number or SQLSTATE: `1213`, `40P01`.
+    pub code: String,
+    /// How many events met it.
+    pub n: u64,
+}
+
+/// A reason why a figure is not to be taken at its face value; shown wherever the figure is.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case", tag = "mark")]
+pub enum Mark {
+    /// Events met errors that are ignored and retried.
+    Errors {
+        /// How many.
+        n: u64,
+    },
+    /// The step failed and has no figure.
+    Failed {
+        /// What happened, in a sentence.
+        reason: String,
+    },
+    /// The client's threads used nearly all of their CPUs, so the server may not be the limit.
+    ClientBound {
+        /// Client CPU over the CPU time that its threads could have had, percent.
+        pct: u32,
+    },
+    /// The server's background work had not come to rest before the step.
+    NotSettled {
+        /// What was left, in a sentence.
+        left: String,
+    },
+    /// A rate was set and not held.
+    RateMissed {
+        /// Starts missed.
+        n_missed: u64,
+    },
+    /// The hypervisor took CPU.
+    Steal {
+        /// Share of all CPU time, percent.
+        pct: u32,
+    },
+    /// Pages were swapped.
+    Swapped {
+        /// Pages in and out.
+        pages: u64,
+    },
+    /// The run was interrupted and resumed before this step.
+    Resumed,
+    /// Anything else, in a sentence.
+    Note {
+        /// The sentence.
+        text: String,
+    },
+}
+
+/// One uninterrupted measurement.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Slice {
+    /// Which repetition of the step on this system, from 0.
+    pub idx: u32,
+    /// Wall-clock start, milliseconds since 1970.
+    pub start_unix_ms: i64,
+    /// Measured time, nanoseconds.
+    pub duration_ns: u64,
+    /// Seed of the slice; client i draws from a stream derived from seed and i.
+    pub seed: u64,
+    /// Events finished.
+    pub n_events: u64,
+    /// Statements answered.
+    pub n_queries: u64,
+    /// What the step's figure counts.
+    pub n_operations: u64,
+    /// Rows received.
+    pub n_rows: u64,
+    /// Errors survived, by code.
+    pub errors: Vec<ErrorCount>,
+    /// How well the rate was held, where one was set.
+    pub lateness: Option<Lateness>,
+    /// Operations per window of 20 ms.
+    pub windows: Windows,
+    /// One point per second.
+    pub series: Vec<SeriesPoint>,
+    /// Response times of events in nanoseconds: an HDR histogram, V2 format, deflated.
+    #[serde(skip)]
+    pub response_times: Vec<u8>,
+    /// What was used from start to end.
+    pub usage: Usage,
+    /// The samples, first and last at the slice's ends, the others once a second.
+    #[serde(skip)]
+    pub samples: Vec<Sample>,
+    /// Reasons for caution.
+    pub marks: Vec<Mark>,
+}
+
+impl Slice {
+    /// Operations per second: the slice's figure.
+    #[must_use]
+    pub fn figure(&self) -> f64 {
+        per_second(self.n_operations, self.duration_ns)
+    }
+}
+
+/// `n` things in `duration_ns` as things per second; 0 when no time passed.
+#[must_use]
+pub fn per_second(n: u64, duration_ns: u64) -> f64 {
+    if duration_ns == 0 { 0.0 } else { n as f64 * 1e9 / duration_ns as f64 }
+}

@@ -1,0 +1,113 @@
+//! Steps of a suite as reports and the store know them: name, kind, group, and what is counted.
+
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+
+/// What kind of work a step does, which decides how long it runs and whether it is reported.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum StepKind {
+    /// Creates and fills the tables; a fixed amount of work.
+    Load,
+    /// Changes no row.
+    Read,
+    /// Changes rows.
+    Write,
+    /// Inserts rows and so makes the tables larger.
+    Insert,
+    /// Warms caches; run, recorded, and left out of summary tables.
+    WarmUp,
+}
+
+/// The groups in which the field reports microbenchmarks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Group {
+    /// Point queries and in-lists.
+    Point,
+    /// Range queries without aggregation, and the scan.
+    Range,
+    /// Range queries with aggregation.
+    RangeAggregate,
+    /// Inserts, updates, deletes and mixes of them.
+    Write,
+    /// Loading, warming, and whatever is not compared in charts.
+    Other,
+}
+
+impl Group {
+    /// Every group, in the order of reports.
+    pub const ALL: [Self; 5] =
+        [Self::Point, Self::Range, Self::RangeAggregate, Self::Write, Self::Other];
+
+    /// The heading over the group's chart.
+    #[must_use]
+    pub fn title(self) -> &'static str {
+        match self {
+            Self::Point => "Point queries",
+            Self::Range => "Range queries without aggregation",
+            Self::RangeAggregate => "Range queries with aggregation",
+            Self::Write => "Writes",
+            Self::Other => "Loading and warming",
+        }
+    }
+}
+
+/// What a step's figure counts per second.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Figure {
+    /// Statements, BEGIN and COMMIT included.
+    Queries,
+    /// Rows that the server read (the scan).
+    RowsRead,
+    /// Rows inserted (the load).
+    RowsInserted,
+}
+
+impl Figure {
+    /// One operation in words: `query`, `row`.
+    #[must_use]
+    pub fn operation(self) -> &'static str {
+        match self {
+            Self::Queries => "query",
+            Self::RowsRead | Self::RowsInserted => "row",
+        }
+    }
+
+    /// The unit of the figure.
+    #[must_use]
+    pub fn unit(self) -> &'static str {
+        match self {
+            Self::Queries => "queries/s",
+            Self::RowsRead => "rows/s",
+            Self::RowsInserted => "inserts/s",
+        }
+    }
+}
+
+impl fmt::Display for Figure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.unit())
+    }
+}
+
+/// What reports need to know of a step. How it runs is the suite's business (`rqps-workload`).
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct StepInfo {
+    /// Unique in its suite: `point-query.pre`, `random-points_range=100`.
+    pub name: String,
+    /// The name without arguments: `random-points`.
+    pub family: String,
+    /// Range size or in-list length, where the step has one.
+    pub n: Option<u32>,
+    /// What kind of work it does.
+    pub kind: StepKind,
+    /// The group it is reported in.
+    pub group: Group,
+    /// What its figure counts.
+    pub figure: Figure,
+    /// The statements and arguments in a sentence, for the report's details.
+    pub what: String,
+}

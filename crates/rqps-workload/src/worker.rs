@@ -1,0 +1,50 @@
+//! HOT PATH: what a client thread runs, event by event. The loop that calls it is `rqps-load`'s.
+
+use rqps_client::{Connection, Outcome};
+
+/// Why an event did not finish.
+#[derive(Debug, thiserror::Error)]
+pub enum EventError {
+    /// The client's error, with its class.
+    #[error(transparent)]
+    Client(#[from] rqps_client::Error),
+    /// A statement returned another number of rows than an untouched table must give.
+    #[error(
+        "statement {statement:?} returned {got} rows where {expected} were expected: the run is broken"
+    )]
+    WrongRows {
+        /// The statement's SQL.
+        statement: String,
+        /// What was expected: `1`, `1 to 100`.
+        expected: String,
+        /// What came.
+        got: u64,
+    },
+}
+
+/// The state of one client thread of one workload on one connection.
+pub trait Worker<C: Connection>: Send {
+    /// Runs one event: its statements in order, calling `answered` after each one with what it did.
+    ///
+    /// # Errors
+    /// The first error ends the event. On a [`rqps_client::ErrorClass::Retry`] the caller calls
+    /// [`Worker::roll_back`], counts it, and runs another event.
+    fn event(
+        &mut self,
+        connection: &mut C,
+        answered: &mut impl FnMut(Outcome),
+    ) -> Result<(), EventError>;
+
+    /// Brings the connection back to a state outside any transaction after a failed event.
+    ///
+    /// # Errors
+    /// When the server refuses, or the connection is lost.
+    fn roll_back(&mut self, connection: &mut C) -> Result<(), EventError>;
+
+    /// Restarts the random stream: the same seed gives the same events again.
+    fn reseed(&mut self, seed: u64);
+
+    /// Operations in one answered statement, as the step's figure counts them: 1 for queries; for
+    /// the scan, the rows of the table.
+    fn operations_per_statement(&self) -> u64;
+}

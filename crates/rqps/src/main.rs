@@ -1,0 +1,2 @@
+//! The rqps command.
+fn main() {}
