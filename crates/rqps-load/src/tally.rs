@@ -27,7 +27,8 @@ pub struct Tally {
     pub n_operations: u64,
     /// Rows received.
     pub n_rows: u64,
-    /// Rate of operations: sum over clients of operations / time until the client's last answer.
+    /// Rate of operations: sum over clients of operations / time until the client's last answer,
+    /// or until the slice's end where that is later.
     pub operations_per_s: f64,
     /// Errors survived, by code.
     pub errors: Vec<ErrorCount>,
@@ -134,10 +135,12 @@ impl Tally {
     }
 
     /// Closes a client's tally: computes its rate and cuts windows and seconds that the slice did
-    /// not fill. `whole_ns` is the time in which every window and second was measured in full.
+    /// not fill. `whole_ns` is the time in which every window and second was measured in full; a
+    /// client that had nothing to do at the end (a set rate) was measured that long too.
     pub fn finish(&mut self, whole_ns: u64) {
-        if self.last_ns > 0 {
-            self.operations_per_s = self.n_operations as f64 * 1e9 / self.last_ns as f64;
+        let span_ns = self.last_ns.max(whole_ns);
+        if span_ns > 0 {
+            self.operations_per_s = self.n_operations as f64 * 1e9 / span_ns as f64;
         }
         let length = |ns: u64| usize::try_from(whole_ns / ns).unwrap_or(usize::MAX);
         self.windows.counts.truncate(length(WINDOW_NS));
@@ -253,28 +256,30 @@ mod tests {
         tally.statement(25_000_000, 1, 10);
         tally.event(5_000_000, 25_000_000);
         tally.error(1_500_000_000, "1213".to_owned());
+        tally.statement(2_500_000_000, 1, 0);
         tally.finish(2_000_000_000);
-        assert_eq!((tally.n_events, tally.n_queries, tally.n_rows), (2, 2, 20));
+        assert_eq!((tally.n_events, tally.n_queries, tally.n_rows), (2, 3, 20));
         assert_eq!(tally.windows.counts.len(), 100);
         assert_eq!(tally.windows.counts[..2], [1, 1]);
         assert_eq!(tally.series.len(), 2);
         assert_eq!(tally.series[0].sum_ns, 25_000_000);
         assert_eq!(tally.series[1].errors, 1);
-        assert!((tally.operations_per_s - 80.0).abs() < 1e-9);
-        assert_eq!(tally.duration_ns(), 25_000_000);
+        // Three statements until the last answer at 2.5 s.
+        assert!((tally.operations_per_s - 1.2).abs() < 1e-9);
+        assert_eq!(tally.duration_ns(), 2_500_000_000);
     }
 
     #[test]
     fn merging_adds_rates() {
         let mut first = Tally::for_order(&order());
-        first.statement(1_000_000_000, 10, 0);
+        first.statement(2_000_000_000, 20, 0);
         first.finish(2_000_000_000);
         let mut second = Tally::for_order(&order());
-        second.statement(2_000_000_000, 10, 0);
+        second.statement(4_000_000_000, 20, 0);
         second.finish(2_000_000_000);
         first.merge(&second);
         assert!((first.operations_per_s - 15.0).abs() < 1e-9);
-        assert_eq!(first.n_operations, 20);
-        assert_eq!(first.duration_ns(), 1_333_333_333);
+        assert_eq!(first.n_operations, 40);
+        assert_eq!(first.duration_ns(), 2_666_666_667);
     }
 }
