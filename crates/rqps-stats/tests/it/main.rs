@@ -31,8 +31,9 @@ fn coverage(n: usize, base_sd: f64, candidate_sd: f64) -> f64 {
         let base: Vec<f64> = (0..n).map(|_| 1e4 * (base_sd * random.normal()).exp()).collect();
         let candidate: Vec<f64> =
             (0..n).map(|_| TRUTH * 1e4 * (candidate_sd * random.normal()).exp()).collect();
-        let (low, high) = ratio(&base, &candidate).unwrap().interval.unwrap();
-        covered += u32::from(low <= TRUTH && TRUTH <= high);
+        let interval = ratio(&base, &candidate).and_then(|r| r.interval);
+        let covers = interval.is_some_and(|(low, high)| low <= TRUTH && TRUTH <= high);
+        covered += u32::from(covers);
     }
     f64::from(covered) / f64::from(RUNS)
 }
