@@ -5,9 +5,10 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
+use std::time::Duration;
 
 use rqps_model::{Dbms, Engine, Label, Placement, Schedule, SystemSource, SystemSpec, Transport};
-use rqps_workload::{Form, Size, SuiteArgs};
+use rqps_workload::{Size, SuiteArgs};
 use serde::{Deserialize, Serialize};
 
 /// Why a plan is refused.
@@ -67,6 +68,15 @@ pub struct SuitePlan {
     pub steps: Vec<String>,
     /// Tables, rows, clients, seconds.
     pub args: SuiteArgs,
+}
+
+/// Which steps of a suite a plan means before its globs are looked at.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Form {
+    /// The 32 figures that the field publishes today.
+    Short,
+    /// Every step.
+    Full,
 }
 
 /// A plan as written.
@@ -164,6 +174,8 @@ pub struct SecondsFile {
     pub insert: Option<f64>,
     /// The warm-up before each step, not counted.
     pub warm_up: Option<f64>,
+    /// Upper bound for steps with a time of their own (the warming scans).
+    pub fixed_at_most: Option<f64>,
 }
 
 /// The schedule as written.
@@ -366,11 +378,15 @@ impl SuiteFile {
             Some(word) => word.parse().map_err(|e| (format!("{e}"), "write one of them".into()))?,
             None => Size::Small,
         };
-        let form: Form = match &self.form {
-            Some(word) => word.parse().map_err(|e| (format!("{e}"), "write one of them".into()))?,
-            None => Form::Short,
+        let form = match self.form.as_deref() {
+            None | Some("short") => Form::Short,
+            Some("full") => Form::Full,
+            Some(other) => {
+                let what = format!("form {other:?} is not known");
+                return Err((what, "write \"short\" or \"full\"".to_owned()));
+            }
         };
-        let mut args = SuiteArgs::of(size);
+        let mut args = size.args();
         if let Some(tables) = self.tables {
             args.tables = tables;
         }
@@ -381,14 +397,19 @@ impl SuiteFile {
             args.clients.clone_from(clients);
         }
         let seconds = &self.seconds;
-        for (written, target) in [
-            (seconds.read, &mut args.read_s),
-            (seconds.write, &mut args.write_s),
-            (seconds.insert, &mut args.insert_s),
-            (seconds.warm_up, &mut args.warm_up_s),
+        let times = &mut args.times;
+        for (key, written, target) in [
+            ("read", seconds.read, &mut times.read),
+            ("write", seconds.write, &mut times.write),
+            ("insert", seconds.insert, &mut times.insert),
+            ("warm_up", seconds.warm_up, &mut times.warm_up),
+            ("fixed_at_most", seconds.fixed_at_most, &mut times.fixed_at_most),
         ] {
             if let Some(value) = written {
-                *target = value;
+                *target = Duration::try_from_secs_f64(value).map_err(|_| {
+                    let what = format!("seconds.{key} = {value} is no time");
+                    (what, "write a number of seconds, 0 or more".to_owned())
+                })?;
             }
         }
         args.check().map_err(|e| (e.to_string(), "see `rqps suites show sysbench`".to_owned()))?;
