@@ -9,13 +9,16 @@ pub mod endpoint;
 pub mod error;
 pub mod null;
 pub mod params;
+pub mod postgres;
 pub mod session;
 mod transport;
+pub mod wire;
 
 pub use endpoint::{Address, Endpoint, Password, Tls};
 pub use error::{Error, ErrorClass, ServerError};
 pub use null::NullConnection;
 pub use params::{ParamType, Params, Value};
+pub use postgres::PostgresConnection;
 pub use session::Session;
 
 /// How a statement travels.
