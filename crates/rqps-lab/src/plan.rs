@@ -8,7 +8,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use rqps_model::{Dbms, Engine, Label, Placement, Schedule, SystemSource, SystemSpec, Transport};
-use rqps_workload::{Size, SuiteArgs};
+use rqps_workload::{Form, Size, SuiteArgs};
 use serde::{Deserialize, Serialize};
 
 /// Why a plan is refused.
@@ -68,15 +68,6 @@ pub struct SuitePlan {
     pub steps: Vec<String>,
     /// Tables, rows, clients, seconds.
     pub args: SuiteArgs,
-}
-
-/// Which steps of a suite a plan means before its globs are looked at.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Form {
-    /// The 32 figures that the field publishes today.
-    Short,
-    /// Every step.
-    Full,
 }
 
 /// A plan as written.

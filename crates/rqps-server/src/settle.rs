@@ -40,6 +40,10 @@ const POLL: Duration = Duration::from_millis(250);
 /// Modified pages that count as none: InnoDB keeps dirtying a few for its own bookkeeping.
 const DIRTY_PAGES: u64 = 200;
 
+/// A server whose modified pages are below one percent of its buffer pool (the limit that settling
+/// sets) and have not become fewer for this long is at rest: it will not write them by itself.
+const NO_DECLINE: Duration = Duration::from_secs(3);
+
 /// Unpurged transactions that count as none.
 const HISTORY: u64 = 1000;
 
@@ -158,10 +162,16 @@ fn wait_for_innodb(
     connection: &mut dyn Connection,
     (began, go_on): (Instant, &dyn Fn() -> bool),
 ) -> Result<Option<String>, Error> {
+    let pool = status(connection, "Innodb_buffer_pool_pages_total")?.unwrap_or(0);
+    let (mut fewest, mut declined) = (u64::MAX, Instant::now());
     loop {
         let dirty = status(connection, "Innodb_buffer_pool_pages_dirty")?.unwrap_or(0);
         let history = history_length(connection)?;
-        if dirty <= DIRTY_PAGES && history <= HISTORY {
+        if dirty < fewest {
+            (fewest, declined) = (dirty, Instant::now());
+        }
+        let rests = dirty <= pool / 100 && declined.elapsed() >= NO_DECLINE;
+        if (dirty <= DIRTY_PAGES || rests) && history <= HISTORY {
             return Ok(None);
         }
         if began.elapsed() >= order.ceiling() || !go_on() {

@@ -143,7 +143,8 @@ pub fn count_sql(table: u32) -> String {
     format!("SELECT COUNT(*) FROM {}", table_name(table))
 }
 
-/// Inserts the rows of a part, calling `on_rows` with the number of rows of each answered INSERT.
+/// Inserts the rows of a part, calling `on_rows` with the number of rows of each answered INSERT;
+/// ends early when it returns false.
 ///
 /// # Errors
 /// The server's, or a lost connection. What can be retried is, ten times.
@@ -151,7 +152,7 @@ pub fn populate_table_part<C: Connection>(
     connection: &mut C,
     spec: &LoadSpec,
     part: &TablePart,
-    on_rows: &mut dyn FnMut(u64),
+    on_rows: &mut dyn FnMut(u64) -> bool,
 ) -> Result<(), Error> {
     let sampler = Sampler::new(spec.distribution, spec.rows);
     let seed = mix(spec.seed).wrapping_add(u64::from(part.table));
@@ -164,7 +165,9 @@ pub fn populate_table_part<C: Connection>(
         n_rows += 1;
         if sql.len() + ROW_BYTES > INSERT_BYTES {
             insert(connection, &sql)?;
-            on_rows(n_rows);
+            if !on_rows(n_rows) {
+                return Ok(());
+            }
             sql.clear();
             n_rows = 0;
         }
