@@ -7,13 +7,16 @@
 mod buffer;
 pub mod endpoint;
 pub mod error;
+pub mod mysql;
 pub mod null;
 pub mod params;
 pub mod session;
 mod transport;
+pub mod wire;
 
 pub use endpoint::{Address, Endpoint, Password, Tls};
 pub use error::{Error, ErrorClass, ServerError};
+pub use mysql::MysqlConnection;
 pub use null::NullConnection;
 pub use params::{ParamType, Params, Value};
 pub use session::Session;
