@@ -7,6 +7,7 @@
 mod buffer;
 pub mod endpoint;
 pub mod error;
+pub mod mysql;
 pub mod null;
 pub mod params;
 pub mod postgres;
@@ -16,6 +17,7 @@ pub mod wire;
 
 pub use endpoint::{Address, Endpoint, Password, Tls};
 pub use error::{Error, ErrorClass, ServerError};
+pub use mysql::MysqlConnection;
 pub use null::NullConnection;
 pub use params::{ParamType, Params, Value};
 pub use postgres::PostgresConnection;
