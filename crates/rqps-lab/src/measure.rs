@@ -45,7 +45,9 @@ pub(crate) struct Bench<'a> {
 pub(crate) struct Wanted {
     /// The seed of this step and number of clients, the same for every system.
     pub(crate) seed: u64,
-    /// How many.
+    /// The first one: above 0 where an interrupted step goes on.
+    pub(crate) from: u32,
+    /// How many in all, those before `from` included.
     pub(crate) n_slices: u32,
 }
 
@@ -74,7 +76,7 @@ pub(crate) fn step<C: Connection + 'static>(
         run_slice(&mut crew, &order, (bench, None), listen)?;
     }
     let n_slices = if planned.info.kind == StepKind::WarmUp { 1 } else { wanted.n_slices };
-    for idx in 0..n_slices {
+    for idx in wanted.from..n_slices {
         let stop = Stop::Time(planned.step.slice_time(&planned.args));
         let order = Order {
             pace: Pace::Closed,

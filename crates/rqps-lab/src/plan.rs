@@ -4,12 +4,17 @@
 //! label - with the line, the reason and the remedy, before anything is fetched or started.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::path::PathBuf;
 use std::time::Duration;
 
-use rqps_model::{Dbms, Engine, Label, Placement, Schedule, SystemSource, SystemSpec, Transport};
+use rqps_model::{
+    Dbms, Engine, Label, Placement, Schedule, SystemSource, SystemSpec, Transport, Version,
+};
+use rqps_server::{Catalogue, Dsn};
 use rqps_workload::{Form, Size, SuiteArgs};
-use serde::{Deserialize, Serialize};
+
+mod file;
+
+pub use file::{OptionValue, PlanFile, ScheduleFile, SecondsFile, SuiteFile, SystemFile};
 
 /// Why a plan is refused.
 #[derive(Debug, thiserror::Error)]
@@ -68,119 +73,6 @@ pub struct SuitePlan {
     pub steps: Vec<String>,
     /// Tables, rows, clients, seconds.
     pub args: SuiteArgs,
-}
-
-/// A plan as written.
-#[derive(Debug, Clone, Default, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct PlanFile {
-    /// Name of the plan; shown in lists.
-    pub name: Option<String>,
-    /// Label of the base; the first system when absent.
-    pub base: Option<String>,
-    /// The systems.
-    #[serde(default)]
-    pub system: Vec<SystemFile>,
-    /// The suites; the sysbench suite when absent.
-    #[serde(default)]
-    pub suite: Vec<SuiteFile>,
-    /// Order of slices and placement.
-    #[serde(default)]
-    pub schedule: ScheduleFile,
-}
-
-/// A system as written.
-#[derive(Debug, Clone, Default, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct SystemFile {
-    /// Its label; made from DBMS, version and config when absent.
-    pub label: Option<String>,
-    /// `mysql`, `mariadb` or `postgres`; may be left out with `dsn`.
-    pub dbms: Option<String>,
-    /// A version of the catalogue.
-    pub version: Option<String>,
-    /// Or the directory of an installed server.
-    pub basedir: Option<PathBuf>,
-    /// Or the address of a server that runs already.
-    pub dsn: Option<String>,
-    /// `innodb`; `heap` for PostgreSQL.
-    pub engine: Option<String>,
-    /// Built-in profile or path; `small` when absent.
-    pub config: Option<String>,
-    /// Single options on top.
-    #[serde(default)]
-    pub options: BTreeMap<String, OptionValue>,
-    /// `socket`, `tcp` or `tls`.
-    pub transport: Option<Transport>,
-}
-
-/// An option's value as TOML lets one write it.
-#[derive(Debug, Clone, Serialize, Deserialize)]
-#[serde(untagged)]
-pub enum OptionValue {
-    /// `"O_DIRECT"`
-    Text(String),
-    /// `42`
-    Integer(i64),
-    /// `0.9`
-    Float(f64),
-    /// `true`: written as 1 or 0, which every server understands.
-    Bool(bool),
-}
-
-/// A suite as written.
-#[derive(Debug, Clone, Default, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct SuiteFile {
-    /// Prefix of its step names, for plans with several suites.
-    pub name: Option<String>,
-    /// `sysbench`, or the path of a suite file.
-    pub kind: Option<String>,
-    /// `tiny`, `small` or `medium`: presets for what follows.
-    pub size: Option<String>,
-    /// `short` (32 figures) or `full`.
-    pub form: Option<String>,
-    /// Tables.
-    pub tables: Option<u32>,
-    /// Rows of each table.
-    pub rows: Option<u64>,
-    /// Numbers of clients; every step runs with each.
-    pub clients: Option<Vec<u32>>,
-    /// Globs of step names.
-    pub steps: Option<Vec<String>>,
-    /// Seconds of a slice.
-    #[serde(default)]
-    pub seconds: SecondsFile,
-}
-
-/// Seconds of a slice, by kind of step, as written.
-#[derive(Debug, Clone, Default, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct SecondsFile {
-    /// Steps that change no row.
-    pub read: Option<f64>,
-    /// Steps that change rows.
-    pub write: Option<f64>,
-    /// The insert step.
-    pub insert: Option<f64>,
-    /// The warm-up before each step, not counted.
-    pub warm_up: Option<f64>,
-    /// Upper bound for steps with a time of their own (the warming scans).
-    pub fixed_at_most: Option<f64>,
-}
-
-/// The schedule as written.
-#[derive(Debug, Clone, Default, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct ScheduleFile {
-    /// `sequential`.
-    pub mode: Option<String>,
-    /// Slices per step and system.
-    pub slices: Option<u32>,
-    /// `auto`, `free`, `split` or `paired`.
-    pub placement: Option<String>,
-    /// Seed of all randomness; drawn when absent, and recorded.
-    pub seed: Option<u64>,
 }
 
 /// Slices per step when the plan does not say: the fewest whose interval is of use.
@@ -310,15 +202,18 @@ impl SystemFile {
         match (&self.version, &self.basedir, &self.dsn) {
             (Some(version), None, None) => {
                 let dbms = need_dbms()?;
-                let entry = rqps_server::catalogue::find(dbms, version)
-                    .map_err(|e| (e.to_string(), "see `rqps servers list`".to_owned()))?;
+                let see = || "see `rqps servers list`".to_owned();
+                let wanted: Version = version.parse().map_err(|e| (format!("{e}"), see()))?;
+                let catalogue = Catalogue::builtin().map_err(|e| (e.to_string(), see()))?;
+                let entry =
+                    catalogue.find(dbms, &wanted).map_err(|e| (e.to_string(), see()))?;
                 Ok((SystemSource::Catalogue { version: entry.version.clone() }, dbms, None))
             }
             (None, Some(path), None) => {
                 Ok((SystemSource::Basedir { path: path.clone() }, need_dbms()?, None))
             }
             (None, None, Some(dsn)) => {
-                let parsed = rqps_server::Dsn::parse(dsn)
+                let parsed = Dsn::parse(dsn)
                     .map_err(|e| (e.to_string(), "write mysql://user:password@host:port/db".into()))?;
                 if !self.options.is_empty() || self.config.is_some() {
                     let what = "a server given by dsn is not configured by rqps".to_owned();

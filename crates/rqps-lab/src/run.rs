@@ -52,6 +52,8 @@ struct Lab<'a> {
     cpus: Vec<usize>,
     listen: &'a mut Listener<'a>,
     n_slices: u32,
+    /// What the last settling of the present system left undone.
+    unsettled: Option<String>,
 }
 
 /// Carries out a plan and returns the run's id. Every slice is stored as it ends; when this fails,
@@ -76,7 +78,9 @@ pub fn run<'a>(
     let n_done = done(&run);
     let n_steps = steps.len() * plan.systems.len();
     listen(Event::RunStarted { run: &id, n_steps, n_done });
-    let mut lab = Lab { plan, steps, context, store, run, cpus, listen, n_slices };
+    let unsettled = None;
+    let mut lab =
+        Lab { plan, steps, context, store, run, cpus, listen, n_slices, unsettled };
     let result = lab.all_systems();
     let status = match &result {
         Ok(()) => RunStatus::Finished,
@@ -186,6 +190,7 @@ impl Lab<'_> {
 
     fn with_server(&mut self, idx: usize, up: &mut Up) -> Result<()> {
         self.record_facts(idx, up)?;
+        self.unsettled = None;
         let pending: Vec<usize> = (0..self.steps.len())
             .filter(|&s| self.run.steps[s].systems[idx].outcome == StepOutcome::Pending)
             .collect();
@@ -200,7 +205,8 @@ impl Lab<'_> {
             }
             let next = pending.get(n + 1).copied();
             self.announce(idx, step_idx, next);
-            let marks = if resumed && n == 0 { vec![Mark::Resumed] } else { Vec::new() };
+            let mut marks = if resumed && n == 0 { vec![Mark::Resumed] } else { Vec::new() };
+            marks.extend(self.unsettled.iter().map(|left| Mark::NotSettled { left: left.clone() }));
             self.one_step(idx, step_idx, up, marks)?;
         }
         Ok(())
@@ -277,13 +283,8 @@ impl Lab<'_> {
             }
             Err(error) => StepOutcome::Failed { reason: format!("{error:#}") },
         };
-        let left = if outcome == StepOutcome::Done && self.steps[step_idx].step.settle {
-            self.settle(idx, step_idx, up)?
-        } else {
-            None
-        };
-        if let Some(left) = left {
-            self.note_unsettled(idx, step_idx, left);
+        if outcome == StepOutcome::Done && self.steps[step_idx].step.settle {
+            self.settle(idx, step_idx, up)?;
         }
         let bytes = up.database_bytes()?;
         self.store.set_outcome(&self.run.id, (step_idx, idx), &outcome, bytes)?;
@@ -362,8 +363,13 @@ impl Lab<'_> {
     }
 
     fn measure(&mut self, idx: usize, step_idx: usize, up: &mut Up, marks: Vec<Mark>) -> Result<()> {
-        let wanted =
-            Wanted { seed: mix(self.run.seed, step_idx as u64 + 1), n_slices: self.n_slices };
+        // An interrupted step goes on after the slices that it has.
+        let n_there = self.run.steps[step_idx].systems[idx].slices.len();
+        let wanted = Wanted {
+            seed: mix(self.run.seed, step_idx as u64 + 1),
+            from: u32::try_from(n_there).unwrap_or(u32::MAX),
+            n_slices: self.n_slices,
+        };
         match self.plan.systems[idx].dbms {
             Dbms::Mysql | Dbms::Mariadb => {
                 self.measure_with::<MysqlConnection>((idx, step_idx), up, wanted, marks)
@@ -380,36 +386,33 @@ impl Lab<'_> {
         (idx, step_idx): (usize, usize),
         up: &mut Up,
         wanted: Wanted,
-        mut extra: Vec<Mark>,
+        extra: Vec<Mark>,
     ) -> Result<()> {
         let Self { steps, store, run, listen, cpus, context, .. } = self;
         let mut bench = up.bench(cpus, &context.interrupt);
         let mut slices = Vec::new();
         let id = run.id.clone();
         let mut keep = |mut slice: Slice| -> Result<()> {
-            slice.marks.append(&mut extra);
+            slice.marks.extend(extra.iter().cloned());
             store.insert_slice(&id, (step_idx, idx), &slice)?;
             slices.push(slice);
             Ok(())
         };
-        // A step that goes on after an interruption begins anew; what it had is kept in the store
-        // under its own outcome, which only then becomes done.
         let result = measure::step::<C>(&mut bench, &steps[step_idx], wanted, *listen, &mut keep);
         run.steps[step_idx].systems[idx].slices.extend(slices);
         result
     }
 
-    fn settle(&mut self, idx: usize, step_idx: usize, up: &mut Up) -> Result<Option<String>> {
+    /// Settles the server. What was left is said, and marks every slice until the next settling.
+    fn settle(&mut self, idx: usize, step_idx: usize, up: &mut Up) -> Result<()> {
         let label = &self.plan.systems[idx].label;
         (self.listen)(Event::Preparing { label, doing: "settle" });
-        up.settle(&self.steps[step_idx].args, &self.context.interrupt)
-    }
-
-    /// What was left after settling is a mark on the slices that follow; it is said at once too.
-    fn note_unsettled(&mut self, idx: usize, step_idx: usize, left: String) {
-        let label = &self.plan.systems[idx].label;
-        let step = &self.steps[step_idx].info.name;
-        (self.listen)(Event::Note(&format!("{label}: not at rest after {step}: {left}")));
+        self.unsettled = up.settle(&self.steps[step_idx].args, &self.context.interrupt)?;
+        if let Some(left) = &self.unsettled {
+            let step = &self.steps[step_idx].info.name;
+            (self.listen)(Event::Note(&format!("{label}: not at rest after {step}: {left}")));
+        }
+        Ok(())
     }
 }
 
