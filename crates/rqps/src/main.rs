@@ -40,6 +40,22 @@ pub(crate) struct Surroundings {
     pub(crate) colour: bool,
 }
 
+impl Surroundings {
+    /// What the lab needs of them.
+    pub(crate) fn lab(&self) -> rqps_lab::Context {
+        rqps_lab::Context {
+            results: self.results.clone(),
+            cache: self.cache.clone(),
+            temp: self.temp.clone(),
+            interrupt: Arc::clone(&self.interrupt),
+            command_line: self.command_line.clone(),
+            rqps_version: env!("CARGO_PKG_VERSION").to_owned(),
+            anew: false,
+            drawn_seed: 0,
+        }
+    }
+}
+
 fn main() -> ExitCode {
     let cli = Cli::parse();
     let interrupt = Arc::new(AtomicBool::new(false));
@@ -65,6 +81,13 @@ pub(crate) fn complain(text: &str) {
     use std::io::Write as _;
     // With stderr gone there is nobody left to tell.
     let _ = writeln!(std::io::stderr(), "rqps: {text}");
+}
+
+/// A prompt on stderr, without a line's end.
+pub(crate) fn prompt(text: &str) {
+    use std::io::Write as _;
+    let mut out = std::io::stderr();
+    let _ = out.write_all(text.as_bytes()).and_then(|()| out.flush());
 }
 
 fn dispatch(cli: &Cli, around: &Surroundings) -> Result<ExitCode> {

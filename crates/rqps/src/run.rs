@@ -18,16 +18,7 @@ use crate::{Surroundings, complain, report};
 /// Carries out `rqps run ...`.
 pub(crate) fn run(args: &RunArgs, around: &Surroundings) -> Result<ExitCode> {
     let plan = plan_of(args)?;
-    let context = Context {
-        results: around.results.clone(),
-        cache: around.cache.clone(),
-        temp: around.temp.clone(),
-        interrupt: around.interrupt.clone(),
-        command_line: around.command_line.clone(),
-        rqps_version: env!("CARGO_PKG_VERSION").to_owned(),
-        anew: args.new,
-        drawn_seed: drawn_seed(),
-    };
+    let context = Context { anew: args.new, drawn_seed: drawn_seed(), ..around.lab() };
     let began = std::time::Instant::now();
     let mut store = Store::open(&around.results)?;
     let mut progress = Progress::new();
