@@ -176,7 +176,10 @@ mod tests {
             said(|a| a.rows = 3_000_000_000),
             "rows = 3000000000: give 1 to 2147483647 rows per table"
         );
-        assert_eq!(said(|a| a.clients.clear()), "clients = []: give at least one number of clients");
+        assert_eq!(
+            said(|a| a.clients.clear()),
+            "clients = []: give at least one number of clients"
+        );
         assert_eq!(said(|a| a.clients.push(0)), "clients = 0: give numbers from 1 on");
         assert_eq!(
             said(|a| a.times.write = Duration::ZERO),

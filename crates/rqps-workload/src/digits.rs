@@ -38,6 +38,7 @@ pub fn push_pad(rng: &mut Rng, out: &mut Vec<u8>) {
 }
 
 #[inline]
+#[expect(clippy::cast_possible_truncation, reason = "a number below 100 fits any usize")]
 fn push_groups<const BYTES: usize>(rng: &mut Rng, out: &mut Vec<u8>) {
     let mut text = [b'-'; BYTES];
     for group in text.chunks_mut(GROUP + 1) {

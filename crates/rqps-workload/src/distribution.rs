@@ -97,9 +97,7 @@ impl Sampler {
                 let n = (rows * SPECIAL_VALUES_PCT / 100).max(1);
                 Shape::Special { first: (rows - n) / 2 + 1, n }
             }
-            Distribution::Pareto => {
-                Shape::Pareto { power: PARETO_H.ln() / (1.0 - PARETO_H).ln() }
-            }
+            Distribution::Pareto => Shape::Pareto { power: PARETO_H.ln() / (1.0 - PARETO_H).ln() },
             Distribution::Zipfian => Shape::Zipfian(Zipf::new(rows as f64)),
         };
         Self { rows, shape }
@@ -192,8 +190,7 @@ impl Zipf {
             let u = self.upper + rng.unit() * (self.lower - self.upper);
             let x = Self::inverse(u);
             let k = (x + 0.5).floor().max(1.0);
-            let accepted =
-                k - x <= self.s || u >= Self::integral(k + 0.5) - k.powf(-ZIPF_EXPONENT);
+            let accepted = k - x <= self.s || u >= Self::integral(k + 0.5) - k.powf(-ZIPF_EXPONENT);
             if accepted {
                 return whole(k);
             }

@@ -8,6 +8,8 @@ pub mod args;
 pub mod digits;
 pub mod distribution;
 pub mod error;
+#[cfg(test)]
+mod fake;
 pub mod manual;
 pub mod populate;
 pub mod program;

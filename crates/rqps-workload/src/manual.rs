@@ -4,9 +4,9 @@ use std::fmt::Write as _;
 
 use rqps_model::StepKind;
 
+use crate::Suite;
 use crate::statement::{Source, Statement};
 use crate::step::{Clients, Short, Step};
-use crate::Suite;
 
 /// The statements of a suite as a Markdown table, in the order in which steps use them.
 #[must_use]

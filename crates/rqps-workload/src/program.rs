@@ -88,7 +88,11 @@ impl Program {
             return Err(SuiteError::Argument {
                 key: "rows",
                 value: args.rows.to_string(),
-                remedy: format!("{} needs at most {} rows", step.name, i32::MAX as u64 - u64::from(n)),
+                remedy: format!(
+                    "{} needs at most {} rows",
+                    step.name,
+                    i32::MAX as u64 - u64::from(n)
+                ),
             });
         }
         let mut names: Vec<&str> = Vec::new();

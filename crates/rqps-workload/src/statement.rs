@@ -49,7 +49,11 @@ impl Source {
         (Self::IdPlusNLess1, "id+n-1", "the id drawn last plus n-1"),
         (Self::IdPlusN, "id+n", "the id drawn last plus n"),
         (Self::Ids, "ids", "n fresh ids, for `{list}`"),
-        (Self::HotIds, "hot-ids", "n adjacent ids from rows/2+1 on, the same every time, for `{list}`"),
+        (
+            Self::HotIds,
+            "hot-ids",
+            "n adjacent ids from rows/2+1 on, the same every time, for `{list}`",
+        ),
         (Self::K, "k", "a fresh value of k, 1 to rows, by the step's distribution"),
         (Self::KPlusN, "k+n", "the value of k drawn last plus n"),
         (Self::Ks, "ks", "n fresh values of k, for `{list}`"),

@@ -98,11 +98,16 @@ pub struct Step {
 
 impl Step {
     /// The numbers of clients that it runs with, one after the other.
+    ///
+    /// The load runs once, over tables and, where there are more clients than tables, over parts of
+    /// tables.
     #[must_use]
     pub fn clients(&self, args: &SuiteArgs) -> Vec<u32> {
-        match self.clients {
-            Clients::Each => args.clients.clone(),
-            Clients::Tables => vec![args.tables],
+        let most = args.clients.iter().copied().max().unwrap_or(1);
+        match (self.kind, self.clients) {
+            (StepKind::Load, _) => vec![most.max(args.tables)],
+            (_, Clients::Each) => args.clients.clone(),
+            (_, Clients::Tables) => vec![args.tables],
         }
     }
 
@@ -149,9 +154,8 @@ impl Step {
         let n = |wanted: fn(&Statement) -> bool| -> u32 {
             self.event.iter().filter(|part| wanted(&part.statement)).map(|part| part.times).sum()
         };
-        let puts_back = |s: &Statement| {
-            s.verb == Verb::Insert && s.params.contains(&Source::SameId)
-        };
+        let puts_back =
+            |s: &Statement| s.verb == Verb::Insert && s.params.contains(&Source::SameId);
         n(|s| s.verb == Verb::Delete) > n(puts_back)
     }
 
@@ -211,7 +215,8 @@ impl Step {
         {
             let _ = write!(text, " with n = {n}");
         }
-        let draws = |source: &Source| matches!(source, Source::Id | Source::Ids | Source::K | Source::Ks);
+        let draws =
+            |source: &Source| matches!(source, Source::Id | Source::Ids | Source::K | Source::Ks);
         if self.event.iter().any(|part| part.statement.params.iter().any(draws)) {
             let (distribution, rows) = (self.distribution(args), self.rows(args));
             let _ = write!(text, "; values {distribution} over 1 to {rows}");

@@ -1,7 +1,7 @@
 //! A suite: an ordered list of steps, read from a TOML file that users can copy and change.
 
-use crate::step::Step;
 use crate::SuiteError;
+use crate::step::Step;
 
 mod file;
 mod select;
