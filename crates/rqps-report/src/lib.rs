@@ -1,1 +1,11 @@
+//! Reports: pure functions from a run to text, markdown, CSV, JSON and one self-contained HTML page.
 //!
+//! No IO and no clock: the same run and the same version give the same bytes.
+
+pub mod analysis;
+pub mod response;
+
+mod number;
+mod words;
+
+pub use analysis::Analysis;
