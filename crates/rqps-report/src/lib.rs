@@ -4,8 +4,14 @@
 
 pub mod analysis;
 pub mod response;
+pub mod text;
 
+mod grid;
+mod layout;
 mod number;
+mod repeat;
+mod tone;
 mod words;
 
 pub use analysis::Analysis;
+pub use text::{Detail, TextOptions};

@@ -14,9 +14,12 @@ pub(crate) const NOTHING: &str = "-";
 /// Most decimals of a ratio: the steadiest measurements of this field resolve 0.1%.
 const MAX_RATIO_DECIMALS: usize = 3;
 
-/// Half the interval's width in the unit of the value; `None` without one or when it is nothing.
+/// Half the interval's width in the unit of the value; `None` without one, or when it is nothing
+/// but the rounding of the arithmetic.
 fn half_width(estimate: &Estimate) -> Option<f64> {
-    estimate.interval.map(|(low, high)| (high - low) / 2.0).filter(|h| h.is_finite() && *h > 0.0)
+    let (low, high) = estimate.interval?;
+    let half = (high - low) / 2.0;
+    (half.is_finite() && half > 1e-9 * estimate.point.abs()).then_some(half)
 }
 
 /// Operations per second.
@@ -166,6 +169,12 @@ fn fixed(value: f64, decimals: usize) -> String {
     }
 }
 
+/// A share as percent with at most one decimal: `5%`, `2.5%`.
+pub(crate) fn percent(share: f64) -> String {
+    let text = fixed(share * 100.0, 1);
+    format!("{}%", text.strip_suffix(".0").unwrap_or(&text))
+}
+
 /// `n` and a noun in the right number: `1 step`, `3 steps`.
 pub(crate) fn count(n: usize, noun: &str) -> String {
     let plural = match noun.strip_suffix('y') {
@@ -195,6 +204,7 @@ mod tests {
         assert_eq!(ratio_with_interval(&estimate(0.623, 0.021)), "0.62 [0.60, 0.64]");
         assert_eq!(ratio_with_interval(&estimate(0.7123, 0.0041)), "0.712 [0.708, 0.716]");
         assert_eq!(ratio_with_interval(&estimate(0.7123, 0.000_01)), "0.712 [0.712, 0.712]");
+        assert_eq!(ratio_with_interval(&estimate(0.7123, 0.0)), "0.71 [0.71, 0.71]");
         assert_eq!(ratio_with_interval(&estimate(1.5, 4.0)), "1.50 [-2.50, 5.50]");
         assert_eq!(ratio_with_interval(&Estimate::single(0.623)), "0.62 (n=1)");
         assert_eq!(plain_ratio(f64::INFINITY), "inf");
@@ -218,6 +228,8 @@ mod tests {
         assert_eq!(long_duration(7_500_000), "2 h 5 min");
         assert_eq!(count(1, "query"), "1 query");
         assert_eq!(count(2, "query"), "2 queries");
+        assert_eq!(percent(0.07), "7%");
+        assert_eq!(percent(0.025), "2.5%");
         assert_eq!(per_operation(0.0), "0");
         assert_eq!(per_operation(1234.5), "1234");
         assert_eq!(duration_in(41_234.0, 1000.0), "41.2");

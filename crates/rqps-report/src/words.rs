@@ -49,10 +49,13 @@ pub(crate) fn clip(text: &str, columns: usize) -> String {
     out
 }
 
-/// `text` broken into lines of at most `columns` columns at spaces; later lines begin with `indent`.
-pub(crate) fn wrap(text: &str, columns: usize, indent: &str) -> String {
-    let mut out = String::new();
-    let mut used = 0;
+/// `text` broken into lines of at most `columns` columns at spaces; the first line begins with
+/// `first`, later ones with as many spaces.
+pub(crate) fn wrap(first: &str, text: &str, columns: usize) -> String {
+    let indent = &" ".repeat(width(first));
+    let mut out = first.to_owned();
+    let mut used = width(first);
+    let mut is_line_empty = true;
     for word in one_line(text).split_whitespace() {
         let mut rest = word.to_owned();
         loop {
@@ -60,14 +63,15 @@ pub(crate) fn wrap(text: &str, columns: usize, indent: &str) -> String {
             let piece: String = head(&rest, room);
             rest = rest[piece.len()..].to_owned();
             let w = width(&piece);
-            if used > 0 && used + 1 + w > columns {
+            if !is_line_empty && used + 1 + w > columns {
                 out.push('\n');
                 out.push_str(indent);
                 used = width(indent);
-            } else if used > 0 && !out.is_empty() {
+            } else if !is_line_empty {
                 out.push(' ');
                 used += 1;
             }
+            is_line_empty = false;
             out.push_str(&piece);
             used += w;
             if rest.is_empty() {
@@ -123,8 +127,8 @@ mod tests {
         assert_eq!(clip("point-query", 11), "point-query");
         assert_eq!(clip("point-query", 6), "point…");
         assert_eq!(clip("日本語", 5), "日本…");
-        assert_eq!(wrap("one two three", 8, "  "), "one two\n  three");
-        assert!(wrap(&"x".repeat(300), 40, "  ").lines().all(|l| width(l) <= 40));
+        assert_eq!(wrap("- ", "one two three", 9), "- one two\n  three");
+        assert!(wrap("  ", &"x".repeat(300), 40).lines().all(|l| width(l) <= 40));
     }
 
     #[test]

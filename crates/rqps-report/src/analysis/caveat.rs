@@ -37,7 +37,7 @@ pub(super) fn caveats(analysis: &Analysis<'_>) -> Vec<String> {
         let names: Vec<String> =
             analysis.differences.session.iter().map(|d| one_line(&d.name)).collect();
         out.push(format!(
-            "The benchmark's sessions differ in {}, so the systems did not do quite the same work.",
+            "The benchmark's sessions differ in {}, so the systems may not have done the same work.",
             names_in_short(&names)
         ));
     }
@@ -89,6 +89,8 @@ pub(super) fn not_measured(analysis: &Analysis<'_>) -> Vec<String> {
         if !pending.is_empty() {
             out.push(format!("Not reached on {label}: {}.", names_in_short(&pending)));
         }
+    }
+    for idx in 0..run.systems.len() {
         out.extend(missing_metrics(analysis, idx));
     }
     out.extend(single_slices(analysis));

@@ -108,7 +108,7 @@ fn counts(analysis: &Analysis<'_>, system_idx: usize) -> Counts {
 fn sentence(analysis: &Analysis<'_>, system_idx: usize, counts: Counts) -> String {
     let (name, base) = (&analysis.names[system_idx], &analysis.names[analysis.base]);
     let steps = count(counts.total(), "step");
-    let bound_pct = analysis.bound * 100.0;
+    let bound = crate::number::percent(analysis.bound);
     match (counts.measured(), counts.slower, counts.faster) {
         (0, ..) => format!("{name} could not be compared with {base} on any step."),
         (_, 0, 0) if counts.unclear == 0 => {
@@ -117,13 +117,13 @@ fn sentence(analysis: &Analysis<'_>, system_idx: usize, counts: Counts) -> Strin
             } else {
                 format!("{} of {steps}", counts.same)
             };
-            format!("{name} is as fast as {base} on {of}, within {bound_pct}%.")
+            format!("{name} is as fast as {base} on {of}, within {bound}.")
         }
         (_, 0, 0) if counts.same == 0 => {
             format!("{name} against {base}: no verdict on any of {steps}.")
         }
         (_, 0, 0) => format!(
-            "{name} is neither slower nor faster than {base} by {bound_pct}% on any step that this \
+            "{name} is neither slower nor faster than {base} by {bound} on any step that this \
              run settles ({} of {steps}).",
             counts.same
         ),
