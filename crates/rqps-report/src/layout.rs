@@ -93,10 +93,7 @@ pub(crate) fn summary(
             if place == 0 {
                 grid.split();
             }
-            let mut row = Vec::new();
-            if let Some(base) = step.cells.get(analysis.base) {
-                row.extend([figure(base), plain(analysis.letters(base))]);
-            }
+            let mut row = base_cells(analysis, step);
             for cell in candidates.iter().filter_map(|&idx| step.cells.get(idx)) {
                 let letters = plain(analysis.letters(cell));
                 row.extend([rqps(cell), interval(cell), verdict(cell), letters, server_cpu(cell)]);
@@ -114,7 +111,7 @@ pub(crate) fn matrix(
     candidates: &[usize],
     head: impl Fn(usize) -> String,
 ) -> Grid {
-    let mut heads = vec![(head(analysis.base), Side::Point)];
+    let mut heads = vec![(head(analysis.base), Side::Point), (String::new(), Side::Left)];
     for &idx in candidates {
         heads.extend([(head(idx), Side::Point), (String::new(), Side::Left)]);
     }
@@ -126,8 +123,7 @@ pub(crate) fn matrix(
             if place == 0 {
                 grid.split();
             }
-            let mut row: Vec<GridCell> =
-                step.cells.get(analysis.base).map(figure).into_iter().collect();
+            let mut row = base_cells(analysis, step);
             for cell in candidates.iter().filter_map(|&idx| step.cells.get(idx)) {
                 let sign = cell.verdict.map_or("", sign);
                 let letters = analysis.letters(cell);
@@ -138,6 +134,12 @@ pub(crate) fn matrix(
         }
     }
     grid
+}
+
+/// The base's figure and its footnotes.
+fn base_cells(analysis: &Analysis<'_>, step: &StepAnalysis<'_>) -> Vec<GridCell> {
+    let base = step.cells.get(analysis.base);
+    base.map_or_else(Vec::new, |cell| vec![figure(cell), plain(analysis.letters(cell))])
 }
 
 /// The verdict in one ASCII character.

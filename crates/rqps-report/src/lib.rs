@@ -3,6 +3,9 @@
 //! No IO and no clock: the same run and the same version give the same bytes.
 
 pub mod analysis;
+pub mod csv;
+pub mod json;
+pub mod markdown;
 pub mod response;
 pub mod text;
 
