@@ -1,0 +1,199 @@
+//! What a run says: estimates, ratios, verdicts, footnotes and sentences, ready for every format.
+//!
+//! All formats render an [`Analysis`] and compute nothing of their own, so that they cannot differ.
+
+pub mod caveat;
+pub mod cell;
+pub mod difference;
+pub mod footnote;
+pub mod group;
+pub mod headline;
+
+use rqps_model::{Group, Label, Run, RunStep, StepKind};
+
+pub use cell::{Cell, CellState};
+pub use difference::{Difference, Differences};
+pub use footnote::{Footnote, FootnoteKind};
+pub use group::GroupSummary;
+pub use headline::Headline;
+
+/// A run with everything that reports say about it.
+#[derive(Debug, Clone)]
+pub struct Analysis<'a> {
+    /// The run itself.
+    pub run: &'a Run,
+    /// The practical bound d of the verdicts, as a share: 0.05 for 5%.
+    pub bound: f64,
+    /// Index of the base among the systems.
+    pub base: usize,
+    /// A name for people per system: `MySQL 8.0.33` where that is unique in the run, else the label.
+    pub names: Vec<String>,
+    /// The steps that are reported, in the order of the run; warm-ups are left out.
+    pub steps: Vec<StepAnalysis<'a>>,
+    /// The steps that only warm caches, by name.
+    pub warm_ups: Vec<String>,
+    /// Reasons for caution; cells refer to them by index.
+    pub footnotes: Vec<Footnote>,
+    /// One per candidate, in the order of the systems.
+    pub headlines: Vec<Headline>,
+    /// One per group of steps that has a ratio.
+    pub groups: Vec<GroupSummary>,
+    /// How the systems differ in what they ran with.
+    pub differences: Differences,
+    /// How far the figures can be trusted, in sentences.
+    pub caveats: Vec<String>,
+    /// What has no figure and why, in sentences.
+    pub not_measured: Vec<String>,
+}
+
+/// One step with one number of clients.
+#[derive(Debug, Clone)]
+pub struct StepAnalysis<'a> {
+    /// The step as it was run.
+    pub step: &'a RunStep,
+    /// Its name, with the number of clients where the run has several: `scan, 4 clients`.
+    pub title: String,
+    /// Per system, in the order of the run.
+    pub cells: Vec<Cell>,
+}
+
+impl StepAnalysis<'_> {
+    /// Whether its figures count among the comparisons: everything but filling the tables.
+    #[must_use]
+    pub fn is_compared(&self) -> bool {
+        self.step.info.kind != StepKind::Load
+    }
+
+    /// The group it is reported in; filling the tables has its own.
+    #[must_use]
+    pub fn group(&self) -> Group {
+        if self.is_compared() { self.step.info.group } else { Group::Other }
+    }
+}
+
+impl<'a> Analysis<'a> {
+    /// Analyses `run` with the practical bound `bound` (0.05 for 5%).
+    #[must_use]
+    pub fn of(run: &'a Run, bound: f64) -> Self {
+        let base = run.base.min(run.systems.len().saturating_sub(1));
+        let several = has_several_clients(run);
+        let mut book = footnote::Book::default();
+        let steps: Vec<StepAnalysis<'a>> = run
+            .steps
+            .iter()
+            .filter(|step| step.info.kind != StepKind::WarmUp)
+            .map(|step| StepAnalysis {
+                step,
+                title: title(step, several),
+                cells: cell::cells(run, step, cell::Rule { base, bound }, &mut book),
+            })
+            .collect();
+        let warm_ups = run
+            .steps
+            .iter()
+            .filter(|step| step.info.kind == StepKind::WarmUp)
+            .map(|step| title(step, several))
+            .collect();
+        let mut analysis = Self {
+            run,
+            bound,
+            base,
+            names: names(run),
+            steps,
+            warm_ups,
+            footnotes: Vec::new(),
+            headlines: Vec::new(),
+            groups: Vec::new(),
+            differences: Differences::between(&run.systems),
+            caveats: Vec::new(),
+            not_measured: Vec::new(),
+        };
+        analysis.footnotes = book.close(&analysis.steps, run);
+        analysis.headlines = headline::headlines(&analysis);
+        analysis.groups = group::groups(&analysis);
+        analysis.caveats = caveat::caveats(&analysis);
+        analysis.not_measured = caveat::not_measured(&analysis);
+        analysis
+    }
+
+    /// Indices of the systems that are compared with the base.
+    pub fn candidates(&self) -> impl Iterator<Item = usize> + '_ {
+        (0..self.run.systems.len()).filter(|&idx| idx != self.base)
+    }
+
+    /// The label of a system.
+    #[must_use]
+    pub fn label(&self, system_idx: usize) -> &str {
+        self.run.systems.get(system_idx).map_or("", |s| s.spec.label.as_str())
+    }
+
+    /// The base's label; empty in a run without systems.
+    #[must_use]
+    pub fn base_label(&self) -> &str {
+        self.label(self.base)
+    }
+
+    /// The labels of all systems.
+    pub fn labels(&self) -> impl Iterator<Item = &Label> {
+        self.run.systems.iter().map(|s| &s.spec.label)
+    }
+
+    /// The letters of a cell's footnotes, in order: `ac`.
+    #[must_use]
+    pub fn letters(&self, cell: &Cell) -> String {
+        let letters: Vec<&str> = cell
+            .marks
+            .iter()
+            .filter_map(|mark| self.footnotes.get(mark.footnote_idx))
+            .map(|note| note.letter.as_str())
+            .collect();
+        letters.join(if letters.iter().any(|l| l.len() > 1) { "," } else { "" })
+    }
+
+    /// Steps of one group, in the order of the run.
+    pub fn steps_of(&self, group: Group) -> impl Iterator<Item = &StepAnalysis<'a>> {
+        self.steps.iter().filter(move |step| step.group() == group)
+    }
+}
+
+/// The order in which reports list groups: loading comes last, as it is no microbenchmark.
+pub const GROUPS: [Group; 5] =
+    [Group::Point, Group::Range, Group::RangeAggregate, Group::Write, Group::Other];
+
+fn has_several_clients(run: &Run) -> bool {
+    let mut compared =
+        run.steps.iter().filter(|s| !matches!(s.info.kind, StepKind::WarmUp | StepKind::Load));
+    let first = compared.next().map(|s| s.clients);
+    compared.any(|s| Some(s.clients) != first)
+}
+
+fn title(step: &RunStep, several: bool) -> String {
+    if several && step.info.kind != StepKind::Load {
+        let clients = usize::try_from(step.clients).unwrap_or(usize::MAX);
+        format!("{}, {}", step.info.name, crate::number::count(clients, "client"))
+    } else {
+        step.info.name.clone()
+    }
+}
+
+fn names(run: &Run) -> Vec<String> {
+    let long = |idx: usize| {
+        let system = &run.systems[idx];
+        let version = match (&system.version, &system.spec.source) {
+            (Some(version), _) => Some(version.to_string()),
+            (None, rqps_model::SystemSource::Catalogue { version }) => Some(version.to_string()),
+            (None, _) => None,
+        };
+        version.map(|v| format!("{} {v}", system.spec.dbms.name()))
+    };
+    let all: Vec<Option<String>> = (0..run.systems.len()).map(long).collect();
+    all.iter()
+        .enumerate()
+        .map(|(idx, name)| match name {
+            Some(name) if all.iter().filter(|other| other.as_ref() == Some(name)).count() == 1 => {
+                name.clone()
+            }
+            _ => run.systems[idx].spec.label.0.clone(),
+        })
+        .collect()
+}

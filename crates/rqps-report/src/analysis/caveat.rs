@@ -1,0 +1,186 @@
+//! How far the figures can be trusted, and what has none: sentences made from the run.
+
+use rqps_model::{Metric, RunStatus, Schedule, Verdict};
+
+use super::{Analysis, CellState, StepAnalysis};
+use crate::number::count;
+use crate::words::{capital, list, one_line};
+
+/// Names that a sentence lists; more are counted.
+const MAX_NAMES: usize = 6;
+
+/// What the intervals contain and what they do not.
+pub(super) fn caveats(analysis: &Analysis<'_>) -> Vec<String> {
+    let run = analysis.run;
+    let mut out = Vec::new();
+    if run.systems.len() > 1 {
+        let Schedule::Sequential { .. } = run.schedule;
+        out.push(
+            "The systems were measured one after the other: an interval holds the spread between \
+             the slices of one system, not the host's drift from one system to the next."
+                .to_owned(),
+        );
+        out.push(
+            "Each server was started once; another start draws another memory layout, which alone \
+             can move a figure by 1 to 2%."
+                .to_owned(),
+        );
+    }
+    let n_intervals = verdicts(analysis).count();
+    if n_intervals > 1 {
+        out.push(format!(
+            "Each of the {n_intervals} intervals is a 95% interval on its own: about one in twenty \
+             misses its true value, and verdicts are not adjusted for their number."
+        ));
+    }
+    if !analysis.differences.session.is_empty() {
+        let names: Vec<String> =
+            analysis.differences.session.iter().map(|d| one_line(&d.name)).collect();
+        out.push(format!(
+            "The benchmark's sessions differ in {}, so the systems may not have done the same work.",
+            names_in_short(&names)
+        ));
+    }
+    if run.host.virtual_machine && !run.systems.is_empty() {
+        out.push(
+            "The host is a virtual machine: its neighbours can slow it down without leaving a \
+             trace in its counters."
+                .to_owned(),
+        );
+    }
+    if run.n_resumed > 0 {
+        let times = count(usize::try_from(run.n_resumed).unwrap_or(usize::MAX), "time");
+        out.push(format!("The run was interrupted and resumed {times}."));
+    }
+    out
+}
+
+fn verdicts<'a>(analysis: &'a Analysis<'_>) -> impl Iterator<Item = Verdict> + 'a {
+    analysis
+        .steps
+        .iter()
+        .filter(|s| s.is_compared())
+        .flat_map(|s| &s.cells)
+        .filter(|c| c.rqps.is_some_and(|r| r.interval.is_some()))
+        .filter_map(|c| c.verdict)
+}
+
+/// Steps, systems and metrics without figures.
+pub(super) fn not_measured(analysis: &Analysis<'_>) -> Vec<String> {
+    let mut out = Vec::new();
+    let run = analysis.run;
+    match run.status {
+        RunStatus::Finished => {}
+        RunStatus::Running => out.push("The run had not ended when it was reported.".to_owned()),
+        RunStatus::Interrupted => out.push("The run was interrupted before its end.".to_owned()),
+        RunStatus::Failed => out.push("The run was stopped by an error before its end.".to_owned()),
+    }
+    for idx in 0..run.systems.len() {
+        let label = analysis.label(idx);
+        let titles = |wanted: fn(&CellState) -> bool| -> Vec<String> {
+            let is = |s: &&StepAnalysis<'_>| s.cells.get(idx).is_some_and(|c| wanted(&c.state));
+            analysis.steps.iter().filter(is).map(|s| s.title.clone()).collect()
+        };
+        let failed = titles(|state| matches!(state, CellState::Failed { .. }));
+        if !failed.is_empty() {
+            out.push(format!("Failed on {label}: {}.", names_in_short(&failed)));
+        }
+        let pending = titles(|state| *state == CellState::Pending);
+        if !pending.is_empty() {
+            out.push(format!("Not reached on {label}: {}.", names_in_short(&pending)));
+        }
+    }
+    for idx in 0..run.systems.len() {
+        out.extend(missing_metrics(analysis, idx));
+    }
+    out.extend(single_slices(analysis));
+    out.extend(without_ratio(analysis));
+    if !analysis.warm_ups.is_empty() {
+        out.push(format!(
+            "Run and left out of the tables, because they only warm caches: {}.",
+            names_in_short(&analysis.warm_ups)
+        ));
+    }
+    out
+}
+
+/// A sentence per part of the metrics that a system lacks on any of its measured steps.
+fn missing_metrics(analysis: &Analysis<'_>, idx: usize) -> Vec<String> {
+    let measured: Vec<_> = analysis
+        .steps
+        .iter()
+        .filter_map(|s| Some((s, s.cells.get(idx)?)))
+        .filter(|(_, c)| c.state == CellState::Measured && c.totals.n_operations > 0)
+        .collect();
+    let label = analysis.label(idx);
+    let parts: [(&str, fn(&super::Cell) -> bool, &str); 3] = [
+        (
+            "server CPU",
+            |c| c.per_operation.get(Metric::ServerCpu).is_none(),
+            "the server's processes are not known to rqps",
+        ),
+        (
+            "storage",
+            |c| c.per_operation.get(Metric::Reads).is_none(),
+            "the data directory has no block device of its own that can be read",
+        ),
+        ("response times", |c| c.response.is_none(), "a histogram is missing or cannot be read"),
+    ];
+    let mut out = Vec::new();
+    for (what, lacks, because) in parts {
+        let titles: Vec<String> =
+            measured.iter().filter(|(_, c)| lacks(c)).map(|(s, _)| s.title.clone()).collect();
+        if titles.is_empty() {
+            continue;
+        }
+        let scope = if titles.len() == measured.len() {
+            String::new()
+        } else {
+            format!(" on {}", names_in_short(&titles))
+        };
+        let what = capital(what);
+        out.push(format!("{what} of {label} was not measured{scope}: {because}."));
+    }
+    out
+}
+
+fn single_slices(analysis: &Analysis<'_>) -> Option<String> {
+    let single: Vec<String> = analysis
+        .steps
+        .iter()
+        .filter(|s| s.is_compared())
+        .filter(|s| s.cells.iter().any(|c| c.rqps.is_some_and(|r| r.interval.is_none())))
+        .map(|s| s.title.clone())
+        .collect();
+    (!single.is_empty()).then(|| {
+        format!(
+            "No interval (n=1) for {}: a ratio of single slices says nothing about its noise.",
+            names_in_short(&single)
+        )
+    })
+}
+
+/// Steps measured on base and candidate that still have no ratio: a slice did nothing.
+fn without_ratio(analysis: &Analysis<'_>) -> Option<String> {
+    let nothing: Vec<String> = analysis
+        .steps
+        .iter()
+        .filter(|s| {
+            s.cells
+                .iter()
+                .any(|c| c.state == CellState::Measured && c.slices.iter().any(|f| *f <= 0.0))
+        })
+        .map(|s| s.title.clone())
+        .collect();
+    (!nothing.is_empty()).then(|| {
+        format!("No ratio where a slice finished no operation: {}.", names_in_short(&nothing))
+    })
+}
+
+/// At most [`MAX_NAMES`] names and the number of the others.
+fn names_in_short(names: &[String]) -> String {
+    if names.len() <= MAX_NAMES {
+        return list(names);
+    }
+    format!("{} and {} more", names[..MAX_NAMES].join(", "), names.len() - MAX_NAMES)
+}

@@ -1,0 +1,230 @@
+//! One step on one system: its figure, its ratio to the base, and everything measured beside it.
+
+use rqps_model::run::SystemStep;
+use rqps_model::{Estimate, Metric, PerOperation, Run, RunStep, Schedule, Slice, StepOutcome};
+use rqps_model::{StepKind, Verdict, metric, slice};
+
+use super::footnote::{Book, CellMark};
+use crate::response::{self, ResponseTimes};
+
+/// Whether a cell has a figure, and why not.
+#[derive(Debug, Clone, PartialEq)]
+pub enum CellState {
+    /// It has slices.
+    Measured,
+    /// It was not reached.
+    Pending,
+    /// It failed and has no figure.
+    Failed {
+        /// What happened, and the end of the server's log.
+        reason: String,
+    },
+}
+
+/// One step on one system.
+#[derive(Debug, Clone)]
+pub struct Cell {
+    /// Whether there is a figure.
+    pub state: CellState,
+    /// Operations per second: mean over the slices.
+    pub figure: Option<Estimate>,
+    /// Operations per second of each slice, in order of time.
+    pub slices: Vec<f64>,
+    /// rQPS: figure over the base's figure; absent for the base.
+    pub rqps: Option<Estimate>,
+    /// What the rQPS says; absent for the base and without a ratio.
+    pub verdict: Option<Verdict>,
+    /// Metrics per operation over all slices together.
+    pub per_operation: PerOperation,
+    /// The same relative to the base; 0/0 is 1, x/0 is infinite. Absent for the base.
+    pub relative: Option<PerOperation>,
+    /// Server CPU per operation over the base's, over slices; above 1 costs more.
+    pub server_cpu_ratio: Option<Estimate>,
+    /// Response times of events over all slices together.
+    pub response: Option<ResponseTimes>,
+    /// Operations per second in short windows.
+    pub windows: Option<WindowRates>,
+    /// Reasons for caution.
+    pub marks: Vec<CellMark>,
+    /// Totals over the slices.
+    pub totals: Totals,
+    /// Size of tables and indexes after the step, bytes.
+    pub database_bytes: Option<u64>,
+}
+
+/// Counts over all slices of a cell.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Totals {
+    /// Measured time, nanoseconds.
+    pub duration_ns: u64,
+    /// Events finished.
+    pub n_events: u64,
+    /// Statements answered.
+    pub n_queries: u64,
+    /// What the figure counts.
+    pub n_operations: u64,
+    /// Rows received.
+    pub n_rows: u64,
+    /// Events that met an error that is ignored and retried.
+    pub n_errors: u64,
+}
+
+/// Quantiles of the rates in windows, operations per second.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct WindowRates {
+    /// Length of a window, nanoseconds.
+    pub length_ns: u64,
+    /// Number of windows.
+    pub n: usize,
+    /// 5% of the windows are slower.
+    pub p05: f64,
+    /// Half of the windows are slower.
+    pub median: f64,
+    /// 5% of the windows are faster.
+    pub p95: f64,
+}
+
+/// What cells are compared with and by which rule.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Rule {
+    /// Index of the base.
+    pub(super) base: usize,
+    /// The practical bound.
+    pub(super) bound: f64,
+}
+
+/// The cells of one step, one per system of the run.
+pub(super) fn cells(run: &Run, step: &RunStep, rule: Rule, book: &mut Book) -> Vec<Cell> {
+    let mut cells: Vec<Cell> = (0..run.systems.len())
+        .map(|idx| step.systems.get(idx).map_or_else(pending, |s| measured(run, step, s, book)))
+        .collect();
+    let Some(base) = cells.get(rule.base).cloned() else { return cells };
+    let base_cpu = step.systems.get(rule.base).map(server_cpu).unwrap_or_default();
+    for (idx, cell) in cells.iter_mut().enumerate() {
+        let is_measured = base.state == CellState::Measured && cell.state == CellState::Measured;
+        if idx == rule.base || !is_measured {
+            continue;
+        }
+        cell.rqps = rqps_stats::ratio(&base.slices, &cell.slices);
+        cell.verdict = cell.rqps.as_ref().map(|r| rqps_stats::verdict(r, rule.bound));
+        cell.relative = Some(relative(&cell.per_operation, &base.per_operation));
+        let cpu = step.systems.get(idx).map(server_cpu).unwrap_or_default();
+        cell.server_cpu_ratio = rqps_stats::ratio(&base_cpu, &cpu);
+    }
+    cells
+}
+
+fn pending() -> Cell {
+    Cell {
+        state: CellState::Pending,
+        figure: None,
+        slices: Vec::new(),
+        rqps: None,
+        verdict: None,
+        per_operation: PerOperation::default(),
+        relative: None,
+        server_cpu_ratio: None,
+        response: None,
+        windows: None,
+        marks: Vec::new(),
+        totals: Totals::default(),
+        database_bytes: None,
+    }
+}
+
+fn measured(run: &Run, step: &RunStep, system: &SystemStep, book: &mut Book) -> Cell {
+    let mut cell = Cell { database_bytes: system.database_bytes, ..pending() };
+    if let Some(reason) = failure(system) {
+        cell.state = CellState::Failed { reason: reason.to_owned() };
+        return cell;
+    }
+    if system.slices.is_empty() {
+        return cell;
+    }
+    cell.state = CellState::Measured;
+    cell.slices = system.slices.iter().map(Slice::figure).collect();
+    cell.figure = rqps_stats::mean(&cell.slices);
+    cell.totals = totals(&system.slices);
+    cell.per_operation = per_operation(&system.slices);
+    cell.response = response::merged(&system.slices);
+    cell.windows = window_rates(&system.slices);
+    cell.marks = book.marks(&system.slices);
+    let Schedule::Sequential { slices: wanted } = run.schedule;
+    let wanted = usize::try_from(wanted).unwrap_or(usize::MAX);
+    if system.outcome == StepOutcome::Pending
+        || (step.info.kind != StepKind::Load && system.slices.len() < wanted)
+    {
+        cell.marks.push(book.incomplete(system.slices.len(), wanted));
+    }
+    cell
+}
+
+/// Why the step has no figure: its outcome, or the mark of a slice that says so.
+fn failure(system: &SystemStep) -> Option<&str> {
+    if let StepOutcome::Failed { reason } = &system.outcome {
+        return Some(reason.as_str());
+    }
+    system.slices.iter().flat_map(|s| &s.marks).find_map(|mark| match mark {
+        rqps_model::Mark::Failed { reason } => Some(reason.as_str()),
+        _ => None,
+    })
+}
+
+fn totals(slices: &[Slice]) -> Totals {
+    slices.iter().fold(Totals::default(), |sum, s| Totals {
+        duration_ns: sum.duration_ns.saturating_add(s.duration_ns),
+        n_events: sum.n_events.saturating_add(s.n_events),
+        n_queries: sum.n_queries.saturating_add(s.n_queries),
+        n_operations: sum.n_operations.saturating_add(s.n_operations),
+        n_rows: sum.n_rows.saturating_add(s.n_rows),
+        n_errors: s.errors.iter().fold(sum.n_errors, |n, e| n.saturating_add(e.n)),
+    })
+}
+
+/// Summed usage over summed operations. A part that one slice lacks is not measured for the cell.
+///
+/// What a slice used in all is its metric for a single operation.
+fn per_operation(slices: &[Slice]) -> PerOperation {
+    let n_all: u64 = slices.iter().map(|s| s.n_operations).sum();
+    let values = Metric::ALL.iter().map(|&metric| {
+        let total: Option<f64> = slices.iter().map(|s| metric.value(&s.usage, 1)).sum();
+        let value = total.filter(|_| n_all > 0).map(|t| t / n_all as f64);
+        (metric, value)
+    });
+    PerOperation { values: values.collect() }
+}
+
+fn relative(value: &PerOperation, base: &PerOperation) -> PerOperation {
+    let values = Metric::ALL
+        .iter()
+        .map(|&m| (m, value.get(m).zip(base.get(m)).map(|(v, b)| metric::relative(v, b))));
+    PerOperation { values: values.collect() }
+}
+
+/// Server CPU per operation of each slice; empty when a slice lacks it.
+fn server_cpu(system: &SystemStep) -> Vec<f64> {
+    let values: Option<Vec<f64>> =
+        system.slices.iter().map(|s| Metric::ServerCpu.value(&s.usage, s.n_operations)).collect();
+    values.unwrap_or_default()
+}
+
+fn window_rates(slices: &[Slice]) -> Option<WindowRates> {
+    let length_ns = slices.first()?.windows.length_ns;
+    if length_ns == 0 || slices.iter().any(|s| s.windows.length_ns != length_ns) {
+        return None;
+    }
+    let mut counts: Vec<u32> =
+        slices.iter().flat_map(|s| s.windows.counts.iter().copied()).collect();
+    counts.sort_unstable();
+    let at = |share_pct: usize| {
+        let idx = (counts.len() - 1) * share_pct / 100;
+        slice::per_second(u64::from(counts[idx]), length_ns)
+    };
+    (!counts.is_empty()).then(|| WindowRates {
+        length_ns,
+        n: counts.len(),
+        p05: at(5),
+        median: at(50),
+        p95: at(95),
+    })
+}

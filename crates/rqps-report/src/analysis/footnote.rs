@@ -1,0 +1,278 @@
+//! Footnotes: the reasons why a figure is not to be taken at its face value, one letter per reason.
+
+use rqps_model::{Mark, Run, Slice};
+
+use super::StepAnalysis;
+use crate::number::count;
+
+/// A difference between the halves of a slice from which on the rate is said to have developed.
+///
+/// Below it halves differ by the noise of a shared host alone (slices of 1 s spread by 6 to 39%
+/// there, halves of a slice of 30 s and more by a few percent).
+const DEVELOPED: f64 = 0.10;
+
+/// Seconds of series that a slice needs before its halves are compared.
+const MIN_POINTS: usize = 8;
+
+/// Places that a footnote lists by name per system; more are counted.
+const MAX_PLACES: usize = 4;
+
+/// What a footnote is about; several marks of one kind share a letter.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub enum FootnoteKind {
+    /// Ignored errors.
+    Errors,
+    /// The client was the limit.
+    ClientBound,
+    /// Background work was left.
+    NotSettled,
+    /// A rate was not held.
+    RateMissed,
+    /// CPU taken by the hypervisor.
+    Steal,
+    /// Swapping.
+    Swapped,
+    /// The run was resumed before the step.
+    Resumed,
+    /// Fewer slices than planned.
+    Incomplete,
+    /// The rate changed within the slices.
+    Developed,
+    /// A sentence of its own.
+    Note(String),
+}
+
+impl FootnoteKind {
+    /// What it means for the figure, in a sentence without its full stop.
+    #[must_use]
+    pub fn meaning(&self) -> &str {
+        match self {
+            Self::Errors => "events met errors that were ignored and retried",
+            Self::ClientBound => {
+                "the client's threads used nearly all of their CPUs, so the server may not be the limit"
+            }
+            Self::NotSettled => "background work of the server was not at rest before the step",
+            Self::RateMissed => "the rate that was set was not held",
+            Self::Steal => "the hypervisor took CPU from this host",
+            Self::Swapped => "the host swapped",
+            Self::Resumed => "the run was interrupted and resumed before this step",
+            Self::Incomplete => "fewer slices than planned",
+            Self::Developed => {
+                "the rate changed within the slices, so the figure depends on their length"
+            }
+            Self::Note(text) => text,
+        }
+    }
+
+    /// A short name for machines: `client-bound`.
+    #[must_use]
+    pub fn key(&self) -> &'static str {
+        match self {
+            Self::Errors => "errors",
+            Self::ClientBound => "client-bound",
+            Self::NotSettled => "not-settled",
+            Self::RateMissed => "rate-missed",
+            Self::Steal => "steal",
+            Self::Swapped => "swapped",
+            Self::Resumed => "resumed",
+            Self::Incomplete => "incomplete",
+            Self::Developed => "developed",
+            Self::Note(_) => "note",
+        }
+    }
+}
+
+/// One reason for caution and where it applies.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Footnote {
+    /// `a`, `b`, ... in the order of first use.
+    pub letter: String,
+    /// What it is about.
+    pub kind: FootnoteKind,
+    /// Where and how much, in words: `my8033.small: scan (94%)`.
+    pub places: Vec<String>,
+}
+
+/// A footnote in one cell.
+#[derive(Debug, Clone, PartialEq)]
+pub struct CellMark {
+    /// Index into [`super::Analysis::footnotes`].
+    pub footnote_idx: usize,
+    /// The facts of this cell: `94% of their CPUs`; empty when the kind says it all.
+    pub detail: String,
+}
+
+/// Gives letters to reasons while cells are built.
+#[derive(Debug, Default)]
+pub(super) struct Book {
+    kinds: Vec<FootnoteKind>,
+}
+
+impl Book {
+    fn mark(&mut self, kind: FootnoteKind, detail: String) -> CellMark {
+        let footnote_idx = self.kinds.iter().position(|k| *k == kind).unwrap_or_else(|| {
+            self.kinds.push(kind);
+            self.kinds.len() - 1
+        });
+        CellMark { footnote_idx, detail }
+    }
+
+    /// A cell with `n` slices of `wanted`.
+    pub(super) fn incomplete(&mut self, n: usize, wanted: usize) -> CellMark {
+        self.mark(FootnoteKind::Incomplete, format!("{n} of {wanted}"))
+    }
+
+    /// The marks of all slices of a cell, those of one kind added up.
+    pub(super) fn marks(&mut self, slices: &[Slice]) -> Vec<CellMark> {
+        let all = || slices.iter().flat_map(|s| &s.marks);
+        let mut out = Vec::new();
+        let n_marked: u64 = all().map(|m| if let Mark::Errors { n } = m { *n } else { 0 }).sum();
+        let n_counted: u64 = slices.iter().flat_map(|s| &s.errors).map(|e| e.n).sum();
+        let n_errors = n_marked.max(n_counted);
+        if n_errors > 0 {
+            out.push(self.mark(FootnoteKind::Errors, errors(n_errors, slices)));
+        }
+        let most = |f: fn(&Mark) -> Option<u64>| all().filter_map(f).max();
+        if let Some(pct) = most(|m| match m {
+            Mark::ClientBound { pct } => Some(u64::from(*pct)),
+            _ => None,
+        }) {
+            out.push(self.mark(FootnoteKind::ClientBound, format!("{pct}% of their CPUs")));
+        }
+        if let Some(pct) = most(|m| match m {
+            Mark::Steal { pct } => Some(u64::from(*pct)),
+            _ => None,
+        }) {
+            out.push(self.mark(FootnoteKind::Steal, format!("{pct}% of all CPU time")));
+        }
+        let sum = |f: fn(&Mark) -> Option<u64>| all().filter_map(f).reduce(u64::saturating_add);
+        if let Some(n) =
+            sum(|m| if let Mark::RateMissed { n_missed } = m { Some(*n_missed) } else { None })
+        {
+            out.push(self.mark(FootnoteKind::RateMissed, format!("{n} starts missed")));
+        }
+        if let Some(n) = sum(|m| if let Mark::Swapped { pages } = m { Some(*pages) } else { None })
+        {
+            out.push(self.mark(FootnoteKind::Swapped, format!("{n} pages")));
+        }
+        for mark in all() {
+            let new = match mark {
+                Mark::NotSettled { left } => self.mark(FootnoteKind::NotSettled, left.clone()),
+                Mark::Resumed => self.mark(FootnoteKind::Resumed, String::new()),
+                Mark::Note { text } => self.mark(FootnoteKind::Note(text.clone()), String::new()),
+                Mark::Errors { .. }
+                | Mark::ClientBound { .. }
+                | Mark::Steal { .. }
+                | Mark::RateMissed { .. }
+                | Mark::Swapped { .. }
+                | Mark::Failed { .. } => continue,
+            };
+            if !out.contains(&new) {
+                out.push(new);
+            }
+        }
+        if let Some(ratio) = second_half_over_first(slices).filter(|r| (r - 1.0).abs() > DEVELOPED)
+        {
+            let detail = format!("second half {ratio:.2} of the first");
+            out.push(self.mark(FootnoteKind::Developed, detail));
+        }
+        out
+    }
+
+    /// The footnotes with the places where they apply.
+    pub(super) fn close(self, steps: &[StepAnalysis<'_>], run: &Run) -> Vec<Footnote> {
+        let places = |footnote_idx: usize| -> Vec<String> {
+            run.systems
+                .iter()
+                .enumerate()
+                .filter_map(|(system_idx, system)| {
+                    let named = named_places(steps, system_idx, footnote_idx);
+                    let n = named.len();
+                    let text = match n {
+                        0 => return None,
+                        1..=MAX_PLACES => named.join(", "),
+                        _ => format!("{}, {} more", named[..MAX_PLACES].join(", "), n - MAX_PLACES),
+                    };
+                    Some(format!("{}: {text}", system.spec.label))
+                })
+                .collect()
+        };
+        self.kinds
+            .into_iter()
+            .enumerate()
+            .map(|(idx, kind)| Footnote { letter: letter(idx), places: places(idx), kind })
+            .collect()
+    }
+}
+
+fn named_places(steps: &[StepAnalysis<'_>], system_idx: usize, footnote_idx: usize) -> Vec<String> {
+    let marks = |step: &StepAnalysis<'_>| {
+        step.cells.get(system_idx).and_then(|cell| {
+            let found = cell.marks.iter().find(|m| m.footnote_idx == footnote_idx)?;
+            let title = step.title.clone();
+            Some(if found.detail.is_empty() {
+                title
+            } else {
+                format!("{title} ({})", found.detail)
+            })
+        })
+    };
+    steps.iter().filter_map(marks).collect()
+}
+
+/// `12 errors: 1213 (11), 1205 (1)`.
+fn errors(n: u64, slices: &[Slice]) -> String {
+    let mut by_code: Vec<(&str, u64)> = Vec::new();
+    for error in slices.iter().flat_map(|s| &s.errors) {
+        match by_code.iter_mut().find(|(code, _)| *code == error.code) {
+            Some((_, sum)) => *sum = sum.saturating_add(error.n),
+            None => by_code.push((&error.code, error.n)),
+        }
+    }
+    let total = count(usize::try_from(n).unwrap_or(usize::MAX), "error");
+    if by_code.is_empty() {
+        return total;
+    }
+    let codes: Vec<String> = by_code.iter().map(|(code, n)| format!("{code} x{n}")).collect();
+    format!("{total}: {}", codes.join(", "))
+}
+
+/// Queries in the second half of the slices over those in the first half, from the 1 s series.
+///
+/// `None` for short slices. The middle second of an odd number is left out, and so is the last one,
+/// which may be incomplete.
+fn second_half_over_first(slices: &[Slice]) -> Option<f64> {
+    let (mut first, mut second) = (0_u64, 0_u64);
+    for slice in slices {
+        let points = slice.series.split_last().map_or(&[][..], |(_, before)| before);
+        if points.len() < MIN_POINTS {
+            return None;
+        }
+        let half = points.len() / 2;
+        let sum = |part: &[rqps_model::SeriesPoint]| -> u64 {
+            part.iter().map(|p| u64::from(p.queries)).sum()
+        };
+        first += sum(&points[..half]);
+        second += sum(&points[points.len() - half..]);
+    }
+    (first > 0).then(|| second as f64 / first as f64)
+}
+
+/// `a` to `z`, then `aa`, `ab`, ...
+fn letter(idx: usize) -> String {
+    let last = char::from(b"abcdefghijklmnopqrstuvwxyz"[idx % 26]);
+    match idx / 26 {
+        0 => last.to_string(),
+        more => format!("{}{last}", letter(more - 1)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn letters_go_on_after_z() {
+        assert_eq!([letter(0), letter(25), letter(26), letter(27)], ["a", "z", "aa", "ab"]);
+    }
+}

@@ -1,0 +1,216 @@
+//! The verdict on a candidate in sentences made from the figures.
+
+use rqps_model::Verdict;
+
+use super::{Analysis, Cell, CellState, StepAnalysis};
+use crate::number::{count, plain_ratio, ratio_with_interval};
+use crate::words::list;
+
+/// What a whole run says about one candidate.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Headline {
+    /// Index of the candidate.
+    pub system_idx: usize,
+    /// How its steps came out.
+    pub counts: Counts,
+    /// Median of the rQPS of all compared steps.
+    pub median: Option<f64>,
+    /// Index of the slower step with the smallest rQPS.
+    pub worst_idx: Option<usize>,
+    /// Index of the faster step with the largest rQPS.
+    pub best_idx: Option<usize>,
+    /// The verdict in one sentence.
+    pub sentence: String,
+    /// Median, largest loss and gain, what is unclear or missing; a sentence each.
+    pub details: Vec<String>,
+}
+
+/// Compared steps by how they came out. Filling the tables is not among them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Counts {
+    /// Steps slower by the bound or more.
+    pub slower: usize,
+    /// Steps faster by the bound or more.
+    pub faster: usize,
+    /// Steps that are the same within the bound.
+    pub same: usize,
+    /// Steps whose interval does not settle it, or that have none.
+    pub unclear: usize,
+    /// Steps that failed on the base or the candidate.
+    pub failed: usize,
+    /// Steps that were not reached, or that did no operation.
+    pub missing: usize,
+}
+
+impl Counts {
+    /// All compared steps.
+    #[must_use]
+    pub fn total(&self) -> usize {
+        self.slower + self.faster + self.same + self.unclear + self.failed + self.missing
+    }
+
+    /// Steps with a ratio.
+    #[must_use]
+    pub fn measured(&self) -> usize {
+        self.slower + self.faster + self.same + self.unclear
+    }
+}
+
+pub(super) fn headlines(analysis: &Analysis<'_>) -> Vec<Headline> {
+    analysis.candidates().map(|system_idx| headline(analysis, system_idx)).collect()
+}
+
+fn headline(analysis: &Analysis<'_>, system_idx: usize) -> Headline {
+    let counts = counts(analysis, system_idx);
+    let point = |step: &StepAnalysis<'_>| step.cells.get(system_idx)?.rqps.map(|r| r.point);
+    let compared = || analysis.steps.iter().enumerate().filter(|(_, step)| step.is_compared());
+    let extreme = |wanted: Verdict, better: fn(f64, f64) -> bool| {
+        compared()
+            .filter(|(_, step)| step.cells.get(system_idx).and_then(|c| c.verdict) == Some(wanted))
+            .filter_map(|(idx, step)| Some((idx, point(step)?)))
+            .reduce(|a, b| if better(b.1, a.1) { b } else { a })
+            .map(|(idx, _)| idx)
+    };
+    let mut headline = Headline {
+        system_idx,
+        counts,
+        median: median(compared().filter_map(|(_, step)| point(step)).collect()),
+        worst_idx: extreme(Verdict::Slower, |new, old| new < old),
+        best_idx: extreme(Verdict::Faster, |new, old| new > old),
+        sentence: sentence(analysis, system_idx, counts),
+        details: Vec::new(),
+    };
+    headline.details = details(analysis, &headline);
+    headline
+}
+
+fn counts(analysis: &Analysis<'_>, system_idx: usize) -> Counts {
+    let mut counts = Counts::default();
+    for step in analysis.steps.iter().filter(|step| step.is_compared()) {
+        let cells: Vec<&Cell> =
+            [analysis.base, system_idx].iter().filter_map(|&i| step.cells.get(i)).collect();
+        let verdict = step.cells.get(system_idx).and_then(|c| c.verdict);
+        let slot = match verdict {
+            Some(Verdict::Slower) => &mut counts.slower,
+            Some(Verdict::Faster) => &mut counts.faster,
+            Some(Verdict::Same) => &mut counts.same,
+            Some(Verdict::Unclear) => &mut counts.unclear,
+            None if cells.iter().any(|c| matches!(c.state, CellState::Failed { .. })) => {
+                &mut counts.failed
+            }
+            None => &mut counts.missing,
+        };
+        *slot += 1;
+    }
+    counts
+}
+
+fn sentence(analysis: &Analysis<'_>, system_idx: usize, counts: Counts) -> String {
+    let (name, base) = (&analysis.names[system_idx], &analysis.names[analysis.base]);
+    let steps = count(counts.total(), "step");
+    let bound = crate::number::percent(analysis.bound);
+    match (counts.measured(), counts.slower, counts.faster) {
+        (0, ..) => format!("{name} could not be compared with {base} on any step."),
+        (_, 0, 0) if counts.unclear == 0 => {
+            let of = if counts.same == counts.total() {
+                format!("all {steps}")
+            } else {
+                format!("{} of {steps}", counts.same)
+            };
+            format!("{name} is as fast as {base} on {of}, within {bound}.")
+        }
+        (_, 0, 0) if counts.same == 0 => {
+            format!("{name} against {base}: no verdict on any of {steps}.")
+        }
+        (_, 0, 0) => format!(
+            "{name} is neither slower nor faster than {base} by {bound} on any step that this \
+             run settles ({} of {steps}).",
+            counts.same
+        ),
+        (_, slower, 0) => format!("{name} is slower than {base} on {slower} of {steps}."),
+        (_, 0, faster) => format!("{name} is faster than {base} on {faster} of {steps}."),
+        (_, slower, faster) => {
+            format!("{name} is slower than {base} on {slower} and faster on {faster} of {steps}.")
+        }
+    }
+}
+
+fn details(analysis: &Analysis<'_>, headline: &Headline) -> Vec<String> {
+    let counts = headline.counts;
+    let mut out = Vec::new();
+    if let Some(median) = headline.median {
+        out.push(format!("Median rQPS {}.", plain_ratio(median)));
+    }
+    for (idx, what) in [(headline.worst_idx, "loss"), (headline.best_idx, "gain")] {
+        if let Some(text) = idx.and_then(|idx| extreme(&analysis.steps[idx], headline.system_idx)) {
+            out.push(format!("Largest {what}: {text}."));
+        }
+    }
+    let others: Vec<String> = [
+        (counts.same, "the same"),
+        (counts.unclear, "unclear"),
+        (counts.failed, "failed"),
+        (counts.missing, "not measured"),
+    ]
+    .iter()
+    .filter(|(n, _)| *n > 0 && *n < counts.total())
+    .map(|(n, what)| format!("{n} {what}"))
+    .collect();
+    if !others.is_empty() {
+        out.push(format!("{} of {}.", list(&others), count(counts.total(), "step")));
+    }
+    if counts.unclear > 0 {
+        out.push(unclear_because(analysis, headline.system_idx).to_owned());
+    }
+    out
+}
+
+/// `point-query 0.62 [0.60, 0.64], server CPU per query 1.53x [1.50, 1.56]`.
+fn extreme(step: &StepAnalysis<'_>, system_idx: usize) -> Option<String> {
+    let cell = step.cells.get(system_idx)?;
+    let mut text = format!("{} {}", step.title, ratio_with_interval(&cell.rqps?));
+    if let Some(cpu) = &cell.server_cpu_ratio {
+        let operation = step.step.info.figure.operation();
+        text.push_str(&format!(", server CPU per {operation} {}x", crate::number::ratio(cpu)));
+        if let Some(ends) = crate::number::interval(cpu) {
+            text.push_str(&format!(" {ends}"));
+        }
+    }
+    Some(text)
+}
+
+fn unclear_because(analysis: &Analysis<'_>, system_idx: usize) -> &'static str {
+    let single = |step: &&StepAnalysis<'_>| {
+        step.cells.get(system_idx).is_some_and(|c| {
+            c.verdict == Some(Verdict::Unclear) && c.rqps.is_some_and(|r| r.interval.is_none())
+        })
+    };
+    if analysis.steps.iter().filter(|s| s.is_compared()).any(|s| single(&s)) {
+        "Unclear: a single slice has no interval; more slices would settle it."
+    } else {
+        "Unclear: the interval is too wide for a verdict; more or longer slices would settle it."
+    }
+}
+
+/// The middle value, or the mean of the two middle ones.
+fn median(mut values: Vec<f64>) -> Option<f64> {
+    values.sort_by(f64::total_cmp);
+    let n = values.len();
+    match n {
+        0 => None,
+        _ if n % 2 == 1 => Some(values[n / 2]),
+        _ => Some((values[n / 2 - 1] + values[n / 2]) / 2.0),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::median;
+
+    #[test]
+    fn median_of_odd_and_even() {
+        assert_eq!(median(vec![]), None);
+        assert_eq!(median(vec![3.0, 1.0, 2.0]), Some(2.0));
+        assert_eq!(median(vec![4.0, 1.0, 2.0, 3.0]), Some(2.5));
+    }
+}

@@ -1,0 +1,252 @@
+//! Reports as CSV: one row per step, number of clients and system, full precision, units in the
+//! names of the columns.
+//!
+//! RFC 4180 with a header line. A text that a spreadsheet would take for a formula gets an
+//! apostrophe in front.
+
+use rqps_model::{Estimate, Metric};
+
+use crate::analysis::{Analysis, Cell, CellState, StepAnalysis};
+use crate::response;
+use crate::words::one_line;
+
+/// Everything that a column's value is made from.
+struct Row<'r, 'a> {
+    analysis: &'r Analysis<'a>,
+    step: &'r StepAnalysis<'a>,
+    cell: &'r Cell,
+    idx: usize,
+}
+
+/// One column: its name, what it means, and its value.
+struct Column {
+    name: String,
+    meaning: String,
+    value: Box<dyn Fn(&Row<'_, '_>) -> String>,
+}
+
+/// The report as CSV.
+#[must_use]
+pub fn render(analysis: &Analysis<'_>) -> String {
+    let columns = columns();
+    let names: Vec<String> = columns.iter().map(|c| c.name.clone()).collect();
+    let mut out = names.join(",") + "\r\n";
+    for step in &analysis.steps {
+        for (idx, cell) in step.cells.iter().enumerate() {
+            let row = Row { analysis, step, cell, idx };
+            let values: Vec<String> = columns.iter().map(|c| field(&(c.value)(&row))).collect();
+            out.push_str(&values.join(","));
+            out.push_str("\r\n");
+        }
+    }
+    out
+}
+
+/// The columns' names and meanings as a markdown table, for the documentation.
+#[must_use]
+pub fn describe() -> String {
+    let mut out = String::from("| column | meaning |\n| --- | --- |\n");
+    for column in columns() {
+        out.push_str(&format!("| `{}` | {} |\n", column.name, column.meaning));
+    }
+    out
+}
+
+fn field(text: &str) -> String {
+    if text.contains([',', '"', '\n', '\r']) {
+        format!("\"{}\"", text.replace('"', "\"\""))
+    } else {
+        text.to_owned()
+    }
+}
+
+/// Text of a plan or a server; numbers do not pass here.
+fn words(text: &str) -> String {
+    let line = one_line(text);
+    if line.starts_with(['=', '+', '-', '@']) { format!("'{line}") } else { line }
+}
+
+fn column(
+    name: impl Into<String>,
+    meaning: impl Into<String>,
+    value: impl Fn(&Row<'_, '_>) -> String + 'static,
+) -> Column {
+    Column { name: name.into(), meaning: meaning.into(), value: Box::new(value) }
+}
+
+fn number(value: Option<f64>) -> String {
+    value.map_or_else(String::new, |v| v.to_string())
+}
+
+fn columns() -> Vec<Column> {
+    let mut all = step_columns();
+    all.extend(estimate_columns("figure", "operations per second (`figure_unit`), mean", |c| {
+        c.figure
+    }));
+    all.extend(estimate_columns("rqps", "figure / figure of the base, above 1 is faster", |c| {
+        c.rqps
+    }));
+    all.push(column("verdict", "slower, faster, same or unclear; empty for the base", |r| {
+        r.cell.verdict.map_or_else(String::new, |v| v.word().to_owned())
+    }));
+    let cpu = "server CPU per operation / that of the base, below 1 is better";
+    all.extend(estimate_columns("server_cpu_ratio", cpu, |c| c.server_cpu_ratio));
+    for metric in Metric::ALL {
+        let name = metric_name(metric);
+        let meaning = format!("{} ({})", metric.meaning(), metric.source());
+        all.push(column(name, meaning, move |r| number(r.cell.per_operation.get(metric))));
+    }
+    for metric in Metric::ALL {
+        let name = format!("{}_ratio", metric_stem(metric));
+        let meaning = format!("{}, / that of the base; 0/0 is 1, x/0 is inf", metric.meaning());
+        all.push(column(name, meaning, move |r| {
+            number(r.cell.relative.as_ref().and_then(|p| p.get(metric)))
+        }));
+    }
+    all.extend(response_columns());
+    all.extend(total_columns());
+    all
+}
+
+/// `server_cpu` of [`Metric::ServerCpu`].
+pub(crate) fn metric_stem(metric: Metric) -> &'static str {
+    match metric {
+        Metric::ServerCpu => "server_cpu",
+        Metric::ServerCpuUser => "server_cpu_user",
+        Metric::ServerCpuSystem => "server_cpu_system",
+        Metric::ClientCpu => "client_cpu",
+        Metric::HostCpu => "host_cpu",
+        Metric::ContextSwitches => "context_switches",
+        Metric::Reads => "reads",
+        Metric::ReadKb => "read",
+        Metric::WrittenKb => "written",
+    }
+}
+
+/// `server_cpu_us_per_operation`.
+fn metric_name(metric: Metric) -> String {
+    let unit = match metric.unit() {
+        "us" => "_us",
+        "KB" => "_kb",
+        _ => "",
+    };
+    format!("{}{unit}_per_operation", metric_stem(metric))
+}
+
+fn step_columns() -> Vec<Column> {
+    vec![
+        column("run", "identifier of the run", |r| words(&r.analysis.run.id)),
+        column("step", "name of the step", |r| words(&r.step.step.info.name)),
+        column("family", "its name without arguments", |r| words(&r.step.step.info.family)),
+        column("n", "range size or in-list length, where the step has one", |r| {
+            r.step.step.info.n.map_or_else(String::new, |n| n.to_string())
+        }),
+        column("group", "group of steps it is reported in", |r| r.step.group().title().to_owned()),
+        column("clients", "client threads", |r| r.step.step.clients.to_string()),
+        column("placement", "where client and server threads ran", |r| {
+            r.step.step.placement.to_string()
+        }),
+        column("system", "label of the system", |r| words(r.analysis.label(r.idx))),
+        column("base", "label of the base", |r| words(r.analysis.base_label())),
+        column("outcome", "measured, pending or failed", |r| outcome(r.cell).to_owned()),
+        column("reason", "why it failed", |r| match &r.cell.state {
+            CellState::Failed { reason } => words(reason),
+            _ => String::new(),
+        }),
+        column("footnotes", "reasons for caution, separated by semicolons", |r| {
+            words(&footnotes(r.analysis, r.cell).join("; "))
+        }),
+        column("figure_unit", "unit of the figure", |r| r.step.step.info.figure.unit().to_owned()),
+        column("n_slices", "slices that the figure rests on", |r| r.cell.slices.len().to_string()),
+    ]
+}
+
+/// `measured`, `pending` or `failed`.
+pub(crate) fn outcome(cell: &Cell) -> &'static str {
+    match cell.state {
+        CellState::Measured => "measured",
+        CellState::Pending => "pending",
+        CellState::Failed { .. } => "failed",
+    }
+}
+
+/// A cell's footnotes as `letter key: detail`.
+pub(crate) fn footnotes(analysis: &Analysis<'_>, cell: &Cell) -> Vec<String> {
+    let text = |mark: &crate::analysis::footnote::CellMark| {
+        let note = analysis.footnotes.get(mark.footnote_idx)?;
+        let facts = if mark.detail.is_empty() { note.kind.meaning() } else { &mark.detail };
+        Some(format!("{} {}: {facts}", note.letter, note.kind.key()))
+    };
+    cell.marks.iter().filter_map(text).collect()
+}
+
+fn estimate_columns(
+    name: &'static str,
+    meaning: &'static str,
+    of: fn(&Cell) -> Option<Estimate>,
+) -> Vec<Column> {
+    let end = move |upper: bool| {
+        move |r: &Row<'_, '_>| {
+            let ends = of(r.cell).and_then(|e| e.interval);
+            number(ends.map(|(low, high)| if upper { high } else { low }))
+        }
+    };
+    vec![
+        column(name, meaning, move |r| number(of(r.cell).map(|e| e.point))),
+        column(format!("{name}_low"), "lower end of its 95% interval", end(false)),
+        column(format!("{name}_high"), "upper end of its 95% interval", end(true)),
+    ]
+}
+
+fn response_columns() -> Vec<Column> {
+    let times = |r: &Row<'_, '_>| r.cell.response.clone();
+    let us = |ns: f64| (ns / 1e3).to_string();
+    let mut all = vec![
+        column("responses", "events whose response time was recorded", move |r| {
+            times(r).map_or_else(String::new, |t| t.n.to_string())
+        }),
+        column("response_mean_us", "mean response time of events", move |r| {
+            times(r).map_or_else(String::new, |t| us(t.mean_ns))
+        }),
+    ];
+    for (idx, percentile) in response::PERCENTILES.into_iter().enumerate() {
+        let name = format!("response_{}_us", response::heading(percentile).replace('.', "_"));
+        let meaning = format!("{percentile}% of the responses were at most this long");
+        all.push(column(name, meaning, move |r| {
+            let ns = times(r).and_then(|t| t.percentiles_ns[idx]);
+            ns.map_or_else(String::new, |ns| us(ns as f64))
+        }));
+    }
+    all.push(column("response_max_us", "longest response", move |r| {
+        times(r).map_or_else(String::new, |t| us(t.max_ns as f64))
+    }));
+    all
+}
+
+fn total_columns() -> Vec<Column> {
+    let windows = |f: fn(&crate::analysis::cell::WindowRates) -> f64| {
+        move |r: &Row<'_, '_>| number(r.cell.windows.as_ref().map(f))
+    };
+    vec![
+        column(
+            "window_p05",
+            "operations/s that 95% of the 20 ms windows reached",
+            windows(|w| w.p05),
+        ),
+        column("window_median", "operations/s of the middle window", windows(|w| w.median)),
+        column("window_p95", "operations/s that 5% of the windows exceeded", windows(|w| w.p95)),
+        column("measured_s", "measured time of all slices", |r| {
+            (r.cell.totals.duration_ns as f64 / 1e9).to_string()
+        }),
+        column("events", "events finished", |r| r.cell.totals.n_events.to_string()),
+        column("queries", "statements answered", |r| r.cell.totals.n_queries.to_string()),
+        column("operations", "what the figure counts", |r| r.cell.totals.n_operations.to_string()),
+        column("rows", "rows received", |r| r.cell.totals.n_rows.to_string()),
+        column("errors", "events that met an error that was ignored and retried", |r| {
+            r.cell.totals.n_errors.to_string()
+        }),
+        column("database_bytes", "size of tables and indexes after the step", |r| {
+            r.cell.database_bytes.map_or_else(String::new, |b| b.to_string())
+        }),
+    ]
+}

@@ -1,0 +1,232 @@
+//! A table of texts, rendered aligned for a terminal or as a markdown table.
+
+use crate::tone::Tone;
+use crate::words::{one_line, width};
+
+/// A column's side.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Side {
+    /// Words.
+    Left,
+    /// Numbers of one kind.
+    Right,
+    /// Numbers with different decimals, aligned at the point.
+    Point,
+}
+
+/// One cell.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub(crate) struct GridCell {
+    text: String,
+    tone: Tone,
+}
+
+/// A plain cell of `text`.
+pub(crate) fn plain(text: impl AsRef<str>) -> GridCell {
+    toned(text, Tone::Plain)
+}
+
+/// A cell of `text` with a colour.
+pub(crate) fn toned(text: impl AsRef<str>, tone: Tone) -> GridCell {
+    GridCell { text: one_line(text.as_ref()), tone }
+}
+
+/// Columns with headings, and rows of cells; the field's `-` line between groups of rows.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub(crate) struct Grid {
+    heads: Vec<(String, Side)>,
+    rows: Vec<Option<Vec<GridCell>>>,
+}
+
+impl Grid {
+    /// A table with these columns and no row.
+    pub(crate) fn new(heads: &[(&str, Side)]) -> Self {
+        Self {
+            heads: heads.iter().map(|(h, side)| ((*h).to_owned(), *side)).collect(),
+            rows: Vec::new(),
+        }
+    }
+
+    /// Adds a row; missing cells are empty.
+    pub(crate) fn row(&mut self, cells: Vec<GridCell>) {
+        self.rows.push(Some(cells));
+    }
+
+    /// Adds the line `-` that the field writes between groups.
+    pub(crate) fn split(&mut self) {
+        if !self.rows.is_empty() {
+            self.rows.push(None);
+        }
+    }
+
+    /// The same table with what stands behind the points of [`Side::Point`] columns filled up with
+    /// spaces to one width.
+    fn aligned(&self) -> Self {
+        let mut grid = self.clone();
+        for idx in (0..self.heads.len()).filter(|&idx| self.heads[idx].1 == Side::Point) {
+            let cells = || self.rows.iter().flatten().filter_map(|row| row.get(idx));
+            let most = cells().map(|c| behind_point(&c.text)).max().unwrap_or(0);
+            for cell in grid.rows.iter_mut().flatten().filter_map(|row| row.get_mut(idx)) {
+                if cell.text.starts_with(|c: char| c.is_ascii_digit()) {
+                    cell.text.push_str(&" ".repeat(most - behind_point(&cell.text)));
+                }
+            }
+        }
+        grid
+    }
+
+    /// Columns taken on a terminal.
+    pub(crate) fn width(&self) -> usize {
+        let used = self.aligned().widths();
+        used.iter().flatten().map(|w| w + 2).sum::<usize>().saturating_sub(2)
+    }
+
+    /// Width per column; `None` for a column without any text.
+    fn widths(&self) -> Vec<Option<usize>> {
+        (0..self.heads.len())
+            .map(|idx| {
+                let cells = self.rows.iter().flatten().filter_map(|row| row.get(idx));
+                let body = cells.map(|c| width(&c.text)).max().unwrap_or(0);
+                let head = width(&self.heads[idx].0);
+                (body > 0).then(|| body.max(head))
+            })
+            .collect()
+    }
+
+    /// Aligned lines, each ended by a line break.
+    pub(crate) fn render_text(&self, colour: bool) -> String {
+        self.aligned().render_aligned(colour)
+    }
+
+    fn render_aligned(&self, colour: bool) -> String {
+        let widths = self.widths();
+        let mut out = String::new();
+        let heads = self.heads.iter().map(|(h, _)| toned(h, Tone::Strong)).collect();
+        for row in std::iter::once(&Some(heads)).chain(&self.rows) {
+            let Some(cells) = row else {
+                out.push_str("-\n");
+                continue;
+            };
+            let mut line = String::new();
+            let mut visible_end = 0;
+            for (idx, cell_width) in widths.iter().enumerate() {
+                let Some(cell_width) = cell_width else { continue };
+                let cell = cells.get(idx).cloned().unwrap_or_default();
+                let pad = " ".repeat(cell_width.saturating_sub(width(&cell.text)));
+                let text = if colour && !cell.tone.ansi().is_empty() && !cell.text.is_empty() {
+                    format!("{}{}\u{1b}[0m", cell.tone.ansi(), cell.text)
+                } else {
+                    cell.text.clone()
+                };
+                match self.heads[idx].1 {
+                    Side::Right | Side::Point => line.push_str(&format!("{pad}{text}")),
+                    Side::Left => line.push_str(&text),
+                }
+                if !cell.text.is_empty() {
+                    visible_end = line.len();
+                }
+                if self.heads[idx].1 == Side::Left {
+                    line.push_str(&pad);
+                }
+                line.push_str("  ");
+            }
+            line.truncate(visible_end);
+            out.push_str(&line);
+            out.push('\n');
+        }
+        out
+    }
+
+    /// A markdown table, each line ended by a line break. Texts are escaped.
+    pub(crate) fn render_markdown(&self) -> String {
+        let widths = self.widths();
+        let used: Vec<usize> = (0..widths.len()).filter(|&i| widths[i].is_some()).collect();
+        let mut out = String::from("|");
+        for &idx in &used {
+            out.push_str(&format!(" {} |", escape_markdown(&self.heads[idx].0)));
+        }
+        out.push_str("\n|");
+        for &idx in &used {
+            out.push_str(if self.heads[idx].1 == Side::Left { " --- |" } else { " ---: |" });
+        }
+        out.push('\n');
+        for cells in self.rows.iter().flatten() {
+            out.push('|');
+            for &idx in &used {
+                let cell = cells.get(idx).cloned().unwrap_or_default();
+                let text = escape_markdown(&cell.text);
+                match cell.tone {
+                    Tone::Strong | Tone::Lower | Tone::Higher if !text.is_empty() => {
+                        out.push_str(&format!(" **{text}** |"));
+                    }
+                    _ => out.push_str(&format!(" {text} |")),
+                }
+            }
+            out.push('\n');
+        }
+        out
+    }
+}
+
+/// Characters from the point of a number on; 0 for a whole number or a word.
+fn behind_point(text: &str) -> usize {
+    match text.find('.') {
+        Some(at) if text.starts_with(|c: char| c.is_ascii_digit()) => text.len() - at,
+        _ => 0,
+    }
+}
+
+/// `text` on one line such that markdown shows every character as it is.
+pub(crate) fn escape_markdown(text: &str) -> String {
+    let mut out = String::new();
+    for c in one_line(text).chars() {
+        match c {
+            '&' => out.push_str("&amp;"),
+            '<' => out.push_str("&lt;"),
+            '>' => out.push_str("&gt;"),
+            '\\' | '`' | '*' | '_' | '[' | ']' | '|' | '#' | '~' | '!' => {
+                out.push('\\');
+                out.push(c);
+            }
+            _ => out.push(c),
+        }
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn grid() -> Grid {
+        let mut grid = Grid::new(&[("QPS", Side::Right), ("", Side::Left), ("system", Side::Left)]);
+        grid.row(vec![plain("24575"), plain(""), plain("a|b<script>")]);
+        grid.split();
+        grid.row(vec![toned("9", Tone::Lower), plain(""), plain("c")]);
+        grid
+    }
+
+    #[test]
+    fn aligned_without_empty_columns() {
+        assert_eq!(grid().render_text(false), "  QPS  system\n24575  a|b<script>\n-\n    9  c\n");
+        assert_eq!(grid().width(), 18);
+        assert!(grid().render_text(true).contains("\u{1b}[33m9\u{1b}[0m"));
+    }
+
+    #[test]
+    fn numbers_stand_point_under_point() {
+        let mut grid = Grid::new(&[("rQPS", Side::Point), ("", Side::Left)]);
+        for text in ["0.68", "0.706", "failed", "12"] {
+            grid.row(vec![plain(text), plain("x")]);
+        }
+        let out = grid.render_text(false);
+        assert_eq!(out, "  rQPS\n 0.68   x\n 0.706  x\nfailed  x\n12      x\n");
+    }
+
+    #[test]
+    fn markdown_is_escaped() {
+        let text = grid().render_markdown();
+        assert!(text.contains("| 24575 | a\\|b&lt;script&gt; |"), "{text}");
+        assert!(text.contains("| **9** | c |"), "{text}");
+    }
+}

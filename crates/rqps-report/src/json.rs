@@ -1,0 +1,243 @@
+//! Reports as JSON for programs. The format is versioned and described by `docs/report.schema.json`.
+//!
+//! Within one `schema` number fields are only added. Figures have full precision; what was not
+//! measured is `null`; a ratio to zero is the string `"inf"`.
+
+mod shape;
+
+use std::collections::BTreeMap;
+
+use rqps_model::{Estimate, Metric, PerOperation, SystemSource};
+
+use crate::analysis::{Analysis, Cell, CellState, Difference, StepAnalysis};
+use crate::{csv, number, repeat, response};
+use shape::{
+    CandidateJson, DifferencesJson, EstimateJson, FootnoteJson, HostJson, MarkJson, RatioJson,
+    ReportJson, ResponseJson, ResultJson, RunJson, SCHEMA, SliceJson, StepJson, SystemJson,
+    TotalsJson, WindowsJson,
+};
+
+/// The report as indented JSON with a line break at its end.
+#[must_use]
+pub fn render(analysis: &Analysis<'_>) -> String {
+    // The shape has text keys only and no type whose serialisation can fail.
+    let mut out = serde_json::to_string_pretty(&report(analysis)).unwrap_or_default();
+    out.push('\n');
+    out
+}
+
+fn report<'a>(analysis: &'a Analysis<'_>) -> ReportJson<'a> {
+    ReportJson {
+        schema: SCHEMA,
+        rqps_version: &analysis.run.rqps_version,
+        run: run(analysis),
+        base: analysis.base_label(),
+        bound: analysis.bound,
+        systems: (0..analysis.run.systems.len()).map(|idx| system(analysis, idx)).collect(),
+        differences: DifferencesJson {
+            session: differences(analysis, &analysis.differences.session),
+            options: differences(analysis, &analysis.differences.options),
+            settings: differences(analysis, &analysis.differences.settings),
+            not_everywhere: differences(analysis, &analysis.differences.partial),
+        },
+        candidates: analysis
+            .headlines
+            .iter()
+            .map(|h| CandidateJson {
+                system: analysis.label(h.system_idx),
+                verdict: &h.sentence,
+                details: &h.details,
+                n_slower: h.counts.slower,
+                n_faster: h.counts.faster,
+                n_same: h.counts.same,
+                n_unclear: h.counts.unclear,
+                n_failed: h.counts.failed,
+                n_not_measured: h.counts.missing,
+                median_rqps: h.median,
+            })
+            .collect(),
+        caveats: &analysis.caveats,
+        not_measured: &analysis.not_measured,
+        footnotes: analysis
+            .footnotes
+            .iter()
+            .map(|n| FootnoteJson {
+                letter: &n.letter,
+                kind: n.kind.key(),
+                meaning: n.kind.meaning(),
+                places: &n.places,
+            })
+            .collect(),
+        steps: analysis.steps.iter().map(|s| step(analysis, s)).collect(),
+    }
+}
+
+fn run<'a>(analysis: &'a Analysis<'_>) -> RunJson<'a> {
+    let (run, host) = (analysis.run, &analysis.run.host);
+    RunJson {
+        id: &run.id,
+        name: &run.name,
+        status: run.status,
+        started: number::utc(run.started_unix_ms),
+        started_unix_ms: run.started_unix_ms,
+        finished_unix_ms: run.finished_unix_ms,
+        n_resumed: run.n_resumed,
+        command_line: &run.command_line,
+        plan: &run.plan,
+        seed: run.seed.to_string(),
+        schedule: run.schedule,
+        host: HostJson {
+            hostname: &host.hostname,
+            os: &host.os,
+            kernel: &host.kernel,
+            cpu_model: &host.cpu_model,
+            n_cpus: host.n_cpus,
+            memory_bytes: host.memory_bytes,
+            virtual_machine: host.virtual_machine,
+            storage: &host.storage,
+        },
+    }
+}
+
+fn system<'a>(analysis: &'a Analysis<'_>, idx: usize) -> SystemJson<'a> {
+    let system = &analysis.run.systems[idx];
+    SystemJson {
+        label: system.spec.label.as_str(),
+        name: &analysis.names[idx],
+        dbms: system.spec.dbms,
+        version: system.version.as_ref().map(ToString::to_string),
+        version_text: &system.version_text,
+        source: match &system.spec.source {
+            SystemSource::Catalogue { .. } => "catalogue",
+            SystemSource::Basedir { .. } => "basedir",
+            SystemSource::External { .. } => "external",
+        },
+        origin: &system.origin,
+        engine: system.spec.engine,
+        config: &system.spec.config,
+        options: &system.spec.options,
+        transport: system.spec.transport,
+        session: &system.session,
+        settings: &system.settings,
+    }
+}
+
+fn differences<'a>(
+    analysis: &'a Analysis<'_>,
+    all: &'a [Difference],
+) -> BTreeMap<&'a str, BTreeMap<&'a str, Option<&'a str>>> {
+    all.iter()
+        .map(|d| {
+            let values = d.values.iter().enumerate();
+            let by_label = values.map(|(idx, v)| (analysis.label(idx), v.as_deref())).collect();
+            (d.name.as_str(), by_label)
+        })
+        .collect()
+}
+
+fn step<'a>(analysis: &'a Analysis<'_>, step: &'a StepAnalysis<'_>) -> StepJson<'a> {
+    let info = &step.step.info;
+    StepJson {
+        name: &info.name,
+        family: &info.family,
+        n: info.n,
+        kind: info.kind,
+        group: step.group(),
+        clients: step.step.clients,
+        placement: step.step.placement,
+        figure_unit: info.figure.unit(),
+        what: &info.what,
+        repeat: repeat::command(analysis.run, &info.name),
+        systems: (0..step.cells.len()).map(|idx| result(analysis, step, idx)).collect(),
+    }
+}
+
+fn result<'a>(
+    analysis: &'a Analysis<'_>,
+    step: &'a StepAnalysis<'_>,
+    idx: usize,
+) -> ResultJson<'a> {
+    let cell = &step.cells[idx];
+    let slices = step.step.systems.get(idx).map_or(&[][..], |s| &s.slices);
+    ResultJson {
+        system: analysis.label(idx),
+        outcome: csv::outcome(cell),
+        reason: match &cell.state {
+            CellState::Failed { reason } => Some(reason),
+            _ => None,
+        },
+        figure: cell.figure.as_ref().map(estimate),
+        rqps: cell.rqps.as_ref().map(estimate),
+        verdict: cell.verdict,
+        server_cpu_ratio: cell.server_cpu_ratio.as_ref().map(estimate),
+        per_operation: metrics(&cell.per_operation, |v| v),
+        per_operation_relative: cell.relative.as_ref().map(|r| metrics(r, RatioJson::from)),
+        response_times: cell.response.as_ref().map(response_times),
+        windows: cell.windows.map(|w| WindowsJson {
+            length_ms: w.length_ns as f64 / 1e6,
+            n: w.n,
+            p05: w.p05,
+            median: w.median,
+            p95: w.p95,
+        }),
+        marks: marks(analysis, cell),
+        totals: TotalsJson {
+            measured_s: cell.totals.duration_ns as f64 / 1e9,
+            events: cell.totals.n_events,
+            queries: cell.totals.n_queries,
+            operations: cell.totals.n_operations,
+            rows: cell.totals.n_rows,
+            errors: cell.totals.n_errors,
+        },
+        database_bytes: cell.database_bytes,
+        slices: slices
+            .iter()
+            .map(|s| SliceJson {
+                start_unix_ms: s.start_unix_ms,
+                duration_s: s.duration_ns as f64 / 1e9,
+                seed: s.seed.to_string(),
+                figure: s.figure(),
+                errors: s.errors.iter().map(|e| (e.code.as_str(), e.n)).collect(),
+                queries_per_second: s.series.iter().map(|p| p.queries).collect(),
+            })
+            .collect(),
+    }
+}
+
+fn estimate(estimate: &Estimate) -> EstimateJson {
+    EstimateJson {
+        point: estimate.point,
+        interval: estimate.interval.map(|(low, high)| [low, high]),
+        n: estimate.n,
+    }
+}
+
+fn metrics<T>(values: &PerOperation, show: fn(f64) -> T) -> BTreeMap<String, Option<T>> {
+    let name = |m: Metric| match m.unit() {
+        "us" => format!("{}_us", csv::metric_stem(m)),
+        "KB" => format!("{}_kb", csv::metric_stem(m)),
+        _ => csv::metric_stem(m).to_owned(),
+    };
+    Metric::ALL.iter().map(|&m| (name(m), values.get(m).map(show))).collect()
+}
+
+fn response_times(times: &response::ResponseTimes) -> ResponseJson {
+    let percentiles = response::PERCENTILES.iter().zip(times.percentiles_ns);
+    ResponseJson {
+        n: times.n,
+        min_ns: times.min_ns,
+        mean_ns: times.mean_ns,
+        max_ns: times.max_ns,
+        percentiles_ns: percentiles.map(|(p, ns)| (response::heading(*p), ns)).collect(),
+    }
+}
+
+fn marks<'a>(analysis: &'a Analysis<'_>, cell: &'a Cell) -> Vec<MarkJson<'a>> {
+    cell.marks
+        .iter()
+        .filter_map(|mark| {
+            let note = analysis.footnotes.get(mark.footnote_idx)?;
+            Some(MarkJson { footnote: &note.letter, detail: &mark.detail })
+        })
+        .collect()
+}

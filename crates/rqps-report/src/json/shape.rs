@@ -1,0 +1,210 @@
+//! The fields of the JSON report, in the order in which they are written.
+
+use std::collections::BTreeMap;
+
+use rqps_model::{
+    Dbms, Engine, Group, Placement, RunStatus, Schedule, StepKind, Transport, Verdict,
+};
+use serde::{Serialize, Serializer};
+
+/// Version of the format: a new number when a field goes or changes its meaning.
+pub(super) const SCHEMA: u32 = 1;
+
+#[derive(Serialize)]
+pub(super) struct ReportJson<'a> {
+    pub(super) schema: u32,
+    pub(super) rqps_version: &'a str,
+    pub(super) run: RunJson<'a>,
+    pub(super) base: &'a str,
+    pub(super) bound: f64,
+    pub(super) systems: Vec<SystemJson<'a>>,
+    pub(super) differences: DifferencesJson<'a>,
+    pub(super) candidates: Vec<CandidateJson<'a>>,
+    pub(super) caveats: &'a [String],
+    pub(super) not_measured: &'a [String],
+    pub(super) footnotes: Vec<FootnoteJson<'a>>,
+    pub(super) steps: Vec<StepJson<'a>>,
+}
+
+#[derive(Serialize)]
+pub(super) struct RunJson<'a> {
+    pub(super) id: &'a str,
+    pub(super) name: &'a str,
+    pub(super) status: RunStatus,
+    pub(super) started: String,
+    pub(super) started_unix_ms: i64,
+    pub(super) finished_unix_ms: Option<i64>,
+    pub(super) n_resumed: u32,
+    pub(super) command_line: &'a str,
+    pub(super) plan: &'a str,
+    /// As text: many readers of JSON round numbers above 2^53.
+    pub(super) seed: String,
+    pub(super) schedule: Schedule,
+    pub(super) host: HostJson<'a>,
+}
+
+#[derive(Serialize)]
+pub(super) struct HostJson<'a> {
+    pub(super) hostname: &'a str,
+    pub(super) os: &'a str,
+    pub(super) kernel: &'a str,
+    pub(super) cpu_model: &'a str,
+    pub(super) n_cpus: u32,
+    pub(super) memory_bytes: u64,
+    pub(super) virtual_machine: bool,
+    pub(super) storage: &'a str,
+}
+
+#[derive(Serialize)]
+pub(super) struct SystemJson<'a> {
+    pub(super) label: &'a str,
+    pub(super) name: &'a str,
+    pub(super) dbms: Dbms,
+    pub(super) version: Option<String>,
+    pub(super) version_text: &'a str,
+    pub(super) source: &'static str,
+    pub(super) origin: &'a str,
+    pub(super) engine: Engine,
+    pub(super) config: &'a str,
+    pub(super) options: &'a BTreeMap<String, String>,
+    pub(super) transport: Transport,
+    pub(super) session: &'a BTreeMap<String, String>,
+    pub(super) settings: &'a BTreeMap<String, String>,
+}
+
+/// Per name: the value by system.
+pub(super) type ByName<'a> = BTreeMap<&'a str, BTreeMap<&'a str, Option<&'a str>>>;
+
+#[derive(Serialize)]
+pub(super) struct DifferencesJson<'a> {
+    pub(super) session: ByName<'a>,
+    pub(super) options: ByName<'a>,
+    pub(super) settings: ByName<'a>,
+    pub(super) not_everywhere: ByName<'a>,
+}
+
+#[derive(Serialize)]
+pub(super) struct CandidateJson<'a> {
+    pub(super) system: &'a str,
+    pub(super) verdict: &'a str,
+    pub(super) details: &'a [String],
+    pub(super) n_slower: usize,
+    pub(super) n_faster: usize,
+    pub(super) n_same: usize,
+    pub(super) n_unclear: usize,
+    pub(super) n_failed: usize,
+    pub(super) n_not_measured: usize,
+    pub(super) median_rqps: Option<f64>,
+}
+
+#[derive(Serialize)]
+pub(super) struct FootnoteJson<'a> {
+    pub(super) letter: &'a str,
+    pub(super) kind: &'static str,
+    pub(super) meaning: &'a str,
+    pub(super) places: &'a [String],
+}
+
+#[derive(Serialize)]
+pub(super) struct StepJson<'a> {
+    pub(super) name: &'a str,
+    pub(super) family: &'a str,
+    pub(super) n: Option<u32>,
+    pub(super) kind: StepKind,
+    pub(super) group: Group,
+    pub(super) clients: u32,
+    pub(super) placement: Placement,
+    pub(super) figure_unit: &'static str,
+    pub(super) what: &'a str,
+    pub(super) repeat: String,
+    pub(super) systems: Vec<ResultJson<'a>>,
+}
+
+#[derive(Serialize)]
+pub(super) struct ResultJson<'a> {
+    pub(super) system: &'a str,
+    pub(super) outcome: &'static str,
+    pub(super) reason: Option<&'a str>,
+    pub(super) figure: Option<EstimateJson>,
+    pub(super) rqps: Option<EstimateJson>,
+    pub(super) verdict: Option<Verdict>,
+    pub(super) server_cpu_ratio: Option<EstimateJson>,
+    pub(super) per_operation: BTreeMap<String, Option<f64>>,
+    pub(super) per_operation_relative: Option<BTreeMap<String, Option<RatioJson>>>,
+    pub(super) response_times: Option<ResponseJson>,
+    pub(super) windows: Option<WindowsJson>,
+    pub(super) marks: Vec<MarkJson<'a>>,
+    pub(super) totals: TotalsJson,
+    pub(super) database_bytes: Option<u64>,
+    pub(super) slices: Vec<SliceJson<'a>>,
+}
+
+#[derive(Serialize)]
+pub(super) struct EstimateJson {
+    pub(super) point: f64,
+    pub(super) interval: Option<[f64; 2]>,
+    pub(super) n: u32,
+}
+
+/// A ratio, or `"inf"`, which JSON has no number for.
+pub(super) struct RatioJson(f64);
+
+impl From<f64> for RatioJson {
+    fn from(ratio: f64) -> Self {
+        Self(ratio)
+    }
+}
+
+impl Serialize for RatioJson {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        if self.0.is_infinite() {
+            serializer.serialize_str("inf")
+        } else {
+            serializer.serialize_f64(self.0)
+        }
+    }
+}
+
+#[derive(Serialize)]
+pub(super) struct ResponseJson {
+    pub(super) n: u64,
+    pub(super) min_ns: u64,
+    pub(super) mean_ns: f64,
+    pub(super) max_ns: u64,
+    pub(super) percentiles_ns: BTreeMap<String, Option<u64>>,
+}
+
+#[derive(Serialize)]
+pub(super) struct WindowsJson {
+    pub(super) length_ms: f64,
+    pub(super) n: usize,
+    pub(super) p05: f64,
+    pub(super) median: f64,
+    pub(super) p95: f64,
+}
+
+#[derive(Serialize)]
+pub(super) struct MarkJson<'a> {
+    pub(super) footnote: &'a str,
+    pub(super) detail: &'a str,
+}
+
+#[derive(Serialize)]
+pub(super) struct TotalsJson {
+    pub(super) measured_s: f64,
+    pub(super) events: u64,
+    pub(super) queries: u64,
+    pub(super) operations: u64,
+    pub(super) rows: u64,
+    pub(super) errors: u64,
+}
+
+#[derive(Serialize)]
+pub(super) struct SliceJson<'a> {
+    pub(super) start_unix_ms: i64,
+    pub(super) duration_s: f64,
+    pub(super) seed: String,
+    pub(super) figure: f64,
+    pub(super) errors: BTreeMap<&'a str, u64>,
+    pub(super) queries_per_second: Vec<u32>,
+}

@@ -1,0 +1,288 @@
+//! The field's tables as grids, shared by the text and markdown formats.
+//!
+//! Layouts follow the published reports: absolute figures and ratios per step and system, and the
+//! per-operation metrics in the order cpu/o cs/o r/o rKB/o wKB/o o/s dbms, with our own columns
+//! before the last.
+
+use rqps_model::{Metric, PerOperation, Verdict};
+
+use crate::analysis::{Analysis, Cell, CellState, StepAnalysis};
+use crate::grid::{Grid, GridCell, Side, plain, toned};
+use crate::number::{self, NOTHING};
+use crate::response;
+use crate::tone::Tone;
+use crate::words::clip;
+
+/// Columns given to a label or a step's name; longer ones are cut with an ellipsis.
+pub(crate) const NAME_COLUMNS: usize = 40;
+
+/// The metrics of the field's `o.met` files, in their order.
+const FIELD_METRICS: [Metric; 5] =
+    [Metric::HostCpu, Metric::ContextSwitches, Metric::Reads, Metric::ReadKb, Metric::WrittenKb];
+
+/// The metrics that we add to them.
+const OUR_METRICS: [Metric; 4] =
+    [Metric::ServerCpu, Metric::ServerCpuUser, Metric::ServerCpuSystem, Metric::ClientCpu];
+
+/// A name in as many columns as tables give it.
+pub(crate) fn name(text: &str) -> String {
+    clip(text, NAME_COLUMNS)
+}
+
+/// A step's name with the unit of its figure where that is not queries per second.
+pub(crate) fn step_name(step: &StepAnalysis<'_>) -> String {
+    let unit = step.step.info.figure.unit();
+    if unit == "queries/s" { name(&step.title) } else { format!("{} ({unit})", name(&step.title)) }
+}
+
+/// A figure, or the word that stands for it.
+pub(crate) fn figure(cell: &Cell) -> GridCell {
+    match (&cell.state, &cell.figure) {
+        (CellState::Failed { .. }, _) => toned("failed", Tone::Failed),
+        (CellState::Pending, _) | (_, None) => toned("not run", Tone::Faint),
+        (CellState::Measured, Some(figure)) => plain(number::figure(figure)),
+    }
+}
+
+/// A candidate's rQPS, or the word that stands for it.
+pub(crate) fn rqps(cell: &Cell) -> GridCell {
+    match &cell.rqps {
+        Some(ratio) => toned(number::ratio(ratio), Tone::of_ratio(ratio.point)),
+        None if cell.state == CellState::Measured => plain(NOTHING),
+        None => figure(cell),
+    }
+}
+
+/// The interval of an rQPS; `n=1` without one.
+pub(crate) fn interval(cell: &Cell) -> GridCell {
+    cell.rqps.as_ref().map_or_else(GridCell::default, |ratio| {
+        plain(number::interval(ratio).unwrap_or_else(|| "n=1".to_owned()))
+    })
+}
+
+/// The verdict's word.
+pub(crate) fn verdict(cell: &Cell) -> GridCell {
+    cell.verdict.map_or_else(GridCell::default, |v| plain(v.word()))
+}
+
+/// Server CPU per operation relative to the base.
+fn server_cpu(cell: &Cell) -> GridCell {
+    cell.server_cpu_ratio.as_ref().map_or_else(GridCell::default, |r| plain(number::ratio(r)))
+}
+
+/// The summary of all steps for some candidates: base figure, then four columns per candidate, the
+/// step's name last. `head` names the columns of system `idx`.
+pub(crate) fn summary(
+    analysis: &Analysis<'_>,
+    candidates: &[usize],
+    head: impl Fn(usize) -> String,
+) -> Grid {
+    let mut heads = vec![(head(analysis.base), Side::Point), (String::new(), Side::Left)];
+    for &idx in candidates {
+        heads.push((head(idx), Side::Point));
+        heads.push(("95% interval".to_owned(), Side::Left));
+        heads.push(("verdict".to_owned(), Side::Left));
+        heads.push((String::new(), Side::Left));
+        heads.push(("srvcpu/o".to_owned(), Side::Point));
+    }
+    heads.push(("step".to_owned(), Side::Left));
+    let heads: Vec<(&str, Side)> = heads.iter().map(|(h, s)| (h.as_str(), *s)).collect();
+    let mut grid = Grid::new(&heads);
+    for group in crate::analysis::GROUPS {
+        for (place, step) in analysis.steps_of(group).enumerate() {
+            if place == 0 {
+                grid.split();
+            }
+            let mut row = base_cells(analysis, step);
+            for cell in candidates.iter().filter_map(|&idx| step.cells.get(idx)) {
+                let letters = plain(analysis.letters(cell));
+                row.extend([rqps(cell), interval(cell), verdict(cell), letters, server_cpu(cell)]);
+            }
+            row.push(plain(step_name(step)));
+            grid.row(row);
+        }
+    }
+    grid
+}
+
+/// All steps with one column per candidate: rQPS and the verdict's sign.
+pub(crate) fn matrix(
+    analysis: &Analysis<'_>,
+    candidates: &[usize],
+    head: impl Fn(usize) -> String,
+) -> Grid {
+    let mut heads = vec![(head(analysis.base), Side::Point), (String::new(), Side::Left)];
+    for &idx in candidates {
+        heads.extend([(head(idx), Side::Point), (String::new(), Side::Left)]);
+    }
+    heads.push(("step".to_owned(), Side::Left));
+    let heads: Vec<(&str, Side)> = heads.iter().map(|(h, s)| (h.as_str(), *s)).collect();
+    let mut grid = Grid::new(&heads);
+    for group in crate::analysis::GROUPS {
+        for (place, step) in analysis.steps_of(group).enumerate() {
+            if place == 0 {
+                grid.split();
+            }
+            let mut row = base_cells(analysis, step);
+            for cell in candidates.iter().filter_map(|&idx| step.cells.get(idx)) {
+                let sign = cell.verdict.map_or("", sign);
+                let letters = analysis.letters(cell);
+                row.extend([rqps(cell), plain(format!("{sign} {letters}"))]);
+            }
+            row.push(plain(step_name(step)));
+            grid.row(row);
+        }
+    }
+    grid
+}
+
+/// The base's figure and its footnotes.
+fn base_cells(analysis: &Analysis<'_>, step: &StepAnalysis<'_>) -> Vec<GridCell> {
+    let base = step.cells.get(analysis.base);
+    base.map_or_else(Vec::new, |cell| vec![figure(cell), plain(analysis.letters(cell))])
+}
+
+/// The verdict in one ASCII character.
+fn sign(verdict: Verdict) -> &'static str {
+    match verdict {
+        Verdict::Slower => "<",
+        Verdict::Faster => ">",
+        Verdict::Same => "=",
+        Verdict::Unclear => "?",
+    }
+}
+
+/// One step as the field writes it: QPS, ratio, system; with interval and verdict behind.
+pub(crate) fn step_figures(analysis: &Analysis<'_>, step: &StepAnalysis<'_>) -> Grid {
+    let unit = step.step.info.figure.unit();
+    let mut grid = Grid::new(&[
+        (if unit == "queries/s" { "QPS" } else { unit }, Side::Point),
+        ("ratio", Side::Point),
+        ("system", Side::Left),
+        ("95% interval", Side::Left),
+        ("verdict", Side::Left),
+        ("", Side::Left),
+    ]);
+    for (idx, cell) in step.cells.iter().enumerate() {
+        let is_base = idx == analysis.base && cell.figure.is_some();
+        let ratio = match &cell.rqps {
+            Some(r) => toned(number::ratio(r), Tone::of_ratio(r.point)),
+            None => plain(if is_base { "1.00" } else { NOTHING }),
+        };
+        let system = plain(name(analysis.label(idx)));
+        let letters = plain(analysis.letters(cell));
+        grid.row(vec![figure(cell), ratio, system, interval(cell), verdict(cell), letters]);
+    }
+    grid
+}
+
+fn metric_heads() -> Vec<(&'static str, Side)> {
+    let field = FIELD_METRICS.iter().map(|m| (m.heading(), Side::Point));
+    let ours = OUR_METRICS.iter().map(|m| (m.heading(), Side::Point));
+    field.chain([("o/s", Side::Point)]).chain(ours).chain([("dbms", Side::Left)]).collect()
+}
+
+fn metric_row(
+    values: &PerOperation,
+    rate: GridCell,
+    label: &str,
+    show: fn(f64) -> String,
+) -> Vec<GridCell> {
+    let cell = |m: &Metric| plain(values.get(*m).map_or_else(|| NOTHING.to_owned(), show));
+    let mut row: Vec<GridCell> = FIELD_METRICS.iter().map(cell).collect();
+    row.push(rate);
+    row.extend(OUR_METRICS.iter().map(cell));
+    row.push(plain(name(label)));
+    row
+}
+
+/// Metrics per operation of one step; CPU in microseconds.
+pub(crate) fn metrics_absolute(analysis: &Analysis<'_>, step: &StepAnalysis<'_>) -> Grid {
+    let mut grid = Grid::new(&metric_heads());
+    for (idx, cell) in step.cells.iter().enumerate().filter(|(_, c)| c.figure.is_some()) {
+        let label = analysis.label(idx);
+        grid.row(metric_row(&cell.per_operation, figure(cell), label, number::per_operation));
+    }
+    grid
+}
+
+/// Metrics per operation of one step's candidates relative to the base.
+pub(crate) fn metrics_relative(analysis: &Analysis<'_>, step: &StepAnalysis<'_>) -> Grid {
+    let mut grid = Grid::new(&metric_heads());
+    for (idx, cell) in step.cells.iter().enumerate() {
+        if let Some(relative) = &cell.relative {
+            grid.row(metric_row(relative, rqps(cell), analysis.label(idx), number::plain_ratio));
+        }
+    }
+    grid
+}
+
+/// Response times of one step's events and the unit they are in; `None` without any.
+pub(crate) fn response_times(
+    analysis: &Analysis<'_>,
+    step: &StepAnalysis<'_>,
+) -> Option<(Grid, &'static str)> {
+    let measured =
+        || step.cells.iter().enumerate().filter_map(|(idx, c)| Some((idx, c.response.as_ref()?)));
+    let smallest = measured().map(|(_, r)| r.mean_ns).reduce(f64::min)?;
+    let (unit, unit_ns) = response::unit(smallest);
+    let percentiles: Vec<String> = response::PERCENTILES.map(response::heading).to_vec();
+    let mut heads = vec![("mean", Side::Right)];
+    heads.extend(percentiles.iter().map(|p| (p.as_str(), Side::Right)));
+    heads.extend([("max", Side::Right), ("responses", Side::Right), ("dbms", Side::Left)]);
+    let mut grid = Grid::new(&heads);
+    for (idx, times) in measured() {
+        let show = |ns: f64| number::duration_in(ns, unit_ns);
+        let mut row = vec![plain(show(times.mean_ns))];
+        row.extend(
+            times
+                .percentiles_ns
+                .iter()
+                .map(|p| plain(p.map_or_else(|| NOTHING.to_owned(), |ns| show(ns as f64)))),
+        );
+        row.push(plain(show(times.max_ns as f64)));
+        row.push(plain(times.n.to_string()));
+        row.push(plain(name(analysis.label(idx))));
+        grid.row(row);
+    }
+    Some((grid, unit))
+}
+
+/// The systems: label, version, engine, transport, configuration and where they come from.
+pub(crate) fn systems(analysis: &Analysis<'_>) -> Grid {
+    let left = |h| (h, Side::Left);
+    let mut grid = Grid::new(&[
+        left("system"),
+        left("version"),
+        left("engine"),
+        left("transport"),
+        left("config"),
+        left("options"),
+        left(""),
+    ]);
+    for (idx, system) in analysis.run.systems.iter().enumerate() {
+        let spec = &system.spec;
+        let options: Vec<String> = spec.options.iter().map(|(k, v)| format!("{k}={v}")).collect();
+        grid.row(vec![
+            plain(name(spec.label.as_str())),
+            plain(clip(&version(analysis, idx), 24)),
+            plain(spec.engine.to_string()),
+            plain(spec.transport.to_string()),
+            plain(clip(&spec.config, 24)),
+            plain(clip(&options.join(" "), 30)),
+            plain(if idx == analysis.base { "base" } else { "" }),
+        ]);
+    }
+    grid
+}
+
+/// `MySQL 8.0.33`, or what is known of it.
+pub(crate) fn version(analysis: &Analysis<'_>, idx: usize) -> String {
+    let system = &analysis.run.systems[idx];
+    let dbms = system.spec.dbms.name();
+    match (&system.version, &system.spec.source) {
+        (Some(version), _) => format!("{dbms} {version}"),
+        (None, rqps_model::SystemSource::Catalogue { version }) => format!("{dbms} {version}"),
+        (None, _) => dbms.to_owned(),
+    }
+}

@@ -1,0 +1,151 @@
+//! Reports as markdown for a merge request: verdict, summary, relative metrics, footnotes.
+
+use rqps_model::Metric;
+
+use crate::analysis::{Analysis, CellState};
+use crate::grid::{Grid, Side, escape_markdown, plain};
+use crate::layout;
+use crate::number::{self, NOTHING};
+use crate::words::lines;
+
+/// The report as markdown.
+#[must_use]
+pub fn render(analysis: &Analysis<'_>) -> String {
+    let mut out = String::new();
+    head(&mut out, analysis);
+    systems(&mut out, analysis);
+    summary(&mut out, analysis);
+    failures(&mut out, analysis);
+    metrics(&mut out, analysis);
+    list(&mut out, "How sure this is", &analysis.caveats);
+    list(&mut out, "Not measured", &analysis.not_measured);
+    let run = analysis.run;
+    paragraph(
+        &mut out,
+        &format!(
+            "rqps {}, run {}, seed {}, {}",
+            escape_markdown(&run.rqps_version),
+            escape_markdown(&run.id),
+            run.seed,
+            code(&run.command_line)
+        ),
+    );
+    out
+}
+
+fn paragraph(out: &mut String, text: &str) {
+    out.push_str(text);
+    out.push_str("\n\n");
+}
+
+fn list(out: &mut String, title: &str, items: &[String]) {
+    if items.is_empty() {
+        return;
+    }
+    paragraph(out, &format!("### {title}"));
+    for item in items {
+        out.push_str(&format!("- {}\n", escape_markdown(item)));
+    }
+    out.push('\n');
+}
+
+/// `text` as a code span; its backticks become apostrophes, which no command of ours needs.
+fn code(text: &str) -> String {
+    format!("`{}`", crate::words::one_line(text).replace('`', "'"))
+}
+
+fn head(out: &mut String, analysis: &Analysis<'_>) {
+    let run = analysis.run;
+    paragraph(out, &format!("## rqps: {}", escape_markdown(&run.name)));
+    for headline in &analysis.headlines {
+        paragraph(out, &format!("**{}**", escape_markdown(&headline.sentence)));
+        paragraph(out, &escape_markdown(&headline.details.join(" ")));
+    }
+    if analysis.headlines.is_empty() {
+        paragraph(out, "One system: there is nothing to compare it with.");
+    }
+    let host = &run.host;
+    let facts = format!(
+        "{}, {}: {} CPUs {}, {}, kernel {}",
+        number::utc(run.started_unix_ms),
+        host.hostname,
+        host.n_cpus,
+        host.cpu_model,
+        number::bytes(host.memory_bytes),
+        host.kernel
+    );
+    paragraph(out, &escape_markdown(&facts));
+}
+
+fn systems(out: &mut String, analysis: &Analysis<'_>) {
+    paragraph(out, "### Systems");
+    paragraph(out, &layout::systems(analysis).render_markdown());
+}
+
+fn summary(out: &mut String, analysis: &Analysis<'_>) {
+    if analysis.steps.is_empty() {
+        return;
+    }
+    paragraph(out, "### Relative QPS");
+    let mut candidates: Vec<Vec<usize>> = analysis.candidates().map(|idx| vec![idx]).collect();
+    if candidates.is_empty() {
+        candidates.push(Vec::new());
+    }
+    for one in &candidates {
+        let head = |idx: usize| {
+            let what = if idx == analysis.base { "QPS" } else { "rQPS" };
+            format!("{} {what}", layout::name(analysis.label(idx)))
+        };
+        paragraph(out, &layout::summary(analysis, one, head).render_markdown());
+    }
+    for note in &analysis.footnotes {
+        let places = note.places.join("; ");
+        let text = format!("{} {}: {places}", note.letter, note.kind.meaning());
+        out.push_str(&format!("- {}\n", escape_markdown(&text)));
+    }
+    if !analysis.footnotes.is_empty() {
+        out.push('\n');
+    }
+}
+
+fn failures(out: &mut String, analysis: &Analysis<'_>) {
+    for step in &analysis.steps {
+        for (idx, cell) in step.cells.iter().enumerate() {
+            let CellState::Failed { reason } = &cell.state else { continue };
+            let (title, label) = (escape_markdown(&step.title), analysis.label(idx));
+            paragraph(out, &format!("**{title} failed on {}:**", escape_markdown(label)));
+            for line in lines(reason).lines() {
+                out.push_str(&format!("> {}\\\n", escape_markdown(line)));
+            }
+            out.push('\n');
+        }
+    }
+}
+
+/// All candidates' metrics relative to the base, folded away.
+fn metrics(out: &mut String, analysis: &Analysis<'_>) {
+    let mut heads = vec![("step", Side::Left), ("system", Side::Left), ("rQPS", Side::Right)];
+    heads.extend(Metric::ALL.iter().map(|m| (m.heading(), Side::Right)));
+    let mut grid = Grid::new(&heads);
+    let mut is_empty = true;
+    for step in &analysis.steps {
+        for (idx, cell) in step.cells.iter().enumerate() {
+            let Some(relative) = &cell.relative else { continue };
+            let mut row = vec![
+                plain(layout::step_name(step)),
+                plain(layout::name(analysis.label(idx))),
+                layout::rqps(cell),
+            ];
+            row.extend(Metric::ALL.iter().map(|&m| {
+                plain(relative.get(m).map_or_else(|| NOTHING.to_owned(), number::plain_ratio))
+            }));
+            grid.row(row);
+            is_empty = false;
+        }
+    }
+    if !is_empty {
+        paragraph(out, "<details><summary>Metrics per operation relative to the base</summary>");
+        paragraph(out, grid.render_markdown().trim_end());
+        paragraph(out, "</details>");
+    }
+}

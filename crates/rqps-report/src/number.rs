@@ -1,0 +1,237 @@
+//! Numbers as text, with as many digits as their intervals support.
+//!
+//! The rule. A figure is rounded at the second significant digit of its interval's half-width:
+//! 16747 ± 335 is written 16750. A ratio is rounded at the first significant digit of it, and has
+//! never less than two decimals, as the field writes them, nor more than three: 0.623 ± 0.021 is
+//! 0.62, 0.7123 ± 0.0041 is 0.712. Without an interval a figure has whole numbers from 100 up, and a
+//! ratio two decimals. Only text is rounded: CSV and JSON carry full precision.
+
+use rqps_model::Estimate;
+
+/// What stands where nothing was measured.
+pub(crate) const NOTHING: &str = "-";
+
+/// Most decimals of a ratio: the steadiest measurements of this field resolve 0.1%.
+const MAX_RATIO_DECIMALS: usize = 3;
+
+/// Half the interval's width in the unit of the value; `None` without one, or when it is nothing
+/// but the rounding of the arithmetic.
+fn half_width(estimate: &Estimate) -> Option<f64> {
+    let (low, high) = estimate.interval?;
+    let half = (high - low) / 2.0;
+    (half.is_finite() && half > 1e-9 * estimate.point.abs()).then_some(half)
+}
+
+/// Operations per second.
+pub(crate) fn figure(estimate: &Estimate) -> String {
+    match half_width(estimate) {
+        Some(half) => round_at(estimate.point, half),
+        None => plain_figure(estimate.point),
+    }
+}
+
+/// Operations per second of one slice, which has no interval.
+pub(crate) fn plain_figure(value: f64) -> String {
+    let decimals = match value.abs() {
+        v if v >= 100.0 => 0,
+        v if v >= 10.0 => 1,
+        v if v >= 1.0 => 2,
+        v if v > 0.0 => 3,
+        _ => 0,
+    };
+    fixed(value, decimals)
+}
+
+/// `value` rounded at the second significant digit of `half`.
+fn round_at(value: f64, half: f64) -> String {
+    let mut unit = 1.0;
+    while unit * 100.0 <= half {
+        unit *= 10.0;
+    }
+    if unit > 1.0 || value.abs() >= 1000.0 {
+        return fixed((value / unit).round() * unit, 0);
+    }
+    let (mut decimals, mut shifted) = (0, half);
+    while shifted < 10.0 && decimals < 3 {
+        shifted *= 10.0;
+        decimals += 1;
+    }
+    fixed(value, decimals)
+}
+
+/// Decimals that a ratio and the ends of its interval are written with.
+fn ratio_decimals(estimate: &Estimate) -> usize {
+    let Some(half) = half_width(estimate) else { return 2 };
+    let (mut decimals, mut shifted) = (0, half);
+    while shifted < 1.0 && decimals < MAX_RATIO_DECIMALS {
+        shifted *= 10.0;
+        decimals += 1;
+    }
+    decimals.max(2)
+}
+
+/// A ratio: `0.62`.
+pub(crate) fn ratio(estimate: &Estimate) -> String {
+    fixed(estimate.point, ratio_decimals(estimate))
+}
+
+/// The ends of a ratio's interval: `[0.60, 0.64]`; absent with one observation.
+pub(crate) fn interval(estimate: &Estimate) -> Option<String> {
+    let (low, high) = estimate.interval?;
+    let decimals = ratio_decimals(estimate);
+    Some(format!("[{}, {}]", fixed(low, decimals), fixed(high, decimals)))
+}
+
+/// A ratio with its interval, or with `n=1` where it has none: `0.62 [0.60, 0.64]`.
+pub(crate) fn ratio_with_interval(estimate: &Estimate) -> String {
+    match interval(estimate) {
+        Some(ends) => format!("{} {ends}", ratio(estimate)),
+        None => format!("{} (n=1)", ratio(estimate)),
+    }
+}
+
+/// A ratio without an interval of its own, in two digits as the field writes it; `inf` for x/0.
+pub(crate) fn plain_ratio(value: f64) -> String {
+    fixed(value, 2)
+}
+
+/// A quantity per operation: four significant digits at most, a plain 0 for nothing.
+pub(crate) fn per_operation(value: f64) -> String {
+    let decimals = match value.abs() {
+        0.0 => 0,
+        v if v >= 1000.0 => 0,
+        v if v >= 100.0 => 1,
+        v if v >= 10.0 => 2,
+        _ => 3,
+    };
+    fixed(value, decimals)
+}
+
+/// Nanoseconds in `unit_ns`, three significant digits: what the histograms resolve.
+pub(crate) fn duration_in(ns: f64, unit_ns: f64) -> String {
+    let value = ns / unit_ns;
+    let decimals = match value {
+        v if v >= 100.0 => 0,
+        v if v >= 10.0 => 1,
+        _ => 2,
+    };
+    fixed(value, decimals)
+}
+
+/// A length of time for people: `90 s`, `12 min`, `1 h 5 min`.
+pub(crate) fn long_duration(ms: i64) -> String {
+    let seconds = ms.max(0) / 1000;
+    match seconds {
+        0..=119 => format!("{seconds} s"),
+        120..=7199 => format!("{} min", (seconds + 30) / 60),
+        _ => format!("{} h {} min", seconds / 3600, seconds % 3600 / 60),
+    }
+}
+
+/// Bytes in the largest unit that leaves at least one whole: `31.2 GB` (powers of 1024).
+pub(crate) fn bytes(n: u64) -> String {
+    const UNITS: [&str; 5] = ["bytes", "KB", "MB", "GB", "TB"];
+    let (mut value, mut idx) = (n as f64, 0);
+    while value >= 1024.0 && idx + 1 < UNITS.len() {
+        value /= 1024.0;
+        idx += 1;
+    }
+    let decimals = usize::from(idx > 0 && value < 100.0);
+    format!("{value:.decimals$} {}", UNITS[idx])
+}
+
+/// Milliseconds since 1970 as `2026-11-21 20:30:15 UTC`.
+pub(crate) fn utc(unix_ms: i64) -> String {
+    let seconds = unix_ms.div_euclid(1000);
+    let (days, in_day) = (seconds.div_euclid(86_400), seconds.rem_euclid(86_400));
+    // Days to a civil date in the proleptic Gregorian calendar, after Howard Hinnant,
+    // "chrono-Compatible Low-Level Date Algorithms", civil_from_days.
+    let shifted = days + 719_468;
+    let era = shifted.div_euclid(146_097);
+    let day_of_era = shifted.rem_euclid(146_097);
+    let year_of_era =
+        (day_of_era - day_of_era / 1460 + day_of_era / 36_524 - day_of_era / 146_096) / 365;
+    let day_of_year = day_of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
+    let month_from_march = (5 * day_of_year + 2) / 153;
+    let day = day_of_year - (153 * month_from_march + 2) / 5 + 1;
+    let month = if month_from_march < 10 { month_from_march + 3 } else { month_from_march - 9 };
+    let year = year_of_era + era * 400 + i64::from(month <= 2);
+    let (hour, minute, second) = (in_day / 3600, in_day % 3600 / 60, in_day % 60);
+    format!("{year:04}-{month:02}-{day:02} {hour:02}:{minute:02}:{second:02} UTC")
+}
+
+/// `value` with `decimals` digits after the point; never `-0`, and `inf` for infinity.
+fn fixed(value: f64, decimals: usize) -> String {
+    let text = format!("{value:.decimals$}");
+    match text.strip_prefix('-') {
+        Some(rest) if rest.chars().all(|c| c == '0' || c == '.') => rest.to_owned(),
+        _ => text,
+    }
+}
+
+/// A share as percent with at most one decimal: `5%`, `2.5%`.
+pub(crate) fn percent(share: f64) -> String {
+    let text = fixed(share * 100.0, 1);
+    format!("{}%", text.strip_suffix(".0").unwrap_or(&text))
+}
+
+/// `n` and a noun in the right number: `1 step`, `3 steps`.
+pub(crate) fn count(n: usize, noun: &str) -> String {
+    let plural = match noun.strip_suffix('y') {
+        Some(stem) => format!("{stem}ies"),
+        None => format!("{noun}s"),
+    };
+    if n == 1 { format!("1 {noun}") } else { format!("{n} {plural}") }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn estimate(point: f64, half: f64) -> Estimate {
+        Estimate { point, interval: Some((point - half, point + half)), n: 3 }
+    }
+
+    #[test]
+    fn digits_follow_the_interval() {
+        assert_eq!(figure(&estimate(16_747.0, 335.0)), "16750");
+        assert_eq!(figure(&estimate(16_747.0, 1335.0)), "16700");
+        assert_eq!(figure(&estimate(16_747.4, 3.0)), "16747");
+        assert_eq!(figure(&estimate(3.8751, 0.021)), "3.875");
+        assert_eq!(figure(&estimate(160.4, 2.1)), "160.4");
+        assert_eq!(figure(&Estimate::single(160.4)), "160");
+        assert_eq!(figure(&Estimate::single(0.0)), "0");
+        assert_eq!(ratio_with_interval(&estimate(0.623, 0.021)), "0.62 [0.60, 0.64]");
+        assert_eq!(ratio_with_interval(&estimate(0.7123, 0.0041)), "0.712 [0.708, 0.716]");
+        assert_eq!(ratio_with_interval(&estimate(0.7123, 0.000_01)), "0.712 [0.712, 0.712]");
+        assert_eq!(ratio_with_interval(&estimate(0.7123, 0.0)), "0.71 [0.71, 0.71]");
+        assert_eq!(ratio_with_interval(&estimate(1.5, 4.0)), "1.50 [-2.50, 5.50]");
+        assert_eq!(ratio_with_interval(&Estimate::single(0.623)), "0.62 (n=1)");
+        assert_eq!(plain_ratio(f64::INFINITY), "inf");
+        assert_eq!(plain_ratio(-0.001), "0.00");
+    }
+
+    #[test]
+    fn dates_by_hand() {
+        assert_eq!(utc(0), "1970-01-01 00:00:00 UTC");
+        assert_eq!(utc(951_782_400_000), "2000-02-29 00:00:00 UTC");
+        assert_eq!(utc(1_795_293_015_999), "2026-11-21 20:30:15 UTC");
+        assert_eq!(utc(-1000), "1969-12-31 23:59:59 UTC");
+    }
+
+    #[test]
+    fn quantities_for_people() {
+        assert_eq!(bytes(512), "512 bytes");
+        assert_eq!(bytes(33_500_000_000), "31.2 GB");
+        assert_eq!(long_duration(95_000), "95 s");
+        assert_eq!(long_duration(725_000), "12 min");
+        assert_eq!(long_duration(7_500_000), "2 h 5 min");
+        assert_eq!(count(1, "query"), "1 query");
+        assert_eq!(count(2, "query"), "2 queries");
+        assert_eq!(percent(0.07), "7%");
+        assert_eq!(percent(0.025), "2.5%");
+        assert_eq!(per_operation(0.0), "0");
+        assert_eq!(per_operation(1234.5), "1234");
+        assert_eq!(duration_in(41_234.0, 1000.0), "41.2");
+    }
+}

@@ -1,0 +1,330 @@
+//! Reports as plain text of at most 100 columns: the field's tables, ready for a terminal or a post.
+
+use crate::analysis::{Analysis, CellState, Differences, StepAnalysis};
+use crate::grid::Grid;
+use crate::layout;
+use crate::number;
+use crate::repeat;
+use crate::tone::Tone;
+use crate::words::{clip, lines, wrap};
+
+/// Widest line, columns.
+pub const WIDTH: usize = 100;
+
+/// Lines of a failure's reason that are shown; the end of a server's log says most.
+const REASON_LINES: usize = 12;
+
+/// Differing settings that are listed; the other formats have all of them.
+const MAX_SETTINGS: usize = 24;
+
+/// How much of a run a text report shows.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Detail {
+    /// Verdict, systems, summary, footnotes.
+    Summary,
+    /// All that, and every step with its metrics.
+    Full,
+}
+
+/// What a text report looks like.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct TextOptions {
+    /// Colours by ANSI codes. Whether the terminal wants them is the caller's to know.
+    pub colour: bool,
+    /// How much is shown.
+    pub detail: Detail,
+}
+
+/// The report as text.
+#[must_use]
+pub fn render(analysis: &Analysis<'_>, options: TextOptions) -> String {
+    let mut page = Page { out: String::new(), colour: options.colour };
+    head(&mut page, analysis);
+    systems(&mut page, analysis);
+    summary(&mut page, analysis);
+    failures(&mut page, analysis);
+    if options.detail == Detail::Full {
+        metrics_legend(&mut page, analysis);
+        for step in &analysis.steps {
+            step_block(&mut page, analysis, step);
+        }
+    }
+    page.list("How sure this is", &analysis.caveats);
+    page.list("Not measured", &analysis.not_measured);
+    footer(&mut page, analysis);
+    page.out
+}
+
+/// Text under construction.
+struct Page {
+    out: String,
+    colour: bool,
+}
+
+impl Page {
+    fn line(&mut self, text: &str) {
+        self.out.push_str(text);
+        self.out.push('\n');
+    }
+
+    /// A paragraph whose first line begins with `first` and whose others are indented as far.
+    fn paragraph(&mut self, first: &str, text: &str) {
+        self.line(&wrap(first, text, WIDTH));
+    }
+
+    fn title(&mut self, text: &str) {
+        let text = clip(text, WIDTH);
+        if self.colour {
+            self.line(&format!("\n{}{text}\u{1b}[0m", Tone::Strong.ansi()));
+        } else {
+            self.line(&format!("\n{text}"));
+        }
+    }
+
+    fn grid(&mut self, grid: &Grid) {
+        self.out.push_str(&grid.render_text(self.colour));
+    }
+
+    fn list(&mut self, title: &str, items: &[String]) {
+        if items.is_empty() {
+            return;
+        }
+        self.title(title);
+        for item in items {
+            self.paragraph("- ", item);
+        }
+    }
+}
+
+fn head(page: &mut Page, analysis: &Analysis<'_>) {
+    let run = analysis.run;
+    for headline in &analysis.headlines {
+        let text = wrap("", &headline.sentence, WIDTH);
+        if page.colour {
+            page.line(&format!("{}{text}\u{1b}[0m", Tone::Strong.ansi()));
+        } else {
+            page.line(&text);
+        }
+        for detail in &headline.details {
+            page.paragraph("  ", detail);
+        }
+    }
+    if analysis.headlines.is_empty() {
+        page.line("One system: there is nothing to compare it with.");
+    }
+    page.line("");
+    let facts = format!(
+        "run {} ({}), {}, on {}",
+        run.id,
+        run.name,
+        number::utc(run.started_unix_ms),
+        host(analysis)
+    );
+    page.paragraph("", &facts);
+}
+
+fn host(analysis: &Analysis<'_>) -> String {
+    let host = &analysis.run.host;
+    format!(
+        "{}: {} CPUs {}, {}, kernel {}, {}",
+        host.hostname,
+        host.n_cpus,
+        host.cpu_model,
+        number::bytes(host.memory_bytes),
+        host.kernel,
+        host.storage
+    )
+}
+
+fn systems(page: &mut Page, analysis: &Analysis<'_>) {
+    page.title("Systems");
+    page.grid(&layout::systems(analysis));
+    let Differences { session, options: _, settings, partial, n_left_out: _ } =
+        &analysis.differences;
+    for (what, differences) in [("session", session), ("setting", settings)] {
+        for difference in differences.iter().take(MAX_SETTINGS) {
+            let values: Vec<String> = difference
+                .values
+                .iter()
+                .map(|v| v.as_deref().map_or_else(|| "absent".to_owned(), |v| clip(v, 24)))
+                .collect();
+            let text = format!("{what} {}: {}", clip(&difference.name, 40), values.join(" / "));
+            page.paragraph("", &text);
+        }
+        if differences.len() > MAX_SETTINGS {
+            page.line(&format!("{} more {what}s differ", differences.len() - MAX_SETTINGS));
+        }
+    }
+    if !partial.is_empty() {
+        let n = number::count(partial.len(), "setting");
+        page.line(&format!("{n} that not all of the systems know"));
+    }
+}
+
+fn summary(page: &mut Page, analysis: &Analysis<'_>) {
+    if analysis.steps.is_empty() {
+        return;
+    }
+    let base = clip(analysis.base_label(), 60);
+    page.title(&format!("Relative QPS (rQPS): QPS of the system / QPS of {base}"));
+    let candidates: Vec<usize> = analysis.candidates().collect();
+    let blocks = blocks(analysis, &candidates);
+    if candidates.len() > 1 {
+        matrix(page, analysis, &candidates);
+    }
+    for block in &blocks {
+        page.line(&format!("{} : {}, QPS (base)", column(analysis, analysis.base), base));
+        for &idx in block {
+            let label = clip(analysis.label(idx), 60);
+            page.line(&format!("{} : {label}, rQPS", column(analysis, idx)));
+        }
+        page.line("");
+        page.grid(&layout::summary(analysis, block, |idx| column(analysis, idx)));
+        page.line("");
+    }
+    page.paragraph(
+        "",
+        &format!(
+            "Above 1 is faster. slower/faster: the interval lies on one side of 1 and the ratio \
+             differs by {b} or more; same: the interval lies within 1 ± {b}; unclear: neither. \
+             srvcpu/o: server CPU per operation relative to the base.",
+            b = number::percent(analysis.bound)
+        ),
+    );
+    for note in &analysis.footnotes {
+        let places = note.places.join("; ");
+        let text = format!("{}: {places}", note.kind.meaning());
+        page.paragraph(&format!("{}  ", note.letter), &text);
+    }
+    groups(page, analysis);
+}
+
+/// Every candidate in one table, as far as the width allows: rQPS and a sign for the verdict.
+fn matrix(page: &mut Page, analysis: &Analysis<'_>, candidates: &[usize]) {
+    let grid = |chunk: &[usize]| layout::matrix(analysis, chunk, |idx| column(analysis, idx));
+    let fits = |n: usize| candidates.chunks(n).all(|chunk| grid(chunk).width() <= WIDTH);
+    let n = (1..=candidates.len()).rev().find(|&n| fits(n)).unwrap_or(1);
+    let base = clip(analysis.base_label(), 60);
+    page.line(&format!("{} : {base}, QPS (base)", column(analysis, analysis.base)));
+    for &idx in candidates {
+        let label = clip(analysis.label(idx), 60);
+        page.line(&format!("{} : {label}, rQPS", column(analysis, idx)));
+    }
+    page.line("(< slower, > faster, = same, ? unclear)");
+    for chunk in candidates.chunks(n) {
+        page.line("");
+        page.grid(&grid(chunk));
+    }
+    page.line("");
+}
+
+fn groups(page: &mut Page, analysis: &Analysis<'_>) {
+    if analysis.groups.is_empty() {
+        return;
+    }
+    page.title(
+        "Groups: geometric mean of rQPS [smallest, largest]; no interval, steps weigh the same",
+    );
+    for g in &analysis.groups {
+        let text = format!(
+            "{} [{}, {}]  {}, {}: {}",
+            number::plain_ratio(g.geometric_mean),
+            number::plain_ratio(g.min),
+            number::plain_ratio(g.max),
+            g.group.title(),
+            number::count(g.n_steps, "step"),
+            clip(analysis.label(g.system_idx), layout::NAME_COLUMNS)
+        );
+        page.paragraph("", &text);
+    }
+}
+
+/// `col-1` for the base, then the candidates in order, as the field numbers them.
+fn column(analysis: &Analysis<'_>, idx: usize) -> String {
+    let place = if idx == analysis.base {
+        1
+    } else {
+        2 + analysis.candidates().take_while(|&c| c != idx).count()
+    };
+    format!("col-{place}")
+}
+
+/// Candidates in as few tables as fit the width.
+fn blocks(analysis: &Analysis<'_>, candidates: &[usize]) -> Vec<Vec<usize>> {
+    if candidates.is_empty() {
+        return vec![Vec::new()];
+    }
+    let fits = |n: usize| {
+        candidates.chunks(n).all(|chunk| {
+            layout::summary(analysis, chunk, |idx| column(analysis, idx)).width() <= WIDTH
+        })
+    };
+    let n = (1..=candidates.len()).rev().find(|&n| fits(n)).unwrap_or(1);
+    candidates.chunks(n).map(<[usize]>::to_vec).collect()
+}
+
+fn failures(page: &mut Page, analysis: &Analysis<'_>) {
+    for step in &analysis.steps {
+        for (idx, cell) in step.cells.iter().enumerate() {
+            let CellState::Failed { reason } = &cell.state else { continue };
+            page.title(&format!("{} failed on {}", step.title, analysis.label(idx)));
+            let reason = lines(reason);
+            let all: Vec<&str> = reason.lines().collect();
+            for line in &all[all.len().saturating_sub(REASON_LINES)..] {
+                page.paragraph("  ", line);
+            }
+        }
+    }
+}
+
+fn metrics_legend(page: &mut Page, analysis: &Analysis<'_>) {
+    if analysis.steps.is_empty() {
+        return;
+    }
+    page.title("Steps");
+    page.paragraph("", 
+        "Per operation: cpu/o CPU of the whole host, client included, in microseconds; cs/o context \
+         switches; r/o storage reads; rKB/o and wKB/o KB read and written; o/s operations per \
+         second; srvcpu/o CPU of the server, of which srvus/o user and srvsy/o kernel; clicpu/o CPU \
+         of the client; all CPU in microseconds. Relative: value / base value, 0/0 is 1, x/0 is inf. A percentile is shown where at least 10 responses lie beyond it.",
+    );
+}
+
+fn step_block(page: &mut Page, analysis: &Analysis<'_>, step: &StepAnalysis<'_>) {
+    let clients = usize::try_from(step.step.clients).unwrap_or(usize::MAX);
+    page.title(&format!(
+        "{} ({}, {}, placement {})",
+        clip(&step.step.info.name, 50),
+        step.step.info.figure.unit(),
+        number::count(clients, "client"),
+        step.step.placement
+    ));
+    page.paragraph("", &step.step.info.what);
+    page.grid(&layout::step_figures(analysis, step));
+    if step.cells.iter().any(|c| c.figure.is_some()) {
+        page.line("--- absolute");
+        page.grid(&layout::metrics_absolute(analysis, step));
+    }
+    if step.cells.iter().any(|c| c.relative.is_some()) {
+        page.line(&format!("--- relative to {}", clip(analysis.base_label(), 60)));
+        page.grid(&layout::metrics_relative(analysis, step));
+    }
+    if let Some((grid, unit)) = layout::response_times(analysis, step) {
+        page.line(&format!("--- response time of events, {unit}"));
+        page.grid(&grid);
+    }
+}
+
+fn footer(page: &mut Page, analysis: &Analysis<'_>) {
+    page.line("");
+    let run = analysis.run;
+    page.paragraph(
+        "",
+        &format!("rqps {}; seed {}; {}", run.rqps_version, run.seed, run.command_line),
+    );
+    let example = analysis.headlines.iter().find_map(|h| h.worst_idx);
+    if let Some(step) = example.and_then(|idx| analysis.steps.get(idx)) {
+        let command = repeat::command(run, &step.step.info.name);
+        page.paragraph("", &format!("repeat one step: {command}"));
+    }
+}

@@ -1,0 +1,58 @@
+//! The field's colours as meanings: yellow below 0.95, blue above 1.05, after rounding to two digits.
+
+/// What a cell's colour says. Every format says the same in words too.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(crate) enum Tone {
+    /// Nothing special.
+    #[default]
+    Plain,
+    /// A ratio below 0.95: yellow.
+    Lower,
+    /// A ratio above 1.05: blue.
+    Higher,
+    /// No figure because of a failure.
+    Failed,
+    /// No figure yet.
+    Faint,
+    /// A heading.
+    Strong,
+}
+
+impl Tone {
+    /// The colour of a relative figure.
+    pub(crate) fn of_ratio(ratio: f64) -> Self {
+        let hundredths = (ratio * 100.0).round();
+        if hundredths < 95.0 {
+            Self::Lower
+        } else if hundredths > 105.0 {
+            Self::Higher
+        } else {
+            Self::Plain
+        }
+    }
+
+    /// The terminal's codes for it; empty for plain text.
+    pub(crate) fn ansi(self) -> &'static str {
+        match self {
+            Self::Plain => "",
+            Self::Lower => "\u{1b}[33m",
+            Self::Higher => "\u{1b}[94m",
+            Self::Failed => "\u{1b}[31m",
+            Self::Faint => "\u{1b}[2m",
+            Self::Strong => "\u{1b}[1m",
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Tone;
+
+    #[test]
+    fn rounds_before_it_compares() {
+        assert_eq!(Tone::of_ratio(0.946), Tone::Plain);
+        assert_eq!(Tone::of_ratio(0.944), Tone::Lower);
+        assert_eq!(Tone::of_ratio(1.054), Tone::Plain);
+        assert_eq!(Tone::of_ratio(1.056), Tone::Higher);
+    }
+}

@@ -1,0 +1,141 @@
+//! Text that came from outside made fit for a terminal, a table and a line: no control characters.
+
+use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
+
+/// `text` on one line without characters that could steer a terminal or reorder a line.
+///
+/// Control characters and the marks that change the direction of text become U+FFFD; line breaks
+/// and tabs become spaces.
+pub(crate) fn one_line(text: &str) -> String {
+    text.trim()
+        .chars()
+        .map(|c| if matches!(c, '\n' | '\r' | '\t') { ' ' } else { safe(c) })
+        .collect()
+}
+
+/// `text` with its line breaks, without any other control character.
+pub(crate) fn lines(text: &str) -> String {
+    text.trim_end().chars().map(|c| if matches!(c, '\n' | '\t') { c } else { safe(c) }).collect()
+}
+
+fn safe(c: char) -> char {
+    let steers = c.is_control()
+        || matches!(c, '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2028}' | '\u{2029}')
+        || matches!(c, '\u{2066}'..='\u{2069}' | '\u{feff}');
+    if steers { '\u{fffd}' } else { c }
+}
+
+/// Columns that `text` takes on a terminal.
+pub(crate) fn width(text: &str) -> usize {
+    text.width()
+}
+
+/// `text` on one line in at most `columns` columns, with `…` where something was cut off its end.
+pub(crate) fn clip(text: &str, columns: usize) -> String {
+    let line = one_line(text);
+    if width(&line) <= columns {
+        return line;
+    }
+    let (mut out, mut used) = (String::new(), 0);
+    for c in line.chars() {
+        let w = c.width().unwrap_or(0);
+        if used + w + 1 > columns {
+            break;
+        }
+        used += w;
+        out.push(c);
+    }
+    out.push('…');
+    out
+}
+
+/// `text` broken into lines of at most `columns` columns at spaces; the first line begins with
+/// `first`, later ones with as many spaces.
+pub(crate) fn wrap(first: &str, text: &str, columns: usize) -> String {
+    let indent = &" ".repeat(width(first));
+    let mut out = first.to_owned();
+    let mut used = width(first);
+    let mut is_line_empty = true;
+    for word in one_line(text).split_whitespace() {
+        let mut rest = word.to_owned();
+        loop {
+            let room = columns.saturating_sub(width(indent)).max(8);
+            let piece: String = head(&rest, room);
+            rest = rest[piece.len()..].to_owned();
+            let w = width(&piece);
+            if !is_line_empty && used + 1 + w > columns {
+                out.push('\n');
+                out.push_str(indent);
+                used = width(indent);
+            } else if !is_line_empty {
+                out.push(' ');
+                used += 1;
+            }
+            is_line_empty = false;
+            out.push_str(&piece);
+            used += w;
+            if rest.is_empty() {
+                break;
+            }
+        }
+    }
+    out
+}
+
+/// The longest beginning of `text` that fits into `columns`; at least one character.
+fn head(text: &str, columns: usize) -> String {
+    let mut used = 0;
+    let mut out = String::new();
+    for c in text.chars() {
+        let w = c.width().unwrap_or(0);
+        if !out.is_empty() && used + w > columns {
+            break;
+        }
+        used += w;
+        out.push(c);
+    }
+    out
+}
+
+/// Words as a list: `a`, `a and b`, `a, b and c`.
+pub(crate) fn list(words: &[String]) -> String {
+    match words {
+        [] => String::new(),
+        [one] => one.clone(),
+        [first @ .., last] => format!("{} and {last}", first.join(", ")),
+    }
+}
+
+/// `text` with its first letter in upper case.
+pub(crate) fn capital(text: &str) -> String {
+    let mut chars = text.chars();
+    chars.next().map_or_else(String::new, |c| c.to_uppercase().chain(chars).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nothing_steers_the_terminal() {
+        assert_eq!(one_line("a\u{1b}[31mb\nc\u{202e}d"), "a\u{fffd}[31mb c\u{fffd}d");
+        assert_eq!(lines("a\r\nb\u{7}"), "a\u{fffd}\nb\u{fffd}");
+    }
+
+    #[test]
+    fn clips_and_wraps_by_columns() {
+        assert_eq!(clip("point-query", 11), "point-query");
+        assert_eq!(clip("point-query", 6), "point…");
+        assert_eq!(clip("日本語", 5), "日本…");
+        assert_eq!(wrap("- ", "one two three", 9), "- one two\n  three");
+        assert!(wrap("  ", &"x".repeat(300), 40).lines().all(|l| width(l) <= 40));
+    }
+
+    #[test]
+    fn lists_in_words() {
+        let words = |w: &[&str]| w.iter().map(|&s| s.to_owned()).collect::<Vec<_>>();
+        assert_eq!(list(&words(&["a", "b", "c"])), "a, b and c");
+        assert_eq!(list(&words(&["a"])), "a");
+        assert_eq!(capital("äb"), "Äb");
+    }
+}

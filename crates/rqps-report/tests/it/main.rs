@@ -1,0 +1,4 @@
+//! Whole reports of runs made by hand: goldens of every format, properties, hostile text.
+
+mod fixture;
+mod goldens;
