@@ -16,4 +16,4 @@ mod system;
 pub use event::{Event, Listener};
 pub use plan::{Plan, PlanError, PlanFile};
 pub use run::{Context, run};
-pub use system::fetch_only;
+pub use system::{Sandbox, fetch_only as fetch, places};

@@ -174,16 +174,17 @@ impl Lab<'_> {
     }
 
     fn one_system(&mut self, idx: usize, installation: &Installation) -> Result<()> {
-        let data = self.store.artifact_dir(&self.run.id).join(format!("system-{idx}"));
-        let mut up = Up::start(self.plan, idx, installation, (self.context, &data), self.listen)?;
+        let log = log_path(&self.store.artifact_dir(&self.run.id), idx);
+        let name = format!("{}-{idx}", self.run.id);
+        let mut up = Up::start(self.plan, idx, installation, (self.context, &name), self.listen)?;
         let result = self.with_server(idx, &mut up);
         let label = &self.plan.systems[idx].label;
         (self.listen)(Event::Preparing { label, doing: "stop" });
         match result {
-            Ok(()) => up.finish(&data),
+            Ok(()) => up.finish(&log),
             Err(error) => {
-                let log = up.abandon(&data);
-                Err(if log.is_empty() { error } else { error.context(log) })
+                let tail = up.abandon(&log);
+                Err(if tail.is_empty() { error } else { error.context(tail) })
             }
         }
     }
