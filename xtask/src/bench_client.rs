@@ -16,9 +16,7 @@ use nix::sched::{CpuSet, sched_setaffinity};
 use nix::sys::resource::{Usage, UsageWho, getrusage};
 use nix::sys::time::TimeValLike as _;
 use nix::unistd::Pid;
-use rqps_client::{
-    Address, Connection, Endpoint, MysqlConnection, PostgresConnection, Protocol,
-};
+use rqps_client::{Address, Connection, Endpoint, MysqlConnection, PostgresConnection, Protocol};
 use rqps_lab::{PlanFile, Sandbox};
 use rqps_load::{Control, Crew, Member, Order, Pace, Stop};
 use rqps_model::Dbms;
@@ -230,7 +228,8 @@ fn sysbench(dbms: Dbms, endpoint: &Endpoint, work: &Work, turn: Duration) -> Res
     // `    queries:                             123456 (24691.20 per sec.)`
     let line = text.lines().find(|l| l.trim_start().starts_with("queries:"));
     let mut words = line.unwrap_or_default().split_whitespace().skip(1);
-    let queries: u64 = words.next().and_then(|w| w.parse().ok()).context("read sysbench's output")?;
+    let queries: u64 =
+        words.next().and_then(|w| w.parse().ok()).context("read sysbench's output")?;
     let qps = words.next().and_then(|w| w.trim_start_matches('(').parse().ok()).unwrap_or(0.0);
     cost(&before, &after, queries, qps)
 }
@@ -295,10 +294,18 @@ fn median(mut values: Vec<f64>) -> f64 {
 }
 
 fn print_table(server: &str, rows: &[Row]) {
-    println!("\n{server}: client CPU per query, microseconds, median of {} rounds", rows[0].rounds.len());
+    println!(
+        "\n{server}: client CPU per query, microseconds, median of {} rounds",
+        rows[0].rounds.len()
+    );
     println!(
         "{:20} {:>17} {:>17} {:>17}   {:>22}   {:>12}",
-        "", "sysbench us+sy", "rqps us+sy", "minimal us+sy", "rqps/sysbench us, all", "rqps/minimal"
+        "",
+        "sysbench us+sy",
+        "rqps us+sy",
+        "minimal us+sy",
+        "rqps/sysbench us, all",
+        "rqps/minimal"
     );
     for row in rows {
         let of = |client: usize, what: fn(&Cost) -> f64| {

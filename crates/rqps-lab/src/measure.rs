@@ -78,11 +78,7 @@ pub(crate) fn step<C: Connection + 'static>(
     let n_slices = if planned.info.kind == StepKind::WarmUp { 1 } else { wanted.n_slices };
     for idx in wanted.from..n_slices {
         let stop = Stop::Time(planned.step.slice_time(&planned.args));
-        let order = Order {
-            pace: Pace::Closed,
-            stop,
-            seed: mix(wanted.seed, u64::from(idx) + 1),
-        };
+        let order = Order { pace: Pace::Closed, stop, seed: mix(wanted.seed, u64::from(idx) + 1) };
         let slice = measured(&mut crew, &order, (bench, idx), planned, listen)?;
         keep(slice)?;
     }
@@ -135,7 +131,10 @@ fn serving_thread(
              write placement = \"free\"",
             session.connection_id
         );
-        #[expect(clippy::disallowed_methods, reason = "a new thread in /proc cannot be waited for")]
+        #[expect(
+            clippy::disallowed_methods,
+            reason = "a new thread in /proc cannot be waited for"
+        )]
         std::thread::sleep(Duration::from_millis(5));
     }
 }
@@ -148,7 +147,8 @@ fn measured(
     planned: &PlannedStep,
     listen: &mut Listener<'_>,
 ) -> Result<Slice> {
-    bench.samples.take();
+    // Samples of the time before belong to no slice.
+    drop(bench.samples.take());
     let start_unix_ms = unix_ms();
     let first = bench.samples.mark().context("sample the start of a slice")?;
     let tally = run_slice(crew, order, (bench, Some(idx)), listen)?;
@@ -168,8 +168,7 @@ fn run_slice(
 ) -> Result<Tally, CrewError> {
     let mut before: Option<Live> = None;
     crew.run(order, || {}, &mut |live| {
-        let (from_s, from_n) =
-            before.map_or((0.0, 0), |b| (b.elapsed.as_secs_f64(), b.n_queries));
+        let (from_s, from_n) = before.map_or((0.0, 0), |b| (b.elapsed.as_secs_f64(), b.n_queries));
         let passed_s = live.elapsed.as_secs_f64() - from_s;
         if passed_s > 0.0 {
             let qps = live.n_queries.saturating_sub(from_n) as f64 / passed_s;

@@ -23,7 +23,12 @@ pub fn usable_cpus() -> Result<Vec<usize>> {
 ///
 /// # Errors
 /// When the one asked for cannot be had on this host, or not with servers elsewhere.
-pub fn resolve(asked: Placement, clients: u32, cpus: &[usize], all_local: bool) -> Result<Placement> {
+pub fn resolve(
+    asked: Placement,
+    clients: u32,
+    cpus: &[usize],
+    all_local: bool,
+) -> Result<Placement> {
     let fits = clients as usize <= cpus.len();
     match asked {
         Placement::Auto if fits && all_local => Ok(Placement::Paired),

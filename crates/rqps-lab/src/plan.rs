@@ -6,9 +6,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
-use rqps_model::{
-    Dbms, Engine, Label, Placement, Schedule, SystemSource, SystemSpec, Transport, Version,
-};
+use rqps_model::{Dbms, Engine, Label, Placement, Schedule, SystemSource, SystemSpec, Version};
 use rqps_server::{Catalogue, Dsn};
 use rqps_workload::{Form, Size, SuiteArgs};
 
@@ -123,11 +121,13 @@ impl PlanFile {
         }
         let base = match &self.base {
             None => 0,
-            Some(label) => systems.iter().position(|s| s.label.as_str() == label).ok_or_else(|| {
-                let known: Vec<&str> = systems.iter().map(|s| s.label.as_str()).collect();
-                let remedy = format!("write one of: {}", known.join(", "));
-                refuse(format!("base {label:?} is no system's label"), &remedy)
-            })?,
+            Some(label) => {
+                systems.iter().position(|s| s.label.as_str() == label).ok_or_else(|| {
+                    let known: Vec<&str> = systems.iter().map(|s| s.label.as_str()).collect();
+                    let remedy = format!("write one of: {}", known.join(", "));
+                    refuse(format!("base {label:?} is no system's label"), &remedy)
+                })?
+            }
         };
         let written =
             if self.suite.is_empty() { vec![SuiteFile::default()] } else { self.suite.clone() };
@@ -155,7 +155,9 @@ type Refusal = (String, String);
 impl SystemFile {
     fn resolve(&self) -> Result<(SystemSpec, Option<String>), Refusal> {
         let dbms: Option<Dbms> = match &self.dbms {
-            Some(word) => Some(word.parse().map_err(|e| (format!("{e}"), "write one of them".into()))?),
+            Some(word) => {
+                Some(word.parse().map_err(|e| (format!("{e}"), "write one of them".into()))?)
+            }
             None => None,
         };
         let (source, dbms, password_dsn) = self.source(dbms)?;
@@ -176,7 +178,10 @@ impl SystemFile {
         let config = self.config.clone().unwrap_or_else(|| "small".to_owned());
         let label = match (&self.label, &source) {
             (Some(label), _) if label.trim().is_empty() => {
-                return Err(("the label is empty".into(), "leave it out, or name the system".into()));
+                return Err((
+                    "the label is empty".into(),
+                    "leave it out, or name the system".into(),
+                ));
             }
             (Some(label), _) => Label(label.clone()),
             (None, SystemSource::Catalogue { version }) => {
@@ -205,16 +210,16 @@ impl SystemFile {
                 let see = || "see `rqps servers list`".to_owned();
                 let wanted: Version = version.parse().map_err(|e| (format!("{e}"), see()))?;
                 let catalogue = Catalogue::builtin().map_err(|e| (e.to_string(), see()))?;
-                let entry =
-                    catalogue.find(dbms, &wanted).map_err(|e| (e.to_string(), see()))?;
+                let entry = catalogue.find(dbms, &wanted).map_err(|e| (e.to_string(), see()))?;
                 Ok((SystemSource::Catalogue { version: entry.version.clone() }, dbms, None))
             }
             (None, Some(path), None) => {
                 Ok((SystemSource::Basedir { path: path.clone() }, need_dbms()?, None))
             }
             (None, None, Some(dsn)) => {
-                let parsed = Dsn::parse(dsn)
-                    .map_err(|e| (e.to_string(), "write mysql://user:password@host:port/db".into()))?;
+                let parsed = Dsn::parse(dsn).map_err(|e| {
+                    (e.to_string(), "write mysql://user:password@host:port/db".into())
+                })?;
                 if !self.options.is_empty() || self.config.is_some() {
                     let what = "a server given by dsn is not configured by rqps".to_owned();
                     return Err((what, "leave out config and options".to_owned()));

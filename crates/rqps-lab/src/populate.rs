@@ -54,11 +54,8 @@ pub(crate) fn fill<C: Connection>(
                 let mut tally = Tally::for_order(&order);
                 for part in parts {
                     let mut begin_ns = clock.now_ns();
-                    let done = populate::populate_table_part(
-                        &mut connection,
-                        spec,
-                        part,
-                        &mut |rows| {
+                    let done =
+                        populate::populate_table_part(&mut connection, spec, part, &mut |rows| {
                             let now_ns = clock.now_ns();
                             tally.statement(now_ns, rows, 0);
                             tally.event(begin_ns, now_ns);
@@ -66,8 +63,7 @@ pub(crate) fn fill<C: Connection>(
                             n_rows.fetch_add(rows, Ordering::Relaxed);
                             !failed.load(Ordering::Relaxed)
                                 && !around.interrupt.load(Ordering::Relaxed)
-                        },
-                    );
+                        });
                     if let Err(error) = done {
                         failed.store(true, Ordering::Relaxed);
                         return Err(error).with_context(|| format!("fill table {}", part.table));

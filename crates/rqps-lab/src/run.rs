@@ -69,8 +69,7 @@ pub fn run<'a>(
     listen: &'a mut Listener<'a>,
 ) -> Result<String> {
     let cpus = placement::usable_cpus()?;
-    let all_local =
-        plan.systems.iter().all(|s| !matches!(s.source, SystemSource::External { .. }));
+    let all_local = plan.systems.iter().all(|s| !matches!(s.source, SystemSource::External { .. }));
     let steps = steps::of_plan(plan, &cpus, all_local)?;
     let Schedule::Sequential { slices: n_slices } = plan.schedule;
     let (run, _lock) = open_run(plan, &steps, store, context)?;
@@ -79,8 +78,7 @@ pub fn run<'a>(
     let n_steps = steps.len() * plan.systems.len();
     listen(Event::RunStarted { run: &id, n_steps, n_done });
     let unsettled = None;
-    let mut lab =
-        Lab { plan, steps, context, store, run, cpus, listen, n_slices, unsettled };
+    let mut lab = Lab { plan, steps, context, store, run, cpus, listen, n_slices, unsettled };
     let result = lab.all_systems();
     let status = match &result {
         Ok(()) => RunStatus::Finished,
@@ -181,11 +179,16 @@ impl Lab<'_> {
         let label = &self.plan.systems[idx].label;
         (self.listen)(Event::Preparing { label, doing: "stop" });
         match result {
-            Ok(()) => up.finish(&log),
-            Err(error) => {
-                let tail = up.abandon(&log);
-                Err(if tail.is_empty() { error } else { error.context(tail) })
+            Ok(()) => {
+                if let Some(sentence) = up.finish(&log)? {
+                    (self.listen)(Event::Note(&sentence));
+                }
+                Ok(())
             }
+            Err(error) => Err(match up.abandon(&log) {
+                Some(death) => error.context(death),
+                None => error,
+            }),
         }
     }
 
@@ -258,7 +261,13 @@ impl Lab<'_> {
         });
     }
 
-    fn one_step(&mut self, idx: usize, step_idx: usize, up: &mut Up, marks: Vec<Mark>) -> Result<()> {
+    fn one_step(
+        &mut self,
+        idx: usize,
+        step_idx: usize,
+        up: &mut Up,
+        marks: Vec<Mark>,
+    ) -> Result<()> {
         let measured = if self.steps[step_idx].info.kind == StepKind::Load {
             self.load(idx, step_idx, up).and_then(|slice| {
                 let slice = Slice { marks: [marks, slice.marks.clone()].concat(), ..slice };
@@ -341,7 +350,7 @@ impl Lab<'_> {
             interrupt: &self.context.interrupt,
             timeout: ANSWER_TIMEOUT,
         };
-        up.samples().take();
+        drop(up.samples().take());
         let start_unix_ms = unix_ms();
         let first = up.samples().mark()?;
         let tally = match spec.dbms {
@@ -363,7 +372,13 @@ impl Lab<'_> {
         Ok(slice_of(&tally, (self.run.seed, 0, start_unix_ms), (usage, samples), marks))
     }
 
-    fn measure(&mut self, idx: usize, step_idx: usize, up: &mut Up, marks: Vec<Mark>) -> Result<()> {
+    fn measure(
+        &mut self,
+        idx: usize,
+        step_idx: usize,
+        up: &mut Up,
+        marks: Vec<Mark>,
+    ) -> Result<()> {
         // An interrupted step goes on after the slices that it has.
         let n_there = self.run.steps[step_idx].systems[idx].slices.len();
         let wanted = Wanted {
@@ -418,7 +433,6 @@ impl Lab<'_> {
 }
 
 /// Where a run keeps what belongs to one of its systems.
-#[must_use]
-pub fn log_path(artifacts: &Path, system_idx: usize) -> PathBuf {
+fn log_path(artifacts: &Path, system_idx: usize) -> PathBuf {
     artifacts.join(format!("server-{system_idx}.log"))
 }

@@ -92,7 +92,7 @@ fn load_suite(kind: &str) -> Result<Suite> {
     }
     let path = Path::new(kind);
     let known = "known: sysbench, or the path of a suite file";
-    let text = std::fs::read_to_string(path)
-        .with_context(|| format!("read suite {kind:?} ({known})"))?;
+    let text =
+        std::fs::read_to_string(path).with_context(|| format!("read suite {kind:?} ({known})"))?;
     Ok(Suite::parse(&text, kind)?)
 }

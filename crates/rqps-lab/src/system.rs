@@ -5,13 +5,13 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use anyhow::{Context as _, Result, bail};
-use rqps_client::{Connection, Endpoint, MysqlConnection, NullConnection, PostgresConnection};
+use rqps_client::{Connection, Endpoint};
 use rqps_model::{Dbms, RunSystem, SystemSource, SystemSpec, Version};
 use rqps_sample::{Background, Sampler, Target};
 use rqps_server::settle::SettleOrder;
 use rqps_server::{
-    Catalogue, Dsn, Identity, Installed, Places, Progress, RunningServer, Watch, Wishes, facts,
-    fetch, places,
+    Catalogue, Config, Dsn, Identity, Installed, Instance, Places, Progress, RunningServer, Setup,
+    Sizing, Stopped, Watch, Wishes, connect, facts, fetch, places, profile,
 };
 use rqps_workload::{LoadSpec, SuiteArgs, populate};
 
@@ -132,11 +132,17 @@ pub(crate) struct Up {
     spec: SystemSpec,
     version: Option<Version>,
     origin: String,
-    server: Option<RunningServer>,
+    server: Option<Local>,
     endpoint: Endpoint,
     admin: Box<dyn Connection>,
     samples: Background,
     tables: u32,
+}
+
+/// A server of our own and its data.
+struct Local {
+    running: RunningServer,
+    instance: Instance,
 }
 
 impl Up {
@@ -155,19 +161,20 @@ impl Up {
                 listen(Event::Preparing { label: &label, doing: "initialise and start" });
                 let mut report = |progress: Progress<'_>| tell(&progress, &label, listen);
                 let mut watch = Watch { stop: &context.interrupt, report: &mut report };
-                let server =
-                    RunningServer::launch(installed, &spec, (identity, places, name), &mut watch)?;
-                let endpoint = server.endpoint(spec.transport);
-                (Some(server), endpoint, installed.origin.clone())
+                let setup = setup(installed, &spec, (identity, places, name), &mut watch)?;
+                let instance = Instance::create(setup, &mut watch)?;
+                let running = instance.start(None, &mut watch)?;
+                let endpoint = running.endpoint(spec.transport);
+                (Some(Local { running, instance }), endpoint, installed.origin.clone())
             }
-            Installation::External(dsn) => (None, dsn.endpoint(), dsn.to_string()),
+            Installation::External(dsn) => (None, dsn.endpoint.clone(), dsn.to_string()),
             Installation::Null => (None, null_endpoint(), "the null client".to_owned()),
         };
         let admin = connect(spec.dbms, &endpoint)?;
         let version = admin.session().server_version.clone();
         let target = Target {
-            server_pid: server.as_ref().map(RunningServer::pid),
-            data_dir: server.as_ref().map(|s| s.data_dir().to_owned()),
+            server_pid: server.as_ref().map(|s| s.running.pid()),
+            data_dir: server.as_ref().map(|s| s.running.data_dir().to_owned()),
         };
         let sampler = Sampler::new(Instant::now(), target).context("start the samplers")?;
         let samples = Background::start(sampler, SAMPLE_EVERY)?;
@@ -182,16 +189,24 @@ impl Up {
         &self.samples
     }
 
+    pub(crate) fn server_pid(&self) -> Option<i32> {
+        self.server.as_ref().map(|s| s.running.pid())
+    }
+
     pub(crate) fn is_alive(&self) -> bool {
-        self.server.as_ref().is_none_or(RunningServer::is_alive)
+        self.server.as_ref().is_none_or(|s| s.running.is_alive())
     }
 
     /// What measuring needs of it.
-    pub(crate) fn bench<'a>(&'a mut self, cpus: &'a [usize], interrupt: &'a AtomicBool) -> Bench<'a> {
+    pub(crate) fn bench<'a>(
+        &'a mut self,
+        cpus: &'a [usize],
+        interrupt: &'a AtomicBool,
+    ) -> Bench<'a> {
         Bench {
             dbms: self.spec.dbms,
             endpoint: &self.endpoint,
-            server_pid: self.server.as_ref().map(RunningServer::pid),
+            server_pid: self.server_pid(),
             admin: self.admin.as_mut(),
             samples: &self.samples,
             cpus,
@@ -264,54 +279,77 @@ impl Up {
     }
 
     /// Stops the server, keeps its log in `log`, removes its data. Tables in an external server are
-    /// dropped.
-    pub(crate) fn finish(mut self, log: &Path) -> Result<()> {
+    /// dropped. A server that did not stop as it should is told in a sentence.
+    pub(crate) fn finish(mut self, log: &Path) -> Result<Option<String>> {
         if self.server.is_none() && self.spec.dbms != Dbms::Null {
             for table in 1..=self.tables {
                 self.admin.query(&populate::drop_table_sql(table)).context("drop a table")?;
             }
         }
         let Self { server, admin, samples, .. } = self;
-        samples.finish();
+        drop(samples.finish());
         drop(admin);
-        if let Some(mut server) = server {
-            server.stop(STOP_WITHIN)?;
-            keep_log(&server, log)?;
-            server.remove()?;
-        }
-        Ok(())
+        let Some(Local { running, instance }) = server else { return Ok(None) };
+        let name = running.name().to_owned();
+        let stopped = running.stop(STOP_WITHIN)?;
+        keep_log(&instance, log)?;
+        instance.remove()?;
+        Ok(match stopped {
+            Stopped::Clean => None,
+            Stopped::Unclean(end) => Some(format!("{name} did not stop as it should: {end}")),
+            Stopped::Killed { after } => {
+                Some(format!("{name} did not stop within {} s and was killed", after.as_secs()))
+            }
+        })
     }
 
-    /// Ends the server after a failure; gives the end of its log when it had died by itself.
-    pub(crate) fn abandon(self, log: &Path) -> String {
-        let died = !self.is_alive();
+    /// Ends the server after a failure; gives how it had ended and the end of its log, when it had
+    /// died by itself.
+    pub(crate) fn abandon(self, log: &Path) -> Option<String> {
         let Self { server, admin, samples, .. } = self;
-        samples.finish();
+        drop(samples.finish());
         drop(admin);
-        let Some(mut server) = server else { return String::new() };
-        let tail = if died { server.log_tail(LOG_LINES) } else { String::new() };
+        let Local { running, instance } = server?;
+        let death = running.end().map(|end| {
+            let tail = running.log_tail(LOG_LINES);
+            format!("{} died ({end}); the end of its log:\n{tail}", running.name())
+        });
         // The failure that led here is what the user needs to hear of, not a second one.
-        let _ = server.stop(STOP_WITHIN);
-        let _ = keep_log(&server, log);
-        let _ = server.remove();
-        tail
+        let _ = running.stop(STOP_WITHIN);
+        let _ = keep_log(&instance, log);
+        let _ = instance.remove();
+        death
     }
 }
 
-fn keep_log(server: &RunningServer, to: &Path) -> Result<()> {
-    std::fs::copy(server.log_path(), to)
+/// What an instance of a system is made from.
+fn setup(
+    installed: &Installed,
+    spec: &SystemSpec,
+    (identity, places, name): (&Identity, &Places, &str),
+    watch: &mut Watch<'_>,
+) -> Result<Setup> {
+    let host = rqps_sample::host_info(&places.data).context("read the size of memory")?;
+    let config = Config { base: spec.config.clone(), options: spec.options.clone() };
+    let sizing = Sizing { memory_bytes: host.memory_bytes, systems_up: 1 };
+    let config = profile::render(installed.dbms, &installed.version, &config, sizing)?;
+    for text in &config.notes {
+        (watch.report)(Progress::Note { text });
+    }
+    Ok(Setup {
+        installed: installed.clone(),
+        dir: places.data.join(name),
+        sockets: places.sockets.clone(),
+        identity: identity.clone(),
+        config,
+        transport: spec.transport,
+    })
+}
+
+fn keep_log(instance: &Instance, to: &Path) -> Result<()> {
+    std::fs::copy(instance.log_path(), to)
         .map(|_| ())
         .with_context(|| format!("keep the server's log as {}", to.display()))
-}
-
-/// A connection for questions.
-fn connect(dbms: Dbms, endpoint: &Endpoint) -> Result<Box<dyn Connection>> {
-    let connection: Box<dyn Connection> = match dbms {
-        Dbms::Mysql | Dbms::Mariadb => Box::new(MysqlConnection::connect(endpoint)?),
-        Dbms::Postgres => Box::new(PostgresConnection::connect(endpoint)?),
-        Dbms::Null => Box::new(NullConnection::connect(endpoint)?),
-    };
-    Ok(connection)
 }
 
 fn null_endpoint() -> Endpoint {
@@ -350,7 +388,7 @@ impl Sandbox {
         let up = Up::start(plan, 0, &installation, (context, &tag), listen)?;
         if let Some(server) = &up.server {
             let cpus = placement::usable_cpus()?;
-            rqps_server::threads::pin_all(server.pid(), &cpus)?;
+            rqps_server::threads::pin_all(server.running.pid(), &cpus)?;
         }
         let name = match &installation {
             Installation::Local(installed, ..) => installed.name(),
@@ -369,7 +407,7 @@ impl Sandbox {
     /// The server's process id.
     #[must_use]
     pub fn pid(&self) -> Option<i32> {
-        self.up.server.as_ref().map(RunningServer::pid)
+        self.up.server_pid()
     }
 
     /// Where it is.
@@ -390,6 +428,6 @@ impl Sandbox {
     pub fn stop(self) -> Result<()> {
         let result = self.up.finish(&self.log);
         let _ = std::fs::remove_file(&self.log);
-        result
+        result.map(|_| ())
     }
 }

@@ -26,7 +26,7 @@ pub use error::SuiteError;
 pub use populate::{LoadSpec, TablePart};
 pub use program::Program;
 pub use random::Rng;
-pub use step::Step;
+pub use step::{Short, Step};
 pub use suite::{Form, Suite};
 pub use sysbench::SysbenchWorker;
 pub use worker::{EventError, Worker};

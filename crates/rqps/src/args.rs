@@ -119,6 +119,10 @@ pub(crate) struct ReportArgs {
     #[arg(long, value_enum, default_value = "text")]
     pub(crate) format: Format,
 
+    /// Only the verdict, the systems and the summary table (text)
+    #[arg(long)]
+    pub(crate) summary: bool,
+
     /// File to write; standard output when absent
     #[arg(short, long, value_name = "FILE")]
     pub(crate) output: Option<PathBuf>,

@@ -102,7 +102,8 @@ impl Live {
                 self.now.set_prefix(format!("{label}  {step}  {}", clients_text(*clients)));
             }
             Event::Measuring { slice, elapsed, qps } => {
-                let what = slice.map_or_else(|| "warm-up".to_owned(), |n| format!("slice {}", n + 1));
+                let what =
+                    slice.map_or_else(|| "warm-up".to_owned(), |n| format!("slice {}", n + 1));
                 self.now.set_message(format!(
                     "{}  {what} {:.0} s  {qps:.0} queries/s",
                     self.now.prefix(),
@@ -125,7 +126,9 @@ fn style(template: &str) -> ProgressStyle {
 /// A line that stays for events that are worth one.
 fn lasting(event: &Event<'_>) -> Option<String> {
     match event {
-        Event::RunStarted { run, n_steps, n_done: 0 } => Some(format!("run {run}: {n_steps} steps")),
+        Event::RunStarted { run, n_steps, n_done: 0 } => {
+            Some(format!("run {run}: {n_steps} steps"))
+        }
         Event::RunStarted { run, n_steps, n_done } => {
             Some(format!("run {run} goes on: {n_done} of {n_steps} steps are done"))
         }
@@ -133,7 +136,9 @@ fn lasting(event: &Event<'_>) -> Option<String> {
         Event::StepEnded { label, step, clients, figure, unit, failure } => {
             let clients = clients_text(*clients);
             Some(match (figure, failure) {
-                (_, Some(failure)) => format!("{label:18} {step:32} {clients:>10}  FAILED: {failure}"),
+                (_, Some(failure)) => {
+                    format!("{label:18} {step:32} {clients:>10}  FAILED: {failure}")
+                }
                 (Some(figure), None) => {
                     format!("{label:18} {step:32} {clients:>10} {figure:>12.0} {unit}")
                 }
@@ -207,7 +212,8 @@ mod tests {
         };
         let line = lasting(&event).unwrap();
         assert!(line.contains("my5614.small") && line.contains("41234 queries/s"), "{line}");
-        let fetching = Event::Fetching { what: "MySQL 5.6.14", bytes: 5_000_000, total_bytes: 50_000_000 };
+        let fetching =
+            Event::Fetching { what: "MySQL 5.6.14", bytes: 5_000_000, total_bytes: 50_000_000 };
         assert_eq!(passing(&fetching).unwrap(), "fetch MySQL 5.6.14: 5 of 50 MB, 10%");
     }
 }

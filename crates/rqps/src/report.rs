@@ -4,6 +4,7 @@ use std::fs;
 
 use anyhow::{Context as _, Result, bail};
 use rqps_model::Run;
+use rqps_report::{Detail, TextOptions};
 use rqps_store::{RunRef, Store};
 
 use crate::Surroundings;
@@ -16,7 +17,8 @@ pub(crate) fn write(args: &ReportArgs, around: &Surroundings) -> Result<()> {
     let store = Store::open(&around.results)?;
     let run = store.select_run(&RunRef::parse(&args.run))?;
     let colour = around.colour && args.output.is_none();
-    let text = render(&run, args.format, bound, colour)?;
+    let detail = if args.summary { Detail::Summary } else { Detail::Full };
+    let text = render(&run, args.format, bound, TextOptions { colour, detail })?;
     match &args.output {
         None => print(&text),
         Some(path) => fs::write(path, text).with_context(|| format!("write {}", path.display())),
@@ -37,17 +39,22 @@ fn parse_percent(text: &str) -> Result<f64> {
 }
 
 /// A run in a format.
-pub(crate) fn render(run: &Run, format: Format, bound: f64, colour: bool) -> Result<String> {
+pub(crate) fn render(
+    run: &Run,
+    format: Format,
+    bound: f64,
+    options: TextOptions,
+) -> Result<String> {
     if run.steps.is_empty() {
         bail!("run {} has no steps", run.id);
     }
     let analysis = rqps_report::Analysis::of(run, bound);
     Ok(match format {
-        Format::Text => rqps_report::render_text(&analysis, colour),
-        Format::Markdown => rqps_report::render_markdown(&analysis),
-        Format::Csv => rqps_report::render_csv(&analysis),
-        Format::Json => rqps_report::render_json(&analysis),
-        Format::Html => rqps_report::render_html(&analysis),
+        Format::Text => rqps_report::text::render(&analysis, options),
+        Format::Markdown => rqps_report::markdown::render(&analysis),
+        Format::Csv => rqps_report::csv::render(&analysis),
+        Format::Json => rqps_report::json::render(&analysis),
+        Format::Html => rqps_report::html::render(&analysis),
     })
 }
 

@@ -8,9 +8,10 @@ use anyhow::{Context as _, Result, bail};
 use rqps_lab::plan::{ScheduleFile, SuiteFile, SystemFile};
 use rqps_lab::{Context, Event, Plan, PlanFile};
 use rqps_model::StepOutcome;
+use rqps_report::{Detail, TextOptions};
 use rqps_store::{RunRef, Store};
 
-use crate::args::RunArgs;
+use crate::args::{Format, RunArgs};
 use crate::output::print;
 use crate::progress::{Progress, duration};
 use crate::{Surroundings, complain, report};
@@ -28,10 +29,11 @@ pub(crate) fn run(args: &RunArgs, around: &Surroundings) -> Result<ExitCode> {
     let id = result?;
     let run = store.select_run(&RunRef::parse(&id))?;
     let bound = rqps_stats::DEFAULT_BOUND;
-    print(&report::render(&run, crate::args::Format::Text, bound, around.colour)?)?;
+    let options = TextOptions { colour: around.colour, detail: Detail::Summary };
+    print(&report::render(&run, Format::Text, bound, options)?)?;
     if !args.no_html {
         let path = around.results.join(format!("{id}.html"));
-        let html = report::render(&run, crate::args::Format::Html, bound, false)?;
+        let html = report::render(&run, Format::Html, bound, options)?;
         fs::write(&path, html).with_context(|| format!("write {}", path.display()))?;
         print(&format!("\nreport: {}\n", shown(&path)))?;
     }
@@ -117,7 +119,9 @@ pub(crate) fn system_of(text: &str) -> Result<SystemFile> {
         return Ok(SystemFile { dsn: Some(text.to_owned()), ..SystemFile::default() });
     }
     let Some((dbms, place)) = text.split_once('@') else {
-        bail!("system {text:?} is not DBMS@VERSION (such as mysql@8.0.33), DBMS@DIRECTORY or an address");
+        bail!(
+            "system {text:?} is not DBMS@VERSION (such as mysql@8.0.33), DBMS@DIRECTORY or an address"
+        );
     };
     let mut system = SystemFile { dbms: Some(dbms.to_owned()), ..SystemFile::default() };
     if place.contains('/') {

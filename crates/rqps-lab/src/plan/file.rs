@@ -122,7 +122,6 @@ pub struct ScheduleFile {
     pub seed: Option<u64>,
 }
 
-
 impl Plan {
     /// The plan as a file with every default written out and no password: what is stored with a
     /// run, and what two runs of the same plan have in common.
