@@ -30,7 +30,7 @@ impl Peer {
     /// Sends packets that go on counting from what was sent and received.
     fn say(&mut self, payloads: &[&[u8]]) {
         let bytes = packets(self.seq, payloads);
-        self.seq = self.seq.wrapping_add(payloads.len() as u8);
+        payloads.iter().for_each(|_| self.seq = self.seq.wrapping_add(1));
         self.stream.write_all(&bytes).unwrap();
     }
 
