@@ -138,7 +138,7 @@ mod tests {
     #[test]
     fn long_messages_are_split_and_joined() {
         for extra in [0, 1, MAX_PAYLOAD] {
-            let payload: Vec<u8> = (0..MAX_PAYLOAD + extra).map(|i| (i % 251) as u8).collect();
+            let payload: Vec<u8> = (0..=250).cycle().take(MAX_PAYLOAD + extra).collect();
             let (bytes, next) = sealed(&payload, 254);
             let n_packets = 2 + usize::from(extra == MAX_PAYLOAD);
             assert_eq!(bytes.len(), payload.len() + n_packets * HEADER);
