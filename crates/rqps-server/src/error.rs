@@ -37,7 +37,7 @@ pub enum Error {
         /// What it is for.
         needed_for: String,
         /// The command that installs it.
-        remedy: &'static str,
+        remedy: String,
     },
     /// A registry's client gave up.
     #[error("fetch {what}: {tool} failed {attempts} times; its last words:\n{output}")]

@@ -47,12 +47,20 @@ const SOCKET_DIR_BYTES: usize = 70;
 /// # Errors
 /// [`Error::NoPlace`] when there is none, with what was wrong with each candidate.
 pub fn choose(identity: &Identity, wishes: &Wishes<'_>) -> Result<Places, Error> {
+    choose_below(identity, wishes, [Path::new("/var/cache"), Path::new("/var/tmp")])
+}
+
+fn choose_below(
+    identity: &Identity,
+    wishes: &Wishes<'_>,
+    [system_cache, system_temp]: [&Path; 2],
+) -> Result<Places, Error> {
     let mine = format!("rqps-{}", geteuid());
-    let own = [Path::new("/var/tmp").join(&mine), wishes.temp.join(&mine)];
+    let own = [system_temp.join(&mine), wishes.temp.join(&mine)];
     // The same wish always leads to the same place, so that a later process finds the data again.
     let tag = short_hash(&absolute(wishes.data).to_string_lossy());
     let mut notes = Vec::new();
-    let mut cache = vec![wishes.cache.to_owned(), PathBuf::from("/var/cache/rqps")];
+    let mut cache = vec![wishes.cache.to_owned(), system_cache.join("rqps")];
     cache.extend(own.iter().map(|dir| dir.join("cache")));
     let mut data = vec![wishes.data.to_owned()];
     data.extend(own.iter().map(|dir| dir.join(format!("data-{tag}"))));
@@ -209,7 +217,7 @@ mod tests {
         let dir = open_dir();
         let (cache, data) = (dir.path().join("a/cache"), dir.path().join("a/data"));
         let wishes = Wishes { cache: &cache, data: &data, temp: dir.path() };
-        let places = choose(&stranger(), &wishes).unwrap();
+        let places = choose_below(&stranger(), &wishes, [dir.path(); 2]).unwrap();
         assert_eq!((&places.cache, &places.data), (&cache, &data));
         assert_eq!(places.notes, Vec::<String>::new());
         assert!(cache.is_dir() && data.is_dir() && places.sockets.is_dir());
@@ -223,17 +231,17 @@ mod tests {
         fs::set_permissions(&closed, Permissions::from_mode(0o700)).unwrap();
         let data = closed.join("data");
         let wishes = Wishes { cache: dir.path(), data: &data, temp: dir.path() };
-        let places = choose(&stranger(), &wishes).unwrap();
+        let choose = |who: &Identity| choose_below(who, &wishes, [dir.path(); 2]).unwrap();
+        let places = choose(&stranger());
         assert!(!places.data.starts_with(dir.path().join("closed")), "{places:?}");
         assert_eq!(places.notes.len(), 1);
         let note = &places.notes[0];
         assert!(note.starts_with("server data: ") && note.contains("closed to user stranger (mode 700)"), "{note}");
         // The same wish leads to the same place.
-        assert_eq!(choose(&stranger(), &wishes).unwrap().data, places.data);
-        let _ = fs::remove_dir(&places.data);
+        assert_eq!(choose(&stranger()).data, places.data);
         // For oneself a closed directory is fine.
         let me = Identity { switch: false, ..Identity::for_servers().unwrap() };
-        assert_eq!(choose(&me, &wishes).unwrap().data, data);
+        assert_eq!(choose(&me).data, data);
     }
 
     #[test]

@@ -135,9 +135,13 @@ impl Process {
     /// A process whose death signal is not SIGKILL (PostgreSQL's postmaster) gets that one first
     /// and two seconds to release what outlives a process: shared memory segments.
     pub fn kill_tree(&self) {
+        // Once reaped, its id may be somebody else's.
+        if !matches!(self.ended(), Ok(None)) {
+            return;
+        }
         // Descendants first: they are found by their parent, and PostgreSQL's leave the group.
         let below = descendants(self.pid);
-        if matches!(self.ended(), Ok(None)) && self.death != Signal::SIGKILL {
+        if self.death != Signal::SIGKILL {
             let _ = self.signal(self.death);
             let _ = self.signal(Signal::SIGCONT);
             let _ = self.wait(Duration::from_secs(2));
