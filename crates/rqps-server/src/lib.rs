@@ -13,6 +13,7 @@ pub mod log_text;
 mod maven;
 pub mod places;
 pub mod process;
+pub mod profile;
 mod tool;
 pub mod unpack;
 pub mod watch;
