@@ -1,0 +1,1 @@
+//! Connection logic against servers of this process.

@@ -1,0 +1,3 @@
+//! The protocols as bytes: messages to bytes and bytes to meaning. No sockets, no clock.
+
+pub mod mysql;
