@@ -31,6 +31,9 @@ pub(super) fn render(analysis: &Analysis<'_>) -> Markup {
                     "The band is 1 ± " (percent(analysis.bound)) "; the axis is logarithmic."
                 }
                 (legend(analysis, &candidates))
+                svg.defs width="0" height="0" aria-hidden="true" {
+                    symbol #band overflow="visible" { (band(analysis, scale)) }
+                }
                 @for group in GROUPS {
                     @let steps: Vec<(usize, &StepAnalysis<'_>)> = analysis
                         .steps.iter().enumerate()
@@ -38,7 +41,7 @@ pub(super) fn render(analysis: &Analysis<'_>) -> Markup {
                     @if !steps.is_empty() {
                         figure.chart {
                             figcaption { (group.title()) }
-                            (axis(analysis, scale))
+                            (axis(scale))
                             ul.rows {
                                 @for (at, step) in steps {
                                     (row(analysis, scale, (at, step), &candidates))
@@ -69,14 +72,13 @@ fn legend(analysis: &Analysis<'_>, candidates: &[usize]) -> Markup {
     }
 }
 
-fn axis(analysis: &Analysis<'_>, scale: Scale) -> Markup {
+fn axis(scale: Scale) -> Markup {
     html! {
         div.axis aria-hidden="true" {
             span {}
-            svg.plot width="100%" height="20" {
-                (band(analysis, scale))
+            svg.plot width="100%" height="18" {
                 @for tick in scale.ticks() {
-                    text x={ (pct(scale.percent(tick))) } y="14" text-anchor="middle" { (tick) }
+                    text x=(pct(scale.percent(tick))) y="12" text-anchor="middle" { (tick) }
                 }
             }
             span {}
@@ -84,7 +86,7 @@ fn axis(analysis: &Analysis<'_>, scale: Scale) -> Markup {
     }
 }
 
-/// The bound's band, the grid and the line at 1, behind every row.
+/// The bound's band, the grid and the line at 1: drawn once, used behind every row.
 fn band(analysis: &Analysis<'_>, scale: Scale) -> Markup {
     let (low, high) = (1.0 - analysis.bound, 1.0 + analysis.bound);
     let width = scale.percent(high) - scale.percent(low);
@@ -110,7 +112,7 @@ fn row(
         li {
             a.name href={ "#step-" (at) } { (outside(&step.title)) }
             svg.plot width="100%" height=(height) aria-hidden="true" {
-                (band(analysis, scale))
+                use href="#band" width="100%" height="100%" {}
                 @for (lane, cell) in cells.iter().enumerate() {
                     @if let Some(ratio) = &cell.rqps {
                         (whisker(scale, ratio, (lane, lane * LANE_PX + LANE_PX / 2 + 4), colour(cell)))

@@ -54,6 +54,13 @@ pub(super) fn interval(estimate: &Estimate) -> String {
     number::interval(estimate).unwrap_or_else(|| "n=1".to_owned())
 }
 
+/// A ratio that the style fills up to three decimals, so that points stand under points.
+pub(super) fn ratio(estimate: &Estimate, unit: &str) -> Markup {
+    let text = number::ratio(estimate);
+    let decimals = text.find('.').map_or(0, |at| text.len() - at - 1);
+    html! { span class=[(decimals == 2).then_some("d2")] { (text) (unit) } }
+}
+
 /// A figure, or the word that stands for it.
 pub(super) fn figure(cell: &Cell) -> Markup {
     match (&cell.state, &cell.figure) {

@@ -104,7 +104,7 @@ fn framed(title: &str, step: &StepAnalysis<'_>, table: Markup) -> Markup {
     html! {
         h4 { (title) }
         div.scroll tabindex="0" role="region" aria-label={ (title) ": " (one_line(&step.title)) } {
-            table.numbers { (table) }
+            table.numbers.all { (table) }
         }
     }
 }
@@ -122,28 +122,28 @@ fn figures(analysis: &Analysis<'_>, step: &StepAnalysis<'_>) -> Markup {
         html! {
             thead { tr {
                 th scope="col" { "System" }
-                th.num scope="col" { "Mean" }
-                th scope="col" { "95% interval" }
-                th.num scope="col" { "rQPS" }
-                th scope="col" { "95% interval" }
-                th scope="col" { "Verdict" }
-                @for slice in 1..=n_slices { th.num scope="col" { "Slice " (slice) } }
+                th scope="col" { "Mean" }
+                th.word scope="col" { "95% interval" }
+                th scope="col" { "rQPS" }
+                th.word scope="col" { "95% interval" }
+                th.word scope="col" { "Verdict" }
+                @for slice in 1..=n_slices { th scope="col" { "Slice " (slice) } }
             } }
             tbody { @for (idx, cell) in step.cells.iter().enumerate() {
                 tr {
                     (system_head(analysis, idx))
-                    td.num { strong { (label::figure(cell)) } (label::letters(analysis, cell)) }
+                    td { strong { (label::figure(cell)) } (label::letters(analysis, cell)) }
                     td.range { @if let Some(figure) = &cell.figure { (figure_interval(figure)) } }
                     @match &cell.rqps {
                         Some(ratio) => {
-                            td class={ "num rqps " (label::ratio_class(cell)) } { (number::ratio(ratio)) }
+                            td class={ "rqps " (label::ratio_class(cell)) } { (number::ratio(ratio)) }
                             td.range { (label::interval(ratio)) }
                         }
-                        None => { td.num { @if idx == analysis.base { "base" } @else { "–" } } td {} }
+                        None => { td { @if idx == analysis.base { "base" } @else { "–" } } td {} }
                     }
-                    td { @if let Some(verdict) = cell.verdict { (label::verdict(verdict)) } }
+                    td.word { @if let Some(verdict) = cell.verdict { (label::verdict(verdict)) } }
                     @for slice in 0..n_slices {
-                        td.num { @if let Some(rate) = cell.slices.get(slice) { (number::plain_figure(*rate)) } }
+                        td { @if let Some(rate) = cell.slices.get(slice) { (number::plain_figure(*rate)) } }
                     }
                 }
             } }
@@ -163,13 +163,13 @@ fn figure_interval(figure: &rqps_model::Estimate) -> String {
 }
 
 fn metrics(analysis: &Analysis<'_>, step: &StepAnalysis<'_>) -> Markup {
-    let row = |idx: usize, values: &PerOperation, class: &str, show: fn(f64) -> String| {
-        html! { tr class=(class) {
+    let row = |idx: usize, values: &PerOperation, is_relative: bool, show: fn(f64) -> String| {
+        html! { tr {
             (system_head(analysis, idx))
             @for metric in Metric::ALL {
                 @let value = values.get(metric);
-                @let tone = value.filter(|_| class == "relative").map_or(Tone::Plain, cost_tone);
-                td class={ "num " (label::class(tone)) } {
+                @let tone = value.filter(|_| is_relative).map_or(Tone::Plain, cost_tone);
+                td class=[(tone != Tone::Plain).then(|| label::class(tone))] {
                     @match value {
                         Some(value) => { (show(value)) },
                         None => { span.faint { "–" } },
@@ -188,7 +188,7 @@ fn metrics(analysis: &Analysis<'_>, step: &StepAnalysis<'_>) -> Markup {
             thead { tr {
                 th scope="col" { "System" }
                 @for metric in Metric::ALL {
-                    th.num scope="col" title=(metric.meaning()) {
+                    th scope="col" {
                         (metric.heading())
                         span.unit { (if metric.unit() == "us" { "µs" } else { metric.unit() }) }
                     }
@@ -196,7 +196,7 @@ fn metrics(analysis: &Analysis<'_>, step: &StepAnalysis<'_>) -> Markup {
             } }
             tbody {
                 @for (idx, cell) in step.cells.iter().enumerate().filter(|(_, c)| c.figure.is_some()) {
-                    (row(idx, &cell.per_operation, "absolute", number::per_operation))
+                    (row(idx, &cell.per_operation, false, number::per_operation))
                 }
             }
             tbody {
@@ -207,7 +207,7 @@ fn metrics(analysis: &Analysis<'_>, step: &StepAnalysis<'_>) -> Markup {
                 }
                 @for (idx, cell) in step.cells.iter().enumerate() {
                     @if let Some(relative) = &cell.relative {
-                        (row(idx, relative, "relative", number::plain_ratio))
+                        (row(idx, relative, true, number::plain_ratio))
                     }
                 }
             }
@@ -242,23 +242,23 @@ fn response_times(analysis: &Analysis<'_>, step: &StepAnalysis<'_>) -> Markup {
         html! {
             thead { tr {
                 th scope="col" { "System" }
-                th.num scope="col" { "mean" }
-                @for p in response::PERCENTILES { th.num scope="col" { (response::heading(p)) } }
-                th.num scope="col" { "max" }
-                th.num scope="col" { "responses" }
+                th scope="col" { "mean" }
+                @for p in response::PERCENTILES { th scope="col" { (response::heading(p)) } }
+                th scope="col" { "max" }
+                th scope="col" { "responses" }
             } }
             tbody { @for (idx, times) in measured {
                 tr {
                     (system_head(analysis, idx))
-                    td.num { (show(times.mean_ns)) }
+                    td { (show(times.mean_ns)) }
                     @for value in times.percentiles_ns {
-                        td.num { @match value {
+                        td { @match value {
                             Some(ns) => { (show(ns as f64)) },
                             None => { span.faint { "–" } },
                         } }
                     }
-                    td.num { (show(times.max_ns as f64)) }
-                    td.num { (times.n) }
+                    td { (show(times.max_ns as f64)) }
+                    td { (times.n) }
                 }
             } }
         },
@@ -276,30 +276,30 @@ fn totals(analysis: &Analysis<'_>, step: &StepAnalysis<'_>) -> Markup {
         html! {
             thead { tr {
                 th scope="col" { "System" }
-                th.num scope="col" { "measured" span.unit { "s" } }
-                th.num scope="col" { "events" }
-                th.num scope="col" { "queries" }
-                th.num scope="col" { "rows" }
-                th.num scope="col" { "errors" }
-                th.num scope="col" { "database" }
-                th.num scope="col" { "windows 5%" span.unit { (unit) } }
-                th.num scope="col" { "median" span.unit { (unit) } }
-                th.num scope="col" { "95%" span.unit { (unit) } }
+                th scope="col" { "measured" span.unit { "s" } }
+                th scope="col" { "events" }
+                th scope="col" { "queries" }
+                th scope="col" { "rows" }
+                th scope="col" { "errors" }
+                th scope="col" { "database" }
+                th scope="col" { "windows 5%" span.unit { (unit) } }
+                th scope="col" { "median" span.unit { (unit) } }
+                th scope="col" { "95%" span.unit { (unit) } }
             } }
             tbody { @for (idx, cell) in step.cells.iter().enumerate().filter(|(_, c)| c.figure.is_some()) {
                 tr {
                     (system_head(analysis, idx))
-                    td.num { (number::duration_in(cell.totals.duration_ns as f64, 1e9)) }
-                    td.num { (cell.totals.n_events) }
-                    td.num { (cell.totals.n_queries) }
-                    td.num { (cell.totals.n_rows) }
-                    td.num { (cell.totals.n_errors) }
-                    td.num { @match cell.database_bytes {
+                    td { (number::duration_in(cell.totals.duration_ns as f64, 1e9)) }
+                    td { (cell.totals.n_events) }
+                    td { (cell.totals.n_queries) }
+                    td { (cell.totals.n_rows) }
+                    td { (cell.totals.n_errors) }
+                    td { @match cell.database_bytes {
                         Some(bytes) => { (number::bytes(bytes)) },
                         None => { span.faint { "–" } },
                     } }
                     @for rate in cell.windows.map_or([None; 3], |w| [w.p05, w.median, w.p95].map(Some)) {
-                        td.num { @match rate {
+                        td { @match rate {
                             Some(rate) => { (number::plain_figure(rate)) },
                             None => { span.faint { "–" } },
                         } }

@@ -70,26 +70,24 @@ fn table(analysis: &Analysis<'_>) -> Markup {
                 thead {
                     tr {
                         th scope="col" rowspan="2" { "Step" }
-                        th.num scope="col" { (outside(analysis.base_label())) }
                         @for &idx in &candidates {
                             th.first scope="colgroup" colspan=(if is_wide { "5" } else { "2" }) {
                                 (outside(analysis.label(idx)))
                             }
                         }
+                        th.num.first scope="col" { (outside(analysis.base_label())) }
                     }
                     tr {
-                        th.num scope="col" { "QPS" }
                         @for _ in &candidates {
+                            th.num.first scope="col" { "rQPS" }
                             @if is_wide {
-                                th.num.first scope="col" { "QPS" }
-                                th.num scope="col" { "rQPS" }
                                 th scope="col" { "95% interval" }
                                 th scope="col" { "Verdict" }
-                            } @else {
-                                th.num.first scope="col" { "rQPS" }
                             }
                             th.num scope="col" { "Server CPU/op" }
+                            @if is_wide { th.num scope="col" { "QPS" } }
                         }
+                        th.num.first scope="col" { "QPS" }
                     }
                 }
                 @for group in GROUPS {
@@ -117,7 +115,7 @@ fn group_row(
         |idx: usize| analysis.groups.iter().find(|g| g.group == group && g.system_idx == idx);
     html! {
         tr.group {
-            th scope="rowgroup" colspan="2" { (group.title()) }
+            th scope="rowgroup" { (group.title()) }
             @for &idx in candidates {
                 td.first colspan=(if is_wide { "5" } else { "2" }) {
                     @if let Some(mean) = mean(idx) {
@@ -126,6 +124,7 @@ fn group_row(
                     }
                 }
             }
+            td.first {}
         }
     }
 }
@@ -144,16 +143,17 @@ fn row(
                 a href={ "#step-" (at) } { (outside(&step.title)) }
                 @if unit != "queries/s" { " " span.unit { (unit) } }
             }
-            @if let Some(base) = step.cells.get(analysis.base) {
-                td.num { (label::figure(base)) (label::letters(analysis, base)) }
-            }
             @for cell in candidates.iter().filter_map(|&idx| step.cells.get(idx)) {
                 @if is_wide { (wide_cells(analysis, cell)) } @else { (stacked_cell(analysis, cell)) }
                 td.num.cpu {
                     @if let Some(cpu) = &cell.server_cpu_ratio {
-                        span title={ "95% interval " (label::interval(cpu)) } { (number::ratio(cpu)) "×" }
+                        span title={ "95% interval " (label::interval(cpu)) } { (label::ratio(cpu, "×")) }
                     } @else { span.faint { "–" } }
                 }
+                @if is_wide { td.num { (label::figure(cell)) (label::letters(analysis, cell)) } }
+            }
+            @if let Some(base) = step.cells.get(analysis.base) {
+                td.num.first { (label::figure(base)) (label::letters(analysis, base)) }
             }
         }
     }
@@ -175,16 +175,17 @@ fn row_classes(step: &StepAnalysis<'_>) -> String {
     out
 }
 
-/// One candidate alone has room for its own figure, interval and verdict side by side.
+/// One candidate alone has room for ratio, interval and verdict side by side.
 fn wide_cells(analysis: &Analysis<'_>, cell: &Cell) -> Markup {
     html! {
-        td.num.first { (label::figure(cell)) (label::letters(analysis, cell)) }
         @match &cell.rqps {
             Some(ratio) => {
-                td class={ "num rqps " (label::ratio_class(cell)) } { (number::ratio(ratio)) }
+                td class={ "num first rqps " (label::ratio_class(cell)) } {
+                    (label::ratio(ratio, "")) (label::letters(analysis, cell))
+                }
                 td.range { (label::interval(ratio)) }
             }
-            None => { td.num { span.faint { "–" } } td {} }
+            None => { td.num.first { (label::figure(cell)) } td {} }
         }
         td { @if let Some(verdict) = cell.verdict { (label::verdict(verdict)) } }
     }
@@ -196,7 +197,7 @@ fn stacked_cell(analysis: &Analysis<'_>, cell: &Cell) -> Markup {
         td class={ "num first rqps " (label::ratio_class(cell)) } {
             @match &cell.rqps {
                 Some(ratio) => {
-                    strong { (number::ratio(ratio)) } (label::letters(analysis, cell))
+                    strong { (label::ratio(ratio, "")) } (label::letters(analysis, cell))
                     span.below {
                         (label::interval(ratio)) " "
                         @if let Some(verdict) = cell.verdict { (label::verdict(verdict)) }

@@ -44,8 +44,8 @@ pub(super) fn render(analysis: &Analysis<'_>) -> Markup {
             }
             @if differences.n_left_out > 0 {
                 p.hint {
-                    (count(differences.n_left_out, "setting"))
-                    " left out that only say where an instance lives or what it is called."
+                    "Left out, because any two instances differ in them (paths, ports, identities): "
+                    (count(differences.n_left_out, "setting")) "."
                 }
             }
         }
