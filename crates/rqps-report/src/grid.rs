@@ -1,7 +1,10 @@
 //! A table of texts, rendered aligned for a terminal or as a markdown table.
 
 use crate::tone::Tone;
-use crate::words::{one_line, width};
+use crate::words::{clip, one_line, width};
+
+/// Columns that a word keeps when a table is made to fit.
+const LEAST: usize = 12;
 
 /// A column's side.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -79,6 +82,24 @@ impl Grid {
     pub(crate) fn width(&self) -> usize {
         let used = self.aligned().widths();
         used.iter().flatten().map(|w| w + 2).sum::<usize>().saturating_sub(2)
+    }
+
+    /// The same table in at most `columns` columns: the widest column of words is cut until it fits,
+    /// none below [`LEAST`].
+    pub(crate) fn fitted(mut self, columns: usize) -> Self {
+        loop {
+            let over = self.width().saturating_sub(columns);
+            let widths = self.aligned().widths();
+            let words = (0..widths.len()).filter(|&idx| self.heads[idx].1 == Side::Left);
+            let widest = words.filter_map(|idx| Some((widths[idx]?, idx))).max();
+            let Some((most, idx)) = widest.filter(|(w, _)| over > 0 && *w > LEAST) else {
+                return self;
+            };
+            let room = most.saturating_sub(over).max(LEAST).max(most / 2);
+            for cell in self.rows.iter_mut().flatten().filter_map(|row| row.get_mut(idx)) {
+                cell.text = clip(&cell.text, room);
+            }
+        }
     }
 
     /// Width per column; `None` for a column without any text.

@@ -207,7 +207,7 @@ fn result<'a>(
 fn estimate(estimate: &Estimate) -> EstimateJson {
     EstimateJson {
         point: estimate.point,
-        interval: estimate.interval.map(|(low, high)| [low, high]),
+        interval: estimate.interval.map(|(low, high)| [low.into(), high.into()]),
         n: estimate.n,
     }
 }

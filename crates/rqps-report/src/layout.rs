@@ -14,7 +14,7 @@ use crate::tone::Tone;
 use crate::words::clip;
 
 /// Columns given to a label or a step's name; longer ones are cut with an ellipsis.
-pub(crate) const NAME_COLUMNS: usize = 40;
+pub(crate) const NAME_COLUMNS: usize = 36;
 
 /// The metrics of the field's `o.met` files, in their order.
 const FIELD_METRICS: [Metric; 5] =
@@ -32,7 +32,14 @@ pub(crate) fn name(text: &str) -> String {
 /// A step's name with the unit of its figure where that is not queries per second.
 pub(crate) fn step_name(step: &StepAnalysis<'_>) -> String {
     let unit = step.step.info.figure.unit();
-    if unit == "queries/s" { name(&step.title) } else { format!("{} ({unit})", name(&step.title)) }
+    let unit = if unit == "queries/s" { String::new() } else { format!(" ({unit})") };
+    format!("{}{unit}", clip(&step.step.info.name, NAME_COLUMNS - unit.len()))
+}
+
+/// The number of clients, where steps differ in it.
+fn clients(step: &StepAnalysis<'_>) -> GridCell {
+    let is_told = step.title != step.step.info.name;
+    plain(if is_told { step.step.clients.to_string() } else { String::new() })
 }
 
 /// A figure, or the word that stands for it.
@@ -85,6 +92,7 @@ pub(crate) fn summary(
         heads.push((String::new(), Side::Left));
         heads.push(("srvcpu/o".to_owned(), Side::Point));
     }
+    heads.push(("cl".to_owned(), Side::Right));
     heads.push(("step".to_owned(), Side::Left));
     let heads: Vec<(&str, Side)> = heads.iter().map(|(h, s)| (h.as_str(), *s)).collect();
     let mut grid = Grid::new(&heads);
@@ -98,7 +106,7 @@ pub(crate) fn summary(
                 let letters = plain(analysis.letters(cell));
                 row.extend([rqps(cell), interval(cell), verdict(cell), letters, server_cpu(cell)]);
             }
-            row.push(plain(step_name(step)));
+            row.extend([clients(step), plain(step_name(step))]);
             grid.row(row);
         }
     }
@@ -115,6 +123,7 @@ pub(crate) fn matrix(
     for &idx in candidates {
         heads.extend([(head(idx), Side::Point), (String::new(), Side::Left)]);
     }
+    heads.push(("cl".to_owned(), Side::Right));
     heads.push(("step".to_owned(), Side::Left));
     let heads: Vec<(&str, Side)> = heads.iter().map(|(h, s)| (h.as_str(), *s)).collect();
     let mut grid = Grid::new(&heads);
@@ -129,7 +138,7 @@ pub(crate) fn matrix(
                 let letters = analysis.letters(cell);
                 row.extend([rqps(cell), plain(format!("{sign} {letters}"))]);
             }
-            row.push(plain(step_name(step)));
+            row.extend([clients(step), plain(step_name(step))]);
             grid.row(row);
         }
     }
@@ -257,19 +266,16 @@ pub(crate) fn systems(analysis: &Analysis<'_>) -> Grid {
         left("engine"),
         left("transport"),
         left("config"),
-        left("options"),
         left(""),
     ]);
     for (idx, system) in analysis.run.systems.iter().enumerate() {
         let spec = &system.spec;
-        let options: Vec<String> = spec.options.iter().map(|(k, v)| format!("{k}={v}")).collect();
         grid.row(vec![
             plain(name(spec.label.as_str())),
             plain(clip(&version(analysis, idx), 24)),
             plain(spec.engine.to_string()),
             plain(spec.transport.to_string()),
             plain(clip(&spec.config, 24)),
-            plain(clip(&options.join(" "), 30)),
             plain(if idx == analysis.base { "base" } else { "" }),
         ]);
     }

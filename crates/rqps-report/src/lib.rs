@@ -4,6 +4,7 @@
 
 pub mod analysis;
 pub mod csv;
+pub mod html;
 pub mod json;
 pub mod markdown;
 pub mod response;

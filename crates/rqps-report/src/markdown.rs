@@ -79,7 +79,17 @@ fn head(out: &mut String, analysis: &Analysis<'_>) {
 
 fn systems(out: &mut String, analysis: &Analysis<'_>) {
     paragraph(out, "### Systems");
-    paragraph(out, &layout::systems(analysis).render_markdown());
+    paragraph(out, layout::systems(analysis).render_markdown().trim_end());
+    let differences = &analysis.differences;
+    let told = [("option", &differences.options), ("session", &differences.session)];
+    let items: Vec<String> =
+        told.iter().flat_map(|(what, all)| all.iter().map(|d| d.sentence(what))).collect();
+    for item in &items {
+        out.push_str(&format!("- {}\n", escape_markdown(item)));
+    }
+    if !items.is_empty() {
+        out.push('\n');
+    }
 }
 
 fn summary(out: &mut String, analysis: &Analysis<'_>) {
@@ -96,7 +106,7 @@ fn summary(out: &mut String, analysis: &Analysis<'_>) {
             let what = if idx == analysis.base { "QPS" } else { "rQPS" };
             format!("{} {what}", layout::name(analysis.label(idx)))
         };
-        paragraph(out, &layout::summary(analysis, one, head).render_markdown());
+        paragraph(out, layout::summary(analysis, one, head).render_markdown().trim_end());
     }
     for note in &analysis.footnotes {
         let places = note.places.join("; ");
@@ -132,7 +142,7 @@ fn metrics(out: &mut String, analysis: &Analysis<'_>) {
         for (idx, cell) in step.cells.iter().enumerate() {
             let Some(relative) = &cell.relative else { continue };
             let mut row = vec![
-                plain(layout::step_name(step)),
+                plain(&step.title),
                 plain(layout::name(analysis.label(idx))),
                 layout::rqps(cell),
             ];

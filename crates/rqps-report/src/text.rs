@@ -82,7 +82,7 @@ impl Page {
     }
 
     fn grid(&mut self, grid: &Grid) {
-        self.out.push_str(&grid.render_text(self.colour));
+        self.out.push_str(&grid.clone().fitted(WIDTH).render_text(self.colour));
     }
 
     fn list(&mut self, title: &str, items: &[String]) {
@@ -139,16 +139,10 @@ fn host(analysis: &Analysis<'_>) -> String {
 fn systems(page: &mut Page, analysis: &Analysis<'_>) {
     page.title("Systems");
     page.grid(&layout::systems(analysis));
-    let Differences { session, options: _, settings, partial, n_left_out: _ } =
-        &analysis.differences;
-    for (what, differences) in [("session", session), ("setting", settings)] {
+    let Differences { session, options, settings, partial, n_left_out: _ } = &analysis.differences;
+    for (what, differences) in [("option", options), ("session", session), ("setting", settings)] {
         for difference in differences.iter().take(MAX_SETTINGS) {
-            let values: Vec<String> = difference
-                .values
-                .iter()
-                .map(|v| v.as_deref().map_or_else(|| "absent".to_owned(), |v| clip(v, 24)))
-                .collect();
-            let text = format!("{what} {}: {}", clip(&difference.name, 40), values.join(" / "));
+            let text = difference.sentence(what);
             page.paragraph("", &text);
         }
         if differences.len() > MAX_SETTINGS {
@@ -187,7 +181,7 @@ fn summary(page: &mut Page, analysis: &Analysis<'_>) {
         &format!(
             "Above 1 is faster. slower/faster: the interval lies on one side of 1 and the ratio \
              differs by {b} or more; same: the interval lies within 1 ± {b}; unclear: neither. \
-             srvcpu/o: server CPU per operation relative to the base.",
+             srvcpu/o: server CPU per operation relative to the base; cl: clients.",
             b = number::percent(analysis.bound)
         ),
     );

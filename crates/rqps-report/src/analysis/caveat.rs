@@ -104,6 +104,9 @@ pub(super) fn not_measured(analysis: &Analysis<'_>) -> Vec<String> {
     out
 }
 
+/// A part of the metrics: its name, whether a cell lacks it, and why it would.
+type Part = (&'static str, fn(&super::Cell) -> bool, &'static str);
+
 /// A sentence per part of the metrics that a system lacks on any of its measured steps.
 fn missing_metrics(analysis: &Analysis<'_>, idx: usize) -> Vec<String> {
     let measured: Vec<_> = analysis
@@ -113,7 +116,7 @@ fn missing_metrics(analysis: &Analysis<'_>, idx: usize) -> Vec<String> {
         .filter(|(_, c)| c.state == CellState::Measured && c.totals.n_operations > 0)
         .collect();
     let label = analysis.label(idx);
-    let parts: [(&str, fn(&super::Cell) -> bool, &str); 3] = [
+    let parts: [Part; 3] = [
         (
             "server CPU",
             |c| c.per_operation.get(Metric::ServerCpu).is_none(),

@@ -4,6 +4,11 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use rqps_model::RunSystem;
 
+use crate::words::clip;
+
+/// Columns that a sentence gives to a value; tables have it in full.
+const VALUE_COLUMNS: usize = 24;
+
 /// One setting whose value is not the same on all systems.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Difference {
@@ -11,6 +16,18 @@ pub struct Difference {
     pub name: String,
     /// Its value per system, in the order of the run; absent where the system has no such setting.
     pub values: Vec<Option<String>>,
+}
+
+impl Difference {
+    /// `session charset: latin1 / utf8mb4`, values in the order of the systems, each cut to a few
+    /// words.
+    pub(crate) fn sentence(&self, what: &str) -> String {
+        let value = |v: &Option<String>| {
+            v.as_deref().map_or_else(|| "absent".to_owned(), |text| clip(text, VALUE_COLUMNS))
+        };
+        let values: Vec<String> = self.values.iter().map(value).collect();
+        format!("{what} {}: {}", clip(&self.name, 2 * VALUE_COLUMNS), values.join(" / "))
+    }
 }
 
 /// All differences between the systems of a run.

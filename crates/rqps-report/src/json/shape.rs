@@ -142,11 +142,11 @@ pub(super) struct ResultJson<'a> {
 #[derive(Serialize)]
 pub(super) struct EstimateJson {
     pub(super) point: f64,
-    pub(super) interval: Option<[f64; 2]>,
+    pub(super) interval: Option<[RatioJson; 2]>,
     pub(super) n: u32,
 }
 
-/// A ratio, or `"inf"`, which JSON has no number for.
+/// A number, or `"inf"`, which JSON has no number for.
 pub(super) struct RatioJson(f64);
 
 impl From<f64> for RatioJson {

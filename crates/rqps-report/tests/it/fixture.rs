@@ -298,3 +298,50 @@ fn mark(steps: &mut [RunStep]) {
     steps[insert].systems[2] =
         SystemStep { outcome: StepOutcome::Pending, slices: Vec::new(), database_bytes: None };
 }
+
+/// One candidate and three steps: small enough to read whole.
+pub(crate) fn pair() -> Run {
+    let mut run = demo();
+    run.systems.truncate(2);
+    let kept = ["point-query.pre", "scan", "update-index", "insert"];
+    run.steps.retain(|s| kept.contains(&s.info.name.as_str()));
+    for step in &mut run.steps {
+        step.systems.truncate(2);
+    }
+    run
+}
+
+/// The whole suite on two systems, three slices of a minute each: what a real report has to carry.
+pub(crate) fn suite() -> Run {
+    let systems = vec![system(Dbms::Postgres, "17.4"), system(Dbms::Postgres, "18.0")];
+    let families: [(&str, StepKind, Group); 8] = [
+        ("point-query", StepKind::Read, Group::Point),
+        ("random-points_range=100", StepKind::Read, Group::Point),
+        ("range-covered-pk", StepKind::Read, Group::Range),
+        ("range-notcovered-si", StepKind::Read, Group::Range),
+        ("read-only_range=10000", StepKind::Read, Group::RangeAggregate),
+        ("read-only-distinct", StepKind::Read, Group::RangeAggregate),
+        ("update-index", StepKind::Write, Group::Write),
+        ("read-write_range=10", StepKind::Write, Group::Write),
+    ];
+    let mut draw = Draw(5);
+    let steps = (0..47)
+        .map(|at| {
+            let (name, kind, group) = families[at % families.len()];
+            let info = info(&format!("{name}.{}", at / families.len() + 1), kind, group);
+            let (qps, ratio) = (500.0 + 30_000.0 * draw.unit(), 0.75 + 0.4 * draw.unit());
+            let systems = [1.0, ratio].map(|share| {
+                let shape = Shape {
+                    qps: qps * share,
+                    noise: 0.004 + 0.02 * draw.unit(),
+                    seconds: 60,
+                    server_us: 1e6 / qps / share,
+                    written_kb: 0.0,
+                };
+                done((0..3).map(|idx| slice(idx, shape, &mut draw)).collect())
+            });
+            RunStep { info, clients: 1, placement: Placement::Paired, systems: systems.into() }
+        })
+        .collect();
+    run(systems, steps)
+}

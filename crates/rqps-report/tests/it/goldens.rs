@@ -1,7 +1,7 @@
 //! Whole outputs of every format, kept as files: `UPDATE_EXPECT=1 cargo test` rewrites them.
 
 use expect_test::expect_file;
-use rqps_report::{Analysis, Detail, TextOptions, text};
+use rqps_report::{Analysis, Detail, TextOptions, csv, html, json, markdown, text};
 
 use crate::fixture;
 
@@ -12,4 +12,51 @@ fn text_in_full() {
     let out = text::render(&Analysis::of(&run, 0.05), options);
     assert!(out.lines().all(|l| l.chars().count() <= text::WIDTH), "a line is too wide");
     expect_file!["../data/demo.txt"].assert_eq(&out);
+}
+
+#[test]
+fn text_in_short_and_colour() {
+    let run = fixture::pair();
+    let options = TextOptions { colour: true, detail: Detail::Summary };
+    let out = text::render(&Analysis::of(&run, 0.05), options);
+    expect_file!["../data/pair.ansi"].assert_eq(&out);
+}
+
+#[test]
+fn markdown_with_a_table_per_candidate() {
+    let run = fixture::demo();
+    expect_file!["../data/demo.md"].assert_eq(&markdown::render(&Analysis::of(&run, 0.05)));
+}
+
+#[test]
+fn csv_with_a_row_per_step_and_system() {
+    let run = fixture::demo();
+    let out = csv::render(&Analysis::of(&run, 0.05));
+    expect_file!["../data/demo.csv"].assert_eq(&out.replace("\r\n", "\n"));
+}
+
+#[test]
+fn json_in_full() {
+    let run = fixture::pair();
+    expect_file!["../data/pair.json"].assert_eq(&json::render(&Analysis::of(&run, 0.05)));
+}
+
+#[test]
+fn html_of_several_candidates() {
+    let run = fixture::demo();
+    expect_file!["../data/demo.html"].assert_eq(&html::render(&Analysis::of(&run, 0.05)));
+}
+
+#[test]
+fn html_of_one_candidate() {
+    let run = fixture::pair();
+    expect_file!["../data/pair.html"].assert_eq(&html::render(&Analysis::of(&run, 0.05)));
+}
+
+#[test]
+fn the_documented_columns_are_those_of_the_csv() {
+    let head = "# Columns of the CSV report\n\n`rqps report --format csv` writes one row per step, \
+                number of clients and system. A cell is\nempty where nothing was measured.\n\n";
+    let text = format!("{head}{}", csv::describe());
+    expect_file!["../../../../docs/report-csv.md"].assert_eq(&text);
 }

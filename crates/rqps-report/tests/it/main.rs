@@ -2,3 +2,5 @@
 
 mod fixture;
 mod goldens;
+mod properties;
+mod schema;

@@ -1,0 +1,95 @@
+//! Reports as one HTML file that opens offline: no external reference, one small script, own style.
+//!
+//! Every text passes maud's escaping; only this file's own style and script do not. The page's
+//! content security policy forbids any request and any script but ours.
+
+mod chart;
+mod label;
+mod method;
+mod scale;
+mod series;
+mod step;
+mod summary;
+mod systems;
+mod verdict;
+
+use maud::{DOCTYPE, PreEscaped, html};
+
+use crate::analysis::Analysis;
+use crate::number;
+use crate::words::one_line;
+
+/// The page's style.
+const STYLE: &str = include_str!("html/style.css");
+
+/// The page's script: opens the step that a link points to, and all steps at once.
+const SCRIPT: &str = include_str!("html/script.js");
+
+/// SHA-256 of [`SCRIPT`] in base64, for the content security policy; a test keeps it true.
+const SCRIPT_HASH: &str = "sha256-Tap0QBUC3K8hHf04DjmdIux1MfOw0vDRLyfB012VKh0=";
+
+/// The report as a page.
+#[must_use]
+pub fn render(analysis: &Analysis<'_>) -> String {
+    let run = analysis.run;
+    let policy = format!(
+        "default-src 'none'; style-src 'unsafe-inline'; script-src '{SCRIPT_HASH}'; \
+         base-uri 'none'; form-action 'none'"
+    );
+    let page = html! {
+        (DOCTYPE)
+        html lang="en" {
+            head {
+                meta charset="utf-8";
+                meta http-equiv="Content-Security-Policy" content=(policy);
+                meta name="viewport" content="width=device-width, initial-scale=1";
+                meta name="color-scheme" content="light dark";
+                meta name="generator" content=(format!("rqps {}", one_line(&run.rqps_version)));
+                title { (one_line(&run.name)) " - rqps report" }
+                style { (PreEscaped(STYLE)) }
+            }
+            body {
+                a.skip href="#rqps" { "Skip to the results" }
+                header {
+                    h1 {
+                        "rqps report: " (label::outside(&run.name))
+                        span.when { (number::utc(run.started_unix_ms)) }
+                    }
+                    (verdict::render(analysis))
+                    nav aria-label="Sections" {
+                        a href="#systems" { "Systems" }
+                        a href="#rqps" { "Relative QPS" }
+                        a href="#charts" { "Charts" }
+                        a href="#steps" { "Steps" }
+                        a href="#reading" { "How to read it" }
+                        a href="#method" { "How it was measured" }
+                        a href="#missing" { "What was not measured" }
+                    }
+                }
+                main {
+                    (systems::render(analysis))
+                    (summary::render(analysis))
+                    (chart::render(analysis))
+                    (step::render_all(analysis))
+                    (method::render(analysis))
+                }
+                footer {
+                    p {
+                        "Made by rqps " (one_line(&run.rqps_version)) " from run "
+                        (label::outside(&run.id))
+                        ". All figures as data: "
+                        code { "rqps report " (one_line(&run.id)) " --format csv" }
+                        " or " code { "json" } "."
+                    }
+                }
+                script { (PreEscaped(SCRIPT)) }
+            }
+        }
+    };
+    let mut out = page.into_string();
+    out.push('\n');
+    out
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,188 @@
+//! Dots with whiskers: the rQPS of every step on one axis for all groups.
+//!
+//! A chart is a list of rows of text with a small drawing in each, so that labels keep their size on
+//! a phone and a reader without pictures still gets every number.
+
+use maud::{Markup, html};
+use rqps_model::{Estimate, Verdict};
+
+use super::label::{self, outside};
+use super::scale::Scale;
+use crate::analysis::{Analysis, Cell, GROUPS, StepAnalysis};
+use crate::number::{self, percent};
+use crate::tone::Tone;
+
+/// Height of one whisker in a row, CSS pixels; the style's lines of values are as high.
+const LANE_PX: usize = 18;
+
+/// The section.
+pub(super) fn render(analysis: &Analysis<'_>) -> Markup {
+    let scale = Scale::of(analysis);
+    let candidates: Vec<usize> = analysis.candidates().collect();
+    let has_ratio = |s: &StepAnalysis<'_>| s.cells.iter().any(|c| c.rqps.is_some());
+    html! {
+        section #charts aria-labelledby="charts-title" {
+            h2 #charts-title { "Charts of relative QPS" }
+            @if !analysis.steps.iter().any(has_ratio) {
+                p { "No step has a ratio to draw." }
+            } @else {
+                p {
+                    "A dot is the rQPS, its whisker the 95% interval; left of the line is slower. "
+                    "The band is 1 ± " (percent(analysis.bound)) "; the axis is logarithmic."
+                }
+                (legend(analysis, &candidates))
+                svg.defs width="0" height="0" aria-hidden="true" {
+                    symbol #band overflow="visible" { (band(analysis, scale)) }
+                }
+                @for group in GROUPS {
+                    @let steps: Vec<(usize, &StepAnalysis<'_>)> = analysis
+                        .steps.iter().enumerate()
+                        .filter(|(_, s)| s.group() == group && has_ratio(s)).collect();
+                    @if !steps.is_empty() {
+                        figure.chart {
+                            figcaption { (group.title()) }
+                            (axis(scale))
+                            ul.rows {
+                                @for (at, step) in steps {
+                                    (row(analysis, scale, (at, step), &candidates))
+                                }
+                            }
+                        }
+                    }
+                }
+            }
+        }
+    }
+}
+
+fn legend(analysis: &Analysis<'_>, candidates: &[usize]) -> Markup {
+    html! {
+        @if candidates.len() > 1 {
+            ul.legend aria-label="Systems" {
+                @for (lane, &idx) in candidates.iter().enumerate() {
+                    li {
+                        svg.key width="14" height="14" aria-hidden="true" {
+                            svg.dot x="7" y="7" { (dot(lane)) }
+                        }
+                        (outside(analysis.label(idx)))
+                    }
+                }
+            }
+        }
+    }
+}
+
+fn axis(scale: Scale) -> Markup {
+    html! {
+        div.axis aria-hidden="true" {
+            span {}
+            svg.plot width="100%" height="18" {
+                @for tick in scale.ticks() {
+                    text x=(pct(scale.percent(tick))) y="12" text-anchor="middle" { (tick) }
+                }
+            }
+            span {}
+        }
+    }
+}
+
+/// The bound's band, the grid and the line at 1: drawn once, used behind every row.
+fn band(analysis: &Analysis<'_>, scale: Scale) -> Markup {
+    let (low, high) = (1.0 - analysis.bound, 1.0 + analysis.bound);
+    let width = scale.percent(high) - scale.percent(low);
+    html! {
+        rect.band x=(pct(scale.percent(low))) y="0" width=(pct(width)) height="100%" {}
+        @for tick in scale.ticks() {
+            @let x = pct(scale.percent(tick));
+            @let is_one = (tick - 1.0).abs() < 1e-9;
+            line class=(if is_one { "one" } else { "tick" }) x1=(x) x2=(x) y1="0" y2="100%" {}
+        }
+    }
+}
+
+fn row(
+    analysis: &Analysis<'_>,
+    scale: Scale,
+    (at, step): (usize, &StepAnalysis<'_>),
+    candidates: &[usize],
+) -> Markup {
+    let cells: Vec<&Cell> = candidates.iter().filter_map(|&idx| step.cells.get(idx)).collect();
+    let height = LANE_PX * cells.len() + 8;
+    html! {
+        li {
+            a.name href={ "#step-" (at) } { (outside(&step.title)) }
+            svg.plot width="100%" height=(height) aria-hidden="true" {
+                use href="#band" width="100%" height="100%" {}
+                @for (lane, cell) in cells.iter().enumerate() {
+                    @if let Some(ratio) = &cell.rqps {
+                        (whisker(scale, ratio, (lane, lane * LANE_PX + LANE_PX / 2 + 4), colour(cell)))
+                    }
+                }
+            }
+            span.values {
+                @for cell in &cells {
+                    span.value { (value(analysis, cell)) }
+                }
+            }
+        }
+    }
+}
+
+fn value(analysis: &Analysis<'_>, cell: &Cell) -> Markup {
+    html! {
+        @if let Some(ratio) = &cell.rqps {
+            strong { (number::ratio(ratio)) }
+            span.range { " " (label::interval(ratio)) }
+            @if let Some(verdict) = cell.verdict {
+                span class={ "sign " (verdict.word()) } title=(verdict.word()) { " " (label::sign(verdict)) }
+                span.sr { " " (verdict.word()) }
+            }
+            (label::letters(analysis, cell))
+        } @else { (label::figure(cell)) (label::letters(analysis, cell)) }
+    }
+}
+
+/// Confirmed losses and gains have the table's colours, everything else is grey.
+fn colour(cell: &Cell) -> &'static str {
+    match cell.verdict {
+        Some(Verdict::Slower) => label::class(Tone::Lower),
+        Some(Verdict::Faster) => label::class(Tone::Higher),
+        _ => label::class(Tone::Plain),
+    }
+}
+
+/// Dot and whisker at height `y`; an end outside the axis becomes an arrow.
+fn whisker(scale: Scale, ratio: &Estimate, (lane, y): (usize, usize), colour: &str) -> Markup {
+    let ends = ratio.interval.map(|(low, high)| (scale.percent(low), scale.percent(high)));
+    html! {
+        g class={ "whisker " (colour) } {
+            @if let Some((low, high)) = ends {
+                line x1=(pct(low.max(0.5))) x2=(pct(high.min(99.5))) y1=(y) y2=(y) {}
+                @for (end, path) in [(low, "M5,-4L0,0L5,4"), (high, "M-5,-4L0,0L-5,4")] {
+                    @let is_outside = !(0.5..=99.5).contains(&end);
+                    svg.end x=(pct(end.clamp(0.5, 99.5))) y=(y) {
+                        path d=(if is_outside { path } else { "M0,-4V4" }) {}
+                    }
+                }
+            }
+            svg.dot x=(pct(scale.percent(ratio.point))) y=(y) { (dot(lane)) }
+        }
+    }
+}
+
+/// A mark of its own shape for each candidate.
+fn dot(lane: usize) -> Markup {
+    html! {
+        @match lane % 4 {
+            0 => { circle r="4.5" {} }
+            1 => { rect x="-4" y="-4" width="8" height="8" {} }
+            2 => { path d="M0,-5.5L5.5,0L0,5.5L-5.5,0Z" {} }
+            _ => { path d="M0,-5L5,4H-5Z" {} }
+        }
+    }
+}
+
+/// A position as SVG writes it.
+fn pct(value: f64) -> String {
+    format!("{value:.2}%")
+}

@@ -1,0 +1,186 @@
+//! How to read the report, how the run was made, how sure it is, and what was not measured.
+
+use maud::{Markup, html};
+use rqps_model::{Metric, Schedule, Slice};
+
+use super::label::outside;
+use crate::analysis::Analysis;
+use crate::number::{self, count, percent};
+use crate::response;
+use crate::words::{lines, list};
+
+/// The sections.
+pub(super) fn render(analysis: &Analysis<'_>) -> Markup {
+    html! {
+        (reading(analysis))
+        (method(analysis))
+        section #missing aria-labelledby="missing-title" {
+            h2 #missing-title { "What was not measured" }
+            @if analysis.not_measured.is_empty() { p { "Everything that the plan asks for has a figure." } }
+            (sentences(&analysis.not_measured))
+        }
+    }
+}
+
+fn sentences(items: &[String]) -> Markup {
+    html! { @if !items.is_empty() { ul.sentences { @for item in items { li { (outside(item)) } } } } }
+}
+
+fn reading(analysis: &Analysis<'_>) -> Markup {
+    let bound = percent(analysis.bound);
+    html! {
+        section #reading aria-labelledby="reading-title" {
+            h2 #reading-title { "How to read it" }
+            dl.words {
+                div { dt { "rQPS" } dd {
+                    "QPS of a system / QPS of the base: the ratio of the geometric means of their slices. "
+                    "0.90 is a 10% regression."
+                } }
+                div { dt { "Interval" } dd {
+                    "95% interval of the ratio: Welch's t on the logarithms of the slices' figures. "
+                    "Digits follow the interval; n=1 means that there is none."
+                } }
+                div { dt { "Verdict" } dd {
+                    strong { "▼ slower" } ": the interval lies below 1 and the ratio is at least " (bound)
+                    " below it. " strong { "▲ faster" } ": the mirror image. " strong { "= same" }
+                    ": the interval lies within 1 ± " (bound) ". " strong { "? unclear" }
+                    ": none of these; measuring longer would tell."
+                } }
+                div { dt { "Colours" } dd {
+                    "Yellow below 0.95, blue above 1.05, after rounding to two digits; pale where the "
+                    "verdict does not confirm it. Among costs per operation yellow is more, blue is less."
+                } }
+                div { dt { "Geometric mean" } dd {
+                    "Of a group's rQPS. It weighs unlike steps the same and has no interval: a signpost "
+                    "to the steps, not a result."
+                } }
+                div { dt { "Percentiles" } dd {
+                    "Of the response times of events in all slices together; shown where at least "
+                    (response::MIN_BEYOND) " responses lie beyond them."
+                } }
+                div { dt { "Windows" } dd {
+                    "Operations counted in windows of 20 ms, as rates: 5% of the windows are slower than "
+                    "the first figure, half of them than the median, 5% are faster than the last."
+                } }
+            }
+            h3 { "Metrics per operation" }
+            div.scroll tabindex="0" role="region" aria-label="Metrics" { table.words {
+                thead { tr {
+                    th scope="col" { "Heading" } th scope="col" { "Meaning" }
+                    th scope="col" { "Unit" } th scope="col" { "Source" }
+                } }
+                tbody { @for metric in Metric::ALL { tr {
+                    th scope="row" { code { (metric.heading()) } }
+                    td { (metric.meaning()) }
+                    td { (if metric.unit() == "us" { "µs" } else { metric.unit() }) }
+                    td { (metric.source()) }
+                } } }
+            } }
+            p.hint { "Lower is better for all of them. Relative values are value / base value; 0/0 is 1, x/0 is inf." }
+        }
+    }
+}
+
+fn method(analysis: &Analysis<'_>) -> Markup {
+    let (run, host) = (analysis.run, &analysis.run.host);
+    let Schedule::Sequential { slices } = run.schedule;
+    let n_slices = usize::try_from(slices).unwrap_or(usize::MAX);
+    let machine = if host.virtual_machine { "virtual machine" } else { "physical machine" };
+    let facts = [
+        ("Started", number::utc(run.started_unix_ms)),
+        ("Took", took(analysis)),
+        ("Host", format!("{}, {machine}", host.hostname)),
+        ("CPU", format!("{} × {}", host.n_cpus, host.cpu_model)),
+        ("Memory", number::bytes(host.memory_bytes)),
+        ("Storage", host.storage.clone()),
+        ("System", format!("{}, kernel {}", host.os, host.kernel)),
+        (
+            "Schedule",
+            format!(
+                "sequential: one system after the other, {} per step and number of clients",
+                count(n_slices, "slice")
+            ),
+        ),
+        ("Slice length", slice_lengths(analysis)),
+        ("Placement", placements(analysis)),
+        ("Warm-up", warm_up(analysis)),
+        ("Seed", run.seed.to_string()),
+        ("Samplers", samplers(analysis)),
+        ("rqps", run.rqps_version.clone()),
+        ("Run", run.id.clone()),
+    ];
+    html! {
+        section #method aria-labelledby="method-title" {
+            h2 #method-title { "How it was measured" }
+            dl.facts {
+                @for (name, value) in facts.iter().filter(|(_, v)| !v.is_empty()) {
+                    div { dt { (name) } dd { (outside(value)) } }
+                }
+                div.long { dt { "Command" } dd { code { (outside(&run.command_line)) } } }
+            }
+            @if !run.plan.is_empty() {
+                details { summary { "The plan with all its defaults" } pre tabindex="0" { code { (lines(&run.plan)) } } }
+            }
+            h3 { "How sure this is" }
+            (sentences(&analysis.caveats))
+        }
+    }
+}
+
+fn took(analysis: &Analysis<'_>) -> String {
+    let run = analysis.run;
+    match run.finished_unix_ms {
+        Some(end) => number::long_duration(end.saturating_sub(run.started_unix_ms)),
+        None => format!("not ended ({})", run.status),
+    }
+}
+
+fn slices<'a>(analysis: &Analysis<'a>) -> impl Iterator<Item = &'a Slice> {
+    analysis.run.steps.iter().flat_map(|s| &s.systems).flat_map(|s| &s.slices)
+}
+
+/// `10 s`, or `10 to 60 s`: of the steps that are compared.
+fn slice_lengths(analysis: &Analysis<'_>) -> String {
+    let lengths = || {
+        analysis
+            .steps
+            .iter()
+            .filter(|s| s.is_compared())
+            .flat_map(|s| &s.step.systems)
+            .flat_map(|s| &s.slices)
+            .map(|s| s.duration_ns)
+    };
+    let (Some(min), Some(max)) = (lengths().min(), lengths().max()) else { return String::new() };
+    let show = |ns: u64| number::duration_in(ns as f64, 1e9);
+    if show(min) == show(max) {
+        format!("{} s", show(min))
+    } else {
+        format!("{} to {} s", show(min), show(max))
+    }
+}
+
+fn placements(analysis: &Analysis<'_>) -> String {
+    let mut seen: Vec<String> = Vec::new();
+    for step in &analysis.steps {
+        let placement = step.step.placement.to_string();
+        if !seen.contains(&placement) {
+            seen.push(placement);
+        }
+    }
+    list(&seen)
+}
+
+fn warm_up(analysis: &Analysis<'_>) -> String {
+    if analysis.warm_ups.is_empty() { String::new() } else { list(&analysis.warm_ups) }
+}
+
+/// What the samplers cost, as a share of one CPU.
+fn samplers(analysis: &Analysis<'_>) -> String {
+    let (cpu, wall) = slices(analysis).fold((0_u64, 0_u64), |(cpu, wall), s| {
+        (cpu.saturating_add(s.usage.sampler_cpu_ns), wall.saturating_add(s.usage.wall_ns))
+    });
+    if wall == 0 {
+        return String::new();
+    }
+    format!("{:.3}% of one CPU", cpu as f64 / wall as f64 * 100.0)
+}

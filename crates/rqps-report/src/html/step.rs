@@ -1,0 +1,317 @@
+//! The details of every step: slices, series, metrics, response times, marks, how to repeat it.
+
+use maud::{Markup, html};
+use rqps_model::{Metric, PerOperation};
+
+use super::label::{self, outside};
+use super::series;
+use crate::analysis::{Analysis, Cell, CellState, StepAnalysis};
+use crate::number::{self, count};
+use crate::tone::Tone;
+use crate::words::{lines, one_line};
+use crate::{repeat, response};
+
+/// The section with all steps.
+pub(super) fn render_all(analysis: &Analysis<'_>) -> Markup {
+    html! {
+        section #steps aria-labelledby="steps-title" {
+            h2 #steps-title { "Steps" }
+            @if analysis.steps.is_empty() {
+                p { "This run has no step that is reported." }
+            } @else {
+                p.tools hidden {
+                    button type="button" #open-all { "Open all" } " "
+                    button type="button" #close-all { "Close all" }
+                }
+            }
+            @for (at, step) in analysis.steps.iter().enumerate() { (render(analysis, at, step)) }
+        }
+    }
+}
+
+fn render(analysis: &Analysis<'_>, at: usize, step: &StepAnalysis<'_>) -> Markup {
+    let info = &step.step.info;
+    let clients = usize::try_from(step.step.clients).unwrap_or(usize::MAX);
+    html! {
+        details.step id={ "step-" (at) } {
+            summary {
+                h3 { (outside(&step.title)) }
+                span.chips { @for idx in analysis.candidates() {
+                    @if let Some(cell) = step.cells.get(idx) { (chip(cell)) }
+                } }
+            }
+            div.body {
+                p.what {
+                    (outside(&info.what)) " · " (info.figure.unit()) " · " (count(clients, "client"))
+                    " · placement " (step.step.placement)
+                }
+                (failures(analysis, step))
+                (marks(analysis, step))
+                (figures(analysis, step))
+                (series::render(analysis, step))
+                (metrics(analysis, step))
+                (response_times(analysis, step))
+                (totals(analysis, step))
+                h4 { "Repeat this step" }
+                pre.command tabindex="0" { code { (repeat::command(analysis.run, &info.name)) } }
+            }
+        }
+    }
+}
+
+fn chip(cell: &Cell) -> Markup {
+    html! {
+        span class={ "chip " (label::ratio_class(cell)) } {
+            @match (&cell.rqps, cell.verdict) {
+                (Some(ratio), Some(verdict)) => {
+                    strong { (number::ratio(ratio)) } " " (label::verdict(verdict))
+                }
+                _ => { (label::figure(cell)) }
+            }
+        }
+    }
+}
+
+fn failures(analysis: &Analysis<'_>, step: &StepAnalysis<'_>) -> Markup {
+    html! {
+        @for (idx, cell) in step.cells.iter().enumerate() {
+            @if let CellState::Failed { reason } = &cell.state {
+                div.failure {
+                    p { strong { "Failed on " (outside(analysis.label(idx))) "." } }
+                    pre tabindex="0" { (lines(reason)) }
+                }
+            }
+        }
+    }
+}
+
+fn marks(analysis: &Analysis<'_>, step: &StepAnalysis<'_>) -> Markup {
+    html! {
+        @if step.cells.iter().any(|c| !c.marks.is_empty()) {
+            ul.marks {
+                @for (idx, cell) in step.cells.iter().enumerate() {
+                    @for mark in &cell.marks {
+                        @if let Some(note) = analysis.footnotes.get(mark.footnote_idx) {
+                            li {
+                                strong { (outside(analysis.label(idx))) } ": "
+                                (outside(note.kind.meaning()))
+                                @if !mark.detail.is_empty() { " (" (outside(&mark.detail)) ")" }
+                            }
+                        }
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// A table that scrolls inside its own frame.
+fn framed(title: &str, step: &StepAnalysis<'_>, table: Markup) -> Markup {
+    html! {
+        h4 { (title) }
+        div.scroll tabindex="0" role="region" aria-label={ (title) ": " (one_line(&step.title)) } {
+            table.numbers.all { (table) }
+        }
+    }
+}
+
+fn system_head(analysis: &Analysis<'_>, idx: usize) -> Markup {
+    html! { th scope="row" { (outside(analysis.label(idx))) } }
+}
+
+fn figures(analysis: &Analysis<'_>, step: &StepAnalysis<'_>) -> Markup {
+    let n_slices = step.cells.iter().map(|c| c.slices.len()).max().unwrap_or(0);
+    let title = format!("Figure, {}", step.step.info.figure.unit());
+    framed(
+        &title,
+        step,
+        html! {
+            thead { tr {
+                th scope="col" { "System" }
+                th scope="col" { "Mean" }
+                th.word scope="col" { "95% interval" }
+                th scope="col" { "rQPS" }
+                th.word scope="col" { "95% interval" }
+                th.word scope="col" { "Verdict" }
+                @for slice in 1..=n_slices { th scope="col" { "Slice " (slice) } }
+            } }
+            tbody { @for (idx, cell) in step.cells.iter().enumerate() {
+                tr {
+                    (system_head(analysis, idx))
+                    td { strong { (label::figure(cell)) } (label::letters(analysis, cell)) }
+                    td.range { @if let Some(figure) = &cell.figure { (figure_interval(figure)) } }
+                    @match &cell.rqps {
+                        Some(ratio) => {
+                            td class={ "rqps " (label::ratio_class(cell)) } { (number::ratio(ratio)) }
+                            td.range { (label::interval(ratio)) }
+                        }
+                        None => { td { @if idx == analysis.base { "base" } @else { "–" } } td {} }
+                    }
+                    td.word { @if let Some(verdict) = cell.verdict { (label::verdict(verdict)) } }
+                    @for slice in 0..n_slices {
+                        td { @if let Some(rate) = cell.slices.get(slice) { (number::plain_figure(*rate)) } }
+                    }
+                }
+            } }
+        },
+    )
+}
+
+/// The ends of a figure's interval in the figure's own digits.
+fn figure_interval(figure: &rqps_model::Estimate) -> String {
+    figure.interval.map_or_else(
+        || "n=1".to_owned(),
+        |(low, high)| {
+            let end = |point| number::figure(&rqps_model::Estimate { point, ..*figure });
+            format!("[{}, {}]", end(low.max(0.0)), end(high))
+        },
+    )
+}
+
+fn metrics(analysis: &Analysis<'_>, step: &StepAnalysis<'_>) -> Markup {
+    let row = |idx: usize, values: &PerOperation, is_relative: bool, show: fn(f64) -> String| {
+        html! { tr {
+            (system_head(analysis, idx))
+            @for metric in Metric::ALL {
+                @let value = values.get(metric);
+                @let tone = value.filter(|_| is_relative).map_or(Tone::Plain, cost_tone);
+                td class=[(tone != Tone::Plain).then(|| label::class(tone))] {
+                    @match value {
+                        Some(value) => { (show(value)) },
+                        None => { span.faint { "–" } },
+                    }
+                }
+            }
+        } }
+    };
+    if step.cells.iter().all(|c| c.figure.is_none()) {
+        return html! {};
+    }
+    framed(
+        &format!("Per {}", step.step.info.figure.operation()),
+        step,
+        html! {
+            thead { tr {
+                th scope="col" { "System" }
+                @for metric in Metric::ALL {
+                    th scope="col" {
+                        (metric.heading())
+                        span.unit { (if metric.unit() == "us" { "µs" } else { metric.unit() }) }
+                    }
+                }
+            } }
+            tbody {
+                @for (idx, cell) in step.cells.iter().enumerate().filter(|(_, c)| c.figure.is_some()) {
+                    (row(idx, &cell.per_operation, false, number::per_operation))
+                }
+            }
+            tbody {
+                @if step.cells.iter().any(|c| c.relative.is_some()) {
+                    tr.group { th scope="rowgroup" colspan=(Metric::ALL.len() + 1) {
+                        "Relative to " (outside(analysis.base_label()))
+                    } }
+                }
+                @for (idx, cell) in step.cells.iter().enumerate() {
+                    @if let Some(relative) = &cell.relative {
+                        (row(idx, relative, true, number::plain_ratio))
+                    }
+                }
+            }
+        },
+    )
+}
+
+/// Costs are coloured by what they mean: more cost has the colour of a loss.
+fn cost_tone(ratio: f64) -> Tone {
+    match Tone::of_ratio(ratio) {
+        Tone::Lower => Tone::Higher,
+        Tone::Higher => Tone::Lower,
+        other => other,
+    }
+}
+
+fn response_times(analysis: &Analysis<'_>, step: &StepAnalysis<'_>) -> Markup {
+    let measured: Vec<_> = step
+        .cells
+        .iter()
+        .enumerate()
+        .filter_map(|(idx, c)| Some((idx, c.response.as_ref()?)))
+        .collect();
+    let Some(smallest) = measured.iter().map(|(_, r)| r.mean_ns).reduce(f64::min) else {
+        return html! {};
+    };
+    let (unit, unit_ns) = response::unit(smallest);
+    let show = |ns: f64| number::duration_in(ns, unit_ns);
+    framed(
+        &format!("Response time of events, {}", if unit == "us" { "µs" } else { unit }),
+        step,
+        html! {
+            thead { tr {
+                th scope="col" { "System" }
+                th scope="col" { "mean" }
+                @for p in response::PERCENTILES { th scope="col" { (response::heading(p)) } }
+                th scope="col" { "max" }
+                th scope="col" { "responses" }
+            } }
+            tbody { @for (idx, times) in measured {
+                tr {
+                    (system_head(analysis, idx))
+                    td { (show(times.mean_ns)) }
+                    @for value in times.percentiles_ns {
+                        td { @match value {
+                            Some(ns) => { (show(ns as f64)) },
+                            None => { span.faint { "–" } },
+                        } }
+                    }
+                    td { (show(times.max_ns as f64)) }
+                    td { (times.n) }
+                }
+            } }
+        },
+    )
+}
+
+fn totals(analysis: &Analysis<'_>, step: &StepAnalysis<'_>) -> Markup {
+    if step.cells.iter().all(|c| c.figure.is_none()) {
+        return html! {};
+    }
+    let unit = step.step.info.figure.unit();
+    framed(
+        "Totals and windows",
+        step,
+        html! {
+            thead { tr {
+                th scope="col" { "System" }
+                th scope="col" { "measured" span.unit { "s" } }
+                th scope="col" { "events" }
+                th scope="col" { "queries" }
+                th scope="col" { "rows" }
+                th scope="col" { "errors" }
+                th scope="col" { "database" }
+                th scope="col" { "windows 5%" span.unit { (unit) } }
+                th scope="col" { "median" span.unit { (unit) } }
+                th scope="col" { "95%" span.unit { (unit) } }
+            } }
+            tbody { @for (idx, cell) in step.cells.iter().enumerate().filter(|(_, c)| c.figure.is_some()) {
+                tr {
+                    (system_head(analysis, idx))
+                    td { (number::duration_in(cell.totals.duration_ns as f64, 1e9)) }
+                    td { (cell.totals.n_events) }
+                    td { (cell.totals.n_queries) }
+                    td { (cell.totals.n_rows) }
+                    td { (cell.totals.n_errors) }
+                    td { @match cell.database_bytes {
+                        Some(bytes) => { (number::bytes(bytes)) },
+                        None => { span.faint { "–" } },
+                    } }
+                    @for rate in cell.windows.map_or([None; 3], |w| [w.p05, w.median, w.p95].map(Some)) {
+                        td { @match rate {
+                            Some(rate) => { (number::plain_figure(rate)) },
+                            None => { span.faint { "–" } },
+                        } }
+                    }
+                }
+            } }
+        },
+    )
+}

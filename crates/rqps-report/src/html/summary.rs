@@ -1,0 +1,228 @@
+//! The summary table: every step, the base's figure, and each candidate's rQPS with its verdict.
+
+use maud::{Markup, html};
+use rqps_model::Verdict;
+
+use super::label::{self, outside};
+use crate::analysis::{Analysis, Cell, CellState, GROUPS, StepAnalysis};
+use crate::number::{self, count, percent};
+
+/// The section.
+pub(super) fn render(analysis: &Analysis<'_>) -> Markup {
+    html! {
+        section #rqps aria-labelledby="rqps-title" {
+            h2 #rqps-title { "Relative QPS" }
+            p {
+                "rQPS is the QPS of a system divided by the QPS of "
+                strong { (outside(analysis.base_label())) }
+                ": above 1 is faster. Beside it stand its 95% interval and the verdict for a bound of "
+                (percent(analysis.bound)) "."
+            }
+            @if analysis.steps.is_empty() {
+                p.warning { "This run has no step that is reported." }
+            } @else {
+                (legend())
+                (filter())
+                (table(analysis))
+                (footnotes(analysis))
+            }
+        }
+    }
+}
+
+fn legend() -> Markup {
+    html! {
+        ul.legend aria-label="Colours" {
+            li { span.swatch.lower {} "rQPS below 0.95" }
+            li { span.swatch.higher {} "above 1.05" }
+            li { span.swatch.lower.pale {} span.swatch.higher.pale {} "the same, not confirmed by the interval" }
+        }
+    }
+}
+
+/// Radio buttons that the style reads; no script is needed for them.
+fn filter() -> Markup {
+    let choices = [
+        ("all", "all"),
+        ("slower", "slower"),
+        ("faster", "faster"),
+        ("open", "unclear or without figure"),
+    ];
+    html! {
+        fieldset.filter {
+            legend { "Show steps" }
+            @for (idx, (key, words)) in choices.into_iter().enumerate() {
+                label {
+                    input type="radio" name="show" id={ "show-" (key) } checked[idx == 0];
+                    " " (words)
+                }
+            }
+        }
+    }
+}
+
+fn table(analysis: &Analysis<'_>) -> Markup {
+    let candidates: Vec<usize> = analysis.candidates().collect();
+    let is_wide = candidates.len() == 1;
+    html! {
+        div.scroll tabindex="0" role="region" aria-label="Relative QPS of every step" {
+            table.numbers.summary {
+                thead {
+                    tr {
+                        th scope="col" rowspan="2" { "Step" }
+                        @for &idx in &candidates {
+                            th.first scope="colgroup" colspan=(if is_wide { "5" } else { "2" }) {
+                                (outside(analysis.label(idx)))
+                            }
+                        }
+                        th.num.first scope="col" { (outside(analysis.base_label())) }
+                    }
+                    tr {
+                        @for _ in &candidates {
+                            th.num.first scope="col" { "rQPS" }
+                            @if is_wide {
+                                th scope="col" { "95% interval" }
+                                th scope="col" { "Verdict" }
+                            }
+                            th.num scope="col" { "Server CPU/op" }
+                            @if is_wide { th.num scope="col" { "QPS" } }
+                        }
+                        th.num.first scope="col" { "QPS" }
+                    }
+                }
+                @for group in GROUPS {
+                    @let steps: Vec<(usize, &StepAnalysis<'_>)> = analysis
+                        .steps.iter().enumerate().filter(|(_, s)| s.group() == group).collect();
+                    @if !steps.is_empty() {
+                        tbody {
+                            (group_row(analysis, group, &candidates, is_wide))
+                            @for (at, step) in steps { (row(analysis, at, step, &candidates)) }
+                        }
+                    }
+                }
+            }
+        }
+    }
+}
+
+fn group_row(
+    analysis: &Analysis<'_>,
+    group: rqps_model::Group,
+    candidates: &[usize],
+    is_wide: bool,
+) -> Markup {
+    let mean =
+        |idx: usize| analysis.groups.iter().find(|g| g.group == group && g.system_idx == idx);
+    html! {
+        tr.group {
+            th scope="rowgroup" { (group.title()) }
+            @for &idx in candidates {
+                td.first colspan=(if is_wide { "5" } else { "2" }) {
+                    @if let Some(mean) = mean(idx) {
+                        (number::plain_ratio(mean.geometric_mean))
+                        " geometric mean of " (count(mean.n_steps, "step"))
+                    }
+                }
+            }
+            td.first {}
+        }
+    }
+}
+
+fn row(
+    analysis: &Analysis<'_>,
+    at: usize,
+    step: &StepAnalysis<'_>,
+    candidates: &[usize],
+) -> Markup {
+    let unit = step.step.info.figure.unit();
+    let is_wide = candidates.len() == 1;
+    html! {
+        tr class={ "step" (row_classes(step)) } {
+            th scope="row" {
+                a href={ "#step-" (at) } { (outside(&step.title)) }
+                @if unit != "queries/s" { " " span.unit { (unit) } }
+            }
+            @for cell in candidates.iter().filter_map(|&idx| step.cells.get(idx)) {
+                @if is_wide { (wide_cells(analysis, cell)) } @else { (stacked_cell(analysis, cell)) }
+                td.num.cpu {
+                    @if let Some(cpu) = &cell.server_cpu_ratio {
+                        span title={ "95% interval " (label::interval(cpu)) } { (label::ratio(cpu, "×")) }
+                    } @else { span.faint { "–" } }
+                }
+                @if is_wide { td.num { (label::figure(cell)) (label::letters(analysis, cell)) } }
+            }
+            @if let Some(base) = step.cells.get(analysis.base) {
+                td.num.first { (label::figure(base)) (label::letters(analysis, base)) }
+            }
+        }
+    }
+}
+
+/// The verdicts in a row, for the filter.
+fn row_classes(step: &StepAnalysis<'_>) -> String {
+    let any = |wanted: fn(&Cell) -> bool| step.cells.iter().any(wanted);
+    let mut out = String::new();
+    if any(|c| c.verdict == Some(Verdict::Slower)) {
+        out.push_str(" any-slower");
+    }
+    if any(|c| c.verdict == Some(Verdict::Faster)) {
+        out.push_str(" any-faster");
+    }
+    if any(|c| c.verdict == Some(Verdict::Unclear) || c.state != CellState::Measured) {
+        out.push_str(" any-open");
+    }
+    out
+}
+
+/// One candidate alone has room for ratio, interval and verdict side by side.
+fn wide_cells(analysis: &Analysis<'_>, cell: &Cell) -> Markup {
+    html! {
+        @match &cell.rqps {
+            Some(ratio) => {
+                td class={ "num first rqps " (label::ratio_class(cell)) } {
+                    (label::ratio(ratio, "")) (label::letters(analysis, cell))
+                }
+                td.range { (label::interval(ratio)) }
+            }
+            None => { td.num.first { (label::figure(cell)) } td {} }
+        }
+        td { @if let Some(verdict) = cell.verdict { (label::verdict(verdict)) } }
+    }
+}
+
+/// Several candidates stack ratio, interval and verdict in one cell each.
+fn stacked_cell(analysis: &Analysis<'_>, cell: &Cell) -> Markup {
+    html! {
+        td class={ "num first rqps " (label::ratio_class(cell)) } {
+            @match &cell.rqps {
+                Some(ratio) => {
+                    strong { (label::ratio(ratio, "")) } (label::letters(analysis, cell))
+                    span.below {
+                        (label::interval(ratio)) " "
+                        @if let Some(verdict) = cell.verdict { (label::verdict(verdict)) }
+                    }
+                }
+                None => { (label::figure(cell)) (label::letters(analysis, cell)) }
+            }
+        }
+    }
+}
+
+fn footnotes(analysis: &Analysis<'_>) -> Markup {
+    html! {
+        @if !analysis.footnotes.is_empty() {
+            dl.notes aria-label="Footnotes" {
+                @for note in &analysis.footnotes {
+                    div id={ "note-" (note.letter) } {
+                        dt { (note.letter) }
+                        dd {
+                            (crate::words::capital(&crate::words::one_line(note.kind.meaning()))) ". "
+                            span.places { @for place in &note.places { span { (outside(place)) } " " } }
+                        }
+                    }
+                }
+            }
+        }
+    }
+}

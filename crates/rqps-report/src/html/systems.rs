@@ -1,0 +1,121 @@
+//! The systems, and how they differ in what they ran with.
+
+use maud::{Markup, html};
+
+use super::label::outside;
+use crate::analysis::{Analysis, Difference};
+use crate::layout;
+use crate::number::count;
+
+/// Differing settings shown at once; longer lists are folded.
+const OPEN_SETTINGS: usize = 8;
+
+/// The section.
+pub(super) fn render(analysis: &Analysis<'_>) -> Markup {
+    let differences = &analysis.differences;
+    html! {
+        section #systems aria-labelledby="systems-title" {
+            h2 #systems-title { "Systems" }
+            (table(analysis))
+            @if !differences.session.is_empty() {
+                p.warning {
+                    strong { "The benchmark's sessions differ. " }
+                    "What follows is part of the comparison, wanted or not."
+                }
+                (differing(analysis, "Session", &differences.session))
+            }
+            @if !differences.settings.is_empty() {
+                @if differences.settings.len() <= OPEN_SETTINGS {
+                    (differing(analysis, "Setting", &differences.settings))
+                } @else {
+                    details {
+                        summary { (count(differences.settings.len(), "setting")) " with different values" }
+                        (differing(analysis, "Setting", &differences.settings))
+                    }
+                }
+            }
+            @if !differences.partial.is_empty() {
+                details {
+                    summary {
+                        (count(differences.partial.len(), "setting")) " that not all of the systems know"
+                    }
+                    (differing(analysis, "Setting", &differences.partial))
+                }
+            }
+            @if differences.n_left_out > 0 {
+                p.hint {
+                    "Left out, because any two instances differ in them (paths, ports, identities): "
+                    (count(differences.n_left_out, "setting")) "."
+                }
+            }
+        }
+    }
+}
+
+fn table(analysis: &Analysis<'_>) -> Markup {
+    html! {
+        div.scroll tabindex="0" role="region" aria-label="Systems" {
+            table.words {
+                thead { tr {
+                    th scope="col" { "Label" } th scope="col" { "Version" }
+                    th scope="col" { "Engine" } th scope="col" { "Transport" }
+                    th scope="col" { "Configuration" } th scope="col" { "Options" }
+                    th scope="col" { "Origin" }
+                } }
+                tbody {
+                    @for (idx, system) in analysis.run.systems.iter().enumerate() {
+                        tr {
+                            th scope="row" {
+                                (outside(system.spec.label.as_str()))
+                                @if idx == analysis.base { " " span.badge { "base" } }
+                            }
+                            td title=(crate::words::one_line(&system.version_text)) {
+                                (outside(&layout::version(analysis, idx)))
+                            }
+                            td { (system.spec.engine) }
+                            td { (system.spec.transport) }
+                            td { (outside(&system.spec.config)) }
+                            td {
+                                @for (name, value) in &system.spec.options {
+                                    code { (outside(&format!("{name}={value}"))) } " "
+                                }
+                            }
+                            td.origin { (outside(&system.origin)) }
+                        }
+                    }
+                }
+            }
+        }
+    }
+}
+
+fn differing(analysis: &Analysis<'_>, what: &str, differences: &[Difference]) -> Markup {
+    html! {
+        div.scroll tabindex="0" role="region" aria-label={ (what) " differences" } {
+            table.words {
+                thead { tr {
+                    th scope="col" { (what) }
+                    @for idx in 0..analysis.run.systems.len() {
+                        th scope="col" { (outside(analysis.label(idx))) }
+                    }
+                } }
+                tbody {
+                    @for difference in differences {
+                        tr {
+                            th scope="row" { code { (outside(&difference.name)) } }
+                            @for value in &difference.values {
+                                td.value {
+                                    @match value {
+                                        Some(text) if text.is_empty() => { span.faint { "empty" } }
+                                        Some(text) => { (outside(text)) }
+                                        None => { span.faint { "absent" } }
+                                    }
+                                }
+                            }
+                        }
+                    }
+                }
+            }
+        }
+    }
+}

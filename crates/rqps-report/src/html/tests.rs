@@ -1,0 +1,98 @@
+//! The page's own promises: contrast, the script's hash, no way around the escaping.
+
+use super::{SCRIPT, SCRIPT_HASH, STYLE};
+
+/// Relative luminance of `#rrggbb`, WCAG 2.2.
+fn luminance(hex: &str) -> f64 {
+    let channel = |at: usize| {
+        let value = f64::from(u8::from_str_radix(&hex[at..at + 2], 16).unwrap()) / 255.0;
+        if value <= 0.040_45 { value / 12.92 } else { ((value + 0.055) / 1.055).powf(2.4) }
+    };
+    0.2126 * channel(1) + 0.7152 * channel(3) + 0.0722 * channel(5)
+}
+
+fn contrast(a: &str, b: &str) -> f64 {
+    let (a, b) = (luminance(a), luminance(b));
+    (a.max(b) + 0.05) / (a.min(b) + 0.05)
+}
+
+/// The colours of the light theme, then of the dark one.
+fn themes() -> [Vec<(String, String)>; 2] {
+    let mut blocks = STYLE.split(":root {").skip(1).map(|block| {
+        let body = block.split('}').next().unwrap();
+        body.lines()
+            .filter_map(|line| {
+                let (name, value) = line.trim().strip_prefix("--")?.split_once(": ")?;
+                Some((name.to_owned(), value.trim_end_matches(';').to_owned()))
+            })
+            .collect::<Vec<_>>()
+    });
+    [blocks.next().unwrap(), blocks.next().unwrap()]
+}
+
+#[test]
+fn contrast_is_wcag_aa_in_both_themes() {
+    for theme in themes() {
+        let colour = |name: &str| &theme.iter().find(|(n, _)| n == name).unwrap().1;
+        for ink in ["ink", "muted", "link", "failed-ink"] {
+            for paper in ["paper", "panel"] {
+                let ratio = contrast(colour(ink), colour(paper));
+                assert!(ratio >= 4.5, "{ink} on {paper}: {ratio:.2}");
+            }
+        }
+        for pair in
+            [("lower-ink", "lower-bg"), ("higher-ink", "higher-bg"), ("failed-ink", "failed-bg")]
+        {
+            let ratio = contrast(colour(pair.0), colour(pair.1));
+            assert!(ratio >= 4.5, "{} on {}: {ratio:.2}", pair.0, pair.1);
+        }
+        // Signs are text; lines and dots need 3.
+        for mark in ["lower-mark", "higher-mark", "t1", "t2", "t3"] {
+            let ratio = contrast(colour(mark), colour("paper"));
+            assert!(ratio >= 4.5, "{mark} on paper: {ratio:.2}");
+            assert!(contrast(colour(mark), colour("band")) >= 3.0, "{mark} on band");
+        }
+        assert!(contrast(colour("ink"), colour("lower-bg")) >= 4.5);
+        assert!(contrast(colour("ink"), colour("higher-bg")) >= 4.5);
+    }
+}
+
+#[test]
+fn the_policy_knows_the_script() {
+    let mut digest = [0_u8; 32];
+    digest.copy_from_slice(&<sha2::Sha256 as sha2::Digest>::digest(SCRIPT.as_bytes()));
+    assert_eq!(SCRIPT_HASH, format!("sha256-{}", base64(&digest)));
+}
+
+fn base64(bytes: &[u8]) -> String {
+    const LETTERS: &[u8] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+    let mut out = String::new();
+    for chunk in bytes.chunks(3) {
+        let word =
+            chunk.iter().fold(0_usize, |w, b| w << 8 | usize::from(*b)) << (8 * (3 - chunk.len()));
+        for place in 0..4 {
+            let is_used = place <= chunk.len();
+            out.push(if is_used {
+                char::from(LETTERS[word >> (18 - 6 * place) & 63])
+            } else {
+                '='
+            });
+        }
+    }
+    out
+}
+
+#[test]
+fn only_style_and_script_pass_unescaped() {
+    let sources = [
+        include_str!("chart.rs"),
+        include_str!("label.rs"),
+        include_str!("method.rs"),
+        include_str!("series.rs"),
+        include_str!("step.rs"),
+        include_str!("summary.rs"),
+        include_str!("systems.rs"),
+        include_str!("verdict.rs"),
+    ];
+    assert!(sources.iter().all(|s| !s.contains("PreEscaped")));
+}

@@ -1,0 +1,83 @@
+//! The head of the page: per candidate the verdict in a sentence, its counts, its extremes.
+
+use maud::{Markup, html};
+
+use super::label::outside;
+use crate::analysis::headline::Counts;
+use crate::analysis::{Analysis, Headline};
+use crate::number;
+
+/// One block per candidate.
+pub(super) fn render(analysis: &Analysis<'_>) -> Markup {
+    html! {
+        @for headline in &analysis.headlines { (block(analysis, headline)) }
+        @if analysis.headlines.is_empty() {
+            p.verdict { "One system: there is nothing to compare it with." }
+        }
+    }
+}
+
+fn block(analysis: &Analysis<'_>, headline: &Headline) -> Markup {
+    let idx = headline.system_idx;
+    html! {
+        section.verdict-block aria-label={ "Verdict on " (crate::words::one_line(analysis.label(idx))) } {
+            p.verdict { (headline.sentence) }
+            (bar(headline.counts))
+            dl.extremes {
+                @if let Some(median) = headline.median {
+                    div { dt { "Median rQPS" } dd { strong { (number::plain_ratio(median)) } } }
+                }
+                (extreme(analysis, headline.worst_idx, idx, "Largest loss"))
+                (extreme(analysis, headline.best_idx, idx, "Largest gain"))
+            }
+            @for detail in headline.details.iter().filter(|d| d.starts_with("Unclear")) {
+                p.hint { (detail) }
+            }
+        }
+    }
+}
+
+fn extreme(analysis: &Analysis<'_>, step_idx: Option<usize>, idx: usize, what: &str) -> Markup {
+    let found = step_idx.and_then(|at| Some((at, analysis.steps.get(at)?)));
+    html! {
+        @if let Some((at, step)) = found {
+            @let cell = &step.cells[idx];
+            div {
+                dt { (what) }
+                dd {
+                    a href={ "#step-" (at) } { (outside(&step.title)) } " "
+                    @if let Some(ratio) = &cell.rqps {
+                        strong { (number::ratio(ratio)) } " "
+                        span.range { (super::label::interval(ratio)) }
+                    }
+                    @if let Some(cpu) = &cell.server_cpu_ratio {
+                        br;
+                        "server CPU per " (step.step.info.figure.operation()) " "
+                        (number::ratio(cpu)) "×"
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// The counts as a bar whose parts are as wide as their numbers; the words are in it.
+fn bar(counts: Counts) -> Markup {
+    let parts = [
+        (counts.slower, "slower", "▼"),
+        (counts.faster, "faster", "▲"),
+        (counts.same, "same", "="),
+        (counts.unclear, "unclear", "?"),
+        (counts.failed, "failed", "✕"),
+        (counts.missing, "not measured", "–"),
+    ];
+    html! {
+        ul.bar aria-label={ "Verdicts on " (number::count(counts.total(), "step")) } {
+            @for (n, what, sign) in parts.into_iter().filter(|(n, ..)| *n > 0) {
+                li class={ "part " (what.replace(' ', "-")) } style={ "flex-grow:" (n) } {
+                    span.sign aria-hidden="true" { (sign) } " " (n) " " (what)
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,243 @@
+//! What holds for every run: swapped sides, hostile text, nothing measured, page size.
+
+use proptest::prelude::*;
+use rqps_model::run::SystemStep;
+use rqps_model::{Group, Mark, Run, StepKind, StepOutcome};
+use rqps_report::{Analysis, Detail, TextOptions, csv, html, json, markdown, text};
+
+use crate::fixture;
+
+const HOSTILE: [&str; 6] = [
+    "<script>alert(1)</script>",
+    "\"><img src=x onerror=alert(1)>",
+    "' onmouseover='alert(1)",
+    "a|b`c*d_e[f](g)<!--",
+    "\u{202e}evil\u{1b}[31m\n\r\t=1+1",
+    "مرحبا بالعالم </style></title></summary>",
+];
+
+fn full() -> TextOptions {
+    TextOptions { colour: false, detail: Detail::Full }
+}
+
+/// A run in which every text that comes from outside is `text`.
+fn hostile(text: &str) -> Run {
+    let mut run = fixture::demo();
+    let mut n = 0;
+    let mut next = || {
+        n += 1;
+        format!("{text}{n}")
+    };
+    (run.id, run.name, run.rqps_version) = (next(), next(), next());
+    (run.command_line, run.plan) = (next(), next());
+    (run.host.hostname, run.host.kernel, run.host.os) = (next(), next(), next());
+    (run.host.cpu_model, run.host.storage) = (next(), next());
+    for system in &mut run.systems {
+        system.spec.label.0 = next();
+        system.spec.config = next();
+        system.spec.options.insert(next(), next());
+        (system.version_text, system.origin) = (next(), next());
+        system.settings.insert(next(), next());
+        system.session.insert(next(), next());
+        system.version = None;
+    }
+    for step in &mut run.steps {
+        (step.info.name, step.info.family, step.info.what) = (next(), next(), next());
+        for system in &mut step.systems {
+            if let StepOutcome::Failed { reason } = &mut system.outcome {
+                *reason = next();
+            }
+            for slice in &mut system.slices {
+                slice.marks.push(Mark::Note { text: next() });
+                slice.marks.push(Mark::NotSettled { left: next() });
+                slice.errors.push(rqps_model::ErrorCount { code: next(), n: 1 });
+            }
+        }
+    }
+    run
+}
+
+/// The tags of a page, each as far as its name: nothing but our own may open one.
+fn tags(page: &str) -> Vec<String> {
+    page.split('<')
+        .skip(1)
+        .map(|t| t.chars().take_while(|c| c.is_ascii_alphanumeric() || "/!".contains(*c)).collect())
+        .collect()
+}
+
+#[test]
+fn hostile_text_stays_text_in_every_format() {
+    let mut own = tags(&html::render(&Analysis::of(&fixture::demo(), 0.05)));
+    own.extend(["/ul", "ul", "br", "sup", "/sup", "strong", "/strong"].map(str::to_owned));
+    for text in HOSTILE {
+        let run = hostile(text);
+        let analysis = Analysis::of(&run, 0.05);
+        let page = html::render(&analysis);
+        for tag in tags(&page) {
+            assert!(own.contains(&tag), "<{tag} from {text:?}");
+        }
+        assert_eq!(page.matches("<script>").count(), 1, "{text:?}");
+        assert_no_outside(&page);
+        for out in [page, text::render(&analysis, full()), markdown::render(&analysis)] {
+            assert!(!out.contains(['\u{1b}', '\u{202e}', '\r']), "{text:?}");
+        }
+        let plain = markdown::render(&analysis).replace("\\`", "");
+        let outside_code: String = plain.split('`').step_by(2).collect();
+        assert!(!outside_code.contains("<script") && !outside_code.contains("<img"), "{text:?}");
+        let rows = csv::render(&analysis);
+        assert!(!rows.contains('\u{1b}') && !rows.contains(",=1"), "{text:?}");
+        let value: serde_json::Value = serde_json::from_str(&json::render(&analysis)).unwrap();
+        assert_eq!(value["run"]["name"], run.name.as_str());
+    }
+}
+
+#[test]
+fn long_names_stay_within_the_text_width() {
+    let run = hostile(&"x".repeat(300));
+    let out = text::render(&Analysis::of(&run, 0.05), full());
+    for line in out.lines() {
+        assert!(line.chars().count() <= text::WIDTH, "{} columns: {line}", line.chars().count());
+    }
+}
+
+/// No attribute that loads or leads anywhere but inside the page.
+fn assert_no_outside(page: &str) {
+    let markup: String = page
+        .split("<bdi>")
+        .map(|part| part.split_once("</bdi>").map_or(part, |(_, after)| after))
+        .collect();
+    for word in ["http:", "https:", "src=\"", "url(", "@import", "<link", "<iframe", "<img"] {
+        assert!(!markup.contains(word), "{word}");
+    }
+    for target in page.split("href=\"").skip(1) {
+        assert!(target.starts_with('#'), "{}", &target[..20.min(target.len())]);
+    }
+}
+
+#[test]
+fn the_page_refers_to_nothing_outside_itself() {
+    let run = fixture::demo();
+    let page = html::render(&Analysis::of(&run, 0.05));
+    assert_no_outside(&page);
+    let ids: Vec<&str> = page.split(" id=\"").skip(1).filter_map(|t| t.split('"').next()).collect();
+    for target in page.split("href=\"#").skip(1).filter_map(|t| t.split('"').next()) {
+        assert!(ids.contains(&target), "#{target} leads nowhere");
+    }
+    let mut unique = ids.clone();
+    unique.sort_unstable();
+    unique.dedup();
+    assert_eq!(unique.len(), ids.len(), "an id is used twice");
+}
+
+#[test]
+fn a_whole_suite_stays_small() {
+    let run = fixture::suite();
+    let page = html::render(&Analysis::of(&run, 0.05));
+    assert!(page.len() < 500_000, "{} bytes", page.len());
+}
+
+#[test]
+fn the_same_run_gives_the_same_bytes() {
+    let run = fixture::demo();
+    let once = html::render(&Analysis::of(&run, 0.05));
+    assert_eq!(once, html::render(&Analysis::of(&run.clone(), 0.05)));
+}
+
+fn render_all(run: &Run) -> [String; 5] {
+    let analysis = Analysis::of(run, 0.05);
+    [
+        html::render(&analysis),
+        text::render(&analysis, full()),
+        markdown::render(&analysis),
+        csv::render(&analysis),
+        json::render(&analysis),
+    ]
+}
+
+#[test]
+fn runs_without_a_finished_step_are_reported() {
+    let mut none_done = fixture::demo();
+    for system in none_done.steps.iter_mut().flat_map(|s| &mut s.systems) {
+        *system =
+            SystemStep { outcome: StepOutcome::Pending, slices: Vec::new(), database_bytes: None };
+    }
+    let mut failed = none_done.clone();
+    for system in failed.steps.iter_mut().flat_map(|s| &mut s.systems) {
+        system.outcome = StepOutcome::Failed { reason: String::new() };
+    }
+    let mut no_steps = fixture::demo();
+    no_steps.steps.clear();
+    let mut one_system = fixture::demo();
+    one_system.systems.truncate(1);
+    one_system.steps.iter_mut().for_each(|s| s.systems.truncate(1));
+    let mut nothing = no_steps.clone();
+    nothing.systems.clear();
+    let mut short = fixture::demo();
+    short.steps.iter_mut().for_each(|s| s.systems.truncate(1));
+    short.base = 9;
+    for run in [none_done, failed, no_steps, one_system, nothing, short] {
+        for out in render_all(&run) {
+            assert!(!out.contains("NaN"), "{out}");
+        }
+    }
+}
+
+#[test]
+fn a_slice_without_operations_gives_no_ratio() {
+    let mut run = fixture::pair();
+    for slice in &mut run.steps[0].systems[1].slices {
+        (slice.n_operations, slice.n_events, slice.n_queries) = (0, 0, 0);
+        slice.response_times.clear();
+    }
+    let analysis = Analysis::of(&run, 0.05);
+    assert!(analysis.steps[0].cells[1].rqps.is_none());
+    assert!(analysis.not_measured.iter().any(|s| s.starts_with("No ratio where a slice finished")));
+    for out in render_all(&run) {
+        assert!(!out.contains("NaN"));
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(24))]
+
+    #[test]
+    fn swapping_base_and_candidate_inverts_every_ratio(ratio in 0.2_f64..5.0, qps in 50.0_f64..1e5) {
+        let info = fixture::info("point-query", StepKind::Read, Group::Point);
+        let step = fixture::step(info, qps, 20.0, &[(1.0, 1.0), (ratio, 1.0 / ratio)]);
+        let systems = vec![
+            fixture::system(rqps_model::Dbms::Mysql, "5.6.14"),
+            fixture::system(rqps_model::Dbms::Mysql, "8.0.33"),
+        ];
+        let mut run = fixture::run(systems, vec![step]);
+        let there = Analysis::of(&run, 0.05).steps[0].cells[1].clone();
+        run.base = 1;
+        let back = Analysis::of(&run, 0.05).steps[0].cells[0].clone();
+        for (a, b) in [(there.rqps, back.rqps), (there.server_cpu_ratio, back.server_cpu_ratio)] {
+            let (a, b) = (a.unwrap(), b.unwrap());
+            prop_assert!((a.point * b.point - 1.0).abs() < 1e-9);
+            prop_assert!((a.interval.unwrap().0 * b.interval.unwrap().1 - 1.0).abs() < 1e-6);
+        }
+        for ((_, a), (_, b)) in
+            there.relative.unwrap().values.iter().zip(&back.relative.unwrap().values)
+        {
+            prop_assert!((a.unwrap() * b.unwrap() - 1.0).abs() < 1e-9);
+        }
+    }
+}
+#[test]
+fn tmp_write() {
+    let w = |n: &str, r: &Run| {
+        std::fs::write(
+            format!("target/{n}.html"),
+            html::render(&Analysis::of(r, 0.05)),
+        )
+        .unwrap()
+    };
+    w("long", &hostile(&"x".repeat(300)));
+    w("script", &hostile(HOSTILE[0]));
+    w("rtl", &hostile(HOSTILE[5]));
+    w("suite", &fixture::suite());
+    let mut none = fixture::demo();
+    none.steps.clear();
+    w("nosteps", &none);
+}

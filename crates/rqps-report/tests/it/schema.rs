@@ -1,0 +1,36 @@
+//! The published schema describes what is written, and nothing else passes it.
+
+use rqps_report::{Analysis, json};
+use serde_json::Value;
+
+use crate::fixture;
+
+fn validator() -> jsonschema::Validator {
+    let schema: Value =
+        serde_json::from_str(include_str!("../../../../docs/report.schema.json")).unwrap();
+    jsonschema::meta::validate(&schema).unwrap();
+    jsonschema::validator_for(&schema).unwrap()
+}
+
+fn errors(value: &Value) -> Vec<String> {
+    validator().iter_errors(value).map(|e| format!("{}: {e}", e.instance_path())).collect()
+}
+
+#[test]
+fn reports_follow_the_published_schema() {
+    let mut empty = fixture::demo();
+    empty.steps.clear();
+    for run in [fixture::demo(), fixture::pair(), empty] {
+        let value: Value = serde_json::from_str(&json::render(&Analysis::of(&run, 0.05))).unwrap();
+        assert_eq!(errors(&value), Vec::<String>::new());
+    }
+}
+
+#[test]
+fn the_schema_refuses_what_is_not_a_report() {
+    let mut value: Value =
+        serde_json::from_str(&json::render(&Analysis::of(&fixture::pair(), 0.05))).unwrap();
+    value["steps"][0]["systems"][1]["verdict"] = "worse".into();
+    value["surprise"] = 1.into();
+    assert_eq!(errors(&value).len(), 2, "{:?}", errors(&value));
+}
