@@ -3,12 +3,12 @@
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use anyhow::{Context as _, Result, ensure};
+use anyhow::{Context as _, Result};
 use rqps_client::{Connection, Endpoint};
 use rqps_load::{Control, Crew, CrewError, Live, Member, Order, Pace, Stop, Tally};
 use rqps_model::{Dbms, Mark, Placement, Sample, Slice, StepKind, Usage};
 use rqps_sample::Background;
-use rqps_server::threads;
+use rqps_server::{process, threads};
 use rqps_workload::{Program, SysbenchWorker};
 
 use crate::event::{Event, Listener};
@@ -19,17 +19,12 @@ use crate::{marks, placement};
 /// watchdog would have ended it.
 pub(crate) const ANSWER_TIMEOUT: Duration = Duration::from_secs(600);
 
-/// How long a thread of an old server may take to appear after its connection was made.
-const THREAD_APPEARS: Duration = Duration::from_secs(2);
-
 /// A system that is up, as measuring needs it.
 pub(crate) struct Bench<'a> {
     /// Family of the server.
     pub(crate) dbms: Dbms,
     /// Where it is.
     pub(crate) endpoint: &'a Endpoint,
-    /// A connection of our own, for questions.
-    pub(crate) admin: &'a mut dyn Connection,
     /// Process id of the server; absent for an external one.
     pub(crate) server_pid: Option<i32>,
     /// Samples it once a second.
@@ -62,7 +57,7 @@ pub(crate) fn step<C: Connection + 'static>(
     let program = Program::compile(&planned.step, &planned.args, bench.dbms)?;
     if let Some(pid) = bench.server_pid {
         let cpus = placement::server_cpus(planned.placement, bench.cpus);
-        threads::pin_all(pid, &cpus)?;
+        threads::pin_all(&process::tree(pid), &cpus)?;
     }
     let mut members = Vec::new();
     for client_idx in 0..planned.clients {
@@ -96,47 +91,20 @@ fn member<C: Connection>(
         (Placement::Paired, Some(pid)) => Some(pid),
         _ => None,
     };
-    let before = pair.map(threads::tasks).transpose()?;
+    let before = pair.map(threads::tasks);
     let mut connection =
         C::connect(bench.endpoint).with_context(|| format!("connect client {client_idx}"))?;
     connection.set_timeout(Some(ANSWER_TIMEOUT))?;
     let cpus = placement::client_cpus(planned.placement, client_idx as usize, bench.cpus);
-    if let (Some(pid), Some(before)) = (pair, before) {
-        let tid = serving_thread(bench, pid, &before, connection.session())?;
+    if let Some(pid) = pair {
+        let tid = threads::thread_of(bench.dbms, pid, &mut connection, before.as_ref())
+            .context("place the server's thread (placement = \"free\" does without)")?;
         threads::pin_thread(tid, &cpus)?;
     }
     let worker =
         SysbenchWorker::new(std::sync::Arc::clone(program), &mut connection, client_idx, seed)
             .with_context(|| format!("prepare the statements of {}", planned.info.name))?;
     Ok(Member { connection, worker, cpus })
-}
-
-fn serving_thread(
-    bench: &mut Bench<'_>,
-    pid: i32,
-    before: &std::collections::BTreeSet<i32>,
-    session: &rqps_client::Session,
-) -> Result<i32> {
-    if let Some(tid) = threads::thread_of(bench.dbms, bench.admin, session)? {
-        return Ok(tid);
-    }
-    let deadline = std::time::Instant::now() + THREAD_APPEARS;
-    loop {
-        if let Some(tid) = threads::new_task(before, &threads::tasks(pid)?) {
-            return Ok(tid);
-        }
-        ensure!(
-            std::time::Instant::now() < deadline,
-            "cannot tell which thread of server process {pid} serves connection {}; \
-             write placement = \"free\"",
-            session.connection_id
-        );
-        #[expect(
-            clippy::disallowed_methods,
-            reason = "a new thread in /proc cannot be waited for"
-        )]
-        std::thread::sleep(Duration::from_millis(5));
-    }
 }
 
 /// Runs one slice between two exact samples.

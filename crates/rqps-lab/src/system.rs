@@ -1,17 +1,16 @@
 //! A system from its plan to a server that is up, and down again: the lab's side of `rqps-server`.
 
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context as _, Result, bail};
 use rqps_client::{Connection, Endpoint};
 use rqps_model::{Dbms, RunSystem, SystemSource, SystemSpec, Version};
 use rqps_sample::{Background, Sampler, Target};
-use rqps_server::settle::SettleOrder;
 use rqps_server::{
     Catalogue, Config, Dsn, Identity, Installed, Instance, Places, Progress, RunningServer, Setup,
-    Sizing, Stopped, Watch, Wishes, connect, facts, fetch, places, profile,
+    Sizing, Stopped, Watch, Wishes, connect, facts, fetch, places, profile, settle,
 };
 use rqps_workload::{LoadSpec, SuiteArgs, populate};
 
@@ -207,7 +206,6 @@ impl Up {
             dbms: self.spec.dbms,
             endpoint: &self.endpoint,
             server_pid: self.server_pid(),
-            admin: self.admin.as_mut(),
             samples: &self.samples,
             cpus,
             interrupt,
@@ -258,24 +256,18 @@ impl Up {
         interrupt: &AtomicBool,
     ) -> Result<Option<String>> {
         let Some(version) = &self.version else { return Ok(None) };
-        let tables: Vec<String> = (1..=args.tables).map(|n| format!("sbtest{n}")).collect();
-        let order = SettleOrder {
-            dbms: self.spec.dbms,
-            version,
-            tables: &tables,
-            n_rows: args.rows * u64::from(args.tables),
-        };
-        let go_on = || !interrupt.load(Ordering::Relaxed);
-        let settled = rqps_server::settle::settle(&order, self.admin.as_mut(), &go_on)?;
-        Ok(settled.left)
+        let data_dir = self.server.as_ref().map(|s| s.running.data_dir());
+        let target = settle::Target { dbms: self.spec.dbms, version, data_dir };
+        let mut watch = Watch { stop: interrupt, report: &mut |_| {} };
+        let rows = args.rows * u64::from(args.tables);
+        let settled = settle::settle(&target, self.admin.as_mut(), rows, &mut watch)?;
+        Ok((!settled.at_rest()).then(|| settled.left.join(", ")))
     }
 
     /// Size of tables and indexes, bytes.
     pub(crate) fn database_bytes(&mut self) -> Result<Option<u64>> {
-        if self.spec.dbms == Dbms::Null {
-            return Ok(None);
-        }
-        Ok(Some(facts::database_bytes(self.spec.dbms, self.admin.as_mut())?))
+        let Some(version) = &self.version else { return Ok(None) };
+        Ok(Some(facts::database_bytes(self.spec.dbms, version, self.admin.as_mut())?))
     }
 
     /// Stops the server, keeps its log in `log`, removes its data. Tables in an external server are
@@ -388,7 +380,7 @@ impl Sandbox {
         let up = Up::start(plan, 0, &installation, (context, &tag), listen)?;
         if let Some(server) = &up.server {
             let cpus = placement::usable_cpus()?;
-            rqps_server::threads::pin_all(server.running.pid(), &cpus)?;
+            rqps_server::threads::pin_all(&server.running.processes(), &cpus)?;
         }
         let name = match &installation {
             Installation::Local(installed, ..) => installed.name(),
