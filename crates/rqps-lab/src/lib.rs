@@ -10,6 +10,7 @@ pub mod placement;
 pub mod plan;
 mod populate;
 mod run;
+mod run_id;
 pub mod steps;
 mod system;
 

@@ -19,7 +19,7 @@ use crate::measure::{self, ANSWER_TIMEOUT, Wanted, mix, slice_of, unix_ms};
 use crate::populate;
 use crate::steps::{self, PlannedStep};
 use crate::system::{Installation, Up};
-use crate::{Plan, marks, placement};
+use crate::{Plan, marks, placement, run_id};
 
 /// What a run needs beside its plan.
 #[derive(Debug, Clone)]
@@ -47,7 +47,7 @@ struct Lab<'a> {
     plan: &'a Plan,
     steps: Vec<PlannedStep>,
     context: &'a Context,
-    store: &'a mut Store,
+    store: &'a Store,
     run: Run,
     cpus: Vec<usize>,
     listen: &'a mut Listener<'a>,
@@ -64,7 +64,7 @@ struct Lab<'a> {
 /// a full disk, the user's interrupt. A step that fails by itself is recorded and is no error here.
 pub fn run<'a>(
     plan: &'a Plan,
-    store: &'a mut Store,
+    store: &'a Store,
     context: &'a Context,
     listen: &'a mut Listener<'a>,
 ) -> Result<String> {
@@ -101,7 +101,7 @@ fn done(run: &Run) -> usize {
 fn open_run(
     plan: &Plan,
     steps: &[PlannedStep],
-    store: &mut Store,
+    store: &Store,
     context: &Context,
 ) -> Result<(Run, RunLock)> {
     let text = plan.to_toml();
@@ -115,6 +115,7 @@ fn open_run(
         return Ok((run, lock));
     }
     let started_unix_ms = unix_ms();
+    let taken = store.list_runs()?;
     let host = rqps_sample::host_info(&context.results).context("describe this host")?;
     let systems: Vec<RunSystem> = plan
         .systems
@@ -130,7 +131,7 @@ fn open_run(
         .collect();
     let pending: Vec<RunStep> = steps.iter().map(|s| s.pending(systems.len())).collect();
     let run = Run {
-        id: store.new_run_id(started_unix_ms, &plan.name)?,
+        id: run_id::of(started_unix_ms, &plan.name, |id| taken.iter().any(|run| run.id == id)),
         name: plan.name.clone(),
         status: RunStatus::Running,
         started_unix_ms,
@@ -172,7 +173,7 @@ impl Lab<'_> {
     }
 
     fn one_system(&mut self, idx: usize, installation: &Installation) -> Result<()> {
-        let log = log_path(&self.store.artifact_dir(&self.run.id), idx);
+        let log = log_path(&self.store.artifact_dir(&self.run.id)?, idx);
         let name = format!("{}-{idx}", self.run.id);
         let mut up = Up::start(self.plan, idx, installation, (self.context, &name), self.listen)?;
         let result = self.with_server(idx, &mut up);
@@ -297,7 +298,7 @@ impl Lab<'_> {
             self.settle(idx, step_idx, up)?;
         }
         let bytes = up.database_bytes()?;
-        self.store.set_outcome(&self.run.id, (step_idx, idx), &outcome, bytes)?;
+        self.store.set_outcome(&self.run.id, step_idx, idx, &outcome, bytes)?;
         self.tell_end(idx, step_idx, &outcome);
         let failed_load = matches!(outcome, StepOutcome::Failed { .. })
             && self.steps[step_idx].info.kind == StepKind::Load;
@@ -331,7 +332,7 @@ impl Lab<'_> {
     }
 
     fn keep(&mut self, idx: usize, step_idx: usize, slice: Slice) -> Result<()> {
-        self.store.insert_slice(&self.run.id, (step_idx, idx), &slice)?;
+        self.store.insert_slice(&self.run.id, step_idx, idx, &slice)?;
         self.run.steps[step_idx].systems[idx].slices.push(slice);
         Ok(())
     }
@@ -410,7 +411,7 @@ impl Lab<'_> {
         let id = run.id.clone();
         let mut keep = |mut slice: Slice| -> Result<()> {
             slice.marks.extend(extra.iter().cloned());
-            store.insert_slice(&id, (step_idx, idx), &slice)?;
+            store.insert_slice(&id, step_idx, idx, &slice)?;
             slices.push(slice);
             Ok(())
         };

@@ -94,7 +94,7 @@ fn dispatch(cli: &Cli, around: &Surroundings) -> Result<ExitCode> {
     match &cli.command {
         Command::Run(args) => return run::run(args, around),
         Command::Report(args) => report::write(args, around)?,
-        Command::Runs(command) => runs::run(&mut Store::open(&around.results)?, command)?,
+        Command::Runs(command) => runs::run(&Store::open_existing(&around.results)?, command)?,
         Command::Servers(command) => servers::run(command, around)?,
         Command::Suites(command) => suites::run(command)?,
     }

@@ -14,8 +14,8 @@ use crate::output::print;
 /// Carries out `rqps report ...`.
 pub(crate) fn write(args: &ReportArgs, around: &Surroundings) -> Result<()> {
     let bound = parse_percent(&args.bound)?;
-    let store = Store::open(&around.results)?;
-    let run = store.select_run(&RunRef::parse(&args.run))?;
+    let store = Store::open_existing(&around.results)?;
+    let run = store.select_run(&args.run.parse::<RunRef>().unwrap_or_default())?;
     let colour = around.colour && args.output.is_none();
     let detail = if args.summary { Detail::Summary } else { Detail::Full };
     let text = render(&run, args.format, bound, TextOptions { colour, detail })?;

@@ -21,13 +21,13 @@ pub(crate) fn run(args: &RunArgs, around: &Surroundings) -> Result<ExitCode> {
     let plan = plan_of(args)?;
     let context = Context { anew: args.new, drawn_seed: drawn_seed(), ..around.lab() };
     let began = std::time::Instant::now();
-    let mut store = Store::open(&around.results)?;
+    let store = Store::open(&around.results)?;
     let mut progress = Progress::new();
     let mut listen = |event: Event<'_>| progress.show(&event);
-    let result = rqps_lab::run(&plan, &mut store, &context, &mut listen);
+    let result = rqps_lab::run(&plan, &store, &context, &mut listen);
     progress.clear();
     let id = result?;
-    let run = store.select_run(&RunRef::parse(&id))?;
+    let run = store.select_run(&id.parse::<RunRef>().unwrap_or_default())?;
     let bound = rqps_stats::DEFAULT_BOUND;
     let options = TextOptions { colour: around.colour, detail: Detail::Summary };
     print(&report::render(&run, Format::Text, bound, options)?)?;

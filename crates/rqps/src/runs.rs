@@ -7,13 +7,13 @@ use crate::args::RunsCommand;
 use crate::output::{print, table};
 
 /// Carries out `rqps runs ...`.
-pub(crate) fn run(store: &mut Store, command: &RunsCommand) -> Result<()> {
+pub(crate) fn run(store: &Store, command: &RunsCommand) -> Result<()> {
     match command {
         RunsCommand::List { json } => list(store, *json),
         RunsCommand::Show { run, json } => show(store, run, *json),
         RunsCommand::Rm { runs } => {
             for run in runs {
-                let id = store.remove_run(&RunRef::parse(run))?;
+                let id = store.remove_run(&run.parse::<RunRef>().unwrap_or_default())?;
                 print(&format!("removed {id}\n"))?;
             }
             Ok(())
@@ -36,8 +36,8 @@ fn list(store: &Store, json: bool) -> Result<()> {
             vec![
                 run.id.clone(),
                 run.status.to_string(),
-                format!("{}/{}", run.n_steps_done, run.n_steps),
-                run.systems.join(" "),
+                format!("{}/{}", run.n_done, run.n_steps),
+                run.systems.iter().map(ToString::to_string).collect::<Vec<_>>().join(" "),
             ]
         })
         .collect();
@@ -45,7 +45,7 @@ fn list(store: &Store, json: bool) -> Result<()> {
 }
 
 fn show(store: &Store, run: &str, json: bool) -> Result<()> {
-    let run = store.select_run(&RunRef::parse(run))?;
+    let run = store.select_run(&run.parse::<RunRef>().unwrap_or_default())?;
     if json {
         let text = serde_json::to_string_pretty(&run).context("write the run as JSON")?;
         return print(&format!("{text}\n"));
