@@ -180,11 +180,11 @@ impl Scanner {
         let mut rest = bytes;
         let mut seq = self.seq;
         let mut n_rows = 0;
-        while let Some((&[a, b, c, number], body)) = rest.split_first_chunk::<HEADER>() {
-            let length = u32::from_le_bytes([a, b, c, 0]) as usize;
+        while let Some((&header, body)) = rest.split_first_chunk::<HEADER>() {
+            let length = payload_length(header);
             let Some((payload, after)) = body.split_at_checked(length) else { break };
             let ordinary = payload.first().is_some_and(|&first| first < 0xFE);
-            if number != seq || !ordinary || length == MAX_PAYLOAD {
+            if header[3] != seq || !ordinary || length == MAX_PAYLOAD {
                 break;
             }
             n_rows += 1;
