@@ -10,6 +10,7 @@ pub mod error;
 pub mod mysql;
 pub mod null;
 pub mod params;
+pub mod postgres;
 pub mod session;
 mod transport;
 pub mod wire;
@@ -19,6 +20,7 @@ pub use error::{Error, ErrorClass, ServerError};
 pub use mysql::MysqlConnection;
 pub use null::NullConnection;
 pub use params::{ParamType, Params, Value};
+pub use postgres::PostgresConnection;
 pub use session::Session;
 
 /// How a statement travels.

@@ -7,7 +7,7 @@ mod dial;
 mod tls;
 
 use std::io::{self, Read, Write};
-use std::net::TcpStream;
+use std::net::{Shutdown, TcpStream};
 use std::os::unix::net::UnixStream;
 use std::time::{Duration, Instant};
 
@@ -102,6 +102,16 @@ impl Transport {
             Self::Tcp(socket) => socket.try_clone().map(Breaker::Tcp),
             Self::Tls(stream) => stream.sock.try_clone().map(Breaker::Tcp),
         }
+    }
+
+    /// Ends the stream in both directions, so that whatever comes next fails.
+    pub(crate) fn shutdown(&self) {
+        // A stream that is closed already is fine.
+        let _ = match self {
+            Self::Unix(socket) => socket.shutdown(Shutdown::Both),
+            Self::Tcp(socket) => socket.shutdown(Shutdown::Both),
+            Self::Tls(stream) => stream.sock.shutdown(Shutdown::Both),
+        };
     }
 
     /// `socket`, `tcp` or `tls`, as in [`crate::Session::transport`].
