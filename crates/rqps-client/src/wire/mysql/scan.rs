@@ -148,7 +148,7 @@ impl Scanner {
         }
     }
 
-    /// Walks over packets that lie whole in `bytes`; then over the head of one that does not.
+    /// Walks over the packets that lie whole in `bytes`, and stops at one that does not.
     #[inline]
     fn walk_whole<'a>(&mut self, bytes: &'a [u8]) -> Result<&'a [u8], Violation> {
         let mut rest = bytes;
