@@ -61,8 +61,7 @@ fn write_header(out: &mut [u8], at: usize, length: usize, seq: u8) {
 #[inline]
 #[must_use]
 pub fn payload_length(header: [u8; HEADER]) -> usize {
-    let [a, b, c, _] = header;
-    u32::from_le_bytes([a, b, c, 0]) as usize
+    (u32::from_le_bytes(header) & 0xFF_FFFF) as usize
 }
 
 /// Refuses a packet out of order. Error packets are let through: a server that gives up on a
