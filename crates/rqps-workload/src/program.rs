@@ -112,7 +112,8 @@ impl Program {
         }
         let bracket = match (step.is_transaction(args), args.protocol) {
             (false, _) => Bracket::None,
-            // MySQL cannot prepare BEGIN, MariaDB only since 10.6: all of them get text alike.
+            // MySQL 5.6, 8.0 and MariaDB 10.2 refuse to prepare BEGIN (1295), MariaDB 11.4 does not:
+            // all of them get text alike.
             (true, Protocol::Prepared) if dbms == Dbms::Postgres => Bracket::Prepared,
             (true, _) => Bracket::Text,
         };
