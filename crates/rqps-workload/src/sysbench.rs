@@ -37,7 +37,13 @@ struct Draws {
 }
 
 impl SysbenchWorker {
-    /// Prepares every statement on every table. Client i (from 0) draws from stream i of `seed`.
+    /// Prepares every statement on every table. Client i (from 0) draws from stream i of `seed` and
+    /// the step's name.
+    ///
+    /// The same seed gives the same events and the same strings. A step that writes must therefore
+    /// never run twice with one seed on the same data, warm-up and slice, or slice and repeated
+    /// slice: its updates would change nothing, MySQL would not write them, and the check of changed
+    /// rows ends the second run.
     ///
     /// # Errors
     /// When the server refuses a statement, or the connection is lost.
@@ -71,7 +77,7 @@ impl SysbenchWorker {
             Bracket::None | Bracket::Text => None,
         };
         let is_real = !matches!(connection.session().transport.as_str(), "" | "null");
-        let state = Draws { rng: Rng::stream(seed, client_idx.into()), table_idx: 0, id: 1, k: 1 };
+        let state = Draws::new(&program, seed, client_idx);
         Ok(Self { program, ids, begin_commit, client_idx, state, params: Params::new(), is_real })
     }
 }
@@ -136,8 +142,7 @@ impl<C: Connection> Worker<C> for SysbenchWorker {
     }
 
     fn reseed(&mut self, seed: u64) {
-        let rng = Rng::stream(seed, self.client_idx.into());
-        self.state = Draws { rng, table_idx: 0, id: 1, k: 1 };
+        self.state = Draws::new(&self.program, seed, self.client_idx);
     }
 
     fn operations_per_statement(&self) -> u64 {
@@ -146,6 +151,11 @@ impl<C: Connection> Worker<C> for SysbenchWorker {
 }
 
 impl Draws {
+    fn new(program: &Program, seed: u64, client_idx: u32) -> Self {
+        let rng = Rng::stream(seed.wrapping_add(program.salt), client_idx.into());
+        Self { rng, table_idx: 0, id: 1, k: 1 }
+    }
+
     #[inline]
     fn draw_table(&mut self, tables: u32) -> u32 {
         // A number below a u32 is one.

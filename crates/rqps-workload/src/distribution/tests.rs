@@ -61,6 +61,12 @@ fn zipfian_values_come_in_proportion_to_a_power() {
 }
 
 #[test]
+fn the_zipfians_inverse_power_belongs_to_its_exponent() {
+    assert!((f64::from(ZIPF_INVERSE_POWER) * (1.0 - ZIPF_EXPONENT) - 1.0).abs() < 1e-12);
+    assert!((Zipf::inverse(Zipf::integral(1234.5)) - 1234.5).abs() < 1e-9);
+}
+
+#[test]
 fn zipfian_reaches_the_last_of_many_rows() {
     let rows = 160_000_000_u32;
     let sampler = Sampler::new(Distribution::Zipfian, rows.into());

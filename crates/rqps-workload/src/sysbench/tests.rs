@@ -51,6 +51,21 @@ fn a_seed_gives_the_same_events_again_and_clients_differ() {
 }
 
 #[test]
+fn steps_with_one_seed_never_write_the_same_string() {
+    let args = args(1, 1000);
+    let mut seen = std::collections::HashSet::new();
+    for step in ["update-inlist", "update-nonindex", "update-one", "update-zipf", "write-only"] {
+        let (mut one, mut log) = worker(step, &args, Dbms::Mysql, 0);
+        run(&mut one, &mut log, 5);
+        for line in log.log.iter().filter(|line| line.contains("SET c=?")) {
+            let c = line.split(['[', ']']).nth(1).unwrap();
+            assert!(seen.insert(c.to_owned()), "{step}: {line}");
+        }
+    }
+    assert_eq!(seen.len(), 25);
+}
+
+#[test]
 fn queries_per_event_are_those_of_the_field() {
     let mut args = args(1, 100_000);
     for (step, with, without) in [
