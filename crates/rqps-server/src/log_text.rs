@@ -60,11 +60,23 @@ mod tests {
     #[test]
     fn finds_unknown_options_of_all_servers() {
         for (line, option) in [
-            ("2026-11-21 20:00:00 123 [ERROR] /p/bin/mysqld: unknown variable 'innodb_nope=1'", "innodb_nope"),
+            (
+                "2026-11-21 20:00:00 123 [ERROR] /p/bin/mysqld: unknown variable 'innodb_nope=1'",
+                "innodb_nope",
+            ),
             ("2026-11-21 20:00:00 140 [ERROR] mysqld: unknown option '--nope'", "nope"),
-            ("2026-11-21T20:00:00.1Z 0 [ERROR] [MY-000067] [Server] unknown variable 'innodb_nope=1'.", "innodb_nope"),
-            ("2026-11-21 20:00:00 0 [ERROR] /p/bin/mariadbd: unknown variable 'innodb_nope=1'", "innodb_nope"),
-            ("2026-11-21 20:00:00 UTC [1] LOG:  unrecognized configuration parameter \"nope\" in file \"/d/rqps.conf\" line 3", "nope"),
+            (
+                "2026-11-21T20:00:00.1Z 0 [ERROR] [MY-000067] [Server] unknown variable 'innodb_nope=1'.",
+                "innodb_nope",
+            ),
+            (
+                "2026-11-21 20:00:00 0 [ERROR] /p/bin/mariadbd: unknown variable 'innodb_nope=1'",
+                "innodb_nope",
+            ),
+            (
+                "2026-11-21 20:00:00 UTC [1] LOG:  unrecognized configuration parameter \"nope\" in file \"/d/rqps.conf\" line 3",
+                "nope",
+            ),
         ] {
             let log = format!("starting\n{line}\nAborting");
             let unknown = unknown_option(&log).unwrap();
@@ -77,6 +89,9 @@ mod tests {
     #[test]
     fn finds_values_that_were_adjusted() {
         let log = "a\n [Warning] option 'x': unsigned value 1 adjusted to 1024\nb";
-        assert_eq!(adjusted_values(log), ["[Warning] option 'x': unsigned value 1 adjusted to 1024"]);
+        assert_eq!(
+            adjusted_values(log),
+            ["[Warning] option 'x': unsigned value 1 adjusted to 1024"]
+        );
     }
 }

@@ -10,6 +10,7 @@ use rqps_model::{Dbms, Transport};
 use crate::certificate::{CERTIFICATE, KEY};
 use crate::instance::{DATABASE, Instance, USER};
 use crate::log_text::unknown_option;
+use crate::tool::Terms;
 use crate::watch::Watch;
 use crate::{Error, tool};
 
@@ -64,7 +65,8 @@ pub(crate) fn start_command(instance: &Instance, port: u16) -> Command {
         .arg(format!("--log-error={}", instance.log_path().display()));
     if setup.transport == Transport::Tls {
         let tls = dir.join("tls");
-        for (option, file) in [("ssl-ca", CERTIFICATE), ("ssl-cert", CERTIFICATE), ("ssl-key", KEY)] {
+        for (option, file) in [("ssl-ca", CERTIFICATE), ("ssl-cert", CERTIFICATE), ("ssl-key", KEY)]
+        {
             command.arg(format!("--{option}={}", tls.join(file).display()));
         }
     } else if setup.installed.dbms == Dbms::Mysql && setup.installed.version.at_least(&[8, 0, 16]) {
@@ -91,7 +93,10 @@ pub(crate) fn initialise(instance: &Instance, watch: &mut Watch<'_>) -> Result<(
         command.arg("--bootstrap").args(["--max-allowed-packet=8M", "--net-buffer-length=16K"]);
         command.stdin(input);
         fs::create_dir_all(instance.data_dir().join("mysql")).map_err(|e| Error::write(&sql, e))?;
-        crate::instance::make_private(&instance.data_dir().join("mysql"), &instance.setup().identity)?;
+        crate::instance::make_private(
+            &instance.data_dir().join("mysql"),
+            &instance.setup().identity,
+        )?;
     }
     let log = instance.setup().dir.join("init.log");
     run(instance, command, &log, watch)?;
@@ -105,11 +110,11 @@ fn run(
     watch: &mut Watch<'_>,
 ) -> Result<(), Error> {
     let setup = instance.setup();
-    let done = tool::run(command, &setup.identity, log, INIT_LIMIT, watch, &mut |_| {})?
-        .map_err(|e| {
-            let program = setup.installed.program.display();
-            Error::io(format!("run {program} as {}", setup.identity.name), e)
-        })?;
+    let terms = Terms { identity: &setup.identity, log, limit: INIT_LIMIT };
+    let done = tool::run(command, terms, watch, &mut |_| {})?.map_err(|e| {
+        let program = setup.installed.program.display();
+        Error::io(format!("run {program} as {}", setup.identity.name), e)
+    })?;
     if let Some(unknown) = unknown_option(&done.output) {
         return Err(Error::UnknownOption {
             option: unknown.option,
@@ -118,7 +123,8 @@ fn run(
         });
     }
     // A bootstrap goes on after a failed statement and ends with code 0 in some versions.
-    let failed = done.output.lines().any(|line| line.contains("ERROR: ") || line.contains("[ERROR]"));
+    let failed =
+        done.output.lines().any(|line| line.contains("ERROR: ") || line.contains("[ERROR]"));
     if done.success() && !failed {
         return Ok(());
     }

@@ -167,8 +167,8 @@ fn make(dir: &Path) -> Result<(), String> {
     if let Some(parent) = dir.parent() {
         make(parent)?;
     }
-    let made = fs::create_dir(dir)
-        .and_then(|()| fs::set_permissions(dir, Permissions::from_mode(0o755)));
+    let made =
+        fs::create_dir(dir).and_then(|()| fs::set_permissions(dir, Permissions::from_mode(0o755)));
     match made {
         Err(_) if dir.is_dir() => Ok(()),
         other => other.map_err(|e| format!("{} cannot be made: {e}", dir.display())),
@@ -236,7 +236,11 @@ mod tests {
         assert!(!places.data.starts_with(dir.path().join("closed")), "{places:?}");
         assert_eq!(places.notes.len(), 1);
         let note = &places.notes[0];
-        assert!(note.starts_with("server data: ") && note.contains("closed to user stranger (mode 700)"), "{note}");
+        assert!(
+            note.starts_with("server data: ")
+                && note.contains("closed to user stranger (mode 700)"),
+            "{note}"
+        );
         // The same wish leads to the same place.
         assert_eq!(choose(&stranger()).data, places.data);
         // For oneself a closed directory is fine.
@@ -250,7 +254,8 @@ mod tests {
         let closed = dir.path().join("closed");
         fs::create_dir(&closed).unwrap();
         fs::set_permissions(&closed, Permissions::from_mode(0o700)).unwrap();
-        let why = first(&stranger(), ("x", Use::Files), (&[closed.join("y")], &[]), &mut Vec::new());
+        let why =
+            first(&stranger(), ("x", Use::Files), (&[closed.join("y")], &[]), &mut Vec::new());
         let error = why.unwrap_err().to_string();
         assert!(error.contains("no directory for x that user stranger can reach"), "{error}");
         assert!(error.contains("(mode 700)"), "{error}");

@@ -10,6 +10,7 @@ use rqps_model::Transport;
 
 use crate::certificate::{CERTIFICATE, KEY};
 use crate::instance::{DATABASE, Instance, USER};
+use crate::tool::Terms;
 use crate::watch::Watch;
 use crate::{Error, tool};
 
@@ -103,7 +104,8 @@ fn run(
     let setup = instance.setup();
     let log = setup.dir.join(log);
     let program = command.get_program().to_string_lossy().into_owned();
-    let done = tool::run(command, &setup.identity, &log, INIT_LIMIT, watch, &mut |_| {})?
+    let terms = Terms { identity: &setup.identity, log: &log, limit: INIT_LIMIT };
+    let done = tool::run(command, terms, watch, &mut |_| {})?
         .map_err(|e| Error::io(format!("run {program} as {}", setup.identity.name), e))?;
     if done.success() && !done.output.contains("ERROR:") && !done.output.contains("FATAL:") {
         return Ok(());
