@@ -7,6 +7,23 @@ pub fn tail(text: &str, n: usize) -> String {
     lines[lines.len().saturating_sub(n)..].join("\n")
 }
 
+/// What explains a failure in a log: its first ten errors and its last `n` lines, without the plugins
+/// that MySQL 5.6 shuts down one by one; `...` stands for what is left out between.
+#[must_use]
+pub fn telling(log: &str, n: usize) -> String {
+    let noise = |line: &&str| line.trim().is_empty() || line.contains("Shutting down plugin");
+    let lines: Vec<&str> = log.lines().filter(|line| !noise(line)).collect();
+    let tail = lines.len().saturating_sub(n);
+    let is_error = |line: &str| ["[ERROR]", "FATAL:", "PANIC:"].iter().any(|e| line.contains(e));
+    let errors = lines[..tail].iter().copied().filter(|line| is_error(line)).take(10);
+    let mut shown: Vec<&str> = errors.collect();
+    if !shown.is_empty() {
+        shown.push("...");
+    }
+    shown.extend(&lines[tail..]);
+    shown.join("\n")
+}
+
 /// An option that the server refused to know.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Unknown {
@@ -55,6 +72,17 @@ mod tests {
         assert_eq!(tail("a\n\nb\nc\n", 2), "b\nc");
         assert_eq!(tail("a", 20), "a");
         assert_eq!(tail("", 3), "");
+    }
+
+    #[test]
+    fn telling_keeps_errors_that_are_far_up() {
+        let mut log = String::from("start\n1 [ERROR] no ibdata1\n");
+        for i in 0..30 {
+            log.push_str(&format!("[Note] Shutting down plugin 'p{i}'\n"));
+        }
+        log.push_str("a\nb\n\nc\n");
+        assert_eq!(telling(&log, 2), "1 [ERROR] no ibdata1\n...\nb\nc");
+        assert_eq!(telling(&log, 20), "start\n1 [ERROR] no ibdata1\na\nb\nc");
     }
 
     #[test]

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
+use rqps_client::Connection;
 use rqps_model::{Dbms, Transport};
 
 use crate::certificate::{CERTIFICATE, KEY};
@@ -135,6 +136,31 @@ fn run(
         detail,
         log: done.last_words(),
     })
+}
+
+/// Gives the database the server's default character set: MySQL 8.0 makes it with its own one while
+/// it initialises, whatever the configuration says.
+pub(crate) fn align_database(connection: &mut dyn Connection) -> Result<(), Error> {
+    let doing = "set the database's character set";
+    let sql = "select @@character_set_server, @@collation_server, @@character_set_database, \
+               @@collation_database";
+    let result = connection.query(sql).map_err(|e| Error::client(doing, e))?;
+    let answer = format!("{:?}", result.rows);
+    let names: Option<Vec<String>> = result.rows.into_iter().next().into_iter().flatten().collect();
+    let plain = |name: &String| name.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_');
+    match names.as_deref() {
+        Some([charset, collation, ..]) if !plain(charset) || !plain(collation) => {}
+        Some([charset, collation, db_charset, db_collation]) => {
+            if (charset, collation) == (db_charset, db_collation) {
+                return Ok(());
+            }
+            let sql =
+                format!("ALTER DATABASE {DATABASE} CHARACTER SET {charset} COLLATE {collation}");
+            return connection.query(&sql).map(|_| ()).map_err(|e| Error::client(doing, e));
+        }
+        _ => {}
+    }
+    Err(Error::Answer { doing: doing.to_owned(), answer })
 }
 
 /// The SQL that the install script of the server feeds to `--bootstrap`, in its order.

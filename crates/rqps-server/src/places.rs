@@ -8,7 +8,7 @@ use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
 use std::path::{Path, PathBuf};
 
 use nix::sys::statvfs::{FsFlags, statvfs};
-use nix::unistd::geteuid;
+use nix::unistd::{AccessFlags, access, geteuid};
 use sha2::{Digest as _, Sha256};
 
 use crate::Error;
@@ -149,6 +149,8 @@ fn usable(
     if identity.switch {
         reachable(identity, dir)?;
     }
+    access(dir, AccessFlags::W_OK | AccessFlags::X_OK)
+        .map_err(|_| format!("{} is not writable", dir.display()))?;
     let flags = statvfs(dir).map_err(|e| format!("{}: {e}", dir.display()))?.flags();
     if purpose == Use::Programs && flags.contains(FsFlags::ST_NOEXEC) {
         return Err(format!("{} is mounted noexec", dir.display()));

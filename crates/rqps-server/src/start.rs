@@ -13,7 +13,7 @@ use rqps_model::Transport;
 
 use crate::identity::Identity;
 use crate::instance::{Instance, make_private};
-use crate::log_text::{tail, unknown_option};
+use crate::log_text::{telling, unknown_option};
 use crate::running::{RunningServer, connect};
 use crate::watch::{Progress, Watch};
 use crate::{Error, mysql, postgres, process};
@@ -92,6 +92,9 @@ fn start_on(instance: &Instance, port: u16, watch: &mut Watch<'_>) -> Result<Run
         _hold: instance.hold(),
     };
     server.await_ready(watch)?;
+    if mysql_family {
+        mysql::align_database(server.connect()?.as_mut())?;
+    }
     server.check_transport(setup.transport)?;
     Ok(server)
 }
@@ -154,7 +157,7 @@ impl RunningServer {
             return Error::PortInUse { port: self.port };
         }
         let (server, detail) = (self.name.clone(), detail.to_owned());
-        Error::StartFailed { server, detail, log: tail(&log, LOG_LINES) }
+        Error::StartFailed { server, detail, log: telling(&log, LOG_LINES) }
     }
 
     /// Makes one connection the way the benchmark will.

@@ -9,7 +9,7 @@ use std::time::Duration;
 use nix::sys::signal::Signal;
 
 use crate::identity::Identity;
-use crate::log_text::tail;
+use crate::log_text::telling;
 use crate::watch::Watch;
 use crate::{Error, process};
 
@@ -34,7 +34,7 @@ impl Done {
 
     /// The last lines of its output.
     pub(crate) fn last_words(&self) -> String {
-        tail(&self.output, 20)
+        telling(&self.output, 20)
     }
 }
 

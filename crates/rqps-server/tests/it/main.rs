@@ -8,6 +8,8 @@ mod bench;
 #[cfg(test)]
 mod lifecycle;
 #[cfg(test)]
+mod orphans;
+#[cfg(test)]
 mod refusals;
 #[cfg(test)]
 mod work;

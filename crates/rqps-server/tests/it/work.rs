@@ -71,6 +71,7 @@ fn connection_facts(server: &RunningServer, connection: &mut dyn Connection) {
     let promised: &[(&str, &str)] = if dbms.is_mysql_family() {
         assert_eq!(session["transaction_isolation"], "REPEATABLE-READ");
         assert_eq!(session["character_set_client"], "latin1", "{session:?}");
+        assert_eq!(session["character_set_database"], "latin1", "{session:?}");
         assert_eq!(session["Ssl_cipher"], "");
         &[
             ("log_bin", "ON"),
