@@ -84,8 +84,8 @@ pub enum Error {
     },
     /// Not enough space.
     #[error(
-        "no space left for {path}: {needed_mb} MB are needed, {free_mb} MB are free; \
-         free some, or choose another directory"
+        "no space left for {path}: {}{free_mb} MB are free; free some, or choose another directory",
+        if *needed_mb > 0 { format!("{needed_mb} MB are needed, ") } else { String::new() }
     )]
     DiskFull {
         /// Where.
@@ -259,10 +259,15 @@ impl Error {
         if source.kind() == io::ErrorKind::StorageFull
             || source.kind() == io::ErrorKind::QuotaExceeded
         {
-            let free_mb = crate::disk::free_bytes(path).unwrap_or(0) / 1_000_000;
-            return Self::DiskFull { path: path.to_owned(), needed_mb: 0, free_mb };
+            return Self::disk_full(path);
         }
         Self::Io { doing: format!("write {}", path.display()), source }
+    }
+
+    /// A full disk, by what a server said about `dir`.
+    pub(crate) fn disk_full(dir: &Path) -> Self {
+        let free_mb = crate::disk::free_bytes(dir).unwrap_or(0) / 1_000_000;
+        Self::DiskFull { path: dir.to_owned(), needed_mb: 0, free_mb }
     }
 
     /// A client's error with what was under way.

@@ -9,6 +9,7 @@ use rqps_model::{Dbms, Version};
 use crate::catalogue::Entry;
 use crate::error::server_name;
 use crate::identity::Identity;
+use crate::places::reachable;
 use crate::tool::Terms;
 use crate::watch::Watch;
 use crate::{Error, tool};
@@ -82,6 +83,10 @@ impl Installed {
         let program = find_program(&prefix, Dbms::Mysql)
             .or_else(|_| find_program(&prefix, Dbms::Postgres))
             .map_err(|_| none("looked for mysqld, mariadbd and postgres in bin and sbin".into()))?;
+        if identity.switch {
+            // As root, another user runs it.
+            reachable(identity, &prefix).map_err(none)?;
+        }
         let mut command = tool::command(&program.to_string_lossy());
         command.arg("--version");
         let terms = Terms { identity, log: scratch, limit: Duration::from_secs(30) };

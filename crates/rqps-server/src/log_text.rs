@@ -53,6 +53,13 @@ fn quoted_after<'a>(line: &'a str, start: &str, end: char) -> Option<&'a str> {
     rest.split(end).next().filter(|option| !option.is_empty())
 }
 
+/// Whether a server failed because its file system is full: ENOSPC by name or by number (28).
+#[must_use]
+pub fn says_disk_full(log: &str) -> bool {
+    let signs = ["No space left on device", "error number 28 ", "errno: 28", "OS errno 28"];
+    signs.iter().any(|sign| log.contains(sign))
+}
+
 /// Lines that say that the server took another value than it was given: `option 'x': unsigned
 /// value 1 adjusted to 1024`, `Changed limits: max_open_files: 1024`.
 #[must_use]
@@ -112,6 +119,13 @@ mod tests {
         }
         assert_eq!(unknown_option("[Warning] option 'x': unsigned value 1 adjusted to 2"), None);
         assert_eq!(unknown_option("unknown variable '"), None);
+    }
+
+    #[test]
+    fn knows_a_full_disk() {
+        assert!(says_disk_full("PANIC: could not write to file: No space left on device"));
+        assert!(says_disk_full("InnoDB: Operating system error number 28 in a file operation."));
+        assert!(!says_disk_full("error number 280"));
     }
 
     #[test]

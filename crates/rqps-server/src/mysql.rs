@@ -10,7 +10,7 @@ use rqps_model::{Dbms, Transport};
 
 use crate::certificate::{CERTIFICATE, KEY};
 use crate::instance::{DATABASE, Instance, USER};
-use crate::log_text::unknown_option;
+use crate::log_text::{says_disk_full, unknown_option};
 use crate::tool::Terms;
 use crate::watch::Watch;
 use crate::{Error, tool};
@@ -128,6 +128,9 @@ fn run(
         done.output.lines().any(|line| line.contains("ERROR: ") || line.contains("[ERROR]"));
     if done.success() && !failed {
         return Ok(());
+    }
+    if says_disk_full(&done.output) {
+        return Err(Error::disk_full(&setup.dir));
     }
     let detail = if done.success() { "a statement failed".to_owned() } else { done.end() };
     Err(Error::InitFailed {

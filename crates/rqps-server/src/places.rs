@@ -178,7 +178,7 @@ fn make(dir: &Path) -> Result<(), String> {
 }
 
 /// Whether `identity` may search `dir` and all its parents, by their owners and modes.
-fn reachable(identity: &Identity, dir: &Path) -> Result<(), String> {
+pub(crate) fn reachable(identity: &Identity, dir: &Path) -> Result<(), String> {
     let real = dir.canonicalize().map_err(|e| format!("{}: {e}", dir.display()))?;
     for parent in real.ancestors() {
         let meta = fs::metadata(parent).map_err(|e| format!("{}: {e}", parent.display()))?;

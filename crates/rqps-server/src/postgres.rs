@@ -10,6 +10,7 @@ use rqps_model::Transport;
 
 use crate::certificate::{CERTIFICATE, KEY};
 use crate::instance::{DATABASE, Instance, USER};
+use crate::log_text::says_disk_full;
 use crate::tool::Terms;
 use crate::watch::Watch;
 use crate::{Error, tool};
@@ -109,6 +110,9 @@ fn run(
         .map_err(|e| Error::io(format!("run {program} as {}", setup.identity.name), e))?;
     if done.success() && !done.output.contains("ERROR:") && !done.output.contains("FATAL:") {
         return Ok(());
+    }
+    if says_disk_full(&done.output) {
+        return Err(Error::disk_full(&setup.dir));
     }
     let mut detail = done.end();
     if done.output.contains("could not look up effective user ID") {

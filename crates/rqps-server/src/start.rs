@@ -13,7 +13,7 @@ use rqps_model::Transport;
 
 use crate::identity::Identity;
 use crate::instance::{Instance, make_private};
-use crate::log_text::{telling, unknown_option};
+use crate::log_text::{says_disk_full, telling, unknown_option};
 use crate::running::{RunningServer, connect};
 use crate::watch::{Progress, Watch};
 use crate::{Error, mysql, postgres, process};
@@ -152,6 +152,9 @@ impl RunningServer {
         if let Some(unknown) = unknown_option(&log) {
             let version = self.name.clone();
             return Error::UnknownOption { option: unknown.option, version, line: unknown.line };
+        }
+        if says_disk_full(&log) {
+            return Error::disk_full(&self.data_dir);
         }
         if log.contains("Address already in use") {
             return Error::PortInUse { port: self.port };

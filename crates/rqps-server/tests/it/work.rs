@@ -90,6 +90,9 @@ fn connection_facts(server: &RunningServer, connection: &mut dyn Connection) {
         let got = settings.get(*name).map_or(*value, String::as_str);
         assert_eq!(got, *value, "{name}");
     }
+    for line in server.log_since_start().lines().filter(|line| line.contains("[Warning]")) {
+        eprintln!("{line}");
+    }
     let warnings = rqps_server::log_text::adjusted_values(&server.log_since_start());
     assert!(warnings.is_empty(), "{warnings:?}");
 }
