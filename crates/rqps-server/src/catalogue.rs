@@ -176,8 +176,7 @@ impl Entry {
     pub(crate) fn maven_path(&self) -> (String, String) {
         let mut parts = self.maven.split(':');
         let mut next = || parts.next().unwrap_or_default();
-        let (group, artifact, version, kind, classifier) =
-            (next(), next(), next(), next(), next());
+        let (group, artifact, version, kind, classifier) = (next(), next(), next(), next(), next());
         let dash = if classifier.is_empty() { "" } else { "-" };
         let file = format!("{artifact}-{version}{dash}{classifier}.{kind}");
         (format!("{}/{artifact}/{version}", group.replace('.', "/")), file)
@@ -199,7 +198,10 @@ mod tests {
         for (dbms, versions) in [
             (Dbms::Mysql, "5.5.34 5.6.14 8.0.33"),
             (Dbms::Mariadb, "10.1.23 10.2.11 10.11.5 11.4.5"),
-            (Dbms::Postgres, "9.6.24 10.23 11.22 12.22 13.23 14.24 15.19 16.15 17.4 17.11 18.0 18.6"),
+            (
+                Dbms::Postgres,
+                "9.6.24 10.23 11.22 12.22 13.23 14.24 15.19 16.15 17.4 17.11 18.0 18.6",
+            ),
         ] {
             for version in versions.split(' ') {
                 assert_eq!(find(dbms, version).unwrap(), format!("{dbms}-{version}"));

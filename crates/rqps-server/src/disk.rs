@@ -15,8 +15,9 @@ use crate::Error;
 /// When the file system cannot be asked.
 pub fn free_bytes(path: &Path) -> Result<u64, Error> {
     let existing = path.ancestors().find(|parent| parent.exists()).unwrap_or(Path::new("/"));
-    let stat = statvfs(existing)
-        .map_err(|e| Error::io(format!("ask for free space of {}", existing.display()), e.into()))?;
+    let stat = statvfs(existing).map_err(|e| {
+        Error::io(format!("ask for free space of {}", existing.display()), e.into())
+    })?;
     Ok(stat.blocks_available() * stat.fragment_size())
 }
 

@@ -177,8 +177,14 @@ mod tests {
             ("mysql://u:p@db.example:3307/test", "mysql://u@db.example:3307/test"),
             ("mariadb://u:p%40%3Aq@h/", "mariadb://u@h:3306/"),
             ("postgres://u@[::1]/db", "postgres://u@[::1]:5432/db"),
-            ("postgresql:///db?socket=/tmp/.s.PGSQL.5432", "postgres:///db?socket=/tmp/.s.PGSQL.5432"),
-            ("mysql://u:p@h/d?tls=required&ca=/a%20b.pem", "mysql://u@h:3306/d?tls=required&ca=/a%20b.pem"),
+            (
+                "postgresql:///db?socket=/tmp/.s.PGSQL.5432",
+                "postgres:///db?socket=/tmp/.s.PGSQL.5432",
+            ),
+            (
+                "mysql://u:p@h/d?tls=required&ca=/a%20b.pem",
+                "mysql://u@h:3306/d?tls=required&ca=/a%20b.pem",
+            ),
         ] {
             let dsn = Dsn::parse(text).unwrap();
             assert_eq!(dsn.to_string(), shown);

@@ -84,8 +84,8 @@ pub enum Error {
     },
     /// Not enough space.
     #[error(
-        "no space left for {path}: {needed_mb} MB are needed, {free_mb} MB are free; \
-         free some, or choose another directory"
+        "no space left for {path}: {}{free_mb} MB are free; free some, or choose another directory",
+        if *needed_mb > 0 { format!("{needed_mb} MB are needed, ") } else { String::new() }
     )]
     DiskFull {
         /// Where.
@@ -144,9 +144,7 @@ pub enum Error {
         tried: String,
     },
     /// The server does not know an option.
-    #[error(
-        "option {option:?} is not known to {version}; remove it, or check its name ({line})"
-    )]
+    #[error("option {option:?} is not known to {version}; remove it, or check its name ({line})")]
     UnknownOption {
         /// The option.
         option: String,
@@ -178,7 +176,9 @@ pub enum Error {
         log: String,
     },
     /// Something else listens on the port.
-    #[error("port {port} on 127.0.0.1 is in use; choose another, or leave it out to get a free one")]
+    #[error(
+        "port {port} on 127.0.0.1 is in use; choose another, or leave it out to get a free one"
+    )]
     PortInUse {
         /// The port.
         port: u16,
@@ -201,7 +201,9 @@ pub enum Error {
         answer: String,
     },
     /// The address of an external server is malformed; the text never holds its password.
-    #[error("dsn {dsn:?}: {detail} (expected mysql://USER:PASSWORD@HOST:PORT/DATABASE?socket=PATH)")]
+    #[error(
+        "dsn {dsn:?}: {detail} (expected mysql://USER:PASSWORD@HOST:PORT/DATABASE?socket=PATH)"
+    )]
     Dsn {
         /// The address without its password.
         dsn: String,
@@ -217,7 +219,9 @@ pub enum Error {
         detail: String,
     },
     /// No such built-in profile, and no such file.
-    #[error("config {config:?} is neither a built-in profile ({known}) nor a readable file: {detail}")]
+    #[error(
+        "config {config:?} is neither a built-in profile ({known}) nor a readable file: {detail}"
+    )]
     UnknownConfig {
         /// What was given.
         config: String,
@@ -255,10 +259,15 @@ impl Error {
         if source.kind() == io::ErrorKind::StorageFull
             || source.kind() == io::ErrorKind::QuotaExceeded
         {
-            let free_mb = crate::disk::free_bytes(path).unwrap_or(0) / 1_000_000;
-            return Self::DiskFull { path: path.to_owned(), needed_mb: 0, free_mb };
+            return Self::disk_full(path);
         }
         Self::Io { doing: format!("write {}", path.display()), source }
+    }
+
+    /// A full disk, by what a server said about `dir`.
+    pub(crate) fn disk_full(dir: &Path) -> Self {
+        let free_mb = crate::disk::free_bytes(dir).unwrap_or(0) / 1_000_000;
+        Self::DiskFull { path: dir.to_owned(), needed_mb: 0, free_mb }
     }
 
     /// A client's error with what was under way.

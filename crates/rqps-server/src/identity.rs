@@ -1,6 +1,6 @@
 //! The user that servers run as: an ordinary user is itself; root, which servers refuse, is `nobody`.
 
-use nix::unistd::{Gid, Uid, User, geteuid, getegid};
+use nix::unistd::{Gid, Uid, User, getegid, geteuid};
 
 use crate::Error;
 

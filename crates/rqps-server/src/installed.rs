@@ -9,6 +9,8 @@ use rqps_model::{Dbms, Version};
 use crate::catalogue::Entry;
 use crate::error::server_name;
 use crate::identity::Identity;
+use crate::places::reachable;
+use crate::tool::Terms;
 use crate::watch::Watch;
 use crate::{Error, tool};
 
@@ -34,7 +36,8 @@ pub struct Installed {
 }
 
 /// Where server programs lie below a prefix, best first.
-const PROGRAM_DIRS: &[&str] = &["bin", "sbin", "libexec", "usr/sbin", "usr/libexec", "usr/bin", "."];
+const PROGRAM_DIRS: &[&str] =
+    &["bin", "sbin", "libexec", "usr/sbin", "usr/libexec", "usr/bin", "."];
 
 /// Where MySQL's and MariaDB's messages and scripts lie below a prefix.
 const SHARE_DIRS: &[&str] =
@@ -80,10 +83,14 @@ impl Installed {
         let program = find_program(&prefix, Dbms::Mysql)
             .or_else(|_| find_program(&prefix, Dbms::Postgres))
             .map_err(|_| none("looked for mysqld, mariadbd and postgres in bin and sbin".into()))?;
+        if identity.switch {
+            // As root, another user runs it.
+            reachable(identity, &prefix).map_err(none)?;
+        }
         let mut command = tool::command(&program.to_string_lossy());
         command.arg("--version");
-        let limit = Duration::from_secs(30);
-        let done = tool::run(command, identity, scratch, limit, watch, &mut |_| {})?
+        let terms = Terms { identity, log: scratch, limit: Duration::from_secs(30) };
+        let done = tool::run(command, terms, watch, &mut |_| {})?
             .map_err(|e| none(format!("{} as {}: {e}", program.display(), identity.name)))?;
         let (dbms, version) = parse_version_output(&done.output).ok_or_else(|| {
             let said = done.last_words();
@@ -169,11 +176,31 @@ mod tests {
     #[test]
     fn reads_what_servers_say_of_themselves() {
         for (text, dbms, version) in [
-            ("x/bin/mysqld  Ver 5.6.14 for linux-glibc2.5 on x86_64 (MySQL Community Server (GPL))", Dbms::Mysql, "5.6.14"),
-            ("/p/bin/mysqld  Ver 8.0.33 for Linux on x86_64 (MySQL Community Server - GPL)", Dbms::Mysql, "8.0.33"),
-            ("mysqld  Ver 8.0.32-24 for Linux on x86_64 (Percona Server (GPL), Release 24)", Dbms::Mysql, "8.0.32"),
-            ("bin/mysqld  Ver 10.2.11-MariaDB for Linux on x86_64 (MariaDB Server)", Dbms::Mariadb, "10.2.11"),
-            ("warning\nmariadbd  Ver 11.4.5-MariaDB for linux-systemd on x86_64 (MariaDB Server)", Dbms::Mariadb, "11.4.5"),
+            (
+                "x/bin/mysqld  Ver 5.6.14 for linux-glibc2.5 on x86_64 (MySQL Community Server (GPL))",
+                Dbms::Mysql,
+                "5.6.14",
+            ),
+            (
+                "/p/bin/mysqld  Ver 8.0.33 for Linux on x86_64 (MySQL Community Server - GPL)",
+                Dbms::Mysql,
+                "8.0.33",
+            ),
+            (
+                "mysqld  Ver 8.0.32-24 for Linux on x86_64 (Percona Server (GPL), Release 24)",
+                Dbms::Mysql,
+                "8.0.32",
+            ),
+            (
+                "bin/mysqld  Ver 10.2.11-MariaDB for Linux on x86_64 (MariaDB Server)",
+                Dbms::Mariadb,
+                "10.2.11",
+            ),
+            (
+                "warning\nmariadbd  Ver 11.4.5-MariaDB for linux-systemd on x86_64 (MariaDB Server)",
+                Dbms::Mariadb,
+                "11.4.5",
+            ),
             ("postgres (PostgreSQL) 17.4", Dbms::Postgres, "17.4"),
             ("postgres (PostgreSQL) 19rc1 (Debian 19~rc1-1)", Dbms::Postgres, "19rc1"),
         ] {

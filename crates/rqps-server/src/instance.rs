@@ -24,9 +24,9 @@ use crate::identity::Identity;
 use crate::installed::Installed;
 use crate::places::{hex, short_hash};
 use crate::profile::Rendered;
-use crate::running::{self, RunningServer};
+use crate::running::RunningServer;
 use crate::watch::{Progress, Watch};
-use crate::{Error, certificate, mysql, postgres};
+use crate::{Error, certificate, mysql, postgres, start};
 
 /// The file that marks a directory as ours.
 pub(crate) const MARKER: &str = "rqps-instance.json";
@@ -134,7 +134,7 @@ impl Instance {
     /// # Errors
     /// [`Error::PortInUse`], [`Error::UnknownOption`], [`Error::StartFailed`].
     pub fn start(&self, port: Option<u16>, watch: &mut Watch<'_>) -> Result<RunningServer, Error> {
-        running::start(self, port, watch)
+        start::start(self, port, watch)
     }
 
     /// Deletes the directory and everything in it.

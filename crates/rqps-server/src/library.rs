@@ -13,7 +13,7 @@ use std::time::Duration;
 
 use crate::catalogue::{Catalogue, Entry, Library};
 use crate::identity::Identity;
-use crate::tool::{self, Done};
+use crate::tool::{self, Done, Terms};
 use crate::watch::Watch;
 use crate::{Error, lock};
 
@@ -161,7 +161,8 @@ fn run(
     watch: &mut Watch<'_>,
 ) -> Result<Result<Done, io::Error>, Error> {
     let me = Identity { switch: false, ..Identity::for_servers()? };
-    tool::run(command, &me, log, LIMIT, watch, &mut |_| {})
+    let terms = Terms { identity: &me, log, limit: LIMIT };
+    tool::run(command, terms, watch, &mut |_| {})
 }
 
 fn first_deb(dir: &Path) -> Option<PathBuf> {

@@ -37,7 +37,7 @@ pub(crate) fn acquire(path: &Path, watch: &mut Watch<'_>) -> Result<Flock<File>,
             Err((_, e)) => Err(Error::io(format!("lock {}", path.display()), e.into())),
         }
     })?;
-    lock.ok_or_else(|| Error::Interrupted { doing })
+    lock.ok_or(Error::Interrupted { doing })
 }
 
 #[cfg(test)]

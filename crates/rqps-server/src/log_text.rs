@@ -7,6 +7,23 @@ pub fn tail(text: &str, n: usize) -> String {
     lines[lines.len().saturating_sub(n)..].join("\n")
 }
 
+/// What explains a failure in a log: its first ten errors and its last `n` lines, without the plugins
+/// that MySQL 5.6 shuts down one by one; `...` stands for what is left out between.
+#[must_use]
+pub fn telling(log: &str, n: usize) -> String {
+    let noise = |line: &&str| line.trim().is_empty() || line.contains("Shutting down plugin");
+    let lines: Vec<&str> = log.lines().filter(|line| !noise(line)).collect();
+    let tail = lines.len().saturating_sub(n);
+    let is_error = |line: &str| ["[ERROR]", "FATAL:", "PANIC:"].iter().any(|e| line.contains(e));
+    let errors = lines[..tail].iter().copied().filter(|line| is_error(line)).take(10);
+    let mut shown: Vec<&str> = errors.collect();
+    if !shown.is_empty() {
+        shown.push("...");
+    }
+    shown.extend(&lines[tail..]);
+    shown.join("\n")
+}
+
 /// An option that the server refused to know.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Unknown {
@@ -36,6 +53,13 @@ fn quoted_after<'a>(line: &'a str, start: &str, end: char) -> Option<&'a str> {
     rest.split(end).next().filter(|option| !option.is_empty())
 }
 
+/// Whether a server failed because its file system is full: ENOSPC by name or by number (28).
+#[must_use]
+pub fn says_disk_full(log: &str) -> bool {
+    let signs = ["No space left on device", "error number 28 ", "errno: 28", "OS errno 28"];
+    signs.iter().any(|sign| log.contains(sign))
+}
+
 /// Lines that say that the server took another value than it was given: `option 'x': unsigned
 /// value 1 adjusted to 1024`, `Changed limits: max_open_files: 1024`.
 #[must_use]
@@ -58,13 +82,36 @@ mod tests {
     }
 
     #[test]
+    fn telling_keeps_errors_that_are_far_up() {
+        let mut log = String::from("start\n1 [ERROR] no ibdata1\n");
+        for i in 0..30 {
+            log.push_str(&format!("[Note] Shutting down plugin 'p{i}'\n"));
+        }
+        log.push_str("a\nb\n\nc\n");
+        assert_eq!(telling(&log, 2), "1 [ERROR] no ibdata1\n...\nb\nc");
+        assert_eq!(telling(&log, 20), "start\n1 [ERROR] no ibdata1\na\nb\nc");
+    }
+
+    #[test]
     fn finds_unknown_options_of_all_servers() {
         for (line, option) in [
-            ("2026-11-21 20:00:00 123 [ERROR] /p/bin/mysqld: unknown variable 'innodb_nope=1'", "innodb_nope"),
+            (
+                "2026-11-21 20:00:00 123 [ERROR] /p/bin/mysqld: unknown variable 'innodb_nope=1'",
+                "innodb_nope",
+            ),
             ("2026-11-21 20:00:00 140 [ERROR] mysqld: unknown option '--nope'", "nope"),
-            ("2026-11-21T20:00:00.1Z 0 [ERROR] [MY-000067] [Server] unknown variable 'innodb_nope=1'.", "innodb_nope"),
-            ("2026-11-21 20:00:00 0 [ERROR] /p/bin/mariadbd: unknown variable 'innodb_nope=1'", "innodb_nope"),
-            ("2026-11-21 20:00:00 UTC [1] LOG:  unrecognized configuration parameter \"nope\" in file \"/d/rqps.conf\" line 3", "nope"),
+            (
+                "2026-11-21T20:00:00.1Z 0 [ERROR] [MY-000067] [Server] unknown variable 'innodb_nope=1'.",
+                "innodb_nope",
+            ),
+            (
+                "2026-11-21 20:00:00 0 [ERROR] /p/bin/mariadbd: unknown variable 'innodb_nope=1'",
+                "innodb_nope",
+            ),
+            (
+                "2026-11-21 20:00:00 UTC [1] LOG:  unrecognized configuration parameter \"nope\" in file \"/d/rqps.conf\" line 3",
+                "nope",
+            ),
         ] {
             let log = format!("starting\n{line}\nAborting");
             let unknown = unknown_option(&log).unwrap();
@@ -75,8 +122,18 @@ mod tests {
     }
 
     #[test]
+    fn knows_a_full_disk() {
+        assert!(says_disk_full("PANIC: could not write to file: No space left on device"));
+        assert!(says_disk_full("InnoDB: Operating system error number 28 in a file operation."));
+        assert!(!says_disk_full("error number 280"));
+    }
+
+    #[test]
     fn finds_values_that_were_adjusted() {
         let log = "a\n [Warning] option 'x': unsigned value 1 adjusted to 1024\nb";
-        assert_eq!(adjusted_values(log), ["[Warning] option 'x': unsigned value 1 adjusted to 1024"]);
+        assert_eq!(
+            adjusted_values(log),
+            ["[Warning] option 'x': unsigned value 1 adjusted to 1024"]
+        );
     }
 }

@@ -8,11 +8,11 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use crate::Error;
 use crate::catalogue::Entry;
 use crate::identity::Identity;
-use crate::tool::{self, Done};
+use crate::tool::{self, Done, Terms};
 use crate::watch::{Progress, Watch};
-use crate::Error;
 
 /// How often a download is tried; Maven resumes the part that is there.
 const ATTEMPTS: u32 = 3;
@@ -68,7 +68,8 @@ fn attempt(
     let log = repository.join(format!("{}.log", entry.name()));
     let name = entry.name();
     let total = entry.download_bytes;
-    tool::run(command, &me, &log, LIMIT, watch, &mut |watch| {
+    let terms = Terms { identity: &me, log: &log, limit: LIMIT };
+    tool::run(command, terms, watch, &mut |watch| {
         let bytes = largest_file(dir);
         (watch.report)(Progress::Fetching { name: &name, bytes, total });
     })

@@ -5,11 +5,13 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
+use rqps_client::Connection;
 use rqps_model::{Dbms, Transport};
 
 use crate::certificate::{CERTIFICATE, KEY};
 use crate::instance::{DATABASE, Instance, USER};
-use crate::log_text::unknown_option;
+use crate::log_text::{says_disk_full, unknown_option};
+use crate::tool::Terms;
 use crate::watch::Watch;
 use crate::{Error, tool};
 
@@ -64,7 +66,8 @@ pub(crate) fn start_command(instance: &Instance, port: u16) -> Command {
         .arg(format!("--log-error={}", instance.log_path().display()));
     if setup.transport == Transport::Tls {
         let tls = dir.join("tls");
-        for (option, file) in [("ssl-ca", CERTIFICATE), ("ssl-cert", CERTIFICATE), ("ssl-key", KEY)] {
+        for (option, file) in [("ssl-ca", CERTIFICATE), ("ssl-cert", CERTIFICATE), ("ssl-key", KEY)]
+        {
             command.arg(format!("--{option}={}", tls.join(file).display()));
         }
     } else if setup.installed.dbms == Dbms::Mysql && setup.installed.version.at_least(&[8, 0, 16]) {
@@ -91,7 +94,10 @@ pub(crate) fn initialise(instance: &Instance, watch: &mut Watch<'_>) -> Result<(
         command.arg("--bootstrap").args(["--max-allowed-packet=8M", "--net-buffer-length=16K"]);
         command.stdin(input);
         fs::create_dir_all(instance.data_dir().join("mysql")).map_err(|e| Error::write(&sql, e))?;
-        crate::instance::make_private(&instance.data_dir().join("mysql"), &instance.setup().identity)?;
+        crate::instance::make_private(
+            &instance.data_dir().join("mysql"),
+            &instance.setup().identity,
+        )?;
     }
     let log = instance.setup().dir.join("init.log");
     run(instance, command, &log, watch)?;
@@ -105,11 +111,11 @@ fn run(
     watch: &mut Watch<'_>,
 ) -> Result<(), Error> {
     let setup = instance.setup();
-    let done = tool::run(command, &setup.identity, log, INIT_LIMIT, watch, &mut |_| {})?
-        .map_err(|e| {
-            let program = setup.installed.program.display();
-            Error::io(format!("run {program} as {}", setup.identity.name), e)
-        })?;
+    let terms = Terms { identity: &setup.identity, log, limit: INIT_LIMIT };
+    let done = tool::run(command, terms, watch, &mut |_| {})?.map_err(|e| {
+        let program = setup.installed.program.display();
+        Error::io(format!("run {program} as {}", setup.identity.name), e)
+    })?;
     if let Some(unknown) = unknown_option(&done.output) {
         return Err(Error::UnknownOption {
             option: unknown.option,
@@ -118,9 +124,13 @@ fn run(
         });
     }
     // A bootstrap goes on after a failed statement and ends with code 0 in some versions.
-    let failed = done.output.lines().any(|line| line.contains("ERROR: ") || line.contains("[ERROR]"));
+    let failed =
+        done.output.lines().any(|line| line.contains("ERROR: ") || line.contains("[ERROR]"));
     if done.success() && !failed {
         return Ok(());
+    }
+    if says_disk_full(&done.output) {
+        return Err(Error::disk_full(&setup.dir));
     }
     let detail = if done.success() { "a statement failed".to_owned() } else { done.end() };
     Err(Error::InitFailed {
@@ -129,6 +139,31 @@ fn run(
         detail,
         log: done.last_words(),
     })
+}
+
+/// Gives the database the server's default character set: MySQL 8.0 makes it with its own one while
+/// it initialises, whatever the configuration says.
+pub(crate) fn align_database(connection: &mut dyn Connection) -> Result<(), Error> {
+    let doing = "set the database's character set";
+    let sql = "select @@character_set_server, @@collation_server, @@character_set_database, \
+               @@collation_database";
+    let result = connection.query(sql).map_err(|e| Error::client(doing, e))?;
+    let answer = format!("{:?}", result.rows);
+    let names: Option<Vec<String>> = result.rows.into_iter().next().into_iter().flatten().collect();
+    let plain = |name: &String| name.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_');
+    match names.as_deref() {
+        Some([charset, collation, ..]) if !plain(charset) || !plain(collation) => {}
+        Some([charset, collation, db_charset, db_collation]) => {
+            if (charset, collation) == (db_charset, db_collation) {
+                return Ok(());
+            }
+            let sql =
+                format!("ALTER DATABASE {DATABASE} CHARACTER SET {charset} COLLATE {collation}");
+            return connection.query(&sql).map(|_| ()).map_err(|e| Error::client(doing, e));
+        }
+        _ => {}
+    }
+    Err(Error::Answer { doing: doing.to_owned(), answer })
 }
 
 /// The SQL that the install script of the server feeds to `--bootstrap`, in its order.

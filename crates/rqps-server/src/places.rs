@@ -8,7 +8,7 @@ use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
 use std::path::{Path, PathBuf};
 
 use nix::sys::statvfs::{FsFlags, statvfs};
-use nix::unistd::geteuid;
+use nix::unistd::{AccessFlags, access, geteuid};
 use sha2::{Digest as _, Sha256};
 
 use crate::Error;
@@ -149,6 +149,8 @@ fn usable(
     if identity.switch {
         reachable(identity, dir)?;
     }
+    access(dir, AccessFlags::W_OK | AccessFlags::X_OK)
+        .map_err(|_| format!("{} is not writable", dir.display()))?;
     let flags = statvfs(dir).map_err(|e| format!("{}: {e}", dir.display()))?.flags();
     if purpose == Use::Programs && flags.contains(FsFlags::ST_NOEXEC) {
         return Err(format!("{} is mounted noexec", dir.display()));
@@ -167,8 +169,8 @@ fn make(dir: &Path) -> Result<(), String> {
     if let Some(parent) = dir.parent() {
         make(parent)?;
     }
-    let made = fs::create_dir(dir)
-        .and_then(|()| fs::set_permissions(dir, Permissions::from_mode(0o755)));
+    let made =
+        fs::create_dir(dir).and_then(|()| fs::set_permissions(dir, Permissions::from_mode(0o755)));
     match made {
         Err(_) if dir.is_dir() => Ok(()),
         other => other.map_err(|e| format!("{} cannot be made: {e}", dir.display())),
@@ -176,7 +178,7 @@ fn make(dir: &Path) -> Result<(), String> {
 }
 
 /// Whether `identity` may search `dir` and all its parents, by their owners and modes.
-fn reachable(identity: &Identity, dir: &Path) -> Result<(), String> {
+pub(crate) fn reachable(identity: &Identity, dir: &Path) -> Result<(), String> {
     let real = dir.canonicalize().map_err(|e| format!("{}: {e}", dir.display()))?;
     for parent in real.ancestors() {
         let meta = fs::metadata(parent).map_err(|e| format!("{}: {e}", parent.display()))?;
@@ -236,7 +238,11 @@ mod tests {
         assert!(!places.data.starts_with(dir.path().join("closed")), "{places:?}");
         assert_eq!(places.notes.len(), 1);
         let note = &places.notes[0];
-        assert!(note.starts_with("server data: ") && note.contains("closed to user stranger (mode 700)"), "{note}");
+        assert!(
+            note.starts_with("server data: ")
+                && note.contains("closed to user stranger (mode 700)"),
+            "{note}"
+        );
         // The same wish leads to the same place.
         assert_eq!(choose(&stranger()).data, places.data);
         // For oneself a closed directory is fine.
@@ -250,7 +256,8 @@ mod tests {
         let closed = dir.path().join("closed");
         fs::create_dir(&closed).unwrap();
         fs::set_permissions(&closed, Permissions::from_mode(0o700)).unwrap();
-        let why = first(&stranger(), ("x", Use::Files), (&[closed.join("y")], &[]), &mut Vec::new());
+        let why =
+            first(&stranger(), ("x", Use::Files), (&[closed.join("y")], &[]), &mut Vec::new());
         let error = why.unwrap_err().to_string();
         assert!(error.contains("no directory for x that user stranger can reach"), "{error}");
         assert!(error.contains("(mode 700)"), "{error}");

@@ -10,6 +10,8 @@ use rqps_model::Transport;
 
 use crate::certificate::{CERTIFICATE, KEY};
 use crate::instance::{DATABASE, Instance, USER};
+use crate::log_text::says_disk_full;
+use crate::tool::Terms;
 use crate::watch::Watch;
 use crate::{Error, tool};
 
@@ -103,10 +105,14 @@ fn run(
     let setup = instance.setup();
     let log = setup.dir.join(log);
     let program = command.get_program().to_string_lossy().into_owned();
-    let done = tool::run(command, &setup.identity, &log, INIT_LIMIT, watch, &mut |_| {})?
+    let terms = Terms { identity: &setup.identity, log: &log, limit: INIT_LIMIT };
+    let done = tool::run(command, terms, watch, &mut |_| {})?
         .map_err(|e| Error::io(format!("run {program} as {}", setup.identity.name), e))?;
     if done.success() && !done.output.contains("ERROR:") && !done.output.contains("FATAL:") {
         return Ok(());
+    }
+    if says_disk_full(&done.output) {
+        return Err(Error::disk_full(&setup.dir));
     }
     let mut detail = done.end();
     if done.output.contains("could not look up effective user ID") {

@@ -113,12 +113,35 @@ fn overridden(option: &str, source: &str) -> String {
 
 /// Options that the command line sets and that therefore win over any file.
 const OURS_MYSQL: &[&str] = &[
-    "basedir", "datadir", "socket", "port", "bind_address", "pid_file", "log_error", "tmpdir", "user",
-    "lc_messages_dir", "ssl", "skip_ssl", "ssl_ca", "ssl_cert", "ssl_key", "tls_version",
+    "basedir",
+    "datadir",
+    "socket",
+    "port",
+    "bind_address",
+    "pid_file",
+    "log_error",
+    "tmpdir",
+    "user",
+    "lc_messages_dir",
+    "ssl",
+    "skip_ssl",
+    "ssl_ca",
+    "ssl_cert",
+    "ssl_key",
+    "tls_version",
 ];
 const OURS_POSTGRES: &[&str] = &[
-    "data_directory", "hba_file", "port", "listen_addresses", "unix_socket_directories", "ssl",
-    "ssl_cert_file", "ssl_key_file", "logging_collector", "log_destination", "lc_messages",
+    "data_directory",
+    "hba_file",
+    "port",
+    "listen_addresses",
+    "unix_socket_directories",
+    "ssl",
+    "ssl_cert_file",
+    "ssl_key_file",
+    "logging_collector",
+    "log_destination",
+    "lc_messages",
 ];
 
 fn is_ours(dbms: Dbms, option: &str) -> bool {

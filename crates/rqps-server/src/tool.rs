@@ -9,7 +9,7 @@ use std::time::Duration;
 use nix::sys::signal::Signal;
 
 use crate::identity::Identity;
-use crate::log_text::tail;
+use crate::log_text::telling;
 use crate::watch::Watch;
 use crate::{Error, process};
 
@@ -34,20 +34,30 @@ impl Done {
 
     /// The last lines of its output.
     pub(crate) fn last_words(&self) -> String {
-        tail(&self.output, 20)
+        telling(&self.output, 20)
     }
 }
 
-/// Runs `command` with its output in the file `log`; `meanwhile` is called ten times a second.
-/// Outer error: it could not be run at all, or the work was stopped.
+/// How a program is run.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Terms<'a> {
+    /// Whom it runs as.
+    pub(crate) identity: &'a Identity,
+    /// The file that gets what it writes to both of its outputs.
+    pub(crate) log: &'a Path,
+    /// After which time it is killed.
+    pub(crate) limit: Duration,
+}
+
+/// Runs `command`; `meanwhile` is called ten times a second. The inner error says that the program
+/// could not be executed, the outer one that something else failed or the work was stopped.
 pub(crate) fn run(
     mut command: Command,
-    identity: &Identity,
-    log: &Path,
-    limit: Duration,
+    terms: Terms<'_>,
     watch: &mut Watch<'_>,
     meanwhile: &mut dyn FnMut(&mut Watch<'_>),
 ) -> Result<Result<Done, io::Error>, Error> {
+    let Terms { identity, log, limit } = terms;
     let program = command.get_program().to_string_lossy().into_owned();
     let doing = format!("run {program}");
     let out = File::create(log).map_err(|e| Error::write(log, e))?;

@@ -169,7 +169,8 @@ mod tests {
 
     #[test]
     fn sizes_follow_memory_within_bounds() {
-        let text = "option = []\n[size.pool]\ndivide = 4\nmin = '256M'\nmax = '4G'\nmultiple = '128M'";
+        let text =
+            "option = []\n[size.pool]\ndivide = 4\nmin = '256M'\nmax = '4G'\nmultiple = '128M'";
         let profile = Profile::parse("x", text).unwrap();
         let pool = |gib: u64, systems_up| {
             let sizing = Sizing { memory_bytes: gib << 30, systems_up };

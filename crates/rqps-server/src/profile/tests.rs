@@ -37,7 +37,8 @@ fn small_is_as_it_should_be_for_each_version() {
         let rendered = small(dbms, version, &[]);
         let initdb = rendered.initdb_arguments.join(" ");
         let text = format!("{}# initdb: {initdb}\n", rendered.text);
-        let path = format!("{}/tests/data/profile/{dbms}-{version}.out", env!("CARGO_MANIFEST_DIR"));
+        let path =
+            format!("{}/tests/data/profile/{dbms}-{version}.out", env!("CARGO_MANIFEST_DIR"));
         expect_file![path].assert_eq(&text);
     }
 }
@@ -58,7 +59,9 @@ fn no_version_of_the_catalogue_gets_an_option_twice() {
 fn options_of_the_plan_replace_the_profiles() {
     let text = small(Dbms::Mysql, "8.0.33", &[("innodb-flush-method", "fsync"), ("x", "a#b")]).text;
     assert!(!text.contains("O_DIRECT"), "{text}");
-    assert!(text.ends_with("# options of the plan\n[mysqld]\ninnodb-flush-method=fsync\nx=\"a#b\"\n"));
+    assert!(
+        text.ends_with("# options of the plan\n[mysqld]\ninnodb-flush-method=fsync\nx=\"a#b\"\n")
+    );
     let text = small(Dbms::Postgres, "17.4", &[("x.y", "it's a \\")]).text;
     assert!(text.ends_with("x.y = 'it''s a \\\\'\n"), "{text}");
 }
@@ -80,7 +83,9 @@ fn a_users_file_is_taken_as_it_is_and_overrides_are_said() {
     let config = config(path.to_str().unwrap(), &[("datadir", "/z"), ("b", "2")]);
     let rendered = render(Dbms::Mariadb, &"10.2.11".parse().unwrap(), &config, SIZING).unwrap();
     assert!(rendered.text.starts_with("[mysqld]\nport = 3306\n"));
-    assert!(rendered.text.ends_with("innodb_x=1\n# options of the plan\n[mysqld]\nb=2\ndatadir=/z\n"));
+    assert!(
+        rendered.text.ends_with("innodb_x=1\n# options of the plan\n[mysqld]\nb=2\ndatadir=/z\n")
+    );
     let path = path.display();
     let tail = "has no effect: rqps sets it for each system itself";
     assert_eq!(
@@ -98,5 +103,8 @@ fn an_unknown_config_names_the_profiles() {
     let config = config("smal", &[]);
     let error = render(Dbms::Mysql, &"8.0.33".parse().unwrap(), &config, SIZING).unwrap_err();
     let text = error.to_string();
-    assert!(text.starts_with("config \"smal\" is neither a built-in profile (small) nor"), "{text}");
+    assert!(
+        text.starts_with("config \"smal\" is neither a built-in profile (small) nor"),
+        "{text}"
+    );
 }

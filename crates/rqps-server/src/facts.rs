@@ -1,0 +1,154 @@
+//! What a server really runs with, as it says itself: settings, session, sizes.
+
+use std::collections::BTreeMap;
+
+use rqps_client::{Connection, ResultSet};
+use rqps_model::{Dbms, Version};
+
+use crate::Error;
+
+fn query(connection: &mut dyn Connection, doing: &str, sql: &str) -> Result<ResultSet, Error> {
+    connection.query(sql).map_err(|e| Error::client(doing, e))
+}
+
+/// The first two columns of a result as a map; NULL is an empty text.
+fn pairs(result: ResultSet) -> BTreeMap<String, String> {
+    let mut map = BTreeMap::new();
+    for mut row in result.rows {
+        if row.len() >= 2 {
+            let (name, value) = (row[0].take(), row[1].take());
+            map.insert(name.unwrap_or_default(), value.unwrap_or_default());
+        }
+    }
+    map
+}
+
+/// The effective settings by the server's own names: `SHOW GLOBAL VARIABLES`, or `pg_settings` with
+/// the unit behind the number.
+///
+/// # Errors
+/// [`Error::Client`].
+pub fn effective_settings(
+    dbms: Dbms,
+    connection: &mut dyn Connection,
+) -> Result<BTreeMap<String, String>, Error> {
+    let sql = match dbms {
+        Dbms::Mysql | Dbms::Mariadb => "SHOW GLOBAL VARIABLES",
+        Dbms::Postgres => "select name, setting || coalesce(unit, '') from pg_settings",
+        Dbms::Null => return Ok(BTreeMap::new()),
+    };
+    Ok(pairs(query(connection, "read the server's settings", sql)?))
+}
+
+/// The server's own version text: `select version()`.
+///
+/// # Errors
+/// [`Error::Client`], or [`Error::Answer`] when there is none.
+pub fn version_text(connection: &mut dyn Connection) -> Result<String, Error> {
+    let doing = "ask for the server's version";
+    let result = query(connection, doing, "select version()")?;
+    let text = result.scalar().map(ToOwned::to_owned);
+    text.ok_or_else(|| Error::Answer { doing: doing.to_owned(), answer: format!("{result:?}") })
+}
+
+/// Facts of this very connection: transport, TLS, authentication, character set, isolation and
+/// what else makes two sessions differ.
+///
+/// # Errors
+/// [`Error::Client`].
+pub fn session_facts(
+    dbms: Dbms,
+    connection: &mut dyn Connection,
+) -> Result<BTreeMap<String, String>, Error> {
+    let session = connection.session();
+    let mut facts = BTreeMap::from([
+        ("transport".to_owned(), session.transport.clone()),
+        ("tls".to_owned(), session.tls.clone()),
+        ("auth".to_owned(), session.auth.clone()),
+    ]);
+    let doing = "read the session's settings";
+    match dbms {
+        Dbms::Mysql | Dbms::Mariadb => {
+            let sql = "SHOW SESSION VARIABLES WHERE Variable_name IN ('character_set_client', \
+                'character_set_connection', 'character_set_results', 'character_set_database', \
+                'collation_connection', 'collation_database', 'autocommit', 'sql_mode', \
+                'transaction_isolation', 'tx_isolation', 'default_storage_engine', \
+                'optimizer_switch', 'big_tables', 'unique_checks', 'foreign_key_checks')";
+            for (name, value) in pairs(query(connection, doing, sql)?) {
+                // One name for it, whatever the version calls it.
+                let name =
+                    if name == "tx_isolation" { "transaction_isolation".into() } else { name };
+                facts.insert(name, value);
+            }
+            let sql = "SHOW SESSION STATUS LIKE 'Ssl_cipher'";
+            facts.extend(pairs(query(connection, doing, sql)?));
+        }
+        Dbms::Postgres => {
+            let sql = "select name, setting from pg_settings where name in ('client_encoding', \
+                'server_encoding', 'default_transaction_isolation', 'default_transaction_read_only', \
+                'synchronous_commit', 'plan_cache_mode', 'jit', 'search_path', 'lc_collate', \
+                'statement_timeout', 'default_table_access_method')";
+            facts.extend(pairs(query(connection, doing, sql)?));
+            // 16 no longer shows the collation as a setting.
+            let sql = "select 'lc_collate', datcollate from pg_database \
+                where datname = current_database()";
+            facts.extend(pairs(query(connection, doing, sql)?));
+        }
+        Dbms::Null => {}
+    }
+    Ok(facts)
+}
+
+/// Bytes of all tables with their indexes in the current database, as the server accounts for them.
+///
+/// InnoDB's are those of its last statistics: exact to some pages after ANALYZE TABLE.
+///
+/// # Errors
+/// [`Error::Client`], or [`Error::Answer`] when it is no number.
+pub fn database_bytes(
+    dbms: Dbms,
+    version: &Version,
+    connection: &mut dyn Connection,
+) -> Result<u64, Error> {
+    let doing = "ask for the size of the tables";
+    let sql = match dbms {
+        Dbms::Mysql | Dbms::Mariadb => {
+            if dbms == Dbms::Mysql && version.at_least(&[8, 0, 3]) {
+                // 8.0 answers from a cache that is a day old otherwise.
+                query(connection, doing, "SET SESSION information_schema_stats_expiry = 0")?;
+            }
+            "select coalesce(sum(data_length + index_length), 0) from information_schema.tables \
+             where table_schema = database() and table_type = 'BASE TABLE'"
+        }
+        Dbms::Postgres => {
+            "select coalesce(sum(pg_total_relation_size(c.oid)), 0)::bigint from pg_class c \
+             join pg_namespace n on n.oid = c.relnamespace where c.relkind in ('r', 'm') \
+             and n.nspname not in ('pg_catalog', 'information_schema')"
+        }
+        Dbms::Null => return Ok(0),
+    };
+    let result = query(connection, doing, sql)?;
+    let bytes = result.scalar().and_then(|text| text.parse().ok());
+    bytes.ok_or_else(|| Error::Answer { doing: doing.to_owned(), answer: format!("{result:?}") })
+}
+
+/// The tables of the current database.
+pub(crate) fn tables(dbms: Dbms, connection: &mut dyn Connection) -> Result<Vec<String>, Error> {
+    let sql = match dbms {
+        Dbms::Mysql | Dbms::Mariadb => {
+            "select table_name from information_schema.tables \
+             where table_schema = database() and table_type = 'BASE TABLE' order by 1"
+        }
+        Dbms::Postgres => {
+            "select quote_ident(schemaname) || '.' || quote_ident(tablename) from pg_tables \
+             where schemaname not in ('pg_catalog', 'information_schema') order by 1"
+        }
+        Dbms::Null => return Ok(Vec::new()),
+    };
+    let result = query(connection, "list the tables", sql)?;
+    let quote = |name: String| {
+        let mysql = dbms.is_mysql_family();
+        if mysql { format!("`{}`", name.replace('`', "``")) } else { name }
+    };
+    Ok(result.rows.into_iter().filter_map(|mut row| row.get_mut(0)?.take()).map(quote).collect())
+}

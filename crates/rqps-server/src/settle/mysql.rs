@@ -1,0 +1,174 @@
+//! Settling InnoDB: fresh statistics, no old binary logs, no dirty pages, no purge lag.
+//!
+//! The field sets both dirty-page limits to 1 and sleeps. Set to 0 the servers flush until nothing
+//! is left, at the pace of innodb_io_capacity; that is raised meanwhile, so that they are done soon.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use rqps_client::Connection;
+use rqps_model::Dbms;
+
+use super::{Debt, Target, try_statement, wait_for_rest};
+use crate::Error;
+use crate::watch::{Progress, Watch};
+
+/// Settings that make InnoDB flush everything, in an order that never has lwm above its maximum;
+/// restored in the reverse order. Those that a version lacks are skipped.
+const HURRY: &[(&str, &str)] = &[
+    ("innodb_max_dirty_pages_pct_lwm", "0"),
+    ("innodb_max_dirty_pages_pct", "0"),
+    // 8.0.18 and later: full pace when idle.
+    ("innodb_idle_flush_pct", "100"),
+    ("innodb_io_capacity_max", "40000"),
+    ("innodb_io_capacity", "20000"),
+];
+
+/// Pages that may stay dirty: the server's own bookkeeping touches some all the time.
+const DIRTY_PAGES: u64 = 100;
+
+/// Undo logs that may wait for purge: it works in batches of some hundred (innodb_purge_batch_size
+/// is 300), and leaves the last to the next transaction.
+const HISTORY: u64 = 500;
+
+pub(super) fn settle(
+    target: &Target<'_>,
+    connection: &mut dyn Connection,
+    (tables, limit): (&[String], Duration),
+    watch: &mut Watch<'_>,
+    detail: &mut Vec<String>,
+) -> Result<Vec<Debt>, Error> {
+    for table in tables {
+        watch.check("settle")?;
+        (watch.report)(Progress::Waiting { what: &format!("ANALYZE TABLE {table}") });
+        analyze(connection, table, detail)?;
+    }
+    drop_binary_logs(target, connection, detail)?;
+    let before = read_settings(connection)?;
+    let result = hurry(connection, &before, detail)
+        .and_then(|()| wait_for_rest(limit, watch, || read_debts(connection)));
+    // Also after an error: a server that is used on must be the one that was configured.
+    let restored = restore(connection, &before, detail);
+    let debts = result?;
+    restored?;
+    Ok(debts)
+}
+
+fn analyze(
+    connection: &mut dyn Connection,
+    table: &str,
+    detail: &mut Vec<String>,
+) -> Result<(), Error> {
+    let sql = format!("ANALYZE TABLE {table}");
+    let result = connection.query(&sql).map_err(|e| Error::client(sql.clone(), e))?;
+    // Table, Op, Msg_type, Msg_text: errors come as rows.
+    for row in result.rows {
+        if row.get(2).and_then(Option::as_deref).is_some_and(|kind| kind == "Error") {
+            detail.push(format!(
+                "not done: {sql} ({})",
+                row.get(3).cloned().flatten().unwrap_or_default()
+            ));
+        }
+    }
+    Ok(())
+}
+
+fn drop_binary_logs(
+    target: &Target<'_>,
+    connection: &mut dyn Connection,
+    detail: &mut Vec<String>,
+) -> Result<(), Error> {
+    let sql = "select @@log_bin";
+    let log_bin = connection.query(sql).map_err(|e| Error::client(sql, e))?;
+    if log_bin.scalar() != Some("1") {
+        return Ok(());
+    }
+    let renamed = target.dbms == Dbms::Mysql && target.version.at_least(&[8, 4]);
+    let sql = if renamed { "RESET BINARY LOGS AND GTIDS" } else { "RESET MASTER" };
+    try_statement(connection, sql, detail).map(|_| ())
+}
+
+/// The values of those settings that this version has.
+fn read_settings(connection: &mut dyn Connection) -> Result<BTreeMap<String, String>, Error> {
+    let names: Vec<String> = HURRY.iter().map(|(name, _)| format!("'{name}'")).collect();
+    let sql = format!("SHOW GLOBAL VARIABLES WHERE Variable_name IN ({})", names.join(", "));
+    let result = connection.query(&sql).map_err(|e| Error::client("read flush settings", e))?;
+    Ok(result
+        .rows
+        .into_iter()
+        .filter_map(|mut row| Some((row.get_mut(0)?.take()?, row.get_mut(1)?.take()?)))
+        .collect())
+}
+
+fn hurry(
+    connection: &mut dyn Connection,
+    before: &BTreeMap<String, String>,
+    detail: &mut Vec<String>,
+) -> Result<(), Error> {
+    for (name, value) in HURRY {
+        if before.contains_key(*name) {
+            let sql = format!("SET GLOBAL {name} = {value}");
+            if !try_statement(connection, &sql, detail)? {
+                // Not permitted: the rest would not be either. The wait goes on without.
+                return Ok(());
+            }
+        }
+    }
+    Ok(())
+}
+
+fn restore(
+    connection: &mut dyn Connection,
+    before: &BTreeMap<String, String>,
+    detail: &mut Vec<String>,
+) -> Result<(), Error> {
+    for (name, _) in HURRY.iter().rev() {
+        if let Some(value) = before.get(*name) {
+            try_statement(connection, &format!("SET GLOBAL {name} = {value}"), detail)?;
+        }
+    }
+    Ok(())
+}
+
+fn read_debts(connection: &mut dyn Connection) -> Result<Vec<Debt>, Error> {
+    let sql = "SHOW GLOBAL STATUS LIKE 'Innodb_buffer_pool_pages_dirty'";
+    let result = connection.query(sql).map_err(|e| Error::client(sql, e))?;
+    let dirty = result.rows.first().and_then(|row| row.get(1)?.as_deref()?.parse().ok());
+    let sql = "SHOW ENGINE INNODB STATUS";
+    let status = connection.query(sql).map_err(|e| Error::client(sql, e))?;
+    let text = status.rows.first().and_then(|row| row.get(2)?.as_deref()).unwrap_or("");
+    let (Some(dirty), Some(history)) = (dirty, parse_history(text)) else {
+        let answer =
+            format!("dirty pages {dirty:?}, no history list length in {} bytes", text.len());
+        return Err(Error::Answer { doing: "read InnoDB's background work".to_owned(), answer });
+    };
+    Ok(vec![
+        Debt { what: "dirty pages", value: dirty, bound: DIRTY_PAGES },
+        Debt { what: "history list length", value: history, bound: HISTORY },
+    ])
+}
+
+/// `History list length 42` in the TRANSACTIONS section, the same since 5.0.
+fn parse_history(status: &str) -> Option<u64> {
+    let line = status.lines().find_map(|line| line.trim().strip_prefix("History list length "))?;
+    line.split_whitespace().next()?.parse().ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn reads_the_history_list_length() {
+        let text = "TRANSACTIONS\n------------\nTrx id counter 5\nHistory list length 42\nLIST";
+        assert_eq!(parse_history(text), Some(42));
+        assert_eq!(parse_history("nothing"), None);
+    }
+
+    #[test]
+    fn the_low_water_mark_never_exceeds_the_maximum() {
+        let place = |name: &str| HURRY.iter().position(|(n, _)| *n == name).unwrap();
+        assert!(place("innodb_max_dirty_pages_pct_lwm") < place("innodb_max_dirty_pages_pct"));
+        assert!(place("innodb_io_capacity_max") < place("innodb_io_capacity"));
+    }
+}

@@ -1,0 +1,43 @@
+//! Settling PostgreSQL: vacuum with statistics, a checkpoint, no autovacuum under way.
+
+use std::time::Duration;
+
+use rqps_client::Connection;
+
+use super::{Debt, Target, wait_for_rest};
+use crate::Error;
+use crate::watch::{Progress, Watch};
+
+/// Workers of autovacuum show their work as their query in every version; the launcher does not.
+const WORKERS: &str = "select count(*) from pg_stat_activity where query like 'autovacuum: %'";
+
+pub(super) fn settle(
+    target: &Target<'_>,
+    connection: &mut dyn Connection,
+    (tables, limit): (&[String], Duration),
+    watch: &mut Watch<'_>,
+) -> Result<Vec<Debt>, Error> {
+    // From 12 on, vacuum leaves indexes alone when there is little to clean, unless told to.
+    let cleanup = if target.version.at_least(&[12]) { ", INDEX_CLEANUP ON" } else { "" };
+    for table in tables {
+        watch.check("settle")?;
+        execute(connection, &format!("VACUUM (ANALYZE{cleanup}) {table}"), watch)?;
+    }
+    let debts = wait_for_rest(limit, watch, || {
+        let result = connection.query(WORKERS).map_err(|e| Error::client(WORKERS, e))?;
+        let workers = result.scalar().and_then(|text| text.parse().ok());
+        let value = workers.ok_or_else(|| Error::Answer {
+            doing: "count autovacuum workers".to_owned(),
+            answer: format!("{result:?}"),
+        })?;
+        Ok(vec![Debt { what: "autovacuum workers", value, bound: 0 }])
+    })?;
+    // Last, so that it writes what they changed. It returns when all is on disk.
+    execute(connection, "CHECKPOINT", watch)?;
+    Ok(debts)
+}
+
+fn execute(connection: &mut dyn Connection, sql: &str, watch: &mut Watch<'_>) -> Result<(), Error> {
+    (watch.report)(Progress::Waiting { what: sql });
+    connection.query(sql).map(|_| ()).map_err(|e| Error::client(sql, e))
+}

@@ -1,0 +1,183 @@
+//! Starting an instance's server: port, log, socket directory, process, and the wait for its answer.
+
+use std::fs::{self, File, OpenOptions};
+use std::net::TcpListener;
+use std::os::unix::fs::OpenOptionsExt as _;
+use std::path::Path;
+use std::time::Duration;
+
+use nix::fcntl::OFlag;
+use nix::sys::signal::Signal;
+use rqps_client::Password;
+use rqps_model::Transport;
+
+use crate::identity::Identity;
+use crate::instance::{Instance, make_private};
+use crate::log_text::{says_disk_full, telling, unknown_option};
+use crate::running::{RunningServer, connect};
+use crate::watch::{Progress, Watch};
+use crate::{Error, mysql, postgres, process};
+
+/// Longest time from start to the first answer; a crash recovery may take a while.
+const READY_LIMIT: Duration = Duration::from_secs(120);
+
+/// How often a free port is drawn again when somebody else took it meanwhile.
+const PORT_ATTEMPTS: u32 = 5;
+
+/// Lines of the log that an error shows.
+const LOG_LINES: usize = 20;
+
+/// Starts an instance's server and waits until it answers.
+pub(crate) fn start(
+    instance: &Instance,
+    port: Option<u16>,
+    watch: &mut Watch<'_>,
+) -> Result<RunningServer, Error> {
+    let mut attempt = 0;
+    loop {
+        attempt += 1;
+        let chosen = match port {
+            Some(port) => {
+                // Asked first: the servers' own messages come late and differ.
+                TcpListener::bind(("127.0.0.1", port)).map_err(|_| Error::PortInUse { port })?;
+                port
+            }
+            None => free_port()?,
+        };
+        match start_on(instance, chosen, watch) {
+            Err(Error::PortInUse { .. }) if port.is_none() && attempt < PORT_ATTEMPTS => {}
+            other => return other,
+        }
+    }
+}
+
+fn free_port() -> Result<u16, Error> {
+    TcpListener::bind(("127.0.0.1", 0))
+        .and_then(|listener| listener.local_addr())
+        .map(|address| address.port())
+        .map_err(|e| Error::io("find a free port on 127.0.0.1", e))
+}
+
+fn start_on(instance: &Instance, port: u16, watch: &mut Watch<'_>) -> Result<RunningServer, Error> {
+    let setup = instance.setup();
+    let name = setup.installed.name();
+    make_socket_dir(&instance.socket_dir(), &setup.identity)?;
+    let log = instance.log_path();
+    let log_file = open_log(&log, &setup.identity)?;
+    let log_start = log_file.metadata().map_or(0, |meta| meta.len());
+    let mysql_family = setup.installed.dbms.is_mysql_family();
+    let (mut command, socket, death) = if mysql_family {
+        (mysql::start_command(instance, port), mysql::socket_path(instance), Signal::SIGKILL)
+    } else {
+        // SIGQUIT is "immediate shutdown": the postmaster takes its children with it.
+        let socket = postgres::socket_path(instance, port);
+        (postgres::start_command(instance, port), socket, Signal::SIGQUIT)
+    };
+    let twin = log_file.try_clone().map_err(|e| Error::write(&log, e))?;
+    command.stdout(twin).stderr(log_file);
+    let program = setup.installed.program.display().to_string();
+    let process = process::spawn(command, &setup.identity, death)
+        .map_err(|e| Error::io(format!("start {program} as {}", setup.identity.name), e))?;
+    let server = RunningServer {
+        process,
+        dbms: setup.installed.dbms,
+        version: setup.installed.version.clone(),
+        name,
+        data_dir: instance.data_dir(),
+        log,
+        log_start,
+        socket,
+        port,
+        password: Password(instance.password().to_owned()),
+        _hold: instance.hold(),
+    };
+    server.await_ready(watch)?;
+    if mysql_family {
+        mysql::align_database(server.connect()?.as_mut())?;
+    }
+    server.check_transport(setup.transport)?;
+    Ok(server)
+}
+
+fn make_socket_dir(dir: &Path, identity: &Identity) -> Result<(), Error> {
+    make_private(dir, identity)?;
+    // What a killed server left would make a later one wait or fail.
+    for entry in fs::read_dir(dir).into_iter().flatten().flatten() {
+        let _ = fs::remove_file(entry.path());
+    }
+    Ok(())
+}
+
+/// Opens the log for appending; not through a link, as its directory belongs to the servers' user.
+fn open_log(path: &Path, identity: &Identity) -> Result<File, Error> {
+    let mut options = OpenOptions::new();
+    options.create(true).append(true).mode(0o600).custom_flags(OFlag::O_NOFOLLOW.bits());
+    let file = options.open(path).map_err(|e| Error::write(path, e))?;
+    if identity.switch {
+        nix::unistd::fchown(&file, Some(identity.uid), Some(identity.gid))
+            .map_err(|e| Error::write(path, e.into()))?;
+    }
+    Ok(file)
+}
+
+impl RunningServer {
+    fn await_ready(&self, watch: &mut Watch<'_>) -> Result<(), Error> {
+        let doing = format!("start {}", self.name);
+        let what = format!("{} starts", self.name);
+        let every = Duration::from_millis(50);
+        let ready = watch.poll(&doing, (READY_LIMIT, every), |watch| {
+            if let Some(status) = self.process.ended().map_err(|e| Error::io(doing.clone(), e))? {
+                return Err(self.start_failure(&process::describe_end(status)));
+            }
+            (watch.report)(Progress::Waiting { what: &what });
+            match connect(self.dbms, &self.endpoint(Transport::Socket)) {
+                Ok(_) => Ok(Some(())),
+                Err(Error::Client { source: rqps_client::Error::Server(error), .. })
+                    // 57P03: the database system is starting up.
+                    if error.sqlstate != "57P03" =>
+                {
+                    Err(self.start_failure(&format!("its own user is refused: {error}")))
+                }
+                Err(_) => Ok(None),
+            }
+        })?;
+        ready.ok_or_else(|| {
+            self.start_failure(&format!("no answer within {} s", READY_LIMIT.as_secs()))
+        })
+    }
+
+    /// Why it did not start, by its log.
+    fn start_failure(&self, detail: &str) -> Error {
+        let log = self.log_since_start();
+        if let Some(unknown) = unknown_option(&log) {
+            let version = self.name.clone();
+            return Error::UnknownOption { option: unknown.option, version, line: unknown.line };
+        }
+        if says_disk_full(&log) {
+            return Error::disk_full(&self.data_dir);
+        }
+        if log.contains("Address already in use") {
+            return Error::PortInUse { port: self.port };
+        }
+        let (server, detail) = (self.name.clone(), detail.to_owned());
+        Error::StartFailed { server, detail, log: telling(&log, LOG_LINES) }
+    }
+
+    /// Makes one connection the way the benchmark will.
+    fn check_transport(&self, transport: Transport) -> Result<(), Error> {
+        match connect(self.dbms, &self.endpoint(transport)) {
+            Ok(_) => Ok(()),
+            Err(Error::Client { source, .. }) if transport == Transport::Tls => {
+                Err(Error::Unsupported {
+                    server: self.name.clone(),
+                    what: "transport = \"tls\"".to_owned(),
+                    detail: format!(
+                        "{source} (rqps speaks TLS 1.2 and 1.3; MySQL before 5.7 and MariaDB before \
+                         10.4 were often built for less; use socket or tcp)"
+                    ),
+                })
+            }
+            Err(error) => Err(error),
+        }
+    }
+}

@@ -1,0 +1,109 @@
+//! What the tests stand on: a cache that stays, a directory that goes, and which servers to take.
+
+use std::path::{Path, PathBuf};
+use std::sync::atomic::AtomicBool;
+
+use rqps_model::{Dbms, Transport};
+use rqps_server::profile::render;
+use rqps_server::{
+    Catalogue, Config, Identity, Installed, Instance, Places, Setup, Sizing, Watch, Wishes, fetch,
+    places,
+};
+
+static NEVER: AtomicBool = AtomicBool::new(false);
+
+/// Runs `f` with a watch that nobody stops and that keeps the notes.
+pub(crate) fn watched<T>(f: impl FnOnce(&mut Watch<'_>) -> T) -> T {
+    f(&mut Watch { stop: &NEVER, report: &mut |_| {} })
+}
+
+/// Places and identity of one test.
+pub(crate) struct Bench {
+    pub(crate) identity: Identity,
+    pub(crate) places: Places,
+    _temp: tempfile::TempDir,
+}
+
+impl Bench {
+    pub(crate) fn new() -> Self {
+        use std::os::unix::fs::PermissionsExt as _;
+        let temp = tempfile::Builder::new().prefix("rqps-it").tempdir_in("/var/tmp").unwrap();
+        std::fs::set_permissions(temp.path(), std::fs::Permissions::from_mode(0o755)).unwrap();
+        let identity = Identity::for_servers().unwrap();
+        let cache = Path::new(env!("CARGO_TARGET_TMPDIR")).join("rqps-cache");
+        let data = temp.path().join("data");
+        let wishes = Wishes { cache: &cache, data: &data, temp: temp.path() };
+        let places = places::choose(&identity, &wishes).unwrap();
+        Self { identity, places, _temp: temp }
+    }
+
+    pub(crate) fn installed(&self, dbms: Dbms, version: &str) -> Installed {
+        let catalogue = Catalogue::builtin().unwrap();
+        let entry = catalogue.find(dbms, &version.parse().unwrap()).unwrap();
+        watched(|watch| fetch::ensure(&catalogue, entry, &self.places.cache, watch))
+            .unwrap_or_else(|e| panic!("{}: {}", entry.name(), chain(&e)))
+    }
+
+    pub(crate) fn setup(
+        &self,
+        installed: Installed,
+        name: &str,
+        options: &[(&str, &str)],
+    ) -> Setup {
+        let options = options.iter().map(|(k, v)| ((*k).to_owned(), (*v).to_owned())).collect();
+        let config = Config { base: "small".to_owned(), options };
+        // Small on purpose: several of them run at once.
+        let sizing = Sizing { memory_bytes: 2 << 30, systems_up: 4 };
+        let config = render(installed.dbms, &installed.version, &config, sizing).unwrap();
+        Setup {
+            installed,
+            dir: self.dir(name),
+            sockets: self.places.sockets.clone(),
+            identity: self.identity.clone(),
+            config,
+            transport: Transport::Socket,
+        }
+    }
+
+    pub(crate) fn dir(&self, name: &str) -> PathBuf {
+        self.places.data.join(name)
+    }
+
+    pub(crate) fn instance(&self, dbms: Dbms, version: &str, transport: Transport) -> Instance {
+        let name = format!("{dbms}{version}{transport}");
+        let setup = Setup { transport, ..self.setup(self.installed(dbms, version), &name, &[]) };
+        watched(|watch| Instance::create(setup, watch)).unwrap_or_else(|e| panic!("{}", chain(&e)))
+    }
+}
+
+/// An error with its sources, as the binary prints it.
+pub(crate) fn chain(error: &dyn std::error::Error) -> String {
+    let mut text = error.to_string();
+    let mut source = error.source();
+    while let Some(error) = source {
+        text.push_str(&format!(": {error}"));
+        source = error.source();
+    }
+    text
+}
+
+/// Runs a test on each server that was chosen.
+pub(crate) fn for_each_server(test: impl Fn(&Bench, Dbms, &str)) {
+    let bench = Bench::new();
+    #[expect(clippy::disallowed_methods, reason = "a test's own switch")]
+    let chosen = std::env::var("RQPS_TEST_SERVERS").unwrap_or_default();
+    let chosen = match chosen.as_str() {
+        "" => "postgres@11.22 mariadb@10.2.11".to_owned(),
+        "all" => {
+            let catalogue = Catalogue::builtin().unwrap();
+            let names = catalogue.servers().iter().map(|e| format!("{}@{}", e.dbms, e.version));
+            names.collect::<Vec<_>>().join(" ")
+        }
+        _ => chosen,
+    };
+    for name in chosen.split_whitespace() {
+        eprintln!("server {name}");
+        let (dbms, version) = name.split_once('@').unwrap();
+        test(&bench, dbms.parse().unwrap(), version);
+    }
+}

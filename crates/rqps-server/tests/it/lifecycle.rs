@@ -1,0 +1,113 @@
+//! From nothing to a server, its use over all transports, and back to nothing.
+
+use std::time::Duration;
+
+use rqps_model::{Dbms, Transport};
+use rqps_server::{Stopped, connect};
+
+use crate::bench::{chain, for_each_server, watched};
+
+const STOP: Duration = Duration::from_secs(60);
+
+#[test]
+fn a_server_lives_and_leaves_nothing() {
+    for_each_server(|bench, dbms, version| {
+        let instance = bench.instance(dbms, version, Transport::Socket);
+        let server =
+            watched(|w| instance.start(None, w)).unwrap_or_else(|e| panic!("{}", chain(&e)));
+        let pid = server.pid();
+        assert!(server.is_alive() && server.socket().as_os_str().len() < 100);
+        for transport in [Transport::Socket, Transport::Tcp] {
+            let mut connection = connect(dbms, &server.endpoint(transport)).unwrap();
+            let text = connection.query("select version()").unwrap();
+            assert!(text.scalar().unwrap().contains(version), "{text:?}");
+            let session = connection.session();
+            assert_eq!(session.transport, transport.to_string());
+            assert_eq!(session.tls, "");
+        }
+        // Encryption was not asked for, and is not on offer.
+        assert!(connect(dbms, &server.endpoint(Transport::Tls)).is_err());
+        // Nobody gets in without the password.
+        for user in ["root", "postgres", "rqps", ""] {
+            let mut endpoint = server.endpoint(Transport::Tcp);
+            endpoint.password.0.clear();
+            user.clone_into(&mut endpoint.user);
+            assert!(connect(dbms, &endpoint).is_err(), "{user} gets in");
+        }
+        runs_as_it_should(pid, bench.identity.uid.as_raw());
+        assert!(server.data_dir_bytes() > 1_000_000);
+        assert_eq!(server.stop(STOP).unwrap(), Stopped::Clean);
+
+        // Data survive a restart.
+        let server = watched(|w| instance.start(None, w)).unwrap();
+        server.connect().unwrap().query("create table t (i int)").unwrap();
+        assert_eq!(server.stop(STOP).unwrap(), Stopped::Clean);
+        let server = watched(|w| instance.start(None, w)).unwrap();
+        server.connect().unwrap().query("select * from t").unwrap();
+        let socket = server.socket().to_owned();
+        drop(server);
+        assert!(!std::path::Path::new(&format!("/proc/{pid}")).exists());
+        assert!(!socket.exists());
+        let dir = instance.setup().dir.clone();
+        instance.remove().unwrap();
+        assert!(!dir.exists());
+    });
+}
+
+/// As the right user, and in a process group of its own.
+fn runs_as_it_should(pid: i32, uid: u32) {
+    let status = std::fs::read_to_string(format!("/proc/{pid}/status")).unwrap();
+    let line = status.lines().find(|line| line.starts_with("Uid:")).unwrap();
+    assert_eq!(line.split_whitespace().nth(1).unwrap(), uid.to_string());
+    let groups = status.lines().find(|line| line.starts_with("Groups:")).unwrap();
+    if uid != 0 && nix::unistd::geteuid().is_root() {
+        assert!(groups.split_whitespace().count() <= 2, "{groups}");
+    }
+}
+
+#[test]
+fn tls_is_had_or_refused_in_words() {
+    for_each_server(|bench, dbms, version| {
+        let instance = bench.instance(dbms, version, Transport::Tls);
+        match watched(|w| instance.start(None, w)) {
+            Ok(server) => {
+                let connection = connect(dbms, &server.endpoint(Transport::Tls)).unwrap();
+                let session = connection.session();
+                assert!(session.tls.starts_with("TLSv1."), "{session:?}");
+                assert_eq!(server.stop(STOP).unwrap(), Stopped::Clean);
+            }
+            // Before TLS 1.2 was usual, MySQL and MariaDB were built with less.
+            Err(error) => {
+                assert_ne!(dbms, Dbms::Postgres, "{}", chain(&error));
+                let text = chain(&error);
+                assert!(text.contains("cannot do transport = \"tls\""), "{text}");
+                eprintln!("{text}");
+            }
+        }
+        instance.remove().unwrap();
+    });
+}
+
+#[test]
+fn three_at_once() {
+    for_each_server(|bench, dbms, version| {
+        let installed = bench.installed(dbms, version);
+        let servers: Vec<_> = ["a", "b", "c"]
+            .iter()
+            .map(|name| {
+                let setup = bench.setup(installed.clone(), &format!("{dbms}{version}{name}"), &[]);
+                let instance = watched(|w| rqps_server::Instance::create(setup, w)).unwrap();
+                let server = watched(|w| instance.start(None, w)).unwrap();
+                (instance, server)
+            })
+            .collect();
+        for (i, (_, server)) in servers.iter().enumerate() {
+            let mut connection = server.connect().unwrap();
+            connection.query(&format!("create table t{i} (i int)")).unwrap();
+        }
+        for (instance, server) in servers {
+            assert_eq!(server.stop(STOP).unwrap(), Stopped::Clean);
+            instance.remove().unwrap();
+        }
+    });
+}

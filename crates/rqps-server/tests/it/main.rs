@@ -1,0 +1,15 @@
+//! Real servers, fetched by the test: the whole life of each, and what goes wrong on the way.
+//!
+//! By default the two smallest; `RQPS_TEST_SERVERS="mysql@8.0.33 postgres@18.0"` takes others, `all`
+//! takes the whole catalogue. They are kept in the target directory from one test to the next.
+
+#[cfg(test)]
+mod bench;
+#[cfg(test)]
+mod lifecycle;
+#[cfg(test)]
+mod orphans;
+#[cfg(test)]
+mod refusals;
+#[cfg(test)]
+mod work;

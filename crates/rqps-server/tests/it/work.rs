@@ -1,0 +1,139 @@
+//! Settling, threads, settings and sizes on real servers with some data.
+
+use std::time::Duration;
+
+use rqps_client::Connection;
+use rqps_model::{Dbms, Transport};
+use rqps_server::{RunningServer, connect, facts, process, threads};
+
+use crate::bench::{chain, for_each_server, watched};
+
+/// Rows of the table.
+const ROWS: u64 = 40_000;
+
+fn load(dbms: Dbms, connection: &mut dyn Connection) {
+    let engine = if dbms.is_mysql_family() { " engine=innodb" } else { "" };
+    let sql = format!("create table sbtest1 (id int primary key, k int, c varchar(120)){engine}");
+    connection.query(&sql).unwrap();
+    connection.query("create index k on sbtest1 (k)").unwrap();
+    for start in (0..ROWS).step_by(10_000) {
+        let rows: Vec<String> = (start..start + 10_000)
+            .map(|i| format!("({i},{},'{:0>100}')", i * 7919 % ROWS, i))
+            .collect();
+        connection.query(&format!("insert into sbtest1 values {}", rows.join(","))).unwrap();
+    }
+    connection.query("update sbtest1 set k = k + 1").unwrap();
+    connection.query("delete from sbtest1 where id % 4 = 0").unwrap();
+}
+
+#[test]
+fn settling_leaves_nothing_to_do_and_no_trace() {
+    for_each_server(|bench, dbms, version| {
+        let instance = bench.instance(dbms, version, Transport::Socket);
+        let server = watched(|w| instance.start(None, w)).unwrap();
+        let mut connection = server.connect().unwrap();
+        load(dbms, connection.as_mut());
+        let before = facts::effective_settings(dbms, connection.as_mut()).unwrap();
+        let settled =
+            watched(|w| server.settle(ROWS, w)).unwrap_or_else(|e| panic!("{}", chain(&e)));
+        eprintln!("{settled:?}");
+        assert!(settled.at_rest(), "{settled:?}");
+        assert!(!settled.detail.iter().any(|line| line.contains("not done")), "{settled:?}");
+        let mut after = facts::effective_settings(dbms, connection.as_mut()).unwrap();
+        // These change by themselves.
+        let volatile = |name: &str| {
+            ["timestamp", "gtid", "last", "rand", "pseudo", "identity"]
+                .iter()
+                .any(|v| name.contains(v))
+        };
+        after.retain(|name, value| before.get(name) != Some(value) && !volatile(name));
+        assert!(after.is_empty(), "settling left settings changed: {after:?}");
+        let bytes = facts::database_bytes(dbms, server.version(), connection.as_mut()).unwrap();
+        let row_bytes = 100 * ROWS * 3 / 4;
+        assert!((row_bytes..10 * row_bytes).contains(&bytes), "{bytes}");
+        connection_facts(&server, connection.as_mut());
+        if dbms.is_mysql_family() {
+            let logs = connection.query("SHOW BINARY LOGS").unwrap();
+            assert_eq!(logs.rows.len(), 1, "{logs:?}");
+        }
+        drop(server);
+        instance.remove().unwrap();
+    });
+}
+
+/// The profile's promises, as the server and the session see them.
+fn connection_facts(server: &RunningServer, connection: &mut dyn Connection) {
+    let dbms = server.dbms();
+    let settings = facts::effective_settings(dbms, connection).unwrap();
+    let session = facts::session_facts(dbms, connection).unwrap();
+    assert_eq!(session["transport"], "socket");
+    eprintln!("{session:?}");
+    let promised: &[(&str, &str)] = if dbms.is_mysql_family() {
+        assert_eq!(session["transaction_isolation"], "REPEATABLE-READ");
+        assert_eq!(session["character_set_client"], "latin1", "{session:?}");
+        assert_eq!(session["character_set_database"], "latin1", "{session:?}");
+        assert_eq!(session["Ssl_cipher"], "");
+        &[
+            ("log_bin", "ON"),
+            ("sync_binlog", "0"),
+            ("innodb_flush_log_at_trx_commit", "2"),
+            ("performance_schema", "OFF"),
+            ("innodb_adaptive_hash_index", "OFF"),
+            ("bind_address", "127.0.0.1"),
+        ]
+    } else {
+        assert_eq!(session["lc_collate"], "C");
+        &[("synchronous_commit", "off"), ("fsync", "on"), ("data_checksums", "off"), ("ssl", "off")]
+    };
+    for (name, value) in promised {
+        // 5.5 and MariaDB before 10.2 do not show the address.
+        let got = settings.get(*name).map_or(*value, String::as_str);
+        assert_eq!(got, *value, "{name}");
+    }
+    for line in server.log_since_start().lines().filter(|line| line.contains("[Warning]")) {
+        eprintln!("{line}");
+    }
+    let warnings = rqps_server::log_text::adjusted_values(&server.log_since_start());
+    assert!(warnings.is_empty(), "{warnings:?}");
+}
+
+#[test]
+fn the_thread_behind_a_connection_is_found_every_time() {
+    for_each_server(|bench, dbms, version| {
+        let instance = bench.instance(dbms, version, Transport::Socket);
+        let server = watched(|w| instance.start(None, w)).unwrap();
+        let mut found = Vec::new();
+        let mut connections = Vec::new();
+        for i in 0..8 {
+            let before = server.tasks();
+            let mut connection = connect(
+                dbms,
+                &server.endpoint(if i % 2 == 0 { Transport::Socket } else { Transport::Tcp }),
+            )
+            .unwrap();
+            let tid = server.thread_of(connection.as_mut(), Some(&before)).unwrap();
+            assert!(!found.contains(&tid), "{tid} is said to serve two of {found:?}");
+            found.push(tid);
+            connections.push(connection);
+        }
+        // Without knowledge of before, the same; and it is that thread that does the work.
+        for (connection, tid) in connections.iter_mut().zip(&found) {
+            assert_eq!(server.thread_of(connection.as_mut(), None).unwrap(), *tid);
+            let ns = || {
+                let text = std::fs::read_to_string(format!("/proc/{tid}/schedstat")).unwrap();
+                text.split(' ').next().unwrap().parse::<u64>().unwrap()
+            };
+            let start = ns();
+            for _ in 0..200 {
+                connection.query("select 1").unwrap();
+            }
+            assert!(ns() - start > 500_000, "{tid} did little: {} ns", ns() - start);
+            threads::pin_thread(*tid, &[0]).unwrap();
+        }
+        threads::pin_all(&server.processes(), &[0]).unwrap();
+        assert_eq!(process::tree(server.pid()).first(), Some(&server.pid()));
+        drop(connections);
+        assert!(server.stop(Duration::from_secs(60)).is_ok());
+        instance.remove().unwrap();
+    });
+}
