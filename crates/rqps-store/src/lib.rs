@@ -1,1 +1,33 @@
+//! The results store: one SQLite file and a directory of artifacts. All SQL over results is here.
 //!
+//! ```text
+//!   results/rqps.db               every run, in the tables that docs/schema.md explains
+//!   results/artifacts/RUN/        files of one run: server logs, configurations, its lock
+//! ```
+//!
+//! What was measured is written once and never changed (the database itself refuses to). A slice is
+//! stored in one transaction that is on disk when the call returns, so that whatever ends rqps
+//! loses at most the slice under way.
+
+pub mod artifact;
+pub mod error;
+pub mod lock;
+pub mod run_ref;
+pub mod store;
+pub mod summary;
+
+mod change;
+mod counters;
+mod insert;
+mod mark_text;
+mod migrate;
+mod select;
+mod slices;
+mod values;
+
+pub use artifact::Artifact;
+pub use error::Error;
+pub use lock::RunLock;
+pub use run_ref::RunRef;
+pub use store::Store;
+pub use summary::RunSummary;

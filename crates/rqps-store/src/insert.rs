@@ -1,0 +1,221 @@
+//! Stores a run's beginning, and its slices one by one.
+
+use rqps_model::run::SystemStep;
+use rqps_model::{Host, Run, RunStep, RunSystem, Slice, StepInfo, StepOutcome};
+use rusqlite::{Connection, params};
+
+use crate::Error;
+use crate::slices::{self, Place};
+use crate::store::{Store, check_run_id};
+use crate::values::{Json, Text, Word};
+
+/// Scope of a server's effective settings.
+pub(crate) const SERVER_SCOPE: &str = "server";
+/// Scope of facts of the benchmark's own session.
+pub(crate) const SESSION_SCOPE: &str = "session";
+
+impl Store {
+    /// Stores a run, with the slices that it has already (a new run has none).
+    ///
+    /// # Errors
+    /// When its id is taken or no good, or the store cannot be written.
+    pub fn create_run(&self, run: &Run) -> Result<(), Error> {
+        check_run_id(&run.id)?;
+        self.transact(&format!("store run {}", run.id), |transaction| {
+            insert_run(transaction, run)?;
+            for (system_idx, system) in run.systems.iter().enumerate() {
+                insert_system(transaction, &run.id, system_idx, system)?;
+            }
+            for (step_idx, step) in run.steps.iter().enumerate() {
+                insert_step(transaction, &run.id, step_idx, step)?;
+            }
+            Ok(())
+        })
+    }
+
+    /// Stores a slice. When this returns it is on disk; it is never changed again.
+    ///
+    /// # Errors
+    /// When a slice with its idx is stored already, the run has no such step or system, or the
+    /// store cannot be written. Nothing of the slice is stored then.
+    pub fn insert_slice(
+        &self,
+        run_id: &str,
+        step_idx: usize,
+        system_idx: usize,
+        slice: &Slice,
+    ) -> Result<(), Error> {
+        let place = Place { run_id, step_idx, system_idx };
+        let action = format!(
+            "store slice {} of step {step_idx} on system {system_idx} of run {run_id}",
+            slice.idx
+        );
+        self.transact(&action, |transaction| slices::insert(transaction, place, slice))
+    }
+}
+
+fn insert_run(connection: &Connection, run: &Run) -> rusqlite::Result<()> {
+    let Run {
+        id,
+        name,
+        status,
+        started_unix_ms,
+        finished_unix_ms,
+        n_resumed,
+        rqps_version,
+        command_line,
+        plan,
+        seed,
+        schedule,
+        host,
+        base,
+        systems: _,
+        steps: _,
+    } = run;
+    let Host { hostname, kernel, os, cpu_model, n_cpus, memory_bytes, virtual_machine, storage } =
+        host;
+    connection
+        .prepare_cached(
+            "INSERT INTO run (run_id, name, status, started_unix_ms, finished_unix_ms, n_resumed,
+               rqps_version, command_line, plan, seed, schedule, base_system_idx, host_name,
+               host_kernel, host_os, host_cpu_model, host_n_cpus, host_memory_bytes,
+               host_virtual_machine, host_storage)
+             VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+        )?
+        .execute(params![
+            id,
+            name,
+            Word(status),
+            started_unix_ms,
+            finished_unix_ms,
+            n_resumed,
+            rqps_version,
+            command_line,
+            plan,
+            Text(seed),
+            Json(schedule),
+            base,
+            hostname,
+            kernel,
+            os,
+            cpu_model,
+            n_cpus,
+            memory_bytes,
+            virtual_machine,
+            storage,
+        ])?;
+    Ok(())
+}
+
+fn insert_system(
+    connection: &Connection,
+    run_id: &str,
+    system_idx: usize,
+    system: &RunSystem,
+) -> rusqlite::Result<()> {
+    let RunSystem { spec, version, version_text, origin, settings: _, session: _ } = system;
+    connection
+        .prepare_cached(
+            "INSERT INTO system (run_id, system_idx, label, dbms, engine, config, transport, spec,
+               version, version_text, origin)
+             VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+        )?
+        .execute(params![
+            run_id,
+            system_idx,
+            spec.label.as_str(),
+            Word(spec.dbms),
+            Word(spec.engine),
+            spec.config,
+            Word(spec.transport),
+            Json(spec),
+            version.as_ref().map(Text),
+            version_text,
+            origin,
+        ])?;
+    insert_settings(connection, run_id, system_idx, system)
+}
+
+/// Inserts a system's settings and session facts, of which none may be there.
+pub(crate) fn insert_settings(
+    connection: &Connection,
+    run_id: &str,
+    system_idx: usize,
+    system: &RunSystem,
+) -> rusqlite::Result<()> {
+    let mut statement = connection.prepare_cached(
+        "INSERT INTO setting (run_id, system_idx, scope, name, value) VALUES (?, ?, ?, ?, ?)",
+    )?;
+    for (scope, facts) in [(SERVER_SCOPE, &system.settings), (SESSION_SCOPE, &system.session)] {
+        for (name, value) in facts {
+            statement.execute(params![run_id, system_idx, scope, name, value])?;
+        }
+    }
+    Ok(())
+}
+
+fn insert_step(
+    connection: &Connection,
+    run_id: &str,
+    step_idx: usize,
+    step: &RunStep,
+) -> rusqlite::Result<()> {
+    let RunStep { info, clients, placement, systems } = step;
+    let StepInfo { name, family, n, kind, group, figure, what } = info;
+    connection
+        .prepare_cached(
+            "INSERT INTO step (run_id, step_idx, name, family, n, kind, step_group, figure, what,
+               n_clients, placement)
+             VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+        )?
+        .execute(params![
+            run_id,
+            step_idx,
+            name,
+            family,
+            n,
+            Word(kind),
+            Word(group),
+            Word(figure),
+            what,
+            clients,
+            Word(placement),
+        ])?;
+    for (system_idx, system) in systems.iter().enumerate() {
+        insert_step_system(connection, Place { run_id, step_idx, system_idx }, system)?;
+    }
+    Ok(())
+}
+
+fn insert_step_system(
+    connection: &Connection,
+    place: Place<'_>,
+    system: &SystemStep,
+) -> rusqlite::Result<()> {
+    let SystemStep { outcome, slices, database_bytes } = system;
+    let (outcome, reason) = outcome_columns(outcome);
+    connection
+        .prepare_cached(
+            "INSERT INTO step_system (run_id, step_idx, system_idx, outcome, failure_reason,
+               database_bytes)
+             VALUES (?, ?, ?, ?, ?, ?)",
+        )?
+        .execute(params![
+            place.run_id,
+            place.step_idx,
+            place.system_idx,
+            outcome,
+            reason,
+            database_bytes
+        ])?;
+    slices.iter().try_for_each(|slice| slices::insert(connection, place, slice))
+}
+
+/// The columns `outcome` and `failure_reason`.
+pub(crate) fn outcome_columns(outcome: &StepOutcome) -> (&'static str, Option<&str>) {
+    match outcome {
+        StepOutcome::Pending => ("pending", None),
+        StepOutcome::Done => ("done", None),
+        StepOutcome::Failed { reason } => ("failed", Some(reason)),
+    }
+}

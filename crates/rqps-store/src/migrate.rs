@@ -1,0 +1,51 @@
+//! Brings a database to the newest schema, one numbered migration after the other.
+
+use std::path::Path;
+
+use rusqlite::{Connection, Transaction, TransactionBehavior};
+
+use crate::Error;
+
+/// What SQLite's header says that the file is: `rQPS` in ASCII.
+const APPLICATION_ID: i64 = 0x7251_5053;
+
+/// Migration i brings schema i to schema i + 1. They are never changed once released.
+const MIGRATIONS: &[&str] = &[include_str!("../migrations/0001.sql")];
+
+/// Brings the database to the newest schema.
+pub(crate) fn migrate(connection: &Connection, path: &Path) -> Result<(), Error> {
+    let sql = |e| Error::of_sql(path, "read the schema", e);
+    let known = i64::try_from(MIGRATIONS.len()).unwrap_or(i64::MAX);
+    let found = read_schema(connection, path).map_err(sql)??;
+    if found > known {
+        return Err(Error::Newer { path: path.to_path_buf(), found, known });
+    }
+    if found == known {
+        return Ok(());
+    }
+    let sql = |e| Error::of_sql(path, "bring the schema up to date", e);
+    // Another process may do the same: who comes second finds it done.
+    let transaction =
+        Transaction::new_unchecked(connection, TransactionBehavior::Immediate).map_err(sql)?;
+    let found = read_schema(&transaction, path).map_err(sql)??;
+    for (migration, number) in MIGRATIONS.iter().zip(1_i64..) {
+        if number > found {
+            transaction.execute_batch(migration).map_err(sql)?;
+            transaction.pragma_update(None, "user_version", number).map_err(sql)?;
+        }
+    }
+    transaction.pragma_update(None, "application_id", APPLICATION_ID).map_err(sql)?;
+    transaction.commit().map_err(sql)
+}
+
+/// The schema's number, 0 for an empty file; an error for a database of something else.
+fn read_schema(connection: &Connection, path: &Path) -> rusqlite::Result<Result<i64, Error>> {
+    let number = |sql: &str| connection.query_row(sql, [], |row| row.get::<_, i64>(0));
+    let application = number("PRAGMA application_id")?;
+    let is_empty = number("SELECT count(*) FROM sqlite_schema")? == 0;
+    if application == APPLICATION_ID || (application == 0 && is_empty) {
+        number("PRAGMA user_version").map(Ok)
+    } else {
+        Ok(Err(Error::NotOurs { path: path.to_path_buf() }))
+    }
+}

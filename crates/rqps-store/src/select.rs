@@ -1,0 +1,191 @@
+//! Reads runs back: whole, or the latest that can go on.
+
+use std::collections::BTreeMap;
+
+use rqps_model::run::SystemStep;
+use rqps_model::{Host, Run, RunStatus, RunStep, RunSystem, StepInfo, StepOutcome};
+use rusqlite::types::Type;
+use rusqlite::{Connection, OptionalExtension as _, Row, params};
+
+use crate::insert::{SERVER_SCOPE, SESSION_SCOPE};
+use crate::mark_text::unknown_word;
+use crate::slices::{self, Place};
+use crate::store::Store;
+use crate::values::{Json, Text, Word};
+use crate::{Error, RunRef};
+
+impl Store {
+    /// A run with all its slices.
+    ///
+    /// # Errors
+    /// When no run or several runs are meant, or the store cannot be read.
+    pub fn select_run(&self, run: &RunRef) -> Result<Run, Error> {
+        let run_id = self.resolve(run)?;
+        self.select_by_id(&run_id)
+    }
+
+    /// The latest run of this plan (as TOML with every default, as it is stored) that has not
+    /// finished, with its slices; `None` when there is none. Whether a process still works on it is
+    /// for [`Store::lock_run`] to say.
+    ///
+    /// # Errors
+    /// When the store cannot be read.
+    pub fn select_latest_unfinished(&self, plan: &str) -> Result<Option<Run>, Error> {
+        let sql = "SELECT run_id FROM run WHERE plan = ? AND status <> ?
+                   ORDER BY started_unix_ms DESC, run_id DESC LIMIT 1";
+        let of = params![plan, Word(RunStatus::Finished)];
+        let run_id = self
+            .connection
+            .query_row(sql, of, |row| row.get::<_, String>(0))
+            .optional()
+            .map_err(|e| self.sql_error("look for a run to go on with", e))?;
+        run_id.map(|run_id| self.select_by_id(&run_id)).transpose()
+    }
+
+    fn select_by_id(&self, run_id: &str) -> Result<Run, Error> {
+        // One transaction, so that a run that is being measured is seen as of one moment.
+        let read = || {
+            let transaction = self.connection.unchecked_transaction()?;
+            select_whole(&transaction, run_id)
+        };
+        read().map_err(|e| self.sql_error(&format!("read run {run_id}"), e))
+    }
+}
+
+fn select_whole(connection: &Connection, run_id: &str) -> rusqlite::Result<Run> {
+    let sql = "SELECT run_id, name, status, started_unix_ms, finished_unix_ms, n_resumed,
+                 rqps_version, command_line, plan, seed, schedule, base_system_idx, host_name,
+                 host_kernel, host_os, host_cpu_model, host_n_cpus, host_memory_bytes,
+                 host_virtual_machine, host_storage
+               FROM run WHERE run_id = ?";
+    let mut run = connection.prepare_cached(sql)?.query_row([run_id], run_of)?;
+    run.systems = select_systems(connection, run_id)?;
+    run.steps = select_steps(connection, run_id)?;
+    if run.base >= run.systems.len() {
+        let problem = format!("base {} of {} systems", run.base, run.systems.len());
+        return Err(rusqlite::Error::FromSqlConversionFailure(11, Type::Integer, problem.into()));
+    }
+    Ok(run)
+}
+
+fn run_of(row: &Row<'_>) -> rusqlite::Result<Run> {
+    Ok(Run {
+        id: row.get(0)?,
+        name: row.get(1)?,
+        status: row.get::<_, Word<_>>(2)?.0,
+        started_unix_ms: row.get(3)?,
+        finished_unix_ms: row.get(4)?,
+        n_resumed: row.get(5)?,
+        rqps_version: row.get(6)?,
+        command_line: row.get(7)?,
+        plan: row.get(8)?,
+        seed: row.get::<_, Text<_>>(9)?.0,
+        schedule: row.get::<_, Json<_>>(10)?.0,
+        base: row.get(11)?,
+        host: Host {
+            hostname: row.get(12)?,
+            kernel: row.get(13)?,
+            os: row.get(14)?,
+            cpu_model: row.get(15)?,
+            n_cpus: row.get(16)?,
+            memory_bytes: row.get(17)?,
+            virtual_machine: row.get(18)?,
+            storage: row.get(19)?,
+        },
+        systems: Vec::new(),
+        steps: Vec::new(),
+    })
+}
+
+fn select_systems(connection: &Connection, run_id: &str) -> rusqlite::Result<Vec<RunSystem>> {
+    let mut statement = connection.prepare_cached(
+        "SELECT spec, version, version_text, origin FROM system WHERE run_id = ?
+         ORDER BY system_idx",
+    )?;
+    let system = |row: &Row<'_>| {
+        Ok(RunSystem {
+            spec: row.get::<_, Json<_>>(0)?.0,
+            version: row.get::<_, Option<Text<_>>>(1)?.map(|text| text.0),
+            version_text: row.get(2)?,
+            origin: row.get(3)?,
+            settings: BTreeMap::new(),
+            session: BTreeMap::new(),
+        })
+    };
+    let systems = statement.query_map([run_id], system)?;
+    let mut systems = systems.collect::<rusqlite::Result<Vec<_>>>()?;
+    for (system_idx, system) in systems.iter_mut().enumerate() {
+        system.settings = select_settings(connection, (run_id, system_idx), SERVER_SCOPE)?;
+        system.session = select_settings(connection, (run_id, system_idx), SESSION_SCOPE)?;
+    }
+    Ok(systems)
+}
+
+fn select_settings(
+    connection: &Connection,
+    (run_id, system_idx): (&str, usize),
+    scope: &str,
+) -> rusqlite::Result<BTreeMap<String, String>> {
+    let mut statement = connection.prepare_cached(
+        "SELECT name, value FROM setting WHERE run_id = ? AND system_idx = ? AND scope = ?",
+    )?;
+    let pair = |row: &Row<'_>| Ok((row.get(0)?, row.get(1)?));
+    statement.query_map(params![run_id, system_idx, scope], pair)?.collect()
+}
+
+fn select_steps(connection: &Connection, run_id: &str) -> rusqlite::Result<Vec<RunStep>> {
+    let mut statement = connection.prepare_cached(
+        "SELECT name, family, n, kind, step_group, figure, what, n_clients, placement FROM step
+         WHERE run_id = ? ORDER BY step_idx",
+    )?;
+    let step = |row: &Row<'_>| {
+        let info = StepInfo {
+            name: row.get(0)?,
+            family: row.get(1)?,
+            n: row.get(2)?,
+            kind: row.get::<_, Word<_>>(3)?.0,
+            group: row.get::<_, Word<_>>(4)?.0,
+            figure: row.get::<_, Word<_>>(5)?.0,
+            what: row.get(6)?,
+        };
+        let placement = row.get::<_, Word<_>>(8)?.0;
+        Ok(RunStep { info, clients: row.get(7)?, placement, systems: Vec::new() })
+    };
+    let steps = statement.query_map([run_id], step)?;
+    let mut steps = steps.collect::<rusqlite::Result<Vec<_>>>()?;
+    for (step_idx, step) in steps.iter_mut().enumerate() {
+        step.systems = select_step_systems(connection, run_id, step_idx)?;
+    }
+    Ok(steps)
+}
+
+fn select_step_systems(
+    connection: &Connection,
+    run_id: &str,
+    step_idx: usize,
+) -> rusqlite::Result<Vec<SystemStep>> {
+    let mut statement = connection.prepare_cached(
+        "SELECT outcome, failure_reason, database_bytes FROM step_system
+         WHERE run_id = ? AND step_idx = ? ORDER BY system_idx",
+    )?;
+    let system = |row: &Row<'_>| {
+        let database_bytes = row.get(2)?;
+        Ok(SystemStep { outcome: outcome_of(row)?, slices: Vec::new(), database_bytes })
+    };
+    let systems = statement.query_map(params![run_id, step_idx], system)?;
+    let mut systems = systems.collect::<rusqlite::Result<Vec<_>>>()?;
+    for (system_idx, system) in systems.iter_mut().enumerate() {
+        system.slices = slices::select(connection, Place { run_id, step_idx, system_idx })?;
+    }
+    Ok(systems)
+}
+
+fn outcome_of(row: &Row<'_>) -> rusqlite::Result<StepOutcome> {
+    let word: String = row.get(0)?;
+    match word.as_str() {
+        "pending" => Ok(StepOutcome::Pending),
+        "done" => Ok(StepOutcome::Done),
+        "failed" => Ok(StepOutcome::Failed { reason: row.get(1)? }),
+        _ => Err(unknown_word("outcome", &word)),
+    }
+}

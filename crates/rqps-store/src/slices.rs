@@ -1,0 +1,253 @@
+//! Slices with all that belongs to them: into the tables, and out of them again.
+
+use rqps_model::{ErrorCount, Lateness, Sample, SeriesPoint, Slice, Windows};
+use rusqlite::{Connection, Row, ToSql, params};
+
+use crate::counters::{COLUMNS, Counters};
+use crate::mark_text;
+use crate::values::{Json, Text};
+
+/// The slice's own columns, before [`COLUMNS`].
+const OWN: [&str; 17] = [
+    "slice_idx",
+    "start_unix_ms",
+    "duration_ns",
+    "seed",
+    "n_events",
+    "n_queries",
+    "n_operations",
+    "n_rows",
+    "lateness_n_due",
+    "lateness_n_late",
+    "lateness_n_missed",
+    "lateness_max_ns",
+    "lateness_sum_ns",
+    "window_length_ns",
+    "window_counts",
+    "response_times",
+    "usage_wall_ns",
+];
+
+/// Where a slice belongs.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Place<'a> {
+    pub(crate) run_id: &'a str,
+    pub(crate) step_idx: usize,
+    pub(crate) system_idx: usize,
+}
+
+/// Inserts a slice and all that belongs to it, in the caller's transaction.
+pub(crate) fn insert(
+    connection: &Connection,
+    place: Place<'_>,
+    slice: &Slice,
+) -> rusqlite::Result<()> {
+    let Slice {
+        idx,
+        start_unix_ms,
+        duration_ns,
+        seed,
+        n_events,
+        n_queries,
+        n_operations,
+        n_rows,
+        errors,
+        lateness,
+        windows: Windows { length_ns, counts },
+        series,
+        response_times,
+        usage,
+        samples,
+        marks: _,
+    } = slice;
+    let late = lateness.as_ref();
+    let seed = Text(seed);
+    let (counts, late_columns) = (Json(counts), late.map_or([None; 5], late_values));
+    let mut values: Vec<&dyn ToSql> =
+        vec![&place.run_id, &place.step_idx, &place.system_idx, idx, start_unix_ms, duration_ns];
+    values.extend([&seed as &dyn ToSql, n_events, n_queries, n_operations, n_rows]);
+    values.extend(late_columns.iter().map(|v| v as &dyn ToSql));
+    values.extend([length_ns as &dyn ToSql, &counts, response_times, &usage.wall_ns]);
+    let counters: Vec<_> = Counters::of_usage(usage).values().collect();
+    values.extend(counters.iter().map(|v| v as &dyn ToSql));
+    let sql = format!(
+        "INSERT INTO slice (run_id, step_idx, system_idx, {}, {}) VALUES ({})",
+        OWN.join(", "),
+        COLUMNS.join(", "),
+        question_marks(values.len())
+    );
+    connection.prepare_cached(&sql)?.execute(values.as_slice())?;
+    let slice_id = connection.last_insert_rowid();
+    insert_series(connection, slice_id, series)?;
+    insert_samples(connection, slice_id, samples)?;
+    insert_errors(connection, slice_id, errors)?;
+    insert_marks(connection, slice_id, slice)
+}
+
+/// The slices of a step on a system, in order of their idx.
+pub(crate) fn select(connection: &Connection, place: Place<'_>) -> rusqlite::Result<Vec<Slice>> {
+    let sql = format!(
+        "SELECT slice_id, {}, {} FROM slice
+         WHERE run_id = ? AND step_idx = ? AND system_idx = ? ORDER BY slice_idx",
+        OWN.join(", "),
+        COLUMNS.join(", ")
+    );
+    let mut statement = connection.prepare_cached(&sql)?;
+    let of = params![place.run_id, place.step_idx, place.system_idx];
+    let rows = statement.query_map(of, |row| Ok((row.get::<_, i64>(0)?, slice_of(row)?)))?;
+    let mut slices = Vec::new();
+    for row in rows {
+        let (slice_id, mut slice) = row?;
+        slice.series = select_series(connection, slice_id)?;
+        slice.samples = select_samples(connection, slice_id)?;
+        slice.errors = select_errors(connection, slice_id)?;
+        slice.marks = select_marks(connection, slice_id)?;
+        slices.push(slice);
+    }
+    Ok(slices)
+}
+
+/// The slice of a row of `slice_id`, [`OWN`] and [`COLUMNS`], without what other tables hold.
+fn slice_of(row: &Row<'_>) -> rusqlite::Result<Slice> {
+    let has_rate = row.get::<_, Option<u64>>(9)?.is_some();
+    Ok(Slice {
+        idx: row.get(1)?,
+        start_unix_ms: row.get(2)?,
+        duration_ns: row.get(3)?,
+        seed: row.get::<_, Text<u64>>(4)?.0,
+        n_events: row.get(5)?,
+        n_queries: row.get(6)?,
+        n_operations: row.get(7)?,
+        n_rows: row.get(8)?,
+        lateness: has_rate.then(|| lateness_of(row)).transpose()?,
+        windows: Windows { length_ns: row.get(14)?, counts: row.get::<_, Json<_>>(15)?.0 },
+        response_times: row.get(16)?,
+        usage: Counters::of_row(row, 1 + OWN.len())?.into_usage(row.get(17)?),
+        errors: Vec::new(),
+        series: Vec::new(),
+        samples: Vec::new(),
+        marks: Vec::new(),
+    })
+}
+
+fn late_values(lateness: &Lateness) -> [Option<u64>; 5] {
+    let Lateness { n_due, n_late, n_missed, max_ns, sum_ns } = *lateness;
+    [n_due, n_late, n_missed, max_ns, sum_ns].map(Some)
+}
+
+fn lateness_of(row: &Row<'_>) -> rusqlite::Result<Lateness> {
+    Ok(Lateness {
+        n_due: row.get(9)?,
+        n_late: row.get(10)?,
+        n_missed: row.get(11)?,
+        max_ns: row.get(12)?,
+        sum_ns: row.get(13)?,
+    })
+}
+
+fn insert_series(
+    connection: &Connection,
+    slice_id: i64,
+    series: &[SeriesPoint],
+) -> rusqlite::Result<()> {
+    let mut statement = connection.prepare_cached(
+        "INSERT INTO second (slice_id, second_idx, n_queries, n_events, n_errors, sum_ns, max_ns)
+         VALUES (?, ?, ?, ?, ?, ?, ?)",
+    )?;
+    for (i, point) in series.iter().enumerate() {
+        let SeriesPoint { queries, events, errors, sum_ns, max_ns } = *point;
+        statement.execute(params![slice_id, i, queries, events, errors, sum_ns, max_ns])?;
+    }
+    Ok(())
+}
+
+fn select_series(connection: &Connection, slice_id: i64) -> rusqlite::Result<Vec<SeriesPoint>> {
+    let mut statement = connection.prepare_cached(
+        "SELECT n_queries, n_events, n_errors, sum_ns, max_ns FROM second
+         WHERE slice_id = ? ORDER BY second_idx",
+    )?;
+    let point = |row: &Row<'_>| {
+        Ok(SeriesPoint {
+            queries: row.get(0)?,
+            events: row.get(1)?,
+            errors: row.get(2)?,
+            sum_ns: row.get(3)?,
+            max_ns: row.get(4)?,
+        })
+    };
+    statement.query_map([slice_id], point)?.collect()
+}
+
+fn insert_samples(
+    connection: &Connection,
+    slice_id: i64,
+    samples: &[Sample],
+) -> rusqlite::Result<()> {
+    let sql = format!(
+        "INSERT INTO sample (slice_id, sample_idx, at_ns, {}) VALUES ({})",
+        COLUMNS.join(", "),
+        question_marks(3 + COLUMNS.len())
+    );
+    let mut statement = connection.prepare_cached(&sql)?;
+    for (i, sample) in samples.iter().enumerate() {
+        let counters: Vec<_> = Counters::of_sample(sample).values().collect();
+        let mut values: Vec<&dyn ToSql> = vec![&slice_id, &i, &sample.at_ns];
+        values.extend(counters.iter().map(|v| v as &dyn ToSql));
+        statement.execute(values.as_slice())?;
+    }
+    Ok(())
+}
+
+fn select_samples(connection: &Connection, slice_id: i64) -> rusqlite::Result<Vec<Sample>> {
+    let sql = format!(
+        "SELECT at_ns, {} FROM sample WHERE slice_id = ? ORDER BY sample_idx",
+        COLUMNS.join(", ")
+    );
+    let mut statement = connection.prepare_cached(&sql)?;
+    let sample = |row: &Row<'_>| Ok(Counters::of_row(row, 1)?.into_sample(row.get(0)?));
+    statement.query_map([slice_id], sample)?.collect()
+}
+
+fn insert_errors(
+    connection: &Connection,
+    slice_id: i64,
+    errors: &[ErrorCount],
+) -> rusqlite::Result<()> {
+    let mut statement = connection.prepare_cached(
+        "INSERT INTO error_count (slice_id, error_idx, code, n) VALUES (?, ?, ?, ?)",
+    )?;
+    for (i, ErrorCount { code, n }) in errors.iter().enumerate() {
+        statement.execute(params![slice_id, i, code, n])?;
+    }
+    Ok(())
+}
+
+fn select_errors(connection: &Connection, slice_id: i64) -> rusqlite::Result<Vec<ErrorCount>> {
+    let mut statement = connection
+        .prepare_cached("SELECT code, n FROM error_count WHERE slice_id = ? ORDER BY error_idx")?;
+    let error = |row: &Row<'_>| Ok(ErrorCount { code: row.get(0)?, n: row.get(1)? });
+    statement.query_map([slice_id], error)?.collect()
+}
+
+fn insert_marks(connection: &Connection, slice_id: i64, slice: &Slice) -> rusqlite::Result<()> {
+    let mut statement = connection.prepare_cached(
+        "INSERT INTO mark (slice_id, mark_idx, mark, amount, sentence) VALUES (?, ?, ?, ?, ?)",
+    )?;
+    for (i, mark) in slice.marks.iter().enumerate() {
+        let (word, amount, sentence) = mark_text::columns(mark);
+        statement.execute(params![slice_id, i, word, amount, sentence])?;
+    }
+    Ok(())
+}
+
+fn select_marks(connection: &Connection, slice_id: i64) -> rusqlite::Result<Vec<rqps_model::Mark>> {
+    let mut statement = connection.prepare_cached(
+        "SELECT mark, amount, sentence FROM mark WHERE slice_id = ? ORDER BY mark_idx",
+    )?;
+    statement.query_map([slice_id], mark_text::of_row)?.collect()
+}
+
+/// `?, ?, ?` for `n` values.
+fn question_marks(n: usize) -> String {
+    vec!["?"; n].join(", ")
+}

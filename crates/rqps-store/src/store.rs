@@ -1,0 +1,154 @@
+//! The store itself: opening it, its directories, its soundness.
+
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use rusqlite::{Connection, OpenFlags, Transaction, TransactionBehavior};
+
+use crate::Error;
+use crate::migrate::migrate;
+
+/// How long to wait for another process that writes. A slice takes milliseconds to store; a slow
+/// disk under load may take seconds.
+const BUSY_TIMEOUT: Duration = Duration::from_secs(30);
+
+/// A results directory, opened.
+#[derive(Debug)]
+pub struct Store {
+    pub(crate) connection: Connection,
+    dir: PathBuf,
+    path: PathBuf,
+}
+
+impl Store {
+    /// Opens the store of `results_dir`, and creates both where they are missing.
+    ///
+    /// # Errors
+    /// When it cannot be created, read or written, is not a store, or is of a later rqps.
+    pub fn open(results_dir: &Path) -> Result<Self, Error> {
+        create_dir(&results_dir.join("artifacts"))?;
+        Self::open_file(results_dir)
+    }
+
+    /// Opens the store of `results_dir`, which must be there.
+    ///
+    /// # Errors
+    /// [`Error::NoResults`] when it is not; else as [`Store::open`].
+    pub fn open_existing(results_dir: &Path) -> Result<Self, Error> {
+        if !results_dir.join("rqps.db").exists() {
+            return Err(Error::NoResults { dir: results_dir.to_path_buf() });
+        }
+        Self::open_file(results_dir)
+    }
+
+    fn open_file(results_dir: &Path) -> Result<Self, Error> {
+        let path = results_dir.join("rqps.db");
+        let sql = |e| Error::of_sql(&path, "open the store", e);
+        // No URI flag: a path that begins with `file:` is a path.
+        let flags = OpenFlags::SQLITE_OPEN_READ_WRITE
+            | OpenFlags::SQLITE_OPEN_CREATE
+            | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+        let connection = Connection::open_with_flags(&path, flags).map_err(sql)?;
+        connection.busy_timeout(BUSY_TIMEOUT).map_err(sql)?;
+        migrate(&connection, &path)?;
+        // WAL: readers (reports, a browser) and the writer do not wait for one another. FULL: a
+        // commit has reached the disk when it returns (sqlite.org/pragma.html#pragma_synchronous).
+        let to_wal = |row: &rusqlite::Row<'_>| row.get::<_, String>(0);
+        connection.query_row("PRAGMA journal_mode = WAL", [], to_wal).map_err(sql)?;
+        connection.pragma_update(None, "synchronous", "FULL").map_err(sql)?;
+        connection.pragma_update(None, "foreign_keys", true).map_err(sql)?;
+        Ok(Self { connection, dir: results_dir.to_path_buf(), path })
+    }
+
+    /// The results directory.
+    #[must_use]
+    pub fn dir(&self) -> &Path {
+        &self.dir
+    }
+
+    /// The database's file.
+    #[must_use]
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// The directory for files of a run; created where it is missing.
+    ///
+    /// # Errors
+    /// When it cannot be created, or the id cannot be the name of a directory.
+    pub fn artifact_dir(&self, run_id: &str) -> Result<PathBuf, Error> {
+        let dir = self.artifact_path(run_id)?;
+        create_dir(&dir)?;
+        Ok(dir)
+    }
+
+    /// The same without creating it.
+    pub(crate) fn artifact_path(&self, run_id: &str) -> Result<PathBuf, Error> {
+        check_run_id(run_id)?;
+        Ok(self.dir.join("artifacts").join(run_id))
+    }
+
+    /// Reads the whole database and checks it.
+    ///
+    /// # Errors
+    /// [`Error::NotADatabase`] with what was found when it is damaged.
+    pub fn integrity_check(&self) -> Result<(), Error> {
+        let sql = |e| self.sql_error("check the store", e);
+        let rows = |pragma: &str, idx: usize| {
+            let mut statement = self.connection.prepare(pragma)?;
+            let rows = statement.query_map([], |row| row.get::<_, String>(idx))?;
+            rows.collect::<rusqlite::Result<Vec<_>>>()
+        };
+        let mut problems = rows("PRAGMA integrity_check", 0).map_err(sql)?;
+        problems.retain(|line| line != "ok");
+        for table in rows("PRAGMA foreign_key_check", 0).map_err(sql)? {
+            problems.push(format!("a row of {table} belongs to nothing"));
+        }
+        if problems.is_empty() {
+            return Ok(());
+        }
+        Err(Error::NotADatabase { path: self.path.clone(), problem: problems.join("; ") })
+    }
+
+    /// Runs `work` in a transaction that is on disk when this returns, or leaves no trace.
+    pub(crate) fn transact<T>(
+        &self,
+        action: &str,
+        work: impl FnOnce(&Transaction<'_>) -> rusqlite::Result<T>,
+    ) -> Result<T, Error> {
+        let run = || {
+            let transaction =
+                Transaction::new_unchecked(&self.connection, TransactionBehavior::Immediate)?;
+            let done = work(&transaction)?;
+            transaction.commit()?;
+            Ok(done)
+        };
+        run().map_err(|e| self.sql_error(action, e))
+    }
+
+    pub(crate) fn sql_error(&self, action: &str, source: rusqlite::Error) -> Error {
+        Error::of_sql(&self.path, action, source)
+    }
+}
+
+fn create_dir(dir: &Path) -> Result<(), Error> {
+    std::fs::create_dir_all(dir).map_err(|source| Error::File {
+        action: "create",
+        path: dir.to_path_buf(),
+        source,
+    })
+}
+
+/// A run's id is the name of a directory, too.
+pub(crate) fn check_run_id(run_id: &str) -> Result<(), Error> {
+    let fits = |b: u8| b.is_ascii_alphanumeric() || matches!(b, b'-' | b'_' | b'.');
+    let begins = run_id.bytes().next().is_some_and(|b| b.is_ascii_alphanumeric());
+    if begins && run_id.len() <= 200 && run_id.bytes().all(fits) {
+        Ok(())
+    } else {
+        Err(Error::BadRunId { run_id: run_id.to_owned() })
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,32 @@
+//! A full disk, which needs the connection itself.
+
+use super::*;
+use crate::RunRef;
+
+#[path = "../../tests/it/generate.rs"]
+mod generate;
+
+use generate::Draw;
+
+/// The file's largest size stands in for the disk's.
+#[test]
+fn a_full_disk_loses_nothing_that_was_stored() {
+    let dir = tempfile::tempdir().unwrap();
+    let store = Store::open(dir.path()).unwrap();
+    let run = generate::plain_run("r1");
+    store.create_run(&run).unwrap();
+    let slice = generate::slice(&mut Draw(5), 0);
+    store.insert_slice("r1", 0, 0, &slice).unwrap();
+    let n_pages: i64 =
+        store.connection.query_row("PRAGMA page_count", [], |row| row.get(0)).unwrap();
+    store.connection.pragma_update(None, "max_page_count", n_pages + 2).unwrap();
+    let mut large = generate::slice(&mut Draw(6), 1);
+    large.response_times = vec![7; 1 << 20];
+    let error = store.insert_slice("r1", 0, 0, &large).unwrap_err();
+    assert!(matches!(error, Error::DiskFull { .. }), "{error}");
+    drop(store);
+    let store = Store::open(dir.path()).unwrap();
+    store.integrity_check().unwrap();
+    assert_eq!(store.select_run(&RunRef::Latest).unwrap().steps[0].systems[0].slices, [slice]);
+    store.insert_slice("r1", 0, 0, &large).unwrap();
+}

@@ -1,0 +1,279 @@
+//! Runs with anything in them that can be measured, drawn from a seed.
+
+use std::collections::BTreeMap;
+
+use rqps_model::run::SystemStep;
+use rqps_model::*;
+
+/// Splitmix64: small, and the same on every machine.
+pub(crate) struct Draw(pub(crate) u64);
+
+impl Draw {
+    pub(crate) fn bits(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
+        let mut z = self.0;
+        z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+        z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
+        z ^ (z >> 31)
+    }
+
+    fn below(&mut self, n: u64) -> u64 {
+        self.bits() % n
+    }
+
+    fn yes(&mut self) -> bool {
+        self.below(2) == 1
+    }
+
+    /// A count of up to 63 bits, of any magnitude.
+    fn count(&mut self) -> u64 {
+        let shift = 1 + self.below(63);
+        self.bits() >> shift
+    }
+
+    fn small(&mut self) -> u32 {
+        let shift = 32 + self.below(32);
+        u32::try_from(self.bits() >> shift).unwrap()
+    }
+
+    fn time(&mut self) -> i64 {
+        i64::try_from(self.count()).unwrap() * if self.yes() { 1 } else { -1 }
+    }
+
+    fn text(&mut self) -> String {
+        const PIECES: [&str; 8] =
+            ["demo", " ", "'; DROP TABLE slice; --", "\"", "ü€\u{1F600}", "\n\t", "\\", "{}[]"];
+        let n = self.below(4);
+        (0..n).map(|_| *self.one(&PIECES)).collect()
+    }
+
+    fn one<'a, T>(&mut self, of: &'a [T]) -> &'a T {
+        &of[usize::try_from(self.below(of.len() as u64)).unwrap()]
+    }
+
+    fn some<T>(&mut self, draw: impl FnOnce(&mut Self) -> T) -> Option<T> {
+        self.yes().then(|| draw(self))
+    }
+
+    fn list<T>(&mut self, max: u64, mut draw: impl FnMut(&mut Self) -> T) -> Vec<T> {
+        let n = self.below(max + 1);
+        (0..n).map(|_| draw(self)).collect()
+    }
+
+    fn map(&mut self) -> BTreeMap<String, String> {
+        self.list(4, |d| (d.text(), d.text())).into_iter().collect()
+    }
+}
+
+pub(crate) fn run(d: &mut Draw) -> Run {
+    let n_systems = 1 + d.below(3);
+    let systems: Vec<_> = (0..n_systems).map(|i| system(d, i)).collect();
+    Run {
+        id: format!("{}-run", d.bits()),
+        name: d.text(),
+        status: *d.one(&[
+            RunStatus::Running,
+            RunStatus::Finished,
+            RunStatus::Interrupted,
+            RunStatus::Failed,
+        ]),
+        started_unix_ms: d.time(),
+        finished_unix_ms: d.some(Draw::time),
+        n_resumed: d.small(),
+        rqps_version: d.text(),
+        command_line: d.text(),
+        plan: d.text(),
+        seed: d.bits(),
+        schedule: Schedule::Sequential { slices: d.small() },
+        host: Host {
+            hostname: d.text(),
+            kernel: d.text(),
+            os: d.text(),
+            cpu_model: d.text(),
+            n_cpus: d.small(),
+            memory_bytes: d.count(),
+            virtual_machine: d.yes(),
+            storage: d.text(),
+        },
+        base: usize::try_from(d.below(n_systems)).unwrap(),
+        steps: d.list(3, |d| step(d, n_systems)),
+        systems,
+    }
+}
+
+fn system(d: &mut Draw, i: u64) -> RunSystem {
+    let version: Version = (*d.one(&["5.6.14", "10.11.5", "17.4", "19rc1", "9"])).parse().unwrap();
+    let source = match d.below(3) {
+        0 => SystemSource::Catalogue { version: version.clone() },
+        1 => SystemSource::Basedir { path: format!("/opt/{}", d.text()).into() },
+        _ => SystemSource::External { dsn: d.text() },
+    };
+    RunSystem {
+        spec: SystemSpec {
+            label: Label(format!("{i}{}", d.text())),
+            dbms: *d.one(&[Dbms::Mysql, Dbms::Mariadb, Dbms::Postgres, Dbms::Null]),
+            source,
+            engine: *d.one(&[Engine::Innodb, Engine::Rocksdb, Engine::Heap]),
+            config: d.text(),
+            options: d.map(),
+            transport: *d.one(&[Transport::Socket, Transport::Tcp, Transport::Tls]),
+        },
+        version: d.some(|_| version),
+        version_text: d.text(),
+        origin: d.text(),
+        settings: d.map(),
+        session: d.map(),
+    }
+}
+
+fn step(d: &mut Draw, n_systems: u64) -> RunStep {
+    let kinds =
+        [StepKind::Load, StepKind::Read, StepKind::Write, StepKind::Insert, StepKind::WarmUp];
+    let placements = [Placement::Auto, Placement::Free, Placement::Split, Placement::Paired];
+    RunStep {
+        info: StepInfo {
+            name: d.text(),
+            family: d.text(),
+            n: d.some(Draw::small),
+            kind: *d.one(&kinds),
+            group: *d.one(&Group::ALL),
+            figure: *d.one(&[Figure::Queries, Figure::RowsRead, Figure::RowsInserted]),
+            what: d.text(),
+        },
+        clients: d.small(),
+        placement: *d.one(&placements),
+        systems: (0..n_systems).map(|_| system_step(d)).collect(),
+    }
+}
+
+fn system_step(d: &mut Draw) -> SystemStep {
+    let outcome = match d.below(3) {
+        0 => StepOutcome::Pending,
+        1 => StepOutcome::Done,
+        _ => StepOutcome::Failed { reason: d.text() },
+    };
+    let n_slices = u32::try_from(d.below(4)).unwrap();
+    let slices = (0..n_slices).map(|idx| slice(d, idx)).collect();
+    SystemStep { outcome, slices, database_bytes: d.some(Draw::count) }
+}
+
+pub(crate) fn slice(d: &mut Draw, idx: u32) -> Slice {
+    Slice {
+        idx,
+        start_unix_ms: d.time(),
+        duration_ns: d.count(),
+        seed: d.bits(),
+        n_events: d.count(),
+        n_queries: d.count(),
+        n_operations: d.count(),
+        n_rows: d.count(),
+        errors: d.list(3, |d| ErrorCount { code: d.text(), n: d.count() }),
+        lateness: d.some(|d| Lateness {
+            n_due: d.count(),
+            n_late: d.count(),
+            n_missed: d.count(),
+            max_ns: d.count(),
+            sum_ns: d.count(),
+        }),
+        windows: Windows { length_ns: d.count(), counts: d.list(9, Draw::small) },
+        series: d.list(4, |d| SeriesPoint {
+            queries: d.small(),
+            events: d.small(),
+            errors: d.small(),
+            sum_ns: d.count(),
+            max_ns: d.count(),
+        }),
+        response_times: d.list(40, |d| u8::try_from(d.below(256)).unwrap()),
+        usage: {
+            let sample = sample(d);
+            let Sample { at_ns, host, server, client, storage, sampler_cpu_ns } = sample;
+            Usage { wall_ns: at_ns, host, server, client, storage, sampler_cpu_ns }
+        },
+        samples: d.list(4, sample),
+        marks: d.list(4, mark),
+    }
+}
+
+fn mark(d: &mut Draw) -> Mark {
+    match d.below(9) {
+        0 => Mark::Errors { n: d.count() },
+        1 => Mark::Failed { reason: d.text() },
+        2 => Mark::ClientBound { pct: d.small() },
+        3 => Mark::NotSettled { left: d.text() },
+        4 => Mark::RateMissed { n_missed: d.count() },
+        5 => Mark::Steal { pct: d.small() },
+        6 => Mark::Swapped { pages: d.count() },
+        7 => Mark::Resumed,
+        _ => Mark::Note { text: d.text() },
+    }
+}
+
+fn sample(d: &mut Draw) -> Sample {
+    Sample {
+        at_ns: d.count(),
+        host: HostCounters {
+            cpu_user_ns: d.count(),
+            cpu_system_ns: d.count(),
+            cpu_idle_ns: d.count(),
+            cpu_iowait_ns: d.count(),
+            cpu_steal_ns: d.count(),
+            context_switches: d.count(),
+            procs_running: d.count(),
+            procs_blocked: d.count(),
+            memory_available_bytes: d.count(),
+            swap_in_pages: d.count(),
+            swap_out_pages: d.count(),
+            n_cpus: d.small(),
+        },
+        server: d.some(process),
+        client: process(d),
+        storage: d.some(|d| StorageCounters {
+            reads: d.count(),
+            read_bytes: d.count(),
+            writes: d.count(),
+            write_bytes: d.count(),
+            busy_ns: d.count(),
+        }),
+        sampler_cpu_ns: d.count(),
+    }
+}
+
+fn process(d: &mut Draw) -> ProcessCounters {
+    ProcessCounters {
+        cpu_user_ns: d.count(),
+        cpu_system_ns: d.count(),
+        cpu_total_ns: d.count(),
+        rss_bytes: d.count(),
+        minor_faults: d.count(),
+        major_faults: d.count(),
+        voluntary_switches: d.count(),
+        involuntary_switches: d.count(),
+        read_bytes: d.count(),
+        write_bytes: d.count(),
+        n_processes: d.small(),
+        n_threads: d.small(),
+    }
+}
+
+/// A small run with fixed names: two systems, two steps, no slices.
+pub(crate) fn plain_run(id: &str) -> Run {
+    let mut draw = Draw(1);
+    let mut run = run(&mut draw);
+    id.clone_into(&mut run.id);
+    run.status = RunStatus::Running;
+    run.finished_unix_ms = None;
+    run.n_resumed = 0;
+    run.base = 0;
+    run.systems = (0..2).map(|i| system(&mut draw, i)).collect();
+    run.steps = (0..2).map(|_| step(&mut draw, 2)).collect();
+    for step in &mut run.steps {
+        for system in &mut step.systems {
+            *system = SystemStep {
+                outcome: StepOutcome::Pending,
+                slices: Vec::new(),
+                database_bytes: None,
+            };
+        }
+    }
+    run
+}

@@ -1,0 +1,151 @@
+//! A run from its beginning to its removal.
+
+use rqps_model::{Mark, RunStatus, StepOutcome};
+use rqps_store::{Artifact, Error, RunRef, Store};
+
+use crate::generate::{self, Draw};
+
+fn store() -> (tempfile::TempDir, Store) {
+    let dir = tempfile::tempdir().unwrap();
+    let store = Store::open(&dir.path().join("results")).unwrap();
+    (dir, store)
+}
+
+#[test]
+fn changes_are_seen() {
+    let (_dir, store) = store();
+    let mut run = generate::plain_run("r1");
+    store.create_run(&run).unwrap();
+
+    let facts = generate::plain_run("other").systems[1].clone();
+    store.set_system_facts("r1", 1, &facts).unwrap();
+    let spec = run.systems[1].spec.clone();
+    run.systems[1] = facts;
+    run.systems[1].spec = spec;
+
+    let mut slice = generate::slice(&mut Draw(3), 0);
+    slice.marks = vec![Mark::Resumed, Mark::Note { text: "first".to_owned() }];
+    store.insert_slice("r1", 1, 0, &slice).unwrap();
+    run.steps[1].systems[0].slices.push(slice);
+    store.set_outcome("r1", 1, 0, &StepOutcome::Done, Some(4096)).unwrap();
+    run.steps[1].systems[0].outcome = StepOutcome::Done;
+    run.steps[1].systems[0].database_bytes = Some(4096);
+    let failed = StepOutcome::Failed { reason: "the server ended".to_owned() };
+    store.set_outcome("r1", 1, 1, &failed, None).unwrap();
+    run.steps[1].systems[1].outcome = failed;
+
+    store.set_run_status("r1", RunStatus::Interrupted, Some(77)).unwrap();
+    store.mark_resumed("r1").unwrap();
+    run.n_resumed = 1;
+    assert_eq!(store.select_run(&RunRef::Latest).unwrap(), run);
+    store.set_run_status("r1", RunStatus::Finished, Some(99)).unwrap();
+
+    let [summary] = store.list_runs().unwrap().try_into().unwrap();
+    assert_eq!((summary.status, summary.finished_unix_ms), (RunStatus::Finished, Some(99)));
+    assert_eq!((summary.n_steps, summary.n_done, summary.n_failed), (4, 1, 1));
+    assert_eq!((summary.n_slices, summary.systems.len()), (1, 2));
+}
+
+#[test]
+fn what_does_not_exist_cannot_change() {
+    let (_dir, store) = store();
+    let run = generate::plain_run("r1");
+    store.create_run(&run).unwrap();
+    assert!(store.set_run_status("r2", RunStatus::Failed, None).is_err());
+    assert!(store.mark_resumed("r2").is_err());
+    assert!(store.set_system_facts("r1", 2, &run.systems[0]).is_err());
+    assert!(store.set_outcome("r1", 0, 2, &StepOutcome::Done, None).is_err());
+    let slice = generate::slice(&mut Draw(3), 0);
+    assert!(store.insert_slice("r1", 2, 0, &slice).is_err());
+    assert_eq!(store.select_run(&RunRef::Latest).unwrap(), run);
+}
+
+#[test]
+fn a_slice_is_final() {
+    let (dir, store) = store();
+    store.create_run(&generate::plain_run("r1")).unwrap();
+    let mut slice = generate::slice(&mut Draw(3), 0);
+    slice.marks = vec![Mark::Resumed];
+    slice.samples.resize_with(1, Default::default);
+    slice.series.resize_with(1, Default::default);
+    store.insert_slice("r1", 0, 0, &slice).unwrap();
+    let error = store.insert_slice("r1", 0, 0, &generate::slice(&mut Draw(4), 0)).unwrap_err();
+    assert!(matches!(error, Error::Exists { .. }), "{error}");
+
+    // Not even by another tool.
+    let other = rusqlite::Connection::open(dir.path().join("results/rqps.db")).unwrap();
+    for sql in [
+        "UPDATE slice SET n_queries = 1",
+        "DELETE FROM slice",
+        "UPDATE mark SET amount = 1",
+        "DELETE FROM sample",
+        "DELETE FROM second",
+    ] {
+        let error = other.execute(sql, []).unwrap_err().to_string();
+        assert!(error.contains("stored slice"), "{sql}: {error}");
+    }
+    assert_eq!(store.select_run(&RunRef::Latest).unwrap().steps[0].systems[0].slices, [slice]);
+}
+
+#[test]
+fn removal_takes_everything() {
+    let (dir, store) = store();
+    let mut other = generate::plain_run("r2");
+    other.started_unix_ms -= 1;
+    other.steps[0].systems[0].slices.push(generate::slice(&mut Draw(4), 0));
+    store.create_run(&generate::plain_run("r1")).unwrap();
+    store.create_run(&other).unwrap();
+    store.insert_slice("r1", 0, 0, &generate::slice(&mut Draw(3), 0)).unwrap();
+    std::fs::write(store.artifact_dir("r1").unwrap().join("log"), "text").unwrap();
+    let artifact = Artifact { path: "log".to_owned(), what: "server log".to_owned() };
+    store.insert_artifact("r1", &artifact).unwrap();
+    assert_eq!(store.list_artifacts("r1").unwrap(), [artifact]);
+
+    let lock = store.lock_run("r1").unwrap();
+    assert!(matches!(store.remove_run(&RunRef::Latest), Err(Error::RunInUse { .. })));
+    drop(lock);
+    assert_eq!(store.remove_run(&RunRef::Latest).unwrap(), "r1");
+
+    assert!(!dir.path().join("results/artifacts/r1").exists());
+    assert!(store.list_artifacts("r1").unwrap().is_empty());
+    assert_eq!(store.select_run(&RunRef::Latest).unwrap(), other);
+    store.integrity_check().unwrap();
+    let database = rusqlite::Connection::open(store.path()).unwrap();
+    let n_left: i64 = database
+        .query_row("SELECT count(*) FROM slice JOIN sample USING (slice_id)", [], |r| r.get(0))
+        .unwrap();
+    let samples = other.steps[0].systems[0].slices[0].samples.len();
+    assert_eq!(n_left, i64::try_from(samples).unwrap());
+}
+
+#[test]
+fn goes_on_with_the_latest_unfinished_run_of_the_same_plan() {
+    let (_dir, store) = store();
+    let plan = |id: &str, started: i64, status, plan: &str| {
+        let mut run = generate::plain_run(id);
+        run.started_unix_ms = started;
+        run.status = status;
+        plan.clone_into(&mut run.plan);
+        store.create_run(&run).unwrap();
+    };
+    plan("a", 1, RunStatus::Interrupted, "p");
+    plan("b", 2, RunStatus::Running, "p");
+    plan("c", 3, RunStatus::Finished, "p");
+    plan("d", 4, RunStatus::Failed, "q");
+    let found = |plan: &str| store.select_latest_unfinished(plan).unwrap().map(|run| run.id);
+    assert_eq!(found("p").as_deref(), Some("b"));
+    assert_eq!(found("q").as_deref(), Some("d"));
+    assert_eq!(found("r"), None);
+}
+
+#[test]
+fn a_lock_names_its_holder_and_ends_with_it() {
+    let (_dir, store) = store();
+    let lock = store.lock_run("r1").unwrap();
+    let error = store.lock_run("r1").unwrap_err().to_string();
+    let pid = std::process::id();
+    assert_eq!(error, format!("run r1 is in use by process {pid}; wait for it to end, or stop it"));
+    store.lock_run("r2").unwrap();
+    drop(lock);
+    store.lock_run("r1").unwrap();
+}

@@ -1,0 +1,86 @@
+//! Files that are no store, stores that cannot be used, ids that are no ids.
+
+use rqps_store::{Artifact, Error, RunRef, Store};
+
+use crate::generate;
+
+#[test]
+fn a_missing_store_is_not_made_by_reading() {
+    let dir = tempfile::tempdir().unwrap();
+    let error = Store::open_existing(&dir.path().join("none")).unwrap_err();
+    assert!(error.to_string().contains("measure something with `rqps run`"), "{error}");
+    assert!(!dir.path().join("none").exists());
+}
+
+#[test]
+fn other_files_are_left_alone() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("rqps.db");
+
+    std::fs::write(&path, "This is a text of mine, and it is long enough to be read.").unwrap();
+    let error = Store::open(dir.path()).unwrap_err();
+    assert!(matches!(error, Error::NotADatabase { .. }), "{error}");
+    assert!(std::fs::read_to_string(&path).unwrap().starts_with("This is a text of mine"));
+
+    std::fs::remove_file(&path).unwrap();
+    let other = rusqlite::Connection::open(&path).unwrap();
+    other.execute_batch("CREATE TABLE mine (x); PRAGMA user_version = 1").unwrap();
+    let error = Store::open(dir.path()).unwrap_err();
+    assert!(matches!(error, Error::NotOurs { .. }), "{error}");
+    let n: i64 =
+        other.query_row("SELECT count(*) FROM sqlite_schema", [], |row| row.get(0)).unwrap();
+    assert_eq!(n, 1);
+}
+
+#[test]
+fn a_later_schema_is_not_touched() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = Store::open(dir.path()).unwrap().path().to_path_buf();
+    let other = rusqlite::Connection::open(&path).unwrap();
+    other.pragma_update(None, "user_version", 99).unwrap();
+    let error = Store::open(dir.path()).unwrap_err();
+    assert!(matches!(error, Error::Newer { found: 99, known: 1, .. }), "{error}");
+    assert!(error.to_string().contains("use the rqps that wrote it or a later one"));
+}
+
+#[test]
+fn a_directory_that_cannot_be_made() {
+    let dir = tempfile::tempdir().unwrap();
+    let file = dir.path().join("file");
+    std::fs::write(&file, "").unwrap();
+    let error = Store::open(&file).unwrap_err();
+    assert!(error.to_string().contains(&format!("cannot create {}", file.display())), "{error}");
+    std::fs::create_dir_all(dir.path().join("results/rqps.db")).unwrap();
+    let error = Store::open(&dir.path().join("results")).unwrap_err();
+    assert!(matches!(error, Error::NotWritable { .. }), "{error}");
+}
+
+#[test]
+fn damage_is_found() {
+    let dir = tempfile::tempdir().unwrap();
+    let store = Store::open(dir.path()).unwrap();
+    store.create_run(&generate::plain_run("r1")).unwrap();
+    let other = rusqlite::Connection::open(store.path()).unwrap();
+    other.execute_batch("PRAGMA foreign_keys = OFF; DELETE FROM system").unwrap();
+    let error = store.integrity_check().unwrap_err().to_string();
+    assert!(error.contains("a row of step_system belongs to nothing"), "{error}");
+    assert!(store.select_run(&RunRef::Latest).is_err());
+}
+
+#[test]
+fn ids_that_would_leave_the_directory() {
+    let dir = tempfile::tempdir().unwrap();
+    let store = Store::open(dir.path()).unwrap();
+    for id in ["", "..", "a/b", "/etc", ".hidden", "a b", "ü"] {
+        assert!(matches!(store.artifact_dir(id), Err(Error::BadRunId { .. })), "{id}");
+        let error = store.create_run(&generate::plain_run(id)).unwrap_err();
+        assert!(matches!(error, Error::BadRunId { .. }), "{id}");
+    }
+    store.create_run(&generate::plain_run("r1")).unwrap();
+    let error = store.create_run(&generate::plain_run("r1")).unwrap_err();
+    assert!(matches!(error, Error::Exists { .. }), "{error}");
+    for path in ["", "/etc/passwd", "../r2/log", "."] {
+        let artifact = Artifact { path: path.to_owned(), what: String::new() };
+        assert!(store.insert_artifact("r1", &artifact).is_err(), "{path}");
+    }
+}
