@@ -9,15 +9,16 @@ const WHISKER_ROOM: f64 = 1.3;
 /// Part of a chart's width left free at each side, as a share of the span.
 const MARGIN: f64 = 0.06;
 
-/// Places for ticks, from coarse to fine; the first list with enough ticks inside is taken.
-const TICKS: [&[f64]; 3] = [
+/// Places for ticks, from fine to coarse; the first list whose labels have room is taken.
+const TICKS: [&[f64]; 4] = [
+    &[0.7, 0.75, 0.8, 0.85, 0.9, 0.95, 1.0, 1.05, 1.1, 1.15, 1.2, 1.25, 1.3, 1.35, 1.4],
+    &[0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0, 1.1, 1.2, 1.3, 1.4, 1.6, 1.8, 2.0, 2.5],
+    &[0.2, 0.3, 0.4, 0.5, 0.6, 0.8, 1.0, 1.2, 1.5, 2.0, 2.5, 3.0, 4.0, 5.0],
     &[0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0, 20.0, 50.0, 100.0],
-    &[0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0, 1.2, 1.4, 1.7, 2.0, 2.5, 3.0, 4.0, 5.0],
-    &[0.7, 0.75, 0.8, 0.85, 0.9, 0.95, 1.0, 1.05, 1.1, 1.15, 1.2, 1.25, 1.3],
 ];
 
-/// Ticks that make an axis readable.
-const MIN_TICKS: usize = 4;
+/// Room of a label, percent of the width: 30 pixels on a phone.
+const LABEL_ROOM: f64 = 8.5;
 
 /// A logarithmic axis of ratios.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -55,8 +56,39 @@ impl Scale {
             let is_inside = |t: &f64| (2.0..=98.0).contains(&self.percent(*t));
             ticks.iter().copied().filter(is_inside).collect()
         };
-        let lists = TICKS.map(inside);
-        let enough = lists.iter().find(|list| list.len() >= MIN_TICKS);
-        enough.or(lists.last()).cloned().unwrap_or_default()
+        let has_room = |list: &[f64]| {
+            list.windows(2).all(|w| self.percent(w[1]) - self.percent(w[0]) >= LABEL_ROOM)
+        };
+        // A list that ends inside the axis would leave a part of it without ticks.
+        let covers = |list: &[f64]| {
+            let at = |end: Option<&f64>| end.map_or(50.0, |t| self.percent(*t));
+            at(list.first()) <= LABEL_ROOM && at(list.last()) >= 100.0 - LABEL_ROOM
+        };
+        let fitting = TICKS.iter().filter(|list| covers(list)).map(|list| inside(list));
+        fitting.into_iter().find(|list| has_room(list)).unwrap_or_else(|| vec![1.0])
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn scale(low: f64, high: f64) -> Scale {
+        Scale { low_log: low.ln(), high_log: high.ln() }
+    }
+
+    #[test]
+    fn halves_and_doubles_lie_equally_far() {
+        let scale = scale(0.4, 2.5);
+        assert!((scale.percent(1.0) - 50.0).abs() < 1e-9);
+        assert!((scale.percent(0.5) + scale.percent(2.0) - 100.0).abs() < 1e-9);
+    }
+
+    #[test]
+    fn ticks_have_room_and_hold_1() {
+        assert_eq!(scale(0.74, 1.24).ticks(), [0.8, 0.9, 1.0, 1.1, 1.2]);
+        assert_eq!(scale(0.55, 1.6).ticks(), [0.6, 0.8, 1.0, 1.2, 1.5]);
+        assert_eq!(scale(0.03, 40.0).ticks(), [0.05, 0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0, 20.0]);
+        assert!(scale(0.92, 1.08).ticks().contains(&1.0));
     }
 }

@@ -6,9 +6,13 @@ const show = () => {
 };
 addEventListener("hashchange", show);
 addEventListener("beforeprint", () => steps().forEach((d) => (d.open = true)));
-document.querySelector(".tools").hidden = false;
-document.getElementById("open-all").addEventListener("click", () => steps().forEach((d) => (d.open = true)));
-document.getElementById("close-all").addEventListener("click", () => steps().forEach((d) => (d.open = false)));
+const tools = document.querySelector(".tools");
+if (tools) {
+  tools.hidden = false;
+  for (const [id, open] of [["open-all", true], ["close-all", false]]) {
+    document.getElementById(id).addEventListener("click", () => steps().forEach((d) => (d.open = open)));
+  }
+}
 document.addEventListener("click", (e) => {
   if (e.target.closest && e.target.closest("a[href^='#step-']")) setTimeout(show);
 });

@@ -16,8 +16,14 @@ pub(super) fn render_all(analysis: &Analysis<'_>) -> Markup {
     html! {
         section #steps aria-labelledby="steps-title" {
             h2 #steps-title { "Steps" }
-            p.tools hidden { button type="button" #open-all { "Open all" } " "
-                button type="button" #close-all { "Close all" } }
+            @if analysis.steps.is_empty() {
+                p { "This run has no step that is reported." }
+            } @else {
+                p.tools hidden {
+                    button type="button" #open-all { "Open all" } " "
+                    button type="button" #close-all { "Close all" }
+                }
+            }
             @for (at, step) in analysis.steps.iter().enumerate() { (render(analysis, at, step)) }
         }
     }

@@ -224,3 +224,20 @@ proptest! {
         }
     }
 }
+#[test]
+fn tmp_write() {
+    let w = |n: &str, r: &Run| {
+        std::fs::write(
+            format!("target/{n}.html"),
+            html::render(&Analysis::of(r, 0.05)),
+        )
+        .unwrap()
+    };
+    w("long", &hostile(&"x".repeat(300)));
+    w("script", &hostile(HOSTILE[0]));
+    w("rtl", &hostile(HOSTILE[5]));
+    w("suite", &fixture::suite());
+    let mut none = fixture::demo();
+    none.steps.clear();
+    w("nosteps", &none);
+}
