@@ -1,2 +1,72 @@
-//! Tasks.
-fn main() {}
+//! Tasks for those who work on rqps: `cargo xtask tidy`, `cargo xtask bench-client`.
+#![expect(clippy::print_stdout, clippy::print_stderr, reason = "a command for developers")]
+
+mod bench_client;
+mod replay;
+mod tidy;
+
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use anyhow::{Context as _, Result, bail};
+
+const HELP: &str = "\
+cargo xtask TASK
+
+  tidy            checks what a machine can check of the house style: crate arrows, file lengths,
+                  headers, crates named in ARCHITECTURE.md
+  bench-client    client CPU per query of sysbench, rqps and a minimal loop, on MariaDB and PostgreSQL
+                  [--seconds N] length of each turn, 5 when absent; [--rounds N] rounds, 3 when absent
+";
+
+fn main() -> ExitCode {
+    let args: Vec<String> = std::env::args().skip(1).collect();
+    match run(&args) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("xtask: {error:#}");
+            ExitCode::from(2)
+        }
+    }
+}
+
+fn run(args: &[String]) -> Result<()> {
+    match args.first().map(String::as_str) {
+        Some("tidy") => {
+            let findings = tidy::check(&root()?)?;
+            if findings.is_empty() {
+                println!("tidy: nothing to mend");
+                return Ok(());
+            }
+            bail!("{} findings:\n{}", findings.len(), findings.join("\n"));
+        }
+        Some("bench-client") => {
+            let options = bench_client::Options {
+                turn: std::time::Duration::from_secs(number(args, "--seconds", 5)?),
+                rounds: usize::try_from(number(args, "--rounds", 3)?)?,
+            };
+            bench_client::run(&root()?, options)
+        }
+        None | Some("help" | "--help" | "-h") => {
+            print!("{HELP}");
+            Ok(())
+        }
+        Some(other) => bail!("unknown task {other:?}\n{HELP}"),
+    }
+}
+
+/// The number after `name`, at least 1.
+fn number(args: &[String], name: &str, default: u64) -> Result<u64> {
+    let Some(at) = args.iter().position(|a| a == name) else { return Ok(default) };
+    let text = args.get(at + 1).map_or("nothing", String::as_str);
+    match text.parse() {
+        Ok(n) if n > 0 => Ok(n),
+        _ => bail!("{name} {text} is not a number from 1 on"),
+    }
+}
+
+/// The workspace's root: the parent of this crate's directory.
+fn root() -> Result<PathBuf> {
+    let here = PathBuf::from(env!("CARGO_MANIFEST_DIR"));
+    Ok(here.parent().context("find the workspace's root")?.to_owned())
+}

@@ -4,16 +4,23 @@
 //! `null` answers at once, for measuring rqps itself. Executing a statement is the hot path: it
 //! allocates nothing after warm-up and looks at result rows only to count them.
 
+mod buffer;
 pub mod endpoint;
 pub mod error;
+pub mod mysql;
 pub mod null;
 pub mod params;
+pub mod postgres;
 pub mod session;
+mod transport;
+pub mod wire;
 
 pub use endpoint::{Address, Endpoint, Password, Tls};
 pub use error::{Error, ErrorClass, ServerError};
+pub use mysql::MysqlConnection;
 pub use null::NullConnection;
 pub use params::{ParamType, Params, Value};
+pub use postgres::PostgresConnection;
 pub use session::Session;
 
 /// How a statement travels.

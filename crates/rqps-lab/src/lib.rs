@@ -1,1 +1,19 @@
+//! The lab: from a plan to a finished run in the store. The one place that knows the order of things.
 //!
+//! It prints nothing and computes no statistics: progress goes to a listener as events, slices go to
+//! the store as they end.
+
+mod event;
+pub mod marks;
+mod measure;
+pub mod placement;
+pub mod plan;
+mod populate;
+mod run;
+pub mod steps;
+mod system;
+
+pub use event::{Event, Listener};
+pub use plan::{Plan, PlanError, PlanFile};
+pub use run::{Context, run};
+pub use system::{Sandbox, fetch_only as fetch, places};

@@ -13,7 +13,9 @@ pub mod version;
 
 pub use estimate::{Better, Estimate, Verdict};
 pub use metric::{Metric, PerOperation};
-pub use run::{Host, Placement, Run, RunStatus, RunStep, RunSystem, Schedule, StepOutcome};
+pub use run::{
+    Host, Placement, Run, RunStatus, RunStep, RunSystem, Schedule, StepOutcome, SystemStep,
+};
 pub use sample::{HostCounters, ProcessCounters, Sample, StorageCounters, Usage};
 pub use slice::{ErrorCount, Lateness, Mark, SeriesPoint, Slice, Windows};
 pub use step::{Figure, Group, StepInfo, StepKind};

@@ -185,6 +185,21 @@ mod tests {
     }
 
     #[test]
+    fn the_documented_metrics_are_these() {
+        let docs = include_str!("../../../docs/metrics.md");
+        for metric in Metric::ALL {
+            let row = format!(
+                "| `{}` | {} | {} | {} |",
+                metric.heading(),
+                metric.meaning(),
+                metric.unit(),
+                metric.source()
+            );
+            assert!(docs.contains(&row), "docs/metrics.md lacks the row\n{row}");
+        }
+    }
+
+    #[test]
     fn relative_follows_the_field() {
         assert_eq!(relative(0.0, 0.0).to_bits(), 1.0_f64.to_bits());
         assert!(relative(2.0, 0.0).is_infinite());

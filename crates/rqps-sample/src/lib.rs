@@ -1,1 +1,31 @@
+//! Samplers of host, server, client and storage: pure parsers of /proc with thin readers.
 //!
+//! Files named `*_text.rs` turn text into values and touch nothing; the others read. A [`Sampler`]
+//! takes one [`rqps_model::Sample`]; a [`Background`] takes one each second and, between them, one
+//! at each exact moment that is asked for. Nothing here knows what a sample will be used for.
+
+pub mod background;
+pub mod clock;
+pub mod error;
+pub mod host_info;
+pub mod host_text;
+pub mod memory_text;
+pub mod mount_text;
+pub mod process_text;
+pub mod sampler;
+pub mod stat_text;
+pub mod storage_text;
+
+mod host;
+mod own;
+mod proc_file;
+mod process;
+mod storage;
+mod tally;
+mod tasks;
+mod tree;
+
+pub use background::Background;
+pub use error::{Error, Missing, TextError};
+pub use host_info::host_info;
+pub use sampler::{Sampler, Target};

@@ -1,5 +1,32 @@
 //! Workloads: suites as data, the sysbench suite, and the events that client threads run.
+//!
+//! A [`Suite`] is read from TOML into [`Step`]s. [`Program::compile`] turns a step, its
+//! [`SuiteArgs`] and a DBMS into what all clients share; each client has a [`SysbenchWorker`] on its
+//! connection. [`populate`] fills the tables before.
 
+pub mod args;
+pub mod digits;
+pub mod distribution;
+pub mod error;
+#[cfg(test)]
+mod fake;
+pub mod manual;
+pub mod populate;
+pub mod program;
+pub mod random;
+pub mod statement;
+pub mod step;
+pub mod suite;
+pub mod sysbench;
 pub mod worker;
 
+pub use args::{Size, SliceTimes, SuiteArgs};
+pub use distribution::{Distribution, Sampler};
+pub use error::SuiteError;
+pub use populate::{LoadSpec, TablePart};
+pub use program::Program;
+pub use random::Rng;
+pub use step::{Short, Step};
+pub use suite::{Form, Suite};
+pub use sysbench::SysbenchWorker;
 pub use worker::{EventError, Worker};

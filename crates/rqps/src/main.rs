@@ -1,2 +1,163 @@
-//! The rqps command.
-fn main() {}
+//! rqps finds performance regressions in database servers and says how sure that is.
+//!
+//! This crate alone prints, reads the environment and decides exit codes: 0 fine, 1 a regression
+//! (gate), 2 an error, 130 interrupted.
+
+mod args;
+mod output;
+mod progress;
+mod report;
+mod run;
+mod runs;
+mod servers;
+mod suites;
+
+use std::path::PathBuf;
+use std::process::ExitCode;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use anyhow::{Context as _, Result};
+use clap::Parser as _;
+use rqps_store::Store;
+
+use crate::args::{Cli, Command};
+
+/// What the commands need to know of the surroundings.
+#[derive(Debug)]
+pub(crate) struct Surroundings {
+    /// The results directory as given.
+    pub(crate) results: PathBuf,
+    /// The cache directory: given, or the user's.
+    pub(crate) cache: PathBuf,
+    /// Directory for files that need not outlive the command.
+    pub(crate) temp: PathBuf,
+    /// Set by the first SIGINT, SIGTERM or SIGHUP.
+    pub(crate) interrupt: Arc<AtomicBool>,
+    /// The command as typed.
+    pub(crate) command_line: String,
+    /// Whether colours may be used on standard output.
+    pub(crate) colour: bool,
+}
+
+impl Surroundings {
+    /// What the lab needs of them.
+    pub(crate) fn lab(&self) -> rqps_lab::Context {
+        rqps_lab::Context {
+            results: self.results.clone(),
+            cache: self.cache.clone(),
+            temp: self.temp.clone(),
+            interrupt: Arc::clone(&self.interrupt),
+            command_line: self.command_line.clone(),
+            rqps_version: env!("CARGO_PKG_VERSION").to_owned(),
+            anew: false,
+            drawn_seed: 0,
+        }
+    }
+}
+
+fn main() -> ExitCode {
+    let cli = Cli::parse();
+    let interrupt = Arc::new(AtomicBool::new(false));
+    let result = listen_for_signals(&interrupt).and_then(|()| {
+        let around = surroundings(&cli, Arc::clone(&interrupt))?;
+        dispatch(&cli, &around)
+    });
+    match result {
+        Ok(code) => code,
+        Err(_) if interrupt.load(Ordering::Relaxed) => {
+            complain("interrupted; run the same command again to go on");
+            ExitCode::from(130)
+        }
+        Err(error) => {
+            complain(&format!("error: {error:#}"));
+            ExitCode::from(2)
+        }
+    }
+}
+
+/// One line, or a few, on stderr.
+pub(crate) fn complain(text: &str) {
+    use std::io::Write as _;
+    // With stderr gone there is nobody left to tell.
+    let _ = writeln!(std::io::stderr(), "rqps: {text}");
+}
+
+/// A prompt on stderr, without a line's end.
+pub(crate) fn prompt(text: &str) {
+    use std::io::Write as _;
+    let mut out = std::io::stderr();
+    let _ = out.write_all(text.as_bytes()).and_then(|()| out.flush());
+}
+
+fn dispatch(cli: &Cli, around: &Surroundings) -> Result<ExitCode> {
+    match &cli.command {
+        Command::Run(args) => return run::run(args, around),
+        Command::Report(args) => report::write(args, around)?,
+        Command::Runs(command) => runs::run(&mut Store::open(&around.results)?, command)?,
+        Command::Servers(command) => servers::run(command, around)?,
+        Command::Suites(command) => suites::run(command)?,
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// The first signal asks for a clean end; a second one of the same kind ends rqps at once, and the
+/// kernel ends its servers with it.
+fn listen_for_signals(interrupt: &Arc<AtomicBool>) -> Result<()> {
+    use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
+    for signal in [SIGINT, SIGTERM, SIGHUP] {
+        signal_hook::flag::register_conditional_shutdown(signal, 130, Arc::clone(interrupt))
+            .and_then(|_| signal_hook::flag::register(signal, Arc::clone(interrupt)))
+            .context("listen for signals")?;
+    }
+    Ok(())
+}
+
+#[expect(clippy::disallowed_methods, reason = "the one place that reads the environment")]
+fn surroundings(cli: &Cli, interrupt: Arc<AtomicBool>) -> Result<Surroundings> {
+    let home = || std::env::var_os("HOME").map(PathBuf::from);
+    let cache_home = std::env::var_os("XDG_CACHE_HOME")
+        .map(PathBuf::from)
+        .filter(|dir| dir.is_absolute())
+        .or_else(|| Some(home()?.join(".cache")));
+    let cache = match (&cli.cache, cache_home) {
+        (Some(dir), _) => std::path::absolute(dir).context("find the cache directory")?,
+        (None, Some(dir)) => dir.join("rqps"),
+        (None, None) => anyhow::bail!("neither HOME nor XDG_CACHE_HOME is set; give --cache DIR"),
+    };
+    let words: Vec<String> = std::env::args().collect();
+    let no_colour = std::env::var_os("NO_COLOR").is_some_and(|v| !v.is_empty());
+    use std::io::IsTerminal as _;
+    Ok(Surroundings {
+        results: std::path::absolute(&cli.results).context("find the results directory")?,
+        cache,
+        temp: std::env::temp_dir(),
+        interrupt,
+        command_line: redact(&words),
+        colour: std::io::stdout().is_terminal() && !no_colour,
+    })
+}
+
+/// The command as typed, without the passwords of addresses.
+fn redact(words: &[String]) -> String {
+    let words: Vec<String> = words
+        .iter()
+        .enumerate()
+        .map(|(idx, word)| match rqps_server::Dsn::parse(word) {
+            _ if idx == 0 => "rqps".to_owned(),
+            Ok(dsn) => dsn.to_string(),
+            Err(_) if word.contains("://") && word.contains('@') => "ADDRESS".to_owned(),
+            Err(_) => quoted(word),
+        })
+        .collect();
+    words.join(" ")
+}
+
+fn quoted(word: &str) -> String {
+    let plain = |c: char| c.is_ascii_alphanumeric() || "-_./=@,:%+".contains(c);
+    if !word.is_empty() && word.chars().all(plain) {
+        word.to_owned()
+    } else {
+        format!("'{}'", word.replace('\'', r"'\''"))
+    }
+}

@@ -1,0 +1,179 @@
+//! HOT PATH: connections to MySQL and MariaDB. Budget of one execution: one write, as many reads as
+//! the answer needs, no allocation after warm-up.
+//!
+//! What bytes mean is in `wire::mysql`; here they are sent and received. Opening a connection is in
+//! `login`, waiting for answers in `link`. Not done on purpose: compression, cursors, asynchronous
+//! IO, statements with binary parameters of other types than a workload needs.
+
+mod link;
+mod login;
+
+use std::time::Duration;
+
+use crate::wire::mysql::commands::{self, Prepared};
+use crate::wire::mysql::execute::Execute;
+use crate::wire::mysql::literal::TextStatement;
+use crate::wire::mysql::result_set::ResultReader;
+use crate::wire::mysql::{reply, status};
+use crate::{
+    Breaker, Connection, Endpoint, Error, Outcome, Params, Protocol, ResultSet, Session,
+    StatementId, StatementSpec,
+};
+use link::Link;
+
+/// A connection to a MySQL or MariaDB server.
+#[derive(Debug)]
+pub struct MysqlConnection {
+    link: Link,
+    statements: Vec<Statement>,
+    /// The message under way, where it is no prepared statement's own.
+    message: Vec<u8>,
+    session: Session,
+}
+
+/// A statement that a workload made known.
+#[derive(Debug)]
+struct Statement {
+    sql: Box<str>,
+    travel: Travel,
+}
+
+/// How a statement travels, with what is prepared for it.
+#[derive(Debug)]
+enum Travel {
+    Prepared(Execute),
+    Text(TextStatement),
+}
+
+const EXECUTING: &str = "executing a statement";
+const PREPARING: &str = "preparing a statement";
+const QUERYING: &str = "running a query";
+
+impl MysqlConnection {
+    /// Runs the message in `self.message`, whose answer begins with `seq`.
+    #[inline]
+    fn run(&mut self, seq: u8) -> Result<Outcome, Error> {
+        self.link.run(&self.message, seq, EXECUTING)
+    }
+
+    fn prepare_on_server(&mut self, spec: &StatementSpec<'_>) -> Result<Execute, Error> {
+        let seq = commands::prepare(&mut self.message, spec.sql);
+        self.link.ask(&self.message, seq, PREPARING)?;
+        let first = self.link.message(PREPARING)?;
+        if first.first() == Some(&0xFF) {
+            return Err(self.link.judge(reply::parse_error(&first), PREPARING)?.into());
+        }
+        let prepared = self.link.judge(Prepared::parse(&first), PREPARING)?;
+        for _ in 0..prepared.n_definitions(self.link.deprecate_eof()) {
+            self.link.message(PREPARING)?;
+        }
+        self.link.finish(PREPARING)?;
+        if usize::from(prepared.n_params) != spec.params.len() {
+            commands::close(&mut self.message, prepared.statement);
+            self.link.tell(&self.message, PREPARING)?;
+            let (has, declares) = (prepared.n_params, spec.params.len());
+            let detail = format!("it has {has} parameters and declares {declares}");
+            return Err(usage(spec.sql, detail));
+        }
+        Ok(Execute::new(prepared.statement, spec.params))
+    }
+}
+
+impl Connection for MysqlConnection {
+    fn connect(endpoint: &Endpoint) -> Result<Self, Error> {
+        let (link, session) = login::open(endpoint)?;
+        let mut connection = Self { link, statements: Vec::new(), message: Vec::new(), session };
+        if connection.link.status() & status::AUTOCOMMIT == 0 {
+            connection.execute_text(b"SET autocommit = 1")?;
+        }
+        // The connect timeout held until here.
+        connection.set_timeout(None)?;
+        Ok(connection)
+    }
+
+    fn prepare(&mut self, spec: &StatementSpec<'_>) -> Result<StatementId, Error> {
+        let travel = match spec.protocol {
+            Protocol::Prepared => Travel::Prepared(self.prepare_on_server(spec)?),
+            Protocol::Text => Travel::Text(
+                TextStatement::new(spec.sql, spec.params)
+                    .map_err(|detail| usage(spec.sql, detail))?,
+            ),
+        };
+        let id = u32::try_from(self.statements.len())
+            .map_err(|_| usage(spec.sql, "too many statements on one connection".to_owned()))?;
+        self.statements.push(Statement { sql: spec.sql.into(), travel });
+        Ok(StatementId(id))
+    }
+
+    #[inline]
+    fn execute(&mut self, statement: StatementId, params: &Params) -> Result<Outcome, Error> {
+        let Some(Statement { sql, travel }) = self.statements.get_mut(statement.0 as usize) else {
+            return Err(usage("", format!("{statement:?} is not of this connection")));
+        };
+        match travel {
+            Travel::Prepared(execute) => {
+                let (message, seq) = execute.encode(params).map_err(|detail| usage(sql, detail))?;
+                let outcome = self.link.run(message, seq, EXECUTING)?;
+                execute.set_bound();
+                Ok(outcome)
+            }
+            Travel::Text(text) => {
+                let backslash = self.link.status() & status::NO_BACKSLASH_ESCAPES == 0;
+                let seq = text
+                    .encode(&mut self.message, params, backslash)
+                    .map_err(|detail| usage(sql, detail))?;
+                self.run(seq)
+            }
+        }
+    }
+
+    #[inline]
+    fn execute_text(&mut self, sql: &[u8]) -> Result<Outcome, Error> {
+        let seq = commands::query(&mut self.message, sql);
+        self.run(seq)
+    }
+
+    fn query(&mut self, sql: &str) -> Result<ResultSet, Error> {
+        let seq = commands::query(&mut self.message, sql.as_bytes());
+        self.link.ask(&self.message, seq, QUERYING)?;
+        let mut reader = ResultReader::new(self.link.deprecate_eof());
+        loop {
+            let message = self.link.message(QUERYING)?;
+            if self.link.judge(reader.push(&message), QUERYING)?? {
+                break;
+            }
+        }
+        self.link.finish(QUERYING)?;
+        let (result, status) = reader.into_result();
+        self.link.set_status(status);
+        Ok(result)
+    }
+
+    fn session(&self) -> &Session {
+        &self.session
+    }
+
+    fn set_timeout(&mut self, timeout: Option<Duration>) -> Result<(), Error> {
+        self.link.set_timeout(timeout)
+    }
+
+    fn breaker(&self) -> Result<Breaker, Error> {
+        self.link.breaker()
+    }
+}
+
+impl Drop for MysqlConnection {
+    fn drop(&mut self) {
+        commands::quit(&mut self.message);
+        // The server closes either way; it only counts an aborted client when it is not told.
+        let _ = self.link.tell(&self.message, "closing the connection");
+    }
+}
+
+#[cold]
+fn usage(sql: &str, detail: String) -> Error {
+    Error::Usage { sql: sql.to_owned(), detail }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,142 @@
+//! PostgreSQL: one connection, blocking, used by one thread.
+//!
+//! Statements are prepared under names and executed through the unnamed portal with one write per
+//! execution; results come as text and are skipped. There is no pipelining and no transaction
+//! state: BEGIN and COMMIT are statements like any other.
+
+mod channel;
+mod login;
+
+use std::time::Duration;
+
+use crate::wire::postgres::execute::numbered_places;
+use crate::wire::postgres::{Message, Statement, Violation, encode};
+use crate::{
+    Breaker, Connection, Endpoint, Error, Outcome, Params, Protocol, ResultSet, Session,
+    StatementId, StatementSpec,
+};
+
+use channel::Channel;
+
+/// A connection to a PostgreSQL server, 9.6 or later.
+///
+/// After an error of class `Lost` the socket is shut down and every further call fails the same
+/// way; after any other error the connection is good for the next statement. Whether a transaction
+/// is still open then is as the server says: after an error inside one, roll it back.
+#[derive(Debug)]
+pub struct PostgresConnection {
+    channel: Channel,
+    statements: Vec<Statement>,
+    /// Messages that are made anew for each execution.
+    scratch: Vec<u8>,
+    session: Session,
+}
+
+impl Connection for PostgresConnection {
+    fn connect(endpoint: &Endpoint) -> Result<Self, Error> {
+        let (channel, session) = login::login(endpoint)?;
+        Ok(Self { channel, statements: Vec::new(), scratch: Vec::new(), session })
+    }
+
+    fn prepare(&mut self, spec: &StatementSpec<'_>) -> Result<StatementId, Error> {
+        let id = StatementId(u32::try_from(self.statements.len()).unwrap_or(u32::MAX));
+        let name = format!("s{}", id.0);
+        let statement = Statement::new(&name, spec)?;
+        if spec.protocol == Protocol::Prepared {
+            self.scratch.clear();
+            encode::parse(&mut self.scratch, &name, &numbered_places(spec.sql), spec.params)
+                .map_err(|violation| usage(spec.sql.as_bytes(), &violation))?;
+            encode::sync(&mut self.scratch);
+            self.channel.exchange(&self.scratch, "preparing a statement")?;
+        }
+        self.statements.push(statement);
+        Ok(id)
+    }
+
+    #[inline]
+    fn execute(&mut self, statement: StatementId, params: &Params) -> Result<Outcome, Error> {
+        let Some(statement) = self.statements.get_mut(statement.0 as usize) else {
+            return Err(unknown(statement));
+        };
+        let message = statement.encode(params, &mut self.scratch)?;
+        self.channel.exchange(message, "executing a statement")
+    }
+
+    fn execute_text(&mut self, sql: &[u8]) -> Result<Outcome, Error> {
+        self.scratch.clear();
+        encode::query(&mut self.scratch, sql).map_err(|violation| usage(sql, &violation))?;
+        self.channel.exchange(&self.scratch, "executing SQL text")
+    }
+
+    /// Of several statements in one text, the rows of the last one that returns any.
+    fn query(&mut self, sql: &str) -> Result<ResultSet, Error> {
+        const DOING: &str = "reading a result";
+        self.scratch.clear();
+        encode::query(&mut self.scratch, sql.as_bytes())
+            .map_err(|violation| usage(sql.as_bytes(), &violation))?;
+        self.channel.send(&self.scratch, DOING)?;
+        let mut result = ResultSet::default();
+        let mut failed = None;
+        loop {
+            let message = match self.channel.receive(DOING) {
+                Ok(message) => message,
+                Err(error) => return Err(channel::explain(error, failed)),
+            };
+            match message {
+                Message::RowDescription(columns) => {
+                    result.columns = columns;
+                    result.rows.clear();
+                }
+                Message::DataRow(row) => result.rows.push(row),
+                Message::CommandComplete(affected) => result.affected += affected,
+                Message::ErrorResponse(error) => failed = failed.or(Some(error)),
+                Message::ReadyForQuery => break,
+                Message::CopyIn => {
+                    return Err(self.channel.violated(DOING, "the server waits for COPY data"));
+                }
+                _ => {}
+            }
+        }
+        failed.map_or(Ok(result), |error| Err(error.into()))
+    }
+
+    fn session(&self) -> &Session {
+        &self.session
+    }
+
+    fn set_timeout(&mut self, timeout: Option<Duration>) -> Result<(), Error> {
+        self.channel.set_timeout(timeout)
+    }
+
+    fn breaker(&self) -> Result<Breaker, Error> {
+        self.channel.breaker()
+    }
+}
+
+impl Drop for PostgresConnection {
+    fn drop(&mut self) {
+        self.scratch.clear();
+        encode::terminate(&mut self.scratch);
+        // The server notices the closed socket too; this only spares its log a line.
+        let _ = self.channel.send(&self.scratch, "saying goodbye");
+    }
+}
+
+#[cold]
+fn usage(sql: &[u8], violation: &Violation) -> Error {
+    Error::Usage { sql: shortened(sql), detail: violation.to_string() }
+}
+
+#[cold]
+fn unknown(statement: StatementId) -> Error {
+    let detail = format!("statement {} was not prepared on this connection", statement.0);
+    Error::Usage { sql: String::new(), detail }
+}
+
+/// The start of a statement, for messages; bulk inserts are long.
+fn shortened(sql: &[u8]) -> String {
+    String::from_utf8_lossy(sql).chars().take(200).collect()
+}
+
+#[cfg(test)]
+mod tests;

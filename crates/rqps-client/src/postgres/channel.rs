@@ -1,0 +1,167 @@
+//! HOT PATH: messages over a stream: one write, then reads until the answer is complete. Budget:
+//! two system calls for an answer that fits one read, no allocation.
+
+use std::io;
+use std::time::Duration;
+
+use crate::buffer::{RecvBuffer, io_error};
+use crate::transport::{Deadline, Transport};
+use crate::wire::postgres::{Message, Skipper, decode};
+use crate::{Breaker, Endpoint, Error, Outcome, ServerError};
+
+/// A stream, what was received from it, and how long to wait for more.
+///
+/// An error of the stream, or bytes that the protocol does not allow, shut it down: an answer that
+/// was not read to its end would otherwise be taken for the next one's.
+#[derive(Debug)]
+pub(super) struct Channel {
+    transport: Transport,
+    buffer: RecvBuffer,
+    timeout: Option<Duration>,
+    /// While logging in: the end of it all, however many messages there are.
+    deadline: Option<Deadline>,
+}
+
+impl Channel {
+    /// Connects; until [`Self::logged_in`] the connect timeout limits everything together.
+    pub(super) fn connect(endpoint: &Endpoint) -> Result<Self, Error> {
+        let limit = endpoint.connect_timeout;
+        let deadline = Some(Deadline::after(limit));
+        let transport = Transport::connect(endpoint)?;
+        Ok(Self { transport, buffer: RecvBuffer::new(), timeout: Some(limit), deadline })
+    }
+
+    /// Lifts the limit of the login.
+    pub(super) fn logged_in(&mut self) -> Result<(), Error> {
+        self.deadline = None;
+        self.set_timeout(None)
+    }
+
+    /// Sends a request and skips its answer, counting rows.
+    #[inline]
+    pub(super) fn exchange(
+        &mut self,
+        request: &[u8],
+        doing: &'static str,
+    ) -> Result<Outcome, Error> {
+        self.send(request, doing)?;
+        let mut skipper = Skipper::default();
+        loop {
+            let scan = match skipper.scan(self.buffer.unread()) {
+                Ok(scan) => scan,
+                Err(violation) => return Err(self.violated(doing, &violation.0)),
+            };
+            self.buffer.consume(scan.consumed);
+            if scan.done {
+                return skipper.finish().map_err(Error::Server);
+            }
+            if let Err(error) = self.fill(doing) {
+                return Err(explain(error, skipper.into_error()));
+            }
+        }
+    }
+
+    /// Sends bytes.
+    #[inline]
+    pub(super) fn send(&mut self, bytes: &[u8], doing: &'static str) -> Result<(), Error> {
+        self.transport.send(bytes).map_err(|source| self.failed(source, doing))
+    }
+
+    /// The next message, whole.
+    pub(super) fn receive(&mut self, doing: &'static str) -> Result<Message, Error> {
+        loop {
+            match decode(self.buffer.unread()) {
+                Ok(Some((message, n_bytes))) => {
+                    self.buffer.consume(n_bytes);
+                    return Ok(message);
+                }
+                Ok(None) => self.fill(doing)?,
+                Err(violation) => return Err(self.violated(doing, &violation.0)),
+            }
+        }
+    }
+
+    /// The one byte that answers a request for TLS.
+    ///
+    /// More than one would be plain text that somebody wants taken for encrypted.
+    pub(super) fn receive_tls_answer(&mut self, doing: &'static str) -> Result<u8, Error> {
+        self.fill(doing)?;
+        let [answer] = *self.buffer.unread() else {
+            return Err(self.violated(doing, "more than one byte before TLS"));
+        };
+        self.buffer.consume(1);
+        Ok(answer)
+    }
+
+    /// The same channel over a stream made from its own, which is only done while nothing is unread.
+    pub(super) fn over(
+        self,
+        upgrade: impl FnOnce(Transport) -> Result<Transport, Error>,
+    ) -> Result<Self, Error> {
+        Ok(Self { transport: upgrade(self.transport)?, ..self })
+    }
+
+    /// The longest time to wait for an answer; `None` waits for ever.
+    pub(super) fn set_timeout(&mut self, timeout: Option<Duration>) -> Result<(), Error> {
+        self.timeout = timeout;
+        self.apply_timeout(timeout)
+            .map_err(|source| io_error(source, "setting the timeout", timeout))
+    }
+
+    /// A handle for other threads.
+    pub(super) fn breaker(&self) -> Result<Breaker, Error> {
+        self.transport.breaker().map_err(|source| io_error(source, "making a breaker", None))
+    }
+
+    /// The stream itself.
+    pub(super) fn transport(&self) -> &Transport {
+        &self.transport
+    }
+
+    /// Gives the stream up because of what the server sent.
+    #[cold]
+    pub(super) fn violated(&mut self, doing: &'static str, detail: &str) -> Error {
+        self.transport.shutdown();
+        Error::Protocol { doing, detail: detail.to_owned() }
+    }
+
+    #[inline]
+    fn fill(&mut self, doing: &'static str) -> Result<(), Error> {
+        let filled = match &self.deadline {
+            None => self.buffer.fill(&mut self.transport),
+            Some(_) => self.fill_before_deadline(),
+        };
+        filled.map(drop).map_err(|source| self.failed(source, doing))
+    }
+
+    #[cold]
+    fn fill_before_deadline(&mut self) -> io::Result<usize> {
+        if let Some(deadline) = &self.deadline {
+            self.apply_timeout(deadline.remaining()?)?;
+        }
+        self.buffer.fill(&mut self.transport)
+    }
+
+    fn apply_timeout(&self, timeout: Option<Duration>) -> io::Result<()> {
+        self.transport.set_read_timeout(timeout)?;
+        self.transport.set_write_timeout(timeout)
+    }
+
+    #[cold]
+    fn failed(&mut self, source: io::Error, doing: &'static str) -> Error {
+        self.transport.shutdown();
+        io_error(source, doing, self.timeout)
+    }
+}
+
+/// Adds to a lost connection why the server closed it, where it said so: an administrator's command,
+/// a shutdown.
+#[cold]
+pub(super) fn explain(error: Error, said: Option<ServerError>) -> Error {
+    match (error, said) {
+        (Error::Lost { doing, .. }, Some(said)) => {
+            Error::Lost { doing, source: io::Error::new(io::ErrorKind::ConnectionAborted, said) }
+        }
+        (error, _) => error,
+    }
+}

@@ -1,0 +1,193 @@
+//! The byte stream under both protocols: a unix socket, TCP, or TLS on TCP.
+//!
+//! It knows nothing of messages. Errors of a running stream are plain [`io::Error`]s; what they mean
+//! for a call is said by [`crate::buffer::io_error`].
+
+mod dial;
+mod tls;
+
+use std::io::{self, Read, Write};
+use std::net::{Shutdown, TcpStream};
+use std::os::unix::net::UnixStream;
+use std::time::{Duration, Instant};
+
+use rustls::{ClientConnection, StreamOwned};
+
+use crate::{Address, Breaker, Endpoint, Error, Tls};
+
+/// An open stream to a server.
+#[derive(Debug)]
+pub(crate) enum Transport {
+    /// A unix socket.
+    Unix(UnixStream),
+    /// TCP, not delayed.
+    Tcp(TcpStream),
+    /// TLS on TCP, with the handshake done.
+    Tls(Box<StreamOwned<ClientConnection, TcpStream>>),
+}
+
+impl Transport {
+    /// Connects within the endpoint's connect timeout, TCP to the first address that answers.
+    ///
+    /// TLS is not set up here: when it begins is up to the protocol, see [`Self::upgrade_to_tls`].
+    ///
+    /// # Errors
+    /// [`Error::Connect`] when nothing answers in time.
+    pub(crate) fn connect(endpoint: &Endpoint) -> Result<Self, Error> {
+        let deadline = Deadline::after(endpoint.connect_timeout);
+        match &endpoint.address {
+            Address::Unix(path) => dial::unix(path, &deadline).map(Self::Unix),
+            Address::Tcp { host, port } => dial::tcp(host, *port, &deadline).map(Self::Tcp),
+        }
+        .map_err(|source| Error::Connect { address: endpoint.address.to_string(), source })
+    }
+
+    /// Does the TLS handshake over this stream; timeouts that were set before apply to it.
+    ///
+    /// The caller has made sure that no byte received before it is still unread. A stream that is
+    /// TLS already, and [`Tls::Off`], leave it as it is.
+    ///
+    /// # Errors
+    /// [`Error::Tls`] for a bad file, certificate or handshake; [`Error::Unsupported`] on a unix
+    /// socket.
+    pub(crate) fn upgrade_to_tls(self, server_name: &str, tls: &Tls) -> Result<Self, Error> {
+        let Tls::Required { ca } = tls else { return Ok(self) };
+        match self {
+            Self::Unix(_) => Err(Error::Unsupported {
+                what: "TLS on a unix socket: connect to a TCP address, or do without TLS".into(),
+            }),
+            Self::Tcp(socket) => {
+                let stream = tls::handshake(socket, server_name, ca.as_deref())
+                    .map_err(|detail| Error::Tls { address: server_name.to_owned(), detail })?;
+                Ok(Self::Tls(Box::new(stream)))
+            }
+            Self::Tls(_) => Ok(self),
+        }
+    }
+
+    /// Sends all bytes, in one system call where the kernel takes them in one.
+    pub(crate) fn send(&mut self, bytes: &[u8]) -> io::Result<()> {
+        match self {
+            Self::Unix(socket) => socket.write_all(bytes),
+            Self::Tcp(socket) => socket.write_all(bytes),
+            // rustls reports a failed send only when flushed.
+            Self::Tls(stream) => stream.write_all(bytes).and_then(|()| stream.flush()),
+        }
+    }
+
+    /// The longest time for one read; `None` waits for ever.
+    pub(crate) fn set_read_timeout(&self, timeout: Option<Duration>) -> io::Result<()> {
+        let timeout = timeout.map(not_zero);
+        match self {
+            Self::Unix(socket) => socket.set_read_timeout(timeout),
+            Self::Tcp(socket) => socket.set_read_timeout(timeout),
+            Self::Tls(stream) => stream.sock.set_read_timeout(timeout),
+        }
+    }
+
+    /// The longest time for one write; `None` waits for ever.
+    pub(crate) fn set_write_timeout(&self, timeout: Option<Duration>) -> io::Result<()> {
+        let timeout = timeout.map(not_zero);
+        match self {
+            Self::Unix(socket) => socket.set_write_timeout(timeout),
+            Self::Tcp(socket) => socket.set_write_timeout(timeout),
+            Self::Tls(stream) => stream.sock.set_write_timeout(timeout),
+        }
+    }
+
+    /// A handle that other threads can use to break the stream.
+    pub(crate) fn breaker(&self) -> io::Result<Breaker> {
+        match self {
+            Self::Unix(socket) => socket.try_clone().map(Breaker::Unix),
+            Self::Tcp(socket) => socket.try_clone().map(Breaker::Tcp),
+            Self::Tls(stream) => stream.sock.try_clone().map(Breaker::Tcp),
+        }
+    }
+
+    /// Ends the stream in both directions, so that whatever comes next fails.
+    pub(crate) fn shutdown(&self) {
+        // A stream that is closed already is fine.
+        let _ = match self {
+            Self::Unix(socket) => socket.shutdown(Shutdown::Both),
+            Self::Tcp(socket) => socket.shutdown(Shutdown::Both),
+            Self::Tls(stream) => stream.sock.shutdown(Shutdown::Both),
+        };
+    }
+
+    /// `socket`, `tcp` or `tls`, as in [`crate::Session::transport`].
+    pub(crate) fn name(&self) -> &'static str {
+        match self {
+            Self::Unix(_) => "socket",
+            Self::Tcp(_) => "tcp",
+            Self::Tls(_) => "tls",
+        }
+    }
+
+    /// TLS protocol and cipher suite, as in [`crate::Session::tls`]: `TLSv1.3
+    /// TLS13_AES_256_GCM_SHA384`; empty without TLS.
+    pub(crate) fn tls_description(&self) -> String {
+        match self {
+            Self::Tls(stream) => tls::description(&stream.conn),
+            Self::Unix(_) | Self::Tcp(_) => String::new(),
+        }
+    }
+}
+
+impl Read for Transport {
+    #[inline]
+    fn read(&mut self, buf: &mut [u8]) -> io::Result<usize> {
+        match self {
+            Self::Unix(socket) => socket.read(buf),
+            Self::Tcp(socket) => socket.read(buf),
+            Self::Tls(stream) => stream.read(buf),
+        }
+    }
+}
+
+impl Write for Transport {
+    #[inline]
+    fn write(&mut self, buf: &[u8]) -> io::Result<usize> {
+        match self {
+            Self::Unix(socket) => socket.write(buf),
+            Self::Tcp(socket) => socket.write(buf),
+            Self::Tls(stream) => stream.write(buf),
+        }
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        match self {
+            Self::Unix(socket) => socket.flush(),
+            Self::Tcp(socket) => socket.flush(),
+            Self::Tls(stream) => stream.flush(),
+        }
+    }
+}
+
+/// Sockets refuse a timeout of zero, so the shortest is a millisecond.
+fn not_zero(timeout: Duration) -> Duration {
+    timeout.max(Duration::from_millis(1))
+}
+
+/// A point in time at which a connection attempt, authentication included, gives up.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Deadline(Option<Instant>);
+
+impl Deadline {
+    /// `limit` from now; for ever when that is beyond the clock.
+    pub(crate) fn after(limit: Duration) -> Self {
+        Self(Instant::now().checked_add(limit))
+    }
+
+    /// The time left, `None` for ever.
+    ///
+    /// # Errors
+    /// [`io::ErrorKind::TimedOut`] when it has passed.
+    pub(crate) fn remaining(&self) -> io::Result<Option<Duration>> {
+        let Some(at) = self.0 else { return Ok(None) };
+        let left = at.saturating_duration_since(Instant::now());
+        if left.is_zero() { Err(io::ErrorKind::TimedOut.into()) } else { Ok(Some(left)) }
+    }
+}
+
+#[cfg(test)]
+mod tests;

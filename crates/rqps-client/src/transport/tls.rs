@@ -1,0 +1,181 @@
+//! The TLS handshake, and which certificates are believed.
+//!
+//! With a file, the server's certificate must either be one of the file's (then its name does not
+//! matter), or be issued by one of them for the name that is connected to. Without one, any
+//! certificate will do: servers that rqps starts make their own on loopback, where encryption is
+//! there for its cost alone.
+
+use std::io;
+use std::net::TcpStream;
+use std::path::Path;
+use std::sync::Arc;
+
+use rustls::client::WebPkiServerVerifier;
+use rustls::client::danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier};
+use rustls::crypto::CryptoProvider;
+use rustls::pki_types::pem::PemObject;
+use rustls::pki_types::{CertificateDer, ServerName, UnixTime};
+use rustls::{
+    ClientConfig, ClientConnection, DigitallySignedStruct, RootCertStore, SignatureScheme,
+    StreamOwned,
+};
+
+type Stream = StreamOwned<ClientConnection, TcpStream>;
+
+/// Does the whole handshake. The error is a sentence for [`crate::Error::Tls`].
+pub(super) fn handshake(
+    socket: TcpStream,
+    server_name: &str,
+    ca: Option<&Path>,
+) -> Result<Stream, String> {
+    let provider = Arc::new(rustls::crypto::ring::default_provider());
+    let verifier: Arc<dyn ServerCertVerifier> = match ca {
+        None => Arc::new(AnyCertificate { provider: Arc::clone(&provider) }),
+        Some(path) => Arc::new(TrustedFile::read(path, Arc::clone(&provider))?),
+    };
+    let config = ClientConfig::builder_with_provider(provider)
+        .with_safe_default_protocol_versions()
+        .map_err(|error| error.to_string())?
+        .dangerous()
+        .with_custom_certificate_verifier(verifier)
+        .with_no_client_auth();
+    let name = ServerName::try_from(server_name.to_owned())
+        .map_err(|_| format!("{server_name:?} is no host name"))?;
+    let connection =
+        ClientConnection::new(Arc::new(config), name).map_err(|error| error.to_string())?;
+    let mut stream = StreamOwned::new(connection, socket);
+    while stream.conn.is_handshaking() {
+        stream.conn.complete_io(&mut stream.sock).map_err(|error| failed(&error))?;
+    }
+    Ok(stream)
+}
+
+fn failed(error: &io::Error) -> String {
+    let inner = error.get_ref().and_then(|inner| inner.downcast_ref());
+    let remedy = match inner {
+        Some(rustls::Error::InvalidCertificate(_)) => {
+            " (the file of trusted certificates must hold this server's own, or that of the \
+             authority that issued it for this name)"
+        }
+        _ => "",
+    };
+    format!("the handshake failed: {error}{remedy}")
+}
+
+/// Protocol and cipher suite of a connection: `TLSv1.3 TLS13_AES_256_GCM_SHA384`.
+pub(super) fn description(connection: &ClientConnection) -> String {
+    let version = match connection.protocol_version() {
+        Some(rustls::ProtocolVersion::TLSv1_3) => "TLSv1.3".to_owned(),
+        Some(rustls::ProtocolVersion::TLSv1_2) => "TLSv1.2".to_owned(),
+        other => format!("{other:?}"),
+    };
+    match connection.negotiated_cipher_suite() {
+        Some(suite) => format!("{version} {:?}", suite.suite()),
+        None => version,
+    }
+}
+
+/// Believes every certificate and does not even check that the server holds its key, which would
+/// add nothing and refuses the X.509 v1 certificates of older servers.
+#[derive(Debug)]
+struct AnyCertificate {
+    provider: Arc<CryptoProvider>,
+}
+
+impl ServerCertVerifier for AnyCertificate {
+    fn verify_server_cert(
+        &self,
+        _end_entity: &CertificateDer<'_>,
+        _intermediates: &[CertificateDer<'_>],
+        _server_name: &ServerName<'_>,
+        _ocsp_response: &[u8],
+        _now: UnixTime,
+    ) -> Result<ServerCertVerified, rustls::Error> {
+        Ok(ServerCertVerified::assertion())
+    }
+
+    fn verify_tls12_signature(
+        &self,
+        _message: &[u8],
+        _cert: &CertificateDer<'_>,
+        _dss: &DigitallySignedStruct,
+    ) -> Result<HandshakeSignatureValid, rustls::Error> {
+        Ok(HandshakeSignatureValid::assertion())
+    }
+
+    fn verify_tls13_signature(
+        &self,
+        _message: &[u8],
+        _cert: &CertificateDer<'_>,
+        _dss: &DigitallySignedStruct,
+    ) -> Result<HandshakeSignatureValid, rustls::Error> {
+        Ok(HandshakeSignatureValid::assertion())
+    }
+
+    fn supported_verify_schemes(&self) -> Vec<SignatureScheme> {
+        self.provider.signature_verification_algorithms.supported_schemes()
+    }
+}
+
+/// Believes the certificates of a file and what they have issued.
+#[derive(Debug)]
+struct TrustedFile {
+    certificates: Vec<CertificateDer<'static>>,
+    issued: Arc<WebPkiServerVerifier>,
+}
+
+impl TrustedFile {
+    fn read(path: &Path, provider: Arc<CryptoProvider>) -> Result<Self, String> {
+        let bad = |what: &dyn std::fmt::Display| format!("{}: {what}", path.display());
+        let certificates: Vec<_> = CertificateDer::pem_file_iter(path)
+            .and_then(Iterator::collect)
+            .map_err(|error| bad(&error))?;
+        let mut roots = RootCertStore::empty();
+        let (n_usable, _) = roots.add_parsable_certificates(certificates.iter().cloned());
+        if n_usable == 0 {
+            return Err(bad(&"no usable certificate in the file (PEM, X.509 v3)"));
+        }
+        let issued = WebPkiServerVerifier::builder_with_provider(Arc::new(roots), provider)
+            .build()
+            .map_err(|error| bad(&error))?;
+        Ok(Self { certificates, issued })
+    }
+}
+
+impl ServerCertVerifier for TrustedFile {
+    fn verify_server_cert(
+        &self,
+        end_entity: &CertificateDer<'_>,
+        intermediates: &[CertificateDer<'_>],
+        server_name: &ServerName<'_>,
+        ocsp_response: &[u8],
+        now: UnixTime,
+    ) -> Result<ServerCertVerified, rustls::Error> {
+        if self.certificates.iter().any(|trusted| trusted == end_entity) {
+            return Ok(ServerCertVerified::assertion());
+        }
+        self.issued.verify_server_cert(end_entity, intermediates, server_name, ocsp_response, now)
+    }
+
+    fn verify_tls12_signature(
+        &self,
+        message: &[u8],
+        cert: &CertificateDer<'_>,
+        dss: &DigitallySignedStruct,
+    ) -> Result<HandshakeSignatureValid, rustls::Error> {
+        self.issued.verify_tls12_signature(message, cert, dss)
+    }
+
+    fn verify_tls13_signature(
+        &self,
+        message: &[u8],
+        cert: &CertificateDer<'_>,
+        dss: &DigitallySignedStruct,
+    ) -> Result<HandshakeSignatureValid, rustls::Error> {
+        self.issued.verify_tls13_signature(message, cert, dss)
+    }
+
+    fn supported_verify_schemes(&self) -> Vec<SignatureScheme> {
+        self.issued.supported_verify_schemes()
+    }
+}

@@ -1,0 +1,171 @@
+//! Authentication: scrambles, and the exchange that follows the login, as a state machine.
+//!
+//! Passwords travel scrambled, encrypted with the server's RSA key, or in the clear over a stream
+//! that nobody else can read; plugins that would need more are refused by name.
+
+use sha1::Sha1;
+use sha2::{Digest, Sha256};
+
+use super::Violation;
+use super::handshake::NONCE;
+use super::reader::Reader;
+use super::reply::{parse_error, parse_ok};
+use super::rsa::{self, SEED};
+use crate::ServerError;
+
+/// The plugin of MySQL 4.1 to 5.7 and of MariaDB.
+pub const NATIVE: &str = "mysql_native_password";
+/// The plugin of MySQL 8 and later.
+pub const CACHING_SHA2: &str = "caching_sha2_password";
+
+/// The scramble of `mysql_native_password`; empty for an empty password.
+#[must_use]
+pub fn scramble_native(password: &[u8], nonce: &[u8; NONCE]) -> Vec<u8> {
+    if password.is_empty() {
+        return Vec::new();
+    }
+    let once = Sha1::digest(password);
+    let twice = Sha1::digest(once);
+    let mask = Sha1::new().chain_update(nonce).chain_update(twice).finalize();
+    once.iter().zip(mask).map(|(a, b)| a ^ b).collect()
+}
+
+/// The scramble of `caching_sha2_password`; empty for an empty password.
+#[must_use]
+pub fn scramble_sha2(password: &[u8], nonce: &[u8; NONCE]) -> Vec<u8> {
+    if password.is_empty() {
+        return Vec::new();
+    }
+    let once = Sha256::digest(password);
+    let twice = Sha256::digest(once);
+    let mask = Sha256::new().chain_update(twice).chain_update(nonce).finalize();
+    once.iter().zip(mask).map(|(a, b)| a ^ b).collect()
+}
+
+/// What to do after a message of the exchange.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Step {
+    /// Send this payload, then read on.
+    Send(Vec<u8>),
+    /// Read on.
+    Wait,
+    /// Logged in; the server's status flags.
+    Done {
+        /// See [`super::status`].
+        status: u16,
+    },
+    /// The server refuses the user.
+    Refused(ServerError),
+    /// The server wants what this client does not do; the text says what to do instead.
+    Unsupported(String),
+}
+
+/// The client's side of one authentication.
+#[derive(Debug, Clone)]
+pub struct Exchange<'a> {
+    password: &'a [u8],
+    plugin: String,
+    nonce: [u8; NONCE],
+    /// Whether a password in the clear is safe on this stream: TLS or a unix socket. The server
+    /// draws the same line.
+    private_stream: bool,
+    key_asked: bool,
+}
+
+impl<'a> Exchange<'a> {
+    /// An exchange that begins with the plugin and nonce of the greeting. A server that proposes no
+    /// plugin, or one that is not known here, is answered as by `mysql_native_password`; it will
+    /// switch when it wants another.
+    #[must_use]
+    pub fn new(password: &'a str, plugin: &str, nonce: [u8; NONCE], private_stream: bool) -> Self {
+        let plugin = if plugin == CACHING_SHA2 { CACHING_SHA2 } else { NATIVE };
+        let password = password.as_bytes();
+        Self { password, plugin: plugin.to_owned(), nonce, private_stream, key_asked: false }
+    }
+
+    /// The plugin now in use.
+    #[must_use]
+    pub fn plugin(&self) -> &str {
+        &self.plugin
+    }
+
+    /// The plugin's answer to the nonce.
+    #[must_use]
+    pub fn answer(&self) -> Vec<u8> {
+        match self.plugin.as_str() {
+            CACHING_SHA2 => scramble_sha2(self.password, &self.nonce),
+            NATIVE => scramble_native(self.password, &self.nonce),
+            _ => Vec::new(),
+        }
+    }
+
+    /// Takes the server's next message. `seed` is random bytes for the encryption of a password.
+    ///
+    /// # Errors
+    /// When the message does not belong here.
+    pub fn step(&mut self, payload: &[u8], seed: &[u8; SEED]) -> Result<Step, Violation> {
+        let mut reader = Reader::new(payload);
+        match reader.u8("an answer to the login")? {
+            0x00 => Ok(Step::Done { status: parse_ok(payload)?.status }),
+            0xFF => parse_error(payload).map(Step::Refused),
+            0xFE if payload.len() == 1 => Ok(Step::Unsupported(
+                "mysql_old_password, the scheme before MySQL 4.1: set the user's password again \
+                 with old_passwords = 0"
+                    .to_owned(),
+            )),
+            0xFE => self.switch(reader),
+            0x01 => self.more(reader.rest(), seed),
+            other => Err(Violation::new(format!("{other:#04x} in answer to the login"))),
+        }
+    }
+
+    fn switch(&mut self, mut reader: Reader<'_>) -> Result<Step, Violation> {
+        let plugin = String::from_utf8_lossy(reader.nul_string("the plugin's name")?).into_owned();
+        self.key_asked = false;
+        match plugin.as_str() {
+            NATIVE | CACHING_SHA2 => {
+                let nonce = reader.bytes(NONCE, "the plugin's nonce")?;
+                self.nonce.copy_from_slice(nonce);
+            }
+            // The server asks the kernel who is at the other end; there is nothing to answer.
+            "auth_socket" | "unix_socket" => {}
+            _ => {
+                return Ok(Step::Unsupported(format!(
+                    "authentication plugin {plugin:?}: use a user with {NATIVE} or {CACHING_SHA2}"
+                )));
+            }
+        }
+        self.plugin = plugin;
+        Ok(Step::Send(self.answer()))
+    }
+
+    /// What `caching_sha2_password` says between login and OK.
+    fn more(&mut self, data: &[u8], seed: &[u8; SEED]) -> Result<Step, Violation> {
+        if self.plugin != CACHING_SHA2 {
+            return Err(Violation::new(format!("more data for {}, which takes none", self.plugin)));
+        }
+        let clear = || [self.password, b"\0"].concat();
+        if self.key_asked {
+            self.key_asked = false;
+            let mut masked = clear();
+            for (byte, mask) in masked.iter_mut().zip(self.nonce.iter().cycle()) {
+                *byte ^= mask;
+            }
+            return rsa::encrypt(data, &masked, seed).map(Step::Send);
+        }
+        match data {
+            // The server had the password's hash in its cache, and it matched.
+            [0x03] => Ok(Step::Wait),
+            // It had not, and needs the password itself.
+            [0x04] if self.private_stream => Ok(Step::Send(clear())),
+            [0x04] => {
+                self.key_asked = true;
+                Ok(Step::Send(vec![0x02]))
+            }
+            _ => Err(Violation::new(format!("unknown data of {} bytes for it", data.len()))),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

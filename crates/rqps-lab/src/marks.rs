@@ -1,0 +1,94 @@
+//! Reasons for caution with a slice, read off what was counted and used.
+
+use rqps_load::Tally;
+use rqps_model::{Mark, Usage};
+
+/// Client CPU above this share of what its threads could have had marks the slice, percent. A
+/// client above it may be the limit rather than the server.
+const CLIENT_BOUND_PCT: u64 = 80;
+
+/// Steal above this share of the host's CPU time marks the slice, percent.
+const STEAL_PCT: u64 = 2;
+
+/// The marks of one slice with `clients` client threads.
+#[must_use]
+pub fn of_slice(tally: &Tally, usage: &Usage, clients: u32) -> Vec<Mark> {
+    let mut marks = Vec::new();
+    let n_errors: u64 = tally.errors.iter().map(|e| e.n).sum();
+    if n_errors > 0 {
+        marks.push(Mark::Errors { n: n_errors });
+    }
+    if let Some(lateness) = &tally.lateness
+        && lateness.n_missed > 0
+    {
+        marks.push(Mark::RateMissed { n_missed: lateness.n_missed });
+    }
+    let available_ns = usage.wall_ns * u64::from(clients.min(usage.host.n_cpus.max(1)));
+    if let Some(pct) = percent(usage.client.cpu_total_ns, available_ns)
+        && u64::from(pct) >= CLIENT_BOUND_PCT
+    {
+        marks.push(Mark::ClientBound { pct });
+    }
+    let host = &usage.host;
+    let host_ns = host.cpu_user_ns
+        + host.cpu_system_ns
+        + host.cpu_idle_ns
+        + host.cpu_iowait_ns
+        + host.cpu_steal_ns;
+    if let Some(pct) = percent(host.cpu_steal_ns, host_ns)
+        && u64::from(pct) >= STEAL_PCT
+    {
+        marks.push(Mark::Steal { pct });
+    }
+    let pages = host.swap_in_pages + host.swap_out_pages;
+    if pages > 0 {
+        marks.push(Mark::Swapped { pages });
+    }
+    marks
+}
+
+fn percent(part: u64, whole: u64) -> Option<u32> {
+    (whole > 0).then(|| u32::try_from(part * 100 / whole).unwrap_or(u32::MAX))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use rqps_load::{Order, Pace, Stop};
+    use rqps_model::{HostCounters, ProcessCounters};
+
+    use super::*;
+
+    #[test]
+    fn each_reason_is_named() {
+        let stop = Stop::Time(Duration::from_secs(1));
+        let mut tally = Tally::for_order(&Order { pace: Pace::Closed, stop, seed: 1 });
+        tally.error(1, "1213".to_owned());
+        let second = 1_000_000_000;
+        let usage = Usage {
+            wall_ns: second,
+            client: ProcessCounters { cpu_total_ns: second * 9 / 10, ..Default::default() },
+            host: HostCounters {
+                n_cpus: 2,
+                cpu_user_ns: second,
+                cpu_idle_ns: second,
+                cpu_steal_ns: second / 10,
+                swap_in_pages: 3,
+                ..Default::default()
+            },
+            ..Default::default()
+        };
+        let marks = of_slice(&tally, &usage, 1);
+        assert_eq!(
+            marks,
+            [
+                Mark::Errors { n: 1 },
+                Mark::ClientBound { pct: 90 },
+                Mark::Steal { pct: 4 },
+                Mark::Swapped { pages: 3 },
+            ]
+        );
+        assert!(of_slice(&tally, &usage, 2).len() == 3, "two threads could have had twice the CPU");
+    }
+}

@@ -1,0 +1,187 @@
+//! One step on one system: connections, placement, warm-up, slices.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+use anyhow::{Context as _, Result};
+use rqps_client::{Connection, Endpoint};
+use rqps_load::{Control, Crew, CrewError, Live, Member, Order, Pace, Stop, Tally};
+use rqps_model::{Dbms, Mark, Placement, Sample, Slice, StepKind, Usage};
+use rqps_sample::Background;
+use rqps_server::{process, threads};
+use rqps_workload::{Program, SysbenchWorker};
+
+use crate::event::{Event, Listener};
+use crate::steps::PlannedStep;
+use crate::{marks, placement};
+
+/// Longest wait for one answer before a server counts as hung: the time after which InnoDB's own
+/// watchdog would have ended it.
+pub(crate) const ANSWER_TIMEOUT: Duration = Duration::from_secs(600);
+
+/// A system that is up, as measuring needs it.
+pub(crate) struct Bench<'a> {
+    /// Family of the server.
+    pub(crate) dbms: Dbms,
+    /// Where it is.
+    pub(crate) endpoint: &'a Endpoint,
+    /// Process id of the server; absent for an external one.
+    pub(crate) server_pid: Option<i32>,
+    /// Samples it once a second.
+    pub(crate) samples: &'a Background,
+    /// CPUs that rqps may use.
+    pub(crate) cpus: &'a [usize],
+    /// Set when the user wants to stop.
+    pub(crate) interrupt: &'a AtomicBool,
+}
+
+/// Which slices to take.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Wanted {
+    /// The seed of this step and number of clients, the same for every system.
+    pub(crate) seed: u64,
+    /// The first one: above 0 where an interrupted step goes on.
+    pub(crate) from: u32,
+    /// How many in all, those before `from` included.
+    pub(crate) n_slices: u32,
+}
+
+/// Measures a step: each slice is handed to `keep` as it ends.
+pub(crate) fn step<C: Connection + 'static>(
+    bench: &mut Bench<'_>,
+    planned: &PlannedStep,
+    wanted: Wanted,
+    listen: &mut Listener<'_>,
+    keep: &mut dyn FnMut(Slice) -> Result<()>,
+) -> Result<()> {
+    let program = Program::compile(&planned.step, &planned.args, bench.dbms)?;
+    if let Some(pid) = bench.server_pid {
+        let cpus = placement::server_cpus(planned.placement, bench.cpus);
+        threads::pin_all(&process::tree(pid), &cpus)?;
+    }
+    let mut members = Vec::new();
+    for client_idx in 0..planned.clients {
+        members.push(member::<C>(bench, planned, (&program, client_idx), wanted.seed)?);
+    }
+    let mut crew = Crew::start(members)?;
+    let warm_up = planned.args.times.warm_up;
+    if !warm_up.is_zero() && planned.info.kind != StepKind::WarmUp {
+        let order =
+            Order { pace: Pace::Closed, stop: Stop::Time(warm_up), seed: mix(wanted.seed, 0) };
+        run_slice(&mut crew, &order, (bench, None), listen)?;
+    }
+    let n_slices = if planned.info.kind == StepKind::WarmUp { 1 } else { wanted.n_slices };
+    for idx in wanted.from..n_slices {
+        let stop = Stop::Time(planned.step.slice_time(&planned.args));
+        let order = Order { pace: Pace::Closed, stop, seed: mix(wanted.seed, u64::from(idx) + 1) };
+        let slice = measured(&mut crew, &order, (bench, idx), planned, listen)?;
+        keep(slice)?;
+    }
+    Ok(())
+}
+
+/// Opens one client's connection, finds the thread that serves it, prepares its statements.
+fn member<C: Connection>(
+    bench: &mut Bench<'_>,
+    planned: &PlannedStep,
+    (program, client_idx): (&std::sync::Arc<Program>, u32),
+    seed: u64,
+) -> Result<Member<C, SysbenchWorker>> {
+    let pair = match (planned.placement, bench.server_pid) {
+        (Placement::Paired, Some(pid)) => Some(pid),
+        _ => None,
+    };
+    let before = pair.map(threads::tasks);
+    let mut connection =
+        C::connect(bench.endpoint).with_context(|| format!("connect client {client_idx}"))?;
+    connection.set_timeout(Some(ANSWER_TIMEOUT))?;
+    let cpus = placement::client_cpus(planned.placement, client_idx as usize, bench.cpus);
+    if let Some(pid) = pair {
+        let tid = threads::thread_of(bench.dbms, pid, &mut connection, before.as_ref())
+            .context("place the server's thread (placement = \"free\" does without)")?;
+        threads::pin_thread(tid, &cpus)?;
+    }
+    let worker =
+        SysbenchWorker::new(std::sync::Arc::clone(program), &mut connection, client_idx, seed)
+            .with_context(|| format!("prepare the statements of {}", planned.info.name))?;
+    Ok(Member { connection, worker, cpus })
+}
+
+/// Runs one slice between two exact samples.
+fn measured(
+    crew: &mut Crew,
+    order: &Order,
+    (bench, idx): (&Bench<'_>, u32),
+    planned: &PlannedStep,
+    listen: &mut Listener<'_>,
+) -> Result<Slice> {
+    // Samples of the time before belong to no slice.
+    drop(bench.samples.take());
+    let start_unix_ms = unix_ms();
+    let first = bench.samples.mark().context("sample the start of a slice")?;
+    let tally = run_slice(crew, order, (bench, Some(idx)), listen)?;
+    let last = bench.samples.mark().context("sample the end of a slice")?;
+    let mut samples = bench.samples.take();
+    samples.retain(|s| (first.at_ns..=last.at_ns).contains(&s.at_ns));
+    let usage = Usage::between(&first, &last);
+    let marks = marks::of_slice(&tally, &usage, planned.clients);
+    Ok(slice_of(&tally, (order.seed, idx, start_unix_ms), (usage, samples), marks))
+}
+
+fn run_slice(
+    crew: &mut Crew,
+    order: &Order,
+    (bench, slice): (&Bench<'_>, Option<u32>),
+    listen: &mut Listener<'_>,
+) -> Result<Tally, CrewError> {
+    let mut before: Option<Live> = None;
+    crew.run(order, || {}, &mut |live| {
+        let (from_s, from_n) = before.map_or((0.0, 0), |b| (b.elapsed.as_secs_f64(), b.n_queries));
+        let passed_s = live.elapsed.as_secs_f64() - from_s;
+        if passed_s > 0.0 {
+            let qps = live.n_queries.saturating_sub(from_n) as f64 / passed_s;
+            listen(Event::Measuring { slice, elapsed: live.elapsed, qps });
+        }
+        before = Some(live);
+        if bench.interrupt.load(Ordering::Relaxed) { Control::Stop } else { Control::Go }
+    })
+}
+
+/// A stored slice from what was counted and sampled.
+pub(crate) fn slice_of(
+    tally: &Tally,
+    (seed, idx, start_unix_ms): (u64, u32, i64),
+    (usage, samples): (Usage, Vec<Sample>),
+    marks: Vec<Mark>,
+) -> Slice {
+    Slice {
+        idx,
+        start_unix_ms,
+        duration_ns: tally.duration_ns(),
+        seed,
+        n_events: tally.n_events,
+        n_queries: tally.n_queries,
+        n_operations: tally.n_operations,
+        n_rows: tally.n_rows,
+        errors: tally.errors.clone(),
+        lateness: tally.lateness,
+        windows: tally.windows.clone(),
+        series: tally.series.clone(),
+        response_times: tally.response_time_bytes(),
+        usage,
+        samples,
+        marks,
+    }
+}
+
+/// A seed of its own for part `n` of something with seed `seed`: splitmix64's finaliser.
+pub(crate) fn mix(seed: u64, n: u64) -> u64 {
+    let order = Order { pace: Pace::Closed, stop: Stop::Events(0), seed };
+    order.client_seed(usize::try_from(n).unwrap_or(usize::MAX))
+}
+
+/// The wall clock, milliseconds since 1970: for the reader, never for measuring.
+pub(crate) fn unix_ms() -> i64 {
+    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    i64::try_from(since.as_millis()).unwrap_or(i64::MAX)
+}

@@ -1,0 +1,100 @@
+//! Which CPUs client threads and the server threads that serve them run on.
+//!
+//! Paired placement exists because waking a thread on another, idle CPU costs an exit to the
+//! hypervisor on virtual machines: with one client such wake-ups are what is measured, not the
+//! server. See docs/methodology.md.
+
+use anyhow::{Context as _, Result, ensure};
+use nix::sched::{CpuSet, sched_getaffinity};
+use nix::unistd::Pid;
+use rqps_model::Placement;
+
+/// The CPUs this process may use, in ascending order.
+///
+/// # Errors
+/// When the kernel does not tell.
+pub fn usable_cpus() -> Result<Vec<usize>> {
+    let set = sched_getaffinity(Pid::from_raw(0)).context("read the CPUs rqps may use")?;
+    let cpus = (0..CpuSet::count()).filter(|&cpu| set.is_set(cpu).unwrap_or(false)).collect();
+    Ok(cpus)
+}
+
+/// The placement that a step with `clients` clients really gets: never `Auto`.
+///
+/// # Errors
+/// When the one asked for cannot be had on this host, or not with servers elsewhere.
+pub fn resolve(
+    asked: Placement,
+    clients: u32,
+    cpus: &[usize],
+    all_local: bool,
+) -> Result<Placement> {
+    let fits = clients as usize <= cpus.len();
+    match asked {
+        Placement::Auto if fits && all_local => Ok(Placement::Paired),
+        Placement::Auto => Ok(Placement::Free),
+        Placement::Free => Ok(Placement::Free),
+        Placement::Split => {
+            ensure!(
+                cpus.len() >= 2,
+                "placement split needs two CPUs, rqps may use {}; write placement = \"free\"",
+                cpus.len()
+            );
+            ensure!(all_local, NOT_LOCAL);
+            Ok(Placement::Split)
+        }
+        Placement::Paired => {
+            ensure!(all_local, NOT_LOCAL);
+            Ok(Placement::Paired)
+        }
+    }
+}
+
+const NOT_LOCAL: &str = "a system given by dsn is not placed by rqps; write placement = \"free\"";
+
+/// CPUs of one client thread; empty means all.
+#[must_use]
+pub fn client_cpus(placement: Placement, client_idx: usize, cpus: &[usize]) -> Vec<usize> {
+    match placement {
+        Placement::Paired => vec![cpus[client_idx % cpus.len()]],
+        Placement::Split => cpus[cpus.len() / 2..].to_vec(),
+        Placement::Auto | Placement::Free => Vec::new(),
+    }
+}
+
+/// CPUs of the whole server but for the threads that are paired.
+#[must_use]
+pub fn server_cpus(placement: Placement, cpus: &[usize]) -> Vec<usize> {
+    match placement {
+        Placement::Split => cpus[..cpus.len() / 2].to_vec(),
+        Placement::Auto | Placement::Free | Placement::Paired => cpus.to_vec(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn auto_pairs_up_to_the_number_of_cpus() {
+        let cpus = [0, 1];
+        assert_eq!(resolve(Placement::Auto, 2, &cpus, true).unwrap(), Placement::Paired);
+        assert_eq!(resolve(Placement::Auto, 3, &cpus, true).unwrap(), Placement::Free);
+        assert_eq!(resolve(Placement::Auto, 1, &cpus, false).unwrap(), Placement::Free);
+    }
+
+    #[test]
+    fn what_cannot_be_had_is_refused() {
+        assert!(resolve(Placement::Split, 1, &[0], true).is_err());
+        assert!(resolve(Placement::Paired, 1, &[0, 1], false).is_err());
+    }
+
+    #[test]
+    fn sides_of_a_split_do_not_overlap() {
+        let cpus = [0, 2, 4];
+        assert_eq!(server_cpus(Placement::Split, &cpus), [0]);
+        assert_eq!(client_cpus(Placement::Split, 0, &cpus), [2, 4]);
+        assert_eq!(client_cpus(Placement::Paired, 4, &cpus), [2]);
+        assert!(client_cpus(Placement::Free, 0, &cpus).is_empty());
+    }
+}

@@ -1,0 +1,338 @@
+//! Plans: what a user wants measured, as written (`PlanFile`) and as meant ([`Plan`]).
+//!
+//! Reading refuses what cannot be meant - unknown keys, impossible values, two systems of one
+//! label - with the line, the reason and the remedy, before anything is fetched or started.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::time::Duration;
+
+use rqps_model::{Dbms, Engine, Label, Placement, Schedule, SystemSource, SystemSpec, Version};
+use rqps_server::{Catalogue, Dsn};
+use rqps_workload::{Form, Size, SuiteArgs};
+
+mod file;
+
+pub use file::{OptionValue, PlanFile, ScheduleFile, SecondsFile, SuiteFile, SystemFile};
+
+/// Why a plan is refused.
+#[derive(Debug, thiserror::Error)]
+pub enum PlanError {
+    /// The text is not a plan: syntax, an unknown key, a value of the wrong type.
+    #[error("{origin}: {detail}")]
+    Syntax {
+        /// The file, or `command line`.
+        origin: String,
+        /// Line, reason and the keys that would do.
+        detail: String,
+    },
+    /// The text is a plan that cannot be carried out.
+    #[error("{origin}: {what}; {remedy}")]
+    Meaning {
+        /// The file, or `command line`.
+        origin: String,
+        /// What is wrong, with the value.
+        what: String,
+        /// What to write instead.
+        remedy: String,
+    },
+}
+
+/// A plan as meant: everything resolved, every default filled in.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Plan {
+    /// The plan's name.
+    pub name: String,
+    /// Index of the base among the systems.
+    pub base: usize,
+    /// The systems in order.
+    pub systems: Vec<SystemSpec>,
+    /// Passwords of external systems, by label; never written anywhere.
+    pub dsns: BTreeMap<Label, String>,
+    /// The suites in order.
+    pub suites: Vec<SuitePlan>,
+    /// Order of slices.
+    pub schedule: Schedule,
+    /// Placement as asked for.
+    pub placement: Placement,
+    /// Seed, where the user set one.
+    pub seed: Option<u64>,
+}
+
+/// A suite of a plan.
+#[derive(Debug, Clone, PartialEq)]
+pub struct SuitePlan {
+    /// Prefix of its step names, for plans with several suites.
+    pub name: Option<String>,
+    /// `sysbench`, or the path of a suite file.
+    pub kind: String,
+    /// The whole suite or its short form.
+    pub form: Form,
+    /// Globs of steps; empty for all.
+    pub steps: Vec<String>,
+    /// Tables, rows, clients, seconds.
+    pub args: SuiteArgs,
+}
+
+/// Slices per step when the plan does not say: the fewest whose interval is of use.
+pub const DEFAULT_SLICES: u32 = 3;
+
+impl PlanFile {
+    /// Reads a plan's text.
+    ///
+    /// # Errors
+    /// When it is not TOML, or has a key or a type that no plan has.
+    pub fn parse(text: &str, origin: &str) -> Result<Self, PlanError> {
+        toml::from_str(text).map_err(|error| PlanError::Syntax {
+            origin: origin.to_owned(),
+            detail: error.to_string().trim_end().to_owned(),
+        })
+    }
+
+    /// What the plan means.
+    ///
+    /// # Errors
+    /// When something in it cannot be carried out; the error names the value and the remedy.
+    pub fn resolve(&self, origin: &str) -> Result<Plan, PlanError> {
+        let refuse = |what: String, remedy: &str| PlanError::Meaning {
+            origin: origin.to_owned(),
+            what,
+            remedy: remedy.to_owned(),
+        };
+        if self.system.is_empty() {
+            return Err(refuse("no [[system]]".into(), "name at least one system"));
+        }
+        let mut systems = Vec::new();
+        let mut dsns = BTreeMap::new();
+        for (idx, system) in self.system.iter().enumerate() {
+            let (spec, dsn) = system
+                .resolve()
+                .map_err(|(what, remedy)| refuse(format!("system {}: {what}", idx + 1), &remedy))?;
+            if let Some(dsn) = dsn {
+                dsns.insert(spec.label.clone(), dsn);
+            }
+            systems.push(spec);
+        }
+        let mut seen = BTreeSet::new();
+        for system in &systems {
+            if !seen.insert(&system.label) {
+                let what = format!("two systems have the label {:?}", system.label.as_str());
+                return Err(refuse(what, "give each a `label` of its own"));
+            }
+        }
+        let base = match &self.base {
+            None => 0,
+            Some(label) => {
+                systems.iter().position(|s| s.label.as_str() == label).ok_or_else(|| {
+                    let known: Vec<&str> = systems.iter().map(|s| s.label.as_str()).collect();
+                    let remedy = format!("write one of: {}", known.join(", "));
+                    refuse(format!("base {label:?} is no system's label"), &remedy)
+                })?
+            }
+        };
+        let written =
+            if self.suite.is_empty() { vec![SuiteFile::default()] } else { self.suite.clone() };
+        let mut suites = Vec::new();
+        for suite in &written {
+            let suite = suite.resolve().map_err(|(what, remedy)| refuse(what, &remedy))?;
+            suites.push(suite);
+        }
+        let names: BTreeSet<_> = suites.iter().map(|s| &s.name).collect();
+        if names.len() < suites.len() {
+            let what = "two suites have the same name, or none".to_owned();
+            return Err(refuse(what, "give each [[suite]] a `name` of its own"));
+        }
+        let (schedule, placement) =
+            self.schedule.resolve().map_err(|(what, remedy)| refuse(what, &remedy))?;
+        let name = self.name.clone().unwrap_or_else(|| default_name(&systems, base));
+        let seed = self.schedule.seed;
+        Ok(Plan { name, base, systems, dsns, suites, schedule, placement, seed })
+    }
+}
+
+/// What is wrong and what to do about it.
+type Refusal = (String, String);
+
+impl SystemFile {
+    fn resolve(&self) -> Result<(SystemSpec, Option<String>), Refusal> {
+        let dbms: Option<Dbms> = match &self.dbms {
+            Some(word) => {
+                Some(word.parse().map_err(|e| (format!("{e}"), "write one of them".into()))?)
+            }
+            None => None,
+        };
+        let (source, dbms, password_dsn) = self.source(dbms)?;
+        let engine: Engine = match &self.engine {
+            Some(word) => word.parse().map_err(|e| (format!("{e}"), "write one of them".into()))?,
+            None if dbms == Dbms::Postgres => Engine::Heap,
+            None => Engine::Innodb,
+        };
+        if (dbms == Dbms::Postgres) != (engine == Engine::Heap) {
+            let engines = if dbms == Dbms::Postgres { "heap" } else { "innodb" };
+            let what = format!("engine {:?} is not one of {}", engine.to_string(), dbms.name());
+            return Err((what, format!("write one of: {engines}, or leave it out")));
+        }
+        if engine == Engine::Rocksdb {
+            let what = "engine \"rocksdb\" is not supported yet".to_owned();
+            return Err((what, "use innodb".to_owned()));
+        }
+        let config = self.config.clone().unwrap_or_else(|| "small".to_owned());
+        let label = match (&self.label, &source) {
+            (Some(label), _) if label.trim().is_empty() => {
+                return Err((
+                    "the label is empty".into(),
+                    "leave it out, or name the system".into(),
+                ));
+            }
+            (Some(label), _) => Label(label.clone()),
+            (None, SystemSource::Catalogue { version }) => {
+                Label::of(dbms, version, config_name(&config))
+            }
+            (None, SystemSource::Basedir { path }) => {
+                let dir = path.file_name().map_or_else(String::new, |n| n.to_string_lossy().into());
+                Label(format!("{}-{dir}.{}", dbms.letters(), config_name(&config)))
+            }
+            (None, SystemSource::External { .. }) => Label(format!("{}-external", dbms.letters())),
+        };
+        let options = self.options.iter().map(|(k, v)| (k.clone(), v.text())).collect();
+        let transport = self.transport.unwrap_or_default();
+        let spec = SystemSpec { label, dbms, source, engine, config, options, transport };
+        Ok((spec, password_dsn))
+    }
+
+    fn source(&self, dbms: Option<Dbms>) -> Result<(SystemSource, Dbms, Option<String>), Refusal> {
+        let need_dbms = || {
+            let what = "dbms is missing".to_owned();
+            dbms.ok_or((what, "write dbms = \"mysql\", \"mariadb\" or \"postgres\"".to_owned()))
+        };
+        match (&self.version, &self.basedir, &self.dsn) {
+            (Some(version), None, None) => {
+                let dbms = need_dbms()?;
+                let see = || "see `rqps servers list`".to_owned();
+                let wanted: Version = version.parse().map_err(|e| (format!("{e}"), see()))?;
+                let catalogue = Catalogue::builtin().map_err(|e| (e.to_string(), see()))?;
+                let entry = catalogue.find(dbms, &wanted).map_err(|e| (e.to_string(), see()))?;
+                Ok((SystemSource::Catalogue { version: entry.version.clone() }, dbms, None))
+            }
+            (None, Some(path), None) => {
+                Ok((SystemSource::Basedir { path: path.clone() }, need_dbms()?, None))
+            }
+            (None, None, Some(dsn)) => {
+                let parsed = Dsn::parse(dsn).map_err(|e| {
+                    (e.to_string(), "write mysql://user:password@host:port/db".into())
+                })?;
+                if !self.options.is_empty() || self.config.is_some() {
+                    let what = "a server given by dsn is not configured by rqps".to_owned();
+                    return Err((what, "leave out config and options".to_owned()));
+                }
+                let source = SystemSource::External { dsn: parsed.to_string() };
+                Ok((source, dbms.unwrap_or(parsed.dbms), Some(dsn.clone())))
+            }
+            _ => Err((
+                "a system needs exactly one of version, basedir and dsn".into(),
+                "keep one of them".into(),
+            )),
+        }
+    }
+}
+
+impl OptionValue {
+    fn text(&self) -> String {
+        match self {
+            Self::Text(text) => text.clone(),
+            Self::Integer(value) => value.to_string(),
+            Self::Float(value) => value.to_string(),
+            Self::Bool(value) => u8::from(*value).to_string(),
+        }
+    }
+}
+
+/// The part of a config that goes into a label: a profile's name, or a file's without its ending.
+fn config_name(config: &str) -> &str {
+    let file = config.rsplit('/').next().unwrap_or(config);
+    file.strip_suffix(".cnf").or_else(|| file.strip_suffix(".conf")).unwrap_or(file)
+}
+
+fn default_name(systems: &[SystemSpec], base: usize) -> String {
+    let others: Vec<&str> = systems
+        .iter()
+        .enumerate()
+        .filter(|(idx, _)| *idx != base)
+        .map(|(_, s)| s.label.as_str())
+        .collect();
+    let base = systems[base].label.as_str();
+    if others.is_empty() { base.to_owned() } else { format!("{base}-to-{}", others.join("-")) }
+}
+
+impl SuiteFile {
+    fn resolve(&self) -> Result<SuitePlan, Refusal> {
+        let size: Size = match &self.size {
+            Some(word) => word.parse().map_err(|e| (format!("{e}"), "write one of them".into()))?,
+            None => Size::Small,
+        };
+        let form = match self.form.as_deref() {
+            None | Some("short") => Form::Short,
+            Some("full") => Form::Full,
+            Some(other) => {
+                let what = format!("form {other:?} is not known");
+                return Err((what, "write \"short\" or \"full\"".to_owned()));
+            }
+        };
+        let mut args = size.args();
+        if let Some(tables) = self.tables {
+            args.tables = tables;
+        }
+        if let Some(rows) = self.rows {
+            args.rows = rows;
+        }
+        if let Some(clients) = &self.clients {
+            args.clients.clone_from(clients);
+        }
+        let seconds = &self.seconds;
+        let times = &mut args.times;
+        for (key, written, target) in [
+            ("read", seconds.read, &mut times.read),
+            ("write", seconds.write, &mut times.write),
+            ("insert", seconds.insert, &mut times.insert),
+            ("warm_up", seconds.warm_up, &mut times.warm_up),
+            ("fixed_at_most", seconds.fixed_at_most, &mut times.fixed_at_most),
+        ] {
+            if let Some(value) = written {
+                *target = Duration::try_from_secs_f64(value).map_err(|_| {
+                    let what = format!("seconds.{key} = {value} is no time");
+                    (what, "write a number of seconds, 0 or more".to_owned())
+                })?;
+            }
+        }
+        args.check().map_err(|e| (e.to_string(), "see `rqps suites show sysbench`".to_owned()))?;
+        Ok(SuitePlan {
+            name: self.name.clone(),
+            kind: self.kind.clone().unwrap_or_else(|| "sysbench".to_owned()),
+            form,
+            steps: self.steps.clone().unwrap_or_default(),
+            args,
+        })
+    }
+}
+
+impl ScheduleFile {
+    fn resolve(&self) -> Result<(Schedule, Placement), Refusal> {
+        match self.mode.as_deref() {
+            None | Some("sequential") => {}
+            Some(other) => {
+                return Err((
+                    format!("schedule mode {other:?} is not known"),
+                    "write mode = \"sequential\", or leave it out".to_owned(),
+                ));
+            }
+        }
+        let slices = self.slices.unwrap_or(DEFAULT_SLICES);
+        if !(1..=1000).contains(&slices) {
+            return Err((format!("slices = {slices} is out of range"), "write 1 to 1000".into()));
+        }
+        let placement = match &self.placement {
+            Some(word) => word.parse().map_err(|e| (format!("{e}"), "write one of them".into()))?,
+            None => Placement::Auto,
+        };
+        Ok((Schedule::Sequential { slices }, placement))
+    }
+}

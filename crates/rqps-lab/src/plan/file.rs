@@ -1,0 +1,199 @@
+//! Plans as written: the TOML file, key by key, and back.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+
+use rqps_model::{Dbms, Schedule, SystemSource, Transport};
+use rqps_workload::Form;
+use serde::{Deserialize, Serialize};
+
+use super::{Plan, SuitePlan};
+
+/// A plan as written.
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct PlanFile {
+    /// Name of the plan; shown in lists.
+    pub name: Option<String>,
+    /// Label of the base; the first system when absent.
+    pub base: Option<String>,
+    /// The systems.
+    #[serde(default)]
+    pub system: Vec<SystemFile>,
+    /// The suites; the sysbench suite when absent.
+    #[serde(default)]
+    pub suite: Vec<SuiteFile>,
+    /// Order of slices and placement.
+    #[serde(default)]
+    pub schedule: ScheduleFile,
+}
+
+/// A system as written.
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct SystemFile {
+    /// Its label; made from DBMS, version and config when absent.
+    pub label: Option<String>,
+    /// `mysql`, `mariadb` or `postgres`; may be left out with `dsn`.
+    pub dbms: Option<String>,
+    /// A version of the catalogue.
+    pub version: Option<String>,
+    /// Or the directory of an installed server.
+    pub basedir: Option<PathBuf>,
+    /// Or the address of a server that runs already.
+    pub dsn: Option<String>,
+    /// `innodb`; `heap` for PostgreSQL.
+    pub engine: Option<String>,
+    /// Built-in profile or path; `small` when absent.
+    pub config: Option<String>,
+    /// Single options on top.
+    #[serde(default)]
+    pub options: BTreeMap<String, OptionValue>,
+    /// `socket`, `tcp` or `tls`.
+    pub transport: Option<Transport>,
+}
+
+/// An option's value as TOML lets one write it.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(untagged)]
+pub enum OptionValue {
+    /// `"O_DIRECT"`
+    Text(String),
+    /// `42`
+    Integer(i64),
+    /// `0.9`
+    Float(f64),
+    /// `true`: written as 1 or 0, which every server understands.
+    Bool(bool),
+}
+
+/// A suite as written.
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct SuiteFile {
+    /// Prefix of its step names, for plans with several suites.
+    pub name: Option<String>,
+    /// `sysbench`, or the path of a suite file.
+    pub kind: Option<String>,
+    /// `tiny`, `small` or `medium`: presets for what follows.
+    pub size: Option<String>,
+    /// `short` (32 figures) or `full`.
+    pub form: Option<String>,
+    /// Tables.
+    pub tables: Option<u32>,
+    /// Rows of each table.
+    pub rows: Option<u64>,
+    /// Numbers of clients; every step runs with each.
+    pub clients: Option<Vec<u32>>,
+    /// Globs of step names.
+    pub steps: Option<Vec<String>>,
+    /// Seconds of a slice.
+    #[serde(default)]
+    pub seconds: SecondsFile,
+}
+
+/// Seconds of a slice, by kind of step, as written.
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct SecondsFile {
+    /// Steps that change no row.
+    pub read: Option<f64>,
+    /// Steps that change rows.
+    pub write: Option<f64>,
+    /// The insert step.
+    pub insert: Option<f64>,
+    /// The warm-up before each step, not counted.
+    pub warm_up: Option<f64>,
+    /// Upper bound for steps with a time of their own (the warming scans).
+    pub fixed_at_most: Option<f64>,
+}
+
+/// The schedule as written.
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ScheduleFile {
+    /// `sequential`.
+    pub mode: Option<String>,
+    /// Slices per step and system.
+    pub slices: Option<u32>,
+    /// `auto`, `free`, `split` or `paired`.
+    pub placement: Option<String>,
+    /// Seed of all randomness; drawn when absent, and recorded.
+    pub seed: Option<u64>,
+}
+
+impl Plan {
+    /// The plan as a file with every default written out and no password: what is stored with a
+    /// run, and what two runs of the same plan have in common.
+    #[must_use]
+    pub fn to_toml(&self) -> String {
+        let Schedule::Sequential { slices } = self.schedule;
+        let file = PlanFile {
+            name: Some(self.name.clone()),
+            base: Some(self.systems[self.base].label.0.clone()),
+            system: self.systems.iter().map(SystemFile::of).collect(),
+            suite: self.suites.iter().map(SuiteFile::of).collect(),
+            schedule: ScheduleFile {
+                mode: Some("sequential".to_owned()),
+                slices: Some(slices),
+                placement: Some(self.placement.to_string()),
+                seed: self.seed,
+            },
+        };
+        // These types are tables of plain values, which TOML can always write.
+        toml::to_string(&file).unwrap_or_default()
+    }
+}
+
+impl SystemFile {
+    fn of(spec: &rqps_model::SystemSpec) -> Self {
+        let mut file = Self {
+            label: Some(spec.label.0.clone()),
+            dbms: Some(spec.dbms.to_string()),
+            engine: Some(spec.engine.to_string()),
+            config: Some(spec.config.clone()),
+            options: spec
+                .options
+                .iter()
+                .map(|(name, value)| (name.clone(), OptionValue::Text(value.clone())))
+                .collect(),
+            transport: Some(spec.transport),
+            ..Self::default()
+        };
+        match &spec.source {
+            SystemSource::Catalogue { version } => file.version = Some(version.to_string()),
+            SystemSource::Basedir { path } => file.basedir = Some(path.clone()),
+            SystemSource::External { dsn } => {
+                file.dsn = Some(dsn.clone());
+                file.config = None;
+            }
+        }
+        if spec.dbms == Dbms::Null {
+            file.config = None;
+        }
+        file
+    }
+}
+
+impl SuiteFile {
+    fn of(plan: &SuitePlan) -> Self {
+        let times = &plan.args.times;
+        Self {
+            name: plan.name.clone(),
+            kind: Some(plan.kind.clone()),
+            size: None,
+            form: Some(if plan.form == Form::Short { "short" } else { "full" }.to_owned()),
+            tables: Some(plan.args.tables),
+            rows: Some(plan.args.rows),
+            clients: Some(plan.args.clients.clone()),
+            steps: Some(plan.steps.clone()),
+            seconds: SecondsFile {
+                read: Some(times.read.as_secs_f64()),
+                write: Some(times.write.as_secs_f64()),
+                insert: Some(times.insert.as_secs_f64()),
+                warm_up: Some(times.warm_up.as_secs_f64()),
+                fixed_at_most: Some(times.fixed_at_most.as_secs_f64()),
+            },
+        }
+    }
+}

@@ -1,0 +1,114 @@
+//! The load step: creates tables, fills them from several connections at once, indexes them.
+
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::time::{Duration, Instant};
+
+use anyhow::{Context as _, Result, anyhow, bail, ensure};
+use rqps_client::{Connection, Endpoint};
+use rqps_load::clock::Clock;
+use rqps_load::{Order, Pace, Stop, Tally};
+use rqps_workload::{LoadSpec, populate};
+
+/// How often progress is shown while tables fill.
+const SHOW_EVERY: Duration = Duration::from_millis(200);
+
+/// What a load needs to know of its surroundings.
+pub(crate) struct Surroundings<'a> {
+    /// Where the server is.
+    pub(crate) endpoint: &'a Endpoint,
+    /// Set when the user wants to stop.
+    pub(crate) interrupt: &'a AtomicBool,
+    /// Longest wait for one answer.
+    pub(crate) timeout: Duration,
+}
+
+/// Fills the tables and returns what was counted: rows as operations, the time with creation and
+/// indexes. `show` is told the rows so far.
+pub(crate) fn fill<C: Connection>(
+    spec: &LoadSpec,
+    n_loaders: u32,
+    around: &Surroundings<'_>,
+    show: &mut dyn FnMut(u64),
+) -> Result<Tally> {
+    let connect = || -> Result<C> {
+        let mut connection = C::connect(around.endpoint).context("connect to load")?;
+        connection.set_timeout(Some(around.timeout))?;
+        Ok(connection)
+    };
+    let mut first = connect()?;
+    let clock = Clock::starting_at(Instant::now());
+    for table in 1..=spec.tables {
+        first.query(&spec.create_table_sql(table)).context("create a table")?;
+    }
+    let order = Order { pace: Pace::Closed, stop: Stop::Events(0), seed: spec.seed };
+    let parts = spec.split(n_loaders);
+    let n_rows = AtomicU64::new(0);
+    let failed = AtomicBool::new(false);
+    let mut sum = Tally::for_order(&order);
+    std::thread::scope(|scope| -> Result<()> {
+        let mut loaders = Vec::new();
+        for parts in &parts {
+            let mut connection = connect()?;
+            let (n_rows, failed) = (&n_rows, &failed);
+            let load = move || -> Result<Tally> {
+                let mut tally = Tally::for_order(&order);
+                for part in parts {
+                    let mut begin_ns = clock.now_ns();
+                    let done =
+                        populate::populate_table_part(&mut connection, spec, part, &mut |rows| {
+                            let now_ns = clock.now_ns();
+                            tally.statement(now_ns, rows, 0);
+                            tally.event(begin_ns, now_ns);
+                            begin_ns = now_ns;
+                            n_rows.fetch_add(rows, Ordering::Relaxed);
+                            !failed.load(Ordering::Relaxed)
+                                && !around.interrupt.load(Ordering::Relaxed)
+                        });
+                    if let Err(error) = done {
+                        failed.store(true, Ordering::Relaxed);
+                        return Err(error).with_context(|| format!("fill table {}", part.table));
+                    }
+                }
+                Ok(tally)
+            };
+            loaders.push(scope.spawn(load));
+        }
+        while !loaders.iter().all(std::thread::ScopedJoinHandle::is_finished) {
+            show(n_rows.load(Ordering::Relaxed));
+            #[expect(clippy::disallowed_methods, reason = "a display is refreshed now and then")]
+            std::thread::sleep(SHOW_EVERY);
+        }
+        for loader in loaders {
+            let tally = loader.join().map_err(|_| anyhow!("a loading thread ended early"))??;
+            sum.merge(&tally);
+        }
+        Ok(())
+    })?;
+    if around.interrupt.load(Ordering::Relaxed) {
+        bail!("interrupted while tables were filled");
+    }
+    for table in 1..=spec.tables {
+        for sql in spec.finish_table_sql(table) {
+            first.query(&sql).with_context(|| format!("finish a table ({sql})"))?;
+        }
+    }
+    check_rows(&mut first, spec)?;
+    sum.last_ns = clock.now_ns();
+    sum.finish(sum.last_ns);
+    Ok(sum)
+}
+
+/// Whether every table has the rows that it was given.
+pub(crate) fn check_rows(connection: &mut dyn Connection, spec: &LoadSpec) -> Result<()> {
+    for table in 1..=spec.tables {
+        let sql = populate::count_sql(table);
+        let result = connection.query(&sql).context("count rows")?;
+        let found = result.scalar().unwrap_or("nothing");
+        ensure!(
+            found == spec.rows.to_string(),
+            "table {table} has {found} rows after the load where {} were written",
+            spec.rows
+        );
+    }
+    Ok(())
+}

@@ -1,0 +1,98 @@
+//! From a plan to the list of steps that a run consists of.
+
+use std::path::Path;
+
+use anyhow::{Context as _, Result};
+use rqps_model::{Placement, RunStep, StepInfo, StepKind, StepOutcome, SystemStep};
+use rqps_workload::{Step, Suite, SuiteArgs};
+
+use crate::Plan;
+use crate::placement;
+
+/// One step with one number of clients, ready to be measured on each system.
+#[derive(Debug, Clone)]
+pub struct PlannedStep {
+    /// The suite's step.
+    pub step: Step,
+    /// The suite's arguments.
+    pub args: SuiteArgs,
+    /// What reports know of it; the name carries the suite's prefix where there is one.
+    pub info: StepInfo,
+    /// Client threads.
+    pub clients: u32,
+    /// Placement, resolved.
+    pub placement: Placement,
+}
+
+impl PlannedStep {
+    /// How long it takes on one system, but for connecting and settling; a guess for the load.
+    #[must_use]
+    pub fn expected(&self, slices: u32) -> std::time::Duration {
+        let args = &self.args;
+        if self.info.kind == StepKind::Load {
+            // A few hundred thousand rows a second is what small tables take.
+            let rows = args.rows.saturating_mul(u64::from(args.tables));
+            return std::time::Duration::from_micros(rows * 5 + 1_000_000);
+        }
+        let slices = if self.info.kind == StepKind::WarmUp { 1 } else { slices };
+        args.times.warm_up + self.step.slice_time(args) * slices
+    }
+
+    /// The step in a new run: pending on every system.
+    #[must_use]
+    pub fn pending(&self, n_systems: usize) -> RunStep {
+        let pending =
+            SystemStep { outcome: StepOutcome::Pending, slices: Vec::new(), database_bytes: None };
+        RunStep {
+            info: self.info.clone(),
+            clients: self.clients,
+            placement: self.placement,
+            systems: vec![pending; n_systems],
+        }
+    }
+}
+
+/// All steps of a plan in order, each number of clients on its own.
+///
+/// # Errors
+/// When a suite or a step is unknown, or a placement cannot be had.
+pub fn of_plan(plan: &Plan, cpus: &[usize], all_local: bool) -> Result<Vec<PlannedStep>> {
+    let mut planned = Vec::new();
+    for suite_plan in &plan.suites {
+        let suite = load_suite(&suite_plan.kind)?;
+        let suite = suite.select(&suite_plan.steps, suite_plan.form)?;
+        for step in &suite.steps {
+            // The load is one step whatever the numbers of clients: the largest loads.
+            let clients = if step.kind == StepKind::Load {
+                vec![suite_plan.args.clients.iter().copied().max().unwrap_or(1)]
+            } else {
+                step.clients(&suite_plan.args)
+            };
+            for clients in clients {
+                let mut info = step.info(&suite_plan.args);
+                if let Some(prefix) = &suite_plan.name {
+                    info.name = format!("{prefix}/{}", info.name);
+                }
+                planned.push(PlannedStep {
+                    step: step.clone(),
+                    args: suite_plan.args.clone(),
+                    info,
+                    clients,
+                    placement: placement::resolve(plan.placement, clients, cpus, all_local)?,
+                });
+            }
+        }
+    }
+    Ok(planned)
+}
+
+fn load_suite(kind: &str) -> Result<Suite> {
+    if kind == "sysbench" {
+        return Ok(Suite::sysbench()?);
+    }
+    let path = Path::new(kind);
+    let known = "known: sysbench, or the path of a suite file";
+    let text =
+        std::fs::read_to_string(path).with_context(|| format!("read suite {kind:?} ({known})"))?;
+    Ok(Suite::parse(&text, kind)?)
+}

@@ -1,0 +1,425 @@
+//! A system from its plan to a server that is up, and down again: the lab's side of `rqps-server`.
+
+use std::path::{Path, PathBuf};
+use std::sync::atomic::AtomicBool;
+use std::time::{Duration, Instant};
+
+use anyhow::{Context as _, Result, bail};
+use rqps_client::{Connection, Endpoint};
+use rqps_model::{Dbms, RunSystem, SystemSource, SystemSpec, Version};
+use rqps_sample::{Background, Sampler, Target};
+use rqps_server::{
+    Catalogue, Config, Dsn, Identity, Installed, Instance, Places, Progress, RunningServer, Setup,
+    Sizing, Stopped, Watch, Wishes, connect, facts, fetch, places, profile, settle,
+};
+use rqps_workload::{LoadSpec, SuiteArgs, populate};
+
+use crate::event::{Event, Listener};
+use crate::measure::Bench;
+use crate::run::Context;
+use crate::{Plan, placement};
+
+/// How often the samplers look.
+const SAMPLE_EVERY: Duration = Duration::from_secs(1);
+
+/// How long a server may take to stop by itself: a checkpoint of a full buffer pool.
+const STOP_WITHIN: Duration = Duration::from_secs(120);
+
+/// Lines of a server's log that a failure shows.
+const LOG_LINES: usize = 12;
+
+/// A system's files, there to be started; or the address of one that runs.
+#[derive(Debug)]
+pub(crate) enum Installation {
+    /// A server that rqps starts.
+    Local(Installed, Identity, Places),
+    /// One that runs already.
+    External(Dsn),
+    /// The null client needs none.
+    Null,
+}
+
+impl Installation {
+    /// Fetches or finds what a system of the plan runs.
+    pub(crate) fn of(
+        plan: &Plan,
+        idx: usize,
+        context: &Context,
+        listen: &mut Listener<'_>,
+    ) -> Result<Self> {
+        let spec = &plan.systems[idx];
+        if spec.dbms == Dbms::Null {
+            return Ok(Self::Null);
+        }
+        if let SystemSource::External { dsn } = &spec.source {
+            let dsn = plan.dsns.get(&spec.label).unwrap_or(dsn);
+            return Ok(Self::External(Dsn::parse(dsn)?));
+        }
+        let identity = Identity::for_servers()?;
+        let places = places(context)?;
+        for note in &places.notes {
+            listen(Event::Note(note));
+        }
+        let mut report = |progress: Progress<'_>| tell(&progress, &spec.label, listen);
+        let mut watch = Watch { stop: &context.interrupt, report: &mut report };
+        let installed = match &spec.source {
+            SystemSource::Catalogue { version } => {
+                let catalogue = Catalogue::builtin()?;
+                let entry = catalogue.find(spec.dbms, version)?;
+                fetch::ensure(&catalogue, entry, &places.cache, &mut watch)?
+            }
+            SystemSource::Basedir { path } => {
+                let scratch = places.data.join(format!("detect-{}", std::process::id()));
+                let found = Installed::detect(path, &identity, &scratch, &mut watch);
+                let _ = std::fs::remove_file(&scratch);
+                let found = found?;
+                if found.dbms != spec.dbms {
+                    let path = path.display();
+                    bail!("{path} holds {}, the plan says {}", found.name(), spec.dbms.name());
+                }
+                found
+            }
+            SystemSource::External { .. } => bail!("an external system is not installed"),
+        };
+        Ok(Self::Local(installed, identity, places))
+    }
+}
+
+fn tell(progress: &Progress<'_>, label: &rqps_model::Label, listen: &mut Listener<'_>) {
+    match progress {
+        Progress::Fetching { name, bytes, total } => {
+            listen(Event::Fetching { what: name, bytes: *bytes, total_bytes: *total });
+        }
+        Progress::Unpacking { name, .. } => {
+            listen(Event::Preparing { label, doing: "unpack" });
+            let _ = name;
+        }
+        Progress::Waiting { .. } => {}
+        Progress::Note { text } => listen(Event::Note(text)),
+    }
+}
+
+/// The directories that servers really use.
+///
+/// # Errors
+/// When there is none that the servers' user can reach.
+pub fn places(context: &Context) -> Result<Places> {
+    let identity = Identity::for_servers()?;
+    let data = context.results.join("data");
+    let wishes = Wishes { cache: &context.cache, data: &data, temp: &context.temp };
+    Ok(places::choose(&identity, &wishes)?)
+}
+
+/// Fetches a system of a plan; `None` for one that is not fetched.
+///
+/// # Errors
+/// Whatever keeps it from being had.
+pub fn fetch_only(
+    plan: &Plan,
+    idx: usize,
+    context: &Context,
+    listen: &mut Listener<'_>,
+) -> Result<Option<Installed>> {
+    match Installation::of(plan, idx, context, listen)? {
+        Installation::Local(installed, ..) => Ok(Some(installed)),
+        Installation::External(_) | Installation::Null => Ok(None),
+    }
+}
+
+/// A system that is up.
+pub(crate) struct Up {
+    spec: SystemSpec,
+    version: Option<Version>,
+    origin: String,
+    server: Option<Local>,
+    endpoint: Endpoint,
+    admin: Box<dyn Connection>,
+    samples: Background,
+    tables: u32,
+}
+
+/// A server of our own and its data.
+struct Local {
+    running: RunningServer,
+    instance: Instance,
+}
+
+impl Up {
+    /// Initialises and starts the server, or connects to the external one.
+    pub(crate) fn start(
+        plan: &Plan,
+        idx: usize,
+        installation: &Installation,
+        (context, name): (&Context, &str),
+        listen: &mut Listener<'_>,
+    ) -> Result<Self> {
+        let spec = plan.systems[idx].clone();
+        let (server, endpoint, origin) = match installation {
+            Installation::Local(installed, identity, places) => {
+                let label = spec.label.clone();
+                listen(Event::Preparing { label: &label, doing: "initialise and start" });
+                let mut report = |progress: Progress<'_>| tell(&progress, &label, listen);
+                let mut watch = Watch { stop: &context.interrupt, report: &mut report };
+                let setup = setup(installed, &spec, (identity, places, name), &mut watch)?;
+                let instance = Instance::create(setup, &mut watch)?;
+                let running = instance.start(None, &mut watch)?;
+                let endpoint = running.endpoint(spec.transport);
+                (Some(Local { running, instance }), endpoint, installed.origin.clone())
+            }
+            Installation::External(dsn) => (None, dsn.endpoint.clone(), dsn.to_string()),
+            Installation::Null => (None, null_endpoint(), "the null client".to_owned()),
+        };
+        let admin = connect(spec.dbms, &endpoint)?;
+        let version = admin.session().server_version.clone();
+        let target = Target {
+            server_pid: server.as_ref().map(|s| s.running.pid()),
+            data_dir: server.as_ref().map(|s| s.running.data_dir().to_owned()),
+        };
+        let sampler = Sampler::new(Instant::now(), target).context("start the samplers")?;
+        let samples = Background::start(sampler, SAMPLE_EVERY)?;
+        Ok(Self { spec, version, origin, server, endpoint, admin, samples, tables: 0 })
+    }
+
+    pub(crate) fn endpoint(&self) -> &Endpoint {
+        &self.endpoint
+    }
+
+    pub(crate) fn samples(&self) -> &Background {
+        &self.samples
+    }
+
+    pub(crate) fn server_pid(&self) -> Option<i32> {
+        self.server.as_ref().map(|s| s.running.pid())
+    }
+
+    pub(crate) fn is_alive(&self) -> bool {
+        self.server.as_ref().is_none_or(|s| s.running.is_alive())
+    }
+
+    /// What measuring needs of it.
+    pub(crate) fn bench<'a>(
+        &'a mut self,
+        cpus: &'a [usize],
+        interrupt: &'a AtomicBool,
+    ) -> Bench<'a> {
+        Bench {
+            dbms: self.spec.dbms,
+            endpoint: &self.endpoint,
+            server_pid: self.server_pid(),
+            samples: &self.samples,
+            cpus,
+            interrupt,
+        }
+    }
+
+    /// What the server says it is and runs with.
+    pub(crate) fn facts(&mut self) -> Result<RunSystem> {
+        let dbms = self.spec.dbms;
+        let version_text = match dbms {
+            Dbms::Null => "null".to_owned(),
+            _ => facts::version_text(self.admin.as_mut())?,
+        };
+        Ok(RunSystem {
+            spec: self.spec.clone(),
+            version: self.version.clone(),
+            version_text,
+            origin: self.origin.clone(),
+            settings: facts::effective_settings(dbms, self.admin.as_mut())?,
+            session: facts::session_facts(dbms, self.admin.as_mut())?,
+        })
+    }
+
+    /// Makes room for a suite's tables. On a server of our own, older ones are dropped; on somebody
+    /// else's, tables of these names are a reason to stop.
+    pub(crate) fn make_room(&mut self, load: &LoadSpec) -> Result<()> {
+        for table in 1..=self.tables.max(load.tables) {
+            let ours = self.server.is_some() || table <= self.tables;
+            if !ours && self.admin.query(&populate::count_sql(table)).is_ok() {
+                bail!(
+                    "the database of {} already has a table sbtest{table}, which rqps would \
+                     replace; drop it, or name another database",
+                    self.spec.label
+                );
+            }
+            if self.spec.dbms != Dbms::Null {
+                self.admin.query(&populate::drop_table_sql(table)).context("drop a table")?;
+            }
+        }
+        self.tables = load.tables;
+        Ok(())
+    }
+
+    /// Brings background work to rest; tells what was left.
+    pub(crate) fn settle(
+        &mut self,
+        args: &SuiteArgs,
+        interrupt: &AtomicBool,
+    ) -> Result<Option<String>> {
+        let Some(version) = &self.version else { return Ok(None) };
+        let data_dir = self.server.as_ref().map(|s| s.running.data_dir());
+        let target = settle::Target { dbms: self.spec.dbms, version, data_dir };
+        let mut watch = Watch { stop: interrupt, report: &mut |_| {} };
+        let rows = args.rows * u64::from(args.tables);
+        let settled = settle::settle(&target, self.admin.as_mut(), rows, &mut watch)?;
+        Ok((!settled.at_rest()).then(|| settled.left.join(", ")))
+    }
+
+    /// Size of tables and indexes, bytes.
+    pub(crate) fn database_bytes(&mut self) -> Result<Option<u64>> {
+        let Some(version) = &self.version else { return Ok(None) };
+        Ok(Some(facts::database_bytes(self.spec.dbms, version, self.admin.as_mut())?))
+    }
+
+    /// Stops the server, keeps its log in `log`, removes its data. Tables in an external server are
+    /// dropped. A server that did not stop as it should is told in a sentence.
+    pub(crate) fn finish(mut self, log: &Path) -> Result<Option<String>> {
+        if self.server.is_none() && self.spec.dbms != Dbms::Null {
+            for table in 1..=self.tables {
+                self.admin.query(&populate::drop_table_sql(table)).context("drop a table")?;
+            }
+        }
+        let Self { server, admin, samples, .. } = self;
+        drop(samples.finish());
+        drop(admin);
+        let Some(Local { running, instance }) = server else { return Ok(None) };
+        let name = running.name().to_owned();
+        let stopped = running.stop(STOP_WITHIN)?;
+        keep_log(&instance, log)?;
+        instance.remove()?;
+        Ok(match stopped {
+            Stopped::Clean => None,
+            Stopped::Unclean(end) => Some(format!("{name} did not stop as it should: {end}")),
+            Stopped::Killed { after } => {
+                Some(format!("{name} did not stop within {} s and was killed", after.as_secs()))
+            }
+        })
+    }
+
+    /// Ends the server after a failure; gives how it had ended and the end of its log, when it had
+    /// died by itself.
+    pub(crate) fn abandon(self, log: &Path) -> Option<String> {
+        let Self { server, admin, samples, .. } = self;
+        drop(samples.finish());
+        drop(admin);
+        let Local { running, instance } = server?;
+        let death = running.end().map(|end| {
+            let tail = running.log_tail(LOG_LINES);
+            format!("{} died ({end}); the end of its log:\n{tail}", running.name())
+        });
+        // The failure that led here is what the user needs to hear of, not a second one.
+        let _ = running.stop(STOP_WITHIN);
+        let _ = keep_log(&instance, log);
+        let _ = instance.remove();
+        death
+    }
+}
+
+/// What an instance of a system is made from.
+fn setup(
+    installed: &Installed,
+    spec: &SystemSpec,
+    (identity, places, name): (&Identity, &Places, &str),
+    watch: &mut Watch<'_>,
+) -> Result<Setup> {
+    let host = rqps_sample::host_info(&places.data).context("read the size of memory")?;
+    let config = Config { base: spec.config.clone(), options: spec.options.clone() };
+    let sizing = Sizing { memory_bytes: host.memory_bytes, systems_up: 1 };
+    let config = profile::render(installed.dbms, &installed.version, &config, sizing)?;
+    for text in &config.notes {
+        (watch.report)(Progress::Note { text });
+    }
+    Ok(Setup {
+        installed: installed.clone(),
+        dir: places.data.join(name),
+        sockets: places.sockets.clone(),
+        identity: identity.clone(),
+        config,
+        transport: spec.transport,
+    })
+}
+
+fn keep_log(instance: &Instance, to: &Path) -> Result<()> {
+    std::fs::copy(instance.log_path(), to)
+        .map(|_| ())
+        .with_context(|| format!("keep the server's log as {}", to.display()))
+}
+
+fn null_endpoint() -> Endpoint {
+    Endpoint {
+        address: rqps_client::Address::Unix(PathBuf::new()),
+        tls: rqps_client::Tls::Off,
+        user: String::new(),
+        password: rqps_client::Password::default(),
+        database: String::new(),
+        connect_timeout: Duration::ZERO,
+    }
+}
+
+/// One server of a plan, up with an empty database, for whatever is not a run.
+pub struct Sandbox {
+    up: Up,
+    name: String,
+    log: PathBuf,
+}
+
+impl std::fmt::Debug for Sandbox {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Sandbox").field("name", &self.name).finish_non_exhaustive()
+    }
+}
+
+impl Sandbox {
+    /// Fetches and starts the plan's first system.
+    ///
+    /// # Errors
+    /// Whatever keeps it from being up.
+    pub fn start(plan: &Plan, context: &Context, listen: &mut Listener<'_>) -> Result<Self> {
+        let installation = Installation::of(plan, 0, context, listen)?;
+        let tag = format!("sandbox-{}", std::process::id());
+        let log = context.temp.join(format!("rqps-{tag}.log"));
+        let up = Up::start(plan, 0, &installation, (context, &tag), listen)?;
+        if let Some(server) = &up.server {
+            let cpus = placement::usable_cpus()?;
+            rqps_server::threads::pin_all(&server.running.processes(), &cpus)?;
+        }
+        let name = match &installation {
+            Installation::Local(installed, ..) => installed.name(),
+            Installation::External(dsn) => dsn.to_string(),
+            Installation::Null => "null".to_owned(),
+        };
+        Ok(Self { up, name, log })
+    }
+
+    /// `MariaDB 10.11.5`.
+    #[must_use]
+    pub fn name(&self) -> String {
+        self.name.clone()
+    }
+
+    /// The server's process id.
+    #[must_use]
+    pub fn pid(&self) -> Option<i32> {
+        self.up.server_pid()
+    }
+
+    /// Where it is.
+    #[must_use]
+    pub fn endpoint(&self) -> &Endpoint {
+        &self.up.endpoint
+    }
+
+    /// A connection to it.
+    pub fn admin(&mut self) -> &mut dyn Connection {
+        self.up.admin.as_mut()
+    }
+
+    /// Stops the server and removes its data.
+    ///
+    /// # Errors
+    /// When it does not stop, or its data cannot be removed.
+    pub fn stop(self) -> Result<()> {
+        let result = self.up.finish(&self.log);
+        let _ = std::fs::remove_file(&self.log);
+        result.map(|_| ())
+    }
+}

@@ -1,0 +1,318 @@
+//! Client threads that keep their connections open from slice to slice.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
+use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
+
+use nix::sched::{CpuSet, sched_setaffinity};
+use nix::unistd::Pid;
+use rqps_client::{Breaker, Connection};
+use rqps_workload::{EventError, Worker};
+
+use crate::clock::Clock;
+use crate::event_loop::{self, Published, Share, Watch};
+use crate::{Order, Stop, Tally};
+
+/// Time between an order and its common start: enough for every thread to wake and make room.
+const LEAD: Duration = Duration::from_millis(10);
+
+/// How long threads may take to notice a stop before their connections are broken off.
+const STOP_GRACE: Duration = Duration::from_secs(2);
+
+/// How often a running slice is shown.
+const SHOW_EVERY: Duration = Duration::from_millis(200);
+
+/// A client thread's connection, worker and CPUs, ready to go.
+#[derive(Debug)]
+pub struct Member<C, W> {
+    /// Its open connection, with the worker's statements prepared on it.
+    pub connection: C,
+    /// Its worker.
+    pub worker: W,
+    /// The CPUs it may run on; empty for all.
+    pub cpus: Vec<usize>,
+}
+
+/// How a running slice stands.
+#[derive(Debug, Clone, Copy)]
+pub struct Live {
+    /// Time since the common start.
+    pub elapsed: Duration,
+    /// Statements answered so far, all clients.
+    pub n_queries: u64,
+}
+
+/// What the caller wants of a running slice.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Control {
+    /// Go on.
+    Go,
+    /// Stop at once.
+    Stop,
+}
+
+/// Why a slice has no result.
+#[derive(Debug, thiserror::Error)]
+pub enum CrewError {
+    /// A client failed.
+    #[error("client {client_idx}")]
+    Client {
+        /// Which one, from 0.
+        client_idx: usize,
+        /// Its error.
+        #[source]
+        source: EventError,
+    },
+    /// A client thread could not be started or pinned.
+    #[error("start client thread {client_idx}")]
+    Thread {
+        /// Which one, from 0.
+        client_idx: usize,
+        /// The system's error.
+        #[source]
+        source: std::io::Error,
+    },
+    /// The caller stopped the slice.
+    #[error("stopped before the slice's end")]
+    Stopped,
+    /// A client thread ended without an answer.
+    #[error("client thread {client_idx} ended unexpectedly")]
+    Vanished {
+        /// Which one, from 0.
+        client_idx: usize,
+    },
+}
+
+struct Task {
+    order: Order,
+    start: Instant,
+}
+
+struct Answer {
+    client_idx: usize,
+    result: Result<Tally, EventError>,
+}
+
+#[derive(Debug)]
+struct Shared {
+    stop: AtomicBool,
+    published: Vec<Published>,
+}
+
+/// One thread per client, each with its open connection.
+#[derive(Debug)]
+pub struct Crew {
+    tasks: Vec<Sender<Task>>,
+    answers: Receiver<Answer>,
+    threads: Vec<JoinHandle<()>>,
+    breakers: Vec<Breaker>,
+    shared: Arc<Shared>,
+}
+
+impl std::fmt::Debug for Answer {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Answer").field("client_idx", &self.client_idx).finish_non_exhaustive()
+    }
+}
+
+impl Crew {
+    /// Starts a thread for each member.
+    ///
+    /// # Errors
+    /// When a thread cannot be started or pinned, or a socket cannot be duplicated.
+    pub fn start<C, W>(members: Vec<Member<C, W>>) -> Result<Self, CrewError>
+    where
+        C: Connection + 'static,
+        W: Worker<C> + 'static,
+    {
+        let n_clients = members.len();
+        let shared = Arc::new(Shared {
+            stop: AtomicBool::new(false),
+            published: (0..n_clients).map(|_| Published::default()).collect(),
+        });
+        let (answer, answers) = channel();
+        let mut crew =
+            Self { tasks: Vec::new(), answers, threads: Vec::new(), breakers: Vec::new(), shared };
+        for (client_idx, member) in members.into_iter().enumerate() {
+            let share = Share { client_idx, n_clients };
+            let breaker = member
+                .connection
+                .breaker()
+                .map_err(|source| CrewError::Client { client_idx, source: source.into() })?;
+            let (task, tasks) = channel();
+            let shared = Arc::clone(&crew.shared);
+            let answer = answer.clone();
+            let (ready, pinned) = channel();
+            let thread = std::thread::Builder::new()
+                .name(format!("client-{client_idx}"))
+                .spawn(move || {
+                    let placed = place_self(&member.cpus);
+                    let go = placed.is_ok();
+                    let _ = ready.send(placed);
+                    if go {
+                        serve(member, share, (&tasks, &answer), &shared);
+                    }
+                })
+                .map_err(|source| CrewError::Thread { client_idx, source })?;
+            crew.tasks.push(task);
+            crew.threads.push(thread);
+            crew.breakers.push(breaker);
+            pinned
+                .recv()
+                .map_err(|_| CrewError::Vanished { client_idx })?
+                .map_err(|source| CrewError::Thread { client_idx, source })?;
+        }
+        Ok(crew)
+    }
+
+    /// Runs one slice on all clients. `started` is called once, right before the common start, and
+    /// `show` a few times a second while it runs.
+    ///
+    /// # Errors
+    /// The first client's error that is not retried; the others are stopped.
+    pub fn run(
+        &mut self,
+        order: &Order,
+        started: impl FnOnce(),
+        show: &mut dyn FnMut(Live) -> Control,
+    ) -> Result<Tally, CrewError> {
+        self.shared.stop.store(false, Ordering::Relaxed);
+        started();
+        let start = Instant::now() + LEAD;
+        for (client_idx, task) in self.tasks.iter().enumerate() {
+            task.send(Task { order: *order, start })
+                .map_err(|_| CrewError::Vanished { client_idx })?;
+        }
+        let mut tallies: Vec<Option<Tally>> = self.tasks.iter().map(|_| None).collect();
+        let mut failure = None;
+        let mut n_left = self.tasks.len();
+        let mut stopping: Option<Instant> = None;
+        while n_left > 0 {
+            match self.answers.recv_timeout(SHOW_EVERY) {
+                Ok(Answer { client_idx, result: Ok(tally) }) => {
+                    n_left -= 1;
+                    tallies[client_idx] = Some(tally);
+                }
+                Ok(Answer { client_idx, result: Err(source) }) => {
+                    n_left -= 1;
+                    // A connection that we broke off ourselves is not the reason.
+                    failure.get_or_insert(CrewError::Client { client_idx, source });
+                    self.ask_to_stop(&mut stopping);
+                }
+                Err(RecvTimeoutError::Timeout) => {
+                    if show(self.live(start)) == Control::Stop {
+                        failure.get_or_insert(CrewError::Stopped);
+                        self.ask_to_stop(&mut stopping);
+                    }
+                    if stopping.is_some_and(|since| since.elapsed() > STOP_GRACE) {
+                        self.breakers.iter().for_each(Breaker::break_off);
+                    }
+                    if self.threads.iter().all(JoinHandle::is_finished) {
+                        return Err(failure.unwrap_or(CrewError::Vanished { client_idx: 0 }));
+                    }
+                }
+                Err(RecvTimeoutError::Disconnected) => {
+                    return Err(failure.unwrap_or(CrewError::Vanished { client_idx: 0 }));
+                }
+            }
+        }
+        match failure {
+            Some(failure) => Err(failure),
+            None => Ok(merged(tallies, order)),
+        }
+    }
+
+    fn ask_to_stop(&self, stopping: &mut Option<Instant>) {
+        self.shared.stop.store(true, Ordering::Relaxed);
+        stopping.get_or_insert_with(Instant::now);
+    }
+
+    fn live(&self, start: Instant) -> Live {
+        Live {
+            elapsed: Instant::now().saturating_duration_since(start),
+            n_queries: self.shared.published.iter().map(Published::get).sum(),
+        }
+    }
+}
+
+impl Drop for Crew {
+    fn drop(&mut self) {
+        self.shared.stop.store(true, Ordering::Relaxed);
+        self.tasks.clear();
+        let since = Instant::now();
+        for (thread, breaker) in self.threads.drain(..).zip(self.breakers.drain(..)) {
+            while !thread.is_finished() && since.elapsed() < STOP_GRACE {
+                #[expect(clippy::disallowed_methods, reason = "a thread has no timed join")]
+                std::thread::sleep(Duration::from_millis(1));
+            }
+            if !thread.is_finished() {
+                breaker.break_off();
+            }
+            let _ = thread.join();
+        }
+    }
+}
+
+/// Merges the clients' tallies and cuts windows and seconds that not every client was measured in.
+fn merged(tallies: Vec<Option<Tally>>, order: &Order) -> Tally {
+    let mut tallies: Vec<Tally> = tallies.into_iter().flatten().collect();
+    let all_busy_ns = tallies.iter().map(|t| t.last_ns).min().unwrap_or(0);
+    let whole_ns = match order.stop {
+        Stop::Time(time) => u64::try_from(time.as_nanos()).unwrap_or(u64::MAX),
+        Stop::Events(_) => all_busy_ns,
+    };
+    for tally in &mut tallies {
+        tally.finish(whole_ns);
+    }
+    let mut tallies = tallies.into_iter();
+    let mut sum = tallies.next().unwrap_or_else(|| Tally::for_order(order));
+    for tally in tallies {
+        sum.merge(&tally);
+    }
+    sum
+}
+
+/// Pins the calling thread to `cpus`; an empty list leaves it as it is.
+fn place_self(cpus: &[usize]) -> std::io::Result<()> {
+    if cpus.is_empty() {
+        return Ok(());
+    }
+    let mut set = CpuSet::new();
+    for &cpu in cpus {
+        set.set(cpu)?;
+    }
+    sched_setaffinity(Pid::from_raw(0), &set)?;
+    Ok(())
+}
+
+/// The life of a client thread: waits for tasks, runs them, answers.
+fn serve<C: Connection, W: Worker<C>>(
+    mut member: Member<C, W>,
+    share: Share,
+    (tasks, answers): (&Receiver<Task>, &Sender<Answer>),
+    shared: &Shared,
+) {
+    // Timers are rounded up by 50 us otherwise, which a set rate would show as lateness.
+    let _ = nix::sys::prctl::set_timerslack(1);
+    let client_idx = share.client_idx;
+    let published = &shared.published[client_idx];
+    while let Ok(Task { order, start }) = tasks.recv() {
+        let mut tally = Tally::for_order(&order);
+        member.worker.reseed(order.client_seed(client_idx));
+        let clock = Clock::starting_at(start);
+        let watch = Watch { published, stop: &shared.stop };
+        clock.wait_until(0);
+        let Member { connection, worker, .. } = &mut member;
+        let pair = (connection, worker);
+        let result = event_loop::run(pair, (&order, share), clock, &watch, &mut tally);
+        let result = result.map(|()| tally);
+        if answers.send(Answer { client_idx, result }).is_err() {
+            return;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

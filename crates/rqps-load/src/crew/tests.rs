@@ -1,0 +1,169 @@
+//! Crews on the null client: counts, ends, rates, errors and stops.
+
+use std::time::Duration;
+
+use rqps_client::{Endpoint, Error, NullConnection, Outcome, ServerError};
+
+use super::*;
+use crate::Pace;
+
+/// Events of two statements; every `fail_every`-th event meets a deadlock first.
+struct Pairs {
+    n: u64,
+    fail_every: u64,
+    fatal_at: u64,
+    rolled_back: u64,
+    wait: Duration,
+}
+
+impl Pairs {
+    fn new() -> Self {
+        let never = u64::MAX;
+        Self { n: 0, fail_every: never, fatal_at: never, rolled_back: 0, wait: Duration::ZERO }
+    }
+}
+
+fn server_error(errno: u16) -> EventError {
+    let message = "made up".to_owned();
+    EventError::Client(Error::Server(ServerError { errno, sqlstate: "HY000".into(), message }))
+}
+
+impl Worker<NullConnection> for Pairs {
+    fn event(
+        &mut self,
+        _connection: &mut NullConnection,
+        answered: &mut impl FnMut(Outcome),
+    ) -> Result<(), EventError> {
+        self.n += 1;
+        if self.n == self.fatal_at {
+            return Err(server_error(1064));
+        }
+        if self.n.is_multiple_of(self.fail_every) {
+            return Err(server_error(1213));
+        }
+        if !self.wait.is_zero() {
+            #[expect(clippy::disallowed_methods, reason = "the test's server takes its time")]
+            std::thread::sleep(self.wait);
+        }
+        answered(Outcome { rows: 1, affected: 0 });
+        answered(Outcome { rows: 2, affected: 0 });
+        Ok(())
+    }
+
+    fn roll_back(&mut self, _connection: &mut NullConnection) -> Result<(), EventError> {
+        self.rolled_back += 1;
+        Ok(())
+    }
+
+    fn reseed(&mut self, _seed: u64) {}
+
+    fn operations_per_statement(&self) -> u64 {
+        1
+    }
+}
+
+fn crew(workers: Vec<Pairs>) -> Crew {
+    let endpoint = Endpoint {
+        address: rqps_client::Address::Unix("/nowhere".into()),
+        tls: rqps_client::Tls::Off,
+        user: String::new(),
+        password: rqps_client::Password::default(),
+        database: String::new(),
+        connect_timeout: Duration::from_secs(1),
+    };
+    let member = |worker| Member {
+        connection: NullConnection::connect(&endpoint).unwrap(),
+        worker,
+        cpus: Vec::new(),
+    };
+    Crew::start(workers.into_iter().map(member).collect()).unwrap()
+}
+
+fn order(pace: Pace, stop: Stop) -> Order {
+    Order { pace, stop, seed: 42 }
+}
+
+#[test]
+fn stops_after_a_number_of_events() {
+    let mut crew = crew(vec![Pairs::new(), Pairs::new(), Pairs::new()]);
+    let order = order(Pace::Closed, Stop::Events(1000));
+    for _ in 0..3 {
+        let tally = crew.run(&order, || {}, &mut |_| Control::Go).unwrap();
+        assert_eq!((tally.n_events, tally.n_queries, tally.n_rows), (1000, 2000, 3000));
+        assert_eq!(tally.response_times.len(), 1000);
+        assert!(tally.errors.is_empty() && tally.lateness.is_none());
+    }
+}
+
+#[test]
+fn stops_after_a_time_with_whole_windows() {
+    let mut crew = crew(vec![Pairs::new()]);
+    let time = Duration::from_millis(210);
+    let tally =
+        crew.run(&order(Pace::Closed, Stop::Time(time)), || {}, &mut |_| Control::Go).unwrap();
+    assert_eq!(tally.windows.counts.len(), 10);
+    assert!(tally.series.is_empty(), "no second was whole");
+    assert!(tally.last_ns >= 210_000_000);
+    let in_windows: u64 = tally.windows.counts.iter().map(|&c| u64::from(c)).sum();
+    assert!(in_windows <= tally.n_queries && in_windows > 0);
+}
+
+#[test]
+fn counts_deadlocks_and_goes_on() {
+    let mut worker = Pairs::new();
+    worker.fail_every = 10;
+    let mut crew = crew(vec![worker]);
+    let tally =
+        crew.run(&order(Pace::Closed, Stop::Events(90)), || {}, &mut |_| Control::Go).unwrap();
+    assert_eq!(tally.n_events, 90);
+    assert_eq!(tally.errors.len(), 1);
+    assert_eq!((tally.errors[0].code.as_str(), tally.errors[0].n), ("1213", 9));
+}
+
+#[test]
+fn a_fatal_error_stops_all_clients() {
+    let mut bad = Pairs::new();
+    bad.fatal_at = 5;
+    let mut crew = crew(vec![Pairs::new(), bad]);
+    let hour = Stop::Time(Duration::from_secs(3600));
+    let error = crew.run(&order(Pace::Closed, hour), || {}, &mut |_| Control::Go).unwrap_err();
+    assert!(matches!(error, CrewError::Client { client_idx: 1, .. }), "{error:?}");
+}
+
+#[test]
+fn the_caller_can_stop() {
+    let mut crew = crew(vec![Pairs::new()]);
+    let hour = Stop::Time(Duration::from_secs(3600));
+    let error = crew.run(&order(Pace::Closed, hour), || {}, &mut |_| Control::Stop).unwrap_err();
+    assert!(matches!(error, CrewError::Stopped));
+}
+
+#[test]
+fn response_time_counts_from_the_intended_start() {
+    // 200 starts a second and 20 ms each: after 400 ms some 20 were done and 80 were due.
+    let mut worker = Pairs::new();
+    worker.wait = Duration::from_millis(20);
+    let mut crew = crew(vec![worker]);
+    let pace = Pace::Rate { events_per_s: 200.0 };
+    let stop = Stop::Time(Duration::from_millis(400));
+    let tally = crew.run(&order(pace, stop), || {}, &mut |_| Control::Go).unwrap();
+    let lateness = tally.lateness.unwrap();
+    assert_eq!(lateness.n_due, 80, "every start that was due is counted");
+    assert!(lateness.n_missed >= 55, "{lateness:?}");
+    assert_eq!(lateness.n_due - lateness.n_missed, tally.n_events);
+    assert!(lateness.n_late >= 10, "{lateness:?}");
+    // The last event was due long before it started: its response time says so.
+    assert!(tally.response_times.max() > 200_000_000, "{}", tally.response_times.max());
+}
+
+#[test]
+fn a_rate_that_can_be_held_misses_nothing() {
+    let mut crew = crew(vec![Pairs::new(), Pairs::new()]);
+    let pace = Pace::Rate { events_per_s: 100.0 };
+    let stop = Stop::Time(Duration::from_millis(500));
+    let tally = crew.run(&order(pace, stop), || {}, &mut |_| Control::Go).unwrap();
+    let lateness = tally.lateness.unwrap();
+    assert_eq!(lateness.n_due, 50);
+    // A loaded host may delay the last start past the end; more than that would be ours.
+    assert!(lateness.n_missed <= 2, "{lateness:?}");
+}

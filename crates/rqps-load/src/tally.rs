@@ -1,0 +1,285 @@
+//! HOT PATH: what one client counts. Budget: a few additions and two array increments per
+//! statement, one histogram increment per event, no allocation.
+
+use hdrhistogram::Histogram;
+use hdrhistogram::serialization::{Serializer, V2DeflateSerializer};
+use rqps_model::{ErrorCount, Lateness, SeriesPoint, Windows};
+
+use crate::order::{MAX_SERIES_S, Order, WINDOW_NS};
+
+/// Longest response time that is told apart, nanoseconds: one hour. Longer ones count as that.
+const MAX_RESPONSE_NS: u64 = 3_600_000_000_000;
+
+/// Three significant digits, as HDR histograms are commonly used.
+const DIGITS: u8 = 3;
+
+/// A start later than this after its intended time counts as late, nanoseconds.
+pub const LATE_NS: u64 = 1_000_000;
+
+/// What a client, or all clients together, counted in one slice.
+#[derive(Debug, Clone)]
+pub struct Tally {
+    /// Events finished.
+    pub n_events: u64,
+    /// Statements answered.
+    pub n_queries: u64,
+    /// Operations, as the step counts them.
+    pub n_operations: u64,
+    /// Rows received.
+    pub n_rows: u64,
+    /// Rate of operations: sum over clients of operations / time until the client's last answer,
+    /// or until the slice's end where that is later.
+    pub operations_per_s: f64,
+    /// Errors survived, by code.
+    pub errors: Vec<ErrorCount>,
+    /// How the rate was held; `None` in a closed loop.
+    pub lateness: Option<Lateness>,
+    /// Operations per window. Those past the slice's end are cut off by [`Tally::finish`].
+    pub windows: Windows,
+    /// One point per second.
+    pub series: Vec<SeriesPoint>,
+    /// Response times of events, nanoseconds.
+    pub response_times: Histogram<u32>,
+    /// When the last statement was answered, nanoseconds since the start.
+    pub last_ns: u64,
+}
+
+impl Tally {
+    /// An empty tally with room for the whole slice.
+    #[must_use]
+    pub fn for_order(order: &Order) -> Self {
+        let expected_s = (order.expected_ns() / 1_000_000_000 + 2).min(MAX_SERIES_S);
+        let n_windows = (expected_s + 1) * (1_000_000_000 / WINDOW_NS);
+        let room = |n: u64| usize::try_from(n).unwrap_or(usize::MAX);
+        let mut response_times =
+            Histogram::new_with_bounds(1, MAX_RESPONSE_NS, DIGITS).unwrap_or_else(|_| empty());
+        response_times.auto(false);
+        Self {
+            n_events: 0,
+            n_queries: 0,
+            n_operations: 0,
+            n_rows: 0,
+            operations_per_s: 0.0,
+            errors: Vec::new(),
+            lateness: matches!(order.pace, crate::Pace::Rate { .. }).then(Lateness::default),
+            windows: Windows { length_ns: WINDOW_NS, counts: vec![0; room(n_windows)] },
+            series: vec![SeriesPoint::default(); room(expected_s)],
+            response_times,
+            last_ns: 0,
+        }
+    }
+
+    /// Counts one answered statement at `now_ns`.
+    #[inline]
+    pub fn statement(&mut self, now_ns: u64, operations: u64, rows: u64) {
+        self.n_queries += 1;
+        self.n_operations += operations;
+        self.n_rows += rows;
+        self.last_ns = now_ns;
+        let window_idx = usize::try_from(now_ns / WINDOW_NS).unwrap_or(usize::MAX);
+        if let Some(count) = self.windows.counts.get_mut(window_idx) {
+            *count = count.saturating_add(u32::try_from(operations).unwrap_or(u32::MAX));
+        }
+        if let Some(second) = self.second(now_ns) {
+            second.queries += 1;
+        }
+    }
+
+    /// Counts one finished event that (was meant to have) started at `begin_ns`.
+    #[inline]
+    pub fn event(&mut self, begin_ns: u64, end_ns: u64) {
+        let took_ns = end_ns.saturating_sub(begin_ns);
+        self.n_events += 1;
+        self.response_times.saturating_record(took_ns.max(1));
+        if let Some(second) = self.second(end_ns) {
+            second.events += 1;
+            second.sum_ns += took_ns;
+            second.max_ns = second.max_ns.max(took_ns);
+        }
+    }
+
+    /// Counts an error that was survived.
+    pub fn error(&mut self, now_ns: u64, code: String) {
+        if let Some(second) = self.second(now_ns) {
+            second.errors += 1;
+        }
+        match self.errors.iter_mut().find(|e| e.code == code) {
+            Some(known) => known.n += 1,
+            None => self.errors.push(ErrorCount { code, n: 1 }),
+        }
+    }
+
+    /// Counts a start that came `late_ns` after its intended time.
+    #[inline]
+    pub fn started(&mut self, late_ns: u64) {
+        if let Some(lateness) = &mut self.lateness {
+            lateness.n_due += 1;
+            lateness.n_late += u64::from(late_ns > LATE_NS);
+            lateness.max_ns = lateness.max_ns.max(late_ns);
+            lateness.sum_ns += late_ns;
+        }
+    }
+
+    /// Counts starts that were due and never came.
+    pub fn missed(&mut self, n: u64) {
+        if let Some(lateness) = &mut self.lateness {
+            lateness.n_due += n;
+            lateness.n_missed += n;
+        }
+    }
+
+    #[inline]
+    fn second(&mut self, now_ns: u64) -> Option<&mut SeriesPoint> {
+        let second_idx = usize::try_from(now_ns / 1_000_000_000).unwrap_or(usize::MAX);
+        self.series.get_mut(second_idx)
+    }
+
+    /// Closes a client's tally: computes its rate and cuts windows and seconds that the slice did
+    /// not fill. `whole_ns` is the time in which every window and second was measured in full; a
+    /// client that had nothing to do at the end (a set rate) was measured that long too.
+    pub fn finish(&mut self, whole_ns: u64) {
+        let span_ns = self.last_ns.max(whole_ns);
+        if span_ns > 0 {
+            self.operations_per_s = self.n_operations as f64 * 1e9 / span_ns as f64;
+        }
+        let length = |ns: u64| usize::try_from(whole_ns / ns).unwrap_or(usize::MAX);
+        self.windows.counts.truncate(length(WINDOW_NS));
+        self.series.truncate(length(1_000_000_000));
+    }
+
+    /// Adds another client's tally. Every field is named, so that a new one cannot be forgotten.
+    pub fn merge(&mut self, other: &Self) {
+        let Self {
+            n_events,
+            n_queries,
+            n_operations,
+            n_rows,
+            operations_per_s,
+            errors,
+            lateness,
+            windows,
+            series,
+            response_times,
+            last_ns,
+        } = other;
+        self.n_events += n_events;
+        self.n_queries += n_queries;
+        self.n_operations += n_operations;
+        self.n_rows += n_rows;
+        self.operations_per_s += operations_per_s;
+        for error in errors {
+            match self.errors.iter_mut().find(|e| e.code == error.code) {
+                Some(known) => known.n += error.n,
+                None => self.errors.push(error.clone()),
+            }
+        }
+        match (&mut self.lateness, lateness) {
+            (Some(mine), Some(theirs)) => {
+                mine.n_due += theirs.n_due;
+                mine.n_late += theirs.n_late;
+                mine.n_missed += theirs.n_missed;
+                mine.max_ns = mine.max_ns.max(theirs.max_ns);
+                mine.sum_ns += theirs.sum_ns;
+            }
+            (None, Some(theirs)) => self.lateness = Some(*theirs),
+            (_, None) => {}
+        }
+        if self.windows.counts.len() < windows.counts.len() {
+            self.windows.counts.resize(windows.counts.len(), 0);
+        }
+        for (mine, theirs) in self.windows.counts.iter_mut().zip(&windows.counts) {
+            *mine = mine.saturating_add(*theirs);
+        }
+        if self.series.len() < series.len() {
+            self.series.resize(series.len(), SeriesPoint::default());
+        }
+        for (mine, theirs) in self.series.iter_mut().zip(series) {
+            mine.queries += theirs.queries;
+            mine.events += theirs.events;
+            mine.errors += theirs.errors;
+            mine.sum_ns += theirs.sum_ns;
+            mine.max_ns = mine.max_ns.max(theirs.max_ns);
+        }
+        // Both sides have the same bounds and digits, so adding cannot fail.
+        let _ = self.response_times.add(response_times);
+        self.last_ns = self.last_ns.max(*last_ns);
+    }
+
+    /// The time that makes `n_operations` over it the sum of the clients' rates, nanoseconds: for
+    /// one client the time until its last answer.
+    #[must_use]
+    #[expect(
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        reason = "a positive time below centuries"
+    )]
+    pub fn duration_ns(&self) -> u64 {
+        if self.operations_per_s > 0.0 {
+            (self.n_operations as f64 * 1e9 / self.operations_per_s).round() as u64
+        } else {
+            self.last_ns
+        }
+    }
+
+    /// The response times as bytes: HDR histogram, V2 format, deflated.
+    #[must_use]
+    pub fn response_time_bytes(&self) -> Vec<u8> {
+        let mut bytes = Vec::new();
+        // Writing to memory cannot fail.
+        let _ = V2DeflateSerializer::new().serialize(&self.response_times, &mut bytes);
+        bytes
+    }
+}
+
+/// The smallest histogram there is, for bounds that a library version might refuse.
+fn empty() -> Histogram<u32> {
+    #[expect(clippy::expect_used, reason = "three digits are always accepted")]
+    Histogram::new(DIGITS).expect("three significant digits are valid")
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use super::*;
+    use crate::{Pace, Stop};
+
+    fn order() -> Order {
+        Order { pace: Pace::Closed, stop: Stop::Time(Duration::from_secs(2)), seed: 1 }
+    }
+
+    #[test]
+    fn counts_by_hand() {
+        let mut tally = Tally::for_order(&order());
+        tally.statement(5_000_000, 1, 10);
+        tally.event(0, 5_000_000);
+        tally.statement(25_000_000, 1, 10);
+        tally.event(5_000_000, 25_000_000);
+        tally.error(1_500_000_000, "1213".to_owned());
+        tally.statement(2_500_000_000, 1, 0);
+        tally.finish(2_000_000_000);
+        assert_eq!((tally.n_events, tally.n_queries, tally.n_rows), (2, 3, 20));
+        assert_eq!(tally.windows.counts.len(), 100);
+        assert_eq!(tally.windows.counts[..2], [1, 1]);
+        assert_eq!(tally.series.len(), 2);
+        assert_eq!(tally.series[0].sum_ns, 25_000_000);
+        assert_eq!(tally.series[1].errors, 1);
+        // Three statements until the last answer at 2.5 s.
+        assert!((tally.operations_per_s - 1.2).abs() < 1e-9);
+        assert_eq!(tally.duration_ns(), 2_500_000_000);
+    }
+
+    #[test]
+    fn merging_adds_rates() {
+        let mut first = Tally::for_order(&order());
+        first.statement(2_000_000_000, 20, 0);
+        first.finish(2_000_000_000);
+        let mut second = Tally::for_order(&order());
+        second.statement(4_000_000_000, 20, 0);
+        second.finish(2_000_000_000);
+        first.merge(&second);
+        assert!((first.operations_per_s - 15.0).abs() < 1e-9);
+        assert_eq!(first.n_operations, 40);
+        assert_eq!(first.duration_ns(), 2_666_666_667);
+    }
+}

@@ -1,0 +1,49 @@
+//! HOT PATH: reads the host's counters. Budget: three files a sample.
+
+use rqps_model::HostCounters;
+
+use crate::Error;
+use crate::memory_text::{parse_meminfo, parse_vmstat};
+use crate::proc_file::ProcFile;
+use crate::stat_text::parse_host_stat;
+
+/// The host's files, kept open.
+#[derive(Debug)]
+pub(crate) struct HostReader {
+    stat: ProcFile,
+    meminfo: ProcFile,
+    vmstat: ProcFile,
+    tick_ns: u64,
+}
+
+impl HostReader {
+    pub(crate) fn open(tick_ns: u64) -> Result<Self, Error> {
+        Ok(Self {
+            stat: ProcFile::open_always("/proc/stat")?,
+            meminfo: ProcFile::open_always("/proc/meminfo")?,
+            vmstat: ProcFile::open_always("/proc/vmstat")?,
+            tick_ns,
+        })
+    }
+
+    pub(crate) fn read(&self, buffer: &mut Vec<u8>) -> Result<HostCounters, Error> {
+        let stat = self.stat.parse(buffer, parse_host_stat)?;
+        let memory = self.meminfo.parse(buffer, parse_meminfo)?;
+        let vm = self.vmstat.parse(buffer, parse_vmstat)?;
+        let ns = |ticks: u64| ticks.saturating_mul(self.tick_ns);
+        Ok(HostCounters {
+            cpu_user_ns: ns(stat.user_ticks),
+            cpu_system_ns: ns(stat.system_ticks),
+            cpu_idle_ns: ns(stat.idle_ticks),
+            cpu_iowait_ns: ns(stat.iowait_ticks),
+            cpu_steal_ns: ns(stat.steal_ticks),
+            context_switches: stat.context_switches,
+            procs_running: stat.procs_running,
+            procs_blocked: stat.procs_blocked,
+            memory_available_bytes: memory.available_bytes,
+            swap_in_pages: vm.swap_in_pages,
+            swap_out_pages: vm.swap_out_pages,
+            n_cpus: stat.n_cpus,
+        })
+    }
+}

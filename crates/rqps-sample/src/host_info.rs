@@ -1,0 +1,80 @@
+//! Reads what the host is: name, kernel, distribution, CPU, memory, storage.
+
+use std::path::{Path, PathBuf};
+
+use nix::sched::{CpuSet, sched_getaffinity};
+use nix::sys::utsname::uname;
+use nix::unistd::Pid;
+use rqps_model::Host;
+
+use crate::Error;
+use crate::host_text::{parse_cpuinfo, parse_os_release};
+use crate::memory_text::parse_meminfo;
+use crate::mount_text::parse_mount_of;
+use crate::proc_file::ProcFile;
+
+/// The host that rqps runs on; storage is that of `data_dir`, which need not exist yet.
+///
+/// # Errors
+/// When /proc is not what it is on Linux.
+pub fn host_info(data_dir: &Path) -> Result<Host, Error> {
+    let mut buffer = Vec::new();
+    let names = uname().map_err(|source| Error::System { call: "uname", source })?;
+    let cpu = ProcFile::open_always("/proc/cpuinfo")?
+        .parse(&mut buffer, |text| Ok(parse_cpuinfo(text)))?;
+    let memory = ProcFile::open_always("/proc/meminfo")?.parse(&mut buffer, parse_meminfo)?;
+    Ok(Host {
+        hostname: names.nodename().to_string_lossy().into_owned(),
+        kernel: names.release().to_string_lossy().into_owned(),
+        os: read_os_name(),
+        cpu_model: cpu.model,
+        n_cpus: read_cpus()?,
+        memory_bytes: memory.total_bytes,
+        virtual_machine: cpu.is_virtual,
+        storage: read_storage(data_dir, &mut buffer)?,
+    })
+}
+
+/// CPUs in the affinity mask of rqps.
+fn read_cpus() -> Result<u32, Error> {
+    let cpus = sched_getaffinity(Pid::from_raw(0))
+        .map_err(|source| Error::System { call: "sched_getaffinity", source })?;
+    let n_cpus = (0..CpuSet::count()).filter(|&i| cpus.is_set(i).unwrap_or(false)).count();
+    Ok(u32::try_from(n_cpus).unwrap_or(u32::MAX))
+}
+
+/// The distribution's name; empty where no file gives it.
+fn read_os_name() -> String {
+    // In this order by os-release(5).
+    let text = ["/etc/os-release", "/usr/lib/os-release"]
+        .iter()
+        .find_map(|path| std::fs::read_to_string(path).ok());
+    text.map(|text| parse_os_release(&text)).unwrap_or_default()
+}
+
+fn read_storage(data_dir: &Path, buffer: &mut Vec<u8>) -> Result<String, Error> {
+    let path = existing_part(data_dir)?;
+    let mounts = ProcFile::open_always("/proc/self/mountinfo")?;
+    let mount = mounts.parse(buffer, |text| parse_mount_of(text, &path))?;
+    Ok(format!("{} on {}", mount.kind, mount.source))
+}
+
+/// The longest part of `path` that exists, absolute and without symbolic links.
+fn existing_part(path: &Path) -> Result<PathBuf, Error> {
+    let unreadable = |source| Error::Read { path: path.to_path_buf(), source };
+    let absolute = std::path::absolute(path).map_err(unreadable)?;
+    let found = absolute.ancestors().find_map(|part| part.canonicalize().ok());
+    Ok(found.unwrap_or_else(|| PathBuf::from("/")))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn this_host() {
+        let host = host_info(Path::new("/proc/no/such/directory")).unwrap();
+        assert_eq!(host.storage, "proc on proc");
+        assert!(host.n_cpus >= 1 && host.memory_bytes > 0 && !host.kernel.is_empty());
+    }
+}

@@ -1,0 +1,225 @@
+//! Addresses of servers that rqps neither starts nor stops: `mysql://user:password@host:port/db`.
+
+use std::fmt;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use rqps_client::{Address, Endpoint, Password, Tls};
+use rqps_model::Dbms;
+
+use crate::Error;
+
+/// The address of an external server and how to log in. Shows itself without the password.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Dsn {
+    /// The family, by the scheme.
+    pub dbms: Dbms,
+    /// Where it is and how to log in.
+    pub endpoint: Endpoint,
+}
+
+/// Time for connecting and logging in to an external server.
+const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
+
+impl Dsn {
+    /// Reads `mysql://`, `mariadb://`, `postgres://` or `postgresql://` and
+    /// `[USER[:PASSWORD]@][HOST[:PORT]][/DATABASE][?socket=PATH&tls=required&ca=FILE]`.
+    /// Letters that mean something there are written as `%40` and so on.
+    ///
+    /// # Errors
+    /// [`Error::Dsn`], which does not hold the password.
+    pub fn parse(text: &str) -> Result<Self, Error> {
+        parse(text).map_err(|detail| Error::Dsn { dsn: hide_password(text), detail })
+    }
+
+    /// Whether a text looks like an address rather than a version.
+    #[must_use]
+    pub fn looks_like(text: &str) -> bool {
+        text.contains("://")
+    }
+}
+
+impl fmt::Display for Dsn {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Endpoint { address, tls, user, database, .. } = &self.endpoint;
+        let at = if user.is_empty() { "" } else { "@" };
+        let user = encode(user);
+        match address {
+            Address::Tcp { host, port } => {
+                let host = if host.contains(':') { format!("[{host}]") } else { encode(host) };
+                write!(f, "{}://{user}{at}{host}:{port}/{}", self.dbms, encode(database))?;
+                match tls {
+                    Tls::Off => Ok(()),
+                    Tls::Required { ca: None } => write!(f, "?tls=required"),
+                    Tls::Required { ca: Some(ca) } => {
+                        write!(f, "?tls=required&ca={}", encode(&ca.to_string_lossy()))
+                    }
+                }
+            }
+            Address::Unix(path) => {
+                let (db, path) = (encode(database), encode(&path.to_string_lossy()));
+                write!(f, "{}://{user}{at}/{db}?socket={path}", self.dbms)
+            }
+        }
+    }
+}
+
+fn parse(text: &str) -> Result<Dsn, String> {
+    let (scheme, rest) = text.split_once("://").ok_or("it has no scheme")?;
+    let dbms = match scheme {
+        "mysql" => Dbms::Mysql,
+        "mariadb" => Dbms::Mariadb,
+        "postgres" | "postgresql" => Dbms::Postgres,
+        _ => return Err(format!("unknown scheme {scheme:?}")),
+    };
+    let (rest, query) = rest.split_once('?').unwrap_or((rest, ""));
+    let (authority, database) = rest.split_once('/').unwrap_or((rest, ""));
+    let (login, host_port) = authority.rsplit_once('@').unwrap_or(("", authority));
+    let (user, password) = login.split_once(':').unwrap_or((login, ""));
+    let (mut socket, mut tls, mut ca) = (None, false, None);
+    for pair in query.split('&').filter(|pair| !pair.is_empty()) {
+        let (key, value) = pair.split_once('=').unwrap_or((pair, ""));
+        let value = decode(value)?;
+        match (key, value.as_str()) {
+            ("socket", _) => socket = Some(PathBuf::from(value)),
+            ("ca", _) => ca = Some(PathBuf::from(value)),
+            ("tls", "required") => tls = true,
+            ("tls", "off") => tls = false,
+            ("tls", _) => return Err(format!("tls is required or off, not {value:?}")),
+            _ => return Err(format!("unknown key {key:?} (known: socket, tls, ca)")),
+        }
+    }
+    let tls = if tls { Tls::Required { ca } } else { Tls::Off };
+    let address = match socket {
+        Some(_) if tls != Tls::Off => return Err("tls over a unix socket is not done".to_owned()),
+        Some(path) => Address::Unix(path),
+        None => tcp(dbms, host_port)?,
+    };
+    let endpoint = Endpoint {
+        address,
+        tls,
+        user: decode(user)?,
+        password: Password(decode(password)?),
+        database: decode(database)?,
+        connect_timeout: CONNECT_TIMEOUT,
+    };
+    Ok(Dsn { dbms, endpoint })
+}
+
+fn tcp(dbms: Dbms, text: &str) -> Result<Address, String> {
+    let (host, port) = match text.strip_prefix('[') {
+        Some(rest) => {
+            let (host, after) = rest.split_once(']').ok_or("the bracket is not closed")?;
+            (host, after.strip_prefix(':').unwrap_or(""))
+        }
+        None => text.split_once(':').unwrap_or((text, "")),
+    };
+    let port = match port {
+        "" if dbms == Dbms::Postgres => 5432,
+        "" => 3306,
+        _ => port.parse().map_err(|_| format!("{port:?} is no port"))?,
+    };
+    let host = if host.is_empty() { "127.0.0.1".to_owned() } else { decode(host)? };
+    Ok(Address::Tcp { host, port })
+}
+
+/// The text with `...` in place of what stands between the first `:` of the login and its end.
+fn hide_password(text: &str) -> String {
+    let Some((scheme, rest)) = text.split_once("://") else {
+        // Without a scheme nothing says where a password would be.
+        return if text.contains('@') { "...".to_owned() } else { text.to_owned() };
+    };
+    let Some((login, host)) = rest.rsplit_once('@') else { return text.to_owned() };
+    match login.split_once(':') {
+        Some((user, _)) => format!("{scheme}://{user}:...@{host}"),
+        None => text.to_owned(),
+    }
+}
+
+fn decode(text: &str) -> Result<String, String> {
+    let mut bytes = Vec::with_capacity(text.len());
+    let mut rest = text.as_bytes();
+    while let Some((&byte, after)) = rest.split_first() {
+        rest = after;
+        if byte != b'%' {
+            bytes.push(byte);
+            continue;
+        }
+        let digits = rest.get(..2).and_then(|two| std::str::from_utf8(two).ok());
+        let value = digits.and_then(|two| u8::from_str_radix(two, 16).ok());
+        bytes.push(value.ok_or("a % without two hex digits (write % as %25)")?);
+        rest = &rest[2..];
+    }
+    String::from_utf8(bytes).map_err(|_| "it is not UTF-8".to_owned())
+}
+
+fn encode(text: &str) -> String {
+    use std::fmt::Write as _;
+    text.bytes().fold(String::new(), |mut out, byte| {
+        if byte.is_ascii_alphanumeric() || b"-._~/".contains(&byte) {
+            out.push(char::from(byte));
+        } else {
+            let _ = write!(out, "%{byte:02X}");
+        }
+        out
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    #[test]
+    fn reads_all_parts_and_shows_all_but_the_password() {
+        for (text, shown) in [
+            ("mysql://u:p@db.example:3307/test", "mysql://u@db.example:3307/test"),
+            ("mariadb://u:p%40%3Aq@h/", "mariadb://u@h:3306/"),
+            ("postgres://u@[::1]/db", "postgres://u@[::1]:5432/db"),
+            ("postgresql:///db?socket=/tmp/.s.PGSQL.5432", "postgres:///db?socket=/tmp/.s.PGSQL.5432"),
+            ("mysql://u:p@h/d?tls=required&ca=/a%20b.pem", "mysql://u@h:3306/d?tls=required&ca=/a%20b.pem"),
+        ] {
+            let dsn = Dsn::parse(text).unwrap();
+            assert_eq!(dsn.to_string(), shown);
+            assert_eq!(Dsn::parse(shown).unwrap().to_string(), shown);
+            assert!(!format!("{dsn:?}").contains("p@"), "{dsn:?}");
+        }
+        let dsn = Dsn::parse("mariadb://u:p%40%3Aq@h/").unwrap();
+        assert_eq!(dsn.endpoint.password.0, "p@:q");
+    }
+
+    #[test]
+    fn errors_do_not_show_the_password() {
+        for text in [
+            "mysql://u:secret@h:x/",
+            "oracle://u:secret@h/",
+            "u:secret@h",
+            "mysql://u:secret@h/?x=1",
+            "mysql://u:sec%ret@h/",
+            "mysql://u:secret@h/?socket=/s&tls=required",
+            "mysql://u:secret@in@h:x/",
+        ] {
+            let error = Dsn::parse(text).unwrap_err();
+            let shown = format!("{error} {error:?}");
+            assert!(!shown.contains("secret") && !shown.contains("sec%ret"), "{shown}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn never_panics_and_never_shows_the_password(user in "[a-z]{0,4}", rest in "\\PC{0,30}") {
+            let text = format!("mysql://{user}:S3CR3T@{rest}");
+            match Dsn::parse(&text) {
+                Ok(dsn) if !rest.contains('@') => prop_assert!(!dsn.to_string().contains("S3CR3T")),
+                Ok(_) => {}
+                Err(error) => prop_assert!(!error.to_string().contains("S3CR3T")),
+            }
+        }
+
+        #[test]
+        fn encoding_is_undone(text in "\\PC{0,20}") {
+            prop_assert_eq!(decode(&encode(&text)).unwrap(), text);
+        }
+    }
+}

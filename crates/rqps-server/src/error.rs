@@ -1,0 +1,273 @@
+//! What can go wrong with servers, each with the value concerned and the next step.
+
+use std::io;
+use std::path::{Path, PathBuf};
+
+use rqps_model::{Dbms, Version};
+
+/// Why something with a server failed.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    /// The catalogue has no such version.
+    #[error(
+        "{dbms} {version} is not in the catalogue; the nearest are {nearest} \
+         (or give basedir = \"DIR\" for a server that is installed)"
+    )]
+    UnknownVersion {
+        /// Which family.
+        dbms: Dbms,
+        /// What was asked for.
+        version: String,
+        /// The nearest known versions, separated by commas.
+        nearest: String,
+    },
+    /// The catalogue or a profile that is built in does not say what it must.
+    #[error("{what}: {detail}")]
+    Data {
+        /// Which data.
+        what: String,
+        /// What is wrong with it.
+        detail: String,
+    },
+    /// A program of the host is missing.
+    #[error("{tool} is missing, and {needed_for} needs it: {remedy}")]
+    ToolMissing {
+        /// The program.
+        tool: &'static str,
+        /// What it is for.
+        needed_for: String,
+        /// The command that installs it.
+        remedy: String,
+    },
+    /// A registry's client gave up.
+    #[error("fetch {what}: {tool} failed {attempts} times; its last words:\n{output}")]
+    FetchFailed {
+        /// What was to be fetched.
+        what: String,
+        /// The client.
+        tool: &'static str,
+        /// How often it was tried.
+        attempts: u32,
+        /// The end of its output.
+        output: String,
+    },
+    /// The downloaded archive is another one than the catalogue knows.
+    #[error(
+        "{file} is corrupt: its SHA-256 is {found}, the catalogue says {expected}; the file was \
+         deleted, run the command again to fetch it anew"
+    )]
+    Checksum {
+        /// The archive.
+        file: String,
+        /// As the catalogue has it, hex.
+        expected: String,
+        /// As it came, hex.
+        found: String,
+    },
+    /// An archive cannot be read to its end.
+    #[error("archive {archive} cannot be unpacked: {detail}")]
+    CorruptArchive {
+        /// The archive.
+        archive: PathBuf,
+        /// What is wrong.
+        detail: String,
+    },
+    /// An archive tries to write where it must not, or is far larger than it says.
+    #[error("archive {archive} is refused: entry {entry:?} {detail}")]
+    UnsafeArchive {
+        /// The archive.
+        archive: PathBuf,
+        /// The entry's name.
+        entry: String,
+        /// What it tried.
+        detail: String,
+    },
+    /// Not enough space.
+    #[error(
+        "no space left for {path}: {needed_mb} MB are needed, {free_mb} MB are free; \
+         free some, or choose another directory"
+    )]
+    DiskFull {
+        /// Where.
+        path: PathBuf,
+        /// What it takes, MB; 0 where unknown.
+        needed_mb: u64,
+        /// What is left, MB.
+        free_mb: u64,
+    },
+    /// A shared library is missing and could not be had.
+    #[error("{server} needs {soname}, which this host does not have: {detail}")]
+    Library {
+        /// The server.
+        server: String,
+        /// The library.
+        soname: String,
+        /// What was tried, and the remedy.
+        detail: String,
+    },
+    /// The operating system refused.
+    #[error("{doing}")]
+    Io {
+        /// Verb and object.
+        doing: String,
+        /// Why not.
+        #[source]
+        source: io::Error,
+    },
+    /// A directory that should have been empty or ours.
+    #[error(
+        "{path} holds somebody else's files (no {marker} in it); \
+         give another directory, or empty it yourself"
+    )]
+    NotOurs {
+        /// The directory.
+        path: PathBuf,
+        /// The file that would have marked it as ours.
+        marker: &'static str,
+    },
+    /// The data directory belongs to a server that still runs.
+    #[error("{path} is in use by process {pid}; stop that server first")]
+    InUse {
+        /// The directory.
+        path: PathBuf,
+        /// The server.
+        pid: i32,
+    },
+    /// No directory that the servers' user can reach.
+    #[error("no directory for {what} that user {user} can reach: {tried}")]
+    NoPlace {
+        /// What it is for.
+        what: &'static str,
+        /// The user that servers run as.
+        user: String,
+        /// What was tried, and what was wrong with each.
+        tried: String,
+    },
+    /// The server does not know an option.
+    #[error(
+        "option {option:?} is not known to {version}; remove it, or check its name ({line})"
+    )]
+    UnknownOption {
+        /// The option.
+        option: String,
+        /// The server.
+        version: String,
+        /// The line of its log.
+        line: String,
+    },
+    /// The server ended, or was not ready in time.
+    #[error("{server} did not start: {detail}; the end of its log:\n{log}")]
+    StartFailed {
+        /// The server.
+        server: String,
+        /// What happened.
+        detail: String,
+        /// Its log's last lines.
+        log: String,
+    },
+    /// Making the data directory failed.
+    #[error("{server} could not make its data directory {path}: {detail}; its last words:\n{log}")]
+    InitFailed {
+        /// The server.
+        server: String,
+        /// The directory.
+        path: PathBuf,
+        /// What happened.
+        detail: String,
+        /// Its output's last lines.
+        log: String,
+    },
+    /// Something else listens on the port.
+    #[error("port {port} on 127.0.0.1 is in use; choose another, or leave it out to get a free one")]
+    PortInUse {
+        /// The port.
+        port: u16,
+    },
+    /// A client's error.
+    #[error("{doing}")]
+    Client {
+        /// Verb and object.
+        doing: String,
+        /// What the client says.
+        #[source]
+        source: rqps_client::Error,
+    },
+    /// A server answered with something that makes no sense.
+    #[error("{doing}: the server answered {answer:?}")]
+    Answer {
+        /// Verb and object.
+        doing: String,
+        /// What came.
+        answer: String,
+    },
+    /// The address of an external server is malformed; the text never holds its password.
+    #[error("dsn {dsn:?}: {detail} (expected mysql://USER:PASSWORD@HOST:PORT/DATABASE?socket=PATH)")]
+    Dsn {
+        /// The address without its password.
+        dsn: String,
+        /// What is wrong with it.
+        detail: String,
+    },
+    /// A directory holds no server that can be used.
+    #[error("no server found in {path}: {detail}")]
+    NoServer {
+        /// The directory.
+        path: PathBuf,
+        /// What was looked for.
+        detail: String,
+    },
+    /// No such built-in profile, and no such file.
+    #[error("config {config:?} is neither a built-in profile ({known}) nor a readable file: {detail}")]
+    UnknownConfig {
+        /// What was given.
+        config: String,
+        /// The profiles.
+        known: String,
+        /// Why the file cannot be read.
+        detail: String,
+    },
+    /// The server cannot do what the plan asks.
+    #[error("{server} cannot do {what}: {detail}")]
+    Unsupported {
+        /// The server.
+        server: String,
+        /// What was asked.
+        what: String,
+        /// Why not, and what to do instead.
+        detail: String,
+    },
+    /// The user stopped the work.
+    #[error("interrupted while {doing}")]
+    Interrupted {
+        /// What was under way.
+        doing: String,
+    },
+}
+
+impl Error {
+    /// An [`Error::Io`], or [`Error::DiskFull`] when that is what the system says.
+    pub(crate) fn io(doing: impl Into<String>, source: io::Error) -> Self {
+        Self::Io { doing: doing.into(), source }
+    }
+
+    /// As [`Error::io`], for a write to `path`: a full disk gets its own message.
+    pub(crate) fn write(path: &Path, source: io::Error) -> Self {
+        if source.kind() == io::ErrorKind::StorageFull
+            || source.kind() == io::ErrorKind::QuotaExceeded
+        {
+            let free_mb = crate::disk::free_bytes(path).unwrap_or(0) / 1_000_000;
+            return Self::DiskFull { path: path.to_owned(), needed_mb: 0, free_mb };
+        }
+        Self::Io { doing: format!("write {}", path.display()), source }
+    }
+
+    /// A client's error with what was under way.
+    pub(crate) fn client(doing: impl Into<String>, source: rqps_client::Error) -> Self {
+        Self::Client { doing: doing.into(), source }
+    }
+}
+
+/// A server's name in messages: `MySQL 8.0.33`.
+pub(crate) fn server_name(dbms: Dbms, version: &Version) -> String {
+    format!("{} {version}", dbms.name())
+}

@@ -1,0 +1,205 @@
+//! A server's files on disk: which server they are, and where its program and messages lie.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use rqps_model::{Dbms, Version};
+
+use crate::catalogue::Entry;
+use crate::error::server_name;
+use crate::identity::Identity;
+use crate::watch::Watch;
+use crate::{Error, tool};
+
+/// An installed server.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Installed {
+    /// Its family.
+    pub dbms: Dbms,
+    /// Its version.
+    pub version: Version,
+    /// The directory that holds it: `--basedir`.
+    pub prefix: PathBuf,
+    /// The server program: `mysqld`, `mariadbd`, `postgres`.
+    pub program: PathBuf,
+    /// MySQL family: the directory with `english/errmsg.sys`, `charsets/` and the SQL scripts.
+    pub share: PathBuf,
+    /// Directories for LD_LIBRARY_PATH.
+    pub library_dirs: Vec<PathBuf>,
+    /// Where it came from, for the reader: coordinates and checksum, or the directory.
+    pub origin: String,
+    /// How it was compiled, as far as known.
+    pub build: String,
+}
+
+/// Where server programs lie below a prefix, best first.
+const PROGRAM_DIRS: &[&str] = &["bin", "sbin", "libexec", "usr/sbin", "usr/libexec", "usr/bin", "."];
+
+/// Where MySQL's and MariaDB's messages and scripts lie below a prefix.
+const SHARE_DIRS: &[&str] =
+    &["share", "share/mysql", "share/mariadb", "usr/share/mysql", "usr/share/mariadb"];
+
+impl Installed {
+    /// A server of the catalogue, unpacked in `prefix`.
+    pub(crate) fn of_catalogue(
+        entry: &Entry,
+        prefix: &Path,
+        mut library_dirs: Vec<PathBuf>,
+    ) -> Result<Self, Error> {
+        let program = find_program(prefix, entry.dbms)?;
+        let bundled = prefix.join("libs");
+        if bundled.is_dir() {
+            library_dirs.push(bundled);
+        }
+        Ok(Self {
+            dbms: entry.dbms,
+            version: entry.version.clone(),
+            share: find_share(prefix, entry.dbms)?,
+            prefix: prefix.to_owned(),
+            program,
+            library_dirs,
+            origin: format!("{} sha256:{}", entry.maven, entry.sha256),
+            build: entry.build.clone(),
+        })
+    }
+
+    /// The server that is installed in a directory, by what its program says with `--version`.
+    /// The program's output goes to the file `scratch`.
+    ///
+    /// # Errors
+    /// [`Error::NoServer`] when there is none, it cannot be run, or says something unknown.
+    pub fn detect(
+        path: &Path,
+        identity: &Identity,
+        scratch: &Path,
+        watch: &mut Watch<'_>,
+    ) -> Result<Self, Error> {
+        let none = |detail: String| Error::NoServer { path: path.to_owned(), detail };
+        let prefix = path.canonicalize().map_err(|e| none(e.to_string()))?;
+        let program = find_program(&prefix, Dbms::Mysql)
+            .or_else(|_| find_program(&prefix, Dbms::Postgres))
+            .map_err(|_| none("looked for mysqld, mariadbd and postgres in bin and sbin".into()))?;
+        let mut command = tool::command(&program.to_string_lossy());
+        command.arg("--version");
+        let limit = Duration::from_secs(30);
+        let done = tool::run(command, identity, scratch, limit, watch, &mut |_| {})?
+            .map_err(|e| none(format!("{} as {}: {e}", program.display(), identity.name)))?;
+        let (dbms, version) = parse_version_output(&done.output).ok_or_else(|| {
+            let said = done.last_words();
+            none(format!("{} --version: {} ({said})", program.display(), done.end()))
+        })?;
+        Ok(Self {
+            dbms,
+            version,
+            share: find_share(&prefix, dbms)?,
+            program,
+            library_dirs: Vec::new(),
+            origin: format!("basedir {}", prefix.display()),
+            build: done.output.trim().to_owned(),
+            prefix,
+        })
+    }
+
+    /// Its name in messages: `MySQL 8.0.33`.
+    #[must_use]
+    pub fn name(&self) -> String {
+        server_name(self.dbms, &self.version)
+    }
+
+    /// The value for LD_LIBRARY_PATH, when one is needed.
+    pub(crate) fn library_path(&self) -> Option<String> {
+        let dirs: Vec<String> =
+            self.library_dirs.iter().map(|dir| dir.display().to_string()).collect();
+        (!dirs.is_empty()).then(|| dirs.join(":"))
+    }
+}
+
+fn find_program(prefix: &Path, dbms: Dbms) -> Result<PathBuf, Error> {
+    let names: &[&str] =
+        if dbms.is_mysql_family() { &["mariadbd", "mysqld"] } else { &["postgres"] };
+    let mut dirs: Vec<PathBuf> = PROGRAM_DIRS.iter().map(|dir| prefix.join(dir)).collect();
+    if !dbms.is_mysql_family() {
+        // Debian keeps each major version in a directory of its own.
+        let debian = fs::read_dir(prefix.join("usr/lib/postgresql"));
+        dirs.extend(debian.into_iter().flatten().flatten().map(|e| e.path().join("bin")));
+    }
+    dirs.iter()
+        .flat_map(|dir| names.iter().map(|name| dir.join(name)))
+        .find(|path| path.is_file())
+        .ok_or_else(|| Error::NoServer {
+            path: prefix.to_owned(),
+            detail: format!("looked for {} in {}", names.join(", "), PROGRAM_DIRS.join(", ")),
+        })
+}
+
+fn find_share(prefix: &Path, dbms: Dbms) -> Result<PathBuf, Error> {
+    if !dbms.is_mysql_family() {
+        return Ok(prefix.join("share"));
+    }
+    SHARE_DIRS
+        .iter()
+        .map(|dir| prefix.join(dir))
+        .find(|dir| dir.join("english/errmsg.sys").is_file())
+        .ok_or_else(|| Error::NoServer {
+            path: prefix.to_owned(),
+            detail: format!("looked for english/errmsg.sys in {}", SHARE_DIRS.join(", ")),
+        })
+}
+
+/// `mysqld  Ver 8.0.33 for Linux on x86_64 (MySQL ...)`, `postgres (PostgreSQL) 17.4`.
+fn parse_version_output(text: &str) -> Option<(Dbms, Version)> {
+    text.lines().find_map(|line| {
+        if let Some((_, rest)) = line.split_once("(PostgreSQL) ") {
+            return Some((Dbms::Postgres, rest.parse().ok()?));
+        }
+        let rest = line.split_once(" Ver ")?.1;
+        let dbms = if line.contains("MariaDB") { Dbms::Mariadb } else { Dbms::Mysql };
+        Some((dbms, rest.split_whitespace().next()?.parse().ok()?))
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::fs::PermissionsExt as _;
+    use std::sync::atomic::AtomicBool;
+
+    use super::*;
+
+    #[test]
+    fn reads_what_servers_say_of_themselves() {
+        for (text, dbms, version) in [
+            ("x/bin/mysqld  Ver 5.6.14 for linux-glibc2.5 on x86_64 (MySQL Community Server (GPL))", Dbms::Mysql, "5.6.14"),
+            ("/p/bin/mysqld  Ver 8.0.33 for Linux on x86_64 (MySQL Community Server - GPL)", Dbms::Mysql, "8.0.33"),
+            ("mysqld  Ver 8.0.32-24 for Linux on x86_64 (Percona Server (GPL), Release 24)", Dbms::Mysql, "8.0.32"),
+            ("bin/mysqld  Ver 10.2.11-MariaDB for Linux on x86_64 (MariaDB Server)", Dbms::Mariadb, "10.2.11"),
+            ("warning\nmariadbd  Ver 11.4.5-MariaDB for linux-systemd on x86_64 (MariaDB Server)", Dbms::Mariadb, "11.4.5"),
+            ("postgres (PostgreSQL) 17.4", Dbms::Postgres, "17.4"),
+            ("postgres (PostgreSQL) 19rc1 (Debian 19~rc1-1)", Dbms::Postgres, "19rc1"),
+        ] {
+            let (got, found) = parse_version_output(text).unwrap();
+            assert_eq!((got, found.to_string().as_str()), (dbms, version));
+        }
+        assert_eq!(parse_version_output("error while loading shared libraries: libaio.so.1"), None);
+    }
+
+    #[test]
+    fn detects_a_server_or_says_what_was_looked_for() {
+        let dir = tempfile::tempdir().unwrap();
+        let stop = AtomicBool::new(false);
+        let mut watch = Watch { stop: &stop, report: &mut |_| {} };
+        let me = Identity { switch: false, ..Identity::for_servers().unwrap() };
+        let scratch = dir.path().join("out");
+        let mut detect = || Installed::detect(dir.path(), &me, &scratch, &mut watch);
+        assert!(detect().unwrap_err().to_string().contains("looked for mysqld, mariadbd"));
+        let bin = dir.path().join("bin");
+        fs::create_dir(&bin).unwrap();
+        fs::write(bin.join("postgres"), "#!/bin/sh\necho 'postgres (PostgreSQL) 18.0'\n").unwrap();
+        fs::set_permissions(bin.join("postgres"), fs::Permissions::from_mode(0o755)).unwrap();
+        let found = detect().unwrap();
+        assert_eq!((found.dbms, found.name().as_str()), (Dbms::Postgres, "PostgreSQL 18.0"));
+        fs::write(bin.join("postgres"), "#!/bin/sh\necho libx missing; exit 127\n").unwrap();
+        let error = detect().unwrap_err().to_string();
+        assert!(error.contains("exit code 127 (libx missing)"), "{error}");
+    }
+}

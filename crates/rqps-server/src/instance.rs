@@ -1,0 +1,378 @@
+//! A data directory made by rqps: marked as ours, initialised, started any number of times, removed.
+//!
+//! ```text
+//! DIR/rqps-instance.json   the marker: what it is, the password; locked while in use
+//! DIR/data/                the server's data directory
+//! DIR/tmp/                 its temporary files
+//! DIR/server.log           its log, appended to by every start
+//! DIR/server.cnf           its configuration (MySQL family; PostgreSQL's is in data/)
+//! DIR/tls/                 key and certificate, with transport tls
+//! ```
+
+use std::fs::{self, File, OpenOptions, Permissions};
+use std::io::{self, Read as _, Write as _};
+use std::os::unix::fs::{OpenOptionsExt as _, PermissionsExt as _};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use nix::fcntl::{Flock, FlockArg};
+use nix::unistd::chown;
+use rqps_model::{Dbms, Transport, Version};
+use serde::{Deserialize, Serialize};
+
+use crate::identity::Identity;
+use crate::installed::Installed;
+use crate::places::{hex, short_hash};
+use crate::profile::Rendered;
+use crate::running::{self, RunningServer};
+use crate::watch::{Progress, Watch};
+use crate::{Error, certificate, mysql, postgres};
+
+/// The file that marks a directory as ours.
+pub(crate) const MARKER: &str = "rqps-instance.json";
+
+/// The user of the benchmark; it may do everything on its server.
+pub(crate) const USER: &str = "rqps";
+
+/// The database of the benchmark.
+pub(crate) const DATABASE: &str = "rqps";
+
+/// What an instance is made from.
+#[derive(Debug, Clone)]
+pub struct Setup {
+    /// The server's files.
+    pub installed: Installed,
+    /// The instance's directory; its parent exists and can be reached by `identity`.
+    pub dir: PathBuf,
+    /// Parent of the directory that its socket will be in.
+    pub sockets: PathBuf,
+    /// Whom the server runs as.
+    pub identity: Identity,
+    /// Its configuration.
+    pub config: Rendered,
+    /// How the benchmark reaches it; `tls` makes it offer TLS, the others make it not.
+    pub transport: Transport,
+}
+
+/// The marker's content.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+struct Marker {
+    dbms: Dbms,
+    version: Version,
+    password: String,
+    /// The rqps process that made or last opened it, for the message when it is in use.
+    rqps_pid: u32,
+    /// False until the data directory is complete.
+    initialised: bool,
+}
+
+/// A data directory and all that is needed to start its server.
+#[derive(Debug)]
+pub struct Instance {
+    setup: Setup,
+    password: String,
+    /// Held while the instance is in use; its reference count tells of servers that still run.
+    lock: Arc<Flock<File>>,
+}
+
+impl Instance {
+    /// Makes the directory and initialises a server's data in it. A directory of an earlier
+    /// instance is replaced.
+    ///
+    /// # Errors
+    /// [`Error::NotOurs`] when it holds anything else, [`Error::InUse`] when another rqps uses it,
+    /// [`Error::UnknownOption`] and [`Error::InitFailed`] when the server refuses.
+    pub fn create(setup: Setup, watch: &mut Watch<'_>) -> Result<Self, Error> {
+        clear(&setup.dir)?;
+        let identity = &setup.identity;
+        make_private(&setup.dir, identity)?;
+        let mut marker = Marker {
+            dbms: setup.installed.dbms,
+            version: setup.installed.version.clone(),
+            password: random_password()?,
+            rqps_pid: std::process::id(),
+            initialised: false,
+        };
+        let lock = Arc::new(lock_marker(&setup.dir, true)?);
+        write_marker(&lock, &setup.dir, &marker)?;
+        let password = marker.password.clone();
+        let instance = Self { setup, password, lock };
+        let what = format!("{} makes its data directory", instance.setup.installed.name());
+        (watch.report)(Progress::Waiting { what: &what });
+        if let Err(error) = instance.initialise(watch) {
+            // Half a data directory is of no use to anybody; the error holds the log's end.
+            let _ = fs::remove_dir_all(&instance.setup.dir);
+            return Err(error);
+        }
+        marker.initialised = true;
+        write_marker(&instance.lock, &instance.setup.dir, &marker)?;
+        Ok(instance)
+    }
+
+    /// Takes up an instance that an earlier rqps left, with its data as they are.
+    ///
+    /// # Errors
+    /// [`Error::NotOurs`] when the directory is not a complete instance of this very server.
+    pub fn open(setup: Setup) -> Result<Self, Error> {
+        let lock = lock_marker(&setup.dir, false)?;
+        let mut marker = read_marker(&setup.dir).ok_or_else(|| not_ours(&setup.dir))?;
+        let same = marker.dbms == setup.installed.dbms
+            && marker.version == setup.installed.version
+            && marker.initialised;
+        if !same {
+            return Err(not_ours(&setup.dir));
+        }
+        marker.rqps_pid = std::process::id();
+        write_marker(&lock, &setup.dir, &marker)?;
+        let instance = Self { setup, password: marker.password, lock: Arc::new(lock) };
+        instance.write_config()?;
+        Ok(instance)
+    }
+
+    /// Starts the server on `port`, or on a free one, and waits until it answers.
+    ///
+    /// # Errors
+    /// [`Error::PortInUse`], [`Error::UnknownOption`], [`Error::StartFailed`].
+    pub fn start(&self, port: Option<u16>, watch: &mut Watch<'_>) -> Result<RunningServer, Error> {
+        running::start(self, port, watch)
+    }
+
+    /// Deletes the directory and everything in it.
+    ///
+    /// # Errors
+    /// [`Error::InUse`] while its server runs, [`Error::NotOurs`] when the marker is gone.
+    pub fn remove(self) -> Result<(), Error> {
+        if Arc::strong_count(&self.lock) > 1 {
+            let pid = i32::try_from(std::process::id()).unwrap_or(0);
+            return Err(Error::InUse { path: self.setup.dir, pid });
+        }
+        let Self { setup, lock, .. } = self;
+        drop(lock);
+        clear(&setup.dir)
+    }
+
+    /// What it was made from.
+    #[must_use]
+    pub fn setup(&self) -> &Setup {
+        &self.setup
+    }
+
+    /// The server's data directory.
+    #[must_use]
+    pub fn data_dir(&self) -> PathBuf {
+        self.setup.dir.join("data")
+    }
+
+    /// The server's log.
+    #[must_use]
+    pub fn log_path(&self) -> PathBuf {
+        self.setup.dir.join("server.log")
+    }
+
+    pub(crate) fn password(&self) -> &str {
+        &self.password
+    }
+
+    pub(crate) fn hold(&self) -> Arc<Flock<File>> {
+        Arc::clone(&self.lock)
+    }
+
+    /// The directory of its socket: a short path that depends on the instance's directory alone.
+    pub(crate) fn socket_dir(&self) -> PathBuf {
+        self.setup.sockets.join(short_hash(&self.setup.dir.to_string_lossy()))
+    }
+
+    fn initialise(&self, watch: &mut Watch<'_>) -> Result<(), Error> {
+        for dir in [self.data_dir(), self.setup.dir.join("tmp")] {
+            make_private(&dir, &self.setup.identity)?;
+        }
+        if self.setup.transport == Transport::Tls {
+            certificate::write(&self.setup.dir.join("tls"), &self.setup.identity)?;
+        }
+        if self.setup.installed.dbms.is_mysql_family() {
+            self.write_config()?;
+            mysql::initialise(self, watch)
+        } else {
+            postgres::initialise(self, watch)?;
+            self.write_config()
+        }
+    }
+
+    /// Writes the configuration file where the server will read it.
+    fn write_config(&self) -> Result<(), Error> {
+        let text = &self.setup.config.text;
+        if self.setup.installed.dbms.is_mysql_family() {
+            return self.write_private(&mysql::config_path(self), text);
+        }
+        postgres::write_config(self, text)
+    }
+
+    /// Writes a file of the instance that only the servers' user can read.
+    pub(crate) fn write_private(&self, path: &Path, text: &str) -> Result<(), Error> {
+        write_private(path, text, &self.setup.identity)
+    }
+}
+
+/// Writes a file that only the servers' user can read, replacing an older one.
+pub(crate) fn write_private(path: &Path, text: &str, identity: &Identity) -> Result<(), Error> {
+    // Removed first: the directory belongs to the servers' user, who could have left a link.
+    match fs::remove_file(path) {
+        Err(e) if e.kind() != io::ErrorKind::NotFound => return Err(Error::write(path, e)),
+        _ => {}
+    }
+    let mut options = OpenOptions::new();
+    options.write(true).create_new(true).mode(0o600);
+    options
+        .open(path)
+        .and_then(|mut file| file.write_all(text.as_bytes()))
+        .map_err(|e| Error::write(path, e))?;
+    hand_over(path, identity)
+}
+
+/// Makes a directory that only the servers' user (and root) can enter.
+pub(crate) fn make_private(dir: &Path, identity: &Identity) -> Result<(), Error> {
+    match fs::create_dir(dir) {
+        Err(e) if e.kind() == io::ErrorKind::AlreadyExists && dir.is_dir() => {}
+        other => other.map_err(|e| Error::write(dir, e))?,
+    }
+    fs::set_permissions(dir, Permissions::from_mode(0o700)).map_err(|e| Error::write(dir, e))?;
+    hand_over(dir, identity)
+}
+
+fn hand_over(path: &Path, identity: &Identity) -> Result<(), Error> {
+    if !identity.switch {
+        return Ok(());
+    }
+    chown(path, Some(identity.uid), Some(identity.gid)).map_err(|e| Error::write(path, e.into()))
+}
+
+/// Whether a directory is an instance of ours.
+#[must_use]
+pub fn is_ours(dir: &Path) -> bool {
+    read_marker(dir).is_some()
+}
+
+/// Removes a directory of an instance that nobody uses; an absent or empty one is fine.
+///
+/// # Errors
+/// [`Error::NotOurs`] when it holds anything that is not marked as ours.
+pub fn clear(dir: &Path) -> Result<(), Error> {
+    let meta = match fs::symlink_metadata(dir) {
+        Err(e) if e.kind() == io::ErrorKind::NotFound => return Ok(()),
+        other => other.map_err(|e| Error::io(format!("look at {}", dir.display()), e))?,
+    };
+    if !meta.is_dir() {
+        return Err(not_ours(dir));
+    }
+    let mut entries =
+        fs::read_dir(dir).map_err(|e| Error::io(format!("read {}", dir.display()), e))?;
+    if entries.next().is_none() {
+        return fs::remove_dir(dir).map_err(|e| Error::write(dir, e));
+    }
+    if !is_ours(dir) {
+        return Err(not_ours(dir));
+    }
+    let lock = lock_marker(dir, false)?;
+    // All but the marker first: should this be interrupted, the rest is still known as ours.
+    for entry in fs::read_dir(dir).into_iter().flatten().flatten() {
+        let path = entry.path();
+        if path.file_name().is_some_and(|name| name == MARKER) {
+            continue;
+        }
+        let is_dir = entry.file_type().is_ok_and(|kind| kind.is_dir());
+        let gone = if is_dir { fs::remove_dir_all(&path) } else { fs::remove_file(&path) };
+        gone.map_err(|e| Error::write(&path, e))?;
+    }
+    drop(lock);
+    fs::remove_dir_all(dir).map_err(|e| Error::write(dir, e))
+}
+
+fn not_ours(dir: &Path) -> Error {
+    Error::NotOurs { path: dir.to_owned(), marker: MARKER }
+}
+
+fn read_marker(dir: &Path) -> Option<Marker> {
+    serde_json::from_slice(&fs::read(dir.join(MARKER)).ok()?).ok()
+}
+
+/// Opens the marker and locks it against other rqps processes.
+fn lock_marker(dir: &Path, create: bool) -> Result<Flock<File>, Error> {
+    let path = dir.join(MARKER);
+    let mut options = OpenOptions::new();
+    options.read(true).write(true).create_new(create).mode(0o600);
+    let file = match options.open(&path) {
+        Err(e) if e.kind() == io::ErrorKind::NotFound => return Err(not_ours(dir)),
+        other => other.map_err(|e| Error::write(&path, e))?,
+    };
+    Flock::lock(file, FlockArg::LockExclusiveNonblock).map_err(|_| {
+        let pid = read_marker(dir).map_or(0, |marker| marker.rqps_pid);
+        Error::InUse { path: dir.to_owned(), pid: i32::try_from(pid).unwrap_or(0) }
+    })
+}
+
+fn write_marker(mut file: &File, dir: &Path, marker: &Marker) -> Result<(), Error> {
+    use std::io::Seek as _;
+    let text = serde_json::to_string_pretty(marker)
+        .map_err(|e| Error::Data { what: MARKER.to_owned(), detail: e.to_string() })?;
+    file.set_len(0)
+        .and_then(|()| file.rewind())
+        .and_then(|()| file.write_all(text.as_bytes()))
+        .map_err(|e| Error::write(&dir.join(MARKER), e))
+}
+
+/// 96 random bits as hex: nobody else on the host should get into a server with all privileges.
+fn random_password() -> Result<String, Error> {
+    let mut bytes = [0_u8; 12];
+    File::open("/dev/urandom")
+        .and_then(|mut file| file.read_exact(&mut bytes))
+        .map_err(|e| Error::io("read /dev/urandom", e))?;
+    Ok(hex(&bytes))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn clears_only_what_is_ours() {
+        let top = tempfile::tempdir().unwrap();
+        let dir = top.path().join("d");
+        clear(&dir).unwrap();
+        fs::create_dir(&dir).unwrap();
+        clear(&dir).unwrap();
+        assert!(!dir.exists());
+        fs::create_dir(&dir).unwrap();
+        fs::write(dir.join("thesis.txt"), "years of work").unwrap();
+        let error = clear(&dir).unwrap_err().to_string();
+        assert!(error.contains("holds somebody else's files"), "{error}");
+        // A marker that is not one does not count, nor does a link to a directory of ours.
+        fs::write(dir.join(MARKER), "{}").unwrap();
+        assert!(matches!(clear(&dir), Err(Error::NotOurs { .. })));
+        let link = top.path().join("link");
+        std::os::unix::fs::symlink(&dir, &link).unwrap();
+        assert!(matches!(clear(&link), Err(Error::NotOurs { .. })));
+        assert_eq!(fs::read_to_string(dir.join("thesis.txt")).unwrap(), "years of work");
+    }
+
+    #[test]
+    fn a_marked_directory_is_locked_while_in_use_and_cleared_after() {
+        let top = tempfile::tempdir().unwrap();
+        let dir = top.path().join("d");
+        fs::create_dir_all(dir.join("data/deep")).unwrap();
+        let lock = lock_marker(&dir, true).unwrap();
+        let marker = Marker {
+            dbms: Dbms::Mysql,
+            version: "8.0.33".parse().unwrap(),
+            password: random_password().unwrap(),
+            rqps_pid: 7,
+            initialised: true,
+        };
+        assert_eq!(marker.password.len(), 24);
+        write_marker(&lock, &dir, &marker).unwrap();
+        assert!(matches!(clear(&dir), Err(Error::InUse { pid: 7, .. })));
+        drop(lock);
+        assert!(is_ours(&dir));
+        clear(&dir).unwrap();
+        assert!(!dir.exists());
+    }
+}

@@ -1,0 +1,215 @@
+//! Shared libraries that a server needs and the host may not have, fetched without installing them.
+//!
+//! `apt-get download` and `dpkg -x` need no root: the package's files end up in the cache, and the
+//! server finds them through LD_LIBRARY_PATH. Package lists that are missing (fresh containers) are
+//! fetched into the cache as well, so that the system's own stay untouched.
+
+use std::fs;
+use std::io;
+use std::os::unix::fs::symlink;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::time::Duration;
+
+use crate::catalogue::{Catalogue, Entry, Library};
+use crate::identity::Identity;
+use crate::tool::{self, Done};
+use crate::watch::Watch;
+use crate::{Error, lock};
+
+/// Where the dynamic linker looks: ld.so(8) and the multi-arch directories of Debian.
+const HOST_DIRS: &[&str] = &[
+    "/lib/x86_64-linux-gnu",
+    "/usr/lib/x86_64-linux-gnu",
+    "/lib64",
+    "/usr/lib64",
+    "/lib",
+    "/usr/lib",
+    "/usr/local/lib",
+];
+
+/// Longest time for one run of apt-get.
+const LIMIT: Duration = Duration::from_secs(300);
+
+/// The directories that hold what the entry needs beyond the host; empty when the host has it all.
+pub(crate) fn ensure(
+    catalogue: &Catalogue,
+    entry: &Entry,
+    cache: &Path,
+    watch: &mut Watch<'_>,
+) -> Result<Vec<PathBuf>, Error> {
+    let mut dirs = Vec::new();
+    for soname in &entry.libraries {
+        if HOST_DIRS.iter().any(|dir| Path::new(dir).join(soname).exists()) {
+            continue;
+        }
+        let root = cache.join("libs").join(soname);
+        let dir = match find(&root, soname) {
+            Some(dir) => dir,
+            None => fetch(catalogue, entry, soname, &root, watch)?,
+        };
+        if !dirs.contains(&dir) {
+            dirs.push(dir);
+        }
+    }
+    Ok(dirs)
+}
+
+fn fetch(
+    catalogue: &Catalogue,
+    entry: &Entry,
+    soname: &str,
+    root: &Path,
+    watch: &mut Watch<'_>,
+) -> Result<PathBuf, Error> {
+    let library = catalogue.library(soname).ok_or_else(|| Error::Data {
+        what: "server catalogue".to_owned(),
+        detail: format!("unknown library {soname}"),
+    })?;
+    let libs = root.parent().unwrap_or(root);
+    fs::create_dir_all(libs).map_err(|e| Error::write(libs, e))?;
+    let _lock = lock::acquire(&libs.join(format!("{soname}.lock")), watch)?;
+    if let Some(dir) = find(root, soname) {
+        return Ok(dir);
+    }
+    let partial = libs.join(format!("{soname}.partial"));
+    let _ = fs::remove_dir_all(&partial);
+    let _ = fs::remove_dir_all(root);
+    fs::create_dir_all(&partial).map_err(|e| Error::write(&partial, e))?;
+    let fail = |detail: String| Error::Library {
+        server: entry.name(),
+        soname: soname.to_owned(),
+        detail: format!("{detail}; install it yourself: {}", remedy(library)),
+    };
+    let deb = download(library, libs, &partial, watch)?.map_err(&fail)?;
+    let mut command = tool::command("dpkg");
+    command.arg("-x").arg(&deb).arg(&partial);
+    match run(command, &libs.join("dpkg.log"), watch)? {
+        Ok(done) if done.success() => {}
+        Ok(done) => return Err(fail(format!("dpkg: {}", done.last_words()))),
+        Err(e) => return Err(fail(format!("dpkg: {e}"))),
+    }
+    fs::remove_file(&deb).map_err(|e| Error::write(&deb, e))?;
+    give_the_wanted_name(&partial, soname)?;
+    open_directories(&partial)?;
+    fs::rename(&partial, root).map_err(|e| Error::write(root, e))?;
+    find(root, soname).ok_or_else(|| fail(format!("no package of {:?} has it", library.packages)))
+}
+
+/// The command that installs a library system-wide.
+fn remedy(library: &Library) -> String {
+    let first = library.packages.first().map_or("", String::as_str);
+    format!("apt-get install {first} (or package {} elsewhere)", library.elsewhere)
+}
+
+/// Downloads the first package that there is; the inner error says what apt said.
+fn download(
+    library: &Library,
+    libs: &Path,
+    into: &Path,
+    watch: &mut Watch<'_>,
+) -> Result<Result<PathBuf, String>, Error> {
+    let log = libs.join("apt.log");
+    let mut said = String::new();
+    for own_lists in [false, true] {
+        if own_lists {
+            match run(apt(libs, true, into, &["update"]), &log, watch)? {
+                Ok(_) => {}
+                Err(e) => return Ok(Err(no_apt(&e))),
+            }
+        }
+        for package in &library.packages {
+            match run(apt(libs, own_lists, into, &["download", package]), &log, watch)? {
+                Ok(done) => match first_deb(into) {
+                    Some(deb) if done.success() => return Ok(Ok(deb)),
+                    _ => said = done.last_words(),
+                },
+                Err(e) => return Ok(Err(no_apt(&e))),
+            }
+        }
+    }
+    Ok(Err(format!("apt-get could not download it ({said})")))
+}
+
+fn no_apt(e: &io::Error) -> String {
+    if e.kind() == io::ErrorKind::NotFound {
+        "and without apt-get rqps cannot fetch it".to_owned()
+    } else {
+        format!("and apt-get cannot be run ({e})")
+    }
+}
+
+fn apt(libs: &Path, own_lists: bool, into: &Path, args: &[&str]) -> Command {
+    let mut command = tool::command("apt-get");
+    // The sandbox user _apt cannot write into a user's cache; apt would only warn about it.
+    command.args(["-q", "-o", "APT::Sandbox::User=root"]);
+    if own_lists {
+        let state = libs.join("apt");
+        for dir in ["lists/partial", "cache/archives/partial"] {
+            let _ = fs::create_dir_all(state.join(dir));
+        }
+        command.arg("-o").arg(format!("Dir::State::Lists={}", state.join("lists").display()));
+        command.arg("-o").arg(format!("Dir::Cache={}", state.join("cache").display()));
+    }
+    command.args(args).current_dir(into);
+    command
+}
+
+fn run(
+    command: Command,
+    log: &Path,
+    watch: &mut Watch<'_>,
+) -> Result<Result<Done, io::Error>, Error> {
+    let me = Identity { switch: false, ..Identity::for_servers()? };
+    tool::run(command, &me, log, LIMIT, watch, &mut |_| {})
+}
+
+fn first_deb(dir: &Path) -> Option<PathBuf> {
+    let mut entries = fs::read_dir(dir).ok()?.flatten().map(|entry| entry.path());
+    entries.find(|path| path.extension().is_some_and(|extension| extension == "deb"))
+}
+
+/// The directory below `root` that holds the library.
+fn find(root: &Path, soname: &str) -> Option<PathBuf> {
+    HOST_DIRS.iter().map(|dir| root.join(dir.trim_start_matches('/'))).find(|dir| {
+        // Through the link, if it is one: it may dangle.
+        dir.join(soname).exists()
+    })
+}
+
+/// Where a package has the library under its name of the 64-bit time transition
+/// (`libaio.so.1t64`), adds a link of the name that servers ask for. The interface that servers
+/// use on x86-64 did not change.
+fn give_the_wanted_name(root: &Path, soname: &str) -> Result<(), Error> {
+    let renamed = format!("{soname}t64");
+    for dir in HOST_DIRS.iter().map(|dir| root.join(dir.trim_start_matches('/'))) {
+        if dir.join(&renamed).exists() && !dir.join(soname).exists() {
+            let link = dir.join(soname);
+            symlink(&renamed, &link).map_err(|e| Error::write(&link, e))?;
+        }
+    }
+    Ok(())
+}
+
+/// dpkg gives the top directory the package's mode; the servers' user must get in.
+fn open_directories(root: &Path) -> Result<(), Error> {
+    use std::os::unix::fs::PermissionsExt as _;
+    fs::set_permissions(root, fs::Permissions::from_mode(0o755)).map_err(|e| Error::write(root, e))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_renamed_library_gets_the_old_name() {
+        let root = tempfile::tempdir().unwrap();
+        let dir = root.path().join("usr/lib/x86_64-linux-gnu");
+        fs::create_dir_all(&dir).unwrap();
+        fs::write(dir.join("libaio.so.1t64"), b"elf").unwrap();
+        assert_eq!(find(root.path(), "libaio.so.1"), None);
+        give_the_wanted_name(root.path(), "libaio.so.1").unwrap();
+        assert_eq!(find(root.path(), "libaio.so.1"), Some(dir.clone()));
+        assert_eq!(fs::read(dir.join("libaio.so.1")).unwrap(), b"elf");
+    }
+}

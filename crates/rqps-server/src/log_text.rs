@@ -1,0 +1,82 @@
+//! What servers write to their logs, read: the last lines, and options that they do not know.
+
+/// The last `n` lines of a text, without lines that are empty.
+#[must_use]
+pub fn tail(text: &str, n: usize) -> String {
+    let lines: Vec<&str> = text.lines().filter(|line| !line.trim().is_empty()).collect();
+    lines[lines.len().saturating_sub(n)..].join("\n")
+}
+
+/// An option that the server refused to know.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Unknown {
+    /// The option, as it was written.
+    pub option: String,
+    /// The line of the log.
+    pub line: String,
+}
+
+/// The first option that a log says is unknown.
+///
+/// MySQL and MariaDB: `unknown variable 'x=1'`, `unknown option '--x'` (the same since 5.5; 8.0 adds
+/// a code and a full stop). PostgreSQL: `unrecognized configuration parameter "x"`.
+#[must_use]
+pub fn unknown_option(log: &str) -> Option<Unknown> {
+    log.lines().find_map(|line| {
+        let option = quoted_after(line, "unknown variable '", '\'')
+            .or_else(|| quoted_after(line, "unknown option '", '\''))
+            .or_else(|| quoted_after(line, "unrecognized configuration parameter \"", '"'))?;
+        let name = option.trim_start_matches("--").split('=').next().unwrap_or(option);
+        Some(Unknown { option: name.to_owned(), line: line.trim().to_owned() })
+    })
+}
+
+fn quoted_after<'a>(line: &'a str, start: &str, end: char) -> Option<&'a str> {
+    let rest = line.split_once(start)?.1;
+    rest.split(end).next().filter(|option| !option.is_empty())
+}
+
+/// Lines that say that the server took another value than it was given: `option 'x': unsigned
+/// value 1 adjusted to 1024`, `Changed limits: max_open_files: 1024`.
+#[must_use]
+pub fn adjusted_values(log: &str) -> Vec<String> {
+    log.lines()
+        .filter(|line| line.contains(" adjusted to ") || line.contains("Changed limits:"))
+        .map(|line| line.trim().to_owned())
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn tail_gives_the_last_lines() {
+        assert_eq!(tail("a\n\nb\nc\n", 2), "b\nc");
+        assert_eq!(tail("a", 20), "a");
+        assert_eq!(tail("", 3), "");
+    }
+
+    #[test]
+    fn finds_unknown_options_of_all_servers() {
+        for (line, option) in [
+            ("2026-11-21 20:00:00 123 [ERROR] /p/bin/mysqld: unknown variable 'innodb_nope=1'", "innodb_nope"),
+            ("2026-11-21 20:00:00 140 [ERROR] mysqld: unknown option '--nope'", "nope"),
+            ("2026-11-21T20:00:00.1Z 0 [ERROR] [MY-000067] [Server] unknown variable 'innodb_nope=1'.", "innodb_nope"),
+            ("2026-11-21 20:00:00 0 [ERROR] /p/bin/mariadbd: unknown variable 'innodb_nope=1'", "innodb_nope"),
+            ("2026-11-21 20:00:00 UTC [1] LOG:  unrecognized configuration parameter \"nope\" in file \"/d/rqps.conf\" line 3", "nope"),
+        ] {
+            let log = format!("starting\n{line}\nAborting");
+            let unknown = unknown_option(&log).unwrap();
+            assert_eq!((unknown.option.as_str(), unknown.line.as_str()), (option, line));
+        }
+        assert_eq!(unknown_option("[Warning] option 'x': unsigned value 1 adjusted to 2"), None);
+        assert_eq!(unknown_option("unknown variable '"), None);
+    }
+
+    #[test]
+    fn finds_values_that_were_adjusted() {
+        let log = "a\n [Warning] option 'x': unsigned value 1 adjusted to 1024\nb";
+        assert_eq!(adjusted_values(log), ["[Warning] option 'x': unsigned value 1 adjusted to 1024"]);
+    }
+}

@@ -1,0 +1,118 @@
+//! Fetches an archive through the user's own Maven client, which knows its registries and mirrors.
+//!
+//! The client gets a local repository inside the cache, so that the archive exists once: it is taken
+//! from there. Its plugins stay in that repository for the next time.
+
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use crate::catalogue::Entry;
+use crate::identity::Identity;
+use crate::tool::{self, Done};
+use crate::watch::{Progress, Watch};
+use crate::Error;
+
+/// How often a download is tried; Maven resumes the part that is there.
+const ATTEMPTS: u32 = 3;
+
+/// Longest time for one attempt: 560 MB at 300 kB/s.
+const LIMIT: Duration = Duration::from_secs(30 * 60);
+
+/// Fetches the entry's archive and moves it to `to`, which is on the same file system as `cache`.
+pub(crate) fn fetch(
+    entry: &Entry,
+    cache: &Path,
+    to: &Path,
+    watch: &mut Watch<'_>,
+) -> Result<(), Error> {
+    let repository = cache.join("maven");
+    fs::create_dir_all(&repository).map_err(|e| Error::write(&repository, e))?;
+    let (dir, file) = entry.maven_path();
+    let dir = repository.join(dir);
+    let mut output = String::new();
+    for _ in 0..ATTEMPTS {
+        match attempt(entry, &repository, &dir, watch)? {
+            Ok(done) if done.success() && dir.join(&file).is_file() => {
+                fs::rename(dir.join(&file), to).map_err(|e| Error::write(to, e))?;
+                return remove_copy(&dir);
+            }
+            Ok(done) => output = meaning(&done),
+            Err(e) if e.kind() == io::ErrorKind::NotFound => return Err(missing(entry, to)),
+            Err(e) => return Err(Error::io("run mvn", e)),
+        }
+        if output.contains("No space left on device") {
+            crate::disk::require(cache, entry.download_bytes)?;
+        }
+        (watch.report)(Progress::Note { text: "Maven did not get the archive; trying again" });
+    }
+    Err(Error::FetchFailed { what: entry.name(), tool: "mvn", attempts: ATTEMPTS, output })
+}
+
+fn attempt(
+    entry: &Entry,
+    repository: &Path,
+    dir: &Path,
+    watch: &mut Watch<'_>,
+) -> Result<Result<Done, io::Error>, Error> {
+    let mut command = tool::command("mvn");
+    command
+        .args(["-q", "-B", "dependency:get", "-Dtransitive=false"])
+        .arg(format!("-Dmaven.repo.local={}", repository.display()))
+        .arg(format!("-Dartifact={}", entry.maven))
+        // Not a project's directory: Maven would read its pom.xml.
+        .current_dir(repository);
+    // The client runs as the user who runs rqps, with that user's settings.
+    let me = Identity { switch: false, ..Identity::for_servers()? };
+    let log = repository.join(format!("{}.log", entry.name()));
+    let name = entry.name();
+    let total = entry.download_bytes;
+    tool::run(command, &me, &log, LIMIT, watch, &mut |watch| {
+        let bytes = largest_file(dir);
+        (watch.report)(Progress::Fetching { name: &name, bytes, total });
+    })
+}
+
+/// The size of the largest file of a directory: the download under whatever temporary name.
+fn largest_file(dir: &Path) -> u64 {
+    let Ok(entries) = fs::read_dir(dir) else { return 0 };
+    entries.flatten().filter_map(|e| e.metadata().ok()).map(|m| m.len()).max().unwrap_or(0)
+}
+
+/// Removes Maven's own records of an archive that was taken from its repository.
+fn remove_copy(dir: &Path) -> Result<(), Error> {
+    match fs::remove_dir_all(dir) {
+        Err(e) if e.kind() != io::ErrorKind::NotFound => Err(Error::write(dir, e)),
+        _ => Ok(()),
+    }
+}
+
+/// Maven's errors without the advice that it repeats every time.
+fn meaning(done: &Done) -> String {
+    let lines: Vec<&str> = done
+        .output
+        .lines()
+        .filter(|line| !line.contains("[Help 1]") || line.contains("Failed to execute"))
+        .filter(|line| {
+            let noise = ["re-run Maven", "For more information", "install:install-file"];
+            !noise.iter().any(|noise| line.contains(noise)) && line.trim() != "[ERROR]"
+        })
+        .collect();
+    let text = crate::log_text::tail(&lines.join("\n"), 12);
+    if text.is_empty() { done.end() } else { text }
+}
+
+fn missing(entry: &Entry, to: &Path) -> Error {
+    let archive: PathBuf = to.file_name().map_or_else(PathBuf::new, PathBuf::from);
+    let dir = to.parent().unwrap_or(Path::new("."));
+    Error::ToolMissing {
+        tool: "mvn",
+        needed_for: format!("fetching {}", entry.name()),
+        remedy: format!(
+            "install Maven (apt-get install maven), or put {} into {} yourself",
+            archive.display(),
+            dir.display()
+        ),
+    }
+}

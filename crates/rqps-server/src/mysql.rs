@@ -1,0 +1,205 @@
+//! MySQL and MariaDB: the command line, and making a data directory without a shell.
+
+use std::fs::{self, File};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::time::Duration;
+
+use rqps_model::{Dbms, Transport};
+
+use crate::certificate::{CERTIFICATE, KEY};
+use crate::instance::{DATABASE, Instance, USER};
+use crate::log_text::unknown_option;
+use crate::watch::Watch;
+use crate::{Error, tool};
+
+/// Longest time for making a data directory: 5 s on an idle disk, far more on a busy one.
+const INIT_LIMIT: Duration = Duration::from_secs(300);
+
+/// Where an instance's configuration is.
+pub(crate) fn config_path(instance: &Instance) -> PathBuf {
+    instance.setup().dir.join("server.cnf")
+}
+
+/// The socket's path.
+pub(crate) fn socket_path(instance: &Instance) -> PathBuf {
+    instance.socket_dir().join("mysql.sock")
+}
+
+/// What initialising and starting have in common.
+fn base_command(instance: &Instance) -> Command {
+    let setup = instance.setup();
+    let share = setup.installed.share.display();
+    let mut command = Command::new(&setup.installed.program);
+    command
+        .env_clear()
+        .env("PATH", "/usr/sbin:/usr/bin:/sbin:/bin")
+        .env("LC_ALL", "C")
+        .env("HOME", &setup.dir)
+        .current_dir(instance.data_dir())
+        .stdin(Stdio::null())
+        // Must come first: mysqld looks for it there only.
+        .arg(format!("--defaults-file={}", config_path(instance).display()))
+        .arg(format!("--basedir={}", setup.installed.prefix.display()))
+        .arg(format!("--datadir={}", instance.data_dir().display()))
+        .arg(format!("--tmpdir={}", setup.dir.join("tmp").display()))
+        .arg(format!("--lc-messages-dir={share}"))
+        .arg(format!("--character-sets-dir={share}/charsets"));
+    if let Some(path) = setup.installed.library_path() {
+        command.env("LD_LIBRARY_PATH", path);
+    }
+    command
+}
+
+/// The command that starts the server.
+pub(crate) fn start_command(instance: &Instance, port: u16) -> Command {
+    let setup = instance.setup();
+    let dir = &setup.dir;
+    let mut command = base_command(instance);
+    command
+        .arg(format!("--socket={}", socket_path(instance).display()))
+        .arg(format!("--port={port}"))
+        .arg("--bind-address=127.0.0.1")
+        .arg(format!("--pid-file={}", dir.join("server.pid").display()))
+        .arg(format!("--log-error={}", instance.log_path().display()));
+    if setup.transport == Transport::Tls {
+        let tls = dir.join("tls");
+        for (option, file) in [("ssl-ca", CERTIFICATE), ("ssl-cert", CERTIFICATE), ("ssl-key", KEY)] {
+            command.arg(format!("--{option}={}", tls.join(file).display()));
+        }
+    } else if setup.installed.dbms == Dbms::Mysql && setup.installed.version.at_least(&[8, 0, 16]) {
+        // --skip-ssl is deprecated from 8.0.26 on; an empty list of versions offers no TLS.
+        command.arg("--tls-version=");
+    } else {
+        command.arg("--skip-ssl");
+    }
+    command
+}
+
+/// Makes the data directory with the benchmark's user and database in it, and no other account.
+pub(crate) fn initialise(instance: &Instance, watch: &mut Watch<'_>) -> Result<(), Error> {
+    let installed = &instance.setup().installed;
+    let sql = instance.setup().dir.join("init.sql");
+    let mut command = base_command(instance);
+    if installed.dbms == Dbms::Mysql && installed.version.at_least(&[5, 7]) {
+        instance.write_private(&sql, &accounts(instance))?;
+        command.arg("--initialize-insecure").arg(format!("--init-file={}", sql.display()));
+    } else {
+        let script = bootstrap_script(&installed.share, installed.dbms)?;
+        instance.write_private(&sql, &format!("{script}\n{}", accounts(instance)))?;
+        let input = File::open(&sql).map_err(|e| Error::io("open init.sql", e))?;
+        command.arg("--bootstrap").args(["--max-allowed-packet=8M", "--net-buffer-length=16K"]);
+        command.stdin(input);
+        fs::create_dir_all(instance.data_dir().join("mysql")).map_err(|e| Error::write(&sql, e))?;
+        crate::instance::make_private(&instance.data_dir().join("mysql"), &instance.setup().identity)?;
+    }
+    let log = instance.setup().dir.join("init.log");
+    run(instance, command, &log, watch)?;
+    fs::remove_file(&sql).map_err(|e| Error::write(&sql, e))
+}
+
+fn run(
+    instance: &Instance,
+    command: Command,
+    log: &Path,
+    watch: &mut Watch<'_>,
+) -> Result<(), Error> {
+    let setup = instance.setup();
+    let done = tool::run(command, &setup.identity, log, INIT_LIMIT, watch, &mut |_| {})?
+        .map_err(|e| {
+            let program = setup.installed.program.display();
+            Error::io(format!("run {program} as {}", setup.identity.name), e)
+        })?;
+    if let Some(unknown) = unknown_option(&done.output) {
+        return Err(Error::UnknownOption {
+            option: unknown.option,
+            version: setup.installed.name(),
+            line: unknown.line,
+        });
+    }
+    // A bootstrap goes on after a failed statement and ends with code 0 in some versions.
+    let failed = done.output.lines().any(|line| line.contains("ERROR: ") || line.contains("[ERROR]"));
+    if done.success() && !failed {
+        return Ok(());
+    }
+    let detail = if done.success() { "a statement failed".to_owned() } else { done.end() };
+    Err(Error::InitFailed {
+        server: setup.installed.name(),
+        path: setup.dir.clone(),
+        detail,
+        log: done.last_words(),
+    })
+}
+
+/// The SQL that the install script of the server feeds to `--bootstrap`, in its order.
+fn bootstrap_script(share: &Path, dbms: Dbms) -> Result<String, Error> {
+    let parts: &[&str] = if dbms == Dbms::Mysql {
+        &["mysql_system_tables", "mysql_system_tables_data", "fill_help_tables"]
+    } else {
+        &[
+            "system_tables",
+            "performance_tables",
+            "system_tables_data",
+            "fill_help_tables",
+            "maria_add_gis_sp_bootstrap",
+            "sys_schema",
+        ]
+    };
+    // One statement per line: the bootstrap's reader takes no two.
+    let mut script = String::from(
+        "create database if not exists mysql;\nuse mysql;\nSET @skip_auth_anonymous=1;\n\
+         SET @auth_root_socket=NULL;\n",
+    );
+    for part in parts {
+        // MariaDB renamed its scripts; the performance and sys schemas come and go.
+        let names = [format!("mariadb_{part}"), format!("mysql_{part}"), (*part).to_owned()];
+        let found = names.iter().map(|name| share.join(format!("{name}.sql"))).find(|p| p.exists());
+        match found {
+            Some(path) => {
+                let text = fs::read(&path)
+                    .map_err(|e| Error::io(format!("read {}", path.display()), e))?;
+                script.push_str(&String::from_utf8_lossy(&text));
+                script.push('\n');
+            }
+            None if ["system_tables", "mysql_system_tables"].contains(part) => {
+                return Err(Error::NoServer {
+                    path: share.to_owned(),
+                    detail: format!("looked for {}.sql", names.join(".sql, ")),
+                });
+            }
+            None => {}
+        }
+    }
+    Ok(script)
+}
+
+/// The benchmark's user (over the socket it comes from localhost, over TCP from 127.0.0.1, as names
+/// are not resolved) and its database; everybody else goes.
+fn accounts(instance: &Instance) -> String {
+    let installed = &instance.setup().installed;
+    let password = instance.password();
+    let mut lines = vec![
+        "use mysql;".to_owned(),
+        // A bootstrap has not read the grant tables; without them CREATE USER is refused.
+        "FLUSH PRIVILEGES;".to_owned(),
+    ];
+    for host in ["localhost", "127.0.0.1"] {
+        lines.push(format!("CREATE USER '{USER}'@'{host}' IDENTIFIED BY '{password}';"));
+        lines.push(format!("GRANT ALL PRIVILEGES ON *.* TO '{USER}'@'{host}' WITH GRANT OPTION;"));
+    }
+    let modern = match installed.dbms {
+        Dbms::Mysql => installed.version.at_least(&[5, 7]),
+        _ => installed.version.at_least(&[10, 4]),
+    };
+    if modern {
+        for host in ["localhost", "127.0.0.1", "::1"] {
+            lines.push(format!("DROP USER IF EXISTS 'root'@'{host}';"));
+        }
+    } else {
+        lines.push("DELETE FROM mysql.user WHERE User IN ('', 'root');".to_owned());
+        lines.push("DELETE FROM mysql.db WHERE User = '';".to_owned());
+    }
+    lines.push(format!("CREATE DATABASE {DATABASE};"));
+    lines.push(String::new());
+    lines.join("\n")
+}

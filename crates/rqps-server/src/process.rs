@@ -1,0 +1,282 @@
+//! Processes that do not outlive rqps: spawned to die with it, in groups of their own, reaped.
+//!
+//! The kernel ties the parent-death signal to the *thread* that spawned, not to its process
+//! (prctl(2), PR_SET_PDEATHSIG). So all processes are spawned by one thread that never ends.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::io;
+use std::os::unix::process::{CommandExt as _, ExitStatusExt as _};
+use std::process::{Child, Command, ExitStatus};
+use std::sync::mpsc::{Sender, channel};
+use std::sync::{Mutex, OnceLock, PoisonError};
+use std::time::{Duration, Instant};
+
+use nix::sys::prctl::set_pdeathsig;
+use nix::sys::signal::{Signal, kill};
+use nix::unistd::{Pid, getpid, getppid};
+
+use crate::identity::Identity;
+use crate::watch::pause;
+
+/// A child process of rqps; killed with all its descendants when dropped.
+#[derive(Debug)]
+pub struct Process {
+    pid: i32,
+    child: Mutex<Child>,
+    death: Signal,
+}
+
+struct Job {
+    command: Command,
+    reply: Sender<io::Result<Child>>,
+}
+
+/// Spawns a command as `identity`, in a process group of its own; `death` is the signal that the
+/// kernel sends it when rqps ends in whatever way.
+///
+/// # Errors
+/// When the program cannot be executed.
+pub fn spawn(mut command: Command, identity: &Identity, death: Signal) -> io::Result<Process> {
+    if identity.switch {
+        // With a uid, the standard library also drops the supplementary groups.
+        command.uid(identity.uid.as_raw()).gid(identity.gid.as_raw());
+    }
+    command.process_group(0);
+    let parent = getpid();
+    die_with_parent(&mut command, parent, death);
+    let (reply, answer) = channel();
+    let gone = || io::Error::other("the thread that spawns processes is gone");
+    spawner()
+        .lock()
+        .unwrap_or_else(PoisonError::into_inner)
+        .send(Job { command, reply })
+        .map_err(|_| gone())?;
+    let child = answer.recv().map_err(|_| gone())??;
+    // Linux process ids fit 22 bits: proc(5), pid_max.
+    let pid = i32::try_from(child.id()).map_err(io::Error::other)?;
+    Ok(Process { pid, child: Mutex::new(child), death })
+}
+
+#[expect(unsafe_code, reason = "a hook between fork and exec is the only way to set the signal")]
+fn die_with_parent(command: &mut Command, parent: Pid, death: Signal) {
+    let hook = move || {
+        set_pdeathsig(death)?;
+        // The parent may have ended between fork and prctl; then nobody would send the signal.
+        if getppid() == parent { Ok(()) } else { Err(io::Error::other("rqps ended meanwhile")) }
+    };
+    // SAFETY: the hook runs in the child of a fork, where only async-signal-safe calls are allowed:
+    // prctl and getppid are plain system calls, and its only allocation is on the path that fails
+    // because the parent is gone, where no other outcome than ending the child is left.
+    unsafe {
+        command.pre_exec(hook);
+    }
+}
+
+fn spawner() -> &'static Mutex<Sender<Job>> {
+    static SPAWNER: OnceLock<Mutex<Sender<Job>>> = OnceLock::new();
+    SPAWNER.get_or_init(|| {
+        let (sender, jobs) = channel::<Job>();
+        std::thread::spawn(move || {
+            for mut job in jobs {
+                // A caller that no longer waits for its answer has let go of the child as well.
+                let _ = job.reply.send(job.command.spawn());
+            }
+        });
+        Mutex::new(sender)
+    })
+}
+
+impl Process {
+    /// Its process id.
+    #[must_use]
+    pub fn pid(&self) -> i32 {
+        self.pid
+    }
+
+    /// How it ended, when it has.
+    ///
+    /// # Errors
+    /// When the kernel cannot say.
+    pub fn ended(&self) -> io::Result<Option<ExitStatus>> {
+        self.child.lock().unwrap_or_else(PoisonError::into_inner).try_wait()
+    }
+
+    /// Sends a signal to the process itself, unless it has ended.
+    ///
+    /// # Errors
+    /// When the kernel refuses.
+    pub fn signal(&self, signal: Signal) -> io::Result<()> {
+        if self.ended()?.is_some() {
+            return Ok(());
+        }
+        kill(Pid::from_raw(self.pid), signal).map_err(Into::into)
+    }
+
+    /// Waits for its end, at most until `limit` has passed.
+    ///
+    /// # Errors
+    /// When the kernel cannot say.
+    pub fn wait(&self, limit: Duration) -> io::Result<Option<ExitStatus>> {
+        let start = Instant::now();
+        loop {
+            if let Some(status) = self.ended()? {
+                return Ok(Some(status));
+            }
+            if start.elapsed() >= limit {
+                return Ok(None);
+            }
+            pause(Duration::from_millis(10));
+        }
+    }
+
+    /// Kills it and all its descendants, stopped ones too, and reaps it.
+    ///
+    /// A process whose death signal is not SIGKILL (PostgreSQL's postmaster) gets that one first
+    /// and two seconds to release what outlives a process: shared memory segments.
+    pub fn kill_tree(&self) {
+        // Once reaped, its id may be somebody else's.
+        if !matches!(self.ended(), Ok(None)) {
+            return;
+        }
+        // Descendants first: they are found by their parent, and PostgreSQL's leave the group.
+        let below = descendants(self.pid);
+        if self.death != Signal::SIGKILL {
+            let _ = self.signal(self.death);
+            let _ = self.signal(Signal::SIGCONT);
+            let _ = self.wait(Duration::from_secs(2));
+        }
+        if matches!(self.ended(), Ok(None)) {
+            let _ = kill(Pid::from_raw(-self.pid), Signal::SIGKILL);
+            let _ = kill(Pid::from_raw(self.pid), Signal::SIGKILL);
+            let mut child = self.child.lock().unwrap_or_else(PoisonError::into_inner);
+            let _ = child.wait();
+        }
+        for (pid, started) in below {
+            if stat(pid).is_some_and(|now| now.started == started) {
+                let _ = kill(Pid::from_raw(pid), Signal::SIGKILL);
+            }
+        }
+    }
+}
+
+impl Drop for Process {
+    fn drop(&mut self) {
+        self.kill_tree();
+    }
+}
+
+/// How a process ended, in words: `exit code 1`, `killed by signal 11 (SIGSEGV)`.
+#[must_use]
+pub fn describe_end(status: ExitStatus) -> String {
+    match (status.code(), status.signal()) {
+        (Some(code), _) => format!("it ended with exit code {code}"),
+        (None, Some(number)) => {
+            let name = Signal::try_from(number).map_or("unknown", Signal::as_str);
+            format!("it was killed by signal {number} ({name})")
+        }
+        (None, None) => "it ended".to_owned(),
+    }
+}
+
+/// What `/proc/PID/stat` tells of a process that is needed here.
+struct Stat {
+    parent: i32,
+    /// Ticks since boot; tells a process from a later one with the same id.
+    started: u64,
+}
+
+fn stat(pid: i32) -> Option<Stat> {
+    parse_stat(&fs::read_to_string(format!("/proc/{pid}/stat")).ok()?)
+}
+
+/// Fields 4 (ppid) and 22 (starttime) of proc_pid_stat(5); field 2 is in brackets and may hold
+/// anything.
+fn parse_stat(text: &str) -> Option<Stat> {
+    let (_, rest) = text.rsplit_once(") ")?;
+    let mut fields = rest.split(' ');
+    let parent = fields.nth(1)?.parse().ok()?;
+    let started = fields.nth(17)?.parse().ok()?;
+    Some(Stat { parent, started })
+}
+
+/// All descendants of a process with their start times.
+fn descendants(root: i32) -> Vec<(i32, u64)> {
+    let Ok(entries) = fs::read_dir("/proc") else { return Vec::new() };
+    let all: BTreeMap<i32, Stat> = entries
+        .flatten()
+        .filter_map(|entry| entry.file_name().to_str()?.parse().ok())
+        .filter_map(|pid| Some((pid, stat(pid)?)))
+        .collect();
+    let mut found = Vec::new();
+    let mut todo = vec![root];
+    while let Some(parent) = todo.pop() {
+        for (pid, stat) in all.iter().filter(|(_, stat)| stat.parent == parent) {
+            found.push((*pid, stat.started));
+            todo.push(*pid);
+        }
+    }
+    found
+}
+
+/// A process and all its descendants at this moment: what has to be frozen or placed together.
+#[must_use]
+pub fn tree(pid: i32) -> Vec<i32> {
+    std::iter::once(pid).chain(descendants(pid).into_iter().map(|(pid, _)| pid)).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn me() -> Identity {
+        Identity { switch: false, ..Identity::for_servers().unwrap() }
+    }
+
+    fn shell(script: &str) -> Process {
+        let mut command = Command::new("sh");
+        command.args(["-c", script]);
+        spawn(command, &me(), Signal::SIGKILL).unwrap()
+    }
+
+    #[test]
+    fn reads_stat_of_a_process_with_an_odd_name() {
+        let text = "7 (a) b (c) S 3 7 7 0 -1 0 0 0 0 0 1 2 0 0 20 0 1 0 12345 0 0";
+        let stat = parse_stat(text).unwrap();
+        assert_eq!((stat.parent, stat.started), (3, 12345));
+        assert!(parse_stat("nonsense").is_none());
+    }
+
+    #[test]
+    fn tells_how_a_process_ended() {
+        let status = shell("exit 3").wait(Duration::from_secs(60)).unwrap().unwrap();
+        assert_eq!(describe_end(status), "it ended with exit code 3");
+        let status = shell("kill -SEGV $$").wait(Duration::from_secs(60)).unwrap().unwrap();
+        assert_eq!(describe_end(status), "it was killed by signal 11 (SIGSEGV)");
+    }
+
+    #[test]
+    fn a_dropped_process_takes_its_descendants_with_it_even_in_other_sessions() {
+        let process = shell("setsid sleep 600 & sleep 601 & wait");
+        let deadline = Instant::now() + Duration::from_secs(60);
+        while descendants(process.pid()).len() < 2 {
+            assert!(Instant::now() < deadline, "the shell did not start its children");
+            pause(Duration::from_millis(5));
+        }
+        let all = tree(process.pid());
+        assert_eq!(all.len(), 3);
+        drop(process);
+        while all.iter().any(|pid| {
+            fs::read_to_string(format!("/proc/{pid}/stat")).is_ok_and(|stat| !stat.contains(") Z "))
+        }) {
+            assert!(Instant::now() < deadline, "something of {all:?} is still there");
+            pause(Duration::from_millis(5));
+        }
+    }
+
+    #[test]
+    fn a_missing_program_is_an_error() {
+        let error = spawn(Command::new("/no/such/program"), &me(), Signal::SIGKILL).unwrap_err();
+        assert_eq!(error.kind(), io::ErrorKind::NotFound);
+    }
+}

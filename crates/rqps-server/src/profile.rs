@@ -1,0 +1,168 @@
+//! What a server is configured with: a built-in profile or the user's file, and options on top.
+//!
+//! Profiles are data (`profiles/*.toml`): name, value or formula, range of versions, reason. Paths,
+//! ports, sockets and TLS are not here: they are on the command line, where they win.
+
+mod data;
+mod range;
+
+use std::collections::BTreeMap;
+use std::fs;
+
+use rqps_model::{Dbms, Version};
+
+use crate::Error;
+use data::Profile;
+
+/// The built-in profiles by name.
+const PROFILES: &[(&str, &str)] = &[("small", include_str!("profiles/small.toml"))];
+
+/// What the user asks for.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Config {
+    /// A built-in profile's name, or the path of a configuration file.
+    pub base: String,
+    /// Options on top, by the server's own names.
+    pub options: BTreeMap<String, String>,
+}
+
+/// What sizes are computed from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Sizing {
+    /// The host's memory, bytes.
+    pub memory_bytes: u64,
+    /// Systems that are up at the same time, at least 1.
+    pub systems_up: u32,
+}
+
+/// A configuration for one version.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Rendered {
+    /// The configuration file's text.
+    pub text: String,
+    /// More arguments for PostgreSQL's initdb.
+    pub initdb_arguments: Vec<String>,
+    /// Sentences for the user: settings that rqps overrides.
+    pub notes: Vec<String>,
+}
+
+/// Names of the built-in profiles.
+#[must_use]
+pub fn names() -> Vec<&'static str> {
+    PROFILES.iter().map(|(name, _)| *name).collect()
+}
+
+/// Writes the configuration for one version.
+///
+/// # Errors
+/// [`Error::UnknownConfig`], or an option whose value cannot be written to a file.
+pub fn render(
+    dbms: Dbms,
+    version: &Version,
+    config: &Config,
+    sizing: Sizing,
+) -> Result<Rendered, Error> {
+    let mut notes = Vec::new();
+    let mut initdb_arguments = Vec::new();
+    let mut text = String::new();
+    if let Some((name, source)) = PROFILES.iter().find(|(name, _)| *name == config.base) {
+        let profile = Profile::parse(name, source)?;
+        text.push_str(&format!("# rqps: built-in profile {name} for {} {version}\n", dbms.name()));
+        if dbms.is_mysql_family() {
+            text.push_str("[mysqld]\n");
+        }
+        for (option, value) in profile.options(dbms, version, sizing)? {
+            // An option of the plan takes the profile's place instead of standing below it.
+            if !config.options.keys().any(|key| same(key, &option)) {
+                text.push_str(&line(dbms, &option, &value)?);
+            }
+        }
+        initdb_arguments = profile.initdb_arguments(dbms, version)?;
+    } else {
+        let file = fs::read_to_string(&config.base).map_err(|e| Error::UnknownConfig {
+            config: config.base.clone(),
+            known: names().join(", "),
+            detail: e.to_string(),
+        })?;
+        for option in file.lines().filter_map(option_name).filter(|name| is_ours(dbms, name)) {
+            notes.push(overridden(option, &config.base));
+        }
+        text.push_str(&file);
+        if !text.ends_with('\n') {
+            text.push('\n');
+        }
+    }
+    if !config.options.is_empty() {
+        text.push_str("# options of the plan\n");
+        if dbms.is_mysql_family() {
+            text.push_str("[mysqld]\n");
+        }
+        for (option, value) in &config.options {
+            if is_ours(dbms, option) {
+                notes.push(overridden(option, "the plan's options"));
+            }
+            text.push_str(&line(dbms, option, value)?);
+        }
+    }
+    Ok(Rendered { text, initdb_arguments, notes })
+}
+
+fn overridden(option: &str, source: &str) -> String {
+    format!("{option} of {source} has no effect: rqps sets it for each system itself")
+}
+
+/// Options that the command line sets and that therefore win over any file.
+const OURS_MYSQL: &[&str] = &[
+    "basedir", "datadir", "socket", "port", "bind_address", "pid_file", "log_error", "tmpdir", "user",
+    "lc_messages_dir", "ssl", "skip_ssl", "ssl_ca", "ssl_cert", "ssl_key", "tls_version",
+];
+const OURS_POSTGRES: &[&str] = &[
+    "data_directory", "hba_file", "port", "listen_addresses", "unix_socket_directories", "ssl",
+    "ssl_cert_file", "ssl_key_file", "logging_collector", "log_destination", "lc_messages",
+];
+
+fn is_ours(dbms: Dbms, option: &str) -> bool {
+    let list = if dbms.is_mysql_family() { OURS_MYSQL } else { OURS_POSTGRES };
+    list.iter().any(|ours| same(ours, option))
+}
+
+/// Servers of the MySQL family take `-` and `_` alike.
+fn same(a: &str, b: &str) -> bool {
+    a.len() == b.len()
+        && a.bytes().zip(b.bytes()).all(|(a, b)| {
+            let fold = |c: u8| if c == b'-' { b'_' } else { c.to_ascii_lowercase() };
+            fold(a) == fold(b)
+        })
+}
+
+/// The option's name in a line of a configuration file, unless it is a comment or a section.
+fn option_name(line: &str) -> Option<&str> {
+    let line = line.trim();
+    let name = line.split(['=', ' ', '\t']).next()?.trim();
+    let plain = |c: char| c.is_ascii_alphanumeric() || "_-.".contains(c);
+    (!name.is_empty() && name.chars().all(plain)).then_some(name)
+}
+
+/// One line of a configuration file.
+fn line(dbms: Dbms, option: &str, value: &str) -> Result<String, Error> {
+    let named = option_name(option).is_some_and(|name| name == option);
+    if !named || value.chars().any(char::is_control) {
+        return Err(Error::Data {
+            what: format!("option {option:?} = {value:?}"),
+            detail: "a name has letters, digits, _ - . only, a value no line breaks".to_owned(),
+        });
+    }
+    if dbms.is_mysql_family() {
+        let quote = value.contains(['#', ';', '"', '\'', '\\']) || value.trim() != value;
+        if quote {
+            let escaped = value.replace('\\', "\\\\").replace('"', "\\\"");
+            return Ok(format!("{option}=\"{escaped}\"\n"));
+        }
+        return Ok(format!("{option}={value}\n"));
+    }
+    // In single quotes PostgreSQL reads a backslash as an escape: it and the quote are doubled.
+    Ok(format!("{option} = '{}'\n", value.replace('\\', "\\\\").replace('\'', "''")))
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,77 @@
+//! Runs a program of the host or of a server to its end: output kept, stoppable, with a deadline.
+
+use std::fs::{self, File};
+use std::io;
+use std::path::Path;
+use std::process::{Command, ExitStatus, Stdio};
+use std::time::Duration;
+
+use nix::sys::signal::Signal;
+
+use crate::identity::Identity;
+use crate::log_text::tail;
+use crate::watch::Watch;
+use crate::{Error, process};
+
+/// How a program went.
+#[derive(Debug)]
+pub(crate) struct Done {
+    /// How it ended; `None` when it was killed at the deadline.
+    pub(crate) status: Option<ExitStatus>,
+    /// What it wrote to both of its outputs.
+    pub(crate) output: String,
+}
+
+impl Done {
+    pub(crate) fn success(&self) -> bool {
+        self.status.is_some_and(|status| status.success())
+    }
+
+    /// How it ended, in words.
+    pub(crate) fn end(&self) -> String {
+        self.status.map_or("it took too long and was killed".to_owned(), process::describe_end)
+    }
+
+    /// The last lines of its output.
+    pub(crate) fn last_words(&self) -> String {
+        tail(&self.output, 20)
+    }
+}
+
+/// Runs `command` with its output in the file `log`; `meanwhile` is called ten times a second.
+/// Outer error: it could not be run at all, or the work was stopped.
+pub(crate) fn run(
+    mut command: Command,
+    identity: &Identity,
+    log: &Path,
+    limit: Duration,
+    watch: &mut Watch<'_>,
+    meanwhile: &mut dyn FnMut(&mut Watch<'_>),
+) -> Result<Result<Done, io::Error>, Error> {
+    let program = command.get_program().to_string_lossy().into_owned();
+    let doing = format!("run {program}");
+    let out = File::create(log).map_err(|e| Error::write(log, e))?;
+    let err = out.try_clone().map_err(|e| Error::io(doing.clone(), e))?;
+    command.stdout(out).stderr(err);
+    if command.get_current_dir().is_none() {
+        command.current_dir("/");
+    }
+    let process = match process::spawn(command, identity, Signal::SIGKILL) {
+        Ok(process) => process,
+        Err(e) => return Ok(Err(e)),
+    };
+    let status = watch.poll(&doing, (limit, Duration::from_millis(100)), |watch| {
+        meanwhile(watch);
+        process.ended().map_err(|e| Error::io(doing.clone(), e))
+    })?;
+    drop(process);
+    let output = fs::read(log).map_err(|e| Error::io(format!("read {}", log.display()), e))?;
+    Ok(Ok(Done { status, output: String::from_utf8_lossy(&output).into_owned() }))
+}
+
+/// A command without input that inherits the environment: registries' clients need the user's.
+pub(crate) fn command(program: &str) -> Command {
+    let mut command = Command::new(program);
+    command.stdin(Stdio::null());
+    command
+}

@@ -1,0 +1,132 @@
+//! Archives become prefixes: only the wanted paths, never outside the directory, never in halves.
+//!
+//! An archive is refused as a whole when any entry, wanted or not, has an absolute path or `..`, is
+//! a device, a pipe or a hard link, or is a symbolic link that points outside; or when what it
+//! holds exceeds the limits. The caller unpacks into a directory of its own and renames it.
+
+mod gate;
+
+use std::fs::File;
+use std::io::{self, Read};
+use std::path::Path;
+
+use liblzma::read::XzDecoder;
+use zip::ZipArchive;
+
+use crate::Error;
+use crate::catalogue::Layout;
+use gate::{Gate, Kind};
+
+/// Bounds of what an archive may hold.
+#[derive(Debug, Clone, Copy)]
+pub struct Limits {
+    /// Bytes written, at most.
+    pub bytes: u64,
+    /// Entries, wanted or not, at most.
+    pub entries: usize,
+}
+
+/// What was unpacked.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Unpacked {
+    /// Files and links written.
+    pub n_files: usize,
+    /// Their bytes.
+    pub bytes: u64,
+}
+
+/// Unpacks a zip (or, with `layout.inner`, the tar.xz inside it) into the existing directory `to`.
+///
+/// `version` replaces `{version}` in the layout's paths; `written` is told the bytes so far and may
+/// stop the work with an error.
+///
+/// # Errors
+/// [`Error::CorruptArchive`], [`Error::UnsafeArchive`] or a failed write; `to` is then in pieces.
+pub fn unpack(
+    archive: &Path,
+    to: &Path,
+    (layout, version): (&Layout, &str),
+    limits: Limits,
+    written: &mut dyn FnMut(u64) -> Result<(), Error>,
+) -> Result<Unpacked, Error> {
+    let file = File::open(archive)
+        .map_err(|e| Error::io(format!("open archive {}", archive.display()), e))?;
+    let mut zip = ZipArchive::new(file).map_err(|e| corrupt(archive, &e))?;
+    let strip = layout.strip.replace("{version}", version);
+    let mut gate = Gate::new(archive, to, layout, (strip, limits), written);
+    match &layout.inner {
+        None => from_zip(&mut zip, &mut gate)?,
+        Some(inner) => {
+            let entry = zip.by_name(inner).map_err(|e| corrupt(archive, &e))?;
+            from_tar(tar::Archive::new(XzDecoder::new(entry)), &mut gate)?;
+        }
+    }
+    let done = gate.finish();
+    if done.n_files == 0 {
+        return Err(corrupt(archive, &"it holds nothing of what is wanted"));
+    }
+    Ok(done)
+}
+
+fn corrupt(archive: &Path, detail: &dyn std::fmt::Display) -> Error {
+    Error::CorruptArchive { archive: archive.to_owned(), detail: detail.to_string() }
+}
+
+fn from_zip(zip: &mut ZipArchive<File>, gate: &mut Gate<'_>) -> Result<(), Error> {
+    /// File type bits of a Unix mode and their value for a link: inode(7).
+    const TYPE_BITS: u32 = 0o170_000;
+    const REGULAR: u32 = 0o100_000;
+    const DIRECTORY: u32 = 0o040_000;
+    const LINK: u32 = 0o120_000;
+    for i in 0..zip.len() {
+        let mut entry = zip.by_index(i).map_err(|e| corrupt(gate.archive(), &e))?;
+        let name = entry.name().map_err(|e| corrupt(gate.archive(), &e))?.into_owned();
+        let mode = entry.unix_mode().unwrap_or(0);
+        let kind = match mode & TYPE_BITS {
+            _ if entry.is_dir() => Kind::Directory,
+            LINK => {
+                let mut target = String::new();
+                // A link's target is its content; PATH_MAX is 4096.
+                let read = entry.by_ref().take(4096).read_to_string(&mut target);
+                read.map_err(|e| corrupt(gate.archive(), &e))?;
+                Kind::Link(target.into())
+            }
+            0 | REGULAR => Kind::File { mode, content: &mut entry },
+            DIRECTORY => Kind::Directory,
+            _ => Kind::Other("is a device, a pipe or a socket"),
+        };
+        gate.pass(&name, kind)?;
+    }
+    Ok(())
+}
+
+fn from_tar<R: Read>(mut tar: tar::Archive<R>, gate: &mut Gate<'_>) -> Result<(), Error> {
+    use tar::EntryType;
+    let entries = tar.entries().map_err(|e| corrupt(gate.archive(), &e))?;
+    for entry in entries {
+        let mut entry = entry.map_err(|e| corrupt(gate.archive(), &e))?;
+        let name = String::from_utf8_lossy(&entry.path_bytes()).into_owned();
+        let kind = match entry.header().entry_type() {
+            EntryType::Directory => Kind::Directory,
+            EntryType::Symlink => {
+                let target = entry.link_name().map_err(|e| corrupt(gate.archive(), &e))?;
+                Kind::Link(target.unwrap_or_default().into_owned())
+            }
+            EntryType::Regular | EntryType::Continuous | EntryType::GNUSparse => {
+                let mode = entry.header().mode().map_err(|e| corrupt(gate.archive(), &e))?;
+                Kind::File { mode, content: &mut entry }
+            }
+            EntryType::Link => Kind::Other("is a hard link"),
+            EntryType::XGlobalHeader | EntryType::XHeader => continue,
+            _ => Kind::Other("is a device, a pipe or something unknown"),
+        };
+        gate.pass(&name, kind)?;
+    }
+    // The reader must reach the end of the compressed stream, or a cut archive would pass.
+    let mut rest = tar.into_inner();
+    io::copy(&mut rest, &mut io::sink()).map_err(|e| corrupt(gate.archive(), &e))?;
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,198 @@
+//! The gate that every entry of an archive passes: what is refused, what is kept, how it is written.
+
+use std::fs::{self, OpenOptions, Permissions};
+use std::io::{self, Read, Write as _};
+use std::os::unix::fs::{OpenOptionsExt as _, PermissionsExt as _, symlink};
+use std::path::{Component, Path, PathBuf};
+
+use super::{Limits, Unpacked};
+use crate::Error;
+use crate::catalogue::Layout;
+
+/// What an entry is.
+pub(super) enum Kind<'a> {
+    /// A directory.
+    Directory,
+    /// A file with its permission bits and content.
+    File { mode: u32, content: &'a mut dyn Read },
+    /// A symbolic link and where it points.
+    Link(PathBuf),
+    /// Anything else: why it is refused.
+    Other(&'static str),
+}
+
+/// Policy and state of one unpacking.
+pub(super) struct Gate<'a> {
+    archive: &'a Path,
+    to: &'a Path,
+    layout: &'a Layout,
+    strip: String,
+    limits: Limits,
+    written: &'a mut dyn FnMut(u64) -> Result<(), Error>,
+    n_entries: usize,
+    done: Unpacked,
+}
+
+impl<'a> Gate<'a> {
+    pub(super) fn new(
+        archive: &'a Path,
+        to: &'a Path,
+        layout: &'a Layout,
+        limits: (String, Limits),
+        written: &'a mut dyn FnMut(u64) -> Result<(), Error>,
+    ) -> Self {
+        let (strip, limits) = limits;
+        let done = Unpacked::default();
+        Self { archive, to, layout, strip, limits, written, n_entries: 0, done }
+    }
+
+    pub(super) fn archive(&self) -> &'a Path {
+        self.archive
+    }
+
+    pub(super) fn finish(self) -> Unpacked {
+        self.done
+    }
+
+    /// Judges one entry and writes it when it is wanted.
+    pub(super) fn pass(&mut self, name: &str, kind: Kind<'_>) -> Result<(), Error> {
+        self.n_entries += 1;
+        if self.n_entries > self.limits.entries {
+            let limit = self.limits.entries;
+            return Err(self.refuse(name, format!("is one more than the {limit} that are allowed")));
+        }
+        let path = self.safe_path(name)?;
+        if let Kind::Other(what) = kind {
+            return Err(self.refuse(name, what.to_owned()));
+        }
+        if let Kind::Link(target) = &kind
+            && !stays_inside(&path, target)
+        {
+            let detail = format!("is a link to {}, outside the archive", target.display());
+            return Err(self.refuse(name, detail));
+        }
+        let Some(wanted) = self.wanted(&path) else { return Ok(()) };
+        match kind {
+            Kind::Directory | Kind::Other(_) => Ok(()),
+            Kind::File { mode, content } => self.write_file(name, &wanted, mode, content),
+            Kind::Link(target) => {
+                let full = self.make_parent(name, &wanted)?;
+                self.done.n_files += 1;
+                symlink(target, &full).map_err(|e| Error::write(&full, e))
+            }
+        }
+    }
+
+    fn refuse(&self, entry: &str, detail: String) -> Error {
+        Error::UnsafeArchive { archive: self.archive.to_owned(), entry: entry.to_owned(), detail }
+    }
+
+    /// The entry's path, of plain names only.
+    fn safe_path(&self, name: &str) -> Result<PathBuf, Error> {
+        if name.contains(['\0', '\\']) {
+            return Err(self.refuse(name, "has a name that is not a plain path".to_owned()));
+        }
+        let mut path = PathBuf::new();
+        for component in Path::new(name).components() {
+            match component {
+                Component::Normal(part) => path.push(part),
+                Component::CurDir => {}
+                Component::ParentDir => {
+                    return Err(self.refuse(name, "climbs out with `..`".to_owned()));
+                }
+                Component::RootDir | Component::Prefix(_) => {
+                    return Err(self.refuse(name, "has an absolute path".to_owned()));
+                }
+            }
+        }
+        Ok(path)
+    }
+
+    /// The path below the prefix, when the layout keeps it.
+    fn wanted(&self, path: &Path) -> Option<PathBuf> {
+        let text = path.to_str()?.strip_prefix(self.strip.as_str())?;
+        let begins = |list: &[String]| list.iter().any(|start| text.starts_with(start.as_str()));
+        (begins(&self.layout.keep) && !begins(&self.layout.drop)).then(|| PathBuf::from(text))
+    }
+
+    /// Makes the parent directories, none of which may be a link, and gives the full path.
+    fn make_parent(&self, name: &str, wanted: &Path) -> Result<PathBuf, Error> {
+        let mut dir = self.to.to_owned();
+        for part in wanted.parent().into_iter().flat_map(Path::components) {
+            dir.push(part);
+            match fs::symlink_metadata(&dir) {
+                Ok(meta) if meta.is_dir() => {}
+                Ok(_) => {
+                    let detail = "goes through a link or a file".to_owned();
+                    return Err(self.refuse(name, detail));
+                }
+                Err(_) => {
+                    fs::create_dir(&dir).map_err(|e| Error::write(&dir, e))?;
+                    open_to_all(&dir, 0o755)?;
+                }
+            }
+        }
+        Ok(self.to.join(wanted))
+    }
+
+    fn write_file(
+        &mut self,
+        name: &str,
+        wanted: &Path,
+        mode: u32,
+        content: &mut dyn Read,
+    ) -> Result<(), Error> {
+        let full = self.make_parent(name, wanted)?;
+        let text = wanted.to_string_lossy();
+        let executable = mode & 0o111 != 0
+            || self.layout.executable.iter().any(|start| text.starts_with(start.as_str()));
+        let mut options = OpenOptions::new();
+        // create_new neither follows a link nor overwrites an earlier entry of the same name.
+        let mut file = match options.write(true).create_new(true).mode(0o644).open(&full) {
+            Err(e) if e.kind() == io::ErrorKind::AlreadyExists => {
+                return Err(self.refuse(name, "is there twice".to_owned()));
+            }
+            other => other.map_err(|e| Error::write(&full, e))?,
+        };
+        let mut buffer = vec![0_u8; 256 * 1024];
+        loop {
+            let n = match content.read(&mut buffer) {
+                Ok(0) => break,
+                Ok(n) => n,
+                Err(e) if e.kind() == io::ErrorKind::Interrupted => continue,
+                Err(e) => {
+                    let detail = format!("entry {name:?}: {e}");
+                    return Err(Error::CorruptArchive { archive: self.archive.to_owned(), detail });
+                }
+            };
+            self.done.bytes += n as u64;
+            if self.done.bytes > self.limits.bytes {
+                let limit = self.limits.bytes / 1_000_000;
+                return Err(self.refuse(name, format!("exceeds the {limit} MB that are allowed")));
+            }
+            file.write_all(&buffer[..n]).map_err(|e| Error::write(&full, e))?;
+            (self.written)(self.done.bytes)?;
+        }
+        self.done.n_files += 1;
+        open_to_all(&full, if executable { 0o755 } else { 0o644 })
+    }
+}
+
+/// Sets a mode whatever the umask: as root, another user runs what is unpacked.
+fn open_to_all(path: &Path, mode: u32) -> Result<(), Error> {
+    fs::set_permissions(path, Permissions::from_mode(mode)).map_err(|e| Error::write(path, e))
+}
+
+/// Whether a link at `path` that points to `target` stays inside the archive's tree.
+fn stays_inside(path: &Path, target: &Path) -> bool {
+    let mut depth = path.components().count().saturating_sub(1);
+    for component in target.components() {
+        match component {
+            Component::Normal(_) => depth += 1,
+            Component::CurDir => {}
+            Component::ParentDir if depth > 0 => depth -= 1,
+            _ => return false,
+        }
+    }
+    target.components().next().is_some()
+}

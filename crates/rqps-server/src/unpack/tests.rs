@@ -1,0 +1,159 @@
+//! Attacks on the unpacker, with archives built here.
+
+use std::fs;
+use std::io::{Cursor, Write as _};
+use std::path::PathBuf;
+
+use liblzma::write::XzEncoder;
+use zip::write::{SimpleFileOptions, ZipWriter};
+
+use super::*;
+
+const LIMITS: Limits = Limits { bytes: 1_000_000, entries: 20 };
+
+fn layout(inner: Option<&str>) -> Layout {
+    Layout {
+        strip: "top-{version}/".to_owned(),
+        inner: inner.map(ToOwned::to_owned),
+        keep: vec!["bin/".to_owned(), "lib/".to_owned()],
+        drop: vec!["bin/debug".to_owned()],
+        executable: vec!["bin/".to_owned()],
+    }
+}
+
+fn run(bytes: &[u8], layout: &Layout) -> (tempfile::TempDir, PathBuf, Result<Unpacked, Error>) {
+    let dir = tempfile::tempdir().unwrap();
+    let archive = dir.path().join("archive.zip");
+    fs::write(&archive, bytes).unwrap();
+    let to = dir.path().join("to");
+    fs::create_dir(&to).unwrap();
+    let result = unpack(&archive, &to, (layout, "1.2"), LIMITS, &mut |_| Ok(()));
+    (dir, to, result)
+}
+
+fn zip_of(entries: &[(&str, &[u8])]) -> Vec<u8> {
+    let mut zip = ZipWriter::new(Cursor::new(Vec::new()));
+    for (name, content) in entries {
+        zip.start_file(*name, SimpleFileOptions::default()).unwrap();
+        zip.write_all(content).unwrap();
+    }
+    zip.finish().unwrap().into_inner()
+}
+
+fn refused(bytes: &[u8], layout: &Layout) -> String {
+    let (dir, _, result) = run(bytes, layout);
+    let error = result.unwrap_err();
+    assert!(matches!(error, Error::UnsafeArchive { .. }), "{error}");
+    let beside: Vec<_> = fs::read_dir(dir.path()).unwrap().map(|e| e.unwrap().file_name()).collect();
+    assert_eq!(beside.len(), 2, "something was written outside: {beside:?}");
+    error.to_string()
+}
+
+#[test]
+fn keeps_what_is_wanted_and_nothing_else() {
+    let bytes = zip_of(&[
+        ("top-1.2/bin/server", b"server"),
+        ("top-1.2/bin/debug-server", b"no"),
+        ("top-1.2/lib/deep/er/x.so", b"so"),
+        ("top-1.2/docs/manual", b"no"),
+        ("other/bin/server", b"no"),
+    ]);
+    let (_dir, to, result) = run(&bytes, &layout(None));
+    assert_eq!(result.unwrap(), Unpacked { n_files: 2, bytes: 8 });
+    use std::os::unix::fs::PermissionsExt as _;
+    let mode = |p: &str| fs::metadata(to.join(p)).unwrap().permissions().mode() & 0o777;
+    assert_eq!(mode("bin/server"), 0o755);
+    assert_eq!(mode("lib/deep/er/x.so"), 0o644);
+    assert_eq!(mode("lib/deep"), 0o755);
+    assert!(!to.join("docs").exists() && !to.join("bin/debug-server").exists());
+}
+
+#[test]
+fn refuses_names_that_leave_the_directory_also_of_unwanted_entries() {
+    for name in ["../x", "top-1.2/bin/../../../x", "/x", "top-1.2\\..\\x"] {
+        let error = refused(&zip_of(&[("top-1.2/bin/a", b"a"), (name, b"x")]), &layout(None));
+        assert!(error.contains(&format!("{name:?}")), "{error}");
+    }
+}
+
+#[test]
+fn refuses_links_that_point_outside_and_paths_through_links() {
+    for target in ["/etc", "../../..", "../../../outside"] {
+        let mut zip = ZipWriter::new(Cursor::new(Vec::new()));
+        zip.add_symlink("top-1.2/lib/l", target, SimpleFileOptions::default()).unwrap();
+        assert!(refused(&zip.finish().unwrap().into_inner(), &layout(None)).contains("link"));
+    }
+    let mut zip = ZipWriter::new(Cursor::new(Vec::new()));
+    zip.add_symlink("top-1.2/lib/l", "../bin", SimpleFileOptions::default()).unwrap();
+    zip.start_file("top-1.2/lib/l/x", SimpleFileOptions::default()).unwrap();
+    zip.write_all(b"x").unwrap();
+    assert!(refused(&zip.finish().unwrap().into_inner(), &layout(None)).contains("through a link"));
+}
+
+#[test]
+fn refuses_too_much() {
+    let big = vec![0_u8; 1_000_001];
+    assert!(refused(&zip_of(&[("top-1.2/bin/a", &big)]), &layout(None)).contains("1 MB"));
+    let names: Vec<String> = (0..21).map(|i| format!("n{i}")).collect();
+    let entries: Vec<(&str, &[u8])> = names.iter().map(|n| (n.as_str(), &b""[..])).collect();
+    assert!(refused(&zip_of(&entries), &layout(None)).contains("one more than the 20"));
+}
+
+#[test]
+fn refuses_cut_and_empty_archives() {
+    let noise: Vec<u8> = (0..50_000_u32).map(|i| (i.wrapping_mul(2_654_435_761) >> 13) as u8).collect();
+    let bytes = zip_of(&[("top-1.2/bin/a", &noise), ("top-1.2/bin/b", &noise)]);
+    for cut in [0, 1, 100, bytes.len() / 2, bytes.len() - 1] {
+        let (_dir, _, result) = run(&bytes[..cut], &layout(None));
+        assert!(matches!(result, Err(Error::CorruptArchive { .. })), "cut at {cut}: {result:?}");
+    }
+    let (_dir, _, result) = run(&zip_of(&[("elsewhere", b"x")]), &layout(None));
+    assert!(result.unwrap_err().to_string().contains("nothing of what is wanted"));
+}
+
+fn tar_xz(build: impl FnOnce(&mut tar::Builder<XzEncoder<Vec<u8>>>)) -> Vec<u8> {
+    let mut tar = tar::Builder::new(XzEncoder::new(Vec::new(), 1));
+    build(&mut tar);
+    tar.into_inner().unwrap().finish().unwrap()
+}
+
+fn header(kind: tar::EntryType, size: u64) -> tar::Header {
+    let mut header = tar::Header::new_gnu();
+    header.set_entry_type(kind);
+    header.set_size(size);
+    header.set_mode(0o755);
+    header
+}
+
+#[test]
+fn reads_a_tar_inside_a_zip() {
+    let inner = tar_xz(|tar| {
+        tar.append_data(&mut header(tar::EntryType::Regular, 2), "top-1.2/lib/x.so.1.2", &b"so"[..])
+            .unwrap();
+        let mut link = header(tar::EntryType::Symlink, 0);
+        tar.append_link(&mut link, "top-1.2/lib/x.so.1", "x.so.1.2").unwrap();
+    });
+    let (_dir, to, result) = run(&zip_of(&[("inner.txz", &inner)]), &layout(Some("inner.txz")));
+    assert_eq!(result.unwrap().n_files, 2);
+    assert_eq!(fs::read(to.join("lib/x.so.1")).unwrap(), b"so");
+    let cut = zip_of(&[("inner.txz", &inner[..inner.len() - 8])]);
+    assert!(matches!(run(&cut, &layout(Some("inner.txz"))).2, Err(Error::CorruptArchive { .. })));
+    assert!(matches!(run(&cut, &layout(Some("x"))).2, Err(Error::CorruptArchive { .. })));
+}
+
+#[test]
+fn refuses_special_entries_of_a_tar() {
+    for (kind, word) in [
+        (tar::EntryType::Link, "hard link"),
+        (tar::EntryType::Char, "device"),
+        (tar::EntryType::Block, "device"),
+        (tar::EntryType::Fifo, "pipe"),
+        (tar::EntryType::Symlink, "outside"),
+    ] {
+        let inner = tar_xz(|tar| {
+            tar.append_link(&mut header(kind, 0), "top-1.2/bin/x", "/etc/passwd").unwrap();
+        });
+        let error = refused(&zip_of(&[("i", &inner)]), &layout(Some("i")));
+        assert!(error.contains(word), "{error}");
+    }
+}

@@ -1,0 +1,233 @@
+//! `[[step]]` entries: one step for each n, with its event put together from the statements.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use rqps_model::{Figure, Group, StepKind};
+use serde::Deserialize;
+use toml::Spanned;
+
+use super::File;
+use crate::statement::{Source, Statement, Verb};
+use crate::step::{Clients, Part, Rows, Short, Step};
+use crate::{Distribution, SuiteError};
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct StepEntry {
+    pub(super) family: Spanned<String>,
+    n: Option<Spanned<Vec<u32>>>,
+    pub(super) kind: Spanned<StepKind>,
+    #[serde(default = "other")]
+    group: Group,
+    #[serde(default = "queries")]
+    figure: Spanned<Figure>,
+    #[serde(default)]
+    event: Vec<Spanned<String>>,
+    #[serde(default)]
+    transaction: bool,
+    #[serde(default)]
+    clients: Clients,
+    seconds: Option<Spanned<u32>>,
+    distribution: Option<Distribution>,
+    rows: Option<Spanned<u64>>,
+    #[serde(default)]
+    settle: bool,
+    #[serde(default)]
+    always: bool,
+    #[serde(default)]
+    needs: Vec<Spanned<String>>,
+    #[serde(default)]
+    short: Short,
+}
+
+fn other() -> Group {
+    Group::Other
+}
+
+fn queries() -> Spanned<Figure> {
+    Spanned::new(0..0, Figure::Queries)
+}
+
+/// Turns the entries into steps, in order.
+pub(super) fn read_steps(
+    file: &File<'_>,
+    statements: &BTreeMap<String, Arc<Statement>>,
+    entries: Vec<StepEntry>,
+) -> Result<Vec<Step>, SuiteError> {
+    let mut n_of_family: BTreeMap<String, BTreeSet<u32>> = BTreeMap::new();
+    for entry in &entries {
+        let ns = n_of_family.entry(entry.family.get_ref().clone()).or_default();
+        ns.extend(entry.n.iter().flat_map(|n| n.get_ref()));
+    }
+    let mut steps: Vec<Step> = Vec::new();
+    let mut table = Rows::Whole { needs_trx: false };
+    for (idx, entry) in entries.into_iter().enumerate() {
+        check_step(file, &entry, idx)?;
+        for needed in &entry.needs {
+            if !steps.iter().any(|step| step.name == *needed.get_ref()) {
+                let problem = format!("no earlier step is named {:?}", needed.get_ref());
+                return Err(file.wrong(needed, "needs", problem, "name steps that come before"));
+            }
+        }
+        let event = read_event(file, statements, &entry)?;
+        let several = n_of_family.get(entry.family.get_ref()).is_some_and(|ns| ns.len() > 1);
+        let ns: Vec<Option<u32>> = match &entry.n {
+            Some(ns) => ns.get_ref().iter().copied().map(Some).collect(),
+            None => vec![None],
+        };
+        let last = ns.len();
+        for (nth, n) in ns.into_iter().enumerate() {
+            let mut step = one_step(&entry, n, several, event.clone());
+            step.settle = entry.settle && nth + 1 == last;
+            table = after(table, &step);
+            step.table = table;
+            if steps.iter().any(|other| other.name == step.name) {
+                let problem = format!("step {:?} is there twice", step.name);
+                let remedy = "give it another family or n";
+                return Err(file.wrong(&entry.family, "family", problem, remedy));
+            }
+            steps.push(step);
+        }
+    }
+    Ok(steps)
+}
+
+/// What is left of the ids while a step runs, and after it.
+fn after(table: Rows, step: &Step) -> Rows {
+    match table {
+        Rows::Whole { .. } if step.thins() => Rows::Thinned,
+        Rows::Whole { .. } if step.deletes() && !step.transaction => Rows::Thinned,
+        Rows::Whole { needs_trx } => Rows::Whole { needs_trx: needs_trx || step.deletes() },
+        Rows::Thinned => Rows::Thinned,
+    }
+}
+
+fn one_step(entry: &StepEntry, n: Option<u32>, several: bool, event: Vec<Part>) -> Step {
+    let family = entry.family.get_ref().clone();
+    let name = match n {
+        Some(n) if several => format!("{family}_range={n}"),
+        _ => family.clone(),
+    };
+    Step {
+        name,
+        family,
+        n,
+        kind: *entry.kind.get_ref(),
+        group: entry.group,
+        figure: *entry.figure.get_ref(),
+        event,
+        transaction: entry.transaction,
+        clients: entry.clients,
+        fixed_s: entry.seconds.as_ref().map(|s| *s.get_ref()),
+        distribution: entry.distribution,
+        rows: entry.rows.as_ref().map(|rows| *rows.get_ref()),
+        settle: entry.settle,
+        always: entry.always,
+        needs: entry.needs.iter().map(|name| name.get_ref().clone()).collect(),
+        short: entry.short,
+        table: Rows::Whole { needs_trx: false },
+    }
+}
+
+/// Refuses values that cannot be, before the step's statements are looked at.
+fn check_step(file: &File<'_>, entry: &StepEntry, idx: usize) -> Result<(), SuiteError> {
+    let name = entry.family.get_ref();
+    let plain = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || "-._".contains(c);
+    if name.is_empty() || !name.chars().all(plain) {
+        let remedy = "use small letters, digits, `-`, `_` and `.`";
+        return Err(file.wrong(&entry.family, "family", format!("{name:?} is no name"), remedy));
+    }
+    let kind = *entry.kind.get_ref();
+    if (kind == StepKind::Load) != (idx == 0) {
+        let problem = "a load step that is not the first";
+        return Err(file.wrong(
+            &entry.kind,
+            "kind",
+            problem,
+            "keep one load step, at the beginning",
+        ));
+    }
+    if (kind == StepKind::Load) != entry.event.is_empty() {
+        let (problem, remedy) = if kind == StepKind::Load {
+            ("the load step has an event", "take `event` out: the load fills the tables")
+        } else {
+            ("the step has no event", "list the names of statements in `event`")
+        };
+        return Err(file.wrong(&entry.family, "event", problem, remedy));
+    }
+    if let Some(n) = &entry.n
+        && (n.get_ref().is_empty() || n.get_ref().iter().any(|n| !(1..=30_000).contains(n)))
+    {
+        let problem = format!("{:?} cannot be", n.get_ref());
+        return Err(file.wrong(n, "n", problem, "give numbers from 1 to 30000"));
+    }
+    if let Some(rows) = entry.rows.as_ref().filter(|rows| *rows.get_ref() == 0) {
+        return Err(file.wrong(rows, "rows", "there is no id to draw", "give 1 or more"));
+    }
+    if let Some(seconds) = entry.seconds.as_ref().filter(|seconds| *seconds.get_ref() == 0) {
+        return Err(file.wrong(seconds, "seconds", "no time to measure", "give 1 or more"));
+    }
+    Ok(())
+}
+
+/// Reads `point` and `point * 10`.
+fn read_event(
+    file: &File<'_>,
+    statements: &BTreeMap<String, Arc<Statement>>,
+    entry: &StepEntry,
+) -> Result<Vec<Part>, SuiteError> {
+    let mut event = Vec::new();
+    // What the statements before have drawn: an id, a value of k.
+    let (mut has_id, mut has_k) = (false, false);
+    for item in &entry.event {
+        let (name, times) = match item.get_ref().split_once('*') {
+            Some((name, times)) => (name.trim(), times.trim().parse().unwrap_or(0)),
+            None => (item.get_ref().trim(), 1_u32),
+        };
+        if !(1..=10_000).contains(&times) {
+            let problem = format!("{:?} does not say how often", item.get_ref());
+            return Err(file.wrong(item, "event", problem, "write \"name * 10\", up to 10000"));
+        }
+        let Some(statement) = statements.get(name) else {
+            let problem = format!("statement {name:?} is not known");
+            let known: Vec<&str> = statements.keys().map(String::as_str).collect();
+            let remedy = format!("use one of {}", known.join(", "));
+            return Err(file.wrong(item, "event", problem, remedy));
+        };
+        for source in &statement.params {
+            let missing = match source {
+                Source::SameId | Source::IdPlusNLess1 | Source::IdPlusN => !has_id,
+                Source::KPlusN => !has_k,
+                _ => false,
+            };
+            if missing {
+                let problem = format!("{name}: {:?} before anything was drawn", source.name());
+                return Err(file.wrong(item, "event", problem, "draw an id or a k before it"));
+            }
+            has_id |= *source == Source::Id;
+            has_k |= *source == Source::K;
+        }
+        if statement.needs_n() && entry.n.is_none() {
+            let problem = format!("statement {name} needs n, and the step has none");
+            return Err(file.wrong(item, "event", problem, "give the step n = [100]"));
+        }
+        let reads = matches!(entry.kind.get_ref(), StepKind::Read | StepKind::WarmUp);
+        if reads && statement.verb != Verb::Select {
+            let problem =
+                format!("statement {name} writes, and the step's kind says that it reads");
+            return Err(file.wrong(
+                item,
+                "event",
+                problem,
+                "make the kind \"write\" or \"insert\"",
+            ));
+        }
+        event.push(Part { statement: Arc::clone(statement), times });
+    }
+    if *entry.figure.get_ref() == Figure::RowsRead && event.len() != 1 {
+        let problem = "rows read are counted of a scan alone";
+        return Err(file.wrong(&entry.figure, "figure", problem, "leave it out to count queries"));
+    }
+    Ok(event)
+}

@@ -1,0 +1,186 @@
+//! Choosing steps of a suite: by form and by patterns, keeping what the chosen ones rely on.
+
+use std::collections::BTreeSet;
+
+use rqps_model::{Group, StepKind};
+
+use crate::step::{Short, Step};
+use crate::{Suite, SuiteError};
+
+/// How much of a suite is run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+pub enum Form {
+    /// Every step.
+    #[default]
+    Full,
+    /// The steps whose figures the field reports most, and what they rely on.
+    Short,
+}
+
+impl Suite {
+    /// The steps of a form that match one of the patterns (all, when there are none), in order, with
+    /// the load and whatever else they rely on.
+    ///
+    /// A pattern is a step's name or family, in which `*` stands for any text and `?` for one
+    /// character. Where a step is left out that settles the server, the last kept step before it
+    /// that writes does so.
+    ///
+    /// # Errors
+    /// A pattern that matches no step of the form; names the nearest.
+    pub fn select<S: AsRef<str>>(&self, patterns: &[S], form: Form) -> Result<Self, SuiteError> {
+        let in_form = |step: &Step| form == Form::Full || step.short != Short::No;
+        let mut kept: BTreeSet<usize> = BTreeSet::new();
+        for pattern in patterns {
+            let pattern = pattern.as_ref();
+            let hits = (0..self.steps.len()).filter(|&idx| matches(pattern, &self.steps[idx]));
+            let (inside, outside): (Vec<usize>, Vec<usize>) =
+                hits.partition(|&idx| in_form(&self.steps[idx]));
+            if inside.is_empty() {
+                return Err(match outside.first() {
+                    Some(&idx) => SuiteError::NoSuchStep {
+                        suite: self.name.clone(),
+                        pattern: pattern.to_owned(),
+                        hint: format!("{} is not in the short form", self.steps[idx].name),
+                    },
+                    None => no_such_step(self, pattern),
+                });
+            }
+            kept.extend(inside);
+        }
+        if patterns.is_empty() {
+            kept.extend((0..self.steps.len()).filter(|&idx| in_form(&self.steps[idx])));
+        }
+        self.add_needed(&mut kept);
+        Ok(self.keep(&kept, form))
+    }
+
+    /// Adds the steps that are always kept and those that kept ones name.
+    fn add_needed(&self, kept: &mut BTreeSet<usize>) {
+        kept.extend((0..self.steps.len()).filter(|&idx| self.steps[idx].always));
+        kept.insert(0);
+        // Needs name earlier steps, so one pass from the end finds needs of needs as well.
+        for idx in (0..self.steps.len()).rev() {
+            if kept.contains(&idx) {
+                let needs = &self.steps[idx].needs;
+                kept.extend((0..idx).filter(|&other| needs.contains(&self.steps[other].name)));
+            }
+        }
+    }
+
+    fn keep(&self, kept: &BTreeSet<usize>, form: Form) -> Self {
+        let mut steps: Vec<Step> = Vec::new();
+        // Position of the last kept step that wrote and after which nothing settled yet.
+        let mut unsettled: Option<usize> = None;
+        for (idx, step) in self.steps.iter().enumerate() {
+            if kept.contains(&idx) {
+                let mut step = step.clone();
+                if form == Form::Short && step.short == Short::Run {
+                    step.group = Group::Other;
+                }
+                if !matches!(step.kind, StepKind::Read | StepKind::WarmUp) {
+                    unsettled = Some(steps.len());
+                }
+                if step.settle {
+                    unsettled = None;
+                }
+                steps.push(step);
+            } else if step.settle
+                && let Some(last) = unsettled.take()
+            {
+                steps[last].settle = true;
+            }
+        }
+        Self { name: self.name.clone(), steps }
+    }
+}
+
+fn matches(pattern: &str, step: &Step) -> bool {
+    glob(pattern.as_bytes(), step.name.as_bytes())
+        || glob(pattern.as_bytes(), step.family.as_bytes())
+}
+
+/// Whether a text matches a pattern with `*` and `?`; linear in both, by going back to the last `*`.
+fn glob(pattern: &[u8], text: &[u8]) -> bool {
+    let (mut p, mut t) = (0, 0);
+    let mut star: Option<(usize, usize)> = None;
+    while t < text.len() {
+        match pattern.get(p) {
+            Some(b'*') => {
+                star = Some((p, t));
+                p += 1;
+            }
+            Some(&byte) if byte == b'?' || byte == text[t] => {
+                p += 1;
+                t += 1;
+            }
+            _ => {
+                let Some((at, from)) = star else { return false };
+                star = Some((at, from + 1));
+                p = at + 1;
+                t = from + 1;
+            }
+        }
+    }
+    pattern[p..].iter().all(|&byte| byte == b'*')
+}
+
+/// The error for a name that no step has, with the names that are nearest to it.
+pub(super) fn no_such_step(suite: &Suite, pattern: &str) -> SuiteError {
+    let plain = pattern.replace(['*', '?'], "");
+    let mut near: Vec<(usize, &str)> = Vec::new();
+    for step in &suite.steps {
+        for name in [step.family.as_str(), step.name.as_str()] {
+            if !near.iter().any(|(_, other)| *other == name) {
+                near.push((distance(&plain, name), name));
+            }
+        }
+    }
+    near.sort();
+    let names: Vec<&str> = near.iter().take(3).map(|(_, name)| *name).collect();
+    SuiteError::NoSuchStep {
+        suite: suite.name.clone(),
+        pattern: pattern.to_owned(),
+        hint: format!("near: {}", names.join(", ")),
+    }
+}
+
+/// The number of single-character changes that turn one text into the other (Levenshtein).
+fn distance(a: &str, b: &str) -> usize {
+    let b: Vec<char> = b.chars().collect();
+    let mut row: Vec<usize> = (0..=b.len()).collect();
+    for (i, x) in a.chars().enumerate() {
+        let mut diagonal = row[0];
+        row[0] = i + 1;
+        for (j, y) in b.iter().enumerate() {
+            let replaced = diagonal + usize::from(x != *y);
+            diagonal = row[j + 1];
+            row[j + 1] = replaced.min(row[j] + 1).min(row[j + 1] + 1);
+        }
+    }
+    row.last().copied().unwrap_or(0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn patterns_match_as_in_a_shell() {
+        let yes = |pattern: &str, text: &str| glob(pattern.as_bytes(), text.as_bytes());
+        assert!(yes("range-*", "range-covered-pk"));
+        assert!(yes("*si*", "points-covered-si.warm"));
+        assert!(yes("*", ""));
+        assert!(yes("r?ad-only", "read-only"));
+        assert!(yes("*a*b", "xaxbxb"));
+        assert!(!yes("range-", "range-covered-pk"));
+        assert!(!yes("read-only", "read-only.pre"));
+        assert!(!yes("?", ""));
+    }
+
+    #[test]
+    fn distances_count_single_changes() {
+        assert_eq!(distance("", "abc"), 3);
+        assert_eq!(distance("kitten", "sitting"), 3);
+        assert_eq!(distance("scan", "scan"), 0);
+    }
+}

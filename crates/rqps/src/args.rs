@@ -1,0 +1,200 @@
+//! What can be typed: the command line as clap reads it. What it means is decided elsewhere.
+
+use std::path::PathBuf;
+
+use clap::{Args, Parser, Subcommand, ValueEnum};
+
+/// Finds performance regressions in database servers, and says how sure that is.
+#[derive(Debug, Parser)]
+#[command(name = "rqps", version, max_term_width = 100, disable_help_subcommand = true)]
+pub(crate) struct Cli {
+    /// Directory of the results store
+    #[arg(long, global = true, value_name = "DIR", default_value = "rqps-results")]
+    pub(crate) results: PathBuf,
+
+    /// Directory where fetched servers are kept [default: the user's cache directory]
+    #[arg(long, global = true, value_name = "DIR")]
+    pub(crate) cache: Option<PathBuf>,
+
+    /// What to do
+    #[command(subcommand)]
+    pub(crate) command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    /// Measure what a plan says, or a base against candidates; resumes after an interruption
+    Run(RunArgs),
+    /// Write the report of a run
+    Report(ReportArgs),
+    /// The results store
+    #[command(subcommand)]
+    Runs(RunsCommand),
+    /// The servers that can be had
+    #[command(subcommand)]
+    Servers(ServersCommand),
+    /// The suites of steps
+    #[command(subcommand)]
+    Suites(SuitesCommand),
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct RunArgs {
+    /// Plan to carry out
+    #[arg(value_name = "PLAN.toml", required_unless_present = "base")]
+    pub(crate) plan: Option<PathBuf>,
+
+    /// The system that others are compared with: DBMS@VERSION, DBMS@DIRECTORY or an address such as
+    /// mysql://user:password@host:3306/db
+    #[arg(long, value_name = "SYSTEM", conflicts_with = "plan")]
+    pub(crate) base: Option<String>,
+
+    /// A system to compare with the base; may be given more than once
+    #[arg(long = "vs", value_name = "SYSTEM", conflicts_with = "plan")]
+    pub(crate) candidates: Vec<String>,
+
+    /// Suite: sysbench, or the path of a suite file
+    #[arg(long, value_name = "SUITE")]
+    pub(crate) suite: Option<String>,
+
+    /// Size of tables and length of slices: tiny, small or medium
+    #[arg(long, value_name = "SIZE")]
+    pub(crate) size: Option<String>,
+
+    /// short (the 32 figures that the field publishes) or full
+    #[arg(long, value_name = "FORM")]
+    pub(crate) form: Option<String>,
+
+    /// Steps to run, by name or glob; may be given more than once
+    #[arg(long, value_name = "GLOB")]
+    pub(crate) steps: Vec<String>,
+
+    /// Numbers of clients, separated by commas; every step runs with each
+    #[arg(long, value_name = "N,N...", value_delimiter = ',')]
+    pub(crate) clients: Vec<u32>,
+
+    /// Slices per step and system
+    #[arg(long, value_name = "N")]
+    pub(crate) slices: Option<u32>,
+
+    /// Where client and server threads run: auto, free, split or paired
+    #[arg(long, value_name = "PLACEMENT")]
+    pub(crate) placement: Option<String>,
+
+    /// Seed of all randomness [default: drawn, and recorded]
+    #[arg(long, value_name = "N")]
+    pub(crate) seed: Option<u64>,
+
+    /// Start anew, even where an unfinished run of the same plan could be resumed
+    #[arg(long)]
+    pub(crate) new: bool,
+
+    /// Write no HTML report at the end
+    #[arg(long)]
+    pub(crate) no_html: bool,
+}
+
+/// Formats of a report.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Format {
+    /// Tables for a terminal or a blog post
+    Text,
+    /// Tables for a merge request
+    Markdown,
+    /// One row per step, number of clients and system
+    Csv,
+    /// Everything, by a published schema
+    Json,
+    /// One self-contained page
+    Html,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ReportArgs {
+    /// Run: its id, the start of its id, or `latest`
+    #[arg(value_name = "RUN", default_value = "latest")]
+    pub(crate) run: String,
+
+    /// Format
+    #[arg(long, value_enum, default_value = "text")]
+    pub(crate) format: Format,
+
+    /// Only the verdict, the systems and the summary table (text)
+    #[arg(long)]
+    pub(crate) summary: bool,
+
+    /// File to write; standard output when absent
+    #[arg(short, long, value_name = "FILE")]
+    pub(crate) output: Option<PathBuf>,
+
+    /// Difference that matters, such as 5%
+    #[arg(long, value_name = "PERCENT", default_value = "5%")]
+    pub(crate) bound: String,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum RunsCommand {
+    /// All runs, newest first
+    List {
+        /// As JSON
+        #[arg(long)]
+        json: bool,
+    },
+    /// What a run is made of
+    Show {
+        /// Run: its id, the start of its id, or `latest`
+        #[arg(value_name = "RUN", default_value = "latest")]
+        run: String,
+        /// As JSON
+        #[arg(long)]
+        json: bool,
+    },
+    /// Remove a run and its artifacts
+    Rm {
+        /// Runs: their ids, or the start of them
+        #[arg(value_name = "RUN", required = true)]
+        runs: Vec<String>,
+    },
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum ServersCommand {
+    /// The catalogue: versions, sources, sizes, and which are here already
+    List {
+        /// As JSON
+        #[arg(long)]
+        json: bool,
+    },
+    /// Fetch servers into the cache
+    Fetch {
+        /// Servers as DBMS@VERSION
+        #[arg(value_name = "SYSTEM", required = true)]
+        systems: Vec<String>,
+    },
+    /// Start a server with a new, empty data directory and read SQL from standard input; it is
+    /// removed at the end
+    Shell {
+        /// Server as DBMS@VERSION or DBMS@DIRECTORY
+        #[arg(value_name = "SYSTEM")]
+        system: String,
+    },
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum SuitesCommand {
+    /// The built-in suites
+    List {
+        /// As JSON
+        #[arg(long)]
+        json: bool,
+    },
+    /// A suite as a file to edit
+    Show {
+        /// Suite
+        #[arg(value_name = "SUITE", default_value = "sysbench")]
+        suite: String,
+        /// Its steps, one a line, in place of the file
+        #[arg(long)]
+        steps: bool,
+    },
+}

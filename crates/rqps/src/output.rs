@@ -1,0 +1,49 @@
+//! Standard output: the one place that writes to it, and plain tables.
+
+use std::io::{ErrorKind, Write as _};
+
+use anyhow::{Context as _, Result};
+
+/// Writes text to standard output. A reader that went away (`| head`) is no error.
+pub(crate) fn print(text: &str) -> Result<()> {
+    let mut out = std::io::stdout().lock();
+    match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
+        Err(error) if error.kind() == ErrorKind::BrokenPipe => Ok(()),
+        other => other.context("write to standard output"),
+    }
+}
+
+/// Rows as columns separated by two spaces; the last column is not padded.
+pub(crate) fn table(headings: &[&str], rows: &[Vec<String>]) -> String {
+    let mut widths: Vec<usize> = headings.iter().map(|h| h.chars().count()).collect();
+    for row in rows {
+        for (width, cell) in widths.iter_mut().zip(row) {
+            *width = (*width).max(cell.chars().count());
+        }
+    }
+    let line = |cells: &mut dyn Iterator<Item = &str>| {
+        let mut text = String::new();
+        for (cell, width) in cells.zip(&widths) {
+            text.push_str(cell);
+            let pad = width - cell.chars().count() + 2;
+            text.extend(std::iter::repeat_n(' ', pad));
+        }
+        format!("{}\n", text.trim_end())
+    };
+    let mut text = line(&mut headings.iter().copied());
+    for row in rows {
+        text.push_str(&line(&mut row.iter().map(String::as_str)));
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn tables_align() {
+        let rows = vec![vec!["a".into(), "long cell".into()], vec!["bbbb".into(), "c".into()]];
+        assert_eq!(table(&["x", "y"], &rows), "x     y\na     long cell\nbbbb  c\n");
+    }
+}

@@ -1,0 +1,219 @@
+//! Progress on the terminal: two live lines on a terminal, plain lines elsewhere.
+
+use std::io::{IsTerminal as _, Write as _};
+use std::time::{Duration, Instant};
+
+use indicatif::{MultiProgress, ProgressBar, ProgressDrawTarget, ProgressStyle};
+use rqps_lab::Event;
+
+/// How often a long download or load says something where there is no terminal.
+const PLAIN_EVERY: Duration = Duration::from_secs(10);
+
+/// Shows events on stderr.
+pub(crate) struct Progress {
+    live: Option<Live>,
+    last_plain: Option<Instant>,
+    began: Instant,
+}
+
+struct Live {
+    all: MultiProgress,
+    /// What is under way now.
+    now: ProgressBar,
+    /// Steps done of all steps.
+    steps: ProgressBar,
+}
+
+impl Progress {
+    /// Live lines when stderr is a terminal, plain lines otherwise.
+    pub(crate) fn new() -> Self {
+        let live = std::io::stderr().is_terminal().then(Live::new);
+        Self { live, last_plain: None, began: Instant::now() }
+    }
+
+    /// Shows one event.
+    pub(crate) fn show(&mut self, event: &Event<'_>) {
+        if let Some(live) = &self.live {
+            live.update(event);
+        }
+        if let Some(line) = lasting(event) {
+            self.line(&line);
+        } else if self.live.is_none()
+            && self.last_plain.is_none_or(|at| at.elapsed() > PLAIN_EVERY)
+            && let Some(line) = passing(event)
+        {
+            self.last_plain = Some(Instant::now());
+            self.line(&line);
+        }
+    }
+
+    /// Prints a line that stays, above the live ones where there are any.
+    pub(crate) fn line(&self, text: &str) {
+        match &self.live {
+            Some(live) => {
+                // A terminal that went away is no reason to stop measuring.
+                let _ = live.all.println(text);
+            }
+            None => {
+                let at = self.began.elapsed().as_secs();
+                let _ = writeln!(
+                    std::io::stderr(),
+                    "{:02}:{:02}:{:02} {text}",
+                    at / 3600,
+                    at / 60 % 60,
+                    at % 60
+                );
+            }
+        }
+    }
+
+    /// Removes the live lines.
+    pub(crate) fn clear(&self) {
+        if let Some(live) = &self.live {
+            live.now.finish_and_clear();
+            live.steps.finish_and_clear();
+        }
+    }
+}
+
+impl Live {
+    fn new() -> Self {
+        let all = MultiProgress::with_draw_target(ProgressDrawTarget::stderr_with_hz(8));
+        let now = all.add(ProgressBar::new_spinner());
+        now.set_style(style("{spinner} {wide_msg}"));
+        now.enable_steady_tick(Duration::from_millis(250));
+        let steps = all.add(ProgressBar::new(0));
+        steps.set_style(style("  {bar:30} {pos}/{len} steps  {elapsed_precise}  {wide_msg}"));
+        Self { all, now, steps }
+    }
+
+    fn update(&self, event: &Event<'_>) {
+        match event {
+            Event::RunStarted { n_steps, n_done, .. } => {
+                self.steps.set_length(*n_steps as u64);
+                self.steps.set_position(*n_done as u64);
+            }
+            Event::StepStarted { label, step, clients, idx, next, left, expected } => {
+                self.steps.set_position(*idx as u64);
+                let next = next.map_or_else(String::new, |n| format!(", then {n}"));
+                let left = duration(*left + *expected);
+                self.steps.set_message(format!("about {left} left{next}"));
+                self.now.set_message(format!("{label}  {step}  {}", clients_text(*clients)));
+                self.now.set_prefix(format!("{label}  {step}  {}", clients_text(*clients)));
+            }
+            Event::Measuring { slice, elapsed, qps } => {
+                let what =
+                    slice.map_or_else(|| "warm-up".to_owned(), |n| format!("slice {}", n + 1));
+                self.now.set_message(format!(
+                    "{}  {what} {:.0} s  {qps:.0} queries/s",
+                    self.now.prefix(),
+                    elapsed.as_secs_f64()
+                ));
+            }
+            other => {
+                if let Some(text) = passing(other) {
+                    self.now.set_message(text);
+                }
+            }
+        }
+    }
+}
+
+fn style(template: &str) -> ProgressStyle {
+    ProgressStyle::with_template(template).unwrap_or_else(|_| ProgressStyle::default_bar())
+}
+
+/// A line that stays for events that are worth one.
+fn lasting(event: &Event<'_>) -> Option<String> {
+    match event {
+        Event::RunStarted { run, n_steps, n_done: 0 } => {
+            Some(format!("run {run}: {n_steps} steps"))
+        }
+        Event::RunStarted { run, n_steps, n_done } => {
+            Some(format!("run {run} goes on: {n_done} of {n_steps} steps are done"))
+        }
+        Event::Note(text) => Some((*text).to_owned()),
+        Event::StepEnded { label, step, clients, figure, unit, failure } => {
+            let clients = clients_text(*clients);
+            Some(match (figure, failure) {
+                (_, Some(failure)) => {
+                    format!("{label:18} {step:32} {clients:>10}  FAILED: {failure}")
+                }
+                (Some(figure), None) => {
+                    format!("{label:18} {step:32} {clients:>10} {figure:>12.0} {unit}")
+                }
+                (None, None) => format!("{label:18} {step:32} {clients:>10}"),
+            })
+        }
+        _ => None,
+    }
+}
+
+/// A line for events that pass: shown in place on a terminal, now and then elsewhere.
+fn passing(event: &Event<'_>) -> Option<String> {
+    match event {
+        Event::Fetching { what, bytes, total_bytes } => Some(if *total_bytes > 0 {
+            let percent = (bytes * 100 / total_bytes).min(100);
+            format!("fetch {what}: {} of {} MB, {percent}%", mb(*bytes), mb(*total_bytes))
+        } else {
+            format!("fetch {what}: {} MB", mb(*bytes))
+        }),
+        Event::Preparing { label, doing } => Some(format!("{label}: {doing}")),
+        Event::Populating { label, rows, total_rows } => {
+            let percent = if *total_rows > 0 { rows * 100 / total_rows } else { 100 };
+            Some(format!("{label}: load, {rows} of {total_rows} rows, {percent}%"))
+        }
+        Event::StepStarted { label, step, clients, .. } => {
+            Some(format!("{label}: {step}, {}", clients_text(*clients)))
+        }
+        _ => None,
+    }
+}
+
+fn clients_text(clients: u32) -> String {
+    format!("{clients} client{}", if clients == 1 { "" } else { "s" })
+}
+
+fn mb(bytes: u64) -> u64 {
+    bytes / 1_000_000
+}
+
+/// A duration as people say it: `45 s`, `12 min`, `1 h 20 min`.
+pub(crate) fn duration(time: Duration) -> String {
+    let s = time.as_secs();
+    match s {
+        0..=99 => format!("{s} s"),
+        100..=5999 => format!("{} min", s.div_ceil(60)),
+        _ => format!("{} h {} min", s / 3600, s % 3600 / 60),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn durations_as_people_say_them() {
+        assert_eq!(duration(Duration::from_secs(45)), "45 s");
+        assert_eq!(duration(Duration::from_secs(701)), "12 min");
+        assert_eq!(duration(Duration::from_secs(7260)), "2 h 1 min");
+    }
+
+    #[test]
+    fn lines_say_what_happened() {
+        let label = rqps_model::Label("my5614.small".to_owned());
+        let event = Event::StepEnded {
+            label: &label,
+            step: "point-query",
+            clients: 1,
+            figure: Some(41_234.4),
+            unit: "queries/s",
+            failure: None,
+        };
+        let line = lasting(&event).unwrap();
+        assert!(line.contains("my5614.small") && line.contains("41234 queries/s"), "{line}");
+        let fetching =
+            Event::Fetching { what: "MySQL 5.6.14", bytes: 5_000_000, total_bytes: 50_000_000 };
+        assert_eq!(passing(&fetching).unwrap(), "fetch MySQL 5.6.14: 5 of 50 MB, 10%");
+    }
+}

@@ -1,0 +1,159 @@
+//! `rqps run`: from what was typed to a plan, then the lab, then the report.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use anyhow::{Context as _, Result, bail};
+use rqps_lab::plan::{ScheduleFile, SuiteFile, SystemFile};
+use rqps_lab::{Context, Event, Plan, PlanFile};
+use rqps_model::StepOutcome;
+use rqps_report::{Detail, TextOptions};
+use rqps_store::{RunRef, Store};
+
+use crate::args::{Format, RunArgs};
+use crate::output::print;
+use crate::progress::{Progress, duration};
+use crate::{Surroundings, complain, report};
+
+/// Carries out `rqps run ...`.
+pub(crate) fn run(args: &RunArgs, around: &Surroundings) -> Result<ExitCode> {
+    let plan = plan_of(args)?;
+    let context = Context { anew: args.new, drawn_seed: drawn_seed(), ..around.lab() };
+    let began = std::time::Instant::now();
+    let mut store = Store::open(&around.results)?;
+    let mut progress = Progress::new();
+    let mut listen = |event: Event<'_>| progress.show(&event);
+    let result = rqps_lab::run(&plan, &mut store, &context, &mut listen);
+    progress.clear();
+    let id = result?;
+    let run = store.select_run(&RunRef::parse(&id))?;
+    let bound = rqps_stats::DEFAULT_BOUND;
+    let options = TextOptions { colour: around.colour, detail: Detail::Summary };
+    print(&report::render(&run, Format::Text, bound, options)?)?;
+    if !args.no_html {
+        let path = around.results.join(format!("{id}.html"));
+        let html = report::render(&run, Format::Html, bound, options)?;
+        fs::write(&path, html).with_context(|| format!("write {}", path.display()))?;
+        print(&format!("\nreport: {}\n", shown(&path)))?;
+    }
+    progress.line(&format!("run {id} took {}", duration(began.elapsed())));
+    let failed: Vec<&str> = run
+        .steps
+        .iter()
+        .filter(|s| s.systems.iter().any(|x| matches!(x.outcome, StepOutcome::Failed { .. })))
+        .map(|s| s.info.name.as_str())
+        .collect();
+    if failed.is_empty() {
+        return Ok(ExitCode::SUCCESS);
+    }
+    complain(&format!("error: {} steps failed: {}", failed.len(), failed.join(", ")));
+    Ok(ExitCode::from(2))
+}
+
+/// A path as one would type it from here.
+fn shown(path: &Path) -> String {
+    let here = std::env::current_dir().unwrap_or_default();
+    path.strip_prefix(here).unwrap_or(path).display().to_string()
+}
+
+/// The plan that was named or described, with what the command line says on top.
+fn plan_of(args: &RunArgs) -> Result<Plan> {
+    let (mut file, origin) = match (&args.plan, &args.base) {
+        (Some(path), _) => {
+            let origin = path.display().to_string();
+            let text =
+                fs::read_to_string(path).with_context(|| format!("read the plan {origin}"))?;
+            (PlanFile::parse(&text, &origin)?, origin)
+        }
+        (None, Some(base)) => {
+            if args.candidates.is_empty() {
+                bail!("--base needs at least one --vs SYSTEM to compare it with");
+            }
+            let systems = std::iter::once(base).chain(&args.candidates);
+            let system = systems.map(|text| system_of(text)).collect::<Result<Vec<_>>>()?;
+            (PlanFile { system, ..PlanFile::default() }, "command line".to_owned())
+        }
+        (None, None) => bail!("name a PLAN.toml, or --base SYSTEM --vs SYSTEM"),
+    };
+    apply(args, &mut file);
+    Ok(file.resolve(&origin)?)
+}
+
+/// Lays what was typed over what the plan says.
+fn apply(args: &RunArgs, file: &mut PlanFile) {
+    if file.suite.is_empty() {
+        file.suite.push(SuiteFile::default());
+    }
+    for suite in &mut file.suite {
+        if let Some(kind) = &args.suite {
+            suite.kind = Some(kind.clone());
+        }
+        if let Some(size) = &args.size {
+            // A size replaces what the plan says of tables and seconds.
+            suite.size = Some(size.clone());
+            (suite.tables, suite.rows) = (None, None);
+            suite.seconds = rqps_lab::plan::SecondsFile::default();
+        }
+        if let Some(form) = &args.form {
+            suite.form = Some(form.clone());
+        }
+        if !args.steps.is_empty() {
+            suite.steps = Some(args.steps.clone());
+        }
+        if !args.clients.is_empty() {
+            suite.clients = Some(args.clients.clone());
+        }
+    }
+    let schedule: &mut ScheduleFile = &mut file.schedule;
+    schedule.slices = args.slices.or(schedule.slices);
+    schedule.seed = args.seed.or(schedule.seed);
+    if let Some(placement) = &args.placement {
+        schedule.placement = Some(placement.clone());
+    }
+}
+
+/// A system as typed: `mysql@8.0.33`, `mysql@/opt/mysql`, `mysql://user@host/db`.
+pub(crate) fn system_of(text: &str) -> Result<SystemFile> {
+    if text.contains("://") {
+        return Ok(SystemFile { dsn: Some(text.to_owned()), ..SystemFile::default() });
+    }
+    let Some((dbms, place)) = text.split_once('@') else {
+        bail!(
+            "system {text:?} is not DBMS@VERSION (such as mysql@8.0.33), DBMS@DIRECTORY or an address"
+        );
+    };
+    let mut system = SystemFile { dbms: Some(dbms.to_owned()), ..SystemFile::default() };
+    if place.contains('/') {
+        let path = std::path::absolute(PathBuf::from(place)).context("find the directory")?;
+        system.basedir = Some(path);
+    } else {
+        system.version = Some(place.to_owned());
+    }
+    Ok(system)
+}
+
+/// A seed nobody chose: the clock and the process id, mixed. Recorded with the run.
+fn drawn_seed() -> u64 {
+    use std::hash::{BuildHasher as _, Hasher as _};
+    // The standard library seeds its hash maps from the system's random source.
+    let mut hasher = std::collections::hash_map::RandomState::new().build_hasher();
+    hasher.write_u32(std::process::id());
+    // Short enough to be typed, and exact in JSON's numbers.
+    hasher.finish() >> 32
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn systems_as_typed() {
+        let system = system_of("pg@17.4").unwrap();
+        assert_eq!((system.dbms.as_deref(), system.version.as_deref()), (Some("pg"), Some("17.4")));
+        let system = system_of("mysql@/opt/my").unwrap();
+        assert_eq!(system.basedir.as_deref(), Some(Path::new("/opt/my")));
+        assert!(system_of("postgres://u@h/d").unwrap().dsn.is_some());
+        assert!(system_of("17.4").unwrap_err().to_string().contains("DBMS@VERSION"));
+    }
+}

@@ -1,0 +1,92 @@
+//! `rqps runs`: the results store.
+
+use anyhow::{Context as _, Result};
+use rqps_store::{RunRef, Store};
+
+use crate::args::RunsCommand;
+use crate::output::{print, table};
+
+/// Carries out `rqps runs ...`.
+pub(crate) fn run(store: &mut Store, command: &RunsCommand) -> Result<()> {
+    match command {
+        RunsCommand::List { json } => list(store, *json),
+        RunsCommand::Show { run, json } => show(store, run, *json),
+        RunsCommand::Rm { runs } => {
+            for run in runs {
+                let id = store.remove_run(&RunRef::parse(run))?;
+                print(&format!("removed {id}\n"))?;
+            }
+            Ok(())
+        }
+    }
+}
+
+fn list(store: &Store, json: bool) -> Result<()> {
+    let runs = store.list_runs()?;
+    if json {
+        let text = serde_json::to_string_pretty(&runs).context("write the list as JSON")?;
+        return print(&format!("{text}\n"));
+    }
+    if runs.is_empty() {
+        return print("no runs yet: start one with `rqps run PLAN.toml`\n");
+    }
+    let rows: Vec<Vec<String>> = runs
+        .iter()
+        .map(|run| {
+            vec![
+                run.id.clone(),
+                run.status.to_string(),
+                format!("{}/{}", run.n_steps_done, run.n_steps),
+                run.systems.join(" "),
+            ]
+        })
+        .collect();
+    print(&table(&["run", "status", "steps", "systems"], &rows))
+}
+
+fn show(store: &Store, run: &str, json: bool) -> Result<()> {
+    let run = store.select_run(&RunRef::parse(run))?;
+    if json {
+        let text = serde_json::to_string_pretty(&run).context("write the run as JSON")?;
+        return print(&format!("{text}\n"));
+    }
+    let mut text = format!(
+        "run        {}\nname       {}\nstatus     {}\ncommand    {}\nseed       {}\nhost       {}, {}, {} CPUs, {}\n",
+        run.id,
+        run.name,
+        run.status,
+        run.command_line,
+        run.seed,
+        run.host.hostname,
+        run.host.kernel,
+        run.host.n_cpus,
+        run.host.cpu_model,
+    );
+    for system in &run.systems {
+        text.push_str(&format!(
+            "system     {}  {}  {}\n",
+            system.spec.label, system.version_text, system.origin
+        ));
+    }
+    let rows: Vec<Vec<String>> = run
+        .steps
+        .iter()
+        .map(|step| {
+            let states = step.systems.iter().map(|s| match &s.outcome {
+                rqps_model::StepOutcome::Pending => "pending".to_owned(),
+                rqps_model::StepOutcome::Done => format!("{} slices", s.slices.len()),
+                rqps_model::StepOutcome::Failed { .. } => "failed".to_owned(),
+            });
+            let mut row = vec![step.info.name.clone(), step.clients.to_string()];
+            row.extend(states);
+            row
+        })
+        .collect();
+    let labels: Vec<&str> = run.systems.iter().map(|s| s.spec.label.as_str()).collect();
+    let headings: Vec<&str> = ["step", "clients"].into_iter().chain(labels).collect();
+    text.push('\n');
+    text.push_str(&table(&headings, &rows));
+    text.push_str("\nplan\n");
+    text.push_str(&run.plan);
+    print(&text)
+}

@@ -1,0 +1,159 @@
+//! `rqps servers`: the catalogue, fetching, and a shell on a fresh server.
+
+use std::io::{BufRead as _, IsTerminal as _};
+
+use anyhow::{Context as _, Result};
+use rqps_client::{Connection, ResultSet};
+use rqps_lab::{Event, Listener, PlanFile};
+use rqps_model::SystemSource;
+use rqps_server::{Catalogue, fetch};
+
+use crate::args::ServersCommand;
+use crate::output::{print, table};
+use crate::progress::Progress;
+use crate::run::system_of;
+use crate::{Surroundings, complain};
+
+/// Carries out `rqps servers ...`.
+pub(crate) fn run(command: &ServersCommand, around: &Surroundings) -> Result<()> {
+    match command {
+        ServersCommand::List { json } => list(*json, around),
+        ServersCommand::Fetch { systems } => fetch_all(systems, around),
+        ServersCommand::Shell { system } => shell(system, around),
+    }
+}
+
+fn list(json: bool, around: &Surroundings) -> Result<()> {
+    let catalogue = Catalogue::builtin()?;
+    let places = rqps_lab::places(&around.lab())?;
+    let here = |entry| if fetch::is_cached(entry, &places.cache) { "yes" } else { "" };
+    if json {
+        let entries: Vec<serde_json::Value> = catalogue
+            .servers()
+            .iter()
+            .map(|e| {
+                serde_json::json!({
+                    "dbms": e.dbms, "version": e.version, "maven": e.maven, "build": e.build,
+                    "download_bytes": e.download_bytes, "unpacked_mb": e.unpacked_mb,
+                    "cached": fetch::is_cached(e, &places.cache),
+                })
+            })
+            .collect();
+        return print(&format!("{:#}\n", serde_json::Value::Array(entries)));
+    }
+    let rows: Vec<Vec<String>> = catalogue
+        .servers()
+        .iter()
+        .map(|e| {
+            vec![
+                format!("{}@{}", e.dbms, e.version),
+                format!("{} MB", e.download_bytes / 1_000_000),
+                here(e).to_owned(),
+                e.build.clone(),
+            ]
+        })
+        .collect();
+    print(&table(&["system", "download", "here", "build"], &rows))
+}
+
+fn fetch_all(systems: &[String], around: &Surroundings) -> Result<()> {
+    let file = PlanFile {
+        system: systems.iter().map(|s| system_of(s)).collect::<Result<_>>()?,
+        ..PlanFile::default()
+    };
+    let plan = file.resolve("command line")?;
+    let mut progress = Progress::new();
+    let mut listen = |event: Event<'_>| progress.show(&event);
+    let fetched = fetch_plan(&plan, around, &mut listen);
+    progress.clear();
+    for line in fetched? {
+        print(&line)?;
+    }
+    Ok(())
+}
+
+fn fetch_plan(
+    plan: &rqps_lab::Plan,
+    around: &Surroundings,
+    listen: &mut Listener<'_>,
+) -> Result<Vec<String>> {
+    let context = around.lab();
+    let mut lines = Vec::new();
+    for (idx, spec) in plan.systems.iter().enumerate() {
+        let installed = rqps_lab::fetch(plan, idx, &context, listen)?;
+        if let (Some(installed), SystemSource::Catalogue { .. }) = (installed, &spec.source) {
+            lines.push(format!("{}  {}\n", installed.name(), installed.prefix.display()));
+        }
+    }
+    Ok(lines)
+}
+
+fn shell(system: &str, around: &Surroundings) -> Result<()> {
+    let file = PlanFile { system: vec![system_of(system)?], ..PlanFile::default() };
+    let plan = file.resolve("command line")?;
+    let mut progress = Progress::new();
+    let mut listen = |event: Event<'_>| progress.show(&event);
+    let mut session = rqps_lab::Sandbox::start(&plan, &around.lab(), &mut listen)?;
+    progress.clear();
+    complain(&format!(
+        "{} is up (process {}); end statements with `;`, end with `quit` or the end of input",
+        session.name(),
+        session.pid().map_or_else(|| "unknown".to_owned(), |pid| pid.to_string()),
+    ));
+    let result = converse(session.admin(), around);
+    session.stop()?;
+    result
+}
+
+/// Reads statements from standard input, each ended by `;` at the end of a line.
+fn converse(connection: &mut dyn Connection, around: &Surroundings) -> Result<()> {
+    let prompt = std::io::stdin().is_terminal();
+    let mut statement = String::new();
+    let mut lines = std::io::stdin().lock().lines();
+    loop {
+        if prompt {
+            crate::prompt(if statement.is_empty() { "rqps> " } else { "   -> " });
+        }
+        if around.interrupt.load(std::sync::atomic::Ordering::Relaxed) {
+            return Ok(());
+        }
+        let Some(line) = lines.next() else { break };
+        let line = line.context("read standard input")?;
+        if statement.is_empty() && matches!(line.trim(), "quit" | "exit" | "\\q") {
+            return Ok(());
+        }
+        statement.push_str(&line);
+        statement.push('\n');
+        if line.trim_end().ends_with(';') {
+            answer(connection, &std::mem::take(&mut statement))?;
+        }
+    }
+    if !statement.trim().is_empty() {
+        answer(connection, &statement)?;
+    }
+    Ok(())
+}
+
+/// Carries out one statement. A server's refusal is shown and is no reason to stop; a lost
+/// connection is.
+fn answer(connection: &mut dyn Connection, statement: &str) -> Result<()> {
+    match connection.query(statement.trim().trim_end_matches(';')) {
+        Ok(result) => print(&shown(&result)),
+        Err(rqps_client::Error::Server(error)) => {
+            complain(&error.to_string());
+            Ok(())
+        }
+        Err(error) => Err(error.into()),
+    }
+}
+
+fn shown(result: &ResultSet) -> String {
+    if result.columns.is_empty() {
+        return format!("{} rows affected\n", result.affected);
+    }
+    let cell = |value: &Option<String>| value.clone().unwrap_or_else(|| "NULL".to_owned());
+    let rows: Vec<Vec<String>> =
+        result.rows.iter().map(|row| row.iter().map(cell).collect()).collect();
+    let headings: Vec<&str> = result.columns.iter().map(String::as_str).collect();
+    format!("{}{} rows\n", table(&headings, &rows), result.rows.len())
+}

@@ -1,0 +1,147 @@
+//! What a machine can check of the house style. Runs as a test and as `cargo xtask tidy`.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context as _, Result};
+
+/// The crates from top to bottom: each may depend only on those after it.
+const LAYERS: [&str; 11] = [
+    "rqps",
+    "rqps-lab",
+    "rqps-report",
+    "rqps-store",
+    "rqps-server",
+    "rqps-sample",
+    "rqps-load",
+    "rqps-workload",
+    "rqps-client",
+    "rqps-stats",
+    "rqps-model",
+];
+
+/// Lines past which a source file must be cut.
+const MAX_LINES: usize = 600;
+
+/// Lines past which a source file's header must say why it is long.
+const LONG_LINES: usize = 400;
+
+/// Checks the tree below `root`; each finding is a line that names the file and the remedy.
+pub(crate) fn check(root: &Path) -> Result<Vec<String>> {
+    let mut findings = Vec::new();
+    check_arrows(root, &mut findings)?;
+    check_files(root, &mut findings)?;
+    check_architecture(root, &mut findings)?;
+    Ok(findings)
+}
+
+fn read(path: &Path) -> Result<String> {
+    fs::read_to_string(path).with_context(|| format!("read {}", path.display()))
+}
+
+fn check_arrows(root: &Path, findings: &mut Vec<String>) -> Result<()> {
+    for entry in fs::read_dir(root.join("crates")).context("list crates")? {
+        let name = entry?.file_name().to_string_lossy().into_owned();
+        let Some(layer) = LAYERS.iter().position(|l| *l == name) else {
+            findings.push(format!("crates/{name}: not in tidy's list of layers; add it there"));
+            continue;
+        };
+        let manifest: toml::Table = read(&root.join("crates").join(&name).join("Cargo.toml"))?
+            .parse()
+            .with_context(|| format!("parse the manifest of {name}"))?;
+        let dependencies = manifest.get("dependencies").and_then(toml::Value::as_table);
+        for dependency in dependencies.into_iter().flat_map(toml::Table::keys) {
+            let Some(target) = LAYERS.iter().position(|l| l == dependency) else { continue };
+            if target <= layer {
+                findings.push(format!(
+                    "crates/{name}: depends on {dependency}, which lies above it; turn the arrow"
+                ));
+            }
+        }
+    }
+    Ok(())
+}
+
+fn check_files(root: &Path, findings: &mut Vec<String>) -> Result<()> {
+    let mut files = Vec::new();
+    for top in ["crates", "xtask"] {
+        collect(&root.join(top), &mut files)?;
+    }
+    files.sort();
+    for path in files {
+        let text = read(&path)?;
+        let shown = path.strip_prefix(root).unwrap_or(&path).display().to_string();
+        let first = text.lines().next().unwrap_or_default();
+        if !first.starts_with("//! ") || first.len() < 12 {
+            findings.push(format!("{shown}: begin with `//!` and one sentence of purpose"));
+        }
+        let is_test = shown.contains("/tests/") || shown.ends_with("/tests.rs");
+        let n_lines = text.lines().count();
+        if is_test {
+            continue;
+        }
+        let header: String = text.lines().take_while(|l| l.starts_with("//!")).collect();
+        if n_lines > MAX_LINES {
+            findings.push(format!("{shown}: {n_lines} lines; cut it (at most {MAX_LINES})"));
+        } else if n_lines > LONG_LINES && !header.contains("long") {
+            findings.push(format!(
+                "{shown}: {n_lines} lines; say in the header why it is so long, or cut it"
+            ));
+        }
+    }
+    Ok(())
+}
+
+fn collect(dir: &Path, files: &mut Vec<PathBuf>) -> Result<()> {
+    for entry in fs::read_dir(dir).with_context(|| format!("list {}", dir.display()))? {
+        let path = entry?.path();
+        if path.is_dir() {
+            if !path.ends_with("target") {
+                collect(&path, files)?;
+            }
+        } else if path.extension().is_some_and(|e| e == "rs") {
+            files.push(path);
+        }
+    }
+    Ok(())
+}
+
+fn check_architecture(root: &Path, findings: &mut Vec<String>) -> Result<()> {
+    let text = read(&root.join("ARCHITECTURE.md"))?;
+    for name in LAYERS {
+        if !text.contains(&format!("`{name}`")) {
+            findings.push(format!("ARCHITECTURE.md: crate `{name}` is not named; describe it"));
+        }
+    }
+    let n_lines = text.lines().count();
+    if n_lines > 250 {
+        findings.push(format!("ARCHITECTURE.md: {n_lines} lines; shorten it (at most 250)"));
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_tree_is_tidy() {
+        let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap();
+        let findings = check(root).unwrap();
+        assert!(findings.is_empty(), "{}", findings.join("\n"));
+    }
+
+    #[test]
+    fn an_arrow_that_points_up_is_found() {
+        let dir = std::env::temp_dir().join(format!("rqps-tidy-{}", std::process::id()));
+        let crate_dir = dir.join("crates/rqps-model");
+        fs::create_dir_all(&crate_dir).unwrap();
+        let manifest = "[package]\nname = \"rqps-model\"\n[dependencies]\nrqps-stats = \"1\"\n";
+        fs::write(crate_dir.join("Cargo.toml"), manifest).unwrap();
+        let mut findings = Vec::new();
+        check_arrows(&dir, &mut findings).unwrap();
+        fs::remove_dir_all(&dir).unwrap();
+        assert_eq!(findings.len(), 1, "{findings:?}");
+        assert!(findings[0].contains("turn the arrow"));
+    }
+}
