@@ -9,7 +9,7 @@ pub mod footnote;
 pub mod group;
 pub mod headline;
 
-use rqps_model::{Group, Label, Run, RunStep, StepKind};
+use rqps_model::{Group, Run, RunStep, StepKind};
 
 pub use cell::{Cell, CellState};
 pub use difference::{Difference, Differences};
@@ -131,11 +131,6 @@ impl<'a> Analysis<'a> {
     #[must_use]
     pub fn base_label(&self) -> &str {
         self.label(self.base)
-    }
-
-    /// The labels of all systems.
-    pub fn labels(&self) -> impl Iterator<Item = &Label> {
-        self.run.systems.iter().map(|s| &s.spec.label)
     }
 
     /// The letters of a cell's footnotes, in order: `ac`.

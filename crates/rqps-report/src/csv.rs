@@ -97,7 +97,7 @@ fn columns() -> Vec<Column> {
         all.push(column(name, meaning, move |r| number(r.cell.per_operation.get(metric))));
     }
     for metric in Metric::ALL {
-        let name = format!("{}_ratio", metric_stem(metric));
+        let name = format!("{}_per_operation_ratio", metric_stem(metric));
         let meaning = format!("{}, / that of the base; 0/0 is 1, x/0 is inf", metric.meaning());
         all.push(column(name, meaning, move |r| {
             number(r.cell.relative.as_ref().and_then(|p| p.get(metric)))
@@ -229,12 +229,16 @@ fn total_columns() -> Vec<Column> {
     };
     vec![
         column(
-            "window_p05",
+            "window_p05_per_s",
             "operations/s that 95% of the 20 ms windows reached",
             windows(|w| w.p05),
         ),
-        column("window_median", "operations/s of the middle window", windows(|w| w.median)),
-        column("window_p95", "operations/s that 5% of the windows exceeded", windows(|w| w.p95)),
+        column("window_median_per_s", "operations/s of the middle window", windows(|w| w.median)),
+        column(
+            "window_p95_per_s",
+            "operations/s that 5% of the windows exceeded",
+            windows(|w| w.p95),
+        ),
         column("measured_s", "measured time of all slices", |r| {
             (r.cell.totals.duration_ns as f64 / 1e9).to_string()
         }),
@@ -249,4 +253,25 @@ fn total_columns() -> Vec<Column> {
             r.cell.database_bytes.map_or_else(String::new, |b| b.to_string())
         }),
     ]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_column_has_the_name_of_another() {
+        let mut names: Vec<String> = columns().into_iter().map(|c| c.name).collect();
+        let n = names.len();
+        names.sort_unstable();
+        names.dedup();
+        assert_eq!(names.len(), n);
+    }
+
+    #[test]
+    fn fields_are_quoted_and_no_formula() {
+        assert_eq!(field("a,\"b\""), "\"a,\"\"b\"\"\"");
+        assert_eq!(words("=1+1"), "'=1+1");
+        assert_eq!(words("scan"), "scan");
+    }
 }

@@ -43,7 +43,8 @@ pub(crate) fn merged(slices: &[Slice]) -> Option<ResponseTimes> {
     let n = all.len();
     let percentile = |p: f64| {
         let n_beyond = n as f64 * (100.0 - p) / 100.0;
-        (n_beyond >= MIN_BEYOND).then(|| all.value_at_percentile(p))
+        // 100 - 99.9 is a little below 0.1 in binary.
+        (n_beyond >= MIN_BEYOND - 1e-6).then(|| all.value_at_percentile(p))
     };
     Some(ResponseTimes {
         n,
@@ -68,4 +69,62 @@ pub(crate) fn unit(smallest_ns: f64) -> (&'static str, f64) {
 /// A percentile's heading: `p99.9`.
 pub(crate) fn heading(percentile: f64) -> String {
     format!("p{percentile}")
+}
+
+#[cfg(test)]
+mod tests {
+    use hdrhistogram::serialization::{Serializer, V2DeflateSerializer};
+
+    use super::*;
+
+    fn slice(times_ns: impl Iterator<Item = u64>) -> Slice {
+        let mut histogram = Histogram::<u64>::new(3).unwrap();
+        times_ns.for_each(|ns| histogram.record(ns).unwrap());
+        let mut response_times = Vec::new();
+        V2DeflateSerializer::new().serialize(&histogram, &mut response_times).unwrap();
+        Slice {
+            idx: 0,
+            start_unix_ms: 0,
+            duration_ns: 1,
+            seed: 0,
+            n_events: 0,
+            n_queries: 0,
+            n_operations: 0,
+            n_rows: 0,
+            errors: Vec::new(),
+            lateness: None,
+            windows: rqps_model::Windows::default(),
+            series: Vec::new(),
+            response_times,
+            usage: rqps_model::Usage::default(),
+            samples: Vec::new(),
+            marks: Vec::new(),
+        }
+    }
+
+    #[test]
+    fn slices_are_merged_and_thin_tails_left_out() {
+        let slices =
+            [slice((1..=5000).map(|i| i * 1000)), slice((5001..=10_000).map(|i| i * 1000))];
+        let times = merged(&slices).unwrap();
+        assert_eq!((times.n, times.min_ns), (10_000, 1000));
+        let near = |p: usize, ns: f64| {
+            let got = times.percentiles_ns[p].unwrap() as f64;
+            assert!((got / ns - 1.0).abs() < 2e-3, "{got} for {ns}");
+        };
+        near(0, 5e6);
+        near(3, 9.9e6);
+        // Exactly ten of 10000 responses lie beyond 99.9%, one beyond 99.99%.
+        near(4, 9.99e6);
+        assert_eq!(times.percentiles_ns[5], None);
+        assert!((times.mean_ns / 5.0005e6 - 1.0).abs() < 2e-3);
+    }
+
+    #[test]
+    fn a_slice_without_histogram_spoils_the_cell() {
+        let mut broken = slice([1000].into_iter());
+        broken.response_times.truncate(8);
+        assert_eq!(merged(&[slice([1000].into_iter()), broken]), None);
+        assert_eq!(merged(&[]), None);
+    }
 }

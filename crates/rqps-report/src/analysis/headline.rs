@@ -112,7 +112,9 @@ fn sentence(analysis: &Analysis<'_>, system_idx: usize, counts: Counts) -> Strin
     match (counts.measured(), counts.slower, counts.faster) {
         (0, ..) => format!("{name} could not be compared with {base} on any step."),
         (_, 0, 0) if counts.unclear == 0 => {
-            let of = if counts.same == counts.total() {
+            let of = if counts.total() == 1 {
+                "its only step".to_owned()
+            } else if counts.same == counts.total() {
                 format!("all {steps}")
             } else {
                 format!("{} of {steps}", counts.same)

@@ -46,7 +46,7 @@ impl Scale {
 
     /// Where a ratio lies, percent of the width; outside the axis below 0 or above 100.
     pub(super) fn percent(self, ratio: f64) -> f64 {
-        let log = ratio.max(1e-9).min(1e9).ln();
+        let log = ratio.clamp(1e-9, 1e9).ln();
         (log - self.low_log) / (self.high_log - self.low_log) * 100.0
     }
 

@@ -1,5 +1,8 @@
 //! Whole reports of runs made by hand: goldens of every format, properties, hostile text.
 
+#![expect(clippy::unwrap_used, reason = "fixtures are test code outside of test functions")]
+
+mod figures;
 mod fixture;
 mod goldens;
 mod properties;

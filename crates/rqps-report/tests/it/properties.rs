@@ -225,19 +225,36 @@ proptest! {
     }
 }
 #[test]
-fn tmp_write() {
-    let w = |n: &str, r: &Run| {
-        std::fs::write(
-            format!("target/{n}.html"),
-            html::render(&Analysis::of(r, 0.05)),
-        )
-        .unwrap()
-    };
-    w("long", &hostile(&"x".repeat(300)));
-    w("script", &hostile(HOSTILE[0]));
-    w("rtl", &hostile(HOSTILE[5]));
-    w("suite", &fixture::suite());
-    let mut none = fixture::demo();
-    none.steps.clear();
-    w("nosteps", &none);
+fn steps_with_several_clients_are_told_apart() {
+    let mut run = fixture::demo();
+    let mut more = run.steps.clone();
+    more.iter_mut().for_each(|s| s.clients = 16);
+    run.steps.extend(more);
+    for step in &mut run.steps {
+        step.info.name =
+            step.info.name.replace("update-index", "points-notcovered-si.pre_range=100");
+    }
+    let analysis = Analysis::of(&run, 0.05);
+    assert!(analysis.steps.iter().any(|s| s.title == "scan, 16 clients"));
+    let out = text::render(&analysis, full());
+    assert!(out.contains("16  points-notcovered-si.pre_range=100\n"), "{out}");
+    assert!(out.lines().all(|l| l.chars().count() <= text::WIDTH));
+    let page = html::render(&analysis);
+    assert!(page.contains(">scan, 16 clients<") && page.contains(">scan, 1 client<"));
+}
+
+/// Five candidates do not fit into one table of 100 columns.
+#[test]
+fn many_candidates_take_several_tables() {
+    let mut run = fixture::demo();
+    for version in ["8.4.6", "9.4.0", "9.5.0"] {
+        run.systems.push(fixture::system(rqps_model::Dbms::Mysql, version));
+    }
+    for step in &mut run.steps {
+        let like = step.systems[2].clone();
+        step.systems.extend([like.clone(), like.clone(), like]);
+    }
+    let out = text::render(&Analysis::of(&run, 0.05), full());
+    assert!(out.lines().all(|l| l.chars().count() <= text::WIDTH));
+    assert!(out.contains("col-6 : my950.small, rQPS"));
 }
