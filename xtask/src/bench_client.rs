@@ -132,7 +132,7 @@ fn one_server(root: &Path, (dbms, version): (Dbms, &str), options: Options) -> R
         anew: true,
         drawn_seed: 1,
     };
-    let mut sandbox = Sandbox::start(&plan, &context, &mut |_| {})?;
+    let sandbox = Sandbox::start(&plan, &context, &mut |_| {})?;
     let endpoint = sandbox.endpoint().clone();
     let measured = match dbms {
         Dbms::Postgres => all_works::<PostgresConnection>(dbms, &endpoint, options),
