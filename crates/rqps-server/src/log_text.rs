@@ -56,7 +56,15 @@ fn quoted_after<'a>(line: &'a str, start: &str, end: char) -> Option<&'a str> {
 /// Whether a server failed because its file system is full: ENOSPC by name or by number (28).
 #[must_use]
 pub fn says_disk_full(log: &str) -> bool {
-    let signs = ["No space left on device", "error number 28 ", "errno: 28", "OS errno 28"];
+    let signs = [
+        "No space left on device",
+        "error number 28 ",
+        "with error 28",
+        "errno: 28",
+        "OS errno 28",
+        // 5.6 reports a short write with the wrong number.
+        "bytes should have been written, only",
+    ];
     signs.iter().any(|sign| log.contains(sign))
 }
 
