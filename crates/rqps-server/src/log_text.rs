@@ -69,11 +69,15 @@ pub fn says_disk_full(log: &str) -> bool {
 }
 
 /// Lines that say that the server took another value than it was given: `option 'x': unsigned
-/// value 1 adjusted to 1024`, `Changed limits: max_open_files: 1024`.
+/// value 1 adjusted to 1024`, `Changed limits: max_open_files: 1024`, and 5.5's `ignoring option
+/// '--x' due to invalid value 'ON'`.
 #[must_use]
 pub fn adjusted_values(log: &str) -> Vec<String> {
     log.lines()
-        .filter(|line| line.contains(" adjusted to ") || line.contains("Changed limits:"))
+        .filter(|line| {
+            let signs = [" adjusted to ", "Changed limits:", "due to invalid value"];
+            signs.iter().any(|sign| line.contains(sign))
+        })
         .map(|line| line.trim().to_owned())
         .collect()
 }
