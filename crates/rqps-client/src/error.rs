@@ -35,9 +35,13 @@ impl ServerError {
     /// The error's class, by number or SQLSTATE.
     ///
     /// Retried are MySQL 1213 (deadlock), 1205 (lock wait timeout), 1020 (record changed) and
-    /// PostgreSQL 40001, 40P01, 23505, 55P03.
+    /// PostgreSQL 40001, 40P01, 23505, 55P03. A server's last words on a connection are a loss of it:
+    /// MySQL 1053 (shutdown), 3169 (session killed), 4031 (idle for too long), MariaDB 1927 (killed).
     #[must_use]
     pub fn class(&self) -> ErrorClass {
+        if matches!(self.errno, 1053 | 1927 | 3169 | 4031) {
+            return ErrorClass::Lost;
+        }
         let retry = match self.errno {
             0 => matches!(self.sqlstate.as_str(), "40001" | "40P01" | "23505" | "55P03"),
             errno => matches!(errno, 1213 | 1205 | 1020),

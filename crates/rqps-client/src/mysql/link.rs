@@ -134,10 +134,11 @@ impl Link {
     #[cold]
     fn send_failed(&mut self, source: io::Error, doing: &'static str) -> Error {
         let timed_out = matches!(source.kind(), io::ErrorKind::WouldBlock);
-        if !timed_out && self.scan(doing).is_ok() {
-            if let Err(error) = self.scanner.outcome() {
-                return error.into();
-            }
+        if !timed_out
+            && self.scan(doing).is_ok()
+            && let Err(error) = self.scanner.outcome()
+        {
+            return error.into();
         }
         io_error(source, doing, self.timeout)
     }

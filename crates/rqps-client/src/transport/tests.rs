@@ -1,4 +1,6 @@
-//! Streams against sockets of this process. TLS is tested against real servers.
+//! Streams against sockets of this process.
+
+mod tls;
 
 use std::net::TcpListener;
 use std::os::unix::net::UnixListener;

@@ -5,6 +5,7 @@
 //! certificate will do: servers that rqps starts make their own on loopback, where encryption is
 //! there for its cost alone.
 
+use std::io;
 use std::net::TcpStream;
 use std::path::Path;
 use std::sync::Arc;
@@ -44,12 +45,21 @@ pub(super) fn handshake(
         ClientConnection::new(Arc::new(config), name).map_err(|error| error.to_string())?;
     let mut stream = StreamOwned::new(connection, socket);
     while stream.conn.is_handshaking() {
-        stream
-            .conn
-            .complete_io(&mut stream.sock)
-            .map_err(|error| format!("the handshake failed: {error}"))?;
+        stream.conn.complete_io(&mut stream.sock).map_err(|error| failed(&error))?;
     }
     Ok(stream)
+}
+
+fn failed(error: &io::Error) -> String {
+    let inner = error.get_ref().and_then(|inner| inner.downcast_ref());
+    let remedy = match inner {
+        Some(rustls::Error::InvalidCertificate(_)) => {
+            " (the file of trusted certificates must hold this server's own, or that of the \
+             authority that issued it for this name)"
+        }
+        _ => "",
+    };
+    format!("the handshake failed: {error}{remedy}")
 }
 
 /// Protocol and cipher suite of a connection: `TLSv1.3 TLS13_AES_256_GCM_SHA384`.

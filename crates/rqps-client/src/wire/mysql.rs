@@ -15,7 +15,7 @@ pub mod result_set;
 pub mod rsa;
 pub mod scan;
 #[cfg(test)]
-mod transcripts;
+pub(crate) mod transcripts;
 
 /// Bytes that the protocol does not allow where they came.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]

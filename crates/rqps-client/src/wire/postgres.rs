@@ -47,12 +47,23 @@ fn bad_length(tag: u8, length: u32) -> Violation {
 ///
 /// Tags of statements that return rows (`SELECT 100`) and that count nothing (`BEGIN`) give 0.
 fn affected(tag: &[u8]) -> u64 {
-    let text = tag.split(|byte| *byte == 0).next().unwrap_or(tag);
-    if [&b"SELECT"[..], b"FETCH", b"MOVE"].iter().any(|verb| text.starts_with(verb)) {
+    let text = tag.strip_suffix(&[0]).unwrap_or(tag);
+    if text.starts_with(b"SELECT") || text.starts_with(b"FETCH") || text.starts_with(b"MOVE") {
         return 0;
     }
-    let digits = text.rsplit(|byte| *byte == b' ').next().unwrap_or(text);
-    std::str::from_utf8(digits).ok().and_then(|digits| digits.parse().ok()).unwrap_or(0)
+    let mut count = 0_u64;
+    let mut weight = 1_u64;
+    for byte in text.iter().rev() {
+        match byte {
+            b'0'..=b'9' => {
+                count = count.saturating_add(u64::from(byte - b'0').saturating_mul(weight));
+                weight = weight.saturating_mul(10);
+            }
+            b' ' => return count,
+            _ => return 0,
+        }
+    }
+    0
 }
 
 #[cfg(test)]

@@ -223,7 +223,8 @@ mod tests {
             let (bytes, next) = execute.encode(&params).unwrap();
             let message = split_message(bytes, 0).unwrap().unwrap();
             assert_eq!((message.n_bytes, message.next_seq), (bytes.len(), next));
-            let mut tail = vec![text.len() as u8];
+            let mut tail = Vec::new();
+            push_lenenc(&mut tail, text.len());
             tail.extend_from_slice(text.as_bytes());
             tail.extend_from_slice(b"\x09\0\0\0");
             assert_eq!(message.payload[12..], tail);

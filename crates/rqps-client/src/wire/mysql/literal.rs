@@ -138,7 +138,7 @@ mod tests {
         let mut out = Vec::new();
         assert_eq!(statement.encode(&mut out, &params, true), Ok(1));
         let sql = b"update t set k=-7, c='a''b' where id=-9223372036854775808";
-        assert_eq!(out[..5], [sql.len() as u8 + 1, 0, 0, 0, 3]);
+        assert_eq!(out[..5], [58, 0, 0, 0, 3]);
         assert_eq!(&out[5..], sql);
     }
 

@@ -6,7 +6,7 @@ use crate::ServerError;
 
 /// An OK packet, or what stands for one at the end of rows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Ok {
+pub struct OkPacket {
     /// Rows changed.
     pub affected: u64,
     /// Status flags, see [`super::status`].
@@ -17,13 +17,13 @@ pub struct Ok {
 ///
 /// # Errors
 /// When it is cut short.
-pub fn parse_ok(payload: &[u8]) -> Result<Ok, Violation> {
+pub fn parse_ok(payload: &[u8]) -> Result<OkPacket, Violation> {
     let mut reader = Reader::new(payload);
     reader.u8("an OK packet")?;
     let affected = reader.lenenc("affected rows")?;
     reader.lenenc("the last insert id")?;
     let status = reader.u16("the status flags")?;
-    Result::Ok(Ok { affected, status })
+    Ok(OkPacket { affected, status })
 }
 
 /// Reads an EOF packet's status flags, header byte (0xFE) included.
@@ -54,7 +54,7 @@ pub fn parse_error(payload: &[u8]) -> Result<ServerError, Violation> {
         Some((b'#', marked)) => marked.split_at_checked(5).unwrap_or((b"", text)),
         _ => (&b""[..], text),
     };
-    Result::Ok(ServerError {
+    Ok(ServerError {
         errno,
         sqlstate: String::from_utf8_lossy(sqlstate).into_owned(),
         message: String::from_utf8_lossy(message).into_owned(),
@@ -79,7 +79,7 @@ mod tests {
     #[test]
     fn ok_packets() {
         let ok = parse_ok(b"\x00\xfc\x00\x01\x05\x02\x00\x01\x00info").unwrap();
-        assert_eq!(ok, Ok { affected: 256, status: 2 });
+        assert_eq!(ok, OkPacket { affected: 256, status: 2 });
         assert_eq!(parse_ok(b"\xfe\x00\x00\x0a\x00\x00\x00").unwrap().status, 10);
         assert!(parse_ok(b"\x00\x01").is_err());
     }

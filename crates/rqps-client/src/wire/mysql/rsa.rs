@@ -105,7 +105,7 @@ fn mask(target: &mut [u8], seed: &[u8]) {
 
 /// A key made for these tests alone.
 #[cfg(test)]
-pub(super) const TEST_KEY: &str = "\
+pub(crate) const TEST_KEY: &str = "\
 -----BEGIN PUBLIC KEY-----
 MIGfMA0GCSqGSIb3DQEBAQUAA4GNADCBiQKBgQDIzP7kQ5jayMzWMEeFLrUckiVg
 T+WVNiTclEPHVXlQDOLeJMxH4AQIHLktVkUPUdPI7v2IXG8mue/faDSusFkhvMVt

@@ -148,7 +148,7 @@ impl Scanner {
         }
     }
 
-    /// Walks over packets that lie whole in `bytes`; then over the head of one that does not.
+    /// Walks over the packets that lie whole in `bytes`, and stops at one that does not.
     #[inline]
     fn walk_whole<'a>(&mut self, bytes: &'a [u8]) -> Result<&'a [u8], Violation> {
         let mut rest = bytes;
@@ -180,11 +180,11 @@ impl Scanner {
         let mut rest = bytes;
         let mut seq = self.seq;
         let mut n_rows = 0;
-        while let Some((&[a, b, c, number], body)) = rest.split_first_chunk::<HEADER>() {
-            let length = u32::from_le_bytes([a, b, c, 0]) as usize;
+        while let Some((&header, body)) = rest.split_first_chunk::<HEADER>() {
+            let length = payload_length(header);
             let Some((payload, after)) = body.split_at_checked(length) else { break };
             let ordinary = payload.first().is_some_and(|&first| first < 0xFE);
-            if number != seq || !ordinary || length == MAX_PAYLOAD {
+            if header[3] != seq || !ordinary || length == MAX_PAYLOAD {
                 break;
             }
             n_rows += 1;

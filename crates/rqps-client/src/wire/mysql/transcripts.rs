@@ -1,6 +1,7 @@
 //! Conversations written down by hand from the protocol's description, for tests.
 
 use super::packet::MAX_PAYLOAD;
+use super::reader::push_lenenc;
 use crate::Outcome;
 
 /// The bytes of one answer, which begins with sequence number 1, and what it amounts to.
@@ -27,11 +28,11 @@ pub(crate) fn packets(first_seq: u8, payloads: &[&[u8]]) -> Vec<u8> {
 }
 
 fn column(name: &[u8], kind: u8) -> Vec<u8> {
-    let mut out = b"\x03def\x06sbtest\x01t\x07sbtest1\x02".to_vec();
-    out[21..22].copy_from_slice(&[name.len() as u8]);
-    out.extend_from_slice(name);
-    out.push(name.len() as u8);
-    out.extend_from_slice(name);
+    let mut out = b"\x03def\x06sbtest\x01t\x07sbtest1".to_vec();
+    for name in [name, name] {
+        push_lenenc(&mut out, name.len());
+        out.extend_from_slice(name);
+    }
     out.extend_from_slice(&[0x0C, 0x2D, 0, 0xFF, 0, 0, 0, kind, 0, 0, 0, 0, 0]);
     out
 }

@@ -11,6 +11,8 @@ use crate::{Outcome, ServerError};
 pub struct Skipper {
     /// Bytes of the current message's body that were not in the input so far.
     body_left: usize,
+    /// Bytes of the last row.
+    row_bytes: usize,
     outcome: Outcome,
     error: Option<Box<ServerError>>,
 }
@@ -34,7 +36,14 @@ impl Skipper {
         let mut at = self.body_left;
         while let Some((tag, end)) = header(input, at)? {
             match tag {
-                b'D' => self.outcome.rows += 1,
+                b'D' => {
+                    self.outcome.rows += 1;
+                    if end - at == self.row_bytes {
+                        at = self.run_of_rows(input, at, end);
+                        continue;
+                    }
+                    self.row_bytes = end - at;
+                }
                 b'C' | b'E' | b'Z' => {
                     let Some(body) = input.get(at + HEADER_BYTES..end) else {
                         // These are short and wanted whole.
@@ -70,6 +79,24 @@ impl Skipper {
     #[must_use]
     pub fn into_error(self) -> Option<ServerError> {
         self.error.map(|error| *error)
+    }
+
+    /// Counts the rows from `end` on that are exactly as long as the one from `at` to `end`, and
+    /// says where they end.
+    ///
+    /// Rows of one result mostly have one length. While the next header is the same bytes again,
+    /// the processor runs ahead on that guess and does not wait for each length to be loaded before
+    /// it knows where the next header is: a row costs half as much.
+    #[inline]
+    fn run_of_rows(&mut self, input: &[u8], at: usize, mut end: usize) -> usize {
+        let Some(last) = input.get(at..).and_then(<[u8]>::first_chunk::<HEADER_BYTES>) else {
+            return end;
+        };
+        while input.get(end..).and_then(<[u8]>::first_chunk) == Some(last) {
+            self.outcome.rows += 1;
+            end += self.row_bytes;
+        }
+        end
     }
 
     #[inline]

@@ -83,6 +83,16 @@ fn rows_are_counted() {
 }
 
 #[test]
+fn rows_of_one_length_are_counted_where_another_follows() {
+    let short = message(b'N', b"as long\0\0");
+    let mut answer = vec![row(&["same"]); 9];
+    answer.push(row(&["another"]));
+    answer.extend(vec![row(&["same"]); 3]);
+    answer.extend([short, row(&["same"]), message(b'C', b"SELECT 14\0"), ready()]);
+    assert_eq!(skip_all_ways(&answer.concat()).unwrap(), Outcome { rows: 14, affected: 0 });
+}
+
+#[test]
 fn changed_rows_are_added_up() {
     let answer = [
         message(b'C', b"INSERT 0 100\0"),
@@ -153,6 +163,7 @@ fn tags_are_counted_as_the_server_means_them() {
         ("SELECT 100", 0),
         ("FETCH 1", 0),
         ("CREATE TABLE", 0),
+        ("UPDATE 99999999999999999999", u64::MAX),
         ("", 0),
     ];
     for (tag, count) in counts {
