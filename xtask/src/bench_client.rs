@@ -16,15 +16,13 @@ use nix::sched::{CpuSet, sched_setaffinity};
 use nix::sys::resource::{Usage, UsageWho, getrusage};
 use nix::sys::time::TimeValLike as _;
 use nix::unistd::Pid;
-use rqps_client::{Address, Connection, Endpoint, MysqlConnection, PostgresConnection, Protocol};
+use rqps_client::{Address, Connection, Endpoint, MysqlConnection, PostgresConnection};
 use rqps_lab::{PlanFile, Sandbox};
 use rqps_load::{Control, Crew, Member, Order, Pace, Stop};
 use rqps_model::Dbms;
-use rqps_workload::{
-    LoadSpec, Program, Size, Suite, SuiteArgs, SysbenchWorker, Worker as _, populate,
-};
+use rqps_workload::{LoadSpec, Program, Size, Suite, SysbenchWorker, Worker as _, populate};
 
-use crate::replay::Recorder;
+use crate::replay::{Framing, Recorder};
 
 /// Rows of the table: all in memory everywhere.
 const ROWS: u64 = 100_000;
@@ -178,14 +176,17 @@ fn all_works<C: Connection + 'static>(
     }
     let suite = Suite::parse(include_str!("bench_client.toml"), "bench_client.toml")?;
     let mut rows = Vec::new();
+    let mut seed = 0;
     for work in &WORKS {
         let program = Program::compile(suite.step(work.step)?, &args, dbms)?;
         let mut rounds = Vec::new();
         for _ in 0..options.rounds {
+            // A new seed each time: an update that writes what is there already changes no row.
+            seed += 2;
             rounds.push([
                 sysbench(dbms, endpoint, work, options.turn)?,
-                ours::<C>(endpoint, &program, options.turn)?,
-                minimal::<C>(endpoint, &program, &args, options.turn)?,
+                ours::<C>(endpoint, &program, options.turn, seed)?,
+                minimal::<C>((dbms, endpoint), &program, options.turn, seed + 1)?,
             ]);
         }
         rows.push(Row { work, rounds });
@@ -238,11 +239,12 @@ fn ours<C: Connection + 'static>(
     endpoint: &Endpoint,
     program: &Arc<Program>,
     turn: Duration,
+    seed: u64,
 ) -> Result<Cost> {
     let mut connection = C::connect(endpoint)?;
-    let worker = SysbenchWorker::new(Arc::clone(program), &mut connection, 0, 1)?;
+    let worker = SysbenchWorker::new(Arc::clone(program), &mut connection, 0, seed)?;
     let mut crew = Crew::start(vec![Member { connection, worker, cpus: Vec::new() }])?;
-    let order = Order { pace: Pace::Closed, stop: Stop::Time(turn), seed: 1 };
+    let order = Order { pace: Pace::Closed, stop: Stop::Time(turn), seed };
     let before = getrusage(UsageWho::RUSAGE_SELF)?;
     let tally = crew.run(&order, || {}, &mut |_| Control::Go)?;
     let after = getrusage(UsageWho::RUSAGE_SELF)?;
@@ -250,19 +252,19 @@ fn ours<C: Connection + 'static>(
 }
 
 fn minimal<C: Connection>(
-    endpoint: &Endpoint,
+    (dbms, endpoint): (Dbms, &Endpoint),
     program: &Arc<Program>,
-    args: &SuiteArgs,
     turn: Duration,
+    seed: u64,
 ) -> Result<Cost> {
-    ensure!(args.protocol == Protocol::Prepared, "the limit is measured with prepared statements");
     let Address::Unix(server) = &endpoint.address else { bail!("the sandbox has no socket") };
+    let framing = if dbms == Dbms::Postgres { Framing::Postgres } else { Framing::Mysql };
     let dir = tempfile::tempdir()?;
     let path = dir.path().join("recorder.sock");
     let recorder = Recorder::listen(&path, server)?;
     let through = Endpoint { address: Address::Unix(path), ..endpoint.clone() };
     let mut connection = C::connect(&through)?;
-    let mut worker = SysbenchWorker::new(Arc::clone(program), &mut connection, 0, 1)?;
+    let mut worker = SysbenchWorker::new(Arc::clone(program), &mut connection, 0, seed)?;
     // The first event teaches the server the parameters' types; the second is what is repeated.
     worker.event(&mut connection, &mut |_| {})?;
     worker.event(&mut connection, &mut |_| {})?;
@@ -274,7 +276,7 @@ fn minimal<C: Connection>(
     let began = Instant::now();
     let mut queries = 0;
     while began.elapsed() < turn {
-        queries += replay.event(&mut buffer)?;
+        queries += replay.event(framing, &mut buffer)?;
     }
     let after = getrusage(UsageWho::RUSAGE_SELF)?;
     cost(&before, &after, queries, queries as f64 / began.elapsed().as_secs_f64())

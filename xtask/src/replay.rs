@@ -1,5 +1,5 @@
-//! The limit of what a client can cost: requests recorded once, sent again and again, answers read
-//! and thrown away unseen.
+//! The limit of what a client can cost: requests recorded once, sent again and again, answers
+//! skipped message by message, as a client must that does not know where an answer ends.
 //!
 //! A proxy on a socket of its own sits between one of our connections and the server while every
 //! request of an event is sent twice. Then the connection is dropped, and the loop goes on with the
@@ -93,6 +93,35 @@ fn record(
     Ok((server, exchanges))
 }
 
+/// How a protocol says how long a message is.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Framing {
+    /// MySQL: three bytes of length, little end first, and a number; then the body.
+    Mysql,
+    /// PostgreSQL: a letter and four bytes of length, big end first, which count themselves.
+    Postgres,
+}
+
+impl Framing {
+    const fn header_bytes(self) -> usize {
+        match self {
+            Self::Mysql => 4,
+            Self::Postgres => 5,
+        }
+    }
+
+    /// Length of the whole message whose header this is.
+    fn message_bytes(self, header: &[u8]) -> usize {
+        match (self, header) {
+            (Self::Mysql, [a, b, c, ..]) => 4 + u32::from_le_bytes([*a, *b, *c, 0]) as usize,
+            (Self::Postgres, [_, a, b, c, d, ..]) => {
+                1 + u32::from_be_bytes([*a, *b, *c, *d]) as usize
+            }
+            _ => 0,
+        }
+    }
+}
+
 /// Recorded exchanges and the socket to send them over again.
 #[derive(Debug)]
 pub(crate) struct Replay {
@@ -108,15 +137,25 @@ impl Replay {
         Ok(())
     }
 
-    /// Sends every request once and reads its answer by length alone; returns the requests sent.
-    pub(crate) fn event(&mut self, buffer: &mut [u8]) -> Result<u64> {
+    /// Sends every request once and skips its answer; returns the requests sent.
+    pub(crate) fn event(&mut self, framing: Framing, buffer: &mut [u8]) -> Result<u64> {
         for exchange in &self.exchanges {
             self.socket.write_all(&exchange.request)?;
             let mut left = exchange.answer_bytes;
+            // Bytes in the buffer, and where in it the next message begins (it may lie beyond).
+            let (mut filled, mut next) = (0, 0);
             while left > 0 {
-                let n = self.socket.read(buffer)?;
+                let n = self.socket.read(&mut buffer[filled..])?;
                 ensure!(n > 0 && n <= left, "an answer has another length than when recorded");
                 left -= n;
+                filled += n;
+                while next + framing.header_bytes() <= filled {
+                    next += framing.message_bytes(&buffer[next..filled]);
+                }
+                let keep = filled.saturating_sub(next);
+                buffer.copy_within(filled - keep..filled, 0);
+                next = next.saturating_sub(filled - keep);
+                filled = keep;
             }
         }
         Ok(self.exchanges.len() as u64)
