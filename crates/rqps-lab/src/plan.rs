@@ -175,7 +175,11 @@ impl SystemFile {
             let what = "engine \"rocksdb\" is not supported yet".to_owned();
             return Err((what, "use innodb".to_owned()));
         }
-        let config = self.config.clone().unwrap_or_else(|| "small".to_owned());
+        let config = match &source {
+            // Not configured by rqps.
+            SystemSource::External { .. } | SystemSource::Builtin => String::new(),
+            _ => self.config.clone().unwrap_or_else(|| "small".to_owned()),
+        };
         let label = match (&self.label, &source) {
             (Some(label), _) if label.trim().is_empty() => {
                 return Err((
@@ -192,6 +196,7 @@ impl SystemFile {
                 Label(format!("{}-{dir}.{}", dbms.letters(), config_name(&config)))
             }
             (None, SystemSource::External { .. }) => Label(format!("{}-external", dbms.letters())),
+            (None, SystemSource::Builtin) => Label(dbms.letters().to_owned()),
         };
         let options = self.options.iter().map(|(k, v)| (k.clone(), v.text())).collect();
         let transport = self.transport.unwrap_or_default();
@@ -199,7 +204,29 @@ impl SystemFile {
         Ok((spec, password_dsn))
     }
 
+    /// The null client is a part of rqps: there is nothing to choose.
+    fn null_source(&self) -> Result<(SystemSource, Dbms, Option<String>), Refusal> {
+        for (key, given) in [
+            ("version", self.version.is_some()),
+            ("basedir", self.basedir.is_some()),
+            ("dsn", self.dsn.is_some()),
+            ("engine", self.engine.is_some()),
+            ("config", self.config.is_some()),
+            ("options", !self.options.is_empty()),
+            ("transport", self.transport.is_some()),
+        ] {
+            if given {
+                let what = format!("dbms \"null\" is a part of rqps and has no {key}");
+                return Err((what, format!("leave out {key}")));
+            }
+        }
+        Ok((SystemSource::Builtin, Dbms::Null, None))
+    }
+
     fn source(&self, dbms: Option<Dbms>) -> Result<(SystemSource, Dbms, Option<String>), Refusal> {
+        if dbms == Some(Dbms::Null) {
+            return self.null_source();
+        }
         let need_dbms = || {
             let what = "dbms is missing".to_owned();
             dbms.ok_or((what, "write dbms = \"mysql\", \"mariadb\" or \"postgres\"".to_owned()))

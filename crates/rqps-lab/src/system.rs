@@ -17,13 +17,19 @@ use rqps_workload::{LoadSpec, SuiteArgs, populate};
 use crate::event::{Event, Listener};
 use crate::measure::Bench;
 use crate::run::Context;
-use crate::{Plan, placement};
+use crate::Plan;
 
 /// How often the samplers look.
 const SAMPLE_EVERY: Duration = Duration::from_secs(1);
 
 /// How long a server may take to stop by itself: a checkpoint of a full buffer pool.
 const STOP_WITHIN: Duration = Duration::from_secs(120);
+
+/// How long a server may take to answer the simplest question before it counts as gone.
+const ANSWER_WITHIN: Duration = Duration::from_secs(60);
+
+/// How long a server that no longer answers is given to end by itself, so that it can be said how.
+const DIE_WITHIN: Duration = Duration::from_secs(10);
 
 /// Lines of a server's log that a failure shows.
 const LOG_LINES: usize = 12;
@@ -48,7 +54,7 @@ impl Installation {
         listen: &mut Listener<'_>,
     ) -> Result<Self> {
         let spec = &plan.systems[idx];
-        if spec.dbms == Dbms::Null {
+        if spec.source == SystemSource::Builtin {
             return Ok(Self::Null);
         }
         if let SystemSource::External { dsn } = &spec.source {
@@ -79,7 +85,9 @@ impl Installation {
                 }
                 found
             }
-            SystemSource::External { .. } => bail!("an external system is not installed"),
+            SystemSource::External { .. } | SystemSource::Builtin => {
+                bail!("{} is not installed by rqps", spec.label)
+            }
         };
         Ok(Self::Local(installed, identity, places))
     }
@@ -133,7 +141,7 @@ pub(crate) struct Up {
     origin: String,
     server: Option<Local>,
     endpoint: Endpoint,
-    admin: Box<dyn Connection>,
+    pub(crate) admin: Box<dyn Connection>,
     samples: Background,
     tables: u32,
 }
@@ -192,8 +200,26 @@ impl Up {
         self.server.as_ref().map(|s| s.running.pid())
     }
 
-    pub(crate) fn is_alive(&self) -> bool {
-        self.server.as_ref().is_none_or(|s| s.running.is_alive())
+    /// Whether the server still answers, asked after something failed. When it does not, this waits
+    /// for its process to end, which comes a moment after its connections break.
+    pub(crate) fn answers(&mut self) -> bool {
+        if self.spec.dbms == Dbms::Null {
+            return true;
+        }
+        let _ = self.admin.set_timeout(Some(ANSWER_WITHIN));
+        let answers = self.admin.query("select 1").is_ok();
+        let _ = self.admin.set_timeout(None);
+        if answers {
+            return true;
+        }
+        let since = Instant::now();
+        while self.server.as_ref().is_some_and(|s| s.running.is_alive())
+            && since.elapsed() < DIE_WITHIN
+        {
+            #[expect(clippy::disallowed_methods, reason = "a process has no timed wait")]
+            std::thread::sleep(Duration::from_millis(10));
+        }
+        false
     }
 
     /// What measuring needs of it.
@@ -232,6 +258,9 @@ impl Up {
     /// Makes room for a suite's tables. On a server of our own, older ones are dropped; on somebody
     /// else's, tables of these names are a reason to stop.
     pub(crate) fn make_room(&mut self, load: &LoadSpec) -> Result<()> {
+        if self.spec.dbms == Dbms::Null {
+            return Ok(());
+        }
         for table in 1..=self.tables.max(load.tables) {
             let ours = self.server.is_some() || table <= self.tables;
             if !ours && self.admin.query(&populate::count_sql(table)).is_ok() {
@@ -241,9 +270,7 @@ impl Up {
                     self.spec.label
                 );
             }
-            if self.spec.dbms != Dbms::Null {
-                self.admin.query(&populate::drop_table_sql(table)).context("drop a table")?;
-            }
+            self.admin.query(&populate::drop_table_sql(table)).context("drop a table")?;
         }
         self.tables = load.tables;
         Ok(())
@@ -338,10 +365,14 @@ fn setup(
     })
 }
 
+/// Adds the server's log to what earlier attempts of the same run left in `to`.
 fn keep_log(instance: &Instance, to: &Path) -> Result<()> {
-    std::fs::copy(instance.log_path(), to)
-        .map(|_| ())
-        .with_context(|| format!("keep the server's log as {}", to.display()))
+    let copy = || -> std::io::Result<()> {
+        let mut log = std::fs::File::open(instance.log_path())?;
+        let mut kept = std::fs::OpenOptions::new().create(true).append(true).open(to)?;
+        std::io::copy(&mut log, &mut kept).map(|_| ())
+    };
+    copy().with_context(|| format!("keep the server's log as {}", to.display()))
 }
 
 fn null_endpoint() -> Endpoint {
@@ -352,74 +383,5 @@ fn null_endpoint() -> Endpoint {
         password: rqps_client::Password::default(),
         database: String::new(),
         connect_timeout: Duration::ZERO,
-    }
-}
-
-/// One server of a plan, up with an empty database, for whatever is not a run.
-pub struct Sandbox {
-    up: Up,
-    name: String,
-    log: PathBuf,
-}
-
-impl std::fmt::Debug for Sandbox {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Sandbox").field("name", &self.name).finish_non_exhaustive()
-    }
-}
-
-impl Sandbox {
-    /// Fetches and starts the plan's first system.
-    ///
-    /// # Errors
-    /// Whatever keeps it from being up.
-    pub fn start(plan: &Plan, context: &Context, listen: &mut Listener<'_>) -> Result<Self> {
-        let installation = Installation::of(plan, 0, context, listen)?;
-        let tag = format!("sandbox-{}", std::process::id());
-        let log = context.temp.join(format!("rqps-{tag}.log"));
-        let up = Up::start(plan, 0, &installation, (context, &tag), listen)?;
-        if let Some(server) = &up.server {
-            let cpus = placement::usable_cpus()?;
-            rqps_server::threads::pin_all(&server.running.processes(), &cpus)?;
-        }
-        let name = match &installation {
-            Installation::Local(installed, ..) => installed.name(),
-            Installation::External(dsn) => dsn.to_string(),
-            Installation::Null => "null".to_owned(),
-        };
-        Ok(Self { up, name, log })
-    }
-
-    /// `MariaDB 10.11.5`.
-    #[must_use]
-    pub fn name(&self) -> String {
-        self.name.clone()
-    }
-
-    /// The server's process id.
-    #[must_use]
-    pub fn pid(&self) -> Option<i32> {
-        self.up.server_pid()
-    }
-
-    /// Where it is.
-    #[must_use]
-    pub fn endpoint(&self) -> &Endpoint {
-        &self.up.endpoint
-    }
-
-    /// A connection to it.
-    pub fn admin(&mut self) -> &mut dyn Connection {
-        self.up.admin.as_mut()
-    }
-
-    /// Stops the server and removes its data.
-    ///
-    /// # Errors
-    /// When it does not stop, or its data cannot be removed.
-    pub fn stop(self) -> Result<()> {
-        let result = self.up.finish(&self.log);
-        let _ = std::fs::remove_file(&self.log);
-        result.map(|_| ())
     }
 }

@@ -118,6 +118,9 @@ pub(crate) fn system_of(text: &str) -> Result<SystemFile> {
     if text.contains("://") {
         return Ok(SystemFile { dsn: Some(text.to_owned()), ..SystemFile::default() });
     }
+    if text == "null" {
+        return Ok(SystemFile { dbms: Some(text.to_owned()), ..SystemFile::default() });
+    }
     let Some((dbms, place)) = text.split_once('@') else {
         bail!(
             "system {text:?} is not DBMS@VERSION (such as mysql@8.0.33), DBMS@DIRECTORY or an address"
