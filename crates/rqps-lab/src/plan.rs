@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use rqps_model::{Dbms, Engine, Label, Placement, Schedule, SystemSource, SystemSpec, Version};
 use rqps_server::{Catalogue, Dsn};
-use rqps_workload::{Form, Size, SuiteArgs};
+use rqps_workload::{Form, Size, SuiteArgs, SuiteError};
 
 mod file;
 
@@ -167,9 +167,9 @@ impl SystemFile {
             None => Engine::Innodb,
         };
         if (dbms == Dbms::Postgres) != (engine == Engine::Heap) {
-            let engines = if dbms == Dbms::Postgres { "heap" } else { "innodb" };
-            let what = format!("engine {:?} is not one of {}", engine.to_string(), dbms.name());
-            return Err((what, format!("write one of: {engines}, or leave it out")));
+            let known = if dbms == Dbms::Postgres { "heap" } else { "innodb" };
+            let what = format!("{} has no engine {:?}", dbms.name(), engine.to_string());
+            return Err((what, format!("write engine = {known:?}, or leave it out")));
         }
         if engine == Engine::Rocksdb {
             let what = "engine \"rocksdb\" is not supported yet".to_owned();
@@ -254,8 +254,13 @@ impl SystemFile {
                 let source = SystemSource::External { dsn: parsed.to_string() };
                 Ok((source, dbms.unwrap_or(parsed.dbms), Some(dsn.clone())))
             }
+            (None, None, None) => {
+                need_dbms()?;
+                let remedy = "write version = \"...\" (see `rqps servers list`), or basedir or dsn";
+                Err(("there is no version, basedir or dsn".to_owned(), remedy.to_owned()))
+            }
             _ => Err((
-                "a system needs exactly one of version, basedir and dsn".into(),
+                "a system has only one of version, basedir and dsn".into(),
                 "keep one of them".into(),
             )),
         }
@@ -330,7 +335,10 @@ impl SuiteFile {
                 })?;
             }
         }
-        args.check().map_err(|e| (e.to_string(), "see `rqps suites show sysbench`".to_owned()))?;
+        args.check().map_err(|error| match error {
+            SuiteError::Argument { key, value, remedy } => (format!("{key} = {value}"), remedy),
+            other => (other.to_string(), "see `rqps suites show sysbench`".to_owned()),
+        })?;
         Ok(SuitePlan {
             name: self.name.clone(),
             kind: self.kind.clone().unwrap_or_else(|| "sysbench".to_owned()),

@@ -8,8 +8,7 @@ use std::time::Duration;
 use anyhow::{Context as _, Result, anyhow, bail};
 use rqps_client::{Connection, MysqlConnection, NullConnection, PostgresConnection};
 use rqps_model::{
-    Dbms, Mark, Run, RunStatus, Schedule, Slice, StepKind, StepOutcome,
-    SystemSource, Usage,
+    Dbms, Mark, Run, RunStatus, Schedule, Slice, StepKind, StepOutcome, SystemSource, Usage,
 };
 use rqps_store::{RunRef, Store};
 use rqps_workload::LoadSpec;
@@ -110,7 +109,9 @@ impl Lab<'_> {
         // Everything is fetched first: a version that cannot be had costs no measured time.
         let mut ready = Vec::new();
         for &idx in &pending {
-            ready.push((idx, Installation::of(self.plan, idx, self.context, self.listen)?));
+            let label = &self.plan.systems[idx].label;
+            let installation = Installation::of(self.plan, idx, self.context, self.listen);
+            ready.push((idx, installation.with_context(|| format!("get {label}"))?));
         }
         for (idx, installation) in ready {
             let label = &self.plan.systems[idx].label;

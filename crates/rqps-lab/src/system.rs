@@ -14,10 +14,10 @@ use rqps_server::{
 };
 use rqps_workload::{LoadSpec, SuiteArgs, populate};
 
+use crate::Plan;
 use crate::event::{Event, Listener};
 use crate::measure::Bench;
 use crate::run::Context;
-use crate::Plan;
 
 /// How often the samplers look.
 const SAMPLE_EVERY: Duration = Duration::from_secs(1);
@@ -72,6 +72,8 @@ impl Installation {
             SystemSource::Catalogue { version } => {
                 let catalogue = Catalogue::builtin()?;
                 let entry = catalogue.find(spec.dbms, version)?;
+                // What is wrong with the configuration is said before anything is fetched.
+                render_config(spec, &entry.version, &places)?;
                 fetch::ensure(&catalogue, entry, &places.cache, &mut watch)?
             }
             SystemSource::Basedir { path } => {
@@ -348,10 +350,7 @@ fn setup(
     (identity, places, name): (&Identity, &Places, &str),
     watch: &mut Watch<'_>,
 ) -> Result<Setup> {
-    let host = rqps_sample::host_info(&places.data).context("read the size of memory")?;
-    let config = Config { base: spec.config.clone(), options: spec.options.clone() };
-    let sizing = Sizing { memory_bytes: host.memory_bytes, systems_up: 1 };
-    let config = profile::render(installed.dbms, &installed.version, &config, sizing)?;
+    let config = render_config(spec, &installed.version, places)?;
     for text in &config.notes {
         (watch.report)(Progress::Note { text });
     }
@@ -363,6 +362,18 @@ fn setup(
         config,
         transport: spec.transport,
     })
+}
+
+/// The configuration of a system for this host.
+fn render_config(
+    spec: &SystemSpec,
+    version: &Version,
+    places: &Places,
+) -> Result<profile::Rendered> {
+    let host = rqps_sample::host_info(&places.data).context("read the size of memory")?;
+    let config = Config { base: spec.config.clone(), options: spec.options.clone() };
+    let sizing = Sizing { memory_bytes: host.memory_bytes, systems_up: 1 };
+    Ok(profile::render(spec.dbms, version, &config, sizing)?)
 }
 
 /// Adds the server's log to what earlier attempts of the same run left in `to`.

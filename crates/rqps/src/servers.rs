@@ -2,7 +2,7 @@
 
 use std::io::{BufRead as _, IsTerminal as _};
 
-use anyhow::{Context as _, Result};
+use anyhow::{Context as _, Result, bail};
 use rqps_client::{Connection, ResultSet};
 use rqps_lab::{Event, Listener, PlanFile};
 use rqps_model::SystemSource;
@@ -80,8 +80,10 @@ fn fetch_plan(
     let context = around.lab();
     let mut lines = Vec::new();
     for (idx, spec) in plan.systems.iter().enumerate() {
-        let installed = rqps_lab::fetch(plan, idx, &context, listen)?;
-        if let (Some(installed), SystemSource::Catalogue { .. }) = (installed, &spec.source) {
+        if !matches!(spec.source, SystemSource::Catalogue { .. }) {
+            bail!("{} is not fetched; name DBMS@VERSION (see `rqps servers list`)", spec.label);
+        }
+        if let Some(installed) = rqps_lab::fetch(plan, idx, &context, listen)? {
             lines.push(format!("{}  {}\n", installed.name(), installed.prefix.display()));
         }
     }

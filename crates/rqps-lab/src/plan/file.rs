@@ -48,7 +48,7 @@ pub struct SystemFile {
     /// Built-in profile or path; `small` when absent.
     pub config: Option<String>,
     /// Single options on top.
-    #[serde(default)]
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub options: BTreeMap<String, OptionValue>,
     /// `socket`, `tcp` or `tls`.
     pub transport: Option<Transport>,
