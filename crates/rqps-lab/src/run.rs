@@ -254,7 +254,8 @@ impl Lab<'_> {
         if outcome == StepOutcome::Done && self.steps[step_idx].step.settle {
             self.settle(idx, step_idx, up)?;
         }
-        let bytes = up.database_bytes()?;
+        let kind = self.steps[step_idx].info.kind;
+        let bytes = up.database_bytes(matches!(kind, StepKind::Load | StepKind::Insert))?;
         self.store.set_outcome(&self.run.id, step_idx, idx, &outcome, bytes)?;
         self.tell_end(idx, step_idx, &outcome);
         let state = &mut self.run.steps[step_idx].systems[idx];

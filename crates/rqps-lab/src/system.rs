@@ -172,7 +172,14 @@ impl Up {
                 let mut watch = Watch { stop: &context.interrupt, report: &mut report };
                 let setup = setup(installed, &spec, (identity, places, name), &mut watch)?;
                 let instance = Instance::create(setup, &mut watch)?;
-                let running = instance.start(None, &mut watch)?;
+                let running = match instance.start(None, &mut watch) {
+                    Ok(running) => running,
+                    Err(error) => {
+                        // The error holds the end of the log; nothing else of it is of use.
+                        let _ = instance.remove();
+                        return Err(error.into());
+                    }
+                };
                 let endpoint = running.endpoint(spec.transport);
                 (Some(Local { running, instance }), endpoint, installed.origin.clone())
             }
@@ -293,9 +300,16 @@ impl Up {
         Ok((!settled.at_rest()).then(|| settled.left.join(", ")))
     }
 
-    /// Size of tables and indexes, bytes.
-    pub(crate) fn database_bytes(&mut self) -> Result<Option<u64>> {
+    /// Size of tables and indexes, bytes. `grown` says that the tables grew since the last time:
+    /// InnoDB accounts for them by its last statistics, which a load leaves at some pages.
+    pub(crate) fn database_bytes(&mut self, grown: bool) -> Result<Option<u64>> {
         let Some(version) = &self.version else { return Ok(None) };
+        if grown && self.spec.dbms.is_mysql_family() {
+            for table in 1..=self.tables {
+                let sql = format!("ANALYZE NO_WRITE_TO_BINLOG TABLE sbtest{table}");
+                self.admin.query(&sql).context("refresh the statistics of a table")?;
+            }
+        }
         Ok(Some(facts::database_bytes(self.spec.dbms, version, self.admin.as_mut())?))
     }
 

@@ -151,11 +151,15 @@ fn answer(connection: &mut dyn Connection, statement: &str) -> Result<()> {
 
 fn shown(result: &ResultSet) -> String {
     if result.columns.is_empty() {
-        return format!("{} rows affected\n", result.affected);
+        return format!("{} affected\n", n_rows(result.affected));
     }
     let cell = |value: &Option<String>| value.clone().unwrap_or_else(|| "NULL".to_owned());
     let rows: Vec<Vec<String>> =
         result.rows.iter().map(|row| row.iter().map(cell).collect()).collect();
     let headings: Vec<&str> = result.columns.iter().map(String::as_str).collect();
-    format!("{}{} rows\n", table(&headings, &rows), result.rows.len())
+    format!("{}{}\n", table(&headings, &rows), n_rows(result.rows.len() as u64))
+}
+
+fn n_rows(n: u64) -> String {
+    format!("{n} row{}", if n == 1 { "" } else { "s" })
 }

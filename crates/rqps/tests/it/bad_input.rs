@@ -243,12 +243,13 @@ fn command_lines() {
 #[test]
 fn references_to_runs() {
     let bench = Bench::new();
-    bench.write("plan.toml", concat!(
-        "name = 'n'\n[[system]]\ndbms = 'null'\n[[suite]]\nrows = 10\nsteps = ['point-query']\n",
-        "seconds = { read = 0.02, warm_up = 0.0 }\n[schedule]\nslices = 1\n",
-    ));
-    for _ in 0..2 {
-        let said = bench.run(&["run", "plan.toml", "--new"]);
+    for name in ["first", "second"] {
+        let plan = format!(
+            "name = {name:?}\n[[system]]\ndbms = 'null'\n[[suite]]\nrows = 10\n\
+             steps = ['point-query']\nseconds = {{ read = 0.02, warm_up = 0 }}\n"
+        );
+        bench.write("plan.toml", &plan);
+        let said = bench.run(&["run", "plan.toml"]);
         assert_eq!(said.code(), 0, "{}", said.stderr);
     }
     let mut text = String::new();
@@ -266,9 +267,9 @@ fn references_to_runs() {
     }
     expect![[r#"
         $ rqps report 1999
-        rqps: error: no run matches "1999"; there are TIME-n, TIME-n
+        rqps: error: no run matches "1999"; there are TIME-second, TIME-first
         $ rqps report 2
-        rqps: error: "2" is the beginning of several runs; write more of one of TIME-n, TIME-n
+        rqps: error: "2" is the beginning of several runs; write more of one of TIME-second, TIME-first
         $ rqps report --bound 90
         rqps: error: bound "90" is not a percentage from 0.1% to 50%
         $ rqps report --format pdf
@@ -279,8 +280,8 @@ fn references_to_runs() {
         $ rqps report -o no/such/file
         rqps: error: write no/such/file: No such file or directory (os error 2)
         $ rqps runs show x
-        rqps: error: no run matches "x"; there are TIME-n, TIME-n
+        rqps: error: no run matches "x"; there are TIME-second, TIME-first
         $ rqps runs rm x
-        rqps: error: no run matches "x"; there are TIME-n, TIME-n
+        rqps: error: no run matches "x"; there are TIME-second, TIME-first
     "#]].assert_eq(&text);
 }

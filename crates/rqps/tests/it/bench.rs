@@ -59,7 +59,12 @@ impl Bench {
 
     fn command(&self, args: &[&str]) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_rqps"));
-        command.args(args).current_dir(self.dir()).env_remove("NO_COLOR").stdin(Stdio::null());
+        command
+            .args(args)
+            .current_dir(self.dir())
+            .env_remove("NO_COLOR")
+            .env_remove("COLUMNS")
+            .stdin(Stdio::null());
         command
     }
 
@@ -127,6 +132,25 @@ impl Bench {
         pids.filter(|&pid| named(pid)).collect()
     }
 
+    /// The one process that has `word` in its command line: a server by its run's id.
+    pub(crate) fn process_of(word: &str) -> i32 {
+        let named = |pid: &i32| {
+            let cmdline = fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();
+            String::from_utf8_lossy(&cmdline).contains(word)
+        };
+        let all: Vec<i32> = Self::processes_of(word).into_iter().filter(named).collect();
+        assert_eq!(all.len(), 1, "{all:?} of {word}");
+        all[0]
+    }
+
+    /// Nothing of a run is left: no process, no data.
+    pub(crate) fn assert_tidy(&self, run_id: &str) {
+        assert_eq!(Self::processes_of(run_id), Vec::<i32>::new(), "processes of {run_id}");
+        let data = fs::read_dir(self.path("rqps-results/data")).unwrap();
+        let left: Vec<_> = data.map(|e| e.unwrap().file_name()).collect();
+        assert!(left.is_empty(), "{left:?} is left of the data");
+    }
+
     /// Waits until no process names `word` any more.
     pub(crate) fn await_no_process(word: &str) {
         let since = Instant::now();
@@ -138,18 +162,6 @@ impl Bench {
             assert!(since.elapsed() < DEADLINE, "{left:?} of {word} are left");
             pause();
         }
-    }
-}
-
-/// Waits until `probe` gives something.
-pub(crate) fn await_some<T>(what: &str, mut probe: impl FnMut() -> Option<T>) -> T {
-    let since = Instant::now();
-    loop {
-        if let Some(value) = probe() {
-            return value;
-        }
-        assert!(since.elapsed() < DEADLINE, "{what} never came");
-        pause();
     }
 }
 
