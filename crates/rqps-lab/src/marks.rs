@@ -10,6 +10,10 @@ const CLIENT_BOUND_PCT: u64 = 80;
 /// Steal above this share of the host's CPU time marks the slice, percent.
 const STEAL_PCT: u64 = 2;
 
+/// CPU of processes that have no part in the run above this share of the host's CPU time marks the
+/// slice, percent. An idle host's own services stay well below it.
+const OTHERS_PCT: u64 = 4;
+
 /// The marks of one slice with `clients` client threads.
 #[must_use]
 pub fn of_slice(tally: &Tally, usage: &Usage, clients: u32) -> Vec<Mark> {
@@ -40,6 +44,15 @@ pub fn of_slice(tally: &Tally, usage: &Usage, clients: u32) -> Vec<Mark> {
     {
         marks.push(Mark::Steal { pct });
     }
+    if let Some(server) = &usage.server {
+        let ours_ns = server.cpu_total_ns + usage.client.cpu_total_ns;
+        let others_ns = (host.cpu_user_ns + host.cpu_system_ns).saturating_sub(ours_ns);
+        if let Some(pct) = percent(others_ns, host_ns)
+            && u64::from(pct) >= OTHERS_PCT
+        {
+            marks.push(Mark::OtherProcesses { pct });
+        }
+    }
     let pages = host.swap_in_pages + host.swap_out_pages;
     if pages > 0 {
         marks.push(Mark::Swapped { pages });
@@ -69,6 +82,7 @@ mod tests {
         let usage = Usage {
             wall_ns: second,
             client: ProcessCounters { cpu_total_ns: second * 9 / 10, ..Default::default() },
+            server: Some(ProcessCounters::default()),
             host: HostCounters {
                 n_cpus: 2,
                 cpu_user_ns: second,
@@ -86,9 +100,11 @@ mod tests {
                 Mark::Errors { n: 1 },
                 Mark::ClientBound { pct: 90 },
                 Mark::Steal { pct: 4 },
+                // 1 s of user time less the client's 0.9 s, of 2.1 s in all.
+                Mark::OtherProcesses { pct: 4 },
                 Mark::Swapped { pages: 3 },
             ]
         );
-        assert!(of_slice(&tally, &usage, 2).len() == 3, "two threads could have had twice the CPU");
+        assert!(of_slice(&tally, &usage, 2).len() == 4, "two threads could have had twice the CPU");
     }
 }

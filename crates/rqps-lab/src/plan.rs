@@ -73,8 +73,9 @@ pub struct SuitePlan {
     pub args: SuiteArgs,
 }
 
-/// Slices per step when the plan does not say: the fewest whose interval is of use.
-pub const DEFAULT_SLICES: u32 = 3;
+/// Slices per step when the plan does not say. For the same time in all, six give an interval about
+/// half as wide as three do: t falls from 2.8 (4 degrees of freedom) to 2.2 (10).
+pub const DEFAULT_SLICES: u32 = 6;
 
 impl PlanFile {
     /// Reads a plan's text.

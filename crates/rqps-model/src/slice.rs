@@ -86,6 +86,11 @@ pub enum Mark {
         /// Share of all CPU time, percent.
         pct: u32,
     },
+    /// Processes that have no part in the run used the host's CPUs.
+    OtherProcesses {
+        /// Share of all CPU time, percent.
+        pct: u32,
+    },
     /// Pages were swapped.
     Swapped {
         /// Pages in and out.

@@ -84,7 +84,7 @@ pub enum Error {
     },
     /// Not enough space.
     #[error(
-        "no space left for {path}: {}{free_mb} MB are free; free some, or choose another directory",
+        "no space left for {path}: {}{free_mb} MB are free now; free some, or choose another directory",
         if *needed_mb > 0 { format!("{needed_mb} MB are needed, ") } else { String::new() }
     )]
     DiskFull {

@@ -73,7 +73,7 @@ pub fn session_facts(
                 'character_set_connection', 'character_set_results', 'character_set_database', \
                 'collation_connection', 'collation_database', 'autocommit', 'sql_mode', \
                 'transaction_isolation', 'tx_isolation', 'default_storage_engine', \
-                'optimizer_switch', 'big_tables', 'unique_checks', 'foreign_key_checks')";
+                'big_tables', 'unique_checks', 'foreign_key_checks')";
             for (name, value) in pairs(query(connection, doing, sql)?) {
                 // One name for it, whatever the version calls it.
                 let name =

@@ -26,7 +26,7 @@ use crate::places::{hex, short_hash};
 use crate::profile::Rendered;
 use crate::running::RunningServer;
 use crate::watch::{Progress, Watch};
-use crate::{Error, certificate, mysql, postgres, start};
+use crate::{Error, certificate, disk, mysql, postgres, start};
 
 /// The file that marks a directory as ours.
 pub(crate) const MARKER: &str = "rqps-instance.json";
@@ -53,6 +53,9 @@ pub struct Setup {
     /// How the benchmark reaches it; `tls` makes it offer TLS, the others make it not.
     pub transport: Transport,
 }
+
+/// What the smallest new data directory takes, bytes: MySQL 8.0's, without its redo.
+const MIN_FREE: u64 = 200_000_000;
 
 /// The marker's content.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -84,6 +87,7 @@ impl Instance {
     /// [`Error::UnknownOption`] and [`Error::InitFailed`] when the server refuses.
     pub fn create(setup: Setup, watch: &mut Watch<'_>) -> Result<Self, Error> {
         clear(&setup.dir)?;
+        disk::require(&setup.dir, MIN_FREE)?;
         let identity = &setup.identity;
         make_private(&setup.dir, identity)?;
         let mut marker = Marker {

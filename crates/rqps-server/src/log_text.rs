@@ -56,16 +56,28 @@ fn quoted_after<'a>(line: &'a str, start: &str, end: char) -> Option<&'a str> {
 /// Whether a server failed because its file system is full: ENOSPC by name or by number (28).
 #[must_use]
 pub fn says_disk_full(log: &str) -> bool {
-    let signs = ["No space left on device", "error number 28 ", "errno: 28", "OS errno 28"];
+    let signs = [
+        "No space left on device",
+        "error number 28 ",
+        "with error 28",
+        "errno: 28",
+        "OS errno 28",
+        // 5.6 reports a short write with the wrong number.
+        "bytes should have been written, only",
+    ];
     signs.iter().any(|sign| log.contains(sign))
 }
 
 /// Lines that say that the server took another value than it was given: `option 'x': unsigned
-/// value 1 adjusted to 1024`, `Changed limits: max_open_files: 1024`.
+/// value 1 adjusted to 1024`, `Changed limits: max_open_files: 1024`, and 5.5's `ignoring option
+/// '--x' due to invalid value 'ON'`.
 #[must_use]
 pub fn adjusted_values(log: &str) -> Vec<String> {
     log.lines()
-        .filter(|line| line.contains(" adjusted to ") || line.contains("Changed limits:"))
+        .filter(|line| {
+            let signs = [" adjusted to ", "Changed limits:", "due to invalid value"];
+            signs.iter().any(|sign| line.contains(sign))
+        })
         .map(|line| line.trim().to_owned())
         .collect()
 }

@@ -222,18 +222,22 @@ fn accounts(instance: &Instance) -> String {
         lines.push(format!("CREATE USER '{USER}'@'{host}' IDENTIFIED BY '{password}';"));
         lines.push(format!("GRANT ALL PRIVILEGES ON *.* TO '{USER}'@'{host}' WITH GRANT OPTION;"));
     }
-    let modern = match installed.dbms {
-        Dbms::Mysql => installed.version.at_least(&[5, 7]),
-        _ => installed.version.at_least(&[10, 4]),
-    };
-    if modern {
-        for host in ["localhost", "127.0.0.1", "::1"] {
-            lines.push(format!("DROP USER IF EXISTS 'root'@'{host}';"));
+    let everybody_else = match installed.dbms {
+        Dbms::Mysql if installed.version.at_least(&[5, 7]) => {
+            &["DROP USER IF EXISTS 'root'@'localhost';"][..]
         }
-    } else {
-        lines.push("DELETE FROM mysql.user WHERE User IN ('', 'root');".to_owned());
-        lines.push("DELETE FROM mysql.db WHERE User = '';".to_owned());
-    }
+        // Its scripts make root@HOSTNAME as well, which only the table itself knows.
+        Dbms::Mariadb if installed.version.at_least(&[10, 4]) => &[
+            "DELETE FROM mysql.global_priv WHERE User IN ('', 'root');",
+            "DELETE FROM mysql.proxies_priv;",
+        ],
+        _ => &[
+            "DELETE FROM mysql.user WHERE User IN ('', 'root');",
+            "DELETE FROM mysql.db WHERE User = '';",
+            "DELETE FROM mysql.proxies_priv;",
+        ],
+    };
+    lines.extend(everybody_else.iter().map(|line| (*line).to_owned()));
     lines.push(format!("CREATE DATABASE {DATABASE};"));
     lines.push(String::new());
     lines.join("\n")

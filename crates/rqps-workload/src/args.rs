@@ -87,12 +87,12 @@ impl SuiteArgs {
 /// Ready-made arguments.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub enum Size {
-    /// One table of 100,000 rows and slices of 2 s: a whole suite in minutes.
+    /// One table of 100,000 rows and slices of 1 s: a whole suite in minutes.
     #[default]
     Tiny,
-    /// One table of 1,000,000 rows and slices of 20 s.
+    /// One table of 1,000,000 rows and slices of 10 s.
     Small,
-    /// Four tables of 5,000,000 rows and slices of 60 s: the field's times.
+    /// Four tables of 5,000,000 rows and slices of 10 s: with six of them, the field's minute.
     Medium,
 }
 
@@ -101,9 +101,9 @@ impl Size {
     #[must_use]
     pub fn args(self) -> SuiteArgs {
         let (tables, rows, slice_s, warm_up_s, fixed_s) = match self {
-            Self::Tiny => (1, 100_000, 2, 1, 3),
-            Self::Small => (1, 1_000_000, 20, 5, 20),
-            Self::Medium => (4, 5_000_000, 60, 5, 60),
+            Self::Tiny => (1, 100_000, 1, 1, 3),
+            Self::Small => (1, 1_000_000, 10, 5, 20),
+            Self::Medium => (4, 5_000_000, 10, 5, 60),
         };
         let slice = Duration::from_secs(slice_s);
         SuiteArgs {

@@ -30,6 +30,13 @@ impl Difference {
     }
 }
 
+impl Difference {
+    /// Whether it only says in which directory an instance lives: every value is an absolute path.
+    fn is_path(&self) -> bool {
+        self.values.iter().flatten().all(|value| value.starts_with('/'))
+    }
+}
+
 /// All differences between the systems of a run.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Differences {
@@ -90,17 +97,25 @@ impl Differences {
         let all = |facts: fn(&RunSystem) -> &BTreeMap<String, String>| {
             systems.iter().map(facts).collect::<Vec<_>>()
         };
-        let settings = differing(&all(|s| &s.settings), false);
+        let mut settings = differing(&all(|s| &s.settings), false);
+        // Logging in happens before anything is measured; a fact that only some versions have is a
+        // difference of versions, not of what the sessions were told to do.
+        let (login, session): (Vec<Difference>, Vec<Difference>) =
+            differing(&all(|s| &s.session), false)
+                .into_iter()
+                .filter(|d| d.values.iter().all(Option::is_some))
+                .partition(|d| d.name == "auth");
+        settings.extend(login);
         let n_asked = systems.iter().filter(|s| !s.settings.is_empty()).count();
         let n_all = settings.len();
         let told: Vec<Difference> =
-            settings.into_iter().filter(|d| !is_of_the_instance(&d.name)).collect();
+            settings.into_iter().filter(|d| !is_of_the_instance(&d.name) && !d.is_path()).collect();
         let n_left_out = n_all - told.len();
         let (settings, partial) = told
             .into_iter()
             .partition(|d| d.values.iter().filter(|v| v.is_some()).count() >= n_asked);
         Self {
-            session: differing(&all(|s| &s.session), false),
+            session,
             options: differing(&all(|s| &s.spec.options), true),
             settings,
             partial,
@@ -125,7 +140,7 @@ fn differing(facts: &[&BTreeMap<String, String>], from_plan: bool) -> Vec<Differ
     let differs = |name: &String| {
         let mut asked = facts.iter().filter(|f| from_plan || !f.is_empty()).map(|f| f.get(name));
         let first = asked.next();
-        asked.any(|value| Some(value) != first)
+        asked.any(|value| !first.is_some_and(|first| same(first, value)))
     };
     names
         .into_iter()
@@ -135,6 +150,16 @@ fn differing(facts: &[&BTreeMap<String, String>], from_plan: bool) -> Vec<Differ
             values: facts.iter().map(|f| f.get(name).cloned()).collect(),
         })
         .collect()
+}
+
+/// Whether two values say the same: `ON` and `on`, `90` and `90.000000`.
+fn same(a: Option<&String>, b: Option<&String>) -> bool {
+    let (Some(a), Some(b)) = (a, b) else { return a.is_none() && b.is_none() };
+    if a.eq_ignore_ascii_case(b) {
+        return true;
+    }
+    // Versions write one number in several ways; the values themselves are exact.
+    matches!((a.parse::<f64>(), b.parse::<f64>()), (Ok(a), Ok(b)) if a.total_cmp(&b).is_eq())
 }
 
 #[cfg(test)]
@@ -150,6 +175,16 @@ mod tests {
         let (a, b) = (facts(&[("x", "1"), ("y", "1")]), facts(&[("x", "1"), ("z", "1")]));
         let names: Vec<String> = differing(&[&a, &b], false).into_iter().map(|d| d.name).collect();
         assert_eq!(names, ["y", "z"]);
+    }
+
+    #[test]
+    fn ways_to_write_a_value_are_no_difference() {
+        let (a, b) = (
+            facts(&[("x", "90"), ("y", "ON"), ("z", "4")]),
+            facts(&[("x", "90.000000"), ("y", "on"), ("z", "04.1")]),
+        );
+        let names: Vec<String> = differing(&[&a, &b], false).into_iter().map(|d| d.name).collect();
+        assert_eq!(names, ["z"]);
     }
 
     #[test]

@@ -30,6 +30,8 @@ pub enum FootnoteKind {
     RateMissed,
     /// CPU taken by the hypervisor.
     Steal,
+    /// CPU used by processes that have no part in the run.
+    OtherProcesses,
     /// Swapping.
     Swapped,
     /// The run was resumed before the step.
@@ -54,6 +56,7 @@ impl FootnoteKind {
             Self::NotSettled => "background work of the server was not at rest before the step",
             Self::RateMissed => "the rate that was set was not held",
             Self::Steal => "the hypervisor took CPU from this host",
+            Self::OtherProcesses => "other processes used this host's CPUs",
             Self::Swapped => "the host swapped",
             Self::Resumed => "the run was interrupted and resumed before this step",
             Self::Incomplete => "fewer slices than planned",
@@ -73,6 +76,7 @@ impl FootnoteKind {
             Self::NotSettled => "not-settled",
             Self::RateMissed => "rate-missed",
             Self::Steal => "steal",
+            Self::OtherProcesses => "other-processes",
             Self::Swapped => "swapped",
             Self::Resumed => "resumed",
             Self::Incomplete => "incomplete",
@@ -145,6 +149,12 @@ impl Book {
         }) {
             out.push(self.mark(FootnoteKind::Steal, format!("{pct}% of all CPU time")));
         }
+        if let Some(pct) = most(|m| match m {
+            Mark::OtherProcesses { pct } => Some(u64::from(*pct)),
+            _ => None,
+        }) {
+            out.push(self.mark(FootnoteKind::OtherProcesses, format!("{pct}% of all CPU time")));
+        }
         let sum = |f: fn(&Mark) -> Option<u64>| all().filter_map(f).reduce(u64::saturating_add);
         if let Some(n) =
             sum(|m| if let Mark::RateMissed { n_missed } = m { Some(*n_missed) } else { None })
@@ -163,6 +173,7 @@ impl Book {
                 Mark::Errors { .. }
                 | Mark::ClientBound { .. }
                 | Mark::Steal { .. }
+                | Mark::OtherProcesses { .. }
                 | Mark::RateMissed { .. }
                 | Mark::Swapped { .. }
                 | Mark::Failed { .. } => continue,

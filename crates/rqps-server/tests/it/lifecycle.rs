@@ -34,6 +34,11 @@ fn a_server_lives_and_leaves_nothing() {
             user.clone_into(&mut endpoint.user);
             assert!(connect(dbms, &endpoint).is_err(), "{user} gets in");
         }
+        if dbms.is_mysql_family() {
+            let sql = "select distinct user from mysql.user where user in ('', 'root', 'rqps')";
+            let users = server.connect().unwrap().query(sql).unwrap();
+            assert_eq!(users.rows, [[Some("rqps".to_owned())]]);
+        }
         runs_as_it_should(pid, bench.identity.uid.as_raw());
         assert!(server.data_dir_bytes() > 1_000_000);
         assert_eq!(server.stop(STOP).unwrap(), Stopped::Clean);

@@ -196,7 +196,7 @@ pub(crate) fn slice(d: &mut Draw, idx: u32) -> Slice {
 }
 
 fn mark(d: &mut Draw) -> Mark {
-    match d.below(9) {
+    match d.below(10) {
         0 => Mark::Errors { n: d.count() },
         1 => Mark::Failed { reason: d.text() },
         2 => Mark::ClientBound { pct: d.small() },
@@ -205,6 +205,7 @@ fn mark(d: &mut Draw) -> Mark {
         5 => Mark::Steal { pct: d.small() },
         6 => Mark::Swapped { pages: d.count() },
         7 => Mark::Resumed,
+        8 => Mark::OtherProcesses { pct: d.small() },
         _ => Mark::Note { text: d.text() },
     }
 }

@@ -23,7 +23,11 @@ fn load(spec: &LoadSpec, n_loaders: u32) -> (BTreeMap<String, String>, Vec<Strin
         let mut connection = Recorder::server();
         let mut n_rows = 0;
         for part in &parts {
-            populate_table_part(&mut connection, spec, part, &mut |n| n_rows += n).unwrap();
+            populate_table_part(&mut connection, spec, part, &mut |n| {
+                n_rows += n;
+                true
+            })
+            .unwrap();
         }
         let expected: u64 = parts.iter().map(|part| part.ids.end() - part.ids.start() + 1).sum();
         assert_eq!(n_rows, expected);
@@ -99,13 +103,13 @@ fn deadlocks_are_retried_and_other_errors_are_not() {
     let spec = spec(Dbms::Mysql, 1, 10);
     let part = TablePart { table: 1, ids: 1..=10 };
     let mut connection = Recorder { failures: vec![error(1213); 3], ..Recorder::server() };
-    populate_table_part(&mut connection, &spec, &part, &mut |_| ()).unwrap();
+    populate_table_part(&mut connection, &spec, &part, &mut |_| true).unwrap();
     assert_eq!(connection.log.len(), 4);
     let mut connection = Recorder { failures: vec![error(1114)], ..Recorder::server() };
-    assert!(populate_table_part(&mut connection, &spec, &part, &mut |_| ()).is_err());
+    assert!(populate_table_part(&mut connection, &spec, &part, &mut |_| true).is_err());
     assert_eq!(connection.log.len(), 1);
     let mut connection = Recorder { failures: vec![error(1205); 30], ..Recorder::server() };
-    assert!(populate_table_part(&mut connection, &spec, &part, &mut |_| ()).is_err());
+    assert!(populate_table_part(&mut connection, &spec, &part, &mut |_| true).is_err());
     assert_eq!(connection.log.len(), 10);
 }
 
