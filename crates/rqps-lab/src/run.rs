@@ -144,9 +144,9 @@ impl Lab<'_> {
                 }
                 Ok(())
             }
-            // A dead server is the cause of what was seen, and its log reads best at the end.
+            // What the server tells is the cause of what was seen, and its log reads best at the end.
             Err(error) => Err(match up.abandon(&log) {
-                Some(death) => anyhow!(death).context(format!("{error:#}")),
+                Some(cause) => anyhow!(cause).context(format!("{error:#}")),
                 None => error,
             }),
         }
@@ -245,7 +245,8 @@ impl Lab<'_> {
                 if is_load
                     || self.context.interrupt.load(Ordering::Relaxed)
                     || error.downcast_ref::<rqps_store::Error>().is_some()
-                    || !up.answers() =>
+                    || !up.answers()
+                    || up.is_out_of_space() =>
             {
                 return Err(error.context(format!("step {}", self.steps[step_idx].info.name)));
             }

@@ -8,6 +8,7 @@ use anyhow::{Context as _, Result, bail};
 use rqps_client::{Connection, Endpoint};
 use rqps_model::{Dbms, RunSystem, SystemSource, SystemSpec, Version};
 use rqps_sample::{Background, Sampler, Target};
+use rqps_server::log_text::says_disk_full;
 use rqps_server::{
     Catalogue, Config, Dsn, Identity, Installed, Instance, Places, Progress, RunningServer, Setup,
     Sizing, Stopped, Watch, Wishes, connect, facts, fetch, places, profile, settle,
@@ -338,22 +339,37 @@ impl Up {
         })
     }
 
-    /// Ends the server after a failure; gives how it had ended and the end of its log, when it had
-    /// died by itself.
+    /// Whether the server has said that there is no space left for its data.
+    pub(crate) fn is_out_of_space(&self) -> bool {
+        self.server.as_ref().is_some_and(|s| says_disk_full(&s.running.log_since_start()))
+    }
+
+    /// Ends the server after a failure; gives what the server's end or its log tell of the cause.
     pub(crate) fn abandon(self, log: &Path) -> Option<String> {
+        let full = self.is_out_of_space();
         let Self { server, admin, samples, .. } = self;
         drop(samples.finish());
         drop(admin);
         let Local { running, instance } = server?;
-        let death = running.end().map(|end| {
-            let tail = running.log_tail(LOG_LINES);
-            format!("{} died ({end}); the end of its log:\n{tail}", running.name())
-        });
+        let name = running.name().to_owned();
+        let space = format!(
+            "no space is left for the data of {name} in {}; free some, or name another directory \
+             with --results",
+            running.data_dir().display()
+        );
+        let cause = match running.end() {
+            Some(end) => {
+                let space = if full { format!("{space}; ") } else { String::new() };
+                let tail = running.log_tail(LOG_LINES);
+                Some(format!("{space}{name} died ({end}); the end of its log:\n{tail}"))
+            }
+            None => full.then_some(space),
+        };
         // The failure that led here is what the user needs to hear of, not a second one.
         let _ = running.stop(STOP_WITHIN);
         let _ = keep_log(&instance, log);
         let _ = instance.remove();
-        death
+        cause
     }
 }
 

@@ -1,8 +1,11 @@
 //! `rqps servers`: the catalogue, fetching, and a shell on a fresh server.
 
 use std::io::{BufRead as _, IsTerminal as _};
+use std::sync::atomic::Ordering;
+use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
+use std::time::Duration;
 
-use anyhow::{Context as _, Result, bail};
+use anyhow::{Context as _, Result, bail, ensure};
 use rqps_client::{Connection, ResultSet};
 use rqps_lab::{Event, Listener, PlanFile};
 use rqps_model::SystemSource;
@@ -107,20 +110,19 @@ fn shell(system: &str, around: &Surroundings) -> Result<()> {
     result
 }
 
+/// How long an interrupt may stay unseen while nothing is typed.
+const LOOK_EVERY: Duration = Duration::from_millis(200);
+
 /// Reads statements from standard input, each ended by `;` at the end of a line.
 fn converse(connection: &mut dyn Connection, around: &Surroundings) -> Result<()> {
     let prompt = std::io::stdin().is_terminal();
     let mut statement = String::new();
-    let mut lines = std::io::stdin().lock().lines();
+    let lines = typed_lines();
     loop {
         if prompt {
             crate::prompt(if statement.is_empty() { "rqps> " } else { "   -> " });
         }
-        if around.interrupt.load(std::sync::atomic::Ordering::Relaxed) {
-            return Ok(());
-        }
-        let Some(line) = lines.next() else { break };
-        let line = line.context("read standard input")?;
+        let Some(line) = next_line(&lines, around)? else { break };
         if statement.is_empty() && matches!(line.trim(), "quit" | "exit" | "\\q") {
             return Ok(());
         }
@@ -134,6 +136,34 @@ fn converse(connection: &mut dyn Connection, around: &Surroundings) -> Result<()
         answer(connection, &statement)?;
     }
     Ok(())
+}
+
+/// The lines of standard input, read by a thread of their own: a read cannot be interrupted.
+fn typed_lines() -> Receiver<std::io::Result<String>> {
+    let (sender, lines) = channel();
+    std::thread::spawn(move || {
+        for line in std::io::stdin().lock().lines() {
+            if sender.send(line).is_err() {
+                return;
+            }
+        }
+    });
+    lines
+}
+
+/// The next line; `None` at the end of the input.
+fn next_line(
+    lines: &Receiver<std::io::Result<String>>,
+    around: &Surroundings,
+) -> Result<Option<String>> {
+    loop {
+        ensure!(!around.interrupt.load(Ordering::Relaxed), "interrupted");
+        match lines.recv_timeout(LOOK_EVERY) {
+            Ok(line) => return line.map(Some).context("read standard input"),
+            Err(RecvTimeoutError::Timeout) => {}
+            Err(RecvTimeoutError::Disconnected) => return Ok(None),
+        }
+    }
 }
 
 /// Carries out one statement. A server's refusal is shown and is no reason to stop; a lost

@@ -1,6 +1,6 @@
 //! Bad input: each ends with exit code 2 and one message that names the value and the remedy.
 
-use expect_test::expect;
+use expect_test::{expect, expect_file};
 
 use crate::bench::Bench;
 
@@ -60,103 +60,7 @@ fn plans() {
         bench.write("plan.toml", plan);
         text.push_str(&refused(&bench, &format!("# {what}"), &["run", "plan.toml"]));
     }
-    expect![[r##"
-        # not TOML
-        rqps: error: plan.toml: TOML parse error at line 1, column 8
-          |
-        1 | name = 
-          |        ^
-        string values must be quoted, expected literal string
-        # nothing in it
-        rqps: error: plan.toml: no [[system]]; name at least one system
-        # unknown key
-        rqps: error: plan.toml: TOML parse error at line 4, column 1
-          |
-        4 | colour = 'red'
-          | ^^^^^^
-        unknown field `colour`, expected one of `label`, `dbms`, `version`, `basedir`, `dsn`, `engine`, `config`, `options`, `transport`
-        # unknown dbms
-        rqps: error: plan.toml: system 1: unknown dbms "oracle" (known: mysql, mariadb, postgres, null); write one of them
-        # unknown version
-        rqps: error: plan.toml: system 1: mysql 5.6.99 is not in the catalogue; the nearest are 5.5.34, 5.6.14, 8.0.33 (or give basedir = "DIR" for a server that is installed); see `rqps servers list`
-        # no version
-        rqps: error: plan.toml: system 1: "latest" is not a server version (expected numbers such as 8.0.33, 11.4.5, 17.4); see `rqps servers list`
-        # no source
-        rqps: error: plan.toml: system 1: there is no version, basedir or dsn; write version = "..." (see `rqps servers list`), or basedir or dsn
-        # no dbms
-        rqps: error: plan.toml: system 1: dbms is missing; write dbms = "mysql", "mariadb" or "postgres"
-        # two sources
-        rqps: error: plan.toml: system 1: a system has only one of version, basedir and dsn; keep one of them
-        # unknown engine
-        rqps: error: plan.toml: system 1: unknown engine "myisam" (known: innodb, rocksdb, heap); write one of them
-        # wrong engine
-        rqps: error: plan.toml: system 1: PostgreSQL has no engine "innodb"; write engine = "heap", or leave it out
-        # engine to come
-        rqps: error: plan.toml: system 1: engine "rocksdb" is not supported yet; use innodb
-        # unknown transport
-        rqps: error: plan.toml: TOML parse error at line 4, column 13
-          |
-        4 | transport = 'pipe'
-          |             ^^^^^^
-        unknown variant `pipe`, expected one of `socket`, `tcp`, `tls`
-        # unreadable config
-        run TIME-pg180.such: 39 steps
-        rqps: error: get pg180.such: config "no/such.conf" is neither a built-in profile (small) nor a readable file: No such file or directory (os error 2)
-        # null with a version
-        rqps: error: plan.toml: system 1: dbms "null" is a part of rqps and has no version; leave out version
-        # basedir without a server
-        run TIME-my-fd.small: 39 steps
-        rqps: error: get my-fd.small: no server found in /proc/self/fd: looked for mysqld, mariadbd and postgres in bin and sbin
-        # unknown scheme
-        rqps: error: plan.toml: system 1: dsn "oracle://scott:...@host/db": unknown scheme "oracle" (expected mysql://USER:PASSWORD@HOST:PORT/DATABASE?socket=PATH); write mysql://user:password@host:port/db
-        # nobody answers
-        run TIME-my-external: 39 steps
-        rqps: error: measure my-external: open a connection to MySQL: connect to 127.0.0.1:1: Connection refused (os error 111)
-        # configured dsn
-        rqps: error: plan.toml: system 1: a server given by dsn is not configured by rqps; leave out config and options
-        # two of one label
-        rqps: error: plan.toml: two systems have the label "null"; give each a `label` of its own
-        # unknown base
-        rqps: error: plan.toml: base "x" is no system's label; write one of: null
-        # unknown suite
-        rqps: error: read suite "tpcc" (known: sysbench, or the path of a suite file): No such file or directory (os error 2)
-        # unknown step
-        rqps: error: no step of suite sysbench is named "piont-query" (near: point-query, point-query.pre, insert)
-        # unknown size
-        rqps: error: plan.toml: unknown size "huge" (known: tiny, small, medium); write one of them
-        # unknown form
-        rqps: error: plan.toml: form "long" is not known; write "short" or "full"
-        # no clients
-        rqps: error: plan.toml: clients = []; give at least one number of clients
-        # zero clients
-        rqps: error: plan.toml: clients = 0; give numbers from 1 on
-        # negative clients
-        rqps: error: plan.toml: TOML parse error at line 4, column 12
-          |
-        4 | clients = [-1]
-          |            ^^
-        invalid value: integer `-1`, expected u32
-        # negative seconds
-        rqps: error: plan.toml: seconds.read = -1 is no time; write a number of seconds, 0 or more
-        # zero seconds
-        rqps: error: plan.toml: seconds.write = 0; give a time above zero
-        # no rows
-        rqps: error: plan.toml: rows = 0; give 1 to 2147483647 rows per table
-        # rows as a word
-        rqps: error: plan.toml: TOML parse error at line 4, column 8
-          |
-        4 | rows = 'many'
-          |        ^^^^^^
-        invalid type: string "many", expected u64
-        # two suites of no name
-        rqps: error: plan.toml: two suites have the same name, or none; give each [[suite]] a `name` of its own
-        # unknown placement
-        rqps: error: plan.toml: unknown placement "best" (known: auto, free, split, paired); write one of them
-        # unknown mode
-        rqps: error: plan.toml: schedule mode "random" is not known; write mode = "sequential", or leave it out
-        # no slices
-        rqps: error: plan.toml: slices = 0 is out of range; write 1 to 1000
-    "##]].assert_eq(&text);
+    expect_file!["../data/bad_plans.out"].assert_eq(&text);
     // None of them left a run behind.
     assert_eq!(bench.json(&["runs", "list", "--json"]), serde_json::json!([]));
 }

@@ -82,7 +82,13 @@ impl Bench {
 
     /// Starts a command and reads what it says on standard error.
     pub(crate) fn spawn(&self, args: &[&str]) -> Running {
+        self.spawn_with_input(args, Stdio::null())
+    }
+
+    /// The same with something on its standard input.
+    pub(crate) fn spawn_with_input(&self, args: &[&str], input: impl Into<Stdio>) -> Running {
         let mut command = self.command(args);
+        command.stdin(input);
         let mut child = command.stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
         let stderr = child.stderr.take().unwrap();
         let (sender, lines) = channel();

@@ -5,20 +5,23 @@ use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use crate::bench::{Bench, assert_complete};
+use crate::bench::{Bench, assert_complete, for_each_server};
 
 /// A file system of a few megabytes; only root can have one.
 struct Small(PathBuf);
 
 impl Small {
-    fn mount(at: &Path) -> Option<Self> {
+    fn mount(at: &Path, size_mb: u32) -> Option<Self> {
         fs::create_dir(at).unwrap();
         let output = Command::new("mount")
-            .args(["-t", "tmpfs", "-o", "size=8m,mode=755", "rqps-test"])
+            .args(["-t", "tmpfs", "-o", &format!("size={size_mb}m,mode=755"), "rqps-test"])
             .arg(at)
-            .output()
-            .ok()?;
-        output.status.success().then(|| Self(at.to_owned()))
+            .output();
+        if output.is_ok_and(|output| output.status.success()) {
+            return Some(Self(at.to_owned()));
+        }
+        eprintln!("NOT RUN: a full disk takes the right to mount a small one, which root has");
+        None
     }
 
     /// Leaves not one byte.
@@ -41,10 +44,7 @@ impl Drop for Small {
 #[test]
 fn what_was_measured_survives_a_full_disk() {
     let bench = Bench::new();
-    let Some(small) = Small::mount(&bench.path("rqps-results")) else {
-        eprintln!("NOT RUN: a full disk takes the right to mount a small one, which root has");
-        return;
-    };
+    let Some(small) = Small::mount(&bench.path("rqps-results"), 8) else { return };
     bench.write(
         "plan.toml",
         "name = 'full'\n[[system]]\ndbms = 'null'\n[[suite]]\nrows = 1000\n\
@@ -82,4 +82,25 @@ fn what_was_measured_survives_a_full_disk() {
     let after = bench.latest();
     assert_eq!(after["id"], before["id"]);
     assert_complete(&after, 3);
+}
+
+#[test]
+fn a_server_without_space_is_told_as_that() {
+    for_each_server(|dbms, version| {
+        let bench = Bench::new();
+        let Some(_small) = Small::mount(&bench.path("rqps-results"), 60) else { return };
+        bench.write(
+            "plan.toml",
+            &format!(
+                "[[system]]\ndbms = {dbms:?}\nversion = {version:?}\n[[suite]]\nrows = 1_000_000\n"
+            ),
+        );
+        let said = bench.run(&["run", "plan.toml"]);
+        assert_eq!(said.code(), 2, "{}", said.stderr);
+        assert!(!said.stderr.contains("FAILED"), "{}", said.stderr);
+        let message = &said.stderr[said.stderr.find("rqps: error: ").unwrap()..];
+        assert!(message.lines().next().unwrap().contains("no space "), "{message}");
+        assert!(message.contains("; free some, or "), "{message}");
+        bench.assert_tidy(&bench.dir().display().to_string());
+    });
 }

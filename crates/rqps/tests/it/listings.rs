@@ -1,6 +1,9 @@
 //! Listings, help, and a shell on a server.
 
+use std::os::fd::OwnedFd;
+
 use expect_test::expect;
+use nix::sys::signal::Signal;
 
 use crate::bench::{Bench, for_each_server};
 
@@ -61,6 +64,21 @@ fn a_shell_takes_statements_and_leaves_nothing() {
         assert!(!std::path::Path::new("/proc").join(pid).exists(), "{pid} is left");
         bench.assert_tidy(&bench.dir().display().to_string());
     });
+}
+
+#[test]
+fn a_shell_ends_when_it_is_interrupted() {
+    let bench = Bench::new();
+    // The test holds the other end, so the input never ends.
+    let (_other_end, input) = std::os::unix::net::UnixStream::pair().unwrap();
+    let mut running =
+        bench.spawn_with_input(&["servers", "shell", "postgres@11.22"], OwnedFd::from(input));
+    running.await_line(" is up (process ");
+    running.signal(Signal::SIGINT);
+    let said = running.finish();
+    assert_eq!(said.code(), 130, "{}", said.stderr);
+    assert!(said.stderr.ends_with("rqps: interrupted\n"), "{}", said.stderr);
+    bench.assert_tidy(&bench.dir().display().to_string());
 }
 
 #[test]
