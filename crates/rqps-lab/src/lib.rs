@@ -3,6 +3,7 @@
 //! It prints nothing and computes no statistics: progress goes to a listener as events, slices go to
 //! the store as they end.
 
+mod begin;
 mod event;
 pub mod marks;
 mod measure;
@@ -11,10 +12,12 @@ pub mod plan;
 mod populate;
 mod run;
 mod run_id;
+mod sandbox;
 pub mod steps;
 mod system;
 
 pub use event::{Event, Listener};
 pub use plan::{Plan, PlanError, PlanFile};
 pub use run::{Context, run};
-pub use system::{Sandbox, fetch_only as fetch, places};
+pub use sandbox::Sandbox;
+pub use system::{fetch_only as fetch, places};

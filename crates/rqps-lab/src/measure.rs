@@ -3,7 +3,7 @@
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use anyhow::{Context as _, Result};
+use anyhow::{Context as _, Result, ensure};
 use rqps_client::{Connection, Endpoint};
 use rqps_load::{Control, Crew, CrewError, Live, Member, Order, Pace, Stop, Tally};
 use rqps_model::{Dbms, Mark, Placement, Sample, Slice, StepKind, Usage};
@@ -72,6 +72,8 @@ pub(crate) fn step<C: Connection + 'static>(
     }
     let n_slices = if planned.info.kind == StepKind::WarmUp { 1 } else { wanted.n_slices };
     for idx in wanted.from..n_slices {
+        // A short slice ends before anybody has asked whether to stop it.
+        ensure!(!bench.interrupt.load(Ordering::Relaxed), "interrupted");
         let stop = Stop::Time(planned.step.slice_time(&planned.args));
         let order = Order { pace: Pace::Closed, stop, seed: mix(wanted.seed, u64::from(idx) + 1) };
         let slice = measured(&mut crew, &order, (bench, idx), planned, listen)?;

@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use rqps_model::{Dbms, Engine, Label, Placement, Schedule, SystemSource, SystemSpec, Version};
 use rqps_server::{Catalogue, Dsn};
-use rqps_workload::{Form, Size, SuiteArgs};
+use rqps_workload::{Form, Size, SuiteArgs, SuiteError};
 
 mod file;
 
@@ -168,15 +168,19 @@ impl SystemFile {
             None => Engine::Innodb,
         };
         if (dbms == Dbms::Postgres) != (engine == Engine::Heap) {
-            let engines = if dbms == Dbms::Postgres { "heap" } else { "innodb" };
-            let what = format!("engine {:?} is not one of {}", engine.to_string(), dbms.name());
-            return Err((what, format!("write one of: {engines}, or leave it out")));
+            let known = if dbms == Dbms::Postgres { "heap" } else { "innodb" };
+            let what = format!("{} has no engine {:?}", dbms.name(), engine.to_string());
+            return Err((what, format!("write engine = {known:?}, or leave it out")));
         }
         if engine == Engine::Rocksdb {
             let what = "engine \"rocksdb\" is not supported yet".to_owned();
             return Err((what, "use innodb".to_owned()));
         }
-        let config = self.config.clone().unwrap_or_else(|| "small".to_owned());
+        let config = match &source {
+            // Not configured by rqps.
+            SystemSource::External { .. } | SystemSource::Builtin => String::new(),
+            _ => self.config.clone().unwrap_or_else(|| "small".to_owned()),
+        };
         let label = match (&self.label, &source) {
             (Some(label), _) if label.trim().is_empty() => {
                 return Err((
@@ -193,6 +197,7 @@ impl SystemFile {
                 Label(format!("{}-{dir}.{}", dbms.letters(), config_name(&config)))
             }
             (None, SystemSource::External { .. }) => Label(format!("{}-external", dbms.letters())),
+            (None, SystemSource::Builtin) => Label(dbms.letters().to_owned()),
         };
         let options = self.options.iter().map(|(k, v)| (k.clone(), v.text())).collect();
         let transport = self.transport.unwrap_or_default();
@@ -200,7 +205,29 @@ impl SystemFile {
         Ok((spec, password_dsn))
     }
 
+    /// The null client is a part of rqps: there is nothing to choose.
+    fn null_source(&self) -> Result<(SystemSource, Dbms, Option<String>), Refusal> {
+        for (key, given) in [
+            ("version", self.version.is_some()),
+            ("basedir", self.basedir.is_some()),
+            ("dsn", self.dsn.is_some()),
+            ("engine", self.engine.is_some()),
+            ("config", self.config.is_some()),
+            ("options", !self.options.is_empty()),
+            ("transport", self.transport.is_some()),
+        ] {
+            if given {
+                let what = format!("dbms \"null\" is a part of rqps and has no {key}");
+                return Err((what, format!("leave out {key}")));
+            }
+        }
+        Ok((SystemSource::Builtin, Dbms::Null, None))
+    }
+
     fn source(&self, dbms: Option<Dbms>) -> Result<(SystemSource, Dbms, Option<String>), Refusal> {
+        if dbms == Some(Dbms::Null) {
+            return self.null_source();
+        }
         let need_dbms = || {
             let what = "dbms is missing".to_owned();
             dbms.ok_or((what, "write dbms = \"mysql\", \"mariadb\" or \"postgres\"".to_owned()))
@@ -228,8 +255,13 @@ impl SystemFile {
                 let source = SystemSource::External { dsn: parsed.to_string() };
                 Ok((source, dbms.unwrap_or(parsed.dbms), Some(dsn.clone())))
             }
+            (None, None, None) => {
+                need_dbms()?;
+                let remedy = "write version = \"...\" (see `rqps servers list`), or basedir or dsn";
+                Err(("there is no version, basedir or dsn".to_owned(), remedy.to_owned()))
+            }
             _ => Err((
-                "a system needs exactly one of version, basedir and dsn".into(),
+                "a system has only one of version, basedir and dsn".into(),
                 "keep one of them".into(),
             )),
         }
@@ -304,7 +336,10 @@ impl SuiteFile {
                 })?;
             }
         }
-        args.check().map_err(|e| (e.to_string(), "see `rqps suites show sysbench`".to_owned()))?;
+        args.check().map_err(|error| match error {
+            SuiteError::Argument { key, value, remedy } => (format!("{key} = {value}"), remedy),
+            other => (other.to_string(), "see `rqps suites show sysbench`".to_owned()),
+        })?;
         Ok(SuitePlan {
             name: self.name.clone(),
             kind: self.kind.clone().unwrap_or_else(|| "sysbench".to_owned()),

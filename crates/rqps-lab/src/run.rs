@@ -8,10 +8,9 @@ use std::time::Duration;
 use anyhow::{Context as _, Result, anyhow, bail};
 use rqps_client::{Connection, MysqlConnection, NullConnection, PostgresConnection};
 use rqps_model::{
-    Dbms, Mark, Run, RunStatus, RunStep, RunSystem, Schedule, Slice, StepKind, StepOutcome,
-    SystemSource, Usage,
+    Dbms, Mark, Run, RunStatus, Schedule, Slice, StepKind, StepOutcome, SystemSource, Usage,
 };
-use rqps_store::{RunLock, Store};
+use rqps_store::{RunRef, Store};
 use rqps_workload::LoadSpec;
 
 use crate::event::{Event, Listener};
@@ -19,7 +18,7 @@ use crate::measure::{self, ANSWER_TIMEOUT, Wanted, mix, slice_of, unix_ms};
 use crate::populate;
 use crate::steps::{self, PlannedStep};
 use crate::system::{Installation, Up};
-use crate::{Plan, marks, placement, run_id};
+use crate::{Plan, begin, marks, placement};
 
 /// What a run needs beside its plan.
 #[derive(Debug, Clone)]
@@ -72,7 +71,7 @@ pub fn run<'a>(
     let all_local = plan.systems.iter().all(|s| !matches!(s.source, SystemSource::External { .. }));
     let steps = steps::of_plan(plan, &cpus, all_local)?;
     let Schedule::Sequential { slices: n_slices } = plan.schedule;
-    let (run, _lock) = open_run(plan, &steps, store, context)?;
+    let (run, lock) = begin::run(plan, &steps, store, context)?;
     let id = run.id.clone();
     let n_done = done(&run);
     let n_steps = steps.len() * plan.systems.len();
@@ -85,7 +84,13 @@ pub fn run<'a>(
         Err(_) if context.interrupt.load(Ordering::Relaxed) => RunStatus::Interrupted,
         Err(_) => RunStatus::Failed,
     };
-    let ended = lab.store.set_run_status(&id, status, Some(unix_ms()));
+    let ended = if result.is_err() && lab.nothing_known() {
+        // A run without a server that was ever up has nothing to keep and nothing to go on with.
+        drop(lock);
+        store.remove_run(&RunRef::Id(id.clone())).map(|_| ())
+    } else {
+        store.set_run_status(&id, status, Some(unix_ms()))
+    };
     result?;
     ended?;
     (lab.listen)(Event::RunEnded { run: &id });
@@ -97,61 +102,6 @@ fn done(run: &Run) -> usize {
     states.filter(|s| s.outcome != StepOutcome::Pending).count()
 }
 
-/// The unfinished run of the same plan by the same version of rqps, or a new one.
-fn open_run(
-    plan: &Plan,
-    steps: &[PlannedStep],
-    store: &Store,
-    context: &Context,
-) -> Result<(Run, RunLock)> {
-    let text = plan.to_toml();
-    if !context.anew
-        && let Some(run) = store.select_latest_unfinished(&text)?
-        && run.rqps_version == context.rqps_version
-        && run.steps.len() == steps.len()
-    {
-        let lock = store.lock_run(&run.id)?;
-        store.mark_resumed(&run.id)?;
-        return Ok((run, lock));
-    }
-    let started_unix_ms = unix_ms();
-    let taken = store.list_runs()?;
-    let host = rqps_sample::host_info(&context.results).context("describe this host")?;
-    let systems: Vec<RunSystem> = plan
-        .systems
-        .iter()
-        .map(|spec| RunSystem {
-            spec: spec.clone(),
-            version: None,
-            version_text: String::new(),
-            origin: String::new(),
-            settings: std::collections::BTreeMap::new(),
-            session: std::collections::BTreeMap::new(),
-        })
-        .collect();
-    let pending: Vec<RunStep> = steps.iter().map(|s| s.pending(systems.len())).collect();
-    let run = Run {
-        id: run_id::of(started_unix_ms, &plan.name, |id| taken.iter().any(|run| run.id == id)),
-        name: plan.name.clone(),
-        status: RunStatus::Running,
-        started_unix_ms,
-        finished_unix_ms: None,
-        n_resumed: 0,
-        rqps_version: context.rqps_version.clone(),
-        command_line: context.command_line.clone(),
-        plan: text,
-        seed: plan.seed.unwrap_or(context.drawn_seed),
-        schedule: plan.schedule,
-        host,
-        base: plan.base,
-        systems,
-        steps: pending,
-    };
-    store.create_run(&run)?;
-    let lock = store.lock_run(&run.id)?;
-    Ok((run, lock))
-}
-
 impl Lab<'_> {
     fn all_systems(&mut self) -> Result<()> {
         let pending: Vec<usize> =
@@ -159,13 +109,19 @@ impl Lab<'_> {
         // Everything is fetched first: a version that cannot be had costs no measured time.
         let mut ready = Vec::new();
         for &idx in &pending {
-            ready.push((idx, Installation::of(self.plan, idx, self.context, self.listen)?));
+            let label = &self.plan.systems[idx].label;
+            let installation = Installation::of(self.plan, idx, self.context, self.listen);
+            ready.push((idx, installation.with_context(|| format!("get {label}"))?));
         }
         for (idx, installation) in ready {
             let label = &self.plan.systems[idx].label;
             self.one_system(idx, &installation).with_context(|| format!("measure {label}"))?;
         }
         Ok(())
+    }
+
+    fn nothing_known(&self) -> bool {
+        self.run.systems.iter().all(|system| system.version_text.is_empty())
     }
 
     fn has_pending(&self, system_idx: usize) -> bool {
@@ -177,6 +133,8 @@ impl Lab<'_> {
         let name = format!("{}-{idx}", self.run.id);
         let mut up = Up::start(self.plan, idx, installation, (self.context, &name), self.listen)?;
         let result = self.with_server(idx, &mut up);
+        // What failed may have failed because the server died, which shows a moment later.
+        let _ = result.is_err() && up.answers();
         let label = &self.plan.systems[idx].label;
         (self.listen)(Event::Preparing { label, doing: "stop" });
         match result {
@@ -186,8 +144,9 @@ impl Lab<'_> {
                 }
                 Ok(())
             }
+            // What the server tells is the cause of what was seen, and its log reads best at the end.
             Err(error) => Err(match up.abandon(&log) {
-                Some(death) => error.context(death),
+                Some(cause) => anyhow!(cause).context(format!("{error:#}")),
                 None => error,
             }),
         }
@@ -269,7 +228,8 @@ impl Lab<'_> {
         up: &mut Up,
         marks: Vec<Mark>,
     ) -> Result<()> {
-        let measured = if self.steps[step_idx].info.kind == StepKind::Load {
+        let is_load = self.steps[step_idx].info.kind == StepKind::Load;
+        let measured = if is_load {
             self.load(idx, step_idx, up).and_then(|slice| {
                 let slice = Slice { marks: [marks, slice.marks.clone()].concat(), ..slice };
                 self.keep(idx, step_idx, slice)
@@ -279,36 +239,30 @@ impl Lab<'_> {
         };
         let outcome = match measured {
             Ok(()) => StepOutcome::Done,
-            // What is not the step's own fault ends the run; the step stays pending.
+            // What is not the step's own fault ends the run; the step stays pending. So does a
+            // load: without its tables no step after it means anything.
             Err(error)
-                if self.context.interrupt.load(Ordering::Relaxed)
-                    || error.downcast_ref::<rqps_store::Error>().is_some() =>
+                if is_load
+                    || self.context.interrupt.load(Ordering::Relaxed)
+                    || error.downcast_ref::<rqps_store::Error>().is_some()
+                    || !up.answers()
+                    || up.is_out_of_space() =>
             {
-                return Err(error);
-            }
-            Err(error) if !up.is_alive() => {
-                return Err(error.context(format!(
-                    "the server died in step {}",
-                    self.steps[step_idx].info.name
-                )));
+                return Err(error.context(format!("step {}", self.steps[step_idx].info.name)));
             }
             Err(error) => StepOutcome::Failed { reason: format!("{error:#}") },
         };
         if outcome == StepOutcome::Done && self.steps[step_idx].step.settle {
             self.settle(idx, step_idx, up)?;
         }
-        let bytes = up.database_bytes()?;
+        let kind = self.steps[step_idx].info.kind;
+        let bytes = up.database_bytes(matches!(kind, StepKind::Load | StepKind::Insert))?;
         self.store.set_outcome(&self.run.id, step_idx, idx, &outcome, bytes)?;
         self.tell_end(idx, step_idx, &outcome);
-        let failed_load = matches!(outcome, StepOutcome::Failed { .. })
-            && self.steps[step_idx].info.kind == StepKind::Load;
         let state = &mut self.run.steps[step_idx].systems[idx];
-        state.outcome = outcome.clone();
+        state.outcome = outcome;
         state.database_bytes = bytes;
-        match outcome {
-            StepOutcome::Failed { reason } if failed_load => bail!("the load failed: {reason}"),
-            _ => Ok(()),
-        }
+        Ok(())
     }
 
     fn tell_end(&mut self, idx: usize, step_idx: usize, outcome: &StepOutcome) {
@@ -331,7 +285,11 @@ impl Lab<'_> {
         });
     }
 
+    /// Stores a load's slice, unless an attempt that was interrupted while it settled has done so.
     fn keep(&mut self, idx: usize, step_idx: usize, slice: Slice) -> Result<()> {
+        if !self.run.steps[step_idx].systems[idx].slices.is_empty() {
+            return Ok(());
+        }
         self.store.insert_slice(&self.run.id, step_idx, idx, &slice)?;
         self.run.steps[step_idx].systems[idx].slices.push(slice);
         Ok(())

@@ -8,22 +8,29 @@ use anyhow::{Context as _, Result, bail};
 use rqps_client::{Connection, Endpoint};
 use rqps_model::{Dbms, RunSystem, SystemSource, SystemSpec, Version};
 use rqps_sample::{Background, Sampler, Target};
+use rqps_server::log_text::says_disk_full;
 use rqps_server::{
     Catalogue, Config, Dsn, Identity, Installed, Instance, Places, Progress, RunningServer, Setup,
     Sizing, Stopped, Watch, Wishes, connect, facts, fetch, places, profile, settle,
 };
 use rqps_workload::{LoadSpec, SuiteArgs, populate};
 
+use crate::Plan;
 use crate::event::{Event, Listener};
 use crate::measure::Bench;
 use crate::run::Context;
-use crate::{Plan, placement};
 
 /// How often the samplers look.
 const SAMPLE_EVERY: Duration = Duration::from_secs(1);
 
 /// How long a server may take to stop by itself: a checkpoint of a full buffer pool.
 const STOP_WITHIN: Duration = Duration::from_secs(120);
+
+/// How long a server may take to answer the simplest question before it counts as gone.
+const ANSWER_WITHIN: Duration = Duration::from_secs(60);
+
+/// How long a server that no longer answers is given to end by itself, so that it can be said how.
+const DIE_WITHIN: Duration = Duration::from_secs(10);
 
 /// Lines of a server's log that a failure shows.
 const LOG_LINES: usize = 12;
@@ -48,7 +55,7 @@ impl Installation {
         listen: &mut Listener<'_>,
     ) -> Result<Self> {
         let spec = &plan.systems[idx];
-        if spec.dbms == Dbms::Null {
+        if spec.source == SystemSource::Builtin {
             return Ok(Self::Null);
         }
         if let SystemSource::External { dsn } = &spec.source {
@@ -66,6 +73,8 @@ impl Installation {
             SystemSource::Catalogue { version } => {
                 let catalogue = Catalogue::builtin()?;
                 let entry = catalogue.find(spec.dbms, version)?;
+                // What is wrong with the configuration is said before anything is fetched.
+                render_config(spec, &entry.version, &places)?;
                 fetch::ensure(&catalogue, entry, &places.cache, &mut watch)?
             }
             SystemSource::Basedir { path } => {
@@ -79,7 +88,9 @@ impl Installation {
                 }
                 found
             }
-            SystemSource::External { .. } => bail!("an external system is not installed"),
+            SystemSource::External { .. } | SystemSource::Builtin => {
+                bail!("{} is not installed by rqps", spec.label)
+            }
         };
         Ok(Self::Local(installed, identity, places))
     }
@@ -133,7 +144,7 @@ pub(crate) struct Up {
     origin: String,
     server: Option<Local>,
     endpoint: Endpoint,
-    admin: Box<dyn Connection>,
+    pub(crate) admin: Box<dyn Connection>,
     samples: Background,
     tables: u32,
 }
@@ -162,7 +173,14 @@ impl Up {
                 let mut watch = Watch { stop: &context.interrupt, report: &mut report };
                 let setup = setup(installed, &spec, (identity, places, name), &mut watch)?;
                 let instance = Instance::create(setup, &mut watch)?;
-                let running = instance.start(None, &mut watch)?;
+                let running = match instance.start(None, &mut watch) {
+                    Ok(running) => running,
+                    Err(error) => {
+                        // The error holds the end of the log; nothing else of it is of use.
+                        let _ = instance.remove();
+                        return Err(error.into());
+                    }
+                };
                 let endpoint = running.endpoint(spec.transport);
                 (Some(Local { running, instance }), endpoint, installed.origin.clone())
             }
@@ -192,8 +210,26 @@ impl Up {
         self.server.as_ref().map(|s| s.running.pid())
     }
 
-    pub(crate) fn is_alive(&self) -> bool {
-        self.server.as_ref().is_none_or(|s| s.running.is_alive())
+    /// Whether the server still answers, asked after something failed. When it does not, this waits
+    /// for its process to end, which comes a moment after its connections break.
+    pub(crate) fn answers(&mut self) -> bool {
+        if self.spec.dbms == Dbms::Null {
+            return true;
+        }
+        let _ = self.admin.set_timeout(Some(ANSWER_WITHIN));
+        let answers = self.admin.query("select 1").is_ok();
+        let _ = self.admin.set_timeout(None);
+        if answers {
+            return true;
+        }
+        let since = Instant::now();
+        while self.server.as_ref().is_some_and(|s| s.running.is_alive())
+            && since.elapsed() < DIE_WITHIN
+        {
+            #[expect(clippy::disallowed_methods, reason = "a process has no timed wait")]
+            std::thread::sleep(Duration::from_millis(10));
+        }
+        false
     }
 
     /// What measuring needs of it.
@@ -232,6 +268,9 @@ impl Up {
     /// Makes room for a suite's tables. On a server of our own, older ones are dropped; on somebody
     /// else's, tables of these names are a reason to stop.
     pub(crate) fn make_room(&mut self, load: &LoadSpec) -> Result<()> {
+        if self.spec.dbms == Dbms::Null {
+            return Ok(());
+        }
         for table in 1..=self.tables.max(load.tables) {
             let ours = self.server.is_some() || table <= self.tables;
             if !ours && self.admin.query(&populate::count_sql(table)).is_ok() {
@@ -241,9 +280,7 @@ impl Up {
                     self.spec.label
                 );
             }
-            if self.spec.dbms != Dbms::Null {
-                self.admin.query(&populate::drop_table_sql(table)).context("drop a table")?;
-            }
+            self.admin.query(&populate::drop_table_sql(table)).context("drop a table")?;
         }
         self.tables = load.tables;
         Ok(())
@@ -264,9 +301,16 @@ impl Up {
         Ok((!settled.at_rest()).then(|| settled.left.join(", ")))
     }
 
-    /// Size of tables and indexes, bytes.
-    pub(crate) fn database_bytes(&mut self) -> Result<Option<u64>> {
+    /// Size of tables and indexes, bytes. `grown` says that the tables grew since the last time:
+    /// InnoDB accounts for them by its last statistics, which a load leaves at some pages.
+    pub(crate) fn database_bytes(&mut self, grown: bool) -> Result<Option<u64>> {
         let Some(version) = &self.version else { return Ok(None) };
+        if grown && self.spec.dbms.is_mysql_family() {
+            for table in 1..=self.tables {
+                let sql = format!("ANALYZE NO_WRITE_TO_BINLOG TABLE sbtest{table}");
+                self.admin.query(&sql).context("refresh the statistics of a table")?;
+            }
+        }
         Ok(Some(facts::database_bytes(self.spec.dbms, version, self.admin.as_mut())?))
     }
 
@@ -295,22 +339,37 @@ impl Up {
         })
     }
 
-    /// Ends the server after a failure; gives how it had ended and the end of its log, when it had
-    /// died by itself.
+    /// Whether the server has said that there is no space left for its data.
+    pub(crate) fn is_out_of_space(&self) -> bool {
+        self.server.as_ref().is_some_and(|s| says_disk_full(&s.running.log_since_start()))
+    }
+
+    /// Ends the server after a failure; gives what the server's end or its log tell of the cause.
     pub(crate) fn abandon(self, log: &Path) -> Option<String> {
+        let full = self.is_out_of_space();
         let Self { server, admin, samples, .. } = self;
         drop(samples.finish());
         drop(admin);
         let Local { running, instance } = server?;
-        let death = running.end().map(|end| {
-            let tail = running.log_tail(LOG_LINES);
-            format!("{} died ({end}); the end of its log:\n{tail}", running.name())
-        });
+        let name = running.name().to_owned();
+        let space = format!(
+            "no space is left for the data of {name} in {}; free some, or name another directory \
+             with --results",
+            running.data_dir().display()
+        );
+        let cause = match running.end() {
+            Some(end) => {
+                let space = if full { format!("{space}; ") } else { String::new() };
+                let tail = running.log_tail(LOG_LINES);
+                Some(format!("{space}{name} died ({end}); the end of its log:\n{tail}"))
+            }
+            None => full.then_some(space),
+        };
         // The failure that led here is what the user needs to hear of, not a second one.
         let _ = running.stop(STOP_WITHIN);
         let _ = keep_log(&instance, log);
         let _ = instance.remove();
-        death
+        cause
     }
 }
 
@@ -321,10 +380,7 @@ fn setup(
     (identity, places, name): (&Identity, &Places, &str),
     watch: &mut Watch<'_>,
 ) -> Result<Setup> {
-    let host = rqps_sample::host_info(&places.data).context("read the size of memory")?;
-    let config = Config { base: spec.config.clone(), options: spec.options.clone() };
-    let sizing = Sizing { memory_bytes: host.memory_bytes, systems_up: 1 };
-    let config = profile::render(installed.dbms, &installed.version, &config, sizing)?;
+    let config = render_config(spec, &installed.version, places)?;
     for text in &config.notes {
         (watch.report)(Progress::Note { text });
     }
@@ -338,10 +394,26 @@ fn setup(
     })
 }
 
+/// The configuration of a system for this host.
+fn render_config(
+    spec: &SystemSpec,
+    version: &Version,
+    places: &Places,
+) -> Result<profile::Rendered> {
+    let host = rqps_sample::host_info(&places.data).context("read the size of memory")?;
+    let config = Config { base: spec.config.clone(), options: spec.options.clone() };
+    let sizing = Sizing { memory_bytes: host.memory_bytes, systems_up: 1 };
+    Ok(profile::render(spec.dbms, version, &config, sizing)?)
+}
+
+/// Adds the server's log to what earlier attempts of the same run left in `to`.
 fn keep_log(instance: &Instance, to: &Path) -> Result<()> {
-    std::fs::copy(instance.log_path(), to)
-        .map(|_| ())
-        .with_context(|| format!("keep the server's log as {}", to.display()))
+    let copy = || -> std::io::Result<()> {
+        let mut log = std::fs::File::open(instance.log_path())?;
+        let mut kept = std::fs::OpenOptions::new().create(true).append(true).open(to)?;
+        std::io::copy(&mut log, &mut kept).map(|_| ())
+    };
+    copy().with_context(|| format!("keep the server's log as {}", to.display()))
 }
 
 fn null_endpoint() -> Endpoint {
@@ -352,74 +424,5 @@ fn null_endpoint() -> Endpoint {
         password: rqps_client::Password::default(),
         database: String::new(),
         connect_timeout: Duration::ZERO,
-    }
-}
-
-/// One server of a plan, up with an empty database, for whatever is not a run.
-pub struct Sandbox {
-    up: Up,
-    name: String,
-    log: PathBuf,
-}
-
-impl std::fmt::Debug for Sandbox {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Sandbox").field("name", &self.name).finish_non_exhaustive()
-    }
-}
-
-impl Sandbox {
-    /// Fetches and starts the plan's first system.
-    ///
-    /// # Errors
-    /// Whatever keeps it from being up.
-    pub fn start(plan: &Plan, context: &Context, listen: &mut Listener<'_>) -> Result<Self> {
-        let installation = Installation::of(plan, 0, context, listen)?;
-        let tag = format!("sandbox-{}", std::process::id());
-        let log = context.temp.join(format!("rqps-{tag}.log"));
-        let up = Up::start(plan, 0, &installation, (context, &tag), listen)?;
-        if let Some(server) = &up.server {
-            let cpus = placement::usable_cpus()?;
-            rqps_server::threads::pin_all(&server.running.processes(), &cpus)?;
-        }
-        let name = match &installation {
-            Installation::Local(installed, ..) => installed.name(),
-            Installation::External(dsn) => dsn.to_string(),
-            Installation::Null => "null".to_owned(),
-        };
-        Ok(Self { up, name, log })
-    }
-
-    /// `MariaDB 10.11.5`.
-    #[must_use]
-    pub fn name(&self) -> String {
-        self.name.clone()
-    }
-
-    /// The server's process id.
-    #[must_use]
-    pub fn pid(&self) -> Option<i32> {
-        self.up.server_pid()
-    }
-
-    /// Where it is.
-    #[must_use]
-    pub fn endpoint(&self) -> &Endpoint {
-        &self.up.endpoint
-    }
-
-    /// A connection to it.
-    pub fn admin(&mut self) -> &mut dyn Connection {
-        self.up.admin.as_mut()
-    }
-
-    /// Stops the server and removes its data.
-    ///
-    /// # Errors
-    /// When it does not stop, or its data cannot be removed.
-    pub fn stop(self) -> Result<()> {
-        let result = self.up.finish(&self.log);
-        let _ = std::fs::remove_file(&self.log);
-        result.map(|_| ())
     }
 }

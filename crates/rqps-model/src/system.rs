@@ -76,7 +76,7 @@ impl FromStr for Dbms {
             _ => Err(UnknownWord {
                 what: "dbms",
                 value: text.to_owned(),
-                known: "mysql, mariadb, postgres",
+                known: "mysql, mariadb, postgres, null",
             }),
         }
     }
@@ -185,6 +185,8 @@ pub enum SystemSource {
         /// Its address without the password: `mysql://user@host:3306/db`.
         dsn: String,
     },
+    /// A part of rqps itself: the null client.
+    Builtin,
 }
 
 /// A short name for a system, as the field writes them: `my5614.small`, `pg174.small`.

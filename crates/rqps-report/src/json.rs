@@ -111,6 +111,7 @@ fn system<'a>(analysis: &'a Analysis<'_>, idx: usize) -> SystemJson<'a> {
             SystemSource::Catalogue { .. } => "catalogue",
             SystemSource::Basedir { .. } => "basedir",
             SystemSource::External { .. } => "external",
+            SystemSource::Builtin => "builtin",
         },
         origin: &system.origin,
         engine: system.spec.engine,

@@ -89,7 +89,14 @@ pub fn connect(dbms: Dbms, endpoint: &Endpoint) -> Result<Box<dyn Connection>, E
         Dbms::Postgres => PostgresConnection::connect(endpoint).map(|c| Box::new(c) as _),
         Dbms::Null => rqps_client::NullConnection::connect(endpoint).map(|c| Box::new(c) as _),
     };
-    connection.map_err(|e| Error::client(format!("connect to {}", endpoint.address), e))
+    connection.map_err(|e| {
+        let doing = match e {
+            // It names the address itself.
+            rqps_client::Error::Connect { .. } => format!("open a connection to {}", dbms.name()),
+            _ => format!("connect to {}", endpoint.address),
+        };
+        Error::client(doing, e)
+    })
 }
 
 impl RunningServer {

@@ -24,6 +24,12 @@ pub enum Error {
         #[source]
         source: std::io::Error,
     },
+    /// The results directory is no directory.
+    #[error("{} is a file, not a directory; name another directory with --results", dir.display())]
+    NotADirectory {
+        /// What was given as the results directory.
+        dir: PathBuf,
+    },
     /// The file is there and is no SQLite database, or no longer a sound one.
     #[error("{} is not a sound SQLite database: {problem}; move it away, or name another directory with --results", path.display())]
     NotADatabase {

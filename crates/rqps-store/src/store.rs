@@ -26,6 +26,7 @@ impl Store {
     /// # Errors
     /// When it cannot be created, read or written, is not a store, or is of a later rqps.
     pub fn open(results_dir: &Path) -> Result<Self, Error> {
+        refuse_file(results_dir)?;
         create_dir(&results_dir.join("artifacts"))?;
         Self::open_file(results_dir)
     }
@@ -35,6 +36,7 @@ impl Store {
     /// # Errors
     /// [`Error::NoResults`] when it is not; else as [`Store::open`].
     pub fn open_existing(results_dir: &Path) -> Result<Self, Error> {
+        refuse_file(results_dir)?;
         if !results_dir.join("rqps.db").exists() {
             return Err(Error::NoResults { dir: results_dir.to_path_buf() });
         }
@@ -129,6 +131,13 @@ impl Store {
     pub(crate) fn sql_error(&self, action: &str, source: rusqlite::Error) -> Error {
         Error::of_sql(&self.path, action, source)
     }
+}
+
+fn refuse_file(results_dir: &Path) -> Result<(), Error> {
+    if results_dir.exists() && !results_dir.is_dir() {
+        return Err(Error::NotADirectory { dir: results_dir.to_path_buf() });
+    }
+    Ok(())
 }
 
 fn create_dir(dir: &Path) -> Result<(), Error> {

@@ -41,7 +41,7 @@ pub(crate) enum Command {
 #[derive(Debug, Args)]
 pub(crate) struct RunArgs {
     /// Plan to carry out
-    #[arg(value_name = "PLAN.toml", required_unless_present = "base")]
+    #[arg(value_name = "PLAN.toml")]
     pub(crate) plan: Option<PathBuf>,
 
     /// The system that others are compared with: DBMS@VERSION, DBMS@DIRECTORY or an address such as

@@ -66,7 +66,9 @@ fn main() -> ExitCode {
     match result {
         Ok(code) => code,
         Err(_) if interrupt.load(Ordering::Relaxed) => {
-            complain("interrupted; run the same command again to go on");
+            let goes_on = matches!(cli.command, Command::Run(_));
+            let next = if goes_on { "; run the same command again to go on" } else { "" };
+            complain(&format!("interrupted{next}"));
             ExitCode::from(130)
         }
         Err(error) => {

@@ -26,7 +26,10 @@ pub(crate) fn run(args: &RunArgs, around: &Surroundings) -> Result<ExitCode> {
     let mut listen = |event: Event<'_>| progress.show(&event);
     let result = rqps_lab::run(&plan, &store, &context, &mut listen);
     progress.clear();
-    let id = result?;
+    let id = match result {
+        Ok(id) => id,
+        Err(error) => return Err(with_next_step(error, &store, &plan)),
+    };
     let run = store.select_run(&id.parse::<RunRef>().unwrap_or_default())?;
     let bound = rqps_stats::DEFAULT_BOUND;
     let options = TextOptions { colour: around.colour, detail: Detail::Summary };
@@ -62,8 +65,9 @@ fn plan_of(args: &RunArgs) -> Result<Plan> {
     let (mut file, origin) = match (&args.plan, &args.base) {
         (Some(path), _) => {
             let origin = path.display().to_string();
-            let text =
-                fs::read_to_string(path).with_context(|| format!("read the plan {origin}"))?;
+            let text = fs::read_to_string(path).with_context(|| {
+                format!("read the plan {origin} (or name systems with --base and --vs)")
+            })?;
             (PlanFile::parse(&text, &origin)?, origin)
         }
         (None, Some(base)) => {
@@ -74,10 +78,31 @@ fn plan_of(args: &RunArgs) -> Result<Plan> {
             let system = systems.map(|text| system_of(text)).collect::<Result<Vec<_>>>()?;
             (PlanFile { system, ..PlanFile::default() }, "command line".to_owned())
         }
-        (None, None) => bail!("name a PLAN.toml, or --base SYSTEM --vs SYSTEM"),
+        (None, None) => bail!("name a PLAN.toml, or --base SYSTEM and --vs SYSTEM"),
     };
     apply(args, &mut file);
     Ok(file.resolve(&origin)?)
+}
+
+/// An error after something was measured, with what to do about it.
+fn with_next_step(error: anyhow::Error, store: &Store, plan: &Plan) -> anyhow::Error {
+    // The store's own errors say it themselves.
+    if error.downcast_ref::<rqps_store::Error>().is_some() {
+        return error;
+    }
+    match store.select_latest_unfinished(&plan.to_toml()) {
+        Ok(Some(run))
+            if run.steps.iter().any(|s| s.systems.iter().any(|x| !x.slices.is_empty())) =>
+        {
+            let text = format!("{error:#}");
+            anyhow::anyhow!(
+                "{}\nrun {} keeps what was measured; run the same command again to go on",
+                text.trim_end(),
+                run.id
+            )
+        }
+        _ => error,
+    }
 }
 
 /// Lays what was typed over what the plan says.
@@ -117,6 +142,9 @@ fn apply(args: &RunArgs, file: &mut PlanFile) {
 pub(crate) fn system_of(text: &str) -> Result<SystemFile> {
     if text.contains("://") {
         return Ok(SystemFile { dsn: Some(text.to_owned()), ..SystemFile::default() });
+    }
+    if text == "null" {
+        return Ok(SystemFile { dbms: Some(text.to_owned()), ..SystemFile::default() });
     }
     let Some((dbms, place)) = text.split_once('@') else {
         bail!(

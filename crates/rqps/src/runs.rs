@@ -74,7 +74,10 @@ fn show(store: &Store, run: &str, json: bool) -> Result<()> {
         .map(|step| {
             let states = step.systems.iter().map(|s| match &s.outcome {
                 rqps_model::StepOutcome::Pending => "pending".to_owned(),
-                rqps_model::StepOutcome::Done => format!("{} slices", s.slices.len()),
+                rqps_model::StepOutcome::Done => match s.slices.len() {
+                    1 => "1 slice".to_owned(),
+                    n => format!("{n} slices"),
+                },
                 rqps_model::StepOutcome::Failed { .. } => "failed".to_owned(),
             });
             let mut row = vec![step.info.name.clone(), step.clients.to_string()];

@@ -1,8 +1,11 @@
 //! `rqps servers`: the catalogue, fetching, and a shell on a fresh server.
 
 use std::io::{BufRead as _, IsTerminal as _};
+use std::sync::atomic::Ordering;
+use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
+use std::time::Duration;
 
-use anyhow::{Context as _, Result};
+use anyhow::{Context as _, Result, bail, ensure};
 use rqps_client::{Connection, ResultSet};
 use rqps_lab::{Event, Listener, PlanFile};
 use rqps_model::SystemSource;
@@ -80,8 +83,10 @@ fn fetch_plan(
     let context = around.lab();
     let mut lines = Vec::new();
     for (idx, spec) in plan.systems.iter().enumerate() {
-        let installed = rqps_lab::fetch(plan, idx, &context, listen)?;
-        if let (Some(installed), SystemSource::Catalogue { .. }) = (installed, &spec.source) {
+        if !matches!(spec.source, SystemSource::Catalogue { .. }) {
+            bail!("{} is not fetched; name DBMS@VERSION (see `rqps servers list`)", spec.label);
+        }
+        if let Some(installed) = rqps_lab::fetch(plan, idx, &context, listen)? {
             lines.push(format!("{}  {}\n", installed.name(), installed.prefix.display()));
         }
     }
@@ -105,20 +110,19 @@ fn shell(system: &str, around: &Surroundings) -> Result<()> {
     result
 }
 
+/// How long an interrupt may stay unseen while nothing is typed.
+const LOOK_EVERY: Duration = Duration::from_millis(200);
+
 /// Reads statements from standard input, each ended by `;` at the end of a line.
 fn converse(connection: &mut dyn Connection, around: &Surroundings) -> Result<()> {
     let prompt = std::io::stdin().is_terminal();
     let mut statement = String::new();
-    let mut lines = std::io::stdin().lock().lines();
+    let lines = typed_lines();
     loop {
         if prompt {
             crate::prompt(if statement.is_empty() { "rqps> " } else { "   -> " });
         }
-        if around.interrupt.load(std::sync::atomic::Ordering::Relaxed) {
-            return Ok(());
-        }
-        let Some(line) = lines.next() else { break };
-        let line = line.context("read standard input")?;
+        let Some(line) = next_line(&lines, around)? else { break };
         if statement.is_empty() && matches!(line.trim(), "quit" | "exit" | "\\q") {
             return Ok(());
         }
@@ -132,6 +136,34 @@ fn converse(connection: &mut dyn Connection, around: &Surroundings) -> Result<()
         answer(connection, &statement)?;
     }
     Ok(())
+}
+
+/// The lines of standard input, read by a thread of their own: a read cannot be interrupted.
+fn typed_lines() -> Receiver<std::io::Result<String>> {
+    let (sender, lines) = channel();
+    std::thread::spawn(move || {
+        for line in std::io::stdin().lock().lines() {
+            if sender.send(line).is_err() {
+                return;
+            }
+        }
+    });
+    lines
+}
+
+/// The next line; `None` at the end of the input.
+fn next_line(
+    lines: &Receiver<std::io::Result<String>>,
+    around: &Surroundings,
+) -> Result<Option<String>> {
+    loop {
+        ensure!(!around.interrupt.load(Ordering::Relaxed), "interrupted");
+        match lines.recv_timeout(LOOK_EVERY) {
+            Ok(line) => return line.map(Some).context("read standard input"),
+            Err(RecvTimeoutError::Timeout) => {}
+            Err(RecvTimeoutError::Disconnected) => return Ok(None),
+        }
+    }
 }
 
 /// Carries out one statement. A server's refusal is shown and is no reason to stop; a lost
@@ -149,11 +181,15 @@ fn answer(connection: &mut dyn Connection, statement: &str) -> Result<()> {
 
 fn shown(result: &ResultSet) -> String {
     if result.columns.is_empty() {
-        return format!("{} rows affected\n", result.affected);
+        return format!("{} affected\n", n_rows(result.affected));
     }
     let cell = |value: &Option<String>| value.clone().unwrap_or_else(|| "NULL".to_owned());
     let rows: Vec<Vec<String>> =
         result.rows.iter().map(|row| row.iter().map(cell).collect()).collect();
     let headings: Vec<&str> = result.columns.iter().map(String::as_str).collect();
-    format!("{}{} rows\n", table(&headings, &rows), result.rows.len())
+    format!("{}{}\n", table(&headings, &rows), n_rows(result.rows.len() as u64))
+}
+
+fn n_rows(n: u64) -> String {
+    format!("{n} row{}", if n == 1 { "" } else { "s" })
 }

@@ -1,6 +1,7 @@
 //! `rqps suites`: what suites there are and what they are made of.
 
 use anyhow::{Result, bail};
+use rqps_model::StepKind;
 use rqps_workload::Suite;
 
 use crate::args::SuitesCommand;
@@ -38,7 +39,7 @@ pub(crate) fn run(command: &SuitesCommand) -> Result<()> {
                     };
                     vec![
                         step.name.clone(),
-                        format!("{:?}", step.kind).to_lowercase(),
+                        kind_word(step.kind).to_owned(),
                         step.group.title().to_owned(),
                         short.to_owned(),
                     ]
@@ -46,5 +47,15 @@ pub(crate) fn run(command: &SuitesCommand) -> Result<()> {
                 .collect();
             print(&table(&["step", "kind", "group", "short form"], &rows))
         }
+    }
+}
+
+fn kind_word(kind: StepKind) -> &'static str {
+    match kind {
+        StepKind::Load => "load",
+        StepKind::Read => "read",
+        StepKind::Write => "write",
+        StepKind::Insert => "insert",
+        StepKind::WarmUp => "warm-up",
     }
 }

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
-use rqps_model::{Dbms, Schedule, SystemSource, Transport};
+use rqps_model::{Schedule, SystemSource, Transport};
 use rqps_workload::Form;
 use serde::{Deserialize, Serialize};
 
@@ -34,7 +34,8 @@ pub struct PlanFile {
 pub struct SystemFile {
     /// Its label; made from DBMS, version and config when absent.
     pub label: Option<String>,
-    /// `mysql`, `mariadb` or `postgres`; may be left out with `dsn`.
+    /// `mysql`, `mariadb` or `postgres`; may be left out with `dsn`. `null` is the client that
+    /// answers at once: it measures rqps itself and takes no other key but `label`.
     pub dbms: Option<String>,
     /// A version of the catalogue.
     pub version: Option<String>,
@@ -47,7 +48,7 @@ pub struct SystemFile {
     /// Built-in profile or path; `small` when absent.
     pub config: Option<String>,
     /// Single options on top.
-    #[serde(default)]
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub options: BTreeMap<String, OptionValue>,
     /// `socket`, `tcp` or `tls`.
     pub transport: Option<Transport>,
@@ -167,9 +168,10 @@ impl SystemFile {
                 file.dsn = Some(dsn.clone());
                 file.config = None;
             }
+            SystemSource::Builtin => {}
         }
-        if spec.dbms == Dbms::Null {
-            file.config = None;
+        if spec.source == SystemSource::Builtin {
+            (file.engine, file.config, file.transport) = (None, None, None);
         }
         file
     }

@@ -103,10 +103,11 @@ pub(crate) fn run(d: &mut Draw) -> Run {
 
 fn system(d: &mut Draw, i: u64) -> RunSystem {
     let version: Version = (*d.one(&["5.6.14", "10.11.5", "17.4", "19rc1", "9"])).parse().unwrap();
-    let source = match d.below(3) {
+    let source = match d.below(4) {
         0 => SystemSource::Catalogue { version: version.clone() },
         1 => SystemSource::Basedir { path: format!("/opt/{}", d.text()).into() },
-        _ => SystemSource::External { dsn: d.text() },
+        2 => SystemSource::External { dsn: d.text() },
+        _ => SystemSource::Builtin,
     };
     RunSystem {
         spec: SystemSpec {

@@ -1,0 +1,80 @@
+//! One server of a plan, up with an empty database, for whatever is not a run: shells, benches.
+
+use std::path::PathBuf;
+
+use anyhow::Result;
+use rqps_client::{Connection, Endpoint};
+
+use crate::event::Listener;
+use crate::run::Context;
+use crate::system::{Installation, Up};
+use crate::{Plan, placement};
+
+/// One server of a plan, up with an empty database, for whatever is not a run.
+pub struct Sandbox {
+    up: Up,
+    name: String,
+    log: PathBuf,
+}
+
+impl std::fmt::Debug for Sandbox {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Sandbox").field("name", &self.name).finish_non_exhaustive()
+    }
+}
+
+impl Sandbox {
+    /// Fetches and starts the plan's first system.
+    ///
+    /// # Errors
+    /// Whatever keeps it from being up.
+    pub fn start(plan: &Plan, context: &Context, listen: &mut Listener<'_>) -> Result<Self> {
+        let installation = Installation::of(plan, 0, context, listen)?;
+        let tag = format!("sandbox-{}", std::process::id());
+        let log = context.temp.join(format!("rqps-{tag}.log"));
+        let up = Up::start(plan, 0, &installation, (context, &tag), listen)?;
+        if let Some(pid) = up.server_pid() {
+            let cpus = placement::usable_cpus()?;
+            rqps_server::threads::pin_all(&rqps_server::process::tree(pid), &cpus)?;
+        }
+        let name = match &installation {
+            Installation::Local(installed, ..) => installed.name(),
+            Installation::External(dsn) => dsn.to_string(),
+            Installation::Null => "null".to_owned(),
+        };
+        Ok(Self { up, name, log })
+    }
+
+    /// `MariaDB 10.11.5`.
+    #[must_use]
+    pub fn name(&self) -> String {
+        self.name.clone()
+    }
+
+    /// The server's process id.
+    #[must_use]
+    pub fn pid(&self) -> Option<i32> {
+        self.up.server_pid()
+    }
+
+    /// Where it is.
+    #[must_use]
+    pub fn endpoint(&self) -> &Endpoint {
+        self.up.endpoint()
+    }
+
+    /// A connection to it.
+    pub fn admin(&mut self) -> &mut dyn Connection {
+        self.up.admin.as_mut()
+    }
+
+    /// Stops the server and removes its data.
+    ///
+    /// # Errors
+    /// When it does not stop, or its data cannot be removed.
+    pub fn stop(self) -> Result<()> {
+        let result = self.up.finish(&self.log);
+        let _ = std::fs::remove_file(&self.log);
+        result.map(|_| ())
+    }
+}

@@ -1,0 +1,291 @@
+//! What the tests stand on: a directory that goes, the binary in it, and processes that can be found.
+
+use std::fs;
+use std::io::{BufRead as _, BufReader, Read as _};
+use std::os::unix::process::ExitStatusExt as _;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, ExitStatus, Stdio};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
+use std::time::{Duration, Instant};
+
+use nix::sys::signal::{Signal, kill};
+use nix::unistd::Pid;
+use serde_json::Value;
+
+use crate::redact::redact;
+
+/// Longest wait for anything: a download on a slow line included. Reached only by what hangs.
+const DEADLINE: Duration = Duration::from_secs(900);
+
+/// A directory of a test, in which the binary runs.
+pub(crate) struct Bench {
+    temp: tempfile::TempDir,
+}
+
+/// What a command that ended said.
+pub(crate) struct Said {
+    pub(crate) status: ExitStatus,
+    pub(crate) stdout: String,
+    pub(crate) stderr: String,
+}
+
+/// A command under way.
+pub(crate) struct Running {
+    child: Child,
+    lines: Receiver<String>,
+    pub(crate) stderr: String,
+}
+
+impl Bench {
+    /// A directory that any user can enter, so that the servers' data lie below it.
+    pub(crate) fn new() -> Self {
+        use std::os::unix::fs::PermissionsExt as _;
+        let temp = tempfile::Builder::new().prefix("rqps-it").tempdir_in("/var/tmp").unwrap();
+        fs::set_permissions(temp.path(), fs::Permissions::from_mode(0o755)).unwrap();
+        Self { temp }
+    }
+
+    pub(crate) fn dir(&self) -> &Path {
+        self.temp.path()
+    }
+
+    pub(crate) fn path(&self, name: &str) -> PathBuf {
+        self.dir().join(name)
+    }
+
+    pub(crate) fn write(&self, name: &str, text: &str) {
+        fs::write(self.path(name), text).unwrap();
+    }
+
+    fn command(&self, args: &[&str]) -> Command {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_rqps"));
+        command
+            .args(args)
+            .current_dir(self.dir())
+            .env_remove("NO_COLOR")
+            .env_remove("COLUMNS")
+            .stdin(Stdio::null());
+        command
+    }
+
+    /// Runs a command to its end.
+    pub(crate) fn run(&self, args: &[&str]) -> Said {
+        said(self.command(args).output().unwrap())
+    }
+
+    /// Runs a command with text on its standard input.
+    pub(crate) fn run_with_input(&self, args: &[&str], input: &str) -> Said {
+        self.write("stdin", input);
+        let stdin = fs::File::open(self.path("stdin")).unwrap();
+        said(self.command(args).stdin(stdin).output().unwrap())
+    }
+
+    /// Starts a command and reads what it says on standard error.
+    pub(crate) fn spawn(&self, args: &[&str]) -> Running {
+        self.spawn_with_input(args, Stdio::null())
+    }
+
+    /// The same with something on its standard input.
+    pub(crate) fn spawn_with_input(&self, args: &[&str], input: impl Into<Stdio>) -> Running {
+        let mut command = self.command(args);
+        command.stdin(input);
+        let mut child = command.stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
+        let stderr = child.stderr.take().unwrap();
+        let (sender, lines) = channel();
+        std::thread::spawn(move || {
+            for line in BufReader::new(stderr).lines() {
+                let Ok(line) = line else { return };
+                if sender.send(line).is_err() {
+                    return;
+                }
+            }
+        });
+        Running { child, lines, stderr: String::new() }
+    }
+
+    /// Runs a command that must succeed, and gives its standard output.
+    pub(crate) fn output(&self, args: &[&str]) -> String {
+        let said = self.run(args);
+        assert_eq!(said.code(), 0, "{args:?}: {}", said.stderr);
+        said.stdout
+    }
+
+    /// Runs a command that must succeed and say JSON.
+    pub(crate) fn json(&self, args: &[&str]) -> Value {
+        serde_json::from_str(&self.output(args)).unwrap()
+    }
+
+    /// What the store holds of the latest run.
+    pub(crate) fn latest(&self) -> Value {
+        self.json(&["runs", "show", "--json"])
+    }
+
+    /// A text without what differs from one run, host or day to the next.
+    pub(crate) fn redact(&self, text: &str) -> String {
+        redact(text, self.dir())
+    }
+
+    /// The processes whose command line or working directory names `word`.
+    pub(crate) fn processes_of(word: &str) -> Vec<i32> {
+        let named = |pid: i32| {
+            let base = PathBuf::from(format!("/proc/{pid}"));
+            let cmdline = fs::read(base.join("cmdline")).unwrap_or_default();
+            let cwd = fs::read_link(base.join("cwd")).unwrap_or_default();
+            String::from_utf8_lossy(&cmdline).contains(word) || cwd.to_string_lossy().contains(word)
+        };
+        let entries = fs::read_dir("/proc").unwrap().flatten();
+        let pids = entries.filter_map(|e| e.file_name().to_str()?.parse().ok());
+        pids.filter(|&pid| named(pid)).collect()
+    }
+
+    /// The one process that has `word` in its command line: a server by its run's id.
+    pub(crate) fn process_of(word: &str) -> i32 {
+        let named = |pid: &i32| {
+            let cmdline = fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();
+            String::from_utf8_lossy(&cmdline).contains(word)
+        };
+        let all: Vec<i32> = Self::processes_of(word).into_iter().filter(named).collect();
+        assert_eq!(all.len(), 1, "{all:?} of {word}");
+        all[0]
+    }
+
+    /// Nothing of a run is left: no process, no data.
+    pub(crate) fn assert_tidy(&self, run_id: &str) {
+        assert_eq!(Self::processes_of(run_id), Vec::<i32>::new(), "processes of {run_id}");
+        let data = fs::read_dir(self.path("rqps-results/data")).unwrap();
+        let left: Vec<_> = data.map(|e| e.unwrap().file_name()).collect();
+        assert!(left.is_empty(), "{left:?} is left of the data");
+    }
+
+    /// Waits until no process names `word` any more.
+    pub(crate) fn await_no_process(word: &str) {
+        let since = Instant::now();
+        loop {
+            let left = Self::processes_of(word);
+            if left.is_empty() {
+                return;
+            }
+            assert!(since.elapsed() < DEADLINE, "{left:?} of {word} are left");
+            pause();
+        }
+    }
+}
+
+#[expect(clippy::disallowed_methods, reason = "polling: there is no event to wait for")]
+fn pause() {
+    std::thread::sleep(Duration::from_millis(10));
+}
+
+fn said(output: std::process::Output) -> Said {
+    Said {
+        status: output.status,
+        stdout: String::from_utf8(output.stdout).unwrap(),
+        stderr: String::from_utf8(output.stderr).unwrap(),
+    }
+}
+
+impl Said {
+    /// The exit code; a signal counts as 128 and its number.
+    pub(crate) fn code(&self) -> i32 {
+        self.status.code().unwrap_or_else(|| 128 + self.status.signal().unwrap_or(0))
+    }
+}
+
+impl Running {
+    /// Reads lines until one has `word` in it.
+    pub(crate) fn await_line(&mut self, word: &str) -> String {
+        loop {
+            let line = match self.lines.recv_timeout(DEADLINE) {
+                Ok(line) => line,
+                Err(error) => panic!("no line with {word:?}: {error}; so far:\n{}", self.stderr),
+            };
+            self.stderr.push_str(&line);
+            self.stderr.push('\n');
+            if line.contains(word) {
+                return line;
+            }
+        }
+    }
+
+    /// The id of its run, once it has one.
+    pub(crate) fn run_id(&mut self) -> String {
+        let line = self.await_line(" run ");
+        line.split(" run ").nth(1).unwrap().split([' ', ':']).next().unwrap().to_owned()
+    }
+
+    pub(crate) fn signal(&self, signal: Signal) {
+        kill(Pid::from_raw(self.child.id().cast_signed()), signal).unwrap();
+    }
+
+    /// Waits for its end.
+    pub(crate) fn finish(mut self) -> Said {
+        loop {
+            match self.lines.recv_timeout(DEADLINE) {
+                Ok(line) => self.stderr = format!("{}{line}\n", self.stderr),
+                Err(RecvTimeoutError::Disconnected) => break,
+                Err(RecvTimeoutError::Timeout) => panic!("it hangs after:\n{}", self.stderr),
+            }
+        }
+        let status = self.child.wait().unwrap();
+        let mut stdout = String::new();
+        if let Some(mut pipe) = self.child.stdout.take() {
+            pipe.read_to_string(&mut stdout).unwrap();
+        }
+        Said { status, stdout, stderr: std::mem::take(&mut self.stderr) }
+    }
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        // Only a test that failed leaves one.
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+/// The slices of one system's step as `(idx, seed)`, in order.
+pub(crate) fn slices(step: &Value, system: usize) -> Vec<(u64, u64)> {
+    let slices = step["systems"][system]["slices"].as_array().unwrap();
+    slices.iter().map(|s| (s["idx"].as_u64().unwrap(), s["seed"].as_u64().unwrap())).collect()
+}
+
+/// Whether every step has `n` slices on every system, each once; warm-ups and loads have one.
+pub(crate) fn assert_complete(run: &Value, n: usize) {
+    assert_eq!(run["status"], "finished");
+    for step in run["steps"].as_array().unwrap() {
+        let name = step["info"]["name"].as_str().unwrap();
+        let once = matches!(step["info"]["kind"].as_str().unwrap(), "load" | "warm-up");
+        for (system, state) in step["systems"].as_array().unwrap().iter().enumerate() {
+            assert_eq!(state["outcome"]["outcome"], "done", "{name}: {}", state["outcome"]);
+            let slices = slices(step, system);
+            let idxs: Vec<u64> = slices.iter().map(|s| s.0).collect();
+            let wanted: Vec<u64> = (0..if once { 1 } else { n as u64 }).collect();
+            assert_eq!(idxs, wanted, "slices of {name} on system {system}");
+        }
+    }
+}
+
+/// The steps in whose slices a mark is found.
+pub(crate) fn marked(run: &Value, mark: &str) -> Vec<String> {
+    let steps = run["steps"].as_array().unwrap().iter();
+    let has = |step: &&Value| {
+        let systems = step["systems"].as_array().unwrap().iter();
+        systems
+            .flat_map(|system| system["slices"].as_array().unwrap())
+            .flat_map(|slice| slice["marks"].as_array().unwrap())
+            .any(|m| m["mark"] == mark)
+    };
+    steps.filter(has).map(|s| s["info"]["name"].as_str().unwrap().to_owned()).collect()
+}
+
+/// Runs a test on each server that was chosen, as DBMS and version.
+pub(crate) fn for_each_server(test: impl Fn(&str, &str)) {
+    #[expect(clippy::disallowed_methods, reason = "a test's own switch")]
+    let chosen = std::env::var("RQPS_TEST_SERVERS").unwrap_or_default();
+    let chosen = if chosen.is_empty() { "postgres@11.22 mariadb@10.2.11" } else { &chosen };
+    for name in chosen.split_whitespace() {
+        eprintln!("server {name}");
+        let (dbms, version) = name.split_once('@').unwrap();
+        test(dbms, version);
+    }
+}

@@ -1,0 +1,106 @@
+//! A disk that becomes full while a run is stored on it.
+
+use std::fs;
+use std::io::Write as _;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use crate::bench::{Bench, assert_complete, for_each_server};
+
+/// A file system of a few megabytes; only root can have one.
+struct Small(PathBuf);
+
+impl Small {
+    fn mount(at: &Path, size_mb: u32) -> Option<Self> {
+        fs::create_dir(at).unwrap();
+        let output = Command::new("mount")
+            .args(["-t", "tmpfs", "-o", &format!("size={size_mb}m,mode=755"), "rqps-test"])
+            .arg(at)
+            .output();
+        if output.is_ok_and(|output| output.status.success()) {
+            return Some(Self(at.to_owned()));
+        }
+        eprintln!("NOT RUN: a full disk takes the right to mount a small one, which root has");
+        None
+    }
+
+    /// Leaves not one byte.
+    fn fill(&self) {
+        let mut file = fs::File::create(self.0.join("filler")).unwrap();
+        while file.write_all(&[1; 4096]).is_ok() {}
+    }
+
+    fn free(&self) {
+        fs::remove_file(self.0.join("filler")).unwrap();
+    }
+}
+
+impl Drop for Small {
+    fn drop(&mut self) {
+        let _ = Command::new("umount").arg("-l").arg(&self.0).status();
+    }
+}
+
+#[test]
+fn what_was_measured_survives_a_full_disk() {
+    let bench = Bench::new();
+    let Some(small) = Small::mount(&bench.path("rqps-results"), 8) else { return };
+    bench.write(
+        "plan.toml",
+        "name = 'full'\n[[system]]\ndbms = 'null'\n[[suite]]\nrows = 1000\n\
+         steps = ['point-query', 'range-*', 'update-*']\n\
+         seconds = { read = 0.2, write = 0.2, warm_up = 0.01, fixed_at_most = 0.1 }\n\
+         [schedule]\nslices = 3\n",
+    );
+    let mut running = bench.spawn(&["run", "plan.toml"]);
+    let id = running.run_id();
+    running.await_line("inserts/s");
+    running.await_line("queries/s");
+    small.fill();
+    let said = running.finish();
+    assert_eq!(said.code(), 2, "{}", said.stderr);
+    let last = said.stderr.lines().last().unwrap();
+    let store = bench.path("rqps-results/rqps.db");
+    let words = format!(
+        "the disk that holds {} is full; nothing that was stored is lost: free some space and run \
+         the same command again to go on",
+        store.display()
+    );
+    assert!(last.starts_with("rqps: error: ") && last.ends_with(&words), "{}", said.stderr);
+    small.free();
+    let before = bench.latest();
+    assert_eq!(before["id"], id.as_str());
+    let n: usize = before["steps"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|s| s["systems"][0]["slices"].as_array().unwrap().len())
+        .sum();
+    assert!(n >= 2, "{n} slices are left");
+    let said = bench.run(&["run", "plan.toml", "--no-html"]);
+    assert_eq!(said.code(), 0, "{}", said.stderr);
+    let after = bench.latest();
+    assert_eq!(after["id"], before["id"]);
+    assert_complete(&after, 3);
+}
+
+#[test]
+fn a_server_without_space_is_told_as_that() {
+    for_each_server(|dbms, version| {
+        let bench = Bench::new();
+        let Some(_small) = Small::mount(&bench.path("rqps-results"), 60) else { return };
+        bench.write(
+            "plan.toml",
+            &format!(
+                "[[system]]\ndbms = {dbms:?}\nversion = {version:?}\n[[suite]]\nrows = 1_000_000\n"
+            ),
+        );
+        let said = bench.run(&["run", "plan.toml"]);
+        assert_eq!(said.code(), 2, "{}", said.stderr);
+        assert!(!said.stderr.contains("FAILED"), "{}", said.stderr);
+        let message = &said.stderr[said.stderr.find("rqps: error: ").unwrap()..];
+        assert!(message.lines().next().unwrap().contains("no space "), "{message}");
+        assert!(message.contains("; free some, or "), "{message}");
+        bench.assert_tidy(&bench.dir().display().to_string());
+    });
+}

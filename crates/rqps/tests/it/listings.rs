@@ -1,0 +1,152 @@
+//! Listings, help, and a shell on a server.
+
+use std::os::fd::OwnedFd;
+
+use expect_test::expect;
+use nix::sys::signal::Signal;
+
+use crate::bench::{Bench, for_each_server};
+
+#[test]
+fn servers_that_can_be_had() {
+    let bench = Bench::new();
+    let list = bench.json(&["servers", "list", "--json"]);
+    let text = bench.output(&["servers", "list"]);
+    let headings: Vec<&str> = text.lines().next().unwrap().split_whitespace().collect();
+    assert_eq!(headings, ["system", "download", "here", "build"]);
+    assert_eq!(text.lines().count(), 1 + list.as_array().unwrap().len());
+    for server in list.as_array().unwrap() {
+        let name =
+            format!("{}@{}", server["dbms"].as_str().unwrap(), server["version"].as_str().unwrap());
+        assert!(text.lines().any(|line| line.starts_with(&format!("{name} "))), "{name}: {text}");
+        assert!(server["download_bytes"].as_u64().unwrap() > 1_000_000);
+        assert!(server["cached"].is_boolean());
+    }
+}
+
+#[test]
+fn suites() {
+    let bench = Bench::new();
+    let list = bench.json(&["suites", "list", "--json"]);
+    let n = list[0]["steps"].as_u64().unwrap();
+    let steps = bench.output(&["suites", "show", "--steps"]);
+    assert_eq!(steps.lines().count() as u64, n + 1);
+    assert!(steps.lines().any(|line| line.starts_with("point-query  ")), "{steps}");
+    // What is shown is a suite file that can be used.
+    bench.write("mine.toml", &bench.output(&["suites", "show", "sysbench"]));
+    bench.write(
+        "plan.toml",
+        "[[system]]\ndbms = 'null'\n[[suite]]\nkind = 'mine.toml'\nrows = 10\n\
+         steps = ['point-query']\nseconds = { read = 0.02, warm_up = 0 }\n[schedule]\nslices = 1\n",
+    );
+    let said = bench.run(&["run", "plan.toml"]);
+    assert_eq!(said.code(), 0, "{}", said.stderr);
+}
+
+#[test]
+fn a_shell_takes_statements_and_leaves_nothing() {
+    for_each_server(|dbms, version| {
+        let bench = Bench::new();
+        let system = format!("{dbms}@{version}");
+        let sql = "create table t (a int);\ninsert into t\n  values (1), (2);\nselect a from t;\n\
+                   select nonsense;\nselect count(*) as n from t;\nquit\nselect 7;\n";
+        let said = bench.run_with_input(&["servers", "shell", &system], sql);
+        assert_eq!(said.code(), 0, "{}", said.stderr);
+        assert_eq!(
+            said.stdout, "0 rows affected\n2 rows affected\na\n1\n2\n2 rows\nn\n2\n1 row\n",
+            "{}",
+            said.stderr
+        );
+        let refusal = said.stderr.lines().last().unwrap();
+        assert!(refusal.starts_with("rqps: server error "), "{}", said.stderr);
+        assert!(refusal.contains("nonsense"), "{refusal}");
+        let pid = said.stderr.split("is up (process ").nth(1).unwrap().split(')').next().unwrap();
+        assert!(!std::path::Path::new("/proc").join(pid).exists(), "{pid} is left");
+        bench.assert_tidy(&bench.dir().display().to_string());
+    });
+}
+
+#[test]
+fn a_shell_ends_when_it_is_interrupted() {
+    let bench = Bench::new();
+    // The test holds the other end, so the input never ends.
+    let (_other_end, input) = std::os::unix::net::UnixStream::pair().unwrap();
+    let mut running =
+        bench.spawn_with_input(&["servers", "shell", "postgres@11.22"], OwnedFd::from(input));
+    running.await_line(" is up (process ");
+    running.signal(Signal::SIGINT);
+    let said = running.finish();
+    assert_eq!(said.code(), 130, "{}", said.stderr);
+    assert!(said.stderr.ends_with("rqps: interrupted\n"), "{}", said.stderr);
+    bench.assert_tidy(&bench.dir().display().to_string());
+}
+
+#[test]
+fn help_of_the_tool() {
+    let bench = Bench::new();
+    expect![[r#"
+        Finds performance regressions in database servers, and says how sure that is
+
+        Usage: rqps [OPTIONS] <COMMAND>
+
+        Commands:
+          run      Measure what a plan says, or a base against candidates; resumes after an interruption
+          report   Write the report of a run
+          runs     The results store
+          servers  The servers that can be had
+          suites   The suites of steps
+
+        Options:
+              --results <DIR>  Directory of the results store [default: rqps-results]
+              --cache <DIR>    Directory where fetched servers are kept [default: the user's cache
+                               directory]
+          -h, --help           Print help
+          -V, --version        Print version
+    "#]].assert_eq(&bench.output(&["--help"]));
+    expect![[r#"
+        Measure what a plan says, or a base against candidates; resumes after an interruption
+
+        Usage: rqps run [OPTIONS] [PLAN.toml]
+
+        Arguments:
+          [PLAN.toml]  Plan to carry out
+
+        Options:
+              --base <SYSTEM>          The system that others are compared with: DBMS@VERSION,
+                                       DBMS@DIRECTORY or an address such as
+                                       mysql://user:password@host:3306/db
+              --results <DIR>          Directory of the results store [default: rqps-results]
+              --cache <DIR>            Directory where fetched servers are kept [default: the user's cache
+                                       directory]
+              --vs <SYSTEM>            A system to compare with the base; may be given more than once
+              --suite <SUITE>          Suite: sysbench, or the path of a suite file
+              --size <SIZE>            Size of tables and length of slices: tiny, small or medium
+              --form <FORM>            short (the 32 figures that the field publishes) or full
+              --steps <GLOB>           Steps to run, by name or glob; may be given more than once
+              --clients <N,N...>       Numbers of clients, separated by commas; every step runs with each
+              --slices <N>             Slices per step and system
+              --placement <PLACEMENT>  Where client and server threads run: auto, free, split or paired
+              --seed <N>               Seed of all randomness [default: drawn, and recorded]
+              --new                    Start anew, even where an unfinished run of the same plan could be
+                                       resumed
+              --no-html                Write no HTML report at the end
+          -h, --help                   Print help
+    "#]].assert_eq(&bench.output(&["run", "--help"]));
+    expect![[r#"
+        The servers that can be had
+
+        Usage: rqps servers [OPTIONS] <COMMAND>
+
+        Commands:
+          list   The catalogue: versions, sources, sizes, and which are here already
+          fetch  Fetch servers into the cache
+          shell  Start a server with a new, empty data directory and read SQL from standard input; it is
+                 removed at the end
+
+        Options:
+              --results <DIR>  Directory of the results store [default: rqps-results]
+              --cache <DIR>    Directory where fetched servers are kept [default: the user's cache
+                               directory]
+          -h, --help           Print help
+    "#]].assert_eq(&bench.output(&["servers", "--help"]));
+}

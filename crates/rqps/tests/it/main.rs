@@ -1,0 +1,24 @@
+//! The whole tool as a user has it: the built binary in a directory of its own, on the null client
+//! and on real servers.
+//!
+//! Servers are fetched into the user's cache directory. `RQPS_TEST_SERVERS="mysql@8.0.33"` takes
+//! others than the two smallest.
+
+#[cfg(test)]
+mod bad_input;
+#[cfg(test)]
+mod bench;
+#[cfg(test)]
+mod broken_off;
+#[cfg(test)]
+mod full_disk;
+#[cfg(test)]
+mod listings;
+#[cfg(test)]
+mod null_client;
+#[cfg(test)]
+mod real_servers;
+#[cfg(test)]
+mod redact;
+#[cfg(test)]
+mod refusals;
