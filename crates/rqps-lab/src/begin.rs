@@ -20,7 +20,7 @@ pub(crate) fn run(
     if !context.anew
         && let Some(run) = store.select_latest_unfinished(&text)?
         && run.rqps_version == context.rqps_version
-        && run.steps.len() == steps.len()
+        && is_of(&run.steps, steps)
     {
         let lock = store.lock_run(&run.id)?;
         store.mark_resumed(&run.id)?;
@@ -62,4 +62,34 @@ pub(crate) fn run(
     store.create_run(&run)?;
     let lock = store.lock_run(&run.id)?;
     Ok((run, lock))
+}
+
+/// Whether a run's steps are these: a suite file may have been edited since, and the host's CPUs may
+/// have become others. Figures of other steps must not pass for the same step's.
+fn is_of(stored: &[RunStep], planned: &[PlannedStep]) -> bool {
+    let same = |(stored, planned): (&RunStep, &PlannedStep)| {
+        stored.info == planned.info
+            && stored.clients == planned.clients
+            && stored.placement == planned.placement
+    };
+    stored.len() == planned.len() && stored.iter().zip(planned).all(same)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{PlanFile, steps};
+
+    #[test]
+    fn a_run_goes_on_with_its_own_steps_alone() {
+        let text = "[[system]]\ndbms = \"postgres\"\nversion = \"17.4\"\n";
+        let plan = PlanFile::parse(text, "test").unwrap().resolve("test").unwrap();
+        let planned = steps::of_plan(&plan, &[0, 1], true).unwrap();
+        let stored: Vec<RunStep> = planned.iter().map(|s| s.pending(1)).collect();
+        assert!(is_of(&stored, &planned));
+        let mut edited = planned.clone();
+        edited[3].info.what.push_str(" with another n");
+        assert!(!is_of(&stored, &edited));
+        assert!(!is_of(&stored[1..], &planned));
+    }
 }

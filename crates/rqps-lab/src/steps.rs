@@ -62,13 +62,7 @@ pub fn of_plan(plan: &Plan, cpus: &[usize], all_local: bool) -> Result<Vec<Plann
         let suite = load_suite(&suite_plan.kind)?;
         let suite = suite.select(&suite_plan.steps, suite_plan.form)?;
         for step in &suite.steps {
-            // The load is one step whatever the numbers of clients: the largest loads.
-            let clients = if step.kind == StepKind::Load {
-                vec![suite_plan.args.clients.iter().copied().max().unwrap_or(1)]
-            } else {
-                step.clients(&suite_plan.args)
-            };
-            for clients in clients {
+            for clients in step.clients(&suite_plan.args) {
                 let mut info = step.info(&suite_plan.args);
                 if let Some(prefix) = &suite_plan.name {
                     info.name = format!("{prefix}/{}", info.name);
@@ -95,4 +89,30 @@ fn load_suite(kind: &str) -> Result<Suite> {
     let text =
         std::fs::read_to_string(path).with_context(|| format!("read suite {kind:?} ({known})"))?;
     Ok(Suite::parse(&text, kind)?)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::PlanFile;
+
+    #[test]
+    fn the_load_fills_tables_at_once_also_for_a_single_client() {
+        let text = r#"
+            [[system]]
+            dbms = "postgres"
+            version = "17.4"
+            [[suite]]
+            tables = 3
+            clients = [1, 2]
+            steps = ["point-query"]
+        "#;
+        let plan = PlanFile::parse(text, "test").unwrap().resolve("test").unwrap();
+        let steps = of_plan(&plan, &[0, 1], true).unwrap();
+        let clients = |kind| -> Vec<u32> {
+            steps.iter().filter(|s| s.info.kind == kind).map(|s| s.clients).collect()
+        };
+        assert_eq!(clients(StepKind::Load), [3]);
+        assert_eq!(clients(StepKind::Read), [1, 2]);
+    }
 }

@@ -186,17 +186,17 @@ impl Crew {
                 .map_err(|_| CrewError::Vanished { client_idx })?;
         }
         let mut tallies: Vec<Option<Tally>> = self.tasks.iter().map(|_| None).collect();
+        let mut is_awaited = vec![true; self.tasks.len()];
         let mut failure = None;
-        let mut n_left = self.tasks.len();
         let mut stopping: Option<Instant> = None;
-        while n_left > 0 {
+        while let Some(first) = is_awaited.iter().position(|&awaited| awaited) {
             match self.answers.recv_timeout(SHOW_EVERY) {
                 Ok(Answer { client_idx, result: Ok(tally) }) => {
-                    n_left -= 1;
+                    is_awaited[client_idx] = false;
                     tallies[client_idx] = Some(tally);
                 }
                 Ok(Answer { client_idx, result: Err(source) }) => {
-                    n_left -= 1;
+                    is_awaited[client_idx] = false;
                     // A connection that we broke off ourselves is not the reason.
                     failure.get_or_insert(CrewError::Client { client_idx, source });
                     self.ask_to_stop(&mut stopping);
@@ -209,12 +209,17 @@ impl Crew {
                     if stopping.is_some_and(|since| since.elapsed() > STOP_GRACE) {
                         self.breakers.iter().for_each(Breaker::break_off);
                     }
-                    if self.threads.iter().all(JoinHandle::is_finished) {
-                        return Err(failure.unwrap_or(CrewError::Vanished { client_idx: 0 }));
+                    // A thread ends in the middle of a slice by a panic alone, without an answer.
+                    for (client_idx, thread) in self.threads.iter().enumerate() {
+                        if is_awaited[client_idx] && thread.is_finished() {
+                            is_awaited[client_idx] = false;
+                            failure.get_or_insert(CrewError::Vanished { client_idx });
+                            self.ask_to_stop(&mut stopping);
+                        }
                     }
                 }
                 Err(RecvTimeoutError::Disconnected) => {
-                    return Err(failure.unwrap_or(CrewError::Vanished { client_idx: 0 }));
+                    return Err(failure.unwrap_or(CrewError::Vanished { client_idx: first }));
                 }
             }
         }

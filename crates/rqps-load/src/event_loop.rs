@@ -93,6 +93,8 @@ pub(crate) fn run<C: Connection, W: Worker<C>>(
         Stop::Events(n) => (u64::MAX, share.of(n)),
     };
     let operations = worker.operations_per_statement();
+    // What the slice before counted is not shown as this one's.
+    watch.published.set(0);
     let mut schedule = Schedule::new(order.pace, share);
     let mut begin_ns = 0;
     // A retried event keeps its start, so that its response time holds every try.

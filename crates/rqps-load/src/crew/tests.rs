@@ -12,6 +12,7 @@ struct Pairs {
     n: u64,
     fail_every: u64,
     fatal_at: u64,
+    panics_at: u64,
     rolled_back: u64,
     wait: Duration,
 }
@@ -19,7 +20,14 @@ struct Pairs {
 impl Pairs {
     fn new() -> Self {
         let never = u64::MAX;
-        Self { n: 0, fail_every: never, fatal_at: never, rolled_back: 0, wait: Duration::ZERO }
+        Self {
+            n: 0,
+            fail_every: never,
+            fatal_at: never,
+            panics_at: never,
+            rolled_back: 0,
+            wait: Duration::ZERO,
+        }
     }
 }
 
@@ -35,6 +43,7 @@ impl Worker<NullConnection> for Pairs {
         answered: &mut impl FnMut(Outcome),
     ) -> Result<(), EventError> {
         self.n += 1;
+        assert!(self.n != self.panics_at, "the test's worker has a bug");
         if self.n == self.fatal_at {
             return Err(server_error(1064));
         }
@@ -166,4 +175,14 @@ fn a_rate_that_can_be_held_misses_nothing() {
     assert_eq!(lateness.n_due, 50);
     // A loaded host may delay the last start past the end; more than that would be ours.
     assert!(lateness.n_missed <= 2, "{lateness:?}");
+}
+
+#[test]
+fn a_client_thread_that_panics_ends_the_slice_of_all() {
+    let mut crew = crew(vec![Pairs::new(), Pairs { panics_at: 10, ..Pairs::new() }]);
+    // Far longer than the test: the other client is stopped, and nobody waits for the dead one.
+    let stop = Stop::Time(Duration::from_secs(3600));
+    let order = Order { pace: Pace::Closed, stop, seed: 1 };
+    let error = crew.run(&order, || {}, &mut |_| Control::Go).unwrap_err();
+    assert!(matches!(error, CrewError::Vanished { client_idx: 1 }), "{error:?}");
 }
