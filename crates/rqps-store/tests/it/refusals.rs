@@ -49,7 +49,10 @@ fn a_directory_that_cannot_be_made() {
     let file = dir.path().join("file");
     std::fs::write(&file, "").unwrap();
     let error = Store::open(&file).unwrap_err();
-    assert!(error.to_string().contains(&format!("cannot create {}", file.display())), "{error}");
+    assert!(matches!(error, Error::NotADirectory { .. }), "{error}");
+    let below = file.join("results");
+    let error = Store::open(&below).unwrap_err();
+    assert!(error.to_string().contains(&format!("cannot create {}", below.display())), "{error}");
     std::fs::create_dir_all(dir.path().join("results/rqps.db")).unwrap();
     let error = Store::open(&dir.path().join("results")).unwrap_err();
     assert!(matches!(error, Error::NotWritable { .. }), "{error}");
