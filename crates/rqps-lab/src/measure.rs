@@ -75,7 +75,8 @@ pub(crate) fn step<C: Connection + 'static>(
         // A short slice ends before anybody has asked whether to stop it.
         ensure!(!bench.interrupt.load(Ordering::Relaxed), "interrupted");
         let stop = Stop::Time(planned.step.slice_time(&planned.args));
-        let order = Order { pace: Pace::Closed, stop, seed: mix(wanted.seed, u64::from(idx) + 1) };
+        let pace = planned.rate.map_or(Pace::Closed, |events_per_s| Pace::Rate { events_per_s });
+        let order = Order { pace, stop, seed: mix(wanted.seed, u64::from(idx) + 1) };
         let slice = measured(&mut crew, &order, (bench, idx), planned, listen)?;
         keep(slice)?;
     }

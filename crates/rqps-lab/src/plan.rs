@@ -71,6 +71,8 @@ pub struct SuitePlan {
     pub steps: Vec<String>,
     /// Tables, rows, clients, seconds.
     pub args: SuiteArgs,
+    /// Events per second of all clients together; as fast as they go when absent.
+    pub rate: Option<f64>,
 }
 
 /// Slices per step when the plan does not say. For the same time in all, six give an interval about
@@ -340,12 +342,19 @@ impl SuiteFile {
             SuiteError::Argument { key, value, remedy } => (format!("{key} = {value}"), remedy),
             other => (other.to_string(), "see `rqps suites show sysbench`".to_owned()),
         })?;
+        if let Some(rate) = self.rate
+            && !(rate > 0.0 && rate.is_finite())
+        {
+            let what = format!("rate = {rate} is no number of events per second");
+            return Err((what, "write a number above 0, or leave it out".to_owned()));
+        }
         Ok(SuitePlan {
             name: self.name.clone(),
             kind: self.kind.clone().unwrap_or_else(|| "sysbench".to_owned()),
             form,
             steps: self.steps.clone().unwrap_or_default(),
             args,
+            rate: self.rate,
         })
     }
 }

@@ -159,7 +159,8 @@ impl Lab<'_> {
             .filter(|&s| self.run.steps[s].systems[idx].outcome == StepOutcome::Pending)
             .collect();
         let first = pending.first().copied().unwrap_or(0);
-        let resumed = first > 0;
+        // On tables that were filled anew, until a later suite's load makes everything even again.
+        let mut resumed = first > 0;
         if resumed {
             self.refill(idx, first, up)?;
         }
@@ -169,7 +170,8 @@ impl Lab<'_> {
             }
             let next = pending.get(n + 1).copied();
             self.announce(idx, step_idx, next);
-            let mut marks = if resumed && n == 0 { vec![Mark::Resumed] } else { Vec::new() };
+            resumed &= self.steps[step_idx].info.kind != StepKind::Load;
+            let mut marks = if resumed { vec![Mark::Resumed] } else { Vec::new() };
             marks.extend(self.unsettled.iter().map(|left| Mark::NotSettled { left: left.clone() }));
             self.one_step(idx, step_idx, up, marks)?;
         }
@@ -184,7 +186,8 @@ impl Lab<'_> {
     }
 
     /// After an interruption the tables of the suite that goes on are filled anew: the old data
-    /// directory is not trusted. Nothing of it is stored again.
+    /// directory is not trusted. Caches are warmed as before; the writes in between are not done
+    /// again, which every slice that follows says. Nothing of it is stored.
     fn refill(&mut self, idx: usize, first: usize, up: &mut Up) -> Result<()> {
         if self.steps[first].info.kind == StepKind::Load {
             return Ok(());
@@ -197,6 +200,11 @@ impl Lab<'_> {
         )));
         self.load(idx, load, up)?;
         self.settle(idx, load, up)?;
+        for warm_up in load + 1..first {
+            if self.steps[warm_up].info.kind == StepKind::WarmUp {
+                self.measure((idx, warm_up), up, None)?;
+            }
+        }
         Ok(())
     }
 
@@ -235,7 +243,7 @@ impl Lab<'_> {
                 self.keep(idx, step_idx, slice)
             })
         } else {
-            self.measure(idx, step_idx, up, marks)
+            self.measure((idx, step_idx), up, Some(marks))
         };
         let outcome = match measured {
             Ok(()) => StepOutcome::Done,
@@ -335,15 +343,19 @@ impl Lab<'_> {
         Ok(slice_of(&tally, (self.run.seed, 0, start_unix_ms), (usage, samples), marks))
     }
 
+    /// Measures a step; its slices are stored with `marks`, or not at all when there are none to
+    /// give: work that only brings a server back to where it was.
     fn measure(
         &mut self,
-        idx: usize,
-        step_idx: usize,
+        (idx, step_idx): (usize, usize),
         up: &mut Up,
-        marks: Vec<Mark>,
+        marks: Option<Vec<Mark>>,
     ) -> Result<()> {
         // An interrupted step goes on after the slices that it has.
-        let n_there = self.run.steps[step_idx].systems[idx].slices.len();
+        let n_there = match &marks {
+            Some(_) => self.run.steps[step_idx].systems[idx].slices.len(),
+            None => 0,
+        };
         let wanted = Wanted {
             seed: mix(self.run.seed, step_idx as u64 + 1),
             from: u32::try_from(n_there).unwrap_or(u32::MAX),
@@ -365,14 +377,15 @@ impl Lab<'_> {
         (idx, step_idx): (usize, usize),
         up: &mut Up,
         wanted: Wanted,
-        extra: Vec<Mark>,
+        marks: Option<Vec<Mark>>,
     ) -> Result<()> {
         let Self { steps, store, run, listen, cpus, context, .. } = self;
         let mut bench = up.bench(cpus, &context.interrupt);
         let mut slices = Vec::new();
         let id = run.id.clone();
         let mut keep = |mut slice: Slice| -> Result<()> {
-            slice.marks.extend(extra.iter().cloned());
+            let Some(marks) = &marks else { return Ok(()) };
+            slice.marks.extend(marks.iter().cloned());
             store.insert_slice(&id, step_idx, idx, &slice)?;
             slices.push(slice);
             Ok(())

@@ -22,6 +22,8 @@ pub struct PlannedStep {
     pub clients: u32,
     /// Placement, resolved.
     pub placement: Placement,
+    /// Events per second of all clients together; `None` for as fast as they go.
+    pub rate: Option<f64>,
 }
 
 impl PlannedStep {
@@ -73,6 +75,7 @@ pub fn of_plan(plan: &Plan, cpus: &[usize], all_local: bool) -> Result<Vec<Plann
                     info,
                     clients,
                     placement: placement::resolve(plan.placement, clients, cpus, all_local)?,
+                    rate: suite_plan.rate,
                 });
             }
         }

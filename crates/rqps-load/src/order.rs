@@ -39,8 +39,8 @@ pub struct Order {
 /// which a rate of a few thousand operations per second is still a number.
 pub const WINDOW_NS: u64 = 20_000_000;
 
-/// Longest slice for which windows and series have room from the start, seconds; longer slices
-/// (a fixed number of events) keep counting and stop adding windows.
+/// Longest slice by time for which windows and series have room, seconds: a day. A slice by a
+/// number of events has room for ten minutes, goes on counting after that, and adds no windows.
 pub(crate) const MAX_SERIES_S: u64 = 86_400;
 
 impl Order {

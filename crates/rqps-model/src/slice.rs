@@ -86,7 +86,7 @@ pub enum Mark {
         /// Share of all CPU time, percent.
         pct: u32,
     },
-    /// Processes that have no part in the run used the host's CPUs.
+    /// Processes that have no part in the run, or kernel threads, used the host's CPUs.
     OtherProcesses {
         /// Share of all CPU time, percent.
         pct: u32,

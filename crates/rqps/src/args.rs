@@ -73,6 +73,10 @@ pub(crate) struct RunArgs {
     #[arg(long, value_name = "N,N...", value_delimiter = ',')]
     pub(crate) clients: Vec<u32>,
 
+    /// Events per second, all clients together; response times then count from the intended start
+    #[arg(long, value_name = "N")]
+    pub(crate) rate: Option<f64>,
+
     /// Slices per step and system
     #[arg(long, value_name = "N")]
     pub(crate) slices: Option<u32>,

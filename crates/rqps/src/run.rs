@@ -126,6 +126,7 @@ fn apply(args: &RunArgs, file: &mut PlanFile) {
         if !args.steps.is_empty() {
             suite.steps = Some(args.steps.clone());
         }
+        suite.rate = args.rate.or(suite.rate);
         if !args.clients.is_empty() {
             suite.clients = Some(args.clients.clone());
         }

@@ -88,6 +88,8 @@ pub struct SuiteFile {
     pub clients: Option<Vec<u32>>,
     /// Globs of step names.
     pub steps: Option<Vec<String>>,
+    /// Events per second of all clients together; as fast as they go when absent.
+    pub rate: Option<f64>,
     /// Seconds of a slice.
     #[serde(default)]
     pub seconds: SecondsFile,
@@ -189,6 +191,7 @@ impl SuiteFile {
             rows: Some(plan.args.rows),
             clients: Some(plan.args.clients.clone()),
             steps: Some(plan.steps.clone()),
+            rate: plan.rate,
             seconds: SecondsFile {
                 read: Some(times.read.as_secs_f64()),
                 write: Some(times.write.as_secs_f64()),

@@ -56,9 +56,13 @@ impl FootnoteKind {
             Self::NotSettled => "background work of the server was not at rest before the step",
             Self::RateMissed => "the rate that was set was not held",
             Self::Steal => "the hypervisor took CPU from this host",
-            Self::OtherProcesses => "other processes used this host's CPUs",
+            Self::OtherProcesses => {
+                "other processes, or the kernel on its own account, used this host's CPUs"
+            }
             Self::Swapped => "the host swapped",
-            Self::Resumed => "the run was interrupted and resumed before this step",
+            Self::Resumed => {
+                "the run was interrupted: measured on tables filled anew, without the writes before"
+            }
             Self::Incomplete => "fewer slices than planned",
             Self::Developed => {
                 "the rate changed within the slices, so the figure depends on their length"
