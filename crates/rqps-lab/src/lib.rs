@@ -5,6 +5,7 @@
 
 mod begin;
 mod event;
+mod installation;
 pub mod marks;
 mod measure;
 pub mod placement;
@@ -17,7 +18,7 @@ pub mod steps;
 mod system;
 
 pub use event::{Event, Listener};
+pub use installation::{fetch_only as fetch, places};
 pub use plan::{Plan, PlanError, PlanFile};
 pub use run::{Context, run};
 pub use sandbox::Sandbox;
-pub use system::{fetch_only as fetch, places};

@@ -14,10 +14,11 @@ use rqps_store::{RunRef, Store};
 use rqps_workload::LoadSpec;
 
 use crate::event::{Event, Listener};
+use crate::installation::Installation;
 use crate::measure::{self, ANSWER_TIMEOUT, Wanted, mix, slice_of, unix_ms};
 use crate::populate;
 use crate::steps::{self, PlannedStep};
-use crate::system::{Installation, Up};
+use crate::system::Up;
 use crate::{Plan, begin, marks, placement};
 
 /// What a run needs beside its plan.

@@ -6,8 +6,9 @@ use anyhow::Result;
 use rqps_client::{Connection, Endpoint};
 
 use crate::event::Listener;
+use crate::installation::Installation;
 use crate::run::Context;
-use crate::system::{Installation, Up};
+use crate::system::Up;
 use crate::{Plan, placement};
 
 /// One server of a plan, up with an empty database, for whatever is not a run.

@@ -6,17 +6,18 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context as _, Result, bail};
 use rqps_client::{Connection, Endpoint};
-use rqps_model::{Dbms, RunSystem, SystemSource, SystemSpec, Version};
+use rqps_model::{Dbms, RunSystem, SystemSpec, Version};
 use rqps_sample::{Background, Sampler, Target};
 use rqps_server::log_text::says_disk_full;
 use rqps_server::{
-    Catalogue, Config, Dsn, Identity, Installed, Instance, Places, Progress, RunningServer, Setup,
-    Sizing, Stopped, Watch, Wishes, connect, facts, fetch, places, profile, settle,
+    Identity, Installed, Instance, Places, Progress, RunningServer, Setup, Stopped, Watch, connect,
+    facts, settle,
 };
 use rqps_workload::{LoadSpec, SuiteArgs, populate};
 
 use crate::Plan;
 use crate::event::{Event, Listener};
+use crate::installation::{Installation, render_config, tell};
 use crate::measure::Bench;
 use crate::run::Context;
 
@@ -34,108 +35,6 @@ const DIE_WITHIN: Duration = Duration::from_secs(10);
 
 /// Lines of a server's log that a failure shows.
 const LOG_LINES: usize = 12;
-
-/// A system's files, there to be started; or the address of one that runs.
-#[derive(Debug)]
-pub(crate) enum Installation {
-    /// A server that rqps starts.
-    Local(Installed, Identity, Places),
-    /// One that runs already.
-    External(Dsn),
-    /// The null client needs none.
-    Null,
-}
-
-impl Installation {
-    /// Fetches or finds what a system of the plan runs.
-    pub(crate) fn of(
-        plan: &Plan,
-        idx: usize,
-        context: &Context,
-        listen: &mut Listener<'_>,
-    ) -> Result<Self> {
-        let spec = &plan.systems[idx];
-        if spec.source == SystemSource::Builtin {
-            return Ok(Self::Null);
-        }
-        if let SystemSource::External { dsn } = &spec.source {
-            let dsn = plan.dsns.get(&spec.label).unwrap_or(dsn);
-            return Ok(Self::External(Dsn::parse(dsn)?));
-        }
-        let identity = Identity::for_servers()?;
-        let places = places(context)?;
-        for note in &places.notes {
-            listen(Event::Note(note));
-        }
-        let mut report = |progress: Progress<'_>| tell(&progress, &spec.label, listen);
-        let mut watch = Watch { stop: &context.interrupt, report: &mut report };
-        let installed = match &spec.source {
-            SystemSource::Catalogue { version } => {
-                let catalogue = Catalogue::builtin()?;
-                let entry = catalogue.find(spec.dbms, version)?;
-                // What is wrong with the configuration is said before anything is fetched.
-                render_config(spec, &entry.version, &places)?;
-                fetch::ensure(&catalogue, entry, &places.cache, &mut watch)?
-            }
-            SystemSource::Basedir { path } => {
-                let scratch = places.data.join(format!("detect-{}", std::process::id()));
-                let found = Installed::detect(path, &identity, &scratch, &mut watch);
-                let _ = std::fs::remove_file(&scratch);
-                let found = found?;
-                if found.dbms != spec.dbms {
-                    let path = path.display();
-                    bail!("{path} holds {}, the plan says {}", found.name(), spec.dbms.name());
-                }
-                found
-            }
-            SystemSource::External { .. } | SystemSource::Builtin => {
-                bail!("{} is not installed by rqps", spec.label)
-            }
-        };
-        Ok(Self::Local(installed, identity, places))
-    }
-}
-
-fn tell(progress: &Progress<'_>, label: &rqps_model::Label, listen: &mut Listener<'_>) {
-    match progress {
-        Progress::Fetching { name, bytes, total } => {
-            listen(Event::Fetching { what: name, bytes: *bytes, total_bytes: *total });
-        }
-        Progress::Unpacking { name, .. } => {
-            listen(Event::Preparing { label, doing: "unpack" });
-            let _ = name;
-        }
-        Progress::Waiting { .. } => {}
-        Progress::Note { text } => listen(Event::Note(text)),
-    }
-}
-
-/// The directories that servers really use.
-///
-/// # Errors
-/// When there is none that the servers' user can reach.
-pub fn places(context: &Context) -> Result<Places> {
-    let identity = Identity::for_servers()?;
-    let data = context.results.join("data");
-    let wishes = Wishes { cache: &context.cache, data: &data, temp: &context.temp };
-    Ok(places::choose(&identity, &wishes)?)
-}
-
-/// Fetches a system of a plan; `None` for one that is not fetched.
-///
-/// # Errors
-/// Whatever keeps it from being had.
-pub fn fetch_only(
-    plan: &Plan,
-    idx: usize,
-    context: &Context,
-    listen: &mut Listener<'_>,
-) -> Result<Option<Installed>> {
-    match Installation::of(plan, idx, context, listen)? {
-        Installation::Local(installed, ..) => Ok(Some(installed)),
-        Installation::External(_) | Installation::Null => Ok(None),
-    }
-}
 
 /// A system that is up.
 pub(crate) struct Up {
@@ -392,18 +291,6 @@ fn setup(
         config,
         transport: spec.transport,
     })
-}
-
-/// The configuration of a system for this host.
-fn render_config(
-    spec: &SystemSpec,
-    version: &Version,
-    places: &Places,
-) -> Result<profile::Rendered> {
-    let host = rqps_sample::host_info(&places.data).context("read the size of memory")?;
-    let config = Config { base: spec.config.clone(), options: spec.options.clone() };
-    let sizing = Sizing { memory_bytes: host.memory_bytes, systems_up: 1 };
-    Ok(profile::render(spec.dbms, version, &config, sizing)?)
 }
 
 /// Adds the server's log to what earlier attempts of the same run left in `to`.
