@@ -1,4 +1,5 @@
-//! The order of things: from a plan to a finished run in the store.
+//! The order of things: from a plan to a finished run in the store. The file is long because this
+//! order is told in one place.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;

@@ -86,14 +86,17 @@ impl Up {
             Installation::External(dsn) => (None, dsn.endpoint.clone(), dsn.to_string()),
             Installation::Null => (None, null_endpoint(), "the null client".to_owned()),
         };
-        let admin = connect(spec.dbms, &endpoint)?;
-        let version = admin.session().server_version.clone();
-        let target = Target {
-            server_pid: server.as_ref().map(|s| s.running.pid()),
-            data_dir: server.as_ref().map(|s| s.running.data_dir().to_owned()),
+        let (admin, samples) = match watch_over(spec.dbms, &endpoint, server.as_ref()) {
+            Ok(both) => both,
+            Err(error) => {
+                if let Some(Local { running, instance }) = server {
+                    drop(running);
+                    let _ = instance.remove();
+                }
+                return Err(error);
+            }
         };
-        let sampler = Sampler::new(Instant::now(), target).context("start the samplers")?;
-        let samples = Background::start(sampler, SAMPLE_EVERY)?;
+        let version = admin.session().server_version.clone();
         Ok(Self { spec, version, origin, server, endpoint, admin, samples, tables: 0 })
     }
 
@@ -226,10 +229,12 @@ impl Up {
         drop(admin);
         let Some(Local { running, instance }) = server else { return Ok(None) };
         let name = running.name().to_owned();
-        let stopped = running.stop(STOP_WITHIN)?;
-        keep_log(&instance, log)?;
+        // Whatever fails, the data directory does not stay: the disk may be what is full.
+        let stopped = running.stop(STOP_WITHIN);
+        let kept = keep_log(&instance, log);
         instance.remove()?;
-        Ok(match stopped {
+        kept?;
+        Ok(match stopped? {
             Stopped::Clean => None,
             Stopped::Unclean(end) => Some(format!("{name} did not stop as it should: {end}")),
             Stopped::Killed { after } => {
@@ -270,6 +275,21 @@ impl Up {
         let _ = instance.remove();
         cause
     }
+}
+
+/// A connection for questions and the samplers of a server that is up.
+fn watch_over(
+    dbms: Dbms,
+    endpoint: &Endpoint,
+    server: Option<&Local>,
+) -> Result<(Box<dyn Connection>, Background)> {
+    let admin = connect(dbms, endpoint)?;
+    let target = Target {
+        server_pid: server.map(|s| s.running.pid()),
+        data_dir: server.map(|s| s.running.data_dir().to_owned()),
+    };
+    let sampler = Sampler::new(Instant::now(), target).context("start the samplers")?;
+    Ok((admin, Background::start(sampler, SAMPLE_EVERY)?))
 }
 
 /// What an instance of a system is made from.
