@@ -124,6 +124,8 @@ fn help_of_the_tool() {
               --form <FORM>            short (the 32 figures that the field publishes) or full
               --steps <GLOB>           Steps to run, by name or glob; may be given more than once
               --clients <N,N...>       Numbers of clients, separated by commas; every step runs with each
+              --rate <N>               Events per second, all clients together; response times then count
+                                       from the intended start
               --slices <N>             Slices per step and system
               --placement <PLACEMENT>  Where client and server threads run: auto, free, split or paired
               --seed <N>               Seed of all randomness [default: drawn, and recorded]
