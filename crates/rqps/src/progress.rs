@@ -13,6 +13,8 @@ const PLAIN_EVERY: Duration = Duration::from_secs(10);
 pub(crate) struct Progress {
     live: Option<Live>,
     last_plain: Option<Instant>,
+    /// The last note, which several systems may have in common.
+    last_note: String,
     began: Instant,
 }
 
@@ -28,11 +30,17 @@ impl Progress {
     /// Live lines when stderr is a terminal, plain lines otherwise.
     pub(crate) fn new() -> Self {
         let live = std::io::stderr().is_terminal().then(Live::new);
-        Self { live, last_plain: None, began: Instant::now() }
+        Self { live, last_plain: None, last_note: String::new(), began: Instant::now() }
     }
 
     /// Shows one event.
     pub(crate) fn show(&mut self, event: &Event<'_>) {
+        if let Event::Note(text) = event {
+            if self.last_note == *text {
+                return;
+            }
+            (*text).clone_into(&mut self.last_note);
+        }
         if let Some(live) = &self.live {
             live.update(event);
         }
