@@ -20,6 +20,7 @@ use rqps_client::{Address, Connection, Endpoint, MysqlConnection, PostgresConnec
 use rqps_lab::{PlanFile, Sandbox};
 use rqps_load::{Control, Crew, Member, Order, Pace, Stop};
 use rqps_model::Dbms;
+use rqps_server::Catalogue;
 use rqps_workload::{LoadSpec, Program, Size, Suite, SysbenchWorker, Worker as _, populate};
 
 use crate::replay::{Framing, Recorder};
@@ -118,11 +119,13 @@ fn pin_to_one_cpu() -> Result<()> {
 
 fn one_server(root: &Path, (dbms, version): (Dbms, &str), options: Options) -> Result<()> {
     let text = format!("[[system]]\ndbms = \"{dbms}\"\nversion = \"{version}\"\n");
-    let plan = PlanFile::parse(&text, "bench-client")?.resolve("bench-client")?;
+    let catalogue = Arc::new(Catalogue::builtin()?);
+    let plan = PlanFile::parse(&text, "bench-client")?.resolve("bench-client", &catalogue)?;
     let scratch = root.join("target/bench-client");
     let context = rqps_lab::Context {
         results: scratch.clone(),
         cache: cache_dir()?,
+        catalogue,
         temp: std::env::temp_dir(),
         interrupt: Arc::new(AtomicBool::new(false)),
         command_line: "cargo xtask bench-client".to_owned(),

@@ -83,7 +83,10 @@ mod tests {
     #[test]
     fn a_run_goes_on_with_its_own_steps_alone() {
         let text = "[[system]]\ndbms = \"postgres\"\nversion = \"17.4\"\n";
-        let plan = PlanFile::parse(text, "test").unwrap().resolve("test").unwrap();
+        let plan = PlanFile::parse(text, "test")
+            .unwrap()
+            .resolve("test", &rqps_server::Catalogue::builtin().unwrap())
+            .unwrap();
         let planned = steps::of_plan(&plan, &[0, 1], true).unwrap();
         let stored: Vec<RunStep> = planned.iter().map(|s| s.pending(1)).collect();
         assert!(is_of(&stored, &planned));

@@ -3,8 +3,8 @@
 use anyhow::{Context as _, Result, bail};
 use rqps_model::{SystemSource, SystemSpec, Version};
 use rqps_server::{
-    Catalogue, Config, Dsn, Identity, Installed, Places, Progress, Sizing, Watch, Wishes, fetch,
-    places, profile,
+    Config, Dsn, Identity, Installed, Places, Progress, Sizing, Watch, Wishes, fetch, places,
+    profile,
 };
 
 use crate::Plan;
@@ -46,12 +46,12 @@ impl Installation {
         let mut report = |progress: Progress<'_>| tell(&progress, &spec.label, listen);
         let mut watch = Watch { stop: &context.interrupt, report: &mut report };
         let installed = match &spec.source {
-            SystemSource::Catalogue { version } => {
-                let catalogue = Catalogue::builtin()?;
-                let entry = catalogue.find(spec.dbms, version)?;
+            SystemSource::Catalogue { version, build } => {
+                let catalogue = &context.catalogue;
+                let entry = catalogue.find(spec.dbms, version, build.as_deref())?;
                 // What is wrong with the configuration is said before anything is fetched.
                 render_config(spec, &entry.version, &places)?;
-                fetch::ensure(&catalogue, entry, &places.cache, &mut watch)?
+                fetch::ensure(catalogue, entry, &places.cache, &mut watch)?
             }
             SystemSource::Basedir { path } => {
                 let scratch = places.data.join(format!("detect-{}", std::process::id()));

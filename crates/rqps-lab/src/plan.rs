@@ -6,11 +6,12 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
-use rqps_model::{Dbms, Engine, Label, Placement, Schedule, SystemSource, SystemSpec, Version};
-use rqps_server::{Catalogue, Dsn};
+use rqps_model::{Label, Placement, Schedule, SystemSpec};
+use rqps_server::Catalogue;
 use rqps_workload::{Form, Size, SuiteArgs, SuiteError};
 
 mod file;
+mod system;
 
 pub use file::{OptionValue, PlanFile, ScheduleFile, SecondsFile, SuiteFile, SystemFile};
 
@@ -95,7 +96,7 @@ impl PlanFile {
     ///
     /// # Errors
     /// When something in it cannot be carried out; the error names the value and the remedy.
-    pub fn resolve(&self, origin: &str) -> Result<Plan, PlanError> {
+    pub fn resolve(&self, origin: &str, catalogue: &Catalogue) -> Result<Plan, PlanError> {
         let refuse = |what: String, remedy: &str| PlanError::Meaning {
             origin: origin.to_owned(),
             what,
@@ -108,7 +109,7 @@ impl PlanFile {
         let mut dsns = BTreeMap::new();
         for (idx, system) in self.system.iter().enumerate() {
             let (spec, dsn) = system
-                .resolve()
+                .resolve(catalogue)
                 .map_err(|(what, remedy)| refuse(format!("system {}: {what}", idx + 1), &remedy))?;
             if let Some(dsn) = dsn {
                 dsns.insert(spec.label.clone(), dsn);
@@ -154,138 +155,6 @@ impl PlanFile {
 
 /// What is wrong and what to do about it.
 type Refusal = (String, String);
-
-impl SystemFile {
-    fn resolve(&self) -> Result<(SystemSpec, Option<String>), Refusal> {
-        let dbms: Option<Dbms> = match &self.dbms {
-            Some(word) => {
-                Some(word.parse().map_err(|e| (format!("{e}"), "write one of them".into()))?)
-            }
-            None => None,
-        };
-        let (source, dbms, password_dsn) = self.source(dbms)?;
-        let engine: Engine = match &self.engine {
-            Some(word) => word.parse().map_err(|e| (format!("{e}"), "write one of them".into()))?,
-            None if dbms == Dbms::Postgres => Engine::Heap,
-            None => Engine::Innodb,
-        };
-        if (dbms == Dbms::Postgres) != (engine == Engine::Heap) {
-            let known = if dbms == Dbms::Postgres { "heap" } else { "innodb" };
-            let what = format!("{} has no engine {:?}", dbms.name(), engine.to_string());
-            return Err((what, format!("write engine = {known:?}, or leave it out")));
-        }
-        if engine == Engine::Rocksdb {
-            let what = "engine \"rocksdb\" is not supported yet".to_owned();
-            return Err((what, "use innodb".to_owned()));
-        }
-        let config = match &source {
-            // Not configured by rqps.
-            SystemSource::External { .. } | SystemSource::Builtin => String::new(),
-            _ => self.config.clone().unwrap_or_else(|| "small".to_owned()),
-        };
-        let label = match (&self.label, &source) {
-            (Some(label), _) if label.trim().is_empty() => {
-                return Err((
-                    "the label is empty".into(),
-                    "leave it out, or name the system".into(),
-                ));
-            }
-            (Some(label), _) => Label(label.clone()),
-            (None, SystemSource::Catalogue { version }) => {
-                Label::of(dbms, version, config_name(&config))
-            }
-            (None, SystemSource::Basedir { path }) => {
-                let dir = path.file_name().map_or_else(String::new, |n| n.to_string_lossy().into());
-                Label(format!("{}-{dir}.{}", dbms.letters(), config_name(&config)))
-            }
-            (None, SystemSource::External { .. }) => Label(format!("{}-external", dbms.letters())),
-            (None, SystemSource::Builtin) => Label(dbms.letters().to_owned()),
-        };
-        let options = self.options.iter().map(|(k, v)| (k.clone(), v.text())).collect();
-        let transport = self.transport.unwrap_or_default();
-        let spec = SystemSpec { label, dbms, source, engine, config, options, transport };
-        Ok((spec, password_dsn))
-    }
-
-    /// The null client is a part of rqps: there is nothing to choose.
-    fn null_source(&self) -> Result<(SystemSource, Dbms, Option<String>), Refusal> {
-        for (key, given) in [
-            ("version", self.version.is_some()),
-            ("basedir", self.basedir.is_some()),
-            ("dsn", self.dsn.is_some()),
-            ("engine", self.engine.is_some()),
-            ("config", self.config.is_some()),
-            ("options", !self.options.is_empty()),
-            ("transport", self.transport.is_some()),
-        ] {
-            if given {
-                let what = format!("dbms \"null\" is a part of rqps and has no {key}");
-                return Err((what, format!("leave out {key}")));
-            }
-        }
-        Ok((SystemSource::Builtin, Dbms::Null, None))
-    }
-
-    fn source(&self, dbms: Option<Dbms>) -> Result<(SystemSource, Dbms, Option<String>), Refusal> {
-        if dbms == Some(Dbms::Null) {
-            return self.null_source();
-        }
-        let need_dbms = || {
-            let what = "dbms is missing".to_owned();
-            dbms.ok_or((what, "write dbms = \"mysql\", \"mariadb\" or \"postgres\"".to_owned()))
-        };
-        match (&self.version, &self.basedir, &self.dsn) {
-            (Some(version), None, None) => {
-                let dbms = need_dbms()?;
-                let see = || "see `rqps servers list`".to_owned();
-                let wanted: Version = version.parse().map_err(|e| (format!("{e}"), see()))?;
-                let catalogue = Catalogue::builtin().map_err(|e| (e.to_string(), see()))?;
-                let entry = catalogue.find(dbms, &wanted).map_err(|e| (e.to_string(), see()))?;
-                Ok((SystemSource::Catalogue { version: entry.version.clone() }, dbms, None))
-            }
-            (None, Some(path), None) => {
-                Ok((SystemSource::Basedir { path: path.clone() }, need_dbms()?, None))
-            }
-            (None, None, Some(dsn)) => {
-                let parsed = Dsn::parse(dsn).map_err(|e| {
-                    (e.to_string(), "write mysql://user:password@host:port/db".into())
-                })?;
-                if !self.options.is_empty() || self.config.is_some() {
-                    let what = "a server given by dsn is not configured by rqps".to_owned();
-                    return Err((what, "leave out config and options".to_owned()));
-                }
-                let source = SystemSource::External { dsn: parsed.to_string() };
-                Ok((source, dbms.unwrap_or(parsed.dbms), Some(dsn.clone())))
-            }
-            (None, None, None) => {
-                need_dbms()?;
-                let remedy = "write version = \"...\" (see `rqps servers list`), or basedir or dsn";
-                Err(("there is no version, basedir or dsn".to_owned(), remedy.to_owned()))
-            }
-            _ => Err((
-                "a system has only one of version, basedir and dsn".into(),
-                "keep one of them".into(),
-            )),
-        }
-    }
-}
-
-impl OptionValue {
-    fn text(&self) -> String {
-        match self {
-            Self::Text(text) => text.clone(),
-            Self::Integer(value) => value.to_string(),
-            Self::Float(value) => value.to_string(),
-            Self::Bool(value) => u8::from(*value).to_string(),
-        }
-    }
-}
-
-/// The part of a config that goes into a label: a profile's name, or a file's without its ending.
-fn config_name(config: &str) -> &str {
-    let file = config.rsplit('/').next().unwrap_or(config);
-    file.strip_suffix(".cnf").or_else(|| file.strip_suffix(".conf")).unwrap_or(file)
-}
 
 fn default_name(systems: &[SystemSpec], base: usize) -> String {
     let others: Vec<&str> = systems

@@ -11,6 +11,7 @@ use rqps_client::{Connection, MysqlConnection, NullConnection, PostgresConnectio
 use rqps_model::{
     Dbms, Mark, Run, RunStatus, Schedule, Slice, StepKind, StepOutcome, SystemSource, Usage,
 };
+use rqps_server::Catalogue;
 use rqps_store::{RunRef, Store};
 use rqps_workload::LoadSpec;
 
@@ -29,6 +30,8 @@ pub struct Context {
     pub results: PathBuf,
     /// The cache of fetched servers.
     pub cache: PathBuf,
+    /// The servers that can be fetched.
+    pub catalogue: Arc<Catalogue>,
     /// The directory for temporary files.
     pub temp: PathBuf,
     /// Set when the user wants to stop.

@@ -110,7 +110,10 @@ mod tests {
             clients = [1, 2]
             steps = ["point-query"]
         "#;
-        let plan = PlanFile::parse(text, "test").unwrap().resolve("test").unwrap();
+        let plan = PlanFile::parse(text, "test")
+            .unwrap()
+            .resolve("test", &rqps_server::Catalogue::builtin().unwrap())
+            .unwrap();
         let steps = of_plan(&plan, &[0, 1], true).unwrap();
         let clients = |kind| -> Vec<u32> {
             steps.iter().filter(|s| s.info.kind == kind).map(|s| s.clients).collect()

@@ -9,6 +9,7 @@ pub mod sample;
 pub mod slice;
 pub mod step;
 pub mod system;
+pub mod variant;
 pub mod version;
 
 pub use estimate::{Better, Estimate, Verdict};
@@ -20,4 +21,5 @@ pub use sample::{HostCounters, ProcessCounters, Sample, StorageCounters, Usage};
 pub use slice::{ErrorCount, Lateness, Mark, SeriesPoint, Slice, Windows};
 pub use step::{Figure, Group, StepInfo, StepKind};
 pub use system::{Dbms, Engine, Label, SystemSource, SystemSpec, Transport};
+pub use variant::{Codec, Compression, CpuSet, Durability, Limits, Malloc, Variant};
 pub use version::Version;

@@ -7,7 +7,7 @@ use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
-use crate::Version;
+use crate::{Variant, Version};
 
 /// The database server's family.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
@@ -174,6 +174,9 @@ pub enum SystemSource {
     Catalogue {
         /// The version that the catalogue lists.
         version: Version,
+        /// Which build of it: `debian`; the catalogue's first one when absent.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        build: Option<String>,
     },
     /// A server installed or built by the user in this directory; run by rqps.
     Basedir {
@@ -195,12 +198,13 @@ pub enum SystemSource {
 pub struct Label(pub String);
 
 impl Label {
-    /// The label that the field's scheme gives: letters, version without dots, configuration.
+    /// The label that the field's scheme gives: letters, version without dots, build,
+    /// configuration.
     ///
     /// MySQL's three numbers are written as they are (5.6.14 is `5614`), with a second and third
     /// number of two digits from MariaDB 10 on (`110405`); PostgreSQL's as they are (`174`).
     #[must_use]
-    pub fn of(dbms: Dbms, version: &Version, config: &str) -> Self {
+    pub fn of(dbms: Dbms, version: &Version, build: Option<&str>, config: &str) -> Self {
         use fmt::Write as _;
         let mut text = dbms.letters().to_owned();
         for (i, number) in version.numbers.iter().enumerate() {
@@ -208,6 +212,10 @@ impl Label {
             let _ = if wide { write!(text, "{number:02}") } else { write!(text, "{number}") };
         }
         text.push_str(&version.pre);
+        if let Some(build) = build {
+            text.push('_');
+            text.push_str(build);
+        }
         if !config.is_empty() {
             text.push('.');
             text.push_str(config);
@@ -245,6 +253,9 @@ pub struct SystemSpec {
     pub options: BTreeMap<String, String>,
     /// How connections reach it.
     pub transport: Transport,
+    /// Allocator, durability, compression, limits.
+    #[serde(default)]
+    pub variant: Variant,
 }
 
 #[cfg(test)]
@@ -253,11 +264,14 @@ mod tests {
 
     #[test]
     fn labels_follow_the_field() {
-        let label = |dbms, text: &str| Label::of(dbms, &text.parse().unwrap(), "small").0;
+        let label = |dbms, text: &str| Label::of(dbms, &text.parse().unwrap(), None, "small").0;
         assert_eq!(label(Dbms::Mysql, "5.6.14"), "my5614.small");
         assert_eq!(label(Dbms::Mysql, "8.0.33"), "my8033.small");
         assert_eq!(label(Dbms::Mariadb, "11.4.5"), "ma110405.small");
         assert_eq!(label(Dbms::Postgres, "17.4"), "pg174.small");
         assert_eq!(label(Dbms::Postgres, "19rc1"), "pg19rc1.small");
+        let version = "18.6".parse().unwrap();
+        let debian = Label::of(Dbms::Postgres, &version, Some("debian"), "small");
+        assert_eq!(debian.as_str(), "pg186_debian.small");
     }
 }

@@ -176,7 +176,9 @@ fn names(run: &Run) -> Vec<String> {
         let system = &run.systems[idx];
         let version = match (&system.version, &system.spec.source) {
             (Some(version), _) => Some(version.to_string()),
-            (None, rqps_model::SystemSource::Catalogue { version }) => Some(version.to_string()),
+            (None, rqps_model::SystemSource::Catalogue { version, .. }) => {
+                Some(version.to_string())
+            }
             (None, _) => None,
         };
         version.map(|v| format!("{} {v}", system.spec.dbms.name()))

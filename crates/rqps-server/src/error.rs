@@ -21,6 +21,18 @@ pub enum Error {
         /// The nearest known versions, separated by commas.
         nearest: String,
     },
+    /// The catalogue has the version, but not that build of it.
+    #[error("{dbms} {version} has no build {build:?} in the catalogue; its builds: {known}")]
+    UnknownBuild {
+        /// Which family.
+        dbms: Dbms,
+        /// The version.
+        version: String,
+        /// What was asked for.
+        build: String,
+        /// The builds that there are, separated by commas.
+        known: String,
+    },
     /// The catalogue or a profile that is built in does not say what it must.
     #[error("{what}: {detail}")]
     Data {
@@ -268,6 +280,18 @@ impl Error {
     pub(crate) fn disk_full(dir: &Path) -> Self {
         let free_mb = crate::disk::free_bytes(dir).unwrap_or(0) / 1_000_000;
         Self::DiskFull { path: dir.to_owned(), needed_mb: 0, free_mb }
+    }
+
+    /// Whether another source of the same server may still do.
+    pub(crate) fn is_of_one_source(&self) -> bool {
+        matches!(
+            self,
+            Self::ToolMissing { .. }
+                | Self::FetchFailed { .. }
+                | Self::Checksum { .. }
+                | Self::CorruptArchive { .. }
+                | Self::UnsafeArchive { .. }
+        )
     }
 
     /// A client's error with what was under way.

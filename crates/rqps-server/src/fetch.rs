@@ -20,9 +20,10 @@ use sha2::{Digest as _, Sha256};
 use crate::catalogue::{Catalogue, Entry};
 use crate::installed::Installed;
 use crate::places::hex;
+use crate::source::Source;
 use crate::unpack::{Limits, unpack};
 use crate::watch::{Progress, Watch};
-use crate::{Error, disk, library, lock, maven};
+use crate::{Error, disk, library, lock};
 
 /// The file in a prefix that says where it came from.
 const ORIGIN: &str = "rqps-origin.json";
@@ -30,12 +31,10 @@ const ORIGIN: &str = "rqps-origin.json";
 /// Where a prefix came from.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 struct Origin {
-    /// Coordinates in the registry.
-    maven: String,
-    /// SHA-256 of the archive, hex.
-    sha256: String,
+    /// The source's identity: coordinates and checksum.
+    source: String,
     /// How it was compiled.
-    build: String,
+    compiled: String,
     /// When it was unpacked, seconds since 1970.
     unpacked_unix_s: u64,
 }
@@ -46,8 +45,7 @@ const MAX_ENTRIES: usize = 100_000;
 /// Whether a server is in the cache already.
 #[must_use]
 pub fn is_cached(entry: &Entry, cache: &Path) -> bool {
-    let prefix = prefix_of(entry, cache);
-    read_origin(&prefix).is_some_and(|origin| origin.sha256 == entry.sha256)
+    origin_of(entry, cache).is_some()
 }
 
 /// Removes a server from the cache.
@@ -86,11 +84,18 @@ pub fn ensure(
         }
     }
     let library_dirs = library::ensure(catalogue, entry, cache, watch)?;
-    Installed::of_catalogue(entry, &prefix_of(entry, cache), library_dirs)
+    let origin = origin_of(entry, cache).map_or_else(String::new, |origin| origin.source);
+    Installed::of_catalogue(entry, &prefix_of(entry, cache), library_dirs, origin)
 }
 
 fn prefix_of(entry: &Entry, cache: &Path) -> PathBuf {
     cache.join("servers").join(entry.name())
+}
+
+/// Where the prefix of an entry came from, when it is one of the entry's sources.
+fn origin_of(entry: &Entry, cache: &Path) -> Option<Origin> {
+    let origin = read_origin(&prefix_of(entry, cache))?;
+    entry.sources.iter().any(|source| source.identity() == origin.source).then_some(origin)
 }
 
 fn read_origin(prefix: &Path) -> Option<Origin> {
@@ -108,26 +113,52 @@ fn make_open(dir: &Path) -> Result<(), Error> {
         .map_err(|e| Error::write(dir, e))
 }
 
+/// Fetches and unpacks from the first source that has it.
 fn install(
     catalogue: &Catalogue,
     entry: &Entry,
     cache: &Path,
     watch: &mut Watch<'_>,
 ) -> Result<(), Error> {
+    let mut failed = None;
+    for source in &entry.sources {
+        match install_from(catalogue, (entry, source), cache, watch) {
+            Ok(()) => return Ok(()),
+            Err(error) if error.is_of_one_source() => {
+                let text = format!("{} from {}: {error}", entry.name(), source.kind());
+                // The first source is the usual one: its failure is what the user should mend.
+                failed.get_or_insert(error);
+                (watch.report)(Progress::Note { text: &text });
+            }
+            Err(error) => return Err(error),
+        }
+    }
+    Err(failed.unwrap_or_else(|| Error::Data {
+        what: "server catalogue".to_owned(),
+        detail: format!("{}: no source", entry.name()),
+    }))
+}
+
+fn install_from(
+    catalogue: &Catalogue,
+    (entry, source): (&Entry, &Source),
+    cache: &Path,
+    watch: &mut Watch<'_>,
+) -> Result<(), Error> {
     let name = entry.name();
     let prefix = prefix_of(entry, cache);
-    let archive = cache.join("downloads").join(entry.maven_path().1);
+    let archive = cache.join("downloads").join(source.file_name());
     let unpacked = entry.unpacked_mb * 1_000_000;
     if archive.is_file() {
         disk::require(cache, unpacked)?;
     } else {
-        disk::require(cache, entry.download_bytes + unpacked)?;
-        maven::fetch(entry, cache, &archive, watch)?;
+        disk::require(cache, source.download_bytes() + unpacked)?;
+        source.fetch(entry, cache, &archive, watch)?;
     }
-    verify(entry, &archive, watch)?;
-    let layout = catalogue.layout(entry).ok_or_else(|| Error::Data {
+    verify(source, &archive, watch)?;
+    let layout = catalogue.layout(source).ok_or_else(|| Error::Data {
         what: "server catalogue".to_owned(),
-        detail: format!("{name}: unknown layout {:?}", entry.layout),
+        detail: format!("{name}: unknown layout {:?}", source.layout()),
     })?;
     let partial = prefix.with_file_name(format!("{name}.partial"));
     for stale in [&partial, &prefix] {
@@ -148,7 +179,7 @@ fn install(
         }
         watch.check("unpack an archive")
     });
-    if let Err(error) = done.and_then(|_| write_origin(entry, &partial)) {
+    if let Err(error) = done.and_then(|_| write_origin((entry, source), &partial)) {
         let _ = fs::remove_dir_all(&partial);
         return Err(error);
     }
@@ -156,12 +187,11 @@ fn install(
     fs::remove_file(&archive).map_err(|e| Error::write(&archive, e))
 }
 
-fn write_origin(entry: &Entry, partial: &Path) -> Result<(), Error> {
+fn write_origin((entry, source): (&Entry, &Source), partial: &Path) -> Result<(), Error> {
     let now = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs());
     let origin = Origin {
-        maven: entry.maven.clone(),
-        sha256: entry.sha256.clone(),
-        build: entry.build.clone(),
+        source: source.identity(),
+        compiled: entry.compiled.clone(),
         unpacked_unix_s: now,
     };
     let path = partial.join(ORIGIN);
@@ -171,7 +201,7 @@ fn write_origin(entry: &Entry, partial: &Path) -> Result<(), Error> {
 }
 
 /// Deletes the archive when it is not the one of the catalogue.
-fn verify(entry: &Entry, archive: &Path, watch: &mut Watch<'_>) -> Result<(), Error> {
+fn verify(source: &Source, archive: &Path, watch: &mut Watch<'_>) -> Result<(), Error> {
     let doing = || format!("read {}", archive.display());
     let mut file = File::open(archive).map_err(|e| Error::io(doing(), e))?;
     let mut hash = Sha256::new();
@@ -185,13 +215,13 @@ fn verify(entry: &Entry, archive: &Path, watch: &mut Watch<'_>) -> Result<(), Er
         hash.update(&buffer[..n]);
     }
     let found = hex(&hash.finalize());
-    if found == entry.sha256 {
+    if found == source.sha256() {
         return Ok(());
     }
     fs::remove_file(archive).map_err(|e| Error::write(archive, e))?;
     Err(Error::Checksum {
         file: archive.display().to_string(),
-        expected: entry.sha256.clone(),
+        expected: source.sha256().to_owned(),
         found,
     })
 }

@@ -49,6 +49,7 @@ impl Installed {
         entry: &Entry,
         prefix: &Path,
         mut library_dirs: Vec<PathBuf>,
+        origin: String,
     ) -> Result<Self, Error> {
         let program = find_program(prefix, entry.dbms)?;
         let bundled = prefix.join("libs");
@@ -62,8 +63,8 @@ impl Installed {
             prefix: prefix.to_owned(),
             program,
             library_dirs,
-            origin: format!("{} sha256:{}", entry.maven, entry.sha256),
-            build: entry.build.clone(),
+            origin,
+            build: entry.compiled.clone(),
         })
     }
 

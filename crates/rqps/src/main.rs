@@ -19,6 +19,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use anyhow::{Context as _, Result};
 use clap::Parser as _;
+use rqps_server::Catalogue;
 use rqps_store::Store;
 
 use crate::args::{Cli, Command};
@@ -30,6 +31,8 @@ pub(crate) struct Surroundings {
     pub(crate) results: PathBuf,
     /// The cache directory: given, or the user's.
     pub(crate) cache: PathBuf,
+    /// The servers that can be fetched.
+    pub(crate) catalogue: Arc<Catalogue>,
     /// Directory for files that need not outlive the command.
     pub(crate) temp: PathBuf,
     /// Set by the first SIGINT, SIGTERM or SIGHUP.
@@ -46,6 +49,7 @@ impl Surroundings {
         rqps_lab::Context {
             results: self.results.clone(),
             cache: self.cache.clone(),
+            catalogue: Arc::clone(&self.catalogue),
             temp: self.temp.clone(),
             interrupt: Arc::clone(&self.interrupt),
             command_line: self.command_line.clone(),
@@ -133,6 +137,7 @@ fn surroundings(cli: &Cli, interrupt: Arc<AtomicBool>) -> Result<Surroundings> {
     Ok(Surroundings {
         results: std::path::absolute(&cli.results).context("find the results directory")?,
         cache,
+        catalogue: Arc::new(Catalogue::builtin()?),
         temp: std::env::temp_dir(),
         interrupt,
         command_line: redact(&words),

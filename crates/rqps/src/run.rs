@@ -18,7 +18,7 @@ use crate::{Surroundings, complain, report};
 
 /// Carries out `rqps run ...`.
 pub(crate) fn run(args: &RunArgs, around: &Surroundings) -> Result<ExitCode> {
-    let plan = plan_of(args)?;
+    let plan = plan_of(args, around)?;
     let context = Context { anew: args.new, drawn_seed: drawn_seed(), ..around.lab() };
     let began = std::time::Instant::now();
     let store = Store::open(&around.results)?;
@@ -61,7 +61,7 @@ fn shown(path: &Path) -> String {
 }
 
 /// The plan that was named or described, with what the command line says on top.
-fn plan_of(args: &RunArgs) -> Result<Plan> {
+fn plan_of(args: &RunArgs, around: &Surroundings) -> Result<Plan> {
     let (mut file, origin) = match (&args.plan, &args.base) {
         (Some(path), _) => {
             let origin = path.display().to_string();
@@ -81,7 +81,7 @@ fn plan_of(args: &RunArgs) -> Result<Plan> {
         (None, None) => bail!("name a PLAN.toml, or --base SYSTEM and --vs SYSTEM"),
     };
     apply(args, &mut file);
-    Ok(file.resolve(&origin)?)
+    Ok(file.resolve(&origin, &around.catalogue)?)
 }
 
 /// An error after something was measured, with what to do about it.
@@ -139,7 +139,7 @@ fn apply(args: &RunArgs, file: &mut PlanFile) {
     }
 }
 
-/// A system as typed: `mysql@8.0.33`, `mysql@/opt/mysql`, `mysql://user@host/db`.
+/// A system as typed: `mysql@8.0.33`, `postgres@18.6+debian`, `mysql@/opt/mysql`, `mysql://user@host/db`.
 pub(crate) fn system_of(text: &str) -> Result<SystemFile> {
     if text.contains("://") {
         return Ok(SystemFile { dsn: Some(text.to_owned()), ..SystemFile::default() });
@@ -157,7 +157,10 @@ pub(crate) fn system_of(text: &str) -> Result<SystemFile> {
         let path = std::path::absolute(PathBuf::from(place)).context("find the directory")?;
         system.basedir = Some(path);
     } else {
-        system.version = Some(place.to_owned());
+        let (version, build) =
+            place.split_once('+').map_or((place, None), |(version, build)| (version, Some(build)));
+        system.version = Some(version.to_owned());
+        system.build = build.map(ToOwned::to_owned);
     }
     Ok(system)
 }
@@ -180,6 +183,9 @@ mod tests {
     fn systems_as_typed() {
         let system = system_of("pg@17.4").unwrap();
         assert_eq!((system.dbms.as_deref(), system.version.as_deref()), (Some("pg"), Some("17.4")));
+        let system = system_of("pg@18.6+debian").unwrap();
+        let typed = (system.version.as_deref(), system.build.as_deref());
+        assert_eq!(typed, (Some("18.6"), Some("debian")));
         let system = system_of("mysql@/opt/my").unwrap();
         assert_eq!(system.basedir.as_deref(), Some(Path::new("/opt/my")));
         assert!(system_of("postgres://u@h/d").unwrap().dsn.is_some());

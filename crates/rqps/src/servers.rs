@@ -9,7 +9,7 @@ use anyhow::{Context as _, Result, bail, ensure};
 use rqps_client::{Connection, ResultSet};
 use rqps_lab::{Event, Listener, PlanFile};
 use rqps_model::SystemSource;
-use rqps_server::{Catalogue, fetch};
+use rqps_server::{Entry, fetch};
 
 use crate::args::ServersCommand;
 use crate::output::{print, table};
@@ -27,7 +27,7 @@ pub(crate) fn run(command: &ServersCommand, around: &Surroundings) -> Result<()>
 }
 
 fn list(json: bool, around: &Surroundings) -> Result<()> {
-    let catalogue = Catalogue::builtin()?;
+    let catalogue = &around.catalogue;
     let places = rqps_lab::places(&around.lab())?;
     let here = |entry| if fetch::is_cached(entry, &places.cache) { "yes" } else { "" };
     if json {
@@ -36,8 +36,10 @@ fn list(json: bool, around: &Surroundings) -> Result<()> {
             .iter()
             .map(|e| {
                 serde_json::json!({
-                    "dbms": e.dbms, "version": e.version, "maven": e.maven, "build": e.build,
-                    "download_bytes": e.download_bytes, "unpacked_mb": e.unpacked_mb,
+                    "system": e.selector(), "dbms": e.dbms, "version": e.version,
+                    "build": e.build, "compiled": e.compiled,
+                    "sources": e.sources.iter().map(|s| s.identity()).collect::<Vec<_>>(),
+                    "download_bytes": download_bytes(e), "unpacked_mb": e.unpacked_mb,
                     "cached": fetch::is_cached(e, &places.cache),
                 })
             })
@@ -49,14 +51,20 @@ fn list(json: bool, around: &Surroundings) -> Result<()> {
         .iter()
         .map(|e| {
             vec![
-                format!("{}@{}", e.dbms, e.version),
-                format!("{} MB", e.download_bytes / 1_000_000),
+                e.selector(),
+                format!("{} MB", download_bytes(e) / 1_000_000),
                 here(e).to_owned(),
                 e.build.clone(),
+                e.compiled.clone(),
             ]
         })
         .collect();
-    print(&table(&["system", "download", "here", "build"], &rows))
+    print(&table(&["system", "download", "here", "build", "compiled"], &rows))
+}
+
+/// What the first source has to download.
+fn download_bytes(entry: &Entry) -> u64 {
+    entry.sources.first().map_or(0, rqps_server::Source::download_bytes)
 }
 
 fn fetch_all(systems: &[String], around: &Surroundings) -> Result<()> {
@@ -64,7 +72,7 @@ fn fetch_all(systems: &[String], around: &Surroundings) -> Result<()> {
         system: systems.iter().map(|s| system_of(s)).collect::<Result<_>>()?,
         ..PlanFile::default()
     };
-    let plan = file.resolve("command line")?;
+    let plan = file.resolve("command line", &around.catalogue)?;
     let mut progress = Progress::new();
     let mut listen = |event: Event<'_>| progress.show(&event);
     let fetched = fetch_plan(&plan, around, &mut listen);
@@ -95,7 +103,7 @@ fn fetch_plan(
 
 fn shell(system: &str, around: &Surroundings) -> Result<()> {
     let file = PlanFile { system: vec![system_of(system)?], ..PlanFile::default() };
-    let plan = file.resolve("command line")?;
+    let plan = file.resolve("command line", &around.catalogue)?;
     let mut progress = Progress::new();
     let mut listen = |event: Event<'_>| progress.show(&event);
     let mut session = rqps_lab::Sandbox::start(&plan, &around.lab(), &mut listen)?;

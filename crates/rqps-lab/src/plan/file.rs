@@ -39,11 +39,13 @@ pub struct SystemFile {
     pub dbms: Option<String>,
     /// A version of the catalogue.
     pub version: Option<String>,
+    /// Which build of that version: `debian`; the catalogue's first when absent.
+    pub build: Option<String>,
     /// Or the directory of an installed server.
     pub basedir: Option<PathBuf>,
     /// Or the address of a server that runs already.
     pub dsn: Option<String>,
-    /// `innodb`; `heap` for PostgreSQL.
+    /// `innodb` or `rocksdb`; `heap` for PostgreSQL.
     pub engine: Option<String>,
     /// Built-in profile or path; `small` when absent.
     pub config: Option<String>,
@@ -52,6 +54,16 @@ pub struct SystemFile {
     pub options: BTreeMap<String, OptionValue>,
     /// `socket`, `tcp` or `tls`.
     pub transport: Option<Transport>,
+    /// `system`, `jemalloc`, `tcmalloc` or `mimalloc`.
+    pub malloc: Option<String>,
+    /// `relaxed` or `full`.
+    pub durability: Option<String>,
+    /// `none`, `row`, `page-zlib`, `zstd`, `lz4+zstd` and others.
+    pub compression: Option<String>,
+    /// At most this much memory: `2G`.
+    pub memory: Option<String>,
+    /// Only these CPUs: `0-1`.
+    pub cpus: Option<String>,
 }
 
 /// An option's value as TOML lets one write it.
@@ -161,10 +173,19 @@ impl SystemFile {
                 .map(|(name, value)| (name.clone(), OptionValue::Text(value.clone())))
                 .collect(),
             transport: Some(spec.transport),
+            // What is as usual stays unwritten: plans of older runs can then still be resumed.
+            malloc: unusual(&spec.variant.malloc),
+            durability: unusual(&spec.variant.durability),
+            compression: unusual(&spec.variant.compression),
+            memory: spec.variant.limits.memory_bytes.map(|bytes| bytes.to_string()),
+            cpus: spec.variant.limits.cpus.as_ref().map(ToString::to_string),
             ..Self::default()
         };
         match &spec.source {
-            SystemSource::Catalogue { version } => file.version = Some(version.to_string()),
+            SystemSource::Catalogue { version, build } => {
+                file.version = Some(version.to_string());
+                file.build.clone_from(build);
+            }
             SystemSource::Basedir { path } => file.basedir = Some(path.clone()),
             SystemSource::External { dsn } => {
                 file.dsn = Some(dsn.clone());
@@ -177,6 +198,10 @@ impl SystemFile {
         }
         file
     }
+}
+
+fn unusual<T: Default + PartialEq + ToString>(value: &T) -> Option<String> {
+    (*value != T::default()).then(|| value.to_string())
 }
 
 impl SuiteFile {

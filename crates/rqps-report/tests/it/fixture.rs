@@ -8,7 +8,8 @@ use rqps_model::run::SystemStep;
 use rqps_model::{
     Dbms, Engine, ErrorCount, Figure, Group, Host, HostCounters, Label, Mark, Placement,
     ProcessCounters, Run, RunStatus, RunStep, RunSystem, Schedule, SeriesPoint, Slice, StepInfo,
-    StepKind, StepOutcome, StorageCounters, SystemSource, SystemSpec, Transport, Usage, Windows,
+    StepKind, StepOutcome, StorageCounters, SystemSource, SystemSpec, Transport, Usage, Variant,
+    Windows,
 };
 
 const START_MS: i64 = 1_795_293_015_000;
@@ -116,13 +117,14 @@ pub(crate) fn system(dbms: Dbms, version: &str) -> RunSystem {
     };
     RunSystem {
         spec: SystemSpec {
-            label: Label::of(dbms, &parsed, "small"),
+            label: Label::of(dbms, &parsed, None, "small"),
             dbms,
-            source: SystemSource::Catalogue { version: parsed.clone() },
+            source: SystemSource::Catalogue { version: parsed.clone(), build: None },
             engine: Engine::Innodb,
             config: "small".to_owned(),
             options: BTreeMap::new(),
             transport: Transport::Socket,
+            variant: Variant::default(),
         },
         version: Some(parsed),
         version_text: version.to_owned(),

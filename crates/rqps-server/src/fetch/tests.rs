@@ -28,13 +28,16 @@ fn catalogue(bytes: &[u8]) -> Catalogue {
         [[server]]
         dbms = "mysql"
         version = "1.2.3"
-        maven = "g.roup:artifact:1.2.3:zip"
-        sha256 = "{}"
-        layout = "tree"
-        download_bytes = 100
         unpacked_mb = 1
         libraries = []
         build = "test"
+        compiled = "test"
+        [[server.source]]
+        from = "maven"
+        artifact = "g.roup:artifact:1.2.3:zip"
+        sha256 = "{}"
+        layout = "tree"
+        download_bytes = 100
         "#,
         hex(&Sha256::digest(bytes))
     );

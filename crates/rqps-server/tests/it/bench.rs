@@ -39,7 +39,9 @@ impl Bench {
 
     pub(crate) fn installed(&self, dbms: Dbms, version: &str) -> Installed {
         let catalogue = Catalogue::builtin().unwrap();
-        let entry = catalogue.find(dbms, &version.parse().unwrap()).unwrap();
+        let (version, build) =
+            version.split_once('+').map_or((version, None), |(v, b)| (v, Some(b)));
+        let entry = catalogue.find(dbms, &version.parse().unwrap(), build).unwrap();
         watched(|watch| fetch::ensure(&catalogue, entry, &self.places.cache, watch))
             .unwrap_or_else(|e| panic!("{}: {}", entry.name(), chain(&e)))
     }
@@ -96,7 +98,7 @@ pub(crate) fn for_each_server(test: impl Fn(&Bench, Dbms, &str)) {
         "" => "postgres@11.22 mariadb@10.2.11".to_owned(),
         "all" => {
             let catalogue = Catalogue::builtin().unwrap();
-            let names = catalogue.servers().iter().map(|e| format!("{}@{}", e.dbms, e.version));
+            let names = catalogue.servers().iter().map(rqps_server::Entry::selector);
             names.collect::<Vec<_>>().join(" ")
         }
         _ => chosen,

@@ -104,7 +104,7 @@ pub(crate) fn run(d: &mut Draw) -> Run {
 fn system(d: &mut Draw, i: u64) -> RunSystem {
     let version: Version = (*d.one(&["5.6.14", "10.11.5", "17.4", "19rc1", "9"])).parse().unwrap();
     let source = match d.below(4) {
-        0 => SystemSource::Catalogue { version: version.clone() },
+        0 => SystemSource::Catalogue { version: version.clone(), build: d.some(Draw::text) },
         1 => SystemSource::Basedir { path: format!("/opt/{}", d.text()).into() },
         2 => SystemSource::External { dsn: d.text() },
         _ => SystemSource::Builtin,
@@ -118,12 +118,25 @@ fn system(d: &mut Draw, i: u64) -> RunSystem {
             config: d.text(),
             options: d.map(),
             transport: *d.one(&[Transport::Socket, Transport::Tcp, Transport::Tls]),
+            variant: variant(d),
         },
         version: d.some(|_| version),
         version_text: d.text(),
         origin: d.text(),
         settings: d.map(),
         session: d.map(),
+    }
+}
+
+fn variant(d: &mut Draw) -> Variant {
+    Variant {
+        malloc: *d.one(&[Malloc::System, Malloc::Jemalloc, Malloc::Tcmalloc, Malloc::Mimalloc]),
+        durability: *d.one(&[Durability::Relaxed, Durability::Full]),
+        compression: (*d.one(&["none", "row", "page-zlib", "lz4+zstd"])).parse().unwrap(),
+        limits: Limits {
+            memory_bytes: d.some(Draw::count),
+            cpus: d.some(|d| (*d.one(&["0", "0-1,7"])).parse().unwrap()),
+        },
     }
 }
 

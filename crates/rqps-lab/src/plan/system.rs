@@ -1,0 +1,239 @@
+//! A system of a plan: from what is written to what is meant.
+
+use std::str::FromStr;
+
+use rqps_model::system::UnknownWord;
+use rqps_model::variant::parse_bytes;
+use rqps_model::{
+    Compression, Dbms, Durability, Engine, Label, Limits, Malloc, SystemSource, SystemSpec,
+    Variant, Version,
+};
+use rqps_server::{Catalogue, Dsn};
+
+use super::{OptionValue, Refusal, SystemFile};
+
+impl SystemFile {
+    pub(super) fn resolve(
+        &self,
+        catalogue: &Catalogue,
+    ) -> Result<(SystemSpec, Option<String>), Refusal> {
+        let dbms: Option<Dbms> = word(self.dbms.as_deref())?;
+        let (source, dbms, password_dsn) = self.source(dbms, catalogue)?;
+        let engine = self.engine(dbms)?;
+        let config = match &source {
+            // Not configured by rqps.
+            SystemSource::External { .. } | SystemSource::Builtin => String::new(),
+            _ => self.config.clone().unwrap_or_else(|| "small".to_owned()),
+        };
+        let variant = self.variant(&source, engine)?;
+        let label = self.label(dbms, &source, &(engine, &config, &variant))?;
+        let options = self.options.iter().map(|(k, v)| (k.clone(), v.text())).collect();
+        let transport = self.transport.unwrap_or_default();
+        let spec = SystemSpec { label, dbms, source, engine, config, options, transport, variant };
+        Ok((spec, password_dsn))
+    }
+
+    fn engine(&self, dbms: Dbms) -> Result<Engine, Refusal> {
+        let default = if dbms == Dbms::Postgres { Engine::Heap } else { Engine::Innodb };
+        let engine = word(self.engine.as_deref())?.unwrap_or(default);
+        if (dbms == Dbms::Postgres) != (engine == Engine::Heap) {
+            let known = if dbms == Dbms::Postgres { "heap" } else { "innodb" };
+            let what = format!("{} has no engine {:?}", dbms.name(), engine.to_string());
+            return Err((what, format!("write engine = {known:?}, or leave it out")));
+        }
+        Ok(engine)
+    }
+
+    fn variant(&self, source: &SystemSource, engine: Engine) -> Result<Variant, Refusal> {
+        let variant = Variant {
+            malloc: word(self.malloc.as_deref())?.unwrap_or_default(),
+            durability: word(self.durability.as_deref())?.unwrap_or_default(),
+            compression: word(self.compression.as_deref())?.unwrap_or_default(),
+            limits: self.limits()?,
+        };
+        if matches!(source, SystemSource::External { .. }) {
+            for (key, given) in [
+                ("malloc", self.malloc.is_some()),
+                ("durability", self.durability.is_some()),
+                ("memory", self.memory.is_some()),
+                ("cpus", self.cpus.is_some()),
+            ] {
+                if given {
+                    let what = format!("a server given by dsn is not started by rqps: {key}");
+                    return Err((what, format!("leave out {key}, and set it on the server")));
+                }
+            }
+        }
+        let compression = variant.compression;
+        let known = match engine {
+            Engine::Innodb => "none, row, page-zlib, page-lz4, page-snappy, page-zstd",
+            Engine::Rocksdb => "none, snappy, lz4, zlib, zstd, or a pair such as lz4+zstd",
+            Engine::Heap => "none",
+        };
+        let fits = match compression {
+            Compression::None => true,
+            Compression::Row | Compression::Page(_) => engine == Engine::Innodb,
+            Compression::Levels { .. } => engine == Engine::Rocksdb,
+        };
+        if !fits {
+            let what = format!("engine {engine} has no compression \"{compression}\"");
+            return Err((what, format!("write one of: {known}")));
+        }
+        Ok(variant)
+    }
+
+    fn limits(&self) -> Result<Limits, Refusal> {
+        let memory_bytes = match &self.memory {
+            None => None,
+            Some(text) => Some(parse_bytes(text).ok_or_else(|| {
+                (format!("memory = {text:?} is no size"), "write \"2G\" or \"512M\"".to_owned())
+            })?),
+        };
+        let cpus = match &self.cpus {
+            None => None,
+            Some(text) => Some(text.parse().map_err(|e: rqps_model::variant::NotCpus| {
+                (e.to_string(), "write \"0-1\" or \"0,2\"".to_owned())
+            })?),
+        };
+        Ok(Limits { memory_bytes, cpus })
+    }
+
+    fn label(
+        &self,
+        dbms: Dbms,
+        source: &SystemSource,
+        (engine, config, variant): &(Engine, &String, &Variant),
+    ) -> Result<Label, Refusal> {
+        if let Some(label) = &self.label {
+            if label.trim().is_empty() {
+                let remedy = "leave it out, or name the system";
+                return Err(("the label is empty".into(), remedy.into()));
+            }
+            return Ok(Label(label.clone()));
+        }
+        let mut setup = config_name(config).to_owned();
+        for (differs, part) in [
+            (*engine == Engine::Rocksdb, engine.to_string()),
+            (!variant.compression.is_none(), variant.compression.to_string()),
+            (variant.malloc != Malloc::System, variant.malloc.to_string()),
+            (variant.durability == Durability::Full, "durable".to_owned()),
+        ] {
+            if differs {
+                setup.push_str(if setup.is_empty() { "" } else { "-" });
+                setup.push_str(&part);
+            }
+        }
+        Ok(match source {
+            SystemSource::Catalogue { version, build } => {
+                Label::of(dbms, version, build.as_deref(), &setup)
+            }
+            SystemSource::Basedir { path } => {
+                let dir = path.file_name().map_or_else(String::new, |n| n.to_string_lossy().into());
+                Label(format!("{}-{dir}.{setup}", dbms.letters()))
+            }
+            SystemSource::External { .. } => Label(format!("{}-external", dbms.letters())),
+            SystemSource::Builtin => Label(dbms.letters().to_owned()),
+        })
+    }
+
+    /// The null client is a part of rqps: there is nothing to choose.
+    fn null_source(&self) -> Result<(SystemSource, Dbms, Option<String>), Refusal> {
+        for (key, given) in [
+            ("version", self.version.is_some()),
+            ("basedir", self.basedir.is_some()),
+            ("dsn", self.dsn.is_some()),
+            ("engine", self.engine.is_some()),
+            ("config", self.config.is_some()),
+            ("options", !self.options.is_empty()),
+            ("transport", self.transport.is_some()),
+            ("build", self.build.is_some()),
+            ("malloc", self.malloc.is_some()),
+            ("durability", self.durability.is_some()),
+            ("compression", self.compression.is_some()),
+            ("memory", self.memory.is_some()),
+            ("cpus", self.cpus.is_some()),
+        ] {
+            if given {
+                let what = format!("dbms \"null\" is a part of rqps and has no {key}");
+                return Err((what, format!("leave out {key}")));
+            }
+        }
+        Ok((SystemSource::Builtin, Dbms::Null, None))
+    }
+
+    fn source(
+        &self,
+        dbms: Option<Dbms>,
+        catalogue: &Catalogue,
+    ) -> Result<(SystemSource, Dbms, Option<String>), Refusal> {
+        if dbms == Some(Dbms::Null) {
+            return self.null_source();
+        }
+        let need_dbms = || {
+            let what = "dbms is missing".to_owned();
+            dbms.ok_or((what, "write dbms = \"mysql\", \"mariadb\" or \"postgres\"".to_owned()))
+        };
+        if self.build.is_some() && self.version.is_none() {
+            let what = "build names a build of a version of the catalogue".to_owned();
+            return Err((what, "write version too, or leave out build".to_owned()));
+        }
+        match (&self.version, &self.basedir, &self.dsn) {
+            (Some(version), None, None) => {
+                let dbms = need_dbms()?;
+                let see = || "see `rqps servers list`".to_owned();
+                let wanted: Version = version.parse().map_err(|e| (format!("{e}"), see()))?;
+                let build = self.build.as_deref();
+                let entry =
+                    catalogue.find(dbms, &wanted, build).map_err(|e| (e.to_string(), see()))?;
+                let (version, build) = (entry.version.clone(), self.build.clone());
+                Ok((SystemSource::Catalogue { version, build }, dbms, None))
+            }
+            (None, Some(path), None) => {
+                Ok((SystemSource::Basedir { path: path.clone() }, need_dbms()?, None))
+            }
+            (None, None, Some(dsn)) => {
+                let parsed = Dsn::parse(dsn).map_err(|e| {
+                    (e.to_string(), "write mysql://user:password@host:port/db".into())
+                })?;
+                if !self.options.is_empty() || self.config.is_some() {
+                    let what = "a server given by dsn is not configured by rqps".to_owned();
+                    return Err((what, "leave out config and options".to_owned()));
+                }
+                let source = SystemSource::External { dsn: parsed.to_string() };
+                Ok((source, dbms.unwrap_or(parsed.dbms), Some(dsn.clone())))
+            }
+            (None, None, None) => {
+                need_dbms()?;
+                let remedy = "write version = \"...\" (see `rqps servers list`), or basedir or dsn";
+                Err(("there is no version, basedir or dsn".to_owned(), remedy.to_owned()))
+            }
+            _ => Err((
+                "a system has only one of version, basedir and dsn".into(),
+                "keep one of them".into(),
+            )),
+        }
+    }
+}
+
+/// A word of a key, when the key is there.
+fn word<T: FromStr<Err = UnknownWord>>(text: Option<&str>) -> Result<Option<T>, Refusal> {
+    let read = |word: &str| word.parse().map_err(|e| (format!("{e}"), "write one of them".into()));
+    text.map(read).transpose()
+}
+
+impl OptionValue {
+    fn text(&self) -> String {
+        match self {
+            Self::Text(text) => text.clone(),
+            Self::Integer(value) => value.to_string(),
+            Self::Float(value) => value.to_string(),
+            Self::Bool(value) => u8::from(*value).to_string(),
+        }
+    }
+}
+
+/// The part of a config that goes into a label: a profile's name, or a file's without its ending.
+fn config_name(config: &str) -> &str {
+    let file = config.rsplit('/').next().unwrap_or(config);
+    file.strip_suffix(".cnf").or_else(|| file.strip_suffix(".conf")).unwrap_or(file)
+}
