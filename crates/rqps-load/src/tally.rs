@@ -174,13 +174,7 @@ impl Tally {
             }
         }
         match (&mut self.lateness, lateness) {
-            (Some(mine), Some(theirs)) => {
-                mine.n_due += theirs.n_due;
-                mine.n_late += theirs.n_late;
-                mine.n_missed += theirs.n_missed;
-                mine.max_ns = mine.max_ns.max(theirs.max_ns);
-                mine.sum_ns += theirs.sum_ns;
-            }
+            (Some(mine), Some(theirs)) => mine.add(theirs),
             (None, Some(theirs)) => self.lateness = Some(*theirs),
             (_, None) => {}
         }

@@ -307,6 +307,12 @@ fn step_block(page: &mut Page, analysis: &Analysis<'_>, step: &StepAnalysis<'_>)
         page.line(&format!("--- response time of events, {unit}"));
         page.grid(&grid);
     }
+    if let Some((grid, unit)) = layout::starts(analysis, step) {
+        page.line(&format!(
+            "--- starts at the set rate: late by more than 1 ms, never came; delay, {unit}"
+        ));
+        page.grid(&grid);
+    }
 }
 
 fn footer(page: &mut Page, analysis: &Analysis<'_>) {

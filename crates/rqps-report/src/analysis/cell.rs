@@ -1,7 +1,7 @@
 //! One step on one system: its figure, its ratio to the base, and everything measured beside it.
 
 use rqps_model::run::SystemStep;
-use rqps_model::{Estimate, Metric, PerOperation, Run, RunStep, Schedule, Slice, StepOutcome};
+use rqps_model::{Estimate, Lateness, Metric, PerOperation, Run, RunStep, Schedule, Slice, StepOutcome};
 use rqps_model::{StepKind, Verdict, metric, slice};
 
 use super::footnote::{Book, CellMark};
@@ -42,6 +42,8 @@ pub struct Cell {
     pub server_cpu_ratio: Option<Estimate>,
     /// Response times of events over all slices together.
     pub response: Option<ResponseTimes>,
+    /// How a set rate was held over all slices; absent where none was set.
+    pub lateness: Option<Lateness>,
     /// Operations per second in short windows.
     pub windows: Option<WindowRates>,
     /// Reasons for caution.
@@ -125,6 +127,7 @@ fn pending() -> Cell {
         relative: None,
         server_cpu_ratio: None,
         response: None,
+        lateness: None,
         windows: None,
         marks: Vec::new(),
         totals: Totals::default(),
@@ -147,6 +150,7 @@ fn measured(run: &Run, step: &RunStep, system: &SystemStep, book: &mut Book) -> 
     cell.totals = totals(&system.slices);
     cell.per_operation = per_operation(&system.slices);
     cell.response = response::merged(&system.slices);
+    cell.lateness = lateness(&system.slices);
     cell.windows = window_rates(&system.slices);
     cell.marks = book.marks(&system.slices);
     let Schedule::Sequential { slices: wanted } = run.schedule;
@@ -178,6 +182,14 @@ fn totals(slices: &[Slice]) -> Totals {
         n_operations: sum.n_operations.saturating_add(s.n_operations),
         n_rows: sum.n_rows.saturating_add(s.n_rows),
         n_errors: s.errors.iter().fold(sum.n_errors, |n, e| n.saturating_add(e.n)),
+    })
+}
+
+fn lateness(slices: &[Slice]) -> Option<Lateness> {
+    slices.iter().filter_map(|s| s.lateness.as_ref()).fold(None, |sum, one| {
+        let mut sum = sum.unwrap_or_default();
+        sum.add(one);
+        Some(sum)
     })
 }
 

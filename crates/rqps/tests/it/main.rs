@@ -17,6 +17,8 @@ mod listings;
 #[cfg(test)]
 mod null_client;
 #[cfg(test)]
+mod rate;
+#[cfg(test)]
 mod real_servers;
 #[cfg(test)]
 mod redact;
