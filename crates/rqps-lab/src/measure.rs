@@ -94,13 +94,12 @@ fn member<C: Connection>(
         (Placement::Paired, Some(pid)) => Some(pid),
         _ => None,
     };
-    let before = pair.map(threads::tasks);
     let mut connection =
         C::connect(bench.endpoint).with_context(|| format!("connect client {client_idx}"))?;
     connection.set_timeout(Some(ANSWER_TIMEOUT))?;
     let cpus = placement::client_cpus(planned.placement, client_idx as usize, bench.cpus);
     if let Some(pid) = pair {
-        let tid = threads::thread_of(bench.dbms, pid, &mut connection, before.as_ref())
+        let tid = threads::thread_of(bench.dbms, pid, &mut connection)
             .context("place the server's thread (placement = \"free\" does without)")?;
         threads::pin_thread(tid, &cpus)?;
     }

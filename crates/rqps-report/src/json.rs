@@ -13,8 +13,8 @@ use crate::analysis::{Analysis, Cell, CellState, Difference, StepAnalysis};
 use crate::{csv, number, repeat, response};
 use shape::{
     CandidateJson, DifferencesJson, EstimateJson, FootnoteJson, HostJson, LatenessJson, MarkJson,
-    RatioJson, ReportJson, ResponseJson, ResultJson, RunJson, SCHEMA, SliceJson, StepJson, SystemJson,
-    TotalsJson, WindowsJson,
+    RatioJson, ReportJson, ResponseJson, ResultJson, RunJson, SCHEMA, SliceJson, StepJson,
+    SystemJson, TotalsJson, WindowsJson,
 };
 
 /// The report as indented JSON with a line break at its end.

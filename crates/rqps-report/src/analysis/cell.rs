@@ -1,7 +1,9 @@
 //! One step on one system: its figure, its ratio to the base, and everything measured beside it.
 
 use rqps_model::run::SystemStep;
-use rqps_model::{Estimate, Lateness, Metric, PerOperation, Run, RunStep, Schedule, Slice, StepOutcome};
+use rqps_model::{
+    Estimate, Lateness, Metric, PerOperation, Run, RunStep, Schedule, Slice, StepOutcome,
+};
 use rqps_model::{StepKind, Verdict, metric, slice};
 
 use super::footnote::{Book, CellMark};
