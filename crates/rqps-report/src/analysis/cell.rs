@@ -5,6 +5,7 @@ use rqps_model::{
     Estimate, Lateness, Metric, PerOperation, Run, RunStep, Schedule, Slice, StepOutcome,
 };
 use rqps_model::{StepKind, Verdict, metric, slice};
+use rqps_stats::resolution;
 
 use super::footnote::{Book, CellMark};
 use crate::response::{self, ResponseTimes};
@@ -109,7 +110,10 @@ pub(super) fn cells(run: &Run, step: &RunStep, rule: Rule, book: &mut Book) -> V
         if idx == rule.base || !is_measured {
             continue;
         }
-        cell.rqps = rqps_stats::ratio(&base.slices, &cell.slices);
+        let sides = [rule.base, idx].map(|side| step.systems.get(side).map_or(0.0, one_operation));
+        let one = resolution::of_ratio(sides[0], sides[1]);
+        cell.rqps =
+            rqps_stats::ratio(&base.slices, &cell.slices).map(|r| rqps_stats::resolved(r, one));
         cell.verdict = cell.rqps.as_ref().map(|r| rqps_stats::verdict(r, rule.bound));
         cell.relative = Some(relative(&cell.per_operation, &base.per_operation));
         let cpu = step.systems.get(idx).map(server_cpu).unwrap_or_default();
@@ -148,7 +152,8 @@ fn measured(run: &Run, step: &RunStep, system: &SystemStep, book: &mut Book) -> 
     }
     cell.state = CellState::Measured;
     cell.slices = system.slices.iter().map(Slice::figure).collect();
-    cell.figure = rqps_stats::mean(&cell.slices);
+    cell.figure = rqps_stats::mean(&cell.slices)
+        .map(|mean| rqps_stats::resolved(mean, one_operation(system)));
     cell.totals = totals(&system.slices);
     cell.per_operation = per_operation(&system.slices);
     cell.response = response::merged(&system.slices);
@@ -174,6 +179,11 @@ fn failure(system: &SystemStep) -> Option<&str> {
         rqps_model::Mark::Failed { reason } => Some(reason.as_str()),
         _ => None,
     })
+}
+
+/// What a single operation is of a slice's, at the worst.
+fn one_operation(system: &SystemStep) -> f64 {
+    resolution::of_counts(system.slices.iter().map(|s| s.n_operations))
 }
 
 fn totals(slices: &[Slice]) -> Totals {
