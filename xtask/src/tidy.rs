@@ -150,7 +150,7 @@ fn check_rust_version(root: &Path, findings: &mut Vec<String>) -> Result<()> {
     }
     for path in texts {
         let text = read(&path)?;
-        let is_script = !path.extension().is_some_and(|e| e == "md");
+        let is_script = path.extension().is_none_or(|e| e != "md");
         for named in text.split("Rust ").skip(1).map(leading_version).filter(|v| v.contains('.')) {
             let shown = path.strip_prefix(root).unwrap_or(&path).display();
             if is_script {

@@ -17,7 +17,8 @@ const NO_SPREAD: f64 = 1e-9;
 #[must_use]
 pub fn resolved(estimate: Estimate, resolution: f64) -> Estimate {
     let is_point = estimate.half_width().is_some_and(|half| half.abs() < NO_SPREAD);
-    if !is_point || !(resolution > 0.0 && resolution.is_finite()) {
+    let is_known = resolution > 0.0 && resolution.is_finite();
+    if !(is_point && is_known) {
         return estimate;
     }
     let (low, high) = (estimate.point / (1.0 + resolution), estimate.point * (1.0 + resolution));
@@ -72,6 +73,7 @@ mod tests {
         assert_eq!(resolved(single, 0.5), single);
         let point = mean(&[2.0, 2.0]).unwrap();
         assert_eq!(resolved(point, of_counts([])), point);
-        assert_eq!(resolved(mean(&[0.0, 0.0]).unwrap(), of_counts([0, 0])).point, 0.0);
+        let nothing = mean(&[0.0, 0.0]).unwrap();
+        assert_eq!(resolved(nothing, of_counts([0, 0])), nothing);
     }
 }
