@@ -36,7 +36,8 @@ fn slices<'a>(run: &'a Value, name: &str) -> Vec<&'a Value> {
     steps.flat_map(|s| s["systems"][0]["slices"].as_array().unwrap()).collect()
 }
 
-fn assert_held(run: &Value) {
+/// Every start that was due came or was counted as missed, and the slice says so.
+fn assert_accounted(run: &Value) {
     let slices = slices(run, "point-query");
     assert_eq!(slices.len(), 4, "two slices with one client, two with two");
     for slice in slices {
@@ -44,8 +45,6 @@ fn assert_held(run: &Value) {
         let count = |key: &str| late[key].as_u64().unwrap();
         assert_eq!(count("n_due"), N_DUE, "{late}");
         assert_eq!(slice["n_events"].as_u64().unwrap(), N_DUE - count("n_missed"), "{slice}");
-        // A host that stands still for a quarter of a second may miss some, and says so.
-        assert!(count("n_missed") < N_DUE / 2, "{late}");
         let is_marked =
             slice["marks"].as_array().unwrap().iter().any(|m| m["mark"] == "rate-missed");
         assert_eq!(is_marked, count("n_missed") > 0, "{slice}");
@@ -58,7 +57,12 @@ fn a_rate_that_can_be_held_is_stored_and_shown() {
     let bench = Bench::new();
     paced_on(&bench, "dbms = \"null\"");
     let run = bench.latest();
-    assert_held(&run);
+    assert_accounted(&run);
+    for slice in slices(&run, "point-query") {
+        // The null client takes no time; a host that stands still for a quarter of a second would.
+        let n_missed = slice["lateness"]["n_missed"].as_u64().unwrap();
+        assert!(n_missed < N_DUE / 2, "{slice}");
+    }
     // What only fills tables and caches goes as fast as it can.
     assert!(slices(&run, "load").iter().all(|s| s["lateness"].is_null()));
     let warm = slices(&run, "point-query.warm");
@@ -108,9 +112,10 @@ fn an_impossible_rate_marks_every_slice() {
 }
 
 #[test]
-fn a_real_server_is_held_to_a_rate() {
+fn a_real_server_is_asked_at_a_rate() {
     let bench = Bench::new();
     paced_on(&bench, "dbms = \"postgres\"\nversion = \"11.22\"");
-    assert_held(&bench.latest());
+    // How many it misses is the host's business: another server may be measured beside this one.
+    assert_accounted(&bench.latest());
     bench.assert_tidy(bench.latest()["id"].as_str().unwrap());
 }
