@@ -249,7 +249,7 @@ fn ours<C: Connection + 'static>(
     let mut crew = Crew::start(vec![Member { connection, worker, cpus: Vec::new() }])?;
     let order = Order { pace: Pace::Closed, stop: Stop::Time(turn), seed };
     let before = getrusage(UsageWho::RUSAGE_SELF)?;
-    let tally = crew.run(&order, || {}, &mut |_| Control::Go)?;
+    let tally = crew.run(&order, &mut |_| {}, &mut |_| Control::Go)?;
     let after = getrusage(UsageWho::RUSAGE_SELF)?;
     cost(&before, &after, tally.n_queries, tally.n_queries as f64 / turn.as_secs_f64())
 }

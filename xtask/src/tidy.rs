@@ -32,6 +32,7 @@ pub(crate) fn check(root: &Path) -> Result<Vec<String>> {
     check_arrows(root, &mut findings)?;
     check_files(root, &mut findings)?;
     check_architecture(root, &mut findings)?;
+    check_rust_version(root, &mut findings)?;
     Ok(findings)
 }
 
@@ -120,6 +121,54 @@ fn check_architecture(root: &Path, findings: &mut Vec<String>) -> Result<()> {
     Ok(())
 }
 
+/// The workspace's manifest alone says which Rust is needed: crates inherit it, scripts read it, and
+/// what documents say for the reader is the same.
+fn check_rust_version(root: &Path, findings: &mut Vec<String>) -> Result<()> {
+    let parse = |path: &Path| -> Result<toml::Table> {
+        read(path)?.parse().with_context(|| format!("parse {}", path.display()))
+    };
+    let workspace = parse(&root.join("Cargo.toml"))?;
+    let package = workspace.get("workspace").and_then(|w| w.get("package"));
+    let Some(version) = package.and_then(|p| p.get("rust-version")?.as_str()) else {
+        findings.push("Cargo.toml: [workspace.package] has no rust-version; add it".to_owned());
+        return Ok(());
+    };
+    let mut members = vec![root.join("xtask")];
+    members.extend(LAYERS.map(|name| root.join("crates").join(name)));
+    for member in members {
+        let manifest = parse(&member.join("Cargo.toml"))?;
+        let own = manifest.get("package").and_then(|p| p.get("rust-version"));
+        if own.and_then(|v| v.get("workspace")).and_then(toml::Value::as_bool) != Some(true) {
+            let shown = member.strip_prefix(root).unwrap_or(&member).display();
+            findings.push(format!("{shown}: write rust-version.workspace = true"));
+        }
+    }
+    let mut texts = vec![root.join("README.md"), root.join("CONTRIBUTING.md")];
+    for dir in ["docs", "scripts", ".ci"] {
+        let entries = fs::read_dir(root.join(dir)).with_context(|| format!("list {dir}"))?;
+        texts.extend(entries.flatten().map(|entry| entry.path()).filter(|path| path.is_file()));
+    }
+    for path in texts {
+        let text = read(&path)?;
+        let is_script = path.extension().is_none_or(|e| e != "md");
+        for named in text.split("Rust ").skip(1).map(leading_version).filter(|v| v.contains('.')) {
+            let shown = path.strip_prefix(root).unwrap_or(&path).display();
+            if is_script {
+                findings.push(format!("{shown}: names Rust {named}; read it from Cargo.toml"));
+            } else if named != version {
+                findings.push(format!("{shown}: names Rust {named}, Cargo.toml {version}"));
+            }
+        }
+    }
+    Ok(())
+}
+
+/// The digits and points that a text begins with, without a full stop at their end.
+fn leading_version(text: &str) -> &str {
+    let end = text.find(|c: char| !(c.is_ascii_digit() || c == '.')).unwrap_or(text.len());
+    text[..end].trim_end_matches('.')
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -143,5 +192,38 @@ mod tests {
         fs::remove_dir_all(&dir).unwrap();
         assert_eq!(findings.len(), 1, "{findings:?}");
         assert!(findings[0].contains("turn the arrow"));
+    }
+
+    #[test]
+    fn a_second_rust_version_is_found() {
+        let dir = std::env::temp_dir().join(format!("rqps-tidy-rust-{}", std::process::id()));
+        let write = |name: &str, text: &str| {
+            let path = dir.join(name);
+            fs::create_dir_all(path.parent().unwrap()).unwrap();
+            fs::write(path, text).unwrap();
+        };
+        write("Cargo.toml", "[workspace.package]\nrust-version = \"1.89\"\n");
+        for name in
+            ["xtask"].into_iter().map(str::to_owned).chain(LAYERS.map(|l| format!("crates/{l}")))
+        {
+            write(&format!("{name}/Cargo.toml"), "[package]\nrust-version.workspace = true\n");
+        }
+        write("crates/rqps-model/Cargo.toml", "[package]\nrust-version = \"1.80\"\n");
+        write("README.md", "Needs Rust 1.89. It is written in Rust and tested.\n");
+        write("CONTRIBUTING.md", "Install Rust 1.90, then\n");
+        write("docs/a.md", "\n");
+        write(".ci/run", "\n");
+        write("scripts/setup", "echo install Rust 1.89 or newer\n");
+        let mut findings = Vec::new();
+        check_rust_version(&dir, &mut findings).unwrap();
+        fs::remove_dir_all(&dir).unwrap();
+        assert_eq!(
+            findings,
+            [
+                "crates/rqps-model: write rust-version.workspace = true",
+                "CONTRIBUTING.md: names Rust 1.90, Cargo.toml 1.89",
+                "scripts/setup: names Rust 1.89; read it from Cargo.toml",
+            ]
+        );
     }
 }

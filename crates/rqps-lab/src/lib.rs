@@ -6,6 +6,7 @@
 mod begin;
 mod event;
 mod installation;
+mod leftover;
 pub mod marks;
 mod measure;
 pub mod placement;
@@ -19,6 +20,7 @@ mod system;
 
 pub use event::{Event, Listener};
 pub use installation::{fetch_only as fetch, places};
+pub use leftover::{Leftover, remove_data};
 pub use plan::{Plan, PlanError, PlanFile};
 pub use run::{Context, run};
 pub use sandbox::Sandbox;

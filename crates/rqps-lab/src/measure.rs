@@ -5,7 +5,7 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use anyhow::{Context as _, Result, ensure};
 use rqps_client::{Connection, Endpoint};
-use rqps_load::{Control, Crew, CrewError, Live, Member, Order, Pace, Stop, Tally};
+use rqps_load::{Control, Crew, CrewError, Edge, Live, Member, Order, Pace, Stop, Tally};
 use rqps_model::{Dbms, Mark, Placement, Sample, Slice, StepKind, Usage};
 use rqps_sample::Background;
 use rqps_server::{process, threads};
@@ -68,7 +68,7 @@ pub(crate) fn step<C: Connection + 'static>(
     if !warm_up.is_zero() && planned.info.kind != StepKind::WarmUp {
         let order =
             Order { pace: Pace::Closed, stop: Stop::Time(warm_up), seed: mix(wanted.seed, 0) };
-        run_slice(&mut crew, &order, (bench, None), listen)?;
+        run_slice(&mut crew, &order, (bench, None), &mut |_| {}, listen)?;
     }
     let n_slices = if planned.info.kind == StepKind::WarmUp { 1 } else { wanted.n_slices };
     for idx in wanted.from..n_slices {
@@ -94,13 +94,12 @@ fn member<C: Connection>(
         (Placement::Paired, Some(pid)) => Some(pid),
         _ => None,
     };
-    let before = pair.map(threads::tasks);
     let mut connection =
         C::connect(bench.endpoint).with_context(|| format!("connect client {client_idx}"))?;
     connection.set_timeout(Some(ANSWER_TIMEOUT))?;
     let cpus = placement::client_cpus(planned.placement, client_idx as usize, bench.cpus);
     if let Some(pid) = pair {
-        let tid = threads::thread_of(bench.dbms, pid, &mut connection, before.as_ref())
+        let tid = threads::thread_of(bench.dbms, pid, &mut connection)
             .context("place the server's thread (placement = \"free\" does without)")?;
         threads::pin_thread(tid, &cpus)?;
     }
@@ -120,10 +119,21 @@ fn measured(
 ) -> Result<Slice> {
     // Samples of the time before belong to no slice.
     drop(bench.samples.take());
-    let start_unix_ms = unix_ms();
-    let first = bench.samples.mark().context("sample the start of a slice")?;
-    let tally = run_slice(crew, order, (bench, Some(idx)), listen)?;
-    let last = bench.samples.mark().context("sample the end of a slice")?;
+    let mut start_unix_ms = 0;
+    let (mut first, mut last) = (None, None);
+    let mut edge = |edge| match edge {
+        Edge::Start => {
+            start_unix_ms = unix_ms();
+            first = Some(bench.samples.mark());
+        }
+        Edge::End => last = Some(bench.samples.mark()),
+    };
+    let tally = run_slice(crew, order, (bench, Some(idx)), &mut edge, listen)?;
+    let taken = |sample: Option<Result<Sample, _>>| {
+        sample.context("an end was not reached")?.context("read the counters")
+    };
+    let first = taken(first).context("sample the start of a slice")?;
+    let last = taken(last).context("sample the end of a slice")?;
     let mut samples = bench.samples.take();
     samples.retain(|s| (first.at_ns..=last.at_ns).contains(&s.at_ns));
     let usage = Usage::between(&first, &last);
@@ -135,10 +145,11 @@ fn run_slice(
     crew: &mut Crew,
     order: &Order,
     (bench, slice): (&Bench<'_>, Option<u32>),
+    edge: &mut dyn FnMut(Edge),
     listen: &mut Listener<'_>,
 ) -> Result<Tally, CrewError> {
     let mut before: Option<Live> = None;
-    crew.run(order, || {}, &mut |live| {
+    crew.run(order, edge, &mut |live| {
         let (from_s, from_n) = before.map_or((0.0, 0), |b| (b.elapsed.as_secs_f64(), b.n_queries));
         let passed_s = live.elapsed.as_secs_f64() - from_s;
         if passed_s > 0.0 {

@@ -119,14 +119,19 @@ pub(crate) fn check_rows(connection: &mut dyn Connection, spec: &LoadSpec) -> Re
 
 #[cfg(test)]
 mod tests {
-    use rqps_client::NullConnection;
+    use std::sync::Mutex;
+
+    use rqps_client::{
+        Breaker, Error, NullConnection, Outcome, Params, ResultSet, Session, StatementId,
+        StatementSpec,
+    };
     use rqps_model::{Dbms, Engine};
     use rqps_workload::Distribution;
 
     use super::*;
 
-    fn load() -> Tally {
-        let spec = LoadSpec {
+    fn spec() -> LoadSpec {
+        LoadSpec {
             dbms: Dbms::Null,
             engine: Engine::Innodb,
             tables: 2,
@@ -134,7 +139,10 @@ mod tests {
             secondary: false,
             distribution: Distribution::Uniform,
             seed: 1,
-        };
+        }
+    }
+
+    fn load<C: Connection>() -> Tally {
         let around = Surroundings {
             endpoint: &Endpoint {
                 address: rqps_client::Address::Unix("/nowhere".into()),
@@ -147,13 +155,59 @@ mod tests {
             interrupt: &AtomicBool::new(false),
             timeout: Duration::from_secs(1),
         };
-        fill::<NullConnection>(&spec, 2, &around, &mut |_| {}).unwrap()
+        fill::<C>(&spec(), 2, &around, &mut |_| {}).unwrap()
+    }
+
+    /// What the connections of [`Recorder`] were asked, in order.
+    static ASKED: Mutex<Vec<String>> = Mutex::new(Vec::new());
+
+    /// A null client that writes down what it is asked as text.
+    struct Recorder(NullConnection);
+
+    impl Connection for Recorder {
+        fn connect(endpoint: &Endpoint) -> Result<Self, Error> {
+            NullConnection::connect(endpoint).map(Self)
+        }
+        fn prepare(&mut self, spec: &StatementSpec<'_>) -> Result<StatementId, Error> {
+            self.0.prepare(spec)
+        }
+        fn execute(&mut self, id: StatementId, params: &Params) -> Result<Outcome, Error> {
+            self.0.execute(id, params)
+        }
+        fn execute_text(&mut self, sql: &[u8]) -> Result<Outcome, Error> {
+            self.0.execute_text(sql)
+        }
+        fn query(&mut self, sql: &str) -> Result<ResultSet, Error> {
+            ASKED.lock().unwrap().push(sql.to_lowercase());
+            self.0.query(sql)
+        }
+        fn session(&self) -> &Session {
+            self.0.session()
+        }
+        fn set_timeout(&mut self, timeout: Option<Duration>) -> Result<(), Error> {
+            self.0.set_timeout(timeout)
+        }
+        fn breaker(&self) -> Result<Breaker, Error> {
+            self.0.breaker()
+        }
+    }
+
+    #[test]
+    fn rows_are_counted_after_the_timed_part() {
+        let n_counts = || ASKED.lock().unwrap().iter().filter(|q| q.contains("count(")).count();
+        assert_eq!(load::<Recorder>().n_operations, 20);
+        assert!(ASKED.lock().unwrap().iter().any(|q| q.starts_with("create table")));
+        assert_eq!(n_counts(), 0, "the load itself counts rows");
+        let mut connection = Recorder(NullConnection::default());
+        let error = check_rows(&mut connection, &spec()).unwrap_err().to_string();
+        assert_eq!(n_counts(), 1);
+        assert_eq!(error, "table 1 has nothing rows after the load where 10 were written");
     }
 
     #[test]
     fn waiting_for_the_display_is_no_part_of_the_time() {
         // The least of several: a busy machine can make any one of them long.
-        let tallies: Vec<Tally> = (0..10).map(|_| load()).collect();
+        let tallies: Vec<Tally> = (0..10).map(|_| load::<NullConnection>()).collect();
         assert!(tallies.iter().all(|t| t.n_operations == 20));
         let least = tallies.iter().map(Tally::duration_ns).min().unwrap();
         assert!(u128::from(least) < SHOW_EVERY.as_nanos() / 2, "{least} ns");

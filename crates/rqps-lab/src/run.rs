@@ -21,7 +21,7 @@ use crate::measure::{self, ANSWER_TIMEOUT, Wanted, mix, slice_of, unix_ms};
 use crate::populate;
 use crate::steps::{self, PlannedStep};
 use crate::system::Up;
-use crate::{Plan, begin, marks, placement};
+use crate::{Plan, begin, leftover, marks, placement};
 
 /// What a run needs beside its plan.
 #[derive(Debug, Clone)]
@@ -81,6 +81,7 @@ pub fn run<'a>(
     let n_done = done(&run);
     let n_steps = steps.len() * plan.systems.len();
     listen(Event::RunStarted { run: &id, n_steps, n_done });
+    leftover::sweep(store, context, listen)?;
     let unsettled = None;
     let mut lab = Lab { plan, steps, context, store, run, cpus, listen, n_slices, unsettled };
     let result = lab.all_systems();

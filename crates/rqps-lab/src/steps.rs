@@ -69,13 +69,15 @@ pub fn of_plan(plan: &Plan, cpus: &[usize], all_local: bool) -> Result<Vec<Plann
                 if let Some(prefix) = &suite_plan.name {
                     info.name = format!("{prefix}/{}", info.name);
                 }
+                // A warm-up is there to fill caches, which a low rate would leave cold.
+                let paced = info.kind != StepKind::WarmUp;
                 planned.push(PlannedStep {
                     step: step.clone(),
                     args: suite_plan.args.clone(),
                     info,
                     clients,
                     placement: placement::resolve(plan.placement, clients, cpus, all_local)?,
-                    rate: suite_plan.rate,
+                    rate: suite_plan.rate.filter(|_| paced),
                 });
             }
         }

@@ -28,7 +28,7 @@ fn null_client(criterion: &mut Criterion) {
             bencher.iter_custom(|n| {
                 // The slice's own clock, from the common start to the last answer, scaled to n.
                 let order = Order { pace: Pace::Closed, stop: Stop::Events(EVENTS), seed: n };
-                match crew.run(&order, || {}, &mut |_| Control::Go) {
+                match crew.run(&order, &mut |_| {}, &mut |_| Control::Go) {
                     Ok(tally) => {
                         Duration::from_nanos(tally.last_ns).mul_f64(n as f64 / EVENTS as f64)
                     }

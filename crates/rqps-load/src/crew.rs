@@ -15,8 +15,12 @@ use crate::clock::Clock;
 use crate::event_loop::{self, Published, Share, Watch};
 use crate::{Order, Stop, Tally};
 
-/// Time between an order and its common start: enough for every thread to wake and make room.
-const LEAD: Duration = Duration::from_millis(10);
+/// Time between the word to go and the common start: enough for every thread, which is ready by
+/// then, to wake. What the host does in it counts as the slice's usage, so it is short.
+const LEAD: Duration = Duration::from_millis(1);
+
+/// The same for each client, as threads are woken one after the other: some microseconds each.
+const LEAD_PER_CLIENT: Duration = Duration::from_micros(20);
 
 /// How long threads may take to notice a stop before their connections are broken off.
 const STOP_GRACE: Duration = Duration::from_secs(2);
@@ -53,6 +57,15 @@ pub enum Control {
     Stop,
 }
 
+/// The ends of what a slice counts, told as they are reached.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Edge {
+    /// Every client is ready and waits; the common start follows by a millisecond.
+    Start,
+    /// The last client's last answer is there, and nothing has been added up yet.
+    End,
+}
+
 /// Why a slice has no result.
 #[derive(Debug, thiserror::Error)]
 pub enum CrewError {
@@ -85,14 +98,20 @@ pub enum CrewError {
     },
 }
 
-struct Task {
-    order: Order,
-    start: Instant,
+/// What a client thread is told: to make everything ready for an order, then to go.
+enum Task {
+    Prepare(Order),
+    Go(Instant),
 }
 
 struct Answer {
     client_idx: usize,
-    result: Result<Tally, EventError>,
+    said: Said,
+}
+
+enum Said {
+    Ready,
+    Ended(Box<Result<Tally, EventError>>),
 }
 
 #[derive(Debug)]
@@ -167,39 +186,41 @@ impl Crew {
         Ok(crew)
     }
 
-    /// Runs one slice on all clients. `started` is called once, right before the common start, and
-    /// `show` a few times a second while it runs.
+    /// Runs one slice on all clients. `edge` is called right before the common start and right after
+    /// the last answer, so that what is used between its calls is used by what is counted; `show` a
+    /// few times a second in between.
     ///
     /// # Errors
     /// The first client's error that is not retried; the others are stopped.
     pub fn run(
         &mut self,
         order: &Order,
-        started: impl FnOnce(),
+        edge: &mut dyn FnMut(Edge),
         show: &mut dyn FnMut(Live) -> Control,
     ) -> Result<Tally, CrewError> {
         self.shared.stop.store(false, Ordering::Relaxed);
-        started();
-        let start = Instant::now() + LEAD;
-        for (client_idx, task) in self.tasks.iter().enumerate() {
-            task.send(Task { order: *order, start })
-                .map_err(|_| CrewError::Vanished { client_idx })?;
-        }
+        self.make_ready(order)?;
+        edge(Edge::Start);
+        let n_clients = u32::try_from(self.tasks.len()).unwrap_or(u32::MAX);
+        let start = Instant::now() + LEAD + LEAD_PER_CLIENT * n_clients;
+        self.tell_all(|| Task::Go(start))?;
         let mut tallies: Vec<Option<Tally>> = self.tasks.iter().map(|_| None).collect();
         let mut is_awaited = vec![true; self.tasks.len()];
         let mut failure = None;
         let mut stopping: Option<Instant> = None;
         while let Some(first) = is_awaited.iter().position(|&awaited| awaited) {
             match self.answers.recv_timeout(SHOW_EVERY) {
-                Ok(Answer { client_idx, result: Ok(tally) }) => {
+                Ok(Answer { said: Said::Ready, .. }) => {}
+                Ok(Answer { client_idx, said: Said::Ended(result) }) => {
                     is_awaited[client_idx] = false;
-                    tallies[client_idx] = Some(tally);
-                }
-                Ok(Answer { client_idx, result: Err(source) }) => {
-                    is_awaited[client_idx] = false;
-                    // A connection that we broke off ourselves is not the reason.
-                    failure.get_or_insert(CrewError::Client { client_idx, source });
-                    self.ask_to_stop(&mut stopping);
+                    match *result {
+                        Ok(tally) => tallies[client_idx] = Some(tally),
+                        Err(source) => {
+                            // A connection that we broke off ourselves is not the reason.
+                            failure.get_or_insert(CrewError::Client { client_idx, source });
+                            self.ask_to_stop(&mut stopping);
+                        }
+                    }
                 }
                 Err(RecvTimeoutError::Timeout) => {
                     if show(self.live(start)) == Control::Stop {
@@ -223,10 +244,33 @@ impl Crew {
                 }
             }
         }
+        edge(Edge::End);
         match failure {
             Some(failure) => Err(failure),
             None => Ok(merged(tallies, order)),
         }
+    }
+
+    /// Lets every thread make room for what it will count, and waits until all have.
+    fn make_ready(&self, order: &Order) -> Result<(), CrewError> {
+        self.tell_all(|| Task::Prepare(*order))?;
+        let mut is_ready = vec![false; self.tasks.len()];
+        while let Some(first) = is_ready.iter().position(|&ready| !ready) {
+            match self.answers.recv_timeout(SHOW_EVERY) {
+                Ok(Answer { client_idx, .. }) => is_ready[client_idx] = true,
+                // A thread that ended by a panic says nothing.
+                Err(RecvTimeoutError::Timeout) if !self.threads[first].is_finished() => {}
+                Err(_) => return Err(CrewError::Vanished { client_idx: first }),
+            }
+        }
+        Ok(())
+    }
+
+    fn tell_all(&self, task: impl Fn() -> Task) -> Result<(), CrewError> {
+        for (client_idx, thread) in self.tasks.iter().enumerate() {
+            thread.send(task()).map_err(|_| CrewError::Vanished { client_idx })?;
+        }
+        Ok(())
     }
 
     fn ask_to_stop(&self, stopping: &mut Option<Instant>) {
@@ -303,17 +347,26 @@ fn serve<C: Connection, W: Worker<C>>(
     let _ = nix::sys::prctl::set_timerslack(1);
     let client_idx = share.client_idx;
     let published = &shared.published[client_idx];
-    while let Ok(Task { order, start }) = tasks.recv() {
-        let mut tally = Tally::for_order(&order);
-        member.worker.reseed(order.client_seed(client_idx));
-        let clock = Clock::starting_at(start);
-        let watch = Watch { published, stop: &shared.stop };
-        clock.wait_until(0);
-        let Member { connection, worker, .. } = &mut member;
-        let pair = (connection, worker);
-        let result = event_loop::run(pair, (&order, share), clock, &watch, &mut tally);
-        let result = result.map(|()| tally);
-        if answers.send(Answer { client_idx, result }).is_err() {
+    let mut prepared: Option<(Order, Tally)> = None;
+    while let Ok(task) = tasks.recv() {
+        let said = match task {
+            Task::Prepare(order) => {
+                member.worker.reseed(order.client_seed(client_idx));
+                prepared = Some((order, Tally::for_order(&order)));
+                Said::Ready
+            }
+            Task::Go(start) => {
+                let Some((order, mut tally)) = prepared.take() else { continue };
+                let clock = Clock::starting_at(start);
+                let watch = Watch { published, stop: &shared.stop };
+                clock.wait_until(0);
+                let Member { connection, worker, .. } = &mut member;
+                let pair = (connection, worker);
+                let result = event_loop::run(pair, (&order, share), clock, &watch, &mut tally);
+                Said::Ended(Box::new(result.map(|()| tally)))
+            }
+        };
+        if answers.send(Answer { client_idx, said }).is_err() {
             return;
         }
     }

@@ -10,6 +10,6 @@ mod event_loop;
 pub mod order;
 pub mod tally;
 
-pub use crew::{Control, Crew, CrewError, Live, Member};
+pub use crew::{Control, Crew, CrewError, Edge, Live, Member};
 pub use order::{Order, Pace, Stop};
 pub use tally::Tally;

@@ -42,6 +42,9 @@ pub struct Tally {
     pub response_times: Histogram<u32>,
     /// When the last statement was answered, nanoseconds since the start.
     pub last_ns: u64,
+    /// Time in which it was measured, nanoseconds: until the last answer or the slice's end,
+    /// whichever is later. 0 until [`Tally::finish`].
+    pub span_ns: u64,
 }
 
 impl Tally {
@@ -66,6 +69,7 @@ impl Tally {
             series: vec![SeriesPoint::default(); room(expected_s)],
             response_times,
             last_ns: 0,
+            span_ns: 0,
         }
     }
 
@@ -138,9 +142,9 @@ impl Tally {
     /// not fill. `whole_ns` is the time in which every window and second was measured in full; a
     /// client that had nothing to do at the end (a set rate) was measured that long too.
     pub fn finish(&mut self, whole_ns: u64) {
-        let span_ns = self.last_ns.max(whole_ns);
-        if span_ns > 0 {
-            self.operations_per_s = self.n_operations as f64 * 1e9 / span_ns as f64;
+        self.span_ns = self.last_ns.max(whole_ns);
+        if self.span_ns > 0 {
+            self.operations_per_s = self.n_operations as f64 * 1e9 / self.span_ns as f64;
         }
         let length = |ns: u64| usize::try_from(whole_ns / ns).unwrap_or(usize::MAX);
         self.windows.counts.truncate(length(WINDOW_NS));
@@ -161,6 +165,7 @@ impl Tally {
             series,
             response_times,
             last_ns,
+            span_ns,
         } = other;
         self.n_events += n_events;
         self.n_queries += n_queries;
@@ -174,13 +179,7 @@ impl Tally {
             }
         }
         match (&mut self.lateness, lateness) {
-            (Some(mine), Some(theirs)) => {
-                mine.n_due += theirs.n_due;
-                mine.n_late += theirs.n_late;
-                mine.n_missed += theirs.n_missed;
-                mine.max_ns = mine.max_ns.max(theirs.max_ns);
-                mine.sum_ns += theirs.sum_ns;
-            }
+            (Some(mine), Some(theirs)) => mine.add(theirs),
             (None, Some(theirs)) => self.lateness = Some(*theirs),
             (_, None) => {}
         }
@@ -203,10 +202,12 @@ impl Tally {
         // Both sides have the same bounds and digits, so adding cannot fail.
         let _ = self.response_times.add(response_times);
         self.last_ns = self.last_ns.max(*last_ns);
+        self.span_ns = self.span_ns.max(*span_ns);
     }
 
     /// The time that makes `n_operations` over it the sum of the clients' rates, nanoseconds: for
-    /// one client the time until its last answer.
+    /// one client the time until its last answer. Where nobody made an operation it is the time that
+    /// was measured, so that the figure is 0 rather than unknown.
     #[must_use]
     #[expect(
         clippy::cast_possible_truncation,
@@ -217,7 +218,7 @@ impl Tally {
         if self.operations_per_s > 0.0 {
             (self.n_operations as f64 * 1e9 / self.operations_per_s).round() as u64
         } else {
-            self.last_ns
+            self.span_ns
         }
     }
 
@@ -281,5 +282,51 @@ mod tests {
         assert!((first.operations_per_s - 15.0).abs() < 1e-9);
         assert_eq!(first.n_operations, 40);
         assert_eq!(first.duration_ns(), 2_666_666_667);
+    }
+
+    #[test]
+    fn clients_without_operations_take_part_with_a_rate_of_zero() {
+        let whole_ns = 2_000_000_000;
+        let idle = || {
+            let mut tally = Tally::for_order(&order());
+            // It met deadlocks only.
+            tally.error(1_900_000_000, "1213".to_owned());
+            tally.finish(whole_ns);
+            tally
+        };
+        // Nobody made any: measured for 2 s, nothing done.
+        let mut nothing = idle();
+        nothing.merge(&idle());
+        assert_eq!((nothing.n_operations, nothing.duration_ns()), (0, whole_ns));
+        // One of two made 20 in 2 s.
+        let mut half = idle();
+        let mut busy = Tally::for_order(&order());
+        busy.statement(whole_ns, 20, 0);
+        busy.finish(whole_ns);
+        half.merge(&busy);
+        assert!((half.operations_per_s - 10.0).abs() < 1e-9);
+        assert_eq!(half.duration_ns(), whole_ns);
+        // The other's only query took twenty times the slice: 1 in 40 s beside 20 in 2 s.
+        let mut slow = Tally::for_order(&order());
+        slow.statement(20 * whole_ns, 1, 0);
+        slow.finish(whole_ns);
+        slow.merge(&busy);
+        assert!((slow.operations_per_s - 10.025).abs() < 1e-9);
+        assert_eq!(slow.windows.counts.len(), 100);
+        // Alone, its figure is its own rate.
+        let mut alone = Tally::for_order(&order());
+        alone.statement(20 * whole_ns, 1, 0);
+        alone.finish(whole_ns);
+        assert_eq!(alone.duration_ns(), 20 * whole_ns);
+        // Fewer events than clients: the second client had nothing to do, and no time.
+        let mut none = Tally::for_order(&order());
+        none.finish(0);
+        none.merge(&{
+            let mut one = Tally::for_order(&order());
+            one.statement(500, 1, 0);
+            one.finish(0);
+            one
+        });
+        assert_eq!(none.duration_ns(), 500);
     }
 }

@@ -43,6 +43,25 @@ pub struct Lateness {
     pub sum_ns: u64,
 }
 
+impl Lateness {
+    /// Adds what another client or slice counted.
+    pub fn add(&mut self, other: &Self) {
+        let Self { n_due, n_late, n_missed, max_ns, sum_ns } = *other;
+        self.n_due = self.n_due.saturating_add(n_due);
+        self.n_late = self.n_late.saturating_add(n_late);
+        self.n_missed = self.n_missed.saturating_add(n_missed);
+        self.max_ns = self.max_ns.max(max_ns);
+        self.sum_ns = self.sum_ns.saturating_add(sum_ns);
+    }
+
+    /// Mean delay of the starts that came, nanoseconds; `None` when none came.
+    #[must_use]
+    pub fn mean_ns(&self) -> Option<f64> {
+        let n_came = self.n_due.saturating_sub(self.n_missed);
+        (n_came > 0).then(|| self.sum_ns as f64 / n_came as f64)
+    }
+}
+
 /// How often one error that is survived was seen.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ErrorCount {

@@ -12,9 +12,9 @@ use rqps_model::{Estimate, Metric, PerOperation, SystemSource};
 use crate::analysis::{Analysis, Cell, CellState, Difference, StepAnalysis};
 use crate::{csv, number, repeat, response};
 use shape::{
-    CandidateJson, DifferencesJson, EstimateJson, FootnoteJson, HostJson, MarkJson, RatioJson,
-    ReportJson, ResponseJson, ResultJson, RunJson, SCHEMA, SliceJson, StepJson, SystemJson,
-    TotalsJson, WindowsJson,
+    CandidateJson, DifferencesJson, EstimateJson, FootnoteJson, HostJson, LatenessJson, MarkJson,
+    RatioJson, ReportJson, ResponseJson, ResultJson, RunJson, SCHEMA, SliceJson, StepJson,
+    SystemJson, TotalsJson, WindowsJson,
 };
 
 /// The report as indented JSON with a line break at its end.
@@ -174,6 +174,13 @@ fn result<'a>(
         per_operation: metrics(&cell.per_operation, |v| v),
         per_operation_relative: cell.relative.as_ref().map(|r| metrics(r, RatioJson::from)),
         response_times: cell.response.as_ref().map(response_times),
+        lateness: cell.lateness.map(|l| LatenessJson {
+            due: l.n_due,
+            late: l.n_late,
+            missed: l.n_missed,
+            mean_ns: l.mean_ns(),
+            max_ns: l.max_ns,
+        }),
         windows: cell.windows.map(|w| WindowsJson {
             length_ms: w.length_ns as f64 / 1e6,
             n: w.n,

@@ -257,6 +257,37 @@ pub(crate) fn response_times(
     Some((grid, unit))
 }
 
+/// How a set rate was held, and the unit of the delays: one row per system that had one.
+pub(crate) fn starts(
+    analysis: &Analysis<'_>,
+    step: &StepAnalysis<'_>,
+) -> Option<(Grid, &'static str)> {
+    let paced =
+        || step.cells.iter().enumerate().filter_map(|(idx, c)| Some((idx, c.lateness.as_ref()?)));
+    let smallest = paced().map(|(_, l)| l.mean_ns().unwrap_or(0.0)).reduce(f64::min)?;
+    let (unit, unit_ns) = response::unit(smallest);
+    let mut grid = Grid::new(&[
+        ("due", Side::Right),
+        ("late", Side::Right),
+        ("missed", Side::Right),
+        ("mean", Side::Right),
+        ("max", Side::Right),
+        ("dbms", Side::Left),
+    ]);
+    for (idx, starts) in paced() {
+        let show = |ns: f64| number::duration_in(ns, unit_ns);
+        grid.row(vec![
+            plain(starts.n_due.to_string()),
+            plain(starts.n_late.to_string()),
+            plain(starts.n_missed.to_string()),
+            plain(starts.mean_ns().map_or_else(|| NOTHING.to_owned(), show)),
+            plain(show(starts.max_ns as f64)),
+            plain(name(analysis.label(idx))),
+        ]);
+    }
+    Some((grid, unit))
+}
+
 /// The systems: label, version, engine, transport, configuration and where they come from.
 pub(crate) fn systems(analysis: &Analysis<'_>) -> Grid {
     let left = |h| (h, Side::Left);

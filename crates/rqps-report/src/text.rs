@@ -8,7 +8,7 @@ use crate::repeat;
 use crate::tone::Tone;
 use crate::words::{clip, lines, wrap};
 
-/// Widest line, columns.
+/// Widest line, columns, wherever there is room for it.
 pub const WIDTH: usize = 100;
 
 /// Lines of a failure's reason that are shown; the end of a server's log says most.
@@ -33,12 +33,16 @@ pub struct TextOptions {
     pub colour: bool,
     /// How much is shown.
     pub detail: Detail,
+    /// Widest line, columns: [`WIDTH`], or what a terminal has. Sentences keep to it; a table whose
+    /// numbers alone are wider does not.
+    pub width: usize,
 }
 
 /// The report as text.
 #[must_use]
 pub fn render(analysis: &Analysis<'_>, options: TextOptions) -> String {
-    let mut page = Page { out: String::new(), colour: options.colour };
+    let TextOptions { colour, width, .. } = options;
+    let mut page = Page { out: String::new(), colour, width };
     head(&mut page, analysis);
     systems(&mut page, analysis);
     summary(&mut page, analysis);
@@ -59,6 +63,7 @@ pub fn render(analysis: &Analysis<'_>, options: TextOptions) -> String {
 struct Page {
     out: String,
     colour: bool,
+    width: usize,
 }
 
 impl Page {
@@ -69,11 +74,11 @@ impl Page {
 
     /// A paragraph whose first line begins with `first` and whose others are indented as far.
     fn paragraph(&mut self, first: &str, text: &str) {
-        self.line(&wrap(first, text, WIDTH));
+        self.line(&wrap(first, text, self.width));
     }
 
     fn title(&mut self, text: &str) {
-        let text = clip(text, WIDTH);
+        let text = clip(text, self.width);
         if self.colour {
             self.line(&format!("\n{}{text}\u{1b}[0m", Tone::Strong.ansi()));
         } else {
@@ -82,7 +87,7 @@ impl Page {
     }
 
     fn grid(&mut self, grid: &Grid) {
-        self.out.push_str(&grid.clone().fitted(WIDTH).render_text(self.colour));
+        self.out.push_str(&grid.clone().fitted(self.width).render_text(self.colour));
     }
 
     fn list(&mut self, title: &str, items: &[String]) {
@@ -99,7 +104,7 @@ impl Page {
 fn head(page: &mut Page, analysis: &Analysis<'_>) {
     let run = analysis.run;
     for headline in &analysis.headlines {
-        let text = wrap("", &headline.sentence, WIDTH);
+        let text = wrap("", &headline.sentence, page.width);
         if page.colour {
             page.line(&format!("{}{text}\u{1b}[0m", Tone::Strong.ansi()));
         } else {
@@ -162,7 +167,7 @@ fn summary(page: &mut Page, analysis: &Analysis<'_>) {
     let base = clip(analysis.base_label(), 60);
     page.title(&format!("Relative QPS (rQPS): QPS of the system / QPS of {base}"));
     let candidates: Vec<usize> = analysis.candidates().collect();
-    let blocks = blocks(analysis, &candidates);
+    let blocks = blocks(analysis, &candidates, page.width);
     if candidates.len() > 1 {
         matrix(page, analysis, &candidates);
     }
@@ -196,7 +201,7 @@ fn summary(page: &mut Page, analysis: &Analysis<'_>) {
 /// Every candidate in one table, as far as the width allows: rQPS and a sign for the verdict.
 fn matrix(page: &mut Page, analysis: &Analysis<'_>, candidates: &[usize]) {
     let grid = |chunk: &[usize]| layout::matrix(analysis, chunk, |idx| column(analysis, idx));
-    let fits = |n: usize| candidates.chunks(n).all(|chunk| grid(chunk).width() <= WIDTH);
+    let fits = |n: usize| candidates.chunks(n).all(|chunk| grid(chunk).width() <= page.width);
     let n = (1..=candidates.len()).rev().find(|&n| fits(n)).unwrap_or(1);
     let base = clip(analysis.base_label(), 60);
     page.line(&format!("{} : {base}, QPS (base)", column(analysis, analysis.base)));
@@ -244,13 +249,13 @@ fn column(analysis: &Analysis<'_>, idx: usize) -> String {
 }
 
 /// Candidates in as few tables as fit the width.
-fn blocks(analysis: &Analysis<'_>, candidates: &[usize]) -> Vec<Vec<usize>> {
+fn blocks(analysis: &Analysis<'_>, candidates: &[usize], width: usize) -> Vec<Vec<usize>> {
     if candidates.is_empty() {
         return vec![Vec::new()];
     }
     let fits = |n: usize| {
         candidates.chunks(n).all(|chunk| {
-            layout::summary(analysis, chunk, |idx| column(analysis, idx)).width() <= WIDTH
+            layout::summary(analysis, chunk, |idx| column(analysis, idx)).width() <= width
         })
     };
     let n = (1..=candidates.len()).rev().find(|&n| fits(n)).unwrap_or(1);
@@ -305,6 +310,12 @@ fn step_block(page: &mut Page, analysis: &Analysis<'_>, step: &StepAnalysis<'_>)
     }
     if let Some((grid, unit)) = layout::response_times(analysis, step) {
         page.line(&format!("--- response time of events, {unit}"));
+        page.grid(&grid);
+    }
+    if let Some((grid, unit)) = layout::starts(analysis, step) {
+        page.line(&format!(
+            "--- starts at the set rate: late by more than 1 ms, never came; delay, {unit}"
+        ));
         page.grid(&grid);
     }
 }

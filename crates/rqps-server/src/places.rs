@@ -55,15 +55,11 @@ fn choose_below(
     wishes: &Wishes<'_>,
     [system_cache, system_temp]: [&Path; 2],
 ) -> Result<Places, Error> {
-    let mine = format!("rqps-{}", geteuid());
-    let own = [system_temp.join(&mine), wishes.temp.join(&mine)];
-    // The same wish always leads to the same place, so that a later process finds the data again.
-    let tag = short_hash(&absolute(wishes.data).to_string_lossy());
+    let own = own_places(wishes, system_temp);
     let mut notes = Vec::new();
     let mut cache = vec![wishes.cache.to_owned(), system_cache.join("rqps")];
     cache.extend(own.iter().map(|dir| dir.join("cache")));
-    let mut data = vec![wishes.data.to_owned()];
-    data.extend(own.iter().map(|dir| dir.join(format!("data-{tag}"))));
+    let data = data_places(wishes, &own);
     let mut sockets: Vec<PathBuf> = own.iter().map(|dir| dir.join("s")).collect();
     if !identity.switch {
         sockets.push(wishes.data.join("s"));
@@ -74,6 +70,40 @@ fn choose_below(
     let data = first(identity, ("server data", Use::Files), (&data, own), &mut notes)?;
     let sockets = first(identity, ("sockets", Use::Files), (&sockets, own), &mut Vec::new())?;
     Ok(Places { cache, data, sockets, notes })
+}
+
+/// Every place that [`choose`] may take for data and that is there: where to look for what another
+/// process left. Makes nothing.
+#[must_use]
+pub fn existing_data(wishes: &Wishes<'_>) -> Vec<PathBuf> {
+    let own = own_places(wishes, Path::new("/var/tmp"));
+    let is_mine = |dir: &Path| {
+        let base = own.iter().find(|base| dir.starts_with(base));
+        base.is_none_or(|base| {
+            fs::symlink_metadata(base).is_ok_and(|m| m.is_dir() && m.uid() == geteuid().as_raw())
+        })
+    };
+    let all = data_places(wishes, &own).into_iter().map(|dir| absolute(&dir));
+    all.filter(|dir| dir.is_dir() && is_mine(dir)).collect()
+}
+
+/// Directories of this user in directories that are open to all.
+fn own_places(wishes: &Wishes<'_>, system_temp: &Path) -> [PathBuf; 2] {
+    let mine = format!("rqps-{}", geteuid());
+    [system_temp.join(&mine), wishes.temp.join(&mine)]
+}
+
+/// Where data may lie, best first. The same wish always leads to the same places, so that a later
+/// process finds the data again.
+fn data_places(wishes: &Wishes<'_>, own: &[PathBuf]) -> Vec<PathBuf> {
+    let tag = short_hash(&absolute(wishes.data).to_string_lossy());
+    let mut data = vec![wishes.data.to_owned()];
+    for dir in own.iter().map(|dir| dir.join(format!("data-{tag}"))) {
+        if !data.contains(&dir) {
+            data.push(dir);
+        }
+    }
+    data
 }
 
 /// Eight hex digits that stand for a text.

@@ -175,8 +175,7 @@ impl RunningServer {
         connect(self.dbms, &self.endpoint(Transport::Socket))
     }
 
-    /// Its threads at this moment: what [`RunningServer::thread_of`] wants to know from before a
-    /// connection was opened.
+    /// Its threads at this moment.
     #[must_use]
     pub fn tasks(&self) -> BTreeSet<i32> {
         threads::tasks(self.pid())
@@ -187,12 +186,8 @@ impl RunningServer {
     ///
     /// # Errors
     /// When the connection fails or no thread stands out.
-    pub fn thread_of(
-        &self,
-        connection: &mut dyn Connection,
-        before: Option<&BTreeSet<i32>>,
-    ) -> Result<i32, Error> {
-        threads::thread_of(self.dbms, self.pid(), connection, before)
+    pub fn thread_of(&self, connection: &mut dyn Connection) -> Result<i32, Error> {
+        threads::thread_of(self.dbms, self.pid(), connection)
     }
 
     /// Brings its background work to rest; see [`settle::settle`]. `rows` are those of all tables.

@@ -1,12 +1,14 @@
 //! Which thread of a server serves a connection, and where it may run.
 //!
 //! MariaDB and PostgreSQL say it; MySQL says it with performance_schema on, which costs CPU per query
-//! and is off by default here. So there is a way that works everywhere: ask the connection to do
-//! something and see which thread's CPU time grows.
+//! and is off by default here. So there is a way that works everywhere: let the connection work and
+//! rest by turns and see whose CPU time does the same. A thread is never taken because it is new: a
+//! server starts background threads too, and with a thread cache a connection gets an old one.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::io;
+use std::time::{Duration, Instant};
 
 use nix::sched::{CpuSet, sched_setaffinity};
 use nix::unistd::Pid;
@@ -15,10 +17,22 @@ use rqps_model::Dbms;
 
 use crate::Error;
 
-/// Statements that a connection executes to show its thread: about 2 ms of CPU.
-const PROBES: usize = 64;
+/// Turns of work and rest in one look. A thread that has nothing to do with the connection keeps
+/// step with all of them by an accident of one in 256 at most.
+const TURNS: usize = 4;
 
-/// How often the search by CPU time is repeated when something else was busy meanwhile.
+/// Statements that a connection executes in one turn of work: some 0.2 ms of the server's CPU.
+const PROBES: usize = 16;
+
+/// Time for the server's thread to go back to sleep after its last answer: its CPU time is accounted
+/// for when it does.
+const GRACE: Duration = Duration::from_micros(200);
+
+/// The thread's CPU time at work over that at rest, at least. What it does right after its last
+/// answer counts as rest: one part in [`PROBES`] and a little.
+const WORK_OVER_REST: u64 = 4;
+
+/// How often the look is repeated when no thread, or more than one, kept step.
 const ATTEMPTS: usize = 5;
 
 /// The threads of a process; empty when it is gone.
@@ -29,32 +43,14 @@ pub fn tasks(pid: i32) -> BTreeSet<i32> {
 }
 
 /// The thread (for PostgreSQL the process) that serves `connection` on the server with process
-/// id `server`. `before` are the server's threads before the connection was opened, if they are
-/// known: they cannot be it, as rqps turns the servers' thread caches off.
+/// id `server`.
 ///
 /// # Errors
-/// [`Error::Client`] when the connection fails, [`Error::Answer`] when no thread stands out.
-pub fn thread_of(
-    dbms: Dbms,
-    server: i32,
-    connection: &mut dyn Connection,
-    before: Option<&BTreeSet<i32>>,
-) -> Result<i32, Error> {
-    if let Some(tid) = told(dbms, connection)?
-        && (dbms == Dbms::Postgres || tasks(server).contains(&tid))
-    {
-        return Ok(tid);
-    }
-    let now = tasks(server);
-    let new: BTreeSet<i32> = match before {
-        Some(before) => now.difference(before).copied().collect(),
-        None => now.clone(),
-    };
-    // The main thread never serves a connection.
-    match new.iter().filter(|tid| **tid != server).copied().collect::<Vec<_>>().as_slice() {
-        [tid] => Ok(*tid),
-        [] => by_cpu_time(server, &now, connection),
-        several => by_cpu_time(server, &several.iter().copied().collect(), connection),
+/// As [`by_work`].
+pub fn thread_of(dbms: Dbms, server: i32, connection: &mut dyn Connection) -> Result<i32, Error> {
+    match told(dbms, connection)? {
+        Some(tid) if dbms == Dbms::Postgres || tasks(server).contains(&tid) => Ok(tid),
+        _ => by_work(server, connection),
     }
 }
 
@@ -77,35 +73,79 @@ fn told(dbms: Dbms, connection: &mut dyn Connection) -> Result<Option<i32>, Erro
     }
 }
 
-/// The candidate whose CPU time grows while the connection works, and no other's does as much.
-fn by_cpu_time(
-    server: i32,
-    candidates: &BTreeSet<i32>,
-    connection: &mut dyn Connection,
-) -> Result<i32, Error> {
-    let mut seen = String::new();
+/// The one thread that works whenever the connection does and rests whenever it rests.
+///
+/// # Errors
+/// [`Error::Client`] when the connection fails, [`Error::Answer`] when no thread stands out: a
+/// server that hands a connection from thread to thread, or a kernel without /proc/PID/schedstat.
+pub fn by_work(server: i32, connection: &mut dyn Connection) -> Result<i32, Error> {
+    let mut seen = Vec::new();
     for _ in 0..ATTEMPTS {
-        let before: Vec<(i32, u64)> =
-            candidates.iter().filter_map(|tid| Some((*tid, cpu_ns(server, *tid)?))).collect();
-        for _ in 0..PROBES {
-            connection
-                .query("select 1")
-                .map_err(|e| Error::client("make the connection's thread work", e))?;
+        let mut turns = Vec::new();
+        for _ in 0..TURNS {
+            turns.push(turn(server, connection)?);
         }
-        let mut grown: Vec<(u64, i32)> = before
-            .into_iter()
-            .filter_map(|(tid, ns)| Some((cpu_ns(server, tid)?.saturating_sub(ns), tid)))
-            .filter(|(ns, _)| *ns > 0)
-            .collect();
-        grown.sort_unstable_by(|a, b| b.cmp(a));
-        match grown.as_slice() {
-            [(_, tid)] => return Ok(*tid),
-            [(first, tid), (second, _), ..] if *first > 3 * second => return Ok(*tid),
-            other => seen = format!("{other:?}"),
+        seen = in_step(&turns);
+        if let [tid] = seen[..] {
+            return Ok(tid);
         }
     }
     let doing = format!("find the thread of process {server} that serves a connection");
-    Err(Error::Answer { doing, answer: format!("(CPU ns, thread): {seen}") })
+    let answer = match seen.as_slice() {
+        [] => "none works when the connection does".to_owned(),
+        several => format!("these do: {several:?}"),
+    };
+    Err(Error::Answer { doing, answer })
+}
+
+/// What each thread used of the CPU while the connection worked and then rested as long, ns.
+type Turn = BTreeMap<i32, [u64; 2]>;
+
+fn turn(server: i32, connection: &mut dyn Connection) -> Result<Turn, Error> {
+    let before = all_cpu_ns(server);
+    let start = Instant::now();
+    for _ in 0..PROBES {
+        connection
+            .query("select 1")
+            .map_err(|e| Error::client("make the connection's thread work", e))?;
+    }
+    pause(GRACE);
+    let between = all_cpu_ns(server);
+    pause(start.elapsed());
+    let after = all_cpu_ns(server);
+    let grown = |tid: &i32| {
+        let [a, b, c] = [before.get(tid)?, between.get(tid)?, after.get(tid)?];
+        Some((*tid, [b.saturating_sub(*a), c.saturating_sub(*b)]))
+    };
+    Ok(before.keys().filter_map(grown).collect())
+}
+
+#[expect(clippy::disallowed_methods, reason = "to let the connection rest is the point")]
+fn pause(time: Duration) {
+    std::thread::sleep(time);
+}
+
+/// The threads that used CPU in every turn of work, and little in the turns of rest.
+fn in_step(turns: &[Turn]) -> Vec<i32> {
+    let Some(first) = turns.first() else { return Vec::new() };
+    let keeps_step = |tid: &i32| {
+        let (mut work_ns, mut rest_ns) = (0, 0);
+        for turn in turns {
+            match turn.get(tid) {
+                Some([work, rest]) if *work > 0 => {
+                    work_ns += work;
+                    rest_ns += rest;
+                }
+                _ => return false,
+            }
+        }
+        work_ns > WORK_OVER_REST * rest_ns
+    };
+    first.keys().copied().filter(keeps_step).collect()
+}
+
+fn all_cpu_ns(server: i32) -> BTreeMap<i32, u64> {
+    tasks(server).into_iter().filter_map(|tid| Some((tid, cpu_ns(server, tid)?))).collect()
 }
 
 /// CPU time of a thread: the first field of /proc/PID/task/TID/schedstat, ns
@@ -152,6 +192,32 @@ mod tests {
     use nix::unistd::gettid;
 
     use super::*;
+
+    /// Turns from each thread's CPU time at work and at rest, us.
+    fn turns(threads: &[(i32, [[u64; 2]; 4])]) -> Vec<Turn> {
+        let turn = |n: usize| threads.iter().map(|(tid, t)| (*tid, t[n])).collect();
+        (0..4).map(turn).collect()
+    }
+
+    #[test]
+    fn only_the_thread_that_keeps_step_is_taken() {
+        // Serves the connection; its last answer's end falls into the rest now and then.
+        let serves = (7, [[240, 0], [250, 15], [230, 0], [900, 12]]);
+        // Started at that moment: it always runs, runs once, starts and ends meanwhile.
+        let busy = (8, [[900, 900], [950, 910], [880, 900], [900, 890]]);
+        let burst = (9, [[2000, 0], [0, 0], [0, 0], [0, 0]]);
+        let late = (10, [[0, 500], [300, 0], [300, 0], [300, 0]]);
+        let idle = (11, [[0, 0]; 4]);
+        assert_eq!(in_step(&turns(&[serves, busy, burst, late, idle])), [7]);
+        // Without the one that serves, none of them is taken for it.
+        assert_eq!(in_step(&turns(&[busy, burst, late, idle])), Vec::<i32>::new());
+        // Two that keep step are told as two.
+        assert_eq!(in_step(&turns(&[serves, (12, serves.1)])), [7, 12]);
+        // A thread that ended before the last turn.
+        let mut gone = turns(&[serves, idle]);
+        gone[3].remove(&7);
+        assert_eq!(in_step(&gone), Vec::<i32>::new());
+    }
 
     #[test]
     fn pins_the_thread_it_is_told_to() {

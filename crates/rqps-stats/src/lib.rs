@@ -5,10 +5,12 @@
 //! distribution of estimates of variance components", Biometrics Bulletin 2 (1946).
 
 pub mod ratio;
+pub mod resolution;
 pub mod student;
 pub mod summary;
 
 pub use ratio::{ratio, verdict};
+pub use resolution::resolved;
 pub use summary::mean;
 
 /// Confidence of every interval: 95%.

@@ -100,7 +100,9 @@ fn dispatch(cli: &Cli, around: &Surroundings) -> Result<ExitCode> {
     match &cli.command {
         Command::Run(args) => return run::run(args, around),
         Command::Report(args) => report::write(args, around)?,
-        Command::Runs(command) => runs::run(&Store::open_existing(&around.results)?, command)?,
+        Command::Runs(command) => {
+            runs::run(&Store::open_existing(&around.results)?, command, around)?;
+        }
         Command::Servers(command) => servers::run(command, around)?,
         Command::Suites(command) => suites::run(command)?,
     }

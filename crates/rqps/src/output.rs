@@ -3,6 +3,10 @@
 use std::io::{ErrorKind, Write as _};
 
 use anyhow::{Context as _, Result};
+use rqps_report::text::WIDTH;
+
+/// Narrower text is harder to read than lines that the terminal breaks, columns.
+const NARROWEST: usize = 60;
 
 /// Writes text to standard output. A reader that went away (`| head`) is no error.
 pub(crate) fn print(text: &str) -> Result<()> {
@@ -11,6 +15,13 @@ pub(crate) fn print(text: &str) -> Result<()> {
         Err(error) if error.kind() == ErrorKind::BrokenPipe => Ok(()),
         other => other.context("write to standard output"),
     }
+}
+
+/// Columns for sentences on standard output: those of the terminal, as far as they read well.
+pub(crate) fn text_width() -> usize {
+    let terminal = console::Term::stdout();
+    let columns = if terminal.is_term() { terminal.size_checked() } else { None };
+    columns.map_or(WIDTH, |(_, n)| usize::from(n).clamp(NARROWEST, WIDTH))
 }
 
 /// Rows as columns separated by two spaces; the last column is not padded.

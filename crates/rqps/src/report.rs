@@ -9,7 +9,7 @@ use rqps_store::{RunRef, Store};
 
 use crate::Surroundings;
 use crate::args::{Format, ReportArgs};
-use crate::output::print;
+use crate::output::{print, text_width};
 
 /// Carries out `rqps report ...`.
 pub(crate) fn write(args: &ReportArgs, around: &Surroundings) -> Result<()> {
@@ -18,7 +18,8 @@ pub(crate) fn write(args: &ReportArgs, around: &Surroundings) -> Result<()> {
     let run = store.select_run(&args.run.parse::<RunRef>().unwrap_or_default())?;
     let colour = around.colour && args.output.is_none();
     let detail = if args.summary { Detail::Summary } else { Detail::Full };
-    let text = render(&run, args.format, bound, TextOptions { colour, detail })?;
+    let text =
+        render(&run, args.format, bound, TextOptions { colour, detail, width: text_width() })?;
     match &args.output {
         None => print(&text),
         Some(path) => fs::write(path, text).with_context(|| format!("write {}", path.display())),

@@ -12,7 +12,7 @@ use rqps_report::{Detail, TextOptions};
 use rqps_store::{RunRef, Store};
 
 use crate::args::{Format, RunArgs};
-use crate::output::print;
+use crate::output::{print, text_width};
 use crate::progress::{Progress, duration};
 use crate::{Surroundings, complain, report};
 
@@ -32,7 +32,8 @@ pub(crate) fn run(args: &RunArgs, around: &Surroundings) -> Result<ExitCode> {
     };
     let run = store.select_run(&id.parse::<RunRef>().unwrap_or_default())?;
     let bound = rqps_stats::DEFAULT_BOUND;
-    let options = TextOptions { colour: around.colour, detail: Detail::Summary };
+    let options =
+        TextOptions { colour: around.colour, detail: Detail::Summary, width: text_width() };
     print(&report::render(&run, Format::Text, bound, options)?)?;
     if !args.no_html {
         let path = around.results.join(format!("{id}.html"));

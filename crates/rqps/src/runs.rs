@@ -1,24 +1,41 @@
 //! `rqps runs`: the results store.
 
 use anyhow::{Context as _, Result};
+use rqps_lab::Leftover;
 use rqps_store::{RunRef, Store};
 
 use crate::args::RunsCommand;
 use crate::output::{print, table};
+use crate::{Surroundings, complain};
 
 /// Carries out `rqps runs ...`.
-pub(crate) fn run(store: &Store, command: &RunsCommand) -> Result<()> {
+pub(crate) fn run(store: &Store, command: &RunsCommand, around: &Surroundings) -> Result<()> {
     match command {
         RunsCommand::List { json } => list(store, *json),
         RunsCommand::Show { run, json } => show(store, run, *json),
         RunsCommand::Rm { runs } => {
             for run in runs {
-                let id = store.remove_run(&run.parse::<RunRef>().unwrap_or_default())?;
-                print(&format!("removed {id}\n"))?;
+                remove(store, run, around)?;
             }
             Ok(())
         }
     }
+}
+
+/// Removes a run and the data that its servers left, should it have been killed.
+fn remove(store: &Store, run: &str, around: &Surroundings) -> Result<()> {
+    let id = store.resolve(&run.parse::<RunRef>().unwrap_or_default())?;
+    let lock = store.lock_run(&id)?;
+    for Leftover { dir, kept } in rqps_lab::remove_data(&id, &lock, &around.lab()) {
+        match kept {
+            None => print(&format!("removed {}\n", dir.display()))?,
+            Some(error) => complain(&format!("warning: {} stays: {error}", dir.display())),
+        }
+    }
+    // It takes the lock itself.
+    drop(lock);
+    let id = store.remove_run(&RunRef::Id(id))?;
+    print(&format!("removed {id}\n"))
 }
 
 fn list(store: &Store, json: bool) -> Result<()> {

@@ -1,5 +1,7 @@
 //! Crews on the null client: counts, ends, rates, errors and stops.
 
+use std::os::unix::net::UnixStream;
+use std::sync::Mutex;
 use std::time::Duration;
 
 use rqps_client::{Endpoint, Error, NullConnection, Outcome, ServerError};
@@ -15,6 +17,14 @@ struct Pairs {
     panics_at: u64,
     rolled_back: u64,
     wait: Duration,
+    log: Log,
+}
+
+/// What happened, in order.
+type Log = Arc<Mutex<Vec<&'static str>>>;
+
+fn note(log: &Log, what: &'static str) {
+    log.lock().unwrap().push(what);
 }
 
 impl Pairs {
@@ -27,6 +37,7 @@ impl Pairs {
             panics_at: never,
             rolled_back: 0,
             wait: Duration::ZERO,
+            log: Log::default(),
         }
     }
 }
@@ -43,6 +54,9 @@ impl Worker<NullConnection> for Pairs {
         answered: &mut impl FnMut(Outcome),
     ) -> Result<(), EventError> {
         self.n += 1;
+        if self.n <= 2 {
+            note(&self.log, "event");
+        }
         assert!(self.n != self.panics_at, "the test's worker has a bug");
         if self.n == self.fatal_at {
             return Err(server_error(1064));
@@ -64,7 +78,9 @@ impl Worker<NullConnection> for Pairs {
         Ok(())
     }
 
-    fn reseed(&mut self, _seed: u64) {}
+    fn reseed(&mut self, _seed: u64) {
+        note(&self.log, "made ready");
+    }
 
     fn operations_per_statement(&self) -> u64 {
         1
@@ -97,7 +113,7 @@ fn stops_after_a_number_of_events() {
     let mut crew = crew(vec![Pairs::new(), Pairs::new(), Pairs::new()]);
     let order = order(Pace::Closed, Stop::Events(1000));
     for _ in 0..3 {
-        let tally = crew.run(&order, || {}, &mut |_| Control::Go).unwrap();
+        let tally = crew.run(&order, &mut |_| {}, &mut |_| Control::Go).unwrap();
         assert_eq!((tally.n_events, tally.n_queries, tally.n_rows), (1000, 2000, 3000));
         assert_eq!(tally.response_times.len(), 1000);
         assert!(tally.errors.is_empty() && tally.lateness.is_none());
@@ -108,8 +124,9 @@ fn stops_after_a_number_of_events() {
 fn stops_after_a_time_with_whole_windows() {
     let mut crew = crew(vec![Pairs::new()]);
     let time = Duration::from_millis(210);
-    let tally =
-        crew.run(&order(Pace::Closed, Stop::Time(time)), || {}, &mut |_| Control::Go).unwrap();
+    let tally = crew
+        .run(&order(Pace::Closed, Stop::Time(time)), &mut |_| {}, &mut |_| Control::Go)
+        .unwrap();
     assert_eq!(tally.windows.counts.len(), 10);
     assert!(tally.series.is_empty(), "no second was whole");
     assert!(tally.last_ns >= 210_000_000);
@@ -122,8 +139,9 @@ fn counts_deadlocks_and_goes_on() {
     let mut worker = Pairs::new();
     worker.fail_every = 10;
     let mut crew = crew(vec![worker]);
-    let tally =
-        crew.run(&order(Pace::Closed, Stop::Events(90)), || {}, &mut |_| Control::Go).unwrap();
+    let tally = crew
+        .run(&order(Pace::Closed, Stop::Events(90)), &mut |_| {}, &mut |_| Control::Go)
+        .unwrap();
     assert_eq!(tally.n_events, 90);
     assert_eq!(tally.errors.len(), 1);
     assert_eq!((tally.errors[0].code.as_str(), tally.errors[0].n), ("1213", 9));
@@ -135,7 +153,8 @@ fn a_fatal_error_stops_all_clients() {
     bad.fatal_at = 5;
     let mut crew = crew(vec![Pairs::new(), bad]);
     let hour = Stop::Time(Duration::from_secs(3600));
-    let error = crew.run(&order(Pace::Closed, hour), || {}, &mut |_| Control::Go).unwrap_err();
+    let error =
+        crew.run(&order(Pace::Closed, hour), &mut |_| {}, &mut |_| Control::Go).unwrap_err();
     assert!(matches!(error, CrewError::Client { client_idx: 1, .. }), "{error:?}");
 }
 
@@ -143,7 +162,8 @@ fn a_fatal_error_stops_all_clients() {
 fn the_caller_can_stop() {
     let mut crew = crew(vec![Pairs::new()]);
     let hour = Stop::Time(Duration::from_secs(3600));
-    let error = crew.run(&order(Pace::Closed, hour), || {}, &mut |_| Control::Stop).unwrap_err();
+    let error =
+        crew.run(&order(Pace::Closed, hour), &mut |_| {}, &mut |_| Control::Stop).unwrap_err();
     assert!(matches!(error, CrewError::Stopped));
 }
 
@@ -155,7 +175,7 @@ fn response_time_counts_from_the_intended_start() {
     let mut crew = crew(vec![worker]);
     let pace = Pace::Rate { events_per_s: 200.0 };
     let stop = Stop::Time(Duration::from_millis(400));
-    let tally = crew.run(&order(pace, stop), || {}, &mut |_| Control::Go).unwrap();
+    let tally = crew.run(&order(pace, stop), &mut |_| {}, &mut |_| Control::Go).unwrap();
     let lateness = tally.lateness.unwrap();
     assert_eq!(lateness.n_due, 80, "every start that was due is counted");
     assert!(lateness.n_missed >= 55, "{lateness:?}");
@@ -170,7 +190,7 @@ fn a_rate_that_can_be_held_misses_nothing() {
     let mut crew = crew(vec![Pairs::new(), Pairs::new()]);
     let pace = Pace::Rate { events_per_s: 100.0 };
     let stop = Stop::Time(Duration::from_millis(500));
-    let tally = crew.run(&order(pace, stop), || {}, &mut |_| Control::Go).unwrap();
+    let tally = crew.run(&order(pace, stop), &mut |_| {}, &mut |_| Control::Go).unwrap();
     let lateness = tally.lateness.unwrap();
     assert_eq!(lateness.n_due, 50);
     // A loaded host may delay the last start past the end; more than that would be ours.
@@ -183,6 +203,92 @@ fn a_client_thread_that_panics_ends_the_slice_of_all() {
     // Far longer than the test: the other client is stopped, and nobody waits for the dead one.
     let stop = Stop::Time(Duration::from_secs(3600));
     let order = Order { pace: Pace::Closed, stop, seed: 1 };
-    let error = crew.run(&order, || {}, &mut |_| Control::Go).unwrap_err();
+    let error = crew.run(&order, &mut |_| {}, &mut |_| Control::Go).unwrap_err();
     assert!(matches!(error, CrewError::Vanished { client_idx: 1 }), "{error:?}");
+}
+
+#[test]
+fn only_what_is_counted_lies_between_the_edges() {
+    let log = Log::default();
+    let worker = || Pairs { log: Arc::clone(&log), ..Pairs::new() };
+    let mut crew = crew(vec![worker(), worker(), worker()]);
+    let order = order(Pace::Closed, Stop::Events(6));
+    for _ in 0..2 {
+        let mut edge = |edge| note(&log, if edge == Edge::Start { "start" } else { "end" });
+        crew.run(&order, &mut edge, &mut |_| Control::Go).unwrap();
+    }
+    let ready = ["made ready"; 3];
+    let events = ["event"; 6];
+    let first = [&ready[..], &["start"], &events[..], &["end"]].concat();
+    let second = [&ready[..], &["start"], &["end"]].concat();
+    assert_eq!(*log.lock().unwrap(), [first, second].concat());
+}
+
+/// Waits for a server that never answers.
+struct Stuck {
+    socket: UnixStream,
+}
+
+impl Worker<NullConnection> for Stuck {
+    fn event(
+        &mut self,
+        _connection: &mut NullConnection,
+        _answered: &mut impl FnMut(Outcome),
+    ) -> Result<(), EventError> {
+        use std::io::Read as _;
+        let n = self.socket.read(&mut [0; 1]).unwrap();
+        assert_eq!(n, 0, "nobody writes");
+        Err(server_error(2013))
+    }
+
+    fn roll_back(&mut self, _connection: &mut NullConnection) -> Result<(), EventError> {
+        Ok(())
+    }
+
+    fn reseed(&mut self, _seed: u64) {}
+
+    fn operations_per_statement(&self) -> u64 {
+        1
+    }
+}
+
+#[test]
+fn a_query_that_never_ends_is_broken_off_when_a_slice_is_stopped() {
+    let (done, waits) = channel();
+    let test = std::thread::spawn(move || {
+        let (socket, server) = UnixStream::pair().unwrap();
+        let breaker = Breaker::Unix(socket.try_clone().unwrap());
+        let connection = NullConnection::default();
+        let member = Member { connection, worker: Stuck { socket }, cpus: Vec::new() };
+        let mut crew = Crew::start(vec![member]).unwrap();
+        // The null client has nothing to break off; this one has.
+        crew.breakers = vec![breaker];
+        let hour = order(Pace::Closed, Stop::Time(Duration::from_secs(3600)));
+        let result = crew.run(&hour, &mut |_| {}, &mut |_| Control::Stop);
+        drop(crew);
+        drop(server);
+        done.send(result.map(|tally| tally.n_events)).unwrap();
+    });
+    // Far more than the two seconds of grace: only what hangs takes as long.
+    let result = waits.recv_timeout(Duration::from_secs(120)).expect("it hangs");
+    assert!(matches!(result, Err(CrewError::Stopped)), "{result:?}");
+    test.join().unwrap();
+}
+
+#[test]
+fn a_crew_that_is_dropped_breaks_off_what_never_ends() {
+    let (done, waits) = channel();
+    std::thread::spawn(move || {
+        let (socket, _server) = UnixStream::pair().unwrap();
+        let breaker = Breaker::Unix(socket.try_clone().unwrap());
+        let connection = NullConnection::default();
+        let member = Member { connection, worker: Stuck { socket }, cpus: Vec::new() };
+        let mut crew = Crew::start(vec![member]).unwrap();
+        crew.breakers = vec![breaker];
+        crew.make_ready(&order(Pace::Closed, Stop::Events(1))).unwrap();
+        crew.tell_all(|| Task::Go(Instant::now())).unwrap();
+        drop(crew);
+        done.send(()).unwrap();
+    });
+    waits.recv_timeout(Duration::from_secs(120)).expect("it hangs");
 }

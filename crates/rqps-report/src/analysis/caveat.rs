@@ -41,6 +41,13 @@ pub(super) fn caveats(analysis: &Analysis<'_>) -> Vec<String> {
             names_in_short(&names)
         ));
     }
+    if analysis.steps.iter().flat_map(|s| &s.cells).any(|c| c.lateness.is_some()) {
+        out.push(
+            "A rate was set: QPS and their ratios say whether it was held, not what a system can \
+             do; compare response times and CPU per operation."
+                .to_owned(),
+        );
+    }
     if run.host.virtual_machine && !run.systems.is_empty() {
         out.push(
             "The host is a virtual machine: its neighbours can slow it down without leaving a \

@@ -1,8 +1,11 @@
 //! One step on one system: its figure, its ratio to the base, and everything measured beside it.
 
 use rqps_model::run::SystemStep;
-use rqps_model::{Estimate, Metric, PerOperation, Run, RunStep, Schedule, Slice, StepOutcome};
+use rqps_model::{
+    Estimate, Lateness, Metric, PerOperation, Run, RunStep, Schedule, Slice, StepOutcome,
+};
 use rqps_model::{StepKind, Verdict, metric, slice};
+use rqps_stats::resolution;
 
 use super::footnote::{Book, CellMark};
 use crate::response::{self, ResponseTimes};
@@ -42,6 +45,8 @@ pub struct Cell {
     pub server_cpu_ratio: Option<Estimate>,
     /// Response times of events over all slices together.
     pub response: Option<ResponseTimes>,
+    /// How a set rate was held over all slices; absent where none was set.
+    pub lateness: Option<Lateness>,
     /// Operations per second in short windows.
     pub windows: Option<WindowRates>,
     /// Reasons for caution.
@@ -105,7 +110,10 @@ pub(super) fn cells(run: &Run, step: &RunStep, rule: Rule, book: &mut Book) -> V
         if idx == rule.base || !is_measured {
             continue;
         }
-        cell.rqps = rqps_stats::ratio(&base.slices, &cell.slices);
+        let sides = [rule.base, idx].map(|side| step.systems.get(side).map_or(0.0, one_operation));
+        let one = resolution::of_ratio(sides[0], sides[1]);
+        cell.rqps =
+            rqps_stats::ratio(&base.slices, &cell.slices).map(|r| rqps_stats::resolved(r, one));
         cell.verdict = cell.rqps.as_ref().map(|r| rqps_stats::verdict(r, rule.bound));
         cell.relative = Some(relative(&cell.per_operation, &base.per_operation));
         let cpu = step.systems.get(idx).map(server_cpu).unwrap_or_default();
@@ -125,6 +133,7 @@ fn pending() -> Cell {
         relative: None,
         server_cpu_ratio: None,
         response: None,
+        lateness: None,
         windows: None,
         marks: Vec::new(),
         totals: Totals::default(),
@@ -143,10 +152,12 @@ fn measured(run: &Run, step: &RunStep, system: &SystemStep, book: &mut Book) -> 
     }
     cell.state = CellState::Measured;
     cell.slices = system.slices.iter().map(Slice::figure).collect();
-    cell.figure = rqps_stats::mean(&cell.slices);
+    cell.figure = rqps_stats::mean(&cell.slices)
+        .map(|mean| rqps_stats::resolved(mean, one_operation(system)));
     cell.totals = totals(&system.slices);
     cell.per_operation = per_operation(&system.slices);
     cell.response = response::merged(&system.slices);
+    cell.lateness = lateness(&system.slices);
     cell.windows = window_rates(&system.slices);
     cell.marks = book.marks(&system.slices);
     let Schedule::Sequential { slices: wanted } = run.schedule;
@@ -170,6 +181,11 @@ fn failure(system: &SystemStep) -> Option<&str> {
     })
 }
 
+/// What a single operation is of a slice's, at the worst.
+fn one_operation(system: &SystemStep) -> f64 {
+    resolution::of_counts(system.slices.iter().map(|s| s.n_operations))
+}
+
 fn totals(slices: &[Slice]) -> Totals {
     slices.iter().fold(Totals::default(), |sum, s| Totals {
         duration_ns: sum.duration_ns.saturating_add(s.duration_ns),
@@ -178,6 +194,14 @@ fn totals(slices: &[Slice]) -> Totals {
         n_operations: sum.n_operations.saturating_add(s.n_operations),
         n_rows: sum.n_rows.saturating_add(s.n_rows),
         n_errors: s.errors.iter().fold(sum.n_errors, |n, e| n.saturating_add(e.n)),
+    })
+}
+
+fn lateness(slices: &[Slice]) -> Option<Lateness> {
+    slices.iter().filter_map(|s| s.lateness.as_ref()).fold(None, |sum, one| {
+        let mut sum = sum.unwrap_or_default();
+        sum.add(one);
+        Some(sum)
     })
 }
 

@@ -51,6 +51,7 @@ fn render(analysis: &Analysis<'_>, at: usize, step: &StepAnalysis<'_>) -> Markup
                 (series::render(analysis, step))
                 (metrics(analysis, step))
                 (response_times(analysis, step))
+                (starts(analysis, step))
                 (totals(analysis, step))
                 h4 { "Repeat this step" }
                 pre.command tabindex="0" { code { (repeat::command(analysis.run, &info.name)) } }
@@ -265,6 +266,46 @@ fn response_times(analysis: &Analysis<'_>, step: &StepAnalysis<'_>) -> Markup {
                     }
                     td { (show(times.max_ns as f64)) }
                     td { (times.n) }
+                }
+            } }
+        },
+    )
+}
+
+/// How a set rate was held.
+fn starts(analysis: &Analysis<'_>, step: &StepAnalysis<'_>) -> Markup {
+    let paced: Vec<_> = step
+        .cells
+        .iter()
+        .enumerate()
+        .filter_map(|(idx, c)| Some((idx, c.lateness.as_ref()?)))
+        .collect();
+    if paced.is_empty() {
+        return html! {};
+    }
+    framed(
+        "Starts at the set rate",
+        step,
+        html! {
+            thead { tr {
+                th scope="col" { "System" }
+                th scope="col" { "due" }
+                th scope="col" { "late" span.unit { "by 1 ms" } }
+                th scope="col" { "missed" }
+                th scope="col" { "mean delay" span.unit { "µs" } }
+                th scope="col" { "longest" span.unit { "µs" } }
+            } }
+            tbody { @for (idx, starts) in paced {
+                tr {
+                    (system_head(analysis, idx))
+                    td { (starts.n_due) }
+                    td { (starts.n_late) }
+                    td { (starts.n_missed) }
+                    td { @match starts.mean_ns() {
+                        Some(ns) => { (number::duration_in(ns, 1e3)) },
+                        None => { span.faint { "–" } },
+                    } }
+                    td { (number::duration_in(starts.max_ns as f64, 1e3)) }
                 }
             } }
         },

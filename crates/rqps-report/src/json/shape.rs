@@ -132,6 +132,7 @@ pub(super) struct ResultJson<'a> {
     pub(super) per_operation: BTreeMap<String, Option<f64>>,
     pub(super) per_operation_relative: Option<BTreeMap<String, Option<RatioJson>>>,
     pub(super) response_times: Option<ResponseJson>,
+    pub(super) lateness: Option<LatenessJson>,
     pub(super) windows: Option<WindowsJson>,
     pub(super) marks: Vec<MarkJson<'a>>,
     pub(super) totals: TotalsJson,
@@ -172,6 +173,15 @@ pub(super) struct ResponseJson {
     pub(super) mean_ns: f64,
     pub(super) max_ns: u64,
     pub(super) percentiles_ns: BTreeMap<String, Option<u64>>,
+}
+
+#[derive(Serialize)]
+pub(super) struct LatenessJson {
+    pub(super) due: u64,
+    pub(super) late: u64,
+    pub(super) missed: u64,
+    pub(super) mean_ns: Option<f64>,
+    pub(super) max_ns: u64,
 }
 
 #[derive(Serialize)]

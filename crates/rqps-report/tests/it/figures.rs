@@ -40,6 +40,27 @@ fn metrics_are_summed_usage_over_summed_operations() {
 }
 
 #[test]
+fn figures_that_are_all_alike_are_not_certain() {
+    let mut step =
+        step(info("point-query", StepKind::Read, Group::Point), 40.0, 20.0, &[(1.0, 1.0); 2]);
+    for slice in step.systems.iter_mut().flat_map(|s| &mut s.slices) {
+        (slice.n_operations, slice.duration_ns) = (20, 500_000_000);
+    }
+    let systems =
+        vec![system(rqps_model::Dbms::Mysql, "5.6.14"), system(rqps_model::Dbms::Mysql, "8.0.33")];
+    let run = run(systems, vec![step]);
+    let analysis = Analysis::of(&run, 0.05);
+    let [base, candidate] = &analysis.steps[0].cells[..] else { panic!("two cells") };
+    let (low, high) = base.figure.unwrap().interval.unwrap();
+    near(low, 40.0 / 1.05);
+    near(high, 42.0);
+    let ratio = candidate.rqps.unwrap();
+    near(ratio.interval.unwrap().1, 1.05 * 1.05);
+    // One operation of twenty is as much as the bound: nothing is settled.
+    assert_eq!(candidate.verdict, Some(Verdict::Unclear));
+}
+
+#[test]
 fn the_headline_counts_compared_steps_once() {
     let demo = fixture::demo();
     let analysis = Analysis::of(&demo, 0.05);

@@ -8,7 +8,7 @@ use crate::fixture;
 #[test]
 fn text_in_full() {
     let run = fixture::demo();
-    let options = TextOptions { colour: false, detail: Detail::Full };
+    let options = TextOptions { colour: false, detail: Detail::Full, width: text::WIDTH };
     let out = text::render(&Analysis::of(&run, 0.05), options);
     assert!(out.lines().all(|l| l.chars().count() <= text::WIDTH), "a line is too wide");
     expect_file!["../data/demo.txt"].assert_eq(&out);
@@ -17,7 +17,7 @@ fn text_in_full() {
 #[test]
 fn text_in_short_and_colour() {
     let run = fixture::pair();
-    let options = TextOptions { colour: true, detail: Detail::Summary };
+    let options = TextOptions { colour: true, detail: Detail::Summary, width: text::WIDTH };
     let out = text::render(&Analysis::of(&run, 0.05), options);
     expect_file!["../data/pair.ansi"].assert_eq(&out);
 }

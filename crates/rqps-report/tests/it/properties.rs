@@ -17,7 +17,7 @@ const HOSTILE: [&str; 6] = [
 ];
 
 fn full() -> TextOptions {
-    TextOptions { colour: false, detail: Detail::Full }
+    TextOptions { colour: false, detail: Detail::Full, width: text::WIDTH }
 }
 
 /// A run in which every text that comes from outside is `text`.
@@ -257,4 +257,16 @@ fn many_candidates_take_several_tables() {
     let out = text::render(&Analysis::of(&run, 0.05), full());
     assert!(out.lines().all(|l| l.chars().count() <= text::WIDTH));
     assert!(out.contains("col-6 : my950.small, rQPS"));
+}
+
+#[test]
+fn a_summary_fits_a_terminal_of_80_columns() {
+    let demo = fixture::demo();
+    for width in [80, text::WIDTH] {
+        let options = TextOptions { colour: false, detail: Detail::Summary, width };
+        let out = text::render(&Analysis::of(&demo, 0.05), options);
+        let widest = out.lines().map(|l| l.chars().count()).max().unwrap();
+        assert!(widest <= width, "{widest} columns where there are {width}:\n{out}");
+        assert!(widest > width - 10, "the room is not used: {widest} of {width}");
+    }
 }

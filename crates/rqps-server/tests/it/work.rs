@@ -1,11 +1,12 @@
 //! Settling, threads, settings and sizes on real servers with some data.
 
 use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use rqps_client::Connection;
 use rqps_model::{Dbms, Transport};
-use rqps_server::{RunningServer, connect, facts, process, threads};
+use rqps_server::{Instance, RunningServer, connect, facts, process, threads};
 
 use crate::bench::{chain, for_each_server, watched};
 
@@ -134,6 +135,71 @@ fn connection_facts(server: &RunningServer, connection: &mut dyn Connection) {
     assert!(warnings.is_empty(), "{warnings:?}");
 }
 
+/// The hardest case for the way that does not ask the server: old threads from its cache, threads
+/// that start and end meanwhile, others that never rest.
+#[test]
+fn the_thread_is_found_by_its_work_in_a_busy_server_with_a_thread_cache() {
+    for_each_server(|bench, dbms, version| {
+        if !dbms.is_mysql_family() {
+            return;
+        }
+        let cached = [("thread_cache_size", "8")];
+        let setup = bench.setup(bench.installed(dbms, version), "cached", &cached);
+        let instance = watched(|w| Instance::create(setup, w)).unwrap();
+        let server = watched(|w| instance.start(None, w)).unwrap();
+        let endpoint = server.endpoint(Transport::Socket);
+        // Leaves some threads in the cache.
+        drop((0..4).map(|_| server.connect().unwrap()).collect::<Vec<_>>());
+        let over = AtomicBool::new(false);
+        std::thread::scope(|scope| {
+            scope.spawn(|| {
+                let mut busy = connect(dbms, &endpoint).unwrap();
+                while !over.load(Ordering::Relaxed) {
+                    busy.query("select 1").unwrap();
+                }
+            });
+            scope.spawn(|| {
+                while !over.load(Ordering::Relaxed) {
+                    let mut short = connect(dbms, &endpoint).unwrap();
+                    short.query("select benchmark(10000, 1 + 1)").unwrap();
+                }
+            });
+            // Ends the others also when this one fails.
+            let _ended = Ended(&over);
+            for _ in 0..16 {
+                let mut connection = connect(dbms, &endpoint).unwrap();
+                let tid = threads::by_work(server.pid(), connection.as_mut());
+                let tid = tid.unwrap_or_else(|e| panic!("{}", chain(&e)));
+                let id = connection.session().connection_id;
+                let sql = "select TID from information_schema.processlist where ID = ";
+                if dbms == Dbms::Mariadb {
+                    let told = connection.query(&format!("{sql}{id}")).unwrap();
+                    assert_eq!(told.scalar(), Some(tid.to_string().as_str()));
+                }
+                // Whatever it is called, it is the one that works now.
+                let start = cpu_ns(tid);
+                connection.query("select benchmark(1000000, 1 + 1)").unwrap();
+                assert!(cpu_ns(tid) - start > 1_000_000, "{tid} did little");
+            }
+        });
+        drop(server);
+        instance.remove().unwrap();
+    });
+}
+
+struct Ended<'a>(&'a AtomicBool);
+
+impl Drop for Ended<'_> {
+    fn drop(&mut self) {
+        self.0.store(true, Ordering::Relaxed);
+    }
+}
+
+fn cpu_ns(tid: i32) -> u64 {
+    let text = std::fs::read_to_string(format!("/proc/{tid}/schedstat")).unwrap();
+    text.split(' ').next().unwrap().parse().unwrap()
+}
+
 #[test]
 fn the_thread_behind_a_connection_is_found_every_time() {
     for_each_server(|bench, dbms, version| {
@@ -142,29 +208,25 @@ fn the_thread_behind_a_connection_is_found_every_time() {
         let mut found = Vec::new();
         let mut connections = Vec::new();
         for i in 0..8 {
-            let before = server.tasks();
             let mut connection = connect(
                 dbms,
                 &server.endpoint(if i % 2 == 0 { Transport::Socket } else { Transport::Tcp }),
             )
             .unwrap();
-            let tid = server.thread_of(connection.as_mut(), Some(&before)).unwrap();
+            let tid = server.thread_of(connection.as_mut()).unwrap();
             assert!(!found.contains(&tid), "{tid} is said to serve two of {found:?}");
             found.push(tid);
             connections.push(connection);
         }
-        // Without knowledge of before, the same; and it is that thread that does the work.
+        // Asked again, the same; and it is that thread that does the work.
         for (connection, tid) in connections.iter_mut().zip(&found) {
-            assert_eq!(server.thread_of(connection.as_mut(), None).unwrap(), *tid);
-            let ns = || {
-                let text = std::fs::read_to_string(format!("/proc/{tid}/schedstat")).unwrap();
-                text.split(' ').next().unwrap().parse::<u64>().unwrap()
-            };
-            let start = ns();
+            assert_eq!(server.thread_of(connection.as_mut()).unwrap(), *tid);
+            let start = cpu_ns(*tid);
             for _ in 0..200 {
                 connection.query("select 1").unwrap();
             }
-            assert!(ns() - start > 500_000, "{tid} did little: {} ns", ns() - start);
+            let ns = cpu_ns(*tid) - start;
+            assert!(ns > 500_000, "{tid} did little: {ns} ns");
             threads::pin_thread(*tid, &[0]).unwrap();
         }
         threads::pin_all(&server.processes(), &[0]).unwrap();

@@ -116,3 +116,24 @@ fn data_of_somebody_else(bench: &Bench, id: &str) {
     fs::remove_dir_all(&dir).unwrap();
     fs::rename(&put_aside, &dir).unwrap();
 }
+
+#[test]
+fn a_log_that_cannot_be_kept_leaves_no_server_and_no_data() {
+    let bench = Bench::new();
+    bench.write("plan.toml", &plan("postgres", "11.22"));
+    let (running, id) = started(&bench);
+    // The log is kept at the end, where a directory is now in its way.
+    let log = bench.path(&format!("rqps-results/artifacts/{id}/server-0.log"));
+    fs::create_dir(&log).unwrap();
+    let said = running.finish();
+    assert_eq!(said.code(), 2, "{}", said.stderr);
+    let message = format!("keep the server's log as {}", log.display());
+    assert!(said.stderr.contains(&message), "{}", said.stderr);
+    assert_eq!(said.stderr.matches("rqps: error: ").count(), 1, "{}", said.stderr);
+    bench.assert_tidy(&id);
+    // Everything was measured by then, and the same command ends the run once the way is free.
+    fs::remove_dir(&log).unwrap();
+    let again = bench.run(&["run", "plan.toml"]);
+    assert_eq!(again.code(), 0, "{}", again.stderr);
+    assert_complete(&bench.latest(), 2);
+}

@@ -13,9 +13,13 @@ mod broken_off;
 #[cfg(test)]
 mod full_disk;
 #[cfg(test)]
+mod leftovers;
+#[cfg(test)]
 mod listings;
 #[cfg(test)]
 mod null_client;
+#[cfg(test)]
+mod rate;
 #[cfg(test)]
 mod real_servers;
 #[cfg(test)]

@@ -1,0 +1,118 @@
+//! Data directories that killed runs left: they go with their run, nothing else does.
+
+use std::fs::{self, File};
+use std::path::PathBuf;
+
+use nix::fcntl::{Flock, FlockArg};
+use nix::sys::signal::Signal;
+
+use crate::bench::Bench;
+
+/// Long enough to be killed in the middle.
+fn plan(system: &str) -> String {
+    format!(
+        "[[system]]\n{system}\n[[suite]]\nrows = 1000\nsteps = ['point-query', 'range-*']\n\
+         seconds = {{ read = 0.5, write = 0.5, insert = 0.5, warm_up = 0.01, fixed_at_most = 0.1 }}\n\
+         [schedule]\nslices = 2\n"
+    )
+}
+
+/// Starts the plan anew and kills it while it measures.
+fn killed(bench: &Bench) -> String {
+    let mut running = bench.spawn(&["run", "plan.toml", "--new"]);
+    let id = running.run_id();
+    running.await_line("/s");
+    running.signal(Signal::SIGKILL);
+    assert_eq!(running.finish().code(), 128 + 9);
+    Bench::await_no_process(&id);
+    id
+}
+
+fn data(bench: &Bench, name: &str) -> PathBuf {
+    bench.path("rqps-results/data").join(name)
+}
+
+/// A directory as a killed rqps leaves it.
+fn marked(bench: &Bench, name: &str) -> PathBuf {
+    let dir = data(bench, name);
+    fs::create_dir_all(dir.join("data")).unwrap();
+    fs::write(dir.join("data/ibdata1"), "pages").unwrap();
+    let marker =
+        r#"{"dbms":"mysql","version":"8.0.33","password":"","rqps_pid":7,"initialised":true}"#;
+    fs::write(dir.join("rqps-instance.json"), marker).unwrap();
+    dir
+}
+
+/// A directory that has such a name and is not ours.
+fn unmarked(bench: &Bench, name: &str) -> PathBuf {
+    let dir = data(bench, name);
+    fs::create_dir_all(&dir).unwrap();
+    fs::write(dir.join("thesis.txt"), "the only copy").unwrap();
+    dir
+}
+
+fn held(dir: &std::path::Path) -> Flock<File> {
+    let marker = File::open(dir.join("rqps-instance.json")).unwrap();
+    Flock::lock(marker, FlockArg::LockExclusiveNonblock).unwrap()
+}
+
+#[test]
+fn a_run_is_removed_with_its_data_and_nothing_else() {
+    let bench = Bench::new();
+    bench.write("plan.toml", &plan("dbms = \"null\""));
+    let id = killed(&bench);
+    let ours = marked(&bench, &format!("{id}-0"));
+    let used = marked(&bench, &format!("{id}-1"));
+    let theirs = unmarked(&bench, &format!("{id}-2"));
+    let of_another = marked(&bench, &format!("{id}-other-0"));
+    let lock = held(&used);
+    let said = bench.run(&["runs", "rm", &id]);
+    assert_eq!(said.code(), 0, "{}", said.stderr);
+    assert_eq!(said.stdout, format!("removed {}\nremoved {id}\n", ours.display()));
+    let warnings: Vec<&str> = said.stderr.lines().collect();
+    let [in_use, not_ours] = warnings[..] else { panic!("{}", said.stderr) };
+    let begin = |dir: &PathBuf| format!("rqps: warning: {} stays: ", dir.display());
+    assert!(in_use.starts_with(&begin(&used)) && in_use.contains("process 7"), "{in_use}");
+    assert!(not_ours.starts_with(&begin(&theirs)), "{not_ours}");
+    assert!(not_ours.contains("somebody else's files"), "{not_ours}");
+    assert!(!ours.exists() && of_another.join("data/ibdata1").exists());
+    assert!(used.join("data/ibdata1").exists() && theirs.join("thesis.txt").exists());
+    drop(lock);
+}
+
+#[test]
+fn the_next_run_removes_what_killed_ones_left_and_says_so() {
+    let bench = Bench::new();
+    bench.write("plan.toml", &plan("dbms = \"null\""));
+    let (first, second) = (killed(&bench), killed(&bench));
+    let ours = marked(&bench, &format!("{first}-0"));
+    let theirs = unmarked(&bench, &format!("{second}-0"));
+    let of_no_run = marked(&bench, "20200101-000000-x-0");
+    // A run that is under way keeps its own.
+    let mut running = bench.spawn(&["run", "plan.toml", "--new"]);
+    let under_way = running.run_id();
+    running.await_line(&format!("{}, which run {first} left when it was killed", ours.display()));
+    running.await_line("/s");
+    running.signal(Signal::SIGSTOP);
+    let its_own = marked(&bench, &format!("{under_way}-0"));
+    let said = bench.run(&["run", "plan.toml", "--new", "--steps", "point-query", "--no-html"]);
+    running.signal(Signal::SIGKILL);
+    assert_eq!(said.code(), 0, "{}", said.stderr);
+    let stays = format!("{} has the name of data of run {second} and stays: ", theirs.display());
+    assert!(said.stderr.contains(&stays), "{}", said.stderr);
+    assert!(!said.stderr.contains("removed"), "{}", said.stderr);
+    assert!(!ours.exists() && theirs.exists() && of_no_run.exists() && its_own.exists());
+    drop(running.finish());
+}
+
+#[test]
+fn the_data_of_a_real_server_go_with_their_killed_run() {
+    let bench = Bench::new();
+    bench.write("plan.toml", &plan("dbms = 'postgres'\nversion = '11.22'"));
+    let id = killed(&bench);
+    let dir = data(&bench, &format!("{id}-0"));
+    assert!(dir.join("data/base").exists(), "a killed run left nothing to remove");
+    let said = bench.run(&["runs", "rm", &id]);
+    assert_eq!((said.code(), said.stderr.as_str()), (0, ""));
+    bench.assert_tidy(&id);
+}
