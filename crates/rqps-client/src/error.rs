@@ -32,6 +32,13 @@ impl ServerError {
         if self.errno == 0 { self.sqlstate.clone() } else { self.errno.to_string() }
     }
 
+    /// Whether the server says that a table does not exist: MySQL 1146 (ER_NO_SUCH_TABLE),
+    /// PostgreSQL 42P01 (undefined_table).
+    #[must_use]
+    pub fn is_missing_table(&self) -> bool {
+        self.errno == 1146 || (self.errno == 0 && self.sqlstate == "42P01")
+    }
+
     /// The error's class, by number or SQLSTATE.
     ///
     /// Retried are MySQL 1213 (deadlock), 1205 (lock wait timeout), 1020 (record changed) and

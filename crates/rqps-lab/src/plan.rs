@@ -6,7 +6,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
-use rqps_model::{Dbms, Engine, Label, Placement, Schedule, SystemSource, SystemSpec, Version};
+use rqps_model::{
+    Dbms, Engine, Label, Placement, Schedule, SystemSource, SystemSpec, Transport, Version,
+};
 use rqps_server::{Catalogue, Dsn};
 use rqps_workload::{Form, Size, SuiteArgs, SuiteError};
 
@@ -79,6 +81,14 @@ pub struct SuitePlan {
 /// half as wide as three do: t falls from 2.8 (4 degrees of freedom) to 2.2 (10).
 pub const DEFAULT_SLICES: u32 = 6;
 
+/// Slowest and fastest set rate, events per second. Slower than one event in 1000 s is no load; with
+/// more than one per nanosecond the starts can no longer be told apart nor the missed ones counted.
+const MIN_RATE: f64 = 0.001;
+const MAX_RATE: f64 = 1e9;
+
+/// Longest slice or warm-up, s: a week. What is longer is a slip of the pen.
+const MAX_SECONDS: f64 = 604_800.0;
+
 impl PlanFile {
     /// Reads a plan's text.
     ///
@@ -110,7 +120,11 @@ impl PlanFile {
             let (spec, dsn) = system
                 .resolve()
                 .map_err(|(what, remedy)| refuse(format!("system {}: {what}", idx + 1), &remedy))?;
+            let mut spec = spec;
             if let Some(dsn) = dsn {
+                if system.label.is_none() {
+                    spec.label = free_label(spec.label, &systems);
+                }
                 dsns.insert(spec.label.clone(), dsn);
             }
             systems.push(spec);
@@ -150,6 +164,13 @@ impl PlanFile {
         let seed = self.schedule.seed;
         Ok(Plan { name, base, systems, dsns, suites, schedule, placement, seed })
     }
+}
+
+/// A label for one more external system: on the command line two of a family can get no other.
+fn free_label(label: Label, taken: &[SystemSpec]) -> Label {
+    let is_free = |label: &Label| taken.iter().all(|system| system.label != *label);
+    let numbered = (2..).map(|n: u32| Label(format!("{label}-{n}")));
+    std::iter::once(label.clone()).chain(numbered).find(is_free).unwrap_or(label)
 }
 
 /// What is wrong and what to do about it.
@@ -202,7 +223,10 @@ impl SystemFile {
             (None, SystemSource::Builtin) => Label(dbms.letters().to_owned()),
         };
         let options = self.options.iter().map(|(k, v)| (k.clone(), v.text())).collect();
-        let transport = self.transport.unwrap_or_default();
+        let transport = match &password_dsn {
+            Some(dsn) => Dsn::parse(dsn).map_or_else(|_| Transport::default(), |d| d.transport()),
+            None => self.transport.unwrap_or_default(),
+        };
         let spec = SystemSpec { label, dbms, source, engine, config, options, transport };
         Ok((spec, password_dsn))
     }
@@ -239,6 +263,10 @@ impl SystemFile {
                 let dbms = need_dbms()?;
                 let see = || "see `rqps servers list`".to_owned();
                 let wanted: Version = version.parse().map_err(|e| (format!("{e}"), see()))?;
+                // Servers append words to their versions, users do not.
+                if wanted.to_string() != version.trim() {
+                    return Err((format!("version {version:?} is no version"), see()));
+                }
                 let catalogue = Catalogue::builtin().map_err(|e| (e.to_string(), see()))?;
                 let entry = catalogue.find(dbms, &wanted).map_err(|e| (e.to_string(), see()))?;
                 Ok((SystemSource::Catalogue { version: entry.version.clone() }, dbms, None))
@@ -253,6 +281,16 @@ impl SystemFile {
                 if !self.options.is_empty() || self.config.is_some() {
                     let what = "a server given by dsn is not configured by rqps".to_owned();
                     return Err((what, "leave out config and options".to_owned()));
+                }
+                if self.transport.is_some() {
+                    let what = "a server given by dsn is reached as its address says".to_owned();
+                    let remedy = "leave out transport; write ?socket=PATH or ?tls=required in dsn";
+                    return Err((what, remedy.to_owned()));
+                }
+                let protocol = |dbms: Dbms| dbms == Dbms::Postgres;
+                if dbms.is_some_and(|dbms| protocol(dbms) != protocol(parsed.dbms)) {
+                    let what = format!("dsn is the address of a {} server", parsed.dbms.name());
+                    return Err((what, "leave out dbms, or name the same one".to_owned()));
                 }
                 let source = SystemSource::External { dsn: parsed.to_string() };
                 Ok((source, dbms.unwrap_or(parsed.dbms), Some(dsn.clone())))
@@ -332,9 +370,11 @@ impl SuiteFile {
             ("fixed_at_most", seconds.fixed_at_most, &mut times.fixed_at_most),
         ] {
             if let Some(value) = written {
-                *target = Duration::try_from_secs_f64(value).map_err(|_| {
-                    let what = format!("seconds.{key} = {value} is no time");
-                    (what, "write a number of seconds, 0 or more".to_owned())
+                let within = Some(value).filter(|v| (0.0..=MAX_SECONDS).contains(v));
+                let time = within.and_then(|v| Duration::try_from_secs_f64(v).ok());
+                *target = time.ok_or_else(|| {
+                    let what = format!("seconds.{key} = {value:?} is no time");
+                    (what, format!("write a number of seconds, 0 to {MAX_SECONDS}"))
                 })?;
             }
         }
@@ -343,10 +383,11 @@ impl SuiteFile {
             other => (other.to_string(), "see `rqps suites show sysbench`".to_owned()),
         })?;
         if let Some(rate) = self.rate
-            && !(rate > 0.0 && rate.is_finite())
+            && !(MIN_RATE..=MAX_RATE).contains(&rate)
         {
             let what = format!("rate = {rate} is no number of events per second");
-            return Err((what, "write a number above 0, or leave it out".to_owned()));
+            let remedy = format!("write {MIN_RATE} to {MAX_RATE}, or leave it out");
+            return Err((what, remedy));
         }
         Ok(SuitePlan {
             name: self.name.clone(),

@@ -30,6 +30,13 @@ pub struct Target<'a> {
     pub data_dir: Option<&'a Path>,
 }
 
+impl Target<'_> {
+    /// Whether rqps started the server. What is somebody else's keeps its logs and settings.
+    fn is_ours(&self) -> bool {
+        self.data_dir.is_some()
+    }
+}
+
 /// How settling went.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Settled {
@@ -94,9 +101,11 @@ pub fn settle(
     let tables = facts::tables(target.dbms, connection)?;
     let debts = match target.dbms {
         Dbms::Mysql | Dbms::Mariadb => {
-            mysql::settle(target, connection, (&tables, ceiling(rows)), watch, &mut settled.detail)?
+            mysql::settle(target, connection, (&tables, ceiling(rows)), watch, &mut settled)?
         }
-        Dbms::Postgres => postgres::settle(target, connection, (&tables, ceiling(rows)), watch)?,
+        Dbms::Postgres => {
+            postgres::settle(target, connection, (&tables, ceiling(rows)), watch, &mut settled)?
+        }
         Dbms::Null => Vec::new(),
     };
     if let Some(dir) = target.data_dir {
