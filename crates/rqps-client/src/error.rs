@@ -148,3 +148,24 @@ impl Error {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_table_is_missing_by_the_servers_word_alone() {
+        let error = |errno, sqlstate: &str| ServerError {
+            errno,
+            sqlstate: sqlstate.to_owned(),
+            message: String::new(),
+        };
+        assert!(error(1146, "42S02").is_missing_table());
+        assert!(error(0, "42P01").is_missing_table());
+        // Not permitted to read it, out of date, crashed: it is there.
+        for there in [error(1142, "42000"), error(145, "HY000"), error(0, "42501"), error(0, "57014")]
+        {
+            assert!(!there.is_missing_table(), "{there:?}");
+        }
+    }
+}

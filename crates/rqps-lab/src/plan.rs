@@ -422,3 +422,6 @@ impl ScheduleFile {
         Ok((Schedule::Sequential { slices }, placement))
     }
 }
+
+#[cfg(test)]
+mod tests;

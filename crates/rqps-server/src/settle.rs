@@ -98,7 +98,8 @@ pub fn settle(
 ) -> Result<Settled, Error> {
     let start = Instant::now();
     let mut settled = Settled { seconds: 0.0, left: Vec::new(), detail: Vec::new() };
-    let tables = facts::tables(target.dbms, connection)?;
+    let mut tables = facts::tables(target.dbms, connection)?;
+    tables.retain(|table| target.is_ours() || is_a_benchmarks(table));
     let debts = match target.dbms {
         Dbms::Mysql | Dbms::Mariadb => {
             mysql::settle(target, connection, (&tables, ceiling(rows)), watch, &mut settled)?
@@ -117,6 +118,13 @@ pub fn settle(
     }
     settled.seconds = start.elapsed().as_secs_f64();
     Ok(settled)
+}
+
+/// Whether a table, as SQL names it, has a name that rqps gives: the others in somebody else's
+/// database are not to be touched.
+fn is_a_benchmarks(table: &str) -> bool {
+    let name = table.trim_matches('`').rsplit('.').next().unwrap_or(table);
+    name.strip_prefix("sbtest").is_some_and(|n| n.parse::<u32>().is_ok())
 }
 
 /// Makes the kernel write what the server wrote without a sync: logs, temporary files.
@@ -167,6 +175,19 @@ mod tests {
     use std::sync::atomic::AtomicBool;
 
     use super::*;
+
+    #[test]
+    fn of_somebody_elses_tables_only_a_benchmarks_are_settled() {
+        for (table, is) in [
+            ("`sbtest1`", true),
+            ("public.sbtest12", true),
+            ("`orders`", false),
+            ("public.sbtest_old", false),
+            ("sbtest1.orders", false),
+        ] {
+            assert_eq!(is_a_benchmarks(table), is, "{table}");
+        }
+    }
 
     #[test]
     fn the_ceiling_is_the_fields_sleep() {

@@ -186,10 +186,18 @@ mod tests {
             "rows = 3000000000: give 1 to 2147483647 rows per table"
         );
         assert_eq!(
+            said(|a| a.clients = vec![1, 100_000]),
+            "clients = 100000: give numbers from 1 to 4096"
+        );
+        assert_eq!(
+            said(|a| a.clients = vec![2, 1, 2]),
+            "clients = 2 twice: give each number once; slices repeat a step"
+        );
+        assert_eq!(
             said(|a| a.clients.clear()),
             "clients = []: give at least one number of clients"
         );
-        assert_eq!(said(|a| a.clients.push(0)), "clients = 0: give numbers from 1 on");
+        assert_eq!(said(|a| a.clients.push(0)), "clients = 0: give numbers from 1 to 4096");
         assert_eq!(
             said(|a| a.times.write = Duration::ZERO),
             "seconds.write = 0: give a time above zero"
