@@ -163,7 +163,8 @@ mod tests {
         assert!(error(1146, "42S02").is_missing_table());
         assert!(error(0, "42P01").is_missing_table());
         // Not permitted to read it, out of date, crashed: it is there.
-        for there in [error(1142, "42000"), error(145, "HY000"), error(0, "42501"), error(0, "57014")]
+        for there in
+            [error(1142, "42000"), error(145, "HY000"), error(0, "42501"), error(0, "57014")]
         {
             assert!(!there.is_missing_table(), "{there:?}");
         }

@@ -86,7 +86,8 @@ fn parse(text: &str) -> Result<Dsn, String> {
     let (authority, database) = rest.split_once('/').unwrap_or((rest, ""));
     // A password that was cut in two would be taken for a port, a database or a key, and be shown.
     if database.contains('@') || query.contains('@') {
-        let rule = "an @ stands after the host: in a user or password write %2F for / and %3F for ?";
+        let rule =
+            "an @ stands after the host: in a user or password write %2F for / and %3F for ?";
         return Err(format!("{rule}, after the host write %40 for @"));
     }
     let (login, host_port) = authority.rsplit_once('@').unwrap_or(("", authority));
