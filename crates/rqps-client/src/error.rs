@@ -32,6 +32,13 @@ impl ServerError {
         if self.errno == 0 { self.sqlstate.clone() } else { self.errno.to_string() }
     }
 
+    /// Whether the server says that a table does not exist: MySQL 1146 (ER_NO_SUCH_TABLE),
+    /// PostgreSQL 42P01 (undefined_table).
+    #[must_use]
+    pub fn is_missing_table(&self) -> bool {
+        self.errno == 1146 || (self.errno == 0 && self.sqlstate == "42P01")
+    }
+
     /// The error's class, by number or SQLSTATE.
     ///
     /// Retried are MySQL 1213 (deadlock), 1205 (lock wait timeout), 1020 (record changed) and
@@ -138,6 +145,28 @@ impl Error {
             Self::Unsupported { .. } => "unsupported".to_owned(),
             Self::Tls { .. } => "tls".to_owned(),
             Self::Usage { .. } => "usage".to_owned(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_table_is_missing_by_the_servers_word_alone() {
+        let error = |errno, sqlstate: &str| ServerError {
+            errno,
+            sqlstate: sqlstate.to_owned(),
+            message: String::new(),
+        };
+        assert!(error(1146, "42S02").is_missing_table());
+        assert!(error(0, "42P01").is_missing_table());
+        // Not permitted to read it, out of date, crashed: it is there.
+        for there in
+            [error(1142, "42000"), error(145, "HY000"), error(0, "42501"), error(0, "57014")]
+        {
+            assert!(!there.is_missing_table(), "{there:?}");
         }
     }
 }

@@ -80,6 +80,14 @@ pub struct SuitePlan {
 /// half as wide as three do: t falls from 2.8 (4 degrees of freedom) to 2.2 (10).
 pub const DEFAULT_SLICES: u32 = 6;
 
+/// Slowest and fastest set rate, events per second. Slower than one event in 1000 s is no load; with
+/// more than one per nanosecond the starts can no longer be told apart nor the missed ones counted.
+const MIN_RATE: f64 = 0.001;
+const MAX_RATE: f64 = 1e9;
+
+/// Longest slice or warm-up, s: a week. What is longer is a slip of the pen.
+const MAX_SECONDS: f64 = 604_800.0;
+
 impl PlanFile {
     /// Reads a plan's text.
     ///
@@ -111,7 +119,11 @@ impl PlanFile {
             let (spec, dsn) = system
                 .resolve(catalogue)
                 .map_err(|(what, remedy)| refuse(format!("system {}: {what}", idx + 1), &remedy))?;
+            let mut spec = spec;
             if let Some(dsn) = dsn {
+                if system.label.is_none() {
+                    spec.label = free_label(spec.label, &systems);
+                }
                 dsns.insert(spec.label.clone(), dsn);
             }
             systems.push(spec);
@@ -151,6 +163,13 @@ impl PlanFile {
         let seed = self.schedule.seed;
         Ok(Plan { name, base, systems, dsns, suites, schedule, placement, seed })
     }
+}
+
+/// A label for one more external system: on the command line two of a family can get no other.
+fn free_label(label: Label, taken: &[SystemSpec]) -> Label {
+    let is_free = |label: &Label| taken.iter().all(|system| system.label != *label);
+    let numbered = (2..).map(|n: u32| Label(format!("{label}-{n}")));
+    std::iter::once(label.clone()).chain(numbered).find(is_free).unwrap_or(label)
 }
 
 /// What is wrong and what to do about it.
@@ -201,9 +220,11 @@ impl SuiteFile {
             ("fixed_at_most", seconds.fixed_at_most, &mut times.fixed_at_most),
         ] {
             if let Some(value) = written {
-                *target = Duration::try_from_secs_f64(value).map_err(|_| {
-                    let what = format!("seconds.{key} = {value} is no time");
-                    (what, "write a number of seconds, 0 or more".to_owned())
+                let within = Some(value).filter(|v| (0.0..=MAX_SECONDS).contains(v));
+                let time = within.and_then(|v| Duration::try_from_secs_f64(v).ok());
+                *target = time.ok_or_else(|| {
+                    let what = format!("seconds.{key} = {value:?} is no time");
+                    (what, format!("write a number of seconds, 0 to {MAX_SECONDS}"))
                 })?;
             }
         }
@@ -212,10 +233,11 @@ impl SuiteFile {
             other => (other.to_string(), "see `rqps suites show sysbench`".to_owned()),
         })?;
         if let Some(rate) = self.rate
-            && !(rate > 0.0 && rate.is_finite())
+            && !(MIN_RATE..=MAX_RATE).contains(&rate)
         {
             let what = format!("rate = {rate} is no number of events per second");
-            return Err((what, "write a number above 0, or leave it out".to_owned()));
+            let remedy = format!("write {MIN_RATE} to {MAX_RATE}, or leave it out");
+            return Err((what, remedy));
         }
         Ok(SuitePlan {
             name: self.name.clone(),
@@ -250,3 +272,6 @@ impl ScheduleFile {
         Ok((Schedule::Sequential { slices }, placement))
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -77,7 +77,12 @@ pub(crate) fn fill<C: Connection>(
                 }
                 Ok(tally)
             };
-            loaders.push(scope.spawn(load));
+            let loader = std::thread::Builder::new().spawn_scoped(scope, load);
+            if loader.is_err() {
+                // The scope waits for those that have begun.
+                failed.store(true, Ordering::Relaxed);
+            }
+            loaders.push(loader.context("start a loading thread")?);
         }
         drop(alive);
         while ends.recv_timeout(SHOW_EVERY) == Err(RecvTimeoutError::Timeout) {

@@ -140,7 +140,9 @@ impl Lab<'_> {
         let mut up = Up::start(self.plan, idx, installation, (self.context, &name), self.listen)?;
         let result = self.with_server(idx, &mut up);
         // What failed may have failed because the server died, which shows a moment later.
-        let _ = result.is_err() && up.answers();
+        // Whoever interrupts is not made to wait for the answer of a server that hangs.
+        let interrupted = self.context.interrupt.load(Ordering::Relaxed);
+        let _ = result.is_err() && !interrupted && up.answers();
         let label = &self.plan.systems[idx].label;
         (self.listen)(Event::Preparing { label, doing: "stop" });
         match result {

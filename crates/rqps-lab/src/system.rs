@@ -175,16 +175,37 @@ impl Up {
         }
         for table in 1..=self.tables.max(load.tables) {
             let ours = self.server.is_some() || table <= self.tables;
-            if !ours && self.admin.query(&populate::count_sql(table)).is_ok() {
+            if ours {
+                self.admin.query(&populate::drop_table_sql(table)).context("drop a table")?;
+            } else if self.has_table(table)? {
                 bail!(
                     "the database of {} already has a table sbtest{table}, which rqps would \
                      replace; drop it, or name another database",
                     self.spec.label
                 );
             }
-            self.admin.query(&populate::drop_table_sql(table)).context("drop a table")?;
         }
         self.tables = load.tables;
+        Ok(())
+    }
+
+    /// Whether the database has a table of this number. Only the server's own word for it counts: a
+    /// table that cannot be read is there as well.
+    fn has_table(&mut self, table: u32) -> Result<bool> {
+        match self.admin.query(&format!("select 1 from sbtest{table} limit 1")) {
+            Ok(_) => Ok(true),
+            Err(rqps_client::Error::Server(error)) if error.is_missing_table() => Ok(false),
+            Err(error) => Err(error).with_context(|| format!("look for a table sbtest{table}")),
+        }
+    }
+
+    /// Drops the tables that this run made in somebody else's server.
+    fn drop_own_tables(&mut self) -> Result<()> {
+        if self.server.is_none() && self.spec.dbms != Dbms::Null {
+            for table in 1..=self.tables {
+                self.admin.query(&populate::drop_table_sql(table)).context("drop a table")?;
+            }
+        }
         Ok(())
     }
 
@@ -219,11 +240,7 @@ impl Up {
     /// Stops the server, keeps its log in `log`, removes its data. Tables in an external server are
     /// dropped. A server that did not stop as it should is told in a sentence.
     pub(crate) fn finish(mut self, log: &Path) -> Result<Option<String>> {
-        if self.server.is_none() && self.spec.dbms != Dbms::Null {
-            for table in 1..=self.tables {
-                self.admin.query(&populate::drop_table_sql(table)).context("drop a table")?;
-            }
-        }
+        self.drop_own_tables()?;
         let Self { server, admin, samples, .. } = self;
         drop(samples.finish());
         drop(admin);
@@ -249,8 +266,16 @@ impl Up {
     }
 
     /// Ends the server after a failure; gives what the server's end or its log tell of the cause.
-    pub(crate) fn abandon(self, log: &Path) -> Option<String> {
+    pub(crate) fn abandon(mut self, log: &Path) -> Option<String> {
         let full = self.is_out_of_space();
+        // They would be in the way of the same command's next attempt. The failure that led here may
+        // have taken the connection with it.
+        if self.server.is_none() && self.drop_own_tables().is_err() {
+            if let Ok(admin) = connect(self.spec.dbms, &self.endpoint) {
+                self.admin = admin;
+                let _ = self.drop_own_tables();
+            }
+        }
         let Self { server, admin, samples, .. } = self;
         drop(samples.finish());
         drop(admin);

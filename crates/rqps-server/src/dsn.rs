@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use rqps_client::{Address, Endpoint, Password, Tls};
-use rqps_model::Dbms;
+use rqps_model::{Dbms, Transport};
 
 use crate::Error;
 
@@ -30,6 +30,16 @@ impl Dsn {
     /// [`Error::Dsn`], which does not hold the password.
     pub fn parse(text: &str) -> Result<Self, Error> {
         parse(text).map_err(|detail| Error::Dsn { dsn: hide_password(text), detail })
+    }
+
+    /// How such a server is reached, as its address says.
+    #[must_use]
+    pub fn transport(&self) -> Transport {
+        match (&self.endpoint.address, &self.endpoint.tls) {
+            (Address::Unix(_), _) => Transport::Socket,
+            (Address::Tcp { .. }, Tls::Off) => Transport::Tcp,
+            (Address::Tcp { .. }, Tls::Required { .. }) => Transport::Tls,
+        }
     }
 
     /// Whether a text looks like an address rather than a version.
@@ -74,6 +84,12 @@ fn parse(text: &str) -> Result<Dsn, String> {
     };
     let (rest, query) = rest.split_once('?').unwrap_or((rest, ""));
     let (authority, database) = rest.split_once('/').unwrap_or((rest, ""));
+    // A password that was cut in two would be taken for a port, a database or a key, and be shown.
+    if database.contains('@') || query.contains('@') {
+        let rule =
+            "an @ stands after the host: in a user or password write %2F for / and %3F for ?";
+        return Err(format!("{rule}, after the host write %40 for @"));
+    }
     let (login, host_port) = authority.rsplit_once('@').unwrap_or(("", authority));
     let (user, password) = login.split_once(':').unwrap_or((login, ""));
     let (mut socket, mut tls, mut ca) = (None, false, None);
@@ -86,7 +102,7 @@ fn parse(text: &str) -> Result<Dsn, String> {
             ("tls", "required") => tls = true,
             ("tls", "off") => tls = false,
             ("tls", _) => return Err(format!("tls is required or off, not {value:?}")),
-            _ => return Err(format!("unknown key {key:?} (known: socket, tls, ca)")),
+            _ => return Err("unknown key after ? (known: socket, tls, ca)".to_owned()),
         }
     }
     let tls = if tls { Tls::Required { ca } } else { Tls::Off };
@@ -123,8 +139,17 @@ fn tcp(dbms: Dbms, text: &str) -> Result<Address, String> {
     Ok(Address::Tcp { host, port })
 }
 
-/// The text with `...` in place of what stands between the first `:` of the login and its end.
+/// The text with `...` in place of what stands between the first `:` of the login and its end, and
+/// of what follows a `?`: somebody may have written a password there.
 fn hide_password(text: &str) -> String {
+    let hidden = hide_login(text);
+    match hidden.split_once('?') {
+        Some((address, _)) => format!("{address}?..."),
+        None => hidden,
+    }
+}
+
+fn hide_login(text: &str) -> String {
     let Some((scheme, rest)) = text.split_once("://") else {
         // Without a scheme nothing says where a password would be.
         return if text.contains('@') { "...".to_owned() } else { text.to_owned() };
@@ -205,6 +230,11 @@ mod tests {
             "mysql://u:sec%ret@h/",
             "mysql://u:secret@h/?socket=/s&tls=required",
             "mysql://u:secret@in@h:x/",
+            "mysql://u:secret/in@h/db",
+            "mysql://u:12/secret@h/db",
+            "mysql://u:secret?in@h/db",
+            "mysql://u:in?secret@h/db",
+            "mysql://u@h/db?password=secret",
         ] {
             let error = Dsn::parse(text).unwrap_err();
             let shown = format!("{error} {error:?}");

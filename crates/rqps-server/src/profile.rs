@@ -84,12 +84,12 @@ pub fn render(
             known: names().join(", "),
             detail: e.to_string(),
         })?;
-        for option in file.lines().filter_map(option_name).filter(|name| is_ours(dbms, name)) {
-            notes.push(overridden(option, &config.base));
-        }
-        text.push_str(&file);
-        if !text.ends_with('\n') {
-            text.push('\n');
+        for line in file.lines() {
+            match option_name(line).filter(|name| is_ours(dbms, name)) {
+                // Left out: data_directory in a file wins over the command line's directory.
+                Some(option) => notes.push(overridden(option, &config.base)),
+                None => text.extend([line, "\n"]),
+            }
         }
     }
     if !config.options.is_empty() {
@@ -100,6 +100,7 @@ pub fn render(
         for (option, value) in &config.options {
             if is_ours(dbms, option) {
                 notes.push(overridden(option, "the plan's options"));
+                continue;
             }
             text.push_str(&line(dbms, option, value)?);
         }
@@ -111,7 +112,7 @@ fn overridden(option: &str, source: &str) -> String {
     format!("{option} of {source} has no effect: rqps sets it for each system itself")
 }
 
-/// Options that the command line sets and that therefore win over any file.
+/// Options that rqps sets on the command line; they are left out of the file.
 const OURS_MYSQL: &[&str] = &[
     "basedir",
     "datadir",

@@ -30,6 +30,13 @@ pub struct Target<'a> {
     pub data_dir: Option<&'a Path>,
 }
 
+impl Target<'_> {
+    /// Whether rqps started the server. What is somebody else's keeps its logs and settings.
+    fn is_ours(&self) -> bool {
+        self.data_dir.is_some()
+    }
+}
+
 /// How settling went.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Settled {
@@ -91,12 +98,15 @@ pub fn settle(
 ) -> Result<Settled, Error> {
     let start = Instant::now();
     let mut settled = Settled { seconds: 0.0, left: Vec::new(), detail: Vec::new() };
-    let tables = facts::tables(target.dbms, connection)?;
+    let mut tables = facts::tables(target.dbms, connection)?;
+    tables.retain(|table| target.is_ours() || is_a_benchmarks(table));
     let debts = match target.dbms {
         Dbms::Mysql | Dbms::Mariadb => {
-            mysql::settle(target, connection, (&tables, ceiling(rows)), watch, &mut settled.detail)?
+            mysql::settle(target, connection, (&tables, ceiling(rows)), watch, &mut settled)?
         }
-        Dbms::Postgres => postgres::settle(target, connection, (&tables, ceiling(rows)), watch)?,
+        Dbms::Postgres => {
+            postgres::settle(target, connection, (&tables, ceiling(rows)), watch, &mut settled)?
+        }
         Dbms::Null => Vec::new(),
     };
     if let Some(dir) = target.data_dir {
@@ -108,6 +118,13 @@ pub fn settle(
     }
     settled.seconds = start.elapsed().as_secs_f64();
     Ok(settled)
+}
+
+/// Whether a table, as SQL names it, has a name that rqps gives: the others in somebody else's
+/// database are not to be touched.
+fn is_a_benchmarks(table: &str) -> bool {
+    let name = table.trim_matches('`').rsplit('.').next().unwrap_or(table);
+    name.strip_prefix("sbtest").is_some_and(|n| n.parse::<u32>().is_ok())
 }
 
 /// Makes the kernel write what the server wrote without a sync: logs, temporary files.
@@ -158,6 +175,19 @@ mod tests {
     use std::sync::atomic::AtomicBool;
 
     use super::*;
+
+    #[test]
+    fn of_somebody_elses_tables_only_a_benchmarks_are_settled() {
+        for (table, is) in [
+            ("`sbtest1`", true),
+            ("public.sbtest12", true),
+            ("`orders`", false),
+            ("public.sbtest_old", false),
+            ("sbtest1.orders", false),
+        ] {
+            assert_eq!(is_a_benchmarks(table), is, "{table}");
+        }
+    }
 
     #[test]
     fn the_ceiling_is_the_fields_sleep() {

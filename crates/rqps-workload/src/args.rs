@@ -14,6 +14,9 @@ const MAX_ROWS: u64 = i32::MAX as u64;
 /// As many as anyone runs, and few enough for one prepared statement each.
 const MAX_TABLES: u32 = 1000;
 
+/// Most clients of a step: each is a thread of rqps and a connection of the server.
+const MAX_CLIENTS: u32 = 4096;
+
 /// How long slices and warm-ups take.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SliceTimes {
@@ -68,8 +71,14 @@ impl SuiteArgs {
         if self.clients.is_empty() {
             return refuse("clients", "[]".to_owned(), "give at least one number of clients");
         }
-        if self.clients.contains(&0) {
-            return refuse("clients", "0".to_owned(), "give numbers from 1 on");
+        for (idx, &clients) in self.clients.iter().enumerate() {
+            if clients == 0 || clients > MAX_CLIENTS {
+                return refuse("clients", clients.to_string(), "give numbers from 1 to 4096");
+            }
+            if self.clients[..idx].contains(&clients) {
+                let twice = format!("{clients} twice");
+                return refuse("clients", twice, "give each number once; slices repeat a step");
+            }
         }
         for (key, time) in [
             ("seconds.read", self.times.read),
@@ -177,10 +186,18 @@ mod tests {
             "rows = 3000000000: give 1 to 2147483647 rows per table"
         );
         assert_eq!(
+            said(|a| a.clients = vec![1, 100_000]),
+            "clients = 100000: give numbers from 1 to 4096"
+        );
+        assert_eq!(
+            said(|a| a.clients = vec![2, 1, 2]),
+            "clients = 2 twice: give each number once; slices repeat a step"
+        );
+        assert_eq!(
             said(|a| a.clients.clear()),
             "clients = []: give at least one number of clients"
         );
-        assert_eq!(said(|a| a.clients.push(0)), "clients = 0: give numbers from 1 on");
+        assert_eq!(said(|a| a.clients.push(0)), "clients = 0: give numbers from 1 to 4096");
         assert_eq!(
             said(|a| a.times.write = Duration::ZERO),
             "seconds.write = 0: give a time above zero"

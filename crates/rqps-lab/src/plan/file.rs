@@ -189,7 +189,7 @@ impl SystemFile {
             SystemSource::Basedir { path } => file.basedir = Some(path.clone()),
             SystemSource::External { dsn } => {
                 file.dsn = Some(dsn.clone());
-                file.config = None;
+                (file.config, file.transport) = (None, None);
             }
             SystemSource::Builtin => {}
         }

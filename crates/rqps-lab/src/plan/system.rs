@@ -28,7 +28,10 @@ impl SystemFile {
         let variant = self.variant(&source, engine)?;
         let label = self.label(dbms, &source, &(engine, &config, &variant))?;
         let options = self.options.iter().map(|(k, v)| (k.clone(), v.text())).collect();
-        let transport = self.transport.unwrap_or_default();
+        let transport = match &password_dsn {
+            Some(dsn) => Dsn::parse(dsn).map_or_else(|_| Transport::default(), |d| d.transport()),
+            None => self.transport.unwrap_or_default(),
+        };
         let spec = SystemSpec { label, dbms, source, engine, config, options, transport, variant };
         Ok((spec, password_dsn))
     }
@@ -182,6 +185,10 @@ impl SystemFile {
                 let dbms = need_dbms()?;
                 let see = || "see `rqps servers list`".to_owned();
                 let wanted: Version = version.parse().map_err(|e| (format!("{e}"), see()))?;
+                // Servers append words to their versions, users do not.
+                if wanted.to_string() != version.trim() {
+                    return Err((format!("version {version:?} is no version"), see()));
+                }
                 let build = self.build.as_deref();
                 let entry =
                     catalogue.find(dbms, &wanted, build).map_err(|e| (e.to_string(), see()))?;
@@ -198,6 +205,16 @@ impl SystemFile {
                 if !self.options.is_empty() || self.config.is_some() {
                     let what = "a server given by dsn is not configured by rqps".to_owned();
                     return Err((what, "leave out config and options".to_owned()));
+                }
+                if self.transport.is_some() {
+                    let what = "a server given by dsn is reached as its address says".to_owned();
+                    let remedy = "leave out transport; write ?socket=PATH or ?tls=required in dsn";
+                    return Err((what, remedy.to_owned()));
+                }
+                let protocol = |dbms: Dbms| dbms == Dbms::Postgres;
+                if dbms.is_some_and(|dbms| protocol(dbms) != protocol(parsed.dbms)) {
+                    let what = format!("dsn is the address of a {} server", parsed.dbms.name());
+                    return Err((what, "leave out dbms, or name the same one".to_owned()));
                 }
                 let source = SystemSource::External { dsn: parsed.to_string() };
                 Ok((source, dbms.unwrap_or(parsed.dbms), Some(dsn.clone())))

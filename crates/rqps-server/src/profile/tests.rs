@@ -76,15 +76,15 @@ fn values_cannot_smuggle_in_lines() {
 }
 
 #[test]
-fn a_users_file_is_taken_as_it_is_and_overrides_are_said() {
+fn a_users_file_is_taken_but_for_what_rqps_sets_itself() {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("my.cnf");
     fs::write(&path, "[mysqld]\nport = 3306\nlog-error=/x\n# socket=/y\ninnodb_x=1").unwrap();
     let config = config(path.to_str().unwrap(), &[("datadir", "/z"), ("b", "2")]);
     let rendered = render(Dbms::Mariadb, &"10.2.11".parse().unwrap(), &config, SIZING).unwrap();
-    assert!(rendered.text.starts_with("[mysqld]\nport = 3306\n"));
-    assert!(
-        rendered.text.ends_with("innodb_x=1\n# options of the plan\n[mysqld]\nb=2\ndatadir=/z\n")
+    assert_eq!(
+        rendered.text,
+        "[mysqld]\n# socket=/y\ninnodb_x=1\n# options of the plan\n[mysqld]\nb=2\n"
     );
     let path = path.display();
     let tail = "has no effect: rqps sets it for each system itself";
@@ -96,6 +96,13 @@ fn a_users_file_is_taken_as_it_is_and_overrides_are_said() {
             format!("datadir of the plan's options {tail}"),
         ]
     );
+}
+
+#[test]
+fn no_option_leads_postgresql_to_another_data_directory() {
+    let rendered = small(Dbms::Postgres, "17.4", &[("data_directory", "/srv/pg")]);
+    assert!(!rendered.text.contains("/srv/pg"), "{}", rendered.text);
+    assert_eq!(rendered.notes.len(), 1);
 }
 
 #[test]

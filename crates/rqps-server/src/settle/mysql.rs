@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use rqps_client::Connection;
 use rqps_model::Dbms;
 
-use super::{Debt, Target, try_statement, wait_for_rest};
+use super::{Debt, Settled, Target, try_statement, wait_for_rest};
 use crate::Error;
 use crate::watch::{Progress, Watch};
 
@@ -45,19 +45,27 @@ pub(super) fn settle(
     connection: &mut dyn Connection,
     (tables, limit): (&[String], Duration),
     watch: &mut Watch<'_>,
-    detail: &mut Vec<String>,
+    settled: &mut Settled,
 ) -> Result<Vec<Debt>, Error> {
+    let Settled { left, detail, .. } = settled;
     for table in tables {
         watch.check("settle")?;
         (watch.report)(Progress::Waiting { what: &format!("ANALYZE TABLE {table}") });
         analyze(connection, table, detail)?;
     }
-    drop_binary_logs(target, connection, detail)?;
-    let before = read_settings(connection)?;
+    // Somebody else's server keeps its binary logs and its settings: replicas need the one, and
+    // nobody would restore the other should rqps be killed.
+    let before = if target.is_ours() {
+        drop_binary_logs(target, connection, detail)?;
+        read_settings(connection)?
+    } else {
+        BTreeMap::new()
+    };
     let mut standing = Standing { value: u64::MAX, since: Instant::now() };
+    let mut unreadable = None;
     let result = hurry(connection, &before, detail).and_then(|()| {
         wait_for_rest(limit, watch, || {
-            let mut debts = read_debts(connection)?;
+            let mut debts = read_debts(target, connection, &mut unreadable)?;
             for debt in debts.iter_mut().filter(|debt| debt.what == HISTORY_NAME) {
                 standing.allow(debt, Instant::now());
             }
@@ -68,6 +76,7 @@ pub(super) fn settle(
     let restored = restore(connection, &before, detail);
     let debts = result?;
     restored?;
+    left.extend(unreadable);
     Ok(debts)
 }
 
@@ -168,22 +177,37 @@ fn restore(
     Ok(())
 }
 
-fn read_debts(connection: &mut dyn Connection) -> Result<Vec<Debt>, Error> {
+/// Reads both counters. Without the privilege for the second, on somebody else's server, that one is
+/// left out and `unreadable` says so.
+fn read_debts(
+    target: &Target<'_>,
+    connection: &mut dyn Connection,
+    unreadable: &mut Option<String>,
+) -> Result<Vec<Debt>, Error> {
     let sql = "SHOW GLOBAL STATUS LIKE 'Innodb_buffer_pool_pages_dirty'";
     let result = connection.query(sql).map_err(|e| Error::client(sql, e))?;
     let dirty = result.rows.first().and_then(|row| row.get(1)?.as_deref()?.parse().ok());
-    let sql = "SHOW ENGINE INNODB STATUS";
-    let status = connection.query(sql).map_err(|e| Error::client(sql, e))?;
-    let text = status.rows.first().and_then(|row| row.get(2)?.as_deref()).unwrap_or("");
-    let (Some(dirty), Some(history)) = (dirty, parse_history(text)) else {
-        let answer =
-            format!("dirty pages {dirty:?}, no history list length in {} bytes", text.len());
-        return Err(Error::Answer { doing: "read InnoDB's background work".to_owned(), answer });
+    let answer = |answer: String| Error::Answer {
+        doing: "read InnoDB's background work".to_owned(),
+        answer,
     };
-    Ok(vec![
-        Debt { what: "dirty pages", value: dirty, bound: DIRTY_PAGES },
-        Debt { what: HISTORY_NAME, value: history, bound: HISTORY },
-    ])
+    let dirty = dirty.ok_or_else(|| answer("no count of dirty pages".to_owned()))?;
+    let mut debts = vec![Debt { what: "dirty pages", value: dirty, bound: DIRTY_PAGES }];
+    let sql = "SHOW ENGINE INNODB STATUS";
+    let status = match connection.query(sql) {
+        Ok(status) => status,
+        Err(rqps_client::Error::Server(refusal)) if !target.is_ours() => {
+            *unreadable = Some(format!("{HISTORY_NAME}: not readable ({refusal})"));
+            return Ok(debts);
+        }
+        Err(e) => return Err(Error::client(sql, e)),
+    };
+    let text = status.rows.first().and_then(|row| row.get(2)?.as_deref()).unwrap_or("");
+    let history = parse_history(text).ok_or_else(|| {
+        answer(format!("dirty pages {dirty}, no history list length in {} bytes", text.len()))
+    })?;
+    debts.push(Debt { what: HISTORY_NAME, value: history, bound: HISTORY });
+    Ok(debts)
 }
 
 /// `History list length 42` in the TRANSACTIONS section, the same since 5.0.

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use rqps_client::Connection;
 use rqps_model::{Dbms, Transport};
-use rqps_server::{Instance, RunningServer, connect, facts, process, threads};
+use rqps_server::{Instance, RunningServer, connect, facts, process, settle, threads};
 
 use crate::bench::{chain, for_each_server, watched};
 
@@ -60,6 +60,48 @@ fn settling_leaves_nothing_to_do_and_no_trace() {
         if dbms.is_mysql_family() {
             let logs = connection.query("SHOW BINARY LOGS").unwrap();
             assert_eq!(logs.rows.len(), 1, "{logs:?}");
+        }
+        drop(server);
+        instance.remove().unwrap();
+    });
+}
+
+#[test]
+fn settling_somebody_elses_server_leaves_its_logs_and_needs_no_privileges() {
+    for_each_server(|bench, dbms, version| {
+        let instance = bench.instance(dbms, version, Transport::Socket);
+        let server = watched(|w| instance.start(None, w)).unwrap();
+        let mut admin = server.connect().unwrap();
+        load(dbms, admin.as_mut());
+        let mysql = dbms.is_mysql_family();
+        let make_owner: &[&str] = if mysql {
+            &[
+                "create user owner@localhost identified by 'x'",
+                "grant all on rqps.* to owner@localhost",
+                "flush logs",
+            ]
+        } else {
+            &["create role owner login password 'x'", "alter table sbtest1 owner to owner"]
+        };
+        for sql in make_owner {
+            admin.query(sql).unwrap_or_else(|e| panic!("{sql}: {}", chain(&e)));
+        }
+        let mut endpoint = server.endpoint(Transport::Socket);
+        endpoint.user = "owner".to_owned();
+        endpoint.password = rqps_client::Password("x".to_owned());
+        let target = settle::Target { dbms, version: server.version(), data_dir: None };
+        let settle = |connection: &mut dyn Connection| {
+            watched(|w| settle::settle(&target, connection, ROWS, w))
+                .unwrap_or_else(|e| panic!("{}", chain(&e)))
+        };
+        // Once with all privileges, once with those of a database's owner.
+        settle(admin.as_mut());
+        let settled = settle(connect(dbms, &endpoint).unwrap().as_mut());
+        let refused = if mysql { "history list length: not readable" } else { "CHECKPOINT: not" };
+        assert!(settled.left.iter().any(|left| left.starts_with(refused)), "{settled:?}");
+        if mysql {
+            let logs = admin.query("SHOW BINARY LOGS").unwrap();
+            assert!(logs.rows.len() > 1, "binary logs were dropped: {logs:?}");
         }
         drop(server);
         instance.remove().unwrap();
