@@ -6,7 +6,7 @@ use rqps_model::system::UnknownWord;
 use rqps_model::variant::parse_bytes;
 use rqps_model::{
     Compression, Dbms, Durability, Engine, Label, Limits, Malloc, SystemSource, SystemSpec,
-    Variant, Version,
+    Transport, Variant, Version,
 };
 use rqps_server::{Catalogue, Dsn};
 
