@@ -1,5 +1,7 @@
 //! Plans that name servers by their address.
 
+use rqps_model::Transport;
+
 use super::*;
 
 fn plan(text: &str) -> Plan {
