@@ -235,7 +235,7 @@ impl SuiteFile {
         if let Some(rate) = self.rate
             && !(MIN_RATE..=MAX_RATE).contains(&rate)
         {
-            let what = format!("rate = {rate} is no number of events per second");
+            let what = format!("rate = {rate:?} is no number of events per second");
             let remedy = format!("write {MIN_RATE} to {MAX_RATE}, or leave it out");
             return Err((what, remedy));
         }

@@ -270,8 +270,7 @@ impl Up {
         let full = self.is_out_of_space();
         // They would be in the way of the same command's next attempt. The failure that led here may
         // have taken the connection with it.
-        if self.server.is_none()
-            && self.drop_own_tables().is_err()
+        if self.drop_own_tables().is_err()
             && let Ok(admin) = connect(self.spec.dbms, &self.endpoint)
         {
             self.admin = admin;

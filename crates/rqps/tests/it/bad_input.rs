@@ -120,7 +120,7 @@ fn command_lines() {
         $ rqps run --base pg@11.22 --vs pg@11.22
         rqps: error: command line: two systems have the label "pg1122.small"; give each a `label` of its own
         $ rqps run plan.toml --clients 0
-        rqps: error: plan.toml: clients = 0; give numbers from 1 on
+        rqps: error: plan.toml: clients = 0; give numbers from 1 to 4096
         $ rqps run plan.toml --clients x
         error: invalid value 'x' for '--clients <N,N...>': invalid digit found in string
 
