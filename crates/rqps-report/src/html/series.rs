@@ -35,7 +35,11 @@ pub(super) fn render(analysis: &Analysis<'_>, step: &StepAnalysis<'_>) -> Markup
     html! {
         figure.series {
             figcaption {
-                "Queries per second over the slices"
+                @if analysis.run.schedule.is_interleaved() {
+                    "Queries per second, block by block"
+                } @else {
+                    "Queries per second over the slices"
+                }
                 @if per_point > 1 { ", means of " (per_point) " s" }
                 ul.legend {
                     @for track in &tracks {

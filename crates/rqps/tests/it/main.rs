@@ -15,6 +15,7 @@ mod full_disk;
 #[cfg(test)]
 mod listings;
 #[cfg(test)]
+mod in_turns;
 mod null_client;
 #[cfg(test)]
 mod real_servers;
