@@ -7,8 +7,8 @@ use anyhow::{Context as _, Result, anyhow};
 use rqps_model::{Label, Schedule, Slice, StepKind, StepOutcome};
 
 use crate::installation::Installation;
-use crate::memory;
 use crate::measure::{crew, mix};
+use crate::memory;
 use crate::rounds::{Broken, Cut, Rounds, Turn};
 use crate::run::Lab;
 use crate::system::Up;

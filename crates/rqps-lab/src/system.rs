@@ -11,8 +11,8 @@ use rqps_model::{Dbms, RunSystem, SystemSpec, Version};
 use rqps_sample::{Background, Sampler, Target};
 use rqps_server::log_text::says_disk_full;
 use rqps_server::{
-    Freezer, Identity, Installed, Instance, Places, Progress, RunningServer, Setup, Stopped, Watch, connect,
-    facts, settle,
+    Freezer, Identity, Installed, Instance, Places, Progress, RunningServer, Setup, Stopped, Watch,
+    connect, facts, settle,
 };
 use rqps_workload::{LoadSpec, SuiteArgs, populate};
 
@@ -142,11 +142,7 @@ impl Up {
     }
 
     /// What measuring needs of it.
-    pub(crate) fn bench<'a>(
-        &'a self,
-        cpus: &'a [usize],
-        interrupt: &'a AtomicBool,
-    ) -> Bench<'a> {
+    pub(crate) fn bench<'a>(&'a self, cpus: &'a [usize], interrupt: &'a AtomicBool) -> Bench<'a> {
         Bench {
             dbms: self.spec.dbms,
             endpoint: &self.endpoint,

@@ -54,7 +54,8 @@ impl Lab<'_> {
         let caution = &mut self.caution[idx];
         caution.resumed &= self.steps[step_idx].info.kind != StepKind::Load;
         let resumed = caution.resumed.then_some(Mark::Resumed);
-        let unsettled = caution.unsettled.iter().map(|left| Mark::NotSettled { left: left.clone() });
+        let unsettled =
+            caution.unsettled.iter().map(|left| Mark::NotSettled { left: left.clone() });
         resumed.into_iter().chain(unsettled).collect()
     }
 

@@ -25,10 +25,7 @@ pub(crate) struct Waiting {
 }
 
 impl Waiting {
-    pub(crate) fn new(
-        freezers: Vec<Option<(Freezer, Signal)>>,
-        context: &Context,
-    ) -> Result<Self> {
+    pub(crate) fn new(freezers: Vec<Option<(Freezer, Signal)>>, context: &Context) -> Result<Self> {
         let several = freezers.len() > 1 && freezers.iter().any(Option::is_some);
         let watchdog = match context.watchdog.split_first() {
             Some((program, arguments)) if several => {
@@ -61,7 +58,9 @@ impl Waiting {
         if self.gave_up {
             return Ok(());
         }
-        for (idx, (freezer, _)) in self.freezers.iter_mut().enumerate().filter_map(|(i, f)| Some((i, f.as_mut()?))) {
+        for (idx, (freezer, _)) in
+            self.freezers.iter_mut().enumerate().filter_map(|(i, f)| Some((i, f.as_mut()?)))
+        {
             if idx != at {
                 freezer.freeze().context("stop a server that waits for its turn")?;
             }

@@ -24,7 +24,7 @@ pub(crate) struct Cli {
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
     /// Measure what a plan says, or a base against candidates; resumes after an interruption
-    Run(RunArgs),
+    Run(Box<RunArgs>),
     /// Write the report of a run
     Report(ReportArgs),
     /// The results store

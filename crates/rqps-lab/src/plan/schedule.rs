@@ -19,10 +19,7 @@ const DEFAULT_SLICE_MS: u32 = 100;
 const SLICE_MS: std::ops::RangeInclusive<u32> = 20..=5000;
 
 impl ScheduleFile {
-    pub(super) fn resolve(
-        &self,
-        systems: &[SystemSpec],
-    ) -> Result<(Schedule, Placement), Refusal> {
+    pub(super) fn resolve(&self, systems: &[SystemSpec]) -> Result<(Schedule, Placement), Refusal> {
         let external = |s: &SystemSpec| matches!(s.source, SystemSource::External { .. });
         let interleaved = match self.mode.as_deref() {
             // Servers elsewhere may have other work, and cannot be stopped while they wait.
@@ -60,7 +57,9 @@ impl ScheduleFile {
     pub(super) fn of(plan: &Plan) -> Self {
         let (mode, slice) = match plan.schedule {
             Schedule::Sequential { .. } => ("sequential", None),
-            Schedule::Interleaved { slice_ms, .. } => ("interleaved", Some(format!("{slice_ms}ms"))),
+            Schedule::Interleaved { slice_ms, .. } => {
+                ("interleaved", Some(format!("{slice_ms}ms")))
+            }
         };
         Self {
             mode: Some(mode.to_owned()),

@@ -6,7 +6,6 @@ use rqps_client::{Endpoint, Error, NullConnection, Outcome, ServerError};
 
 use super::*;
 
-
 /// Events of two statements; every `fail_every`-th event meets a deadlock first.
 struct Pairs {
     n: u64,

@@ -57,19 +57,17 @@ fn order_of_systems(run: &Run) -> String {
                 the slices of one system, not the host's drift from one system to the next."
             .to_owned();
     };
-    let is_ours =
-        |s: &RunSystem| !matches!(s.spec.source, SystemSource::External { .. } | SystemSource::Builtin);
+    let is_ours = |s: &RunSystem| {
+        !matches!(s.spec.source, SystemSource::External { .. } | SystemSource::Builtin)
+    };
     let external: Vec<String> = run
         .systems
         .iter()
         .filter(|s| matches!(s.spec.source, SystemSource::External { .. }))
         .map(|s| one_line(s.spec.label.as_str()))
         .collect();
-    let stopped = if run.systems.iter().any(is_ours) {
-        " Servers that waited were stopped."
-    } else {
-        ""
-    };
+    let stopped =
+        if run.systems.iter().any(is_ours) { " Servers that waited were stopped." } else { "" };
     let but = if external.is_empty() {
         String::new()
     } else {

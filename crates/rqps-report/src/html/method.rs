@@ -141,7 +141,8 @@ fn schedule(schedule: Schedule) -> (String, &'static str) {
             (format!("sequential: one system after the other, {slices} {each}"), "Slice length")
         }
         Schedule::Interleaved { slice_ms, .. } => {
-            let text = format!("interleaved: all systems up, turns of {slice_ms} ms in random order");
+            let text =
+                format!("interleaved: all systems up, turns of {slice_ms} ms in random order");
             (text, "Block length")
         }
     }

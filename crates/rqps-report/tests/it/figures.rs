@@ -126,7 +126,10 @@ fn a_block_without_its_partner_is_left_out_of_the_ratio() {
     assert_eq!(analysis.steps[0].cells[1].rqps.unwrap().n, 2);
     run.steps[0].systems[1].slices.truncate(1);
     run.steps[0].systems[0].slices.truncate(1);
-    assert!(Analysis::of(&run, 0.05).steps[0].cells[1].rqps.is_none(), "blocks 0 and 1 are no pair");
+    assert!(
+        Analysis::of(&run, 0.05).steps[0].cells[1].rqps.is_none(),
+        "blocks 0 and 1 are no pair"
+    );
 }
 
 #[test]

@@ -11,5 +11,6 @@ mod lifecycle;
 mod orphans;
 #[cfg(test)]
 mod refusals;
+mod stopped_orphans;
 #[cfg(test)]
 mod work;

@@ -101,8 +101,7 @@ fn paired_coverage(n: usize, shape: Shape) -> f64 {
 #[test]
 fn coverage_of_paired_blocks() {
     let docs = include_str!("../../../../docs/statistics.md");
-    let shapes =
-        [Shape::Normal, Shape::Skewed, Shape::Correlated(0.2), Shape::Correlated(0.4)];
+    let shapes = [Shape::Normal, Shape::Skewed, Shape::Correlated(0.2), Shape::Correlated(0.4)];
     let mut rows = Vec::new();
     for n in [4, 8, 12, 20, 40] {
         let all = shapes.map(|shape| paired_coverage(n, shape));

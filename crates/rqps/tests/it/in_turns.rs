@@ -103,14 +103,16 @@ fn caches_that_do_not_fit_together_are_refused() {
     let bench = Bench::new();
     let huge = "options = { shared_buffers = \"100TB\" }\n";
     let system = |label: &str| {
-        format!(
-            "[[system]]\nlabel = {label:?}\ndbms = \"postgres\"\nversion = \"11.22\"\n{huge}"
-        )
+        format!("[[system]]\nlabel = {label:?}\ndbms = \"postgres\"\nversion = \"11.22\"\n{huge}")
     };
     bench.write("plan.toml", &format!("{}{}", system("a"), system("b")));
     let said = bench.run(&["run", "plan.toml"]);
     assert_eq!(said.code(), 2, "{}", said.stderr);
-    for words in ["do not fit into memory together", "a 104857600 MB, b 104857600 MB", "mode = \"sequential\""] {
+    for words in [
+        "do not fit into memory together",
+        "a 104857600 MB, b 104857600 MB",
+        "mode = \"sequential\"",
+    ] {
         assert!(said.stderr.contains(words), "no {words:?} in {}", said.stderr);
     }
     assert_eq!(bench.json(&["runs", "list", "--json"]), serde_json::json!([]));
@@ -189,7 +191,11 @@ fn whatever_ends_a_run_nothing_stays_stopped_or_running() {
         kill(Pid::from_raw(server_of(pid, &id)), Signal::SIGKILL).unwrap();
         let said = running.finish();
         assert_eq!(said.code(), 2, "{}", said.stderr);
-        assert!(said.stderr.contains("died (it was killed by signal 9 (SIGKILL))"), "{}", said.stderr);
+        assert!(
+            said.stderr.contains("died (it was killed by signal 9 (SIGKILL))"),
+            "{}",
+            said.stderr
+        );
         Bench::await_no_process(&id);
         bench.assert_tidy(&id);
         let before = stored(&bench.latest());
@@ -233,7 +239,10 @@ fn assert_figures(run: &Value) {
                 let wall = number(&block["usage"]["wall_ns"]);
                 let host = wall * number(&block["usage"]["host"]["n_cpus"]);
                 // Clocks of the scheduler and of the turns' ends differ by some milliseconds.
-                assert!(server > 0 && server < host * 11 / 10 + 50_000_000, "{name}: {server} of {host}");
+                assert!(
+                    server > 0 && server < host * 11 / 10 + 50_000_000,
+                    "{name}: {server} of {host}"
+                );
             }
         }
     }

@@ -13,9 +13,9 @@ mod broken_off;
 #[cfg(test)]
 mod full_disk;
 #[cfg(test)]
-mod listings;
-#[cfg(test)]
 mod in_turns;
+#[cfg(test)]
+mod listings;
 mod null_client;
 #[cfg(test)]
 mod real_servers;
