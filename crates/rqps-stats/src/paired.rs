@@ -16,6 +16,10 @@ use crate::{CONFIDENCE, student};
 /// Blocks from which on the correlation of neighbours is estimated; with fewer it is noise alone.
 const MIN_FOR_CORRELATION: usize = 8;
 
+/// Degrees of freedom that correlation leaves at least: with one or two, t is so wide (12.7, 4.3) that
+/// a chance correlation among 8 blocks would make any difference invisible.
+const MIN_DEGREES: f64 = 3.0;
+
 /// The most that a correlation counts: above it a dozen blocks would be worth less than two.
 const MAX_CORRELATION: f64 = 0.7;
 
@@ -42,7 +46,7 @@ pub fn paired_ratio(base: &[f64], candidate: &[f64]) -> Option<Estimate> {
         return Some(Estimate { point: mean.exp(), interval: None, n: count });
     }
     let effective = n / inflation(&logs, mean);
-    let df = (effective - 1.0).max(1.0);
+    let df = (effective - 1.0).max(MIN_DEGREES.min(n - 1.0));
     let half = student::quantile(CONFIDENCE, df) * (variance / effective).sqrt();
     let interval = Some(((mean - half).exp(), (mean + half).exp()));
     Some(Estimate { point: mean.exp(), interval, n: count })

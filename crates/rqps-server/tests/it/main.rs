@@ -11,6 +11,7 @@ mod lifecycle;
 mod orphans;
 #[cfg(test)]
 mod refusals;
+#[cfg(test)]
 mod stopped_orphans;
 #[cfg(test)]
 mod work;

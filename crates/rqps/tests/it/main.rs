@@ -16,6 +16,7 @@ mod full_disk;
 mod in_turns;
 #[cfg(test)]
 mod listings;
+#[cfg(test)]
 mod null_client;
 #[cfg(test)]
 mod real_servers;
