@@ -132,6 +132,7 @@ fn one_server(root: &Path, (dbms, version): (Dbms, &str), options: Options) -> R
         rqps_version: env!("CARGO_PKG_VERSION").to_owned(),
         anew: true,
         drawn_seed: 1,
+        watchdog: Vec::new(),
     };
     let sandbox = Sandbox::start(&plan, &context, &mut |_| {})?;
     let endpoint = sandbox.endpoint().clone();

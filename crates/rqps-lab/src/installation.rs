@@ -50,7 +50,7 @@ impl Installation {
                 let catalogue = &context.catalogue;
                 let entry = catalogue.find(spec.dbms, version, build.as_deref())?;
                 // What is wrong with the configuration is said before anything is fetched.
-                render_config(spec, &entry.version, &places)?;
+                render_config(spec, &entry.version, (&places, plan.systems_up()))?;
                 fetch::ensure(catalogue, entry, &places.cache, &mut watch)?
             }
             SystemSource::Basedir { path } => {
@@ -118,10 +118,10 @@ pub fn fetch_only(
 pub(crate) fn render_config(
     spec: &SystemSpec,
     version: &Version,
-    places: &Places,
+    (places, systems_up): (&Places, u32),
 ) -> Result<profile::Rendered> {
     let host = rqps_sample::host_info(&places.data).context("read the size of memory")?;
     let config = Config { base: spec.config.clone(), options: spec.options.clone() };
-    let sizing = Sizing { memory_bytes: host.memory_bytes, systems_up: 1 };
+    let sizing = Sizing { memory_bytes: host.memory_bytes, systems_up };
     Ok(profile::render(spec.dbms, version, &config, sizing)?)
 }

@@ -6,17 +6,23 @@
 mod begin;
 mod event;
 mod installation;
+mod interleaved;
 mod leftover;
 pub mod marks;
 mod measure;
+mod memory;
 pub mod placement;
 pub mod plan;
 mod populate;
+mod rounds;
 mod run;
 mod run_id;
 mod sandbox;
+mod sequential;
 pub mod steps;
 mod system;
+mod turn;
+mod waiting;
 
 pub use event::{Event, Listener};
 pub use installation::{fetch_only as fetch, places};

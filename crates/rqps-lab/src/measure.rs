@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use anyhow::{Context as _, Result, ensure};
-use rqps_client::{Connection, Endpoint};
+use rqps_client::{Connection, Endpoint, MysqlConnection, NullConnection, PostgresConnection};
 use rqps_load::{Control, Crew, CrewError, Edge, Live, Member, Order, Pace, Stop, Tally};
 use rqps_model::{Dbms, Mark, Placement, Sample, Slice, StepKind, Usage};
 use rqps_sample::Background;
@@ -47,27 +47,15 @@ pub(crate) struct Wanted {
 }
 
 /// Measures a step: each slice is handed to `keep` as it ends.
-pub(crate) fn step<C: Connection + 'static>(
-    bench: &mut Bench<'_>,
+pub(crate) fn step(
+    bench: &Bench<'_>,
     planned: &PlannedStep,
     wanted: Wanted,
     listen: &mut Listener<'_>,
     keep: &mut dyn FnMut(Slice) -> Result<()>,
 ) -> Result<()> {
-    let program = Program::compile(&planned.step, &planned.args, bench.dbms)?;
-    if let Some(pid) = bench.server_pid {
-        let cpus = placement::server_cpus(planned.placement, bench.cpus);
-        threads::pin_all(&process::tree(pid), &cpus)?;
-    }
-    let mut members = Vec::new();
-    for client_idx in 0..planned.clients {
-        members.push(member::<C>(bench, planned, (&program, client_idx), wanted.seed)?);
-    }
-    let mut crew = Crew::start(members)?;
-    let warm_up = planned.args.times.warm_up;
-    if !warm_up.is_zero() && planned.info.kind != StepKind::WarmUp {
-        let order =
-            Order { pace: Pace::Closed, stop: Stop::Time(warm_up), seed: mix(wanted.seed, 0) };
+    let mut crew = crew(bench, planned, wanted.seed)?;
+    if let Some(order) = warm_up(planned, wanted.seed) {
         run_slice(&mut crew, &order, (bench, None), &mut |_| {}, listen)?;
     }
     let n_slices = if planned.info.kind == StepKind::WarmUp { 1 } else { wanted.n_slices };
@@ -75,17 +63,55 @@ pub(crate) fn step<C: Connection + 'static>(
         // A short slice ends before anybody has asked whether to stop it.
         ensure!(!bench.interrupt.load(Ordering::Relaxed), "interrupted");
         let stop = Stop::Time(planned.step.slice_time(&planned.args));
-        let pace = planned.rate.map_or(Pace::Closed, |events_per_s| Pace::Rate { events_per_s });
-        let order = Order { pace, stop, seed: mix(wanted.seed, u64::from(idx) + 1) };
+        let seed = mix(wanted.seed, u64::from(idx) + 1);
+        let order = Order { pace: pace(planned), stop, seed };
         let slice = measured(&mut crew, &order, (bench, idx), planned, listen)?;
         keep(slice)?;
     }
     Ok(())
 }
 
+/// Opens a step's connections, prepares its statements and places its threads.
+pub(crate) fn crew(bench: &Bench<'_>, planned: &PlannedStep, seed: u64) -> Result<Crew> {
+    match bench.dbms {
+        Dbms::Mysql | Dbms::Mariadb => crew_of::<MysqlConnection>(bench, planned, seed),
+        Dbms::Postgres => crew_of::<PostgresConnection>(bench, planned, seed),
+        Dbms::Null => crew_of::<NullConnection>(bench, planned, seed),
+    }
+}
+
+fn crew_of<C: Connection + 'static>(
+    bench: &Bench<'_>,
+    planned: &PlannedStep,
+    seed: u64,
+) -> Result<Crew> {
+    let program = Program::compile(&planned.step, &planned.args, bench.dbms)?;
+    if let Some(pid) = bench.server_pid {
+        let cpus = placement::server_cpus(planned.placement, bench.cpus);
+        threads::pin_all(&process::tree(pid), &cpus)?;
+    }
+    let mut members = Vec::new();
+    for client_idx in 0..planned.clients {
+        members.push(member::<C>(bench, planned, (&program, client_idx), seed)?);
+    }
+    Ok(Crew::start(members)?)
+}
+
+/// The warm-up before a step, unless it is one itself or there is to be none.
+pub(crate) fn warm_up(planned: &PlannedStep, seed: u64) -> Option<Order> {
+    let time = planned.args.times.warm_up;
+    let wanted = !time.is_zero() && planned.info.kind != StepKind::WarmUp;
+    wanted.then(|| Order { pace: Pace::Closed, stop: Stop::Time(time), seed: mix(seed, 0) })
+}
+
+/// How fast a step's events start.
+pub(crate) fn pace(planned: &PlannedStep) -> Pace {
+    planned.rate.map_or(Pace::Closed, |events_per_s| Pace::Rate { events_per_s })
+}
+
 /// Opens one client's connection, finds the thread that serves it, prepares its statements.
 fn member<C: Connection>(
-    bench: &mut Bench<'_>,
+    bench: &Bench<'_>,
     planned: &PlannedStep,
     (program, client_idx): (&std::sync::Arc<Program>, u32),
     seed: u64,
@@ -170,6 +196,7 @@ pub(crate) fn slice_of(
 ) -> Slice {
     Slice {
         idx,
+        n_rounds: None,
         start_unix_ms,
         duration_ns: tally.duration_ns(),
         seed,

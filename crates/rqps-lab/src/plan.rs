@@ -11,6 +11,7 @@ use rqps_server::Catalogue;
 use rqps_workload::{Form, Size, SuiteArgs, SuiteError};
 
 mod file;
+mod schedule;
 mod system;
 
 pub use file::{OptionValue, PlanFile, ScheduleFile, SecondsFile, SuiteFile, SystemFile};
@@ -75,10 +76,6 @@ pub struct SuitePlan {
     /// Events per second of all clients together; as fast as they go when absent.
     pub rate: Option<f64>,
 }
-
-/// Slices per step when the plan does not say. For the same time in all, six give an interval about
-/// half as wide as three do: t falls from 2.8 (4 degrees of freedom) to 2.2 (10).
-pub const DEFAULT_SLICES: u32 = 6;
 
 /// Slowest and fastest set rate, events per second. Slower than one event in 1000 s is no load; with
 /// more than one per nanosecond the starts can no longer be told apart nor the missed ones counted.
@@ -158,7 +155,7 @@ impl PlanFile {
             return Err(refuse(what, "give each [[suite]] a `name` of its own"));
         }
         let (schedule, placement) =
-            self.schedule.resolve().map_err(|(what, remedy)| refuse(what, &remedy))?;
+            self.schedule.resolve(&systems).map_err(|(what, remedy)| refuse(what, &remedy))?;
         let name = self.name.clone().unwrap_or_else(|| default_name(&systems, base));
         let seed = self.schedule.seed;
         Ok(Plan { name, base, systems, dsns, suites, schedule, placement, seed })
@@ -247,29 +244,6 @@ impl SuiteFile {
             args,
             rate: self.rate,
         })
-    }
-}
-
-impl ScheduleFile {
-    fn resolve(&self) -> Result<(Schedule, Placement), Refusal> {
-        match self.mode.as_deref() {
-            None | Some("sequential") => {}
-            Some(other) => {
-                return Err((
-                    format!("schedule mode {other:?} is not known"),
-                    "write mode = \"sequential\", or leave it out".to_owned(),
-                ));
-            }
-        }
-        let slices = self.slices.unwrap_or(DEFAULT_SLICES);
-        if !(1..=1000).contains(&slices) {
-            return Err((format!("slices = {slices} is out of range"), "write 1 to 1000".into()));
-        }
-        let placement = match &self.placement {
-            Some(word) => word.parse().map_err(|e| (format!("{e}"), "write one of them".into()))?,
-            None => Placement::Auto,
-        };
-        Ok((Schedule::Sequential { slices }, placement))
     }
 }
 

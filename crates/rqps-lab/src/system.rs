@@ -5,13 +5,14 @@ use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context as _, Result, bail};
+use nix::sys::signal::Signal;
 use rqps_client::{Connection, Endpoint};
 use rqps_model::{Dbms, RunSystem, SystemSpec, Version};
 use rqps_sample::{Background, Sampler, Target};
 use rqps_server::log_text::says_disk_full;
 use rqps_server::{
-    Identity, Installed, Instance, Places, Progress, RunningServer, Setup, Stopped, Watch, connect,
-    facts, settle,
+    Freezer, Identity, Installed, Instance, Places, Progress, RunningServer, Setup, Stopped, Watch,
+    connect, facts, settle,
 };
 use rqps_workload::{LoadSpec, SuiteArgs, populate};
 
@@ -70,7 +71,8 @@ impl Up {
                 listen(Event::Preparing { label: &label, doing: "initialise and start" });
                 let mut report = |progress: Progress<'_>| tell(&progress, &label, listen);
                 let mut watch = Watch { stop: &context.interrupt, report: &mut report };
-                let setup = setup(installed, &spec, (identity, places, name), &mut watch)?;
+                let up = (name, plan.systems_up());
+                let setup = setup(installed, &spec, (identity, places, up), &mut watch)?;
                 let instance = Instance::create(setup, &mut watch)?;
                 let running = match instance.start(None, &mut watch) {
                     Ok(running) => running,
@@ -134,12 +136,13 @@ impl Up {
         false
     }
 
+    /// What stops it while it waits, and its death signal; absent for a server that is not ours.
+    pub(crate) fn freezer(&self) -> Option<(Freezer, Signal)> {
+        self.server.as_ref().map(|s| (s.running.freezer(), s.running.death()))
+    }
+
     /// What measuring needs of it.
-    pub(crate) fn bench<'a>(
-        &'a mut self,
-        cpus: &'a [usize],
-        interrupt: &'a AtomicBool,
-    ) -> Bench<'a> {
+    pub(crate) fn bench<'a>(&'a self, cpus: &'a [usize], interrupt: &'a AtomicBool) -> Bench<'a> {
         Bench {
             dbms: self.spec.dbms,
             endpoint: &self.endpoint,
@@ -321,10 +324,10 @@ fn watch_over(
 fn setup(
     installed: &Installed,
     spec: &SystemSpec,
-    (identity, places, name): (&Identity, &Places, &str),
+    (identity, places, (name, systems_up)): (&Identity, &Places, (&str, u32)),
     watch: &mut Watch<'_>,
 ) -> Result<Setup> {
-    let config = render_config(spec, &installed.version, places)?;
+    let config = render_config(spec, &installed.version, (places, systems_up))?;
     for text in &config.notes {
         (watch.report)(Progress::Note { text });
     }

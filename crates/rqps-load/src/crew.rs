@@ -13,7 +13,7 @@ use rqps_workload::{EventError, Worker};
 
 use crate::clock::Clock;
 use crate::event_loop::{self, Published, Share, Watch};
-use crate::{Order, Stop, Tally};
+use crate::{Order, Pace, Stop, Tally};
 
 /// Time between the word to go and the common start: enough for every thread, which is ready by
 /// then, to wake. What the host does in it counts as the slice's usage, so it is short.
@@ -357,9 +357,14 @@ fn serve<C: Connection, W: Worker<C>>(
             }
             Task::Go(start) => {
                 let Some((order, mut tally)) = prepared.take() else { continue };
-                let clock = Clock::starting_at(start);
+                let mut clock = Clock::starting_at(start);
                 let watch = Watch { published, stop: &shared.stop };
                 clock.wait_until(0);
+                if order.pace == Pace::Closed {
+                    // A thread's time begins when it runs: how late it woke says nothing of the
+                    // server.
+                    clock = Clock::starting_at(Instant::now());
+                }
                 let Member { connection, worker, .. } = &mut member;
                 let pair = (connection, worker);
                 let result = event_loop::run(pair, (&order, share), clock, &watch, &mut tally);

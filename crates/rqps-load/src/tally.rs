@@ -40,6 +40,10 @@ pub struct Tally {
     pub series: Vec<SeriesPoint>,
     /// Response times of events, nanoseconds.
     pub response_times: Histogram<u32>,
+    /// Sum of the response times of all events, nanoseconds.
+    pub sum_ns: u64,
+    /// Longest of them, nanoseconds.
+    pub max_ns: u64,
     /// When the last statement was answered, nanoseconds since the start.
     pub last_ns: u64,
     /// Time in which it was measured, nanoseconds: until the last answer or the slice's end,
@@ -68,9 +72,20 @@ impl Tally {
             windows: Windows { length_ns: WINDOW_NS, counts: vec![0; room(n_windows)] },
             series: vec![SeriesPoint::default(); room(expected_s)],
             response_times,
+            sum_ns: 0,
+            max_ns: 0,
             last_ns: 0,
             span_ns: 0,
         }
+    }
+
+    /// An empty tally that later slices are appended to.
+    #[must_use]
+    pub fn empty(order: &Order) -> Self {
+        let mut tally = Self::for_order(order);
+        tally.windows.counts.clear();
+        tally.series.clear();
+        tally
     }
 
     /// Counts one answered statement at `now_ns`.
@@ -94,6 +109,8 @@ impl Tally {
     pub fn event(&mut self, begin_ns: u64, end_ns: u64) {
         let took_ns = end_ns.saturating_sub(begin_ns);
         self.n_events += 1;
+        self.sum_ns += took_ns;
+        self.max_ns = self.max_ns.max(took_ns);
         self.response_times.saturating_record(took_ns.max(1));
         if let Some(second) = self.second(end_ns) {
             second.events += 1;
@@ -151,27 +168,74 @@ impl Tally {
         self.series.truncate(length(1_000_000_000));
     }
 
-    /// Adds another client's tally. Every field is named, so that a new one cannot be forgotten.
+    /// Adds the tally of another client in the same slice.
     pub fn merge(&mut self, other: &Self) {
+        self.add_counts(other);
+        self.operations_per_s += other.operations_per_s;
+        if self.windows.counts.len() < other.windows.counts.len() {
+            self.windows.counts.resize(other.windows.counts.len(), 0);
+        }
+        for (mine, theirs) in self.windows.counts.iter_mut().zip(&other.windows.counts) {
+            *mine = mine.saturating_add(*theirs);
+        }
+        if self.series.len() < other.series.len() {
+            self.series.resize(other.series.len(), SeriesPoint::default());
+        }
+        for (mine, theirs) in self.series.iter_mut().zip(&other.series) {
+            add_point(mine, theirs);
+        }
+        self.last_ns = self.last_ns.max(other.last_ns);
+        self.span_ns = self.span_ns.max(other.span_ns);
+    }
+
+    /// Adds the tally of a later slice, so that this one becomes that of a block: times add up,
+    /// windows follow one another, and a point of the series has the slices that began within one
+    /// second of counted time.
+    pub fn append(&mut self, next: &Self) {
+        let (before_ns, next_ns) = (self.duration_ns(), next.duration_ns());
+        self.add_counts(next);
+        let all_ns = before_ns + next_ns;
+        self.operations_per_s =
+            if all_ns > 0 { self.n_operations as f64 * 1e9 / all_ns as f64 } else { 0.0 };
+        self.windows.counts.extend(&next.windows.counts);
+        let second_idx = usize::try_from(before_ns / 1_000_000_000).unwrap_or(usize::MAX);
+        if self.series.len() <= second_idx {
+            self.series.resize(second_idx + 1, SeriesPoint::default());
+        }
+        let small = |n: u64| u32::try_from(n).unwrap_or(u32::MAX);
+        let point = SeriesPoint {
+            queries: small(next.n_queries),
+            events: small(next.n_events),
+            errors: small(next.errors.iter().map(|e| e.n).sum()),
+            sum_ns: next.sum_ns,
+            max_ns: next.max_ns,
+        };
+        add_point(&mut self.series[second_idx], &point);
+        (self.last_ns, self.span_ns) = (all_ns, all_ns);
+    }
+
+    /// Adds what simply adds up. Every field is named, so that a new one cannot be forgotten.
+    fn add_counts(&mut self, other: &Self) {
         let Self {
             n_events,
             n_queries,
             n_operations,
             n_rows,
-            operations_per_s,
+            operations_per_s: _,
             errors,
             lateness,
-            windows,
-            series,
+            windows: _,
+            series: _,
             response_times,
-            last_ns,
-            span_ns,
+            sum_ns,
+            max_ns,
+            last_ns: _,
+            span_ns: _,
         } = other;
         self.n_events += n_events;
         self.n_queries += n_queries;
         self.n_operations += n_operations;
         self.n_rows += n_rows;
-        self.operations_per_s += operations_per_s;
         for error in errors {
             match self.errors.iter_mut().find(|e| e.code == error.code) {
                 Some(known) => known.n += error.n,
@@ -183,26 +247,10 @@ impl Tally {
             (None, Some(theirs)) => self.lateness = Some(*theirs),
             (_, None) => {}
         }
-        if self.windows.counts.len() < windows.counts.len() {
-            self.windows.counts.resize(windows.counts.len(), 0);
-        }
-        for (mine, theirs) in self.windows.counts.iter_mut().zip(&windows.counts) {
-            *mine = mine.saturating_add(*theirs);
-        }
-        if self.series.len() < series.len() {
-            self.series.resize(series.len(), SeriesPoint::default());
-        }
-        for (mine, theirs) in self.series.iter_mut().zip(series) {
-            mine.queries += theirs.queries;
-            mine.events += theirs.events;
-            mine.errors += theirs.errors;
-            mine.sum_ns += theirs.sum_ns;
-            mine.max_ns = mine.max_ns.max(theirs.max_ns);
-        }
         // Both sides have the same bounds and digits, so adding cannot fail.
         let _ = self.response_times.add(response_times);
-        self.last_ns = self.last_ns.max(*last_ns);
-        self.span_ns = self.span_ns.max(*span_ns);
+        self.sum_ns += sum_ns;
+        self.max_ns = self.max_ns.max(*max_ns);
     }
 
     /// The time that makes `n_operations` over it the sum of the clients' rates, nanoseconds: for
@@ -230,6 +278,14 @@ impl Tally {
         let _ = V2DeflateSerializer::new().serialize(&self.response_times, &mut bytes);
         bytes
     }
+}
+
+fn add_point(to: &mut SeriesPoint, other: &SeriesPoint) {
+    to.queries = to.queries.saturating_add(other.queries);
+    to.events = to.events.saturating_add(other.events);
+    to.errors = to.errors.saturating_add(other.errors);
+    to.sum_ns += other.sum_ns;
+    to.max_ns = to.max_ns.max(other.max_ns);
 }
 
 /// The smallest histogram there is, for bounds that a library version might refuse.
@@ -328,5 +384,38 @@ mod tests {
             one
         });
         assert_eq!(none.duration_ns(), 500);
+    }
+
+    #[test]
+    fn slices_that_follow_one_another_make_a_block() {
+        let short = Order { stop: Stop::Time(Duration::from_millis(400)), ..order() };
+        let slice = |n: u64| {
+            let mut tally = Tally::for_order(&short);
+            for i in 1..=n {
+                tally.statement(i * 500_000_000 / n, 1, 0);
+                tally.event((i - 1) * 500_000_000 / n, i * 500_000_000 / n);
+            }
+            tally.finish(400_000_000);
+            tally
+        };
+        let mut block = Tally::empty(&short);
+        for n in [10, 20, 30] {
+            block.append(&slice(n));
+        }
+        // Each took until its last answer at 0.5 s.
+        assert_eq!((block.n_operations, block.n_events), (60, 60));
+        assert_eq!(block.duration_ns(), 1_500_000_000);
+        assert_eq!(block.windows.counts.len(), 3 * 20);
+        let queries: Vec<u32> = block.series.iter().map(|p| p.queries).collect();
+        assert_eq!(queries, [30, 30], "two slices began in the first second, one in the next");
+        assert_eq!(block.series[0].max_ns, 50_000_000);
+        assert_eq!(block.response_times.len(), 60);
+    }
+
+    #[test]
+    fn a_slice_in_which_nothing_was_due_took_its_time() {
+        let mut tally = Tally::for_order(&order());
+        tally.finish(2_000_000_000);
+        assert_eq!(tally.duration_ns(), 2_000_000_000);
     }
 }

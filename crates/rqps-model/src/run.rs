@@ -61,6 +61,32 @@ pub enum Schedule {
         /// Slices per step, system and number of clients.
         slices: u32,
     },
+    /// All systems are up and take turns: rounds of one short slice on each, in an order drawn anew
+    /// for each round; some seconds of rounds make a block. Loads and warm-ups run one system after
+    /// the other.
+    Interleaved {
+        /// Length of a short slice, milliseconds.
+        slice_ms: u32,
+        /// A step is measured for as many times the seconds of its kind, on each system.
+        slices: u32,
+    },
+}
+
+impl Schedule {
+    /// How many times the seconds of its kind a step is measured on each system.
+    #[must_use]
+    pub fn slices(self) -> u32 {
+        match self {
+            Self::Sequential { slices } | Self::Interleaved { slices, .. } => slices,
+        }
+    }
+
+    /// Whether the systems take turns, so that block i of one system has block i of another as its
+    /// partner.
+    #[must_use]
+    pub fn is_interleaved(self) -> bool {
+        matches!(self, Self::Interleaved { .. })
+    }
 }
 
 /// The host that a run was made on.

@@ -159,7 +159,96 @@ impl StorageCounters {
     }
 }
 
+impl HostCounters {
+    fn plus(&self, later: &Self) -> Self {
+        Self {
+            cpu_user_ns: self.cpu_user_ns.saturating_add(later.cpu_user_ns),
+            cpu_system_ns: self.cpu_system_ns.saturating_add(later.cpu_system_ns),
+            cpu_idle_ns: self.cpu_idle_ns.saturating_add(later.cpu_idle_ns),
+            cpu_iowait_ns: self.cpu_iowait_ns.saturating_add(later.cpu_iowait_ns),
+            cpu_steal_ns: self.cpu_steal_ns.saturating_add(later.cpu_steal_ns),
+            context_switches: self.context_switches.saturating_add(later.context_switches),
+            swap_in_pages: self.swap_in_pages.saturating_add(later.swap_in_pages),
+            swap_out_pages: self.swap_out_pages.saturating_add(later.swap_out_pages),
+            ..*later
+        }
+    }
+}
+
+impl ProcessCounters {
+    fn plus(&self, later: &Self) -> Self {
+        Self {
+            cpu_user_ns: self.cpu_user_ns.saturating_add(later.cpu_user_ns),
+            cpu_system_ns: self.cpu_system_ns.saturating_add(later.cpu_system_ns),
+            cpu_total_ns: self.cpu_total_ns.saturating_add(later.cpu_total_ns),
+            minor_faults: self.minor_faults.saturating_add(later.minor_faults),
+            major_faults: self.major_faults.saturating_add(later.major_faults),
+            voluntary_switches: self.voluntary_switches.saturating_add(later.voluntary_switches),
+            involuntary_switches: self
+                .involuntary_switches
+                .saturating_add(later.involuntary_switches),
+            read_bytes: self.read_bytes.saturating_add(later.read_bytes),
+            write_bytes: self.write_bytes.saturating_add(later.write_bytes),
+            ..*later
+        }
+    }
+}
+
+impl StorageCounters {
+    fn plus(&self, later: &Self) -> Self {
+        Self {
+            reads: self.reads.saturating_add(later.reads),
+            read_bytes: self.read_bytes.saturating_add(later.read_bytes),
+            writes: self.writes.saturating_add(later.writes),
+            write_bytes: self.write_bytes.saturating_add(later.write_bytes),
+            busy_ns: self.busy_ns.saturating_add(later.busy_ns),
+        }
+    }
+}
+
 impl Usage {
+    /// What was used here and `later`; gauges are the later ones. Parts that either lacks are absent.
+    #[must_use]
+    pub fn plus(&self, later: &Self) -> Self {
+        Self {
+            wall_ns: self.wall_ns.saturating_add(later.wall_ns),
+            host: self.host.plus(&later.host),
+            server: self.server.zip(later.server).map(|(a, b)| a.plus(&b)),
+            client: self.client.plus(&later.client),
+            storage: self.storage.zip(later.storage).map(|(a, b)| a.plus(&b)),
+            sampler_cpu_ns: self.sampler_cpu_ns.saturating_add(later.sampler_cpu_ns),
+        }
+    }
+
+    /// The same CPU times, faults, device traffic and host's context switches, with everything else
+    /// from `whole`, which was read in full at both ends of a longer time.
+    #[must_use]
+    pub fn with_rest_of(&self, whole: &Self) -> Self {
+        let process = |own: &ProcessCounters, whole: &ProcessCounters| ProcessCounters {
+            cpu_user_ns: own.cpu_user_ns,
+            cpu_system_ns: own.cpu_system_ns,
+            cpu_total_ns: own.cpu_total_ns,
+            minor_faults: own.minor_faults,
+            major_faults: own.major_faults,
+            ..*whole
+        };
+        Self {
+            host: HostCounters {
+                memory_available_bytes: whole.host.memory_available_bytes,
+                swap_in_pages: whole.host.swap_in_pages,
+                swap_out_pages: whole.host.swap_out_pages,
+                ..self.host
+            },
+            server: self.server.zip(whole.server).map(|(own, whole)| process(&own, &whole)),
+            client: ProcessCounters {
+                voluntary_switches: self.client.voluntary_switches,
+                involuntary_switches: self.client.involuntary_switches,
+                ..process(&self.client, &whole.client)
+            },
+            ..*self
+        }
+    }
+
     /// What was used from `first` to `last`. Parts that either sample lacks are absent.
     #[must_use]
     pub fn between(first: &Sample, last: &Sample) -> Self {
@@ -174,5 +263,44 @@ impl Usage {
             storage: first.storage.zip(last.storage).map(|(a, b)| b.since(&a)),
             sampler_cpu_ns: last.sampler_cpu_ns.saturating_sub(first.sampler_cpu_ns),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn usage(n: u64) -> Usage {
+        let process = ProcessCounters { cpu_total_ns: n, rss_bytes: n, ..Default::default() };
+        Usage {
+            wall_ns: n,
+            host: HostCounters { cpu_user_ns: n, n_cpus: 2, ..Default::default() },
+            server: Some(process),
+            client: process,
+            storage: Some(StorageCounters { reads: n, ..Default::default() }),
+            sampler_cpu_ns: n,
+        }
+    }
+
+    #[test]
+    fn usages_add_up_and_gauges_are_the_later_ones() {
+        let sum = usage(1).plus(&usage(2));
+        assert_eq!((sum.wall_ns, sum.host.cpu_user_ns, sum.host.n_cpus), (3, 3, 2));
+        let server = sum.server.unwrap();
+        assert_eq!((server.cpu_total_ns, server.rss_bytes), (3, 2));
+        assert_eq!((sum.client.cpu_total_ns, sum.sampler_cpu_ns), (3, 3));
+        assert_eq!(sum.storage.unwrap().reads, 3);
+        assert_eq!(usage(1).plus(&Usage { server: None, ..usage(1) }).server, None);
+    }
+
+    #[test]
+    fn what_a_brief_sample_lacks_comes_from_the_whole_time() {
+        let mut whole = usage(100);
+        whole.host.swap_in_pages = 7;
+        let both = usage(1).with_rest_of(&whole);
+        let server = both.server.unwrap();
+        assert_eq!((server.cpu_total_ns, server.rss_bytes), (1, 100));
+        assert_eq!((both.host.cpu_user_ns, both.host.swap_in_pages, both.wall_ns), (1, 7, 1));
+        assert_eq!(both.storage.unwrap().reads, 1);
     }
 }

@@ -1,4 +1,5 @@
-//! A slice: one uninterrupted measurement of one step on one system, with all that was recorded.
+//! A slice: one measurement of one step on one system, with all that was recorded; or a block, the
+//! sum of many short slices.
 
 use serde::{Deserialize, Serialize};
 
@@ -124,14 +125,18 @@ pub enum Mark {
     },
 }
 
-/// One uninterrupted measurement.
+/// One uninterrupted measurement; in an interleaved run a block: the sum over the short slices of
+/// some rounds, with the time in between left out of everything.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Slice {
-    /// Which repetition of the step on this system, from 0.
+    /// Which repetition of the step on this system, from 0; blocks of the same idx on several
+    /// systems were measured in turns.
     pub idx: u32,
+    /// Rounds of a block; absent for an uninterrupted slice.
+    pub n_rounds: Option<u32>,
     /// Wall-clock start, milliseconds since 1970.
     pub start_unix_ms: i64,
-    /// Measured time, nanoseconds.
+    /// Measured time, nanoseconds: of a block, the sum over its short slices.
     pub duration_ns: u64,
     /// Seed of the slice; client i draws from a stream derived from seed and i.
     pub seed: u64,
@@ -149,12 +154,14 @@ pub struct Slice {
     pub lateness: Option<Lateness>,
     /// Operations per window of 20 ms.
     pub windows: Windows,
-    /// One point per second.
+    /// One point per second, of measured time in a block.
     pub series: Vec<SeriesPoint>,
     /// Response times of events in nanoseconds: an HDR histogram, V2 format, deflated.
     #[serde(skip)]
     pub response_times: Vec<u8>,
-    /// What was used from start to end.
+    /// What was used from start to end; in a block, within its short slices. Context switches of
+    /// the server's threads, swapping, storage traffic of processes and gauges of a block are those
+    /// of its whole time.
     pub usage: Usage,
     /// The samples, first and last at the slice's ends, the others once a second.
     #[serde(skip)]

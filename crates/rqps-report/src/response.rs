@@ -84,6 +84,7 @@ mod tests {
         V2DeflateSerializer::new().serialize(&histogram, &mut response_times).unwrap();
         Slice {
             idx: 0,
+            n_rounds: None,
             start_unix_ms: 0,
             duration_ns: 1,
             seed: 0,

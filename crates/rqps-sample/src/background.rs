@@ -8,7 +8,7 @@ use rqps_model::Sample;
 
 use crate::clock::thread_cpu_ns;
 use crate::error::{Error, Missing};
-use crate::sampler::Sampler;
+use crate::sampler::{End, Sampler};
 
 /// Samples in a thread of its own until it is finished or dropped.
 #[derive(Debug)]
@@ -55,6 +55,14 @@ impl Background {
     pub fn mark(&self) -> Result<Sample, Error> {
         let thread_ns = thread_cpu_ns();
         self.shared.lock().keep_sample(thread_ns)
+    }
+
+    /// Takes a brief sample now, on the caller's thread, and returns it; it is not kept.
+    ///
+    /// # Errors
+    /// As [`Sampler::brief`].
+    pub fn brief(&self, end: End) -> Result<Sample, Error> {
+        self.shared.lock().sampler.brief(end)
     }
 
     /// Takes away the samples so far, marks included, in order of time.
@@ -170,5 +178,21 @@ mod tests {
         let mark = background.mark().unwrap();
         assert_eq!(background.take(), [mark]);
         assert!(background.finish().is_empty());
+    }
+
+    #[test]
+    fn brief_samples_agree_with_full_ones_and_are_not_kept() {
+        let background = start(Duration::from_secs(3600));
+        let before = background.mark().unwrap();
+        let first = background.brief(End::Start).unwrap();
+        let last = background.brief(End::Finish).unwrap();
+        let after = background.mark().unwrap();
+        let cpu = [before, first, last, after].map(|s| s.client.cpu_total_ns);
+        assert!(cpu.is_sorted() && cpu[0] > 0, "{cpu:?}");
+        assert!([before, first, last, after].is_sorted_by_key(|s| s.at_ns));
+        let idle = [before, first, last, after].map(|s| s.host.context_switches);
+        assert!(idle.is_sorted() && idle[0] > 0, "{idle:?}");
+        assert!(last.sampler_cpu_ns > before.sampler_cpu_ns);
+        assert_eq!(background.finish(), [before, after]);
     }
 }

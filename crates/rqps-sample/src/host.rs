@@ -27,9 +27,20 @@ impl HostReader {
     }
 
     pub(crate) fn read(&self, buffer: &mut Vec<u8>) -> Result<HostCounters, Error> {
-        let stat = self.stat.parse(buffer, parse_host_stat)?;
+        let stat = self.read_stat(buffer)?;
         let memory = self.meminfo.parse(buffer, parse_meminfo)?;
         let vm = self.vmstat.parse(buffer, parse_vmstat)?;
+        Ok(HostCounters {
+            memory_available_bytes: memory.available_bytes,
+            swap_in_pages: vm.swap_in_pages,
+            swap_out_pages: vm.swap_out_pages,
+            ..stat
+        })
+    }
+
+    /// What /proc/stat has; memory and swap are 0.
+    pub(crate) fn read_stat(&self, buffer: &mut Vec<u8>) -> Result<HostCounters, Error> {
+        let stat = self.stat.parse(buffer, parse_host_stat)?;
         let ns = |ticks: u64| ticks.saturating_mul(self.tick_ns);
         Ok(HostCounters {
             cpu_user_ns: ns(stat.user_ticks),
@@ -40,10 +51,8 @@ impl HostReader {
             context_switches: stat.context_switches,
             procs_running: stat.procs_running,
             procs_blocked: stat.procs_blocked,
-            memory_available_bytes: memory.available_bytes,
-            swap_in_pages: vm.swap_in_pages,
-            swap_out_pages: vm.swap_out_pages,
             n_cpus: stat.n_cpus,
+            ..HostCounters::default()
         })
     }
 }

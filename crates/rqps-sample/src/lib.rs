@@ -28,4 +28,4 @@ mod tree;
 pub use background::Background;
 pub use error::{Error, Missing, TextError};
 pub use host_info::host_info;
-pub use sampler::{Sampler, Target};
+pub use sampler::{End, Sampler, Target};

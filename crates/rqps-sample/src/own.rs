@@ -32,6 +32,17 @@ impl OwnReader {
             Some(file) => file.parse(buffer, parse_process_io)?,
             None => ProcessIo::default(),
         };
+        Ok(ProcessCounters {
+            rss_bytes: status.rss_bytes.unwrap_or(0),
+            read_bytes: io.read_bytes,
+            write_bytes: io.write_bytes,
+            n_threads: status.n_threads,
+            ..Self::read_brief()?
+        })
+    }
+
+    /// What the kernel tells without a file; memory, traffic and threads are 0.
+    pub(crate) fn read_brief() -> Result<ProcessCounters, Error> {
         let usage = getrusage(UsageWho::RUSAGE_SELF)
             .map_err(|source| Error::System { call: "getrusage", source })?;
         let count = |n: i64| u64::try_from(n).unwrap_or(0);
@@ -39,15 +50,12 @@ impl OwnReader {
             cpu_user_ns: time_ns(usage.user_time()),
             cpu_system_ns: time_ns(usage.system_time()),
             cpu_total_ns: own_cpu_ns()?,
-            rss_bytes: status.rss_bytes.unwrap_or(0),
             minor_faults: count(usage.minor_page_faults()),
             major_faults: count(usage.major_page_faults()),
             voluntary_switches: count(usage.voluntary_context_switches()),
             involuntary_switches: count(usage.involuntary_context_switches()),
-            read_bytes: io.read_bytes,
-            write_bytes: io.write_bytes,
             n_processes: 1,
-            n_threads: status.n_threads,
+            ..ProcessCounters::default()
         })
     }
 }

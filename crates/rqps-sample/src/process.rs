@@ -109,6 +109,30 @@ impl Process {
         }))
     }
 
+    /// Reads CPU time and faults alone: the clock and one file. Children of a process with a single
+    /// thread are looked for; what else [`Process::read`] gives stays 0.
+    pub(crate) fn read_brief(&mut self, scratch: &mut Scratch) -> Result<Option<Reading>, Error> {
+        let clock_ns = process_cpu_ns(self.pid);
+        let Some(stat) = self.stat.parse_living(&mut scratch.buffer, parse_process_stat)? else {
+            return Ok(None);
+        };
+        if stat.start_ticks != self.start_ticks {
+            return Ok(None);
+        }
+        if stat.n_threads <= 1 {
+            self.tasks.find_children(self.pid, scratch)?;
+        }
+        self.own = self.own.max(own_charge(&stat, clock_ns, scratch.tick_ns));
+        Ok(Some(Reading {
+            own: self.own,
+            reaped: reaped_charge(&stat, scratch.tick_ns),
+            io: ProcessIo::default(),
+            rss_anonymous_bytes: 0,
+            rss_shared_bytes: 0,
+            n_threads: 0,
+        }))
+    }
+
     fn read_io(&mut self, scratch: &mut Scratch) -> Result<ProcessIo, Error> {
         let Some(file) = &self.io else { return Ok(ProcessIo::default()) };
         match file.parse_living(&mut scratch.buffer, parse_process_io) {

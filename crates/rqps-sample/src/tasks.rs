@@ -95,6 +95,19 @@ impl Tasks {
         Ok(())
     }
 
+    /// Appends the ids of the children of `pid`'s first thread to `scratch.found`, where that thread
+    /// is known and the kernel lists them.
+    pub(crate) fn find_children(&self, pid: i32, scratch: &mut Scratch) -> Result<(), Error> {
+        let Some(children) = self.by_id.get(&pid).and_then(|task| task.children.as_ref()) else {
+            return Ok(());
+        };
+        let found = &mut scratch.found;
+        children.parse_living(&mut scratch.buffer, |text| {
+            parse_children(text, |child| found.push(child))
+        })?;
+        Ok(())
+    }
+
     fn read_task(&mut self, pid: i32, tid: i32, scratch: &mut Scratch) -> Result<(), Error> {
         let task = match self.by_id.entry(tid) {
             Entry::Occupied(task) => task.into_mut(),

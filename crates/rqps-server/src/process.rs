@@ -94,6 +94,12 @@ impl Process {
         self.pid
     }
 
+    /// The signal that the kernel sends it when rqps ends.
+    #[must_use]
+    pub fn death(&self) -> Signal {
+        self.death
+    }
+
     /// How it ended, when it has.
     ///
     /// # Errors
@@ -180,28 +186,32 @@ pub fn describe_end(status: ExitStatus) -> String {
 }
 
 /// What `/proc/PID/stat` tells of a process that is needed here.
-struct Stat {
+pub(crate) struct Stat {
+    pub(crate) state: char,
     parent: i32,
+    pub(crate) n_threads: u32,
     /// Ticks since boot; tells a process from a later one with the same id.
-    started: u64,
+    pub(crate) started: u64,
 }
 
-fn stat(pid: i32) -> Option<Stat> {
+pub(crate) fn stat(pid: i32) -> Option<Stat> {
     parse_stat(&fs::read_to_string(format!("/proc/{pid}/stat")).ok()?)
 }
 
-/// Fields 4 (ppid) and 22 (starttime) of proc_pid_stat(5); field 2 is in brackets and may hold
+/// Fields 3 (state), 4 (ppid), 20 (num_threads) and 22 (starttime) of proc_pid_stat(5); field 2 is in brackets and may hold
 /// anything.
 fn parse_stat(text: &str) -> Option<Stat> {
     let (_, rest) = text.rsplit_once(") ")?;
     let mut fields = rest.split(' ');
-    let parent = fields.nth(1)?.parse().ok()?;
-    let started = fields.nth(17)?.parse().ok()?;
-    Some(Stat { parent, started })
+    let state = fields.next()?.chars().next()?;
+    let parent = fields.next()?.parse().ok()?;
+    let n_threads = fields.nth(15)?.parse().ok()?;
+    let started = fields.nth(1)?.parse().ok()?;
+    Some(Stat { state, parent, n_threads, started })
 }
 
 /// All descendants of a process with their start times.
-fn descendants(root: i32) -> Vec<(i32, u64)> {
+pub(crate) fn descendants(root: i32) -> Vec<(i32, u64)> {
     let Ok(entries) = fs::read_dir("/proc") else { return Vec::new() };
     let all: BTreeMap<i32, Stat> = entries
         .flatten()
@@ -241,9 +251,9 @@ mod tests {
 
     #[test]
     fn reads_stat_of_a_process_with_an_odd_name() {
-        let text = "7 (a) b (c) S 3 7 7 0 -1 0 0 0 0 0 1 2 0 0 20 0 1 0 12345 0 0";
+        let text = "7 (a) b (c) S 3 7 7 0 -1 0 0 0 0 0 1 2 0 0 20 0 4 0 12345 0 0";
         let stat = parse_stat(text).unwrap();
-        assert_eq!((stat.parent, stat.started), (3, 12345));
+        assert_eq!((stat.state, stat.parent, stat.n_threads, stat.started), ('S', 3, 4, 12345));
         assert!(parse_stat("nonsense").is_none());
     }
 

@@ -3,6 +3,7 @@
 //! Profiles are data (`profiles/*.toml`): name, value or formula, range of versions, reason. Paths,
 //! ports, sockets and TLS are not here: they are on the command line, where they win.
 
+mod cache;
 mod data;
 mod range;
 
@@ -12,6 +13,7 @@ use std::fs;
 use rqps_model::{Dbms, Version};
 
 use crate::Error;
+pub use cache::cache_bytes;
 use data::Profile;
 
 /// The built-in profiles by name.

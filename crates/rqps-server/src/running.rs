@@ -14,6 +14,7 @@ use rqps_client::{
 };
 use rqps_model::{Dbms, Transport, Version};
 
+use crate::freeze::Freezer;
 use crate::instance::{DATABASE, USER};
 use crate::log_text::tail;
 use crate::process::{self, Process};
@@ -216,6 +217,18 @@ impl RunningServer {
     #[must_use]
     pub fn processes(&self) -> Vec<i32> {
         process::tree(self.process.pid())
+    }
+
+    /// What stops and continues all its processes.
+    #[must_use]
+    pub fn freezer(&self) -> Freezer {
+        Freezer::new(self.process.pid())
+    }
+
+    /// The signal that makes it end at once and tidily, also when rqps dies.
+    #[must_use]
+    pub fn death(&self) -> Signal {
+        self.process.death()
     }
 
     /// The last lines of its log, of all starts.

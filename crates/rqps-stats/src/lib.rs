@@ -4,11 +4,13 @@
 //! population variances are involved", Biometrika 34 (1947); F. E. Satterthwaite, "An approximate
 //! distribution of estimates of variance components", Biometrics Bulletin 2 (1946).
 
+pub mod paired;
 pub mod ratio;
 pub mod resolution;
 pub mod student;
 pub mod summary;
 
+pub use paired::paired_ratio;
 pub use ratio::{ratio, verdict};
 pub use resolution::resolved;
 pub use summary::mean;

@@ -54,6 +54,28 @@ impl Store {
     }
 }
 
+impl Store {
+    /// Stores the blocks of several systems of one step that were measured in turns: all of them or
+    /// none, so that each has its partners.
+    ///
+    /// # Errors
+    /// As [`Store::insert_slice`].
+    pub fn insert_block(
+        &self,
+        run_id: &str,
+        step_idx: usize,
+        blocks: &[(usize, &Slice)],
+    ) -> Result<(), Error> {
+        let action = format!("store a block of step {step_idx} of run {run_id}");
+        self.transact(&action, |transaction| {
+            for &(system_idx, slice) in blocks {
+                slices::insert(transaction, Place { run_id, step_idx, system_idx }, slice)?;
+            }
+            Ok(())
+        })
+    }
+}
+
 fn insert_run(connection: &Connection, run: &Run) -> rusqlite::Result<()> {
     let Run {
         id,

@@ -8,7 +8,7 @@ use crate::mark_text;
 use crate::values::{Json, Text};
 
 /// The slice's own columns, before [`COLUMNS`].
-const OWN: [&str; 17] = [
+const OWN: [&str; 18] = [
     "slice_idx",
     "start_unix_ms",
     "duration_ns",
@@ -26,6 +26,7 @@ const OWN: [&str; 17] = [
     "window_counts",
     "response_times",
     "usage_wall_ns",
+    "n_rounds",
 ];
 
 /// Where a slice belongs.
@@ -44,6 +45,7 @@ pub(crate) fn insert(
 ) -> rusqlite::Result<()> {
     let Slice {
         idx,
+        n_rounds,
         start_unix_ms,
         duration_ns,
         seed,
@@ -67,7 +69,7 @@ pub(crate) fn insert(
         vec![&place.run_id, &place.step_idx, &place.system_idx, idx, start_unix_ms, duration_ns];
     values.extend([&seed as &dyn ToSql, n_events, n_queries, n_operations, n_rows]);
     values.extend(late_columns.iter().map(|v| v as &dyn ToSql));
-    values.extend([length_ns as &dyn ToSql, &counts, response_times, &usage.wall_ns]);
+    values.extend([length_ns as &dyn ToSql, &counts, response_times, &usage.wall_ns, n_rounds]);
     let counters: Vec<_> = Counters::of_usage(usage).values().collect();
     values.extend(counters.iter().map(|v| v as &dyn ToSql));
     let sql = format!(
@@ -112,6 +114,7 @@ fn slice_of(row: &Row<'_>) -> rusqlite::Result<Slice> {
     let has_rate = row.get::<_, Option<u64>>(9)?.is_some();
     Ok(Slice {
         idx: row.get(1)?,
+        n_rounds: row.get(18)?,
         start_unix_ms: row.get(2)?,
         duration_ns: row.get(3)?,
         seed: row.get::<_, Text<u64>>(4)?.0,

@@ -24,7 +24,7 @@ pub(crate) struct Cli {
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
     /// Measure what a plan says, or a base against candidates; resumes after an interruption
-    Run(RunArgs),
+    Run(Box<RunArgs>),
     /// Write the report of a run
     Report(ReportArgs),
     /// The results store
@@ -36,6 +36,9 @@ pub(crate) enum Command {
     /// The suites of steps
     #[command(subcommand)]
     Suites(SuitesCommand),
+    /// Ends the servers named on standard input when that ends; started by runs themselves
+    #[command(hide = true)]
+    Watchdog,
 }
 
 #[derive(Debug, Args)]
@@ -77,7 +80,12 @@ pub(crate) struct RunArgs {
     #[arg(long, value_name = "N")]
     pub(crate) rate: Option<f64>,
 
-    /// Slices per step and system
+    /// Whether systems take turns of a tenth of a second (interleaved) or come one after the other
+    /// (sequential) [default: interleaved, for several systems that rqps runs itself]
+    #[arg(long, value_name = "MODE")]
+    pub(crate) schedule: Option<String>,
+
+    /// Slices per step and system; interleaved, the time of so many slices
     #[arg(long, value_name = "N")]
     pub(crate) slices: Option<u32>,
 

@@ -135,6 +135,12 @@ fn apply(args: &RunArgs, file: &mut PlanFile) {
     let schedule: &mut ScheduleFile = &mut file.schedule;
     schedule.slices = args.slices.or(schedule.slices);
     schedule.seed = args.seed.or(schedule.seed);
+    if let Some(mode) = &args.schedule {
+        schedule.mode = Some(mode.clone());
+        if mode == "sequential" {
+            schedule.slice = None;
+        }
+    }
     if let Some(placement) = &args.placement {
         schedule.placement = Some(placement.clone());
     }

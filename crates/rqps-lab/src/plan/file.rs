@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
-use rqps_model::{Schedule, SystemSource, Transport};
+use rqps_model::{SystemSource, Transport};
 use rqps_workload::Form;
 use serde::{Deserialize, Serialize};
 
@@ -127,9 +127,11 @@ pub struct SecondsFile {
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ScheduleFile {
-    /// `sequential`.
+    /// `interleaved` or `sequential`; when absent, interleaved for several systems that rqps runs.
     pub mode: Option<String>,
-    /// Slices per step and system.
+    /// Length of a turn in an interleaved schedule: `100ms`.
+    pub slice: Option<String>,
+    /// Slices per step and system; interleaved, the time of so many slices.
     pub slices: Option<u32>,
     /// `auto`, `free`, `split` or `paired`.
     pub placement: Option<String>,
@@ -142,18 +144,12 @@ impl Plan {
     /// run, and what two runs of the same plan have in common.
     #[must_use]
     pub fn to_toml(&self) -> String {
-        let Schedule::Sequential { slices } = self.schedule;
         let file = PlanFile {
             name: Some(self.name.clone()),
             base: Some(self.systems[self.base].label.0.clone()),
             system: self.systems.iter().map(SystemFile::of).collect(),
             suite: self.suites.iter().map(SuiteFile::of).collect(),
-            schedule: ScheduleFile {
-                mode: Some("sequential".to_owned()),
-                slices: Some(slices),
-                placement: Some(self.placement.to_string()),
-                seed: self.seed,
-            },
+            schedule: ScheduleFile::of(self),
         };
         // These types are tables of plain values, which TOML can always write.
         toml::to_string(&file).unwrap_or_default()

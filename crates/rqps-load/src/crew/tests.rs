@@ -7,7 +7,6 @@ use std::time::Duration;
 use rqps_client::{Endpoint, Error, NullConnection, Outcome, ServerError};
 
 use super::*;
-use crate::Pace;
 
 /// Events of two statements; every `fail_every`-th event meets a deadlock first.
 struct Pairs {

@@ -1,6 +1,6 @@
 //! How far the figures can be trusted, and what has none: sentences made from the run.
 
-use rqps_model::{Metric, RunStatus, Schedule, Verdict};
+use rqps_model::{Metric, Run, RunStatus, RunSystem, Schedule, SystemSource, Verdict};
 
 use super::{Analysis, CellState, StepAnalysis};
 use crate::number::count;
@@ -14,12 +14,7 @@ pub(super) fn caveats(analysis: &Analysis<'_>) -> Vec<String> {
     let run = analysis.run;
     let mut out = Vec::new();
     if run.systems.len() > 1 {
-        let Schedule::Sequential { .. } = run.schedule;
-        out.push(
-            "The systems were measured one after the other: an interval holds the spread between \
-             the slices of one system, not the host's drift from one system to the next."
-                .to_owned(),
-        );
+        out.push(order_of_systems(run));
         out.push(
             "Each server was started once; another start draws another memory layout, which alone \
              can move a figure by 1 to 2%."
@@ -60,6 +55,41 @@ pub(super) fn caveats(analysis: &Analysis<'_>) -> Vec<String> {
         out.push(format!("The run was interrupted and resumed {times}."));
     }
     out
+}
+
+/// What the order in which systems were measured puts into the intervals, and what it leaves out.
+fn order_of_systems(run: &Run) -> String {
+    let Schedule::Interleaved { slice_ms, .. } = run.schedule else {
+        return "The systems were measured one after the other: an interval holds the spread between \
+                the slices of one system, not the host's drift from one system to the next."
+            .to_owned();
+    };
+    let is_ours = |s: &RunSystem| {
+        !matches!(s.spec.source, SystemSource::External { .. } | SystemSource::Builtin)
+    };
+    let external: Vec<String> = run
+        .systems
+        .iter()
+        .filter(|s| matches!(s.spec.source, SystemSource::External { .. }))
+        .map(|s| one_line(s.spec.label.as_str()))
+        .collect();
+    let stopped =
+        if run.systems.iter().any(is_ours) { " Servers that waited were stopped." } else { "" };
+    let but = if external.is_empty() {
+        String::new()
+    } else {
+        format!(
+            " Not so {}, which rqps does not run: what {} while waiting is in the others' figures.",
+            names_in_short(&external),
+            if external.len() == 1 { "it did" } else { "they did" }
+        )
+    };
+    format!(
+        "The systems took turns of {slice_ms} ms in an order drawn at random, and an interval is that \
+         of the ratios of blocks measured in the same seconds: a host that becomes slower or faster \
+         slows or speeds all systems alike. Filling the tables came one system after the other.\
+         {stopped}{but}"
+    )
 }
 
 fn verdicts<'a>(analysis: &'a Analysis<'_>) -> impl Iterator<Item = Verdict> + 'a {

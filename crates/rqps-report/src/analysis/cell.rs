@@ -8,6 +8,7 @@ use rqps_model::{StepKind, Verdict, metric, slice};
 use rqps_stats::resolution;
 
 use super::footnote::{Book, CellMark};
+use crate::number::count;
 use crate::response::{self, ResponseTimes};
 
 /// Whether a cell has a figure, and why not.
@@ -104,20 +105,20 @@ pub(super) fn cells(run: &Run, step: &RunStep, rule: Rule, book: &mut Book) -> V
         .map(|idx| step.systems.get(idx).map_or_else(pending, |s| measured(run, step, s, book)))
         .collect();
     let Some(base) = cells.get(rule.base).cloned() else { return cells };
-    let base_cpu = step.systems.get(rule.base).map(server_cpu).unwrap_or_default();
     for (idx, cell) in cells.iter_mut().enumerate() {
         let is_measured = base.state == CellState::Measured && cell.state == CellState::Measured;
         if idx == rule.base || !is_measured {
             continue;
         }
-        let sides = [rule.base, idx].map(|side| step.systems.get(side).map_or(0.0, one_operation));
-        let one = resolution::of_ratio(sides[0], sides[1]);
+        let Some((b, c)) = step.systems.get(rule.base).zip(step.systems.get(idx)) else { continue };
+        let in_turns = run.schedule.is_interleaved() && step.info.kind != StepKind::Load;
+        let one = resolution::of_ratio(one_operation(b), one_operation(c));
         cell.rqps =
-            rqps_stats::ratio(&base.slices, &cell.slices).map(|r| rqps_stats::resolved(r, one));
+            ratio((b, c), in_turns, |s| Some(s.figure())).map(|r| rqps_stats::resolved(r, one));
         cell.verdict = cell.rqps.as_ref().map(|r| rqps_stats::verdict(r, rule.bound));
         cell.relative = Some(relative(&cell.per_operation, &base.per_operation));
-        let cpu = step.systems.get(idx).map(server_cpu).unwrap_or_default();
-        cell.server_cpu_ratio = rqps_stats::ratio(&base_cpu, &cpu);
+        cell.server_cpu_ratio =
+            ratio((b, c), in_turns, |s| Metric::ServerCpu.value(&s.usage, s.n_operations));
     }
     cells
 }
@@ -160,14 +161,44 @@ fn measured(run: &Run, step: &RunStep, system: &SystemStep, book: &mut Book) -> 
     cell.lateness = lateness(&system.slices);
     cell.windows = window_rates(&system.slices);
     cell.marks = book.marks(&system.slices);
-    let Schedule::Sequential { slices: wanted } = run.schedule;
-    let wanted = usize::try_from(wanted).unwrap_or(usize::MAX);
-    if system.outcome == StepOutcome::Pending
-        || (step.info.kind != StepKind::Load && system.slices.len() < wanted)
-    {
-        cell.marks.push(book.incomplete(system.slices.len(), wanted));
+    let n = system.slices.len();
+    match run.schedule {
+        Schedule::Sequential { slices: wanted } => {
+            let wanted = usize::try_from(wanted).unwrap_or(usize::MAX);
+            let lacks = step.info.kind != StepKind::Load && n < wanted;
+            if system.outcome == StepOutcome::Pending || lacks {
+                cell.marks.push(book.incomplete(format!("{n} of {wanted}")));
+            }
+        }
+        // How many blocks a step has follows from its time, which is the suite's business.
+        Schedule::Interleaved { .. } => {
+            if system.outcome == StepOutcome::Pending {
+                cell.marks.push(book.incomplete(count(n, "block")));
+            }
+        }
     }
     cell
+}
+
+/// The ratio of a value of the slices between base and candidate: of blocks that were measured in
+/// turns by their pairs, else of two samples. `None` when a slice lacks the value.
+fn ratio(
+    (base, candidate): (&SystemStep, &SystemStep),
+    in_turns: bool,
+    value: impl Fn(&Slice) -> Option<f64>,
+) -> Option<Estimate> {
+    if in_turns {
+        // A block has no partner when its system was measured without the other.
+        let pairs = base.slices.iter().filter_map(|b| {
+            let c = candidate.slices.iter().find(|c| c.idx == b.idx)?;
+            Some(value(b).zip(value(c)))
+        });
+        let pairs: Option<Vec<(f64, f64)>> = pairs.collect();
+        let (b, c): (Vec<f64>, Vec<f64>) = pairs?.into_iter().unzip();
+        return rqps_stats::paired_ratio(&b, &c);
+    }
+    let all = |system: &SystemStep| system.slices.iter().map(&value).collect::<Option<Vec<_>>>();
+    rqps_stats::ratio(&all(base)?, &all(candidate)?)
 }
 
 /// Why the step has no figure: its outcome, or the mark of a slice that says so.
@@ -223,13 +254,6 @@ fn relative(value: &PerOperation, base: &PerOperation) -> PerOperation {
         .iter()
         .map(|&m| (m, value.get(m).zip(base.get(m)).map(|(v, b)| metric::relative(v, b))));
     PerOperation { values: values.collect() }
-}
-
-/// Server CPU per operation of each slice; empty when a slice lacks it.
-fn server_cpu(system: &SystemStep) -> Vec<f64> {
-    let values: Option<Vec<f64>> =
-        system.slices.iter().map(|s| Metric::ServerCpu.value(&s.usage, s.n_operations)).collect();
-    values.unwrap_or_default()
 }
 
 fn window_rates(slices: &[Slice]) -> Option<WindowRates> {

@@ -125,9 +125,9 @@ impl Book {
         CellMark { footnote_idx, detail }
     }
 
-    /// A cell with `n` slices of `wanted`.
-    pub(super) fn incomplete(&mut self, n: usize, wanted: usize) -> CellMark {
-        self.mark(FootnoteKind::Incomplete, format!("{n} of {wanted}"))
+    /// A cell with fewer slices than planned: how many there are, in words.
+    pub(super) fn incomplete(&mut self, detail: String) -> CellMark {
+        self.mark(FootnoteKind::Incomplete, detail)
     }
 
     /// The marks of all slices of a cell, those of one kind added up.
@@ -255,10 +255,14 @@ fn errors(n: u64, slices: &[Slice]) -> String {
 /// Queries in the second half of the slices over those in the first half, from the 1 s series.
 ///
 /// `None` for short slices. The middle second of an odd number is left out, and so is the last one,
-/// which may be incomplete.
+/// which may be incomplete. `None` for blocks as well: their seconds are taken from the turns of a
+/// longer time, in which the host may have changed for all systems alike.
 fn second_half_over_first(slices: &[Slice]) -> Option<f64> {
     let (mut first, mut second) = (0_u64, 0_u64);
     for slice in slices {
+        if slice.n_rounds.is_some() {
+            return None;
+        }
         let points = slice.series.split_last().map_or(&[][..], |(_, before)| before);
         if points.len() < MIN_POINTS {
             return None;

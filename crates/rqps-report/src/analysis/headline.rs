@@ -189,6 +189,8 @@ fn unclear_because(analysis: &Analysis<'_>, system_idx: usize) -> &'static str {
     };
     if analysis.steps.iter().filter(|s| s.is_compared()).any(|s| single(&s)) {
         "Unclear: a single slice has no interval; more slices would settle it."
+    } else if analysis.run.schedule.is_interleaved() {
+        "Unclear: the interval is too wide for a verdict; measuring longer would settle it."
     } else {
         "Unclear: the interval is too wide for a verdict; more or longer slices would settle it."
     }

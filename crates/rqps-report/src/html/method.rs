@@ -28,16 +28,28 @@ fn sentences(items: &[String]) -> Markup {
 
 fn reading(analysis: &Analysis<'_>) -> Markup {
     let bound = percent(analysis.bound);
+    let (of, by) = if analysis.run.schedule.is_interleaved() {
+        (
+            "the geometric mean of the ratios of their blocks, which were measured in turns. ",
+            "t on the logarithms of the blocks' ratios, with the effective number of blocks where \
+             neighbours are alike. ",
+        )
+    } else {
+        (
+            "the ratio of the geometric means of their slices. ",
+            "Welch's t on the logarithms of the slices' figures. ",
+        )
+    };
     html! {
         section #reading aria-labelledby="reading-title" {
             h2 #reading-title { "How to read it" }
             dl.words {
                 div { dt { "rQPS" } dd {
-                    "QPS of a system / QPS of the base: the ratio of the geometric means of their slices. "
+                    "QPS of a system / QPS of the base: " (of)
                     "0.90 is a 10% regression."
                 } }
                 div { dt { "Interval" } dd {
-                    "95% interval of the ratio: Welch's t on the logarithms of the slices' figures. "
+                    "95% interval of the ratio: " (by)
                     "Digits follow the interval; n=1 means that there is none."
                 } }
                 div { dt { "Verdict" } dd {
@@ -83,8 +95,7 @@ fn reading(analysis: &Analysis<'_>) -> Markup {
 
 fn method(analysis: &Analysis<'_>) -> Markup {
     let (run, host) = (analysis.run, &analysis.run.host);
-    let Schedule::Sequential { slices } = run.schedule;
-    let n_slices = usize::try_from(slices).unwrap_or(usize::MAX);
+    let (schedule, length) = schedule(run.schedule);
     let machine = if host.virtual_machine { "virtual machine" } else { "physical machine" };
     let facts = [
         ("Started", number::utc(run.started_unix_ms)),
@@ -94,14 +105,8 @@ fn method(analysis: &Analysis<'_>) -> Markup {
         ("Memory", number::bytes(host.memory_bytes)),
         ("Storage", host.storage.clone()),
         ("System", format!("{}, kernel {}", host.os, host.kernel)),
-        (
-            "Schedule",
-            format!(
-                "sequential: one system after the other, {} per step and number of clients",
-                count(n_slices, "slice")
-            ),
-        ),
-        ("Slice length", slice_lengths(analysis)),
+        ("Schedule", schedule),
+        (length, slice_lengths(analysis)),
         ("Placement", placements(analysis)),
         ("Warm-up", warm_up(analysis)),
         ("Seed", run.seed.to_string()),
@@ -123,6 +128,22 @@ fn method(analysis: &Analysis<'_>) -> Markup {
             }
             h3 { "How sure this is" }
             (sentences(&analysis.caveats))
+        }
+    }
+}
+
+/// The schedule in words, and what the length of what it measures is called.
+fn schedule(schedule: Schedule) -> (String, &'static str) {
+    match schedule {
+        Schedule::Sequential { slices } => {
+            let slices = count(usize::try_from(slices).unwrap_or(usize::MAX), "slice");
+            let each = "per step and number of clients";
+            (format!("sequential: one system after the other, {slices} {each}"), "Slice length")
+        }
+        Schedule::Interleaved { slice_ms, .. } => {
+            let text =
+                format!("interleaved: all systems up, turns of {slice_ms} ms in random order");
+            (text, "Block length")
         }
     }
 }

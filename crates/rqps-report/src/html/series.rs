@@ -35,7 +35,11 @@ pub(super) fn render(analysis: &Analysis<'_>, step: &StepAnalysis<'_>) -> Markup
     html! {
         figure.series {
             figcaption {
-                "Queries per second over the slices"
+                @if analysis.run.schedule.is_interleaved() {
+                    "Queries per second, block by block"
+                } @else {
+                    "Queries per second over the slices"
+                }
                 @if per_point > 1 { ", means of " (per_point) " s" }
                 ul.legend {
                     @for track in &tracks {
@@ -90,9 +94,15 @@ fn tracks(step: &StepAnalysis<'_>, per_point: usize) -> Vec<Track> {
             .map(|c| c.iter().map(|p| f64::from(p.queries)).sum::<f64>() / c.len() as f64)
             .collect()
     };
-    measured(step)
-        .map(|(idx, slices)| Track { idx, slices: slices.iter().map(points).collect() })
-        .collect()
+    // Blocks are short and many: their means, one after the other, are the line of a system.
+    let track = |slices: &[Slice]| -> Vec<Vec<f64>> {
+        if slices.iter().any(|s| s.n_rounds.is_some()) {
+            let rate = |s: &Slice| rqps_model::slice::per_second(s.n_queries, s.duration_ns);
+            return vec![slices.iter().map(rate).collect()];
+        }
+        slices.iter().map(points).collect()
+    };
+    measured(step).map(|(idx, slices)| Track { idx, slices: track(slices) }).collect()
 }
 
 fn polyline(points: &[f64], (left, lane): (f64, f64), longest: usize, max: f64) -> String {

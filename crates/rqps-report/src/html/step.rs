@@ -123,6 +123,7 @@ fn system_head(analysis: &Analysis<'_>, idx: usize) -> Markup {
 fn figures(analysis: &Analysis<'_>, step: &StepAnalysis<'_>) -> Markup {
     let n_slices = step.cells.iter().map(|c| c.slices.len()).max().unwrap_or(0);
     let title = format!("Figure, {}", step.step.info.figure.unit());
+    let part = if analysis.run.schedule.is_interleaved() { "Block " } else { "Slice " };
     framed(
         &title,
         step,
@@ -134,7 +135,7 @@ fn figures(analysis: &Analysis<'_>, step: &StepAnalysis<'_>) -> Markup {
                 th scope="col" { "rQPS" }
                 th.word scope="col" { "95% interval" }
                 th.word scope="col" { "Verdict" }
-                @for slice in 1..=n_slices { th scope="col" { "Slice " (slice) } }
+                @for slice in 1..=n_slices { th scope="col" { (part) (slice) } }
             } }
             tbody { @for (idx, cell) in step.cells.iter().enumerate() {
                 tr {

@@ -107,6 +107,68 @@ fn the_bound_moves_the_verdict() {
     );
 }
 
+/// The fixture's steps as blocks that were measured while the host slowed down to a fifth.
+fn in_turns() -> rqps_model::Run {
+    let mut run = fixture::pair();
+    run.schedule = rqps_model::Schedule::Interleaved { slice_ms: 100, slices: 3 };
+    run.steps.retain(|s| s.info.name == "point-query.pre");
+    for system in &mut run.steps[0].systems {
+        for (slice, slower) in system.slices.iter_mut().zip([1, 2, 5]) {
+            slice.n_rounds = Some(12);
+            slice.n_operations /= slower;
+            slice.usage.server.as_mut().unwrap().cpu_total_ns /= slower;
+        }
+    }
+    run
+}
+
+#[test]
+fn blocks_are_compared_pair_by_pair() {
+    let run = in_turns();
+    let analysis = Analysis::of(&run, 0.05);
+    let cell = &analysis.steps[0].cells[1];
+    let (low, high) = cell.rqps.unwrap().interval.unwrap();
+    assert!(low > 0.6 && high < 0.75, "[{low}, {high}]: the host's change is in the interval");
+    assert_eq!(cell.verdict, Some(Verdict::Slower));
+    let cpu = cell.server_cpu_ratio.unwrap();
+    assert!(cpu.interval.unwrap().0 > 1.3, "{cpu:?}");
+    // As two samples, three figures that differ five-fold tell nothing.
+    let mut sequential = run.clone();
+    sequential.schedule = rqps_model::Schedule::Sequential { slices: 3 };
+    let analysis = Analysis::of(&sequential, 0.05);
+    assert_eq!(analysis.steps[0].cells[1].verdict, Some(Verdict::Unclear));
+}
+
+#[test]
+fn a_block_without_its_partner_is_left_out_of_the_ratio() {
+    let mut run = in_turns();
+    run.steps[0].systems[1].slices.remove(0);
+    let analysis = Analysis::of(&run, 0.05);
+    assert_eq!(analysis.steps[0].cells[1].rqps.unwrap().n, 2);
+    run.steps[0].systems[1].slices.truncate(1);
+    run.steps[0].systems[0].slices.truncate(1);
+    assert!(
+        Analysis::of(&run, 0.05).steps[0].cells[1].rqps.is_none(),
+        "blocks 0 and 1 are no pair"
+    );
+}
+
+#[test]
+fn runs_in_turns_say_what_their_intervals_hold() {
+    let mut run = in_turns();
+    let caveat = |run: &rqps_model::Run| Analysis::of(run, 0.05).caveats[0].clone();
+    let text = caveat(&run);
+    assert!(text.contains("took turns of 100 ms") && text.contains("that waited were stopped"));
+    assert!(!text.contains("does not run"), "{text}");
+    let dsn = "mysql://bench@db2/test".to_owned();
+    run.systems[1].spec.source = rqps_model::SystemSource::External { dsn };
+    let text = caveat(&run);
+    assert!(text.contains("Not so my8033.small, which rqps does not run"), "{text}");
+    run.steps[0].systems[0].outcome = rqps_model::StepOutcome::Pending;
+    let analysis = Analysis::of(&run, 0.05);
+    assert_eq!(analysis.steps[0].cells[0].marks.last().unwrap().detail, "3 blocks");
+}
+
 #[test]
 fn sequential_runs_say_what_their_intervals_lack() {
     let demo = fixture::demo();

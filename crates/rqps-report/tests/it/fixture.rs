@@ -71,6 +71,7 @@ pub(crate) fn slice(idx: u32, shape: Shape, draw: &mut Draw) -> Slice {
     };
     Slice {
         idx,
+        n_rounds: None,
         start_unix_ms: START_MS + i64::from(idx) * 30_000,
         duration_ns,
         seed: 7 + u64::from(idx),

@@ -12,4 +12,6 @@ mod orphans;
 #[cfg(test)]
 mod refusals;
 #[cfg(test)]
+mod stopped_orphans;
+#[cfg(test)]
 mod work;

@@ -84,7 +84,11 @@ pub(crate) fn run(d: &mut Draw) -> Run {
         command_line: d.text(),
         plan: d.text(),
         seed: d.bits(),
-        schedule: Schedule::Sequential { slices: d.small() },
+        schedule: if d.yes() {
+            Schedule::Sequential { slices: d.small() }
+        } else {
+            Schedule::Interleaved { slice_ms: d.small(), slices: d.small() }
+        },
         host: Host {
             hostname: d.text(),
             kernel: d.text(),
@@ -174,6 +178,7 @@ fn system_step(d: &mut Draw) -> SystemStep {
 pub(crate) fn slice(d: &mut Draw, idx: u32) -> Slice {
     Slice {
         idx,
+        n_rounds: d.some(Draw::small),
         start_unix_ms: d.time(),
         duration_ns: d.count(),
         seed: d.bits(),

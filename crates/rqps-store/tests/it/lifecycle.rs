@@ -149,3 +149,19 @@ fn a_lock_names_its_holder_and_ends_with_it() {
     drop(lock);
     store.lock_run("r1").unwrap();
 }
+
+#[test]
+fn the_blocks_of_a_round_are_stored_together_or_not_at_all() {
+    let (_dir, store) = store();
+    let mut run = generate::plain_run("r1");
+    store.create_run(&run).unwrap();
+    let (first, second) = (generate::slice(&mut Draw(3), 0), generate::slice(&mut Draw(4), 0));
+    store.insert_block("r1", 1, &[(0, &first), (1, &second)]).unwrap();
+    run.steps[1].systems[0].slices.push(first);
+    run.steps[1].systems[1].slices.push(second.clone());
+    assert_eq!(store.select_run(&RunRef::Latest).unwrap(), run);
+    // The second is there already, so that nothing of the first is stored either.
+    let next = generate::slice(&mut Draw(5), 1);
+    assert!(store.insert_block("r1", 1, &[(0, &next), (1, &second)]).is_err());
+    assert_eq!(store.select_run(&RunRef::Latest).unwrap(), run);
+}

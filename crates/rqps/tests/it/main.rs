@@ -13,6 +13,8 @@ mod broken_off;
 #[cfg(test)]
 mod full_disk;
 #[cfg(test)]
+mod in_turns;
+#[cfg(test)]
 mod leftovers;
 #[cfg(test)]
 mod listings;

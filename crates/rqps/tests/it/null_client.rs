@@ -20,6 +20,7 @@ label = "again"
 rows = 1000
 seconds = { read = 0.02, write = 0.02, insert = 0.02, warm_up = 0.002, fixed_at_most = 0.02 }
 [schedule]
+mode = "sequential"
 slices = 2
 seed = 7
 "#;

@@ -1,0 +1,247 @@
+//! A step on one system that has the host to itself: load, warm-up, slices; and how any step ends.
+
+use std::sync::atomic::Ordering;
+
+use anyhow::{Result, anyhow};
+use rqps_client::{MysqlConnection, NullConnection, PostgresConnection};
+use rqps_model::{Dbms, Mark, Slice, StepKind, StepOutcome, Usage};
+use rqps_workload::LoadSpec;
+
+use crate::event::Event;
+use crate::measure::{self, ANSWER_TIMEOUT, Wanted, mix, slice_of, unix_ms};
+use crate::run::Lab;
+use crate::system::Up;
+use crate::{marks, populate};
+
+impl Lab<'_> {
+    /// Brings a system that was just started to where an interrupted run left it.
+    pub(crate) fn catch_up(&mut self, idx: usize, up: &mut Up) -> Result<()> {
+        let first = self.first_pending(idx).unwrap_or(0);
+        self.caution[idx].unsettled = None;
+        // On tables that were filled anew, until a later suite's load makes everything even again.
+        self.caution[idx].resumed = first > 0;
+        if first > 0 {
+            self.refill(idx, first, up)?;
+        }
+        Ok(())
+    }
+
+    /// After an interruption the tables of the suite that goes on are filled anew: the old data
+    /// directory is not trusted. Caches are warmed as before; the writes in between are not done
+    /// again, which every slice that follows says. Nothing of it is stored.
+    fn refill(&mut self, idx: usize, first: usize, up: &mut Up) -> Result<()> {
+        if self.steps[first].info.kind == StepKind::Load {
+            return Ok(());
+        }
+        let load = (0..first).rev().find(|&s| self.steps[s].info.kind == StepKind::Load);
+        let load = load.ok_or_else(|| anyhow!("the suite has no load step to go on from"))?;
+        (self.listen)(Event::Note(&format!(
+            "{}: tables are filled anew before the run goes on",
+            self.plan.systems[idx].label
+        )));
+        self.load(idx, load, up)?;
+        self.settle(idx, load, up)?;
+        for warm_up in load + 1..first {
+            if self.steps[warm_up].info.kind == StepKind::WarmUp {
+                self.measure((idx, warm_up), up, None)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// The marks that every slice of a step on a system gets.
+    pub(crate) fn marks_of(&mut self, idx: usize, step_idx: usize) -> Vec<Mark> {
+        let caution = &mut self.caution[idx];
+        caution.resumed &= self.steps[step_idx].info.kind != StepKind::Load;
+        let resumed = caution.resumed.then_some(Mark::Resumed);
+        let unsettled =
+            caution.unsettled.iter().map(|left| Mark::NotSettled { left: left.clone() });
+        resumed.into_iter().chain(unsettled).collect()
+    }
+
+    /// Carries out a step on one system, the others at rest or not there.
+    pub(crate) fn one_step(&mut self, idx: usize, step_idx: usize, up: &mut Up) -> Result<()> {
+        let plan = self.plan;
+        self.announce(&plan.systems[idx].label, &[idx], step_idx);
+        let marks = self.marks_of(idx, step_idx);
+        let measured = if self.steps[step_idx].info.kind == StepKind::Load {
+            self.load(idx, step_idx, up).and_then(|slice| {
+                let slice = Slice { marks: [marks, slice.marks.clone()].concat(), ..slice };
+                self.keep(idx, step_idx, slice)
+            })
+        } else {
+            self.measure((idx, step_idx), up, Some(marks))
+        };
+        let outcome = self.outcome(step_idx, up, measured)?;
+        self.end_step(idx, step_idx, up, outcome)
+    }
+
+    /// What came of a step on a system: done, failed by its own fault, or an error that ends the run.
+    pub(crate) fn outcome(
+        &self,
+        step_idx: usize,
+        up: &mut Up,
+        measured: Result<()>,
+    ) -> Result<StepOutcome> {
+        let info = &self.steps[step_idx].info;
+        match measured {
+            Ok(()) => Ok(StepOutcome::Done),
+            // What is not the step's own fault ends the run; the step stays pending. So does a
+            // load: without its tables no step after it means anything.
+            Err(error)
+                if info.kind == StepKind::Load
+                    || self.context.interrupt.load(Ordering::Relaxed)
+                    || error.downcast_ref::<rqps_store::Error>().is_some()
+                    || !up.answers()
+                    || up.is_out_of_space() =>
+            {
+                Err(error.context(format!("step {}", info.name)))
+            }
+            Err(error) => Ok(StepOutcome::Failed { reason: format!("{error:#}") }),
+        }
+    }
+
+    /// Settles the server where the suite says so, records the step's outcome and tells it.
+    pub(crate) fn end_step(
+        &mut self,
+        idx: usize,
+        step_idx: usize,
+        up: &mut Up,
+        outcome: StepOutcome,
+    ) -> Result<()> {
+        if outcome == StepOutcome::Done && self.steps[step_idx].step.settle {
+            self.settle(idx, step_idx, up)?;
+        }
+        let kind = self.steps[step_idx].info.kind;
+        let bytes = up.database_bytes(matches!(kind, StepKind::Load | StepKind::Insert))?;
+        self.store.set_outcome(&self.run.id, step_idx, idx, &outcome, bytes)?;
+        self.tell_end(idx, step_idx, &outcome);
+        let state = &mut self.run.steps[step_idx].systems[idx];
+        state.outcome = outcome;
+        state.database_bytes = bytes;
+        Ok(())
+    }
+
+    /// Tells that a system is being stopped.
+    pub(crate) fn tell_stop(&mut self, idx: usize) {
+        let label = &self.plan.systems[idx].label;
+        (self.listen)(Event::Preparing { label, doing: "stop" });
+    }
+
+    fn tell_end(&mut self, idx: usize, step_idx: usize, outcome: &StepOutcome) {
+        let info = &self.steps[step_idx].info;
+        let figures: Vec<f64> =
+            self.run.steps[step_idx].systems[idx].slices.iter().map(Slice::figure).collect();
+        let mean = (!figures.is_empty() && *outcome == StepOutcome::Done)
+            .then(|| figures.iter().sum::<f64>() / figures.len() as f64);
+        let failure = match outcome {
+            StepOutcome::Failed { reason } => Some(reason.as_str()),
+            _ => None,
+        };
+        (self.listen)(Event::StepEnded {
+            label: &self.plan.systems[idx].label,
+            step: &info.name,
+            clients: self.steps[step_idx].clients,
+            figure: mean,
+            unit: info.figure.unit(),
+            failure,
+        });
+    }
+
+    /// Stores a load's slice, unless an attempt that was interrupted while it settled has done so.
+    fn keep(&mut self, idx: usize, step_idx: usize, slice: Slice) -> Result<()> {
+        if !self.run.steps[step_idx].systems[idx].slices.is_empty() {
+            return Ok(());
+        }
+        self.store.insert_slice(&self.run.id, step_idx, idx, &slice)?;
+        self.run.steps[step_idx].systems[idx].slices.push(slice);
+        Ok(())
+    }
+
+    fn load(&mut self, idx: usize, step_idx: usize, up: &mut Up) -> Result<Slice> {
+        let planned = &self.steps[step_idx];
+        let spec = &self.plan.systems[idx];
+        // One seed for the whole run: every system holds the same rows.
+        let load = LoadSpec::new(&planned.args, spec.dbms, spec.engine, self.run.seed);
+        up.make_room(&load)?;
+        let total_rows = load.rows * u64::from(load.tables);
+        let (label, listen) = (&spec.label, &mut *self.listen);
+        let mut show = |rows| listen(Event::Populating { label, rows, total_rows });
+        let around = populate::Surroundings {
+            endpoint: up.endpoint(),
+            interrupt: &self.context.interrupt,
+            timeout: ANSWER_TIMEOUT,
+        };
+        drop(up.samples().take());
+        let start_unix_ms = unix_ms();
+        let first = up.samples().mark()?;
+        let tally = match spec.dbms {
+            Dbms::Mysql | Dbms::Mariadb => {
+                populate::fill::<MysqlConnection>(&load, planned.clients, &around, &mut show)
+            }
+            Dbms::Postgres => {
+                populate::fill::<PostgresConnection>(&load, planned.clients, &around, &mut show)
+            }
+            Dbms::Null => {
+                populate::fill::<NullConnection>(&load, planned.clients, &around, &mut show)
+            }
+        }?;
+        let last = up.samples().mark()?;
+        // Counting rows reads the tables through: no part of what was measured.
+        if spec.dbms != Dbms::Null {
+            populate::check_rows(up.admin.as_mut(), &load)?;
+        }
+        let usage = Usage::between(&first, &last);
+        let marks = marks::of_slice(&tally, &usage, planned.clients);
+        let mut samples = up.samples().take();
+        samples.retain(|s| (first.at_ns..=last.at_ns).contains(&s.at_ns));
+        Ok(slice_of(&tally, (self.run.seed, 0, start_unix_ms), (usage, samples), marks))
+    }
+
+    /// Measures a step; its slices are stored with `marks`, or not at all when there are none to
+    /// give: work that only brings a server back to where it was.
+    fn measure(
+        &mut self,
+        (idx, step_idx): (usize, usize),
+        up: &Up,
+        marks: Option<Vec<Mark>>,
+    ) -> Result<()> {
+        // An interrupted step goes on after the slices that it has.
+        let n_there = match &marks {
+            Some(_) => self.run.steps[step_idx].systems[idx].slices.len(),
+            None => 0,
+        };
+        let wanted = Wanted {
+            seed: mix(self.run.seed, step_idx as u64 + 1),
+            from: u32::try_from(n_there).unwrap_or(u32::MAX),
+            n_slices: self.n_slices,
+        };
+        let Self { steps, store, run, listen, cpus, context, .. } = self;
+        let bench = up.bench(cpus, &context.interrupt);
+        let mut slices = Vec::new();
+        let id = run.id.clone();
+        let mut keep = |mut slice: Slice| -> Result<()> {
+            let Some(marks) = &marks else { return Ok(()) };
+            slice.marks.extend(marks.iter().cloned());
+            store.insert_slice(&id, step_idx, idx, &slice)?;
+            slices.push(slice);
+            Ok(())
+        };
+        let result = measure::step(&bench, &steps[step_idx], wanted, *listen, &mut keep);
+        run.steps[step_idx].systems[idx].slices.extend(slices);
+        result
+    }
+
+    /// Settles the server. What was left is said, and marks every slice until the next settling.
+    fn settle(&mut self, idx: usize, step_idx: usize, up: &mut Up) -> Result<()> {
+        let label = &self.plan.systems[idx].label;
+        (self.listen)(Event::Preparing { label, doing: "settle" });
+        let left = up.settle(&self.steps[step_idx].args, &self.context.interrupt)?;
+        if let Some(left) = &left {
+            let step = &self.steps[step_idx].info.name;
+            (self.listen)(Event::Note(&format!("{label}: not at rest after {step}: {left}")));
+        }
+        self.caution[idx].unsettled = left;
+        Ok(())
+    }
+}

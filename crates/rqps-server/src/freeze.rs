@@ -1,0 +1,241 @@
+//! Servers that wait for their turn stand still: SIGSTOP to a whole process tree, SIGCONT on every
+//! way out.
+//!
+//! Who stops servers also runs a [`crate::Watchdog`]: when rqps itself is killed, nobody else would
+//! let them go on, and a process that is stopped acts on no signal but SIGKILL and SIGCONT.
+
+use std::fs;
+
+use nix::errno::Errno;
+use nix::sys::signal::{Signal, kill};
+use nix::unistd::Pid;
+
+use crate::process::{descendants, stat};
+
+/// Stops and continues a process with all its descendants; continues them when dropped.
+///
+/// The processes of a tree change while it runs (PostgreSQL has one per connection and starts others
+/// at will), so they are looked for at every stop, root first, as a stopped parent has no more
+/// children. Those of a process with many threads are looked for by [`Freezer::refresh`] only: it
+/// costs a file per thread, and servers with threads start no processes while they are measured.
+#[derive(Debug)]
+pub struct Freezer {
+    root: i32,
+    /// Whether the kernel lists the children of the root in one file.
+    is_listed: bool,
+    /// Descendants with their start times, as of the last refresh or stop.
+    below: Vec<(i32, u64)>,
+    stopped: Vec<i32>,
+}
+
+impl Freezer {
+    /// For the tree of `root`, a child of rqps that was not waited for yet.
+    #[must_use]
+    pub fn new(root: i32) -> Self {
+        let mut freezer = Self { root, is_listed: false, below: Vec::new(), stopped: Vec::new() };
+        freezer.refresh();
+        freezer
+    }
+
+    /// Looks for all processes of the tree anew.
+    pub fn refresh(&mut self) {
+        let single = stat(self.root).is_some_and(|s| s.n_threads <= 1);
+        self.is_listed = single && children(self.root).is_some();
+        self.below = descendants(self.root);
+    }
+
+    /// The root.
+    #[must_use]
+    pub fn root(&self) -> i32 {
+        self.root
+    }
+
+    /// The root and all descendants known, with their start times (ticks after boot).
+    #[must_use]
+    pub fn members(&self) -> Vec<(i32, u64)> {
+        let root = stat(self.root).map(|s| (self.root, s.started));
+        root.into_iter().chain(self.below.iter().copied()).collect()
+    }
+
+    /// Whether it is stopped.
+    #[must_use]
+    pub fn is_frozen(&self) -> bool {
+        !self.stopped.is_empty()
+    }
+
+    /// Stops all processes. A tree that has ended is none of its business.
+    ///
+    /// # Errors
+    /// When the kernel refuses, with what was stopped until then continued.
+    pub fn freeze(&mut self) -> Result<(), Errno> {
+        if self.is_frozen() {
+            return Ok(());
+        }
+        self.stop_one(self.root)?;
+        if self.is_listed {
+            // The file is read until it names nobody new: the root may have had a fork under way.
+            let mut idx = 0;
+            while let Some(&parent) = self.stopped.get(idx) {
+                let n_before = self.stopped.len();
+                for child in children(parent).unwrap_or_default() {
+                    if !self.stopped.contains(&child) {
+                        self.stop_one(child)?;
+                        self.learn(child);
+                    }
+                }
+                if self.stopped.len() == n_before {
+                    idx += 1;
+                }
+            }
+        } else {
+            for (pid, started) in self.below.clone() {
+                if stat(pid).is_some_and(|now| now.started == started) {
+                    self.stop_one(pid)?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Lets all processes go on.
+    pub fn thaw(&mut self) {
+        // Children first: a root that runs may act on their state.
+        for pid in self.stopped.drain(..).rev() {
+            let _ = kill(Pid::from_raw(pid), Signal::SIGCONT);
+        }
+    }
+
+    fn learn(&mut self, pid: i32) {
+        if !self.below.iter().any(|(known, _)| *known == pid)
+            && let Some(now) = stat(pid)
+        {
+            self.below.push((pid, now.started));
+        }
+    }
+
+    fn stop_one(&mut self, pid: i32) -> Result<(), Errno> {
+        match kill(Pid::from_raw(pid), Signal::SIGSTOP) {
+            Ok(()) => {
+                self.stopped.push(pid);
+                Ok(())
+            }
+            Err(Errno::ESRCH) => Ok(()),
+            Err(errno) => {
+                self.thaw();
+                Err(errno)
+            }
+        }
+    }
+}
+
+impl Drop for Freezer {
+    fn drop(&mut self) {
+        self.thaw();
+    }
+}
+
+/// The children of a process's first thread; `None` where the kernel does not list them
+/// (`proc_tid_children(5)`) or the process is gone.
+fn children(pid: i32) -> Option<Vec<i32>> {
+    let text = fs::read_to_string(format!("/proc/{pid}/task/{pid}/children")).ok()?;
+    Some(text.split_ascii_whitespace().filter_map(|word| word.parse().ok()).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use std::process::Command;
+    use std::time::{Duration, Instant};
+
+    use super::*;
+    use crate::identity::Identity;
+    use crate::process::{Process, spawn, tree};
+    use crate::watch::pause;
+
+    fn until(what: &str, done: impl Fn() -> bool) {
+        let since = Instant::now();
+        while !done() {
+            assert!(since.elapsed() < Duration::from_secs(60), "{what}");
+            pause(Duration::from_millis(2));
+        }
+    }
+
+    /// A stand-in for a server: a shell with a child in a session of its own and one in its own.
+    fn stand_in() -> Process {
+        let me = Identity { switch: false, ..Identity::for_servers().unwrap() };
+        let mut command = Command::new("sh");
+        command.args(["-c", "setsid sleep 600 & sleep 601 & wait"]);
+        let process = spawn(command, &me, Signal::SIGKILL).unwrap();
+        until("no children", || tree(process.pid()).len() == 3);
+        process
+    }
+
+    fn is_stopped(pid: i32) -> bool {
+        stat(pid).is_some_and(|s| s.state == 'T')
+    }
+
+    #[test]
+    fn stops_and_continues_a_whole_tree_by_either_way_of_finding_it() {
+        for listed in [true, false] {
+            let process = stand_in();
+            let all = tree(process.pid());
+            let mut freezer = Freezer::new(process.pid());
+            freezer.is_listed &= listed;
+            for _ in 0..3 {
+                freezer.freeze().unwrap();
+                until("not all stopped", || all.iter().all(|&pid| is_stopped(pid)));
+                assert!(freezer.is_frozen());
+                freezer.thaw();
+                until("not all continued", || !all.iter().any(|&pid| is_stopped(pid)));
+            }
+            let mut members: Vec<i32> = freezer.members().iter().map(|m| m.0).collect();
+            members.sort_unstable();
+            let mut sorted = all.clone();
+            sorted.sort_unstable();
+            assert_eq!(members, sorted);
+        }
+    }
+
+    #[test]
+    fn finds_processes_that_came_later() {
+        let me = Identity { switch: false, ..Identity::for_servers().unwrap() };
+        let mut command = Command::new("sh");
+        command.args(["-c", "sleep 600 & trap 'sleep 601 &' USR1; while :; do wait; done"]);
+        let process = spawn(command, &me, Signal::SIGKILL).unwrap();
+        until("no child", || tree(process.pid()).len() == 2);
+        let mut freezer = Freezer::new(process.pid());
+        if !freezer.is_listed {
+            eprintln!("the kernel lists no children: skipped");
+            return;
+        }
+        process.signal(Signal::SIGUSR1).unwrap();
+        until("no second child", || tree(process.pid()).len() == 3);
+        freezer.freeze().unwrap();
+        let all = tree(process.pid());
+        until("not all stopped", || all.iter().all(|&pid| is_stopped(pid)));
+        assert_eq!(freezer.members().len(), 3);
+    }
+
+    #[test]
+    fn a_panic_continues_what_is_stopped() {
+        let process = stand_in();
+        let pid = process.pid();
+        let result = std::thread::spawn(move || {
+            let mut freezer = Freezer::new(pid);
+            freezer.freeze().unwrap();
+            until("not stopped", || is_stopped(pid));
+            panic!("a bug of the test's own");
+        })
+        .join();
+        assert!(result.is_err());
+        until("still stopped", || !tree(pid).into_iter().any(is_stopped));
+    }
+
+    #[test]
+    fn a_tree_that_ended_is_no_error() {
+        let process = stand_in();
+        let mut freezer = Freezer::new(process.pid());
+        drop(process);
+        freezer.freeze().unwrap();
+        freezer.thaw();
+    }
+}

@@ -1,0 +1,206 @@
+//! A process of its own that ends servers when rqps has died while they were stopped.
+//!
+//! The kernel sends a server its death signal when rqps ends, but a process that is stopped acts on
+//! SIGKILL alone, and PostgreSQL gets a gentler signal so that it releases its shared memory. The
+//! watchdog hears of rqps's end by the end of its input, which no way of dying can avoid.
+//!
+//! ```text
+//! hold ROOT SIGNAL PID:STARTED PID:STARTED ...   a tree to end, in place of what was said of ROOT
+//! release ROOT                                   it has ended, or is no longer stopped
+//! ```
+
+use std::collections::BTreeMap;
+use std::io::{self, BufRead, Write as _};
+use std::os::unix::process::CommandExt as _;
+use std::process::{Child, ChildStdin, Command, Stdio};
+use std::str::FromStr as _;
+use std::time::{Duration, Instant};
+
+use nix::sys::signal::{Signal, kill};
+use nix::unistd::Pid;
+
+use crate::freeze::Freezer;
+use crate::process::{descendants, stat};
+use crate::watch::pause;
+
+/// How long a server may take to end by its death signal before all of it is killed.
+const END_WITHIN: Duration = Duration::from_secs(5);
+
+/// The watchdog as rqps sees it. Ends with nothing to do when dropped.
+#[derive(Debug)]
+pub struct Watchdog {
+    child: Child,
+    /// Absent only while it is being dropped.
+    input: Option<ChildStdin>,
+    told: BTreeMap<i32, String>,
+}
+
+impl Watchdog {
+    /// Starts it: `command` is rqps itself with the arguments that make it call [`watch`].
+    ///
+    /// # Errors
+    /// When it cannot be started.
+    pub fn start(mut command: Command) -> io::Result<Self> {
+        // In a group of its own: what a terminal sends to rqps is not for it. Without the streams of
+        // rqps: who waits for their end waits for rqps.
+        command.process_group(0).current_dir("/");
+        command.stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::null());
+        let mut child = command.spawn()?;
+        let input = child.stdin.take();
+        Ok(Self { child, input, told: BTreeMap::new() })
+    }
+
+    /// Makes it answer for a tree; to be called before the tree is stopped, and again when its
+    /// processes have changed. What is known already is not said again.
+    ///
+    /// # Errors
+    /// When the watchdog is gone.
+    pub fn hold(&mut self, freezer: &Freezer, death: Signal) -> io::Result<()> {
+        let mut line = format!("hold {} {}", freezer.root(), death.as_str());
+        for (pid, started) in freezer.members() {
+            line.push_str(&format!(" {pid}:{started}"));
+        }
+        if self.told.get(&freezer.root()) == Some(&line) {
+            return Ok(());
+        }
+        self.say(&line)?;
+        self.told.insert(freezer.root(), line);
+        Ok(())
+    }
+
+    /// Takes a tree off it.
+    ///
+    /// # Errors
+    /// When the watchdog is gone.
+    pub fn release(&mut self, root: i32) -> io::Result<()> {
+        if self.told.remove(&root).is_none() {
+            return Ok(());
+        }
+        self.say(&format!("release {root}"))
+    }
+
+    fn say(&mut self, line: &str) -> io::Result<()> {
+        let gone = || io::Error::other("the watchdog process is gone");
+        let input = self.input.as_mut().ok_or_else(gone)?;
+        // One write: a line is whole or not there.
+        input.write_all(format!("{line}\n").as_bytes())
+    }
+}
+
+impl Drop for Watchdog {
+    fn drop(&mut self) {
+        for root in std::mem::take(&mut self.told).into_keys() {
+            let _ = self.say(&format!("release {root}"));
+        }
+        drop(self.input.take());
+        let _ = self.child.wait();
+    }
+}
+
+/// A tree that is to end with rqps.
+#[derive(Debug, PartialEq, Eq)]
+struct Held {
+    death: Signal,
+    members: Vec<(i32, u64)>,
+}
+
+/// The watchdog process itself: listens until its input ends, then ends what it still holds.
+///
+/// # Errors
+/// When its input cannot be read; what it holds is ended then, too.
+pub fn watch(input: impl BufRead) -> io::Result<()> {
+    let mut held = BTreeMap::new();
+    let mut result = Ok(());
+    for line in input.lines() {
+        match line {
+            Ok(line) => take(&line, &mut held),
+            Err(error) => {
+                result = Err(error);
+                break;
+            }
+        }
+    }
+    end_all(&held);
+    result
+}
+
+/// Acts on a line. One that makes no sense is the torn last one of an rqps that died: passed over.
+fn take(line: &str, held: &mut BTreeMap<i32, Held>) {
+    let mut words = line.split(' ');
+    let (verb, root) = (words.next(), words.next().and_then(|word| word.parse::<i32>().ok()));
+    match (verb, root) {
+        (Some("release"), Some(root)) => {
+            held.remove(&root);
+        }
+        (Some("hold"), Some(root)) => {
+            let Some(death) = words.next().and_then(|word| Signal::from_str(word).ok()) else {
+                return;
+            };
+            let member = |word: &str| {
+                let (pid, started) = word.split_once(':')?;
+                Some((pid.parse().ok()?, started.parse().ok()?))
+            };
+            held.insert(root, Held { death, members: words.filter_map(member).collect() });
+        }
+        _ => {}
+    }
+}
+
+/// Lets every tree go on and end by its own signal, and kills what is left of it after a while.
+fn end_all(held: &BTreeMap<i32, Held>) {
+    let mut all: Vec<(i32, u64)> = Vec::new();
+    for (&root, tree) in held {
+        // Nobody is to be taken for somebody else who has the same id by now.
+        let mut members: Vec<(i32, u64)> =
+            tree.members.iter().copied().filter(|m| is_there(*m)).collect();
+        if members.iter().any(|(pid, _)| *pid == root) {
+            members.extend(descendants(root));
+            let _ = kill(Pid::from_raw(root), tree.death);
+        }
+        for (pid, _) in &members {
+            let _ = kill(Pid::from_raw(*pid), Signal::SIGCONT);
+        }
+        all.extend(members);
+    }
+    let since = Instant::now();
+    while all.iter().any(|m| is_there(*m)) {
+        if since.elapsed() > END_WITHIN {
+            for member in all.iter().filter(|m| is_there(**m)) {
+                let _ = kill(Pid::from_raw(member.0), Signal::SIGKILL);
+            }
+            return;
+        }
+        pause(Duration::from_millis(10));
+    }
+}
+
+/// Whether this very process is there and has not ended.
+fn is_there((pid, started): (i32, u64)) -> bool {
+    stat(pid).is_some_and(|now| now.started == started && !matches!(now.state, 'Z' | 'X'))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lines_by_hand() {
+        let mut held = BTreeMap::new();
+        for line in ["hold 7 SIGQUIT 7:100 9:120", "hold 8 SIGKILL", "nonsense", "hold 9", ""] {
+            take(line, &mut held);
+        }
+        assert_eq!(held.keys().copied().collect::<Vec<_>>(), [7, 8]);
+        assert_eq!(held[&7], Held { death: Signal::SIGQUIT, members: vec![(7, 100), (9, 120)] });
+        take("release 7", &mut held);
+        assert_eq!(held.len(), 1);
+    }
+
+    #[test]
+    fn another_process_with_the_same_id_is_left_alone() {
+        let me = i32::try_from(std::process::id()).unwrap();
+        let started = stat(me).unwrap().started;
+        assert!(is_there((me, started)) && !is_there((me, started + 1)));
+        // Had it taken this process for a held one, the test would end here.
+        watch(format!("hold {me} SIGKILL {me}:{}\n", started + 1).as_bytes()).unwrap();
+    }
+}

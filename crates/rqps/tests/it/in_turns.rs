@@ -1,0 +1,249 @@
+//! Interleaved runs: on the null client, and on real servers that are broken off while some of them
+//! are stopped.
+
+use std::fs;
+use std::time::{Duration, Instant};
+
+use nix::sys::signal::{Signal, kill};
+use nix::unistd::Pid;
+use serde_json::Value;
+
+use crate::bench::{Bench, Running, assert_complete, for_each_server, marked, slices};
+use crate::null_client::assert_follows_schema;
+
+/// Three systems in turns; each step is measured for 160 ms on each.
+const NULL: &str = r#"
+name = "turns"
+base = "null"
+[[system]]
+dbms = "null"
+[[system]]
+dbms = "null"
+label = "again"
+[[system]]
+dbms = "null"
+label = "third"
+[[suite]]
+rows = 1000
+clients = [1, 2]
+steps = ["point-query", "update-index", "insert"]
+seconds = { read = 0.08, write = 0.08, insert = 0.08, warm_up = 0.002, fixed_at_most = 0.02 }
+[schedule]
+slice = "20ms"
+slices = 2
+seed = 7
+"#;
+
+#[test]
+fn systems_take_turns() {
+    let bench = Bench::new();
+    bench.write("plan.toml", NULL);
+    let said = bench.run(&["run", "plan.toml"]);
+    assert_eq!(said.code(), 0, "{}", said.stderr);
+    let run = bench.latest();
+    assert_complete(&run, 8);
+    assert_eq!(run["schedule"]["mode"], "interleaved");
+    for step in run["steps"].as_array().unwrap() {
+        let name = step["info"]["name"].as_str().unwrap();
+        // All systems do the same events in the same blocks.
+        if step["info"]["kind"] == "warm-up" || step["info"]["kind"] == "load" {
+            continue;
+        }
+        for system in 0..3 {
+            assert_eq!(slices(step, 0), slices(step, system), "{name}");
+            for block in step["systems"][system]["slices"].as_array().unwrap() {
+                assert_eq!(block["n_rounds"], 1, "{name}");
+                let ns = block["duration_ns"].as_u64().unwrap();
+                let n = block["n_operations"].as_u64().unwrap();
+                assert!(ns >= 20_000_000 && n > 0, "{name}: {n} in {ns} ns");
+                // Time and CPU of the turns alone: what lies between them is left out.
+                let wall_ns = block["usage"]["wall_ns"].as_u64().unwrap();
+                assert!(wall_ns >= ns, "{name}: {ns} in {wall_ns} ns");
+                let windows = block["windows"]["counts"].as_array().unwrap();
+                assert_eq!(windows.len(), 1, "{name}");
+            }
+        }
+    }
+    assert!(said.stdout.contains("again"), "{}", said.stdout);
+    let text = bench.output(&["report"]);
+    assert!(text.contains("The systems took turns of 20 ms"), "{text}");
+    assert_follows_schema(&bench.json(&["report", "--format", "json"]));
+    bench.output(&["report", "--format", "html", "-o", "page.html"]);
+    let page = fs::read_to_string(bench.path("page.html")).unwrap();
+    assert!(page.contains("interleaved: all systems up, turns of 20 ms in random order"));
+    // The same plan one system after the other.
+    let said = bench.run(&["run", "plan.toml", "--schedule", "sequential", "--no-html"]);
+    assert_eq!(said.code(), 0, "{}", said.stderr);
+    assert_complete(&bench.latest(), 2);
+}
+
+#[test]
+fn an_interrupted_run_in_turns_goes_on_where_it_was() {
+    let bench = Bench::new();
+    bench.write("plan.toml", &NULL.replace("0.08", "0.5"));
+    let mut running = bench.spawn(&["run", "plan.toml"]);
+    let id = running.run_id();
+    running.await_line("queries/s");
+    running.signal(Signal::SIGINT);
+    let said = running.finish();
+    assert_eq!(said.code(), 130, "{}", said.stderr);
+    let before = stored(&bench.latest());
+    let said = bench.run(&["run", "plan.toml", "--no-html"]);
+    assert_eq!(said.code(), 0, "{}", said.stderr);
+    assert!(said.stderr.contains(&format!("run {id} goes on: ")), "{}", said.stderr);
+    let run = bench.latest();
+    assert_complete(&run, 8);
+    let after = stored(&run);
+    assert!(!before.is_empty() && before.iter().all(|s| after.contains(s)), "a block was lost");
+    assert!(!marked(&run, "resumed").is_empty());
+}
+
+#[test]
+fn caches_that_do_not_fit_together_are_refused() {
+    let bench = Bench::new();
+    let huge = "options = { shared_buffers = \"100TB\" }\n";
+    let system = |label: &str| {
+        format!("[[system]]\nlabel = {label:?}\ndbms = \"postgres\"\nversion = \"11.22\"\n{huge}")
+    };
+    bench.write("plan.toml", &format!("{}{}", system("a"), system("b")));
+    let said = bench.run(&["run", "plan.toml"]);
+    assert_eq!(said.code(), 2, "{}", said.stderr);
+    for words in [
+        "do not fit into memory together",
+        "a 104857600 MB, b 104857600 MB",
+        "mode = \"sequential\"",
+    ] {
+        assert!(said.stderr.contains(words), "no {words:?} in {}", said.stderr);
+    }
+    assert_eq!(bench.json(&["runs", "list", "--json"]), serde_json::json!([]));
+}
+
+/// All slices and blocks that are stored.
+fn stored(run: &Value) -> Vec<Value> {
+    let steps = run["steps"].as_array().unwrap().iter();
+    steps
+        .flat_map(|step| step["systems"].as_array().unwrap())
+        .flat_map(|system| system["slices"].as_array().unwrap())
+        .cloned()
+        .collect()
+}
+
+fn plan(dbms: &str, version: &str) -> String {
+    let system = |label: &str| {
+        format!("[[system]]\nlabel = {label:?}\ndbms = {dbms:?}\nversion = {version:?}\n")
+    };
+    format!(
+        "name = 'turns'\n{}{}[[suite]]\nrows = 20_000\nclients = [2]\n\
+         steps = ['point-query', 'scan', 'update-index']\n\
+         [suite.seconds]\nread = 1.2\nwrite = 1.2\nwarm_up = 0.1\nfixed_at_most = 0.2\n\
+         [schedule]\nmode = 'interleaved'\nslices = 2\n",
+        system("a"),
+        system("b")
+    )
+}
+
+/// The state letter of a process; `None` when it is gone.
+fn state(pid: i32) -> Option<char> {
+    let text = fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
+    text.rsplit_once(") ")?.1.chars().next()
+}
+
+/// Waits until one of the run's processes is stopped, and gives it.
+fn stopped(id: &str) -> i32 {
+    let since = Instant::now();
+    loop {
+        let all = Bench::processes_of(id);
+        if let Some(pid) = all.iter().find(|&&pid| state(pid) == Some('T')) {
+            return *pid;
+        }
+        assert!(since.elapsed() < Duration::from_secs(120), "none of {all:?} was ever stopped");
+    }
+}
+
+/// Starts the run, or goes on with it, and waits for a turn of its next step.
+fn in_a_turn(bench: &Bench) -> (Running, String, i32) {
+    let mut running = bench.spawn(&["run", "plan.toml"]);
+    let id = running.run_id();
+    let pid = stopped(&id);
+    (running, id, pid)
+}
+
+#[test]
+fn whatever_ends_a_run_nothing_stays_stopped_or_running() {
+    for_each_server(|dbms, version| {
+        let bench = Bench::new();
+        bench.write("plan.toml", &plan(dbms, version));
+        // By the user.
+        let (running, id, _) = in_a_turn(&bench);
+        running.signal(Signal::SIGINT);
+        let said = running.finish();
+        assert_eq!(said.code(), 130, "{}", said.stderr);
+        bench.assert_tidy(&id);
+        // By the death of rqps, which leaves the data for the next attempt.
+        let (running, _, _) = in_a_turn(&bench);
+        running.signal(Signal::SIGKILL);
+        assert_eq!(running.finish().code(), 128 + 9);
+        Bench::await_no_process(&id);
+        // By the death of a server that is stopped while others run.
+        let (mut running, _, pid) = in_a_turn(&bench);
+        running.await_line("queries/s");
+        let _ = stopped(&id);
+        kill(Pid::from_raw(server_of(pid, &id)), Signal::SIGKILL).unwrap();
+        let said = running.finish();
+        assert_eq!(said.code(), 2, "{}", said.stderr);
+        assert!(
+            said.stderr.contains("died (it was killed by signal 9 (SIGKILL))"),
+            "{}",
+            said.stderr
+        );
+        Bench::await_no_process(&id);
+        bench.assert_tidy(&id);
+        let before = stored(&bench.latest());
+        // And then it goes on to its end.
+        let said = bench.run(&["run", "plan.toml"]);
+        assert_eq!(said.code(), 0, "{}", said.stderr);
+        let run = bench.latest();
+        assert_complete(&run, 8);
+        let after = stored(&run);
+        assert!(!before.is_empty() && before.iter().all(|s| after.contains(s)), "a block was lost");
+        assert_figures(&run);
+        assert_follows_schema(&bench.json(&["report", "--format", "json"]));
+        bench.assert_tidy(&id);
+    });
+}
+
+/// The first process of the server that `pid` belongs to: the one whose parent is not of the run.
+fn server_of(mut pid: i32, id: &str) -> i32 {
+    let all = Bench::processes_of(id);
+    loop {
+        let text = fs::read_to_string(format!("/proc/{pid}/stat")).unwrap();
+        let parent = text.rsplit_once(") ").unwrap().1.split(' ').nth(1).unwrap();
+        let parent: i32 = parent.parse().unwrap();
+        if !all.contains(&parent) {
+            return pid;
+        }
+        pid = parent;
+    }
+}
+
+/// Every block of every system did something and used CPU of its own server, and no more of it than
+/// the CPUs could give in its turns.
+fn assert_figures(run: &Value) {
+    for step in run["steps"].as_array().unwrap() {
+        for system in step["systems"].as_array().unwrap() {
+            for block in system["slices"].as_array().unwrap() {
+                let name = &step["info"]["name"];
+                let number = |value: &Value| value.as_u64().unwrap();
+                assert!(number(&block["n_operations"]) > 0, "{name}");
+                let server = number(&block["usage"]["server"]["cpu_total_ns"]);
+                let wall = number(&block["usage"]["wall_ns"]);
+                let host = wall * number(&block["usage"]["host"]["n_cpus"]);
+                // Clocks of the scheduler and of the turns' ends differ by some milliseconds.
+                assert!(
+                    server > 0 && server < host * 11 / 10 + 50_000_000,
+                    "{name}: {server} of {host}"
+                );
+            }
+        }
+    }
+}
