@@ -2,11 +2,13 @@
 
 pub mod catalogue;
 mod certificate;
+pub mod debian;
 pub mod disk;
 pub mod dsn;
 pub mod error;
 pub mod facts;
 pub mod fetch;
+mod hash;
 pub mod identity;
 pub mod installed;
 pub mod instance;
@@ -15,6 +17,7 @@ mod lock;
 pub mod log_text;
 mod maven;
 mod mysql;
+mod patchelf;
 pub mod places;
 mod postgres;
 pub mod process;

@@ -42,11 +42,18 @@ fn base_command(instance: &Instance) -> Command {
         .stdin(Stdio::null())
         // Must come first: mysqld looks for it there only.
         .arg(format!("--defaults-file={}", config_path(instance).display()))
-        .arg(format!("--basedir={}", setup.installed.prefix.display()))
+        .arg(format!("--basedir={}", setup.installed.basedir.display()))
         .arg(format!("--datadir={}", instance.data_dir().display()))
         .arg(format!("--tmpdir={}", setup.dir.join("tmp").display()))
         .arg(format!("--lc-messages-dir={share}"))
         .arg(format!("--character-sets-dir={share}/charsets"));
+    if let Some(plugins) = &setup.installed.plugin_dir {
+        command.arg(format!("--plugin-dir={}", plugins.display()));
+    }
+    if setup.installed.dbms == Dbms::Mysql && setup.installed.version.at_least(&[5, 7]) {
+        // Distributions compile in a directory that must exist.
+        command.arg(format!("--secure-file-priv={}", setup.dir.join("tmp").display()));
+    }
     if let Some(path) = setup.installed.library_path() {
         command.env("LD_LIBRARY_PATH", path);
     }
