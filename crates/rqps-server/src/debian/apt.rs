@@ -229,7 +229,8 @@ impl Apt {
     ) -> Result<String, Error> {
         let mut command = tool::command(program);
         command.args(arguments).env("LC_ALL", "C").env("APT_CONFIG", self.root.join("apt.conf"));
-        command.current_dir(self.root.join("archives"));
+        // Not where the packages are: apt does not list those that it sees.
+        command.current_dir(&self.root);
         self.run(program, command, watch, &mut |_| {})
     }
 
