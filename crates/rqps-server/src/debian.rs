@@ -75,7 +75,9 @@ pub(crate) struct Package {
 const NOT_NEEDED: &[&str] = &[
     "adduser",
     "debconf",
+    "dpkg",
     "init-system-helpers",
+    "libc-gconv-modules-extra",
     "libjson-perl",
     "locales",
     "locales-all",
@@ -85,14 +87,16 @@ const NOT_NEEDED: &[&str] = &[
     "perl-base",
     "postgresql-client-common",
     "postgresql-common",
+    "readline-common",
     "sensible-utils",
     "ssl-cert",
+    "tar",
     "tzdata",
     "ucf",
 ];
 
 /// The C library and what must match it: the host's own, with [`Glibc::Host`].
-const HOST_GLIBC: &[&str] = &["libc6", "libgcc-s1", "libstdc++6", "libcrypt1"];
+const HOST_GLIBC: &[&str] = &["libc6", "libgcc-s1", "libgcc1", "libstdc++6", "libcrypt1"];
 
 impl Debian {
     /// What identifies it in lists and in the cache.
@@ -139,6 +143,7 @@ pub(crate) fn fill(
     let apt = Apt::open(entry, &source.suite, cache, watch)?;
     let wanted = resolve(&apt, entry, source, watch)?;
     let files = apt.download(&wanted, watch)?;
+    apt.tidy();
     // The catalogue's size is rounded and may be a little short; a bomb is far larger.
     let mut limits = Limits { bytes: unpacked * 2 + 100_000_000, entries: 100_000 };
     let name = entry.name();
@@ -169,7 +174,8 @@ fn resolve(
     source: &Debian,
     watch: &mut Watch<'_>,
 ) -> Result<Vec<(String, String)>, Error> {
-    let known = apt.versions(&source.packages, watch)?;
+    let names: Vec<String> = source.packages.iter().chain(&source.needs).cloned().collect();
+    let known = apt.versions(&names, watch)?;
     let of = |package: &str| versions_of(&known, package);
     let main = source.main();
     let Some(version) = of(main).into_iter().find(|v| upstream(v).as_ref() == Some(&entry.version))
@@ -189,8 +195,12 @@ fn resolve(
         })?;
         wanted.push((package.clone(), (*found).to_owned()));
     }
-    let roots: Vec<String> =
-        std::iter::once(format!("{main}={version}")).chain(source.needs.iter().cloned()).collect();
+    let mut roots = vec![format!("{main}={version}")];
+    for package in &source.needs {
+        // The newest by name: of itself, apt takes from experimental only what it is told to.
+        let version = of(package).first().map_or(String::new(), |version| format!("={version}"));
+        roots.push(format!("{package}{version}"));
+    }
     let mut assumed: BTreeSet<&str> = NOT_NEEDED.iter().copied().collect();
     if source.glibc == Glibc::Host {
         assumed.extend(HOST_GLIBC);

@@ -174,6 +174,13 @@ impl Apt {
         }
     }
 
+    /// Removes what apt can compute again: 70 MB.
+    pub(super) fn tidy(&self) {
+        for name in ["pkgcache.bin", "srcpkgcache.bin"] {
+            let _ = fs::remove_file(self.root.join("cache").join(name));
+        }
+    }
+
     /// An error of this source.
     pub(super) fn failed(&self, detail: &str) -> Error {
         Error::Debian {
