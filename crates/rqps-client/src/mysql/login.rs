@@ -9,7 +9,8 @@ use crate::buffer::io_error;
 use crate::transport::{Deadline, Transport};
 use crate::wire::mysql::auth::{Exchange, Step};
 use crate::wire::mysql::handshake::{
-    Greeting, LATIN1, Login, UTF8MB3, UTF8MB4, negotiate, parse_greeting, push_login, push_ssl_request,
+    Greeting, LATIN1, Login, UTF8MB3, UTF8MB4, negotiate, parse_greeting, push_login,
+    push_ssl_request,
 };
 use crate::wire::mysql::packet::{begin, seal};
 use crate::wire::mysql::rsa::SEED;
