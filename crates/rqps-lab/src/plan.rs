@@ -10,6 +10,8 @@ use rqps_model::{Label, Placement, Schedule, SystemSpec};
 use rqps_server::Catalogue;
 use rqps_workload::{Form, Size, SuiteArgs, SuiteError};
 
+#[cfg(test)]
+mod examples;
 mod file;
 mod schedule;
 mod system;

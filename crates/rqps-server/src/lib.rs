@@ -2,12 +2,14 @@
 
 pub mod catalogue;
 mod certificate;
+pub mod debian;
 pub mod disk;
 pub mod dsn;
 pub mod error;
 pub mod facts;
 pub mod fetch;
 pub mod freeze;
+mod hash;
 pub mod identity;
 pub mod installed;
 pub mod instance;
@@ -16,6 +18,7 @@ mod lock;
 pub mod log_text;
 mod maven;
 mod mysql;
+mod patchelf;
 pub mod places;
 mod postgres;
 pub mod process;

@@ -42,11 +42,18 @@ fn base_command(instance: &Instance) -> Command {
         .stdin(Stdio::null())
         // Must come first: mysqld looks for it there only.
         .arg(format!("--defaults-file={}", config_path(instance).display()))
-        .arg(format!("--basedir={}", setup.installed.prefix.display()))
+        .arg(format!("--basedir={}", setup.installed.basedir.display()))
         .arg(format!("--datadir={}", instance.data_dir().display()))
         .arg(format!("--tmpdir={}", setup.dir.join("tmp").display()))
         .arg(format!("--lc-messages-dir={share}"))
         .arg(format!("--character-sets-dir={share}/charsets"));
+    if let Some(plugins) = &setup.installed.plugin_dir {
+        command.arg(format!("--plugin-dir={}", plugins.display()));
+    }
+    if setup.installed.dbms == Dbms::Mysql && setup.installed.version.at_least(&[5, 7]) {
+        // Distributions compile in a directory that must exist.
+        command.arg(format!("--secure-file-priv={}", setup.dir.join("tmp").display()));
+    }
     if let Some(path) = setup.installed.library_path() {
         command.env("LD_LIBRARY_PATH", path);
     }
@@ -68,13 +75,14 @@ pub(crate) fn start_command(instance: &Instance, port: u16) -> Command {
         let tls = dir.join("tls");
         for (option, file) in [("ssl-ca", CERTIFICATE), ("ssl-cert", CERTIFICATE), ("ssl-key", KEY)]
         {
-            command.arg(format!("--{option}={}", tls.join(file).display()));
+            // A build without TLS knows none of them; that it offers none is said by the caller.
+            command.arg(format!("--loose-{option}={}", tls.join(file).display()));
         }
     } else if setup.installed.dbms == Dbms::Mysql && setup.installed.version.at_least(&[8, 0, 16]) {
         // --skip-ssl is deprecated from 8.0.26 on; an empty list of versions offers no TLS.
         command.arg("--tls-version=");
     } else {
-        command.arg("--skip-ssl");
+        command.arg("--loose-skip-ssl");
     }
     command
 }

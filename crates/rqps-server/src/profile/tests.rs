@@ -21,18 +21,23 @@ fn small(dbms: Dbms, version: &str, options: &[(&str, &str)]) -> Rendered {
 #[test]
 fn small_is_as_it_should_be_for_each_version() {
     for (dbms, version) in [
+        (Dbms::Mysql, "5.5.9"),
         (Dbms::Mysql, "5.5.34"),
         (Dbms::Mysql, "5.6.14"),
         (Dbms::Mysql, "8.0.33"),
         (Dbms::Mysql, "9.7.4"),
         (Dbms::Mariadb, "10.1.23"),
         (Dbms::Mariadb, "10.2.11"),
+        (Dbms::Mariadb, "10.5.23"),
         (Dbms::Mariadb, "10.11.5"),
         (Dbms::Mariadb, "11.4.5"),
+        (Dbms::Mariadb, "11.8.9"),
         (Dbms::Postgres, "9.6.24"),
         (Dbms::Postgres, "11.22"),
+        (Dbms::Postgres, "13.23"),
         (Dbms::Postgres, "17.4"),
         (Dbms::Postgres, "18.0"),
+        (Dbms::Postgres, "19rc1"),
     ] {
         let rendered = small(dbms, version, &[]);
         let initdb = rendered.initdb_arguments.join(" ");

@@ -1,0 +1,61 @@
+//! Versions as Debian writes them, and what a suite that has moved on says.
+
+use super::*;
+
+#[test]
+fn upstream_versions() {
+    for (debian, version) in [
+        ("1:10.11.19-0+deb12u1", "10.11.19"),
+        ("1:11.8.9+ds-4", "11.8.9"),
+        ("9.7.4-2", "9.7.4"),
+        ("19~rc1-1", "19rc1"),
+        ("13.23-0+deb11u4", "13.23"),
+    ] {
+        assert_eq!(upstream(debian).unwrap().to_string(), version);
+    }
+    assert_eq!(upstream("sid"), None);
+}
+
+#[test]
+fn a_suite_that_has_moved_on_says_what_it_has() {
+    let catalogue = crate::Catalogue::builtin().unwrap();
+    let version = "9.7.4".parse().unwrap();
+    let entry = catalogue.find(rqps_model::Dbms::Mysql, &version, None).unwrap();
+    let Some(crate::Source::Debian(source)) = entry.sources.first() else {
+        panic!("{:?}", entry.sources);
+    };
+    let error = gone(entry, source, &["9.7.6-1", "9.7.5-1"]).to_string();
+    expect_test::expect!["mysql-9.7.4: Debian sid rolls, and what it has of mysql-server-core now is 9.7.6-1 and 9.7.5-1; a server under another version's name would make results wrong: take another version or build of mysql (see `rqps servers list`); or, to measure what the suite has, write an entry with that version and the same source into a catalogue of your own"].assert_eq(&error);
+    assert!(gone(entry, source, &[]).to_string().contains("is no such package"));
+}
+
+#[test]
+fn libraries_of_a_prefix_are_found_unless_its_programs_know_them() {
+    let prefix = tempfile::tempdir().unwrap();
+    assert_eq!(library_dirs(prefix.path()), Vec::<PathBuf>::new());
+    let dir = prefix.path().join("usr/lib/x86_64-linux-gnu");
+    fs::create_dir_all(&dir).unwrap();
+    fs::create_dir_all(prefix.path().join("lib/x86_64-linux-gnu")).unwrap();
+    fs::write(dir.join("libaio.so.1"), b"elf").unwrap();
+    assert_eq!(library_dirs(prefix.path()), [dir.clone()]);
+    fs::write(dir.join("ld-linux-x86-64.so.2"), b"elf").unwrap();
+    assert_eq!(library_dirs(prefix.path()), Vec::<PathBuf>::new());
+}
+
+#[test]
+fn names_that_are_no_packages_are_refused() {
+    let mut source = Debian {
+        suite: "sid".to_owned(),
+        packages: vec!["mysql-server-core".to_owned()],
+        needs: Vec::new(),
+        without: vec!["libstdc++6".to_owned()],
+        glibc: Glibc::Own,
+        layout: "x".to_owned(),
+        download_bytes: 1,
+    };
+    assert_eq!(source.flaw(), None);
+    source.needs = vec!["-o Dir=/".to_owned()];
+    assert!(source.flaw().unwrap().contains("no name of Debian's"));
+    source.packages.clear();
+    assert_eq!(source.flaw().unwrap(), "no packages");
+}
