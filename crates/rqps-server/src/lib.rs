@@ -2,8 +2,11 @@
 
 pub mod catalogue;
 mod certificate;
+pub mod compression;
 pub mod disk;
 pub mod dsn;
+pub mod durability;
+pub mod engine;
 pub mod error;
 pub mod facts;
 pub mod fetch;
@@ -13,6 +16,7 @@ pub mod instance;
 mod library;
 mod lock;
 pub mod log_text;
+pub mod lsm;
 mod maven;
 mod mysql;
 pub mod places;

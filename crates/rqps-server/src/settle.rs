@@ -6,6 +6,7 @@
 
 mod mysql;
 mod postgres;
+mod rocksdb;
 
 use std::fmt;
 use std::fs::File;
@@ -17,7 +18,7 @@ use rqps_client::Connection;
 use rqps_model::{Dbms, Version};
 
 use crate::watch::{Progress, Watch};
-use crate::{Error, facts};
+use crate::{Error, facts, lsm};
 
 /// The server to bring to rest.
 #[derive(Debug, Clone, Copy)]
@@ -94,7 +95,14 @@ pub fn settle(
     let tables = facts::tables(target.dbms, connection)?;
     let debts = match target.dbms {
         Dbms::Mysql | Dbms::Mariadb => {
-            mysql::settle(target, connection, (&tables, ceiling(rows)), watch, &mut settled.detail)?
+            let (limit, detail) = (ceiling(rows), &mut settled.detail);
+            // First, so that the statistics below are those of the settled tree.
+            let mut debts = match lsm::has_tables(connection)? {
+                true => rocksdb::settle(connection, limit, watch, detail)?,
+                false => Vec::new(),
+            };
+            debts.extend(mysql::settle(target, connection, (&tables, limit), watch, detail)?);
+            debts
         }
         Dbms::Postgres => postgres::settle(target, connection, (&tables, ceiling(rows)), watch)?,
         Dbms::Null => Vec::new(),

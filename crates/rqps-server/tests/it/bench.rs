@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
 
-use rqps_model::{Dbms, Transport};
+use rqps_model::{Dbms, Engine, Transport};
 use rqps_server::profile::render;
 use rqps_server::{
     Catalogue, Config, Identity, Installed, Instance, Places, Setup, Sizing, Watch, Wishes, fetch,
@@ -53,9 +53,9 @@ impl Bench {
         options: &[(&str, &str)],
     ) -> Setup {
         let options = options.iter().map(|(k, v)| ((*k).to_owned(), (*v).to_owned())).collect();
-        let config = Config { base: "small".to_owned(), options };
+        let config = Config { options, ..Config::of("small", Engine::Innodb) };
         // Small on purpose: several of them run at once.
-        let sizing = Sizing { memory_bytes: 2 << 30, systems_up: 4 };
+        let sizing = Sizing { memory_bytes: 2 << 30, systems_up: 4, data_bytes: None };
         let config = render(installed.dbms, &installed.version, &config, sizing).unwrap();
         Setup {
             installed,
