@@ -1,7 +1,7 @@
 //! Where a system's files come from: fetched, found in a directory, or not needed at all.
 
 use anyhow::{Context as _, Result, bail};
-use rqps_model::{SystemSource, SystemSpec, Version};
+use rqps_model::{Engine, SystemSource, SystemSpec, Version};
 use rqps_server::{
     Config, Dsn, Identity, Installed, Places, Progress, Sizing, Watch, Wishes, fetch, places,
     profile,
@@ -50,7 +50,7 @@ impl Installation {
                 let catalogue = &context.catalogue;
                 let entry = catalogue.find(spec.dbms, version, build.as_deref())?;
                 // What is wrong with the configuration is said before anything is fetched.
-                render_config(spec, &entry.version, &places)?;
+                render_config(plan, spec, &entry.version, &places)?;
                 fetch::ensure(catalogue, entry, &places.cache, &mut watch)?
             }
             SystemSource::Basedir { path } => {
@@ -68,6 +68,10 @@ impl Installation {
                 bail!("{} is not installed by rqps", spec.label)
             }
         };
+        if spec.engine == Engine::Rocksdb {
+            installed
+                .require_engine(spec.engine, &context.catalogue.selectors_with(spec.engine))?;
+        }
         Ok(Self::Local(installed, identity, places))
     }
 }
@@ -114,14 +118,26 @@ pub fn fetch_only(
     }
 }
 
-/// The configuration of a system for this host.
+/// What the plan asks of a system's configuration.
+pub(crate) fn config_of(spec: &SystemSpec) -> Config {
+    Config {
+        base: spec.config.clone(),
+        options: spec.options.clone(),
+        engine: spec.engine,
+        durability: spec.variant.durability,
+        compression: spec.variant.compression,
+    }
+}
+
+/// The configuration of a system for this host and the plan's largest tables.
 pub(crate) fn render_config(
+    plan: &Plan,
     spec: &SystemSpec,
     version: &Version,
     places: &Places,
 ) -> Result<profile::Rendered> {
     let host = rqps_sample::host_info(&places.data).context("read the size of memory")?;
-    let config = Config { base: spec.config.clone(), options: spec.options.clone() };
-    let sizing = Sizing { memory_bytes: host.memory_bytes, systems_up: 1 };
-    Ok(profile::render(spec.dbms, version, &config, sizing)?)
+    let data_bytes = plan.suites.iter().map(|suite| suite.args.data_bytes()).max();
+    let sizing = Sizing { memory_bytes: host.memory_bytes, systems_up: 1, data_bytes };
+    Ok(profile::render(spec.dbms, version, &config_of(spec), sizing)?)
 }

@@ -11,6 +11,7 @@ use rqps_server::Catalogue;
 use rqps_workload::{Form, Size, SuiteArgs, SuiteError};
 
 mod file;
+mod label;
 mod system;
 
 pub use file::{OptionValue, PlanFile, ScheduleFile, SecondsFile, SuiteFile, SystemFile};
@@ -106,21 +107,22 @@ impl PlanFile {
             return Err(refuse("no [[system]]".into(), "name at least one system"));
         }
         let mut systems = Vec::new();
-        let mut dsns = BTreeMap::new();
+        let mut passwords = Vec::new();
         for (idx, system) in self.system.iter().enumerate() {
             let (spec, dsn) = system
                 .resolve(catalogue)
                 .map_err(|(what, remedy)| refuse(format!("system {}: {what}", idx + 1), &remedy))?;
-            if let Some(dsn) = dsn {
-                dsns.insert(spec.label.clone(), dsn);
-            }
+            passwords.push(dsn);
             systems.push(spec);
         }
+        label::tell_apart(&mut systems, |idx| self.system[idx].label.is_none());
+        let labels = systems.iter().map(|system| system.label.clone());
+        let dsns = labels.zip(passwords).filter_map(|(label, dsn)| Some((label, dsn?))).collect();
         let mut seen = BTreeSet::new();
         for system in &systems {
             if !seen.insert(&system.label) {
                 let what = format!("two systems have the label {:?}", system.label.as_str());
-                return Err(refuse(what, "give each a `label` of its own"));
+                return Err(refuse(what, "give each a `label` of its own, or options that differ"));
             }
         }
         let base = match &self.base {

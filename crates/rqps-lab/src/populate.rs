@@ -120,7 +120,7 @@ pub(crate) fn check_rows(connection: &mut dyn Connection, spec: &LoadSpec) -> Re
 #[cfg(test)]
 mod tests {
     use rqps_client::NullConnection;
-    use rqps_model::{Dbms, Engine};
+    use rqps_model::{Compression, Dbms, Engine};
     use rqps_workload::Distribution;
 
     use super::*;
@@ -129,6 +129,7 @@ mod tests {
         let spec = LoadSpec {
             dbms: Dbms::Null,
             engine: Engine::Innodb,
+            compression: Compression::None,
             tables: 2,
             rows: 10,
             secondary: false,
