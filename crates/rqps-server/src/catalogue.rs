@@ -253,7 +253,7 @@ mod tests {
     fn a_short_version_is_the_newest_of_its_kind() {
         assert_eq!(find(Dbms::Mysql, "8.0").unwrap(), "mysql-8.0.33");
         assert_eq!(find(Dbms::Postgres, "17").unwrap(), "postgres-17.11");
-        assert_eq!(find(Dbms::Mariadb, "10").unwrap(), "mariadb-10.11.5");
+        assert_eq!(find(Dbms::Mariadb, "10").unwrap(), "mariadb-10.11.19");
     }
 
     #[test]

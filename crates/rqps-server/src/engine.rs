@@ -8,22 +8,11 @@ use crate::{Error, Installed};
 /// MyRocks: the file of the plugin, in MariaDB and Percona Server alike.
 pub(crate) const ROCKSDB_PLUGIN: &str = "ha_rocksdb.so";
 
-/// Where plugins lie below a prefix.
-const PLUGIN_DIRS: &[&str] = &[
-    "lib/plugin",
-    "lib64/plugin",
-    "lib/mysql/plugin",
-    "lib64/mysql/plugin",
-    "usr/lib/mysql/plugin",
-    "usr/lib64/mysql/plugin",
-];
+/// Where plugins lie in the trees of their makers; `Installed::plugin_dir` has the distributions'.
+const PLUGIN_DIRS: &[&str] =
+    &["lib/plugin", "lib64/plugin", "lib/mysql/plugin", "lib64/mysql/plugin"];
 
 impl Installed {
-    /// The directory of its plugins, when it has one.
-    pub(crate) fn plugin_dir(&self) -> Option<std::path::PathBuf> {
-        PLUGIN_DIRS.iter().map(|dir| self.prefix.join(dir)).find(|dir| dir.is_dir())
-    }
-
     /// Whether it has the files for an engine.
     #[must_use]
     pub fn has_engine(&self, engine: Engine) -> bool {
@@ -31,8 +20,9 @@ impl Installed {
             Engine::Innodb => self.dbms.is_mysql_family(),
             Engine::Heap => self.dbms == Dbms::Postgres,
             Engine::Rocksdb => {
-                let plugin = self.plugin_dir().map(|dir| dir.join(ROCKSDB_PLUGIN));
-                self.dbms.is_mysql_family() && plugin.is_some_and(|path| path.is_file())
+                let own = PLUGIN_DIRS.iter().map(|dir| self.prefix.join(dir));
+                let mut dirs = self.plugin_dir.iter().cloned().chain(own);
+                self.dbms.is_mysql_family() && dirs.any(|dir| dir.join(ROCKSDB_PLUGIN).is_file())
             }
         }
     }
@@ -110,8 +100,11 @@ mod tests {
             dbms,
             version: "10.11.19".parse().unwrap(),
             prefix: prefix.to_owned(),
-            program: prefix.join("usr/sbin/mariadbd"),
-            share: prefix.join("usr/share/mysql"),
+            program: prefix.join("sbin/mariadbd"),
+            basedir: prefix.to_owned(),
+            plugin_dir: None,
+            engines: Vec::new(),
+            share: prefix.join("share/mysql"),
             library_dirs: Vec::new(),
             origin: String::new(),
             build: String::new(),
@@ -131,7 +124,7 @@ mod tests {
             .assert_eq(&error(&[]));
         expect_test::expect![[r#"MariaDB 10.11.19 cannot do engine = "rocksdb": its plugins lack ha_rocksdb.so; take one of mariadb@11.8.6, or give basedir = "DIR" of a server that has it"#]]
             .assert_eq(&error(&["mariadb@11.8.6"]));
-        let plugins = dir.path().join("usr/lib/mysql/plugin");
+        let plugins = dir.path().join("lib/plugin");
         fs::create_dir_all(&plugins).unwrap();
         fs::write(plugins.join(ROCKSDB_PLUGIN), b"elf").unwrap();
         assert!(server.require_engine(Engine::Rocksdb, &[]).is_ok());

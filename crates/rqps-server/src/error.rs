@@ -63,6 +63,33 @@ pub enum Error {
         /// The end of its output.
         output: String,
     },
+    /// A suite of Debian could not give the packages.
+    #[error("{server} from Debian {suite}: {detail}")]
+    Debian {
+        /// The server.
+        server: String,
+        /// The suite.
+        suite: String,
+        /// What happened, and the next step.
+        detail: String,
+    },
+    /// A suite of Debian has another version now than the one that was asked for.
+    #[error(
+        "{server}: Debian {suite} rolls, and what it has of {package} now is {has}; a server under \
+         another version's name would make results wrong: {remedy}"
+    )]
+    Rolled {
+        /// The server.
+        server: String,
+        /// The suite.
+        suite: String,
+        /// The package.
+        package: String,
+        /// The versions that the suite has.
+        has: String,
+        /// What to do instead.
+        remedy: String,
+    },
     /// The downloaded archive is another one than the catalogue knows.
     #[error(
         "{file} is corrupt: its SHA-256 is {found}, the catalogue says {expected}; the file was \
@@ -298,6 +325,8 @@ impl Error {
             self,
             Self::ToolMissing { .. }
                 | Self::FetchFailed { .. }
+                | Self::Debian { .. }
+                | Self::Rolled { .. }
                 | Self::Checksum { .. }
                 | Self::CorruptArchive { .. }
                 | Self::UnsafeArchive { .. }

@@ -5,25 +5,26 @@
 //! CACHE/maven/               Maven's local repository: its plugins
 //! CACHE/servers/NAME/        the prefix; appears in one step, with rqps-origin.json inside
 //! CACHE/servers/NAME.partial what an interrupted unpacking left; removed by the next
+//! CACHE/apt/SUITE/           lists and packages of Debian suites
+//! CACHE/tools/               programs that rqps itself needs
 //! CACHE/libs/SONAME/         a library that the host does not have
 //! CACHE/locks/NAME.lock      held by the process that works on it
 //! ```
 
-use std::fs::{self, File};
-use std::io::Read as _;
+use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use serde::{Deserialize, Serialize};
-use sha2::{Digest as _, Sha256};
 
-use crate::catalogue::{Catalogue, Entry};
+use crate::catalogue::{Catalogue, Entry, Layout};
+use crate::debian::{self, Package};
+use crate::identity::Identity;
 use crate::installed::Installed;
-use crate::places::hex;
 use crate::source::Source;
 use crate::unpack::{Limits, unpack};
 use crate::watch::{Progress, Watch};
-use crate::{Error, disk, library, lock};
+use crate::{Error, disk, hash, library, lock};
 
 /// The file in a prefix that says where it came from.
 const ORIGIN: &str = "rqps-origin.json";
@@ -35,6 +36,9 @@ struct Origin {
     source: String,
     /// How it was compiled.
     compiled: String,
+    /// The packages that it was made of, where it came from Debian.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    packages: Vec<Package>,
     /// When it was unpacked, seconds since 1970.
     unpacked_unix_s: u64,
 }
@@ -73,6 +77,7 @@ pub fn ensure(
     cache: &Path,
     watch: &mut Watch<'_>,
 ) -> Result<Installed, Error> {
+    let mut fresh = false;
     if !is_cached(entry, cache) {
         for dir in ["downloads", "servers", "locks", "libs"] {
             make_open(&cache.join(dir))?;
@@ -81,15 +86,60 @@ pub fn ensure(
         // Another process may have done the work while we waited.
         if !is_cached(entry, cache) {
             install(catalogue, entry, cache, watch)?;
+            fresh = true;
         }
     }
-    let library_dirs = library::ensure(catalogue, entry, cache, watch)?;
-    let origin = origin_of(entry, cache).map_or_else(String::new, |origin| origin.source);
-    Installed::of_catalogue(entry, &prefix_of(entry, cache), library_dirs, origin)
+    let prefix = prefix_of(entry, cache);
+    let mut library_dirs = library::ensure(catalogue, entry, cache, watch)?;
+    library_dirs.extend(debian::library_dirs(&prefix));
+    let origin = origin_of(entry, cache).map_or_else(String::new, |origin| origin.text());
+    let installed = Installed::of_catalogue(entry, &prefix, library_dirs, origin)?;
+    if fresh && let Source::Debian(_) = source_of(entry, cache)? {
+        try_out(entry, &installed, cache, watch)?;
+    }
+    Ok(installed)
+}
+
+/// Runs a server that was put together of packages once: what does not run here, or is not what it
+/// should be, does not stay.
+fn try_out(
+    entry: &Entry,
+    installed: &Installed,
+    cache: &Path,
+    watch: &mut Watch<'_>,
+) -> Result<(), Error> {
+    let log = cache.join("locks").join(format!("{}.log", entry.name()));
+    let me = Identity { switch: false, ..Identity::for_servers()? };
+    let tried = installed.try_out(&me, &log, watch);
+    let _ = fs::remove_file(&log);
+    if tried.is_err() {
+        forget(entry, cache)?;
+    }
+    tried
 }
 
 fn prefix_of(entry: &Entry, cache: &Path) -> PathBuf {
     cache.join("servers").join(entry.name())
+}
+
+/// The source that the prefix of an entry came from.
+fn source_of<'a>(entry: &'a Entry, cache: &Path) -> Result<&'a Source, Error> {
+    let identity = origin_of(entry, cache).map(|origin| origin.source);
+    let found = entry.sources.iter().find(|source| Some(source.identity()) == identity);
+    found.ok_or_else(|| Error::Data {
+        what: ORIGIN.to_owned(),
+        detail: format!("{} in the cache has no known source", entry.name()),
+    })
+}
+
+impl Origin {
+    /// Where it came from, for the reader.
+    fn text(self) -> String {
+        match self.packages.first() {
+            Some(main) => format!("{} {} sha256:{}", self.source, main.version, main.sha256),
+            None => self.source,
+        }
+    }
 }
 
 /// Where the prefix of an entry came from, when it is one of the entry's sources.
@@ -147,6 +197,48 @@ fn install_from(
 ) -> Result<(), Error> {
     let name = entry.name();
     let prefix = prefix_of(entry, cache);
+    let layout = catalogue.layout(source).ok_or_else(|| Error::Data {
+        what: "server catalogue".to_owned(),
+        detail: format!("{name}: unknown layout {:?}", source.layout()),
+    })?;
+    let archive = match source {
+        Source::Debian(_) => None,
+        _ => Some(archive((entry, source), cache, watch)?),
+    };
+    let partial = prefix.with_file_name(format!("{name}.partial"));
+    for stale in [&partial, &prefix] {
+        if stale.exists() {
+            fs::remove_dir_all(stale).map_err(|e| Error::write(stale, e))?;
+        }
+    }
+    make_open(&partial)?;
+    let filled = match (source, &archive) {
+        (Source::Debian(source), _) => {
+            debian::fill((entry, source, layout), cache, (&partial, &prefix), watch)
+        }
+        (_, Some(archive)) => {
+            unpack_archive(entry, layout, archive, &partial, watch).map(|()| Vec::new())
+        }
+        _ => Ok(Vec::new()),
+    };
+    let done = filled.and_then(|packages| write_origin((entry, source), packages, &partial));
+    if let Err(error) = done {
+        let _ = fs::remove_dir_all(&partial);
+        return Err(error);
+    }
+    fs::rename(&partial, &prefix).map_err(|e| Error::write(&prefix, e))?;
+    match archive {
+        Some(archive) => fs::remove_file(&archive).map_err(|e| Error::write(&archive, e)),
+        None => Ok(()),
+    }
+}
+
+/// The archive of a source, fetched unless it is there, with the right checksum.
+fn archive(
+    (entry, source): (&Entry, &Source),
+    cache: &Path,
+    watch: &mut Watch<'_>,
+) -> Result<PathBuf, Error> {
     let archive = cache.join("downloads").join(source.file_name());
     let unpacked = entry.unpacked_mb * 1_000_000;
     if archive.is_file() {
@@ -156,22 +248,22 @@ fn install_from(
         source.fetch(entry, cache, &archive, watch)?;
     }
     verify(source, &archive, watch)?;
-    let layout = catalogue.layout(source).ok_or_else(|| Error::Data {
-        what: "server catalogue".to_owned(),
-        detail: format!("{name}: unknown layout {:?}", source.layout()),
-    })?;
-    let partial = prefix.with_file_name(format!("{name}.partial"));
-    for stale in [&partial, &prefix] {
-        if stale.exists() {
-            fs::remove_dir_all(stale).map_err(|e| Error::write(stale, e))?;
-        }
-    }
-    make_open(&partial)?;
+    Ok(archive)
+}
+
+fn unpack_archive(
+    entry: &Entry,
+    layout: &Layout,
+    archive: &Path,
+    partial: &Path,
+    watch: &mut Watch<'_>,
+) -> Result<(), Error> {
+    let (name, version) = (entry.name(), entry.version.to_string());
+    let unpacked = entry.unpacked_mb * 1_000_000;
     // The catalogue's size is rounded and may be a little short; a bomb is far larger.
     let limits = Limits { bytes: unpacked * 2 + 100_000_000, entries: MAX_ENTRIES };
     let mut told = 0;
-    let version = entry.version.to_string();
-    let done = unpack(&archive, &partial, (layout, &version), limits, &mut |bytes| {
+    let done = unpack(archive, partial, (layout, &version), limits, &mut |bytes| {
         // Told every 4 MB: often enough for the eye.
         if bytes - told >= 4_000_000 {
             told = bytes;
@@ -179,19 +271,19 @@ fn install_from(
         }
         watch.check("unpack an archive")
     });
-    if let Err(error) = done.and_then(|_| write_origin((entry, source), &partial)) {
-        let _ = fs::remove_dir_all(&partial);
-        return Err(error);
-    }
-    fs::rename(&partial, &prefix).map_err(|e| Error::write(&prefix, e))?;
-    fs::remove_file(&archive).map_err(|e| Error::write(&archive, e))
+    done.map(|_| ())
 }
 
-fn write_origin((entry, source): (&Entry, &Source), partial: &Path) -> Result<(), Error> {
+fn write_origin(
+    (entry, source): (&Entry, &Source),
+    packages: Vec<Package>,
+    partial: &Path,
+) -> Result<(), Error> {
     let now = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs());
     let origin = Origin {
         source: source.identity(),
         compiled: entry.compiled.clone(),
+        packages,
         unpacked_unix_s: now,
     };
     let path = partial.join(ORIGIN);
@@ -202,19 +294,7 @@ fn write_origin((entry, source): (&Entry, &Source), partial: &Path) -> Result<()
 
 /// Deletes the archive when it is not the one of the catalogue.
 fn verify(source: &Source, archive: &Path, watch: &mut Watch<'_>) -> Result<(), Error> {
-    let doing = || format!("read {}", archive.display());
-    let mut file = File::open(archive).map_err(|e| Error::io(doing(), e))?;
-    let mut hash = Sha256::new();
-    let mut buffer = vec![0_u8; 1 << 20];
-    loop {
-        watch.check("verify an archive")?;
-        let n = file.read(&mut buffer).map_err(|e| Error::io(doing(), e))?;
-        if n == 0 {
-            break;
-        }
-        hash.update(&buffer[..n]);
-    }
-    let found = hex(&hash.finalize());
+    let found = hash::of_file(archive, watch)?;
     if found == source.sha256() {
         return Ok(());
     }

@@ -4,7 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use rqps_model::{Dbms, Version};
+use rqps_model::{Dbms, Engine, Version};
 
 use crate::catalogue::Entry;
 use crate::error::server_name;
@@ -21,10 +21,16 @@ pub struct Installed {
     pub dbms: Dbms,
     /// Its version.
     pub version: Version,
-    /// The directory that holds it: `--basedir`.
+    /// The directory that holds it.
     pub prefix: PathBuf,
     /// The server program: `mysqld`, `mariadbd`, `postgres`.
     pub program: PathBuf,
+    /// MySQL family: what to give as `--basedir`; the prefix, or `usr` in it.
+    pub basedir: PathBuf,
+    /// MySQL family: the directory of plugins, where it is not where the program looks by itself.
+    pub plugin_dir: Option<PathBuf>,
+    /// Engines besides the family's own.
+    pub engines: Vec<Engine>,
     /// MySQL family: the directory with `english/errmsg.sys`, `charsets/` and the SQL scripts.
     pub share: PathBuf,
     /// Directories for LD_LIBRARY_PATH.
@@ -60,6 +66,9 @@ impl Installed {
             dbms: entry.dbms,
             version: entry.version.clone(),
             share: find_share(prefix, entry.dbms)?,
+            basedir: basedir_of(prefix, &program),
+            plugin_dir: find_plugins(prefix),
+            engines: entry.engines.clone(),
             prefix: prefix.to_owned(),
             program,
             library_dirs,
@@ -101,12 +110,58 @@ impl Installed {
             dbms,
             version,
             share: find_share(&prefix, dbms)?,
+            basedir: basedir_of(&prefix, &program),
+            plugin_dir: find_plugins(&prefix),
+            engines: Vec::new(),
             program,
             library_dirs: Vec::new(),
             origin: format!("basedir {}", prefix.display()),
             build: done.output.trim().to_owned(),
             prefix,
         })
+    }
+
+    /// Runs its program once, as `identity`, for its version; what it says goes to the file `log`.
+    ///
+    /// # Errors
+    /// [`Error::Library`] when it lacks a library, [`Error::NoServer`] when it does not run
+    /// otherwise or is another version than it should be.
+    pub(crate) fn try_out(
+        &self,
+        identity: &Identity,
+        log: &Path,
+        watch: &mut Watch<'_>,
+    ) -> Result<(), Error> {
+        let mut command = tool::command(&self.program.to_string_lossy());
+        command.arg("--version");
+        if let Some(path) = self.library_path() {
+            command.env("LD_LIBRARY_PATH", path);
+        }
+        let terms = Terms { identity, log, limit: Duration::from_secs(60) };
+        let none = |detail: String| Error::NoServer { path: self.prefix.clone(), detail };
+        let program = self.program.display();
+        let done = tool::run(command, terms, watch, &mut |_| {})?
+            .map_err(|e| none(format!("{program} cannot be run: {e}")))?;
+        if let Some((soname, said)) = lacking(&done.output) {
+            return Err(Error::Library {
+                server: self.name(),
+                soname,
+                detail: format!(
+                    "{said}; install the package that has it, or take another build of the server"
+                ),
+            });
+        }
+        match parse_version_output(&done.output) {
+            Some((dbms, version)) if (dbms, &version) == (self.dbms, &self.version) => Ok(()),
+            Some((dbms, version)) => {
+                let is = server_name(dbms, &version);
+                Err(none(format!("{program} is {is} and not {}", self.name())))
+            }
+            None => {
+                let said = done.last_words();
+                Err(none(format!("{program} --version: {} ({said})", done.end())))
+            }
+        }
     }
 
     /// Its name in messages: `MySQL 8.0.33`.
@@ -153,6 +208,32 @@ fn find_share(prefix: &Path, dbms: Dbms) -> Result<PathBuf, Error> {
             path: prefix.to_owned(),
             detail: format!("looked for english/errmsg.sys in {}", SHARE_DIRS.join(", ")),
         })
+}
+
+/// What the dynamic linker misses: `x: error while loading shared libraries: libaio.so.1: cannot open
+/// shared object file`, or ``x: /lib/libc.so.6: version `GLIBC_2.38' not found (required by x)``.
+pub(crate) fn lacking(output: &str) -> Option<(String, String)> {
+    output.lines().find_map(|line| {
+        let line = line.trim();
+        if let Some((_, rest)) = line.split_once("error while loading shared libraries: ") {
+            let soname = rest.split_once(':').map_or(rest, |(soname, _)| soname);
+            return Some((soname.to_owned(), rest.to_owned()));
+        }
+        let version = line.split_once("version `")?.1.split_once("' not found")?.0;
+        Some((version.to_owned(), line.to_owned()))
+    })
+}
+
+/// The directory above that of the program: what `--basedir` means.
+fn basedir_of(prefix: &Path, program: &Path) -> PathBuf {
+    let below = program.strip_prefix(prefix).is_ok_and(|rest| rest.starts_with("usr"));
+    if below { prefix.join("usr") } else { prefix.to_owned() }
+}
+
+/// Where distributions put plugins; elsewhere servers find them by themselves.
+fn find_plugins(prefix: &Path) -> Option<PathBuf> {
+    let dirs = ["usr/lib/mysql/plugin", "usr/lib64/mysql/plugin", "usr/lib64/mariadb/plugin"];
+    dirs.iter().map(|dir| prefix.join(dir)).find(|dir| dir.is_dir())
 }
 
 /// `mysqld  Ver 8.0.33 for Linux on x86_64 (MySQL ...)`, `postgres (PostgreSQL) 17.4`.

@@ -44,11 +44,18 @@ fn base_command(instance: &Instance, config: &Path) -> Command {
         .stdin(Stdio::null())
         // Must come first: mysqld looks for it there only.
         .arg(format!("--defaults-file={}", config.display()))
-        .arg(format!("--basedir={}", setup.installed.prefix.display()))
+        .arg(format!("--basedir={}", setup.installed.basedir.display()))
         .arg(format!("--datadir={}", instance.data_dir().display()))
         .arg(format!("--tmpdir={}", setup.dir.join("tmp").display()))
         .arg(format!("--lc-messages-dir={share}"))
         .arg(format!("--character-sets-dir={share}/charsets"));
+    if let Some(plugins) = &setup.installed.plugin_dir {
+        command.arg(format!("--plugin-dir={}", plugins.display()));
+    }
+    if setup.installed.dbms == Dbms::Mysql && setup.installed.version.at_least(&[5, 7]) {
+        // Distributions compile in a directory that must exist.
+        command.arg(format!("--secure-file-priv={}", setup.dir.join("tmp").display()));
+    }
     if let Some(path) = setup.installed.library_path() {
         command.env("LD_LIBRARY_PATH", path);
     }
@@ -61,9 +68,6 @@ pub(crate) fn start_command(instance: &Instance, port: u16) -> Command {
     let dir = &setup.dir;
     let mut command = base_command(instance, &config_path(instance));
     if setup.config.engine == Engine::Rocksdb {
-        if let Some(plugins) = setup.installed.plugin_dir() {
-            command.arg(format!("--plugin-dir={}", plugins.display()));
-        }
         command.arg(format!("--plugin-load-add={ROCKSDB_PLUGIN}"));
     }
     command

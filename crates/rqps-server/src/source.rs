@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 
 use serde::Deserialize;
 
+use crate::debian::Debian;
 use crate::watch::Watch;
 use crate::{Entry, Error, maven};
 
@@ -13,6 +14,8 @@ use crate::{Entry, Error, maven};
 pub enum Source {
     /// An artifact that the user's own Maven client resolves.
     Maven(Maven),
+    /// Packages of a Debian suite, fetched by the host's own apt.
+    Debian(Debian),
 }
 
 /// An artifact of a Maven repository.
@@ -35,14 +38,17 @@ impl Source {
     pub fn kind(&self) -> &'static str {
         match self {
             Self::Maven(_) => "Maven",
+            Self::Debian(_) => "Debian",
         }
     }
 
-    /// What identifies the very files that it gives: coordinates and checksum.
+    /// What identifies the very files that it gives: coordinates and checksum; for Debian, whose
+    /// suites roll, suite and package (the prefix records what they were).
     #[must_use]
     pub fn identity(&self) -> String {
         match self {
             Self::Maven(maven) => format!("{} sha256:{}", maven.artifact, maven.sha256),
+            Self::Debian(debian) => debian.identity(),
         }
     }
 
@@ -51,6 +57,7 @@ impl Source {
     pub fn download_bytes(&self) -> u64 {
         match self {
             Self::Maven(maven) => maven.download_bytes,
+            Self::Debian(debian) => debian.download_bytes,
         }
     }
 
@@ -59,20 +66,23 @@ impl Source {
     pub fn layout(&self) -> &str {
         match self {
             Self::Maven(maven) => &maven.layout,
+            Self::Debian(debian) => &debian.layout,
         }
     }
 
-    /// The checksum of its archive.
+    /// The checksum of its archive; empty where there is no single one.
     pub(crate) fn sha256(&self) -> &str {
         match self {
             Self::Maven(maven) => &maven.sha256,
+            Self::Debian(_) => "",
         }
     }
 
-    /// The file name of its archive below `CACHE/downloads`.
+    /// The file name of its archive below `CACHE/downloads`; empty where there is no single one.
     pub(crate) fn file_name(&self) -> String {
         match self {
             Self::Maven(maven) => maven.path().1,
+            Self::Debian(_) => String::new(),
         }
     }
 
@@ -80,6 +90,7 @@ impl Source {
     pub(crate) fn flaw(&self) -> Option<String> {
         match self {
             Self::Maven(maven) => maven.flaw(),
+            Self::Debian(debian) => debian.flaw(),
         }
     }
 
@@ -93,6 +104,10 @@ impl Source {
     ) -> Result<(), Error> {
         match self {
             Self::Maven(source) => maven::fetch((entry, source), cache, to, watch),
+            Self::Debian(_) => Err(Error::Data {
+                what: "server catalogue".to_owned(),
+                detail: "packages of Debian are no single archive".to_owned(),
+            }),
         }
     }
 }

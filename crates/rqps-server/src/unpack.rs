@@ -68,8 +68,23 @@ pub fn unpack(
     Ok(done)
 }
 
-fn corrupt(archive: &Path, detail: &dyn std::fmt::Display) -> Error {
+pub(crate) fn corrupt(archive: &Path, detail: &dyn std::fmt::Display) -> Error {
     Error::CorruptArchive { archive: archive.to_owned(), detail: detail.to_string() }
+}
+
+/// Unpacks a tar.xz that is part of `archive`, of whose entries only the wanted ones are judged: the
+/// archive is a distribution's package, signed, and full of links to places of an installed system.
+pub(crate) fn tar_xz(
+    stream: impl Read,
+    archive: &Path,
+    to: &Path,
+    (layout, limits): (&Layout, Limits),
+    written: &mut dyn FnMut(u64) -> Result<(), Error>,
+) -> Result<Unpacked, Error> {
+    let gate = Gate::new(archive, to, layout, (layout.strip.clone(), limits), written);
+    let mut gate = gate.that_ignores_the_rest();
+    from_tar(tar::Archive::new(XzDecoder::new(stream)), &mut gate)?;
+    Ok(gate.finish())
 }
 
 fn from_zip(zip: &mut ZipArchive<File>, gate: &mut Gate<'_>) -> Result<(), Error> {

@@ -28,6 +28,8 @@ pub(super) struct Gate<'a> {
     layout: &'a Layout,
     strip: String,
     limits: Limits,
+    /// Whether entries that are not wanted are passed over whatever they are.
+    ignores_the_rest: bool,
     written: &'a mut dyn FnMut(u64) -> Result<(), Error>,
     n_entries: usize,
     done: Unpacked,
@@ -43,7 +45,22 @@ impl<'a> Gate<'a> {
     ) -> Self {
         let (strip, limits) = limits;
         let done = Unpacked::default();
-        Self { archive, to, layout, strip, limits, written, n_entries: 0, done }
+        Self {
+            archive,
+            to,
+            layout,
+            strip,
+            limits,
+            ignores_the_rest: false,
+            written,
+            n_entries: 0,
+            done,
+        }
+    }
+
+    /// Judges entries that are wanted only.
+    pub(super) fn that_ignores_the_rest(self) -> Self {
+        Self { ignores_the_rest: true, ..self }
     }
 
     pub(super) fn archive(&self) -> &'a Path {
@@ -62,6 +79,9 @@ impl<'a> Gate<'a> {
             return Err(self.refuse(name, format!("is one more than the {limit} that are allowed")));
         }
         let path = self.safe_path(name)?;
+        if self.ignores_the_rest && self.wanted(&path).is_none() {
+            return Ok(());
+        }
         if let Kind::Other(what) = kind {
             return Err(self.refuse(name, what.to_owned()));
         }

@@ -1,0 +1,261 @@
+//! Servers from Debian's suites: packages resolved, fetched and checked by the host's own apt, in a root
+//! of its own inside the cache, and unpacked into a prefix. Nothing is installed.
+//!
+//! Suites roll: what the catalogue was verified with may have left the suite. Then the fetch is
+//! refused with what the suite has now, so that no result carries a version that was not measured.
+//!
+//! ```text
+//! CACHE/apt/SUITE/            apt's configuration, lists and state for one suite
+//! CACHE/apt/SUITE/archives/   packages that were fetched; kept, as a suite may drop them any day
+//! ```
+
+mod apt;
+mod deb;
+mod elf;
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use rqps_model::Version;
+use serde::{Deserialize, Serialize};
+
+use crate::catalogue::{Entry, Layout};
+use crate::unpack::Limits;
+use crate::watch::{Progress, Watch};
+use crate::{Error, disk, lock, patchelf};
+use apt::Apt;
+
+/// Packages of a Debian suite.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Debian {
+    /// The suite: `bookworm`, `sid`. Its security suite is used as well where the host knows one.
+    pub suite: String,
+    /// Packages whose files make the prefix; the first one's version is the server's, and its
+    /// dependencies are followed.
+    pub packages: Vec<String>,
+    /// More packages whose dependencies are followed: libraries of plugins.
+    #[serde(default)]
+    pub needs: Vec<String>,
+    /// Dependencies that are left out, with all that only they need.
+    #[serde(default)]
+    pub without: Vec<String>,
+    /// Whose C library it runs on.
+    pub glibc: Glibc,
+    /// Name of the layout by which it is unpacked.
+    pub layout: String,
+    /// Size of the packages, bytes.
+    pub download_bytes: u64,
+}
+
+/// Whose C library a server runs on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Glibc {
+    /// The host's: it is new enough, and systems that are compared share it.
+    Host,
+    /// The suite's own: the build asks for more than older hosts have.
+    Own,
+}
+
+/// A package as it was fetched.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Package {
+    /// Its name.
+    pub(crate) name: String,
+    /// Its full version: `1:10.11.19-0+deb12u1`.
+    pub(crate) version: String,
+    /// SHA-256 of the file, hex.
+    pub(crate) sha256: String,
+}
+
+/// What dependencies name that is no library: scripts, accounts and settings of an installation
+/// that never happens. They are taken for installed, and so is what they need.
+const NOT_NEEDED: &[&str] = &[
+    "adduser",
+    "debconf",
+    "dpkg",
+    "init-system-helpers",
+    "libc-gconv-modules-extra",
+    "libjson-perl",
+    "locales",
+    "locales-all",
+    "mariadb-common",
+    "mysql-common",
+    "perl",
+    "perl-base",
+    "postgresql-client-common",
+    "postgresql-common",
+    "readline-common",
+    "sensible-utils",
+    "ssl-cert",
+    "tar",
+    "tzdata",
+    "ucf",
+];
+
+/// The C library and what must match it: the host's own, with [`Glibc::Host`].
+const HOST_GLIBC: &[&str] = &["libc6", "libgcc-s1", "libgcc1", "libstdc++6", "libcrypt1"];
+
+impl Debian {
+    /// What identifies it in lists and in the cache.
+    pub(crate) fn identity(&self) -> String {
+        format!("Debian {} {}", self.suite, self.main())
+    }
+
+    /// The package that is the server.
+    pub(crate) fn main(&self) -> &str {
+        self.packages.first().map_or("", String::as_str)
+    }
+
+    /// What is wrong with it, for who writes catalogues.
+    pub(crate) fn flaw(&self) -> Option<String> {
+        let plain = |name: &String| {
+            !name.is_empty()
+                && name.bytes().all(|b| b.is_ascii_alphanumeric() || b"+-.".contains(&b))
+        };
+        if self.packages.is_empty() {
+            return Some("no packages".to_owned());
+        }
+        let names = [&self.packages, &self.needs, &self.without].into_iter().flatten();
+        let mut names = names.chain([&self.suite]);
+        names.find(|name| !plain(name)).map(|name| format!("{name:?} is no name of Debian's"))
+    }
+}
+
+/// Fetches the packages and unpacks them into the existing directory `partial`, which will be
+/// renamed to `prefix`.
+pub(crate) fn fill(
+    (entry, source, layout): (&Entry, &Debian, &Layout),
+    cache: &Path,
+    (partial, prefix): (&Path, &Path),
+    watch: &mut Watch<'_>,
+) -> Result<Vec<Package>, Error> {
+    let unpacked = entry.unpacked_mb * 1_000_000;
+    disk::require(cache, source.download_bytes + unpacked)?;
+    // The tool first: it is small, and without it all the rest is in vain.
+    let patchelf = match source.glibc {
+        Glibc::Own => Some(patchelf::ensure(&entry.name(), cache, watch)?),
+        Glibc::Host => None,
+    };
+    let _lock = lock::acquire(&cache.join(format!("locks/debian-{}.lock", source.suite)), watch)?;
+    let apt = Apt::open(entry, &source.suite, cache, watch)?;
+    let wanted = resolve(&apt, entry, source, watch)?;
+    let files = apt.download(&wanted, watch)?;
+    apt.tidy();
+    // The catalogue's size is rounded and may be a little short; a bomb is far larger.
+    let mut limits = Limits { bytes: unpacked * 2 + 100_000_000, entries: 100_000 };
+    let name = entry.name();
+    let (mut written, mut told) = (0, 0);
+    for (_, file) in &files {
+        let before = written;
+        let done = deb::unpack(file, partial, layout, limits, &mut |bytes| {
+            written = before + bytes;
+            if written - told >= 4_000_000 {
+                told = written;
+                (watch.report)(Progress::Unpacking { name: &name, bytes: told, total: unpacked });
+            }
+            watch.check("unpack a package")
+        })?;
+        written = before + done.bytes;
+        limits.bytes = limits.bytes.saturating_sub(done.bytes);
+    }
+    if let Some(patchelf) = patchelf {
+        elf::relocate(&patchelf, (partial, prefix), watch)?;
+    }
+    Ok(files.into_iter().map(|(package, _)| package).collect())
+}
+
+/// The packages to fetch, as `(name, version)`: those whose files are wanted, and their libraries.
+fn resolve(
+    apt: &Apt,
+    entry: &Entry,
+    source: &Debian,
+    watch: &mut Watch<'_>,
+) -> Result<Vec<(String, String)>, Error> {
+    let names: Vec<String> = source.packages.iter().chain(&source.needs).cloned().collect();
+    let known = apt.versions(&names, watch)?;
+    let of = |package: &str| versions_of(&known, package);
+    let main = source.main();
+    let Some(version) = of(main).into_iter().find(|v| upstream(v).as_ref() == Some(&entry.version))
+    else {
+        return Err(gone(entry, source, &of(main)));
+    };
+    let mut wanted = vec![(main.to_owned(), (*version).to_owned())];
+    for package in &source.packages[1..] {
+        // Parts of one server must be of one build; others have versions of their own.
+        let there = of(package);
+        let found = there.iter().find(|v| **v == version).or(there.first());
+        let found = found.ok_or_else(|| {
+            apt.failed(&format!(
+                "the suite has no package {package} (any more); {}",
+                instead(entry)
+            ))
+        })?;
+        wanted.push((package.clone(), (*found).to_owned()));
+    }
+    let mut roots = vec![format!("{main}={version}")];
+    for package in &source.needs {
+        // The newest by name: of itself, apt takes from experimental only what it is told to.
+        let version = of(package).first().map_or(String::new(), |version| format!("={version}"));
+        roots.push(format!("{package}{version}"));
+    }
+    let mut assumed: BTreeSet<&str> = NOT_NEEDED.iter().copied().collect();
+    if source.glibc == Glibc::Host {
+        assumed.extend(HOST_GLIBC);
+    }
+    assumed.extend(source.without.iter().map(String::as_str));
+    for found in apt.closure(&roots, &assumed, watch)? {
+        if !wanted.iter().any(|(name, _)| *name == found.0) {
+            wanted.push(found);
+        }
+    }
+    Ok(wanted)
+}
+
+fn versions_of<'a>(known: &'a [(String, String)], package: &str) -> Vec<&'a str> {
+    known.iter().filter(|(name, _)| name == package).map(|(_, version)| version.as_str()).collect()
+}
+
+/// The upstream version of a package's: `10.11.19` of `1:10.11.19-0+deb12u1`, `19rc1` of `19~rc1-1`.
+fn upstream(version: &str) -> Option<Version> {
+    let without_epoch = version.split_once(':').map_or(version, |(_, rest)| rest);
+    let upstream = without_epoch.rsplit_once('-').map_or(without_epoch, |(upstream, _)| upstream);
+    upstream.replace('~', "").parse().ok()
+}
+
+/// The suite has moved on.
+fn gone(entry: &Entry, source: &Debian, there: &[&str]) -> Error {
+    let has = if there.is_empty() { "no such package".to_owned() } else { there.join(" and ") };
+    Error::Rolled {
+        server: entry.name(),
+        suite: source.suite.clone(),
+        package: source.main().to_owned(),
+        has,
+        remedy: instead(entry),
+    }
+}
+
+fn instead(entry: &Entry) -> String {
+    let (dbms, version) = (entry.dbms, &entry.version);
+    format!("take another build or version of {dbms} than {version}, or give basedir = \"DIR\"")
+}
+
+/// Directories of libraries that came with a prefix and that its programs do not find by
+/// themselves: those of builds that run on the host's C library.
+pub(crate) fn library_dirs(prefix: &Path) -> Vec<PathBuf> {
+    let dirs: Vec<PathBuf> = elf::LIBRARY_DIRS.iter().map(|dir| prefix.join(dir)).collect();
+    if dirs.iter().any(|dir| dir.join(elf::LOADER).exists()) {
+        // Its own C library: the path is in the programs.
+        return Vec::new();
+    }
+    let holds_libraries = |dir: &PathBuf| {
+        let entries = fs::read_dir(dir).into_iter().flatten().flatten();
+        entries.into_iter().any(|e| e.file_name().to_string_lossy().contains(".so"))
+    };
+    dirs.into_iter().filter(holds_libraries).collect()
+}
+
+#[cfg(test)]
+mod tests;
