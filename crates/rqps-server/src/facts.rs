@@ -102,7 +102,7 @@ pub fn session_facts(
 /// Bytes of all tables with their indexes in the current database, as the server accounts for them.
 ///
 /// InnoDB's are those of its last statistics: exact to some pages after ANALYZE TABLE; of tables that
-/// are compressed by page, what their files take on disk. MyRocks's are its files' (its statistics
+/// are compressed by page, what their files take on disk, free ends included. MyRocks's are its files' (its statistics
 /// are estimates), without what is in memory alone.
 ///
 /// # Errors
@@ -155,7 +155,7 @@ fn mysql_bytes(
         if engine.eq_ignore_ascii_case("rocksdb") {
             has_rocksdb = true;
         } else if by_page {
-            sum += file_bytes(dbms, version, connection, &table)?.unwrap_or(bytes);
+            sum += file_bytes((dbms, version), connection, &table, bytes)?.unwrap_or(bytes);
         } else {
             sum += bytes;
         }
@@ -167,19 +167,20 @@ fn mysql_bytes(
 }
 
 /// What a table's InnoDB file takes on disk, without the holes of pages that became smaller; `None`
-/// where the version does not tell.
+/// where the version does not tell: MariaDB 10.1 has no such column, and 10.2 shows the file as it
+/// was when it was made, far below what the table's pages take (`page_bytes`).
 fn file_bytes(
-    dbms: Dbms,
-    version: &Version,
+    (dbms, version): (Dbms, &Version),
     connection: &mut dyn Connection,
     table: &str,
+    page_bytes: u64,
 ) -> Result<Option<u64>, Error> {
     let new = dbms == Dbms::Mysql && version.at_least(&[8]);
     let view = if new { "innodb_tablespaces" } else { "innodb_sys_tablespaces" };
     let table = table.replace('\'', "''");
     let sql = format!(
         "select allocated_size from information_schema.{view} \
-         where name = concat(database(), '/{table}')"
+         where name = concat(database(), '/{table}') and file_size >= {page_bytes}"
     );
     match connection.query(&sql) {
         Ok(result) => Ok(result.scalar().and_then(|text| text.parse().ok())),

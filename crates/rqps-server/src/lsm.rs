@@ -172,26 +172,30 @@ pub(crate) fn has_tables(connection: &mut dyn Connection) -> Result<bool, Error>
 
 /// Bytes that tables and indexes of the current database take in RocksDB's files.
 ///
-/// A file may hold several indexes; each counts with its share of the file's keys and values. What
-/// is in memtables alone is not counted: it has no size on disk yet.
+/// The sizes of all files, times the share that belongs to this database: a file may hold several
+/// indexes, and each counts with its part of the file's keys and values. What is in memtables alone
+/// is not counted: it has no size on disk yet.
 ///
 /// # Errors
 /// [`Error::Client`], [`Error::Answer`].
 pub(crate) fn table_bytes(connection: &mut dyn Connection) -> Result<u64, Error> {
     let doing = "ask for the size of RocksDB's files";
-    let sql = "select coalesce(sum(p.bytes * m.ours / m.total), 0) from \
+    let sql = "select coalesce(sum(p.bytes * m.ours / m.total) / sum(p.bytes), 0) from \
         (select sst_name, sum(data_block_size + index_block_size + filter_block_size) as bytes \
-         from information_schema.rocksdb_sst_props group by sst_name) p join \
-        (select f.sst_name, sum(f.data_size) as total, \
+         from information_schema.rocksdb_sst_props where column_family <> 1 group by sst_name) p \
+        join (select f.sst_name, sum(f.data_size) as total, \
          sum(if(d.index_number is null, 0, f.data_size)) as ours \
          from information_schema.rocksdb_index_file_map f left join \
-         (select distinct column_family, index_number from information_schema.rocksdb_ddl \
+         (select distinct index_number from information_schema.rocksdb_ddl \
           where table_schema = database()) d \
          on d.index_number = f.index_number group by f.sst_name having sum(f.data_size) > 0) m \
         on m.sst_name = p.sst_name";
     let result = connection.query(sql).map_err(|e| Error::client(doing, e))?;
-    let bytes = result.scalar().and_then(|text| text.parse::<f64>().ok()).map(whole);
-    bytes.ok_or_else(|| Error::Answer { doing: doing.to_owned(), answer: format!("{result:?}") })
+    let share = result.scalar().and_then(|text| text.parse::<f64>().ok());
+    let share = share
+        .ok_or_else(|| Error::Answer { doing: doing.to_owned(), answer: format!("{result:?}") })?;
+    let all: u64 = levels(connection)?.iter().map(|level| level.bytes).sum();
+    Ok(whole(all as f64 * share))
 }
 
 #[cfg(test)]

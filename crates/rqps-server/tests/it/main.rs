@@ -6,10 +6,14 @@
 #[cfg(test)]
 mod bench;
 #[cfg(test)]
+mod compression;
+#[cfg(test)]
 mod lifecycle;
 #[cfg(test)]
 mod orphans;
 #[cfg(test)]
 mod refusals;
+#[cfg(test)]
+mod rocksdb;
 #[cfg(test)]
 mod work;
