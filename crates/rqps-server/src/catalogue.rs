@@ -43,6 +43,9 @@ pub struct Layout {
     pub strip: String,
     /// Name of a tar.xz inside the archive that holds the tree.
     pub inner: Option<String>,
+    /// Names of zips inside the archive that hold more of the tree; nothing is stripped from theirs.
+    #[serde(default)]
+    pub nested: Vec<String>,
     /// Beginnings of the paths that are kept.
     pub keep: Vec<String>,
     /// Beginnings of the paths that are left out all the same.
@@ -75,13 +78,17 @@ pub struct Catalogue {
     libraries: Vec<Library>,
 }
 
+/// The built-in catalogue; of two builds of one version, the one of the earlier file is the first.
+const BUILTIN: &str =
+    concat!(include_str!("catalogue.toml"), "\n", include_str!("catalogue/debian.toml"));
+
 impl Catalogue {
     /// The built-in catalogue.
     ///
     /// # Errors
     /// When the file that was compiled in is wrong; a test holds that it is not.
     pub fn builtin() -> Result<Self, Error> {
-        Self::parse(include_str!("catalogue.toml"))
+        Self::parse(BUILTIN)
     }
 
     /// Reads a catalogue and checks that it refers to nothing that it does not hold.
@@ -236,11 +243,11 @@ mod tests {
     #[test]
     fn has_what_the_project_promises() {
         for (dbms, versions) in [
-            (Dbms::Mysql, "5.5.34 5.6.14 8.0.33"),
-            (Dbms::Mariadb, "10.1.23 10.2.11 10.11.5 11.4.5"),
+            (Dbms::Mysql, "5.5.9 5.5.34 5.6.14 8.0.33 9.7.4"),
+            (Dbms::Mariadb, "10.1.23 10.2.11 10.5.23 10.11.5 10.11.19 11.4.5 11.8.6 11.8.9"),
             (
                 Dbms::Postgres,
-                "9.6.24 10.23 11.22 12.22 13.23 14.24 15.19 16.15 17.4 17.11 18.0 18.6",
+                "9.6.24 10.23 11.22 12.22 13.23 14.24 15.19 15.20 16.15 17.4 17.11 17.12 18.0 18.6 19rc1",
             ),
         ] {
             for version in versions.split(' ') {
@@ -252,13 +259,13 @@ mod tests {
     #[test]
     fn a_short_version_is_the_newest_of_its_kind() {
         assert_eq!(find(Dbms::Mysql, "8.0").unwrap(), "mysql-8.0.33");
-        assert_eq!(find(Dbms::Postgres, "17").unwrap(), "postgres-17.11");
+        assert_eq!(find(Dbms::Postgres, "17").unwrap(), "postgres-17.12");
         assert_eq!(find(Dbms::Mariadb, "10").unwrap(), "mariadb-10.11.19");
     }
 
     #[test]
     fn an_unknown_version_names_the_nearest() {
-        expect_test::expect![[r#"mysql 5.7.44 is not in the catalogue; the nearest are 5.5.34, 5.6.14, 8.0.33 (or give basedir = "DIR" for a server that is installed)"#]]
+        expect_test::expect![[r#"mysql 5.7.44 is not in the catalogue; the nearest are 5.5.34, 5.6.14, 8.0.33, 9.7.4 (or give basedir = "DIR" for a server that is installed)"#]]
             .assert_eq(&find(Dbms::Mysql, "5.7.44").unwrap_err());
         // 17.1 is not a beginning of 17.11.
         assert!(find(Dbms::Postgres, "17.1").unwrap_err().contains("16.15, 17.4"));
@@ -266,7 +273,7 @@ mod tests {
 
     #[test]
     fn a_build_can_be_named() {
-        let text = include_str!("catalogue.toml");
+        let text = BUILTIN;
         // A second build of 18.0, before the first in no list.
         let second = text.split("[[server]]").find(|part| part.contains("version = \"18.0\""));
         let second = second.unwrap().replace("\"zonky\"\ncompiled", "\"other\"\ncompiled");
@@ -285,7 +292,7 @@ mod tests {
 
     #[test]
     fn refuses_dangling_references() {
-        let text = include_str!("catalogue.toml");
+        let text = BUILTIN;
         let error = |from: &str, to: &str| {
             Catalogue::parse(&text.replacen(from, to, 1)).unwrap_err().to_string()
         };

@@ -77,7 +77,6 @@ const NOT_NEEDED: &[&str] = &[
     "debconf",
     "dpkg",
     "init-system-helpers",
-    "libc-gconv-modules-extra",
     "libjson-perl",
     "locales",
     "locales-all",

@@ -80,13 +80,14 @@ pub(crate) fn start_command(instance: &Instance, port: u16) -> Command {
         let tls = dir.join("tls");
         for (option, file) in [("ssl-ca", CERTIFICATE), ("ssl-cert", CERTIFICATE), ("ssl-key", KEY)]
         {
-            command.arg(format!("--{option}={}", tls.join(file).display()));
+            // A build without TLS knows none of them; that it offers none is said by the caller.
+            command.arg(format!("--loose-{option}={}", tls.join(file).display()));
         }
     } else if setup.installed.dbms == Dbms::Mysql && setup.installed.version.at_least(&[8, 0, 16]) {
         // --skip-ssl is deprecated from 8.0.26 on; an empty list of versions offers no TLS.
         command.arg("--tls-version=");
     } else {
-        command.arg("--skip-ssl");
+        command.arg("--loose-skip-ssl");
     }
     command
 }

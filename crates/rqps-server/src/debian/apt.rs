@@ -326,8 +326,11 @@ fn explain(program: &str, suite: &str, done: &Done) -> String {
     } else {
         "run the command again".to_owned()
     };
-    let errors: Vec<&str> =
-        output.lines().filter(|l| l.starts_with("E: ") || l.starts_with("Err:")).take(4).collect();
+    let telling = |line: &&str| {
+        let starts = ["E: ", "Err:", " "].iter().any(|start| line.starts_with(start));
+        starts && (!line.starts_with(' ') || line.contains("Depends: "))
+    };
+    let errors: Vec<&str> = output.lines().filter(telling).take(5).collect();
     let said = if errors.is_empty() { done.last_words() } else { errors.join("\n") };
     format!("{program}: {} ({remedy}); it said:\n{said}", done.end())
 }

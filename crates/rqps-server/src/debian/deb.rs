@@ -103,6 +103,7 @@ mod tests {
         let layout = Layout {
             strip: String::new(),
             inner: None,
+            nested: Vec::new(),
             keep: vec!["usr/sbin/".to_owned()],
             drop: Vec::new(),
             executable: Vec::new(),

@@ -19,18 +19,23 @@ fn small(dbms: Dbms, version: &str, options: &[(&str, &str)]) -> Rendered {
 }
 
 const VERSIONS: &[(Dbms, &str)] = &[
+    (Dbms::Mysql, "5.5.9"),
     (Dbms::Mysql, "5.5.34"),
     (Dbms::Mysql, "5.6.14"),
     (Dbms::Mysql, "8.0.33"),
     (Dbms::Mysql, "9.7.4"),
     (Dbms::Mariadb, "10.1.23"),
     (Dbms::Mariadb, "10.2.11"),
+    (Dbms::Mariadb, "10.5.23"),
     (Dbms::Mariadb, "10.11.5"),
     (Dbms::Mariadb, "11.4.5"),
+    (Dbms::Mariadb, "11.8.9"),
     (Dbms::Postgres, "9.6.24"),
     (Dbms::Postgres, "11.22"),
+    (Dbms::Postgres, "13.23"),
     (Dbms::Postgres, "17.4"),
     (Dbms::Postgres, "18.0"),
+    (Dbms::Postgres, "19rc1"),
 ];
 
 fn golden(name: &str, text: &str) {
@@ -90,6 +95,9 @@ fn full_durability_is_these_lines() {
         text += &format!("# {dbms} {version} {engine}\n{}", beyond(&full, &relaxed));
     }
     expect_test::expect![[r#"
+        # mysql 5.5.9 innodb
+        sync_binlog=1
+        innodb_flush_log_at_trx_commit=1
         # mysql 5.5.34 innodb
         sync_binlog=1
         innodb_flush_log_at_trx_commit=1
@@ -108,19 +116,29 @@ fn full_durability_is_these_lines() {
         # mariadb 10.2.11 innodb
         sync_binlog=1
         innodb_flush_log_at_trx_commit=1
+        # mariadb 10.5.23 innodb
+        sync_binlog=1
+        innodb_flush_log_at_trx_commit=1
         # mariadb 10.11.5 innodb
         sync_binlog=1
         innodb_flush_log_at_trx_commit=1
         # mariadb 11.4.5 innodb
         sync_binlog=1
         innodb_flush_log_at_trx_commit=1
+        # mariadb 11.8.9 innodb
+        sync_binlog=1
+        innodb_flush_log_at_trx_commit=1
         # postgres 9.6.24 heap
         synchronous_commit = 'on'
         # postgres 11.22 heap
         synchronous_commit = 'on'
+        # postgres 13.23 heap
+        synchronous_commit = 'on'
         # postgres 17.4 heap
         synchronous_commit = 'on'
         # postgres 18.0 heap
+        synchronous_commit = 'on'
+        # postgres 19rc1 heap
         synchronous_commit = 'on'
         # mariadb 10.11.19 rocksdb
         sync_binlog=1

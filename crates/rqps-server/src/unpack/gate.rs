@@ -58,6 +58,11 @@ impl<'a> Gate<'a> {
         }
     }
 
+    /// Takes the paths of what comes now as they are.
+    pub(super) fn strip_nothing(&mut self) {
+        self.strip.clear();
+    }
+
     /// Judges entries that are wanted only.
     pub(super) fn that_ignores_the_rest(self) -> Self {
         Self { ignores_the_rest: true, ..self }

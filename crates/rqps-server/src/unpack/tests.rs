@@ -15,6 +15,7 @@ fn layout(inner: Option<&str>) -> Layout {
     Layout {
         strip: "top-{version}/".to_owned(),
         inner: inner.map(ToOwned::to_owned),
+        nested: Vec::new(),
         keep: vec!["bin/".to_owned(), "lib/".to_owned()],
         drop: vec!["bin/debug".to_owned()],
         executable: vec!["bin/".to_owned()],
@@ -48,6 +49,20 @@ fn refused(bytes: &[u8], layout: &Layout) -> String {
         fs::read_dir(dir.path()).unwrap().map(|e| e.unwrap().file_name()).collect();
     assert_eq!(beside.len(), 2, "something was written outside: {beside:?}");
     error.to_string()
+}
+
+#[test]
+fn reads_zips_inside_a_zip_through_the_same_gate() {
+    let layout = Layout { nested: vec!["top-1.2/more.zip".to_owned()], ..layout(None) };
+    let with = |inside: &[(&str, &[u8])]| {
+        zip_of(&[("top-1.2/bin/server", b"server"), ("top-1.2/more.zip", &zip_of(inside))])
+    };
+    let (_dir, to, result) = run(&with(&[("lib/x.so", b"so"), ("docs/manual", b"no")]), &layout);
+    assert_eq!(result.unwrap(), Unpacked { n_files: 2, bytes: 8 });
+    assert_eq!(fs::read(to.join("lib/x.so")).unwrap(), b"so");
+    assert!(refused(&with(&[("../lib/x.so", b"so")]), &layout).contains("climbs out"));
+    let (_dir, _, result) = run(&zip_of(&[("top-1.2/bin/server", b"server")]), &layout);
+    assert!(matches!(result, Err(Error::CorruptArchive { .. })), "{result:?}");
 }
 
 #[test]

@@ -31,7 +31,8 @@ fn an_unknown_option_is_named() {
             matches!(&error, Error::UnknownOption { option, .. } if option == "innodb_no_such_option"),
             "{text}"
         );
-        assert!(text.contains(version), "{text}");
+        let number = version.split_once('+').map_or(version, |(number, _)| number);
+        assert!(text.contains(number), "{text}");
         assert!(!dir.exists());
     });
 }

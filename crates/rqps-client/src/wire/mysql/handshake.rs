@@ -20,6 +20,8 @@ pub struct Greeting {
     pub nonce: [u8; NONCE],
     /// What it can do, see [`super::capability`].
     pub capabilities: u32,
+    /// Number of its default collation, the low eight bits.
+    pub charset: u8,
     /// The authentication plugin it proposes; empty where it knows none (5.0, 5.1).
     pub plugin: String,
 }
@@ -41,7 +43,7 @@ pub fn parse_greeting(payload: &[u8]) -> Result<Greeting, Violation> {
     let nonce_head = reader.bytes(8, "the nonce")?;
     reader.u8("filler")?;
     let low = reader.u16("capabilities")?;
-    reader.u8("the character set")?;
+    let charset = reader.u8("the character set")?;
     reader.u16("status flags")?;
     let high = reader.u16("more capabilities")?;
     let capabilities = u32::from(low) | u32::from(high) << 16;
@@ -60,7 +62,7 @@ pub fn parse_greeting(payload: &[u8]) -> Result<Greeting, Violation> {
     let name = reader.rest().split(|&byte| byte == 0).next().unwrap_or(&[]);
     let plugin = if capabilities & cap::PLUGIN_AUTH != 0 { name } else { &[] };
     let plugin = String::from_utf8_lossy(plugin).into_owned();
-    Ok(Greeting { version, connection_id, nonce, capabilities, plugin })
+    Ok(Greeting { version, connection_id, nonce, capabilities, charset, plugin })
 }
 
 /// The capabilities of a connection: what this client wants, as far as the server can do it.
@@ -96,6 +98,9 @@ pub const UTF8MB4: u8 = 45;
 /// Character set number of utf8 with at most three bytes (`utf8_general_ci`), for older servers.
 pub const UTF8MB3: u8 = 33;
 
+/// Character set number of latin1 (`latin1_swedish_ci`).
+pub const LATIN1: u8 = 8;
+
 /// Appends the payload of a request for TLS, which is the first 32 bytes of the login.
 pub fn push_ssl_request(out: &mut Vec<u8>, capabilities: u32, charset: u8) {
     out.extend_from_slice(&capabilities.to_le_bytes());
@@ -109,7 +114,7 @@ pub fn push_ssl_request(out: &mut Vec<u8>, capabilities: u32, charset: u8) {
 pub struct Login<'a> {
     /// The negotiated capabilities.
     pub capabilities: u32,
-    /// [`UTF8MB4`] or [`UTF8MB3`].
+    /// [`UTF8MB4`], [`UTF8MB3`] or [`LATIN1`].
     pub charset: u8,
     /// The user's name.
     pub user: &'a str,
