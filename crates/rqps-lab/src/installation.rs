@@ -1,7 +1,7 @@
 //! Where a system's files come from: fetched, found in a directory, or not needed at all.
 
 use anyhow::{Context as _, Result, bail};
-use rqps_model::{SystemSource, SystemSpec, Version};
+use rqps_model::{Engine, SystemSource, SystemSpec, Version};
 use rqps_server::{
     Config, Dsn, Identity, Installed, Places, Progress, Sizing, Watch, Wishes, fetch, places,
     profile,
@@ -15,7 +15,7 @@ use crate::run::Context;
 #[derive(Debug)]
 pub(crate) enum Installation {
     /// A server that rqps starts.
-    Local(Installed, Identity, Places),
+    Local(Box<Installed>, Identity, Places),
     /// One that runs already.
     External(Dsn),
     /// The null client needs none.
@@ -50,7 +50,7 @@ impl Installation {
                 let catalogue = &context.catalogue;
                 let entry = catalogue.find(spec.dbms, version, build.as_deref())?;
                 // What is wrong with the configuration is said before anything is fetched.
-                render_config(spec, &entry.version, (&places, plan.systems_up()))?;
+                render_config((plan, spec), &entry.version, &places)?;
                 fetch::ensure(catalogue, entry, &places.cache, &mut watch)?
             }
             SystemSource::Basedir { path } => {
@@ -68,7 +68,11 @@ impl Installation {
                 bail!("{} is not installed by rqps", spec.label)
             }
         };
-        Ok(Self::Local(installed, identity, places))
+        if spec.engine == Engine::Rocksdb {
+            installed
+                .require_engine(spec.engine, &context.catalogue.selectors_with(spec.engine))?;
+        }
+        Ok(Self::Local(Box::new(installed), identity, places))
     }
 }
 
@@ -109,19 +113,31 @@ pub fn fetch_only(
     listen: &mut Listener<'_>,
 ) -> Result<Option<Installed>> {
     match Installation::of(plan, idx, context, listen)? {
-        Installation::Local(installed, ..) => Ok(Some(installed)),
+        Installation::Local(installed, ..) => Ok(Some(*installed)),
         Installation::External(_) | Installation::Null => Ok(None),
     }
 }
 
-/// The configuration of a system for this host.
+/// What the plan asks of a system's configuration.
+pub(crate) fn config_of(spec: &SystemSpec) -> Config {
+    Config {
+        base: spec.config.clone(),
+        options: spec.options.clone(),
+        engine: spec.engine,
+        durability: spec.variant.durability,
+        compression: spec.variant.compression,
+    }
+}
+
+/// The configuration of a system for this host and the plan's largest tables.
 pub(crate) fn render_config(
-    spec: &SystemSpec,
+    (plan, spec): (&Plan, &SystemSpec),
     version: &Version,
-    (places, systems_up): (&Places, u32),
+    places: &Places,
 ) -> Result<profile::Rendered> {
     let host = rqps_sample::host_info(&places.data).context("read the size of memory")?;
-    let config = Config { base: spec.config.clone(), options: spec.options.clone() };
-    let sizing = Sizing { memory_bytes: host.memory_bytes, systems_up };
-    Ok(profile::render(spec.dbms, version, &config, sizing)?)
+    let data_bytes = plan.suites.iter().map(|suite| suite.args.data_bytes()).max();
+    let sizing =
+        Sizing { memory_bytes: host.memory_bytes, systems_up: plan.systems_up(), data_bytes };
+    Ok(profile::render(spec.dbms, version, &config_of(spec), sizing)?)
 }

@@ -18,7 +18,7 @@ pub(crate) fn check(plan: &Plan, ready: &[(usize, Installation)]) -> Result<()> 
     for (idx, installation) in ready {
         let Installation::Local(installed, _, places) = installation else { continue };
         let spec = &plan.systems[*idx];
-        let config = render_config(spec, &installed.version, (places, plan.systems_up()))?;
+        let config = render_config((plan, spec), &installed.version, places)?;
         memory = rqps_sample::host_info(&places.data)?.memory_bytes;
         let cache = cache_bytes(spec.dbms, &config.text);
         sum = sum.saturating_add(cache).saturating_add(BESIDE_CACHE);

@@ -13,6 +13,7 @@ use rqps_workload::{Form, Size, SuiteArgs, SuiteError};
 #[cfg(test)]
 mod examples;
 mod file;
+mod label;
 mod schedule;
 mod system;
 
@@ -113,25 +114,24 @@ impl PlanFile {
             return Err(refuse("no [[system]]".into(), "name at least one system"));
         }
         let mut systems = Vec::new();
-        let mut dsns = BTreeMap::new();
+        let mut passwords = Vec::new();
         for (idx, system) in self.system.iter().enumerate() {
             let (spec, dsn) = system
                 .resolve(catalogue)
                 .map_err(|(what, remedy)| refuse(format!("system {}: {what}", idx + 1), &remedy))?;
-            let mut spec = spec;
-            if let Some(dsn) = dsn {
-                if system.label.is_none() {
-                    spec.label = free_label(spec.label, &systems);
-                }
-                dsns.insert(spec.label.clone(), dsn);
-            }
+            passwords.push(dsn);
             systems.push(spec);
         }
+        let is_made = |idx: usize| self.system[idx].label.is_none();
+        label::tell_apart(&mut systems, is_made);
+        label::number_externals(&mut systems, is_made);
+        let labels = systems.iter().map(|system| system.label.clone());
+        let dsns = labels.zip(passwords).filter_map(|(label, dsn)| Some((label, dsn?))).collect();
         let mut seen = BTreeSet::new();
         for system in &systems {
             if !seen.insert(&system.label) {
                 let what = format!("two systems have the label {:?}", system.label.as_str());
-                return Err(refuse(what, "give each a `label` of its own"));
+                return Err(refuse(what, "give each a `label` of its own, or options that differ"));
             }
         }
         let base = match &self.base {
@@ -162,13 +162,6 @@ impl PlanFile {
         let seed = self.schedule.seed;
         Ok(Plan { name, base, systems, dsns, suites, schedule, placement, seed })
     }
-}
-
-/// A label for one more external system: on the command line two of a family can get no other.
-fn free_label(label: Label, taken: &[SystemSpec]) -> Label {
-    let is_free = |label: &Label| taken.iter().all(|system| system.label != *label);
-    let numbered = (2..).map(|n: u32| Label(format!("{label}-{n}")));
-    std::iter::once(label.clone()).chain(numbered).find(is_free).unwrap_or(label)
 }
 
 /// What is wrong and what to do about it.

@@ -130,7 +130,7 @@ mod tests {
         Breaker, Error, NullConnection, Outcome, Params, ResultSet, Session, StatementId,
         StatementSpec,
     };
-    use rqps_model::{Dbms, Engine};
+    use rqps_model::{Compression, Dbms, Engine};
     use rqps_workload::Distribution;
 
     use super::*;
@@ -139,6 +139,7 @@ mod tests {
         LoadSpec {
             dbms: Dbms::Null,
             engine: Engine::Innodb,
+            compression: Compression::None,
             tables: 2,
             rows: 10,
             secondary: false,

@@ -7,18 +7,19 @@ use std::time::{Duration, Instant};
 use anyhow::{Context as _, Result, bail};
 use nix::sys::signal::Signal;
 use rqps_client::{Connection, Endpoint};
-use rqps_model::{Dbms, RunSystem, SystemSpec, Version};
+use rqps_model::{Dbms, Engine, RunSystem, SystemSpec, Version};
 use rqps_sample::{Background, Sampler, Target};
 use rqps_server::log_text::says_disk_full;
+use rqps_server::profile::Rendered;
 use rqps_server::{
     Freezer, Identity, Installed, Instance, Places, Progress, RunningServer, Setup, Stopped, Watch,
-    connect, facts, settle,
+    compression, connect, durability, engine, facts, lsm, settle,
 };
 use rqps_workload::{LoadSpec, SuiteArgs, populate};
 
 use crate::Plan;
 use crate::event::{Event, Listener};
-use crate::installation::{Installation, render_config, tell};
+use crate::installation::{Installation, config_of, render_config, tell};
 use crate::measure::Bench;
 use crate::run::Context;
 
@@ -71,8 +72,8 @@ impl Up {
                 listen(Event::Preparing { label: &label, doing: "initialise and start" });
                 let mut report = |progress: Progress<'_>| tell(&progress, &label, listen);
                 let mut watch = Watch { stop: &context.interrupt, report: &mut report };
-                let up = (name, plan.systems_up());
-                let setup = setup(installed, &spec, (identity, places, up), &mut watch)?;
+                let config = render_config((plan, &spec), &installed.version, places)?;
+                let setup = setup(installed, &spec, config, (identity, places, name), &mut watch);
                 let instance = Instance::create(setup, &mut watch)?;
                 let running = match instance.start(None, &mut watch) {
                     Ok(running) => running,
@@ -88,7 +89,13 @@ impl Up {
             Installation::External(dsn) => (None, dsn.endpoint.clone(), dsn.to_string()),
             Installation::Null => (None, null_endpoint(), "the null client".to_owned()),
         };
-        let (admin, samples) = match watch_over(spec.dbms, &endpoint, server.as_ref()) {
+        let ready = watch_over(spec.dbms, &endpoint, server.as_ref()).and_then(|mut both| {
+            for note in check(&spec, server.as_ref(), both.0.as_mut())? {
+                listen(Event::Note(&format!("{}: {note}", spec.label)));
+            }
+            Ok(both)
+        });
+        let (admin, samples) = match ready {
             Ok(both) => both,
             Err(error) => {
                 if let Some(Local { running, instance }) = server {
@@ -212,6 +219,22 @@ impl Up {
         Ok(())
     }
 
+    /// Checks that the tables are compressed as the plan asks.
+    pub(crate) fn verify_compression(&mut self) -> Result<()> {
+        let subject = Subject::of(&self.spec, self.server.as_ref(), self.admin.as_ref());
+        let Some(subject) = subject else { return Ok(()) };
+        let compression = self.spec.variant.compression;
+        Ok(compression::verify(subject.compression(), compression, self.admin.as_mut())?)
+    }
+
+    /// The state of the engine's tree, where it has one that tells.
+    pub(crate) fn lsm_state(&mut self) -> Result<Option<lsm::State>> {
+        if self.spec.engine != Engine::Rocksdb {
+            return Ok(None);
+        }
+        Ok(Some(lsm::State::read(self.admin.as_mut())?))
+    }
+
     /// Brings background work to rest; tells what was left.
     pub(crate) fn settle(
         &mut self,
@@ -232,6 +255,11 @@ impl Up {
     pub(crate) fn database_bytes(&mut self, grown: bool) -> Result<Option<u64>> {
         let Some(version) = &self.version else { return Ok(None) };
         if grown && self.spec.dbms.is_mysql_family() {
+            if self.spec.engine == Engine::Rocksdb {
+                // What is in memtables alone has no size on disk.
+                let sql = "SET GLOBAL rocksdb_force_flush_memtable_now = 1";
+                self.admin.query(sql).context("flush MyRocks's memtables")?;
+            }
             for table in 1..=self.tables {
                 let sql = format!("ANALYZE NO_WRITE_TO_BINLOG TABLE sbtest{table}");
                 self.admin.query(&sql).context("refresh the statistics of a table")?;
@@ -320,25 +348,75 @@ fn watch_over(
     Ok((admin, Background::start(sampler, SAMPLE_EVERY)?))
 }
 
+/// Checks that a server that is up has the engine, the compression and the durability that the plan
+/// asks for, before anything is loaded; gives sentences for the user.
+fn check(
+    spec: &SystemSpec,
+    server: Option<&Local>,
+    admin: &mut dyn Connection,
+) -> Result<Vec<String>> {
+    let Some(subject) = Subject::of(spec, server, admin) else { return Ok(Vec::new()) };
+    let log = server.map_or_else(String::new, |s| s.running.log_since_start());
+    engine::require_loaded(&subject.name, spec.engine, &log, admin)?;
+    compression::prepare(subject.compression(), spec.variant.compression, admin)?;
+    if server.is_none() {
+        return Ok(Vec::new());
+    }
+    let effective = facts::effective_settings(spec.dbms, admin)?;
+    Ok(durability::check((&subject.name, spec.dbms), &config_of(spec), &effective)?)
+}
+
+/// What checks of a server need to know of it.
+struct Subject {
+    dbms: Dbms,
+    version: Version,
+    name: String,
+    engine: Engine,
+    is_ours: bool,
+}
+
+impl Subject {
+    /// `None` for the null client, which has no version.
+    fn of(spec: &SystemSpec, server: Option<&Local>, admin: &dyn Connection) -> Option<Self> {
+        let version = admin.session().server_version.clone()?;
+        let name = match server {
+            Some(server) => server.running.name().to_owned(),
+            None => spec.label.to_string(),
+        };
+        let is_ours = server.is_some();
+        Some(Self { dbms: spec.dbms, version, name, engine: spec.engine, is_ours })
+    }
+
+    fn compression(&self) -> compression::Subject<'_> {
+        compression::Subject {
+            dbms: self.dbms,
+            version: &self.version,
+            server: &self.name,
+            engine: self.engine,
+            is_ours: self.is_ours,
+        }
+    }
+}
+
 /// What an instance of a system is made from.
 fn setup(
     installed: &Installed,
     spec: &SystemSpec,
-    (identity, places, (name, systems_up)): (&Identity, &Places, (&str, u32)),
+    config: Rendered,
+    (identity, places, name): (&Identity, &Places, &str),
     watch: &mut Watch<'_>,
-) -> Result<Setup> {
-    let config = render_config(spec, &installed.version, (places, systems_up))?;
+) -> Setup {
     for text in &config.notes {
         (watch.report)(Progress::Note { text });
     }
-    Ok(Setup {
+    Setup {
         installed: installed.clone(),
         dir: places.data.join(name),
         sockets: places.sockets.clone(),
         identity: identity.clone(),
         config,
         transport: spec.transport,
-    })
+    }
 }
 
 /// Adds the server's log to what earlier attempts of the same run left in `to`.

@@ -11,7 +11,7 @@ use crate::event::Event;
 use crate::measure::{self, ANSWER_TIMEOUT, Wanted, mix, slice_of, unix_ms};
 use crate::run::Lab;
 use crate::system::Up;
-use crate::{marks, populate};
+use crate::{engine_state, marks, populate};
 
 impl Lab<'_> {
     /// Brings a system that was just started to where an interrupted run left it.
@@ -114,6 +114,7 @@ impl Lab<'_> {
         }
         let kind = self.steps[step_idx].info.kind;
         let bytes = up.database_bytes(matches!(kind, StepKind::Load | StepKind::Insert))?;
+        engine_state::keep(self.store, (&self.run, idx), &self.steps[step_idx], up)?;
         self.store.set_outcome(&self.run.id, step_idx, idx, &outcome, bytes)?;
         self.tell_end(idx, step_idx, &outcome);
         let state = &mut self.run.steps[step_idx].systems[idx];
@@ -162,7 +163,8 @@ impl Lab<'_> {
         let planned = &self.steps[step_idx];
         let spec = &self.plan.systems[idx];
         // One seed for the whole run: every system holds the same rows.
-        let load = LoadSpec::new(&planned.args, spec.dbms, spec.engine, self.run.seed);
+        let load = LoadSpec::new(&planned.args, spec.dbms, spec.engine, self.run.seed)
+            .compressed(spec.variant.compression);
         up.make_room(&load)?;
         let total_rows = load.rows * u64::from(load.tables);
         let (label, listen) = (&spec.label, &mut *self.listen);
@@ -190,6 +192,7 @@ impl Lab<'_> {
         // Counting rows reads the tables through: no part of what was measured.
         if spec.dbms != Dbms::Null {
             populate::check_rows(up.admin.as_mut(), &load)?;
+            up.verify_compression()?;
         }
         let usage = Usage::between(&first, &last);
         let marks = marks::of_slice(&tally, &usage, planned.clients);

@@ -176,6 +176,13 @@ impl Catalogue {
         }
     }
 
+    /// How one asks for the servers that have an engine besides their family's own.
+    #[must_use]
+    pub fn selectors_with(&self, engine: Engine) -> Vec<String> {
+        let has_it = self.servers.iter().filter(|entry| entry.engines.contains(&engine));
+        has_it.map(Entry::selector).collect()
+    }
+
     /// How a source's archive is unpacked.
     #[must_use]
     pub fn layout(&self, source: &Source) -> Option<&Layout> {

@@ -279,6 +279,16 @@ pub enum Error {
         /// Why not, and what to do instead.
         detail: String,
     },
+    /// The server runs, but not with what the plan asks for.
+    #[error("{server} is not as the plan means it: {found}, where {meant} was meant")]
+    NotAsMeant {
+        /// The server.
+        server: String,
+        /// What it runs with.
+        found: String,
+        /// What it should.
+        meant: String,
+    },
     /// The user stopped the work.
     #[error("interrupted while {doing}")]
     Interrupted {

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use rqps_client::{Connection, ResultSet};
 use rqps_model::{Dbms, Version};
 
-use crate::Error;
+use crate::{Error, lsm};
 
 fn query(connection: &mut dyn Connection, doing: &str, sql: &str) -> Result<ResultSet, Error> {
     connection.query(sql).map_err(|e| Error::client(doing, e))
@@ -101,7 +101,9 @@ pub fn session_facts(
 
 /// Bytes of all tables with their indexes in the current database, as the server accounts for them.
 ///
-/// InnoDB's are those of its last statistics: exact to some pages after ANALYZE TABLE.
+/// InnoDB's are those of its last statistics: exact to some pages after ANALYZE TABLE; of tables that
+/// are compressed by page, what their files take on disk, free ends included. MyRocks's are its files' (its statistics
+/// are estimates), without what is in memory alone.
 ///
 /// # Errors
 /// [`Error::Client`], or [`Error::Answer`] when it is no number.
@@ -117,8 +119,7 @@ pub fn database_bytes(
                 // 8.0 answers from a cache that is a day old otherwise.
                 query(connection, doing, "SET SESSION information_schema_stats_expiry = 0")?;
             }
-            "select coalesce(sum(data_length + index_length), 0) from information_schema.tables \
-             where table_schema = database() and table_type = 'BASE TABLE'"
+            return mysql_bytes(dbms, version, connection);
         }
         Dbms::Postgres => {
             "select coalesce(sum(pg_total_relation_size(c.oid)), 0)::bigint from pg_class c \
@@ -130,6 +131,62 @@ pub fn database_bytes(
     let result = query(connection, doing, sql)?;
     let bytes = result.scalar().and_then(|text| text.parse().ok());
     bytes.ok_or_else(|| Error::Answer { doing: doing.to_owned(), answer: format!("{result:?}") })
+}
+
+fn mysql_bytes(
+    dbms: Dbms,
+    version: &Version,
+    connection: &mut dyn Connection,
+) -> Result<u64, Error> {
+    let doing = "ask for the size of the tables";
+    let sql = "select engine, create_options, table_name, data_length + index_length \
+               from information_schema.tables \
+               where table_schema = database() and table_type = 'BASE TABLE'";
+    let mut sum = 0;
+    let mut has_rocksdb = false;
+    for row in query(connection, doing, sql)?.rows {
+        let answer = format!("{row:?}");
+        let mut texts = row.into_iter().map(Option::unwrap_or_default);
+        let mut text = || texts.next().unwrap_or_default();
+        let (engine, options, table, bytes) = (text(), text().to_ascii_lowercase(), text(), text());
+        let bytes =
+            bytes.parse::<u64>().map_err(|_| Error::Answer { doing: doing.to_owned(), answer })?;
+        let by_page = options.contains("page_compressed") || options.contains("compression=");
+        if engine.eq_ignore_ascii_case("rocksdb") {
+            has_rocksdb = true;
+        } else if by_page {
+            sum += file_bytes((dbms, version), connection, &table, bytes)?.unwrap_or(bytes);
+        } else {
+            sum += bytes;
+        }
+    }
+    if has_rocksdb {
+        sum += lsm::table_bytes(connection)?;
+    }
+    Ok(sum)
+}
+
+/// What a table's InnoDB file takes on disk, without the holes of pages that became smaller; `None`
+/// where the version does not tell: MariaDB 10.1 has no such column, and 10.2 shows the file as it
+/// was when it was made, far below what the table's pages take (`page_bytes`).
+fn file_bytes(
+    (dbms, version): (Dbms, &Version),
+    connection: &mut dyn Connection,
+    table: &str,
+    page_bytes: u64,
+) -> Result<Option<u64>, Error> {
+    let new = dbms == Dbms::Mysql && version.at_least(&[8]);
+    let view = if new { "innodb_tablespaces" } else { "innodb_sys_tablespaces" };
+    let table = table.replace('\'', "''");
+    let sql = format!(
+        "select allocated_size from information_schema.{view} \
+         where name = concat(database(), '/{table}') and file_size >= {page_bytes}"
+    );
+    match connection.query(&sql) {
+        Ok(result) => Ok(result.scalar().and_then(|text| text.parse().ok())),
+        Err(rqps_client::Error::Server(_)) => Ok(None),
+        Err(e) => Err(Error::client("ask for the size of a table's file", e)),
+    }
 }
 
 /// The tables of the current database.

@@ -2,9 +2,12 @@
 
 pub mod catalogue;
 mod certificate;
+pub mod compression;
 pub mod debian;
 pub mod disk;
 pub mod dsn;
+pub mod durability;
+pub mod engine;
 pub mod error;
 pub mod facts;
 pub mod fetch;
@@ -16,6 +19,7 @@ pub mod instance;
 mod library;
 mod lock;
 pub mod log_text;
+pub mod lsm;
 mod maven;
 mod mysql;
 mod patchelf;

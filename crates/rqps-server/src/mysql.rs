@@ -6,11 +6,13 @@ use std::process::{Command, Stdio};
 use std::time::Duration;
 
 use rqps_client::Connection;
-use rqps_model::{Dbms, Transport};
+use rqps_model::{Dbms, Engine, Transport};
 
 use crate::certificate::{CERTIFICATE, KEY};
+use crate::engine::ROCKSDB_PLUGIN;
 use crate::instance::{DATABASE, Instance, USER};
 use crate::log_text::{says_disk_full, unknown_option};
+use crate::profile::option_name;
 use crate::tool::Terms;
 use crate::watch::Watch;
 use crate::{Error, tool};
@@ -29,7 +31,7 @@ pub(crate) fn socket_path(instance: &Instance) -> PathBuf {
 }
 
 /// What initialising and starting have in common.
-fn base_command(instance: &Instance) -> Command {
+fn base_command(instance: &Instance, config: &Path) -> Command {
     let setup = instance.setup();
     let share = setup.installed.share.display();
     let mut command = Command::new(&setup.installed.program);
@@ -41,7 +43,7 @@ fn base_command(instance: &Instance) -> Command {
         .current_dir(instance.data_dir())
         .stdin(Stdio::null())
         // Must come first: mysqld looks for it there only.
-        .arg(format!("--defaults-file={}", config_path(instance).display()))
+        .arg(format!("--defaults-file={}", config.display()))
         .arg(format!("--basedir={}", setup.installed.basedir.display()))
         .arg(format!("--datadir={}", instance.data_dir().display()))
         .arg(format!("--tmpdir={}", setup.dir.join("tmp").display()))
@@ -64,7 +66,10 @@ fn base_command(instance: &Instance) -> Command {
 pub(crate) fn start_command(instance: &Instance, port: u16) -> Command {
     let setup = instance.setup();
     let dir = &setup.dir;
-    let mut command = base_command(instance);
+    let mut command = base_command(instance, &config_path(instance));
+    if setup.config.engine == Engine::Rocksdb {
+        command.arg(format!("--plugin-load-add={ROCKSDB_PLUGIN}"));
+    }
     command
         .arg(format!("--socket={}", socket_path(instance).display()))
         .arg(format!("--port={port}"))
@@ -91,7 +96,10 @@ pub(crate) fn start_command(instance: &Instance, port: u16) -> Command {
 pub(crate) fn initialise(instance: &Instance, watch: &mut Watch<'_>) -> Result<(), Error> {
     let installed = &instance.setup().installed;
     let sql = instance.setup().dir.join("init.sql");
-    let mut command = base_command(instance);
+    // Without the plugin of an engine its options are unknown, and the system's tables need neither.
+    let config = instance.setup().dir.join("init.cnf");
+    instance.write_private(&config, &without_plugins(&instance.setup().config.text))?;
+    let mut command = base_command(instance, &config);
     if installed.dbms == Dbms::Mysql && installed.version.at_least(&[5, 7]) {
         instance.write_private(&sql, &accounts(instance))?;
         command.arg("--initialize-insecure").arg(format!("--init-file={}", sql.display()));
@@ -109,7 +117,18 @@ pub(crate) fn initialise(instance: &Instance, watch: &mut Watch<'_>) -> Result<(
     }
     let log = instance.setup().dir.join("init.log");
     run(instance, command, &log, watch)?;
+    fs::remove_file(&config).map_err(|e| Error::write(&config, e))?;
     fs::remove_file(&sql).map_err(|e| Error::write(&sql, e))
+}
+
+/// A configuration without the options of an engine that is a plugin.
+fn without_plugins(text: &str) -> String {
+    let of_plugin = |name: &str| {
+        let name = name.replace('-', "_").to_ascii_lowercase();
+        name.starts_with("rocksdb") || name.starts_with("loose_rocksdb")
+    };
+    let keep = |line: &&str| !option_name(line).is_some_and(of_plugin);
+    text.lines().filter(keep).map(|line| format!("{line}\n")).collect()
 }
 
 fn run(
@@ -249,4 +268,16 @@ fn accounts(instance: &Instance) -> String {
     lines.push(format!("CREATE DATABASE {DATABASE};"));
     lines.push(String::new());
     lines.join("\n")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_plugins_options_are_left_out_where_it_is_not_loaded() {
+        let text = "[mysqld]\nserver_id=1\nrocksdb_block_cache_size=1\n# rocksdb\n\
+                    loose-rocksdb-x=2\ninnodb_x=3\n";
+        assert_eq!(without_plugins(text), "[mysqld]\nserver_id=1\n# rocksdb\ninnodb_x=3\n");
+    }
 }

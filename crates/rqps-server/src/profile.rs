@@ -1,23 +1,29 @@
 //! What a server is configured with: a built-in profile or the user's file, and options on top.
 //!
-//! Profiles are data (`profiles/*.toml`): name, value or formula, range of versions, reason. Paths,
-//! ports, sockets and TLS are not here: they are on the command line, where they win.
+//! Profiles are data (`profiles/*.toml`): name, value or formula, range of versions, engine, reason.
+//! A profile may extend another. Paths, ports, sockets and TLS are not here: they are on the command
+//! line, where they win.
 
 mod cache;
 mod data;
+mod parts;
 mod range;
 
 use std::collections::BTreeMap;
 use std::fs;
 
-use rqps_model::{Dbms, Version};
+use rqps_model::{Compression, Dbms, Durability, Engine, Version};
 
 use crate::Error;
 pub use cache::cache_bytes;
-use data::Profile;
+use data::{Profile, Subject};
 
 /// The built-in profiles by name.
-const PROFILES: &[(&str, &str)] = &[("small", include_str!("profiles/small.toml"))];
+const PROFILES: &[(&str, &str)] = &[
+    ("small", include_str!("profiles/small.toml")),
+    ("medium", include_str!("profiles/medium.toml")),
+    ("io-bound", include_str!("profiles/io-bound.toml")),
+];
 
 /// What the user asks for.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -26,6 +32,32 @@ pub struct Config {
     pub base: String,
     /// Options on top, by the server's own names.
     pub options: BTreeMap<String, String>,
+    /// The tables' engine; profiles have lines for each.
+    pub engine: Engine,
+    /// What a commit waits for; profiles set it, a user's file is not touched.
+    pub durability: Durability,
+    /// Compression, as far as the configuration decides it.
+    pub compression: Compression,
+}
+
+impl Config {
+    /// A profile or file as it is, with every choice at its default.
+    #[must_use]
+    pub fn of(base: &str, engine: Engine) -> Self {
+        Self {
+            base: base.to_owned(),
+            options: BTreeMap::new(),
+            engine,
+            durability: Durability::default(),
+            compression: Compression::default(),
+        }
+    }
+
+    /// Whether it is a built-in profile, and not a user's file.
+    #[must_use]
+    pub fn is_builtin(&self) -> bool {
+        source_of(&self.base).is_some()
+    }
 }
 
 /// What sizes are computed from.
@@ -35,6 +67,8 @@ pub struct Sizing {
     pub memory_bytes: u64,
     /// Systems that are up at the same time, at least 1.
     pub systems_up: u32,
+    /// What the tables and indexes will take about, bytes, where it is known.
+    pub data_bytes: Option<u64>,
 }
 
 /// A configuration for one version.
@@ -46,12 +80,18 @@ pub struct Rendered {
     pub initdb_arguments: Vec<String>,
     /// Sentences for the user: settings that rqps overrides.
     pub notes: Vec<String>,
+    /// The engine whose plugin the server has to load.
+    pub engine: Engine,
 }
 
 /// Names of the built-in profiles.
 #[must_use]
 pub fn names() -> Vec<&'static str> {
     PROFILES.iter().map(|(name, _)| *name).collect()
+}
+
+fn source_of(name: &str) -> Option<&'static str> {
+    PROFILES.iter().find(|(known, _)| *known == name).map(|(_, source)| *source)
 }
 
 /// Writes the configuration for one version.
@@ -67,19 +107,23 @@ pub fn render(
     let mut notes = Vec::new();
     let mut initdb_arguments = Vec::new();
     let mut text = String::new();
-    if let Some((name, source)) = PROFILES.iter().find(|(name, _)| *name == config.base) {
-        let profile = Profile::parse(name, source)?;
+    let mut left: Vec<(String, String)> =
+        config.options.iter().map(|(name, value)| (name.clone(), value.clone())).collect();
+    if let Some(source) = source_of(&config.base) {
+        let name = &config.base;
+        let profile = Profile::parse(name, source, &source_of)?;
         text.push_str(&format!("# rqps: built-in profile {name} for {} {version}\n", dbms.name()));
         if dbms.is_mysql_family() {
             text.push_str("[mysqld]\n");
         }
-        for (option, value) in profile.options(dbms, version, sizing)? {
-            // An option of the plan takes the profile's place instead of standing below it.
-            if !config.options.keys().any(|key| same(key, &option)) {
-                text.push_str(&line(dbms, &option, &value)?);
-            }
+        let subject = Subject { dbms, version, config };
+        let options = profile.options(subject, sizing)?;
+        // An option of the plan takes the profile's place instead of standing below it.
+        let options = parts::replace(options, &mut left);
+        for (option, value) in parts::join(options) {
+            text.push_str(&line(dbms, &option, &value)?);
         }
-        initdb_arguments = profile.initdb_arguments(dbms, version)?;
+        initdb_arguments = profile.initdb_arguments(subject)?;
     } else {
         let file = fs::read_to_string(&config.base).map_err(|e| Error::UnknownConfig {
             config: config.base.clone(),
@@ -94,20 +138,20 @@ pub fn render(
             }
         }
     }
-    if !config.options.is_empty() {
+    if !left.is_empty() {
         text.push_str("# options of the plan\n");
         if dbms.is_mysql_family() {
             text.push_str("[mysqld]\n");
         }
-        for (option, value) in &config.options {
-            if is_ours(dbms, option) {
-                notes.push(overridden(option, "the plan's options"));
+        for (option, value) in parts::join(left) {
+            if is_ours(dbms, &option) {
+                notes.push(overridden(&option, "the plan's options"));
                 continue;
             }
-            text.push_str(&line(dbms, option, value)?);
+            text.push_str(&line(dbms, &option, &value)?);
         }
     }
-    Ok(Rendered { text, initdb_arguments, notes })
+    Ok(Rendered { text, initdb_arguments, notes, engine: config.engine })
 }
 
 fn overridden(option: &str, source: &str) -> String {
@@ -153,7 +197,7 @@ fn is_ours(dbms: Dbms, option: &str) -> bool {
 }
 
 /// Servers of the MySQL family take `-` and `_` alike.
-fn same(a: &str, b: &str) -> bool {
+pub(crate) fn same(a: &str, b: &str) -> bool {
     a.len() == b.len()
         && a.bytes().zip(b.bytes()).all(|(a, b)| {
             let fold = |c: u8| if c == b'-' { b'_' } else { c.to_ascii_lowercase() };
@@ -162,7 +206,7 @@ fn same(a: &str, b: &str) -> bool {
 }
 
 /// The option's name in a line of a configuration file, unless it is a comment or a section.
-fn option_name(line: &str) -> Option<&str> {
+pub(crate) fn option_name(line: &str) -> Option<&str> {
     let line = line.trim();
     let name = line.split(['=', ' ', '\t']).next()?.trim();
     let plain = |c: char| c.is_ascii_alphanumeric() || "_-.".contains(c);

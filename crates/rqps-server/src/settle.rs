@@ -6,6 +6,7 @@
 
 mod mysql;
 mod postgres;
+mod rocksdb;
 
 use std::fmt;
 use std::fs::File;
@@ -17,7 +18,7 @@ use rqps_client::Connection;
 use rqps_model::{Dbms, Version};
 
 use crate::watch::{Progress, Watch};
-use crate::{Error, facts};
+use crate::{Error, facts, lsm};
 
 /// The server to bring to rest.
 #[derive(Debug, Clone, Copy)]
@@ -102,7 +103,16 @@ pub fn settle(
     tables.retain(|table| target.is_ours() || is_a_benchmarks(table));
     let debts = match target.dbms {
         Dbms::Mysql | Dbms::Mariadb => {
-            mysql::settle(target, connection, (&tables, ceiling(rows)), watch, &mut settled)?
+            let limit = ceiling(rows);
+            // First, so that the statistics below are those of the settled tree.
+            let mut debts = if lsm::has_tables(connection)? {
+                rocksdb::settle(connection, limit, watch, &mut settled.detail)?
+            } else {
+                Vec::new()
+            };
+            let both = (tables.as_slice(), limit);
+            debts.extend(mysql::settle(target, connection, both, watch, &mut settled)?);
+            debts
         }
         Dbms::Postgres => {
             postgres::settle(target, connection, (&tables, ceiling(rows)), watch, &mut settled)?

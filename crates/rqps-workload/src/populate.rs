@@ -6,7 +6,7 @@
 use std::ops::RangeInclusive;
 
 use rqps_client::{Connection, Error, ErrorClass};
-use rqps_model::{Dbms, Engine};
+use rqps_model::{Compression, Dbms, Engine};
 
 use crate::digits::{C_BYTES, PAD_BYTES, push_c, push_pad};
 use crate::distribution::Sampler;
@@ -29,6 +29,8 @@ pub struct LoadSpec {
     pub dbms: Dbms,
     /// The tables' engine, on the MySQL side.
     pub engine: Engine,
+    /// Their compression, as far as the table's own definition decides it.
+    pub compression: Compression,
     /// How many tables.
     pub tables: u32,
     /// Rows of each.
@@ -57,12 +59,19 @@ impl LoadSpec {
         Self {
             dbms,
             engine,
+            compression: Compression::None,
             tables: args.tables,
             rows: args.rows,
             secondary: args.secondary,
             distribution: args.distribution.unwrap_or_default(),
             seed,
         }
+    }
+
+    /// The same with compressed tables.
+    #[must_use]
+    pub fn compressed(self, compression: Compression) -> Self {
+        Self { compression, ..self }
     }
 
     /// The statement that makes a table, without its secondary index.
@@ -78,10 +87,32 @@ impl LoadSpec {
         // AUTO_INCREMENT demands an index on the column from the start.
         let key = if self.secondary { "KEY xid (id)" } else { "PRIMARY KEY (id)" };
         let engine = self.engine.sql_name();
+        let compression = self.compression_sql();
         format!(
             "CREATE TABLE {name} (id INTEGER NOT NULL AUTO_INCREMENT, {columns}, {key}) \
-             ENGINE = {engine}"
+             ENGINE = {engine}{compression}"
         )
+    }
+
+    /// What a table's definition says of its compression. RocksDB's is the column family's.
+    fn compression_sql(&self) -> String {
+        match self.compression {
+            Compression::None | Compression::Levels { .. } => String::new(),
+            Compression::Row => " ROW_FORMAT = COMPRESSED KEY_BLOCK_SIZE = 8".to_owned(),
+            // The algorithm is the server's, innodb_compression_algorithm.
+            Compression::Page(_) if self.dbms == Dbms::Mariadb => " PAGE_COMPRESSED = 1".to_owned(),
+            Compression::Page(codec) => format!(" COMPRESSION = '{}'", codec.name()),
+        }
+    }
+
+    /// The statements around a connection's rows, when there are any. MyRocks's bulk load writes rows
+    /// that come in the order of the primary key into files of the last level, past memtables and
+    /// compactions; rows are seen once it is switched off. The field loads MyRocks like this.
+    #[must_use]
+    pub fn bulk_load_sql(&self) -> Option<(&'static str, &'static str)> {
+        let ordered = self.engine == Engine::Rocksdb && !self.secondary;
+        ordered
+            .then_some(("SET SESSION rocksdb_bulk_load = 1", "SET SESSION rocksdb_bulk_load = 0"))
     }
 
     /// What is run on a table when its rows are there: indexes, and where the next id is to begin.
@@ -143,12 +174,27 @@ pub fn count_sql(table: u32) -> String {
     format!("SELECT COUNT(*) FROM {}", table_name(table))
 }
 
-/// Inserts the rows of a part, calling `on_rows` with the number of rows of each answered INSERT;
-/// ends early when it returns false.
+/// Inserts the rows of a part, by bulk load where the engine has one. Calls `on_rows` with the number
+/// of rows of each answered INSERT; ends early when it returns false.
 ///
 /// # Errors
 /// The server's, or a lost connection. What can be retried is, ten times.
 pub fn populate_table_part<C: Connection>(
+    connection: &mut C,
+    spec: &LoadSpec,
+    part: &TablePart,
+    on_rows: &mut dyn FnMut(u64) -> bool,
+) -> Result<(), Error> {
+    let Some((begin, end)) = spec.bulk_load_sql() else {
+        return populate_rows(connection, spec, part, on_rows);
+    };
+    connection.execute_text(begin.as_bytes())?;
+    populate_rows(connection, spec, part, on_rows)?;
+    connection.execute_text(end.as_bytes()).map(|_| ())
+}
+
+/// The rows, without what goes around them.
+fn populate_rows<C: Connection>(
     connection: &mut C,
     spec: &LoadSpec,
     part: &TablePart,

@@ -8,6 +8,7 @@ use rqps_model::{
     Compression, Dbms, Durability, Engine, Label, Limits, Malloc, SystemSource, SystemSpec,
     Transport, Variant, Version,
 };
+use rqps_server::engine::who_has_it;
 use rqps_server::{Catalogue, Dsn};
 
 use super::{OptionValue, Refusal, SystemFile};
@@ -20,6 +21,7 @@ impl SystemFile {
         let dbms: Option<Dbms> = word(self.dbms.as_deref())?;
         let (source, dbms, password_dsn) = self.source(dbms, catalogue)?;
         let engine = self.engine(dbms)?;
+        is_in_catalogue(engine, dbms, &source, catalogue)?;
         let config = match &source {
             // Not configured by rqps.
             SystemSource::External { .. } | SystemSource::Builtin => String::new(),
@@ -230,6 +232,22 @@ impl SystemFile {
             )),
         }
     }
+}
+
+/// Refuses an engine that is a plugin where the catalogue knows that the build has none.
+fn is_in_catalogue(
+    engine: Engine,
+    dbms: Dbms,
+    source: &SystemSource,
+    catalogue: &Catalogue,
+) -> Result<(), Refusal> {
+    let SystemSource::Catalogue { version, build } = source else { return Ok(()) };
+    let found = catalogue.find(dbms, version, build.as_deref());
+    if engine != Engine::Rocksdb || found.is_ok_and(|entry| entry.engines.contains(&engine)) {
+        return Ok(());
+    }
+    let what = format!("{} {version} of the catalogue has no engine \"{engine}\"", dbms.name());
+    Err((what, who_has_it(&catalogue.selectors_with(engine))))
 }
 
 /// A word of a key, when the key is there.

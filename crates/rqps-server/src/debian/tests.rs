@@ -37,7 +37,7 @@ fn libraries_of_a_prefix_are_found_unless_its_programs_know_them() {
     fs::create_dir_all(&dir).unwrap();
     fs::create_dir_all(prefix.path().join("lib/x86_64-linux-gnu")).unwrap();
     fs::write(dir.join("libaio.so.1"), b"elf").unwrap();
-    assert_eq!(library_dirs(prefix.path()), [dir.clone()]);
+    assert_eq!(library_dirs(prefix.path()), std::slice::from_ref(&dir));
     fs::write(dir.join("ld-linux-x86-64.so.2"), b"elf").unwrap();
     assert_eq!(library_dirs(prefix.path()), Vec::<PathBuf>::new());
 }

@@ -16,13 +16,16 @@ pub fn cache_bytes(dbms: Dbms, text: &str) -> u64 {
         Dbms::Postgres => ("shared_buffers", 8192),
         Dbms::Mysql | Dbms::Mariadb | Dbms::Null => ("innodb_buffer_pool_size", 1),
     };
-    let value = |line: &str| {
+    let value = |line: &str, name: &str| {
         let (key, value) = line.split_once('=')?;
         let value = value.split('#').next().unwrap_or_default();
         let value = value.trim().trim_matches(['\'', '"']);
         same(key.trim(), name).then(|| parse_size(value, plain)).flatten()
     };
-    text.lines().filter_map(value).next_back().unwrap_or(DEFAULT)
+    let innodb_or_postgres = text.lines().filter_map(|l| value(l, name)).next_back();
+    // MyRocks's block cache comes on top; without the plugin nobody sets it.
+    let rocksdb = text.lines().filter_map(|l| value(l, "rocksdb_block_cache_size")).next_back();
+    innodb_or_postgres.unwrap_or(DEFAULT).saturating_add(rocksdb.unwrap_or(0))
 }
 
 /// `134217728`, `128M`, `128MB`: bytes. A number without a unit counts `plain` bytes each, for
@@ -55,6 +58,8 @@ mod tests {
         assert_eq!(of(Dbms::Postgres, "shared_buffers = '3072MB'\nwork_mem = '1GB'"), 3072);
         assert_eq!(of(Dbms::Postgres, "shared_buffers = 131072"), 1024);
         assert_eq!(of(Dbms::Postgres, "shared_buffers = 1048576B"), 1);
+        let both = "innodb_buffer_pool_size=64M\nrocksdb_block_cache_size=1G";
+        assert_eq!(of(Dbms::Mariadb, both), 64 + 1024);
         assert_eq!(of(Dbms::Mysql, "# innodb_buffer_pool_size"), 128);
     }
 }

@@ -7,56 +7,202 @@ use expect_test::expect_file;
 use super::*;
 use crate::Catalogue;
 
-const SIZING: Sizing = Sizing { memory_bytes: 16 << 30, systems_up: 2 };
+const SIZING: Sizing = Sizing { memory_bytes: 16 << 30, systems_up: 2, data_bytes: None };
 
 fn config(base: &str, options: &[(&str, &str)]) -> Config {
     let options = options.iter().map(|(k, v)| ((*k).to_owned(), (*v).to_owned())).collect();
-    Config { base: base.to_owned(), options }
+    Config { options, ..Config::of(base, Engine::Innodb) }
 }
 
 fn small(dbms: Dbms, version: &str, options: &[(&str, &str)]) -> Rendered {
     render(dbms, &version.parse().unwrap(), &config("small", options), SIZING).unwrap()
 }
 
+const VERSIONS: &[(Dbms, &str)] = &[
+    (Dbms::Mysql, "5.5.9"),
+    (Dbms::Mysql, "5.5.34"),
+    (Dbms::Mysql, "5.6.14"),
+    (Dbms::Mysql, "8.0.33"),
+    (Dbms::Mysql, "9.7.4"),
+    (Dbms::Mariadb, "10.1.23"),
+    (Dbms::Mariadb, "10.2.11"),
+    (Dbms::Mariadb, "10.5.23"),
+    (Dbms::Mariadb, "10.11.5"),
+    (Dbms::Mariadb, "11.4.5"),
+    (Dbms::Mariadb, "11.8.9"),
+    (Dbms::Postgres, "9.6.24"),
+    (Dbms::Postgres, "11.22"),
+    (Dbms::Postgres, "13.23"),
+    (Dbms::Postgres, "17.4"),
+    (Dbms::Postgres, "18.0"),
+    (Dbms::Postgres, "19rc1"),
+];
+
+fn golden(name: &str, text: &str) {
+    expect_file![format!("{}/tests/data/profile/{name}.out", env!("CARGO_MANIFEST_DIR"))]
+        .assert_eq(text);
+}
+
 #[test]
 fn small_is_as_it_should_be_for_each_version() {
-    for (dbms, version) in [
-        (Dbms::Mysql, "5.5.9"),
-        (Dbms::Mysql, "5.5.34"),
-        (Dbms::Mysql, "5.6.14"),
-        (Dbms::Mysql, "8.0.33"),
-        (Dbms::Mysql, "9.7.4"),
-        (Dbms::Mariadb, "10.1.23"),
-        (Dbms::Mariadb, "10.2.11"),
-        (Dbms::Mariadb, "10.5.23"),
-        (Dbms::Mariadb, "10.11.5"),
-        (Dbms::Mariadb, "11.4.5"),
-        (Dbms::Mariadb, "11.8.9"),
-        (Dbms::Postgres, "9.6.24"),
-        (Dbms::Postgres, "11.22"),
-        (Dbms::Postgres, "13.23"),
-        (Dbms::Postgres, "17.4"),
-        (Dbms::Postgres, "18.0"),
-        (Dbms::Postgres, "19rc1"),
-    ] {
-        let rendered = small(dbms, version, &[]);
+    for (dbms, version) in VERSIONS {
+        let rendered = small(*dbms, version, &[]);
         let initdb = rendered.initdb_arguments.join(" ");
-        let text = format!("{}# initdb: {initdb}\n", rendered.text);
-        let path =
-            format!("{}/tests/data/profile/{dbms}-{version}.out", env!("CARGO_MANIFEST_DIR"));
-        expect_file![path].assert_eq(&text);
+        golden(&format!("{dbms}-{version}"), &format!("{}# initdb: {initdb}\n", rendered.text));
+    }
+}
+
+fn own_engine(dbms: Dbms) -> Engine {
+    if dbms == Dbms::Postgres { Engine::Heap } else { Engine::Innodb }
+}
+
+/// A gigabyte of tables, for profiles that follow the data.
+fn rendered(dbms: Dbms, version: &str, config: &Config) -> String {
+    let sizing = Sizing { data_bytes: Some(1 << 30), ..SIZING };
+    render(dbms, &version.parse().unwrap(), config, sizing).unwrap().text
+}
+
+/// The lines of a configuration that another one does not have.
+fn beyond(text: &str, other: &str) -> String {
+    let known: BTreeSet<&str> = other.lines().collect();
+    text.lines().filter(|line| !known.contains(line)).map(|line| format!("{line}\n")).collect()
+}
+
+#[test]
+fn other_profiles_differ_from_small_by_these_lines() {
+    for base in ["medium", "io-bound"] {
+        let mut text = String::new();
+        for (dbms, version) in VERSIONS {
+            let engine = own_engine(*dbms);
+            let small = rendered(*dbms, version, &Config::of("small", engine));
+            let own = rendered(*dbms, version, &Config::of(base, engine));
+            assert!(small.lines().count() <= own.lines().count(), "nothing is taken away");
+            text += &beyond(&own, &small);
+        }
+        golden(base, &text);
     }
 }
 
 #[test]
+fn full_durability_is_these_lines() {
+    let mut text = String::new();
+    for (dbms, version) in VERSIONS.iter().chain(&[(Dbms::Mariadb, "10.11.19")]) {
+        let engine = if *version == "10.11.19" { Engine::Rocksdb } else { own_engine(*dbms) };
+        let relaxed = Config::of("small", engine);
+        let full = Config { durability: Durability::Full, ..relaxed.clone() };
+        let (relaxed, full) = (rendered(*dbms, version, &relaxed), rendered(*dbms, version, &full));
+        assert_eq!(relaxed.lines().count(), full.lines().count());
+        text += &format!("# {dbms} {version} {engine}\n{}", beyond(&full, &relaxed));
+    }
+    expect_test::expect![[r#"
+        # mysql 5.5.9 innodb
+        sync_binlog=1
+        innodb_flush_log_at_trx_commit=1
+        # mysql 5.5.34 innodb
+        sync_binlog=1
+        innodb_flush_log_at_trx_commit=1
+        # mysql 5.6.14 innodb
+        sync_binlog=1
+        innodb_flush_log_at_trx_commit=1
+        # mysql 8.0.33 innodb
+        sync_binlog=1
+        innodb_flush_log_at_trx_commit=1
+        # mysql 9.7.4 innodb
+        sync_binlog=1
+        innodb_flush_log_at_trx_commit=1
+        # mariadb 10.1.23 innodb
+        sync_binlog=1
+        innodb_flush_log_at_trx_commit=1
+        # mariadb 10.2.11 innodb
+        sync_binlog=1
+        innodb_flush_log_at_trx_commit=1
+        # mariadb 10.5.23 innodb
+        sync_binlog=1
+        innodb_flush_log_at_trx_commit=1
+        # mariadb 10.11.5 innodb
+        sync_binlog=1
+        innodb_flush_log_at_trx_commit=1
+        # mariadb 11.4.5 innodb
+        sync_binlog=1
+        innodb_flush_log_at_trx_commit=1
+        # mariadb 11.8.9 innodb
+        sync_binlog=1
+        innodb_flush_log_at_trx_commit=1
+        # postgres 9.6.24 heap
+        synchronous_commit = 'on'
+        # postgres 11.22 heap
+        synchronous_commit = 'on'
+        # postgres 13.23 heap
+        synchronous_commit = 'on'
+        # postgres 17.4 heap
+        synchronous_commit = 'on'
+        # postgres 18.0 heap
+        synchronous_commit = 'on'
+        # postgres 19rc1 heap
+        synchronous_commit = 'on'
+        # mariadb 10.11.19 rocksdb
+        sync_binlog=1
+        innodb_flush_log_at_trx_commit=1
+        rocksdb_flush_log_at_trx_commit=1
+    "#]]
+    .assert_eq(&text);
+}
+
+#[test]
+fn myrocks_is_as_it_should_be() {
+    for (base, compression) in
+        [("small", "none"), ("small", "lz4+zstd"), ("medium", "none"), ("io-bound", "zstd")]
+    {
+        let config = Config {
+            compression: compression.parse().unwrap(),
+            ..Config::of(base, Engine::Rocksdb)
+        };
+        let text = rendered(Dbms::Mariadb, "10.11.19", &config);
+        golden(&format!("rocksdb-mariadb-10.11.19-{base}-{compression}"), &text);
+    }
+    // A part is replaced or added by the plan, the rest stays.
+    let options = [("rocksdb_default_cf_options.write_buffer_size", "8388608")];
+    let config = Config { engine: Engine::Rocksdb, ..config("small", &options) };
+    let text = rendered(Dbms::Mariadb, "10.11.19", &config);
+    assert!(text.contains("rocksdb_default_cf_options=\"write_buffer_size=8388608;max_write"));
+    assert!(!text.contains("options of the plan"), "{text}");
+}
+
+#[test]
+fn compressed_rows_need_a_file_format_in_old_versions() {
+    let lines = |dbms, version| {
+        let plain = Config::of("small", Engine::Innodb);
+        let config = Config { compression: Compression::Row, ..plain.clone() };
+        beyond(&rendered(dbms, version, &config), &rendered(dbms, version, &plain))
+    };
+    let both = "innodb_file_format=Barracuda\ninnodb_strict_mode=1\n";
+    assert_eq!(lines(Dbms::Mysql, "5.6.14"), both);
+    assert_eq!(lines(Dbms::Mariadb, "10.1.23"), both);
+    assert_eq!(lines(Dbms::Mysql, "8.0.33"), "");
+    assert_eq!(lines(Dbms::Mariadb, "10.11.5"), "");
+}
+
+#[test]
 fn no_version_of_the_catalogue_gets_an_option_twice() {
+    let compressions =
+        ["none", "row", "page-zlib", "lz4+zstd"].map(|word| word.parse::<Compression>().unwrap());
     for entry in Catalogue::builtin().unwrap().servers() {
-        let text = small(entry.dbms, &entry.version.to_string(), &[]).text;
-        let mut seen = BTreeSet::new();
-        for name in text.lines().filter_map(option_name) {
-            assert!(seen.insert(name), "{} gets {name} twice", entry.name());
+        for base in names() {
+            for durability in [Durability::Relaxed, Durability::Full] {
+                for (engine, compression) in [own_engine(entry.dbms), Engine::Rocksdb]
+                    .into_iter()
+                    .flat_map(|engine| compressions.map(|compression| (engine, compression)))
+                {
+                    let config = Config { durability, compression, ..Config::of(base, engine) };
+                    let text = rendered(entry.dbms, &entry.version.to_string(), &config);
+                    let mut seen = BTreeSet::new();
+                    for name in text.lines().filter_map(option_name) {
+                        assert!(seen.insert(name), "{} gets {name} twice", entry.name());
+                    }
+                    assert!(seen.len() > 15, "{} gets {} options", entry.name(), seen.len());
+                }
+            }
         }
-        assert!(seen.len() > 15, "{} gets {} options", entry.name(), seen.len());
     }
 }
 
@@ -116,7 +262,9 @@ fn an_unknown_config_names_the_profiles() {
     let error = render(Dbms::Mysql, &"8.0.33".parse().unwrap(), &config, SIZING).unwrap_err();
     let text = error.to_string();
     assert!(
-        text.starts_with("config \"smal\" is neither a built-in profile (small) nor"),
+        text.starts_with(
+            "config \"smal\" is neither a built-in profile (small, medium, io-bound) nor"
+        ),
         "{text}"
     );
 }

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
 
-use rqps_model::{Dbms, Transport};
+use rqps_model::{Dbms, Engine, Transport};
 use rqps_server::profile::render;
 use rqps_server::{
     Catalogue, Config, Identity, Installed, Instance, Places, Setup, Sizing, Watch, Wishes, fetch,
@@ -52,10 +52,21 @@ impl Bench {
         name: &str,
         options: &[(&str, &str)],
     ) -> Setup {
+        self.setup_with(installed, name, Config::of("small", Engine::Innodb), options)
+    }
+
+    /// A setup of a configuration with options on top.
+    pub(crate) fn setup_with(
+        &self,
+        installed: Installed,
+        name: &str,
+        config: Config,
+        options: &[(&str, &str)],
+    ) -> Setup {
         let options = options.iter().map(|(k, v)| ((*k).to_owned(), (*v).to_owned())).collect();
-        let config = Config { base: "small".to_owned(), options };
+        let config = Config { options, ..config };
         // Small on purpose: several of them run at once.
-        let sizing = Sizing { memory_bytes: 2 << 30, systems_up: 4 };
+        let sizing = Sizing { memory_bytes: 2 << 30, systems_up: 4, data_bytes: None };
         let config = render(installed.dbms, &installed.version, &config, sizing).unwrap();
         Setup {
             installed,
@@ -91,11 +102,26 @@ pub(crate) fn chain(error: &dyn std::error::Error) -> String {
 
 /// Runs a test on each server that was chosen.
 pub(crate) fn for_each_server(test: impl Fn(&Bench, Dbms, &str)) {
+    for_each_of("postgres@11.22 mariadb@10.2.11", &|_| true, test);
+}
+
+/// Runs a test on each server that was chosen and has the engine, or on `default`.
+pub(crate) fn for_each_server_with(
+    engine: Engine,
+    default: &str,
+    test: impl Fn(&Bench, Dbms, &str),
+) {
+    let catalogue = Catalogue::builtin().unwrap();
+    let with_it = catalogue.selectors_with(engine);
+    for_each_of(default, &|name| with_it.iter().any(|known| known == name), test);
+}
+
+fn for_each_of(default: &str, fits: &dyn Fn(&str) -> bool, test: impl Fn(&Bench, Dbms, &str)) {
     let bench = Bench::new();
     #[expect(clippy::disallowed_methods, reason = "a test's own switch")]
     let chosen = std::env::var("RQPS_TEST_SERVERS").unwrap_or_default();
     let chosen = match chosen.as_str() {
-        "" => "postgres@11.22 mariadb@10.2.11".to_owned(),
+        "" => default.to_owned(),
         "all" => {
             let catalogue = Catalogue::builtin().unwrap();
             let names = catalogue.servers().iter().map(rqps_server::Entry::selector);
@@ -103,7 +129,7 @@ pub(crate) fn for_each_server(test: impl Fn(&Bench, Dbms, &str)) {
         }
         _ => chosen,
     };
-    for name in chosen.split_whitespace() {
+    for name in chosen.split_whitespace().filter(|name| fits(name)) {
         eprintln!("server {name}");
         let (dbms, version) = name.split_once('@').unwrap();
         test(&bench, dbms.parse().unwrap(), version);

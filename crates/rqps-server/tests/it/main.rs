@@ -6,11 +6,15 @@
 #[cfg(test)]
 mod bench;
 #[cfg(test)]
+mod compression;
+#[cfg(test)]
 mod lifecycle;
 #[cfg(test)]
 mod orphans;
 #[cfg(test)]
 mod refusals;
+#[cfg(test)]
+mod rocksdb;
 #[cfg(test)]
 mod stopped_orphans;
 #[cfg(test)]

@@ -156,3 +156,40 @@ fn tables_are_made_alike_on_every_dbms() {
         SELECT COUNT(*) FROM sbtest1
     "#]].assert_eq(&text);
 }
+
+#[test]
+fn tables_say_their_compression_where_it_is_theirs() {
+    let end = |dbms, engine, compression: &str| {
+        let spec =
+            LoadSpec { engine, ..spec(dbms, 1, 10) }.compressed(compression.parse().unwrap());
+        let sql = spec.create_table_sql(1);
+        sql.split_once(" ENGINE = ").unwrap().1.to_owned()
+    };
+    for (dbms, compression, expected) in [
+        (Dbms::Mysql, "none", "InnoDB"),
+        (Dbms::Mysql, "row", "InnoDB ROW_FORMAT = COMPRESSED KEY_BLOCK_SIZE = 8"),
+        (Dbms::Mysql, "page-lz4", "InnoDB COMPRESSION = 'lz4'"),
+        (Dbms::Mariadb, "page-lz4", "InnoDB PAGE_COMPRESSED = 1"),
+    ] {
+        assert_eq!(end(dbms, Engine::Innodb, compression), expected);
+    }
+    assert_eq!(end(Dbms::Mariadb, Engine::Rocksdb, "lz4+zstd"), "ROCKSDB");
+}
+
+#[test]
+fn myrocks_is_loaded_in_bulk_when_rows_come_in_order_of_the_key() {
+    let sent = |engine, secondary| {
+        let spec = LoadSpec { engine, secondary, ..spec(Dbms::Mariadb, 1, 10) };
+        let mut connection = Recorder::server();
+        let part = TablePart { table: 1, ids: 1..=10 };
+        populate_table_part(&mut connection, &spec, &part, &mut |_| true).unwrap();
+        let heads = connection.log.iter().map(|sql| sql.split(" (").next().unwrap().to_owned());
+        heads.collect::<Vec<_>>().join("; ")
+    };
+    assert_eq!(
+        sent(Engine::Rocksdb, false),
+        "SET SESSION rocksdb_bulk_load = 1; INSERT INTO sbtest1; SET SESSION rocksdb_bulk_load = 0"
+    );
+    assert_eq!(sent(Engine::Rocksdb, true), "INSERT INTO sbtest1");
+    assert_eq!(sent(Engine::Innodb, false), "INSERT INTO sbtest1");
+}

@@ -1,0 +1,35 @@
+//! What an engine tells of its own state at the end of each step: a file per system of the run, a
+//! line of JSON per step.
+
+use std::fs::OpenOptions;
+use std::io::Write as _;
+
+use anyhow::{Context as _, Result};
+use rqps_model::Run;
+use rqps_store::{Artifact, Store};
+
+use crate::steps::PlannedStep;
+use crate::system::Up;
+
+/// Adds the state after `step` to the system's file, when its engine has one to tell.
+pub(crate) fn keep(
+    store: &Store,
+    (run, system_idx): (&Run, usize),
+    step: &PlannedStep,
+    up: &mut Up,
+) -> Result<()> {
+    let Some(state) = up.lsm_state()? else { return Ok(()) };
+    let path = format!("engine-{system_idx}.jsonl");
+    let file = store.artifact_dir(&run.id)?.join(&path);
+    let line = state.to_json_line(&step.info.name, step.clients);
+    OpenOptions::new()
+        .create(true)
+        .append(true)
+        .open(&file)
+        .and_then(|mut file| file.write_all(line.as_bytes()))
+        .with_context(|| format!("write {}", file.display()))?;
+    let label = &run.systems[system_idx].spec.label;
+    let what = format!("levels, sizes and debt of {label} after each step");
+    store.insert_artifact(&run.id, &Artifact { path, what })?;
+    Ok(())
+}

@@ -1,0 +1,145 @@
+//! Labels of systems that are the same but for a setting: told apart by that setting.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use rqps_model::{Label, SystemSource, SystemSpec, Transport};
+
+/// Longest part of a value that a label shows.
+const MAX_VALUE: usize = 24;
+
+/// Adds to labels that several systems have what these systems differ in: options, transport,
+/// limits. Only labels that rqps made (`is_made`) change; what stays the same is for the caller to
+/// refuse.
+pub(super) fn tell_apart(systems: &mut [SystemSpec], is_made: impl Fn(usize) -> bool) {
+    let mut groups: BTreeMap<Label, Vec<usize>> = BTreeMap::new();
+    for (idx, system) in systems.iter().enumerate().filter(|(idx, _)| is_made(*idx)) {
+        groups.entry(system.label.clone()).or_default().push(idx);
+    }
+    for members in groups.values().filter(|members| members.len() > 1) {
+        let traits: Vec<BTreeMap<String, String>> =
+            members.iter().map(|&idx| traits(&systems[idx])).collect();
+        let names: BTreeSet<&String> = traits.iter().flat_map(BTreeMap::keys).collect();
+        let differ =
+            |name: &&&String| traits.iter().any(|t| t.get(**name) != traits[0].get(**name));
+        let differing: Vec<&String> = names.iter().filter(differ).copied().collect();
+        for (&idx, traits) in members.iter().zip(&traits) {
+            for name in &differing {
+                if let Some(value) = traits.get(*name) {
+                    systems[idx].label.0.push_str(&suffix(name, value));
+                }
+            }
+        }
+    }
+}
+
+/// Numbers external systems of one label that rqps made: on the command line two of a family can get
+/// no other.
+pub(super) fn number_externals(systems: &mut [SystemSpec], is_made: impl Fn(usize) -> bool) {
+    for idx in 0..systems.len() {
+        let (before, rest) = systems.split_at_mut(idx);
+        let Some(system) = rest.first_mut() else { continue };
+        if !is_made(idx) || !matches!(system.source, SystemSource::External { .. }) {
+            continue;
+        }
+        let is_free = |label: &Label| before.iter().all(|other| other.label != *label);
+        let label = system.label.clone();
+        let numbered = (2..).map(|n: u32| Label(format!("{label}-{n}")));
+        system.label =
+            std::iter::once(label.clone()).chain(numbered).find(is_free).unwrap_or(label.clone());
+    }
+}
+
+/// What two systems of one label may differ in.
+fn traits(system: &SystemSpec) -> BTreeMap<String, String> {
+    let mut traits = system.options.clone();
+    if system.transport != Transport::default() {
+        traits.insert(String::new(), system.transport.to_string());
+    }
+    let limits = &system.variant.limits;
+    if let Some(bytes) = limits.memory_bytes {
+        traits.insert("memory".to_owned(), format!("{}M", bytes >> 20));
+    }
+    if let Some(cpus) = &limits.cpus {
+        traits.insert("cpus".to_owned(), cpus.to_string());
+    }
+    traits
+}
+
+/// `-advise_random_on_open=0`: without the engine's name, which the label has or implies.
+fn suffix(name: &str, value: &str) -> String {
+    let short = name.rsplit('.').next().unwrap_or(name);
+    let short = ["innodb_", "rocksdb_"].iter().find_map(|p| short.strip_prefix(p)).unwrap_or(short);
+    let plain = |c: char| if c.is_ascii_alphanumeric() || "_.%+-".contains(c) { c } else { '_' };
+    let value: String = value.chars().map(plain).take(MAX_VALUE).collect();
+    if short.is_empty() { format!("-{value}") } else { format!("-{short}={value}") }
+}
+
+#[cfg(test)]
+mod tests {
+    use rqps_server::Catalogue;
+
+    use crate::PlanFile;
+
+    fn labels(systems: &[&str]) -> Result<Vec<String>, String> {
+        let head = "[[system]]\ndbms = 'mariadb'\nversion = '10.2.11'\n";
+        let text: String = systems.iter().map(|system| format!("{head}{system}\n")).collect();
+        let plan = PlanFile::parse(&text, "test")
+            .unwrap()
+            .resolve("test", &Catalogue::builtin().unwrap())
+            .map_err(|e| e.to_string())?;
+        Ok(plan.systems.iter().map(|s| s.label.to_string()).collect())
+    }
+
+    #[test]
+    fn systems_that_differ_in_options_have_labels_that_say_so() {
+        assert_eq!(
+            labels(&[
+                "options = { innodb_flush_method = 'O_DIRECT', innodb_io_capacity = 100 }",
+                "options = { innodb_flush_method = 'fsync', innodb_io_capacity = 100 }",
+                "options = { innodb_io_capacity = 100, max_connections = 9 }\ntransport = 'tcp'",
+            ])
+            .unwrap(),
+            [
+                "ma100211.small-flush_method=O_DIRECT",
+                "ma100211.small-flush_method=fsync",
+                "ma100211.small-tcp-max_connections=9",
+            ]
+        );
+        let parts = |value| format!("options = {{ 'rocksdb_default_cf_options.x' = '{value}' }}");
+        assert_eq!(
+            labels(&["", &parts("{a=1;b=2}"), "durability = 'full'", "cpus = '0-1'"]).unwrap(),
+            [
+                "ma100211.small",
+                "ma100211.small-x=_a_1_b_2_",
+                "ma100211.small-durable",
+                "ma100211.small-cpus=0-1",
+            ]
+        );
+    }
+
+    #[test]
+    fn systems_that_do_not_differ_are_refused_and_labels_that_were_given_stay() {
+        let error = labels(&["", "", "options = { a = 1 }"]).unwrap_err();
+        assert!(error.contains("two systems have the label \"ma100211.small\""), "{error}");
+        assert!(error.contains("give each a `label` of its own"), "{error}");
+        let given = "label = 'ma100211.small'";
+        let error = labels(&[given, "options = { a = 1 }"]).unwrap_err();
+        assert!(error.contains("two systems have the label"), "{error}");
+        assert_eq!(
+            labels(&["label = 'x'", "options = { a = 1 }"]).unwrap(),
+            ["x", "ma100211.small"]
+        );
+    }
+
+    #[test]
+    fn an_engine_that_a_build_lacks_is_refused() {
+        let error = labels(&["engine = 'rocksdb'"]).unwrap_err();
+        assert!(
+            error.starts_with(
+                "test: system 1: MariaDB 10.2.11 of the catalogue has no engine \"rocksdb\"; "
+            ),
+            "{error}"
+        );
+        assert!(error.contains("basedir"), "{error}");
+    }
+}

@@ -1,0 +1,274 @@
+//! Compression of tables: what a running server supports, switched on, and checked on the tables.
+//!
+//! Asked of the server, not of its version, where it can be: builds differ. RocksDB starts with a
+//! codec that it was built without and then stores blocks as they are, without a word.
+
+use rqps_client::Connection;
+use rqps_model::{Codec, Compression, Dbms, Engine, Version};
+
+use crate::Error;
+
+/// The server whose compression is looked at.
+#[derive(Debug, Clone, Copy)]
+pub struct Subject<'a> {
+    /// Its family.
+    pub dbms: Dbms,
+    /// Its version.
+    pub version: &'a Version,
+    /// Its name in messages.
+    pub server: &'a str,
+    /// The tables' engine.
+    pub engine: Engine,
+    /// Whether rqps started it and may set what it likes.
+    pub is_ours: bool,
+}
+
+/// Refuses a compression that the server does not support, and switches it on where that is done in
+/// a running server.
+///
+/// # Errors
+/// [`Error::Unsupported`] with what it does support, [`Error::Client`].
+pub fn prepare(
+    subject: Subject<'_>,
+    compression: Compression,
+    connection: &mut dyn Connection,
+) -> Result<(), Error> {
+    if compression.is_none() {
+        return Ok(());
+    }
+    let known = supported(subject, connection)?;
+    let is_there = |word: &str| known.iter().any(|k| k == word);
+    let fits = match compression {
+        Compression::Levels { middle, bottom } => {
+            is_there(middle.name()) && is_there(bottom.name())
+        }
+        other => is_there(&other.to_string()),
+    };
+    if !fits {
+        return Err(refusal(subject, compression, &known));
+    }
+    match compression {
+        Compression::Page(codec) if subject.dbms == Dbms::Mariadb => {
+            choose_algorithm(subject, compression, codec, connection)
+        }
+        _ => Ok(()),
+    }
+}
+
+fn refusal(subject: Subject<'_>, compression: Compression, known: &[String]) -> Error {
+    let pair = if subject.engine == Engine::Rocksdb { ", or two of them as lz4+zstd" } else { "" };
+    let engine = subject.engine;
+    Error::Unsupported {
+        server: subject.server.to_owned(),
+        what: format!("compression = \"{compression}\" of engine {engine}"),
+        detail: format!("this build supports {}{pair}", known.join(", ")),
+    }
+}
+
+/// The words that a plan may use for this server's engine.
+fn supported(subject: Subject<'_>, connection: &mut dyn Connection) -> Result<Vec<String>, Error> {
+    let mut words = vec!["none".to_owned()];
+    match subject.engine {
+        Engine::Rocksdb => {
+            let sql = "select @@rocksdb_supported_compression_types";
+            let result = connection.query(sql).map_err(|e| Error::client(sql, e))?;
+            let codecs = codecs_of(result.scalar().unwrap_or(""));
+            words.extend(codecs.into_iter().map(|codec| codec.name().to_owned()));
+        }
+        Engine::Innodb => {
+            words.push("row".to_owned());
+            let codecs = match subject.dbms {
+                // Built in since 5.7.8; zstd is for its protocol and dumps alone.
+                Dbms::Mysql if subject.version.at_least(&[5, 7, 8]) => {
+                    vec![Codec::Zlib, Codec::Lz4]
+                }
+                Dbms::Mariadb if subject.version.at_least(&[10, 1]) => mariadb_codecs(connection)?,
+                _ => Vec::new(),
+            };
+            let page = |codec: Codec| Compression::Page(codec).to_string();
+            words.extend(codecs.into_iter().map(page));
+        }
+        Engine::Heap => {}
+    }
+    Ok(words)
+}
+
+/// `Snappy,Zlib,LZ4,LZ4HC,ZSTDNotFinal` as codecs.
+fn codecs_of(list: &str) -> Vec<Codec> {
+    let names = || list.split(',').map(str::trim);
+    let has = |prefixes: &[&str]| names().any(|name| prefixes.contains(&name));
+    [
+        (Codec::Snappy, &["Snappy"][..]),
+        (Codec::Lz4, &["LZ4"]),
+        (Codec::Zlib, &["Zlib"]),
+        // RocksDB lists zstd under the name of its trial format when both are there.
+        (Codec::Zstd, &["ZSTD", "ZSTDNotFinal"]),
+    ]
+    .into_iter()
+    .filter(|(_, prefixes)| has(prefixes))
+    .map(|(codec, _)| codec)
+    .collect()
+}
+
+/// zlib is always there; the others when the build, or since 10.7 a loaded plugin, brings them.
+fn mariadb_codecs(connection: &mut dyn Connection) -> Result<Vec<Codec>, Error> {
+    let sql = "SHOW GLOBAL STATUS WHERE Variable_name IN ('Innodb_have_lz4', 'Innodb_have_snappy')";
+    let result = connection.query(sql).map_err(|e| Error::client(sql, e))?;
+    let mut codecs = vec![Codec::Zlib];
+    for row in result.rows {
+        let mut texts = row.into_iter().flatten();
+        match (texts.next().as_deref(), texts.next().as_deref()) {
+            (Some("Innodb_have_lz4"), Some("ON")) => codecs.push(Codec::Lz4),
+            (Some("Innodb_have_snappy"), Some("ON")) => codecs.push(Codec::Snappy),
+            _ => {}
+        }
+    }
+    Ok(codecs)
+}
+
+/// MariaDB has one algorithm for all tables that are compressed by page.
+fn choose_algorithm(
+    subject: Subject<'_>,
+    compression: Compression,
+    codec: Codec,
+    connection: &mut dyn Connection,
+) -> Result<(), Error> {
+    let sql = if subject.is_ours {
+        format!("SET GLOBAL innodb_compression_algorithm = '{}'", codec.name())
+    } else {
+        "select @@innodb_compression_algorithm".to_owned()
+    };
+    let result = connection.query(&sql).map_err(|e| Error::client(sql.clone(), e))?;
+    match result.scalar() {
+        Some(other) if other != codec.name() => Err(Error::Unsupported {
+            server: subject.server.to_owned(),
+            what: format!("compression = \"{compression}\""),
+            detail: format!(
+                "its innodb_compression_algorithm is {other}, and rqps sets nothing on a server \
+                 that it did not start: set it there"
+            ),
+        }),
+        _ => Ok(()),
+    }
+}
+
+/// Checks on the tables of the current database that they are compressed as they were meant to be.
+///
+/// # Errors
+/// [`Error::NotAsMeant`] with what was found, [`Error::Client`].
+pub fn verify(
+    subject: Subject<'_>,
+    compression: Compression,
+    connection: &mut dyn Connection,
+) -> Result<(), Error> {
+    let wrong = match compression {
+        Compression::None => None,
+        Compression::Levels { middle, bottom } => wrong_levels(middle, bottom, connection)?,
+        Compression::Row | Compression::Page(_) => {
+            let sql = "select table_name, row_format, create_options \
+                       from information_schema.tables where table_schema = database() \
+                       and table_type = 'BASE TABLE' order by 1";
+            let result =
+                connection.query(sql).map_err(|e| Error::client("look at the tables", e))?;
+            result.rows.into_iter().find_map(|row| wrong_table(row, compression))
+        }
+    };
+    match wrong {
+        None => Ok(()),
+        Some(found) => Err(Error::NotAsMeant {
+            server: subject.server.to_owned(),
+            found,
+            meant: format!("compression = \"{compression}\""),
+        }),
+    }
+}
+
+fn wrong_table(row: Vec<Option<String>>, compression: Compression) -> Option<String> {
+    let mut texts = row.into_iter().map(Option::unwrap_or_default);
+    let (table, format, options) = (texts.next()?, texts.next()?, texts.next()?);
+    let lower = options.to_ascii_lowercase();
+    let fits = match compression {
+        Compression::Row => format.eq_ignore_ascii_case("compressed"),
+        Compression::Page(codec) => {
+            lower.contains("page_compressed")
+                || lower.contains(&format!("compression=\"{}\"", codec.name()))
+        }
+        Compression::None | Compression::Levels { .. } => true,
+    };
+    (!fits).then(|| format!("table {table} has row format {format} and options {options:?}"))
+}
+
+fn wrong_levels(
+    middle: Codec,
+    bottom: Codec,
+    connection: &mut dyn Connection,
+) -> Result<Option<String>, Error> {
+    let sql = "select option_type, value from information_schema.rocksdb_cf_options \
+               where cf_name = 'default' \
+               and option_type in ('BOTTOMMOST_COMPRESSION', 'COMPRESSION_PER_LEVEL') order by 1";
+    let result =
+        connection.query(sql).map_err(|e| Error::client("look at RocksDB's options", e))?;
+    let wanted = |name: &str| if name == "BOTTOMMOST_COMPRESSION" { bottom } else { middle };
+    Ok(result.rows.into_iter().find_map(|row| {
+        let mut texts = row.into_iter().map(Option::unwrap_or_default);
+        let (name, value) = (texts.next()?, texts.next()?);
+        // The last level named: kNoCompression:kNoCompression:kNoCompression:kLZ4Compression.
+        let last = value.rsplit(':').next().unwrap_or("").to_ascii_lowercase();
+        let fits = last.starts_with(&format!("k{}", wanted(&name).name()));
+        (!fits).then(|| format!("{} is {value}", name.to_ascii_lowercase()))
+    }))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn reads_the_codecs_that_rocksdb_lists() {
+        let words = |list| codecs_of(list).iter().map(|c| c.name()).collect::<Vec<_>>().join(" ");
+        assert_eq!(words("Snappy,Zlib,LZ4,LZ4HC,ZSTDNotFinal"), "snappy lz4 zlib zstd");
+        assert_eq!(words("Zlib,ZSTD"), "zlib zstd");
+        assert_eq!(words("LZ4HC"), "");
+        assert_eq!(words(""), "");
+    }
+
+    #[test]
+    fn a_refusal_lists_what_there_is() {
+        let version = "10.11.19".parse().unwrap();
+        let text = |engine, compression: &str, known: &[&str]| {
+            let subject = Subject {
+                dbms: Dbms::Mariadb,
+                version: &version,
+                server: "MariaDB 10.11.19",
+                engine,
+                is_ours: true,
+            };
+            let known: Vec<String> = known.iter().map(|k| (*k).to_owned()).collect();
+            refusal(subject, compression.parse().unwrap(), &known).to_string()
+        };
+        expect_test::expect![[r#"
+            MariaDB 10.11.19 cannot do compression = "page-lz4" of engine innodb: this build supports none, row, page-zlib
+            MariaDB 10.11.19 cannot do compression = "lz4+zstd" of engine rocksdb: this build supports none, lz4, or two of them as lz4+zstd"#]]
+        .assert_eq(&format!(
+            "{}\n{}",
+            text(Engine::Innodb, "page-lz4", &["none", "row", "page-zlib"]),
+            text(Engine::Rocksdb, "lz4+zstd", &["none", "lz4"])
+        ));
+    }
+
+    #[test]
+    fn tables_that_are_not_as_meant_are_found() {
+        let wrong = |format: &str, options: &str, compression: &str| {
+            let row = ["sbtest1", format, options].map(|text| Some(text.to_owned())).to_vec();
+            wrong_table(row, compression.parse().unwrap())
+        };
+        assert_eq!(wrong("Compressed", "row_format=COMPRESSED key_block_size=8", "row"), None);
+        assert_eq!(wrong("Dynamic", "`PAGE_COMPRESSED`=1", "page-zlib"), None);
+        assert_eq!(wrong("Dynamic", "COMPRESSION=\"lz4\"", "page-lz4"), None);
+        assert!(wrong("Dynamic", "COMPRESSION=\"lz4\"", "page-zlib").is_some());
+        assert_eq!(
+            wrong("Compact", "", "row").unwrap(),
+            "table sbtest1 has row format Compact and options \"\""
+        );
+    }
+}

@@ -1,0 +1,131 @@
+//! Durability: the settings that decide what a commit waits for, and whether a server runs with them.
+
+use std::collections::BTreeMap;
+
+use rqps_model::{Dbms, Durability, Engine};
+
+use crate::Error;
+use crate::profile::{Config, same};
+
+/// The settings that make a durability, by the server's own names, as it shows them.
+#[must_use]
+pub fn settings(
+    dbms: Dbms,
+    engine: Engine,
+    durability: Durability,
+) -> Vec<(&'static str, &'static str)> {
+    let full = durability == Durability::Full;
+    let mut list = Vec::new();
+    match dbms {
+        Dbms::Mysql | Dbms::Mariadb => {
+            // Written at commit and synced once a second, or synced at commit.
+            let at_commit = if full { "1" } else { "2" };
+            list.push(("log_bin", "ON"));
+            list.push(("sync_binlog", if full { "1" } else { "0" }));
+            list.push(("innodb_flush_log_at_trx_commit", at_commit));
+            if engine == Engine::Rocksdb {
+                list.push(("rocksdb_flush_log_at_trx_commit", at_commit));
+            }
+        }
+        Dbms::Postgres => {
+            list.push(("fsync", "on"));
+            list.push(("synchronous_commit", if full { "on" } else { "off" }));
+        }
+        Dbms::Null => {}
+    }
+    list
+}
+
+/// Compares what a server runs with to what its durability means. What the user has set by an option
+/// or a file of their own is told; anything else that differs is an error.
+///
+/// # Errors
+/// [`Error::NotAsMeant`].
+pub fn check(
+    (server, dbms): (&str, Dbms),
+    config: &Config,
+    effective: &BTreeMap<String, String>,
+) -> Result<Vec<String>, Error> {
+    let durability = config.durability;
+    let mut notes = Vec::new();
+    for (name, meant) in settings(dbms, config.engine, durability) {
+        let Some(value) = effective.get(name).filter(|value| *value != meant) else { continue };
+        let who = if config.options.keys().any(|key| concerns(key, name)) {
+            "the plan's options"
+        } else if config.is_builtin() {
+            return Err(Error::NotAsMeant {
+                server: server.to_owned(),
+                found: format!("{name} is {value} and not {meant}"),
+                meant: format!("durability = \"{durability}\""),
+            });
+        } else {
+            &config.base
+        };
+        notes.push(format!(
+            "{name} = {value} by {who}, where durability = \"{durability}\" of the other systems \
+             means {meant}"
+        ));
+    }
+    Ok(notes)
+}
+
+/// Whether an option sets a variable: by its name, or as `skip_log_bin` or `loose_log_bin`.
+fn concerns(option: &str, name: &str) -> bool {
+    let option = option.replace('-', "_").to_ascii_lowercase();
+    let prefixes = ["skip_", "disable_", "loose_"];
+    let bare = prefixes.iter().find_map(|prefix| option.strip_prefix(prefix)).unwrap_or(&option);
+    same(bare, name)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn checked(
+        durability: Durability,
+        (base, options): (&str, &[(&str, &str)]),
+        effective: &[(&str, &str)],
+    ) -> Result<Vec<String>, String> {
+        let own = |list: &[(&str, &str)]| {
+            list.iter().map(|(k, v)| ((*k).to_owned(), (*v).to_owned())).collect()
+        };
+        let config =
+            Config { durability, options: own(options), ..Config::of(base, Engine::Rocksdb) };
+        check(("MariaDB 10.11.19", Dbms::Mariadb), &config, &own(effective))
+            .map_err(|e| e.to_string())
+    }
+
+    const RELAXED: &[(&str, &str)] = &[
+        ("log_bin", "ON"),
+        ("sync_binlog", "0"),
+        ("innodb_flush_log_at_trx_commit", "2"),
+        ("rocksdb_flush_log_at_trx_commit", "2"),
+    ];
+
+    #[test]
+    fn a_server_that_is_not_as_durable_as_meant_is_an_error() {
+        assert_eq!(checked(Durability::Relaxed, ("small", &[]), RELAXED), Ok(Vec::new()));
+        assert_eq!(
+            checked(Durability::Full, ("small", &[]), RELAXED).unwrap_err(),
+            "MariaDB 10.11.19 is not as the plan means it: sync_binlog is 0 and not 1, where \
+             durability = \"full\" was meant"
+        );
+    }
+
+    #[test]
+    fn what_the_user_set_is_told() {
+        let options: &[(&str, &str)] = &[("sync-binlog", "100"), ("skip_log_bin", "1")];
+        let mut effective = RELAXED.to_vec();
+        effective[0].1 = "OFF";
+        effective[1].1 = "100";
+        let notes = checked(Durability::Relaxed, ("small", options), &effective).unwrap();
+        assert_eq!(notes.len(), 2);
+        assert_eq!(
+            notes[1],
+            "sync_binlog = 100 by the plan's options, where durability = \"relaxed\" of the other \
+             systems means 0"
+        );
+        let notes = checked(Durability::Full, ("/etc/my.cnf", &[]), RELAXED).unwrap();
+        assert!(notes[0].starts_with("sync_binlog = 0 by /etc/my.cnf"), "{notes:?}");
+    }
+}

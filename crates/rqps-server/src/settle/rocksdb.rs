@@ -1,0 +1,117 @@
+//! Settling MyRocks: memtables flushed, level 0 empty, no level above its target, nothing running.
+//!
+//! The field flushes and then has level 0 compacted by `rocksdb_compact_lzero_now`. MariaDB's
+//! counterpart, `rocksdb_force_flush_memtable_and_lzero_now`, compacts with Snappy whatever the
+//! family's compression is and into level 1, which dynamic levels leave empty (seen in 10.11.19). So
+//! the trigger of level 0 is set to one file instead, and RocksDB's own compaction does the work.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use rqps_client::Connection;
+
+use super::{Debt, try_statement, wait_for_rest};
+use crate::Error;
+use crate::lsm;
+use crate::watch::{Progress, Watch};
+
+/// Level 0 is compacted as soon as it has this many files.
+const TRIGGER: &str = "level0_file_num_compaction_trigger";
+
+pub(super) fn settle(
+    connection: &mut dyn Connection,
+    limit: Duration,
+    watch: &mut Watch<'_>,
+    detail: &mut Vec<String>,
+) -> Result<Vec<Debt>, Error> {
+    watch.check("settle")?;
+    let sql = "SET GLOBAL rocksdb_force_flush_memtable_now = 1";
+    (watch.report)(Progress::Waiting { what: sql });
+    try_statement(connection, sql, detail)?;
+    let before = read_triggers(connection)?;
+    let option = "select @@rocksdb_update_cf_options";
+    let option = connection.query(option).map_err(|e| Error::client(option, e))?;
+    let option = option.scalar().unwrap_or("").to_owned();
+    let result = set_triggers(connection, before.keys().map(|family| (family.as_str(), 1)), detail)
+        .and_then(|()| wait_for_rest(limit, watch, || debts(connection)));
+    // Also after an error: a server that is used on must be the one that was configured.
+    let back = before.iter().map(|(family, trigger)| (family.as_str(), *trigger));
+    let restored = set_triggers(connection, back, detail).and_then(|()| {
+        let sql =
+            format!("SET GLOBAL rocksdb_update_cf_options = '{}'", option.replace('\'', "''"));
+        try_statement(connection, &sql, detail)
+    });
+    let debts = result?;
+    restored?;
+    Ok(debts)
+}
+
+fn debts(connection: &mut dyn Connection) -> Result<Vec<Debt>, Error> {
+    let state = lsm::State::read(connection)?;
+    let level_0 = state.levels.iter().find(|l| l.level == "L0").map_or(0, |l| l.files);
+    let debt = |what, value| Debt { what, value, bound: 0 };
+    Ok(vec![
+        debt("memtables to flush", state.immutable_memtables),
+        debt("column families with work pending", state.pending),
+        debt("files in level 0", level_0),
+        debt("bytes above the levels' targets", state.compaction_debt_bytes),
+        debt("compactions under way", running(connection)?),
+    ])
+}
+
+/// Compactions and flushes that run now. Newer versions list them; the others tell what each thread
+/// does in their status.
+fn running(connection: &mut dyn Connection) -> Result<u64, Error> {
+    let sql = "SHOW ENGINE ROCKSDB STATUS";
+    let status = connection.query(sql).map_err(|e| Error::client(sql, e))?;
+    let texts = status.rows.iter().filter_map(|row| row.get(2)?.as_deref());
+    Ok(texts.map(busy_threads).sum())
+}
+
+fn busy_threads(status: &str) -> u64 {
+    let work = |line: &&str| {
+        line.trim()
+            .strip_prefix("operation_type:")
+            .is_some_and(|what| matches!(what.trim(), "Compaction" | "Flush"))
+    };
+    status.lines().filter(work).count() as u64
+}
+
+/// The trigger of each family of tables.
+fn read_triggers(connection: &mut dyn Connection) -> Result<BTreeMap<String, u64>, Error> {
+    let sql = "select cf_name, value from information_schema.rocksdb_cf_options \
+               where option_type = 'LEVEL0_FILE_NUM_COMPACTION_TRIGGER' \
+               and cf_name <> '__system__'";
+    let result = connection.query(sql).map_err(|e| Error::client("read RocksDB's options", e))?;
+    let pairs = result.rows.into_iter().filter_map(|row| {
+        let mut texts = row.into_iter().map(Option::unwrap_or_default);
+        Some((texts.next()?, texts.next()?.parse().ok()?))
+    });
+    Ok(pairs.collect())
+}
+
+fn set_triggers<'a>(
+    connection: &mut dyn Connection,
+    triggers: impl Iterator<Item = (&'a str, u64)>,
+    detail: &mut Vec<String>,
+) -> Result<(), Error> {
+    let parts: Vec<String> =
+        triggers.map(|(family, trigger)| format!("{family}={{{TRIGGER}={trigger}}}")).collect();
+    let sql =
+        format!("SET GLOBAL rocksdb_update_cf_options = '{}'", parts.join(";").replace('\'', "''"));
+    try_statement(connection, &sql, detail).map(|_| ())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn threads_at_work_are_counted() {
+        let status = "\nthread_type: Low Pri\ncf_name: default\noperation_type: Compaction\n\
+                      operation_stage: x\nthread_type: High Pri\noperation_type: \n\
+                      thread_type: High Pri\noperation_type: Flush\n";
+        assert_eq!(busy_threads(status), 2);
+        assert_eq!(busy_threads(""), 0);
+    }
+}
