@@ -2,8 +2,11 @@
 
 pub mod catalogue;
 mod certificate;
+mod cgroup;
+pub mod confine;
 pub mod disk;
 pub mod dsn;
+mod elf;
 pub mod error;
 pub mod facts;
 pub mod fetch;

@@ -135,6 +135,7 @@ pub(crate) fn system(dbms: Dbms, version: &str) -> RunSystem {
             ("innodb_flush_method", "O_DIRECT"),
         ]),
         session: text(&[("transport", "socket"), ("tls", "off"), ("charset", "latin1")]),
+        process: text(&[("malloc", "glibc 2.36")]),
     }
 }
 
