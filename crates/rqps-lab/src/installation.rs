@@ -1,10 +1,10 @@
 //! Where a system's files come from: fetched, found in a directory, or not needed at all.
 
-use anyhow::{Context as _, Result, bail};
+use anyhow::{Context as _, Result, bail, ensure};
 use rqps_model::{SystemSource, SystemSpec, Version};
 use rqps_server::{
-    Config, Dsn, Identity, Installed, Places, Progress, Sizing, Watch, Wishes, fetch, places,
-    profile,
+    Allocator, Config, Dsn, Identity, Installed, Places, Progress, Sizing, Watch, Wishes, fetch,
+    places, profile,
 };
 
 use crate::Plan;
@@ -14,8 +14,8 @@ use crate::run::Context;
 /// A system's files, there to be started; or the address of one that runs.
 #[derive(Debug)]
 pub(crate) enum Installation {
-    /// A server that rqps starts.
-    Local(Installed, Identity, Places),
+    /// A server that rqps starts, with its allocator.
+    Local(Installed, Allocator, Identity, Places),
     /// One that runs already.
     External(Dsn),
     /// The null client needs none.
@@ -68,7 +68,9 @@ impl Installation {
                 bail!("{} is not installed by rqps", spec.label)
             }
         };
-        Ok(Self::Local(installed, identity, places))
+        let (malloc, cache) = (spec.variant.malloc, &places.cache);
+        let allocator = Allocator::ensure(&context.catalogue, malloc, cache, &mut watch)?;
+        Ok(Self::Local(installed, allocator, identity, places))
     }
 }
 
@@ -122,6 +124,22 @@ pub(crate) fn render_config(
 ) -> Result<profile::Rendered> {
     let host = rqps_sample::host_info(&places.data).context("read the size of memory")?;
     let config = Config { base: spec.config.clone(), options: spec.options.clone() };
-    let sizing = Sizing { memory_bytes: host.memory_bytes, systems_up: 1 };
+    let sizing = match spec.variant.limits.memory_bytes {
+        None => Sizing { memory_bytes: host.memory_bytes, systems_up: 1 },
+        // Its own, whatever else is up.
+        Some(memory_bytes) => {
+            let least = profile::least_memory(spec.dbms, version, &config)?.unwrap_or(0);
+            ensure!(
+                memory_bytes >= least,
+                "memory = {} MB: config {:?} needs {} MB for {}; write more, or smaller caches in \
+                 options",
+                memory_bytes / 1_000_000,
+                spec.config,
+                least / 1_000_000,
+                spec.label
+            );
+            Sizing { memory_bytes, systems_up: 1 }
+        }
+    };
     Ok(profile::render(spec.dbms, version, &config, sizing)?)
 }

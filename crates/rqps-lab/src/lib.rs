@@ -6,6 +6,7 @@
 mod begin;
 mod event;
 mod installation;
+mod limits;
 pub mod marks;
 mod measure;
 pub mod placement;

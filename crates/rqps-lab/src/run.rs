@@ -21,7 +21,7 @@ use crate::measure::{self, ANSWER_TIMEOUT, Wanted, mix, slice_of, unix_ms};
 use crate::populate;
 use crate::steps::{self, PlannedStep};
 use crate::system::Up;
-use crate::{Plan, begin, marks, placement};
+use crate::{Plan, begin, limits, marks, placement};
 
 /// What a run needs beside its plan.
 #[derive(Debug, Clone)]
@@ -74,6 +74,8 @@ pub fn run<'a>(
 ) -> Result<String> {
     let cpus = placement::usable_cpus()?;
     let all_local = plan.systems.iter().all(|s| !matches!(s.source, SystemSource::External { .. }));
+    let host = rqps_sample::host_info(&context.results).context("read the size of memory")?;
+    limits::check(plan, &cpus, host.memory_bytes)?;
     let steps = steps::of_plan(plan, &cpus, all_local)?;
     let Schedule::Sequential { slices: n_slices } = plan.schedule;
     let (run, lock) = begin::run(plan, &steps, store, context)?;

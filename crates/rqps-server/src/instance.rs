@@ -17,16 +17,17 @@ use std::sync::Arc;
 
 use nix::fcntl::{Flock, FlockArg};
 use nix::unistd::chown;
-use rqps_model::{Dbms, Transport, Version};
+use rqps_model::{Dbms, Limits, Transport, Version};
 use serde::{Deserialize, Serialize};
 
 use crate::identity::Identity;
 use crate::installed::Installed;
+use crate::malloc::Allocator;
 use crate::places::{hex, short_hash};
 use crate::profile::Rendered;
 use crate::running::RunningServer;
 use crate::watch::{Progress, Watch};
-use crate::{Error, certificate, disk, mysql, postgres, start};
+use crate::{Error, certificate, direct_io, disk, mysql, postgres, start};
 
 /// The file that marks a directory as ours.
 pub(crate) const MARKER: &str = "rqps-instance.json";
@@ -52,6 +53,10 @@ pub struct Setup {
     pub config: Rendered,
     /// How the benchmark reaches it; `tls` makes it offer TLS, the others make it not.
     pub transport: Transport,
+    /// Its allocator, once it serves; not while the data directory is made.
+    pub allocator: Allocator,
+    /// What it may use of the host, once it serves.
+    pub limits: Limits,
 }
 
 /// What the smallest new data directory takes, bytes: MySQL 8.0's, without its redo.
@@ -88,6 +93,7 @@ impl Instance {
     pub fn create(setup: Setup, watch: &mut Watch<'_>) -> Result<Self, Error> {
         clear(&setup.dir)?;
         disk::require(&setup.dir, MIN_FREE)?;
+        setup.allocator.check_program(&setup.installed)?;
         let identity = &setup.identity;
         make_private(&setup.dir, identity)?;
         let mut marker = Marker {
@@ -193,6 +199,8 @@ impl Instance {
         if self.setup.transport == Transport::Tls {
             certificate::write(&self.setup.dir.join("tls"), &self.setup.identity)?;
         }
+        // Before the server meets it: its own message would come late and say little.
+        self.direct_io(watch)?;
         if self.setup.installed.dbms.is_mysql_family() {
             self.write_config()?;
             mysql::initialise(self, watch)
@@ -200,6 +208,13 @@ impl Instance {
             postgres::initialise(self, watch)?;
             self.write_config()
         }
+    }
+
+    /// Whether direct IO works where the data are; `None` when nothing asks for it.
+    pub(crate) fn direct_io(&self, watch: &mut Watch<'_>) -> Result<Option<String>, Error> {
+        let Setup { installed, config, .. } = &self.setup;
+        let asks = (installed.dbms, config.text.as_str());
+        direct_io::check(asks, &config.options, &self.data_dir(), watch)
     }
 
     /// Writes the configuration file where the server will read it.

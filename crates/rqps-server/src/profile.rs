@@ -44,6 +44,8 @@ pub struct Rendered {
     pub initdb_arguments: Vec<String>,
     /// Sentences for the user: settings that rqps overrides.
     pub notes: Vec<String>,
+    /// The plan's own options, which stand in `text` as well.
+    pub options: BTreeMap<String, String>,
 }
 
 /// Names of the built-in profiles.
@@ -104,7 +106,24 @@ pub fn render(
             text.push_str(&line(dbms, option, value)?);
         }
     }
-    Ok(Rendered { text, initdb_arguments, notes })
+    let options = config.options.clone();
+    Ok(Rendered { text, initdb_arguments, notes, options })
+}
+
+/// The least memory, bytes, that a limited server of this configuration can live in: twice the
+/// smallest cache that its profile gives it, for as much again is taken by everything else. `None`
+/// where the plan or the user's own file sets the sizes.
+///
+/// # Errors
+/// When a profile that is built in is wrong.
+pub fn least_memory(dbms: Dbms, version: &Version, config: &Config) -> Result<Option<u64>, Error> {
+    let Some((name, source)) = PROFILES.iter().find(|(name, _)| *name == config.base) else {
+        return Ok(None);
+    };
+    let set_by_plan = |option: &str| config.options.keys().any(|key| same(key, option));
+    let smallest = Profile::parse(name, source)?.smallest_sizes(dbms, version)?;
+    let left = smallest.into_iter().filter(|(option, _)| !set_by_plan(option));
+    Ok(left.map(|(_, bytes)| 2 * bytes).max())
 }
 
 fn overridden(option: &str, source: &str) -> String {

@@ -91,6 +91,27 @@ impl Profile {
         Ok(options)
     }
 
+    /// The options of a version whose values are sizes, and the least that each can get, bytes.
+    pub(super) fn smallest_sizes(
+        &self,
+        dbms: Dbms,
+        version: &Version,
+    ) -> Result<Vec<(String, u64)>, Error> {
+        let mut sizes = Vec::new();
+        for line in &self.options {
+            let named = line.value.split_once('{').and_then(|(_, rest)| rest.split_once('}'));
+            let Some((name, _)) = named else { continue };
+            let size = self.sizes.get(name.split(':').next().unwrap_or_default());
+            let min = size.and_then(|size| parse_size(&size.min));
+            let min =
+                min.ok_or_else(|| self.bad(format!("value {:?} is malformed", line.value)))?;
+            if self.applies(&line.name, &line.ranges, dbms, version)? {
+                sizes.push((line.name.clone(), min));
+            }
+        }
+        Ok(sizes)
+    }
+
     /// More arguments for initdb.
     pub(super) fn initdb_arguments(
         &self,

@@ -3,11 +3,11 @@
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
 
-use rqps_model::{Dbms, Transport};
+use rqps_model::{Dbms, Limits, Transport};
 use rqps_server::profile::render;
 use rqps_server::{
-    Catalogue, Config, Identity, Installed, Instance, Places, Setup, Sizing, Watch, Wishes, fetch,
-    places,
+    Allocator, Catalogue, Config, Identity, Installed, Instance, Places, Setup, Sizing, Watch,
+    Wishes, fetch, places,
 };
 
 static NEVER: AtomicBool = AtomicBool::new(false);
@@ -64,6 +64,8 @@ impl Bench {
             identity: self.identity.clone(),
             config,
             transport: Transport::Socket,
+            allocator: Allocator::default(),
+            limits: Limits::default(),
         }
     }
 

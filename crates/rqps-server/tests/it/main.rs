@@ -8,6 +8,8 @@ mod bench;
 #[cfg(test)]
 mod lifecycle;
 #[cfg(test)]
+mod limits;
+#[cfg(test)]
 mod orphans;
 #[cfg(test)]
 mod refusals;
