@@ -1,6 +1,7 @@
 //! Where a system's files come from: fetched, found in a directory, or not needed at all.
 
 use anyhow::{Context as _, Result, bail, ensure};
+use rqps_model::variant::written_bytes;
 use rqps_model::{SystemSource, SystemSpec, Version};
 use rqps_server::{
     Allocator, Config, Dsn, Identity, Installed, Places, Progress, Sizing, Watch, Wishes, fetch,
@@ -70,6 +71,7 @@ impl Installation {
         };
         let (malloc, cache) = (spec.variant.malloc, &places.cache);
         let allocator = Allocator::ensure(&context.catalogue, malloc, cache, &mut watch)?;
+        allocator.check_program(&installed)?;
         Ok(Self::Local(installed, allocator, identity, places))
     }
 }
@@ -131,11 +133,11 @@ pub(crate) fn render_config(
             let least = profile::least_memory(spec.dbms, version, &config)?.unwrap_or(0);
             ensure!(
                 memory_bytes >= least,
-                "memory = {} MB: config {:?} needs {} MB for {}; write more, or smaller caches in \
+                "memory = \"{}\": config {:?} needs \"{}\" for {}; write more, or smaller caches in \
                  options",
-                memory_bytes / 1_000_000,
+                written_bytes(memory_bytes),
                 spec.config,
-                least / 1_000_000,
+                written_bytes(least),
                 spec.label
             );
             Sizing { memory_bytes, systems_up: 1 }

@@ -1,6 +1,7 @@
 //! Limits of systems against what this host has, before anything is fetched or started.
 
 use anyhow::{Context as _, Result, ensure};
+use rqps_model::variant::written_bytes;
 use rqps_model::{Limits, SystemSpec};
 use rqps_server::confine;
 
@@ -32,9 +33,9 @@ fn of_host(limits: &Limits, cpus: &[usize], host_memory_bytes: u64) -> Result<()
     if let Some(bytes) = limits.memory_bytes {
         ensure!(
             bytes <= host_memory_bytes,
-            "memory = {} MB: this host has {} MB; write less, or leave out memory",
-            bytes / 1_000_000,
-            host_memory_bytes / 1_000_000
+            "memory = \"{}\": this host has {}M; write less, or leave out memory",
+            written_bytes(bytes),
+            host_memory_bytes >> 20
         );
     }
     Ok(())
@@ -82,7 +83,7 @@ mod tests {
         );
         assert_eq!(
             refusal("memory = '9G'"),
-            "limit s1: memory = 9663 MB: this host has 8589 MB; write less, or leave out memory"
+            "limit s1: memory = \"9G\": this host has 8192M; write less, or leave out memory"
         );
         check(&plan(&["", ""]), &[0, 1], 8 << 30).unwrap();
     }

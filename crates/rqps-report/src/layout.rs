@@ -292,6 +292,18 @@ pub(crate) fn memory(analysis: &Analysis<'_>) -> Option<Grid> {
     Some(grid)
 }
 
+/// The limits that are the same for all systems, in words; what differs is told as a difference.
+pub(crate) fn shared_limits(analysis: &Analysis<'_>) -> Vec<String> {
+    let systems = &analysis.run.systems;
+    let shared = |(name, what): (&str, &str)| {
+        let value = systems.first()?.process.get(name)?;
+        let is_shared = systems.iter().all(|s| s.process.get(name) == Some(value));
+        let of = if systems.len() == 1 { "the system" } else { "every system" };
+        is_shared.then(|| format!("{what} of {of}: {}", clip(value, 60)))
+    };
+    [("memory_limit", "memory limit"), ("cpus", "CPUs")].into_iter().filter_map(shared).collect()
+}
+
 /// What was found of a server's allocator; empty where nothing was.
 pub(crate) fn allocator<'a>(analysis: &'a Analysis<'_>, idx: usize) -> &'a str {
     analysis.run.systems[idx].process.get("malloc").map_or("", String::as_str)

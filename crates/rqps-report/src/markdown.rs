@@ -87,8 +87,8 @@ fn systems(out: &mut String, analysis: &Analysis<'_>) {
         ("session", &differences.session),
         ("process", &differences.process),
     ];
-    let items: Vec<String> =
-        told.iter().flat_map(|(what, all)| all.iter().map(|d| d.sentence(what))).collect();
+    let mut items = layout::shared_limits(analysis);
+    items.extend(told.iter().flat_map(|(what, all)| all.iter().map(|d| d.sentence(what))));
     for item in &items {
         out.push_str(&format!("- {}\n", escape_markdown(item)));
     }

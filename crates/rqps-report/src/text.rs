@@ -139,6 +139,9 @@ fn host(analysis: &Analysis<'_>) -> String {
 fn systems(page: &mut Page, analysis: &Analysis<'_>) {
     page.title("Systems");
     page.grid(&layout::systems(analysis));
+    for limit in layout::shared_limits(analysis) {
+        page.paragraph("", &limit);
+    }
     let Differences { session, process, options, settings, partial, n_left_out: _ } =
         &analysis.differences;
     for (what, differences) in

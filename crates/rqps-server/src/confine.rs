@@ -7,7 +7,7 @@
 use std::fs;
 
 use rqps_model::Limits;
-use rqps_model::variant::CpuSet;
+use rqps_model::variant::{CpuSet, written_bytes};
 
 use crate::cgroup::{Controller, Group};
 use crate::process::Cage;
@@ -93,7 +93,7 @@ impl Confinement {
             && group.memory_limit().is_none_or(|there| there > bytes)
         {
             let detail = format!("the kernel says {:?}", group.memory_limit());
-            return Err(outside(format!("memory = {}", in_units(bytes)), detail));
+            return Err(outside(format!("memory = {}", written_bytes(bytes)), detail));
         }
         let Some(cpus) = &self.limits.cpus else { return Ok(()) };
         for pid in pids {
@@ -114,7 +114,7 @@ impl Confinement {
         if let Some(group) = &self.memory {
             let bytes = group.memory_limit().unwrap_or(0);
             let by = group.describe(Controller::Memory);
-            facts.push(("memory_limit", format!("{} ({by})", in_units(bytes))));
+            facts.push(("memory_limit", format!("{} ({by})", written_bytes(bytes))));
         }
         if let Some(cpus) = &self.limits.cpus {
             let by = self.cpus_by.map_or(String::new(), |by| format!(" and {by}"));
@@ -128,11 +128,14 @@ impl Confinement {
         let n_kills = self.memory.as_ref()?.oom_kills();
         let bytes = self.limits.memory_bytes?;
         (n_kills > 0).then(|| {
+            let what = match n_kills {
+                1 => "a process".to_owned(),
+                n => format!("{n} processes"),
+            };
             format!(
-                "the kernel killed {} for lack of memory within memory = \"{}\"; give it more, or \
-                 a smaller cache by options",
-                if n_kills == 1 { "it".to_owned() } else { format!("{n_kills} of its processes") },
-                in_units(bytes)
+                "the kernel killed {what} of the server for lack of memory within memory = \"{}\"; \
+                 give it more, or a smaller cache by options",
+                written_bytes(bytes)
             )
         })
     }
@@ -148,22 +151,12 @@ pub fn probe(limits: &Limits) -> Result<(), Error> {
 
 fn no_memory_limit(bytes: u64, detail: String) -> Error {
     Error::Limit {
-        what: format!("memory = \"{}\"", in_units(bytes)),
+        what: format!("memory = \"{}\"", written_bytes(bytes)),
         detail: format!("rqps can use no control group for it ({detail})"),
         remedy: "run rqps as root, or with systemd as `systemd-run --user --scope -p Delegate=yes \
                  rqps ...`; in a container, mount /sys/fs/cgroup writable; or leave out memory"
             .to_owned(),
     }
-}
-
-/// `2G`, `1536M`: as a plan writes it; plain bytes where nothing larger is exact.
-fn in_units(bytes: u64) -> String {
-    for (shift, unit) in [(30, "G"), (20, "M"), (10, "K")] {
-        if bytes > 0 && bytes.trailing_zeros() >= shift {
-            return format!("{}{unit}", bytes >> shift);
-        }
-    }
-    bytes.to_string()
 }
 
 /// `Cpus_allowed_list` of proc_pid_status(5); `None` when the thread has ended.
@@ -198,15 +191,6 @@ mod tests {
     fn usable_cpu() -> String {
         let me = std::process::id().cast_signed();
         allowed_cpus(me, me).unwrap().numbers()[0].to_string()
-    }
-
-    #[test]
-    fn sizes_read_as_a_plan_writes_them() {
-        for (bytes, text) in [(2 << 30, "2G"), (1536 << 20, "1536M"), (1025 << 10, "1025K")] {
-            assert_eq!(in_units(bytes), text);
-            assert_eq!(rqps_model::variant::parse_bytes(text), Some(bytes));
-        }
-        assert_eq!(in_units(1_000_001), "1000001");
     }
 
     #[test]

@@ -93,7 +93,6 @@ impl Instance {
     pub fn create(setup: Setup, watch: &mut Watch<'_>) -> Result<Self, Error> {
         clear(&setup.dir)?;
         disk::require(&setup.dir, MIN_FREE)?;
-        setup.allocator.check_program(&setup.installed)?;
         let identity = &setup.identity;
         make_private(&setup.dir, identity)?;
         let mut marker = Marker {

@@ -82,7 +82,10 @@ impl Allocator {
 
     /// Refuses a server whose program has an allocator linked into it: a preloaded one would be
     /// there and never be called, or crash it.
-    pub(crate) fn check_program(&self, installed: &Installed) -> Result<(), Error> {
+    ///
+    /// # Errors
+    /// [`Error::Allocator`] with what the program has.
+    pub fn check_program(&self, installed: &Installed) -> Result<(), Error> {
         if self.library.is_none() {
             return Ok(());
         }

@@ -17,6 +17,7 @@ pub(super) fn render(analysis: &Analysis<'_>) -> Markup {
         section #systems aria-labelledby="systems-title" {
             h2 #systems-title { "Systems" }
             (table(analysis))
+            @for limit in layout::shared_limits(analysis) { p { (outside(&limit)) } }
             @if !differences.session.is_empty() {
                 p.warning {
                     strong { "The benchmark's sessions differ. " }

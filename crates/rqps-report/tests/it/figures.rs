@@ -1,8 +1,8 @@
 //! Figures by hand: what a cell says, what the headline counts, when a cell has no number.
 
 use rqps_model::{Group, Metric, StepKind, Verdict};
-use rqps_report::Analysis;
 use rqps_report::analysis::CellState;
+use rqps_report::{Analysis, Detail, TextOptions, text};
 
 use crate::fixture::{self, info, run, step, system};
 
@@ -122,6 +122,15 @@ fn unequal_limits_and_allocators_are_said() {
     assert!(!said(&run, "limits the systems'") && !said(&run, "allocators"));
     run.systems[1].spec.variant.limits.cpus = Some("0-1".parse().unwrap());
     assert!(said(&run, "limits the systems' CPUs differently"));
+    run.systems[0].process.insert("cpus".to_owned(), "0-1 (affinity)".to_owned());
+    let shown = |run: &rqps_model::Run| {
+        let options = TextOptions { colour: false, detail: Detail::Summary };
+        text::render(&Analysis::of(run, 0.05), options)
+    };
+    assert!(shown(&run).contains("process cpus: 0-1 (affinity) / absent"), "{}", shown(&run));
+    let cpus = run.systems[0].process["cpus"].clone();
+    run.systems[1].process.insert("cpus".to_owned(), cpus);
+    assert!(shown(&run).contains("CPUs of every system: 0-1 (affinity)\n"), "{}", shown(&run));
     run.systems[0].spec.variant.limits.memory_bytes = Some(1 << 30);
     assert!(said(&run, "limits the systems' CPUs and memory differently"));
     let tcmalloc = "tcmalloc (libtcmalloc.so.4.5.16), of the build".to_owned();
