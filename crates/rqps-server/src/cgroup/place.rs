@@ -95,24 +95,16 @@ fn find_v2(hierarchy: &Hierarchy, own: &Path, controller: Controller) -> Result<
 /// Makes `dir` hand on the controller; says why it does not.
 fn take_v2(dir: &Path, is_own: bool, controller: Controller) -> Result<Option<Leaf>, String> {
     let name = controller.name();
-    let has = |file: &str| {
-        let text = fs::read_to_string(dir.join(file)).unwrap_or_default();
-        text.split_whitespace().any(|word| word == name)
-    };
-    if !has("cgroup.controllers") {
+    if !lists(dir, "cgroup.controllers", name) {
         return Err(format!("{} has no {name} controller", dir.display()));
     }
     writable(dir)?;
-    if has(HANDED_ON) {
-        return Ok(None);
-    }
     let why = match hand_on(dir, controller) {
         Ok(()) => return Ok(None),
         Err(why) => why,
     };
-    let procs = fs::read_to_string(dir.join(PROCS)).unwrap_or_default();
     let me = std::process::id().to_string();
-    if !is_own || procs.split_whitespace().any(|pid| pid != me) {
+    if !is_own || members(dir).split_whitespace().any(|pid| pid != me) {
         return Err(why);
     }
     let start = crate::process::started(std::process::id().cast_signed()).unwrap_or(0);
@@ -128,8 +120,27 @@ fn take_v2(dir: &Path, is_own: bool, controller: Controller) -> Result<Option<Le
 /// Makes a group of version 2 hand on a controller to those below it.
 pub(super) fn hand_on(dir: &Path, controller: Controller) -> Result<(), String> {
     let name = controller.name();
+    // The kernel refuses that itself for memory. With cpuset, which can divide threads, it makes
+    // the group a threaded one, and those below take no whole processes. The root may have some.
+    if dir.join("cgroup.type").exists() && !members(dir).trim().is_empty() {
+        return Err(format!("{} has processes of its own", dir.display()));
+    }
+    if lists(dir, HANDED_ON, name) {
+        return Ok(());
+    }
     fs::write(dir.join(HANDED_ON), format!("+{name}"))
         .map_err(|e| format!("{} cannot hand on {name}: {e}", dir.display()))
+}
+
+/// The processes of a group, one a line.
+fn members(dir: &Path) -> String {
+    fs::read_to_string(dir.join(PROCS)).unwrap_or_default()
+}
+
+/// Whether a file of a group lists a controller.
+fn lists(dir: &Path, file: &str, controller: &str) -> bool {
+    let text = fs::read_to_string(dir.join(file)).unwrap_or_default();
+    text.split_whitespace().any(|word| word == controller)
 }
 
 fn writable(dir: &Path) -> Result<(), String> {
