@@ -39,6 +39,16 @@ pub(crate) fn check(
     dir: &Path,
     watch: &mut Watch<'_>,
 ) -> Result<Option<String>, Error> {
+    decide((dbms, config), options, (dir, &probe), watch)
+}
+
+/// [`check`] with any way to find out what the file system does.
+fn decide(
+    (dbms, config): (Dbms, &str),
+    options: &BTreeMap<String, String>,
+    (dir, probe): (&Path, &dyn Fn(&Path) -> io::Result<()>),
+    watch: &mut Watch<'_>,
+) -> Result<Option<String>, Error> {
     let wishes: Vec<Wish> = config.lines().filter_map(|line| wish(dbms, line)).collect();
     if wishes.is_empty() {
         return Ok(None);
@@ -131,6 +141,38 @@ mod tests {
         assert_eq!(wished(Dbms::Postgres, "debug_io_direct = ''"), None);
         assert_eq!(wished(Dbms::Postgres, "innodb_flush_method = 'O_DIRECT'"), None);
         assert_eq!(wished(Dbms::Mysql, "# innodb_flush_method"), None);
+    }
+
+    #[test]
+    fn what_the_plan_asks_for_is_refused_and_what_the_profile_asks_for_is_said() {
+        use std::sync::atomic::AtomicBool;
+        let stop = AtomicBool::new(false);
+        let refuses: &dyn Fn(&Path) -> io::Result<()> =
+            &|_| Err(io::Error::from_raw_os_error(nix::errno::Errno::EINVAL as i32));
+        let works: &dyn Fn(&Path) -> io::Result<()> = &|_| Ok(());
+        let decided = |dbms, config: &str, option: Option<&str>, probe| {
+            let options = option.map(|o| (o.to_owned(), String::new())).into_iter().collect();
+            let mut notes = Vec::new();
+            let mut report = |progress: Progress<'_>| notes.push(format!("{progress:?}"));
+            let mut watch = Watch { stop: &stop, report: &mut report };
+            let result = decide((dbms, config), &options, (Path::new("/d"), probe), &mut watch);
+            (result.map_err(|e| e.to_string()), notes.len())
+        };
+        let innodb = "innodb_flush_method=O_DIRECT\n";
+        assert_eq!(decided(Dbms::Mysql, "", None, refuses), (Ok(None), 0));
+        let works = decided(Dbms::Mysql, innodb, Some("innodb-flush-method"), works);
+        assert_eq!(works, (Ok(Some("works".to_owned())), 0));
+        let (soft, n_notes) = decided(Dbms::Mysql, innodb, None, refuses);
+        assert_eq!((soft.unwrap().unwrap().as_str(), n_notes), ("refused by the file system", 1));
+        for (dbms, config, option) in [
+            (Dbms::Mysql, innodb, Some("innodb-flush-method")),
+            (Dbms::Mariadb, "rocksdb_use_direct_reads=1\n", None),
+            (Dbms::Postgres, "debug_io_direct = 'data'\n", None),
+        ] {
+            let error = decided(dbms, config, option, refuses).0.unwrap_err();
+            assert!(error.contains("the file system of /d does no direct IO"), "{error}");
+            assert!(error.contains("with --results, or leave out the option"), "{error}");
+        }
     }
 
     #[test]
