@@ -4,8 +4,8 @@ use anyhow::{Context as _, Result, bail, ensure};
 use rqps_model::variant::written_bytes;
 use rqps_model::{SystemSource, SystemSpec, Version};
 use rqps_server::{
-    Allocator, Config, Dsn, Identity, Installed, Places, Progress, Sizing, Watch, Wishes, fetch,
-    places, profile,
+    Allocator, Config, Dsn, Identity, Installed, Places, Progress, Sizing, Watch, Wishes,
+    direct_io, fetch, places, profile,
 };
 
 use crate::Plan;
@@ -72,6 +72,8 @@ impl Installation {
         let (malloc, cache) = (spec.variant.malloc, &places.cache);
         let allocator = Allocator::ensure(&context.catalogue, malloc, cache, &mut watch)?;
         allocator.check_program(&installed)?;
+        let config = render_config(spec, &installed.version, &places)?;
+        direct_io::check(installed.dbms, &config, &places.data, &mut watch)?;
         Ok(Self::Local(installed, allocator, identity, places))
     }
 }

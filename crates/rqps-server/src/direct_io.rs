@@ -14,6 +14,7 @@ use nix::fcntl::OFlag;
 use rqps_model::Dbms;
 
 use crate::Error;
+use crate::profile::Rendered;
 use crate::watch::{Progress, Watch};
 
 /// A block: what every device and file system takes, as memory's and the file's alignment (open(2)).
@@ -33,13 +34,16 @@ struct Wish {
 ///
 /// What a server cannot do without is refused, as is what `options` of the plan ask for. What only
 /// the profile asks for, and the server goes on without, is said and recorded.
-pub(crate) fn check(
-    (dbms, config): (Dbms, &str),
-    options: &BTreeMap<String, String>,
+///
+/// # Errors
+/// [`Error::Limit`] with the option, the directory and the remedy.
+pub fn check(
+    dbms: Dbms,
+    config: &Rendered,
     dir: &Path,
     watch: &mut Watch<'_>,
 ) -> Result<Option<String>, Error> {
-    decide((dbms, config), options, (dir, &probe), watch)
+    decide((dbms, &config.text), &config.options, (dir, &probe), watch)
 }
 
 /// [`check`] with any way to find out what the file system does.

@@ -14,6 +14,7 @@ use std::io::{self, Read as _, Write as _};
 use std::os::unix::fs::{OpenOptionsExt as _, PermissionsExt as _};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 
 use nix::fcntl::{Flock, FlockArg};
 use nix::unistd::chown;
@@ -199,7 +200,7 @@ impl Instance {
             certificate::write(&self.setup.dir.join("tls"), &self.setup.identity)?;
         }
         // Before the server meets it: its own message would come late and say little.
-        self.direct_io(watch)?;
+        self.direct_io(watch.stop)?;
         if self.setup.installed.dbms.is_mysql_family() {
             self.write_config()?;
             mysql::initialise(self, watch)
@@ -210,10 +211,11 @@ impl Instance {
     }
 
     /// Whether direct IO works where the data are; `None` when nothing asks for it.
-    pub(crate) fn direct_io(&self, watch: &mut Watch<'_>) -> Result<Option<String>, Error> {
+    pub(crate) fn direct_io(&self, stop: &AtomicBool) -> Result<Option<String>, Error> {
         let Setup { installed, config, .. } = &self.setup;
-        let asks = (installed.dbms, config.text.as_str());
-        direct_io::check(asks, &config.options, &self.data_dir(), watch)
+        // What there is to say is said when the configuration is chosen.
+        let mut quiet = Watch { stop, report: &mut |_| {} };
+        direct_io::check(installed.dbms, config, &self.data_dir(), &mut quiet)
     }
 
     /// Writes the configuration file where the server will read it.

@@ -4,7 +4,7 @@ pub mod catalogue;
 mod certificate;
 mod cgroup;
 pub mod confine;
-mod direct_io;
+pub mod direct_io;
 pub mod disk;
 pub mod dsn;
 mod elf;

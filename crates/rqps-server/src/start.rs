@@ -167,16 +167,14 @@ impl RunningServer {
     fn check_process(
         &self,
         instance: &Instance,
-        watch: &mut Watch<'_>,
+        watch: &Watch<'_>,
     ) -> Result<BTreeMap<String, String>, Error> {
         let Setup { installed, allocator, .. } = instance.setup();
         let pids = self.processes();
         self.confinement.check(&self.name, &pids)?;
         let mut facts = allocator.check(installed, &pids)?;
         facts.extend(self.confinement.facts());
-        // What there is to say was said when the data directory was made.
-        let mut quiet = Watch { stop: watch.stop, report: &mut |_| {} };
-        facts.extend(instance.direct_io(&mut quiet)?.map(|text| ("direct_io", text)));
+        facts.extend(instance.direct_io(watch.stop)?.map(|text| ("direct_io", text)));
         Ok(facts.into_iter().map(|(name, value)| (name.to_owned(), value)).collect())
     }
 
