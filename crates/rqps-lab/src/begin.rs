@@ -39,6 +39,7 @@ pub(crate) fn run(
             origin: String::new(),
             settings: std::collections::BTreeMap::new(),
             session: std::collections::BTreeMap::new(),
+            process: std::collections::BTreeMap::new(),
         })
         .collect();
     let pending: Vec<RunStep> = steps.iter().map(|s| s.pending(systems.len())).collect();

@@ -1,10 +1,11 @@
 //! Where a system's files come from: fetched, found in a directory, or not needed at all.
 
-use anyhow::{Context as _, Result, bail};
+use anyhow::{Context as _, Result, bail, ensure};
+use rqps_model::variant::written_bytes;
 use rqps_model::{Engine, SystemSource, SystemSpec, Version};
 use rqps_server::{
-    Config, Dsn, Identity, Installed, Places, Progress, Sizing, Watch, Wishes, fetch, places,
-    profile,
+    Allocator, Config, Dsn, Identity, Installed, Places, Progress, Sizing, Watch, Wishes,
+    direct_io, fetch, places, profile,
 };
 
 use crate::Plan;
@@ -14,8 +15,8 @@ use crate::run::Context;
 /// A system's files, there to be started; or the address of one that runs.
 #[derive(Debug)]
 pub(crate) enum Installation {
-    /// A server that rqps starts.
-    Local(Box<Installed>, Identity, Places),
+    /// A server that rqps starts, with its allocator.
+    Local(Box<Installed>, Allocator, Identity, Places),
     /// One that runs already.
     External(Dsn),
     /// The null client needs none.
@@ -72,7 +73,12 @@ impl Installation {
             installed
                 .require_engine(spec.engine, &context.catalogue.selectors_with(spec.engine))?;
         }
-        Ok(Self::Local(Box::new(installed), identity, places))
+        let (malloc, cache) = (spec.variant.malloc, &places.cache);
+        let allocator = Allocator::ensure(&context.catalogue, malloc, cache, &mut watch)?;
+        allocator.check_program(&installed)?;
+        let config = render_config((plan, spec), &installed.version, &places)?;
+        direct_io::check(installed.dbms, &config, &places.data, &mut watch)?;
+        Ok(Self::Local(Box::new(installed), allocator, identity, places))
     }
 }
 
@@ -137,7 +143,25 @@ pub(crate) fn render_config(
 ) -> Result<profile::Rendered> {
     let host = rqps_sample::host_info(&places.data).context("read the size of memory")?;
     let data_bytes = plan.suites.iter().map(|suite| suite.args.data_bytes()).max();
-    let sizing =
-        Sizing { memory_bytes: host.memory_bytes, systems_up: plan.systems_up(), data_bytes };
-    Ok(profile::render(spec.dbms, version, &config_of(spec), sizing)?)
+    let config = config_of(spec);
+    let sizing = match spec.variant.limits.memory_bytes {
+        None => {
+            Sizing { memory_bytes: host.memory_bytes, systems_up: plan.systems_up(), data_bytes }
+        }
+        // Its own, whatever else is up.
+        Some(memory_bytes) => {
+            let least = profile::least_memory(spec.dbms, version, &config)?.unwrap_or(0);
+            ensure!(
+                memory_bytes >= least,
+                "memory = \"{}\": config {:?} needs \"{}\" for {}; write more, or smaller caches in \
+                 options",
+                written_bytes(memory_bytes),
+                spec.config,
+                written_bytes(least),
+                spec.label
+            );
+            Sizing { memory_bytes, systems_up: 1, data_bytes }
+        }
+    };
+    Ok(profile::render(spec.dbms, version, &config, sizing)?)
 }

@@ -9,6 +9,7 @@ mod event;
 mod installation;
 mod interleaved;
 mod leftover;
+mod limits;
 pub mod marks;
 mod measure;
 mod memory;

@@ -16,7 +16,7 @@ pub(crate) fn check(plan: &Plan, ready: &[(usize, Installation)]) -> Result<()> 
     let mut memory = u64::MAX;
     let mut parts = Vec::new();
     for (idx, installation) in ready {
-        let Installation::Local(installed, _, places) = installation else { continue };
+        let Installation::Local(installed, _, _, places) = installation else { continue };
         let spec = &plan.systems[*idx];
         let config = render_config((plan, spec), &installed.version, places)?;
         memory = rqps_sample::host_info(&places.data)?.memory_bytes;

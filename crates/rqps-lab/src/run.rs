@@ -17,7 +17,7 @@ use crate::installation::Installation;
 use crate::measure::unix_ms;
 use crate::steps::{self, PlannedStep};
 use crate::system::Up;
-use crate::{Plan, begin, leftover, placement};
+use crate::{Plan, begin, leftover, limits, placement};
 
 /// What a run needs beside its plan.
 #[derive(Debug, Clone)]
@@ -82,6 +82,8 @@ pub fn run<'a>(
 ) -> Result<String> {
     let cpus = placement::usable_cpus()?;
     let all_local = plan.systems.iter().all(|s| !matches!(s.source, SystemSource::External { .. }));
+    let host = rqps_sample::host_info(&context.results).context("read the size of memory")?;
+    limits::check(plan, &cpus, host.memory_bytes)?;
     let steps = steps::of_plan(plan, &cpus, all_local)?;
     let n_slices = plan.schedule.slices();
     let (run, lock) = begin::run(plan, &steps, store, context)?;

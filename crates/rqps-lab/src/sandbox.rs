@@ -9,7 +9,7 @@ use crate::event::Listener;
 use crate::installation::Installation;
 use crate::run::Context;
 use crate::system::Up;
-use crate::{Plan, placement};
+use crate::{Plan, limits, placement};
 
 /// One server of a plan, up with an empty database, for whatever is not a run.
 pub struct Sandbox {
@@ -35,7 +35,7 @@ impl Sandbox {
         let log = context.temp.join(format!("rqps-{tag}.log"));
         let up = Up::start(plan, 0, &installation, (context, &tag), listen)?;
         if let Some(pid) = up.server_pid() {
-            let cpus = placement::usable_cpus()?;
+            let cpus = limits::cpus_of(&plan.systems[0], &placement::usable_cpus()?);
             rqps_server::threads::pin_all(&rqps_server::process::tree(pid), &cpus)?;
         }
         let name = match &installation {

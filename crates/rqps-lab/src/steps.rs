@@ -6,8 +6,7 @@ use anyhow::{Context as _, Result};
 use rqps_model::{Placement, RunStep, StepInfo, StepKind, StepOutcome, SystemStep};
 use rqps_workload::{Step, Suite, SuiteArgs};
 
-use crate::Plan;
-use crate::placement;
+use crate::{Plan, limits, placement};
 
 /// One step with one number of clients, ready to be measured on each system.
 #[derive(Debug, Clone)]
@@ -60,6 +59,7 @@ impl PlannedStep {
 /// When a suite or a step is unknown, or a placement cannot be had.
 pub fn of_plan(plan: &Plan, cpus: &[usize], all_local: bool) -> Result<Vec<PlannedStep>> {
     let mut planned = Vec::new();
+    let cpus = &limits::narrowest(plan, cpus);
     for suite_plan in &plan.suites {
         let suite = load_suite(&suite_plan.kind)?;
         let suite = suite.select(&suite_plan.steps, suite_plan.form)?;

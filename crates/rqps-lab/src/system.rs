@@ -12,8 +12,8 @@ use rqps_sample::{Background, Sampler, Target};
 use rqps_server::log_text::says_disk_full;
 use rqps_server::profile::Rendered;
 use rqps_server::{
-    Freezer, Identity, Installed, Instance, Places, Progress, RunningServer, Setup, Stopped, Watch,
-    compression, connect, durability, engine, facts, lsm, settle,
+    Allocator, Freezer, Identity, Installed, Instance, Places, Progress, RunningServer, Setup,
+    Stopped, Watch, compression, connect, durability, engine, facts, lsm, settle,
 };
 use rqps_workload::{LoadSpec, SuiteArgs, populate};
 
@@ -48,6 +48,8 @@ pub(crate) struct Up {
     pub(crate) admin: Box<dyn Connection>,
     samples: Background,
     tables: u32,
+    /// The CPUs that it may run on, where that is less than rqps may use.
+    cpus: Option<Vec<usize>>,
 }
 
 /// A server of our own and its data.
@@ -67,13 +69,14 @@ impl Up {
     ) -> Result<Self> {
         let spec = plan.systems[idx].clone();
         let (server, endpoint, origin) = match installation {
-            Installation::Local(installed, identity, places) => {
+            Installation::Local(installed, allocator, identity, places) => {
                 let label = spec.label.clone();
                 listen(Event::Preparing { label: &label, doing: "initialise and start" });
                 let mut report = |progress: Progress<'_>| tell(&progress, &label, listen);
                 let mut watch = Watch { stop: &context.interrupt, report: &mut report };
                 let config = render_config((plan, &spec), &installed.version, places)?;
-                let setup = setup(installed, &spec, config, (identity, places, name), &mut watch);
+                let parts = (installed.as_ref(), allocator);
+                let setup = setup(parts, &spec, config, (identity, places, name), &mut watch);
                 let instance = Instance::create(setup, &mut watch)?;
                 let running = match instance.start(None, &mut watch) {
                     Ok(running) => running,
@@ -106,7 +109,8 @@ impl Up {
             }
         };
         let version = admin.session().server_version.clone();
-        Ok(Self { spec, version, origin, server, endpoint, admin, samples, tables: 0 })
+        let cpus = spec.variant.limits.cpus.as_ref().map(|cpus| cpus.numbers().to_vec());
+        Ok(Self { spec, version, origin, server, endpoint, admin, samples, tables: 0, cpus })
     }
 
     pub(crate) fn endpoint(&self) -> &Endpoint {
@@ -122,13 +126,15 @@ impl Up {
     }
 
     /// Whether the server still answers, asked after something failed. When it does not, this waits
-    /// for its process to end, which comes a moment after its connections break.
+    /// for its process to end, which comes a moment after its connections break. One that lost a
+    /// process to its memory limit counts as gone: PostgreSQL starts all others anew.
     pub(crate) fn answers(&mut self) -> bool {
         if self.spec.dbms == Dbms::Null {
             return true;
         }
+        let lost = self.server.as_ref().is_some_and(|s| s.running.out_of_memory().is_some());
         let _ = self.admin.set_timeout(Some(ANSWER_WITHIN));
-        let answers = self.admin.query("select 1").is_ok();
+        let answers = !lost && self.admin.query("select 1").is_ok();
         let _ = self.admin.set_timeout(None);
         if answers {
             return true;
@@ -155,7 +161,8 @@ impl Up {
             endpoint: &self.endpoint,
             server_pid: self.server_pid(),
             samples: &self.samples,
-            cpus,
+            // Clients that are paired go where the server's threads may.
+            cpus: self.cpus.as_deref().unwrap_or(cpus),
             interrupt,
         }
     }
@@ -174,6 +181,11 @@ impl Up {
             origin: self.origin.clone(),
             settings: facts::effective_settings(dbms, self.admin.as_mut())?,
             session: facts::session_facts(dbms, self.admin.as_mut())?,
+            process: self
+                .server
+                .as_ref()
+                .map(|s| s.running.process_facts().clone())
+                .unwrap_or_default(),
         })
     }
 
@@ -323,7 +335,7 @@ impl Up {
                 let tail = running.log_tail(LOG_LINES);
                 Some(format!("{space}{name} died ({end}); the end of its log:\n{tail}"))
             }
-            None => full.then_some(space),
+            None => full.then_some(space).or_else(|| running.out_of_memory()),
         };
         // The failure that led here is what the user needs to hear of, not a second one.
         let _ = running.stop(STOP_WITHIN);
@@ -400,7 +412,7 @@ impl Subject {
 
 /// What an instance of a system is made from.
 fn setup(
-    installed: &Installed,
+    (installed, allocator): (&Installed, &Allocator),
     spec: &SystemSpec,
     config: Rendered,
     (identity, places, name): (&Identity, &Places, &str),
@@ -416,6 +428,8 @@ fn setup(
         identity: identity.clone(),
         config,
         transport: spec.transport,
+        allocator: allocator.clone(),
+        limits: spec.variant.limits.clone(),
     }
 }
 

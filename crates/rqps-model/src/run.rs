@@ -150,6 +150,9 @@ pub struct RunSystem {
     pub settings: BTreeMap<String, String>,
     /// Facts of the benchmark's own session: transport, TLS, auth plugin, charset, isolation.
     pub session: BTreeMap<String, String>,
+    /// Facts of the server's process that it does not tell itself: allocator, limits, direct IO.
+    #[serde(default)]
+    pub process: BTreeMap<String, String>,
 }
 
 /// The state of one step on one system.

@@ -331,6 +331,17 @@ pub fn parse_bytes(text: &str) -> Option<u64> {
     whole.checked_mul(unit)?.checked_add(part).filter(|bytes| *bytes > 0)
 }
 
+/// The reverse of [`parse_bytes`]: `2G`, `1536M`; plain bytes where no unit is exact.
+#[must_use]
+pub fn written_bytes(bytes: u64) -> String {
+    for (shift, unit) in [(30, "G"), (20, "M"), (10, "K")] {
+        if bytes > 0 && bytes.trailing_zeros() >= shift {
+            return format!("{}{unit}", bytes >> shift);
+        }
+    }
+    bytes.to_string()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -379,5 +390,14 @@ mod tests {
         ] {
             assert_eq!(parse_bytes(text), bytes, "{text}");
         }
+    }
+
+    #[test]
+    fn sizes_are_written_as_they_are_read() {
+        for (bytes, text) in [(2 << 30, "2G"), (1536 << 20, "1536M"), (1025 << 10, "1025K")] {
+            assert_eq!(written_bytes(bytes), text);
+            assert_eq!(parse_bytes(text), Some(bytes));
+        }
+        assert_eq!(written_bytes(1_000_001), "1000001");
     }
 }

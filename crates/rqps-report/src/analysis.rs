@@ -8,6 +8,7 @@ pub mod difference;
 pub mod footnote;
 pub mod group;
 pub mod headline;
+pub mod memory;
 
 use rqps_model::{Group, Run, RunStep, StepKind};
 
@@ -16,6 +17,7 @@ pub use difference::{Difference, Differences};
 pub use footnote::{Footnote, FootnoteKind};
 pub use group::GroupSummary;
 pub use headline::Headline;
+pub use memory::Memory;
 
 /// A run with everything that reports say about it.
 #[derive(Debug, Clone)]
@@ -38,6 +40,8 @@ pub struct Analysis<'a> {
     pub headlines: Vec<Headline>,
     /// One per group of steps that has a ratio.
     pub groups: Vec<GroupSummary>,
+    /// Resident memory of the servers; one per system with a reading.
+    pub memory: Vec<Memory>,
     /// How the systems differ in what they ran with.
     pub differences: Differences,
     /// How far the figures can be trusted, in sentences.
@@ -104,6 +108,7 @@ impl<'a> Analysis<'a> {
             footnotes: Vec::new(),
             headlines: Vec::new(),
             groups: Vec::new(),
+            memory: Vec::new(),
             differences: Differences::between(&run.systems),
             caveats: Vec::new(),
             not_measured: Vec::new(),
@@ -111,6 +116,7 @@ impl<'a> Analysis<'a> {
         analysis.footnotes = book.close(&analysis.steps, run);
         analysis.headlines = headline::headlines(&analysis);
         analysis.groups = group::groups(&analysis);
+        analysis.memory = memory::memory(&analysis);
         analysis.caveats = caveat::caveats(&analysis);
         analysis.not_measured = caveat::not_measured(&analysis);
         analysis

@@ -252,6 +252,14 @@ fn total_columns() -> Vec<Column> {
         column("database_bytes", "size of tables and indexes after the step", |r| {
             r.cell.database_bytes.map_or_else(String::new, |b| b.to_string())
         }),
+        column(
+            "server_rss_bytes",
+            "resident memory of the server at the end of the step, one reading",
+            |r| r.cell.server_rss_bytes.map_or_else(String::new, |b| b.to_string()),
+        ),
+        column("server_rss_ratio", "the same / that of the base", |r| {
+            number(r.cell.server_rss_ratio)
+        }),
     ]
 }
 

@@ -36,6 +36,7 @@ fn report<'a>(analysis: &'a Analysis<'_>) -> ReportJson<'a> {
         systems: (0..analysis.run.systems.len()).map(|idx| system(analysis, idx)).collect(),
         differences: DifferencesJson {
             session: differences(analysis, &analysis.differences.session),
+            process: differences(analysis, &analysis.differences.process),
             options: differences(analysis, &analysis.differences.options),
             settings: differences(analysis, &analysis.differences.settings),
             not_everywhere: differences(analysis, &analysis.differences.partial),
@@ -119,6 +120,7 @@ fn system<'a>(analysis: &'a Analysis<'_>, idx: usize) -> SystemJson<'a> {
         options: &system.spec.options,
         transport: system.spec.transport,
         session: &system.session,
+        process: &system.process,
         settings: &system.settings,
     }
 }
@@ -198,6 +200,8 @@ fn result<'a>(
             errors: cell.totals.n_errors,
         },
         database_bytes: cell.database_bytes,
+        server_rss_bytes: cell.server_rss_bytes,
+        server_rss_ratio: cell.server_rss_ratio,
         slices: slices
             .iter()
             .map(|s| SliceJson {

@@ -188,12 +188,13 @@ pub(crate) fn step_figures(analysis: &Analysis<'_>, step: &StepAnalysis<'_>) -> 
 fn metric_heads() -> Vec<(&'static str, Side)> {
     let field = FIELD_METRICS.iter().map(|m| (m.heading(), Side::Point));
     let ours = OUR_METRICS.iter().map(|m| (m.heading(), Side::Point));
-    field.chain([("o/s", Side::Point)]).chain(ours).chain([("dbms", Side::Left)]).collect()
+    let last = [("rss", Side::Right), ("dbms", Side::Left)];
+    field.chain([("o/s", Side::Point)]).chain(ours).chain(last).collect()
 }
 
 fn metric_row(
     values: &PerOperation,
-    rate: GridCell,
+    (rate, rss): (GridCell, Option<String>),
     label: &str,
     show: fn(f64) -> String,
 ) -> Vec<GridCell> {
@@ -201,6 +202,7 @@ fn metric_row(
     let mut row: Vec<GridCell> = FIELD_METRICS.iter().map(cell).collect();
     row.push(rate);
     row.extend(OUR_METRICS.iter().map(cell));
+    row.push(plain(rss.unwrap_or_else(|| NOTHING.to_owned())));
     row.push(plain(name(label)));
     row
 }
@@ -210,7 +212,9 @@ pub(crate) fn metrics_absolute(analysis: &Analysis<'_>, step: &StepAnalysis<'_>)
     let mut grid = Grid::new(&metric_heads());
     for (idx, cell) in step.cells.iter().enumerate().filter(|(_, c)| c.figure.is_some()) {
         let label = analysis.label(idx);
-        grid.row(metric_row(&cell.per_operation, figure(cell), label, number::per_operation));
+        let rss = cell.server_rss_bytes.map(number::megabytes);
+        let beside = (figure(cell), rss);
+        grid.row(metric_row(&cell.per_operation, beside, label, number::per_operation));
     }
     grid
 }
@@ -220,7 +224,8 @@ pub(crate) fn metrics_relative(analysis: &Analysis<'_>, step: &StepAnalysis<'_>)
     let mut grid = Grid::new(&metric_heads());
     for (idx, cell) in step.cells.iter().enumerate() {
         if let Some(relative) = &cell.relative {
-            grid.row(metric_row(relative, rqps(cell), analysis.label(idx), number::plain_ratio));
+            let beside = (rqps(cell), cell.server_rss_ratio.map(number::plain_ratio));
+            grid.row(metric_row(relative, beside, analysis.label(idx), number::plain_ratio));
         }
     }
     grid
@@ -286,6 +291,53 @@ pub(crate) fn starts(
         ]);
     }
     Some((grid, unit))
+}
+
+/// Resident memory of the servers, MB, and what their allocators are; `None` without a reading.
+pub(crate) fn memory(analysis: &Analysis<'_>) -> Option<Grid> {
+    if analysis.memory.is_empty() {
+        return None;
+    }
+    let mut grid = Grid::new(&[
+        ("load", Side::Right),
+        ("most", Side::Right),
+        ("end", Side::Right),
+        ("end/base", Side::Point),
+        ("system", Side::Left),
+        ("allocator", Side::Left),
+    ]);
+    let mb = |bytes: Option<u64>| plain(bytes.map_or(NOTHING.to_owned(), number::megabytes));
+    for memory in &analysis.memory {
+        let idx = memory.system_idx;
+        let ratio =
+            memory.ratio.map_or_else(GridCell::default, |ratio| plain(number::plain_ratio(ratio)));
+        grid.row(vec![
+            mb(memory.after_load),
+            mb(Some(memory.largest.0)),
+            mb(memory.last),
+            ratio,
+            plain(name(analysis.label(idx))),
+            plain(clip(allocator(analysis, idx), NAME_COLUMNS)),
+        ]);
+    }
+    Some(grid)
+}
+
+/// The limits that are the same for all systems, in words; what differs is told as a difference.
+pub(crate) fn shared_limits(analysis: &Analysis<'_>) -> Vec<String> {
+    let systems = &analysis.run.systems;
+    let shared = |(name, what): (&str, &str)| {
+        let value = systems.first()?.process.get(name)?;
+        let is_shared = systems.iter().all(|s| s.process.get(name) == Some(value));
+        let of = if systems.len() == 1 { "the system" } else { "every system" };
+        is_shared.then(|| format!("{what} of {of}: {}", clip(value, 60)))
+    };
+    [("memory_limit", "memory limit"), ("cpus", "CPUs")].into_iter().filter_map(shared).collect()
+}
+
+/// What was found of a server's allocator; empty where nothing was.
+pub(crate) fn allocator<'a>(analysis: &'a Analysis<'_>, idx: usize) -> &'a str {
+    analysis.run.systems[idx].process.get("malloc").map_or("", String::as_str)
 }
 
 /// The systems: label, version, engine, transport, configuration and where they come from.

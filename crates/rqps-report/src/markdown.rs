@@ -15,6 +15,7 @@ pub fn render(analysis: &Analysis<'_>) -> String {
     head(&mut out, analysis);
     systems(&mut out, analysis);
     summary(&mut out, analysis);
+    memory(&mut out, analysis);
     failures(&mut out, analysis);
     metrics(&mut out, analysis);
     list(&mut out, "How sure this is", &analysis.caveats);
@@ -81,9 +82,13 @@ fn systems(out: &mut String, analysis: &Analysis<'_>) {
     paragraph(out, "### Systems");
     paragraph(out, layout::systems(analysis).render_markdown().trim_end());
     let differences = &analysis.differences;
-    let told = [("option", &differences.options), ("session", &differences.session)];
-    let items: Vec<String> =
-        told.iter().flat_map(|(what, all)| all.iter().map(|d| d.sentence(what))).collect();
+    let told = [
+        ("option", &differences.options),
+        ("session", &differences.session),
+        ("process", &differences.process),
+    ];
+    let mut items = layout::shared_limits(analysis);
+    items.extend(told.iter().flat_map(|(what, all)| all.iter().map(|d| d.sentence(what))));
     for item in &items {
         out.push_str(&format!("- {}\n", escape_markdown(item)));
     }
@@ -116,6 +121,15 @@ fn summary(out: &mut String, analysis: &Analysis<'_>) {
     if !analysis.footnotes.is_empty() {
         out.push('\n');
     }
+}
+
+fn memory(out: &mut String, analysis: &Analysis<'_>) {
+    let Some(grid) = layout::memory(analysis) else { return };
+    paragraph(
+        out,
+        "### Resident memory of the server, MB, at the ends of steps (one reading each)",
+    );
+    paragraph(out, grid.render_markdown().trim_end());
 }
 
 fn failures(out: &mut String, analysis: &Analysis<'_>) {

@@ -70,6 +70,12 @@ fn ratio_decimals(estimate: &Estimate) -> usize {
     decimals.max(2)
 }
 
+/// Bytes as whole MB of 10^6 bytes, without the unit.
+#[must_use]
+pub(crate) fn megabytes(bytes: u64) -> String {
+    ((bytes + 500_000) / 1_000_000).to_string()
+}
+
 /// A ratio: `0.62`.
 pub(crate) fn ratio(estimate: &Estimate) -> String {
     fixed(estimate.point, ratio_decimals(estimate))

@@ -144,8 +144,14 @@ fn host(analysis: &Analysis<'_>) -> String {
 fn systems(page: &mut Page, analysis: &Analysis<'_>) {
     page.title("Systems");
     page.grid(&layout::systems(analysis));
-    let Differences { session, options, settings, partial, n_left_out: _ } = &analysis.differences;
-    for (what, differences) in [("option", options), ("session", session), ("setting", settings)] {
+    for limit in layout::shared_limits(analysis) {
+        page.paragraph("", &limit);
+    }
+    let Differences { session, process, options, settings, partial, n_left_out: _ } =
+        &analysis.differences;
+    for (what, differences) in
+        [("option", options), ("session", session), ("process", process), ("setting", settings)]
+    {
         for difference in differences.iter().take(MAX_SETTINGS) {
             let text = difference.sentence(what);
             page.paragraph("", &text);
@@ -196,6 +202,7 @@ fn summary(page: &mut Page, analysis: &Analysis<'_>) {
         page.paragraph(&format!("{}  ", note.letter), &text);
     }
     groups(page, analysis);
+    memory(page, analysis);
 }
 
 /// Every candidate in one table, as far as the width allows: rQPS and a sign for the verdict.
@@ -236,6 +243,17 @@ fn groups(page: &mut Page, analysis: &Analysis<'_>) {
         );
         page.paragraph("", &text);
     }
+}
+
+fn memory(page: &mut Page, analysis: &Analysis<'_>) {
+    let Some(grid) = layout::memory(analysis) else { return };
+    page.title("Resident memory of the server, MB, at the ends of steps: one reading each (n=1)");
+    page.grid(&grid);
+    page.paragraph(
+        "",
+        "load: after filling the tables; most: the largest of all steps; end: after the last step \
+         that all systems have. Caches are part of it.",
+    );
 }
 
 /// `col-1` for the base, then the candidates in order, as the field numbers them.
@@ -285,7 +303,8 @@ fn metrics_legend(page: &mut Page, analysis: &Analysis<'_>) {
         "Per operation: cpu/o CPU of the whole host, client included, in microseconds; cs/o context \
          switches; r/o storage reads; rKB/o and wKB/o KB read and written; o/s operations per \
          second; srvcpu/o CPU of the server, of which srvus/o user and srvsy/o kernel; clicpu/o CPU \
-         of the client; all CPU in microseconds. Relative: value / base value, 0/0 is 1, x/0 is inf. A percentile is shown where at least 10 responses lie beyond it.",
+         of the client; all CPU in microseconds. rss: resident memory of the server at the step's end, MB, one \
+         reading. Relative: value / base value, 0/0 is 1, x/0 is inf. A percentile is shown where at least 10 responses lie beyond it.",
     );
 }
 

@@ -18,6 +18,10 @@ pub fn free_bytes(path: &Path) -> Result<u64, Error> {
     let stat = statvfs(existing).map_err(|e| {
         Error::io(format!("ask for free space of {}", existing.display()), e.into())
     })?;
+    // A file system without blocks does not count them: ramfs, some of FUSE.
+    if stat.blocks() == 0 {
+        return Ok(u64::MAX);
+    }
     Ok(stat.blocks_available() * stat.fragment_size())
 }
 
@@ -61,6 +65,12 @@ mod tests {
         require(&dir.path().join("not/there/yet"), 1).unwrap();
         let error = require(dir.path(), u64::MAX / 2).unwrap_err().to_string();
         assert!(error.contains("no space left for") && error.contains("choose another"), "{error}");
+    }
+
+    #[test]
+    fn a_file_system_that_does_not_count_is_not_full() {
+        // procfs has no blocks: statfs(2) gives 0 of 0.
+        assert_eq!(free_bytes(Path::new("/proc")).unwrap(), u64::MAX);
     }
 
     #[test]

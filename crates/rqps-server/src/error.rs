@@ -289,6 +289,26 @@ pub enum Error {
         /// What it should.
         meant: String,
     },
+    /// The server's process does not have the allocator that the plan says.
+    #[error("{server} does not run with malloc = \"{wanted}\": {detail}")]
+    Allocator {
+        /// The server.
+        server: String,
+        /// What the plan says.
+        wanted: rqps_model::Malloc,
+        /// What was found, and the remedy.
+        detail: String,
+    },
+    /// A limit of a server cannot be set or does not hold.
+    #[error("{what}: {detail}; {remedy}")]
+    Limit {
+        /// The limit: `memory = "2G"`.
+        what: String,
+        /// Why not.
+        detail: String,
+        /// What to do.
+        remedy: String,
+    },
     /// The user stopped the work.
     #[error("interrupted while {doing}")]
     Interrupted {

@@ -14,19 +14,21 @@ use std::io::{self, Read as _, Write as _};
 use std::os::unix::fs::{OpenOptionsExt as _, PermissionsExt as _};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 
 use nix::fcntl::{Flock, FlockArg};
 use nix::unistd::chown;
-use rqps_model::{Dbms, Transport, Version};
+use rqps_model::{Dbms, Limits, Transport, Version};
 use serde::{Deserialize, Serialize};
 
 use crate::identity::Identity;
 use crate::installed::Installed;
+use crate::malloc::Allocator;
 use crate::places::{hex, short_hash};
 use crate::profile::Rendered;
 use crate::running::RunningServer;
 use crate::watch::{Progress, Watch};
-use crate::{Error, certificate, disk, mysql, postgres, start};
+use crate::{Error, certificate, direct_io, disk, mysql, postgres, start};
 
 /// The file that marks a directory as ours.
 pub(crate) const MARKER: &str = "rqps-instance.json";
@@ -52,6 +54,10 @@ pub struct Setup {
     pub config: Rendered,
     /// How the benchmark reaches it; `tls` makes it offer TLS, the others make it not.
     pub transport: Transport,
+    /// Its allocator, once it serves; not while the data directory is made.
+    pub allocator: Allocator,
+    /// What it may use of the host, once it serves.
+    pub limits: Limits,
 }
 
 /// What the smallest new data directory takes, bytes: MySQL 8.0's, without its redo.
@@ -193,6 +199,8 @@ impl Instance {
         if self.setup.transport == Transport::Tls {
             certificate::write(&self.setup.dir.join("tls"), &self.setup.identity)?;
         }
+        // Before the server meets it: its own message would come late and say little.
+        self.direct_io(watch.stop)?;
         if self.setup.installed.dbms.is_mysql_family() {
             self.write_config()?;
             mysql::initialise(self, watch)
@@ -200,6 +208,14 @@ impl Instance {
             postgres::initialise(self, watch)?;
             self.write_config()
         }
+    }
+
+    /// Whether direct IO works where the data are; `None` when nothing asks for it.
+    pub(crate) fn direct_io(&self, stop: &AtomicBool) -> Result<Option<String>, Error> {
+        let Setup { installed, config, .. } = &self.setup;
+        // What there is to say is said when the configuration is chosen.
+        let mut quiet = Watch { stop, report: &mut |_| {} };
+        direct_io::check(installed.dbms, config, &self.data_dir(), &mut quiet)
     }
 
     /// Writes the configuration file where the server will read it.

@@ -40,13 +40,13 @@ pub(crate) fn ensure(
 ) -> Result<Vec<PathBuf>, Error> {
     let mut dirs = Vec::new();
     for soname in &entry.libraries {
-        if HOST_DIRS.iter().any(|dir| Path::new(dir).join(soname).exists()) {
+        if on_host(soname).is_some() {
             continue;
         }
         let root = cache.join("libs").join(soname);
         let dir = match find(&root, soname) {
             Some(dir) => dir,
-            None => fetch(catalogue, entry, soname, &root, watch)?,
+            None => fetch(catalogue, &entry.name(), soname, &root, watch)?,
         };
         if !dirs.contains(&dir) {
             dirs.push(dir);
@@ -55,9 +55,74 @@ pub(crate) fn ensure(
     Ok(dirs)
 }
 
+/// A library by itself.
+pub(crate) struct Obtained {
+    /// Its file, or a link to it.
+    pub(crate) path: PathBuf,
+    /// Package and version, where known.
+    pub(crate) package: Option<String>,
+}
+
+/// A library that `user` needs: from the cache, the host or its package.
+pub(crate) fn obtain(
+    catalogue: &Catalogue,
+    (user, soname): (&str, &str),
+    cache: &Path,
+    watch: &mut Watch<'_>,
+) -> Result<Obtained, Error> {
+    let root = cache.join("libs").join(soname);
+    if find(&root, soname).is_none()
+        && let Some(path) = on_host(soname)
+    {
+        let package = package_of_host(&path, cache, watch)?;
+        return Ok(Obtained { path, package });
+    }
+    let dir = match find(&root, soname) {
+        Some(dir) => dir,
+        None => fetch(catalogue, user, soname, &root, watch)?,
+    };
+    let package = fs::read_to_string(root.join(PACKAGE)).ok();
+    Ok(Obtained { path: dir.join(soname), package })
+}
+
+/// Whether a library is in the cache or on the host.
+pub(crate) fn is_there(soname: &str, cache: &Path) -> bool {
+    find(&cache.join("libs").join(soname), soname).is_some() || on_host(soname).is_some()
+}
+
+fn on_host(soname: &str) -> Option<PathBuf> {
+    HOST_DIRS.iter().map(|dir| Path::new(dir).join(soname)).find(|path| path.exists())
+}
+
+/// The file that says which package a library in the cache is from.
+const PACKAGE: &str = "rqps-package";
+
+/// Name and version of the package that a file of the host belongs to, by dpkg.
+fn package_of_host(
+    path: &Path,
+    cache: &Path,
+    watch: &mut Watch<'_>,
+) -> Result<Option<String>, Error> {
+    let log = cache.join("libs").join("dpkg.log");
+    let Ok(path) = path.canonicalize() else { return Ok(None) };
+    // Debian 12 and later have the files of /lib in /usr/lib, and dpkg may know either name.
+    let mut search = tool::command("dpkg-query");
+    let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+    search.arg("--search").arg(format!("*/{name}"));
+    let first_word = |done: Result<Done, io::Error>| {
+        let output = done.ok().filter(Done::success)?.output;
+        Some(output.split([':', ' ', '\n']).next()?.to_owned()).filter(|word| !word.is_empty())
+    };
+    let Some(package) = first_word(run(search, &log, watch)?) else { return Ok(None) };
+    let mut show = tool::command("dpkg-query");
+    show.args(["--show", "--showformat", "${Version} ", &package]);
+    let version = run(show, &log, watch)?.ok().filter(Done::success);
+    Ok(version.map(|done| format!("{package} {}", done.output.trim())))
+}
+
 fn fetch(
     catalogue: &Catalogue,
-    entry: &Entry,
+    user: &str,
     soname: &str,
     root: &Path,
     watch: &mut Watch<'_>,
@@ -77,7 +142,7 @@ fn fetch(
     let _ = fs::remove_dir_all(root);
     fs::create_dir_all(&partial).map_err(|e| Error::write(&partial, e))?;
     let fail = |detail: String| Error::Library {
-        server: entry.name(),
+        server: user.to_owned(),
         soname: soname.to_owned(),
         detail: format!("{detail}; install it yourself: {}", remedy(library)),
     };
@@ -89,6 +154,8 @@ fn fetch(
         Ok(done) => return Err(fail(format!("dpkg: {}", done.last_words()))),
         Err(e) => return Err(fail(format!("dpkg: {e}"))),
     }
+    let stated = partial.join(PACKAGE);
+    fs::write(&stated, package_of(&deb)).map_err(|e| Error::write(&stated, e))?;
     fs::remove_file(&deb).map_err(|e| Error::write(&deb, e))?;
     give_the_wanted_name(&partial, soname)?;
     open_directories(&partial)?;
@@ -165,6 +232,15 @@ fn run(
     tool::run(command, terms, watch, &mut |_| {})
 }
 
+/// Name and version from an archive's name: `libjemalloc2_5.3.0-1_amd64.deb`. apt writes the colon
+/// of an epoch as `%3a`.
+fn package_of(deb: &Path) -> String {
+    let stem = deb.file_stem().unwrap_or_default().to_string_lossy().replace("%3a", ":");
+    let mut parts = stem.splitn(3, '_');
+    let (name, version) = (parts.next().unwrap_or_default(), parts.next().unwrap_or_default());
+    format!("{name} {version}").trim().to_owned()
+}
+
 fn first_deb(dir: &Path) -> Option<PathBuf> {
     let mut entries = fs::read_dir(dir).ok()?.flatten().map(|entry| entry.path());
     entries.find(|path| path.extension().is_some_and(|extension| extension == "deb"))
@@ -201,6 +277,14 @@ fn open_directories(root: &Path) -> Result<(), Error> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn packages_are_named_by_their_archive() {
+        let of = |name: &str| package_of(Path::new(name));
+        assert_eq!(of("/x/libjemalloc2_5.3.0-1_amd64.deb"), "libjemalloc2 5.3.0-1");
+        assert_eq!(of("libfoo_1%3a2.0+ds-1_amd64.deb"), "libfoo 1:2.0+ds-1");
+        assert_eq!(of("odd.deb"), "odd");
+    }
 
     #[test]
     fn a_renamed_library_gets_the_old_name() {

@@ -75,7 +75,8 @@ pub(crate) fn start_command(instance: &Instance, port: u16) -> Command {
         .arg(format!("--port={port}"))
         .arg("--bind-address=127.0.0.1")
         .arg(format!("--pid-file={}", dir.join("server.pid").display()))
-        .arg(format!("--log-error={}", instance.log_path().display()));
+        .arg(format!("--log-error={}", instance.log_path().display()))
+        .envs(setup.allocator.environment(setup.installed.library_path()));
     if setup.transport == Transport::Tls {
         let tls = dir.join("tls");
         for (option, file) in [("ssl-ca", CERTIFICATE), ("ssl-cert", CERTIFICATE), ("ssl-key", KEY)]

@@ -54,7 +54,8 @@ pub(crate) fn start_command(instance: &Instance, port: u16) -> Command {
         .args(["-h", "127.0.0.1", "-p", &port.to_string()])
         // To stderr, which is our log file, in a language that we can read.
         .args(["-c", "logging_collector=off", "-c", "log_destination=stderr"])
-        .args(["-c", "lc_messages=C"]);
+        .args(["-c", "lc_messages=C"])
+        .envs(setup.allocator.environment(setup.installed.library_path()));
     if setup.transport == Transport::Tls {
         let tls = setup.dir.join("tls");
         for (option, file) in [("ssl_cert_file", CERTIFICATE), ("ssl_key_file", KEY)] {

@@ -4,7 +4,7 @@
 //! (prctl(2), PR_SET_PDEATHSIG). So all processes are spawned by one thread that never ends.
 
 use std::collections::BTreeMap;
-use std::fs;
+use std::fs::{self, File};
 use std::io;
 use std::os::unix::process::{CommandExt as _, ExitStatusExt as _};
 use std::process::{Child, Command, ExitStatus};
@@ -12,9 +12,10 @@ use std::sync::mpsc::{Sender, channel};
 use std::sync::{Mutex, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
 
+use nix::sched::{CpuSet, sched_setaffinity};
 use nix::sys::prctl::set_pdeathsig;
 use nix::sys::signal::{Signal, kill};
-use nix::unistd::{Pid, getpid, getppid};
+use nix::unistd::{Pid, getpid, getppid, setgid, setgroups, setuid};
 
 use crate::identity::Identity;
 use crate::watch::pause;
@@ -32,19 +33,37 @@ struct Job {
     reply: Sender<io::Result<Child>>,
 }
 
+/// Where a process begins: entered before its program is executed, so that nothing it does or
+/// allocates is outside.
+#[derive(Debug, Default)]
+pub struct Cage {
+    /// `cgroup.procs` of the control groups that it joins, open for writing.
+    pub procs: Vec<File>,
+    /// The CPUs that it may run on.
+    pub cpus: Option<CpuSet>,
+}
+
 /// Spawns a command as `identity`, in a process group of its own; `death` is the signal that the
 /// kernel sends it when rqps ends in whatever way.
 ///
 /// # Errors
 /// When the program cannot be executed.
-pub fn spawn(mut command: Command, identity: &Identity, death: Signal) -> io::Result<Process> {
-    if identity.switch {
-        // With a uid, the standard library also drops the supplementary groups.
-        command.uid(identity.uid.as_raw()).gid(identity.gid.as_raw());
-    }
+pub fn spawn(command: Command, identity: &Identity, death: Signal) -> io::Result<Process> {
+    spawn_in(Cage::default(), command, identity, death)
+}
+
+/// As [`spawn`], in a cage.
+///
+/// # Errors
+/// When the cage cannot be entered or the program cannot be executed.
+pub fn spawn_in(
+    cage: Cage,
+    mut command: Command,
+    identity: &Identity,
+    death: Signal,
+) -> io::Result<Process> {
     command.process_group(0);
-    let parent = getpid();
-    die_with_parent(&mut command, parent, death);
+    prepare_child(&mut command, cage, identity, death);
     let (reply, answer) = channel();
     let gone = || io::Error::other("the thread that spawns processes is gone");
     spawner()
@@ -58,16 +77,33 @@ pub fn spawn(mut command: Command, identity: &Identity, death: Signal) -> io::Re
     Ok(Process { pid, child: Mutex::new(child), death })
 }
 
-#[expect(unsafe_code, reason = "a hook between fork and exec is the only way to set the signal")]
-fn die_with_parent(command: &mut Command, parent: Pid, death: Signal) {
+#[expect(unsafe_code, reason = "a hook between fork and exec is the only way to do this")]
+fn prepare_child(command: &mut Command, cage: Cage, identity: &Identity, death: Signal) {
+    let parent = getpid();
+    let (uid, gid, switch) = (identity.uid, identity.gid, identity.switch);
     let hook = move || {
+        for procs in &cage.procs {
+            // "0" is the writing process itself: cgroups(7).
+            nix::unistd::write(procs, b"0")?;
+        }
+        if let Some(cpus) = &cage.cpus {
+            sched_setaffinity(Pid::from_raw(0), cpus)?;
+        }
+        // Here and not by `Command::uid`, which comes before the hook: only root may enter.
+        if switch {
+            setgroups(&[])?;
+            setgid(gid)?;
+            setuid(uid)?;
+        }
+        // After the change of user, which clears it: prctl(2).
         set_pdeathsig(death)?;
         // The parent may have ended between fork and prctl; then nobody would send the signal.
         if getppid() == parent { Ok(()) } else { Err(io::Error::other("rqps ended meanwhile")) }
     };
     // SAFETY: the hook runs in the child of a fork, where only async-signal-safe calls are allowed:
-    // prctl and getppid are plain system calls, and its only allocation is on the path that fails
-    // because the parent is gone, where no other outcome than ending the child is left.
+    // write, sched_setaffinity, setgroups, setgid, setuid, prctl and getppid are system calls with
+    // arguments made before the fork, and its only allocation is on the path that fails because the
+    // parent is gone, where no other outcome than ending the child is left.
     unsafe {
         command.pre_exec(hook);
     }
@@ -192,6 +228,11 @@ pub(crate) struct Stat {
     pub(crate) n_threads: u32,
     /// Ticks since boot; tells a process from a later one with the same id.
     pub(crate) started: u64,
+}
+
+/// When a process was started, ticks since boot; `None` when there is none of this id.
+pub(crate) fn started(pid: i32) -> Option<u64> {
+    stat(pid).map(|stat| stat.started)
 }
 
 pub(crate) fn stat(pid: i32) -> Option<Stat> {

@@ -82,6 +82,8 @@ pub struct Rendered {
     pub notes: Vec<String>,
     /// The engine whose plugin the server has to load.
     pub engine: Engine,
+    /// The plan's own options, which stand in `text` as well.
+    pub options: BTreeMap<String, String>,
 }
 
 /// Names of the built-in profiles.
@@ -151,7 +153,24 @@ pub fn render(
             text.push_str(&line(dbms, &option, &value)?);
         }
     }
-    Ok(Rendered { text, initdb_arguments, notes, engine: config.engine })
+    let (engine, options) = (config.engine, config.options.clone());
+    Ok(Rendered { text, initdb_arguments, notes, engine, options })
+}
+
+/// The least memory, bytes, that a limited server of this configuration can live in: twice the
+/// smallest cache that its profile gives it, for as much again is taken by everything else. `None`
+/// where the plan or the user's own file sets the sizes.
+///
+/// # Errors
+/// When a profile that is built in is wrong.
+pub fn least_memory(dbms: Dbms, version: &Version, config: &Config) -> Result<Option<u64>, Error> {
+    let set_by_plan = |option: &&str| config.options.keys().any(|key| same(key, option));
+    if source_of(&config.base).is_none() || cache::NAMES.iter().any(set_by_plan) {
+        return Ok(None);
+    }
+    let nothing = Sizing { memory_bytes: 0, systems_up: 1, data_bytes: None };
+    let smallest = render(dbms, version, config, nothing)?;
+    Ok(Some(2 * cache_bytes(dbms, &smallest.text)))
 }
 
 fn overridden(option: &str, source: &str) -> String {

@@ -1,6 +1,6 @@
 //! A server that runs: connected to, watched, settled, stopped; never outlives its value.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
@@ -14,6 +14,7 @@ use rqps_client::{
 };
 use rqps_model::{Dbms, Transport, Version};
 
+use crate::confine::Confinement;
 use crate::freeze::Freezer;
 use crate::instance::{DATABASE, USER};
 use crate::log_text::tail;
@@ -28,6 +29,9 @@ const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
 /// A running server. Killed with all its processes when dropped.
 pub struct RunningServer {
     pub(crate) process: Process,
+    /// Ends after the process, which it holds within its limits.
+    pub(crate) confinement: Confinement,
+    pub(crate) process_facts: BTreeMap<String, String>,
     pub(crate) dbms: Dbms,
     pub(crate) version: Version,
     pub(crate) name: String,
@@ -210,7 +214,24 @@ impl RunningServer {
     /// How it ended, in words, when it has: `it was killed by signal 9 (SIGKILL)`.
     #[must_use]
     pub fn end(&self) -> Option<String> {
-        self.process.ended().ok().flatten().map(process::describe_end)
+        let end = self.process.ended().ok().flatten().map(process::describe_end)?;
+        Some(match self.out_of_memory() {
+            Some(told) => format!("{end}: {told}"),
+            None => end,
+        })
+    }
+
+    /// Whether the kernel killed any of its processes because its memory limit did not suffice, in
+    /// a sentence with the remedy.
+    #[must_use]
+    pub fn out_of_memory(&self) -> Option<String> {
+        self.confinement.told_by_oom()
+    }
+
+    /// Facts of its process: allocator, limits, direct IO.
+    #[must_use]
+    pub fn process_facts(&self) -> &BTreeMap<String, String> {
+        &self.process_facts
     }
 
     /// All its processes at this moment: PostgreSQL has one per connection.

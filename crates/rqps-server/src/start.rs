@@ -1,5 +1,6 @@
 //! Starting an instance's server: port, log, socket directory, process, and the wait for its answer.
 
+use std::collections::BTreeMap;
 use std::fs::{self, File, OpenOptions};
 use std::net::TcpListener;
 use std::os::unix::fs::OpenOptionsExt as _;
@@ -11,9 +12,11 @@ use nix::sys::signal::Signal;
 use rqps_client::Password;
 use rqps_model::Transport;
 
+use crate::confine::Confinement;
 use crate::identity::Identity;
-use crate::instance::{Instance, make_private};
+use crate::instance::{Instance, Setup, make_private};
 use crate::log_text::{says_disk_full, telling, unknown_option};
+use crate::places::short_hash;
 use crate::running::{RunningServer, connect};
 use crate::watch::{Progress, Watch};
 use crate::{Error, mysql, postgres, process};
@@ -73,13 +76,16 @@ fn start_on(instance: &Instance, port: u16, watch: &mut Watch<'_>) -> Result<Run
         let socket = postgres::socket_path(instance, port);
         (postgres::start_command(instance, port), socket, Signal::SIGQUIT)
     };
+    let confinement = Confinement::new(&setup.limits, &short_hash(&setup.dir.to_string_lossy()))?;
     let twin = log_file.try_clone().map_err(|e| Error::write(&log, e))?;
     command.stdout(twin).stderr(log_file);
     let program = setup.installed.program.display().to_string();
-    let process = process::spawn(command, &setup.identity, death)
+    let process = process::spawn_in(confinement.cage()?, command, &setup.identity, death)
         .map_err(|e| Error::io(format!("start {program} as {}", setup.identity.name), e))?;
-    let server = RunningServer {
+    let mut server = RunningServer {
         process,
+        confinement,
+        process_facts: BTreeMap::new(),
         dbms: setup.installed.dbms,
         version: setup.installed.version.clone(),
         name,
@@ -91,12 +97,23 @@ fn start_on(instance: &Instance, port: u16, watch: &mut Watch<'_>) -> Result<Run
         password: Password(instance.password().to_owned()),
         _hold: instance.hold(),
     };
-    server.await_ready(watch)?;
+    server.await_ready(watch).map_err(|error| with_suspicion(error, instance))?;
     if mysql_family {
         mysql::align_database(server.connect()?.as_mut())?;
     }
     server.check_transport(setup.transport)?;
+    server.process_facts = server.check_process(instance, watch)?;
     Ok(server)
+}
+
+/// A start failure with what else may be its cause than what the log says.
+fn with_suspicion(error: Error, instance: &Instance) -> Error {
+    match (error, instance.setup().allocator.suspicion()) {
+        (Error::StartFailed { server, detail, log }, Some(suspicion)) => {
+            Error::StartFailed { server, detail: format!("{detail}; {suspicion}"), log }
+        }
+        (error, _) => error,
+    }
 }
 
 fn make_socket_dir(dir: &Path, identity: &Identity) -> Result<(), Error> {
@@ -146,9 +163,28 @@ impl RunningServer {
         })
     }
 
+    /// Checks that its processes are what the plan says, and tells what they are.
+    fn check_process(
+        &self,
+        instance: &Instance,
+        watch: &Watch<'_>,
+    ) -> Result<BTreeMap<String, String>, Error> {
+        let Setup { installed, allocator, .. } = instance.setup();
+        let pids = self.processes();
+        self.confinement.check(&self.name, &pids)?;
+        let mut facts = allocator.check(installed, &pids)?;
+        facts.extend(self.confinement.facts());
+        facts.extend(instance.direct_io(watch.stop)?.map(|text| ("direct_io", text)));
+        Ok(facts.into_iter().map(|(name, value)| (name.to_owned(), value)).collect())
+    }
+
     /// Why it did not start, by its log.
     fn start_failure(&self, detail: &str) -> Error {
         let log = self.log_since_start();
+        if let Some(told) = self.confinement.told_by_oom() {
+            let (server, detail) = (self.name.clone(), format!("{detail}: {told}"));
+            return Error::StartFailed { server, detail, log: telling(&log, LOG_LINES) };
+        }
         if let Some(unknown) = unknown_option(&log) {
             let version = self.name.clone();
             return Error::UnknownOption { option: unknown.option, version, line: unknown.line };

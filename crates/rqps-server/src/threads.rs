@@ -161,11 +161,17 @@ fn cpu_ns(pid: i32, tid: i32) -> Option<u64> {
 /// When it is gone, or none of the CPUs may be used.
 pub fn pin_thread(tid: i32, cpus: &[usize]) -> Result<(), Error> {
     let doing = || format!("let thread {tid} run on CPUs {cpus:?} only");
+    sched_setaffinity(Pid::from_raw(tid), &set_of(cpus)?).map_err(|e| Error::io(doing(), e.into()))
+}
+
+/// CPUs as the kernel takes them.
+pub(crate) fn set_of(cpus: &[usize]) -> Result<CpuSet, Error> {
     let mut set = CpuSet::new();
     for cpu in cpus {
-        set.set(*cpu).map_err(|e| Error::io(doing(), e.into()))?;
+        set.set(*cpu)
+            .map_err(|e| Error::io(format!("let threads run on CPUs {cpus:?}"), e.into()))?;
     }
-    sched_setaffinity(Pid::from_raw(tid), &set).map_err(|e| Error::io(doing(), e.into()))
+    Ok(set)
 }
 
 /// Lets all threads of these processes run on these CPUs only; threads that end meanwhile are fine.

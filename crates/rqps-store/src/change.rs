@@ -55,7 +55,15 @@ impl Store {
         system_idx: usize,
         system: &RunSystem,
     ) -> Result<(), Error> {
-        let RunSystem { spec: _, version, version_text, origin, settings: _, session: _ } = system;
+        let RunSystem {
+            spec: _,
+            version,
+            version_text,
+            origin,
+            settings: _,
+            session: _,
+            process: _,
+        } = system;
         let action = format!("store the facts of system {system_idx} of run {run_id}");
         self.transact(&action, |transaction| {
             change_one(

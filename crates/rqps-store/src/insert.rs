@@ -13,6 +13,8 @@ use crate::values::{Json, Text, Word};
 pub(crate) const SERVER_SCOPE: &str = "server";
 /// Scope of facts of the benchmark's own session.
 pub(crate) const SESSION_SCOPE: &str = "session";
+/// Facts of the server's process: allocator, limits.
+pub(crate) const PROCESS_SCOPE: &str = "process";
 
 impl Store {
     /// Stores a run, with the slices that it has already (a new run has none).
@@ -135,7 +137,8 @@ fn insert_system(
     system_idx: usize,
     system: &RunSystem,
 ) -> rusqlite::Result<()> {
-    let RunSystem { spec, version, version_text, origin, settings: _, session: _ } = system;
+    let RunSystem { spec, version, version_text, origin, settings: _, session: _, process: _ } =
+        system;
     connection
         .prepare_cached(
             "INSERT INTO system (run_id, system_idx, label, dbms, engine, config, transport, spec,
@@ -168,7 +171,12 @@ pub(crate) fn insert_settings(
     let mut statement = connection.prepare_cached(
         "INSERT INTO setting (run_id, system_idx, scope, name, value) VALUES (?, ?, ?, ?, ?)",
     )?;
-    for (scope, facts) in [(SERVER_SCOPE, &system.settings), (SESSION_SCOPE, &system.session)] {
+    let scopes = [
+        (SERVER_SCOPE, &system.settings),
+        (SESSION_SCOPE, &system.session),
+        (PROCESS_SCOPE, &system.process),
+    ];
+    for (scope, facts) in scopes {
         for (name, value) in facts {
             statement.execute(params![run_id, system_idx, scope, name, value])?;
         }

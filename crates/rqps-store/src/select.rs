@@ -7,7 +7,7 @@ use rqps_model::{Host, Run, RunStatus, RunStep, RunSystem, StepInfo, StepOutcome
 use rusqlite::types::Type;
 use rusqlite::{Connection, OptionalExtension as _, Row, params};
 
-use crate::insert::{SERVER_SCOPE, SESSION_SCOPE};
+use crate::insert::{PROCESS_SCOPE, SERVER_SCOPE, SESSION_SCOPE};
 use crate::mark_text::unknown_word;
 use crate::slices::{self, Place};
 use crate::store::Store;
@@ -110,6 +110,7 @@ fn select_systems(connection: &Connection, run_id: &str) -> rusqlite::Result<Vec
             origin: row.get(3)?,
             settings: BTreeMap::new(),
             session: BTreeMap::new(),
+            process: BTreeMap::new(),
         })
     };
     let systems = statement.query_map([run_id], system)?;
@@ -117,6 +118,7 @@ fn select_systems(connection: &Connection, run_id: &str) -> rusqlite::Result<Vec
     for (system_idx, system) in systems.iter_mut().enumerate() {
         system.settings = select_settings(connection, (run_id, system_idx), SERVER_SCOPE)?;
         system.session = select_settings(connection, (run_id, system_idx), SESSION_SCOPE)?;
+        system.process = select_settings(connection, (run_id, system_idx), PROCESS_SCOPE)?;
     }
     Ok(systems)
 }

@@ -43,6 +43,8 @@ pub(super) fn caveats(analysis: &Analysis<'_>) -> Vec<String> {
                 .to_owned(),
         );
     }
+    out.extend(unequal_limits(analysis));
+    out.extend(unequal_allocators(analysis));
     if run.host.virtual_machine && !run.systems.is_empty() {
         out.push(
             "The host is a virtual machine: its neighbours can slow it down without leaving a \
@@ -90,6 +92,44 @@ fn order_of_systems(run: &Run) -> String {
          slows or speeds all systems alike. Filling the tables came one system after the other.\
          {stopped}{but}"
     )
+}
+
+/// Ratios between servers that may use different shares of the host say as much of the shares.
+fn unequal_limits(analysis: &Analysis<'_>) -> Option<String> {
+    let limits = || analysis.run.systems.iter().map(|s| &s.spec.variant.limits);
+    let first = limits().next()?;
+    let mut what = Vec::new();
+    if limits().any(|l| l.cpus != first.cpus) {
+        what.push("CPUs".to_owned());
+    }
+    if limits().any(|l| l.memory_bytes != first.memory_bytes) {
+        what.push("memory".to_owned());
+    }
+    (!what.is_empty()).then(|| {
+        format!(
+            "The plan limits the systems' {} differently, so ratios between them hold that \
+             difference, too.",
+            list(&what)
+        )
+    })
+}
+
+/// Allocators that differ although the plan asked for the same: builds bring their own.
+fn unequal_allocators(analysis: &Analysis<'_>) -> Option<String> {
+    let difference = analysis.differences.process.iter().find(|d| d.name == "malloc")?;
+    let systems = &analysis.run.systems;
+    let asked = systems.first()?.spec.variant.malloc;
+    if systems.iter().any(|s| s.spec.variant.malloc != asked) {
+        return None;
+    }
+    let found = difference.values.iter().enumerate().filter_map(|(idx, value)| {
+        Some(format!("{} has {}", analysis.label(idx), one_line(value.as_deref()?)))
+    });
+    let found: Vec<String> = found.collect();
+    Some(format!(
+        "The allocators differ with the builds: {}; `malloc` of a plan makes them the same.",
+        names_in_short(&found)
+    ))
 }
 
 fn verdicts<'a>(analysis: &'a Analysis<'_>) -> impl Iterator<Item = Verdict> + 'a {

@@ -8,6 +8,7 @@ use rqps_model::{StepKind, Verdict, metric, slice};
 use rqps_stats::resolution;
 
 use super::footnote::{Book, CellMark};
+use super::memory;
 use crate::number::count;
 use crate::response::{self, ResponseTimes};
 
@@ -56,6 +57,10 @@ pub struct Cell {
     pub totals: Totals,
     /// Size of tables and indexes after the step, bytes.
     pub database_bytes: Option<u64>,
+    /// Resident memory of the server at the end of the step, bytes: one reading.
+    pub server_rss_bytes: Option<u64>,
+    /// The same over the base's; absent for the base.
+    pub server_rss_ratio: Option<f64>,
 }
 
 /// Counts over all slices of a cell.
@@ -103,6 +108,8 @@ pub(super) struct Rule {
 pub(super) fn cells(run: &Run, step: &RunStep, rule: Rule, book: &mut Book) -> Vec<Cell> {
     let mut cells: Vec<Cell> = (0..run.systems.len())
         .map(|idx| step.systems.get(idx).map_or_else(pending, |s| measured(run, step, s, book)))
+        .enumerate()
+        .map(|(idx, cell)| Cell { server_rss_bytes: rss(&cell, step, idx), ..cell })
         .collect();
     let Some(base) = cells.get(rule.base).cloned() else { return cells };
     for (idx, cell) in cells.iter_mut().enumerate() {
@@ -113,6 +120,10 @@ pub(super) fn cells(run: &Run, step: &RunStep, rule: Rule, book: &mut Book) -> V
         let Some((b, c)) = step.systems.get(rule.base).zip(step.systems.get(idx)) else { continue };
         let in_turns = run.schedule.is_interleaved() && step.info.kind != StepKind::Load;
         let one = resolution::of_ratio(one_operation(b), one_operation(c));
+        cell.server_rss_ratio = cell
+            .server_rss_bytes
+            .zip(base.server_rss_bytes)
+            .map(|(bytes, base)| bytes as f64 / base as f64);
         cell.rqps =
             ratio((b, c), in_turns, |s| Some(s.figure())).map(|r| rqps_stats::resolved(r, one));
         cell.verdict = cell.rqps.as_ref().map(|r| rqps_stats::verdict(r, rule.bound));
@@ -139,7 +150,14 @@ fn pending() -> Cell {
         marks: Vec::new(),
         totals: Totals::default(),
         database_bytes: None,
+        server_rss_bytes: None,
+        server_rss_ratio: None,
     }
+}
+
+/// Of what has a figure: a failed step's memory is not that of its work.
+fn rss(cell: &Cell, step: &RunStep, idx: usize) -> Option<u64> {
+    memory::at_end(step, idx).filter(|_| cell.state == CellState::Measured)
 }
 
 fn measured(run: &Run, step: &RunStep, system: &SystemStep, book: &mut Book) -> Cell {

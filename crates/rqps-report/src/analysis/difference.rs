@@ -43,6 +43,8 @@ pub struct Differences {
     /// Facts of the benchmark's own sessions: TLS, charset, isolation. A difference here means that
     /// the systems did not do the same work.
     pub session: Vec<Difference>,
+    /// Facts of the servers' processes: allocator, limits, direct IO.
+    pub process: Vec<Difference>,
     /// Options that the plan set.
     pub options: Vec<Difference>,
     /// Settings that all systems have, with different values.
@@ -116,6 +118,10 @@ impl Differences {
             .partition(|d| d.values.iter().filter(|v| v.is_some()).count() >= n_asked);
         Self {
             session,
+            process: differing(&all(|s| &s.process), false)
+                .into_iter()
+                .filter(|d| !d.is_path())
+                .collect(),
             options: differing(&all(|s| &s.spec.options), true),
             settings,
             partial,
@@ -127,6 +133,7 @@ impl Differences {
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.session.is_empty()
+            && self.process.is_empty()
             && self.options.is_empty()
             && self.settings.is_empty()
             && self.partial.is_empty()

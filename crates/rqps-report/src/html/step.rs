@@ -330,6 +330,8 @@ fn totals(analysis: &Analysis<'_>, step: &StepAnalysis<'_>) -> Markup {
                 th scope="col" { "rows" }
                 th scope="col" { "errors" }
                 th scope="col" { "database" }
+                th scope="col" { "server memory" }
+                th scope="col" { "/ base" }
                 th scope="col" { "windows 5%" span.unit { (unit) } }
                 th scope="col" { "median" span.unit { (unit) } }
                 th scope="col" { "95%" span.unit { (unit) } }
@@ -346,6 +348,11 @@ fn totals(analysis: &Analysis<'_>, step: &StepAnalysis<'_>) -> Markup {
                         Some(bytes) => { (number::bytes(bytes)) },
                         None => { span.faint { "–" } },
                     } }
+                    td { @match cell.server_rss_bytes {
+                        Some(bytes) => { (number::bytes(bytes)) },
+                        None => { span.faint { "–" } },
+                    } }
+                    td { @if let Some(ratio) = cell.server_rss_ratio { (number::plain_ratio(ratio)) } }
                     @for rate in cell.windows.map_or([None; 3], |w| [w.p05, w.median, w.p95].map(Some)) {
                         td { @match rate {
                             Some(rate) => { (number::plain_figure(rate)) },

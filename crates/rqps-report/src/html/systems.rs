@@ -5,7 +5,7 @@ use maud::{Markup, html};
 use super::label::outside;
 use crate::analysis::{Analysis, Difference};
 use crate::layout;
-use crate::number::count;
+use crate::number::{self, count};
 
 /// Differing settings shown at once; longer lists are folded.
 const OPEN_SETTINGS: usize = 8;
@@ -17,6 +17,7 @@ pub(super) fn render(analysis: &Analysis<'_>) -> Markup {
         section #systems aria-labelledby="systems-title" {
             h2 #systems-title { "Systems" }
             (table(analysis))
+            @for limit in layout::shared_limits(analysis) { p { (outside(&limit)) } }
             @if !differences.session.is_empty() {
                 p.warning {
                     strong { "The benchmark's sessions differ. " }
@@ -24,6 +25,10 @@ pub(super) fn render(analysis: &Analysis<'_>) -> Markup {
                 }
                 (differing(analysis, "Session", &differences.session))
             }
+            @if !differences.process.is_empty() {
+                (differing(analysis, "Process", &differences.process))
+            }
+            (memory(analysis))
             @if !differences.settings.is_empty() {
                 @if differences.settings.len() <= OPEN_SETTINGS {
                     (differing(analysis, "Setting", &differences.settings))
@@ -83,6 +88,43 @@ fn table(analysis: &Analysis<'_>) -> Markup {
                             td.origin { (outside(&system.origin)) }
                         }
                     }
+                }
+            }
+        }
+    }
+}
+
+/// Resident memory of the servers, and whose allocator they have.
+fn memory(analysis: &Analysis<'_>) -> Markup {
+    let bytes = |value: Option<u64>| value.map_or_else(|| "–".to_owned(), number::bytes);
+    html! {
+        @if !analysis.memory.is_empty() {
+            h3 { "Resident memory of the server" }
+            p.hint {
+                "At the ends of steps, one reading each (n=1); caches are part of it."
+            }
+            div.scroll tabindex="0" role="region" aria-label="Resident memory of the server" {
+                table.numbers {
+                    thead { tr {
+                        th scope="col" { "System" }
+                        th scope="col" { "After the load" }
+                        th scope="col" { "Largest" }
+                        th.word scope="col" { "after" }
+                        th scope="col" { "At the end" }
+                        th scope="col" { "/ base" }
+                        th.word scope="col" { "Allocator" }
+                    } }
+                    tbody { @for memory in &analysis.memory {
+                        tr {
+                            th scope="row" { (outside(analysis.label(memory.system_idx))) }
+                            td { (bytes(memory.after_load)) }
+                            td { (bytes(Some(memory.largest.0))) }
+                            td.word { (outside(&memory.largest.1)) }
+                            td { (bytes(memory.last)) }
+                            td { @if let Some(ratio) = memory.ratio { (number::plain_ratio(ratio)) } }
+                            td.word { (outside(layout::allocator(analysis, memory.system_idx))) }
+                        }
+                    } }
                 }
             }
         }

@@ -69,6 +69,7 @@ pub(super) struct SystemJson<'a> {
     pub(super) options: &'a BTreeMap<String, String>,
     pub(super) transport: Transport,
     pub(super) session: &'a BTreeMap<String, String>,
+    pub(super) process: &'a BTreeMap<String, String>,
     pub(super) settings: &'a BTreeMap<String, String>,
 }
 
@@ -78,6 +79,7 @@ pub(super) type ByName<'a> = BTreeMap<&'a str, BTreeMap<&'a str, Option<&'a str>
 #[derive(Serialize)]
 pub(super) struct DifferencesJson<'a> {
     pub(super) session: ByName<'a>,
+    pub(super) process: ByName<'a>,
     pub(super) options: ByName<'a>,
     pub(super) settings: ByName<'a>,
     pub(super) not_everywhere: ByName<'a>,
@@ -137,6 +139,8 @@ pub(super) struct ResultJson<'a> {
     pub(super) marks: Vec<MarkJson<'a>>,
     pub(super) totals: TotalsJson,
     pub(super) database_bytes: Option<u64>,
+    pub(super) server_rss_bytes: Option<u64>,
+    pub(super) server_rss_ratio: Option<f64>,
     pub(super) slices: Vec<SliceJson<'a>>,
 }
 

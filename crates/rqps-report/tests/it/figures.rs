@@ -1,8 +1,8 @@
 //! Figures by hand: what a cell says, what the headline counts, when a cell has no number.
 
 use rqps_model::{Group, Metric, StepKind, Verdict};
-use rqps_report::Analysis;
 use rqps_report::analysis::CellState;
+use rqps_report::{Analysis, Detail, TextOptions, text};
 
 use crate::fixture::{self, info, run, step, system};
 
@@ -174,4 +174,52 @@ fn sequential_runs_say_what_their_intervals_lack() {
     let demo = fixture::demo();
     let analysis = Analysis::of(&demo, 0.05);
     assert!(analysis.caveats[0].contains("not the host's drift from one system to the next"));
+}
+
+#[test]
+fn resident_memory_is_compared_at_the_same_step() {
+    let demo = fixture::demo();
+    let analysis = Analysis::of(&demo, 0.05);
+    // The candidates failed or did not reach the last step; the base's own end is not theirs.
+    let step = analysis
+        .steps
+        .iter()
+        .rev()
+        .find(|s| s.cells.iter().all(|cell| cell.server_rss_bytes.is_some()));
+    let cells = &step.unwrap().cells;
+    assert_eq!(step.unwrap().title, "update-inlist");
+    for memory in &analysis.memory {
+        assert_eq!(memory.last, cells[memory.system_idx].server_rss_bytes);
+        assert_eq!(memory.ratio, cells[memory.system_idx].server_rss_ratio);
+    }
+    let failed = analysis.steps.iter().flat_map(|s| &s.cells).filter(|c| c.figure.is_none());
+    assert!(failed.clone().count() > 0 && failed.clone().all(|c| c.server_rss_bytes.is_none()));
+}
+
+#[test]
+fn unequal_limits_and_allocators_are_said() {
+    let mut run = fixture::pair();
+    let said = |run: &rqps_model::Run, words: &str| {
+        Analysis::of(run, 0.05).caveats.iter().any(|caveat| caveat.contains(words))
+    };
+    assert!(!said(&run, "limits the systems'") && !said(&run, "allocators"));
+    run.systems[1].spec.variant.limits.cpus = Some("0-1".parse().unwrap());
+    assert!(said(&run, "limits the systems' CPUs differently"));
+    run.systems[0].process.insert("cpus".to_owned(), "0-1 (affinity)".to_owned());
+    let shown = |run: &rqps_model::Run| {
+        let options = TextOptions { colour: false, detail: Detail::Summary, width: text::WIDTH };
+        text::render(&Analysis::of(run, 0.05), options)
+    };
+    assert!(shown(&run).contains("process cpus: 0-1 (affinity) / absent"), "{}", shown(&run));
+    let cpus = run.systems[0].process["cpus"].clone();
+    run.systems[1].process.insert("cpus".to_owned(), cpus);
+    assert!(shown(&run).contains("CPUs of every system: 0-1 (affinity)\n"), "{}", shown(&run));
+    run.systems[0].spec.variant.limits.memory_bytes = Some(1 << 30);
+    assert!(said(&run, "limits the systems' CPUs and memory differently"));
+    let tcmalloc = "tcmalloc (libtcmalloc.so.4.5.16), of the build".to_owned();
+    run.systems[1].process.insert("malloc".to_owned(), tcmalloc);
+    assert!(said(&run, "The allocators differ with the builds: my5614.small has glibc 2.36"));
+    // What the plan asked for is no surprise.
+    run.systems[1].spec.variant.malloc = rqps_model::Malloc::Tcmalloc;
+    assert!(!said(&run, "allocators"));
 }

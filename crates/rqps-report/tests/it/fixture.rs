@@ -67,6 +67,8 @@ pub(crate) fn slice(idx: u32, shape: Shape, draw: &mut Draw) -> Slice {
         cpu_user_ns: total(us * 0.7),
         cpu_system_ns: total(us * 0.3),
         cpu_total_ns: total(us),
+        // Servers that need more CPU hold more memory here.
+        rss_bytes: 400_000_000 + whole(us * 1e6),
         ..ProcessCounters::default()
     };
     Slice {
@@ -136,6 +138,7 @@ pub(crate) fn system(dbms: Dbms, version: &str) -> RunSystem {
             ("innodb_flush_method", "O_DIRECT"),
         ]),
         session: text(&[("transport", "socket"), ("tls", "off"), ("charset", "latin1")]),
+        process: text(&[("malloc", "glibc 2.36")]),
     }
 }
 

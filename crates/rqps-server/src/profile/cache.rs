@@ -8,6 +8,10 @@ use super::same;
 /// `innodb_buffer_pool_size` (MySQL 5.5 on, MariaDB) and of `shared_buffers` (PostgreSQL 9.3 on).
 const DEFAULT: u64 = 128 << 20;
 
+/// The options that set the size of a cache.
+pub(super) const NAMES: &[&str] =
+    &["innodb_buffer_pool_size", "shared_buffers", "rocksdb_block_cache_size"];
+
 /// Size of the buffer pool or the shared buffers in a configuration's text, bytes. The last line
 /// that sets it counts, as it does for the servers.
 #[must_use]

@@ -44,6 +44,19 @@ fn golden(name: &str, text: &str) {
 }
 
 #[test]
+fn the_least_memory_is_twice_the_smallest_cache() {
+    let least = |dbms, version: &str, options: &[(&str, &str)]| {
+        least_memory(dbms, &version.parse().unwrap(), &config("small", options)).unwrap()
+    };
+    assert_eq!(least(Dbms::Mysql, "8.0.33", &[]), Some(512 << 20));
+    assert_eq!(least(Dbms::Postgres, "17.4", &[]), Some(512 << 20));
+    assert_eq!(least(Dbms::Postgres, "17.4", &[("shared_buffers", "64MB")]), None);
+    assert_eq!(least(Dbms::Mariadb, "10.2.11", &[("innodb-buffer-pool-size", "64M")]), None);
+    let own = config("my.cnf", &[]);
+    assert_eq!(least_memory(Dbms::Mysql, &"8.0.33".parse().unwrap(), &own).unwrap(), None);
+}
+
+#[test]
 fn small_is_as_it_should_be_for_each_version() {
     for (dbms, version) in VERSIONS {
         let rendered = small(*dbms, version, &[]);

@@ -3,11 +3,11 @@
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
 
-use rqps_model::{Dbms, Engine, Transport};
+use rqps_model::{Dbms, Engine, Limits, Transport};
 use rqps_server::profile::render;
 use rqps_server::{
-    Catalogue, Config, Identity, Installed, Instance, Places, Setup, Sizing, Watch, Wishes, fetch,
-    places,
+    Allocator, Catalogue, Config, Identity, Installed, Instance, Places, Setup, Sizing, Watch,
+    Wishes, fetch, places,
 };
 
 static NEVER: AtomicBool = AtomicBool::new(false);
@@ -75,6 +75,8 @@ impl Bench {
             identity: self.identity.clone(),
             config,
             transport: Transport::Socket,
+            allocator: Allocator::default(),
+            limits: Limits::default(),
         }
     }
 

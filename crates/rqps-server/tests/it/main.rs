@@ -10,6 +10,8 @@ mod compression;
 #[cfg(test)]
 mod lifecycle;
 #[cfg(test)]
+mod limits;
+#[cfg(test)]
 mod orphans;
 #[cfg(test)]
 mod refusals;

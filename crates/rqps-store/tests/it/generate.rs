@@ -129,6 +129,7 @@ fn system(d: &mut Draw, i: u64) -> RunSystem {
         origin: d.text(),
         settings: d.map(),
         session: d.map(),
+        process: d.map(),
     }
 }
 

@@ -1,0 +1,243 @@
+//! Limits of a server's process: carried out before it starts, checked once it runs.
+//!
+//! Memory is bounded by a control group or not at all: no other limit of Linux counts what a server
+//! with many threads or processes really uses, page cache included. CPUs are bounded by affinity and,
+//! where there is one, by a control group as well, which the server itself cannot leave.
+
+use std::fs;
+
+use rqps_model::Limits;
+use rqps_model::variant::{CpuSet, written_bytes};
+
+use crate::cgroup::{Controller, Group};
+use crate::process::Cage;
+use crate::{Error, threads};
+
+/// What holds a server within its limits, until it is dropped.
+#[derive(Debug)]
+pub(crate) struct Confinement {
+    limits: Limits,
+    memory: Option<Group>,
+    /// Of its own where the memory's group cannot do both.
+    cpuset: Option<Group>,
+    /// Whether CPUs are bounded by a group, too.
+    cpus_by: Option<&'static str>,
+}
+
+impl Confinement {
+    /// Makes what the limits need; `tag` tells it from others of this process.
+    pub(crate) fn new(limits: &Limits, tag: &str) -> Result<Self, Error> {
+        let mut this = Self { limits: limits.clone(), memory: None, cpuset: None, cpus_by: None };
+        if let Some(bytes) = limits.memory_bytes {
+            let group = Group::create(Controller::Memory, tag)
+                .and_then(|group| group.limit_memory(bytes).map(|()| group));
+            this.memory = Some(group.map_err(|detail| no_memory_limit(bytes, detail))?);
+        }
+        if let Some(cpus) = &limits.cpus {
+            this.limit_cpus(cpus, tag);
+        }
+        Ok(this)
+    }
+
+    /// By a group as well, where one can be had.
+    fn limit_cpus(&mut self, cpus: &CpuSet, tag: &str) {
+        let controller = Controller::Cpuset;
+        if let Some(group) = self.memory.as_ref().filter(|group| group.shares(controller)) {
+            let done = group.add(controller).and_then(|()| group.limit_cpus(cpus));
+            self.cpus_by = done.ok().map(|()| group.describe(controller));
+        } else if let Ok(group) = Group::create(controller, tag)
+            && group.limit_cpus(cpus).is_ok()
+        {
+            self.cpus_by = Some(group.describe(controller));
+            self.cpuset = Some(group);
+        }
+    }
+
+    fn groups(&self) -> impl Iterator<Item = &Group> {
+        self.memory.iter().chain(&self.cpuset)
+    }
+
+    /// What the process enters before its program starts.
+    pub(crate) fn cage(&self) -> Result<Cage, Error> {
+        let mut cage = Cage::default();
+        for group in self.groups() {
+            let door = group.door().map_err(|detail| Error::Limit {
+                what: "a control group".to_owned(),
+                detail,
+                remedy: "run the command again".to_owned(),
+            })?;
+            cage.procs.push(door);
+        }
+        if let Some(cpus) = &self.limits.cpus {
+            cage.cpus = Some(threads::set_of(cpus.numbers())?);
+        }
+        Ok(cage)
+    }
+
+    /// Checks that all of these processes are within the limits.
+    pub(crate) fn check(&self, server: &str, pids: &[i32]) -> Result<(), Error> {
+        let outside = |what: String, detail: String| Error::Limit {
+            what,
+            detail: format!("{server} is not held by it: {detail}"),
+            remedy: "this is a fault of rqps or of the kernel: please report it".to_owned(),
+        };
+        for group in self.groups() {
+            let members = group.members();
+            let gone = |pid: &i32| !std::path::Path::new(&format!("/proc/{pid}")).exists();
+            if let Some(pid) = pids.iter().find(|pid| !members.contains(pid) && !gone(pid)) {
+                let detail = format!("process {pid} is not in the control group");
+                return Err(outside("the limit".to_owned(), detail));
+            }
+        }
+        if let (Some(group), Some(bytes)) = (&self.memory, self.limits.memory_bytes)
+            && group.memory_limit().is_none_or(|there| there > bytes)
+        {
+            let detail = format!("the kernel says {:?}", group.memory_limit());
+            return Err(outside(format!("memory = {}", written_bytes(bytes)), detail));
+        }
+        let Some(cpus) = &self.limits.cpus else { return Ok(()) };
+        for pid in pids {
+            for tid in threads::tasks(*pid) {
+                let Some(allowed) = allowed_cpus(*pid, tid) else { continue };
+                if !allowed.numbers().iter().all(|cpu| cpus.numbers().contains(cpu)) {
+                    let detail = format!("thread {tid} may run on CPUs {allowed}");
+                    return Err(outside(format!("cpus = \"{cpus}\""), detail));
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// What became of the limits, for the record: name and value.
+    pub(crate) fn facts(&self) -> Vec<(&'static str, String)> {
+        let mut facts = Vec::new();
+        if let Some(group) = &self.memory {
+            let bytes = group.memory_limit().unwrap_or(0);
+            let by = group.describe(Controller::Memory);
+            facts.push(("memory_limit", format!("{} ({by})", written_bytes(bytes))));
+        }
+        if let Some(cpus) = &self.limits.cpus {
+            let by = self.cpus_by.map_or(String::new(), |by| format!(" and {by}"));
+            facts.push(("cpus", format!("{cpus} (affinity{by})")));
+        }
+        facts
+    }
+
+    /// Why the server may have died, when it was the limit: a sentence with the remedy.
+    pub(crate) fn told_by_oom(&self) -> Option<String> {
+        let n_kills = self.memory.as_ref()?.oom_kills();
+        let bytes = self.limits.memory_bytes?;
+        (n_kills > 0).then(|| {
+            let what = match n_kills {
+                1 => "a process".to_owned(),
+                n => format!("{n} processes"),
+            };
+            format!(
+                "the kernel killed {what} of the server for lack of memory within memory = \"{}\"; \
+                 give it more, or a smaller cache by options",
+                written_bytes(bytes)
+            )
+        })
+    }
+}
+
+/// Whether memory can be limited here at all, before anything is started.
+///
+/// # Errors
+/// [`Error::Limit`] with the reasons and the remedy.
+pub fn probe(limits: &Limits) -> Result<(), Error> {
+    Confinement::new(limits, "probe").map(drop)
+}
+
+fn no_memory_limit(bytes: u64, detail: String) -> Error {
+    Error::Limit {
+        what: format!("memory = \"{}\"", written_bytes(bytes)),
+        detail: format!("rqps can use no control group for it ({detail})"),
+        remedy: "run rqps as root, or with systemd as `systemd-run --user --scope -p Delegate=yes \
+                 rqps ...`; in a container, mount /sys/fs/cgroup writable; or leave out memory"
+            .to_owned(),
+    }
+}
+
+/// `Cpus_allowed_list` of proc_pid_status(5); `None` when the thread has ended.
+fn allowed_cpus(pid: i32, tid: i32) -> Option<CpuSet> {
+    let text = fs::read_to_string(format!("/proc/{pid}/task/{tid}/status")).ok()?;
+    text.lines().find_map(|line| line.strip_prefix("Cpus_allowed_list:")?.trim().parse().ok())
+}
+
+#[cfg(test)]
+mod tests {
+    use std::process::Command;
+    use std::time::Duration;
+
+    use nix::sys::signal::Signal;
+
+    use super::*;
+    use crate::Identity;
+    use crate::process;
+
+    fn limits(memory_bytes: Option<u64>, cpus: Option<&str>) -> Limits {
+        Limits { memory_bytes, cpus: cpus.map(|text| text.parse().unwrap()) }
+    }
+
+    fn shell(confinement: &Confinement, script: &str) -> process::Process {
+        let identity = Identity::for_servers().unwrap();
+        let mut command = Command::new("sh");
+        command.args(["-c", script]).current_dir("/");
+        let cage = confinement.cage().unwrap();
+        process::spawn_in(cage, command, &identity, Signal::SIGKILL).unwrap()
+    }
+
+    fn usable_cpu() -> String {
+        let me = std::process::id().cast_signed();
+        allowed_cpus(me, me).unwrap().numbers()[0].to_string()
+    }
+
+    #[test]
+    fn cpus_hold_the_process_and_its_children() {
+        let cpu = usable_cpu();
+        let confinement = Confinement::new(&limits(None, Some(&cpu)), "test-cpus").unwrap();
+        let process = shell(&confinement, "sleep 600 & sleep 600 & wait");
+        let start = std::time::Instant::now();
+        while process::tree(process.pid()).len() < 3 {
+            assert!(start.elapsed() < Duration::from_secs(60));
+        }
+        let pids = process::tree(process.pid());
+        confinement.check("x", &pids).unwrap();
+        assert!(confinement.facts()[0].1.starts_with(&format!("{cpu} (affinity")));
+        // A process that was not put there is noticed, by its group or by its CPUs.
+        let me = std::process::id().cast_signed();
+        let alone = allowed_cpus(me, me).unwrap().numbers().len() == 1;
+        if !alone || confinement.cpus_by.is_some() {
+            let error = confinement.check("x", &[me]).unwrap_err().to_string();
+            assert!(error.contains("x is not held by it"), "{error}");
+        }
+    }
+
+    #[test]
+    fn memory_holds_the_process_and_its_end_is_explained() {
+        // Where no group can be had, that must be said; where one can, it must hold.
+        let confinement = match Confinement::new(&limits(Some(64 << 20), None), "test-memory") {
+            Ok(confinement) => confinement,
+            Err(error) => {
+                let text = error.to_string();
+                eprintln!("memory cannot be limited here: {text}");
+                assert!(text.contains("64M") && text.contains("or leave out memory"), "{text}");
+                return;
+            }
+        };
+        // tail keeps what it reads until a line ends, which never comes.
+        let process =
+            shell(&confinement, "head -c 300000000 /dev/zero | tail -n 1 >/dev/null 2>&1");
+        let pids = process::tree(process.pid());
+        confinement.check("x", &pids[..1]).unwrap();
+        process.wait(Duration::from_secs(60)).unwrap().unwrap();
+        let told = confinement.told_by_oom().unwrap();
+        assert!(told.contains("within memory = \"64M\"; give it more"), "{told}");
+        assert!(confinement.facts()[0].1.starts_with("64M (cgroup v"), "{told}");
+        drop(process);
+        // Nothing is left of it, and it can be made again.
+        drop(confinement);
+        probe(&limits(Some(64 << 20), Some(&usable_cpu()))).unwrap();
+    }
+}
