@@ -2,6 +2,7 @@
 //!
 //! ```text
 //! CACHE/downloads/ARCHIVE    while it is fetched and unpacked (or put there by hand)
+//! CACHE/downloads/*.part     what an interrupted download left; the next one goes on from there
 //! CACHE/maven/               Maven's local repository: its plugins
 //! CACHE/servers/NAME/        the prefix; appears in one step, with rqps-origin.json inside
 //! CACHE/servers/NAME.partial what an interrupted unpacking left; removed by the next
@@ -9,17 +10,14 @@
 //! CACHE/locks/NAME.lock      held by the process that works on it
 //! ```
 
-use std::fs::{self, File};
-use std::io::Read as _;
+use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use serde::{Deserialize, Serialize};
-use sha2::{Digest as _, Sha256};
 
 use crate::catalogue::{Catalogue, Entry};
 use crate::installed::Installed;
-use crate::places::hex;
 use crate::source::Source;
 use crate::unpack::{Limits, unpack};
 use crate::watch::{Progress, Watch};
@@ -73,6 +71,7 @@ pub fn ensure(
     cache: &Path,
     watch: &mut Watch<'_>,
 ) -> Result<Installed, Error> {
+    check_machine(entry)?;
     if !is_cached(entry, cache) {
         for dir in ["downloads", "servers", "locks", "libs"] {
             make_open(&cache.join(dir))?;
@@ -86,6 +85,16 @@ pub fn ensure(
     let library_dirs = library::ensure(catalogue, entry, cache, watch)?;
     let origin = origin_of(entry, cache).map_or_else(String::new, |origin| origin.source);
     Installed::of_catalogue(entry, &prefix_of(entry, cache), library_dirs, origin)
+}
+
+/// Refuses a server that this machine cannot run.
+fn check_machine(entry: &Entry) -> Result<(), Error> {
+    let found = std::env::consts::ARCH;
+    if entry.arch == found {
+        return Ok(());
+    }
+    let (server, wanted) = (entry.name(), entry.arch.clone());
+    Err(Error::Architecture { server, wanted, found })
 }
 
 fn prefix_of(entry: &Entry, cache: &Path) -> PathBuf {
@@ -113,30 +122,42 @@ fn make_open(dir: &Path) -> Result<(), Error> {
         .map_err(|e| Error::write(dir, e))
 }
 
-/// Fetches and unpacks from the first source that has it.
+/// Fetches and unpacks from the first source that has it; tells the failure of each.
 fn install(
     catalogue: &Catalogue,
     entry: &Entry,
     cache: &Path,
     watch: &mut Watch<'_>,
 ) -> Result<(), Error> {
-    let mut failed = None;
+    let mut failed = Vec::new();
     for source in &entry.sources {
         match install_from(catalogue, (entry, source), cache, watch) {
             Ok(()) => return Ok(()),
             Err(error) if error.is_of_one_source() => {
-                let text = format!("{} from {}: {error}", entry.name(), source.kind());
-                // The first source is the usual one: its failure is what the user should mend.
-                failed.get_or_insert(error);
-                (watch.report)(Progress::Note { text: &text });
+                if entry.sources.len() > 1 {
+                    let text = format!("{} from {}: {}", entry.name(), source.kind(), error.chain());
+                    (watch.report)(Progress::Note { text: &text });
+                }
+                failed.push((source.kind(), error));
             }
             Err(error) => return Err(error),
         }
     }
-    Err(failed.unwrap_or_else(|| Error::Data {
-        what: "server catalogue".to_owned(),
-        detail: format!("{}: no source", entry.name()),
-    }))
+    if failed.len() > 1 {
+        let lines = failed.iter().map(|(kind, error)| format!("  {kind}: {}", error.chain()));
+        return Err(Error::NoSource {
+            server: entry.name(),
+            n: failed.len(),
+            failures: lines.collect::<Vec<_>>().join("\n"),
+        });
+    }
+    Err(failed.pop().map_or_else(
+        || Error::Data {
+            what: "server catalogue".to_owned(),
+            detail: format!("{}: no source", entry.name()),
+        },
+        |(_, error)| error,
+    ))
 }
 
 fn install_from(
@@ -147,15 +168,17 @@ fn install_from(
 ) -> Result<(), Error> {
     let name = entry.name();
     let prefix = prefix_of(entry, cache);
-    let archive = cache.join("downloads").join(source.file_name());
+    let own = source.in_place();
+    let archive =
+        own.map_or_else(|| cache.join("downloads").join(source.file_name()), Path::to_owned);
     let unpacked = entry.unpacked_mb * 1_000_000;
     if archive.is_file() {
         disk::require(cache, unpacked)?;
+        source.verify(&archive, watch)?;
     } else {
         disk::require(cache, source.download_bytes() + unpacked)?;
         source.fetch(entry, cache, &archive, watch)?;
     }
-    verify(source, &archive, watch)?;
     let layout = catalogue.layout(source).ok_or_else(|| Error::Data {
         what: "server catalogue".to_owned(),
         detail: format!("{name}: unknown layout {:?}", source.layout()),
@@ -184,6 +207,9 @@ fn install_from(
         return Err(error);
     }
     fs::rename(&partial, &prefix).map_err(|e| Error::write(&prefix, e))?;
+    if own.is_some() {
+        return Ok(());
+    }
     fs::remove_file(&archive).map_err(|e| Error::write(&archive, e))
 }
 
@@ -198,32 +224,6 @@ fn write_origin((entry, source): (&Entry, &Source), partial: &Path) -> Result<()
     let text = serde_json::to_string_pretty(&origin)
         .map_err(|e| Error::Data { what: ORIGIN.to_owned(), detail: e.to_string() })?;
     fs::write(&path, text).map_err(|e| Error::write(&path, e))
-}
-
-/// Deletes the archive when it is not the one of the catalogue.
-fn verify(source: &Source, archive: &Path, watch: &mut Watch<'_>) -> Result<(), Error> {
-    let doing = || format!("read {}", archive.display());
-    let mut file = File::open(archive).map_err(|e| Error::io(doing(), e))?;
-    let mut hash = Sha256::new();
-    let mut buffer = vec![0_u8; 1 << 20];
-    loop {
-        watch.check("verify an archive")?;
-        let n = file.read(&mut buffer).map_err(|e| Error::io(doing(), e))?;
-        if n == 0 {
-            break;
-        }
-        hash.update(&buffer[..n]);
-    }
-    let found = hex(&hash.finalize());
-    if found == source.sha256() {
-        return Ok(());
-    }
-    fs::remove_file(archive).map_err(|e| Error::write(archive, e))?;
-    Err(Error::Checksum {
-        file: archive.display().to_string(),
-        expected: source.sha256().to_owned(),
-        found,
-    })
 }
 
 #[cfg(test)]

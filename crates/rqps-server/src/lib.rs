@@ -13,7 +13,6 @@ pub mod instance;
 mod library;
 mod lock;
 pub mod log_text;
-mod maven;
 mod mysql;
 pub mod places;
 mod postgres;

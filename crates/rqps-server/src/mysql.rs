@@ -9,6 +9,7 @@ use rqps_client::Connection;
 use rqps_model::{Dbms, Transport};
 
 use crate::certificate::{CERTIFICATE, KEY};
+use crate::installed::Installed;
 use crate::instance::{DATABASE, Instance, USER};
 use crate::log_text::{says_disk_full, unknown_option};
 use crate::tool::Terms;
@@ -45,12 +46,21 @@ fn base_command(instance: &Instance) -> Command {
         .arg(format!("--basedir={}", setup.installed.prefix.display()))
         .arg(format!("--datadir={}", instance.data_dir().display()))
         .arg(format!("--tmpdir={}", setup.dir.join("tmp").display()))
-        .arg(format!("--lc-messages-dir={share}"))
         .arg(format!("--character-sets-dir={share}/charsets"));
+    if before_5_5(&setup.installed) {
+        command.arg(format!("--language={share}/english"));
+    } else {
+        command.arg(format!("--lc-messages-dir={share}"));
+    }
     if let Some(path) = setup.installed.library_path() {
         command.env("LD_LIBRARY_PATH", path);
     }
     command
+}
+
+/// MySQL 5.0 and 5.1: no plugins for authentication, other names of some options.
+fn before_5_5(installed: &Installed) -> bool {
+    installed.dbms == Dbms::Mysql && !installed.version.at_least(&[5, 5])
 }
 
 /// The command that starts the server.
@@ -230,6 +240,10 @@ fn accounts(instance: &Instance) -> String {
         Dbms::Mariadb if installed.version.at_least(&[10, 4]) => &[
             "DELETE FROM mysql.global_priv WHERE User IN ('', 'root');",
             "DELETE FROM mysql.proxies_priv;",
+        ],
+        _ if before_5_5(installed) => &[
+            "DELETE FROM mysql.user WHERE User IN ('', 'root');",
+            "DELETE FROM mysql.db WHERE User = '';",
         ],
         _ => &[
             "DELETE FROM mysql.user WHERE User IN ('', 'root');",

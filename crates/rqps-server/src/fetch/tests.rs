@@ -3,9 +3,11 @@
 use std::io::{Cursor, Write as _};
 use std::sync::atomic::AtomicBool;
 
+use sha2::{Digest as _, Sha256};
 use zip::write::{SimpleFileOptions, ZipWriter};
 
 use super::*;
+use crate::places::hex;
 
 fn archive() -> Vec<u8> {
     let mut zip = ZipWriter::new(Cursor::new(Vec::new()));
