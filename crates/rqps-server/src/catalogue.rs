@@ -47,6 +47,9 @@ pub struct Entry {
     /// Whether it comes from a file of the user's.
     #[serde(skip)]
     own: bool,
+    /// What tells the layouts of its sources from other ones, in the order of the sources.
+    #[serde(skip)]
+    layout_tags: Vec<String>,
 }
 
 fn yes() -> bool {
@@ -75,6 +78,9 @@ pub struct Layout {
     /// Beginnings of the paths whose files become executable.
     #[serde(default)]
     pub executable: Vec<String>,
+    /// Paths beside the tree that are kept too: how they begin in the archive, and in the prefix.
+    #[serde(default)]
+    pub beside: BTreeMap<String, String>,
     /// A kept JSON file that lists symbolic links which the archive could not hold.
     pub links: Option<Links>,
 }
@@ -141,9 +147,8 @@ impl Catalogue {
         };
         let begun = || of_dbms().filter(begins).filter(wanted);
         let found = of_dbms().filter(exact).find(wanted);
-        if let Some(entry) = found
-            .or_else(|| begun().rfind(|entry| entry.tried))
-            .or_else(|| begun().next_back())
+        if let Some(entry) =
+            found.or_else(|| begun().rfind(|entry| entry.tried)).or_else(|| begun().next_back())
         {
             return Ok(entry);
         }
@@ -210,6 +215,12 @@ impl Entry {
     pub fn selector(&self) -> String {
         let build = if self.first { String::new() } else { format!("+{}", self.build) };
         format!("{}@{}{build}", self.dbms, self.version)
+    }
+
+    /// The source that gave the files of a prefix, with the tag of its layout.
+    pub(crate) fn source_of(&self, identity: &str) -> Option<(&Source, &str)> {
+        let tags = self.layout_tags.iter().map(String::as_str);
+        self.sources.iter().zip(tags).find(|(source, _)| source.identity() == identity)
     }
 
     /// Whether it comes from a file of the user's.

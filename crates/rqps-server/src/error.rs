@@ -52,19 +52,21 @@ pub enum Error {
         remedy: String,
     },
     /// A registry's client gave up.
-    #[error("fetch {what}: {tool} failed {attempts} times; its last words:\n{output}")]
+    #[error("fetch {what}: {tool} failed; its last words:\n{output}\n{remedy}")]
     FetchFailed {
         /// What was to be fetched.
         what: String,
         /// The client.
         tool: &'static str,
-        /// How often it was tried.
-        attempts: u32,
         /// The end of its output.
         output: String,
+        /// What to do next.
+        remedy: String,
     },
     /// The downloaded archive is another one than the catalogue knows.
-    #[error("{file} is corrupt: its {algorithm} is {found}, the catalogue says {expected}; {remedy}")]
+    #[error(
+        "{file} is corrupt: its {algorithm} is {found}, the catalogue says {expected}; {remedy}"
+    )]
     Checksum {
         /// The archive.
         file: String,
@@ -122,7 +124,10 @@ pub enum Error {
         found: &'static str,
     },
     /// An archive cannot be read to its end.
-    #[error("archive {archive} cannot be unpacked: {detail}")]
+    #[error(
+        "archive {archive} cannot be unpacked: {detail}; half an archive? get it again (one that rqps \
+         downloaded: remove it first)"
+    )]
     CorruptArchive {
         /// The archive.
         archive: PathBuf,

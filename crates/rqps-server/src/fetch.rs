@@ -33,6 +33,9 @@ struct Origin {
     source: String,
     /// How it was compiled.
     compiled: String,
+    /// What tells the layout by which it was unpacked from others.
+    #[serde(default)]
+    layout: String,
     /// When it was unpacked, seconds since 1970.
     unpacked_unix_s: u64,
 }
@@ -101,10 +104,13 @@ fn prefix_of(entry: &Entry, cache: &Path) -> PathBuf {
     cache.join("servers").join(entry.name())
 }
 
-/// Where the prefix of an entry came from, when it is one of the entry's sources.
+/// Where the prefix of an entry came from, when it is one of the entry's sources and the layout is
+/// still the same.
 fn origin_of(entry: &Entry, cache: &Path) -> Option<Origin> {
     let origin = read_origin(&prefix_of(entry, cache))?;
-    entry.sources.iter().any(|source| source.identity() == origin.source).then_some(origin)
+    let (_, tag) = entry.source_of(&origin.source)?;
+    // Prefixes of earlier versions of rqps have no tag.
+    (origin.layout.is_empty() || origin.layout == tag).then_some(origin)
 }
 
 fn read_origin(prefix: &Path) -> Option<Origin> {
@@ -135,7 +141,8 @@ fn install(
             Ok(()) => return Ok(()),
             Err(error) if error.is_of_one_source() => {
                 if entry.sources.len() > 1 {
-                    let text = format!("{} from {}: {}", entry.name(), source.kind(), error.chain());
+                    let text =
+                        format!("{} from {}: {}", entry.name(), source.kind(), error.chain());
                     (watch.report)(Progress::Note { text: &text });
                 }
                 failed.push((source.kind(), error));
@@ -215,8 +222,11 @@ fn install_from(
 
 fn write_origin((entry, source): (&Entry, &Source), partial: &Path) -> Result<(), Error> {
     let now = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs());
+    let identity = source.identity();
+    let tag = entry.source_of(&identity).map_or_else(String::new, |(_, tag)| tag.to_owned());
     let origin = Origin {
-        source: source.identity(),
+        source: identity,
+        layout: tag,
         compiled: entry.compiled.clone(),
         unpacked_unix_s: now,
     };

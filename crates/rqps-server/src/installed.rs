@@ -12,7 +12,7 @@ use crate::identity::Identity;
 use crate::places::reachable;
 use crate::tool::Terms;
 use crate::watch::Watch;
-use crate::{Error, tool};
+use crate::{Error, library, tool};
 
 /// An installed server.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -94,6 +94,10 @@ impl Installed {
         let done = tool::run(command, terms, watch, &mut |_| {})?
             .map_err(|e| none(format!("{} as {}: {e}", program.display(), identity.name)))?;
         let (dbms, version) = parse_version_output(&done.output).ok_or_else(|| {
+            let name = program.display().to_string();
+            if let Some(error) = library::not_found(&name, &done.output) {
+                return error;
+            }
             let said = done.last_words();
             none(format!("{} --version: {} ({said})", program.display(), done.end()))
         })?;

@@ -1,5 +1,6 @@
 //! Servers under test: which there are, getting, starting, settling, stopping and removing them.
 
+pub mod availability;
 pub mod catalogue;
 mod certificate;
 pub mod disk;
@@ -10,7 +11,7 @@ pub mod fetch;
 pub mod identity;
 pub mod installed;
 pub mod instance;
-mod library;
+pub mod library;
 mod lock;
 pub mod log_text;
 mod mysql;

@@ -14,7 +14,7 @@ use crate::instance::{DATABASE, Instance, USER};
 use crate::log_text::{says_disk_full, unknown_option};
 use crate::tool::Terms;
 use crate::watch::Watch;
-use crate::{Error, tool};
+use crate::{Error, library, tool};
 
 /// Longest time for making a data directory: 5 s on an idle disk, far more on a busy one.
 const INIT_LIMIT: Duration = Duration::from_secs(300);
@@ -141,6 +141,9 @@ fn run(
     }
     if says_disk_full(&done.output) {
         return Err(Error::disk_full(&setup.dir));
+    }
+    if let Some(error) = library::not_found(&setup.installed.name(), &done.output) {
+        return Err(error);
     }
     let detail = if done.success() { "a statement failed".to_owned() } else { done.end() };
     Err(Error::InitFailed {

@@ -4,7 +4,7 @@ mod checksum;
 mod file;
 mod maven;
 mod npm;
-mod pypi;
+pub(crate) mod pypi;
 pub(crate) mod url;
 
 use std::path::{Path, PathBuf};
@@ -191,15 +191,28 @@ fn missing_client(
     entry: &Entry,
     to: &Path,
 ) -> Error {
-    let archive: PathBuf = to.file_name().map_or_else(PathBuf::new, PathBuf::from);
-    let dir = to.parent().unwrap_or(Path::new("."));
     Error::ToolMissing {
         tool,
         needed_for: format!("fetching {}", entry.name()),
+        remedy: format!("install it (apt-get install {package}), or {}", by_hand(to)),
+    }
+}
+
+/// What a registry's client said when it failed, and the ways on.
+fn failed_client(tool: &'static str, output: String, entry: &Entry, to: &Path) -> Error {
+    Error::FetchFailed {
+        what: entry.name(),
+        tool,
+        output,
         remedy: format!(
-            "install it (apt-get install {package}), or put {} into {} yourself",
-            archive.display(),
-            dir.display()
+            "check the network and the settings of {tool} (proxy, mirror), or {}",
+            by_hand(to)
         ),
     }
+}
+
+fn by_hand(to: &Path) -> String {
+    let archive: PathBuf = to.file_name().map_or_else(PathBuf::new, PathBuf::from);
+    let dir = to.parent().unwrap_or(Path::new("."));
+    format!("put {} into {} yourself", archive.display(), dir.display())
 }

@@ -9,6 +9,7 @@ use serde::Deserialize;
 use toml::Spanned;
 
 use super::{Catalogue, Entry, Layout, Library};
+use crate::places::short_hash;
 use crate::{Error, Source};
 
 /// A catalogue's file as it is written.
@@ -57,7 +58,8 @@ impl Text<'_> {
         const HEAD: &str = "[[server]]";
         let at = self.text[..at].rfind(HEAD)?;
         let lines = self.text[at + HEAD.len()..].lines();
-        let own = lines.take_while(|line| !line.starts_with(HEAD) && !line.starts_with("[[server."));
+        let own =
+            lines.take_while(|line| !line.starts_with(HEAD) && !line.starts_with("[[server."));
         let own: Vec<&str> = own.collect();
         let value = |key: &str| {
             own.iter().find_map(|line| {
@@ -117,6 +119,11 @@ impl Catalogue {
 
     fn add(&mut self, text: Text<'_>, base: &Path, own: bool) -> Result<(), Error> {
         let file = text.read()?;
+        if let Some((name, _)) = file.layout.iter().find(|(_, layout)| leaves(layout)) {
+            return Err(
+                text.refuse(format!("layout {name}: beside has a place outside the prefix"))
+            );
+        }
         self.layouts.extend(file.layout);
         self.sites.extend(file.site);
         // The last word on a library comes first.
@@ -161,10 +168,11 @@ impl Catalogue {
                 return Some(format!("{flaw}; known: {}", known(self.sites.keys())));
             }
             source.resolve(&entry.version, base);
-            if !self.layouts.contains_key(source.layout()) {
+            let Some(layout) = self.layouts.get(source.layout()) else {
                 let known = known(self.layouts.keys());
                 return Some(format!("unknown layout {:?}; known: {known}", source.layout()));
-            }
+            };
+            entry.layout_tags.push(tag(layout));
             if let Some(flaw) = source.flaw() {
                 return Some(flaw);
             }
@@ -187,6 +195,28 @@ impl Catalogue {
             seen.push(version);
         }
     }
+}
+
+/// What tells a layout from others; what a layout leaves out does not count, so that the tag stays
+/// when layouts learn something new.
+fn tag(layout: &Layout) -> String {
+    let Layout { strip, inner, keep, drop, executable, beside, links } = layout;
+    let mut text = format!("{strip} {inner:?} {keep:?} {drop:?} {executable:?}");
+    if !beside.is_empty() {
+        text.push_str(&format!(" {beside:?}"));
+    }
+    if let Some(links) = links {
+        text.push_str(&format!(" {links:?}"));
+    }
+    short_hash(&text)
+}
+
+/// Whether something of a layout would be put elsewhere than into the prefix.
+fn leaves(layout: &Layout) -> bool {
+    use std::path::Component;
+    layout.beside.values().any(|place| {
+        Path::new(place).components().any(|part| !matches!(part, Component::Normal(_)))
+    })
 }
 
 fn key(entry: &Entry) -> (Dbms, &Version, &str) {
@@ -244,7 +274,10 @@ layout = "official-mysql"
             catalogue.find(Dbms::Mysql, &version.parse().unwrap(), build).unwrap()
         };
         let mine = find("8.0.33", None);
-        assert_eq!((mine.name(), mine.selector()), ("mysql-8.0.33-mine".into(), "mysql@8.0.33".into()));
+        assert_eq!(
+            (mine.name(), mine.selector()),
+            ("mysql-8.0.33-mine".into(), "mysql@8.0.33".into())
+        );
         assert!(mine.is_own());
         let Source::File(file) = &mine.sources[0] else { panic!("{mine:?}") };
         assert_eq!(file.path, Path::new("/home/me/mysql.tar.gz"));
@@ -283,7 +316,8 @@ layout = "official-mysql"
             ("dbms = ", "dbsm = "),
             ("libraries = []", "libraries = ["),
         ] {
-            let error = error(from, to).replace(&known(with("").unwrap().layouts.keys()), "LAYOUTS");
+            let error =
+                error(from, to).replace(&known(with("").unwrap().layouts.keys()), "LAYOUTS");
             all.push_str(&format!("# {to:?}\n{error}\n"));
         }
         expect![[r##"

@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use serde::Deserialize;
 
-use super::missing_client;
+use super::{failed_client, missing_client};
 use crate::Error;
 use crate::catalogue::Entry;
 use crate::identity::Identity;
@@ -73,7 +73,9 @@ pub(crate) fn fetch(
                 return remove_copy(&dir);
             }
             Ok(done) => output = meaning(&done),
-            Err(e) if e.kind() == io::ErrorKind::NotFound => return Err(missing_client(("mvn", "maven"), entry, to)),
+            Err(e) if e.kind() == io::ErrorKind::NotFound => {
+                return Err(missing_client(("mvn", "maven"), entry, to));
+            }
             Err(e) => return Err(Error::io("run mvn", e)),
         }
         if output.contains("No space left on device") {
@@ -81,7 +83,7 @@ pub(crate) fn fetch(
         }
         (watch.report)(Progress::Note { text: "Maven did not get the archive; trying again" });
     }
-    Err(Error::FetchFailed { what: entry.name(), tool: "mvn", attempts: ATTEMPTS, output })
+    Err(failed_client("mvn", output, entry, to))
 }
 
 fn attempt(
@@ -134,7 +136,7 @@ fn meaning(done: &Done) -> String {
             !noise.iter().any(|noise| line.contains(noise)) && line.trim() != "[ERROR]"
         })
         .collect();
-    let text = crate::log_text::tail(&lines.join("\n"), 12);
+    let text = crate::log_text::tail(&crate::log_text::plain(&lines.join("\n")), 12);
     if text.is_empty() { done.end() } else { text }
 }
 

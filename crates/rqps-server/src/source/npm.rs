@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use serde::Deserialize;
 
-use super::missing_client;
+use super::{failed_client, missing_client};
 use crate::Error;
 use crate::catalogue::Entry;
 use crate::identity::Identity;
@@ -88,12 +88,8 @@ pub(super) fn fetch(
     };
     let tarball = dir.join(source.tarball());
     if !done.success() || !tarball.is_file() {
-        return Err(Error::FetchFailed {
-            what: entry.name(),
-            tool: "npm",
-            attempts: 1,
-            output: if done.output.trim().is_empty() { done.end() } else { done.last_words() },
-        });
+        let output = if done.output.trim().is_empty() { done.end() } else { done.last_words() };
+        return Err(failed_client("npm", output, entry, to));
     }
     fs::rename(&tarball, to).map_err(|e| Error::write(to, e))?;
     fs::remove_dir_all(&dir).map_err(|e| Error::write(&dir, e))

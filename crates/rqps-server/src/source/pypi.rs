@@ -11,7 +11,7 @@ use std::time::Duration;
 
 use serde::Deserialize;
 
-use super::missing_client;
+use super::{failed_client, missing_client};
 use crate::Error;
 use crate::catalogue::Entry;
 use crate::identity::Identity;
@@ -125,12 +125,8 @@ pub(super) fn fetch(
     };
     let wheel = dir.join(&source.wheel);
     if !done.success() || !wheel.is_file() {
-        return Err(Error::FetchFailed {
-            what: entry.name(),
-            tool: "pip",
-            attempts: 1,
-            output: if done.output.trim().is_empty() { done.end() } else { done.last_words() },
-        });
+        let output = if done.output.trim().is_empty() { done.end() } else { done.last_words() };
+        return Err(failed_client("pip", output, entry, to));
     }
     fs::rename(&wheel, to).map_err(|e| Error::write(to, e))?;
     remove(&dir)
@@ -140,8 +136,9 @@ fn remove(dir: &PathBuf) -> Result<(), Error> {
     fs::remove_dir_all(dir).map_err(|e| Error::write(dir, e))
 }
 
-/// The command that asks pip's index for a package's versions.
-pub(crate) fn question(package: &str) -> Vec<(&'static str, Vec<String>)> {
+/// The commands that ask pip's index for a package's versions, best first.
+pub(crate) fn question(requirement: &str) -> Vec<(&'static str, Vec<String>)> {
+    let package = requirement.split("==").next().unwrap_or_default();
     let ask = ["index", "versions", "--disable-pip-version-check", package].map(str::to_owned);
     PROGRAMS
         .iter()

@@ -125,7 +125,10 @@ impl<'a> Gate<'a> {
         for Listed { source, target } in &listed {
             let (from, to) = (source.strip_prefix(&links.strip), target.strip_prefix(&links.strip));
             let (Some(from), Some(to)) = (from, to) else {
-                return Err(corrupt(format!("{target:?} to {source:?} is not below {}", links.strip)));
+                return Err(corrupt(format!(
+                    "{target:?} to {source:?} is not below {}",
+                    links.strip
+                )));
             };
             let (from, to) = (self.safe_path(from)?, self.safe_path(to)?);
             let full = self.make_parent(target, &to)?;
@@ -174,6 +177,12 @@ impl<'a> Gate<'a> {
     /// The path below the prefix, when the layout keeps it.
     fn wanted(&self, path: &Path) -> Option<PathBuf> {
         let text = path.to_str()?;
+        let moved = self.layout.beside.iter().find_map(|(start, place)| {
+            Some(Path::new(place).join(text.strip_prefix(start.as_str())?))
+        });
+        if moved.is_some() {
+            return moved;
+        }
         let text = match self.strip.as_str() {
             "*/" => text.split_once('/')?.1,
             strip => text.strip_prefix(strip)?,

@@ -18,6 +18,7 @@ fn layout(inner: Option<&str>) -> Layout {
         keep: vec!["bin/".to_owned(), "lib/".to_owned()],
         drop: vec!["bin/debug".to_owned()],
         executable: vec!["bin/".to_owned()],
+        beside: [("pkg.libs/".to_owned(), "libs/".to_owned())].into(),
         links: None,
     }
 }
@@ -57,11 +58,13 @@ fn keeps_what_is_wanted_and_nothing_else() {
         ("top-1.2/bin/server", b"server"),
         ("top-1.2/bin/debug-server", b"no"),
         ("top-1.2/lib/deep/er/x.so", b"so"),
+        ("pkg.libs/libpq-1a.so.5", b"pq"),
         ("top-1.2/docs/manual", b"no"),
         ("other/bin/server", b"no"),
     ]);
     let (_dir, to, result) = run(&bytes, &layout(None));
-    assert_eq!(result.unwrap(), Unpacked { n_files: 2, bytes: 8 });
+    assert_eq!(result.unwrap(), Unpacked { n_files: 3, bytes: 10 });
+    assert!(to.join("libs/libpq-1a.so.5").is_file());
     use std::os::unix::fs::PermissionsExt as _;
     let mode = |p: &str| fs::metadata(to.join(p)).unwrap().permissions().mode() & 0o777;
     assert_eq!(mode("bin/server"), 0o755);

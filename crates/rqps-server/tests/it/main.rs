@@ -8,6 +8,8 @@ mod bench;
 #[cfg(test)]
 mod lifecycle;
 #[cfg(test)]
+mod official;
+#[cfg(test)]
 mod orphans;
 #[cfg(test)]
 mod refusals;

@@ -118,13 +118,16 @@ fn agent(url: &str, stall: Duration) -> Agent {
         .new_agent()
 }
 
-/// Asks an address for its headers only; the error says why it will not do.
+/// Asks whether anybody answers at an address, whatever the answer is.
 pub(crate) fn answers(url: &str, limit: Duration) -> Result<(), String> {
-    match agent(url, limit).head(url).call() {
-        Ok(response) if response.status().is_success() => Ok(()),
-        Ok(response) => Err(format!("it answers {}", response.status())),
-        Err(error) => Err(error.to_string()),
-    }
+    let agent = Agent::config_builder()
+        .http_status_as_error(false)
+        .max_redirects(0)
+        .max_redirects_will_error(false)
+        .timeout_global(Some(limit))
+        .build()
+        .new_agent();
+    agent.head(url).call().map(|_| ()).map_err(|error| error.to_string())
 }
 
 impl Work {
@@ -232,7 +235,9 @@ impl Work {
                 Ok(0) => break,
                 Ok(n) => n,
                 Err(e) if e.kind() == io::ErrorKind::Interrupted => continue,
-                Err(e) => return Err(Failure::Passing(format!("it broke off at {bytes} bytes: {e}"))),
+                Err(e) => {
+                    return Err(Failure::Passing(format!("it broke off at {bytes} bytes: {e}")));
+                }
             };
             bytes += n as u64;
             if bytes > self.max_bytes {
