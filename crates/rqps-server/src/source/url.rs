@@ -41,7 +41,7 @@ pub struct Url {
 impl Url {
     /// Adds the addresses of its site.
     pub(crate) fn take_site(&mut self, sites: &BTreeMap<String, Vec<String>>) -> Option<String> {
-        let Some(name) = self.site.take() else { return None };
+        let name = self.site.take()?;
         let Some(urls) = sites.get(&name) else { return Some(format!("unknown site {name:?}")) };
         self.urls.extend(urls.iter().cloned());
         None
