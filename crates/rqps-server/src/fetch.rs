@@ -17,6 +17,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use serde::{Deserialize, Serialize};
 
 use crate::catalogue::{Catalogue, Entry};
+use crate::identity::Identity;
 use crate::installed::Installed;
 use crate::source::Source;
 use crate::unpack::{Limits, unpack};
@@ -62,6 +63,47 @@ pub fn forget(entry: &Entry, cache: &Path) -> Result<(), Error> {
     let origin = prefix.join(ORIGIN);
     let _ = fs::remove_file(&origin);
     fs::remove_dir_all(&prefix).map_err(|e| Error::write(&prefix, e))
+}
+
+/// What is wrong with what is on this host already, each with the next step: servers in the cache that
+/// cannot be loaded, archives in `downloads` or of the user's that are not the catalogue's.
+///
+/// # Errors
+/// When the work is stopped or a file cannot be read.
+pub fn findings(
+    catalogue: &Catalogue,
+    cache: &Path,
+    scratch: &Path,
+    watch: &mut Watch<'_>,
+) -> Result<Vec<String>, Error> {
+    let identity = Identity::for_servers()?;
+    let mut found = Vec::new();
+    for entry in catalogue.servers() {
+        if is_cached(entry, cache) {
+            let dirs = library::dirs_here(entry, cache);
+            let installed =
+                Installed::of_catalogue(entry, &prefix_of(entry, cache), dirs, String::new());
+            let failure = match installed {
+                Ok(installed) => installed.load_failure(&identity, scratch, watch)?,
+                Err(error) => Some(error),
+            };
+            found.extend(failure.map(|error| error.chain()));
+            continue;
+        }
+        for source in &entry.sources {
+            let archive = source
+                .in_place()
+                .map_or_else(|| cache.join("downloads").join(source.file_name()), Path::to_owned);
+            if archive.is_file() {
+                found.extend(source.mismatch(&archive, watch)?.map(|error| error.chain()));
+            } else if source.in_place().is_some() {
+                found.push(Error::FileMissing { path: archive }.chain());
+            }
+        }
+    }
+    let _ = fs::remove_file(scratch);
+    found.dedup();
+    Ok(found)
 }
 
 /// Brings a server into `cache` unless it is there, and tells where it is.

@@ -113,6 +113,23 @@ impl Installed {
         })
     }
 
+    /// Whether its program can be loaded: what the dynamic linker misses for `--version`.
+    pub(crate) fn load_failure(
+        &self,
+        identity: &Identity,
+        scratch: &Path,
+        watch: &mut Watch<'_>,
+    ) -> Result<Option<Error>, Error> {
+        let mut command = tool::command(&self.program.to_string_lossy());
+        command.arg("--version");
+        if let Some(path) = self.library_path() {
+            command.env("LD_LIBRARY_PATH", path);
+        }
+        let terms = Terms { identity, log: scratch, limit: Duration::from_secs(30) };
+        let done = tool::run(command, terms, watch, &mut |_| {})?;
+        Ok(done.ok().and_then(|done| library::not_found(&self.name(), &done.output)))
+    }
+
     /// Its name in messages: `MySQL 8.0.33`.
     #[must_use]
     pub fn name(&self) -> String {

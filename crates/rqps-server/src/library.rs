@@ -118,6 +118,12 @@ pub(crate) fn not_found(server: &str, log: &str) -> Option<Error> {
     Some(Error::Library { server: server.to_owned(), soname: missing.to_owned(), detail })
 }
 
+/// The directories of the cache that hold libraries of the entry already.
+pub(crate) fn dirs_here(entry: &Entry, cache: &Path) -> Vec<PathBuf> {
+    let libs = cache.join("libs");
+    entry.libraries.iter().filter_map(|soname| find(&libs.join(soname), soname)).collect()
+}
+
 /// Which of the entry's libraries this host does not have.
 #[must_use]
 pub fn missing<'a>(entry: &'a Entry, cache: &Path) -> Vec<&'a str> {

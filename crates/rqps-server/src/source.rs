@@ -163,25 +163,39 @@ impl Source {
 
     /// Compares the archive with the checksum. One that rqps fetched is deleted when it is another.
     pub(crate) fn verify(&self, archive: &Path, watch: &mut Watch<'_>) -> Result<(), Error> {
-        let Some(checksum) = self.checksum() else { return Ok(()) };
+        let Some(mut error) = self.mismatch(archive, watch)? else { return Ok(()) };
+        if self.in_place().is_none() {
+            std::fs::remove_file(archive).map_err(|e| Error::write(archive, e))?;
+            if let Error::Checksum { remedy, .. } = &mut error {
+                "the file was deleted, run the command again to fetch it anew".clone_into(remedy);
+            }
+        }
+        Err(error)
+    }
+
+    /// What to say of an archive that is another one than the catalogue's.
+    pub(crate) fn mismatch(
+        &self,
+        archive: &Path,
+        watch: &Watch<'_>,
+    ) -> Result<Option<Error>, Error> {
+        let Some(checksum) = self.checksum() else { return Ok(None) };
         let found = checksum.algorithm.of_file(archive, watch)?;
         if found == checksum.hex {
-            return Ok(());
+            return Ok(None);
         }
         let remedy = if self.in_place().is_some() {
             "it is not the archive that the catalogue means; correct `path` or `checksum` there"
-                .to_owned()
         } else {
-            std::fs::remove_file(archive).map_err(|e| Error::write(archive, e))?;
-            "the file was deleted, run the command again to fetch it anew".to_owned()
+            "remove it, so that it is fetched anew"
         };
-        Err(Error::Checksum {
+        Ok(Some(Error::Checksum {
             file: archive.display().to_string(),
             algorithm: checksum.algorithm.name(),
             expected: checksum.hex,
             found,
-            remedy,
-        })
+            remedy: remedy.to_owned(),
+        }))
     }
 }
 

