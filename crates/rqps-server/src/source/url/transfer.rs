@@ -127,7 +127,12 @@ pub(crate) fn answers(url: &str, limit: Duration) -> Result<(), String> {
         .timeout_global(Some(limit))
         .build()
         .new_agent();
-    agent.head(url).call().map(|_| ()).map_err(|error| error.to_string())
+    agent.head(url).call().map(|_| ()).map_err(|error| {
+        let text = error.to_string();
+        // The resolver's own words, of glibc's getaddrinfo(3).
+        let unknown = matches!(error, ureq::Error::HostNotFound) || text.contains("lookup address");
+        if unknown { "offline, or without a name server (no such host)".to_owned() } else { text }
+    })
 }
 
 impl Work {
