@@ -6,6 +6,7 @@
 
 pub mod background;
 pub mod clock;
+pub mod condition;
 pub mod error;
 pub mod host_info;
 pub mod host_text;
@@ -26,6 +27,7 @@ mod tasks;
 mod tree;
 
 pub use background::Background;
+pub use condition::{Cgroup, Condition, condition};
 pub use error::{Error, Missing, TextError};
 pub use host_info::host_info;
 pub use sampler::{End, Sampler, Target};

@@ -1,4 +1,6 @@
-//! The servers that rqps can fetch, as data: `catalogue.toml` read, checked and searched.
+//! The servers that rqps can fetch, as data: the built-in ones and the user's own, searched.
+
+mod read;
 
 use std::collections::BTreeMap;
 
@@ -26,22 +28,47 @@ pub struct Entry {
     /// Engines besides the family's own.
     #[serde(default)]
     pub engines: Vec<Engine>,
+    /// False where it was never started by those who listed it: layout and recipe follow from what
+    /// is published.
+    #[serde(default = "yes")]
+    pub tried: bool,
+    /// The machine that it is for, as `uname -m` says.
+    #[serde(default = "x86_64")]
+    pub arch: String,
     /// Where it can be had, tried in order.
     #[serde(rename = "source")]
     pub sources: Vec<Source>,
-    /// Whether another build of the version comes first in the catalogue.
+    /// Whether it is the build that is meant when none is named.
     #[serde(skip)]
-    secondary: bool,
+    first: bool,
+    /// Whether its name in the cache is without its build: the first of the built-in ones.
+    #[serde(skip)]
+    plain: bool,
+    /// Whether it comes from a file of the user's.
+    #[serde(skip)]
+    own: bool,
+    /// What tells the layouts of its sources from other ones, in the order of the sources.
+    #[serde(skip)]
+    layout_tags: Vec<String>,
+}
+
+fn yes() -> bool {
+    true
+}
+
+fn x86_64() -> String {
+    "x86_64".to_owned()
 }
 
 /// How an archive becomes a prefix.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Layout {
-    /// Path in front of everything that is kept; `{version}` stands for the server's.
+    /// Path in front of everything that is kept; `{version}` stands for the server's, `*/` for a
+    /// top directory of whatever name.
     #[serde(default)]
     pub strip: String,
-    /// Name of a tar.xz inside the archive that holds the tree.
+    /// Name of an archive inside the archive that holds the tree.
     pub inner: Option<String>,
     /// Names of zips inside the archive that hold more of the tree; nothing is stripped from theirs.
     #[serde(default)]
@@ -49,9 +76,26 @@ pub struct Layout {
     /// Beginnings of the paths that are kept.
     pub keep: Vec<String>,
     /// Beginnings of the paths that are left out all the same.
+    #[serde(default)]
     pub drop: Vec<String>,
     /// Beginnings of the paths whose files become executable.
+    #[serde(default)]
     pub executable: Vec<String>,
+    /// Paths beside the tree that are kept too: how they begin in the archive, and in the prefix.
+    #[serde(default)]
+    pub beside: BTreeMap<String, String>,
+    /// A kept JSON file that lists symbolic links which the archive could not hold.
+    pub links: Option<Links>,
+}
+
+/// Symbolic links as npm packages list them: `[{"source": FILE, "target": LINK}]`.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Links {
+    /// The list's path below the prefix.
+    pub file: String,
+    /// Path in front of every path in it.
+    pub strip: String,
 }
 
 /// A shared library and who packages it.
@@ -67,66 +111,15 @@ pub struct Library {
 }
 
 /// The whole catalogue.
-#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Catalogue {
-    #[serde(rename = "server")]
     servers: Vec<Entry>,
-    #[serde(rename = "layout")]
     layouts: BTreeMap<String, Layout>,
-    #[serde(rename = "library")]
     libraries: Vec<Library>,
+    sites: BTreeMap<String, Vec<String>>,
 }
 
-/// The built-in catalogue; of two builds of one version, the one of the earlier file is the first.
-const BUILTIN: &str =
-    concat!(include_str!("catalogue.toml"), "\n", include_str!("catalogue/debian.toml"));
-
 impl Catalogue {
-    /// The built-in catalogue.
-    ///
-    /// # Errors
-    /// When the file that was compiled in is wrong; a test holds that it is not.
-    pub fn builtin() -> Result<Self, Error> {
-        Self::parse(BUILTIN)
-    }
-
-    /// Reads a catalogue and checks that it refers to nothing that it does not hold.
-    ///
-    /// # Errors
-    /// When the text is no catalogue, or an entry names an unknown layout or library.
-    pub fn parse(text: &str) -> Result<Self, Error> {
-        let bad = |detail: String| Error::Data { what: "server catalogue".to_owned(), detail };
-        let mut catalogue: Self = toml::from_str(text).map_err(|e| bad(e.to_string()))?;
-        for entry in &catalogue.servers {
-            let name = entry.name();
-            if entry.sources.is_empty() {
-                return Err(bad(format!("{name}: no source")));
-            }
-            for source in &entry.sources {
-                if !catalogue.layouts.contains_key(source.layout()) {
-                    return Err(bad(format!("{name}: unknown layout {:?}", source.layout())));
-                }
-                if let Some(flaw) = source.flaw() {
-                    return Err(bad(format!("{name}: {flaw}")));
-                }
-            }
-            if let Some(soname) =
-                entry.libraries.iter().find(|soname| catalogue.library(soname).is_none())
-            {
-                return Err(bad(format!("{name}: unknown library {soname:?}")));
-            }
-        }
-        // Stable: builds of one version stay in the file's order.
-        catalogue.servers.sort_by(|a, b| (a.dbms, &a.version).cmp(&(b.dbms, &b.version)));
-        for idx in 1..catalogue.servers.len() {
-            let (before, entry) = (&catalogue.servers[idx - 1], &catalogue.servers[idx]);
-            catalogue.servers[idx].secondary =
-                (before.dbms, &before.version) == (entry.dbms, &entry.version);
-        }
-        Ok(catalogue)
-    }
-
     /// All entries, by family and version.
     #[must_use]
     pub fn servers(&self) -> &[Entry] {
@@ -134,7 +127,8 @@ impl Catalogue {
     }
 
     /// The entry for a version: the very one, or the newest that begins with the same numbers
-    /// (`8.0` finds 8.0.33). Without a build, the first one of the catalogue.
+    /// (`8.0` finds 8.0.33), of those that were tried when there are any. Without a build, the first
+    /// one of the catalogue.
     ///
     /// # Errors
     /// [`Error::UnknownVersion`] with the nearest versions that there are,
@@ -152,10 +146,13 @@ impl Catalogue {
         let of_dbms = || self.servers.iter().filter(|entry| entry.dbms == dbms);
         let wanted = |entry: &&Entry| match build {
             Some(build) => entry.build == build,
-            None => !entry.secondary,
+            None => entry.first,
         };
+        let begun = || of_dbms().filter(begins).filter(wanted);
         let found = of_dbms().filter(exact).find(wanted);
-        if let Some(entry) = found.or_else(|| of_dbms().filter(begins).rfind(wanted)) {
+        if let Some(entry) =
+            found.or_else(|| begun().rfind(|entry| entry.tried)).or_else(|| begun().next_back())
+        {
             return Ok(entry);
         }
         let mut builds: Vec<&str> =
@@ -201,6 +198,7 @@ impl Catalogue {
             .servers
             .iter()
             .filter(|entry| entry.dbms == dbms)
+            .filter(|entry| entry.first)
             .map(|entry| &entry.version)
             .partition(|known| *known < version);
         let names: Vec<String> = below
@@ -215,18 +213,38 @@ impl Catalogue {
 
 impl Entry {
     /// Its name in the cache and in messages: `mysql-8.0.33`, and `postgres-18.6-debian` for a
-    /// build that is not the version's first.
+    /// build that is not the version's first, or of the user's own.
     #[must_use]
     pub fn name(&self) -> String {
-        let build = if self.secondary { format!("-{}", self.build) } else { String::new() };
+        let build = if self.plain { String::new() } else { format!("-{}", self.build) };
         format!("{}-{}{build}", self.dbms, self.version)
     }
 
     /// How one asks for it: `mysql@8.0.33`, `postgres@18.6+debian`.
     #[must_use]
     pub fn selector(&self) -> String {
-        let build = if self.secondary { format!("+{}", self.build) } else { String::new() };
+        let build = if self.first { String::new() } else { format!("+{}", self.build) };
         format!("{}@{}{build}", self.dbms, self.version)
+    }
+
+    /// The source that gave the files of a prefix, with the tag of its layout.
+    pub(crate) fn source_of(&self, identity: &str) -> Option<(&Source, &str)> {
+        let tags = self.layout_tags.iter().map(String::as_str);
+        self.sources.iter().zip(tags).find(|(source, _)| source.identity() == identity)
+    }
+
+    /// Whether it comes from a file of the user's.
+    #[must_use]
+    pub fn is_own(&self) -> bool {
+        self.own
+    }
+
+    /// The group that it is listed in: PostgreSQL's and MySQL's series by its first numbers.
+    #[must_use]
+    pub fn series(&self) -> String {
+        let two = self.dbms.is_mysql_family() || !self.version.at_least(&[10]);
+        let numbers = self.version.numbers.iter().take(if two { 2 } else { 1 });
+        numbers.map(u32::to_string).collect::<Vec<_>>().join(".")
     }
 }
 
@@ -258,22 +276,25 @@ mod tests {
 
     #[test]
     fn a_short_version_is_the_newest_of_its_kind() {
+        // There are newer ones that nobody here has tried.
         assert_eq!(find(Dbms::Mysql, "8.0").unwrap(), "mysql-8.0.33");
+        assert_eq!(find(Dbms::Mysql, "8.4").unwrap(), "mysql-8.4.4");
+        assert_eq!(find(Dbms::Mysql, "5.7").unwrap(), "mysql-5.7.44");
         assert_eq!(find(Dbms::Postgres, "17").unwrap(), "postgres-17.12");
         assert_eq!(find(Dbms::Mariadb, "10").unwrap(), "mariadb-10.11.19");
     }
 
     #[test]
     fn an_unknown_version_names_the_nearest() {
-        expect_test::expect![[r#"mysql 5.7.44 is not in the catalogue; the nearest are 5.5.34, 5.6.14, 8.0.33, 9.7.4 (or give basedir = "DIR" for a server that is installed)"#]]
-            .assert_eq(&find(Dbms::Mysql, "5.7.44").unwrap_err());
+        expect_test::expect![[r#"mysql 5.8.44 is not in the catalogue; the nearest are 5.7.34, 5.7.44, 8.0.13, 8.0.15 (or give basedir = "DIR" for a server that is installed)"#]]
+            .assert_eq(&find(Dbms::Mysql, "5.8.44").unwrap_err());
         // 17.1 is not a beginning of 17.11.
-        assert!(find(Dbms::Postgres, "17.1").unwrap_err().contains("16.15, 17.4"));
+        assert!(find(Dbms::Postgres, "17.1").unwrap_err().contains("16.15, 17.0, 17.2, 17.4"));
     }
 
     #[test]
     fn a_build_can_be_named() {
-        let text = BUILTIN;
+        let text = include_str!("catalogue.toml");
         // A second build of 18.0, before the first in no list.
         let second = text.split("[[server]]").find(|part| part.contains("version = \"18.0\""));
         let second = second.unwrap().replace("\"zonky\"\ncompiled", "\"other\"\ncompiled");
@@ -292,7 +313,7 @@ mod tests {
 
     #[test]
     fn refuses_dangling_references() {
-        let text = BUILTIN;
+        let text = include_str!("catalogue.toml");
         let error = |from: &str, to: &str| {
             Catalogue::parse(&text.replacen(from, to, 1)).unwrap_err().to_string()
         };

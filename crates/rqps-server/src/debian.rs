@@ -139,7 +139,7 @@ pub(crate) fn fill(
         Glibc::Host => None,
     };
     let _lock = lock::acquire(&cache.join(format!("locks/debian-{}.lock", source.suite)), watch)?;
-    let apt = Apt::open(entry, &source.suite, cache, watch)?;
+    let apt = Apt::open(entry.name(), &source.suite, cache, watch)?;
     let wanted = resolve(&apt, entry, source, watch)?;
     let files = apt.download(&wanted, watch)?;
     apt.tidy();
@@ -164,6 +164,19 @@ pub(crate) fn fill(
         elf::relocate(&patchelf, (partial, prefix), watch)?;
     }
     Ok(files.into_iter().map(|(package, _)| package).collect())
+}
+
+/// Whether a suite can be had now: its lists are read anew.
+///
+/// # Errors
+/// What keeps it from being had, as for a fetch.
+pub(crate) fn answers(suite: &str, cache: &Path, watch: &mut Watch<'_>) -> Result<(), Error> {
+    let locks = cache.join("locks");
+    fs::create_dir_all(&locks).map_err(|e| Error::write(&locks, e))?;
+    let _lock = lock::acquire(&locks.join(format!("debian-{suite}.lock")), watch)?;
+    let apt = Apt::open(format!("Debian {suite}"), suite, cache, watch)?;
+    apt.tidy();
+    Ok(())
 }
 
 /// The packages to fetch, as `(name, version)`: those whose files are wanted, and their libraries.

@@ -52,16 +52,16 @@ pub enum Error {
         remedy: String,
     },
     /// A registry's client gave up.
-    #[error("fetch {what}: {tool} failed {attempts} times; its last words:\n{output}")]
+    #[error("fetch {what}: {tool} failed; its last words:\n{output}\n{remedy}")]
     FetchFailed {
         /// What was to be fetched.
         what: String,
         /// The client.
         tool: &'static str,
-        /// How often it was tried.
-        attempts: u32,
         /// The end of its output.
         output: String,
+        /// What to do next.
+        remedy: String,
     },
     /// A suite of Debian could not give the packages.
     #[error("{server} from Debian {suite}: {detail}")]
@@ -92,19 +92,69 @@ pub enum Error {
     },
     /// The downloaded archive is another one than the catalogue knows.
     #[error(
-        "{file} is corrupt: its SHA-256 is {found}, the catalogue says {expected}; the file was \
-         deleted, run the command again to fetch it anew"
+        "{file} is corrupt: its {algorithm} is {found}, the catalogue says {expected}; {remedy}"
     )]
     Checksum {
         /// The archive.
         file: String,
+        /// How it was computed.
+        algorithm: &'static str,
         /// As the catalogue has it, hex.
         expected: String,
         /// As it came, hex.
         found: String,
+        /// What to do next.
+        remedy: String,
+    },
+    /// No address of an archive was of use.
+    #[error(
+        "{what} could not be downloaded:\n  {tried}\nget {file} in another way and put it into {dir}, \
+         then run the command again"
+    )]
+    Download {
+        /// The server.
+        what: String,
+        /// Each address and what was wrong with it, a line each.
+        tried: String,
+        /// The archive's name.
+        file: String,
+        /// Where an archive that is there already is looked for.
+        dir: PathBuf,
+    },
+    /// An archive that a user's catalogue names is not there.
+    #[error("{path} does not exist; correct `path` in the catalogue, or put the archive there")]
+    FileMissing {
+        /// Where it should be.
+        path: PathBuf,
+    },
+    /// None of several sources could give a server.
+    #[error("{server} could not be had from any of its {n} sources:\n{failures}")]
+    NoSource {
+        /// The server.
+        server: String,
+        /// How many sources were tried.
+        n: usize,
+        /// Each source and its failure with the next step.
+        failures: String,
+    },
+    /// A server of the catalogue is not for this machine.
+    #[error(
+        "{server} is for {wanted}, this machine is {found}; use basedir = \"DIR\" with a server that \
+         was compiled for it"
+    )]
+    Architecture {
+        /// The server.
+        server: String,
+        /// What its archive is for.
+        wanted: String,
+        /// What this machine is.
+        found: &'static str,
     },
     /// An archive cannot be read to its end.
-    #[error("archive {archive} cannot be unpacked: {detail}")]
+    #[error(
+        "archive {archive} cannot be unpacked: {detail}; half an archive? get it again (one that rqps \
+         downloaded: remove it first)"
+    )]
     CorruptArchive {
         /// The archive.
         archive: PathBuf,
@@ -318,6 +368,18 @@ pub enum Error {
 }
 
 impl Error {
+    /// The error with all its sources, as the binary prints it.
+    #[must_use]
+    pub fn chain(&self) -> String {
+        let mut text = self.to_string();
+        let mut source = std::error::Error::source(self);
+        while let Some(error) = source {
+            text.push_str(&format!(": {error}"));
+            source = error.source();
+        }
+        text
+    }
+
     /// An [`Error::Io`], or [`Error::DiskFull`] when that is what the system says.
     pub(crate) fn io(doing: impl Into<String>, source: io::Error) -> Self {
         Self::Io { doing: doing.into(), source }
@@ -348,6 +410,8 @@ impl Error {
                 | Self::Debian { .. }
                 | Self::Rolled { .. }
                 | Self::Checksum { .. }
+                | Self::Download { .. }
+                | Self::FileMissing { .. }
                 | Self::CorruptArchive { .. }
                 | Self::UnsafeArchive { .. }
         )

@@ -2,6 +2,7 @@
 //!
 //! ```text
 //! CACHE/downloads/ARCHIVE    while it is fetched and unpacked (or put there by hand)
+//! CACHE/downloads/*.part     what an interrupted download left; the next one goes on from there
 //! CACHE/maven/               Maven's local repository: its plugins
 //! CACHE/servers/NAME/        the prefix; appears in one step, with rqps-origin.json inside
 //! CACHE/servers/NAME.partial what an interrupted unpacking left; removed by the next
@@ -24,7 +25,7 @@ use crate::installed::Installed;
 use crate::source::Source;
 use crate::unpack::{Limits, unpack};
 use crate::watch::{Progress, Watch};
-use crate::{Error, disk, hash, library, lock};
+use crate::{Error, disk, library, lock};
 
 /// The file in a prefix that says where it came from.
 const ORIGIN: &str = "rqps-origin.json";
@@ -39,6 +40,9 @@ struct Origin {
     /// The packages that it was made of, where it came from Debian.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     packages: Vec<Package>,
+    /// What tells the layout by which it was unpacked from others.
+    #[serde(default)]
+    layout: String,
     /// When it was unpacked, seconds since 1970.
     unpacked_unix_s: u64,
 }
@@ -67,6 +71,48 @@ pub fn forget(entry: &Entry, cache: &Path) -> Result<(), Error> {
     fs::remove_dir_all(&prefix).map_err(|e| Error::write(&prefix, e))
 }
 
+/// What is wrong with what is on this host already, each with the next step: servers in the cache that
+/// cannot be loaded, archives in `downloads` or of the user's that are not the catalogue's.
+///
+/// # Errors
+/// When the work is stopped or a file cannot be read.
+pub fn findings(
+    catalogue: &Catalogue,
+    cache: &Path,
+    scratch: &Path,
+    watch: &mut Watch<'_>,
+) -> Result<Vec<String>, Error> {
+    let identity = Identity::for_servers()?;
+    let mut found = Vec::new();
+    for entry in catalogue.servers() {
+        if is_cached(entry, cache) {
+            let mut dirs = library::dirs_here(entry, cache);
+            dirs.extend(debian::library_dirs(&prefix_of(entry, cache)));
+            let installed =
+                Installed::of_catalogue(entry, &prefix_of(entry, cache), dirs, String::new());
+            let failure = match installed {
+                Ok(installed) => installed.load_failure(&identity, scratch, watch)?,
+                Err(error) => Some(error),
+            };
+            found.extend(failure.map(|error| error.chain()));
+            continue;
+        }
+        for source in &entry.sources {
+            let archive = source
+                .in_place()
+                .map_or_else(|| cache.join("downloads").join(source.file_name()), Path::to_owned);
+            if archive.is_file() {
+                found.extend(source.mismatch(&archive, watch)?.map(|error| error.chain()));
+            } else if source.in_place().is_some() {
+                found.push(Error::FileMissing { path: archive }.chain());
+            }
+        }
+    }
+    let _ = fs::remove_file(scratch);
+    found.dedup();
+    Ok(found)
+}
+
 /// Brings a server into `cache` unless it is there, and tells where it is.
 ///
 /// # Errors
@@ -77,6 +123,7 @@ pub fn ensure(
     cache: &Path,
     watch: &mut Watch<'_>,
 ) -> Result<Installed, Error> {
+    check_machine(entry)?;
     let mut fresh = false;
     if !is_cached(entry, cache) {
         for dir in ["downloads", "servers", "locks", "libs"] {
@@ -118,6 +165,16 @@ fn try_out(
     tried
 }
 
+/// Refuses a server that this machine cannot run.
+fn check_machine(entry: &Entry) -> Result<(), Error> {
+    let found = std::env::consts::ARCH;
+    if entry.arch == found {
+        return Ok(());
+    }
+    let (server, wanted) = (entry.name(), entry.arch.clone());
+    Err(Error::Architecture { server, wanted, found })
+}
+
 fn prefix_of(entry: &Entry, cache: &Path) -> PathBuf {
     cache.join("servers").join(entry.name())
 }
@@ -142,10 +199,13 @@ impl Origin {
     }
 }
 
-/// Where the prefix of an entry came from, when it is one of the entry's sources.
+/// Where the prefix of an entry came from, when it is one of the entry's sources and the layout is
+/// still the same.
 fn origin_of(entry: &Entry, cache: &Path) -> Option<Origin> {
     let origin = read_origin(&prefix_of(entry, cache))?;
-    entry.sources.iter().any(|source| source.identity() == origin.source).then_some(origin)
+    let (_, tag) = entry.source_of(&origin.source)?;
+    // Prefixes of earlier versions of rqps have no tag.
+    (origin.layout.is_empty() || origin.layout == tag).then_some(origin)
 }
 
 fn read_origin(prefix: &Path) -> Option<Origin> {
@@ -163,30 +223,43 @@ fn make_open(dir: &Path) -> Result<(), Error> {
         .map_err(|e| Error::write(dir, e))
 }
 
-/// Fetches and unpacks from the first source that has it.
+/// Fetches and unpacks from the first source that has it; tells the failure of each.
 fn install(
     catalogue: &Catalogue,
     entry: &Entry,
     cache: &Path,
     watch: &mut Watch<'_>,
 ) -> Result<(), Error> {
-    let mut failed = None;
+    let mut failed = Vec::new();
     for source in &entry.sources {
         match install_from(catalogue, (entry, source), cache, watch) {
             Ok(()) => return Ok(()),
             Err(error) if error.is_of_one_source() => {
-                let text = format!("{} from {}: {error}", entry.name(), source.kind());
-                // The first source is the usual one: its failure is what the user should mend.
-                failed.get_or_insert(error);
-                (watch.report)(Progress::Note { text: &text });
+                if entry.sources.len() > 1 {
+                    let text =
+                        format!("{} from {}: {}", entry.name(), source.kind(), error.chain());
+                    (watch.report)(Progress::Note { text: &text });
+                }
+                failed.push((source.kind(), error));
             }
             Err(error) => return Err(error),
         }
     }
-    Err(failed.unwrap_or_else(|| Error::Data {
-        what: "server catalogue".to_owned(),
-        detail: format!("{}: no source", entry.name()),
-    }))
+    if failed.len() > 1 {
+        let lines = failed.iter().map(|(kind, error)| format!("  {kind}: {}", error.chain()));
+        return Err(Error::NoSource {
+            server: entry.name(),
+            n: failed.len(),
+            failures: lines.collect::<Vec<_>>().join("\n"),
+        });
+    }
+    Err(failed.pop().map_or_else(
+        || Error::Data {
+            what: "server catalogue".to_owned(),
+            detail: format!("{}: no source", entry.name()),
+        },
+        |(_, error)| error,
+    ))
 }
 
 fn install_from(
@@ -228,8 +301,11 @@ fn install_from(
     }
     fs::rename(&partial, &prefix).map_err(|e| Error::write(&prefix, e))?;
     match archive {
-        Some(archive) => fs::remove_file(&archive).map_err(|e| Error::write(&archive, e)),
-        None => Ok(()),
+        // An archive of the user's own stays where it is.
+        Some(archive) if source.in_place().is_none() => {
+            fs::remove_file(&archive).map_err(|e| Error::write(&archive, e))
+        }
+        _ => Ok(()),
     }
 }
 
@@ -239,15 +315,17 @@ fn archive(
     cache: &Path,
     watch: &mut Watch<'_>,
 ) -> Result<PathBuf, Error> {
-    let archive = cache.join("downloads").join(source.file_name());
+    let own = source.in_place();
+    let archive =
+        own.map_or_else(|| cache.join("downloads").join(source.file_name()), Path::to_owned);
     let unpacked = entry.unpacked_mb * 1_000_000;
     if archive.is_file() {
         disk::require(cache, unpacked)?;
+        source.verify(&archive, watch)?;
     } else {
         disk::require(cache, source.download_bytes() + unpacked)?;
         source.fetch(entry, cache, &archive, watch)?;
     }
-    verify(source, &archive, watch)?;
     Ok(archive)
 }
 
@@ -280,8 +358,11 @@ fn write_origin(
     partial: &Path,
 ) -> Result<(), Error> {
     let now = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs());
+    let identity = source.identity();
+    let tag = entry.source_of(&identity).map_or_else(String::new, |(_, tag)| tag.to_owned());
     let origin = Origin {
-        source: source.identity(),
+        source: identity,
+        layout: tag,
         compiled: entry.compiled.clone(),
         packages,
         unpacked_unix_s: now,
@@ -290,20 +371,6 @@ fn write_origin(
     let text = serde_json::to_string_pretty(&origin)
         .map_err(|e| Error::Data { what: ORIGIN.to_owned(), detail: e.to_string() })?;
     fs::write(&path, text).map_err(|e| Error::write(&path, e))
-}
-
-/// Deletes the archive when it is not the one of the catalogue.
-fn verify(source: &Source, archive: &Path, watch: &mut Watch<'_>) -> Result<(), Error> {
-    let found = hash::of_file(archive, watch)?;
-    if found == source.sha256() {
-        return Ok(());
-    }
-    fs::remove_file(archive).map_err(|e| Error::write(archive, e))?;
-    Err(Error::Checksum {
-        file: archive.display().to_string(),
-        expected: source.sha256().to_owned(),
-        found,
-    })
 }
 
 #[cfg(test)]

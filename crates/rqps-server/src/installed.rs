@@ -1,6 +1,7 @@
 //! A server's files on disk: which server they are, and where its program and messages lie.
 
 use std::fs;
+use std::io;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -10,9 +11,9 @@ use crate::catalogue::Entry;
 use crate::error::server_name;
 use crate::identity::Identity;
 use crate::places::reachable;
-use crate::tool::Terms;
+use crate::tool::{Done, Terms};
 use crate::watch::Watch;
-use crate::{Error, tool};
+use crate::{Error, library, tool};
 
 /// An installed server.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -103,6 +104,10 @@ impl Installed {
         let done = tool::run(command, terms, watch, &mut |_| {})?
             .map_err(|e| none(format!("{} as {}: {e}", program.display(), identity.name)))?;
         let (dbms, version) = parse_version_output(&done.output).ok_or_else(|| {
+            let name = program.display().to_string();
+            if let Some(error) = library::not_found(&name, &done.output) {
+                return error;
+            }
             let said = done.last_words();
             none(format!("{} --version: {} ({said})", program.display(), done.end()))
         })?;
@@ -132,24 +137,13 @@ impl Installed {
         log: &Path,
         watch: &mut Watch<'_>,
     ) -> Result<(), Error> {
-        let mut command = tool::command(&self.program.to_string_lossy());
-        command.arg("--version");
-        if let Some(path) = self.library_path() {
-            command.env("LD_LIBRARY_PATH", path);
-        }
-        let terms = Terms { identity, log, limit: Duration::from_secs(60) };
         let none = |detail: String| Error::NoServer { path: self.prefix.clone(), detail };
         let program = self.program.display();
-        let done = tool::run(command, terms, watch, &mut |_| {})?
+        let done = self
+            .run_for_version(identity, log, watch)?
             .map_err(|e| none(format!("{program} cannot be run: {e}")))?;
-        if let Some((soname, said)) = lacking(&done.output) {
-            return Err(Error::Library {
-                server: self.name(),
-                soname,
-                detail: format!(
-                    "{said}; install the package that has it, or take another build of the server"
-                ),
-            });
+        if let Some(error) = library::not_found(&self.name(), &done.output) {
+            return Err(error);
         }
         match parse_version_output(&done.output) {
             Some((dbms, version)) if (dbms, &version) == (self.dbms, &self.version) => Ok(()),
@@ -162,6 +156,32 @@ impl Installed {
                 Err(none(format!("{program} --version: {} ({said})", done.end())))
             }
         }
+    }
+
+    /// Whether its program can be loaded: what the dynamic linker misses for `--version`.
+    pub(crate) fn load_failure(
+        &self,
+        identity: &Identity,
+        scratch: &Path,
+        watch: &mut Watch<'_>,
+    ) -> Result<Option<Error>, Error> {
+        let done = self.run_for_version(identity, scratch, watch)?;
+        Ok(done.ok().and_then(|done| library::not_found(&self.name(), &done.output)))
+    }
+
+    fn run_for_version(
+        &self,
+        identity: &Identity,
+        log: &Path,
+        watch: &mut Watch<'_>,
+    ) -> Result<io::Result<Done>, Error> {
+        let mut command = tool::command(&self.program.to_string_lossy());
+        command.arg("--version");
+        if let Some(path) = self.library_path() {
+            command.env("LD_LIBRARY_PATH", path);
+        }
+        let terms = Terms { identity, log, limit: Duration::from_secs(60) };
+        tool::run(command, terms, watch, &mut |_| {})
     }
 
     /// Its name in messages: `MySQL 8.0.33`.
@@ -208,20 +228,6 @@ fn find_share(prefix: &Path, dbms: Dbms) -> Result<PathBuf, Error> {
             path: prefix.to_owned(),
             detail: format!("looked for english/errmsg.sys in {}", SHARE_DIRS.join(", ")),
         })
-}
-
-/// What the dynamic linker misses: `x: error while loading shared libraries: libaio.so.1: cannot open
-/// shared object file`, or ``x: /lib/libc.so.6: version `GLIBC_2.38' not found (required by x)``.
-pub(crate) fn lacking(output: &str) -> Option<(String, String)> {
-    output.lines().find_map(|line| {
-        let line = line.trim();
-        if let Some((_, rest)) = line.split_once("error while loading shared libraries: ") {
-            let soname = rest.split_once(':').map_or(rest, |(soname, _)| soname);
-            return Some((soname.to_owned(), rest.to_owned()));
-        }
-        let version = line.split_once("version `")?.1.split_once("' not found")?.0;
-        Some((version.to_owned(), line.to_owned()))
-    })
 }
 
 /// The directory above that of the program: what `--basedir` means.

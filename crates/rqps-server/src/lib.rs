@@ -1,5 +1,6 @@
 //! Servers under test: which there are, getting, starting, settling, stopping and removing them.
 
+pub mod availability;
 pub mod catalogue;
 mod certificate;
 mod cgroup;
@@ -16,16 +17,14 @@ pub mod error;
 pub mod facts;
 pub mod fetch;
 pub mod freeze;
-mod hash;
 pub mod identity;
 pub mod installed;
 pub mod instance;
-mod library;
+pub mod library;
 mod lock;
 pub mod log_text;
 pub mod lsm;
 pub mod malloc;
-mod maven;
 mod mysql;
 mod patchelf;
 pub mod places;

@@ -13,6 +13,7 @@ use std::time::Duration;
 
 use crate::catalogue::{Catalogue, Entry, Library};
 use crate::identity::Identity;
+use crate::log_text::missing_library;
 use crate::tool::{self, Done, Terms};
 use crate::watch::Watch;
 use crate::{Error, lock};
@@ -163,8 +164,45 @@ fn fetch(
     find(root, soname).ok_or_else(|| fail(format!("no package of {:?} has it", library.packages)))
 }
 
+/// What to do when the dynamic linker did not find a library, or a version of one, for a server.
+pub(crate) fn not_found(server: &str, log: &str) -> Option<Error> {
+    let missing = missing_library(log)?;
+    let detail = if missing.starts_with("GLIBC") {
+        "it was compiled for a newer distribution; take another build of the version (see `rqps \
+         servers list`), or run rqps on that distribution"
+            .to_owned()
+    } else {
+        // Only to name the package; without the catalogue the name of the library must do.
+        let known = Catalogue::builtin().ok();
+        match known.as_ref().and_then(|catalogue| catalogue.library(missing)) {
+            Some(library) => format!("install it: {}", remedy(library)),
+            None => format!(
+                "install the package that has it (on Debian and Ubuntu, `apt-file search {missing}` \
+                 names it), or put it into a directory `libs` of the server's own"
+            ),
+        }
+    };
+    Some(Error::Library { server: server.to_owned(), soname: missing.to_owned(), detail })
+}
+
+/// The directories of the cache that hold libraries of the entry already.
+pub(crate) fn dirs_here(entry: &Entry, cache: &Path) -> Vec<PathBuf> {
+    let libs = cache.join("libs");
+    entry.libraries.iter().filter_map(|soname| find(&libs.join(soname), soname)).collect()
+}
+
+/// Which of the entry's libraries this host does not have.
+#[must_use]
+pub fn missing<'a>(entry: &'a Entry, cache: &Path) -> Vec<&'a str> {
+    let here = |soname: &str| {
+        HOST_DIRS.iter().any(|dir| Path::new(dir).join(soname).exists())
+            || find(&cache.join("libs").join(soname), soname).is_some()
+    };
+    entry.libraries.iter().map(String::as_str).filter(|soname| !here(soname)).collect()
+}
+
 /// The command that installs a library system-wide.
-fn remedy(library: &Library) -> String {
+pub(crate) fn remedy(library: &Library) -> String {
     let first = library.packages.first().map_or("", String::as_str);
     format!("apt-get install {first} (or package {} elsewhere)", library.elsewhere)
 }
@@ -284,6 +322,20 @@ mod tests {
         assert_eq!(of("/x/libjemalloc2_5.3.0-1_amd64.deb"), "libjemalloc2 5.3.0-1");
         assert_eq!(of("libfoo_1%3a2.0+ds-1_amd64.deb"), "libfoo 1:2.0+ds-1");
         assert_eq!(of("odd.deb"), "odd");
+    }
+
+    #[test]
+    fn a_library_that_is_not_found_is_told_with_the_next_step() {
+        let told = |soname: &str| {
+            let log = format!(
+                "mysqld: error while loading shared libraries: {soname}: cannot open shared object \
+                 file: No such file or directory"
+            );
+            not_found("MySQL 5.6.14", &log).unwrap().to_string()
+        };
+        expect_test::expect!["MySQL 5.6.14 needs libaio.so.1, which this host does not have: install it: apt-get install libaio1 (or package libaio elsewhere)"].assert_eq(&told("libaio.so.1"));
+        expect_test::expect!["MySQL 5.6.14 needs libx.so.2, which this host does not have: install the package that has it (on Debian and Ubuntu, `apt-file search libx.so.2` names it), or put it into a directory `libs` of the server's own"].assert_eq(&told("libx.so.2"));
+        assert!(not_found("x", "all is well").is_none());
     }
 
     #[test]

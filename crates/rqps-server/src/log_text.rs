@@ -7,6 +7,21 @@ pub fn tail(text: &str, n: usize) -> String {
     lines[lines.len().saturating_sub(n)..].join("\n")
 }
 
+/// A text without the escape sequences that colour it on a terminal (ECMA-48: `ESC [ ... m`).
+#[must_use]
+pub fn plain(text: &str) -> String {
+    let mut parts = text.split("\u{1b}[");
+    let first = parts.next().unwrap_or_default().to_owned();
+    parts.fold(first, |mut plain, part| {
+        let end = part.find(|c: char| !c.is_ascii_digit() && c != ';');
+        plain.push_str(match end {
+            Some(end) if part[end..].starts_with('m') => &part[end + 1..],
+            _ => part,
+        });
+        plain
+    })
+}
+
 /// What explains a failure in a log: its first ten errors and its last `n` lines, without the plugins
 /// that MySQL 5.6 shuts down one by one; `...` stands for what is left out between.
 #[must_use]
@@ -53,6 +68,23 @@ fn quoted_after<'a>(line: &'a str, start: &str, end: char) -> Option<&'a str> {
     rest.split(end).next().filter(|option| !option.is_empty())
 }
 
+/// A shared library that the dynamic linker did not find, or a version of one: `libaio.so.1`,
+/// `GLIBC_2.38`.
+#[must_use]
+pub fn missing_library(log: &str) -> Option<&str> {
+    log.lines().find_map(|line| {
+        // ld.so's own words, glibc elf/dl-load.c and elf/dl-version.c; the same since 2.0.
+        let library =
+            line.split_once("error while loading shared libraries: ").and_then(|(_, rest)| {
+                let (name, why) = rest.split_once(": ")?;
+                why.contains("cannot open shared object file").then_some(name)
+            });
+        let version =
+            || quoted_after(line, ": version `", '\'').filter(|_| line.contains("not found"));
+        library.or_else(version)
+    })
+}
+
 /// Whether a server failed because its file system is full: ENOSPC by name or by number (28).
 #[must_use]
 pub fn says_disk_full(log: &str) -> bool {
@@ -85,6 +117,12 @@ pub fn adjusted_values(log: &str) -> Vec<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn colours_go() {
+        assert_eq!(plain("\u{1b}[1;31mERROR\u{1b}[m at \u{1b}[0mx"), "ERROR at x");
+        assert_eq!(plain("a\u{1b}[2Kb\u{1b}["), "a2Kb");
+    }
 
     #[test]
     fn tail_gives_the_last_lines() {
@@ -131,6 +169,17 @@ mod tests {
         }
         assert_eq!(unknown_option("[Warning] option 'x': unsigned value 1 adjusted to 2"), None);
         assert_eq!(unknown_option("unknown variable '"), None);
+    }
+
+    #[test]
+    fn finds_what_the_dynamic_linker_misses() {
+        let log = "x\n/p/bin/mysqld: error while loading shared libraries: libaio.so.1: cannot open \
+                   shared object file: No such file or directory\n";
+        assert_eq!(missing_library(log), Some("libaio.so.1"));
+        let log = "/p/bin/mysqld: /lib/x86_64-linux-gnu/libc.so.6: version `GLIBC_2.38' not found \
+                   (required by /p/bin/mysqld)";
+        assert_eq!(missing_library(log), Some("GLIBC_2.38"));
+        assert_eq!(missing_library("[Note] mysqld: version `x' is new"), None);
     }
 
     #[test]

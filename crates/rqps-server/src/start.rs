@@ -19,7 +19,7 @@ use crate::log_text::{says_disk_full, telling, unknown_option};
 use crate::places::short_hash;
 use crate::running::{RunningServer, connect};
 use crate::watch::{Progress, Watch};
-use crate::{Error, mysql, postgres, process};
+use crate::{Error, library, mysql, postgres, process};
 
 /// Longest time from start to the first answer; a crash recovery may take a while.
 const READY_LIMIT: Duration = Duration::from_secs(120);
@@ -191,6 +191,9 @@ impl RunningServer {
         }
         if says_disk_full(&log) {
             return Error::disk_full(&self.data_dir);
+        }
+        if let Some(error) = library::not_found(&self.name, &log) {
+            return error;
         }
         if log.contains("Address already in use") {
             return Error::PortInUse { port: self.port };

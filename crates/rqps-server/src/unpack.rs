@@ -1,15 +1,15 @@
 //! Archives become prefixes: only the wanted paths, never outside the directory, never in halves.
 //!
 //! An archive is refused as a whole when any entry, wanted or not, has an absolute path or `..`, is
-//! a device, a pipe or a hard link, or is a symbolic link that points outside; or when what it
-//! holds exceeds the limits. The caller unpacks into a directory of its own and renames it.
+//! a device or a pipe, or is a link that points outside; or when what it holds exceeds the limits. The caller unpacks into a directory of its own and renames it.
 
 mod gate;
 
 use std::fs::File;
-use std::io::{self, Cursor, Read, Seek};
+use std::io::{self, BufReader, Cursor, Read, Seek};
 use std::path::Path;
 
+use flate2::read::MultiGzDecoder;
 use liblzma::read::XzDecoder;
 use zip::ZipArchive;
 
@@ -35,7 +35,8 @@ pub struct Unpacked {
     pub bytes: u64,
 }
 
-/// Unpacks a zip (or, with `layout.inner`, the tar.xz inside it) into the existing directory `to`.
+/// Unpacks an archive (or, with `layout.inner`, the one inside it) into the existing directory `to`.
+/// What kind it is, its first bytes say.
 ///
 /// `version` replaces `{version}` in the layout's paths; `written` is told the bytes so far and may
 /// stop the work with an error.
@@ -49,13 +50,16 @@ pub fn unpack(
     limits: Limits,
     written: &mut dyn FnMut(u64) -> Result<(), Error>,
 ) -> Result<Unpacked, Error> {
-    let file = File::open(archive)
+    let mut file = File::open(archive)
         .map_err(|e| Error::io(format!("open archive {}", archive.display()), e))?;
-    let mut zip = ZipArchive::new(file).map_err(|e| corrupt(archive, &e))?;
+    let mut start = Vec::new();
+    (&mut file).take(FIRST_BYTES).read_to_end(&mut start).map_err(|e| corrupt(archive, &e))?;
+    file.rewind().map_err(|e| corrupt(archive, &e))?;
     let strip = layout.strip.replace("{version}", version);
     let mut gate = Gate::new(archive, to, layout, (strip, limits), written);
-    match &layout.inner {
-        None => {
+    match (Form::of(&start), &layout.inner) {
+        (Some(Form::Zip), None) => {
+            let mut zip = ZipArchive::new(file).map_err(|e| corrupt(archive, &e))?;
             from_zip(&mut zip, &mut gate)?;
             for nested in &layout.nested {
                 let mut bytes = Vec::new();
@@ -70,10 +74,30 @@ pub fn unpack(
                 from_zip(&mut inside, &mut gate)?;
             }
         }
-        Some(inner) => {
+        (Some(Form::Zip), Some(inner)) => {
+            let mut zip = ZipArchive::new(file).map_err(|e| corrupt(archive, &e))?;
             let entry = zip.by_name(inner).map_err(|e| corrupt(archive, &e))?;
             from_tar(tar::Archive::new(XzDecoder::new(entry)), &mut gate)?;
         }
+        (Some(_), Some(inner)) => {
+            return Err(corrupt(archive, &format!("it is no zip that could hold {inner}")));
+        }
+        (Some(Form::Gzip), None) => {
+            from_tar(tar::Archive::new(MultiGzDecoder::new(BufReader::new(file))), &mut gate)?;
+        }
+        (Some(Form::Xz), None) => {
+            // Parallel xz writes several streams one after the other.
+            let decoder = XzDecoder::new_multi_decoder(BufReader::new(file));
+            from_tar(tar::Archive::new(decoder), &mut gate)?;
+        }
+        (None, _) => {
+            let shown = String::from_utf8_lossy(&start[..start.len().min(16)]).into_owned();
+            let detail = format!("it begins with {shown:?}, which is no zip, tar.gz or tar.xz");
+            return Err(corrupt(archive, &detail));
+        }
+    }
+    if let Some(links) = &layout.links {
+        gate.make_links(links)?;
     }
     let done = gate.finish();
     if done.n_files == 0 {
@@ -84,6 +108,29 @@ pub fn unpack(
 
 /// The most that a zip inside an archive may have, bytes: it is held in memory.
 const NESTED_BYTES: u64 = 64 << 20;
+
+/// As many bytes as tell the kinds of archives apart.
+const FIRST_BYTES: u64 = 16;
+
+/// A kind of archive.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Form {
+    Zip,
+    Gzip,
+    Xz,
+}
+
+impl Form {
+    /// By the signatures of APPNOTE.TXT 4.3.7 and 4.3.16 (an empty zip), RFC 1952 and the xz format.
+    fn of(start: &[u8]) -> Option<Self> {
+        match start {
+            [b'P', b'K', 3, 4, ..] | [b'P', b'K', 5, 6, ..] => Some(Self::Zip),
+            [0x1f, 0x8b, ..] => Some(Self::Gzip),
+            [0xfd, b'7', b'z', b'X', b'Z', 0, ..] => Some(Self::Xz),
+            _ => None,
+        }
+    }
+}
 
 pub(crate) fn corrupt(archive: &Path, detail: &dyn std::fmt::Display) -> Error {
     Error::CorruptArchive { archive: archive.to_owned(), detail: detail.to_string() }
@@ -148,7 +195,10 @@ fn from_tar<R: Read>(mut tar: tar::Archive<R>, gate: &mut Gate<'_>) -> Result<()
                 let mode = entry.header().mode().map_err(|e| corrupt(gate.archive(), &e))?;
                 Kind::File { mode, content: &mut entry }
             }
-            EntryType::Link => Kind::Other("is a hard link"),
+            EntryType::Link => {
+                let target = entry.link_name().map_err(|e| corrupt(gate.archive(), &e))?;
+                Kind::HardLink(target.unwrap_or_default().into_owned())
+            }
             EntryType::XGlobalHeader | EntryType::XHeader => continue,
             _ => Kind::Other("is a device, a pipe or something unknown"),
         };

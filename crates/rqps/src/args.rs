@@ -16,6 +16,11 @@ pub(crate) struct Cli {
     #[arg(long, global = true, value_name = "DIR")]
     pub(crate) cache: Option<PathBuf>,
 
+    /// File of servers of your own, tried before the built-in ones [default: rqps/servers.toml in the
+    /// user's configuration directory]
+    #[arg(long, global = true, value_name = "FILE")]
+    pub(crate) catalogue: Option<PathBuf>,
+
     /// What to do
     #[command(subcommand)]
     pub(crate) command: Command,
@@ -39,6 +44,12 @@ pub(crate) enum Command {
     /// Ends the servers named on standard input when that ends; started by runs themselves
     #[command(hide = true)]
     Watchdog,
+    /// What this host lacks for a run, and what disturbs one, with the command that mends it
+    Doctor {
+        /// As JSON
+        #[arg(long)]
+        json: bool,
+    },
 }
 
 #[derive(Debug, Args)]
@@ -173,6 +184,9 @@ pub(crate) enum RunsCommand {
 pub(crate) enum ServersCommand {
     /// The catalogue: versions, sources, sizes, and which are here already
     List {
+        /// Ask every source: which of them this host can get now, and from where
+        #[arg(long)]
+        available: bool,
         /// As JSON
         #[arg(long)]
         json: bool,

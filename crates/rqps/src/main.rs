@@ -4,6 +4,8 @@
 //! (gate), 2 an error, 130 interrupted.
 
 mod args;
+mod catalogue;
+mod doctor;
 mod output;
 mod progress;
 mod report;
@@ -108,6 +110,7 @@ fn dispatch(cli: &Cli, around: &Surroundings) -> Result<ExitCode> {
         Command::Servers(command) => servers::run(command, around)?,
         Command::Suites(command) => suites::run(command)?,
         Command::Watchdog => rqps_server::watchdog::watch(std::io::stdin().lock())?,
+        Command::Doctor { json } => return doctor::run(*json, around),
     }
     Ok(ExitCode::SUCCESS)
 }
@@ -136,13 +139,17 @@ fn surroundings(cli: &Cli, interrupt: Arc<AtomicBool>) -> Result<Surroundings> {
         (None, Some(dir)) => dir.join("rqps"),
         (None, None) => anyhow::bail!("neither HOME nor XDG_CACHE_HOME is set; give --cache DIR"),
     };
+    let config_home = std::env::var_os("XDG_CONFIG_HOME")
+        .map(PathBuf::from)
+        .filter(|dir| dir.is_absolute())
+        .or_else(|| Some(home()?.join(".config")));
     let words: Vec<String> = std::env::args().collect();
     let no_colour = std::env::var_os("NO_COLOR").is_some_and(|v| !v.is_empty());
     use std::io::IsTerminal as _;
     Ok(Surroundings {
         results: std::path::absolute(&cli.results).context("find the results directory")?,
         cache,
-        catalogue: Arc::new(Catalogue::builtin()?),
+        catalogue: Arc::new(catalogue::read(config_home.as_deref(), cli.catalogue.as_deref())?),
         temp: std::env::temp_dir(),
         interrupt,
         command_line: redact(&words),

@@ -1,5 +1,7 @@
 //! `rqps servers`: the catalogue, fetching, and a shell on a fresh server.
 
+mod list;
+
 use std::io::{BufRead as _, IsTerminal as _};
 use std::sync::atomic::Ordering;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
@@ -9,7 +11,6 @@ use anyhow::{Context as _, Result, bail, ensure};
 use rqps_client::{Connection, ResultSet};
 use rqps_lab::{Event, Listener, PlanFile};
 use rqps_model::SystemSource;
-use rqps_server::{Entry, fetch};
 
 use crate::args::ServersCommand;
 use crate::output::{print, table};
@@ -20,51 +21,10 @@ use crate::{Surroundings, complain};
 /// Carries out `rqps servers ...`.
 pub(crate) fn run(command: &ServersCommand, around: &Surroundings) -> Result<()> {
     match command {
-        ServersCommand::List { json } => list(*json, around),
+        ServersCommand::List { available, json } => list::run(*available, *json, around),
         ServersCommand::Fetch { systems } => fetch_all(systems, around),
         ServersCommand::Shell { system } => shell(system, around),
     }
-}
-
-fn list(json: bool, around: &Surroundings) -> Result<()> {
-    let catalogue = &around.catalogue;
-    let places = rqps_lab::places(&around.lab())?;
-    let here = |entry| if fetch::is_cached(entry, &places.cache) { "yes" } else { "" };
-    if json {
-        let entries: Vec<serde_json::Value> = catalogue
-            .servers()
-            .iter()
-            .map(|e| {
-                serde_json::json!({
-                    "system": e.selector(), "dbms": e.dbms, "version": e.version,
-                    "build": e.build, "compiled": e.compiled,
-                    "sources": e.sources.iter().map(|s| s.identity()).collect::<Vec<_>>(),
-                    "download_bytes": download_bytes(e), "unpacked_mb": e.unpacked_mb,
-                    "cached": fetch::is_cached(e, &places.cache),
-                })
-            })
-            .collect();
-        return print(&format!("{:#}\n", serde_json::Value::Array(entries)));
-    }
-    let rows: Vec<Vec<String>> = catalogue
-        .servers()
-        .iter()
-        .map(|e| {
-            vec![
-                e.selector(),
-                format!("{} MB", download_bytes(e) / 1_000_000),
-                here(e).to_owned(),
-                e.build.clone(),
-                e.compiled.clone(),
-            ]
-        })
-        .collect();
-    print(&table(&["system", "download", "here", "build", "compiled"], &rows))
-}
-
-/// What the first source has to download.
-fn download_bytes(entry: &Entry) -> u64 {
-    entry.sources.first().map_or(0, rqps_server::Source::download_bytes)
 }
 
 fn fetch_all(systems: &[String], around: &Surroundings) -> Result<()> {

@@ -7,11 +7,11 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use super::Package;
-use crate::catalogue::Entry;
 use crate::identity::Identity;
+use crate::source::Algorithm;
 use crate::tool::{self, Done, Terms};
 use crate::watch::{Progress, Watch};
-use crate::{Error, disk, hash};
+use crate::{Error, disk};
 
 /// Where Debian's archive keys are: package debian-archive-keyring.
 const KEYRINGS: &[&str] = &[
@@ -56,13 +56,13 @@ pub(super) struct Apt {
 impl Apt {
     /// Sets it up in the cache and fetches the suite's lists.
     pub(super) fn open(
-        entry: &Entry,
+        server: String,
         suite: &str,
         cache: &Path,
         watch: &mut Watch<'_>,
     ) -> Result<Self, Error> {
         let root = cache.join("apt").join(suite);
-        let apt = Self { server: entry.name(), suite: suite.to_owned(), root };
+        let apt = Self { server, suite: suite.to_owned(), root };
         for dir in [
             "etc/apt.conf.d",
             "etc/preferences.d",
@@ -151,14 +151,17 @@ impl Apt {
         let mut done = Vec::new();
         for file in files {
             let path = archives.join(&file.file);
-            let sha256 = hash::of_file(&path, watch)?;
+            let sha256 = Algorithm::Sha256.of_file(&path, watch)?;
             if !file.sha256.is_empty() && sha256 != file.sha256 {
                 fs::remove_file(&path).map_err(|e| Error::write(&path, e))?;
                 let file_name = path.display().to_string();
                 return Err(Error::Checksum {
                     file: file_name,
+                    algorithm: Algorithm::Sha256.name(),
                     expected: file.sha256,
                     found: sha256,
+                    remedy: "the file was deleted, run the command again to fetch it anew"
+                        .to_owned(),
                 });
             }
             done.push((Package { name: file.name, version: file.version, sha256 }, path));

@@ -65,6 +65,8 @@ mod tests {
 
     use liblzma::write::XzEncoder;
 
+    use std::collections::BTreeMap;
+
     use super::*;
 
     fn ar(members: &[(&str, &[u8])]) -> Vec<u8> {
@@ -107,6 +109,8 @@ mod tests {
             keep: vec!["usr/sbin/".to_owned()],
             drop: Vec::new(),
             executable: Vec::new(),
+            beside: BTreeMap::new(),
+            links: None,
         };
         let to = dir.path().join("to");
         fs::create_dir(&to).unwrap();

@@ -20,7 +20,11 @@ fn archive() -> Vec<u8> {
 
 /// A catalogue with one server whose archive is `bytes`.
 fn catalogue(bytes: &[u8]) -> Catalogue {
-    let text = format!(
+    Catalogue::parse(&catalogue_text(bytes)).unwrap()
+}
+
+fn catalogue_text(bytes: &[u8]) -> String {
+    format!(
         r#"
         library = []
         [layout.tree]
@@ -42,8 +46,7 @@ fn catalogue(bytes: &[u8]) -> Catalogue {
         download_bytes = 100
         "#,
         hex(&Sha256::digest(bytes))
-    );
-    Catalogue::parse(&text).unwrap()
+    )
 }
 
 fn run(catalogue: &Catalogue, cache: &Path) -> Result<Installed, Error> {
@@ -76,6 +79,10 @@ fn an_archive_put_there_by_hand_is_verified_unpacked_and_removed() {
     assert!(is_cached(entry, cache.path()) && !path.exists() && !partial.exists());
     // The second time nothing is needed.
     run(&catalogue, cache.path()).unwrap();
+    // Another layout of the same archive is another prefix.
+    let mut text = catalogue_text(&archive());
+    text = text.replace("\"share/\"]", "\"share/\", \"lib/\"]");
+    assert!(!is_cached(&Catalogue::parse(&text).unwrap().servers()[0], cache.path()));
     forget(entry, cache.path()).unwrap();
     assert!(!is_cached(entry, cache.path()));
 }
@@ -105,4 +112,47 @@ fn a_cut_archive_with_the_right_sum_leaves_no_prefix() {
     assert!(matches!(error, Error::CorruptArchive { .. }), "{error}");
     let left: Vec<_> = fs::read_dir(cache.path().join("servers")).unwrap().collect();
     assert!(left.is_empty(), "{left:?}");
+}
+
+#[test]
+fn sources_are_tried_in_order_and_each_failure_is_told() {
+    let cache = tempfile::tempdir().unwrap();
+    let good = archive();
+    let own = cache.path().join("mine.zip");
+    let source = |name: &str, checksum: &str| {
+        format!(
+            "[[server.source]]\nfrom = \"file\"\npath = \"{}/{name}\"\nlayout = \"tree\"\n\
+             checksum = \"sha256:{checksum}\"\n",
+            cache.path().display()
+        )
+    };
+    let zeros = "0".repeat(64);
+    let sum = hex(&Sha256::digest(&good));
+    // The Maven source goes: what it says depends on the host.
+    let text = catalogue_text(&good);
+    let server = &text[..text.find("[[server.source]]").unwrap()];
+    let parse = |sources: &[String]| {
+        Catalogue::parse(&format!("{server}\n{}", sources.join("\n"))).unwrap()
+    };
+    fs::write(&own, &good).unwrap();
+    let bad = parse(&[source("absent.zip", &sum), source("mine.zip", &zeros)]);
+    let text = run(&bad, cache.path()).unwrap_err().to_string();
+    let text = text.replace(&cache.path().display().to_string(), "DIR").replace(&sum, "SUM");
+    expect_test::expect![[r#"
+        mysql-1.2.3 could not be had from any of its 2 sources:
+          file: DIR/absent.zip does not exist; correct `path` in the catalogue, or put the archive there
+          file: DIR/mine.zip is corrupt: its SHA-256 is SUM, the catalogue says 0000000000000000000000000000000000000000000000000000000000000000; it is not the archive that the catalogue means; correct `path` or `checksum` there"#]].assert_eq(&text);
+    // A file of the user's is never deleted, neither when it is wrong nor when it was used.
+    assert!(own.is_file());
+    let good = parse(&[source("absent.zip", &sum), source("mine.zip", &sum)]);
+    run(&good, cache.path()).unwrap();
+    assert!(own.is_file() && is_cached(&good.servers()[0], cache.path()));
+}
+
+#[test]
+fn a_server_for_another_machine_is_refused_before_anything_is_fetched() {
+    let cache = tempfile::tempdir().unwrap();
+    let text = catalogue_text(&archive()).replace("build =", "arch = \"vax\"\nbuild =");
+    let error = run(&Catalogue::parse(&text).unwrap(), cache.path()).unwrap_err().to_string();
+    assert!(error.starts_with("mysql-1.2.3 is for vax, this machine is "), "{error}");
 }

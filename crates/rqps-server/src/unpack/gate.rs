@@ -7,7 +7,7 @@ use std::path::{Component, Path, PathBuf};
 
 use super::{Limits, Unpacked};
 use crate::Error;
-use crate::catalogue::Layout;
+use crate::catalogue::{Layout, Links};
 
 /// What an entry is.
 pub(super) enum Kind<'a> {
@@ -17,6 +17,8 @@ pub(super) enum Kind<'a> {
     File { mode: u32, content: &'a mut dyn Read },
     /// A symbolic link and where it points.
     Link(PathBuf),
+    /// A second name of an entry that came before, by that entry's name.
+    HardLink(PathBuf),
     /// Anything else: why it is refused.
     Other(&'static str),
 }
@@ -96,9 +98,16 @@ impl<'a> Gate<'a> {
             let detail = format!("is a link to {}, outside the archive", target.display());
             return Err(self.refuse(name, detail));
         }
+        if let Kind::HardLink(target) = &kind
+            && self.safe_path(&target.to_string_lossy()).is_err()
+        {
+            let detail = format!("is a hard link to {}, outside the archive", target.display());
+            return Err(self.refuse(name, detail));
+        }
         let Some(wanted) = self.wanted(&path) else { return Ok(()) };
         match kind {
             Kind::Directory | Kind::Other(_) => Ok(()),
+            Kind::HardLink(target) => self.hard_link(name, &wanted, &target),
             Kind::File { mode, content } => self.write_file(name, &wanted, mode, content),
             Kind::Link(target) => {
                 let full = self.make_parent(name, &wanted)?;
@@ -106,6 +115,63 @@ impl<'a> Gate<'a> {
                 symlink(target, &full).map_err(|e| Error::write(&full, e))
             }
         }
+    }
+
+    /// Makes a second name of a file that was unpacked before.
+    fn hard_link(&mut self, name: &str, wanted: &Path, target: &Path) -> Result<(), Error> {
+        let original = self.safe_path(&target.to_string_lossy())?;
+        let kept = self.wanted(&original).map(|path| self.to.join(path));
+        // A file's path that goes through no link was made by us.
+        let original = kept.filter(|path| path.is_file() && !through_link(self.to, path));
+        let Some(original) = original else {
+            let detail = format!("is a hard link to {}, which is not kept", target.display());
+            return Err(self.refuse(name, detail));
+        };
+        let full = self.make_parent(name, wanted)?;
+        self.done.n_files += 1;
+        fs::hard_link(original, &full).map_err(|e| Error::write(&full, e))
+    }
+
+    /// Makes the links that a list in the tree names: archives of npm cannot hold any.
+    pub(super) fn make_links(&mut self, links: &Links) -> Result<(), Error> {
+        #[derive(serde::Deserialize)]
+        struct Listed {
+            source: String,
+            target: String,
+        }
+        let list = self.to.join(&links.file);
+        let corrupt = |detail: String| Error::CorruptArchive {
+            archive: self.archive.to_owned(),
+            detail: format!("{}: {detail}", links.file),
+        };
+        let text = fs::read(&list).map_err(|e| corrupt(e.to_string()))?;
+        let listed: Vec<Listed> =
+            serde_json::from_slice(&text).map_err(|e| corrupt(e.to_string()))?;
+        for Listed { source, target } in &listed {
+            let (from, to) = (source.strip_prefix(&links.strip), target.strip_prefix(&links.strip));
+            let (Some(from), Some(to)) = (from, to) else {
+                return Err(corrupt(format!(
+                    "{target:?} to {source:?} is not below {}",
+                    links.strip
+                )));
+            };
+            let (from, to) = (self.safe_path(from)?, self.safe_path(to)?);
+            let full = self.make_parent(target, &to)?;
+            let up = to.components().count().saturating_sub(1);
+            let mut path: PathBuf = std::iter::repeat_n("..", up).collect();
+            path.push(&from);
+            // In the same directory, as nearly all are, the name alone.
+            if from.parent() == to.parent() {
+                path = from.file_name().map_or(path, PathBuf::from);
+            }
+            match symlink(path, &full) {
+                // Some archives hold a copy of the file where the link should be.
+                Err(e) if e.kind() == io::ErrorKind::AlreadyExists => {}
+                other => other.map_err(|e| Error::write(&full, e))?,
+            }
+            self.done.n_files += 1;
+        }
+        Ok(())
     }
 
     fn refuse(&self, entry: &str, detail: String) -> Error {
@@ -135,7 +201,17 @@ impl<'a> Gate<'a> {
 
     /// The path below the prefix, when the layout keeps it.
     fn wanted(&self, path: &Path) -> Option<PathBuf> {
-        let text = path.to_str()?.strip_prefix(self.strip.as_str())?;
+        let text = path.to_str()?;
+        let moved = self.layout.beside.iter().find_map(|(start, place)| {
+            Some(Path::new(place).join(text.strip_prefix(start.as_str())?))
+        });
+        if moved.is_some() {
+            return moved;
+        }
+        let text = match self.strip.as_str() {
+            "*/" => text.split_once('/')?.1,
+            strip => text.strip_prefix(strip)?,
+        };
         let begins = |list: &[String]| list.iter().any(|start| text.starts_with(start.as_str()));
         (begins(&self.layout.keep) && !begins(&self.layout.drop)).then(|| PathBuf::from(text))
     }
@@ -201,6 +277,11 @@ impl<'a> Gate<'a> {
         self.done.n_files += 1;
         open_to_all(&full, if executable { 0o755 } else { 0o644 })
     }
+}
+
+/// Whether a path below `top` goes through a symbolic link, or is one.
+fn through_link(top: &Path, path: &Path) -> bool {
+    path.ancestors().take_while(|part| *part != top).any(Path::is_symlink)
 }
 
 /// Sets a mode whatever the umask: as root, another user runs what is unpacked.

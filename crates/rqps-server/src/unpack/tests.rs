@@ -19,6 +19,8 @@ fn layout(inner: Option<&str>) -> Layout {
         keep: vec!["bin/".to_owned(), "lib/".to_owned()],
         drop: vec!["bin/debug".to_owned()],
         executable: vec!["bin/".to_owned()],
+        beside: [("pkg.libs/".to_owned(), "libs/".to_owned())].into(),
+        links: None,
     }
 }
 
@@ -71,11 +73,13 @@ fn keeps_what_is_wanted_and_nothing_else() {
         ("top-1.2/bin/server", b"server"),
         ("top-1.2/bin/debug-server", b"no"),
         ("top-1.2/lib/deep/er/x.so", b"so"),
+        ("pkg.libs/libpq-1a.so.5", b"pq"),
         ("top-1.2/docs/manual", b"no"),
         ("other/bin/server", b"no"),
     ]);
     let (_dir, to, result) = run(&bytes, &layout(None));
-    assert_eq!(result.unwrap(), Unpacked { n_files: 2, bytes: 8 });
+    assert_eq!(result.unwrap(), Unpacked { n_files: 3, bytes: 10 });
+    assert!(to.join("libs/libpq-1a.so.5").is_file());
     use std::os::unix::fs::PermissionsExt as _;
     let mode = |p: &str| fs::metadata(to.join(p)).unwrap().permissions().mode() & 0o777;
     assert_eq!(mode("bin/server"), 0o755);
@@ -177,4 +181,100 @@ fn refuses_special_entries_of_a_tar() {
         let error = refused(&zip_of(&[("i", &inner)]), &layout(Some("i")));
         assert!(error.contains(word), "{error}");
     }
+}
+
+fn tar_gz(build: impl FnOnce(&mut tar::Builder<flate2::write::GzEncoder<Vec<u8>>>)) -> Vec<u8> {
+    let encoder = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
+    let mut tar = tar::Builder::new(encoder);
+    build(&mut tar);
+    tar.into_inner().unwrap().finish().unwrap()
+}
+
+fn add<W: std::io::Write>(tar: &mut tar::Builder<W>, name: &str, content: &[u8]) {
+    let mut header = header(tar::EntryType::Regular, content.len() as u64);
+    tar.append_data(&mut header, name, content).unwrap();
+}
+
+#[test]
+fn reads_tars_with_any_top_directory_and_their_hard_links() {
+    let any = Layout { strip: "*/".to_owned(), ..layout(None) };
+    let gz = tar_gz(|tar| {
+        add(tar, "db-1.2-linux/bin/server", b"elf");
+        add(tar, "db-1.2-linux/docs/manual", b"no");
+        let mut link = header(tar::EntryType::Link, 0);
+        tar.append_link(&mut link, "db-1.2-linux/bin/twin", "db-1.2-linux/bin/server").unwrap();
+        tar.append_link(&mut link, "db-1.2-linux/docs/x", "db-1.2-linux/docs/manual").unwrap();
+    });
+    let (_dir, to, result) = run(&gz, &any);
+    assert_eq!(result.unwrap(), Unpacked { n_files: 2, bytes: 3 });
+    assert_eq!(fs::read(to.join("bin/twin")).unwrap(), b"elf");
+    for cut in [gz.len() / 2, gz.len() - 1] {
+        let (_dir, _, result) = run(&gz[..cut], &any);
+        assert!(matches!(result, Err(Error::CorruptArchive { .. })), "cut at {cut}: {result:?}");
+    }
+    let xz = tar_xz(|tar| add(tar, "x/lib/a.so", b"so"));
+    // Two streams in one file, as parallel xz writes them.
+    let twice = [xz.clone(), tar_xz(|_| {})].concat();
+    for bytes in [&xz, &twice] {
+        assert_eq!(fs::read(run(bytes, &any).1.join("lib/a.so")).unwrap(), b"so");
+    }
+}
+
+#[test]
+fn refuses_hard_links_to_what_is_not_its_own() {
+    let any = Layout { strip: "*/".to_owned(), ..layout(None) };
+    for (target, word) in [
+        ("/etc/passwd", "outside the archive"),
+        ("../../x", "outside the archive"),
+        ("top/docs/manual", "is not kept"),
+        ("top/lib/l/passwd", "is not kept"),
+    ] {
+        let bytes = tar_gz(|tar| {
+            add(tar, "top/docs/manual", b"no");
+            add(tar, "top/bin/passwd", b"x");
+            let mut link = header(tar::EntryType::Symlink, 0);
+            tar.append_link(&mut link, "top/lib/l", "../bin").unwrap();
+            let mut link = header(tar::EntryType::Link, 0);
+            tar.append_link(&mut link, "top/bin/x", target).unwrap();
+        });
+        let error = refused(&bytes, &any);
+        assert!(error.contains("hard link") && error.contains(word), "{target}: {error}");
+    }
+}
+
+#[test]
+fn links_that_a_list_names_are_made_and_stay_inside() {
+    let listed = |list: &str| {
+        let links = crate::catalogue::Links { file: "lib/links.json".into(), strip: "n/".into() };
+        let layout = Layout { strip: "p/n/".to_owned(), links: Some(links), ..layout(None) };
+        let bytes = tar_gz(|tar| {
+            add(tar, "p/n/lib/x.so.1", b"so");
+            add(tar, "p/n/lib/links.json", list.as_bytes());
+        });
+        run(&bytes, &layout)
+    };
+    let good = r#"[{"source":"n/lib/x.so.1","target":"n/lib/x.so"},
+                   {"source":"n/lib/x.so.1","target":"n/bin/deep/y"}]"#;
+    let (_dir, to, result) = listed(good);
+    assert_eq!(result.unwrap().n_files, 4);
+    assert_eq!(fs::read_link(to.join("lib/x.so")).unwrap(), PathBuf::from("x.so.1"));
+    assert_eq!(fs::read(to.join("bin/deep/y")).unwrap(), b"so");
+    for bad in [
+        r#"[{"source":"n/../../x","target":"n/lib/x.so"}]"#,
+        r#"[{"source":"/etc","target":"n/lib/x.so"}]"#,
+        r#"[{"source":"n/lib/x.so.1","target":"n/../../x.so"}]"#,
+        r#"[{"source":"n//etc","target":"n/lib/e"}]"#,
+        "[",
+    ] {
+        let (dir, _, result) = listed(bad);
+        assert!(result.is_err(), "{bad}");
+        assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 2, "{bad}");
+    }
+}
+
+#[test]
+fn something_else_is_told_by_its_first_bytes() {
+    let (_dir, _, result) = run(b"<html>sign in</html>", &layout(None));
+    let error = result.unwrap_err().to_string();
+    assert!(error.contains("begins with \"<html>sign in</h\", which is no zip"), "{error}");
 }

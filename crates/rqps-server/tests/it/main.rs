@@ -12,6 +12,8 @@ mod lifecycle;
 #[cfg(test)]
 mod limits;
 #[cfg(test)]
+mod official;
+#[cfg(test)]
 mod orphans;
 #[cfg(test)]
 mod refusals;

@@ -140,7 +140,7 @@ fn command_lines() {
         $ rqps runs list --results nothing
         rqps: error: no results in DIR/nothing; measure something with `rqps run`, or name another directory with --results
         $ rqps servers fetch mysql@1.2.3
-        rqps: error: command line: system 1: mysql 1.2.3 is not in the catalogue; the nearest are 5.5.34, 5.6.14 (or give basedir = "DIR" for a server that is installed); see `rqps servers list`
+        rqps: error: command line: system 1: mysql 1.2.3 is not in the catalogue; the nearest are 5.0.96, 5.1.73 (or give basedir = "DIR" for a server that is installed); see `rqps servers list`
         $ rqps servers fetch null
         rqps: error: null is not fetched; name DBMS@VERSION (see `rqps servers list`)
         $ rqps servers fetch mysql://user:secret@host/db

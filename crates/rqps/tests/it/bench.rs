@@ -64,6 +64,8 @@ impl Bench {
             .current_dir(self.dir())
             .env_remove("NO_COLOR")
             .env_remove("COLUMNS")
+            // Not the developer's own servers.
+            .env("XDG_CONFIG_HOME", self.path("config"))
             .stdin(Stdio::null());
         command
     }
@@ -71,6 +73,11 @@ impl Bench {
     /// Runs a command to its end.
     pub(crate) fn run(&self, args: &[&str]) -> Said {
         said(self.command(args).output().unwrap())
+    }
+
+    /// Runs a command to its end in another environment.
+    pub(crate) fn run_with(&self, args: &[&str], environment: &[(&str, &str)]) -> Said {
+        said(self.command(args).envs(environment.iter().copied()).output().unwrap())
     }
 
     /// Runs a command with text on its standard input.

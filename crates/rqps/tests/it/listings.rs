@@ -12,15 +12,26 @@ fn servers_that_can_be_had() {
     let bench = Bench::new();
     let list = bench.json(&["servers", "list", "--json"]);
     let text = bench.output(&["servers", "list"]);
-    let headings: Vec<&str> = text.lines().next().unwrap().split_whitespace().collect();
-    assert_eq!(headings, ["system", "download", "here", "build"]);
-    assert_eq!(text.lines().count(), 1 + list.as_array().unwrap().len());
-    for server in list.as_array().unwrap() {
-        let name =
-            format!("{}@{}", server["dbms"].as_str().unwrap(), server["version"].as_str().unwrap());
+    let mut lines = text.lines();
+    let headings: Vec<&str> = lines.next().unwrap().split_whitespace().collect();
+    assert_eq!(headings, ["system", "here", "MB", "from", "compiled"]);
+    let list = list.as_array().unwrap();
+    assert!(list.len() > 100, "{} servers", list.len());
+    assert_eq!(lines.filter(|line| !line.is_empty()).count(), list.len());
+    for server in list {
+        let name = server["system"].as_str().unwrap();
         assert!(text.lines().any(|line| line.starts_with(&format!("{name} "))), "{name}: {text}");
-        assert!(server["download_bytes"].as_u64().unwrap() > 1_000_000);
         assert!(server["cached"].is_boolean());
+        assert!(server["sources"][0]["identity"].as_str().unwrap().contains(':'), "{server}");
+        let keys: Vec<&str> = server.as_object().unwrap().keys().map(String::as_str).collect();
+        assert_eq!(
+            keys.join(" "),
+            "arch build cached compiled dbms download_bytes engines libraries name own sources \
+             system tried unpacked_mb version"
+        );
+    }
+    for line in text.lines() {
+        assert!(line.chars().count() <= 100, "{line}");
     }
 }
 
@@ -95,13 +106,16 @@ fn help_of_the_tool() {
           runs     The results store
           servers  The servers that can be had
           suites   The suites of steps
+          doctor   What this host lacks for a run, and what disturbs one, with the command that mends it
 
         Options:
-              --results <DIR>  Directory of the results store [default: rqps-results]
-              --cache <DIR>    Directory where fetched servers are kept [default: the user's cache
-                               directory]
-          -h, --help           Print help
-          -V, --version        Print version
+              --results <DIR>     Directory of the results store [default: rqps-results]
+              --cache <DIR>       Directory where fetched servers are kept [default: the user's cache
+                                  directory]
+              --catalogue <FILE>  File of servers of your own, tried before the built-in ones [default:
+                                  rqps/servers.toml in the user's configuration directory]
+          -h, --help              Print help
+          -V, --version           Print version
     "#]].assert_eq(&bench.output(&["--help"]));
     expect![[r#"
         Measure what a plan says, or a base against candidates; resumes after an interruption
@@ -119,6 +133,8 @@ fn help_of_the_tool() {
               --cache <DIR>            Directory where fetched servers are kept [default: the user's cache
                                        directory]
               --vs <SYSTEM>            A system to compare with the base; may be given more than once
+              --catalogue <FILE>       File of servers of your own, tried before the built-in ones [default:
+                                       rqps/servers.toml in the user's configuration directory]
               --suite <SUITE>          Suite: sysbench, or the path of a suite file
               --size <SIZE>            Size of tables and length of slices: tiny, small or medium
               --form <FORM>            short (the 32 figures that the field publishes) or full
@@ -146,9 +162,11 @@ fn help_of_the_tool() {
                  removed at the end
 
         Options:
-              --results <DIR>  Directory of the results store [default: rqps-results]
-              --cache <DIR>    Directory where fetched servers are kept [default: the user's cache
-                               directory]
-          -h, --help           Print help
+              --results <DIR>     Directory of the results store [default: rqps-results]
+              --cache <DIR>       Directory where fetched servers are kept [default: the user's cache
+                                  directory]
+              --catalogue <FILE>  File of servers of your own, tried before the built-in ones [default:
+                                  rqps/servers.toml in the user's configuration directory]
+          -h, --help              Print help
     "#]].assert_eq(&bench.output(&["servers", "--help"]));
 }

@@ -11,6 +11,12 @@ mod bench;
 #[cfg(test)]
 mod broken_off;
 #[cfg(test)]
+mod catalogue;
+#[cfg(test)]
+mod clients;
+#[cfg(test)]
+mod doctor;
+#[cfg(test)]
 mod full_disk;
 #[cfg(test)]
 mod in_turns;

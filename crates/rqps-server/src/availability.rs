@@ -1,0 +1,339 @@
+//! Which servers this host can get now, and from where: the places that sources need are asked.
+//!
+//! Asking costs some kilobytes per place: a package's list of versions, an artifact's description,
+//! the headers of a site.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::io;
+use std::path::Path;
+use std::process::Command;
+use std::time::Duration;
+
+use crate::catalogue::{Catalogue, Entry};
+use crate::identity::Identity;
+use crate::log_text::plain;
+use crate::source::{Source, pypi, url};
+use crate::tool::{self, Terms};
+use crate::watch::Watch;
+use crate::{Error, debian, disk, fetch, library};
+
+/// Something that sources get their archives from.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Place {
+    /// The user's Maven client and its registries.
+    Maven,
+    /// The user's pip and its index.
+    Pypi,
+    /// The user's npm and its registry.
+    Npm,
+    /// A suite of Debian, by its name, and the host's own apt.
+    Debian(String),
+    /// A web site, by `https://HOST`.
+    Site(String),
+}
+
+/// What a place says.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Answer {
+    /// It can be used.
+    Yes,
+    /// Its client is not installed; with the command that installs it.
+    NoClient {
+        /// The program.
+        tool: &'static str,
+        /// What to do.
+        remedy: String,
+    },
+    /// It is there, and gives no answer.
+    Silent {
+        /// What the client says.
+        why: String,
+    },
+}
+
+/// Whether a server can be had.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Availability {
+    /// It is in the cache.
+    Here,
+    /// It can be had from this kind of source.
+    From(&'static str),
+    /// It cannot; why.
+    No(String),
+}
+
+/// Longest time for an answer: a Maven client on a busy host, which has to fetch its plugins first.
+const LIMIT: Duration = Duration::from_secs(150);
+
+/// Longest time for a web site.
+const SITE_LIMIT: Duration = Duration::from_secs(10);
+
+impl std::fmt::Display for Place {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(match self {
+            Self::Debian(suite) => return write!(f, "Debian {suite}"),
+            Self::Maven => "Maven",
+            Self::Pypi => "PyPI",
+            Self::Npm => "npm",
+            Self::Site(site) => site.split("://").nth(1).unwrap_or(site),
+        })
+    }
+}
+
+impl std::fmt::Display for Answer {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Yes => f.write_str("answers"),
+            Self::NoClient { tool, remedy } => write!(f, "{tool} is missing; {remedy}"),
+            Self::Silent { why } => write!(f, "does not answer: {why}"),
+        }
+    }
+}
+
+/// The places that a source can use; any of them will do.
+fn places_of(source: &Source) -> Vec<Place> {
+    match source {
+        Source::Maven(_) => vec![Place::Maven],
+        Source::Debian(it) => vec![Place::Debian(it.suite.clone())],
+        Source::Pypi(_) => vec![Place::Pypi],
+        Source::Npm(_) => vec![Place::Npm],
+        Source::Url(it) => it.urls.iter().filter_map(|url| site(url)).map(Place::Site).collect(),
+        Source::File(_) => Vec::new(),
+    }
+}
+
+/// `https://HOST` of an address.
+fn site(url: &str) -> Option<String> {
+    let (scheme, rest) = url.split_once("://")?;
+    Some(format!("{scheme}://{}", rest.split('/').next()?))
+}
+
+/// Asks every place that the catalogue's sources need, all at once.
+///
+/// # Errors
+/// When the work is stopped, or the cache cannot be written.
+pub fn ask_all(
+    catalogue: &Catalogue,
+    cache: &Path,
+    watch: &Watch<'_>,
+) -> Result<BTreeMap<Place, Answer>, Error> {
+    let mut questions: BTreeMap<Place, &Source> = BTreeMap::new();
+    for source in catalogue.servers().iter().flat_map(|entry| &entry.sources) {
+        for place in places_of(source) {
+            questions.entry(place).or_insert(source);
+        }
+    }
+    let dir = cache.join("ask");
+    fs::create_dir_all(&dir).map_err(|e| Error::write(&dir, e))?;
+    let stop = watch.stop;
+    let (cache, dir) = (cache, dir.as_path());
+    let answers: Result<Vec<_>, Error> = std::thread::scope(|scope| {
+        let threads: Vec<_> = questions
+            .into_iter()
+            .enumerate()
+            .map(|(idx, (place, source))| {
+                scope.spawn(move || {
+                    let mut watch = Watch { stop, report: &mut |_| {} };
+                    let log = dir.join(format!("{}-{idx}.log", std::process::id()));
+                    let answer = ask(&place, source, (cache, &log), &mut watch);
+                    let _ = fs::remove_file(&log);
+                    answer.map(|answer| (place, answer))
+                })
+            })
+            .collect();
+        let lost = || Error::io("ask a source", io::Error::other("the question ended in a bug"));
+        threads.into_iter().map(|thread| thread.join().unwrap_or_else(|_| Err(lost()))).collect()
+    });
+    // It is empty but for what another rqps asks at this moment.
+    let _ = fs::remove_dir(dir);
+    Ok(answers?.into_iter().collect())
+}
+
+fn ask(
+    place: &Place,
+    source: &Source,
+    (cache, log): (&Path, &Path),
+    watch: &mut Watch<'_>,
+) -> Result<Answer, Error> {
+    match (place, source) {
+        (Place::Site(site), _) => Ok(match url::answers(&format!("{site}/"), SITE_LIMIT) {
+            Ok(()) => Answer::Yes,
+            Err(why) => Answer::Silent { why },
+        }),
+        (Place::Maven, Source::Maven(it)) => {
+            let repository = cache.join("maven");
+            fs::create_dir_all(&repository).map_err(|e| Error::write(&repository, e))?;
+            let dir = repository.join(it.path().0);
+            if dir.exists() {
+                // Another rqps fetches the very same at this moment.
+                return Ok(Answer::Yes);
+            }
+            let coordinates: Vec<&str> = it.artifact.split(':').take(3).collect();
+            let mut command = tool::command("mvn");
+            command
+                .args(["-q", "-B", "dependency:get", "-Dtransitive=false"])
+                .arg(format!("-Dmaven.repo.local={}", repository.display()))
+                .arg(format!("-Dartifact={}:pom", coordinates.join(":")))
+                .current_dir(&repository);
+            let answer = run(vec![command], ("mvn", "maven"), log, watch);
+            let _ = fs::remove_dir_all(&dir);
+            answer
+        }
+        (Place::Debian(suite), Source::Debian(_)) => {
+            Ok(match debian::answers(suite, cache, watch) {
+                Ok(()) => Answer::Yes,
+                Err(Error::ToolMissing { tool, remedy, .. }) => Answer::NoClient { tool, remedy },
+                Err(stopped @ Error::Interrupted { .. }) => return Err(stopped),
+                Err(error) => Answer::Silent { why: error.chain() },
+            })
+        }
+        (Place::Pypi, Source::Pypi(it)) => {
+            let commands = pypi::question(&it.requirement()).into_iter().map(|(program, words)| {
+                let mut command = tool::command(program);
+                command.args(words);
+                command
+            });
+            run(commands.collect(), ("pip", "python3-pip"), log, watch)
+        }
+        (Place::Npm, Source::Npm(it)) => {
+            let mut command = tool::command("npm");
+            command
+                .args(["view", "--loglevel=error"])
+                .arg(format!("{}@{}", it.package, it.version))
+                .arg("version");
+            run(vec![command], ("npm", "npm"), log, watch)
+        }
+        (place, source) => Err(Error::Data {
+            what: "server catalogue".to_owned(),
+            detail: format!("{place} is not where {} comes from", source.kind()),
+        }),
+    }
+}
+
+/// Runs the first of the commands that can be executed.
+fn run(
+    commands: Vec<Command>,
+    (tool, package): (&'static str, &'static str),
+    log: &Path,
+    watch: &mut Watch<'_>,
+) -> Result<Answer, Error> {
+    let me = Identity { switch: false, ..Identity::for_servers()? };
+    for command in commands {
+        let terms = Terms { identity: &me, log, limit: LIMIT };
+        match tool::run(command, terms, watch, &mut |_| {})? {
+            Ok(done) if done.success() => return Ok(Answer::Yes),
+            Ok(done) if done.output.contains("No module named pip") => {}
+            Ok(done) if done.status.is_none() => return Ok(Answer::Silent { why: done.end() }),
+            Ok(done) => {
+                let words = plain(&done.last_words());
+                let line = words.lines().find(|line| line.contains("ERR")).unwrap_or(&words);
+                let why = if line.trim().is_empty() { done.end() } else { line.trim().to_owned() };
+                return Ok(Answer::Silent { why });
+            }
+            Err(e) if e.kind() == io::ErrorKind::NotFound => {}
+            Err(e) => return Ok(Answer::Silent { why: e.to_string() }),
+        }
+    }
+    Ok(Answer::NoClient { tool, remedy: format!("apt-get install {package}") })
+}
+
+/// Whether a server can be had, by what the places said.
+#[must_use]
+pub fn availability(
+    entry: &Entry,
+    answers: &BTreeMap<Place, Answer>,
+    cache: &Path,
+) -> Availability {
+    if fetch::is_cached(entry, cache) {
+        return Availability::Here;
+    }
+    let machine = std::env::consts::ARCH;
+    if entry.arch != machine {
+        return Availability::No(format!("it is for {}, this machine is {machine}", entry.arch));
+    }
+    let mut why = BTreeSet::new();
+    for source in &entry.sources {
+        match usable(source, answers) {
+            Ok(()) => {
+                let needed = source.download_bytes() + entry.unpacked_mb * 1_000_000;
+                return match disk::require(cache, needed) {
+                    Ok(()) => Availability::From(source.kind()),
+                    Err(error) => Availability::No(error.to_string()),
+                };
+            }
+            Err(reason) => why.extend(reason),
+        }
+    }
+    Availability::No(why.into_iter().collect::<Vec<_>>().join("; "))
+}
+
+fn usable(source: &Source, answers: &BTreeMap<Place, Answer>) -> Result<(), Vec<String>> {
+    if let Some(path) = source.in_place() {
+        let missing = || vec![format!("{} does not exist", path.display())];
+        return path.is_file().then_some(()).ok_or_else(missing);
+    }
+    let places = places_of(source);
+    if places.iter().any(|place| answers.get(place) == Some(&Answer::Yes)) {
+        return Ok(());
+    }
+    let told = places.iter().map(|place| match answers.get(place) {
+        Some(Answer::NoClient { tool, .. }) => format!("{tool} is missing"),
+        _ => format!("{place} does not answer"),
+    });
+    Err(told.collect())
+}
+
+/// The libraries of a server that this host does not have and the cache neither.
+#[must_use]
+pub fn missing_libraries<'a>(entry: &'a Entry, cache: &Path) -> Vec<&'a str> {
+    library::missing(entry, cache)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn find(version: &str) -> Entry {
+        let catalogue = Catalogue::builtin().unwrap();
+        let dbms = rqps_model::Dbms::Mysql;
+        catalogue.find(dbms, &version.parse().unwrap(), None).unwrap().clone()
+    }
+
+    #[test]
+    fn what_places_say_decides() {
+        let cache = tempfile::tempdir().unwrap();
+        let (maven, url) = (find("8.0.33"), find("5.7.44"));
+        let silent = Answer::Silent { why: "offline".to_owned() };
+        let missing = Answer::NoClient { tool: "mvn", remedy: "x".to_owned() };
+        let site = |host: &str| Place::Site(format!("https://{host}.mysql.com"));
+        let mut answers = BTreeMap::from([
+            (Place::Maven, missing),
+            (site("dev"), silent.clone()),
+            (site("cdn"), silent.clone()),
+            (site("downloads"), silent),
+        ]);
+        let of =
+            |entry: &Entry, answers: &BTreeMap<_, _>| availability(entry, answers, cache.path());
+        assert_eq!(of(&maven, &answers), Availability::No("mvn is missing".to_owned()));
+        let why = "cdn.mysql.com does not answer; dev.mysql.com does not answer; \
+                   downloads.mysql.com does not answer";
+        assert_eq!(of(&url, &answers), Availability::No(why.to_owned()));
+        answers.insert(Place::Maven, Answer::Yes);
+        answers.insert(site("cdn"), Answer::Yes);
+        assert_eq!(of(&maven, &answers), Availability::From("Maven"));
+        assert_eq!(of(&url, &answers), Availability::From("URL"));
+        let mut other = maven.clone();
+        other.arch = "vax".to_owned();
+        assert!(matches!(of(&other, &answers), Availability::No(why) if why.contains("vax")));
+        let mut large = url;
+        large.unpacked_mb = u64::MAX / 100_000_000;
+        assert!(matches!(of(&large, &answers), Availability::No(why) if why.contains("no space")));
+    }
+
+    #[test]
+    fn a_site_is_the_scheme_and_host_of_an_address() {
+        assert_eq!(site("https://a.b:8/c/d").as_deref(), Some("https://a.b:8"));
+        assert_eq!(site("nothing"), None);
+    }
+}

@@ -1,0 +1,378 @@
+//! Catalogues read from TOML: checked, templates filled in, the user's own put before the built-in one.
+
+use std::collections::BTreeMap;
+use std::ops::Range;
+use std::path::Path;
+
+use rqps_model::{Dbms, Version};
+use serde::Deserialize;
+use toml::Spanned;
+
+use super::{Catalogue, Entry, Layout, Library};
+use crate::places::short_hash;
+use crate::{Error, Source};
+
+/// A catalogue's file as it is written.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct File {
+    #[serde(default)]
+    server: Vec<Spanned<Entry>>,
+    #[serde(default)]
+    layout: BTreeMap<String, Layout>,
+    #[serde(default)]
+    library: Vec<Library>,
+    #[serde(default)]
+    site: BTreeMap<String, Vec<String>>,
+}
+
+/// A text and what it is called in messages.
+#[derive(Debug, Clone, Copy)]
+struct Text<'a> {
+    name: &'a str,
+    text: &'a str,
+}
+
+impl Text<'_> {
+    fn refuse(&self, detail: String) -> Error {
+        Error::Data { what: self.name.to_owned(), detail }
+    }
+
+    /// A flaw of an entry, with its line.
+    fn refuse_entry(&self, at: &Range<usize>, entry: &Entry, flaw: &str) -> Error {
+        let line = self.text[..at.start].matches('\n').count() + 1;
+        let (dbms, version, build) = (entry.dbms, &entry.version, &entry.build);
+        self.refuse(format!("line {line}, {dbms} {version} {build}: {flaw}"))
+    }
+
+    fn read(&self) -> Result<File, Error> {
+        toml::from_str(self.text).map_err(|e| {
+            let at = e.span().map_or(0, |span| span.start);
+            let inside = self.entry_around(at).map_or_else(String::new, |e| format!(" (in {e})"));
+            self.refuse(format!("{}{inside}", e.to_string().trim_end()))
+        })
+    }
+
+    /// The entry that the text at an offset belongs to, by its own lines: it could not be read.
+    fn entry_around(&self, at: usize) -> Option<String> {
+        const HEAD: &str = "[[server]]";
+        let at = self.text[..at].rfind(HEAD)?;
+        let lines = self.text[at + HEAD.len()..].lines();
+        let own =
+            lines.take_while(|line| !line.starts_with(HEAD) && !line.starts_with("[[server."));
+        let own: Vec<&str> = own.collect();
+        let value = |key: &str| {
+            own.iter().find_map(|line| {
+                let (name, value) = line.split_once('=')?;
+                (name.trim() == key).then(|| value.trim().trim_matches(['"', '\'']))
+            })
+        };
+        let parts = [value("dbms")?, value("version")?, value("build").unwrap_or_default()];
+        Some(parts.join(" ").trim_end().to_owned())
+    }
+}
+
+impl Catalogue {
+    /// The built-in catalogue.
+    ///
+    /// # Errors
+    /// When the files that were compiled in are wrong; a test holds that they are not.
+    pub fn builtin() -> Result<Self, Error> {
+        let files = [
+            ("server catalogue", include_str!("../catalogue.toml")),
+            ("server catalogue of PostgreSQL", include_str!("postgres.toml")),
+            ("server catalogue of official archives", include_str!("official.toml")),
+            ("server catalogue of Debian", include_str!("debian.toml")),
+        ];
+        let mut catalogue = Self::empty();
+        for (name, text) in files {
+            catalogue.add(Text { name, text }, Path::new("/"), false)?;
+        }
+        Ok(catalogue)
+    }
+
+    /// Reads a catalogue and checks that it refers to nothing that it does not hold.
+    ///
+    /// # Errors
+    /// When the text is no catalogue, or an entry names an unknown layout or library.
+    pub fn parse(text: &str) -> Result<Self, Error> {
+        let mut catalogue = Self::empty();
+        catalogue.add(Text { name: "server catalogue", text }, Path::new("/"), false)?;
+        Ok(catalogue)
+    }
+
+    /// This catalogue with the entries of a user's file before its own. They may use its layouts,
+    /// libraries and sites, and replace entries of the same DBMS, version and build.
+    ///
+    /// # Errors
+    /// [`Error::Data`] with file, line and entry.
+    pub fn with_own(mut self, text: &str, path: &Path) -> Result<Self, Error> {
+        let name = format!("catalogue {}", path.display());
+        let base = path.parent().unwrap_or(Path::new("/"));
+        self.add(Text { name: &name, text }, base, true)?;
+        Ok(self)
+    }
+
+    fn empty() -> Self {
+        let (servers, libraries) = (Vec::new(), Vec::new());
+        Self { servers, layouts: BTreeMap::new(), libraries, sites: BTreeMap::new() }
+    }
+
+    fn add(&mut self, text: Text<'_>, base: &Path, own: bool) -> Result<(), Error> {
+        let file = text.read()?;
+        if let Some((name, _)) = file.layout.iter().find(|(_, layout)| leaves(layout)) {
+            return Err(
+                text.refuse(format!("layout {name}: beside has a place outside the prefix"))
+            );
+        }
+        self.layouts.extend(file.layout);
+        self.sites.extend(file.site);
+        // The last word on a library comes first.
+        self.libraries.splice(0..0, file.library);
+        let mut added: Vec<Entry> = Vec::new();
+        for spanned in file.server {
+            let at = spanned.span();
+            let mut entry = spanned.into_inner();
+            entry.own = own;
+            let flaw = self.complete(&mut entry, base).or_else(|| {
+                let twice = added.iter().any(|other| key(other) == key(&entry));
+                twice.then(|| "is there twice; give one of them another build".to_owned())
+            });
+            if let Some(flaw) = flaw {
+                return Err(text.refuse_entry(&at, &entry, &flaw));
+            }
+            added.push(entry);
+        }
+        self.servers.retain(|old| !added.iter().any(|new| key(new) == key(old)));
+        // A user's entries come before the built-in ones of the same version, later files after.
+        let at = if own { 0 } else { self.servers.len() };
+        self.servers.splice(at..at, added);
+        // Stable: builds of one version stay in order.
+        self.servers.sort_by(|a, b| (a.dbms, &a.version).cmp(&(b.dbms, &b.version)));
+        self.mark();
+        Ok(())
+    }
+
+    /// Fills in what templates leave open; says what is wrong.
+    fn complete(&self, entry: &mut Entry, base: &Path) -> Option<String> {
+        let word = |c: char| c.is_ascii_alphanumeric() || "-_.".contains(c);
+        if entry.build.is_empty() || !entry.build.chars().all(word) {
+            return Some(format!("build = {:?} is no word of letters and digits", entry.build));
+        }
+        if entry.sources.is_empty() {
+            return Some("no source; add a [[server.source]]".to_owned());
+        }
+        for source in &mut entry.sources {
+            if let Source::Url(url) = source
+                && let Some(flaw) = url.take_site(&self.sites)
+            {
+                return Some(format!("{flaw}; known: {}", known(self.sites.keys())));
+            }
+            source.resolve(&entry.version, base);
+            let Some(layout) = self.layouts.get(source.layout()) else {
+                let known = known(self.layouts.keys());
+                return Some(format!("unknown layout {:?}; known: {known}", source.layout()));
+            };
+            entry.layout_tags.push(tag(layout));
+            if let Some(flaw) = source.flaw() {
+                return Some(flaw);
+            }
+        }
+        let unknown = entry.libraries.iter().find(|soname| self.library(soname).is_none())?;
+        Some(format!("unknown library {unknown:?}; add a [[library]]"))
+    }
+
+    /// Marks which build of each version is meant when none is named.
+    fn mark(&mut self) {
+        let mut seen: Vec<(Dbms, Version)> = Vec::new();
+        let mut plain = seen.clone();
+        for entry in &mut self.servers {
+            let version = (entry.dbms, entry.version.clone());
+            entry.first = !seen.contains(&version);
+            entry.plain = !entry.own && !plain.contains(&version);
+            if entry.plain {
+                plain.push(version.clone());
+            }
+            seen.push(version);
+        }
+    }
+}
+
+/// What tells a layout from others; what a layout leaves out does not count, so that the tag stays
+/// when layouts learn something new.
+fn tag(layout: &Layout) -> String {
+    let Layout { strip, inner, nested, keep, drop, executable, beside, links } = layout;
+    let mut text = format!("{strip} {inner:?} {keep:?} {drop:?} {executable:?}");
+    if !nested.is_empty() {
+        text.push_str(&format!(" {nested:?}"));
+    }
+    if !beside.is_empty() {
+        text.push_str(&format!(" {beside:?}"));
+    }
+    if let Some(links) = links {
+        text.push_str(&format!(" {links:?}"));
+    }
+    short_hash(&text)
+}
+
+/// Whether something of a layout would be put elsewhere than into the prefix.
+fn leaves(layout: &Layout) -> bool {
+    use std::path::Component;
+    layout.beside.values().any(|place| {
+        Path::new(place).components().any(|part| !matches!(part, Component::Normal(_)))
+    })
+}
+
+fn key(entry: &Entry) -> (Dbms, &Version, &str) {
+    (entry.dbms, &entry.version, &entry.build)
+}
+
+fn known<'a>(names: impl Iterator<Item = &'a String>) -> String {
+    names.map(String::as_str).collect::<Vec<_>>().join(", ")
+}
+
+#[cfg(test)]
+mod tests {
+    use expect_test::expect;
+
+    use super::*;
+
+    const OWN: &str = r#"
+[[server]]
+dbms = "mysql"
+version = "8.0.33"
+build = "mine"
+compiled = "my own flags"
+unpacked_mb = 10
+libraries = []
+
+[[server.source]]
+from = "file"
+path = "mysql.tar.gz"
+layout = "official-mysql"
+
+[[server]]
+dbms = "mysql"
+version = "9.9.1"
+build = "official"
+compiled = "official"
+unpacked_mb = 10
+libraries = ["libaio.so.1"]
+
+[[server.source]]
+from = "url"
+site = "mysql"
+file = "mysql-{version}-linux-glibc2.28-x86_64.tar.xz"
+checksum = "md5:00000000000000000000000000000000"
+layout = "official-mysql"
+"#;
+
+    fn with(text: &str) -> Result<Catalogue, Error> {
+        Catalogue::builtin().unwrap().with_own(text, Path::new("/home/me/servers.toml"))
+    }
+
+    #[test]
+    fn own_entries_come_first_and_built_in_names_stay() {
+        let catalogue = with(OWN).unwrap();
+        let find = |version: &str, build| {
+            catalogue.find(Dbms::Mysql, &version.parse().unwrap(), build).unwrap()
+        };
+        let mine = find("8.0.33", None);
+        assert_eq!(
+            (mine.name(), mine.selector()),
+            ("mysql-8.0.33-mine".into(), "mysql@8.0.33".into())
+        );
+        assert!(mine.is_own());
+        let Source::File(file) = &mine.sources[0] else { panic!("{mine:?}") };
+        assert_eq!(file.path, Path::new("/home/me/mysql.tar.gz"));
+        let theirs = find("8.0.33", Some("official"));
+        assert_eq!(theirs.name(), "mysql-8.0.33");
+        assert_eq!(theirs.selector(), "mysql@8.0.33+official");
+        let Source::Url(url) = &find("9.9.1", None).sources[0] else { panic!() };
+        assert!(url.urls.iter().any(|url| {
+            url == "https://dev.mysql.com/get/Downloads/MySQL-9.9/mysql-9.9.1-linux-glibc2.28-x86_64.tar.xz"
+        }), "{:?}", url.urls);
+        // The very same one is replaced.
+        let n = catalogue.servers().len();
+        let same = OWN.replace("\"mine\"", "\"official\"");
+        assert_eq!(with(&same).unwrap().servers().len(), n - 1);
+    }
+
+    #[test]
+    fn mistakes_name_file_line_and_entry() {
+        let error = |from: &str, to: &str| {
+            let text = OWN.replacen(from, to, 1);
+            assert_ne!(text, OWN, "{from}");
+            with(&text).unwrap_err().to_string()
+        };
+        let mut all = String::new();
+        for (from, to) in [
+            ("layout = \"official-mysql\"", "layout = \"nope\""),
+            ("site = \"mysql\"", "site = \"nope\""),
+            ("site = \"mysql\"\n", ""),
+            ("\"libaio.so.1\"", "\"libx.so\""),
+            ("build = \"mine\"", "build = \"my own\""),
+            ("version = \"9.9.1\"\nbuild = \"official\"", "version = \"8.0.33\"\nbuild = \"mine\""),
+            ("unpacked_mb = 10", "unpacked_mb = \"ten\""),
+            ("md5:0000", "md5:"),
+            ("from = \"file\"", "from = \"ftp\""),
+            ("path = ", "colour = 1\npath = "),
+            ("dbms = ", "dbsm = "),
+            ("libraries = []", "libraries = ["),
+        ] {
+            let error =
+                error(from, to).replace(&known(with("").unwrap().layouts.keys()), "LAYOUTS");
+            all.push_str(&format!("# {to:?}\n{error}\n"));
+        }
+        expect![[r##"
+            # "layout = \"nope\""
+            catalogue /home/me/servers.toml: line 2, mysql 8.0.33 mine: unknown layout "nope"; known: LAYOUTS
+            # "site = \"nope\""
+            catalogue /home/me/servers.toml: line 15, mysql 9.9.1 official: unknown site "nope"; known: mariadb, mysql
+            # ""
+            catalogue /home/me/servers.toml: line 15, mysql 9.9.1 official: a source from = "url" needs urls or site
+            # "\"libx.so\""
+            catalogue /home/me/servers.toml: line 15, mysql 9.9.1 official: unknown library "libx.so"; add a [[library]]
+            # "build = \"my own\""
+            catalogue /home/me/servers.toml: line 2, mysql 8.0.33 my own: build = "my own" is no word of letters and digits
+            # "version = \"8.0.33\"\nbuild = \"mine\""
+            catalogue /home/me/servers.toml: line 15, mysql 8.0.33 mine: is there twice; give one of them another build
+            # "unpacked_mb = \"ten\""
+            catalogue /home/me/servers.toml: TOML parse error at line 7, column 15
+              |
+            7 | unpacked_mb = "ten"
+              |               ^^^^^
+            invalid type: string "ten", expected u64 (in mysql 8.0.33 mine)
+            # "md5:"
+            catalogue /home/me/servers.toml: TOML parse error at line 23, column 1
+               |
+            23 | [[server.source]]
+               | ^^^^^^^^^^^^^^^^^
+            md5 is not 32 hex digits (in mysql 9.9.1 official)
+            # "from = \"ftp\""
+            catalogue /home/me/servers.toml: TOML parse error at line 11, column 8
+               |
+            11 | from = "ftp"
+               |        ^^^^^
+            unknown variant `ftp`, expected one of `maven`, `url`, `pypi`, `npm`, `file` (in mysql 8.0.33 mine)
+            # "colour = 1\npath = "
+            catalogue /home/me/servers.toml: TOML parse error at line 10, column 1
+               |
+            10 | [[server.source]]
+               | ^^^^^^^^^^^^^^^^^
+            unknown field `colour`, expected one of `path`, `checksum`, `layout` (in mysql 8.0.33 mine)
+            # "dbsm = "
+            catalogue /home/me/servers.toml: TOML parse error at line 3, column 1
+              |
+            3 | dbsm = "mysql"
+              | ^^^^
+            unknown field `dbsm`, expected one of `dbms`, `version`, `build`, `compiled`, `unpacked_mb`, `libraries`, `engines`, `tried`, `arch`, `source`
+            # "libraries = ["
+            catalogue /home/me/servers.toml: TOML parse error at line 11, column 1
+               |
+            11 | from = "file"
+               | ^
+            missing comma between array elements, expected `,` (in mysql 8.0.33 mine)
+        "##]].assert_eq(&all);
+    }
+}

@@ -1,0 +1,275 @@
+//! What measuring needs of the host: room, rights, and that nothing changes its speed meanwhile.
+
+use std::path::Path;
+use std::process::{Command, Stdio};
+
+use nix::sys::resource::{Resource, getrlimit};
+use nix::unistd::geteuid;
+use rqps_model::Host;
+use rqps_sample::{Cgroup, Condition, condition, host_info};
+use rqps_server::{Identity, disk};
+
+use super::Check;
+use crate::Surroundings;
+
+/// Files that 512 connections and a server's tables take, on both sides.
+const OPEN_FILES: u64 = 4096;
+
+/// A server of MySQL 8.0 unpacked beside its archive, bytes.
+const CACHE_BYTES: u64 = 2_000_000_000;
+
+/// Two data directories with small tables, redo and binary logs, bytes.
+const DATA_BYTES: u64 = 5_000_000_000;
+
+/// Looks at the host.
+pub(super) fn checks(around: &Surroundings) -> Vec<Check> {
+    let mut checks = places(around);
+    checks.push(open_files(getrlimit(Resource::RLIMIT_NOFILE).ok()));
+    let found = condition(Path::new("/"));
+    let perf = Command::new("perf").arg("--version").stdin(Stdio::null()).output();
+    let perf = perf.is_ok_and(|output| output.status.success());
+    checks.push(perf_check(perf, found.perf_event_paranoid, geteuid().is_root()));
+    if let Ok(host) = host_info(&around.results) {
+        checks.extend(condition_checks(&found, &host));
+    }
+    checks
+}
+
+/// Where servers live, whom they run as, and how much room there is.
+fn places(around: &Surroundings) -> Vec<Check> {
+    let identity = Identity::for_servers();
+    let needed_for = "starting servers, which refuse to run as root";
+    let user = match &identity {
+        Ok(identity) => Check::ok("servers' user", identity.name.clone(), needed_for),
+        Err(error) => Check::ok("servers' user", error.to_string(), needed_for)
+            .missing("add the user `nobody`"),
+    };
+    let mut checks = vec![user.required()];
+    let needed_for = "prefixes, data directories and sockets that the servers' user can reach";
+    match rqps_lab::places(&around.lab()) {
+        Ok(places) => {
+            let found = format!("data in {}", places.data.display());
+            checks.push(Check::ok("places", found, needed_for).required());
+            for (name, path, bytes, what) in [
+                ("disk: cache", &places.cache, CACHE_BYTES, "fetched servers"),
+                ("disk: data", &places.data, DATA_BYTES, "data directories"),
+                ("disk: results", &around.results, 100_000_000, "the results store"),
+                ("disk: temporary", &around.temp, 100_000_000, "temporary files"),
+            ] {
+                checks.push(room(name, path, bytes, what));
+            }
+        }
+        Err(error) => {
+            let remedy = "give directories that this user can reach with --cache and --results";
+            checks.push(Check::ok("places", format!("{error:#}"), needed_for).missing(remedy));
+            if let Some(last) = checks.last_mut() {
+                last.required = true;
+            }
+        }
+    }
+    checks
+}
+
+fn room(name: &str, path: &Path, bytes: u64, what: &str) -> Check {
+    let free = disk::free_bytes(path).unwrap_or(0);
+    let found = format!("{} MB free for {}", free / 1_000_000, path.display());
+    let check = Check::ok(name, found, what).required();
+    if free >= bytes {
+        return check;
+    }
+    let remedy = format!("free {} MB, or choose another directory", bytes / 1_000_000);
+    // A tenth is enough for small servers and tiny tables.
+    if free >= bytes / 10 { check.warning(remedy) } else { check.missing(remedy) }
+}
+
+fn open_files(limit: Option<(u64, u64)>) -> Check {
+    let name = "open files";
+    let needed_for = "many clients and tables";
+    let Some((soft, hard)) = limit else { return Check::ok(name, "not known", needed_for) };
+    let check = Check::ok(name, format!("{soft}, at most {hard}"), needed_for);
+    if soft >= OPEN_FILES {
+        return check;
+    }
+    check.warning(format!("ulimit -n {}", OPEN_FILES.min(hard)))
+}
+
+fn perf_check(has_perf: bool, paranoid: Option<i64>, is_root: bool) -> Check {
+    let needed_for = "stack samples that explain a loss; figures do without";
+    let level = paranoid.map_or("not known".to_owned(), |level| level.to_string());
+    let check = Check::ok("perf", format!("perf_event_paranoid {level}"), needed_for);
+    if !has_perf {
+        let found = "not found, or it does not run with this kernel".to_owned();
+        return Check { found, ..check }.warning("apt-get install linux-perf");
+    }
+    // perf_event_open(2): above 2, Debian's and Ubuntu's kernels refuse ordinary users altogether.
+    if !is_root && paranoid.is_some_and(|level| level > 2) {
+        return check.warning("sysctl kernel.perf_event_paranoid=2 (as root)");
+    }
+    check
+}
+
+fn condition_checks(found: &Condition, host: &Host) -> Vec<Check> {
+    let unknown = || "not known".to_owned();
+    let repeat = "figures that repeat";
+    let mut checks = Vec::new();
+    let glibc = found.glibc.clone().unwrap_or_else(unknown);
+    checks.push(Check::ok("glibc", glibc, "servers of the registries, which need 2.17"));
+    if let Some(last) = checks.last_mut()
+        && found.glibc.as_deref().is_some_and(|version| !at_least(version, (2, 17)))
+    {
+        *last = last.clone().missing("use a distribution of 2014 or later");
+    }
+    let what = "limits of memory and CPUs per system";
+    checks.push(match &found.cgroup {
+        Cgroup::V2 { controllers, writable, .. } => {
+            let check = Check::ok("cgroup", format!("v2, {}", controllers.join(" ")), what);
+            let has = |name: &str| controllers.iter().any(|c| c == name);
+            if *writable && has("memory") {
+                check
+            } else {
+                let check = Check { found: "v2, not delegated to this user".to_owned(), ..check };
+                check.warning("systemd-run --user --scope -p Delegate=yes rqps ...")
+            }
+        }
+        Cgroup::Other => Check::ok("cgroup", "no unified hierarchy to be seen", what)
+            .warning("without it `memory` cannot limit; `cpus` still does by affinity"),
+    });
+    let cpus = f64::from(host.n_cpus.max(1));
+    if let Some(load) = found.load {
+        let check = Check::ok("load", format!("{load} on {} CPUs", host.n_cpus), repeat);
+        // Half a CPU of others is seen in every figure of a small host.
+        let busy = load > (cpus / 4.0).max(0.5);
+        checks.push(if busy { check.warning("wait until others are done: `top`") } else { check });
+    }
+    let machine = if host.virtual_machine { "virtual" } else { "no hypervisor" };
+    let check = Check::ok("machine", format!("{machine}, {}", host.cpu_model), repeat);
+    checks.push(if host.virtual_machine {
+        check.warning(
+            "neighbours cannot be seen: look at stolen CPU time, repeat, or use bare metal",
+        )
+    } else {
+        check
+    });
+    checks.extend(speed_checks(found));
+    if let Some(bytes) = found.swap_used_bytes {
+        let check = Check::ok("swap", format!("{} MB in use", bytes / 1_000_000), repeat);
+        let used = bytes > 100_000_000;
+        checks.push(if used {
+            check.warning("swapoff -a, then swapon -a (as root)")
+        } else {
+            check
+        });
+    }
+    checks
+}
+
+/// What changes the speed of CPU and memory.
+fn speed_checks(found: &Condition) -> Vec<Check> {
+    let repeat = "figures that repeat";
+    let mut checks = Vec::new();
+    if !found.governors.is_empty() {
+        let all = found.governors.join(", ");
+        let steady = found.governors.iter().all(|g| g == "performance");
+        let check = Check::ok("governor", all, repeat);
+        let remedy = "cpupower frequency-set -g performance (as root)";
+        checks.push(if steady { check } else { check.warning(remedy) });
+    }
+    if let Some(turbo) = found.turbo {
+        let check = Check::ok("turbo", if turbo { "on" } else { "off" }, repeat);
+        let remedy = "switch it off in the firmware, or /sys/devices/system/cpu/cpufreq/boost";
+        checks.push(if turbo { check.warning(remedy) } else { check });
+    }
+    if let Some(smt) = found.smt {
+        let check = Check::ok("SMT", if smt { "on" } else { "off" }, repeat);
+        let remedy = "echo off > /sys/devices/system/cpu/smt/control (as root), as the field does";
+        checks.push(if smt { check.warning(remedy) } else { check });
+    }
+    if let Some(pages) = &found.huge_pages {
+        let check = Check::ok("huge pages", pages.clone(), "memory use that depends on the server");
+        let remedy = "echo madvise > /sys/kernel/mm/transparent_hugepage/enabled (as root)";
+        checks.push(if pages == "always" { check.warning(remedy) } else { check });
+    }
+    if let Some(clock) = &found.clock_source {
+        let check = Check::ok("clock", clock.clone(), "cheap clock reads: two per statement");
+        // These are read by the kernel, not in user space: vdso(7).
+        let slow = ["hpet", "acpi_pm", "xen", "jiffies"].contains(&clock.as_str());
+        let remedy = "boot with clocksource=tsc if the CPU's TSC is stable";
+        checks.push(if slow { check.warning(remedy) } else { check });
+    }
+    checks
+}
+
+/// Whether a version such as `2.36` is at least that one.
+fn at_least(version: &str, least: (u32, u32)) -> bool {
+    let mut parts = version.split('.').map(|part| part.parse().unwrap_or(0));
+    (parts.next().unwrap_or(0), parts.next().unwrap_or(0)) >= least
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::doctor::State;
+
+    fn host(virtual_machine: bool) -> Host {
+        Host { n_cpus: 8, virtual_machine, ..host_info(Path::new("/")).unwrap() }
+    }
+
+    fn states(found: &Condition, virtual_machine: bool) -> Vec<(String, State)> {
+        let checks = condition_checks(found, &host(virtual_machine));
+        for check in &checks {
+            assert_eq!(check.remedy.is_empty(), check.state == State::Ok, "{check:?}");
+        }
+        checks.into_iter().map(|check| (check.name, check.state)).collect()
+    }
+
+    #[test]
+    fn a_tuned_host_is_well_and_an_untuned_one_is_told_all() {
+        let cgroup = |writable| Cgroup::V2 {
+            dir: "/x".into(),
+            controllers: vec!["memory".to_owned()],
+            writable,
+        };
+        let tuned = Condition {
+            load: Some(0.1),
+            governors: vec!["performance".to_owned()],
+            turbo: Some(false),
+            smt: Some(false),
+            huge_pages: Some("madvise".to_owned()),
+            swap_used_bytes: Some(0),
+            clock_source: Some("tsc".to_owned()),
+            perf_event_paranoid: Some(1),
+            cgroup: cgroup(true),
+            glibc: Some("2.36".to_owned()),
+        };
+        let states_of_tuned = states(&tuned, false);
+        assert_eq!(states_of_tuned.len(), 10);
+        assert!(states_of_tuned.iter().all(|(_, s)| *s == State::Ok), "{states_of_tuned:?}");
+        let untuned = Condition {
+            load: Some(3.0),
+            governors: vec!["performance".to_owned(), "powersave".to_owned()],
+            turbo: Some(true),
+            smt: Some(true),
+            huge_pages: Some("always".to_owned()),
+            swap_used_bytes: Some(1 << 30),
+            clock_source: Some("hpet".to_owned()),
+            cgroup: cgroup(false),
+            glibc: Some("2.12".to_owned()),
+            ..tuned
+        };
+        let states = states(&untuned, true);
+        let ok: Vec<_> = states.iter().filter(|(_, s)| *s == State::Ok).collect();
+        assert!(ok.is_empty(), "{ok:?}");
+    }
+
+    #[test]
+    fn limits_and_perf() {
+        assert_eq!(open_files(Some((65_536, 65_536))).state, State::Ok);
+        assert_eq!(open_files(Some((256, 1024))).remedy, "ulimit -n 1024");
+        assert_eq!(perf_check(true, Some(4), true).state, State::Ok);
+        assert_eq!(perf_check(true, Some(2), false).state, State::Ok);
+        assert_eq!(perf_check(true, Some(3), false).state, State::Warning);
+        assert!(perf_check(false, Some(1), true).remedy.contains("linux-perf"));
+        assert!(at_least("2.36", (2, 17)) && at_least("3.0", (2, 17)) && !at_least("2.4", (2, 17)));
+        assert_eq!(room("x", Path::new("/"), u64::MAX, "y").state, State::Missing);
+    }
+}
