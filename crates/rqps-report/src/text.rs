@@ -3,6 +3,7 @@
 use crate::analysis::{Analysis, CellState, Differences, StepAnalysis};
 use crate::grid::Grid;
 use crate::layout;
+use crate::many;
 use crate::number;
 use crate::repeat;
 use crate::tone::Tone;
@@ -16,6 +17,9 @@ const REASON_LINES: usize = 12;
 
 /// Differing settings that are listed; the other formats have all of them.
 const MAX_SETTINGS: usize = 24;
+
+/// What stands for verdicts beside ratios.
+const SIGNS: &str = "(< slower, > faster, = same, ? unclear)";
 
 /// How much of a run a text report shows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -72,6 +76,15 @@ impl Page {
         self.line(&wrap(first, text, WIDTH));
     }
 
+    fn strong(&mut self, text: &str) {
+        let text = wrap("", text, WIDTH);
+        if self.colour {
+            self.line(&format!("{}{text}\u{1b}[0m", Tone::Strong.ansi()));
+        } else {
+            self.line(&text);
+        }
+    }
+
     fn title(&mut self, text: &str) {
         let text = clip(text, WIDTH);
         if self.colour {
@@ -98,15 +111,14 @@ impl Page {
 
 fn head(page: &mut Page, analysis: &Analysis<'_>) {
     let run = analysis.run;
-    for headline in &analysis.headlines {
-        let text = wrap("", &headline.sentence, WIDTH);
-        if page.colour {
-            page.line(&format!("{}{text}\u{1b}[0m", Tone::Strong.ansi()));
-        } else {
-            page.line(&text);
-        }
-        for detail in &headline.details {
-            page.paragraph("  ", detail);
+    if many::is_many(analysis) {
+        page.strong(&many::sentence(analysis));
+    } else {
+        for headline in &analysis.headlines {
+            page.strong(&headline.sentence);
+            for detail in &headline.details {
+                page.paragraph("  ", detail);
+            }
         }
     }
     if analysis.headlines.is_empty() {
@@ -161,20 +173,15 @@ fn summary(page: &mut Page, analysis: &Analysis<'_>) {
     }
     let base = clip(analysis.base_label(), 60);
     page.title(&format!("Relative QPS (rQPS): QPS of the system / QPS of {base}"));
-    let candidates: Vec<usize> = analysis.candidates().collect();
-    let blocks = blocks(analysis, &candidates);
-    if candidates.len() > 1 {
-        matrix(page, analysis, &candidates);
-    }
-    for block in &blocks {
-        page.line(&format!("{} : {}, QPS (base)", column(analysis, analysis.base), base));
-        for &idx in block {
-            let label = clip(analysis.label(idx), 60);
-            page.line(&format!("{} : {label}, rQPS", column(analysis, idx)));
+    if many::is_many(analysis) {
+        page.line(SIGNS);
+        for grid in many::grids(analysis, WIDTH) {
+            page.line("");
+            page.grid(&grid);
         }
         page.line("");
-        page.grid(&layout::summary(analysis, block, |idx| column(analysis, idx)));
-        page.line("");
+    } else {
+        few(page, analysis);
     }
     page.paragraph(
         "",
@@ -193,6 +200,25 @@ fn summary(page: &mut Page, analysis: &Analysis<'_>) {
     groups(page, analysis);
 }
 
+/// A table of all candidates with a column for each, then tables of some with their intervals.
+fn few(page: &mut Page, analysis: &Analysis<'_>) {
+    let base = clip(analysis.base_label(), 60);
+    let candidates: Vec<usize> = analysis.candidates().collect();
+    if candidates.len() > 1 {
+        matrix(page, analysis, &candidates);
+    }
+    for block in &blocks(analysis, &candidates) {
+        page.line(&format!("{} : {}, QPS (base)", column(analysis, analysis.base), base));
+        for &idx in block {
+            let label = clip(analysis.label(idx), 60);
+            page.line(&format!("{} : {label}, rQPS", column(analysis, idx)));
+        }
+        page.line("");
+        page.grid(&layout::summary(analysis, block, |idx| column(analysis, idx)));
+        page.line("");
+    }
+}
+
 /// Every candidate in one table, as far as the width allows: rQPS and a sign for the verdict.
 fn matrix(page: &mut Page, analysis: &Analysis<'_>, candidates: &[usize]) {
     let grid = |chunk: &[usize]| layout::matrix(analysis, chunk, |idx| column(analysis, idx));
@@ -204,7 +230,7 @@ fn matrix(page: &mut Page, analysis: &Analysis<'_>, candidates: &[usize]) {
         let label = clip(analysis.label(idx), 60);
         page.line(&format!("{} : {label}, rQPS", column(analysis, idx)));
     }
-    page.line("(< slower, > faster, = same, ? unclear)");
+    page.line(SIGNS);
     for chunk in candidates.chunks(n) {
         page.line("");
         page.grid(&grid(chunk));
@@ -213,7 +239,8 @@ fn matrix(page: &mut Page, analysis: &Analysis<'_>, candidates: &[usize]) {
 }
 
 fn groups(page: &mut Page, analysis: &Analysis<'_>) {
-    if analysis.groups.is_empty() {
+    // Of many systems they would be pages; the other formats have them.
+    if analysis.groups.is_empty() || many::is_many(analysis) {
         return;
     }
     page.title(
