@@ -12,7 +12,7 @@ pub(crate) const MANY: usize = 8;
 /// Columns that a step's name gets above its figures.
 const STEP_COLUMNS: usize = 18;
 
-/// Distinct values of a setting that a sentence has.
+/// Distinct values of a setting that a sentence has, and places of a footnote.
 const VALUES: usize = 5;
 
 /// Whether a run is shown with a row per system.
@@ -83,6 +83,15 @@ fn ratio(analysis: &Analysis<'_>, idx: usize, cell: &Cell) -> GridCell {
 fn mark(analysis: &Analysis<'_>, cell: &Cell) -> GridCell {
     let sign = cell.verdict.map_or("", layout::sign);
     plain(format!("{sign} {}", analysis.letters(cell)).trim())
+}
+
+/// Where a footnote applies; of many systems the first ones.
+pub(crate) fn places(analysis: &Analysis<'_>, places: &[String]) -> String {
+    if !is_many(analysis) || places.len() <= VALUES {
+        return places.join("; ");
+    }
+    let more = places.len() - VALUES;
+    format!("{}; and {more} more, which are in the other formats", places[..VALUES].join("; "))
 }
 
 /// The values of many systems by value: `OFF (20), ON (3), absent (9)`.

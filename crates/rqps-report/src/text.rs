@@ -193,7 +193,7 @@ fn summary(page: &mut Page, analysis: &Analysis<'_>) {
         ),
     );
     for note in &analysis.footnotes {
-        let places = note.places.join("; ");
+        let places = many::places(analysis, &note.places);
         let text = format!("{}: {places}", note.kind.meaning());
         page.paragraph(&format!("{}  ", note.letter), &text);
     }
