@@ -152,7 +152,7 @@ fn base_cells(analysis: &Analysis<'_>, step: &StepAnalysis<'_>) -> Vec<GridCell>
 }
 
 /// The verdict in one ASCII character.
-fn sign(verdict: Verdict) -> &'static str {
+pub(crate) fn sign(verdict: Verdict) -> &'static str {
     match verdict {
         Verdict::Slower => "<",
         Verdict::Faster => ">",

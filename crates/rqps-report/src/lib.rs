@@ -13,6 +13,7 @@ pub mod text;
 
 mod grid;
 mod layout;
+mod many;
 mod number;
 mod repeat;
 mod tone;

@@ -5,6 +5,7 @@ use rqps_model::Metric;
 use crate::analysis::{Analysis, CellState};
 use crate::grid::{Grid, Side, escape_markdown, plain};
 use crate::layout;
+use crate::many;
 use crate::number::{self, NOTHING};
 use crate::words::lines;
 
@@ -58,7 +59,10 @@ fn code(text: &str) -> String {
 fn head(out: &mut String, analysis: &Analysis<'_>) {
     let run = analysis.run;
     paragraph(out, &format!("## rqps: {}", escape_markdown(&run.name)));
-    for headline in &analysis.headlines {
+    if many::is_many(analysis) {
+        paragraph(out, &format!("**{}**", escape_markdown(&many::sentence(analysis))));
+    }
+    for headline in analysis.headlines.iter().filter(|_| !many::is_many(analysis)) {
         paragraph(out, &format!("**{}**", escape_markdown(&headline.sentence)));
         paragraph(out, &escape_markdown(&headline.details.join(" ")));
     }
@@ -105,6 +109,12 @@ fn summary(out: &mut String, analysis: &Analysis<'_>) {
     let mut candidates: Vec<Vec<usize>> = analysis.candidates().map(|idx| vec![idx]).collect();
     if candidates.is_empty() {
         candidates.push(Vec::new());
+    }
+    if many::is_many(analysis) {
+        candidates.clear();
+        for grid in many::grids(analysis, usize::MAX) {
+            paragraph(out, grid.render_markdown().trim_end());
+        }
     }
     for one in &candidates {
         let head = |idx: usize| {

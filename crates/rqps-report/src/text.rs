@@ -3,6 +3,7 @@
 use crate::analysis::{Analysis, CellState, Differences, StepAnalysis};
 use crate::grid::Grid;
 use crate::layout;
+use crate::many;
 use crate::number;
 use crate::repeat;
 use crate::tone::Tone;
@@ -16,6 +17,9 @@ const REASON_LINES: usize = 12;
 
 /// Differing settings that are listed; the other formats have all of them.
 const MAX_SETTINGS: usize = 24;
+
+/// What stands for verdicts beside ratios.
+const SIGNS: &str = "(< slower, > faster, = same, ? unclear)";
 
 /// How much of a run a text report shows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -77,6 +81,15 @@ impl Page {
         self.line(&wrap(first, text, self.width));
     }
 
+    fn strong(&mut self, text: &str) {
+        let text = wrap("", text, self.width);
+        if self.colour {
+            self.line(&format!("{}{text}\u{1b}[0m", Tone::Strong.ansi()));
+        } else {
+            self.line(&text);
+        }
+    }
+
     fn title(&mut self, text: &str) {
         let text = clip(text, self.width);
         if self.colour {
@@ -103,15 +116,14 @@ impl Page {
 
 fn head(page: &mut Page, analysis: &Analysis<'_>) {
     let run = analysis.run;
-    for headline in &analysis.headlines {
-        let text = wrap("", &headline.sentence, page.width);
-        if page.colour {
-            page.line(&format!("{}{text}\u{1b}[0m", Tone::Strong.ansi()));
-        } else {
-            page.line(&text);
-        }
-        for detail in &headline.details {
-            page.paragraph("  ", detail);
+    if many::is_many(analysis) {
+        page.strong(&many::sentence(analysis));
+    } else {
+        for headline in &analysis.headlines {
+            page.strong(&headline.sentence);
+            for detail in &headline.details {
+                page.paragraph("  ", detail);
+            }
         }
     }
     if analysis.headlines.is_empty() {
@@ -172,20 +184,15 @@ fn summary(page: &mut Page, analysis: &Analysis<'_>) {
     }
     let base = clip(analysis.base_label(), 60);
     page.title(&format!("Relative QPS (rQPS): QPS of the system / QPS of {base}"));
-    let candidates: Vec<usize> = analysis.candidates().collect();
-    let blocks = blocks(analysis, &candidates, page.width);
-    if candidates.len() > 1 {
-        matrix(page, analysis, &candidates);
-    }
-    for block in &blocks {
-        page.line(&format!("{} : {}, QPS (base)", column(analysis, analysis.base), base));
-        for &idx in block {
-            let label = clip(analysis.label(idx), 60);
-            page.line(&format!("{} : {label}, rQPS", column(analysis, idx)));
+    if many::is_many(analysis) {
+        page.line(SIGNS);
+        for grid in many::grids(analysis, page.width) {
+            page.line("");
+            page.grid(&grid);
         }
         page.line("");
-        page.grid(&layout::summary(analysis, block, |idx| column(analysis, idx)));
-        page.line("");
+    } else {
+        few(page, analysis);
     }
     page.paragraph(
         "",
@@ -197,12 +204,31 @@ fn summary(page: &mut Page, analysis: &Analysis<'_>) {
         ),
     );
     for note in &analysis.footnotes {
-        let places = note.places.join("; ");
+        let places = many::places(analysis, &note.places);
         let text = format!("{}: {places}", note.kind.meaning());
         page.paragraph(&format!("{}  ", note.letter), &text);
     }
     groups(page, analysis);
     memory(page, analysis);
+}
+
+/// A table of all candidates with a column for each, then tables of some with their intervals.
+fn few(page: &mut Page, analysis: &Analysis<'_>) {
+    let base = clip(analysis.base_label(), 60);
+    let candidates: Vec<usize> = analysis.candidates().collect();
+    if candidates.len() > 1 {
+        matrix(page, analysis, &candidates);
+    }
+    for block in &blocks(analysis, &candidates, page.width) {
+        page.line(&format!("{} : {}, QPS (base)", column(analysis, analysis.base), base));
+        for &idx in block {
+            let label = clip(analysis.label(idx), 60);
+            page.line(&format!("{} : {label}, rQPS", column(analysis, idx)));
+        }
+        page.line("");
+        page.grid(&layout::summary(analysis, block, |idx| column(analysis, idx)));
+        page.line("");
+    }
 }
 
 /// Every candidate in one table, as far as the width allows: rQPS and a sign for the verdict.
@@ -216,7 +242,7 @@ fn matrix(page: &mut Page, analysis: &Analysis<'_>, candidates: &[usize]) {
         let label = clip(analysis.label(idx), 60);
         page.line(&format!("{} : {label}, rQPS", column(analysis, idx)));
     }
-    page.line("(< slower, > faster, = same, ? unclear)");
+    page.line(SIGNS);
     for chunk in candidates.chunks(n) {
         page.line("");
         page.grid(&grid(chunk));
@@ -225,7 +251,8 @@ fn matrix(page: &mut Page, analysis: &Analysis<'_>, candidates: &[usize]) {
 }
 
 fn groups(page: &mut Page, analysis: &Analysis<'_>) {
-    if analysis.groups.is_empty() {
+    // Of many systems they would be pages; the other formats have them.
+    if analysis.groups.is_empty() || many::is_many(analysis) {
         return;
     }
     page.title(

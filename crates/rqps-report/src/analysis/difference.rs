@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use rqps_model::RunSystem;
 
+use crate::many::{MANY, by_value};
 use crate::words::clip;
 
 /// Columns that a sentence gives to a value; tables have it in full.
@@ -20,13 +21,14 @@ pub struct Difference {
 
 impl Difference {
     /// `session charset: latin1 / utf8mb4`, values in the order of the systems, each cut to a few
-    /// words.
+    /// words; of many systems by value.
     pub(crate) fn sentence(&self, what: &str) -> String {
         let value = |v: &Option<String>| {
             v.as_deref().map_or_else(|| "absent".to_owned(), |text| clip(text, VALUE_COLUMNS))
         };
         let values: Vec<String> = self.values.iter().map(value).collect();
-        format!("{what} {}: {}", clip(&self.name, 2 * VALUE_COLUMNS), values.join(" / "))
+        let values = if values.len() > MANY + 1 { by_value(&values) } else { values.join(" / ") };
+        format!("{what} {}: {values}", clip(&self.name, 2 * VALUE_COLUMNS))
     }
 }
 

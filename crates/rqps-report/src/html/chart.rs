@@ -9,6 +9,7 @@ use rqps_model::{Estimate, Verdict};
 use super::label::{self, outside};
 use super::scale::Scale;
 use crate::analysis::{Analysis, Cell, GROUPS, StepAnalysis};
+use crate::many;
 use crate::number::{self, percent};
 use crate::tone::Tone;
 
@@ -30,11 +31,14 @@ pub(super) fn render(analysis: &Analysis<'_>) -> Markup {
                     "A dot is the rQPS, its whisker the 95% interval; left of the line is slower. "
                     "The band is 1 ± " (percent(analysis.bound)) "; the axis is logarithmic."
                 }
-                (legend(analysis, &candidates))
+                @if !many::is_many(analysis) { (legend(analysis, &candidates)) }
                 svg.defs width="0" height="0" aria-hidden="true" {
                     symbol #band overflow="visible" { (band(analysis, scale)) }
                 }
-                @for group in GROUPS {
+                @if many::is_many(analysis) {
+                    (by_step(analysis, scale, &candidates))
+                }
+                @for group in GROUPS.into_iter().filter(|_| !many::is_many(analysis)) {
                     @let steps: Vec<(usize, &StepAnalysis<'_>)> = analysis
                         .steps.iter().enumerate()
                         .filter(|(_, s)| s.group() == group && has_ratio(s)).collect();
@@ -44,9 +48,28 @@ pub(super) fn render(analysis: &Analysis<'_>) -> Markup {
                             (axis(scale))
                             ul.rows {
                                 @for (at, step) in steps {
-                                    (row(analysis, scale, (at, step), &candidates))
+                                    (row(analysis, scale, (&step.title, at, step), &candidates))
                                 }
                             }
+                        }
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// Of many systems: a figure for each step, with a row for each system.
+fn by_step(analysis: &Analysis<'_>, scale: Scale, candidates: &[usize]) -> Markup {
+    html! {
+        @for (at, step) in analysis.steps.iter().enumerate() {
+            @if step.cells.iter().any(|c| c.rqps.is_some()) {
+                figure.chart {
+                    figcaption { (outside(&step.title)) }
+                    (axis(scale))
+                    ul.rows {
+                        @for &idx in candidates {
+                            (row(analysis, scale, (analysis.label(idx), at, step), &[idx]))
                         }
                     }
                 }
@@ -103,14 +126,14 @@ fn band(analysis: &Analysis<'_>, scale: Scale) -> Markup {
 fn row(
     analysis: &Analysis<'_>,
     scale: Scale,
-    (at, step): (usize, &StepAnalysis<'_>),
+    (name, at, step): (&str, usize, &StepAnalysis<'_>),
     candidates: &[usize],
 ) -> Markup {
     let cells: Vec<&Cell> = candidates.iter().filter_map(|&idx| step.cells.get(idx)).collect();
     let height = LANE_PX * cells.len() + 8;
     html! {
         li {
-            a.name href={ "#step-" (at) } { (outside(&step.title)) }
+            a.name href={ "#step-" (at) } { (outside(name)) }
             svg.plot width="100%" height=(height) aria-hidden="true" {
                 use href="#band" width="100%" height="100%" {}
                 @for (lane, cell) in cells.iter().enumerate() {

@@ -36,9 +36,12 @@ fn render(analysis: &Analysis<'_>, at: usize, step: &StepAnalysis<'_>) -> Markup
         details.step id={ "step-" (at) } {
             summary {
                 h3 { (outside(&step.title)) }
-                span.chips { @for idx in analysis.candidates() {
-                    @if let Some(cell) = step.cells.get(idx) { (chip(cell)) }
-                } }
+                // A chip for each of many systems would be a page.
+                @if !crate::many::is_many(analysis) {
+                    span.chips { @for idx in analysis.candidates() {
+                        @if let Some(cell) = step.cells.get(idx) { (chip(cell)) }
+                    } }
+                }
             }
             div.body {
                 p.what {

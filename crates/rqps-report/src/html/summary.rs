@@ -5,6 +5,7 @@ use rqps_model::Verdict;
 
 use super::label::{self, outside};
 use crate::analysis::{Analysis, Cell, CellState, GROUPS, StepAnalysis};
+use crate::many;
 use crate::number::{self, count, percent};
 
 /// The section.
@@ -22,8 +23,12 @@ pub(super) fn render(analysis: &Analysis<'_>) -> Markup {
                 p.warning { "This run has no step that is reported." }
             } @else {
                 (legend())
-                (filter())
-                (table(analysis))
+                @if many::is_many(analysis) {
+                    (by_system(analysis))
+                } @else {
+                    (filter())
+                    (table(analysis))
+                }
                 (footnotes(analysis))
             }
         }
@@ -97,6 +102,50 @@ fn table(analysis: &Analysis<'_>) -> Markup {
                         tbody {
                             (group_row(analysis, group, &candidates, is_wide))
                             @for (at, step) in steps { (row(analysis, at, step, &candidates)) }
+                        }
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// A row for each of many systems, two columns for each step.
+fn by_system(analysis: &Analysis<'_>) -> Markup {
+    html! {
+        div.scroll tabindex="0" role="region" aria-label="Relative QPS of every system" {
+            table.numbers.summary {
+                thead {
+                    tr {
+                        th scope="col" rowspan="2" { "System" }
+                        @for (at, step) in analysis.steps.iter().enumerate() {
+                            th.first scope="colgroup" colspan="2" {
+                                a href={ "#step-" (at) } { (outside(&step.title)) }
+                            }
+                        }
+                    }
+                    tr {
+                        @for step in &analysis.steps {
+                            th.num.first scope="col" { "rQPS" }
+                            th.num scope="col" { (step.step.info.figure.unit()) }
+                        }
+                    }
+                }
+                tbody {
+                    @for idx in 0..analysis.run.systems.len() {
+                        tr.step {
+                            th scope="row" {
+                                (outside(analysis.label(idx)))
+                                @if idx == analysis.base { " " span.badge { "base" } }
+                            }
+                            @for cell in analysis.steps.iter().filter_map(|s| s.cells.get(idx)) {
+                                @if cell.rqps.is_some() {
+                                    (stacked_cell(analysis, cell))
+                                } @else {
+                                    td.num.first { span.faint { "–" } }
+                                }
+                                td.num { (label::figure(cell)) }
+                            }
                         }
                     }
                 }

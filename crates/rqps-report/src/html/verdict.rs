@@ -5,12 +5,17 @@ use maud::{Markup, html};
 use super::label::outside;
 use crate::analysis::headline::Counts;
 use crate::analysis::{Analysis, Headline};
+use crate::many;
 use crate::number;
 
 /// One block per candidate.
 pub(super) fn render(analysis: &Analysis<'_>) -> Markup {
     html! {
-        @for headline in &analysis.headlines { (block(analysis, headline)) }
+        @if many::is_many(analysis) {
+            p.verdict { (many::sentence(analysis)) }
+        } @else {
+            @for headline in &analysis.headlines { (block(analysis, headline)) }
+        }
         @if analysis.headlines.is_empty() {
             p.verdict { "One system: there is nothing to compare it with." }
         }

@@ -5,5 +5,6 @@
 mod figures;
 mod fixture;
 mod goldens;
+mod many;
 mod properties;
 mod schema;

@@ -1,0 +1,129 @@
+//! Runs of many systems: a row for each of them where a few have a column, and one sentence for all.
+
+use crate::analysis::{Analysis, Cell, CellState, StepAnalysis};
+use crate::grid::{Grid, GridCell, Side, plain};
+use crate::layout;
+use crate::number::count;
+use crate::words::{clip, list};
+
+/// With more candidates than this the systems are rows: as many columns of ratios as fit a page.
+pub(crate) const MANY: usize = 8;
+
+/// Columns that a step's name gets above its figures.
+const STEP_COLUMNS: usize = 18;
+
+/// Distinct values of a setting that a sentence has, and places of a footnote.
+const VALUES: usize = 5;
+
+/// Whether a run is shown with a row per system.
+pub(crate) fn is_many(analysis: &Analysis<'_>) -> bool {
+    analysis.candidates().count() > MANY
+}
+
+/// What the run says about all candidates, in one sentence.
+pub(crate) fn sentence(analysis: &Analysis<'_>) -> String {
+    let all = analysis.headlines.len();
+    let n = |wanted: &dyn Fn(&crate::analysis::headline::Counts) -> bool| {
+        analysis.headlines.iter().filter(|headline| wanted(&headline.counts)).count()
+    };
+    let said: Vec<String> = [
+        (n(&|c| c.slower > 0), "slower on a step or more"),
+        (n(&|c| c.faster > 0), "faster on a step or more"),
+        (n(&|c| c.measured() > 0 && c.slower + c.faster == 0), "neither"),
+        (n(&|c| c.measured() == 0), "could not be compared"),
+    ]
+    .into_iter()
+    .filter(|(n, _)| *n > 0)
+    .map(|(n, what)| format!("{n} {what}"))
+    .collect();
+    let base = &analysis.names[analysis.base];
+    let steps = analysis.steps.iter().filter(|step| step.is_compared()).count();
+    format!("{all} systems against {base}, {}: {}.", count(steps, "step"), list(&said))
+}
+
+/// Tables with a row per system and two or three columns per step, as many steps in each as fit.
+pub(crate) fn grids(analysis: &Analysis<'_>, columns: usize) -> Vec<Grid> {
+    let steps: Vec<&StepAnalysis<'_>> = analysis.steps.iter().collect();
+    let fits = |n: usize| steps.chunks(n).all(|chunk| grid(analysis, chunk).width() <= columns);
+    let n = (1..=steps.len()).rev().find(|&n| fits(n)).unwrap_or(1);
+    steps.chunks(n).map(|chunk| grid(analysis, chunk)).collect()
+}
+
+fn grid(analysis: &Analysis<'_>, steps: &[&StepAnalysis<'_>]) -> Grid {
+    let names: Vec<String> = steps.iter().map(|step| clip(&step.title, STEP_COLUMNS)).collect();
+    let mut heads = Vec::new();
+    for name in &names {
+        heads.extend([(name.as_str(), Side::Point), ("rQPS", Side::Point), ("", Side::Left)]);
+    }
+    heads.push(("system", Side::Left));
+    let mut grid = Grid::new(&heads);
+    for idx in 0..analysis.run.systems.len() {
+        let mut row = Vec::new();
+        for step in steps {
+            row.extend(step.cells.get(idx).map_or_else(Default::default, |cell| {
+                [layout::figure(cell), ratio(analysis, idx, cell), mark(analysis, cell)]
+            }));
+        }
+        let base = if idx == analysis.base { " (base)" } else { "" };
+        row.push(plain(format!("{}{base}", layout::name(analysis.label(idx)))));
+        grid.row(row);
+    }
+    grid
+}
+
+fn ratio(analysis: &Analysis<'_>, idx: usize, cell: &Cell) -> GridCell {
+    match cell.state {
+        CellState::Measured if idx == analysis.base => plain("1.00"),
+        // The word is in the figure's column already.
+        CellState::Measured => layout::rqps(cell),
+        _ => GridCell::default(),
+    }
+}
+
+fn mark(analysis: &Analysis<'_>, cell: &Cell) -> GridCell {
+    let sign = cell.verdict.map_or("", layout::sign);
+    plain(format!("{sign} {}", analysis.letters(cell)).trim())
+}
+
+/// Where a footnote applies; of many systems the first ones.
+pub(crate) fn places(analysis: &Analysis<'_>, places: &[String]) -> String {
+    if !is_many(analysis) || places.len() <= VALUES {
+        return places.join("; ");
+    }
+    let more = places.len() - VALUES;
+    format!("{}; and {more} more, which are in the other formats", places[..VALUES].join("; "))
+}
+
+/// The values of many systems by value: `OFF (20), ON (3), absent (9)`.
+pub(crate) fn by_value(values: &[String]) -> String {
+    let mut counted: Vec<(&str, usize)> = Vec::new();
+    for value in values {
+        match counted.iter_mut().find(|(known, _)| known == value) {
+            Some((_, n)) => *n += 1,
+            None => counted.push((value, 1)),
+        }
+    }
+    // Stable: values that are as frequent stay in the order of the systems.
+    counted.sort_by_key(|(_, n)| std::cmp::Reverse(*n));
+    let mut said: Vec<String> =
+        counted.iter().take(VALUES).map(|(value, n)| format!("{value} ({n})")).collect();
+    if counted.len() > VALUES {
+        said.push(count(counted.len() - VALUES, "other value"));
+    }
+    said.join(", ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::by_value;
+
+    #[test]
+    fn values_are_counted_the_frequent_ones_first() {
+        let values = |text: &str| -> Vec<String> { text.split(' ').map(str::to_owned).collect() };
+        assert_eq!(by_value(&values("b a a b c a")), "a (3), b (2), c (1)");
+        assert_eq!(
+            by_value(&values("1 2 3 4 5 6 7")),
+            "1 (1), 2 (1), 3 (1), 4 (1), 5 (1), 2 other values"
+        );
+    }
+}
