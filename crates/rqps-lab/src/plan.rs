@@ -131,7 +131,7 @@ impl PlanFile {
         for system in &systems {
             if !seen.insert(&system.label) {
                 let what = format!("two systems have the label {:?}", system.label.as_str());
-                return Err(refuse(what, "give each a `label` of its own, or options that differ"));
+                return Err(refuse(what, "give each a `label` of its own"));
             }
         }
         let base = match &self.base {
