@@ -34,7 +34,8 @@ fn the_plan_of_every_server_names_every_server() {
         };
         named.push(catalogue.find(system.dbms, version, build.as_deref()).unwrap().selector());
     }
-    let known: Vec<String> = catalogue.servers().iter().map(|entry| entry.selector()).collect();
+    let tried = catalogue.servers().iter().filter(|entry| entry.tried);
+    let known: Vec<String> = tried.map(|entry| entry.selector()).collect();
     // Also in the catalogue's order.
     assert_eq!(named, known, "write the systems into examples/every-server.toml");
 }

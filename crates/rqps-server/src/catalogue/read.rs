@@ -354,7 +354,7 @@ layout = "official-mysql"
                |
             11 | from = "ftp"
                |        ^^^^^
-            unknown variant `ftp`, expected one of `maven`, `url`, `pypi`, `npm`, `file` (in mysql 8.0.33 mine)
+            unknown variant `ftp`, expected one of `maven`, `debian`, `url`, `pypi`, `npm`, `file` (in mysql 8.0.33 mine)
             # "colour = 1\npath = "
             catalogue /home/me/servers.toml: TOML parse error at line 10, column 1
                |

@@ -57,7 +57,13 @@ fn own_servers_are_found_in_the_usual_place_and_by_name() {
         .collect();
     assert_eq!(
         of_18_6,
-        ["postgres@18.6", "postgres@18.6+mine", "postgres@18.6+zonky", "postgres@18.6+pypi"]
+        [
+            "postgres@18.6",
+            "postgres@18.6+mine",
+            "postgres@18.6+zonky",
+            "postgres@18.6+pypi",
+            "postgres@18.6+debian"
+        ]
     );
     let line = text.lines().find(|line| line.starts_with("postgres@18.6 ")).unwrap();
     assert!(line.ends_with("file   my own flags (yours)"), "{line}");

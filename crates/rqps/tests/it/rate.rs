@@ -108,7 +108,11 @@ fn an_impossible_rate_marks_every_slice() {
     assert!(kinds.contains(&&Value::from("rate-missed")), "{kinds:?}");
     let said = bench.run(&["run", "plan.toml", "--rate", "0"]);
     assert_eq!(said.code(), 2);
-    assert!(said.stderr.contains("rate = 0 is no number of events per second"), "{}", said.stderr);
+    assert!(
+        said.stderr.contains("rate = 0.0 is no number of events per second"),
+        "{}",
+        said.stderr
+    );
 }
 
 #[test]
