@@ -4,6 +4,7 @@
 //! the store as they end.
 
 mod begin;
+mod demands;
 mod engine_state;
 mod event;
 mod installation;

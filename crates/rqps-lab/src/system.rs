@@ -13,13 +13,14 @@ use rqps_server::log_text::says_disk_full;
 use rqps_server::profile::Rendered;
 use rqps_server::{
     Allocator, Freezer, Identity, Installed, Instance, Places, Progress, RunningServer, Setup,
-    Stopped, Watch, compression, connect, durability, engine, facts, lsm, settle,
+    Stopped, Watch, compression, connect, facts, lsm, settle,
 };
 use rqps_workload::{LoadSpec, SuiteArgs, populate};
 
 use crate::Plan;
+use crate::demands::{self, Subject};
 use crate::event::{Event, Listener};
-use crate::installation::{Installation, config_of, render_config, tell};
+use crate::installation::{Installation, render_config, tell};
 use crate::measure::Bench;
 use crate::run::Context;
 
@@ -93,7 +94,8 @@ impl Up {
             Installation::Null => (None, null_endpoint(), "the null client".to_owned()),
         };
         let ready = watch_over(spec.dbms, &endpoint, server.as_ref()).and_then(|mut both| {
-            for note in check(&spec, server.as_ref(), both.0.as_mut())? {
+            for note in demands::check(&spec, server.as_ref().map(|s| &s.running), both.0.as_mut())?
+            {
                 listen(Event::Note(&format!("{}: {note}", spec.label)));
             }
             Ok(both)
@@ -233,7 +235,10 @@ impl Up {
 
     /// Checks that the tables are compressed as the plan asks.
     pub(crate) fn verify_compression(&mut self) -> Result<()> {
-        let subject = Subject::of(&self.spec, self.server.as_ref(), self.admin.as_ref());
+        let subject = {
+            let running = self.server.as_ref().map(|s| &s.running);
+            Subject::of(&self.spec, running, self.admin.as_ref())
+        };
         let Some(subject) = subject else { return Ok(()) };
         let compression = self.spec.variant.compression;
         Ok(compression::verify(subject.compression(), compression, self.admin.as_mut())?)
@@ -358,56 +363,6 @@ fn watch_over(
     };
     let sampler = Sampler::new(Instant::now(), target).context("start the samplers")?;
     Ok((admin, Background::start(sampler, SAMPLE_EVERY)?))
-}
-
-/// Checks that a server that is up has the engine, the compression and the durability that the plan
-/// asks for, before anything is loaded; gives sentences for the user.
-fn check(
-    spec: &SystemSpec,
-    server: Option<&Local>,
-    admin: &mut dyn Connection,
-) -> Result<Vec<String>> {
-    let Some(subject) = Subject::of(spec, server, admin) else { return Ok(Vec::new()) };
-    let log = server.map_or_else(String::new, |s| s.running.log_since_start());
-    engine::require_loaded(&subject.name, spec.engine, &log, admin)?;
-    compression::prepare(subject.compression(), spec.variant.compression, admin)?;
-    if server.is_none() {
-        return Ok(Vec::new());
-    }
-    let effective = facts::effective_settings(spec.dbms, admin)?;
-    Ok(durability::check((&subject.name, spec.dbms), &config_of(spec), &effective)?)
-}
-
-/// What checks of a server need to know of it.
-struct Subject {
-    dbms: Dbms,
-    version: Version,
-    name: String,
-    engine: Engine,
-    is_ours: bool,
-}
-
-impl Subject {
-    /// `None` for the null client, which has no version.
-    fn of(spec: &SystemSpec, server: Option<&Local>, admin: &dyn Connection) -> Option<Self> {
-        let version = admin.session().server_version.clone()?;
-        let name = match server {
-            Some(server) => server.running.name().to_owned(),
-            None => spec.label.to_string(),
-        };
-        let is_ours = server.is_some();
-        Some(Self { dbms: spec.dbms, version, name, engine: spec.engine, is_ours })
-    }
-
-    fn compression(&self) -> compression::Subject<'_> {
-        compression::Subject {
-            dbms: self.dbms,
-            version: &self.version,
-            server: &self.name,
-            engine: self.engine,
-            is_ours: self.is_ours,
-        }
-    }
 }
 
 /// What an instance of a system is made from.

@@ -1,4 +1,5 @@
-//! What can go wrong with servers, each with the value concerned and the next step.
+//! What can go wrong with servers, each with the value concerned and the next step. It is long as there
+//! is one enum for the whole crate.
 
 use std::io;
 use std::path::{Path, PathBuf};

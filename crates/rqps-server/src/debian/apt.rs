@@ -1,4 +1,6 @@
 //! apt in a root of its own: the host's mirror, proxies and keys, another suite, no installed packages.
+//!
+//! A long file: what apt is told and how its words are read belong together.
 
 use std::collections::BTreeSet;
 use std::fs;

@@ -1,0 +1,62 @@
+//! What a plan demands of a server that is up: engine, compression, durability; asked of the server.
+
+use anyhow::Result;
+use rqps_client::Connection;
+use rqps_model::{Dbms, Engine, SystemSpec, Version};
+use rqps_server::{RunningServer, compression, durability, engine, facts};
+
+use crate::installation::config_of;
+
+/// Checks that a server that is up has the engine, the compression and the durability that the plan
+/// asks for, before anything is loaded; gives sentences for the user.
+pub(crate) fn check(
+    spec: &SystemSpec,
+    server: Option<&RunningServer>,
+    admin: &mut dyn Connection,
+) -> Result<Vec<String>> {
+    let Some(subject) = Subject::of(spec, server, admin) else { return Ok(Vec::new()) };
+    let log = server.map_or_else(String::new, RunningServer::log_since_start);
+    engine::require_loaded(&subject.name, spec.engine, &log, admin)?;
+    compression::prepare(subject.compression(), spec.variant.compression, admin)?;
+    if server.is_none() {
+        return Ok(Vec::new());
+    }
+    let effective = facts::effective_settings(spec.dbms, admin)?;
+    Ok(durability::check((&subject.name, spec.dbms), &config_of(spec), &effective)?)
+}
+
+/// What checks of a server need to know of it.
+pub(crate) struct Subject {
+    dbms: Dbms,
+    version: Version,
+    name: String,
+    engine: Engine,
+    is_ours: bool,
+}
+
+impl Subject {
+    /// `None` for the null client, which has no version.
+    pub(crate) fn of(
+        spec: &SystemSpec,
+        server: Option<&RunningServer>,
+        admin: &dyn Connection,
+    ) -> Option<Self> {
+        let version = admin.session().server_version.clone()?;
+        let name = match server {
+            Some(server) => server.name().to_owned(),
+            None => spec.label.to_string(),
+        };
+        let is_ours = server.is_some();
+        Some(Self { dbms: spec.dbms, version, name, engine: spec.engine, is_ours })
+    }
+
+    pub(crate) fn compression(&self) -> compression::Subject<'_> {
+        compression::Subject {
+            dbms: self.dbms,
+            version: &self.version,
+            server: &self.name,
+            engine: self.engine,
+            is_ours: self.is_ours,
+        }
+    }
+}
