@@ -1,4 +1,6 @@
 //! A system from its plan to a server that is up, and down again: the lab's side of `rqps-server`.
+//!
+//! A long file: what goes up must come down, in every order in which it can fail.
 
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
