@@ -16,7 +16,7 @@ use crate::run::Context;
 #[derive(Debug)]
 pub(crate) enum Installation {
     /// A server that rqps starts, with its allocator.
-    Local(Installed, Allocator, Identity, Places),
+    Local(Installed, Box<Allocator>, Identity, Places),
     /// One that runs already.
     External(Dsn),
     /// The null client needs none.
@@ -74,7 +74,7 @@ impl Installation {
         allocator.check_program(&installed)?;
         let config = render_config(spec, &installed.version, &places)?;
         direct_io::check(installed.dbms, &config, &places.data, &mut watch)?;
-        Ok(Self::Local(installed, allocator, identity, places))
+        Ok(Self::Local(installed, Box::new(allocator), identity, places))
     }
 }
 

@@ -46,11 +46,14 @@ pub fn check(
     decide((dbms, &config.text), &config.options, (dir, &probe), watch)
 }
 
+/// Finds out whether a directory's file system does direct IO.
+type Probe<'a> = &'a dyn Fn(&Path) -> io::Result<()>;
+
 /// [`check`] with any way to find out what the file system does.
 fn decide(
     (dbms, config): (Dbms, &str),
     options: &BTreeMap<String, String>,
-    (dir, probe): (&Path, &dyn Fn(&Path) -> io::Result<()>),
+    (dir, probe): (&Path, Probe<'_>),
     watch: &mut Watch<'_>,
 ) -> Result<Option<String>, Error> {
     let wishes: Vec<Wish> = config.lines().filter_map(|line| wish(dbms, line)).collect();
@@ -151,9 +154,9 @@ mod tests {
     fn what_the_plan_asks_for_is_refused_and_what_the_profile_asks_for_is_said() {
         use std::sync::atomic::AtomicBool;
         let stop = AtomicBool::new(false);
-        let refuses: &dyn Fn(&Path) -> io::Result<()> =
+        let refuses: Probe<'_> =
             &|_| Err(io::Error::from_raw_os_error(nix::errno::Errno::EINVAL as i32));
-        let works: &dyn Fn(&Path) -> io::Result<()> = &|_| Ok(());
+        let works: Probe<'_> = &|_| Ok(());
         let decided = |dbms, config: &str, option: Option<&str>, probe| {
             let options = option.map(|o| (o.to_owned(), String::new())).into_iter().collect();
             let mut notes = Vec::new();
