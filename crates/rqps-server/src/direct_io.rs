@@ -154,9 +154,9 @@ mod tests {
     fn what_the_plan_asks_for_is_refused_and_what_the_profile_asks_for_is_said() {
         use std::sync::atomic::AtomicBool;
         let stop = AtomicBool::new(false);
-        let refuses: &dyn Fn(&Path) -> io::Result<()> =
+        let refuses: Probe<'_> =
             &|_| Err(io::Error::from_raw_os_error(nix::errno::Errno::EINVAL as i32));
-        let works: &dyn Fn(&Path) -> io::Result<()> = &|_| Ok(());
+        let works: Probe<'_> = &|_| Ok(());
         let decided = |dbms, config: &str, option: Option<&str>, probe| {
             let options = option.map(|o| (o.to_owned(), String::new())).into_iter().collect();
             let mut notes = Vec::new();
