@@ -15,7 +15,7 @@ use crate::run::Context;
 #[derive(Debug)]
 pub(crate) enum Installation {
     /// A server that rqps starts.
-    Local(Installed, Identity, Places),
+    Local(Box<Installed>, Identity, Places),
     /// One that runs already.
     External(Dsn),
     /// The null client needs none.
@@ -68,7 +68,7 @@ impl Installation {
                 bail!("{} is not installed by rqps", spec.label)
             }
         };
-        Ok(Self::Local(installed, identity, places))
+        Ok(Self::Local(Box::new(installed), identity, places))
     }
 }
 
@@ -109,7 +109,7 @@ pub fn fetch_only(
     listen: &mut Listener<'_>,
 ) -> Result<Option<Installed>> {
     match Installation::of(plan, idx, context, listen)? {
-        Installation::Local(installed, ..) => Ok(Some(installed)),
+        Installation::Local(installed, ..) => Ok(Some(*installed)),
         Installation::External(_) | Installation::Null => Ok(None),
     }
 }
