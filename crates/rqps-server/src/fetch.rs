@@ -193,7 +193,11 @@ impl Origin {
     /// Where it came from, for the reader.
     fn text(self) -> String {
         match self.packages.first() {
-            Some(main) => format!("{} {} sha256:{}", self.source, main.version, main.sha256),
+            // What a build of a distribution brings along is part of what is measured.
+            Some(main) => format!(
+                "{} {} sha256:{} ({})",
+                self.source, main.version, main.sha256, self.compiled
+            ),
             None => self.source,
         }
     }
