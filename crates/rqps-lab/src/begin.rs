@@ -39,6 +39,8 @@ pub(crate) fn run(
             origin: String::new(),
             settings: std::collections::BTreeMap::new(),
             session: std::collections::BTreeMap::new(),
+            build: std::collections::BTreeMap::new(),
+            origins: std::collections::BTreeMap::new(),
         })
         .collect();
     let pending: Vec<RunStep> = steps.iter().map(|s| s.pending(systems.len())).collect();

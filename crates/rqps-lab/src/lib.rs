@@ -3,6 +3,7 @@
 //! It prints nothing and computes no statistics: progress goes to a listener as events, slices go to
 //! the store as they end.
 
+mod audit;
 mod begin;
 mod event;
 mod installation;
@@ -17,6 +18,7 @@ mod sandbox;
 pub mod steps;
 mod system;
 
+pub use audit::audit;
 pub use event::{Event, Listener};
 pub use installation::{fetch_only as fetch, places};
 pub use plan::{Plan, PlanError, PlanFile};

@@ -8,6 +8,7 @@ pub mod difference;
 pub mod footnote;
 pub mod group;
 pub mod headline;
+pub mod size;
 
 use rqps_model::{Group, Run, RunStep, StepKind};
 
@@ -16,6 +17,7 @@ pub use difference::{Difference, Differences};
 pub use footnote::{Footnote, FootnoteKind};
 pub use group::GroupSummary;
 pub use headline::Headline;
+pub use size::SystemSizes;
 
 /// A run with everything that reports say about it.
 #[derive(Debug, Clone)]
@@ -38,8 +40,13 @@ pub struct Analysis<'a> {
     pub headlines: Vec<Headline>,
     /// One per group of steps that has a ratio.
     pub groups: Vec<GroupSummary>,
+    /// What the data took, per system.
+    pub sizes: Vec<SystemSizes>,
     /// How the systems differ in what they ran with.
     pub differences: Differences,
+    /// What must be known before any figure is read: sessions or builds that are not alike, in
+    /// sentences.
+    pub warnings: Vec<String>,
     /// How far the figures can be trusted, in sentences.
     pub caveats: Vec<String>,
     /// What has no figure and why, in sentences.
@@ -104,13 +111,16 @@ impl<'a> Analysis<'a> {
             footnotes: Vec::new(),
             headlines: Vec::new(),
             groups: Vec::new(),
+            sizes: size::sizes(run, base),
             differences: Differences::between(&run.systems),
+            warnings: Vec::new(),
             caveats: Vec::new(),
             not_measured: Vec::new(),
         };
         analysis.footnotes = book.close(&analysis.steps, run);
         analysis.headlines = headline::headlines(&analysis);
         analysis.groups = group::groups(&analysis);
+        analysis.warnings = caveat::warnings(&analysis);
         analysis.caveats = caveat::caveats(&analysis);
         analysis.not_measured = caveat::not_measured(&analysis);
         analysis

@@ -3,6 +3,7 @@
 use rqps_model::Metric;
 
 use crate::analysis::{Analysis, CellState};
+use crate::audit::sheet;
 use crate::grid::{Grid, Side, escape_markdown, plain};
 use crate::layout;
 use crate::number::{self, NOTHING};
@@ -15,6 +16,7 @@ pub fn render(analysis: &Analysis<'_>) -> String {
     head(&mut out, analysis);
     systems(&mut out, analysis);
     summary(&mut out, analysis);
+    sizes(&mut out, analysis);
     failures(&mut out, analysis);
     metrics(&mut out, analysis);
     list(&mut out, "How sure this is", &analysis.caveats);
@@ -64,6 +66,9 @@ fn head(out: &mut String, analysis: &Analysis<'_>) {
     if analysis.headlines.is_empty() {
         paragraph(out, "One system: there is nothing to compare it with.");
     }
+    for warning in &analysis.warnings {
+        paragraph(out, &format!("> **Warning:** {}", escape_markdown(warning)));
+    }
     let host = &run.host;
     let facts = format!(
         "{}, {}: {} CPUs {}, {}, kernel {}",
@@ -81,14 +86,35 @@ fn systems(out: &mut String, analysis: &Analysis<'_>) {
     paragraph(out, "### Systems");
     paragraph(out, layout::systems(analysis).render_markdown().trim_end());
     let differences = &analysis.differences;
-    let told = [("option", &differences.options), ("session", &differences.session)];
-    let items: Vec<String> =
-        told.iter().flat_map(|(what, all)| all.iter().map(|d| d.sentence(what))).collect();
+    let items: Vec<String> = differences.options.iter().map(|d| d.sentence("option")).collect();
     for item in &items {
         out.push_str(&format!("- {}\n", escape_markdown(item)));
     }
     if !items.is_empty() {
         out.push('\n');
+    }
+    if differences.audit.settings.is_empty() {
+        return;
+    }
+    let n = number::count(differences.audit.settings.len(), "setting");
+    paragraph(out, &format!("<details><summary>{n} that differ and can move a figure</summary>"));
+    for explained in &differences.audit.settings {
+        let (values, remarks) = (sheet::values(explained), sheet::remarks(explained));
+        let item = format!("{values} ({remarks}): {}", explained.why);
+        out.push_str(&format!("- {}\n", escape_markdown(&item)));
+    }
+    out.push('\n');
+    if let Some(text) = sheet::besides(differences) {
+        paragraph(out, &escape_markdown(&text));
+    }
+    paragraph(out, "</details>");
+}
+
+fn sizes(out: &mut String, analysis: &Analysis<'_>) {
+    if let Some(grid) = layout::sizes(analysis) {
+        paragraph(out, "### Sizes");
+        paragraph(out, grid.render_markdown().trim_end());
+        paragraph(out, &escape_markdown(&layout::sizes_legend(analysis)));
     }
 }
 

@@ -1,6 +1,7 @@
 //! Reports as plain text of at most 100 columns: the field's tables, ready for a terminal or a post.
 
 use crate::analysis::{Analysis, CellState, Differences, StepAnalysis};
+use crate::audit::sheet;
 use crate::grid::Grid;
 use crate::layout;
 use crate::number;
@@ -40,8 +41,9 @@ pub struct TextOptions {
 pub fn render(analysis: &Analysis<'_>, options: TextOptions) -> String {
     let mut page = Page { out: String::new(), colour: options.colour };
     head(&mut page, analysis);
-    systems(&mut page, analysis);
+    systems(&mut page, analysis, options.detail);
     summary(&mut page, analysis);
+    sizes(&mut page, analysis);
     failures(&mut page, analysis);
     if options.detail == Detail::Full {
         metrics_legend(&mut page, analysis);
@@ -112,6 +114,9 @@ fn head(page: &mut Page, analysis: &Analysis<'_>) {
     if analysis.headlines.is_empty() {
         page.line("One system: there is nothing to compare it with.");
     }
+    for warning in &analysis.warnings {
+        page.paragraph("! ", warning);
+    }
     page.line("");
     let facts = format!(
         "run {} ({}), {}, on {}",
@@ -136,22 +141,42 @@ fn host(analysis: &Analysis<'_>) -> String {
     )
 }
 
-fn systems(page: &mut Page, analysis: &Analysis<'_>) {
+fn systems(page: &mut Page, analysis: &Analysis<'_>, detail: Detail) {
     page.title("Systems");
     page.grid(&layout::systems(analysis));
-    let Differences { session, options, settings, partial, n_left_out: _ } = &analysis.differences;
-    for (what, differences) in [("option", options), ("session", session), ("setting", settings)] {
-        for difference in differences.iter().take(MAX_SETTINGS) {
-            let text = difference.sentence(what);
-            page.paragraph("", &text);
-        }
-        if differences.len() > MAX_SETTINGS {
-            page.line(&format!("{} more {what}s differ", differences.len() - MAX_SETTINGS));
+    for difference in analysis.differences.options.iter().take(MAX_SETTINGS) {
+        page.paragraph("", &difference.sentence("option"));
+    }
+    settings(page, analysis, detail);
+}
+
+/// The settings that can move a figure: those that nobody wanted first. The reasons are in the full
+/// report only.
+fn settings(page: &mut Page, analysis: &Analysis<'_>, detail: Detail) {
+    let Differences { audit, .. } = &analysis.differences;
+    if !audit.settings.is_empty() {
+        page.title("Settings that differ and can move a figure, in the order of the systems");
+    }
+    for explained in audit.settings.iter().take(MAX_SETTINGS) {
+        let text = format!("{} ({})", sheet::values(explained), sheet::remarks(explained));
+        page.paragraph("", &text);
+        if detail == Detail::Full {
+            page.paragraph("    ", &explained.why);
         }
     }
-    if !partial.is_empty() {
-        let n = number::count(partial.len(), "setting");
-        page.line(&format!("{n} that not all of the systems know"));
+    if audit.settings.len() > MAX_SETTINGS {
+        page.line(&format!("{} more differ", audit.settings.len() - MAX_SETTINGS));
+    }
+    if let Some(text) = sheet::besides(&analysis.differences) {
+        page.paragraph("", &text);
+    }
+}
+
+fn sizes(page: &mut Page, analysis: &Analysis<'_>) {
+    if let Some(grid) = layout::sizes(analysis) {
+        page.title("Sizes");
+        page.grid(&grid);
+        page.paragraph("", &layout::sizes_legend(analysis));
     }
 }
 

@@ -1,7 +1,7 @@
 //! Stores a run's beginning, and its slices one by one.
 
 use rqps_model::run::SystemStep;
-use rqps_model::{Host, Run, RunStep, RunSystem, Slice, StepInfo, StepOutcome};
+use rqps_model::{Host, Run, RunStep, RunSystem, Sizes, Slice, StepInfo, StepOutcome};
 use rusqlite::{Connection, params};
 
 use crate::Error;
@@ -13,6 +13,8 @@ use crate::values::{Json, Text, Word};
 pub(crate) const SERVER_SCOPE: &str = "server";
 /// Scope of facts of the benchmark's own session.
 pub(crate) const SESSION_SCOPE: &str = "session";
+/// Scope of facts of the server's build.
+pub(crate) const BUILD_SCOPE: &str = "build";
 
 impl Store {
     /// Stores a run, with the slices that it has already (a new run has none).
@@ -113,7 +115,16 @@ fn insert_system(
     system_idx: usize,
     system: &RunSystem,
 ) -> rusqlite::Result<()> {
-    let RunSystem { spec, version, version_text, origin, settings: _, session: _ } = system;
+    let RunSystem {
+        spec,
+        version,
+        version_text,
+        origin,
+        settings: _,
+        session: _,
+        build: _,
+        origins: _,
+    } = system;
     connection
         .prepare_cached(
             "INSERT INTO system (run_id, system_idx, label, dbms, engine, config, transport, spec,
@@ -136,7 +147,7 @@ fn insert_system(
     insert_settings(connection, run_id, system_idx, system)
 }
 
-/// Inserts a system's settings and session facts, of which none may be there.
+/// Inserts a system's settings and facts of its session and build, of which none may be there.
 pub(crate) fn insert_settings(
     connection: &Connection,
     run_id: &str,
@@ -144,11 +155,20 @@ pub(crate) fn insert_settings(
     system: &RunSystem,
 ) -> rusqlite::Result<()> {
     let mut statement = connection.prepare_cached(
-        "INSERT INTO setting (run_id, system_idx, scope, name, value) VALUES (?, ?, ?, ?, ?)",
+        "INSERT INTO setting (run_id, system_idx, scope, name, value, source, default_value)
+         VALUES (?, ?, ?, ?, ?, ?, ?)",
     )?;
-    for (scope, facts) in [(SERVER_SCOPE, &system.settings), (SESSION_SCOPE, &system.session)] {
+    for (name, value) in &system.settings {
+        let origin = system.origins.get(name);
+        let source = origin.map(|o| Word(o.source));
+        let default = origin.and_then(|o| o.default.as_ref());
+        let of = params![run_id, system_idx, SERVER_SCOPE, name, value, source, default];
+        statement.execute(of)?;
+    }
+    for (scope, facts) in [(SESSION_SCOPE, &system.session), (BUILD_SCOPE, &system.build)] {
         for (name, value) in facts {
-            statement.execute(params![run_id, system_idx, scope, name, value])?;
+            let none: Option<&str> = None;
+            statement.execute(params![run_id, system_idx, scope, name, value, none, none])?;
         }
     }
     Ok(())
@@ -192,13 +212,14 @@ fn insert_step_system(
     place: Place<'_>,
     system: &SystemStep,
 ) -> rusqlite::Result<()> {
-    let SystemStep { outcome, slices, database_bytes } = system;
+    let SystemStep { outcome, slices, sizes } = system;
+    let Sizes { database_bytes, data_dir_bytes, redo_bytes, binlog_bytes } = sizes;
     let (outcome, reason) = outcome_columns(outcome);
     connection
         .prepare_cached(
             "INSERT INTO step_system (run_id, step_idx, system_idx, outcome, failure_reason,
-               database_bytes)
-             VALUES (?, ?, ?, ?, ?, ?)",
+               database_bytes, data_dir_bytes, redo_bytes, binlog_bytes)
+             VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
         )?
         .execute(params![
             place.run_id,
@@ -206,7 +227,10 @@ fn insert_step_system(
             place.system_idx,
             outcome,
             reason,
-            database_bytes
+            database_bytes,
+            data_dir_bytes,
+            redo_bytes,
+            binlog_bytes,
         ])?;
     slices.iter().try_for_each(|slice| slices::insert(connection, place, slice))
 }

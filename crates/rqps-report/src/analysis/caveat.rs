@@ -4,10 +4,15 @@ use rqps_model::{Metric, RunStatus, Schedule, Verdict};
 
 use super::{Analysis, CellState, StepAnalysis};
 use crate::number::count;
-use crate::words::{capital, list, one_line};
+use crate::words::{capital, list};
 
 /// Names that a sentence lists; more are counted.
 const MAX_NAMES: usize = 6;
+
+/// What must be known before any figure is read.
+pub(super) fn warnings(analysis: &Analysis<'_>) -> Vec<String> {
+    crate::audit::sheet::warnings(&analysis.run.systems, &analysis.differences.audit)
+}
 
 /// What the intervals contain and what they do not.
 pub(super) fn caveats(analysis: &Analysis<'_>) -> Vec<String> {
@@ -31,14 +36,6 @@ pub(super) fn caveats(analysis: &Analysis<'_>) -> Vec<String> {
         out.push(format!(
             "Each of the {n_intervals} intervals is a 95% interval on its own: about one in twenty \
              misses its true value, and verdicts are not adjusted for their number."
-        ));
-    }
-    if !analysis.differences.session.is_empty() {
-        let names: Vec<String> =
-            analysis.differences.session.iter().map(|d| one_line(&d.name)).collect();
-        out.push(format!(
-            "The benchmark's sessions differ in {}, so the systems may not have done the same work.",
-            names_in_short(&names)
         ));
     }
     if run.host.virtual_machine && !run.systems.is_empty() {

@@ -1,7 +1,9 @@
 //! One step on one system: its figure, its ratio to the base, and everything measured beside it.
 
 use rqps_model::run::SystemStep;
-use rqps_model::{Estimate, Metric, PerOperation, Run, RunStep, Schedule, Slice, StepOutcome};
+use rqps_model::{
+    Estimate, Metric, PerOperation, Run, RunStep, Schedule, Sizes, Slice, StepOutcome,
+};
 use rqps_model::{StepKind, Verdict, metric, slice};
 
 use super::footnote::{Book, CellMark};
@@ -48,8 +50,8 @@ pub struct Cell {
     pub marks: Vec<CellMark>,
     /// Totals over the slices.
     pub totals: Totals,
-    /// Size of tables and indexes after the step, bytes.
-    pub database_bytes: Option<u64>,
+    /// Sizes after the step.
+    pub sizes: Sizes,
 }
 
 /// Counts over all slices of a cell.
@@ -128,12 +130,12 @@ fn pending() -> Cell {
         windows: None,
         marks: Vec::new(),
         totals: Totals::default(),
-        database_bytes: None,
+        sizes: Sizes::default(),
     }
 }
 
 fn measured(run: &Run, step: &RunStep, system: &SystemStep, book: &mut Book) -> Cell {
-    let mut cell = Cell { database_bytes: system.database_bytes, ..pending() };
+    let mut cell = Cell { sizes: system.sizes, ..pending() };
     if let Some(reason) = failure(system) {
         cell.state = CellState::Failed { reason: reason.to_owned() };
         return cell;
