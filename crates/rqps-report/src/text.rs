@@ -157,10 +157,13 @@ fn settings(page: &mut Page, analysis: &Analysis<'_>, detail: Detail) {
     if !audit.settings.is_empty() {
         page.title("Settings that differ and can move a figure, in the order of the systems");
     }
-    for explained in audit.settings.iter().take(MAX_SETTINGS) {
+    for (idx, explained) in audit.settings.iter().take(MAX_SETTINGS).enumerate() {
         let text = format!("{} ({})", sheet::values(explained), sheet::remarks(explained));
         page.paragraph("", &text);
-        if detail == Detail::Full {
+        let next = audit.settings.get(idx + 1).filter(|_| idx + 1 < MAX_SETTINGS);
+        // What several in a row share is said once.
+        let is_shared = next.is_some_and(|next| next.why == explained.why);
+        if detail == Detail::Full && !is_shared {
             page.paragraph("    ", &explained.why);
         }
     }

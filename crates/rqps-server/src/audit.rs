@@ -154,7 +154,9 @@ fn engine_plugins(dir: &Path) -> String {
     let files = fs::read_dir(dir).into_iter().flatten().flatten();
     let names = files.filter_map(|file| {
         let name = file.file_name().to_string_lossy().into_owned();
-        Some(name.strip_prefix("ha_")?.strip_suffix(".so")?.to_owned())
+        let engine = name.strip_prefix("ha_")?.strip_suffix(".so")?.to_owned();
+        // MySQL's archives hold engines of its tests.
+        (!engine.starts_with("example") && !engine.starts_with("mock")).then_some(engine)
     });
     sorted(names.collect())
 }

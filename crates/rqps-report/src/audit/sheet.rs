@@ -150,8 +150,12 @@ fn head(out: &mut String, system: &RunSystem) {
             line(out, &wrap(&format!("  {name:<9} "), &parts.join("; "), WIDTH));
         }
     };
-    field("source", &[fact("source"), fact("compiled"), &system.origin]);
-    field("version", &[&system.version_text, fact("comment"), fact("platform")]);
+    // Checksums are in the run and in JSON.
+    let origin = system.origin.split(" sha256:").next().unwrap_or_default();
+    field("source", &[fact("source"), fact("compiled"), origin]);
+    let is_told = system.version_text.contains(fact("platform"));
+    let platform = if is_told { "" } else { fact("platform") };
+    field("version", &[&system.version_text, fact("comment"), platform]);
     let debug = match fact("debug") {
         "" => String::new(),
         debug => format!("debug {debug}"),
@@ -169,16 +173,7 @@ fn head(out: &mut String, system: &RunSystem) {
         plugins => format!("as plugins: {plugins}"),
     };
     field("engines", &[fact("engines"), &plugins]);
-    let session: Vec<String> = super::session_of(system)
-        .iter()
-        .filter(|(name, _)| known::list().session(name).is_none_or(|(_, k)| !k.affects.is_empty()))
-        .map(|(name, value)| match (name.as_str(), value.as_str()) {
-            ("tls", "") => "no TLS".to_owned(),
-            (name, "") => format!("{name} empty"),
-            ("transport" | "tls", value) => value.to_owned(),
-            (name, value) => format!("{name} {value}"),
-        })
-        .collect();
+    let session = session_line(system);
     field("session", &session.iter().map(String::as_str).collect::<Vec<_>>());
     let mut by_source: BTreeMap<&str, usize> = BTreeMap::new();
     for name in system.settings.keys() {
@@ -193,6 +188,40 @@ fn head(out: &mut String, system: &RunSystem) {
     }
     let told: Vec<String> = by_source.iter().map(|(source, n)| format!("{n} {source}")).collect();
     field("settings", &[&told.join(", ")]);
+}
+
+/// The facts of a session that one asks about first, in that order.
+fn session_line(system: &RunSystem) -> Vec<String> {
+    const FACTS: [(&str, &str); 13] = [
+        ("transport", ""),
+        ("tls", ""),
+        ("auth", ""),
+        ("character_set", "character set"),
+        ("character_set_database", "of the database"),
+        ("collation_connection", "collation"),
+        ("collation_database", "of the database"),
+        ("client_encoding", "encoding"),
+        ("lc_collate", "collation"),
+        ("transaction_isolation", ""),
+        ("autocommit", "autocommit"),
+        ("sql_mode", "sql_mode"),
+        ("synchronous_commit", "synchronous_commit"),
+    ];
+    let facts = super::session_of(system);
+    let mut before = String::new();
+    let mut line = Vec::new();
+    for (name, words) in FACTS {
+        let Some(value) = facts.get(name) else { continue };
+        // A database like its connection needs no word.
+        let is_told = words != "of the database" || *value != before;
+        before.clone_from(value);
+        let value = if name == "tls" && value.is_empty() { "no TLS" } else { value };
+        if is_told {
+            let value = if value.is_empty() { "empty" } else { value };
+            line.push(format!("{words} {value}").trim_start().to_owned());
+        }
+    }
+    line
 }
 
 /// The settings that somebody chose, with the default where it is another one.
@@ -229,18 +258,18 @@ fn compare(out: &mut String, systems: &[RunSystem], differences: &Differences, e
         audit.settings.iter().partition(|e| e.choice.is_on_purpose());
     let n = count(unwanted.len(), "setting");
     line(out, &format!("\nThat can move a figure and that nobody asked for: {n}"));
-    unwanted.iter().for_each(|e| explain(out, e));
+    explain(out, &unwanted);
     if !wanted.is_empty() {
         let n = count(wanted.len(), "setting");
         line(out, &format!("\nOn purpose, by the plan or the configuration: {n}"));
-        wanted.iter().for_each(|e| explain(out, e));
+        explain(out, &wanted);
     }
     let unknown: Vec<&Difference> = differences.unknown().collect();
     out.push('\n');
     if extent == Extent::All {
         if !audit.harmless.is_empty() {
             line(out, "That move nothing:");
-            audit.harmless.iter().for_each(|e| explain(out, e));
+            explain(out, &audit.harmless.iter().collect::<Vec<_>>());
         }
         for (what, all) in [
             ("Of which nothing is known:", unknown),
@@ -261,11 +290,20 @@ fn compare(out: &mut String, systems: &[RunSystem], differences: &Differences, e
     }
 }
 
-fn explain(out: &mut String, explained: &Explained) {
-    line(out, &wrap("  ", &values(explained), WIDTH));
-    let remarks = remarks(explained);
-    let remarks = if remarks.is_empty() { String::new() } else { format!(" ({remarks})") };
-    line(out, &wrap("      ", &format!("{}{remarks}", explained.why), WIDTH));
+/// Differences with what they do; what several in a row share is said once, after the last.
+fn explain(out: &mut String, all: &[&Explained]) {
+    for (idx, one) in all.iter().enumerate() {
+        line(out, &wrap("  ", &values(one), WIDTH));
+        let is_shared = all
+            .get(idx + 1)
+            .is_some_and(|next| next.why == one.why && remarks(next) == remarks(one));
+        if is_shared {
+            continue;
+        }
+        let remarks = remarks(one);
+        let remarks = if remarks.is_empty() { String::new() } else { format!(" ({remarks})") };
+        line(out, &wrap("      ", &format!("{}{remarks}", one.why), WIDTH));
+    }
 }
 
 /// The same for programs, in full.

@@ -91,12 +91,12 @@ fn names_units_and_what_is_missing_are_seen_through() {
     expect![[r"
         innodb_buffer_pool_instances: 8 / (1) [defaults]
         sync_binlog: 0 / 1 [mixed]
-        back_log: 152 / 512 [defaults]
         innodb_flush_method: fsync / O_DIRECT [defaults]
         innodb_purge_threads: 1 / 4 [configuration]
     "]]
     .assert_eq(&told(&audit.settings));
-    assert!(audit.session.is_empty() && audit.harmless.is_empty());
+    assert_eq!(told(&audit.harmless), "back_log: 152 / 512 [defaults]\n");
+    assert!(audit.session.is_empty());
     assert!(audit.known_names.contains("back_log") && !audit.known_names.contains("made_up"));
 }
 
@@ -156,7 +156,7 @@ fn sessions_are_compared_fact_by_fact() {
     "]]
     .assert_eq(&told(&audit.session));
     // Logging in is over when measuring begins.
-    assert_eq!(told(&audit.settings), "auth: mysql_native_password / caching_sha2 [mixed]\n");
+    assert_eq!(told(&audit.harmless), "auth: mysql_native_password / caching_sha2 [mixed]\n");
     // A system that never started has no facts, and makes no difference.
     systems[1].session.clear();
     assert!(Audit::of(&systems).session.is_empty());
@@ -170,4 +170,87 @@ fn a_part_of_what_is_off_makes_no_difference() {
     };
     assert!(Audit::of(&[hash("OFF", "8"), hash("OFF", "1")]).settings.is_empty());
     assert_eq!(Audit::of(&[hash("ON", "8"), hash("ON", "1")]).settings.len(), 1);
+}
+
+/// Two systems as an audit shows them: builds, sessions, settings.
+fn pair() -> [RunSystem; 2] {
+    let old = ["sync_binlog=0!", "innodb_io_capacity=200", "innodb_io_capacity_max=2000"];
+    let new = ["sync_binlog=0!", "innodb_io_capacity=10000", "innodb_io_capacity_max=20000", "x=1"];
+    let mut pair = [system("my56", Dbms::Mysql, &old), system("my84", Dbms::Mysql, &new)];
+    pair[0].version = Some("5.6.14".parse().unwrap());
+    pair[0].version_text = "5.6.14-log".to_owned();
+    for (name, value) in [("source", "official"), ("compiled", "tarball"), ("debug", "off")] {
+        pair[0].build.insert(name.to_owned(), value.to_owned());
+        pair[1].build.insert(name.to_owned(), value.to_owned());
+    }
+    pair[1].build.insert("source".to_owned(), "debian".to_owned());
+    pair[1].build.insert("engine_plugins".to_owned(), "rocksdb".to_owned());
+    for (idx, tls) in ["", "TLSv1.3 X"].into_iter().enumerate() {
+        pair[idx].session.insert("tls".to_owned(), tls.to_owned());
+    }
+    pair
+}
+
+#[test]
+fn several_systems_as_text() {
+    expect![[r#"
+        ! The benchmark's sessions differ in tls: no TLS on my56, TLSv1.3 X on my84. Every packet is
+          encrypted and decrypted: short queries lose most, and a server whose TLS nobody noticed looks like
+          a regression.
+        ! The MySQL servers are not from one source, so versions are not all that differs: debian (tarball):
+          my84; official (tarball): my56.
+
+        my56  MySQL 5.6.14
+          source    official; tarball
+          version   5.6.14-log
+          build     debug off
+          session   socket; no TLS
+          settings  1 configured, 2 defaults
+
+        my84  MySQL
+          source    debian; tarball
+          build     debug off
+          engines   as plugins: rocksdb
+          session   socket; TLSv1.3 X
+          settings  1 configured, 3 defaults
+
+        Differences, in this order: my56 / my84
+
+        That can move a figure and that nobody asked for: 2 settings
+          innodb_io_capacity: 200 / 10000
+          innodb_io_capacity_max: 2000 / 20000
+              the pace of write-back: too low and redo fills up, too high and it takes the disk from the
+              clients (writes; defaults)
+
+        Other settings that differ: 1 that not all systems have. --all lists them.
+    "#]].assert_eq(&sheet::text(&pair(), sheet::Extent::Short));
+}
+
+#[test]
+fn one_system_as_text() {
+    let mut one = pair()[..1].to_vec();
+    let default = Some("1".to_owned());
+    let origin = SettingOrigin { source: SettingSource::Config, default };
+    one[0].origins.insert("sync_binlog".to_owned(), origin);
+    expect![[r#"
+        my56  MySQL 5.6.14
+          source    official; tarball
+          version   5.6.14-log
+          build     debug off
+          session   socket; no TLS
+          settings  1 configured, 2 defaults
+            sync_binlog = 0 (default 1)
+    "#]].assert_eq(&sheet::text(&one, sheet::Extent::Short));
+}
+
+#[test]
+fn programs_get_everything() {
+    let value: serde_json::Value = serde_json::from_str(&sheet::json(&pair())).unwrap();
+    assert_eq!(value["warnings"].as_array().unwrap().len(), 2);
+    assert_eq!(value["systems"][0]["settings"]["sync_binlog"]["source"], "config");
+    let settings = value["differences"]["settings"].as_array().unwrap();
+    let names: Vec<&str> = settings.iter().map(|s| s["name"].as_str().unwrap()).collect();
+    assert_eq!(names, ["innodb_io_capacity", "innodb_io_capacity_max"]);
+    assert_eq!(settings[0]["values"], serde_json::json!(["200", "10000"]));
+    assert_eq!(value["differences"]["not_everywhere"][0]["name"], "x");
 }
