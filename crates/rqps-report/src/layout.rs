@@ -335,12 +335,19 @@ pub(crate) fn sizes(analysis: &Analysis<'_>) -> Option<Grid> {
 /// What the columns of [`sizes`] are.
 pub(crate) fn sizes_legend(analysis: &Analysis<'_>) -> String {
     let step = |end: fn(&crate::analysis::SystemSizes) -> Option<(usize, Sizes)>| {
-        let at = analysis.sizes.iter().find_map(end).map(|(at, _)| at);
+        let mut all = analysis.sizes.iter().filter_map(end).map(|(at, _)| at);
+        let at = all.next();
         let step = at.and_then(|at| analysis.run.steps.get(at));
-        step.map_or_else(String::new, |s| clip(&s.info.name, NAME_COLUMNS))
+        match step {
+            Some(step) if all.all(|other| Some(other) == at) => {
+                format!("after {}", clip(&step.info.name, NAME_COLUMNS))
+            }
+            // Systems that have no step in common.
+            _ => "after each system's own".to_owned(),
+        }
     };
     format!(
-        "filled: tables and indexes after {}; at end: after {}; / base: relative to {}. data dir: \
+        "filled: tables and indexes {}; at end: {}; / base: relative to {}. data dir: \
          blocks that the data directory takes at the end, redo and binary logs included.",
         step(|s| s.first),
         step(|s| s.last),

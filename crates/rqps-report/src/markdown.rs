@@ -96,8 +96,9 @@ fn systems(out: &mut String, analysis: &Analysis<'_>) {
     if differences.audit.settings.is_empty() {
         return;
     }
-    let n = number::count(differences.audit.settings.len(), "setting");
-    paragraph(out, &format!("<details><summary>{n} that differ and can move a figure</summary>"));
+    let n = differences.audit.settings.len();
+    let title = format!("Settings that differ and can move a figure: {n}");
+    paragraph(out, &format!("<details><summary>{title}</summary>"));
     for explained in &differences.audit.settings {
         let (values, remarks) = (sheet::values(explained), sheet::remarks(explained));
         let item = format!("{values} ({remarks}): {}", explained.why);

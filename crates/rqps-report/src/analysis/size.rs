@@ -7,7 +7,8 @@ use rqps_model::{Run, Sizes};
 pub struct SystemSizes {
     /// Index of the first step with a size, and its sizes: the filled tables.
     pub first: Option<(usize, Sizes)>,
-    /// The same of the last.
+    /// The same of the last step that all systems have a size of; where there is none, of the
+    /// system's own last.
     pub last: Option<(usize, Sizes)>,
     /// Database at the end / after the first step.
     pub growth: Option<f64>,
@@ -19,28 +20,41 @@ pub struct SystemSizes {
 
 /// One per system of the run.
 pub(super) fn sizes(run: &Run, base: usize) -> Vec<SystemSizes> {
-    let mut all: Vec<SystemSizes> = (0..run.systems.len()).map(|idx| of_system(run, idx)).collect();
-    let base_last = all.get(base).and_then(|s| s.last);
+    let at_end = common_end(run);
+    let mut all: Vec<SystemSizes> =
+        (0..run.systems.len()).map(|idx| of_system(run, idx, at_end)).collect();
+    let base_last = all.get(base).and_then(|s| s.last).filter(|_| at_end.is_some());
     for (_, system) in all.iter_mut().enumerate().filter(|(idx, _)| *idx != base) {
-        let (Some((at, own)), Some((base_at, of_base))) = (system.last, base_last) else {
-            continue;
-        };
-        if at == base_at {
-            system.database_ratio = ratio(own.database_bytes, of_base.database_bytes);
-            system.data_dir_ratio = ratio(own.data_dir_bytes, of_base.data_dir_bytes);
-        }
+        let (Some((_, own)), Some((_, of_base))) = (system.last, base_last) else { continue };
+        system.database_ratio = ratio(own.database_bytes, of_base.database_bytes);
+        system.data_dir_ratio = ratio(own.data_dir_bytes, of_base.data_dir_bytes);
     }
     all
 }
 
-fn of_system(run: &Run, idx: usize) -> SystemSizes {
-    let steps = run.steps.iter().enumerate();
-    let mut sized = steps.filter_map(|(at, step)| {
-        let sizes = step.systems.get(idx)?.sizes;
-        (sizes != Sizes::default()).then_some((at, sizes))
-    });
+fn sizes_of(run: &Run, at: usize, idx: usize) -> Option<Sizes> {
+    let sizes = run.steps.get(at)?.systems.get(idx)?.sizes;
+    (sizes != Sizes::default()).then_some(sizes)
+}
+
+/// The last step that every system with any size has one of.
+fn common_end(run: &Run) -> Option<usize> {
+    let steps = 0..run.steps.len();
+    let sized: Vec<usize> = (0..run.systems.len())
+        .filter(|&idx| steps.clone().any(|at| sizes_of(run, at, idx).is_some()))
+        .collect();
+    steps
+        .rev()
+        .find(|&at| !sized.is_empty() && sized.iter().all(|&idx| sizes_of(run, at, idx).is_some()))
+}
+
+fn of_system(run: &Run, idx: usize, at_end: Option<usize>) -> SystemSizes {
+    let mut sized =
+        (0..run.steps.len()).filter_map(|at| sizes_of(run, at, idx).map(|sizes| (at, sizes)));
     let first = sized.next();
-    let last = sized.last().or(first);
+    let own_last = sized.last().or(first);
+    let common = at_end.and_then(|at| Some((at, sizes_of(run, at, idx)?)));
+    let last = common.or(own_last);
     let of = |end: Option<(usize, Sizes)>| end.and_then(|(_, sizes)| sizes.database_bytes);
     let growth = ratio(of(last), of(first));
     SystemSizes { first, last, growth, ..SystemSizes::default() }

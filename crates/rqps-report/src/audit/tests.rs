@@ -240,7 +240,8 @@ fn one_system_as_text() {
           session   socket; no TLS
           settings  1 configured, 2 defaults
             sync_binlog = 0 (default 1)
-    "#]].assert_eq(&sheet::text(&one, sheet::Extent::Short));
+    "#]]
+    .assert_eq(&sheet::text(&one, sheet::Extent::Short));
 }
 
 #[test]

@@ -192,7 +192,7 @@ pub(crate) fn run(systems: Vec<RunSystem>, steps: Vec<RunStep>) -> Run {
 pub(crate) fn done(slices: Vec<Slice>) -> SystemStep {
     let sizes = Sizes {
         database_bytes: Some(256 << 20),
-        data_dir_bytes: Some(1500 << 20),
+        data_dir_bytes: Some(1400 << 20),
         redo_bytes: Some(1 << 30),
         binlog_bytes: Some(48 << 20),
     };
@@ -203,9 +203,11 @@ pub(crate) fn done(slices: Vec<Slice>) -> SystemStep {
 pub(crate) fn step(info: StepInfo, qps: f64, us: f64, ratios: &[(f64, f64)]) -> RunStep {
     let mut draw = Draw(whole(qps) ^ info.name.len() as u64);
     let written_kb = if info.group == Group::Write { 12.5 } else { 0.0 };
+    let grown = if info.group == Group::Write { 64 << 20 } else { 0 };
     let systems = ratios
         .iter()
-        .map(|(of_qps, of_cpu)| {
+        .zip(0_u64..)
+        .map(|((of_qps, of_cpu), nth)| {
             let shape = Shape {
                 qps: qps * of_qps,
                 noise: 0.015,
@@ -213,7 +215,12 @@ pub(crate) fn step(info: StepInfo, qps: f64, us: f64, ratios: &[(f64, f64)]) -> 
                 server_us: us * of_cpu,
                 written_kb,
             };
-            done((0..3).map(|idx| slice(idx, shape, &mut draw)).collect())
+            let mut state = done((0..3).map(|idx| slice(idx, shape, &mut draw)).collect());
+            // Later systems pack their rows worse and grow faster.
+            for part in [&mut state.sizes.database_bytes, &mut state.sizes.data_dir_bytes] {
+                *part = part.map(|bytes| bytes + nth * (20 << 20) + (1 + nth) * grown);
+            }
+            state
         })
         .collect();
     RunStep { info, clients: 1, placement: Placement::Paired, systems }
