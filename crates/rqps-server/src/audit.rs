@@ -58,9 +58,11 @@ pub fn origins(
         }
     }
     for (name, origin) in &mut origins {
-        // initdb writes some settings into the configuration file: by nobody's choice.
         if origin.source == SettingSource::Config && !configured.contains(name) {
-            origin.source = SettingSource::Other;
+            // MariaDB before 10.3 calls the command line configuration too; initdb writes some
+            // settings into the configuration file, by nobody's choice.
+            let is_ours = dbms.is_mysql_family() && is_on_command_line(dbms, name);
+            origin.source = if is_ours { SettingSource::CommandLine } else { SettingSource::Other };
         }
     }
     origins

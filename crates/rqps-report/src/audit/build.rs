@@ -85,13 +85,15 @@ fn optimisation(systems: &[RunSystem]) -> Vec<String> {
 fn sources(systems: &[RunSystem]) -> Vec<String> {
     let mut out = Vec::new();
     for dbms in [Dbms::Mysql, Dbms::Mariadb, Dbms::Postgres] {
-        let mut builds: BTreeMap<(&str, &str), Vec<String>> = BTreeMap::new();
+        let mut builds: BTreeMap<(&str, String), Vec<String>> = BTreeMap::new();
         for system in systems.iter().filter(|s| s.spec.dbms == dbms) {
             let Some(source) = fact_of(system, "source") else { continue };
-            let compiled = fact_of(system, "compiled").or_else(|| fact_of(system, "program"));
-            let of_basedir = source == "basedir";
-            let compiled = if of_basedir { fact_of(system, "cflags") } else { compiled };
-            builds.entry((source, compiled.unwrap_or(""))).or_default().push(label(system));
+            let own = ["compiler", "optimisation"].map(|name| fact_of(system, name).unwrap_or(""));
+            let compiled = match fact_of(system, "compiled") {
+                Some(compiled) => compiled.to_owned(),
+                None => own.join(" ").trim().to_owned(),
+            };
+            builds.entry((source, compiled)).or_default().push(label(system));
         }
         let names: BTreeSet<&str> = builds.keys().map(|(source, _)| *source).collect();
         let of_dbms = || systems.iter().filter(|s| s.spec.dbms == dbms);
@@ -167,7 +169,7 @@ mod tests {
             Built with a sanitizer, many times slower: my.
             Built without optimisation (-O0): pgdev.
             The compiler optimised differently: -O0 for pgdev; -O2 for pg15; -Os for pg11 and pg18. Part of any difference in CPU is the compiler's.
-            The PostgreSQL servers are not from one source, so versions are not all that differs: basedir: pgdev; debian (-O2, LLVM): pg15; zonky (-Os, no LLVM): pg11 and pg18."]]
+            The PostgreSQL servers are not from one source, so versions are not all that differs: basedir (-O0): pgdev; debian (-O2, LLVM): pg15; zonky (-Os, no LLVM): pg11 and pg18."]]
         .assert_eq(&warnings(&systems).join("\n"));
         expect![[r"
             All servers are built for size (-Os), not for speed: comparable with one another, not with figures of -O2 builds such as those of distributions."]]

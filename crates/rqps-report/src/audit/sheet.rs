@@ -152,7 +152,9 @@ fn head(out: &mut String, system: &RunSystem) {
     };
     // Checksums are in the run and in JSON.
     let origin = system.origin.split(" sha256:").next().unwrap_or_default();
-    field("source", &[fact("source"), fact("compiled"), origin]);
+    let source = fact("source");
+    let source = if origin.starts_with(source) { "" } else { source };
+    field("source", &[source, fact("compiled"), origin]);
     let is_told = system.version_text.contains(fact("platform"));
     let platform = if is_told { "" } else { fact("platform") };
     field("version", &[&system.version_text, fact("comment"), platform]);
