@@ -4,7 +4,7 @@
 //! per-operation metrics in the order cpu/o cs/o r/o rKB/o wKB/o o/s dbms, with our own columns
 //! before the last.
 
-use rqps_model::{Metric, PerOperation, Verdict};
+use rqps_model::{Metric, PerOperation, Sizes, Verdict};
 
 use crate::analysis::{Analysis, Cell, CellState, StepAnalysis};
 use crate::grid::{Grid, GridCell, Side, plain, toned};
@@ -374,4 +374,66 @@ pub(crate) fn version(analysis: &Analysis<'_>, idx: usize) -> String {
         (None, rqps_model::SystemSource::Catalogue { version, .. }) => format!("{dbms} {version}"),
         (None, _) => dbms.to_owned(),
     }
+}
+
+/// What the data took: per system after the first step and at the end, growth, and the end relative
+/// to the base. `None` when no size was recorded.
+pub(crate) fn sizes(analysis: &Analysis<'_>) -> Option<Grid> {
+    if analysis.sizes.iter().all(|s| s.last.is_none()) {
+        return None;
+    }
+    let right = |h| (h, Side::Right);
+    let mut grid = Grid::new(&[
+        ("system", Side::Left),
+        right("filled"),
+        right("at end"),
+        right("growth"),
+        right("/ base"),
+        right("data dir"),
+        right("/ base"),
+        right("redo"),
+        right("binlog"),
+    ]);
+    let ratio = |r: Option<f64>| plain(r.map_or_else(String::new, number::plain_ratio));
+    for (idx, sizes) in analysis.sizes.iter().enumerate() {
+        let (first, last) = (sizes.first.map(|e| e.1), sizes.last.map(|e| e.1));
+        let of = |end: Option<Sizes>, part: fn(Sizes) -> Option<u64>| {
+            plain(end.and_then(part).map_or_else(String::new, number::bytes))
+        };
+        grid.row(vec![
+            plain(name(analysis.label(idx))),
+            of(first, |s| s.database_bytes),
+            of(last, |s| s.database_bytes),
+            ratio(sizes.growth),
+            ratio(sizes.database_ratio),
+            of(last, |s| s.data_dir_bytes),
+            ratio(sizes.data_dir_ratio),
+            of(last, |s| s.redo_bytes),
+            of(last, |s| s.binlog_bytes),
+        ]);
+    }
+    Some(grid)
+}
+
+/// What the columns of [`sizes`] are.
+pub(crate) fn sizes_legend(analysis: &Analysis<'_>) -> String {
+    let step = |end: fn(&crate::analysis::SystemSizes) -> Option<(usize, Sizes)>| {
+        let mut all = analysis.sizes.iter().filter_map(end).map(|(at, _)| at);
+        let at = all.next();
+        let step = at.and_then(|at| analysis.run.steps.get(at));
+        match step {
+            Some(step) if all.all(|other| Some(other) == at) => {
+                format!("after {}", clip(&step.info.name, NAME_COLUMNS))
+            }
+            // Systems that have no step in common.
+            _ => "after each system's own".to_owned(),
+        }
+    };
+    format!(
+        "filled: tables and indexes {}; at end: {}; / base: relative to {}. data dir: \
+         blocks that the data directory takes at the end, redo and binary logs included.",
+        step(|s| s.first),
+        step(|s| s.last),
+        clip(analysis.base_label(), 60)
+    )
 }

@@ -1,7 +1,7 @@
 //! A run of many systems: every one has its row, and the text keeps to its width.
 
 use rqps_model::{Dbms, Group, StepKind};
-use rqps_report::{Detail, Format, TextOptions, render};
+use rqps_report::{Detail, Format, TextOptions, render, text};
 
 use crate::fixture::{info, run, step, system};
 
@@ -18,10 +18,10 @@ fn each_of_many_systems_has_a_row() {
         let value = if i % 2 == 0 { "1" } else { "2" };
         system.settings.insert("innodb_purge_threads".to_owned(), value.to_owned());
     }
-    let options = TextOptions { colour: false, detail: Detail::Summary };
+    let options = TextOptions { colour: false, detail: Detail::Summary, width: text::WIDTH };
     let text = render(&run, 0.05, Format::Text, options);
     assert!(text.starts_with("34 systems against MySQL 8.0.0, 3 steps: "), "{text}");
-    assert!(text.contains("setting innodb_purge_threads: 1 (18), 2 (17)\n"), "{text}");
+    assert!(text.contains("innodb_purge_threads: 1 (18), 2 (17) ("), "{text}");
     let table = text.split("\n\n").find(|part| part.contains("update-index")).unwrap();
     assert_eq!(table.lines().count(), 1 + 35, "{table}");
     for i in 0..n {
