@@ -303,6 +303,7 @@ pub(crate) fn sizes(analysis: &Analysis<'_>) -> Option<Grid> {
     let mut grid = Grid::new(&[
         ("system", Side::Left),
         right("filled"),
+        right("/ base"),
         right("at end"),
         right("growth"),
         right("/ base"),
@@ -320,6 +321,7 @@ pub(crate) fn sizes(analysis: &Analysis<'_>) -> Option<Grid> {
         grid.row(vec![
             plain(name(analysis.label(idx))),
             of(first, |s| s.database_bytes),
+            ratio(sizes.filled_ratio),
             of(last, |s| s.database_bytes),
             ratio(sizes.growth),
             ratio(sizes.database_ratio),
@@ -348,7 +350,8 @@ pub(crate) fn sizes_legend(analysis: &Analysis<'_>) -> String {
     };
     format!(
         "filled: tables and indexes {}; at end: {}; / base: relative to {}. data dir: \
-         blocks that the data directory takes at the end, redo and binary logs included.",
+         blocks that the data directory takes at the end, redo and binary logs included. Steps that insert are \
+         timed: a faster system holds more rows at the end.",
         step(|s| s.first),
         step(|s| s.last),
         clip(analysis.base_label(), 60)

@@ -18,6 +18,9 @@ const REASON_LINES: usize = 12;
 /// Differing settings that are listed; the other formats have all of them.
 const MAX_SETTINGS: usize = 24;
 
+/// The same without their reasons, below the verdict.
+const SHORT_SETTINGS: usize = 10;
+
 /// How much of a run a text report shows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Detail {
@@ -157,18 +160,20 @@ fn settings(page: &mut Page, analysis: &Analysis<'_>, detail: Detail) {
     if !audit.settings.is_empty() {
         page.title("Settings that differ and can move a figure, in the order of the systems");
     }
-    for (idx, explained) in audit.settings.iter().take(MAX_SETTINGS).enumerate() {
+    let most = if detail == Detail::Full { MAX_SETTINGS } else { SHORT_SETTINGS };
+    for (idx, explained) in audit.settings.iter().take(most).enumerate() {
         let text = format!("{} ({})", sheet::values(explained), sheet::remarks(explained));
         page.paragraph("", &text);
-        let next = audit.settings.get(idx + 1).filter(|_| idx + 1 < MAX_SETTINGS);
+        let next = audit.settings.get(idx + 1).filter(|_| idx + 1 < most);
         // What several in a row share is said once.
         let is_shared = next.is_some_and(|next| next.why == explained.why);
         if detail == Detail::Full && !is_shared {
             page.paragraph("    ", &explained.why);
         }
     }
-    if audit.settings.len() > MAX_SETTINGS {
-        page.line(&format!("{} more differ", audit.settings.len() - MAX_SETTINGS));
+    if audit.settings.len() > most {
+        let n = audit.settings.len() - most;
+        page.line(&format!("{n} more; all of them with what they do: rqps report"));
     }
     if let Some(text) = sheet::besides(&analysis.differences) {
         page.paragraph("", &text);
