@@ -104,7 +104,9 @@ impl Audit {
     /// Compares what the systems run with.
     #[must_use]
     pub fn of(systems: &[RunSystem]) -> Self {
-        let mut audit = Self { session: session(systems), ..Self::default() };
+        // Those that settings_of() makes into one.
+        let known_names = [SIZE, FILES, CAPACITY].map(str::to_owned).into();
+        let mut audit = Self { session: session(systems), known_names, ..Self::default() };
         let (login, session) =
             std::mem::take(&mut audit.session).into_iter().partition(|e| e.affects == ["connects"]);
         audit.session = session;
@@ -151,8 +153,7 @@ fn is_without_effect(known: &Known, settings: &[BTreeMap<String, String>]) -> bo
 /// A system's settings, with the size of InnoDB's redo log in place of the several ways to set it.
 fn settings_of(system: &RunSystem) -> BTreeMap<String, String> {
     let mut settings = system.settings.clone();
-    let (size, files) = ("innodb_log_file_size", "innodb_log_files_in_group");
-    let (size, files) = (settings.remove(size), settings.remove(files));
+    let (size, files) = (settings.remove(SIZE), settings.remove(FILES));
     let capacity = settings.remove(CAPACITY);
     let number = |text: Option<String>| text.and_then(|t| t.parse::<u64>().ok());
     let of_files = number(size).and_then(|size| size.checked_mul(number(files).unwrap_or(1)));
@@ -165,6 +166,8 @@ fn settings_of(system: &RunSystem) -> BTreeMap<String, String> {
 /// The name under which InnoDB's redo log is compared.
 const REDO: &str = "innodb redo log capacity";
 const CAPACITY: &str = "innodb_redo_log_capacity";
+const SIZE: &str = "innodb_log_file_size";
+const FILES: &str = "innodb_log_files_in_group";
 
 /// A setting's difference; `None` when there is none.
 fn setting(
@@ -178,7 +181,7 @@ fn setting(
         if let Some((name, value)) = values[idx] {
             let asked = match name {
                 REDO if system.settings.contains_key(CAPACITY) => CAPACITY,
-                REDO => "innodb_log_file_size",
+                REDO => SIZE,
                 name => name,
             };
             let source = system.origins.get(asked).map(|o| o.source);

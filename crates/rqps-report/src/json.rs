@@ -169,6 +169,7 @@ fn sizes<'a>(analysis: &'a Analysis<'_>, idx: usize, sizes: &SystemSizes) -> Siz
         system: analysis.label(idx),
         first: end(sizes.first),
         last: end(sizes.last),
+        filled_ratio: sizes.filled_ratio,
         database_growth: sizes.growth,
         database_ratio: sizes.database_ratio,
         data_dir_ratio: sizes.data_dir_ratio,

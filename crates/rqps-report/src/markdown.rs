@@ -5,7 +5,7 @@ use rqps_model::Metric;
 use crate::analysis::{Analysis, CellState};
 use crate::audit::sheet;
 use crate::grid::{Grid, Side, escape_markdown, plain};
-use crate::layout;
+use crate::layout::{self, SizeColumns};
 use crate::many;
 use crate::number::{self, NOTHING};
 use crate::words::lines;
@@ -119,7 +119,7 @@ fn systems(out: &mut String, analysis: &Analysis<'_>) {
 }
 
 fn sizes(out: &mut String, analysis: &Analysis<'_>) {
-    if let Some(grid) = layout::sizes(analysis) {
+    if let Some(grid) = layout::sizes(analysis, SizeColumns::All) {
         paragraph(out, "### Sizes");
         paragraph(out, grid.render_markdown().trim_end());
         paragraph(out, &escape_markdown(&layout::sizes_legend(analysis)));

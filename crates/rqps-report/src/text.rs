@@ -3,7 +3,7 @@
 use crate::analysis::{Analysis, CellState, Differences, StepAnalysis};
 use crate::audit::sheet;
 use crate::grid::Grid;
-use crate::layout;
+use crate::layout::{self, SizeColumns};
 use crate::many;
 use crate::number;
 use crate::repeat;
@@ -18,6 +18,9 @@ const REASON_LINES: usize = 12;
 
 /// Differing settings that are listed; the other formats have all of them.
 const MAX_SETTINGS: usize = 24;
+
+/// The same without their reasons, below the verdict.
+const SHORT_SETTINGS: usize = 10;
 
 /// What stands for verdicts beside ratios.
 const SIGNS: &str = "(< slower, > faster, = same, ? unclear)";
@@ -184,18 +187,20 @@ fn settings(page: &mut Page, analysis: &Analysis<'_>, detail: Detail) {
         let order = if many::is_many(analysis) { "" } else { ", in the order of the systems" };
         page.title(&format!("Settings that differ and can move a figure{order}"));
     }
-    for (idx, explained) in audit.settings.iter().take(MAX_SETTINGS).enumerate() {
+    let most = if detail == Detail::Full { MAX_SETTINGS } else { SHORT_SETTINGS };
+    for (idx, explained) in audit.settings.iter().take(most).enumerate() {
         let text = format!("{} ({})", sheet::values_in_short(explained), sheet::remarks(explained));
         page.paragraph("", &text);
-        let next = audit.settings.get(idx + 1).filter(|_| idx + 1 < MAX_SETTINGS);
+        let next = audit.settings.get(idx + 1).filter(|_| idx + 1 < most);
         // What several in a row share is said once.
         let is_shared = next.is_some_and(|next| next.why == explained.why);
         if detail == Detail::Full && !is_shared {
             page.paragraph("    ", &explained.why);
         }
     }
-    if audit.settings.len() > MAX_SETTINGS {
-        page.line(&format!("{} more differ", audit.settings.len() - MAX_SETTINGS));
+    if audit.settings.len() > most {
+        let n = audit.settings.len() - most;
+        page.line(&format!("{n} more; all of them with what they do: rqps report"));
     }
     if let Some(text) = sheet::besides(&analysis.differences) {
         page.paragraph("", &text);
@@ -203,11 +208,18 @@ fn settings(page: &mut Page, analysis: &Analysis<'_>, detail: Detail) {
 }
 
 fn sizes(page: &mut Page, analysis: &Analysis<'_>) {
-    if let Some(grid) = layout::sizes(analysis) {
-        page.title("Sizes");
-        page.grid(&grid);
-        page.paragraph("", &layout::sizes_legend(analysis));
+    let Some(all) = layout::sizes(analysis, SizeColumns::All) else { return };
+    page.title("Sizes");
+    if all.width() <= page.width {
+        page.grid(&all);
+    } else {
+        for columns in [SizeColumns::Tables, SizeColumns::DataDir] {
+            if let Some(grid) = layout::sizes(analysis, columns) {
+                page.grid(&grid);
+            }
+        }
     }
+    page.paragraph("", &layout::sizes_legend(analysis));
 }
 
 fn summary(page: &mut Page, analysis: &Analysis<'_>) {

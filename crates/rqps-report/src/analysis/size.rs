@@ -12,6 +12,8 @@ pub struct SystemSizes {
     pub last: Option<(usize, Sizes)>,
     /// Database at the end / after the first step.
     pub growth: Option<f64>,
+    /// Database after the first step / the base's, where that is the same step; absent for the base.
+    pub filled_ratio: Option<f64>,
     /// Database at the end / the base's, where both are of one step; absent for the base.
     pub database_ratio: Option<f64>,
     /// Data directory at the end / the base's.
@@ -23,8 +25,14 @@ pub(super) fn sizes(run: &Run, base: usize) -> Vec<SystemSizes> {
     let at_end = common_end(run);
     let mut all: Vec<SystemSizes> =
         (0..run.systems.len()).map(|idx| of_system(run, idx, at_end)).collect();
+    let base_first = all.get(base).and_then(|s| s.first);
     let base_last = all.get(base).and_then(|s| s.last).filter(|_| at_end.is_some());
     for (_, system) in all.iter_mut().enumerate().filter(|(idx, _)| *idx != base) {
+        if let (Some((at, own)), Some((base_at, of_base))) = (system.first, base_first)
+            && at == base_at
+        {
+            system.filled_ratio = ratio(own.database_bytes, of_base.database_bytes);
+        }
         let (Some((_, own)), Some((_, of_base))) = (system.last, base_last) else { continue };
         system.database_ratio = ratio(own.database_bytes, of_base.database_bytes);
         system.data_dir_ratio = ratio(own.data_dir_bytes, of_base.data_dir_bytes);

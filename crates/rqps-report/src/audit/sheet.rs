@@ -9,7 +9,6 @@ use serde_json::{Value, json};
 use super::{Audit, Explained, Shown, build, is_hidden, known, value};
 use crate::analysis::{Difference, Differences};
 use crate::many::{MANY, by_value};
-use crate::number::count;
 use crate::words::{capital, clip, list, list_in_short, one_line, wrap};
 
 /// Widest line, columns.
@@ -278,11 +277,11 @@ fn compare(out: &mut String, systems: &[RunSystem], differences: &Differences, e
     }
     let (wanted, unwanted): (Vec<&Explained>, Vec<&Explained>) =
         audit.settings.iter().partition(|e| e.choice.is_on_purpose());
-    let n = count(unwanted.len(), "setting");
-    line(out, &format!("\nThat can move a figure and that nobody asked for: {n}"));
+    let n = if unwanted.is_empty() { "none".to_owned() } else { unwanted.len().to_string() };
+    line(out, &format!("\nSettings that can move a figure and that nobody asked for: {n}"));
     explain(out, &unwanted);
     if !wanted.is_empty() {
-        let n = count(wanted.len(), "setting");
+        let n = wanted.len();
         line(out, &format!("\nOn purpose, by the plan or the configuration: {n}"));
         explain(out, &wanted);
     }

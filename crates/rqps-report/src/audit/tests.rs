@@ -99,6 +99,9 @@ fn names_units_and_what_is_missing_are_seen_through() {
     assert_eq!(told(&audit.harmless), "back_log: 152 / 512 [defaults]\n");
     assert!(audit.session.is_empty());
     assert!(audit.known_names.contains("back_log") && !audit.known_names.contains("made_up"));
+    let unknown = crate::analysis::Differences::between(&systems);
+    let unknown: Vec<String> = unknown.unknown().map(|d| d.name.clone()).collect();
+    assert_eq!(unknown, ["made_up"]);
 }
 
 #[test]
@@ -217,7 +220,7 @@ fn several_systems_as_text() {
 
         Differences, in this order: my56 / my84
 
-        That can move a figure and that nobody asked for: 2 settings
+        Settings that can move a figure and that nobody asked for: 2
           innodb_io_capacity: 200 / 10000
           innodb_io_capacity_max: 2000 / 20000
               the pace of write-back: too low and redo fills up, too high and it takes the disk from the

@@ -43,6 +43,7 @@ fn ends(analysis: &Analysis<'_>) -> Markup {
                 thead { tr {
                     th scope="col" { "System" }
                     th.num scope="col" { "filled" }
+                    th.num scope="col" { "/ base" }
                     th.num scope="col" { "at end" }
                     th.num scope="col" { "growth" }
                     th.num scope="col" { "/ base" }
@@ -58,6 +59,7 @@ fn ends(analysis: &Analysis<'_>) -> Markup {
                         tr {
                             th scope="row" { (outside(analysis.label(idx))) }
                             td.num { (bytes(first.database_bytes)) }
+                            td.num { (ratio(sizes.filled_ratio)) }
                             td.num { (bytes(last.database_bytes)) }
                             td.num { (ratio(sizes.growth)) }
                             td.num { (ratio(sizes.database_ratio)) }

@@ -97,6 +97,7 @@ pub(super) struct SizesJson<'a> {
     pub(super) system: &'a str,
     pub(super) first: Option<SizesEndJson<'a>>,
     pub(super) last: Option<SizesEndJson<'a>>,
+    pub(super) filled_ratio: Option<f64>,
     pub(super) database_growth: Option<f64>,
     pub(super) database_ratio: Option<f64>,
     pub(super) data_dir_ratio: Option<f64>,

@@ -239,6 +239,7 @@ fn sizes_are_compared_after_a_step_that_all_have() {
     }
     let [base, second, third] = &analysis.sizes[..] else { panic!("three systems") };
     assert_eq!((base.growth, base.database_ratio), (Some(320.0 / 256.0), None));
+    assert_eq!(second.filled_ratio, Some(276.0 / 256.0));
     assert_eq!(second.database_ratio, Some(404.0 / 320.0));
     assert_eq!(third.data_dir_ratio, Some((1400.0 + 40.0 + 192.0) / 1464.0));
     let mut run = run.clone();

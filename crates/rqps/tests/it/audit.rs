@@ -45,13 +45,14 @@ fn differences_are_explained_and_those_of_the_plan_on_purpose() {
         first,
         "! The benchmark's sessions differ in transport: socket on a, tcp on b. TCP on loopback costs more"
     );
-    assert!(said.contains("nobody asked for: 0 settings\n"), "{said}");
+    assert!(said.contains("nobody asked for: none\n"), "{said}");
     assert!(said.contains("  wal_compression: off / pglz\n"), "{said}");
     assert!(said.contains("on purpose, by the plan"), "{said}");
     let all = bench.json(&["servers", "audit", "--plan", "plan.toml", "--json"]);
     let settings = all["differences"]["settings"].as_array().unwrap();
     let names: Vec<&Value> = settings.iter().map(|s| &s["name"]).collect();
     assert_eq!(names, ["wal_compression"]);
+    assert_eq!(all["differences"]["unknown"], serde_json::json!([]));
 }
 
 #[test]
