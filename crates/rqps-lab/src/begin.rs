@@ -40,6 +40,8 @@ pub(crate) fn run(
             settings: std::collections::BTreeMap::new(),
             session: std::collections::BTreeMap::new(),
             process: std::collections::BTreeMap::new(),
+            build: std::collections::BTreeMap::new(),
+            origins: std::collections::BTreeMap::new(),
         })
         .collect();
     let pending: Vec<RunStep> = steps.iter().map(|s| s.pending(systems.len())).collect();

@@ -3,6 +3,7 @@
 //! It prints nothing and computes no statistics: progress goes to a listener as events, slices go to
 //! the store as they end.
 
+mod audit;
 mod begin;
 mod demands;
 mod engine_state;
@@ -27,6 +28,7 @@ mod system;
 mod turn;
 mod waiting;
 
+pub use audit::audit;
 pub use event::{Event, Listener};
 pub use installation::{fetch_only as fetch, places};
 pub use leftover::{Leftover, remove_data};

@@ -2,6 +2,7 @@
 //!
 //! A long file: what goes up must come down, in every order in which it can fail.
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
@@ -9,13 +10,13 @@ use std::time::{Duration, Instant};
 use anyhow::{Context as _, Result, bail};
 use nix::sys::signal::Signal;
 use rqps_client::{Connection, Endpoint};
-use rqps_model::{Dbms, Engine, RunSystem, SystemSpec, Version};
+use rqps_model::{Dbms, Engine, RunSystem, Sizes, SystemSpec, Version};
 use rqps_sample::{Background, Sampler, Target};
 use rqps_server::log_text::says_disk_full;
 use rqps_server::profile::Rendered;
 use rqps_server::{
     Allocator, Freezer, Identity, Installed, Instance, Places, Progress, RunningServer, Setup,
-    Stopped, Watch, compression, connect, facts, lsm, settle,
+    Stopped, Watch, audit, compression, connect, facts, lsm, settle,
 };
 use rqps_workload::{LoadSpec, SuiteArgs, populate};
 
@@ -178,18 +179,27 @@ impl Up {
             Dbms::Null => "null".to_owned(),
             _ => facts::version_text(self.admin.as_mut())?,
         };
+        let settings = facts::effective_settings(dbms, self.admin.as_mut())?;
+        let setup = self.server.as_ref().map(|s| s.instance.setup());
+        let configured = setup.map(|s| s.config.option_names(dbms));
+        let origins =
+            audit::origins((dbms, self.version.as_ref()), self.admin.as_mut(), configured.as_ref());
+        let mut build = setup.map_or_else(BTreeMap::new, |s| s.installed.build_facts());
+        build.extend(audit::build_facts(dbms, self.admin.as_mut(), (&version_text, &settings)));
         Ok(RunSystem {
             spec: self.spec.clone(),
             version: self.version.clone(),
             version_text,
             origin: self.origin.clone(),
-            settings: facts::effective_settings(dbms, self.admin.as_mut())?,
             session: facts::session_facts(dbms, self.admin.as_mut())?,
             process: self
                 .server
                 .as_ref()
                 .map(|s| s.running.process_facts().clone())
                 .unwrap_or_default(),
+            build,
+            origins,
+            settings,
         })
     }
 
@@ -274,10 +284,10 @@ impl Up {
         Ok((!settled.at_rest()).then(|| settled.left.join(", ")))
     }
 
-    /// Size of tables and indexes, bytes. `grown` says that the tables grew since the last time:
-    /// InnoDB accounts for them by its last statistics, which a load leaves at some pages.
-    pub(crate) fn database_bytes(&mut self, grown: bool) -> Result<Option<u64>> {
-        let Some(version) = &self.version else { return Ok(None) };
+    /// Sizes of the tables and of the data directory. `grown` says that the tables grew since the
+    /// last time: InnoDB accounts for them by its last statistics, which a load leaves at some pages.
+    pub(crate) fn sizes(&mut self, grown: bool) -> Result<Sizes> {
+        let Some(version) = &self.version else { return Ok(Sizes::default()) };
         if grown && self.spec.dbms.is_mysql_family() {
             if self.spec.engine == Engine::Rocksdb && self.server.is_some() {
                 // What is in memtables alone has no size on disk.
@@ -289,7 +299,14 @@ impl Up {
                 self.admin.query(&sql).context("refresh the statistics of a table")?;
             }
         }
-        Ok(Some(facts::database_bytes(self.spec.dbms, version, self.admin.as_mut())?))
+        let database = facts::database_bytes(self.spec.dbms, version, self.admin.as_mut())?;
+        let data_dir = self.server.as_ref().map(|s| s.running.data_dir_sizes());
+        Ok(Sizes {
+            database_bytes: Some(database),
+            data_dir_bytes: data_dir.map(|d| d.total),
+            redo_bytes: data_dir.map(|d| d.redo),
+            binlog_bytes: data_dir.map(|d| d.binlog),
+        })
     }
 
     /// Stops the server, keeps its log in `log`, removes its data. Tables in an external server are

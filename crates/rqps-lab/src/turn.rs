@@ -113,13 +113,13 @@ impl Lab<'_> {
             self.settle(idx, step_idx, up)?;
         }
         let kind = self.steps[step_idx].info.kind;
-        let bytes = up.database_bytes(matches!(kind, StepKind::Load | StepKind::Insert))?;
+        let sizes = up.sizes(matches!(kind, StepKind::Load | StepKind::Insert))?;
         engine_state::keep(self.store, (&self.run, idx), &self.steps[step_idx], up)?;
-        self.store.set_outcome(&self.run.id, step_idx, idx, &outcome, bytes)?;
+        self.store.set_outcome(&self.run.id, step_idx, idx, &outcome, sizes)?;
         self.tell_end(idx, step_idx, &outcome);
         let state = &mut self.run.steps[step_idx].systems[idx];
         state.outcome = outcome;
-        state.database_bytes = bytes;
+        state.sizes = sizes;
         Ok(())
     }
 

@@ -15,7 +15,8 @@ pub mod version;
 pub use estimate::{Better, Estimate, Verdict};
 pub use metric::{Metric, PerOperation};
 pub use run::{
-    Host, Placement, Run, RunStatus, RunStep, RunSystem, Schedule, StepOutcome, SystemStep,
+    Host, Placement, Run, RunStatus, RunStep, RunSystem, Schedule, SettingOrigin, SettingSource,
+    Sizes, StepOutcome, SystemStep,
 };
 pub use sample::{HostCounters, ProcessCounters, Sample, StorageCounters, Usage};
 pub use slice::{ErrorCount, Lateness, Mark, SeriesPoint, Slice, Windows};

@@ -153,6 +153,50 @@ pub struct RunSystem {
     /// Facts of the server's process that it does not tell itself: allocator, limits, direct IO.
     #[serde(default)]
     pub process: BTreeMap<String, String>,
+    /// Facts of the build: where it comes from, how it was compiled, debug and assertions, engines.
+    #[serde(default)]
+    pub build: BTreeMap<String, String>,
+    /// Where the values of `settings` come from, as far as the server tells or rqps knows.
+    #[serde(default)]
+    pub origins: BTreeMap<String, SettingOrigin>,
+}
+
+/// Who gave a setting its value.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum SettingSource {
+    /// Compiled in.
+    Default,
+    /// The configuration file: profile, the plan's options.
+    Config,
+    /// The command line, which is rqps's own for the servers that it starts.
+    CommandLine,
+    /// The server itself, from other settings or the host.
+    Computed,
+    /// Somebody else: a statement, the environment, initialisation.
+    Other,
+}
+
+impl fmt::Display for SettingSource {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(match self {
+            Self::Default => "default",
+            Self::Config => "configured",
+            Self::CommandLine => "command line",
+            Self::Computed => "computed",
+            Self::Other => "other",
+        })
+    }
+}
+
+/// Where a setting's value comes from.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SettingOrigin {
+    /// Who gave it.
+    pub source: SettingSource,
+    /// The value that is compiled in, written as the setting's own; absent where the server does
+    /// not tell.
+    pub default: Option<String>,
 }
 
 /// The state of one step on one system.
@@ -190,8 +234,25 @@ pub struct SystemStep {
     pub outcome: StepOutcome,
     /// Its slices in order of time.
     pub slices: Vec<Slice>,
-    /// Size of tables and indexes after the step, bytes.
+    /// Sizes after the step.
+    #[serde(flatten)]
+    pub sizes: Sizes,
+}
+
+/// What a system's data take after a step; absent where not measured.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct Sizes {
+    /// Tables and indexes, as the server accounts for them, bytes.
     pub database_bytes: Option<u64>,
+    /// The data directory with everything in it: allocated blocks, bytes.
+    #[serde(default)]
+    pub data_dir_bytes: Option<u64>,
+    /// Of the data directory: redo or write-ahead log, bytes.
+    #[serde(default)]
+    pub redo_bytes: Option<u64>,
+    /// Of the data directory: binary log, bytes.
+    #[serde(default)]
+    pub binlog_bytes: Option<u64>,
 }
 
 /// A whole run.

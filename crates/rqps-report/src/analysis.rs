@@ -9,6 +9,7 @@ pub mod footnote;
 pub mod group;
 pub mod headline;
 pub mod memory;
+pub mod size;
 
 use rqps_model::{Group, Run, RunStep, StepKind};
 
@@ -18,6 +19,7 @@ pub use footnote::{Footnote, FootnoteKind};
 pub use group::GroupSummary;
 pub use headline::Headline;
 pub use memory::Memory;
+pub use size::SystemSizes;
 
 /// A run with everything that reports say about it.
 #[derive(Debug, Clone)]
@@ -42,8 +44,13 @@ pub struct Analysis<'a> {
     pub groups: Vec<GroupSummary>,
     /// Resident memory of the servers; one per system with a reading.
     pub memory: Vec<Memory>,
+    /// What the data took, per system.
+    pub sizes: Vec<SystemSizes>,
     /// How the systems differ in what they ran with.
     pub differences: Differences,
+    /// What must be known before any figure is read: sessions or builds that are not alike, in
+    /// sentences.
+    pub warnings: Vec<String>,
     /// How far the figures can be trusted, in sentences.
     pub caveats: Vec<String>,
     /// What has no figure and why, in sentences.
@@ -109,7 +116,9 @@ impl<'a> Analysis<'a> {
             headlines: Vec::new(),
             groups: Vec::new(),
             memory: Vec::new(),
+            sizes: size::sizes(run, base),
             differences: Differences::between(&run.systems),
+            warnings: Vec::new(),
             caveats: Vec::new(),
             not_measured: Vec::new(),
         };
@@ -117,6 +126,7 @@ impl<'a> Analysis<'a> {
         analysis.headlines = headline::headlines(&analysis);
         analysis.groups = group::groups(&analysis);
         analysis.memory = memory::memory(&analysis);
+        analysis.warnings = caveat::warnings(&analysis);
         analysis.caveats = caveat::caveats(&analysis);
         analysis.not_measured = caveat::not_measured(&analysis);
         analysis

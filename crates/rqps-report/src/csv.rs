@@ -4,7 +4,7 @@
 //! RFC 4180 with a header line. A text that a spreadsheet would take for a formula gets an
 //! apostrophe in front.
 
-use rqps_model::{Estimate, Metric};
+use rqps_model::{Estimate, Metric, Sizes};
 
 use crate::analysis::{Analysis, Cell, CellState, StepAnalysis};
 use crate::response;
@@ -72,6 +72,10 @@ fn column(
     value: impl Fn(&Row<'_, '_>) -> String + 'static,
 ) -> Column {
     Column { name: name.into(), meaning: meaning.into(), value: Box::new(value) }
+}
+
+fn size(name: &str, meaning: &str, of: fn(&Sizes) -> Option<u64>) -> Column {
+    column(name, meaning, move |r| of(&r.cell.sizes).map_or_else(String::new, |b| b.to_string()))
 }
 
 fn number(value: Option<f64>) -> String {
@@ -249,9 +253,15 @@ fn total_columns() -> Vec<Column> {
         column("errors", "events that met an error that was ignored and retried", |r| {
             r.cell.totals.n_errors.to_string()
         }),
-        column("database_bytes", "size of tables and indexes after the step", |r| {
-            r.cell.database_bytes.map_or_else(String::new, |b| b.to_string())
-        }),
+        size("database_bytes", "size of tables and indexes after the step", |s| s.database_bytes),
+        size(
+            "data_dir_bytes",
+            "blocks that the whole data directory takes after the step; empty for servers that \
+             rqps did not start",
+            |s| s.data_dir_bytes,
+        ),
+        size("redo_bytes", "of these, redo log or write-ahead log", |s| s.redo_bytes),
+        size("binlog_bytes", "of these, binary log", |s| s.binlog_bytes),
         column(
             "server_rss_bytes",
             "resident memory of the server at the end of the step, one reading",

@@ -8,6 +8,7 @@ mod label;
 mod method;
 mod scale;
 mod series;
+mod size;
 mod step;
 mod summary;
 mod systems;
@@ -69,6 +70,7 @@ pub fn render(analysis: &Analysis<'_>) -> String {
                 main {
                     (systems::render(analysis))
                     (summary::render(analysis))
+                    (size::render(analysis))
                     (chart::render(analysis))
                     (step::render_all(analysis))
                     (method::render(analysis))

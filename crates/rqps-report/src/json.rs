@@ -7,14 +7,15 @@ mod shape;
 
 use std::collections::BTreeMap;
 
-use rqps_model::{Estimate, Metric, PerOperation, SystemSource};
+use rqps_model::{Estimate, Metric, PerOperation, Sizes, SystemSource};
 
-use crate::analysis::{Analysis, Cell, CellState, Difference, StepAnalysis};
+use crate::analysis::{Analysis, Cell, CellState, Difference, StepAnalysis, SystemSizes};
+use crate::audit::{Explained, Shown, sheet};
 use crate::{csv, number, repeat, response};
 use shape::{
     CandidateJson, DifferencesJson, EstimateJson, FootnoteJson, HostJson, LatenessJson, MarkJson,
-    RatioJson, ReportJson, ResponseJson, ResultJson, RunJson, SCHEMA, SliceJson, StepJson,
-    SystemJson, TotalsJson, WindowsJson,
+    RatioJson, ReportJson, ResponseJson, ResultJson, RunJson, SCHEMA, SizesEndJson, SizesJson,
+    SliceJson, StepJson, SystemJson, TotalsJson, WindowsJson,
 };
 
 /// The report as indented JSON with a line break at its end.
@@ -34,9 +35,12 @@ fn report<'a>(analysis: &'a Analysis<'_>) -> ReportJson<'a> {
         base: analysis.base_label(),
         bound: analysis.bound,
         systems: (0..analysis.run.systems.len()).map(|idx| system(analysis, idx)).collect(),
+        warnings: &analysis.warnings,
+        sizes: analysis.sizes.iter().enumerate().map(|(idx, s)| sizes(analysis, idx, s)).collect(),
         differences: DifferencesJson {
-            session: differences(analysis, &analysis.differences.session),
+            session: explained(analysis, &analysis.differences.audit.session),
             process: differences(analysis, &analysis.differences.process),
+            explained: sheet::explained_json(&analysis.differences.audit.settings),
             options: differences(analysis, &analysis.differences.options),
             settings: differences(analysis, &analysis.differences.settings),
             not_everywhere: differences(analysis, &analysis.differences.partial),
@@ -119,6 +123,7 @@ fn system<'a>(analysis: &'a Analysis<'_>, idx: usize) -> SystemJson<'a> {
         config: &system.spec.config,
         options: &system.spec.options,
         transport: system.spec.transport,
+        build: &system.build,
         session: &system.session,
         process: &system.process,
         settings: &system.settings,
@@ -136,6 +141,39 @@ fn differences<'a>(
             (d.name.as_str(), by_label)
         })
         .collect()
+}
+
+/// Known differences as their values by system.
+fn explained<'a>(
+    analysis: &'a Analysis<'_>,
+    all: &'a [Explained],
+) -> BTreeMap<&'a str, BTreeMap<&'a str, Option<&'a str>>> {
+    all.iter()
+        .map(|e| {
+            let value = |v: &'a Option<Shown>| v.as_ref().map(|v| v.text.as_str());
+            let values = e.values.iter().enumerate();
+            let by_label = values.map(|(idx, v)| (analysis.label(idx), value(v))).collect();
+            (e.name.as_str(), by_label)
+        })
+        .collect()
+}
+
+fn sizes<'a>(analysis: &'a Analysis<'_>, idx: usize, sizes: &SystemSizes) -> SizesJson<'a> {
+    let end = |end: Option<(usize, Sizes)>| {
+        let (at, sizes) = end?;
+        let step = &analysis.run.steps.get(at)?.info.name;
+        let Sizes { database_bytes, data_dir_bytes, redo_bytes, binlog_bytes } = sizes;
+        Some(SizesEndJson { step, database_bytes, data_dir_bytes, redo_bytes, binlog_bytes })
+    };
+    SizesJson {
+        system: analysis.label(idx),
+        first: end(sizes.first),
+        last: end(sizes.last),
+        filled_ratio: sizes.filled_ratio,
+        database_growth: sizes.growth,
+        database_ratio: sizes.database_ratio,
+        data_dir_ratio: sizes.data_dir_ratio,
+    }
 }
 
 fn step<'a>(analysis: &'a Analysis<'_>, step: &'a StepAnalysis<'_>) -> StepJson<'a> {
@@ -199,7 +237,10 @@ fn result<'a>(
             rows: cell.totals.n_rows,
             errors: cell.totals.n_errors,
         },
-        database_bytes: cell.database_bytes,
+        database_bytes: cell.sizes.database_bytes,
+        data_dir_bytes: cell.sizes.data_dir_bytes,
+        redo_bytes: cell.sizes.redo_bytes,
+        binlog_bytes: cell.sizes.binlog_bytes,
         server_rss_bytes: cell.server_rss_bytes,
         server_rss_ratio: cell.server_rss_ratio,
         slices: slices

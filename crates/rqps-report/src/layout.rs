@@ -4,7 +4,7 @@
 //! per-operation metrics in the order cpu/o cs/o r/o rKB/o wKB/o o/s dbms, with our own columns
 //! before the last.
 
-use rqps_model::{Metric, PerOperation, Verdict};
+use rqps_model::{Metric, PerOperation, Sizes, Verdict};
 
 use crate::analysis::{Analysis, Cell, CellState, StepAnalysis};
 use crate::grid::{Grid, GridCell, Side, plain, toned};
@@ -374,4 +374,82 @@ pub(crate) fn version(analysis: &Analysis<'_>, idx: usize) -> String {
         (None, rqps_model::SystemSource::Catalogue { version, .. }) => format!("{dbms} {version}"),
         (None, _) => dbms.to_owned(),
     }
+}
+
+/// Which columns a table of sizes has.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum SizeColumns {
+    /// All of them.
+    All,
+    /// Those of tables and indexes.
+    Tables,
+    /// Those of the data directory.
+    DataDir,
+}
+
+/// What the data took: per system after the first step and at the end, growth, and the end relative
+/// to the base. `None` when no size was recorded.
+pub(crate) fn sizes(analysis: &Analysis<'_>, columns: SizeColumns) -> Option<Grid> {
+    if analysis.sizes.iter().all(|s| s.last.is_none()) {
+        return None;
+    }
+    let tables = ["filled", "/ base", "at end", "growth", "/ base"];
+    let data_dir = ["data dir", "/ base", "redo", "binlog"];
+    let (has_tables, has_data_dir) =
+        (columns != SizeColumns::DataDir, columns != SizeColumns::Tables);
+    let mut heads = vec![("system", Side::Left)];
+    heads.extend(tables.into_iter().filter(|_| has_tables).map(|h| (h, Side::Right)));
+    heads.extend(data_dir.into_iter().filter(|_| has_data_dir).map(|h| (h, Side::Right)));
+    let mut grid = Grid::new(&heads);
+    let ratio = |r: Option<f64>| plain(r.map_or_else(String::new, number::plain_ratio));
+    for (idx, sizes) in analysis.sizes.iter().enumerate() {
+        let (first, last) = (sizes.first.map(|e| e.1), sizes.last.map(|e| e.1));
+        let of = |end: Option<Sizes>, part: fn(Sizes) -> Option<u64>| {
+            plain(end.and_then(part).map_or_else(String::new, number::bytes))
+        };
+        let mut row = vec![plain(name(analysis.label(idx)))];
+        if has_tables {
+            row.extend([
+                of(first, |s| s.database_bytes),
+                ratio(sizes.filled_ratio),
+                of(last, |s| s.database_bytes),
+                ratio(sizes.growth),
+                ratio(sizes.database_ratio),
+            ]);
+        }
+        if has_data_dir {
+            row.extend([
+                of(last, |s| s.data_dir_bytes),
+                ratio(sizes.data_dir_ratio),
+                of(last, |s| s.redo_bytes),
+                of(last, |s| s.binlog_bytes),
+            ]);
+        }
+        grid.row(row);
+    }
+    Some(grid)
+}
+
+/// What the columns of [`sizes`] are.
+pub(crate) fn sizes_legend(analysis: &Analysis<'_>) -> String {
+    let step = |end: fn(&crate::analysis::SystemSizes) -> Option<(usize, Sizes)>| {
+        let mut all = analysis.sizes.iter().filter_map(end).map(|(at, _)| at);
+        let at = all.next();
+        let step = at.and_then(|at| analysis.run.steps.get(at));
+        match step {
+            Some(step) if all.all(|other| Some(other) == at) => {
+                format!("after {}", clip(&step.info.name, NAME_COLUMNS))
+            }
+            // Systems that have no step in common.
+            _ => "after each system's own".to_owned(),
+        }
+    };
+    format!(
+        "filled: tables and indexes {}; at end: {}; / base: relative to {}. data dir: \
+         blocks that the data directory takes at the end, redo and binary logs included. Steps that insert are \
+         timed: a faster system holds more rows at the end.",
+        step(|s| s.first),
+        step(|s| s.last),
+        clip(analysis.base_label(), 60)
+    )
 }

@@ -4,6 +4,7 @@
 //! tells users how to read them.
 
 pub mod analysis;
+pub mod audit;
 pub mod csv;
 pub mod html;
 pub mod json;

@@ -3,8 +3,9 @@
 use rqps_model::Metric;
 
 use crate::analysis::{Analysis, CellState};
+use crate::audit::sheet;
 use crate::grid::{Grid, Side, escape_markdown, plain};
-use crate::layout;
+use crate::layout::{self, SizeColumns};
 use crate::many;
 use crate::number::{self, NOTHING};
 use crate::words::lines;
@@ -17,6 +18,7 @@ pub fn render(analysis: &Analysis<'_>) -> String {
     systems(&mut out, analysis);
     summary(&mut out, analysis);
     memory(&mut out, analysis);
+    sizes(&mut out, analysis);
     failures(&mut out, analysis);
     metrics(&mut out, analysis);
     list(&mut out, "How sure this is", &analysis.caveats);
@@ -69,6 +71,9 @@ fn head(out: &mut String, analysis: &Analysis<'_>) {
     if analysis.headlines.is_empty() {
         paragraph(out, "One system: there is nothing to compare it with.");
     }
+    for warning in &analysis.warnings {
+        paragraph(out, &format!("> **Warning:** {}", escape_markdown(warning)));
+    }
     let host = &run.host;
     let facts = format!(
         "{}, {}: {} CPUs {}, {}, kernel {}",
@@ -86,11 +91,7 @@ fn systems(out: &mut String, analysis: &Analysis<'_>) {
     paragraph(out, "### Systems");
     paragraph(out, layout::systems(analysis).render_markdown().trim_end());
     let differences = &analysis.differences;
-    let told = [
-        ("option", &differences.options),
-        ("session", &differences.session),
-        ("process", &differences.process),
-    ];
+    let told = [("option", &differences.options), ("process", &differences.process)];
     let mut items = layout::shared_limits(analysis);
     items.extend(told.iter().flat_map(|(what, all)| all.iter().map(|d| d.sentence(what))));
     for item in &items {
@@ -98,6 +99,30 @@ fn systems(out: &mut String, analysis: &Analysis<'_>) {
     }
     if !items.is_empty() {
         out.push('\n');
+    }
+    if differences.audit.settings.is_empty() {
+        return;
+    }
+    let n = differences.audit.settings.len();
+    let title = format!("Settings that differ and can move a figure: {n}");
+    paragraph(out, &format!("<details><summary>{title}</summary>"));
+    for explained in &differences.audit.settings {
+        let (values, remarks) = (sheet::values_in_short(explained), sheet::remarks(explained));
+        let item = format!("{values} ({remarks}): {}", explained.why);
+        out.push_str(&format!("- {}\n", escape_markdown(&item)));
+    }
+    out.push('\n');
+    if let Some(text) = sheet::besides(differences) {
+        paragraph(out, &escape_markdown(&text));
+    }
+    paragraph(out, "</details>");
+}
+
+fn sizes(out: &mut String, analysis: &Analysis<'_>) {
+    if let Some(grid) = layout::sizes(analysis, SizeColumns::All) {
+        paragraph(out, "### Sizes");
+        paragraph(out, grid.render_markdown().trim_end());
+        paragraph(out, &escape_markdown(&layout::sizes_legend(analysis)));
     }
 }
 

@@ -1,8 +1,9 @@
 //! Reports as plain text of at most 100 columns: the field's tables, ready for a terminal or a post.
 
 use crate::analysis::{Analysis, CellState, Differences, StepAnalysis};
+use crate::audit::sheet;
 use crate::grid::Grid;
-use crate::layout;
+use crate::layout::{self, SizeColumns};
 use crate::many;
 use crate::number;
 use crate::repeat;
@@ -17,6 +18,9 @@ const REASON_LINES: usize = 12;
 
 /// Differing settings that are listed; the other formats have all of them.
 const MAX_SETTINGS: usize = 24;
+
+/// The same without their reasons, below the verdict.
+const SHORT_SETTINGS: usize = 10;
 
 /// What stands for verdicts beside ratios.
 const SIGNS: &str = "(< slower, > faster, = same, ? unclear)";
@@ -48,8 +52,9 @@ pub fn render(analysis: &Analysis<'_>, options: TextOptions) -> String {
     let TextOptions { colour, width, .. } = options;
     let mut page = Page { out: String::new(), colour, width };
     head(&mut page, analysis);
-    systems(&mut page, analysis);
+    systems(&mut page, analysis, options.detail);
     summary(&mut page, analysis);
+    sizes(&mut page, analysis);
     failures(&mut page, analysis);
     if options.detail == Detail::Full {
         metrics_legend(&mut page, analysis);
@@ -129,6 +134,9 @@ fn head(page: &mut Page, analysis: &Analysis<'_>) {
     if analysis.headlines.is_empty() {
         page.line("One system: there is nothing to compare it with.");
     }
+    for warning in &analysis.warnings {
+        page.paragraph("! ", warning);
+    }
     page.line("");
     let facts = format!(
         "run {} ({}), {}, on {}",
@@ -153,29 +161,65 @@ fn host(analysis: &Analysis<'_>) -> String {
     )
 }
 
-fn systems(page: &mut Page, analysis: &Analysis<'_>) {
+fn systems(page: &mut Page, analysis: &Analysis<'_>, detail: Detail) {
     page.title("Systems");
     page.grid(&layout::systems(analysis));
     for limit in layout::shared_limits(analysis) {
         page.paragraph("", &limit);
     }
-    let Differences { session, process, options, settings, partial, n_left_out: _ } =
-        &analysis.differences;
-    for (what, differences) in
-        [("option", options), ("session", session), ("process", process), ("setting", settings)]
-    {
+    let Differences { options, process, .. } = &analysis.differences;
+    for (what, differences) in [("option", options), ("process", process)] {
         for difference in differences.iter().take(MAX_SETTINGS) {
-            let text = difference.sentence(what);
-            page.paragraph("", &text);
+            page.paragraph("", &difference.sentence(what));
         }
         if differences.len() > MAX_SETTINGS {
             page.line(&format!("{} more {what}s differ", differences.len() - MAX_SETTINGS));
         }
     }
-    if !partial.is_empty() {
-        let n = number::count(partial.len(), "setting");
-        page.line(&format!("{n} that not all of the systems know"));
+    settings(page, analysis, detail);
+}
+
+/// The settings that can move a figure: those that nobody wanted first. The reasons are in the full
+/// report only.
+fn settings(page: &mut Page, analysis: &Analysis<'_>, detail: Detail) {
+    let Differences { audit, .. } = &analysis.differences;
+    if !audit.settings.is_empty() {
+        let order = if many::is_many(analysis) { "" } else { ", in the order of the systems" };
+        page.title(&format!("Settings that differ and can move a figure{order}"));
     }
+    let most = if detail == Detail::Full { MAX_SETTINGS } else { SHORT_SETTINGS };
+    for (idx, explained) in audit.settings.iter().take(most).enumerate() {
+        let text = format!("{} ({})", sheet::values_in_short(explained), sheet::remarks(explained));
+        page.paragraph("", &text);
+        let next = audit.settings.get(idx + 1).filter(|_| idx + 1 < most);
+        // What several in a row share is said once.
+        let is_shared = next.is_some_and(|next| next.why == explained.why);
+        if detail == Detail::Full && !is_shared {
+            page.paragraph("    ", &explained.why);
+        }
+    }
+    if audit.settings.len() > most {
+        let n = audit.settings.len() - most;
+        page.line(&format!("{n} more; all of them with what they do: rqps report"));
+    }
+    if let Some(text) = sheet::besides(&analysis.differences) {
+        page.paragraph("", &text);
+    }
+}
+
+fn sizes(page: &mut Page, analysis: &Analysis<'_>) {
+    let Some(all) = layout::sizes(analysis, SizeColumns::All) else { return };
+    page.title("Sizes");
+    if all.width() <= page.width {
+        page.grid(&all);
+    } else {
+        for columns in [SizeColumns::Tables, SizeColumns::DataDir] {
+            if let Some(grid) = layout::sizes(analysis, columns) {
+                page.grid(&grid);
+            }
+        }
+    }
+    page.paragraph("", &layout::sizes_legend(analysis));
 }
 
 fn summary(page: &mut Page, analysis: &Analysis<'_>) {

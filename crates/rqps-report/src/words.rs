@@ -2,6 +2,9 @@
 
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
+/// Names that a sentence lists; more are counted.
+const MAX_NAMES: usize = 6;
+
 /// `text` on one line without characters that could steer a terminal or reorder a line.
 ///
 /// Control characters and the marks that change the direction of text become U+FFFD; line breaks
@@ -104,6 +107,14 @@ pub(crate) fn list(words: &[String]) -> String {
         [one] => one.clone(),
         [first @ .., last] => format!("{} and {last}", first.join(", ")),
     }
+}
+
+/// At most [`MAX_NAMES`] names as a list, and the number of the others.
+pub(crate) fn list_in_short(names: &[String]) -> String {
+    if names.len() <= MAX_NAMES {
+        return list(names);
+    }
+    format!("{} and {} more", names[..MAX_NAMES].join(", "), names.len() - MAX_NAMES)
 }
 
 /// `text` with its first letter in upper case.

@@ -108,6 +108,7 @@ mod tests {
             library_dirs: Vec::new(),
             origin: String::new(),
             build: String::new(),
+            build_name: String::new(),
         }
     }
 

@@ -24,7 +24,7 @@ fn pairs(result: ResultSet) -> BTreeMap<String, String> {
 }
 
 /// The effective settings by the server's own names: `SHOW GLOBAL VARIABLES`, or `pg_settings` with
-/// the unit behind the number.
+/// units as SHOW writes them.
 ///
 /// # Errors
 /// [`Error::Client`].
@@ -34,10 +34,46 @@ pub fn effective_settings(
 ) -> Result<BTreeMap<String, String>, Error> {
     let sql = match dbms {
         Dbms::Mysql | Dbms::Mariadb => "SHOW GLOBAL VARIABLES",
-        Dbms::Postgres => "select name, setting || coalesce(unit, '') from pg_settings",
+        Dbms::Postgres => "select name, setting, unit from pg_settings",
         Dbms::Null => return Ok(BTreeMap::new()),
     };
-    Ok(pairs(query(connection, "read the server's settings", sql)?))
+    let result = query(connection, "read the server's settings", sql)?;
+    if dbms != Dbms::Postgres {
+        return Ok(pairs(result));
+    }
+    let mut rows = result.rows.into_iter();
+    let value = |row: &mut Vec<Option<String>>, idx: usize| {
+        row.get_mut(idx).and_then(Option::take).unwrap_or_default()
+    };
+    let with_unit = |row: &mut Vec<Option<String>>| {
+        (value(row, 0), postgres_value(&value(row, 1), &value(row, 2)))
+    };
+    Ok(rows.by_ref().map(|mut row| with_unit(&mut row)).collect())
+}
+
+/// Units of memory and of time, each with how many of the one before it make one.
+const MEMORY: &[(&str, i64)] = &[("B", 1), ("kB", 1024), ("MB", 1024), ("GB", 1024), ("TB", 1024)];
+const TIME: &[(&str, i64)] = &[("ms", 1), ("s", 1000), ("min", 60), ("h", 60), ("d", 24)];
+
+/// A value of `pg_settings` with its unit as SHOW writes it: `16384` of `8kB` is `128MB`.
+pub(crate) fn postgres_value(value: &str, unit: &str) -> String {
+    let digits = unit.len() - unit.trim_start_matches(|c: char| c.is_ascii_digit()).len();
+    let (factor, name) = unit.split_at(digits);
+    let scale = [MEMORY, TIME].into_iter().find(|s| s.iter().any(|(n, _)| *n == name));
+    let parsed = (value.parse::<i64>().ok(), factor.parse::<i64>().ok().or(Some(1)));
+    let (Some(scale), (Some(number), Some(factor))) = (scale, parsed) else {
+        return format!("{value}{unit}");
+    };
+    // 0 and the negative values are switches: they mean the same in every unit.
+    let Some(mut number) = number.checked_mul(factor).filter(|n| *n > 0) else {
+        return value.to_owned();
+    };
+    let mut at = scale.iter().position(|(n, _)| *n == name).unwrap_or(0);
+    while let Some((_, step)) = scale.get(at + 1).filter(|(_, step)| number % step == 0) {
+        number /= step;
+        at += 1;
+    }
+    format!("{number}{}", scale[at].0)
 }
 
 /// The server's own version text: `select version()`.
@@ -73,21 +109,24 @@ pub fn session_facts(
                 'character_set_connection', 'character_set_results', 'character_set_database', \
                 'collation_connection', 'collation_database', 'autocommit', 'sql_mode', \
                 'transaction_isolation', 'tx_isolation', 'default_storage_engine', \
-                'big_tables', 'unique_checks', 'foreign_key_checks')";
+                'big_tables', 'unique_checks', 'foreign_key_checks', 'sql_log_bin', \
+                'sql_safe_updates', 'max_execution_time', 'max_statement_time', 'profiling')";
             for (name, value) in pairs(query(connection, doing, sql)?) {
                 // One name for it, whatever the version calls it.
                 let name =
                     if name == "tx_isolation" { "transaction_isolation".into() } else { name };
                 facts.insert(name, value);
             }
-            let sql = "SHOW SESSION STATUS LIKE 'Ssl_cipher'";
+            let sql = "SHOW SESSION STATUS WHERE Variable_name IN ('Ssl_cipher', 'Ssl_version', \
+                'Compression')";
             facts.extend(pairs(query(connection, doing, sql)?));
         }
         Dbms::Postgres => {
             let sql = "select name, setting from pg_settings where name in ('client_encoding', \
                 'server_encoding', 'default_transaction_isolation', 'default_transaction_read_only', \
                 'synchronous_commit', 'plan_cache_mode', 'jit', 'search_path', 'lc_collate', \
-                'statement_timeout', 'default_table_access_method')";
+                'statement_timeout', 'default_table_access_method', 'transaction_isolation', \
+                'row_security', 'track_activities')";
             facts.extend(pairs(query(connection, doing, sql)?));
             // 16 no longer shows the collation as a setting.
             let sql = "select 'lc_collate', datcollate from pg_database \
@@ -208,4 +247,31 @@ pub(crate) fn tables(dbms: Dbms, connection: &mut dyn Connection) -> Result<Vec<
         if mysql { format!("`{}`", name.replace('`', "``")) } else { name }
     };
     Ok(result.rows.into_iter().filter_map(|mut row| row.get_mut(0)?.take()).map(quote).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn values_of_postgres_with_their_units() {
+        for (value, unit, shown) in [
+            ("16384", "8kB", "128MB"),
+            ("524288", "8kB", "4GB"),
+            ("3", "8kB", "24kB"),
+            ("16777216", "B", "16MB"),
+            ("1024", "MB", "1GB"),
+            ("1800", "s", "30min"),
+            ("100", "ms", "100ms"),
+            ("14400", "min", "10d"),
+            ("-1", "8kB", "-1"),
+            ("0", "ms", "0"),
+            ("0.05", "", "0.05"),
+            ("0.5", "ms", "0.5ms"),
+            ("on", "", "on"),
+            ("7", "furlongs", "7furlongs"),
+        ] {
+            assert_eq!(postgres_value(value, unit), shown, "{value} of {unit}");
+        }
+    }
 }

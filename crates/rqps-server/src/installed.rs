@@ -1,5 +1,6 @@
 //! A server's files on disk: which server they are, and where its program and messages lie.
 
+use std::collections::BTreeMap;
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -13,7 +14,7 @@ use crate::identity::Identity;
 use crate::places::reachable;
 use crate::tool::{Done, Terms};
 use crate::watch::Watch;
-use crate::{Error, library, tool};
+use crate::{Error, audit, library, tool};
 
 /// An installed server.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -40,6 +41,8 @@ pub struct Installed {
     pub origin: String,
     /// How it was compiled, as far as known.
     pub build: String,
+    /// Which build it is: the catalogue's word, or `basedir`.
+    pub build_name: String,
 }
 
 /// Where server programs lie below a prefix, best first.
@@ -49,6 +52,12 @@ const PROGRAM_DIRS: &[&str] =
 /// Where MySQL's and MariaDB's messages and scripts lie below a prefix.
 const SHARE_DIRS: &[&str] =
     &["share", "share/mysql", "share/mariadb", "usr/share/mysql", "usr/share/mariadb"];
+
+/// The build's name of a server that was found in a directory.
+const BASEDIR: &str = "basedir";
+
+/// Where MySQL and MariaDB keep the file that says how they were built, below a prefix.
+const INFO_BIN: &[&str] = &["docs/INFO_BIN", "share/doc/INFO_BIN", "share/doc/mysql/INFO_BIN"];
 
 impl Installed {
     /// A server of the catalogue, unpacked in `prefix`.
@@ -75,6 +84,7 @@ impl Installed {
             library_dirs,
             origin,
             build: entry.compiled.clone(),
+            build_name: entry.build.clone(),
         })
     }
 
@@ -122,6 +132,7 @@ impl Installed {
             library_dirs: Vec::new(),
             origin: format!("basedir {}", prefix.display()),
             build: done.output.trim().to_owned(),
+            build_name: BASEDIR.to_owned(),
             prefix,
         })
     }
@@ -182,6 +193,27 @@ impl Installed {
         }
         let terms = Terms { identity, log, limit: Duration::from_secs(60) };
         tool::run(command, terms, watch, &mut |_| {})
+    }
+
+    /// What is known of its build before it is started: which one it is, and how it was compiled as
+    /// the catalogue says, the program's `--version`, or a file that its build left.
+    #[must_use]
+    pub fn build_facts(&self) -> BTreeMap<String, String> {
+        let mut facts = BTreeMap::new();
+        if self.build_name == BASEDIR {
+            for place in INFO_BIN {
+                // Absent in most trees; nothing hangs on it.
+                if let Ok(text) = fs::read_to_string(self.prefix.join(place)) {
+                    facts.extend(audit::of_info_bin(&text));
+                    break;
+                }
+            }
+            facts.insert("program".to_owned(), self.build.clone());
+        } else {
+            facts.insert("compiled".to_owned(), self.build.clone());
+        }
+        facts.insert("source".to_owned(), self.build_name.clone());
+        facts
     }
 
     /// Its name in messages: `MySQL 8.0.33`.

@@ -1,5 +1,6 @@
 //! Servers under test: which there are, getting, starting, settling, stopping and removing them.
 
+pub mod audit;
 pub mod availability;
 pub mod catalogue;
 mod certificate;

@@ -9,7 +9,7 @@ mod data;
 mod parts;
 mod range;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 
 use rqps_model::{Compression, Dbms, Durability, Engine, Version};
@@ -209,6 +209,24 @@ const OURS_POSTGRES: &[&str] = &[
     "log_destination",
     "lc_messages",
 ];
+
+/// Whether rqps sets an option on the command line of every server that it starts.
+pub(crate) fn is_on_command_line(dbms: Dbms, option: &str) -> bool {
+    is_ours(dbms, option)
+}
+
+impl Rendered {
+    /// The names of the options that the configuration sets, as the server's variables write them.
+    #[must_use]
+    pub fn option_names(&self, dbms: Dbms) -> BTreeSet<String> {
+        let names = self.text.lines().filter_map(option_name);
+        let plain = |name: &str| {
+            let name = name.to_ascii_lowercase();
+            if dbms.is_mysql_family() { name.replace('-', "_") } else { name }
+        };
+        names.map(plain).collect()
+    }
+}
 
 fn is_ours(dbms: Dbms, option: &str) -> bool {
     let list = if dbms.is_mysql_family() { OURS_MYSQL } else { OURS_POSTGRES };

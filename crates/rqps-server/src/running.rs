@@ -135,10 +135,10 @@ impl RunningServer {
         &self.data_dir
     }
 
-    /// Bytes that its data directory takes on disk.
+    /// What its data directory takes on disk.
     #[must_use]
-    pub fn data_dir_bytes(&self) -> u64 {
-        disk::tree_bytes(&self.data_dir)
+    pub fn data_dir_sizes(&self) -> disk::DataDirSizes {
+        disk::data_dir_sizes(self.dbms, &self.data_dir)
     }
 
     /// The path of its socket.

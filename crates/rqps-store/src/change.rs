@@ -1,7 +1,7 @@
 //! What of a run may change: its status, what is learnt of its systems, outcomes of steps; and its
 //! removal as a whole.
 
-use rqps_model::{RunStatus, RunSystem, StepOutcome};
+use rqps_model::{RunStatus, RunSystem, Sizes, StepOutcome};
 use rusqlite::{Connection, Params, params};
 
 use crate::insert::{insert_settings, outcome_columns};
@@ -44,8 +44,8 @@ impl Store {
         })
     }
 
-    /// Replaces what is known of a system: version, origin, settings, session. What the plan asked
-    /// for (`spec`) stays as it was stored.
+    /// Replaces what is known of a system: version, origin, build, settings, session. What the plan
+    /// asked for (`spec`) stays as it was stored.
     ///
     /// # Errors
     /// When there is no such run or system, or the store cannot be written.
@@ -55,15 +55,7 @@ impl Store {
         system_idx: usize,
         system: &RunSystem,
     ) -> Result<(), Error> {
-        let RunSystem {
-            spec: _,
-            version,
-            version_text,
-            origin,
-            settings: _,
-            session: _,
-            process: _,
-        } = system;
+        let RunSystem { version, version_text, origin, .. } = system;
         let action = format!("store the facts of system {system_idx} of run {run_id}");
         self.transact(&action, |transaction| {
             change_one(
@@ -78,7 +70,7 @@ impl Store {
         })
     }
 
-    /// Sets how a step went on a system, and the size of its tables and indexes after it, bytes.
+    /// Sets how a step went on a system, and the sizes after it.
     ///
     /// # Errors
     /// When there is no such run, step or system, or the store cannot be written.
@@ -89,17 +81,29 @@ impl Store {
         step_idx: usize,
         system_idx: usize,
         outcome: &StepOutcome,
-        database_bytes: Option<u64>,
+        sizes: Sizes,
     ) -> Result<(), Error> {
         let (word, reason) = outcome_columns(outcome);
+        let Sizes { database_bytes, data_dir_bytes, redo_bytes, binlog_bytes } = sizes;
         let action =
             format!("store the outcome of step {step_idx} on system {system_idx} of run {run_id}");
         self.transact(&action, |transaction| {
             change_one(
                 transaction,
-                "UPDATE step_system SET outcome = ?, failure_reason = ?, database_bytes = ?
+                "UPDATE step_system SET outcome = ?, failure_reason = ?, database_bytes = ?,
+                   data_dir_bytes = ?, redo_bytes = ?, binlog_bytes = ?
                  WHERE run_id = ? AND step_idx = ? AND system_idx = ?",
-                params![word, reason, database_bytes, run_id, step_idx, system_idx],
+                params![
+                    word,
+                    reason,
+                    database_bytes,
+                    data_dir_bytes,
+                    redo_bytes,
+                    binlog_bytes,
+                    run_id,
+                    step_idx,
+                    system_idx
+                ],
             )
         })
     }

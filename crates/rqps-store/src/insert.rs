@@ -1,7 +1,7 @@
 //! Stores a run's beginning, and its slices one by one.
 
 use rqps_model::run::SystemStep;
-use rqps_model::{Host, Run, RunStep, RunSystem, Slice, StepInfo, StepOutcome};
+use rqps_model::{Host, Run, RunStep, RunSystem, Sizes, Slice, StepInfo, StepOutcome};
 use rusqlite::{Connection, params};
 
 use crate::Error;
@@ -15,6 +15,8 @@ pub(crate) const SERVER_SCOPE: &str = "server";
 pub(crate) const SESSION_SCOPE: &str = "session";
 /// Facts of the server's process: allocator, limits.
 pub(crate) const PROCESS_SCOPE: &str = "process";
+/// Scope of facts of the server's build.
+pub(crate) const BUILD_SCOPE: &str = "build";
 
 impl Store {
     /// Stores a run, with the slices that it has already (a new run has none).
@@ -137,8 +139,17 @@ fn insert_system(
     system_idx: usize,
     system: &RunSystem,
 ) -> rusqlite::Result<()> {
-    let RunSystem { spec, version, version_text, origin, settings: _, session: _, process: _ } =
-        system;
+    let RunSystem {
+        spec,
+        version,
+        version_text,
+        origin,
+        settings: _,
+        session: _,
+        process: _,
+        build: _,
+        origins: _,
+    } = system;
     connection
         .prepare_cached(
             "INSERT INTO system (run_id, system_idx, label, dbms, engine, config, transport, spec,
@@ -161,7 +172,7 @@ fn insert_system(
     insert_settings(connection, run_id, system_idx, system)
 }
 
-/// Inserts a system's settings and session facts, of which none may be there.
+/// Inserts a system's settings and facts of its session and build, of which none may be there.
 pub(crate) fn insert_settings(
     connection: &Connection,
     run_id: &str,
@@ -169,16 +180,25 @@ pub(crate) fn insert_settings(
     system: &RunSystem,
 ) -> rusqlite::Result<()> {
     let mut statement = connection.prepare_cached(
-        "INSERT INTO setting (run_id, system_idx, scope, name, value) VALUES (?, ?, ?, ?, ?)",
+        "INSERT INTO setting (run_id, system_idx, scope, name, value, source, default_value)
+         VALUES (?, ?, ?, ?, ?, ?, ?)",
     )?;
+    for (name, value) in &system.settings {
+        let origin = system.origins.get(name);
+        let source = origin.map(|o| Word(o.source));
+        let default = origin.and_then(|o| o.default.as_ref());
+        let of = params![run_id, system_idx, SERVER_SCOPE, name, value, source, default];
+        statement.execute(of)?;
+    }
     let scopes = [
-        (SERVER_SCOPE, &system.settings),
         (SESSION_SCOPE, &system.session),
         (PROCESS_SCOPE, &system.process),
+        (BUILD_SCOPE, &system.build),
     ];
     for (scope, facts) in scopes {
         for (name, value) in facts {
-            statement.execute(params![run_id, system_idx, scope, name, value])?;
+            let none: Option<&str> = None;
+            statement.execute(params![run_id, system_idx, scope, name, value, none, none])?;
         }
     }
     Ok(())
@@ -222,13 +242,14 @@ fn insert_step_system(
     place: Place<'_>,
     system: &SystemStep,
 ) -> rusqlite::Result<()> {
-    let SystemStep { outcome, slices, database_bytes } = system;
+    let SystemStep { outcome, slices, sizes } = system;
+    let Sizes { database_bytes, data_dir_bytes, redo_bytes, binlog_bytes } = sizes;
     let (outcome, reason) = outcome_columns(outcome);
     connection
         .prepare_cached(
             "INSERT INTO step_system (run_id, step_idx, system_idx, outcome, failure_reason,
-               database_bytes)
-             VALUES (?, ?, ?, ?, ?, ?)",
+               database_bytes, data_dir_bytes, redo_bytes, binlog_bytes)
+             VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
         )?
         .execute(params![
             place.run_id,
@@ -236,7 +257,10 @@ fn insert_step_system(
             place.system_idx,
             outcome,
             reason,
-            database_bytes
+            database_bytes,
+            data_dir_bytes,
+            redo_bytes,
+            binlog_bytes,
         ])?;
     slices.iter().try_for_each(|slice| slices::insert(connection, place, slice))
 }

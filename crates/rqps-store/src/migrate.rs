@@ -10,8 +10,11 @@ use crate::Error;
 const APPLICATION_ID: i64 = 0x7251_5053;
 
 /// Migration i brings schema i to schema i + 1. They are never changed once released.
-const MIGRATIONS: &[&str] =
-    &[include_str!("../migrations/0001.sql"), include_str!("../migrations/0002.sql")];
+const MIGRATIONS: &[&str] = &[
+    include_str!("../migrations/0001.sql"),
+    include_str!("../migrations/0002.sql"),
+    include_str!("../migrations/0003.sql"),
+];
 
 /// Brings the database to the newest schema.
 pub(crate) fn migrate(connection: &Connection, path: &Path) -> Result<(), Error> {

@@ -3,11 +3,13 @@
 use std::collections::BTreeMap;
 
 use rqps_model::run::SystemStep;
-use rqps_model::{Host, Run, RunStatus, RunStep, RunSystem, StepInfo, StepOutcome};
+use rqps_model::{
+    Host, Run, RunStatus, RunStep, RunSystem, SettingOrigin, Sizes, StepInfo, StepOutcome,
+};
 use rusqlite::types::Type;
 use rusqlite::{Connection, OptionalExtension as _, Row, params};
 
-use crate::insert::{PROCESS_SCOPE, SERVER_SCOPE, SESSION_SCOPE};
+use crate::insert::{BUILD_SCOPE, PROCESS_SCOPE, SERVER_SCOPE, SESSION_SCOPE};
 use crate::mark_text::unknown_word;
 use crate::slices::{self, Place};
 use crate::store::Store;
@@ -111,6 +113,8 @@ fn select_systems(connection: &Connection, run_id: &str) -> rusqlite::Result<Vec
             settings: BTreeMap::new(),
             session: BTreeMap::new(),
             process: BTreeMap::new(),
+            build: BTreeMap::new(),
+            origins: BTreeMap::new(),
         })
     };
     let systems = statement.query_map([run_id], system)?;
@@ -119,6 +123,8 @@ fn select_systems(connection: &Connection, run_id: &str) -> rusqlite::Result<Vec
         system.settings = select_settings(connection, (run_id, system_idx), SERVER_SCOPE)?;
         system.session = select_settings(connection, (run_id, system_idx), SESSION_SCOPE)?;
         system.process = select_settings(connection, (run_id, system_idx), PROCESS_SCOPE)?;
+        system.build = select_settings(connection, (run_id, system_idx), BUILD_SCOPE)?;
+        system.origins = select_origins(connection, (run_id, system_idx))?;
     }
     Ok(systems)
 }
@@ -133,6 +139,21 @@ fn select_settings(
     )?;
     let pair = |row: &Row<'_>| Ok((row.get(0)?, row.get(1)?));
     statement.query_map(params![run_id, system_idx, scope], pair)?.collect()
+}
+
+fn select_origins(
+    connection: &Connection,
+    (run_id, system_idx): (&str, usize),
+) -> rusqlite::Result<BTreeMap<String, SettingOrigin>> {
+    let mut statement = connection.prepare_cached(
+        "SELECT name, source, default_value FROM setting
+         WHERE run_id = ? AND system_idx = ? AND scope = ? AND source IS NOT NULL",
+    )?;
+    let origin = |row: &Row<'_>| {
+        let source = row.get::<_, Word<_>>(1)?.0;
+        Ok((row.get(0)?, SettingOrigin { source, default: row.get(2)? }))
+    };
+    statement.query_map(params![run_id, system_idx, SERVER_SCOPE], origin)?.collect()
 }
 
 fn select_steps(connection: &Connection, run_id: &str) -> rusqlite::Result<Vec<RunStep>> {
@@ -167,12 +188,18 @@ fn select_step_systems(
     step_idx: usize,
 ) -> rusqlite::Result<Vec<SystemStep>> {
     let mut statement = connection.prepare_cached(
-        "SELECT outcome, failure_reason, database_bytes FROM step_system
+        "SELECT outcome, failure_reason, database_bytes, data_dir_bytes, redo_bytes, binlog_bytes
+         FROM step_system
          WHERE run_id = ? AND step_idx = ? ORDER BY system_idx",
     )?;
     let system = |row: &Row<'_>| {
-        let database_bytes = row.get(2)?;
-        Ok(SystemStep { outcome: outcome_of(row)?, slices: Vec::new(), database_bytes })
+        let sizes = Sizes {
+            database_bytes: row.get(2)?,
+            data_dir_bytes: row.get(3)?,
+            redo_bytes: row.get(4)?,
+            binlog_bytes: row.get(5)?,
+        };
+        Ok(SystemStep { outcome: outcome_of(row)?, slices: Vec::new(), sizes })
     };
     let systems = statement.query_map(params![run_id, step_idx], system)?;
     let mut systems = systems.collect::<rusqlite::Result<Vec<_>>>()?;

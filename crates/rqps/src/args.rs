@@ -197,6 +197,9 @@ pub(crate) enum ServersCommand {
         #[arg(value_name = "SYSTEM", required = true)]
         systems: Vec<String>,
     },
+    /// Show what servers run with (build, session, settings) and, of several, which differences can
+    /// move a figure and why
+    Audit(AuditArgs),
     /// Start a server with a new, empty data directory and read SQL from standard input; it is
     /// removed at the end
     Shell {
@@ -204,6 +207,33 @@ pub(crate) enum ServersCommand {
         #[arg(value_name = "SYSTEM")]
         system: String,
     },
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct AuditArgs {
+    /// Servers as DBMS@VERSION, DBMS@DIRECTORY or an address such as mysql://user:password@host/db
+    #[arg(value_name = "SYSTEM", required_unless_present = "plan")]
+    pub(crate) systems: Vec<String>,
+
+    /// Plan whose systems are looked at, in place of SYSTEM
+    #[arg(long, value_name = "PLAN.toml", conflicts_with = "systems")]
+    pub(crate) plan: Option<PathBuf>,
+
+    /// Configuration of the servers that are started: a built-in profile or a file [default: small]
+    #[arg(long, value_name = "CONFIG", conflicts_with = "plan")]
+    pub(crate) config: Option<String>,
+
+    /// A setting on top of the configuration; may be given more than once
+    #[arg(long = "option", value_name = "NAME=VALUE", conflicts_with = "plan")]
+    pub(crate) options: Vec<String>,
+
+    /// Show every setting that differs or that was configured
+    #[arg(long)]
+    pub(crate) all: bool,
+
+    /// As JSON
+    #[arg(long)]
+    pub(crate) json: bool,
 }
 
 #[derive(Debug, Subcommand)]

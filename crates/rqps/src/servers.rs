@@ -1,4 +1,4 @@
-//! `rqps servers`: the catalogue, fetching, and a shell on a fresh server.
+//! `rqps servers`: the catalogue, fetching, audits, and a shell on a fresh server.
 
 mod list;
 
@@ -9,10 +9,12 @@ use std::time::Duration;
 
 use anyhow::{Context as _, Result, bail, ensure};
 use rqps_client::{Connection, ResultSet};
+use rqps_lab::plan::{OptionValue, SystemFile};
 use rqps_lab::{Event, Listener, PlanFile};
 use rqps_model::SystemSource;
+use rqps_report::audit::sheet;
 
-use crate::args::ServersCommand;
+use crate::args::{AuditArgs, ServersCommand};
 use crate::output::{print, table};
 use crate::progress::Progress;
 use crate::run::system_of;
@@ -23,6 +25,7 @@ pub(crate) fn run(command: &ServersCommand, around: &Surroundings) -> Result<()>
     match command {
         ServersCommand::List { available, json } => list::run(*available, *json, around),
         ServersCommand::Fetch { systems } => fetch_all(systems, around),
+        ServersCommand::Audit(args) => audit(args, around),
         ServersCommand::Shell { system } => shell(system, around),
     }
 }
@@ -59,6 +62,47 @@ fn fetch_plan(
         }
     }
     Ok(lines)
+}
+
+/// Shows what systems run with and how that differs.
+fn audit(args: &AuditArgs, around: &Surroundings) -> Result<()> {
+    let (file, origin) = match &args.plan {
+        Some(path) => {
+            let origin = path.display().to_string();
+            let text =
+                std::fs::read_to_string(path).with_context(|| format!("read the plan {origin}"))?;
+            (PlanFile::parse(&text, &origin)?, origin)
+        }
+        None => {
+            let systems = args.systems.iter().map(|text| audited(text, args));
+            let system = systems.collect::<Result<Vec<_>>>()?;
+            (PlanFile { system, ..PlanFile::default() }, "command line".to_owned())
+        }
+    };
+    let plan = file.resolve(&origin, &around.catalogue)?;
+    let mut progress = Progress::new();
+    let mut listen = |event: Event<'_>| progress.show(&event);
+    let systems = rqps_lab::audit(&plan, &around.lab(), &mut listen);
+    progress.clear();
+    let systems = systems?;
+    let extent = if args.all { sheet::Extent::All } else { sheet::Extent::Short };
+    print(&if args.json { sheet::json(&systems) } else { sheet::text(&systems, extent) })
+}
+
+/// A system as typed, with the configuration and options of the command line where it is started.
+fn audited(text: &str, args: &AuditArgs) -> Result<SystemFile> {
+    let mut system = system_of(text)?;
+    if system.dsn.is_some() {
+        return Ok(system);
+    }
+    system.config.clone_from(&args.config);
+    for option in &args.options {
+        let Some((name, value)) = option.split_once('=') else {
+            bail!("option {option:?} is not NAME=VALUE (such as innodb_flush_method=fsync)");
+        };
+        system.options.insert(name.to_owned(), OptionValue::Text(value.to_owned()));
+    }
+    Ok(system)
 }
 
 fn shell(system: &str, around: &Surroundings) -> Result<()> {

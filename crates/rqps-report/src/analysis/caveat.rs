@@ -4,10 +4,12 @@ use rqps_model::{Metric, Run, RunStatus, RunSystem, Schedule, SystemSource, Verd
 
 use super::{Analysis, CellState, StepAnalysis};
 use crate::number::count;
-use crate::words::{capital, list, one_line};
+use crate::words::{capital, list, list_in_short, one_line};
 
-/// Names that a sentence lists; more are counted.
-const MAX_NAMES: usize = 6;
+/// What must be known before any figure is read.
+pub(super) fn warnings(analysis: &Analysis<'_>) -> Vec<String> {
+    crate::audit::sheet::warnings(&analysis.run.systems, &analysis.differences.audit)
+}
 
 /// What the intervals contain and what they do not.
 pub(super) fn caveats(analysis: &Analysis<'_>) -> Vec<String> {
@@ -26,14 +28,6 @@ pub(super) fn caveats(analysis: &Analysis<'_>) -> Vec<String> {
         out.push(format!(
             "Each of the {n_intervals} intervals is a 95% interval on its own: about one in twenty \
              misses its true value, and verdicts are not adjusted for their number."
-        ));
-    }
-    if !analysis.differences.session.is_empty() {
-        let names: Vec<String> =
-            analysis.differences.session.iter().map(|d| one_line(&d.name)).collect();
-        out.push(format!(
-            "The benchmark's sessions differ in {}, so the systems may not have done the same work.",
-            names_in_short(&names)
         ));
     }
     if analysis.steps.iter().flat_map(|s| &s.cells).any(|c| c.lateness.is_some()) {
@@ -82,7 +76,7 @@ fn order_of_systems(run: &Run) -> String {
     } else {
         format!(
             " Not so {}, which rqps does not run: what {} while waiting is in the others' figures.",
-            names_in_short(&external),
+            list_in_short(&external),
             if external.len() == 1 { "it did" } else { "they did" }
         )
     };
@@ -128,7 +122,7 @@ fn unequal_allocators(analysis: &Analysis<'_>) -> Option<String> {
     let found: Vec<String> = found.collect();
     Some(format!(
         "The allocators differ with the builds: {}; `malloc` of a plan makes them the same.",
-        names_in_short(&found)
+        list_in_short(&found)
     ))
 }
 
@@ -160,11 +154,11 @@ pub(super) fn not_measured(analysis: &Analysis<'_>) -> Vec<String> {
         };
         let failed = titles(|state| matches!(state, CellState::Failed { .. }));
         if !failed.is_empty() {
-            out.push(format!("Failed on {label}: {}.", names_in_short(&failed)));
+            out.push(format!("Failed on {label}: {}.", list_in_short(&failed)));
         }
         let pending = titles(|state| *state == CellState::Pending);
         if !pending.is_empty() {
-            out.push(format!("Not reached on {label}: {}.", names_in_short(&pending)));
+            out.push(format!("Not reached on {label}: {}.", list_in_short(&pending)));
         }
     }
     for idx in 0..run.systems.len() {
@@ -175,7 +169,7 @@ pub(super) fn not_measured(analysis: &Analysis<'_>) -> Vec<String> {
     if !analysis.warm_ups.is_empty() {
         out.push(format!(
             "Run and left out of the tables, because they only warm caches: {}.",
-            names_in_short(&analysis.warm_ups)
+            list_in_short(&analysis.warm_ups)
         ));
     }
     out
@@ -216,7 +210,7 @@ fn missing_metrics(analysis: &Analysis<'_>, idx: usize) -> Vec<String> {
         let scope = if titles.len() == measured.len() {
             String::new()
         } else {
-            format!(" on {}", names_in_short(&titles))
+            format!(" on {}", list_in_short(&titles))
         };
         let what = capital(what);
         out.push(format!("{what} of {label} was not measured{scope}: {because}."));
@@ -235,7 +229,7 @@ fn single_slices(analysis: &Analysis<'_>) -> Option<String> {
     (!single.is_empty()).then(|| {
         format!(
             "No interval (n=1) for {}: a ratio of single slices says nothing about its noise.",
-            names_in_short(&single)
+            list_in_short(&single)
         )
     })
 }
@@ -253,14 +247,6 @@ fn without_ratio(analysis: &Analysis<'_>) -> Option<String> {
         .map(|s| s.title.clone())
         .collect();
     (!nothing.is_empty()).then(|| {
-        format!("No ratio where a slice finished no operation: {}.", names_in_short(&nothing))
+        format!("No ratio where a slice finished no operation: {}.", list_in_short(&nothing))
     })
-}
-
-/// At most [`MAX_NAMES`] names and the number of the others.
-fn names_in_short(names: &[String]) -> String {
-    if names.len() <= MAX_NAMES {
-        return list(names);
-    }
-    format!("{} and {} more", names[..MAX_NAMES].join(", "), names.len() - MAX_NAMES)
 }

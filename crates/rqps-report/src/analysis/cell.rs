@@ -2,7 +2,7 @@
 
 use rqps_model::run::SystemStep;
 use rqps_model::{
-    Estimate, Lateness, Metric, PerOperation, Run, RunStep, Schedule, Slice, StepOutcome,
+    Estimate, Lateness, Metric, PerOperation, Run, RunStep, Schedule, Sizes, Slice, StepOutcome,
 };
 use rqps_model::{StepKind, Verdict, metric, slice};
 use rqps_stats::resolution;
@@ -55,8 +55,8 @@ pub struct Cell {
     pub marks: Vec<CellMark>,
     /// Totals over the slices.
     pub totals: Totals,
-    /// Size of tables and indexes after the step, bytes.
-    pub database_bytes: Option<u64>,
+    /// Sizes after the step.
+    pub sizes: Sizes,
     /// Resident memory of the server at the end of the step, bytes: one reading.
     pub server_rss_bytes: Option<u64>,
     /// The same over the base's; absent for the base.
@@ -149,7 +149,7 @@ fn pending() -> Cell {
         windows: None,
         marks: Vec::new(),
         totals: Totals::default(),
-        database_bytes: None,
+        sizes: Sizes::default(),
         server_rss_bytes: None,
         server_rss_ratio: None,
     }
@@ -161,7 +161,7 @@ fn rss(cell: &Cell, step: &RunStep, idx: usize) -> Option<u64> {
 }
 
 fn measured(run: &Run, step: &RunStep, system: &SystemStep, book: &mut Book) -> Cell {
-    let mut cell = Cell { database_bytes: system.database_bytes, ..pending() };
+    let mut cell = Cell { sizes: system.sizes, ..pending() };
     if let Some(reason) = failure(system) {
         cell.state = CellState::Failed { reason: reason.to_owned() };
         return cell;

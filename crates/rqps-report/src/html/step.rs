@@ -347,7 +347,7 @@ fn totals(analysis: &Analysis<'_>, step: &StepAnalysis<'_>) -> Markup {
                     td { (cell.totals.n_queries) }
                     td { (cell.totals.n_rows) }
                     td { (cell.totals.n_errors) }
-                    td { @match cell.database_bytes {
+                    td { @match cell.sizes.database_bytes {
                         Some(bytes) => { (number::bytes(bytes)) },
                         None => { span.faint { "–" } },
                     } }

@@ -4,39 +4,44 @@ use maud::{Markup, html};
 
 use super::label::outside;
 use crate::analysis::{Analysis, Difference};
+use crate::audit::{Explained, Shown};
 use crate::layout;
 use crate::number::{self, count};
-
-/// Differing settings shown at once; longer lists are folded.
-const OPEN_SETTINGS: usize = 8;
 
 /// The section.
 pub(super) fn render(analysis: &Analysis<'_>) -> Markup {
     let differences = &analysis.differences;
+    let unknown: Vec<Difference> = differences.unknown().cloned().collect();
     html! {
         section #systems aria-labelledby="systems-title" {
             h2 #systems-title { "Systems" }
             (table(analysis))
             @for limit in layout::shared_limits(analysis) { p { (outside(&limit)) } }
-            @if !differences.session.is_empty() {
-                p.warning {
-                    strong { "The benchmark's sessions differ. " }
-                    "What follows is part of the comparison, wanted or not."
-                }
-                (differing(analysis, "Session", &differences.session))
+            @if !differences.audit.session.is_empty() {
+                h3 { "Differences of the benchmark's own sessions" }
+                (explained(analysis, &differences.audit.session))
             }
             @if !differences.process.is_empty() {
                 (differing(analysis, "Process", &differences.process))
             }
             (memory(analysis))
-            @if !differences.settings.is_empty() {
-                @if differences.settings.len() <= OPEN_SETTINGS {
-                    (differing(analysis, "Setting", &differences.settings))
-                } @else {
-                    details {
-                        summary { (count(differences.settings.len(), "setting")) " with different values" }
-                        (differing(analysis, "Setting", &differences.settings))
+            @if !differences.audit.settings.is_empty() {
+                h3 { "Settings that differ and can move a figure" }
+                (explained(analysis, &differences.audit.settings))
+            }
+            @if !differences.audit.harmless.is_empty() {
+                details {
+                    summary {
+                        (count(differences.audit.harmless.len(), "setting"))
+                        " known to move nothing, with different values"
                     }
+                    (explained(analysis, &differences.audit.harmless))
+                }
+            }
+            @if !unknown.is_empty() {
+                details {
+                    summary { (count(unknown.len(), "other setting")) " with different values" }
+                    (differing(analysis, "Setting", &unknown))
                 }
             }
             @if !differences.partial.is_empty() {
@@ -49,7 +54,7 @@ pub(super) fn render(analysis: &Analysis<'_>) -> Markup {
             }
             @if differences.n_left_out > 0 {
                 p.hint {
-                    "Left out, because any two instances differ in them (paths, ports, identities): "
+                    "Left out, as they say where an instance is or belong to parts that no benchmark uses: "
                     (count(differences.n_left_out, "setting")) "."
                 }
             }
@@ -127,6 +132,51 @@ fn memory(analysis: &Analysis<'_>) -> Markup {
                     } }
                 }
             }
+        }
+    }
+}
+
+fn explained(analysis: &Analysis<'_>, all: &[Explained]) -> Markup {
+    html! {
+        div.scroll tabindex="0" role="region" aria-label="Differences and what they do" {
+            table.words {
+                thead { tr {
+                    th scope="col" { "Setting" }
+                    @for idx in 0..analysis.run.systems.len() {
+                        th scope="col" { (outside(analysis.label(idx))) }
+                    }
+                    th scope="col" { "Can move" }
+                    th scope="col" { "What it does" }
+                } }
+                tbody {
+                    @for one in all {
+                        tr {
+                            th scope="row" { code { (outside(&one.name)) } }
+                            @for value in &one.values { td.value { (shown(value.as_ref())) } }
+                            td {
+                                (one.affects.join(", "))
+                                @if !one.choice.words().is_empty() {
+                                    " " span.faint { (one.choice.words()) }
+                                }
+                            }
+                            td { (one.why) }
+                        }
+                    }
+                }
+            }
+        }
+    }
+}
+
+fn shown(value: Option<&Shown>) -> Markup {
+    html! {
+        @match value {
+            None => { span.faint { "absent" } }
+            Some(shown) if shown.text.is_empty() => { span.faint { "empty" } }
+            Some(shown) if shown.is_implied => {
+                span.faint title="it has no such setting, and does this" { "(" (outside(&shown.text)) ")" }
+            }
+            Some(shown) => { (outside(&shown.text)) }
         }
     }
 }

@@ -16,6 +16,12 @@ pub(super) fn render(analysis: &Analysis<'_>) -> Markup {
         } @else {
             @for headline in &analysis.headlines { (block(analysis, headline)) }
         }
+        @if !analysis.warnings.is_empty() {
+            div.warning role="note" {
+                strong { "Before reading any figure" }
+                ul.sentences { @for warning in &analysis.warnings { li { (outside(warning)) } } }
+            }
+        }
         @if analysis.headlines.is_empty() {
             p.verdict { "One system: there is nothing to compare it with." }
         }

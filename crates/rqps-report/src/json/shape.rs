@@ -7,6 +7,8 @@ use rqps_model::{
 };
 use serde::{Serialize, Serializer};
 
+use crate::audit::sheet::ExplainedJson;
+
 /// Version of the format: a new number when a field goes or changes its meaning.
 pub(super) const SCHEMA: u32 = 1;
 
@@ -18,6 +20,8 @@ pub(super) struct ReportJson<'a> {
     pub(super) base: &'a str,
     pub(super) bound: f64,
     pub(super) systems: Vec<SystemJson<'a>>,
+    pub(super) warnings: &'a [String],
+    pub(super) sizes: Vec<SizesJson<'a>>,
     pub(super) differences: DifferencesJson<'a>,
     pub(super) candidates: Vec<CandidateJson<'a>>,
     pub(super) caveats: &'a [String],
@@ -68,6 +72,7 @@ pub(super) struct SystemJson<'a> {
     pub(super) config: &'a str,
     pub(super) options: &'a BTreeMap<String, String>,
     pub(super) transport: Transport,
+    pub(super) build: &'a BTreeMap<String, String>,
     pub(super) session: &'a BTreeMap<String, String>,
     pub(super) process: &'a BTreeMap<String, String>,
     pub(super) settings: &'a BTreeMap<String, String>,
@@ -81,8 +86,30 @@ pub(super) struct DifferencesJson<'a> {
     pub(super) session: ByName<'a>,
     pub(super) process: ByName<'a>,
     pub(super) options: ByName<'a>,
+    pub(super) explained: Vec<ExplainedJson<'a>>,
     pub(super) settings: ByName<'a>,
     pub(super) not_everywhere: ByName<'a>,
+}
+
+/// What a system's data took over the run.
+#[derive(Serialize)]
+pub(super) struct SizesJson<'a> {
+    pub(super) system: &'a str,
+    pub(super) first: Option<SizesEndJson<'a>>,
+    pub(super) last: Option<SizesEndJson<'a>>,
+    pub(super) filled_ratio: Option<f64>,
+    pub(super) database_growth: Option<f64>,
+    pub(super) database_ratio: Option<f64>,
+    pub(super) data_dir_ratio: Option<f64>,
+}
+
+#[derive(Serialize)]
+pub(super) struct SizesEndJson<'a> {
+    pub(super) step: &'a str,
+    pub(super) database_bytes: Option<u64>,
+    pub(super) data_dir_bytes: Option<u64>,
+    pub(super) redo_bytes: Option<u64>,
+    pub(super) binlog_bytes: Option<u64>,
 }
 
 #[derive(Serialize)]
@@ -139,6 +166,9 @@ pub(super) struct ResultJson<'a> {
     pub(super) marks: Vec<MarkJson<'a>>,
     pub(super) totals: TotalsJson,
     pub(super) database_bytes: Option<u64>,
+    pub(super) data_dir_bytes: Option<u64>,
+    pub(super) redo_bytes: Option<u64>,
+    pub(super) binlog_bytes: Option<u64>,
     pub(super) server_rss_bytes: Option<u64>,
     pub(super) server_rss_ratio: Option<f64>,
     pub(super) slices: Vec<SliceJson<'a>>,

@@ -223,3 +223,31 @@ fn unequal_limits_and_allocators_are_said() {
     run.systems[1].spec.variant.malloc = rqps_model::Malloc::Tcmalloc;
     assert!(!said(&run, "allocators"));
 }
+
+#[test]
+fn sizes_are_compared_after_a_step_that_all_have() {
+    let run = fixture::demo();
+    let analysis = Analysis::of(&run, 0.05);
+    // The insert step failed on one system and was not reached on another.
+    let name =
+        |end: Option<(usize, rqps_model::Sizes)>| run.steps[end.unwrap().0].info.name.clone();
+    for sizes in &analysis.sizes {
+        assert_eq!(
+            (name(sizes.first).as_str(), name(sizes.last).as_str()),
+            ("load", "update-inlist")
+        );
+    }
+    let [base, second, third] = &analysis.sizes[..] else { panic!("three systems") };
+    assert_eq!((base.growth, base.database_ratio), (Some(320.0 / 256.0), None));
+    assert_eq!(second.filled_ratio, Some(276.0 / 256.0));
+    assert_eq!(second.database_ratio, Some(404.0 / 320.0));
+    assert_eq!(third.data_dir_ratio, Some((1400.0 + 40.0 + 192.0) / 1464.0));
+    let mut run = run.clone();
+    for step in &mut run.steps {
+        step.systems[1].sizes = rqps_model::Sizes::default();
+    }
+    let analysis = Analysis::of(&run, 0.05);
+    // A system without any size keeps the others from nothing.
+    assert_eq!(analysis.sizes[1].last, None);
+    assert!(analysis.sizes[2].database_ratio.is_some());
+}

@@ -7,9 +7,9 @@ use hdrhistogram::serialization::{Serializer, V2DeflateSerializer};
 use rqps_model::run::SystemStep;
 use rqps_model::{
     Dbms, Engine, ErrorCount, Figure, Group, Host, HostCounters, Label, Mark, Placement,
-    ProcessCounters, Run, RunStatus, RunStep, RunSystem, Schedule, SeriesPoint, Slice, StepInfo,
-    StepKind, StepOutcome, StorageCounters, SystemSource, SystemSpec, Transport, Usage, Variant,
-    Windows,
+    ProcessCounters, Run, RunStatus, RunStep, RunSystem, Schedule, SeriesPoint, Sizes, Slice,
+    StepInfo, StepKind, StepOutcome, StorageCounters, SystemSource, SystemSpec, Transport, Usage,
+    Variant, Windows,
 };
 
 const START_MS: i64 = 1_795_293_015_000;
@@ -137,8 +137,10 @@ pub(crate) fn system(dbms: Dbms, version: &str) -> RunSystem {
             ("innodb_buffer_pool_size", "1073741824"),
             ("innodb_flush_method", "O_DIRECT"),
         ]),
-        session: text(&[("transport", "socket"), ("tls", "off"), ("charset", "latin1")]),
+        session: text(&[("transport", "socket"), ("tls", ""), ("character_set_client", "latin1")]),
         process: text(&[("malloc", "glibc 2.36")]),
+        build: text(&[("source", "official"), ("compiled", "generic tarball"), ("debug", "off")]),
+        origins: BTreeMap::new(),
     }
 }
 
@@ -192,16 +194,24 @@ pub(crate) fn run(systems: Vec<RunSystem>, steps: Vec<RunStep>) -> Run {
 }
 
 pub(crate) fn done(slices: Vec<Slice>) -> SystemStep {
-    SystemStep { outcome: StepOutcome::Done, slices, database_bytes: Some(256 << 20) }
+    let sizes = Sizes {
+        database_bytes: Some(256 << 20),
+        data_dir_bytes: Some(1400 << 20),
+        redo_bytes: Some(1 << 30),
+        binlog_bytes: Some(48 << 20),
+    };
+    SystemStep { outcome: StepOutcome::Done, slices, sizes }
 }
 
 /// One step: per system its QPS as a share of `qps` and its server CPU as a multiple of `us`.
 pub(crate) fn step(info: StepInfo, qps: f64, us: f64, ratios: &[(f64, f64)]) -> RunStep {
     let mut draw = Draw(whole(qps) ^ info.name.len() as u64);
     let written_kb = if info.group == Group::Write { 12.5 } else { 0.0 };
+    let grown = if info.group == Group::Write { 64 << 20 } else { 0 };
     let systems = ratios
         .iter()
-        .map(|(of_qps, of_cpu)| {
+        .zip(0_u64..)
+        .map(|((of_qps, of_cpu), nth)| {
             let shape = Shape {
                 qps: qps * of_qps,
                 noise: 0.015,
@@ -209,7 +219,12 @@ pub(crate) fn step(info: StepInfo, qps: f64, us: f64, ratios: &[(f64, f64)]) -> 
                 server_us: us * of_cpu,
                 written_kb,
             };
-            done((0..3).map(|idx| slice(idx, shape, &mut draw)).collect())
+            let mut state = done((0..3).map(|idx| slice(idx, shape, &mut draw)).collect());
+            // Later systems pack their rows worse and grow faster.
+            for part in [&mut state.sizes.database_bytes, &mut state.sizes.data_dir_bytes] {
+                *part = part.map(|bytes| bytes + nth * (20 << 20) + (1 + nth) * grown);
+            }
+            state
         })
         .collect();
     RunStep { info, clients: 1, placement: Placement::Paired, systems }
@@ -226,7 +241,7 @@ pub(crate) fn demo() -> Run {
     systems[2].spec.options.insert("innodb_flush_method".to_owned(), "fsync".to_owned());
     systems[2].settings.insert("innodb_flush_method".to_owned(), "fsync".to_owned());
     systems[1].settings.insert("innodb_dedicated_server".to_owned(), "OFF".to_owned());
-    systems[1].session.insert("charset".to_owned(), "utf8mb4".to_owned());
+    systems[1].session.insert("character_set_client".to_owned(), "utf8mb4".to_owned());
     let (read, write) = (StepKind::Read, StepKind::Write);
     let all = |a: f64, b: f64| [(1.0, 1.0), (a, 1.0 / a), (b, 1.0 / b)];
     let mut steps = vec![
@@ -299,10 +314,10 @@ fn mark(steps: &mut [RunStep]) {
                 .to_owned(),
         },
         slices: Vec::new(),
-        database_bytes: None,
+        sizes: Sizes::default(),
     };
     steps[insert].systems[2] =
-        SystemStep { outcome: StepOutcome::Pending, slices: Vec::new(), database_bytes: None };
+        SystemStep { outcome: StepOutcome::Pending, slices: Vec::new(), sizes: Sizes::default() };
 }
 
 /// One candidate and three steps: small enough to read whole.

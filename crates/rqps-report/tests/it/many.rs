@@ -21,7 +21,7 @@ fn each_of_many_systems_has_a_row() {
     let options = TextOptions { colour: false, detail: Detail::Summary, width: text::WIDTH };
     let text = render(&run, 0.05, Format::Text, options);
     assert!(text.starts_with("34 systems against MySQL 8.0.0, 3 steps: "), "{text}");
-    assert!(text.contains("setting innodb_purge_threads: 1 (18), 2 (17)\n"), "{text}");
+    assert!(text.contains("innodb_purge_threads: 1 (18), 2 (17) ("), "{text}");
     let table = text.split("\n\n").find(|part| part.contains("update-index")).unwrap();
     assert_eq!(table.lines().count(), 1 + 35, "{table}");
     for i in 0..n {

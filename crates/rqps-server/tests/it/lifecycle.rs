@@ -41,7 +41,11 @@ fn a_server_lives_and_leaves_nothing() {
             assert_eq!(users.rows, [[Some("rqps".to_owned())]]);
         }
         runs_as_it_should(pid, bench.identity.uid.as_raw());
-        assert!(server.data_dir_bytes() > 1_000_000);
+        let sizes = server.data_dir_sizes();
+        assert!(sizes.total > 1_000_000 && sizes.redo > 0, "{sizes:?}");
+        // Every profile has a binary log where there is such a thing.
+        assert_eq!(sizes.binlog > 0, server.dbms().is_mysql_family(), "{sizes:?}");
+        assert!(sizes.redo + sizes.binlog < sizes.total, "{sizes:?}");
         assert_eq!(server.stop(STOP).unwrap(), Stopped::Clean);
 
         // Data survive a restart.

@@ -113,6 +113,9 @@ fn system(d: &mut Draw, i: u64) -> RunSystem {
         2 => SystemSource::External { dsn: d.text() },
         _ => SystemSource::Builtin,
     };
+    let settings = d.map();
+    let origins =
+        settings.keys().filter_map(|name| Some((name.clone(), d.some(origin)?))).collect();
     RunSystem {
         spec: SystemSpec {
             label: Label(format!("{i}{}", d.text())),
@@ -127,10 +130,18 @@ fn system(d: &mut Draw, i: u64) -> RunSystem {
         version: d.some(|_| version),
         version_text: d.text(),
         origin: d.text(),
-        settings: d.map(),
+        settings,
         session: d.map(),
         process: d.map(),
+        build: d.map(),
+        origins,
     }
+}
+
+fn origin(d: &mut Draw) -> SettingOrigin {
+    use SettingSource::{CommandLine, Computed, Config, Default, Other};
+    let source = *d.one(&[Default, Config, CommandLine, Computed, Other]);
+    SettingOrigin { source, default: d.some(Draw::text) }
 }
 
 fn variant(d: &mut Draw) -> Variant {
@@ -173,7 +184,16 @@ fn system_step(d: &mut Draw) -> SystemStep {
     };
     let n_slices = u32::try_from(d.below(4)).unwrap();
     let slices = (0..n_slices).map(|idx| slice(d, idx)).collect();
-    SystemStep { outcome, slices, database_bytes: d.some(Draw::count) }
+    SystemStep { outcome, slices, sizes: sizes(d) }
+}
+
+fn sizes(d: &mut Draw) -> Sizes {
+    Sizes {
+        database_bytes: d.some(Draw::count),
+        data_dir_bytes: d.some(Draw::count),
+        redo_bytes: d.some(Draw::count),
+        binlog_bytes: d.some(Draw::count),
+    }
 }
 
 pub(crate) fn slice(d: &mut Draw, idx: u32) -> Slice {
@@ -292,7 +312,7 @@ pub(crate) fn plain_run(id: &str) -> Run {
             *system = SystemStep {
                 outcome: StepOutcome::Pending,
                 slices: Vec::new(),
-                database_bytes: None,
+                sizes: Sizes::default(),
             };
         }
     }

@@ -1,6 +1,6 @@
 //! A run from its beginning to its removal.
 
-use rqps_model::{Mark, RunStatus, StepOutcome};
+use rqps_model::{Mark, RunStatus, Sizes, StepOutcome};
 use rqps_store::{Artifact, Error, RunRef, Store};
 
 use crate::generate::{self, Draw};
@@ -27,11 +27,17 @@ fn changes_are_seen() {
     slice.marks = vec![Mark::Resumed, Mark::Note { text: "first".to_owned() }];
     store.insert_slice("r1", 1, 0, &slice).unwrap();
     run.steps[1].systems[0].slices.push(slice);
-    store.set_outcome("r1", 1, 0, &StepOutcome::Done, Some(4096)).unwrap();
+    let sizes = Sizes {
+        database_bytes: Some(4096),
+        data_dir_bytes: Some(9000),
+        redo_bytes: Some(3000),
+        binlog_bytes: None,
+    };
+    store.set_outcome("r1", 1, 0, &StepOutcome::Done, sizes).unwrap();
     run.steps[1].systems[0].outcome = StepOutcome::Done;
-    run.steps[1].systems[0].database_bytes = Some(4096);
+    run.steps[1].systems[0].sizes = sizes;
     let failed = StepOutcome::Failed { reason: "the server ended".to_owned() };
-    store.set_outcome("r1", 1, 1, &failed, None).unwrap();
+    store.set_outcome("r1", 1, 1, &failed, Sizes::default()).unwrap();
     run.steps[1].systems[1].outcome = failed;
 
     store.set_run_status("r1", RunStatus::Interrupted, Some(77)).unwrap();
@@ -54,7 +60,7 @@ fn what_does_not_exist_cannot_change() {
     assert!(store.set_run_status("r2", RunStatus::Failed, None).is_err());
     assert!(store.mark_resumed("r2").is_err());
     assert!(store.set_system_facts("r1", 2, &run.systems[0]).is_err());
-    assert!(store.set_outcome("r1", 0, 2, &StepOutcome::Done, None).is_err());
+    assert!(store.set_outcome("r1", 0, 2, &StepOutcome::Done, Sizes::default()).is_err());
     let slice = generate::slice(&mut Draw(3), 0);
     assert!(store.insert_slice("r1", 2, 0, &slice).is_err());
     assert_eq!(store.select_run(&RunRef::Latest).unwrap(), run);

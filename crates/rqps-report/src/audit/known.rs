@@ -1,0 +1,199 @@
+//! The settings that are known, as data: `settings.toml`, read once.
+
+use std::collections::BTreeMap;
+use std::sync::OnceLock;
+
+use rqps_model::Dbms;
+use serde::Deserialize;
+
+/// How a setting's values are read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum Kind {
+    /// As they stand, numbers as numbers.
+    #[default]
+    Text,
+    /// Bytes, with or without a unit.
+    Bytes,
+    /// ON, 1, yes, or the opposite.
+    Switch,
+    /// `a=on,b=off`.
+    Flags,
+    /// Words in any order.
+    List,
+}
+
+/// What is known of some settings.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Known {
+    #[serde(default)]
+    mysql: Vec<String>,
+    #[serde(default)]
+    postgres: Vec<String>,
+    #[serde(default)]
+    session: Vec<String>,
+    /// What part of the server they are about: `memory`.
+    pub(crate) group: String,
+    #[serde(default)]
+    pub(crate) kind: Kind,
+    /// What a difference can move: `reads`, `all`; nothing when empty.
+    pub(crate) affects: Vec<String>,
+    /// What a server does that has no such setting.
+    pub(crate) absent: Option<String>,
+    /// Other words for a value.
+    #[serde(default)]
+    pub(crate) says: BTreeMap<String, String>,
+    /// A switch without which they have no effect.
+    pub(crate) needs: Option<String>,
+    /// What they do, in a sentence.
+    pub(crate) why: String,
+}
+
+/// The whole list.
+#[derive(Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct List {
+    instance: Vec<String>,
+    idle: Vec<String>,
+    known: Vec<Known>,
+}
+
+/// A setting of the list.
+#[derive(Debug)]
+pub(crate) struct Found<'a> {
+    /// What is known of it.
+    pub(crate) known: &'a Known,
+    /// The same for all names of one setting, in the order of the list.
+    pub(crate) key: Key,
+}
+
+/// Tells settings apart whatever they are called: place in the list, place in its line, and the name
+/// itself where a pattern stands for many.
+pub(crate) type Key = (usize, usize, String);
+
+/// The built-in list; a test holds that it can be read.
+pub(crate) fn list() -> &'static List {
+    static LIST: OnceLock<List> = OnceLock::new();
+    LIST.get_or_init(|| toml::from_str(include_str!("settings.toml")).unwrap_or_default())
+}
+
+impl List {
+    /// Whether a setting only says where or what an instance is.
+    pub(crate) fn is_of_the_instance(&self, name: &str) -> bool {
+        any_fits(&self.instance, name)
+    }
+
+    /// Whether a setting belongs to a part that a benchmark does not use.
+    pub(crate) fn is_idle(&self, name: &str) -> bool {
+        any_fits(&self.idle, name)
+    }
+
+    /// What is known of a fact of the session.
+    pub(crate) fn session(&self, name: &str) -> Option<(usize, &Known)> {
+        self.known.iter().enumerate().find(|(_, known)| any_fits(&known.session, name))
+    }
+
+    /// The setting that a name of a family is; a name written in full comes before a pattern.
+    pub(crate) fn find(&self, dbms: Dbms, name: &str) -> Option<Found<'_>> {
+        let look = |exact: bool| {
+            self.known.iter().enumerate().find_map(|(at, known)| {
+                let is = |names: &String| {
+                    names.contains('*') != exact && names.split('|').any(|one| fits(one, name))
+                };
+                let place = known.of_family(dbms).iter().position(is)?;
+                let own = if exact { String::new() } else { name.to_owned() };
+                Some(Found { known, key: (at, place, own) })
+            })
+        };
+        look(true).or_else(|| look(false))
+    }
+}
+
+impl Known {
+    fn of_family(&self, dbms: Dbms) -> &[String] {
+        match dbms {
+            Dbms::Mysql | Dbms::Mariadb => &self.mysql,
+            Dbms::Postgres => &self.postgres,
+            Dbms::Null => &[],
+        }
+    }
+
+    /// Whether a family can have the setting at all.
+    pub(crate) fn is_of(&self, dbms: Dbms) -> bool {
+        !self.of_family(dbms).is_empty()
+    }
+}
+
+fn any_fits(patterns: &[String], name: &str) -> bool {
+    patterns.iter().any(|pattern| fits(pattern, name))
+}
+
+/// Whether a name is what a pattern says, in which one star stands for anything.
+fn fits(pattern: &str, name: &str) -> bool {
+    match pattern.split_once('*') {
+        None => pattern == name,
+        Some((begin, end)) => {
+            name.len() >= begin.len() + end.len() && name.starts_with(begin) && name.ends_with(end)
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use super::*;
+
+    #[test]
+    fn the_list_is_whole() {
+        let list: List = toml::from_str(include_str!("settings.toml")).unwrap();
+        assert!(list.known.len() > 100);
+        let words = BTreeSet::from(
+            ["all", "connects", "loads", "reads", "scans", "writes"].map(str::to_owned),
+        );
+        let mut seen = BTreeSet::new();
+        for known in &list.known {
+            let why = &known.why;
+            assert!(why.len() > 10 && !why.ends_with('.'), "{why:?} ends without a full stop");
+            assert!(known.affects.iter().all(|word| words.contains(word)), "{:?}", known.affects);
+            let all = [("m", &known.mysql), ("p", &known.postgres), ("s", &known.session)];
+            assert!(all.iter().any(|(_, names)| !names.is_empty()), "{why:?} is about nothing");
+            for (family, names) in all {
+                for name in names.iter().flat_map(|names| names.split('|')) {
+                    assert!(seen.insert((family, name.to_owned())), "{name} is there twice");
+                    let hidden = list.is_of_the_instance(name) || list.is_idle(name);
+                    assert!(family == "s" || !hidden, "{name} is known and hidden");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn names_find_their_setting() {
+        let key = |dbms, name: &str| list().find(dbms, name).map(|found| found.key);
+        let old = key(Dbms::Mysql, "tx_isolation");
+        assert!(old.is_some());
+        assert_eq!(old, key(Dbms::Mariadb, "transaction_isolation"));
+        let pool = key(Dbms::Mysql, "innodb_buffer_pool_size");
+        assert_eq!(pool, key(Dbms::Postgres, "shared_buffers"));
+        assert_ne!(key(Dbms::Postgres, "enable_sort"), key(Dbms::Postgres, "enable_material"));
+        assert_ne!(
+            key(Dbms::Mysql, "innodb_io_capacity"),
+            key(Dbms::Mysql, "innodb_io_capacity_max")
+        );
+        // One that has a line of its own is not that of a pattern.
+        assert_ne!(
+            key(Dbms::Postgres, "autovacuum").unwrap().0,
+            key(Dbms::Postgres, "autovacuum_naptime").unwrap().0
+        );
+        assert_eq!(key(Dbms::Postgres, "innodb_io_capacity"), None);
+    }
+
+    #[test]
+    fn a_star_stands_for_anything() {
+        assert!(fits("ssl_*", "ssl_ca") && fits("*_dir", "tmp_dir") && fits("a", "a"));
+        assert!(!fits("ssl_*", "ssl") && !fits("*_dir", "dirs") && !fits("ab*ba", "aba"));
+        assert!(list().is_of_the_instance("datadir") && !list().is_of_the_instance("sync_binlog"));
+    }
+}

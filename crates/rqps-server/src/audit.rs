@@ -1,0 +1,311 @@
+//! What a server is and who set what: facts of its build, and where its settings' values come from.
+//!
+//! A server that does not tell, or does not tell this user, leaves facts out; that is no error.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::path::Path;
+
+use rqps_client::{Connection, ResultSet};
+use rqps_model::{Dbms, SettingOrigin, SettingSource, Version};
+
+use crate::facts::postgres_value;
+use crate::profile::is_on_command_line;
+
+/// The rows of a query; none when the server refuses it.
+fn rows(connection: &mut dyn Connection, sql: &str) -> Vec<Vec<String>> {
+    let ResultSet { rows, .. } = connection.query(sql).unwrap_or_default();
+    rows.into_iter().map(|row| row.into_iter().map(Option::unwrap_or_default).collect()).collect()
+}
+
+/// Where the values of the settings come from. `configured` names what the configuration of a server
+/// of our own sets; absent for somebody else's.
+pub fn origins(
+    (dbms, version): (Dbms, Option<&Version>),
+    connection: &mut dyn Connection,
+    configured: Option<&BTreeSet<String>>,
+) -> BTreeMap<String, SettingOrigin> {
+    let at_least = |numbers: &[u32]| version.is_some_and(|v| v.at_least(numbers));
+    let mut origins: BTreeMap<String, SettingOrigin> = match dbms {
+        Dbms::Postgres => {
+            let sql = "select name, source, boot_val, unit from pg_settings";
+            rows(connection, sql).into_iter().filter_map(|row| postgres_origin(&row)).collect()
+        }
+        // In 8.0 the table is there without the instrumentation too.
+        Dbms::Mysql if at_least(&[8, 0]) => {
+            let sql = "select variable_name, variable_source, null \
+                       from performance_schema.variables_info";
+            rows(connection, sql).into_iter().filter_map(|row| mysql_origin(&row)).collect()
+        }
+        Dbms::Mariadb if at_least(&[10, 1]) => {
+            let sql = "select variable_name, global_value_origin, default_value \
+                       from information_schema.system_variables";
+            rows(connection, sql).into_iter().filter_map(|row| mysql_origin(&row)).collect()
+        }
+        Dbms::Mysql | Dbms::Mariadb | Dbms::Null => BTreeMap::new(),
+    };
+    let Some(configured) = configured else { return origins };
+    if origins.is_empty() && dbms.is_mysql_family() {
+        // 5.x does not tell, but nobody besides rqps configures it.
+        for row in rows(connection, "SHOW GLOBAL VARIABLES") {
+            let Some(name) = row.into_iter().next() else { continue };
+            let source = match &name {
+                name if configured.contains(name) => SettingSource::Config,
+                name if is_on_command_line(dbms, name) => SettingSource::CommandLine,
+                _ => SettingSource::Default,
+            };
+            origins.insert(name, SettingOrigin { source, default: None });
+        }
+    }
+    for (name, origin) in &mut origins {
+        if origin.source == SettingSource::Config && !configured.contains(name) {
+            // MariaDB before 10.3 calls the command line configuration too; initdb writes some
+            // settings into the configuration file, by nobody's choice.
+            let is_ours = dbms.is_mysql_family() && is_on_command_line(dbms, name);
+            origin.source = if is_ours { SettingSource::CommandLine } else { SettingSource::Other };
+        }
+    }
+    origins
+}
+
+fn postgres_origin(row: &[String]) -> Option<(String, SettingOrigin)> {
+    let [name, source, boot_value, unit] = row else { return None };
+    let source = match source.as_str() {
+        "default" => SettingSource::Default,
+        "configuration file" => SettingSource::Config,
+        "command line" => SettingSource::CommandLine,
+        "override" => SettingSource::Computed,
+        _ => SettingSource::Other,
+    };
+    let default = Some(postgres_value(boot_value, unit));
+    Some((name.clone(), SettingOrigin { source, default }))
+}
+
+fn mysql_origin(row: &[String]) -> Option<(String, SettingOrigin)> {
+    let [name, source, default] = row else { return None };
+    let source = match source.as_str() {
+        "COMPILED" | "COMPILE-TIME" => SettingSource::Default,
+        "GLOBAL" | "SERVER" | "EXPLICIT" | "EXTRA" | "MYSQL_USER" | "LOGIN" | "PERSISTED"
+        | "CONFIG" => SettingSource::Config,
+        "COMMAND_LINE" | "COMMAND-LINE" => SettingSource::CommandLine,
+        "AUTO" => SettingSource::Computed,
+        _ => SettingSource::Other,
+    };
+    let default = (!default.is_empty()).then(|| default.clone());
+    Some((name.to_ascii_lowercase(), SettingOrigin { source, default }))
+}
+
+/// Facts of the running program: version, platform, compiler, debug and assertions, engines.
+pub fn build_facts(
+    dbms: Dbms,
+    connection: &mut dyn Connection,
+    (version_text, settings): (&str, &BTreeMap<String, String>),
+) -> BTreeMap<String, String> {
+    let mut facts = BTreeMap::new();
+    let setting = |name: &str| settings.get(name).map_or("", String::as_str);
+    match dbms {
+        Dbms::Mysql | Dbms::Mariadb => {
+            facts = mysql_facts(version_text, settings);
+            let engines: Vec<String> = rows(connection, "SHOW ENGINES")
+                .into_iter()
+                .filter(|row| row.get(1).is_some_and(|s| s == "YES" || s == "DEFAULT"))
+                .filter_map(|row| row.into_iter().next())
+                .collect();
+            put(&mut facts, "engines", &sorted(engines));
+            let plugins = engine_plugins(Path::new(setting("plugin_dir")));
+            put(&mut facts, "engine_plugins", &plugins);
+        }
+        Dbms::Postgres => {
+            facts = postgres_facts(version_text);
+            put(&mut facts, "assertions", setting("debug_assertions"));
+            for row in rows(connection, "select name, setting from pg_config") {
+                let [name, value] = row.as_slice() else { continue };
+                match name.as_str() {
+                    "CONFIGURE" => put(&mut facts, "configure", value.trim()),
+                    "CFLAGS" => {
+                        put(&mut facts, "cflags", value.trim());
+                        put(&mut facts, "optimisation", optimisation(value));
+                    }
+                    _ => {}
+                }
+            }
+            // Before 12 there is the heap alone, and no column that says what a method is for.
+            let methods = rows(connection, "select amname from pg_am where amtype = 't'");
+            let methods: Vec<String> = methods.into_iter().flatten().collect();
+            let engines = if methods.is_empty() { "heap".to_owned() } else { sorted(methods) };
+            put(&mut facts, "engines", &engines);
+        }
+        Dbms::Null => {}
+    }
+    facts
+}
+
+fn put(facts: &mut BTreeMap<String, String>, name: &str, value: &str) {
+    if !value.is_empty() {
+        facts.insert(name.to_owned(), value.to_owned());
+    }
+}
+
+fn sorted(mut names: Vec<String>) -> String {
+    names.sort_by_key(|name| name.to_ascii_lowercase());
+    names.join(", ")
+}
+
+/// The storage engines that lie beside a server as plugins, loaded or not: `rocksdb, spider`.
+fn engine_plugins(dir: &Path) -> String {
+    let files = fs::read_dir(dir).into_iter().flatten().flatten();
+    let names = files.filter_map(|file| {
+        let name = file.file_name().to_string_lossy().into_owned();
+        let engine = name.strip_prefix("ha_")?.strip_suffix(".so")?.to_owned();
+        // MySQL's archives hold engines of its tests.
+        (!engine.starts_with("example") && !engine.starts_with("mock")).then_some(engine)
+    });
+    sorted(names.collect())
+}
+
+/// What MySQL and MariaDB say in their variables. Builds with the debugging library say so in the
+/// version's suffix, and have a variable for it; sanitizers are in the suffix too.
+fn mysql_facts(
+    version_text: &str,
+    settings: &BTreeMap<String, String>,
+) -> BTreeMap<String, String> {
+    let setting = |name: &str| settings.get(name).map_or("", String::as_str);
+    let mut facts = BTreeMap::new();
+    put(&mut facts, "comment", setting("version_comment"));
+    let platform =
+        format!("{} {}", setting("version_compile_os"), setting("version_compile_machine"));
+    put(&mut facts, "platform", platform.trim());
+    put(&mut facts, "revision", setting("version_source_revision"));
+    put(&mut facts, "build_id", setting("build_id"));
+    put(&mut facts, "tls_library", setting("version_ssl_library"));
+    let suffix = version_text.to_ascii_lowercase();
+    let is_debug = suffix.contains("-debug")
+        || ["debug", "debug_dbug"].iter().any(|name| settings.contains_key(*name));
+    put(&mut facts, "debug", if is_debug { "on" } else { "off" });
+    let sanitizers = ["asan", "ubsan", "msan", "tsan", "valgrind"];
+    let named: Vec<&str> =
+        sanitizers.into_iter().filter(|s| suffix.contains(&format!("-{s}"))).collect();
+    put(&mut facts, "sanitizer", &named.join(", "));
+    facts
+}
+
+/// `PostgreSQL 17.4 on x86_64-pc-linux-gnu, compiled by gcc (Debian 12.2.0-14) 12.2.0, 64-bit`.
+fn postgres_facts(version_text: &str) -> BTreeMap<String, String> {
+    let mut facts = BTreeMap::new();
+    if let Some((before, after)) = version_text.split_once(", compiled by ") {
+        put(&mut facts, "platform", before.split_once(" on ").map_or("", |(_, on)| on));
+        put(&mut facts, "compiler", after.rsplit_once(", ").map_or(after, |(by, _)| by));
+    }
+    facts
+}
+
+/// The optimisation that a compiler's flags ask for: the last one counts, none means `-O0`.
+pub(crate) fn optimisation(flags: &str) -> &str {
+    let level = |flag: &&str| {
+        flag.strip_prefix("-O")
+            .is_some_and(|l| l.len() <= 4 && l.chars().all(char::is_alphanumeric))
+    };
+    match flags.split_whitespace().rfind(level) {
+        Some("-O") => "-O1",
+        Some(flag) => flag,
+        None if flags.trim().is_empty() => "",
+        None => "-O0",
+    }
+}
+
+/// How a MySQL or MariaDB in a directory was compiled, by the file that its build leaves there.
+pub(crate) fn of_info_bin(text: &str) -> BTreeMap<String, String> {
+    let mut facts = BTreeMap::new();
+    for line in text.lines().map(str::trim) {
+        if let Some(compiler) = line.strip_prefix("# compile CXX with ") {
+            put(&mut facts, "compiler", compiler.trim());
+        }
+        if let Some(flags) = line.strip_prefix("CXX_FLAGS").and_then(|l| l.split_once('=')) {
+            put(&mut facts, "cflags", flags.1.trim());
+            put(&mut facts, "optimisation", optimisation(flags.1));
+        }
+        if let Some(kind) = line.strip_prefix("CMAKE_BUILD_TYPE") {
+            let kind = kind.rsplit_once('=').map_or("", |(_, kind)| kind.trim());
+            put(&mut facts, "build_type", kind);
+        }
+    }
+    facts
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn map(pairs: &[(&str, &str)]) -> BTreeMap<String, String> {
+        pairs.iter().map(|(k, v)| ((*k).to_owned(), (*v).to_owned())).collect()
+    }
+
+    #[test]
+    fn the_last_optimisation_counts() {
+        assert_eq!(optimisation("-Wall -O3 -g -Os -DMAP_HUGETLB=0x40000"), "-Os");
+        assert_eq!(optimisation("-O -g"), "-O1");
+        assert_eq!(optimisation("-Wall -g -Oh-no-this-is-none"), "-O0");
+        assert_eq!(optimisation(" "), "");
+    }
+
+    #[test]
+    fn debug_builds_are_known() {
+        let debug = |version: &str, settings: &[(&str, &str)]| {
+            mysql_facts(version, &map(settings))["debug"].clone()
+        };
+        assert_eq!(debug("8.0.33", &[]), "off");
+        assert_eq!(debug("8.0.33-debug", &[]), "on");
+        assert_eq!(debug("10.11.5-MariaDB-debug-log", &[]), "on");
+        assert_eq!(debug("5.6.14-log", &[("debug", "d:t")]), "on");
+        assert_eq!(mysql_facts("8.0.33-asan", &map(&[]))["sanitizer"], "asan");
+    }
+
+    #[test]
+    fn what_postgres_says_of_its_compiler() {
+        let text = "PostgreSQL 15.18 (Debian 15.18-0+deb12u1) on x86_64-pc-linux-gnu, compiled by \
+                    gcc (Debian 12.2.0-14+deb12u1) 12.2.0, 64-bit";
+        let wanted = [
+            ("compiler", "gcc (Debian 12.2.0-14+deb12u1) 12.2.0"),
+            ("platform", "x86_64-pc-linux-gnu"),
+        ];
+        assert_eq!(postgres_facts(text), map(&wanted));
+        assert_eq!(postgres_facts("something else"), map(&[]));
+    }
+
+    #[test]
+    fn what_the_build_of_mysql_leaves() {
+        let text = "===== Compiler flags used (from the 'sql/' subdirectory): =====\n\
+                    # compile C with /usr/bin/gcc\n# compile CXX with /usr/bin/g++\n\
+                    C_FLAGS = -O3\nCXX_FLAGS =   -fPIC -O2 -g -DNDEBUG\n\n\
+                    ===== Feature flags used: =====\nCMAKE_BUILD_TYPE=RelWithDebInfo\n";
+        let wanted = [
+            ("build_type", "RelWithDebInfo"),
+            ("cflags", "-fPIC -O2 -g -DNDEBUG"),
+            ("compiler", "/usr/bin/g++"),
+            ("optimisation", "-O2"),
+        ];
+        assert_eq!(of_info_bin(text), map(&wanted));
+        assert_eq!(of_info_bin("nothing of the kind"), map(&[]));
+    }
+
+    #[test]
+    fn sources_by_each_server_s_word() {
+        let row = |cells: &[&str]| cells.iter().map(|c| (*c).to_owned()).collect::<Vec<_>>();
+        let of = |name: &str, source, default: Option<&str>| {
+            Some((name.to_owned(), SettingOrigin { source, default: default.map(str::to_owned) }))
+        };
+        assert_eq!(
+            mysql_origin(&row(&["SYNC_BINLOG", "CONFIG", "0"])),
+            of("sync_binlog", SettingSource::Config, Some("0"))
+        );
+        assert_eq!(
+            mysql_origin(&row(&["port", "COMMAND_LINE", ""])),
+            of("port", SettingSource::CommandLine, None)
+        );
+        assert_eq!(
+            postgres_origin(&row(&["shared_buffers", "configuration file", "16384", "8kB"])),
+            of("shared_buffers", SettingSource::Config, Some("128MB"))
+        );
+        assert_eq!(mysql_origin(&row(&["x"])), None);
+    }
+}
