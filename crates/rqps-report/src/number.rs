@@ -70,10 +70,10 @@ fn ratio_decimals(estimate: &Estimate) -> usize {
     decimals.max(2)
 }
 
-/// Bytes as whole MB of 10^6 bytes, without the unit.
+/// Bytes as whole MB of 2^20 bytes, the MB of [`bytes`], without the unit.
 #[must_use]
 pub(crate) fn megabytes(bytes: u64) -> String {
-    ((bytes + 500_000) / 1_000_000).to_string()
+    ((bytes + (1 << 19)) >> 20).to_string()
 }
 
 /// A ratio: `0.62`.
