@@ -1,4 +1,5 @@
 //! The field's tables as grids, shared by the text and markdown formats.
+//! A long file: every table in one place.
 //!
 //! Layouts follow the published reports: absolute figures and ratios per step and system, and the
 //! per-operation metrics in the order cpu/o cs/o r/o rKB/o wKB/o o/s dbms, with our own columns

@@ -1,4 +1,5 @@
 //! Reports as plain text of at most 100 columns: the field's tables, ready for a terminal or a post.
+//! A long file: a page from its first line to its last.
 
 use crate::analysis::{Analysis, CellState, Differences, StepAnalysis};
 use crate::audit::sheet;
