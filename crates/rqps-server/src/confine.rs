@@ -5,12 +5,14 @@
 //! where there is one, by a control group as well, which the server itself cannot leave.
 
 use std::fs;
+use std::time::Duration;
 
 use rqps_model::Limits;
 use rqps_model::variant::{CpuSet, written_bytes};
 
 use crate::cgroup::{Controller, Group};
-use crate::process::Cage;
+use crate::process::{self, Cage};
+use crate::watch::pause;
 use crate::{Error, threads};
 
 /// What holds a server within its limits, until it is dropped.
@@ -82,9 +84,7 @@ impl Confinement {
             remedy: "this is a fault of rqps or of the kernel: please report it".to_owned(),
         };
         for group in self.groups() {
-            let members = group.members();
-            let gone = |pid: &i32| !std::path::Path::new(&format!("/proc/{pid}")).exists();
-            if let Some(pid) = pids.iter().find(|pid| !members.contains(pid) && !gone(pid)) {
+            if let Some(pid) = stranger(pids, || group.members()) {
                 let detail = format!("process {pid} is not in the control group");
                 return Err(outside("the limit".to_owned(), detail));
             }
@@ -160,6 +160,25 @@ fn no_memory_limit(bytes: u64, detail: String) -> Error {
 }
 
 /// `Cpus_allowed_list` of proc_pid_status(5); `None` when the thread has ended.
+/// One of the processes that is not among the group's members, and stays so: of those that begin or
+/// end at this moment the kernel's lists tell different things (a dead one leaves its group before
+/// its parent has reaped it, a new one is seen in /proc before it is in its group's list).
+fn stranger(pids: &[i32], members: impl Fn() -> Vec<i32>) -> Option<i32> {
+    let mut strangers = pids.to_vec();
+    for _ in 0..5 {
+        let members = members();
+        strangers.retain(|pid| {
+            let state = process::stat(*pid).map(|stat| stat.state);
+            !members.contains(pid) && state.is_some_and(|state| !matches!(state, 'Z' | 'X'))
+        });
+        if strangers.is_empty() {
+            return None;
+        }
+        pause(Duration::from_millis(5));
+    }
+    strangers.first().copied()
+}
+
 fn allowed_cpus(pid: i32, tid: i32) -> Option<CpuSet> {
     let text = fs::read_to_string(format!("/proc/{pid}/task/{tid}/status")).ok()?;
     text.lines().find_map(|line| line.strip_prefix("Cpus_allowed_list:")?.trim().parse().ok())
@@ -168,13 +187,11 @@ fn allowed_cpus(pid: i32, tid: i32) -> Option<CpuSet> {
 #[cfg(test)]
 mod tests {
     use std::process::Command;
-    use std::time::Duration;
 
     use nix::sys::signal::Signal;
 
     use super::*;
     use crate::Identity;
-    use crate::process;
 
     fn limits(memory_bytes: Option<u64>, cpus: Option<&str>) -> Limits {
         Limits { memory_bytes, cpus: cpus.map(|text| text.parse().unwrap()) }
@@ -212,6 +229,25 @@ mod tests {
             let error = confinement.check("x", &[me]).unwrap_err().to_string();
             assert!(error.contains("x is not held by it"), "{error}");
         }
+    }
+
+    #[test]
+    fn a_dead_process_is_no_stranger_to_its_group() {
+        let confinement = Confinement::new(&limits(None, None), "test-dead").unwrap();
+        // The shell's child ends and stays a zombie, since sleep, which the shell becomes, never
+        // waits for it.
+        let process = shell(&confinement, "true & exec sleep 600");
+        let zombie = |pid: &i32| process::stat(*pid).is_some_and(|stat| stat.state == 'Z');
+        let start = std::time::Instant::now();
+        let dead = loop {
+            if let Some(pid) = process::tree(process.pid()).into_iter().find(zombie) {
+                break pid;
+            }
+            assert!(start.elapsed() < Duration::from_secs(60));
+        };
+        assert_eq!(stranger(&[dead], Vec::new), None);
+        assert_eq!(stranger(&[dead, process.pid()], Vec::new), Some(process.pid()));
+        assert_eq!(stranger(&[dead, process.pid()], || vec![process.pid()]), None);
     }
 
     #[test]

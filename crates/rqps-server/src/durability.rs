@@ -62,8 +62,7 @@ pub fn check(
             &config.base
         };
         notes.push(format!(
-            "{name} = {value} by {who}, where durability = \"{durability}\" of the other systems \
-             means {meant}"
+            "{name} = {value} by {who}, where durability = \"{durability}\" means {meant}"
         ));
     }
     Ok(notes)
@@ -122,8 +121,7 @@ mod tests {
         assert_eq!(notes.len(), 2);
         assert_eq!(
             notes[1],
-            "sync_binlog = 100 by the plan's options, where durability = \"relaxed\" of the other \
-             systems means 0"
+            "sync_binlog = 100 by the plan's options, where durability = \"relaxed\" means 0"
         );
         let notes = checked(Durability::Full, ("/etc/my.cnf", &[]), RELAXED).unwrap();
         assert!(notes[0].starts_with("sync_binlog = 0 by /etc/my.cnf"), "{notes:?}");

@@ -27,8 +27,10 @@ fn servers_die_with_a_killed_rqps() {
             lines.find_map(|line| line.unwrap().split_once("SERVER ").map(|l| l.1.to_owned()));
         let line = line.expect("the second process started no server");
         let (pid, dir) = line.split_once(' ').unwrap();
-        let all = process::tree(pid.parse().unwrap());
-        assert!(all.iter().all(|pid| PathBuf::from(format!("/proc/{pid}")).exists()), "{all:?}");
+        let pid = pid.parse().unwrap();
+        let all = process::tree(pid);
+        // Short-lived ones of PostgreSQL may have ended by now, never the server itself.
+        assert!(PathBuf::from(format!("/proc/{pid}")).exists(), "{all:?}");
         child.kill().unwrap();
         child.wait().unwrap();
         let start = Instant::now();
