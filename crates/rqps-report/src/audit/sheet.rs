@@ -306,7 +306,12 @@ fn compare(out: &mut String, systems: &[RunSystem], differences: &Differences, e
         out.push('\n');
     }
     if let Some(text) = besides(differences) {
-        let where_to = if extent == Extent::All { "" } else { " --all lists them." };
+        let n_listed = audit.harmless.len() + differences.partial.len();
+        let is_more = n_listed > 0 || differences.unknown().next().is_some();
+        let where_to = match extent {
+            Extent::Short if is_more => " --all lists them.",
+            _ => "",
+        };
         line(out, &wrap("", &format!("{text}{where_to}"), WIDTH));
     }
 }
