@@ -33,5 +33,5 @@ pub use event::{Event, Listener};
 pub use installation::{fetch_only as fetch, places};
 pub use leftover::{Leftover, remove_data};
 pub use plan::{Plan, PlanError, PlanFile};
-pub use run::{Context, run};
+pub use run::{Carried, Context, run};
 pub use sandbox::Sandbox;

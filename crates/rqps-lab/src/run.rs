@@ -68,8 +68,18 @@ pub(crate) struct Caution {
     pub(crate) resumed: bool,
 }
 
-/// Carries out a plan and returns the run's id. Every slice is stored as it ends; when this fails,
-/// what was measured is kept and the same call goes on from there.
+/// What came of a run.
+#[derive(Debug)]
+pub struct Carried {
+    /// Its id.
+    pub id: String,
+    /// The systems that have not done all steps, each with the cause. The same call tries them again.
+    pub missing: Vec<(Label, anyhow::Error)>,
+}
+
+/// Carries out a plan. Every slice is stored as it ends; when this fails, what was measured is kept
+/// and the same call goes on from there. Of three systems or more that are measured one after the
+/// other, one that cannot be had, started or that dies is left out, unless it is the base.
 ///
 /// # Errors
 /// Whatever keeps the run from finishing: a server that cannot be fetched or started or that dies,
@@ -79,7 +89,7 @@ pub fn run<'a>(
     store: &'a Store,
     context: &'a Context,
     listen: &'a mut Listener<'a>,
-) -> Result<String> {
+) -> Result<Carried> {
     let cpus = placement::usable_cpus()?;
     let all_local = plan.systems.iter().all(|s| !matches!(s.source, SystemSource::External { .. }));
     let host = rqps_sample::host_info(&context.results).context("read the size of memory")?;
@@ -96,7 +106,8 @@ pub fn run<'a>(
     let mut lab = Lab { plan, steps, context, store, run, cpus, listen, n_slices, caution };
     let result = lab.all_systems();
     let status = match &result {
-        Ok(()) => RunStatus::Finished,
+        Ok(missing) if missing.is_empty() => RunStatus::Finished,
+        Ok(_) => RunStatus::Failed,
         Err(_) if context.interrupt.load(Ordering::Relaxed) => RunStatus::Interrupted,
         Err(_) => RunStatus::Failed,
     };
@@ -107,10 +118,10 @@ pub fn run<'a>(
     } else {
         store.set_run_status(&id, status, Some(unix_ms()))
     };
-    result?;
+    let missing = result?;
     ended?;
     (lab.listen)(Event::RunEnded { run: &id });
-    Ok(id)
+    Ok(Carried { id, missing })
 }
 
 fn done(run: &Run) -> usize {
@@ -119,25 +130,49 @@ fn done(run: &Run) -> usize {
 }
 
 impl Lab<'_> {
-    fn all_systems(&mut self) -> Result<()> {
+    /// All systems' steps; gives the systems that were left out, and why.
+    fn all_systems(&mut self) -> Result<Vec<(Label, anyhow::Error)>> {
         let pending: Vec<usize> = (0..self.plan.systems.len())
             .filter(|&system| self.first_pending(system).is_some())
             .collect();
+        let mut missing = Vec::new();
         // Everything is fetched first: a version that cannot be had costs no measured time.
         let mut ready = Vec::new();
         for &idx in &pending {
             let label = &self.plan.systems[idx].label;
             let installation = Installation::of(self.plan, idx, self.context, self.listen);
-            ready.push((idx, installation.with_context(|| format!("get {label}"))?));
+            match installation.with_context(|| format!("get {label}")) {
+                Ok(installation) => ready.push((idx, installation)),
+                Err(error) => missing.push(self.leave_out(idx, error)?),
+            }
         }
         if self.plan.schedule.is_interleaved() {
-            return self.interleaved(&ready);
+            self.interleaved(&ready)?;
+            return Ok(missing);
         }
         for (idx, installation) in ready {
             let label = &self.plan.systems[idx].label;
-            self.one_system(idx, &installation).with_context(|| format!("measure {label}"))?;
+            let done = self.one_system(idx, &installation);
+            if let Err(error) = done.with_context(|| format!("measure {label}")) {
+                missing.push(self.leave_out(idx, error)?);
+            }
         }
-        Ok(())
+        Ok(missing)
+    }
+
+    /// Goes on without a system, where the others are of use without it; else gives the error back.
+    fn leave_out(&mut self, idx: usize, error: anyhow::Error) -> Result<(Label, anyhow::Error)> {
+        let is_of_use = !self.plan.schedule.is_interleaved()
+            && idx != self.plan.base
+            && self.plan.systems.len() > 2;
+        // Without results, or against the user's will, nothing goes on.
+        let is_of_run = error.downcast_ref::<rqps_store::Error>().is_some();
+        if !is_of_use || is_of_run || self.check_interrupt().is_err() {
+            return Err(error);
+        }
+        let label = self.plan.systems[idx].label.clone();
+        (self.listen)(Event::Note(&format!("{label} is left out: {error:#}")));
+        Ok((label, error))
     }
 
     fn nothing_known(&self) -> bool {

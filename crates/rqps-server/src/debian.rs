@@ -138,7 +138,11 @@ pub(crate) fn fill(
         Glibc::Own => Some(patchelf::ensure(&entry.name(), cache, watch)?),
         Glibc::Host => None,
     };
-    let _lock = lock::acquire(&cache.join(format!("locks/debian-{}.lock", source.suite)), watch)?;
+    let _lock = lock::acquire(
+        &cache.join(format!("locks/debian-{}.lock", source.suite)),
+        lock::FETCHING,
+        watch,
+    )?;
     let apt = Apt::open(entry.name(), &source.suite, cache, watch)?;
     let wanted = resolve(&apt, entry, source, watch)?;
     let files = apt.download(&wanted, watch)?;
@@ -173,7 +177,7 @@ pub(crate) fn fill(
 pub(crate) fn answers(suite: &str, cache: &Path, watch: &mut Watch<'_>) -> Result<(), Error> {
     let locks = cache.join("locks");
     fs::create_dir_all(&locks).map_err(|e| Error::write(&locks, e))?;
-    let _lock = lock::acquire(&locks.join(format!("debian-{suite}.lock")), watch)?;
+    let _lock = lock::acquire(&locks.join(format!("debian-{suite}.lock")), lock::FETCHING, watch)?;
     let apt = Apt::open(format!("Debian {suite}"), suite, cache, watch)?;
     apt.tidy();
     Ok(())

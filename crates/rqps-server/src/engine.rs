@@ -94,6 +94,7 @@ mod tests {
     use std::fs;
 
     use super::*;
+    use crate::lock::Lease;
 
     fn installed(dbms: Dbms, prefix: &std::path::Path) -> Installed {
         Installed {
@@ -109,6 +110,7 @@ mod tests {
             origin: String::new(),
             build: String::new(),
             build_name: String::new(),
+            lease: Lease::default(),
         }
     }
 

@@ -10,6 +10,7 @@
 //! CACHE/tools/               programs that rqps itself needs
 //! CACHE/libs/SONAME/         a library that the host does not have
 //! CACHE/locks/NAME.lock      held by the process that works on it
+//! CACHE/locks/NAME.use       held by the processes that run it
 //! ```
 
 use std::fs;
@@ -22,10 +23,15 @@ use crate::catalogue::{Catalogue, Entry, Layout};
 use crate::debian::{self, Package};
 use crate::identity::Identity;
 use crate::installed::Installed;
+use crate::lock::Lease;
 use crate::source::Source;
 use crate::unpack::{Limits, unpack};
 use crate::watch::{Progress, Watch};
 use crate::{Error, disk, library, lock};
+
+mod findings;
+
+pub use findings::findings;
 
 /// The file in a prefix that says where it came from.
 const ORIGIN: &str = "rqps-origin.json";
@@ -56,61 +62,20 @@ pub fn is_cached(entry: &Entry, cache: &Path) -> bool {
     origin_of(entry, cache).is_some()
 }
 
-/// Removes a server from the cache.
+/// Removes a server from the cache, when no rqps runs it.
 ///
 /// # Errors
-/// When its files cannot be removed.
-pub fn forget(entry: &Entry, cache: &Path) -> Result<(), Error> {
+/// When its files cannot be removed, or the work is stopped.
+pub fn forget(entry: &Entry, cache: &Path, watch: &mut Watch<'_>) -> Result<(), Error> {
     let prefix = prefix_of(entry, cache);
     if !prefix.exists() {
         return Ok(());
     }
+    let _alone = lock::acquire(&in_use(entry, cache), lock::REPLACING, watch)?;
     // The origin goes first: half a tree must not look whole.
     let origin = prefix.join(ORIGIN);
     let _ = fs::remove_file(&origin);
     fs::remove_dir_all(&prefix).map_err(|e| Error::write(&prefix, e))
-}
-
-/// What is wrong with what is on this host already, each with the next step: servers in the cache that
-/// cannot be loaded, archives in `downloads` or of the user's that are not the catalogue's.
-///
-/// # Errors
-/// When the work is stopped or a file cannot be read.
-pub fn findings(
-    catalogue: &Catalogue,
-    cache: &Path,
-    scratch: &Path,
-    watch: &mut Watch<'_>,
-) -> Result<Vec<String>, Error> {
-    let identity = Identity::for_servers()?;
-    let mut found = Vec::new();
-    for entry in catalogue.servers() {
-        if is_cached(entry, cache) {
-            let mut dirs = library::dirs_here(entry, cache);
-            dirs.extend(debian::library_dirs(&prefix_of(entry, cache)));
-            let installed =
-                Installed::of_catalogue(entry, &prefix_of(entry, cache), dirs, String::new());
-            let failure = match installed {
-                Ok(installed) => installed.load_failure(&identity, scratch, watch)?,
-                Err(error) => Some(error),
-            };
-            found.extend(failure.map(|error| error.chain()));
-            continue;
-        }
-        for source in &entry.sources {
-            let archive = source
-                .in_place()
-                .map_or_else(|| cache.join("downloads").join(source.file_name()), Path::to_owned);
-            if archive.is_file() {
-                found.extend(source.mismatch(&archive, watch)?.map(|error| error.chain()));
-            } else if source.in_place().is_some() {
-                found.push(Error::FileMissing { path: archive }.chain());
-            }
-        }
-    }
-    let _ = fs::remove_file(scratch);
-    found.dedup();
-    Ok(found)
 }
 
 /// Brings a server into `cache` unless it is there, and tells where it is.
@@ -125,24 +90,38 @@ pub fn ensure(
 ) -> Result<Installed, Error> {
     check_machine(entry)?;
     let mut fresh = false;
-    if !is_cached(entry, cache) {
-        for dir in ["downloads", "servers", "locks", "libs"] {
-            make_open(&cache.join(dir))?;
-        }
-        let _lock = lock::acquire(&cache.join(format!("locks/{}.lock", entry.name())), watch)?;
-        // Another process may have done the work while we waited.
+    let lease = loop {
         if !is_cached(entry, cache) {
-            install(catalogue, entry, cache, watch)?;
-            fresh = true;
+            for dir in ["downloads", "servers", "locks", "libs"] {
+                make_open(&cache.join(dir))?;
+            }
+            let lock = cache.join(format!("locks/{}.lock", entry.name()));
+            let _lock = lock::acquire(&lock, lock::FETCHING, watch)?;
+            // Another process may have done the work while we waited.
+            if !is_cached(entry, cache) {
+                install(catalogue, entry, cache, watch)?;
+                fresh = true;
+            }
         }
-    }
+        let lease = Lease::take(&in_use(entry, cache), watch)?;
+        // One with another catalogue may have replaced it meanwhile.
+        if is_cached(entry, cache) {
+            break lease;
+        }
+    };
     let prefix = prefix_of(entry, cache);
     let mut library_dirs = library::ensure(catalogue, entry, cache, watch)?;
     library_dirs.extend(debian::library_dirs(&prefix));
     let origin = origin_of(entry, cache).map_or_else(String::new, |origin| origin.text());
-    let installed = Installed::of_catalogue(entry, &prefix, library_dirs, origin)?;
-    if fresh && let Source::Debian(_) = source_of(entry, cache)? {
-        try_out(entry, &installed, cache, watch)?;
+    let mut installed = Installed::of_catalogue(entry, &prefix, library_dirs, origin)?;
+    installed.lease = lease;
+    if fresh
+        && let Source::Debian(_) = source_of(entry, cache)?
+        && let Err(error) = try_out(entry, &installed, cache, watch)
+    {
+        drop(installed);
+        forget(entry, cache, watch)?;
+        return Err(error);
     }
     Ok(installed)
 }
@@ -159,9 +138,6 @@ fn try_out(
     let me = Identity { switch: false, ..Identity::for_servers()? };
     let tried = installed.try_out(&me, &log, watch);
     let _ = fs::remove_file(&log);
-    if tried.is_err() {
-        forget(entry, cache)?;
-    }
     tried
 }
 
@@ -173,6 +149,11 @@ fn check_machine(entry: &Entry) -> Result<(), Error> {
     }
     let (server, wanted) = (entry.name(), entry.arch.clone());
     Err(Error::Architecture { server, wanted, found })
+}
+
+/// The file that is locked while a server of the cache is used or replaced.
+fn in_use(entry: &Entry, cache: &Path) -> PathBuf {
+    cache.join("locks").join(format!("{}.use", entry.name()))
 }
 
 fn prefix_of(entry: &Entry, cache: &Path) -> PathBuf {
@@ -283,6 +264,11 @@ fn install_from(
         _ => Some(archive((entry, source), cache, watch)?),
     };
     let partial = prefix.with_file_name(format!("{name}.partial"));
+    // What others run must stay until they have ended.
+    let _alone = prefix
+        .exists()
+        .then(|| lock::acquire(&in_use(entry, cache), lock::REPLACING, watch))
+        .transpose()?;
     for stale in [&partial, &prefix] {
         if stale.exists() {
             fs::remove_dir_all(stale).map_err(|e| Error::write(stale, e))?;

@@ -11,6 +11,7 @@ use rqps_model::{Dbms, Engine, Version};
 use crate::catalogue::Entry;
 use crate::error::server_name;
 use crate::identity::Identity;
+use crate::lock::Lease;
 use crate::places::reachable;
 use crate::tool::{Done, Terms};
 use crate::watch::Watch;
@@ -43,6 +44,8 @@ pub struct Installed {
     pub build: String,
     /// Which build it is: the catalogue's word, or `basedir`.
     pub build_name: String,
+    /// Keeps it in the cache while it is used; empty for a server that is not in the cache.
+    pub lease: Lease,
 }
 
 /// Where server programs lie below a prefix, best first.
@@ -85,6 +88,7 @@ impl Installed {
             origin,
             build: entry.compiled.clone(),
             build_name: entry.build.clone(),
+            lease: Lease::default(),
         })
     }
 
@@ -133,6 +137,7 @@ impl Installed {
             origin: format!("basedir {}", prefix.display()),
             build: done.output.trim().to_owned(),
             build_name: BASEDIR.to_owned(),
+            lease: Lease::default(),
             prefix,
         })
     }

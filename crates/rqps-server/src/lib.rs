@@ -49,6 +49,7 @@ pub use freeze::Freezer;
 pub use identity::Identity;
 pub use installed::Installed;
 pub use instance::{Instance, Setup};
+pub use lock::Lease;
 pub use malloc::Allocator;
 pub use places::{Places, Wishes};
 pub use profile::{Config, Sizing};

@@ -134,7 +134,7 @@ fn fetch(
     })?;
     let libs = root.parent().unwrap_or(root);
     fs::create_dir_all(libs).map_err(|e| Error::write(libs, e))?;
-    let _lock = lock::acquire(&libs.join(format!("{soname}.lock")), watch)?;
+    let _lock = lock::acquire(&libs.join(format!("{soname}.lock")), lock::FETCHING, watch)?;
     if let Some(dir) = find(root, soname) {
         return Ok(dir);
     }

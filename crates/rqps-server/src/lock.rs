@@ -1,7 +1,9 @@
 //! A lock between rqps processes that share a cache, held until dropped or until the process ends.
 
 use std::fs::{File, OpenOptions};
+use std::io::ErrorKind;
 use std::path::Path;
+use std::sync::Arc;
 use std::time::Duration;
 
 use nix::errno::Errno;
@@ -13,9 +15,37 @@ use crate::watch::{Progress, Watch};
 /// Longest wait for another process: as long as its download may take.
 const LIMIT: Duration = Duration::from_secs(60 * 60);
 
-/// Waits for the lock on a file, which is made if need be and stays.
-pub(crate) fn acquire(path: &Path, watch: &mut Watch<'_>) -> Result<Flock<File>, Error> {
+/// Who may hold a lock together.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Kind {
+    /// One alone.
+    Exclusive,
+    /// Several, while none holds it alone.
+    Shared,
+}
+
+/// How one works on what is in the cache, and what the others are told.
+pub(crate) const FETCHING: (Kind, &str) = (Kind::Exclusive, "another rqps fetches the same");
+
+/// How one replaces what others may use, and what it waits for.
+pub(crate) const REPLACING: (Kind, &str) =
+    (Kind::Exclusive, "another rqps runs a server that is to be replaced");
+
+/// How one uses what is in the cache, and what it waits for.
+pub(crate) const USING: (Kind, &str) = (Kind::Shared, "another rqps replaces the server");
+
+/// Waits for the lock on a file, which is made if need be and stays; `why` says what the other one
+/// does meanwhile.
+pub(crate) fn acquire(
+    path: &Path,
+    (kind, why): (Kind, &str),
+    watch: &mut Watch<'_>,
+) -> Result<Flock<File>, Error> {
     let doing = format!("wait for another rqps that holds {}", path.display());
+    let arg = match kind {
+        Kind::Exclusive => FlockArg::LockExclusiveNonblock,
+        Kind::Shared => FlockArg::LockSharedNonblock,
+    };
     let mut file = Some(
         OpenOptions::new()
             .create(true)
@@ -27,11 +57,11 @@ pub(crate) fn acquire(path: &Path, watch: &mut Watch<'_>) -> Result<Flock<File>,
     let every = Duration::from_millis(200);
     let lock = watch.poll(&doing, (LIMIT, every), |watch| {
         let Some(mine) = file.take() else { return Ok(None) };
-        match Flock::lock(mine, FlockArg::LockExclusiveNonblock) {
+        match Flock::lock(mine, arg) {
             Ok(lock) => Ok(Some(lock)),
             Err((back, Errno::EWOULDBLOCK)) => {
                 file = Some(back);
-                (watch.report)(Progress::Waiting { what: "another rqps fetches the same" });
+                (watch.report)(Progress::Waiting { what: why });
                 Ok(None)
             }
             Err((_, e)) => Err(Error::io(format!("lock {}", path.display()), e.into())),
@@ -39,6 +69,41 @@ pub(crate) fn acquire(path: &Path, watch: &mut Watch<'_>) -> Result<Flock<File>,
     })?;
     lock.ok_or(Error::Interrupted { doing })
 }
+
+/// The use of something in the cache by this process: it stays as it is until all clones are dropped.
+#[derive(Debug, Clone, Default)]
+pub struct Lease(#[expect(dead_code, reason = "held, not read")] Option<Arc<Flock<File>>>);
+
+impl Lease {
+    pub(crate) fn take(path: &Path, watch: &mut Watch<'_>) -> Result<Self, Error> {
+        if let Some(dir) = path.parent() {
+            // What comes of it shows when the file is opened.
+            let _ = std::fs::create_dir_all(dir);
+        }
+        match acquire(path, USING, watch) {
+            Ok(lock) => Ok(Self(Some(Arc::new(lock)))),
+            // Where nothing can be written (a cache of another user's), nothing is known of others.
+            Err(Error::Io { source, .. })
+                if matches!(
+                    source.kind(),
+                    ErrorKind::PermissionDenied | ErrorKind::ReadOnlyFilesystem
+                ) =>
+            {
+                Ok(Self(None))
+            }
+            Err(error) => Err(error),
+        }
+    }
+}
+
+/// Two uses of the same thing are the same.
+impl PartialEq for Lease {
+    fn eq(&self, _: &Self) -> bool {
+        true
+    }
+}
+
+impl Eq for Lease {}
 
 #[cfg(test)]
 mod tests {
@@ -51,10 +116,12 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("x.lock");
         let stop = AtomicBool::new(false);
-        let held = acquire(&path, &mut Watch { stop: &stop, report: &mut |_| {} }).unwrap();
+        let held =
+            acquire(&path, FETCHING, &mut Watch { stop: &stop, report: &mut |_| {} }).unwrap();
         let mut asked = 0;
         let second = acquire(
             &path,
+            FETCHING,
             &mut Watch {
                 stop: &stop,
                 report: &mut |_| {
@@ -66,7 +133,15 @@ mod tests {
         assert!(matches!(second, Err(Error::Interrupted { .. })));
         assert_eq!(asked, 1);
         drop(held);
+        let using = [(); 2].map(|()| {
+            acquire(&path, USING, &mut Watch { stop: &AtomicBool::new(false), report: &mut |_| {} })
+                .unwrap()
+        });
+        stop.store(true, std::sync::atomic::Ordering::Relaxed);
+        let replaced = acquire(&path, REPLACING, &mut Watch { stop: &stop, report: &mut |_| {} });
+        assert!(matches!(replaced, Err(Error::Interrupted { .. })));
+        drop(using);
         stop.store(false, std::sync::atomic::Ordering::Relaxed);
-        acquire(&path, &mut Watch { stop: &stop, report: &mut |_| {} }).unwrap();
+        acquire(&path, FETCHING, &mut Watch { stop: &stop, report: &mut |_| {} }).unwrap();
     }
 }

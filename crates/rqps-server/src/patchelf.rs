@@ -41,7 +41,7 @@ pub(crate) fn ensure(server: &str, cache: &Path, watch: &mut Watch<'_>) -> Resul
         return Ok(program);
     }
     fs::create_dir_all(&tools).map_err(|e| Error::write(&tools, e))?;
-    let _lock = lock::acquire(&cache.join("locks/patchelf.lock"), watch)?;
+    let _lock = lock::acquire(&cache.join("locks/patchelf.lock"), lock::FETCHING, watch)?;
     if program.is_file() {
         return Ok(program);
     }

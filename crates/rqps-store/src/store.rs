@@ -31,7 +31,8 @@ impl Store {
         Self::open_file(results_dir)
     }
 
-    /// Opens the store of `results_dir`, which must be there.
+    /// Opens the store of `results_dir`, which must be there; only to be read where this user may not
+    /// write to it.
     ///
     /// # Errors
     /// [`Error::NoResults`] when it is not; else as [`Store::open`].
@@ -40,7 +41,32 @@ impl Store {
         if !results_dir.join("rqps.db").exists() {
             return Err(Error::NoResults { dir: results_dir.to_path_buf() });
         }
-        Self::open_file(results_dir)
+        match Self::open_file(results_dir) {
+            Err(Error::NotWritable { .. }) => Self::open_to_read(results_dir),
+            result => result,
+        }
+    }
+
+    /// Opens a store that nobody writes to, without writing anything beside it.
+    fn open_to_read(results_dir: &Path) -> Result<Self, Error> {
+        let path = results_dir.join("rqps.db");
+        let log = results_dir.join("rqps.db-wal");
+        if log.metadata().is_ok_and(|metadata| metadata.len() > 0) {
+            // Only a writer can put its content in its place; without it the latest would be missing.
+            let problem = format!("what was stored last is still in {}", log.display());
+            return Err(Error::NotWritable { path, problem });
+        }
+        let sql = |e| Error::of_sql(&path, "open the store", e);
+        let flags = OpenFlags::SQLITE_OPEN_READ_ONLY
+            | OpenFlags::SQLITE_OPEN_URI
+            | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+        // https://www.sqlite.org/uri.html: what has a meaning in an address is written by number.
+        let name = path.display().to_string();
+        let name = name.replace('%', "%25").replace('?', "%3f").replace('#', "%23");
+        let connection = Connection::open_with_flags(format!("file:{name}?immutable=1"), flags);
+        let connection = connection.map_err(sql)?;
+        migrate(&connection, &path)?;
+        Ok(Self { connection, dir: results_dir.to_path_buf(), path })
     }
 
     fn open_file(results_dir: &Path) -> Result<Self, Error> {

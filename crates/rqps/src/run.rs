@@ -6,7 +6,7 @@ use std::process::ExitCode;
 
 use anyhow::{Context as _, Result, bail};
 use rqps_lab::plan::{ScheduleFile, SuiteFile, SystemFile};
-use rqps_lab::{Context, Event, Plan, PlanFile};
+use rqps_lab::{Carried, Context, Event, Plan, PlanFile};
 use rqps_model::StepOutcome;
 use rqps_report::{Detail, TextOptions};
 use rqps_store::{RunRef, Store};
@@ -26,8 +26,8 @@ pub(crate) fn run(args: &RunArgs, around: &Surroundings) -> Result<ExitCode> {
     let mut listen = |event: Event<'_>| progress.show(&event);
     let result = rqps_lab::run(&plan, &store, &context, &mut listen);
     progress.clear();
-    let id = match result {
-        Ok(id) => id,
+    let Carried { id, missing } = match result {
+        Ok(carried) => carried,
         Err(error) => return Err(with_next_step(error, &store, &plan)),
     };
     let run = store.select_run(&id.parse::<RunRef>().unwrap_or_default())?;
@@ -48,11 +48,21 @@ pub(crate) fn run(args: &RunArgs, around: &Surroundings) -> Result<ExitCode> {
         .filter(|s| s.systems.iter().any(|x| matches!(x.outcome, StepOutcome::Failed { .. })))
         .map(|s| s.info.name.as_str())
         .collect();
-    if failed.is_empty() {
-        return Ok(ExitCode::SUCCESS);
+    if !failed.is_empty() {
+        complain(&format!("error: {} steps failed: {}", failed.len(), failed.join(", ")));
     }
-    complain(&format!("error: {} steps failed: {}", failed.len(), failed.join(", ")));
-    Ok(ExitCode::from(2))
+    if !missing.is_empty() {
+        let (n, of) = (missing.len(), run.systems.len());
+        let causes =
+            missing.iter().map(|(_, error)| format!("  {}", format!("{error:#}").trim_end()));
+        let causes = causes.collect::<Vec<_>>().join("\n");
+        complain(&format!(
+            "error: {n} of {of} systems were not measured in all steps:\n{causes}\n\
+             run the same command again to try them once more"
+        ));
+    }
+    let is_whole = failed.is_empty() && missing.is_empty();
+    Ok(if is_whole { ExitCode::SUCCESS } else { ExitCode::from(2) })
 }
 
 /// A path as one would type it from here.

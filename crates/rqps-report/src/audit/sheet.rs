@@ -1,4 +1,6 @@
 //! What systems run with and how that differs, as text and as JSON: `rqps servers audit`.
+//!
+//! A long file: one table in four forms, which must say the same.
 
 use std::collections::BTreeMap;
 

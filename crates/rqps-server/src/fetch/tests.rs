@@ -1,7 +1,7 @@
 //! Archives that were put into the cache by hand: good, corrupt, and cut.
 
 use std::io::{Cursor, Write as _};
-use std::sync::atomic::AtomicBool;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use sha2::{Digest as _, Sha256};
 use zip::write::{SimpleFileOptions, ZipWriter};
@@ -82,9 +82,32 @@ fn an_archive_put_there_by_hand_is_verified_unpacked_and_removed() {
     // Another layout of the same archive is another prefix.
     let mut text = catalogue_text(&archive());
     text = text.replace("\"share/\"]", "\"share/\", \"lib/\"]");
-    assert!(!is_cached(&Catalogue::parse(&text).unwrap().servers()[0], cache.path()));
-    forget(entry, cache.path()).unwrap();
-    assert!(!is_cached(entry, cache.path()));
+    let other = Catalogue::parse(&text).unwrap();
+    assert!(!is_cached(&other.servers()[0], cache.path()));
+    // Neither it nor nothing takes the place of what is in use.
+    put(cache.path(), &archive());
+    let stop = AtomicBool::new(false);
+    let mut waited = Vec::new();
+    let mut report = |progress: Progress<'_>| {
+        if let Progress::Waiting { what } = progress {
+            waited.push(what.to_owned());
+            stop.store(true, Ordering::Relaxed);
+        }
+    };
+    let mut watch = Watch { stop: &stop, report: &mut report };
+    let error = ensure(&other, &other.servers()[0], cache.path(), &mut watch).unwrap_err();
+    assert!(matches!(error, Error::Interrupted { .. }), "{error}");
+    assert!(matches!(forget(entry, cache.path(), &mut watch), Err(Error::Interrupted { .. })));
+    assert!(waited[0].contains("a server that is to be replaced"), "{waited:?}");
+    assert!(is_cached(entry, cache.path()) && installed.program.is_file());
+    drop(installed);
+    let installed = run(&other, cache.path()).unwrap();
+    assert!(is_cached(&other.servers()[0], cache.path()) && !is_cached(entry, cache.path()));
+    drop(installed);
+    let stop = AtomicBool::new(false);
+    let mut watch = Watch { stop: &stop, report: &mut |_| {} };
+    forget(entry, cache.path(), &mut watch).unwrap();
+    assert!(!cache.path().join("servers/mysql-1.2.3").exists());
 }
 
 #[test]

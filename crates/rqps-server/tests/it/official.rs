@@ -93,7 +93,7 @@ fn an_official_archive_from_a_web_server_starts() {
         let catalogue = catalogue.unwrap();
         let entry = catalogue.find(dbms, &version.parse().unwrap(), Some("web")).unwrap();
         assert_eq!(entry.name(), format!("{dbms}-{version}-web"));
-        fetch::forget(entry, &bench.places.cache).unwrap();
+        watched(|w| fetch::forget(entry, &bench.places.cache, w)).unwrap();
         let web = watched(|watch| fetch::ensure(&catalogue, entry, &bench.places.cache, watch))
             .unwrap_or_else(|e| panic!("{}", chain(&e)));
         assert!(web.prefix.ends_with(entry.name()), "{web:?}");
@@ -108,7 +108,7 @@ fn an_official_archive_from_a_web_server_starts() {
         assert_eq!(server.endpoint(Transport::Tcp).user, "rqps");
         assert_eq!(server.stop(Duration::from_secs(60)).unwrap(), Stopped::Clean);
         instance.remove().unwrap();
-        fetch::forget(entry, &bench.places.cache).unwrap();
+        watched(|w| fetch::forget(entry, &bench.places.cache, w)).unwrap();
     });
 }
 

@@ -30,3 +30,20 @@ fn a_full_disk_loses_nothing_that_was_stored() {
     assert_eq!(store.select_run(&RunRef::Latest).unwrap().steps[0].systems[0].slices, [slice]);
     store.insert_slice("r1", 0, 0, &large).unwrap();
 }
+
+#[test]
+fn a_store_that_cannot_be_written_can_be_read() {
+    let temp = tempfile::tempdir().unwrap();
+    // Characters with a meaning in an address are part of the name here.
+    let dir = temp.path().join("a?b#c%20d");
+    let store = Store::open(&dir).unwrap();
+    store.create_run(&generate::plain_run("r1")).unwrap();
+    let error = Store::open_to_read(&dir).unwrap_err();
+    assert!(error.to_string().contains("what was stored last is still in"), "{error}");
+    drop(store);
+    let store = Store::open_to_read(&dir).unwrap();
+    assert_eq!(store.select_run(&RunRef::Latest).unwrap().id, "r1");
+    assert_eq!(store.list_runs().unwrap().len(), 1);
+    let error = store.create_run(&generate::plain_run("r2")).unwrap_err();
+    assert!(matches!(error, Error::NotWritable { .. }), "{error}");
+}

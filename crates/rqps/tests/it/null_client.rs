@@ -201,3 +201,35 @@ fn one_run_is_measured_by_one_process() {
     running.signal(Signal::SIGCONT);
     assert_eq!(running.finish().code(), 130);
 }
+
+#[test]
+fn one_of_several_systems_that_cannot_be_measured_is_left_out() {
+    let bench = Bench::new();
+    let system = |label: &str, what: &str| format!("[[system]]\nlabel = '{label}'\n{what}\n");
+    let (null, gone) = ("dbms = 'null'", "dsn = 'mysql://nobody@127.0.0.1:1/x'");
+    let rest = "[[suite]]\nrows = 1000\nsteps = ['point-query']\n\
+                [suite.seconds]\nread = 0.05\nwarm_up = 0.05\nfixed_at_most = 0.05\n\
+                [schedule]\nmode = 'sequential'\nslices = 2\n";
+    let plan = |systems: [(&str, &str); 3]| {
+        systems.map(|(label, what)| system(label, what)).concat() + rest
+    };
+    bench.write("plan.toml", &plan([("a", null), ("b", gone), ("c", null)]));
+    for n_resumed in [0, 1] {
+        let said = bench.run(&["run", "plan.toml"]);
+        assert_eq!(said.code(), 2, "{}", said.stderr);
+        assert!(said.stderr.contains("b is left out: measure b: open a connection"));
+        assert!(said.stderr.contains("1 of 3 systems were not measured in all steps:"));
+        assert!(said.stderr.ends_with("run the same command again to try them once more\n"));
+        assert!(said.stdout.contains("Not reached on b: load and point-query"), "{}", said.stdout);
+        let run = bench.latest();
+        assert_eq!((&run["status"], &run["n_resumed"]), (&"failed".into(), &n_resumed.into()));
+        let step = run["steps"].as_array().unwrap().last().unwrap();
+        let done = [0, 1, 2].map(|system| step["systems"][system]["outcome"]["outcome"] == "done");
+        assert_eq!(done, [true, false, true], "{step}");
+    }
+    // Without the base there is nothing to compare with.
+    bench.write("plan.toml", &plan([("a", gone), ("b", null), ("c", null)]));
+    let said = bench.run(&["run", "plan.toml"]);
+    assert_eq!(said.code(), 2);
+    assert!(!said.stderr.contains("left out"), "{}", said.stderr);
+}
