@@ -18,6 +18,10 @@ pub enum StepKind {
     Insert,
     /// Warms caches; run, recorded, and left out of summary tables.
     WarmUp,
+    /// Creates indexes; a fixed amount of work.
+    Index,
+    /// Queries while rows are inserted and deleted at a rate.
+    Mixed,
 }
 
 /// The groups in which the field reports microbenchmarks.
@@ -62,8 +66,10 @@ pub enum Figure {
     Queries,
     /// Rows that the server read (the scan).
     RowsRead,
-    /// Rows inserted (the load).
+    /// Rows inserted.
     RowsInserted,
+    /// Rows put into indexes that are being created, once for each index.
+    RowsIndexed,
 }
 
 impl Figure {
@@ -72,7 +78,7 @@ impl Figure {
     pub fn operation(self) -> &'static str {
         match self {
             Self::Queries => "query",
-            Self::RowsRead | Self::RowsInserted => "row",
+            Self::RowsRead | Self::RowsInserted | Self::RowsIndexed => "row",
         }
     }
 
@@ -83,6 +89,7 @@ impl Figure {
             Self::Queries => "queries/s",
             Self::RowsRead => "rows/s",
             Self::RowsInserted => "inserts/s",
+            Self::RowsIndexed => "indexed rows/s",
         }
     }
 }

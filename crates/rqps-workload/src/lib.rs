@@ -1,4 +1,5 @@
-//! Workloads: suites as data, the sysbench suite, and the events that client threads run.
+//! Workloads: suites as data, the sysbench suite, the Insert Benchmark, and the events that client
+//! threads run.
 //!
 //! A [`Suite`] is read from TOML into [`Step`]s. [`Program::compile`] turns a step, its
 //! [`SuiteArgs`] and a DBMS into what all clients share; each client has a [`SysbenchWorker`] on its
@@ -10,6 +11,7 @@ pub mod distribution;
 pub mod error;
 #[cfg(test)]
 mod fake;
+pub mod insert;
 pub mod manual;
 pub mod populate;
 pub mod program;
@@ -23,6 +25,7 @@ pub mod worker;
 pub use args::{Size, SliceTimes, SuiteArgs};
 pub use distribution::{Distribution, Sampler};
 pub use error::SuiteError;
+pub use insert::{InsertArgs, InsertStep, InsertWorker};
 pub use populate::{LoadSpec, TablePart};
 pub use program::Program;
 pub use random::Rng;

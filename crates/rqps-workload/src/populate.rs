@@ -87,22 +87,11 @@ impl LoadSpec {
         // AUTO_INCREMENT demands an index on the column from the start.
         let key = if self.secondary { "KEY xid (id)" } else { "PRIMARY KEY (id)" };
         let engine = self.engine.sql_name();
-        let compression = self.compression_sql();
+        let compression = table_compression_sql(self.compression, self.dbms);
         format!(
             "CREATE TABLE {name} (id INTEGER NOT NULL AUTO_INCREMENT, {columns}, {key}) \
              ENGINE = {engine}{compression}"
         )
-    }
-
-    /// What a table's definition says of its compression. RocksDB's is the column family's.
-    fn compression_sql(&self) -> String {
-        match self.compression {
-            Compression::None | Compression::Levels { .. } => String::new(),
-            Compression::Row => " ROW_FORMAT = COMPRESSED KEY_BLOCK_SIZE = 8".to_owned(),
-            // The algorithm is the server's, innodb_compression_algorithm.
-            Compression::Page(_) if self.dbms == Dbms::Mariadb => " PAGE_COMPRESSED = 1".to_owned(),
-            Compression::Page(codec) => format!(" COMPRESSION = '{}'", codec.name()),
-        }
     }
 
     /// The statements around a connection's rows, when there are any. MyRocks's bulk load writes rows
@@ -159,6 +148,17 @@ impl LoadSpec {
             }
         }
         loaders
+    }
+}
+
+/// What a table's definition says of its compression. RocksDB's is the column family's.
+pub(crate) fn table_compression_sql(compression: Compression, dbms: Dbms) -> String {
+    match compression {
+        Compression::None | Compression::Levels { .. } => String::new(),
+        Compression::Row => " ROW_FORMAT = COMPRESSED KEY_BLOCK_SIZE = 8".to_owned(),
+        // The algorithm is the server's, innodb_compression_algorithm.
+        Compression::Page(_) if dbms == Dbms::Mariadb => " PAGE_COMPRESSED = 1".to_owned(),
+        Compression::Page(codec) => format!(" COMPRESSION = '{}'", codec.name()),
     }
 }
 

@@ -35,6 +35,13 @@ pub trait Worker<C: Connection>: Send {
         answered: &mut impl FnMut(Outcome),
     ) -> Result<(), EventError>;
 
+    /// Whether the next event may begin now. The caller asks again soon when it may not, and goes on
+    /// looking at the clock and at whether it is to stop.
+    #[inline]
+    fn is_ready(&self) -> bool {
+        true
+    }
+
     /// Brings the connection back to a state outside any transaction after a failed event.
     ///
     /// # Errors

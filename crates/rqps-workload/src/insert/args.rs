@@ -1,0 +1,215 @@
+//! Arguments of the Insert Benchmark: sizes, clients, rates, times; and ready-made ones.
+
+use std::time::Duration;
+
+use rqps_client::Protocol;
+
+use crate::{Size, SuiteError};
+
+/// Most clients: each has up to three connections.
+const MAX_CLIENTS: u32 = 1024;
+
+/// Most rows that one statement may insert or delete: parameters of a prepared statement are numbered
+/// with 16 bits, and a row has six.
+const MAX_ROWS_PER_STATEMENT: u32 = 10_000;
+
+/// What the Insert Benchmark is run with.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct InsertArgs {
+    /// Clients. Each has a table of its own unless they share one.
+    pub clients: u32,
+    /// Whether all clients work on one table.
+    pub shared_table: bool,
+    /// Rows that l.i0 inserts into each table; into the one table, where it is shared.
+    pub rows: u64,
+    /// Rows that l.i1 (four fifths) and l.i2 (one fifth) insert into each table, and delete from it.
+    pub rows_later: u64,
+    /// Rows per statement, which is a transaction, of l.i0, l.i1, l.i2, and of the steps that query.
+    pub rows_per_commit: [u32; 4],
+    /// Background inserts per second and client of the steps that query, one pair of steps (ranges,
+    /// then points) for each.
+    pub rates: Vec<u32>,
+    /// How long each step that queries is measured.
+    pub query_time: Duration,
+    /// How long the server is left alone after l.i2, once it has settled; absent for as long as the
+    /// table's size demands.
+    pub wait: Option<Duration>,
+    /// How statements travel.
+    pub protocol: Protocol,
+    /// Partitions of each table by transactionid; 0 for none.
+    pub partitions: u32,
+    /// How long a connection of its own holds each of its transactions open, in the steps that query.
+    pub hold: Option<Duration>,
+}
+
+impl InsertArgs {
+    /// Number of tables.
+    #[must_use]
+    pub fn tables(&self) -> u32 {
+        if self.shared_table { 1 } else { self.clients }
+    }
+
+    /// The table (from 1) that a client (from 0) works on.
+    #[must_use]
+    pub fn table_of(&self, client_idx: u32) -> u32 {
+        if self.shared_table { 1 } else { client_idx + 1 }
+    }
+
+    /// The client's part of `rows` of its table.
+    #[must_use]
+    pub fn part_of(&self, client_idx: u32, rows: u64) -> u64 {
+        if !self.shared_table {
+            return rows;
+        }
+        let clients = u64::from(self.clients);
+        rows / clients + u64::from(u64::from(client_idx) < rows % clients)
+    }
+
+    /// Rows that a step's clients insert into a table.
+    #[must_use]
+    pub(crate) fn rows_of_l_i1(&self) -> u64 {
+        self.rows_later * 4 / 5
+    }
+
+    /// The rest of the later rows.
+    #[must_use]
+    pub(crate) fn rows_of_l_i2(&self) -> u64 {
+        self.rows_later - self.rows_of_l_i1()
+    }
+
+    /// How long the server is left alone after l.i2: as asked for, else a second per 100,000 rows of
+    /// all tables, 5 s to 20 minutes. The field's rule is of this kind: the more rows, the more pages
+    /// are left to be written and purged.
+    #[must_use]
+    pub fn wait(&self) -> Duration {
+        let rows = self.rows.saturating_mul(u64::from(self.tables()));
+        self.wait.unwrap_or_else(|| Duration::from_secs((rows / 100_000).clamp(5, 1200)))
+    }
+
+    /// About what the tables take, bytes: 80 of columns and three secondary indexes of 30 each, with
+    /// what B-trees leave free in pages that were filled out of order.
+    #[must_use]
+    pub fn data_bytes(&self) -> u64 {
+        const ROW_BYTES: u64 = 250;
+        self.rows.saturating_mul(u64::from(self.tables())).saturating_mul(ROW_BYTES)
+    }
+
+    /// Checks what can be checked without a server.
+    ///
+    /// # Errors
+    /// Names the first argument that cannot be, and what can.
+    pub fn check(&self) -> Result<(), SuiteError> {
+        let refuse = |key, value: String, remedy: &str| {
+            Err(SuiteError::Argument { key, value, remedy: remedy.to_owned() })
+        };
+        if self.clients == 0 || self.clients > MAX_CLIENTS {
+            return refuse("clients", self.clients.to_string(), "give 1 to 1024");
+        }
+        let rows_per_commit = self.rows_per_commit;
+        for n in rows_per_commit {
+            if n == 0 || n > MAX_ROWS_PER_STATEMENT {
+                return refuse("rows_per_commit", n.to_string(), "give 1 to 10000");
+            }
+        }
+        let least = u64::from(rows_per_commit.into_iter().max().unwrap_or(1)) * 20;
+        let least = least * if self.shared_table { u64::from(self.clients) } else { 1 };
+        for (key, rows) in [("rows", self.rows), ("rows_later", self.rows_later)] {
+            if rows < least || rows > 1 << 40 {
+                let remedy = format!(
+                    "give at least {least}, which is 20 statements of each client, and at most 2^40"
+                );
+                return refuse(key, rows.to_string(), &remedy);
+            }
+        }
+        if self.rates.is_empty() || self.rates.contains(&0) {
+            return refuse("rates", format!("{:?}", self.rates), "give inserts per second above 0");
+        }
+        if let Some(twice) = self.rates.iter().enumerate().find_map(|(idx, rate)| {
+            self.rates[..idx].contains(rate).then_some(rate)
+        }) {
+            return refuse("rates", format!("{twice} twice"), "give each rate once");
+        }
+        if self.query_time < Duration::from_secs(1) {
+            let given = format!("{} s", self.query_time.as_secs_f64());
+            return refuse("seconds.query", given, "give at least 1 s: rates are held by the second");
+        }
+        if self.partitions == 1 || self.partitions > 1024 {
+            let remedy = "give 2 to 1024, or 0 for none";
+            return refuse("partitions", self.partitions.to_string(), remedy);
+        }
+        if self.hold.is_some_and(|hold| hold.is_zero()) {
+            return refuse("hold", "0".to_owned(), "give seconds above 0, or leave it out");
+        }
+        Ok(())
+    }
+}
+
+/// Ready-made arguments.
+pub struct InsertSize;
+
+impl InsertSize {
+    /// The arguments of a size, for one client: tiny is done in minutes, medium in hours.
+    #[must_use]
+    pub fn args(size: Size) -> InsertArgs {
+        let (rows, rows_later, seconds) = match size {
+            Size::Tiny => (200_000, 50_000, 10),
+            Size::Small => (2_000_000, 400_000, 60),
+            Size::Medium => (20_000_000, 4_000_000, 600),
+        };
+        InsertArgs {
+            clients: 1,
+            shared_table: false,
+            rows,
+            rows_later,
+            rows_per_commit: [100, 50, 5, 10],
+            rates: vec![100, 500, 1000],
+            query_time: Duration::from_secs(seconds),
+            wait: None,
+            protocol: Protocol::Prepared,
+            partitions: 0,
+            hold: None,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn tiny() -> InsertArgs {
+        InsertSize::args(Size::Tiny)
+    }
+
+    #[test]
+    fn what_cannot_be_is_refused_with_its_remedy() {
+        assert!(tiny().check().is_ok());
+        let refused = |change: fn(&mut InsertArgs)| {
+            let mut args = tiny();
+            change(&mut args);
+            args.check().unwrap_err().to_string()
+        };
+        for (said, word) in [
+            (refused(|a| a.clients = 0), "clients"),
+            (refused(|a| a.rows = 100), "rows"),
+            (refused(|a| a.rows_per_commit[2] = 0), "rows_per_commit"),
+            (refused(|a| a.rates = vec![]), "rates"),
+            (refused(|a| a.rates = vec![100, 100]), "100 twice"),
+            (refused(|a| a.query_time = Duration::from_millis(10)), "seconds.query"),
+            (refused(|a| a.partitions = 1), "partitions"),
+            (refused(|a| a.hold = Some(Duration::ZERO)), "hold"),
+        ] {
+            assert!(said.contains(word) && said.contains("give"), "{said}");
+        }
+    }
+
+    #[test]
+    fn clients_share_the_rows_of_a_shared_table() {
+        let args = InsertArgs { clients: 3, shared_table: true, ..tiny() };
+        assert_eq!((args.tables(), args.table_of(2)), (1, 1));
+        let parts: Vec<u64> = (0..3).map(|client| args.part_of(client, 1000)).collect();
+        assert_eq!(parts, [334, 333, 333]);
+        let own = InsertArgs { clients: 3, ..tiny() };
+        assert_eq!((own.tables(), own.table_of(2), own.part_of(2, 1000)), (3, 3, 1000));
+        assert_eq!(own.rows_of_l_i1() + own.rows_of_l_i2(), own.rows_later);
+    }
+}

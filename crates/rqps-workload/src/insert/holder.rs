@@ -1,0 +1,58 @@
+//! The client that holds a transaction open, so that old row versions cannot be purged.
+
+use std::time::{Duration, Instant};
+
+use rqps_client::{Connection, Outcome};
+use rqps_model::Dbms;
+
+use super::schema::Schema;
+use crate::worker::EventError;
+
+/// Begins a transaction, reads a row, and ends it after a while, again and again.
+#[derive(Debug)]
+pub struct Holder {
+    hold: Duration,
+    since: Option<Instant>,
+    begin_sql: &'static str,
+    read_sql: String,
+}
+
+impl Holder {
+    /// One that holds each of its transactions for `hold`, with a snapshot of a table (from 1).
+    #[must_use]
+    pub fn new(dbms: Dbms, table: u32, hold: Duration) -> Self {
+        let read_sql = format!("SELECT transactionid FROM {} LIMIT 1", Schema::table(table));
+        // The first read makes the snapshot, which is the transaction's in REPEATABLE READ: MySQL's
+        // default.
+        let begin_sql = match dbms {
+            Dbms::Postgres => "START TRANSACTION ISOLATION LEVEL REPEATABLE READ",
+            _ => "START TRANSACTION",
+        };
+        Self { hold, since: None, begin_sql, read_sql }
+    }
+
+    /// Whether its transaction has been open long enough.
+    pub(super) fn is_ready(&self) -> bool {
+        self.since.is_none_or(|since| since.elapsed() >= self.hold)
+    }
+
+    pub(super) fn event<C: Connection>(
+        &mut self,
+        connection: &mut C,
+        answered: &mut impl FnMut(Outcome),
+    ) -> Result<(), EventError> {
+        if self.since.take().is_some() {
+            answered(connection.execute_text(b"COMMIT")?);
+        }
+        answered(connection.execute_text(self.begin_sql.as_bytes())?);
+        answered(connection.execute_text(self.read_sql.as_bytes())?);
+        self.since = Some(Instant::now());
+        Ok(())
+    }
+
+    pub(super) fn roll_back<C: Connection>(&mut self, connection: &mut C) -> Result<(), EventError> {
+        self.since = None;
+        connection.execute_text(b"ROLLBACK")?;
+        Ok(())
+    }
+}

@@ -1,0 +1,141 @@
+//! HOT PATH: the client that inserts. Budget: 60 ns a row beside the client's own work.
+
+use std::sync::Arc;
+
+use rqps_client::{Connection, Outcome, ParamType, Params, Protocol, StatementId, StatementSpec};
+use rqps_model::Dbms;
+
+use super::row::{self, COLUMNS, N_COLUMNS, Now};
+use super::schema::Schema;
+use super::state::{Pair, TableIds};
+use crate::random::Rng;
+use crate::worker::EventError;
+
+/// What an inserter shares with others.
+#[derive(Debug, Clone)]
+pub struct Rows {
+    /// The ids of its table.
+    pub ids: Arc<TableIds>,
+    /// Its deleter, in the steps that delete.
+    pub pair: Option<Arc<Pair>>,
+}
+
+/// Inserts rows of several values into one table, each statement a transaction.
+#[derive(Debug)]
+pub struct Inserter {
+    rows: Rows,
+    n_rows: u32,
+    statement: Option<StatementId>,
+    sql: String,
+    head: String,
+    now: Now,
+    rng: Rng,
+    client_idx: u32,
+    params: Params,
+    text: Vec<u8>,
+    is_real: bool,
+}
+
+impl Inserter {
+    /// An inserter of `n_rows` rows per statement into a table (from 1).
+    ///
+    /// # Errors
+    /// When the server refuses the statement, or the connection is lost.
+    pub fn new<C: Connection>(
+        connection: &mut C,
+        (schema, table): (&Schema, u32),
+        (rows, n_rows): (Rows, u32),
+        (protocol, client_idx, seed): (Protocol, u32, u64),
+    ) -> Result<Self, EventError> {
+        let head = format!("INSERT INTO {} ({COLUMNS}) VALUES ", Schema::table(table));
+        // A parameter of PostgreSQL is text there, which a column of times does not take by itself.
+        let time = if schema.dbms == Dbms::Postgres { "CAST(? AS timestamp)" } else { "?" };
+        let one = format!("({time}, ?, ?, ?, ?, ?)");
+        let sql = format!("{head}{}", vec![one; n_rows as usize].join(", "));
+        let types = [
+            ParamType::Text,
+            ParamType::Int,
+            ParamType::Int,
+            ParamType::Int,
+            ParamType::Int,
+            ParamType::Text,
+        ];
+        let mut statement = None;
+        if protocol == Protocol::Prepared {
+            let params: Vec<ParamType> =
+                types.iter().copied().cycle().take(N_COLUMNS * n_rows as usize).collect();
+            let spec = StatementSpec { sql: &sql, params: &params, protocol, null_rows: 0 };
+            statement = Some(connection.prepare(&spec)?);
+        }
+        let is_real = super::worker::is_real(connection);
+        Ok(Self {
+            rows,
+            n_rows,
+            statement,
+            sql,
+            head,
+            now: Now::default(),
+            rng: Rng::stream(seed, client_idx.into()),
+            client_idx,
+            params: Params::new(),
+            text: Vec::new(),
+            is_real,
+        })
+    }
+
+    pub(super) fn reseed(&mut self, seed: u64) {
+        self.rng = Rng::stream(seed, self.client_idx.into());
+    }
+
+    pub(super) fn n_rows(&self) -> u64 {
+        self.n_rows.into()
+    }
+
+    /// Whether its deleter is near enough.
+    #[inline]
+    pub(super) fn is_ready(&self) -> bool {
+        self.rows.pair.as_ref().is_none_or(|pair| pair.may_insert())
+    }
+
+    #[inline]
+    pub(super) fn event<C: Connection>(
+        &mut self,
+        connection: &mut C,
+        answered: &mut impl FnMut(Outcome),
+    ) -> Result<(), EventError> {
+        self.now.look();
+        let outcome = match self.statement {
+            Some(statement) => {
+                self.params.clear();
+                for _ in 0..self.n_rows {
+                    row::push_params(&self.now, &mut self.rng, &mut self.params);
+                }
+                connection.execute(statement, &self.params)?
+            }
+            None => {
+                self.text.clear();
+                self.text.extend_from_slice(self.head.as_bytes());
+                for idx in 0..self.n_rows {
+                    if idx > 0 {
+                        self.text.push(b',');
+                    }
+                    row::push_text(&self.now, &mut self.rng, &mut self.text);
+                }
+                connection.execute_text(&self.text)?
+            }
+        };
+        if self.is_real && outcome.affected != u64::from(self.n_rows) {
+            return Err(EventError::WrongRows {
+                statement: self.sql.clone(),
+                expected: self.n_rows.to_string(),
+                got: outcome.affected,
+            });
+        }
+        self.rows.ids.inserted(self.n_rows.into());
+        if let Some(pair) = &self.rows.pair {
+            pair.inserted(self.n_rows.into());
+        }
+        answered(outcome);
+        Ok(())
+    }
+}

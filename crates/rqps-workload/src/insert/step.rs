@@ -1,0 +1,163 @@
+//! The steps of the Insert Benchmark in their order, and what each one's clients do.
+
+use rqps_model::{Figure, Group, StepInfo, StepKind};
+
+use super::{InsertArgs, Queries};
+
+/// What the clients of a step do.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Work {
+    /// Insert in the order of the primary key into tables without secondary indexes (l.i0).
+    Load,
+    /// Create the secondary indexes (l.x).
+    Index,
+    /// Insert, and delete as much (l.i1, l.i2): rows per table.
+    Churn {
+        /// Rows that are inserted into each table, and deleted from it.
+        rows: u64,
+    },
+    /// Query as fast as it goes while rows are inserted and deleted at a rate.
+    Query {
+        /// What is asked.
+        queries: Queries,
+        /// Inserts per second and client, deletes likewise.
+        rate: u32,
+    },
+}
+
+/// A step.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct InsertStep {
+    /// `l.i0`, `qr100`.
+    pub name: String,
+    /// What its clients do.
+    pub work: Work,
+    /// Rows per statement of those that insert and delete.
+    pub rows_per_commit: u32,
+}
+
+/// The steps in their order.
+#[must_use]
+pub fn steps(args: &InsertArgs) -> Vec<InsertStep> {
+    let [i0, i1, i2, q] = args.rows_per_commit;
+    let step = |name: &str, work, rows_per_commit| InsertStep {
+        name: name.to_owned(),
+        work,
+        rows_per_commit,
+    };
+    let mut all = vec![
+        step("l.i0", Work::Load, i0),
+        // The extra inserts before the indexes are those of l.i0's size.
+        step("l.x", Work::Index, i0),
+        step("l.i1", Work::Churn { rows: args.rows_of_l_i1() }, i1),
+        step("l.i2", Work::Churn { rows: args.rows_of_l_i2() }, i2),
+    ];
+    for &rate in &args.rates {
+        for (word, queries) in [("qr", Queries::Range), ("qp", Queries::Point)] {
+            all.push(step(&format!("{word}{rate}"), Work::Query { queries, rate }, q));
+        }
+    }
+    all
+}
+
+impl InsertStep {
+    /// Whether the server is settled after it, and then left alone for a while.
+    #[must_use]
+    pub fn settles(&self) -> bool {
+        self.name == "l.i2"
+    }
+
+    /// Statements of each inserting client, where the step ends when its work is done; at least one.
+    #[must_use]
+    pub fn statements(&self, args: &InsertArgs, client_idx: u32) -> Option<u64> {
+        let rows = match self.work {
+            Work::Load => args.rows,
+            Work::Churn { rows } => rows,
+            Work::Index | Work::Query { .. } => return None,
+        };
+        let mine = args.part_of(client_idx, rows);
+        Some((mine / u64::from(self.rows_per_commit)).max(1))
+    }
+
+    /// What reports need to know.
+    #[must_use]
+    pub fn info(&self, args: &InsertArgs) -> StepInfo {
+        let (kind, group, figure) = match self.work {
+            Work::Load | Work::Churn { .. } => {
+                (StepKind::Insert, Group::Write, Figure::RowsInserted)
+            }
+            Work::Index => (StepKind::Index, Group::Write, Figure::RowsIndexed),
+            Work::Query { queries: Queries::Range, .. } => {
+                (StepKind::Mixed, Group::Range, Figure::Queries)
+            }
+            Work::Query { queries: Queries::Point, .. } => {
+                (StepKind::Mixed, Group::Point, Figure::Queries)
+            }
+        };
+        StepInfo {
+            name: self.name.clone(),
+            family: self.name.trim_end_matches(|c: char| c.is_ascii_digit()).to_owned(),
+            n: None,
+            kind,
+            group,
+            figure,
+            what: self.what(args),
+        }
+    }
+
+    /// What it does in a sentence or two.
+    fn what(&self, args: &InsertArgs) -> String {
+        let tables = args.tables();
+        let tables = format!("{tables} table{}", if tables == 1 { "" } else { "s" });
+        let n = self.rows_per_commit;
+        match self.work {
+            Work::Load => format!(
+                "Inserts {} rows into each of {tables} without secondary indexes, in the order of the \
+                 primary key, {n} rows per statement and transaction, one connection per client.",
+                args.rows
+            ),
+            Work::Index => format!(
+                "Creates three secondary indexes on each of {tables}, after {n} more rows; its figure \
+                 counts indexed rows, three for each row of a table."
+            ),
+            Work::Churn { rows } => format!(
+                "Inserts {rows} rows into each of {tables}, {n} rows per statement and transaction; a \
+                 second connection per client deletes the oldest rows at the same pace."
+            ),
+            Work::Query { queries, rate } => {
+                let asked = match queries {
+                    Queries::Range => "ten rows of one of the three secondary indexes from a value on",
+                    Queries::Point => "ten rows by their primary keys",
+                };
+                format!(
+                    "Queries as fast as they go on one connection per client, each {asked}; a second \
+                     one inserts {rate} rows per second and a third deletes as many, {n} rows per \
+                     statement. {tables}."
+                )
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Size;
+    use crate::insert::InsertSize;
+
+    #[test]
+    fn steps_come_in_the_order_of_the_benchmark() {
+        let args = InsertSize::args(Size::Tiny);
+        let all = steps(&args);
+        let names: Vec<&str> = all.iter().map(|step| step.name.as_str()).collect();
+        let wanted = [
+            "l.i0", "l.x", "l.i1", "l.i2", "qr100", "qp100", "qr500", "qp500", "qr1000", "qp1000",
+        ];
+        assert_eq!(names, wanted);
+        assert_eq!(all[0].statements(&args, 0), Some(2000));
+        assert_eq!(all[2].statements(&args, 0), Some(800));
+        assert_eq!(all[3].statements(&args, 0), Some(2000));
+        assert_eq!(all[4].statements(&args, 0), None);
+        assert_eq!(all[3].info(&args).family, "l.i");
+    }
+}
