@@ -247,7 +247,7 @@ fn ours<C: Connection + 'static>(
 ) -> Result<Cost> {
     let mut connection = C::connect(endpoint)?;
     let worker = SysbenchWorker::new(Arc::clone(program), &mut connection, 0, seed)?;
-    let mut crew = Crew::start(vec![Member { connection, worker, cpus: Vec::new() }])?;
+    let mut crew = Crew::start(vec![Member { connection, worker, cpus: Vec::new(), role: 0 }])?;
     let order = Order { pace: Pace::Closed, stop: Stop::Time(turn), seed };
     let before = getrusage(UsageWho::RUSAGE_SELF)?;
     let tally = crew.run(&order, &mut |_| {}, &mut |_| Control::Go)?;

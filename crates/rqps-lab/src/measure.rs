@@ -132,7 +132,7 @@ fn member<C: Connection>(
     let worker =
         SysbenchWorker::new(std::sync::Arc::clone(program), &mut connection, client_idx, seed)
             .with_context(|| format!("prepare the statements of {}", planned.info.name))?;
-    Ok(Member { connection, worker, cpus })
+    Ok(Member { connection, worker, cpus, role: 0 })
 }
 
 /// Runs one slice between two exact samples.
@@ -212,6 +212,7 @@ pub(crate) fn slice_of(
         usage,
         samples,
         marks,
+        streams: Vec::new(),
     }
 }
 

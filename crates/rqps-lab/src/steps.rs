@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use anyhow::{Context as _, Result};
-use rqps_model::{Placement, RunStep, Sizes, StepInfo, StepKind, StepOutcome, SystemStep};
+use rqps_model::{Placement, RunStep, StepInfo, StepKind, SystemStep};
 use rqps_workload::{Step, Suite, SuiteArgs};
 
 use crate::{Plan, limits, placement};
@@ -42,16 +42,11 @@ impl PlannedStep {
     /// The step in a new run: pending on every system.
     #[must_use]
     pub fn pending(&self, n_systems: usize) -> RunStep {
-        let pending = SystemStep {
-            outcome: StepOutcome::Pending,
-            slices: Vec::new(),
-            sizes: Sizes::default(),
-        };
         RunStep {
             info: self.info.clone(),
             clients: self.clients,
             placement: self.placement,
-            systems: vec![pending; n_systems],
+            systems: vec![SystemStep::pending(); n_systems],
         }
     }
 }

@@ -22,7 +22,7 @@ fn null_client(criterion: &mut Criterion) {
         let Ok(program) = Program::compile(step, &Size::Tiny.args(), Dbms::Mysql) else { continue };
         let mut connection = NullConnection::default();
         let Ok(worker) = SysbenchWorker::new(program, &mut connection, 0, 1) else { continue };
-        let member = Member { connection, worker, cpus: Vec::new() };
+        let member = Member { connection, worker, cpus: Vec::new(), role: 0 };
         let Ok(mut crew) = Crew::start(vec![member]) else { continue };
         group.bench_function(name, |bencher| {
             bencher.iter_custom(|n| {

@@ -37,6 +37,8 @@ pub struct Member<C, W> {
     pub worker: W,
     /// The CPUs it may run on; empty for all.
     pub cpus: Vec<usize>,
+    /// What it does beside the others, from 0: clients of one role share an order and a tally.
+    pub role: usize,
 }
 
 /// How a running slice stands.
@@ -44,7 +46,7 @@ pub struct Member<C, W> {
 pub struct Live {
     /// Time since the common start.
     pub elapsed: Duration,
-    /// Statements answered so far, all clients.
+    /// Statements answered so far, all clients of the first role.
     pub n_queries: u64,
 }
 
@@ -87,6 +89,12 @@ pub enum CrewError {
         #[source]
         source: std::io::Error,
     },
+    /// A client has a role for which nothing was ordered.
+    #[error("no order for the clients of role {role}")]
+    NoOrder {
+        /// Which one, from 0.
+        role: usize,
+    },
     /// The caller stopped the slice.
     #[error("stopped before the slice's end")]
     Stopped,
@@ -127,6 +135,8 @@ pub struct Crew {
     answers: Receiver<Answer>,
     threads: Vec<JoinHandle<()>>,
     breakers: Vec<Breaker>,
+    /// The role of each client.
+    roles: Vec<usize>,
     shared: Arc<Shared>,
 }
 
@@ -152,10 +162,17 @@ impl Crew {
             published: (0..n_clients).map(|_| Published::default()).collect(),
         });
         let (answer, answers) = channel();
-        let mut crew =
-            Self { tasks: Vec::new(), answers, threads: Vec::new(), breakers: Vec::new(), shared };
+        let roles: Vec<usize> = members.iter().map(|member| member.role).collect();
+        let mut crew = Self {
+            tasks: Vec::new(),
+            answers,
+            threads: Vec::new(),
+            breakers: Vec::new(),
+            roles,
+            shared,
+        };
         for (client_idx, member) in members.into_iter().enumerate() {
-            let share = Share { client_idx, n_clients };
+            let share = crew.share_of(client_idx);
             let breaker = member
                 .connection
                 .breaker()
@@ -186,24 +203,53 @@ impl Crew {
         Ok(crew)
     }
 
-    /// Runs one slice on all clients. `edge` is called right before the common start and right after
-    /// the last answer, so that what is used between its calls is used by what is counted; `show` a
-    /// few times a second in between.
+    /// The part of its role's order that is a client's.
+    fn share_of(&self, client_idx: usize) -> Share {
+        let role = self.roles[client_idx];
+        let is_same = |other: &&usize| **other == role;
+        Share {
+            client_idx,
+            idx: self.roles[..client_idx].iter().filter(is_same).count(),
+            n_clients: self.roles.iter().filter(is_same).count(),
+        }
+    }
+
+    /// Runs one slice on all clients, which have one role: see [`Crew::run_roles`].
     ///
     /// # Errors
-    /// The first client's error that is not retried; the others are stopped.
+    /// As [`Crew::run_roles`].
     pub fn run(
         &mut self,
         order: &Order,
         edge: &mut dyn FnMut(Edge),
         show: &mut dyn FnMut(Live) -> Control,
     ) -> Result<Tally, CrewError> {
+        let tallies = self.run_roles(&[*order], edge, show)?;
+        Ok(tallies.into_iter().next().unwrap_or_else(|| Tally::for_order(order)))
+    }
+
+    /// Runs one slice on all clients, with an order and a tally for each role. `edge` is called right
+    /// before the common start and right after the last answer, so that what is used between its calls
+    /// is used by what is counted; `show` a few times a second in between.
+    ///
+    /// # Errors
+    /// The first client's error that is not retried, or a role without an order; the others are
+    /// stopped.
+    pub fn run_roles(
+        &mut self,
+        orders: &[Order],
+        edge: &mut dyn FnMut(Edge),
+        show: &mut dyn FnMut(Live) -> Control,
+    ) -> Result<Vec<Tally>, CrewError> {
+        if let Some(&role) = self.roles.iter().find(|role| **role >= orders.len()) {
+            return Err(CrewError::NoOrder { role });
+        }
         self.shared.stop.store(false, Ordering::Relaxed);
-        self.make_ready(order)?;
+        self.make_ready(orders)?;
         edge(Edge::Start);
         let n_clients = u32::try_from(self.tasks.len()).unwrap_or(u32::MAX);
         let start = Instant::now() + LEAD + LEAD_PER_CLIENT * n_clients;
-        self.tell_all(|| Task::Go(start))?;
+        self.tell_all(|_| Task::Go(start))?;
         let mut tallies: Vec<Option<Tally>> = self.tasks.iter().map(|_| None).collect();
         let mut is_awaited = vec![true; self.tasks.len()];
         let mut failure = None;
@@ -245,15 +291,19 @@ impl Crew {
             }
         }
         edge(Edge::End);
-        match failure {
-            Some(failure) => Err(failure),
-            None => Ok(merged(tallies, order)),
+        if let Some(failure) = failure {
+            return Err(failure);
         }
+        let of_role = |role: usize| {
+            let pairs = tallies.iter().zip(&self.roles);
+            pairs.filter(|(_, own)| **own == role).filter_map(|(tally, _)| tally.clone()).collect()
+        };
+        Ok(orders.iter().enumerate().map(|(role, order)| merged(of_role(role), order)).collect())
     }
 
     /// Lets every thread make room for what it will count, and waits until all have.
-    fn make_ready(&self, order: &Order) -> Result<(), CrewError> {
-        self.tell_all(|| Task::Prepare(*order))?;
+    fn make_ready(&self, orders: &[Order]) -> Result<(), CrewError> {
+        self.tell_all(|client_idx| Task::Prepare(orders[self.roles[client_idx]]))?;
         let mut is_ready = vec![false; self.tasks.len()];
         while let Some(first) = is_ready.iter().position(|&ready| !ready) {
             match self.answers.recv_timeout(SHOW_EVERY) {
@@ -266,9 +316,9 @@ impl Crew {
         Ok(())
     }
 
-    fn tell_all(&self, task: impl Fn() -> Task) -> Result<(), CrewError> {
+    fn tell_all(&self, task: impl Fn(usize) -> Task) -> Result<(), CrewError> {
         for (client_idx, thread) in self.tasks.iter().enumerate() {
-            thread.send(task()).map_err(|_| CrewError::Vanished { client_idx })?;
+            thread.send(task(client_idx)).map_err(|_| CrewError::Vanished { client_idx })?;
         }
         Ok(())
     }
@@ -281,7 +331,14 @@ impl Crew {
     fn live(&self, start: Instant) -> Live {
         Live {
             elapsed: Instant::now().saturating_duration_since(start),
-            n_queries: self.shared.published.iter().map(Published::get).sum(),
+            n_queries: self
+                .shared
+                .published
+                .iter()
+                .zip(&self.roles)
+                .filter(|(_, role)| **role == 0)
+                .map(|(published, _)| published.get())
+                .sum(),
         }
     }
 }
@@ -305,8 +362,7 @@ impl Drop for Crew {
 }
 
 /// Merges the clients' tallies and cuts windows and seconds that not every client was measured in.
-fn merged(tallies: Vec<Option<Tally>>, order: &Order) -> Tally {
-    let mut tallies: Vec<Tally> = tallies.into_iter().flatten().collect();
+fn merged(mut tallies: Vec<Tally>, order: &Order) -> Tally {
     let all_busy_ns = tallies.iter().map(|t| t.last_ns).min().unwrap_or(0);
     let whole_ns = match order.stop {
         Stop::Time(time) => u64::try_from(time.as_nanos()).unwrap_or(u64::MAX),

@@ -36,7 +36,11 @@ pub(crate) struct Watch<'a> {
 /// Which part of an order is this client's.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Share {
+    /// Its number among all clients, from 0.
     pub(crate) client_idx: usize,
+    /// Its number among those of its role, from 0.
+    pub(crate) idx: usize,
+    /// How many have its role.
     pub(crate) n_clients: usize,
 }
 
@@ -44,7 +48,7 @@ impl Share {
     /// This client's part of `n` events.
     fn of(self, n: u64) -> u64 {
         let clients = self.n_clients as u64;
-        n / clients + u64::from((self.client_idx as u64) < n % clients)
+        n / clients + u64::from((self.idx as u64) < n % clients)
     }
 }
 
@@ -61,7 +65,7 @@ impl Schedule {
             Pace::Closed => None,
             Pace::Rate { events_per_s } => {
                 let interval_ns = share.n_clients as f64 * 1e9 / events_per_s;
-                let first_ns = interval_ns * share.client_idx as f64 / share.n_clients as f64;
+                let first_ns = interval_ns * share.idx as f64 / share.n_clients as f64;
                 Some(Self { interval_ns, first_ns, n: 0 })
             }
         }
@@ -76,6 +80,10 @@ impl Schedule {
         (self.first_ns + self.interval_ns * self.n as f64) as u64
     }
 }
+
+/// How often a worker that may not go on is asked again, nanoseconds: far less than a statement takes
+/// that writes rows by the dozen.
+const LOOK_EVERY_NS: u64 = 50_000;
 
 /// Runs one slice on one connection and returns what was counted.
 ///
@@ -113,6 +121,9 @@ pub(crate) fn run<C: Connection, W: Worker<C>>(
                 break Ok(());
             }
             clock.wait_until(begin_ns);
+            if !worker.is_ready() && !await_ready(worker, clock, deadline_ns, watch) {
+                break Ok(());
+            }
             let now_ns = clock.now_ns();
             if now_ns >= deadline_ns {
                 break Ok(());
@@ -121,6 +132,12 @@ pub(crate) fn run<C: Connection, W: Worker<C>>(
             tally.started(now_ns.saturating_sub(begin_ns));
         } else if begin_ns >= deadline_ns {
             break Ok(());
+        } else if !worker.is_ready() {
+            if !await_ready(worker, clock, deadline_ns, watch) {
+                break Ok(());
+            }
+            // What it waited for is another client's time.
+            begin_ns = clock.now_ns();
         }
         let outcome = worker.event(connection, &mut |outcome| {
             tally.statement(clock.now_ns(), operations, outcome.rows);
@@ -153,6 +170,24 @@ pub(crate) fn run<C: Connection, W: Worker<C>>(
         tally.missed((due as u64).saturating_sub(schedule.n));
     }
     result
+}
+
+/// Waits for a worker that may not go on yet; false when the slice is over.
+#[cold]
+fn await_ready<C: Connection, W: Worker<C>>(
+    worker: &W,
+    clock: Clock,
+    deadline_ns: u64,
+    watch: &Watch<'_>,
+) -> bool {
+    while !worker.is_ready() {
+        let now_ns = clock.now_ns();
+        if now_ns >= deadline_ns || watch.stop.load(Ordering::Relaxed) {
+            return false;
+        }
+        clock.wait_until(deadline_ns.min(now_ns + LOOK_EVERY_NS));
+    }
+    true
 }
 
 /// Rolls back and counts an error that is retried; any other is handed back.

@@ -34,6 +34,8 @@ pub struct Tally {
     pub errors: Vec<ErrorCount>,
     /// How the rate was held; `None` in a closed loop.
     pub lateness: Option<Lateness>,
+    /// Delays of the starts, nanoseconds; `None` in a closed loop.
+    pub delays: Option<Histogram<u32>>,
     /// Operations per window. Those past the slice's end are cut off by [`Tally::finish`].
     pub windows: Windows,
     /// One point per second.
@@ -58,9 +60,13 @@ impl Tally {
         let expected_s = (order.expected_ns() / 1_000_000_000 + 2).min(MAX_SERIES_S);
         let n_windows = (expected_s + 1) * (1_000_000_000 / WINDOW_NS);
         let room = |n: u64| usize::try_from(n).unwrap_or(usize::MAX);
-        let mut response_times =
-            Histogram::new_with_bounds(1, MAX_RESPONSE_NS, DIGITS).unwrap_or_else(|_| empty());
-        response_times.auto(false);
+        let histogram = || {
+            let mut histogram =
+                Histogram::new_with_bounds(1, MAX_RESPONSE_NS, DIGITS).unwrap_or_else(|_| empty());
+            histogram.auto(false);
+            histogram
+        };
+        let is_paced = matches!(order.pace, crate::Pace::Rate { .. });
         Self {
             n_events: 0,
             n_queries: 0,
@@ -68,10 +74,11 @@ impl Tally {
             n_rows: 0,
             operations_per_s: 0.0,
             errors: Vec::new(),
-            lateness: matches!(order.pace, crate::Pace::Rate { .. }).then(Lateness::default),
+            lateness: is_paced.then(Lateness::default),
+            delays: is_paced.then(histogram),
             windows: Windows { length_ns: WINDOW_NS, counts: vec![0; room(n_windows)] },
             series: vec![SeriesPoint::default(); room(expected_s)],
-            response_times,
+            response_times: histogram(),
             sum_ns: 0,
             max_ns: 0,
             last_ns: 0,
@@ -138,6 +145,9 @@ impl Tally {
             lateness.n_late += u64::from(late_ns > LATE_NS);
             lateness.max_ns = lateness.max_ns.max(late_ns);
             lateness.sum_ns += late_ns;
+        }
+        if let Some(delays) = &mut self.delays {
+            delays.saturating_record(late_ns.max(1));
         }
     }
 
@@ -224,6 +234,7 @@ impl Tally {
             operations_per_s: _,
             errors,
             lateness,
+            delays,
             windows: _,
             series: _,
             response_times,
@@ -245,6 +256,13 @@ impl Tally {
         match (&mut self.lateness, lateness) {
             (Some(mine), Some(theirs)) => mine.add(theirs),
             (None, Some(theirs)) => self.lateness = Some(*theirs),
+            (_, None) => {}
+        }
+        match (&mut self.delays, delays) {
+            (Some(mine), Some(theirs)) => {
+                let _ = mine.add(theirs);
+            }
+            (None, Some(theirs)) => self.delays = Some(theirs.clone()),
             (_, None) => {}
         }
         // Both sides have the same bounds and digits, so adding cannot fail.
@@ -273,11 +291,21 @@ impl Tally {
     /// The response times as bytes: HDR histogram, V2 format, deflated.
     #[must_use]
     pub fn response_time_bytes(&self) -> Vec<u8> {
-        let mut bytes = Vec::new();
-        // Writing to memory cannot fail.
-        let _ = V2DeflateSerializer::new().serialize(&self.response_times, &mut bytes);
-        bytes
+        bytes_of(&self.response_times)
     }
+
+    /// The delays of starts in the same form; empty in a closed loop.
+    #[must_use]
+    pub fn delay_bytes(&self) -> Vec<u8> {
+        self.delays.as_ref().map_or_else(Vec::new, bytes_of)
+    }
+}
+
+fn bytes_of(histogram: &Histogram<u32>) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    // Writing to memory cannot fail.
+    let _ = V2DeflateSerializer::new().serialize(histogram, &mut bytes);
+    bytes
 }
 
 fn add_point(to: &mut SeriesPoint, other: &SeriesPoint) {

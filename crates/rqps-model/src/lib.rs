@@ -15,11 +15,11 @@ pub mod version;
 pub use estimate::{Better, Estimate, Verdict};
 pub use metric::{Metric, PerOperation};
 pub use run::{
-    Host, Placement, Run, RunStatus, RunStep, RunSystem, Schedule, SettingOrigin, SettingSource,
+    Check, Host, Placement, Run, RunStatus, RunStep, RunSystem, Schedule, SettingOrigin, SettingSource,
     Sizes, StepOutcome, SystemStep,
 };
 pub use sample::{HostCounters, ProcessCounters, Sample, StorageCounters, Usage};
-pub use slice::{ErrorCount, Lateness, Mark, SeriesPoint, Slice, Windows};
+pub use slice::{ErrorCount, Lateness, Mark, Role, SeriesPoint, Slice, Stream, Windows};
 pub use step::{Figure, Group, StepInfo, StepKind};
 pub use system::{Dbms, Engine, Label, SystemSource, SystemSpec, Transport};
 pub use variant::{Codec, Compression, CpuSet, Durability, Limits, Malloc, Variant};

@@ -237,6 +237,38 @@ pub struct SystemStep {
     /// Sizes after the step.
     #[serde(flatten)]
     pub sizes: Sizes,
+    /// What the server had left to do when the step ended, by name: history list, dirty pages, dead
+    /// tuples.
+    #[serde(default)]
+    pub debt: BTreeMap<String, u64>,
+    /// What was checked of the step's work.
+    #[serde(default)]
+    pub checks: Vec<Check>,
+}
+
+impl SystemStep {
+    /// One that has not been reached.
+    #[must_use]
+    pub fn pending() -> Self {
+        Self {
+            outcome: StepOutcome::Pending,
+            slices: Vec::new(),
+            sizes: Sizes::default(),
+            debt: BTreeMap::new(),
+            checks: Vec::new(),
+        }
+    }
+}
+
+/// A check that a step did what it says.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Check {
+    /// What was checked: `rows per query`.
+    pub name: String,
+    /// Whether it held.
+    pub passed: bool,
+    /// What was found, and what should have been.
+    pub found: String,
 }
 
 /// What a system's data take after a step; absent where not measured.

@@ -63,6 +63,75 @@ impl Lateness {
     }
 }
 
+/// What the clients of one kind do, where there are several kinds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Role {
+    /// They query.
+    Query,
+    /// They insert.
+    Insert,
+    /// They delete.
+    Delete,
+    /// They hold transactions open.
+    Hold,
+}
+
+impl Role {
+    /// Every role.
+    pub const ALL: [Self; 4] = [Self::Query, Self::Insert, Self::Delete, Self::Hold];
+
+    /// Its name: `insert`.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Query => "query",
+            Self::Insert => "insert",
+            Self::Delete => "delete",
+            Self::Hold => "hold",
+        }
+    }
+}
+
+/// What the clients of one kind did beside those whose work is the slice's figure: inserts and deletes
+/// while others query.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Stream {
+    /// What they do.
+    pub role: Role,
+    /// How many clients.
+    pub clients: u32,
+    /// Operations per second of all of them that were asked for; absent for as fast as they go.
+    pub target_per_s: Option<f64>,
+    /// Measured time, nanoseconds.
+    pub duration_ns: u64,
+    /// Events finished.
+    pub n_events: u64,
+    /// Statements answered.
+    pub n_queries: u64,
+    /// Rows inserted or deleted.
+    pub n_operations: u64,
+    /// How well the rate was held, where one was set.
+    pub lateness: Option<Lateness>,
+    /// Delays of the starts in nanoseconds, where a rate was set: an HDR histogram, V2 format, deflated.
+    #[serde(skip)]
+    pub delays: Vec<u8>,
+    /// One point per second.
+    pub series: Vec<SeriesPoint>,
+    /// Response times of events in nanoseconds, from the intended start where a rate was set: an HDR
+    /// histogram, V2 format, deflated.
+    #[serde(skip)]
+    pub response_times: Vec<u8>,
+}
+
+impl Stream {
+    /// Operations per second.
+    #[must_use]
+    pub fn rate(&self) -> f64 {
+        per_second(self.n_operations, self.duration_ns)
+    }
+}
+
 /// How often one error that is survived was seen.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ErrorCount {
@@ -168,6 +237,9 @@ pub struct Slice {
     pub samples: Vec<Sample>,
     /// Reasons for caution.
     pub marks: Vec<Mark>,
+    /// What other clients did meanwhile.
+    #[serde(default)]
+    pub streams: Vec<Stream>,
 }
 
 impl Slice {

@@ -1,12 +1,13 @@
 //! What of a run may change: its status, what is learnt of its systems, outcomes of steps; and its
 //! removal as a whole.
 
-use rqps_model::{RunStatus, RunSystem, Sizes, StepOutcome};
+use rqps_model::run::SystemStep;
+use rqps_model::{RunStatus, RunSystem, Sizes};
 use rusqlite::{Connection, Params, params};
 
 use crate::insert::{insert_settings, outcome_columns};
 use crate::store::Store;
-use crate::values::{Text, Word};
+use crate::values::{Json, Text, Word};
 use crate::{Error, RunRef};
 
 impl Store {
@@ -70,19 +71,18 @@ impl Store {
         })
     }
 
-    /// Sets how a step went on a system, and the sizes after it.
+    /// Sets how a step went on a system, and what is known of it besides its slices.
     ///
     /// # Errors
     /// When there is no such run, step or system, or the store cannot be written.
-    #[expect(clippy::too_many_arguments, reason = "three of them say where, as in `insert_slice`")]
     pub fn set_outcome(
         &self,
         run_id: &str,
         step_idx: usize,
         system_idx: usize,
-        outcome: &StepOutcome,
-        sizes: Sizes,
+        state: &SystemStep,
     ) -> Result<(), Error> {
+        let SystemStep { outcome, slices: _, sizes, debt, checks } = state;
         let (word, reason) = outcome_columns(outcome);
         let Sizes { database_bytes, data_dir_bytes, redo_bytes, binlog_bytes } = sizes;
         let action =
@@ -91,7 +91,7 @@ impl Store {
             change_one(
                 transaction,
                 "UPDATE step_system SET outcome = ?, failure_reason = ?, database_bytes = ?,
-                   data_dir_bytes = ?, redo_bytes = ?, binlog_bytes = ?
+                   data_dir_bytes = ?, redo_bytes = ?, binlog_bytes = ?, debt = ?, checks = ?
                  WHERE run_id = ? AND step_idx = ? AND system_idx = ?",
                 params![
                     word,
@@ -100,6 +100,8 @@ impl Store {
                     data_dir_bytes,
                     redo_bytes,
                     binlog_bytes,
+                    Json(debt),
+                    Json(checks),
                     run_id,
                     step_idx,
                     system_idx

@@ -242,14 +242,14 @@ fn insert_step_system(
     place: Place<'_>,
     system: &SystemStep,
 ) -> rusqlite::Result<()> {
-    let SystemStep { outcome, slices, sizes } = system;
+    let SystemStep { outcome, slices, sizes, debt, checks } = system;
     let Sizes { database_bytes, data_dir_bytes, redo_bytes, binlog_bytes } = sizes;
     let (outcome, reason) = outcome_columns(outcome);
     connection
         .prepare_cached(
             "INSERT INTO step_system (run_id, step_idx, system_idx, outcome, failure_reason,
-               database_bytes, data_dir_bytes, redo_bytes, binlog_bytes)
-             VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
+               database_bytes, data_dir_bytes, redo_bytes, binlog_bytes, debt, checks)
+             VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
         )?
         .execute(params![
             place.run_id,
@@ -261,6 +261,8 @@ fn insert_step_system(
             data_dir_bytes,
             redo_bytes,
             binlog_bytes,
+            Json(debt),
+            Json(checks),
         ])?;
     slices.iter().try_for_each(|slice| slices::insert(connection, place, slice))
 }

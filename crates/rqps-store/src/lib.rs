@@ -23,6 +23,7 @@ mod mark_text;
 mod migrate;
 mod select;
 mod slices;
+mod streams;
 mod values;
 
 pub use artifact::Artifact;

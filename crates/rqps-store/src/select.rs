@@ -188,7 +188,8 @@ fn select_step_systems(
     step_idx: usize,
 ) -> rusqlite::Result<Vec<SystemStep>> {
     let mut statement = connection.prepare_cached(
-        "SELECT outcome, failure_reason, database_bytes, data_dir_bytes, redo_bytes, binlog_bytes
+        "SELECT outcome, failure_reason, database_bytes, data_dir_bytes, redo_bytes, binlog_bytes,
+           debt, checks
          FROM step_system
          WHERE run_id = ? AND step_idx = ? ORDER BY system_idx",
     )?;
@@ -199,7 +200,14 @@ fn select_step_systems(
             redo_bytes: row.get(4)?,
             binlog_bytes: row.get(5)?,
         };
-        Ok(SystemStep { outcome: outcome_of(row)?, slices: Vec::new(), sizes })
+        Ok(SystemStep {
+            outcome: outcome_of(row)?,
+            slices: Vec::new(),
+            sizes,
+            // Absent in runs of earlier versions.
+            debt: row.get::<_, Option<Json<_>>>(6)?.map_or_else(BTreeMap::new, |json| json.0),
+            checks: row.get::<_, Option<Json<_>>>(7)?.map_or_else(Vec::new, |json| json.0),
+        })
     };
     let systems = statement.query_map(params![run_id, step_idx], system)?;
     let mut systems = systems.collect::<rusqlite::Result<Vec<_>>>()?;

@@ -5,6 +5,7 @@ use rusqlite::{Connection, Row, ToSql, params};
 
 use crate::counters::{COLUMNS, Counters};
 use crate::mark_text;
+use crate::streams;
 use crate::values::{Json, Text};
 
 /// The slice's own columns, before [`COLUMNS`].
@@ -61,6 +62,7 @@ pub(crate) fn insert(
         usage,
         samples,
         marks: _,
+        streams,
     } = slice;
     let late = lateness.as_ref();
     let seed = Text(seed);
@@ -83,7 +85,8 @@ pub(crate) fn insert(
     insert_series(connection, slice_id, series)?;
     insert_samples(connection, slice_id, samples)?;
     insert_errors(connection, slice_id, errors)?;
-    insert_marks(connection, slice_id, slice)
+    insert_marks(connection, slice_id, slice)?;
+    streams.iter().try_for_each(|stream| streams::insert(connection, slice_id, stream))
 }
 
 /// The slices of a step on a system, in order of their idx.
@@ -104,6 +107,7 @@ pub(crate) fn select(connection: &Connection, place: Place<'_>) -> rusqlite::Res
         slice.samples = select_samples(connection, slice_id)?;
         slice.errors = select_errors(connection, slice_id)?;
         slice.marks = select_marks(connection, slice_id)?;
+        slice.streams = streams::select(connection, slice_id)?;
         slices.push(slice);
     }
     Ok(slices)
@@ -122,7 +126,7 @@ fn slice_of(row: &Row<'_>) -> rusqlite::Result<Slice> {
         n_queries: row.get(6)?,
         n_operations: row.get(7)?,
         n_rows: row.get(8)?,
-        lateness: has_rate.then(|| lateness_of(row)).transpose()?,
+        lateness: has_rate.then(|| lateness_of(row, 9)).transpose()?,
         windows: Windows { length_ns: row.get(14)?, counts: row.get::<_, Json<_>>(15)?.0 },
         response_times: row.get(16)?,
         usage: Counters::of_row(row, 1 + OWN.len())?.into_usage(row.get(17)?),
@@ -130,21 +134,23 @@ fn slice_of(row: &Row<'_>) -> rusqlite::Result<Slice> {
         series: Vec::new(),
         samples: Vec::new(),
         marks: Vec::new(),
+        streams: Vec::new(),
     })
 }
 
-fn late_values(lateness: &Lateness) -> [Option<u64>; 5] {
+pub(crate) fn late_values(lateness: &Lateness) -> [Option<u64>; 5] {
     let Lateness { n_due, n_late, n_missed, max_ns, sum_ns } = *lateness;
     [n_due, n_late, n_missed, max_ns, sum_ns].map(Some)
 }
 
-fn lateness_of(row: &Row<'_>) -> rusqlite::Result<Lateness> {
+/// From five columns that begin at `first`.
+pub(crate) fn lateness_of(row: &Row<'_>, first: usize) -> rusqlite::Result<Lateness> {
     Ok(Lateness {
-        n_due: row.get(9)?,
-        n_late: row.get(10)?,
-        n_missed: row.get(11)?,
-        max_ns: row.get(12)?,
-        sum_ns: row.get(13)?,
+        n_due: row.get(first)?,
+        n_late: row.get(first + 1)?,
+        n_missed: row.get(first + 2)?,
+        max_ns: row.get(first + 3)?,
+        sum_ns: row.get(first + 4)?,
     })
 }
 

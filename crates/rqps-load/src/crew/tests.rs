@@ -98,8 +98,7 @@ fn crew(workers: Vec<Pairs>) -> Crew {
     let member = |worker| Member {
         connection: NullConnection::connect(&endpoint).unwrap(),
         worker,
-        cpus: Vec::new(),
-    };
+        cpus: Vec::new(), role: 0 };
     Crew::start(workers.into_iter().map(member).collect()).unwrap()
 }
 

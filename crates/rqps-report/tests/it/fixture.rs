@@ -110,6 +110,7 @@ pub(crate) fn slice(idx: u32, shape: Shape, draw: &mut Draw) -> Slice {
         },
         samples: Vec::new(),
         marks: Vec::new(),
+        streams: Vec::new(),
     }
 }
 
@@ -200,7 +201,7 @@ pub(crate) fn done(slices: Vec<Slice>) -> SystemStep {
         redo_bytes: Some(1 << 30),
         binlog_bytes: Some(48 << 20),
     };
-    SystemStep { outcome: StepOutcome::Done, slices, sizes }
+    SystemStep { outcome: StepOutcome::Done, slices, sizes, ..SystemStep::pending() }
 }
 
 /// One step: per system its QPS as a share of `qps` and its server CPU as a multiple of `us`.
@@ -313,11 +314,9 @@ fn mark(steps: &mut [RunStep]) {
             reason: "the server ended while it was measured\nmysqld: signal 11\nin <main>"
                 .to_owned(),
         },
-        slices: Vec::new(),
-        sizes: Sizes::default(),
+        ..SystemStep::pending()
     };
-    steps[insert].systems[2] =
-        SystemStep { outcome: StepOutcome::Pending, slices: Vec::new(), sizes: Sizes::default() };
+    steps[insert].systems[2] = SystemStep::pending();
 }
 
 /// One candidate and three steps: small enough to read whole.

@@ -158,11 +158,7 @@ fn render_all(run: &Run) -> [String; 5] {
 fn runs_without_a_finished_step_are_reported() {
     let mut none_done = fixture::demo();
     for system in none_done.steps.iter_mut().flat_map(|s| &mut s.systems) {
-        *system = SystemStep {
-            outcome: StepOutcome::Pending,
-            slices: Vec::new(),
-            sizes: rqps_model::Sizes::default(),
-        };
+        *system = SystemStep::pending();
     }
     let mut failed = none_done.clone();
     for system in failed.steps.iter_mut().flat_map(|s| &mut s.systems) {

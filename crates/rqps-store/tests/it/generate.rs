@@ -184,7 +184,15 @@ fn system_step(d: &mut Draw) -> SystemStep {
     };
     let n_slices = u32::try_from(d.below(4)).unwrap();
     let slices = (0..n_slices).map(|idx| slice(d, idx)).collect();
-    SystemStep { outcome, slices, sizes: sizes(d) }
+    let mut debt = BTreeMap::new();
+    for _ in 0..d.below(3) {
+        debt.insert(d.text(), d.count());
+    }
+    SystemStep { outcome, slices, sizes: sizes(d), debt, checks: d.list(3, check) }
+}
+
+fn check(d: &mut Draw) -> Check {
+    Check { name: d.text(), passed: d.yes(), found: d.text() }
 }
 
 fn sizes(d: &mut Draw) -> Sizes {
@@ -208,22 +216,10 @@ pub(crate) fn slice(d: &mut Draw, idx: u32) -> Slice {
         n_operations: d.count(),
         n_rows: d.count(),
         errors: d.list(3, |d| ErrorCount { code: d.text(), n: d.count() }),
-        lateness: d.some(|d| Lateness {
-            n_due: d.count(),
-            n_late: d.count(),
-            n_missed: d.count(),
-            max_ns: d.count(),
-            sum_ns: d.count(),
-        }),
+        lateness: d.some(lateness),
         windows: Windows { length_ns: d.count(), counts: d.list(9, Draw::small) },
-        series: d.list(4, |d| SeriesPoint {
-            queries: d.small(),
-            events: d.small(),
-            errors: d.small(),
-            sum_ns: d.count(),
-            max_ns: d.count(),
-        }),
-        response_times: d.list(40, |d| u8::try_from(d.below(256)).unwrap()),
+        series: d.list(4, point),
+        response_times: bytes(d),
         usage: {
             let sample = sample(d);
             let Sample { at_ns, host, server, client, storage, sampler_cpu_ns } = sample;
@@ -231,6 +227,53 @@ pub(crate) fn slice(d: &mut Draw, idx: u32) -> Slice {
         },
         samples: d.list(4, sample),
         marks: d.list(4, mark),
+        streams: streams(d),
+    }
+}
+
+fn lateness(d: &mut Draw) -> Lateness {
+    Lateness {
+        n_due: d.count(),
+        n_late: d.count(),
+        n_missed: d.count(),
+        max_ns: d.count(),
+        sum_ns: d.count(),
+    }
+}
+
+fn point(d: &mut Draw) -> SeriesPoint {
+    SeriesPoint {
+        queries: d.small(),
+        events: d.small(),
+        errors: d.small(),
+        sum_ns: d.count(),
+        max_ns: d.count(),
+    }
+}
+
+fn bytes(d: &mut Draw) -> Vec<u8> {
+    d.list(40, |d| u8::try_from(d.below(256)).unwrap())
+}
+
+/// Some of the roles, each once, in their order.
+fn streams(d: &mut Draw) -> Vec<Stream> {
+    let roles: Vec<Role> = Role::ALL.into_iter().filter(|_| d.yes()).collect();
+    roles.into_iter().map(|role| stream(d, role)).collect()
+}
+
+fn stream(d: &mut Draw, role: Role) -> Stream {
+    Stream {
+        role,
+        clients: d.small(),
+        target_per_s: d.some(|d| f64::from(d.small()) / 8.0),
+        duration_ns: d.count(),
+        n_events: d.count(),
+        n_queries: d.count(),
+        n_operations: d.count(),
+        lateness: d.some(lateness),
+        delays: bytes(d),
+        series: d.list(4, point),
+        response_times: bytes(d),
     }
 }
 
@@ -309,11 +352,7 @@ pub(crate) fn plain_run(id: &str) -> Run {
     run.steps = (0..2).map(|_| step(&mut draw, 2)).collect();
     for step in &mut run.steps {
         for system in &mut step.systems {
-            *system = SystemStep {
-                outcome: StepOutcome::Pending,
-                slices: Vec::new(),
-                sizes: Sizes::default(),
-            };
+            *system = SystemStep::pending();
         }
     }
     run

@@ -33,12 +33,16 @@ fn changes_are_seen() {
         redo_bytes: Some(3000),
         binlog_bytes: None,
     };
-    store.set_outcome("r1", 1, 0, &StepOutcome::Done, sizes).unwrap();
-    run.steps[1].systems[0].outcome = StepOutcome::Done;
-    run.steps[1].systems[0].sizes = sizes;
-    let failed = StepOutcome::Failed { reason: "the server ended".to_owned() };
-    store.set_outcome("r1", 1, 1, &failed, Sizes::default()).unwrap();
-    run.steps[1].systems[1].outcome = failed;
+    let state = &mut run.steps[1].systems[0];
+    state.outcome = StepOutcome::Done;
+    state.sizes = sizes;
+    state.debt.insert("dead tuples".to_owned(), 7);
+    let check = |name: &str| Check { name: name.to_owned(), passed: true, found: "10".to_owned() };
+    state.checks = vec![check("rows per query"), check("gap")];
+    store.set_outcome("r1", 1, 0, state).unwrap();
+    let state = &mut run.steps[1].systems[1];
+    state.outcome = StepOutcome::Failed { reason: "the server ended".to_owned() };
+    store.set_outcome("r1", 1, 1, state).unwrap();
 
     store.set_run_status("r1", RunStatus::Interrupted, Some(77)).unwrap();
     store.mark_resumed("r1").unwrap();
@@ -60,7 +64,7 @@ fn what_does_not_exist_cannot_change() {
     assert!(store.set_run_status("r2", RunStatus::Failed, None).is_err());
     assert!(store.mark_resumed("r2").is_err());
     assert!(store.set_system_facts("r1", 2, &run.systems[0]).is_err());
-    assert!(store.set_outcome("r1", 0, 2, &StepOutcome::Done, Sizes::default()).is_err());
+    assert!(store.set_outcome("r1", 0, 2, &SystemStep::pending()).is_err());
     let slice = generate::slice(&mut Draw(3), 0);
     assert!(store.insert_slice("r1", 2, 0, &slice).is_err());
     assert_eq!(store.select_run(&RunRef::Latest).unwrap(), run);
