@@ -142,7 +142,7 @@ pub(crate) fn render_config(
     places: &Places,
 ) -> Result<profile::Rendered> {
     let host = rqps_sample::host_info(&places.data).context("read the size of memory")?;
-    let data_bytes = plan.suites.iter().map(|suite| suite.args.data_bytes()).max();
+    let data_bytes = plan.suites.iter().map(|suite| suite.work.data_bytes()).max();
     let config = config_of(spec);
     let sizing = match spec.variant.limits.memory_bytes {
         None => {

@@ -7,7 +7,7 @@ use anyhow::{Context as _, Result, anyhow};
 use rqps_model::{Label, Schedule, Slice, StepKind, StepOutcome};
 
 use crate::installation::Installation;
-use crate::measure::{crew, mix};
+use crate::measure::{crew, mix, of_file};
 use crate::memory;
 use crate::rounds::{Broken, Cut, Rounds, Turn};
 use crate::run::Lab;
@@ -80,7 +80,8 @@ impl Lab<'_> {
         }
         for step_idx in 0..self.steps.len() {
             self.check_interrupt()?;
-            let alone = matches!(self.steps[step_idx].info.kind, StepKind::Load | StepKind::WarmUp);
+            let kind = self.steps[step_idx].info.kind;
+            let alone = matches!(kind, StepKind::Load | StepKind::WarmUp | StepKind::Index);
             if !alone {
                 self.in_turns(step_idx, members)?;
                 continue;
@@ -104,7 +105,18 @@ impl Lab<'_> {
         while !left.is_empty() {
             let idxs: Vec<usize> = left.iter().map(|&m| members[m].0).collect();
             self.announce(&self.name_of(&idxs), &idxs, step_idx);
-            let (failed, error) = match self.rounds(step_idx, members, &left) {
+            let result = if self.insert_job(step_idx).is_some() {
+                let mut several: Vec<(usize, &mut Up)> = Vec::new();
+                for (m, (idx, up)) in members.iter_mut().enumerate() {
+                    if left.contains(&m) {
+                        several.push((*idx, up));
+                    }
+                }
+                self.insert_step(step_idx, &mut several, true)
+            } else {
+                self.rounds(step_idx, members, &left)
+            };
+            let (failed, error) = match result {
                 Ok(()) => break,
                 Err(Broken::Run(error)) => {
                     let step = &self.steps[step_idx].info.name;
@@ -156,7 +168,8 @@ impl Lab<'_> {
         }
         let freezers = left.iter().map(|&m| members[m].1.freezer()).collect();
         let mut waiting = Waiting::new(freezers, context).map_err(Broken::Run)?;
-        let total = planned.step.slice_time(&planned.args) * slices;
+        let (step, args, _) = of_file(planned).map_err(Broken::Run)?;
+        let total = step.slice_time(args) * slices;
         let cut = Cut::of(total, Duration::from_millis(slice_ms.into()));
         // An interrupted step goes on after the blocks that there are.
         let n_there = |&m: &usize| run.steps[step_idx].systems[members[m].0].slices.len();

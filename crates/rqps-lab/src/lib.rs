@@ -8,6 +8,7 @@ mod begin;
 mod demands;
 mod engine_state;
 mod event;
+mod insert;
 mod installation;
 mod interleaved;
 mod leftover;

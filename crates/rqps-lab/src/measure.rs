@@ -3,16 +3,16 @@
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use anyhow::{Context as _, Result, ensure};
+use anyhow::{Context as _, Result, bail, ensure};
 use rqps_client::{Connection, Endpoint, MysqlConnection, NullConnection, PostgresConnection};
 use rqps_load::{Control, Crew, CrewError, Edge, Live, Member, Order, Pace, Stop, Tally};
 use rqps_model::{Dbms, Mark, Placement, Sample, Slice, StepKind, Usage};
 use rqps_sample::Background;
 use rqps_server::{process, threads};
-use rqps_workload::{Program, SysbenchWorker};
+use rqps_workload::{Program, Step, SuiteArgs, SysbenchWorker};
 
 use crate::event::{Event, Listener};
-use crate::steps::PlannedStep;
+use crate::steps::{Job, PlannedStep};
 use crate::{marks, placement};
 
 /// Longest wait for one answer before a server counts as hung: the time after which InnoDB's own
@@ -59,10 +59,11 @@ pub(crate) fn step(
         run_slice(&mut crew, &order, (bench, None), &mut |_| {}, listen)?;
     }
     let n_slices = if planned.info.kind == StepKind::WarmUp { 1 } else { wanted.n_slices };
+    let (step, args, _) = of_file(planned)?;
+    let stop = Stop::Time(step.slice_time(args));
     for idx in wanted.from..n_slices {
         // A short slice ends before anybody has asked whether to stop it.
         ensure!(!bench.interrupt.load(Ordering::Relaxed), "interrupted");
-        let stop = Stop::Time(planned.step.slice_time(&planned.args));
         let seed = mix(wanted.seed, u64::from(idx) + 1);
         let order = Order { pace: pace(planned), stop, seed };
         let slice = measured(&mut crew, &order, (bench, idx), planned, listen)?;
@@ -85,11 +86,9 @@ fn crew_of<C: Connection + 'static>(
     planned: &PlannedStep,
     seed: u64,
 ) -> Result<Crew> {
-    let program = Program::compile(&planned.step, &planned.args, bench.dbms)?;
-    if let Some(pid) = bench.server_pid {
-        let cpus = placement::server_cpus(planned.placement, bench.cpus);
-        threads::pin_all(&process::tree(pid), &cpus)?;
-    }
+    let (step, args, _) = of_file(planned)?;
+    let program = Program::compile(step, args, bench.dbms)?;
+    place_server(bench, planned.placement)?;
     let mut members = Vec::new();
     for client_idx in 0..planned.clients {
         members.push(member::<C>(bench, planned, (&program, client_idx), seed)?);
@@ -97,16 +96,53 @@ fn crew_of<C: Connection + 'static>(
     Ok(Crew::start(members)?)
 }
 
+/// Places all threads of a server of our own.
+pub(crate) fn place_server(bench: &Bench<'_>, placement: Placement) -> Result<()> {
+    if let Some(pid) = bench.server_pid {
+        let cpus = placement::server_cpus(placement, bench.cpus);
+        threads::pin_all(&process::tree(pid), &cpus)?;
+    }
+    Ok(())
+}
+
+/// The step, arguments and rate of a step that is read from a file.
+pub(crate) fn of_file(planned: &PlannedStep) -> Result<(&Step, &SuiteArgs, Option<f64>)> {
+    match &planned.job {
+        Job::File { step, args, rate } => Ok((step, args, *rate)),
+        Job::Insert { .. } => bail!("{} is no step of a suite file", planned.info.name),
+    }
+}
+
 /// The warm-up before a step, unless it is one itself or there is to be none.
 pub(crate) fn warm_up(planned: &PlannedStep, seed: u64) -> Option<Order> {
-    let time = planned.args.times.warm_up;
+    let time = of_file(planned).ok()?.1.times.warm_up;
     let wanted = !time.is_zero() && planned.info.kind != StepKind::WarmUp;
     wanted.then(|| Order { pace: Pace::Closed, stop: Stop::Time(time), seed: mix(seed, 0) })
 }
 
 /// How fast a step's events start.
 pub(crate) fn pace(planned: &PlannedStep) -> Pace {
-    planned.rate.map_or(Pace::Closed, |events_per_s| Pace::Rate { events_per_s })
+    let rate = of_file(planned).ok().and_then(|(_, _, rate)| rate);
+    rate.map_or(Pace::Closed, |events_per_s| Pace::Rate { events_per_s })
+}
+
+/// Opens a client's connection, the `idx`th of the step, and places the thread that serves it; gives the
+/// CPUs for its own thread.
+pub(crate) fn connect<C: Connection>(
+    bench: &Bench<'_>,
+    placement: Placement,
+    idx: u32,
+) -> Result<(C, Vec<usize>)> {
+    let mut connection =
+        C::connect(bench.endpoint).with_context(|| format!("connect client {idx}"))?;
+    connection.set_timeout(Some(ANSWER_TIMEOUT))?;
+    let cpus = placement::client_cpus(placement, idx as usize, bench.cpus);
+    if let (Placement::Paired, Some(pid)) = (placement, bench.server_pid) {
+        let tid = threads::thread_of(bench.dbms, pid, &mut connection)
+            .context("place the server's thread (placement = \"free\" does without)")?;
+        threads::pin_thread(tid, &cpus)?;
+    }
+    Ok((connection, cpus))
 }
 
 /// Opens one client's connection, finds the thread that serves it, prepares its statements.
@@ -116,19 +152,7 @@ fn member<C: Connection>(
     (program, client_idx): (&std::sync::Arc<Program>, u32),
     seed: u64,
 ) -> Result<Member<C, SysbenchWorker>> {
-    let pair = match (planned.placement, bench.server_pid) {
-        (Placement::Paired, Some(pid)) => Some(pid),
-        _ => None,
-    };
-    let mut connection =
-        C::connect(bench.endpoint).with_context(|| format!("connect client {client_idx}"))?;
-    connection.set_timeout(Some(ANSWER_TIMEOUT))?;
-    let cpus = placement::client_cpus(planned.placement, client_idx as usize, bench.cpus);
-    if let Some(pid) = pair {
-        let tid = threads::thread_of(bench.dbms, pid, &mut connection)
-            .context("place the server's thread (placement = \"free\" does without)")?;
-        threads::pin_thread(tid, &cpus)?;
-    }
+    let (mut connection, cpus) = connect::<C>(bench, planned.placement, client_idx)?;
     let worker =
         SysbenchWorker::new(std::sync::Arc::clone(program), &mut connection, client_idx, seed)
             .with_context(|| format!("prepare the statements of {}", planned.info.name))?;

@@ -4,17 +4,17 @@
 //! label - with the line, the reason and the remedy, before anything is fetched or started.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::time::Duration;
 
 use rqps_model::{Label, Placement, Schedule, SystemSpec};
 use rqps_server::Catalogue;
-use rqps_workload::{Form, Size, SuiteArgs, SuiteError};
+use rqps_workload::{Form, InsertArgs, Size, SuiteArgs};
 
 #[cfg(test)]
 mod examples;
 mod file;
 mod label;
 mod schedule;
+mod suite;
 mod system;
 
 pub use file::{OptionValue, PlanFile, ScheduleFile, SecondsFile, SuiteFile, SystemFile};
@@ -68,25 +68,40 @@ pub struct Plan {
 pub struct SuitePlan {
     /// Prefix of its step names, for plans with several suites.
     pub name: Option<String>,
-    /// `sysbench`, or the path of a suite file.
-    pub kind: String,
-    /// The whole suite or its short form.
-    pub form: Form,
     /// Globs of steps; empty for all.
     pub steps: Vec<String>,
-    /// Tables, rows, clients, seconds.
-    pub args: SuiteArgs,
-    /// Events per second of all clients together; as fast as they go when absent.
-    pub rate: Option<f64>,
+    /// What is run.
+    pub work: SuiteWork,
 }
 
-/// Slowest and fastest set rate, events per second. Slower than one event in 1000 s is no load; with
-/// more than one per nanosecond the starts can no longer be told apart nor the missed ones counted.
-const MIN_RATE: f64 = 0.001;
-const MAX_RATE: f64 = 1e9;
+/// What a suite runs, and with what.
+#[derive(Debug, Clone, PartialEq)]
+pub enum SuiteWork {
+    /// Steps that are read from a file: statements of events.
+    File {
+        /// `sysbench`, or the path of a suite file.
+        kind: String,
+        /// The whole suite or its short form.
+        form: Form,
+        /// Tables, rows, clients, seconds.
+        args: SuiteArgs,
+        /// Events per second of all clients together; as fast as they go when absent.
+        rate: Option<f64>,
+    },
+    /// The Insert Benchmark.
+    Insert(InsertArgs),
+}
 
-/// Longest slice or warm-up, s: a week. What is longer is a slip of the pen.
-const MAX_SECONDS: f64 = 604_800.0;
+impl SuiteWork {
+    /// About what its tables take without compression, bytes.
+    #[must_use]
+    pub fn data_bytes(&self) -> u64 {
+        match self {
+            Self::File { args, .. } => args.data_bytes(),
+            Self::Insert(args) => args.data_bytes(),
+        }
+    }
+}
 
 impl PlanFile {
     /// Reads a plan's text.
@@ -176,70 +191,6 @@ fn default_name(systems: &[SystemSpec], base: usize) -> String {
         .collect();
     let base = systems[base].label.as_str();
     if others.is_empty() { base.to_owned() } else { format!("{base}-to-{}", others.join("-")) }
-}
-
-impl SuiteFile {
-    fn resolve(&self) -> Result<SuitePlan, Refusal> {
-        let size: Size = match &self.size {
-            Some(word) => word.parse().map_err(|e| (format!("{e}"), "write one of them".into()))?,
-            None => Size::Small,
-        };
-        let form = match self.form.as_deref() {
-            None | Some("short") => Form::Short,
-            Some("full") => Form::Full,
-            Some(other) => {
-                let what = format!("form {other:?} is not known");
-                return Err((what, "write \"short\" or \"full\"".to_owned()));
-            }
-        };
-        let mut args = size.args();
-        if let Some(tables) = self.tables {
-            args.tables = tables;
-        }
-        if let Some(rows) = self.rows {
-            args.rows = rows;
-        }
-        if let Some(clients) = &self.clients {
-            args.clients.clone_from(clients);
-        }
-        let seconds = &self.seconds;
-        let times = &mut args.times;
-        for (key, written, target) in [
-            ("read", seconds.read, &mut times.read),
-            ("write", seconds.write, &mut times.write),
-            ("insert", seconds.insert, &mut times.insert),
-            ("warm_up", seconds.warm_up, &mut times.warm_up),
-            ("fixed_at_most", seconds.fixed_at_most, &mut times.fixed_at_most),
-        ] {
-            if let Some(value) = written {
-                let within = Some(value).filter(|v| (0.0..=MAX_SECONDS).contains(v));
-                let time = within.and_then(|v| Duration::try_from_secs_f64(v).ok());
-                *target = time.ok_or_else(|| {
-                    let what = format!("seconds.{key} = {value:?} is no time");
-                    (what, format!("write a number of seconds, 0 to {MAX_SECONDS}"))
-                })?;
-            }
-        }
-        args.check().map_err(|error| match error {
-            SuiteError::Argument { key, value, remedy } => (format!("{key} = {value}"), remedy),
-            other => (other.to_string(), "see `rqps suites show sysbench`".to_owned()),
-        })?;
-        if let Some(rate) = self.rate
-            && !(MIN_RATE..=MAX_RATE).contains(&rate)
-        {
-            let what = format!("rate = {rate:?} is no number of events per second");
-            let remedy = format!("write {MIN_RATE} to {MAX_RATE}, or leave it out");
-            return Err((what, remedy));
-        }
-        Ok(SuitePlan {
-            name: self.name.clone(),
-            kind: self.kind.clone().unwrap_or_else(|| "sysbench".to_owned()),
-            form,
-            steps: self.steps.clone().unwrap_or_default(),
-            args,
-            rate: self.rate,
-        })
-    }
 }
 
 #[cfg(test)]

@@ -249,7 +249,7 @@ impl Rounds<'_, '_> {
 }
 
 /// The numbers below `n` in an order drawn from `seed` (Fisher and Yates).
-fn shuffled(n: usize, seed: u64) -> Vec<usize> {
+pub(crate) fn shuffled(n: usize, seed: u64) -> Vec<usize> {
     let mut order: Vec<usize> = (0..n).collect();
     for last in (1..n).rev() {
         let drawn = mix(seed, last as u64 + 2) % (last as u64 + 1);

@@ -13,6 +13,7 @@ use rqps_server::Catalogue;
 use rqps_store::{RunRef, Store};
 
 use crate::event::{Event, Listener};
+use crate::insert::Tables;
 use crate::installation::Installation;
 use crate::measure::unix_ms;
 use crate::steps::{self, PlannedStep};
@@ -57,6 +58,8 @@ pub(crate) struct Lab<'a> {
     pub(crate) n_slices: u32,
     /// Per system, what keeps its figures from being what they would be.
     pub(crate) caution: Vec<Caution>,
+    /// Per system, what is known of the Insert Benchmark's tables.
+    pub(crate) tables: Vec<Tables>,
 }
 
 /// What marks every slice of a system for a while.
@@ -103,7 +106,8 @@ pub fn run<'a>(
     listen(Event::RunStarted { run: &id, n_steps, n_done });
     leftover::sweep(store, context, listen)?;
     let caution = vec![Caution::default(); plan.systems.len()];
-    let mut lab = Lab { plan, steps, context, store, run, cpus, listen, n_slices, caution };
+    let tables = vec![Tables::default(); plan.systems.len()];
+    let mut lab = Lab { plan, steps, context, store, run, cpus, listen, n_slices, caution, tables };
     let result = lab.all_systems();
     let status = match &result {
         Ok(missing) if missing.is_empty() => RunStatus::Finished,

@@ -1,42 +1,99 @@
 //! From a plan to the list of steps that a run consists of.
 
 use std::path::Path;
+use std::time::Duration;
 
 use anyhow::{Context as _, Result};
 use rqps_model::{Placement, RunStep, StepInfo, StepKind, SystemStep};
-use rqps_workload::{Step, Suite, SuiteArgs};
+use rqps_workload::insert::{self, InsertStep, Work};
+use rqps_workload::{InsertArgs, Step, Suite, SuiteArgs};
 
+use crate::plan::SuiteWork;
 use crate::{Plan, limits, placement};
+
+/// What a step does, with its arguments.
+#[derive(Debug, Clone)]
+pub enum Job {
+    /// A step of a suite that is read from a file.
+    File {
+        /// The suite's step.
+        step: Step,
+        /// The suite's arguments.
+        args: SuiteArgs,
+        /// Events per second of all clients together; `None` for as fast as they go.
+        rate: Option<f64>,
+    },
+    /// A step of the Insert Benchmark.
+    Insert {
+        /// The step.
+        step: InsertStep,
+        /// The benchmark's arguments.
+        args: InsertArgs,
+    },
+}
 
 /// One step with one number of clients, ready to be measured on each system.
 #[derive(Debug, Clone)]
 pub struct PlannedStep {
-    /// The suite's step.
-    pub step: Step,
-    /// The suite's arguments.
-    pub args: SuiteArgs,
+    /// What it does.
+    pub job: Job,
     /// What reports know of it; the name carries the suite's prefix where there is one.
     pub info: StepInfo,
-    /// Client threads.
+    /// Client threads; of the Insert Benchmark, clients, which have up to three threads each.
     pub clients: u32,
     /// Placement, resolved.
     pub placement: Placement,
-    /// Events per second of all clients together; `None` for as fast as they go.
-    pub rate: Option<f64>,
 }
 
 impl PlannedStep {
-    /// How long it takes on one system, but for connecting and settling; a guess for the load.
+    /// How long it takes on one system, but for connecting and settling; a guess where a fixed amount of
+    /// work is done.
     #[must_use]
-    pub fn expected(&self, slices: u32) -> std::time::Duration {
-        let args = &self.args;
-        if self.info.kind == StepKind::Load {
-            // A few hundred thousand rows a second is what small tables take.
-            let rows = args.rows.saturating_mul(u64::from(args.tables));
-            return std::time::Duration::from_micros(rows * 5 + 1_000_000);
+    pub fn expected(&self, slices: u32) -> Duration {
+        // A few hundred thousand rows a second is what small tables take.
+        let fill = |rows: u64| Duration::from_micros(rows.saturating_mul(5) + 1_000_000);
+        match &self.job {
+            Job::File { args, .. } if self.info.kind == StepKind::Load => {
+                fill(args.rows.saturating_mul(u64::from(args.tables)))
+            }
+            Job::File { step, args, .. } => {
+                let slices = if self.info.kind == StepKind::WarmUp { 1 } else { slices };
+                args.times.warm_up + step.slice_time(args) * slices
+            }
+            Job::Insert { step, args } => match step.work {
+                Work::Load | Work::Index => fill(args.rows * u64::from(args.tables())),
+                // A random insert and its delete cost several times that.
+                Work::Churn { rows } => fill(rows * 10 * u64::from(args.tables())),
+                Work::Query { .. } => args.query_time * slices,
+            },
         }
-        let slices = if self.info.kind == StepKind::WarmUp { 1 } else { slices };
-        args.times.warm_up + self.step.slice_time(args) * slices
+    }
+
+    /// Whether the server is settled after it.
+    #[must_use]
+    pub fn settles(&self) -> bool {
+        match &self.job {
+            Job::File { step, .. } => step.settle,
+            Job::Insert { step, .. } => step.settles(),
+        }
+    }
+
+    /// Rows of all tables.
+    #[must_use]
+    pub fn rows(&self) -> u64 {
+        match &self.job {
+            Job::File { args, .. } => args.rows.saturating_mul(u64::from(args.tables)),
+            Job::Insert { args, .. } => args.rows.saturating_mul(u64::from(args.tables())),
+        }
+    }
+
+    /// Whether it makes the tables anew: what is measured after it does not rest on what was before.
+    #[must_use]
+    pub fn fills(&self) -> bool {
+        match &self.job {
+            Job::File { .. } => self.info.kind == StepKind::Load,
+            Job::Insert { step, .. } => step.work == Work::Load,
+        }
     }
 
     /// The step in a new run: pending on every system.
@@ -59,24 +116,32 @@ pub fn of_plan(plan: &Plan, cpus: &[usize], all_local: bool) -> Result<Vec<Plann
     let mut planned = Vec::new();
     let cpus = &limits::narrowest(plan, cpus);
     for suite_plan in &plan.suites {
-        let suite = load_suite(&suite_plan.kind)?;
-        let suite = suite.select(&suite_plan.steps, suite_plan.form)?;
-        for step in &suite.steps {
-            for clients in step.clients(&suite_plan.args) {
-                let mut info = step.info(&suite_plan.args);
-                if let Some(prefix) = &suite_plan.name {
-                    info.name = format!("{prefix}/{}", info.name);
+        let mut add = |job: Job, mut info: StepInfo, clients: u32| -> Result<()> {
+            if let Some(prefix) = &suite_plan.name {
+                info.name = format!("{prefix}/{}", info.name);
+            }
+            let placement = placement::resolve(plan.placement, clients, cpus, all_local)?;
+            planned.push(PlannedStep { job, info, clients, placement });
+            Ok(())
+        };
+        match &suite_plan.work {
+            SuiteWork::File { kind, form, args, rate } => {
+                let suite = load_suite(kind)?.select(&suite_plan.steps, *form)?;
+                for step in &suite.steps {
+                    for clients in step.clients(args) {
+                        let info = step.info(args);
+                        // A warm-up is there to fill caches, which a low rate would leave cold.
+                        let rate = rate.filter(|_| info.kind != StepKind::WarmUp);
+                        let job = Job::File { step: step.clone(), args: args.clone(), rate };
+                        add(job, info, clients)?;
+                    }
                 }
-                // A warm-up is there to fill caches, which a low rate would leave cold.
-                let paced = info.kind != StepKind::WarmUp;
-                planned.push(PlannedStep {
-                    step: step.clone(),
-                    args: suite_plan.args.clone(),
-                    info,
-                    clients,
-                    placement: placement::resolve(plan.placement, clients, cpus, all_local)?,
-                    rate: suite_plan.rate.filter(|_| paced),
-                });
+            }
+            SuiteWork::Insert(args) => {
+                for step in insert::select(args, &suite_plan.steps)? {
+                    let info = step.info(args);
+                    add(Job::Insert { step, args: args.clone() }, info, args.clients)?;
+                }
             }
         }
     }
@@ -88,7 +153,7 @@ fn load_suite(kind: &str) -> Result<Suite> {
         return Ok(Suite::sysbench()?);
     }
     let path = Path::new(kind);
-    let known = "known: sysbench, or the path of a suite file";
+    let known = "known: sysbench, insert, or the path of a suite file";
     let text =
         std::fs::read_to_string(path).with_context(|| format!("read suite {kind:?} ({known})"))?;
     Ok(Suite::parse(&text, kind)?)

@@ -2,7 +2,7 @@
 //!
 //! A long file: what goes up must come down, in every order in which it can fail.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
@@ -16,9 +16,9 @@ use rqps_server::log_text::says_disk_full;
 use rqps_server::profile::Rendered;
 use rqps_server::{
     Allocator, Freezer, Identity, Installed, Instance, Places, Progress, RunningServer, Setup,
-    Stopped, Watch, audit, compression, connect, facts, lsm, settle,
+    Stopped, Watch, audit, compression, connect, debt, facts, lsm, settle,
 };
-use rqps_workload::{LoadSpec, SuiteArgs, populate};
+use rqps_workload::populate::drop_table_sql;
 
 use crate::Plan;
 use crate::demands::{self, Subject};
@@ -51,7 +51,8 @@ pub(crate) struct Up {
     endpoint: Endpoint,
     pub(crate) admin: Box<dyn Connection>,
     samples: Background,
-    tables: u32,
+    /// The names of the tables that the suite under way has made.
+    tables: Vec<String>,
     /// The CPUs that it may run on, where that is less than rqps may use.
     cpus: Option<Vec<usize>>,
 }
@@ -115,7 +116,7 @@ impl Up {
         };
         let version = admin.session().server_version.clone();
         let cpus = spec.variant.limits.cpus.as_ref().map(|cpus| cpus.numbers().to_vec());
-        Ok(Self { spec, version, origin, server, endpoint, admin, samples, tables: 0, cpus })
+        Ok(Self { spec, version, origin, server, endpoint, admin, samples, tables: Vec::new(), cpus })
     }
 
     pub(crate) fn endpoint(&self) -> &Endpoint {
@@ -205,41 +206,41 @@ impl Up {
 
     /// Makes room for a suite's tables. On a server of our own, older ones are dropped; on somebody
     /// else's, tables of these names are a reason to stop.
-    pub(crate) fn make_room(&mut self, load: &LoadSpec) -> Result<()> {
+    pub(crate) fn make_room(&mut self, tables: Vec<String>) -> Result<()> {
         if self.spec.dbms == Dbms::Null {
             return Ok(());
         }
-        for table in 1..=self.tables.max(load.tables) {
-            let ours = self.server.is_some() || table <= self.tables;
-            if ours {
-                self.admin.query(&populate::drop_table_sql(table)).context("drop a table")?;
+        let made: BTreeSet<String> = self.tables.drain(..).collect();
+        for table in made.iter().chain(tables.iter().filter(|table| !made.contains(*table))) {
+            if self.server.is_some() || made.contains(table) {
+                self.admin.query(&drop_table_sql(table)).context("drop a table")?;
             } else if self.has_table(table)? {
                 bail!(
-                    "the database of {} already has a table sbtest{table}, which rqps would \
-                     replace; drop it, or name another database",
+                    "the database of {} already has a table {table}, which rqps would replace; drop \
+                     it, or name another database",
                     self.spec.label
                 );
             }
         }
-        self.tables = load.tables;
+        self.tables = tables;
         Ok(())
     }
 
-    /// Whether the database has a table of this number. Only the server's own word for it counts: a
+    /// Whether the database has a table of this name. Only the server's own word for it counts: a
     /// table that cannot be read is there as well.
-    fn has_table(&mut self, table: u32) -> Result<bool> {
-        match self.admin.query(&format!("select 1 from sbtest{table} limit 1")) {
+    fn has_table(&mut self, table: &str) -> Result<bool> {
+        match self.admin.query(&format!("select 1 from {table} limit 1")) {
             Ok(_) => Ok(true),
             Err(rqps_client::Error::Server(error)) if error.is_missing_table() => Ok(false),
-            Err(error) => Err(error).with_context(|| format!("look for a table sbtest{table}")),
+            Err(error) => Err(error).with_context(|| format!("look for a table {table}")),
         }
     }
 
     /// Drops the tables that this run made in somebody else's server.
     fn drop_own_tables(&mut self) -> Result<()> {
         if self.server.is_none() && self.spec.dbms != Dbms::Null {
-            for table in 1..=self.tables {
-                self.admin.query(&populate::drop_table_sql(table)).context("drop a table")?;
+            for table in &self.tables {
+                self.admin.query(&drop_table_sql(table)).context("drop a table")?;
             }
         }
         Ok(())
@@ -269,17 +270,26 @@ impl Up {
         }
     }
 
+    /// Its family.
+    pub(crate) fn dbms(&self) -> Dbms {
+        self.spec.dbms
+    }
+
+    /// What the server has left to do, by name.
+    pub(crate) fn debt(&mut self) -> Result<BTreeMap<String, u64>> {
+        Ok(debt::read(self.spec.dbms, self.admin.as_mut())?)
+    }
+
     /// Brings background work to rest; tells what was left.
     pub(crate) fn settle(
         &mut self,
-        args: &SuiteArgs,
+        rows: u64,
         interrupt: &AtomicBool,
     ) -> Result<Option<String>> {
         let Some(version) = &self.version else { return Ok(None) };
         let data_dir = self.server.as_ref().map(|s| s.running.data_dir());
         let target = settle::Target { dbms: self.spec.dbms, version, data_dir };
         let mut watch = Watch { stop: interrupt, report: &mut |_| {} };
-        let rows = args.rows * u64::from(args.tables);
         let settled = settle::settle(&target, self.admin.as_mut(), rows, &mut watch)?;
         Ok((!settled.at_rest()).then(|| settled.left.join(", ")))
     }
@@ -294,8 +304,8 @@ impl Up {
                 let sql = "SET GLOBAL rocksdb_force_flush_memtable_now = 1";
                 self.admin.query(sql).context("flush MyRocks's memtables")?;
             }
-            for table in 1..=self.tables {
-                let sql = format!("ANALYZE NO_WRITE_TO_BINLOG TABLE sbtest{table}");
+            for table in &self.tables {
+                let sql = format!("ANALYZE NO_WRITE_TO_BINLOG TABLE {table}");
                 self.admin.query(&sql).context("refresh the statistics of a table")?;
             }
         }

@@ -1,14 +1,18 @@
 //! A step on one system that has the host to itself: load, warm-up, slices; and how any step ends.
 
 use std::sync::atomic::Ordering;
+use std::time::{Duration, Instant};
 
 use anyhow::{Result, anyhow};
 use rqps_client::{MysqlConnection, NullConnection, PostgresConnection};
 use rqps_model::{Dbms, Mark, Slice, StepKind, StepOutcome, Usage};
 use rqps_workload::LoadSpec;
+use rqps_workload::insert::Work;
+use rqps_workload::statement::table_name;
 
 use crate::event::Event;
 use crate::measure::{self, ANSWER_TIMEOUT, Wanted, mix, slice_of, unix_ms};
+use crate::rounds::Broken;
 use crate::run::Lab;
 use crate::system::Up;
 use crate::{engine_state, marks, populate};
@@ -30,15 +34,18 @@ impl Lab<'_> {
     /// directory is not trusted. Caches are warmed as before; the writes in between are not done
     /// again, which every slice that follows says. Nothing of it is stored.
     fn refill(&mut self, idx: usize, first: usize, up: &mut Up) -> Result<()> {
-        if self.steps[first].info.kind == StepKind::Load {
+        if self.steps[first].fills() {
             return Ok(());
         }
-        let load = (0..first).rev().find(|&s| self.steps[s].info.kind == StepKind::Load);
+        let load = (0..first).rev().find(|&s| self.steps[s].fills());
         let load = load.ok_or_else(|| anyhow!("the suite has no load step to go on from"))?;
         (self.listen)(Event::Note(&format!(
             "{}: tables are filled anew before the run goes on",
             self.plan.systems[idx].label
         )));
+        if self.insert_job(load).is_some() {
+            return self.refill_insert(idx, (load, first), up);
+        }
         self.load(idx, load, up)?;
         self.settle(idx, load, up)?;
         for warm_up in load + 1..first {
@@ -52,7 +59,7 @@ impl Lab<'_> {
     /// The marks that every slice of a step on a system gets.
     pub(crate) fn marks_of(&mut self, idx: usize, step_idx: usize) -> Vec<Mark> {
         let caution = &mut self.caution[idx];
-        caution.resumed &= self.steps[step_idx].info.kind != StepKind::Load;
+        caution.resumed &= !self.steps[step_idx].fills();
         let resumed = caution.resumed.then_some(Mark::Resumed);
         let unsettled =
             caution.unsettled.iter().map(|left| Mark::NotSettled { left: left.clone() });
@@ -64,7 +71,13 @@ impl Lab<'_> {
         let plan = self.plan;
         self.announce(&plan.systems[idx].label, &[idx], step_idx);
         let marks = self.marks_of(idx, step_idx);
-        let measured = if self.steps[step_idx].info.kind == StepKind::Load {
+        let measured = if self.insert_job(step_idx).is_some() {
+            match self.insert_step(step_idx, &mut [(idx, &mut *up)], true) {
+                Ok(()) => Ok(()),
+                Err(Broken::System(_, error)) => Err(error),
+                Err(Broken::Run(error)) => return Err(error),
+            }
+        } else if self.steps[step_idx].info.kind == StepKind::Load {
             self.load(idx, step_idx, up).and_then(|slice| {
                 let slice = Slice { marks: [marks, slice.marks.clone()].concat(), ..slice };
                 self.keep(idx, step_idx, slice)
@@ -89,7 +102,7 @@ impl Lab<'_> {
             // What is not the step's own fault ends the run; the step stays pending. So does a
             // load: without its tables no step after it means anything.
             Err(error)
-                if info.kind == StepKind::Load
+                if self.steps[step_idx].fills()
                     || self.context.interrupt.load(Ordering::Relaxed)
                     || error.downcast_ref::<rqps_store::Error>().is_some()
                     || !up.answers()
@@ -109,18 +122,57 @@ impl Lab<'_> {
         up: &mut Up,
         outcome: StepOutcome,
     ) -> Result<()> {
-        if outcome == StepOutcome::Done && self.steps[step_idx].step.settle {
+        let outcome = self.judged(step_idx, idx, outcome);
+        // Before it is settled: what is left to do is part of what the step has done.
+        let debt = self.debt_of(step_idx, up)?;
+        if outcome == StepOutcome::Done && self.steps[step_idx].settles() {
             self.settle(idx, step_idx, up)?;
+            self.leave_alone(step_idx)?;
         }
         let kind = self.steps[step_idx].info.kind;
-        let sizes = up.sizes(matches!(kind, StepKind::Load | StepKind::Insert))?;
+        let grown = matches!(kind, StepKind::Load | StepKind::Insert | StepKind::Index);
+        let sizes = up.sizes(grown)?;
         engine_state::keep(self.store, (&self.run, idx), &self.steps[step_idx], up)?;
-        self.store.set_outcome(&self.run.id, step_idx, idx, &outcome, sizes)?;
         self.tell_end(idx, step_idx, &outcome);
         let state = &mut self.run.steps[step_idx].systems[idx];
         state.outcome = outcome;
         state.sizes = sizes;
+        state.debt = debt;
+        self.store.set_outcome(&self.run.id, step_idx, idx, state)?;
         Ok(())
+    }
+
+    /// Waits after the settling that the Insert Benchmark has, as long as its tables' size demands.
+    fn leave_alone(&mut self, step_idx: usize) -> Result<()> {
+        let Some((_, args)) = self.insert_job(step_idx) else { return Ok(()) };
+        let until = Instant::now() + args.wait();
+        while Instant::now() < until {
+            self.check_interrupt()?;
+            let left = until.saturating_duration_since(Instant::now());
+            #[expect(clippy::disallowed_methods, reason = "a wait is what the benchmark asks for")]
+            std::thread::sleep(left.min(Duration::from_millis(100)));
+        }
+        Ok(())
+    }
+
+    /// Brings the Insert Benchmark's tables to where step `first` begins: filled, and indexed when its
+    /// turn has come. Rows that later steps exchanged are not exchanged again.
+    fn refill_insert(
+        &mut self,
+        idx: usize,
+        (load, first): (usize, usize),
+        up: &mut Up,
+    ) -> Result<()> {
+        for step_idx in load..first {
+            let Some((step, _)) = self.insert_job(step_idx) else { break };
+            if matches!(step.work, Work::Load | Work::Index) {
+                match self.insert_step(step_idx, &mut [(idx, &mut *up)], false) {
+                    Ok(()) => {}
+                    Err(Broken::System(_, error) | Broken::Run(error)) => return Err(error),
+                }
+            }
+        }
+        self.settle(idx, load, up)
     }
 
     /// Tells that a system is being stopped.
@@ -150,7 +202,7 @@ impl Lab<'_> {
     }
 
     /// Stores a load's slice, unless an attempt that was interrupted while it settled has done so.
-    fn keep(&mut self, idx: usize, step_idx: usize, slice: Slice) -> Result<()> {
+    pub(crate) fn keep(&mut self, idx: usize, step_idx: usize, slice: Slice) -> Result<()> {
         if !self.run.steps[step_idx].systems[idx].slices.is_empty() {
             return Ok(());
         }
@@ -162,10 +214,11 @@ impl Lab<'_> {
     fn load(&mut self, idx: usize, step_idx: usize, up: &mut Up) -> Result<Slice> {
         let planned = &self.steps[step_idx];
         let spec = &self.plan.systems[idx];
+        let (_, args, _) = measure::of_file(planned)?;
         // One seed for the whole run: every system holds the same rows.
-        let load = LoadSpec::new(&planned.args, spec.dbms, spec.engine, self.run.seed)
+        let load = LoadSpec::new(args, spec.dbms, spec.engine, self.run.seed)
             .compressed(spec.variant.compression);
-        up.make_room(&load)?;
+        up.make_room((1..=load.tables).map(table_name).collect())?;
         let total_rows = load.rows * u64::from(load.tables);
         let (label, listen) = (&spec.label, &mut *self.listen);
         let mut show = |rows| listen(Event::Populating { label, rows, total_rows });
@@ -239,7 +292,7 @@ impl Lab<'_> {
     fn settle(&mut self, idx: usize, step_idx: usize, up: &mut Up) -> Result<()> {
         let label = &self.plan.systems[idx].label;
         (self.listen)(Event::Preparing { label, doing: "settle" });
-        let left = up.settle(&self.steps[step_idx].args, &self.context.interrupt)?;
+        let left = up.settle(self.steps[step_idx].rows(), &self.context.interrupt)?;
         if let Some(left) = &left {
             let step = &self.steps[step_idx].info.name;
             (self.listen)(Event::Note(&format!("{label}: not at rest after {step}: {left}")));

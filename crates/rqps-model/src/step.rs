@@ -68,7 +68,7 @@ pub enum Figure {
     RowsRead,
     /// Rows inserted.
     RowsInserted,
-    /// Rows put into indexes that are being created, once for each index.
+    /// Rows of tables whose indexes are being created.
     RowsIndexed,
 }
 

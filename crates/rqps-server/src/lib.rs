@@ -8,6 +8,7 @@ mod cgroup;
 pub mod compression;
 pub mod confine;
 pub mod debian;
+pub mod debt;
 pub mod direct_io;
 pub mod disk;
 pub mod dsn;

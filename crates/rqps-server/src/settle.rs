@@ -130,11 +130,17 @@ pub fn settle(
     Ok(settled)
 }
 
+/// The length of the history list in InnoDB's status.
+pub(crate) fn history_of(status: &str) -> Option<u64> {
+    mysql::parse_history(status)
+}
+
 /// Whether a table, as SQL names it, has a name that rqps gives: the others in somebody else's
 /// database are not to be touched.
 fn is_a_benchmarks(table: &str) -> bool {
     let name = table.trim_matches('`').rsplit('.').next().unwrap_or(table);
-    name.strip_prefix("sbtest").is_some_and(|n| n.parse::<u32>().is_ok())
+    let number = name.strip_prefix("sbtest").or_else(|| name.strip_prefix("pi"));
+    number.is_some_and(|n| n.parse::<u32>().is_ok())
 }
 
 /// Makes the kernel write what the server wrote without a sync: logs, temporary files.
@@ -190,6 +196,8 @@ mod tests {
     fn of_somebody_elses_tables_only_a_benchmarks_are_settled() {
         for (table, is) in [
             ("`sbtest1`", true),
+            ("pi3", true),
+            ("pins", false),
             ("public.sbtest12", true),
             ("`orders`", false),
             ("public.sbtest_old", false),

@@ -22,5 +22,5 @@ pub use inserter::{Inserter, Rows};
 pub use querier::{Queries, Querier};
 pub use schema::Schema;
 pub use state::{MAX_GAP, Pair, TableIds};
-pub use step::{InsertStep, Work, steps};
+pub use step::{InsertStep, Work, select, steps};
 pub use worker::InsertWorker;

@@ -85,6 +85,8 @@ pub fn kind_name(kind: StepKind) -> &'static str {
         StepKind::Write => "write",
         StepKind::Insert => "insert",
         StepKind::WarmUp => "warm-up",
+        StepKind::Index => "index",
+        StepKind::Mixed => "mixed",
     }
 }
 

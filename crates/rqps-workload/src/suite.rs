@@ -4,7 +4,7 @@ use crate::SuiteError;
 use crate::step::Step;
 
 mod file;
-mod select;
+pub(crate) mod select;
 
 pub use select::Form;
 

@@ -67,7 +67,7 @@ pub(crate) struct RunArgs {
     #[arg(long = "vs", value_name = "SYSTEM", conflicts_with = "plan")]
     pub(crate) candidates: Vec<String>,
 
-    /// Suite: sysbench, or the path of a suite file
+    /// Suite: sysbench, insert (the Insert Benchmark), or the path of a suite file
     #[arg(long, value_name = "SUITE")]
     pub(crate) suite: Option<String>,
 

@@ -2,7 +2,8 @@
 
 use anyhow::{Result, bail};
 use rqps_model::StepKind;
-use rqps_workload::Suite;
+use rqps_workload::insert::{self, InsertSize};
+use rqps_workload::{InsertStep, Size, Suite};
 
 use crate::args::SuitesCommand;
 use crate::output::{print, table};
@@ -11,18 +12,37 @@ use crate::output::{print, table};
 pub(crate) fn run(command: &SuitesCommand) -> Result<()> {
     match command {
         SuitesCommand::List { json } => {
-            let suite = Suite::sysbench()?;
+            let suites = [
+                ("sysbench", "the sysbench microbenchmarks", Suite::sysbench()?.steps.len()),
+                ("insert", "the Insert Benchmark", insert_steps().len()),
+            ];
             if *json {
-                let list = serde_json::json!([{ "name": "sysbench", "steps": suite.steps.len() }]);
-                return print(&format!("{list:#}\n"));
+                let list: Vec<_> = suites
+                    .iter()
+                    .map(|(name, _, n)| serde_json::json!({ "name": name, "steps": n }))
+                    .collect();
+                return print(&format!("{:#}\n", serde_json::Value::from(list)));
             }
-            let row = ["sysbench", "the sysbench microbenchmarks"].map(str::to_owned);
-            let row = [row.to_vec(), vec![suite.steps.len().to_string()]].concat();
-            print(&table(&["suite", "what", "steps"], &[row]))
+            let rows = suites.map(|(name, what, n)| {
+                vec![name.to_owned(), what.to_owned(), n.to_string()]
+            });
+            print(&table(&["suite", "what", "steps"], &rows))
         }
         SuitesCommand::Show { suite, steps } => {
+            if suite == "insert" {
+                let args = InsertSize::args(Size::Tiny);
+                let rows: Vec<Vec<String>> = insert_steps()
+                    .iter()
+                    .map(|step| {
+                        let info = step.info(&args);
+                        vec![info.name, kind_word(info.kind).to_owned(), info.what]
+                    })
+                    .collect();
+                let heading = "with the arguments of size \"tiny\"";
+                return print(&table(&["step", "kind", heading], &rows));
+            }
             if suite != "sysbench" {
-                bail!("unknown suite {suite:?} (known: sysbench)");
+                bail!("unknown suite {suite:?} (known: sysbench, insert)");
             }
             if !steps {
                 return print(Suite::SYSBENCH_TOML);
@@ -50,6 +70,10 @@ pub(crate) fn run(command: &SuitesCommand) -> Result<()> {
     }
 }
 
+fn insert_steps() -> Vec<InsertStep> {
+    insert::steps(&InsertSize::args(Size::Tiny))
+}
+
 fn kind_word(kind: StepKind) -> &'static str {
     match kind {
         StepKind::Load => "load",
@@ -57,5 +81,7 @@ fn kind_word(kind: StepKind) -> &'static str {
         StepKind::Write => "write",
         StepKind::Insert => "insert",
         StepKind::WarmUp => "warm-up",
+        StepKind::Index => "index",
+        StepKind::Mixed => "mixed",
     }
 }

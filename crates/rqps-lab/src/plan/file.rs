@@ -4,10 +4,9 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use rqps_model::{SystemSource, Transport};
-use rqps_workload::Form;
 use serde::{Deserialize, Serialize};
 
-use super::{Plan, SuitePlan};
+use super::Plan;
 
 /// A plan as written.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
@@ -86,7 +85,7 @@ pub enum OptionValue {
 pub struct SuiteFile {
     /// Prefix of its step names, for plans with several suites.
     pub name: Option<String>,
-    /// `sysbench`, or the path of a suite file.
+    /// `sysbench`, `insert` (the Insert Benchmark), or the path of a suite file.
     pub kind: Option<String>,
     /// `tiny`, `small` or `medium`: presets for what follows.
     pub size: Option<String>,
@@ -94,8 +93,20 @@ pub struct SuiteFile {
     pub form: Option<String>,
     /// Tables.
     pub tables: Option<u32>,
-    /// Rows of each table.
+    /// Rows of each table; of the Insert Benchmark, after its first load.
     pub rows: Option<u64>,
+    /// Insert Benchmark: rows that l.i1 and l.i2 insert into each table, and delete.
+    pub rows_later: Option<u64>,
+    /// Insert Benchmark: rows per statement of l.i0, l.i1, l.i2 and the steps that query.
+    pub rows_per_commit: Option<[u32; 4]>,
+    /// Insert Benchmark: background inserts per second and client of the steps that query.
+    pub rates: Option<Vec<u32>>,
+    /// Insert Benchmark: all clients work on one table.
+    pub shared_table: Option<bool>,
+    /// Insert Benchmark: partitions of each table.
+    pub partitions: Option<u32>,
+    /// `prepared` or `text`: how statements travel.
+    pub protocol: Option<String>,
     /// Numbers of clients; every step runs with each.
     pub clients: Option<Vec<u32>>,
     /// Globs of step names.
@@ -121,6 +132,12 @@ pub struct SecondsFile {
     pub warm_up: Option<f64>,
     /// Upper bound for steps with a time of their own (the warming scans).
     pub fixed_at_most: Option<f64>,
+    /// Insert Benchmark: each step that queries.
+    pub query: Option<f64>,
+    /// Insert Benchmark: how long the server is left alone after l.i2.
+    pub wait: Option<f64>,
+    /// Insert Benchmark: how long a connection holds each of its transactions open.
+    pub hold: Option<f64>,
 }
 
 /// The schedule as written.
@@ -198,28 +215,4 @@ impl SystemFile {
 
 fn unusual<T: Default + PartialEq + ToString>(value: &T) -> Option<String> {
     (*value != T::default()).then(|| value.to_string())
-}
-
-impl SuiteFile {
-    fn of(plan: &SuitePlan) -> Self {
-        let times = &plan.args.times;
-        Self {
-            name: plan.name.clone(),
-            kind: Some(plan.kind.clone()),
-            size: None,
-            form: Some(if plan.form == Form::Short { "short" } else { "full" }.to_owned()),
-            tables: Some(plan.args.tables),
-            rows: Some(plan.args.rows),
-            clients: Some(plan.args.clients.clone()),
-            steps: Some(plan.steps.clone()),
-            rate: plan.rate,
-            seconds: SecondsFile {
-                read: Some(times.read.as_secs_f64()),
-                write: Some(times.write.as_secs_f64()),
-                insert: Some(times.insert.as_secs_f64()),
-                warm_up: Some(times.warm_up.as_secs_f64()),
-                fixed_at_most: Some(times.fixed_at_most.as_secs_f64()),
-            },
-        }
-    }
 }

@@ -211,7 +211,7 @@ fn read_debts(
 }
 
 /// `History list length 42` in the TRANSACTIONS section, the same since 5.0.
-fn parse_history(status: &str) -> Option<u64> {
+pub(super) fn parse_history(status: &str) -> Option<u64> {
     let line = status.lines().find_map(|line| line.trim().strip_prefix("History list length "))?;
     line.split_whitespace().next()?.parse().ok()
 }

@@ -1,6 +1,7 @@
 //! A run from its beginning to its removal.
 
-use rqps_model::{Mark, RunStatus, Sizes, StepOutcome};
+use rqps_model::run::SystemStep;
+use rqps_model::{Check, Mark, RunStatus, Sizes, StepOutcome};
 use rqps_store::{Artifact, Error, RunRef, Store};
 
 use crate::generate::{self, Draw};

@@ -166,11 +166,6 @@ impl Schema {
         format!("SELECT COUNT(*) FROM {}", Self::table(number))
     }
 
-    /// The statement that removes a table, there or not.
-    #[must_use]
-    pub fn drop_table_sql(number: u32) -> String {
-        format!("DROP TABLE IF EXISTS {}", Self::table(number))
-    }
 }
 
 #[cfg(test)]

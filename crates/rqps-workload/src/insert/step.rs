@@ -3,6 +3,8 @@
 use rqps_model::{Figure, Group, StepInfo, StepKind};
 
 use super::{InsertArgs, Queries};
+use crate::SuiteError;
+use crate::suite::select;
 
 /// What the clients of a step do.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -58,6 +60,40 @@ pub fn steps(args: &InsertArgs) -> Vec<InsertStep> {
         }
     }
     all
+}
+
+/// The steps that match one of the patterns (all, when there are none), in order, with those that the
+/// others rely on: l.i0 and l.x. A pattern is a step's name, in which `*` stands for any text and `?`
+/// for one character.
+///
+/// # Errors
+/// A pattern that matches no step; names the nearest.
+pub fn select<S: AsRef<str>>(
+    args: &InsertArgs,
+    patterns: &[S],
+) -> Result<Vec<InsertStep>, SuiteError> {
+    let all = steps(args);
+    let hits = |pattern: &str, step: &InsertStep| {
+        select::glob(pattern.as_bytes(), step.name.as_bytes())
+    };
+    for pattern in patterns {
+        if !all.iter().any(|step| hits(pattern.as_ref(), step)) {
+            let names = all.iter().map(|step| step.name.as_str());
+            return Err(select::none_matches("insert", names, pattern.as_ref()));
+        }
+    }
+    let last = all.iter().rposition(|step| {
+        patterns.is_empty() || patterns.iter().any(|pattern| hits(pattern.as_ref(), step))
+    });
+    let keep = |idx: usize, step: &InsertStep| {
+        let needed = matches!(step.work, Work::Load)
+            || (step.work == Work::Index && last.is_some_and(|last| last > idx));
+        needed
+            || patterns.is_empty()
+            || patterns.iter().any(|pattern| hits(pattern.as_ref(), step))
+    };
+    let kept = all.iter().enumerate().filter(|(idx, step)| keep(*idx, step));
+    Ok(kept.map(|(_, step)| step.clone()).collect())
 }
 
 impl InsertStep {
@@ -118,7 +154,7 @@ impl InsertStep {
             ),
             Work::Index => format!(
                 "Creates three secondary indexes on each of {tables}, after {n} more rows; its figure \
-                 counts indexed rows, three for each row of a table."
+                 counts the rows of the tables."
             ),
             Work::Churn { rows } => format!(
                 "Inserts {rows} rows into each of {tables}, {n} rows per statement and transaction; a \
@@ -159,5 +195,20 @@ mod tests {
         assert_eq!(all[3].statements(&args, 0), Some(2000));
         assert_eq!(all[4].statements(&args, 0), None);
         assert_eq!(all[3].info(&args).family, "l.i");
+    }
+
+    #[test]
+    fn chosen_steps_come_with_what_they_rely_on() {
+        let args = InsertSize::args(Size::Tiny);
+        let names = |patterns: &[&str]| -> String {
+            let kept = select(&args, patterns).unwrap();
+            kept.iter().map(|step| step.name.as_str()).collect::<Vec<_>>().join(" ")
+        };
+        assert_eq!(names(&["l.i0"]), "l.i0");
+        assert_eq!(names(&["qp*"]), "l.i0 l.x qp100 qp500 qp1000");
+        assert_eq!(names(&["l.i1", "qr100"]), "l.i0 l.x l.i1 qr100");
+        assert_eq!(names(&[]).split(' ').count(), 10);
+        let error = select(&args, &["qr10"]).unwrap_err().to_string();
+        assert!(error.contains("qr100"), "{error}");
     }
 }

@@ -100,7 +100,7 @@ fn matches(pattern: &str, step: &Step) -> bool {
 }
 
 /// Whether a text matches a pattern with `*` and `?`; linear in both, by going back to the last `*`.
-fn glob(pattern: &[u8], text: &[u8]) -> bool {
+pub(crate) fn glob(pattern: &[u8], text: &[u8]) -> bool {
     let (mut p, mut t) = (0, 0);
     let mut star: Option<(usize, usize)> = None;
     while t < text.len() {
@@ -126,19 +126,27 @@ fn glob(pattern: &[u8], text: &[u8]) -> bool {
 
 /// The error for a name that no step has, with the names that are nearest to it.
 pub(super) fn no_such_step(suite: &Suite, pattern: &str) -> SuiteError {
+    let names = suite.steps.iter().flat_map(|step| [step.family.as_str(), step.name.as_str()]);
+    none_matches(&suite.name, names, pattern)
+}
+
+/// The same for any suite with steps of these names.
+pub(crate) fn none_matches<'a>(
+    suite: &str,
+    names: impl Iterator<Item = &'a str>,
+    pattern: &str,
+) -> SuiteError {
     let plain = pattern.replace(['*', '?'], "");
     let mut near: Vec<(usize, &str)> = Vec::new();
-    for step in &suite.steps {
-        for name in [step.family.as_str(), step.name.as_str()] {
-            if !near.iter().any(|(_, other)| *other == name) {
-                near.push((distance(&plain, name), name));
-            }
+    for name in names {
+        if !near.iter().any(|(_, other)| *other == name) {
+            near.push((distance(&plain, name), name));
         }
     }
     near.sort();
     let names: Vec<&str> = near.iter().take(3).map(|(_, name)| *name).collect();
     SuiteError::NoSuchStep {
-        suite: suite.name.clone(),
+        suite: suite.to_owned(),
         pattern: pattern.to_owned(),
         hint: format!("near: {}", names.join(", ")),
     }

@@ -1,0 +1,141 @@
+//! The Insert Benchmark on systems that are up.
+//!
+//! Each step but l.x is cut into blocks, as steps of other suites are. Steps that insert do a fixed
+//! amount of work: a block is a fixed part of it, so that block i of one system meets tables as large as
+//! block i of another, however long each takes. Several systems take turns; those that wait are stopped.
+
+mod check;
+mod clients;
+mod cut;
+mod index;
+mod rounds;
+
+use std::collections::BTreeMap;
+
+use anyhow::{Context as _, Result, bail};
+use rqps_client::{Connection, MysqlConnection, NullConnection, PostgresConnection};
+use rqps_model::{Dbms, StepOutcome};
+use rqps_workload::insert::{InsertStep, Schema, Work};
+use rqps_workload::InsertArgs;
+
+use crate::rounds::Broken;
+use crate::run::Lab;
+use crate::steps::Job;
+use crate::system::Up;
+
+/// What is known of a system's tables between steps.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Tables {
+    /// Rows that each should have, in order.
+    rows: Vec<u64>,
+}
+
+impl Lab<'_> {
+    /// The step and arguments of a step of the Insert Benchmark.
+    pub(crate) fn insert_job(&self, step_idx: usize) -> Option<(InsertStep, InsertArgs)> {
+        match &self.steps[step_idx].job {
+            Job::Insert { step, args } => Some((step.clone(), args.clone())),
+            Job::File { .. } => None,
+        }
+    }
+
+    /// Makes the tables of a system anew, empty.
+    pub(crate) fn create_insert_tables(&mut self, step_idx: usize, idx: usize, up: &mut Up) -> Result<()> {
+        let Some((_, args)) = self.insert_job(step_idx) else { return Ok(()) };
+        let schema = self.schema(idx, &args);
+        up.make_room((1..=args.tables()).map(Schema::table).collect())?;
+        for table in 1..=args.tables() {
+            for sql in schema.create_table_sql(table) {
+                up.admin.query(&sql).with_context(|| format!("create a table ({sql})"))?;
+            }
+        }
+        self.tables[idx].rows = vec![0; args.tables() as usize];
+        Ok(())
+    }
+
+    pub(crate) fn schema(&self, idx: usize, args: &InsertArgs) -> Schema {
+        let spec = &self.plan.systems[idx];
+        Schema::new(args, spec.dbms, spec.engine, spec.variant.compression)
+    }
+
+    /// Carries out a step of the Insert Benchmark on one system or several that take turns. `store`
+    /// says whether what is measured is kept: not where tables are only brought back.
+    pub(crate) fn insert_step(
+        &mut self,
+        step_idx: usize,
+        members: &mut [(usize, &mut Up)],
+        store: bool,
+    ) -> Result<(), Broken> {
+        let Some((step, _)) = self.insert_job(step_idx) else {
+            return Err(Broken::Run(anyhow::anyhow!("not a step of the Insert Benchmark")));
+        };
+        if step.work == Work::Load {
+            for (idx, up) in &mut *members {
+                self.create_insert_tables(step_idx, *idx, up)
+                    .map_err(|error| Broken::System(*idx, error))?;
+            }
+        }
+        if step.work == Work::Index {
+            for (idx, up) in &mut *members {
+                self.create_indexes(step_idx, *idx, up, store)
+                    .map_err(|error| Broken::System(*idx, error))?;
+            }
+            return Ok(());
+        }
+        self.insert_rounds(step_idx, members, store)
+    }
+
+    /// What came of the checks: a step that failed one has no figure.
+    pub(crate) fn judged(&self, step_idx: usize, idx: usize, outcome: StepOutcome) -> StepOutcome {
+        let checks = &self.run.steps[step_idx].systems[idx].checks;
+        let failed: Vec<String> = checks
+            .iter()
+            .filter(|check| !check.passed)
+            .map(|check| format!("{}: {}", check.name, check.found))
+            .collect();
+        if outcome == StepOutcome::Done && !failed.is_empty() {
+            let reason = format!("the run is not sound: {}", failed.join("; "));
+            return StepOutcome::Failed { reason };
+        }
+        outcome
+    }
+
+    /// What the server has left to do when a step ends.
+    pub(crate) fn debt_of(&self, step_idx: usize, up: &mut Up) -> Result<BTreeMap<String, u64>> {
+        if self.insert_job(step_idx).is_none() {
+            return Ok(BTreeMap::new());
+        }
+        up.debt()
+    }
+}
+
+/// Calls a function of a connection's type with the family's own.
+macro_rules! with_connection {
+    ($dbms:expr, $function:ident ( $($argument:expr),* )) => {
+        match $dbms {
+            Dbms::Mysql | Dbms::Mariadb => $function::<MysqlConnection>($($argument),*),
+            Dbms::Postgres => $function::<PostgresConnection>($($argument),*),
+            Dbms::Null => $function::<NullConnection>($($argument),*),
+        }
+    };
+}
+pub(crate) use with_connection;
+
+/// Smallest and largest id of a table; 1 and 0 for an empty one.
+fn ids_of(connection: &mut dyn Connection, table: u32, dbms: Dbms) -> Result<(u64, u64)> {
+    if dbms == Dbms::Null {
+        return Ok((1, 1_000_000));
+    }
+    let sql = Schema::ids_sql(table);
+    let result = connection.query(&sql).with_context(|| sql.clone())?;
+    let row = result.rows.first();
+    let text = |column: usize| row.and_then(|row| row.get(column)?.as_deref());
+    match (text(0), text(1)) {
+        (None, None) => Ok((1, 0)),
+        (Some(min), Some(max)) => match (min.parse(), max.parse()) {
+            (Ok(min), Ok(max)) => Ok((min, max)),
+            _ => bail!("{sql}: {min}, {max} are no ids"),
+        },
+        _ => bail!("{sql}: half an answer"),
+    }
+}

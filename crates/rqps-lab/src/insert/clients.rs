@@ -1,0 +1,149 @@
+//! The clients of a step of the Insert Benchmark on one system, connected and placed.
+
+use std::sync::Arc;
+
+use anyhow::{Context as _, Result};
+use rqps_client::Connection;
+use rqps_load::{Crew, Member, Order, Pace, Stop};
+use rqps_model::{Dbms, Role};
+use rqps_workload::insert::{
+    Deleter, Holder, InsertStep, InsertWorker, Inserter, Pair, Querier, Rows, Schema, TableIds, Work,
+};
+use rqps_workload::InsertArgs;
+
+use super::ids_of;
+use crate::measure::{Bench, connect, mix, place_server};
+use crate::steps::PlannedStep;
+
+/// What the clients of one role do.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct RoleSpec {
+    pub(crate) role: Role,
+    pub(crate) clients: u32,
+    /// Rows per second of all of them.
+    pub(crate) target_per_s: Option<f64>,
+    /// Rows of a statement.
+    rows_per_statement: u32,
+}
+
+/// The clients of one step on one system.
+pub(crate) struct Clients {
+    pub(crate) crew: Crew,
+    /// One for each role, in the order of their numbers; the first one's work is the step's figure.
+    pub(crate) roles: Vec<RoleSpec>,
+    /// Inserters and their deleters, in the steps that delete.
+    pub(crate) pairs: Vec<Arc<Pair>>,
+}
+
+impl Clients {
+    /// The orders of a turn, one for each role.
+    pub(crate) fn orders(&self, stop: Stop, seed: u64) -> Vec<Order> {
+        let order = |spec: &RoleSpec| {
+            let pace = match spec.target_per_s {
+                Some(rows_per_s) => {
+                    Pace::Rate { events_per_s: rows_per_s / f64::from(spec.rows_per_statement) }
+                }
+                None => Pace::Closed,
+            };
+            Order { pace, stop, seed: mix(seed, spec.role as u64) }
+        };
+        self.roles.iter().map(order).collect()
+    }
+}
+
+/// The roles of a step.
+fn roles(step: &InsertStep, args: &InsertArgs) -> Vec<RoleSpec> {
+    let spec = |role, target_per_s| RoleSpec {
+        role,
+        clients: args.clients,
+        target_per_s,
+        rows_per_statement: step.rows_per_commit,
+    };
+    match step.work {
+        Work::Load | Work::Index => vec![spec(Role::Insert, None)],
+        Work::Churn { .. } => vec![spec(Role::Insert, None), spec(Role::Delete, None)],
+        Work::Query { rate, .. } => {
+            let target = Some(f64::from(rate) * f64::from(args.clients));
+            let mut all = vec![
+                spec(Role::Query, None),
+                spec(Role::Insert, target),
+                spec(Role::Delete, target),
+            ];
+            if args.hold.is_some() {
+                all.push(RoleSpec { clients: 1, ..spec(Role::Hold, None) });
+            }
+            all
+        }
+    }
+}
+
+/// Opens the connections of a step, prepares its statements and places its threads.
+pub(crate) fn open<C: Connection + 'static>(
+    bench: &Bench<'_>,
+    planned: &PlannedStep,
+    (step, args): (&InsertStep, &InsertArgs),
+    schema: &Schema,
+    seed: u64,
+) -> Result<Clients> {
+    place_server(bench, planned.placement)?;
+    let roles = roles(step, args);
+    let (mut first, _) = connect::<C>(bench, planned.placement, 0)?;
+    let mut tables = Vec::new();
+    for table in 1..=args.tables() {
+        if bench.dbms == Dbms::Postgres {
+            // A session draws ids by the thousand and loses those that it has not used: without this
+            // every step would leave a hole.
+            let name = Schema::table(table);
+            let sql = format!(
+                "SELECT setval('{name}_transactionid_seq', (SELECT COALESCE(MAX(transactionid), 1) \
+                 FROM {name}), (SELECT COUNT(*) > 0 FROM (SELECT 1 FROM {name} LIMIT 1) AS t))"
+            );
+            first.query(&sql).with_context(|| sql.clone())?;
+        }
+        let (min, max) = ids_of(&mut first, table, bench.dbms)?;
+        tables.push(Arc::new(TableIds::new(min, max)));
+    }
+    drop(first);
+    let has = |role| roles.iter().any(|spec| spec.role == role);
+    let deletes = has(Role::Delete);
+    let pairs: Vec<Arc<Pair>> =
+        (0..args.clients).filter(|_| deletes).map(|_| Arc::new(Pair::default())).collect();
+    let mut members = Vec::new();
+    for (role, spec) in roles.iter().enumerate() {
+        for client in 0..spec.clients {
+            // Connections of one client are spread over the CPUs, those of several likewise.
+            let place = client + u32::try_from(role).unwrap_or(0);
+            let (mut connection, cpus) = connect::<C>(bench, planned.placement, place)?;
+            let table = args.table_of(client);
+            let ids = Arc::clone(&tables[table as usize - 1]);
+            let pair = pairs.get(client as usize).cloned();
+            let draw = (args.protocol, client, mix(seed, role as u64));
+            let n_rows = step.rows_per_commit;
+            let worker = match (spec.role, pair, step.work) {
+                (Role::Insert, pair, _) => {
+                    let rows = (Rows { ids, pair }, n_rows);
+                    Inserter::new(&mut connection, (schema, table), rows, draw)
+                        .map(InsertWorker::Insert)
+                }
+                (Role::Delete, Some(pair), _) => {
+                    let of = (schema, table, !args.shared_table);
+                    Deleter::new(&mut connection, of, (ids, pair), (n_rows, args.protocol))
+                        .map(InsertWorker::Delete)
+                }
+                (Role::Query, _, Work::Query { queries, .. }) => {
+                    Querier::new(&mut connection, (schema, table, queries), ids, draw)
+                        .map(InsertWorker::Query)
+                }
+                _ => {
+                    let hold = args.hold.unwrap_or_default();
+                    Ok(InsertWorker::Hold(Holder::new(bench.dbms, table, hold)))
+                }
+            };
+            let worker = worker.with_context(|| {
+                format!("prepare the statements of {} ({})", planned.info.name, spec.role.name())
+            })?;
+            members.push(Member { connection, worker, cpus, role });
+        }
+    }
+    Ok(Clients { crew: Crew::start(members)?, roles, pairs })
+}

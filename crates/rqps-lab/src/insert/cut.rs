@@ -1,0 +1,130 @@
+//! How a step of the Insert Benchmark is cut into blocks, and blocks into turns.
+
+use std::time::Duration;
+
+use rqps_load::Stop;
+use rqps_model::Schedule;
+use rqps_workload::InsertArgs;
+use rqps_workload::insert::{InsertStep, Work};
+
+/// Blocks of a step that does a fixed amount of work: enough for an interval, few enough for a store.
+const N_BLOCKS: u64 = 20;
+
+/// Rows of a turn of such a step, at most: half a second to a few seconds.
+const ROWS_OF_TURN: u64 = 200_000;
+
+/// A turn of a step that queries while rows are inserted at a rate: rates are held by the second.
+const TURN: Duration = Duration::from_secs(1);
+
+/// Fewest and most blocks of such a step.
+const N_QUERY_BLOCKS: (u32, u32) = (8, 40);
+
+/// A step in parts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Cut {
+    /// Blocks in all.
+    pub(crate) n_blocks: u32,
+    /// Turns of a block.
+    pub(crate) n_turns: u32,
+    what: What,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum What {
+    /// Statements of all clients that insert, in the whole step.
+    Statements(u64),
+    /// Length of a turn.
+    Time(Duration),
+}
+
+impl Cut {
+    pub(crate) fn of(step: &InsertStep, args: &InsertArgs, schedule: Schedule) -> Self {
+        let statements: u64 =
+            (0..args.clients).filter_map(|client| step.statements(args, client)).sum();
+        if let Work::Query { .. } = step.work {
+            let time = args.query_time;
+            return match schedule {
+                // Nobody waits: the clock of the rates goes on through a whole slice.
+                Schedule::Sequential { slices } => {
+                    Self { n_blocks: slices.max(1), n_turns: 1, what: What::Time(time) }
+                }
+                Schedule::Interleaved { slices, .. } => {
+                    let total = time * slices;
+                    let turns = u32::try_from(total.as_secs()).unwrap_or(u32::MAX).max(1);
+                    let (least, most) = N_QUERY_BLOCKS;
+                    let n_blocks = (turns / 2).clamp(least, most).min(turns);
+                    let n_turns = turns.div_ceil(n_blocks);
+                    Self { n_blocks, n_turns, what: What::Time(TURN) }
+                }
+            };
+        }
+        let clients = u64::from(args.clients);
+        // Every turn has at least a statement of each client.
+        let n_blocks = N_BLOCKS.min(statements / clients.max(1)).max(1);
+        let rows = statements * u64::from(step.rows_per_commit);
+        let most_turns = statements / clients.max(1) / n_blocks;
+        let n_turns = rows.div_ceil(ROWS_OF_TURN * n_blocks).min(most_turns).max(1);
+        Self {
+            n_blocks: u32::try_from(n_blocks).unwrap_or(1),
+            n_turns: u32::try_from(n_turns).unwrap_or(1),
+            what: What::Statements(statements),
+        }
+    }
+
+    /// When a turn of a block ends.
+    pub(crate) fn stop(&self, block: u32, turn: u32) -> Stop {
+        match self.what {
+            What::Time(time) => Stop::Time(time),
+            What::Statements(all) => {
+                let n = u128::from(self.n_blocks) * u128::from(self.n_turns);
+                let at = u128::from(block) * u128::from(self.n_turns) + u128::from(turn);
+                let upto = |at: u128| {
+                    u64::try_from(u128::from(all) * at / n).unwrap_or(u64::MAX)
+                };
+                Stop::Events(upto(at + 1) - upto(at))
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use rqps_workload::Size;
+    use rqps_workload::insert::{InsertSize, steps};
+
+    use super::*;
+
+    const TURNS: Schedule = Schedule::Interleaved { slice_ms: 100, slices: 1 };
+
+    #[test]
+    fn all_statements_are_in_some_turn() {
+        for (size, rows) in [(Size::Tiny, 200_000), (Size::Tiny, 2000), (Size::Medium, 20_000_000)] {
+            let args = InsertArgs { rows, rows_later: rows / 2, clients: 3, ..InsertSize::args(size) };
+            for step in steps(&args) {
+                let cut = Cut::of(&step, &args, TURNS);
+                let Some(of_client) = step.statements(&args, 0) else { continue };
+                let mut sum = 0;
+                for block in 0..cut.n_blocks {
+                    for turn in 0..cut.n_turns {
+                        let Stop::Events(n) = cut.stop(block, turn) else { panic!("{cut:?}") };
+                        assert!(n >= 3, "{} {cut:?}", step.name);
+                        sum += n;
+                    }
+                }
+                assert_eq!(sum, of_client * 3, "{} {cut:?}", step.name);
+            }
+        }
+    }
+
+    #[test]
+    fn queries_take_turns_of_a_second_unless_alone() {
+        let args = InsertSize::args(Size::Tiny);
+        let step = &steps(&args)[4];
+        let cut = Cut::of(step, &args, TURNS);
+        assert_eq!((cut.n_blocks, cut.n_turns), (8, 2));
+        assert_eq!(cut.stop(0, 0), Stop::Time(TURN));
+        let alone = Cut::of(step, &args, Schedule::Sequential { slices: 3 });
+        assert_eq!((alone.n_blocks, alone.n_turns), (3, 1));
+        assert_eq!(alone.stop(0, 0), Stop::Time(args.query_time));
+    }
+}

@@ -1,0 +1,239 @@
+//! A step of the Insert Benchmark on one system or on several in turns.
+
+use std::sync::atomic::Ordering;
+use std::time::{Duration, Instant};
+
+use anyhow::{Context as _, Result, anyhow};
+use rqps_client::{MysqlConnection, NullConnection, PostgresConnection};
+use rqps_load::{Control, CrewError, Edge, Tally};
+use rqps_model::{Dbms, Mark, Sample, Slice, Stream, Usage};
+use rqps_sample::{Background, End};
+use rqps_workload::insert::Work;
+
+use super::clients::{Clients, RoleSpec, open};
+use super::cut::Cut;
+use super::with_connection;
+use crate::event::Event;
+use crate::marks;
+use crate::measure::{mix, slice_of, unix_ms};
+use crate::rounds::{Broken, shuffled};
+use crate::run::Lab;
+use crate::system::Up;
+use crate::waiting::Waiting;
+
+/// How often progress is shown.
+const SHOW_EVERY: Duration = Duration::from_millis(500);
+
+/// One system of a step.
+struct Turn<'a> {
+    system_idx: usize,
+    clients: Clients,
+    samples: &'a Background,
+}
+
+/// What a system has of a block so far: a tally for each role.
+struct Part {
+    tallies: Vec<Tally>,
+    usage: Option<Usage>,
+    first: Sample,
+}
+
+impl Lab<'_> {
+    /// Measures the blocks of a step, each on all members in turns.
+    pub(super) fn insert_rounds(
+        &mut self,
+        step_idx: usize,
+        members: &mut [(usize, &mut Up)],
+        store: bool,
+    ) -> Result<(), Broken> {
+        let Some((step, args)) = self.insert_job(step_idx) else {
+            return Err(Broken::Run(anyhow!("not a step of the Insert Benchmark")));
+        };
+        let seed = mix(self.run.seed, step_idx as u64 + 1);
+        let cut = Cut::of(&step, &args, self.plan.schedule);
+        let marks: Vec<Vec<Mark>> =
+            members.iter().map(|(idx, _)| self.marks_of(*idx, step_idx)).collect();
+        let schemas: Vec<_> = members.iter().map(|(idx, _)| self.schema(*idx, &args)).collect();
+        let mut turns = Vec::new();
+        for ((idx, up), schema) in members.iter().zip(&schemas) {
+            let bench = up.bench(&self.cpus, &self.context.interrupt);
+            let planned = &self.steps[step_idx];
+            let job = (&step, &args);
+            let clients = with_connection!(bench.dbms, open(&bench, planned, job, schema, seed))
+                .map_err(|error| Broken::System(*idx, error))?;
+            turns.push(Turn { system_idx: *idx, clients, samples: up.samples() });
+        }
+        let freezers = members.iter().map(|(_, up)| up.freezer()).collect();
+        let mut waiting = Waiting::new(freezers, self.context).map_err(Broken::Run)?;
+        // An interrupted step goes on after the blocks that there are.
+        let n_there = |idx: usize| self.run.steps[step_idx].systems[idx].slices.len();
+        let there = members.iter().map(|(idx, _)| n_there(*idx)).max().unwrap_or(0);
+        let there = u32::try_from(there).unwrap_or(u32::MAX);
+        // A load that was interrupted begins with empty tables again: its first blocks are done anew, and
+        // what is stored of them stays.
+        let from = if store && step.work != Work::Load { there } else { 0 };
+        for block_idx in from..cut.n_blocks {
+            let mut block =
+                self.insert_block(step_idx, (&mut turns, &mut waiting), &cut, (seed, block_idx))?;
+            if !store || block_idx < there {
+                continue;
+            }
+            for ((_, slice), marks) in block.iter_mut().zip(&marks) {
+                slice.marks.extend(marks.iter().cloned());
+            }
+            let refs: Vec<(usize, &Slice)> = block.iter().map(|(idx, s)| (*idx, s)).collect();
+            let stored = self.store.insert_block(&self.run.id, step_idx, &refs);
+            stored.map_err(|error| Broken::Run(error.into()))?;
+            for (idx, slice) in block {
+                self.run.steps[step_idx].systems[idx].slices.push(slice);
+            }
+        }
+        drop(waiting);
+        // The clients end here, so that nothing is inserted while rows are counted.
+        let ended: Vec<_> =
+            turns.into_iter().map(|turn| (turn.system_idx, turn.clients.pairs)).collect();
+        for ((idx, pairs), (_, up)) in ended.into_iter().zip(members.iter_mut()) {
+            let checks = self.check_insert(step_idx, idx, up, &pairs);
+            let checks = checks.map_err(|error| Broken::System(idx, error))?;
+            if store {
+                self.run.steps[step_idx].systems[idx].checks = checks;
+            }
+        }
+        Ok(())
+    }
+
+    fn insert_block(
+        &mut self,
+        step_idx: usize,
+        (turns, waiting): (&mut [Turn<'_>], &mut Waiting),
+        cut: &Cut,
+        (seed, block_idx): (u64, u32),
+    ) -> Result<Vec<(usize, Slice)>, Broken> {
+        let seed = mix(seed, u64::from(block_idx) + 1);
+        waiting.refresh().map_err(Broken::Run)?;
+        let start_unix_ms = unix_ms();
+        let mut parts = Vec::new();
+        for turn in &mut *turns {
+            // Samples of the time before belong to no block.
+            drop(turn.samples.take());
+            let first = turn.samples.mark().context("sample the start of a block");
+            let orders = turn.clients.orders(cut.stop(block_idx, 0), seed);
+            parts.push(Part {
+                tallies: orders.iter().map(Tally::empty).collect(),
+                usage: None,
+                first: first.map_err(Broken::Run)?,
+            });
+        }
+        let mut shown = Instant::now();
+        for n in 0..cut.n_turns {
+            let seed = mix(seed, u64::from(n) + 1);
+            for at in shuffled(turns.len(), seed) {
+                self.check_interrupt().map_err(Broken::Run)?;
+                waiting.only(at).map_err(Broken::Run)?;
+                let stop = cut.stop(block_idx, n);
+                let (tallies, usage) = self.insert_turn(&mut turns[at], (stop, seed), waiting)?;
+                let part = &mut parts[at];
+                for (sum, tally) in part.tallies.iter_mut().zip(&tallies) {
+                    if cut.n_turns == 1 {
+                        // Its seconds and windows are those of the clock.
+                        sum.clone_from(tally);
+                    } else {
+                        sum.append(tally);
+                    }
+                }
+                part.usage = Some(part.usage.map_or(usage, |before| before.plus(&usage)));
+                if shown.elapsed() > SHOW_EVERY {
+                    shown = Instant::now();
+                    let Some(tally) = part.tallies.first() else { continue };
+                    let elapsed = Duration::from_nanos(tally.duration_ns());
+                    let qps = tally.n_operations as f64 * 1e9 / tally.duration_ns().max(1) as f64;
+                    (self.listen)(Event::Measuring { slice: Some(block_idx), elapsed, qps });
+                }
+            }
+        }
+        let clients = self.steps[step_idx].clients;
+        let n_rounds = turns.len() > 1;
+        let mut block = Vec::new();
+        for (turn, part) in turns.iter().zip(parts) {
+            let place = (seed, block_idx, start_unix_ms);
+            let slice = closed(turn, part, clients, place).map_err(Broken::Run)?;
+            let n_rounds = n_rounds.then_some(cut.n_turns);
+            block.push((turn.system_idx, Slice { n_rounds, ..slice }));
+        }
+        Ok(block)
+    }
+
+    /// One turn on one system, the others waiting.
+    fn insert_turn(
+        &mut self,
+        turn: &mut Turn<'_>,
+        (stop, seed): (rqps_load::Stop, u64),
+        waiting: &mut Waiting,
+    ) -> Result<(Vec<Tally>, Usage), Broken> {
+        let orders = turn.clients.orders(stop, seed);
+        let (mut first, mut last) = (None, None);
+        let samples = turn.samples;
+        let mut edge = |edge| match edge {
+            Edge::Start => first = Some(samples.brief(End::Start)),
+            Edge::End => last = Some(samples.brief(End::Finish)),
+        };
+        let (interrupt, listen) = (&self.context.interrupt, &mut *self.listen);
+        let result = turn.clients.crew.run_roles(&orders, &mut edge, &mut |live| {
+            waiting.look_at_the_clock();
+            let passed_s = live.elapsed.as_secs_f64();
+            if passed_s > 0.0 {
+                let qps = live.n_queries as f64 / passed_s;
+                listen(Event::Measuring { slice: None, elapsed: live.elapsed, qps });
+            }
+            if interrupt.load(Ordering::Relaxed) { Control::Stop } else { Control::Go }
+        });
+        let tallies = result.map_err(|error| match error {
+            CrewError::Stopped => Broken::Run(error.into()),
+            other => Broken::System(turn.system_idx, other.into()),
+        })?;
+        let taken = |sample: Option<Result<Sample, _>>| -> Result<Sample> {
+            sample.context("an end was not reached")?.context("sample the ends of a turn")
+        };
+        let first = taken(first).map_err(Broken::Run)?;
+        let last = taken(last).map_err(Broken::Run)?;
+        Ok((tallies, Usage::between(&first, &last)))
+    }
+}
+
+/// A block of one system, ready to be stored.
+fn closed(
+    turn: &Turn<'_>,
+    part: Part,
+    clients: u32,
+    place: (u64, u32, i64),
+) -> Result<Slice> {
+    let Part { tallies, usage, first } = part;
+    let last = turn.samples.mark().context("sample the end of a block")?;
+    let mut samples = turn.samples.take();
+    samples.retain(|s| (first.at_ns..=last.at_ns).contains(&s.at_ns));
+    let usage = usage.unwrap_or_default().with_rest_of(&Usage::between(&first, &last));
+    let mut tallies = tallies.into_iter();
+    let main = tallies.next().context("a step without clients")?;
+    let roles: u32 = turn.clients.roles.iter().map(|spec| spec.clients).sum();
+    let marks = marks::of_slice(&main, &usage, clients.max(roles));
+    let streams = turn.clients.roles.iter().skip(1).zip(tallies);
+    let streams = streams.map(|(spec, tally)| stream_of(spec, &tally)).collect();
+    let slice = slice_of(&main, place, (usage, samples), marks);
+    Ok(Slice { streams, ..slice })
+}
+
+fn stream_of(spec: &RoleSpec, tally: &Tally) -> Stream {
+    Stream {
+        role: spec.role,
+        clients: spec.clients,
+        target_per_s: spec.target_per_s,
+        duration_ns: tally.duration_ns(),
+        n_events: tally.n_events,
+        n_queries: tally.n_queries,
+        n_operations: tally.n_operations,
+        lateness: tally.lateness,
+        delays: tally.delay_bytes(),
+        series: tally.series.clone(),
+        response_times: tally.response_time_bytes(),
+    }
+}
