@@ -15,8 +15,8 @@ use std::collections::BTreeMap;
 use anyhow::{Context as _, Result, bail};
 use rqps_client::{Connection, MysqlConnection, NullConnection, PostgresConnection};
 use rqps_model::{Dbms, StepOutcome};
-use rqps_workload::insert::{InsertStep, Schema, Work};
 use rqps_workload::InsertArgs;
+use rqps_workload::insert::{InsertStep, Schema, Work};
 
 use crate::rounds::Broken;
 use crate::run::Lab;
@@ -40,7 +40,12 @@ impl Lab<'_> {
     }
 
     /// Makes the tables of a system anew, empty.
-    pub(crate) fn create_insert_tables(&mut self, step_idx: usize, idx: usize, up: &mut Up) -> Result<()> {
+    pub(crate) fn create_insert_tables(
+        &mut self,
+        step_idx: usize,
+        idx: usize,
+        up: &mut Up,
+    ) -> Result<()> {
         let Some((_, args)) = self.insert_job(step_idx) else { return Ok(()) };
         let schema = self.schema(idx, &args);
         up.make_room((1..=args.tables()).map(Schema::table).collect())?;

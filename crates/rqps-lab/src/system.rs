@@ -116,7 +116,17 @@ impl Up {
         };
         let version = admin.session().server_version.clone();
         let cpus = spec.variant.limits.cpus.as_ref().map(|cpus| cpus.numbers().to_vec());
-        Ok(Self { spec, version, origin, server, endpoint, admin, samples, tables: Vec::new(), cpus })
+        Ok(Self {
+            spec,
+            version,
+            origin,
+            server,
+            endpoint,
+            admin,
+            samples,
+            tables: Vec::new(),
+            cpus,
+        })
     }
 
     pub(crate) fn endpoint(&self) -> &Endpoint {
@@ -281,11 +291,7 @@ impl Up {
     }
 
     /// Brings background work to rest; tells what was left.
-    pub(crate) fn settle(
-        &mut self,
-        rows: u64,
-        interrupt: &AtomicBool,
-    ) -> Result<Option<String>> {
+    pub(crate) fn settle(&mut self, rows: u64, interrupt: &AtomicBool) -> Result<Option<String>> {
         let Some(version) = &self.version else { return Ok(None) };
         let data_dir = self.server.as_ref().map(|s| s.running.data_dir());
         let target = settle::Target { dbms: self.spec.dbms, version, data_dir };

@@ -15,8 +15,8 @@ pub mod version;
 pub use estimate::{Better, Estimate, Verdict};
 pub use metric::{Metric, PerOperation};
 pub use run::{
-    Check, Host, Placement, Run, RunStatus, RunStep, RunSystem, Schedule, SettingOrigin, SettingSource,
-    Sizes, StepOutcome, SystemStep,
+    Check, Host, Placement, Run, RunStatus, RunStep, RunSystem, Schedule, SettingOrigin,
+    SettingSource, Sizes, StepOutcome, SystemStep,
 };
 pub use sample::{HostCounters, ProcessCounters, Sample, StorageCounters, Usage};
 pub use slice::{ErrorCount, Lateness, Mark, Role, SeriesPoint, Slice, Stream, Windows};

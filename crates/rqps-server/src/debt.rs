@@ -42,7 +42,10 @@ fn put(debt: &mut BTreeMap<String, u64>, name: &str, value: Option<u64>) {
 }
 
 /// A statement's result; nothing where the server refuses it.
-fn ask(connection: &mut dyn Connection, sql: &str) -> Result<Option<rqps_client::ResultSet>, Error> {
+fn ask(
+    connection: &mut dyn Connection,
+    sql: &str,
+) -> Result<Option<rqps_client::ResultSet>, Error> {
     match connection.query(sql) {
         Ok(result) => Ok(Some(result)),
         Err(rqps_client::Error::Server(_)) => Ok(None),

@@ -19,7 +19,7 @@ pub use args::{InsertArgs, InsertSize};
 pub use deleter::Deleter;
 pub use holder::Holder;
 pub use inserter::{Inserter, Rows};
-pub use querier::{Queries, Querier};
+pub use querier::{Querier, Queries};
 pub use schema::Schema;
 pub use state::{MAX_GAP, Pair, TableIds};
 pub use step::{InsertStep, Work, select, steps};

@@ -119,8 +119,8 @@ impl Step {
             (_, StepKind::Load) => Duration::ZERO,
             (Some(s), _) => Duration::from_secs(u64::from(s)).min(times.fixed_at_most),
             (None, StepKind::Read | StepKind::WarmUp) => times.read,
-            (None, StepKind::Write) => times.write,
-            (None, StepKind::Insert) => times.insert,
+            (None, StepKind::Write | StepKind::Mixed) => times.write,
+            (None, StepKind::Insert | StepKind::Index) => times.insert,
         }
     }
 

@@ -23,9 +23,8 @@ pub(crate) fn run(command: &SuitesCommand) -> Result<()> {
                     .collect();
                 return print(&format!("{:#}\n", serde_json::Value::from(list)));
             }
-            let rows = suites.map(|(name, what, n)| {
-                vec![name.to_owned(), what.to_owned(), n.to_string()]
-            });
+            let rows =
+                suites.map(|(name, what, n)| vec![name.to_owned(), what.to_owned(), n.to_string()]);
             print(&table(&["suite", "what", "steps"], &rows))
         }
         SuitesCommand::Show { suite, steps } => {

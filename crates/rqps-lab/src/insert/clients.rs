@@ -6,10 +6,11 @@ use anyhow::{Context as _, Result};
 use rqps_client::Connection;
 use rqps_load::{Crew, Member, Order, Pace, Stop};
 use rqps_model::{Dbms, Role};
-use rqps_workload::insert::{
-    Deleter, Holder, InsertStep, InsertWorker, Inserter, Pair, Querier, Rows, Schema, TableIds, Work,
-};
 use rqps_workload::InsertArgs;
+use rqps_workload::insert::{
+    Deleter, Holder, InsertStep, InsertWorker, Inserter, Pair, Querier, Rows, Schema, TableIds,
+    Work,
+};
 
 use super::ids_of;
 use crate::measure::{Bench, connect, mix, place_server};

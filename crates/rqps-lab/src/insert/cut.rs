@@ -78,9 +78,7 @@ impl Cut {
             What::Statements(all) => {
                 let n = u128::from(self.n_blocks) * u128::from(self.n_turns);
                 let at = u128::from(block) * u128::from(self.n_turns) + u128::from(turn);
-                let upto = |at: u128| {
-                    u64::try_from(u128::from(all) * at / n).unwrap_or(u64::MAX)
-                };
+                let upto = |at: u128| u64::try_from(u128::from(all) * at / n).unwrap_or(u64::MAX);
                 Stop::Events(upto(at + 1) - upto(at))
             }
         }
@@ -98,8 +96,10 @@ mod tests {
 
     #[test]
     fn all_statements_are_in_some_turn() {
-        for (size, rows) in [(Size::Tiny, 200_000), (Size::Tiny, 2000), (Size::Medium, 20_000_000)] {
-            let args = InsertArgs { rows, rows_later: rows / 2, clients: 3, ..InsertSize::args(size) };
+        for (size, rows) in [(Size::Tiny, 200_000), (Size::Tiny, 2000), (Size::Medium, 20_000_000)]
+        {
+            let args =
+                InsertArgs { rows, rows_later: rows / 2, clients: 3, ..InsertSize::args(size) };
             for step in steps(&args) {
                 let cut = Cut::of(&step, &args, TURNS);
                 let Some(of_client) = step.statements(&args, 0) else { continue };

@@ -56,8 +56,10 @@ impl Lab<'_> {
             listen(Event::Measuring { slice: Some(0), elapsed, qps: 0.0 });
             !interrupt.load(Ordering::Relaxed)
         };
-        let tally =
-            with_connection!(bench.dbms, create(&bench, &planned, &schema, &rows, seed, &mut show))?;
+        let tally = with_connection!(
+            bench.dbms,
+            create(&bench, &planned, &schema, &rows, seed, &mut show)
+        )?;
         let last = up.samples().mark()?;
         if !store {
             return Ok(());

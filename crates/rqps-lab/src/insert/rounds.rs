@@ -201,12 +201,7 @@ impl Lab<'_> {
 }
 
 /// A block of one system, ready to be stored.
-fn closed(
-    turn: &Turn<'_>,
-    part: Part,
-    clients: u32,
-    place: (u64, u32, i64),
-) -> Result<Slice> {
+fn closed(turn: &Turn<'_>, part: Part, clients: u32, place: (u64, u32, i64)) -> Result<Slice> {
     let Part { tallies, usage, first } = part;
     let last = turn.samples.mark().context("sample the end of a block")?;
     let mut samples = turn.samples.take();

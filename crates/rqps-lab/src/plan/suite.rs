@@ -119,7 +119,8 @@ impl SuiteFile {
         if let Some(clients) = &self.clients {
             let [clients] = clients.as_slice() else {
                 let what = format!("clients = {clients:?} in the suite {INSERT:?}");
-                let remedy = "write one number; a second [[suite]] with a name of its own runs it anew";
+                let remedy =
+                    "write one number; a second [[suite]] with a name of its own runs it anew";
                 return Err((what, remedy.to_owned()));
             };
             args.clients = *clients;
@@ -141,11 +142,8 @@ impl SuiteFile {
 
     /// A suite with every default written out.
     pub(super) fn of(plan: &SuitePlan) -> Self {
-        let common = Self {
-            name: plan.name.clone(),
-            steps: Some(plan.steps.clone()),
-            ..Self::default()
-        };
+        let common =
+            Self { name: plan.name.clone(), steps: Some(plan.steps.clone()), ..Self::default() };
         let text = |protocol: Protocol| (protocol == Protocol::Text).then(|| "text".to_owned());
         let s = |time: Duration| Some(time.as_secs_f64());
         match &plan.work {

@@ -98,7 +98,9 @@ fn crew(workers: Vec<Pairs>) -> Crew {
     let member = |worker| Member {
         connection: NullConnection::connect(&endpoint).unwrap(),
         worker,
-        cpus: Vec::new(), role: 0 };
+        cpus: Vec::new(),
+        role: 0,
+    };
     Crew::start(workers.into_iter().map(member).collect()).unwrap()
 }
 

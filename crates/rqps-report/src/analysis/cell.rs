@@ -118,7 +118,8 @@ pub(super) fn cells(run: &Run, step: &RunStep, rule: Rule, book: &mut Book) -> V
             continue;
         }
         let Some((b, c)) = step.systems.get(rule.base).zip(step.systems.get(idx)) else { continue };
-        let in_turns = run.schedule.is_interleaved() && step.info.kind != StepKind::Load;
+        let alone = matches!(step.info.kind, StepKind::Load | StepKind::Index);
+        let in_turns = run.schedule.is_interleaved() && !alone;
         let one = resolution::of_ratio(one_operation(b), one_operation(c));
         cell.server_rss_ratio = cell
             .server_rss_bytes
@@ -183,7 +184,8 @@ fn measured(run: &Run, step: &RunStep, system: &SystemStep, book: &mut Book) -> 
     match run.schedule {
         Schedule::Sequential { slices: wanted } => {
             let wanted = usize::try_from(wanted).unwrap_or(usize::MAX);
-            let lacks = step.info.kind != StepKind::Load && n < wanted;
+            let once = matches!(step.info.kind, StepKind::Load | StepKind::Index);
+            let lacks = !once && n < wanted;
             if system.outcome == StepOutcome::Pending || lacks {
                 cell.marks.push(book.incomplete(format!("{n} of {wanted}")));
             }

@@ -124,14 +124,21 @@ impl InsertArgs {
         if self.rates.is_empty() || self.rates.contains(&0) {
             return refuse("rates", format!("{:?}", self.rates), "give inserts per second above 0");
         }
-        if let Some(twice) = self.rates.iter().enumerate().find_map(|(idx, rate)| {
-            self.rates[..idx].contains(rate).then_some(rate)
-        }) {
+        if let Some(twice) = self
+            .rates
+            .iter()
+            .enumerate()
+            .find_map(|(idx, rate)| self.rates[..idx].contains(rate).then_some(rate))
+        {
             return refuse("rates", format!("{twice} twice"), "give each rate once");
         }
         if self.query_time < Duration::from_secs(1) {
             let given = format!("{} s", self.query_time.as_secs_f64());
-            return refuse("seconds.query", given, "give at least 1 s: rates are held by the second");
+            return refuse(
+                "seconds.query",
+                given,
+                "give at least 1 s: rates are held by the second",
+            );
         }
         if self.partitions == 1 || self.partitions > 1024 {
             let remedy = "give 2 to 1024, or 0 for none";
@@ -145,6 +152,7 @@ impl InsertArgs {
 }
 
 /// Ready-made arguments.
+#[derive(Debug, Clone, Copy)]
 pub struct InsertSize;
 
 impl InsertSize {

@@ -50,7 +50,10 @@ impl Holder {
         Ok(())
     }
 
-    pub(super) fn roll_back<C: Connection>(&mut self, connection: &mut C) -> Result<(), EventError> {
+    pub(super) fn roll_back<C: Connection>(
+        &mut self,
+        connection: &mut C,
+    ) -> Result<(), EventError> {
         self.since = None;
         connection.execute_text(b"ROLLBACK")?;
         Ok(())

@@ -171,9 +171,12 @@ mod tests {
             let row = row.strip_prefix("('1970-01-01 00:00:00',").unwrap();
             let fields: Vec<&str> = row.strip_suffix(')').unwrap().split(',').collect();
             assert_eq!(fields.len(), N_COLUMNS - 1);
-            for (sum, (field, most)) in sums.iter_mut().zip(
-                fields.iter().zip([CASH_REGISTERS, CUSTOMERS, PRODUCTS, PRICES]),
-            ) {
+            for (sum, (field, most)) in sums.iter_mut().zip(fields.iter().zip([
+                CASH_REGISTERS,
+                CUSTOMERS,
+                PRODUCTS,
+                PRICES,
+            ])) {
                 let value: u64 = field.parse().unwrap();
                 assert!(value < most);
                 *sum += value;

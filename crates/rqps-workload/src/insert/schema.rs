@@ -101,7 +101,8 @@ impl Schema {
     pub fn index_sql(&self, number: u32) -> Vec<String> {
         let table = Self::table(number);
         if self.engine == Engine::Innodb && self.dbms.is_mysql_family() {
-            let indexes = INDEXES.map(|(name, columns)| format!("ADD INDEX {table}_{name} ({columns})"));
+            let indexes =
+                INDEXES.map(|(name, columns)| format!("ADD INDEX {table}_{name} ({columns})"));
             return vec![format!("ALTER TABLE {table} {}", indexes.join(", "))];
         }
         INDEXES
@@ -165,7 +166,6 @@ impl Schema {
     pub fn count_sql(number: u32) -> String {
         format!("SELECT COUNT(*) FROM {}", Self::table(number))
     }
-
 }
 
 #[cfg(test)]

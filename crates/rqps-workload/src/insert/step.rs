@@ -73,9 +73,8 @@ pub fn select<S: AsRef<str>>(
     patterns: &[S],
 ) -> Result<Vec<InsertStep>, SuiteError> {
     let all = steps(args);
-    let hits = |pattern: &str, step: &InsertStep| {
-        select::glob(pattern.as_bytes(), step.name.as_bytes())
-    };
+    let hits =
+        |pattern: &str, step: &InsertStep| select::glob(pattern.as_bytes(), step.name.as_bytes());
     for pattern in patterns {
         if !all.iter().any(|step| hits(pattern.as_ref(), step)) {
             let names = all.iter().map(|step| step.name.as_str());
@@ -88,9 +87,7 @@ pub fn select<S: AsRef<str>>(
     let keep = |idx: usize, step: &InsertStep| {
         let needed = matches!(step.work, Work::Load)
             || (step.work == Work::Index && last.is_some_and(|last| last > idx));
-        needed
-            || patterns.is_empty()
-            || patterns.iter().any(|pattern| hits(pattern.as_ref(), step))
+        needed || patterns.is_empty() || patterns.iter().any(|pattern| hits(pattern.as_ref(), step))
     };
     let kept = all.iter().enumerate().filter(|(idx, step)| keep(*idx, step));
     Ok(kept.map(|(_, step)| step.clone()).collect())
@@ -162,7 +159,9 @@ impl InsertStep {
             ),
             Work::Query { queries, rate } => {
                 let asked = match queries {
-                    Queries::Range => "ten rows of one of the three secondary indexes from a value on",
+                    Queries::Range => {
+                        "ten rows of one of the three secondary indexes from a value on"
+                    }
                     Queries::Point => "ten rows by their primary keys",
                 };
                 format!(
@@ -186,9 +185,8 @@ mod tests {
         let args = InsertSize::args(Size::Tiny);
         let all = steps(&args);
         let names: Vec<&str> = all.iter().map(|step| step.name.as_str()).collect();
-        let wanted = [
-            "l.i0", "l.x", "l.i1", "l.i2", "qr100", "qp100", "qr500", "qp500", "qr1000", "qp1000",
-        ];
+        let wanted =
+            ["l.i0", "l.x", "l.i1", "l.i2", "qr100", "qp100", "qr500", "qp500", "qr1000", "qp1000"];
         assert_eq!(names, wanted);
         assert_eq!(all[0].statements(&args, 0), Some(2000));
         assert_eq!(all[2].statements(&args, 0), Some(800));
