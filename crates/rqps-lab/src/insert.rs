@@ -13,7 +13,7 @@ mod rounds;
 use std::collections::BTreeMap;
 
 use anyhow::{Context as _, Result, bail};
-use rqps_client::{Connection, MysqlConnection, NullConnection, PostgresConnection};
+use rqps_client::Connection;
 use rqps_model::{Dbms, StepOutcome};
 use rqps_workload::InsertArgs;
 use rqps_workload::insert::{InsertStep, Schema, Work};

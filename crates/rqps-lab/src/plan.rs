@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use rqps_model::{Label, Placement, Schedule, SystemSpec};
 use rqps_server::Catalogue;
-use rqps_workload::{Form, InsertArgs, Size, SuiteArgs};
+use rqps_workload::{Form, InsertArgs, SuiteArgs};
 
 #[cfg(test)]
 mod examples;
