@@ -79,10 +79,10 @@ const WORKS: [Work; 4] = [
 
 /// CPU per query, microseconds.
 #[derive(Debug, Clone, Copy)]
-struct Cost {
-    user_us: f64,
-    system_us: f64,
-    qps: f64,
+pub(crate) struct Cost {
+    pub(crate) user_us: f64,
+    pub(crate) system_us: f64,
+    pub(crate) qps: f64,
 }
 
 /// Options of the task.
@@ -110,31 +110,36 @@ pub(crate) fn run(root: &Path, options: Options) -> Result<()> {
 }
 
 /// Everything started from here on inherits the one CPU: server, sysbench, rqps, the minimal loop.
-fn pin_to_one_cpu() -> Result<()> {
+pub(crate) fn pin_to_one_cpu() -> Result<()> {
     let cpus = rqps_lab::placement::usable_cpus()?;
     let mut set = CpuSet::new();
     set.set(*cpus.first().context("no CPU")?)?;
     sched_setaffinity(Pid::from_raw(0), &set).context("pin to one CPU")
 }
 
-fn one_server(root: &Path, (dbms, version): (Dbms, &str), options: Options) -> Result<()> {
+/// A server with an empty database, for the task of this name.
+pub(crate) fn sandbox(root: &Path, (dbms, version): (Dbms, &str), task: &str) -> Result<Sandbox> {
     let text = format!("[[system]]\ndbms = \"{dbms}\"\nversion = \"{version}\"\n");
     let catalogue = Arc::new(Catalogue::builtin()?);
-    let plan = PlanFile::parse(&text, "bench-client")?.resolve("bench-client", &catalogue)?;
-    let scratch = root.join("target/bench-client");
+    let plan = PlanFile::parse(&text, task)?.resolve(task, &catalogue)?;
     let context = rqps_lab::Context {
-        results: scratch.clone(),
+        results: root.join("target").join(task),
         cache: cache_dir()?,
         catalogue,
         temp: std::env::temp_dir(),
         interrupt: Arc::new(AtomicBool::new(false)),
-        command_line: "cargo xtask bench-client".to_owned(),
+        command_line: format!("cargo xtask {task}"),
         rqps_version: env!("CARGO_PKG_VERSION").to_owned(),
         anew: true,
         drawn_seed: 1,
         watchdog: Vec::new(),
     };
-    let sandbox = Sandbox::start(&plan, &context, &mut |_| {})?;
+    Sandbox::start(&plan, &context, &mut |_| {})
+}
+
+fn one_server(root: &Path, server: (Dbms, &str), options: Options) -> Result<()> {
+    let dbms = server.0;
+    let sandbox = sandbox(root, server, "bench-client")?;
     let endpoint = sandbox.endpoint().clone();
     let measured = match dbms {
         Dbms::Postgres => all_works::<PostgresConnection>(dbms, &endpoint, options),
@@ -286,7 +291,7 @@ fn minimal<C: Connection>(
     cost(&before, &after, queries, queries as f64 / began.elapsed().as_secs_f64())
 }
 
-fn cost(before: &Usage, after: &Usage, queries: u64, qps: f64) -> Result<Cost> {
+pub(crate) fn cost(before: &Usage, after: &Usage, queries: u64, qps: f64) -> Result<Cost> {
     ensure!(queries > 0, "no query was made");
     let us = |time: fn(&Usage) -> nix::sys::time::TimeVal| {
         (time(after) - time(before)).num_microseconds() as f64 / queries as f64
@@ -294,7 +299,7 @@ fn cost(before: &Usage, after: &Usage, queries: u64, qps: f64) -> Result<Cost> {
     Ok(Cost { user_us: us(Usage::user_time), system_us: us(Usage::system_time), qps })
 }
 
-fn median(mut values: Vec<f64>) -> f64 {
+pub(crate) fn median(mut values: Vec<f64>) -> f64 {
     values.sort_by(f64::total_cmp);
     values.get(values.len() / 2).copied().unwrap_or(f64::NAN)
 }

@@ -1,7 +1,8 @@
-//! Tasks for those who work on rqps: `cargo xtask tidy`, `cargo xtask bench-client`.
+//! Tasks for those who work on rqps: `cargo xtask tidy`, `bench-client`, `bench-insert`.
 #![expect(clippy::print_stdout, clippy::print_stderr, reason = "a command for developers")]
 
 mod bench_client;
+mod bench_insert;
 mod replay;
 mod tidy;
 
@@ -17,6 +18,8 @@ cargo xtask TASK
                   headers, crates named in ARCHITECTURE.md
   bench-client    client CPU per query of sysbench, rqps and a minimal loop, on MariaDB and PostgreSQL
                   [--seconds N] length of each turn, 5 when absent; [--rounds N] rounds, 3 when absent
+  bench-insert    client CPU per inserted row and per query of the Insert Benchmark, on MariaDB and
+                  PostgreSQL; [--rounds N] rounds, 3 when absent
 ";
 
 fn main() -> ExitCode {
@@ -39,6 +42,15 @@ fn run(args: &[String]) -> Result<()> {
                 return Ok(());
             }
             bail!("{} findings:\n{}", findings.len(), findings.join("\n"));
+        }
+        Some("bench-client" | "bench-insert")
+            if args.iter().any(|a| a == "--help" || a == "-h") =>
+        {
+            print!("{HELP}");
+            Ok(())
+        }
+        Some("bench-insert") => {
+            bench_insert::run(&root()?, usize::try_from(number(args, "--rounds", 3)?)?)
         }
         Some("bench-client") => {
             let options = bench_client::Options {

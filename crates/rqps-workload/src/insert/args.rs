@@ -29,7 +29,8 @@ pub struct InsertArgs {
     /// Background inserts per second and client of the steps that query, one pair of steps (ranges,
     /// then points) for each.
     pub rates: Vec<u32>,
-    /// How long each step that queries is measured.
+    /// How long each step that queries is measured, times the slices of the schedule (six by default: with
+    /// medium the field's 1800 s).
     pub query_time: Duration,
     /// How long the server is left alone after l.i2, once it has settled; absent for as long as the
     /// table's size demands.
@@ -160,9 +161,9 @@ impl InsertSize {
     #[must_use]
     pub fn args(size: Size) -> InsertArgs {
         let (rows, rows_later, seconds) = match size {
-            Size::Tiny => (200_000, 50_000, 10),
-            Size::Small => (2_000_000, 400_000, 60),
-            Size::Medium => (20_000_000, 4_000_000, 600),
+            Size::Tiny => (200_000, 50_000, 3),
+            Size::Small => (2_000_000, 400_000, 30),
+            Size::Medium => (20_000_000, 4_000_000, 300),
         };
         InsertArgs {
             clients: 1,

@@ -97,7 +97,8 @@ impl Deleter {
                 got: outcome.affected,
             });
         }
-        self.pair.deleted(outcome.affected);
+        let n_deleted = if self.is_real { outcome.affected } else { self.n_rows.into() };
+        self.pair.deleted(n_deleted);
         answered(outcome);
         Ok(())
     }

@@ -23,6 +23,8 @@ mod full_disk;
 #[cfg(test)]
 mod in_turns;
 #[cfg(test)]
+mod insert;
+#[cfg(test)]
 mod leftovers;
 #[cfg(test)]
 mod listings;

@@ -1,0 +1,134 @@
+//! The Insert Benchmark as a user runs it: on the null client, and on real servers, one of which stalls.
+
+use std::time::Duration;
+
+use hdrhistogram::Histogram;
+use hdrhistogram::serialization::Deserializer;
+use nix::sys::signal::{Signal, kill};
+use nix::unistd::Pid;
+use rqps_model::{Role, Run, StepOutcome};
+use rqps_store::{RunRef, Store};
+
+use crate::bench::{Bench, for_each_server};
+
+fn plan(system: &str, rest: &str) -> String {
+    format!(
+        "name = 'insert'\n[[system]]\n{system}\n[[suite]]\nkind = 'insert'\nrows = 20_000\n\
+         rows_later = 5_000\nclients = [2]\nseconds = {{ query = 1, wait = 0 }}\n{rest}\n\
+         [schedule]\nmode = 'sequential'\nslices = 1\n"
+    )
+}
+
+fn stored(bench: &Bench) -> Run {
+    let store = Store::open_existing(&bench.path("rqps-results")).unwrap();
+    store.select_run(&RunRef::Latest).unwrap()
+}
+
+/// Every step has its figure, its streams, and checks that passed.
+fn assert_sound(run: &Run) {
+    for step in &run.steps {
+        let (name, state) = (&step.info.name, &step.systems[0]);
+        assert_eq!(state.outcome, StepOutcome::Done, "{name}");
+        assert!(!state.slices.is_empty(), "{name}");
+        assert!(state.checks.iter().all(|check| check.passed), "{name}: {:?}", state.checks);
+        let roles: Vec<Role> = state.slices[0].streams.iter().map(|s| s.role).collect();
+        let wanted: &[Role] = match name.as_str() {
+            "l.i0" | "l.x" => &[],
+            "l.i1" | "l.i2" => &[Role::Delete],
+            _ => &[Role::Insert, Role::Delete],
+        };
+        assert_eq!(roles, wanted, "{name}");
+        for slice in &state.slices {
+            assert!(slice.n_operations > 0, "{name}");
+            for stream in &slice.streams {
+                assert!(stream.n_operations > 0, "{name}: {:?}", stream.role);
+                assert_eq!(stream.target_per_s.is_some(), name.starts_with('q'), "{name}");
+            }
+        }
+    }
+}
+
+#[test]
+fn every_step_runs_on_the_null_client() {
+    let bench = Bench::new();
+    for more in ["", "shared_table = true\nprotocol = 'text'\nrates = [50]"] {
+        bench.write("plan.toml", &plan("dbms = 'null'", more));
+        let said = bench.run(&["run", "plan.toml"]);
+        assert_eq!(said.code(), 0, "{}", said.stderr);
+        assert_sound(&stored(&bench));
+    }
+    let run = stored(&bench);
+    let names: Vec<&str> = run.steps.iter().map(|step| step.info.name.as_str()).collect();
+    assert_eq!(names, ["l.i0", "l.x", "l.i1", "l.i2", "qr50", "qp50"]);
+}
+
+#[test]
+fn the_benchmark_is_sound_on_real_servers() {
+    for_each_server(|dbms, version| {
+        let system = format!("dbms = '{dbms}'\nversion = '{version}'");
+        for more in
+            ["rates = [100]", "rates = [100]\nshared_table = true", "rates = [100]\npartitions = 4"]
+        {
+            if dbms == "postgres" && more.contains("partitions") && version.starts_with('9') {
+                continue;
+            }
+            let bench = Bench::new();
+            bench.write("plan.toml", &plan(&system, more));
+            let said = bench.run(&["run", "plan.toml"]);
+            assert_eq!(said.code(), 0, "{dbms} {version}, {more}: {}", said.stderr);
+            let run = stored(&bench);
+            assert_sound(&run);
+            let last = run.steps.last().unwrap();
+            assert!(!last.systems[0].debt.is_empty(), "no debt was read");
+        }
+    });
+}
+
+/// Milliseconds below which `quantile` of the values of stored histograms lie.
+fn quantile_ms<'a>(all: impl Iterator<Item = &'a Vec<u8>>, quantile: f64) -> u64 {
+    let mut sum = Histogram::<u64>::new(3).unwrap();
+    for bytes in all {
+        let one: Histogram<u64> = Deserializer::new().deserialize(&mut bytes.as_slice()).unwrap();
+        sum.add(one).unwrap();
+    }
+    sum.value_at_quantile(quantile) / 1_000_000
+}
+
+#[test]
+fn a_stall_of_the_server_is_seen_by_every_insert_that_it_delayed() {
+    for_each_server(|dbms, version| {
+        let bench = Bench::new();
+        let system = format!("dbms = '{dbms}'\nversion = '{version}'");
+        let text = plan(&system, "rates = [1000]\nsteps = ['qr1000']");
+        bench.write("plan.toml", &text.replace("query = 1", "query = 6").replace("[2]", "[1]"));
+        let mut running = bench.spawn(&["run", "plan.toml"]);
+        let id = running.run_id();
+        running.await_line("qr1000, 1 client");
+        // The middle of its six seconds, whenever its connections were open.
+        #[expect(clippy::disallowed_methods, reason = "the stall's length is what is tested")]
+        let pause = |ms| std::thread::sleep(Duration::from_millis(ms));
+        pause(2500);
+        let all = rqps_server::process::tree(Bench::process_of(&id));
+        let signal = |signal| all.iter().for_each(|pid| drop(kill(Pid::from_raw(*pid), signal)));
+        signal(Signal::SIGSTOP);
+        pause(1000);
+        signal(Signal::SIGCONT);
+        let said = running.finish();
+        assert_eq!(said.code(), 0, "{}", said.stderr);
+        let run = stored(&bench);
+        let step = run.steps.iter().find(|step| step.info.name == "qr1000").unwrap();
+        let slices = &step.systems[0].slices;
+        let inserts: Vec<_> =
+            slices.iter().flat_map(|s| &s.streams).filter(|s| s.role == Role::Insert).collect();
+        let times = |quantile| quantile_ms(inserts.iter().map(|s| &s.response_times), quantile);
+        // 100 statements a second: those due in the stall waited for what was left of it.
+        assert!(times(1.0) >= 900, "max {} ms", times(1.0));
+        assert!(times(0.999) >= 900, "p99.9 {} ms", times(0.999));
+        // One of six seconds: a sixth waited, evenly from 0 to 1 s.
+        assert!(times(0.93) >= 300, "p93 {} ms", times(0.93));
+        let longest = inserts.iter().flat_map(|s| &s.series).map(|point| point.max_ns).max();
+        assert!(longest.unwrap() >= 900_000_000, "the series shows at most {longest:?} ns");
+        let delayed = quantile_ms(inserts.iter().map(|s| &s.delays), 0.93);
+        assert!(delayed >= 300, "starts were delayed by {delayed} ms at p93");
+    });
+}

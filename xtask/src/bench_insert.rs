@@ -1,0 +1,162 @@
+//! Client CPU of the Insert Benchmark: per inserted row of l.i0 and per query.
+//!
+//! The kernel's own account of this process, divided by the rows inserted or the queries made. Client
+//! and server share one CPU, over a unix socket.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use anyhow::{Context as _, Result};
+use nix::sys::resource::{UsageWho, getrusage};
+use rqps_client::{Connection, Endpoint, MysqlConnection, PostgresConnection, Protocol};
+use rqps_load::{Control, Crew, Member, Order, Pace, Stop};
+use rqps_model::{Compression, Dbms, Engine};
+use rqps_workload::insert::{
+    InsertSize, InsertWorker, Inserter, Querier, Queries, Rows, Schema, TableIds,
+};
+use rqps_workload::{InsertArgs, Size};
+
+use crate::bench_client::{Cost, cost, median, pin_to_one_cpu, sandbox};
+
+/// Rows of a statement, as in l.i0.
+const ROWS: u32 = 100;
+
+/// Statements of a round.
+const STATEMENTS: u64 = 4_000;
+
+/// Queries of a round.
+const QUERIES: u64 = 100_000;
+
+/// The most client CPU per inserted row, microseconds: a tenth or less of a client in Python.
+const ROW_BOUND_US: f64 = 0.5;
+
+/// The most user CPU per range query of ten rows, microseconds.
+const QUERY_BOUND_US: f64 = 1.5;
+
+/// Runs the benchmark on both servers and prints a table for each.
+pub(crate) fn run(root: &Path, rounds: usize) -> Result<()> {
+    pin_to_one_cpu()?;
+    for (dbms, version) in [(Dbms::Mariadb, "10.11.5"), (Dbms::Postgres, "17.4")] {
+        let sandbox = sandbox(root, (dbms, version), "bench-insert")?;
+        let endpoint = sandbox.endpoint().clone();
+        let measured = match dbms {
+            Dbms::Postgres => all::<PostgresConnection>(dbms, &endpoint, rounds),
+            _ => all::<MysqlConnection>(dbms, &endpoint, rounds),
+        };
+        let name = sandbox.name();
+        sandbox.stop()?;
+        let measured = measured.with_context(|| format!("measure with {name}"))?;
+        print_table(&name, rounds, &measured);
+    }
+    Ok(())
+}
+
+/// A kind of work, and what it cost in each round.
+struct Measured {
+    name: &'static str,
+    bound: String,
+    costs: Vec<Cost>,
+}
+
+fn all<C: Connection + 'static>(
+    dbms: Dbms,
+    endpoint: &Endpoint,
+    rounds: usize,
+) -> Result<Vec<Measured>> {
+    let args = InsertSize::args(Size::Tiny);
+    let engine = if dbms == Dbms::Postgres { Engine::Heap } else { Engine::Innodb };
+    let schema = Schema::new(&args, dbms, engine, Compression::None);
+    let mut connection = C::connect(endpoint)?;
+    for sql in schema.create_table_sql(1) {
+        connection.query(&sql)?;
+    }
+    let ids = Arc::new(TableIds::new(1, 0));
+    let row_bound = format!("all <= {ROW_BOUND_US}");
+    let mut inserts = [
+        Measured { name: "inserted row, text", bound: row_bound, costs: Vec::new() },
+        Measured { name: "inserted row, prepared", bound: String::new(), costs: Vec::new() },
+    ];
+    for round in 0..rounds as u64 {
+        for (protocol, to) in [Protocol::Text, Protocol::Prepared].into_iter().zip(&mut inserts) {
+            let args = InsertArgs { protocol, ..args.clone() };
+            to.costs.push(insert::<C>(endpoint, &schema, &args, &ids, round)?);
+        }
+    }
+    for sql in schema.index_sql(1) {
+        connection.query(&sql)?;
+    }
+    let table = Schema::table(1);
+    connection.query(&match dbms {
+        Dbms::Postgres => format!("VACUUM (ANALYZE) {table}"),
+        _ => format!("ANALYZE TABLE {table}"),
+    })?;
+    let query_bound = format!("user <= {QUERY_BOUND_US}");
+    let mut queries = [
+        Measured { name: "range query", bound: query_bound, costs: Vec::new() },
+        Measured { name: "point query", bound: String::new(), costs: Vec::new() },
+    ];
+    for round in 0..rounds as u64 {
+        for (kind, to) in [Queries::Range, Queries::Point].into_iter().zip(&mut queries) {
+            to.costs.push(query::<C>(endpoint, &schema, kind, &ids, round)?);
+        }
+    }
+    Ok(inserts.into_iter().chain(queries).collect())
+}
+
+fn insert<C: Connection + 'static>(
+    endpoint: &Endpoint,
+    schema: &Schema,
+    args: &InsertArgs,
+    ids: &Arc<TableIds>,
+    seed: u64,
+) -> Result<Cost> {
+    let mut connection = C::connect(endpoint)?;
+    let rows = Rows { ids: Arc::clone(ids), pair: None };
+    let draw = (args.protocol, 0, seed);
+    let inserter = Inserter::new(&mut connection, (schema, 1), (rows, ROWS), draw)?;
+    run_one(connection, InsertWorker::Insert(inserter), (STATEMENTS, u64::from(ROWS)), seed)
+}
+
+fn query<C: Connection + 'static>(
+    endpoint: &Endpoint,
+    schema: &Schema,
+    kind: Queries,
+    ids: &Arc<TableIds>,
+    seed: u64,
+) -> Result<Cost> {
+    let mut connection = C::connect(endpoint)?;
+    let draw = (Protocol::Prepared, 0, seed);
+    let querier = Querier::new(&mut connection, (schema, 1, kind), Arc::clone(ids), draw)?;
+    run_one(connection, InsertWorker::Query(querier), (QUERIES, 1), seed)
+}
+
+/// One worker for `n` events of so many operations each.
+fn run_one<C: Connection + 'static>(
+    connection: C,
+    worker: InsertWorker,
+    (n, operations): (u64, u64),
+    seed: u64,
+) -> Result<Cost> {
+    let mut crew = Crew::start(vec![Member { connection, worker, cpus: Vec::new(), role: 0 }])?;
+    let order = Order { pace: Pace::Closed, stop: Stop::Events(n), seed };
+    let before = getrusage(UsageWho::RUSAGE_SELF)?;
+    let tally = crew.run(&order, &mut |_| {}, &mut |_| Control::Go)?;
+    let after = getrusage(UsageWho::RUSAGE_SELF)?;
+    let n = n * operations;
+    cost(&before, &after, n, n as f64 * 1e9 / tally.duration_ns().max(1) as f64)
+}
+
+fn print_table(server: &str, rounds: usize, rows: &[Measured]) {
+    println!("\n{server}: client CPU, microseconds, median of {rounds} rounds");
+    println!("{:24} {:>8} {:>8} {:>8} {:>12}", "", "user", "system", "all", "per second");
+    for Measured { name, bound, costs } in rows {
+        let of = |what: fn(&Cost) -> f64| median(costs.iter().map(what).collect());
+        println!(
+            "{name:24} {:>8.3} {:>8.3} {:>8.3} {:>12.0}  {bound}",
+            of(|c| c.user_us),
+            of(|c| c.system_us),
+            of(|c| c.user_us + c.system_us),
+            of(|c| c.qps),
+        );
+    }
+}
