@@ -8,7 +8,31 @@ use crate::words::{capital, list, list_in_short, one_line};
 
 /// What must be known before any figure is read.
 pub(super) fn warnings(analysis: &Analysis<'_>) -> Vec<String> {
-    crate::audit::sheet::warnings(&analysis.run.systems, &analysis.differences.audit)
+    let mut out =
+        crate::audit::sheet::warnings(&analysis.run.systems, &analysis.differences.audit);
+    out.extend(failed_checks(analysis));
+    out
+}
+
+/// Steps that did other work than they should have.
+fn failed_checks(analysis: &Analysis<'_>) -> Option<String> {
+    let failed: Vec<String> = analysis
+        .steps
+        .iter()
+        .flat_map(|step| step.cells.iter().enumerate().map(move |(idx, cell)| (step, idx, cell)))
+        .flat_map(|(step, idx, cell)| {
+            let place = format!("{} on {}", step.title, analysis.label(idx));
+            cell.failed_checks()
+                .map(move |check| one_line(&format!("{place}: {}, {}", check.name, check.found)))
+        })
+        .collect();
+    (!failed.is_empty()).then(|| {
+        format!(
+            "Checks of the steps' work failed, so these figures are not those of the work they \
+             name: {}.",
+            list_in_short(&failed)
+        )
+    })
 }
 
 /// What the intervals contain and what they do not.
