@@ -70,6 +70,7 @@ fn chip(cell: &Cell) -> Markup {
                 (Some(ratio), Some(verdict)) => {
                     strong { (number::ratio(ratio)) } " " (label::verdict(verdict))
                 }
+                (Some(ratio), None) => { (number::ratio(ratio)) " " (label::judgement(cell)) }
                 _ => { (label::figure(cell)) }
             }
         }
@@ -152,7 +153,7 @@ fn figures(analysis: &Analysis<'_>, step: &StepAnalysis<'_>) -> Markup {
                         }
                         None => { td { @if idx == analysis.base { "base" } @else { "–" } } td {} }
                     }
-                    td.word { @if let Some(verdict) = cell.verdict { (label::verdict(verdict)) } }
+                    td.word { (label::judgement(cell)) }
                     @for slice in 0..n_slices {
                         td { @if let Some(rate) = cell.slices.get(slice) { (number::plain_figure(*rate)) } }
                     }
