@@ -102,9 +102,8 @@ impl Summary {
     /// Tables with a row per system, as many steps in each as fit `columns`.
     pub(crate) fn grids(self, analysis: &Analysis<'_>, columns: usize) -> Vec<Grid> {
         let steps = self.steps(analysis);
-        let fits = |n: usize| {
-            steps.chunks(n).all(|chunk| self.grid(analysis, chunk).width() <= columns)
-        };
+        let fits =
+            |n: usize| steps.chunks(n).all(|chunk| self.grid(analysis, chunk).width() <= columns);
         let n = (1..=steps.len()).rev().find(|&n| fits(n)).unwrap_or(1);
         steps.chunks(n).map(|chunk| self.grid(analysis, chunk)).collect()
     }
@@ -173,8 +172,7 @@ pub(crate) fn metrics(
         heads.push(("tag", Side::Left));
         let mut grid = Grid::new(&heads);
         for (label, values) in &rows {
-            let mut row: Vec<GridCell> =
-                chunk.iter().map(|&place| plain(&values[place])).collect();
+            let mut row: Vec<GridCell> = chunk.iter().map(|&place| plain(&values[place])).collect();
             row.push(plain(label));
             grid.row(row);
         }

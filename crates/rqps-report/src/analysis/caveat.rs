@@ -8,8 +8,7 @@ use crate::words::{capital, list, list_in_short, one_line};
 
 /// What must be known before any figure is read.
 pub(super) fn warnings(analysis: &Analysis<'_>) -> Vec<String> {
-    let mut out =
-        crate::audit::sheet::warnings(&analysis.run.systems, &analysis.differences.audit);
+    let mut out = crate::audit::sheet::warnings(&analysis.run.systems, &analysis.differences.audit);
     out.extend(failed_checks(analysis));
     out
 }

@@ -89,6 +89,7 @@ fn reading(analysis: &Analysis<'_>) -> Markup {
                 } } }
             } }
             p.hint { "Lower is better for all of them. Relative values are value / base value; 0/0 is 1, x/0 is inf." }
+            (super::insert::reading(analysis))
         }
     }
 }

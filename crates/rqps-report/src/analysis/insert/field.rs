@@ -92,10 +92,8 @@ pub(super) fn metrics(
     let used = system.slices.iter().map(|s| s.usage).reduce(|sum, one| sum.plus(&one));
     let used = used.unwrap_or_default();
     let seconds = used.wall_ns as f64 / 1e9;
-    let [per_s, per_op, per_row] =
-        [seconds, cell.totals.n_operations as f64, n_inserts as f64].map(|by| {
-            move |total: Option<f64>| total.filter(|_| by > 0.0).map(|total| total / by)
-        });
+    let [per_s, per_op, per_row] = [seconds, cell.totals.n_operations as f64, n_inserts as f64]
+        .map(|by| move |total: Option<f64>| total.filter(|_| by > 0.0).map(|total| total / by));
     let Totals { reads, read_bytes, writes, write_bytes, switches, cpu_ns } = totals(&used);
     let gb = |bytes: Option<u64>| bytes.map(|b| b as f64 / GB);
     let cpus = f64::from(used.host.n_cpus.max(1));
@@ -156,7 +154,8 @@ fn reached(seconds: &[Vec<f64>], share: f64) -> Option<f64> {
     let mut all: Vec<f64> = seconds.iter().flatten().copied().collect();
     all.sort_by(|a, b| b.total_cmp(a));
     // The first of them, from the fastest down, that completes the share.
-    let place = all.iter().zip(1_u32..).find(|(_, n)| f64::from(*n) >= share * all.len() as f64 - 1e-9);
+    let place =
+        all.iter().zip(1_u32..).find(|(_, n)| f64::from(*n) >= share * all.len() as f64 - 1e-9);
     place.map(|(rate, _)| *rate)
 }
 

@@ -172,8 +172,7 @@ mod tests {
     use super::*;
 
     fn seconds_of(duration_ns: u64, is_block: bool) -> Vec<Vec<f64>> {
-        let series =
-            [10, 20, 3].map(|queries| SeriesPoint { queries, ..SeriesPoint::default() });
+        let series = [10, 20, 3].map(|queries| SeriesPoint { queries, ..SeriesPoint::default() });
         let one = || Part {
             clients: 1,
             target_per_s: None,

@@ -31,7 +31,8 @@ impl Level {
 
 /// The levels of the figures of one step: each with whether it counts; `None` where there is none.
 pub(crate) fn levels(figures: &[Option<(f64, bool)>]) -> Vec<Level> {
-    let counted = || figures.iter().flatten().filter(|(_, counts)| *counts).map(|(value, _)| *value);
+    let counted =
+        || figures.iter().flatten().filter(|(_, counts)| *counts).map(|(value, _)| *value);
     let (min, max) = (counted().fold(f64::INFINITY, f64::min), counted().fold(0.0, f64::max));
     let quarter = (max - min) / 4.0;
     let level = |figure: &Option<(f64, bool)>| match figure {

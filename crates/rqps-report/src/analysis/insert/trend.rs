@@ -31,9 +31,7 @@ pub fn trend(seconds: &[Vec<f64>]) -> Option<f64> {
     // A value that is nothing has no logarithm: it counts as half an operation.
     let values = |part: &[f64]| -> Vec<f64> {
         let n = part.len().min(MAX_VALUES);
-        (0..n)
-            .map(|i| mean(&part[i * part.len() / n..(i + 1) * part.len() / n]).max(0.5))
-            .collect()
+        (0..n).map(|i| mean(&part[i * part.len() / n..(i + 1) * part.len() / n]).max(0.5)).collect()
     };
     let (low, high) = rqps_stats::ratio(&values(first), &values(second))?.interval?;
     (high < 1.0 || low > 1.0).then_some(ratio)
