@@ -19,6 +19,9 @@ const STEP_COLUMNS: usize = 14;
 /// The percentiles of the tables; the field's and ours.
 pub(crate) const PERCENTILES: [f64; 4] = [50.0, 95.0, 99.0, 99.9];
 
+/// From this delay on a table of delays is in milliseconds.
+const LONG_NS: u64 = 100_000_000;
+
 /// CPU per operation of the server and the client, which the field does not have.
 const OURS: [Metric; 2] = [Metric::ServerCpu, Metric::ClientCpu];
 
@@ -198,7 +201,7 @@ fn metric_rows(
     step: &StepAnalysis<'_>,
     is_relative: bool,
 ) -> Vec<(String, Vec<String>)> {
-    let show = if is_relative { number::plain_ratio } else { number::per_operation };
+    let show = if is_relative { number::plain_ratio } else { quantity };
     let row = |(idx, cell): (usize, &Cell)| {
         let own = cell.insert.as_ref()?;
         let field = if is_relative { own.field_relative.as_ref()? } else { &own.field };
@@ -208,6 +211,16 @@ fn metric_rows(
         Some((layout::name(analysis.label(idx)), texts))
     };
     step.cells.iter().enumerate().filter_map(row).collect()
+}
+
+/// Four significant digits at most; two of what is small, a slowest operation of microseconds in
+/// seconds.
+fn quantity(value: f64) -> String {
+    match value.abs() {
+        v if v > 0.0 && v < 0.0001 => format!("{value:.6}"),
+        v if v > 0.0 && v < 0.001 => format!("{value:.5}"),
+        _ => number::per_operation(value),
+    }
 }
 
 /// The flows of a step, those of one kind beside each other: index of the system, flow.
@@ -294,9 +307,10 @@ pub(crate) fn rates(
         .into_iter()
         .filter_map(|(idx, flow)| Some((idx, flow, crate::analysis::Sla::of(flow)?)))
         .collect();
-    let delays = || paced.iter().filter_map(|(_, flow, _)| flow.lateness?.mean_ns());
-    let (unit, unit_ns) = response::unit(delays().reduce(f64::min).unwrap_or(0.0));
-    let names = ["target/s", "average", "/ target", "seconds", "held", "gap s", "missed"];
+    let longest = paced.iter().filter_map(|(_, flow, _)| Some(flow.lateness?.max_ns)).max();
+    let is_long = longest.is_some_and(|ns| ns >= LONG_NS);
+    let (unit, unit_ns) = if is_long { ("ms", 1e6) } else { ("us", 1e3) };
+    let names = ["target/s", "average", "seconds", "held", "gap s", "missed"];
     let mut heads = vec![("of", Side::Left)];
     heads.extend(names.map(|name| (name, Side::Right)));
     heads.extend(["mean", "p99", "max"].map(|name| (name, Side::Right)));
@@ -313,7 +327,6 @@ pub(crate) fn rates(
             plain(plural(flow.role)),
             plain(number::plain_figure(sla.target_per_s)),
             toned(number::plain_figure(sla.average_per_s), tone),
-            toned(number::percent(sla.ratio()), tone),
             plain(sla.n_seconds.to_string()),
             plain(share),
             plain(sla.longest_gap_s.to_string()),

@@ -247,7 +247,7 @@ pub(super) fn passed_checks(analysis: &Analysis<'_>, step: &StepAnalysis<'_>) ->
     let (_, passed) = tables::checks(analysis, step);
     html! {
         @if !passed.is_empty() {
-            p.passed { "Checks passed, on as many systems: " (outside(&passed)) }
+            p.passed { "Checks passed (on n systems): " (outside(&passed)) }
         }
     }
 }

@@ -54,7 +54,7 @@ pub(super) fn steps(out: &mut String, analysis: &Analysis<'_>) {
             paragraph(out, grid.render_markdown().trim_end());
         }
         if !passed.is_empty() {
-            let text = format!("Checks passed, on as many systems: {passed}");
+            let text = format!("Checks passed (on n systems): {passed}");
             paragraph(out, &escape_markdown(&text));
         }
         paragraph(out, "</details>");

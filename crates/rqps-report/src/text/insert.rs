@@ -55,7 +55,7 @@ pub(super) fn checks(page: &mut Page, analysis: &Analysis<'_>, step: &StepAnalys
         page.paragraph("! ", &text);
     }
     if !passed.is_empty() {
-        page.paragraph("", &format!("checks passed, on as many systems: {passed}"));
+        page.paragraph("", &format!("checks passed (on n systems): {passed}"));
     }
 }
 
