@@ -71,6 +71,9 @@ fn sla_columns() -> Vec<Column> {
     ]
 }
 
+/// A value of response times.
+type OfTimes = Box<dyn Fn(&ResponseTimes) -> Option<f64>>;
+
 /// Rate, delays and response times of one kind of clients.
 fn flow_columns(role: Role) -> Vec<Column> {
     let name = role.name();
@@ -78,7 +81,7 @@ fn flow_columns(role: Role) -> Vec<Column> {
     let late = move |f: fn(&Flow) -> Option<f64>| {
         move |r: &Row<'_, '_>| number(flow(r).and_then(|flow| f(&flow)))
     };
-    let times = move |f: Box<dyn Fn(&ResponseTimes) -> Option<f64>>| {
+    let times = move |f: OfTimes| {
         move |r: &Row<'_, '_>| number(flow(r).and_then(|flow| f(flow.response.as_ref()?)))
     };
     let us = |ns: f64| ns / 1e3;

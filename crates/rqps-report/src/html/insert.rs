@@ -198,6 +198,7 @@ pub(super) fn charts(analysis: &Analysis<'_>, step: &StepAnalysis<'_>) -> Markup
         Line {
             what,
             target: flows.iter().find_map(|(_, flow)| flow.target_per_s),
+            is_by_block: flows.iter().any(|(_, flow)| flow.is_by_block),
             tracks: flows.iter().map(|(idx, flow)| (*idx, flow.seconds.as_slice())).collect(),
         }
     };

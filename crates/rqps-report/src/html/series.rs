@@ -20,6 +20,8 @@ pub(super) struct Line<'s> {
     pub(super) what: &'static str,
     /// The rate that was asked for, per second.
     pub(super) target: Option<f64>,
+    /// Whether some points are means of blocks in place of seconds.
+    pub(super) is_by_block: bool,
     /// Index of each system, and per slice its operations in each whole second.
     pub(super) tracks: Vec<(usize, &'s [Vec<f64>])>,
 }
@@ -34,7 +36,9 @@ struct Track {
 struct Frame {
     caption: String,
     label: String,
+    /// Seconds that a point is the mean of; blocks, where `by_block`.
     per_point: usize,
+    by_block: bool,
     target: Option<f64>,
 }
 
@@ -51,6 +55,7 @@ pub(super) fn render(analysis: &Analysis<'_>, step: &StepAnalysis<'_>) -> Markup
         caption: order.to_owned(),
         label: format!("Queries per second of {}", crate::words::one_line(&step.title)),
         per_point,
+        by_block: false,
         target: None,
     };
     drawing(analysis, &tracks(step, per_point), &frame)
@@ -73,10 +78,12 @@ pub(super) fn line(analysis: &Analysis<'_>, step: &StepAnalysis<'_>, line: &Line
     let target = line.target.map_or_else(String::new, |rate| {
         format!("; dotted: {}, the rate set", number::plain_figure(rate))
     });
+    let by = if line.is_by_block { ", block by block" } else { "" };
     let frame = Frame {
-        caption: format!("{} per second{target}", line.what),
+        caption: format!("{} per second{by}{target}", line.what),
         label: format!("{} per second of {}", line.what, crate::words::one_line(&step.title)),
         per_point,
+        by_block: line.is_by_block,
         target: line.target,
     };
     drawing(analysis, &tracks, &frame)
@@ -96,7 +103,7 @@ fn drawing(analysis: &Analysis<'_>, tracks: &[Track], frame: &Frame) -> Markup {
         figure.series {
             figcaption {
                 (frame.caption)
-                @if per_point > 1 { ", means of " (per_point) " s" }
+                @if per_point > 1 { ", means of " (per_point) (if frame.by_block { " blocks" } else { " s" }) }
                 ul.legend {
                     @for track in tracks {
                         li {

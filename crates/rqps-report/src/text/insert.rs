@@ -73,10 +73,12 @@ pub(super) fn step(page: &mut Page, analysis: &Analysis<'_>, step: &StepAnalysis
         }
     }
     if let Some((grid, unit)) = tables::rates(analysis, step) {
-        page.line("--- rates: held is the share of seconds in which 95% of the target was reached, gap the");
-        page.line(&format!(
-            "    longest time below it; starts that never came; mean, p99 and max of their delay, {unit}"
-        ));
+        let text = format!(
+            "rates: held is the share of seconds in which 95% of the target was reached, gap the \
+             longest time below it; missed: starts that never came; mean, p99 and max of their \
+             delay, {unit}"
+        );
+        page.paragraph("--- ", &text);
         page.grid(&grid);
     }
     if let Some((grid, unit)) = tables::responses(analysis, step) {

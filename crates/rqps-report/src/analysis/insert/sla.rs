@@ -93,6 +93,7 @@ mod tests {
             lateness: None,
             late_p99_ns: None,
             seconds,
+            is_by_block: false,
         }
     }
 
