@@ -1,6 +1,6 @@
 //! How far the figures can be trusted, and what has none: sentences made from the run.
 
-use rqps_model::{Metric, Run, RunStatus, RunSystem, Schedule, SystemSource, Verdict};
+use rqps_model::{Metric, RunStatus, RunSystem, Schedule, SystemSource, Verdict};
 
 use super::{Analysis, CellState, StepAnalysis};
 use crate::number::count;
@@ -27,8 +27,7 @@ fn failed_checks(analysis: &Analysis<'_>) -> Option<String> {
         .collect();
     (!failed.is_empty()).then(|| {
         format!(
-            "Checks of the steps' work failed, so these figures are not those of the work they \
-             name: {}.",
+            "Checks failed: steps did other work than they should have: {}.",
             list_in_short(&failed)
         )
     })
@@ -39,7 +38,7 @@ pub(super) fn caveats(analysis: &Analysis<'_>) -> Vec<String> {
     let run = analysis.run;
     let mut out = Vec::new();
     if run.systems.len() > 1 {
-        out.push(order_of_systems(run));
+        out.push(order_of_systems(analysis));
         out.push(
             "Each server was started once; another start draws another memory layout, which alone \
              can move a figure by 1 to 2%."
@@ -77,7 +76,8 @@ pub(super) fn caveats(analysis: &Analysis<'_>) -> Vec<String> {
 }
 
 /// What the order in which systems were measured puts into the intervals, and what it leaves out.
-fn order_of_systems(run: &Run) -> String {
+fn order_of_systems(analysis: &Analysis<'_>) -> String {
+    let run = analysis.run;
     let Schedule::Interleaved { slice_ms, .. } = run.schedule else {
         return "The systems were measured one after the other: an interval holds the spread between \
                 the slices of one system, not the host's drift from one system to the next."
@@ -103,12 +103,29 @@ fn order_of_systems(run: &Run) -> String {
             if external.len() == 1 { "it did" } else { "they did" }
         )
     };
+    let turns = turns(analysis, slice_ms);
+    let alone = match &analysis.insert {
+        None => "Filling the tables",
+        Some(own) if own.steps.len() == analysis.steps.len() => "Creating indexes",
+        Some(_) => "Filling the tables and creating indexes",
+    };
     format!(
-        "The systems took turns of {slice_ms} ms in an order drawn at random, and an interval is that \
+        "The systems took {turns} in an order drawn at random, and an interval is that \
          of the ratios of blocks measured in the same seconds: a host that becomes slower or faster \
-         slows or speeds all systems alike. Filling the tables came one system after the other.\
+         slows or speeds all systems alike. {alone} came one system after the other.\
          {stopped}{but}"
     )
+}
+
+/// How long the turns of an interleaved run are, in words. Those of the Insert Benchmark are its own:
+/// rates are held by the second, and inserts are cut by their number.
+pub(crate) fn turns(analysis: &Analysis<'_>, slice_ms: u32) -> String {
+    let own = "of a second, or of a part of the work where that is fixed,";
+    match &analysis.insert {
+        None => format!("turns of {slice_ms} ms"),
+        Some(tables) if tables.steps.len() == analysis.steps.len() => format!("turns {own}"),
+        Some(_) => format!("turns of {slice_ms} ms, in the Insert Benchmark {own}"),
+    }
 }
 
 /// Ratios between servers that may use different shares of the host say as much of the shares.

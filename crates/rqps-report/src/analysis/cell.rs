@@ -12,7 +12,7 @@ use rqps_stats::resolution;
 use super::footnote::{Book, CellMark, FootnoteKind};
 use super::insert::{self, InsertCell, Sla};
 use super::memory;
-use crate::number::{self, count};
+use crate::number::count;
 use crate::response::{self, ResponseTimes};
 
 /// Whether a cell has a figure, and why not.
@@ -148,7 +148,7 @@ pub(super) fn cells(run: &Run, step: &RunStep, rule: Rule, book: &mut Book) -> V
         .enumerate()
         .map(|(idx, cell)| Cell { server_rss_bytes: rss(&cell, step, idx), ..cell })
         .collect();
-    set_levels(&mut cells);
+    insert::compare::set_levels(&mut cells);
     let Some(base) = cells.get(rule.base).cloned() else { return cells };
     for (idx, cell) in cells.iter_mut().enumerate() {
         let is_measured = base.state == CellState::Measured && cell.state == CellState::Measured;
@@ -169,40 +169,9 @@ pub(super) fn cells(run: &Run, step: &RunStep, rule: Rule, book: &mut Book) -> V
         cell.relative = Some(relative(&cell.per_operation, &base.per_operation));
         cell.server_cpu_ratio =
             ratio((b, c), in_turns, |s| Metric::ServerCpu.value(&s.usage, s.n_operations));
-        relative_to(cell, &base, book);
+        insert::compare::with_base(cell, &base, book);
     }
     cells
-}
-
-/// What a cell of the Insert Benchmark has beside the base's, and that there is no verdict where
-/// either did not hold its rate.
-fn relative_to(cell: &mut Cell, base: &Cell, book: &mut Book) {
-    if let (Some(own), Some(base)) = (&mut cell.insert, &base.insert) {
-        own.field_relative = Some(own.field.relative_to(&base.field));
-    }
-    cell.is_barred = cell.failed_sla() || base.failed_sla();
-    if cell.is_barred {
-        cell.verdict = None;
-    }
-    if let Some(sla) = base.sla().filter(|sla| !sla.is_held) {
-        cell.marks.push(book.mark(FootnoteKind::SlaFailedOnBase, held(sla)));
-    }
-}
-
-/// `812 of 1000 inserts/s`.
-fn held(sla: &Sla) -> String {
-    let [average, target] = [sla.average_per_s, sla.target_per_s].map(number::plain_figure);
-    format!("{average} of {target} inserts/s")
-}
-
-fn set_levels(cells: &mut [Cell]) {
-    let figure = |cell: &Cell| cell.figure.map(|figure| (figure.point, !cell.failed_sla()));
-    let figures: Vec<_> = cells.iter().map(figure).collect();
-    for (cell, level) in cells.iter_mut().zip(insert::level::levels(&figures)) {
-        if let Some(insert) = &mut cell.insert {
-            insert.level = level;
-        }
-    }
 }
 
 fn pending() -> Cell {
@@ -262,7 +231,7 @@ fn measured(run: &Run, step: &RunStep, system: &SystemStep, book: &mut Book) -> 
     cell.marks = book.marks(&system.slices, !is_insert);
     if is_insert {
         let own = insert::of(step, system, &cell);
-        cell.marks.extend(own_marks(&own, book));
+        cell.marks.extend(insert::compare::marks(&own, book));
         cell.insert = Some(Box::new(own));
     }
     let failed: Vec<&str> = cell.failed_checks().map(|check| check.name.as_str()).collect();
@@ -288,20 +257,6 @@ fn measured(run: &Run, step: &RunStep, system: &SystemStep, book: &mut Book) -> 
         }
     }
     cell
-}
-
-/// The reasons for caution that only the Insert Benchmark has.
-fn own_marks(own: &InsertCell, book: &mut Book) -> Vec<CellMark> {
-    let mut marks = Vec::new();
-    if let Some(sla) = own.sla.filter(|sla| !sla.is_held) {
-        marks.push(book.mark(FootnoteKind::SlaFailed, held(&sla)));
-    }
-    let flow = own.flows.iter().find(|flow| flow.is_own);
-    if let Some(ratio) = flow.and_then(|flow| insert::trend::trend(&flow.seconds)) {
-        let detail = format!("second half {} of the first", number::plain_ratio(ratio));
-        marks.push(book.mark(FootnoteKind::Trend, detail));
-    }
-    marks
 }
 
 /// The ratio of a value of the slices between base and candidate: of blocks that were measured in

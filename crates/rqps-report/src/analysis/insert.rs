@@ -4,6 +4,7 @@
 //! A step belongs to it by what it holds: it creates indexes, or it has clients that insert or delete
 //! beside others. Only l.i0 needs its name.
 
+pub(super) mod compare;
 pub mod field;
 pub mod flow;
 pub mod level;

@@ -1,7 +1,5 @@
 //! The Insert Benchmark in every format: goldens, verdicts, rates, metrics, what other runs lack.
 
-use std::sync::OnceLock;
-
 use expect_test::expect_file;
 use proptest::prelude::*;
 use rqps_model::{Role, Run, Verdict};
@@ -165,6 +163,9 @@ fn blocks_run_on_as_one_series() {
     assert_eq!(cell.sla().unwrap().longest_gap_s, 30);
     let flow = cell.insert.as_ref().unwrap().flow(Role::Query).unwrap();
     assert_eq!((flow.seconds.len(), flow.seconds[0].len()), (1, 30));
+    let caveat = &analysis.caveats[0];
+    assert!(caveat.starts_with("The systems took turns of a second, or of a part"), "{caveat}");
+    assert!(caveat.contains("Creating indexes came one system after the other"), "{caveat}");
 }
 
 #[test]
@@ -270,8 +271,7 @@ proptest! {
 
     #[test]
     fn never_a_verdict_where_a_rate_failed(shares in prop::array::uniform3(0.5_f64..1.1)) {
-        static RUN: OnceLock<Run> = OnceLock::new();
-        let mut run = RUN.get_or_init(run).clone();
+        let mut run = run();
         run.steps.retain(|s| s.info.name == "qr1000");
         let qr = 0;
         for (system, share) in run.steps[qr].systems.iter_mut().zip(shares) {

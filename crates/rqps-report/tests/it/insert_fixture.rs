@@ -2,6 +2,7 @@
 //! stall, and a third that does not.
 
 use std::collections::BTreeMap;
+use std::sync::OnceLock;
 
 use hdrhistogram::Histogram;
 use hdrhistogram::serialization::{Serializer, V2DeflateSerializer};
@@ -186,6 +187,11 @@ fn churn_step(name: &str, rows_per_s: f64, (per_statement, grown): (u32, u64)) -
 /// 800 of 1000 inserts/s there and in qp1000, l.i1 slows down on the first, a check of l.i2 fails on
 /// the second.
 pub(crate) fn run() -> Run {
+    static RUN: OnceLock<Run> = OnceLock::new();
+    RUN.get_or_init(made).clone()
+}
+
+fn made() -> Run {
     let systems = vec![
         fixture::system(Dbms::Mysql, "5.6.14"),
         fixture::system(Dbms::Mysql, "8.0.33"),
