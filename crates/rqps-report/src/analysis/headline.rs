@@ -1,6 +1,6 @@
 //! The verdict on a candidate in sentences made from the figures.
 
-use rqps_model::Verdict;
+use rqps_model::{StepKind, Verdict};
 
 use super::{Analysis, Cell, CellState, StepAnalysis};
 use crate::number::{count, plain_ratio, ratio_with_interval};
@@ -189,6 +189,14 @@ fn extreme(step: &StepAnalysis<'_>, system_idx: usize) -> Option<String> {
 }
 
 fn unclear_because(analysis: &Analysis<'_>, system_idx: usize) -> &'static str {
+    let is_unclear = |step: &&StepAnalysis<'_>| {
+        step.is_compared()
+            && step.cells.get(system_idx).is_some_and(|c| c.verdict == Some(Verdict::Unclear))
+    };
+    let is_index = |step: &StepAnalysis<'_>| step.step.info.kind == StepKind::Index;
+    if analysis.steps.iter().filter(is_unclear).all(is_index) {
+        return "Unclear: indexes are created once, and one slice has no interval.";
+    }
     let single = |step: &&StepAnalysis<'_>| {
         step.cells.get(system_idx).is_some_and(|c| {
             c.verdict == Some(Verdict::Unclear) && c.rqps.is_some_and(|r| r.interval.is_none())
