@@ -8,6 +8,7 @@ pub mod difference;
 pub mod footnote;
 pub mod group;
 pub mod headline;
+pub mod insert;
 pub mod memory;
 pub mod size;
 
@@ -18,6 +19,7 @@ pub use difference::{Difference, Differences};
 pub use footnote::{Footnote, FootnoteKind};
 pub use group::GroupSummary;
 pub use headline::Headline;
+pub use insert::{InsertCell, InsertTables, Level, Sla};
 pub use memory::Memory;
 pub use size::SystemSizes;
 
@@ -53,6 +55,8 @@ pub struct Analysis<'a> {
     pub warnings: Vec<String>,
     /// How far the figures can be trusted, in sentences.
     pub caveats: Vec<String>,
+    /// Which steps are the Insert Benchmark's; absent where none is.
+    pub insert: Option<InsertTables>,
     /// What has no figure and why, in sentences.
     pub not_measured: Vec<String>,
 }
@@ -120,8 +124,10 @@ impl<'a> Analysis<'a> {
             differences: Differences::between(&run.systems),
             warnings: Vec::new(),
             caveats: Vec::new(),
+            insert: None,
             not_measured: Vec::new(),
         };
+        analysis.insert = insert::tables(&analysis.steps);
         analysis.footnotes = book.close(&analysis.steps, run);
         analysis.headlines = headline::headlines(&analysis);
         analysis.groups = group::groups(&analysis);

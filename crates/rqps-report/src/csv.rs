@@ -4,6 +4,8 @@
 //! RFC 4180 with a header line. A text that a spreadsheet would take for a formula gets an
 //! apostrophe in front.
 
+mod insert;
+
 use rqps_model::{Estimate, Metric, Sizes};
 
 use crate::analysis::{Analysis, Cell, CellState, StepAnalysis};
@@ -28,7 +30,10 @@ struct Column {
 /// The report as CSV.
 #[must_use]
 pub fn render(analysis: &Analysis<'_>) -> String {
-    let columns = columns();
+    let mut columns = columns();
+    if analysis.insert.is_some() {
+        columns.extend(insert::columns());
+    }
     let names: Vec<String> = columns.iter().map(|c| c.name.clone()).collect();
     let mut out = names.join(",") + "\r\n";
     for step in &analysis.steps {
@@ -45,8 +50,18 @@ pub fn render(analysis: &Analysis<'_>) -> String {
 /// The columns' names and meanings as a markdown table, for the documentation.
 #[must_use]
 pub fn describe() -> String {
+    table(&columns())
+}
+
+/// The same of the columns that only runs of the Insert Benchmark have, behind the others.
+#[must_use]
+pub fn describe_insert() -> String {
+    table(&insert::columns())
+}
+
+fn table(columns: &[Column]) -> String {
     let mut out = String::from("| column | meaning |\n| --- | --- |\n");
-    for column in columns() {
+    for column in columns {
         out.push_str(&format!("| `{}` | {} |\n", column.name, column.meaning));
     }
     out
@@ -279,7 +294,8 @@ mod tests {
 
     #[test]
     fn no_column_has_the_name_of_another() {
-        let mut names: Vec<String> = columns().into_iter().map(|c| c.name).collect();
+        let all = columns().into_iter().chain(insert::columns());
+        let mut names: Vec<String> = all.map(|c| c.name).collect();
         let n = names.len();
         names.sort_unstable();
         names.dedup();

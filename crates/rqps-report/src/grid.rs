@@ -34,6 +34,18 @@ pub(crate) fn toned(text: impl AsRef<str>, tone: Tone) -> GridCell {
     GridCell { text: one_line(text.as_ref()), tone }
 }
 
+impl GridCell {
+    /// The text, on one line.
+    pub(crate) fn text(&self) -> &str {
+        &self.text
+    }
+
+    /// Its colour.
+    pub(crate) fn tone(&self) -> Tone {
+        self.tone
+    }
+}
+
 /// Columns with headings, and rows of cells; the field's `-` line between groups of rows.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub(crate) struct Grid {
@@ -48,6 +60,21 @@ impl Grid {
             heads: heads.iter().map(|(h, side)| ((*h).to_owned(), *side)).collect(),
             rows: Vec::new(),
         }
+    }
+
+    /// The headings and their sides.
+    pub(crate) fn heads(&self) -> &[(String, Side)] {
+        &self.heads
+    }
+
+    /// The rows, without the lines between groups.
+    pub(crate) fn rows(&self) -> impl Iterator<Item = &Vec<GridCell>> {
+        self.rows.iter().flatten()
+    }
+
+    /// Whether there is no row.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.rows.is_empty()
     }
 
     /// Adds a row; missing cells are empty.

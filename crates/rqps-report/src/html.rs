@@ -4,6 +4,7 @@
 //! content security policy forbids any request and any script but ours.
 
 mod chart;
+mod insert;
 mod label;
 mod method;
 mod scale;
@@ -22,6 +23,9 @@ use crate::words::one_line;
 
 /// The page's style.
 const STYLE: &str = include_str!("html/style.css");
+
+/// What runs with steps of the Insert Benchmark have on top of it.
+const INSERT_STYLE: &str = include_str!("html/insert.css");
 
 /// The page's script: opens the step that a link points to, and all steps at once.
 const SCRIPT: &str = include_str!("html/script.js");
@@ -47,7 +51,10 @@ pub fn render(analysis: &Analysis<'_>) -> String {
                 meta name="color-scheme" content="light dark";
                 meta name="generator" content=(format!("rqps {}", one_line(&run.rqps_version)));
                 title { (one_line(&run.name)) " - rqps report" }
-                style { (PreEscaped(STYLE)) }
+                style {
+                    (PreEscaped(STYLE))
+                    @if analysis.insert.is_some() { (PreEscaped(INSERT_STYLE)) }
+                }
             }
             body {
                 a.skip href="#rqps" { "Skip to the results" }
@@ -59,6 +66,7 @@ pub fn render(analysis: &Analysis<'_>) -> String {
                     (verdict::render(analysis))
                     nav aria-label="Sections" {
                         a href="#systems" { "Systems" }
+                        @if analysis.insert.is_some() { a href="#insert" { "Insert Benchmark" } }
                         a href="#rqps" { "Relative QPS" }
                         a href="#charts" { "Charts" }
                         a href="#steps" { "Steps" }
@@ -69,6 +77,7 @@ pub fn render(analysis: &Analysis<'_>) -> String {
                 }
                 main {
                     (systems::render(analysis))
+                    (insert::render(analysis))
                     (summary::render(analysis))
                     (size::render(analysis))
                     (chart::render(analysis))

@@ -3,6 +3,7 @@
 //! Within one `schema` number fields are only added. Figures have full precision; what was not
 //! measured is `null`; a ratio to zero is the string `"inf"`.
 
+mod insert;
 mod shape;
 
 use std::collections::BTreeMap;
@@ -56,6 +57,7 @@ fn report<'a>(analysis: &'a Analysis<'_>) -> ReportJson<'a> {
                 n_faster: h.counts.faster,
                 n_same: h.counts.same,
                 n_unclear: h.counts.unclear,
+                n_sla_failed: h.counts.sla_failed,
                 n_failed: h.counts.failed,
                 n_not_measured: h.counts.missing,
                 median_rqps: h.median,
@@ -73,6 +75,7 @@ fn report<'a>(analysis: &'a Analysis<'_>) -> ReportJson<'a> {
                 places: &n.places,
             })
             .collect(),
+        insert_benchmark: insert::summary(analysis),
         steps: analysis.steps.iter().map(|s| step(analysis, s)).collect(),
     }
 }
@@ -214,13 +217,7 @@ fn result<'a>(
         per_operation: metrics(&cell.per_operation, |v| v),
         per_operation_relative: cell.relative.as_ref().map(|r| metrics(r, RatioJson::from)),
         response_times: cell.response.as_ref().map(response_times),
-        lateness: cell.lateness.map(|l| LatenessJson {
-            due: l.n_due,
-            late: l.n_late,
-            missed: l.n_missed,
-            mean_ns: l.mean_ns(),
-            max_ns: l.max_ns,
-        }),
+        lateness: cell.lateness.map(LatenessJson::from),
         windows: cell.windows.map(|w| WindowsJson {
             length_ms: w.length_ns as f64 / 1e6,
             n: w.n,
@@ -243,6 +240,9 @@ fn result<'a>(
         binlog_bytes: cell.sizes.binlog_bytes,
         server_rss_bytes: cell.server_rss_bytes,
         server_rss_ratio: cell.server_rss_ratio,
+        insert: cell.insert.as_ref().map(|own| insert::cell(own)),
+        debt: &cell.debt,
+        checks: &cell.checks,
         slices: slices
             .iter()
             .map(|s| SliceJson {

@@ -55,10 +55,15 @@ pub(crate) fn figure(cell: &Cell) -> GridCell {
 /// A candidate's rQPS, or the word that stands for it.
 pub(crate) fn rqps(cell: &Cell) -> GridCell {
     match &cell.rqps {
-        Some(ratio) => toned(number::ratio(ratio), Tone::of_ratio(ratio.point)),
+        Some(ratio) => toned(number::ratio(ratio), ratio_tone(cell, ratio.point)),
         None if cell.state == CellState::Measured => plain(NOTHING),
         None => figure(cell),
     }
+}
+
+/// The colour of a candidate's ratio: none where the insert rate was not held.
+fn ratio_tone(cell: &Cell, ratio: f64) -> Tone {
+    if cell.is_barred { Tone::Unheld } else { Tone::of_ratio(ratio) }
 }
 
 /// The interval of an rQPS; `n=1` without one.
@@ -70,7 +75,11 @@ pub(crate) fn interval(cell: &Cell) -> GridCell {
 
 /// The verdict's word.
 pub(crate) fn verdict(cell: &Cell) -> GridCell {
-    cell.verdict.map_or_else(GridCell::default, |v| plain(v.word()))
+    match cell.verdict {
+        Some(verdict) => plain(verdict.word()),
+        None if cell.is_barred => plain("SLA failed"),
+        None => GridCell::default(),
+    }
 }
 
 /// Server CPU per operation relative to the base.
@@ -135,7 +144,7 @@ pub(crate) fn matrix(
             }
             let mut row = base_cells(analysis, step);
             for cell in candidates.iter().filter_map(|&idx| step.cells.get(idx)) {
-                let sign = cell.verdict.map_or("", sign);
+                let sign = cell_sign(cell);
                 let letters = analysis.letters(cell);
                 row.extend([rqps(cell), plain(format!("{sign} {letters}"))]);
             }
@@ -152,8 +161,13 @@ fn base_cells(analysis: &Analysis<'_>, step: &StepAnalysis<'_>) -> Vec<GridCell>
     base.map_or_else(Vec::new, |cell| vec![figure(cell), plain(analysis.letters(cell))])
 }
 
+/// A cell's verdict in one ASCII character; `!` where the insert rate bars it.
+pub(crate) fn cell_sign(cell: &Cell) -> &'static str {
+    cell.verdict.map_or(if cell.is_barred { "!" } else { "" }, sign)
+}
+
 /// The verdict in one ASCII character.
-pub(crate) fn sign(verdict: Verdict) -> &'static str {
+fn sign(verdict: Verdict) -> &'static str {
     match verdict {
         Verdict::Slower => "<",
         Verdict::Faster => ">",
@@ -176,7 +190,7 @@ pub(crate) fn step_figures(analysis: &Analysis<'_>, step: &StepAnalysis<'_>) -> 
     for (idx, cell) in step.cells.iter().enumerate() {
         let is_base = idx == analysis.base && cell.figure.is_some();
         let ratio = match &cell.rqps {
-            Some(r) => toned(number::ratio(r), Tone::of_ratio(r.point)),
+            Some(r) => toned(number::ratio(r), ratio_tone(cell, r.point)),
             None => plain(if is_base { "1.00" } else { NOTHING }),
         };
         let system = plain(name(analysis.label(idx)));

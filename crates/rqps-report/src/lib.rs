@@ -13,6 +13,7 @@ pub mod response;
 pub mod text;
 
 mod grid;
+mod insert;
 mod layout;
 mod many;
 mod number;

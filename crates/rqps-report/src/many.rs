@@ -81,7 +81,7 @@ fn ratio(analysis: &Analysis<'_>, idx: usize, cell: &Cell) -> GridCell {
 }
 
 fn mark(analysis: &Analysis<'_>, cell: &Cell) -> GridCell {
-    let sign = cell.verdict.map_or("", layout::sign);
+    let sign = layout::cell_sign(cell);
     plain(format!("{sign} {}", analysis.letters(cell)).trim())
 }
 

@@ -1,5 +1,7 @@
 //! Reports as markdown for a merge request: verdict, summary, relative metrics, footnotes.
 
+mod insert;
+
 use rqps_model::Metric;
 
 use crate::analysis::{Analysis, CellState};
@@ -16,11 +18,13 @@ pub fn render(analysis: &Analysis<'_>) -> String {
     let mut out = String::new();
     head(&mut out, analysis);
     systems(&mut out, analysis);
+    insert::summary(&mut out, analysis);
     summary(&mut out, analysis);
     memory(&mut out, analysis);
     sizes(&mut out, analysis);
     failures(&mut out, analysis);
     metrics(&mut out, analysis);
+    insert::steps(&mut out, analysis);
     list(&mut out, "How sure this is", &analysis.caveats);
     list(&mut out, "Not measured", &analysis.not_measured);
     let run = analysis.run;

@@ -13,6 +13,25 @@ pub const PERCENTILES: [f64; 6] = [50.0, 90.0, 95.0, 99.0, 99.9, 99.99];
 /// single responses.
 pub const MIN_BEYOND: f64 = 10.0;
 
+/// The same for clients that start at a set rate: their times count from the intended starts, so that
+/// every start that was due in a stall holds a part of it. One of them is no accident.
+pub const MIN_BEYOND_AT_RATE: f64 = 1.0;
+
+/// The field's buckets of response times: name and upper end, nanoseconds. Each holds what is longer
+/// than the one before it; the last, `gt`, has no end.
+pub const BUCKETS: [(&str, u64); 10] = [
+    ("256us", 256_000),
+    ("1ms", 1_000_000),
+    ("4ms", 4_000_000),
+    ("16ms", 16_000_000),
+    ("64ms", 64_000_000),
+    ("256ms", 256_000_000),
+    ("1s", 1_000_000_000),
+    ("4s", 4_000_000_000),
+    ("16s", 16_000_000_000),
+    ("gt", u64::MAX),
+];
+
 /// Response times of events, nanoseconds.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ResponseTimes {
@@ -26,25 +45,42 @@ pub struct ResponseTimes {
     pub max_ns: u64,
     /// The value at each of [`PERCENTILES`]; absent where fewer than [`MIN_BEYOND`] lie beyond it.
     pub percentiles_ns: [Option<u64>; PERCENTILES.len()],
+    /// Responses in each of [`BUCKETS`].
+    pub buckets: [u64; BUCKETS.len()],
+}
+
+impl ResponseTimes {
+    /// Responses in each of [`BUCKETS`], percent of all.
+    #[must_use]
+    pub fn bucket_pcts(&self) -> [f64; BUCKETS.len()] {
+        self.buckets.map(|n| n as f64 * 100.0 / self.n.max(1) as f64)
+    }
+
+    /// The value at one of [`PERCENTILES`]; `None` where too few responses lie beyond it.
+    #[must_use]
+    pub fn percentile_ns(&self, percentile: f64) -> Option<u64> {
+        let idx = PERCENTILES.iter().position(|p| (p - percentile).abs() < 1e-9)?;
+        self.percentiles_ns[idx]
+    }
 }
 
 /// The response times of all slices together; `None` when a slice has no readable histogram, so
 /// that percentiles never stand for a part of the slices.
 pub(crate) fn merged(slices: &[Slice]) -> Option<ResponseTimes> {
-    let mut all = Histogram::<u64>::new(3).ok()?;
-    for slice in slices {
-        let histogram: Histogram<u64> =
-            Deserializer::new().deserialize(&mut Cursor::new(&slice.response_times)).ok()?;
-        all.add(&histogram).ok()?;
-    }
-    if all.is_empty() {
-        return None;
-    }
+    merged_from(slices.iter().map(|s| s.response_times.as_slice()), MIN_BEYOND)
+}
+
+/// The same of encoded histograms; a percentile is there where `min_beyond` responses lie beyond it.
+pub(crate) fn merged_from<'a>(
+    histograms: impl IntoIterator<Item = &'a [u8]>,
+    min_beyond: f64,
+) -> Option<ResponseTimes> {
+    let all = sum(histograms)?;
     let n = all.len();
     let percentile = |p: f64| {
         let n_beyond = n as f64 * (100.0 - p) / 100.0;
         // 100 - 99.9 is a little below 0.1 in binary.
-        (n_beyond >= MIN_BEYOND - 1e-6).then(|| all.value_at_percentile(p))
+        (n_beyond >= min_beyond - 1e-6).then(|| all.value_at_percentile(p))
     };
     Some(ResponseTimes {
         n,
@@ -52,7 +88,35 @@ pub(crate) fn merged(slices: &[Slice]) -> Option<ResponseTimes> {
         mean_ns: all.mean(),
         max_ns: all.max(),
         percentiles_ns: PERCENTILES.map(percentile),
+        buckets: buckets(&all),
     })
+}
+
+/// The value that 99% of the values in encoded histograms are at most; `None` where one is missing or
+/// cannot be read, or there is no value.
+pub(crate) fn p99<'a>(histograms: impl IntoIterator<Item = &'a [u8]>) -> Option<u64> {
+    sum(histograms).map(|all| all.value_at_percentile(99.0))
+}
+
+/// The histograms added up; `None` where one cannot be read, or all are empty.
+fn sum<'a>(histograms: impl IntoIterator<Item = &'a [u8]>) -> Option<Histogram<u64>> {
+    let mut all = Histogram::<u64>::new(3).ok()?;
+    for bytes in histograms {
+        let one: Histogram<u64> = Deserializer::new().deserialize(&mut Cursor::new(bytes)).ok()?;
+        all.add(&one).ok()?;
+    }
+    (!all.is_empty()).then_some(all)
+}
+
+/// A value counts as the lowest that its histogram cannot tell from it.
+fn buckets(all: &Histogram<u64>) -> [u64; BUCKETS.len()] {
+    let mut counts = [0; BUCKETS.len()];
+    for value in all.iter_recorded() {
+        let ns = all.lowest_equivalent(value.value_iterated_to());
+        let idx = BUCKETS.iter().position(|(_, end)| ns <= *end).unwrap_or(BUCKETS.len() - 1);
+        counts[idx] += value.count_at_value();
+    }
+    counts
 }
 
 /// The unit for a table whose smallest time is `smallest_ns`: its name and length in nanoseconds.
@@ -100,6 +164,7 @@ mod tests {
             usage: rqps_model::Usage::default(),
             samples: Vec::new(),
             marks: Vec::new(),
+            streams: Vec::new(),
         }
     }
 
@@ -119,6 +184,24 @@ mod tests {
         near(4, 9.99e6);
         assert_eq!(times.percentiles_ns[5], None);
         assert!((times.mean_ns / 5.0005e6 - 1.0).abs() < 2e-3);
+    }
+
+    #[test]
+    fn buckets_hold_what_is_at_most_their_end() {
+        let times = [1, 256_000, 257_000, 1_000_000, 4_100_000, 15_900_000_000, 17_000_000_000];
+        let times = merged(&[slice(times.into_iter())]).unwrap();
+        assert_eq!(times.buckets, [2, 2, 0, 1, 0, 0, 0, 0, 1, 1]);
+        assert!((times.bucket_pcts().iter().sum::<f64>() - 100.0).abs() < 1e-9);
+    }
+
+    #[test]
+    fn a_set_rate_shows_thinner_tails() {
+        let bytes = slice((1..=1000).map(|i| i * 1000)).response_times;
+        let p999 = |least| merged_from([bytes.as_slice()], least).unwrap().percentile_ns(99.9);
+        assert_eq!(p999(MIN_BEYOND), None);
+        assert!(p999(MIN_BEYOND_AT_RATE).is_some());
+        assert!((p99([bytes.as_slice()]).unwrap() as f64 / 990_000.0 - 1.0).abs() < 2e-3);
+        assert_eq!(p99([&[][..]]), None);
     }
 
     #[test]

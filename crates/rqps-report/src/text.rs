@@ -1,6 +1,8 @@
 //! Reports as plain text of at most 100 columns: the field's tables, ready for a terminal or a post.
 //! A long file: a page from its first line to its last.
 
+mod insert;
+
 use crate::analysis::{Analysis, CellState, Differences, StepAnalysis};
 use crate::audit::sheet;
 use crate::grid::Grid;
@@ -25,6 +27,9 @@ const SHORT_SETTINGS: usize = 10;
 
 /// What stands for verdicts beside ratios.
 const SIGNS: &str = "(< slower, > faster, = same, ? unclear)";
+
+/// The same where a verdict is barred.
+const SIGNS_AND_BAR: &str = "(< slower, > faster, = same, ? unclear, ! SLA failed)";
 
 /// How much of a run a text report shows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -54,11 +59,13 @@ pub fn render(analysis: &Analysis<'_>, options: TextOptions) -> String {
     let mut page = Page { out: String::new(), colour, width };
     head(&mut page, analysis);
     systems(&mut page, analysis, options.detail);
+    insert::summary(&mut page, analysis);
     summary(&mut page, analysis);
     sizes(&mut page, analysis);
     failures(&mut page, analysis);
     if options.detail == Detail::Full {
         metrics_legend(&mut page, analysis);
+        insert::legend(&mut page, analysis);
         for step in &analysis.steps {
             step_block(&mut page, analysis, step);
         }
@@ -230,7 +237,7 @@ fn summary(page: &mut Page, analysis: &Analysis<'_>) {
     let base = clip(analysis.base_label(), 60);
     page.title(&format!("Relative QPS (rQPS): QPS of the system / QPS of {base}"));
     if many::is_many(analysis) {
-        page.line(SIGNS);
+        page.line(signs(analysis));
         for grid in many::grids(analysis, page.width) {
             page.line("");
             page.grid(&grid);
@@ -255,6 +262,11 @@ fn summary(page: &mut Page, analysis: &Analysis<'_>) {
     }
     groups(page, analysis);
     memory(page, analysis);
+}
+
+fn signs(analysis: &Analysis<'_>) -> &'static str {
+    let is_barred = analysis.steps.iter().flat_map(|s| &s.cells).any(|c| c.is_barred);
+    if is_barred { SIGNS_AND_BAR } else { SIGNS }
 }
 
 /// A table of all candidates with a column for each, then tables of some with their intervals.
@@ -287,7 +299,7 @@ fn matrix(page: &mut Page, analysis: &Analysis<'_>, candidates: &[usize]) {
         let label = clip(analysis.label(idx), 60);
         page.line(&format!("{} : {label}, rQPS", column(analysis, idx)));
     }
-    page.line(SIGNS);
+    page.line(signs(analysis));
     for chunk in candidates.chunks(n) {
         page.line("");
         page.grid(&grid(chunk));
@@ -371,6 +383,9 @@ fn metrics_legend(page: &mut Page, analysis: &Analysis<'_>) {
         return;
     }
     page.title("Steps");
+    if analysis.steps.iter().all(|s| s.cells.iter().any(|c| c.insert.is_some())) {
+        return;
+    }
     page.paragraph("", 
         "Per operation: cpu/o CPU of the whole host, client included, in microseconds; cs/o context \
          switches; r/o storage reads; rKB/o and wKB/o KB read and written; o/s operations per \
@@ -391,6 +406,11 @@ fn step_block(page: &mut Page, analysis: &Analysis<'_>, step: &StepAnalysis<'_>)
     ));
     page.paragraph("", &step.step.info.what);
     page.grid(&layout::step_figures(analysis, step));
+    insert::checks(page, analysis, step);
+    if step.cells.iter().any(|c| c.insert.is_some()) {
+        insert::step(page, analysis, step);
+        return;
+    }
     if step.cells.iter().any(|c| c.figure.is_some()) {
         page.line("--- absolute");
         page.grid(&layout::metrics_absolute(analysis, step));

@@ -1,5 +1,7 @@
 //! The field's colours as meanings: yellow below 0.95, blue above 1.05, after rounding to two digits.
 
+use crate::analysis::Level;
+
 /// What a cell's colour says. Every format says the same in words too.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) enum Tone {
@@ -10,6 +12,12 @@ pub(crate) enum Tone {
     Lower,
     /// A ratio above 1.05: blue.
     Higher,
+    /// Among the smallest figures of its column, or a rate that was not held: red.
+    Worst,
+    /// Among the largest figures of its column: green.
+    Best,
+    /// A figure or ratio whose insert rate was not held: grey.
+    Unheld,
     /// No figure because of a failure.
     Failed,
     /// No figure yet.
@@ -31,14 +39,25 @@ impl Tone {
         }
     }
 
+    /// The colour of an absolute figure.
+    pub(crate) fn of_level(level: Level) -> Self {
+        match level {
+            Level::Bottom => Self::Worst,
+            Level::Middle => Self::Plain,
+            Level::Top => Self::Best,
+            Level::Unheld => Self::Unheld,
+        }
+    }
+
     /// The terminal's codes for it; empty for plain text.
     pub(crate) fn ansi(self) -> &'static str {
         match self {
             Self::Plain => "",
             Self::Lower => "\u{1b}[33m",
             Self::Higher => "\u{1b}[94m",
-            Self::Failed => "\u{1b}[31m",
-            Self::Faint => "\u{1b}[2m",
+            Self::Failed | Self::Worst => "\u{1b}[31m",
+            Self::Best => "\u{1b}[32m",
+            Self::Faint | Self::Unheld => "\u{1b}[2m",
             Self::Strong => "\u{1b}[1m",
         }
     }

@@ -1,6 +1,6 @@
 //! How far the figures can be trusted, and what has none: sentences made from the run.
 
-use rqps_model::{Metric, Run, RunStatus, RunSystem, Schedule, SystemSource, Verdict};
+use rqps_model::{Metric, RunStatus, RunSystem, Schedule, SystemSource, Verdict};
 
 use super::{Analysis, CellState, StepAnalysis};
 use crate::number::count;
@@ -8,7 +8,29 @@ use crate::words::{capital, list, list_in_short, one_line};
 
 /// What must be known before any figure is read.
 pub(super) fn warnings(analysis: &Analysis<'_>) -> Vec<String> {
-    crate::audit::sheet::warnings(&analysis.run.systems, &analysis.differences.audit)
+    let mut out = crate::audit::sheet::warnings(&analysis.run.systems, &analysis.differences.audit);
+    out.extend(failed_checks(analysis));
+    out
+}
+
+/// Steps that did other work than they should have.
+fn failed_checks(analysis: &Analysis<'_>) -> Option<String> {
+    let failed: Vec<String> = analysis
+        .steps
+        .iter()
+        .flat_map(|step| step.cells.iter().enumerate().map(move |(idx, cell)| (step, idx, cell)))
+        .flat_map(|(step, idx, cell)| {
+            let place = format!("{} on {}", step.title, analysis.label(idx));
+            cell.failed_checks()
+                .map(move |check| one_line(&format!("{place}: {}, {}", check.name, check.found)))
+        })
+        .collect();
+    (!failed.is_empty()).then(|| {
+        format!(
+            "Checks failed: steps did other work than they should have: {}.",
+            list_in_short(&failed)
+        )
+    })
 }
 
 /// What the intervals contain and what they do not.
@@ -16,7 +38,7 @@ pub(super) fn caveats(analysis: &Analysis<'_>) -> Vec<String> {
     let run = analysis.run;
     let mut out = Vec::new();
     if run.systems.len() > 1 {
-        out.push(order_of_systems(run));
+        out.push(order_of_systems(analysis));
         out.push(
             "Each server was started once; another start draws another memory layout, which alone \
              can move a figure by 1 to 2%."
@@ -54,7 +76,8 @@ pub(super) fn caveats(analysis: &Analysis<'_>) -> Vec<String> {
 }
 
 /// What the order in which systems were measured puts into the intervals, and what it leaves out.
-fn order_of_systems(run: &Run) -> String {
+fn order_of_systems(analysis: &Analysis<'_>) -> String {
+    let run = analysis.run;
     let Schedule::Interleaved { slice_ms, .. } = run.schedule else {
         return "The systems were measured one after the other: an interval holds the spread between \
                 the slices of one system, not the host's drift from one system to the next."
@@ -80,12 +103,29 @@ fn order_of_systems(run: &Run) -> String {
             if external.len() == 1 { "it did" } else { "they did" }
         )
     };
+    let turns = turns(analysis, slice_ms);
+    let alone = match &analysis.insert {
+        None => "Filling the tables",
+        Some(own) if own.steps.len() == analysis.steps.len() => "Creating indexes",
+        Some(_) => "Filling the tables and creating indexes",
+    };
     format!(
-        "The systems took turns of {slice_ms} ms in an order drawn at random, and an interval is that \
+        "The systems took {turns} in an order drawn at random, and an interval is that \
          of the ratios of blocks measured in the same seconds: a host that becomes slower or faster \
-         slows or speeds all systems alike. Filling the tables came one system after the other.\
+         slows or speeds all systems alike. {alone} came one system after the other.\
          {stopped}{but}"
     )
+}
+
+/// How long the turns of an interleaved run are, in words. Those of the Insert Benchmark are its own:
+/// rates are held by the second, and inserts are cut by their number.
+pub(crate) fn turns(analysis: &Analysis<'_>, slice_ms: u32) -> String {
+    let own = "of a second, or of a part of the work where that is fixed,";
+    match &analysis.insert {
+        None => format!("turns of {slice_ms} ms"),
+        Some(tables) if tables.steps.len() == analysis.steps.len() => format!("turns {own}"),
+        Some(_) => format!("turns of {slice_ms} ms, in the Insert Benchmark {own}"),
+    }
 }
 
 /// Ratios between servers that may use different shares of the host say as much of the shares.

@@ -1,13 +1,16 @@
 //! One step on one system: its figure, its ratio to the base, and everything measured beside it.
 
-use rqps_model::run::SystemStep;
+use std::collections::BTreeMap;
+
+use rqps_model::run::{Check, SystemStep};
 use rqps_model::{
     Estimate, Lateness, Metric, PerOperation, Run, RunStep, Schedule, Sizes, Slice, StepOutcome,
 };
 use rqps_model::{StepKind, Verdict, metric, slice};
 use rqps_stats::resolution;
 
-use super::footnote::{Book, CellMark};
+use super::footnote::{Book, CellMark, FootnoteKind};
+use super::insert::{self, InsertCell, Sla};
 use super::memory;
 use crate::number::count;
 use crate::response::{self, ResponseTimes};
@@ -61,6 +64,40 @@ pub struct Cell {
     pub server_rss_bytes: Option<u64>,
     /// The same over the base's; absent for the base.
     pub server_rss_ratio: Option<f64>,
+    /// What only steps of the Insert Benchmark have.
+    pub insert: Option<Box<InsertCell>>,
+    /// Whether there is no verdict because the insert rate was not held here or on the base; the
+    /// ratio then compares unlike work.
+    pub is_barred: bool,
+    /// What the server had left to do when the step ended, by name, as the server counts it.
+    pub debt: BTreeMap<String, u64>,
+    /// What was checked of the step's work.
+    pub checks: Vec<Check>,
+}
+
+impl Cell {
+    /// How the rate of background inserts was held; `None` where none was set.
+    #[must_use]
+    pub fn sla(&self) -> Option<&Sla> {
+        self.insert.as_ref()?.sla.as_ref()
+    }
+
+    /// Whether a rate of background inserts was set and not held.
+    #[must_use]
+    pub fn failed_sla(&self) -> bool {
+        self.sla().is_some_and(|sla| !sla.is_held)
+    }
+
+    /// The rQPS as far as it compares like with like: `None` where the insert rate was not held.
+    #[must_use]
+    pub fn comparable_rqps(&self) -> Option<Estimate> {
+        self.rqps.filter(|_| !self.is_barred)
+    }
+
+    /// The checks that failed.
+    pub fn failed_checks(&self) -> impl Iterator<Item = &Check> {
+        self.checks.iter().filter(|check| !check.passed)
+    }
 }
 
 /// Counts over all slices of a cell.
@@ -111,6 +148,7 @@ pub(super) fn cells(run: &Run, step: &RunStep, rule: Rule, book: &mut Book) -> V
         .enumerate()
         .map(|(idx, cell)| Cell { server_rss_bytes: rss(&cell, step, idx), ..cell })
         .collect();
+    insert::compare::set_levels(&mut cells);
     let Some(base) = cells.get(rule.base).cloned() else { return cells };
     for (idx, cell) in cells.iter_mut().enumerate() {
         let is_measured = base.state == CellState::Measured && cell.state == CellState::Measured;
@@ -131,6 +169,7 @@ pub(super) fn cells(run: &Run, step: &RunStep, rule: Rule, book: &mut Book) -> V
         cell.relative = Some(relative(&cell.per_operation, &base.per_operation));
         cell.server_cpu_ratio =
             ratio((b, c), in_turns, |s| Metric::ServerCpu.value(&s.usage, s.n_operations));
+        insert::compare::with_base(cell, &base, book);
     }
     cells
 }
@@ -153,6 +192,10 @@ fn pending() -> Cell {
         sizes: Sizes::default(),
         server_rss_bytes: None,
         server_rss_ratio: None,
+        insert: None,
+        is_barred: false,
+        debt: BTreeMap::new(),
+        checks: Vec::new(),
     }
 }
 
@@ -162,7 +205,12 @@ fn rss(cell: &Cell, step: &RunStep, idx: usize) -> Option<u64> {
 }
 
 fn measured(run: &Run, step: &RunStep, system: &SystemStep, book: &mut Book) -> Cell {
-    let mut cell = Cell { sizes: system.sizes, ..pending() };
+    let mut cell = Cell {
+        sizes: system.sizes,
+        debt: system.debt.clone(),
+        checks: system.checks.clone(),
+        ..pending()
+    };
     if let Some(reason) = failure(system) {
         cell.state = CellState::Failed { reason: reason.to_owned() };
         return cell;
@@ -179,7 +227,18 @@ fn measured(run: &Run, step: &RunStep, system: &SystemStep, book: &mut Book) -> 
     cell.response = response::merged(&system.slices);
     cell.lateness = lateness(&system.slices);
     cell.windows = window_rates(&system.slices);
-    cell.marks = book.marks(&system.slices);
+    let is_insert = insert::is_step(step);
+    cell.marks = book.marks(&system.slices, !is_insert);
+    if is_insert {
+        let own = insert::of(step, system, &cell);
+        cell.marks.extend(insert::compare::marks(&own, book));
+        cell.insert = Some(Box::new(own));
+    }
+    let failed: Vec<&str> = cell.failed_checks().map(|check| check.name.as_str()).collect();
+    if !failed.is_empty() {
+        let mark = book.mark(FootnoteKind::CheckFailed, failed.join(", "));
+        cell.marks.push(mark);
+    }
     let n = system.slices.len();
     match run.schedule {
         Schedule::Sequential { slices: wanted } => {

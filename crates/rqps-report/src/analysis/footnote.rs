@@ -40,6 +40,14 @@ pub enum FootnoteKind {
     Incomplete,
     /// The rate changed within the slices.
     Developed,
+    /// The rate of background inserts was not held.
+    SlaFailed,
+    /// The same of the base.
+    SlaFailedOnBase,
+    /// The halves of a step of the Insert Benchmark differ.
+    Trend,
+    /// A check of the step's work failed.
+    CheckFailed,
     /// A sentence of its own.
     Note(String),
 }
@@ -67,6 +75,20 @@ impl FootnoteKind {
             Self::Developed => {
                 "the rate changed within the slices, so the figure depends on their length"
             }
+            Self::SlaFailed => {
+                "SLA failed: inserts came at less than 95% of their rate, so the figure is that of \
+                 less work and has no verdict"
+            }
+            Self::SlaFailedOnBase => {
+                "the base failed its SLA: it did not hold the insert rate, so there is no verdict"
+            }
+            Self::Trend => {
+                "the second half of the step went at another rate than the first: the step was too \
+                 short or had not come to rest"
+            }
+            Self::CheckFailed => {
+                "a check of the step's work failed, so the figure is not that of the work it names"
+            }
             Self::Note(text) => text,
         }
     }
@@ -85,6 +107,10 @@ impl FootnoteKind {
             Self::Resumed => "resumed",
             Self::Incomplete => "incomplete",
             Self::Developed => "developed",
+            Self::SlaFailed => "sla-failed",
+            Self::SlaFailedOnBase => "sla-failed-on-base",
+            Self::Trend => "trend",
+            Self::CheckFailed => "check-failed",
             Self::Note(_) => "note",
         }
     }
@@ -117,7 +143,8 @@ pub(super) struct Book {
 }
 
 impl Book {
-    fn mark(&mut self, kind: FootnoteKind, detail: String) -> CellMark {
+    /// A mark of a kind, with the facts of its cell.
+    pub(super) fn mark(&mut self, kind: FootnoteKind, detail: String) -> CellMark {
         let footnote_idx = self.kinds.iter().position(|k| *k == kind).unwrap_or_else(|| {
             self.kinds.push(kind);
             self.kinds.len() - 1
@@ -130,8 +157,9 @@ impl Book {
         self.mark(FootnoteKind::Incomplete, detail)
     }
 
-    /// The marks of all slices of a cell, those of one kind added up.
-    pub(super) fn marks(&mut self, slices: &[Slice]) -> Vec<CellMark> {
+    /// The marks of all slices of a cell, those of one kind added up; with `halves` also that the
+    /// rate changed within the slices.
+    pub(super) fn marks(&mut self, slices: &[Slice], halves: bool) -> Vec<CellMark> {
         let all = || slices.iter().flat_map(|s| &s.marks);
         let mut out = Vec::new();
         let n_marked: u64 = all().map(|m| if let Mark::Errors { n } = m { *n } else { 0 }).sum();
@@ -186,8 +214,8 @@ impl Book {
                 out.push(new);
             }
         }
-        if let Some(ratio) = second_half_over_first(slices).filter(|r| (r - 1.0).abs() > DEVELOPED)
-        {
+        let ratio = second_half_over_first(slices).filter(|_| halves);
+        if let Some(ratio) = ratio.filter(|r| (r - 1.0).abs() > DEVELOPED) {
             let detail = format!("second half {ratio:.2} of the first");
             out.push(self.mark(FootnoteKind::Developed, detail));
         }

@@ -31,7 +31,7 @@ pub(super) fn groups(analysis: &Analysis<'_>) -> Vec<GroupSummary> {
         for system_idx in analysis.candidates() {
             let ratios: Vec<f64> = analysis
                 .steps_of(group)
-                .filter_map(|step| step.cells.get(system_idx)?.rqps.map(|r| r.point))
+                .filter_map(|step| step.cells.get(system_idx)?.comparable_rqps().map(|r| r.point))
                 .collect();
             if ratios.is_empty() {
                 continue;

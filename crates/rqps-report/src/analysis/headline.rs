@@ -1,6 +1,6 @@
 //! The verdict on a candidate in sentences made from the figures.
 
-use rqps_model::Verdict;
+use rqps_model::{StepKind, Verdict};
 
 use super::{Analysis, Cell, CellState, StepAnalysis};
 use crate::number::{count, plain_ratio, ratio_with_interval};
@@ -38,6 +38,8 @@ pub struct Counts {
     pub unclear: usize,
     /// Steps that failed on the base or the candidate.
     pub failed: usize,
+    /// Steps whose insert rate was not held on the base or the candidate.
+    pub sla_failed: usize,
     /// Steps that were not reached, or that did no operation.
     pub missing: usize,
 }
@@ -46,10 +48,10 @@ impl Counts {
     /// All compared steps.
     #[must_use]
     pub fn total(&self) -> usize {
-        self.slower + self.faster + self.same + self.unclear + self.failed + self.missing
+        self.measured() + self.sla_failed + self.failed + self.missing
     }
 
-    /// Steps with a ratio.
+    /// Steps with a verdict.
     #[must_use]
     pub fn measured(&self) -> usize {
         self.slower + self.faster + self.same + self.unclear
@@ -62,7 +64,8 @@ pub(super) fn headlines(analysis: &Analysis<'_>) -> Vec<Headline> {
 
 fn headline(analysis: &Analysis<'_>, system_idx: usize) -> Headline {
     let counts = counts(analysis, system_idx);
-    let point = |step: &StepAnalysis<'_>| step.cells.get(system_idx)?.rqps.map(|r| r.point);
+    let point =
+        |step: &StepAnalysis<'_>| step.cells.get(system_idx)?.comparable_rqps().map(|r| r.point);
     let compared = || analysis.steps.iter().enumerate().filter(|(_, step)| step.is_compared());
     let extreme = |wanted: Verdict, better: fn(f64, f64) -> bool| {
         compared()
@@ -97,6 +100,9 @@ fn counts(analysis: &Analysis<'_>, system_idx: usize) -> Counts {
             Some(Verdict::Unclear) => &mut counts.unclear,
             None if cells.iter().any(|c| matches!(c.state, CellState::Failed { .. })) => {
                 &mut counts.failed
+            }
+            None if step.cells.get(system_idx).is_some_and(|c| c.is_barred) => {
+                &mut counts.sla_failed
             }
             None => &mut counts.missing,
         };
@@ -151,6 +157,7 @@ fn details(analysis: &Analysis<'_>, headline: &Headline) -> Vec<String> {
     let others: Vec<String> = [
         (counts.same, "the same"),
         (counts.unclear, "unclear"),
+        (counts.sla_failed, "without a verdict as the SLA failed"),
         (counts.failed, "failed"),
         (counts.missing, "not measured"),
     ]
@@ -182,6 +189,14 @@ fn extreme(step: &StepAnalysis<'_>, system_idx: usize) -> Option<String> {
 }
 
 fn unclear_because(analysis: &Analysis<'_>, system_idx: usize) -> &'static str {
+    let is_unclear = |step: &&StepAnalysis<'_>| {
+        step.is_compared()
+            && step.cells.get(system_idx).is_some_and(|c| c.verdict == Some(Verdict::Unclear))
+    };
+    let is_index = |step: &StepAnalysis<'_>| step.step.info.kind == StepKind::Index;
+    if analysis.steps.iter().filter(is_unclear).all(is_index) {
+        return "Unclear: indexes are created once, and one slice has no interval.";
+    }
     let single = |step: &&StepAnalysis<'_>| {
         step.cells.get(system_idx).is_some_and(|c| {
             c.verdict == Some(Verdict::Unclear) && c.rqps.is_some_and(|r| r.interval.is_none())

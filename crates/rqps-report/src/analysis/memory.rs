@@ -1,7 +1,7 @@
 //! Resident memory of the servers: read at the end of every step, with no noise to average away and
 //! so without an interval.
 
-use rqps_model::{RunStep, StepKind};
+use rqps_model::{RunStep, Slice, StepKind};
 
 use super::{Analysis, StepAnalysis};
 
@@ -23,9 +23,13 @@ pub struct Memory {
 /// Resident memory of the server at the end of a step: the last slice's reading.
 #[must_use]
 pub fn at_end(step: &RunStep, system_idx: usize) -> Option<u64> {
-    let slice = step.systems.get(system_idx)?.slices.last()?;
+    last_reading(&step.systems.get(system_idx)?.slices)
+}
+
+/// The last slice's reading, bytes.
+pub(in crate::analysis) fn last_reading(slices: &[Slice]) -> Option<u64> {
     // A tree that has ended counts nothing.
-    slice.usage.server.map(|server| server.rss_bytes).filter(|bytes| *bytes > 0)
+    slices.last()?.usage.server.map(|server| server.rss_bytes).filter(|bytes| *bytes > 0)
 }
 
 /// One per system with any reading.

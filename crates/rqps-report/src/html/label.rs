@@ -18,6 +18,9 @@ pub(super) fn class(tone: Tone) -> &'static str {
     match tone {
         Tone::Lower => "lower",
         Tone::Higher => "higher",
+        Tone::Worst => "worst",
+        Tone::Best => "best",
+        Tone::Unheld => "unheld",
         Tone::Failed => "failed",
         Tone::Faint => "faint",
         Tone::Plain | Tone::Strong => "even",
@@ -41,9 +44,20 @@ pub(super) fn verdict(verdict: Verdict) -> Markup {
     } }
 }
 
+/// A cell's verdict, or that it has none because of its insert rate.
+pub(super) fn judgement(cell: &Cell) -> Markup {
+    html! {
+        @if let Some(found) = cell.verdict { (verdict(found)) }
+        @else if cell.is_barred { span.verdict-word.faint { "SLA failed" } }
+    }
+}
+
 /// The colour class of a ratio's cell; paler where the verdict does not confirm the colour.
 pub(super) fn ratio_class(cell: &Cell) -> String {
     let Some(ratio) = &cell.rqps else { return String::new() };
+    if cell.is_barred {
+        return class(Tone::Unheld).to_owned();
+    }
     let tone = Tone::of_ratio(ratio.point);
     let confirmed = matches!(cell.verdict, Some(Verdict::Slower | Verdict::Faster));
     format!("{}{}", class(tone), if confirmed || tone == Tone::Plain { "" } else { " pale" })

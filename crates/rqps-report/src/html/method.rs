@@ -89,13 +89,14 @@ fn reading(analysis: &Analysis<'_>) -> Markup {
                 } } }
             } }
             p.hint { "Lower is better for all of them. Relative values are value / base value; 0/0 is 1, x/0 is inf." }
+            (super::insert::reading(analysis))
         }
     }
 }
 
 fn method(analysis: &Analysis<'_>) -> Markup {
     let (run, host) = (analysis.run, &analysis.run.host);
-    let (schedule, length) = schedule(run.schedule);
+    let (schedule, length) = schedule(analysis);
     let machine = if host.virtual_machine { "virtual machine" } else { "physical machine" };
     let facts = [
         ("Started", number::utc(run.started_unix_ms)),
@@ -133,16 +134,16 @@ fn method(analysis: &Analysis<'_>) -> Markup {
 }
 
 /// The schedule in words, and what the length of what it measures is called.
-fn schedule(schedule: Schedule) -> (String, &'static str) {
-    match schedule {
+fn schedule(analysis: &Analysis<'_>) -> (String, &'static str) {
+    match analysis.run.schedule {
         Schedule::Sequential { slices } => {
             let slices = count(usize::try_from(slices).unwrap_or(usize::MAX), "slice");
             let each = "per step and number of clients";
             (format!("sequential: one system after the other, {slices} {each}"), "Slice length")
         }
         Schedule::Interleaved { slice_ms, .. } => {
-            let text =
-                format!("interleaved: all systems up, turns of {slice_ms} ms in random order");
+            let turns = crate::analysis::caveat::turns(analysis, slice_ms);
+            let text = format!("interleaved: all systems up, {turns} in random order");
             (text, "Block length")
         }
     }

@@ -4,7 +4,7 @@ use maud::{Markup, html};
 use rqps_model::{Metric, PerOperation};
 
 use super::label::{self, outside};
-use super::series;
+use super::{insert, series};
 use crate::analysis::{Analysis, Cell, CellState, StepAnalysis};
 use crate::number::{self, count};
 use crate::tone::Tone;
@@ -32,6 +32,8 @@ pub(super) fn render_all(analysis: &Analysis<'_>) -> Markup {
 fn render(analysis: &Analysis<'_>, at: usize, step: &StepAnalysis<'_>) -> Markup {
     let info = &step.step.info;
     let clients = usize::try_from(step.step.clients).unwrap_or(usize::MAX);
+    let has_flows = |cell: &Cell| cell.insert.as_ref().is_some_and(|own| !own.flows.is_empty());
+    let has_flows = step.cells.iter().any(has_flows);
     html! {
         details.step id={ "step-" (at) } {
             summary {
@@ -49,13 +51,23 @@ fn render(analysis: &Analysis<'_>, at: usize, step: &StepAnalysis<'_>) -> Markup
                     " · placement " (step.step.placement)
                 }
                 (failures(analysis, step))
+                (insert::failed_checks(analysis, step))
                 (marks(analysis, step))
                 (figures(analysis, step))
-                (series::render(analysis, step))
+                @if has_flows {
+                    (insert::charts(analysis, step))
+                } @else {
+                    (series::render(analysis, step))
+                }
+                (insert::details(analysis, step))
                 (metrics(analysis, step))
-                (response_times(analysis, step))
-                (starts(analysis, step))
+                @if !has_flows {
+                    (response_times(analysis, step))
+                    (starts(analysis, step))
+                }
                 (totals(analysis, step))
+                (insert::debt(analysis, step))
+                (insert::passed_checks(analysis, step))
                 h4 { "Repeat this step" }
                 pre.command tabindex="0" { code { (repeat::command(analysis.run, &info.name)) } }
             }
@@ -70,6 +82,7 @@ fn chip(cell: &Cell) -> Markup {
                 (Some(ratio), Some(verdict)) => {
                     strong { (number::ratio(ratio)) } " " (label::verdict(verdict))
                 }
+                (Some(ratio), None) => { (number::ratio(ratio)) " " (label::judgement(cell)) }
                 _ => { (label::figure(cell)) }
             }
         }
@@ -110,7 +123,7 @@ fn marks(analysis: &Analysis<'_>, step: &StepAnalysis<'_>) -> Markup {
 }
 
 /// A table that scrolls inside its own frame.
-fn framed(title: &str, step: &StepAnalysis<'_>, table: Markup) -> Markup {
+pub(super) fn framed(title: &str, step: &StepAnalysis<'_>, table: Markup) -> Markup {
     html! {
         h4 { (title) }
         div.scroll tabindex="0" role="region" aria-label={ (title) ": " (one_line(&step.title)) } {
@@ -152,7 +165,7 @@ fn figures(analysis: &Analysis<'_>, step: &StepAnalysis<'_>) -> Markup {
                         }
                         None => { td { @if idx == analysis.base { "base" } @else { "–" } } td {} }
                     }
-                    td.word { @if let Some(verdict) = cell.verdict { (label::verdict(verdict)) } }
+                    td.word { (label::judgement(cell)) }
                     @for slice in 0..n_slices {
                         td { @if let Some(rate) = cell.slices.get(slice) { (number::plain_figure(*rate)) } }
                     }

@@ -218,7 +218,8 @@ fn row_classes(step: &StepAnalysis<'_>) -> String {
     if any(|c| c.verdict == Some(Verdict::Faster)) {
         out.push_str(" any-faster");
     }
-    if any(|c| c.verdict == Some(Verdict::Unclear) || c.state != CellState::Measured) {
+    if any(|c| c.verdict == Some(Verdict::Unclear) || c.is_barred || c.state != CellState::Measured)
+    {
         out.push_str(" any-open");
     }
     out
@@ -236,7 +237,7 @@ fn wide_cells(analysis: &Analysis<'_>, cell: &Cell) -> Markup {
             }
             None => { td.num.first { (label::figure(cell)) } td {} }
         }
-        td { @if let Some(verdict) = cell.verdict { (label::verdict(verdict)) } }
+        td { (label::judgement(cell)) }
     }
 }
 
@@ -249,7 +250,7 @@ fn stacked_cell(analysis: &Analysis<'_>, cell: &Cell) -> Markup {
                     strong { (label::ratio(ratio, "")) } (label::letters(analysis, cell))
                     span.below {
                         (label::interval(ratio)) " "
-                        @if let Some(verdict) = cell.verdict { (label::verdict(verdict)) }
+                        (label::judgement(cell))
                     }
                 }
                 None => { (label::figure(cell)) (label::letters(analysis, cell)) }

@@ -1,6 +1,6 @@
 //! The page's own promises: contrast, the script's hash, no way around the escaping.
 
-use super::{SCRIPT, SCRIPT_HASH, STYLE};
+use super::{INSERT_STYLE, SCRIPT, SCRIPT_HASH, STYLE};
 
 /// Relative luminance of `#rrggbb`, WCAG 2.2.
 fn luminance(hex: &str) -> f64 {
@@ -16,9 +16,9 @@ fn contrast(a: &str, b: &str) -> f64 {
     (a.max(b) + 0.05) / (a.min(b) + 0.05)
 }
 
-/// The colours of the light theme, then of the dark one.
-fn themes() -> [Vec<(String, String)>; 2] {
-    let mut blocks = STYLE.split(":root {").skip(1).map(|block| {
+/// The colours of a style's light theme, then of its dark one.
+fn themes(style: &str) -> [Vec<(String, String)>; 2] {
+    let mut blocks = style.split(":root {").skip(1).map(|block| {
         let body = block.split('}').next().unwrap();
         body.lines()
             .filter_map(|line| {
@@ -32,7 +32,7 @@ fn themes() -> [Vec<(String, String)>; 2] {
 
 #[test]
 fn contrast_is_wcag_aa_in_both_themes() {
-    for theme in themes() {
+    for theme in themes(STYLE) {
         let colour = |name: &str| &theme.iter().find(|(n, _)| n == name).unwrap().1;
         for ink in ["ink", "muted", "link", "failed-ink"] {
             for paper in ["paper", "panel"] {
@@ -54,6 +54,17 @@ fn contrast_is_wcag_aa_in_both_themes() {
         }
         assert!(contrast(colour("ink"), colour("lower-bg")) >= 4.5);
         assert!(contrast(colour("ink"), colour("higher-bg")) >= 4.5);
+    }
+}
+
+#[test]
+fn colours_of_the_insert_benchmark_can_be_read_in_both_themes() {
+    for theme in themes(INSERT_STYLE) {
+        let colour = |name: String| &theme.iter().find(|(n, _)| *n == name).unwrap().1;
+        for name in ["best", "worst", "unheld"] {
+            let ratio = contrast(colour(format!("{name}-ink")), colour(format!("{name}-bg")));
+            assert!(ratio >= 4.5, "{name}: {ratio:.2}");
+        }
     }
 }
 
@@ -86,6 +97,7 @@ fn base64(bytes: &[u8]) -> String {
 fn only_style_and_script_pass_unescaped() {
     let sources = [
         include_str!("chart.rs"),
+        include_str!("insert.rs"),
         include_str!("label.rs"),
         include_str!("method.rs"),
         include_str!("series.rs"),

@@ -79,6 +79,7 @@ fn bar(counts: Counts) -> Markup {
         (counts.faster, "faster", "▲"),
         (counts.same, "same", "="),
         (counts.unclear, "unclear", "?"),
+        (counts.sla_failed, "SLA failed", "–"),
         (counts.failed, "failed", "✕"),
         (counts.missing, "not measured", "–"),
     ];

@@ -2,11 +2,13 @@
 
 use std::collections::BTreeMap;
 
+use rqps_model::run::Check;
 use rqps_model::{
-    Dbms, Engine, Group, Placement, RunStatus, Schedule, StepKind, Transport, Verdict,
+    Dbms, Engine, Group, Lateness, Placement, RunStatus, Schedule, StepKind, Transport, Verdict,
 };
 use serde::{Serialize, Serializer};
 
+use super::insert::{InsertJson, SummaryJson};
 use crate::audit::sheet::ExplainedJson;
 
 /// Version of the format: a new number when a field goes or changes its meaning.
@@ -27,6 +29,9 @@ pub(super) struct ReportJson<'a> {
     pub(super) caveats: &'a [String],
     pub(super) not_measured: &'a [String],
     pub(super) footnotes: Vec<FootnoteJson<'a>>,
+    /// Only of runs with steps of the Insert Benchmark.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) insert_benchmark: Option<SummaryJson<'a>>,
     pub(super) steps: Vec<StepJson<'a>>,
 }
 
@@ -121,6 +126,8 @@ pub(super) struct CandidateJson<'a> {
     pub(super) n_faster: usize,
     pub(super) n_same: usize,
     pub(super) n_unclear: usize,
+    #[serde(skip_serializing_if = "is_zero")]
+    pub(super) n_sla_failed: usize,
     pub(super) n_failed: usize,
     pub(super) n_not_measured: usize,
     pub(super) median_rqps: Option<f64>,
@@ -171,6 +178,13 @@ pub(super) struct ResultJson<'a> {
     pub(super) binlog_bytes: Option<u64>,
     pub(super) server_rss_bytes: Option<u64>,
     pub(super) server_rss_ratio: Option<f64>,
+    /// Only of steps of the Insert Benchmark.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) insert: Option<InsertJson>,
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub(super) debt: &'a BTreeMap<String, u64>,
+    #[serde(skip_serializing_if = "<[_]>::is_empty")]
+    pub(super) checks: &'a [Check],
     pub(super) slices: Vec<SliceJson<'a>>,
 }
 
@@ -179,6 +193,10 @@ pub(super) struct EstimateJson {
     pub(super) point: f64,
     pub(super) interval: Option<[RatioJson; 2]>,
     pub(super) n: u32,
+}
+
+fn is_zero(n: &usize) -> bool {
+    *n == 0
 }
 
 /// A number, or `"inf"`, which JSON has no number for.
@@ -216,6 +234,18 @@ pub(super) struct LatenessJson {
     pub(super) missed: u64,
     pub(super) mean_ns: Option<f64>,
     pub(super) max_ns: u64,
+}
+
+impl From<Lateness> for LatenessJson {
+    fn from(l: Lateness) -> Self {
+        Self {
+            due: l.n_due,
+            late: l.n_late,
+            missed: l.n_missed,
+            mean_ns: l.mean_ns(),
+            max_ns: l.max_ns,
+        }
+    }
 }
 
 #[derive(Serialize)]

@@ -15,7 +15,7 @@ use rqps_model::{
 const START_MS: i64 = 1_795_293_015_000;
 
 /// A small generator, so that fixtures are the same on every machine: Knuth's MMIX constants.
-pub(crate) struct Draw(u64);
+pub(crate) struct Draw(pub(crate) u64);
 
 impl Draw {
     /// Uniform in 0..1.
@@ -26,7 +26,7 @@ impl Draw {
     }
 }
 
-fn whole(value: f64) -> u64 {
+pub(crate) fn whole(value: f64) -> u64 {
     format!("{value:.0}").parse().unwrap()
 }
 

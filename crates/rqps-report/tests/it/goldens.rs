@@ -57,6 +57,8 @@ fn html_of_one_candidate() {
 fn the_documented_columns_are_those_of_the_csv() {
     let head = "# Columns of the CSV report\n\n`rqps report --format csv` writes one row per step, \
                 number of clients and system. A cell is\nempty where nothing was measured.\n\n";
-    let text = format!("{head}{}", csv::describe());
+    let insert = "\nRuns with steps of the Insert Benchmark have these behind them. Response times of inserts \
+                  and deletes count\nfrom the intended start where a rate was set.\n\n";
+    let text = format!("{head}{}{insert}{}", csv::describe(), csv::describe_insert());
     expect_file!["../../../../docs/report-csv.md"].assert_eq(&text);
 }

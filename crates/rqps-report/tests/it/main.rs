@@ -5,6 +5,8 @@
 mod figures;
 mod fixture;
 mod goldens;
+mod insert;
+mod insert_fixture;
 mod many;
 mod properties;
 mod schema;

@@ -3,7 +3,7 @@
 use rqps_report::{Analysis, json};
 use serde_json::Value;
 
-use crate::fixture;
+use crate::{fixture, insert_fixture};
 
 fn validator() -> jsonschema::Validator {
     let schema: Value =
@@ -20,7 +20,7 @@ fn errors(value: &Value) -> Vec<String> {
 fn reports_follow_the_published_schema() {
     let mut empty = fixture::demo();
     empty.steps.clear();
-    for run in [fixture::demo(), fixture::pair(), empty] {
+    for run in [fixture::demo(), fixture::pair(), insert_fixture::run(), empty] {
         let value: Value = serde_json::from_str(&json::render(&Analysis::of(&run, 0.05))).unwrap();
         assert_eq!(errors(&value), Vec::<String>::new());
     }

@@ -1,0 +1,248 @@
+//! What the clients of one kind did in a step: rate, response times, delays, and their seconds.
+
+use rqps_model::run::SystemStep;
+use rqps_model::slice::{Lateness, SeriesPoint, Stream, per_second};
+use rqps_model::{Role, RunStep, Slice, StepKind};
+
+use crate::response::{self, ResponseTimes};
+
+/// A second that lacks less than this counts as whole, nanoseconds: a block is a sum of short slices,
+/// whose ends are off by some microseconds each.
+const SECOND_SLACK_NS: u64 = 10_000_000;
+
+/// The kinds of clients that reports show, in their order. One that holds transactions open does
+/// nothing that could be counted.
+pub const ROLES: [Role; 3] = [Role::Query, Role::Insert, Role::Delete];
+
+/// What the clients of one kind did, over all slices.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Flow {
+    /// What they did.
+    pub role: Role,
+    /// How many clients.
+    pub clients: u32,
+    /// Whether they are those whose work is the step's figure.
+    pub is_own: bool,
+    /// Rows per second of all of them that were asked for; absent for as fast as they go.
+    pub target_per_s: Option<f64>,
+    /// Queries, or rows inserted or deleted, per second.
+    pub rate_per_s: f64,
+    /// Queries, or rows inserted or deleted.
+    pub n_operations: u64,
+    /// Rows per statement; 1 for queries.
+    pub per_statement: f64,
+    /// Response times, from the intended start where a rate was set.
+    pub response: Option<ResponseTimes>,
+    /// How starts kept to the rate, where one was set.
+    pub lateness: Option<Lateness>,
+    /// 99% of the starts were at most this late, nanoseconds.
+    pub late_p99_ns: Option<u64>,
+    /// Operations in each whole second of counted time. A list for each slice; one for all blocks,
+    /// and for all slices of a fixed amount of work, whose counted time runs on from one to the next.
+    pub seconds: Vec<Vec<f64>>,
+    /// Whether `seconds` has rates of whole slices among them, in place of seconds that there are not:
+    /// of work that was done in less, or in turns that are no seconds.
+    pub is_by_block: bool,
+}
+
+/// The part of a slice that is one flow's.
+struct Part<'a> {
+    clients: u32,
+    target_per_s: Option<f64>,
+    duration_ns: u64,
+    n_queries: u64,
+    n_operations: u64,
+    lateness: Option<Lateness>,
+    delays: &'a [u8],
+    series: &'a [SeriesPoint],
+    response_times: &'a [u8],
+    n_rounds: Option<u32>,
+    /// Whether the slice is a part of a fixed amount of work.
+    is_fixed: bool,
+}
+
+/// The flows of a step on one system, in the order of [`ROLES`].
+pub(super) fn flows(step: &RunStep, system: &SystemStep) -> Vec<Flow> {
+    let own = own_role(step.info.kind);
+    let is_fixed = step.info.kind == StepKind::Insert;
+    let flow = |role: Role| {
+        if own == Some(role) {
+            let parts: Vec<Part<'_>> =
+                system.slices.iter().map(|s| of_slice(s, step.clients, is_fixed)).collect();
+            return of(role, true, &parts);
+        }
+        let parts: Vec<Part<'_>> = system
+            .slices
+            .iter()
+            .filter_map(|s| Some((s, s.streams.iter().find(|st| st.role == role)?)))
+            .map(|(slice, stream)| of_stream(slice, stream, is_fixed))
+            .collect();
+        of(role, false, &parts)
+    };
+    ROLES.into_iter().filter_map(flow).collect()
+}
+
+/// What those do whose work is the step's figure; creating indexes is none of the three.
+fn own_role(kind: StepKind) -> Option<Role> {
+    match kind {
+        StepKind::Insert => Some(Role::Insert),
+        StepKind::Index => None,
+        _ => Some(Role::Query),
+    }
+}
+
+fn of_slice(slice: &Slice, clients: u32, is_fixed: bool) -> Part<'_> {
+    Part {
+        clients,
+        target_per_s: None,
+        duration_ns: slice.duration_ns,
+        n_queries: slice.n_queries,
+        n_operations: slice.n_operations,
+        lateness: slice.lateness,
+        delays: &[],
+        series: &slice.series,
+        response_times: &slice.response_times,
+        n_rounds: slice.n_rounds,
+        is_fixed,
+    }
+}
+
+fn of_stream<'a>(slice: &Slice, stream: &'a Stream, is_fixed: bool) -> Part<'a> {
+    Part {
+        clients: stream.clients,
+        target_per_s: stream.target_per_s,
+        duration_ns: stream.duration_ns,
+        n_queries: stream.n_queries,
+        n_operations: stream.n_operations,
+        lateness: stream.lateness,
+        delays: &stream.delays,
+        series: &stream.series,
+        response_times: &stream.response_times,
+        n_rounds: slice.n_rounds,
+        is_fixed,
+    }
+}
+
+fn of(role: Role, is_own: bool, parts: &[Part<'_>]) -> Option<Flow> {
+    let first = parts.first()?;
+    let sum = |f: fn(&Part<'_>) -> u64| parts.iter().map(f).fold(0, u64::saturating_add);
+    let (n_operations, n_queries) = (sum(|p| p.n_operations), sum(|p| p.n_queries));
+    let duration_ns = sum(|p| p.duration_ns);
+    let per_statement = n_operations as f64 / n_queries.max(1) as f64;
+    let is_paced = first.target_per_s.is_some();
+    let least = if is_paced { response::MIN_BEYOND_AT_RATE } else { response::MIN_BEYOND };
+    let lateness = parts.iter().filter_map(|p| p.lateness).reduce(|mut all, one| {
+        all.add(&one);
+        all
+    });
+    let (seconds, is_by_block) = seconds(parts, per_statement);
+    Some(Flow {
+        role,
+        clients: first.clients,
+        is_own,
+        target_per_s: target(parts),
+        rate_per_s: per_second(n_operations, duration_ns),
+        n_operations,
+        per_statement,
+        response: response::merged_from(parts.iter().map(|p| p.response_times), least),
+        lateness,
+        late_p99_ns: response::p99(parts.iter().map(|p| p.delays)),
+        seconds,
+        is_by_block,
+    })
+}
+
+/// The rate that was asked for, each part weighed by its time.
+fn target(parts: &[Part<'_>]) -> Option<f64> {
+    let weighed = parts.iter().map(|p| Some(p.target_per_s? * p.duration_ns as f64));
+    let total = weighed.sum::<Option<f64>>()?;
+    let time: f64 = parts.iter().map(|p| p.duration_ns as f64).sum();
+    (time > 0.0).then(|| total / time)
+}
+
+/// Operations per whole second, and whether slices stand for their seconds.
+fn seconds(parts: &[Part<'_>], per_statement: f64) -> (Vec<Vec<f64>>, bool) {
+    let mut out: Vec<Vec<f64>> = Vec::new();
+    let mut is_by_block = false;
+    for (idx, part) in parts.iter().enumerate() {
+        let rates = match whole_seconds(part) {
+            Some(points) => points.iter().map(|p| f64::from(p.queries) * per_statement).collect(),
+            None => {
+                is_by_block = true;
+                vec![per_second(part.n_operations, part.duration_ns)]
+            }
+        };
+        let runs_on = idx > 0 && (part.is_fixed || part.n_rounds.is_some());
+        match out.last_mut().filter(|_| runs_on) {
+            Some(last) => last.extend::<Vec<f64>>(rates),
+            None => out.push(rates),
+        }
+    }
+    (out, is_by_block)
+}
+
+/// The whole seconds of a part; the last, incomplete one is left out. `None` where a part without a
+/// set rate has none, or where its points are not those of a clock.
+fn whole_seconds<'a>(part: &Part<'a>) -> Option<&'a [SeriesPoint]> {
+    let whole = part.duration_ns.saturating_add(SECOND_SLACK_NS) / 1_000_000_000;
+    let whole = usize::try_from(whole).unwrap_or(usize::MAX).min(part.series.len());
+    let seconds = &part.series[..whole];
+    if part.target_per_s.is_some() {
+        return Some(seconds);
+    }
+    // Turns that do a part of the work take their time: a point then has those that began in its
+    // second, whole. Such points hold every statement, while a clock leaves some behind its last
+    // whole second.
+    let n_in_points: u64 = part.series.iter().map(|p| u64::from(p.queries)).sum();
+    let is_in_turns = part.is_fixed && part.n_rounds != Some(1) && n_in_points == part.n_queries;
+    (!seconds.is_empty() && !is_in_turns).then_some(seconds)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn seconds_of(
+        duration_ns: u64,
+        (n_rounds, is_fixed): (Option<u32>, bool),
+        n_queries: u64,
+    ) -> (Vec<Vec<f64>>, bool) {
+        let series = [10, 20, 3].map(|queries| SeriesPoint { queries, ..SeriesPoint::default() });
+        let one = || Part {
+            clients: 1,
+            target_per_s: None,
+            duration_ns,
+            n_queries,
+            n_operations: n_queries * 10,
+            lateness: None,
+            delays: &[],
+            series: &series,
+            response_times: &[],
+            n_rounds,
+            is_fixed,
+        };
+        seconds(&[one(), one()], 10.0)
+    }
+
+    #[test]
+    fn only_whole_seconds_count_and_blocks_run_on() {
+        let (slices, is_by_block) = seconds_of(2_300_000_000, (None, false), 33);
+        assert_eq!(slices, [[100.0, 200.0], [100.0, 200.0]]);
+        assert!(!is_by_block);
+        let (blocks, _) = seconds_of(2_300_000_000, (Some(2), false), 33);
+        assert_eq!(blocks, [[100.0, 200.0, 100.0, 200.0]]);
+        assert_eq!(seconds_of(2_995_000_000, (None, false), 33).0[0].len(), 3);
+        assert_eq!(seconds_of(2_980_000_000, (None, false), 33).0[0].len(), 2);
+    }
+
+    #[test]
+    fn parts_of_a_fixed_amount_of_work_run_on() {
+        // Two statements came after the last whole second.
+        let (parts, is_by_block) = seconds_of(3_100_000_000, (None, true), 35);
+        assert_eq!(parts, [[100.0, 200.0, 30.0, 100.0, 200.0, 30.0]]);
+        assert!(!is_by_block);
+        // Points of turns that are no seconds, and parts without a whole second, are means.
+        assert_eq!(seconds_of(3_300_000_000, (Some(4), true), 33), (vec![vec![100.0; 2]], true));
+        assert_eq!(seconds_of(500_000_000, (None, true), 33), (vec![vec![660.0; 2]], true));
+    }
+}

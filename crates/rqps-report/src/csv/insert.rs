@@ -1,0 +1,131 @@
+//! The columns that only runs of the Insert Benchmark have; they stand behind all others.
+
+use rqps_model::Role;
+
+use super::{Column, Row, column, number, words};
+use crate::analysis::insert::field::FIELD_METRICS;
+use crate::analysis::insert::flow::{Flow, ROLES};
+use crate::analysis::{InsertCell, Sla};
+use crate::response::{self, BUCKETS, ResponseTimes};
+
+/// The columns.
+pub(super) fn columns() -> Vec<Column> {
+    let mut all = sla_columns();
+    for (idx, metric) in FIELD_METRICS.into_iter().enumerate() {
+        let meaning = format!("{} ({})", metric.meaning, metric.unit);
+        all.push(column(metric.name, meaning, move |r| {
+            number(own(r).and_then(|own| own.field.values[idx]))
+        }));
+    }
+    for (idx, metric) in FIELD_METRICS.into_iter().enumerate() {
+        let meaning = format!("{} / that of the base; 0/0 is 1, x/0 is inf", metric.name);
+        all.push(column(format!("{}_ratio", metric.name), meaning, move |r| {
+            number(own(r).and_then(|own| own.field_relative.as_ref()?.values[idx]))
+        }));
+    }
+    for role in ROLES {
+        all.extend(flow_columns(role));
+    }
+    all.push(column("debt", "what the server had left to do at the end, NAME=VALUE", |r| {
+        let texts: Vec<String> =
+            r.cell.debt.iter().map(|(name, value)| format!("{name}={value}")).collect();
+        words(&texts.join("; "))
+    }));
+    all.push(column("checks_passed", "names of the checks that passed", |r| {
+        let passed = r.cell.checks.iter().filter(|check| check.passed);
+        words(&passed.map(|check| check.name.clone()).collect::<Vec<_>>().join("; "))
+    }));
+    all.push(column("checks_failed", "checks that failed, and what was found", |r| {
+        let failed = r.cell.failed_checks();
+        let texts: Vec<String> =
+            failed.map(|check| format!("{}: {}", check.name, check.found)).collect();
+        words(&texts.join("; "))
+    }));
+    all
+}
+
+fn own<'r>(row: &Row<'r, '_>) -> Option<&'r InsertCell> {
+    row.cell.insert.as_deref()
+}
+
+fn sla_columns() -> Vec<Column> {
+    let of = |f: fn(&Sla) -> Option<f64>| move |r: &Row<'_, '_>| number(r.cell.sla().and_then(f));
+    vec![
+        column(
+            "level",
+            "figure among those of all systems on the step: top or bottom quarter of their range, \
+             middle, or unheld (SLA failed)",
+            |r| own(r).map_or_else(String::new, |own| own.level.word().to_owned()),
+        ),
+        column("sla", "held or failed: whether inserts reached 95% of their rate", |r| {
+            let word = |sla: &Sla| if sla.is_held { "held" } else { "failed" };
+            r.cell.sla().map_or_else(String::new, |sla| word(sla).to_owned())
+        }),
+        column("insert_target_per_s", "rows that were to be inserted per second", {
+            of(|sla| Some(sla.target_per_s))
+        }),
+        column("insert_held_share", "share of the seconds with 95% of that", of(Sla::share_held)),
+        column("insert_gap_s", "longest time below it, seconds", {
+            of(|sla| Some(sla.longest_gap_s as f64))
+        }),
+    ]
+}
+
+/// A value of response times.
+type OfTimes = Box<dyn Fn(&ResponseTimes) -> Option<f64>>;
+
+/// Rate, delays and response times of one kind of clients.
+fn flow_columns(role: Role) -> Vec<Column> {
+    let name = role.name();
+    let flow = move |r: &Row<'_, '_>| -> Option<Flow> { own(r)?.flow(role).cloned() };
+    let late = move |f: fn(&Flow) -> Option<f64>| {
+        move |r: &Row<'_, '_>| number(flow(r).and_then(|flow| f(&flow)))
+    };
+    let times = move |f: OfTimes| {
+        move |r: &Row<'_, '_>| number(flow(r).and_then(|flow| f(flow.response.as_ref()?)))
+    };
+    let us = |ns: f64| ns / 1e3;
+    let rows = if role == Role::Query { "queries" } else { "rows" };
+    let mut all = vec![
+        column(format!("{name}_per_s"), format!("{rows} per second"), late(|f| Some(f.rate_per_s))),
+        column(format!("{name}_missed"), "starts that were due and never came", {
+            late(|f| Some(f.lateness?.n_missed as f64))
+        }),
+        column(format!("{name}_late_mean_us"), "mean delay of the starts", {
+            late(|f| Some(f.lateness?.mean_ns()? / 1e3))
+        }),
+        column(format!("{name}_late_p99_us"), "99% of the starts were at most this late", {
+            late(|f| Some(f.late_p99_ns? as f64 / 1e3))
+        }),
+        column(format!("{name}_late_max_us"), "longest delay of a start", {
+            late(|f| Some(f.lateness?.max_ns as f64 / 1e3))
+        }),
+        column(format!("{name}_responses"), "responses with a recorded time", {
+            times(Box::new(|t| Some(t.n as f64)))
+        }),
+        column(format!("{name}_mean_us"), "mean response time", {
+            times(Box::new(move |t| Some(us(t.mean_ns))))
+        }),
+    ];
+    for p in crate::insert::PERCENTILES {
+        let heading = response::heading(p).replace('.', "_");
+        let meaning = format!("{p}% of the responses were at most this long");
+        all.push(column(format!("{name}_{heading}_us"), meaning, {
+            times(Box::new(move |t| Some(us(t.percentile_ns(p)? as f64))))
+        }));
+    }
+    all.push(column(format!("{name}_max_us"), "longest response", {
+        times(Box::new(move |t| Some(us(t.max_ns as f64))))
+    }));
+    for (idx, (bucket, _)) in BUCKETS.into_iter().enumerate() {
+        let meaning = match idx.checked_sub(1).map(|before| BUCKETS[before].0) {
+            None => format!("percent of the responses of at most {bucket}"),
+            Some(before) if bucket == "gt" => format!("percent of those above {before}"),
+            Some(before) => format!("percent of those above {before}, at most {bucket}"),
+        };
+        all.push(column(format!("{name}_{bucket}_pct"), meaning, {
+            times(Box::new(move |t| Some(t.bucket_pcts()[idx])))
+        }));
+    }
+    all
+}

@@ -1,0 +1,400 @@
+//! The Insert Benchmark's tables as grids: the summary's three, and those of each step. A label stands
+//! last, as in the field's tables.
+
+use rqps_model::{Metric, Role};
+
+use crate::analysis::insert::field::FIELD_METRICS;
+use crate::analysis::insert::flow::{Flow, ROLES};
+use crate::analysis::{Analysis, Cell, Level, StepAnalysis};
+use crate::grid::{Grid, GridCell, Side, plain, toned};
+use crate::layout;
+use crate::number::{self, NOTHING};
+use crate::response;
+use crate::tone::Tone;
+use crate::words::clip;
+
+/// Columns that a step's name gets above its figures.
+const STEP_COLUMNS: usize = 14;
+
+/// The percentiles of the tables; the field's and ours.
+pub(crate) const PERCENTILES: [f64; 4] = [50.0, 95.0, 99.0, 99.9];
+
+/// From this delay on a table of delays is in milliseconds.
+const LONG_NS: u64 = 100_000_000;
+
+/// CPU per operation of the server and the client, which the field does not have.
+const OURS: [Metric; 2] = [Metric::ServerCpu, Metric::ClientCpu];
+
+/// One of the three tables of the summary.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Summary {
+    /// Operations per second.
+    Absolute,
+    /// The same relative to the base.
+    Relative,
+    /// Rows that were inserted per second in the background.
+    Rates,
+}
+
+impl Summary {
+    /// All three, in the field's order.
+    pub(crate) const ALL: [Self; 3] = [Self::Absolute, Self::Relative, Self::Rates];
+
+    /// Its title.
+    pub(crate) fn title(self, analysis: &Analysis<'_>) -> String {
+        match self {
+            Self::Absolute => "Insert Benchmark, operations per second".to_owned(),
+            Self::Relative => {
+                format!("Insert Benchmark, relative to {}", clip(analysis.base_label(), 60))
+            }
+            Self::Rates => "Insert Benchmark, background inserts per second".to_owned(),
+        }
+    }
+
+    /// What its marks say without colour.
+    pub(crate) fn legend(self) -> &'static str {
+        match self {
+            Self::Absolute => {
+                "Inserted rows/s in l.i0, l.i1 and l.i2, indexed rows/s in l.x, queries/s in the \
+                 others. + and -: top and bottom quarter of the range of figures of the step, no - \
+                 where the smallest is at least 80% of the largest; !: the SLA failed, so the figure \
+                 takes no part."
+            }
+            Self::Relative => {
+                "< slower, > faster, = same, ? unclear; !: no verdict, as the SLA failed here or on \
+                 the base."
+            }
+            Self::Rates => "!: below 95% of the target, which fails the SLA.",
+        }
+    }
+
+    /// The steps that it has.
+    pub(crate) fn steps<'s, 'a>(
+        self,
+        analysis: &'s Analysis<'a>,
+    ) -> Vec<(usize, &'s StepAnalysis<'a>)> {
+        let Some(tables) = &analysis.insert else { return Vec::new() };
+        let steps = if self == Self::Rates { &tables.rated } else { &tables.steps };
+        steps.iter().filter_map(|&at| Some((at, analysis.steps.get(at)?))).collect()
+    }
+
+    /// A cell's text with its colour, and the sign that says the same.
+    pub(crate) fn cell(self, cell: &Cell, is_base: bool) -> (GridCell, &'static str) {
+        let level = cell.insert.as_ref().map_or(Level::Middle, |own| own.level);
+        match self {
+            Self::Absolute => match &cell.figure {
+                Some(figure) => {
+                    let text = toned(number::figure(figure), Tone::of_level(level));
+                    (text, level_sign(level))
+                }
+                None => (layout::figure(cell), ""),
+            },
+            Self::Relative if is_base && cell.figure.is_some() => (plain("1.00"), ""),
+            Self::Relative => (layout::rqps(cell), layout::cell_sign(cell)),
+            Self::Rates => match cell.sla() {
+                Some(sla) => {
+                    let text = number::plain_figure(sla.average_per_s);
+                    if sla.is_held { (plain(text), "") } else { (toned(text, Tone::Worst), "!") }
+                }
+                None if cell.figure.is_some() => (plain(NOTHING), ""),
+                None => (layout::figure(cell), ""),
+            },
+        }
+    }
+
+    /// Tables with a row per system, as many steps in each as fit `columns`.
+    pub(crate) fn grids(self, analysis: &Analysis<'_>, columns: usize) -> Vec<Grid> {
+        let steps = self.steps(analysis);
+        let fits =
+            |n: usize| steps.chunks(n).all(|chunk| self.grid(analysis, chunk).width() <= columns);
+        let n = (1..=steps.len()).rev().find(|&n| fits(n)).unwrap_or(1);
+        steps.chunks(n).map(|chunk| self.grid(analysis, chunk)).collect()
+    }
+
+    fn grid(self, analysis: &Analysis<'_>, steps: &[(usize, &StepAnalysis<'_>)]) -> Grid {
+        let names: Vec<String> =
+            steps.iter().map(|(_, step)| clip(&step.title, STEP_COLUMNS)).collect();
+        let mut heads: Vec<(&str, Side)> = Vec::new();
+        for name in &names {
+            heads.extend([(name.as_str(), Side::Point), ("", Side::Left)]);
+        }
+        heads.push(("system", Side::Left));
+        let mut grid = Grid::new(&heads);
+        for idx in 0..analysis.run.systems.len() {
+            let mut row = Vec::new();
+            for cell in steps.iter().map(|(_, step)| step.cells.get(idx)) {
+                let is_base = idx == analysis.base;
+                let (text, sign) =
+                    cell.map_or_else(Default::default, |cell| self.cell(cell, is_base));
+                row.extend([text, plain(sign)]);
+            }
+            row.push(plain(layout::name(analysis.label(idx))));
+            grid.row(row);
+        }
+        if self == Self::Rates {
+            let targets = steps.iter().map(|(_, step)| target(step));
+            let mut row: Vec<GridCell> =
+                targets.flat_map(|target| [plain(target), GridCell::default()]).collect();
+            row.push(plain("(target)"));
+            grid.row(row);
+        }
+        grid
+    }
+}
+
+fn level_sign(level: Level) -> &'static str {
+    match level {
+        Level::Bottom => "-",
+        Level::Middle => "",
+        Level::Top => "+",
+        Level::Unheld => "!",
+    }
+}
+
+/// Rows per second that a step asks for.
+pub(crate) fn target(step: &StepAnalysis<'_>) -> String {
+    let target = step.cells.iter().find_map(|cell| Some(cell.sla()?.target_per_s));
+    target.map_or_else(String::new, number::plain_figure)
+}
+
+/// The field's metrics of one step, with our CPU per operation behind them: of all systems, or of the
+/// candidates relative to the base. As many columns in each table as fit `columns`.
+pub(crate) fn metrics(
+    analysis: &Analysis<'_>,
+    step: &StepAnalysis<'_>,
+    (is_relative, columns): (bool, usize),
+) -> Vec<Grid> {
+    let rows = metric_rows(analysis, step, is_relative);
+    if rows.is_empty() {
+        return Vec::new();
+    }
+    let all: Vec<usize> = (0..FIELD_METRICS.len() + OURS.len()).collect();
+    let grid = |chunk: &[usize]| {
+        let mut heads: Vec<(&str, Side)> =
+            chunk.iter().map(|&place| (metric_head(place), Side::Right)).collect();
+        heads.push(("tag", Side::Left));
+        let mut grid = Grid::new(&heads);
+        for (label, values) in &rows {
+            let mut row: Vec<GridCell> = chunk.iter().map(|&place| plain(&values[place])).collect();
+            row.push(plain(label));
+            grid.row(row);
+        }
+        grid
+    };
+    let fits = |n: usize| all.chunks(n).all(|chunk| grid(chunk).width() <= columns);
+    let n = (1..=all.len()).rev().find(|&n| fits(n)).unwrap_or(1);
+    // Tables of about one length.
+    let n = all.len().div_ceil(all.len().div_ceil(n));
+    all.chunks(n).map(grid).collect()
+}
+
+fn metric_head(place: usize) -> &'static str {
+    match FIELD_METRICS.get(place) {
+        Some(metric) => metric.name,
+        None => OURS[place - FIELD_METRICS.len()].heading(),
+    }
+}
+
+/// Label and values of each system that has them.
+fn metric_rows(
+    analysis: &Analysis<'_>,
+    step: &StepAnalysis<'_>,
+    is_relative: bool,
+) -> Vec<(String, Vec<String>)> {
+    let show = if is_relative { number::plain_ratio } else { quantity };
+    let row = |(idx, cell): (usize, &Cell)| {
+        let own = cell.insert.as_ref()?;
+        let field = if is_relative { own.field_relative.as_ref()? } else { &own.field };
+        let ours = if is_relative { cell.relative.as_ref()? } else { &cell.per_operation };
+        let values = field.values.into_iter().chain(OURS.map(|metric| ours.get(metric)));
+        let texts = values.map(|v| v.map_or_else(|| NOTHING.to_owned(), show)).collect();
+        Some((layout::name(analysis.label(idx)), texts))
+    };
+    step.cells.iter().enumerate().filter_map(row).collect()
+}
+
+/// Four significant digits at most; two of what is small, a slowest operation of microseconds in
+/// seconds.
+fn quantity(value: f64) -> String {
+    match value.abs() {
+        v if v > 0.0 && v < 0.0001 => format!("{value:.6}"),
+        v if v > 0.0 && v < 0.001 => format!("{value:.5}"),
+        _ => number::per_operation(value),
+    }
+}
+
+/// The flows of a step, those of one kind beside each other: index of the system, flow.
+fn flows<'s>(step: &'s StepAnalysis<'_>) -> Vec<(usize, &'s Flow)> {
+    let of = |role: Role| {
+        let cells = step.cells.iter().enumerate();
+        cells.filter_map(move |(idx, cell)| Some((idx, cell.insert.as_ref()?.flow(role)?)))
+    };
+    ROLES.into_iter().flat_map(of).collect()
+}
+
+/// What the flows of a kind are called.
+pub(crate) fn plural(role: Role) -> &'static str {
+    match role {
+        Role::Query => "queries",
+        Role::Insert => "inserts",
+        Role::Delete => "deletes",
+        Role::Hold => "held transactions",
+    }
+}
+
+/// Response times of queries, inserts and deletes, and the unit they are in.
+pub(crate) fn responses(
+    analysis: &Analysis<'_>,
+    step: &StepAnalysis<'_>,
+) -> Option<(Grid, &'static str)> {
+    let timed: Vec<_> =
+        flows(step).into_iter().filter_map(|(i, f)| Some((i, f, f.response.as_ref()?))).collect();
+    let smallest = timed.iter().map(|(.., r)| r.mean_ns).reduce(f64::min)?;
+    let (unit, unit_ns) = response::unit(smallest);
+    let percentiles = PERCENTILES.map(response::heading);
+    let mut heads = vec![("of", Side::Left), ("mean", Side::Right)];
+    heads.extend(percentiles.iter().map(|p| (p.as_str(), Side::Right)));
+    heads.extend([("max", Side::Right), ("responses", Side::Right), ("dbms", Side::Left)]);
+    let mut grid = Grid::new(&heads);
+    for (idx, flow, times) in timed {
+        let show = |ns: f64| plain(number::duration_in(ns, unit_ns));
+        let mut row = vec![plain(plural(flow.role)), show(times.mean_ns)];
+        row.extend(PERCENTILES.map(|p| match times.percentile_ns(p) {
+            Some(ns) => show(ns as f64),
+            None => plain(NOTHING),
+        }));
+        row.extend([show(times.max_ns as f64), plain(times.n.to_string())]);
+        row.push(plain(layout::name(analysis.label(idx))));
+        grid.row(row);
+    }
+    Some((grid, unit))
+}
+
+/// The field's ten buckets: percent of the responses.
+pub(crate) fn buckets(analysis: &Analysis<'_>, step: &StepAnalysis<'_>) -> Grid {
+    let mut heads = vec![("of", Side::Left)];
+    heads.extend(response::BUCKETS.iter().map(|(name, _)| (*name, Side::Right)));
+    heads.push(("dbms", Side::Left));
+    let mut grid = Grid::new(&heads);
+    for (idx, flow) in flows(step) {
+        let Some(times) = &flow.response else { continue };
+        let mut row = vec![plain(plural(flow.role))];
+        row.extend(times.bucket_pcts().map(|pct| plain(share(pct))));
+        row.push(plain(layout::name(analysis.label(idx))));
+        grid.row(row);
+    }
+    grid
+}
+
+/// A bucket's percentage: five characters at most, and never 0 for what is not nothing.
+fn share(pct: f64) -> String {
+    match pct {
+        0.0 => "0".to_owned(),
+        p if p >= 100.0 => "100".to_owned(),
+        p if p >= 99.995 => ">99.9".to_owned(),
+        p if p >= 10.0 => number::plain_ratio(p),
+        p if p >= 0.0005 => format!("{p:.3}"),
+        _ => "<.001".to_owned(),
+    }
+}
+
+/// How inserts and deletes at a rate kept to it, and the unit of the delays.
+pub(crate) fn rates(
+    analysis: &Analysis<'_>,
+    step: &StepAnalysis<'_>,
+) -> Option<(Grid, &'static str)> {
+    let paced: Vec<_> = flows(step)
+        .into_iter()
+        .filter_map(|(idx, flow)| Some((idx, flow, crate::analysis::Sla::of(flow)?)))
+        .collect();
+    let longest = paced.iter().filter_map(|(_, flow, _)| Some(flow.lateness?.max_ns)).max();
+    let is_long = longest.is_some_and(|ns| ns >= LONG_NS);
+    let (unit, unit_ns) = if is_long { ("ms", 1e6) } else { ("us", 1e3) };
+    let names = ["target/s", "average", "seconds", "held", "gap s", "missed"];
+    let mut heads = vec![("of", Side::Left)];
+    heads.extend(names.map(|name| (name, Side::Right)));
+    heads.extend(["mean", "p99", "max"].map(|name| (name, Side::Right)));
+    heads.push(("dbms", Side::Left));
+    let mut grid = Grid::new(&heads);
+    for (idx, flow, sla) in &paced {
+        let tone = if sla.is_held { Tone::Plain } else { Tone::Worst };
+        let share = sla.share_held().map_or_else(|| NOTHING.to_owned(), number::percent);
+        let show = |ns: Option<f64>| {
+            plain(ns.map_or_else(|| NOTHING.to_owned(), |ns| number::duration_in(ns, unit_ns)))
+        };
+        let late = flow.lateness;
+        grid.row(vec![
+            plain(plural(flow.role)),
+            plain(number::plain_figure(sla.target_per_s)),
+            toned(number::plain_figure(sla.average_per_s), tone),
+            plain(sla.n_seconds.to_string()),
+            plain(share),
+            plain(sla.longest_gap_s.to_string()),
+            plain(late.map_or_else(|| NOTHING.to_owned(), |l| l.n_missed.to_string())),
+            show(late.and_then(|l| l.mean_ns())),
+            show(flow.late_p99_ns.map(|ns| ns as f64)),
+            show(late.map(|l| l.max_ns as f64)),
+            plain(layout::name(analysis.label(*idx))),
+        ]);
+    }
+    (!grid.is_empty()).then_some((grid, unit))
+}
+
+/// What the servers had left to do when the step ended: a column for each name.
+pub(crate) fn debt(analysis: &Analysis<'_>, step: &StepAnalysis<'_>) -> Option<Grid> {
+    let mut names: Vec<&str> =
+        step.cells.iter().flat_map(|c| c.debt.keys()).map(String::as_str).collect();
+    names.sort_unstable();
+    names.dedup();
+    if names.is_empty() {
+        return None;
+    }
+    let clipped: Vec<String> = names.iter().map(|name| layout::name(name)).collect();
+    let mut heads: Vec<(&str, Side)> =
+        clipped.iter().map(|name| (name.as_str(), Side::Right)).collect();
+    heads.push(("dbms", Side::Left));
+    let mut grid = Grid::new(&heads);
+    for (idx, cell) in step.cells.iter().enumerate().filter(|(_, c)| !c.debt.is_empty()) {
+        let mut row: Vec<GridCell> = names
+            .iter()
+            .map(|name| {
+                plain(cell.debt.get(*name).map_or_else(|| NOTHING.to_owned(), u64::to_string))
+            })
+            .collect();
+        row.push(plain(layout::name(analysis.label(idx))));
+        grid.row(row);
+    }
+    Some(grid)
+}
+
+/// Lines on a step's checks: one for each that failed, and one for those that passed.
+pub(crate) fn checks(analysis: &Analysis<'_>, step: &StepAnalysis<'_>) -> (Vec<String>, String) {
+    let mut failed = Vec::new();
+    let mut passed: Vec<(&str, usize)> = Vec::new();
+    for (idx, cell) in step.cells.iter().enumerate() {
+        for check in &cell.checks {
+            if !check.passed {
+                let label = analysis.label(idx);
+                failed.push(format!("check failed on {label}: {}: {}", check.name, check.found));
+                continue;
+            }
+            match passed.iter_mut().find(|(name, _)| *name == check.name) {
+                Some((_, n)) => *n += 1,
+                None => passed.push((&check.name, 1)),
+            }
+        }
+    }
+    let passed: Vec<String> = passed.iter().map(|(name, n)| format!("{name} ({n})")).collect();
+    (failed, passed.join(", "))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::share;
+
+    #[test]
+    fn shares_are_short_and_honest() {
+        let texts = [0.0, 0.0001, 0.0123, 9.5, 12.3456, 99.99, 99.999, 100.0].map(share);
+        assert_eq!(texts, ["0", "<.001", "0.012", "9.500", "12.35", "99.99", ">99.9", "100"]);
+    }
+}

@@ -1,0 +1,97 @@
+//! The Insert Benchmark in text reports: the summary's three tables and the details of its steps.
+
+use super::Page;
+use crate::analysis::insert::field::FIELD_METRICS;
+use crate::analysis::{Analysis, StepAnalysis};
+use crate::insert::{self as tables, Summary};
+use crate::layout;
+use crate::words::clip;
+
+/// The three tables.
+pub(super) fn summary(page: &mut Page, analysis: &Analysis<'_>) {
+    for table in Summary::ALL {
+        if table.steps(analysis).is_empty() {
+            continue;
+        }
+        page.title(&table.title(analysis));
+        for (place, grid) in table.grids(analysis, page.width).iter().enumerate() {
+            if place > 0 {
+                page.line("");
+            }
+            page.grid(grid);
+        }
+        page.paragraph("", table.legend());
+    }
+}
+
+/// What the metrics are, above the steps.
+pub(super) fn legend(page: &mut Page, analysis: &Analysis<'_>) {
+    if analysis.insert.is_none() {
+        return;
+    }
+    let meanings: Vec<String> = FIELD_METRICS
+        .iter()
+        .map(|metric| format!("{} {} ({})", metric.name, metric.meaning, metric.unit))
+        .collect();
+    page.paragraph(
+        "",
+        &format!(
+            "Insert Benchmark: {}; srvcpu/o and clicpu/o CPU of the server and of the client per query \
+             or row, as rpq (us); tag the system. Relative: value / base value, 0/0 is 1, x/0 is inf.",
+            meanings.join("; ")
+        ),
+    );
+    page.paragraph(
+        "",
+        "Response times count from the intended start where a rate was set. A percentile of those is \
+         shown where one response lies beyond it, of the others where 10 do.",
+    );
+}
+
+/// Checks: what failed on lines of its own, what passed on one.
+pub(super) fn checks(page: &mut Page, analysis: &Analysis<'_>, step: &StepAnalysis<'_>) {
+    let (failed, passed) = tables::checks(analysis, step);
+    for text in failed {
+        page.paragraph("! ", &text);
+    }
+    if !passed.is_empty() {
+        page.paragraph("", &format!("checks passed (on n systems): {passed}"));
+    }
+}
+
+/// What a step of the Insert Benchmark has in place of the other steps' tables.
+pub(super) fn step(page: &mut Page, analysis: &Analysis<'_>, step: &StepAnalysis<'_>) {
+    for is_relative in [false, true] {
+        let grids = tables::metrics(analysis, step, (is_relative, page.width));
+        if !grids.is_empty() && is_relative {
+            page.line(&format!("--- relative to {}", clip(analysis.base_label(), 60)));
+        } else if !grids.is_empty() {
+            page.line("--- absolute");
+        }
+        for grid in &grids {
+            page.grid(grid);
+        }
+    }
+    if let Some((grid, unit)) = tables::rates(analysis, step) {
+        let text = format!(
+            "rates: held is the share of seconds in which 95% of the target was reached, gap the \
+             longest time below it; missed: starts that never came; mean, p99 and max of their \
+             delay, {unit}"
+        );
+        page.paragraph("--- ", &text);
+        page.grid(&grid);
+    }
+    if let Some((grid, unit)) = tables::responses(analysis, step) {
+        page.line(&format!("--- response time, {unit}"));
+        page.grid(&grid);
+        page.line("--- response time, percent of responses up to");
+        page.grid(&tables::buckets(analysis, step));
+    } else if let Some((grid, unit)) = layout::response_times(analysis, step) {
+        page.line(&format!("--- response time of events, {unit}"));
+        page.grid(&grid);
+    }
+    if let Some(grid) = tables::debt(analysis, step) {
+        page.line("--- left to do at the end");
+        page.grid(&grid);
+    }
+}
