@@ -165,7 +165,7 @@ pub(crate) fn system_of(text: &str) -> Result<SystemFile> {
         return Ok(SystemFile { dbms: Some(text.to_owned()), ..SystemFile::default() });
     }
     // Not shown: there may be a password in it.
-    if text.contains(":/") || text.split_once('@').is_some_and(|(before, _)| before.contains(':')) {
+    if text.split_once('@').is_some_and(|(before, _)| before.contains(':')) {
         bail!("a system looks like an address without \"://\"; write mysql://USER@HOST/DATABASE");
     }
     let Some((dbms, place)) = text.split_once('@') else {
