@@ -16,6 +16,7 @@ use crate::event::{Event, Listener};
 use crate::insert::Tables;
 use crate::installation::Installation;
 use crate::measure::unix_ms;
+use crate::rounds::Broken;
 use crate::steps::{self, PlannedStep};
 use crate::system::Up;
 use crate::{Plan, begin, leftover, limits, placement};
@@ -147,6 +148,7 @@ impl Lab<'_> {
             let installation = Installation::of(self.plan, idx, self.context, self.listen);
             match installation.with_context(|| format!("get {label}")) {
                 Ok(installation) => ready.push((idx, installation)),
+                Err(error) if self.is_of_run(&error) => return Err(error),
                 Err(error) => missing.push(self.leave_out(idx, error)?),
             }
         }
@@ -156,9 +158,13 @@ impl Lab<'_> {
         }
         for (idx, installation) in ready {
             let label = &self.plan.systems[idx].label;
-            let done = self.one_system(idx, &installation);
-            if let Err(error) = done.with_context(|| format!("measure {label}")) {
-                missing.push(self.leave_out(idx, error)?);
+            let doing = format!("measure {label}");
+            match self.one_system(idx, &installation) {
+                Ok(()) => {}
+                Err(Broken::Run(error)) => return Err(error.context(doing)),
+                Err(Broken::System(_, error)) => {
+                    missing.push(self.leave_out(idx, error.context(doing))?);
+                }
             }
         }
         Ok(missing)
@@ -169,9 +175,7 @@ impl Lab<'_> {
         let is_of_use = !self.plan.schedule.is_interleaved()
             && idx != self.plan.base
             && self.plan.systems.len() > 2;
-        // Without results, or against the user's will, nothing goes on.
-        let is_of_run = error.downcast_ref::<rqps_store::Error>().is_some();
-        if !is_of_use || is_of_run || self.check_interrupt().is_err() {
+        if !is_of_use {
             return Err(error);
         }
         let label = self.plan.systems[idx].label.clone();

@@ -173,11 +173,15 @@ impl Catalogue {
         }
     }
 
-    /// How one asks for the servers that have an engine besides their family's own.
+    /// How one asks for the servers that have an engine besides their family's own: those that were
+    /// tried, when there are any.
     #[must_use]
     pub fn selectors_with(&self, engine: Engine) -> Vec<String> {
-        let has_it = self.servers.iter().filter(|entry| entry.engines.contains(&engine));
-        has_it.map(Entry::selector).collect()
+        let has_it = |entry: &&Entry| entry.engines.contains(&engine);
+        let (tried, other): (Vec<&Entry>, Vec<&Entry>) =
+            self.servers.iter().filter(has_it).partition(|entry| entry.tried);
+        let named = if tried.is_empty() { other } else { tried };
+        named.into_iter().map(Entry::selector).collect()
     }
 
     /// How a source's archive is unpacked.

@@ -135,7 +135,7 @@ pub(crate) fn fill(
     disk::require(cache, source.download_bytes + unpacked)?;
     // The tool first: it is small, and without it all the rest is in vain.
     let patchelf = match source.glibc {
-        Glibc::Own => Some(patchelf::ensure(&entry.name(), cache, watch)?),
+        Glibc::Own => Some(patchelf::ensure(cache, watch)?),
         Glibc::Host => None,
     };
     let _lock = lock::acquire(

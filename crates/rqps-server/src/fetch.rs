@@ -314,7 +314,7 @@ fn archive(
         source.verify(&archive, watch)?;
     } else {
         disk::require(cache, source.download_bytes() + unpacked)?;
-        source.fetch(entry, cache, &archive, watch)?;
+        source.fetch(&entry.name(), cache, &archive, watch)?;
     }
     Ok(archive)
 }

@@ -18,7 +18,7 @@ use crate::watch::Watch;
 use crate::{Error, audit, library, tool};
 
 /// An installed server.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone)]
 pub struct Installed {
     /// Its family.
     pub dbms: Dbms,

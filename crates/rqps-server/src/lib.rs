@@ -52,6 +52,7 @@ pub use installed::Installed;
 pub use instance::{Instance, Setup};
 pub use lock::Lease;
 pub use malloc::Allocator;
+pub use patchelf::has_patchelf;
 pub use places::{Places, Wishes};
 pub use profile::{Config, Sizing};
 pub use running::{RunningServer, Stopped, connect};

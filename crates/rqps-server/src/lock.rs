@@ -96,15 +96,6 @@ impl Lease {
     }
 }
 
-/// Two uses of the same thing are the same.
-impl PartialEq for Lease {
-    fn eq(&self, _: &Self) -> bool {
-        true
-    }
-}
-
-impl Eq for Lease {}
-
 #[cfg(test)]
 mod tests {
     use std::sync::atomic::AtomicBool;

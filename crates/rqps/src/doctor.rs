@@ -107,10 +107,10 @@ fn as_text(checks: &[Check]) -> String {
     }
     let count = |state| checks.iter().filter(|check| check.state == state).count();
     let (missing, warnings) = (count(State::Missing), count(State::Warning));
-    let end = if is_fine(checks) {
-        "all that a normal run needs is here"
-    } else {
-        "a normal run is not possible yet"
+    let end = match (is_fine(checks), missing) {
+        (true, 0) => "all that a run needs is here",
+        (true, _) => "runs are possible but for what the missing is for",
+        (false, _) => "a run is not possible yet",
     };
     text.push_str(&format!("\n{missing} missing, {warnings} warnings: {end}\n"));
     text
@@ -138,7 +138,7 @@ mod tests {
                        for: figures that repeat
                        do:  wait
 
-            1 missing, 1 warnings: all that a normal run needs is here
+            1 missing, 1 warnings: runs are possible but for what the missing is for
         "#]]
         .assert_eq(&as_text(&checks));
         assert!(is_fine(&checks));

@@ -164,6 +164,10 @@ pub(crate) fn system_of(text: &str) -> Result<SystemFile> {
     if text == "null" {
         return Ok(SystemFile { dbms: Some(text.to_owned()), ..SystemFile::default() });
     }
+    // Not shown: there may be a password in it.
+    if text.split_once('@').is_some_and(|(before, _)| before.contains(':')) {
+        bail!("a system looks like an address without \"://\"; write mysql://USER@HOST/DATABASE");
+    }
     let Some((dbms, place)) = text.split_once('@') else {
         bail!(
             "system {text:?} is not DBMS@VERSION (such as mysql@8.0.33), DBMS@DIRECTORY or an address"
@@ -206,6 +210,8 @@ mod tests {
         let system = system_of("mysql@/opt/my").unwrap();
         assert_eq!(system.basedir.as_deref(), Some(Path::new("/opt/my")));
         assert!(system_of("postgres://u@h/d").unwrap().dsn.is_some());
+        let error = system_of("mysql:/bob:secret@host/db").unwrap_err().to_string();
+        assert!(error.contains("without \"://\"") && !error.contains("secret"), "{error}");
         assert!(system_of("17.4").unwrap_err().to_string().contains("DBMS@VERSION"));
     }
 }

@@ -184,7 +184,7 @@ pub(super) fn not_measured(analysis: &Analysis<'_>) -> Vec<String> {
         RunStatus::Finished => {}
         RunStatus::Running => out.push("The run had not ended when it was reported.".to_owned()),
         RunStatus::Interrupted => out.push("The run was interrupted before its end.".to_owned()),
-        RunStatus::Failed => out.push("The run was stopped by an error before its end.".to_owned()),
+        RunStatus::Failed => out.push("An error kept the run from finishing.".to_owned()),
     }
     for idx in 0..run.systems.len() {
         let label = analysis.label(idx);

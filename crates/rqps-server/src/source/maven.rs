@@ -12,7 +12,6 @@ use serde::Deserialize;
 
 use super::{failed_client, missing_client};
 use crate::Error;
-use crate::catalogue::Entry;
 use crate::identity::Identity;
 use crate::tool::{self, Done, Terms};
 use crate::watch::{Progress, Watch};
@@ -54,9 +53,9 @@ const ATTEMPTS: u32 = 3;
 /// Longest time for one attempt: 560 MB at 300 kB/s.
 const LIMIT: Duration = Duration::from_secs(30 * 60);
 
-/// Fetches the entry's archive and moves it to `to`, which is on the same file system as `cache`.
+/// Fetches the archive of `name` and moves it to `to`, which is on the same file system as `cache`.
 pub(crate) fn fetch(
-    (entry, source): (&Entry, &Maven),
+    (name, source): (&str, &Maven),
     cache: &Path,
     to: &Path,
     watch: &mut Watch<'_>,
@@ -67,14 +66,14 @@ pub(crate) fn fetch(
     let dir = repository.join(dir);
     let mut output = String::new();
     for _ in 0..ATTEMPTS {
-        match attempt((entry, source), &repository, &dir, watch)? {
+        match attempt((name, source), &repository, &dir, watch)? {
             Ok(done) if done.success() && dir.join(&file).is_file() => {
                 fs::rename(dir.join(&file), to).map_err(|e| Error::write(to, e))?;
                 return remove_copy(&dir);
             }
             Ok(done) => output = meaning(&done),
             Err(e) if e.kind() == io::ErrorKind::NotFound => {
-                return Err(missing_client(("mvn", "maven"), entry, to));
+                return Err(missing_client(("mvn", "maven"), name, to));
             }
             Err(e) => return Err(Error::io("run mvn", e)),
         }
@@ -83,11 +82,11 @@ pub(crate) fn fetch(
         }
         (watch.report)(Progress::Note { text: "Maven did not get the archive; trying again" });
     }
-    Err(failed_client("mvn", output, entry, to))
+    Err(failed_client("mvn", output, name, to))
 }
 
 fn attempt(
-    (entry, source): (&Entry, &Maven),
+    (name, source): (&str, &Maven),
     repository: &Path,
     dir: &Path,
     watch: &mut Watch<'_>,
@@ -101,13 +100,12 @@ fn attempt(
         .current_dir(repository);
     // The client runs as the user who runs rqps, with that user's settings.
     let me = Identity { switch: false, ..Identity::for_servers()? };
-    let log = repository.join(format!("{}.log", entry.name()));
-    let name = entry.name();
+    let log = repository.join(format!("{}.log", name));
     let total = source.download_bytes;
     let terms = Terms { identity: &me, log: &log, limit: LIMIT };
     tool::run(command, terms, watch, &mut |watch| {
         let bytes = largest_file(dir);
-        (watch.report)(Progress::Fetching { name: &name, bytes, total });
+        (watch.report)(Progress::Fetching { name, bytes, total });
     })
 }
 

@@ -11,7 +11,6 @@ use serde::Deserialize;
 
 use super::{failed_client, missing_client};
 use crate::Error;
-use crate::catalogue::Entry;
 use crate::identity::Identity;
 use crate::tool::{self, Terms};
 use crate::watch::{Progress, Watch};
@@ -60,12 +59,12 @@ impl Npm {
 
 /// Fetches the tarball and moves it to `to`.
 pub(super) fn fetch(
-    (entry, source): (&Entry, &Npm),
+    (name, source): (&str, &Npm),
     cache: &Path,
     to: &Path,
     watch: &mut Watch<'_>,
 ) -> Result<(), Error> {
-    let dir = cache.join("npm").join(entry.name());
+    let dir = cache.join("npm").join(name);
     fs::create_dir_all(&dir).map_err(|e| Error::write(&dir, e))?;
     let mut command = tool::command("npm");
     command
@@ -76,20 +75,19 @@ pub(super) fn fetch(
         .current_dir(&dir);
     let me = Identity { switch: false, ..Identity::for_servers()? };
     let log = dir.join("npm.log");
-    let name = entry.name();
-    (watch.report)(Progress::Fetching { name: &name, bytes: 0, total: source.download_bytes });
+    (watch.report)(Progress::Fetching { name, bytes: 0, total: source.download_bytes });
     let terms = Terms { identity: &me, log: &log, limit: LIMIT };
     let done = match tool::run(command, terms, watch, &mut |_| {})? {
         Ok(done) => done,
         Err(e) if e.kind() == io::ErrorKind::NotFound => {
-            return Err(missing_client(("npm", "npm"), entry, to));
+            return Err(missing_client(("npm", "npm"), name, to));
         }
         Err(e) => return Err(Error::io("run npm", e)),
     };
     let tarball = dir.join(source.tarball());
     if !done.success() || !tarball.is_file() {
         let output = if done.output.trim().is_empty() { done.end() } else { done.last_words() };
-        return Err(failed_client("npm", output, entry, to));
+        return Err(failed_client("npm", output, name, to));
     }
     fs::rename(&tarball, to).map_err(|e| Error::write(to, e))?;
     fs::remove_dir_all(&dir).map_err(|e| Error::write(&dir, e))

@@ -13,7 +13,6 @@ use serde::Deserialize;
 
 use super::{failed_client, missing_client};
 use crate::Error;
-use crate::catalogue::Entry;
 use crate::identity::Identity;
 use crate::tool::{self, Terms};
 use crate::watch::{Progress, Watch};
@@ -99,23 +98,22 @@ fn command(way: usize, arguments: &[String]) -> Option<Command> {
 
 /// Fetches the wheel and moves it to `to`.
 pub(super) fn fetch(
-    (entry, source): (&Entry, &Pypi),
+    (name, source): (&str, &Pypi),
     cache: &Path,
     to: &Path,
     watch: &mut Watch<'_>,
 ) -> Result<(), Error> {
-    let dir = cache.join("pip").join(entry.name());
+    let dir = cache.join("pip").join(name);
     fs::create_dir_all(&dir).map_err(|e| Error::write(&dir, e))?;
     let me = Identity { switch: false, ..Identity::for_servers()? };
     let log = dir.join("pip.log");
-    let name = entry.name();
     let mut way = 0;
     let done = loop {
         let Some(mut command) = command(way, &source.arguments()) else {
-            return Err(missing_client(("pip", "python3-pip"), entry, to));
+            return Err(missing_client(("pip", "python3-pip"), name, to));
         };
         command.arg("--dest").arg(&dir).current_dir(&dir);
-        (watch.report)(Progress::Fetching { name: &name, bytes: 0, total: source.download_bytes });
+        (watch.report)(Progress::Fetching { name, bytes: 0, total: source.download_bytes });
         let terms = Terms { identity: &me, log: &log, limit: LIMIT };
         match tool::run(command, terms, watch, &mut |_| {})? {
             Ok(done) if !done.output.contains("No module named pip") => break done,
@@ -126,7 +124,7 @@ pub(super) fn fetch(
     let wheel = dir.join(&source.wheel);
     if !done.success() || !wheel.is_file() {
         let output = if done.output.trim().is_empty() { done.end() } else { done.last_words() };
-        return Err(failed_client("pip", output, entry, to));
+        return Err(failed_client("pip", output, name, to));
     }
     fs::rename(&wheel, to).map_err(|e| Error::write(to, e))?;
     remove(&dir)

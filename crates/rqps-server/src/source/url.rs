@@ -11,7 +11,6 @@ use rqps_model::Version;
 use serde::Deserialize;
 
 use super::Checksum;
-use crate::catalogue::Entry;
 use crate::watch::{Progress, Watch};
 use crate::{Error, disk};
 use transfer::Transfer;
@@ -97,11 +96,11 @@ const UNKNOWN_BYTES: u64 = 3_000_000_000;
 
 /// Fetches the archive to `to` and verifies it.
 pub(super) fn fetch(
-    (entry, source): (&Entry, &Url),
+    (name, source): (&str, &Url),
     to: &Path,
     watch: &mut Watch<'_>,
 ) -> Result<(), Error> {
-    fetch_patiently((&entry.name(), source), to, Patience::USUAL, watch)
+    fetch_patiently((name, source), to, Patience::USUAL, watch)
 }
 
 /// Tries the mirrors in order.

