@@ -18,10 +18,12 @@ use rqps_model::{Dbms, StepOutcome};
 use rqps_workload::InsertArgs;
 use rqps_workload::insert::{InsertStep, Schema, Work};
 
-use crate::rounds::Broken;
+use crate::measure::mix;
+use crate::rounds::{Broken, shuffled};
 use crate::run::Lab;
 use crate::steps::Job;
 use crate::system::Up;
+use crate::waiting::Waiting;
 
 /// What is known of a system's tables between steps.
 #[derive(Debug, Clone, Default)]
@@ -80,14 +82,19 @@ impl Lab<'_> {
                     .map_err(|error| Broken::System(*idx, error))?;
             }
         }
-        if step.work == Work::Index {
-            for (idx, up) in &mut *members {
-                self.create_indexes(step_idx, *idx, up, store)
-                    .map_err(|error| Broken::System(*idx, error))?;
-            }
-            return Ok(());
+        if step.work != Work::Index {
+            return self.insert_rounds(step_idx, members, store);
         }
-        self.insert_rounds(step_idx, members, store)
+        let freezers = members.iter().map(|(_, up)| up.freezer()).collect();
+        let mut waiting = Waiting::new(freezers, self.context).map_err(Broken::Run)?;
+        let seed = mix(self.run.seed, step_idx as u64 + 1);
+        for at in shuffled(members.len(), seed) {
+            waiting.refresh().and_then(|()| waiting.only(at)).map_err(Broken::Run)?;
+            let (idx, up) = &mut members[at];
+            self.create_indexes(step_idx, (*idx, up), &mut waiting, store)
+                .map_err(|error| Broken::System(*idx, error))?;
+        }
+        Ok(())
     }
 
     /// What came of the checks: a step that failed one has no figure.

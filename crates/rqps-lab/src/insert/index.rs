@@ -20,6 +20,7 @@ use crate::measure::{Bench, connect, mix, place_server, slice_of, unix_ms};
 use crate::run::Lab;
 use crate::steps::PlannedStep;
 use crate::system::Up;
+use crate::waiting::Waiting;
 
 /// How often progress is shown.
 const SHOW_EVERY: Duration = Duration::from_millis(500);
@@ -29,8 +30,8 @@ impl Lab<'_> {
     pub(super) fn create_indexes(
         &mut self,
         step_idx: usize,
-        idx: usize,
-        up: &mut Up,
+        (idx, up): (usize, &mut Up),
+        waiting: &mut Waiting,
         store: bool,
     ) -> Result<()> {
         let Some((step, args)) = self.insert_job(step_idx) else { bail!("not a step to index") };
@@ -40,7 +41,7 @@ impl Lab<'_> {
         let seed = mix(self.run.seed, step_idx as u64 + 1);
         let bench = up.bench(&self.cpus, &self.context.interrupt);
         let extra = step.rows_per_commit;
-        with_connection!(bench.dbms, insert_extra(&bench, &planned, &schema, &args, extra, seed))
+        with_connection!(bench.dbms, insert_extra(&bench, &planned, (&schema, &args), extra, seed))
             .context("insert the rows before the indexes")?;
         for rows in &mut self.tables[idx].rows {
             *rows += u64::from(extra);
@@ -53,12 +54,13 @@ impl Lab<'_> {
         let interrupt = &self.context.interrupt;
         let listen = &mut *self.listen;
         let mut show = |elapsed: Duration| {
+            waiting.look_at_the_clock();
             listen(Event::Measuring { slice: Some(0), elapsed, qps: 0.0 });
             !interrupt.load(Ordering::Relaxed)
         };
         let tally = with_connection!(
             bench.dbms,
-            create(&bench, &planned, &schema, &rows, seed, &mut show)
+            create(&bench, &planned, (&schema, &rows), seed, &mut show)
         )?;
         let last = up.samples().mark()?;
         if !store {
@@ -77,8 +79,7 @@ impl Lab<'_> {
 fn insert_extra<C: Connection + 'static>(
     bench: &Bench<'_>,
     planned: &PlannedStep,
-    schema: &Schema,
-    args: &InsertArgs,
+    (schema, args): (&Schema, &InsertArgs),
     n_rows: u32,
     seed: u64,
 ) -> Result<()> {
@@ -97,8 +98,7 @@ fn insert_extra<C: Connection + 'static>(
 fn create<C: Connection + 'static>(
     bench: &Bench<'_>,
     planned: &PlannedStep,
-    schema: &Schema,
-    rows: &[u64],
+    (schema, rows): (&Schema, &[u64]),
     seed: u64,
     show: &mut dyn FnMut(Duration) -> bool,
 ) -> Result<Tally> {

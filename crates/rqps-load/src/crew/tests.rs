@@ -7,6 +7,7 @@ use std::time::Duration;
 use rqps_client::{Endpoint, Error, NullConnection, Outcome, ServerError};
 
 use super::*;
+use crate::Pace;
 
 /// Events of two statements; every `fail_every`-th event meets a deadlock first.
 struct Pairs {
@@ -87,6 +88,11 @@ impl Worker<NullConnection> for Pairs {
 }
 
 fn crew(workers: Vec<Pairs>) -> Crew {
+    crew_of(workers.into_iter().map(|worker| (worker, 0)).collect())
+}
+
+/// Workers with their roles.
+fn crew_of(workers: Vec<(Pairs, usize)>) -> Crew {
     let endpoint = Endpoint {
         address: rqps_client::Address::Unix("/nowhere".into()),
         tls: rqps_client::Tls::Off,
@@ -95,11 +101,11 @@ fn crew(workers: Vec<Pairs>) -> Crew {
         database: String::new(),
         connect_timeout: Duration::from_secs(1),
     };
-    let member = |worker| Member {
+    let member = |(worker, role)| Member {
         connection: NullConnection::connect(&endpoint).unwrap(),
         worker,
         cpus: Vec::new(),
-        role: 0,
+        role,
     };
     Crew::start(workers.into_iter().map(member).collect()).unwrap()
 }
@@ -198,6 +204,28 @@ fn a_rate_that_can_be_held_misses_nothing() {
 }
 
 #[test]
+fn each_role_has_its_order_and_its_tally() {
+    let workers = [0, 1, 1, 2].map(|role| (Pairs::new(), role));
+    let mut crew = crew_of(workers.into());
+    let stop = Stop::Time(Duration::from_millis(500));
+    let paces =
+        [Pace::Closed, Pace::Rate { events_per_s: 100.0 }, Pace::Rate { events_per_s: 20.0 }];
+    let orders = paces.map(|pace| order(pace, stop));
+    let mut shown = 0;
+    let mut show = |live: Live| {
+        shown = live.n_queries;
+        Control::Go
+    };
+    let tallies = crew.run_roles(&orders, &mut |_| {}, &mut show).unwrap();
+    assert!(tallies[0].lateness.is_none() && tallies[0].n_events > 1000, "{:?}", tallies[0]);
+    let due = |tally: &Tally| tally.lateness.unwrap().n_due;
+    assert_eq!((due(&tallies[1]), due(&tallies[2])), (50, 10), "clients of a role share its rate");
+    assert!(shown > 0 && shown <= tallies[0].n_queries, "{shown} statements of the first role");
+    let error = crew.run_roles(&orders[..2], &mut |_| {}, &mut |_| Control::Go).unwrap_err();
+    assert!(matches!(error, CrewError::NoOrder { role: 2 }), "{error:?}");
+}
+
+#[test]
 fn a_client_thread_that_panics_ends_the_slice_of_all() {
     let mut crew = crew(vec![Pairs::new(), Pairs { panics_at: 10, ..Pairs::new() }]);
     // Far longer than the test: the other client is stopped, and nobody waits for the dead one.
@@ -259,7 +287,7 @@ fn a_query_that_never_ends_is_broken_off_when_a_slice_is_stopped() {
         let (socket, server) = UnixStream::pair().unwrap();
         let breaker = Breaker::Unix(socket.try_clone().unwrap());
         let connection = NullConnection::default();
-        let member = Member { connection, worker: Stuck { socket }, cpus: Vec::new() };
+        let member = Member { connection, worker: Stuck { socket }, cpus: Vec::new(), role: 0 };
         let mut crew = Crew::start(vec![member]).unwrap();
         // The null client has nothing to break off; this one has.
         crew.breakers = vec![breaker];
@@ -282,11 +310,11 @@ fn a_crew_that_is_dropped_breaks_off_what_never_ends() {
         let (socket, _server) = UnixStream::pair().unwrap();
         let breaker = Breaker::Unix(socket.try_clone().unwrap());
         let connection = NullConnection::default();
-        let member = Member { connection, worker: Stuck { socket }, cpus: Vec::new() };
+        let member = Member { connection, worker: Stuck { socket }, cpus: Vec::new(), role: 0 };
         let mut crew = Crew::start(vec![member]).unwrap();
         crew.breakers = vec![breaker];
-        crew.make_ready(&order(Pace::Closed, Stop::Events(1))).unwrap();
-        crew.tell_all(|| Task::Go(Instant::now())).unwrap();
+        crew.make_ready(&[order(Pace::Closed, Stop::Events(1))]).unwrap();
+        crew.tell_all(|_| Task::Go(Instant::now())).unwrap();
         drop(crew);
         done.send(()).unwrap();
     });

@@ -12,7 +12,7 @@ use crate::random::Rng;
 use crate::worker::EventError;
 
 /// Ids of a point query.
-const N_POINTS: u64 = 10;
+const N_POINTS: usize = 10;
 
 /// Ids at the lower end that are not queried: a deleter may be at them. It is at most one statement
 /// ahead of the server, of at most this many rows.
@@ -51,14 +51,14 @@ impl Querier {
         (protocol, client_idx, seed): (Protocol, u32, u64),
     ) -> Result<Self, EventError> {
         let mut prepare = |sql: &str, params: &[ParamType]| {
-            connection.prepare(&StatementSpec { sql, params, protocol, null_rows: N_POINTS })
+            connection.prepare(&StatementSpec { sql, params, protocol, null_rows: N_POINTS as u64 })
         };
         let statements = match queries {
             Queries::Range => (0..3)
                 .map(|index| prepare(&schema.range_sql(table, index), &[ParamType::Int]))
                 .collect::<Result<_, _>>()?,
             Queries::Point => {
-                let types = [ParamType::BigInt; N_POINTS as usize];
+                let types = [ParamType::BigInt; N_POINTS];
                 vec![prepare(&Schema::point_sql(table), &types)?]
             }
         };
@@ -86,11 +86,11 @@ impl Querier {
         params.clear();
         let idx = match self.queries {
             Queries::Range => {
-                let idx = rng.below(3);
+                let idx = usize::try_from(rng.below(3)).unwrap_or(0);
                 // Of registers, those above a value are asked for: above the last one is none.
-                let below = [PRODUCTS, CASH_REGISTERS - 1, PRICES][idx as usize];
+                let below = [PRODUCTS, CASH_REGISTERS - 1, PRICES][idx];
                 params.push_int(rng.below(below).cast_signed());
-                idx as usize
+                idx
             }
             Queries::Point => {
                 let (min, max) = self.ids.range();

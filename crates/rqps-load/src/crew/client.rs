@@ -1,0 +1,109 @@
+//! The thread of one client: waits for tasks, runs them, answers.
+
+use std::sync::atomic::AtomicBool;
+use std::sync::mpsc::{Receiver, Sender};
+use std::time::Instant;
+
+use nix::sched::{CpuSet, sched_setaffinity};
+use nix::unistd::Pid;
+use rqps_client::Connection;
+use rqps_workload::{EventError, Worker};
+
+use crate::clock::Clock;
+use crate::event_loop::{self, Published, Share, Watch};
+use crate::{Order, Pace, Tally};
+
+/// A client thread's connection, worker and CPUs, ready to go.
+#[derive(Debug)]
+pub struct Member<C, W> {
+    /// Its open connection, with the worker's statements prepared on it.
+    pub connection: C,
+    /// Its worker.
+    pub worker: W,
+    /// The CPUs it may run on; empty for all.
+    pub cpus: Vec<usize>,
+    /// What it does beside the others, from 0: clients of one role share an order and a tally.
+    pub role: usize,
+}
+
+/// What a client thread is told: to make everything ready for an order, then to go.
+pub(super) enum Task {
+    Prepare(Order),
+    Go(Instant),
+}
+
+pub(super) struct Answer {
+    pub(super) client_idx: usize,
+    pub(super) said: Said,
+}
+
+pub(super) enum Said {
+    Ready,
+    Ended(Box<Result<Tally, EventError>>),
+}
+
+impl std::fmt::Debug for Answer {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Answer").field("client_idx", &self.client_idx).finish_non_exhaustive()
+    }
+}
+
+#[derive(Debug)]
+pub(super) struct Shared {
+    pub(super) stop: AtomicBool,
+    pub(super) published: Vec<Published>,
+}
+
+/// Pins the calling thread to `cpus`; an empty list leaves it as it is.
+pub(super) fn place_self(cpus: &[usize]) -> std::io::Result<()> {
+    if cpus.is_empty() {
+        return Ok(());
+    }
+    let mut set = CpuSet::new();
+    for &cpu in cpus {
+        set.set(cpu)?;
+    }
+    sched_setaffinity(Pid::from_raw(0), &set)?;
+    Ok(())
+}
+
+/// The life of a client thread: waits for tasks, runs them, answers.
+pub(super) fn serve<C: Connection, W: Worker<C>>(
+    mut member: Member<C, W>,
+    share: Share,
+    (tasks, answers): (&Receiver<Task>, &Sender<Answer>),
+    shared: &Shared,
+) {
+    // Timers are rounded up by 50 us otherwise, which a set rate would show as lateness.
+    let _ = nix::sys::prctl::set_timerslack(1);
+    let client_idx = share.client_idx;
+    let published = &shared.published[client_idx];
+    let mut prepared: Option<(Order, Tally)> = None;
+    while let Ok(task) = tasks.recv() {
+        let said = match task {
+            Task::Prepare(order) => {
+                member.worker.reseed(order.client_seed(client_idx));
+                prepared = Some((order, Tally::for_order(&order)));
+                Said::Ready
+            }
+            Task::Go(start) => {
+                let Some((order, mut tally)) = prepared.take() else { continue };
+                let mut clock = Clock::starting_at(start);
+                let watch = Watch { published, stop: &shared.stop };
+                clock.wait_until(0);
+                if order.pace == Pace::Closed {
+                    // A thread's time begins when it runs: how late it woke says nothing of the
+                    // server.
+                    clock = Clock::starting_at(Instant::now());
+                }
+                let Member { connection, worker, .. } = &mut member;
+                let pair = (connection, worker);
+                let result = event_loop::run(pair, (&order, share), clock, &watch, &mut tally);
+                Said::Ended(Box::new(result.map(|()| tally)))
+            }
+        };
+        if answers.send(Answer { client_idx, said }).is_err() {
+            return;
+        }
+    }
+}
