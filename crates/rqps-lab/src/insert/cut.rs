@@ -92,7 +92,7 @@ mod tests {
 
     use super::*;
 
-    const TURNS: Schedule = Schedule::Interleaved { slice_ms: 100, slices: 1 };
+    const TURNS: Schedule = Schedule::Interleaved { slice_ms: 100, slices: 6 };
 
     #[test]
     fn all_statements_are_in_some_turn() {
@@ -121,7 +121,7 @@ mod tests {
         let args = InsertSize::args(Size::Tiny);
         let step = &steps(&args)[4];
         let cut = Cut::of(step, &args, TURNS);
-        assert_eq!((cut.n_blocks, cut.n_turns), (8, 2));
+        assert_eq!((cut.n_blocks, cut.n_turns), (9, 2));
         assert_eq!(cut.stop(0, 0), Stop::Time(TURN));
         let alone = Cut::of(step, &args, Schedule::Sequential { slices: 3 });
         assert_eq!((alone.n_blocks, alone.n_turns), (3, 1));

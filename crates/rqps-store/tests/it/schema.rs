@@ -44,7 +44,13 @@ fn of_document(text: &str) -> Vec<String> {
 fn every_column_is_documented_as_it_is() {
     let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/schema.md");
     let text = std::fs::read_to_string(path).unwrap();
-    assert_eq!(of_document(&text).join("\n"), of_database().join("\n"));
+    // The document has the tables in the order of their meaning, the database in that of their making.
+    let mut documented = of_document(&text);
+    let mut database = of_database();
+    for lines in [&mut documented, &mut database] {
+        lines.sort_by_key(|line| line.split(':').next().map(str::to_owned));
+    }
+    assert_eq!(documented.join("\n"), database.join("\n"));
 }
 
 /// The queries that the document shows as examples.

@@ -3,7 +3,6 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use rqps_model::StepKind;
 use serde::Deserialize;
 use toml::Spanned;
 
@@ -14,7 +13,7 @@ mod statements;
 mod steps;
 
 use statements::{StatementEntry, read_statement};
-use steps::{StepEntry, read_steps};
+use steps::{Kind, StepEntry, read_steps};
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -72,7 +71,7 @@ pub(super) fn parse(text: &str, origin: &str) -> Result<Suite, SuiteError> {
             return Err(file.wrong(&name, "name", problem, "give each its own name"));
         }
     }
-    if raw.step.first().is_none_or(|step| *step.kind.get_ref() != StepKind::Load) {
+    if raw.step.first().is_none_or(|step| *step.kind.get_ref() != Kind::Load) {
         let start = raw.step.first().map_or(0..0, |step| step.family.span());
         return Err(file.wrong(
             &Spanned::new(start, ()),

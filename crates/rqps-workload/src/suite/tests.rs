@@ -254,6 +254,7 @@ fn bad_files_are_refused_by_line_key_and_remedy() {
         sql("SELECT c FROM {table} WHERE {what}", "expect = \"any\""),
         sql("SELECT c FROM {table} WHERE id IN ({list})", "params=[\"id\"]\nexpect = \"any\""),
         in_statement(&format!("{STATEMENT}\nsql_postgres = \"DELETE FROM {{table}}\"")),
+        in_step(&format!("{STEP}\nfigure = \"rows-indexed\"")),
         in_step("kind = \"reed\"\nevent = [\"one\"]"),
         in_step("kind = \"read\"\nevent = [\"two\"]"),
         in_step("kind = \"read\"\nevent = [\"one * x\"]"),
@@ -294,6 +295,7 @@ fn bad_files_are_refused_by_line_key_and_remedy() {
         mine.toml:5: sql: a word in braces that is not known; use {table} and {list}, and ? for one parameter
         mine.toml:5: sql: placeholders are [{list}], params need [?]; give one source per placeholder, in order; ids, hot-ids and ks fill a {list}
         mine.toml:8: sql_postgres: not the same kind of statement as `sql`; begin with SELECT, INSERT, UPDATE or DELETE
+        mine.toml:17: figure: no statement of a file creates an index; leave it out to count queries
         mine.toml:15: unknown variant `reed`, expected one of `load`, `read`, `write`, `insert`, `warm-up`
         mine.toml:16: event: statement "two" is not known; use one of one
         mine.toml:16: event: "one * x" does not say how often; write "name * 10", up to 10000

@@ -12,12 +12,35 @@ use crate::statement::{Source, Statement, Verb};
 use crate::step::{Clients, Part, Rows, Short, Step};
 use crate::{Distribution, SuiteError};
 
+/// The kinds of steps that statements of a file can do.
+#[derive(Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub(super) enum Kind {
+    Load,
+    Read,
+    Write,
+    Insert,
+    WarmUp,
+}
+
+impl From<Kind> for StepKind {
+    fn from(kind: Kind) -> Self {
+        match kind {
+            Kind::Load => Self::Load,
+            Kind::Read => Self::Read,
+            Kind::Write => Self::Write,
+            Kind::Insert => Self::Insert,
+            Kind::WarmUp => Self::WarmUp,
+        }
+    }
+}
+
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct StepEntry {
     pub(super) family: Spanned<String>,
     n: Option<Spanned<Vec<u32>>>,
-    pub(super) kind: Spanned<StepKind>,
+    pub(super) kind: Spanned<Kind>,
     #[serde(default = "other")]
     group: Group,
     #[serde(default = "queries")]
@@ -113,7 +136,7 @@ fn one_step(entry: &StepEntry, n: Option<u32>, several: bool, event: Vec<Part>) 
         name,
         family,
         n,
-        kind: *entry.kind.get_ref(),
+        kind: (*entry.kind.get_ref()).into(),
         group: entry.group,
         figure: *entry.figure.get_ref(),
         event,
@@ -139,7 +162,7 @@ fn check_step(file: &File<'_>, entry: &StepEntry, idx: usize) -> Result<(), Suit
         return Err(file.wrong(&entry.family, "family", format!("{name:?} is no name"), remedy));
     }
     let kind = *entry.kind.get_ref();
-    if (kind == StepKind::Load) != (idx == 0) {
+    if (kind == Kind::Load) != (idx == 0) {
         let problem = "a load step that is not the first";
         return Err(file.wrong(
             &entry.kind,
@@ -148,13 +171,17 @@ fn check_step(file: &File<'_>, entry: &StepEntry, idx: usize) -> Result<(), Suit
             "keep one load step, at the beginning",
         ));
     }
-    if (kind == StepKind::Load) != entry.event.is_empty() {
-        let (problem, remedy) = if kind == StepKind::Load {
+    if (kind == Kind::Load) != entry.event.is_empty() {
+        let (problem, remedy) = if kind == Kind::Load {
             ("the load step has an event", "take `event` out: the load fills the tables")
         } else {
             ("the step has no event", "list the names of statements in `event`")
         };
         return Err(file.wrong(&entry.family, "event", problem, remedy));
+    }
+    if *entry.figure.get_ref() == Figure::RowsIndexed {
+        let problem = "no statement of a file creates an index";
+        return Err(file.wrong(&entry.figure, "figure", problem, "leave it out to count queries"));
     }
     if let Some(n) = &entry.n
         && (n.get_ref().is_empty() || n.get_ref().iter().any(|n| !(1..=30_000).contains(n)))
@@ -212,7 +239,7 @@ fn read_event(
             let problem = format!("statement {name} needs n, and the step has none");
             return Err(file.wrong(item, "event", problem, "give the step n = [100]"));
         }
-        let reads = matches!(entry.kind.get_ref(), StepKind::Read | StepKind::WarmUp);
+        let reads = matches!(entry.kind.get_ref(), Kind::Read | Kind::WarmUp);
         if reads && statement.verb != Verb::Select {
             let problem =
                 format!("statement {name} writes, and the step's kind says that it reads");
