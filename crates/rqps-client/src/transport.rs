@@ -8,9 +8,12 @@ mod tls;
 
 use std::io::{self, Read, Write};
 use std::net::{Shutdown, TcpStream};
+use std::os::fd::{AsFd as _, BorrowedFd};
 use std::os::unix::net::UnixStream;
 use std::time::{Duration, Instant};
 
+use rustix::io::Errno;
+use rustix::net::SendFlags;
 use rustls::{ClientConnection, StreamOwned};
 
 use crate::{Address, Breaker, Endpoint, Error, Tls};
@@ -68,8 +71,8 @@ impl Transport {
     /// Sends all bytes, in one system call where the kernel takes them in one.
     pub(crate) fn send(&mut self, bytes: &[u8]) -> io::Result<()> {
         match self {
-            Self::Unix(socket) => socket.write_all(bytes),
-            Self::Tcp(socket) => socket.write_all(bytes),
+            Self::Unix(socket) => send_all(socket.as_fd(), bytes),
+            Self::Tcp(socket) => send_all(socket.as_fd(), bytes),
             // rustls reports a failed send only when flushed.
             Self::Tls(stream) => stream.write_all(bytes).and_then(|()| stream.flush()),
         }
@@ -137,8 +140,8 @@ impl Read for Transport {
     #[inline]
     fn read(&mut self, buf: &mut [u8]) -> io::Result<usize> {
         match self {
-            Self::Unix(socket) => socket.read(buf),
-            Self::Tcp(socket) => socket.read(buf),
+            Self::Unix(socket) => Ok(rustix::io::read(socket, buf)?),
+            Self::Tcp(socket) => Ok(rustix::io::read(socket, buf)?),
             Self::Tls(stream) => stream.read(buf),
         }
     }
@@ -161,6 +164,21 @@ impl Write for Transport {
             Self::Tls(stream) => stream.flush(),
         }
     }
+}
+
+/// Sends without the C library, whose calls are cancellation points in a program of several threads and
+/// take user time for that.
+#[inline]
+fn send_all(socket: BorrowedFd<'_>, mut bytes: &[u8]) -> io::Result<()> {
+    while !bytes.is_empty() {
+        match rustix::net::send(socket, bytes, SendFlags::NOSIGNAL) {
+            Ok(0) => return Err(io::ErrorKind::WriteZero.into()),
+            Ok(n) => bytes = bytes.get(n..).unwrap_or_default(),
+            Err(Errno::INTR) => {}
+            Err(errno) => return Err(errno.into()),
+        }
+    }
+    Ok(())
 }
 
 /// Sockets refuse a timeout of zero, so the shortest is a millisecond.
