@@ -10,7 +10,7 @@ mod cut;
 mod index;
 mod rounds;
 
-use std::collections::BTreeMap;
+use std::time::{Duration, Instant};
 
 use anyhow::{Context as _, Result, bail};
 use rqps_client::Connection;
@@ -76,6 +76,11 @@ impl Lab<'_> {
         let Some((step, _)) = self.insert_job(step_idx) else {
             return Err(Broken::Run(anyhow::anyhow!("not a step of the Insert Benchmark")));
         };
+        if let Work::Query { .. } = step.work {
+            self.come_to_rest(step_idx, members)?;
+        } else {
+            members.iter().for_each(|(idx, _)| self.caution[*idx].stirred = true);
+        }
         if step.work == Work::Load {
             for (idx, up) in &mut *members {
                 self.create_insert_tables(step_idx, *idx, up)
@@ -97,6 +102,43 @@ impl Lab<'_> {
         Ok(())
     }
 
+    /// Lets servers settle before they are queried, whatever changed their tables, and leaves them alone
+    /// for as long as the size of the tables demands: all together, so that none has longer.
+    fn come_to_rest(
+        &mut self,
+        step_idx: usize,
+        members: &mut [(usize, &mut Up)],
+    ) -> Result<(), Broken> {
+        let mut wait = Duration::ZERO;
+        for (idx, up) in members {
+            if !std::mem::take(&mut self.caution[*idx].stirred) {
+                continue;
+            }
+            self.settle(*idx, step_idx, up).map_err(|error| Broken::System(*idx, error))?;
+            if let Some((_, args)) = self.insert_job(step_idx) {
+                wait = args.wait();
+            }
+        }
+        let until = Instant::now() + wait;
+        while Instant::now() < until {
+            self.check_interrupt().map_err(Broken::Run)?;
+            let left = until.saturating_duration_since(Instant::now());
+            #[expect(clippy::disallowed_methods, reason = "a wait is what the benchmark asks for")]
+            std::thread::sleep(left.min(Duration::from_millis(100)));
+        }
+        Ok(())
+    }
+
+    /// Whether nothing is measured between a step of the Insert Benchmark and the next settling, so that
+    /// tables may be read through.
+    fn is_before_rest(&self, step_idx: usize) -> bool {
+        let next = self.steps.get(step_idx + 1).and_then(|next| match &next.job {
+            Job::Insert { step, .. } => Some(step.work),
+            Job::File { .. } => None,
+        });
+        !matches!(next, Some(Work::Index | Work::Churn { .. }))
+    }
+
     /// What came of the checks: a step that failed one has no figure.
     pub(crate) fn judged(&self, step_idx: usize, idx: usize, outcome: StepOutcome) -> StepOutcome {
         let checks = &self.run.steps[step_idx].systems[idx].checks;
@@ -111,14 +153,6 @@ impl Lab<'_> {
         }
         outcome
     }
-
-    /// What the server has left to do when a step ends.
-    pub(crate) fn debt_of(&self, step_idx: usize, up: &mut Up) -> Result<BTreeMap<String, u64>> {
-        if self.insert_job(step_idx).is_none() {
-            return Ok(BTreeMap::new());
-        }
-        up.debt()
-    }
 }
 
 /// Calls a function of a connection's type with the family's own.
@@ -132,6 +166,21 @@ macro_rules! with_connection {
     };
 }
 pub(crate) use with_connection;
+
+/// Sets the sequence of a table's ids back to the last one. A session of PostgreSQL draws ids by the
+/// thousand and loses those that it has not used: without this every step would leave a hole.
+fn reset_sequence(connection: &mut dyn Connection, table: u32, dbms: Dbms) -> Result<()> {
+    if dbms != Dbms::Postgres {
+        return Ok(());
+    }
+    let name = Schema::table(table);
+    let sql = format!(
+        "SELECT setval('{name}_transactionid_seq', (SELECT COALESCE(MAX(transactionid), 1) FROM \
+         {name}), (SELECT COUNT(*) > 0 FROM (SELECT 1 FROM {name} LIMIT 1) AS t))"
+    );
+    connection.query(&sql).with_context(|| sql.clone())?;
+    Ok(())
+}
 
 /// Smallest and largest id of a table; 1 and 0 for an empty one.
 fn ids_of(connection: &mut dyn Connection, table: u32, dbms: Dbms) -> Result<(u64, u64)> {

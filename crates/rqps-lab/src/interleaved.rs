@@ -81,7 +81,7 @@ impl Lab<'_> {
         for step_idx in 0..self.steps.len() {
             self.check_interrupt()?;
             let kind = self.steps[step_idx].info.kind;
-            let alone = matches!(kind, StepKind::Load | StepKind::WarmUp | StepKind::Index);
+            let alone = matches!(kind, StepKind::Load | StepKind::WarmUp);
             if !alone {
                 self.in_turns(step_idx, members)?;
                 continue;

@@ -14,18 +14,18 @@ const STEAL_PCT: u64 = 2;
 /// slice, percent. An idle host's own services stay well below it.
 const OTHERS_PCT: u64 = 4;
 
-/// The marks of one slice with `clients` client threads.
+/// The marks of one slice with `clients` client threads, whose roles have a tally each.
 #[must_use]
-pub fn of_slice(tally: &Tally, usage: &Usage, clients: u32) -> Vec<Mark> {
+pub fn of_slice(tallies: &[&Tally], usage: &Usage, clients: u32) -> Vec<Mark> {
     let mut marks = Vec::new();
-    let n_errors: u64 = tally.errors.iter().map(|e| e.n).sum();
+    let n_errors: u64 = tallies.iter().flat_map(|tally| &tally.errors).map(|e| e.n).sum();
     if n_errors > 0 {
         marks.push(Mark::Errors { n: n_errors });
     }
-    if let Some(lateness) = &tally.lateness
-        && lateness.n_missed > 0
-    {
-        marks.push(Mark::RateMissed { n_missed: lateness.n_missed });
+    let missed = tallies.iter().filter_map(|tally| tally.lateness).map(|late| late.n_missed);
+    let n_missed: u64 = missed.sum();
+    if n_missed > 0 {
+        marks.push(Mark::RateMissed { n_missed });
     }
     let available_ns = usage.wall_ns * u64::from(clients.min(usage.host.n_cpus.max(1)));
     if let Some(pct) = percent(usage.client.cpu_total_ns, available_ns)
@@ -93,7 +93,7 @@ mod tests {
             },
             ..Default::default()
         };
-        let marks = of_slice(&tally, &usage, 1);
+        let marks = of_slice(&[&tally], &usage, 1);
         assert_eq!(
             marks,
             [
@@ -105,6 +105,9 @@ mod tests {
                 Mark::Swapped { pages: 3 },
             ]
         );
-        assert!(of_slice(&tally, &usage, 2).len() == 4, "two threads could have had twice the CPU");
+        assert!(
+            of_slice(&[&tally], &usage, 2).len() == 4,
+            "two threads could have had twice the CPU"
+        );
     }
 }

@@ -187,7 +187,7 @@ fn measured(
     let mut samples = bench.samples.take();
     samples.retain(|s| (first.at_ns..=last.at_ns).contains(&s.at_ns));
     let usage = Usage::between(&first, &last);
-    let marks = marks::of_slice(&tally, &usage, planned.clients);
+    let marks = marks::of_slice(&[&tally], &usage, planned.clients);
     Ok(slice_of(&tally, (order.seed, idx, start_unix_ms), (usage, samples), marks))
 }
 

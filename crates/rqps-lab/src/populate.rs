@@ -64,7 +64,7 @@ pub(crate) fn fill<C: Connection>(
                         populate::populate_table_part(&mut connection, spec, part, &mut |rows| {
                             let now_ns = clock.now_ns();
                             tally.statement(now_ns, rows, 0);
-                            tally.event(begin_ns, now_ns);
+                            tally.event(now_ns - begin_ns, now_ns);
                             begin_ns = now_ns;
                             n_rows.fetch_add(rows, Ordering::Relaxed);
                             !failed.load(Ordering::Relaxed)

@@ -237,7 +237,7 @@ impl Rounds<'_, '_> {
         let mut samples = turn.samples.take();
         samples.retain(|s| (first.at_ns..=last.at_ns).contains(&s.at_ns));
         let usage = usage.unwrap_or_default().with_rest_of(&Usage::between(&first, &last));
-        let mut marks = marks::of_slice(&tally, &usage, self.planned.clients);
+        let mut marks = marks::of_slice(&[&tally], &usage, self.planned.clients);
         if self.waiting.gave_up() {
             let text = "turns took so long that the servers that waited were not stopped";
             marks.push(Mark::Note { text: text.to_owned() });

@@ -70,6 +70,8 @@ pub(crate) struct Caution {
     pub(crate) unsettled: Option<String>,
     /// Its tables were filled anew after an interruption, and no later load has made that even.
     pub(crate) resumed: bool,
+    /// The Insert Benchmark has changed its tables since the server was last left to settle.
+    pub(crate) stirred: bool,
 }
 
 /// What came of a run.

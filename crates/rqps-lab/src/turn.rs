@@ -1,7 +1,6 @@
 //! A step on one system that has the host to itself: load, warm-up, slices; and how any step ends.
 
 use std::sync::atomic::Ordering;
-use std::time::{Duration, Instant};
 
 use anyhow::{Result, anyhow};
 use rqps_client::{MysqlConnection, NullConnection, PostgresConnection};
@@ -99,10 +98,11 @@ impl Lab<'_> {
         let info = &self.steps[step_idx].info;
         match measured {
             Ok(()) => Ok(StepOutcome::Done),
-            // What is not the step's own fault ends the run; the step stays pending. So does a
-            // load: without its tables no step after it means anything.
+            // What is not the step's own fault ends the run; the step stays pending. So do a load
+            // and the making of indexes: without its tables no step after it means anything.
             Err(error)
                 if self.steps[step_idx].fills()
+                    || info.kind == StepKind::Index
                     || self.context.interrupt.load(Ordering::Relaxed)
                     || error.downcast_ref::<rqps_store::Error>().is_some()
                     || !up.answers()
@@ -123,11 +123,8 @@ impl Lab<'_> {
         outcome: StepOutcome,
     ) -> Result<()> {
         let outcome = self.judged(step_idx, idx, outcome);
-        // Before it is settled: what is left to do is part of what the step has done.
-        let debt = self.debt_of(step_idx, up)?;
         if outcome == StepOutcome::Done && self.steps[step_idx].settles() {
             self.settle(idx, step_idx, up)?;
-            self.leave_alone(step_idx)?;
         }
         let kind = self.steps[step_idx].info.kind;
         let grown = matches!(kind, StepKind::Load | StepKind::Insert | StepKind::Index);
@@ -137,21 +134,7 @@ impl Lab<'_> {
         let state = &mut self.run.steps[step_idx].systems[idx];
         state.outcome = outcome;
         state.sizes = sizes;
-        state.debt = debt;
         self.store.set_outcome(&self.run.id, step_idx, idx, state)?;
-        Ok(())
-    }
-
-    /// Waits after the settling that the Insert Benchmark has, as long as its tables' size demands.
-    fn leave_alone(&mut self, step_idx: usize) -> Result<()> {
-        let Some((_, args)) = self.insert_job(step_idx) else { return Ok(()) };
-        let until = Instant::now() + args.wait();
-        while Instant::now() < until {
-            self.check_interrupt()?;
-            let left = until.saturating_duration_since(Instant::now());
-            #[expect(clippy::disallowed_methods, reason = "a wait is what the benchmark asks for")]
-            std::thread::sleep(left.min(Duration::from_millis(100)));
-        }
         Ok(())
     }
 
@@ -172,7 +155,7 @@ impl Lab<'_> {
                 }
             }
         }
-        self.settle(idx, load, up)
+        Ok(())
     }
 
     /// Tells that a system is being stopped.
@@ -183,10 +166,11 @@ impl Lab<'_> {
 
     fn tell_end(&mut self, idx: usize, step_idx: usize, outcome: &StepOutcome) {
         let info = &self.steps[step_idx].info;
-        let figures: Vec<f64> =
-            self.run.steps[step_idx].systems[idx].slices.iter().map(Slice::figure).collect();
-        let mean = (!figures.is_empty() && *outcome == StepOutcome::Done)
-            .then(|| figures.iter().sum::<f64>() / figures.len() as f64);
+        let slices = &self.run.steps[step_idx].systems[idx].slices;
+        // Over the whole time: blocks of work are not of equal length.
+        let (n, ns) =
+            slices.iter().fold((0, 0), |(n, ns), s| (n + s.n_operations, ns + s.duration_ns));
+        let mean = (ns > 0 && *outcome == StepOutcome::Done).then(|| n as f64 * 1e9 / ns as f64);
         let failure = match outcome {
             StepOutcome::Failed { reason } => Some(reason.as_str()),
             _ => None,
@@ -248,7 +232,7 @@ impl Lab<'_> {
             up.verify_compression()?;
         }
         let usage = Usage::between(&first, &last);
-        let marks = marks::of_slice(&tally, &usage, planned.clients);
+        let marks = marks::of_slice(&[&tally], &usage, planned.clients);
         let mut samples = up.samples().take();
         samples.retain(|s| (first.at_ns..=last.at_ns).contains(&s.at_ns));
         Ok(slice_of(&tally, (self.run.seed, 0, start_unix_ms), (usage, samples), marks))
@@ -289,7 +273,7 @@ impl Lab<'_> {
     }
 
     /// Settles the server. What was left is said, and marks every slice until the next settling.
-    fn settle(&mut self, idx: usize, step_idx: usize, up: &mut Up) -> Result<()> {
+    pub(crate) fn settle(&mut self, idx: usize, step_idx: usize, up: &mut Up) -> Result<()> {
         let label = &self.plan.systems[idx].label;
         (self.listen)(Event::Preparing { label, doing: "settle" });
         let left = up.settle(self.steps[step_idx].rows(), &self.context.interrupt)?;

@@ -105,6 +105,8 @@ pub struct Crew {
     /// The role of each client.
     roles: Vec<usize>,
     shared: Arc<Shared>,
+    /// Time of the slices so far on the clock of rates that go on.
+    past: Duration,
 }
 
 impl Crew {
@@ -131,6 +133,7 @@ impl Crew {
             breakers: Vec::new(),
             roles,
             shared,
+            past: Duration::ZERO,
         };
         for (client_idx, member) in members.into_iter().enumerate() {
             let share = crew.share_of(client_idx);
@@ -206,6 +209,9 @@ impl Crew {
             return Err(CrewError::NoOrder { role });
         }
         self.shared.stop.store(false, Ordering::Relaxed);
+        if !orders.iter().any(|order| order.pace.goes_on()) {
+            self.past = Duration::ZERO;
+        }
         self.make_ready(orders)?;
         edge(Edge::Start);
         let n_clients = u32::try_from(self.tasks.len()).unwrap_or(u32::MAX);
@@ -251,6 +257,7 @@ impl Crew {
                 }
             }
         }
+        self.past += start.elapsed();
         edge(Edge::End);
         if let Some(failure) = failure {
             return Err(failure);
@@ -264,7 +271,7 @@ impl Crew {
 
     /// Lets every thread make room for what it will count, and waits until all have.
     fn make_ready(&self, orders: &[Order]) -> Result<(), CrewError> {
-        self.tell_all(|client_idx| Task::Prepare(orders[self.roles[client_idx]]))?;
+        self.tell_all(|client_idx| Task::Prepare(orders[self.roles[client_idx]], self.past))?;
         let mut is_ready = vec![false; self.tasks.len()];
         while let Some(first) = is_ready.iter().position(|&ready| !ready) {
             match self.answers.recv_timeout(SHOW_EVERY) {
@@ -327,7 +334,7 @@ fn merged(mut tallies: Vec<Tally>, order: &Order) -> Tally {
     let all_busy_ns = tallies.iter().map(|t| t.last_ns).min().unwrap_or(0);
     let whole_ns = match order.stop {
         Stop::Time(time) => u64::try_from(time.as_nanos()).unwrap_or(u64::MAX),
-        Stop::Events(_) => all_busy_ns,
+        Stop::Events(_) | Stop::Part { .. } => all_busy_ns,
     };
     for tally in &mut tallies {
         tally.finish(whole_ns);

@@ -8,7 +8,7 @@ use rqps_client::{Connection, ErrorClass};
 use rqps_workload::{EventError, Worker};
 
 use crate::clock::Clock;
-use crate::{Order, Pace, Stop, Tally};
+use crate::{Order, Stop, Tally};
 
 /// A counter on a cache line of its own, written by one client thread and read for the display.
 #[derive(Debug, Default)]
@@ -52,38 +52,43 @@ impl Share {
     }
 }
 
+/// Where a client is on the clock of a set rate, which may go on from slice to slice.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct OnClock {
+    /// Its starts so far.
+    pub(crate) n: u64,
+    /// Time on the clock before this slice, nanoseconds.
+    pub(crate) past_ns: u64,
+}
+
 /// Intended starts of one client at a fixed rate.
-struct Schedule {
+struct Schedule<'a> {
     interval_ns: f64,
     first_ns: f64,
-    n: u64,
+    on_clock: &'a mut OnClock,
 }
 
-impl Schedule {
-    fn new(pace: Pace, share: Share) -> Option<Self> {
-        match pace {
-            Pace::Closed => None,
-            Pace::Rate { events_per_s } => {
-                let interval_ns = share.n_clients as f64 * 1e9 / events_per_s;
-                let first_ns = interval_ns * share.idx as f64 / share.n_clients as f64;
-                Some(Self { interval_ns, first_ns, n: 0 })
-            }
-        }
+impl<'a> Schedule<'a> {
+    fn new(rate: Option<f64>, share: Share, on_clock: &'a mut OnClock) -> Option<Self> {
+        let interval_ns = share.n_clients as f64 * 1e9 / rate?;
+        let first_ns = interval_ns * share.idx as f64 / share.n_clients as f64;
+        Some(Self { interval_ns, first_ns, on_clock })
     }
 
-    #[expect(
-        clippy::cast_possible_truncation,
-        clippy::cast_sign_loss,
-        reason = "positive nanoseconds within a slice"
-    )]
-    fn due_ns(&self) -> u64 {
-        (self.first_ns + self.interval_ns * self.n as f64) as u64
+    /// When the next start is due, nanoseconds from the slice's start; below 0 for one that the slice
+    /// before did not get to.
+    #[expect(clippy::cast_possible_truncation, reason = "nanoseconds within a step")]
+    fn due_ns(&self) -> i64 {
+        let on_clock = self.first_ns + self.interval_ns * self.on_clock.n as f64;
+        on_clock as i64 - self.on_clock.past_ns.cast_signed()
     }
 }
 
-/// How often a worker that may not go on is asked again, nanoseconds: far less than a statement takes
-/// that writes rows by the dozen.
-const LOOK_EVERY_NS: u64 = 50_000;
+/// Longest wait of a worker that may not go on before the loop looks whether it is to stop.
+const LOOK_EVERY_NS: u64 = 10_000_000;
+
+/// Starts that never came are told one by one up to this many: beyond it a rate is out of all reach.
+const MOST_MISSED: u64 = 1_000_000;
 
 /// Runs one slice on one connection and returns what was counted.
 ///
@@ -91,7 +96,7 @@ const LOOK_EVERY_NS: u64 = 50_000;
 /// The first error that is not retried, with the tally so far left in `tally`.
 pub(crate) fn run<C: Connection, W: Worker<C>>(
     (connection, worker): (&mut C, &mut W),
-    (order, share): (&Order, Share),
+    (order, share, on_clock): (&Order, Share, &mut OnClock),
     clock: Clock,
     watch: &Watch<'_>,
     tally: &mut Tally,
@@ -99,12 +104,15 @@ pub(crate) fn run<C: Connection, W: Worker<C>>(
     let (deadline_ns, n_events) = match order.stop {
         Stop::Time(time) => (nanoseconds(time), u64::MAX),
         Stop::Events(n) => (u64::MAX, share.of(n)),
+        Stop::Part { from, to } => (u64::MAX, share.of(to) - share.of(from)),
     };
     let operations = worker.operations_per_statement();
     // What the slice before counted is not shown as this one's.
     watch.published.set(0);
-    let mut schedule = Schedule::new(order.pace, share);
-    let mut begin_ns = 0;
+    let mut schedule = Schedule::new(order.pace.rate(), share, on_clock);
+    // Before the slice's start for an event that was due in the slice before.
+    let mut begin_ns: i64 = 0;
+    let end_ns = deadline_ns.min(i64::MAX as u64).cast_signed();
     // A retried event keeps its start, so that its response time holds every try.
     let mut is_retry = false;
     let result = loop {
@@ -113,14 +121,18 @@ pub(crate) fn run<C: Connection, W: Worker<C>>(
         }
         if is_retry {
             if clock.now_ns() >= deadline_ns {
+                if let Some(schedule) = &mut schedule {
+                    // It is due again.
+                    schedule.on_clock.n -= 1;
+                }
                 break Ok(());
             }
         } else if let Some(schedule) = &mut schedule {
             begin_ns = schedule.due_ns();
-            if begin_ns >= deadline_ns {
+            if begin_ns >= end_ns {
                 break Ok(());
             }
-            clock.wait_until(begin_ns);
+            clock.wait_until(begin_ns.max(0).cast_unsigned());
             if !worker.is_ready() && !await_ready(worker, clock, deadline_ns, watch) {
                 break Ok(());
             }
@@ -128,24 +140,24 @@ pub(crate) fn run<C: Connection, W: Worker<C>>(
             if now_ns >= deadline_ns {
                 break Ok(());
             }
-            schedule.n += 1;
-            tally.started(now_ns.saturating_sub(begin_ns));
-        } else if begin_ns >= deadline_ns {
+            schedule.on_clock.n += 1;
+            tally.started(since(begin_ns, now_ns));
+        } else if begin_ns >= end_ns {
             break Ok(());
         } else if !worker.is_ready() {
             if !await_ready(worker, clock, deadline_ns, watch) {
                 break Ok(());
             }
             // What it waited for is another client's time.
-            begin_ns = clock.now_ns();
+            begin_ns = clock.now_ns().cast_signed();
         }
         let outcome = worker.event(connection, &mut |outcome| {
             tally.statement(clock.now_ns(), operations, outcome.rows);
         });
         match outcome {
             Ok(()) => {
-                tally.event(begin_ns, tally.last_ns);
-                begin_ns = tally.last_ns;
+                tally.event(since(begin_ns, tally.last_ns), tally.last_ns);
+                begin_ns = tally.last_ns.cast_signed();
                 is_retry = false;
             }
             Err(error) => {
@@ -159,17 +171,25 @@ pub(crate) fn run<C: Connection, W: Worker<C>>(
     };
     if let Some(schedule) = schedule
         && deadline_ns != u64::MAX
-        && deadline_ns as f64 > schedule.first_ns
+        && !order.pace.leaves_to_next()
     {
-        let due = ((deadline_ns as f64 - schedule.first_ns) / schedule.interval_ns).ceil();
-        #[expect(
-            clippy::cast_possible_truncation,
-            clippy::cast_sign_loss,
-            reason = "a positive count of starts within a slice"
-        )]
-        tally.missed((due as u64).saturating_sub(schedule.n));
+        let now_ns = clock.now_ns();
+        for _ in 0..MOST_MISSED {
+            let due_ns = schedule.due_ns();
+            if due_ns >= end_ns {
+                break;
+            }
+            schedule.on_clock.n += 1;
+            tally.missed(since(due_ns, now_ns));
+        }
     }
     result
+}
+
+/// Nanoseconds from `begin_ns`, which may lie before the slice, to `end_ns`.
+#[inline]
+fn since(begin_ns: i64, end_ns: u64) -> u64 {
+    (end_ns.cast_signed() - begin_ns).max(0).cast_unsigned()
 }
 
 /// Waits for a worker that may not go on yet; false when the slice is over.
@@ -185,7 +205,7 @@ fn await_ready<C: Connection, W: Worker<C>>(
         if now_ns >= deadline_ns || watch.stop.load(Ordering::Relaxed) {
             return false;
         }
-        clock.wait_until(deadline_ns.min(now_ns + LOOK_EVERY_NS));
+        worker.await_ready(Duration::from_nanos(LOOK_EVERY_NS.min(deadline_ns - now_ns)));
     }
     true
 }
@@ -209,4 +229,23 @@ fn survive<C: Connection, W: Worker<C>>(
 
 fn nanoseconds(time: Duration) -> u64 {
     u64::try_from(time.as_nanos()).unwrap_or(u64::MAX)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_parts_of_a_whole_add_up_for_every_client() {
+        for n_clients in 1..9 {
+            let (each, n_parts) = (20_011, 61);
+            let whole = each * n_clients as u64;
+            let upto = |part: u64| whole * part / n_parts;
+            for idx in 0..n_clients {
+                let share = Share { client_idx: idx, idx, n_clients };
+                let parts = (0..n_parts).map(|p| share.of(upto(p + 1)) - share.of(upto(p)));
+                assert_eq!(parts.sum::<u64>(), each, "client {idx} of {n_clients}");
+            }
+        }
+    }
 }

@@ -11,5 +11,5 @@ pub mod order;
 pub mod tally;
 
 pub use crew::{Control, Crew, CrewError, Edge, Live, Member};
-pub use order::{Order, Pace, Stop};
+pub use order::{Order, Pace, Stop, Turn};
 pub use tally::Tally;

@@ -13,6 +13,44 @@ pub enum Pace {
         /// Events per second of all clients together; above 0.
         events_per_s: f64,
     },
+    /// As [`Pace::Rate`], on a clock that goes on from slice to slice while the crew runs nothing
+    /// else: what one slice does not get to is due at the beginning of the next.
+    Ongoing {
+        /// Events per second of all clients together; above 0.
+        events_per_s: f64,
+        /// Which slice of them it is.
+        turn: Turn,
+    },
+}
+
+/// The place of a slice among those that share a clock.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Turn {
+    /// The clock begins here.
+    pub is_first: bool,
+    /// What is still due at the end never comes.
+    pub is_last: bool,
+}
+
+impl Pace {
+    /// Events per second, where they are set.
+    #[must_use]
+    pub fn rate(self) -> Option<f64> {
+        match self {
+            Self::Closed => None,
+            Self::Rate { events_per_s } | Self::Ongoing { events_per_s, .. } => Some(events_per_s),
+        }
+    }
+
+    /// Whether the clock goes on from the slice before.
+    pub(crate) fn goes_on(self) -> bool {
+        matches!(self, Self::Ongoing { turn: Turn { is_first: false, .. }, .. })
+    }
+
+    /// Whether what is due at the slice's end is left to the next one.
+    pub(crate) fn leaves_to_next(self) -> bool {
+        matches!(self, Self::Ongoing { turn: Turn { is_last: false, .. }, .. })
+    }
 }
 
 /// When a slice ends.
@@ -22,6 +60,14 @@ pub enum Stop {
     Time(Duration),
     /// After this many events, divided over the clients.
     Events(u64),
+    /// After the events from one number to another of a whole, which is divided over the clients: the
+    /// parts of a client add up to its part of the whole.
+    Part {
+        /// Events of the parts before.
+        from: u64,
+        /// Events with this part.
+        to: u64,
+    },
 }
 
 /// One slice.
@@ -59,7 +105,7 @@ impl Order {
     pub(crate) fn expected_ns(&self) -> u64 {
         match self.stop {
             Stop::Time(time) => u64::try_from(time.as_nanos()).unwrap_or(u64::MAX),
-            Stop::Events(_) => 600_000_000_000,
+            Stop::Events(_) | Stop::Part { .. } => 600_000_000_000,
         }
     }
 }

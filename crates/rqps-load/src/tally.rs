@@ -40,7 +40,7 @@ pub struct Tally {
     pub windows: Windows,
     /// One point per second.
     pub series: Vec<SeriesPoint>,
-    /// Response times of events, nanoseconds.
+    /// Response times of events, nanoseconds; of starts that never came, the time that they waited.
     pub response_times: Histogram<u32>,
     /// Sum of the response times of all events, nanoseconds.
     pub sum_ns: u64,
@@ -66,7 +66,7 @@ impl Tally {
             histogram.auto(false);
             histogram
         };
-        let is_paced = matches!(order.pace, crate::Pace::Rate { .. });
+        let is_paced = order.pace.rate().is_some();
         Self {
             n_events: 0,
             n_queries: 0,
@@ -111,10 +111,9 @@ impl Tally {
         }
     }
 
-    /// Counts one finished event that (was meant to have) started at `begin_ns`.
+    /// Counts one event that ended at `end_ns` and took `took_ns` since it (was meant to have) started.
     #[inline]
-    pub fn event(&mut self, begin_ns: u64, end_ns: u64) {
-        let took_ns = end_ns.saturating_sub(begin_ns);
+    pub fn event(&mut self, took_ns: u64, end_ns: u64) {
         self.n_events += 1;
         self.sum_ns += took_ns;
         self.max_ns = self.max_ns.max(took_ns);
@@ -151,12 +150,15 @@ impl Tally {
         }
     }
 
-    /// Counts starts that were due and never came.
-    pub fn missed(&mut self, n: u64) {
+    /// Counts a start that was due and never came, `waited_ns` before the end: its response would have
+    /// taken longer than that.
+    pub fn missed(&mut self, waited_ns: u64) {
+        self.started(waited_ns);
         if let Some(lateness) = &mut self.lateness {
-            lateness.n_due += n;
-            lateness.n_missed += n;
+            lateness.n_missed += 1;
         }
+        self.max_ns = self.max_ns.max(waited_ns);
+        self.response_times.saturating_record(waited_ns.max(1));
     }
 
     #[inline]

@@ -116,6 +116,8 @@ pub struct Stream {
     /// Delays of the starts in nanoseconds, where a rate was set: an HDR histogram, V2 format, deflated.
     #[serde(skip)]
     pub delays: Vec<u8>,
+    /// Errors survived, by code.
+    pub errors: Vec<ErrorCount>,
     /// One point per second.
     pub series: Vec<SeriesPoint>,
     /// Response times of events in nanoseconds, from the intended start where a rate was set: an HDR

@@ -15,6 +15,7 @@ CREATE TABLE stream (
   lateness_n_missed INTEGER,
   lateness_max_ns INTEGER,
   lateness_sum_ns INTEGER,
+  errors TEXT NOT NULL,
   delays BLOB NOT NULL,
   response_times BLOB NOT NULL,
   PRIMARY KEY (slice_id, role)

@@ -1,6 +1,6 @@
 //! What other clients did in a slice: into the tables, and out of them again.
 
-use rqps_model::{Role, SeriesPoint, Stream};
+use rqps_model::{ErrorCount, Role, SeriesPoint, Stream};
 use rusqlite::{Connection, Row, params};
 
 use crate::mark_text::unknown_word;
@@ -21,18 +21,21 @@ pub(crate) fn insert(
         n_queries,
         n_operations,
         lateness,
+        errors,
         delays,
         series,
         response_times,
     } = stream;
+    let errors = serde_json::to_string(errors)
+        .map_err(|error| rusqlite::Error::ToSqlConversionFailure(error.into()))?;
     let [n_due, n_late, n_missed, max_ns, sum_ns] =
         lateness.as_ref().map_or([None; 5], late_values);
     connection
         .prepare_cached(
             "INSERT INTO stream (slice_id, role, n_clients, target_per_s, duration_ns, n_events,
                n_queries, n_operations, lateness_n_due, lateness_n_late, lateness_n_missed,
-               lateness_max_ns, lateness_sum_ns, delays, response_times)
-             VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+               lateness_max_ns, lateness_sum_ns, errors, delays, response_times)
+             VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
         )?
         .execute(params![
             slice_id,
@@ -48,6 +51,7 @@ pub(crate) fn insert(
             n_missed,
             max_ns,
             sum_ns,
+            errors,
             delays,
             response_times,
         ])?;
@@ -69,7 +73,7 @@ pub(crate) fn select(connection: &Connection, slice_id: i64) -> rusqlite::Result
     let mut statement = connection.prepare_cached(
         "SELECT role, n_clients, target_per_s, duration_ns, n_events, n_queries, n_operations,
            lateness_n_due, lateness_n_late, lateness_n_missed, lateness_max_ns, lateness_sum_ns,
-           delays, response_times
+           errors, delays, response_times
          FROM stream WHERE slice_id = ?",
     )?;
     let streams = statement.query_map([slice_id], stream_of)?;
@@ -94,9 +98,16 @@ fn stream_of(row: &Row<'_>) -> rusqlite::Result<Stream> {
         n_queries: row.get(5)?,
         n_operations: row.get(6)?,
         lateness: has_rate.then(|| lateness_of(row, 7)).transpose()?,
-        delays: row.get(12)?,
+        errors: errors_of(&row.get::<_, String>(12)?)?,
+        delays: row.get(13)?,
         series: Vec::new(),
-        response_times: row.get(13)?,
+        response_times: row.get(14)?,
+    })
+}
+
+fn errors_of(text: &str) -> rusqlite::Result<Vec<ErrorCount>> {
+    serde_json::from_str(text).map_err(|error| {
+        rusqlite::Error::FromSqlConversionFailure(12, rusqlite::types::Type::Text, error.into())
     })
 }
 

@@ -1,5 +1,7 @@
 //! HOT PATH: what a client thread runs, event by event. The loop that calls it is `rqps-load`'s.
 
+use std::time::Duration;
+
 use rqps_client::{Connection, Outcome};
 
 /// Why an event did not finish.
@@ -35,11 +37,17 @@ pub trait Worker<C: Connection>: Send {
         answered: &mut impl FnMut(Outcome),
     ) -> Result<(), EventError>;
 
-    /// Whether the next event may begin now. The caller asks again soon when it may not, and goes on
-    /// looking at the clock and at whether it is to stop.
+    /// Whether the next event may begin now. When it may not, the caller calls
+    /// [`Worker::await_ready`] and asks again.
     #[inline]
     fn is_ready(&self) -> bool {
         true
+    }
+
+    /// Waits until the next event may begin, but no longer than `at_most`: the caller looks at the
+    /// clock and at whether it is to stop.
+    fn await_ready(&self, at_most: Duration) {
+        let _ = at_most;
     }
 
     /// Brings the connection back to a state outside any transaction after a failed event.

@@ -4,15 +4,15 @@ use std::sync::Arc;
 
 use anyhow::{Context as _, Result};
 use rqps_client::Connection;
-use rqps_load::{Crew, Member, Order, Pace, Stop};
-use rqps_model::{Dbms, Role};
+use rqps_load::{Crew, Member, Order, Pace, Stop, Turn};
+use rqps_model::Role;
 use rqps_workload::InsertArgs;
 use rqps_workload::insert::{
     Deleter, Holder, InsertStep, InsertWorker, Inserter, Pair, Querier, Rows, Schema, TableIds,
     Work,
 };
 
-use super::ids_of;
+use super::{ids_of, reset_sequence};
 use crate::measure::{Bench, connect, mix, place_server};
 use crate::steps::PlannedStep;
 
@@ -37,12 +37,13 @@ pub(crate) struct Clients {
 }
 
 impl Clients {
-    /// The orders of a turn, one for each role.
-    pub(crate) fn orders(&self, stop: Stop, seed: u64) -> Vec<Order> {
+    /// The orders of a turn, one for each role. The clock of the rates goes on from turn to turn.
+    pub(crate) fn orders(&self, stop: Stop, turn: Turn, seed: u64) -> Vec<Order> {
         let order = |spec: &RoleSpec| {
             let pace = match spec.target_per_s {
                 Some(rows_per_s) => {
-                    Pace::Rate { events_per_s: rows_per_s / f64::from(spec.rows_per_statement) }
+                    let events_per_s = rows_per_s / f64::from(spec.rows_per_statement);
+                    Pace::Ongoing { events_per_s, turn }
                 }
                 None => Pace::Closed,
             };
@@ -91,16 +92,7 @@ pub(crate) fn open<C: Connection + 'static>(
     let (mut first, _) = connect::<C>(bench, planned.placement, 0)?;
     let mut tables = Vec::new();
     for table in 1..=args.tables() {
-        if bench.dbms == Dbms::Postgres {
-            // A session draws ids by the thousand and loses those that it has not used: without this
-            // every step would leave a hole.
-            let name = Schema::table(table);
-            let sql = format!(
-                "SELECT setval('{name}_transactionid_seq', (SELECT COALESCE(MAX(transactionid), 1) \
-                 FROM {name}), (SELECT COUNT(*) > 0 FROM (SELECT 1 FROM {name} LIMIT 1) AS t))"
-            );
-            first.query(&sql).with_context(|| sql.clone())?;
-        }
+        reset_sequence(&mut first, table, bench.dbms)?;
         let (min, max) = ids_of(&mut first, table, bench.dbms)?;
         tables.push(Arc::new(TableIds::new(min, max)));
     }

@@ -10,8 +10,9 @@ use rqps_workload::insert::{InsertStep, Work};
 /// Blocks of a step that does a fixed amount of work: enough for an interval, few enough for a store.
 const N_BLOCKS: u64 = 20;
 
-/// Rows of a turn of such a step, at most: half a second to a few seconds.
+/// Rows and statements of a turn of such a step, at most: half a second to a few seconds.
 const ROWS_OF_TURN: u64 = 200_000;
+const STATEMENTS_OF_TURN: u64 = 5_000;
 
 /// A turn of a step that queries while rows are inserted at a rate: rates are held by the second.
 const TURN: Duration = Duration::from_secs(1);
@@ -63,7 +64,8 @@ impl Cut {
         let n_blocks = N_BLOCKS.min(statements / clients.max(1)).max(1);
         let rows = statements * u64::from(step.rows_per_commit);
         let most_turns = statements / clients.max(1) / n_blocks;
-        let n_turns = rows.div_ceil(ROWS_OF_TURN * n_blocks).min(most_turns).max(1);
+        let wanted = rows.div_ceil(ROWS_OF_TURN).max(statements.div_ceil(STATEMENTS_OF_TURN));
+        let n_turns = wanted.div_ceil(n_blocks).min(most_turns).max(1);
         Self {
             n_blocks: u32::try_from(n_blocks).unwrap_or(1),
             n_turns: u32::try_from(n_turns).unwrap_or(1),
@@ -79,7 +81,7 @@ impl Cut {
                 let n = u128::from(self.n_blocks) * u128::from(self.n_turns);
                 let at = u128::from(block) * u128::from(self.n_turns) + u128::from(turn);
                 let upto = |at: u128| u64::try_from(u128::from(all) * at / n).unwrap_or(u64::MAX);
-                Stop::Events(upto(at + 1) - upto(at))
+                Stop::Part { from: upto(at), to: upto(at + 1) }
             }
         }
     }
@@ -103,15 +105,17 @@ mod tests {
             for step in steps(&args) {
                 let cut = Cut::of(&step, &args, TURNS);
                 let Some(of_client) = step.statements(&args, 0) else { continue };
-                let mut sum = 0;
+                let mut end = 0;
                 for block in 0..cut.n_blocks {
                     for turn in 0..cut.n_turns {
-                        let Stop::Events(n) = cut.stop(block, turn) else { panic!("{cut:?}") };
-                        assert!(n >= 3, "{} {cut:?}", step.name);
-                        sum += n;
+                        let Stop::Part { from, to } = cut.stop(block, turn) else {
+                            panic!("{cut:?}")
+                        };
+                        assert!(from == end && to >= from + 3, "{} {cut:?}", step.name);
+                        end = to;
                     }
                 }
-                assert_eq!(sum, of_client * 3, "{} {cut:?}", step.name);
+                assert_eq!(end, of_client * 3, "{} {cut:?}", step.name);
             }
         }
     }

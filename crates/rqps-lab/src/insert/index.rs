@@ -9,11 +9,12 @@ use anyhow::{Context as _, Result, anyhow, bail};
 use rqps_client::{Connection, MysqlConnection, NullConnection, PostgresConnection};
 use rqps_load::clock::Clock;
 use rqps_load::{Order, Pace, Stop, Tally};
-use rqps_model::{Dbms, Usage};
+use rqps_model::{Dbms, Mark, Placement, Usage};
 use rqps_workload::insert::{InsertWorker, Inserter, Rows, Schema, TableIds};
 use rqps_workload::{InsertArgs, Worker as _};
 
-use super::with_connection;
+use super::rounds::RAN_ON;
+use super::{reset_sequence, with_connection};
 use crate::event::Event;
 use crate::marks;
 use crate::measure::{Bench, connect, mix, place_server, slice_of, unix_ms};
@@ -58,10 +59,8 @@ impl Lab<'_> {
             listen(Event::Measuring { slice: Some(0), elapsed, qps: 0.0 });
             !interrupt.load(Ordering::Relaxed)
         };
-        let tally = with_connection!(
-            bench.dbms,
-            create(&bench, &planned, (&schema, &rows), seed, &mut show)
-        )?;
+        let tally =
+            with_connection!(bench.dbms, create(&bench, (&schema, &rows), seed, &mut show))?;
         let last = up.samples().mark()?;
         if !store {
             return Ok(());
@@ -69,7 +68,12 @@ impl Lab<'_> {
         let usage = Usage::between(&first, &last);
         let mut samples = up.samples().take();
         samples.retain(|s| (first.at_ns..=last.at_ns).contains(&s.at_ns));
-        let marks = [marks, marks::of_slice(&tally, &usage, planned.clients)].concat();
+        let mut marks = [marks, marks::of_slice(&[&tally], &usage, planned.clients)].concat();
+        if waiting.gave_up() {
+            marks.push(Mark::Note { text: RAN_ON.to_owned() });
+        }
+        let debt = up.debt()?;
+        self.run.steps[step_idx].systems[idx].debt = debt;
         let slice = slice_of(&tally, (seed, 0, start_unix_ms), (usage, samples), marks);
         self.keep(idx, step_idx, slice)
     }
@@ -86,6 +90,7 @@ fn insert_extra<C: Connection + 'static>(
     place_server(bench, planned.placement)?;
     for table in 1..=args.tables() {
         let (mut connection, _) = connect::<C>(bench, planned.placement, table - 1)?;
+        reset_sequence(&mut connection, table, bench.dbms)?;
         let rows = Rows { ids: Arc::new(TableIds::new(1, 0)), pair: None };
         let draw = (args.protocol, table, seed);
         let inserter = Inserter::new(&mut connection, (schema, table), (rows, n_rows), draw)?;
@@ -97,16 +102,20 @@ fn insert_extra<C: Connection + 'static>(
 /// Creates the indexes of all tables at once, each on a connection of its own; counts the tables' rows.
 fn create<C: Connection + 'static>(
     bench: &Bench<'_>,
-    planned: &PlannedStep,
     (schema, rows): (&Schema, &[u64]),
     seed: u64,
     show: &mut dyn FnMut(Duration) -> bool,
 ) -> Result<Tally> {
+    place_server(bench, Placement::Free)?;
     let order = Order { pace: Pace::Closed, stop: Stop::Events(0), seed };
     let mut connections = Vec::new();
     for idx in 0..rows.len() {
         let idx = u32::try_from(idx).unwrap_or(0);
-        connections.push(connect::<C>(bench, planned.placement, idx)?.0);
+        // Threads that the server starts for this inherit the CPUs of the one that serves the client.
+        let mut connection = connect::<C>(bench, Placement::Free, idx)?.0;
+        // It takes as long as it takes.
+        connection.set_timeout(None)?;
+        connections.push(connection);
     }
     let breakers = connections.iter().map(Connection::breaker).collect::<Result<Vec<_>, _>>()?;
     let clock = Clock::starting_at(Instant::now());
@@ -127,7 +136,7 @@ fn create<C: Connection + 'static>(
                     let now_ns = clock.now_ns();
                     // Each of several statements indexes its part of what the figure counts.
                     tally.statement(now_ns, rows * (at + 1) / n - rows * at / n, 0);
-                    tally.event(begin_ns, now_ns);
+                    tally.event(now_ns - begin_ns, now_ns);
                     begin_ns = now_ns;
                 }
                 Ok(tally)

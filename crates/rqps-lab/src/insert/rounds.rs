@@ -24,6 +24,22 @@ use crate::waiting::Waiting;
 /// How often progress is shown.
 const SHOW_EVERY: Duration = Duration::from_millis(500);
 
+/// What is said where turns took so long that servers had to go on while they waited.
+pub(super) const RAN_ON: &str = "turns took so long that the servers that waited were not stopped";
+
+/// A turn by itself.
+const ALONE: rqps_load::Turn = rqps_load::Turn { is_first: true, is_last: true };
+
+/// A block of a step.
+#[derive(Clone, Copy)]
+struct At {
+    /// Of the step.
+    seed: u64,
+    block_idx: u32,
+    /// Nothing of the step came before it on these connections.
+    is_first: bool,
+}
+
 /// One system of a step.
 struct Turn<'a> {
     system_idx: usize,
@@ -73,8 +89,8 @@ impl Lab<'_> {
         // what is stored of them stays.
         let from = if store && step.work != Work::Load { there } else { 0 };
         for block_idx in from..cut.n_blocks {
-            let mut block =
-                self.insert_block(step_idx, (&mut turns, &mut waiting), &cut, (seed, block_idx))?;
+            let at = At { seed, block_idx, is_first: block_idx == from };
+            let mut block = self.insert_block(step_idx, (&mut turns, &mut waiting), &cut, at)?;
             if !store || block_idx < there {
                 continue;
             }
@@ -88,11 +104,25 @@ impl Lab<'_> {
                 self.run.steps[step_idx].systems[idx].slices.push(slice);
             }
         }
-        drop(waiting);
+        if waiting.gave_up() {
+            let step = &self.steps[step_idx].info.name;
+            (self.listen)(Event::Note(&format!("{step}: {RAN_ON}")));
+        }
         // The clients end here, so that nothing is inserted while rows are counted.
-        let ended: Vec<_> =
-            turns.into_iter().map(|turn| (turn.system_idx, turn.clients.pairs)).collect();
-        for ((idx, pairs), (_, up)) in ended.into_iter().zip(members.iter_mut()) {
+        let ended: Vec<_> = turns.into_iter().map(|turn| (turn.system_idx, turn.clients)).collect();
+        let mut all_pairs = Vec::new();
+        for (at, (idx, clients)) in ended.into_iter().enumerate() {
+            // What is left to do is read at once, with the others stopped, who have as much left.
+            waiting.only(at).map_err(Broken::Run)?;
+            all_pairs.push((idx, clients.pairs));
+            drop(clients.crew);
+            if store {
+                let debt = members[at].1.debt().map_err(|error| Broken::System(idx, error))?;
+                self.run.steps[step_idx].systems[idx].debt = debt;
+            }
+        }
+        drop(waiting);
+        for ((idx, pairs), (_, up)) in all_pairs.into_iter().zip(members.iter_mut()) {
             let checks = self.check_insert(step_idx, idx, up, &pairs);
             let checks = checks.map_err(|error| Broken::System(idx, error))?;
             if store {
@@ -107,9 +137,10 @@ impl Lab<'_> {
         step_idx: usize,
         (turns, waiting): (&mut [Turn<'_>], &mut Waiting),
         cut: &Cut,
-        (seed, block_idx): (u64, u32),
+        at: At,
     ) -> Result<Vec<(usize, Slice)>, Broken> {
-        let seed = mix(seed, u64::from(block_idx) + 1);
+        let At { block_idx, is_first, .. } = at;
+        let seed = mix(at.seed, u64::from(block_idx) + 1);
         waiting.refresh().map_err(Broken::Run)?;
         let start_unix_ms = unix_ms();
         let mut parts = Vec::new();
@@ -117,7 +148,7 @@ impl Lab<'_> {
             // Samples of the time before belong to no block.
             drop(turn.samples.take());
             let first = turn.samples.mark().context("sample the start of a block");
-            let orders = turn.clients.orders(cut.stop(block_idx, 0), seed);
+            let orders = turn.clients.orders(cut.stop(block_idx, 0), ALONE, seed);
             parts.push(Part {
                 tallies: orders.iter().map(Tally::empty).collect(),
                 usage: None,
@@ -130,8 +161,13 @@ impl Lab<'_> {
             for at in shuffled(turns.len(), seed) {
                 self.check_interrupt().map_err(Broken::Run)?;
                 waiting.only(at).map_err(Broken::Run)?;
-                let stop = cut.stop(block_idx, n);
-                let (tallies, usage) = self.insert_turn(&mut turns[at], (stop, seed), waiting)?;
+                let ends_block = n + 1 == cut.n_turns;
+                let turn = rqps_load::Turn {
+                    is_first: is_first && n == 0,
+                    is_last: block_idx + 1 == cut.n_blocks && ends_block,
+                };
+                let of = (cut.stop(block_idx, n), turn, seed);
+                let (tallies, usage) = self.insert_turn(&mut turns[at], of, waiting)?;
                 let part = &mut parts[at];
                 for (sum, tally) in part.tallies.iter_mut().zip(&tallies) {
                     if cut.n_turns == 1 {
@@ -156,7 +192,10 @@ impl Lab<'_> {
         let mut block = Vec::new();
         for (turn, part) in turns.iter().zip(parts) {
             let place = (seed, block_idx, start_unix_ms);
-            let slice = closed(turn, part, clients, place).map_err(Broken::Run)?;
+            let mut slice = closed(turn, part, clients, place).map_err(Broken::Run)?;
+            if waiting.gave_up() {
+                slice.marks.push(Mark::Note { text: RAN_ON.to_owned() });
+            }
             let n_rounds = n_rounds.then_some(cut.n_turns);
             block.push((turn.system_idx, Slice { n_rounds, ..slice }));
         }
@@ -167,10 +206,10 @@ impl Lab<'_> {
     fn insert_turn(
         &mut self,
         turn: &mut Turn<'_>,
-        (stop, seed): (rqps_load::Stop, u64),
+        (stop, place, seed): (rqps_load::Stop, rqps_load::Turn, u64),
         waiting: &mut Waiting,
     ) -> Result<(Vec<Tally>, Usage), Broken> {
-        let orders = turn.clients.orders(stop, seed);
+        let orders = turn.clients.orders(stop, place, seed);
         let (mut first, mut last) = (None, None);
         let samples = turn.samples;
         let mut edge = |edge| match edge {
@@ -210,9 +249,11 @@ fn closed(turn: &Turn<'_>, part: Part, clients: u32, place: (u64, u32, i64)) -> 
     let mut tallies = tallies.into_iter();
     let main = tallies.next().context("a step without clients")?;
     let roles: u32 = turn.clients.roles.iter().map(|spec| spec.clients).sum();
-    let marks = marks::of_slice(&main, &usage, clients.max(roles));
-    let streams = turn.clients.roles.iter().skip(1).zip(tallies);
-    let streams = streams.map(|(spec, tally)| stream_of(spec, &tally)).collect();
+    let others: Vec<Tally> = tallies.collect();
+    let all: Vec<&Tally> = std::iter::once(&main).chain(&others).collect();
+    let marks = marks::of_slice(&all, &usage, clients.max(roles));
+    let streams = turn.clients.roles.iter().skip(1).zip(&others);
+    let streams = streams.map(|(spec, tally)| stream_of(spec, tally)).collect();
     let slice = slice_of(&main, place, (usage, samples), marks);
     Ok(Slice { streams, ..slice })
 }
@@ -229,6 +270,7 @@ fn stream_of(spec: &RoleSpec, tally: &Tally) -> Stream {
         lateness: tally.lateness,
         delays: tally.delay_bytes(),
         series: tally.series.clone(),
+        errors: tally.errors.clone(),
         response_times: tally.response_time_bytes(),
     }
 }

@@ -2,7 +2,7 @@
 
 use std::sync::atomic::AtomicBool;
 use std::sync::mpsc::{Receiver, Sender};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use nix::sched::{CpuSet, sched_setaffinity};
 use nix::unistd::Pid;
@@ -10,7 +10,7 @@ use rqps_client::Connection;
 use rqps_workload::{EventError, Worker};
 
 use crate::clock::Clock;
-use crate::event_loop::{self, Published, Share, Watch};
+use crate::event_loop::{self, OnClock, Published, Share, Watch};
 use crate::{Order, Pace, Tally};
 
 /// A client thread's connection, worker and CPUs, ready to go.
@@ -26,9 +26,10 @@ pub struct Member<C, W> {
     pub role: usize,
 }
 
-/// What a client thread is told: to make everything ready for an order, then to go.
+/// What a client thread is told: to make everything ready for an order, with the time on its clock
+/// before it, then to go.
 pub(super) enum Task {
-    Prepare(Order),
+    Prepare(Order, Duration),
     Go(Instant),
 }
 
@@ -78,10 +79,14 @@ pub(super) fn serve<C: Connection, W: Worker<C>>(
     let _ = nix::sys::prctl::set_timerslack(1);
     let client_idx = share.client_idx;
     let published = &shared.published[client_idx];
+    let mut on_clock = OnClock::default();
     let mut prepared: Option<(Order, Tally)> = None;
     while let Ok(task) = tasks.recv() {
         let said = match task {
-            Task::Prepare(order) => {
+            Task::Prepare(order, past) => {
+                let n = if order.pace.goes_on() { on_clock.n } else { 0 };
+                let past_ns = u64::try_from(past.as_nanos()).unwrap_or(u64::MAX);
+                on_clock = OnClock { n, past_ns };
                 member.worker.reseed(order.client_seed(client_idx));
                 prepared = Some((order, Tally::for_order(&order)));
                 Said::Ready
@@ -98,7 +103,8 @@ pub(super) fn serve<C: Connection, W: Worker<C>>(
                 }
                 let Member { connection, worker, .. } = &mut member;
                 let pair = (connection, worker);
-                let result = event_loop::run(pair, (&order, share), clock, &watch, &mut tally);
+                let of = (&order, share, &mut on_clock);
+                let result = event_loop::run(pair, of, clock, &watch, &mut tally);
                 Said::Ended(Box::new(result.map(|()| tally)))
             }
         };

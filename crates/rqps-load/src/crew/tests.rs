@@ -7,7 +7,7 @@ use std::time::Duration;
 use rqps_client::{Endpoint, Error, NullConnection, Outcome, ServerError};
 
 use super::*;
-use crate::Pace;
+use crate::{Pace, Turn};
 
 /// Events of two statements; every `fail_every`-th event meets a deadlock first.
 struct Pairs {
@@ -201,6 +201,44 @@ fn a_rate_that_can_be_held_misses_nothing() {
     assert_eq!(lateness.n_due, 50);
     // A loaded host may delay the last start past the end; more than that would be ours.
     assert!(lateness.n_missed <= 2, "{lateness:?}");
+}
+
+/// The tallies of `n` slices of 100 ms at 100 starts a second, on one clock.
+fn ongoing(worker: Pairs, n: usize) -> Vec<Tally> {
+    let mut crew = crew(vec![worker]);
+    let slice = |idx| {
+        let turn = Turn { is_first: idx == 0, is_last: idx + 1 == n };
+        let pace = Pace::Ongoing { events_per_s: 100.0, turn };
+        let order = order(pace, Stop::Time(Duration::from_millis(100)));
+        crew.run(&order, &mut |_| {}, &mut |_| Control::Go).unwrap()
+    };
+    (0..n).map(slice).collect()
+}
+
+#[test]
+fn what_a_slice_does_not_get_to_is_due_in_the_next() {
+    // A third of the rate: what is due piles up, and nothing of it is dropped before the end.
+    let slow = Pairs { wait: Duration::from_millis(30), ..Pairs::new() };
+    let tallies = ongoing(slow, 4);
+    let missed: Vec<u64> = tallies.iter().map(|t| t.lateness.unwrap().n_missed).collect();
+    assert_eq!(missed[..3], [0, 0, 0]);
+    assert!(missed[3] >= 20, "{missed:?}");
+    let due: u64 = tallies.iter().map(|t| t.lateness.unwrap().n_due).sum();
+    // The clock also counts what a slice took beyond its end.
+    assert!((40..100).contains(&due), "{due} starts were due");
+    // The last start that came was due long before its slice began.
+    assert!(tallies[3].delays.as_ref().unwrap().max() >= 200_000_000);
+    assert!(tallies[3].response_times.len() > tallies[3].n_events, "missed starts waited as well");
+}
+
+#[test]
+fn a_clock_that_goes_on_holds_its_rate_over_many_slices() {
+    let tallies = ongoing(Pairs::new(), 5);
+    let n: u64 = tallies.iter().map(|t| t.n_events).sum();
+    let missed: u64 = tallies.iter().map(|t| t.lateness.unwrap().n_missed).sum();
+    assert_eq!(missed, 0);
+    // 500 ms at 100/s, and what the slices took beyond their ends.
+    assert!((50..60).contains(&n), "{n}");
 }
 
 #[test]

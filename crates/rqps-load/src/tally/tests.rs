@@ -13,9 +13,9 @@ fn order() -> Order {
 fn counts_by_hand() {
     let mut tally = Tally::for_order(&order());
     tally.statement(5_000_000, 1, 10);
-    tally.event(0, 5_000_000);
+    tally.event(5_000_000, 5_000_000);
     tally.statement(25_000_000, 1, 10);
-    tally.event(5_000_000, 25_000_000);
+    tally.event(20_000_000, 25_000_000);
     tally.error(1_500_000_000, "1213".to_owned());
     tally.statement(2_500_000_000, 1, 0);
     tally.finish(2_000_000_000);
@@ -97,7 +97,7 @@ fn slices_that_follow_one_another_make_a_block() {
         let mut tally = Tally::for_order(&short);
         for i in 1..=n {
             tally.statement(i * 500_000_000 / n, 1, 0);
-            tally.event((i - 1) * 500_000_000 / n, i * 500_000_000 / n);
+            tally.event(500_000_000 / n, i * 500_000_000 / n);
         }
         tally.finish(400_000_000);
         tally

@@ -61,6 +61,7 @@ pub(crate) fn stream(role: Role, target: Option<f64>, rows: &[f64]) -> Stream {
             max_ns: whole(longest),
             sum_ns: whole(delays.iter().sum()),
         }),
+        errors: Vec::new(),
         delays: if target.is_some() { encoded(delays.iter().copied()) } else { Vec::new() },
         series,
         response_times: encoded(delays.iter().map(|ns| ns + 180_000.0)),

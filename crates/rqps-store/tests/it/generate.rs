@@ -271,6 +271,7 @@ fn stream(d: &mut Draw, role: Role) -> Stream {
         n_queries: d.count(),
         n_operations: d.count(),
         lateness: d.some(lateness),
+        errors: d.list(3, |d| ErrorCount { code: d.text(), n: d.count() }),
         delays: bytes(d),
         series: d.list(4, point),
         response_times: bytes(d),

@@ -1,6 +1,7 @@
 //! HOT PATH: the client that deletes the oldest rows, so that the table stays as large as it is.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use rqps_client::{Connection, Outcome, ParamType, Params, Protocol, StatementId, StatementSpec};
 
@@ -68,6 +69,10 @@ impl Deleter {
     #[inline]
     pub(super) fn is_ready(&self) -> bool {
         self.pair.may_delete()
+    }
+
+    pub(super) fn await_ready(&self, at_most: Duration) {
+        self.pair.await_delete(at_most);
     }
 
     #[inline]

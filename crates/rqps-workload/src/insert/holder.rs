@@ -36,6 +36,12 @@ impl Holder {
         self.since.is_none_or(|since| since.elapsed() >= self.hold)
     }
 
+    pub(super) fn await_ready(&self, at_most: Duration) {
+        let held = self.since.map_or(self.hold, |since| since.elapsed());
+        #[expect(clippy::disallowed_methods, reason = "a transaction is held for a time")]
+        std::thread::sleep(self.hold.saturating_sub(held).min(at_most));
+    }
+
     pub(super) fn event<C: Connection>(
         &mut self,
         connection: &mut C,

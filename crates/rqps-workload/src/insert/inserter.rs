@@ -1,6 +1,7 @@
 //! HOT PATH: the client that inserts. Budget: 60 ns a row beside the client's own work.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use rqps_client::{Connection, Outcome, ParamType, Params, Protocol, StatementId, StatementSpec};
 use rqps_model::Dbms;
@@ -95,6 +96,12 @@ impl Inserter {
     #[inline]
     pub(super) fn is_ready(&self) -> bool {
         self.rows.pair.as_ref().is_none_or(|pair| pair.may_insert())
+    }
+
+    pub(super) fn await_ready(&self, at_most: Duration) {
+        if let Some(pair) = &self.rows.pair {
+            pair.await_insert(at_most);
+        }
     }
 
     #[inline]

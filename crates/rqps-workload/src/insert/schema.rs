@@ -13,6 +13,8 @@ pub struct Schema {
     pub engine: Engine,
     /// Their compression, as far as the table's own definition decides it.
     pub compression: Compression,
+    /// Whether several clients insert into each table.
+    pub is_shared: bool,
     /// Partitions of each table by transactionid; 0 for none.
     pub partitions: u32,
     /// Rows that a table has at its largest, which the partitions divide.
@@ -31,7 +33,8 @@ impl Schema {
     #[must_use]
     pub fn new(args: &InsertArgs, dbms: Dbms, engine: Engine, compression: Compression) -> Self {
         let rows = args.rows + args.rows_later;
-        Self { dbms, engine, compression, partitions: args.partitions, rows }
+        let is_shared = args.shared_table && args.clients > 1;
+        Self { dbms, engine, compression, is_shared, partitions: args.partitions, rows }
     }
 
     /// The name of a table (from 1).
@@ -57,8 +60,12 @@ impl Schema {
                     "CREATE TABLE {name} (transactionid bigserial PRIMARY KEY, {}){by}",
                     columns("timestamp without time zone")
                 ),
-                // Sessions draw ids by the thousand, so that they do not meet at the sequence.
-                format!("ALTER SEQUENCE {name}_transactionid_seq CACHE 1000"),
+                // Sessions draw ids by the thousand, so that they do not meet at the sequence. Of a
+                // shared table each would leave holes, and point queries would miss their rows.
+                format!(
+                    "ALTER SEQUENCE {name}_transactionid_seq CACHE {}",
+                    if self.is_shared { 1 } else { 1000 }
+                ),
             ];
             let mut from = "MINVALUE".to_owned();
             for (idx, to) in self.bounds().into_iter().enumerate() {
@@ -173,7 +180,14 @@ mod tests {
     use super::*;
 
     fn schema(dbms: Dbms, engine: Engine, partitions: u32) -> Schema {
-        Schema { dbms, engine, compression: Compression::None, partitions, rows: 900 }
+        Schema {
+            dbms,
+            engine,
+            compression: Compression::None,
+            is_shared: false,
+            partitions,
+            rows: 900,
+        }
     }
 
     #[test]

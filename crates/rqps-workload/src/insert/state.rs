@@ -1,7 +1,10 @@
 //! HOT PATH: what clients share: which ids a table has, and how far an inserter and its deleter are
 //! apart. Budget: a few atomic operations per statement.
 
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Mutex, PoisonError};
+use std::thread::Thread;
+use std::time::Duration;
 
 /// Statements by which an inserter and its deleter may be apart.
 pub const MAX_GAP: u64 = 8;
@@ -48,6 +51,45 @@ impl TableIds {
     }
 }
 
+/// One that waits is woken when the gap has shrunk to this: not for each statement.
+const WAKE_GAP: u64 = MAX_GAP / 2;
+
+/// One of a pair that waits for the other.
+#[derive(Debug, Default)]
+struct Sleeper {
+    sleeps: AtomicBool,
+    thread: Mutex<Option<Thread>>,
+}
+
+impl Sleeper {
+    /// Waits until it is woken, but no longer than `at_most`; not at all when `may_go`.
+    #[cold]
+    fn sleep(&self, at_most: Duration, may_go: impl Fn() -> bool) {
+        *self.thread.lock().unwrap_or_else(PoisonError::into_inner) = Some(std::thread::current());
+        // Announced before it looks again, as the other counts before it looks who sleeps.
+        self.sleeps.store(true, Ordering::SeqCst);
+        if !may_go() {
+            std::thread::park_timeout(at_most);
+        }
+        self.sleeps.store(false, Ordering::SeqCst);
+    }
+
+    #[inline]
+    fn wake(&self) {
+        if self.sleeps.load(Ordering::SeqCst) {
+            self.unpark();
+        }
+    }
+
+    #[cold]
+    fn unpark(&self) {
+        let thread = self.thread.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(thread) = &*thread {
+            thread.unpark();
+        }
+    }
+}
+
 /// An inserter and its deleter.
 #[derive(Debug, Default)]
 pub struct Pair {
@@ -59,6 +101,8 @@ pub struct Pair {
     /// Rows, as the server counted them.
     rows_inserted: AtomicU64,
     rows_deleted: AtomicU64,
+    inserter: Sleeper,
+    deleter: Sleeper,
 }
 
 impl Pair {
@@ -67,7 +111,7 @@ impl Pair {
     #[inline]
     pub fn may_insert(&self) -> bool {
         let ahead = self.inserts.load(Ordering::Relaxed);
-        ahead.saturating_sub(self.deletes.load(Ordering::Acquire)) < MAX_GAP
+        ahead.saturating_sub(self.deletes.load(Ordering::SeqCst)) < MAX_GAP
     }
 
     /// Whether the deleter may go on: it is not too far ahead of the inserter.
@@ -75,23 +119,41 @@ impl Pair {
     #[inline]
     pub fn may_delete(&self) -> bool {
         let ahead = self.deletes.load(Ordering::Relaxed);
-        ahead.saturating_sub(self.inserts.load(Ordering::Acquire)) < MAX_GAP
+        ahead.saturating_sub(self.inserts.load(Ordering::SeqCst)) < MAX_GAP
+    }
+
+    /// The inserter waits until it may go on, but no longer than `at_most`.
+    pub(crate) fn await_insert(&self, at_most: Duration) {
+        self.inserter.sleep(at_most, || self.may_insert());
+    }
+
+    /// The deleter waits until it may go on, but no longer than `at_most`.
+    pub(crate) fn await_delete(&self, at_most: Duration) {
+        self.deleter.sleep(at_most, || self.may_delete());
     }
 
     /// A statement inserted `rows` rows.
     #[inline]
     pub(crate) fn inserted(&self, rows: u64) {
         self.rows_inserted.fetch_add(rows, Ordering::Relaxed);
-        let inserts = self.inserts.fetch_add(1, Ordering::Release) + 1;
-        self.look_at_gap(inserts, self.deletes.load(Ordering::Acquire));
+        let inserts = self.inserts.fetch_add(1, Ordering::SeqCst) + 1;
+        let deletes = self.deletes.load(Ordering::SeqCst);
+        self.look_at_gap(inserts, deletes);
+        if deletes.saturating_sub(inserts) <= WAKE_GAP {
+            self.deleter.wake();
+        }
     }
 
     /// A statement deleted `rows` rows.
     #[inline]
     pub(crate) fn deleted(&self, rows: u64) {
         self.rows_deleted.fetch_add(rows, Ordering::Relaxed);
-        let deletes = self.deletes.fetch_add(1, Ordering::Release) + 1;
-        self.look_at_gap(deletes, self.inserts.load(Ordering::Acquire));
+        let deletes = self.deletes.fetch_add(1, Ordering::SeqCst) + 1;
+        let inserts = self.inserts.load(Ordering::SeqCst);
+        self.look_at_gap(deletes, inserts);
+        if inserts.saturating_sub(deletes) <= WAKE_GAP {
+            self.inserter.wake();
+        }
     }
 
     #[inline]
@@ -133,6 +195,26 @@ mod tests {
         }
         assert!(!pair.may_delete() && pair.may_insert());
         assert_eq!((pair.rows(), pair.widest_gap()), ((40, 80), MAX_GAP));
+    }
+
+    #[test]
+    fn one_that_waits_is_woken_when_the_other_has_come_near() {
+        let pair = std::sync::Arc::new(Pair::default());
+        (0..MAX_GAP).for_each(|_| pair.inserted(1));
+        let other = std::sync::Arc::clone(&pair);
+        let waits = std::thread::spawn(move || {
+            while !other.may_insert() {
+                // Far longer than the test: only a wake ends it.
+                other.await_insert(Duration::from_secs(600));
+            }
+        });
+        while !pair.inserter.sleeps.load(Ordering::SeqCst) {
+            std::thread::yield_now();
+        }
+        (0..WAKE_GAP).for_each(|_| pair.deleted(1));
+        waits.join().unwrap();
+        // And not at all when it may go on already.
+        pair.await_insert(Duration::from_secs(600));
     }
 
     #[test]

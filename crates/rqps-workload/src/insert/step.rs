@@ -94,12 +94,6 @@ pub fn select<S: AsRef<str>>(
 }
 
 impl InsertStep {
-    /// Whether the server is settled after it, and then left alone for a while.
-    #[must_use]
-    pub fn settles(&self) -> bool {
-        self.name == "l.i2"
-    }
-
     /// Statements of each inserting client, where the step ends when its work is done; at least one.
     #[must_use]
     pub fn statements(&self, args: &InsertArgs, client_idx: u32) -> Option<u64> {

@@ -1,5 +1,7 @@
 //! HOT PATH: the clients of the Insert Benchmark as the load generator sees them.
 
+use std::time::Duration;
+
 use rqps_client::{Connection, Outcome};
 
 use super::{Deleter, Holder, Inserter, Querier};
@@ -45,6 +47,15 @@ impl<C: Connection> Worker<C> for InsertWorker {
             Self::Delete(it) => it.is_ready(),
             Self::Query(_) => true,
             Self::Hold(it) => it.is_ready(),
+        }
+    }
+
+    fn await_ready(&self, at_most: Duration) {
+        match self {
+            Self::Insert(it) => it.await_ready(at_most),
+            Self::Delete(it) => it.await_ready(at_most),
+            Self::Query(_) => {}
+            Self::Hold(it) => it.await_ready(at_most),
         }
     }
 
