@@ -6,7 +6,7 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use anyhow::{Context as _, Result};
+use anyhow::{Context as _, Result, ensure};
 use nix::sys::resource::{UsageWho, getrusage};
 use rqps_client::{Connection, Endpoint, MysqlConnection, PostgresConnection, Protocol};
 use rqps_load::{Control, Crew, Member, Order, Pace, Stop};
@@ -36,6 +36,7 @@ const QUERY_BOUND_US: f64 = 1.5;
 /// Runs the benchmark on both servers and prints a table for each.
 pub(crate) fn run(root: &Path, rounds: usize) -> Result<()> {
     pin_to_one_cpu()?;
+    let mut too_dear = Vec::new();
     for (dbms, version) in [(Dbms::Mariadb, "10.11.5"), (Dbms::Postgres, "17.4")] {
         let sandbox = sandbox(root, (dbms, version), "bench-insert")?;
         let endpoint = sandbox.endpoint().clone();
@@ -47,15 +48,37 @@ pub(crate) fn run(root: &Path, rounds: usize) -> Result<()> {
         sandbox.stop()?;
         let measured = measured.with_context(|| format!("measure with {name}"))?;
         print_table(&name, rounds, &measured);
+        too_dear.extend(measured.iter().filter_map(Measured::beyond));
     }
+    ensure!(too_dear.is_empty(), "beyond their bounds: {}", too_dear.join("; "));
     Ok(())
 }
 
 /// A kind of work, and what it cost in each round.
 struct Measured {
     name: &'static str,
-    bound: String,
+    bound: Option<Bound>,
     costs: Vec<Cost>,
+}
+
+/// The most that the median of something may be, microseconds.
+struct Bound {
+    what: &'static str,
+    of: fn(&Cost) -> f64,
+    us: f64,
+}
+
+impl Measured {
+    fn median(&self, of: fn(&Cost) -> f64) -> f64 {
+        median(self.costs.iter().map(of).collect())
+    }
+
+    /// What is dearer than it may be.
+    fn beyond(&self) -> Option<String> {
+        let Bound { what, of, us } = self.bound.as_ref()?;
+        let found = self.median(*of);
+        (found > *us).then(|| format!("{} ({what}): {found:.3} of {us}", self.name))
+    }
 }
 
 fn all<C: Connection + 'static>(
@@ -71,10 +94,10 @@ fn all<C: Connection + 'static>(
         connection.query(&sql)?;
     }
     let ids = Arc::new(TableIds::new(1, 0));
-    let row_bound = format!("all <= {ROW_BOUND_US}");
+    let row_bound = Bound { what: "all", of: |c| c.user_us + c.system_us, us: ROW_BOUND_US };
     let mut inserts = [
-        Measured { name: "inserted row, text", bound: row_bound, costs: Vec::new() },
-        Measured { name: "inserted row, prepared", bound: String::new(), costs: Vec::new() },
+        Measured { name: "inserted row, text", bound: Some(row_bound), costs: Vec::new() },
+        Measured { name: "inserted row, prepared", bound: None, costs: Vec::new() },
     ];
     for round in 0..rounds as u64 {
         for (protocol, to) in [Protocol::Text, Protocol::Prepared].into_iter().zip(&mut inserts) {
@@ -90,10 +113,10 @@ fn all<C: Connection + 'static>(
         Dbms::Postgres => format!("VACUUM (ANALYZE) {table}"),
         _ => format!("ANALYZE TABLE {table}"),
     })?;
-    let query_bound = format!("user <= {QUERY_BOUND_US}");
+    let query_bound = Bound { what: "user", of: |c| c.user_us, us: QUERY_BOUND_US };
     let mut queries = [
-        Measured { name: "range query", bound: query_bound, costs: Vec::new() },
-        Measured { name: "point query", bound: String::new(), costs: Vec::new() },
+        Measured { name: "range query", bound: Some(query_bound), costs: Vec::new() },
+        Measured { name: "point query", bound: None, costs: Vec::new() },
     ];
     for round in 0..rounds as u64 {
         for (kind, to) in [Queries::Range, Queries::Point].into_iter().zip(&mut queries) {
@@ -149,14 +172,16 @@ fn run_one<C: Connection + 'static>(
 fn print_table(server: &str, rounds: usize, rows: &[Measured]) {
     println!("\n{server}: client CPU, microseconds, median of {rounds} rounds");
     println!("{:24} {:>8} {:>8} {:>8} {:>12}", "", "user", "system", "all", "per second");
-    for Measured { name, bound, costs } in rows {
-        let of = |what: fn(&Cost) -> f64| median(costs.iter().map(what).collect());
+    for row in rows {
+        let bound = row.bound.as_ref();
         println!(
-            "{name:24} {:>8.3} {:>8.3} {:>8.3} {:>12.0}  {bound}",
-            of(|c| c.user_us),
-            of(|c| c.system_us),
-            of(|c| c.user_us + c.system_us),
-            of(|c| c.qps),
+            "{:24} {:>8.3} {:>8.3} {:>8.3} {:>12.0}  {}",
+            row.name,
+            row.median(|c| c.user_us),
+            row.median(|c| c.system_us),
+            row.median(|c| c.user_us + c.system_us),
+            row.median(|c| c.qps),
+            bound.map_or_else(String::new, |Bound { what, us, .. }| format!("{what} <= {us}")),
         );
     }
 }
