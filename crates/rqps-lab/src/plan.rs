@@ -5,7 +5,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use rqps_model::{Label, Placement, Schedule, SystemSpec};
+use rqps_model::{Engine, Label, Placement, Schedule, SystemSpec};
 use rqps_server::Catalogue;
 use rqps_workload::{Form, InsertArgs, SuiteArgs};
 
@@ -164,6 +164,11 @@ impl PlanFile {
         let mut suites = Vec::new();
         for suite in &written {
             let suite = suite.resolve().map_err(|(what, remedy)| refuse(what, &remedy))?;
+            let in_bulk = matches!(&suite.work, SuiteWork::Insert(args) if args.bulk_load);
+            if in_bulk && !systems.iter().any(|system| system.engine == Engine::Rocksdb) {
+                let what = "bulk_load = true, and no system is MyRocks".to_owned();
+                return Err(refuse(what, "leave it out, or give a system engine = \"rocksdb\""));
+            }
             suites.push(suite);
         }
         let names: BTreeSet<_> = suites.iter().map(|s| &s.name).collect();

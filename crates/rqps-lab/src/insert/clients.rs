@@ -5,7 +5,7 @@ use std::sync::Arc;
 use anyhow::{Context as _, Result};
 use rqps_client::Connection;
 use rqps_load::{Crew, Member, Order, Pace, Stop, Turn};
-use rqps_model::Role;
+use rqps_model::{Engine, Role};
 use rqps_workload::InsertArgs;
 use rqps_workload::insert::{
     Deleter, Holder, InsertStep, InsertWorker, Inserter, Pair, Querier, Rows, Schema, TableIds,
@@ -115,8 +115,17 @@ pub(crate) fn open<C: Connection + 'static>(
             let worker = match (spec.role, pair, step.work) {
                 (Role::Insert, pair, _) => {
                     let rows = (Rows { ids, pair }, n_rows);
-                    Inserter::new(&mut connection, (schema, table), rows, draw)
-                        .map(InsertWorker::Insert)
+                    let inserter = Inserter::new(&mut connection, (schema, table), rows, draw);
+                    let statements = step.statements(args, client).filter(|_| {
+                        args.bulk_load
+                            && step.work == Work::Load
+                            && schema.engine == Engine::Rocksdb
+                    });
+                    match statements {
+                        Some(n) => inserter.and_then(|i| i.bulk_load(&mut connection, n)),
+                        None => inserter,
+                    }
+                    .map(InsertWorker::Insert)
                 }
                 (Role::Delete, Some(pair), _) => {
                     let of = (schema, table, !args.shared_table);

@@ -105,6 +105,8 @@ pub struct SuiteFile {
     pub shared_table: Option<bool>,
     /// Insert Benchmark: partitions of each table.
     pub partitions: Option<u32>,
+    /// Insert Benchmark: MyRocks fills its tables by bulk load.
+    pub bulk_load: Option<bool>,
     /// `prepared` or `text`: how statements travel.
     pub protocol: Option<String>,
     /// Numbers of clients; every step runs with each.

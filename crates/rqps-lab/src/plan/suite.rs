@@ -49,6 +49,7 @@ impl SuiteFile {
             ("rates", self.rates.is_some(), true),
             ("shared_table", self.shared_table.is_some(), true),
             ("partitions", self.partitions.is_some(), true),
+            ("bulk_load", self.bulk_load.is_some(), true),
             ("seconds.query", self.seconds.query.is_some(), true),
             ("seconds.wait", self.seconds.wait.is_some(), true),
             ("seconds.hold", self.seconds.hold.is_some(), true),
@@ -133,6 +134,7 @@ impl SuiteFile {
         }
         args.shared_table = self.shared_table.unwrap_or(args.shared_table);
         args.partitions = self.partitions.unwrap_or(args.partitions);
+        args.bulk_load = self.bulk_load.unwrap_or(args.bulk_load);
         args.query_time = time_of("query", self.seconds.query)?.unwrap_or(args.query_time);
         args.wait = time_of("wait", self.seconds.wait)?;
         args.hold = time_of("hold", self.seconds.hold)?;
@@ -174,6 +176,7 @@ impl SuiteFile {
                 rates: Some(args.rates.clone()),
                 shared_table: args.shared_table.then_some(true),
                 partitions: (args.partitions > 0).then_some(args.partitions),
+                bulk_load: args.bulk_load.then_some(true),
                 protocol: text(args.protocol),
                 seconds: SecondsFile {
                     query: s(args.query_time),

@@ -39,6 +39,8 @@ pub struct InsertArgs {
     pub protocol: Protocol,
     /// Partitions of each table by transactionid; 0 for none.
     pub partitions: u32,
+    /// Whether MyRocks fills its tables (l.i0) by bulk load. Other engines have none.
+    pub bulk_load: bool,
     /// How long a connection of its own holds each of its transactions open, in the steps that query.
     pub hold: Option<Duration>,
 }
@@ -145,6 +147,11 @@ impl InsertArgs {
             let remedy = "give 2 to 1024, or 0 for none";
             return refuse("partitions", self.partitions.to_string(), remedy);
         }
+        if self.bulk_load && self.shared_table && self.clients > 1 {
+            let remedy = "give each client its table: rows come in the order of the primary key then; \
+                          or leave it out";
+            return refuse("bulk_load", "true with shared_table".to_owned(), remedy);
+        }
         if self.hold.is_some_and(|hold| hold.is_zero()) {
             return refuse("hold", "0".to_owned(), "give seconds above 0, or leave it out");
         }
@@ -176,6 +183,7 @@ impl InsertSize {
             wait: None,
             protocol: Protocol::Prepared,
             partitions: 0,
+            bulk_load: false,
             hold: None,
         }
     }
@@ -205,6 +213,7 @@ mod tests {
             (refused(|a| a.rates = vec![100, 100]), "100 twice"),
             (refused(|a| a.query_time = Duration::from_millis(10)), "seconds.query"),
             (refused(|a| a.partitions = 1), "partitions"),
+            (refused(|a| (a.bulk_load, a.shared_table, a.clients) = (true, true, 2)), "bulk_load"),
             (refused(|a| a.hold = Some(Duration::ZERO)), "hold"),
         ] {
             assert!(said.contains(word) && said.contains("give"), "{said}");

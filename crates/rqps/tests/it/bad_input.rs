@@ -49,6 +49,16 @@ const PLANS: &[(&str, &str)] = &[
     ("two suites of no name", "[[system]]\ndbms = 'null'\n[[suite]]\n[[suite]]\n"),
     ("unknown placement", "[[system]]\ndbms = 'null'\n[schedule]\nplacement = 'best'\n"),
     ("unknown mode", "[[system]]\ndbms = 'null'\n[schedule]\nmode = 'random'\n"),
+    ("insert's key elsewhere", "[[system]]\ndbms = 'null'\n[[suite]]\nrates = [100]\n"),
+    ("another's key", "[[system]]\ndbms = 'null'\n[[suite]]\nkind = 'insert'\nform = 'short'\n"),
+    (
+        "clients of insert",
+        "[[system]]\ndbms = 'null'\n[[suite]]\nkind = 'insert'\nclients = [1, 2]\n",
+    ),
+    (
+        "bulk load of none",
+        "[[system]]\ndbms = 'null'\n[[suite]]\nkind = 'insert'\nbulk_load = true\n",
+    ),
     ("no slices", "[[system]]\ndbms = 'null'\n[schedule]\nslices = 0\n"),
 ];
 
