@@ -118,3 +118,15 @@ pub struct StepInfo {
     /// The statements and arguments in a sentence, for the report's details.
     pub what: String,
 }
+
+/// The family of the Insert Benchmark's l.i0, l.i1 and l.i2.
+const INSERT_LOADS: &str = "l.i";
+
+impl StepInfo {
+    /// Whether its blocks (sequential: slices) are parts of equal work that take the time they need:
+    /// l.i0, l.i1 and l.i2. All other steps are cut by time.
+    #[must_use]
+    pub fn has_blocks_of_work(&self) -> bool {
+        self.kind == StepKind::Insert && self.family == INSERT_LOADS
+    }
+}

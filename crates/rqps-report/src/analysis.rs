@@ -5,6 +5,7 @@
 pub mod caveat;
 pub mod cell;
 pub mod difference;
+mod estimate;
 pub mod footnote;
 pub mod group;
 pub mod headline;

@@ -99,9 +99,11 @@ fn number(value: Option<f64>) -> String {
 
 fn columns() -> Vec<Column> {
     let mut all = step_columns();
-    all.extend(estimate_columns("figure", "operations per second (`figure_unit`), mean", |c| {
-        c.figure
-    }));
+    all.extend(estimate_columns(
+        "figure",
+        "operations per second (`figure_unit`): mean over slices; of l.i0, l.i1, l.i2 all rows / all time",
+        |c| c.figure,
+    ));
     all.extend(estimate_columns("rqps", "figure / figure of the base, above 1 is faster", |c| {
         c.rqps
     }));

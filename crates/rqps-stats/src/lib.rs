@@ -9,6 +9,7 @@ pub mod ratio;
 pub mod resolution;
 pub mod student;
 pub mod summary;
+pub mod totals;
 
 pub use paired::paired_ratio;
 pub use ratio::{ratio, verdict};

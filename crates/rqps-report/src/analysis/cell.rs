@@ -7,8 +7,8 @@ use rqps_model::{
     Estimate, Lateness, Metric, PerOperation, Run, RunStep, Schedule, Sizes, Slice, StepOutcome,
 };
 use rqps_model::{StepKind, Verdict, metric, slice};
-use rqps_stats::resolution;
 
+use super::estimate::{self, Pair};
 use super::footnote::{Book, CellMark, FootnoteKind};
 use super::insert::{self, InsertCell, Sla};
 use super::memory;
@@ -34,7 +34,8 @@ pub enum CellState {
 pub struct Cell {
     /// Whether there is a figure.
     pub state: CellState,
-    /// Operations per second: mean over the slices.
+    /// Operations per second: mean over the slices; of slices of equal work, operations of all over
+    /// the time of all.
     pub figure: Option<Estimate>,
     /// Operations per second of each slice, in order of time.
     pub slices: Vec<f64>,
@@ -46,7 +47,7 @@ pub struct Cell {
     pub per_operation: PerOperation,
     /// The same relative to the base; 0/0 is 1, x/0 is infinite. Absent for the base.
     pub relative: Option<PerOperation>,
-    /// Server CPU per operation over the base's, over slices; above 1 costs more.
+    /// Server CPU per operation over the base's, over slices as the rQPS; above 1 costs more.
     pub server_cpu_ratio: Option<Estimate>,
     /// Response times of events over all slices together.
     pub response: Option<ResponseTimes>,
@@ -155,20 +156,15 @@ pub(super) fn cells(run: &Run, step: &RunStep, rule: Rule, book: &mut Book) -> V
         if idx == rule.base || !is_measured {
             continue;
         }
-        let Some((b, c)) = step.systems.get(rule.base).zip(step.systems.get(idx)) else { continue };
-        let alone = matches!(step.info.kind, StepKind::Load | StepKind::Index);
-        let in_turns = run.schedule.is_interleaved() && !alone;
-        let one = resolution::of_ratio(one_operation(b), one_operation(c));
+        let Some(pair) = Pair::of(run, step, (rule.base, idx)) else { continue };
         cell.server_rss_ratio = cell
             .server_rss_bytes
             .zip(base.server_rss_bytes)
             .map(|(bytes, base)| bytes as f64 / base as f64);
-        cell.rqps =
-            ratio((b, c), in_turns, |s| Some(s.figure())).map(|r| rqps_stats::resolved(r, one));
+        cell.rqps = pair.rqps();
         cell.verdict = cell.rqps.as_ref().map(|r| rqps_stats::verdict(r, rule.bound));
         cell.relative = Some(relative(&cell.per_operation, &base.per_operation));
-        cell.server_cpu_ratio =
-            ratio((b, c), in_turns, |s| Metric::ServerCpu.value(&s.usage, s.n_operations));
+        cell.server_cpu_ratio = pair.server_cpu();
         insert::compare::with_base(cell, &base, book);
     }
     cells
@@ -220,8 +216,7 @@ fn measured(run: &Run, step: &RunStep, system: &SystemStep, book: &mut Book) -> 
     }
     cell.state = CellState::Measured;
     cell.slices = system.slices.iter().map(Slice::figure).collect();
-    cell.figure = rqps_stats::mean(&cell.slices)
-        .map(|mean| rqps_stats::resolved(mean, one_operation(system)));
+    cell.figure = estimate::figure(step, system);
     cell.totals = totals(&system.slices);
     cell.per_operation = per_operation(&system.slices);
     cell.response = response::merged(&system.slices);
@@ -259,27 +254,6 @@ fn measured(run: &Run, step: &RunStep, system: &SystemStep, book: &mut Book) -> 
     cell
 }
 
-/// The ratio of a value of the slices between base and candidate: of blocks that were measured in
-/// turns by their pairs, else of two samples. `None` when a slice lacks the value.
-fn ratio(
-    (base, candidate): (&SystemStep, &SystemStep),
-    in_turns: bool,
-    value: impl Fn(&Slice) -> Option<f64>,
-) -> Option<Estimate> {
-    if in_turns {
-        // A block has no partner when its system was measured without the other.
-        let pairs = base.slices.iter().filter_map(|b| {
-            let c = candidate.slices.iter().find(|c| c.idx == b.idx)?;
-            Some(value(b).zip(value(c)))
-        });
-        let pairs: Option<Vec<(f64, f64)>> = pairs.collect();
-        let (b, c): (Vec<f64>, Vec<f64>) = pairs?.into_iter().unzip();
-        return rqps_stats::paired_ratio(&b, &c);
-    }
-    let all = |system: &SystemStep| system.slices.iter().map(&value).collect::<Option<Vec<_>>>();
-    rqps_stats::ratio(&all(base)?, &all(candidate)?)
-}
-
 /// Why the step has no figure: its outcome, or the mark of a slice that says so.
 fn failure(system: &SystemStep) -> Option<&str> {
     if let StepOutcome::Failed { reason } = &system.outcome {
@@ -289,11 +263,6 @@ fn failure(system: &SystemStep) -> Option<&str> {
         rqps_model::Mark::Failed { reason } => Some(reason.as_str()),
         _ => None,
     })
-}
-
-/// What a single operation is of a slice's, at the worst.
-fn one_operation(system: &SystemStep) -> f64 {
-    resolution::of_counts(system.slices.iter().map(|s| s.n_operations))
 }
 
 fn totals(slices: &[Slice]) -> Totals {

@@ -2,7 +2,7 @@
 //! the field's metrics and colours.
 //!
 //! A step belongs to it by what it holds: it creates indexes, or it has clients that insert or delete
-//! beside others. Only l.i0 needs its name.
+//! beside others. Only l.i0 needs its name ([`rqps_model::StepInfo::has_blocks_of_work`]).
 
 pub(super) mod compare;
 pub mod field;
@@ -20,9 +20,6 @@ pub use field::{FieldMetric, FieldMetrics};
 pub use flow::Flow;
 pub use level::Level;
 pub use sla::Sla;
-
-/// The family of l.i0, l.i1 and l.i2; the first has nothing else that tells it from other inserts.
-const LOADS: &str = "l.i";
 
 /// What is said of a step of the Insert Benchmark on one system.
 #[derive(Debug, Clone)]
@@ -64,7 +61,7 @@ pub(super) fn is_step(step: &RunStep) -> bool {
         StepKind::Load | StepKind::WarmUp => false,
         // The microbenchmark `insert` counts its rows as well.
         StepKind::Insert if step.info.figure == Figure::RowsInserted => {
-            step.info.family == LOADS || has_streams()
+            step.info.has_blocks_of_work() || has_streams()
         }
         StepKind::Insert | StepKind::Read | StepKind::Write => has_streams(),
     }
@@ -83,7 +80,11 @@ pub(super) fn tables(steps: &[StepAnalysis<'_>]) -> Option<InsertTables> {
 
 /// What is said of a cell that has its figure.
 pub(super) fn of(step: &RunStep, system: &SystemStep, cell: &Cell) -> InsertCell {
-    let flows = flow::flows(step, system);
+    let mut flows = flow::flows(step, system);
+    // One thing has one figure.
+    for own in flows.iter_mut().filter(|flow| flow.is_own) {
+        own.rate_per_s = cell.figure.map_or(own.rate_per_s, |figure| figure.point);
+    }
     let sla = flows.iter().find(|f| f.role == Role::Insert).and_then(Sla::of);
     let field = field::metrics(step, system, (cell, &flows));
     InsertCell { flows, sla, field, field_relative: None, level: Level::Middle }

@@ -262,6 +262,10 @@ pub(super) fn reading(analysis: &Analysis<'_>) -> Markup {
     html! { @if analysis.insert.is_some() {
         h3 { "Insert Benchmark" }
         dl.words {
+            div { dt { "Figure of l.i0, l.i1, l.i2" } dd {
+                "Rows of all blocks / time of all blocks: the blocks are equal in work, and a stall counts "
+                "as long as it took. rQPS is the ratio of these, its interval the jackknife's."
+            } }
             div { dt { "SLA" } dd {
                 "Background inserts reached 95% of their rate on average over the step. Where they did "
                 "not, the system did less work than the others, and there is no verdict."

@@ -139,6 +139,7 @@ fn system_head(analysis: &Analysis<'_>, idx: usize) -> Markup {
 fn figures(analysis: &Analysis<'_>, step: &StepAnalysis<'_>) -> Markup {
     let n_slices = step.cells.iter().map(|c| c.slices.len()).max().unwrap_or(0);
     let title = format!("Figure, {}", step.step.info.figure.unit());
+    let middle = if step.step.info.has_blocks_of_work() { "Total" } else { "Mean" };
     let part = if analysis.run.schedule.is_interleaved() { "Block " } else { "Slice " };
     framed(
         &title,
@@ -146,7 +147,7 @@ fn figures(analysis: &Analysis<'_>, step: &StepAnalysis<'_>) -> Markup {
         html! {
             thead { tr {
                 th scope="col" { "System" }
-                th scope="col" { "Mean" }
+                th scope="col" { (middle) }
                 th.word scope="col" { "95% interval" }
                 th scope="col" { "rQPS" }
                 th.word scope="col" { "95% interval" }

@@ -6,6 +6,7 @@ mod figures;
 mod fixture;
 mod goldens;
 mod insert;
+mod insert_blocks;
 mod insert_fixture;
 mod many;
 mod properties;

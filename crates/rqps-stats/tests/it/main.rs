@@ -1,5 +1,7 @@
 //! Measured coverage of the intervals, and the table of it in docs/statistics.md.
 
+mod totals;
+
 use rqps_stats::{paired_ratio, ratio};
 
 /// Splitmix64 (Steele, Lea and Flood, 2014), enough for a simulation with a fixed seed.

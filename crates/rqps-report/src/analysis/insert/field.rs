@@ -1,7 +1,7 @@
 //! The metrics that the field prints for each step of the Insert Benchmark, by its names.
 
 use rqps_model::run::SystemStep;
-use rqps_model::{Role, RunStep, StepKind, Usage, metric, slice};
+use rqps_model::{Role, RunStep, StepKind, Usage, metric};
 
 use super::Flow;
 use crate::analysis::{Cell, memory};
@@ -82,7 +82,8 @@ pub(super) fn metrics(
     let flow = |role: Role| flows.iter().find(|f| f.role == role);
     let queries = step.info.kind == StepKind::Mixed;
     let own = flows.iter().find(|f| f.is_own);
-    let own_rate = slice::per_second(cell.totals.n_operations, cell.totals.duration_ns);
+    // The step's figure: a report has one for one thing.
+    let own_rate = cell.figure.map_or(0.0, |figure| figure.point);
     let inserts = flow(Role::Insert);
     let (ips, n_inserts) = if queries {
         (inserts.map(|f| f.rate_per_s), inserts.map_or(0, |f| f.n_operations))

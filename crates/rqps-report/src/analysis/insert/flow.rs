@@ -25,7 +25,7 @@ pub struct Flow {
     pub is_own: bool,
     /// Rows per second of all of them that were asked for; absent for as fast as they go.
     pub target_per_s: Option<f64>,
-    /// Queries, or rows inserted or deleted, per second.
+    /// Queries, or rows inserted or deleted, per second; of `is_own` the step's figure.
     pub rate_per_s: f64,
     /// Queries, or rows inserted or deleted.
     pub n_operations: u64,
@@ -64,7 +64,7 @@ struct Part<'a> {
 /// The flows of a step on one system, in the order of [`ROLES`].
 pub(super) fn flows(step: &RunStep, system: &SystemStep) -> Vec<Flow> {
     let own = own_role(step.info.kind);
-    let is_fixed = step.info.kind == StepKind::Insert;
+    let is_fixed = step.info.has_blocks_of_work();
     let flow = |role: Role| {
         if own == Some(role) {
             let parts: Vec<Part<'_>> =

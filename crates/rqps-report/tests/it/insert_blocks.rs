@@ -1,0 +1,116 @@
+//! Steps of the Insert Benchmark whose blocks are equal in work: a stall counts as long as it took.
+
+use rqps_model::{Run, Schedule, Slice, Verdict};
+use rqps_report::{Analysis, csv, html, json};
+
+use crate::insert_fixture;
+
+const ROWS: u64 = 10_000;
+
+/// Blocks of `ROWS` rows that took these milliseconds, and of CPU a tenth of it.
+fn blocks(like: &Slice, times_ms: &[u64]) -> Vec<Slice> {
+    let block = |(idx, ms): (usize, &u64)| {
+        let mut block = like.clone();
+        block.idx = u32::try_from(idx).unwrap();
+        block.duration_ns = ms * 1_000_000;
+        (block.n_operations, block.n_queries, block.n_events) = (ROWS, ROWS / 50, ROWS / 50);
+        block.usage.wall_ns = block.duration_ns;
+        block.usage.server.as_mut().unwrap().cpu_total_ns = ms * 100_000;
+        block.series.clear();
+        block.streams.clear();
+        block
+    };
+    times_ms.iter().enumerate().map(block).collect()
+}
+
+/// l.i1 alone: 20 blocks at 10,000/s, give or take 2%; one of the second system's at 500/s.
+fn run() -> Run {
+    let mut run = insert_fixture::in_turns();
+    run.steps.retain(|step| step.info.name == "l.i1");
+    for (idx, system) in run.steps[0].systems.iter_mut().enumerate() {
+        let mut times: Vec<u64> =
+            (0..20).map(|i| 980 + (i * 7 + idx as u64 * 3) % 5 * 10).collect();
+        if idx == 1 {
+            times[13] = 20_000;
+        }
+        system.slices = blocks(&system.slices[0], &times);
+    }
+    run
+}
+
+#[test]
+fn a_stalled_block_is_in_the_figure_for_as_long_as_it_took() {
+    let run = run();
+    let analysis = Analysis::of(&run, 0.05);
+    let cells = &analysis.steps[0].cells;
+    let point = |idx: usize| cells[idx].figure.unwrap().point;
+    let rate = |idx: usize| {
+        let ms: u64 =
+            run.steps[0].systems[idx].slices.iter().map(|s| s.duration_ns / 1_000_000).sum();
+        20.0 * ROWS as f64 / (ms as f64 / 1000.0)
+    };
+    assert!((rate(1) - 5128.0).abs() < 30.0, "{}", rate(1));
+    for (idx, cell) in cells.iter().enumerate() {
+        assert!((point(idx) / rate(idx) - 1.0).abs() < 1e-12);
+        // The field's metric of the same thing, and the rate of its clients.
+        let own = cell.insert.as_ref().unwrap();
+        assert_eq!(own.field.get("ips").map(f64::to_bits), Some(point(idx).to_bits()));
+        assert_eq!(own.flows[0].rate_per_s.to_bits(), point(idx).to_bits());
+    }
+    let stalled = cells[1].rqps.unwrap();
+    assert!((stalled.point - point(1) / point(0)).abs() < 1e-9 && stalled.n == 20);
+    // One stall in 20 blocks: slower here, and nobody knows how much slower the next time.
+    assert_eq!(cells[1].verdict, Some(Verdict::Unclear));
+    let (low, high) = stalled.interval.unwrap();
+    assert!(low < 0.3 && high > 1.0, "{low} {high}");
+    assert_eq!(cells[2].verdict, Some(Verdict::Same));
+    // CPU is a tenth of the time, so its ratio is the inverse.
+    let cpu = cells[1].server_cpu_ratio.unwrap();
+    assert!((cpu.point * stalled.point - 1.0).abs() < 1e-9);
+    assert!((cpu.interval.unwrap().0 * high - 1.0).abs() < 1e-9);
+}
+
+#[test]
+fn so_it_is_in_a_sequential_run() {
+    let mut run = run();
+    run.schedule = Schedule::Sequential { slices: 3 };
+    run.steps[0].systems.iter_mut().flat_map(|s| &mut s.slices).for_each(|s| s.n_rounds = None);
+    let analysis = Analysis::of(&run, 0.05);
+    let cells = &analysis.steps[0].cells;
+    let [base, stalled] = [0, 1].map(|idx: usize| cells[idx].figure.unwrap().point);
+    assert!((cells[1].rqps.unwrap().point - stalled / base).abs() < 1e-9 && stalled < 5200.0);
+    assert_eq!(cells[1].verdict, Some(Verdict::Unclear));
+    assert_eq!(cells[2].verdict, Some(Verdict::Same));
+}
+
+#[test]
+fn swapping_base_and_candidate_inverts() {
+    let run = run();
+    let there = Analysis::of(&run, 0.05).steps[0].cells[1].rqps.unwrap();
+    let mut run = run.clone();
+    run.base = 1;
+    let back = Analysis::of(&run, 0.05).steps[0].cells[0].rqps.unwrap();
+    let ((low, high), (back_low, back_high)) = (there.interval.unwrap(), back.interval.unwrap());
+    assert!((there.point * back.point - 1.0).abs() < 1e-9);
+    assert!((low * back_high - 1.0).abs() < 1e-9 && (high * back_low - 1.0).abs() < 1e-9);
+}
+
+#[test]
+fn every_format_has_one_figure() {
+    let run = run();
+    let analysis = Analysis::of(&run, 0.05);
+    let rows = csv::render(&analysis);
+    let mut lines = rows.lines();
+    let heads: Vec<&str> = lines.next().unwrap().split(',').collect();
+    let row: Vec<&str> = lines.nth(1).unwrap().split(',').collect();
+    // Counted from the end, as texts before may hold commas.
+    let field = |name: &str| {
+        let at = heads.iter().rposition(|head| *head == name).unwrap();
+        row[row.len() - (heads.len() - at)]
+    };
+    let value: serde_json::Value = serde_json::from_str(&json::render(&analysis)).unwrap();
+    let figure = value["steps"][0]["systems"][1]["figure"]["point"].as_f64().unwrap();
+    assert_eq!(field("ips"), figure.to_string());
+    assert_eq!(field("insert_per_s"), figure.to_string());
+    assert!(html::render(&analysis).contains("<th scope=\"col\">Total</th>"));
+}
