@@ -5,7 +5,7 @@
 //! per-operation metrics in the order cpu/o cs/o r/o rKB/o wKB/o o/s dbms, with our own columns
 //! before the last.
 
-use rqps_model::{Metric, PerOperation, Sizes, Verdict};
+use rqps_model::{Metric, PerOperation, Sizes, StepKind, Verdict};
 
 use crate::analysis::{Analysis, Cell, CellState, StepAnalysis};
 use crate::grid::{Grid, GridCell, Side, plain, toned};
@@ -461,10 +461,20 @@ pub(crate) fn sizes_legend(analysis: &Analysis<'_>) -> String {
     };
     format!(
         "filled: tables and indexes {}; at end: {}; / base: relative to {}. data dir: \
-         blocks that the data directory takes at the end, redo and binary logs included. Steps that insert are \
-         timed: a faster system holds more rows at the end.",
+         blocks that the data directory takes at the end, redo and binary logs included.{}",
         step(|s| s.first),
         step(|s| s.last),
-        clip(analysis.base_label(), 60)
+        clip(analysis.base_label(), 60),
+        growth(analysis)
     )
+}
+
+/// That systems end with unlike numbers of rows, where steps insert for a time and not so many rows.
+fn growth(analysis: &Analysis<'_>) -> String {
+    let inserting = || analysis.run.steps.iter().filter(|s| s.info.kind == StepKind::Insert);
+    if inserting().all(|step| step.info.has_blocks_of_work()) {
+        return String::new();
+    }
+    let but = if analysis.insert.is_some() { ", but for the Insert Benchmark's" } else { "" };
+    format!(" Steps that insert are timed{but}: a faster system holds more rows at the end.")
 }
