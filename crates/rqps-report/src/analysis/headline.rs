@@ -169,7 +169,7 @@ fn details(analysis: &Analysis<'_>, headline: &Headline) -> Vec<String> {
         out.push(format!("{} of {}.", list(&others), count(counts.total(), "step")));
     }
     if counts.unclear > 0 {
-        out.push(unclear_because(analysis, headline.system_idx).to_owned());
+        out.extend(unclear_because(analysis, headline.system_idx));
     }
     out
 }
@@ -188,27 +188,32 @@ fn extreme(step: &StepAnalysis<'_>, system_idx: usize) -> Option<String> {
     Some(text)
 }
 
-fn unclear_because(analysis: &Analysis<'_>, system_idx: usize) -> &'static str {
-    let is_unclear = |step: &&StepAnalysis<'_>| {
-        step.is_compared()
-            && step.cells.get(system_idx).is_some_and(|c| c.verdict == Some(Verdict::Unclear))
+/// Why steps are unclear: indexes are created once, and of the others one says what would settle it.
+fn unclear_because(analysis: &Analysis<'_>, system_idx: usize) -> Vec<String> {
+    let unclear = |step: &StepAnalysis<'_>| {
+        let cell = step.cells.get(system_idx).filter(|_| step.is_compared())?;
+        let is_single = cell.rqps.is_none_or(|ratio| ratio.interval.is_none());
+        let is_index = step.step.info.kind == StepKind::Index;
+        (cell.verdict == Some(Verdict::Unclear)).then_some((is_single, is_index && is_single))
     };
-    let is_index = |step: &StepAnalysis<'_>| step.step.info.kind == StepKind::Index;
-    if analysis.steps.iter().filter(is_unclear).all(is_index) {
-        return "Unclear: indexes are created once, and one slice has no interval.";
+    let (once, others): (Vec<_>, Vec<_>) =
+        analysis.steps.iter().filter_map(unclear).partition(|(_, is_once)| *is_once);
+    let mut because = Vec::new();
+    if !once.is_empty() {
+        because.push("indexes are created once, and one slice has no interval.");
     }
-    let single = |step: &&StepAnalysis<'_>| {
-        step.cells.get(system_idx).is_some_and(|c| {
-            c.verdict == Some(Verdict::Unclear) && c.rqps.is_some_and(|r| r.interval.is_none())
-        })
-    };
-    if analysis.steps.iter().filter(|s| s.is_compared()).any(|s| single(&s)) {
-        "Unclear: a single slice has no interval; more slices would settle it."
-    } else if analysis.run.schedule.is_interleaved() {
-        "Unclear: the interval is too wide for a verdict; measuring longer would settle it."
-    } else {
-        "Unclear: the interval is too wide for a verdict; more or longer slices would settle it."
+    if others.iter().any(|(is_single, _)| *is_single) {
+        because.push("a single slice has no interval; more slices would settle it.");
     }
+    if others.iter().any(|(is_single, _)| !is_single) {
+        because.push(if analysis.run.schedule.is_interleaved() {
+            "the interval is too wide for a verdict; measuring longer would settle it."
+        } else {
+            "the interval is too wide for a verdict; more or longer slices would settle it."
+        });
+    }
+    let lead = |at: usize| if at == 0 { "Unclear" } else { "Unclear elsewhere" };
+    because.iter().enumerate().map(|(at, text)| format!("{}: {text}", lead(at))).collect()
 }
 
 /// The middle value, or the mean of the two middle ones.

@@ -84,6 +84,27 @@ fn so_it_is_in_a_sequential_run() {
 }
 
 #[test]
+fn indexes_are_not_the_reason_why_other_steps_are_unclear() {
+    let with_index = |wide: bool| {
+        let mut run = run();
+        run.steps.splice(0..0, {
+            let all = insert_fixture::in_turns().steps;
+            all.into_iter().filter(|step| step.info.name == "l.x")
+        });
+        run.steps.truncate(if wide { 2 } else { 1 });
+        let details = Analysis::of(&run, 0.05).headlines[0].details.clone();
+        details.into_iter().filter(|d| d.starts_with("Unclear")).collect::<Vec<_>>()
+    };
+    let once = "Unclear: indexes are created once, and one slice has no interval.";
+    let wide = "Unclear elsewhere: the interval is too wide for a verdict; measuring longer would \
+                settle it.";
+    assert_eq!(with_index(false), [once]);
+    assert_eq!(with_index(true), [once, wide]);
+    let alone = Analysis::of(&run(), 0.05).headlines[0].details.clone();
+    assert!(alone.contains(&wide.replace(" elsewhere", "")), "{alone:?}");
+}
+
+#[test]
 fn swapping_base_and_candidate_inverts() {
     let run = run();
     let there = Analysis::of(&run, 0.05).steps[0].cells[1].rqps.unwrap();
