@@ -122,11 +122,20 @@ pub struct StepInfo {
 /// The family of the Insert Benchmark's l.i0, l.i1 and l.i2.
 const INSERT_LOADS: &str = "l.i";
 
+/// The first of them, which finds the tables empty.
+const INSERT_LOAD: &str = "l.i0";
+
 impl StepInfo {
     /// Whether its blocks (sequential: slices) are parts of equal work that take the time they need:
     /// l.i0, l.i1 and l.i2. All other steps are cut by time.
     #[must_use]
     pub fn has_blocks_of_work(&self) -> bool {
         self.kind == StepKind::Insert && self.family == INSERT_LOADS
+    }
+
+    /// Whether it fills the tables from empty: a load, and l.i0 of the Insert Benchmark.
+    #[must_use]
+    pub fn fills_tables(&self) -> bool {
+        self.kind == StepKind::Load || self.has_blocks_of_work() && self.name == INSERT_LOAD
     }
 }

@@ -1,7 +1,7 @@
 //! Resident memory of the servers: read at the end of every step, with no noise to average away and
 //! so without an interval.
 
-use rqps_model::{RunStep, Slice, StepKind};
+use rqps_model::{RunStep, Slice};
 
 use super::{Analysis, StepAnalysis};
 
@@ -49,7 +49,7 @@ pub(super) fn memory(analysis: &Analysis<'_>) -> Vec<Memory> {
         Some(Memory {
             system_idx,
             after_load: readings()
-                .find(|(s, _)| s.step.info.kind == StepKind::Load)
+                .find(|(s, _)| s.step.info.fills_tables())
                 .map(|(_, bytes)| bytes),
             largest: (largest, step.title.clone()),
             last,
