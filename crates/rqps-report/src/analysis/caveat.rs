@@ -104,16 +104,17 @@ fn order_of_systems(analysis: &Analysis<'_>) -> String {
         )
     };
     let turns = turns(analysis, slice_ms);
+    let filling = "Filling the tables came one system after the other.";
+    let indexes = "Creating indexes came one system after the other, in an order drawn at random.";
     let alone = match &analysis.insert {
-        None => "Filling the tables",
-        Some(own) if own.steps.len() == analysis.steps.len() => "Creating indexes",
-        Some(_) => "Filling the tables and creating indexes",
+        None => filling.to_owned(),
+        Some(own) if own.steps.len() == analysis.steps.len() => indexes.to_owned(),
+        Some(_) => format!("{filling} {indexes}"),
     };
     format!(
         "The systems took {turns} in an order drawn at random, and an interval is that \
          of the ratios of blocks measured in the same seconds: a host that becomes slower or faster \
-         slows or speeds all systems alike. {alone} came one system after the other.\
-         {stopped}{but}"
+         slows or speeds all systems alike. {alone}{stopped}{but}"
     )
 }
 
