@@ -11,7 +11,8 @@ use crate::number;
 const WIDTH: f64 = 1000.0;
 const HEIGHT: f64 = 100.0;
 
-/// Points per system in one drawing; longer series are averaged over neighbouring seconds.
+/// Points per system in one drawing; longer series are averaged over neighbouring seconds, and their
+/// slowest second is drawn beside the mean: a stall of one second is no more than a dent in that.
 const MAX_POINTS: usize = 240;
 
 /// What one kind of clients did, second by second.
@@ -30,6 +31,27 @@ pub(super) struct Line<'s> {
 struct Track {
     idx: usize,
     slices: Vec<Vec<f64>>,
+    /// The slowest second of each point; empty where a point is one second.
+    lows: Vec<Vec<f64>>,
+}
+
+impl Track {
+    /// The rates of each slice's seconds (or blocks), so many to a point.
+    fn of(idx: usize, slices: &[Vec<f64>], per_point: usize) -> Self {
+        let mean = |part: &[f64]| part.iter().sum::<f64>() / part.len() as f64;
+        let low = |part: &[f64]| part.iter().copied().fold(f64::INFINITY, f64::min);
+        let points = |of: &dyn Fn(&[f64]) -> f64| -> Vec<Vec<f64>> {
+            slices.iter().map(|slice| slice.chunks(per_point).map(of).collect()).collect()
+        };
+        let lows = if per_point > 1 { points(&low) } else { Vec::new() };
+        Self { idx, slices: points(&mean), lows }
+    }
+}
+
+/// Seconds (or blocks) that a point stands for, so that the longest track has at most 240 points.
+fn seconds_per_point<'t>(tracks: impl Iterator<Item = &'t [Vec<f64>]>) -> usize {
+    let seconds = tracks.map(|slices| slices.iter().map(Vec::len).sum::<usize>()).max();
+    seconds.unwrap_or(0).div_ceil(MAX_POINTS).max(1)
 }
 
 /// A drawing's words, and how long a point of it is.
@@ -44,37 +66,29 @@ struct Frame {
 
 /// The drawing with its legend; nothing where no slice has two seconds.
 pub(super) fn render(analysis: &Analysis<'_>, step: &StepAnalysis<'_>) -> Markup {
-    let seconds = longest_total_s(step);
-    let per_point = seconds.div_ceil(MAX_POINTS).max(1);
-    let order = if analysis.run.schedule.is_interleaved() {
-        "Queries per second, block by block"
-    } else {
-        "Queries per second over the slices"
-    };
+    let all: Vec<(usize, Vec<Vec<f64>>)> =
+        measured(step).map(|(idx, slices)| (idx, rates(slices))).collect();
+    let per_point = seconds_per_point(all.iter().map(|(_, slices)| slices.as_slice()));
+    let tracks: Vec<Track> =
+        all.iter().map(|(idx, slices)| Track::of(*idx, slices, per_point)).collect();
+    let by_block = analysis.run.schedule.is_interleaved();
+    let order = if by_block { "block by block" } else { "over the slices" };
+    let order = format!("Queries per second{}{order}", if by_block { ", " } else { " " });
     let frame = Frame {
-        caption: order.to_owned(),
+        caption: order,
         label: format!("Queries per second of {}", crate::words::one_line(&step.title)),
         per_point,
-        by_block: false,
+        by_block,
         target: None,
     };
-    drawing(analysis, &tracks(step, per_point), &frame)
+    drawing(analysis, &tracks, &frame)
 }
 
 /// The same of one kind of clients, every second of counted time.
 pub(super) fn line(analysis: &Analysis<'_>, step: &StepAnalysis<'_>, line: &Line<'_>) -> Markup {
-    let total = |slices: &[Vec<f64>]| slices.iter().map(Vec::len).sum::<usize>();
-    let seconds = line.tracks.iter().map(|(_, slices)| total(slices)).max().unwrap_or(0);
-    let per_point = seconds.div_ceil(MAX_POINTS).max(1);
-    let mean = |part: &[f64]| part.iter().sum::<f64>() / part.len() as f64;
-    let tracks: Vec<Track> = line
-        .tracks
-        .iter()
-        .map(|(idx, slices)| Track {
-            idx: *idx,
-            slices: slices.iter().map(|s| s.chunks(per_point).map(mean).collect()).collect(),
-        })
-        .collect();
+    let per_point = seconds_per_point(line.tracks.iter().map(|(_, slices)| *slices));
+    let tracks: Vec<Track> =
+        line.tracks.iter().map(|(idx, slices)| Track::of(*idx, slices, per_point)).collect();
     let target = line.target.map_or_else(String::new, |rate| {
         format!("; dotted: {}, the rate set", number::plain_figure(rate))
     });
@@ -103,7 +117,7 @@ fn drawing(analysis: &Analysis<'_>, tracks: &[Track], frame: &Frame) -> Markup {
         figure.series {
             figcaption {
                 (frame.caption)
-                @if per_point > 1 { ", means of " (per_point) (if frame.by_block { " blocks" } else { " s" }) }
+                @if per_point > 1 { (points(frame)) }
                 ul.legend {
                     @for track in tracks {
                         li {
@@ -128,6 +142,12 @@ fn drawing(analysis: &Analysis<'_>, tracks: &[Track], frame: &Frame) -> Markup {
                         line.target x1="0" x2=(WIDTH) y1=(y) y2=(y) {}
                     }
                     @for track in tracks {
+                        @for (at, points) in track.lows.iter().enumerate() {
+                            polyline class={ "track t" (track.idx % 6) " low" }
+                                points=(polyline(points, (lane * at as f64, lane), longest, max)) {}
+                        }
+                    }
+                    @for track in tracks {
                         @for (at, points) in track.slices.iter().enumerate() {
                             polyline class={ "track t" (track.idx % 6) }
                                 points=(polyline(points, (lane * at as f64, lane), longest, max)) {}
@@ -147,29 +167,28 @@ fn measured<'s>(step: &'s StepAnalysis<'_>) -> impl Iterator<Item = (usize, &'s 
     })
 }
 
-fn longest_total_s(step: &StepAnalysis<'_>) -> usize {
-    measured(step).map(|(_, s)| s.iter().map(|s| s.series.len()).sum()).max().unwrap_or(0)
+/// What a point is, where it is more than one second or block.
+fn points(frame: &Frame) -> String {
+    let (n, unit, one) = match frame.by_block {
+        true => (frame.per_point, "blocks", "block"),
+        false => (frame.per_point, "s", "second"),
+    };
+    format!("; means of {n} {unit}, thin: the slowest {one} of each")
 }
 
-/// The last second of a slice is usually not whole, and is left out.
-fn tracks(step: &StepAnalysis<'_>, per_point: usize) -> Vec<Track> {
-    let points = |slice: &Slice| -> Vec<f64> {
+/// Queries in each second of each slice. The last second of a slice is usually not whole, and is left
+/// out. Blocks are short and many: their means, one after the other, are the line of a system.
+fn rates(slices: &[Slice]) -> Vec<Vec<f64>> {
+    if slices.iter().any(|s| s.n_rounds.is_some()) {
+        let rate = |s: &Slice| rqps_model::slice::per_second(s.n_queries, s.duration_ns);
+        return vec![slices.iter().map(rate).collect()];
+    }
+    let seconds = |slice: &Slice| -> Vec<f64> {
         let whole_s = usize::try_from(slice.duration_ns / 1_000_000_000).unwrap_or(0);
         let series = &slice.series[..slice.series.len().min(whole_s)];
-        series
-            .chunks(per_point)
-            .map(|c| c.iter().map(|p| f64::from(p.queries)).sum::<f64>() / c.len() as f64)
-            .collect()
+        series.iter().map(|point| f64::from(point.queries)).collect()
     };
-    // Blocks are short and many: their means, one after the other, are the line of a system.
-    let track = |slices: &[Slice]| -> Vec<Vec<f64>> {
-        if slices.iter().any(|s| s.n_rounds.is_some()) {
-            let rate = |s: &Slice| rqps_model::slice::per_second(s.n_queries, s.duration_ns);
-            return vec![slices.iter().map(rate).collect()];
-        }
-        slices.iter().map(points).collect()
-    };
-    measured(step).map(|(idx, slices)| Track { idx, slices: track(slices) }).collect()
+    slices.iter().map(seconds).collect()
 }
 
 /// Where a rate lies in the drawing, from its top.
@@ -188,4 +207,24 @@ fn polyline(points: &[f64], (left, lane): (f64, f64), longest: usize, max: f64) 
         })
         .collect();
     text.join(" ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_stall_of_a_second_is_seen_among_many() {
+        let mut seconds = vec![1000.0; 1920];
+        seconds[777] = 0.0;
+        let slices = [seconds, vec![1000.0; 30]];
+        let per_point = seconds_per_point([&slices[..]].into_iter());
+        assert_eq!(per_point, 9);
+        let track = Track::of(0, &slices, per_point);
+        let lowest = |rates: &[Vec<f64>]| rates.iter().flatten().copied().fold(1e9, f64::min);
+        assert!(lowest(&track.slices) > 850.0 && lowest(&track.lows) < 1.0);
+        assert_eq!((track.lows[0].len(), track.lows[1].len()), (214, 4));
+        // A point for each second says it all.
+        assert!(Track::of(0, &slices[1..], 1).lows.is_empty());
+    }
 }
