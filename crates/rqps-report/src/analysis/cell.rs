@@ -9,7 +9,7 @@ use rqps_model::{
 use rqps_model::{StepKind, Verdict, metric, slice};
 
 use super::estimate::{self, Pair};
-use super::footnote::{Book, CellMark, FootnoteKind};
+use super::footnote::{Book, CellMark, FootnoteKind, slice_errors};
 use super::insert::{self, InsertCell, Sla};
 use super::memory;
 use crate::number::count;
@@ -114,7 +114,7 @@ pub struct Totals {
     pub n_operations: u64,
     /// Rows received.
     pub n_rows: u64,
-    /// Events that met an error that is ignored and retried.
+    /// Events that met an error that is ignored and retried, of all clients.
     pub n_errors: u64,
 }
 
@@ -272,7 +272,7 @@ fn totals(slices: &[Slice]) -> Totals {
         n_queries: sum.n_queries.saturating_add(s.n_queries),
         n_operations: sum.n_operations.saturating_add(s.n_operations),
         n_rows: sum.n_rows.saturating_add(s.n_rows),
-        n_errors: s.errors.iter().fold(sum.n_errors, |n, e| n.saturating_add(e.n)),
+        n_errors: slice_errors(s).fold(sum.n_errors, |n, e| n.saturating_add(e.n)),
     })
 }
 

@@ -1,5 +1,6 @@
 //! Footnotes: the reasons why a figure is not to be taken at its face value, one letter per reason.
 
+use rqps_model::slice::ErrorCount;
 use rqps_model::{Mark, Run, Slice};
 
 use super::StepAnalysis;
@@ -163,7 +164,7 @@ impl Book {
         let all = || slices.iter().flat_map(|s| &s.marks);
         let mut out = Vec::new();
         let n_marked: u64 = all().map(|m| if let Mark::Errors { n } = m { *n } else { 0 }).sum();
-        let n_counted: u64 = slices.iter().flat_map(|s| &s.errors).map(|e| e.n).sum();
+        let n_counted: u64 = slices.iter().flat_map(slice_errors).map(|e| e.n).sum();
         let n_errors = n_marked.max(n_counted);
         if n_errors > 0 {
             out.push(self.mark(FootnoteKind::Errors, errors(n_errors, slices)));
@@ -263,10 +264,15 @@ fn named_places(steps: &[StepAnalysis<'_>], system_idx: usize, footnote_idx: usi
     steps.iter().filter_map(marks).collect()
 }
 
+/// The errors of a slice's clients and of those beside them.
+pub(super) fn slice_errors(slice: &Slice) -> impl Iterator<Item = &ErrorCount> {
+    slice.errors.iter().chain(slice.streams.iter().flat_map(|stream| &stream.errors))
+}
+
 /// `12 errors: 1213 (11), 1205 (1)`.
 fn errors(n: u64, slices: &[Slice]) -> String {
     let mut by_code: Vec<(&str, u64)> = Vec::new();
-    for error in slices.iter().flat_map(|s| &s.errors) {
+    for error in slices.iter().flat_map(slice_errors) {
         match by_code.iter_mut().find(|(code, _)| *code == error.code) {
             Some((_, sum)) => *sum = sum.saturating_add(error.n),
             None => by_code.push((&error.code, error.n)),
