@@ -36,11 +36,12 @@ pub struct Lateness {
     pub n_due: u64,
     /// Starts later than one millisecond after their intended time.
     pub n_late: u64,
-    /// Starts that were due before the slice's end and never came.
+    /// Starts that were due before the slice's end and never came. Their delay is the time that they
+    /// had waited by then.
     pub n_missed: u64,
     /// Longest delay of a start, nanoseconds.
     pub max_ns: u64,
-    /// Sum of all delays, nanoseconds.
+    /// Sum of all delays, those of missed starts included, nanoseconds.
     pub sum_ns: u64,
 }
 
@@ -55,11 +56,11 @@ impl Lateness {
         self.sum_ns = self.sum_ns.saturating_add(sum_ns);
     }
 
-    /// Mean delay of the starts that came, nanoseconds; `None` when none came.
+    /// Mean delay of the starts, nanoseconds: of those that never came, the time that they waited.
+    /// `None` when none was due.
     #[must_use]
     pub fn mean_ns(&self) -> Option<f64> {
-        let n_came = self.n_due.saturating_sub(self.n_missed);
-        (n_came > 0).then(|| self.sum_ns as f64 / n_came as f64)
+        (self.n_due > 0).then(|| self.sum_ns as f64 / self.n_due as f64)
     }
 }
 

@@ -88,7 +88,7 @@ fn flow_columns(role: Role) -> Vec<Column> {
     let rows = if role == Role::Query { "queries" } else { "rows" };
     let mut all = vec![
         column(format!("{name}_per_s"), format!("{rows} per second"), late(|f| Some(f.rate_per_s))),
-        column(format!("{name}_missed"), "starts that were due and never came", {
+        column(format!("{name}_missed"), "starts that were still due at the end", {
             late(|f| Some(f.lateness?.n_missed as f64))
         }),
         column(format!("{name}_late_mean_us"), "mean delay of the starts", {

@@ -275,8 +275,9 @@ pub(super) fn reading(analysis: &Analysis<'_>) -> Markup {
                 "longest run of seconds below it."
             } }
             div { dt { "Delays, missed" } dd {
-                "How late starts came after their intended time; starts that were due and never came. "
-                "Response times count from the intended start."
+                "How late starts came after their intended time; starts that were still due at the end, "
+                "which count with the time that they had waited. Response times count from the intended "
+                "start."
             } }
         }
         div.scroll tabindex="0" role="region" aria-label="The field's metrics" { table.words {

@@ -75,8 +75,8 @@ pub(super) fn step(page: &mut Page, analysis: &Analysis<'_>, step: &StepAnalysis
     if let Some((grid, unit)) = tables::rates(analysis, step) {
         let text = format!(
             "rates: held is the share of seconds in which 95% of the target was reached, gap the \
-             longest time below it; missed: starts that never came; mean, p99 and max of their \
-             delay, {unit}"
+             longest time below it; missed: starts still due at the end; mean, p99 and max of the \
+             delays, {unit}"
         );
         page.paragraph("--- ", &text);
         page.grid(&grid);

@@ -2,7 +2,8 @@
 
 use expect_test::expect_file;
 use proptest::prelude::*;
-use rqps_model::{Role, Run, Verdict};
+use rqps_model::slice::ErrorCount;
+use rqps_model::{Mark, Role, Run, Verdict};
 use rqps_report::analysis::{CellState, Level};
 use rqps_report::{Analysis, Detail, TextOptions, csv, html, json, markdown, text};
 
@@ -79,6 +80,27 @@ fn a_failed_rate_has_no_verdict() {
         let note = &analysis.footnotes[cell.marks.last().unwrap().footnote_idx];
         assert_eq!(note.kind.key(), "sla-failed-on-base");
     }
+}
+
+#[test]
+fn errors_and_missed_starts_of_every_client_are_footnotes() {
+    let mut run = run();
+    let qr = at(&run, "qr100");
+    let slice = &mut run.steps[qr].systems[1].slices[0];
+    let error = |code: &str, n| ErrorCount { code: code.to_owned(), n };
+    slice.errors = vec![error("1213", 1)];
+    slice.streams[0].errors = vec![error("1213", 2), error("1205", 4)];
+    slice.marks = vec![Mark::Errors { n: 7 }, Mark::RateMissed { n_missed: 3 }];
+    let analysis = Analysis::of(&run, 0.05);
+    let cell = &analysis.steps[qr].cells[1];
+    let notes: Vec<(&str, &str)> = cell
+        .marks
+        .iter()
+        .map(|m| (analysis.footnotes[m.footnote_idx].kind.key(), m.detail.as_str()))
+        .collect();
+    let expected = [("errors", "7 errors: 1213 x3, 1205 x4"), ("rate-missed", "3 starts missed")];
+    assert_eq!(notes, expected);
+    assert_eq!(cell.totals.n_errors, 7);
 }
 
 #[test]
