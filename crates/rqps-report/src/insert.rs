@@ -1,9 +1,10 @@
 //! The Insert Benchmark's tables as grids: the summary's three, and those of each step. A label stands
 //! last, as in the field's tables.
 
-use rqps_model::{Metric, Role};
+mod metrics;
 
-use crate::analysis::insert::field::FIELD_METRICS;
+use rqps_model::Role;
+
 use crate::analysis::insert::flow::{Flow, ROLES};
 use crate::analysis::{Analysis, Cell, Level, StepAnalysis};
 use crate::grid::{Grid, GridCell, Side, plain, toned};
@@ -13,6 +14,8 @@ use crate::response;
 use crate::tone::Tone;
 use crate::words::clip;
 
+pub(crate) use metrics::metrics;
+
 /// Columns that a step's name gets above its figures.
 const STEP_COLUMNS: usize = 14;
 
@@ -21,9 +24,6 @@ pub(crate) const PERCENTILES: [f64; 4] = [50.0, 95.0, 99.0, 99.9];
 
 /// From this delay on a table of delays is in milliseconds.
 const LONG_NS: u64 = 100_000_000;
-
-/// CPU per operation of the server and the client, which the field does not have.
-const OURS: [Metric; 2] = [Metric::ServerCpu, Metric::ClientCpu];
 
 /// One of the three tables of the summary.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -155,72 +155,6 @@ fn level_sign(level: Level) -> &'static str {
 pub(crate) fn target(step: &StepAnalysis<'_>) -> String {
     let target = step.cells.iter().find_map(|cell| Some(cell.sla()?.target_per_s));
     target.map_or_else(String::new, number::plain_figure)
-}
-
-/// The field's metrics of one step, with our CPU per operation behind them: of all systems, or of the
-/// candidates relative to the base. As many columns in each table as fit `columns`.
-pub(crate) fn metrics(
-    analysis: &Analysis<'_>,
-    step: &StepAnalysis<'_>,
-    (is_relative, columns): (bool, usize),
-) -> Vec<Grid> {
-    let rows = metric_rows(analysis, step, is_relative);
-    if rows.is_empty() {
-        return Vec::new();
-    }
-    let all: Vec<usize> = (0..FIELD_METRICS.len() + OURS.len()).collect();
-    let grid = |chunk: &[usize]| {
-        let mut heads: Vec<(&str, Side)> =
-            chunk.iter().map(|&place| (metric_head(place), Side::Right)).collect();
-        heads.push(("tag", Side::Left));
-        let mut grid = Grid::new(&heads);
-        for (label, values) in &rows {
-            let mut row: Vec<GridCell> = chunk.iter().map(|&place| plain(&values[place])).collect();
-            row.push(plain(label));
-            grid.row(row);
-        }
-        grid
-    };
-    let fits = |n: usize| all.chunks(n).all(|chunk| grid(chunk).width() <= columns);
-    let n = (1..=all.len()).rev().find(|&n| fits(n)).unwrap_or(1);
-    // Tables of about one length.
-    let n = all.len().div_ceil(all.len().div_ceil(n));
-    all.chunks(n).map(grid).collect()
-}
-
-fn metric_head(place: usize) -> &'static str {
-    match FIELD_METRICS.get(place) {
-        Some(metric) => metric.name,
-        None => OURS[place - FIELD_METRICS.len()].heading(),
-    }
-}
-
-/// Label and values of each system that has them.
-fn metric_rows(
-    analysis: &Analysis<'_>,
-    step: &StepAnalysis<'_>,
-    is_relative: bool,
-) -> Vec<(String, Vec<String>)> {
-    let show = if is_relative { number::plain_ratio } else { quantity };
-    let row = |(idx, cell): (usize, &Cell)| {
-        let own = cell.insert.as_ref()?;
-        let field = if is_relative { own.field_relative.as_ref()? } else { &own.field };
-        let ours = if is_relative { cell.relative.as_ref()? } else { &cell.per_operation };
-        let values = field.values.into_iter().chain(OURS.map(|metric| ours.get(metric)));
-        let texts = values.map(|v| v.map_or_else(|| NOTHING.to_owned(), show)).collect();
-        Some((layout::name(analysis.label(idx)), texts))
-    };
-    step.cells.iter().enumerate().filter_map(row).collect()
-}
-
-/// Four significant digits at most; two of what is small, a slowest operation of microseconds in
-/// seconds.
-fn quantity(value: f64) -> String {
-    match value.abs() {
-        v if v > 0.0 && v < 0.0001 => format!("{value:.6}"),
-        v if v > 0.0 && v < 0.001 => format!("{value:.5}"),
-        _ => number::per_operation(value),
-    }
 }
 
 /// The flows of a step, those of one kind beside each other: index of the system, flow.

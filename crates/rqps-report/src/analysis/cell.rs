@@ -221,7 +221,9 @@ fn measured(run: &Run, step: &RunStep, system: &SystemStep, book: &mut Book) -> 
     cell.per_operation = per_operation(&system.slices);
     cell.response = response::merged(&system.slices);
     cell.lateness = lateness(&system.slices);
-    cell.windows = window_rates(&system.slices);
+    // Creating indexes is a handful of operations: its windows are empty.
+    let is_index = step.info.kind == StepKind::Index;
+    cell.windows = window_rates(&system.slices).filter(|_| !is_index);
     let is_insert = insert::is_step(step);
     cell.marks = book.marks(&system.slices, !is_insert);
     if is_insert {

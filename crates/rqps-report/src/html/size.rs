@@ -43,12 +43,12 @@ fn ends(analysis: &Analysis<'_>) -> Markup {
                 thead { tr {
                     th scope="col" { "System" }
                     th.num scope="col" { "filled" }
-                    th.num scope="col" { "/ base" }
+                    th.num scope="col" { "/\u{a0}base" }
                     th.num scope="col" { "at end" }
                     th.num scope="col" { "growth" }
-                    th.num scope="col" { "/ base" }
+                    th.num scope="col" { "/\u{a0}base" }
                     th.num scope="col" { "data dir" }
-                    th.num scope="col" { "/ base" }
+                    th.num scope="col" { "/\u{a0}base" }
                     th.num scope="col" { "redo" }
                     th.num scope="col" { "binlog" }
                 } }

@@ -140,7 +140,7 @@ fn figures(analysis: &Analysis<'_>, step: &StepAnalysis<'_>) -> Markup {
     let n_slices = step.cells.iter().map(|c| c.slices.len()).max().unwrap_or(0);
     let title = format!("Figure, {}", step.step.info.figure.unit());
     let middle = if step.step.info.has_blocks_of_work() { "Total" } else { "Mean" };
-    let part = if analysis.run.schedule.is_interleaved() { "Block " } else { "Slice " };
+    let part = if analysis.run.schedule.is_interleaved() { "Block" } else { "Slice" };
     framed(
         &title,
         step,
@@ -152,7 +152,7 @@ fn figures(analysis: &Analysis<'_>, step: &StepAnalysis<'_>) -> Markup {
                 th scope="col" { "rQPS" }
                 th.word scope="col" { "95% interval" }
                 th.word scope="col" { "Verdict" }
-                @for slice in 1..=n_slices { th scope="col" { (part) (slice) } }
+                @for slice in 1..=n_slices { th scope="col" { (part) "\u{a0}" (slice) } }
             } }
             tbody { @for (idx, cell) in step.cells.iter().enumerate() {
                 tr {
@@ -348,7 +348,7 @@ fn totals(analysis: &Analysis<'_>, step: &StepAnalysis<'_>) -> Markup {
                 th scope="col" { "errors" }
                 th scope="col" { "database" }
                 th scope="col" { "server memory" }
-                th scope="col" { "/ base" }
+                th scope="col" { "/\u{a0}base" }
                 th scope="col" { "windows 5%" span.unit { (unit) } }
                 th scope="col" { "median" span.unit { (unit) } }
                 th scope="col" { "95%" span.unit { (unit) } }

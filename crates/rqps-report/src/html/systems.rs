@@ -116,7 +116,7 @@ fn memory(analysis: &Analysis<'_>) -> Markup {
                         th scope="col" { "Largest" }
                         th.word scope="col" { "after" }
                         th scope="col" { "At the end" }
-                        th scope="col" { "/ base" }
+                        th scope="col" { "/\u{a0}base" }
                         th.word scope="col" { "Allocator" }
                     } }
                     tbody { @for memory in &analysis.memory {
@@ -153,13 +153,13 @@ fn explained(analysis: &Analysis<'_>, all: &[Explained]) -> Markup {
                         tr {
                             th scope="row" { code { (outside(&one.name)) } }
                             @for value in &one.values { td.value { (shown(value.as_ref())) } }
-                            td {
+                            td.whose {
                                 (one.affects.join(", "))
                                 @if !one.choice.words().is_empty() {
                                     " " span.faint { (one.choice.words()) }
                                 }
                             }
-                            td { (one.why) }
+                            td.why { (one.why) }
                         }
                     }
                 }
