@@ -75,6 +75,13 @@ pub fn two_sided_p(t: f64, df: f64) -> f64 {
     incomplete_beta(df / 2.0, 0.5, df / (df + t * t))
 }
 
+/// Probability that T is at most `t` with `df` degrees of freedom.
+#[must_use]
+pub fn cumulative(t: f64, df: f64) -> f64 {
+    let tail = 0.5 * two_sided_p(t.abs(), df);
+    if t < 0.0 { tail } else { 1.0 - tail }
+}
+
 /// The t that |T| exceeds with probability 1 - `confidence`: half the width of a two-sided
 /// interval in standard errors. `df` above 0, `confidence` in 0..1.
 #[must_use]
@@ -116,6 +123,13 @@ mod tests {
             let t = quantile(confidence, df);
             assert!((t - expected).abs() < 6e-4, "{confidence} {df}: {t} {expected}");
         }
+    }
+
+    #[test]
+    fn both_tails() {
+        // P(T <= 1) with one degree of freedom is 3/4.
+        assert!((cumulative(1.0, 1.0) - 0.75).abs() < 1e-12);
+        assert!((cumulative(-1.0, 1.0) - 0.25).abs() < 1e-12);
     }
 
     #[test]
