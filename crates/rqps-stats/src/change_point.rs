@@ -3,7 +3,7 @@
 //! Energy statistics find the most likely place (D. S. Matteson and N. A. James, "A nonparametric
 //! approach for multiple change point analysis of multivariate data", Journal of the American
 //! Statistical Association 109 (2014): E-divisive, here with exponent 1), a test decides whether it
-//! is one, and both sides are searched in turn. The test is the paper's permutation test, or Welch's
+//! is one, and both sides are searched in turn. The test is the paper's permutation test, or Student's
 //! t as in M. Fleming et al., "Hunter: using open source change point detection in performance
 //! testing" (ICPE 2023), here with Bonferroni's correction for the places tried and with the values' own
 //! intervals, so that a few exact values suffice.
@@ -26,7 +26,7 @@ pub enum Method {
         /// Seed of the orders: the same seed gives the same result.
         seed: u64,
     },
-    /// Welch's t on logarithms, which takes values as roughly normal about their level. Values with
+    /// Student's t on logarithms, which takes values as roughly normal about their level. Values with
     /// intervals are never taken as surer than these; with intervals one value may be a level.
     Student,
 }
@@ -37,7 +37,7 @@ pub struct ChangePoint {
     /// Position of the first value of the new level.
     pub at: usize,
     /// New level / old level (geometric means up to the neighbouring change points), with the 95%
-    /// interval of Welch's t; its `p` is for these levels as if the place had been known.
+    /// interval of Student's t; its `p` is for these levels as if the place had been known.
     pub size: Tested,
     /// p-value of the change when found, the search for its place included.
     pub p: f64,
@@ -159,49 +159,45 @@ fn best_split(values: &[f64], shortest: usize) -> Option<(usize, f64)> {
     best
 }
 
-/// The level of some values: its logarithm, the variance of that, and degrees of freedom.
-struct Level {
-    log: f64,
-    variance: f64,
-    df: f64,
-}
-
-/// `fallback` is the variance of a single value where only the other side shows one.
-fn level(values: &[Value], fallback: f64) -> Option<Level> {
-    let logs: Vec<f64> = values.iter().map(|v| v.log).collect();
-    let (log, seen, n) = moments(&logs)?;
-    let owns: Vec<f64> = values.iter().filter_map(|v| v.own).collect();
-    let own = if owns.is_empty() { 0.0 } else { owns.iter().sum::<f64>() / owns.len() as f64 };
-    let own_df: f64 = values.iter().map(|v| v.df).sum();
-    let seen = if values.len() == 1 { fallback } else { seen };
-    let seen_df = (n - 1.0).max(1.0);
-    let (variance, df) = if own > seen { (own, own_df) } else { (seen, seen_df) };
-    Some(Level { log, variance: variance / n, df })
-}
-
-/// The ratio of two levels with Welch's interval; without one where neither side shows any variance.
+/// The ratio of two levels with Student's interval; without one where nothing shows any variance.
+///
+/// Values spread alike about both levels (one variance, n − 2 degrees of freedom), and on each side at
+/// least as much as their own intervals tell. Welch's test is no choice here: with two values on a side
+/// it finds changes that are not there twice as often as it should.
 fn step(before: &[Value], after: &[Value]) -> Option<Tested> {
-    let seen = |values: &[Value]| -> f64 {
-        let logs: Vec<f64> = values.iter().map(|v| v.log).collect();
-        moments(&logs).map_or(0.0, |(_, variance, _)| variance)
-    };
-    let old = level(before, seen(after))?;
-    let new = level(after, seen(before))?;
-    let difference = new.log - old.log;
+    let (old, old_squares, old_n) = level(before)?;
+    let (new, new_squares, new_n) = level(after)?;
+    let difference = new - old;
+    let point = difference.exp();
     let n = count(before.len().min(after.len()));
-    let variance = old.variance + new.variance;
+    let seen_df = old_n + new_n - 2.0;
+    let seen = if seen_df > 0.0 { (old_squares + new_squares) / seen_df } else { 0.0 };
+    let (old_own, new_own) = (own(before), own(after));
+    let variance = old_own.max(seen) / old_n + new_own.max(seen) / new_n;
     if variance <= NO_VARIANCE {
-        let interval =
-            (before.len() > 1 || after.len() > 1).then_some((difference.exp(), difference.exp()));
+        let interval = (seen_df > 0.0).then_some((point, point));
         let p = interval.map(|_| p_without_spread(difference));
-        return Some(Tested { estimate: Estimate { point: difference.exp(), interval, n }, p });
+        return Some(Tested { estimate: Estimate { point, interval, n }, p });
     }
-    let df = variance * variance
-        / (old.variance * old.variance / old.df + new.variance * new.variance / new.df);
+    let own_df: f64 = before.iter().chain(after).map(|v| v.df).sum();
+    let df = if old_own.max(new_own) > seen { own_df } else { seen_df };
     let half = student::quantile(CONFIDENCE, df) * variance.sqrt();
     let interval = Some(((difference - half).exp(), (difference + half).exp()));
     let p = student::two_sided_p(difference.abs() / variance.sqrt(), df);
-    Some(Tested { estimate: Estimate { point: difference.exp(), interval, n }, p: Some(p) })
+    Some(Tested { estimate: Estimate { point, interval, n }, p: Some(p) })
+}
+
+/// Mean logarithm, sum of squares about it, and number.
+fn level(values: &[Value]) -> Option<(f64, f64, f64)> {
+    let logs: Vec<f64> = values.iter().map(|v| v.log).collect();
+    let (mean, variance, n) = moments(&logs)?;
+    Some((mean, variance * (n - 1.0), n))
+}
+
+/// The mean variance that the values' own intervals tell; 0 without any.
+fn own(values: &[Value]) -> f64 {
+    let owns: Vec<f64> = values.iter().filter_map(|v| v.own).collect();
+    moments(&owns).map_or(0.0, |(mean, _, _)| mean)
 }
 
 #[cfg(test)]

@@ -26,9 +26,9 @@ const SHAPES: [Shape; 6] = [
     Shape::Correlated(0.4),
 ];
 
-/// Coverage of 2000 samples, and the median half-width in units of 1.96/√n, that of known variance.
+/// Coverage of 1000 samples, and the median half-width in units of 1.96/√n, that of known variance.
 fn measured(method: Interval, n: usize, shape: Shape) -> (f64, f64) {
-    const RUNS: u32 = 2000;
+    const RUNS: u32 = 1000;
     let mut random = Random::new(n as u64 + 31);
     let mut covered = 0;
     let mut widths = Vec::new();
@@ -48,6 +48,9 @@ fn coverage_and_width_of_the_methods() {
         for (name, method) in METHODS {
             let cells = SHAPES.map(|shape| {
                 let (covered, width) = measured(method, n, shape);
+                // Two levels by halves are covered in 98 to 99%, which docs/statistics.md tells.
+                let is_chosen = name.starts_with("Hall") && shape != Shape::Levels(0.5);
+                assert!(!is_chosen || (0.92..0.985).contains(&covered), "{n}: {covered}");
                 format!("{} ({width:.2})", percent(covered))
             });
             rows.push(format!("| {n} | {name} | {} |", cells.join(" | ")));

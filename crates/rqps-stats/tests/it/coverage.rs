@@ -57,14 +57,12 @@ fn paired(n: usize, shape: Shape) -> f64 {
     f64::from(covered) / f64::from(RUNS)
 }
 
-/// What docs/statistics.md says is not within 93% to 97%, and how far it may be.
+/// The goal is 93% to 97%; what docs/statistics.md says is outside, and how far it may be.
 fn tolerated(n: usize, shape: Shape) -> (f64, f64) {
-    match (shape, n) {
-        (Shape::Levels(share), 8) if share < 0.5 => (0.87, 0.97),
-        (Shape::Levels(share), 12) if share < 0.5 => (0.92, 0.97),
-        (Shape::Levels(_), _) => (0.93, 0.995),
-        (Shape::Drifting(_), _) => (0.93, 0.995),
-        (Shape::Correlated(r), 8 | 12) if r > 0.3 => (0.905, 0.97),
+    match shape {
+        Shape::Levels(share) if share < 0.5 && n == 8 => (0.88, 0.97),
+        Shape::Levels(_) | Shape::Drifting(_) => (0.93, 0.996),
+        _ if n <= 12 => (0.93, 0.98),
         _ => (0.93, 0.972),
     }
 }

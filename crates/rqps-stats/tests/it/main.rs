@@ -1,5 +1,7 @@
 //! Coverage, false alarms and power by simulation; the tables of docs/statistics.md are made here.
 
+#![expect(clippy::unwrap_used, reason = "what a simulation draws is never refused")]
+
 mod comparison;
 mod coverage;
 mod runs;
