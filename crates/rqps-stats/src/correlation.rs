@@ -15,8 +15,8 @@ const MAX_CORRELATION: f64 = 0.7;
 ///
 /// The raw estimate is biased by about -(1 + 3r) / n (F. H. C. Marriott and J. A. Pope, "Bias in the
 /// estimation of autocorrelations", Biometrika 41 (1954)), which is undone. Every r above 0 counts,
-/// chance ones too: blocks that are independent pay for it with an interval that is 10 to 30% too
-/// wide and covers 96 to 97%, those that are correlated would otherwise be covered in 80 to 90%.
+/// chance ones too: blocks that are independent pay for it with an interval that covers 96 to 97.5%;
+/// those that are correlated would otherwise be covered in 80 to 90%.
 #[must_use]
 pub fn of_neighbours(values: &[f64]) -> f64 {
     if values.len() < MIN_FOR_CORRELATION {
