@@ -1,9 +1,9 @@
 //! Whether windows have two levels: a figure between two levels describes neither.
 //!
-//! Hartigan's dip ([`crate::dip`]) tells two modes from one; it leaves skewed windows alone, because
-//! the uniform distribution that it is judged by is the hardest of all with one mode. The split
-//! into two levels that varies least within (N. Otsu, "A threshold selection method from gray-level
-//! histograms", 1979) then says which levels and how often each.
+//! Hartigan's dip ([`crate::dip`]) tells two modes from one; it leaves skewed windows alone,
+//! because the uniform distribution that it is judged by is the hardest of all with one mode. The
+//! split into two levels that varies least within (N. Otsu, "A threshold selection method from
+//! gray-level histograms", 1979) then says which levels and how often each.
 
 use rqps_model::Windows;
 
@@ -42,7 +42,8 @@ const DIP_TABLE: [(f64, f64); 10] = [
     (0.714, 0.001),
 ];
 
-/// The two levels that windows fall into when they are split as well as can be, and whether they are two.
+/// The two levels that windows fall into when they are split as well as can be, and whether they
+/// are two.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Levels {
     /// Mean of the slower windows, operations per second.
@@ -100,7 +101,8 @@ pub fn levels(windows: &Windows) -> Option<Levels> {
     })
 }
 
-/// The probability that uniform values exceed this √n · dip, between [`DIP_TABLE`]'s entries by their logarithm.
+/// The probability that uniform values exceed this √n · dip, between [`DIP_TABLE`]'s entries by
+/// their logarithm.
 fn p_of_one_mode(scaled: f64) -> f64 {
     let (mut below, mut p_below) = (0.0, 1.0);
     for (at, p) in DIP_TABLE {
@@ -113,7 +115,8 @@ fn p_of_one_mode(scaled: f64) -> f64 {
     p_below
 }
 
-/// The split of sorted values with the most variance between its sides: how many are low, both means.
+/// The split of sorted values with the most variance between its sides: how many are low, both
+/// means.
 fn split(sorted: &[f64]) -> Option<(usize, f64, f64)> {
     let total: f64 = sorted.iter().sum();
     let n = sorted.len() as f64;

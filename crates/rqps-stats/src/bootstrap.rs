@@ -1,8 +1,8 @@
 //! Bootstrap intervals of a mean: studentised, and bias-corrected and accelerated (BCa).
 //!
 //! B. Efron and R. J. Tibshirani, "An Introduction to the Bootstrap" (1993), chapters 12 and 14.
-//! They stand beside [`crate::interval`] for comparison: the studentised one covers skewed blocks as
-//! well, yet its smallest p-value is 1 in the number of resamples, too coarse for a run of many
+//! They stand beside [`crate::interval`] for comparison: the studentised one covers skewed blocks
+//! as well, yet its smallest p-value is 1 in the number of resamples, too coarse for a run of many
 //! steps, and with 4 to 8 blocks its ends are wild; BCa is too narrow below 40 blocks.
 
 use crate::correlation::inflation;
@@ -41,8 +41,8 @@ pub fn studentised(values: &[f64], seed: u64) -> Option<(f64, f64)> {
     Some((mean - ts[RESAMPLES - rank] * error, mean - ts[rank - 1] * error))
 }
 
-/// 95% interval (lower, upper end) of the mean by the BCa bootstrap. It takes values as independent.
-/// `None` for fewer than two values, one not finite, or no spread.
+/// 95% interval (lower, upper end) of the mean by the BCa bootstrap. It takes values as
+/// independent. `None` for fewer than two values, one not finite, or no spread.
 #[must_use]
 pub fn bca(values: &[f64], seed: u64) -> Option<(f64, f64)> {
     let (mean, _, n) = spread(values)?;

@@ -3,10 +3,10 @@
 //! Energy statistics find the most likely place (D. S. Matteson and N. A. James, "A nonparametric
 //! approach for multiple change point analysis of multivariate data", Journal of the American
 //! Statistical Association 109 (2014): E-divisive, here with exponent 1), a test decides whether it
-//! is one, and both sides are searched in turn. The test is the paper's permutation test, or Student's
-//! t as in M. Fleming et al., "Hunter: using open source change point detection in performance
-//! testing" (ICPE 2023), here with Bonferroni's correction for the places tried and with the values' own
-//! intervals, so that a few exact values suffice.
+//! is one, and both sides are searched in turn. The test is the paper's permutation test, or
+//! Student's t as in M. Fleming et al., "Hunter: using open source change point detection in
+//! performance testing" (ICPE 2023), here with Bonferroni's correction for the places tried and
+//! with the values' own intervals, so that a few exact values suffice.
 
 use rqps_model::Estimate;
 
@@ -26,8 +26,8 @@ pub enum Method {
         /// Seed of the orders: the same seed gives the same result.
         seed: u64,
     },
-    /// Student's t on logarithms, which takes values as roughly normal about their level. Values with
-    /// intervals are never taken as surer than these; with intervals one value may be a level.
+    /// Student's t on logarithms, which takes values as roughly normal about their level. Values
+    /// with intervals are never taken as surer than these; with intervals one value may be a level.
     Student,
 }
 
@@ -43,8 +43,8 @@ pub struct ChangePoint {
     pub p: f64,
 }
 
-/// The changes of level of `series` (values above 0 in order, with their intervals where known) that
-/// are significant at `significance` (0.01 for 1%), by position.
+/// The changes of level of `series` (values above 0 in order, with their intervals where known)
+/// that are significant at `significance` (0.01 for 1%), by position.
 ///
 /// `None` with a value that is not above 0 and finite.
 #[must_use]
@@ -100,7 +100,8 @@ impl Value {
     }
 }
 
-/// The most likely change of a segment, as the position of the first value after it, and its p-value.
+/// The most likely change of a segment, as the position of the first value after it, and its
+/// p-value.
 fn test(values: &[Value], method: Method) -> Option<(usize, f64)> {
     let logs: Vec<f64> = values.iter().map(|v| v.log).collect();
     match method {
@@ -127,8 +128,9 @@ fn test(values: &[Value], method: Method) -> Option<(usize, f64)> {
     }
 }
 
-/// The split with the largest energy between its sides, each of at least `shortest` values: position
-/// of the first value of the right side, and the energy (unit of the values). `None` where there is no room.
+/// The split with the largest energy between its sides, each of at least `shortest` values:
+/// position of the first value of the right side, and the energy (unit of the values). `None` where
+/// there is no room.
 fn best_split(values: &[f64], shortest: usize) -> Option<(usize, f64)> {
     let n = values.len();
     // Sums of the distances within the left side, within the right one and between them.
@@ -161,9 +163,9 @@ fn best_split(values: &[f64], shortest: usize) -> Option<(usize, f64)> {
 
 /// The ratio of two levels with Student's interval; without one where nothing shows any variance.
 ///
-/// Values spread alike about both levels (one variance, n − 2 degrees of freedom), and on each side at
-/// least as much as their own intervals tell. Welch's test is no choice here: with two values on a side
-/// it finds changes that are not there twice as often as it should.
+/// Values spread alike about both levels (one variance, n − 2 degrees of freedom), and on each side
+/// at least as much as their own intervals tell. Welch's test is no choice here: with two values on
+/// a side it finds changes that are not there twice as often as it should.
 fn step(before: &[Value], after: &[Value]) -> Option<Tested> {
     let (old, old_squares, old_n) = level(before)?;
     let (new, new_squares, new_n) = level(after)?;

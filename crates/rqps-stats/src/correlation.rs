@@ -1,9 +1,9 @@
 //! Blocks that resemble their neighbours tell less than their number: how much less.
 //!
-//! The variance of the mean is multiplied by (1 + r) / (1 - r) with the correlation r of neighbours,
-//! as for a first-order autoregression (G. V. Bayley and J. M. Hammersley, "The 'effective' number of
-//! independent observations in an autocorrelated time series", Supplement to the Journal of the
-//! Royal Statistical Society 8 (1946)).
+//! The variance of the mean is multiplied by (1 + r) / (1 - r) with the correlation r of
+//! neighbours, as for a first-order autoregression (G. V. Bayley and J. M. Hammersley, "The
+//! 'effective' number of independent observations in an autocorrelated time series", Supplement to
+//! the Journal of the Royal Statistical Society 8 (1946)).
 
 /// Blocks from which on the correlation of neighbours is estimated; with fewer it is noise alone.
 pub const MIN_FOR_CORRELATION: usize = 8;
@@ -13,10 +13,10 @@ const MAX_CORRELATION: f64 = 0.7;
 
 /// The correlation of neighbours in time, from 0 to 0.7; 0 for fewer than 8 values or no spread.
 ///
-/// The raw estimate is biased by about -(1 + 3r) / n (F. H. C. Marriott and J. A. Pope, "Bias in the
-/// estimation of autocorrelations", Biometrika 41 (1954)), which is undone. Every r above 0 counts,
-/// chance ones too: blocks that are independent pay for it with an interval that covers 96 to 97.5%;
-/// those that are correlated would otherwise be covered in 80 to 90%.
+/// The raw estimate is biased by about -(1 + 3r) / n (F. H. C. Marriott and J. A. Pope, "Bias in
+/// the estimation of autocorrelations", Biometrika 41 (1954)), which is undone. Every r above 0
+/// counts, chance ones too: blocks that are independent pay for it with an interval that covers 96
+/// to 97.5%; those that are correlated would otherwise be covered in 80 to 90%.
 #[must_use]
 pub fn of_neighbours(values: &[f64]) -> f64 {
     if values.len() < MIN_FOR_CORRELATION {
@@ -46,7 +46,8 @@ mod tests {
 
     #[test]
     fn by_hand() {
-        // Waves of five: deviations ±1; 8 of 9 neighbours agree, so raw = 7/10 and r = 8/7, cut to 0.7.
+        // Waves of five: deviations ±1; 8 of 9 neighbours agree, so raw = 7/10 and r = 8/7, cut to
+        // 0.7.
         let waves = [1.0, 1.0, 1.0, 1.0, 1.0, 3.0, 3.0, 3.0, 3.0, 3.0];
         assert!((of_neighbours(&waves) - 0.7).abs() < 1e-12);
         assert!((inflation(&waves) - 1.7 / 0.3).abs() < 1e-12);

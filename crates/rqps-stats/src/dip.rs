@@ -1,10 +1,10 @@
 //! Hartigan's dip: how far the distribution of values is from every distribution with one mode.
 //!
-//! J. A. Hartigan and P. M. Hartigan, "The dip test of unimodality", Annals of Statistics 13 (1985).
-//! The distribution function is compared with the best one that is convex up to a modal interval
-//! and concave after it: the greatest convex minorant to the left, the least concave majorant to the
-//! right, while the modal interval shrinks as long as the gap between the two exceeds what the sides
-//! miss already.
+//! J. A. Hartigan and P. M. Hartigan, "The dip test of unimodality", Annals of Statistics 13
+//! (1985). The distribution function is compared with the best one that is convex up to a modal
+//! interval and concave after it: the greatest convex minorant to the left, the least concave
+//! majorant to the right, while the modal interval shrinks as long as the gap between the two
+//! exceeds what the sides miss already.
 
 /// Values below which there is no dip to speak of.
 const MIN_VALUES: usize = 4;
@@ -102,7 +102,8 @@ fn widest(x: &[f64], minorant: &Hull, majorant: &Hull) -> Gap {
     let last = minorant.corners.last().copied().unwrap_or(first);
     let mut gap = Gap { size: 0.0, left: first, right: last };
     let mut offer = |i: usize, left: usize, right: usize| {
-        // The minorant runs through the lower ends of the jumps, the majorant through the upper ones.
+        // The minorant runs through the lower ends of the jumps, the majorant through the upper
+        // ones.
         let size = majorant.at(i) - minorant.at(i) + 1.0;
         if size > gap.size {
             gap = Gap { size, left, right };
@@ -135,8 +136,8 @@ fn missed(x: &[f64], hull: &Hull, from: usize, to: usize, side: Side) -> f64 {
 mod tests {
     use super::*;
 
-    /// Quality of 63 statistics faculties, the example of Hartigan and Hartigan (1985): their dip is
-    /// 0.0595.
+    /// Quality of 63 statistics faculties, the example of Hartigan and Hartigan (1985): their dip
+    /// is 0.0595.
     const FACULTY: [f64; 63] = [
         30.0, 33.0, 35.0, 36.0, 36.0, 37.0, 37.0, 39.0, 39.0, 39.0, 39.0, 39.0, 40.0, 40.0, 40.0,
         40.0, 41.0, 42.0, 43.0, 43.0, 43.0, 44.0, 44.0, 45.0, 45.0, 46.0, 47.0, 47.0, 48.0, 48.0,

@@ -1,9 +1,9 @@
 //! Whether figures drift within a step: the slope of their logarithms over time.
 //!
 //! Student's t on the slope of least squares, widened for the correlation of what the line leaves
-//! ([`crate::correlation`]). A step that drifts had not settled; the interval of its ratio is then too wide,
-//! or of something that changes. Halves compared by Welch's t see a drift half as often: within a
-//! half it looks like correlation.
+//! ([`crate::correlation`]). A step that drifts had not settled; the interval of its ratio is then
+//! too wide, or of something that changes. Halves compared by Welch's t see a drift half as often:
+//! within a half it looks like correlation.
 
 use rqps_model::Estimate;
 
@@ -19,10 +19,11 @@ pub const MIN_BLOCKS: usize = 8;
 /// p-value below which a drift is marked: one step in a hundred by chance.
 pub const DRIFT_P: f64 = 0.01;
 
-/// How much `figures` (blocks in order of time, each above 0) changed from the first to the last block: the
-/// ratio of the fitted line's ends, with interval and p-value.
+/// How much `figures` (blocks in order of time, each above 0) changed from the first to the last
+/// block: the ratio of the fitted line's ends, with interval and p-value.
 ///
-/// `None` with fewer than 8 values, one that is not above 0 and finite, or no spread about the line.
+/// `None` with fewer than 8 values, one that is not above 0 and finite, or no spread about the
+/// line.
 #[must_use]
 pub fn drift(figures: &[f64]) -> Option<Tested> {
     if figures.len() < MIN_BLOCKS || figures.iter().any(|v| !(*v > 0.0 && v.is_finite())) {
@@ -55,8 +56,9 @@ mod tests {
 
     #[test]
     fn by_hand() {
-        // A line from 0 to 0.7 in eight blocks, and in turns 0.01 above and below it but for the middle, so
-        // that the noise has no slope of its own: squares of time 12/14, of residuals 8e-4.
+        // A line from 0 to 0.7 in eight blocks, and in turns 0.01 above and below it but for the
+        // middle, so that the noise has no slope of its own: squares of time 12/14, of residuals
+        // 8e-4.
         let noise = [1.0, -1.0, 1.0, -1.0, -1.0, 1.0, -1.0, 1.0].map(|e| 0.01 * e);
         let figures: Vec<f64> =
             noise.iter().enumerate().map(|(i, e)| (0.1 * i as f64 + e).exp()).collect();

@@ -16,7 +16,8 @@ pub const DEFAULT_Q: f64 = 0.05;
 
 /// p-values adjusted for their number, in the order given: the smallest q at which each survives.
 ///
-/// One that is not a number counts as 1. Adjusted ones are in 0..=1 and in the order of the p-values.
+/// One that is not a number counts as 1. Adjusted ones are in 0..=1 and in the order of the
+/// p-values.
 #[must_use]
 pub fn adjusted(p_values: &[f64]) -> Vec<f64> {
     let clean = |p: f64| if p.is_nan() { 1.0 } else { p.clamp(0.0, 1.0) };
@@ -49,8 +50,8 @@ pub struct Decision {
 /// Verdicts over all ratios of a run (every step times every candidate, figures only, so that each
 /// question is counted once), in the order given. `bound` as in [`verdict`], `q` in 0..1.
 ///
-/// Ratios without an interval take no part. A verdict of `same` needs no test: it says that a difference is
-/// small, and stands.
+/// Ratios without an interval take no part. A verdict of `same` needs no test: it says that a
+/// difference is small, and stands.
 #[must_use]
 pub fn decisions(ratios: &[Tested], bound: f64, q: f64) -> Vec<Decision> {
     let p_values: Vec<f64> = ratios.iter().filter_map(|r| r.p).collect();

@@ -12,21 +12,22 @@ use crate::correlation::{MIN_FOR_CORRELATION, inflation};
 use crate::summary::{moments, p_without_spread};
 use crate::{CONFIDENCE, student};
 
-/// How much of the skew seen is undone. The skew of few values is mostly chance: all of it (1) makes
-/// the interval of 8 exponential blocks a fifth wider for half a percent of coverage.
+/// How much of the skew seen is undone. The skew of few values is mostly chance: all of it (1)
+/// makes the interval of 8 exponential blocks a fifth wider for half a percent of coverage.
 const SKEW_SHARE: f64 = 0.7;
 
 /// Skew below which the cubic is a straight line to the precision of a double.
 const NO_SKEW: f64 = 1e-6;
 
-/// Degrees of freedom that correlation leaves at least (where there are as many): with one or two, t
-/// is so wide (12.7, 4.3) that a chance correlation among 8 blocks would hide any difference.
+/// Degrees of freedom that correlation leaves at least (where there are as many): with one or two,
+/// t is so wide (12.7, 4.3) that a chance correlation among 8 blocks would hide any difference.
 const MIN_DEGREES: f64 = 3.0;
 
-/// The relative variance of the inflation of n blocks, times n. For an estimate without bounds it is
-/// 4 at least (the standard deviation of r is 1/√n, that of the inflation twice as much). That r counts
-/// from 0 up only is on the safe side and takes most of it away again: with 0 here, blocks correlated
-/// by 0.4 are covered in 91.5% to 94%, with 1 in 93% to 94%, with 2 independent ones in up to 98.3%.
+/// The relative variance of the inflation of n blocks, times n. For an estimate without bounds it
+/// is 4 at least (the standard deviation of r is 1/√n, that of the inflation twice as much). That r
+/// counts from 0 up only is on the safe side and takes most of it away again: with 0 here, blocks
+/// correlated by 0.4 are covered in 91.5% to 94%, with 1 in 93% to 94%, with 2 independent ones in
+/// up to 98.3%.
 const INFLATION_VARIANCE: f64 = 1.0;
 
 /// Standard deviations below this, relative to the mean's size or to 1, are rounding.
@@ -46,15 +47,16 @@ pub struct MeanTest {
     pub p: f64,
 }
 
-/// The interval that covers best at 8 to 40 blocks: Hall's transformation of t with 0.7 of the skew,
-/// widened for the correlation of neighbours.
+/// The interval that covers best at 8 to 40 blocks: Hall's transformation of t with 0.7 of the
+/// skew, widened for the correlation of neighbours.
 ///
 /// With m values, standard deviation s, skew g (third central moment / s³) and inflation f of the
 /// variance, U = mean/(s·√f) and h(U) = U + aU² + a²U³/3 + a/(2n), a = 0.7·g/3, the test is
-/// Student's on √n·h(U) and the interval its inversion. The degrees of freedom, from 3 to n − 1, are
-/// ν = 2 / (2/(n/f − 1) + 1/n): those of the effective number of values, less what the inflation itself
-/// is unsure of (as Satterthwaite combines variances); n − 1 below 8 values, where f is 1. Negating the values negates point and interval. `None` for fewer than two values or one that is
-/// not finite. Values without spread give a point, and p = 0 or 1.
+/// Student's on √n·h(U) and the interval its inversion. The degrees of freedom, from 3 to n − 1,
+/// are ν = 2 / (2/(n/f − 1) + 1/n): those of the effective number of values, less what the
+/// inflation itself is unsure of (as Satterthwaite combines variances); n − 1 below 8 values, where
+/// f is 1. Negating the values negates point and interval. `None` for fewer than two values or one
+/// that is not finite. Values without spread give a point, and p = 0 or 1.
 #[must_use]
 pub fn skew_adjusted(values: &[f64]) -> Option<MeanTest> {
     let spread = Spread::of(values)?;
@@ -92,7 +94,8 @@ pub fn plain(values: &[f64]) -> Option<MeanTest> {
     Some(MeanTest { mean, low: mean - half, high: mean + half, p })
 }
 
-/// Degrees of freedom of `n` values that are worth `effective` independent ones: see [`skew_adjusted`].
+/// Degrees of freedom of `n` values that are worth `effective` independent ones: see
+/// [`skew_adjusted`].
 pub(crate) fn degrees(n: usize, effective: f64) -> f64 {
     let all = n as f64 - 1.0;
     if n < MIN_FOR_CORRELATION {

@@ -2,8 +2,8 @@
 //!
 //! References: B. L. Welch, "The generalization of Student's problem when several different
 //! population variances are involved", Biometrika 34 (1947); F. E. Satterthwaite, "An approximate
-//! distribution of estimates of variance components", Biometrics Bulletin 2 (1946). Each module names
-//! its own.
+//! distribution of estimates of variance components", Biometrics Bulletin 2 (1946). Each module
+//! names its own.
 
 pub mod bimodal;
 pub mod bootstrap;

@@ -24,8 +24,8 @@ pub fn paired_test(base: &[f64], candidate: &[f64]) -> Option<Tested> {
     of_log_ratios(&log_ratios(base, candidate)?)
 }
 
-/// ln(candidate / base) of each pair, in order; `None` when the sides differ in number or a value is
-/// not above 0 and finite.
+/// ln(candidate / base) of each pair, in order; `None` when the sides differ in number or a value
+/// is not above 0 and finite.
 #[must_use]
 pub fn log_ratios(base: &[f64], candidate: &[f64]) -> Option<Vec<f64>> {
     if base.len() != candidate.len() {

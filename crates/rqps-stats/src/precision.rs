@@ -4,7 +4,8 @@
 //! difference is significant would find one in every run that goes on long enough. Stopping at a
 //! width still picks runs that look calmer than they are (Y. S. Chow and H. Robbins, "On the
 //! asymptotic theory of fixed-width sequential confidence intervals for the mean", Annals of
-//! Mathematical Statistics 36 (1965)): what that costs in coverage is measured in docs/statistics.md.
+//! Mathematical Statistics 36 (1965)): what that costs in coverage is measured in
+//! docs/statistics.md.
 
 use rqps_model::{Estimate, Verdict};
 
@@ -61,10 +62,11 @@ pub fn blocks_for_width(ratio: &Estimate, half_width: f64, limit: u32) -> Option
     Some(first(limit, |more| now * shrinkage(ratio.n, more) <= half_width))
 }
 
-/// How many more blocks would give an unclear ratio a verdict with a chance of 80%. At most `limit`.
+/// How many more blocks would give an unclear ratio a verdict with a chance of 80%. At most
+/// `limit`.
 ///
-/// The chance is that of the estimate after so many blocks, which lies around the present one
-/// with the variance se²·(1 − n/n′) (n blocks now, n′ then, a flat prior), and of the interval around
+/// The chance is that of the estimate after so many blocks, which lies around the present one with
+/// the variance se²·(1 − n/n′) (n blocks now, n′ then, a flat prior), and of the interval around
 /// it, se·t·√(n/n′). An estimate near the practical bound takes long: it must be told on which side
 /// of the bound it lies. `None` without an interval.
 #[must_use]
@@ -81,7 +83,8 @@ pub fn blocks_to_settle(ratio: &Estimate, bound: f64, limit: u32) -> Option<More
     Some(first(limit, |more| more > 0 && chance(ratio, half, bound, more) >= ASSURANCE))
 }
 
-/// The chance that `more` blocks settle a ratio whose interval on the log scale has half-width `half`.
+/// The chance that `more` blocks settle a ratio whose interval on the log scale has half-width
+/// `half`.
 fn chance(ratio: &Estimate, half: f64, bound: f64, more: u32) -> f64 {
     let df = f64::from(ratio.n) - 1.0;
     let error = half / student::quantile(CONFIDENCE, df);
@@ -107,7 +110,8 @@ fn shrinkage(n: u32, more: u32) -> f64 {
     t(then) / t(now) * (now / then).sqrt()
 }
 
-/// The least number from 0 to `limit` that is enough; numbers above one that is enough are taken to be too.
+/// The least number from 0 to `limit` that is enough; numbers above one that is enough are taken to
+/// be too.
 fn first(limit: u32, is_enough: impl Fn(u32) -> bool) -> More {
     if is_enough(0) {
         return More::Blocks(0);
@@ -147,7 +151,8 @@ mod tests {
 
     #[test]
     fn half_the_width_takes_four_times_the_blocks_and_a_little_less() {
-        // t(11) = 2.201; with n' blocks 0.02 * t(n'-1)/2.201 * sqrt(12/n') <= 0.01: n' = 40 (t = 2.023).
+        // t(11) = 2.201; with n' blocks 0.02 * t(n'-1)/2.201 * sqrt(12/n') <= 0.01: n' = 40 (t =
+        // 2.023).
         let found = blocks_for_width(&ratio(1.0, 0.02, 12), 0.010_000_7, 1000);
         let Some(More::Blocks(more)) = found else { panic!("{found:?}") };
         let half = |n: f64| 0.02 * student::quantile(0.95, n - 1.0) / 2.201 * (12.0 / n).sqrt();

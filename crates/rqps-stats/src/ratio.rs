@@ -14,8 +14,9 @@ use crate::{CONFIDENCE, student};
 ///
 /// The point is the ratio of geometric means, so that swapping the sides inverts point and
 /// interval. Values without any spread give an interval that is a point; where they are counts over
-/// time, [`crate::resolved`] gives it the width of one operation. With a single value on either side
-/// there is no interval. `None` when a side is empty or has a value that is not above 0 and finite.
+/// time, [`crate::resolved`] gives it the width of one operation. With a single value on either
+/// side there is no interval. `None` when a side is empty or has a value that is not above 0 and
+/// finite.
 #[must_use]
 pub fn ratio(base: &[f64], candidate: &[f64]) -> Option<Estimate> {
     ratio_test(base, candidate).map(|tested| tested.estimate)

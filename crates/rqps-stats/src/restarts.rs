@@ -1,12 +1,12 @@
 //! Two levels: blocks within a start of the servers, and starts.
 //!
 //! A start draws a memory layout that alone moves a figure by 1 to 2%, the same for all blocks of
-//! that start. The observation is therefore the start: its mean log ratio, weighted by what is known
-//! of it. The model is that of random effects, mean of start i = true mean + effect of the start
-//! (variance τ²) + noise of its blocks (variance vᵢ); τ² by R. DerSimonian and N. Laird,
-//! "Meta-analysis in clinical trials", Controlled Clinical Trials 7 (1986); the interval by J. Hartung
-//! and G. Knapp, "A refined method for the meta-analysis of controlled clinical trials", Statistics in
-//! Medicine 20 (2001), which for starts of equal size is Student's t on their means.
+//! that start. The observation is therefore the start: its mean log ratio, weighted by what is
+//! known of it. The model is that of random effects, mean of start i = true mean + effect of the
+//! start (variance τ²) + noise of its blocks (variance vᵢ); τ² by R. DerSimonian and N. Laird,
+//! "Meta-analysis in clinical trials", Controlled Clinical Trials 7 (1986); the interval by J.
+//! Hartung and G. Knapp, "A refined method for the meta-analysis of controlled clinical trials",
+//! Statistics in Medicine 20 (2001), which for starts of equal size is Student's t on their means.
 
 use rqps_model::Estimate;
 
@@ -22,7 +22,8 @@ pub struct Restarted {
     pub tested: Tested,
     /// Starts that had blocks.
     pub starts: u32,
-    /// Whether the interval holds what a start draws: not with one start, whose blocks alone it is of.
+    /// Whether the interval holds what a start draws: not with one start, whose blocks alone it is
+    /// of.
     pub holds_starts: bool,
     /// Estimated standard deviation of the log ratio from start to start, blocks' noise removed (a
     /// relative difference: 0.01 is 1%); 0 where starts differ no more than their blocks explain,
@@ -38,8 +39,8 @@ struct Start {
     squares: f64,
 }
 
-/// The ratio of which `starts` has, for each start of the servers, the blocks' log ratios in order of
-/// time. Starts without blocks are left out.
+/// The ratio of which `starts` has, for each start of the servers, the blocks' log ratios in order
+/// of time. Starts without blocks are left out.
 ///
 /// With one start the interval is that of its blocks ([`of_log_ratios`]). From two starts on it has
 /// (starts − 1) degrees of freedom: with two, t is 12.7, and only differences of many times what

@@ -64,8 +64,8 @@ pub fn rate(windows: &Windows, location: Location) -> Option<f64> {
     (rate > 0.0).then_some(rate)
 }
 
-/// The mean of the sorted values from the share `from` to the share `to` of them, values at the edges
-/// counted in part; the quantile where both are equal (linear between neighbours). Not empty.
+/// The mean of the sorted values from the share `from` to the share `to` of them, values at the
+/// edges counted in part; the quantile where both are equal (linear between neighbours). Not empty.
 fn mean_between(sorted: &[f64], from: f64, to: f64) -> f64 {
     let n = sorted.len() as f64;
     if to <= from {
@@ -112,8 +112,8 @@ pub struct Disagreement {
 }
 
 impl Disagreement {
-    /// Whether averages and steady rates tell different stories: the ratio between them is significant at 1% and
-    /// at least 2% from 1.
+    /// Whether averages and steady rates tell different stories: the ratio between them is
+    /// significant at 1% and at least 2% from 1.
     #[must_use]
     pub fn is_finding(&self) -> bool {
         let is_large = self.between.estimate.point.ln().abs() >= (1.0 + MIN_DISAGREEMENT).ln();

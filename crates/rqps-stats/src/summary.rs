@@ -4,8 +4,8 @@ use rqps_model::Estimate;
 
 use crate::{CONFIDENCE, student};
 
-/// Variances of logarithms, and differences of them, that are rounding: (1e-12)² and 1e-12. Sums of equal
-/// values round to some 1e-16 of their size.
+/// Variances of logarithms, and differences of them, that are rounding: (1e-12)² and 1e-12. Sums of
+/// equal values round to some 1e-16 of their size.
 pub(crate) const NO_VARIANCE: f64 = 1e-24;
 const NO_DIFFERENCE: f64 = 1e-12;
 

@@ -31,7 +31,8 @@ fn coverage_of_welch() {
     for n in [2, 3, 5, 10] {
         let equal = welch(n, 0.05, 0.05);
         let unequal = welch(n, 0.05, 0.15);
-        // Two slices a side leave one to two degrees of freedom: wide intervals that cover too much.
+        // Two slices a side leave one to two degrees of freedom: wide intervals that cover too
+        // much.
         assert!((0.94..0.99).contains(&equal), "{n}: {equal}");
         assert!((0.93..0.99).contains(&unequal), "{n}: {unequal}");
         rows.push(format!("| {n} | {} | {} |", percent(equal), percent(unequal)));

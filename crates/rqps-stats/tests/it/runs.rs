@@ -63,8 +63,8 @@ fn runs_of_the_same_system_call_few_differences() {
             let all = f64::from(RUNS) * STEPS as f64;
             let (alone, kept) = (alone as f64 / all, kept as f64 / all);
             let runs = [called_runs, significant_runs].map(|r| f64::from(r) / f64::from(RUNS));
-            // One run in twenty, and three standard errors of 500 runs; a side that alone is slowed,
-            // which no A/A run is, is told apart in docs/statistics.md.
+            // One run in twenty, and three standard errors of 500 runs; a side that alone is
+            // slowed, which no A/A run is, is told apart in docs/statistics.md.
             let is_fair = !name.starts_with("one side");
             assert!(!is_fair || runs[0] <= 0.08, "{name} {n}: {runs:?}");
             assert!(kept <= 0.005, "{name} {n}: {kept}");
@@ -114,8 +114,8 @@ fn coverage_when_blocks_stop_at_a_width() {
     assert_documented(&rows);
 }
 
-/// Of the ratios that are unclear after 12 blocks: how many get a projection within 400 blocks, how many
-/// of those have a verdict after that many, and the median projection.
+/// Of the ratios that are unclear after 12 blocks: how many get a projection within 400 blocks, how
+/// many of those have a verdict after that many, and the median projection.
 #[test]
 fn projections_come_true_as_often_as_they_say() {
     const RUNS: u32 = 600;

@@ -5,8 +5,8 @@ use rqps_stats::restarts::of_starts;
 
 use crate::{assert_documented, percent};
 
-/// Share of 10,000 runs whose interval covers 0: `sizes` blocks per start, noise of a block 1, starts
-/// differ by `start_sd`. Also the median half-width.
+/// Share of 10,000 runs whose interval covers 0: `sizes` blocks per start, noise of a block 1,
+/// starts differ by `start_sd`. Also the median half-width.
 fn measured(sizes: &[usize], start_sd: f64) -> (f64, f64) {
     const RUNS: u32 = 10_000;
     let mut random = Random::new(sizes.len() as u64 * 100 + 5);

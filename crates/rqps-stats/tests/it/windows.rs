@@ -13,7 +13,8 @@ struct Host {
     calm: f64,
     /// Standard deviation of a calm window's rate, relative.
     jitter: f64,
-    /// Share of windows that are slowed down, on average; it differs from block to block by as much again.
+    /// Share of windows that are slowed down, on average; it differs from block to block by as much
+    /// again.
     slowed: f64,
 }
 
