@@ -2,26 +2,11 @@
 //!
 //! Block i of one system and block i of the other were measured in the same seconds, in rounds of
 //! short slices, so that a change of the host touches both alike. The observation is the logarithm
-//! of their ratio; Student's t on its mean gives the interval. Blocks that resemble their neighbours
-//! tell less than their number: the variance of the mean is multiplied by (1 + r) / (1 - r) with the
-//! correlation r of neighbours, as for a first-order autoregression (G. V. Bayley and J. M.
-//! Hammersley, "The 'effective' number of independent observations in an autocorrelated time
-//! series", Supplement to the Journal of the Royal Statistical Society 8 (1946)).
+//! of their ratio; [`crate::interval`] has the interval of its mean.
 
 use rqps_model::Estimate;
 
-use crate::summary::moments;
-use crate::{CONFIDENCE, student};
-
-/// Blocks from which on the correlation of neighbours is estimated; with fewer it is noise alone.
-const MIN_FOR_CORRELATION: usize = 8;
-
-/// Degrees of freedom that correlation leaves at least: with one or two, t is so wide (12.7, 4.3) that
-/// a chance correlation among 8 blocks would make any difference invisible.
-const MIN_DEGREES: f64 = 3.0;
-
-/// The most that a correlation counts: above it a dozen blocks would be worth less than two.
-const MAX_CORRELATION: f64 = 0.7;
+use crate::tested::{Tested, of_log_ratios};
 
 /// `candidate / base` of figures above 0 that were measured in pairs, with its 95% interval.
 ///
@@ -30,47 +15,27 @@ const MAX_CORRELATION: f64 = 0.7;
 /// number, or a value is not above 0 and finite.
 #[must_use]
 pub fn paired_ratio(base: &[f64], candidate: &[f64]) -> Option<Estimate> {
+    paired_test(base, candidate).map(|tested| tested.estimate)
+}
+
+/// [`paired_ratio`] with the p-value of the true ratio being 1.
+#[must_use]
+pub fn paired_test(base: &[f64], candidate: &[f64]) -> Option<Tested> {
+    of_log_ratios(&log_ratios(base, candidate)?)
+}
+
+/// ln(candidate / base) of each pair, in order; `None` when the sides differ in number or a value
+/// is not above 0 and finite.
+#[must_use]
+pub fn log_ratios(base: &[f64], candidate: &[f64]) -> Option<Vec<f64>> {
     if base.len() != candidate.len() {
         return None;
     }
     let is_good = |v: f64| v > 0.0 && v.is_finite();
-    let logs: Option<Vec<f64>> = base
-        .iter()
+    base.iter()
         .zip(candidate)
         .map(|(&b, &c)| (is_good(b) && is_good(c)).then(|| c.ln() - b.ln()))
-        .collect();
-    let logs = logs?;
-    let (mean, variance, n) = moments(&logs)?;
-    let count = u32::try_from(logs.len()).unwrap_or(u32::MAX);
-    if logs.len() < 2 {
-        return Some(Estimate { point: mean.exp(), interval: None, n: count });
-    }
-    let effective = n / inflation(&logs, mean);
-    let df = (effective - 1.0).max(MIN_DEGREES.min(n - 1.0));
-    let half = student::quantile(CONFIDENCE, df) * (variance / effective).sqrt();
-    let interval = Some(((mean - half).exp(), (mean + half).exp()));
-    Some(Estimate { point: mean.exp(), interval, n: count })
-}
-
-/// By how much correlation of neighbours inflates the variance of the mean; at least 1.
-///
-/// The estimate of r is biased by about -(1 + 3r) / n (F. H. C. Marriott and J. A. Pope, "Bias in the
-/// estimation of autocorrelations", Biometrika 41 (1954)), which is undone. Only an r beyond its own
-/// noise of 1 / sqrt(n) counts: else independent blocks would be punished half of the time.
-fn inflation(values: &[f64], mean: f64) -> f64 {
-    let n = values.len() as f64;
-    let squares: f64 = values.iter().map(|v| (v - mean) * (v - mean)).sum();
-    if values.len() < MIN_FOR_CORRELATION || squares <= 0.0 {
-        return 1.0;
-    }
-    let products: f64 = values.windows(2).map(|w| (w[0] - mean) * (w[1] - mean)).sum();
-    let raw = products / squares;
-    let r = (raw * n + 1.0) / (n - 3.0);
-    if r <= 1.0 / n.sqrt() {
-        return 1.0;
-    }
-    let r = r.min(MAX_CORRELATION);
-    (1.0 + r) / (1.0 - r)
+        .collect()
 }
 
 #[cfg(test)]

@@ -6,17 +6,25 @@
 
 use rqps_model::{Estimate, Verdict};
 
-use crate::summary::moments;
+use crate::summary::{NO_VARIANCE, moments, p_without_spread};
+use crate::tested::{Tested, count};
 use crate::{CONFIDENCE, student};
 
 /// `candidate / base` of figures above 0, with the 95% interval of Welch's t on their logarithms.
 ///
 /// The point is the ratio of geometric means, so that swapping the sides inverts point and
 /// interval. Values without any spread give an interval that is a point; where they are counts over
-/// time, [`crate::resolved`] gives it the width of one operation. With a single value on either side there is no interval. `None` when a side is empty
-/// or has a value that is not above 0 and finite.
+/// time, [`crate::resolved`] gives it the width of one operation. With a single value on either
+/// side there is no interval. `None` when a side is empty or has a value that is not above 0 and
+/// finite.
 #[must_use]
 pub fn ratio(base: &[f64], candidate: &[f64]) -> Option<Estimate> {
+    ratio_test(base, candidate).map(|tested| tested.estimate)
+}
+
+/// [`ratio`] with the p-value of the true ratio being 1.
+#[must_use]
+pub fn ratio_test(base: &[f64], candidate: &[f64]) -> Option<Tested> {
     let logs = |values: &[f64]| -> Option<Vec<f64>> {
         values.iter().map(|v| (*v > 0.0 && v.is_finite()).then(|| v.ln())).collect()
     };
@@ -24,21 +32,24 @@ pub fn ratio(base: &[f64], candidate: &[f64]) -> Option<Estimate> {
     let (b_mean, b_variance, b_n) = moments(&b)?;
     let (c_mean, c_variance, c_n) = moments(&c)?;
     let difference = c_mean - b_mean;
-    let n = u32::try_from(b.len().min(c.len())).unwrap_or(u32::MAX);
+    let n = count(b.len().min(c.len()));
     if n < 2 {
-        return Some(Estimate { point: difference.exp(), interval: None, n });
+        let estimate = Estimate { point: difference.exp(), interval: None, n };
+        return Some(Tested { estimate, p: None });
     }
     let (b_part, c_part) = (b_variance / b_n, c_variance / c_n);
     let variance = b_part + c_part;
-    if variance <= 0.0 {
+    if variance <= NO_VARIANCE {
         let point = difference.exp();
-        return Some(Estimate { point, interval: Some((point, point)), n });
+        let p = Some(p_without_spread(difference));
+        return Some(Tested { estimate: Estimate { point, interval: Some((point, point)), n }, p });
     }
     // Welch-Satterthwaite degrees of freedom.
     let df = variance * variance / (b_part * b_part / (b_n - 1.0) + c_part * c_part / (c_n - 1.0));
     let half = student::quantile(CONFIDENCE, df) * variance.sqrt();
     let interval = Some(((difference - half).exp(), (difference + half).exp()));
-    Some(Estimate { point: difference.exp(), interval, n })
+    let p = student::two_sided_p(difference.abs() / variance.sqrt(), df);
+    Some(Tested { estimate: Estimate { point: difference.exp(), interval, n }, p: Some(p) })
 }
 
 /// What a ratio says, given the practical bound `bound` (0.05 for 5%): see [`Verdict`].

@@ -6,14 +6,14 @@ use rqps_model::Estimate;
 /// rounding of floating-point numbers alone makes some 1e-16.
 const NO_SPREAD: f64 = 1e-9;
 
-/// Gives an estimate whose values were all alike the interval that counting leaves: from
-/// `point / (1 + resolution)` to `point * (1 + resolution)`. `resolution` is what one operation is of
-/// a slice's count, at the worst: 0.01 for 100 operations; for a ratio that of both sides
+/// Gives an estimate whose values were all alike the interval that counting leaves: from `point /
+/// (1 + resolution)` to `point * (1 + resolution)`. `resolution` is what one operation is of a
+/// slice's count, at the worst: 0.01 for 100 operations; for a ratio that of both sides
 /// ([`of_ratio`]).
 ///
-/// A rate that is held gives the same count in every slice. That is no certainty: one operation more
-/// or less at a slice's end was a matter of microseconds. Estimates whose values differ, and those
-/// without an interval, stay as they are: their spread holds the counting too.
+/// A rate that is held gives the same count in every slice. That is no certainty: one operation
+/// more or less at a slice's end was a matter of microseconds. Estimates whose values differ, and
+/// those without an interval, stay as they are: their spread holds the counting too.
 #[must_use]
 pub fn resolved(estimate: Estimate, resolution: f64) -> Estimate {
     let is_point = estimate.half_width().is_some_and(|half| half.abs() < NO_SPREAD);

@@ -4,6 +4,16 @@ use rqps_model::Estimate;
 
 use crate::{CONFIDENCE, student};
 
+/// Variances of logarithms, and differences of them, that are rounding: (1e-12)² and 1e-12. Sums of
+/// equal values round to some 1e-16 of their size.
+pub(crate) const NO_VARIANCE: f64 = 1e-24;
+const NO_DIFFERENCE: f64 = 1e-12;
+
+/// The p-value of a difference of logarithms whose values show no spread: 1 for none, else 0.
+pub(crate) fn p_without_spread(difference: f64) -> f64 {
+    if difference.abs() > NO_DIFFERENCE { 0.0 } else { 1.0 }
+}
+
 /// Mean, variance (n - 1 in the denominator) and count; `None` for no values.
 pub(crate) fn moments(values: &[f64]) -> Option<(f64, f64, f64)> {
     if values.is_empty() {

@@ -11,7 +11,10 @@
 
 use rqps_model::Estimate;
 
+use crate::interval;
+use crate::paired::log_ratios;
 use crate::summary::mean;
+use crate::tested::{Tested, of_log_ratios};
 
 /// One block of a ratio: `amount` per `per`, operations and the time that they took.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -46,9 +49,8 @@ pub fn total(parts: &[Part]) -> Option<Estimate> {
 /// A figure for each block, such that their geometric mean is the ratio of the totals and the spread
 /// of their logarithms is that of the jackknife.
 ///
-/// They go wherever the figures of blocks of equal time go: [`crate::paired_ratio`] of those of two
-/// systems is the ratio of their totals with its interval, and so is [`crate::ratio`] of systems
-/// measured one after the other. With L the logarithm of the ratio of all n blocks and Lᵢ that of all
+/// [`crate::ratio`] of those of two systems that were measured one after the other is the ratio of
+/// their totals with its interval; [`paired_test`] has that of blocks measured in pairs. With L the logarithm of the ratio of all n blocks and Lᵢ that of all
 /// but block i, the logarithm of figure i is L + (n - 1)·(mean of all Lᵢ - Lᵢ): a block that changes
 /// nothing when it is left out has the mean itself.
 ///
@@ -74,6 +76,20 @@ pub fn figures(parts: &[Part]) -> Option<Vec<f64>> {
     let middle = without.iter().sum::<f64>() / n;
     let log = whole.ln();
     Some(without.iter().map(|l| (log + (n - 1.0) * (middle - l)).exp()).collect())
+}
+
+/// Candidate / base of the totals of blocks that were measured in pairs, with its 95% interval and
+/// p-value: [`interval::plain`] of the logarithms of [`figures`]. A block that stalled is most of the
+/// skew there is, and undoing it would leave out what it says.
+///
+/// `None` as [`figures`], or when the sides differ in number.
+#[must_use]
+pub fn paired_test(base: &[Part], candidate: &[Part]) -> Option<Tested> {
+    let logs = log_ratios(&figures(base)?, &figures(candidate)?)?;
+    match interval::plain(&logs) {
+        Some(found) => Some(Tested::exp_of(&found, logs.len())),
+        None => of_log_ratios(&logs),
+    }
 }
 
 fn of_total(parts: &[Part]) -> Option<f64> {

@@ -68,7 +68,12 @@ impl<'a> Pair<'a> {
             });
             let pairs: Option<Vec<(Part, Part)>> = pairs.collect();
             let (b, c): (Vec<Part>, Vec<Part>) = pairs?.into_iter().unzip();
-            return rqps_stats::paired_ratio(&self.figures(&b)?, &self.figures(&c)?);
+            let tested = if self.of_totals {
+                totals::paired_test(&b, &c)
+            } else {
+                rqps_stats::paired_test(&self.figures(&b)?, &self.figures(&c)?)
+            };
+            return tested.map(|tested| tested.estimate);
         }
         let all = |system: &SystemStep| -> Option<Vec<f64>> {
             let parts: Option<Vec<Part>> = system.slices.iter().map(&value).collect();

@@ -1,12 +1,9 @@
 //! Measured coverage of ratios of totals (blocks of equal work), and the tables of it in
 //! docs/statistics.md. Beside the method that is used stand two that are not.
 
-#![expect(clippy::unwrap_used, reason = "simulations are test code outside of test functions")]
-
+use rqps_stats::random::Random;
 use rqps_stats::totals::{self, Part};
-use rqps_stats::{CONFIDENCE, paired_ratio, student};
-
-use crate::Random;
+use rqps_stats::{CONFIDENCE, student};
 
 /// Candidate / base of the rates that blocks have without stalls.
 const TRUTH: f64 = 0.7;
@@ -90,9 +87,8 @@ fn parts(times: &[f64]) -> Vec<Part> {
 
 /// The method that is used.
 fn jackknife(run: &Simulated) -> (f64, f64) {
-    let [base, candidate] =
-        [&run.base, &run.candidate].map(|t| totals::figures(&parts(t)).unwrap());
-    paired_ratio(&base, &candidate).unwrap().interval.unwrap()
+    let tested = totals::paired_test(&parts(&run.base), &parts(&run.candidate));
+    tested.unwrap().estimate.interval.unwrap()
 }
 
 /// Logarithm of the ratio of totals, and its standard error by Cochran's linear approximation.
@@ -110,19 +106,13 @@ fn cochran(run: &Simulated) -> (f64, f64) {
     ((log - half).exp(), (log + half).exp())
 }
 
-/// A position in `0..n`.
-fn below(n: usize, random: &mut Random) -> usize {
-    let at = random.uniform() * n as f64;
-    (1..n).take_while(|idx| *idx as f64 <= at).count()
-}
-
 /// The studentised bootstrap of 199 resamples: its fifth value from either end.
 fn bootstrap(run: &Simulated, random: &mut Random) -> (f64, f64) {
     let n = run.base.len();
     let (log, error) = linear(&run.base, &run.candidate);
     let mut ts: Vec<f64> = (0..199)
         .map(|_| {
-            let drawn: Vec<usize> = (0..n).map(|_| below(n, random)).collect();
+            let drawn: Vec<usize> = (0..n).map(|_| random.position(n)).collect();
             let [base, candidate] = [&run.base, &run.candidate]
                 .map(|times| drawn.iter().map(|&idx| times[idx]).collect::<Vec<f64>>());
             let (own_log, own_error) = linear(&base, &candidate);
@@ -184,7 +174,7 @@ fn coverage_of_totals() {
     let shapes = [Shape::Steady, Shape::Slowing, Shape::Correlated, SOME, RARE_ON_BOTH, RARE];
     let mut rows = Vec::new();
     for n in [8, 20, 40] {
-        let mut random = Random(n as u64 * 1000 + 13);
+        let mut random = Random::new(n as u64 * 1000 + 13);
         let all = shapes.map(|shape| {
             let mut coverage = Coverage::default();
             for _ in 0..2000 {
@@ -211,7 +201,7 @@ fn other_methods_see_no_more() {
         ("one in 20 takes 20 times, on both", RARE_ON_BOTH),
         ("the same on the candidate alone", RARE),
     ] {
-        let mut random = Random(17);
+        let mut random = Random::new(17);
         let mut found: [Coverage; 3] = Default::default();
         for _ in 0..1000 {
             let run = simulated(20, shape, &mut random);

@@ -1,0 +1,208 @@
+//! The steady rate of a block: what its good windows do, whatever stalls the others.
+//!
+//! The host only ever slows a window down, so an upper quantile of windows is the location that the
+//! host moves least. A server's own stalls are one-sided too and are real: the average stays the
+//! figure, and where the two disagree that is a finding ([`disagreement`]).
+
+use rqps_model::Windows;
+
+use crate::paired::{log_ratios, paired_test};
+use crate::tested::{Tested, of_log_ratios};
+
+/// Windows below which a block has no steady rate: a 90th percentile of fewer is their maximum.
+pub const MIN_WINDOWS: usize = 20;
+
+/// Nanoseconds of a second.
+const SECOND_NS: f64 = 1e9;
+
+/// Where among its windows a block's rate is taken.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Location {
+    /// The arithmetic mean: the figure itself.
+    Mean,
+    /// The middle window.
+    Median,
+    /// The mean of the windows between the quartiles.
+    Midmean,
+    /// The window that nine of ten do not exceed.
+    Percentile90,
+    /// The mean of the windows from the 80th to the 95th percentile: the 90th, smoothed, so that
+    /// windows of few operations do not make it jump by one of them.
+    UpperMean,
+}
+
+impl Location {
+    /// All of them.
+    pub const ALL: [Self; 5] =
+        [Self::Mean, Self::Median, Self::Midmean, Self::Percentile90, Self::UpperMean];
+}
+
+/// The steady rate of a block, operations per second: [`Location::UpperMean`] of its windows.
+///
+/// `None` with fewer than 20 windows, windows without length, or a rate of 0.
+#[must_use]
+pub fn steady_rate(windows: &Windows) -> Option<f64> {
+    rate(windows, Location::UpperMean)
+}
+
+/// The rate of a block at `location`, operations per second; `None` as for [`steady_rate`].
+#[must_use]
+pub fn rate(windows: &Windows, location: Location) -> Option<f64> {
+    if windows.counts.len() < MIN_WINDOWS || windows.length_ns == 0 {
+        return None;
+    }
+    let mut sorted: Vec<f64> = windows.counts.iter().map(|c| f64::from(*c)).collect();
+    sorted.sort_unstable_by(f64::total_cmp);
+    let operations = match location {
+        Location::Mean => mean_between(&sorted, 0.0, 1.0),
+        Location::Median => mean_between(&sorted, 0.5, 0.5),
+        Location::Midmean => mean_between(&sorted, 0.25, 0.75),
+        Location::Percentile90 => mean_between(&sorted, 0.9, 0.9),
+        Location::UpperMean => mean_between(&sorted, 0.8, 0.95),
+    };
+    let rate = operations * SECOND_NS / windows.length_ns as f64;
+    (rate > 0.0).then_some(rate)
+}
+
+/// The mean of the sorted values from the share `from` to the share `to` of them, values at the
+/// edges counted in part; the quantile where both are equal (linear between neighbours). Not empty.
+fn mean_between(sorted: &[f64], from: f64, to: f64) -> f64 {
+    let n = sorted.len() as f64;
+    if to <= from {
+        return quantile(sorted, from);
+    }
+    let (start, end) = (from * n, to * n);
+    let mut sum = 0.0;
+    for (i, value) in sorted.iter().enumerate() {
+        let (left, right) = (i as f64, i as f64 + 1.0);
+        let share = (right.min(end) - left.max(start)).max(0.0);
+        sum += share * value;
+    }
+    sum / (end - start)
+}
+
+/// The quantile of sorted values, linear between neighbours (definition 7 of R. J. Hyndman and
+/// Y. Fan, "Sample quantiles in statistical packages", 1996).
+fn quantile(sorted: &[f64], share: f64) -> f64 {
+    let place = share * (sorted.len() as f64 - 1.0);
+    let mut at = 0;
+    while at + 1 < sorted.len() && (at as f64 + 1.0) <= place {
+        at += 1;
+    }
+    let next = sorted.get(at + 1).unwrap_or(&sorted[at]);
+    sorted[at] + (place - at as f64) * (next - sorted[at])
+}
+
+/// p-value below which average and steady rate disagree: one in a hundred steps by chance.
+pub const DISAGREEMENT_P: f64 = 0.01;
+
+/// A disagreement smaller than this is of no consequence: 2%, beyond what the memory layout does.
+pub const MIN_DISAGREEMENT: f64 = 0.02;
+
+/// The ratios of averages and of steady rates, and the ratio between them.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Disagreement {
+    /// Candidate / base of the averages.
+    pub average: Tested,
+    /// Candidate / base of the steady rates.
+    pub steady: Tested,
+    /// The ratio of averages / the ratio of steady rates, block by block: below 1 where stalls cost
+    /// the candidate more than the base.
+    pub between: Tested,
+}
+
+impl Disagreement {
+    /// Whether averages and steady rates tell different stories: the ratio between them is
+    /// significant at 1% and at least 2% from 1.
+    #[must_use]
+    pub fn is_finding(&self) -> bool {
+        let is_large = self.between.estimate.point.ln().abs() >= (1.0 + MIN_DISAGREEMENT).ln();
+        is_large && self.between.p.is_some_and(|p| p < DISAGREEMENT_P)
+    }
+}
+
+/// A system's blocks: their averages and steady rates, operations per second, in order of time.
+#[derive(Debug, Clone, Copy)]
+pub struct Rates<'a> {
+    /// Average of each block.
+    pub average: &'a [f64],
+    /// Steady rate of each block.
+    pub steady: &'a [f64],
+}
+
+/// Compares the ratio of averages with that of steady rates by a paired test of their difference.
+///
+/// `None` where [`paired_test`] has none, or averages and steady rates differ in number.
+#[must_use]
+pub fn disagreement(base: Rates<'_>, candidate: Rates<'_>) -> Option<Disagreement> {
+    let average = log_ratios(base.average, candidate.average)?;
+    let steady = log_ratios(base.steady, candidate.steady)?;
+    if average.len() != steady.len() {
+        return None;
+    }
+    let between: Vec<f64> = average.iter().zip(&steady).map(|(a, s)| a - s).collect();
+    Some(Disagreement {
+        average: paired_test(base.average, candidate.average)?,
+        steady: paired_test(base.steady, candidate.steady)?,
+        between: of_log_ratios(&between)?,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn windows(counts: impl IntoIterator<Item = u32>) -> Windows {
+        Windows { length_ns: 20_000_000, counts: counts.into_iter().collect() }
+    }
+
+    #[test]
+    fn locations_by_hand() {
+        // 1 to 100 in windows of 20 ms: counts times 50.
+        let hundred = windows((1..=100).rev());
+        let at = |location| rate(&hundred, location).unwrap() / 50.0;
+        assert!((at(Location::Mean) - 50.5).abs() < 1e-9);
+        assert!((at(Location::Median) - 50.5).abs() < 1e-9);
+        assert!((at(Location::Midmean) - 50.5).abs() < 1e-9);
+        // Definition 7: 1 + 0.9 * 99.
+        assert!((at(Location::Percentile90) - 90.1).abs() < 1e-9);
+        // The mean of 81 to 95.
+        assert!((at(Location::UpperMean) - 88.0).abs() < 1e-9);
+        // Edges in part: 30 windows, 24 to 28.5: windows 25 to 28 whole and half of the 29th.
+        let thirty = windows(1..=30);
+        let expected = (25.0 + 26.0 + 27.0 + 28.0 + 14.5) / 4.5;
+        assert!((steady_rate(&thirty).unwrap() / 50.0 - expected).abs() < 1e-9);
+    }
+
+    #[test]
+    fn stalls_leave_the_steady_rate_alone() {
+        let calm = windows([100; 100]);
+        let stalled = windows((0..100).map(|i| if i % 3 == 0 { 10 } else { 100 }));
+        assert_eq!(steady_rate(&calm), steady_rate(&stalled));
+        assert!(rate(&stalled, Location::Mean) < rate(&calm, Location::Mean));
+    }
+
+    #[test]
+    fn too_little_has_no_steady_rate() {
+        assert!(steady_rate(&windows([100; 19])).is_none());
+        assert!(steady_rate(&windows([0; 100])).is_none());
+        assert!(steady_rate(&Windows { length_ns: 0, counts: vec![1; 100] }).is_none());
+    }
+
+    #[test]
+    fn stalls_of_one_system_are_a_finding() {
+        let noise = [0.0, 3.0, -2.0, 1.0, -1.0, 2.0, -3.0, 1.0, 0.0, -1.0];
+        let steady: Vec<f64> = noise.iter().map(|e| 1000.0 + e).collect();
+        let mirrored: Vec<f64> = noise.iter().rev().map(|e| 1000.0 + e).collect();
+        let stalled: Vec<f64> = noise.iter().map(|e| 900.0 + 2.0 * e).collect();
+        let base = Rates { average: &steady, steady: &mirrored };
+        let even = disagreement(base, Rates { average: &mirrored, steady: &steady }).unwrap();
+        assert!(!even.is_finding());
+        let found = disagreement(base, Rates { average: &stalled, steady: &steady }).unwrap();
+        assert!(found.is_finding());
+        assert!((found.between.estimate.point - 0.9).abs() < 0.01);
+        assert!((found.steady.estimate.point - 1.0).abs() < 0.01);
+        let short = Rates { average: &stalled, steady: &steady[..9] };
+        assert!(disagreement(base, short).is_none());
+    }
+}
