@@ -20,7 +20,7 @@ pub(crate) fn check(plan: &Plan, ready: &[(usize, Installation)]) -> Result<()> 
         let spec = &plan.systems[*idx];
         let config = render_config((plan, spec), &installed.version, places)?;
         memory = rqps_sample::host_info(&places.data)?.memory_bytes;
-        let cache = cache_bytes(spec.dbms, &config.text);
+        let cache = cache_bytes(spec.dbms, &config);
         sum = sum.saturating_add(cache).saturating_add(BESIDE_CACHE);
         parts.push(format!("{} {} MB", spec.label, cache >> 20));
     }

@@ -98,8 +98,8 @@ impl Up {
             Installation::Null => (None, null_endpoint(), "the null client".to_owned()),
         };
         let ready = watch_over(spec.dbms, &endpoint, server.as_ref()).and_then(|mut both| {
-            for note in demands::check(&spec, server.as_ref().map(|s| &s.running), both.0.as_mut())?
-            {
+            let ours = server.as_ref().map(|s| (&s.running, &s.instance.setup().config));
+            for note in demands::check(&spec, ours, both.0.as_mut())? {
                 listen(Event::Note(&format!("{}: {note}", spec.label)));
             }
             Ok(both)
