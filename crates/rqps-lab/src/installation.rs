@@ -8,9 +8,9 @@ use rqps_server::{
     direct_io, fetch, places, profile,
 };
 
-use crate::Plan;
 use crate::event::{Event, Listener};
 use crate::run::Context;
+use crate::{Plan, memory};
 
 /// A system's files, there to be started; or the address of one that runs.
 #[derive(Debug)]
@@ -163,5 +163,9 @@ pub(crate) fn render_config(
             Sizing { memory_bytes, systems_up: 1, data_bytes }
         }
     };
-    Ok(profile::render(spec.dbms, version, &config, sizing)?)
+    let rendered = profile::render(spec.dbms, version, &config, sizing)?;
+    if let Some(memory_bytes) = spec.variant.limits.memory_bytes {
+        memory::fits_limit(spec, memory_bytes, profile::cache_bytes(spec.dbms, &rendered))?;
+    }
+    Ok(rendered)
 }
