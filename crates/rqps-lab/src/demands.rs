@@ -26,6 +26,15 @@ pub(crate) fn check(
     let (name, config) = ((subject.name.as_str(), spec.dbms), config_of(spec));
     let mut notes = durability::check(name, &config, &effective)?;
     notes.extend(check_caches(name, (&config, rendered), &effective)?);
+    let direct = effective.get("debug_io_direct").is_some_and(|value| value.contains("data"));
+    let is_bounded = spec.variant.limits.memory_bytes.is_some();
+    if spec.dbms == Dbms::Postgres && spec.config == "io-bound" && !direct && !is_bounded {
+        notes.push(
+            "config \"io-bound\" without memory: PostgreSQL reads through the page cache, which \
+             nothing bounds, so it is measured from memory; write memory = \"...\" below the system"
+                .to_owned(),
+        );
+    }
     Ok(notes)
 }
 
