@@ -5,7 +5,7 @@ use rqps_model::variant::written_bytes;
 use rqps_model::{Engine, SystemSource, SystemSpec, Version};
 use rqps_server::{
     Allocator, Config, Dsn, Identity, Installed, Places, Progress, Sizing, Watch, Wishes,
-    direct_io, fetch, places, profile,
+    direct_io, fetch, places, profile, punch_hole,
 };
 
 use crate::event::{Event, Listener};
@@ -78,6 +78,7 @@ impl Installation {
         allocator.check_program(&installed)?;
         let config = render_config((plan, spec), &installed.version, &places)?;
         direct_io::check(installed.dbms, &config, &places.data, &mut watch)?;
+        punch_hole::check(spec.variant.compression, &places.data)?;
         Ok(Self::Local(Box::new(installed), allocator, identity, places))
     }
 }

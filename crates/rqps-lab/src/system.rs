@@ -264,7 +264,8 @@ impl Up {
         };
         let Some(subject) = subject else { return Ok(()) };
         let compression = self.spec.variant.compression;
-        Ok(compression::verify(subject.compression(), compression, self.admin.as_mut())?)
+        let (subject, admin) = (subject.compression(), self.admin.as_mut());
+        Ok(compression::verify(subject, compression, &self.tables, admin)?)
     }
 
     /// The state of the engine's tree, where it has one that tells.

@@ -88,10 +88,11 @@ fn compressed_tables_take_less_and_settle_as_they_were_meant() {
             assert!(notes.is_empty(), "{notes:?}");
             assert_eq!(before["rocksdb_use_direct_reads"], "ON");
             load(connection);
-            compression::verify(subject, config.compression, connection).unwrap();
+            let tables = ["sbtest1".to_owned()];
+            compression::verify(subject, config.compression, &tables, connection).unwrap();
             // What is told of other meanings is no help when they are not told.
             let other: Compression = "snappy+zlib".parse().unwrap();
-            assert!(compression::verify(subject, other, connection).is_err());
+            assert!(compression::verify(subject, other, &tables, connection).is_err());
 
             let settled = watched(|w| server.settle(ROWS, w)).unwrap();
             eprintln!("{settled:?}");
