@@ -276,5 +276,17 @@ pub(crate) fn library_dirs(prefix: &Path) -> Vec<PathBuf> {
     dirs.into_iter().filter(holds_libraries).collect()
 }
 
+/// Where the programs of a prefix look for the C library that came with it, when that is not in the
+/// prefix: it was moved or copied since it was made, and its programs hold absolute paths.
+pub(crate) fn moved_from(prefix: &Path, program: &Path) -> Option<PathBuf> {
+    let loaders = elf::LIBRARY_DIRS.iter().map(|dir| prefix.join(dir).join(elf::LOADER));
+    // Builds that run on the host's C library can be anywhere.
+    let own: Vec<PathBuf> = loaders.filter(|loader| loader.exists()).collect();
+    let asked = crate::elf::interpreter(program).ok().flatten()?;
+    let there = asked.canonicalize().ok();
+    let is_own = own.iter().any(|loader| there.is_some() && loader.canonicalize().ok() == there);
+    (!own.is_empty() && !is_own).then_some(asked)
+}
+
 #[cfg(test)]
 mod tests;

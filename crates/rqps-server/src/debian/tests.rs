@@ -43,6 +43,24 @@ fn libraries_of_a_prefix_are_found_unless_its_programs_know_them() {
 }
 
 #[test]
+fn a_prefix_whose_programs_ask_for_a_loader_elsewhere_was_moved() {
+    let me = std::env::current_exe().unwrap();
+    let hosts = crate::elf::interpreter(&me).unwrap().unwrap();
+    let prefix = tempfile::tempdir().unwrap();
+    // On the host's C library it can be anywhere.
+    assert_eq!(moved_from(prefix.path(), &me), None);
+    let dir = prefix.path().join("usr/lib/x86_64-linux-gnu");
+    fs::create_dir_all(&dir).unwrap();
+    let own = dir.join("ld-linux-x86-64.so.2");
+    fs::write(&own, b"elf").unwrap();
+    assert_eq!(moved_from(prefix.path(), &me), Some(hosts.clone()));
+    fs::remove_file(&own).unwrap();
+    std::os::unix::fs::symlink(&hosts, &own).unwrap();
+    assert_eq!(moved_from(prefix.path(), &me), None);
+    assert_eq!(moved_from(prefix.path(), Path::new("/no/such/program")), None);
+}
+
+#[test]
 fn names_that_are_no_packages_are_refused() {
     let mut source = Debian {
         suite: "sid".to_owned(),
