@@ -5,6 +5,7 @@
 
 #[cfg(test)]
 mod bench;
+mod caches;
 #[cfg(test)]
 mod compression;
 #[cfg(test)]
