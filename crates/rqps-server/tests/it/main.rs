@@ -5,6 +5,7 @@
 
 #[cfg(test)]
 mod bench;
+#[cfg(test)]
 mod caches;
 #[cfg(test)]
 mod compression;
