@@ -1,28 +1,41 @@
-//! What a plan demands of a server that is up: engine, compression, durability; asked of the server.
+//! What a plan demands of a server that is up: engine, compression, durability, caches; asked of the
+//! server.
 
 use anyhow::Result;
 use rqps_client::Connection;
 use rqps_model::{Dbms, Engine, SystemSpec, Version};
+use rqps_server::profile::{Rendered, check_caches};
 use rqps_server::{RunningServer, compression, durability, engine, facts};
 
 use crate::installation::config_of;
 
-/// Checks that a server that is up has the engine, the compression and the durability that the plan
-/// asks for, before anything is loaded; gives sentences for the user.
+/// Checks that a server that is up has the engine, the compression, the durability and the caches that
+/// the plan asks for, before anything is loaded; gives sentences for the user.
 pub(crate) fn check(
     spec: &SystemSpec,
-    server: Option<&RunningServer>,
+    server: Option<(&RunningServer, &Rendered)>,
     admin: &mut dyn Connection,
 ) -> Result<Vec<String>> {
-    let Some(subject) = Subject::of(spec, server, admin) else { return Ok(Vec::new()) };
-    let log = server.map_or_else(String::new, RunningServer::log_since_start);
+    let running = server.map(|(running, _)| running);
+    let Some(subject) = Subject::of(spec, running, admin) else { return Ok(Vec::new()) };
+    let log = running.map_or_else(String::new, RunningServer::log_since_start);
     engine::require_loaded(&subject.name, spec.engine, &log, admin)?;
     compression::prepare(subject.compression(), spec.variant.compression, admin)?;
-    if server.is_none() {
-        return Ok(Vec::new());
-    }
+    let Some((_, rendered)) = server else { return Ok(Vec::new()) };
     let effective = facts::effective_settings(spec.dbms, admin)?;
-    Ok(durability::check((&subject.name, spec.dbms), &config_of(spec), &effective)?)
+    let (name, config) = ((subject.name.as_str(), spec.dbms), config_of(spec));
+    let mut notes = durability::check(name, &config, &effective)?;
+    notes.extend(check_caches(name, (&config, rendered), &effective)?);
+    let direct = effective.get("debug_io_direct").is_some_and(|value| value.contains("data"));
+    let is_bounded = spec.variant.limits.memory_bytes.is_some();
+    if spec.dbms == Dbms::Postgres && spec.config == "io-bound" && !direct && !is_bounded {
+        notes.push(
+            "config \"io-bound\" without memory: PostgreSQL reads through the page cache, which \
+             nothing bounds, so it is measured from memory; write memory = \"...\" below the system"
+                .to_owned(),
+        );
+    }
+    Ok(notes)
 }
 
 /// What checks of a server need to know of it.

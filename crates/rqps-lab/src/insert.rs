@@ -88,7 +88,8 @@ impl Lab<'_> {
             }
         }
         if step.work != Work::Index {
-            return self.insert_rounds(step_idx, members, store);
+            self.insert_rounds(step_idx, members, store)?;
+            return if step.work == Work::Load { verify_compression(members) } else { Ok(()) };
         }
         let freezers = members.iter().map(|(_, up)| up.freezer()).collect();
         let mut waiting = Waiting::new(freezers, self.context).map_err(Broken::Run)?;
@@ -99,7 +100,9 @@ impl Lab<'_> {
             self.create_indexes(step_idx, (*idx, up), &mut waiting, store)
                 .map_err(|error| Broken::System(*idx, error))?;
         }
-        Ok(())
+        drop(waiting);
+        // Again: indexes may have been made by writing the table anew.
+        verify_compression(members)
     }
 
     /// Lets servers settle before they are queried, whatever changed their tables, and leaves them alone
@@ -153,6 +156,14 @@ impl Lab<'_> {
         }
         outcome
     }
+}
+
+/// Checks that the tables of every system are compressed as its plan asks.
+fn verify_compression(members: &mut [(usize, &mut Up)]) -> Result<(), Broken> {
+    for (idx, up) in members {
+        up.verify_compression().map_err(|error| Broken::System(*idx, error))?;
+    }
+    Ok(())
 }
 
 /// Calls a function of a connection's type with the family's own.

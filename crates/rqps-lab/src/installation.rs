@@ -5,12 +5,12 @@ use rqps_model::variant::written_bytes;
 use rqps_model::{Engine, SystemSource, SystemSpec, Version};
 use rqps_server::{
     Allocator, Config, Dsn, Identity, Installed, Places, Progress, Sizing, Watch, Wishes,
-    direct_io, fetch, places, profile,
+    direct_io, fetch, places, profile, punch_hole,
 };
 
-use crate::Plan;
 use crate::event::{Event, Listener};
 use crate::run::Context;
+use crate::{Plan, memory};
 
 /// A system's files, there to be started; or the address of one that runs.
 #[derive(Debug)]
@@ -78,6 +78,7 @@ impl Installation {
         allocator.check_program(&installed)?;
         let config = render_config((plan, spec), &installed.version, &places)?;
         direct_io::check(installed.dbms, &config, &places.data, &mut watch)?;
+        punch_hole::check(spec.variant.compression, &places.data)?;
         Ok(Self::Local(Box::new(installed), allocator, identity, places))
     }
 }
@@ -163,5 +164,9 @@ pub(crate) fn render_config(
             Sizing { memory_bytes, systems_up: 1, data_bytes }
         }
     };
-    Ok(profile::render(spec.dbms, version, &config, sizing)?)
+    let rendered = profile::render(spec.dbms, version, &config, sizing)?;
+    if let Some(memory_bytes) = spec.variant.limits.memory_bytes {
+        memory::fits_limit(spec, memory_bytes, profile::cache_bytes(spec.dbms, &rendered))?;
+    }
+    Ok(rendered)
 }

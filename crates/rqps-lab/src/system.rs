@@ -98,8 +98,8 @@ impl Up {
             Installation::Null => (None, null_endpoint(), "the null client".to_owned()),
         };
         let ready = watch_over(spec.dbms, &endpoint, server.as_ref()).and_then(|mut both| {
-            for note in demands::check(&spec, server.as_ref().map(|s| &s.running), both.0.as_mut())?
-            {
+            let ours = server.as_ref().map(|s| (&s.running, &s.instance.setup().config));
+            for note in demands::check(&spec, ours, both.0.as_mut())? {
                 listen(Event::Note(&format!("{}: {note}", spec.label)));
             }
             Ok(both)
@@ -264,7 +264,8 @@ impl Up {
         };
         let Some(subject) = subject else { return Ok(()) };
         let compression = self.spec.variant.compression;
-        Ok(compression::verify(subject.compression(), compression, self.admin.as_mut())?)
+        let (subject, admin) = (subject.compression(), self.admin.as_mut());
+        Ok(compression::verify(subject, compression, &self.tables, admin)?)
     }
 
     /// The state of the engine's tree, where it has one that tells.
@@ -300,22 +301,12 @@ impl Up {
         Ok((!settled.at_rest()).then(|| settled.left.join(", ")))
     }
 
-    /// Sizes of the tables and of the data directory. `grown` says that the tables grew since the
-    /// last time: InnoDB accounts for them by its last statistics, which a load leaves at some pages.
-    pub(crate) fn sizes(&mut self, grown: bool) -> Result<Sizes> {
+    /// Sizes of the tables and of the data directory.
+    pub(crate) fn sizes(&mut self) -> Result<Sizes> {
         let Some(version) = &self.version else { return Ok(Sizes::default()) };
-        if grown && self.spec.dbms.is_mysql_family() {
-            if self.spec.engine == Engine::Rocksdb && self.server.is_some() {
-                // What is in memtables alone has no size on disk.
-                let sql = "SET GLOBAL rocksdb_force_flush_memtable_now = 1";
-                self.admin.query(sql).context("flush MyRocks's memtables")?;
-            }
-            for table in &self.tables {
-                let sql = format!("ANALYZE NO_WRITE_TO_BINLOG TABLE {table}");
-                self.admin.query(&sql).context("refresh the statistics of a table")?;
-            }
-        }
-        let database = facts::database_bytes(self.spec.dbms, version, self.admin.as_mut())?;
+        let dir = self.server.as_ref().map(|s| s.running.data_dir());
+        let admin = self.admin.as_mut();
+        let database = facts::database_bytes(self.spec.dbms, version, dir, admin)?;
         let data_dir = self.server.as_ref().map(|s| s.running.data_dir_sizes());
         Ok(Sizes {
             database_bytes: Some(database),

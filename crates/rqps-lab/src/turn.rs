@@ -126,9 +126,7 @@ impl Lab<'_> {
         if outcome == StepOutcome::Done && self.steps[step_idx].settles() {
             self.settle(idx, step_idx, up)?;
         }
-        let kind = self.steps[step_idx].info.kind;
-        let grown = matches!(kind, StepKind::Load | StepKind::Insert | StepKind::Index);
-        let sizes = up.sizes(grown)?;
+        let sizes = up.sizes()?;
         engine_state::keep(self.store, (&self.run, idx), &self.steps[step_idx], up)?;
         self.tell_end(idx, step_idx, &outcome);
         let state = &mut self.run.steps[step_idx].systems[idx];

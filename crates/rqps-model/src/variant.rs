@@ -13,6 +13,9 @@ use crate::system::UnknownWord;
 pub enum Malloc {
     /// What the server's build brings: glibc's in most; nothing is preloaded.
     #[default]
+    Build,
+    /// The C library's own; a build that brings another is refused. In runs of rqps before there was
+    /// [`Malloc::Build`]: what the build brings.
     System,
     /// jemalloc, preloaded.
     Jemalloc,
@@ -27,6 +30,7 @@ impl FromStr for Malloc {
 
     fn from_str(text: &str) -> Result<Self, UnknownWord> {
         match text {
+            "build" => Ok(Self::Build),
             "system" => Ok(Self::System),
             "jemalloc" => Ok(Self::Jemalloc),
             "tcmalloc" => Ok(Self::Tcmalloc),
@@ -34,7 +38,7 @@ impl FromStr for Malloc {
             _ => Err(UnknownWord {
                 what: "malloc",
                 value: text.to_owned(),
-                known: "system, jemalloc, tcmalloc, mimalloc",
+                known: "build, system, jemalloc, tcmalloc, mimalloc",
             }),
         }
     }
@@ -43,6 +47,7 @@ impl FromStr for Malloc {
 impl fmt::Display for Malloc {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
+            Self::Build => "build",
             Self::System => "system",
             Self::Jemalloc => "jemalloc",
             Self::Tcmalloc => "tcmalloc",

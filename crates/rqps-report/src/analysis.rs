@@ -11,6 +11,7 @@ pub mod group;
 pub mod headline;
 pub mod insert;
 pub mod memory;
+mod page_cache;
 pub mod size;
 
 use rqps_model::{Group, Run, RunStep, StepKind};

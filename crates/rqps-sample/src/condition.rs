@@ -3,9 +3,7 @@
 //! Everything is optional: containers and virtual machines hide much of it.
 
 use std::fs;
-use std::path::{Path, PathBuf};
-
-use nix::unistd::{AccessFlags, access};
+use std::path::Path;
 
 /// What the kernel says of itself; `None` where it does not say.
 #[derive(Debug, Clone, PartialEq, Default)]
@@ -26,27 +24,8 @@ pub struct Condition {
     pub clock_source: Option<String>,
     /// What perf may do for ordinary users: perf_event_open(2).
     pub perf_event_paranoid: Option<i64>,
-    /// The kernel's CPU controller.
-    pub cgroup: Cgroup,
     /// The C library's version, as its file says: `2.36`.
     pub glibc: Option<String>,
-}
-
-/// Control groups of this process.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub enum Cgroup {
-    /// The unified hierarchy: the process's own directory.
-    V2 {
-        /// Below which groups could be made.
-        dir: PathBuf,
-        /// What can be limited there: `memory`, `cpuset`.
-        controllers: Vec<String>,
-        /// Whether this user may make groups in it.
-        writable: bool,
-    },
-    /// The old hierarchies only, or none that can be seen.
-    #[default]
-    Other,
 }
 
 /// Reads the condition of the host whose `/proc` and `/sys` are below `root`.
@@ -69,7 +48,6 @@ pub fn condition(root: &Path) -> Condition {
         clock_source: line("sys/devices/system/clocksource/clocksource0/current_clocksource"),
         perf_event_paranoid: line("proc/sys/kernel/perf_event_paranoid")
             .and_then(|text| text.parse().ok()),
-        cgroup: cgroup(root),
         glibc: glibc(root),
     }
 }
@@ -98,22 +76,6 @@ fn parse_swap_used(text: &str) -> Option<u64> {
         line.split_whitespace().nth(1)?.parse::<u64>().ok()
     };
     Some(kb("SwapTotal:")?.saturating_sub(kb("SwapFree:")?) * 1024)
-}
-
-fn cgroup(root: &Path) -> Cgroup {
-    // cgroups(7): the line of the unified hierarchy is `0::PATH`.
-    let own = fs::read_to_string(root.join("proc/self/cgroup")).unwrap_or_default();
-    let Some(path) = own.lines().find_map(|line| line.strip_prefix("0::/")) else {
-        return Cgroup::Other;
-    };
-    let dir = root.join("sys/fs/cgroup").join(path);
-    let Ok(controllers) = fs::read_to_string(dir.join("cgroup.controllers")) else {
-        return Cgroup::Other;
-    };
-    let controllers = controllers.split_whitespace().map(ToOwned::to_owned).collect();
-    // Also says no for a file system that is mounted read-only, as containers have it.
-    let writable = access(&dir, AccessFlags::W_OK).is_ok();
-    Cgroup::V2 { dir, controllers, writable }
 }
 
 /// The version that the C library of this process has in its banner.
@@ -164,14 +126,10 @@ mod tests {
             ("proc/meminfo", "MemTotal: 9 kB\nSwapTotal:  2048 kB\nSwapFree: 1024 kB\n"),
             ("sys/devices/system/clocksource/clocksource0/current_clocksource", "tsc\n"),
             ("proc/sys/kernel/perf_event_paranoid", "4\n"),
-            ("proc/self/cgroup", "0::/user.slice/me\n"),
-            ("sys/fs/cgroup/user.slice/me/cgroup.controllers", "cpuset memory\n"),
             ("proc/self/maps", "7f00-7f01 r-xp 0 0 0    /lib/x/libc.so.6\n"),
             ("lib/x/libc.so.6", "ELF GNU C Library (X) stable release version 2.36.\nCopyright"),
         ]);
         let found = condition(root.path());
-        let dir = root.path().join("sys/fs/cgroup/user.slice/me");
-        let controllers = vec!["cpuset".to_owned(), "memory".to_owned()];
         assert_eq!(
             found,
             Condition {
@@ -183,7 +141,6 @@ mod tests {
                 swap_used_bytes: Some(1_048_576),
                 clock_source: Some("tsc".to_owned()),
                 perf_event_paranoid: Some(4),
-                cgroup: Cgroup::V2 { dir, controllers, writable: true },
                 glibc: Some("2.36".to_owned()),
             }
         );
@@ -191,7 +148,7 @@ mod tests {
 
     #[test]
     fn a_host_that_says_nothing_is_no_error() {
-        let root = tree(&[("proc/loadavg", "x"), ("proc/self/cgroup", "4:memory:/x\n")]);
+        let root = tree(&[("proc/loadavg", "x")]);
         assert_eq!(condition(root.path()), Condition::default());
     }
 

@@ -27,7 +27,7 @@ mod tasks;
 mod tree;
 
 pub use background::Background;
-pub use condition::{Cgroup, Condition, condition};
+pub use condition::{Condition, condition};
 pub use error::{Error, Missing, TextError};
 pub use host_info::host_info;
 pub use sampler::{End, Sampler, Target};

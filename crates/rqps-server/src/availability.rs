@@ -1,7 +1,9 @@
 //! Which servers this host can get now, and from where: the places that sources need are asked.
 //!
 //! Asking costs some kilobytes per place: a package's list of versions, an artifact's description,
-//! the headers of a site.
+//! a suite's lists, the headers of each archive of a site. Of registries one package is asked for, which
+//! tells that the client works: what they have once published they keep. Suites of Debian and web sites
+//! drop files, so each is asked for.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -38,6 +40,15 @@ pub enum Place {
 pub enum Answer {
     /// It can be used.
     Yes,
+    /// A suite of Debian: the packages that it has of those that servers need, as `(name, version)`.
+    Packages(Vec<(String, String)>),
+    /// A web site: the archives that it has, and what it answers for those that it has not.
+    Archives {
+        /// Addresses.
+        there: BTreeSet<String>,
+        /// Addresses, and why not.
+        absent: BTreeMap<String, String>,
+    },
     /// Its client is not installed; with the command that installs it.
     NoClient {
         /// The program.
@@ -84,7 +95,15 @@ impl std::fmt::Display for Place {
 impl std::fmt::Display for Answer {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
-            Self::Yes => f.write_str("answers"),
+            Self::Yes | Self::Packages(_) => f.write_str("answers"),
+            Self::Archives { there, absent } => {
+                let (n, all) = (there.len(), there.len() + absent.len());
+                write!(f, "answers; has {n} of {all} archives")?;
+                match absent.iter().next() {
+                    Some((url, why)) => write!(f, ", {why} for {url}"),
+                    None => Ok(()),
+                }
+            }
             Self::NoClient { tool, remedy } => write!(f, "{tool} is missing; {remedy}"),
             Self::Silent { why } => write!(f, "does not answer: {why}"),
         }
@@ -118,10 +137,15 @@ pub fn ask_all(
     cache: &Path,
     watch: &Watch<'_>,
 ) -> Result<BTreeMap<Place, Answer>, Error> {
-    let mut questions: BTreeMap<Place, &Source> = BTreeMap::new();
-    for source in catalogue.servers().iter().flat_map(|entry| &entry.sources) {
-        for place in places_of(source) {
-            questions.entry(place).or_insert(source);
+    let mut questions: BTreeMap<Place, Vec<&Source>> = BTreeMap::new();
+    for entry in catalogue.servers() {
+        // An archive of what is here already need not be asked for.
+        let is_here = fetch::is_cached(entry, cache);
+        let asked = |source: &&Source| !(is_here && matches!(source, Source::Url(_)));
+        for source in entry.sources.iter().filter(asked) {
+            for place in places_of(source) {
+                questions.entry(place).or_default().push(source);
+            }
         }
     }
     let dir = cache.join("ask");
@@ -132,11 +156,11 @@ pub fn ask_all(
         let threads: Vec<_> = questions
             .into_iter()
             .enumerate()
-            .map(|(idx, (place, source))| {
+            .map(|(idx, (place, sources))| {
                 scope.spawn(move || {
                     let mut watch = Watch { stop, report: &mut |_| {} };
                     let log = dir.join(format!("{}-{idx}.log", std::process::id()));
-                    let answer = ask(&place, source, (cache, &log), &mut watch);
+                    let answer = ask(&place, &sources, (cache, &log), &mut watch);
                     let _ = fs::remove_file(&log);
                     answer.map(|answer| (place, answer))
                 })
@@ -152,15 +176,13 @@ pub fn ask_all(
 
 fn ask(
     place: &Place,
-    source: &Source,
+    sources: &[&Source],
     (cache, log): (&Path, &Path),
     watch: &mut Watch<'_>,
 ) -> Result<Answer, Error> {
+    let Some(source) = sources.first() else { return Ok(Answer::Yes) };
     match (place, source) {
-        (Place::Site(site), _) => Ok(match url::answers(&format!("{site}/"), SITE_LIMIT) {
-            Ok(()) => Answer::Yes,
-            Err(why) => Answer::Silent { why },
-        }),
+        (Place::Site(site), _) => ask_site(site, sources, watch),
         (Place::Maven, Source::Maven(it)) => {
             let repository = cache.join("maven");
             fs::create_dir_all(&repository).map_err(|e| Error::write(&repository, e))?;
@@ -181,8 +203,17 @@ fn ask(
             answer
         }
         (Place::Debian(suite), Source::Debian(_)) => {
-            Ok(match debian::answers(suite, cache, watch) {
-                Ok(()) => Answer::Yes,
+            let names: BTreeSet<String> = sources
+                .iter()
+                .filter_map(|source| match source {
+                    Source::Debian(it) => Some(it.packages.iter().cloned()),
+                    _ => None,
+                })
+                .flatten()
+                .collect();
+            let names: Vec<String> = names.into_iter().collect();
+            Ok(match debian::versions_now(suite, &names, cache, watch) {
+                Ok(known) => Answer::Packages(known),
                 Err(Error::ToolMissing { tool, remedy, .. }) => Answer::NoClient { tool, remedy },
                 Err(stopped @ Error::Interrupted { .. }) => return Err(stopped),
                 Err(error) => Answer::Silent { why: error.chain() },
@@ -209,6 +240,23 @@ fn ask(
             detail: format!("{place} is not where {} comes from", source.kind()),
         }),
     }
+}
+
+/// Asks a web site for each archive, one after the other, until it is silent.
+fn ask_site(site: &str, sources: &[&Source], watch: &Watch<'_>) -> Result<Answer, Error> {
+    let (mut there, mut absent) = (BTreeSet::new(), BTreeMap::new());
+    for source in sources {
+        let Source::Url(it) = source else { continue };
+        for url in it.urls.iter().filter(|url| self::site(url).as_deref() == Some(site)) {
+            watch.check("ask a web site")?;
+            match url::is_there(url, SITE_LIMIT) {
+                Ok(Ok(())) => drop(there.insert(url.clone())),
+                Ok(Err(why)) => drop(absent.insert(url.clone(), why)),
+                Err(why) => return Ok(Answer::Silent { why }),
+            }
+        }
+    }
+    Ok(Answer::Archives { there, absent })
 }
 
 /// Runs the first of the commands that can be executed.
@@ -254,7 +302,7 @@ pub fn availability(
     }
     let mut why = BTreeSet::new();
     for source in &entry.sources {
-        match usable(source, answers) {
+        match usable((entry, source), answers) {
             Ok(()) => {
                 let needed = source.download_bytes() + entry.unpacked_mb * 1_000_000;
                 return match disk::require(cache, needed) {
@@ -268,20 +316,39 @@ pub fn availability(
     Availability::No(why.into_iter().collect::<Vec<_>>().join("; "))
 }
 
-fn usable(source: &Source, answers: &BTreeMap<Place, Answer>) -> Result<(), Vec<String>> {
+fn usable(
+    (entry, source): (&Entry, &Source),
+    answers: &BTreeMap<Place, Answer>,
+) -> Result<(), Vec<String>> {
     if let Some(path) = source.in_place() {
         let missing = || vec![format!("{} does not exist", path.display())];
         return path.is_file().then_some(()).ok_or_else(missing);
     }
-    let places = places_of(source);
-    if places.iter().any(|place| answers.get(place) == Some(&Answer::Yes)) {
-        return Ok(());
+    let mut told = Vec::new();
+    for place in places_of(source) {
+        match (answers.get(&place), source) {
+            (Some(Answer::Yes), _) => return Ok(()),
+            (Some(Answer::Packages(known)), Source::Debian(it)) => {
+                match debian::parts((entry, it), known) {
+                    Ok(_) => return Ok(()),
+                    Err(error) => told.push(error.to_string()),
+                }
+            }
+            (Some(Answer::Archives { there, absent }), Source::Url(it)) => {
+                if it.urls.iter().any(|url| there.contains(url)) {
+                    return Ok(());
+                }
+                let why = it.urls.iter().find_map(|url| {
+                    absent.get(url).filter(|_| site(url).is_some_and(|s| Place::Site(s) == place))
+                });
+                let why = why.map_or("was not asked for it", String::as_str);
+                told.push(format!("{place} {why} for {}", it.file));
+            }
+            (Some(Answer::NoClient { tool, .. }), _) => told.push(format!("{tool} is missing")),
+            _ => told.push(format!("{place} does not answer")),
+        }
     }
-    let told = places.iter().map(|place| match answers.get(place) {
-        Some(Answer::NoClient { tool, .. }) => format!("{tool} is missing"),
-        _ => format!("{place} does not answer"),
-    });
-    Err(told.collect())
+    Err(told)
 }
 
 /// The libraries of a server that this host does not have and the cache neither.
@@ -291,49 +358,4 @@ pub fn missing_libraries<'a>(entry: &'a Entry, cache: &Path) -> Vec<&'a str> {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn find(version: &str) -> Entry {
-        let catalogue = Catalogue::builtin().unwrap();
-        let dbms = rqps_model::Dbms::Mysql;
-        catalogue.find(dbms, &version.parse().unwrap(), None).unwrap().clone()
-    }
-
-    #[test]
-    fn what_places_say_decides() {
-        let cache = tempfile::tempdir().unwrap();
-        let (maven, url) = (find("8.0.33"), find("5.7.44"));
-        let silent = Answer::Silent { why: "offline".to_owned() };
-        let missing = Answer::NoClient { tool: "mvn", remedy: "x".to_owned() };
-        let site = |host: &str| Place::Site(format!("https://{host}.mysql.com"));
-        let mut answers = BTreeMap::from([
-            (Place::Maven, missing),
-            (site("dev"), silent.clone()),
-            (site("cdn"), silent.clone()),
-            (site("downloads"), silent),
-        ]);
-        let of =
-            |entry: &Entry, answers: &BTreeMap<_, _>| availability(entry, answers, cache.path());
-        assert_eq!(of(&maven, &answers), Availability::No("mvn is missing".to_owned()));
-        let why = "cdn.mysql.com does not answer; dev.mysql.com does not answer; \
-                   downloads.mysql.com does not answer";
-        assert_eq!(of(&url, &answers), Availability::No(why.to_owned()));
-        answers.insert(Place::Maven, Answer::Yes);
-        answers.insert(site("cdn"), Answer::Yes);
-        assert_eq!(of(&maven, &answers), Availability::From("Maven"));
-        assert_eq!(of(&url, &answers), Availability::From("URL"));
-        let mut other = maven.clone();
-        other.arch = "vax".to_owned();
-        assert!(matches!(of(&other, &answers), Availability::No(why) if why.contains("vax")));
-        let mut large = url;
-        large.unpacked_mb = u64::MAX / 100_000_000;
-        assert!(matches!(of(&large, &answers), Availability::No(why) if why.contains("no space")));
-    }
-
-    #[test]
-    fn a_site_is_the_scheme_and_host_of_an_address() {
-        assert_eq!(site("https://a.b:8/c/d").as_deref(), Some("https://a.b:8"));
-        assert_eq!(site("nothing"), None);
-    }
-}
+mod tests;

@@ -3,6 +3,8 @@
 //! Asked of the server, not of its version, where it can be: builds differ. RocksDB starts with a
 //! codec that it was built without and then stores blocks as they are, without a word.
 
+mod verify;
+
 use rqps_client::Connection;
 use rqps_model::{Codec, Compression, Dbms, Engine, Version};
 
@@ -152,25 +154,43 @@ fn choose_algorithm(
     }
 }
 
-/// Checks on the tables of the current database that they are compressed as they were meant to be.
+/// Checks that `tables` of the current database are compressed as they were meant to be, and that
+/// each of them was looked at.
 ///
 /// # Errors
 /// [`Error::NotAsMeant`] with what was found, [`Error::Client`].
 pub fn verify(
     subject: Subject<'_>,
     compression: Compression,
+    tables: &[String],
     connection: &mut dyn Connection,
 ) -> Result<(), Error> {
-    let wrong = match compression {
-        Compression::None => None,
-        Compression::Levels { middle, bottom } => wrong_levels(middle, bottom, connection)?,
-        Compression::Row | Compression::Page(_) => {
-            let sql = "select table_name, row_format, create_options \
+    let wrong = match subject.engine {
+        Engine::Heap => None,
+        Engine::Rocksdb => {
+            let sql = "select option_type, value from information_schema.rocksdb_cf_options \
+                       where cf_name = 'default' and option_type in ('COMPRESSION_TYPE', \
+                       'BOTTOMMOST_COMPRESSION', 'COMPRESSION_PER_LEVEL') order by 1";
+            let options = pairs("look at RocksDB's options", sql, connection)?;
+            verify::wrong_levels(compression, &options)
+        }
+        Engine::Innodb => {
+            let sql = "select table_name, concat(row_format, '|', create_options) \
                        from information_schema.tables where table_schema = database() \
                        and table_type = 'BASE TABLE' order by 1";
-            let result =
-                connection.query(sql).map_err(|e| Error::client("look at the tables", e))?;
-            result.rows.into_iter().find_map(|row| wrong_table(row, compression))
+            let there = pairs("look at the tables", sql, connection)?;
+            let of_table = |table: &String| verify::wrong_table(table, compression, &there);
+            let wrong = tables.iter().find_map(of_table);
+            match compression {
+                Compression::Page(codec) if subject.dbms == Dbms::Mariadb && wrong.is_none() => {
+                    let sql = "select @@innodb_compression_algorithm";
+                    let result = connection.query(sql).map_err(|e| Error::client(sql, e))?;
+                    let found = result.scalar().unwrap_or("not told");
+                    (found != codec.name())
+                        .then(|| format!("innodb_compression_algorithm is {found}"))
+                }
+                _ => wrong,
+            }
         }
     };
     match wrong {
@@ -183,40 +203,18 @@ pub fn verify(
     }
 }
 
-fn wrong_table(row: Vec<Option<String>>, compression: Compression) -> Option<String> {
-    let mut texts = row.into_iter().map(Option::unwrap_or_default);
-    let (table, format, options) = (texts.next()?, texts.next()?, texts.next()?);
-    let lower = options.to_ascii_lowercase();
-    let fits = match compression {
-        Compression::Row => format.eq_ignore_ascii_case("compressed"),
-        Compression::Page(codec) => {
-            lower.contains("page_compressed")
-                || lower.contains(&format!("compression=\"{}\"", codec.name()))
-        }
-        Compression::None | Compression::Levels { .. } => true,
-    };
-    (!fits).then(|| format!("table {table} has row format {format} and options {options:?}"))
-}
-
-fn wrong_levels(
-    middle: Codec,
-    bottom: Codec,
+/// The two columns of an answer.
+fn pairs(
+    doing: &str,
+    sql: &str,
     connection: &mut dyn Connection,
-) -> Result<Option<String>, Error> {
-    let sql = "select option_type, value from information_schema.rocksdb_cf_options \
-               where cf_name = 'default' \
-               and option_type in ('BOTTOMMOST_COMPRESSION', 'COMPRESSION_PER_LEVEL') order by 1";
-    let result =
-        connection.query(sql).map_err(|e| Error::client("look at RocksDB's options", e))?;
-    let wanted = |name: &str| if name == "BOTTOMMOST_COMPRESSION" { bottom } else { middle };
-    Ok(result.rows.into_iter().find_map(|row| {
+) -> Result<Vec<(String, String)>, Error> {
+    let result = connection.query(sql).map_err(|e| Error::client(doing, e))?;
+    let pair = |row: Vec<Option<String>>| {
         let mut texts = row.into_iter().map(Option::unwrap_or_default);
-        let (name, value) = (texts.next()?, texts.next()?);
-        // The last level named: kNoCompression:kNoCompression:kNoCompression:kLZ4Compression.
-        let last = value.rsplit(':').next().unwrap_or("").to_ascii_lowercase();
-        let fits = last.starts_with(&format!("k{}", wanted(&name).name()));
-        (!fits).then(|| format!("{} is {value}", name.to_ascii_lowercase()))
-    }))
+        Some((texts.next()?, texts.next()?))
+    };
+    Ok(result.rows.into_iter().filter_map(pair).collect())
 }
 
 #[cfg(test)]
@@ -254,21 +252,5 @@ mod tests {
             text(Engine::Innodb, "page-lz4", &["none", "row", "page-zlib"]),
             text(Engine::Rocksdb, "lz4+zstd", &["none", "lz4"])
         ));
-    }
-
-    #[test]
-    fn tables_that_are_not_as_meant_are_found() {
-        let wrong = |format: &str, options: &str, compression: &str| {
-            let row = ["sbtest1", format, options].map(|text| Some(text.to_owned())).to_vec();
-            wrong_table(row, compression.parse().unwrap())
-        };
-        assert_eq!(wrong("Compressed", "row_format=COMPRESSED key_block_size=8", "row"), None);
-        assert_eq!(wrong("Dynamic", "`PAGE_COMPRESSED`=1", "page-zlib"), None);
-        assert_eq!(wrong("Dynamic", "COMPRESSION=\"lz4\"", "page-lz4"), None);
-        assert!(wrong("Dynamic", "COMPRESSION=\"lz4\"", "page-zlib").is_some());
-        assert_eq!(
-            wrong("Compact", "", "row").unwrap(),
-            "table sbtest1 has row format Compact and options \"\""
-        );
     }
 }

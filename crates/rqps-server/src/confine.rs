@@ -15,6 +15,9 @@ use crate::process::{self, Cage};
 use crate::watch::pause;
 use crate::{Error, threads};
 
+/// The limit that is tried where none is asked for, bytes; nothing is put under it.
+const PROBED_BYTES: u64 = 1 << 30;
+
 /// What holds a server within its limits, until it is dropped.
 #[derive(Debug)]
 pub(crate) struct Confinement {
@@ -149,6 +152,17 @@ pub fn probe(limits: &Limits) -> Result<(), Error> {
     Confinement::new(limits, "probe").map(drop)
 }
 
+/// How memory can be limited here, found out as before a run: `cgroup v2, memory.max`.
+///
+/// # Errors
+/// [`Error::Limit`] with the reasons and the remedy.
+pub fn probe_memory() -> Result<&'static str, Error> {
+    let limits = Limits { memory_bytes: Some(PROBED_BYTES), cpus: None };
+    let confinement = Confinement::new(&limits, "probe")?;
+    let group = confinement.memory.as_ref();
+    Ok(group.map_or("", |group| group.describe(Controller::Memory)))
+}
+
 fn no_memory_limit(bytes: u64, detail: String) -> Error {
     Error::Limit {
         what: format!("memory = \"{}\"", written_bytes(bytes)),
@@ -159,7 +173,6 @@ fn no_memory_limit(bytes: u64, detail: String) -> Error {
     }
 }
 
-/// `Cpus_allowed_list` of proc_pid_status(5); `None` when the thread has ended.
 /// One of the processes that is not among the group's members, and stays so: of those that begin or
 /// end at this moment the kernel's lists tell different things (a dead one leaves its group before
 /// its parent has reaped it, a new one is seen in /proc before it is in its group's list).
@@ -179,6 +192,7 @@ fn stranger(pids: &[i32], members: impl Fn() -> Vec<i32>) -> Option<i32> {
     strangers.first().copied()
 }
 
+/// `Cpus_allowed_list` of proc_pid_status(5); `None` when the thread has ended.
 fn allowed_cpus(pid: i32, tid: i32) -> Option<CpuSet> {
     let text = fs::read_to_string(format!("/proc/{pid}/task/{tid}/status")).ok()?;
     text.lines().find_map(|line| line.strip_prefix("Cpus_allowed_list:")?.trim().parse().ok())
@@ -275,5 +289,6 @@ mod tests {
         // Nothing is left of it, and it can be made again.
         drop(confinement);
         probe(&limits(Some(64 << 20), Some(&usable_cpu()))).unwrap();
+        assert!(probe_memory().unwrap().starts_with("cgroup v"));
     }
 }

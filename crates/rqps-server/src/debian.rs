@@ -170,17 +170,24 @@ pub(crate) fn fill(
     Ok(files.into_iter().map(|(package, _)| package).collect())
 }
 
-/// Whether a suite can be had now: its lists are read anew.
+/// The versions of packages that a suite has now, as `(name, version)`, newest first: its lists are
+/// read anew.
 ///
 /// # Errors
 /// What keeps it from being had, as for a fetch.
-pub(crate) fn answers(suite: &str, cache: &Path, watch: &mut Watch<'_>) -> Result<(), Error> {
+pub(crate) fn versions_now(
+    suite: &str,
+    packages: &[String],
+    cache: &Path,
+    watch: &mut Watch<'_>,
+) -> Result<Vec<(String, String)>, Error> {
     let locks = cache.join("locks");
     fs::create_dir_all(&locks).map_err(|e| Error::write(&locks, e))?;
     let _lock = lock::acquire(&locks.join(format!("debian-{suite}.lock")), lock::FETCHING, watch)?;
     let apt = Apt::open(format!("Debian {suite}"), suite, cache, watch)?;
+    let versions = apt.versions(packages, watch);
     apt.tidy();
-    Ok(())
+    versions
 }
 
 /// The packages to fetch, as `(name, version)`: those whose files are wanted, and their libraries.
@@ -193,24 +200,8 @@ fn resolve(
     let names: Vec<String> = source.packages.iter().chain(&source.needs).cloned().collect();
     let known = apt.versions(&names, watch)?;
     let of = |package: &str| versions_of(&known, package);
-    let main = source.main();
-    let Some(version) = of(main).into_iter().find(|v| upstream(v).as_ref() == Some(&entry.version))
-    else {
-        return Err(gone(entry, source, &of(main)));
-    };
-    let mut wanted = vec![(main.to_owned(), (*version).to_owned())];
-    for package in &source.packages[1..] {
-        // Parts of one server must be of one build; others have versions of their own.
-        let there = of(package);
-        let found = there.iter().find(|v| **v == version).or(there.first());
-        let found = found.ok_or_else(|| {
-            apt.failed(&format!(
-                "the suite has no package {package} (any more); {}",
-                instead(entry)
-            ))
-        })?;
-        wanted.push((package.clone(), (*found).to_owned()));
-    }
+    let mut wanted = parts((entry, source), &known)?;
+    let (main, version) = wanted.first().cloned().unwrap_or_default();
     let mut roots = vec![format!("{main}={version}")];
     for package in &source.needs {
         // The newest by name: of itself, apt takes from experimental only what it is told to.
@@ -230,6 +221,36 @@ fn resolve(
     Ok(wanted)
 }
 
+/// The packages whose files make the server, as `(name, version)`, of those that a suite has.
+pub(crate) fn parts(
+    (entry, source): (&Entry, &Debian),
+    known: &[(String, String)],
+) -> Result<Vec<(String, String)>, Error> {
+    let of = |package: &str| versions_of(known, package);
+    let main = source.main();
+    let Some(version) = of(main).into_iter().find(|v| upstream(v).as_ref() == Some(&entry.version))
+    else {
+        return Err(gone(entry, source, main, &of(main)));
+    };
+    let mut wanted = vec![(main.to_owned(), version.to_owned())];
+    for package in source.packages.iter().skip(1) {
+        let there = of(package);
+        let Some(newest) = there.first() else {
+            return Err(gone(entry, source, package, &there));
+        };
+        let same = there.iter().find(|v| **v == version);
+        // A part of the server has a version of its series and must be of the very same build;
+        // extensions have versions of their own.
+        if same.is_none()
+            && upstream(newest).is_some_and(|v| v.numbers[..1] == entry.version.numbers[..1])
+        {
+            return Err(gone(entry, source, package, &there));
+        }
+        wanted.push((package.clone(), (*same.unwrap_or(newest)).to_owned()));
+    }
+    Ok(wanted)
+}
+
 fn versions_of<'a>(known: &'a [(String, String)], package: &str) -> Vec<&'a str> {
     known.iter().filter(|(name, _)| name == package).map(|(_, version)| version.as_str()).collect()
 }
@@ -242,12 +263,12 @@ fn upstream(version: &str) -> Option<Version> {
 }
 
 /// The suite has moved on.
-fn gone(entry: &Entry, source: &Debian, there: &[&str]) -> Error {
+fn gone(entry: &Entry, source: &Debian, package: &str, there: &[&str]) -> Error {
     let has = if there.is_empty() { "no such package".to_owned() } else { there.join(" and ") };
     Error::Rolled {
         server: entry.name(),
         suite: source.suite.clone(),
-        package: source.main().to_owned(),
+        package: package.to_owned(),
         has,
         remedy: instead(entry),
     }
@@ -274,6 +295,18 @@ pub(crate) fn library_dirs(prefix: &Path) -> Vec<PathBuf> {
         entries.into_iter().any(|e| e.file_name().to_string_lossy().contains(".so"))
     };
     dirs.into_iter().filter(holds_libraries).collect()
+}
+
+/// Where the programs of a prefix look for the C library that came with it, when that is not in the
+/// prefix: it was moved or copied since it was made, and its programs hold absolute paths.
+pub(crate) fn moved_from(prefix: &Path, program: &Path) -> Option<PathBuf> {
+    let loaders = elf::LIBRARY_DIRS.iter().map(|dir| prefix.join(dir).join(elf::LOADER));
+    // Builds that run on the host's C library can be anywhere.
+    let own: Vec<PathBuf> = loaders.filter(|loader| loader.exists()).collect();
+    let asked = crate::elf::interpreter(program).ok().flatten()?;
+    let there = asked.canonicalize().ok();
+    let is_own = own.iter().any(|loader| there.is_some() && loader.canonicalize().ok() == there);
+    (!own.is_empty() && !is_own).then_some(asked)
 }
 
 #[cfg(test)]

@@ -80,6 +80,18 @@ fn add_tree(dbms: Dbms, dir: &Path, inside: &Path, sizes: &mut DataDirSizes) {
     }
 }
 
+/// What the files of an InnoDB table and its partitions (`t#P#p0.ibd`) take on disk, bytes of allocated
+/// blocks; `None` where it has none below the database's directory.
+pub(crate) fn innodb_file_bytes(database: &Path, table: &str) -> Option<u64> {
+    let entries = fs::read_dir(database).ok()?.flatten();
+    let sizes = entries.filter_map(|entry| {
+        let name = entry.file_name();
+        let table_of_file = name.to_str()?.strip_suffix(".ibd")?.split('#').next()?;
+        (table_of_file == table).then(|| entry.metadata().map_or(0, |meta| meta.blocks() * 512))
+    });
+    sizes.reduce(|sum, bytes| sum + bytes)
+}
+
 /// What a file of a data directory is for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Part {
@@ -133,6 +145,18 @@ mod tests {
     fn a_file_system_that_does_not_count_is_not_full() {
         // procfs has no blocks: statfs(2) gives 0 of 0.
         assert_eq!(free_bytes(Path::new("/proc")).unwrap(), u64::MAX);
+    }
+
+    #[test]
+    fn a_table_is_its_files_and_those_of_its_partitions() {
+        let dir = tempfile::tempdir().unwrap();
+        for file in ["t.ibd", "t#P#p0.ibd", "t#p#p1.ibd", "t2.ibd", "t.frm", "t2#P#p0.ibd"] {
+            fs::write(dir.path().join(file), vec![1_u8; 100_000]).unwrap();
+        }
+        let bytes = innodb_file_bytes(dir.path(), "t").unwrap();
+        assert!((300_000..400_000).contains(&bytes), "{bytes}");
+        assert_eq!(innodb_file_bytes(dir.path(), "u"), None);
+        assert_eq!(innodb_file_bytes(&dir.path().join("absent"), "t"), None);
     }
 
     #[test]

@@ -1,16 +1,22 @@
-//! Symbols that a program defines, read from its ELF file: does it bring an allocator of its own?
+//! What a program's ELF file tells: symbols that it defines (does it bring an allocator of its own?) and
+//! the loader that it asks for.
 //!
 //! Only 64-bit little-endian files are read, which is what Linux servers are made for on x86-64 and
 //! arm64. Names and numbers of fields are those of elf(5).
 
 use std::collections::BTreeSet;
+use std::ffi::OsStr;
 use std::fs::File;
 use std::io;
+use std::os::unix::ffi::OsStrExt as _;
 use std::os::unix::fs::FileExt as _;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// Section types with symbols: SHT_SYMTAB and SHT_DYNSYM.
 const SYMBOL_TABLES: [u32; 2] = [2, 11];
+
+/// The type of the segment with the loader's path.
+const PT_INTERP: u32 = 3;
 
 /// The largest table that is believed, bytes: a server's with debug information has some 20 MB.
 const MAX_TABLE: u64 = 1 << 30;
@@ -58,6 +64,30 @@ pub(crate) fn defined_symbols(path: &Path, wanted: &[&str]) -> io::Result<BTreeS
     Ok(found)
 }
 
+/// The loader that a program asks for, an absolute path; `None` for static programs and libraries.
+///
+/// # Errors
+/// As for [`defined_symbols`].
+pub(crate) fn interpreter(path: &Path) -> io::Result<Option<PathBuf>> {
+    let file = File::open(path)?;
+    let header = read(&file, 0, 64)?;
+    if header.get(..6) != Some(b"\x7fELF\x02\x01") {
+        return Err(io::Error::new(io::ErrorKind::InvalidData, "not a 64-bit ELF file"));
+    }
+    // e_phoff, e_phentsize, e_phnum.
+    let (table, size, n) = (u64_at(&header, 32)?, u16_at(&header, 54)?, u16_at(&header, 56)?);
+    let segments = read(&file, table, u64::from(size) * u64::from(n))?;
+    for segment in segments.chunks_exact(usize::from(size).max(1)) {
+        if u32_at(segment, 0)? == PT_INTERP {
+            // p_offset and p_filesz; the text ends with a zero byte.
+            let text = read(&file, u64_at(segment, 8)?, u64_at(segment, 32)?)?;
+            let text = text.split(|byte| *byte == 0).next().unwrap_or_default();
+            return Ok(Some(PathBuf::from(OsStr::from_bytes(text))));
+        }
+    }
+    Ok(None)
+}
+
 fn read(file: &File, offset: u64, len: u64) -> io::Result<Vec<u8>> {
     if len > MAX_TABLE {
         return Err(io::Error::new(io::ErrorKind::InvalidData, "a table of more than 1 GiB"));
@@ -97,6 +127,13 @@ mod tests {
         let me = std::env::current_exe().unwrap();
         let found = defined_symbols(&me, &["main", "malloc", "no_such_symbol"]).unwrap();
         assert_eq!(found, BTreeSet::from(["main".to_owned()]));
+    }
+
+    #[test]
+    fn tells_which_loader_a_program_asks_for() {
+        let me = std::env::current_exe().unwrap();
+        let loader = interpreter(&me).unwrap().unwrap();
+        assert!(loader.is_absolute() && loader.exists(), "{}", loader.display());
     }
 
     #[test]

@@ -1,11 +1,12 @@
 //! What a server really runs with, as it says itself: settings, session, sizes.
 
 use std::collections::BTreeMap;
+use std::path::Path;
 
 use rqps_client::{Connection, ResultSet};
 use rqps_model::{Dbms, Version};
 
-use crate::{Error, lsm};
+use crate::{Error, disk, lsm};
 
 fn query(connection: &mut dyn Connection, doing: &str, sql: &str) -> Result<ResultSet, Error> {
     connection.query(sql).map_err(|e| Error::client(doing, e))
@@ -138,17 +139,19 @@ pub fn session_facts(
     Ok(facts)
 }
 
-/// Bytes of all tables with their indexes in the current database, as the server accounts for them.
+/// Bytes of all tables with their indexes in the current database.
 ///
-/// InnoDB's are those of its last statistics: exact to some pages after ANALYZE TABLE; of tables that
-/// are compressed by page, what their files take on disk, free ends included. MyRocks's are its files' (its statistics
-/// are estimates), without what is in memory alone.
+/// They are what files take: InnoDB's and PostgreSQL's with the free space in them and, of pages that
+/// are compressed, without the holes; MyRocks's without what is in memory alone. Nothing is flushed or
+/// analysed for it, as that would disturb what is measured next. InnoDB's files are looked at where
+/// `data_dir` is known; else the server is asked, and versions that do not tell give their statistics.
 ///
 /// # Errors
 /// [`Error::Client`], or [`Error::Answer`] when it is no number.
 pub fn database_bytes(
     dbms: Dbms,
     version: &Version,
+    data_dir: Option<&Path>,
     connection: &mut dyn Connection,
 ) -> Result<u64, Error> {
     let doing = "ask for the size of the tables";
@@ -158,7 +161,7 @@ pub fn database_bytes(
                 // 8.0 answers from a cache that is a day old otherwise.
                 query(connection, doing, "SET SESSION information_schema_stats_expiry = 0")?;
             }
-            return mysql_bytes(dbms, version, connection);
+            return mysql_bytes((dbms, version), data_dir, connection);
         }
         Dbms::Postgres => {
             "select coalesce(sum(pg_total_relation_size(c.oid)), 0)::bigint from pg_class c \
@@ -173,12 +176,12 @@ pub fn database_bytes(
 }
 
 fn mysql_bytes(
-    dbms: Dbms,
-    version: &Version,
+    subject: (Dbms, &Version),
+    data_dir: Option<&Path>,
     connection: &mut dyn Connection,
 ) -> Result<u64, Error> {
     let doing = "ask for the size of the tables";
-    let sql = "select engine, create_options, table_name, data_length + index_length \
+    let sql = "select engine, table_name, data_length + index_length, database() \
                from information_schema.tables \
                where table_schema = database() and table_type = 'BASE TABLE'";
     let mut sum = 0;
@@ -187,17 +190,19 @@ fn mysql_bytes(
         let answer = format!("{row:?}");
         let mut texts = row.into_iter().map(Option::unwrap_or_default);
         let mut text = || texts.next().unwrap_or_default();
-        let (engine, options, table, bytes) = (text(), text().to_ascii_lowercase(), text(), text());
-        let bytes =
-            bytes.parse::<u64>().map_err(|_| Error::Answer { doing: doing.to_owned(), answer })?;
-        let by_page = options.contains("page_compressed") || options.contains("compression=");
+        let (engine, table, bytes, database) = (text(), text(), text(), text());
         if engine.eq_ignore_ascii_case("rocksdb") {
             has_rocksdb = true;
-        } else if by_page {
-            sum += file_bytes((dbms, version), connection, &table, bytes)?.unwrap_or(bytes);
-        } else {
-            sum += bytes;
+            continue;
         }
+        let by_statistics =
+            bytes.parse::<u64>().map_err(|_| Error::Answer { doing: doing.to_owned(), answer })?;
+        let of_files = match data_dir {
+            Some(dir) => disk::innodb_file_bytes(&dir.join(database), &table),
+            None => told_bytes(subject, connection, &table)?,
+        };
+        // None has a file of its own with innodb_file_per_table off.
+        sum += of_files.filter(|bytes| *bytes > 0).unwrap_or(by_statistics);
     }
     if has_rocksdb {
         sum += lsm::table_bytes(connection)?;
@@ -205,21 +210,24 @@ fn mysql_bytes(
     Ok(sum)
 }
 
-/// What a table's InnoDB file takes on disk, without the holes of pages that became smaller; `None`
-/// where the version does not tell: MariaDB 10.1 has no such column, and 10.2 shows the file as it
-/// was when it was made, far below what the table's pages take (`page_bytes`).
-fn file_bytes(
+/// What the files of a table and its partitions take on disk, as InnoDB tells; `None` where it does
+/// not: MySQL before 5.7 and MariaDB 10.1 have no such column, MariaDB 10.2 shows files as they were
+/// when they were made, and some users may not ask.
+fn told_bytes(
     (dbms, version): (Dbms, &Version),
     connection: &mut dyn Connection,
     table: &str,
-    page_bytes: u64,
 ) -> Result<Option<u64>, Error> {
+    let first: &[u32] = if dbms == Dbms::Mysql { &[5, 7] } else { &[10, 3] };
+    if !version.at_least(first) {
+        return Ok(None);
+    }
     let new = dbms == Dbms::Mysql && version.at_least(&[8]);
     let view = if new { "innodb_tablespaces" } else { "innodb_sys_tablespaces" };
     let table = table.replace('\'', "''");
     let sql = format!(
-        "select allocated_size from information_schema.{view} \
-         where name = concat(database(), '/{table}') and file_size >= {page_bytes}"
+        "select sum(allocated_size) from information_schema.{view} \
+         where substring_index(name, '#', 1) = concat(database(), '/{table}')"
     );
     match connection.query(&sql) {
         Ok(result) => Ok(result.scalar().and_then(|text| text.parse().ok())),

@@ -56,10 +56,17 @@ struct Origin {
 /// The most entries an archive may have; MySQL's has 12,000 with its test suite.
 const MAX_ENTRIES: usize = 100_000;
 
-/// Whether a server is in the cache already.
+/// Whether a server is in the cache already, where its programs find what came with them.
 #[must_use]
 pub fn is_cached(entry: &Entry, cache: &Path) -> bool {
-    origin_of(entry, cache).is_some()
+    origin_of(entry, cache).is_some() && moved_from(entry, cache).is_none()
+}
+
+/// Where a server of the cache looks for its C library, when that is elsewhere: the cache was moved.
+fn moved_from(entry: &Entry, cache: &Path) -> Option<PathBuf> {
+    let prefix = prefix_of(entry, cache);
+    let program = Installed::program_in(&prefix, entry.dbms)?;
+    debian::moved_from(&prefix, &program)
 }
 
 /// Removes a server from the cache, when no rqps runs it.

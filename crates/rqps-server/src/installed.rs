@@ -142,6 +142,11 @@ impl Installed {
         })
     }
 
+    /// The server program in a prefix, if there is one.
+    pub(crate) fn program_in(prefix: &Path, dbms: Dbms) -> Option<PathBuf> {
+        find_program(prefix, dbms).ok()
+    }
+
     /// Runs its program once, as `identity`, for its version; what it says goes to the file `log`.
     ///
     /// # Errors
@@ -174,15 +179,22 @@ impl Installed {
         }
     }
 
-    /// Whether its program can be loaded: what the dynamic linker misses for `--version`.
+    /// Why its program cannot be run here, when it cannot: a library is missing, the file or its loader
+    /// is, or it is another program than it should be.
+    ///
+    /// # Errors
+    /// When the work is stopped or a file cannot be read.
     pub(crate) fn load_failure(
         &self,
         identity: &Identity,
         scratch: &Path,
         watch: &mut Watch<'_>,
     ) -> Result<Option<Error>, Error> {
-        let done = self.run_for_version(identity, scratch, watch)?;
-        Ok(done.ok().and_then(|done| library::not_found(&self.name(), &done.output)))
+        match self.try_out(identity, scratch, watch) {
+            Ok(()) => Ok(None),
+            Err(error @ (Error::Library { .. } | Error::NoServer { .. })) => Ok(Some(error)),
+            Err(error) => Err(error),
+        }
     }
 
     fn run_for_version(

@@ -33,6 +33,7 @@ pub mod places;
 mod postgres;
 pub mod process;
 pub mod profile;
+pub mod punch_hole;
 pub mod running;
 pub mod settle;
 pub mod source;

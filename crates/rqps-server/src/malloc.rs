@@ -23,7 +23,7 @@ use found::{Mapped, libc_version};
 /// Debian's.
 fn sonames(malloc: Malloc) -> &'static [&'static str] {
     match malloc {
-        Malloc::System => &[],
+        Malloc::Build | Malloc::System => &[],
         Malloc::Jemalloc => &["libjemalloc.so.2"],
         Malloc::Tcmalloc => &["libtcmalloc_minimal.so.4"],
         Malloc::Mimalloc => &["libmimalloc.so.2", "libmimalloc.so.3"],
@@ -60,7 +60,9 @@ impl Allocator {
         let names = sonames(malloc);
         // What the host has, whatever it is called; else the package of the first name.
         let there = names.iter().find(|soname| library::is_there(soname, cache));
-        let Some(soname) = there.or(names.first()) else { return Ok(Self::default()) };
+        let Some(soname) = there.or(names.first()) else {
+            return Ok(Self { malloc, library: None });
+        };
         let user = format!("malloc = \"{malloc}\"");
         let found = library::obtain(catalogue, (&user, soname), cache, watch)?;
         let file = found.path.canonicalize();
@@ -81,12 +83,12 @@ impl Allocator {
     }
 
     /// Refuses a server whose program has an allocator linked into it: a preloaded one would be
-    /// there and never be called, or crash it.
+    /// there and never be called, or crash it, and the C library's is never called.
     ///
     /// # Errors
     /// [`Error::Allocator`] with what the program has.
     pub fn check_program(&self, installed: &Installed) -> Result<(), Error> {
-        if self.library.is_none() {
+        if self.malloc == Malloc::Build {
             return Ok(());
         }
         match found::of_program(&installed.program) {
@@ -94,8 +96,8 @@ impl Allocator {
             Some(own) => Err(self.error(
                 &installed.name(),
                 format!(
-                    "its program {} has {own} linked into it, which no preloaded library replaces; \
-                     write malloc = \"system\" for it, or take another build",
+                    "its program {} has {own} linked into it, which no other library replaces; leave \
+                     out malloc for it to be measured with that, or take another build",
                     installed.program.display()
                 ),
             )),
@@ -140,18 +142,7 @@ impl Allocator {
             // One that has ended meanwhile is no matter.
             let Ok(text) = fs::read_to_string(format!("/proc/{pid}/maps")) else { continue };
             let mapped = Mapped::parse(&text);
-            if let Some(library) = &self.library
-                && !mapped.has(&library.file)
-                && !mapped.is_empty()
-            {
-                let there = mapped.allocator().unwrap_or_else(|| "the C library's own".to_owned());
-                let detail = format!(
-                    "process {pid} has not mapped {}; its allocator is {there}. The dynamic linker \
-                     ignores LD_PRELOAD for static programs, for programs with file capabilities \
-                     (see getcap {}) and where the library itself lacks something (see the log)",
-                    library.file.display(),
-                    installed.program.display()
-                );
+            if let Some(detail) = self.wrong_map(&mapped, *pid, &installed.program) {
                 return Err(self.error(&installed.name(), detail));
             }
             first.get_or_insert(mapped);
@@ -159,12 +150,35 @@ impl Allocator {
         let Some(mapped) = first.filter(|mapped| !mapped.is_empty()) else {
             let detail = "its map in /proc cannot be read".to_owned();
             // Nothing to check is fine when nothing was asked for.
-            return match self.library {
-                Some(_) => Err(self.error(&installed.name(), detail)),
-                None => Ok(Vec::new()),
+            return match self.malloc {
+                Malloc::Build => Ok(Vec::new()),
+                _ => Err(self.error(&installed.name(), detail)),
             };
         };
         Ok(self.facts(installed, &mapped))
+    }
+
+    /// What is wrong with what a process has mapped, and the remedy.
+    fn wrong_map(&self, mapped: &Mapped, pid: i32, program: &Path) -> Option<String> {
+        let there = mapped.allocator();
+        if self.malloc == Malloc::System {
+            return Some(format!(
+                "process {pid} has mapped {}, which its build brings; leave out malloc for it to be \
+                 measured with that, or take another build",
+                there?
+            ));
+        }
+        let library = self.library.as_ref()?;
+        (!mapped.has(&library.file) && !mapped.is_empty()).then(|| {
+            format!(
+                "process {pid} has not mapped {}; its allocator is {}. The dynamic linker ignores \
+                 LD_PRELOAD for static programs, for programs with file capabilities (see getcap {}) \
+                 and where the library itself lacks something (see the log)",
+                library.file.display(),
+                there.unwrap_or_else(|| "the C library's own".to_owned()),
+                program.display()
+            )
+        })
     }
 
     fn facts(&self, installed: &Installed, mapped: &Mapped) -> Vec<(&'static str, String)> {
@@ -188,7 +202,7 @@ impl Allocator {
     pub(crate) fn suspicion(&self) -> Option<String> {
         let library = self.library.as_ref()?;
         Some(format!(
-            "it was started with malloc = \"{}\" ({} preloaded): malloc = \"system\" tells whether \
+            "it was started with malloc = \"{}\" ({} preloaded): a start without malloc tells whether \
              that is why",
             self.malloc,
             library.file.display()
@@ -208,6 +222,25 @@ mod tests {
         let allocator = Allocator::of_file(Malloc::Jemalloc, file.into());
         let environment = allocator.environment(library_path.map(str::to_owned));
         environment.iter().map(|(name, value)| format!("{name}={value}")).collect()
+    }
+
+    #[test]
+    fn the_c_librarys_own_is_refused_where_the_build_brings_another() {
+        let with = Mapped::parse("7f00-7f01 r-xp 00000000 fe:00 2  /p/lib/libtcmalloc.so.4.5.9\n");
+        let without = Mapped::parse("7f00-7f01 r-xp 00000000 fe:00 2  /p/lib/libc.so.6\n");
+        let wrong = |malloc, mapped| {
+            Allocator { malloc, library: None }.wrong_map(mapped, 7, Path::new("/p/mysqld"))
+        };
+        assert_eq!(
+            wrong(Malloc::System, &with).unwrap(),
+            "process 7 has mapped tcmalloc (libtcmalloc.so.4.5.9), which its build brings; leave out \
+             malloc for it to be measured with that, or take another build"
+        );
+        assert_eq!(wrong(Malloc::System, &without), None);
+        assert_eq!(wrong(Malloc::Build, &with), None);
+        let preloaded = Allocator::of_file(Malloc::Jemalloc, "/c/libjemalloc.so.2".into());
+        let detail = preloaded.wrong_map(&with, 7, Path::new("/p/mysqld")).unwrap();
+        assert!(detail.contains("has not mapped /c/libjemalloc.so.2; its allocator is tcmalloc"));
     }
 
     #[test]

@@ -15,7 +15,7 @@ use std::fs;
 use rqps_model::{Compression, Dbms, Durability, Engine, Version};
 
 use crate::Error;
-pub use cache::cache_bytes;
+pub use cache::{cache_bytes, check_caches};
 use data::{Profile, Subject};
 
 /// The built-in profiles by name.
@@ -170,7 +170,7 @@ pub fn least_memory(dbms: Dbms, version: &Version, config: &Config) -> Result<Op
     }
     let nothing = Sizing { memory_bytes: 0, systems_up: 1, data_bytes: None };
     let smallest = render(dbms, version, config, nothing)?;
-    Ok(Some(2 * cache_bytes(dbms, &smallest.text)))
+    Ok(Some(2 * cache_bytes(dbms, &smallest)))
 }
 
 fn overridden(option: &str, source: &str) -> String {

@@ -1,9 +1,11 @@
 //! Archives become prefixes: only the wanted paths, never outside the directory, never in halves.
 //!
 //! An archive is refused as a whole when any entry, wanted or not, has an absolute path or `..`, is
-//! a device or a pipe, or is a link that points outside; or when what it holds exceeds the limits. The caller unpacks into a directory of its own and renames it.
+//! a device or a pipe, or is a link that points outside; or when what it holds exceeds the limits. The
+//! caller unpacks into a directory of its own and renames it.
 
 mod gate;
+mod meter;
 
 use std::fs::File;
 use std::io::{self, BufReader, Cursor, Read, Seek};
@@ -16,6 +18,7 @@ use zip::ZipArchive;
 use crate::Error;
 use crate::catalogue::Layout;
 use gate::{Gate, Kind};
+use meter::Metered;
 
 /// Bounds of what an archive may hold.
 #[derive(Debug, Clone, Copy)]
@@ -77,18 +80,18 @@ pub fn unpack(
         (Some(Form::Zip), Some(inner)) => {
             let mut zip = ZipArchive::new(file).map_err(|e| corrupt(archive, &e))?;
             let entry = zip.by_name(inner).map_err(|e| corrupt(archive, &e))?;
-            from_tar(tar::Archive::new(XzDecoder::new(entry)), &mut gate)?;
+            from_tar(XzDecoder::new(entry), &mut gate)?;
         }
         (Some(_), Some(inner)) => {
             return Err(corrupt(archive, &format!("it is no zip that could hold {inner}")));
         }
         (Some(Form::Gzip), None) => {
-            from_tar(tar::Archive::new(MultiGzDecoder::new(BufReader::new(file))), &mut gate)?;
+            from_tar(MultiGzDecoder::new(BufReader::new(file)), &mut gate)?;
         }
         (Some(Form::Xz), None) => {
             // Parallel xz writes several streams one after the other.
             let decoder = XzDecoder::new_multi_decoder(BufReader::new(file));
-            from_tar(tar::Archive::new(decoder), &mut gate)?;
+            from_tar(decoder, &mut gate)?;
         }
         (None, _) => {
             let shown = String::from_utf8_lossy(&start[..start.len().min(16)]).into_owned();
@@ -147,7 +150,7 @@ pub(crate) fn tar_xz(
 ) -> Result<Unpacked, Error> {
     let gate = Gate::new(archive, to, layout, (layout.strip.clone(), limits), written);
     let mut gate = gate.that_ignores_the_rest();
-    from_tar(tar::Archive::new(XzDecoder::new(stream)), &mut gate)?;
+    from_tar(XzDecoder::new(stream), &mut gate)?;
     Ok(gate.finish())
 }
 
@@ -179,7 +182,14 @@ fn from_zip<R: Read + Seek>(zip: &mut ZipArchive<R>, gate: &mut Gate<'_>) -> Res
     Ok(())
 }
 
-fn from_tar<R: Read>(mut tar: tar::Archive<R>, gate: &mut Gate<'_>) -> Result<(), Error> {
+fn from_tar(stream: impl Read, gate: &mut Gate<'_>) -> Result<(), Error> {
+    let meter = gate.meter();
+    let tar = tar::Archive::new(Metered::new(stream, gate.meter()));
+    // What stopped the reader comes back as a broken archive.
+    entries_of(tar, gate).map_err(|error| meter.take_failure().unwrap_or(error))
+}
+
+fn entries_of<R: Read>(mut tar: tar::Archive<R>, gate: &mut Gate<'_>) -> Result<(), Error> {
     use tar::EntryType;
     let entries = tar.entries().map_err(|e| corrupt(gate.archive(), &e))?;
     for entry in entries {

@@ -53,7 +53,7 @@ pub struct SystemFile {
     pub options: BTreeMap<String, OptionValue>,
     /// `socket`, `tcp` or `tls`.
     pub transport: Option<Transport>,
-    /// `system`, `jemalloc`, `tcmalloc` or `mimalloc`.
+    /// `build`, `system`, `jemalloc`, `tcmalloc` or `mimalloc`.
     pub malloc: Option<String>,
     /// `relaxed` or `full`.
     pub durability: Option<String>,

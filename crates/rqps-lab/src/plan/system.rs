@@ -120,7 +120,7 @@ impl SystemFile {
         for (differs, part) in [
             (*engine == Engine::Rocksdb, engine.to_string()),
             (!variant.compression.is_none(), variant.compression.to_string()),
-            (variant.malloc != Malloc::System, variant.malloc.to_string()),
+            (variant.malloc != Malloc::Build, variant.malloc.to_string()),
             (variant.durability == Durability::Full, "durable".to_owned()),
         ] {
             if differs {

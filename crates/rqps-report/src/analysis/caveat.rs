@@ -9,6 +9,7 @@ use crate::words::{capital, list, list_in_short, one_line};
 /// What must be known before any figure is read.
 pub(super) fn warnings(analysis: &Analysis<'_>) -> Vec<String> {
     let mut out = crate::audit::sheet::warnings(&analysis.run.systems, &analysis.differences.audit);
+    out.extend(super::page_cache::warning(&analysis.run.systems));
     out.extend(failed_checks(analysis));
     out
 }
@@ -149,22 +150,30 @@ fn unequal_limits(analysis: &Analysis<'_>) -> Option<String> {
     })
 }
 
-/// Allocators that differ although the plan asked for the same: builds bring their own.
+/// Allocators that differ, by what was found in the processes, between systems of which the plan
+/// asked for the same: builds bring their own.
 fn unequal_allocators(analysis: &Analysis<'_>) -> Option<String> {
-    let difference = analysis.differences.process.iter().find(|d| d.name == "malloc")?;
     let systems = &analysis.run.systems;
-    let asked = systems.first()?.spec.variant.malloc;
-    if systems.iter().any(|s| s.spec.variant.malloc != asked) {
-        return None;
-    }
-    let found = difference.values.iter().enumerate().filter_map(|(idx, value)| {
-        Some(format!("{} has {}", analysis.label(idx), one_line(value.as_deref()?)))
-    });
-    let found: Vec<String> = found.collect();
-    Some(format!(
-        "The allocators differ with the builds: {}; `malloc` of a plan makes them the same.",
-        list_in_short(&found)
-    ))
+    let found = |system: &RunSystem| system.process.get("malloc").cloned();
+    let differs = |system: &RunSystem| {
+        let alike = |other: &&RunSystem| other.spec.variant.malloc == system.spec.variant.malloc;
+        let others = systems.iter().filter(alike).filter_map(found);
+        found(system).is_some_and(|own| others.into_iter().any(|other| other != own))
+    };
+    let told: Vec<String> = systems
+        .iter()
+        .enumerate()
+        .filter(|(_, system)| differs(system))
+        .filter_map(|(idx, system)| {
+            Some(format!("{} has {}", analysis.label(idx), one_line(&found(system)?)))
+        })
+        .collect();
+    (!told.is_empty()).then(|| {
+        format!(
+            "The allocators differ with the builds: {}; `malloc` of a plan makes them the same.",
+            list_in_short(&told)
+        )
+    })
 }
 
 fn verdicts<'a>(analysis: &'a Analysis<'_>) -> impl Iterator<Item = Verdict> + 'a {

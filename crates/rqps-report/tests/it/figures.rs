@@ -1,6 +1,6 @@
 //! Figures by hand: what a cell says, what the headline counts, when a cell has no number.
 
-use rqps_model::{Group, Metric, StepKind, Verdict};
+use rqps_model::{Dbms, Group, Metric, StepKind, Verdict};
 use rqps_report::analysis::CellState;
 use rqps_report::{Analysis, Detail, TextOptions, text};
 
@@ -222,6 +222,47 @@ fn unequal_limits_and_allocators_are_said() {
     // What the plan asked for is no surprise.
     run.systems[1].spec.variant.malloc = rqps_model::Malloc::Tcmalloc;
     assert!(!said(&run, "allocators"));
+    // Of those of which it asked for nothing, what was found counts.
+    let mut run = fixture::demo();
+    run.systems[1].spec.variant.malloc = rqps_model::Malloc::Tcmalloc;
+    assert!(!said(&run, "allocators"));
+    run.systems[2].process.insert("malloc".to_owned(), "jemalloc, linked into the program".into());
+    assert!(said(&run, "small has glibc 2.36 and ma"));
+}
+
+#[test]
+fn an_io_bound_system_that_reads_from_the_page_cache_is_told_at_the_top() {
+    let mut run = fixture::demo();
+    for system in &mut run.systems {
+        system.spec.config = "io-bound".to_owned();
+        system.settings.insert("innodb_flush_method".to_owned(), "O_DIRECT".to_owned());
+    }
+    let warned = |run: &rqps_model::Run| {
+        let all = Analysis::of(run, 0.05).warnings;
+        all.into_iter().find(|w| w.contains("page cache")).unwrap_or_default()
+    };
+    assert_eq!(warned(&run), "");
+    let label = run.systems[2].spec.label.clone();
+    run.systems[2] = fixture::system(Dbms::Postgres, "17.4");
+    run.systems[2].spec.label = label;
+    run.systems[2].spec.config = "io-bound".to_owned();
+    run.systems[2].spec.engine = rqps_model::Engine::Heap;
+    expect_test::expect!["ma110405.small reads through the page cache, which no limit bounds: what the server's own cache lacks came from memory and not from storage, so this is no IO-bound measurement. Give it `memory`, or direct IO. my5614.small and my8033.small read past the page cache, from storage: ratios between them compare memory with storage."].assert_eq(&warned(&run));
+    let shown = |run: &rqps_model::Run| {
+        let options = TextOptions { colour: false, detail: Detail::Summary, width: text::WIDTH };
+        text::render(&Analysis::of(run, 0.05), options)
+    };
+    assert!(shown(&run).contains("through the page cache"));
+    // Direct IO or a limit is what it takes.
+    let mut direct = run.clone();
+    direct.systems[2].settings.insert("debug_io_direct".to_owned(), "data".to_owned());
+    assert_eq!(warned(&direct), "");
+    run.systems[2].spec.variant.limits.memory_bytes = Some(1 << 30);
+    assert_eq!(warned(&run), "");
+    // A file system without direct IO makes InnoDB read the same way.
+    let refused = "refused by the file system".to_owned();
+    run.systems[0].process.insert("direct_io".to_owned(), refused);
+    assert!(warned(&run).contains("small reads through the page cache"), "{}", warned(&run));
 }
 
 #[test]

@@ -24,9 +24,48 @@ fn a_suite_that_has_moved_on_says_what_it_has() {
     let Some(crate::Source::Debian(source)) = entry.sources.first() else {
         panic!("{:?}", entry.sources);
     };
-    let error = gone(entry, source, &["9.7.6-1", "9.7.5-1"]).to_string();
+    let error = gone(entry, source, source.main(), &["9.7.6-1", "9.7.5-1"]).to_string();
     expect_test::expect!["mysql-9.7.4: Debian sid rolls, and what it has of mysql-server-core now is 9.7.6-1 and 9.7.5-1; a server under another version's name would make results wrong: take another version or build of mysql (see `rqps servers list`); or, to measure what the suite has, write an entry with that version and the same source into a catalogue of your own"].assert_eq(&error);
-    assert!(gone(entry, source, &[]).to_string().contains("is no such package"));
+    assert!(gone(entry, source, source.main(), &[]).to_string().contains("is no such package"));
+}
+
+#[test]
+fn parts_of_a_server_are_of_one_build() {
+    let catalogue = crate::Catalogue::builtin().unwrap();
+    let find = |dbms, version: &str, build: Option<&str>| {
+        catalogue.find(dbms, &version.parse().unwrap(), build).unwrap().clone()
+    };
+    let chosen = |entry: &Entry, packages: &[&str], known: &[(&str, &str)]| {
+        let packages = packages.iter().map(|name| (*name).to_owned()).collect();
+        let source = Debian {
+            suite: "sid".to_owned(),
+            packages,
+            needs: Vec::new(),
+            without: Vec::new(),
+            glibc: Glibc::Own,
+            layout: "x".to_owned(),
+            download_bytes: 1,
+        };
+        let known: Vec<_> = known.iter().map(|(n, v)| ((*n).to_owned(), (*v).to_owned())).collect();
+        let versions = |parts: Vec<(String, String)>| parts.into_iter().map(|(_, v)| v).collect();
+        let chosen: Result<Vec<String>, Error> = parts((entry, &source), &known).map(versions);
+        chosen.map_err(|e| e.to_string())
+    };
+    let mariadb = find(rqps_model::Dbms::Mariadb, "11.8.9", None);
+    let names = ["server", "plugin"];
+    let both = [("server", "1:11.8.9-5"), ("server", "1:11.8.9-4"), ("plugin", "1:11.8.9-5")];
+    assert_eq!(chosen(&mariadb, &names, &both).unwrap(), ["1:11.8.9-5", "1:11.8.9-5"]);
+    // Of another build, or of the version before: the archive is between two states.
+    for other in ["1:11.8.9-4", "1:11.8.8-5"] {
+        let error = chosen(&mariadb, &names, &[both[0], ("plugin", other)]).unwrap_err();
+        assert!(error.contains(&format!("what it has of plugin now is {other}")), "{error}");
+    }
+    assert!(chosen(&mariadb, &names, &both[..1]).unwrap_err().contains("no such package"));
+    assert!(chosen(&mariadb, &names, &[("server", "1:11.8.10-1")]).is_err());
+    // An extension is no part of it.
+    let postgres = find(rqps_model::Dbms::Postgres, "17.12", None);
+    let known = [("server", "17.12-0+deb13u1"), ("plugin", "0.8.0-1")];
+    assert_eq!(chosen(&postgres, &names, &known).unwrap()[1], "0.8.0-1");
 }
 
 #[test]
@@ -40,6 +79,24 @@ fn libraries_of_a_prefix_are_found_unless_its_programs_know_them() {
     assert_eq!(library_dirs(prefix.path()), std::slice::from_ref(&dir));
     fs::write(dir.join("ld-linux-x86-64.so.2"), b"elf").unwrap();
     assert_eq!(library_dirs(prefix.path()), Vec::<PathBuf>::new());
+}
+
+#[test]
+fn a_prefix_whose_programs_ask_for_a_loader_elsewhere_was_moved() {
+    let me = std::env::current_exe().unwrap();
+    let hosts = crate::elf::interpreter(&me).unwrap().unwrap();
+    let prefix = tempfile::tempdir().unwrap();
+    // On the host's C library it can be anywhere.
+    assert_eq!(moved_from(prefix.path(), &me), None);
+    let dir = prefix.path().join("usr/lib/x86_64-linux-gnu");
+    fs::create_dir_all(&dir).unwrap();
+    let own = dir.join("ld-linux-x86-64.so.2");
+    fs::write(&own, b"elf").unwrap();
+    assert_eq!(moved_from(prefix.path(), &me), Some(hosts.clone()));
+    fs::remove_file(&own).unwrap();
+    std::os::unix::fs::symlink(&hosts, &own).unwrap();
+    assert_eq!(moved_from(prefix.path(), &me), None);
+    assert_eq!(moved_from(prefix.path(), Path::new("/no/such/program")), None);
 }
 
 #[test]

@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::Path;
 
-use super::{is_cached, prefix_of};
+use super::{is_cached, moved_from, origin_of, prefix_of};
 use crate::catalogue::Catalogue;
 use crate::identity::Identity;
 use crate::installed::Installed;
@@ -34,6 +34,19 @@ pub fn findings(
                 Err(error) => Some(error),
             };
             found.extend(failure.map(|error| error.chain()));
+            continue;
+        }
+        if origin_of(entry, cache).is_some()
+            && let Some(loader) = moved_from(entry, cache)
+        {
+            found.push(format!(
+                "{} in {} was moved or copied there: its programs look for their C library as {}; \
+                 `rqps servers fetch {}` makes it anew, as does a run that needs it",
+                entry.name(),
+                prefix_of(entry, cache).display(),
+                loader.display(),
+                entry.selector()
+            ));
             continue;
         }
         for source in &entry.sources {

@@ -179,3 +179,34 @@ fn a_server_for_another_machine_is_refused_before_anything_is_fetched() {
     let error = run(&Catalogue::parse(&text).unwrap(), cache.path()).unwrap_err().to_string();
     assert!(error.starts_with("mysql-1.2.3 is for vax, this machine is "), "{error}");
 }
+
+#[test]
+fn what_is_wrong_in_the_cache_is_told_with_the_remedy() {
+    use std::os::unix::fs::PermissionsExt as _;
+    let cache = tempfile::tempdir().unwrap();
+    fs::set_permissions(cache.path(), fs::Permissions::from_mode(0o755)).unwrap();
+    let catalogue = catalogue(&archive());
+    let entry = &catalogue.servers()[0];
+    put(cache.path(), &archive());
+    let installed = run(&catalogue, cache.path()).unwrap();
+    let found = || {
+        let stop = AtomicBool::new(false);
+        let mut watch = Watch { stop: &stop, report: &mut |_| {} };
+        let scratch = cache.path().join("scratch");
+        findings(&catalogue, cache.path(), &scratch, &mut watch).unwrap().join("\n")
+    };
+    // A program without a loader cannot be executed at all.
+    fs::write(&installed.program, "#!/no/such/loader\n").unwrap();
+    assert!(found().contains("bin/mysqld cannot be run: No such file or directory"), "{}", found());
+    fs::write(&installed.program, "#!/bin/sh\necho 'mysqld  Ver 1.2.3 for Linux'\n").unwrap();
+    assert_eq!(found(), "");
+    // One that was moved with the C library that came with it is not there for a run.
+    let lib = installed.prefix.join("usr/lib/x86_64-linux-gnu");
+    fs::create_dir_all(&lib).unwrap();
+    fs::write(lib.join("ld-linux-x86-64.so.2"), b"elf").unwrap();
+    fs::copy(std::env::current_exe().unwrap(), &installed.program).unwrap();
+    assert!(!is_cached(entry, cache.path()));
+    let told = found();
+    assert!(told.contains("mysql-1.2.3 in ") && told.contains("was moved or copied"), "{told}");
+    assert!(told.contains("`rqps servers fetch mysql@1.2.3` makes it anew"), "{told}");
+}

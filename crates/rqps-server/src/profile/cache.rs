@@ -1,39 +1,115 @@
-//! How large a cache a configuration asks for.
+//! How large the caches are that a configuration asks for, and whether a server has them so.
 
-use rqps_model::Dbms;
+use std::collections::BTreeMap;
 
-use super::same;
+use rqps_model::variant::written_bytes;
+use rqps_model::{Dbms, Engine};
+
+use super::{Config, Rendered, same};
+use crate::Error;
 
 /// The cache when a configuration does not say, bytes: 128 MiB is the default of
 /// `innodb_buffer_pool_size` (MySQL 5.5 on, MariaDB) and of `shared_buffers` (PostgreSQL 9.3 on).
 const DEFAULT: u64 = 128 << 20;
 
+/// The default of `rocksdb_block_cache_size`, bytes (MariaDB 10.11, MyRocks).
+const DEFAULT_BLOCK_CACHE: u64 = 512 << 20;
+
+/// Defaults of RocksDB for `write_buffer_size`, bytes, and `max_write_buffer_number` (options.h).
+const DEFAULT_MEMTABLE: u64 = 64 << 20;
+const DEFAULT_MEMTABLES: u64 = 2;
+
 /// The options that set the size of a cache.
 pub(super) const NAMES: &[&str] =
     &["innodb_buffer_pool_size", "shared_buffers", "rocksdb_block_cache_size"];
 
-/// Size of the buffer pool or the shared buffers in a configuration's text, bytes. The last line
-/// that sets it counts, as it does for the servers.
+/// Size of all that a configuration sets aside for data in memory, bytes: the buffer pool or the
+/// shared buffers, and with MyRocks its block cache and as many memtables as it may have.
 #[must_use]
-pub fn cache_bytes(dbms: Dbms, text: &str) -> u64 {
-    let (name, plain) = match dbms {
-        Dbms::Postgres => ("shared_buffers", 8192),
-        Dbms::Mysql | Dbms::Mariadb | Dbms::Null => ("innodb_buffer_pool_size", 1),
-    };
-    let value = |line: &str, name: &str| {
-        let (key, value) = line.split_once('=')?;
-        let value = value.split('#').next().unwrap_or_default();
-        let value = value.trim().trim_matches(['\'', '"']);
-        same(key.trim(), name).then(|| parse_size(value, plain)).flatten()
-    };
-    let innodb_or_postgres = text.lines().filter_map(|l| value(l, name)).next_back();
-    // MyRocks's block cache comes on top; without the plugin nobody sets it.
-    let rocksdb = text.lines().filter_map(|l| value(l, "rocksdb_block_cache_size")).next_back();
-    innodb_or_postgres.unwrap_or(DEFAULT).saturating_add(rocksdb.unwrap_or(0))
+pub fn cache_bytes(dbms: Dbms, config: &Rendered) -> u64 {
+    let name = if dbms == Dbms::Postgres { NAMES[1] } else { NAMES[0] };
+    let own = size(dbms, &config.text, name).unwrap_or(DEFAULT);
+    if config.engine != Engine::Rocksdb {
+        return own;
+    }
+    let blocks = size(dbms, &config.text, NAMES[2]).unwrap_or(DEFAULT_BLOCK_CACHE);
+    own.saturating_add(blocks).saturating_add(memtable_bytes(dbms, &config.text))
 }
 
-/// `134217728`, `128M`, `128MB`: bytes. A number without a unit counts `plain` bytes each, for
-/// PostgreSQL pages of 8 KiB.
+/// What the memtables of a column family may take: the tables' one, as the system's stays small.
+fn memtable_bytes(dbms: Dbms, text: &str) -> u64 {
+    let mut options = text.lines().filter_map(|line| value(line, "rocksdb_default_cf_options"));
+    let options = options.next_back().unwrap_or_default();
+    let part = |name: &str| {
+        let mut parts = options.split([';', '{', '}']).filter_map(|part| part.split_once('='));
+        let found = parts.find(|(key, _)| key.trim() == name);
+        found.and_then(|(_, value)| parse_size(value.trim(), plain(dbms)))
+    };
+    let memtable = part("write_buffer_size").unwrap_or(DEFAULT_MEMTABLE);
+    memtable.saturating_mul(part("max_write_buffer_number").unwrap_or(DEFAULT_MEMTABLES))
+}
+
+/// Compares the caches that a server has to those that its configuration asks for: versions round
+/// sizes differently. Where the user has set a size by an option or a file of their own, what it came
+/// to is told; a profile's size that did not come true is an error.
+///
+/// # Errors
+/// [`Error::NotAsMeant`] with both sizes and the remedy.
+pub fn check_caches(
+    (server, dbms): (&str, Dbms),
+    (config, rendered): (&Config, &Rendered),
+    effective: &BTreeMap<String, String>,
+) -> Result<Vec<String>, Error> {
+    let mut notes = Vec::new();
+    for name in NAMES {
+        let meant = size(dbms, &rendered.text, name);
+        let found = effective.get(*name).and_then(|text| parse_size(text, plain(dbms)));
+        let (Some(meant), Some(found)) = (meant, found) else { continue };
+        if meant == found {
+            continue;
+        }
+        let (is, not) = (written_bytes(found), written_bytes(meant));
+        let is_users =
+            !config.is_builtin() || config.options.keys().any(|option| same(option, name));
+        if is_users {
+            notes.push(format!(
+                "{name} is {is} where its configuration asks for {not}; another version may round \
+                 it differently"
+            ));
+            continue;
+        }
+        return Err(Error::NotAsMeant {
+            server: server.to_owned(),
+            found: format!("{name} is {is} and not {not}"),
+            meant: format!(
+                "{not} by config {:?} (set {name} in options to a size that no system of the plan \
+                 rounds, or leave out options that change how it does)",
+                config.base
+            ),
+        });
+    }
+    Ok(notes)
+}
+
+/// What a number without a unit counts, bytes: pages of 8 KiB for PostgreSQL.
+fn plain(dbms: Dbms) -> u64 {
+    if dbms == Dbms::Postgres { 8192 } else { 1 }
+}
+
+/// The size that a configuration's text sets; the last line counts, as it does for the servers.
+fn size(dbms: Dbms, text: &str, name: &str) -> Option<u64> {
+    let mut sizes = text.lines().filter_map(|line| parse_size(value(line, name)?, plain(dbms)));
+    sizes.next_back()
+}
+
+/// The value that a line sets an option to.
+fn value<'a>(line: &'a str, name: &str) -> Option<&'a str> {
+    let (key, value) = line.split_once('=')?;
+    let value = value.split('#').next().unwrap_or_default();
+    same(key.trim(), name).then(|| value.trim().trim_matches(['\'', '"']))
+}
+
+/// `134217728`, `128M`, `128MB`: bytes. A number without a unit counts `plain` bytes each.
 fn parse_size(text: &str, plain: u64) -> Option<u64> {
     let digits = text.len() - text.trim_start_matches(|c: char| c.is_ascii_digit()).len();
     let number: u64 = text[..digits].parse().ok()?;
@@ -53,17 +129,84 @@ fn parse_size(text: &str, plain: u64) -> Option<u64> {
 mod tests {
     use super::*;
 
+    fn rendered(engine: Engine, text: &str) -> Rendered {
+        Rendered {
+            text: text.to_owned(),
+            initdb_arguments: Vec::new(),
+            notes: Vec::new(),
+            engine,
+            options: BTreeMap::new(),
+        }
+    }
+
     #[test]
     fn the_last_line_counts_in_every_spelling() {
-        let of = |dbms, text| cache_bytes(dbms, text) >> 20;
+        let of = |dbms, text| cache_bytes(dbms, &rendered(Engine::Innodb, text)) >> 20;
         let text = "[mysqld]\ninnodb_buffer_pool_size=1G\ninnodb-buffer-pool-size = 512M # small\n";
         assert_eq!(of(Dbms::Mysql, text), 512);
         assert_eq!(of(Dbms::Mariadb, "innodb_buffer_pool_size=268435456"), 256);
         assert_eq!(of(Dbms::Postgres, "shared_buffers = '3072MB'\nwork_mem = '1GB'"), 3072);
         assert_eq!(of(Dbms::Postgres, "shared_buffers = 131072"), 1024);
         assert_eq!(of(Dbms::Postgres, "shared_buffers = 1048576B"), 1);
-        let both = "innodb_buffer_pool_size=64M\nrocksdb_block_cache_size=1G";
-        assert_eq!(of(Dbms::Mariadb, both), 64 + 1024);
         assert_eq!(of(Dbms::Mysql, "# innodb_buffer_pool_size"), 128);
+    }
+
+    #[test]
+    fn myrocks_has_its_block_cache_and_its_memtables_beside_innodbs_pool() {
+        let of = |text: &str| cache_bytes(Dbms::Mariadb, &rendered(Engine::Rocksdb, text)) >> 20;
+        let caches = "innodb_buffer_pool_size=64M\nrocksdb_block_cache_size=1G\n";
+        let options = "rocksdb-default-cf-options=\"compression=kZSTD; write_buffer_size=33554432;\
+                       max_write_buffer_number=4;block_based_table_factory={a=1;b=2}\"";
+        assert_eq!(of(&format!("{caches}{options}")), 64 + 1024 + 4 * 32);
+        let some = "rocksdb_default_cf_options=write_buffer_size=8m";
+        assert_eq!(of(&format!("{caches}{some}")), 64 + 1024 + 2 * 8);
+        assert_eq!(of(""), 128 + 512 + 2 * 64);
+    }
+
+    fn checked(
+        dbms: Dbms,
+        (base, options): (&str, &[&str]),
+        text: &str,
+        (name, value): (&str, &str),
+    ) -> Result<Vec<String>, String> {
+        let options = options.iter().map(|name| ((*name).to_owned(), String::new())).collect();
+        let config = Config { options, ..Config::of(base, Engine::Innodb) };
+        let effective = BTreeMap::from([(name.to_owned(), value.to_owned())]);
+        let rendered = rendered(Engine::Innodb, text);
+        check_caches(("MySQL 8.0.33", dbms), (&config, &rendered), &effective)
+            .map_err(|e| e.to_string())
+    }
+
+    #[test]
+    fn a_cache_that_the_server_made_larger_is_an_error() {
+        let text = "innodb_buffer_pool_size=1207959552\n";
+        let pool = "innodb_buffer_pool_size";
+        let small = ("small", &[][..]);
+        assert_eq!(checked(Dbms::Mysql, small, text, (pool, "1207959552")), Ok(Vec::new()));
+        assert_eq!(
+            checked(Dbms::Mysql, small, text, (pool, "1610612736")).unwrap_err(),
+            "MySQL 8.0.33 is not as the plan means it: innodb_buffer_pool_size is 1536M and not \
+             1152M, where 1152M by config \"small\" (set innodb_buffer_pool_size in options to a size \
+             that no system of the plan rounds, or leave out options that change how it does) was \
+             meant"
+        );
+        let buffers = "shared_buffers = '1152MB'\n";
+        let at = |value| checked(Dbms::Postgres, small, buffers, ("shared_buffers", value));
+        assert_eq!(at("1152MB"), Ok(Vec::new()));
+        assert!(at("1GB").unwrap_err().contains("shared_buffers is 1G and not 1152M"));
+    }
+
+    #[test]
+    fn what_became_of_the_users_own_size_is_told() {
+        let text = "innodb_buffer_pool_size=100M\n";
+        let found = ("innodb_buffer_pool_size", "134217728");
+        for config in [("small", &["innodb-buffer-pool-size"][..]), ("/etc/my.cnf", &[])] {
+            let notes = checked(Dbms::Mysql, config, text, found).unwrap();
+            assert_eq!(notes.len(), 1);
+            assert!(
+                notes[0].contains("is 128M where its configuration asks for 100M"),
+                "{notes:?}"
+            );
+        }
     }
 }

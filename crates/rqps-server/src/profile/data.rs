@@ -27,7 +27,8 @@ pub(super) struct Profile {
     initdb: Vec<Argument>,
 }
 
-/// Memory or data x times / (divide x systems), within bounds, a multiple of something.
+/// Memory or data x times / (divide x systems), within bounds, a multiple of something that is
+/// doubled for large sizes, see [`MAX_MULTIPLES`].
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Size {
@@ -44,6 +45,15 @@ struct Size {
 fn once() -> u64 {
     1
 }
+
+/// At most so many times `multiple` is a size, else `multiple` is doubled. With [`CHUNKS`] in each, a
+/// buffer pool has about a thousand chunks at most, which MySQL's manual advises not to exceed
+/// (8.0, innodb_buffer_pool_chunk_size).
+const MAX_MULTIPLES: u64 = 128;
+
+/// Chunks of a buffer pool in a multiple: the most instances that profiles ask for, as the pool of
+/// MySQL since 5.7.5 and of MariaDB 10.2.2 to 11.4.5 is rounded up to a multiple of chunk x instances.
+const CHUNKS: u64 = 8;
 
 /// What a size is a share of.
 #[derive(Debug, Clone, Copy, Default, Deserialize)]
@@ -208,7 +218,7 @@ impl Profile {
             .ok_or_else(|| self.bad(format!("{what}: {range:?} is no range")))
     }
 
-    /// Replaces `{pool}`, `{pool:M}` and codecs.
+    /// Replaces `{pool}`, `{pool:M}`, `{pool:chunk}` and codecs.
     fn fill(&self, value: &str, config: &Config, sizing: Sizing) -> Result<String, Error> {
         // A brace that begins no word is RocksDB's: `{filter_policy=...}`.
         let word = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == ':';
@@ -242,10 +252,12 @@ impl Profile {
             }
         }
         let (name, unit) = word.split_once(':').unwrap_or((word, ""));
-        let bytes = self.sizes.get(name).ok_or_else(bad)?.bytes(sizing).ok_or_else(bad)?;
+        let size = self.sizes.get(name).ok_or_else(bad)?;
+        let (bytes, multiple) = size.bytes(sizing).ok_or_else(bad)?;
         match unit {
             "" => Ok(bytes.to_string()),
             "M" => Ok((bytes >> 20).to_string()),
+            "chunk" => Ok((multiple / CHUNKS).to_string()),
             _ => Err(bad()),
         }
     }
@@ -262,7 +274,8 @@ fn rocksdb_name(codec: Codec) -> &'static str {
 }
 
 impl Size {
-    fn bytes(&self, sizing: Sizing) -> Option<u64> {
+    /// The size and what it is a multiple of, bytes.
+    fn bytes(&self, sizing: Sizing) -> Option<(u64, u64)> {
         let (whole, share) = match (self.of, sizing.data_bytes) {
             (Of::Data, Some(data_bytes)) => (data_bytes, self.divide),
             _ => {
@@ -272,9 +285,12 @@ impl Size {
         };
         let wanted = whole.checked_mul(self.times)?.checked_div(share)?;
         let (min, max) = (parse_size(&self.min)?, parse_size(&self.max)?);
-        let multiple = parse_size(&self.multiple)?;
+        let mut multiple = parse_size(&self.multiple)?;
         let bounded = wanted.max(min).min(max);
-        Some((bounded.checked_div(multiple)? * multiple).max(multiple))
+        while bounded.checked_div(multiple)? > MAX_MULTIPLES {
+            multiple *= 2;
+        }
+        Some(((bounded / multiple * multiple).max(multiple), multiple))
     }
 }
 
@@ -310,6 +326,10 @@ mod tests {
         assert_eq!(pool(1, 2), "a256b");
         assert_eq!(pool(512, 2), "a4096b");
         assert_eq!(pool(7, 3), "a512b");
+        assert_eq!(
+            profile.fill("{pool:chunk}", &config, sizing(7, 3)).unwrap(),
+            (16 << 20).to_string()
+        );
         let fill = |value| profile.fill(value, &config, sizing(8, 1));
         assert_eq!(fill("{pool}").unwrap(), (2_u64 << 30).to_string());
         assert_eq!(fill("{a=1;b={c=2}};{pool:M}").unwrap(), "{a=1;b={c=2}};2048");
@@ -330,6 +350,13 @@ mod tests {
         assert_eq!(pool(Some(800 << 20)), "300", "however many systems are up");
         assert_eq!(pool(Some(1 << 20)), "32");
         assert_eq!(pool(None), "1536");
+        // 2100M is more than 128 times 8M, and is cut to a multiple of 32M.
+        let text = text.replace("'1M'", "'8M'");
+        let profile = Profile::parse("x", &text, NO_OTHER).unwrap();
+        let sizing = Sizing { data_bytes: Some(5600 << 20), ..sizing(8, 2) };
+        assert_eq!(profile.fill("{pool:M}", &config, sizing).unwrap(), "2080");
+        let chunk = profile.fill("{pool:chunk}", &config, sizing).unwrap();
+        assert_eq!(chunk, (4 << 20).to_string());
     }
 
     #[test]

@@ -15,7 +15,7 @@ use crate::watch::{Progress, Watch};
 use crate::{Error, disk};
 use transfer::Transfer;
 
-pub(crate) use transfer::answers;
+pub(crate) use transfer::is_there;
 
 /// An archive that is published under one or several addresses.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]

@@ -4,7 +4,9 @@ use std::fs::{self, OpenOptions, Permissions};
 use std::io::{self, Read, Write as _};
 use std::os::unix::fs::{OpenOptionsExt as _, PermissionsExt as _, symlink};
 use std::path::{Component, Path, PathBuf};
+use std::rc::Rc;
 
+use super::meter::Meter;
 use super::{Limits, Unpacked};
 use crate::Error;
 use crate::catalogue::{Layout, Links};
@@ -32,7 +34,7 @@ pub(super) struct Gate<'a> {
     limits: Limits,
     /// Whether entries that are not wanted are passed over whatever they are.
     ignores_the_rest: bool,
-    written: &'a mut dyn FnMut(u64) -> Result<(), Error>,
+    meter: Rc<Meter<'a>>,
     n_entries: usize,
     done: Unpacked,
 }
@@ -47,6 +49,7 @@ impl<'a> Gate<'a> {
     ) -> Self {
         let (strip, limits) = limits;
         let done = Unpacked::default();
+        let meter = Rc::new(Meter::new(archive, limits.bytes, written));
         Self {
             archive,
             to,
@@ -54,7 +57,7 @@ impl<'a> Gate<'a> {
             strip,
             limits,
             ignores_the_rest: false,
-            written,
+            meter,
             n_entries: 0,
             done,
         }
@@ -68,6 +71,11 @@ impl<'a> Gate<'a> {
     /// Judges entries that are wanted only.
     pub(super) fn that_ignores_the_rest(self) -> Self {
         Self { ignores_the_rest: true, ..self }
+    }
+
+    /// What the reader of the archive shares with the gate.
+    pub(super) fn meter(&self) -> Rc<Meter<'a>> {
+        Rc::clone(&self.meter)
     }
 
     pub(super) fn archive(&self) -> &'a Path {
@@ -92,10 +100,15 @@ impl<'a> Gate<'a> {
         if let Kind::Other(what) = kind {
             return Err(self.refuse(name, what.to_owned()));
         }
+        let wanted = self.wanted(&path);
+        // Where it will be is what counts: with a prefix taken off, the top is nearer.
         if let Kind::Link(target) = &kind
-            && !stays_inside(&path, target)
+            && !stays_inside(wanted.as_ref().unwrap_or(&path), target)
         {
-            let detail = format!("is a link to {}, outside the archive", target.display());
+            let detail = format!(
+                "is a link to {}, outside the archive or through `..` below a name",
+                target.display()
+            );
             return Err(self.refuse(name, detail));
         }
         if let Kind::HardLink(target) = &kind
@@ -104,7 +117,7 @@ impl<'a> Gate<'a> {
             let detail = format!("is a hard link to {}, outside the archive", target.display());
             return Err(self.refuse(name, detail));
         }
-        let Some(wanted) = self.wanted(&path) else { return Ok(()) };
+        let Some(wanted) = wanted else { return Ok(()) };
         match kind {
             Kind::Directory | Kind::Other(_) => Ok(()),
             Kind::HardLink(target) => self.hard_link(name, &wanted, &target),
@@ -272,7 +285,7 @@ impl<'a> Gate<'a> {
                 return Err(self.refuse(name, format!("exceeds the {limit} MB that are allowed")));
             }
             file.write_all(&buffer[..n]).map_err(|e| Error::write(&full, e))?;
-            (self.written)(self.done.bytes)?;
+            self.meter.wrote(self.done.bytes)?;
         }
         self.done.n_files += 1;
         open_to_all(&full, if executable { 0o755 } else { 0o644 })
@@ -289,16 +302,16 @@ fn open_to_all(path: &Path, mode: u32) -> Result<(), Error> {
     fs::set_permissions(path, Permissions::from_mode(mode)).map_err(|e| Error::write(path, e))
 }
 
-/// Whether a link at `path` that points to `target` stays inside the archive's tree.
+/// Whether a link at `path` that points to `target` stays inside the tree, whatever other links are
+/// in it: it climbs first, from a directory that is none, and never again after a name, which might
+/// be a link to somewhere higher. Each link on the way is such a one, too.
 fn stays_inside(path: &Path, target: &Path) -> bool {
-    let mut depth = path.components().count().saturating_sub(1);
-    for component in target.components() {
-        match component {
-            Component::Normal(_) => depth += 1,
-            Component::CurDir => {}
-            Component::ParentDir if depth > 0 => depth -= 1,
-            _ => return false,
-        }
+    let depth = path.components().count().saturating_sub(1);
+    let plain = |c: &Component<'_>| matches!(c, Component::Normal(_) | Component::CurDir);
+    let mut components = target.components().filter(|c| *c != Component::CurDir).peekable();
+    let mut n_up = 0;
+    while components.next_if_eq(&Component::ParentDir).is_some() {
+        n_up += 1;
     }
-    target.components().next().is_some()
+    n_up <= depth && components.all(|c| plain(&c)) && target.components().next().is_some()
 }

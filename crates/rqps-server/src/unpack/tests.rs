@@ -111,6 +111,30 @@ fn refuses_links_that_point_outside_and_paths_through_links() {
 }
 
 #[test]
+fn links_are_judged_by_where_they_will_be() {
+    let with = |links: &[(&str, &str)]| {
+        let mut zip = ZipWriter::new(Cursor::new(Vec::new()));
+        zip.start_file("top-1.2/lib/x", SimpleFileOptions::default()).unwrap();
+        for (name, target) in links {
+            zip.add_symlink(*name, *target, SimpleFileOptions::default()).unwrap();
+        }
+        zip.finish().unwrap().into_inner()
+    };
+    // Inside the archive, but above the prefix when `top-1.2/` is taken off.
+    for target in ["../..", "../../x", "../../other/x"] {
+        assert!(refused(&with(&[("top-1.2/lib/l", target)]), &layout(None)).contains("link"));
+    }
+    // Each is inside for itself, both together are not.
+    let chain = [("top-1.2/lib/a", ".."), ("top-1.2/lib/l", "a/../x")];
+    assert!(refused(&with(&chain), &layout(None)).contains("through `..`"));
+    let good =
+        [("top-1.2/lib/a", ".."), ("top-1.2/lib/d/l", "./../../lib/x"), ("top-1.2/lib/b", "a/bin")];
+    let (_dir, to, result) = run(&with(&good), &layout(None));
+    assert_eq!(result.unwrap().n_files, 4);
+    assert!(to.join("lib/d/l").is_file());
+}
+
+#[test]
 fn refuses_too_much() {
     let big = vec![0_u8; 1_000_001];
     assert!(refused(&zip_of(&[("top-1.2/bin/a", &big)]), &layout(None)).contains("1 MB"));
@@ -217,6 +241,42 @@ fn reads_tars_with_any_top_directory_and_their_hard_links() {
     let twice = [xz.clone(), tar_xz(|_| {})].concat();
     for bytes in [&xz, &twice] {
         assert_eq!(fs::read(run(bytes, &any).1.join("lib/a.so")).unwrap(), b"so");
+    }
+}
+
+#[test]
+fn what_is_passed_over_can_be_stopped_and_has_a_bound() {
+    let any = Layout { strip: "*/".to_owned(), ..layout(None) };
+    let with = |n_bytes: usize| {
+        let rest = vec![0_u8; n_bytes];
+        let entry = tar_gz(|tar| {
+            add(tar, "top/bin/a", b"a");
+            add(tar, "top/docs/manual", &rest);
+        });
+        // The rest after the last entry is read through as well.
+        let after = tar_gz(|tar| {
+            add(tar, "top/bin/a", b"a");
+            tar.get_mut().write_all(&vec![0_u8; 1024]).unwrap();
+            tar.get_mut().write_all(&rest).unwrap();
+        });
+        [entry, after]
+    };
+    for bytes in with(21_000_000) {
+        assert!(refused(&bytes, &any).contains("more than the 20 MB"));
+    }
+    for bytes in with(10_000_000) {
+        assert_eq!(run(&bytes, &any).2.unwrap().n_files, 1);
+        let dir = tempfile::tempdir().unwrap();
+        let archive = dir.path().join("archive");
+        fs::write(&archive, bytes).unwrap();
+        let mut n_looks = 0;
+        let result = unpack(&archive, dir.path(), (&any, "1.2"), LIMITS, &mut |_| {
+            n_looks += 1;
+            let doing = "unpack".to_owned();
+            if n_looks > 3 { Err(Error::Interrupted { doing }) } else { Ok(()) }
+        });
+        assert!(matches!(result, Err(Error::Interrupted { .. })), "{result:?}");
+        assert_eq!(n_looks, 4);
     }
 }
 

@@ -6,6 +6,8 @@
 #[cfg(test)]
 mod bench;
 #[cfg(test)]
+mod caches;
+#[cfg(test)]
 mod compression;
 #[cfg(test)]
 mod lifecycle;

@@ -35,6 +35,13 @@ fn settling_leaves_nothing_to_do_and_no_trace() {
         let server = watched(|w| instance.start(None, w)).unwrap();
         let mut connection = server.connect().unwrap();
         load(dbms, connection.as_mut());
+        let row_bytes = 100 * ROWS * 3 / 4;
+        let size = |connection: &mut dyn Connection| {
+            facts::database_bytes(dbms, server.version(), Some(server.data_dir()), connection)
+        };
+        // Without statistics and whatever is still to be flushed.
+        let bytes = size(connection.as_mut()).unwrap();
+        assert!((row_bytes..10 * row_bytes).contains(&bytes), "{bytes}");
         let before = facts::effective_settings(dbms, connection.as_mut()).unwrap();
         let settled =
             watched(|w| server.settle(ROWS, w)).unwrap_or_else(|e| panic!("{}", chain(&e)));
@@ -50,8 +57,7 @@ fn settling_leaves_nothing_to_do_and_no_trace() {
         };
         after.retain(|name, value| before.get(name) != Some(value) && !volatile(name));
         assert!(after.is_empty(), "settling left settings changed: {after:?}");
-        let bytes = facts::database_bytes(dbms, server.version(), connection.as_mut()).unwrap();
-        let row_bytes = 100 * ROWS * 3 / 4;
+        let bytes = size(connection.as_mut()).unwrap();
         assert!((row_bytes..10 * row_bytes).contains(&bytes), "{bytes}");
         connection_facts(&server, connection.as_mut());
         if dbms.is_mysql_family() {

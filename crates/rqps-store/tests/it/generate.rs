@@ -146,7 +146,7 @@ fn origin(d: &mut Draw) -> SettingOrigin {
 
 fn variant(d: &mut Draw) -> Variant {
     Variant {
-        malloc: *d.one(&[Malloc::System, Malloc::Jemalloc, Malloc::Tcmalloc, Malloc::Mimalloc]),
+        malloc: *d.one(&[Malloc::Build, Malloc::System, Malloc::Jemalloc, Malloc::Tcmalloc]),
         durability: *d.one(&[Durability::Relaxed, Durability::Full]),
         compression: (*d.one(&["none", "row", "page-zlib", "lz4+zstd"])).parse().unwrap(),
         limits: Limits {

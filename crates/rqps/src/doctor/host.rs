@@ -6,8 +6,8 @@ use std::process::{Command, Stdio};
 use nix::sys::resource::{Resource, getrlimit};
 use nix::unistd::geteuid;
 use rqps_model::Host;
-use rqps_sample::{Cgroup, Condition, condition, host_info};
-use rqps_server::{Identity, disk};
+use rqps_sample::{Condition, condition, host_info};
+use rqps_server::{Error, Identity, confine, disk};
 
 use super::Check;
 use crate::Surroundings;
@@ -32,6 +32,7 @@ pub(super) fn checks(around: &Surroundings) -> Vec<Check> {
     if let Ok(host) = host_info(&around.results) {
         checks.extend(condition_checks(&found, &host));
     }
+    checks.push(memory_limits(confine::probe_memory()));
     checks
 }
 
@@ -108,6 +109,17 @@ fn perf_check(has_perf: bool, paranoid: Option<i64>, is_root: bool) -> Check {
     check
 }
 
+/// What a run would meet that limits a system's memory.
+fn memory_limits(probed: Result<&'static str, Error>) -> Check {
+    let name = "memory limits";
+    let what = "`memory` of a system; `cpus` does with affinity";
+    match probed {
+        Ok(by) => Check::ok(name, by, what),
+        Err(Error::Limit { detail, remedy, .. }) => Check::ok(name, detail, what).warning(remedy),
+        Err(error) => Check::ok(name, error.chain(), what).warning("run the command again"),
+    }
+}
+
 fn condition_checks(found: &Condition, host: &Host) -> Vec<Check> {
     let unknown = || "not known".to_owned();
     let repeat = "figures that repeat";
@@ -119,21 +131,6 @@ fn condition_checks(found: &Condition, host: &Host) -> Vec<Check> {
     {
         *last = last.clone().missing("use a distribution of 2014 or later");
     }
-    let what = "limits of memory and CPUs per system";
-    checks.push(match &found.cgroup {
-        Cgroup::V2 { controllers, writable, .. } => {
-            let check = Check::ok("cgroup", format!("v2, {}", controllers.join(" ")), what);
-            let has = |name: &str| controllers.iter().any(|c| c == name);
-            if *writable && has("memory") {
-                check
-            } else {
-                let check = Check { found: "v2, not delegated to this user".to_owned(), ..check };
-                check.warning("systemd-run --user --scope -p Delegate=yes rqps ...")
-            }
-        }
-        Cgroup::Other => Check::ok("cgroup", "no unified hierarchy to be seen", what)
-            .warning("without it `memory` cannot limit; `cpus` still does by affinity"),
-    });
     let cpus = f64::from(host.n_cpus.max(1));
     if let Some(load) = found.load {
         let check = Check::ok("load", format!("{load} on {} CPUs", host.n_cpus), repeat);
@@ -224,11 +221,6 @@ mod tests {
 
     #[test]
     fn a_tuned_host_is_well_and_an_untuned_one_is_told_all() {
-        let cgroup = |writable| Cgroup::V2 {
-            dir: "/x".into(),
-            controllers: vec!["memory".to_owned()],
-            writable,
-        };
         let tuned = Condition {
             load: Some(0.1),
             governors: vec!["performance".to_owned()],
@@ -238,11 +230,10 @@ mod tests {
             swap_used_bytes: Some(0),
             clock_source: Some("tsc".to_owned()),
             perf_event_paranoid: Some(1),
-            cgroup: cgroup(true),
             glibc: Some("2.36".to_owned()),
         };
         let states_of_tuned = states(&tuned, false);
-        assert_eq!(states_of_tuned.len(), 10);
+        assert_eq!(states_of_tuned.len(), 9);
         assert!(states_of_tuned.iter().all(|(_, s)| *s == State::Ok), "{states_of_tuned:?}");
         let untuned = Condition {
             load: Some(3.0),
@@ -252,7 +243,6 @@ mod tests {
             huge_pages: Some("always".to_owned()),
             swap_used_bytes: Some(1 << 30),
             clock_source: Some("hpet".to_owned()),
-            cgroup: cgroup(false),
             glibc: Some("2.12".to_owned()),
             ..tuned
         };
@@ -263,6 +253,14 @@ mod tests {
 
     #[test]
     fn limits_and_perf() {
+        assert_eq!(memory_limits(Ok("cgroup v2, memory.max")).state, State::Ok);
+        let refused = memory_limits(Err(Error::Limit {
+            what: "memory = \"1G\"".to_owned(),
+            detail: "rqps can use no control group for it (read-only)".to_owned(),
+            remedy: "leave out memory".to_owned(),
+        }));
+        assert_eq!((refused.state, refused.remedy.as_str()), (State::Warning, "leave out memory"));
+        assert!(refused.found.ends_with("(read-only)"));
         assert_eq!(open_files(Some((65_536, 65_536))).state, State::Ok);
         assert_eq!(open_files(Some((256, 1024))).remedy, "ulimit -n 1024");
         assert_eq!(perf_check(true, Some(4), true).state, State::Ok);

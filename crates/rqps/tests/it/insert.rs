@@ -84,6 +84,29 @@ fn the_benchmark_is_sound_on_real_servers() {
     });
 }
 
+#[test]
+fn tables_that_are_not_compressed_as_meant_stop_the_run() {
+    for_each_server(|dbms, version| {
+        if dbms != "mariadb" {
+            return;
+        }
+        let system = format!("dbms = '{dbms}'\nversion = '{version}'\ncompression = 'row'");
+        let bench = Bench::new();
+        let steps = "steps = ['l.i0', 'l.x']";
+        bench.write("plan.toml", &plan(&system, steps));
+        let said = bench.run(&["run", "plan.toml"]);
+        assert_eq!(said.code(), 0, "{dbms} {version}: {}", said.stderr);
+        assert_sound(&stored(&bench));
+        // Without a file of its own a table cannot be compressed, and without strictness it is made
+        // all the same.
+        let options = "options = { innodb_file_per_table = 0, innodb_strict_mode = 0 }";
+        bench.write("plan.toml", &plan(&format!("{system}\n{options}"), steps));
+        let said = bench.run(&["run", "plan.toml"]);
+        assert_eq!(said.code(), 2, "{dbms} {version}: {}", said.stderr);
+        assert!(said.stderr.contains("where compression = \"row\" was meant"), "{}", said.stderr);
+    });
+}
+
 /// Milliseconds below which `quantile` of the values of stored histograms lie.
 fn quantile_ms<'a>(all: impl Iterator<Item = &'a Vec<u8>>, quantile: f64) -> u64 {
     let mut sum = Histogram::<u64>::new(3).unwrap();

@@ -311,3 +311,19 @@ fn flaws() {
     let mut url = Url { site: Some("nope".to_owned()), ..good.clone() };
     assert_eq!(url.take_site(&BTreeMap::new()), Some("unknown site \"nope\"".to_owned()));
 }
+
+#[test]
+fn a_file_is_there_only_where_the_site_says_so() {
+    let limit = Duration::from_secs(20);
+    let ask = |manners| is_there(&format!("{}/x.tar.gz", serve(manners).base), limit).unwrap();
+    assert_eq!(ask(&[Manner::Good]), Ok(()));
+    assert_eq!(ask(&[Manner::Redirect, Manner::Good]), Ok(()));
+    assert_eq!(ask(&[Manner::Status(404)]), Err("answers 404 Not Found".to_owned()));
+    assert_eq!(
+        ask(&[Manner::Redirect, Manner::Status(503)]).unwrap_err(),
+        "answers 503 Service Unavailable"
+    );
+    assert_eq!(ask(&[Manner::Page]).unwrap_err(), "answers with a web page, no archive");
+    let closed = TcpListener::bind(("127.0.0.1", 0)).unwrap().local_addr().unwrap();
+    assert!(is_there(&format!("http://{closed}/x"), limit).is_err());
+}

@@ -118,20 +118,30 @@ fn agent(url: &str, stall: Duration) -> Agent {
         .new_agent()
 }
 
-/// Asks whether anybody answers at an address, whatever the answer is.
-pub(crate) fn answers(url: &str, limit: Duration) -> Result<(), String> {
+/// Asks whether a file is at an address, without fetching it. The inner error says what the site
+/// answers, the outer one that nobody does.
+pub(crate) fn is_there(url: &str, limit: Duration) -> Result<Result<(), String>, String> {
     let agent = Agent::config_builder()
         .http_status_as_error(false)
-        .max_redirects(0)
-        .max_redirects_will_error(false)
+        .https_only(url.starts_with("https://"))
         .timeout_global(Some(limit))
+        .user_agent(concat!("rqps/", env!("CARGO_PKG_VERSION")))
         .build()
         .new_agent();
-    agent.head(url).call().map(|_| ()).map_err(|error| {
+    let response = agent.head(url).call().map_err(|error| {
         let text = error.to_string();
         // The resolver's own words, of glibc's getaddrinfo(3).
         let unknown = matches!(error, ureq::Error::HostNotFound) || text.contains("lookup address");
         if unknown { "offline, or without a name server (no such host)".to_owned() } else { text }
+    })?;
+    let status = response.status();
+    let kind = response.headers().get("content-type").and_then(|kind| kind.to_str().ok());
+    Ok(if !status.is_success() {
+        Err(format!("answers {status}"))
+    } else if kind.is_some_and(|kind| kind.starts_with("text/html")) {
+        Err("answers with a web page, no archive".to_owned())
+    } else {
+        Ok(())
     })
 }
 

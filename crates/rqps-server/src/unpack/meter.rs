@@ -1,0 +1,101 @@
+//! What is read of an archive, metered: entries that are passed over and the rest after the last one can
+//! be stopped by the user, too, and have a bound.
+
+use std::cell::{Cell, RefCell};
+use std::io::{self, Read};
+use std::path::{Path, PathBuf};
+use std::rc::Rc;
+
+use crate::Error;
+
+/// As many times what may be written may be read: official archives hold test suites and debugging
+/// builds, up to eight times what is kept of them.
+const READ_TIMES: u64 = 20;
+
+/// How much is read between two looks at whether to stop, bytes: some milliseconds of work.
+const LOOK_EVERY: u64 = 1 << 20;
+
+/// What the reader of an archive and its gate share.
+pub(super) struct Meter<'a> {
+    /// Told the bytes written so far; may stop the work.
+    written: RefCell<&'a mut dyn FnMut(u64) -> Result<(), Error>>,
+    n_written: Cell<u64>,
+    n_read: Cell<u64>,
+    max_read: u64,
+    archive: PathBuf,
+    /// What stopped the reader: libraries between it and the caller know only their own errors.
+    failure: RefCell<Option<Error>>,
+}
+
+impl<'a> Meter<'a> {
+    /// A meter for one archive of which `max_written` bytes may be written.
+    pub(super) fn new(
+        archive: &Path,
+        max_written: u64,
+        written: &'a mut dyn FnMut(u64) -> Result<(), Error>,
+    ) -> Self {
+        Self {
+            written: RefCell::new(written),
+            n_written: Cell::new(0),
+            n_read: Cell::new(0),
+            max_read: max_written.saturating_mul(READ_TIMES),
+            archive: archive.to_owned(),
+            failure: RefCell::new(None),
+        }
+    }
+
+    /// Tells how much has been written.
+    pub(super) fn wrote(&self, n_bytes: u64) -> Result<(), Error> {
+        self.n_written.set(n_bytes);
+        (self.written.borrow_mut())(n_bytes)
+    }
+
+    /// What stopped the reader, in place of what was made of it on the way.
+    pub(super) fn take_failure(&self) -> Option<Error> {
+        self.failure.borrow_mut().take()
+    }
+
+    fn read(&self, n_bytes: u64) -> Result<(), Error> {
+        let before = self.n_read.get();
+        let after = before + n_bytes;
+        self.n_read.set(after);
+        if after > self.max_read {
+            return Err(Error::UnsafeArchive {
+                archive: self.archive.clone(),
+                entry: "all entries".to_owned(),
+                detail: format!(
+                    "hold more than the {} MB that are read for what is wanted",
+                    self.max_read / 1_000_000
+                ),
+            });
+        }
+        if before / LOOK_EVERY == after / LOOK_EVERY {
+            return Ok(());
+        }
+        (self.written.borrow_mut())(self.n_written.get())
+    }
+}
+
+/// A reader that is metered.
+pub(super) struct Metered<'a, R> {
+    inner: R,
+    meter: Rc<Meter<'a>>,
+}
+
+impl<'a, R> Metered<'a, R> {
+    pub(super) fn new(inner: R, meter: Rc<Meter<'a>>) -> Self {
+        Self { inner, meter }
+    }
+}
+
+impl<R: Read> Read for Metered<'_, R> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let n = self.inner.read(buffer)?;
+        if let Err(error) = self.meter.read(n as u64) {
+            let text = error.to_string();
+            self.meter.failure.replace(Some(error));
+            return Err(io::Error::other(text));
+        }
+        Ok(n)
+    }
+}
