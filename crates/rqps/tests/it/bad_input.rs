@@ -158,7 +158,7 @@ fn command_lines() {
         $ rqps servers shell mysql
         rqps: error: system "mysql" is not DBMS@VERSION (such as mysql@8.0.33), DBMS@DIRECTORY or an address
         $ rqps suites show tpcc
-        rqps: error: unknown suite "tpcc" (known: sysbench)
+        rqps: error: unknown suite "tpcc" (known: sysbench, insert)
     "#]].assert_eq(&text);
 }
 

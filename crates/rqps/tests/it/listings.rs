@@ -137,7 +137,8 @@ fn help_of_the_tool() {
               --vs <SYSTEM>            A system to compare with the base; may be given more than once
               --catalogue <FILE>       File of servers of your own, tried before the built-in ones [default:
                                        rqps/servers.toml in the user's configuration directory]
-              --suite <SUITE>          Suite: sysbench, or the path of a suite file
+              --suite <SUITE>          Suite: sysbench, insert (the Insert Benchmark), or the path of a
+                                       suite file
               --size <SIZE>            Size of tables and length of slices: tiny, small or medium
               --form <FORM>            short (the 32 figures that the field publishes) or full
               --steps <GLOB>           Steps to run, by name or glob; may be given more than once
