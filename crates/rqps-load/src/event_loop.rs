@@ -82,13 +82,26 @@ impl<'a> Schedule<'a> {
         let on_clock = self.first_ns + self.interval_ns * self.on_clock.n as f64;
         on_clock as i64 - self.on_clock.past_ns.cast_signed()
     }
+
+    /// Starts from the next one on that are due before `end_ns`.
+    #[expect(
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        reason = "a positive count of starts within a step"
+    )]
+    fn due_until(&self, end_ns: i64) -> u64 {
+        let end_ns = end_ns as f64 + self.on_clock.past_ns as f64 - self.first_ns;
+        let all = (end_ns / self.interval_ns).ceil().max(0.0) as u64;
+        all.saturating_sub(self.on_clock.n)
+    }
 }
 
 /// Longest wait of a worker that may not go on before the loop looks whether it is to stop.
 const LOOK_EVERY_NS: u64 = 10_000_000;
 
-/// Starts that never came are told one by one up to this many: beyond it a rate is out of all reach.
-const MOST_MISSED: u64 = 1_000_000;
+/// Starts that never came are told one by one up to this many. Of more, which a rate beyond all reach
+/// has, several are told as the first of them.
+const MOST_MISSED: u64 = 100_000;
 
 /// Runs one slice on one connection and returns what was counted.
 ///
@@ -174,13 +187,14 @@ pub(crate) fn run<C: Connection, W: Worker<C>>(
         && !order.pace.leaves_to_next()
     {
         let now_ns = clock.now_ns();
-        for _ in 0..MOST_MISSED {
-            let due_ns = schedule.due_ns();
-            if due_ns >= end_ns {
-                break;
-            }
-            schedule.on_clock.n += 1;
-            tally.missed(since(due_ns, now_ns));
+        let n = schedule.due_until(end_ns);
+        let at_once = n.div_ceil(MOST_MISSED).max(1);
+        let mut left = n;
+        while left > 0 {
+            let several = at_once.min(left);
+            tally.missed(since(schedule.due_ns(), now_ns), several);
+            schedule.on_clock.n += several;
+            left -= several;
         }
     }
     result

@@ -150,15 +150,22 @@ impl Tally {
         }
     }
 
-    /// Counts a start that was due and never came, `waited_ns` before the end: its response would have
-    /// taken longer than that.
-    pub fn missed(&mut self, waited_ns: u64) {
-        self.started(waited_ns);
+    /// Counts `n` starts that were due and never came, the first of them `waited_ns` before the end: the
+    /// responses would have taken longer than that.
+    pub fn missed(&mut self, waited_ns: u64, n: u64) {
         if let Some(lateness) = &mut self.lateness {
-            lateness.n_missed += 1;
+            lateness.n_due += n;
+            lateness.n_missed += n;
+            lateness.n_late += if waited_ns > LATE_NS { n } else { 0 };
+            lateness.max_ns = lateness.max_ns.max(waited_ns);
+            lateness.sum_ns = lateness.sum_ns.saturating_add(waited_ns.saturating_mul(n));
+        }
+        let count = u32::try_from(n).unwrap_or(u32::MAX);
+        if let Some(delays) = &mut self.delays {
+            delays.saturating_record_n(waited_ns.max(1), count);
         }
         self.max_ns = self.max_ns.max(waited_ns);
-        self.response_times.saturating_record(waited_ns.max(1));
+        self.response_times.saturating_record_n(waited_ns.max(1), count);
     }
 
     #[inline]
