@@ -182,7 +182,7 @@ fn assert_stall_is_seen(run: &Run, stalled_share: f64) {
     assert!(delayed >= 300, "starts were delayed by {delayed} ms at {some}");
     // Nothing that was due is dropped, but for what the end of the step cut off.
     let missed: u64 = inserts.iter().map(|s| s.lateness.unwrap().n_missed).sum();
-    assert!(missed <= 5, "{missed} starts never came");
+    assert!(missed <= 30, "{missed} starts never came");
 }
 
 const STALLED: &str = "rates = [1000]\nsteps = ['qr1000']";
