@@ -74,6 +74,7 @@ fn is_of(stored: &[RunStep], planned: &[PlannedStep]) -> bool {
         stored.info == planned.info
             && stored.clients == planned.clients
             && stored.placement == planned.placement
+            && stored.start == planned.start
     };
     stored.len() == planned.len() && stored.iter().zip(planned).all(same)
 }

@@ -9,7 +9,8 @@ use rqps_model::{Label, Schedule, Slice, StepKind, StepOutcome};
 use crate::installation::Installation;
 use crate::measure::{crew, mix, of_file};
 use crate::memory;
-use crate::rounds::{Broken, Cut, Rounds, Turn};
+use crate::precision::Figures;
+use crate::rounds::{Broken, Cut, Next, Rounds, Turn};
 use crate::run::Lab;
 use crate::system::Up;
 use crate::waiting::Waiting;
@@ -19,7 +20,7 @@ type Member = (usize, Up);
 
 impl Lab<'_> {
     /// All systems from their start to their stop.
-    pub(crate) fn interleaved(&mut self, ready: &[(usize, Installation)]) -> Result<()> {
+    pub(crate) fn interleaved(&mut self, ready: &[&(usize, Installation)]) -> Result<()> {
         memory::check(self.plan, ready)?;
         let mut members = Vec::new();
         let result = self.with_all_up(ready, &mut members);
@@ -64,7 +65,7 @@ impl Lab<'_> {
 
     fn with_all_up(
         &mut self,
-        ready: &[(usize, Installation)],
+        ready: &[&(usize, Installation)],
         members: &mut Vec<Member>,
     ) -> Result<()> {
         let plan = self.plan;
@@ -78,7 +79,7 @@ impl Lab<'_> {
             self.record_facts(*idx, up).with_context(|| format!("ask {label} what it is"))?;
             self.catch_up(*idx, up).with_context(|| format!("bring {label} back"))?;
         }
-        for step_idx in 0..self.steps.len() {
+        for step_idx in self.steps_of_start() {
             self.check_interrupt()?;
             let kind = self.steps[step_idx].info.kind;
             let alone = matches!(kind, StepKind::Load | StepKind::WarmUp);
@@ -151,7 +152,8 @@ impl Lab<'_> {
         members: &[Member],
         left: &[usize],
     ) -> Result<(), Broken> {
-        let Schedule::Interleaved { slice_ms, slices } = self.plan.schedule else {
+        let schedule = self.plan.schedule;
+        let Schedule::Interleaved { slice_ms, .. } = schedule else {
             return Err(Broken::Run(anyhow!("the schedule is not interleaved")));
         };
         let seed = mix(self.run.seed, step_idx as u64 + 1);
@@ -169,8 +171,9 @@ impl Lab<'_> {
         let freezers = left.iter().map(|&m| members[m].1.freezer()).collect();
         let mut waiting = Waiting::new(freezers, context).map_err(Broken::Run)?;
         let (step, args, _) = of_file(planned).map_err(Broken::Run)?;
-        let total = step.slice_time(args) * slices;
-        let cut = Cut::of(total, Duration::from_millis(slice_ms.into()));
+        let total = schedule.at_most(step.slice_time(args));
+        let slice = Duration::from_millis(slice_ms.into());
+        let cut = Cut::of(total, slice, schedule.half_width().is_some());
         // An interrupted step goes on after the blocks that there are.
         let n_there = |&m: &usize| run.steps[step_idx].systems[members[m].0].slices.len();
         let from = left.iter().map(n_there).max().unwrap_or(0);
@@ -179,14 +182,23 @@ impl Lab<'_> {
         let mut rounds = Rounds { turns, waiting: &mut waiting, planned, cut, seed, interrupt };
         let mut kept: Vec<(usize, Slice)> = Vec::new();
         let id = run.id.clone();
-        let mut keep = |mut block: Vec<(usize, Slice)>| -> Result<()> {
+        let (half_width, base) = (schedule.half_width(), self.plan.base);
+        let before: Vec<(usize, Vec<Slice>)> = left
+            .iter()
+            .map(|&m| members[m].0)
+            .map(|idx| (idx, run.steps[step_idx].systems[idx].slices.clone()))
+            .collect();
+        let mut figures = Figures::of(base, &before);
+        let mut keep = |mut block: Vec<(usize, Slice)>| -> Result<Next> {
             for ((_, slice), (_, marks)) in block.iter_mut().zip(&marks) {
                 slice.marks.extend(marks.iter().cloned());
             }
             let refs: Vec<(usize, &Slice)> = block.iter().map(|(idx, s)| (*idx, s)).collect();
             store.insert_block(&id, step_idx, &refs)?;
+            figures.add(&block);
             kept.extend(block);
-            Ok(())
+            let is_enough = half_width.is_some_and(|half_width| figures.are_precise(half_width));
+            Ok(if is_enough { Next::Enough } else { Next::Block })
         };
         let result = rounds.run(from, *listen, &mut keep);
         for (idx, slice) in kept {

@@ -19,6 +19,7 @@ mod memory;
 pub mod placement;
 pub mod plan;
 mod populate;
+mod precision;
 mod rounds;
 mod run;
 mod run_id;

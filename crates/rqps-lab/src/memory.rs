@@ -13,7 +13,7 @@ use crate::installation::{Installation, render_config};
 const BESIDE_CACHE: u64 = 400 << 20;
 
 /// Refuses systems whose caches do not fit into memory together.
-pub(crate) fn check(plan: &Plan, ready: &[(usize, Installation)]) -> Result<()> {
+pub(crate) fn check(plan: &Plan, ready: &[&(usize, Installation)]) -> Result<()> {
     let mut sum = 0_u64;
     let mut memory = u64::MAX;
     let mut parts = Vec::new();

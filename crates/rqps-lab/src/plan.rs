@@ -59,6 +59,8 @@ pub struct Plan {
     pub schedule: Schedule,
     /// Placement as asked for.
     pub placement: Placement,
+    /// On how many starts of the servers everything is measured.
+    pub starts: u32,
     /// Seed, where the user set one.
     pub seed: Option<u64>,
 }
@@ -176,11 +178,11 @@ impl PlanFile {
             let what = "two suites have the same name, or none".to_owned();
             return Err(refuse(what, "give each [[suite]] a `name` of its own"));
         }
-        let (schedule, placement) =
+        let (schedule, placement, starts) =
             self.schedule.resolve(&systems).map_err(|(what, remedy)| refuse(what, &remedy))?;
         let name = self.name.clone().unwrap_or_else(|| default_name(&systems, base));
         let seed = self.schedule.seed;
-        Ok(Plan { name, base, systems, dsns, suites, schedule, placement, seed })
+        Ok(Plan { name, base, systems, dsns, suites, schedule, placement, starts, seed })
     }
 }
 

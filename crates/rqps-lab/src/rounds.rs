@@ -36,6 +36,10 @@ const BLOCK: Duration = Duration::from_secs(2);
 /// 40 it no longer narrows it.
 const N_BLOCKS: (u32, u32) = (8, 40);
 
+/// Fewest blocks of a step that can end before its time: the rule asks for 12 before it believes a
+/// width, and blocks may not grow with the time that is allowed.
+const N_BLOCKS_TO_END: u32 = 20;
+
 /// One system of a step.
 pub(crate) struct Turn<'a> {
     /// Its place in the run.
@@ -58,14 +62,24 @@ pub(crate) struct Cut {
 }
 
 impl Cut {
-    /// For a step that is measured for `total` on each system, in turns of `slice`.
-    pub(crate) fn of(total: Duration, slice: Duration) -> Self {
-        let (least, most) = N_BLOCKS;
+    /// For a step that is measured for `total` on each system, in turns of `slice`; `may_end` when it
+    /// can end before.
+    pub(crate) fn of(total: Duration, slice: Duration, may_end: bool) -> Self {
+        let (least, most) = if may_end { (N_BLOCKS_TO_END, u32::MAX) } else { N_BLOCKS };
         let by_time = u32::try_from(total.as_millis() / BLOCK.as_millis()).unwrap_or(u32::MAX);
         let turns = u32::try_from(total.as_nanos() / slice.as_nanos().max(1)).unwrap_or(u32::MAX);
         let n_blocks = by_time.clamp(least, most).min(turns).max(1);
         Self { slice, block: total / n_blocks, n_blocks }
     }
+}
+
+/// What comes after a block.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Next {
+    /// Another block, where the step has one left.
+    Block,
+    /// Nothing: the step is as precise as it is to be.
+    Enough,
 }
 
 /// Why the rounds of a step ended before its last block.
@@ -102,7 +116,7 @@ impl Rounds<'_, '_> {
         &mut self,
         from: u32,
         listen: &mut Listener<'_>,
-        keep: &mut dyn FnMut(Vec<(usize, Slice)>) -> Result<()>,
+        keep: &mut dyn FnMut(Vec<(usize, Slice)>) -> Result<Next>,
     ) -> Result<(), Broken> {
         self.waiting.refresh().map_err(Broken::Run)?;
         if let Some(order) = warm_up(self.planned, self.seed) {
@@ -114,7 +128,9 @@ impl Rounds<'_, '_> {
         }
         for block_idx in from..self.cut.n_blocks {
             let block = self.block(block_idx, listen)?;
-            keep(block).map_err(Broken::Run)?;
+            if keep(block).map_err(Broken::Run)? == Next::Enough {
+                break;
+            }
         }
         Ok(())
     }
@@ -263,7 +279,12 @@ mod tests {
     use super::*;
 
     fn cut(total_ms: u64, slice_ms: u64) -> (u128, u32) {
-        let cut = Cut::of(Duration::from_millis(total_ms), Duration::from_millis(slice_ms));
+        cut_to(total_ms, slice_ms, false)
+    }
+
+    fn cut_to(total_ms: u64, slice_ms: u64, may_end: bool) -> (u128, u32) {
+        let ms = Duration::from_millis;
+        let cut = Cut::of(ms(total_ms), ms(slice_ms), may_end);
         (cut.block.as_millis(), cut.n_blocks)
     }
 
@@ -275,6 +296,9 @@ mod tests {
         // A step too short for eight blocks of a turn each.
         assert_eq!(cut(300, 100), (100, 3));
         assert_eq!(cut(10, 100), (10, 1));
+        // A step that may end earlier has blocks that do not grow with its time.
+        assert_eq!(cut_to(600_000, 100, true), (2000, 300));
+        assert_eq!(cut_to(10_000, 100, true), (500, 20));
     }
 
     #[test]

@@ -2,6 +2,7 @@
 //! ([`crate::sequential`], [`crate::interleaved`]).
 
 use std::ffi::OsString;
+use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -61,6 +62,8 @@ pub(crate) struct Lab<'a> {
     pub(crate) caution: Vec<Caution>,
     /// Per system, what is known of the Insert Benchmark's tables.
     pub(crate) tables: Vec<Tables>,
+    /// The start of the servers that is under way, from 0.
+    pub(crate) start_idx: u32,
 }
 
 /// What marks every slice of a system for a while.
@@ -110,7 +113,20 @@ pub fn run<'a>(
     leftover::sweep(store, context, listen)?;
     let caution = vec![Caution::default(); plan.systems.len()];
     let tables = vec![Tables::default(); plan.systems.len()];
-    let mut lab = Lab { plan, steps, context, store, run, cpus, listen, n_slices, caution, tables };
+    let start_idx = 0;
+    let mut lab = Lab {
+        plan,
+        steps,
+        context,
+        store,
+        run,
+        cpus,
+        listen,
+        n_slices,
+        caution,
+        tables,
+        start_idx,
+    };
     let result = lab.all_systems();
     let status = match &result {
         Ok(missing) if missing.is_empty() => RunStatus::Finished,
@@ -139,9 +155,9 @@ fn done(run: &Run) -> usize {
 impl Lab<'_> {
     /// All systems' steps; gives the systems that were left out, and why.
     fn all_systems(&mut self) -> Result<Vec<(Label, anyhow::Error)>> {
-        let pending: Vec<usize> = (0..self.plan.systems.len())
-            .filter(|&system| self.first_pending(system).is_some())
-            .collect();
+        let has_more = |system| (0..self.steps.len()).any(|step| self.is_pending(step, system));
+        let pending: Vec<usize> =
+            (0..self.plan.systems.len()).filter(|&system| has_more(system)).collect();
         let mut missing = Vec::new();
         // Everything is fetched first: a version that cannot be had costs no measured time.
         let mut ready = Vec::new();
@@ -154,22 +170,62 @@ impl Lab<'_> {
                 Err(error) => missing.push(self.leave_out(idx, error)?),
             }
         }
-        if self.plan.schedule.is_interleaved() {
-            self.interleaved(&ready)?;
-            return Ok(missing);
-        }
-        for (idx, installation) in ready {
-            let label = &self.plan.systems[idx].label;
-            let doing = format!("measure {label}");
-            match self.one_system(idx, &installation) {
-                Ok(()) => {}
-                Err(Broken::Run(error)) => return Err(error.context(doing)),
-                Err(Broken::System(_, error)) => {
-                    missing.push(self.leave_out(idx, error.context(doing))?);
+        for start_idx in 0..self.plan.starts {
+            self.begin_start(start_idx);
+            if !ready.iter().any(|(idx, _)| self.first_pending(*idx).is_some()) {
+                continue;
+            }
+            if self.plan.starts > 1 {
+                let (nth, of) = (start_idx + 1, self.plan.starts);
+                (self.listen)(Event::Note(&format!("start {nth} of {of} of the servers")));
+            }
+            if self.plan.schedule.is_interleaved() {
+                let has_more = |(idx, _): &&(usize, _)| self.first_pending(*idx).is_some();
+                let left: Vec<_> = ready.iter().filter(has_more).collect();
+                self.interleaved(&left)?;
+                continue;
+            }
+            let mut there = Vec::new();
+            for (idx, installation) in ready {
+                match self.alone(idx, &installation)? {
+                    None => there.push((idx, installation)),
+                    Some(gone) => missing.push(gone),
                 }
             }
+            ready = there;
         }
         Ok(missing)
+    }
+
+    /// A system that has the host to itself; where the others are of use without it, what was in its way.
+    fn alone(
+        &mut self,
+        idx: usize,
+        installation: &Installation,
+    ) -> Result<Option<(Label, anyhow::Error)>> {
+        if self.first_pending(idx).is_none() {
+            return Ok(None);
+        }
+        let doing = format!("measure {}", self.plan.systems[idx].label);
+        match self.one_system(idx, installation) {
+            Ok(()) => Ok(None),
+            Err(Broken::Run(error)) => Err(error.context(doing)),
+            Err(Broken::System(_, error)) => self.leave_out(idx, error.context(doing)).map(Some),
+        }
+    }
+
+    /// What was known of the servers and their tables is of the start before.
+    fn begin_start(&mut self, start_idx: u32) {
+        self.start_idx = start_idx;
+        self.caution.fill(Caution::default());
+        self.tables.fill(Tables::default());
+    }
+
+    /// The steps of the start of the servers that is under way.
+    pub(crate) fn steps_of_start(&self) -> Range<usize> {
+        let n = self.steps.len() / usize::try_from(self.plan.starts).unwrap_or(1).max(1);
+        let from = usize::try_from(self.start_idx).unwrap_or(0) * n;
+        from..from + n
     }
 
     /// Goes on without a system, where the others are of use without it; else gives the error back.
@@ -189,9 +245,9 @@ impl Lab<'_> {
         self.run.systems.iter().all(|system| system.version_text.is_empty())
     }
 
-    /// The first step that a system has not done.
+    /// The first step of the start under way that a system has not done.
     pub(crate) fn first_pending(&self, system_idx: usize) -> Option<usize> {
-        (0..self.steps.len()).find(|&step| self.is_pending(step, system_idx))
+        self.steps_of_start().find(|&step| self.is_pending(step, system_idx))
     }
 
     pub(crate) fn is_pending(&self, step_idx: usize, system_idx: usize) -> bool {
@@ -225,7 +281,10 @@ impl Lab<'_> {
     /// Where a run keeps what belongs to one of its systems.
     pub(crate) fn log_path(&self, system_idx: usize) -> Result<PathBuf> {
         let artifacts: &Path = &self.store.artifact_dir(&self.run.id)?;
-        Ok(artifacts.join(format!("server-{system_idx}.log")))
+        Ok(artifacts.join(match self.start_idx {
+            0 => format!("server-{system_idx}.log"),
+            start => format!("server-{system_idx}-start-{}.log", start + 1),
+        }))
     }
 
     pub(crate) fn record_facts(&mut self, idx: usize, up: &mut Up) -> Result<()> {

@@ -54,7 +54,7 @@ impl Lab<'_> {
     fn with_server(&mut self, idx: usize, up: &mut Up) -> Result<()> {
         self.record_facts(idx, up)?;
         self.catch_up(idx, up)?;
-        for step_idx in 0..self.steps.len() {
+        for step_idx in self.steps_of_start() {
             if self.is_pending(step_idx, idx) {
                 self.check_interrupt()?;
                 self.one_step(idx, step_idx, up)?;

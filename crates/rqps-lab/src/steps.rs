@@ -43,6 +43,8 @@ pub struct PlannedStep {
     pub clients: u32,
     /// Placement, resolved.
     pub placement: Placement,
+    /// On which start of the servers it runs, from 0.
+    pub start: u32,
 }
 
 impl PlannedStep {
@@ -104,12 +106,14 @@ impl PlannedStep {
             info: self.info.clone(),
             clients: self.clients,
             placement: self.placement,
+            start: self.start,
             systems: vec![SystemStep::pending(); n_systems],
         }
     }
 }
 
-/// All steps of a plan in order, each number of clients on its own.
+/// All steps of a plan in order, each number of clients on its own; all of them again for each start
+/// of the servers.
 ///
 /// # Errors
 /// When a suite or a step is unknown, or a placement cannot be had.
@@ -122,7 +126,7 @@ pub fn of_plan(plan: &Plan, cpus: &[usize], all_local: bool) -> Result<Vec<Plann
                 info.name = format!("{prefix}/{}", info.name);
             }
             let placement = placement::resolve(plan.placement, clients, cpus, all_local)?;
-            planned.push(PlannedStep { job, info, clients, placement });
+            planned.push(PlannedStep { job, info, clients, placement, start: 0 });
             Ok(())
         };
         match &suite_plan.work {
@@ -146,7 +150,8 @@ pub fn of_plan(plan: &Plan, cpus: &[usize], all_local: bool) -> Result<Vec<Plann
             }
         }
     }
-    Ok(planned)
+    let of_start = |start| planned.iter().map(move |p| PlannedStep { start, ..p.clone() });
+    Ok((0..plan.starts).flat_map(of_start).collect())
 }
 
 fn load_suite(kind: &str) -> Result<Suite> {

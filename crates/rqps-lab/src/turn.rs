@@ -19,11 +19,12 @@ use crate::{engine_state, marks, populate};
 impl Lab<'_> {
     /// Brings a system that was just started to where an interrupted run left it.
     pub(crate) fn catch_up(&mut self, idx: usize, up: &mut Up) -> Result<()> {
-        let first = self.first_pending(idx).unwrap_or(0);
+        let begin = self.steps_of_start().start;
+        let first = self.first_pending(idx).unwrap_or(begin);
         self.caution[idx].unsettled = None;
         // On tables that were filled anew, until a later suite's load makes everything even again.
-        self.caution[idx].resumed = first > 0;
-        if first > 0 {
+        self.caution[idx].resumed = first > begin;
+        if first > begin {
             self.refill(idx, first, up)?;
         }
         Ok(())
@@ -36,7 +37,8 @@ impl Lab<'_> {
         if self.steps[first].fills() {
             return Ok(());
         }
-        let load = (0..first).rev().find(|&s| self.steps[s].fills());
+        let begin = self.steps_of_start().start;
+        let load = (begin..first).rev().find(|&s| self.steps[s].fills());
         let load = load.ok_or_else(|| anyhow!("the suite has no load step to go on from"))?;
         (self.listen)(Event::Note(&format!(
             "{}: tables are filled anew before the run goes on",

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::fmt;
 use std::str::FromStr;
+use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
@@ -69,15 +70,46 @@ pub enum Schedule {
         slice_ms: u32,
         /// A step is measured for as many times the seconds of its kind, on each system.
         slices: u32,
+        /// Where set, this long instead, on each system, milliseconds.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        budget_ms: Option<u32>,
+        /// Where set, a step ends earlier when the half-width of every candidate's rQPS is at most
+        /// this, in basis points (1% is 100).
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        half_width_bp: Option<u32>,
     },
 }
 
 impl Schedule {
+    /// Turns of `slice_ms` milliseconds, for as long as `slices` slices take.
+    #[must_use]
+    pub const fn in_turns(slice_ms: u32, slices: u32) -> Self {
+        Self::Interleaved { slice_ms, slices, budget_ms: None, half_width_bp: None }
+    }
+
     /// How many times the seconds of its kind a step is measured on each system.
     #[must_use]
     pub fn slices(self) -> u32 {
         match self {
             Self::Sequential { slices } | Self::Interleaved { slices, .. } => slices,
+        }
+    }
+
+    /// The longest time that a step is measured on each system, of which a slice takes `slice_time`.
+    #[must_use]
+    pub fn at_most(self, slice_time: Duration) -> Duration {
+        match self {
+            Self::Interleaved { budget_ms: Some(ms), .. } => Duration::from_millis(ms.into()),
+            _ => slice_time * self.slices(),
+        }
+    }
+
+    /// The half-width of the rQPS at which a step ends before its time, as a share: 0.01 for 1%.
+    #[must_use]
+    pub fn half_width(self) -> Option<f64> {
+        match self {
+            Self::Interleaved { half_width_bp, .. } => half_width_bp.map(|bp| f64::from(bp) / 1e4),
+            Self::Sequential { .. } => None,
         }
     }
 
@@ -223,6 +255,9 @@ pub struct RunStep {
     pub clients: u32,
     /// Placement that was in force.
     pub placement: Placement,
+    /// On which start of the servers it ran, from 0, where a run has several.
+    #[serde(default)]
+    pub start: u32,
     /// In the order of the run's systems.
     pub systems: Vec<SystemStep>,
 }

@@ -309,6 +309,15 @@ pub struct Variant {
     pub compression: Compression,
     /// What the server may use of the host.
     pub limits: Limits,
+    /// The share of the measured time in which the server is stopped on purpose, in basis points (5% is
+    /// 500): a slowdown of known size, to test that it is found.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub handicap_bp: u32,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "the serialiser's form")]
+fn is_zero(n: &u32) -> bool {
+    *n == 0
 }
 
 /// `2G`, `512M`, `1.5G` in binary units, or plain bytes; `None` when it is no size above 0.

@@ -210,13 +210,13 @@ fn insert_step(
     step_idx: usize,
     step: &RunStep,
 ) -> rusqlite::Result<()> {
-    let RunStep { info, clients, placement, systems } = step;
+    let RunStep { info, clients, placement, start, systems } = step;
     let StepInfo { name, family, n, kind, group, figure, what } = info;
     connection
         .prepare_cached(
             "INSERT INTO step (run_id, step_idx, name, family, n, kind, step_group, figure, what,
-               n_clients, placement)
-             VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+               n_clients, placement, start_idx)
+             VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
         )?
         .execute(params![
             run_id,
@@ -230,6 +230,7 @@ fn insert_step(
             what,
             clients,
             Word(placement),
+            start,
         ])?;
     for (system_idx, system) in systems.iter().enumerate() {
         insert_step_system(connection, Place { run_id, step_idx, system_idx }, system)?;

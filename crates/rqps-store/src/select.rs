@@ -158,7 +158,9 @@ fn select_origins(
 
 fn select_steps(connection: &Connection, run_id: &str) -> rusqlite::Result<Vec<RunStep>> {
     let mut statement = connection.prepare_cached(
-        "SELECT name, family, n, kind, step_group, figure, what, n_clients, placement FROM step
+        "SELECT name, family, n, kind, step_group, figure, what, n_clients, placement,
+           start_idx
+         FROM step
          WHERE run_id = ? ORDER BY step_idx",
     )?;
     let step = |row: &Row<'_>| {
@@ -172,7 +174,8 @@ fn select_steps(connection: &Connection, run_id: &str) -> rusqlite::Result<Vec<R
             what: row.get(6)?,
         };
         let placement = row.get::<_, Word<_>>(8)?.0;
-        Ok(RunStep { info, clients: row.get(7)?, placement, systems: Vec::new() })
+        let (clients, start) = (row.get(7)?, row.get(9)?);
+        Ok(RunStep { info, clients, placement, start, systems: Vec::new() })
     };
     let steps = statement.query_map([run_id], step)?;
     let mut steps = steps.collect::<rusqlite::Result<Vec<_>>>()?;

@@ -49,8 +49,8 @@ impl Cut {
                 Schedule::Sequential { slices } => {
                     Self { n_blocks: slices.max(1), n_turns: 1, what: What::Time(time) }
                 }
-                Schedule::Interleaved { slices, .. } => {
-                    let total = time * slices;
+                Schedule::Interleaved { .. } => {
+                    let total = schedule.at_most(time);
                     let turns = u32::try_from(total.as_secs()).unwrap_or(u32::MAX).max(1);
                     let (least, most) = N_QUERY_BLOCKS;
                     let n_blocks = (turns / 2).clamp(least, most).min(turns);
@@ -94,7 +94,7 @@ mod tests {
 
     use super::*;
 
-    const TURNS: Schedule = Schedule::Interleaved { slice_ms: 100, slices: 6 };
+    const TURNS: Schedule = Schedule::in_turns(100, 6);
 
     #[test]
     fn all_statements_are_in_some_turn() {

@@ -63,6 +63,8 @@ pub struct SystemFile {
     pub memory: Option<String>,
     /// Only these CPUs: `0-1`.
     pub cpus: Option<String>,
+    /// Percent of the measured time in which the server is stopped on purpose: a slowdown of known size.
+    pub handicap: Option<f64>,
 }
 
 /// An option's value as TOML lets one write it.
@@ -152,6 +154,12 @@ pub struct ScheduleFile {
     pub slice: Option<String>,
     /// Slices per step and system; interleaved, the time of so many slices.
     pub slices: Option<u32>,
+    /// Longest time that a step is measured on each system, in place of `slices`: `60s`.
+    pub budget: Option<String>,
+    /// A step ends when the half-width of every candidate's rQPS is at most this: `1%`.
+    pub precision: Option<String>,
+    /// How many times everything is measured, each on servers that were initialised and started anew.
+    pub restarts: Option<u32>,
     /// `auto`, `free`, `split` or `paired`.
     pub placement: Option<String>,
     /// Seed of all randomness; drawn when absent, and recorded.
@@ -194,6 +202,7 @@ impl SystemFile {
             compression: unusual(&spec.variant.compression),
             memory: spec.variant.limits.memory_bytes.map(|bytes| bytes.to_string()),
             cpus: spec.variant.limits.cpus.as_ref().map(ToString::to_string),
+            handicap: Some(f64::from(spec.variant.handicap_bp) / 100.0).filter(|pct| *pct > 0.0),
             ..Self::default()
         };
         match &spec.source {

@@ -18,8 +18,22 @@ const DEFAULT_SLICE_MS: u32 = 100;
 /// not for long.
 const SLICE_MS: std::ops::RangeInclusive<u32> = 20..=5000;
 
+/// Longest time of a step and system that can be asked for.
+const BUDGET: std::ops::RangeInclusive<Duration> =
+    Duration::from_secs(1)..=Duration::from_secs(86_400);
+
+/// Half-widths that can be asked for, basis points: 0.1% to 50%.
+const HALF_WIDTH_BP: std::ops::RangeInclusive<u32> = 10..=5000;
+
+/// Starts of the servers that can be asked for.
+const STARTS: std::ops::RangeInclusive<u32> = 1..=100;
+
 impl ScheduleFile {
-    pub(super) fn resolve(&self, systems: &[SystemSpec]) -> Result<(Schedule, Placement), Refusal> {
+    /// The schedule, the placement and the number of starts.
+    pub(super) fn resolve(
+        &self,
+        systems: &[SystemSpec],
+    ) -> Result<(Schedule, Placement, u32), Refusal> {
         let external = |s: &SystemSpec| matches!(s.source, SystemSource::External { .. });
         let interleaved = match self.mode.as_deref() {
             // Servers elsewhere may have other work, and cannot be stopped while they wait.
@@ -31,58 +45,111 @@ impl ScheduleFile {
                 return Err((format!("schedule mode {other:?} is not known"), remedy.to_owned()));
             }
         };
-        let slices = self.slices.unwrap_or(DEFAULT_SLICES);
-        if !(1..=1000).contains(&slices) {
-            return Err((format!("slices = {slices} is out of range"), "write 1 to 1000".into()));
-        }
         let placement = match &self.placement {
             Some(word) => word.parse().map_err(|e| (format!("{e}"), "write one of them".into()))?,
             None => Placement::Auto,
         };
+        let starts = self.restarts.unwrap_or(1);
+        if !STARTS.contains(&starts) {
+            let remedy = format!("write {} to {}", STARTS.start(), STARTS.end());
+            return Err((format!("restarts = {starts} is out of range"), remedy));
+        }
+        let slices = self.slices.unwrap_or(DEFAULT_SLICES);
+        if !(1..=1000).contains(&slices) {
+            return Err((format!("slices = {slices} is out of range"), "write 1 to 1000".into()));
+        }
+        if self.budget.is_some() && self.slices.is_some() {
+            let what = "budget and slices both say how long a step is measured".to_owned();
+            return Err((what, "leave one of them out".to_owned()));
+        }
+        if !interleaved {
+            for (key, is_given) in [
+                ("slice", self.slice.is_some()),
+                ("budget", self.budget.is_some()),
+                ("precision", self.precision.is_some()),
+            ] {
+                if is_given {
+                    let what = format!("{key} belongs to an interleaved schedule");
+                    let remedy = format!("write mode = \"interleaved\", or leave {key} out");
+                    return Err((what, remedy));
+                }
+            }
+            return Ok((Schedule::Sequential { slices }, placement, starts));
+        }
         let slice_ms = self.slice.as_deref().map(parse_slice).transpose()?;
-        let schedule = match (interleaved, slice_ms) {
-            (true, slice_ms) => {
-                Schedule::Interleaved { slice_ms: slice_ms.unwrap_or(DEFAULT_SLICE_MS), slices }
-            }
-            (false, None) => Schedule::Sequential { slices },
-            (false, Some(_)) => {
-                let what = "slice is the length of a turn in an interleaved schedule".to_owned();
-                let remedy = "write mode = \"interleaved\", or leave slice out".to_owned();
-                return Err((what, remedy));
-            }
+        let schedule = Schedule::Interleaved {
+            slice_ms: slice_ms.unwrap_or(DEFAULT_SLICE_MS),
+            slices,
+            budget_ms: self.budget.as_deref().map(parse_budget).transpose()?,
+            half_width_bp: self.precision.as_deref().map(parse_precision).transpose()?,
         };
-        Ok((schedule, placement))
+        Ok((schedule, placement, starts))
     }
 
     pub(super) fn of(plan: &Plan) -> Self {
-        let (mode, slice) = match plan.schedule {
-            Schedule::Sequential { .. } => ("sequential", None),
-            Schedule::Interleaved { slice_ms, .. } => {
-                ("interleaved", Some(format!("{slice_ms}ms")))
-            }
-        };
-        Self {
-            mode: Some(mode.to_owned()),
-            slice,
-            slices: Some(plan.schedule.slices()),
+        let mut file = Self {
             placement: Some(plan.placement.to_string()),
+            // What is as usual stays unwritten: plans of older runs can then still be resumed.
+            restarts: (plan.starts > 1).then_some(plan.starts),
             seed: plan.seed,
+            ..Self::default()
+        };
+        match plan.schedule {
+            Schedule::Sequential { slices } => {
+                (file.mode, file.slices) = (Some("sequential".to_owned()), Some(slices));
+            }
+            Schedule::Interleaved { slice_ms, slices, budget_ms, half_width_bp } => {
+                file.mode = Some("interleaved".to_owned());
+                file.slice = Some(format!("{slice_ms}ms"));
+                file.slices = budget_ms.is_none().then_some(slices);
+                file.budget = budget_ms.map(|ms| format!("{ms}ms"));
+                file.precision = half_width_bp.map(|bp| format!("{}%", f64::from(bp) / 100.0));
+            }
         }
+        file
     }
 }
 
 /// `100ms`, `0.1s`: milliseconds.
 fn parse_slice(text: &str) -> Result<u32, Refusal> {
-    let (number, unit_ms) = match text.strip_suffix("ms") {
-        Some(number) => (number, 1.0),
-        None => (text.strip_suffix('s').unwrap_or_default(), 1000.0),
-    };
-    let time = number.trim().parse::<f64>().ok().map(|n| n * unit_ms / 1000.0);
-    let time = time.and_then(|s| Duration::try_from_secs_f64(s).ok());
+    let time = parse_time(text, &[("ms", 0.001), ("s", 1.0)]);
     let ms = time.and_then(|t| u32::try_from(t.as_millis()).ok());
     ms.filter(|ms| SLICE_MS.contains(ms)).ok_or_else(|| {
         let remedy = format!("write \"{}ms\" to \"{}ms\"", SLICE_MS.start(), SLICE_MS.end());
         (format!("slice = {text:?} is no length of a turn"), remedy)
+    })
+}
+
+/// `60s`, `2m`: milliseconds.
+fn parse_budget(text: &str) -> Result<u32, Refusal> {
+    let time = parse_time(text, &[("ms", 0.001), ("s", 1.0), ("m", 60.0), ("h", 3600.0)]);
+    let ms = time.filter(|t| BUDGET.contains(t)).and_then(|t| u32::try_from(t.as_millis()).ok());
+    ms.ok_or_else(|| {
+        let remedy = "write \"1s\" to \"24h\"".to_owned();
+        (format!("budget = {text:?} is no time of a step"), remedy)
+    })
+}
+
+/// A number with one of `units`, each with its seconds.
+fn parse_time(text: &str, units: &[(&str, f64)]) -> Option<Duration> {
+    let (number, unit_s) =
+        units.iter().find_map(|(unit, s)| Some((text.strip_suffix(unit)?, *s)))?;
+    Duration::try_from_secs_f64(number.trim().parse::<f64>().ok()? * unit_s).ok()
+}
+
+/// `1%`: basis points.
+#[expect(
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "checked against the range"
+)]
+fn parse_precision(text: &str) -> Result<u32, Refusal> {
+    let percent = text.strip_suffix('%').and_then(|number| number.trim().parse::<f64>().ok());
+    let bp = percent.map(|percent| (percent * 100.0).round());
+    let (least, most) = (f64::from(*HALF_WIDTH_BP.start()), f64::from(*HALF_WIDTH_BP.end()));
+    bp.filter(|bp| (least..=most).contains(bp)).map(|bp| bp as u32).ok_or_else(|| {
+        let remedy = format!("write \"{}%\" to \"{}%\"", least / 100.0, most / 100.0);
+        (format!("precision = {text:?} is no half-width"), remedy)
     })
 }
 
@@ -124,7 +191,7 @@ mod tests {
 
     #[test]
     fn several_systems_take_turns_unless_the_plan_says_otherwise() {
-        let turns = Schedule::Interleaved { slice_ms: 100, slices: DEFAULT_SLICES };
+        let turns = Schedule::in_turns(100, DEFAULT_SLICES);
         let one_by_one = Schedule::Sequential { slices: DEFAULT_SLICES };
         assert_eq!(plan(2, "").unwrap().schedule, turns);
         assert_eq!(plan(1, "").unwrap().schedule, one_by_one);
@@ -138,7 +205,12 @@ mod tests {
 
     #[test]
     fn a_plan_written_out_means_the_same() {
-        for schedule in ["", "mode = \"sequential\"", "slice = \"0.25s\"\nslices = 3"] {
+        for schedule in [
+            "",
+            "mode = \"sequential\"\nrestarts = 3",
+            "slice = \"0.25s\"\nslices = 3",
+            "budget = \"2m\"\nprecision = \"0.5%\"\nrestarts = 5",
+        ] {
             let meant = plan(2, schedule).unwrap();
             let again = PlanFile::parse(&meant.to_toml(), "test")
                 .unwrap()
@@ -156,6 +228,13 @@ mod tests {
             ("slice = \"5ms\"", "no length of a turn"),
             ("slice = \"-1s\"", "no length of a turn"),
             ("mode = \"sequential\"\nslice = \"100ms\"", "or leave slice out"),
+            ("mode = \"sequential\"\nprecision = \"1%\"", "or leave precision out"),
+            ("budget = \"1m\"\nslices = 4", "both say how long a step is measured"),
+            ("budget = \"60\"", "budget = \"60\" is no time of a step; write \"1s\""),
+            ("budget = \"100h\"", "no time of a step"),
+            ("precision = \"1\"", "precision = \"1\" is no half-width; write \"0.1%\""),
+            ("precision = \"0%\"", "no half-width"),
+            ("restarts = 0", "restarts = 0 is out of range; write 1 to 100"),
         ] {
             let error = plan(2, schedule).unwrap_err();
             assert!(error.contains(words), "{error}");

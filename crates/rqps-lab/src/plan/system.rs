@@ -13,6 +13,9 @@ use rqps_server::{Catalogue, Dsn};
 
 use super::{OptionValue, Refusal, SystemFile};
 
+/// The largest slowdown on purpose, percent.
+const MOST_HANDICAP_PCT: f64 = 50.0;
+
 impl SystemFile {
     pub(super) fn resolve(
         &self,
@@ -55,6 +58,7 @@ impl SystemFile {
             durability: word(self.durability.as_deref())?.unwrap_or_default(),
             compression: word(self.compression.as_deref())?.unwrap_or_default(),
             limits: self.limits()?,
+            handicap_bp: self.handicap_bp()?,
         };
         if matches!(source, SystemSource::External { .. }) {
             for (key, given) in [
@@ -62,6 +66,7 @@ impl SystemFile {
                 ("durability", self.durability.is_some()),
                 ("memory", self.memory.is_some()),
                 ("cpus", self.cpus.is_some()),
+                ("handicap", self.handicap.is_some()),
             ] {
                 if given {
                     let what = format!("a server given by dsn is not started by rqps: {key}");
@@ -103,6 +108,20 @@ impl SystemFile {
         Ok(Limits { memory_bytes, cpus })
     }
 
+    #[expect(
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        reason = "a number from 0 to 5000"
+    )]
+    fn handicap_bp(&self) -> Result<u32, Refusal> {
+        let percent = self.handicap.unwrap_or(0.0);
+        if !(0.0..=MOST_HANDICAP_PCT).contains(&percent) {
+            let what = format!("handicap = {percent} is out of range");
+            return Err((what, format!("write percent from 0 to {MOST_HANDICAP_PCT}")));
+        }
+        Ok((percent * 100.0).round() as u32)
+    }
+
     fn label(
         &self,
         dbms: Dbms,
@@ -122,6 +141,10 @@ impl SystemFile {
             (!variant.compression.is_none(), variant.compression.to_string()),
             (variant.malloc != Malloc::Build, variant.malloc.to_string()),
             (variant.durability == Durability::Full, "durable".to_owned()),
+            (
+                variant.handicap_bp > 0,
+                format!("handicap{}", f64::from(variant.handicap_bp) / 100.0),
+            ),
         ] {
             if differs {
                 setup.push_str(if setup.is_empty() { "" } else { "-" });

@@ -9,6 +9,7 @@ use nix::unistd::Pid;
 use rqps_client::Connection;
 use rqps_workload::{EventError, Worker};
 
+use super::short_slice;
 use crate::clock::Clock;
 use crate::event_loop::{self, OnClock, Published, Share, Watch};
 use crate::{Order, Pace, Tally};
@@ -88,6 +89,9 @@ pub(super) fn serve<C: Connection, W: Worker<C>>(
                 let past_ns = u64::try_from(past.as_nanos()).unwrap_or(u64::MAX);
                 on_clock = OnClock { n, past_ns };
                 member.worker.reseed(order.client_seed(client_idx));
+                if order.pace.rate().is_some() {
+                    short_slice::ask();
+                }
                 prepared = Some((order, Tally::for_order(&order)));
                 Said::Ready
             }

@@ -110,7 +110,7 @@ fn the_bound_moves_the_verdict() {
 /// The fixture's steps as blocks that were measured while the host slowed down to a fifth.
 fn in_turns() -> rqps_model::Run {
     let mut run = fixture::pair();
-    run.schedule = rqps_model::Schedule::Interleaved { slice_ms: 100, slices: 3 };
+    run.schedule = rqps_model::Schedule::in_turns(100, 3);
     run.steps.retain(|s| s.info.name == "point-query.pre");
     for system in &mut run.steps[0].systems {
         for (slice, slower) in system.slices.iter_mut().zip([1, 2, 5]) {

@@ -228,7 +228,7 @@ pub(crate) fn step(info: StepInfo, qps: f64, us: f64, ratios: &[(f64, f64)]) -> 
             state
         })
         .collect();
-    RunStep { info, clients: 1, placement: Placement::Paired, systems }
+    RunStep { info, clients: 1, placement: Placement::Paired, start: 0, systems }
 }
 
 /// Three systems and the steps that show everything: losses, gains, noise, marks, a failure, a step
@@ -360,7 +360,13 @@ pub(crate) fn suite() -> Run {
                 };
                 done((0..3).map(|idx| slice(idx, shape, &mut draw)).collect())
             });
-            RunStep { info, clients: 1, placement: Placement::Paired, systems: systems.into() }
+            RunStep {
+                info,
+                clients: 1,
+                placement: Placement::Paired,
+                start: 0,
+                systems: systems.into(),
+            }
         })
         .collect();
     run(systems, steps)

@@ -152,6 +152,7 @@ fn query_step(name: &str, qps: f64, target: f64, rates: Rates<'_>) -> RunStep {
         info: info(name, StepKind::Mixed, group),
         clients: 1,
         placement: Placement::Free,
+        start: 0,
         systems,
     }
 }
@@ -180,6 +181,7 @@ fn churn_step(name: &str, rows_per_s: f64, (per_statement, grown): (u32, u64)) -
         info: info(name, kind, Group::Write),
         clients: 1,
         placement: Placement::Free,
+        start: 0,
         systems,
     }
 }
@@ -230,7 +232,7 @@ fn made() -> Run {
 /// The same measured in turns: blocks of 2.4 s each.
 pub(crate) fn in_turns() -> Run {
     let mut run = run();
-    run.schedule = rqps_model::Schedule::Interleaved { slice_ms: 100, slices: 1 };
+    run.schedule = rqps_model::Schedule::in_turns(100, 1);
     for slice in run.steps.iter_mut().flat_map(|s| &mut s.systems).flat_map(|s| &mut s.slices) {
         slice.n_rounds = Some(100);
     }

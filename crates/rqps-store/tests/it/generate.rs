@@ -87,7 +87,12 @@ pub(crate) fn run(d: &mut Draw) -> Run {
         schedule: if d.yes() {
             Schedule::Sequential { slices: d.small() }
         } else {
-            Schedule::Interleaved { slice_ms: d.small(), slices: d.small() }
+            Schedule::Interleaved {
+                slice_ms: d.small(),
+                slices: d.small(),
+                budget_ms: d.some(Draw::small),
+                half_width_bp: d.some(Draw::small),
+            }
         },
         host: Host {
             hostname: d.text(),
@@ -153,6 +158,7 @@ fn variant(d: &mut Draw) -> Variant {
             memory_bytes: d.some(Draw::count),
             cpus: d.some(|d| (*d.one(&["0", "0-1,7"])).parse().unwrap()),
         },
+        handicap_bp: *d.one(&[0, 500]),
     }
 }
 
@@ -172,6 +178,7 @@ fn step(d: &mut Draw, n_systems: u64) -> RunStep {
         },
         clients: d.small(),
         placement: *d.one(&placements),
+        start: d.small(),
         systems: (0..n_systems).map(|_| system_step(d)).collect(),
     }
 }

@@ -1,0 +1,3 @@
+-- On which start of the servers a step ran, from 0, where a run has several.
+
+ALTER TABLE step ADD COLUMN start_idx INTEGER NOT NULL DEFAULT 0;
