@@ -1,10 +1,11 @@
-//! Tasks for those who work on rqps: `cargo xtask tidy`, `bench-client`, `bench-insert`.
+//! Tasks for those who work on rqps: `cargo xtask tidy`, `bench-client`, `bench-insert`, `truth`.
 #![expect(clippy::print_stdout, clippy::print_stderr, reason = "a command for developers")]
 
 mod bench_client;
 mod bench_insert;
 mod replay;
 mod tidy;
+mod truth;
 
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -20,6 +21,11 @@ cargo xtask TASK
                   [--seconds N] length of each turn, 5 when absent; [--rounds N] rounds, 3 when absent
   bench-insert    client CPU per inserted row and per query of the Insert Benchmark, on MariaDB and
                   PostgreSQL; [--rounds N] rounds, 3 when absent
+  truth           verdicts where the truth is known: one server twice, and slowed on purpose by 5 and 10%;
+                  goes on from what is there in its results directory, target/truth when absent
+                  [--pairs N] step pairs of the same server, 200 when absent; [--seconds N] measured
+                  on each system, 30 when absent; [--restarts N] starts of the servers, 1 when absent;
+                  [--handicaps P,P] percent; [--results DIR]; [--report] measures nothing
 ";
 
 fn main() -> ExitCode {
@@ -59,12 +65,38 @@ fn run(args: &[String]) -> Result<()> {
             };
             bench_client::run(&root()?, options)
         }
+        Some("truth") => {
+            let text = |name, default: &str| value(args, name).unwrap_or(default).to_owned();
+            let results =
+                value(args, "--results").map_or(root()?.join("target/truth"), PathBuf::from);
+            let handicaps = text("--handicaps", "5,10");
+            let options = truth::Options {
+                pairs: usize::try_from(number(args, "--pairs", 200)?)?,
+                seconds: number(args, "--seconds", 30)?,
+                restarts: number(args, "--restarts", 1)?,
+                results,
+                handicaps: handicaps
+                    .split(',')
+                    .map(|word| word.parse().with_context(|| format!("--handicaps {handicaps}")))
+                    .collect::<Result<_>>()?,
+            };
+            if args.iter().any(|a| a == "--report") {
+                return truth::report(&options);
+            }
+            truth::run(&root()?, &options)
+        }
         None | Some("help" | "--help" | "-h") => {
             print!("{HELP}");
             Ok(())
         }
         Some(other) => bail!("unknown task {other:?}\n{HELP}"),
     }
+}
+
+/// The word after `name`.
+fn value<'a>(args: &'a [String], name: &str) -> Option<&'a str> {
+    let at = args.iter().position(|a| a == name)?;
+    args.get(at + 1).map(String::as_str)
 }
 
 /// The number after `name`, at least 1.

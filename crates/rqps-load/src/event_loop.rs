@@ -156,7 +156,8 @@ pub(crate) fn run<C: Connection, W: Worker<C>>(
                 break Ok(());
             }
             schedule.on_clock.n += 1;
-            tally.started(since(begin_ns, now_ns));
+            let free_ns = begin_ns.max(tally.last_ns.cast_signed());
+            tally.started(since(begin_ns, now_ns), since(free_ns, now_ns));
         } else if begin_ns >= end_ns {
             break Ok(());
         } else if !worker.is_ready() {

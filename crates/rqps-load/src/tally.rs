@@ -36,6 +36,9 @@ pub struct Tally {
     pub lateness: Option<Lateness>,
     /// Delays of the starts, nanoseconds; `None` in a closed loop.
     pub delays: Option<Histogram<u32>>,
+    /// Of each delay, the part that was the client's own: the time since the start was due and the
+    /// answer before it was there.
+    pub own_delays: Option<Histogram<u32>>,
     /// Operations per window. Those past the slice's end are cut off by [`Tally::finish`].
     pub windows: Windows,
     /// One point per second.
@@ -76,6 +79,7 @@ impl Tally {
             errors: Vec::new(),
             lateness: is_paced.then(Lateness::default),
             delays: is_paced.then(histogram),
+            own_delays: is_paced.then(histogram),
             windows: Windows { length_ns: WINDOW_NS, counts: vec![0; room(n_windows)] },
             series: vec![SeriesPoint::default(); room(expected_s)],
             response_times: histogram(),
@@ -136,9 +140,9 @@ impl Tally {
         }
     }
 
-    /// Counts a start that came `late_ns` after its intended time.
+    /// Counts a start that came `late_ns` after its intended time, `own_ns` of it after the answer before.
     #[inline]
-    pub fn started(&mut self, late_ns: u64) {
+    pub fn started(&mut self, late_ns: u64, own_ns: u64) {
         if let Some(lateness) = &mut self.lateness {
             lateness.n_due += 1;
             lateness.n_late += u64::from(late_ns > LATE_NS);
@@ -147,6 +151,9 @@ impl Tally {
         }
         if let Some(delays) = &mut self.delays {
             delays.saturating_record(late_ns.max(1));
+        }
+        if let Some(own_delays) = &mut self.own_delays {
+            own_delays.saturating_record(own_ns.max(1));
         }
     }
 
@@ -244,6 +251,7 @@ impl Tally {
             errors,
             lateness,
             delays,
+            own_delays,
             windows: _,
             series: _,
             response_times,
@@ -267,13 +275,8 @@ impl Tally {
             (None, Some(theirs)) => self.lateness = Some(*theirs),
             (_, None) => {}
         }
-        match (&mut self.delays, delays) {
-            (Some(mine), Some(theirs)) => {
-                let _ = mine.add(theirs);
-            }
-            (None, Some(theirs)) => self.delays = Some(theirs.clone()),
-            (_, None) => {}
-        }
+        add_histogram(&mut self.delays, delays.as_ref());
+        add_histogram(&mut self.own_delays, own_delays.as_ref());
         // Both sides have the same bounds and digits, so adding cannot fail.
         let _ = self.response_times.add(response_times);
         self.sum_ns += sum_ns;
@@ -307,6 +310,23 @@ impl Tally {
     #[must_use]
     pub fn delay_bytes(&self) -> Vec<u8> {
         self.delays.as_ref().map_or_else(Vec::new, bytes_of)
+    }
+
+    /// The clients' own part of them in the same form; empty in a closed loop.
+    #[must_use]
+    pub fn own_delay_bytes(&self) -> Vec<u8> {
+        self.own_delays.as_ref().map_or_else(Vec::new, bytes_of)
+    }
+}
+
+fn add_histogram(to: &mut Option<Histogram<u32>>, other: Option<&Histogram<u32>>) {
+    match (to, other) {
+        // Both have the same bounds and digits, so adding cannot fail.
+        (Some(mine), Some(theirs)) => {
+            let _ = mine.add(theirs);
+        }
+        (to @ None, Some(theirs)) => *to = Some(theirs.clone()),
+        (_, None) => {}
     }
 }
 

@@ -247,7 +247,7 @@ pub(crate) fn rates(
     let names = ["target/s", "average", "seconds", "held", "gap s", "missed"];
     let mut heads = vec![("of", Side::Left)];
     heads.extend(names.map(|name| (name, Side::Right)));
-    heads.extend(["mean", "p99", "max"].map(|name| (name, Side::Right)));
+    heads.extend(["mean", "p99", "max", "own p99"].map(|name| (name, Side::Right)));
     heads.push(("dbms", Side::Left));
     let mut grid = Grid::new(&heads);
     for (idx, flow, sla) in &paced {
@@ -268,6 +268,7 @@ pub(crate) fn rates(
             show(late.and_then(|l| l.mean_ns())),
             show(flow.late_p99_ns.map(|ns| ns as f64)),
             show(late.map(|l| l.max_ns as f64)),
+            show(flow.own_late_p99_ns.map(|ns| ns as f64)),
             plain(layout::name(analysis.label(*idx))),
         ]);
     }

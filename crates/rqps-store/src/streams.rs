@@ -23,6 +23,7 @@ pub(crate) fn insert(
         lateness,
         errors,
         delays,
+        own_delays,
         series,
         response_times,
     } = stream;
@@ -34,8 +35,8 @@ pub(crate) fn insert(
         .prepare_cached(
             "INSERT INTO stream (slice_id, role, n_clients, target_per_s, duration_ns, n_events,
                n_queries, n_operations, lateness_n_due, lateness_n_late, lateness_n_missed,
-               lateness_max_ns, lateness_sum_ns, errors, delays, response_times)
-             VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+               lateness_max_ns, lateness_sum_ns, errors, delays, own_delays, response_times)
+             VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
         )?
         .execute(params![
             slice_id,
@@ -53,6 +54,7 @@ pub(crate) fn insert(
             sum_ns,
             errors,
             delays,
+            own_delays,
             response_times,
         ])?;
     let mut statement = connection.prepare_cached(
@@ -73,7 +75,7 @@ pub(crate) fn select(connection: &Connection, slice_id: i64) -> rusqlite::Result
     let mut statement = connection.prepare_cached(
         "SELECT role, n_clients, target_per_s, duration_ns, n_events, n_queries, n_operations,
            lateness_n_due, lateness_n_late, lateness_n_missed, lateness_max_ns, lateness_sum_ns,
-           errors, delays, response_times
+           errors, delays, own_delays, response_times
          FROM stream WHERE slice_id = ?",
     )?;
     let streams = statement.query_map([slice_id], stream_of)?;
@@ -100,8 +102,9 @@ fn stream_of(row: &Row<'_>) -> rusqlite::Result<Stream> {
         lateness: has_rate.then(|| lateness_of(row, 7)).transpose()?,
         errors: errors_of(&row.get::<_, String>(12)?)?,
         delays: row.get(13)?,
+        own_delays: row.get::<_, Option<_>>(14)?.unwrap_or_default(),
         series: Vec::new(),
-        response_times: row.get(14)?,
+        response_times: row.get(15)?,
     })
 }
 

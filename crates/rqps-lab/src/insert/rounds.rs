@@ -269,6 +269,7 @@ fn stream_of(spec: &RoleSpec, tally: &Tally) -> Stream {
         n_operations: tally.n_operations,
         lateness: tally.lateness,
         delays: tally.delay_bytes(),
+        own_delays: tally.own_delay_bytes(),
         series: tally.series.clone(),
         errors: tally.errors.clone(),
         response_times: tally.response_time_bytes(),

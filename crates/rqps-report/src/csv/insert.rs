@@ -100,6 +100,11 @@ fn flow_columns(role: Role) -> Vec<Column> {
         column(format!("{name}_late_max_us"), "longest delay of a start", {
             late(|f| Some(f.lateness?.max_ns as f64 / 1e3))
         }),
+        column(
+            format!("{name}_own_late_p99_us"),
+            "of 99% of the starts the client's own part of the delay was at most this",
+            late(|f| Some(f.own_late_p99_ns? as f64 / 1e3)),
+        ),
         column(format!("{name}_responses"), "responses with a recorded time", {
             times(Box::new(|t| Some(t.n as f64)))
         }),

@@ -56,6 +56,7 @@ struct FlowJson {
     operations_per_statement: f64,
     lateness: Option<LatenessJson>,
     late_p99_ns: Option<u64>,
+    own_late_p99_ns: Option<u64>,
     response_times: Option<TimesJson>,
     seconds: Vec<Vec<f64>>,
 }
@@ -112,6 +113,7 @@ pub(super) fn cell(own: &InsertCell) -> InsertJson {
                 operations_per_statement: flow.per_statement,
                 lateness: flow.lateness.map(LatenessJson::from),
                 late_p99_ns: flow.late_p99_ns,
+                own_late_p99_ns: flow.own_late_p99_ns,
                 response_times: flow.response.as_ref().map(times),
                 seconds: flow.seconds.clone(),
             })

@@ -27,8 +27,9 @@ pub(super) fn steps(out: &mut String, analysis: &Analysis<'_>) {
             parts.extend(grids.into_iter().map(|grid| (title.to_owned(), grid)));
         }
         if let Some((grid, unit)) = tables::rates(analysis, step) {
-            let title =
-                format!("Rates: seconds held, longest gap, missed starts, delays in {unit}");
+            let title = format!(
+                "Rates: seconds held, longest gap, missed starts, delays in {unit}; own: after the answer before was there"
+            );
             parts.push((title, grid));
         }
         if let Some((grid, unit)) = tables::responses(analysis, step) {

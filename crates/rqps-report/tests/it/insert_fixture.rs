@@ -63,6 +63,8 @@ pub(crate) fn stream(role: Role, target: Option<f64>, rows: &[f64]) -> Stream {
         }),
         errors: Vec::new(),
         delays: if target.is_some() { encoded(delays.iter().copied()) } else { Vec::new() },
+        own_delays: target
+            .map_or_else(Vec::new, |_| encoded(delays.iter().map(|ns| ns.min(30_000.0)))),
         series,
         response_times: encoded(delays.iter().map(|ns| ns + 180_000.0)),
     }

@@ -280,6 +280,7 @@ fn stream(d: &mut Draw, role: Role) -> Stream {
         lateness: d.some(lateness),
         errors: d.list(3, |d| ErrorCount { code: d.text(), n: d.count() }),
         delays: bytes(d),
+        own_delays: bytes(d),
         series: d.list(4, point),
         response_times: bytes(d),
     }

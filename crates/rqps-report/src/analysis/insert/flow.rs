@@ -37,6 +37,8 @@ pub struct Flow {
     pub lateness: Option<Lateness>,
     /// 99% of the starts were at most this late, nanoseconds.
     pub late_p99_ns: Option<u64>,
+    /// The same of the clients' own part of the delays, after the answer before was there.
+    pub own_late_p99_ns: Option<u64>,
     /// Operations in each whole second of counted time. A list for each slice; one for all blocks,
     /// and for all slices of a fixed amount of work, whose counted time runs on from one to the next.
     pub seconds: Vec<Vec<f64>>,
@@ -54,6 +56,7 @@ struct Part<'a> {
     n_operations: u64,
     lateness: Option<Lateness>,
     delays: &'a [u8],
+    own_delays: &'a [u8],
     series: &'a [SeriesPoint],
     response_times: &'a [u8],
     n_rounds: Option<u32>,
@@ -100,6 +103,7 @@ fn of_slice(slice: &Slice, clients: u32, is_fixed: bool) -> Part<'_> {
         n_operations: slice.n_operations,
         lateness: slice.lateness,
         delays: &[],
+        own_delays: &[],
         series: &slice.series,
         response_times: &slice.response_times,
         n_rounds: slice.n_rounds,
@@ -116,6 +120,7 @@ fn of_stream<'a>(slice: &Slice, stream: &'a Stream, is_fixed: bool) -> Part<'a> 
         n_operations: stream.n_operations,
         lateness: stream.lateness,
         delays: &stream.delays,
+        own_delays: &stream.own_delays,
         series: &stream.series,
         response_times: &stream.response_times,
         n_rounds: slice.n_rounds,
@@ -147,6 +152,7 @@ fn of(role: Role, is_own: bool, parts: &[Part<'_>]) -> Option<Flow> {
         response: response::merged_from(parts.iter().map(|p| p.response_times), least),
         lateness,
         late_p99_ns: response::p99(parts.iter().map(|p| p.delays)),
+        own_late_p99_ns: response::p99(parts.iter().map(|p| p.own_delays)),
         seconds,
         is_by_block,
     })
@@ -216,6 +222,7 @@ mod tests {
             n_operations: n_queries * 10,
             lateness: None,
             delays: &[],
+            own_delays: &[],
             series: &series,
             response_times: &[],
             n_rounds,

@@ -92,6 +92,7 @@ mod tests {
             response: None,
             lateness: None,
             late_p99_ns: None,
+            own_late_p99_ns: None,
             seconds,
             is_by_block: false,
         }

@@ -1,0 +1,160 @@
+//! Verdicts against a known truth: the same server twice, and slowed on purpose by 5% and by 10%.
+//!
+//! Runs of rqps's own binary, kept in a results directory: what was measured counts, and the same call
+//! goes on until there are enough step pairs. The rules are those of every run, with a practical bound
+//! that lies below the smaller slowdown.
+
+mod count;
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use anyhow::{Context as _, Result, ensure};
+use rqps_model::{Run, RunStatus};
+use rqps_store::{RunRef, Store};
+
+use count::Counts;
+
+/// The practical bound: below a slowdown of 5%, above what two starts of one server differ by.
+const BOUND: f64 = 0.025;
+
+/// The servers that are measured.
+const SERVERS: [(&str, &str); 2] = [("mariadb", "10.11.5"), ("postgres", "17.4")];
+
+/// Six steps that read and four that write.
+const STEPS: [&str; 10] = [
+    "point-query",
+    "random-points_range=100",
+    "points-covered-si_range=100",
+    "range-covered-pk_range=100",
+    "range-notcovered-si_range=100",
+    "read-only_range=100",
+    "update-inlist_range=100",
+    "update-index",
+    "update-nonindex",
+    "read-write_range=100",
+];
+
+/// What to measure.
+#[derive(Debug, Clone)]
+pub(crate) struct Options {
+    /// Step pairs of the same server that are wanted.
+    pub(crate) pairs: usize,
+    /// Measured seconds of a step on each system.
+    pub(crate) seconds: u64,
+    /// Starts of the servers in a run.
+    pub(crate) restarts: u64,
+    /// Where runs are kept.
+    pub(crate) results: PathBuf,
+    /// Slowdowns to find, percent.
+    pub(crate) handicaps: Vec<f64>,
+}
+
+impl Options {
+    /// Runs of one kind have one name: those of others do not count.
+    fn name(&self, dbms: &str) -> String {
+        let handicaps: Vec<String> = self.handicaps.iter().map(ToString::to_string).collect();
+        let restarts =
+            if self.restarts > 1 { format!("-{}x", self.restarts) } else { String::new() };
+        format!("truth-{dbms}-{}s{restarts}-{}", self.seconds, handicaps.join("-"))
+    }
+
+    fn plan(&self, (dbms, version): (&str, &str)) -> String {
+        use std::fmt::Write as _;
+        let mut text = format!("name = \"{}\"\nbase = \"base\"\n", self.name(dbms));
+        let mut system = |label: &str, handicap: f64| {
+            let _ = write!(
+                text,
+                "\n[[system]]\ndbms = \"{dbms}\"\nversion = \"{version}\"\nlabel = \"{label}\"\n"
+            );
+            if handicap > 0.0 {
+                let _ = writeln!(text, "handicap = {handicap:?}");
+            }
+        };
+        system("base", 0.0);
+        system("same", 0.0);
+        for &percent in &self.handicaps {
+            system(&format!("slowed{percent}"), percent);
+        }
+        let _ = write!(
+            text,
+            "\n[[suite]]\nsize = \"tiny\"\nsteps = {STEPS:?}\n\n[schedule]\nmode = \"interleaved\"\n\
+             budget = \"{}s\"\nrestarts = {}\n",
+            self.seconds, self.restarts
+        );
+        text
+    }
+}
+
+/// Measures until there are enough pairs, and prints the table.
+pub(crate) fn run(root: &Path, options: &Options) -> Result<()> {
+    std::fs::create_dir_all(&options.results).context("make the results directory")?;
+    let built = Command::new(env!("CARGO"))
+        .args(["build", "--release", "--quiet", "--package", "rqps"])
+        .current_dir(root)
+        .status()
+        .context("run cargo")?;
+    ensure!(built.success(), "rqps was not built");
+    let rqps = root.join("target/release/rqps");
+    // In turns, so that a change of the host meets both servers.
+    let per_server = options.pairs.div_ceil(SERVERS.len());
+    loop {
+        let mut is_done = true;
+        for server in SERVERS {
+            let there = counts(options, server.0)?;
+            if there.n_pairs() >= per_server {
+                continue;
+            }
+            is_done = false;
+            let (n, name) = (there.n_pairs(), options.name(server.0));
+            eprintln!("truth: {name}: {n} of {per_server} step pairs");
+            let plan = options.results.join(format!("{name}.toml"));
+            std::fs::write(&plan, options.plan(server)).context("write the plan")?;
+            let measured = Command::new(&rqps)
+                .args(["run", "--no-html", "--results"])
+                .args([&options.results, &plan])
+                .stdout(std::process::Stdio::null())
+                .status()
+                .context("run rqps")?;
+            ensure!(measured.success(), "rqps run {} failed", plan.display());
+        }
+        if is_done {
+            break;
+        }
+    }
+    report(options)
+}
+
+/// Prints the table of what is there.
+pub(crate) fn report(options: &Options) -> Result<()> {
+    let mut all = Counts::default();
+    let mut short = Vec::new();
+    for (dbms, version) in SERVERS {
+        let counts = counts(options, dbms)?;
+        println!("\n{dbms} {version}: {}", counts.host());
+        println!("{}", counts.table());
+        all.add(&counts);
+    }
+    println!(
+        "\nBoth, {} s of measuring a step on each system, bound {}%",
+        options.seconds,
+        BOUND * 100.0
+    );
+    println!("{}", all.table());
+    short.extend(all.short_of_wanted());
+    ensure!(short.is_empty(), "short of what is wanted: {}", short.join("; "));
+    Ok(())
+}
+
+fn counts(options: &Options, dbms: &str) -> Result<Counts> {
+    let store = Store::open(&options.results)?;
+    let name = options.name(dbms);
+    let mut counts = Counts::default();
+    for summary in store.list_runs()? {
+        if summary.name == name && summary.status == RunStatus::Finished {
+            let run: Run = store.select_run(&RunRef::Id(summary.id))?;
+            counts.count(&run, BOUND);
+        }
+    }
+    Ok(counts)
+}

@@ -1,0 +1,171 @@
+//! What verdicts said where the truth is known.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt::Write as _;
+
+use rqps_model::{Run, StepKind, Verdict};
+use rqps_report::Analysis;
+
+use crate::bench_client::median;
+
+/// Verdicts of one system, over steps and runs.
+#[derive(Debug, Clone, Default)]
+struct Said {
+    n_pairs: usize,
+    slower: usize,
+    faster: usize,
+    same: usize,
+    unclear: usize,
+    /// Without an interval or a figure.
+    none: usize,
+    /// rQPS.
+    ratios: Vec<f64>,
+    /// Half-widths of steps that read and of those that write, as shares.
+    reads: Vec<f64>,
+    writes: Vec<f64>,
+}
+
+/// Verdicts by the slowdown of the system that they are of, in percent.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Counts {
+    by_slowdown_bp: BTreeMap<u32, Said>,
+    hosts: BTreeSet<String>,
+}
+
+/// Of pairs of the same server, the share that may be called slower or faster.
+const MOST_FALSE: f64 = 0.01;
+
+/// Of pairs with a slowdown in basis points, the share that must be called slower.
+const LEAST_FOUND: [(u32, f64); 2] = [(500, 0.90), (1000, 0.98)];
+
+impl Counts {
+    /// Adds a run. Each system is judged in a report of its own beside the base, so that what differs
+    /// does not make verdicts easier on what does not.
+    pub(super) fn count(&mut self, run: &Run, bound: f64) {
+        let host = &run.host;
+        self.hosts
+            .insert(format!("{} CPUs {}, kernel {}", host.n_cpus, host.cpu_model, host.kernel));
+        for idx in (0..run.systems.len()).filter(|idx| *idx != run.base) {
+            let slowdown = run.systems[idx].spec.variant.handicap_bp;
+            let pair = pair(run, idx);
+            let analysis = Analysis::of(&pair, bound);
+            let said = self.by_slowdown_bp.entry(slowdown).or_default();
+            for step in analysis.steps.iter().filter(|step| step.is_compared()) {
+                said.n_pairs += 1;
+                let cell = &step.cells[1];
+                match cell.verdict {
+                    Some(Verdict::Slower) => said.slower += 1,
+                    Some(Verdict::Faster) => said.faster += 1,
+                    Some(Verdict::Same) => said.same += 1,
+                    Some(Verdict::Unclear) => said.unclear += 1,
+                    None => said.none += 1,
+                }
+                let Some(rqps) = &cell.rqps else { continue };
+                said.ratios.push(rqps.point);
+                let widths = match step.step.info.kind {
+                    StepKind::Read => &mut said.reads,
+                    _ => &mut said.writes,
+                };
+                widths.extend(rqps.half_width());
+            }
+        }
+    }
+
+    pub(super) fn add(&mut self, other: &Self) {
+        self.hosts.extend(other.hosts.iter().cloned());
+        for (slowdown, said) in &other.by_slowdown_bp {
+            let Said { n_pairs, slower, faster, same, unclear, none, ratios, reads, writes } = said;
+            let sum = self.by_slowdown_bp.entry(*slowdown).or_default();
+            sum.n_pairs += n_pairs;
+            sum.slower += slower;
+            sum.faster += faster;
+            sum.same += same;
+            sum.unclear += unclear;
+            sum.none += none;
+            sum.ratios.extend(ratios);
+            sum.reads.extend(reads);
+            sum.writes.extend(writes);
+        }
+    }
+
+    /// Step pairs of the same server.
+    pub(super) fn n_pairs(&self) -> usize {
+        self.by_slowdown_bp.get(&0).map_or(0, |said| said.n_pairs)
+    }
+
+    pub(super) fn host(&self) -> String {
+        self.hosts.iter().cloned().collect::<Vec<_>>().join("; ")
+    }
+
+    pub(super) fn table(&self) -> String {
+        let mut text =
+            "| slowed by | step pairs | slower | faster | same | unclear | none | rQPS, median \
+                        | half-width, read | write |\n|---|---|---|---|---|---|---|---|---|---|"
+                .to_owned();
+        for (slowdown, said) in &self.by_slowdown_bp {
+            let share = |n: usize| format!("{n} ({:.1}%)", percent(n, said.n_pairs));
+            let width = |values: &[f64]| match values {
+                [] => "-".to_owned(),
+                some => format!("{:.2}%", median(some.to_vec()) * 100.0),
+            };
+            let ratio = match said.ratios.as_slice() {
+                [] => "-".to_owned(),
+                some => format!("{:.3}", median(some.to_vec())),
+            };
+            let _ = write!(
+                text,
+                "\n| {}% | {} | {} | {} | {} | {} | {} | {ratio} | {} | {} |",
+                f64::from(*slowdown) / 100.0,
+                said.n_pairs,
+                share(said.slower),
+                share(said.faster),
+                share(said.same),
+                share(said.unclear),
+                share(said.none),
+                width(&said.reads),
+                width(&said.writes)
+            );
+        }
+        text
+    }
+
+    /// What is short of what is wanted.
+    pub(super) fn short_of_wanted(&self) -> Vec<String> {
+        let mut short = Vec::new();
+        for (slowdown, said) in &self.by_slowdown_bp {
+            let n = said.n_pairs.max(1) as f64;
+            let differ = said.slower + said.faster;
+            if *slowdown == 0 && differ as f64 / n > MOST_FALSE {
+                short.push(format!("{differ} false verdicts of {} pairs", said.n_pairs));
+            }
+            let wanted = LEAST_FOUND.iter().find(|(bp, _)| bp == slowdown);
+            if let Some((_, least)) = wanted
+                && (said.slower as f64) / n < *least
+            {
+                short.push(format!(
+                    "{}% slower found in {:.1}% of pairs of {}%",
+                    f64::from(*slowdown) / 100.0,
+                    percent(said.slower, said.n_pairs),
+                    least * 100.0
+                ));
+            }
+        }
+        short
+    }
+}
+
+fn percent(n: usize, of: usize) -> f64 {
+    n as f64 * 100.0 / of.max(1) as f64
+}
+
+/// The run with its base and one other system alone.
+fn pair(run: &Run, idx: usize) -> Run {
+    let mut pair = run.clone();
+    let both = [run.base, idx];
+    pair.base = 0;
+    pair.systems = both.map(|i| run.systems[i].clone()).to_vec();
+    for (step, whole) in pair.steps.iter_mut().zip(&run.steps) {
+        step.systems = both.map(|i| whole.systems[i].clone()).to_vec();
+    }
+    pair
+}
