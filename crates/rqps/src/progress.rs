@@ -186,13 +186,22 @@ fn mb(bytes: u64) -> u64 {
     bytes / 1_000_000
 }
 
-/// A duration as people say it: `45 s`, `12 min`, `1 h 20 min`.
+/// A time that is expected, as people say it, rounded up: `45 s`, `12 min`, `1 h 20 min`.
 pub(crate) fn duration(time: Duration) -> String {
     let s = time.as_secs();
     match s {
         0..=99 => format!("{s} s"),
         100..=5999 => format!("{} min", s.div_ceil(60)),
         _ => format!("{} h {} min", s / 3600, s % 3600 / 60),
+    }
+}
+
+/// A time that was taken: `45 s`, `5 min 7 s`, `1 h 20 min`.
+pub(crate) fn taken(time: Duration) -> String {
+    let s = time.as_secs();
+    match s {
+        100..=5999 => format!("{} min {} s", s / 60, s % 60),
+        _ => duration(time),
     }
 }
 
@@ -205,6 +214,8 @@ mod tests {
         assert_eq!(duration(Duration::from_secs(45)), "45 s");
         assert_eq!(duration(Duration::from_secs(701)), "12 min");
         assert_eq!(duration(Duration::from_secs(7260)), "2 h 1 min");
+        assert_eq!(taken(Duration::from_secs(307)), "5 min 7 s");
+        assert_eq!(taken(Duration::from_secs(99)), "99 s");
     }
 
     #[test]

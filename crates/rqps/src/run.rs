@@ -13,7 +13,7 @@ use rqps_store::{RunRef, Store};
 
 use crate::args::{Format, RunArgs};
 use crate::output::{print, text_width};
-use crate::progress::{Progress, duration};
+use crate::progress::{Progress, taken};
 use crate::{Surroundings, complain, report};
 
 /// Carries out `rqps run ...`.
@@ -41,7 +41,7 @@ pub(crate) fn run(args: &RunArgs, around: &Surroundings) -> Result<ExitCode> {
         fs::write(&path, html).with_context(|| format!("write {}", path.display()))?;
         print(&format!("\nreport: {}\n", shown(&path)))?;
     }
-    progress.line(&format!("run {id} took {}", duration(began.elapsed())));
+    progress.line(&format!("run {id} took {}", taken(began.elapsed())));
     let failed: Vec<&str> = run
         .steps
         .iter()
