@@ -1,8 +1,9 @@
-//! Tasks for those who work on rqps: `cargo xtask tidy`, `bench-client`, `bench-insert`, `truth`.
+//! Tasks for those who work on rqps: `cargo xtask tidy`, `bench-client`, `bench-insert`, `truth`, `hog`.
 #![expect(clippy::print_stdout, clippy::print_stderr, reason = "a command for developers")]
 
 mod bench_client;
 mod bench_insert;
+mod hog;
 mod replay;
 mod tidy;
 mod truth;
@@ -26,6 +27,8 @@ cargo xtask TASK
                   [--pairs N] step pairs of the same server, 200 when absent; [--seconds N] measured
                   on each system, 30 when absent; [--restarts N] starts of the servers, 1 when absent;
                   [--handicaps P,P] percent; [--results DIR]; [--report] measures nothing
+  hog             one server against itself while all CPUs are busy for the middle third, in a sequential
+                  run and in one in turns
 ";
 
 fn main() -> ExitCode {
@@ -65,6 +68,7 @@ fn run(args: &[String]) -> Result<()> {
             };
             bench_client::run(&root()?, options)
         }
+        Some("hog") => hog::run(&root()?),
         Some("truth") => {
             let text = |name, default: &str| value(args, name).unwrap_or(default).to_owned();
             let results =

@@ -86,16 +86,21 @@ impl Options {
     }
 }
 
-/// Measures until there are enough pairs, and prints the table.
-pub(crate) fn run(root: &Path, options: &Options) -> Result<()> {
-    std::fs::create_dir_all(&options.results).context("make the results directory")?;
+/// Builds the binary as users get it.
+pub(crate) fn build_rqps(root: &Path) -> Result<PathBuf> {
     let built = Command::new(env!("CARGO"))
         .args(["build", "--release", "--quiet", "--package", "rqps"])
         .current_dir(root)
         .status()
         .context("run cargo")?;
     ensure!(built.success(), "rqps was not built");
-    let rqps = root.join("target/release/rqps");
+    Ok(root.join("target/release/rqps"))
+}
+
+/// Measures until there are enough pairs, and prints the table.
+pub(crate) fn run(root: &Path, options: &Options) -> Result<()> {
+    std::fs::create_dir_all(&options.results).context("make the results directory")?;
+    let rqps = build_rqps(root)?;
     // In turns, so that a change of the host meets both servers.
     let per_server = options.pairs.div_ceil(SERVERS.len());
     loop {
