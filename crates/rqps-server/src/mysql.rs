@@ -72,6 +72,10 @@ fn before_5_5(installed: &Installed) -> bool {
     installed.dbms == Dbms::Mysql && !installed.version.at_least(&[5, 5])
 }
 
+fn before_5_6(installed: &Installed) -> bool {
+    installed.dbms == Dbms::Mysql && !installed.version.at_least(&[5, 6])
+}
+
 /// The command that starts the server.
 pub(crate) fn start_command(instance: &Instance, port: u16) -> Command {
     let setup = instance.setup();
@@ -87,6 +91,11 @@ pub(crate) fn start_command(instance: &Instance, port: u16) -> Command {
         .arg(format!("--pid-file={}", dir.join("server.pid").display()))
         .arg(format!("--log-error={}", instance.log_path().display()))
         .envs(setup.allocator.environment(setup.installed.library_path()));
+    if before_5_6(&setup.installed) {
+        // A wait for the next statement that a stop interrupts counts as a failed read, and ten of
+        // them end an idle connection (sql/net_serv.cc of 5.5; later versions wait by poll(2)).
+        command.arg("--net-retry-count=4294967295");
+    }
     if setup.transport == Transport::Tls {
         let tls = dir.join("tls");
         for (option, file) in [("ssl-ca", CERTIFICATE), ("ssl-cert", CERTIFICATE), ("ssl-key", KEY)]

@@ -118,7 +118,12 @@ pub(crate) fn for_each_server_with(
     for_each_of(default, &|name| with_it.iter().any(|known| known == name), test);
 }
 
-fn for_each_of(default: &str, fits: &dyn Fn(&str) -> bool, test: impl Fn(&Bench, Dbms, &str)) {
+/// Runs a test on each server that was chosen and fits, or on `default`.
+pub(crate) fn for_each_of(
+    default: &str,
+    fits: &dyn Fn(&str) -> bool,
+    test: impl Fn(&Bench, Dbms, &str),
+) {
     let bench = Bench::new();
     #[expect(clippy::disallowed_methods, reason = "a test's own switch")]
     let chosen = std::env::var("RQPS_TEST_SERVERS").unwrap_or_default();

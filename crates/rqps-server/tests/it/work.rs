@@ -6,9 +6,9 @@ use std::time::Duration;
 
 use rqps_client::Connection;
 use rqps_model::{Dbms, Transport};
-use rqps_server::{Instance, RunningServer, connect, facts, process, settle, threads};
+use rqps_server::{Freezer, Instance, RunningServer, connect, facts, process, settle, threads};
 
-use crate::bench::{chain, for_each_server, watched};
+use crate::bench::{chain, for_each_of, for_each_server, watched};
 
 /// Rows of the table.
 const ROWS: u64 = 40_000;
@@ -281,6 +281,29 @@ fn the_thread_behind_a_connection_is_found_every_time() {
         threads::pin_all(&server.processes(), &[0]).unwrap();
         assert_eq!(process::tree(server.pid()).first(), Some(&server.pid()));
         drop(connections);
+        assert!(server.stop(Duration::from_secs(60)).is_ok());
+        instance.remove().unwrap();
+    });
+}
+
+/// Before 5.6 MySQL gives an idle connection up whose wait was interrupted ten times.
+#[test]
+fn an_idle_connection_outlives_many_stops() {
+    for_each_of("mysql@5.5.34", &|_| true, |bench, dbms, version| {
+        let instance = bench.instance(dbms, version, Transport::Socket);
+        let server = watched(|w| instance.start(None, w)).unwrap();
+        let mut connection = server.connect().unwrap();
+        connection.query("select 1").unwrap();
+        let mut freezer = Freezer::new(server.pid());
+        for _ in 0..30 {
+            freezer.freeze().unwrap();
+            std::thread::sleep(Duration::from_millis(10));
+            freezer.thaw();
+            std::thread::sleep(Duration::from_millis(10));
+        }
+        let answer = connection.query("select 1");
+        assert!(answer.is_ok(), "{dbms} {version}: {answer:?}");
+        drop(connection);
         assert!(server.stop(Duration::from_secs(60)).is_ok());
         instance.remove().unwrap();
     });
