@@ -8,6 +8,8 @@ mod begin;
 mod demands;
 mod engine_state;
 mod event;
+mod guard;
+mod handicap;
 mod insert;
 mod installation;
 mod interleaved;

@@ -180,7 +180,13 @@ impl Up {
             // Clients that are paired go where the server's threads may.
             cpus: self.cpus.as_deref().unwrap_or(cpus),
             interrupt,
+            handicap: f64::from(self.spec.variant.handicap_bp) / 1e4,
         }
+    }
+
+    /// Whether it has a handicap.
+    pub(crate) fn is_slowed(&self) -> bool {
+        self.spec.variant.handicap_bp > 0
     }
 
     /// What the server says it is and runs with.

@@ -9,7 +9,7 @@ use nix::unistd::Pid;
 use rqps_client::Connection;
 use rqps_workload::{EventError, Worker};
 
-use super::short_slice;
+use crate::short_slice;
 use crate::clock::Clock;
 use crate::event_loop::{self, OnClock, Published, Share, Watch};
 use crate::{Order, Pace, Tally};

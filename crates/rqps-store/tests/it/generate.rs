@@ -286,7 +286,7 @@ fn stream(d: &mut Draw, role: Role) -> Stream {
 }
 
 fn mark(d: &mut Draw) -> Mark {
-    match d.below(10) {
+    match d.below(13) {
         0 => Mark::Errors { n: d.count() },
         1 => Mark::Failed { reason: d.text() },
         2 => Mark::ClientBound { pct: d.small() },
@@ -296,6 +296,9 @@ fn mark(d: &mut Draw) -> Mark {
         6 => Mark::Swapped { pages: d.count() },
         7 => Mark::Resumed,
         8 => Mark::OtherProcesses { pct: d.small() },
+        9 => Mark::Throttled { n: d.count() },
+        10 => Mark::FrequencyChanged { pct: d.small() },
+        11 => Mark::Colder { bytes: d.count() },
         _ => Mark::Note { text: d.text() },
     }
 }
