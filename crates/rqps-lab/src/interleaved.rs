@@ -10,7 +10,6 @@ use rqps_model::{Label, Schedule, Slice, StepKind, StepOutcome};
 use crate::guard::Guards;
 use crate::installation::Installation;
 use crate::measure::{Manned, crew, mix, of_file};
-use crate::memory;
 use crate::precision::Figures;
 use crate::rounds::{Broken, Cut, Next, Rounds, Turn};
 use crate::run::Lab;
@@ -23,7 +22,6 @@ type Member = (usize, Up);
 impl Lab<'_> {
     /// All systems from their start to their stop.
     pub(crate) fn interleaved(&mut self, ready: &[&(usize, Installation)]) -> Result<()> {
-        memory::check(self.plan, ready)?;
         let mut members = Vec::new();
         let result = self.with_all_up(ready, &mut members);
         match result {

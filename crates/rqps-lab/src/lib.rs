@@ -36,6 +36,7 @@ pub use audit::audit;
 pub use event::{Event, Listener};
 pub use installation::{fetch_only as fetch, places};
 pub use leftover::{Leftover, remove_data};
+pub use memory::fitted;
 pub use plan::{Plan, PlanError, PlanFile};
 pub use run::{Carried, Context, run};
 pub use sandbox::Sandbox;

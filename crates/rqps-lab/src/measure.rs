@@ -139,16 +139,17 @@ pub(crate) fn pace(planned: &PlannedStep) -> Pace {
     rate.map_or(Pace::Closed, |events_per_s| Pace::Rate { events_per_s })
 }
 
-/// Opens a client's connection, the `idx`th of the step, and places the thread that serves it.
+/// Opens a client's connection, the `idx`th of the step with seed `seed`, and places the thread that
+/// serves it.
 pub(crate) fn connect<C: Connection>(
     bench: &Bench<'_>,
     placement: Placement,
-    idx: u32,
+    (idx, seed): (u32, u64),
 ) -> Result<(C, Served)> {
     let mut connection =
         C::connect(bench.endpoint).with_context(|| format!("connect client {idx}"))?;
     connection.set_timeout(Some(ANSWER_TIMEOUT))?;
-    let cpus = placement::client_cpus(placement, idx as usize, bench.cpus);
+    let cpus = placement::client_cpus(placement, idx as usize, bench.cpus, seed);
     let is_paired = placement == Placement::Paired;
     let mut served = Served { cpus, thread: None };
     if let Some(pid) = bench.server_pid
@@ -175,7 +176,7 @@ fn member<C: Connection>(
     (program, client_idx): (&std::sync::Arc<Program>, u32),
     seed: u64,
 ) -> Result<(Member<C, SysbenchWorker>, Served)> {
-    let (mut connection, served) = connect::<C>(bench, planned.placement, client_idx)?;
+    let (mut connection, served) = connect::<C>(bench, planned.placement, (client_idx, seed))?;
     let worker =
         SysbenchWorker::new(std::sync::Arc::clone(program), &mut connection, client_idx, seed)
             .with_context(|| format!("prepare the statements of {}", planned.info.name))?;

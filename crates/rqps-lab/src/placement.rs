@@ -9,6 +9,11 @@ use nix::sched::{CpuSet, sched_getaffinity};
 use nix::unistd::Pid;
 use rqps_model::Placement;
 
+use crate::measure::mix;
+
+/// Which part of a step's randomness draws the first pair's CPU.
+const FIRST_CPU: u64 = 1 << 40;
+
 /// The CPUs this process may use, in ascending order.
 ///
 /// # Errors
@@ -52,11 +57,21 @@ pub fn resolve(
 
 const NOT_LOCAL: &str = "a system given by dsn is not placed by rqps; write placement = \"free\"";
 
-/// CPUs of one client thread; empty means all.
+/// CPUs of one client thread; empty means all. Pairs are spread evenly over the CPUs, from one on that
+/// is drawn from the step's `seed`: what else runs on a CPU then disturbs each step alike.
 #[must_use]
-pub fn client_cpus(placement: Placement, client_idx: usize, cpus: &[usize]) -> Vec<usize> {
+pub fn client_cpus(
+    placement: Placement,
+    client_idx: usize,
+    cpus: &[usize],
+    seed: u64,
+) -> Vec<usize> {
     match placement {
-        Placement::Paired => vec![cpus[client_idx % cpus.len()]],
+        Placement::Paired => {
+            let first = mix(seed, FIRST_CPU) % cpus.len() as u64;
+            let first = usize::try_from(first).unwrap_or(0);
+            vec![cpus[(client_idx + first) % cpus.len()]]
+        }
         Placement::Split => cpus[cpus.len() / 2..].to_vec(),
         Placement::Auto | Placement::Free => Vec::new(),
     }
@@ -93,8 +108,21 @@ mod tests {
     fn sides_of_a_split_do_not_overlap() {
         let cpus = [0, 2, 4];
         assert_eq!(server_cpus(Placement::Split, &cpus), [0]);
-        assert_eq!(client_cpus(Placement::Split, 0, &cpus), [2, 4]);
-        assert_eq!(client_cpus(Placement::Paired, 4, &cpus), [2]);
-        assert!(client_cpus(Placement::Free, 0, &cpus).is_empty());
+        assert_eq!(client_cpus(Placement::Split, 0, &cpus, 1), [2, 4]);
+        assert!(client_cpus(Placement::Free, 0, &cpus, 1).is_empty());
+    }
+
+    #[test]
+    fn pairs_are_spread_evenly_from_a_cpu_that_is_drawn() {
+        let cpus = [0, 2, 4];
+        let mut firsts = std::collections::BTreeMap::new();
+        for seed in 0..3000 {
+            let of = |client_idx| client_cpus(Placement::Paired, client_idx, &cpus, seed);
+            let mut seen = [0; 5];
+            (0..6).for_each(|client_idx| seen[of(client_idx)[0]] += 1);
+            assert_eq!(seen, [2, 0, 2, 0, 2]);
+            *firsts.entry(of(0)).or_insert(0) += 1;
+        }
+        assert!(firsts.len() == 3 && firsts.values().all(|n| (850..1150).contains(n)));
     }
 }

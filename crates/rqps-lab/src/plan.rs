@@ -61,6 +61,8 @@ pub struct Plan {
     pub placement: Placement,
     /// On how many starts of the servers everything is measured.
     pub starts: u32,
+    /// Whether the systems were to take turns and do not fit into memory together.
+    pub is_by_restart: bool,
     /// Seed, where the user set one.
     pub seed: Option<u64>,
 }
@@ -182,7 +184,18 @@ impl PlanFile {
             self.schedule.resolve(&systems).map_err(|(what, remedy)| refuse(what, &remedy))?;
         let name = self.name.clone().unwrap_or_else(|| default_name(&systems, base));
         let seed = self.schedule.seed;
-        Ok(Plan { name, base, systems, dsns, suites, schedule, placement, starts, seed })
+        Ok(Plan {
+            name,
+            base,
+            systems,
+            dsns,
+            suites,
+            schedule,
+            placement,
+            starts,
+            is_by_restart: false,
+            seed,
+        })
     }
 }
 

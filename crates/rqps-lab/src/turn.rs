@@ -66,7 +66,12 @@ impl Lab<'_> {
         let resumed = caution.resumed.then_some(Mark::Resumed);
         let unsettled =
             caution.unsettled.iter().map(|left| Mark::NotSettled { left: left.clone() });
-        resumed.into_iter().chain(unsettled).collect()
+        let by_restart = self.plan.is_by_restart.then(|| {
+            let text =
+                "the systems do not fit into memory together, so that they did not take turns";
+            Mark::Note { text: text.to_owned() }
+        });
+        resumed.into_iter().chain(unsettled).chain(by_restart).collect()
     }
 
     /// Carries out a step on one system, the others at rest or not there.

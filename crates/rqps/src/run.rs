@@ -24,6 +24,10 @@ pub(crate) fn run(args: &RunArgs, around: &Surroundings) -> Result<ExitCode> {
     let store = Store::open(&around.results)?;
     let mut progress = Progress::new();
     let mut listen = |event: Event<'_>| progress.show(&event);
+    let (plan, decided) = rqps_lab::fitted(plan, &context, &mut listen)?;
+    if let Some(sentence) = decided {
+        listen(Event::Note(&sentence));
+    }
     let result = rqps_lab::run(&plan, &store, &context, &mut listen);
     progress.clear();
     let Carried { id, missing } = match result {

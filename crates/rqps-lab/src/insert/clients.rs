@@ -92,7 +92,7 @@ pub(crate) fn open<C: Connection + 'static>(
 ) -> Result<Clients> {
     place_server(bench, planned.placement)?;
     let roles = roles(step, args);
-    let (mut first, _) = connect::<C>(bench, planned.placement, 0)?;
+    let (mut first, _) = connect::<C>(bench, planned.placement, (0, seed))?;
     let mut tables = Vec::new();
     for table in 1..=args.tables() {
         reset_sequence(&mut first, table, bench.dbms)?;
@@ -109,7 +109,7 @@ pub(crate) fn open<C: Connection + 'static>(
         for client in 0..spec.clients {
             // Connections of one client are spread over the CPUs, those of several likewise.
             let place = client + u32::try_from(role).unwrap_or(0);
-            let (mut connection, by) = connect::<C>(bench, planned.placement, place)?;
+            let (mut connection, by) = connect::<C>(bench, planned.placement, (place, seed))?;
             let table = args.table_of(client);
             let ids = Arc::clone(&tables[table as usize - 1]);
             let pair = pairs.get(client as usize).cloned();
