@@ -28,7 +28,7 @@ type Need = (Label, u64);
 ///
 /// # Errors
 /// When a configuration cannot be had, or one system does not fit by itself.
-pub fn fitted(
+pub(crate) fn fitted(
     plan: Plan,
     context: &Context,
     listen: &mut Listener<'_>,

@@ -24,7 +24,8 @@ pub fn usable_cpus() -> Result<Vec<usize>> {
     Ok(cpus)
 }
 
-/// The placement that a step with `clients` clients really gets: never `Auto`.
+/// The placement that a step with `clients` clients really gets: never `Auto`, which means what a
+/// calibration found `best`, where there is one.
 ///
 /// # Errors
 /// When the one asked for cannot be had on this host, or not with servers elsewhere.
@@ -32,10 +33,13 @@ pub fn resolve(
     asked: Placement,
     clients: u32,
     cpus: &[usize],
-    all_local: bool,
+    (all_local, best): (bool, Option<Placement>),
 ) -> Result<Placement> {
     let fits = clients as usize <= cpus.len();
     match asked {
+        Placement::Auto if all_local && best.is_some_and(|best| can_be_had(best, cpus)) => {
+            Ok(best.unwrap_or_default())
+        }
         Placement::Auto if fits && all_local => Ok(Placement::Paired),
         Placement::Auto => Ok(Placement::Free),
         Placement::Free => Ok(Placement::Free),
@@ -52,6 +56,14 @@ pub fn resolve(
             ensure!(all_local, NOT_LOCAL);
             Ok(Placement::Paired)
         }
+    }
+}
+
+fn can_be_had(placement: Placement, cpus: &[usize]) -> bool {
+    match placement {
+        Placement::Auto => false,
+        Placement::Split => cpus.len() >= 2,
+        Placement::Free | Placement::Paired => true,
     }
 }
 
@@ -93,15 +105,25 @@ mod tests {
     #[test]
     fn auto_pairs_up_to_the_number_of_cpus() {
         let cpus = [0, 1];
-        assert_eq!(resolve(Placement::Auto, 2, &cpus, true).unwrap(), Placement::Paired);
-        assert_eq!(resolve(Placement::Auto, 3, &cpus, true).unwrap(), Placement::Free);
-        assert_eq!(resolve(Placement::Auto, 1, &cpus, false).unwrap(), Placement::Free);
+        assert_eq!(resolve(Placement::Auto, 2, &cpus, (true, None)).unwrap(), Placement::Paired);
+        assert_eq!(resolve(Placement::Auto, 3, &cpus, (true, None)).unwrap(), Placement::Free);
+        assert_eq!(resolve(Placement::Auto, 1, &cpus, (false, None)).unwrap(), Placement::Free);
+    }
+
+    #[test]
+    fn a_calibration_decides_where_it_can() {
+        let auto = |best, cpus: &[usize], all_local| {
+            resolve(Placement::Auto, 1, cpus, (all_local, Some(best))).unwrap()
+        };
+        assert_eq!(auto(Placement::Split, &[0, 1], true), Placement::Split);
+        assert_eq!(auto(Placement::Split, &[0], true), Placement::Paired);
+        assert_eq!(auto(Placement::Paired, &[0, 1], false), Placement::Free);
     }
 
     #[test]
     fn what_cannot_be_had_is_refused() {
-        assert!(resolve(Placement::Split, 1, &[0], true).is_err());
-        assert!(resolve(Placement::Paired, 1, &[0, 1], false).is_err());
+        assert!(resolve(Placement::Split, 1, &[0], (true, None)).is_err());
+        assert!(resolve(Placement::Paired, 1, &[0, 1], (false, None)).is_err());
     }
 
     #[test]

@@ -184,6 +184,11 @@ impl Up {
         }
     }
 
+    /// Gives it another handicap, basis points.
+    pub(crate) fn slow_down(&mut self, handicap_bp: u32) {
+        self.spec.variant.handicap_bp = handicap_bp;
+    }
+
     /// Whether it has a handicap.
     pub(crate) fn is_slowed(&self) -> bool {
         self.spec.variant.handicap_bp > 0

@@ -83,6 +83,7 @@ pub(super) fn caveats(analysis: &Analysis<'_>) -> Vec<String> {
                 .to_owned(),
         );
     }
+    out.extend(super::calibrated::sentence(run));
     out.extend(unequal_limits(analysis));
     out.extend(unequal_allocators(analysis));
     if run.host.virtual_machine && !run.systems.is_empty() {

@@ -65,6 +65,17 @@ impl Draw {
     }
 }
 
+fn calibrated(d: &mut Draw) -> Calibrated {
+    Calibrated {
+        made_unix_ms: d.time(),
+        host: Host { hostname: d.text(), kernel: d.text(), ..Host::default() },
+        system: d.text(),
+        seconds: f64::from(d.small()),
+        apart: f64::from(d.small()) / 1024.0,
+        visible: d.some(|d| f64::from(d.small()) / 1024.0),
+    }
+}
+
 pub(crate) fn run(d: &mut Draw) -> Run {
     let n_systems = 1 + d.below(3);
     let systems: Vec<_> = (0..n_systems).map(|i| system(d, i)).collect();
@@ -94,6 +105,7 @@ pub(crate) fn run(d: &mut Draw) -> Run {
                 half_width_bp: d.some(Draw::small),
             }
         },
+        calibration: d.some(calibrated),
         host: Host {
             hostname: d.text(),
             kernel: d.text(),

@@ -1,0 +1,206 @@
+//! `rqps calibrate`: how noisy this host is, as tables; stored for plans and reports.
+
+use std::fmt::Write as _;
+use std::time::Duration;
+
+use anyhow::{Context as _, Result, bail, ensure};
+use rqps_lab::calibrate::{STEPS, Wish, calibrate};
+use rqps_lab::plan::{ScheduleFile, SecondsFile, SuiteFile, SystemFile};
+use rqps_lab::{Context, Event, Plan, PlanFile};
+use rqps_model::{Calibration, Dbms, Estimate};
+use rqps_server::fetch;
+use rqps_store::Store;
+
+use crate::Surroundings;
+use crate::args::CalibrateArgs;
+use crate::output::{print, table};
+use crate::progress::{Progress, duration};
+use crate::run::{drawn_seed, system_of};
+
+/// Rows of the table: cached in whatever memory a host has.
+const ROWS: u64 = 100_000;
+
+/// Measured time of a trial that can be asked for, seconds: eight blocks of twenty windows at least.
+const SECONDS: std::ops::RangeInclusive<f64> = 4.0..=600.0;
+
+/// Carries out `rqps calibrate ...`.
+pub(crate) fn run(args: &CalibrateArgs, around: &Surroundings) -> Result<()> {
+    ensure!(
+        SECONDS.contains(&args.seconds),
+        "--seconds {} is out of range; give {} to {}",
+        args.seconds,
+        SECONDS.start(),
+        SECONDS.end()
+    );
+    let context = Context { drawn_seed: drawn_seed(), ..around.lab() };
+    let mut progress = Progress::new();
+    let system = match &args.system {
+        Some(text) => text.clone(),
+        None => {
+            let system = newest_cached(around)?;
+            progress.line(&format!("calibrates with {system}, the newest server that is here"));
+            system
+        }
+    };
+    let plan = plan_of(&system, around)?;
+    let store = Store::open(&around.results)?;
+    let began = std::time::Instant::now();
+    let mut listen = |event: Event<'_>| progress.show(&event);
+    let wish = Wish { time: Duration::from_secs_f64(args.seconds), power: args.power };
+    let found = calibrate(&plan, wish, &context, &mut listen);
+    progress.clear();
+    let found = found?;
+    store.insert_calibration(&found)?;
+    progress.line(&format!("the calibration took {}", duration(began.elapsed())));
+    if args.json {
+        let text = serde_json::to_string_pretty(&found).context("write the calibration")?;
+        return print(&format!("{text}\n"));
+    }
+    print(&as_text(&found))
+}
+
+/// The newest PostgreSQL or MariaDB of the cache; of versions of one age PostgreSQL.
+fn newest_cached(around: &Surroundings) -> Result<String> {
+    let places = rqps_lab::places(&around.lab())?;
+    for dbms in [Dbms::Postgres, Dbms::Mariadb] {
+        let entries = around.catalogue.servers().iter().filter(|entry| entry.dbms == dbms);
+        let cached = entries.filter(|entry| fetch::is_cached(entry, &places.cache));
+        if let Some(entry) = cached.max_by(|a, b| a.version.cmp(&b.version)) {
+            return Ok(entry.selector());
+        }
+    }
+    bail!("no server is here yet; name one, such as `rqps calibrate postgres@17.4`")
+}
+
+/// The system under two labels.
+fn plan_of(system: &str, around: &Surroundings) -> Result<Plan> {
+    let one = system_of(system)?;
+    ensure!(one.dsn.is_none(), "a calibration starts its server itself; name DBMS@VERSION");
+    let side = |label: &str| SystemFile { label: Some(label.to_owned()), ..one.clone() };
+    let n_cpus = u32::try_from(rqps_lab::placement::usable_cpus()?.len()).unwrap_or(1);
+    let mut clients = vec![1, n_cpus];
+    clients.dedup();
+    let suite = SuiteFile {
+        size: Some("tiny".to_owned()),
+        rows: Some(ROWS),
+        clients: Some(clients),
+        steps: Some(STEPS.map(ToOwned::to_owned).to_vec()),
+        seconds: SecondsFile {
+            read: Some(1.0),
+            write: Some(1.0),
+            warm_up: Some(0.3),
+            ..SecondsFile::default()
+        },
+        ..SuiteFile::default()
+    };
+    let schedule = ScheduleFile { mode: Some("interleaved".to_owned()), ..ScheduleFile::default() };
+    let system = vec![side("a"), side("b")];
+    let file = PlanFile { system, suite: vec![suite], schedule, ..PlanFile::default() };
+    Ok(file.resolve("command line", &around.catalogue)?)
+}
+
+fn as_text(found: &Calibration) -> String {
+    let mut text = String::new();
+    let Calibration { system, seconds, host, .. } = found;
+    let _ = writeln!(
+        text,
+        "{system} against itself on {} ({} CPUs, kernel {}), {seconds} s of each side a trial.\n\
+         Half-width of the 95% interval of rQPS on point queries, by where it is taken:\n",
+        host.hostname, host.n_cpus, host.kernel
+    );
+    let headings = [
+        "clients",
+        "placement",
+        "turns",
+        "QPS",
+        "rQPS",
+        "average",
+        "median",
+        "midmean",
+        "p90",
+        "p80-95",
+    ];
+    let rows: Vec<Vec<String>> = found
+        .trials
+        .iter()
+        .map(|trial| {
+            let turns = trial.slice_ms.map_or("none".to_owned(), |ms| format!("{ms} ms"));
+            let first = trial.located.first().map(|first| format!("{:.3}", first.ratio.point));
+            let mut row = vec![
+                trial.clients.to_string(),
+                trial.placement.to_string(),
+                turns,
+                format!("{:.0}", trial.figure_per_s),
+                first.unwrap_or_else(|| "-".to_owned()),
+            ];
+            for location in &headings[5..] {
+                let at = trial.located.iter().find(|located| located.location == *location);
+                row.push(at.map_or_else(|| "-".to_owned(), |at| width(&at.ratio)));
+            }
+            row
+        })
+        .collect();
+    text.push_str(&table(&headings, &rows));
+    let best: Vec<String> =
+        found.best.iter().map(|b| format!("{} for {}", b.placement, clients(b.clients))).collect();
+    let _ = writeln!(
+        text,
+        "\nBest, where not by chance: {}; turns of {} ms. Plans with \"auto\" use them.\n",
+        best.join(", "),
+        found.slice_ms
+    );
+    let rows: Vec<Vec<String>> = found
+        .floors
+        .iter()
+        .map(|floor| {
+            let seen =
+                floor.visible().map_or_else(|| "-".to_owned(), |v| format!("{:.1}%", v * 100.0));
+            vec![
+                floor.step.clone(),
+                floor.clients.to_string(),
+                format!("{}", floor.seconds),
+                with_interval(&floor.ratio),
+                width(&floor.ratio),
+                seen,
+            ]
+        })
+        .collect();
+    text.push_str(&table(
+        &["noise floor", "clients", "seconds", "rQPS (A/A)", "half-width", "seen 4 times in 5"],
+        &rows,
+    ));
+    if !found.power.is_empty() {
+        let rows: Vec<Vec<String>> = found
+            .power
+            .iter()
+            .map(|power| {
+                vec![
+                    format!("{}%", power.handicap_pct),
+                    power.step.clone(),
+                    power.clients.to_string(),
+                    format!("{} of {}", power.n_found, power.n),
+                    with_interval(&power.ratio),
+                ]
+            })
+            .collect();
+        text.push('\n');
+        text.push_str(&table(&["handicap", "step", "clients", "found", "rQPS over all"], &rows));
+        text.push_str("Found at 0% is false.\n");
+    }
+    text
+}
+
+fn clients(n: u32) -> String {
+    if n == 1 { "1 client".to_owned() } else { format!("{n} clients") }
+}
+
+fn width(ratio: &Estimate) -> String {
+    ratio.half_width().map_or_else(|| "-".to_owned(), |half| format!("{:.1}%", half * 100.0))
+}
+
+fn with_interval(ratio: &Estimate) -> String {
+    match ratio.interval {
+        Some((low, high)) => format!("{:.3} [{low:.3}, {high:.3}]", ratio.point),
+        None => format!("{:.3} (n=1)", ratio.point),
+    }
+}
