@@ -164,7 +164,8 @@ pub(crate) struct CalibrateArgs {
     #[arg(value_name = "SYSTEM")]
     pub(crate) system: Option<String>,
 
-    /// Measured time of each trial on each side, seconds: there are about thirty
+    /// Measured time of each trial on each side, seconds: there are about thirty. Below 4 only averages
+    /// are compared
     #[arg(long, value_name = "N", default_value_t = 10.0)]
     pub(crate) seconds: f64,
 

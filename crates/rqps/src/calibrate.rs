@@ -20,8 +20,12 @@ use crate::run::{drawn_seed, system_of};
 /// Rows of the table: cached in whatever memory a host has.
 const ROWS: u64 = 100_000;
 
-/// Measured time of a trial that can be asked for, seconds: eight blocks of twenty windows at least.
-const SECONDS: std::ops::RangeInclusive<f64> = 4.0..=600.0;
+/// Measured time of a trial that can be asked for, seconds. Below four seconds blocks have too few
+/// windows for another location than the average.
+const SECONDS: std::ops::RangeInclusive<f64> = 0.2..=600.0;
+
+/// Longest slice where one side comes after the other, and longest warm-up of a trial, seconds.
+const LONGEST: (f64, f64) = (1.0, 0.3);
 
 /// Carries out `rqps calibrate ...`.
 pub(crate) fn run(args: &CalibrateArgs, around: &Surroundings) -> Result<()> {
@@ -42,7 +46,7 @@ pub(crate) fn run(args: &CalibrateArgs, around: &Surroundings) -> Result<()> {
             system
         }
     };
-    let plan = plan_of(&system, around)?;
+    let plan = plan_of(&system, args.seconds, around)?;
     let store = Store::open(&around.results)?;
     let began = std::time::Instant::now();
     let mut listen = |event: Event<'_>| progress.show(&event);
@@ -73,7 +77,7 @@ fn newest_cached(around: &Surroundings) -> Result<String> {
 }
 
 /// The system under two labels.
-fn plan_of(system: &str, around: &Surroundings) -> Result<Plan> {
+fn plan_of(system: &str, seconds: f64, around: &Surroundings) -> Result<Plan> {
     let one = system_of(system)?;
     ensure!(one.dsn.is_none(), "a calibration starts its server itself; name DBMS@VERSION");
     let side = |label: &str| SystemFile { label: Some(label.to_owned()), ..one.clone() };
@@ -86,9 +90,9 @@ fn plan_of(system: &str, around: &Surroundings) -> Result<Plan> {
         clients: Some(clients),
         steps: Some(STEPS.map(ToOwned::to_owned).to_vec()),
         seconds: SecondsFile {
-            read: Some(1.0),
-            write: Some(1.0),
-            warm_up: Some(0.3),
+            read: Some(LONGEST.0.min(seconds / 2.0)),
+            write: Some(LONGEST.0.min(seconds / 2.0)),
+            warm_up: Some(LONGEST.1.min(seconds / 10.0)),
             ..SecondsFile::default()
         },
         ..SuiteFile::default()

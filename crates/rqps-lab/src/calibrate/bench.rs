@@ -195,7 +195,7 @@ impl<'a> Bench<'a> {
         }
     }
 
-    /// All of the first side, in slices of a second, then all of the second.
+    /// All of the first side, in slices of the suite's length, then all of the second.
     pub(super) fn one_by_one(
         &mut self,
         step: &str,
@@ -203,7 +203,9 @@ impl<'a> Bench<'a> {
         listen: &mut Listener<'_>,
     ) -> Result<Sides> {
         let (planned, seed) = (self.planned(step, way)?, self.next_seed());
-        let n_slices = u32::try_from(way.time.as_secs()).unwrap_or(u32::MAX).max(2);
+        let (of_step, args, _) = of_file(&planned)?;
+        let n_slices = way.time.as_nanos() / of_step.slice_time(args).as_nanos().max(1);
+        let n_slices = u32::try_from(n_slices).unwrap_or(u32::MAX).max(2);
         let mut sides: Sides = [Vec::new(), Vec::new()];
         for (side, up) in sides.iter_mut().zip(&self.ups) {
             let bench = up.bench(self.cpus, &self.context.interrupt);
