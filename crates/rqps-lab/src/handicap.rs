@@ -37,10 +37,6 @@ const CYCLE_OF_WHOLE: Duration = Duration::from_millis(50);
 /// Shortest pause that is aimed at; a small share gets a longer cycle.
 const SHORTEST: Duration = Duration::from_micros(100);
 
-/// The end of a pause is waited for without sleep: a CPU that sleeps takes time to wake on a virtual
-/// machine, which would be lost to the server beyond its share.
-const AWAKE: Duration = Duration::from_micros(100);
-
 /// A server's thread that serves a client, where it is known, and the CPUs of both.
 #[derive(Debug, Clone)]
 pub(crate) struct Served {
@@ -227,17 +223,10 @@ impl Shared {
         }
     }
 
-    /// Sleeps, and is awake when the pause ends; or when the turn is over, if that is before.
+    /// Waits for the end of a pause, or of the turn where that is before. Without sleep: on a virtual machine
+    /// a sleeping CPU wakes tenths of a millisecond late, as long as the pause itself.
     fn await_end(&self, end: Instant) {
-        loop {
-            let left = end.saturating_duration_since(Instant::now());
-            if left.is_zero() || self.is_over.load(Ordering::Relaxed) {
-                return;
-            }
-            if left > AWAKE * 2 {
-                #[expect(clippy::disallowed_methods, reason = "a pause of known length")]
-                std::thread::sleep((left - AWAKE).min(CYCLE_OF_WHOLE));
-            }
+        while Instant::now() < end && !self.is_over.load(Ordering::Relaxed) {
             std::hint::spin_loop();
         }
     }

@@ -42,3 +42,5 @@ mod real_servers;
 mod redact;
 #[cfg(test)]
 mod refusals;
+#[cfg(test)]
+mod restarts;
