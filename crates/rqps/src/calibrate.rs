@@ -1,12 +1,12 @@
 //! `rqps calibrate`: how noisy this host is, as tables; stored for plans and reports.
 
-use std::fmt::Write as _;
 use std::time::Duration;
 
 use anyhow::{Context as _, Result, bail, ensure};
 use rqps_lab::calibrate::{STEPS, Wish, calibrate};
 use rqps_lab::plan::{ScheduleFile, SecondsFile, SuiteFile, SystemFile};
 use rqps_lab::{Context, Event, Plan, PlanFile};
+use rqps_model::calibration::{Floor, Power, Trial};
 use rqps_model::{Calibration, Dbms, Estimate};
 use rqps_server::fetch;
 use rqps_store::Store;
@@ -104,94 +104,80 @@ fn plan_of(system: &str, seconds: f64, around: &Surroundings) -> Result<Plan> {
 }
 
 fn as_text(found: &Calibration) -> String {
-    let mut text = String::new();
     let Calibration { system, seconds, host, .. } = found;
-    let _ = writeln!(
-        text,
-        "{system} against itself on {} ({} CPUs, kernel {}), {seconds} s of each side a trial.\n\
-         Half-width of the 95% interval of rQPS on point queries, by where it is taken:\n",
-        host.hostname, host.n_cpus, host.kernel
-    );
-    let headings = [
-        "clients",
-        "placement",
-        "turns",
-        "QPS",
-        "rQPS",
-        "average",
-        "median",
-        "midmean",
-        "p90",
-        "p80-95",
-    ];
-    let rows: Vec<Vec<String>> = found
-        .trials
-        .iter()
-        .map(|trial| {
-            let turns = trial.slice_ms.map_or("none".to_owned(), |ms| format!("{ms} ms"));
-            let first = trial.located.first().map(|first| format!("{:.3}", first.ratio.point));
-            let mut row = vec![
-                trial.clients.to_string(),
-                trial.placement.to_string(),
-                turns,
-                format!("{:.0}", trial.figure_per_s),
-                first.unwrap_or_else(|| "-".to_owned()),
-            ];
-            for location in &headings[5..] {
-                let at = trial.located.iter().find(|located| located.location == *location);
-                row.push(at.map_or_else(|| "-".to_owned(), |at| width(&at.ratio)));
-            }
-            row
-        })
-        .collect();
-    text.push_str(&table(&headings, &rows));
     let best: Vec<String> =
         found.best.iter().map(|b| format!("{} for {}", b.placement, clients(b.clients))).collect();
-    let _ = writeln!(
-        text,
-        "\nBest, where not by chance: {}; turns of {} ms. Plans with \"auto\" use them.\n",
+    let mut text = format!(
+        "{system} against itself on {} ({} CPUs, kernel {}), {seconds} s of each side a trial.\n\
+         Half-width of the 95% interval of rQPS on point queries, by where it is taken:\n\n{}\n\
+         Best, where not by chance: {}; turns of {} ms. Plans with \"auto\" use them.\n\n{}",
+        host.hostname,
+        host.n_cpus,
+        host.kernel,
+        trials(&found.trials),
         best.join(", "),
-        found.slice_ms
+        found.slice_ms,
+        floors(&found.floors)
     );
-    let rows: Vec<Vec<String>> = found
-        .floors
-        .iter()
-        .map(|floor| {
-            let seen =
-                floor.visible().map_or_else(|| "-".to_owned(), |v| format!("{:.1}%", v * 100.0));
-            vec![
-                floor.step.clone(),
-                floor.clients.to_string(),
-                format!("{}", floor.seconds),
-                with_interval(&floor.ratio),
-                width(&floor.ratio),
-                seen,
-            ]
-        })
-        .collect();
-    text.push_str(&table(
-        &["noise floor", "clients", "seconds", "rQPS (A/A)", "half-width", "seen 4 times in 5"],
-        &rows,
-    ));
     if !found.power.is_empty() {
-        let rows: Vec<Vec<String>> = found
-            .power
-            .iter()
-            .map(|power| {
-                vec![
-                    format!("{}%", power.handicap_pct),
-                    power.step.clone(),
-                    power.clients.to_string(),
-                    format!("{} of {}", power.n_found, power.n),
-                    with_interval(&power.ratio),
-                ]
-            })
-            .collect();
         text.push('\n');
-        text.push_str(&table(&["handicap", "step", "clients", "found", "rQPS over all"], &rows));
+        text.push_str(&powers(&found.power));
         text.push_str("Found at 0% is false.\n");
     }
     text
+}
+
+fn trials(trials: &[Trial]) -> String {
+    const LOCATIONS: [&str; 5] = ["average", "median", "midmean", "p90", "p80-95"];
+    let headings = [&["clients", "placement", "turns", "QPS", "rQPS"][..], &LOCATIONS].concat();
+    let row = |trial: &Trial| {
+        let turns = trial.slice_ms.map_or_else(|| "none".to_owned(), |ms| format!("{ms} ms"));
+        let first = trial.located.first().map(|first| format!("{:.3}", first.ratio.point));
+        let mut row = vec![
+            trial.clients.to_string(),
+            trial.placement.to_string(),
+            turns,
+            format!("{:.0}", trial.figure_per_s),
+            first.unwrap_or_else(|| "-".to_owned()),
+        ];
+        row.extend(LOCATIONS.map(|location| {
+            let at = trial.located.iter().find(|located| located.location == location);
+            at.map_or_else(|| "-".to_owned(), |at| width(&at.ratio))
+        }));
+        row
+    };
+    table(&headings, &trials.iter().map(row).collect::<Vec<_>>())
+}
+
+fn floors(floors: &[Floor]) -> String {
+    let row = |floor: &Floor| {
+        let seen = floor.visible().map(|visible| format!("{:.1}%", visible * 100.0));
+        vec![
+            floor.step.clone(),
+            floor.clients.to_string(),
+            floor.seconds.to_string(),
+            with_interval(&floor.ratio),
+            width(&floor.ratio),
+            seen.unwrap_or_else(|| "-".to_owned()),
+        ]
+    };
+    let headings =
+        ["noise floor", "clients", "seconds", "rQPS (A/A)", "half-width", "seen 4 times in 5"];
+    table(&headings, &floors.iter().map(row).collect::<Vec<_>>())
+}
+
+fn powers(powers: &[Power]) -> String {
+    let row = |power: &Power| {
+        vec![
+            format!("{}%", power.handicap_pct),
+            power.step.clone(),
+            power.clients.to_string(),
+            format!("{} of {}", power.n_found, power.n),
+            with_interval(&power.ratio),
+        ]
+    };
+    let headings = ["handicap", "step", "clients", "found", "rQPS over all"];
+    table(&headings, &powers.iter().map(row).collect::<Vec<_>>())
 }
 
 fn clients(n: u32) -> String {
