@@ -1,7 +1,7 @@
 //! How a run begins: an unfinished one of the same plan goes on, else a new one is made.
 
 use anyhow::{Context as _, Result};
-use rqps_model::{Run, RunStatus, RunStep, RunSystem};
+use rqps_model::{Calibration, Run, RunStatus, RunStep, RunSystem};
 use rqps_store::{RunLock, Store};
 
 use crate::measure::unix_ms;
@@ -58,6 +58,7 @@ pub(crate) fn run(
         seed: plan.seed.unwrap_or(context.drawn_seed),
         schedule: plan.schedule,
         host,
+        calibration: plan.calibration.as_ref().map(Calibration::summary),
         base: plan.base,
         systems,
         steps: pending,

@@ -92,7 +92,7 @@ impl Lab<'_> {
             return if step.work == Work::Load { verify_compression(members) } else { Ok(()) };
         }
         let freezers = members.iter().map(|(_, up)| up.freezer()).collect();
-        let mut waiting = Waiting::new(freezers, self.context).map_err(Broken::Run)?;
+        let mut waiting = Waiting::new(freezers, false, self.context).map_err(Broken::Run)?;
         let seed = mix(self.run.seed, step_idx as u64 + 1);
         for at in shuffled(members.len(), seed) {
             waiting.refresh().and_then(|()| waiting.only(at)).map_err(Broken::Run)?;

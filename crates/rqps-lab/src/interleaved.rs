@@ -1,14 +1,15 @@
 //! The interleaved schedule: all systems are up, each with its own data, and take turns within
 //! every step. Loads and warm-ups, which nothing is compared by, come one system after the other.
 
+use std::rc::Rc;
 use std::time::Duration;
 
 use anyhow::{Context as _, Result, anyhow};
 use rqps_model::{Label, Schedule, Slice, StepKind, StepOutcome};
 
+use crate::guard::Guards;
 use crate::installation::Installation;
-use crate::measure::{crew, mix, of_file};
-use crate::memory;
+use crate::measure::{Manned, crew, mix, of_file};
 use crate::precision::Figures;
 use crate::rounds::{Broken, Cut, Next, Rounds, Turn};
 use crate::run::Lab;
@@ -21,7 +22,6 @@ type Member = (usize, Up);
 impl Lab<'_> {
     /// All systems from their start to their stop.
     pub(crate) fn interleaved(&mut self, ready: &[&(usize, Installation)]) -> Result<()> {
-        memory::check(self.plan, ready)?;
         let mut members = Vec::new();
         let result = self.with_all_up(ready, &mut members);
         match result {
@@ -165,11 +165,14 @@ impl Lab<'_> {
         for &m in left {
             let (idx, up) = &members[m];
             let bench = up.bench(cpus, &context.interrupt);
-            let crew = crew(&bench, planned, seed).map_err(|error| Broken::System(*idx, error))?;
-            turns.push(Turn { system_idx: *idx, crew, samples: up.samples() });
+            let manned = crew(&bench, planned, seed);
+            let Manned { crew, handicap } = manned.map_err(|error| Broken::System(*idx, error))?;
+            let handicap = handicap.map(Rc::new);
+            turns.push(Turn { system_idx: *idx, crew, handicap, samples: up.samples() });
         }
         let freezers = left.iter().map(|&m| members[m].1.freezer()).collect();
-        let mut waiting = Waiting::new(freezers, context).map_err(Broken::Run)?;
+        let is_slowed = left.iter().any(|&m| members[m].1.is_slowed());
+        let mut waiting = Waiting::new(freezers, is_slowed, context).map_err(Broken::Run)?;
         let (step, args, _) = of_file(planned).map_err(Broken::Run)?;
         let total = schedule.at_most(step.slice_time(args));
         let slice = Duration::from_millis(slice_ms.into());
@@ -189,7 +192,9 @@ impl Lab<'_> {
             .map(|idx| (idx, run.steps[step_idx].systems[idx].slices.clone()))
             .collect();
         let mut figures = Figures::of(base, &before);
+        let mut guards = Guards::new();
         let mut keep = |mut block: Vec<(usize, Slice)>| -> Result<Next> {
+            guards.look(&mut block);
             for ((_, slice), (_, marks)) in block.iter_mut().zip(&marks) {
                 slice.marks.extend(marks.iter().cloned());
             }

@@ -5,9 +5,12 @@
 
 mod audit;
 mod begin;
+pub mod calibrate;
 mod demands;
 mod engine_state;
 mod event;
+mod guard;
+mod handicap;
 mod insert;
 mod installation;
 mod interleaved;
@@ -16,6 +19,7 @@ mod limits;
 pub mod marks;
 mod measure;
 mod memory;
+mod on_host;
 pub mod placement;
 pub mod plan;
 mod populate;
@@ -34,6 +38,7 @@ pub use audit::audit;
 pub use event::{Event, Listener};
 pub use installation::{fetch_only as fetch, places};
 pub use leftover::{Leftover, remove_data};
+pub use on_host::on_this_host;
 pub use plan::{Plan, PlanError, PlanFile};
 pub use run::{Carried, Context, run};
 pub use sandbox::Sandbox;

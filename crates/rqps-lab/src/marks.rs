@@ -4,7 +4,7 @@ use rqps_load::Tally;
 use rqps_model::{Mark, Usage};
 
 /// Client CPU above this share of what its threads could have had marks the slice, percent. A
-/// client above it may be the limit rather than the server.
+/// client above it may be the limit rather than the server, unless the server used more.
 const CLIENT_BOUND_PCT: u64 = 80;
 
 /// Steal above this share of the host's CPU time marks the slice, percent.
@@ -28,8 +28,11 @@ pub fn of_slice(tallies: &[&Tally], usage: &Usage, clients: u32) -> Vec<Mark> {
         marks.push(Mark::RateMissed { n_missed });
     }
     let available_ns = usage.wall_ns * u64::from(clients.min(usage.host.n_cpus.max(1)));
-    if let Some(pct) = percent(usage.client.cpu_total_ns, available_ns)
+    let client_ns = usage.client.cpu_total_ns.saturating_sub(usage.sampler_cpu_ns);
+    let server_ns = usage.server.map_or(0, |server| server.cpu_total_ns);
+    if let Some(pct) = percent(client_ns, available_ns)
         && u64::from(pct) >= CLIENT_BOUND_PCT
+        && server_ns < client_ns
     {
         marks.push(Mark::ClientBound { pct });
     }

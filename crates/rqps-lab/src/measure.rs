@@ -12,6 +12,7 @@ use rqps_server::{process, threads};
 use rqps_workload::{Program, Step, SuiteArgs, SysbenchWorker};
 
 use crate::event::{Event, Listener};
+use crate::handicap::{Handicap, Served};
 use crate::steps::{Job, PlannedStep};
 use crate::{marks, placement};
 
@@ -33,6 +34,15 @@ pub(crate) struct Bench<'a> {
     pub(crate) cpus: &'a [usize],
     /// Set when the user wants to stop.
     pub(crate) interrupt: &'a AtomicBool,
+    /// The share of the measured time in which its threads are stopped.
+    pub(crate) handicap: f64,
+}
+
+/// The clients of a step, connected and placed.
+pub(crate) struct Manned {
+    pub(crate) crew: Crew,
+    /// What stops the threads that serve them now and then.
+    pub(crate) handicap: Option<Handicap>,
 }
 
 /// Which slices to take.
@@ -54,9 +64,9 @@ pub(crate) fn step(
     listen: &mut Listener<'_>,
     keep: &mut dyn FnMut(Slice) -> Result<()>,
 ) -> Result<()> {
-    let mut crew = crew(bench, planned, wanted.seed)?;
+    let mut manned = crew(bench, planned, wanted.seed)?;
     if let Some(order) = warm_up(planned, wanted.seed) {
-        run_slice(&mut crew, &order, (bench, None), &mut |_| {}, listen)?;
+        run_slice(&mut manned.crew, &order, (bench, None), &mut |_| {}, listen)?;
     }
     let n_slices = if planned.info.kind == StepKind::WarmUp { 1 } else { wanted.n_slices };
     let (step, args, _) = of_file(planned)?;
@@ -66,14 +76,14 @@ pub(crate) fn step(
         ensure!(!bench.interrupt.load(Ordering::Relaxed), "interrupted");
         let seed = mix(wanted.seed, u64::from(idx) + 1);
         let order = Order { pace: pace(planned), stop, seed };
-        let slice = measured(&mut crew, &order, (bench, idx), planned, listen)?;
+        let slice = measured(&mut manned, &order, (bench, idx), planned, listen)?;
         keep(slice)?;
     }
     Ok(())
 }
 
 /// Opens a step's connections, prepares its statements and places its threads.
-pub(crate) fn crew(bench: &Bench<'_>, planned: &PlannedStep, seed: u64) -> Result<Crew> {
+pub(crate) fn crew(bench: &Bench<'_>, planned: &PlannedStep, seed: u64) -> Result<Manned> {
     match bench.dbms {
         Dbms::Mysql | Dbms::Mariadb => crew_of::<MysqlConnection>(bench, planned, seed),
         Dbms::Postgres => crew_of::<PostgresConnection>(bench, planned, seed),
@@ -85,15 +95,18 @@ fn crew_of<C: Connection + 'static>(
     bench: &Bench<'_>,
     planned: &PlannedStep,
     seed: u64,
-) -> Result<Crew> {
+) -> Result<Manned> {
     let (step, args, _) = of_file(planned)?;
     let program = Program::compile(step, args, bench.dbms)?;
     place_server(bench, planned.placement)?;
-    let mut members = Vec::new();
+    let (mut members, mut served) = (Vec::new(), Vec::new());
     for client_idx in 0..planned.clients {
-        members.push(member::<C>(bench, planned, (&program, client_idx), seed)?);
+        let (member, by) = member::<C>(bench, planned, (&program, client_idx), seed)?;
+        members.push(member);
+        served.push(by);
     }
-    Ok(Crew::start(members)?)
+    let handicap = Handicap::of(bench, &served, seed)?;
+    Ok(Manned { crew: Crew::start(members)?, handicap })
 }
 
 /// Places all threads of a server of our own.
@@ -126,23 +139,34 @@ pub(crate) fn pace(planned: &PlannedStep) -> Pace {
     rate.map_or(Pace::Closed, |events_per_s| Pace::Rate { events_per_s })
 }
 
-/// Opens a client's connection, the `idx`th of the step, and places the thread that serves it; gives the
-/// CPUs for its own thread.
+/// Opens a client's connection, the `idx`th of the step with seed `seed`, and places the thread that
+/// serves it.
 pub(crate) fn connect<C: Connection>(
     bench: &Bench<'_>,
     placement: Placement,
-    idx: u32,
-) -> Result<(C, Vec<usize>)> {
+    (idx, seed): (u32, u64),
+) -> Result<(C, Served)> {
     let mut connection =
         C::connect(bench.endpoint).with_context(|| format!("connect client {idx}"))?;
     connection.set_timeout(Some(ANSWER_TIMEOUT))?;
-    let cpus = placement::client_cpus(placement, idx as usize, bench.cpus);
-    if let (Placement::Paired, Some(pid)) = (placement, bench.server_pid) {
-        let tid = threads::thread_of(bench.dbms, pid, &mut connection)
-            .context("place the server's thread (placement = \"free\" does without)")?;
-        threads::pin_thread(tid, &cpus)?;
+    let cpus = placement::client_cpus(placement, idx as usize, bench.cpus, seed);
+    let is_paired = placement == Placement::Paired;
+    let mut served = Served { cpus, thread: None };
+    if let Some(pid) = bench.server_pid
+        && (is_paired || bench.handicap > 0.0)
+    {
+        let doing = if is_paired {
+            "place the server's thread (placement = \"free\" does without)"
+        } else {
+            "find the server's thread, which the handicap stops"
+        };
+        let tid = threads::thread_of(bench.dbms, pid, &mut connection).context(doing)?;
+        if is_paired {
+            threads::pin_thread(tid, &served.cpus)?;
+        }
+        served.thread = Some(tid);
     }
-    Ok((connection, cpus))
+    Ok((connection, served))
 }
 
 /// Opens one client's connection, finds the thread that serves it, prepares its statements.
@@ -151,17 +175,17 @@ fn member<C: Connection>(
     planned: &PlannedStep,
     (program, client_idx): (&std::sync::Arc<Program>, u32),
     seed: u64,
-) -> Result<Member<C, SysbenchWorker>> {
-    let (mut connection, cpus) = connect::<C>(bench, planned.placement, client_idx)?;
+) -> Result<(Member<C, SysbenchWorker>, Served)> {
+    let (mut connection, served) = connect::<C>(bench, planned.placement, (client_idx, seed))?;
     let worker =
         SysbenchWorker::new(std::sync::Arc::clone(program), &mut connection, client_idx, seed)
             .with_context(|| format!("prepare the statements of {}", planned.info.name))?;
-    Ok(Member { connection, worker, cpus, role: 0 })
+    Ok((Member { connection, worker, cpus: served.cpus.clone(), role: 0 }, served))
 }
 
 /// Runs one slice between two exact samples.
 fn measured(
-    crew: &mut Crew,
+    Manned { crew, handicap }: &mut Manned,
     order: &Order,
     (bench, idx): (&Bench<'_>, u32),
     planned: &PlannedStep,
@@ -175,10 +199,16 @@ fn measured(
         Edge::Start => {
             start_unix_ms = unix_ms();
             first = Some(bench.samples.mark());
+            handicap.iter().for_each(|handicap| handicap.edge(Edge::Start));
         }
-        Edge::End => last = Some(bench.samples.mark()),
+        Edge::End => {
+            last = Some(bench.samples.mark());
+            handicap.iter().for_each(|handicap| handicap.edge(Edge::End));
+        }
     };
-    let tally = run_slice(crew, order, (bench, Some(idx)), &mut edge, listen)?;
+    let result = run_slice(crew, order, (bench, Some(idx)), &mut edge, listen);
+    handicap.as_ref().map_or(Ok(()), Handicap::end)?;
+    let tally = result?;
     let taken = |sample: Option<Result<Sample, _>>| {
         sample.context("an end was not reached")?.context("read the counters")
     };

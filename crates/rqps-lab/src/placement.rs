@@ -9,6 +9,11 @@ use nix::sched::{CpuSet, sched_getaffinity};
 use nix::unistd::Pid;
 use rqps_model::Placement;
 
+use crate::measure::mix;
+
+/// Which part of a step's randomness draws the first pair's CPU.
+const FIRST_CPU: u64 = 1 << 40;
+
 /// The CPUs this process may use, in ascending order.
 ///
 /// # Errors
@@ -19,7 +24,8 @@ pub fn usable_cpus() -> Result<Vec<usize>> {
     Ok(cpus)
 }
 
-/// The placement that a step with `clients` clients really gets: never `Auto`.
+/// The placement that a step with `clients` clients really gets: never `Auto`, which means what a
+/// calibration found `best`, where there is one.
 ///
 /// # Errors
 /// When the one asked for cannot be had on this host, or not with servers elsewhere.
@@ -27,10 +33,13 @@ pub fn resolve(
     asked: Placement,
     clients: u32,
     cpus: &[usize],
-    all_local: bool,
+    (all_local, best): (bool, Option<Placement>),
 ) -> Result<Placement> {
     let fits = clients as usize <= cpus.len();
     match asked {
+        Placement::Auto if all_local && best.is_some_and(|best| can_be_had(best, cpus)) => {
+            Ok(best.unwrap_or_default())
+        }
         Placement::Auto if fits && all_local => Ok(Placement::Paired),
         Placement::Auto => Ok(Placement::Free),
         Placement::Free => Ok(Placement::Free),
@@ -50,13 +59,31 @@ pub fn resolve(
     }
 }
 
+fn can_be_had(placement: Placement, cpus: &[usize]) -> bool {
+    match placement {
+        Placement::Auto => false,
+        Placement::Split => cpus.len() >= 2,
+        Placement::Free | Placement::Paired => true,
+    }
+}
+
 const NOT_LOCAL: &str = "a system given by dsn is not placed by rqps; write placement = \"free\"";
 
-/// CPUs of one client thread; empty means all.
+/// CPUs of one client thread; empty means all. Pairs are spread evenly over the CPUs, from one on that
+/// is drawn from the step's `seed`: what else runs on a CPU then disturbs each step alike.
 #[must_use]
-pub fn client_cpus(placement: Placement, client_idx: usize, cpus: &[usize]) -> Vec<usize> {
+pub fn client_cpus(
+    placement: Placement,
+    client_idx: usize,
+    cpus: &[usize],
+    seed: u64,
+) -> Vec<usize> {
     match placement {
-        Placement::Paired => vec![cpus[client_idx % cpus.len()]],
+        Placement::Paired => {
+            let first = mix(seed, FIRST_CPU) % cpus.len() as u64;
+            let first = usize::try_from(first).unwrap_or(0);
+            vec![cpus[(client_idx + first) % cpus.len()]]
+        }
         Placement::Split => cpus[cpus.len() / 2..].to_vec(),
         Placement::Auto | Placement::Free => Vec::new(),
     }
@@ -78,23 +105,46 @@ mod tests {
     #[test]
     fn auto_pairs_up_to_the_number_of_cpus() {
         let cpus = [0, 1];
-        assert_eq!(resolve(Placement::Auto, 2, &cpus, true).unwrap(), Placement::Paired);
-        assert_eq!(resolve(Placement::Auto, 3, &cpus, true).unwrap(), Placement::Free);
-        assert_eq!(resolve(Placement::Auto, 1, &cpus, false).unwrap(), Placement::Free);
+        assert_eq!(resolve(Placement::Auto, 2, &cpus, (true, None)).unwrap(), Placement::Paired);
+        assert_eq!(resolve(Placement::Auto, 3, &cpus, (true, None)).unwrap(), Placement::Free);
+        assert_eq!(resolve(Placement::Auto, 1, &cpus, (false, None)).unwrap(), Placement::Free);
+    }
+
+    #[test]
+    fn a_calibration_decides_where_it_can() {
+        let auto = |best, cpus: &[usize], all_local| {
+            resolve(Placement::Auto, 1, cpus, (all_local, Some(best))).unwrap()
+        };
+        assert_eq!(auto(Placement::Split, &[0, 1], true), Placement::Split);
+        assert_eq!(auto(Placement::Split, &[0], true), Placement::Paired);
+        assert_eq!(auto(Placement::Paired, &[0, 1], false), Placement::Free);
     }
 
     #[test]
     fn what_cannot_be_had_is_refused() {
-        assert!(resolve(Placement::Split, 1, &[0], true).is_err());
-        assert!(resolve(Placement::Paired, 1, &[0, 1], false).is_err());
+        assert!(resolve(Placement::Split, 1, &[0], (true, None)).is_err());
+        assert!(resolve(Placement::Paired, 1, &[0, 1], (false, None)).is_err());
     }
 
     #[test]
     fn sides_of_a_split_do_not_overlap() {
         let cpus = [0, 2, 4];
         assert_eq!(server_cpus(Placement::Split, &cpus), [0]);
-        assert_eq!(client_cpus(Placement::Split, 0, &cpus), [2, 4]);
-        assert_eq!(client_cpus(Placement::Paired, 4, &cpus), [2]);
-        assert!(client_cpus(Placement::Free, 0, &cpus).is_empty());
+        assert_eq!(client_cpus(Placement::Split, 0, &cpus, 1), [2, 4]);
+        assert!(client_cpus(Placement::Free, 0, &cpus, 1).is_empty());
+    }
+
+    #[test]
+    fn pairs_are_spread_evenly_from_a_cpu_that_is_drawn() {
+        let cpus = [0, 2, 4];
+        let mut firsts = std::collections::BTreeMap::new();
+        for seed in 0..3000 {
+            let of = |client_idx| client_cpus(Placement::Paired, client_idx, &cpus, seed);
+            let mut seen = [0; 5];
+            (0..6).for_each(|client_idx| seen[of(client_idx)[0]] += 1);
+            assert_eq!(seen, [2, 0, 2, 0, 2]);
+            *firsts.entry(of(0)).or_insert(0) += 1;
+        }
+        assert!(firsts.len() == 3 && firsts.values().all(|n| (850..1150).contains(n)));
     }
 }

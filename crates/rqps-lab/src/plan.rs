@@ -5,7 +5,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use rqps_model::{Engine, Label, Placement, Schedule, SystemSpec};
+use rqps_model::{Calibration, Engine, Label, Placement, Schedule, SystemSpec};
 use rqps_server::Catalogue;
 use rqps_workload::{Form, InsertArgs, SuiteArgs};
 
@@ -61,6 +61,12 @@ pub struct Plan {
     pub placement: Placement,
     /// On how many starts of the servers everything is measured.
     pub starts: u32,
+    /// Whether the length of a turn is the best that a calibration found, where there is one.
+    pub slice_is_auto: bool,
+    /// What is known of this host's noise, once that was looked up: it decides what is `auto`.
+    pub calibration: Option<Calibration>,
+    /// Whether the systems were to take turns and do not fit into memory together.
+    pub is_by_restart: bool,
     /// Seed, where the user set one.
     pub seed: Option<u64>,
 }
@@ -182,7 +188,20 @@ impl PlanFile {
             self.schedule.resolve(&systems).map_err(|(what, remedy)| refuse(what, &remedy))?;
         let name = self.name.clone().unwrap_or_else(|| default_name(&systems, base));
         let seed = self.schedule.seed;
-        Ok(Plan { name, base, systems, dsns, suites, schedule, placement, starts, seed })
+        Ok(Plan {
+            name,
+            base,
+            systems,
+            dsns,
+            suites,
+            schedule,
+            placement,
+            starts,
+            slice_is_auto: self.schedule.slice.as_deref() == Some("auto"),
+            calibration: None,
+            is_by_restart: false,
+            seed,
+        })
     }
 }
 

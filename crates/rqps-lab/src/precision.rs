@@ -1,4 +1,4 @@
-//! Whether a step is measured precisely enough: the one statistic that the lab asks for.
+//! Whether a step is measured precisely enough: the one statistic that a run asks for.
 
 use rqps_model::{Estimate, Slice};
 use rqps_stats::precision::{MIN_BLOCKS, is_reached};

@@ -7,6 +7,7 @@
 //! a turn: stop the others, go on │ run in │ sample │ ← counted → │ sample
 //! ```
 
+use std::rc::Rc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
@@ -16,6 +17,7 @@ use rqps_model::{Mark, Sample, Slice, Usage};
 use rqps_sample::{Background, End};
 
 use crate::event::{Event, Listener};
+use crate::handicap::Handicap;
 use crate::marks;
 use crate::measure::{mix, pace, slice_of, unix_ms, warm_up};
 use crate::steps::PlannedStep;
@@ -46,6 +48,8 @@ pub(crate) struct Turn<'a> {
     pub(crate) system_idx: usize,
     /// Its clients, connected.
     pub(crate) crew: Crew,
+    /// What stops the threads that serve them now and then.
+    pub(crate) handicap: Option<Rc<Handicap>>,
     /// Its samplers.
     pub(crate) samples: &'a Background,
 }
@@ -203,12 +207,18 @@ impl Rounds<'_, '_> {
         let run_in = Order { stop: Stop::Time(RUN_IN), seed: mix(seed, 1), ..order };
         self.crew_run(at, &run_in, &mut |_| {}, listen)?;
         let samples = self.turns[at].samples;
+        let handicap = self.turns[at].handicap.clone();
         let (mut first, mut last) = (None, None);
-        let mut edge = |edge| match edge {
-            Edge::Start => first = Some(samples.brief(End::Start)),
-            Edge::End => last = Some(samples.brief(End::Finish)),
+        let mut edge = |edge| {
+            match edge {
+                Edge::Start => first = Some(samples.brief(End::Start)),
+                Edge::End => last = Some(samples.brief(End::Finish)),
+            }
+            handicap.iter().for_each(|handicap| handicap.edge(edge));
         };
-        let tally = self.crew_run(at, &order, &mut edge, listen)?;
+        let result = self.crew_run(at, &order, &mut edge, listen);
+        handicap.map_or(Ok(()), |handicap| handicap.end()).map_err(Broken::Run)?;
+        let tally = result?;
         let taken = |sample: Option<Result<Sample, _>>| -> Result<Sample> {
             sample.context("an end was not reached")?.context("sample the ends of a turn")
         };

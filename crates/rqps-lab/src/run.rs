@@ -16,8 +16,8 @@ use rqps_store::{RunRef, Store};
 use crate::event::{Event, Listener};
 use crate::insert::Tables;
 use crate::installation::Installation;
-use crate::measure::unix_ms;
-use crate::rounds::Broken;
+use crate::measure::{mix, unix_ms};
+use crate::rounds::{Broken, shuffled};
 use crate::steps::{self, PlannedStep};
 use crate::system::Up;
 use crate::{Plan, begin, leftover, limits, placement};
@@ -47,6 +47,9 @@ pub struct Context {
     /// standard input: it ends servers that are stopped when this process dies.
     pub watchdog: Vec<OsString>,
 }
+
+/// From where on parts of a run's seed are those of its starts: the others are those of steps.
+const STARTS_FROM: u64 = 1 << 41;
 
 /// A run while it is carried out.
 pub(crate) struct Lab<'a> {
@@ -185,16 +188,25 @@ impl Lab<'_> {
                 self.interleaved(&left)?;
                 continue;
             }
-            let mut there = Vec::new();
-            for (idx, installation) in ready {
-                match self.alone(idx, &installation)? {
-                    None => there.push((idx, installation)),
-                    Some(gone) => missing.push(gone),
-                }
+            for at in self.order_of_start(ready.len()) {
+                let (idx, installation) = &ready[at];
+                missing.extend(self.alone(*idx, installation)?);
             }
-            ready = there;
+            let is_missing = |idx: usize| {
+                missing.iter().any(|(label, _)| *label == self.plan.systems[idx].label)
+            };
+            ready.retain(|(idx, _)| !is_missing(*idx));
         }
         Ok(missing)
+    }
+
+    /// In which order `n` systems come one after the other: the plan's on a single start, else drawn for
+    /// each, so that no system always has the host early or late.
+    fn order_of_start(&self, n: usize) -> Vec<usize> {
+        if self.plan.starts < 2 {
+            return (0..n).collect();
+        }
+        shuffled(n, mix(self.run.seed, u64::from(self.start_idx) + STARTS_FROM))
     }
 
     /// A system that has the host to itself; where the others are of use without it, what was in its way.

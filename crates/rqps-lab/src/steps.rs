@@ -125,7 +125,8 @@ pub fn of_plan(plan: &Plan, cpus: &[usize], all_local: bool) -> Result<Vec<Plann
             if let Some(prefix) = &suite_plan.name {
                 info.name = format!("{prefix}/{}", info.name);
             }
-            let placement = placement::resolve(plan.placement, clients, cpus, all_local)?;
+            let best = plan.calibration.as_ref().and_then(|found| found.placement_for(clients));
+            let placement = placement::resolve(plan.placement, clients, cpus, (all_local, best))?;
             planned.push(PlannedStep { job, info, clients, placement, start: 0 });
             Ok(())
         };

@@ -180,7 +180,18 @@ impl Up {
             // Clients that are paired go where the server's threads may.
             cpus: self.cpus.as_deref().unwrap_or(cpus),
             interrupt,
+            handicap: f64::from(self.spec.variant.handicap_bp) / 1e4,
         }
+    }
+
+    /// Gives it another handicap, basis points.
+    pub(crate) fn slow_down(&mut self, handicap_bp: u32) {
+        self.spec.variant.handicap_bp = handicap_bp;
+    }
+
+    /// Whether it has a handicap.
+    pub(crate) fn is_slowed(&self) -> bool {
+        self.spec.variant.handicap_bp > 0
     }
 
     /// What the server says it is and runs with.

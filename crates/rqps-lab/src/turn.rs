@@ -10,10 +10,12 @@ use rqps_workload::insert::Work;
 use rqps_workload::statement::table_name;
 
 use crate::event::Event;
+use crate::guard::Guards;
 use crate::measure::{self, ANSWER_TIMEOUT, Wanted, mix, slice_of, unix_ms};
 use crate::rounds::Broken;
 use crate::run::Lab;
 use crate::system::Up;
+use crate::waiting::Waiting;
 use crate::{engine_state, marks, populate};
 
 impl Lab<'_> {
@@ -64,7 +66,12 @@ impl Lab<'_> {
         let resumed = caution.resumed.then_some(Mark::Resumed);
         let unsettled =
             caution.unsettled.iter().map(|left| Mark::NotSettled { left: left.clone() });
-        resumed.into_iter().chain(unsettled).collect()
+        let by_restart = self.plan.is_by_restart.then(|| {
+            let text =
+                "the systems do not fit into memory together, so that they did not take turns";
+            Mark::Note { text: text.to_owned() }
+        });
+        resumed.into_iter().chain(unsettled).chain(by_restart).collect()
     }
 
     /// Carries out a step on one system, the others at rest or not there.
@@ -258,10 +265,16 @@ impl Lab<'_> {
         };
         let Self { steps, store, run, listen, cpus, context, .. } = self;
         let bench = up.bench(cpus, &context.interrupt);
+        let mut waiting = Waiting::new(vec![up.freezer()], up.is_slowed(), context)?;
+        waiting.refresh()?;
         let mut slices = Vec::new();
         let id = run.id.clone();
-        let mut keep = |mut slice: Slice| -> Result<()> {
+        let mut guards = Guards::new();
+        let mut keep = |slice: Slice| -> Result<()> {
             let Some(marks) = &marks else { return Ok(()) };
+            let mut one = [(idx, slice)];
+            guards.look(&mut one);
+            let [(_, mut slice)] = one;
             slice.marks.extend(marks.iter().cloned());
             store.insert_slice(&id, step_idx, idx, &slice)?;
             slices.push(slice);

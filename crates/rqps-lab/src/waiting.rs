@@ -25,10 +25,15 @@ pub(crate) struct Waiting {
 }
 
 impl Waiting {
-    pub(crate) fn new(freezers: Vec<Option<(Freezer, Signal)>>, context: &Context) -> Result<Self> {
-        let several = freezers.len() > 1 && freezers.iter().any(Option::is_some);
+    /// With `is_slowed` also a single one may be stopped, by its handicap: the watchdog answers for it.
+    pub(crate) fn new(
+        freezers: Vec<Option<(Freezer, Signal)>>,
+        is_slowed: bool,
+        context: &Context,
+    ) -> Result<Self> {
+        let is_held = (freezers.len() > 1 || is_slowed) && freezers.iter().any(Option::is_some);
         let watchdog = match context.watchdog.split_first() {
-            Some((program, arguments)) if several => {
+            Some((program, arguments)) if is_held => {
                 let mut command = Command::new(program);
                 command.args(arguments);
                 Some(Watchdog::start(command).context("start the watchdog of stopped servers")?)

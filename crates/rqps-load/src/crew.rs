@@ -1,7 +1,6 @@
 //! Client threads that keep their connections open from slice to slice.
 
 mod client;
-mod short_slice;
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};

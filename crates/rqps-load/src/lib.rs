@@ -8,6 +8,7 @@ pub mod clock;
 pub mod crew;
 mod event_loop;
 pub mod order;
+pub mod short_slice;
 pub mod tally;
 
 pub use crew::{Control, Crew, CrewError, Edge, Live, Member};

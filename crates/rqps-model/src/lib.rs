@@ -2,6 +2,7 @@
 //!
 //! Every other crate speaks in these words; docs/glossary.md explains them to users.
 
+pub mod calibration;
 pub mod estimate;
 pub mod metric;
 pub mod run;
@@ -12,6 +13,7 @@ pub mod system;
 pub mod variant;
 pub mod version;
 
+pub use calibration::{Calibrated, Calibration};
 pub use estimate::{Better, Estimate, Verdict};
 pub use metric::{Metric, PerOperation};
 pub use run::{

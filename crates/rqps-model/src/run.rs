@@ -8,7 +8,7 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 
 use crate::system::UnknownWord;
-use crate::{Label, Slice, StepInfo, SystemSpec, Version};
+use crate::{Calibrated, Label, Slice, StepInfo, SystemSpec, Version};
 
 /// Where client threads and the server threads that serve them run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
@@ -349,6 +349,9 @@ pub struct Run {
     pub schedule: Schedule,
     /// Where it ran.
     pub host: Host,
+    /// What was known of the host's noise when it began.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub calibration: Option<Calibrated>,
     /// Index of the base among the systems.
     pub base: usize,
     /// The systems, base and candidates, in the plan's order.

@@ -192,6 +192,21 @@ pub enum Mark {
         /// Pages in and out.
         pages: u64,
     },
+    /// CPUs were slowed down because they were hot.
+    Throttled {
+        /// How often, all CPUs.
+        n: u64,
+    },
+    /// The CPUs' frequency changed.
+    FrequencyChanged {
+        /// Lowest over highest frequency of the fastest CPU in the step so far, percent.
+        pct: u32,
+    },
+    /// The server read from storage what the block before had found in memory.
+    Colder {
+        /// Bytes read, and pages of faults that read.
+        bytes: u64,
+    },
     /// The run was interrupted and resumed before this step.
     Resumed,
     /// Anything else, in a sentence.

@@ -2,6 +2,7 @@
 //!
 //! All formats render an [`Analysis`] and compute nothing of their own, so that they cannot differ.
 
+mod calibrated;
 pub mod caveat;
 pub mod cell;
 pub mod difference;

@@ -14,6 +14,7 @@ pub mod memory_text;
 pub mod mount_text;
 pub mod process_text;
 pub mod sampler;
+pub mod speed;
 pub mod stat_text;
 pub mod storage_text;
 

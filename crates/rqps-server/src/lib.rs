@@ -2,6 +2,7 @@
 
 pub mod audit;
 pub mod availability;
+pub mod brake;
 pub mod catalogue;
 mod certificate;
 mod cgroup;

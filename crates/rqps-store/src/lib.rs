@@ -16,6 +16,7 @@ pub mod run_ref;
 pub mod store;
 pub mod summary;
 
+mod calibration;
 mod change;
 mod counters;
 mod insert;

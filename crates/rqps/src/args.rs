@@ -41,6 +41,8 @@ pub(crate) enum Command {
     /// The suites of steps
     #[command(subcommand)]
     Suites(SuitesCommand),
+    /// Measure how noisy this host is: the same server against itself; used by plans and reports
+    Calibrate(CalibrateArgs),
     /// Ends the servers named on standard input when that ends; started by runs themselves
     #[command(hide = true)]
     Watchdog,
@@ -153,6 +155,27 @@ pub(crate) struct ReportArgs {
     /// Difference that matters, such as 5%
     #[arg(long, value_name = "PERCENT", default_value = "5%")]
     pub(crate) bound: String,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct CalibrateArgs {
+    /// Server as DBMS@VERSION or DBMS@DIRECTORY [default: the newest PostgreSQL that is in the cache,
+    /// else MariaDB]
+    #[arg(value_name = "SYSTEM")]
+    pub(crate) system: Option<String>,
+
+    /// Measured time of each trial on each side, seconds: there are about thirty. Below 4 only averages
+    /// are compared
+    #[arg(long, value_name = "N", default_value_t = 10.0)]
+    pub(crate) seconds: f64,
+
+    /// Also measure how often handicaps of 2, 5 and 10 percent are found
+    #[arg(long)]
+    pub(crate) power: bool,
+
+    /// As JSON
+    #[arg(long)]
+    pub(crate) json: bool,
 }
 
 #[derive(Debug, Subcommand)]

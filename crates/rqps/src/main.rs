@@ -4,6 +4,7 @@
 //! (gate), 2 an error, 130 interrupted.
 
 mod args;
+mod calibrate;
 mod catalogue;
 mod doctor;
 mod output;
@@ -109,6 +110,7 @@ fn dispatch(cli: &Cli, around: &Surroundings) -> Result<ExitCode> {
         }
         Command::Servers(command) => servers::run(command, around)?,
         Command::Suites(command) => suites::run(command)?,
+        Command::Calibrate(args) => calibrate::run(args, around)?,
         Command::Watchdog => rqps_server::watchdog::watch(std::io::stdin().lock())?,
         Command::Doctor { json } => return doctor::run(*json, around),
     }

@@ -24,6 +24,10 @@ pub(crate) fn run(args: &RunArgs, around: &Surroundings) -> Result<ExitCode> {
     let store = Store::open(&around.results)?;
     let mut progress = Progress::new();
     let mut listen = |event: Event<'_>| progress.show(&event);
+    let (plan, decided) = rqps_lab::on_this_host(plan, &store, &context, &mut listen)?;
+    for sentence in decided {
+        listen(Event::Note(&sentence));
+    }
     let result = rqps_lab::run(&plan, &store, &context, &mut listen);
     progress.clear();
     let Carried { id, missing } = match result {
@@ -187,7 +191,7 @@ pub(crate) fn system_of(text: &str) -> Result<SystemFile> {
 }
 
 /// A seed nobody chose: the clock and the process id, mixed. Recorded with the run.
-fn drawn_seed() -> u64 {
+pub(crate) fn drawn_seed() -> u64 {
     use std::hash::{BuildHasher as _, Hasher as _};
     // The standard library seeds its hash maps from the system's random source.
     let mut hasher = std::collections::hash_map::RandomState::new().build_hasher();

@@ -13,6 +13,7 @@ use rqps_workload::insert::{
 };
 
 use super::{ids_of, reset_sequence};
+use crate::handicap::Handicap;
 use crate::measure::{Bench, connect, mix, place_server};
 use crate::steps::PlannedStep;
 
@@ -30,6 +31,8 @@ pub(crate) struct RoleSpec {
 /// The clients of one step on one system.
 pub(crate) struct Clients {
     pub(crate) crew: Crew,
+    /// What stops the threads that serve them now and then.
+    pub(crate) handicap: Option<Handicap>,
     /// One for each role, in the order of their numbers; the first one's work is the step's figure.
     pub(crate) roles: Vec<RoleSpec>,
     /// Inserters and their deleters, in the steps that delete.
@@ -89,7 +92,7 @@ pub(crate) fn open<C: Connection + 'static>(
 ) -> Result<Clients> {
     place_server(bench, planned.placement)?;
     let roles = roles(step, args);
-    let (mut first, _) = connect::<C>(bench, planned.placement, 0)?;
+    let (mut first, _) = connect::<C>(bench, planned.placement, (0, seed))?;
     let mut tables = Vec::new();
     for table in 1..=args.tables() {
         reset_sequence(&mut first, table, bench.dbms)?;
@@ -101,12 +104,12 @@ pub(crate) fn open<C: Connection + 'static>(
     let deletes = has(Role::Delete);
     let pairs: Vec<Arc<Pair>> =
         (0..args.clients).filter(|_| deletes).map(|_| Arc::new(Pair::default())).collect();
-    let mut members = Vec::new();
+    let (mut members, mut served) = (Vec::new(), Vec::new());
     for (role, spec) in roles.iter().enumerate() {
         for client in 0..spec.clients {
             // Connections of one client are spread over the CPUs, those of several likewise.
             let place = client + u32::try_from(role).unwrap_or(0);
-            let (mut connection, cpus) = connect::<C>(bench, planned.placement, place)?;
+            let (mut connection, by) = connect::<C>(bench, planned.placement, (place, seed))?;
             let table = args.table_of(client);
             let ids = Arc::clone(&tables[table as usize - 1]);
             let pair = pairs.get(client as usize).cloned();
@@ -144,8 +147,10 @@ pub(crate) fn open<C: Connection + 'static>(
             let worker = worker.with_context(|| {
                 format!("prepare the statements of {} ({})", planned.info.name, spec.role.name())
             })?;
-            members.push(Member { connection, worker, cpus, role });
+            members.push(Member { connection, worker, cpus: by.cpus.clone(), role });
+            served.push(by);
         }
     }
-    Ok(Clients { crew: Crew::start(members)?, roles, pairs })
+    let handicap = Handicap::of(bench, &served, seed)?;
+    Ok(Clients { crew: Crew::start(members)?, handicap, roles, pairs })
 }

@@ -89,7 +89,7 @@ fn insert_extra<C: Connection + 'static>(
 ) -> Result<()> {
     place_server(bench, planned.placement)?;
     for table in 1..=args.tables() {
-        let (mut connection, _) = connect::<C>(bench, planned.placement, table - 1)?;
+        let (mut connection, _) = connect::<C>(bench, planned.placement, (table - 1, seed))?;
         reset_sequence(&mut connection, table, bench.dbms)?;
         let rows = Rows { ids: Arc::new(TableIds::new(1, 0)), pair: None };
         let draw = (args.protocol, table, seed);
@@ -112,7 +112,7 @@ fn create<C: Connection + 'static>(
     for idx in 0..rows.len() {
         let idx = u32::try_from(idx).unwrap_or(0);
         // Threads that the server starts for this inherit the CPUs of the one that serves the client.
-        let mut connection = connect::<C>(bench, Placement::Free, idx)?.0;
+        let mut connection = connect::<C>(bench, Placement::Free, (idx, seed))?.0;
         // It takes as long as it takes.
         connection.set_timeout(None)?;
         connections.push(connection);

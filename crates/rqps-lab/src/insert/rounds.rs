@@ -14,6 +14,8 @@ use super::clients::{Clients, RoleSpec, open};
 use super::cut::Cut;
 use super::with_connection;
 use crate::event::Event;
+use crate::guard::Guards;
+use crate::handicap::Handicap;
 use crate::marks;
 use crate::measure::{mix, slice_of, unix_ms};
 use crate::rounds::{Broken, shuffled};
@@ -80,7 +82,8 @@ impl Lab<'_> {
             turns.push(Turn { system_idx: *idx, clients, samples: up.samples() });
         }
         let freezers = members.iter().map(|(_, up)| up.freezer()).collect();
-        let mut waiting = Waiting::new(freezers, self.context).map_err(Broken::Run)?;
+        let is_slowed = members.iter().any(|(_, up)| up.is_slowed());
+        let mut waiting = Waiting::new(freezers, is_slowed, self.context).map_err(Broken::Run)?;
         // An interrupted step goes on after the blocks that there are.
         let n_there = |idx: usize| self.run.steps[step_idx].systems[idx].slices.len();
         let there = members.iter().map(|(idx, _)| n_there(*idx)).max().unwrap_or(0);
@@ -88,12 +91,14 @@ impl Lab<'_> {
         // A load that was interrupted begins with empty tables again: its first blocks are done anew, and
         // what is stored of them stays.
         let from = if store && step.work != Work::Load { there } else { 0 };
+        let mut guards = Guards::new();
         for block_idx in from..cut.n_blocks {
             let at = At { seed, block_idx, is_first: block_idx == from };
             let mut block = self.insert_block(step_idx, (&mut turns, &mut waiting), &cut, at)?;
             if !store || block_idx < there {
                 continue;
             }
+            guards.look(&mut block);
             for ((_, slice), marks) in block.iter_mut().zip(&marks) {
                 slice.marks.extend(marks.iter().cloned());
             }
@@ -212,12 +217,16 @@ impl Lab<'_> {
         let orders = turn.clients.orders(stop, place, seed);
         let (mut first, mut last) = (None, None);
         let samples = turn.samples;
-        let mut edge = |edge| match edge {
-            Edge::Start => first = Some(samples.brief(End::Start)),
-            Edge::End => last = Some(samples.brief(End::Finish)),
+        let Clients { crew, handicap, .. } = &mut turn.clients;
+        let mut edge = |edge| {
+            match edge {
+                Edge::Start => first = Some(samples.brief(End::Start)),
+                Edge::End => last = Some(samples.brief(End::Finish)),
+            }
+            handicap.iter().for_each(|handicap| handicap.edge(edge));
         };
         let (interrupt, listen) = (&self.context.interrupt, &mut *self.listen);
-        let result = turn.clients.crew.run_roles(&orders, &mut edge, &mut |live| {
+        let result = crew.run_roles(&orders, &mut edge, &mut |live| {
             waiting.look_at_the_clock();
             let passed_s = live.elapsed.as_secs_f64();
             if passed_s > 0.0 {
@@ -226,6 +235,7 @@ impl Lab<'_> {
             }
             if interrupt.load(Ordering::Relaxed) { Control::Stop } else { Control::Go }
         });
+        handicap.as_ref().map_or(Ok(()), Handicap::end).map_err(Broken::Run)?;
         let tallies = result.map_err(|error| match error {
             CrewError::Stopped => Broken::Run(error.into()),
             other => Broken::System(turn.system_idx, other.into()),

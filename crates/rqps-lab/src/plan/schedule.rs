@@ -76,7 +76,8 @@ impl ScheduleFile {
             }
             return Ok((Schedule::Sequential { slices }, placement, starts));
         }
-        let slice_ms = self.slice.as_deref().map(parse_slice).transpose()?;
+        let slice = self.slice.as_deref().filter(|text| *text != "auto");
+        let slice_ms = slice.map(parse_slice).transpose()?;
         let schedule = Schedule::Interleaved {
             slice_ms: slice_ms.unwrap_or(DEFAULT_SLICE_MS),
             slices,
@@ -100,7 +101,8 @@ impl ScheduleFile {
             }
             Schedule::Interleaved { slice_ms, slices, budget_ms, half_width_bp } => {
                 file.mode = Some("interleaved".to_owned());
-                file.slice = Some(format!("{slice_ms}ms"));
+                let written = format!("{slice_ms}ms");
+                file.slice = Some(if plan.slice_is_auto { "auto".to_owned() } else { written });
                 file.slices = budget_ms.is_none().then_some(slices);
                 file.budget = budget_ms.map(|ms| format!("{ms}ms"));
                 file.precision = half_width_bp.map(|bp| format!("{}%", f64::from(bp) / 100.0));
@@ -115,7 +117,8 @@ fn parse_slice(text: &str) -> Result<u32, Refusal> {
     let time = parse_time(text, &[("ms", 0.001), ("s", 1.0)]);
     let ms = time.and_then(|t| u32::try_from(t.as_millis()).ok());
     ms.filter(|ms| SLICE_MS.contains(ms)).ok_or_else(|| {
-        let remedy = format!("write \"{}ms\" to \"{}ms\"", SLICE_MS.start(), SLICE_MS.end());
+        let (least, most) = (SLICE_MS.start(), SLICE_MS.end());
+        let remedy = format!("write \"{least}ms\" to \"{most}ms\", or \"auto\"");
         (format!("slice = {text:?} is no length of a turn"), remedy)
     })
 }
@@ -210,6 +213,7 @@ mod tests {
             "mode = \"sequential\"\nrestarts = 3",
             "slice = \"0.25s\"\nslices = 3",
             "budget = \"2m\"\nprecision = \"0.5%\"\nrestarts = 5",
+            "slice = \"auto\"\nplacement = \"auto\"",
         ] {
             let meant = plan(2, schedule).unwrap();
             let again = PlanFile::parse(&meant.to_toml(), "test")

@@ -9,9 +9,9 @@ use nix::unistd::Pid;
 use rqps_client::Connection;
 use rqps_workload::{EventError, Worker};
 
-use super::short_slice;
 use crate::clock::Clock;
 use crate::event_loop::{self, OnClock, Published, Share, Watch};
+use crate::short_slice;
 use crate::{Order, Pace, Tally};
 
 /// A client thread's connection, worker and CPUs, ready to go.

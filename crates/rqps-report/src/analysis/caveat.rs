@@ -10,8 +10,31 @@ use crate::words::{capital, list, list_in_short, one_line};
 pub(super) fn warnings(analysis: &Analysis<'_>) -> Vec<String> {
     let mut out = crate::audit::sheet::warnings(&analysis.run.systems, &analysis.differences.audit);
     out.extend(super::page_cache::warning(&analysis.run.systems));
+    out.extend(handicaps(analysis));
     out.extend(failed_checks(analysis));
     out
+}
+
+/// Systems that were slowed down on purpose.
+fn handicaps(analysis: &Analysis<'_>) -> Option<String> {
+    let slowed: Vec<String> = analysis
+        .run
+        .systems
+        .iter()
+        .enumerate()
+        .filter(|(_, system)| system.spec.variant.handicap_bp > 0)
+        .map(|(idx, system)| {
+            let percent = f64::from(system.spec.variant.handicap_bp) / 100.0;
+            format!("{} for {percent}% of its measured time", analysis.label(idx))
+        })
+        .collect();
+    (!slowed.is_empty()).then(|| {
+        format!(
+            "Slowed down on purpose (handicap): the threads that serve the clients were stopped, of \
+             {}.",
+            list_in_short(&slowed)
+        )
+    })
 }
 
 /// Steps that did other work than they should have.
@@ -60,6 +83,7 @@ pub(super) fn caveats(analysis: &Analysis<'_>) -> Vec<String> {
                 .to_owned(),
         );
     }
+    out.extend(super::calibrated::sentence(run));
     out.extend(unequal_limits(analysis));
     out.extend(unequal_allocators(analysis));
     if run.host.virtual_machine && !run.systems.is_empty() {

@@ -35,6 +35,12 @@ pub enum FootnoteKind {
     OtherProcesses,
     /// Swapping.
     Swapped,
+    /// CPUs were too hot.
+    Throttled,
+    /// CPUs at another frequency.
+    FrequencyChanged,
+    /// Reads from storage where there were none.
+    Colder,
     /// The run was resumed before the step.
     Resumed,
     /// Fewer slices than planned.
@@ -69,6 +75,12 @@ impl FootnoteKind {
                 "other processes, or the kernel on its own account, used this host's CPUs"
             }
             Self::Swapped => "the host swapped",
+            Self::Throttled => "CPUs were too hot and slowed themselves down",
+            Self::FrequencyChanged => "the CPUs' frequency changed within the step",
+            Self::Colder => {
+                "the server read from storage what it had found in memory before, so caches became \
+                 colder within the step"
+            }
             Self::Resumed => {
                 "the run was interrupted: measured on tables filled anew, without the writes before"
             }
@@ -105,6 +117,9 @@ impl FootnoteKind {
             Self::Steal => "steal",
             Self::OtherProcesses => "other-processes",
             Self::Swapped => "swapped",
+            Self::Throttled => "throttled",
+            Self::FrequencyChanged => "frequency-changed",
+            Self::Colder => "colder",
             Self::Resumed => "resumed",
             Self::Incomplete => "incomplete",
             Self::Developed => "developed",
@@ -198,6 +213,20 @@ impl Book {
         {
             out.push(self.mark(FootnoteKind::Swapped, format!("{n} pages")));
         }
+        if let Some(n) = sum(|m| if let Mark::Throttled { n } = m { Some(*n) } else { None }) {
+            out.push(self.mark(FootnoteKind::Throttled, format!("{n} times")));
+        }
+        let least = |f: fn(&Mark) -> Option<u32>| all().filter_map(f).min();
+        if let Some(pct) =
+            least(|m| if let Mark::FrequencyChanged { pct } = m { Some(*pct) } else { None })
+        {
+            let detail = format!("down to {pct}% of the highest");
+            out.push(self.mark(FootnoteKind::FrequencyChanged, detail));
+        }
+        if let Some(n) = sum(|m| if let Mark::Colder { bytes } = m { Some(*bytes) } else { None }) {
+            let detail = format!("{:.1} MB", n as f64 / f64::from(1 << 20));
+            out.push(self.mark(FootnoteKind::Colder, detail));
+        }
         for mark in all() {
             let new = match mark {
                 Mark::NotSettled { left } => self.mark(FootnoteKind::NotSettled, left.clone()),
@@ -209,6 +238,9 @@ impl Book {
                 | Mark::OtherProcesses { .. }
                 | Mark::RateMissed { .. }
                 | Mark::Swapped { .. }
+                | Mark::Throttled { .. }
+                | Mark::FrequencyChanged { .. }
+                | Mark::Colder { .. }
                 | Mark::Failed { .. } => continue,
             };
             if !out.contains(&new) {

@@ -188,6 +188,7 @@ pub(crate) fn run(systems: Vec<RunSystem>, steps: Vec<RunStep>) -> Run {
         seed: 42,
         schedule: Schedule::Sequential { slices: 3 },
         host: host(),
+        calibration: None,
         base: 0,
         systems,
         steps,

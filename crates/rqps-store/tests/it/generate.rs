@@ -65,6 +65,18 @@ impl Draw {
     }
 }
 
+fn calibrated(d: &mut Draw) -> Calibrated {
+    Calibrated {
+        made_unix_ms: d.time(),
+        host: Host { hostname: d.text(), kernel: d.text(), ..Host::default() },
+        system: d.text(),
+        seconds: f64::from(d.small()),
+        // Few digits: readers of JSON round the others.
+        apart: f64::from(d.small() % 1000) / 1024.0,
+        visible: d.some(|d| f64::from(d.small() % 1000) / 1024.0),
+    }
+}
+
 pub(crate) fn run(d: &mut Draw) -> Run {
     let n_systems = 1 + d.below(3);
     let systems: Vec<_> = (0..n_systems).map(|i| system(d, i)).collect();
@@ -94,6 +106,7 @@ pub(crate) fn run(d: &mut Draw) -> Run {
                 half_width_bp: d.some(Draw::small),
             }
         },
+        calibration: d.some(calibrated),
         host: Host {
             hostname: d.text(),
             kernel: d.text(),
@@ -287,7 +300,7 @@ fn stream(d: &mut Draw, role: Role) -> Stream {
 }
 
 fn mark(d: &mut Draw) -> Mark {
-    match d.below(10) {
+    match d.below(13) {
         0 => Mark::Errors { n: d.count() },
         1 => Mark::Failed { reason: d.text() },
         2 => Mark::ClientBound { pct: d.small() },
@@ -297,6 +310,9 @@ fn mark(d: &mut Draw) -> Mark {
         6 => Mark::Swapped { pages: d.count() },
         7 => Mark::Resumed,
         8 => Mark::OtherProcesses { pct: d.small() },
+        9 => Mark::Throttled { n: d.count() },
+        10 => Mark::FrequencyChanged { pct: d.small() },
+        11 => Mark::Colder { bytes: d.count() },
         _ => Mark::Note { text: d.text() },
     }
 }

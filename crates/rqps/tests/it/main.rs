@@ -13,6 +13,8 @@ mod bench;
 #[cfg(test)]
 mod broken_off;
 #[cfg(test)]
+mod calibrate;
+#[cfg(test)]
 mod catalogue;
 #[cfg(test)]
 mod clients;
@@ -20,6 +22,8 @@ mod clients;
 mod doctor;
 #[cfg(test)]
 mod full_disk;
+#[cfg(test)]
+mod handicap;
 #[cfg(test)]
 mod in_turns;
 #[cfg(test)]
@@ -38,3 +42,5 @@ mod real_servers;
 mod redact;
 #[cfg(test)]
 mod refusals;
+#[cfg(test)]
+mod restarts;

@@ -1,4 +1,4 @@
-//! Prompt waking for threads that start events on a clock.
+//! Prompt waking for threads that act on a clock.
 //!
 //! On a host whose CPUs are busy with other clients' statements, a thread that wakes waits until a running
 //! one has used up its time slice, milliseconds. Linux 6.12 and later take a request for a shorter
@@ -13,7 +13,7 @@ const SLICE_NS: u64 = 100_000;
 /// Asks for short slices for the calling thread. A kernel that refuses leaves it as it is: the
 /// lateness of starts, which is recorded, tells.
 #[expect(unsafe_code, reason = "no library has a safe form of these system calls")]
-pub(super) fn ask() {
+pub fn ask() {
     let Ok(size) = u32::try_from(size_of::<sched_attr>()) else { return };
     let mut attr = sched_attr {
         size,

@@ -1,0 +1,167 @@
+//! How noisy this host is: the same system under two labels, measured in each placement, with turns
+//! of several lengths, and one side after the other for contrast.
+
+mod bench;
+mod judge;
+
+use std::time::Duration;
+
+use anyhow::{Context as _, Result};
+use rqps_model::calibration::{Floor, Power, Trial};
+use rqps_model::{Calibration, Placement};
+
+use crate::event::{Event, Listener};
+use crate::measure::{mix, unix_ms};
+use crate::run::Context;
+use crate::{Plan, placement};
+use bench::{Bench, Way};
+
+/// Lengths of turns that are tried, milliseconds.
+const SLICES_MS: [u32; 3] = [50, 100, 250];
+
+/// Placements that are tried; the second half of them needs two CPUs.
+const PLACEMENTS: [Placement; 3] = [Placement::Paired, Placement::Free, Placement::Split];
+
+/// How much longer than a trial the best ways are measured.
+const FLOOR_TIMES: f64 = 2.0;
+
+/// Handicaps that are looked for, percent; none as well, to see how often something is found there.
+const HANDICAPS_PCT: [u32; 4] = [0, 2, 5, 10];
+
+/// Measurements for each handicap.
+const N_LOOKS: u32 = 10;
+
+/// What a calibration is to find out.
+#[derive(Debug, Clone, Copy)]
+pub struct Wish {
+    /// Measured time of each trial on each side.
+    pub time: Duration,
+    /// Whether handicaps are looked for.
+    pub power: bool,
+}
+
+/// The steps of a calibration: one that reads and one that writes.
+pub const STEPS: [&str; 2] = ["point-query", "update-index"];
+
+/// Calibrates this host with a plan of the same system under two labels, whose suite has the steps of
+/// [`STEPS`] with the numbers of clients that are tried. Nothing is stored.
+///
+/// # Errors
+/// Whatever keeps the servers from being started or measured, and the user's interrupt.
+pub fn calibrate(
+    plan: &Plan,
+    wish: Wish,
+    context: &Context,
+    listen: &mut Listener<'_>,
+) -> Result<Calibration> {
+    let host = rqps_sample::host_info(&context.results).context("describe this host")?;
+    let cpus = placement::usable_cpus()?;
+    let mut bench = Bench::start(plan, &cpus, context, listen)?;
+    let found = with_bench(&mut bench, wish, listen);
+    let system = bench.system();
+    let ended = bench.end(listen);
+    let mut found = found?;
+    ended?;
+    (found.host, found.system) = (host, system);
+    found.rqps_version.clone_from(&context.rqps_version);
+    Ok(found)
+}
+
+fn with_bench(bench: &mut Bench<'_>, wish: Wish, listen: &mut Listener<'_>) -> Result<Calibration> {
+    let trials = try_all(bench, wish, listen)?;
+    let clients = bench.clients();
+    let (best, slice_ms) = judge::best(&trials, &clients);
+    let mut floors = Vec::new();
+    for step in STEPS {
+        for best in &best {
+            let time = wish.time.mul_f64(FLOOR_TIMES);
+            let way = Way { clients: best.clients, placement: best.placement, time };
+            tell(listen, &format!("noise of {step}, {}", described(&way, Some(slice_ms))));
+            let sides = bench.in_turns(step, way, slice_ms, listen)?;
+            let Some(ratio) = judge::average(&sides) else { continue };
+            let (step, seconds) = (step.to_owned(), time.as_secs_f64());
+            floors.push(Floor { step, clients: best.clients, seconds, ratio });
+        }
+    }
+    let mut power = Vec::new();
+    if wish.power
+        && let Some(best) = best.last()
+    {
+        let way = Way { clients: best.clients, placement: best.placement, time: wish.time };
+        for step in STEPS {
+            for percent in HANDICAPS_PCT {
+                power.extend(look_for(bench, (step, way, slice_ms), percent, listen)?);
+            }
+        }
+    }
+    Ok(Calibration {
+        made_unix_ms: unix_ms(),
+        rqps_version: String::new(),
+        host: rqps_model::Host::default(),
+        system: String::new(),
+        seconds: wish.time.as_secs_f64(),
+        trials,
+        best,
+        slice_ms,
+        floors,
+        power,
+    })
+}
+
+fn try_all(bench: &mut Bench<'_>, wish: Wish, listen: &mut Listener<'_>) -> Result<Vec<Trial>> {
+    let clients = bench.clients();
+    let n_placements = if bench.n_cpus() < 2 { 2 } else { PLACEMENTS.len() };
+    let n = clients.len() * n_placements * (SLICES_MS.len() + 1);
+    let mut trials = Vec::new();
+    for &clients in &clients {
+        for &placement in &PLACEMENTS[..n_placements] {
+            let way = Way { clients, placement, time: wish.time };
+            for slice_ms in SLICES_MS.map(Some).into_iter().chain([None]) {
+                let nth = trials.len() + 1;
+                tell(listen, &format!("trial {nth} of {n}: {}", described(&way, slice_ms)));
+                let sides = match slice_ms {
+                    Some(slice_ms) => bench.in_turns(STEPS[0], way, slice_ms, listen)?,
+                    None => bench.one_by_one(STEPS[0], way, listen)?,
+                };
+                trials.push(judge::trial(way, slice_ms, &sides));
+            }
+        }
+    }
+    Ok(trials)
+}
+
+/// Measures with a handicap of the second side, over and over.
+fn look_for(
+    bench: &mut Bench<'_>,
+    (step, way, slice_ms): (&str, Way, u32),
+    percent: u32,
+    listen: &mut Listener<'_>,
+) -> Result<Option<Power>> {
+    let mut looks = Vec::new();
+    bench.slow_down(percent * 100);
+    for nth in 0..N_LOOKS {
+        let doing = format!("handicap {percent}% on {step}, {} of {N_LOOKS}", nth + 1);
+        tell(listen, &format!("{doing}, {}", described(&way, Some(slice_ms))));
+        looks.push(bench.in_turns(step, way, slice_ms, listen)?);
+    }
+    bench.slow_down(0);
+    Ok(judge::power((step, way.clients, percent), &looks))
+}
+
+fn described(way: &Way, slice_ms: Option<u32>) -> String {
+    let Way { clients, placement, .. } = way;
+    let clients = if *clients == 1 { "1 client".to_owned() } else { format!("{clients} clients") };
+    match slice_ms {
+        Some(ms) => format!("{clients}, {placement}, turns of {ms} ms"),
+        None => format!("{clients}, {placement}, one side after the other"),
+    }
+}
+
+fn tell(listen: &mut Listener<'_>, sentence: &str) {
+    listen(Event::Note(sentence));
+}
+
+/// A seed for the `n`th measurement of a calibration.
+fn seed(plan: &Plan, context: &Context, n: u64) -> u64 {
+    mix(plan.seed.unwrap_or(context.drawn_seed), n)
+}

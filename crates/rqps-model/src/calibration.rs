@@ -1,0 +1,213 @@
+//! How noisy a host is: what `rqps calibrate` measured of the same system under two labels.
+
+use serde::{Deserialize, Serialize};
+
+use crate::{Estimate, Host, Placement};
+
+/// Half-widths of an interval that a difference must have, to be found with a chance of 80%:
+/// (z(0.975) + z(0.8)) / z(0.975), of the normal distribution.
+const VISIBLE: f64 = (1.960 + 0.842) / 1.960;
+
+/// A calibration as it is stored.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Calibration {
+    /// When it was made, milliseconds since 1970.
+    pub made_unix_ms: i64,
+    /// Version of rqps that made it.
+    pub rqps_version: String,
+    /// Where.
+    pub host: Host,
+    /// The server that was measured against itself: `PostgreSQL 17.4`.
+    pub system: String,
+    /// Measured time of each trial on each side, seconds.
+    pub seconds: f64,
+    /// What was tried, on point queries.
+    pub trials: Vec<Trial>,
+    /// The best placement for each number of clients that was tried.
+    pub best: Vec<Best>,
+    /// The best length of a turn, milliseconds.
+    pub slice_ms: u32,
+    /// What is left of the noise with the best of these.
+    pub floors: Vec<Floor>,
+    /// How often handicaps were found, where that was tried.
+    pub power: Vec<Power>,
+}
+
+/// One way to measure, tried on the same system under two labels.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Trial {
+    /// Client threads.
+    pub clients: u32,
+    /// Where they ran.
+    pub placement: Placement,
+    /// Length of a turn, milliseconds; absent where one side came after the other, in slices of a second.
+    pub slice_ms: Option<u32>,
+    /// Operations per second of the first side.
+    pub figure_per_s: f64,
+    /// rQPS by each location of the windows, the average first; the others only where there were turns.
+    pub located: Vec<Located>,
+}
+
+impl Trial {
+    /// Half the width of the average's interval, as a share; absent without an interval.
+    #[must_use]
+    pub fn half_width(&self) -> Option<f64> {
+        self.located.first().and_then(|first| first.ratio.half_width())
+    }
+}
+
+/// rQPS at one location of the windows.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Located {
+    /// `average`, `median`, `midmean`, `p90`, `p80-95`.
+    pub location: String,
+    /// One side over the other: 1 but for noise.
+    pub ratio: Estimate,
+}
+
+/// What is best for a number of clients.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Best {
+    /// Client threads.
+    pub clients: u32,
+    /// Where they are to run.
+    pub placement: Placement,
+}
+
+/// The noise that is left on one step.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Floor {
+    /// The step: `point-query`.
+    pub step: String,
+    /// Client threads.
+    pub clients: u32,
+    /// Measured time on each side, seconds.
+    pub seconds: f64,
+    /// rQPS of the same system against itself.
+    pub ratio: Estimate,
+}
+
+impl Floor {
+    /// The smallest difference that is found with a chance of 80% after the same time, as a share;
+    /// absent without an interval.
+    #[must_use]
+    pub fn visible(&self) -> Option<f64> {
+        self.ratio.half_width().map(|half_width| half_width * VISIBLE)
+    }
+}
+
+/// How often a handicap was found.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Power {
+    /// The step.
+    pub step: String,
+    /// Client threads.
+    pub clients: u32,
+    /// The handicap, percent; 0 for none, where each find is a false one.
+    pub handicap_pct: f64,
+    /// Measurements.
+    pub n: u32,
+    /// Of these, with the whole interval below 1 (without a handicap: not holding 1).
+    pub n_found: u32,
+    /// rQPS over all of them.
+    pub ratio: Estimate,
+}
+
+/// What a run remembers of the calibration that was there when it began.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Calibrated {
+    /// When it was made, milliseconds since 1970.
+    pub made_unix_ms: i64,
+    /// Where.
+    pub host: Host,
+    /// The server that was measured against itself.
+    pub system: String,
+    /// Measured time on each side, seconds.
+    pub seconds: f64,
+    /// The largest difference of a system from itself, as a share.
+    pub apart: f64,
+    /// The largest difference that is seen on every step that was tried, as a share.
+    pub visible: Option<f64>,
+}
+
+impl Calibration {
+    /// The best placement for `clients` clients: that of the nearest number that was tried, and none
+    /// above those.
+    #[must_use]
+    pub fn placement_for(&self, clients: u32) -> Option<Placement> {
+        let fits = self.best.iter().filter(|best| best.clients >= clients);
+        fits.min_by_key(|best| best.clients).map(|best| best.placement)
+    }
+
+    /// Whether it says something of a host: the same kind and number of CPUs.
+    #[must_use]
+    pub fn is_of(&self, host: &Host) -> bool {
+        self.host.cpu_model == host.cpu_model && self.host.n_cpus == host.n_cpus
+    }
+
+    /// What a run remembers of it.
+    #[must_use]
+    pub fn summary(&self) -> Calibrated {
+        let apart = self.floors.iter().map(|floor| (floor.ratio.point - 1.0).abs());
+        let visible: Option<Vec<f64>> = self.floors.iter().map(Floor::visible).collect();
+        Calibrated {
+            made_unix_ms: self.made_unix_ms,
+            host: self.host.clone(),
+            system: self.system.clone(),
+            seconds: self.floors.first().map_or(self.seconds, |floor| floor.seconds),
+            apart: apart.fold(0.0, f64::max),
+            visible: visible.and_then(|all| all.into_iter().reduce(f64::max)),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn calibration() -> Calibration {
+        let floor = |step: &str, point: f64, half: f64| Floor {
+            step: step.to_owned(),
+            clients: 2,
+            seconds: 20.0,
+            ratio: Estimate { point, interval: Some((point - half, point + half)), n: 8 },
+        };
+        Calibration {
+            made_unix_ms: 0,
+            rqps_version: "0.1.0".to_owned(),
+            host: Host { cpu_model: "x".to_owned(), n_cpus: 8, ..Host::default() },
+            system: "PostgreSQL 17.4".to_owned(),
+            seconds: 10.0,
+            trials: Vec::new(),
+            best: vec![
+                Best { clients: 8, placement: Placement::Free },
+                Best { clients: 1, placement: Placement::Paired },
+            ],
+            slice_ms: 100,
+            floors: vec![floor("point-query", 1.004, 0.01), floor("update-index", 0.985, 0.03)],
+            power: Vec::new(),
+        }
+    }
+
+    #[test]
+    fn the_nearest_number_of_clients_above_decides() {
+        let found = [1, 2, 8, 9].map(|clients| calibration().placement_for(clients));
+        let (free, paired) = (Some(Placement::Free), Some(Placement::Paired));
+        assert_eq!(found, [paired, free, free, None]);
+    }
+
+    #[test]
+    fn a_run_remembers_the_worst() {
+        let summary = calibration().summary();
+        assert!((summary.apart - 0.015).abs() < 1e-9 && (summary.seconds - 20.0).abs() < 1e-9);
+        // 3% of 0.985, times 1.43.
+        assert!((summary.visible.unwrap() - 0.03 / 0.985 * VISIBLE).abs() < 1e-9);
+    }
+
+    #[test]
+    fn another_cpu_is_another_host() {
+        let calibration = calibration();
+        let host = |n_cpus| Host { n_cpus, ..calibration.host.clone() };
+        assert!(calibration.is_of(&host(8)) && !calibration.is_of(&host(4)));
+    }
+}

@@ -1,0 +1,196 @@
+//! `rqps calibrate`: how noisy this host is, as tables; stored for plans and reports.
+
+use std::time::Duration;
+
+use anyhow::{Context as _, Result, bail, ensure};
+use rqps_lab::calibrate::{STEPS, Wish, calibrate};
+use rqps_lab::plan::{ScheduleFile, SecondsFile, SuiteFile, SystemFile};
+use rqps_lab::{Context, Event, Plan, PlanFile};
+use rqps_model::calibration::{Floor, Power, Trial};
+use rqps_model::{Calibration, Dbms, Estimate};
+use rqps_server::fetch;
+use rqps_store::Store;
+
+use crate::Surroundings;
+use crate::args::CalibrateArgs;
+use crate::output::{print, table};
+use crate::progress::{Progress, duration};
+use crate::run::{drawn_seed, system_of};
+
+/// Rows of the table: cached in whatever memory a host has.
+const ROWS: u64 = 100_000;
+
+/// Measured time of a trial that can be asked for, seconds. Below four seconds blocks have too few
+/// windows for another location than the average.
+const SECONDS: std::ops::RangeInclusive<f64> = 0.2..=600.0;
+
+/// Longest slice where one side comes after the other, and longest warm-up of a trial, seconds.
+const LONGEST: (f64, f64) = (1.0, 0.3);
+
+/// Carries out `rqps calibrate ...`.
+pub(crate) fn run(args: &CalibrateArgs, around: &Surroundings) -> Result<()> {
+    ensure!(
+        SECONDS.contains(&args.seconds),
+        "--seconds {} is out of range; give {} to {}",
+        args.seconds,
+        SECONDS.start(),
+        SECONDS.end()
+    );
+    let context = Context { drawn_seed: drawn_seed(), ..around.lab() };
+    let mut progress = Progress::new();
+    let system = match &args.system {
+        Some(text) => text.clone(),
+        None => {
+            let system = newest_cached(around)?;
+            progress.line(&format!("calibrates with {system}, the newest server that is here"));
+            system
+        }
+    };
+    let plan = plan_of(&system, args.seconds, around)?;
+    let store = Store::open(&around.results)?;
+    let began = std::time::Instant::now();
+    let mut listen = |event: Event<'_>| progress.show(&event);
+    let wish = Wish { time: Duration::from_secs_f64(args.seconds), power: args.power };
+    let found = calibrate(&plan, wish, &context, &mut listen);
+    progress.clear();
+    let found = found?;
+    store.insert_calibration(&found)?;
+    progress.line(&format!("the calibration took {}", duration(began.elapsed())));
+    if args.json {
+        let text = serde_json::to_string_pretty(&found).context("write the calibration")?;
+        return print(&format!("{text}\n"));
+    }
+    print(&as_text(&found))
+}
+
+/// The newest PostgreSQL or MariaDB of the cache; of versions of one age PostgreSQL.
+fn newest_cached(around: &Surroundings) -> Result<String> {
+    let places = rqps_lab::places(&around.lab())?;
+    for dbms in [Dbms::Postgres, Dbms::Mariadb] {
+        let entries = around.catalogue.servers().iter().filter(|entry| entry.dbms == dbms);
+        let cached = entries.filter(|entry| fetch::is_cached(entry, &places.cache));
+        if let Some(entry) = cached.max_by(|a, b| a.version.cmp(&b.version)) {
+            return Ok(entry.selector());
+        }
+    }
+    bail!("no server is here yet; name one, such as `rqps calibrate postgres@17.4`")
+}
+
+/// The system under two labels.
+fn plan_of(system: &str, seconds: f64, around: &Surroundings) -> Result<Plan> {
+    let one = system_of(system)?;
+    ensure!(one.dsn.is_none(), "a calibration starts its server itself; name DBMS@VERSION");
+    let side = |label: &str| SystemFile { label: Some(label.to_owned()), ..one.clone() };
+    let n_cpus = u32::try_from(rqps_lab::placement::usable_cpus()?.len()).unwrap_or(1);
+    let mut clients = vec![1, n_cpus];
+    clients.dedup();
+    let suite = SuiteFile {
+        size: Some("tiny".to_owned()),
+        rows: Some(ROWS),
+        clients: Some(clients),
+        steps: Some(STEPS.map(ToOwned::to_owned).to_vec()),
+        seconds: SecondsFile {
+            read: Some(LONGEST.0.min(seconds / 2.0)),
+            write: Some(LONGEST.0.min(seconds / 2.0)),
+            warm_up: Some(LONGEST.1.min(seconds / 10.0)),
+            ..SecondsFile::default()
+        },
+        ..SuiteFile::default()
+    };
+    let schedule = ScheduleFile { mode: Some("interleaved".to_owned()), ..ScheduleFile::default() };
+    let system = vec![side("a"), side("b")];
+    let file = PlanFile { system, suite: vec![suite], schedule, ..PlanFile::default() };
+    Ok(file.resolve("command line", &around.catalogue)?)
+}
+
+fn as_text(found: &Calibration) -> String {
+    let Calibration { system, seconds, host, .. } = found;
+    let best: Vec<String> =
+        found.best.iter().map(|b| format!("{} for {}", b.placement, clients(b.clients))).collect();
+    let mut text = format!(
+        "{system} against itself on {} ({} CPUs, kernel {}), {seconds} s of each side a trial.\n\
+         Half-width of the 95% interval of rQPS on point queries, by where it is taken:\n\n{}\n\
+         Best, where not by chance: {}; turns of {} ms. Plans with \"auto\" use them.\n\n{}",
+        host.hostname,
+        host.n_cpus,
+        host.kernel,
+        trials(&found.trials),
+        best.join(", "),
+        found.slice_ms,
+        floors(&found.floors)
+    );
+    if !found.power.is_empty() {
+        text.push('\n');
+        text.push_str(&powers(&found.power));
+        text.push_str("Found at 0% is false.\n");
+    }
+    text
+}
+
+fn trials(trials: &[Trial]) -> String {
+    const LOCATIONS: [&str; 5] = ["average", "median", "midmean", "p90", "p80-95"];
+    let headings = [&["clients", "placement", "turns", "QPS", "rQPS"][..], &LOCATIONS].concat();
+    let row = |trial: &Trial| {
+        let turns = trial.slice_ms.map_or_else(|| "none".to_owned(), |ms| format!("{ms} ms"));
+        let first = trial.located.first().map(|first| format!("{:.3}", first.ratio.point));
+        let mut row = vec![
+            trial.clients.to_string(),
+            trial.placement.to_string(),
+            turns,
+            format!("{:.0}", trial.figure_per_s),
+            first.unwrap_or_else(|| "-".to_owned()),
+        ];
+        row.extend(LOCATIONS.map(|location| {
+            let at = trial.located.iter().find(|located| located.location == location);
+            at.map_or_else(|| "-".to_owned(), |at| width(&at.ratio))
+        }));
+        row
+    };
+    table(&headings, &trials.iter().map(row).collect::<Vec<_>>())
+}
+
+fn floors(floors: &[Floor]) -> String {
+    let row = |floor: &Floor| {
+        let seen = floor.visible().map(|visible| format!("{:.1}%", visible * 100.0));
+        vec![
+            floor.step.clone(),
+            floor.clients.to_string(),
+            floor.seconds.to_string(),
+            with_interval(&floor.ratio),
+            width(&floor.ratio),
+            seen.unwrap_or_else(|| "-".to_owned()),
+        ]
+    };
+    let headings =
+        ["noise floor", "clients", "seconds", "rQPS (A/A)", "half-width", "seen 4 times in 5"];
+    table(&headings, &floors.iter().map(row).collect::<Vec<_>>())
+}
+
+fn powers(powers: &[Power]) -> String {
+    let row = |power: &Power| {
+        vec![
+            format!("{}%", power.handicap_pct),
+            power.step.clone(),
+            power.clients.to_string(),
+            format!("{} of {}", power.n_found, power.n),
+            with_interval(&power.ratio),
+        ]
+    };
+    let headings = ["handicap", "step", "clients", "found", "rQPS over all"];
+    table(&headings, &powers.iter().map(row).collect::<Vec<_>>())
+}
+
+fn clients(n: u32) -> String {
+    if n == 1 { "1 client".to_owned() } else { format!("{n} clients") }
+}
+
+fn width(ratio: &Estimate) -> String {
+    ratio.half_width().map_or_else(|| "-".to_owned(), |half| format!("{:.1}%", half * 100.0))
+}
+
+fn with_interval(ratio: &Estimate) -> String {
+    match ratio.interval {
+        Some((low, high)) => format!("{:.3} [{low:.3}, {high:.3}]", ratio.point),
+        None => format!("{:.3} (n=1)", ratio.point),
+    }
+}
