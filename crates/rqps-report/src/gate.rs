@@ -204,6 +204,11 @@ impl<'a> Gate<'a> {
         self.judged.iter().filter(|j| j.outcome.key() == key).count()
     }
 
+    /// What is counted: of several candidates each has every step.
+    pub(crate) fn noun(&self) -> &'static str {
+        if self.analysis.candidates().nth(1).is_some() { "comparison" } else { "step" }
+    }
+
     /// What keeps the gate from a judgement, a sentence each: for standard error.
     #[must_use]
     pub fn errors(&self) -> Vec<String> {
@@ -211,10 +216,10 @@ impl<'a> Gate<'a> {
         let mut out = Vec::new();
         if self.is_unfinished() {
             out.push(format!(
-                "run {} is {}: type its command again to finish it ({}), or judge what there is with \
-                 --allow-unfinished",
+                "run {} is not finished ({}): type its command again to go on with it ({}), or judge \
+                 what there is with --allow-unfinished",
                 run.id,
-                if run.status == RunStatus::Running { "not finished".to_owned() } else { run.status.to_string() },
+                run.status,
                 one_line(&run.command_line)
             ));
         }
@@ -233,22 +238,24 @@ impl<'a> Gate<'a> {
     #[must_use]
     pub fn sentence(&self) -> String {
         let analysis = self.analysis;
-        let several = analysis.candidates().nth(1).is_some();
         let all = self.judged.len();
-        // Of several candidates each has every step.
-        let steps = |n: usize| count(n, if several { "comparison" } else { "step" });
+        let steps = |n: usize| count(n, self.noun());
         let bound = percent(analysis.bound);
         let who = match analysis.candidates().next() {
-            Some(idx) if !several => one_line(analysis.label(idx)),
+            Some(idx) if self.noun() == "step" => one_line(analysis.label(idx)),
             _ => "a candidate".to_owned(),
         };
         let base = one_line(analysis.base_label());
         let main = match (self.passage(), self.n("slower")) {
             (Passage::Error, n) => {
-                let unfinished = if self.is_unfinished() { ", and the run is unfinished" } else { "" };
                 let missing = self.n("error") + self.n("not-reached");
-                let slower = if n > 0 { format!("; {} slower", steps(n)) } else { String::new() };
-                format!("no judgement: {missing} of {} without a figure{unfinished}{slower}", steps(all))
+                let said = [
+                    (missing > 0, format!("{missing} of {} without a figure", steps(all))),
+                    (self.is_unfinished(), "the run is unfinished".to_owned()),
+                    (n > 0, format!("{} slower", steps(n))),
+                ];
+                let said: Vec<String> = said.into_iter().filter(|s| s.0).map(|s| s.1).collect();
+                format!("no judgement: {}", said.join("; "))
             }
             (_, 0) => format!("{who} is not slower than {base} by {bound} on any of {}", steps(all)),
             (_, n) => format!("{who} is slower than {base} by {bound} or more on {n} of {}", steps(all)),

@@ -23,20 +23,16 @@ pub fn render(gate: &Gate<'_>) -> String {
     if !open.is_empty() {
         paragraph(open.render_markdown().trim_end());
     }
-    let reasons: Vec<String> = gate
-        .rows()
-        .filter_map(|(judged, step, _)| {
-            let text = format!("{} {}: ", step.title, judged.outcome.word());
-            Some(format!("- {}", escape_markdown(&(text + judged.outcome.reason()?))))
-        })
-        .collect();
+    let reasons: Vec<String> =
+        table::reasons(gate).iter().map(|text| format!("- {}", escape_markdown(text))).collect();
     if !reasons.is_empty() {
         paragraph(&reasons.join("\n"));
     }
     let rest = table::grid(gate, |outcome| !is_open(outcome));
     if !rest.is_empty() {
         let n = gate.n("faster") + gate.n("same");
-        paragraph(&format!("<details><summary>{} faster or the same</summary>", count(n, "step")));
+        let n = count(n, gate.noun());
+        paragraph(&format!("<details><summary>{n} faster or the same</summary>"));
         paragraph(rest.render_markdown().trim_end());
         paragraph("</details>");
     }

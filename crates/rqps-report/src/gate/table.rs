@@ -6,7 +6,7 @@ use crate::grid::{Grid, GridCell, Side, plain, toned};
 use crate::layout;
 use crate::number;
 use crate::tone::Tone;
-use crate::words::clip;
+use crate::words::{clip, list_in_short};
 
 /// The rows whose outcome is `wanted`; the column of candidates only where there are several.
 pub(super) fn grid(gate: &Gate<'_>, wanted: impl Fn(&Outcome) -> bool) -> Grid {
@@ -43,6 +43,28 @@ fn verdict(cell: &Cell, outcome: &Outcome) -> GridCell {
         Outcome::NotReached(_) => toned(outcome.word(), Tone::Faint),
         Outcome::Unclear(_) | Outcome::Faster | Outcome::Same => plain(outcome.word()),
     }
+}
+
+/// Why rows are errors, unclear or not reached, in a sentence for each reason.
+pub(super) fn reasons(gate: &Gate<'_>) -> Vec<String> {
+    let analysis = gate.analysis;
+    let mut told: Vec<(&str, &str, Vec<String>)> = Vec::new();
+    for (judged, step, _) in gate.rows() {
+        let Some(reason) = judged.outcome.reason() else { continue };
+        let label = analysis.label(judged.system_idx);
+        // Errors name their system themselves.
+        let is_named = !matches!(judged.outcome, Outcome::Unclear(_)) || gate.noun() == "step";
+        let name =
+            if is_named { step.title.clone() } else { format!("{} on {label}", step.title) };
+        let word = judged.outcome.word();
+        match told.iter_mut().find(|(w, r, _)| *w == word && *r == reason) {
+            Some((_, _, names)) => names.push(name),
+            None => told.push((word, reason, vec![name])),
+        }
+    }
+    told.into_iter()
+        .map(|(word, reason, names)| format!("{word}: {}: {reason}", list_in_short(&names)))
+        .collect()
 }
 
 /// The footnotes of the rows, as letter and text.

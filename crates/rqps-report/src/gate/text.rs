@@ -2,7 +2,7 @@
 
 use super::{Gate, table};
 use crate::tone::Tone;
-use crate::words::wrap;
+use crate::words::{one_line, wrap};
 
 /// The answer, the table and what stands behind it, in lines of at most `width` columns; `colour` is
 /// for terminals that want it.
@@ -19,12 +19,9 @@ pub fn render(gate: &Gate<'_>, colour: bool, width: usize) -> String {
     out.push('\n');
     out.push_str(&table::grid(gate, |_| true).fitted(width).render_text(colour));
     out.push('\n');
-    for (judged, step, _) in gate.rows() {
-        if let Some(reason) = judged.outcome.reason() {
-            let text = format!("{} {}: {reason}", step.title, judged.outcome.word());
-            out.push_str(&wrap("- ", &text, width));
-            out.push('\n');
-        }
+    for reason in table::reasons(gate) {
+        out.push_str(&wrap("- ", &reason, width));
+        out.push('\n');
     }
     for (letter, text) in table::footnotes(gate) {
         out.push_str(&wrap(&format!("{letter}  "), &text, width));
@@ -32,6 +29,6 @@ pub fn render(gate: &Gate<'_>, colour: bool, width: usize) -> String {
     }
     let facts = table::facts(gate.analysis);
     out.push_str(&wrap("", &facts, width));
-    out.push_str(&format!("\nin full: rqps report {}\n", gate.analysis.run.id));
+    out.push_str(&format!("\nin full: rqps report {}\n", one_line(&gate.analysis.run.id)));
     out
 }

@@ -1,6 +1,6 @@
 //! A history for a terminal: what changed, then a table per series.
 
-use super::{Change, History, Order, Point, Scale, Series, change_in_short};
+use super::{Change, History, Point, Scale, Series, change_in_short};
 use crate::grid::{Grid, GridCell, Side, plain, toned};
 use crate::layout;
 use crate::number;
@@ -21,7 +21,7 @@ pub fn render(history: &History, colour: bool, width: usize) -> String {
     for series in &history.series {
         out.push('\n');
         title(&mut out, &heading(series));
-        out.push_str(&grid(history, series).fitted(width).render_text(colour));
+        out.push_str(&grid(series).fitted(width).render_text(colour));
     }
     let caveats = history.caveats();
     out.push('\n');
@@ -87,7 +87,7 @@ pub(crate) fn change_at(series: &Series, at: usize) -> Option<&Change> {
     series.changes.iter().find(|change| change.at == at)
 }
 
-fn grid(history: &History, series: &Series) -> Grid {
+fn grid(series: &Series) -> Grid {
     let head = match series.scale {
         Scale::Relative { .. } => "rQPS",
         Scale::Absolute { .. } => "QPS",
@@ -103,18 +103,24 @@ fn grid(history: &History, series: &Series) -> Grid {
     ]);
     for (at, point) in series.points.iter().enumerate() {
         let change = change_at(series, at);
-        let is_labelled = history.order == Order::Version;
         grid.row(vec![
             plain(value(series, point)),
             plain(interval(series, point)),
             change.map_or_else(GridCell::default, |c| toned(change_in_short(&c.size), tone(c))),
             plain(&point.server),
-            plain(if is_labelled { layout::name(&point.label) } else { String::new() }),
+            plain(if is_ambiguous(series, at) { layout::name(&point.label) } else { String::new() }),
             plain(clip(&point.run_id, layout::NAME_COLUMNS)),
             plain(clip(&point.marks.join(" "), layout::NAME_COLUMNS)),
         ]);
     }
     grid
+}
+
+/// Whether version and run do not tell which system a point is of.
+fn is_ambiguous(series: &Series, at: usize) -> bool {
+    let own = &series.points[at];
+    let is_like = |p: &Point| p.server == own.server && p.run_id == own.run_id;
+    series.points.iter().filter(|p| is_like(p)).count() > 1
 }
 
 fn tone(change: &Change) -> Tone {

@@ -21,6 +21,8 @@ mod doctor;
 #[cfg(test)]
 mod full_disk;
 #[cfg(test)]
+mod gate;
+#[cfg(test)]
 mod in_turns;
 #[cfg(test)]
 mod insert;
@@ -31,6 +33,8 @@ mod listings;
 #[cfg(test)]
 mod null_client;
 #[cfg(test)]
+mod over_runs;
+#[cfg(test)]
 mod rate;
 #[cfg(test)]
 mod real_servers;
@@ -38,3 +42,5 @@ mod real_servers;
 mod redact;
 #[cfg(test)]
 mod refusals;
+#[cfg(test)]
+mod stored;
