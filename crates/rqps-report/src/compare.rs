@@ -1,25 +1,28 @@
 //! What a report of several runs has beside that of one: the runs, and how they differ.
 
+use rqps_model::{RunStatus, Schedule};
+
 use crate::analysis::Analysis;
 use crate::grid::{Grid, Side, plain};
 use crate::join::{Joined, Source};
-use crate::layout::NAME_COLUMNS;
 use crate::number;
 use crate::words::clip;
 
-use rqps_model::Schedule;
+/// Columns of a run's id, which begins with its start.
+const RUN_COLUMNS: usize = 48;
 
 /// The runs: when, on which host, in which order their systems were measured.
 pub(crate) fn runs(joined: &Joined) -> Grid {
     let left = |head| (head, Side::Left);
-    let heads = ["run", "started", "status", "host", "kernel", "schedule", ""].map(left);
+    let heads = ["run", "started, UTC", "", "host", "kernel", "schedule", ""].map(left);
     let mut grid = Grid::new(&heads);
     for (at, source) in joined.sources.iter().enumerate() {
+        let is_finished = source.status == RunStatus::Finished;
         let is_base = joined.origins.get(joined.run.base) == Some(&at);
         grid.row(vec![
-            plain(clip(&source.id, NAME_COLUMNS)),
-            plain(number::utc(source.started_unix_ms)),
-            plain(source.status.to_string()),
+            plain(clip(&source.id, RUN_COLUMNS)),
+            plain(number::utc(source.started_unix_ms).get(..16).unwrap_or_default()),
+            plain(if is_finished { String::new() } else { source.status.to_string() }),
             plain(clip(&source.host.hostname, 24)),
             plain(clip(&source.host.kernel, 24)),
             plain(schedule(source)),

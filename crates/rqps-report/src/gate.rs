@@ -112,7 +112,9 @@ impl Passage {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum GateError {
     /// One system, or none.
-    #[error("run {run} has no candidate: one system alone is neither slower nor faster; measure a base and a candidate in one run with `rqps run --base SYSTEM --vs SYSTEM`")]
+    #[error(
+        "run {run} has no candidate: one system alone is neither slower nor faster; measure a base and a candidate in one run with `rqps run --base SYSTEM --vs SYSTEM`"
+    )]
     NoCandidate {
         /// The run.
         run: String,
@@ -246,6 +248,7 @@ impl<'a> Gate<'a> {
             _ => "a candidate".to_owned(),
         };
         let base = one_line(analysis.base_label());
+        let found = format!("{who} was found slower than {base} by {bound} or more");
         let main = match (self.passage(), self.n("slower")) {
             (Passage::Error, n) => {
                 let missing = self.n("error") + self.n("not-reached");
@@ -257,8 +260,8 @@ impl<'a> Gate<'a> {
                 let said: Vec<String> = said.into_iter().filter(|s| s.0).map(|s| s.1).collect();
                 format!("no judgement: {}", said.join("; "))
             }
-            (_, 0) => format!("{who} is not slower than {base} by {bound} on any of {}", steps(all)),
-            (_, n) => format!("{who} is slower than {base} by {bound} or more on {n} of {}", steps(all)),
+            (_, 0) => format!("{found} on none of {}", steps(all)),
+            (_, n) => format!("{found} on {n} of {}", steps(all)),
         };
         let others: Vec<String> = [
             ("unclear", "unclear"),
@@ -270,7 +273,8 @@ impl<'a> Gate<'a> {
         .filter_map(|(key, words)| Some((self.n(key), words)).filter(|(n, _)| *n > 0))
         .map(|(n, words)| format!("{n} {words}"))
         .collect();
-        let others = if others.is_empty() { String::new() } else { format!(" ({})", list(&others)) };
+        let others =
+            if others.is_empty() { String::new() } else { format!(" ({})", list(&others)) };
         format!("{main}{others}.")
     }
 
@@ -321,6 +325,8 @@ fn judge(
             "the interval is too wide to tell a slowdown of {}; measure longer",
             percent(analysis.bound)
         )),
-        (_, None) => Outcome::Error("a slice finished no operation, so there is no ratio".to_owned()),
+        (_, None) => {
+            Outcome::Error("a slice finished no operation, so there is no ratio".to_owned())
+        }
     }
 }

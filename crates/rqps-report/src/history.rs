@@ -16,8 +16,8 @@ mod words;
 
 use rqps_model::{Estimate, Run, RunSystem, StepInfo, Version};
 
-pub use change::{Change, Method, SIGNIFICANCE};
 pub(crate) use change::levels;
+pub use change::{Change, Method, SIGNIFICANCE};
 pub(crate) use words::change_in_short;
 
 use extract::{Extracts, StepKey};
@@ -152,7 +152,9 @@ impl std::fmt::Debug for Choice<'_> {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum HistoryError {
     /// No run has a figure that was chosen.
-    #[error("none of {n_runs} runs has a figure of such a step and system; --steps and --system take names or globs, `rqps runs list` shows what there is")]
+    #[error(
+        "none of {n_runs} runs has a figure of such a step and system; --steps and --system take names or globs, `rqps runs list` shows what there is"
+    )]
     Nothing {
         /// Runs that were looked at.
         n_runs: usize,
@@ -217,8 +219,7 @@ impl History {
 /// Leaves out the runs that have no figure of what was chosen.
 fn keep_measured(runs: &mut Vec<Run>, choice: Choice<'_>, left_out: &mut Vec<LeftOut>) {
     runs.retain(|run| {
-        let chosen =
-            |idx: usize| run.systems.get(idx).is_some_and(|s| (choice.system)(s));
+        let chosen = |idx: usize| run.systems.get(idx).is_some_and(|s| (choice.system)(s));
         let has = run.steps.iter().filter(|step| extract::is_shown(step, choice)).any(|step| {
             step.systems.iter().enumerate().any(|(idx, s)| chosen(idx) && extract::is_done(s))
         });

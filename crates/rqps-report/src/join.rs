@@ -13,8 +13,8 @@ use rqps_model::run::SystemStep;
 use rqps_model::{Host, Label, Run, RunStatus, RunStep, Schedule};
 
 pub use base::JoinError;
-pub(crate) use conditions::{host_name, work};
 pub use conditions::{Condition, Topic};
+pub(crate) use conditions::{host_name, work};
 
 use crate::words::{list, list_in_short};
 
@@ -123,7 +123,8 @@ impl Joined {
     /// How a step's conditions on a system differ from those on another of another run, in words;
     /// empty where nothing that is known does.
     pub(crate) fn unlike(&self, step: &RunStep, (base, system): (usize, usize)) -> String {
-        let (Some(&of_base), Some(&own)) = (self.origins.get(base), self.origins.get(system)) else {
+        let (Some(&of_base), Some(&own)) = (self.origins.get(base), self.origins.get(system))
+        else {
             return String::new();
         };
         let mut words: Vec<String> = self

@@ -17,9 +17,9 @@ use crate::{compare, csv, number, repeat, response};
 use joined::JoinedJson;
 pub(crate) use shape::EstimateJson;
 use shape::{
-    CandidateJson, DifferencesJson, FootnoteJson, HostJson, LatenessJson, MarkJson,
-    RatioJson, ReportJson, ResponseJson, ResultJson, RunJson, SCHEMA, SizesEndJson, SizesJson,
-    SliceJson, StepJson, SystemJson, TotalsJson, WindowsJson,
+    CandidateJson, DifferencesJson, FootnoteJson, HostJson, LatenessJson, MarkJson, RatioJson,
+    ReportJson, ResponseJson, ResultJson, RunJson, SCHEMA, SizesEndJson, SizesJson, SliceJson,
+    StepJson, SystemJson, TotalsJson, WindowsJson,
 };
 
 /// The report as indented JSON with a line break at its end.

@@ -50,9 +50,8 @@ impl<'p> Patterns<'p> {
     }
 
     fn takes(self, names: &[&str]) -> bool {
-        let is_named = |pattern: &String| {
-            names.iter().any(|name| glob(pattern.as_bytes(), name.as_bytes()))
-        };
+        let is_named =
+            |pattern: &String| names.iter().any(|name| glob(pattern.as_bytes(), name.as_bytes()));
         self.0.is_empty() || self.0.iter().any(is_named)
     }
 
@@ -69,7 +68,10 @@ impl<'p> Patterns<'p> {
         names.dedup();
         let more = if names.len() > N_LISTED { ", ..." } else { "" };
         names.truncate(N_LISTED);
-        bail!("{option} {pattern:?} is no {what} that was measured; there are {}{more}", names.join(", "))
+        bail!(
+            "{option} {pattern:?} is no {what} that was measured; there are {}{more}",
+            names.join(", ")
+        )
     }
 }
 

@@ -211,9 +211,8 @@ pub(super) fn not_measured(analysis: &Analysis<'_>) -> Vec<String> {
         if !failed.is_empty() {
             out.push(format!("Failed on {label}: {}.", list_in_short(&failed)));
         }
-        let is_pending = |s: &&StepAnalysis<'_>| {
-            s.cells.get(idx).is_some_and(|c| c.state == CellState::Pending)
-        };
+        let is_pending =
+            |s: &&StepAnalysis<'_>| s.cells.get(idx).is_some_and(|c| c.state == CellState::Pending);
         let has_step = |s: &&StepAnalysis<'_>| {
             analysis.joined.is_none_or(|joined| joined.has_step(s.step, idx))
         };

@@ -14,7 +14,7 @@ pub fn render(gate: &Gate<'_>) -> String {
         out.push_str(text);
         out.push_str("\n\n");
     };
-    paragraph(&format!("**{}**", escape_markdown(&crate::words::capital(&gate.sentence()))));
+    paragraph(&format!("**{}**", escape_markdown(&gate.sentence())));
     for warning in &analysis.warnings {
         paragraph(&format!("> **Warning:** {}", escape_markdown(warning)));
     }
@@ -49,7 +49,9 @@ pub fn render(gate: &Gate<'_>) -> String {
         percent(analysis.bound)
     ));
     let id = escape_markdown(&analysis.run.id);
-    out.push_str(&format!("{}. In full: rqps report {id}\n", escape_markdown(&table::facts(analysis))));
+    out.push_str(&format!(
+        "{}. In full: rqps report {id}\n",
+        escape_markdown(&table::facts(analysis))
+    ));
     out
 }
-

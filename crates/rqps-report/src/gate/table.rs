@@ -17,9 +17,9 @@ pub(super) fn grid(gate: &Gate<'_>, wanted: impl Fn(&Outcome) -> bool) -> Grid {
         ("candidate", Side::Left),
         ("rQPS", Side::Point),
         ("95% interval", Side::Left),
+        ("srvcpu/o", Side::Point),
         ("verdict", Side::Left),
         ("", Side::Left),
-        ("srvcpu/o", Side::Point),
     ]);
     for (judged, step, cell) in gate.rows().filter(|(j, ..)| wanted(&j.outcome)) {
         let label = if several { analysis.label(judged.system_idx) } else { "" };
@@ -28,9 +28,9 @@ pub(super) fn grid(gate: &Gate<'_>, wanted: impl Fn(&Outcome) -> bool) -> Grid {
             plain(layout::name(label)),
             cell.rqps.map_or_else(GridCell::default, |_| layout::rqps(cell)),
             layout::interval(cell),
+            layout::server_cpu(cell),
             verdict(cell, &judged.outcome),
             plain(analysis.letters(cell)),
-            layout::server_cpu(cell),
         ]);
     }
     grid
@@ -54,8 +54,7 @@ pub(super) fn reasons(gate: &Gate<'_>) -> Vec<String> {
         let label = analysis.label(judged.system_idx);
         // Errors name their system themselves.
         let is_named = !matches!(judged.outcome, Outcome::Unclear(_)) || gate.noun() == "step";
-        let name =
-            if is_named { step.title.clone() } else { format!("{} on {label}", step.title) };
+        let name = if is_named { step.title.clone() } else { format!("{} on {label}", step.title) };
         let word = judged.outcome.word();
         match told.iter_mut().find(|(w, r, _)| *w == word && *r == reason) {
             Some((_, _, names)) => names.push(name),
@@ -67,16 +66,14 @@ pub(super) fn reasons(gate: &Gate<'_>) -> Vec<String> {
         .collect()
 }
 
-/// The footnotes of the rows, as letter and text.
+/// The footnotes of the rows, as letter and meaning; how much it is in each place is in the report.
 pub(super) fn footnotes<'g>(gate: &'g Gate<'_>) -> impl Iterator<Item = (&'g str, String)> {
     let analysis = gate.analysis;
     let is_used = move |idx: usize| {
         gate.rows().any(|(_, _, cell)| cell.marks.iter().any(|m| m.footnote_idx == idx))
     };
     let notes = analysis.footnotes.iter().enumerate().filter(move |(idx, _)| is_used(*idx));
-    notes.map(|(_, note)| {
-        (note.letter.as_str(), format!("{}: {}", note.kind.meaning(), note.places.join("; ")))
-    })
+    notes.map(|(_, note)| (note.letter.as_str(), note.kind.meaning().to_owned()))
 }
 
 /// The run in a line: id, plan, start, host.

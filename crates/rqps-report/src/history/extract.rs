@@ -54,7 +54,8 @@ impl Conditions {
         for name in names {
             let (latest, own) = (self.work.get(name), other.work.get(name));
             if latest != own {
-                let show = |value: Option<&String>| value.map_or("none".to_owned(), |v| one_line(v));
+                let show =
+                    |value: Option<&String>| value.map_or("none".to_owned(), |v| one_line(v));
                 words.push(format!("{name} {}, not {}", show(own), show(latest)));
             }
         }
@@ -119,10 +120,7 @@ impl Extracts {
         step: &StepKey,
     ) -> Option<Extract> {
         let run = &mut self.runs[member.run_idx];
-        let values = self
-            .values
-            .entry((member.run_idx, base))
-            .or_insert_with(|| values(run, base));
+        let values = self.values.entry((member.run_idx, base)).or_insert_with(|| values(run, base));
         values.get(step)?.get(member.system_idx)?.clone()
     }
 

@@ -104,7 +104,8 @@ fn order(runs: &[Run], members: &[Member]) -> Order {
 
 /// What systems of several versions have in common: all that a plan says but version and build.
 fn kind(spec: &SystemSpec) -> String {
-    let SystemSpec { label: _, dbms, source: _, engine, config, options, transport, variant } = spec;
+    let SystemSpec { label: _, dbms, source: _, engine, config, options, transport, variant } =
+        spec;
     format!("{dbms:?} {engine:?} {config:?} {options:?} {transport:?} {variant:?}")
 }
 

@@ -7,6 +7,9 @@ use crate::number;
 use crate::tone::Tone;
 use crate::words::{clip, wrap};
 
+/// Columns of a run's id, which begins with its start.
+const RUN_COLUMNS: usize = 48;
+
 /// The history in lines of at most `width` columns, as far as tables fit; `colour` is for terminals
 /// that want it.
 #[must_use]
@@ -108,8 +111,12 @@ fn grid(series: &Series) -> Grid {
             plain(interval(series, point)),
             change.map_or_else(GridCell::default, |c| toned(change_in_short(&c.size), tone(c))),
             plain(&point.server),
-            plain(if is_ambiguous(series, at) { layout::name(&point.label) } else { String::new() }),
-            plain(clip(&point.run_id, layout::NAME_COLUMNS)),
+            plain(if is_ambiguous(series, at) {
+                layout::name(&point.label)
+            } else {
+                String::new()
+            }),
+            plain(clip(&point.run_id, RUN_COLUMNS)),
             plain(clip(&point.marks.join(" "), layout::NAME_COLUMNS)),
         ]);
     }

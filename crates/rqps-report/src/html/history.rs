@@ -18,7 +18,8 @@ const HISTORY_STYLE: &str = include_str!("history/history.css");
 /// The history as a page without any external reference and without script.
 #[must_use]
 pub fn render(history: &History) -> String {
-    let policy = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'";
+    let policy =
+        "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'";
     let page = html! {
         (DOCTYPE)
         html lang="en" {
@@ -67,8 +68,8 @@ fn span(history: &History) -> Markup {
         @if let Some((first, last)) = starts().min().zip(starts().max()) {
             span.when {
                 (day(first)) @if day(first) != day(last) { " to " (day(last)) }
-                @if let Some(host) = &history.host { ", " (outside(host)) }
             }
+            @if let Some(host) = &history.host { " on " (outside(host)) }
         }
     }
 }
@@ -132,7 +133,8 @@ fn reading(history: &History) -> Markup {
         section #reading aria-labelledby="reading-title" {
             h2 #reading-title { "How to read it" }
             p {
-                "A dot is a measurement, its whisker the 95% interval; a ring is the base. Thin lines "
+                "A dot is a measurement, its whisker the 95% interval; one that ends at the edge goes on. A "
+                "ring is the base; what has a reason for caution is grey. Thin lines "
                 "are levels, the geometric means between changes; a dashed line is a change, with the "
                 "ratio of the levels beside it as loss or gain in percent and its 95% interval. The "
                 "axis does not begin at 0. Points stand at equal distances, whatever lies between them."

@@ -119,7 +119,8 @@ fn method(analysis: &Analysis<'_>) -> Markup {
         ("Run", run.id.clone()),
     ];
     // Of several runs each has its own, which stand at the top.
-    let of_one_run = ["Started", "Took", "Host", "CPU", "Memory", "Storage", "System", "Schedule", "Seed"];
+    let of_one_run =
+        ["Started", "Took", "Host", "CPU", "Memory", "Storage", "System", "Schedule", "Seed"];
     let is_told = |name: &str| analysis.joined.is_none() || !of_one_run.contains(&name);
     html! {
         section #method aria-labelledby="method-title" {

@@ -8,7 +8,9 @@ use crate::words::list_in_short;
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum JoinError {
     /// Nothing to compare.
-    #[error("one run alone has nothing to be compared with; name two runs or more, or write its report with `rqps report {run}`")]
+    #[error(
+        "one run alone has nothing to be compared with; name two runs or more, or write its report with `rqps report {run}`"
+    )]
     OneRun {
         /// The run.
         run: String,

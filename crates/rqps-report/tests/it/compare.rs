@@ -60,7 +60,10 @@ fn every_format_of_two_runs() {
     expect_file!["../data/compare.html"].assert_eq(&html::render(&analysis));
     let rows = csv::render(&analysis);
     let runs: Vec<&str> = rows.lines().skip(1).filter_map(|l| l.split(',').next()).collect();
-    assert_eq!(runs[..3], ["20261121-203015-demo"; 2].into_iter().chain(["20261123-080000-demo"]).collect::<Vec<_>>());
+    assert_eq!(
+        runs[..3],
+        ["20261121-203015-demo"; 2].into_iter().chain(["20261123-080000-demo"]).collect::<Vec<_>>()
+    );
     let value: serde_json::Value = serde_json::from_str(&json::render(&analysis)).unwrap();
     assert_eq!(crate::schema::errors(&value), Vec::<String>::new());
     assert_eq!(value["systems"][2]["run"], "20261123-080000-demo");
@@ -157,6 +160,32 @@ fn one_run_is_refused() {
     let mut empty = one.clone();
     (empty.id, empty.systems) = ("other".to_owned(), Vec::new());
     assert!(matches!(error(vec![one, empty]), JoinError::Empty { .. }));
+}
+
+#[test]
+fn hostile_text_stays_text() {
+    let hostile = "</td><script>alert(1)</script>\u{1b}[31m\u{202e}";
+    let mut runs = two();
+    for (run, n) in runs.iter_mut().zip(0..) {
+        run.id = format!("{n}{hostile}");
+        (run.name, run.command_line) = (hostile.to_owned(), hostile.to_owned());
+        run.plan = format!("[[suite]]\n'</td><script>' = '<script>{n}'\n");
+        (run.host.hostname, run.host.kernel) = (format!("{hostile}{n}"), format!("{hostile}{n}"));
+        for system in &mut run.systems {
+            system.spec.label.0 += hostile;
+        }
+    }
+    let joined = Joined::of(runs, None, hostile).unwrap();
+    let analysis = Analysis::of_joined(&joined, 0.05);
+    let page = html::render(&analysis);
+    assert_eq!(page.matches("<script>").count(), 1, "{page}");
+    let options = TextOptions { colour: false, detail: Detail::Full, width: text::WIDTH };
+    for out in [page, text::render(&analysis, options), markdown::render(&analysis)] {
+        assert!(!out.contains(['\u{1b}', '\u{202e}']), "{out}");
+    }
+    let plain = markdown::render(&analysis).replace("\\`", "");
+    let outside_code: String = plain.split('`').step_by(2).collect();
+    assert!(!outside_code.contains("<script"), "{outside_code}");
 }
 
 proptest! {

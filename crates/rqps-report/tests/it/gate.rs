@@ -46,7 +46,9 @@ fn slower_fails_by_the_bound_that_was_given() {
     let (passage, errors, sentence) = judged(&sound(), 0.05, false);
     assert_eq!(passage, Passage::Slower, "{sentence}");
     assert!(errors.is_empty(), "{errors:?}");
-    assert!(sentence.starts_with("my8033.small is slower than my5614.small by 5% or more on "));
+    assert!(
+        sentence.starts_with("my8033.small was found slower than my5614.small by 5% or more on ")
+    );
     // 0.68 is slower by 32%: within what half allows.
     let (passage, _, sentence) = judged(&sound(), 0.5, false);
     assert_eq!(passage, Passage::Passed, "{sentence}");
@@ -69,10 +71,7 @@ fn unclear_never_fails() {
 fn what_has_no_figure_is_an_error_before_anything_slower() {
     let (passage, errors, sentence) = judged(&fixture::pair(), 0.05, false);
     assert_eq!(passage, Passage::Error, "{sentence}");
-    assert_eq!(
-        errors,
-        ["insert: failed on my8033.small: the server ended while it was measured"]
-    );
+    assert_eq!(errors, ["insert: failed on my8033.small: the server ended while it was measured"]);
     assert!(sentence.contains("1 of 4 steps without a figure; "), "{sentence}");
     let mut run = sound();
     run.steps[0].systems[0].outcome = StepOutcome::Pending;
@@ -88,7 +87,10 @@ fn an_unfinished_run_is_judged_only_when_that_is_allowed() {
     run.status = RunStatus::Interrupted;
     let (passage, errors, _) = judged(&run, 0.5, false);
     assert_eq!(passage, Passage::Error);
-    assert!(errors[0].contains("not finished (interrupted)") && errors[0].contains("--allow-unfinished"));
+    assert!(
+        errors[0].contains("not finished (interrupted)")
+            && errors[0].contains("--allow-unfinished")
+    );
     assert_eq!(judged(&run, 0.5, true).0, Passage::Passed);
     // What was not reached is then passed over, unless that is all.
     run.steps[0].systems[1] = rqps_model::SystemStep::pending();
@@ -114,7 +116,10 @@ fn only_chosen_steps_are_judged_and_loads_never() {
     assert_eq!(gate.judged.len(), 1);
     let error = Gate::of(&analysis, false, |step| step.name == "load").unwrap_err();
     assert!(matches!(&error, GateError::NoStep { .. }));
-    assert!(error.to_string().contains("point-query.pre, scan, update-index and insert"), "{error}");
+    assert!(
+        error.to_string().contains("point-query.pre, scan, update-index and insert"),
+        "{error}"
+    );
 }
 
 #[test]

@@ -25,9 +25,18 @@ fn systems_of_two_runs_in_one_report() {
     assert_follows_schema(&json);
     assert_eq!(json["systems"].as_array().unwrap().len(), 4);
     assert_eq!(json["base"], "pg174.small@20261101");
-    let json = bench.json(&["compare", "20261102", "latest", "--base", "latest:pg174.small", "--format", "json"]);
+    let json = bench.json(&[
+        "compare",
+        "20261102",
+        "latest",
+        "--base",
+        "latest:pg174.small",
+        "--format",
+        "json",
+    ]);
     assert_eq!(json["base"], "pg174.small@20261103");
-    let none = bench.output(&["compare", "20261101", "20261102", "--format", "html", "-o", "page.html"]);
+    let none =
+        bench.output(&["compare", "20261101", "20261102", "--format", "html", "-o", "page.html"]);
     assert_eq!(none, "");
     assert!(fs::read_to_string(bench.path("page.html")).unwrap().contains("id=\"runs\""));
     for (args, words) in [
@@ -58,7 +67,8 @@ fn a_history_of_all_runs() {
     assert!(page.starts_with("<!DOCTYPE html>") && !page.contains("<script"));
     let some = bench.json(&["history", "20261101", "latest", "--by", "time", "--format", "json"]);
     assert_eq!(some["series"][0]["points"].as_array().unwrap().len(), 2);
-    let some = bench.json(&["history", "--system", "postgres@18*", "--by", "time", "--format", "json"]);
+    let some =
+        bench.json(&["history", "--system", "postgres@18*", "--by", "time", "--format", "json"]);
     assert_eq!(some["series"].as_array().unwrap().len(), 1);
 }
 

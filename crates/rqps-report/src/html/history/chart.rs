@@ -89,7 +89,8 @@ impl Places {
 
 /// A change: a line from top to bottom with its size; sizes that follow one another stand in two rows.
 fn mark(place: Places, change: &Change, nth: usize, bottom: f64) -> Markup {
-    let class = if change.size.point < 1.0 { "change lower-change" } else { "change higher-change" };
+    let class =
+        if change.size.point < 1.0 { "change lower-change" } else { "change higher-change" };
     let is_right = change.at as f64 > 0.6 * place.n;
     let (anchor, dx) = if is_right { ("end", "-5") } else { ("start", "5") };
     let x = place.edge(change.at);
