@@ -1,5 +1,6 @@
 //! Server versions as numbers that can be compared, read from what servers and users write.
 
+use std::cmp::Ordering;
 use std::fmt;
 use std::str::FromStr;
 
@@ -7,8 +8,9 @@ use serde::{Deserialize, Serialize};
 
 /// A server version: up to three numbers and, for pre-releases, the rest (`19rc1`).
 ///
-/// PostgreSQL 10 and later have two numbers (`17.4`); MySQL and MariaDB three (`8.0.33`).
-#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+/// PostgreSQL 10 and later have two numbers (`17.4`); MySQL and MariaDB three (`8.0.33`). Versions
+/// are in order of their numbers; a pre-release comes before its release.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub struct Version {
     /// The numbers in order of weight, one to three of them.
@@ -51,6 +53,37 @@ impl Version {
     pub fn major(&self) -> u32 {
         self.numbers.first().copied().unwrap_or(0)
     }
+}
+
+impl Ord for Version {
+    fn cmp(&self, other: &Self) -> Ordering {
+        let width = self.numbers.len().max(other.numbers.len());
+        let padded = |version: &Self| {
+            let mut numbers = version.numbers.clone();
+            numbers.resize(width, 0);
+            numbers
+        };
+        let stage = |version: &Self| version.pre.is_empty();
+        padded(self)
+            .cmp(&padded(other))
+            .then_with(|| stage(self).cmp(&stage(other)))
+            .then_with(|| parts(&self.pre).cmp(&parts(&other.pre)))
+            // 17 and 17.0 are two values still.
+            .then_with(|| self.numbers.cmp(&other.numbers))
+            .then_with(|| self.pre.cmp(&other.pre))
+    }
+}
+
+impl PartialOrd for Version {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+/// The word and the number of a pre-release: `rc` and 10 of `rc10`.
+fn parts(pre: &str) -> (&str, Option<u64>) {
+    let (word, number) = pre.split_at(pre.find(|c: char| c.is_ascii_digit()).unwrap_or(pre.len()));
+    (word, number.parse().ok())
 }
 
 impl FromStr for Version {
@@ -133,6 +166,10 @@ mod tests {
     #[test]
     fn compares_by_number_not_by_text() {
         assert!(version("10.11.5") > version("10.2.11"));
+        assert!(version("9.7.4") < version("10.0.0") && version("17.4") < version("17.10"));
+        assert!(version("19beta2") < version("19rc1") && version("19rc2") < version("19rc10"));
+        assert!(version("19rc1") < version("19") && version("19rc1") < version("19.0"));
+        assert!(version("18.6") < version("19beta1"));
         assert!(version("8.0.33").at_least(&[8, 0]));
         assert!(version("8.0").at_least(&[8, 0, 0]));
         assert!(!version("8.0.17").at_least(&[8, 0, 18]));

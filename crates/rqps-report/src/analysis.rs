@@ -17,6 +17,8 @@ pub mod size;
 
 use rqps_model::{Group, Run, RunStep, StepKind};
 
+use crate::join::Joined;
+
 pub use cell::{Cell, CellState};
 pub use difference::{Difference, Differences};
 pub use footnote::{Footnote, FootnoteKind};
@@ -31,6 +33,8 @@ pub use size::SystemSizes;
 pub struct Analysis<'a> {
     /// The run itself.
     pub run: &'a Run,
+    /// The runs that `run` was made of, where it was made of several.
+    pub joined: Option<&'a Joined>,
     /// The practical bound d of the verdicts, as a share: 0.05 for 5%.
     pub bound: f64,
     /// Index of the base among the systems.
@@ -93,6 +97,16 @@ impl<'a> Analysis<'a> {
     /// Analyses `run` with the practical bound `bound` (0.05 for 5%).
     #[must_use]
     pub fn of(run: &'a Run, bound: f64) -> Self {
+        Self::made(run, None, bound)
+    }
+
+    /// Analyses several runs that were made into one.
+    #[must_use]
+    pub fn of_joined(joined: &'a Joined, bound: f64) -> Self {
+        Self::made(&joined.run, Some(joined), bound)
+    }
+
+    fn made(run: &'a Run, joined: Option<&'a Joined>, bound: f64) -> Self {
         let base = run.base.min(run.systems.len().saturating_sub(1));
         let several = has_several_clients(run);
         let mut book = footnote::Book::default();
@@ -103,7 +117,7 @@ impl<'a> Analysis<'a> {
             .map(|step| StepAnalysis {
                 step,
                 title: title(step, several),
-                cells: cell::cells(run, step, cell::Rule { base, bound }, &mut book),
+                cells: cell::cells(run, step, cell::Rule { base, bound, joined }, &mut book),
             })
             .collect();
         let warm_ups = run
@@ -114,6 +128,7 @@ impl<'a> Analysis<'a> {
             .collect();
         let mut analysis = Self {
             run,
+            joined,
             bound,
             base,
             names: names(run),

@@ -9,6 +9,7 @@ mod insert;
 use rqps_model::{Estimate, Metric, Sizes};
 
 use crate::analysis::{Analysis, Cell, CellState, StepAnalysis};
+use crate::compare;
 use crate::response;
 use crate::words::one_line;
 
@@ -67,7 +68,7 @@ fn table(columns: &[Column]) -> String {
     out
 }
 
-fn field(text: &str) -> String {
+pub(crate) fn field(text: &str) -> String {
     if text.contains([',', '"', '\n', '\r']) {
         format!("\"{}\"", text.replace('"', "\"\""))
     } else {
@@ -76,7 +77,7 @@ fn field(text: &str) -> String {
 }
 
 /// Text of a plan or a server; numbers do not pass here.
-fn words(text: &str) -> String {
+pub(crate) fn words(text: &str) -> String {
     let line = one_line(text);
     if line.starts_with(['=', '+', '-', '@']) { format!("'{line}") } else { line }
 }
@@ -93,7 +94,7 @@ fn size(name: &str, meaning: &str, of: fn(&Sizes) -> Option<u64>) -> Column {
     column(name, meaning, move |r| of(&r.cell.sizes).map_or_else(String::new, |b| b.to_string()))
 }
 
-fn number(value: Option<f64>) -> String {
+pub(crate) fn number(value: Option<f64>) -> String {
     value.map_or_else(String::new, |v| v.to_string())
 }
 
@@ -156,7 +157,7 @@ fn metric_name(metric: Metric) -> String {
 
 fn step_columns() -> Vec<Column> {
     vec![
-        column("run", "identifier of the run", |r| words(&r.analysis.run.id)),
+        column("run", "identifier of the run", |r| words(compare::run_id(r.analysis, r.idx))),
         column("step", "name of the step", |r| words(&r.step.step.info.name)),
         column("family", "its name without arguments", |r| words(&r.step.step.info.family)),
         column("n", "range size or in-list length, where the step has one", |r| {

@@ -4,6 +4,8 @@
 //! content security policy forbids any request and any script but ours.
 
 mod chart;
+mod compare;
+pub mod history;
 mod insert;
 mod label;
 mod method;
@@ -65,6 +67,7 @@ pub fn render(analysis: &Analysis<'_>) -> String {
                     }
                     (verdict::render(analysis))
                     nav aria-label="Sections" {
+                        @if analysis.joined.is_some() { a href="#runs" { "Runs" } }
                         a href="#systems" { "Systems" }
                         @if analysis.insert.is_some() { a href="#insert" { "Insert Benchmark" } }
                         a href="#rqps" { "Relative QPS" }
@@ -76,6 +79,7 @@ pub fn render(analysis: &Analysis<'_>) -> String {
                     }
                 }
                 main {
+                    (compare::render(analysis))
                     (systems::render(analysis))
                     (insert::render(analysis))
                     (summary::render(analysis))
@@ -89,7 +93,7 @@ pub fn render(analysis: &Analysis<'_>) -> String {
                         "Made by rqps " (one_line(&run.rqps_version)) " from run "
                         (label::outside(&run.id))
                         ". All figures as data: "
-                        code { "rqps report " (one_line(&run.id)) " --format csv" }
+                        code { (data_command(analysis)) }
                         " or " code { "json" } "."
                     }
                 }
@@ -100,6 +104,17 @@ pub fn render(analysis: &Analysis<'_>) -> String {
     let mut out = page.into_string();
     out.push('\n');
     out
+}
+
+/// The command that writes the same as CSV.
+fn data_command(analysis: &Analysis<'_>) -> String {
+    let run = analysis.run;
+    if analysis.joined.is_none() {
+        return format!("rqps report {} --format csv", one_line(&run.id));
+    }
+    let ids = run.id.replace('+', " ");
+    let base = one_line(analysis.base_label());
+    format!("rqps compare {} --base {base} --format csv", one_line(&ids))
 }
 
 #[cfg(test)]

@@ -4,6 +4,7 @@
 //! measured is `null`; a ratio to zero is the string `"inf"`.
 
 mod insert;
+mod joined;
 mod shape;
 
 use std::collections::BTreeMap;
@@ -12,11 +13,13 @@ use rqps_model::{Estimate, Metric, PerOperation, Sizes, SystemSource};
 
 use crate::analysis::{Analysis, Cell, CellState, Difference, StepAnalysis, SystemSizes};
 use crate::audit::{Explained, Shown, sheet};
-use crate::{csv, number, repeat, response};
+use crate::{compare, csv, number, repeat, response};
+use joined::JoinedJson;
+pub(crate) use shape::EstimateJson;
 use shape::{
-    CandidateJson, DifferencesJson, EstimateJson, FootnoteJson, HostJson, LatenessJson, MarkJson,
-    RatioJson, ReportJson, ResponseJson, ResultJson, RunJson, SCHEMA, SizesEndJson, SizesJson,
-    SliceJson, StepJson, SystemJson, TotalsJson, WindowsJson,
+    CandidateJson, DifferencesJson, FootnoteJson, HostJson, LatenessJson, MarkJson, RatioJson,
+    ReportJson, ResponseJson, ResultJson, RunJson, SCHEMA, SizesEndJson, SizesJson, SliceJson,
+    StepJson, SystemJson, TotalsJson, WindowsJson,
 };
 
 /// The report as indented JSON with a line break at its end.
@@ -33,6 +36,7 @@ fn report<'a>(analysis: &'a Analysis<'_>) -> ReportJson<'a> {
         schema: SCHEMA,
         rqps_version: &analysis.run.rqps_version,
         run: run(analysis),
+        compared_runs: analysis.joined.map(JoinedJson::of),
         base: analysis.base_label(),
         bound: analysis.bound,
         systems: (0..analysis.run.systems.len()).map(|idx| system(analysis, idx)).collect(),
@@ -81,7 +85,7 @@ fn report<'a>(analysis: &'a Analysis<'_>) -> ReportJson<'a> {
 }
 
 fn run<'a>(analysis: &'a Analysis<'_>) -> RunJson<'a> {
-    let (run, host) = (analysis.run, &analysis.run.host);
+    let run = analysis.run;
     RunJson {
         id: &run.id,
         name: &run.name,
@@ -94,16 +98,7 @@ fn run<'a>(analysis: &'a Analysis<'_>) -> RunJson<'a> {
         plan: &run.plan,
         seed: run.seed.to_string(),
         schedule: run.schedule,
-        host: HostJson {
-            hostname: &host.hostname,
-            os: &host.os,
-            kernel: &host.kernel,
-            cpu_model: &host.cpu_model,
-            n_cpus: host.n_cpus,
-            memory_bytes: host.memory_bytes,
-            virtual_machine: host.virtual_machine,
-            storage: &host.storage,
-        },
+        host: HostJson::of(&run.host),
     }
 }
 
@@ -111,6 +106,7 @@ fn system<'a>(analysis: &'a Analysis<'_>, idx: usize) -> SystemJson<'a> {
     let system = &analysis.run.systems[idx];
     SystemJson {
         label: system.spec.label.as_str(),
+        run: analysis.joined.and_then(|joined| joined.source(idx)).map(|s| s.id.as_str()),
         name: &analysis.names[idx],
         dbms: system.spec.dbms,
         version: system.version.as_ref().map(ToString::to_string),
@@ -191,7 +187,7 @@ fn step<'a>(analysis: &'a Analysis<'_>, step: &'a StepAnalysis<'_>) -> StepJson<
         placement: step.step.placement,
         figure_unit: info.figure.unit(),
         what: &info.what,
-        repeat: repeat::command(analysis.run, &info.name),
+        repeat: repeat::command(compare::command_line(analysis), &info.name),
         systems: (0..step.cells.len()).map(|idx| result(analysis, step, idx)).collect(),
     }
 }
@@ -257,7 +253,7 @@ fn result<'a>(
     }
 }
 
-fn estimate(estimate: &Estimate) -> EstimateJson {
+pub(crate) fn estimate(estimate: &Estimate) -> EstimateJson {
     EstimateJson {
         point: estimate.point,
         interval: estimate.interval.map(|(low, high)| [low.into(), high.into()]),

@@ -83,7 +83,7 @@ pub(crate) fn verdict(cell: &Cell) -> GridCell {
 }
 
 /// Server CPU per operation relative to the base.
-fn server_cpu(cell: &Cell) -> GridCell {
+pub(crate) fn server_cpu(cell: &Cell) -> GridCell {
     cell.server_cpu_ratio.as_ref().map_or_else(GridCell::default, |r| plain(number::ratio(r)))
 }
 

@@ -6,12 +6,16 @@
 pub mod analysis;
 pub mod audit;
 pub mod csv;
+pub mod gate;
+pub mod history;
 pub mod html;
+pub mod join;
 pub mod json;
 pub mod markdown;
 pub mod response;
 pub mod text;
 
+mod compare;
 mod grid;
 mod insert;
 mod layout;
@@ -28,6 +32,7 @@ use rqps_model::Run;
 use rqps_model::system::UnknownWord;
 
 pub use analysis::Analysis;
+pub use join::Joined;
 pub use text::{Detail, TextOptions};
 
 /// A format of reports.

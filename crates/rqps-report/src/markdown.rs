@@ -6,6 +6,7 @@ use rqps_model::Metric;
 
 use crate::analysis::{Analysis, CellState};
 use crate::audit::sheet;
+use crate::compare;
 use crate::grid::{Grid, Side, escape_markdown, plain};
 use crate::layout::{self, SizeColumns};
 use crate::many;
@@ -77,6 +78,10 @@ fn head(out: &mut String, analysis: &Analysis<'_>) {
     }
     for warning in &analysis.warnings {
         paragraph(out, &format!("> **Warning:** {}", escape_markdown(warning)));
+    }
+    if let Some(joined) = analysis.joined {
+        paragraph(out, compare::runs(joined).render_markdown().trim_end());
+        return;
     }
     let host = &run.host;
     let facts = format!(

@@ -30,6 +30,15 @@ pub(crate) fn figure(estimate: &Estimate) -> String {
     }
 }
 
+/// The ends of a figure's interval: `[16410, 17080]`; absent with one observation.
+pub(crate) fn figure_interval(estimate: &Estimate) -> Option<String> {
+    let (low, high) = estimate.interval?;
+    Some(match half_width(estimate) {
+        Some(half) => format!("[{}, {}]", round_at(low, half), round_at(high, half)),
+        None => format!("[{}, {}]", plain_figure(low), plain_figure(high)),
+    })
+}
+
 /// Operations per second of one slice, which has no interval.
 pub(crate) fn plain_figure(value: f64) -> String {
     let decimals = match value.abs() {
@@ -207,6 +216,9 @@ mod tests {
         assert_eq!(figure(&estimate(160.4, 2.1)), "160.4");
         assert_eq!(figure(&Estimate::single(160.4)), "160");
         assert_eq!(figure(&Estimate::single(0.0)), "0");
+        let ends = figure_interval(&estimate(16_747.0, 335.0));
+        assert_eq!(ends.as_deref(), Some("[16410, 17080]"));
+        assert_eq!(figure_interval(&Estimate::single(1.0)), None);
         assert_eq!(ratio_with_interval(&estimate(0.623, 0.021)), "0.62 [0.60, 0.64]");
         assert_eq!(ratio_with_interval(&estimate(0.7123, 0.0041)), "0.712 [0.708, 0.716]");
         assert_eq!(ratio_with_interval(&estimate(0.7123, 0.000_01)), "0.712 [0.712, 0.712]");

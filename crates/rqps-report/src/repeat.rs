@@ -1,14 +1,12 @@
 //! The command that repeats one step of a run.
 
-use rqps_model::Run;
-
 use crate::words::one_line;
 
-/// The run's own command with `--steps` narrowed to one step: `rqps run demo.toml --steps scan`.
+/// A run's own command with `--steps` narrowed to one step: `rqps run demo.toml --steps scan`.
 ///
 /// A run whose command is not known gets the form that needs the plan as a file.
-pub(crate) fn command(run: &Run, step_name: &str) -> String {
-    let words = words(&run.command_line);
+pub(crate) fn command(command_line: &str, step_name: &str) -> String {
+    let words = words(command_line);
     let arguments = match words.iter().position(|w| w == "run") {
         Some(at) => without_steps(&words[at + 1..]),
         None => vec!["PLAN.toml".to_owned()],

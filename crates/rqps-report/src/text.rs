@@ -5,6 +5,7 @@ mod insert;
 
 use crate::analysis::{Analysis, CellState, Differences, StepAnalysis};
 use crate::audit::sheet;
+use crate::compare;
 use crate::grid::Grid;
 use crate::layout::{self, SizeColumns};
 use crate::many;
@@ -146,6 +147,10 @@ fn head(page: &mut Page, analysis: &Analysis<'_>) {
         page.paragraph("! ", warning);
     }
     page.line("");
+    if let Some(joined) = analysis.joined {
+        page.grid(&compare::runs(joined));
+        return;
+    }
     let facts = format!(
         "run {} ({}), {}, on {}",
         run.id,
@@ -440,7 +445,7 @@ fn footer(page: &mut Page, analysis: &Analysis<'_>) {
     );
     let example = analysis.headlines.iter().find_map(|h| h.worst_idx);
     if let Some(step) = example.and_then(|idx| analysis.steps.get(idx)) {
-        let command = repeat::command(run, &step.step.info.name);
+        let command = repeat::command(compare::command_line(analysis), &step.step.info.name);
         page.paragraph("", &format!("repeat one step: {command}"));
     }
 }

@@ -30,6 +30,6 @@ pub use populate::{LoadSpec, TablePart};
 pub use program::Program;
 pub use random::Rng;
 pub use step::{Short, Step};
-pub use suite::{Form, Suite};
+pub use suite::{Form, Suite, glob};
 pub use sysbench::SysbenchWorker;
 pub use worker::{EventError, Worker};

@@ -6,7 +6,7 @@ use crate::step::Step;
 mod file;
 pub(crate) mod select;
 
-pub use select::Form;
+pub use select::{Form, glob};
 
 /// An ordered list of steps.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -6,8 +6,12 @@
 mod args;
 mod calibrate;
 mod catalogue;
+mod compare;
 mod doctor;
+mod gate;
+mod history;
 mod output;
+mod patterns;
 mod progress;
 mod report;
 mod run;
@@ -105,6 +109,9 @@ fn dispatch(cli: &Cli, around: &Surroundings) -> Result<ExitCode> {
     match &cli.command {
         Command::Run(args) => return run::run(args, around),
         Command::Report(args) => report::write(args, around)?,
+        Command::Compare(args) => compare::run(args, around)?,
+        Command::Gate(args) => return gate::run(args, around),
+        Command::History(args) => history::run(args, around)?,
         Command::Runs(command) => {
             runs::run(&Store::open_existing(&around.results)?, command, around)?;
         }

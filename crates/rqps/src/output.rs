@@ -1,6 +1,8 @@
 //! Standard output: the one place that writes to it, and plain tables.
 
+use std::fs;
 use std::io::{ErrorKind, Write as _};
+use std::path::Path;
 
 use anyhow::{Context as _, Result};
 use rqps_report::text::WIDTH;
@@ -14,6 +16,14 @@ pub(crate) fn print(text: &str) -> Result<()> {
     match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
         Err(error) if error.kind() == ErrorKind::BrokenPipe => Ok(()),
         other => other.context("write to standard output"),
+    }
+}
+
+/// Writes text to a file, or to standard output without one.
+pub(crate) fn write(file: Option<&Path>, text: &str) -> Result<()> {
+    match file {
+        None => print(text),
+        Some(path) => fs::write(path, text).with_context(|| format!("write {}", path.display())),
     }
 }
 

@@ -1,33 +1,28 @@
 //! `rqps report`: a stored run as text, markdown, CSV, JSON or HTML.
 
-use std::fs;
-
 use anyhow::{Context as _, Result, bail};
 use rqps_model::Run;
-use rqps_report::{Detail, TextOptions};
+use rqps_report::{Analysis, Detail, TextOptions};
 use rqps_store::{RunRef, Store};
 
 use crate::Surroundings;
 use crate::args::{Format, ReportArgs};
-use crate::output::{print, text_width};
+use crate::output::{self, text_width};
 
 /// Carries out `rqps report ...`.
 pub(crate) fn write(args: &ReportArgs, around: &Surroundings) -> Result<()> {
-    let bound = parse_percent(&args.bound)?;
+    let bound = parse_percent("--bound", &args.bound)?;
     let store = Store::open_existing(&around.results)?;
     let run = store.select_run(&args.run.parse::<RunRef>().unwrap_or_default())?;
     let colour = around.colour && args.output.is_none();
     let detail = if args.summary { Detail::Summary } else { Detail::Full };
     let text =
         render(&run, args.format, bound, TextOptions { colour, detail, width: text_width() })?;
-    match &args.output {
-        None => print(&text),
-        Some(path) => fs::write(path, text).with_context(|| format!("write {}", path.display())),
-    }
+    output::write(args.output.as_deref(), &text)
 }
 
-/// `5%` or `5` as 0.05.
-fn parse_percent(text: &str) -> Result<f64> {
+/// `5%` or `5` as 0.05; `option` is where it was typed.
+pub(crate) fn parse_percent(option: &str, text: &str) -> Result<f64> {
     let number: f64 = text
         .trim()
         .trim_end_matches('%')
@@ -35,7 +30,7 @@ fn parse_percent(text: &str) -> Result<f64> {
         .parse()
         .ok()
         .filter(|n| (0.1..=50.0).contains(n))
-        .with_context(|| format!("bound {text:?} is not a percentage from 0.1% to 50%"))?;
+        .with_context(|| format!("{option} {text:?} is not a percentage from 0.1% to 50%"))?;
     Ok(number / 100.0)
 }
 
@@ -49,14 +44,23 @@ pub(crate) fn render(
     if run.steps.is_empty() {
         bail!("run {} has no steps", run.id);
     }
-    let analysis = rqps_report::Analysis::of(run, bound);
-    Ok(match format {
-        Format::Text => rqps_report::text::render(&analysis, options),
-        Format::Markdown => rqps_report::markdown::render(&analysis),
-        Format::Csv => rqps_report::csv::render(&analysis),
-        Format::Json => rqps_report::json::render(&analysis),
-        Format::Html => rqps_report::html::render(&analysis),
-    })
+    let analysis = Analysis::of(run, bound);
+    Ok(render_analysis(&analysis, format, options))
+}
+
+/// What is known of a run, or of several, in a format.
+pub(crate) fn render_analysis(
+    analysis: &Analysis<'_>,
+    format: Format,
+    options: TextOptions,
+) -> String {
+    match format {
+        Format::Text => rqps_report::text::render(analysis, options),
+        Format::Markdown => rqps_report::markdown::render(analysis),
+        Format::Csv => rqps_report::csv::render(analysis),
+        Format::Json => rqps_report::json::render(analysis),
+        Format::Html => rqps_report::html::render(analysis),
+    }
 }
 
 #[cfg(test)]
@@ -65,10 +69,10 @@ mod tests {
 
     #[test]
     fn percentages_are_read_or_refused() {
-        assert!((parse_percent("5%").unwrap() - 0.05).abs() < 1e-12);
-        assert!((parse_percent(" 2.5 ").unwrap() - 0.025).abs() < 1e-12);
+        assert!((parse_percent("--bound", "5%").unwrap() - 0.05).abs() < 1e-12);
+        assert!((parse_percent("--bound", " 2.5 ").unwrap() - 0.025).abs() < 1e-12);
         for bad in ["", "x", "0", "90%", "-5", "NaN"] {
-            assert!(parse_percent(bad).is_err(), "{bad}");
+            assert!(parse_percent("--bound", bad).is_err(), "{bad}");
         }
     }
 }

@@ -3,12 +3,14 @@
 use rqps_model::{Metric, RunStatus, RunSystem, Schedule, SystemSource, Verdict};
 
 use super::{Analysis, CellState, StepAnalysis};
+use crate::join::Joined;
 use crate::number::count;
 use crate::words::{capital, list, list_in_short, one_line};
 
 /// What must be known before any figure is read.
 pub(super) fn warnings(analysis: &Analysis<'_>) -> Vec<String> {
-    let mut out = crate::audit::sheet::warnings(&analysis.run.systems, &analysis.differences.audit);
+    let mut out = analysis.joined.map_or_else(Vec::new, Joined::warnings);
+    out.extend(crate::audit::sheet::warnings(&analysis.run.systems, &analysis.differences.audit));
     out.extend(super::page_cache::warning(&analysis.run.systems));
     out.extend(handicaps(analysis));
     out.extend(failed_checks(analysis));
@@ -102,6 +104,9 @@ pub(super) fn caveats(analysis: &Analysis<'_>) -> Vec<String> {
 
 /// What the order in which systems were measured puts into the intervals, and what it leaves out.
 fn order_of_systems(analysis: &Analysis<'_>) -> String {
+    if let Some(joined) = analysis.joined {
+        return joined.order();
+    }
     let run = analysis.run;
     let Schedule::Interleaved { slice_ms, .. } = run.schedule else {
         return "The systems were measured one after the other: an interval holds the spread between \
@@ -230,9 +235,27 @@ pub(super) fn not_measured(analysis: &Analysis<'_>) -> Vec<String> {
         if !failed.is_empty() {
             out.push(format!("Failed on {label}: {}.", list_in_short(&failed)));
         }
-        let pending = titles(|state| *state == CellState::Pending);
+        let is_pending =
+            |s: &&StepAnalysis<'_>| s.cells.get(idx).is_some_and(|c| c.state == CellState::Pending);
+        let has_step = |s: &&StepAnalysis<'_>| {
+            analysis.joined.is_none_or(|joined| joined.has_step(s.step, idx))
+        };
+        let (pending, absent): (Vec<_>, Vec<_>) =
+            analysis.steps.iter().filter(is_pending).partition(has_step);
+        let titles = |steps: Vec<&StepAnalysis<'_>>| -> Vec<String> {
+            steps.iter().map(|s| s.title.clone()).collect()
+        };
         if !pending.is_empty() {
-            out.push(format!("Not reached on {label}: {}.", list_in_short(&pending)));
+            out.push(format!("Not reached on {label}: {}.", list_in_short(&titles(pending))));
+        }
+        if let Some(source) = analysis.joined.and_then(|joined| joined.source(idx))
+            && !absent.is_empty()
+        {
+            out.push(format!(
+                "Not measured on {label}, as run {} has no such step: {}.",
+                source.id,
+                list_in_short(&titles(absent))
+            ));
         }
     }
     for idx in 0..run.systems.len() {

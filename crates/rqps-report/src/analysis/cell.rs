@@ -12,6 +12,7 @@ use super::estimate::{self, Pair};
 use super::footnote::{Book, CellMark, FootnoteKind, slice_errors};
 use super::insert::{self, InsertCell, Sla};
 use super::memory;
+use crate::join::Joined;
 use crate::number::count;
 use crate::response::{self, ResponseTimes};
 
@@ -135,17 +136,46 @@ pub struct WindowRates {
 
 /// What cells are compared with and by which rule.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Rule {
+pub(super) struct Rule<'j> {
     /// Index of the base.
     pub(super) base: usize,
     /// The practical bound.
     pub(super) bound: f64,
+    /// The runs that the systems are of, where they are of several.
+    pub(super) joined: Option<&'j Joined>,
+}
+
+impl Rule<'_> {
+    /// The schedule that a system was measured by.
+    fn schedule(&self, run: &Run, idx: usize) -> Schedule {
+        let source = self.joined.and_then(|joined| joined.source(idx));
+        source.map_or(run.schedule, |source| source.schedule)
+    }
+
+    /// Whether a system took turns with the base: only within one run.
+    fn takes_turns(&self, run: &Run, idx: usize) -> bool {
+        match self.joined {
+            None => run.schedule.is_interleaved(),
+            Some(joined) => joined.took_turns(self.base, idx),
+        }
+    }
+
+    /// That a system and the base are of different runs, and how these differ.
+    fn mark(&self, step: &RunStep, idx: usize, book: &mut Book) -> Option<CellMark> {
+        let joined = self.joined.filter(|joined| !joined.is_one_run(self.base, idx))?;
+        let unlike = joined.unlike(step, (self.base, idx));
+        let kind = if unlike.is_empty() { FootnoteKind::OtherRun } else { FootnoteKind::UnlikeRun };
+        Some(book.mark(kind, unlike))
+    }
 }
 
 /// The cells of one step, one per system of the run.
-pub(super) fn cells(run: &Run, step: &RunStep, rule: Rule, book: &mut Book) -> Vec<Cell> {
+pub(super) fn cells(run: &Run, step: &RunStep, rule: Rule<'_>, book: &mut Book) -> Vec<Cell> {
     let mut cells: Vec<Cell> = (0..run.systems.len())
-        .map(|idx| step.systems.get(idx).map_or_else(pending, |s| measured(run, step, s, book)))
+        .map(|idx| {
+            let schedule = rule.schedule(run, idx);
+            step.systems.get(idx).map_or_else(pending, |s| measured(schedule, step, s, book))
+        })
         .enumerate()
         .map(|(idx, cell)| Cell { server_rss_bytes: rss(&cell, step, idx), ..cell })
         .collect();
@@ -156,7 +186,9 @@ pub(super) fn cells(run: &Run, step: &RunStep, rule: Rule, book: &mut Book) -> V
         if idx == rule.base || !is_measured {
             continue;
         }
-        let Some(pair) = Pair::of(run, step, (rule.base, idx)) else { continue };
+        let Some(pair) = Pair::of(step, (rule.base, idx), rule.takes_turns(run, idx)) else {
+            continue;
+        };
         cell.server_rss_ratio = cell
             .server_rss_bytes
             .zip(base.server_rss_bytes)
@@ -166,6 +198,7 @@ pub(super) fn cells(run: &Run, step: &RunStep, rule: Rule, book: &mut Book) -> V
         cell.relative = Some(relative(&cell.per_operation, &base.per_operation));
         cell.server_cpu_ratio = pair.server_cpu();
         insert::compare::with_base(cell, &base, book);
+        cell.marks.extend(rule.mark(step, idx, book));
     }
     cells
 }
@@ -200,7 +233,7 @@ fn rss(cell: &Cell, step: &RunStep, idx: usize) -> Option<u64> {
     memory::at_end(step, idx).filter(|_| cell.state == CellState::Measured)
 }
 
-fn measured(run: &Run, step: &RunStep, system: &SystemStep, book: &mut Book) -> Cell {
+fn measured(schedule: Schedule, step: &RunStep, system: &SystemStep, book: &mut Book) -> Cell {
     let mut cell = Cell {
         sizes: system.sizes,
         debt: system.debt.clone(),
@@ -237,7 +270,7 @@ fn measured(run: &Run, step: &RunStep, system: &SystemStep, book: &mut Book) -> 
         cell.marks.push(mark);
     }
     let n = system.slices.len();
-    match run.schedule {
+    match schedule {
         Schedule::Sequential { slices: wanted } => {
             let wanted = usize::try_from(wanted).unwrap_or(usize::MAX);
             let once = matches!(step.info.kind, StepKind::Load | StepKind::Index);

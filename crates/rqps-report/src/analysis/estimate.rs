@@ -4,7 +4,7 @@
 //! of totals ([`rqps_stats::totals`]), in which a stall counts as long as it took.
 
 use rqps_model::run::SystemStep;
-use rqps_model::{Estimate, Metric, Run, RunStep, Slice, StepKind};
+use rqps_model::{Estimate, Metric, RunStep, Slice, StepKind};
 use rqps_stats::resolution;
 use rqps_stats::totals::{self, Part};
 
@@ -31,17 +31,18 @@ pub(super) struct Pair<'a> {
 }
 
 impl<'a> Pair<'a> {
-    /// The step on systems `base` and `candidate` of the run, by index.
+    /// The step on systems `base` and `candidate` of the run, by index; `in_turns` when these two took
+    /// turns in all but loads and the creation of indexes.
     pub(super) fn of(
-        run: &Run,
         step: &'a RunStep,
         (base, candidate): (usize, usize),
+        in_turns: bool,
     ) -> Option<Self> {
         let alone = matches!(step.info.kind, StepKind::Load | StepKind::Index);
         Some(Self {
             base: step.systems.get(base)?,
             candidate: step.systems.get(candidate)?,
-            in_turns: run.schedule.is_interleaved() && !alone,
+            in_turns: in_turns && !alone,
             of_totals: step.info.has_blocks_of_work(),
         })
     }

@@ -55,6 +55,10 @@ pub enum FootnoteKind {
     Trend,
     /// A check of the step's work failed.
     CheckFailed,
+    /// The system and the base are of different runs.
+    OtherRun,
+    /// The same, and the runs differ in what can move the figure.
+    UnlikeRun,
     /// A sentence of its own.
     Note(String),
 }
@@ -102,6 +106,13 @@ impl FootnoteKind {
             Self::CheckFailed => {
                 "a check of the step's work failed, so the figure is not that of the work it names"
             }
+            Self::OtherRun => {
+                "of another run than the base: two samples, whose interval holds no drift of the host \
+                 between the runs"
+            }
+            Self::UnlikeRun => {
+                "of another run than the base, and under other conditions, which are in the ratio"
+            }
             Self::Note(text) => text,
         }
     }
@@ -127,6 +138,8 @@ impl FootnoteKind {
             Self::SlaFailedOnBase => "sla-failed-on-base",
             Self::Trend => "trend",
             Self::CheckFailed => "check-failed",
+            Self::OtherRun => "other-run",
+            Self::UnlikeRun => "unlike-run",
             Self::Note(_) => "note",
         }
     }

@@ -6,6 +6,9 @@ use super::{Analysis, Cell, CellState, StepAnalysis};
 use crate::number::{count, plain_ratio, ratio_with_interval};
 use crate::words::list;
 
+/// Stands beside every verdict on a candidate that was measured in another run than the base.
+const OVER_RUNS: &str = "Over runs: what the host did between them is in these ratios.";
+
 /// What a whole run says about one candidate.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Headline {
@@ -146,6 +149,10 @@ fn sentence(analysis: &Analysis<'_>, system_idx: usize, counts: Counts) -> Strin
 fn details(analysis: &Analysis<'_>, headline: &Headline) -> Vec<String> {
     let counts = headline.counts;
     let mut out = Vec::new();
+    if analysis.joined.is_some_and(|joined| !joined.is_one_run(analysis.base, headline.system_idx))
+    {
+        out.push(OVER_RUNS.to_owned());
+    }
     if let Some(median) = headline.median {
         out.push(format!("Median rQPS {}.", plain_ratio(median)));
     }

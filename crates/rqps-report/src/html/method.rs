@@ -28,6 +28,9 @@ fn sentences(items: &[String]) -> Markup {
 
 fn reading(analysis: &Analysis<'_>) -> Markup {
     let bound = percent(analysis.bound);
+    let over_runs = analysis.joined.is_some().then_some(
+        "Between systems of different runs it is Welch's t on the figures of two samples. ",
+    );
     let (of, by) = if analysis.run.schedule.is_interleaved() {
         (
             "the geometric mean of the ratios of their blocks, which were measured in turns. ",
@@ -49,7 +52,7 @@ fn reading(analysis: &Analysis<'_>) -> Markup {
                     "0.90 is a 10% regression."
                 } }
                 div { dt { "Interval" } dd {
-                    "95% interval of the ratio: " (by)
+                    "95% interval of the ratio: " (by) @if let Some(text) = over_runs { (text) }
                     "Digits follow the interval; n=1 means that there is none."
                 } }
                 div { dt { "Verdict" } dd {
@@ -115,16 +118,22 @@ fn method(analysis: &Analysis<'_>) -> Markup {
         ("rqps", run.rqps_version.clone()),
         ("Run", run.id.clone()),
     ];
+    // Of several runs each has its own, which stand at the top.
+    let of_one_run =
+        ["Started", "Took", "Host", "CPU", "Memory", "Storage", "System", "Schedule", "Seed"];
+    let is_told = |name: &str| analysis.joined.is_none() || !of_one_run.contains(&name);
     html! {
         section #method aria-labelledby="method-title" {
             h2 #method-title { "How it was measured" }
             dl.facts {
-                @for (name, value) in facts.iter().filter(|(_, v)| !v.is_empty()) {
+                @for (name, value) in facts.iter().filter(|(name, v)| !v.is_empty() && is_told(name)) {
                     div { dt { (name) } dd { (outside(value)) } }
                 }
                 div.long { dt { "Command" } dd { code { (outside(&run.command_line)) } } }
             }
-            @if !run.plan.is_empty() {
+            @if let Some(joined) = analysis.joined {
+                (super::compare::plans(joined))
+            } @else if !run.plan.is_empty() {
                 details { summary { "The plan with all its defaults" } pre tabindex="0" { code { (lines(&run.plan)) } } }
             }
             h3 { "How sure this is" }

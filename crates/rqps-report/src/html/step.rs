@@ -9,7 +9,7 @@ use crate::analysis::{Analysis, Cell, CellState, StepAnalysis};
 use crate::number::{self, count};
 use crate::tone::Tone;
 use crate::words::{lines, one_line};
-use crate::{repeat, response};
+use crate::{compare, repeat, response};
 
 /// The section with all steps.
 pub(super) fn render_all(analysis: &Analysis<'_>) -> Markup {
@@ -69,7 +69,7 @@ fn render(analysis: &Analysis<'_>, at: usize, step: &StepAnalysis<'_>) -> Markup
                 (insert::debt(analysis, step))
                 (insert::passed_checks(analysis, step))
                 h4 { "Repeat this step" }
-                pre.command tabindex="0" { code { (repeat::command(analysis.run, &info.name)) } }
+                pre.command tabindex="0" { code { (repeat::command(compare::command_line(analysis), &info.name)) } }
             }
         }
     }

@@ -41,7 +41,7 @@ fn block(analysis: &Analysis<'_>, headline: &Headline) -> Markup {
                 (extreme(analysis, headline.worst_idx, idx, "Largest loss"))
                 (extreme(analysis, headline.best_idx, idx, "Largest gain"))
             }
-            @for detail in headline.details.iter().filter(|d| d.starts_with("Unclear")) {
+            @for detail in headline.details.iter().filter(|d| ["Unclear", "Over runs"].iter().any(|lead| d.starts_with(lead))) {
                 p.hint { (detail) }
             }
         }

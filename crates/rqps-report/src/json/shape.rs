@@ -9,6 +9,7 @@ use rqps_model::{
 use serde::{Serialize, Serializer};
 
 use super::insert::{InsertJson, SummaryJson};
+use super::joined::JoinedJson;
 use crate::audit::sheet::ExplainedJson;
 
 /// Version of the format: a new number when a field goes or changes its meaning.
@@ -19,6 +20,9 @@ pub(super) struct ReportJson<'a> {
     pub(super) schema: u32,
     pub(super) rqps_version: &'a str,
     pub(super) run: RunJson<'a>,
+    /// Only of several runs in one report.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) compared_runs: Option<JoinedJson<'a>>,
     pub(super) base: &'a str,
     pub(super) bound: f64,
     pub(super) systems: Vec<SystemJson<'a>>,
@@ -67,6 +71,9 @@ pub(super) struct HostJson<'a> {
 #[derive(Serialize)]
 pub(super) struct SystemJson<'a> {
     pub(super) label: &'a str,
+    /// Only of several runs in one report.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) run: Option<&'a str>,
     pub(super) name: &'a str,
     pub(super) dbms: Dbms,
     pub(super) version: Option<String>,
@@ -189,10 +196,10 @@ pub(super) struct ResultJson<'a> {
 }
 
 #[derive(Serialize)]
-pub(super) struct EstimateJson {
-    pub(super) point: f64,
-    pub(super) interval: Option<[RatioJson; 2]>,
-    pub(super) n: u32,
+pub(crate) struct EstimateJson {
+    pub(crate) point: f64,
+    pub(crate) interval: Option<[RatioJson; 2]>,
+    pub(crate) n: u32,
 }
 
 fn is_zero(n: &usize) -> bool {
@@ -200,7 +207,7 @@ fn is_zero(n: &usize) -> bool {
 }
 
 /// A number, or `"inf"`, which JSON has no number for.
-pub(super) struct RatioJson(f64);
+pub(crate) struct RatioJson(f64);
 
 impl From<f64> for RatioJson {
     fn from(ratio: f64) -> Self {

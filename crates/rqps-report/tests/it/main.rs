@@ -2,9 +2,12 @@
 
 #![expect(clippy::unwrap_used, reason = "fixtures are test code outside of test functions")]
 
+mod compare;
 mod figures;
 mod fixture;
+mod gate;
 mod goldens;
+mod history;
 mod insert;
 mod insert_blocks;
 mod insert_fixture;

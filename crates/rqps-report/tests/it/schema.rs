@@ -12,7 +12,7 @@ fn validator() -> jsonschema::Validator {
     jsonschema::validator_for(&schema).unwrap()
 }
 
-fn errors(value: &Value) -> Vec<String> {
+pub(crate) fn errors(value: &Value) -> Vec<String> {
     validator().iter_errors(value).map(|e| format!("{}: {e}", e.instance_path())).collect()
 }
 

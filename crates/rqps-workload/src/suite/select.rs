@@ -100,7 +100,8 @@ fn matches(pattern: &str, step: &Step) -> bool {
 }
 
 /// Whether a text matches a pattern with `*` and `?`; linear in both, by going back to the last `*`.
-pub(crate) fn glob(pattern: &[u8], text: &[u8]) -> bool {
+#[must_use]
+pub fn glob(pattern: &[u8], text: &[u8]) -> bool {
     let (mut p, mut t) = (0, 0);
     let mut star: Option<(usize, usize)> = None;
     while t < text.len() {

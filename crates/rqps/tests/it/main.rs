@@ -23,6 +23,8 @@ mod doctor;
 #[cfg(test)]
 mod full_disk;
 #[cfg(test)]
+mod gate;
+#[cfg(test)]
 mod handicap;
 #[cfg(test)]
 mod in_turns;
@@ -35,6 +37,8 @@ mod listings;
 #[cfg(test)]
 mod null_client;
 #[cfg(test)]
+mod over_runs;
+#[cfg(test)]
 mod rate;
 #[cfg(test)]
 mod real_servers;
@@ -44,3 +48,5 @@ mod redact;
 mod refusals;
 #[cfg(test)]
 mod restarts;
+#[cfg(test)]
+mod stored;

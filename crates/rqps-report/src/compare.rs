@@ -1,0 +1,53 @@
+//! What a report of several runs has beside that of one: the runs, and how they differ.
+
+use rqps_model::{RunStatus, Schedule};
+
+use crate::analysis::Analysis;
+use crate::grid::{Grid, Side, plain};
+use crate::join::{Joined, Source};
+use crate::number;
+use crate::words::clip;
+
+/// Columns of a run's id, which begins with its start.
+const RUN_COLUMNS: usize = 48;
+
+/// The runs: when, on which host, in which order their systems were measured.
+pub(crate) fn runs(joined: &Joined) -> Grid {
+    let left = |head| (head, Side::Left);
+    let heads = ["run", "started, UTC", "", "host", "kernel", "schedule", ""].map(left);
+    let mut grid = Grid::new(&heads);
+    for (at, source) in joined.sources.iter().enumerate() {
+        let is_finished = source.status == RunStatus::Finished;
+        let is_base = joined.origins.get(joined.run.base) == Some(&at);
+        grid.row(vec![
+            plain(clip(&source.id, RUN_COLUMNS)),
+            plain(number::utc(source.started_unix_ms).get(..16).unwrap_or_default()),
+            plain(if is_finished { String::new() } else { source.status.to_string() }),
+            plain(clip(&source.host.hostname, 24)),
+            plain(clip(&source.host.kernel, 24)),
+            plain(schedule(source)),
+            plain(if is_base { "base" } else { "" }),
+        ]);
+    }
+    grid
+}
+
+/// How the systems of a run followed one another.
+pub(crate) fn schedule(source: &Source) -> &'static str {
+    match source.schedule {
+        Schedule::Interleaved { .. } => "interleaved",
+        Schedule::Sequential { .. } => "sequential",
+    }
+}
+
+/// The run that a system is of.
+pub(crate) fn run_id<'a>(analysis: &'a Analysis<'_>, system_idx: usize) -> &'a str {
+    let source = analysis.joined.and_then(|joined| joined.source(system_idx));
+    source.map_or(&analysis.run.id, |source| &source.id)
+}
+
+/// The command of the run that the base is of.
+pub(crate) fn command_line<'a>(analysis: &'a Analysis<'_>) -> &'a str {
+    let source = analysis.joined.and_then(|joined| joined.source(analysis.base));
+    source.map_or(&analysis.run.command_line, |source| &source.command_line)
+}

@@ -1,0 +1,85 @@
+//! The gate's answer for programs; docs/gate.md has its fields.
+
+use rqps_model::RunStatus;
+use serde::Serialize;
+
+use super::Gate;
+use crate::csv;
+use crate::json::{EstimateJson, estimate};
+
+/// Version of the format: a new number when a field goes or changes its meaning.
+const SCHEMA: u32 = 1;
+
+#[derive(Serialize)]
+struct GateJson<'a> {
+    schema: u32,
+    rqps_version: &'a str,
+    run: &'a str,
+    run_status: RunStatus,
+    base: &'a str,
+    max_slowdown: f64,
+    result: &'static str,
+    sentence: String,
+    errors: Vec<String>,
+    warnings: &'a [String],
+    n_slower: usize,
+    n_faster: usize,
+    n_same: usize,
+    n_unclear: usize,
+    n_errors: usize,
+    n_not_reached: usize,
+    results: Vec<ResultJson<'a>>,
+}
+
+#[derive(Serialize)]
+struct ResultJson<'a> {
+    step: &'a str,
+    clients: u32,
+    system: &'a str,
+    outcome: &'static str,
+    reason: Option<&'a str>,
+    rqps: Option<EstimateJson>,
+    server_cpu_ratio: Option<EstimateJson>,
+    footnotes: Vec<String>,
+}
+
+/// The answer as indented JSON with a line break at its end.
+#[must_use]
+pub fn render(gate: &Gate<'_>) -> String {
+    let analysis = gate.analysis;
+    let answer = GateJson {
+        schema: SCHEMA,
+        rqps_version: &analysis.run.rqps_version,
+        run: &analysis.run.id,
+        run_status: analysis.run.status,
+        base: analysis.base_label(),
+        max_slowdown: analysis.bound,
+        result: gate.passage().word(),
+        sentence: gate.sentence(),
+        errors: gate.errors(),
+        warnings: &analysis.warnings,
+        n_slower: gate.n("slower"),
+        n_faster: gate.n("faster"),
+        n_same: gate.n("same"),
+        n_unclear: gate.n("unclear"),
+        n_errors: gate.n("error"),
+        n_not_reached: gate.n("not-reached"),
+        results: gate
+            .rows()
+            .map(|(judged, step, cell)| ResultJson {
+                step: &step.step.info.name,
+                clients: step.step.clients,
+                system: analysis.label(judged.system_idx),
+                outcome: judged.outcome.key(),
+                reason: judged.outcome.reason(),
+                rqps: cell.rqps.as_ref().map(estimate),
+                server_cpu_ratio: cell.server_cpu_ratio.as_ref().map(estimate),
+                footnotes: csv::footnotes(analysis, cell),
+            })
+            .collect(),
+    };
+    // The shape has text keys only and no type whose serialisation can fail.
+    let mut out = serde_json::to_string_pretty(&answer).unwrap_or_default();
+    out.push('\n');
+    out
+}

@@ -1,0 +1,57 @@
+//! The gate's answer as a comment of a merge request: what needs somebody in a table, the rest folded
+//! away.
+
+use super::{Gate, Outcome, table};
+use crate::grid::escape_markdown;
+use crate::number::{count, percent};
+
+/// The comment.
+#[must_use]
+pub fn render(gate: &Gate<'_>) -> String {
+    let analysis = gate.analysis;
+    let mut out = format!("### rqps gate: {}\n\n", gate.passage().word());
+    let mut paragraph = |text: &str| {
+        out.push_str(text);
+        out.push_str("\n\n");
+    };
+    paragraph(&format!("**{}**", escape_markdown(&gate.sentence())));
+    for warning in &analysis.warnings {
+        paragraph(&format!("> **Warning:** {}", escape_markdown(warning)));
+    }
+    let is_open = |outcome: &Outcome| !matches!(outcome, Outcome::Same | Outcome::Faster);
+    let open = table::grid(gate, is_open);
+    if !open.is_empty() {
+        paragraph(open.render_markdown().trim_end());
+    }
+    let reasons: Vec<String> =
+        table::reasons(gate).iter().map(|text| format!("- {}", escape_markdown(text))).collect();
+    if !reasons.is_empty() {
+        paragraph(&reasons.join("\n"));
+    }
+    let rest = table::grid(gate, |outcome| !is_open(outcome));
+    if !rest.is_empty() {
+        let n = gate.n("faster") + gate.n("same");
+        let n = count(n, gate.noun());
+        paragraph(&format!("<details><summary>{n} faster or the same</summary>"));
+        paragraph(rest.render_markdown().trim_end());
+        paragraph("</details>");
+    }
+    let notes: Vec<String> = table::footnotes(gate)
+        .map(|(letter, text)| format!("- {}", escape_markdown(&format!("{letter} {text}"))))
+        .collect();
+    if !notes.is_empty() {
+        paragraph(&notes.join("\n"));
+    }
+    paragraph(&format!(
+        "rQPS: QPS of the candidate / QPS of {}; above 1 is faster. slower: the interval lies below 1 \
+         and the ratio is {} or more below it. srvcpu/o: server CPU per operation relative to the base.",
+        escape_markdown(analysis.base_label()),
+        percent(analysis.bound)
+    ));
+    let id = escape_markdown(&analysis.run.id);
+    out.push_str(&format!(
+        "{}. In full: rqps report {id}\n",
+        escape_markdown(&table::facts(analysis))
+    ));
+    out
+}

@@ -1,0 +1,92 @@
+//! The gate's table: one row per step and candidate.
+
+use super::{Gate, Outcome};
+use crate::analysis::{Analysis, Cell};
+use crate::grid::{Grid, GridCell, Side, plain, toned};
+use crate::layout;
+use crate::number;
+use crate::tone::Tone;
+use crate::words::{clip, list_in_short};
+
+/// The rows whose outcome is `wanted`; the column of candidates only where there are several.
+pub(super) fn grid(gate: &Gate<'_>, wanted: impl Fn(&Outcome) -> bool) -> Grid {
+    let analysis = gate.analysis;
+    let several = analysis.candidates().nth(1).is_some();
+    let mut grid = Grid::new(&[
+        ("step", Side::Left),
+        ("candidate", Side::Left),
+        ("rQPS", Side::Point),
+        ("95% interval", Side::Left),
+        ("srvcpu/o", Side::Point),
+        ("verdict", Side::Left),
+        ("", Side::Left),
+    ]);
+    for (judged, step, cell) in gate.rows().filter(|(j, ..)| wanted(&j.outcome)) {
+        let label = if several { analysis.label(judged.system_idx) } else { "" };
+        grid.row(vec![
+            plain(clip(&step.title, layout::NAME_COLUMNS)),
+            plain(layout::name(label)),
+            cell.rqps.map_or_else(GridCell::default, |_| layout::rqps(cell)),
+            layout::interval(cell),
+            layout::server_cpu(cell),
+            verdict(cell, &judged.outcome),
+            plain(analysis.letters(cell)),
+        ]);
+    }
+    grid
+}
+
+fn verdict(cell: &Cell, outcome: &Outcome) -> GridCell {
+    match outcome {
+        Outcome::Slower if cell.failed_sla() => toned("SLA failed", Tone::Strong),
+        Outcome::Slower | Outcome::Error(_) => toned(outcome.word(), Tone::Strong),
+        Outcome::NotReached(_) => toned(outcome.word(), Tone::Faint),
+        Outcome::Unclear(_) | Outcome::Faster | Outcome::Same => plain(outcome.word()),
+    }
+}
+
+/// Why rows are errors, unclear or not reached, in a sentence for each reason.
+pub(super) fn reasons(gate: &Gate<'_>) -> Vec<String> {
+    let analysis = gate.analysis;
+    let mut told: Vec<(&str, &str, Vec<String>)> = Vec::new();
+    for (judged, step, _) in gate.rows() {
+        let Some(reason) = judged.outcome.reason() else { continue };
+        let label = analysis.label(judged.system_idx);
+        // Errors name their system themselves.
+        let is_named = !matches!(judged.outcome, Outcome::Unclear(_)) || gate.noun() == "step";
+        let name = if is_named { step.title.clone() } else { format!("{} on {label}", step.title) };
+        let word = judged.outcome.word();
+        match told.iter_mut().find(|(w, r, _)| *w == word && *r == reason) {
+            Some((_, _, names)) => names.push(name),
+            None => told.push((word, reason, vec![name])),
+        }
+    }
+    told.into_iter()
+        .map(|(word, reason, names)| format!("{word}: {}: {reason}", list_in_short(&names)))
+        .collect()
+}
+
+/// The footnotes of the rows, as letter and meaning; how much it is in each place is in the report.
+pub(super) fn footnotes<'g>(gate: &'g Gate<'_>) -> impl Iterator<Item = (&'g str, String)> {
+    let analysis = gate.analysis;
+    let is_used = move |idx: usize| {
+        gate.rows().any(|(_, _, cell)| cell.marks.iter().any(|m| m.footnote_idx == idx))
+    };
+    let notes = analysis.footnotes.iter().enumerate().filter(move |(idx, _)| is_used(*idx));
+    notes.map(|(_, note)| (note.letter.as_str(), note.kind.meaning().to_owned()))
+}
+
+/// The run in a line: id, plan, start, host.
+pub(super) fn facts(analysis: &Analysis<'_>) -> String {
+    let (run, host) = (analysis.run, &analysis.run.host);
+    format!(
+        "run {} ({}), {}, on {}: {} CPUs {}, kernel {}",
+        run.id,
+        run.name,
+        number::utc(run.started_unix_ms),
+        host.hostname,
+        host.n_cpus,
+        host.cpu_model,
+        host.kernel
+    )
+}

@@ -1,0 +1,34 @@
+//! The gate's answer for a terminal or the log of a CI job.
+
+use super::{Gate, table};
+use crate::tone::Tone;
+use crate::words::{one_line, wrap};
+
+/// The answer, the table and what stands behind it, in lines of at most `width` columns; `colour` is
+/// for terminals that want it.
+#[must_use]
+pub fn render(gate: &Gate<'_>, colour: bool, width: usize) -> String {
+    let mut out = String::new();
+    let answer = wrap("", &format!("{}: {}", gate.passage().word(), gate.sentence()), width);
+    let strong = if colour { (Tone::Strong.ansi(), "\u{1b}[0m") } else { ("", "") };
+    out.push_str(&format!("{}{answer}{}\n", strong.0, strong.1));
+    for warning in &gate.analysis.warnings {
+        out.push_str(&wrap("! ", warning, width));
+        out.push('\n');
+    }
+    out.push('\n');
+    out.push_str(&table::grid(gate, |_| true).fitted(width).render_text(colour));
+    out.push('\n');
+    for reason in table::reasons(gate) {
+        out.push_str(&wrap("- ", &reason, width));
+        out.push('\n');
+    }
+    for (letter, text) in table::footnotes(gate) {
+        out.push_str(&wrap(&format!("{letter}  "), &text, width));
+        out.push('\n');
+    }
+    let facts = table::facts(gate.analysis);
+    out.push_str(&wrap("", &facts, width));
+    out.push_str(&format!("\nin full: rqps report {}\n", one_line(&gate.analysis.run.id)));
+    out
+}

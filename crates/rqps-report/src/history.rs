@@ -1,0 +1,344 @@
+//! Figures over runs or versions: one series per step and kind of system, and where it changes its
+//! level.
+//!
+//! A point is the ratio to a base that all runs of the series have in common, else the figure itself.
+//! What was measured under other conditions is left out and named: a host that is another looks like a
+//! change of the server.
+
+pub mod csv;
+pub mod json;
+pub mod text;
+
+mod change;
+mod extract;
+mod lines;
+mod words;
+
+use rqps_model::{Estimate, Run, RunSystem, StepInfo, Version};
+
+pub(crate) use change::levels;
+pub use change::{Change, Method, SIGNIFICANCE};
+pub(crate) use words::change_in_short;
+
+use extract::{Extracts, StepKey};
+use lines::{Line, Member};
+
+use crate::join::{host_name, work};
+
+/// What points follow one another by.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Order {
+    /// The systems' versions, by number; then time.
+    Version,
+    /// The start of the run.
+    Time,
+}
+
+impl Order {
+    /// Its word: `version`.
+    #[must_use]
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Version => "version",
+            Self::Time => "time",
+        }
+    }
+}
+
+/// What the values of a series are.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Scale {
+    /// rQPS against a system that all runs have.
+    Relative {
+        /// Its name for people: `MySQL 5.6.14, innodb, small`.
+        base: String,
+    },
+    /// Operations per second.
+    Absolute {
+        /// Their unit: `queries/s`.
+        unit: &'static str,
+    },
+}
+
+/// One measurement of a step.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Point {
+    /// The run.
+    pub run_id: String,
+    /// Its start, milliseconds since 1970.
+    pub started_unix_ms: i64,
+    /// Label of the system.
+    pub label: String,
+    /// Name and version of the server: `MySQL 8.0.33`.
+    pub server: String,
+    /// The version, where it is known.
+    pub version: Option<Version>,
+    /// Ratio or figure; of the base exactly 1, without an interval.
+    pub value: Estimate,
+    /// Whether it is the base itself.
+    pub is_base: bool,
+    /// Reasons for caution, by their short names: `not-settled`.
+    pub marks: Vec<String>,
+}
+
+/// The points of one step on systems of one kind.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Series {
+    /// Name of the step.
+    pub step: String,
+    /// Client threads.
+    pub clients: u32,
+    /// The step's name, with the clients where series differ in them.
+    pub title: String,
+    /// The systems: their kind by version, their label by time.
+    pub line: String,
+    /// What the values are.
+    pub scale: Scale,
+    /// In order.
+    pub points: Vec<Point>,
+    /// How changes are told from chance.
+    pub method: Method,
+    /// Changes of level, in order.
+    pub changes: Vec<Change>,
+}
+
+/// What is not in the series, and why.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct LeftOut {
+    /// The run.
+    pub run_id: String,
+    /// Which part of it; empty for all of it.
+    pub what: String,
+    /// Why.
+    pub because: String,
+}
+
+/// All series.
+#[derive(Debug, Clone, PartialEq)]
+pub struct History {
+    /// What points follow one another by.
+    pub order: Order,
+    /// One per step and kind of system; those of one step stand together.
+    pub series: Vec<Series>,
+    /// What is not in them.
+    pub left_out: Vec<LeftOut>,
+    /// The host of all points; absent with points of several.
+    pub host: Option<String>,
+    /// Version of rqps of the latest run.
+    pub rqps_version: String,
+}
+
+/// What a history is made of.
+#[derive(Clone, Copy)]
+pub struct Choice<'c> {
+    /// The order; by version where a kind of systems has several, when absent.
+    pub order: Option<Order>,
+    /// Whether runs of other hosts than that of the latest run are taken in.
+    pub all_hosts: bool,
+    /// Which steps are shown.
+    pub step: &'c dyn Fn(&StepInfo) -> bool,
+    /// Which systems are shown.
+    pub system: &'c dyn Fn(&RunSystem) -> bool,
+}
+
+impl std::fmt::Debug for Choice<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let Self { order, all_hosts, .. } = self;
+        f.debug_struct("Choice").field("order", order).field("all_hosts", all_hosts).finish()
+    }
+}
+
+/// Why there is no history.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum HistoryError {
+    /// No run has a figure that was chosen.
+    #[error(
+        "none of {n_runs} runs has a figure of such a step and system; --steps and --system take names or globs, `rqps runs list` shows what there is"
+    )]
+    Nothing {
+        /// Runs that were looked at.
+        n_runs: usize,
+    },
+}
+
+impl History {
+    /// The series of `runs`, in any order.
+    ///
+    /// # Errors
+    /// When nothing that was chosen has a figure.
+    pub fn of(mut runs: Vec<Run>, choice: Choice<'_>) -> Result<Self, HistoryError> {
+        let n_runs = runs.len();
+        runs.sort_by(|a, b| (a.started_unix_ms, &a.id).cmp(&(b.started_unix_ms, &b.id)));
+        let mut left_out = Vec::new();
+        keep_measured(&mut runs, choice, &mut left_out);
+        if !choice.all_hosts {
+            keep_one_host(&mut runs, &mut left_out);
+        }
+        let (order, lines) = lines::of(&runs, choice, &mut left_out);
+        let rqps_version = runs.last().map_or_else(String::new, |run| run.rqps_version.clone());
+        let hosts: Vec<String> = runs.iter().map(|run| host_name(&run.host)).collect();
+        let host = hosts.first().filter(|first| hosts.iter().all(|h| h == *first)).cloned();
+        let mut extracts = Extracts::of(runs);
+        let keys = extracts.keys(choice);
+        let mut series = Vec::new();
+        for key in &keys {
+            let several = keys.iter().any(|other| other.clients != key.clients);
+            for line in &lines {
+                let points = points(&mut extracts, (key, line), order, &mut left_out);
+                if !points.is_empty() {
+                    series.push(one(&extracts, (key, several), line, points));
+                }
+            }
+        }
+        if series.is_empty() {
+            return Err(HistoryError::Nothing { n_runs });
+        }
+        let several_lines = lines.len() > 1;
+        for one in &mut series {
+            change::find(one, order, several_lines);
+        }
+        merge_left_out(&mut left_out);
+        Ok(Self { order, series, left_out, host, rqps_version })
+    }
+
+    /// All changes in sentences, the largest losses first.
+    #[must_use]
+    pub fn sentences(&self) -> Vec<&str> {
+        let mut all: Vec<&Change> = self.series.iter().flat_map(|s| &s.changes).collect();
+        all.sort_by(|a, b| a.size.point.total_cmp(&b.size.point));
+        all.into_iter().map(|change| change.sentence.as_str()).collect()
+    }
+
+    /// How far this can be trusted, in sentences.
+    #[must_use]
+    pub fn caveats(&self) -> Vec<String> {
+        words::caveats(self)
+    }
+}
+
+/// Leaves out the runs that have no figure of what was chosen.
+fn keep_measured(runs: &mut Vec<Run>, choice: Choice<'_>, left_out: &mut Vec<LeftOut>) {
+    runs.retain(|run| {
+        let chosen = |idx: usize| run.systems.get(idx).is_some_and(|s| (choice.system)(s));
+        let has = run.steps.iter().filter(|step| extract::is_shown(step, choice)).any(|step| {
+            step.systems.iter().enumerate().any(|(idx, s)| chosen(idx) && extract::is_done(s))
+        });
+        if !has {
+            let because = "it has no finished step of those chosen".to_owned();
+            left_out.push(LeftOut { run_id: run.id.clone(), what: String::new(), because });
+        }
+        has
+    });
+}
+
+/// Leaves out the runs of other hosts than that of the latest.
+fn keep_one_host(runs: &mut Vec<Run>, left_out: &mut Vec<LeftOut>) {
+    let Some(latest) = runs.last().map(|run| host_name(&run.host)) else { return };
+    runs.retain(|run| {
+        let own = host_name(&run.host);
+        if own != latest {
+            let because =
+                format!("it is of another host ({own}; the latest is of {latest}); --all-hosts");
+            left_out.push(LeftOut { run_id: run.id.clone(), what: String::new(), because });
+        }
+        own == latest
+    });
+}
+
+/// The points of a step on the systems of a line, in order.
+fn points(
+    extracts: &mut Extracts,
+    (key, line): (&StepKey, &Line),
+    order: Order,
+    left_out: &mut Vec<LeftOut>,
+) -> Vec<Point> {
+    let mut found: Vec<(Member, Point)> = Vec::new();
+    // What the latest point was measured under holds for all.
+    let mut wanted: Option<extract::Conditions> = None;
+    let mut has_base = false;
+    for &member in line.members.iter().rev() {
+        let base = line.base_in(member.run_idx);
+        let is_base = base == Some(member.system_idx);
+        if is_base && has_base {
+            continue;
+        }
+        let Some(cell) = extracts.cell(member, base, key) else { continue };
+        let conditions = extracts.conditions(member.run_idx, key);
+        match wanted.as_ref().and_then(|wanted| wanted.differences(&conditions)) {
+            Some(because) => {
+                let run_id = extracts.run(member.run_idx).id.clone();
+                left_out.push(LeftOut { run_id, what: key.name.clone(), because });
+            }
+            None => {
+                wanted.get_or_insert(conditions);
+                has_base |= is_base;
+                let value = if is_base { Some(Estimate::single(1.0)) } else { cell.value };
+                let Some(value) = value else { continue };
+                let point = extracts.point(member, value, is_base, cell.marks);
+                found.push((member, point));
+            }
+        }
+    }
+    found.reverse();
+    if order == Order::Version {
+        // Stable: points of one version stay in order of time.
+        found.sort_by(|a, b| a.1.version.cmp(&b.1.version));
+    }
+    // A base alone says nothing.
+    if found.iter().all(|(_, point)| point.is_base) {
+        return Vec::new();
+    }
+    found.into_iter().map(|(_, point)| point).collect()
+}
+
+fn one(
+    extracts: &Extracts,
+    (key, several): (&StepKey, bool),
+    line: &Line,
+    points: Vec<Point>,
+) -> Series {
+    let clients = usize::try_from(key.clients).unwrap_or(usize::MAX);
+    let title = if several {
+        format!("{}, {}", key.name, crate::number::count(clients, "client"))
+    } else {
+        key.name.clone()
+    };
+    let scale = match &line.base {
+        Some(base) => Scale::Relative { base: base.name.clone() },
+        None => Scale::Absolute { unit: extracts.unit(key) },
+    };
+    let method = Method::of(&points);
+    Series {
+        step: key.name.clone(),
+        clients: key.clients,
+        title,
+        line: line.name.clone(),
+        scale,
+        points,
+        method,
+        changes: Vec::new(),
+    }
+}
+
+/// One entry per run and reason, with the steps that it is about.
+fn merge_left_out(left_out: &mut Vec<LeftOut>) {
+    let mut merged: Vec<(LeftOut, Vec<String>)> = Vec::new();
+    for one in left_out.drain(..) {
+        let known = merged
+            .iter_mut()
+            .find(|(known, _)| known.run_id == one.run_id && known.because == one.because);
+        match known {
+            Some((_, whats)) if whats.contains(&one.what) => {}
+            Some((_, whats)) => whats.push(one.what),
+            None => {
+                let whats = vec![one.what.clone()];
+                merged.push((one, whats));
+            }
+        }
+    }
+    let said = merged.into_iter().map(|(one, whats)| {
+        let what = crate::words::list_in_short(&whats);
+        LeftOut { what, ..one }
+    });
+    left_out.extend(said);
+}

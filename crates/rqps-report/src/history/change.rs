@@ -1,0 +1,90 @@
+//! Where a series changes its level.
+
+use rqps_model::Estimate;
+use rqps_stats::change_point;
+
+use super::{Order, Point, Series, words};
+
+/// Significance of a change: of series without one, so many have one found.
+pub const SIGNIFICANCE: f64 = 0.01;
+
+/// Orders that the permutation test tries: the smallest p-value is a tenth of the significance.
+const ORDERS: u32 = 999;
+
+/// Seed of these orders: a series gives the same changes every time.
+const SEED: u64 = 20_261_122;
+
+/// How changes are told from chance.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Method {
+    /// Student's t: all points have intervals, and a few of them suffice.
+    Student,
+    /// E-divisive with a permutation test: about eight points are needed.
+    EDivisive,
+}
+
+impl Method {
+    /// Student where every point has an interval; the base is exact and has none.
+    pub(super) fn of(points: &[Point]) -> Self {
+        let is_known = |point: &Point| point.is_base || point.value.interval.is_some();
+        if points.iter().all(is_known) { Self::Student } else { Self::EDivisive }
+    }
+
+    /// For programs and tables.
+    #[must_use]
+    pub fn key(self) -> &'static str {
+        match self {
+            Self::Student => "student",
+            Self::EDivisive => "e-divisive",
+        }
+    }
+}
+
+/// A change of level.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Change {
+    /// Position of the first point of the new level.
+    pub at: usize,
+    /// New level / old level.
+    pub size: Estimate,
+    /// p-value, the search for its place included.
+    pub p: f64,
+    /// What it says: `point-query got slower at MariaDB 10.11.5, 8% [6, 10].`
+    pub sentence: String,
+}
+
+/// Finds the changes of a series; `several` when it is one of several kinds of systems.
+pub(super) fn find(series: &mut Series, order: Order, several: bool) {
+    let values: Vec<Estimate> = series.points.iter().map(value).collect();
+    let method = match series.method {
+        Method::Student => change_point::Method::Student,
+        Method::EDivisive => change_point::Method::Permutation { orders: ORDERS, seed: SEED },
+    };
+    let found = change_point::change_points(&values, method, SIGNIFICANCE).unwrap_or_default();
+    series.changes = found
+        .into_iter()
+        .map(|change| {
+            let size = change.size.estimate;
+            let sentence = words::sentence(series, (change.at, &size), order, several);
+            Change { at: change.at, size, p: change.p, sentence }
+        })
+        .collect();
+}
+
+/// A point as the search takes it: what others are relative to is known exactly.
+fn value(point: &Point) -> Estimate {
+    if point.is_base { Estimate { interval: Some((1.0, 1.0)), ..point.value } } else { point.value }
+}
+
+/// Levels between changes: from, to (excluded) and geometric mean.
+pub(crate) fn levels(series: &Series) -> Vec<(usize, usize, f64)> {
+    let ends = series.changes.iter().map(|c| c.at).chain([series.points.len()]);
+    let mut from = 0;
+    let mut out = Vec::new();
+    for to in ends {
+        let logs: f64 = series.points[from..to].iter().map(|p| p.value.point.ln()).sum();
+        out.push((from, to, (logs / (to - from).max(1) as f64).exp()));
+        from = to;
+    }
+    out
+}

@@ -1,0 +1,82 @@
+//! A history as CSV: one row per point, full precision; docs/history.md has the columns.
+
+use super::{History, Scale, Series};
+use crate::csv::{field, number, words};
+
+/// The columns, in order.
+pub const COLUMNS: [&str; 22] = [
+    "step",
+    "clients",
+    "series",
+    "unit",
+    "base",
+    "position",
+    "run",
+    "started_unix_ms",
+    "system",
+    "server",
+    "version",
+    "is_base",
+    "value",
+    "value_low",
+    "value_high",
+    "n",
+    "caution",
+    "change",
+    "change_low",
+    "change_high",
+    "change_p",
+    "change_text",
+];
+
+/// The history as CSV.
+#[must_use]
+pub fn render(history: &History) -> String {
+    let mut out = COLUMNS.join(",") + "\r\n";
+    for series in &history.series {
+        for at in 0..series.points.len() {
+            let fields: Vec<String> = row(series, at).iter().map(|text| field(text)).collect();
+            out.push_str(&fields.join(","));
+            out.push_str("\r\n");
+        }
+    }
+    out
+}
+
+fn row(series: &Series, at: usize) -> [String; COLUMNS.len()] {
+    let point = &series.points[at];
+    let change = super::text::change_at(series, at);
+    let (unit, base) = match &series.scale {
+        Scale::Relative { base } => ("rQPS", base.as_str()),
+        Scale::Absolute { unit } => (*unit, ""),
+    };
+    let ends = |interval: Option<(f64, f64)>| {
+        (number(interval.map(|(low, _)| low)), number(interval.map(|(_, high)| high)))
+    };
+    let (low, high) = ends(point.value.interval);
+    let (change_low, change_high) = ends(change.and_then(|c| c.size.interval));
+    [
+        words(&series.step),
+        series.clients.to_string(),
+        words(&series.line),
+        unit.to_owned(),
+        words(base),
+        at.to_string(),
+        words(&point.run_id),
+        point.started_unix_ms.to_string(),
+        words(&point.label),
+        words(&point.server),
+        words(&point.version.as_ref().map_or_else(String::new, ToString::to_string)),
+        point.is_base.to_string(),
+        number(Some(point.value.point)),
+        low,
+        high,
+        point.value.n.to_string(),
+        words(&point.marks.join(" ")),
+        number(change.map(|c| c.size.point)),
+        change_low,
+        change_high,
+        number(change.map(|c| c.p)),
+        words(change.map_or("", |c| c.sentence.as_str())),
+    ]
+}

@@ -1,0 +1,127 @@
+//! A history for programs; docs/history.md has its fields.
+
+use serde::Serialize;
+
+use super::{History, Method, SIGNIFICANCE, Scale, Series};
+use crate::json::{EstimateJson, estimate};
+use crate::number;
+
+/// Version of the format: a new number when a field goes or changes its meaning.
+const SCHEMA: u32 = 1;
+
+#[derive(Serialize)]
+struct HistoryJson<'a> {
+    schema: u32,
+    rqps_version: &'a str,
+    order: &'static str,
+    significance: f64,
+    host: Option<&'a str>,
+    changes: Vec<&'a str>,
+    series: Vec<SeriesJson<'a>>,
+    left_out: Vec<LeftOutJson<'a>>,
+    caveats: Vec<String>,
+}
+
+#[derive(Serialize)]
+struct SeriesJson<'a> {
+    step: &'a str,
+    clients: u32,
+    series: &'a str,
+    unit: &'a str,
+    base: Option<&'a str>,
+    method: &'static str,
+    points: Vec<PointJson<'a>>,
+    changes: Vec<ChangeJson<'a>>,
+}
+
+#[derive(Serialize)]
+struct PointJson<'a> {
+    run: &'a str,
+    started: String,
+    started_unix_ms: i64,
+    system: &'a str,
+    server: &'a str,
+    version: Option<String>,
+    is_base: bool,
+    value: EstimateJson,
+    caution: &'a [String],
+}
+
+#[derive(Serialize)]
+struct ChangeJson<'a> {
+    at: usize,
+    ratio: EstimateJson,
+    p: f64,
+    sentence: &'a str,
+}
+
+#[derive(Serialize)]
+struct LeftOutJson<'a> {
+    run: &'a str,
+    what: &'a str,
+    because: &'a str,
+}
+
+/// The history as indented JSON with a line break at its end.
+#[must_use]
+pub fn render(history: &History) -> String {
+    let answer = HistoryJson {
+        schema: SCHEMA,
+        rqps_version: &history.rqps_version,
+        order: history.order.word(),
+        significance: SIGNIFICANCE,
+        host: history.host.as_deref(),
+        changes: history.sentences(),
+        series: history.series.iter().map(series).collect(),
+        left_out: history
+            .left_out
+            .iter()
+            .map(|l| LeftOutJson { run: &l.run_id, what: &l.what, because: &l.because })
+            .collect(),
+        caveats: history.caveats(),
+    };
+    // The shape has text keys only and no type whose serialisation can fail.
+    let mut out = serde_json::to_string_pretty(&answer).unwrap_or_default();
+    out.push('\n');
+    out
+}
+
+fn series(series: &Series) -> SeriesJson<'_> {
+    let (unit, base) = match &series.scale {
+        Scale::Relative { base } => ("rQPS", Some(base.as_str())),
+        Scale::Absolute { unit } => (*unit, None),
+    };
+    SeriesJson {
+        step: &series.step,
+        clients: series.clients,
+        series: &series.line,
+        unit,
+        base,
+        method: Method::key(series.method),
+        points: series
+            .points
+            .iter()
+            .map(|p| PointJson {
+                run: &p.run_id,
+                started: number::utc(p.started_unix_ms),
+                started_unix_ms: p.started_unix_ms,
+                system: &p.label,
+                server: &p.server,
+                version: p.version.as_ref().map(ToString::to_string),
+                is_base: p.is_base,
+                value: estimate(&p.value),
+                caution: &p.marks,
+            })
+            .collect(),
+        changes: series
+            .changes
+            .iter()
+            .map(|c| ChangeJson {
+                at: c.at,
+                ratio: estimate(&c.size),
+                p: c.p,
+                sentence: &c.sentence,
+            })
+            .collect(),
+    }
+}

@@ -1,0 +1,143 @@
+//! A history for a terminal: what changed, then a table per series.
+
+use super::{Change, History, Point, Scale, Series, change_in_short};
+use crate::grid::{Grid, GridCell, Side, plain, toned};
+use crate::layout;
+use crate::number;
+use crate::tone::Tone;
+use crate::words::{clip, wrap};
+
+/// Columns of a run's id, which begins with its start.
+const RUN_COLUMNS: usize = 48;
+
+/// The history in lines of at most `width` columns, as far as tables fit; `colour` is for terminals
+/// that want it.
+#[must_use]
+pub fn render(history: &History, colour: bool, width: usize) -> String {
+    let mut out = String::new();
+    let title = |out: &mut String, text: &str| {
+        let (on, off) = if colour { (Tone::Strong.ansi(), "\u{1b}[0m") } else { ("", "") };
+        out.push_str(&format!("{on}{}{off}\n", wrap("", text, width)));
+    };
+    title(&mut out, &head(history));
+    list(&mut out, &history.sentences(), width);
+    for series in &history.series {
+        out.push('\n');
+        title(&mut out, &heading(series));
+        out.push_str(&grid(series).fitted(width).render_text(colour));
+    }
+    let caveats = history.caveats();
+    out.push('\n');
+    title(&mut out, "How sure this is");
+    list(&mut out, &caveats.iter().map(String::as_str).collect::<Vec<_>>(), width);
+    if !history.left_out.is_empty() {
+        out.push('\n');
+        title(&mut out, "Left out");
+        let left_out: Vec<String> = history.left_out.iter().map(super::LeftOut::sentence).collect();
+        list(&mut out, &left_out.iter().map(String::as_str).collect::<Vec<_>>(), width);
+    }
+    out
+}
+
+fn list(out: &mut String, items: &[&str], width: usize) {
+    for item in items {
+        out.push_str(&wrap("- ", item, width));
+        out.push('\n');
+    }
+}
+
+/// `3 changes in 4 series, by version.`
+pub(crate) fn head(history: &History) -> String {
+    let n: usize = history.series.iter().map(|s| s.changes.len()).sum();
+    let changes = if n == 0 { "No change".to_owned() } else { number::count(n, "change") };
+    format!("{changes} in {} series, by {}.", history.series.len(), history.order.word())
+}
+
+/// `point-query: MySQL, innodb, small; rQPS against MySQL 5.6.14, innodb, small`.
+pub(crate) fn heading(series: &Series) -> String {
+    format!("{}: {}; {}", series.title, series.line, unit(series))
+}
+
+/// What the values of a series are, in words.
+pub(crate) fn unit(series: &Series) -> String {
+    match &series.scale {
+        Scale::Relative { base } => format!("rQPS against {base}"),
+        Scale::Absolute { unit } => (*unit).to_owned(),
+    }
+}
+
+/// A value as its scale is written, without its interval.
+pub(crate) fn value(series: &Series, point: &Point) -> String {
+    match series.scale {
+        Scale::Relative { .. } if point.is_base => "1".to_owned(),
+        Scale::Relative { .. } => number::ratio(&point.value),
+        Scale::Absolute { .. } => number::figure(&point.value),
+    }
+}
+
+/// The interval of a value, `base` or `n=1`.
+pub(crate) fn interval(series: &Series, point: &Point) -> String {
+    let none = || "n=1".to_owned();
+    match series.scale {
+        _ if point.is_base => "base".to_owned(),
+        Scale::Relative { .. } => number::interval(&point.value).unwrap_or_else(none),
+        Scale::Absolute { .. } => number::figure_interval(&point.value).unwrap_or_else(none),
+    }
+}
+
+/// The change that begins with the point at a position.
+pub(crate) fn change_at(series: &Series, at: usize) -> Option<&Change> {
+    series.changes.iter().find(|change| change.at == at)
+}
+
+fn grid(series: &Series) -> Grid {
+    let head = match series.scale {
+        Scale::Relative { .. } => "rQPS",
+        Scale::Absolute { .. } => "QPS",
+    };
+    let mut grid = Grid::new(&[
+        (head, Side::Point),
+        ("95% interval", Side::Left),
+        ("change", Side::Left),
+        ("version", Side::Left),
+        ("system", Side::Left),
+        ("run", Side::Left),
+        ("caution", Side::Left),
+    ]);
+    for (at, point) in series.points.iter().enumerate() {
+        let change = change_at(series, at);
+        grid.row(vec![
+            plain(value(series, point)),
+            plain(interval(series, point)),
+            change.map_or_else(GridCell::default, |c| toned(change_in_short(&c.size), tone(c))),
+            plain(&point.server),
+            plain(if is_ambiguous(series, at) {
+                layout::name(&point.label)
+            } else {
+                String::new()
+            }),
+            plain(clip(&point.run_id, RUN_COLUMNS)),
+            plain(clip(&point.marks.join(" "), layout::NAME_COLUMNS)),
+        ]);
+    }
+    grid
+}
+
+/// Whether version and run do not tell which system a point is of.
+fn is_ambiguous(series: &Series, at: usize) -> bool {
+    let own = &series.points[at];
+    let is_like = |p: &Point| p.server == own.server && p.run_id == own.run_id;
+    series.points.iter().filter(|p| is_like(p)).count() > 1
+}
+
+fn tone(change: &Change) -> Tone {
+    if change.size.point < 1.0 { Tone::Lower } else { Tone::Higher }
+}
+
+impl super::LeftOut {
+    /// `20261121-203015-demo, scan: it is of another host`.
+    pub(crate) fn sentence(&self) -> String {
+        let what = if self.what.is_empty() { String::new() } else { format!(", {}", self.what) };
+        format!("{}{what}: {}", self.run_id, self.because)
+    }
+}

@@ -1,0 +1,268 @@
+//! Several runs made into one, so that their systems stand in one report.
+//!
+//! Steps are matched by name, number of clients and start of the servers. What a report must not
+//! forget is kept beside the run: which system is of which run, and where the runs' conditions differ.
+//! Ratios of systems of one run stay those of its own schedule; those of different runs are of two
+//! samples, and no interval holds what the host did between the runs.
+
+mod base;
+mod conditions;
+mod labels;
+
+use rqps_model::run::SystemStep;
+use rqps_model::{Host, Label, Run, RunStatus, RunStep, Schedule};
+
+pub use base::JoinError;
+pub use conditions::{Condition, Topic};
+pub(crate) use conditions::{host_name, work};
+
+use crate::words::{list, list_in_short};
+
+/// Several runs as one, and what is known of each.
+#[derive(Debug, Clone)]
+pub struct Joined {
+    /// The systems and steps of all runs. Its host, schedule, plan and seed are those of the base's
+    /// run; [`Joined::conditions`] tells where others differ.
+    pub run: Run,
+    /// The runs, in the order given.
+    pub sources: Vec<Source>,
+    /// Per system of `run` the index of its source.
+    pub origins: Vec<usize>,
+    /// What is not the same in all runs.
+    pub conditions: Vec<Condition>,
+    /// Per step of `run` and source: the step as it was there; absent where the run has none.
+    steps: Vec<Vec<Option<Told>>>,
+}
+
+/// One of the runs.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Source {
+    /// Its id.
+    pub id: String,
+    /// The plan's name.
+    pub name: String,
+    /// How it stands.
+    pub status: RunStatus,
+    /// Start, milliseconds since 1970.
+    pub started_unix_ms: i64,
+    /// Where it ran.
+    pub host: Host,
+    /// The order of its slices.
+    pub schedule: Schedule,
+    /// The plan as TOML.
+    pub plan: String,
+    /// The command that started it.
+    pub command_line: String,
+}
+
+/// What a run says of one of its steps.
+#[derive(Debug, Clone, PartialEq)]
+struct Told {
+    placement: String,
+    what: String,
+}
+
+impl Joined {
+    /// Makes one run of several. The base is the system `base` names (`LABEL` or `RUN:LABEL`), else
+    /// the first run's. `command_line` is what the report says it was made by.
+    ///
+    /// # Errors
+    /// Fewer than two runs, one run twice, a run without systems, or a base that no system or more
+    /// than one system is.
+    pub fn of(
+        mut runs: Vec<Run>,
+        base: Option<&str>,
+        command_line: &str,
+    ) -> Result<Self, JoinError> {
+        base::check(&runs)?;
+        let chosen = base::find(&runs, base)?;
+        let conditions = conditions::of(&runs);
+        let origins = origins(&runs);
+        let labels = labels::unique(&runs);
+        let sources: Vec<Source> = runs.iter().map(source).collect();
+        let (steps, told) = steps(&mut runs, &origins);
+        let n_before: usize = runs.iter().take(chosen.0).map(|run| run.systems.len()).sum();
+        let mut systems: Vec<_> = runs.iter_mut().flat_map(|run| run.systems.drain(..)).collect();
+        for (system, label) in systems.iter_mut().zip(labels) {
+            system.spec.label = Label(label);
+        }
+        let ids: Vec<String> = sources.iter().map(|s| s.id.clone()).collect();
+        let run = Run {
+            id: ids.join("+"),
+            name: name(&sources),
+            status: status(&sources),
+            started_unix_ms: sources.iter().map(|s| s.started_unix_ms).min().unwrap_or_default(),
+            finished_unix_ms: finished(&runs),
+            n_resumed: runs.iter().map(|run| run.n_resumed).sum(),
+            command_line: command_line.to_owned(),
+            base: n_before + chosen.1,
+            systems,
+            steps,
+            ..runs.swap_remove(chosen.0)
+        };
+        Ok(Self { run, sources, origins, conditions, steps: told })
+    }
+
+    /// The run that a system was measured in.
+    #[must_use]
+    pub fn source(&self, system_idx: usize) -> Option<&Source> {
+        self.sources.get(*self.origins.get(system_idx)?)
+    }
+
+    /// Whether two systems are of one run.
+    #[must_use]
+    pub fn is_one_run(&self, a: usize, b: usize) -> bool {
+        self.origins.get(a) == self.origins.get(b)
+    }
+
+    /// Whether two systems took turns: of one run, and that an interleaved one.
+    pub(crate) fn took_turns(&self, a: usize, b: usize) -> bool {
+        self.is_one_run(a, b) && self.source(a).is_some_and(|s| s.schedule.is_interleaved())
+    }
+
+    /// How a step's conditions on a system differ from those on another of another run, in words;
+    /// empty where nothing that is known does.
+    pub(crate) fn unlike(&self, step: &RunStep, (base, system): (usize, usize)) -> String {
+        let (Some(&of_base), Some(&own)) = (self.origins.get(base), self.origins.get(system))
+        else {
+            return String::new();
+        };
+        let mut words: Vec<String> = self
+            .conditions
+            .iter()
+            .filter(|c| c.topic.moves_figures() && c.values.get(of_base) != c.values.get(own))
+            .map(|c| c.name.clone())
+            .collect();
+        if let Some((a, b)) = self.told(step, of_base).zip(self.told(step, own)) {
+            if a.placement != b.placement {
+                words.push(format!("placement {} against {}", b.placement, a.placement));
+            }
+            // Where the tables or arguments differ, they have been named.
+            if a.what != b.what && !words.iter().any(|word| word.starts_with("suite")) {
+                words.push("what the step does".to_owned());
+            }
+        }
+        if words.is_empty() { String::new() } else { format!("other {}", list_in_short(&words)) }
+    }
+
+    /// Whether the system's run has the step at all.
+    pub(crate) fn has_step(&self, step: &RunStep, system: usize) -> bool {
+        self.origins.get(system).is_some_and(|&origin| self.told(step, origin).is_some())
+    }
+
+    fn told(&self, step: &RunStep, origin: usize) -> Option<&Told> {
+        let at = self.run.steps.iter().position(|s| key(s) == key(step))?;
+        self.steps.get(at)?.get(origin)?.as_ref()
+    }
+
+    /// What must be known before any figure is read.
+    pub(crate) fn warnings(&self) -> Vec<String> {
+        let n = self.sources.len();
+        let base = self.source(self.run.base).map_or("", |s| s.id.as_str());
+        let mut out = vec![format!(
+            "These are systems of {n} runs. A ratio over runs does not hold a drift of the host \
+             between them: its interval knows the spread within each run alone. The base is of run \
+             {base}; figures of other runs are marked."
+        )];
+        let told: Vec<String> = self.conditions.iter().map(|c| c.sentence(&self.sources)).collect();
+        if !told.is_empty() {
+            out.push(format!("The runs are not alike: {}.", told.join("; ")));
+        }
+        out
+    }
+
+    /// In which order the systems were measured, and which ratios are of two samples.
+    pub(crate) fn order(&self) -> String {
+        let of = |wanted: bool| -> Vec<String> {
+            let is = |s: &&Source| s.schedule.is_interleaved() == wanted;
+            self.sources.iter().filter(is).map(|s| s.id.clone()).collect()
+        };
+        let said: Vec<String> = [
+            (of(true), "the systems took turns, and intervals are of the ratios of their blocks"),
+            (of(false), "the systems were measured one after the other"),
+        ]
+        .iter()
+        .filter(|(ids, _)| !ids.is_empty())
+        .map(|(ids, how)| format!("in {} {how}", list_in_short(ids)))
+        .collect();
+        format!(
+            "Within a run: {}. Ratios of systems of different runs compare the figures of two \
+             samples (Welch's t): the host's drift from one run to the other is not in their \
+             intervals.",
+            list(&said)
+        )
+    }
+}
+
+/// What makes a step of one run that of another: name, number of clients, start of the servers.
+fn key(step: &RunStep) -> (&str, u32, u32) {
+    (&step.info.name, step.clients, step.start)
+}
+
+fn source(run: &Run) -> Source {
+    Source {
+        id: run.id.clone(),
+        name: run.name.clone(),
+        status: run.status,
+        started_unix_ms: run.started_unix_ms,
+        host: run.host.clone(),
+        schedule: run.schedule,
+        plan: run.plan.clone(),
+        command_line: run.command_line.clone(),
+    }
+}
+
+fn origins(runs: &[Run]) -> Vec<usize> {
+    runs.iter().enumerate().flat_map(|(at, run)| vec![at; run.systems.len()]).collect()
+}
+
+/// The steps of all runs with the systems of all runs, and what each run says of them. Steps come in
+/// the order of the first run that has them; a run that has no such step has pending systems there.
+fn steps(runs: &mut [Run], origins: &[usize]) -> (Vec<RunStep>, Vec<Vec<Option<Told>>>) {
+    let mut steps: Vec<RunStep> = Vec::new();
+    let mut told: Vec<Vec<Option<Told>>> = Vec::new();
+    let n_runs = runs.len();
+    let mut first_system = 0;
+    for (origin, run) in runs.iter_mut().enumerate() {
+        // New steps go behind the one that precedes them in their own run.
+        let mut place = 0;
+        for step in run.steps.drain(..) {
+            let at = steps.iter().position(|known| key(known) == key(&step)).unwrap_or_else(|| {
+                let systems = origins.iter().map(|_| SystemStep::pending()).collect();
+                steps.insert(place, RunStep { systems, ..step.clone() });
+                told.insert(place, vec![None; n_runs]);
+                place
+            });
+            place = at + 1;
+            let RunStep { info, placement, systems, .. } = step;
+            told[at][origin] = Some(Told { placement: placement.to_string(), what: info.what });
+            for (slot, system) in steps[at].systems[first_system..].iter_mut().zip(systems) {
+                *slot = system;
+            }
+        }
+        first_system += run.systems.len();
+    }
+    (steps, told)
+}
+
+fn name(sources: &[Source]) -> String {
+    let mut names: Vec<String> = Vec::new();
+    for source in sources {
+        if !names.contains(&source.name) {
+            names.push(source.name.clone());
+        }
+    }
+    list(&names)
+}
+
+/// Finished when all runs are; else how the first one stands that is not.
+fn status(sources: &[Source]) -> RunStatus {
+    let open = sources.iter().map(|s| s.status).find(|status| *status != RunStatus::Finished);
+    open.unwrap_or(RunStatus::Finished)
+}
+
+/// The end of the last run; absent where one has not ended.
+fn finished(runs: &[Run]) -> Option<i64> {
+    let ends: Option<Vec<i64>> = runs.iter().map(|run| run.finished_unix_ms).collect();
+    ends?.into_iter().max()
+}

@@ -1,0 +1,182 @@
+//! What runs were made under, compared: host, kernel, schedule, tables, arguments, rqps itself.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use rqps_model::{Host, Run};
+
+use super::Source;
+use crate::number;
+use crate::words::clip;
+
+/// Columns that a sentence gives to a value.
+const VALUE_COLUMNS: usize = 40;
+
+/// Keys of a plan's suite that say which steps run and for how long, not what they do.
+const NOT_THE_WORK: [&str; 4] = ["steps", "clients", "form", "seconds"];
+
+/// What a condition is about.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Topic {
+    /// The machine.
+    Host,
+    /// Kernel and distribution.
+    Kernel,
+    /// Order and length of the slices.
+    Schedule,
+    /// Sizes of tables and arguments of steps.
+    Work,
+    /// The version of rqps.
+    Tool,
+}
+
+impl Topic {
+    /// Whether a difference can move figures by itself.
+    #[must_use]
+    pub fn moves_figures(self) -> bool {
+        !matches!(self, Self::Tool)
+    }
+
+    /// For programs.
+    #[must_use]
+    pub fn key(self) -> &'static str {
+        match self {
+            Self::Host => "host",
+            Self::Kernel => "kernel",
+            Self::Schedule => "schedule",
+            Self::Work => "work",
+            Self::Tool => "tool",
+        }
+    }
+}
+
+/// One condition that is not the same in all runs.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Condition {
+    /// What it is about.
+    pub topic: Topic,
+    /// Its name: `kernel`, `suite rows`.
+    pub name: String,
+    /// Its value per run; absent where the run's plan does not say.
+    pub values: Vec<Option<String>>,
+}
+
+impl Condition {
+    /// `kernel 6.8.0 in 20261121-203015-demo, 6.9.1 in 20261122-080000-demo`; runs with one value
+    /// share it.
+    pub(super) fn sentence(&self, sources: &[Source]) -> String {
+        let mut told: Vec<(&Option<String>, Vec<&str>)> = Vec::new();
+        for (value, source) in self.values.iter().zip(sources) {
+            match told.iter_mut().find(|(known, _)| *known == value) {
+                Some((_, ids)) => ids.push(&source.id),
+                None => told.push((value, vec![&source.id])),
+            }
+        }
+        let one = |(value, ids): &(&Option<String>, Vec<&str>)| {
+            let value = value.as_deref().map_or("none".to_owned(), |v| clip(v, VALUE_COLUMNS));
+            format!("{value} in {}", ids.join(" and "))
+        };
+        format!("{} {}", self.name, told.iter().map(one).collect::<Vec<_>>().join(", "))
+    }
+}
+
+/// The conditions that are not the same in all runs.
+pub(super) fn of(runs: &[Run]) -> Vec<Condition> {
+    let all: Vec<BTreeMap<(usize, String), String>> = runs.iter().map(facts).collect();
+    let names: BTreeSet<&(usize, String)> = all.iter().flat_map(BTreeMap::keys).collect();
+    names
+        .into_iter()
+        .filter_map(|name| {
+            let values: Vec<Option<String>> = all.iter().map(|f| f.get(name).cloned()).collect();
+            let topic = TOPICS[name.0];
+            let differs = values.windows(2).any(|pair| pair[0] != pair[1]);
+            differs.then(|| Condition { topic, name: name.1.clone(), values })
+        })
+        .collect()
+}
+
+/// The topics in the order of reports.
+const TOPICS: [Topic; 5] = [Topic::Host, Topic::Kernel, Topic::Schedule, Topic::Work, Topic::Tool];
+
+/// What a run was made under: index of the topic and name, and value.
+fn facts(run: &Run) -> BTreeMap<(usize, String), String> {
+    let host = &run.host;
+    let own = |topic: usize, name: &str, value: String| ((topic, name.to_owned()), value);
+    let mut facts: BTreeMap<(usize, String), String> = BTreeMap::from([
+        own(0, "host", host.hostname.clone()),
+        own(0, "CPUs", format!("{} x {}", host.n_cpus, host.cpu_model)),
+        own(0, "memory", number::bytes(host.memory_bytes)),
+        own(0, "storage", host.storage.clone()),
+        own(1, "kernel", host.kernel.clone()),
+        own(1, "distribution", host.os.clone()),
+        own(4, "rqps", run.rqps_version.clone()),
+    ]);
+    let plan = parsed(&run.plan);
+    let schedule = flat(plan.get("schedule"), "schedule");
+    facts.extend(
+        schedule
+            .into_iter()
+            // What placement was in force is known of each step.
+            .filter(|(name, _)| !["schedule seed", "schedule placement"].contains(&name.as_str()))
+            .map(|(name, value)| ((2, name), value)),
+    );
+    facts.extend(suites(&plan, true).into_iter().map(|(name, value)| ((3, name), value)));
+    facts
+}
+
+/// Sizes of tables and arguments of the steps of a plan, by name; not which steps, nor how long.
+pub(crate) fn work(plan: &str) -> BTreeMap<String, String> {
+    suites(&parsed(plan), false)
+}
+
+/// A machine's name for people and for telling machines apart: name, CPUs and their model.
+pub(crate) fn host_name(host: &Host) -> String {
+    format!("{}, {} x {}", host.hostname, host.n_cpus, host.cpu_model)
+}
+
+/// A plan that cannot be read says nothing.
+fn parsed(plan: &str) -> toml::Table {
+    plan.parse().unwrap_or_default()
+}
+
+fn suites(plan: &toml::Table, with_seconds: bool) -> BTreeMap<String, String> {
+    let suites = plan.get("suite").and_then(toml::Value::as_array).map_or(&[][..], Vec::as_slice);
+    let mut out = BTreeMap::new();
+    for (at, suite) in suites.iter().enumerate() {
+        // The first one is mostly the only one.
+        let lead = if at == 0 { "suite".to_owned() } else { format!("suite {}", at + 1) };
+        let is_work = |key: &str| {
+            let key = key.strip_prefix(&lead).unwrap_or(key).trim_start();
+            let first = key.split(' ').next().unwrap_or(key);
+            !NOT_THE_WORK.contains(&first) || with_seconds && first == "seconds"
+        };
+        out.extend(flat(Some(suite), &lead).into_iter().filter(|(key, _)| is_work(key)));
+    }
+    out
+}
+
+/// The values of a table and of the tables in it, by their keys with spaces between.
+fn flat(value: Option<&toml::Value>, name: &str) -> BTreeMap<String, String> {
+    match value {
+        None => BTreeMap::new(),
+        Some(toml::Value::Table(table)) => {
+            table.iter().flat_map(|(key, v)| flat(Some(v), &format!("{name} {key}"))).collect()
+        }
+        Some(toml::Value::String(text)) => BTreeMap::from([(name.to_owned(), text.clone())]),
+        Some(other) => BTreeMap::from([(name.to_owned(), other.to_string())]),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_work_of_a_plan_is_its_tables_and_arguments() {
+        let plan = "name = 'x'\n[[suite]]\nkind = 'sysbench'\nrows = 1000\nsteps = ['scan']\n\
+                    [suite.seconds]\nread = 2.0\n[schedule]\nslices = 3\n";
+        let found: Vec<(String, String)> = work(plan).into_iter().collect();
+        let wanted = [("suite kind", "sysbench"), ("suite rows", "1000")];
+        assert_eq!(found, wanted.map(|(k, v)| (k.to_owned(), v.to_owned())));
+        assert!(work("no plan").is_empty());
+    }
+}

@@ -1,0 +1,87 @@
+//! The fields of the JSON report that only several runs in one report have.
+
+use std::collections::BTreeMap;
+
+use rqps_model::{Host, RunStatus, Schedule};
+use serde::Serialize;
+
+use super::shape::HostJson;
+use crate::join::{Condition, Joined, Source};
+use crate::number;
+
+/// The runs, and what is not the same in all of them.
+#[derive(Serialize)]
+pub(super) struct JoinedJson<'a> {
+    runs: Vec<SourceJson<'a>>,
+    differences: Vec<ConditionJson<'a>>,
+}
+
+#[derive(Serialize)]
+struct SourceJson<'a> {
+    id: &'a str,
+    name: &'a str,
+    status: RunStatus,
+    started: String,
+    started_unix_ms: i64,
+    schedule: Schedule,
+    host: HostJson<'a>,
+    command_line: &'a str,
+    plan: &'a str,
+}
+
+#[derive(Serialize)]
+struct ConditionJson<'a> {
+    topic: &'static str,
+    name: &'a str,
+    /// By the runs' ids.
+    values: BTreeMap<&'a str, Option<&'a str>>,
+}
+
+impl<'a> JoinedJson<'a> {
+    pub(super) fn of(joined: &'a Joined) -> Self {
+        let condition = |c: &'a Condition| ConditionJson {
+            topic: c.topic.key(),
+            name: &c.name,
+            values: joined
+                .sources
+                .iter()
+                .zip(&c.values)
+                .map(|(source, value)| (source.id.as_str(), value.as_deref()))
+                .collect(),
+        };
+        Self {
+            runs: joined.sources.iter().map(source).collect(),
+            differences: joined.conditions.iter().map(condition).collect(),
+        }
+    }
+}
+
+fn source(source: &Source) -> SourceJson<'_> {
+    let Source { id, name, status, started_unix_ms, host, schedule, plan, command_line } = source;
+    SourceJson {
+        id,
+        name,
+        status: *status,
+        started: number::utc(*started_unix_ms),
+        started_unix_ms: *started_unix_ms,
+        schedule: *schedule,
+        host: HostJson::of(host),
+        command_line,
+        plan,
+    }
+}
+
+impl<'a> HostJson<'a> {
+    pub(super) fn of(host: &'a Host) -> Self {
+        Self {
+            hostname: &host.hostname,
+            os: &host.os,
+            kernel: &host.kernel,
+            cpu_model: &host.cpu_model,
+            n_cpus: host.n_cpus,
+            memory_bytes: host.memory_bytes,
+            virtual_machine: host.virtual_machine,
+            storage: &host.storage,
+        }
+    }
+}

@@ -1,0 +1,220 @@
+//! Several runs as one: goldens of every format, whose ratios are paired, what is not alike.
+
+use expect_test::expect_file;
+use proptest::prelude::*;
+use rqps_model::{Dbms, Group, Placement, Run, Schedule, StepKind};
+use rqps_report::join::JoinError;
+use rqps_report::{Analysis, Detail, Joined, TextOptions, csv, html, json, markdown, text};
+
+use crate::fixture::{self, info, step, system};
+
+const PLAN: &str = "name = 'demo'\n[[suite]]\nkind = 'sysbench'\nrows = 100000\n\
+                    steps = ['scan']\n[schedule]\nmode = 'sequential'\nslices = 3\nseed = 7\n";
+
+/// A run of two systems in turns and one of a later day: one system, another kernel, larger tables,
+/// another placement on one step, one step fewer and one more.
+fn two() -> Vec<Run> {
+    let (read, write) = (StepKind::Read, StepKind::Write);
+    let both = [(1.0, 1.0), (0.8, 1.25)];
+    let mut first = fixture::run(
+        vec![system(Dbms::Mysql, "5.6.14"), system(Dbms::Mysql, "8.0.33")],
+        vec![
+            step(info("point-query.pre", read, Group::Point), 24_575.0, 21.0, &both),
+            step(info("scan", read, Group::Range), 3_875_000.0, 0.2, &both),
+            step(info("update-index", write, Group::Write), 3_875.0, 170.0, &both),
+        ],
+    );
+    first.schedule = Schedule::in_turns(100, 6);
+    first.plan = PLAN.replace("'sequential'", "'interleaved'");
+    let one = [(0.7, 1.4)];
+    let mut second = fixture::run(
+        vec![system(Dbms::Mysql, "8.0.33")],
+        vec![
+            step(info("point-query.pre", read, Group::Point), 24_575.0, 21.0, &one),
+            step(info("scan", read, Group::Range), 3_875_000.0, 0.2, &one),
+            step(info("insert", StepKind::Insert, Group::Write), 12_725.0, 60.0, &one),
+        ],
+    );
+    second.id = "20261123-080000-demo".to_owned();
+    second.started_unix_ms += 127_785_000;
+    second.host.kernel = "6.9.1-generic".to_owned();
+    second.plan = PLAN.replace("100000", "1000000").replace("seed = 7", "seed = 8");
+    second.steps[1].placement = Placement::Free;
+    vec![first, second]
+}
+
+fn joined(base: Option<&str>) -> Joined {
+    let command = "rqps compare 20261121-203015-demo 20261123-080000-demo";
+    Joined::of(two(), base, command).unwrap()
+}
+
+#[test]
+fn every_format_of_two_runs() {
+    let joined = joined(None);
+    let analysis = Analysis::of_joined(&joined, 0.05);
+    let options = TextOptions { colour: false, detail: Detail::Full, width: text::WIDTH };
+    let out = text::render(&analysis, options);
+    assert!(out.lines().all(|l| l.chars().count() <= text::WIDTH), "{out}");
+    expect_file!["../data/compare.txt"].assert_eq(&out);
+    expect_file!["../data/compare.md"].assert_eq(&markdown::render(&analysis));
+    expect_file!["../data/compare.html"].assert_eq(&html::render(&analysis));
+    let rows = csv::render(&analysis);
+    let runs: Vec<&str> = rows.lines().skip(1).filter_map(|l| l.split(',').next()).collect();
+    assert_eq!(
+        runs[..3],
+        ["20261121-203015-demo"; 2].into_iter().chain(["20261123-080000-demo"]).collect::<Vec<_>>()
+    );
+    let value: serde_json::Value = serde_json::from_str(&json::render(&analysis)).unwrap();
+    assert_eq!(crate::schema::errors(&value), Vec::<String>::new());
+    assert_eq!(value["systems"][2]["run"], "20261123-080000-demo");
+    let compared = serde_json::to_string_pretty(&value["compared_runs"]["differences"]).unwrap();
+    expect_file!["../data/compare.differences.json"].assert_eq(&(compared + "\n"));
+}
+
+#[test]
+fn labels_of_several_runs_are_told_apart() {
+    let labels: Vec<String> =
+        joined(None).run.systems.iter().map(|s| s.spec.label.0.clone()).collect();
+    assert_eq!(labels, ["my5614.small", "my8033.small@20261121", "my8033.small@20261123"]);
+}
+
+#[test]
+fn ratios_of_one_run_stay_what_they_are_in_its_own_report() {
+    let (runs, joined) = (two(), joined(None));
+    let (alone, together) = (Analysis::of(&runs[0], 0.05), Analysis::of_joined(&joined, 0.05));
+    for own in &alone.steps {
+        let step = together.steps.iter().find(|s| s.title == own.title).unwrap();
+        let (a, b) = (&own.cells[1], &step.cells[1]);
+        assert_eq!((a.rqps, a.server_cpu_ratio), (b.rqps, b.server_cpu_ratio), "{}", own.title);
+        assert_eq!(a.verdict, b.verdict);
+        assert!(b.marks.len() == a.marks.len(), "{}", own.title);
+    }
+    // The base is of the other run: two samples, and marked.
+    let point = together.steps.iter().find(|s| s.title == "point-query.pre").unwrap();
+    let figures = |cell: usize| point.cells[cell].slices.clone();
+    let wanted = rqps_stats::ratio(&figures(0), &figures(2)).unwrap();
+    let found = point.cells[2].rqps.unwrap();
+    assert!((wanted.point - found.point).abs() < 1e-12 && found.n == 3, "{found:?}");
+    let (low, high) = found.interval.unwrap();
+    let (wanted_low, wanted_high) = wanted.interval.unwrap();
+    assert!((low - wanted_low).abs() < 1e-4 && (high - wanted_high).abs() < 1e-4);
+    let note = |at: usize| &together.footnotes[point.cells[2].marks[at].footnote_idx];
+    assert_eq!(note(0).kind.key(), "unlike-run");
+    assert_eq!(point.cells[2].marks[0].detail, "other kernel, schedule mode and suite rows");
+    let scan = together.steps.iter().find(|s| s.title == "scan").unwrap();
+    assert!(scan.cells[2].marks[0].detail.ends_with("placement free against paired"));
+}
+
+#[test]
+fn runs_alike_are_marked_as_other_runs_only() {
+    let mut runs = two();
+    (runs[1].host, runs[1].plan) = (runs[0].host.clone(), runs[0].plan.clone());
+    let joined = Joined::of(runs, None, "").unwrap();
+    assert!(joined.conditions.is_empty(), "{:?}", joined.conditions);
+    let analysis = Analysis::of_joined(&joined, 0.05);
+    let key = |title: &str| {
+        let step = analysis.steps.iter().find(|s| s.title == title).unwrap();
+        analysis.footnotes[step.cells[2].marks[0].footnote_idx].kind.key()
+    };
+    assert_eq!((key("point-query.pre"), key("scan")), ("other-run", "unlike-run"));
+}
+
+#[test]
+fn steps_that_one_run_lacks_say_so() {
+    let joined = joined(None);
+    let analysis = Analysis::of_joined(&joined, 0.05);
+    let titles: Vec<&str> = analysis.steps.iter().map(|s| s.title.as_str()).collect();
+    assert_eq!(titles, ["point-query.pre", "scan", "insert", "update-index"]);
+    let said = analysis.not_measured.join("\n");
+    for text in [
+        "Not measured on my5614.small, as run 20261121-203015-demo has no such step: insert.",
+        "Not measured on my8033.small@20261123, as run 20261123-080000-demo has no such step: \
+         update-index.",
+    ] {
+        assert!(said.contains(text), "{said}");
+    }
+    assert!(!said.contains("Not reached"), "{said}");
+}
+
+#[test]
+fn the_base_is_a_label_or_that_of_a_run() {
+    let label = |base: &str| {
+        let joined = Joined::of(two(), Some(base), "")?;
+        Ok::<_, JoinError>(joined.run.base_label().0.clone())
+    };
+    assert_eq!(label("my5614.small").unwrap(), "my5614.small");
+    assert_eq!(label("20261123:my8033.small").unwrap(), "my8033.small@20261123");
+    let error = label("my8033.small").unwrap_err();
+    assert!(matches!(error, JoinError::ManyBases { .. }));
+    assert!(error.to_string().contains("20261123-080000-demo:my8033.small"), "{error}");
+    let error = label("pg").unwrap_err().to_string();
+    assert!(error.contains("20261121-203015-demo:my5614.small"), "{error}");
+}
+
+#[test]
+fn one_run_is_refused() {
+    let error = |runs: Vec<Run>| Joined::of(runs, None, "").unwrap_err();
+    let one = two().swap_remove(0);
+    assert!(matches!(error(vec![one.clone()]), JoinError::OneRun { .. }));
+    assert!(matches!(error(vec![one.clone(), one.clone()]), JoinError::Twice { .. }));
+    let mut empty = one.clone();
+    (empty.id, empty.systems) = ("other".to_owned(), Vec::new());
+    assert!(matches!(error(vec![one, empty]), JoinError::Empty { .. }));
+}
+
+#[test]
+fn hostile_text_stays_text() {
+    let hostile = "</td><script>alert(1)</script>\u{1b}[31m\u{202e}";
+    let mut runs = two();
+    for (run, n) in runs.iter_mut().zip(0..) {
+        run.id = format!("{n}{hostile}");
+        (run.name, run.command_line) = (hostile.to_owned(), hostile.to_owned());
+        run.plan = format!("[[suite]]\n'</td><script>' = '<script>{n}'\n");
+        (run.host.hostname, run.host.kernel) = (format!("{hostile}{n}"), format!("{hostile}{n}"));
+        for system in &mut run.systems {
+            system.spec.label.0 += hostile;
+        }
+    }
+    let joined = Joined::of(runs, None, hostile).unwrap();
+    let analysis = Analysis::of_joined(&joined, 0.05);
+    let page = html::render(&analysis);
+    assert_eq!(page.matches("<script>").count(), 1, "{page}");
+    let options = TextOptions { colour: false, detail: Detail::Full, width: text::WIDTH };
+    for out in [page, text::render(&analysis, options), markdown::render(&analysis)] {
+        assert!(!out.contains(['\u{1b}', '\u{202e}']), "{out}");
+    }
+    let plain = markdown::render(&analysis).replace("\\`", "");
+    let outside_code: String = plain.split('`').step_by(2).collect();
+    assert!(!outside_code.contains("<script"), "{outside_code}");
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(24))]
+
+    #[test]
+    fn swapping_base_and_candidate_inverts_every_ratio(ratio in 0.3_f64..3.0) {
+        let mut runs = two();
+        for step in &mut runs[1].steps {
+            for slice in &mut step.systems[0].slices {
+                slice.n_operations = fixture::whole(slice.n_operations as f64 * ratio).max(1);
+            }
+        }
+        let there = Joined::of(runs.clone(), Some("my5614.small"), "").unwrap();
+        let back = Joined::of(runs, Some("20261123:my8033.small"), "").unwrap();
+        let (there, back) = (Analysis::of_joined(&there, 0.05), Analysis::of_joined(&back, 0.05));
+        for (a, b) in there.steps.iter().zip(&back.steps) {
+            let (Some(a), Some(b)) = (a.cells[2].rqps, b.cells[0].rqps) else { continue };
+            prop_assert!((a.point * b.point - 1.0).abs() < 1e-9);
+            prop_assert!((a.interval.unwrap().0 * b.interval.unwrap().1 - 1.0).abs() < 1e-6);
+        }
+        let (a, b) = (there.steps[0].cells[2].verdict, back.steps[0].cells[0].verdict);
+        let is_mirrored = matches!((a, b), (Some(a), Some(b)) if mirrored(a, b));
+        prop_assert!(is_mirrored, "{:?} {:?}", a, b);
+    }
+}
+
+/// The bounds 0.95 and 1.05 are no exact mirrors, so that only the opposite is ruled out.
+fn mirrored(a: rqps_model::Verdict, b: rqps_model::Verdict) -> bool {
+    use rqps_model::Verdict::{Faster, Slower};
+    !matches!((a, b), (Slower, Slower) | (Faster, Faster))
+}

@@ -1,0 +1,31 @@
+//! `rqps compare`: systems of several runs in one report.
+
+use anyhow::Result;
+use rqps_report::{Analysis, Detail, Joined, TextOptions};
+use rqps_store::{RunRef, Store};
+
+use crate::Surroundings;
+use crate::args::CompareArgs;
+use crate::output::{text_width, write};
+use crate::report::{parse_percent, render_analysis};
+
+/// Carries out `rqps compare ...`.
+pub(crate) fn run(args: &CompareArgs, around: &Surroundings) -> Result<()> {
+    let bound = parse_percent("--bound", &args.bound)?;
+    let store = Store::open_existing(&around.results)?;
+    let select = |run: &String| store.select_run(&run.parse::<RunRef>().unwrap_or_default());
+    let runs = args.runs.iter().map(select).collect::<Result<Vec<_>, _>>()?;
+    let base = args.base.as_deref().map(|base| with_id(base, &store)).transpose()?;
+    let joined = Joined::of(runs, base.as_deref(), &around.command_line)?;
+    let colour = around.colour && args.output.is_none();
+    let detail = if args.summary { Detail::Summary } else { Detail::Full };
+    let options = TextOptions { colour, detail, width: text_width() };
+    let text = render_analysis(&Analysis::of_joined(&joined, bound), args.format, options);
+    write(args.output.as_deref(), &text)
+}
+
+/// `latest:LABEL` with the run's id; anything else as it is.
+fn with_id(base: &str, store: &Store) -> Result<String> {
+    let Some(label) = base.strip_prefix("latest:") else { return Ok(base.to_owned()) };
+    Ok(format!("{}:{label}", store.resolve(&RunRef::Latest)?))
+}

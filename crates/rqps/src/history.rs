@@ -1,0 +1,63 @@
+//! `rqps history`: series of figures over runs or versions, and where they change.
+
+use anyhow::{Result, bail};
+use rqps_model::Run;
+use rqps_report::history::{self, Choice, History, Order};
+use rqps_store::{RunRef, Store};
+
+use crate::Surroundings;
+use crate::args::{HistoryArgs, HistoryFormat, HistoryOrder};
+use crate::output::{text_width, write};
+use crate::patterns::Patterns;
+
+/// Carries out `rqps history ...`.
+pub(crate) fn run(args: &HistoryArgs, around: &Surroundings) -> Result<()> {
+    let store = Store::open_existing(&around.results)?;
+    let runs = select(args, &store)?;
+    if runs.is_empty() {
+        bail!("no runs yet: start one with `rqps run PLAN.toml`");
+    }
+    let (steps, systems) = (Patterns::new(&args.steps), Patterns::new(&args.system));
+    steps.check_steps("--steps", &runs)?;
+    systems.check_systems("--system", &runs)?;
+    let choice = Choice {
+        order: args.by.map(|by| match by {
+            HistoryOrder::Version => Order::Version,
+            HistoryOrder::Time => Order::Time,
+        }),
+        all_hosts: args.all_hosts,
+        step: &|step| steps.takes_step(step),
+        system: &|system| systems.takes_system(system),
+    };
+    let history = History::of(runs, choice)?;
+    let colour = around.colour && args.output.is_none();
+    let text = match args.format {
+        HistoryFormat::Text => history::text::render(&history, colour, text_width()),
+        HistoryFormat::Html => rqps_report::html::history::render(&history),
+        HistoryFormat::Json => history::json::render(&history),
+        HistoryFormat::Csv => history::csv::render(&history),
+    };
+    write(args.output.as_deref(), &text)
+}
+
+/// The runs that were named, each once, or all.
+fn select(args: &HistoryArgs, store: &Store) -> Result<Vec<Run>> {
+    let mut ids: Vec<String> = if args.runs.is_empty() {
+        store.list_runs()?.into_iter().map(|run| run.id).collect()
+    } else {
+        let resolve = |run: &String| store.resolve(&run.parse::<RunRef>().unwrap_or_default());
+        args.runs.iter().map(resolve).collect::<Result<_, _>>()?
+    };
+    ids.sort_unstable();
+    ids.dedup();
+    ids.into_iter().map(|id| Ok(slim(store.select_run(&RunRef::Id(id))?))).collect()
+}
+
+/// A run without what no history needs and what takes most of its memory.
+fn slim(mut run: Run) -> Run {
+    let systems = run.steps.iter_mut().flat_map(|step| &mut step.systems);
+    for slice in systems.flat_map(|system| &mut system.slices) {
+        (slice.samples, slice.response_times) = (Vec::new(), Vec::new());
+    }
+    run
+}
