@@ -23,6 +23,7 @@ pub(crate) fn store(bench: &Bench, run: &Run) {
 /// queries per second, which spread by half a percent.
 pub(crate) fn run(day: u32, versions: &[&str], steps: &[(&str, &[u32])]) -> Run {
     Run {
+        calibration: None,
         id: format!("202611{day:02}-080000-nightly"),
         name: "nightly".to_owned(),
         status: RunStatus::Finished,
