@@ -4,6 +4,7 @@
 //! RFC 4180 with a header line. A text that a spreadsheet would take for a formula gets an
 //! apostrophe in front.
 
+mod comparison;
 mod insert;
 
 use rqps_model::{Estimate, Metric, Sizes};
@@ -107,7 +108,7 @@ fn columns() -> Vec<Column> {
     all.extend(estimate_columns("rqps", "figure / figure of the base, above 1 is faster", |c| {
         c.rqps
     }));
-    all.push(column("verdict", "slower, faster, same or unclear; empty for the base", |r| {
+    all.push(column("verdict", "slower, faster, same or unclear, among all that were tried; empty for the base", |r| {
         r.cell.verdict.map_or_else(String::new, |v| v.word().to_owned())
     }));
     let cpu = "server CPU per operation / that of the base, below 1 is better";
@@ -126,6 +127,7 @@ fn columns() -> Vec<Column> {
     }
     all.extend(response_columns());
     all.extend(total_columns());
+    all.extend(comparison::columns());
     all
 }
 

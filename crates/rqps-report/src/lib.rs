@@ -12,6 +12,7 @@ pub mod markdown;
 pub mod response;
 pub mod text;
 
+mod comparison;
 mod grid;
 mod insert;
 mod layout;

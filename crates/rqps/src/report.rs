@@ -13,7 +13,7 @@ use crate::output::{print, text_width};
 
 /// Carries out `rqps report ...`.
 pub(crate) fn write(args: &ReportArgs, around: &Surroundings) -> Result<()> {
-    let bound = parse_percent(&args.bound)?;
+    let bound = parse_bound(&args.bound)?;
     let store = Store::open_existing(&around.results)?;
     let run = store.select_run(&args.run.parse::<RunRef>().unwrap_or_default())?;
     let colour = around.colour && args.output.is_none();
@@ -27,7 +27,7 @@ pub(crate) fn write(args: &ReportArgs, around: &Surroundings) -> Result<()> {
 }
 
 /// `5%` or `5` as 0.05.
-fn parse_percent(text: &str) -> Result<f64> {
+pub(crate) fn parse_bound(text: &str) -> Result<f64> {
     let number: f64 = text
         .trim()
         .trim_end_matches('%')
@@ -65,10 +65,11 @@ mod tests {
 
     #[test]
     fn percentages_are_read_or_refused() {
-        assert!((parse_percent("5%").unwrap() - 0.05).abs() < 1e-12);
-        assert!((parse_percent(" 2.5 ").unwrap() - 0.025).abs() < 1e-12);
+        // What the arguments have as their default.
+        assert!((parse_bound("5%").unwrap() - rqps_stats::DEFAULT_BOUND).abs() < 1e-12);
+        assert!((parse_bound(" 2.5 ").unwrap() - 0.025).abs() < 1e-12);
         for bad in ["", "x", "0", "90%", "-5", "NaN"] {
-            assert!(parse_percent(bad).is_err(), "{bad}");
+            assert!(parse_bound(bad).is_err(), "{bad}");
         }
     }
 }

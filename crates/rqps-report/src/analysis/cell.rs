@@ -7,11 +7,15 @@ use rqps_model::{
     Estimate, Lateness, Metric, PerOperation, Run, RunStep, Schedule, Sizes, Slice, StepOutcome,
 };
 use rqps_model::{StepKind, Verdict, metric, slice};
+use rqps_stats::steady;
 
+use super::comparison::{Comparison, Judged};
 use super::estimate::{self, Pair};
 use super::footnote::{Book, CellMark, FootnoteKind, slice_errors};
+use super::guard;
 use super::insert::{self, InsertCell, Sla};
 use super::memory;
+use super::settle::Settle;
 use crate::number::count;
 use crate::response::{self, ResponseTimes};
 
@@ -41,8 +45,10 @@ pub struct Cell {
     pub slices: Vec<f64>,
     /// rQPS: figure over the base's figure; absent for the base.
     pub rqps: Option<Estimate>,
-    /// What the rQPS says; absent for the base and without a ratio.
+    /// What the rQPS says among all that were tried; absent for the base and without a ratio.
     pub verdict: Option<Verdict>,
+    /// The tests behind it, and the other ratios to the base; absent for the base and without a ratio.
+    pub comparison: Option<Box<Comparison>>,
     /// Metrics per operation over all slices together.
     pub per_operation: PerOperation,
     /// The same relative to the base; 0/0 is 1, x/0 is infinite. Absent for the base.
@@ -55,6 +61,9 @@ pub struct Cell {
     pub lateness: Option<Lateness>,
     /// Operations per second in short windows.
     pub windows: Option<WindowRates>,
+    /// Mean over the slices of the rate of their better windows ([`rqps_stats::steady`]), operations per
+    /// second; absent where a slice has too few.
+    pub steady_rate: Option<f64>,
     /// Reasons for caution.
     pub marks: Vec<CellMark>,
     /// Totals over the slices.
@@ -95,6 +104,32 @@ impl Cell {
         self.rqps.filter(|_| !self.is_barred)
     }
 
+    /// Whether the difference from the base stands among all that were tried, be it smaller than the
+    /// practical bound: -1 where it is slower, 1 where it is faster, 0 where it does not.
+    #[must_use]
+    pub fn direction(&self) -> i8 {
+        let rqps = self.comparison.as_ref().map(|comparison| &comparison.rqps);
+        match rqps.filter(|rqps| rqps.is_significant()).map(Judged::estimate) {
+            Some(ratio) if ratio.point < 1.0 => -1,
+            Some(ratio) if ratio.point > 1.0 => 1,
+            _ => 0,
+        }
+    }
+
+    /// What would settle an unclear verdict, where that can be told.
+    #[must_use]
+    pub fn settle(&self) -> Option<&Settle> {
+        self.comparison.as_ref()?.settle.as_ref()
+    }
+
+    /// Whether the rQPS alone is slower or faster, and not among all that were tried.
+    #[must_use]
+    pub fn fell_short(&self) -> bool {
+        let alone = self.comparison.as_ref().and_then(|comparison| comparison.alone);
+        alone.is_some_and(|alone| alone != Verdict::Unclear)
+            && self.verdict == Some(Verdict::Unclear)
+    }
+
     /// The checks that failed.
     pub fn failed_checks(&self) -> impl Iterator<Item = &Check> {
         self.checks.iter().filter(|check| !check.passed)
@@ -133,39 +168,37 @@ pub struct WindowRates {
     pub p95: f64,
 }
 
-/// What cells are compared with and by which rule.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Rule {
-    /// Index of the base.
-    pub(super) base: usize,
-    /// The practical bound.
-    pub(super) bound: f64,
-}
-
-/// The cells of one step, one per system of the run.
-pub(super) fn cells(run: &Run, step: &RunStep, rule: Rule, book: &mut Book) -> Vec<Cell> {
+/// The cells of one step, one per system of the run, compared with the system `base_idx`; their
+/// verdicts are decided over the whole run ([`super::judge`]).
+pub(super) fn cells(run: &Run, step: &RunStep, base_idx: usize, book: &mut Book) -> Vec<Cell> {
     let mut cells: Vec<Cell> = (0..run.systems.len())
         .map(|idx| step.systems.get(idx).map_or_else(pending, |s| measured(run, step, s, book)))
         .enumerate()
         .map(|(idx, cell)| Cell { server_rss_bytes: rss(&cell, step, idx), ..cell })
         .collect();
     insert::compare::set_levels(&mut cells);
-    let Some(base) = cells.get(rule.base).cloned() else { return cells };
+    let Some(base) = cells.get(base_idx).cloned() else { return cells };
     for (idx, cell) in cells.iter_mut().enumerate() {
         let is_measured = base.state == CellState::Measured && cell.state == CellState::Measured;
-        if idx == rule.base || !is_measured {
+        if idx == base_idx || !is_measured {
             continue;
         }
-        let Some(pair) = Pair::of(run, step, (rule.base, idx)) else { continue };
+        let Some(pair) = Pair::of(run, step, (base_idx, idx)) else { continue };
         cell.server_rss_ratio = cell
             .server_rss_bytes
             .zip(base.server_rss_bytes)
             .map(|(bytes, base)| bytes as f64 / base as f64);
-        cell.rqps = pair.rqps();
-        cell.verdict = cell.rqps.as_ref().map(|r| rqps_stats::verdict(r, rule.bound));
+        if let Some(rqps) = pair.rqps() {
+            let comparison = Comparison::of(&pair, rqps);
+            cell.rqps = Some(rqps.tested.estimate);
+            cell.server_cpu_ratio = comparison.server_cpu.as_ref().map(Judged::estimate);
+            cell.comparison = Some(Box::new(comparison));
+        }
         cell.relative = Some(relative(&cell.per_operation, &base.per_operation));
-        cell.server_cpu_ratio = pair.server_cpu();
         insert::compare::with_base(cell, &base, book);
+        if !insert::is_step(step) {
+            guard::of_pair(&pair, &mut cell.marks, book);
+        }
     }
     cells
 }
@@ -177,12 +210,14 @@ fn pending() -> Cell {
         slices: Vec::new(),
         rqps: None,
         verdict: None,
+        comparison: None,
         per_operation: PerOperation::default(),
         relative: None,
         server_cpu_ratio: None,
         response: None,
         lateness: None,
         windows: None,
+        steady_rate: None,
         marks: Vec::new(),
         totals: Totals::default(),
         sizes: Sizes::default(),
@@ -225,7 +260,11 @@ fn measured(run: &Run, step: &RunStep, system: &SystemStep, book: &mut Book) -> 
     let is_index = step.info.kind == StepKind::Index;
     cell.windows = window_rates(&system.slices).filter(|_| !is_index);
     let is_insert = insert::is_step(step);
+    cell.steady_rate = steady_rate(&system.slices).filter(|_| !is_index);
     cell.marks = book.marks(&system.slices, !is_insert);
+    if !is_insert {
+        cell.marks.extend(guard::own(step.info.kind, system, book));
+    }
     if is_insert {
         let own = insert::of(step, system, &cell);
         cell.marks.extend(insert::compare::marks(&own, book));
@@ -240,6 +279,7 @@ fn measured(run: &Run, step: &RunStep, system: &SystemStep, book: &mut Book) -> 
     match run.schedule {
         Schedule::Sequential { slices: wanted } => {
             let wanted = usize::try_from(wanted).unwrap_or(usize::MAX);
+            let wanted = wanted.saturating_mul(n_starts(&system.slices));
             let once = matches!(step.info.kind, StepKind::Load | StepKind::Index);
             let lacks = !once && n < wanted;
             if system.outcome == StepOutcome::Pending || lacks {
@@ -265,6 +305,17 @@ fn failure(system: &SystemStep) -> Option<&str> {
         rqps_model::Mark::Failed { reason } => Some(reason.as_str()),
         _ => None,
     })
+}
+
+/// Starts of the servers that the slices are of.
+fn n_starts(slices: &[Slice]) -> usize {
+    slices.chunk_by(|a, b| a.start == b.start).count()
+}
+
+/// The mean of the slices' steady rates; `None` where one has too few windows.
+fn steady_rate(slices: &[Slice]) -> Option<f64> {
+    let rates: Vec<f64> = slices.iter().map(|s| steady::steady_rate(&s.windows)).collect::<Option<_>>()?;
+    (!rates.is_empty()).then(|| rates.iter().sum::<f64>() / rates.len() as f64)
 }
 
 fn totals(slices: &[Slice]) -> Totals {

@@ -49,6 +49,12 @@ pub enum FootnoteKind {
     Trend,
     /// A check of the step's work failed.
     CheckFailed,
+    /// The windows lie at two levels.
+    TwoLevels,
+    /// The figure or its ratio drifts within the step.
+    Drift,
+    /// Average and steady rate disagree.
+    Stalls,
     /// A sentence of its own.
     Note(String),
 }
@@ -90,6 +96,16 @@ impl FootnoteKind {
             Self::CheckFailed => {
                 "a check of the step's work failed, so the figure is not that of the work it names"
             }
+            Self::TwoLevels => {
+                "the step went at two rates in turns, and the figure between them describes neither"
+            }
+            Self::Drift => {
+                "the figure, or its ratio to the base, drifted within the step: it had not come to rest"
+            }
+            Self::Stalls => {
+                "stalls cost one side more than the other, so the ratio of averages is not that of \
+                 steady rates"
+            }
             Self::Note(text) => text,
         }
     }
@@ -112,6 +128,9 @@ impl FootnoteKind {
             Self::SlaFailedOnBase => "sla-failed-on-base",
             Self::Trend => "trend",
             Self::CheckFailed => "check-failed",
+            Self::TwoLevels => "two-levels",
+            Self::Drift => "drift",
+            Self::Stalls => "stalls",
             Self::Note(_) => "note",
         }
     }

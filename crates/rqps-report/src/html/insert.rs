@@ -140,6 +140,7 @@ fn summary_cell(analysis: &Analysis<'_>, which: Summary, (idx, cell): (usize, &C
                     @if let Some(verdict) = cell.verdict {
                         span.sign aria-hidden="true" { " " (label::sign(verdict)) }
                         span.sr { " " (verdict.word()) }
+                        (label::lean(cell))
                     } @else if cell.is_barred { span.sr { " SLA failed" } }
                     (label::letters(analysis, cell))
                     span.below.range { (label::interval(ratio)) }
@@ -161,7 +162,7 @@ fn summary_cell(analysis: &Analysis<'_>, which: Summary, (idx, cell): (usize, &C
 }
 
 /// A grid of texts as a table; its last column, the label, comes first.
-fn table(grid: &Grid) -> Markup {
+pub(super) fn table(grid: &Grid) -> Markup {
     let last = grid.heads().len().saturating_sub(1);
     let word = |at: usize| (grid.heads()[at].1 == Side::Left).then_some("word");
     html! {

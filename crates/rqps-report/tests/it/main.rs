@@ -2,12 +2,15 @@
 
 #![expect(clippy::unwrap_used, reason = "fixtures are test code outside of test functions")]
 
+mod blocks_fixture;
 mod figures;
 mod fixture;
 mod goldens;
+mod guards;
 mod insert;
 mod insert_blocks;
 mod insert_fixture;
 mod many;
 mod properties;
 mod schema;
+mod verdicts;
