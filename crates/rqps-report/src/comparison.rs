@@ -9,7 +9,7 @@ use crate::layout;
 use crate::number::{self, NOTHING};
 use crate::response;
 
-/// A verdict's word, the sign of a difference that is sure and smaller, and what more would settle it:
+/// A verdict's word, the sign of a difference beyond chance and smaller, and what more would settle it:
 /// `slower`, `same <`, `unclear +4 min`.
 pub(crate) fn verdict(cell: &Cell) -> Option<String> {
     let mut words = vec![cell.verdict?.word().to_owned()];
@@ -18,7 +18,7 @@ pub(crate) fn verdict(cell: &Cell) -> Option<String> {
     Some(words.join(" "))
 }
 
-/// The sign of a difference that is sure, where the verdict does not say it.
+/// The sign of a difference beyond chance, where the verdict does not say it.
 pub(crate) fn lean(cell: &Cell) -> Option<&'static str> {
     let is_open = matches!(cell.verdict, Some(Verdict::Same | Verdict::Unclear));
     match cell.direction() {
@@ -133,12 +133,14 @@ fn fallen(analysis: &Analysis<'_>, cell: &Cell, comparison: &Comparison) -> Opti
     ))
 }
 
-/// A difference that is sure and of no consequence.
+/// A difference beyond chance and of no consequence.
 fn small(analysis: &Analysis<'_>, cell: &Cell) -> Option<String> {
     let word = if cell.direction() < 0 { "slower" } else { "faster" };
     let bound = number::percent(analysis.bound);
     lean(cell).filter(|_| cell.verdict == Some(Verdict::Same))?;
-    Some(format!("surely {word}, by less than {bound}: the same for the purpose of the verdict."))
+    Some(format!(
+        "{word} beyond chance, by less than {bound}: the same for the purpose of the verdict."
+    ))
 }
 
 /// The percentiles that a block has too few responses for.

@@ -108,9 +108,11 @@ fn columns() -> Vec<Column> {
     all.extend(estimate_columns("rqps", "figure / figure of the base, above 1 is faster", |c| {
         c.rqps
     }));
-    all.push(column("verdict", "slower, faster, same or unclear, among all that were tried; empty for the base", |r| {
-        r.cell.verdict.map_or_else(String::new, |v| v.word().to_owned())
-    }));
+    all.push(column(
+        "verdict",
+        "slower, faster, same or unclear, among all that were tried; empty for the base",
+        |r| r.cell.verdict.map_or_else(String::new, |v| v.word().to_owned()),
+    ));
     let cpu = "server CPU per operation / that of the base, below 1 is better";
     all.extend(estimate_columns("server_cpu_ratio", cpu, |c| c.server_cpu_ratio));
     for metric in Metric::ALL {

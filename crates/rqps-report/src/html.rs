@@ -7,6 +7,7 @@ mod chart;
 mod insert;
 mod label;
 mod method;
+mod ratios;
 mod scale;
 mod series;
 mod size;

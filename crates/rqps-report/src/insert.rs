@@ -94,7 +94,11 @@ impl Summary {
             Self::Rates => match cell.sla() {
                 Some(sla) => {
                     let text = number::plain_figure(sla.average_per_s);
-                    if sla.is_held { (plain(text), String::new()) } else { (toned(text, Tone::Worst), "!".to_owned()) }
+                    if sla.is_held {
+                        (plain(text), String::new())
+                    } else {
+                        (toned(text, Tone::Worst), "!".to_owned())
+                    }
                 }
                 None if cell.figure.is_some() => (plain(NOTHING), String::new()),
                 None => (layout::figure(cell), String::new()),

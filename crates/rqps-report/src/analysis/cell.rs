@@ -314,7 +314,8 @@ fn n_starts(slices: &[Slice]) -> usize {
 
 /// The mean of the slices' steady rates; `None` where one has too few windows.
 fn steady_rate(slices: &[Slice]) -> Option<f64> {
-    let rates: Vec<f64> = slices.iter().map(|s| steady::steady_rate(&s.windows)).collect::<Option<_>>()?;
+    let rates: Vec<f64> =
+        slices.iter().map(|s| steady::steady_rate(&s.windows)).collect::<Option<_>>()?;
     (!rates.is_empty()).then(|| rates.iter().sum::<f64>() / rates.len() as f64)
 }
 

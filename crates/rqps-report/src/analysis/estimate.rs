@@ -108,11 +108,7 @@ impl<'a> Pair<'a> {
 
     /// The ratio of a value of the slices: of blocks that were measured in turns by their pairs, else
     /// of two samples. `None` when a slice lacks the value.
-    fn ratio(
-        &self,
-        of_totals: bool,
-        value: impl Fn(&Slice) -> Option<Part>,
-    ) -> Option<Restarted> {
+    fn ratio(&self, of_totals: bool, value: impl Fn(&Slice) -> Option<Part>) -> Option<Restarted> {
         let mut sides = Vec::new();
         for start in self.starts() {
             let side = |system: &SystemStep| -> Option<Vec<Part>> {

@@ -57,7 +57,8 @@ fn others(mut comparisons: Vec<&mut Comparison>) {
     let mut judged: Vec<_> = comparisons.iter_mut().flat_map(|c| c.others()).collect();
     let n_kinds = judged.iter().map(|(kind, _)| kind + 1).max().unwrap_or(0);
     for kind in 0..n_kinds {
-        let of_kind = || judged.iter().filter(|(own, j)| *own == kind && j.found.tested.p.is_some());
+        let of_kind =
+            || judged.iter().filter(|(own, j)| *own == kind && j.found.tested.p.is_some());
         let p_values: Vec<f64> = of_kind().filter_map(|(_, j)| j.found.tested.p).collect();
         let mut adjusted = fdr::adjusted(&p_values).into_iter();
         for (own, judged) in &mut judged {

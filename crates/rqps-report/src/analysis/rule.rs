@@ -29,8 +29,8 @@ impl Analysis<'_> {
         format!(
             "slower/faster: the interval lies on one side of 1, and the difference is {bound} or \
              more{among}; same: the interval lies within 1 ± {bound}; unclear: neither, with what \
-             more would settle it, where that can be told. < or > behind a word: surely slower or \
-             faster, but not surely by {bound}."
+             more would settle it, where that can be told. < or > behind a word: slower or faster beyond \
+             chance, though not by {bound} for certain."
         )
     }
 }

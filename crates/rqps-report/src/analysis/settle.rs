@@ -95,7 +95,9 @@ impl Settle {
                 None => format!("more than {} more", self.amount()),
             },
             Self::Starts { more: More::Blocks(1) } => "another start of the servers".to_owned(),
-            Self::Starts { more: More::Blocks(n) } => format!("about {n} more starts of the servers"),
+            Self::Starts { more: More::Blocks(n) } => {
+                format!("about {n} more starts of the servers")
+            }
             Self::Starts { more: More::MoreThan(n) } => {
                 format!("more than {n} more starts of the servers")
             }
@@ -135,11 +137,13 @@ pub(super) fn amounts(all: impl Iterator<Item = Settle>) -> String {
     let mut all: Vec<Settle> = all.collect();
     all.sort_by(|a, b| size(a).total_cmp(&size(b)));
     let (Some(least), Some(most)) = (all.first(), all.last()) else { return String::new() };
-    if least.words() == most.words() {
-        return format!(": {}", least.words());
+    let beyond = |settle: &Settle| if size(settle).is_infinite() { "more than " } else { "" };
+    if least.short() == most.short() {
+        let about = if size(least).is_infinite() { "more than" } else { "about" };
+        return format!(": {about} {} more", least.amount());
     }
-    let beyond = if size(most).is_infinite() { "more than " } else { "" };
-    format!(": from {} to {beyond}{} more, by the step", least.amount(), most.amount())
+    let (from, to) = (beyond(least), beyond(most));
+    format!(": from {from}{} to {to}{} more, by the step", least.amount(), most.amount())
 }
 
 /// Time of a block (sequential: slice) on all systems together, seconds.

@@ -91,7 +91,9 @@ fn cause(own: &Shares, other: &Shares) -> String {
     let is_evidence = |own: f64, other: f64, least: f64| own >= least && own >= TIMES * other;
     let told = |what: &str, own: f64, other: f64| {
         let (own, other) = (number::percent(own), number::percent(other));
-        format!("{what} {own} of the host's CPU time in the worst blocks, {other} in the other's turns")
+        format!(
+            "{what} {own} of the host's CPU time in the worst blocks, {other} in the other's turns"
+        )
     };
     if is_evidence(own.steal, other.steal, STEAL) {
         return format!("the host's: {}", told("steal took", own.steal, other.steal));

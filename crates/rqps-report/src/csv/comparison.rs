@@ -57,7 +57,9 @@ fn verdict_columns() -> Vec<Column> {
         column(
             "settle_starts",
             "starts of the servers that would, where there were several; empty for more than 100",
-            |r| r.cell.settle().and_then(|s| s.starts()).map_or_else(String::new, |n| n.to_string()),
+            |r| {
+                r.cell.settle().and_then(|s| s.starts()).map_or_else(String::new, |n| n.to_string())
+            },
         ),
         column("starts", "starts of the servers that the ratio rests on", |r| {
             of(r).map_or_else(String::new, |c| c.rqps.found.starts.to_string())

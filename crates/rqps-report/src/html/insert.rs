@@ -162,7 +162,7 @@ fn summary_cell(analysis: &Analysis<'_>, which: Summary, (idx, cell): (usize, &C
 }
 
 /// A grid of texts as a table; its last column, the label, comes first.
-pub(super) fn table(grid: &Grid) -> Markup {
+fn table(grid: &Grid) -> Markup {
     let last = grid.heads().len().saturating_sub(1);
     let word = |at: usize| (grid.heads()[at].1 == Side::Left).then_some("word");
     html! {

@@ -58,11 +58,11 @@ pub(super) fn judgement(cell: &Cell) -> Markup {
     }
 }
 
-/// The direction of a difference that is sure, where the verdict does not say it.
+/// The direction of a difference beyond chance, where the verdict does not say it.
 pub(super) fn lean(cell: &Cell) -> Markup {
     let (sign, word) = match comparison::lean(cell) {
-        Some("<") => ("▼", "surely slower"),
-        Some(_) => ("▲", "surely faster"),
+        Some("<") => ("▼", "slower beyond chance"),
+        Some(_) => ("▲", "faster beyond chance"),
         None => return html! {},
     };
     html! {

@@ -7,8 +7,8 @@ use rqps_stats::fdr::DEFAULT_Q;
 use super::label::outside;
 use crate::analysis::Analysis;
 use crate::number::{self, count, percent};
-use crate::{comparison, response};
 use crate::words::{capital, lines, list};
+use crate::{comparison, response};
 
 /// The sections.
 pub(super) fn render(analysis: &Analysis<'_>) -> Markup {
@@ -117,6 +117,7 @@ fn method(analysis: &Analysis<'_>) -> Markup {
         ("System", format!("{}, kernel {}", host.os, host.kernel)),
         ("Schedule", schedule),
         (length, slice_lengths(analysis)),
+        ("Starts of the servers", starts(analysis)),
         ("Placement", placements(analysis)),
         ("Warm-up", warm_up(analysis)),
         ("Seed", run.seed.to_string()),
@@ -139,6 +140,14 @@ fn method(analysis: &Analysis<'_>) -> Markup {
             h3 { "How sure this is" }
             (sentences(&analysis.caveats))
         }
+    }
+}
+
+/// How often the servers were started, where it was more than once.
+fn starts(analysis: &Analysis<'_>) -> String {
+    match analysis.n_starts {
+        0 | 1 => String::new(),
+        n => format!("{n}, each with tables filled anew"),
     }
 }
 

@@ -4,12 +4,12 @@ use maud::{Markup, html};
 use rqps_model::{Metric, PerOperation};
 
 use super::label::{self, outside};
-use super::{insert, series};
+use super::{insert, ratios, series};
 use crate::analysis::{Analysis, Cell, CellState, StepAnalysis};
 use crate::number::{self, count};
 use crate::tone::Tone;
 use crate::words::{lines, one_line};
-use crate::{comparison, repeat, response};
+use crate::{repeat, response};
 
 /// The section with all steps.
 pub(super) fn render_all(analysis: &Analysis<'_>) -> Markup {
@@ -54,7 +54,7 @@ fn render(analysis: &Analysis<'_>, at: usize, step: &StepAnalysis<'_>) -> Markup
                 (insert::failed_checks(analysis, step))
                 (marks(analysis, step))
                 (figures(analysis, step))
-                (comparisons(analysis, step))
+                (ratios::render(analysis, step))
                 @if has_flows {
                     (insert::charts(analysis, step))
                 } @else {
@@ -177,17 +177,6 @@ fn figures(analysis: &Analysis<'_>, step: &StepAnalysis<'_>) -> Markup {
             } }
         },
     )
-}
-
-/// All ratios to the base with their tests, and what they leave open.
-fn comparisons(analysis: &Analysis<'_>, step: &StepAnalysis<'_>) -> Markup {
-    let notes = comparison::notes(analysis, step);
-    html! {
-        @if let Some(grid) = comparison::grid(analysis, step) {
-            (framed("Ratios to the base", step, insert::table(&grid)))
-            @for note in &notes { p.hint { (outside(note)) } }
-        }
-    }
 }
 
 /// The ends of a figure's interval in the figure's own digits.

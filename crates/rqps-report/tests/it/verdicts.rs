@@ -39,7 +39,9 @@ fn a_server_against_itself_is_the_same_or_unclear() {
     let adjusted = |cell: &&Cell| cell.comparison.as_ref().unwrap().rqps.adjusted_p.unwrap();
     assert!(cells(&analysis).iter().all(|cell| adjusted(cell) >= p(cell)));
     let widths = "Median half-width of the intervals of rQPS: ";
-    assert!(analysis.caveats.iter().any(|c| c.starts_with(widths) && c.ends_with("on read steps.")));
+    assert!(
+        analysis.caveats.iter().any(|c| c.starts_with(widths) && c.ends_with("on read steps."))
+    );
 }
 
 /// Eight percent slower with p of about 0.03: slower alone, and not among twenty.
@@ -77,7 +79,10 @@ fn a_doubtful_difference_stands_alone_and_falls_among_many() {
     }
     let value: serde_json::Value = serde_json::from_str(&json::render(&analysis)).unwrap();
     let told = &value["steps"][0]["systems"][1];
-    assert_eq!((&told["verdict"], &told["comparison"]["verdict_alone"]), (&"unclear".into(), &"slower".into()));
+    assert_eq!(
+        (&told["verdict"], &told["comparison"]["verdict_alone"]),
+        (&"unclear".into(), &"slower".into())
+    );
     assert_eq!(told["comparison"]["to_settle"]["seconds"].as_f64(), Some(among));
     for out in [csv::render(&analysis), markdown::render(&analysis)] {
         assert!(out.contains("unclear"));
@@ -91,13 +96,16 @@ fn a_bound_that_is_wider_takes_other_steps_into_account() {
     let run = run(&[vec![doubtful(), strong]]);
     let analysis = Analysis::of(&run, 0.05);
     assert!(cells(&analysis).iter().all(|cell| cell.verdict == Some(Verdict::Slower)));
-    // Within 20% one of them is the same, though surely slower.
+    // Within 20% one of them is the same, though slower beyond chance.
     let analysis = Analysis::of(&run, 0.2);
     let doubtful = cells(&analysis)[0];
     assert_eq!((doubtful.verdict, doubtful.direction()), (Some(Verdict::Same), -1));
     let text = full(&analysis);
-    assert!(text.contains("same <") && text.contains("surely slower, by less than 20%"), "{text}");
-    assert!(html::render(&analysis).contains("surely slower"));
+    assert!(
+        text.contains("same <") && text.contains("slower beyond chance, by less than 20%"),
+        "{text}"
+    );
+    assert!(html::render(&analysis).contains("slower beyond chance"));
 }
 
 /// Three starts whose log ratios differ, blocks' noise far below that.
