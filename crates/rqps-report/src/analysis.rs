@@ -21,6 +21,7 @@ pub mod settle;
 pub mod size;
 mod stall;
 mod width;
+mod windows;
 
 use std::borrow::Cow;
 

@@ -1,6 +1,8 @@
 //! A candidate against the base in tables and sentences: verdicts with what they leave open, and all
 //! ratios of a step with their tests.
 
+use std::cmp::Ordering;
+
 use rqps_model::Verdict;
 
 use crate::analysis::{Analysis, Cell, Comparison, Judged, StepAnalysis};
@@ -22,8 +24,8 @@ pub(crate) fn verdict(cell: &Cell) -> Option<String> {
 pub(crate) fn lean(cell: &Cell) -> Option<&'static str> {
     let is_open = matches!(cell.verdict, Some(Verdict::Same | Verdict::Unclear));
     match cell.direction() {
-        -1 if is_open => Some("<"),
-        1 if is_open => Some(">"),
+        Some(Ordering::Less) if is_open => Some("<"),
+        Some(Ordering::Greater) if is_open => Some(">"),
         _ => None,
     }
 }
@@ -135,7 +137,7 @@ fn fallen(analysis: &Analysis<'_>, cell: &Cell, comparison: &Comparison) -> Opti
 
 /// A difference beyond chance and of no consequence.
 fn small(analysis: &Analysis<'_>, cell: &Cell) -> Option<String> {
-    let word = if cell.direction() < 0 { "slower" } else { "faster" };
+    let word = if cell.direction() == Some(Ordering::Less) { "slower" } else { "faster" };
     let bound = number::percent(analysis.bound);
     lean(cell).filter(|_| cell.verdict == Some(Verdict::Same))?;
     Some(format!(

@@ -1,5 +1,6 @@
 //! One step on one system: its figure, its ratio to the base, and everything measured beside it.
 
+use std::cmp::Ordering;
 use std::collections::BTreeMap;
 
 use rqps_model::run::{Check, SystemStep};
@@ -7,7 +8,6 @@ use rqps_model::{
     Estimate, Lateness, Metric, PerOperation, Run, RunStep, Schedule, Sizes, Slice, StepOutcome,
 };
 use rqps_model::{StepKind, Verdict, metric, slice};
-use rqps_stats::steady;
 
 use super::comparison::{Comparison, Judged};
 use super::estimate::{self, Pair};
@@ -16,6 +16,7 @@ use super::guard;
 use super::insert::{self, InsertCell, Sla};
 use super::memory;
 use super::settle::Settle;
+use super::windows;
 use crate::number::count;
 use crate::response::{self, ResponseTimes};
 
@@ -62,7 +63,7 @@ pub struct Cell {
     /// Operations per second in short windows.
     pub windows: Option<WindowRates>,
     /// Mean over the slices of the rate of their better windows ([`rqps_stats::steady`]), operations per
-    /// second; absent where a slice has too few.
+    /// second; absent where a slice has too few, or too few statements in them.
     pub steady_rate: Option<f64>,
     /// Reasons for caution.
     pub marks: Vec<CellMark>,
@@ -104,16 +105,12 @@ impl Cell {
         self.rqps.filter(|_| !self.is_barred)
     }
 
-    /// Whether the difference from the base stands among all that were tried, be it smaller than the
-    /// practical bound: -1 where it is slower, 1 where it is faster, 0 where it does not.
+    /// On which side of 1 the rQPS lies beyond chance, among all that were tried and be it by less than
+    /// the practical bound: `Less` is slower; `None` where it may be chance.
     #[must_use]
-    pub fn direction(&self) -> i8 {
-        let rqps = self.comparison.as_ref().map(|comparison| &comparison.rqps);
-        match rqps.filter(|rqps| rqps.is_significant()).map(Judged::estimate) {
-            Some(ratio) if ratio.point < 1.0 => -1,
-            Some(ratio) if ratio.point > 1.0 => 1,
-            _ => 0,
-        }
+    pub fn direction(&self) -> Option<Ordering> {
+        let rqps = self.comparison.as_ref()?.rqps;
+        rqps.estimate().point.partial_cmp(&1.0).filter(|_| rqps.is_significant())
     }
 
     /// What would settle an unclear verdict, where that can be told.
@@ -260,7 +257,7 @@ fn measured(run: &Run, step: &RunStep, system: &SystemStep, book: &mut Book) -> 
     let is_index = step.info.kind == StepKind::Index;
     cell.windows = window_rates(&system.slices).filter(|_| !is_index);
     let is_insert = insert::is_step(step);
-    cell.steady_rate = steady_rate(&system.slices).filter(|_| !is_index);
+    cell.steady_rate = windows::mean_steady_rate(&system.slices).filter(|_| !is_index);
     cell.marks = book.marks(&system.slices, !is_insert);
     if !is_insert {
         cell.marks.extend(guard::own(step.info.kind, system, book));
@@ -310,13 +307,6 @@ fn failure(system: &SystemStep) -> Option<&str> {
 /// Starts of the servers that the slices are of.
 fn n_starts(slices: &[Slice]) -> usize {
     slices.chunk_by(|a, b| a.start == b.start).count()
-}
-
-/// The mean of the slices' steady rates; `None` where one has too few windows.
-fn steady_rate(slices: &[Slice]) -> Option<f64> {
-    let rates: Vec<f64> =
-        slices.iter().map(|s| steady::steady_rate(&s.windows)).collect::<Option<_>>()?;
-    (!rates.is_empty()).then(|| rates.iter().sum::<f64>() / rates.len() as f64)
 }
 
 fn totals(slices: &[Slice]) -> Totals {

@@ -9,9 +9,10 @@ use rqps_model::{Estimate, Metric, Run, RunStep, Slice, StepKind};
 use rqps_stats::paired::log_ratios;
 use rqps_stats::resolution;
 use rqps_stats::restarts::{Restarted, of_starts};
-use rqps_stats::steady::steady_rate;
 use rqps_stats::totals::{self, Part};
 use rqps_stats::{Tested, paired_test, ratio_test};
+
+use super::windows;
 
 /// The figure: the mean over the slices; of blocks of equal work, operations of all over time of all.
 pub(super) fn figure(step: &RunStep, system: &SystemStep) -> Option<Estimate> {
@@ -66,7 +67,7 @@ impl<'a> Pair<'a> {
     /// Steady rate of the candidate / that of the base; `None` for blocks of equal work, whose figure
     /// is no mean of theirs.
     pub(super) fn steady(&self) -> Option<Restarted> {
-        self.ratio_of(|slice| steady_rate(&slice.windows)).filter(|_| !self.of_totals)
+        self.ratio_of(windows::steady_rate).filter(|_| !self.of_totals)
     }
 
     /// The ratio of a value of the slices, all of equal weight; `None` when a slice lacks it.

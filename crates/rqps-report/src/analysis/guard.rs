@@ -2,15 +2,16 @@
 //! that drift, stalls that cost one side more than the other.
 
 use rqps_model::run::SystemStep;
-use rqps_model::{Slice, StepKind, Windows};
+use rqps_model::{Slice, StepKind};
 use rqps_stats::bimodal::levels;
 use rqps_stats::drift::{DRIFT_P, drift};
-use rqps_stats::steady::{Disagreement, Rates, disagreement, steady_rate};
+use rqps_stats::steady::{Disagreement, Rates, disagreement};
 use rqps_stats::tested::Tested;
 
 use super::estimate::Pair;
 use super::footnote::{Book, CellMark, FootnoteKind};
 use super::stall::Stall;
+use super::windows;
 use crate::number;
 
 /// A drift of the figure below this blurs it less than the practical bound; two levels nearer than
@@ -63,12 +64,7 @@ pub(super) fn of_pair(pair: &Pair<'_>, marks: &mut Vec<CellMark>, book: &mut Boo
 
 /// `12300 and 15100/s, 40% of the windows at the lower`.
 fn two_levels(slices: &[Slice]) -> Option<String> {
-    let length_ns = slices.first()?.windows.length_ns;
-    if slices.iter().any(|slice| slice.windows.length_ns != length_ns) {
-        return None;
-    }
-    let counts = slices.iter().flat_map(|slice| slice.windows.counts.iter().copied()).collect();
-    let found = levels(&Windows { length_ns, counts }).filter(|levels| levels.is_bimodal())?;
+    let found = levels(&windows::joined(slices)?).filter(|levels| levels.is_bimodal())?;
     Some(format!(
         "{} and {}/s, {:.0}% of the windows at the lower",
         number::plain_figure(found.low),
@@ -109,8 +105,8 @@ fn disagrees(blocks: &[(&Slice, &Slice)]) -> Option<Disagreement> {
     let steady = |pick: fn(&(&Slice, &Slice)) -> Option<f64>| -> Option<Vec<f64>> {
         blocks.iter().map(pick).collect()
     };
-    let base_steady = steady(|(b, _)| steady_rate(&b.windows))?;
-    let candidate_steady = steady(|(_, c)| steady_rate(&c.windows))?;
+    let base_steady = steady(|(b, _)| windows::steady_rate(b))?;
+    let candidate_steady = steady(|(_, c)| windows::steady_rate(c))?;
     let found = disagreement(
         Rates { average: &base, steady: &base_steady },
         Rates { average: &candidate, steady: &candidate_steady },

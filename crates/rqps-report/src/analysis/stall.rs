@@ -2,8 +2,9 @@
 //! the turns in which they happened.
 
 use rqps_model::{Slice, Usage};
-use rqps_stats::steady::{Disagreement, steady_rate};
+use rqps_stats::steady::Disagreement;
 
+use super::windows;
 use crate::number;
 
 /// Shares of the host's CPU time from which on they are evidence: those that mark a slice.
@@ -59,7 +60,7 @@ impl Stall {
 
 /// What stalls left of a block: its average / its steady rate.
 fn kept(slice: &Slice) -> f64 {
-    steady_rate(&slice.windows).map_or(1.0, |steady| slice.figure() / steady)
+    windows::steady_rate(slice).map_or(1.0, |steady| slice.figure() / steady)
 }
 
 /// Shares of the host's CPU time.

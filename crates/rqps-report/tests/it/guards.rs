@@ -95,6 +95,22 @@ fn two_levels_are_told_of_the_system_that_has_them() {
 }
 
 #[test]
+fn windows_of_long_statements_tell_nothing() {
+    let mut run = update(&around(0.0, 0.005, 12));
+    for slice in slices(&mut run, 1) {
+        // One statement in ten windows, of 2000 rows.
+        slice.n_queries = 10;
+        for (at, count) in slice.windows.counts.iter_mut().enumerate() {
+            *count = if at % 10 == 0 { 2000 } else { 0 };
+        }
+    }
+    let analysis = Analysis::of(&run, 0.05);
+    let cell = &analysis.steps[0].cells[1];
+    assert!(cell.steady_rate.is_none() && cell.comparison.as_ref().unwrap().steady.is_none());
+    assert!(analysis.footnotes.is_empty(), "{:?}", analysis.footnotes);
+}
+
+#[test]
 fn drift_is_told_of_figures_and_of_ratios() {
     let logs: Vec<f64> =
         around(0.0, 0.005, 16).iter().zip(0..).map(|(l, i)| l - 0.02 * f64::from(i)).collect();
