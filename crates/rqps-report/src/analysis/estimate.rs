@@ -152,7 +152,7 @@ impl<'a> Pair<'a> {
 
 /// A ratio whose interval does not hold what a start of the servers draws.
 fn of_one_start(tested: Tested) -> Restarted {
-    Restarted { tested, starts: 1, holds_starts: false, start_sd: None }
+    Restarted { tested, starts: 1, holds_starts: false, start_sd: None, error: None }
 }
 
 fn ratios(parts: &[Part]) -> Vec<f64> {

@@ -97,7 +97,7 @@ impl FootnoteKind {
                 "a check of the step's work failed, so the figure is not that of the work it names"
             }
             Self::TwoLevels => {
-                "the step went at two rates in turns, and the figure between them describes neither"
+                "the windows of the step lie at two rates, and the figure between them describes neither"
             }
             Self::Drift => {
                 "the figure, or its ratio to the base, drifted within the step: it had not come to rest"

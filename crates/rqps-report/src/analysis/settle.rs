@@ -3,6 +3,7 @@
 use rqps_model::{Estimate, RunStep, StepKind};
 use rqps_stats::precision::{More, blocks_to_settle_among};
 use rqps_stats::restarts::Restarted;
+use rqps_stats::{CONFIDENCE, student};
 
 use super::Cell;
 use crate::number;
@@ -52,8 +53,11 @@ impl Settle {
     pub(super) fn of(ratio: &Restarted, rule: Rule) -> Option<Self> {
         let estimate = ratio.tested.estimate;
         let Rule { bound, p_needed, block_s, is_timed } = rule;
-        if ratio.holds_starts {
-            let of_starts = Estimate { n: ratio.starts, ..estimate };
+        if let Some(error) = ratio.error {
+            // The interval that so many starts have, whether these happen to agree or not.
+            let half = student::quantile(CONFIDENCE, f64::from(ratio.starts) - 1.0) * error;
+            let ends = (estimate.point * (-half).exp(), estimate.point * half.exp());
+            let of_starts = Estimate { n: ratio.starts, interval: Some(ends), ..estimate };
             let more = blocks_to_settle_among(&of_starts, bound, p_needed, MOST_STARTS)?;
             return Some(Self::Starts { more });
         }
@@ -142,8 +146,11 @@ pub(super) fn amounts(all: impl Iterator<Item = Settle>) -> String {
         let about = if size(least).is_infinite() { "more than" } else { "about" };
         return format!(": {about} {} more", least.amount());
     }
-    let (from, to) = (beyond(least), beyond(most));
-    format!(": from {from}{} to {to}{} more, by the step", least.amount(), most.amount())
+    let from = match least {
+        Settle::Starts { more: More::Blocks(n) } => n.to_string(),
+        _ => least.amount(),
+    };
+    format!(": {from} to {}{} more, by the step", beyond(most), most.amount())
 }
 
 /// Time of a block (sequential: slice) on all systems together, seconds.
@@ -176,10 +183,9 @@ mod tests {
         assert_eq!(starts(More::Blocks(3)).short(), "+3 starts");
         assert_eq!(starts(More::MoreThan(100)).short(), ">+100 starts");
         let several = [time(More::MoreThan(9)), time(More::Blocks(8)), time(More::Blocks(61))];
-        assert_eq!(
-            amounts(several.into_iter()),
-            ": from 40 s to more than 60 min more, by the step"
-        );
+        assert_eq!(amounts(several.into_iter()), ": 40 s to more than 60 min more, by the step");
+        let of_starts = [starts(More::Blocks(21)), starts(More::Blocks(2))];
+        assert_eq!(amounts(of_starts.into_iter()), ": 2 to 21 starts more, by the step");
         assert_eq!(amounts([time(More::Blocks(8)); 2].into_iter()), ": about 40 s more");
         assert_eq!(amounts(std::iter::empty()), "");
         assert!(time(More::Blocks(8)).seconds().is_some_and(|s| (s - 32.0).abs() < 1e-9));
