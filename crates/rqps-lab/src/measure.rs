@@ -250,6 +250,7 @@ pub(crate) fn slice_of(
 ) -> Slice {
     Slice {
         idx,
+        start: 0,
         n_rounds: None,
         start_unix_ms,
         duration_ns: tally.duration_ns(),

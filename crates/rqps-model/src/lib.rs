@@ -8,6 +8,7 @@ pub mod metric;
 pub mod run;
 pub mod sample;
 pub mod slice;
+pub mod starts;
 pub mod step;
 pub mod system;
 pub mod variant;

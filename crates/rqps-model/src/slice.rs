@@ -220,9 +220,13 @@ pub enum Mark {
 /// some rounds, with the time in between left out of everything.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Slice {
-    /// Which repetition of the step on this system, from 0; blocks of the same idx on several
-    /// systems were measured in turns.
+    /// Which repetition of the step on this system, from 0 on each start of the servers; blocks of the
+    /// same start and idx on several systems were measured in turns.
     pub idx: u32,
+    /// On which start of the servers it was measured, from 0: that of its step, which it gets when the
+    /// steps of several starts are joined ([`crate::starts`]). Not stored.
+    #[serde(default)]
+    pub start: u32,
     /// Rounds of a block; absent for an uninterrupted slice.
     pub n_rounds: Option<u32>,
     /// Wall-clock start, milliseconds since 1970.

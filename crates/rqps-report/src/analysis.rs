@@ -5,27 +5,40 @@
 mod calibrated;
 pub mod caveat;
 pub mod cell;
+pub mod comparison;
 pub mod difference;
 mod estimate;
 pub mod footnote;
 pub mod group;
+mod guard;
 pub mod headline;
 pub mod insert;
+mod judge;
 pub mod memory;
 mod page_cache;
+mod restart;
+mod rule;
+pub mod settle;
 pub mod size;
+mod stall;
+mod width;
+mod windows;
 
-use rqps_model::{Group, Run, RunStep, StepKind};
+use std::borrow::Cow;
+
+use rqps_model::{Group, Run, RunStep, StepKind, starts};
 
 use crate::join::Joined;
 
 pub use cell::{Cell, CellState};
+pub use comparison::{Comparison, Judged, ResponseRatio};
 pub use difference::{Difference, Differences};
 pub use footnote::{Footnote, FootnoteKind};
 pub use group::GroupSummary;
 pub use headline::Headline;
 pub use insert::{InsertCell, InsertTables, Level, Sla};
 pub use memory::Memory;
+pub use settle::Settle;
 pub use size::SystemSizes;
 
 /// A run with everything that reports say about it.
@@ -35,6 +48,8 @@ pub struct Analysis<'a> {
     pub run: &'a Run,
     /// The runs that `run` was made of, where it was made of several.
     pub joined: Option<&'a Joined>,
+    /// On how many starts of the servers it was measured, or is to be.
+    pub n_starts: u32,
     /// The practical bound d of the verdicts, as a share: 0.05 for 5%.
     pub bound: f64,
     /// Index of the base among the systems.
@@ -71,8 +86,8 @@ pub struct Analysis<'a> {
 /// One step with one number of clients.
 #[derive(Debug, Clone)]
 pub struct StepAnalysis<'a> {
-    /// The step as it was run.
-    pub step: &'a RunStep,
+    /// The step as it was run; on several starts of the servers, all of them joined.
+    pub step: Cow<'a, RunStep>,
     /// Its name, with the number of clients where the run has several: `scan, 4 clients`.
     pub title: String,
     /// Per system, in the order of the run.
@@ -94,7 +109,8 @@ impl StepAnalysis<'_> {
 }
 
 impl<'a> Analysis<'a> {
-    /// Analyses `run` with the practical bound `bound` (0.05 for 5%).
+    /// Analyses `run` with the practical bound `bound` (0.05 for 5%). Steps that were measured on
+    /// several starts of the servers are joined.
     #[must_use]
     pub fn of(run: &'a Run, bound: f64) -> Self {
         Self::made(run, None, bound)
@@ -110,25 +126,22 @@ impl<'a> Analysis<'a> {
         let base = run.base.min(run.systems.len().saturating_sub(1));
         let several = has_several_clients(run);
         let mut book = footnote::Book::default();
-        let steps: Vec<StepAnalysis<'a>> = run
-            .steps
-            .iter()
-            .filter(|step| step.info.kind != StepKind::WarmUp)
+        let (warm_ups, reported): (Vec<_>, Vec<_>) =
+            starts::joined(&run.steps).into_iter().partition(|s| s.info.kind == StepKind::WarmUp);
+        let warm_ups = warm_ups.iter().map(|step| title(step, several)).collect();
+        let mut steps: Vec<StepAnalysis<'a>> = reported
+            .into_iter()
             .map(|step| StepAnalysis {
+                title: title(&step, several),
+                cells: cell::cells(run, &step, cell::Rule { base, joined }, &mut book),
                 step,
-                title: title(step, several),
-                cells: cell::cells(run, step, cell::Rule { base, bound, joined }, &mut book),
             })
             .collect();
-        let warm_ups = run
-            .steps
-            .iter()
-            .filter(|step| step.info.kind == StepKind::WarmUp)
-            .map(|step| title(step, several))
-            .collect();
+        judge::decide(&mut steps, bound);
         let mut analysis = Self {
             run,
             joined,
+            n_starts: run.n_starts(),
             bound,
             base,
             names: names(run),

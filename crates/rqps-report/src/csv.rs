@@ -4,6 +4,7 @@
 //! RFC 4180 with a header line. A text that a spreadsheet would take for a formula gets an
 //! apostrophe in front.
 
+mod comparison;
 mod insert;
 
 use rqps_model::{Estimate, Metric, Sizes};
@@ -108,9 +109,11 @@ fn columns() -> Vec<Column> {
     all.extend(estimate_columns("rqps", "figure / figure of the base, above 1 is faster", |c| {
         c.rqps
     }));
-    all.push(column("verdict", "slower, faster, same or unclear; empty for the base", |r| {
-        r.cell.verdict.map_or_else(String::new, |v| v.word().to_owned())
-    }));
+    all.push(column(
+        "verdict",
+        "slower, faster, same or unclear, among all that were tried; empty for the base",
+        |r| r.cell.verdict.map_or_else(String::new, |v| v.word().to_owned()),
+    ));
     let cpu = "server CPU per operation / that of the base, below 1 is better";
     all.extend(estimate_columns("server_cpu_ratio", cpu, |c| c.server_cpu_ratio));
     for metric in Metric::ALL {
@@ -127,6 +130,7 @@ fn columns() -> Vec<Column> {
     }
     all.extend(response_columns());
     all.extend(total_columns());
+    all.extend(comparison::columns());
     all
 }
 

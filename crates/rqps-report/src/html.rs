@@ -9,6 +9,7 @@ pub mod history;
 mod insert;
 mod label;
 mod method;
+mod ratios;
 mod scale;
 mod series;
 mod size;

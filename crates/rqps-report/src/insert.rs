@@ -79,25 +79,29 @@ impl Summary {
     }
 
     /// A cell's text with its colour, and the sign that says the same.
-    pub(crate) fn cell(self, cell: &Cell, is_base: bool) -> (GridCell, &'static str) {
+    pub(crate) fn cell(self, cell: &Cell, is_base: bool) -> (GridCell, String) {
         let level = cell.insert.as_ref().map_or(Level::Middle, |own| own.level);
         match self {
             Self::Absolute => match &cell.figure {
                 Some(figure) => {
                     let text = toned(number::figure(figure), Tone::of_level(level));
-                    (text, level_sign(level))
+                    (text, level_sign(level).to_owned())
                 }
-                None => (layout::figure(cell), ""),
+                None => (layout::figure(cell), String::new()),
             },
-            Self::Relative if is_base && cell.figure.is_some() => (plain("1.00"), ""),
+            Self::Relative if is_base && cell.figure.is_some() => (plain("1.00"), String::new()),
             Self::Relative => (layout::rqps(cell), layout::cell_sign(cell)),
             Self::Rates => match cell.sla() {
                 Some(sla) => {
                     let text = number::plain_figure(sla.average_per_s);
-                    if sla.is_held { (plain(text), "") } else { (toned(text, Tone::Worst), "!") }
+                    if sla.is_held {
+                        (plain(text), String::new())
+                    } else {
+                        (toned(text, Tone::Worst), "!".to_owned())
+                    }
                 }
-                None if cell.figure.is_some() => (plain(NOTHING), ""),
-                None => (layout::figure(cell), ""),
+                None if cell.figure.is_some() => (plain(NOTHING), String::new()),
+                None => (layout::figure(cell), String::new()),
             },
         }
     }

@@ -3,6 +3,7 @@
 //! Within one `schema` number fields are only added. Figures have full precision; what was not
 //! measured is `null`; a ratio to zero is the string `"inf"`.
 
+mod comparison;
 mod insert;
 mod joined;
 mod shape;
@@ -10,6 +11,7 @@ mod shape;
 use std::collections::BTreeMap;
 
 use rqps_model::{Estimate, Metric, PerOperation, Sizes, SystemSource};
+use rqps_stats::fdr::DEFAULT_Q;
 
 use crate::analysis::{Analysis, Cell, CellState, Difference, StepAnalysis, SystemSizes};
 use crate::audit::{Explained, Shown, sheet};
@@ -39,6 +41,8 @@ fn report<'a>(analysis: &'a Analysis<'_>) -> ReportJson<'a> {
         compared_runs: analysis.joined.map(JoinedJson::of),
         base: analysis.base_label(),
         bound: analysis.bound,
+        false_discovery_rate: DEFAULT_Q,
+        verdict_rule: analysis.verdict_rule(),
         systems: (0..analysis.run.systems.len()).map(|idx| system(analysis, idx)).collect(),
         warnings: &analysis.warnings,
         sizes: analysis.sizes.iter().enumerate().map(|(idx, s)| sizes(analysis, idx, s)).collect(),
@@ -94,6 +98,7 @@ fn run<'a>(analysis: &'a Analysis<'_>) -> RunJson<'a> {
         started_unix_ms: run.started_unix_ms,
         finished_unix_ms: run.finished_unix_ms,
         n_resumed: run.n_resumed,
+        n_starts: analysis.n_starts,
         command_line: &run.command_line,
         plan: &run.plan,
         seed: run.seed.to_string(),
@@ -209,6 +214,7 @@ fn result<'a>(
         figure: cell.figure.as_ref().map(estimate),
         rqps: cell.rqps.as_ref().map(estimate),
         verdict: cell.verdict,
+        comparison: cell.comparison.as_ref().map(|own| comparison::comparison(own)),
         server_cpu_ratio: cell.server_cpu_ratio.as_ref().map(estimate),
         per_operation: metrics(&cell.per_operation, |v| v),
         per_operation_relative: cell.relative.as_ref().map(|r| metrics(r, RatioJson::from)),
@@ -221,6 +227,7 @@ fn result<'a>(
             median: w.median,
             p95: w.p95,
         }),
+        steady_rate: cell.steady_rate,
         marks: marks(analysis, cell),
         totals: TotalsJson {
             measured_s: cell.totals.duration_ns as f64 / 1e9,
@@ -242,6 +249,7 @@ fn result<'a>(
         slices: slices
             .iter()
             .map(|s| SliceJson {
+                start: s.start,
                 start_unix_ms: s.start_unix_ms,
                 duration_s: s.duration_ns as f64 / 1e9,
                 seed: s.seed.to_string(),

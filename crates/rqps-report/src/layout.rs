@@ -8,6 +8,7 @@
 use rqps_model::{Metric, PerOperation, Sizes, StepKind, Verdict};
 
 use crate::analysis::{Analysis, Cell, CellState, StepAnalysis};
+use crate::comparison;
 use crate::grid::{Grid, GridCell, Side, plain, toned};
 use crate::number::{self, NOTHING};
 use crate::response;
@@ -73,10 +74,10 @@ pub(crate) fn interval(cell: &Cell) -> GridCell {
     })
 }
 
-/// The verdict's word.
+/// The verdict's word, and what it leaves open.
 pub(crate) fn verdict(cell: &Cell) -> GridCell {
-    match cell.verdict {
-        Some(verdict) => plain(verdict.word()),
+    match comparison::verdict(cell) {
+        Some(words) => plain(words),
         None if cell.is_barred => plain("SLA failed"),
         None => GridCell::default(),
     }
@@ -161,9 +162,11 @@ fn base_cells(analysis: &Analysis<'_>, step: &StepAnalysis<'_>) -> Vec<GridCell>
     base.map_or_else(Vec::new, |cell| vec![figure(cell), plain(analysis.letters(cell))])
 }
 
-/// A cell's verdict in one ASCII character; `!` where the insert rate bars it.
-pub(crate) fn cell_sign(cell: &Cell) -> &'static str {
-    cell.verdict.map_or(if cell.is_barred { "!" } else { "" }, sign)
+/// A cell's verdict in ASCII characters: `=<` is the same, and slower beyond chance; `!` where the insert rate
+/// bars it.
+pub(crate) fn cell_sign(cell: &Cell) -> String {
+    let verdict = cell.verdict.map_or(if cell.is_barred { "!" } else { "" }, sign);
+    format!("{verdict}{}", comparison::lean(cell).unwrap_or_default())
 }
 
 /// The verdict in one ASCII character.

@@ -16,6 +16,7 @@ pub mod response;
 pub mod text;
 
 mod compare;
+mod comparison;
 mod grid;
 mod insert;
 mod layout;

@@ -157,6 +157,7 @@ fn summary(out: &mut String, analysis: &Analysis<'_>) {
         };
         paragraph(out, layout::summary(analysis, one, head).render_markdown().trim_end());
     }
+    paragraph(out, &escape_markdown(&crate::words::capital(&analysis.verdict_rule())));
     for note in &analysis.footnotes {
         let places = note.places.join("; ");
         let text = format!("{} {}: {places}", note.letter, note.kind.meaning());

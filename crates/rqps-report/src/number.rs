@@ -143,6 +143,27 @@ pub(crate) fn long_duration(ms: i64) -> String {
     }
 }
 
+/// A projected time for people: `40 s`, `4 min`.
+pub(crate) fn about(seconds: f64) -> String {
+    if seconds < 60.0 { format!("{seconds:.0} s") } else { format!("{:.0} min", seconds / 60.0) }
+}
+
+/// A small share as percent with two significant digits: `0.86%`, `2.8%`, `12%`.
+pub(crate) fn small_percent(share: f64) -> String {
+    let value = share * 100.0;
+    let decimals = match value.abs() {
+        v if v >= 9.95 => 0,
+        v if v >= 0.995 => 1,
+        _ => 2,
+    };
+    format!("{}%", fixed(value, decimals))
+}
+
+/// A p-value: three decimals.
+pub(crate) fn p_value(p: f64) -> String {
+    if p < 0.001 { "<0.001".to_owned() } else { fixed(p, 3) }
+}
+
 /// Bytes in the largest unit that leaves at least one whole: `31.2 GB` (powers of 1024).
 pub(crate) fn bytes(n: u64) -> String {
     const UNITS: [&str; 5] = ["bytes", "KB", "MB", "GB", "TB"];
@@ -251,5 +272,11 @@ mod tests {
         assert_eq!(per_operation(0.0), "0");
         assert_eq!(per_operation(1234.5), "1234");
         assert_eq!(duration_in(41_234.0, 1000.0), "41.2");
+        assert_eq!([about(40.0), about(250.0)], ["40 s", "4 min"]);
+        assert_eq!(
+            [0.00086, 0.0281, 0.1234, 0.0995].map(small_percent),
+            ["0.09%", "2.8%", "12%", "10%"]
+        );
+        assert_eq!([0.000_4, 0.023_4].map(p_value), ["<0.001", "0.023"]);
     }
 }

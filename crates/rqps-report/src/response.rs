@@ -6,6 +6,8 @@ use hdrhistogram::Histogram;
 use hdrhistogram::serialization::Deserializer;
 use rqps_model::Slice;
 
+use crate::analysis::comparison::COMPARED;
+
 /// The percentiles that reports list.
 pub const PERCENTILES: [f64; 6] = [50.0, 90.0, 95.0, 99.0, 99.9, 99.99];
 
@@ -92,6 +94,32 @@ pub(crate) fn merged_from<'a>(
     })
 }
 
+/// Percentiles of one block's response times, of those that are compared.
+pub(crate) struct BlockTimes {
+    /// Responses.
+    pub(crate) n: u64,
+    /// The value at each of [`crate::analysis::comparison::COMPARED`], nanoseconds.
+    pub(crate) percentiles_ns: [f64; COMPARED.len()],
+}
+
+impl BlockTimes {
+    /// Those of an encoded histogram; `None` where it is missing or cannot be read, or is empty.
+    pub(crate) fn of(histogram: &[u8]) -> Option<Self> {
+        let all = sum([histogram])?;
+        let percentiles_ns = COMPARED.map(|p| all.value_at_percentile(p) as f64);
+        Some(Self { n: all.len(), percentiles_ns })
+    }
+}
+
+/// Responses that a block needs for a percentile below 100: ten beyond it, as in a table.
+pub(crate) fn needed(percentile: f64) -> u64 {
+    let mut n: u64 = 10;
+    while n as f64 * (100.0 - percentile) / 100.0 < MIN_BEYOND - 1e-6 {
+        n += 10;
+    }
+    n
+}
+
 /// The value that 99% of the values in encoded histograms are at most; `None` where one is missing or
 /// cannot be read, or there is no value.
 pub(crate) fn p99<'a>(histograms: impl IntoIterator<Item = &'a [u8]>) -> Option<u64> {
@@ -148,6 +176,7 @@ mod tests {
         V2DeflateSerializer::new().serialize(&histogram, &mut response_times).unwrap();
         Slice {
             idx: 0,
+            start: 0,
             n_rounds: None,
             start_unix_ms: 0,
             duration_ns: 1,
@@ -202,6 +231,10 @@ mod tests {
         assert!(p999(MIN_BEYOND_AT_RATE).is_some());
         assert!((p99([bytes.as_slice()]).unwrap() as f64 / 990_000.0 - 1.0).abs() < 2e-3);
         assert_eq!(p99([&[][..]]), None);
+        let block = BlockTimes::of(&bytes).unwrap();
+        assert!(block.n == 1000 && (block.percentiles_ns[0] / 500_000.0 - 1.0).abs() < 2e-3);
+        assert!(BlockTimes::of(&[]).is_none());
+        assert_eq!([50.0, 95.0, 99.0].map(needed), [20, 200, 1000]);
     }
 
     #[test]

@@ -6,6 +6,7 @@ mod insert;
 use crate::analysis::{Analysis, CellState, Differences, StepAnalysis};
 use crate::audit::sheet;
 use crate::compare;
+use crate::comparison;
 use crate::grid::Grid;
 use crate::layout::{self, SizeColumns};
 use crate::many;
@@ -254,10 +255,9 @@ fn summary(page: &mut Page, analysis: &Analysis<'_>) {
     page.paragraph(
         "",
         &format!(
-            "Above 1 is faster. slower/faster: the interval lies on one side of 1 and the ratio \
-             differs by {b} or more; same: the interval lies within 1 ± {b}; unclear: neither. \
-             srvcpu/o: server CPU per operation relative to the base; cl: clients.",
-            b = number::percent(analysis.bound)
+            "Above 1 is faster. {} srvcpu/o: server CPU per operation relative to the base; cl: \
+             clients.",
+            analysis.verdict_rule()
         ),
     );
     for note in &analysis.footnotes {
@@ -388,6 +388,9 @@ fn metrics_legend(page: &mut Page, analysis: &Analysis<'_>) {
         return;
     }
     page.title("Steps");
+    if analysis.n_tests() > 0 && !many::is_many(analysis) {
+        page.paragraph("", &format!("Ratios: {}.", comparison::legend(analysis)));
+    }
     if analysis.steps.iter().all(|s| s.cells.iter().any(|c| c.insert.is_some())) {
         return;
     }
@@ -412,6 +415,7 @@ fn step_block(page: &mut Page, analysis: &Analysis<'_>, step: &StepAnalysis<'_>)
     page.paragraph("", &step.step.info.what);
     page.grid(&layout::step_figures(analysis, step));
     insert::checks(page, analysis, step);
+    ratios(page, analysis, step);
     if step.cells.iter().any(|c| c.insert.is_some()) {
         insert::step(page, analysis, step);
         return;
@@ -433,6 +437,18 @@ fn step_block(page: &mut Page, analysis: &Analysis<'_>, step: &StepAnalysis<'_>)
             "--- starts at the set rate: late by more than 1 ms, never came; delay, {unit}"
         ));
         page.grid(&grid);
+    }
+}
+
+/// All ratios of a step with their tests; of many systems they would be pages.
+fn ratios(page: &mut Page, analysis: &Analysis<'_>, step: &StepAnalysis<'_>) {
+    let grid = comparison::grid(analysis, step).filter(|_| !many::is_many(analysis));
+    if let Some(grid) = grid {
+        page.line(&format!("--- ratios to {}", clip(analysis.base_label(), 60)));
+        page.grid(&grid);
+        for note in comparison::notes(analysis, step) {
+            page.paragraph("", &note);
+        }
     }
 }
 

@@ -71,36 +71,66 @@ pub fn blocks_for_width(ratio: &Estimate, half_width: f64, limit: u32) -> Option
 /// of the bound it lies. `None` without an interval.
 #[must_use]
 pub fn blocks_to_settle(ratio: &Estimate, bound: f64, limit: u32) -> Option<More> {
-    let (low, high) = ratio.interval?;
-    let is_usable = low > 0.0 && high.is_finite() && ratio.n >= 2 && bound > 0.0 && bound < 1.0;
-    if !is_usable {
-        return None;
-    }
+    let spread = Spread::of(ratio, bound)?;
     if verdict(ratio, bound) != Verdict::Unclear {
         return Some(More::Blocks(0));
     }
-    let half = 0.5 * (high.ln() - low.ln());
-    Some(first(limit, |more| more > 0 && chance(ratio, half, bound, more) >= ASSURANCE))
+    Some(spread.blocks(1.0 - CONFIDENCE, limit))
 }
 
-/// The chance that `more` blocks settle a ratio whose interval on the log scale has half-width
-/// `half`.
-fn chance(ratio: &Estimate, half: f64, bound: f64, more: u32) -> f64 {
-    let df = f64::from(ratio.n) - 1.0;
-    let error = half / student::quantile(CONFIDENCE, df);
-    let (n, then) = (f64::from(ratio.n), f64::from(ratio.n) + f64::from(more));
-    let sd = error * (1.0 - n / then).sqrt();
-    let half_then = half * shrinkage(ratio.n, more);
-    let point = ratio.point.ln();
-    let below = |x: f64| student::cumulative((x - point) / sd, df);
-    let (slower, faster) = ((1.0 - bound).ln(), (1.0 + bound).ln());
-    let is_slower = below(slower.min(-half_then));
-    let is_faster = 1.0 - below(faster.max(half_then));
-    // `same` where the interval fits between the bounds and the estimate is far enough from them;
-    // what is already called slower or faster is not counted twice.
-    let (from, to) = (slower + half_then, faster - half_then);
-    let is_same = if from < to { below(to) - below(from) } else { 0.0 };
-    is_slower + is_faster + is_same
+/// The same of a ratio that is unclear among the ratios of its run, be it that it would be slower or
+/// faster alone: a difference needs a p-value of at most `p`, in 0..1 ([`crate::fdr`]).
+///
+/// Not 0: it is for the caller to say that the ratio is unclear.
+#[must_use]
+pub fn blocks_to_settle_among(ratio: &Estimate, bound: f64, p: f64, limit: u32) -> Option<More> {
+    Spread::of(ratio, bound).map(|spread| spread.blocks(p, limit))
+}
+
+/// A ratio on the log scale, and the bounds of its verdicts.
+struct Spread {
+    n: u32,
+    point: f64,
+    /// Half-width of the 95% interval.
+    half: f64,
+    slower: f64,
+    faster: f64,
+}
+
+impl Spread {
+    fn of(ratio: &Estimate, bound: f64) -> Option<Self> {
+        let (low, high) = ratio.interval?;
+        let is_usable = low > 0.0 && high.is_finite() && ratio.n >= 2 && bound > 0.0 && bound < 1.0;
+        is_usable.then(|| Self {
+            n: ratio.n,
+            point: ratio.point.ln(),
+            half: 0.5 * (high.ln() - low.ln()),
+            slower: (1.0 - bound).ln(),
+            faster: (1.0 + bound).ln(),
+        })
+    }
+
+    fn blocks(&self, p: f64, limit: u32) -> More {
+        first(limit, |more| more > 0 && self.chance(more, p) >= ASSURANCE)
+    }
+
+    /// The chance that `more` blocks settle it, a difference with a p-value of at most `p`.
+    fn chance(&self, more: u32, p: f64) -> f64 {
+        let df = f64::from(self.n) - 1.0;
+        let error = self.half / student::quantile(CONFIDENCE, df);
+        let (n, then) = (f64::from(self.n), f64::from(self.n) + f64::from(more));
+        let sd = error * (1.0 - n / then).sqrt();
+        let half_then = self.half * shrinkage(self.n, more);
+        let away = error * (n / then).sqrt() * student::quantile(1.0 - p, then - 1.0);
+        let below = |x: f64| student::cumulative((x - self.point) / sd, df);
+        let is_slower = below(self.slower.min(-away));
+        let is_faster = 1.0 - below(self.faster.max(away));
+        // `same` where the interval fits between the bounds and the estimate is far enough from them;
+        // what is already called slower or faster is not counted twice.
+        let (from, to) = (self.slower + half_then, self.faster - half_then);
+        let is_same = if from < to { below(to) - below(from) } else { 0.0 };
+        is_slower + is_faster + is_same
+    }
 }
 
 /// What `more` blocks leave of the half-width that `n` blocks gave.
@@ -183,6 +213,23 @@ mod tests {
         // The mirror image takes as long, but for the bounds, which mirror on the plain scale.
         let (down, up) = (blocks(0.90, 0.12), blocks(1.0 / 0.90, 0.12));
         assert!(down.abs_diff(up) <= 2, "{down} {up}");
+    }
+
+    #[test]
+    fn among_many_a_difference_takes_longer() {
+        let among = |p: f64| match blocks_to_settle_among(&ratio(0.90, 0.12, 12), 0.05, p, 10_000) {
+            Some(More::Blocks(n)) => n,
+            other => panic!("{other:?}"),
+        };
+        let alone = blocks_to_settle(&ratio(0.90, 0.12, 12), 0.05, 10_000);
+        assert_eq!(alone, Some(More::Blocks(among(0.05))));
+        assert!(among(0.05 / 40.0) > among(0.05), "{} {}", among(0.05 / 40.0), among(0.05));
+        // Slower alone, and not among many: some blocks it takes.
+        let fallen = ratio(0.90, 0.09, 12);
+        assert_eq!(blocks_to_settle(&fallen, 0.05, 1000), Some(More::Blocks(0)));
+        let more = blocks_to_settle_among(&fallen, 0.05, 0.05 / 40.0, 1000);
+        assert!(matches!(more, Some(More::Blocks(1..=40))), "{more:?}");
+        assert_eq!(blocks_to_settle_among(&Estimate::single(0.9), 0.05, 0.01, 10), None);
     }
 
     #[test]

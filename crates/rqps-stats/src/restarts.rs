@@ -29,6 +29,10 @@ pub struct Restarted {
     /// relative difference: 0.01 is 1%); 0 where starts differ no more than their blocks explain,
     /// absent with one start.
     pub start_sd: Option<f64>,
+    /// Standard error of the log ratio by that and the blocks' noise together; absent with one start.
+    /// With it the interval of more starts can be foreseen: two that happen to agree have a narrower
+    /// one, and two that do not a wider.
+    pub error: Option<f64>,
 }
 
 /// A start: its mean log ratio and how many blocks it rests on.
@@ -52,7 +56,13 @@ pub fn of_starts(starts: &[Vec<f64>]) -> Option<Restarted> {
     let used: Vec<&Vec<f64>> = starts.iter().filter(|blocks| !blocks.is_empty()).collect();
     if let [only] = used.as_slice() {
         let tested = of_log_ratios(only)?;
-        return Some(Restarted { tested, starts: 1, holds_starts: false, start_sd: None });
+        return Some(Restarted {
+            tested,
+            starts: 1,
+            holds_starts: false,
+            start_sd: None,
+            error: None,
+        });
     }
     if used.iter().any(|blocks| blocks.iter().any(|v| !v.is_finite())) {
         return None;
@@ -67,6 +77,7 @@ pub fn of_starts(starts: &[Vec<f64>]) -> Option<Restarted> {
         starts: count(used.len()),
         holds_starts: true,
         start_sd: Some(found.start_sd),
+        error: Some(found.error),
     })
 }
 
@@ -81,6 +92,7 @@ struct Found {
     half: f64,
     p: f64,
     start_sd: f64,
+    error: f64,
 }
 
 fn random_effects(starts: &[Start], n_blocks: usize) -> Option<Found> {
@@ -109,7 +121,9 @@ fn random_effects(starts: &[Start], n_blocks: usize) -> Option<Found> {
         half = half.max(student::quantile(CONFIDENCE, blocks_df) * of_blocks);
         p = p.max(p_value(mean, of_blocks, blocks_df));
     }
-    Some(Found { mean, half, p, start_sd: start_variance.sqrt() })
+    let has_spread = start_variance + block_variance > 0.0;
+    let error = if has_spread { (1.0 / weights).sqrt() } else { 0.0 };
+    Some(Found { mean, half, p, start_sd: start_variance.sqrt(), error })
 }
 
 /// Variance from start to start beyond what the blocks' noise explains, at least 0 (DerSimonian and
@@ -147,6 +161,8 @@ mod tests {
         // τ² = variance of means less that of the blocks over three: 0.01 - 1e-6 / 3.
         assert!((found.start_sd.unwrap().powi(2) - (0.01 - 1e-6 / 3.0)).abs() < 1e-9);
         assert!(found.holds_starts && found.starts == 3 && found.tested.estimate.n == 9);
+        // Of starts of equal size the error is that of their means.
+        assert!((found.error.unwrap() - 0.1 / 3.0_f64.sqrt()).abs() < 1e-6);
     }
 
     #[test]
@@ -168,6 +184,7 @@ mod tests {
         let half = 2.446_912 * (0.08_f64 / 6.0 / 8.0).sqrt();
         assert!((high.ln() - half).abs() < 1e-5 && (low.ln() + half).abs() < 1e-5);
         assert!(found.start_sd.unwrap() < 1e-12 && found.tested.p.unwrap() > 0.99);
+        assert!((found.error.unwrap() - (0.08_f64 / 6.0 / 8.0).sqrt()).abs() < 1e-9);
     }
 
     #[test]

@@ -46,6 +46,8 @@ pub(crate) fn insert(
 ) -> rusqlite::Result<()> {
     let Slice {
         idx,
+        // That of the step.
+        start: _,
         n_rounds,
         start_unix_ms,
         duration_ns,
@@ -118,6 +120,7 @@ fn slice_of(row: &Row<'_>) -> rusqlite::Result<Slice> {
     let has_rate = row.get::<_, Option<u64>>(9)?.is_some();
     Ok(Slice {
         idx: row.get(1)?,
+        start: 0,
         n_rounds: row.get(18)?,
         start_unix_ms: row.get(2)?,
         duration_ns: row.get(3)?,

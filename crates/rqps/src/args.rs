@@ -123,6 +123,10 @@ pub(crate) struct RunArgs {
     /// Write no HTML report at the end
     #[arg(long)]
     pub(crate) no_html: bool,
+
+    /// Difference that matters in the report at the end, such as 5%
+    #[arg(long, value_name = "PERCENT", default_value = "5%")]
+    pub(crate) bound: String,
 }
 
 /// Formats of a report.

@@ -18,6 +18,7 @@ use crate::{Surroundings, complain, report};
 
 /// Carries out `rqps run ...`.
 pub(crate) fn run(args: &RunArgs, around: &Surroundings) -> Result<ExitCode> {
+    let bound = report::parse_percent("--bound", &args.bound)?;
     let plan = plan_of(args, around)?;
     let context = Context { anew: args.new, drawn_seed: drawn_seed(), ..around.lab() };
     let began = std::time::Instant::now();
@@ -35,7 +36,6 @@ pub(crate) fn run(args: &RunArgs, around: &Surroundings) -> Result<ExitCode> {
         Err(error) => return Err(with_next_step(error, &store, &plan)),
     };
     let run = store.select_run(&id.parse::<RunRef>().unwrap_or_default())?;
-    let bound = rqps_stats::DEFAULT_BOUND;
     let options =
         TextOptions { colour: around.colour, detail: Detail::Summary, width: text_width() };
     print(&report::render(&run, Format::Text, bound, options)?)?;

@@ -1,6 +1,6 @@
 //! How far the figures can be trusted, and what has none: sentences made from the run.
 
-use rqps_model::{Metric, RunStatus, RunSystem, Schedule, SystemSource, Verdict};
+use rqps_model::{Metric, RunStatus, RunSystem, Schedule, SystemSource};
 
 use super::{Analysis, CellState, StepAnalysis};
 use crate::join::Joined;
@@ -65,17 +65,14 @@ pub(super) fn caveats(analysis: &Analysis<'_>) -> Vec<String> {
     let mut out = Vec::new();
     if run.systems.len() > 1 {
         out.push(order_of_systems(analysis));
-        out.push(
-            "Each server was started once; another start draws another memory layout, which alone \
-             can move a figure by 1 to 2%."
-                .to_owned(),
-        );
+        out.push(super::restart::caveat(analysis));
+        out.extend(super::width::half_widths(analysis));
     }
-    let n_intervals = verdicts(analysis).count();
+    let n_intervals = analysis.n_tests();
     if n_intervals > 1 {
         out.push(format!(
             "Each of the {n_intervals} intervals is a 95% interval on its own: about one in twenty \
-             misses its true value, and verdicts are not adjusted for their number."
+             misses its true value. Verdicts are adjusted for their number, intervals are not."
         ));
     }
     if analysis.steps.iter().flat_map(|s| &s.cells).any(|c| c.lateness.is_some()) {
@@ -205,16 +202,6 @@ fn unequal_allocators(analysis: &Analysis<'_>) -> Option<String> {
     })
 }
 
-fn verdicts<'a>(analysis: &'a Analysis<'_>) -> impl Iterator<Item = Verdict> + 'a {
-    analysis
-        .steps
-        .iter()
-        .filter(|s| s.is_compared())
-        .flat_map(|s| &s.cells)
-        .filter(|c| c.rqps.is_some_and(|r| r.interval.is_some()))
-        .filter_map(|c| c.verdict)
-}
-
 /// Steps, systems and metrics without figures.
 pub(super) fn not_measured(analysis: &Analysis<'_>) -> Vec<String> {
     let mut out = Vec::new();
@@ -238,7 +225,7 @@ pub(super) fn not_measured(analysis: &Analysis<'_>) -> Vec<String> {
         let is_pending =
             |s: &&StepAnalysis<'_>| s.cells.get(idx).is_some_and(|c| c.state == CellState::Pending);
         let has_step = |s: &&StepAnalysis<'_>| {
-            analysis.joined.is_none_or(|joined| joined.has_step(s.step, idx))
+            analysis.joined.is_none_or(|joined| joined.has_step(&s.step, idx))
         };
         let (pending, absent): (Vec<_>, Vec<_>) =
             analysis.steps.iter().filter(is_pending).partition(has_step);

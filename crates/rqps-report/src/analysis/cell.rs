@@ -1,5 +1,6 @@
 //! One step on one system: its figure, its ratio to the base, and everything measured beside it.
 
+use std::cmp::Ordering;
 use std::collections::BTreeMap;
 
 use rqps_model::run::{Check, SystemStep};
@@ -8,10 +9,14 @@ use rqps_model::{
 };
 use rqps_model::{StepKind, Verdict, metric, slice};
 
+use super::comparison::{Comparison, Judged};
 use super::estimate::{self, Pair};
 use super::footnote::{Book, CellMark, FootnoteKind, slice_errors};
+use super::guard;
 use super::insert::{self, InsertCell, Sla};
 use super::memory;
+use super::settle::Settle;
+use super::windows;
 use crate::join::Joined;
 use crate::number::count;
 use crate::response::{self, ResponseTimes};
@@ -42,8 +47,10 @@ pub struct Cell {
     pub slices: Vec<f64>,
     /// rQPS: figure over the base's figure; absent for the base.
     pub rqps: Option<Estimate>,
-    /// What the rQPS says; absent for the base and without a ratio.
+    /// What the rQPS says among all that were tried; absent for the base and without a ratio.
     pub verdict: Option<Verdict>,
+    /// The tests behind it, and the other ratios to the base; absent for the base and without a ratio.
+    pub comparison: Option<Box<Comparison>>,
     /// Metrics per operation over all slices together.
     pub per_operation: PerOperation,
     /// The same relative to the base; 0/0 is 1, x/0 is infinite. Absent for the base.
@@ -56,6 +63,9 @@ pub struct Cell {
     pub lateness: Option<Lateness>,
     /// Operations per second in short windows.
     pub windows: Option<WindowRates>,
+    /// Mean over the slices of the rate of their better windows ([`rqps_stats::steady`]), operations per
+    /// second; absent where a slice has too few, or too few statements in them.
+    pub steady_rate: Option<f64>,
     /// Reasons for caution.
     pub marks: Vec<CellMark>,
     /// Totals over the slices.
@@ -96,6 +106,28 @@ impl Cell {
         self.rqps.filter(|_| !self.is_barred)
     }
 
+    /// On which side of 1 the rQPS lies beyond chance, among all that were tried and be it by less than
+    /// the practical bound: `Less` is slower; `None` where it may be chance.
+    #[must_use]
+    pub fn direction(&self) -> Option<Ordering> {
+        let rqps = self.comparison.as_ref()?.rqps;
+        rqps.estimate().point.partial_cmp(&1.0).filter(|_| rqps.is_significant())
+    }
+
+    /// What would settle an unclear verdict, where that can be told.
+    #[must_use]
+    pub fn settle(&self) -> Option<&Settle> {
+        self.comparison.as_ref()?.settle.as_ref()
+    }
+
+    /// Whether the rQPS alone is slower or faster, and not among all that were tried.
+    #[must_use]
+    pub fn fell_short(&self) -> bool {
+        let alone = self.comparison.as_ref().and_then(|comparison| comparison.alone);
+        alone.is_some_and(|alone| alone != Verdict::Unclear)
+            && self.verdict == Some(Verdict::Unclear)
+    }
+
     /// The checks that failed.
     pub fn failed_checks(&self) -> impl Iterator<Item = &Check> {
         self.checks.iter().filter(|check| !check.passed)
@@ -134,13 +166,11 @@ pub struct WindowRates {
     pub p95: f64,
 }
 
-/// What cells are compared with and by which rule.
+/// What cells are compared with.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Rule<'j> {
     /// Index of the base.
     pub(super) base: usize,
-    /// The practical bound.
-    pub(super) bound: f64,
     /// The runs that the systems are of, where they are of several.
     pub(super) joined: Option<&'j Joined>,
 }
@@ -169,7 +199,8 @@ impl Rule<'_> {
     }
 }
 
-/// The cells of one step, one per system of the run.
+/// The cells of one step, one per system of the run, compared with the base; their verdicts are
+/// decided over the whole run ([`super::judge`]).
 pub(super) fn cells(run: &Run, step: &RunStep, rule: Rule<'_>, book: &mut Book) -> Vec<Cell> {
     let mut cells: Vec<Cell> = (0..run.systems.len())
         .map(|idx| {
@@ -180,25 +211,32 @@ pub(super) fn cells(run: &Run, step: &RunStep, rule: Rule<'_>, book: &mut Book) 
         .map(|(idx, cell)| Cell { server_rss_bytes: rss(&cell, step, idx), ..cell })
         .collect();
     insert::compare::set_levels(&mut cells);
-    let Some(base) = cells.get(rule.base).cloned() else { return cells };
+    let base_idx = rule.base;
+    let Some(base) = cells.get(base_idx).cloned() else { return cells };
     for (idx, cell) in cells.iter_mut().enumerate() {
         let is_measured = base.state == CellState::Measured && cell.state == CellState::Measured;
-        if idx == rule.base || !is_measured {
+        if idx == base_idx || !is_measured {
             continue;
         }
-        let Some(pair) = Pair::of(step, (rule.base, idx), rule.takes_turns(run, idx)) else {
+        let Some(pair) = Pair::of(step, (base_idx, idx), rule.takes_turns(run, idx)) else {
             continue;
         };
         cell.server_rss_ratio = cell
             .server_rss_bytes
             .zip(base.server_rss_bytes)
             .map(|(bytes, base)| bytes as f64 / base as f64);
-        cell.rqps = pair.rqps();
-        cell.verdict = cell.rqps.as_ref().map(|r| rqps_stats::verdict(r, rule.bound));
+        if let Some(rqps) = pair.rqps() {
+            let comparison = Comparison::of(&pair, rqps);
+            cell.rqps = Some(rqps.tested.estimate);
+            cell.server_cpu_ratio = comparison.server_cpu.as_ref().map(Judged::estimate);
+            cell.comparison = Some(Box::new(comparison));
+        }
         cell.relative = Some(relative(&cell.per_operation, &base.per_operation));
-        cell.server_cpu_ratio = pair.server_cpu();
         insert::compare::with_base(cell, &base, book);
         cell.marks.extend(rule.mark(step, idx, book));
+        if !insert::is_step(step) {
+            guard::of_pair(&pair, &mut cell.marks, book);
+        }
     }
     cells
 }
@@ -210,12 +248,14 @@ fn pending() -> Cell {
         slices: Vec::new(),
         rqps: None,
         verdict: None,
+        comparison: None,
         per_operation: PerOperation::default(),
         relative: None,
         server_cpu_ratio: None,
         response: None,
         lateness: None,
         windows: None,
+        steady_rate: None,
         marks: Vec::new(),
         totals: Totals::default(),
         sizes: Sizes::default(),
@@ -258,7 +298,11 @@ fn measured(schedule: Schedule, step: &RunStep, system: &SystemStep, book: &mut 
     let is_index = step.info.kind == StepKind::Index;
     cell.windows = window_rates(&system.slices).filter(|_| !is_index);
     let is_insert = insert::is_step(step);
+    cell.steady_rate = windows::mean_steady_rate(&system.slices).filter(|_| !is_index);
     cell.marks = book.marks(&system.slices, !is_insert);
+    if !is_insert {
+        cell.marks.extend(guard::own(step.info.kind, system, book));
+    }
     if is_insert {
         let own = insert::of(step, system, &cell);
         cell.marks.extend(insert::compare::marks(&own, book));
@@ -273,6 +317,7 @@ fn measured(schedule: Schedule, step: &RunStep, system: &SystemStep, book: &mut 
     match schedule {
         Schedule::Sequential { slices: wanted } => {
             let wanted = usize::try_from(wanted).unwrap_or(usize::MAX);
+            let wanted = wanted.saturating_mul(n_starts(&system.slices));
             let once = matches!(step.info.kind, StepKind::Load | StepKind::Index);
             let lacks = !once && n < wanted;
             if system.outcome == StepOutcome::Pending || lacks {
@@ -298,6 +343,11 @@ fn failure(system: &SystemStep) -> Option<&str> {
         rqps_model::Mark::Failed { reason } => Some(reason.as_str()),
         _ => None,
     })
+}
+
+/// Starts of the servers that the slices are of.
+fn n_starts(slices: &[Slice]) -> usize {
+    slices.chunk_by(|a, b| a.start == b.start).count()
 }
 
 fn totals(slices: &[Slice]) -> Totals {

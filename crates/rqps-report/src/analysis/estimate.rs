@@ -1,12 +1,18 @@
-//! The figure of a step on one system, and ratios between two, with their intervals.
+//! The figure of a step on one system, and ratios between two, with their intervals and tests.
 //!
 //! Slices of equal time have figures of equal weight. Blocks of equal work do not: theirs are ratios
-//! of totals ([`rqps_stats::totals`]), in which a stall counts as long as it took.
+//! of totals ([`rqps_stats::totals`]), in which a stall counts as long as it took. Where the servers
+//! were started several times, the observation is the start ([`rqps_stats::restarts`]).
 
 use rqps_model::run::SystemStep;
 use rqps_model::{Estimate, Metric, RunStep, Slice, StepKind};
+use rqps_stats::paired::log_ratios;
 use rqps_stats::resolution;
+use rqps_stats::restarts::{Restarted, of_starts};
 use rqps_stats::totals::{self, Part};
+use rqps_stats::{Tested, paired_test, ratio_test};
+
+use super::windows;
 
 /// The figure: the mean over the slices; of blocks of equal work, operations of all over time of all.
 pub(super) fn figure(step: &RunStep, system: &SystemStep) -> Option<Estimate> {
@@ -26,7 +32,7 @@ pub(super) struct Pair<'a> {
     candidate: &'a SystemStep,
     /// Whether block i of one was measured in turns with block i of the other.
     in_turns: bool,
-    /// Whether ratios are those of totals.
+    /// Whether figures are ratios of totals.
     of_totals: bool,
 }
 
@@ -48,47 +54,110 @@ impl<'a> Pair<'a> {
     }
 
     /// Figure of the candidate / figure of the base.
-    pub(super) fn rqps(&self) -> Option<Estimate> {
+    pub(super) fn rqps(&self) -> Option<Restarted> {
         let one = resolution::of_ratio(one_operation(self.base), one_operation(self.candidate));
-        self.ratio(|slice| Some(rate(slice))).map(|r| rqps_stats::resolved(r, one))
+        let found = self.ratio(self.of_totals, |slice| Some(rate(slice)))?;
+        Some(Restarted { tested: found.tested.resolved(one), ..found })
     }
 
     /// Server CPU per operation of the candidate / that of the base.
-    pub(super) fn server_cpu(&self) -> Option<Estimate> {
-        self.ratio(server_cpu)
+    pub(super) fn server_cpu(&self) -> Option<Restarted> {
+        self.ratio(self.of_totals, server_cpu)
+    }
+
+    /// Steady rate of the candidate / that of the base; `None` for blocks of equal work, whose figure
+    /// is no mean of theirs.
+    pub(super) fn steady(&self) -> Option<Restarted> {
+        self.ratio_of(windows::steady_rate).filter(|_| !self.of_totals)
+    }
+
+    /// The ratio of a value of the slices, all of equal weight; `None` when a slice lacks it.
+    pub(super) fn ratio_of(&self, value: impl Fn(&Slice) -> Option<f64>) -> Option<Restarted> {
+        self.ratio(false, |slice| Some(Part { amount: value(slice)?, per: 1.0 }))
+    }
+
+    /// Base's and candidate's blocks that were measured in the same seconds, in order of time; none
+    /// where systems did not take turns.
+    pub(super) fn blocks(&self) -> Vec<(&'a Slice, &'a Slice)> {
+        if !self.in_turns || self.of_totals {
+            return Vec::new();
+        }
+        self.starts().into_iter().flat_map(|start| self.partners(start)).collect()
+    }
+
+    /// The slices of both sides.
+    pub(super) fn slices(&self) -> impl Iterator<Item = &'a Slice> {
+        self.base.slices.iter().chain(&self.candidate.slices)
+    }
+
+    /// Starts of the servers on which both sides have slices, in order.
+    fn starts(&self) -> Vec<u32> {
+        let has = |system: &SystemStep, start: u32| system.slices.iter().any(|s| s.start == start);
+        let mut starts: Vec<u32> = self.base.slices.iter().map(|s| s.start).collect();
+        starts.sort_unstable();
+        starts.dedup();
+        starts.retain(|start| has(self.candidate, *start));
+        starts
+    }
+
+    /// Blocks of one start that have their partner: none has when its system was measured without the
+    /// other.
+    fn partners(&self, start: u32) -> Vec<(&'a Slice, &'a Slice)> {
+        let of = |system: &'a SystemStep| system.slices.iter().filter(move |s| s.start == start);
+        let pair = |b: &'a Slice| Some((b, of(self.candidate).find(|c| c.idx == b.idx)?));
+        of(self.base).filter_map(pair).collect()
     }
 
     /// The ratio of a value of the slices: of blocks that were measured in turns by their pairs, else
     /// of two samples. `None` when a slice lacks the value.
-    fn ratio(&self, value: impl Fn(&Slice) -> Option<Part>) -> Option<Estimate> {
-        if self.in_turns {
-            // A block has no partner when its system was measured without the other.
-            let pairs = self.base.slices.iter().filter_map(|b| {
-                let c = self.candidate.slices.iter().find(|c| c.idx == b.idx)?;
-                Some(value(b).zip(value(c)))
-            });
-            let pairs: Option<Vec<(Part, Part)>> = pairs.collect();
-            let (b, c): (Vec<Part>, Vec<Part>) = pairs?.into_iter().unzip();
-            let tested = if self.of_totals {
-                totals::paired_test(&b, &c)
-            } else {
-                rqps_stats::paired_test(&self.figures(&b)?, &self.figures(&c)?)
+    fn ratio(&self, of_totals: bool, value: impl Fn(&Slice) -> Option<Part>) -> Option<Restarted> {
+        let mut sides = Vec::new();
+        for start in self.starts() {
+            let side = |system: &SystemStep| -> Option<Vec<Part>> {
+                system.slices.iter().filter(|s| s.start == start).map(&value).collect()
             };
-            return tested.map(|tested| tested.estimate);
+            let (b, c): (Vec<Part>, Vec<Part>) = if self.in_turns {
+                let pairs = self.partners(start).into_iter();
+                let parts: Option<Vec<_>> = pairs.map(|(b, c)| value(b).zip(value(c))).collect();
+                parts?.into_iter().unzip()
+            } else {
+                (side(self.base)?, side(self.candidate)?)
+            };
+            if !b.is_empty() {
+                sides.push((b, c));
+            }
         }
-        let all = |system: &SystemStep| -> Option<Vec<f64>> {
-            let parts: Option<Vec<Part>> = system.slices.iter().map(&value).collect();
-            self.figures(&parts?)
-        };
-        rqps_stats::ratio(&all(self.base)?, &all(self.candidate)?)
+        if let [(b, c)] = sides.as_slice() {
+            let tested = match (self.in_turns, of_totals) {
+                (true, true) => totals::paired_test(b, c),
+                (true, false) => paired_test(&ratios(b), &ratios(c)),
+                (false, true) => ratio_test(&totals::figures(b)?, &totals::figures(c)?),
+                (false, false) => ratio_test(&ratios(b), &ratios(c)),
+            };
+            return tested.map(of_one_start);
+        }
+        let logs = sides.iter().map(|(b, c)| {
+            let figures = |parts: &[Part]| {
+                if of_totals { totals::figures(parts) } else { Some(ratios(parts)) }
+            };
+            let (b, c) = (figures(b)?, figures(c)?);
+            if self.in_turns {
+                return log_ratios(&b, &c);
+            }
+            // Slices of two systems are no pairs: a start gives one ratio, that of their means.
+            ratio_test(&b, &c).map(|tested| vec![tested.estimate.point.ln()])
+        });
+        of_starts(&logs.collect::<Option<Vec<_>>>()?)
     }
+}
 
-    fn figures(&self, parts: &[Part]) -> Option<Vec<f64>> {
-        if self.of_totals {
-            return totals::figures(parts);
-        }
-        Some(parts.iter().map(Part::ratio).collect())
-    }
+/// A ratio whose interval does not hold what a start of the servers draws.
+fn of_one_start(tested: Tested) -> Restarted {
+    Restarted { tested, starts: 1, holds_starts: false, start_sd: None, error: None }
+}
+
+fn ratios(parts: &[Part]) -> Vec<f64> {
+    parts.iter().map(Part::ratio).collect()
 }
 
 /// Operations per second; 0 when no time passed.

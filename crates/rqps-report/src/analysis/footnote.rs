@@ -59,6 +59,12 @@ pub enum FootnoteKind {
     OtherRun,
     /// The same, and the runs differ in what can move the figure.
     UnlikeRun,
+    /// The windows lie at two levels.
+    TwoLevels,
+    /// The figure or its ratio drifts within the step.
+    Drift,
+    /// Average and steady rate disagree.
+    Stalls,
     /// A sentence of its own.
     Note(String),
 }
@@ -113,6 +119,16 @@ impl FootnoteKind {
             Self::UnlikeRun => {
                 "of another run than the base, and under other conditions, which are in the ratio"
             }
+            Self::TwoLevels => {
+                "the windows of the step lie at two rates, and the figure between them describes neither"
+            }
+            Self::Drift => {
+                "the figure, or its ratio to the base, drifted within the step: it had not come to rest"
+            }
+            Self::Stalls => {
+                "stalls cost one side more than the other, so the ratio of averages is not that of \
+                 steady rates"
+            }
             Self::Note(text) => text,
         }
     }
@@ -140,6 +156,9 @@ impl FootnoteKind {
             Self::CheckFailed => "check-failed",
             Self::OtherRun => "other-run",
             Self::UnlikeRun => "unlike-run",
+            Self::TwoLevels => "two-levels",
+            Self::Drift => "drift",
+            Self::Stalls => "stalls",
             Self::Note(_) => "note",
         }
     }

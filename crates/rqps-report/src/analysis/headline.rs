@@ -2,9 +2,9 @@
 
 use rqps_model::{StepKind, Verdict};
 
-use super::{Analysis, Cell, CellState, StepAnalysis};
+use super::{Analysis, Cell, CellState, StepAnalysis, settle};
 use crate::number::{count, plain_ratio, ratio_with_interval};
-use crate::words::list;
+use crate::words::{list, list_in_short};
 
 /// Stands beside every verdict on a candidate that was measured in another run than the base.
 const OVER_RUNS: &str = "Over runs: what the host did between them is in these ratios.";
@@ -199,32 +199,58 @@ fn extreme(step: &StepAnalysis<'_>, system_idx: usize) -> Option<String> {
 fn unclear_because(analysis: &Analysis<'_>, system_idx: usize) -> Vec<String> {
     let unclear = |step: &StepAnalysis<'_>| {
         let cell = step.cells.get(system_idx).filter(|_| step.is_compared())?;
+        if cell.fell_short() {
+            return None;
+        }
         let is_single = cell.rqps.is_none_or(|ratio| ratio.interval.is_none());
         let is_index = step.step.info.kind == StepKind::Index;
         (cell.verdict == Some(Verdict::Unclear)).then_some((is_single, is_index && is_single))
     };
     let (once, others): (Vec<_>, Vec<_>) =
         analysis.steps.iter().filter_map(unclear).partition(|(_, is_once)| *is_once);
-    let mut because = Vec::new();
+    let mut because: Vec<String> = Vec::new();
     if !once.is_empty() {
-        because.push("indexes are created once, and one slice has no interval.");
+        because.push("indexes are created once, and one slice has no interval.".to_owned());
     }
     if others.iter().any(|(is_single, _)| *is_single) {
-        because.push("a single slice has no interval; more slices would settle it.");
+        because.push("a single slice has no interval; more slices would settle it.".to_owned());
     }
     if others.iter().any(|(is_single, _)| !is_single) {
-        because.push(if analysis.run.schedule.is_interleaved() {
-            "the interval is too wide for a verdict; measuring longer would settle it."
+        let what = if analysis.n_starts > 1 {
+            "more starts of the servers"
+        } else if analysis.run.schedule.is_interleaved() {
+            "measuring longer"
         } else {
-            "the interval is too wide for a verdict; more or longer slices would settle it."
-        });
+            "more or longer slices"
+        };
+        let amounts = settle::amounts(analysis.steps.iter().filter_map(|step| {
+            step.cells.get(system_idx).filter(|_| step.is_compared())?.settle().copied()
+        }));
+        because.push(format!(
+            "the interval is too wide for a verdict; {what} would settle it{amounts}."
+        ));
     }
+    because.extend(fallen(analysis, system_idx));
     let lead = |at: usize| if at == 0 { "Unclear" } else { "Unclear elsewhere" };
     because.iter().enumerate().map(|(at, text)| format!("{}: {text}", lead(at))).collect()
 }
 
+/// Steps that are slower or faster alone, and not among all that were tried.
+fn fallen(analysis: &Analysis<'_>, system_idx: usize) -> Option<String> {
+    let compared = analysis.steps.iter().filter(|step| step.is_compared());
+    let fallen = compared.filter(|s| s.cells.get(system_idx).is_some_and(Cell::fell_short));
+    let titles: Vec<String> = fallen.map(|step| step.title.clone()).collect();
+    (!titles.is_empty()).then(|| {
+        format!(
+            "slower or faster alone, but not among the {} ratios that were tried: {}.",
+            analysis.n_tests(),
+            list_in_short(&titles)
+        )
+    })
+}
+
 /// The middle value, or the mean of the two middle ones.
-fn median(mut values: Vec<f64>) -> Option<f64> {
+pub(super) fn median(mut values: Vec<f64>) -> Option<f64> {
     values.sort_by(f64::total_cmp);
     let n = values.len();
     match n {

@@ -73,7 +73,7 @@ pub(super) fn tables(steps: &[StepAnalysis<'_>]) -> Option<InsertTables> {
         let hits = steps.iter().enumerate().filter(|(_, step)| wanted(step));
         hits.map(|(idx, _)| idx).collect()
     };
-    let all = having(|step| is_step(step.step));
+    let all = having(|step| is_step(&step.step));
     let is_rated = |step: &StepAnalysis<'_>| step.cells.iter().any(|c| c.sla().is_some());
     (!all.is_empty()).then(|| InsertTables { steps: all, rated: having(is_rated) })
 }

@@ -173,7 +173,7 @@ fn values(run: &mut Run, base: Option<usize>) -> Values {
             let is_done = step.step.systems.get(idx).is_some_and(is_done);
             is_done.then(|| extract(&analysis, cell, base.is_some()))
         });
-        values.entry(key(step.step)).or_insert_with(|| extracts.collect());
+        values.entry(key(&step.step)).or_insert_with(|| extracts.collect());
     }
     run.base = own;
     values

@@ -140,6 +140,7 @@ fn summary_cell(analysis: &Analysis<'_>, which: Summary, (idx, cell): (usize, &C
                     @if let Some(verdict) = cell.verdict {
                         span.sign aria-hidden="true" { " " (label::sign(verdict)) }
                         span.sr { " " (verdict.word()) }
+                        (label::lean(cell))
                     } @else if cell.is_barred { span.sr { " SLA failed" } }
                     (label::letters(analysis, cell))
                     span.below.range { (label::interval(ratio)) }

@@ -4,6 +4,7 @@ use maud::{Markup, html};
 use rqps_model::{Estimate, Verdict};
 
 use crate::analysis::{Analysis, Cell, CellState};
+use crate::comparison;
 use crate::number;
 use crate::tone::Tone;
 use crate::words::one_line;
@@ -47,8 +48,26 @@ pub(super) fn verdict(verdict: Verdict) -> Markup {
 /// A cell's verdict, or that it has none because of its insert rate.
 pub(super) fn judgement(cell: &Cell) -> Markup {
     html! {
-        @if let Some(found) = cell.verdict { (verdict(found)) }
+        @if let Some(found) = cell.verdict {
+            (verdict(found)) (lean(cell))
+            @if let Some(settle) = cell.settle() {
+                " " span.settle title={ (settle.words()) " would settle it" } { (settle.short()) }
+            }
+        }
         @else if cell.is_barred { span.verdict-word.faint { "SLA failed" } }
+    }
+}
+
+/// The direction of a difference beyond chance, where the verdict does not say it.
+pub(super) fn lean(cell: &Cell) -> Markup {
+    let (sign, word) = match comparison::lean(cell) {
+        Some("<") => ("▼", "slower beyond chance"),
+        Some(_) => ("▲", "faster beyond chance"),
+        None => return html! {},
+    };
+    html! {
+        " " span.lean title=(word) aria-hidden="true" { (sign) }
+        span.sr { ", " (word) }
     }
 }
 

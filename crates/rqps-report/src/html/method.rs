@@ -2,12 +2,13 @@
 
 use maud::{Markup, html};
 use rqps_model::{Metric, Schedule, Slice};
+use rqps_stats::fdr::DEFAULT_Q;
 
 use super::label::outside;
 use crate::analysis::Analysis;
 use crate::number::{self, count, percent};
-use crate::response;
-use crate::words::{lines, list};
+use crate::words::{capital, lines, list};
+use crate::{comparison, response};
 
 /// The sections.
 pub(super) fn render(analysis: &Analysis<'_>) -> Markup {
@@ -56,11 +57,19 @@ fn reading(analysis: &Analysis<'_>) -> Markup {
                     "Digits follow the interval; n=1 means that there is none."
                 } }
                 div { dt { "Verdict" } dd {
-                    strong { "▼ slower" } ": the interval lies below 1 and the ratio is at least " (bound)
-                    " below it. " strong { "▲ faster" } ": the mirror image. " strong { "= same" }
-                    ": the interval lies within 1 ± " (bound) ". " strong { "? unclear" }
-                    ": none of these; measuring longer would tell."
+                    strong { "▼ slower" } ": the interval lies below 1, the ratio is at least " (bound)
+                    " below it, and the difference stands among all ratios of the run: p-values are "
+                    "adjusted (Benjamini-Hochberg, " (percent(DEFAULT_Q)) "). " strong { "▲ faster" }
+                    ": the mirror image. " strong { "= same" } ": the interval lies within 1 ± " (bound)
+                    ". " strong { "? unclear" } ": none of these; beside it stands what would settle it "
+                    "with a chance of 80%, where that can be told: time of measuring on all systems "
+                    "together, or starts of the servers."
                 } }
+                div { dt { "Steady rate" } dd {
+                    "Rate of the better windows of a block, those from the 80th to the 95th percentile: "
+                    "what stalled is left out. The figure is the average, stalls included."
+                } }
+                div { dt { "Ratios to the base" } dd { (capital(&comparison::legend(analysis))) "." } }
                 div { dt { "Colours" } dd {
                     "Yellow below 0.95, blue above 1.05, after rounding to two digits; pale where the "
                     "verdict does not confirm it. Among costs per operation yellow is more, blue is less."
@@ -111,6 +120,7 @@ fn method(analysis: &Analysis<'_>) -> Markup {
         ("System", format!("{}, kernel {}", host.os, host.kernel)),
         ("Schedule", schedule),
         (length, slice_lengths(analysis)),
+        ("Starts of the servers", starts(analysis)),
         ("Placement", placements(analysis)),
         ("Warm-up", warm_up(analysis)),
         ("Seed", run.seed.to_string()),
@@ -139,6 +149,14 @@ fn method(analysis: &Analysis<'_>) -> Markup {
             h3 { "How sure this is" }
             (sentences(&analysis.caveats))
         }
+    }
+}
+
+/// How often the servers were started, where it was more than once.
+fn starts(analysis: &Analysis<'_>) -> String {
+    match analysis.n_starts {
+        0 | 1 => String::new(),
+        n => format!("{n}, each with tables filled anew"),
     }
 }
 

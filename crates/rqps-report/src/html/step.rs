@@ -4,7 +4,7 @@ use maud::{Markup, html};
 use rqps_model::{Metric, PerOperation};
 
 use super::label::{self, outside};
-use super::{insert, series};
+use super::{insert, ratios, series};
 use crate::analysis::{Analysis, Cell, CellState, StepAnalysis};
 use crate::number::{self, count};
 use crate::tone::Tone;
@@ -54,6 +54,7 @@ fn render(analysis: &Analysis<'_>, at: usize, step: &StepAnalysis<'_>) -> Markup
                 (insert::failed_checks(analysis, step))
                 (marks(analysis, step))
                 (figures(analysis, step))
+                (ratios::render(analysis, step))
                 @if has_flows {
                     (insert::charts(analysis, step))
                 } @else {
@@ -79,8 +80,8 @@ fn chip(cell: &Cell) -> Markup {
     html! {
         span class={ "chip " (label::ratio_class(cell)) } {
             @match (&cell.rqps, cell.verdict) {
-                (Some(ratio), Some(verdict)) => {
-                    strong { (number::ratio(ratio)) } " " (label::verdict(verdict))
+                (Some(ratio), Some(_)) => {
+                    strong { (number::ratio(ratio)) } " " (label::judgement(cell))
                 }
                 (Some(ratio), None) => { (number::ratio(ratio)) " " (label::judgement(cell)) }
                 _ => { (label::figure(cell)) }
@@ -152,6 +153,7 @@ fn figures(analysis: &Analysis<'_>, step: &StepAnalysis<'_>) -> Markup {
                 th scope="col" { "rQPS" }
                 th.word scope="col" { "95% interval" }
                 th.word scope="col" { "Verdict" }
+                th scope="col" { "Steady rate" }
                 @for slice in 1..=n_slices { th scope="col" { (part) "\u{a0}" (slice) } }
             } }
             tbody { @for (idx, cell) in step.cells.iter().enumerate() {
@@ -167,6 +169,7 @@ fn figures(analysis: &Analysis<'_>, step: &StepAnalysis<'_>) -> Markup {
                         None => { td { @if idx == analysis.base { "base" } @else { "–" } } td {} }
                     }
                     td.word { (label::judgement(cell)) }
+                    td { @if let Some(rate) = cell.steady_rate { (number::plain_figure(rate)) } }
                     @for slice in 0..n_slices {
                         td { @if let Some(rate) = cell.slices.get(slice) { (number::plain_figure(*rate)) } }
                     }

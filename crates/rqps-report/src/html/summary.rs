@@ -7,6 +7,7 @@ use super::label::{self, outside};
 use crate::analysis::{Analysis, Cell, CellState, GROUPS, StepAnalysis};
 use crate::many;
 use crate::number::{self, count, percent};
+use crate::words::capital;
 
 /// The section.
 pub(super) fn render(analysis: &Analysis<'_>) -> Markup {
@@ -29,10 +30,16 @@ pub(super) fn render(analysis: &Analysis<'_>) -> Markup {
                     (filter())
                     (table(analysis))
                 }
+                p.hint { (outside(&capital(&rule(analysis)))) }
                 (footnotes(analysis))
             }
         }
     }
+}
+
+/// The rule of the verdicts with this page's signs.
+fn rule(analysis: &Analysis<'_>) -> String {
+    analysis.verdict_rule().replace("< or > behind a word", "▼ or ▲ behind a word")
 }
 
 fn legend() -> Markup {

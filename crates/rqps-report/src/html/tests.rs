@@ -100,6 +100,7 @@ fn only_style_and_script_pass_unescaped() {
         include_str!("insert.rs"),
         include_str!("label.rs"),
         include_str!("method.rs"),
+        include_str!("ratios.rs"),
         include_str!("series.rs"),
         include_str!("step.rs"),
         include_str!("summary.rs"),

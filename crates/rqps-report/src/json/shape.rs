@@ -8,6 +8,7 @@ use rqps_model::{
 };
 use serde::{Serialize, Serializer};
 
+use super::comparison::ComparisonJson;
 use super::insert::{InsertJson, SummaryJson};
 use super::joined::JoinedJson;
 use crate::audit::sheet::ExplainedJson;
@@ -25,6 +26,8 @@ pub(super) struct ReportJson<'a> {
     pub(super) compared_runs: Option<JoinedJson<'a>>,
     pub(super) base: &'a str,
     pub(super) bound: f64,
+    pub(super) false_discovery_rate: f64,
+    pub(super) verdict_rule: String,
     pub(super) systems: Vec<SystemJson<'a>>,
     pub(super) warnings: &'a [String],
     pub(super) sizes: Vec<SizesJson<'a>>,
@@ -48,6 +51,7 @@ pub(super) struct RunJson<'a> {
     pub(super) started_unix_ms: i64,
     pub(super) finished_unix_ms: Option<i64>,
     pub(super) n_resumed: u32,
+    pub(super) n_starts: u32,
     pub(super) command_line: &'a str,
     pub(super) plan: &'a str,
     /// As text: many readers of JSON round numbers above 2^53.
@@ -171,12 +175,14 @@ pub(super) struct ResultJson<'a> {
     pub(super) figure: Option<EstimateJson>,
     pub(super) rqps: Option<EstimateJson>,
     pub(super) verdict: Option<Verdict>,
+    pub(super) comparison: Option<ComparisonJson>,
     pub(super) server_cpu_ratio: Option<EstimateJson>,
     pub(super) per_operation: BTreeMap<String, Option<f64>>,
     pub(super) per_operation_relative: Option<BTreeMap<String, Option<RatioJson>>>,
     pub(super) response_times: Option<ResponseJson>,
     pub(super) lateness: Option<LatenessJson>,
     pub(super) windows: Option<WindowsJson>,
+    pub(super) steady_rate: Option<f64>,
     pub(super) marks: Vec<MarkJson<'a>>,
     pub(super) totals: TotalsJson,
     pub(super) database_bytes: Option<u64>,
@@ -204,6 +210,10 @@ pub(crate) struct EstimateJson {
 
 fn is_zero(n: &usize) -> bool {
     *n == 0
+}
+
+fn is_first(start: &u32) -> bool {
+    *start == 0
 }
 
 /// A number, or `"inf"`, which JSON has no number for.
@@ -282,6 +292,9 @@ pub(super) struct TotalsJson {
 
 #[derive(Serialize)]
 pub(super) struct SliceJson<'a> {
+    /// On which start of the servers, from 0; left out for the first.
+    #[serde(skip_serializing_if = "is_first")]
+    pub(super) start: u32,
     pub(super) start_unix_ms: i64,
     pub(super) duration_s: f64,
     pub(super) seed: String,

@@ -2,11 +2,13 @@
 
 #![expect(clippy::unwrap_used, reason = "fixtures are test code outside of test functions")]
 
+mod blocks_fixture;
 mod compare;
 mod figures;
 mod fixture;
 mod gate;
 mod goldens;
+mod guards;
 mod history;
 mod insert;
 mod insert_blocks;
@@ -14,3 +16,4 @@ mod insert_fixture;
 mod many;
 mod properties;
 mod schema;
+mod verdicts;

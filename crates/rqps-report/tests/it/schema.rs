@@ -3,6 +3,7 @@
 use rqps_report::{Analysis, json};
 use serde_json::Value;
 
+use crate::blocks_fixture::{self, around, reads};
 use crate::{fixture, insert_fixture};
 
 fn validator() -> jsonschema::Validator {
@@ -20,7 +21,12 @@ pub(crate) fn errors(value: &Value) -> Vec<String> {
 fn reports_follow_the_published_schema() {
     let mut empty = fixture::demo();
     empty.steps.clear();
-    for run in [fixture::demo(), fixture::pair(), insert_fixture::run(), empty] {
+    // Unclear with a time, the same beyond chance, and several starts of the servers.
+    let steps =
+        || vec![reads("wide", &around(-0.05, 0.1, 12)), reads("small", &around(-0.02, 0.001, 12))];
+    let (once, twice) = (blocks_fixture::run(&[steps()]), blocks_fixture::run(&[steps(), steps()]));
+    let of_fixtures = [fixture::demo(), fixture::pair(), insert_fixture::run()];
+    for run in of_fixtures.into_iter().chain([empty, once, twice]) {
         let value: Value = serde_json::from_str(&json::render(&Analysis::of(&run, 0.05))).unwrap();
         assert_eq!(errors(&value), Vec::<String>::new());
     }

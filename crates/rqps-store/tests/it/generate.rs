@@ -227,6 +227,7 @@ fn sizes(d: &mut Draw) -> Sizes {
 pub(crate) fn slice(d: &mut Draw, idx: u32) -> Slice {
     Slice {
         idx,
+        start: 0,
         n_rounds: d.some(Draw::small),
         start_unix_ms: d.time(),
         duration_ns: d.count(),

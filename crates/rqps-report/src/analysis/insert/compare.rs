@@ -13,9 +13,6 @@ pub(in crate::analysis) fn with_base(cell: &mut Cell, base: &Cell, book: &mut Bo
         own.field_relative = Some(own.field.relative_to(&base.field));
     }
     cell.is_barred = cell.failed_sla() || base.failed_sla();
-    if cell.is_barred {
-        cell.verdict = None;
-    }
     if let Some(sla) = base.sla().filter(|sla| !sla.is_held) {
         cell.marks.push(book.mark(FootnoteKind::SlaFailedOnBase, held(sla)));
     }

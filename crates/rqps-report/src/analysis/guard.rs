@@ -1,0 +1,115 @@
+//! Reasons for caution that are seen in the blocks of a whole step: windows at two levels, figures
+//! that drift, stalls that cost one side more than the other.
+
+use rqps_model::run::SystemStep;
+use rqps_model::{Slice, StepKind};
+use rqps_stats::bimodal::levels;
+use rqps_stats::drift::{DRIFT_P, drift};
+use rqps_stats::steady::{Disagreement, Rates, disagreement};
+use rqps_stats::tested::Tested;
+
+use super::estimate::Pair;
+use super::footnote::{Book, CellMark, FootnoteKind};
+use super::stall::Stall;
+use super::windows;
+use crate::number;
+
+/// A drift of the figure below this blurs it less than the practical bound; two levels nearer than
+/// this are not marked either.
+const MIN_DRIFT: f64 = 0.05;
+
+/// A drift of the ratio below this is of no consequence: 2%, beyond what the memory layout does.
+const MIN_RATIO_DRIFT: f64 = 0.02;
+
+/// What a system's blocks say of themselves. Filling tables, creating indexes and the steps of the
+/// Insert Benchmark change as they go; they have their own.
+pub(super) fn own(kind: StepKind, system: &SystemStep, book: &mut Book) -> Vec<CellMark> {
+    if matches!(kind, StepKind::Load | StepKind::WarmUp | StepKind::Index | StepKind::Mixed) {
+        return Vec::new();
+    }
+    let mut marks = Vec::new();
+    if let Some(detail) = two_levels(&system.slices) {
+        marks.push(book.mark(FootnoteKind::TwoLevels, detail));
+    }
+    let of_start = |slices: &[&Slice]| slices.iter().map(|s| s.figure()).collect();
+    if let Some(found) = drift_of(&system.slices.iter().collect::<Vec<_>>(), MIN_DRIFT, of_start) {
+        marks.push(book.mark(FootnoteKind::Drift, drifted("figure", &found)));
+    }
+    marks
+}
+
+/// What the blocks of candidate and base, measured in turns, say of each other.
+pub(super) fn of_pair(pair: &Pair<'_>, marks: &mut Vec<CellMark>, book: &mut Book) {
+    let blocks = pair.blocks();
+    let candidates: Vec<&Slice> = blocks.iter().map(|(_, c)| *c).collect();
+    let ratios = |slices: &[&Slice]| {
+        let base = |c: &&Slice| blocks.iter().find(|(_, own)| std::ptr::eq(*own, *c));
+        let ratio = |c: &&Slice| base(c).map(|(b, _)| c.figure() / b.figure());
+        slices.iter().filter_map(ratio).collect()
+    };
+    if let Some(found) = drift_of(&candidates, MIN_RATIO_DRIFT, ratios) {
+        let text = drifted("rQPS", &found);
+        let mark = book.mark(FootnoteKind::Drift, text);
+        // A cell has one mark of a kind.
+        match marks.iter_mut().find(|own| own.footnote_idx == mark.footnote_idx) {
+            Some(own) => own.detail = format!("{}; {}", own.detail, mark.detail),
+            None => marks.push(mark),
+        }
+    }
+    if let Some(found) = disagrees(&blocks) {
+        let stall = Stall::of(&blocks, &found);
+        marks.push(book.mark(FootnoteKind::Stalls, stall.words()));
+    }
+}
+
+/// `12300 and 15100/s, 40% of the windows at the lower`.
+fn two_levels(slices: &[Slice]) -> Option<String> {
+    let found = levels(&windows::joined(slices)?).filter(|levels| levels.is_bimodal())?;
+    Some(format!(
+        "{} and {}/s, {:.0}% of the windows at the lower",
+        number::plain_figure(found.low),
+        number::plain_figure(found.high),
+        found.low_share * 100.0
+    ))
+}
+
+/// The drift of a value of the blocks, the surest of all starts; `None` where none is sure or as
+/// large as `least`. Between starts a value may jump, so each is looked at on its own.
+fn drift_of(
+    slices: &[&Slice],
+    least: f64,
+    values: impl Fn(&[&Slice]) -> Vec<f64>,
+) -> Option<Tested> {
+    let starts: Vec<&[&Slice]> = slices.chunk_by(|a, b| a.start == b.start).collect();
+    let p_of = |found: &Tested| found.p.unwrap_or(1.0);
+    let surest = starts
+        .iter()
+        .filter_map(|of_start| drift(&values(of_start)))
+        .min_by(|a, b| p_of(a).total_cmp(&p_of(b)))?;
+    let is_sure = p_of(&surest) * (starts.len() as f64) < DRIFT_P;
+    let is_large = surest.estimate.point.ln().abs() >= (1.0 + least).ln();
+    (is_sure && is_large).then_some(surest)
+}
+
+/// `figure 0.83 [0.79, 0.88] from the first block to the last`.
+fn drifted(what: &str, found: &Tested) -> String {
+    let change = number::ratio_with_interval(&found.estimate);
+    format!("{what} {change} from the first block to the last")
+}
+
+/// Average and steady rate, where they tell different stories.
+fn disagrees(blocks: &[(&Slice, &Slice)]) -> Option<Disagreement> {
+    let averages =
+        |side: fn(&(&Slice, &Slice)) -> f64| blocks.iter().map(side).collect::<Vec<f64>>();
+    let (base, candidate) = (averages(|(b, _)| b.figure()), averages(|(_, c)| c.figure()));
+    let steady = |pick: fn(&(&Slice, &Slice)) -> Option<f64>| -> Option<Vec<f64>> {
+        blocks.iter().map(pick).collect()
+    };
+    let base_steady = steady(|(b, _)| windows::steady_rate(b))?;
+    let candidate_steady = steady(|(_, c)| windows::steady_rate(c))?;
+    let found = disagreement(
+        Rates { average: &base, steady: &base_steady },
+        Rates { average: &candidate, steady: &candidate_steady },
+    )?;
+    found.is_finding().then_some(found)
+}

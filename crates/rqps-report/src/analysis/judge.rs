@@ -1,0 +1,75 @@
+//! Verdicts over a whole run: each ratio among all ratios of its kind.
+//!
+//! Steps that are compared are one family, filling the tables another. Cells whose insert rate was
+//! not held compare unlike work and take no part.
+
+use std::collections::BTreeMap;
+
+use rqps_model::Verdict;
+use rqps_stats::Tested;
+use rqps_stats::fdr::{self, DEFAULT_Q};
+
+use super::comparison::{Comparison, Judged};
+use super::settle::{self, Settle};
+use super::{Cell, StepAnalysis};
+
+/// A cell that is to get its verdict, and what measuring its step for longer takes.
+struct Open<'c> {
+    cell: &'c mut Cell,
+    block_s: f64,
+    is_timed: bool,
+}
+
+/// Gives every cell its verdict for the practical bound `bound`.
+pub(super) fn decide(steps: &mut [StepAnalysis<'_>], bound: f64) {
+    for is_compared in [true, false] {
+        let mut family = Vec::new();
+        for step in steps.iter_mut().filter(|step| step.is_compared() == is_compared) {
+            let (block_s, is_timed) = (settle::block_s(&step.cells), settle::is_timed(&step.step));
+            let cells = step.cells.iter_mut().filter(|c| c.comparison.is_some() && !c.is_barred);
+            family.extend(cells.map(|cell| Open { cell, block_s, is_timed }));
+        }
+        verdicts(&mut family, bound);
+        let comparisons = family.iter_mut().filter_map(|open| open.cell.comparison.as_deref_mut());
+        others(comparisons);
+    }
+}
+
+/// The verdicts of the rQPS, and what would settle those that are unclear.
+fn verdicts(family: &mut [Open<'_>], bound: f64) {
+    let tested = |open: &Open<'_>| open.cell.comparison.as_ref().map(|c| c.rqps.found.tested);
+    let ratios: Vec<Tested> = family.iter().filter_map(tested).collect();
+    let decisions = fdr::decisions(&ratios, bound, DEFAULT_Q);
+    let n_tests = ratios.iter().filter(|ratio| ratio.p.is_some()).count();
+    let n_significant = decisions.iter().filter(|d| d.is_significant).count();
+    // What the next one to stand among them needs.
+    let rank = (n_significant + 1).min(n_tests);
+    let p_needed = DEFAULT_Q * rank as f64 / n_tests.max(1) as f64;
+    for (open, decision) in family.iter_mut().zip(decisions) {
+        open.cell.verdict = Some(decision.verdict);
+        let Some(comparison) = open.cell.comparison.as_deref_mut() else { continue };
+        comparison.alone = Some(decision.alone);
+        comparison.rqps.adjusted_p = decision.adjusted_p;
+        if decision.verdict == Verdict::Unclear {
+            let rule =
+                settle::Rule { bound, p_needed, block_s: open.block_s, is_timed: open.is_timed };
+            comparison.settle = Settle::of(&comparison.rqps.found, rule);
+        }
+    }
+}
+
+/// The other ratios, each kind on its own.
+fn others<'c>(comparisons: impl Iterator<Item = &'c mut Comparison>) {
+    let mut kinds: BTreeMap<usize, Vec<&mut Judged>> = BTreeMap::new();
+    for (kind, judged) in comparisons.flat_map(Comparison::others) {
+        if judged.found.tested.p.is_some() {
+            kinds.entry(kind).or_default().push(judged);
+        }
+    }
+    for of_kind in kinds.into_values() {
+        let p_values: Vec<f64> = of_kind.iter().filter_map(|j| j.found.tested.p).collect();
+        for (judged, p) in of_kind.into_iter().zip(fdr::adjusted(&p_values)) {
+            judged.adjusted_p = Some(p);
+        }
+    }
+}

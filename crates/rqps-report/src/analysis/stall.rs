@@ -1,0 +1,145 @@
+//! Whose stalls they were that average and steady rate disagree by: what the host's counters say of
+//! the turns in which they happened.
+
+use rqps_model::{Slice, Usage};
+use rqps_stats::steady::Disagreement;
+
+use super::windows;
+use crate::number;
+
+/// Shares of the host's CPU time from which on they are evidence: those that mark a slice.
+const STEAL: f64 = 0.02;
+const OTHERS: f64 = 0.04;
+
+/// The same of time spent idle with storage requests outstanding.
+const IO_WAIT: f64 = 0.10;
+
+/// How many times the other side's share it must be: both sides took turns in the same seconds, and
+/// what slows both alike is no cause of a difference.
+const TIMES: f64 = 1.5;
+
+/// The part of the blocks that is looked at: those with the most stalls.
+const WORST: usize = 4;
+
+/// Stalls of one side: how much they cost, and what the host did meanwhile.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Stall {
+    is_of_candidate: bool,
+    average: String,
+    steady: String,
+    cause: String,
+}
+
+impl Stall {
+    /// What the blocks of base and candidate say of a disagreement that is a finding.
+    pub(super) fn of(blocks: &[(&Slice, &Slice)], found: &Disagreement) -> Self {
+        let is_of_candidate = found.between.estimate.point < 1.0;
+        let sides = blocks.iter().map(|(b, c)| if is_of_candidate { (*c, *b) } else { (*b, *c) });
+        let mut by_stall: Vec<(f64, &Slice, &Slice)> =
+            sides.map(|(own, other)| (kept(own) / kept(other), own, other)).collect();
+        by_stall.sort_by(|a, b| a.0.total_cmp(&b.0));
+        let n = by_stall.len().div_ceil(WORST);
+        let worst = by_stall.get(..n).unwrap_or_default();
+        let own = Shares::of(worst.iter().map(|(_, own, _)| &own.usage));
+        let other = Shares::of(worst.iter().map(|(_, _, other)| &other.usage));
+        Self {
+            is_of_candidate,
+            average: number::ratio(&found.average.estimate),
+            steady: number::ratio(&found.steady.estimate),
+            cause: cause(&own, &other),
+        }
+    }
+
+    /// The facts of a footnote.
+    pub(super) fn words(&self) -> String {
+        let Self { is_of_candidate, average, steady, cause } = self;
+        let whose = if *is_of_candidate { "this system" } else { "the base" };
+        format!("{average} on average, {steady} of steady rates: stalls of {whose}; {cause}")
+    }
+}
+
+/// What stalls left of a block: its average / its steady rate.
+fn kept(slice: &Slice) -> f64 {
+    windows::steady_rate(slice).map_or(1.0, |steady| slice.figure() / steady)
+}
+
+/// Shares of the host's CPU time.
+#[derive(Debug, Clone, Copy, PartialEq)]
+struct Shares {
+    steal: f64,
+    /// Absent where the server's processes are not known.
+    others: Option<f64>,
+    io_wait: f64,
+}
+
+impl Shares {
+    fn of<'u>(usages: impl Iterator<Item = &'u Usage>) -> Self {
+        let sum = usages.copied().reduce(|sum, usage| sum.plus(&usage)).unwrap_or_default();
+        let host = &sum.host;
+        let busy_ns = host.cpu_user_ns + host.cpu_system_ns;
+        let all_ns = busy_ns + host.cpu_idle_ns + host.cpu_iowait_ns + host.cpu_steal_ns;
+        let share = |ns: u64| if all_ns == 0 { 0.0 } else { ns as f64 / all_ns as f64 };
+        let others = sum.server.map(|server| {
+            share(busy_ns.saturating_sub(server.cpu_total_ns + sum.client.cpu_total_ns))
+        });
+        Self { steal: share(host.cpu_steal_ns), others, io_wait: share(host.cpu_iowait_ns) }
+    }
+}
+
+/// What the host's counters say of the blocks with the most stalls, on the side that stalled and on
+/// the other.
+fn cause(own: &Shares, other: &Shares) -> String {
+    let is_evidence = |own: f64, other: f64, least: f64| own >= least && own >= TIMES * other;
+    let told = |what: &str, own: f64, other: f64| {
+        let (own, other) = (number::percent(own), number::percent(other));
+        format!(
+            "{what} {own} of the host's CPU time in the worst blocks, {other} in the other's turns"
+        )
+    };
+    if is_evidence(own.steal, other.steal, STEAL) {
+        return format!("the host's: {}", told("steal took", own.steal, other.steal));
+    }
+    if let Some((own, other)) = own.others.zip(other.others)
+        && is_evidence(own, other, OTHERS)
+    {
+        return format!("the host's: {}", told("other processes took", own, other));
+    }
+    if is_evidence(own.io_wait, other.io_wait, IO_WAIT) {
+        return format!("storage's: {}", told("waiting for it took", own.io_wait, other.io_wait));
+    }
+    "the host's counters show no cause, so the server's own".to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use rqps_model::{HostCounters, ProcessCounters};
+
+    use super::*;
+
+    fn shares(steal: u64, others: u64, io_wait: u64) -> Shares {
+        let busy_ns = 600 + others;
+        let host = HostCounters {
+            cpu_user_ns: busy_ns,
+            cpu_idle_ns: 400 - others - steal - io_wait,
+            cpu_iowait_ns: io_wait,
+            cpu_steal_ns: steal,
+            ..HostCounters::default()
+        };
+        let process = |ns| ProcessCounters { cpu_total_ns: ns, ..ProcessCounters::default() };
+        let (server, client) = (Some(process(500)), process(100));
+        Shares::of([Usage { host, server, client, ..Usage::default() }].iter())
+    }
+
+    #[test]
+    fn the_host_is_blamed_for_what_the_other_side_was_spared() {
+        let calm = shares(0, 5, 10);
+        let of = |own: Shares, other: Shares| cause(&own, &other);
+        expect_test::expect!["the host's: steal took 5% of the host's CPU time in the worst blocks, 0% in the other's turns"]
+            .assert_eq(&of(shares(50, 5, 10), calm));
+        assert!(of(shares(0, 120, 10), calm).starts_with("the host's: other processes took 12%"));
+        assert!(of(shares(0, 5, 200), calm).starts_with("storage's: waiting for it took 20%"));
+        let own = "the host's counters show no cause, so the server's own";
+        assert_eq!(of(calm, calm), own);
+        assert_eq!(of(shares(50, 120, 200), shares(50, 120, 200)), own);
+    }
+}

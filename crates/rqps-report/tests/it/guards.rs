@@ -1,0 +1,180 @@
+//! Reasons for caution that are seen in the blocks of a step: levels, drift, stalls; percentiles that
+//! blocks cannot carry.
+
+use rqps_model::{Run, Slice, StepKind};
+use rqps_report::analysis::FootnoteKind;
+use rqps_report::{Analysis, csv, html, json};
+
+use crate::blocks_fixture::{Wanted, around, reads, run};
+
+fn update(logs: &[f64]) -> Run {
+    run(&[vec![Wanted {
+        name: "update-index".to_owned(),
+        kind: StepKind::Write,
+        logs: logs.to_vec(),
+    }]])
+}
+
+/// The details of the candidate's marks of one kind.
+fn marks(run: &Run, kind: &FootnoteKind, system_idx: usize) -> Vec<String> {
+    let analysis = Analysis::of(run, 0.05);
+    let Some(at) = analysis.footnotes.iter().position(|note| note.kind == *kind) else {
+        return Vec::new();
+    };
+    let marks = &analysis.steps[0].cells[system_idx].marks;
+    marks.iter().filter(|m| m.footnote_idx == at).map(|m| m.detail.clone()).collect()
+}
+
+fn slices(run: &mut Run, system_idx: usize) -> &mut Vec<Slice> {
+    &mut run.steps[0].systems[system_idx].slices
+}
+
+/// Every third window of a slice at a tenth, and what that leaves of its operations.
+fn stall(slice: &mut Slice, every: usize) {
+    let before: u64 = slice.windows.counts.iter().map(|c| u64::from(*c)).sum();
+    for count in slice.windows.counts.iter_mut().step_by(every) {
+        *count /= 10;
+    }
+    let after: u64 = slice.windows.counts.iter().map(|c| u64::from(*c)).sum();
+    slice.n_operations = slice.n_operations * after / before;
+}
+
+#[test]
+fn calm_steps_have_no_mark() {
+    let run = update(&around(0.0, 0.005, 12));
+    let analysis = Analysis::of(&run, 0.05);
+    assert!(analysis.footnotes.is_empty(), "{:?}", analysis.footnotes);
+    let cell = &analysis.steps[0].cells[1];
+    let steady = cell.comparison.as_ref().unwrap().steady.unwrap().estimate();
+    assert!((steady.point - 1.0).abs() < 0.02 && steady.n == 12);
+    // The better windows lie above the average: uniform between 0.85 and 1.15 of it.
+    assert!((cell.steady_rate.unwrap() / cell.figure.unwrap().point - 1.11).abs() < 0.02);
+    assert!(html::render(&analysis).contains("<th scope=\"col\">Steady rate</th>"));
+}
+
+#[test]
+fn stalls_of_one_side_are_told_with_whose_they_were() {
+    let mut run = update(&around(0.0, 0.005, 12));
+    for slice in slices(&mut run, 1) {
+        stall(slice, 5);
+    }
+    let detail = marks(&run, &FootnoteKind::Stalls, 1);
+    assert_eq!(detail.len(), 1);
+    assert!(
+        detail[0].contains("stalls of this system; the host's counters show no cause"),
+        "{detail:?}"
+    );
+    assert!(marks(&run, &FootnoteKind::Stalls, 0).is_empty());
+    // The same with CPU that went elsewhere in the candidate's turns.
+    for (system_idx, steal_ns) in [(0, 1_000_000), (1, 300_000_000)] {
+        for slice in slices(&mut run, system_idx) {
+            slice.usage.host.cpu_steal_ns = steal_ns;
+        }
+    }
+    let detail = marks(&run, &FootnoteKind::Stalls, 1);
+    assert!(detail[0].contains("the host's: steal took"), "{detail:?}");
+    // Both sides stalled alike: no finding.
+    for slice in slices(&mut run, 0) {
+        stall(slice, 5);
+    }
+    assert!(marks(&run, &FootnoteKind::Stalls, 1).is_empty());
+}
+
+#[test]
+fn two_levels_are_told_of_the_system_that_has_them() {
+    let mut run = update(&around(0.0, 0.005, 12));
+    for slice in slices(&mut run, 1) {
+        for (at, count) in slice.windows.counts.iter_mut().enumerate() {
+            // Two narrow levels in turns.
+            *count = if at % 2 == 0 { 140 } else { 240 } + *count % 5;
+        }
+    }
+    let detail = marks(&run, &FootnoteKind::TwoLevels, 1);
+    assert_eq!(detail, ["7102 and 12094/s, 50% of the windows at the lower"]);
+    assert!(marks(&run, &FootnoteKind::TwoLevels, 0).is_empty());
+}
+
+#[test]
+fn windows_of_long_statements_tell_nothing() {
+    let mut run = update(&around(0.0, 0.005, 12));
+    for slice in slices(&mut run, 1) {
+        // One statement in ten windows, of 2000 rows.
+        slice.n_queries = 10;
+        for (at, count) in slice.windows.counts.iter_mut().enumerate() {
+            *count = if at % 10 == 0 { 2000 } else { 0 };
+        }
+    }
+    let analysis = Analysis::of(&run, 0.05);
+    let cell = &analysis.steps[0].cells[1];
+    assert!(cell.steady_rate.is_none() && cell.comparison.as_ref().unwrap().steady.is_none());
+    assert!(analysis.footnotes.is_empty(), "{:?}", analysis.footnotes);
+}
+
+#[test]
+fn drift_is_told_of_figures_and_of_ratios() {
+    let logs: Vec<f64> =
+        around(0.0, 0.005, 16).iter().zip(0..).map(|(l, i)| l - 0.02 * f64::from(i)).collect();
+    let run = update(&logs);
+    let detail = marks(&run, &FootnoteKind::Drift, 1);
+    assert!(
+        detail[0].starts_with("figure 0.740 [") && detail[0].contains("; rQPS 0.740 ["),
+        "{detail:?}"
+    );
+    assert!(marks(&run, &FootnoteKind::Drift, 0).is_empty());
+    // A drift that both share leaves the ratio alone.
+    let mut run = update(&around(0.0, 0.005, 16));
+    for system_idx in [0, 1] {
+        for (slice, i) in slices(&mut run, system_idx).iter_mut().zip(0_u64..) {
+            slice.n_operations = slice.n_operations * (100 - i) / 100;
+            slice.n_operations += i % 3 * 40;
+        }
+    }
+    for system_idx in [0, 1] {
+        let detail = marks(&run, &FootnoteKind::Drift, system_idx);
+        assert!(detail[0].starts_with("figure 0.8") && !detail[0].contains("rQPS"), "{detail:?}");
+    }
+}
+
+#[test]
+fn blocks_with_few_responses_have_no_ratio_of_the_tail() {
+    let run = run(&[vec![reads("point-query", &around(-0.1, 0.01, 12))]]);
+    let analysis = Analysis::of(&run, 0.05);
+    let comparison = analysis.steps[0].cells[1].comparison.as_ref().unwrap();
+    let p50 = comparison.responses[0].judged.unwrap();
+    // A tenth slower takes a tenth longer.
+    assert!((p50.estimate().point.ln() - 0.1).abs() < 0.01 && p50.is_significant());
+    assert!(comparison.responses[2].judged.is_some());
+    let mut few = run.clone();
+    let bytes = fewer(1500);
+    few.steps[0].systems[0].slices[3].response_times.clone_from(&bytes);
+    assert!(
+        Analysis::of(&few, 0.05).steps[0].cells[1].comparison.as_ref().unwrap().responses[2]
+            .judged
+            .is_some()
+    );
+    few.steps[0].systems[0].slices[3].response_times = fewer(300);
+    let analysis = Analysis::of(&few, 0.05);
+    let responses = &analysis.steps[0].cells[1].comparison.as_ref().unwrap().responses;
+    assert!(responses[1].judged.is_some() && responses[2].judged.is_none());
+    assert_eq!((responses[2].n_fewest, responses[2].n_needed), (300, 1000));
+    let note = "a block has too few of them: 300 at the least, wanted for p99 (1000)";
+    assert!(html::render(&analysis).contains(note));
+    let value: serde_json::Value = serde_json::from_str(&json::render(&analysis)).unwrap();
+    let told = &value["steps"][0]["systems"][1]["comparison"]["response_times"]["p99"];
+    assert_eq!(
+        (&told["ratio"], &told["fewest_responses"]),
+        (&serde_json::Value::Null, &300.into())
+    );
+    assert!(csv::render(&analysis).contains("response_p99_ratio_adjusted_p"));
+}
+
+/// A histogram of so many responses.
+fn fewer(n: u64) -> Vec<u8> {
+    use hdrhistogram::Histogram;
+    use hdrhistogram::serialization::{Serializer, V2DeflateSerializer};
+    let mut times = Histogram::<u64>::new(3).unwrap();
+    (0..n).for_each(|i| times.record(90_000 + i).unwrap());
+    let mut bytes = Vec::new();
+    V2DeflateSerializer::new().serialize(&times, &mut bytes).unwrap();
+    bytes
+}

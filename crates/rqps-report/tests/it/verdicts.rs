@@ -1,0 +1,201 @@
+//! Verdicts over a whole run: what nothing differs in, what does not stand among many, what would
+//! settle it, starts of the servers.
+
+use std::cmp::Ordering;
+
+use rqps_model::{Run, Schedule, StepKind, Verdict};
+use rqps_report::analysis::{Cell, Settle};
+use rqps_report::{Analysis, Detail, TextOptions, csv, html, json, markdown, text};
+
+use crate::blocks_fixture::{Wanted, around, reads, run};
+use crate::fixture::Draw;
+
+fn cells<'a>(analysis: &'a Analysis<'_>) -> Vec<&'a Cell> {
+    analysis.steps.iter().map(|step| &step.cells[1]).collect()
+}
+
+fn full(analysis: &Analysis<'_>) -> String {
+    let options = TextOptions { colour: false, detail: Detail::Full, width: text::WIDTH };
+    text::render(analysis, options)
+}
+
+/// Twenty steps of a server against itself, blocks that spread by 3%.
+fn same_twice() -> Run {
+    let mut draw = Draw(11);
+    let mut logs = || (0..12).map(|_| 0.1 * (draw.unit() - 0.5)).collect::<Vec<f64>>();
+    run(&[(0..20).map(|i| reads(&format!("step-{i}"), &logs())).collect()])
+}
+
+#[test]
+fn a_server_against_itself_is_the_same_or_unclear() {
+    let run = same_twice();
+    let analysis = Analysis::of(&run, 0.05);
+    let n = |wanted| cells(&analysis).iter().filter(|c| c.verdict == Some(wanted)).count();
+    assert_eq!(n(Verdict::Slower) + n(Verdict::Faster), 0);
+    assert!(n(Verdict::Same) >= 15, "{} of 20 steps are the same", n(Verdict::Same));
+    assert!(cells(&analysis).iter().all(|cell| cell.direction().is_none()));
+    let text = full(&analysis);
+    assert!(text.contains("stands among the 20 that were tried (Benjamini-Hochberg"), "{text}");
+    assert!(!text.contains("not adjusted"));
+    let p = |cell: &&Cell| cell.comparison.as_ref().unwrap().rqps.found.tested.p.unwrap();
+    let adjusted = |cell: &&Cell| cell.comparison.as_ref().unwrap().rqps.adjusted_p.unwrap();
+    assert!(cells(&analysis).iter().all(|cell| adjusted(cell) >= p(cell)));
+    let widths = "Median half-width of the intervals of rQPS: ";
+    assert!(
+        analysis.caveats.iter().any(|c| c.starts_with(widths) && c.ends_with("on read steps."))
+    );
+}
+
+/// Eight percent slower with p of about 0.03: slower alone, and not among twenty.
+fn doubtful() -> Wanted {
+    reads("doubtful", &around(-0.08, 0.1, 12))
+}
+
+fn with_others(n: usize) -> Run {
+    let mut steps = vec![doubtful()];
+    steps.extend((0..n).map(|i| reads(&format!("calm-{i}"), &around(0.0, 0.01, 12))));
+    run(&[steps])
+}
+
+#[test]
+fn a_doubtful_difference_stands_alone_and_falls_among_many() {
+    let run = with_others(0);
+    let analysis = Analysis::of(&run, 0.05);
+    assert_eq!(analysis.steps[0].cells[1].verdict, Some(Verdict::Slower));
+    let run = with_others(19);
+    let analysis = Analysis::of(&run, 0.05);
+    let cell = &analysis.steps[0].cells[1];
+    let comparison = cell.comparison.as_ref().unwrap();
+    assert_eq!((cell.verdict, comparison.alone), (Some(Verdict::Unclear), Some(Verdict::Slower)));
+    assert!(cell.fell_short() && !comparison.rqps.is_significant());
+    assert_eq!(analysis.headlines[0].counts.unclear, 1);
+    let detail = "Unclear: slower or faster alone, but not among the 20 ratios that were tried: \
+                  doubtful.";
+    assert!(analysis.headlines[0].details.iter().any(|d| d == detail));
+    // More of the same would settle it, and it takes more among many than alone.
+    let seconds = |settle: Option<&Settle>| settle.unwrap().seconds().unwrap();
+    let among = seconds(cell.settle());
+    assert!(among > 4.0, "{among}");
+    for out in [full(&analysis), html::render(&analysis)] {
+        assert!(out.contains("slower on its own (p 0.0"), "{out}");
+    }
+    let value: serde_json::Value = serde_json::from_str(&json::render(&analysis)).unwrap();
+    let told = &value["steps"][0]["systems"][1];
+    assert_eq!(
+        (&told["verdict"], &told["comparison"]["verdict_alone"]),
+        (&"unclear".into(), &"slower".into())
+    );
+    assert_eq!(told["comparison"]["to_settle"]["seconds"].as_f64(), Some(among));
+    for out in [csv::render(&analysis), markdown::render(&analysis)] {
+        assert!(out.contains("unclear"));
+    }
+}
+
+#[test]
+fn a_bound_that_is_wider_takes_other_steps_into_account() {
+    // A strong loss lets a doubtful one beside it stand: of two, the second needs p at 5%.
+    let strong = reads("strong", &around(-0.3, 0.01, 12));
+    let run = run(&[vec![doubtful(), strong]]);
+    let analysis = Analysis::of(&run, 0.05);
+    assert!(cells(&analysis).iter().all(|cell| cell.verdict == Some(Verdict::Slower)));
+    // Within 20% one of them is the same, though slower beyond chance.
+    let analysis = Analysis::of(&run, 0.2);
+    let doubtful = cells(&analysis)[0];
+    assert_eq!(
+        (doubtful.verdict, doubtful.direction()),
+        (Some(Verdict::Same), Some(Ordering::Less))
+    );
+    let text = full(&analysis);
+    assert!(
+        text.contains("same <") && text.contains("slower beyond chance, by less than 20%"),
+        "{text}"
+    );
+    assert!(html::render(&analysis).contains("slower beyond chance"));
+}
+
+/// Three starts whose log ratios differ, blocks' noise far below that.
+fn restarted() -> Run {
+    let of = |middle: f64| {
+        vec![reads("point-query", &around(middle, 0.001, 8)), reads("scan", &around(0.0, 0.001, 8))]
+    };
+    run(&[of(-0.12), of(-0.10), of(-0.08)])
+}
+
+#[test]
+fn starts_of_the_servers_are_joined_and_decide_the_interval() {
+    let run = restarted();
+    let analysis = Analysis::of(&run, 0.05);
+    assert_eq!((analysis.n_starts, analysis.steps.len()), (3, 2));
+    let cell = &analysis.steps[0].cells[1];
+    let rqps = cell.comparison.as_ref().unwrap().rqps.found;
+    assert!(rqps.holds_starts && rqps.starts == 3 && cell.slices.len() == 24);
+    // Student's t of the three means: 4.303 times 0.02 over the root of three.
+    let (low, high) = cell.rqps.unwrap().interval.unwrap();
+    let half = 4.302_652_7 * 0.02 / 3.0_f64.sqrt();
+    assert!((low.ln() + 0.1 + half).abs() < 1e-4 && (high.ln() + 0.1 - half).abs() < 1e-4);
+    assert!((rqps.start_sd.unwrap() - 0.02).abs() < 1e-3);
+    let text = full(&analysis);
+    let told = "The servers were started 3 times, each time with tables filled anew";
+    assert!(analysis.caveats.iter().any(|c| c.starts_with(told)), "{:?}", analysis.caveats);
+    assert!(!text.contains("started once"));
+    // The same run with its starts joined before: the same report.
+    let joined = run.clone().with_starts_joined();
+    assert_eq!(joined.steps.len(), 2);
+    assert_eq!(full(&Analysis::of(&joined, 0.05)), text);
+    let value: serde_json::Value = serde_json::from_str(&json::render(&analysis)).unwrap();
+    assert_eq!(value["run"]["n_starts"], 3);
+    assert_eq!(value["steps"][0]["systems"][0]["slices"][23]["start"], 2);
+}
+
+#[test]
+fn blocks_are_partners_within_their_start_only() {
+    let mut run = restarted();
+    // The second start of the candidate lacks its first block: no other start's takes its place.
+    run.steps[2].systems[1].slices.remove(0);
+    let analysis = Analysis::of(&run, 0.05);
+    assert_eq!(analysis.steps[0].cells[1].rqps.unwrap().n, 23);
+    // On a start without the candidate there is no ratio.
+    run.steps[2].systems[1].slices.clear();
+    let analysis = Analysis::of(&run, 0.05);
+    let found = analysis.steps[0].cells[1].comparison.as_ref().unwrap().rqps.found;
+    assert_eq!((found.starts, found.tested.estimate.n), (2, 16));
+}
+
+#[test]
+fn a_sequential_run_with_restarts_has_one_ratio_a_start() {
+    let mut run = restarted();
+    run.schedule = Schedule::Sequential { slices: 8 };
+    let analysis = Analysis::of(&run, 0.05);
+    let cell = &analysis.steps[0].cells[1];
+    let ratio = cell.rqps.unwrap();
+    let half = 4.302_652_7 * 0.02 / 3.0_f64.sqrt();
+    assert_eq!(ratio.n, 3);
+    assert!((ratio.interval.unwrap().1.ln() + 0.1 - half).abs() < 1e-4);
+    assert!(cell.marks.is_empty(), "8 slices on each of 3 starts are all that were planned");
+    run.steps[4].systems[1].slices.truncate(7);
+    let analysis = Analysis::of(&run, 0.05);
+    assert_eq!(analysis.steps[0].cells[1].marks[0].detail, "23 of 24");
+}
+
+#[test]
+fn starts_that_differ_take_more_starts_and_not_more_time() {
+    let of = |middle: f64| vec![reads("point-query", &around(middle, 0.001, 8))];
+    let run = run(&[of(-0.14), of(-0.02)]);
+    let analysis = Analysis::of(&run, 0.05);
+    let cell = &analysis.steps[0].cells[1];
+    assert_eq!(cell.verdict, Some(Verdict::Unclear));
+    let settle = cell.settle().unwrap();
+    assert!(settle.seconds().is_none() && settle.words().contains("starts of the servers"));
+    assert!(full(&analysis).contains("starts of the servers would settle it"));
+}
+
+#[test]
+fn filling_tables_is_no_part_of_what_was_tried() {
+    let load = |log| Wanted { name: "load".to_owned(), kind: StepKind::Load, logs: vec![log] };
+    let of = |log| vec![load(log), reads("point-query", &around(log, 0.01, 12))];
+    let run = run(&[of(-0.1), of(-0.1), of(-0.11)]);
+    let analysis = Analysis::of(&run, 0.05);
+    assert_eq!(analysis.n_tests(), 1);
+    let rqps = analysis.steps[0].cells[1].rqps.unwrap();
+    assert!(rqps.n == 3 && rqps.interval.is_some(), "{rqps:?}");
+}
