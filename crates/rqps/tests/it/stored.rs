@@ -86,7 +86,7 @@ fn step(name: &str, qps: &[u32]) -> RunStep {
 
 fn slice(idx: u32, qps: u32) -> Slice {
     // Up and down by half a percent.
-    let qps = if idx % 2 == 0 { qps + qps / 200 } else { qps - qps / 200 };
+    let qps = if idx.is_multiple_of(2) { qps + qps / 200 } else { qps - qps / 200 };
     let n = u64::from(qps) * 10;
     Slice {
         idx,
