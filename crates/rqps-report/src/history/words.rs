@@ -27,7 +27,11 @@ pub(super) fn sentence(
     } else {
         ""
     };
-    format!("{}{of} got {direction} {place}, {}{small}.", series.title, percent(size))
+    let host = match series.scale {
+        Scale::Relative { .. } => "",
+        Scale::Absolute { .. } => ", or the host did",
+    };
+    format!("{}{of} got {direction} {place}, {}{host}{small}.", series.title, percent(size))
 }
 
 /// `slower 8% [6, 10]`, for tables and charts.

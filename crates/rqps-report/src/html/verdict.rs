@@ -7,12 +7,13 @@ use crate::analysis::headline::Counts;
 use crate::analysis::{Analysis, Headline};
 use crate::many;
 use crate::number;
+use crate::words::one_line;
 
 /// One block per candidate.
 pub(super) fn render(analysis: &Analysis<'_>) -> Markup {
     html! {
         @if many::is_many(analysis) {
-            p.verdict { (many::sentence(analysis)) }
+            p.verdict { (one_line(&many::sentence(analysis))) }
         } @else {
             @for headline in &analysis.headlines { (block(analysis, headline)) }
         }
@@ -31,8 +32,8 @@ pub(super) fn render(analysis: &Analysis<'_>) -> Markup {
 fn block(analysis: &Analysis<'_>, headline: &Headline) -> Markup {
     let idx = headline.system_idx;
     html! {
-        section.verdict-block aria-label={ "Verdict on " (crate::words::one_line(analysis.label(idx))) } {
-            p.verdict { (headline.sentence) }
+        section.verdict-block aria-label={ "Verdict on " (one_line(analysis.label(idx))) } {
+            p.verdict { (one_line(&headline.sentence)) }
             (bar(headline.counts))
             dl.extremes {
                 @if let Some(median) = headline.median {

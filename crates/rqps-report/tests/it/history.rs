@@ -141,6 +141,7 @@ fn without_a_common_base_points_are_figures_of_one_host() {
         said[0].starts_with("scan got slower on 2026-11-04 (run 20261104-080000-nightly), 10.0% ["),
         "{said:?}"
     );
+    assert!(said[0].ends_with("], or the host did."), "{said:?}");
     // A run of another host is left out and named, and taken in on request.
     runs[5].host.hostname = "bench2".to_owned();
     let one = History::of(runs.clone(), choice()).unwrap();

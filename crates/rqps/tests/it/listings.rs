@@ -105,6 +105,9 @@ fn help_of_the_tool() {
         Commands:
           run      Measure what a plan says, or a base against candidates; resumes after an interruption
           report   Write the report of a run
+          compare  Write one report of the systems of several runs
+          gate     For CI: end with 1 when a step is slower than allowed, with 2 when that cannot be said
+          history  Show figures over runs or versions, and where they changed
           runs     The results store
           servers  The servers that can be had
           suites   The suites of steps
