@@ -162,8 +162,8 @@ fn base_cells(analysis: &Analysis<'_>, step: &StepAnalysis<'_>) -> Vec<GridCell>
     base.map_or_else(Vec::new, |cell| vec![figure(cell), plain(analysis.letters(cell))])
 }
 
-/// A cell's verdict in ASCII characters: `=<` is the same, and slower beyond chance; `!` where the insert rate
-/// bars it.
+/// A cell's verdict in ASCII characters: `=<` is the same, and slower beyond chance; `!` where the
+/// insert rate bars it.
 pub(crate) fn cell_sign(cell: &Cell) -> String {
     let verdict = cell.verdict.map_or(if cell.is_barred { "!" } else { "" }, sign);
     format!("{verdict}{}", comparison::lean(cell).unwrap_or_default())

@@ -18,6 +18,10 @@ pub(super) fn caveat(analysis: &Analysis<'_>) -> String {
     let mut out = format!("The servers were started {n}, each time with tables filled anew");
     let most = spreads.iter().copied().max_by(|a, b| a.0.total_cmp(&b.0));
     match (most, median(spreads.iter().map(|(sd, _)| *sd).collect())) {
+        (Some((most, _)), _) if most <= 0.0 => out.push_str(
+            ", and the intervals hold what a start draws: here starts differed no more than their \
+             blocks explain.",
+        ),
         (Some((most, step)), Some(middle)) => out.push_str(&format!(
             ", and the intervals hold what a start draws. From start to start rQPS differed by a \
              standard deviation of {} (median over the steps), at most {} ({}).",

@@ -190,6 +190,14 @@ fn starts_that_differ_take_more_starts_and_not_more_time() {
 }
 
 #[test]
+fn starts_that_agree_are_told_as_such() {
+    let of = || vec![reads("point-query", &around(0.0, 0.01, 8))];
+    let run = run(&[of(), of()]);
+    let told = "here starts differed no more than their blocks explain.";
+    assert!(Analysis::of(&run, 0.05).caveats.iter().any(|c| c.ends_with(told)));
+}
+
+#[test]
 fn filling_tables_is_no_part_of_what_was_tried() {
     let load = |log| Wanted { name: "load".to_owned(), kind: StepKind::Load, logs: vec![log] };
     let of = |log| vec![load(log), reads("point-query", &around(log, 0.01, 12))];
