@@ -15,6 +15,7 @@ pub mod headline;
 pub mod insert;
 mod judge;
 pub mod memory;
+mod origin;
 mod page_cache;
 mod restart;
 mod rule;
@@ -133,7 +134,7 @@ impl<'a> Analysis<'a> {
             .into_iter()
             .map(|step| StepAnalysis {
                 title: title(&step, several),
-                cells: cell::cells(run, &step, cell::Rule { base, joined }, &mut book),
+                cells: cell::cells(run, &step, origin::Rule { base, joined }, &mut book),
                 step,
             })
             .collect();

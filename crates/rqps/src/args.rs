@@ -1,8 +1,14 @@
 //! What can be typed: the command line as clap reads it. What it means is decided elsewhere.
 
+mod over_runs;
+
 use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
+
+pub(crate) use over_runs::{
+    CompareArgs, GateArgs, GateFormat, HistoryArgs, HistoryFormat, HistoryOrder,
+};
 
 /// Finds performance regressions in database servers, and says how sure that is.
 #[derive(Debug, Parser)]
@@ -186,126 +192,6 @@ pub(crate) struct CalibrateArgs {
     /// As JSON
     #[arg(long)]
     pub(crate) json: bool,
-}
-
-#[derive(Debug, Args)]
-pub(crate) struct CompareArgs {
-    /// Runs, two or more: their ids, the start of them, or `latest`
-    #[arg(value_name = "RUN", required = true)]
-    pub(crate) runs: Vec<String>,
-
-    /// The system that others are compared with: its label, or RUN:LABEL [default: the base of the
-    /// first run]
-    #[arg(long, value_name = "LABEL|RUN:LABEL")]
-    pub(crate) base: Option<String>,
-
-    /// Format
-    #[arg(long, value_enum, default_value = "text")]
-    pub(crate) format: Format,
-
-    /// Only the verdict, the systems and the summary table (text)
-    #[arg(long)]
-    pub(crate) summary: bool,
-
-    /// File to write; standard output when absent
-    #[arg(short, long, value_name = "FILE")]
-    pub(crate) output: Option<PathBuf>,
-
-    /// Difference that matters, such as 5%
-    #[arg(long, value_name = "PERCENT", default_value = "5%")]
-    pub(crate) bound: String,
-}
-
-/// Formats of the gate's answer.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(crate) enum GateFormat {
-    /// A table for a terminal or the log of a job
-    Text,
-    /// A comment of a merge request
-    Markdown,
-    /// For programs
-    Json,
-}
-
-#[derive(Debug, Args)]
-pub(crate) struct GateArgs {
-    /// Run: its id, the start of its id, or `latest`
-    #[arg(value_name = "RUN", default_value = "latest")]
-    pub(crate) run: String,
-
-    /// The smallest slowdown that is not allowed: the bound of the verdict `slower`
-    #[arg(long, value_name = "PERCENT", default_value = "5%")]
-    pub(crate) max_slowdown: String,
-
-    /// Steps to judge, by name or glob; may be given more than once [default: all]
-    #[arg(long, value_name = "GLOB", value_delimiter = ',')]
-    pub(crate) steps: Vec<String>,
-
-    /// Format
-    #[arg(long, value_enum, default_value = "text")]
-    pub(crate) format: GateFormat,
-
-    /// File for the answer as JUnit XML, beside what is printed
-    #[arg(long, value_name = "FILE")]
-    pub(crate) junit: Option<PathBuf>,
-
-    /// Judge what there is of a run that is not finished, in place of ending with 2
-    #[arg(long)]
-    pub(crate) allow_unfinished: bool,
-}
-
-/// Formats of a history.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(crate) enum HistoryFormat {
-    /// Tables for a terminal
-    Text,
-    /// One self-contained page with a chart per series
-    Html,
-    /// Everything, for programs
-    Json,
-    /// One row per point
-    Csv,
-}
-
-/// What the points of a history follow one another by.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(crate) enum HistoryOrder {
-    /// The servers' versions, by number
-    Version,
-    /// The start of the run
-    Time,
-}
-
-#[derive(Debug, Args)]
-pub(crate) struct HistoryArgs {
-    /// Runs: their ids, the start of them, or `latest` [default: all]
-    #[arg(value_name = "RUN")]
-    pub(crate) runs: Vec<String>,
-
-    /// Steps to show, by name or glob; may be given more than once [default: all]
-    #[arg(long, value_name = "GLOB", value_delimiter = ',')]
-    pub(crate) steps: Vec<String>,
-
-    /// Systems to show, by label or as DBMS@VERSION, or a glob of these; may be given more than once
-    /// [default: all]
-    #[arg(long, value_name = "GLOB", value_delimiter = ',')]
-    pub(crate) system: Vec<String>,
-
-    /// Order of the points [default: version, where systems of one kind have several; else time]
-    #[arg(long, value_enum, value_name = "ORDER")]
-    pub(crate) by: Option<HistoryOrder>,
-
-    /// Take in runs of other hosts than that of the latest
-    #[arg(long)]
-    pub(crate) all_hosts: bool,
-
-    /// Format
-    #[arg(long, value_enum, default_value = "text")]
-    pub(crate) format: HistoryFormat,
-
-    /// File to write; standard output when absent
-    #[arg(short, long, value_name = "FILE")]
-    pub(crate) output: Option<PathBuf>,
 }
 
 #[derive(Debug, Subcommand)]

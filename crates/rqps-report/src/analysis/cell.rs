@@ -15,9 +15,9 @@ use super::footnote::{Book, CellMark, FootnoteKind, slice_errors};
 use super::guard;
 use super::insert::{self, InsertCell, Sla};
 use super::memory;
+use super::origin::Rule;
 use super::settle::Settle;
 use super::windows;
-use crate::join::Joined;
 use crate::number::count;
 use crate::response::{self, ResponseTimes};
 
@@ -164,39 +164,6 @@ pub struct WindowRates {
     pub median: f64,
     /// 5% of the windows are faster.
     pub p95: f64,
-}
-
-/// What cells are compared with.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Rule<'j> {
-    /// Index of the base.
-    pub(super) base: usize,
-    /// The runs that the systems are of, where they are of several.
-    pub(super) joined: Option<&'j Joined>,
-}
-
-impl Rule<'_> {
-    /// The schedule that a system was measured by.
-    fn schedule(&self, run: &Run, idx: usize) -> Schedule {
-        let source = self.joined.and_then(|joined| joined.source(idx));
-        source.map_or(run.schedule, |source| source.schedule)
-    }
-
-    /// Whether a system took turns with the base: only within one run.
-    fn takes_turns(&self, run: &Run, idx: usize) -> bool {
-        match self.joined {
-            None => run.schedule.is_interleaved(),
-            Some(joined) => joined.took_turns(self.base, idx),
-        }
-    }
-
-    /// That a system and the base are of different runs, and how these differ.
-    fn mark(&self, step: &RunStep, idx: usize, book: &mut Book) -> Option<CellMark> {
-        let joined = self.joined.filter(|joined| !joined.is_one_run(self.base, idx))?;
-        let unlike = joined.unlike(step, (self.base, idx));
-        let kind = if unlike.is_empty() { FootnoteKind::OtherRun } else { FootnoteKind::UnlikeRun };
-        Some(book.mark(kind, unlike))
-    }
 }
 
 /// The cells of one step, one per system of the run, compared with the base; their verdicts are

@@ -1,0 +1,40 @@
+//! Which run each system of a report is of, where they are of several: what its cells are compared with
+//! and how.
+
+use rqps_model::{Run, RunStep, Schedule};
+
+use super::footnote::{Book, CellMark, FootnoteKind};
+use crate::join::Joined;
+
+/// What cells are compared with.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Rule<'j> {
+    /// Index of the base.
+    pub(super) base: usize,
+    /// The runs that the systems are of, where they are of several.
+    pub(super) joined: Option<&'j Joined>,
+}
+
+impl Rule<'_> {
+    /// The schedule that a system was measured by.
+    pub(super) fn schedule(&self, run: &Run, idx: usize) -> Schedule {
+        let source = self.joined.and_then(|joined| joined.source(idx));
+        source.map_or(run.schedule, |source| source.schedule)
+    }
+
+    /// Whether a system took turns with the base: only within one run.
+    pub(super) fn takes_turns(&self, run: &Run, idx: usize) -> bool {
+        match self.joined {
+            None => run.schedule.is_interleaved(),
+            Some(joined) => joined.took_turns(self.base, idx),
+        }
+    }
+
+    /// That a system and the base are of different runs, and how these differ.
+    pub(super) fn mark(&self, step: &RunStep, idx: usize, book: &mut Book) -> Option<CellMark> {
+        let joined = self.joined.filter(|joined| !joined.is_one_run(self.base, idx))?;
+        let unlike = joined.unlike(step, (self.base, idx));
+        let kind = if unlike.is_empty() { FootnoteKind::OtherRun } else { FootnoteKind::UnlikeRun };
+        Some(book.mark(kind, unlike))
+    }
+}
