@@ -103,15 +103,17 @@ fn help_of_the_tool() {
         Usage: rqps [OPTIONS] <COMMAND>
 
         Commands:
-          run      Measure what a plan says, or a base against candidates; resumes after an interruption
-          report   Write the report of a run
-          compare  Write one report of the systems of several runs
-          gate     For CI: end with 1 when a step is slower than allowed, with 2 when that cannot be said
-          history  Show figures over runs or versions, and where they changed
-          runs     The results store
-          servers  The servers that can be had
-          suites   The suites of steps
-          doctor   What this host lacks for a run, and what disturbs one, with the command that mends it
+          run        Measure what a plan says, or a base against candidates; resumes after an interruption
+          report     Write the report of a run
+          compare    Write one report of the systems of several runs
+          gate       For CI: end with 1 when a step is slower than allowed, with 2 when that cannot be said
+          history    Show figures over runs or versions, and where they changed
+          runs       The results store
+          servers    The servers that can be had
+          suites     The suites of steps
+          calibrate  Measure how noisy this host is: the same server against itself; used by plans and
+                     reports
+          doctor     What this host lacks for a run, and what disturbs one, with the command that mends it
 
         Options:
               --results <DIR>     Directory of the results store [default: rqps-results]
@@ -157,6 +159,8 @@ fn help_of_the_tool() {
               --new                    Start anew, even where an unfinished run of the same plan could be
                                        resumed
               --no-html                Write no HTML report at the end
+              --bound <PERCENT>        Difference that matters in the report at the end, such as 5%
+                                       [default: 5%]
           -h, --help                   Print help
     "#]].assert_eq(&bench.output(&["run", "--help"]));
     expect![[r#"
