@@ -193,7 +193,7 @@ fn references_to_runs() {
         $ rqps report 2
         rqps: error: "2" is the beginning of several runs; write more of one of TIME-second, TIME-first
         $ rqps report --bound 90
-        rqps: error: bound "90" is not a percentage from 0.1% to 50%
+        rqps: error: --bound "90" is not a percentage from 0.1% to 50%
         $ rqps report --format pdf
         error: invalid value 'pdf' for '--format <FORMAT>'
           [possible values: text, markdown, csv, json, html]
