@@ -18,7 +18,7 @@ use crate::truth::build_rqps;
 const STEPS: [&str; 6] = [
     "point-query",
     "random-points_range=100",
-    "range-covered-pk_range=100",
+    "range-covered-pk",
     "read-only_range=100",
     "update-index",
     "update-nonindex",
