@@ -131,6 +131,7 @@ pub(crate) fn sandbox(root: &Path, (dbms, version): (Dbms, &str), task: &str) ->
         command_line: format!("cargo xtask {task}"),
         rqps_version: env!("CARGO_PKG_VERSION").to_owned(),
         anew: true,
+        suspension: rqps_lab::Suspension::default(),
         drawn_seed: 1,
         watchdog: Vec::new(),
     };

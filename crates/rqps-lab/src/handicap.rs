@@ -20,7 +20,7 @@ use anyhow::{Context as _, Result, bail};
 use nix::sched::{CpuSet, sched_setaffinity};
 use nix::unistd::Pid;
 use rqps_load::{Edge, short_slice};
-use rqps_model::Dbms;
+use rqps_model::{Dbms, Mark};
 use rqps_server::brake::{Brake, may_trace};
 
 use crate::measure::{Bench, mix};
@@ -36,6 +36,10 @@ const CYCLE_OF_WHOLE: Duration = Duration::from_millis(50);
 
 /// Shortest pause that is aimed at; a small share gets a longer cycle.
 const SHORTEST: Duration = Duration::from_micros(100);
+
+/// How long what is stopped may take to go on at the end of a turn. A thread that waits for storage stops,
+/// and goes on, when that is over.
+const GO_ON_WITHIN: Duration = Duration::from_secs(10);
 
 /// A server's thread that serves a client, where it is known, and the CPUs of both.
 #[derive(Debug, Clone)]
@@ -53,6 +57,10 @@ pub(crate) struct Handicap {
     threads: Vec<JoinHandle<()>>,
     cycle: Duration,
     seed: u64,
+    /// How its helpers stop what they are for.
+    way: &'static str,
+    /// [`GO_ON_WITHIN`], but for tests.
+    patience: Duration,
 }
 
 #[derive(Debug)]
@@ -71,6 +79,14 @@ struct State {
     n_turns: u64,
     /// Helpers that have something stopped.
     n_holding: usize,
+    /// Pauses of the turn, and those of them in which something was stopped.
+    n_pauses: (u64, u64),
+    /// Since the share was last asked for: what all helpers had stopped, and all turns, each as often as
+    /// there are helpers.
+    paused: Duration,
+    counted: Duration,
+    /// When the turn under way began.
+    since: Option<Instant>,
     failure: Option<String>,
     quit: bool,
 }
@@ -100,12 +116,15 @@ impl Handicap {
             is_over: AtomicBool::new(true),
         };
         let shared = Arc::new(shared);
-        let mut handicap = Self { shared, threads: Vec::new(), cycle: duty.cycle, seed };
+        let way = groups.first().map_or("", |(_, brake)| brake.way());
+        let (threads, cycle, patience) = (Vec::new(), duty.cycle, GO_ON_WITHIN);
+        let mut handicap = Self { shared, threads, cycle, seed, way, patience };
         for (cpus, brake) in groups {
             let shared = Arc::clone(&handicap.shared);
             let helper = std::thread::Builder::new()
                 .name("rqps-handicap".to_owned())
                 .spawn(move || {
+                    let _at_work = AtWork(&shared);
                     if let Err(problem) = be_on(&cpus) {
                         shared.fail(&problem);
                     }
@@ -134,29 +153,57 @@ impl Handicap {
         // Drawn anew for each turn, so that turns are not in step with the cycle.
         let drawn = mix(self.seed, state.n_turns) >> 32;
         let phase = self.cycle.mul_f64(drawn as f64 / f64::from(u32::MAX));
-        state.first = Some(Instant::now() + phase);
+        let now = Instant::now();
+        (state.first, state.since, state.n_pauses) = (Some(now + phase), Some(now), (0, 0));
         self.shared.is_over.store(false, Ordering::Relaxed);
         drop(state);
         self.shared.changed.notify_all();
     }
 
-    /// Returns when nothing is stopped any more, and nothing will be.
+    /// Returns when nothing is stopped any more, and nothing will be; or, with a failure, when that takes
+    /// too long.
     fn pause_no_more(&self) {
         self.shared.is_over.store(true, Ordering::Relaxed);
         let mut state = self.shared.lock();
         state.first = None;
-        while state.n_holding > 0 {
-            state = self.shared.changed.wait(state).unwrap_or_else(PoisonError::into_inner);
+        if let Some(since) = state.since.take() {
+            let n_helpers = u32::try_from(self.threads.len()).unwrap_or(u32::MAX);
+            state.counted += since.elapsed() * n_helpers;
+        }
+        let is_held = |state: &mut State| state.n_holding > 0;
+        let waited = self.shared.changed.wait_timeout_while(state, self.patience, is_held);
+        let mut state = waited.unwrap_or_else(PoisonError::into_inner).0;
+        if state.n_holding > 0 {
+            let problem = format!(
+                "a thread of the server did not stop and go on within {} s: it may wait for storage",
+                self.patience.as_secs_f64()
+            );
+            state.failure.get_or_insert(problem);
         }
     }
 
     /// Ends a turn, however it went.
     pub(crate) fn end(&self) -> Result<()> {
         self.pause_no_more();
-        match self.shared.lock().failure.take() {
+        let mut state = self.shared.lock();
+        if let (1.., 0) = std::mem::take(&mut state.n_pauses) {
+            let problem = "nothing was there to be stopped: the threads that serve the clients, or                            their processes, have ended or may no longer be stopped";
+            state.failure.get_or_insert(problem.to_owned());
+        }
+        match state.failure.take() {
             Some(problem) => bail!("stop the server by turns for its handicap: {problem}"),
             None => Ok(()),
         }
+    }
+
+    /// What was stopped, and how, since this was last asked.
+    pub(crate) fn mark(&self) -> Option<Mark> {
+        let mut state = self.shared.lock();
+        let paused = std::mem::take(&mut state.paused);
+        let counted = std::mem::take(&mut state.counted);
+        let share_bp = (paused.as_nanos() * 10_000).checked_div(counted.as_nanos())?;
+        let share_bp = u32::try_from(share_bp).unwrap_or(u32::MAX);
+        Some(Mark::Handicapped { share_bp, way: self.way.to_owned() })
     }
 }
 
@@ -165,9 +212,17 @@ impl Drop for Handicap {
         self.shared.is_over.store(true, Ordering::Relaxed);
         self.shared.lock().quit = true;
         self.shared.changed.notify_all();
+        let since = Instant::now();
         for thread in self.threads.drain(..) {
-            // A panic in it was reported by the panic hook; what it had stopped goes on.
-            let _ = thread.join();
+            while !thread.is_finished() && since.elapsed() < self.patience {
+                #[expect(clippy::disallowed_methods, reason = "a thread has no timed join")]
+                std::thread::sleep(Duration::from_millis(1));
+            }
+            if thread.is_finished() {
+                // A panic in it was reported by the panic hook; what it had stopped goes on.
+                let _ = thread.join();
+            }
+            // One that waits for a thread of the server lets it go on when that has stopped.
         }
     }
 }
@@ -209,15 +264,25 @@ impl Shared {
                 continue;
             }
             let holding = Holding::of(self, state);
+            let mut paused = None;
             match brake.hold() {
-                Ok(held) => {
+                Ok(held) if held.n() > 0 => {
                     self.await_end(held.since() + pause);
                     let since = held.since();
                     drop(held);
                     duty.paused(since.elapsed());
+                    paused = Some(since.elapsed());
                 }
+                Ok(_) => {}
                 Err(errno) => self.fail(&errno),
             }
+            state = self.lock();
+            state.n_pauses.0 += 1;
+            if let Some(paused) = paused {
+                state.n_pauses.1 += 1;
+                state.paused += paused;
+            }
+            drop(state);
             drop(holding);
             state = self.lock();
         }
@@ -246,6 +311,17 @@ impl Drop for Holding<'_> {
     fn drop(&mut self) {
         self.0.lock().n_holding -= 1;
         self.0.changed.notify_all();
+    }
+}
+
+/// The life of a helper. Its end before it was told to is a failure: also by a panic.
+struct AtWork<'a>(&'a Shared);
+
+impl Drop for AtWork<'_> {
+    fn drop(&mut self) {
+        if !self.0.lock().quit {
+            self.0.fail(&"the thread that stops it has ended");
+        }
     }
 }
 
@@ -303,85 +379,4 @@ fn be_on(cpus: &[usize]) -> Result<(), nix::errno::Errno> {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn pauses_add_up_to_the_share_however_late_they_come_and_end() {
-        let mut duty = Duty::of(0.05, CYCLE);
-        assert_eq!(duty.cycle, CYCLE);
-        let mut sum = Duration::ZERO;
-        let mut n_points = 0;
-        for n in 0..10_000_u32 {
-            // Every seventh wakes two points late; each pause lasts a little too long, some far.
-            let late = if n % 7 == 0 { 3 } else { 1 };
-            n_points += late;
-            let pause = duty.next(late);
-            if !pause.is_zero() {
-                let extra = if n % 50 == 0 { 2000 } else { 30 };
-                let took = pause + Duration::from_micros(extra);
-                duty.paused(took);
-                sum += took;
-            }
-        }
-        let share = sum.as_secs_f64() / (CYCLE * n_points).as_secs_f64();
-        assert!((share - 0.05).abs() < 0.0001, "{share}");
-    }
-
-    #[test]
-    fn small_shares_have_longer_cycles() {
-        assert_eq!(Duty::of(0.001, CYCLE).cycle, Duration::from_millis(100));
-        let mut duty = Duty::of(0.001, CYCLE);
-        assert_eq!(duty.next(1), SHORTEST);
-    }
-
-    #[test]
-    fn helpers_are_one_for_each_set_of_cpus() {
-        let served = |cpu: usize, thread| Served { cpus: vec![cpu], thread: Some(thread) };
-        let groups = by_cpus(&[served(0, 7), served(1, 8), served(0, 9)]);
-        assert_eq!(
-            groups,
-            [(vec![0], Brake::Threads(vec![7, 9])), (vec![1], Brake::Threads(vec![8]))]
-        );
-    }
-
-    #[test]
-    fn nothing_is_stopped_outside_of_turns() {
-        let mut child = std::process::Command::new("sleep").arg("600").spawn().unwrap();
-        let pid = i32::try_from(child.id()).unwrap();
-        let is_stopped = || {
-            let text = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap();
-            let state = text.rsplit_once(") ").unwrap().1.chars().next();
-            matches!(state, Some('T' | 't'))
-        };
-        let mut ways = vec![Brake::Processes(vec![pid])];
-        if may_trace(pid).unwrap() {
-            ways.push(Brake::Threads(vec![pid]));
-        }
-        for brake in ways {
-            let handicap =
-                Handicap::start(vec![(Vec::new(), brake)], Duty::of(0.5, CYCLE), 1).unwrap();
-            for _ in 0..3 {
-                handicap.edge(Edge::Start);
-                let since = Instant::now();
-                while !is_stopped() {
-                    assert!(since.elapsed() < Duration::from_secs(60), "never stopped");
-                }
-                handicap.edge(Edge::End);
-                // A process goes on a moment after it was told to.
-                while is_stopped() {
-                    assert!(since.elapsed() < Duration::from_secs(60), "still stopped");
-                }
-                handicap.end().unwrap();
-            }
-            handicap.edge(Edge::Start);
-            drop(handicap);
-            let since = Instant::now();
-            while is_stopped() {
-                assert!(since.elapsed() < Duration::from_secs(60), "still stopped");
-            }
-        }
-        child.kill().unwrap();
-        child.wait().unwrap();
-    }
-}
+mod tests;

@@ -1,23 +1,45 @@
 //! The interleaved schedule: all systems are up, each with its own data, and take turns within
 //! every step. Loads and warm-ups, which nothing is compared by, come one system after the other.
 
-use std::rc::Rc;
+use std::collections::BTreeMap;
 use std::time::Duration;
 
-use anyhow::{Context as _, Result, anyhow};
+use anyhow::{Context as _, Result, anyhow, bail};
 use rqps_model::{Label, Schedule, Slice, StepKind, StepOutcome};
 
 use crate::guard::Guards;
 use crate::installation::Installation;
-use crate::measure::{Manned, crew, mix, of_file};
+use crate::measure::{crew, mix, of_file};
 use crate::precision::Figures;
-use crate::rounds::{Broken, Cut, Next, Rounds, Turn};
+use crate::rounds::{Broken, Cut, Next, Rounds, There, Turn};
 use crate::run::Lab;
 use crate::system::Up;
-use crate::waiting::Waiting;
+use crate::waiting::{RAN_ON, Waiting};
 
 /// A system that is up, and its place in the run.
 type Member = (usize, Up);
+
+/// From where on parts of a step's seed are those of its attempts: the others are those of its blocks.
+const ATTEMPTS_FROM: u64 = 1 << 42;
+
+/// How often a step was begun on which systems.
+#[derive(Debug, Default)]
+struct Attempt {
+    /// The members that have not ended it.
+    left: Vec<usize>,
+    /// From 0; one more for each system that failed.
+    n: u32,
+    /// Per system that was warmed up for the step, the usual time of an event.
+    events: BTreeMap<usize, Duration>,
+}
+
+impl Attempt {
+    /// The seed of what is drawn in it, of a step's own. What was done before a system failed is not done
+    /// again: an update with the values that are there changes no row.
+    fn seed(&self, of_step: u64) -> u64 {
+        if self.n == 0 { of_step } else { mix(of_step, ATTEMPTS_FROM + u64::from(self.n)) }
+    }
+}
 
 impl Lab<'_> {
     /// All systems from their start to their stop.
@@ -101,9 +123,11 @@ impl Lab<'_> {
     /// A step on all systems that have not done it. One that fails by its own fault is out of the
     /// step, and the others go on with the blocks that they lack.
     fn in_turns(&mut self, step_idx: usize, members: &mut [Member]) -> Result<()> {
-        let mut left: Vec<usize> =
-            (0..members.len()).filter(|&m| self.is_pending(step_idx, members[m].0)).collect();
-        while !left.is_empty() {
+        let is_left = |m: &usize| self.is_pending(step_idx, members[*m].0);
+        let mut attempt =
+            Attempt { left: (0..members.len()).filter(is_left).collect(), ..Attempt::default() };
+        while !attempt.left.is_empty() && !self.is_measured(step_idx, members, &attempt) {
+            let left = &attempt.left;
             let idxs: Vec<usize> = left.iter().map(|&m| members[m].0).collect();
             self.announce(&self.name_of(&idxs), &idxs, step_idx);
             let result = if self.insert_job(step_idx).is_some() {
@@ -115,7 +139,7 @@ impl Lab<'_> {
                 }
                 self.insert_step(step_idx, &mut several, true)
             } else {
-                self.rounds(step_idx, members, &left)
+                self.rounds(step_idx, members, &mut attempt)
             };
             let (failed, error) = match result {
                 Ok(()) => break,
@@ -125,17 +149,38 @@ impl Lab<'_> {
                 }
                 Err(Broken::System(idx, error)) => (idx, error),
             };
-            left.retain(|&m| members[m].0 != failed);
+            attempt.left.retain(|&m| members[m].0 != failed);
+            attempt.n += 1;
             if let Some((idx, up)) = members.iter_mut().find(|m| m.0 == failed) {
                 let outcome = self.outcome(step_idx, up, Err(error))?;
                 self.end_step(*idx, step_idx, up, outcome)?;
             }
         }
-        for m in left {
+        for m in attempt.left {
             let (idx, up) = &mut members[m];
             self.end_step(*idx, step_idx, up, StepOutcome::Done)?;
         }
         Ok(())
+    }
+
+    /// Whether those that are left of a step have nothing more to measure because a partner has ended it:
+    /// systems end a step one by one, as each settles, and an interruption may come in between.
+    fn is_measured(&mut self, step_idx: usize, members: &[Member], attempt: &Attempt) -> bool {
+        let planned = &self.steps[step_idx];
+        if planned.fills() || planned.info.kind == StepKind::Index {
+            // The steps after it need its tables.
+            return false;
+        }
+        let systems = &self.run.steps[step_idx].systems;
+        let idxs = || attempt.left.iter().map(|&m| members[m].0);
+        let is_measured = systems.iter().any(|system| system.outcome == StepOutcome::Done)
+            && idxs().all(|idx| !systems[idx].slices.is_empty());
+        if is_measured {
+            for idx in idxs() {
+                self.caution[idx].unmeasured = Some(step_idx);
+            }
+        }
+        is_measured
     }
 
     /// What a step of several systems is announced as.
@@ -150,71 +195,113 @@ impl Lab<'_> {
         &mut self,
         step_idx: usize,
         members: &[Member],
-        left: &[usize],
+        attempt: &mut Attempt,
     ) -> Result<(), Broken> {
         let schedule = self.plan.schedule;
-        let Schedule::Interleaved { slice_ms, .. } = schedule else {
-            return Err(Broken::Run(anyhow!("the schedule is not interleaved")));
-        };
+        let cut = self.cut(step_idx).map_err(Broken::Run)?;
         let seed = mix(self.run.seed, step_idx as u64 + 1);
-        let marks: Vec<_> =
-            left.iter().map(|&m| (members[m].0, self.marks_of(members[m].0, step_idx))).collect();
+        let idxs: Vec<usize> = attempt.left.iter().map(|&m| members[m].0).collect();
+        // An interrupted step goes on after the blocks that there are.
+        let there = self.there(step_idx, &idxs);
+        let mut figures = self.figures(step_idx);
+        let enough = |figures: &Figures| {
+            schedule.half_width().is_some_and(|half_width| figures.are_enough(half_width))
+        };
+        if there.n_blocks > 0 && (enough(&figures) || cut.is_over(there.n_blocks, there.spent)) {
+            if attempt.n == 0 {
+                idxs.iter().for_each(|&idx| self.caution[idx].unmeasured = Some(step_idx));
+            }
+            return Ok(());
+        }
+        let marks: Vec<_> = idxs.iter().map(|&idx| self.marks_of(idx, step_idx)).collect();
         let Self { steps, store, run, listen, cpus, context, .. } = self;
         let planned = &steps[step_idx];
         let mut turns = Vec::new();
-        for &m in left {
+        for &m in &attempt.left {
             let (idx, up) = &members[m];
             let bench = up.bench(cpus, &context.interrupt);
-            let manned = crew(&bench, planned, seed);
-            let Manned { crew, handicap } = manned.map_err(|error| Broken::System(*idx, error))?;
-            let handicap = handicap.map(Rc::new);
-            turns.push(Turn { system_idx: *idx, crew, handicap, samples: up.samples() });
+            let manned = crew(&bench, planned, seed).map_err(|e| Broken::System(*idx, e))?;
+            let mut turn = Turn::of(*idx, manned, up.samples());
+            turn.event = attempt.events.get(idx).copied();
+            turns.push(turn);
         }
-        let freezers = left.iter().map(|&m| members[m].1.freezer()).collect();
-        let is_slowed = left.iter().any(|&m| members[m].1.is_slowed());
+        let up = || attempt.left.iter().map(|&m| &members[m].1);
+        let freezers = up().map(Up::freezer).collect();
+        let is_slowed = up().any(Up::is_slowed);
         let mut waiting = Waiting::new(freezers, is_slowed, context).map_err(Broken::Run)?;
-        let (step, args, _) = of_file(planned).map_err(Broken::Run)?;
-        let total = schedule.at_most(step.slice_time(args));
-        let slice = Duration::from_millis(slice_ms.into());
-        let cut = Cut::of(total, slice, schedule.half_width().is_some());
-        // An interrupted step goes on after the blocks that there are.
-        let n_there = |&m: &usize| run.steps[step_idx].systems[members[m].0].slices.len();
-        let from = left.iter().map(n_there).max().unwrap_or(0);
-        let from = u32::try_from(from).unwrap_or(u32::MAX);
-        let interrupt = &context.interrupt;
+        let (seed, interrupt) = (attempt.seed(seed), &context.interrupt);
         let mut rounds = Rounds { turns, waiting: &mut waiting, planned, cut, seed, interrupt };
         let mut kept: Vec<(usize, Slice)> = Vec::new();
         let id = run.id.clone();
-        let (half_width, base) = (schedule.half_width(), self.plan.base);
-        let before: Vec<(usize, Vec<Slice>)> = left
-            .iter()
-            .map(|&m| members[m].0)
-            .map(|idx| (idx, run.steps[step_idx].systems[idx].slices.clone()))
-            .collect();
-        let mut figures = Figures::of(base, &before);
         let mut guards = Guards::new();
         let mut keep = |mut block: Vec<(usize, Slice)>| -> Result<Next> {
             guards.look(&mut block);
-            for ((_, slice), (_, marks)) in block.iter_mut().zip(&marks) {
+            for ((_, slice), marks) in block.iter_mut().zip(&marks) {
                 slice.marks.extend(marks.iter().cloned());
             }
             let refs: Vec<(usize, &Slice)> = block.iter().map(|(idx, s)| (*idx, s)).collect();
             store.insert_block(&id, step_idx, &refs)?;
             figures.add(&block);
             kept.extend(block);
-            let is_enough = half_width.is_some_and(|half_width| figures.are_precise(half_width));
-            Ok(if is_enough { Next::Enough } else { Next::Block })
+            Ok(if enough(&figures) { Next::Enough } else { Next::Block })
         };
-        let result = rounds.run(from, *listen, &mut keep);
+        let result = rounds.run(there, *listen, &mut keep);
+        attempt.events.extend(rounds.events());
         for (idx, slice) in kept {
             run.steps[step_idx].systems[idx].slices.push(slice);
         }
         if waiting.gave_up() {
-            let step = &planned.info.name;
-            listen(crate::Event::Note(&format!(
-                "{step}: turns took so long that the servers that waited were not stopped"
-            )));
+            listen(crate::Event::Note(&format!("{}: {RAN_ON}", planned.info.name)));
         }
         result
+    }
+
+    fn cut(&self, step_idx: usize) -> Result<Cut> {
+        let schedule = self.plan.schedule;
+        let Schedule::Interleaved { slice_ms, .. } = schedule else {
+            bail!("the schedule is not interleaved");
+        };
+        let (step, args, _) = of_file(&self.steps[step_idx])?;
+        let total = schedule.at_most(step.slice_time(args));
+        let slice = Duration::from_millis(slice_ms.into());
+        Ok(Cut::of(total, slice, schedule.half_width().is_some()))
+    }
+
+    /// What there is of a step on the systems `idxs`.
+    fn there(&self, step_idx: usize, idxs: &[usize]) -> There {
+        let slices = |idx: &usize| &self.run.steps[step_idx].systems[*idx].slices;
+        let n_blocks = idxs.iter().map(|idx| slices(idx).len()).max().unwrap_or(0);
+        let ns = |idx: &usize| slices(idx).iter().map(|slice| slice.duration_ns).sum::<u64>();
+        There {
+            n_blocks: u32::try_from(n_blocks).unwrap_or(u32::MAX),
+            spent: Duration::from_nanos(idxs.iter().map(ns).max().unwrap_or(0)),
+        }
+    }
+
+    /// The figures of all systems that a ratio of the step may be of.
+    fn figures(&self, step_idx: usize) -> Figures {
+        let systems = self.run.steps[step_idx].systems.iter().enumerate();
+        let has_ratio = |outcome: &StepOutcome| !matches!(outcome, StepOutcome::Failed { .. });
+        let with_ratio = systems.filter(|(_, system)| has_ratio(&system.outcome));
+        Figures::of(self.plan.base, with_ratio.map(|(idx, system)| (idx, &system.slices[..])))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_attempt_draws_what_another_has_drawn() {
+        let seeds = |n| {
+            let of_step = Attempt { n, ..Attempt::default() }.seed(7);
+            // Its warm-up, its blocks.
+            (0..200).map(|part| mix(of_step, part)).collect::<Vec<_>>()
+        };
+        let first = seeds(0);
+        assert_eq!(first[1], mix(7, 1), "a step that nothing happens to has the seed of the step");
+        for n in 1..5 {
+            assert!(seeds(n).iter().all(|seed| !first.contains(seed)));
+        }
     }
 }

@@ -43,6 +43,35 @@ pub(crate) struct Manned {
     pub(crate) crew: Crew,
     /// What stops the threads that serve them now and then.
     pub(crate) handicap: Option<Handicap>,
+    /// Where the threads of the server are.
+    pub(crate) placed: Placed,
+}
+
+/// Where the threads of a server are while it is measured.
+#[derive(Debug, Default)]
+pub(crate) struct Placed {
+    /// Absent where no thread has a CPU of its own.
+    server_pid: Option<i32>,
+    /// Those that serve the clients.
+    served: Vec<i32>,
+    /// The CPUs of all others.
+    cpus: Vec<usize>,
+}
+
+impl Placed {
+    pub(crate) fn of(bench: &Bench<'_>, placement: Placement, served: &[Served]) -> Self {
+        Self {
+            server_pid: bench.server_pid.filter(|_| placement == Placement::Paired),
+            served: served.iter().filter_map(|one| one.thread).collect(),
+            cpus: placement::server_cpus(placement, bench.cpus),
+        }
+    }
+
+    /// Gives all CPUs to the threads that a paired one has made since: they have inherited its own.
+    pub(crate) fn renew(&self) -> Result<()> {
+        let Some(pid) = self.server_pid else { return Ok(()) };
+        Ok(threads::pin_all_but(&self.served, &process::tree(pid), &self.cpus)?)
+    }
 }
 
 /// Which slices to take.
@@ -68,10 +97,9 @@ pub(crate) fn step(
     if let Some(order) = warm_up(planned, wanted.seed) {
         run_slice(&mut manned.crew, &order, (bench, None), &mut |_| {}, listen)?;
     }
-    let n_slices = if planned.info.kind == StepKind::WarmUp { 1 } else { wanted.n_slices };
     let (step, args, _) = of_file(planned)?;
     let stop = Stop::Time(step.slice_time(args));
-    for idx in wanted.from..n_slices {
+    for idx in wanted.from..wanted.n_slices {
         // A short slice ends before anybody has asked whether to stop it.
         ensure!(!bench.interrupt.load(Ordering::Relaxed), "interrupted");
         let seed = mix(wanted.seed, u64::from(idx) + 1);
@@ -106,7 +134,8 @@ fn crew_of<C: Connection + 'static>(
         served.push(by);
     }
     let handicap = Handicap::of(bench, &served, seed)?;
-    Ok(Manned { crew: Crew::start(members)?, handicap })
+    let placed = Placed::of(bench, planned.placement, &served);
+    Ok(Manned { crew: Crew::start(members)?, handicap, placed })
 }
 
 /// Places all threads of a server of our own.
@@ -185,12 +214,13 @@ fn member<C: Connection>(
 
 /// Runs one slice between two exact samples.
 fn measured(
-    Manned { crew, handicap }: &mut Manned,
+    Manned { crew, handicap, placed }: &mut Manned,
     order: &Order,
     (bench, idx): (&Bench<'_>, u32),
     planned: &PlannedStep,
     listen: &mut Listener<'_>,
 ) -> Result<Slice> {
+    placed.renew()?;
     // Samples of the time before belong to no slice.
     drop(bench.samples.take());
     let mut start_unix_ms = 0;
@@ -207,8 +237,10 @@ fn measured(
         }
     };
     let result = run_slice(crew, order, (bench, Some(idx)), &mut edge, listen);
-    handicap.as_ref().map_or(Ok(()), Handicap::end)?;
+    let ended = handicap.as_ref().map_or(Ok(()), Handicap::end);
+    // A server that has died is the reason of both, and the clients say so.
     let tally = result?;
+    ended?;
     let taken = |sample: Option<Result<Sample, _>>| {
         sample.context("an end was not reached")?.context("read the counters")
     };
@@ -217,7 +249,8 @@ fn measured(
     let mut samples = bench.samples.take();
     samples.retain(|s| (first.at_ns..=last.at_ns).contains(&s.at_ns));
     let usage = Usage::between(&first, &last);
-    let marks = marks::of_slice(&[&tally], &usage, planned.clients);
+    let mut marks = marks::of_slice(&[&tally], &usage, planned.clients);
+    marks.extend(handicap.iter().filter_map(Handicap::mark));
     Ok(slice_of(&tally, (order.seed, idx, start_unix_ms), (usage, samples), marks))
 }
 

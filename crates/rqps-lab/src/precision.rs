@@ -3,6 +3,9 @@
 use rqps_model::{Estimate, Slice};
 use rqps_stats::precision::{MIN_BLOCKS, is_reached};
 
+/// Blocks of a step that has no ratio: an interval of each figure is all that can come of it.
+const BLOCKS_ALONE: usize = 8;
+
 /// The figures of a step's blocks on all its systems, in order of time.
 pub(crate) struct Figures {
     /// The system that the others are compared with.
@@ -12,11 +15,14 @@ pub(crate) struct Figures {
 }
 
 impl Figures {
-    /// With the blocks that are there already.
-    pub(crate) fn of(base: usize, before: &[(usize, Vec<Slice>)]) -> Self {
+    /// With the blocks that are there already, of all systems that have not failed in the step: one that
+    /// ended it before an interruption is the others' partner.
+    pub(crate) fn of<'a>(
+        base: usize,
+        before: impl Iterator<Item = (usize, &'a [Slice])>,
+    ) -> Self {
         let figures = |slices: &[Slice]| slices.iter().map(Slice::figure).collect();
-        let systems = before.iter().map(|(idx, slices)| (*idx, figures(slices))).collect();
-        Self { base, systems }
+        Self { base, systems: before.map(|(idx, slices)| (idx, figures(slices))).collect() }
     }
 
     /// Adds a block: a slice for each system.
@@ -28,11 +34,12 @@ impl Figures {
         }
     }
 
-    /// Whether the interval of every candidate's rQPS is narrow enough. Never without a base or a
-    /// candidate.
-    pub(crate) fn are_precise(&self, half_width: f64) -> bool {
-        let Some((_, base)) = self.systems.iter().find(|(idx, _)| *idx == self.base) else {
-            return false;
+    /// Whether no more blocks are wanted: the interval of every candidate's rQPS is narrow enough; or no
+    /// ratio can come of them, without a base or a candidate, and there are some.
+    pub(crate) fn are_enough(&self, half_width: f64) -> bool {
+        let base = self.systems.iter().find(|(idx, _)| *idx == self.base);
+        let (Some((_, base)), 2..) = (base, self.systems.len()) else {
+            return self.systems.iter().all(|(_, figures)| figures.len() >= BLOCKS_ALONE);
         };
         let others = self.systems.iter().filter(|(idx, _)| *idx != self.base);
         let ratios: Option<Vec<Estimate>> =
@@ -53,18 +60,23 @@ mod tests {
     }
 
     #[test]
-    fn narrow_intervals_of_enough_blocks_are_precise() {
-        assert!(figures(20, 0.005).are_precise(0.01));
-        assert!(!figures(20, 0.1).are_precise(0.01));
-        assert!(!figures(11, 0.005).are_precise(0.01));
+    fn narrow_intervals_of_enough_blocks_are_enough() {
+        assert!(figures(20, 0.005).are_enough(0.01));
+        assert!(!figures(20, 0.1).are_enough(0.01));
+        assert!(!figures(11, 0.005).are_enough(0.01));
     }
 
     #[test]
-    fn without_a_partner_nothing_is_precise() {
-        let mut alone = figures(20, 0.005);
-        alone.systems.truncate(1);
-        assert!(!alone.are_precise(0.5));
-        alone.base = 0;
-        assert!(!alone.are_precise(0.5));
+    fn without_a_partner_some_blocks_are_enough() {
+        for base in [0, 1] {
+            let alone = |n| {
+                let mut alone = figures(n, 0.5);
+                alone.systems.truncate(1);
+                alone.base = base;
+                alone
+            };
+            assert!(!alone(BLOCKS_ALONE - 1).are_enough(0.01));
+            assert!(alone(BLOCKS_ALONE).are_enough(0.01), "no ratio will ever come of it");
+        }
     }
 }

@@ -7,73 +7,58 @@
 //! a turn: stop the others, go on │ run in │ sample │ ← counted → │ sample
 //! ```
 
+mod cut;
+
 use std::rc::Rc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use anyhow::{Context as _, Result, ensure};
-use rqps_load::{Control, Crew, CrewError, Edge, Order, Stop, Tally};
+use rqps_load::{Control, Crew, CrewError, Edge, Order, Pace, Stop, Tally};
 use rqps_model::{Mark, Sample, Slice, Usage};
 use rqps_sample::{Background, End};
 
 use crate::event::{Event, Listener};
 use crate::handicap::Handicap;
 use crate::marks;
-use crate::measure::{mix, pace, slice_of, unix_ms, warm_up};
+use crate::measure::{Manned, Placed, mix, pace, slice_of, unix_ms, warm_up};
 use crate::steps::PlannedStep;
-use crate::waiting::Waiting;
+use crate::waiting::{RAN_ON, Waiting};
+
+pub(crate) use cut::{Cut, There};
 
 /// What runs before each turn and is not counted: processes that were stopped wake up, and CPU
-/// caches are filled with what the server before has driven out of them. At least one event.
+/// caches are filled with what the server before has driven out of them. At least one event, but for
+/// systems where one takes longer than a turn: there is nothing to wake up from. At a set rate none, as
+/// that would be more than the rate: the time alone.
 const RUN_IN: Duration = Duration::from_millis(5);
 
 /// How often progress is shown.
 const SHOW_EVERY: Duration = Duration::from_millis(500);
-
-/// Measured time of a block on each system, where the step's time gives enough of them: long enough
-/// that blocks are nearly independent.
-const BLOCK: Duration = Duration::from_secs(2);
-
-/// Fewest and most blocks of a step: with fewer than 8 the quantile of t widens the interval, beyond
-/// 40 it no longer narrows it.
-const N_BLOCKS: (u32, u32) = (8, 40);
-
-/// Fewest blocks of a step that can end before its time: the rule asks for 12 before it believes a
-/// width, and blocks may not grow with the time that is allowed.
-const N_BLOCKS_TO_END: u32 = 20;
 
 /// One system of a step.
 pub(crate) struct Turn<'a> {
     /// Its place in the run.
     pub(crate) system_idx: usize,
     /// Its clients, connected.
-    pub(crate) crew: Crew,
+    crew: Crew,
     /// What stops the threads that serve them now and then.
-    pub(crate) handicap: Option<Rc<Handicap>>,
+    handicap: Option<Rc<Handicap>>,
+    /// Where its threads are.
+    placed: Placed,
     /// Its samplers.
-    pub(crate) samples: &'a Background,
+    samples: &'a Background,
+    /// The usual time of an event, where it has been warmed up for the step.
+    pub(crate) event: Option<Duration>,
+    /// Whether the clock of a set rate has begun.
+    is_on_clock: bool,
 }
 
-/// How a step is cut into blocks and turns.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Cut {
-    /// Length of a turn.
-    pub(crate) slice: Duration,
-    /// Measured time of a block on each system.
-    pub(crate) block: Duration,
-    /// Blocks in all.
-    pub(crate) n_blocks: u32,
-}
-
-impl Cut {
-    /// For a step that is measured for `total` on each system, in turns of `slice`; `may_end` when it
-    /// can end before.
-    pub(crate) fn of(total: Duration, slice: Duration, may_end: bool) -> Self {
-        let (least, most) = if may_end { (N_BLOCKS_TO_END, u32::MAX) } else { N_BLOCKS };
-        let by_time = u32::try_from(total.as_millis() / BLOCK.as_millis()).unwrap_or(u32::MAX);
-        let turns = u32::try_from(total.as_nanos() / slice.as_nanos().max(1)).unwrap_or(u32::MAX);
-        let n_blocks = by_time.clamp(least, most).min(turns).max(1);
-        Self { slice, block: total / n_blocks, n_blocks }
+impl<'a> Turn<'a> {
+    pub(crate) fn of(system_idx: usize, manned: Manned, samples: &'a Background) -> Self {
+        let Manned { crew, handicap, placed } = manned;
+        let handicap = handicap.map(Rc::new);
+        Self { system_idx, crew, handicap, placed, samples, event: None, is_on_clock: false }
     }
 }
 
@@ -114,29 +99,53 @@ struct Part {
 }
 
 impl Rounds<'_, '_> {
-    /// Measures the blocks from `from` on; each is handed to `keep` as it ends, one slice for each
+    /// Measures the blocks that are not there; each is handed to `keep` as it ends, one slice for each
     /// system.
     pub(crate) fn run(
         &mut self,
-        from: u32,
+        there: There,
         listen: &mut Listener<'_>,
         keep: &mut dyn FnMut(Vec<(usize, Slice)>) -> Result<Next>,
     ) -> Result<(), Broken> {
-        self.waiting.refresh().map_err(Broken::Run)?;
-        if let Some(order) = warm_up(self.planned, self.seed) {
-            for at in 0..self.turns.len() {
-                self.check().map_err(Broken::Run)?;
-                self.waiting.only(at).map_err(Broken::Run)?;
-                self.crew_run(at, &order, &mut |_| {}, listen)?;
-            }
-        }
-        for block_idx in from..self.cut.n_blocks {
-            let block = self.block(block_idx, listen)?;
+        self.warm_up(listen)?;
+        let longest = self.turns.iter().filter_map(|turn| turn.event).max();
+        self.cut = self.cut.for_events_of(longest.unwrap_or_default());
+        let There { mut n_blocks, mut spent } = there;
+        while !self.cut.is_over(n_blocks, spent) {
+            let block = self.block(n_blocks, listen)?;
+            n_blocks += 1;
+            let longest_ns = block.iter().map(|(_, slice)| slice.duration_ns).max();
+            spent += Duration::from_nanos(longest_ns.unwrap_or_default());
+            // A store that another process has locked makes this one wait.
+            self.waiting.thaw();
             if keep(block).map_err(Broken::Run)? == Next::Enough {
                 break;
             }
         }
         Ok(())
+    }
+
+    /// Warms up the systems that have not been for this step, and sees how long their events take.
+    fn warm_up(&mut self, listen: &mut Listener<'_>) -> Result<(), Broken> {
+        let Some(order) = warm_up(self.planned, self.seed) else { return Ok(()) };
+        for at in 0..self.turns.len() {
+            if self.turns[at].event.is_some() {
+                continue;
+            }
+            self.check().map_err(Broken::Run)?;
+            self.waiting.only_to_warm_up(at).map_err(Broken::Run)?;
+            let tally = self.crew_run(at, &order, &mut |_| {}, listen)?;
+            // Half of them: the first ones find nothing in memory.
+            let usual_ns = tally.response_times.value_at_quantile(0.5);
+            self.turns[at].event = Some(Duration::from_nanos(usual_ns));
+        }
+        self.waiting.thaw();
+        Ok(())
+    }
+
+    /// The systems that have been warmed up, each with the usual time of an event.
+    pub(crate) fn events(&self) -> impl Iterator<Item = (usize, Duration)> {
+        self.turns.iter().filter_map(|turn| Some((turn.system_idx, turn.event?)))
     }
 
     fn check(&self) -> Result<()> {
@@ -154,23 +163,28 @@ impl Rounds<'_, '_> {
         let start_unix_ms = unix_ms();
         let mut parts = Vec::new();
         for turn in &self.turns {
+            turn.placed.renew().map_err(Broken::Run)?;
             // Samples of the time before belong to no block.
             drop(turn.samples.take());
             let first = turn.samples.mark().context("sample the start of a block");
             let first = first.map_err(Broken::Run)?;
-            parts.push(Part { tally: Tally::empty(&self.order(seed)), usage: None, first });
+            let order = Order { pace: pace(self.planned), stop: Stop::Time(self.cut.slice), seed };
+            parts.push(Part { tally: Tally::empty(&order), usage: None, first });
         }
-        let enough = u64::try_from((self.cut.block - self.cut.slice / 2).as_nanos());
-        let enough = enough.unwrap_or(u64::MAX);
+        let enough_ns = self.cut.enough_ns();
+        let slice_ns = u64::try_from(self.cut.slice.as_nanos()).unwrap_or(u64::MAX);
         let mut n_rounds = 0;
         let mut shown = Instant::now();
-        while parts.iter().any(|part| part.tally.duration_ns() < enough) {
+        while parts.iter().any(|part| part.tally.duration_ns() < enough_ns) {
             n_rounds += 1;
             let seed = mix(seed, n_rounds);
             for at in shuffled(self.turns.len(), seed) {
                 self.check().map_err(Broken::Run)?;
-                let (tally, usage) = self.turn(at, seed, listen)?;
                 let part = &mut parts[at];
+                // As far as it can be known before: the others may take longer to have their time.
+                let after_ns = part.tally.duration_ns() + slice_ns;
+                let order = self.order(at, after_ns >= enough_ns, seed);
+                let (tally, usage) = self.turn(at, &order, listen)?;
                 part.tally.append(&tally);
                 part.usage = Some(part.usage.map_or(usage, |before| before.plus(&usage)));
                 if shown.elapsed() > SHOW_EVERY {
@@ -191,21 +205,45 @@ impl Rounds<'_, '_> {
         Ok(block)
     }
 
-    fn order(&self, seed: u64) -> Order {
-        Order { pace: pace(self.planned), stop: Stop::Time(self.cut.slice), seed }
+    /// The next turn's. The clock of a set rate goes on from turn to turn: a rate that has less than one
+    /// start in a turn is held over many. What is due at the end of a block and has not begun is missed.
+    fn order(&mut self, at: usize, is_last: bool, seed: u64) -> Order {
+        let pace = match pace(self.planned) {
+            Pace::Rate { events_per_s } => {
+                let is_first = !std::mem::replace(&mut self.turns[at].is_on_clock, true);
+                Pace::Ongoing { events_per_s, turn: rqps_load::Turn { is_first, is_last } }
+            }
+            pace => pace,
+        };
+        Order { pace, stop: Stop::Time(self.cut.slice), seed }
+    }
+
+    /// What comes before a turn is counted.
+    fn run_in(
+        &mut self,
+        at: usize,
+        order: &Order,
+        listen: &mut Listener<'_>,
+    ) -> Result<(), Broken> {
+        if order.pace != Pace::Closed {
+            #[expect(clippy::disallowed_methods, reason = "to let processes wake up is the point")]
+            std::thread::sleep(RUN_IN);
+        } else if self.turns[at].event.is_none_or(|event| event <= self.cut.slice) {
+            let run_in = Order { stop: Stop::Time(RUN_IN), seed: mix(order.seed, 1), ..*order };
+            self.crew_run(at, &run_in, &mut |_| {}, listen)?;
+        }
+        Ok(())
     }
 
     /// One short slice on one system, the others waiting.
     fn turn(
         &mut self,
         at: usize,
-        seed: u64,
+        order: &Order,
         listen: &mut Listener<'_>,
     ) -> Result<(Tally, Usage), Broken> {
         self.waiting.only(at).map_err(Broken::Run)?;
-        let order = self.order(seed);
-        let run_in = Order { stop: Stop::Time(RUN_IN), seed: mix(seed, 1), ..order };
-        self.crew_run(at, &run_in, &mut |_| {}, listen)?;
+        self.run_in(at, order, listen)?;
         let samples = self.turns[at].samples;
         let handicap = self.turns[at].handicap.clone();
         let (mut first, mut last) = (None, None);
@@ -216,9 +254,11 @@ impl Rounds<'_, '_> {
             }
             handicap.iter().for_each(|handicap| handicap.edge(edge));
         };
-        let result = self.crew_run(at, &order, &mut edge, listen);
-        handicap.map_or(Ok(()), |handicap| handicap.end()).map_err(Broken::Run)?;
+        let result = self.crew_run(at, order, &mut edge, listen);
+        let ended = handicap.map_or(Ok(()), |handicap| handicap.end());
+        // A server that has died is the reason of both, and the clients say so.
         let tally = result?;
+        ended.map_err(Broken::Run)?;
         let taken = |sample: Option<Result<Sample, _>>| -> Result<Sample> {
             sample.context("an end was not reached")?.context("sample the ends of a turn")
         };
@@ -264,9 +304,9 @@ impl Rounds<'_, '_> {
         samples.retain(|s| (first.at_ns..=last.at_ns).contains(&s.at_ns));
         let usage = usage.unwrap_or_default().with_rest_of(&Usage::between(&first, &last));
         let mut marks = marks::of_slice(&[&tally], &usage, self.planned.clients);
+        marks.extend(turn.handicap.iter().filter_map(|handicap| handicap.mark()));
         if self.waiting.gave_up() {
-            let text = "turns took so long that the servers that waited were not stopped";
-            marks.push(Mark::Note { text: text.to_owned() });
+            marks.push(Mark::Note { text: RAN_ON.to_owned() });
         }
         let place = (seed, block_idx, start_unix_ms);
         let slice = slice_of(&tally, place, (usage, samples), marks);
@@ -285,39 +325,4 @@ pub(crate) fn shuffled(n: usize, seed: u64) -> Vec<usize> {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn cut(total_ms: u64, slice_ms: u64) -> (u128, u32) {
-        cut_to(total_ms, slice_ms, false)
-    }
-
-    fn cut_to(total_ms: u64, slice_ms: u64, may_end: bool) -> (u128, u32) {
-        let ms = Duration::from_millis;
-        let cut = Cut::of(ms(total_ms), ms(slice_ms), may_end);
-        (cut.block.as_millis(), cut.n_blocks)
-    }
-
-    #[test]
-    fn steps_are_cut_into_eight_to_forty_blocks() {
-        assert_eq!(cut(9_000, 100), (1125, 8));
-        assert_eq!(cut(60_000, 100), (2000, 30));
-        assert_eq!(cut(600_000, 100), (15_000, 40));
-        // A step too short for eight blocks of a turn each.
-        assert_eq!(cut(300, 100), (100, 3));
-        assert_eq!(cut(10, 100), (10, 1));
-        // A step that may end earlier has blocks that do not grow with its time.
-        assert_eq!(cut_to(600_000, 100, true), (2000, 300));
-        assert_eq!(cut_to(10_000, 100, true), (500, 20));
-    }
-
-    #[test]
-    fn every_order_is_drawn_about_as_often() {
-        let mut seen = std::collections::BTreeMap::new();
-        for seed in 0..6000 {
-            *seen.entry(shuffled(3, mix(seed, 1))).or_insert(0) += 1;
-        }
-        assert_eq!(seen.len(), 6);
-        assert!(seen.values().all(|n| (850..1150).contains(n)), "{seen:?}");
-    }
-}
+mod tests;

@@ -19,6 +19,7 @@ use crate::installation::Installation;
 use crate::measure::{mix, unix_ms};
 use crate::rounds::{Broken, shuffled};
 use crate::steps::{self, PlannedStep};
+use crate::suspension::Suspension;
 use crate::system::Up;
 use crate::{Plan, begin, leftover, limits, placement};
 
@@ -41,11 +42,33 @@ pub struct Context {
     pub rqps_version: String,
     /// Start anew although an unfinished run of the plan exists.
     pub anew: bool,
+    /// What becomes of Ctrl-Z.
+    pub suspension: Suspension,
     /// Seed to use where the plan sets none.
     pub drawn_seed: u64,
     /// Program and arguments of a process that calls [`rqps_server::watchdog::watch`] on its
     /// standard input: it ends servers that are stopped when this process dies.
     pub watchdog: Vec<OsString>,
+}
+
+#[cfg(test)]
+impl Context {
+    /// For what needs no run, with a process in the watchdog's place.
+    pub(crate) fn of_test(watchdog: &[&str]) -> Self {
+        Self {
+            results: PathBuf::new(),
+            cache: PathBuf::new(),
+            catalogue: Arc::new(Catalogue::builtin().unwrap()),
+            temp: PathBuf::new(),
+            interrupt: Arc::default(),
+            command_line: String::new(),
+            rqps_version: String::new(),
+            anew: false,
+            suspension: Suspension::default(),
+            drawn_seed: 1,
+            watchdog: watchdog.iter().map(OsString::from).collect(),
+        }
+    }
 }
 
 /// From where on parts of a run's seed are those of its starts: the others are those of steps.
@@ -78,6 +101,9 @@ pub(crate) struct Caution {
     pub(crate) resumed: bool,
     /// The Insert Benchmark has changed its tables since the server was last left to settle.
     pub(crate) stirred: bool,
+    /// The step of which this attempt at the run has measured nothing, as an earlier one had measured all:
+    /// its tables are not those that the step left.
+    pub(crate) unmeasured: Option<usize>,
 }
 
 /// What came of a run.

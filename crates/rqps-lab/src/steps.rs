@@ -59,8 +59,7 @@ impl PlannedStep {
                 fill(args.rows.saturating_mul(u64::from(args.tables)))
             }
             Job::File { step, args, .. } => {
-                let slices = if self.info.kind == StepKind::WarmUp { 1 } else { slices };
-                args.times.warm_up + step.slice_time(args) * slices
+                args.times.warm_up + step.slice_time(args) * self.n_slices(slices)
             }
             Job::Insert { step, args } => match step.work {
                 Work::Load | Work::Index => fill(args.rows * u64::from(args.tables())),
@@ -69,6 +68,11 @@ impl PlannedStep {
                 Work::Query { .. } => args.query_time * slices,
             },
         }
+    }
+
+    /// How many slices it has in a run of so many.
+    pub(crate) fn n_slices(&self, slices: u32) -> u32 {
+        if self.info.kind == StepKind::WarmUp { 1 } else { slices }
     }
 
     /// Whether the server is settled after it.

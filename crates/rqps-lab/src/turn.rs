@@ -4,7 +4,7 @@ use std::sync::atomic::Ordering;
 
 use anyhow::{Result, anyhow};
 use rqps_client::{MysqlConnection, NullConnection, PostgresConnection};
-use rqps_model::{Dbms, Mark, Slice, StepKind, StepOutcome, Usage};
+use rqps_model::{Dbms, Mark, Sizes, Slice, StepKind, StepOutcome, Usage};
 use rqps_workload::LoadSpec;
 use rqps_workload::insert::Work;
 use rqps_workload::statement::table_name;
@@ -135,8 +135,12 @@ impl Lab<'_> {
         if outcome == StepOutcome::Done && self.steps[step_idx].settles() {
             self.settle(idx, step_idx, up)?;
         }
-        let sizes = up.sizes()?;
-        engine_state::keep(self.store, (&self.run, idx), &self.steps[step_idx], up)?;
+        let is_of_step = self.caution[idx].unmeasured.take() != Some(step_idx);
+        // Tables that were filled anew after the step's last slice say nothing of it.
+        let sizes = if is_of_step { up.sizes()? } else { Sizes::default() };
+        if is_of_step {
+            engine_state::keep(self.store, (&self.run, idx), &self.steps[step_idx], up)?;
+        }
         self.tell_end(idx, step_idx, &outcome);
         let state = &mut self.run.steps[step_idx].systems[idx];
         state.outcome = outcome;
@@ -258,15 +262,17 @@ impl Lab<'_> {
             Some(_) => self.run.steps[step_idx].systems[idx].slices.len(),
             None => 0,
         };
-        let wanted = Wanted {
-            seed: mix(self.run.seed, step_idx as u64 + 1),
-            from: u32::try_from(n_there).unwrap_or(u32::MAX),
-            n_slices: self.n_slices,
-        };
+        let from = u32::try_from(n_there).unwrap_or(u32::MAX);
+        let n_slices = self.steps[step_idx].n_slices(self.n_slices);
+        let seed = mix(self.run.seed, step_idx as u64 + 1);
+        let wanted = Wanted { seed, from, n_slices };
+        if from >= n_slices {
+            self.caution[idx].unmeasured = Some(step_idx);
+            return Ok(());
+        }
         let Self { steps, store, run, listen, cpus, context, .. } = self;
         let bench = up.bench(cpus, &context.interrupt);
-        let mut waiting = Waiting::new(vec![up.freezer()], up.is_slowed(), context)?;
-        waiting.refresh()?;
+        let _held = Waiting::new(vec![up.freezer()], up.is_slowed(), context)?;
         let mut slices = Vec::new();
         let id = run.id.clone();
         let mut guards = Guards::new();

@@ -8,10 +8,19 @@ use nix::sys::signal::Signal;
 use rqps_server::{Freezer, Watchdog};
 
 use crate::run::Context;
+use crate::suspension::Suspension;
 
 /// Longest time that a server is stopped. Servers watch themselves: InnoDB ends itself when one of
 /// its threads has waited 600 s for a latch, which a stop of its own would look like.
 const STOPPED_AT_MOST: Duration = Duration::from_secs(20);
+
+/// How long all servers go on between two turns when one of them would be stopped for longer than that:
+/// enough for every thread to run once.
+const BREATH: Duration = Duration::from_millis(20);
+
+/// What is said where a turn took so long that servers had to go on while they waited.
+pub(crate) const RAN_ON: &str =
+    "turns took so long that the servers that waited were not stopped";
 
 /// The servers of a step. All go on when this is dropped, whatever the reason.
 pub(crate) struct Waiting {
@@ -19,9 +28,14 @@ pub(crate) struct Waiting {
     freezers: Vec<Option<(Freezer, Signal)>>,
     /// Absent where there is nothing to stop. Dropped after the servers go on.
     watchdog: Option<Watchdog>,
-    /// When the first of those that are stopped now was stopped.
-    since: Option<Instant>,
+    suspension: Suspension,
+    /// When the turn under way began, and whether it is counted.
+    turn: Option<(Instant, bool)>,
+    /// The longest counted turn so far.
+    longest: Duration,
     gave_up: bool,
+    /// [`STOPPED_AT_MOST`], but for tests.
+    at_most: Duration,
 }
 
 impl Waiting {
@@ -40,7 +54,21 @@ impl Waiting {
             }
             _ => None,
         };
-        Ok(Self { freezers, watchdog, since: None, gave_up: false })
+        let mut waiting = Self {
+            freezers,
+            watchdog,
+            suspension: context.suspension.clone(),
+            turn: None,
+            longest: Duration::ZERO,
+            gave_up: false,
+            at_most: STOPPED_AT_MOST,
+        };
+        // None is stopped that the watchdog does not know of.
+        waiting.refresh()?;
+        if waiting.watchdog.is_some() && waiting.freezers.len() > 1 {
+            waiting.suspension.put_off();
+        }
+        Ok(waiting)
     }
 
     /// Looks for the servers' processes anew. To be called when connections have been opened and
@@ -54,18 +82,36 @@ impl Waiting {
         Ok(())
     }
 
-    /// Stops all but one, which goes on.
+    /// Stops all but one, which goes on, for a turn that is counted.
     pub(crate) fn only(&mut self, at: usize) -> Result<()> {
+        self.stop_others(at, true)
+    }
+
+    /// The same for a warm-up, of which nothing is counted: where it takes too long the others go on until
+    /// its end.
+    pub(crate) fn only_to_warm_up(&mut self, at: usize) -> Result<()> {
+        self.stop_others(at, false)
+    }
+
+    fn stop_others(&mut self, at: usize, is_counted: bool) -> Result<()> {
+        self.end_turn();
         if self.watchdog.is_none() || self.gave_up {
             return Ok(());
         }
-        self.look_at_the_clock();
-        if self.gave_up {
-            return Ok(());
+        if self.suspension.is_asked() {
+            // Nothing is counted now.
+            self.thaw();
+            self.suspension.take_effect();
         }
-        for (idx, (freezer, _)) in
-            self.freezers.iter_mut().enumerate().filter_map(|(i, f)| Some((i, f.as_mut()?)))
-        {
+        let stop = self.longest_stop();
+        let is_near = stop > self.at_most / 2 || stop + self.longest > self.at_most;
+        if is_near && !stop.is_zero() {
+            self.thaw();
+            #[expect(clippy::disallowed_methods, reason = "to let the servers run is the point")]
+            std::thread::sleep(BREATH);
+        }
+        for (idx, freezer) in self.freezers.iter_mut().enumerate() {
+            let Some((freezer, _)) = freezer else { continue };
             if idx != at {
                 freezer.freeze().context("stop a server that waits for its turn")?;
             }
@@ -73,23 +119,39 @@ impl Waiting {
         if let Some((freezer, _)) = &mut self.freezers[at] {
             freezer.thaw();
         }
-        self.since = Some(Instant::now());
+        self.turn = Some((Instant::now(), is_counted));
         Ok(())
     }
 
-    /// Lets all go on, for the rest of the step, when a turn takes too long.
+    /// Lets all go on when one has been stopped for too long, which only a single turn of half that length
+    /// does: for the rest of the step where it is counted.
     pub(crate) fn look_at_the_clock(&mut self) {
-        let n = u32::try_from(self.freezers.len()).unwrap_or(u32::MAX).max(2);
-        // A server waits for the turns of all others.
-        if self.since.is_some_and(|since| since.elapsed() > STOPPED_AT_MOST / (n - 1)) {
-            self.thaw();
-            self.gave_up = true;
+        if self.longest_stop() <= self.at_most {
+            return;
+        }
+        self.gave_up |= self.turn.is_some_and(|(_, is_counted)| is_counted);
+        self.end_turn();
+        self.thaw();
+        if self.gave_up {
+            self.suspension.allow();
         }
     }
 
-    /// Lets all go on.
+    /// For how long the one that waits longest has been stopped.
+    fn longest_stop(&self) -> Duration {
+        let all = self.freezers.iter().flatten();
+        all.map(|(freezer, _)| freezer.frozen_for()).max().unwrap_or_default()
+    }
+
+    fn end_turn(&mut self) {
+        if let Some((since, true)) = self.turn.take() {
+            self.longest = self.longest.max(since.elapsed());
+        }
+    }
+
+    /// Lets all go on until the next turn: before anything that may take its time.
     pub(crate) fn thaw(&mut self) {
-        self.since = None;
+        self.end_turn();
         for (freezer, _) in self.freezers.iter_mut().flatten() {
             freezer.thaw();
         }
@@ -104,5 +166,9 @@ impl Waiting {
 impl Drop for Waiting {
     fn drop(&mut self) {
         self.thaw();
+        self.suspension.allow();
     }
 }
+
+#[cfg(test)]
+mod tests;

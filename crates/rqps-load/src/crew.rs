@@ -257,11 +257,12 @@ impl Crew {
                 }
             }
         }
-        self.past += start.elapsed();
         edge(Edge::End);
         if let Some(failure) = failure {
             return Err(failure);
         }
+        let last_ns = tallies.iter().flatten().map(|tally| tally.last_ns).max().unwrap_or(0);
+        self.past += length(orders, Duration::from_nanos(last_ns));
         let of_role = |role: usize| {
             let pairs = tallies.iter().zip(&self.roles);
             pairs.filter(|(_, own)| **own == role).filter_map(|(tally, _)| tally.clone()).collect()
@@ -327,6 +328,16 @@ impl Drop for Crew {
             let _ = thread.join();
         }
     }
+}
+
+/// How long a slice was on the clock of rates that go on: until its end or its last answer. The moment
+/// until the last thread has woken is nobody's time.
+fn length(orders: &[Order], last_answer: Duration) -> Duration {
+    let ends = orders.iter().filter_map(|order| match order.stop {
+        Stop::Time(time) => Some(time),
+        Stop::Events(_) | Stop::Part { .. } => None,
+    });
+    ends.max().unwrap_or_default().max(last_answer)
 }
 
 /// Merges the clients' tallies and cuts windows and seconds that not every client was measured in.

@@ -100,6 +100,10 @@ impl<'a> Schedule<'a> {
 /// Longest wait of a worker that may not go on before the loop looks whether it is to stop.
 const LOOK_EVERY_NS: u64 = 10_000_000;
 
+/// Longest sleep of a client at a set rate before it looks whether it is to stop: longer than most turns,
+/// so that nobody wakes for nothing.
+const SLEEP_NS: u64 = 200_000_000;
+
 /// Starts that never came are told one by one up to this many. Of more, which a rate beyond all reach
 /// has, several are told as the first of them.
 const MOST_MISSED: u64 = 100_000;
@@ -146,7 +150,9 @@ pub(crate) fn run<C: Connection, W: Worker<C>>(
             if begin_ns >= end_ns {
                 break Ok(());
             }
-            clock.wait_until(begin_ns.max(0).cast_unsigned());
+            if !wait_until(begin_ns.max(0).cast_unsigned(), clock, watch) {
+                break Ok(());
+            }
             if !worker.is_ready() && !await_ready(worker, clock, deadline_ns, watch) {
                 break Ok(());
             }
@@ -185,6 +191,11 @@ pub(crate) fn run<C: Connection, W: Worker<C>>(
         }
         watch.published.set(tally.n_queries);
     };
+    if schedule.is_some() && deadline_ns != u64::MAX && result.is_ok() {
+        // Nothing is due before the end, which is part of the slice nevertheless: what the server
+        // does meanwhile counts as used in it, and a clock that goes on reads it.
+        wait_until(deadline_ns, clock, watch);
+    }
     if let Some(schedule) = schedule
         && deadline_ns != u64::MAX
         && !order.pace.leaves_to_next()
@@ -207,6 +218,20 @@ pub(crate) fn run<C: Connection, W: Worker<C>>(
 #[inline]
 fn since(begin_ns: i64, end_ns: u64) -> u64 {
     (end_ns.cast_signed() - begin_ns).max(0).cast_unsigned()
+}
+
+/// Sleeps until the clock reads `at_ns`; false when the slice is stopped meanwhile.
+fn wait_until(at_ns: u64, clock: Clock, watch: &Watch<'_>) -> bool {
+    loop {
+        if watch.stop.load(Ordering::Relaxed) {
+            return false;
+        }
+        let now_ns = clock.now_ns();
+        if now_ns >= at_ns {
+            return true;
+        }
+        clock.wait_until(at_ns.min(now_ns + SLEEP_NS));
+    }
 }
 
 /// Waits for a worker that may not go on yet; false when the slice is over.

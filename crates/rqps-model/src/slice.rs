@@ -207,6 +207,13 @@ pub enum Mark {
         /// Bytes read, and pages of faults that read.
         bytes: u64,
     },
+    /// The threads that serve the clients were stopped on purpose.
+    Handicapped {
+        /// Share of the counted time in which they were, as it was measured, basis points.
+        share_bp: u32,
+        /// How: `by tracing` or `by signals`.
+        way: String,
+    },
     /// The run was interrupted and resumed before this step.
     Resumed,
     /// Anything else, in a sentence.

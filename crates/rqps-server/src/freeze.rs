@@ -5,18 +5,27 @@
 //! let them go on, and a process that is stopped acts on no signal but SIGKILL and SIGCONT.
 
 use std::fs;
+use std::time::{Duration, Instant};
 
 use nix::errno::Errno;
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 
 use crate::process::{descendants, stat};
+use crate::watch::pause;
+
+/// How long a freeze waits until processes stand still. One that waits for storage takes longer: the
+/// next freeze looks for its children.
+const STILL_WITHIN: Duration = Duration::from_millis(100);
+
+/// For how long it asks without a pause in between: longer than most processes take.
+const ASK_FOR: Duration = Duration::from_millis(1);
 
 /// Stops and continues a process with all its descendants; continues them when dropped.
 ///
 /// The processes of a tree change while it runs (PostgreSQL has one per connection and starts others
-/// at will), so they are looked for at every stop, root first, as a stopped parent has no more
-/// children. Those of a process with many threads are looked for by [`Freezer::refresh`] only: it
+/// at will), so they are looked for at every stop, root first, as a parent that stands still has no
+/// more children. Those of a process with many threads are looked for by [`Freezer::refresh`] only: it
 /// costs a file per thread, and servers with threads start no processes while they are measured.
 #[derive(Debug)]
 pub struct Freezer {
@@ -26,13 +35,24 @@ pub struct Freezer {
     /// Descendants with their start times, as of the last refresh or stop.
     below: Vec<(i32, u64)>,
     stopped: Vec<i32>,
+    /// Whether all that is stopped stood still when its children were looked for.
+    is_complete: bool,
+    /// When the first was stopped.
+    since: Option<Instant>,
 }
 
 impl Freezer {
     /// For the tree of `root`, a child of rqps that was not waited for yet.
     #[must_use]
     pub fn new(root: i32) -> Self {
-        let mut freezer = Self { root, is_listed: false, below: Vec::new(), stopped: Vec::new() };
+        let mut freezer = Self {
+            root,
+            is_listed: false,
+            below: Vec::new(),
+            stopped: Vec::new(),
+            is_complete: false,
+            since: None,
+        };
         freezer.refresh();
         freezer
     }
@@ -68,37 +88,53 @@ impl Freezer {
     /// # Errors
     /// When the kernel refuses, with what was stopped until then continued.
     pub fn freeze(&mut self) -> Result<(), Errno> {
-        if self.is_frozen() {
+        if self.is_frozen() && self.is_complete {
             return Ok(());
         }
-        self.stop_one(self.root)?;
+        self.since.get_or_insert_with(Instant::now);
+        if !self.stopped.contains(&self.root) {
+            self.stop_one(self.root)?;
+        }
         if self.is_listed {
-            // The file is read until it names nobody new: the root may have had a fork under way.
-            let mut idx = 0;
-            while let Some(&parent) = self.stopped.get(idx) {
-                let n_before = self.stopped.len();
-                for child in children(parent).unwrap_or_default() {
-                    if !self.stopped.contains(&child) {
-                        self.stop_one(child)?;
-                        self.learn(child);
-                    }
-                }
-                if self.stopped.len() == n_before {
-                    idx += 1;
+            return self.stop_listed();
+        }
+        for (pid, started) in self.below.clone() {
+            if stat(pid).is_some_and(|now| now.started == started) {
+                self.stop_one(pid)?;
+            }
+        }
+        self.is_complete = true;
+        Ok(())
+    }
+
+    /// Stops the descendants of those that are stopped. kill(2) returns before a process has stopped,
+    /// which may have a fork under way: its children are looked for when it stands still.
+    fn stop_listed(&mut self) -> Result<(), Errno> {
+        let until = Instant::now() + STILL_WITHIN;
+        self.is_complete = true;
+        let mut idx = 0;
+        while let Some(&parent) = self.stopped.get(idx) {
+            self.is_complete &= stands_still(parent, until);
+            for child in children(parent).unwrap_or_default() {
+                if !self.stopped.contains(&child) {
+                    self.stop_one(child)?;
+                    self.learn(child);
                 }
             }
-        } else {
-            for (pid, started) in self.below.clone() {
-                if stat(pid).is_some_and(|now| now.started == started) {
-                    self.stop_one(pid)?;
-                }
-            }
+            idx += 1;
         }
         Ok(())
     }
 
+    /// For how long something of it has been stopped.
+    #[must_use]
+    pub fn frozen_for(&self) -> Duration {
+        self.since.filter(|_| self.is_frozen()).map_or(Duration::ZERO, |since| since.elapsed())
+    }
+
     /// Lets all processes go on.
     pub fn thaw(&mut self) {
+        (self.is_complete, self.since) = (false, None);
         // Children first: a root that runs may act on their state.
         for pid in self.stopped.drain(..).rev() {
             let _ = kill(Pid::from_raw(pid), Signal::SIGCONT);
@@ -134,6 +170,24 @@ impl Drop for Freezer {
     }
 }
 
+/// Waits until a process has stopped or ended; false when it has not until `until`.
+fn stands_still(pid: i32, until: Instant) -> bool {
+    let since = Instant::now();
+    loop {
+        if stat(pid).is_none_or(|now| matches!(now.state, 'T' | 't' | 'Z' | 'X')) {
+            return true;
+        }
+        if Instant::now() >= until {
+            return false;
+        }
+        if since.elapsed() < ASK_FOR {
+            std::thread::yield_now();
+        } else {
+            pause(Duration::from_micros(100));
+        }
+    }
+}
+
 /// The children of a process's first thread; `None` where the kernel does not list them
 /// (`proc_tid_children(5)`) or the process is gone.
 fn children(pid: i32) -> Option<Vec<i32>> {
@@ -144,12 +198,10 @@ fn children(pid: i32) -> Option<Vec<i32>> {
 #[cfg(test)]
 mod tests {
     use std::process::Command;
-    use std::time::{Duration, Instant};
 
     use super::*;
     use crate::identity::Identity;
     use crate::process::{Process, spawn, tree};
-    use crate::watch::pause;
 
     fn until(what: &str, done: impl Fn() -> bool) {
         let since = Instant::now();
@@ -213,6 +265,33 @@ mod tests {
         let all = tree(process.pid());
         until("not all stopped", || all.iter().all(|&pid| is_stopped(pid)));
         assert_eq!(freezer.members().len(), 3);
+    }
+
+    #[test]
+    fn a_fork_under_way_does_not_get_away() {
+        let me = Identity { switch: false, ..Identity::for_servers().unwrap() };
+        let mut command = Command::new("sh");
+        let script = "n=0; while [ $n -lt 300 ]; do sleep 600 & n=$((n+1)); done; wait";
+        command.args(["-c", script]);
+        let process = spawn(command, &me, Signal::SIGKILL).unwrap();
+        until("no child", || tree(process.pid()).len() > 1);
+        let mut freezer = Freezer::new(process.pid());
+        if !freezer.is_listed {
+            eprintln!("the kernel lists no children: skipped");
+            return;
+        }
+        for _ in 0..60 {
+            freezer.freeze().unwrap();
+            while !freezer.is_complete {
+                // The host holds it up for longer than a freeze waits.
+                freezer.freeze().unwrap();
+            }
+            // A child that got away never stops.
+            until("not all stopped", || tree(process.pid()).into_iter().all(is_stopped));
+            assert!(freezer.frozen_for() > Duration::ZERO);
+            freezer.thaw();
+            assert_eq!(freezer.frozen_for(), Duration::ZERO);
+        }
     }
 
     #[test]

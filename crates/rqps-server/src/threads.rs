@@ -179,7 +179,16 @@ pub(crate) fn set_of(cpus: &[usize]) -> Result<CpuSet, Error> {
 /// # Errors
 /// When none of the CPUs may be used.
 pub fn pin_all(pids: &[i32], cpus: &[usize]) -> Result<(), Error> {
-    for tid in pids.iter().flat_map(|pid| tasks(*pid)) {
+    pin_all_but(&[], pids, cpus)
+}
+
+/// As [`pin_all`], but for the threads `placed`, which stay where they are.
+///
+/// # Errors
+/// As [`pin_all`].
+pub fn pin_all_but(placed: &[i32], pids: &[i32], cpus: &[usize]) -> Result<(), Error> {
+    let all = pids.iter().flat_map(|pid| tasks(*pid));
+    for tid in all.filter(|tid| !placed.contains(tid)) {
         match pin_thread(tid, cpus) {
             Err(Error::Io { source, .. }) if gone(&source) => {}
             other => other?,
@@ -223,6 +232,44 @@ mod tests {
         let mut gone = turns(&[serves, idle]);
         gone[3].remove(&7);
         assert_eq!(in_step(&gone), Vec::<i32>::new());
+    }
+
+    #[test]
+    fn threads_that_a_placed_one_has_made_are_placed_anew() {
+        let me = gettid();
+        let own = sched_getaffinity(me).unwrap();
+        let cpus: Vec<usize> =
+            (0..CpuSet::count()).filter(|cpu| own.is_set(*cpu).unwrap()).collect();
+        if cpus.len() < 2 {
+            eprintln!("one CPU: skipped");
+            return;
+        }
+        // A process whose only thread is placed, as the one that serves a client; what it starts inherits
+        // its CPU.
+        let mut shell = std::process::Command::new("sh");
+        let mut shell = shell.args(["-c", "read -r x; sleep 600 & wait"]);
+        shell = shell.stdin(std::process::Stdio::piped());
+        let mut shell = shell.spawn().unwrap();
+        let pid = shell.id().cast_signed();
+        pin_thread(pid, &cpus[..1]).unwrap();
+        drop(shell.stdin.take());
+        let since = Instant::now();
+        while crate::process::tree(pid).len() < 2 {
+            assert!(since.elapsed() < Duration::from_secs(60), "no child");
+            pause(Duration::from_millis(2));
+        }
+        let tree = crate::process::tree(pid);
+        let n_cpus = |pid: i32| {
+            let set = sched_getaffinity(Pid::from_raw(pid)).unwrap();
+            (0..CpuSet::count()).filter(|cpu| set.is_set(*cpu).unwrap()).count()
+        };
+        assert_eq!((n_cpus(tree[0]), n_cpus(tree[1])), (1, 1));
+        pin_all_but(&[pid], &tree, &cpus).unwrap();
+        assert_eq!((n_cpus(tree[0]), n_cpus(tree[1])), (1, cpus.len()));
+        for pid in tree.into_iter().rev() {
+            nix::sys::signal::kill(Pid::from_raw(pid), nix::sys::signal::SIGKILL).unwrap();
+        }
+        shell.wait().unwrap();
     }
 
     #[test]

@@ -8,27 +8,37 @@
 //! hold ROOT SIGNAL PID:STARTED PID:STARTED ...   a tree to end, in place of what was said of ROOT
 //! release ROOT                                   it has ended, or is no longer stopped
 //! ```
+//!
+//! It says `ready` before it is told of anything, and is started anew when it has ended before rqps.
 
 use std::collections::BTreeMap;
-use std::io::{self, BufRead, Write as _};
+use std::io::{self, BufRead, BufReader, Write};
 use std::os::unix::process::CommandExt as _;
 use std::process::{Child, ChildStdin, Command, Stdio};
 use std::str::FromStr as _;
+use std::sync::mpsc::channel;
 use std::time::{Duration, Instant};
 
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 
 use crate::freeze::Freezer;
-use crate::process::{descendants, stat};
+use crate::process::{descendants, describe_end, stat};
 use crate::watch::pause;
 
 /// How long a server may take to end by its death signal before all of it is killed.
 const END_WITHIN: Duration = Duration::from_secs(5);
 
+/// What the watchdog says when it listens.
+const READY: &str = "ready";
+
+/// How long it may take to say so: far longer than a program takes to start on a busy host.
+const READY_WITHIN: Duration = Duration::from_secs(60);
+
 /// The watchdog as rqps sees it. Ends with nothing to do when dropped.
 #[derive(Debug)]
 pub struct Watchdog {
+    command: Command,
     child: Child,
     /// Absent only while it is being dropped.
     input: Option<ChildStdin>,
@@ -36,26 +46,30 @@ pub struct Watchdog {
 }
 
 impl Watchdog {
-    /// Starts it: `command` is rqps itself with the arguments that make it call [`watch`].
+    /// Starts it: `command` is rqps itself with the arguments that make it call [`watch`]. Returns when
+    /// it listens.
     ///
     /// # Errors
-    /// When it cannot be started.
+    /// When it cannot be started, or ends or says nothing in place of [`READY`].
     pub fn start(mut command: Command) -> io::Result<Self> {
         // In a group of its own: what a terminal sends to rqps is not for it. Without the streams of
         // rqps: who waits for their end waits for rqps.
         command.process_group(0).current_dir("/");
-        command.stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::null());
-        let mut child = command.spawn()?;
-        let input = child.stdin.take();
-        Ok(Self { child, input, told: BTreeMap::new() })
+        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null());
+        let (child, input) = spawn_ready(&mut command)?;
+        Ok(Self { command, child, input: Some(input), told: BTreeMap::new() })
     }
 
     /// Makes it answer for a tree; to be called before the tree is stopped, and again when its
-    /// processes have changed. What is known already is not said again.
+    /// processes have changed. What is known already is not said again, except to one that has to be
+    /// started anew because the watchdog has ended.
     ///
     /// # Errors
-    /// When the watchdog is gone.
+    /// When the watchdog is gone and cannot be started anew.
     pub fn hold(&mut self, freezer: &Freezer, death: Signal) -> io::Result<()> {
+        if self.child.try_wait()?.is_some() {
+            self.revive()?;
+        }
         let mut line = format!("hold {} {}", freezer.root(), death.as_str());
         for (pid, started) in freezer.members() {
             line.push_str(&format!(" {pid}:{started}"));
@@ -63,8 +77,22 @@ impl Watchdog {
         if self.told.get(&freezer.root()) == Some(&line) {
             return Ok(());
         }
-        self.say(&line)?;
+        let said = self.say(&line);
         self.told.insert(freezer.root(), line);
+        // It may have ended since it was looked at.
+        said.or_else(|_| self.revive())
+    }
+
+    /// Starts another one in place of one that has ended, and tells it all that the other was told.
+    fn revive(&mut self) -> io::Result<()> {
+        drop(self.input.take());
+        let _ = self.child.kill();
+        self.child.wait()?;
+        let (child, input) = spawn_ready(&mut self.command)?;
+        (self.child, self.input) = (child, Some(input));
+        for line in self.told.values().cloned().collect::<Vec<_>>() {
+            self.say(&line)?;
+        }
         Ok(())
     }
 
@@ -97,6 +125,28 @@ impl Drop for Watchdog {
     }
 }
 
+/// Spawns it and waits until it says that it listens.
+fn spawn_ready(command: &mut Command) -> io::Result<(Child, ChildStdin)> {
+    let mut child = command.spawn()?;
+    let (input, output) = (child.stdin.take(), child.stdout.take());
+    let (say, said) = channel();
+    // A pipe has no timed read. The thread ends with its first line, at the latest with the process.
+    std::thread::Builder::new().spawn(move || {
+        let mut line = String::new();
+        let _ = output.map(|output| BufReader::new(output).read_line(&mut line));
+        let _ = say.send(line);
+    })?;
+    let line = said.recv_timeout(READY_WITHIN).unwrap_or_default();
+    if let Some(input) = input
+        && line.trim_end() == READY
+    {
+        return Ok((child, input));
+    }
+    let _ = child.kill();
+    let end = describe_end(child.wait()?);
+    Err(io::Error::other(format!("it said {line:?} in place of {READY:?}; {end}")))
+}
+
 /// A tree that is to end with rqps.
 #[derive(Debug, PartialEq, Eq)]
 struct Held {
@@ -104,11 +154,14 @@ struct Held {
     members: Vec<(i32, u64)>,
 }
 
-/// The watchdog process itself: listens until its input ends, then ends what it still holds.
+/// The watchdog process itself: says that it is ready, listens until its input ends, then ends what it
+/// still holds.
 ///
 /// # Errors
-/// When its input cannot be read; what it holds is ended then, too.
-pub fn watch(input: impl BufRead) -> io::Result<()> {
+/// When its input cannot be read; what it holds is ended then, too. When nobody hears that it is ready.
+pub fn watch(input: impl BufRead, mut output: impl Write) -> io::Result<()> {
+    output.write_all(format!("{READY}\n").as_bytes()).and_then(|()| output.flush())?;
+    drop(output);
     let mut held = BTreeMap::new();
     let mut result = Ok(());
     for line in input.lines() {
@@ -201,6 +254,56 @@ mod tests {
         let started = stat(me).unwrap().started;
         assert!(is_there((me, started)) && !is_there((me, started + 1)));
         // Had it taken this process for a held one, the test would end here.
-        watch(format!("hold {me} SIGKILL {me}:{}\n", started + 1).as_bytes()).unwrap();
+        let mut said = Vec::new();
+        watch(format!("hold {me} SIGKILL {me}:{}\n", started + 1).as_bytes(), &mut said).unwrap();
+        assert_eq!(said, b"ready\n");
+    }
+
+    /// A stand-in that writes down what it is told, and the end of its input.
+    fn stand_in(notes: &std::path::Path) -> Command {
+        let mut command = Command::new("sh");
+        let script = r#"echo ready; while read -r line; do echo "$line" >> "$0"; done"#;
+        command.args(["-c", script]).arg(notes);
+        command
+    }
+
+    fn until(what: &str, done: impl Fn() -> bool) {
+        let since = Instant::now();
+        while !done() {
+            assert!(since.elapsed() < Duration::from_secs(60), "{what}");
+            pause(Duration::from_millis(2));
+        }
+    }
+
+    #[test]
+    fn one_that_was_killed_is_started_anew_and_told_all() {
+        let dir = tempfile::tempdir().unwrap();
+        let notes = dir.path().join("notes");
+        let lines = || std::fs::read_to_string(&notes).unwrap_or_default();
+        let mut watchdog = Watchdog::start(stand_in(&notes)).unwrap();
+        let me = Freezer::new(std::process::id().cast_signed());
+        watchdog.hold(&me, Signal::SIGQUIT).unwrap();
+        until("not told", || lines().lines().count() == 1);
+        let first = lines();
+        assert!(first.starts_with(&format!("hold {} SIGQUIT ", me.root())), "{first}");
+        let pid = watchdog.child.id();
+        kill(Pid::from_raw(pid.cast_signed()), Signal::SIGKILL).unwrap();
+        // What is known is not said again, but by one that has to hear it.
+        until("never noticed", || stat(pid.cast_signed()).is_none_or(|s| s.state == 'Z'));
+        watchdog.hold(&me, Signal::SIGQUIT).unwrap();
+        assert_ne!(watchdog.child.id(), pid);
+        until("not told", || lines().lines().count() >= 2);
+        assert_eq!(lines().lines().next(), lines().lines().nth(1));
+        drop(watchdog);
+        assert!(lines().ends_with(&format!("release {}\n", me.root())), "{}", lines());
+    }
+
+    #[test]
+    fn one_that_is_never_ready_is_an_error() {
+        let mut command = Command::new("sh");
+        command.args(["-c", "echo error: no HOME; exit 2"]);
+        let error = Watchdog::start(command).unwrap_err().to_string();
+        let words = "it said \"error: no HOME\\n\" in place of \"ready\"; it ";
+        assert!(error.starts_with(words), "{error}");
     }
 }

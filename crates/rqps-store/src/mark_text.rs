@@ -20,6 +20,9 @@ pub(crate) fn columns(mark: &Mark) -> MarkColumns<'_> {
         Mark::Throttled { n } => ("throttled", Some(*n), None),
         Mark::FrequencyChanged { pct } => ("frequency-changed", Some(u64::from(*pct)), None),
         Mark::Colder { bytes } => ("colder", Some(*bytes), None),
+        Mark::Handicapped { share_bp, way } => {
+            ("handicapped", Some(u64::from(*share_bp)), Some(way))
+        }
         Mark::Resumed => ("resumed", None, None),
         Mark::Note { text } => ("note", None, Some(text)),
     }
@@ -29,20 +32,21 @@ pub(crate) fn columns(mark: &Mark) -> MarkColumns<'_> {
 pub(crate) fn of_row(row: &rusqlite::Row<'_>) -> rusqlite::Result<Mark> {
     let word: String = row.get(0)?;
     let amount = || row.get::<_, u64>(1);
-    let pct = || row.get::<_, u32>(1);
+    let small = || row.get::<_, u32>(1);
     let sentence = || row.get::<_, String>(2);
     Ok(match word.as_str() {
         "errors" => Mark::Errors { n: amount()? },
         "failed" => Mark::Failed { reason: sentence()? },
-        "client-bound" => Mark::ClientBound { pct: pct()? },
+        "client-bound" => Mark::ClientBound { pct: small()? },
         "not-settled" => Mark::NotSettled { left: sentence()? },
         "rate-missed" => Mark::RateMissed { n_missed: amount()? },
-        "steal" => Mark::Steal { pct: pct()? },
-        "other-processes" => Mark::OtherProcesses { pct: pct()? },
+        "steal" => Mark::Steal { pct: small()? },
+        "other-processes" => Mark::OtherProcesses { pct: small()? },
         "swapped" => Mark::Swapped { pages: amount()? },
         "throttled" => Mark::Throttled { n: amount()? },
-        "frequency-changed" => Mark::FrequencyChanged { pct: pct()? },
+        "frequency-changed" => Mark::FrequencyChanged { pct: small()? },
         "colder" => Mark::Colder { bytes: amount()? },
+        "handicapped" => Mark::Handicapped { share_bp: small()?, way: sentence()? },
         "resumed" => Mark::Resumed,
         "note" => Mark::Note { text: sentence()? },
         _ => return Err(unknown_word("mark", &word)),

@@ -26,6 +26,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use anyhow::{Context as _, Result};
 use clap::Parser as _;
+use rqps_lab::Suspension;
 use rqps_server::Catalogue;
 use rqps_store::Store;
 
@@ -44,6 +45,8 @@ pub(crate) struct Surroundings {
     pub(crate) temp: PathBuf,
     /// Set by the first SIGINT, SIGTERM or SIGHUP.
     pub(crate) interrupt: Arc<AtomicBool>,
+    /// Whether SIGTSTP stops rqps at once, and whether it came.
+    pub(crate) suspension: Suspension,
     /// The command as typed.
     pub(crate) command_line: String,
     /// Whether colours may be used on standard output.
@@ -59,6 +62,7 @@ impl Surroundings {
             catalogue: Arc::clone(&self.catalogue),
             temp: self.temp.clone(),
             interrupt: Arc::clone(&self.interrupt),
+            suspension: self.suspension.clone(),
             command_line: self.command_line.clone(),
             rqps_version: env!("CARGO_PKG_VERSION").to_owned(),
             anew: false,
@@ -72,10 +76,15 @@ impl Surroundings {
 fn main() -> ExitCode {
     let cli = Cli::parse();
     let interrupt = Arc::new(AtomicBool::new(false));
-    let result = listen_for_signals(&interrupt).and_then(|()| {
-        let around = surroundings(&cli, Arc::clone(&interrupt))?;
-        dispatch(&cli, &around)
-    });
+    let suspension = Suspension::default();
+    let result = if matches!(cli.command, Command::Watchdog) {
+        watch_servers()
+    } else {
+        listen_for_signals(&interrupt, &suspension).and_then(|()| {
+            let around = surroundings(&cli, (Arc::clone(&interrupt), suspension))?;
+            dispatch(&cli, &around)
+        })
+    };
     match result {
         Ok(code) => code,
         Err(_) if interrupt.load(Ordering::Relaxed) => {
@@ -118,7 +127,7 @@ fn dispatch(cli: &Cli, around: &Surroundings) -> Result<ExitCode> {
         Command::Servers(command) => servers::run(command, around)?,
         Command::Suites(command) => suites::run(command)?,
         Command::Calibrate(args) => calibrate::run(args, around)?,
-        Command::Watchdog => rqps_server::watchdog::watch(std::io::stdin().lock())?,
+        Command::Watchdog => return watch_servers(),
         Command::Doctor { json } => return doctor::run(*json, around),
     }
     Ok(ExitCode::SUCCESS)
@@ -126,18 +135,38 @@ fn dispatch(cli: &Cli, around: &Surroundings) -> Result<ExitCode> {
 
 /// The first signal asks for a clean end; a second one of the same kind ends rqps at once, and the
 /// kernel ends its servers with it.
-fn listen_for_signals(interrupt: &Arc<AtomicBool>) -> Result<()> {
-    use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
+fn listen_for_signals(interrupt: &Arc<AtomicBool>, suspension: &Suspension) -> Result<()> {
+    use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM, SIGTSTP};
     for signal in [SIGINT, SIGTERM, SIGHUP] {
         signal_hook::flag::register_conditional_shutdown(signal, 130, Arc::clone(interrupt))
             .and_then(|_| signal_hook::flag::register(signal, Arc::clone(interrupt)))
             .context("listen for signals")?;
     }
+    // Stopped by Ctrl-Z at once, or in a moment when no server would stay stopped with it.
+    signal_hook::flag::register_conditional_default(SIGTSTP, Arc::clone(&suspension.at_once))
+        .and_then(|_| signal_hook::flag::register(SIGTSTP, Arc::clone(&suspension.asked)))
+        .context("listen for signals")?;
     Ok(())
 }
 
+/// The watchdog of stopped servers. It needs nothing of its surroundings, which may have changed since
+/// the run began, and lives as long as rqps does: signals do not end it.
+fn watch_servers() -> Result<ExitCode> {
+    use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
+    let unheard = Arc::new(AtomicBool::new(false));
+    for signal in [SIGINT, SIGTERM, SIGHUP] {
+        let registered = signal_hook::flag::register(signal, Arc::clone(&unheard));
+        registered.context("pass over signals")?;
+    }
+    rqps_server::watchdog::watch(std::io::stdin().lock(), std::io::stdout())?;
+    Ok(ExitCode::SUCCESS)
+}
+
 #[expect(clippy::disallowed_methods, reason = "the one place that reads the environment")]
-fn surroundings(cli: &Cli, interrupt: Arc<AtomicBool>) -> Result<Surroundings> {
+fn surroundings(
+    cli: &Cli,
+    (interrupt, suspension): (Arc<AtomicBool>, Suspension),
+) -> Result<Surroundings> {
     let home = || std::env::var_os("HOME").map(PathBuf::from);
     let cache_home = std::env::var_os("XDG_CACHE_HOME")
         .map(PathBuf::from)
@@ -161,6 +190,7 @@ fn surroundings(cli: &Cli, interrupt: Arc<AtomicBool>) -> Result<Surroundings> {
         catalogue: Arc::new(catalogue::read(config_home.as_deref(), cli.catalogue.as_deref())?),
         temp: std::env::temp_dir(),
         interrupt,
+        suspension,
         command_line: redact(&words),
         colour: std::io::stdout().is_terminal() && !no_colour,
     })

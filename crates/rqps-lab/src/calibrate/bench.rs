@@ -1,7 +1,6 @@
 //! Two servers of one kind, up and filled, measured in whatever way is asked for.
 
 use std::path::PathBuf;
-use std::rc::Rc;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
@@ -13,8 +12,8 @@ use rqps_workload::statement::table_name;
 
 use crate::event::{Event, Listener};
 use crate::installation::Installation;
-use crate::measure::{ANSWER_TIMEOUT, Manned, Wanted, crew, of_file};
-use crate::rounds::{Broken, Cut, Next, Rounds, Turn};
+use crate::measure::{ANSWER_TIMEOUT, Wanted, crew, of_file};
+use crate::rounds::{Broken, Cut, Next, Rounds, There, Turn};
 use crate::run::Context;
 use crate::steps::{self, PlannedStep};
 use crate::system::Up;
@@ -168,9 +167,8 @@ impl<'a> Bench<'a> {
         let interrupt: &AtomicBool = &self.context.interrupt;
         let mut turns = Vec::new();
         for (system_idx, up) in self.ups.iter().enumerate() {
-            let Manned { crew, handicap } = crew(&up.bench(self.cpus, interrupt), &planned, seed)?;
-            let (handicap, samples) = (handicap.map(Rc::new), up.samples());
-            turns.push(Turn { system_idx, crew, handicap, samples });
+            let manned = crew(&up.bench(self.cpus, interrupt), &planned, seed)?;
+            turns.push(Turn::of(system_idx, manned, up.samples()));
         }
         let freezers = self.ups.iter().map(Up::freezer).collect();
         let is_slowed = self.ups.iter().any(Up::is_slowed);
@@ -185,7 +183,7 @@ impl<'a> Bench<'a> {
             }
             Ok(Next::Block)
         };
-        match rounds.run(0, listen, &mut keep) {
+        match rounds.run(There::default(), listen, &mut keep) {
             Ok(()) => Ok(sides),
             Err(Broken::Run(error)) => Err(error),
             Err(Broken::System(idx, error)) => {

@@ -5,8 +5,10 @@ use std::sync::Arc;
 
 use anyhow::{Context as _, Result};
 use rqps_model::{Check, Dbms, Figure};
+use rqps_workload::InsertArgs;
 use rqps_workload::insert::{MAX_GAP, Pair, Schema, Work};
 
+use super::Tables;
 use crate::run::Lab;
 use crate::system::Up;
 
@@ -59,16 +61,13 @@ impl Lab<'_> {
                 tables[args.table_of(client) as usize - 1] += n * u64::from(step.rows_per_commit);
             }
         }
-        for (client, pair) in (0..).zip(pairs) {
-            let (inserted, deleted) = pair.rows();
-            let rows = &mut tables[args.table_of(client) as usize - 1];
-            *rows = (*rows + inserted).saturating_sub(deleted);
-        }
+        self.tables[idx].exchange(&args, pairs.iter().map(|pair| pair.rows()));
+        let tables = &self.tables[idx].rows;
         // Counting reads a table through, which the next step would find in its cache: only where the
         // server settles next. What l.i0 and l.i1 did is in the count after l.i2.
         let moves_rows = matches!(step.work, Work::Load | Work::Churn { .. });
         if moves_rows && counts {
-            for (number, expected) in (1..).zip(&*tables) {
+            for (number, expected) in (1..).zip(tables) {
                 let sql = Schema::count_sql(number);
                 let result = up.admin.query(&sql).with_context(|| sql.clone())?;
                 let found = result.scalar().unwrap_or("nothing");
@@ -81,6 +80,27 @@ impl Lab<'_> {
         }
         Ok(checks)
     }
+}
+
+impl Tables {
+    /// Counts the rows that each client of a step has inserted and deleted.
+    pub(super) fn exchange(
+        &mut self,
+        args: &InsertArgs,
+        exchanged: impl Iterator<Item = (u64, u64)>,
+    ) {
+        for (client, (inserted, deleted)) in (0..).zip(exchanged) {
+            // Of the null client nothing is known.
+            let Some(rows) = self.rows.get_mut(args.table_of(client) as usize - 1) else { continue };
+            *rows = (*rows + inserted).saturating_sub(deleted);
+        }
+    }
+}
+
+/// What is said of a step that was interrupted after its last block: its tables were filled anew since.
+pub(super) fn interrupted() -> Check {
+    let found = "the run was interrupted after the step's last block".to_owned();
+    Check { name: "not checked, interrupted".to_owned(), passed: true, found }
 }
 
 fn gap(pairs: &[Arc<Pair>]) -> Check {
@@ -104,5 +124,27 @@ fn deleted(pairs: &[Arc<Pair>], rows_per_statement: u64) -> Check {
         name: "rows deleted".to_owned(),
         passed: rows().all(is_level),
         found: format!("{deleted} beside {inserted} inserted"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use rqps_workload::Size;
+    use rqps_workload::insert::InsertSize;
+
+    use super::*;
+
+    #[test]
+    fn what_was_inserted_and_deleted_is_in_the_table_of_the_client() {
+        let args = InsertArgs { clients: 2, shared_table: false, ..InsertSize::args(Size::Tiny) };
+        let mut tables = Tables { rows: vec![1000, 1000] };
+        tables.exchange(&args, [(30, 20), (5, 15)].into_iter());
+        assert_eq!(tables.rows, [1010, 990]);
+        let shared = InsertArgs { shared_table: true, ..args };
+        let mut tables = Tables { rows: vec![1000] };
+        tables.exchange(&shared, [(30, 20), (5, 10)].into_iter());
+        assert_eq!(tables.rows, [1005]);
+        // The null client has no tables that count.
+        Tables::default().exchange(&shared, [(1, 1)].into_iter());
     }
 }

@@ -14,7 +14,7 @@ use rqps_workload::insert::{
 
 use super::{ids_of, reset_sequence};
 use crate::handicap::Handicap;
-use crate::measure::{Bench, connect, mix, place_server};
+use crate::measure::{Bench, Placed, connect, mix, place_server};
 use crate::steps::PlannedStep;
 
 /// What the clients of one role do.
@@ -33,6 +33,8 @@ pub(crate) struct Clients {
     pub(crate) crew: Crew,
     /// What stops the threads that serve them now and then.
     pub(crate) handicap: Option<Handicap>,
+    /// Where the threads of the server are.
+    pub(crate) placed: Placed,
     /// One for each role, in the order of their numbers; the first one's work is the step's figure.
     pub(crate) roles: Vec<RoleSpec>,
     /// Inserters and their deleters, in the steps that delete.
@@ -152,5 +154,6 @@ pub(crate) fn open<C: Connection + 'static>(
         }
     }
     let handicap = Handicap::of(bench, &served, seed)?;
-    Ok(Clients { crew: Crew::start(members)?, handicap, roles, pairs })
+    let placed = Placed::of(bench, planned.placement, &served);
+    Ok(Clients { crew: Crew::start(members)?, handicap, placed, roles, pairs })
 }

@@ -13,7 +13,6 @@ use rqps_model::{Dbms, Mark, Placement, Usage};
 use rqps_workload::insert::{InsertWorker, Inserter, Rows, Schema, TableIds};
 use rqps_workload::{InsertArgs, Worker as _};
 
-use super::rounds::RAN_ON;
 use super::{reset_sequence, with_connection};
 use crate::event::Event;
 use crate::marks;
@@ -21,7 +20,7 @@ use crate::measure::{Bench, connect, mix, place_server, slice_of, unix_ms};
 use crate::run::Lab;
 use crate::steps::PlannedStep;
 use crate::system::Up;
-use crate::waiting::Waiting;
+use crate::waiting::{RAN_ON, Waiting};
 
 /// How often progress is shown.
 const SHOW_EVERY: Duration = Duration::from_millis(500);
@@ -75,6 +74,8 @@ impl Lab<'_> {
         let debt = up.debt()?;
         self.run.steps[step_idx].systems[idx].debt = debt;
         let slice = slice_of(&tally, (seed, 0, start_unix_ms), (usage, samples), marks);
+        // A store that another process has locked makes this one wait.
+        waiting.thaw();
         self.keep(idx, step_idx, slice)
     }
 }

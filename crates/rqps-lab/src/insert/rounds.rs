@@ -1,5 +1,6 @@
 //! A step of the Insert Benchmark on one system or on several in turns.
 
+use std::ops::Range;
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
@@ -12,7 +13,7 @@ use rqps_workload::insert::Work;
 
 use super::clients::{Clients, RoleSpec, open};
 use super::cut::Cut;
-use super::with_connection;
+use super::{check, with_connection};
 use crate::event::Event;
 use crate::guard::Guards;
 use crate::handicap::Handicap;
@@ -21,13 +22,10 @@ use crate::measure::{mix, slice_of, unix_ms};
 use crate::rounds::{Broken, shuffled};
 use crate::run::Lab;
 use crate::system::Up;
-use crate::waiting::Waiting;
+use crate::waiting::{RAN_ON, Waiting};
 
 /// How often progress is shown.
 const SHOW_EVERY: Duration = Duration::from_millis(500);
-
-/// What is said where turns took so long that servers had to go on while they waited.
-pub(super) const RAN_ON: &str = "turns took so long that the servers that waited were not stopped";
 
 /// A turn by itself.
 const ALONE: rqps_load::Turn = rqps_load::Turn { is_first: true, is_last: true };
@@ -69,8 +67,20 @@ impl Lab<'_> {
         };
         let seed = mix(self.run.seed, step_idx as u64 + 1);
         let cut = Cut::of(&step, &args, self.plan.schedule);
-        let marks: Vec<Vec<Mark>> =
-            members.iter().map(|(idx, _)| self.marks_of(*idx, step_idx)).collect();
+        // An interrupted step goes on after the blocks that there are.
+        let n_there = |idx: usize| self.run.steps[step_idx].systems[idx].slices.len();
+        let there = members.iter().map(|(idx, _)| n_there(*idx)).max().unwrap_or(0);
+        let there = u32::try_from(there).unwrap_or(u32::MAX);
+        // A load that was interrupted begins with empty tables again: its first blocks are done anew, and
+        // what is stored of them stays.
+        let from = if store && step.work != Work::Load { there } else { 0 };
+        if from >= cut.n_blocks {
+            for (idx, _) in &*members {
+                self.caution[*idx].unmeasured = Some(step_idx);
+                self.run.steps[step_idx].systems[*idx].checks = vec![check::interrupted()];
+            }
+            return Ok(());
+        }
         let schemas: Vec<_> = members.iter().map(|(idx, _)| self.schema(*idx, &args)).collect();
         let mut turns = Vec::new();
         for ((idx, up), schema) in members.iter().zip(&schemas) {
@@ -84,37 +94,23 @@ impl Lab<'_> {
         let freezers = members.iter().map(|(_, up)| up.freezer()).collect();
         let is_slowed = members.iter().any(|(_, up)| up.is_slowed());
         let mut waiting = Waiting::new(freezers, is_slowed, self.context).map_err(Broken::Run)?;
-        // An interrupted step goes on after the blocks that there are.
-        let n_there = |idx: usize| self.run.steps[step_idx].systems[idx].slices.len();
-        let there = members.iter().map(|(idx, _)| n_there(*idx)).max().unwrap_or(0);
-        let there = u32::try_from(there).unwrap_or(u32::MAX);
-        // A load that was interrupted begins with empty tables again: its first blocks are done anew, and
-        // what is stored of them stays.
-        let from = if store && step.work != Work::Load { there } else { 0 };
-        let mut guards = Guards::new();
-        for block_idx in from..cut.n_blocks {
-            let at = At { seed, block_idx, is_first: block_idx == from };
-            let mut block = self.insert_block(step_idx, (&mut turns, &mut waiting), &cut, at)?;
-            if !store || block_idx < there {
-                continue;
-            }
-            guards.look(&mut block);
-            for ((_, slice), marks) in block.iter_mut().zip(&marks) {
-                slice.marks.extend(marks.iter().cloned());
-            }
-            let refs: Vec<(usize, &Slice)> = block.iter().map(|(idx, s)| (*idx, s)).collect();
-            let stored = self.store.insert_block(&self.run.id, step_idx, &refs);
-            stored.map_err(|error| Broken::Run(error.into()))?;
-            for (idx, slice) in block {
-                self.run.steps[step_idx].systems[idx].slices.push(slice);
-            }
-        }
+        let parts = (from..cut.n_blocks, store.then_some(there));
+        let result = self.insert_blocks(step_idx, (&mut turns, &mut waiting), &cut, parts);
         if waiting.gave_up() {
             let step = &self.steps[step_idx].info.name;
             (self.listen)(Event::Note(&format!("{step}: {RAN_ON}")));
         }
         // The clients end here, so that nothing is inserted while rows are counted.
         let ended: Vec<_> = turns.into_iter().map(|turn| (turn.system_idx, turn.clients)).collect();
+        if let Err(broken) = result {
+            waiting.thaw();
+            // What the others did before one failed stays in their tables.
+            for (idx, clients) in ended {
+                drop(clients.crew);
+                self.tables[idx].exchange(&args, clients.pairs.iter().map(|pair| pair.rows()));
+            }
+            return Err(broken);
+        }
         let mut all_pairs = Vec::new();
         for (at, (idx, clients)) in ended.into_iter().enumerate() {
             // What is left to do is read at once, with the others stopped, who have as much left.
@@ -137,6 +133,41 @@ impl Lab<'_> {
         Ok(())
     }
 
+    /// Measures `blocks`. With `there`, those from that on are stored as they end; without, none is.
+    fn insert_blocks(
+        &mut self,
+        step_idx: usize,
+        (turns, waiting): (&mut [Turn<'_>], &mut Waiting),
+        cut: &Cut,
+        (blocks, there): (Range<u32>, Option<u32>),
+    ) -> Result<(), Broken> {
+        let seed = mix(self.run.seed, step_idx as u64 + 1);
+        let marks: Vec<Vec<Mark>> =
+            turns.iter().map(|turn| self.marks_of(turn.system_idx, step_idx)).collect();
+        let mut guards = Guards::new();
+        for block_idx in blocks.clone() {
+            let at = At { seed, block_idx, is_first: block_idx == blocks.start };
+            let both = (&mut *turns, &mut *waiting);
+            let mut block = self.insert_block(step_idx, both, cut, at)?;
+            if there.is_none_or(|there| block_idx < there) {
+                continue;
+            }
+            guards.look(&mut block);
+            for ((_, slice), marks) in block.iter_mut().zip(&marks) {
+                slice.marks.extend(marks.iter().cloned());
+            }
+            let refs: Vec<(usize, &Slice)> = block.iter().map(|(idx, s)| (*idx, s)).collect();
+            // A store that another process has locked makes this one wait.
+            waiting.thaw();
+            let stored = self.store.insert_block(&self.run.id, step_idx, &refs);
+            stored.map_err(|error| Broken::Run(error.into()))?;
+            for (idx, slice) in block {
+                self.run.steps[step_idx].systems[idx].slices.push(slice);
+            }
+        }
+        Ok(())
+    }
+
     fn insert_block(
         &mut self,
         step_idx: usize,
@@ -150,6 +181,7 @@ impl Lab<'_> {
         let start_unix_ms = unix_ms();
         let mut parts = Vec::new();
         for turn in &mut *turns {
+            turn.clients.placed.renew().map_err(Broken::Run)?;
             // Samples of the time before belong to no block.
             drop(turn.samples.take());
             let first = turn.samples.mark().context("sample the start of a block");
@@ -235,11 +267,13 @@ impl Lab<'_> {
             }
             if interrupt.load(Ordering::Relaxed) { Control::Stop } else { Control::Go }
         });
-        handicap.as_ref().map_or(Ok(()), Handicap::end).map_err(Broken::Run)?;
+        let ended = handicap.as_ref().map_or(Ok(()), Handicap::end);
+        // A server that has died is the reason of both, and the clients say so.
         let tallies = result.map_err(|error| match error {
             CrewError::Stopped => Broken::Run(error.into()),
             other => Broken::System(turn.system_idx, other.into()),
         })?;
+        ended.map_err(Broken::Run)?;
         let taken = |sample: Option<Result<Sample, _>>| -> Result<Sample> {
             sample.context("an end was not reached")?.context("sample the ends of a turn")
         };
@@ -261,7 +295,8 @@ fn closed(turn: &Turn<'_>, part: Part, clients: u32, place: (u64, u32, i64)) -> 
     let roles: u32 = turn.clients.roles.iter().map(|spec| spec.clients).sum();
     let others: Vec<Tally> = tallies.collect();
     let all: Vec<&Tally> = std::iter::once(&main).chain(&others).collect();
-    let marks = marks::of_slice(&all, &usage, clients.max(roles));
+    let mut marks = marks::of_slice(&all, &usage, clients.max(roles));
+    marks.extend(turn.clients.handicap.iter().filter_map(Handicap::mark));
     let streams = turn.clients.roles.iter().skip(1).zip(&others);
     let streams = streams.map(|(spec, tally)| stream_of(spec, tally)).collect();
     let slice = slice_of(&main, place, (usage, samples), marks);

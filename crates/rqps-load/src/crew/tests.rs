@@ -242,6 +242,49 @@ fn a_clock_that_goes_on_holds_its_rate_over_many_slices() {
 }
 
 #[test]
+fn a_rate_below_one_start_a_turn_is_held_over_many_turns() {
+    for events_per_s in [4.0, 15.0, 104.0] {
+        let mut crew = crew(vec![Pairs::new(), Pairs::new()]);
+        let mut n = 0;
+        for nth in 0..80 {
+            let turn = Turn { is_first: nth == 0, is_last: false };
+            let pace = Pace::Ongoing { events_per_s, turn };
+            let order = order(pace, Stop::Time(Duration::from_millis(20)));
+            let tally = crew.run(&order, &mut |_| {}, &mut |_| Control::Go).unwrap();
+            n += tally.lateness.unwrap().n_due;
+        }
+        // On the clock; a host that holds a thread up makes it longer than 1.6 s.
+        assert!(crew.past >= Duration::from_millis(1600));
+        let due = crew.past.as_secs_f64() * events_per_s;
+        assert!((n as f64 - due).abs() <= 3.0, "{n} of {due} at {events_per_s}/s");
+    }
+}
+
+#[test]
+fn a_slice_with_nothing_due_lasts_until_its_end() {
+    let mut crew = crew(vec![Pairs::new()]);
+    let pace = Pace::Rate { events_per_s: 1.0 };
+    let mut ends = Vec::new();
+    let mut edge = |_| ends.push(Instant::now());
+    let order = order(pace, Stop::Time(Duration::from_millis(60)));
+    let tally = crew.run(&order, &mut edge, &mut |_| Control::Go).unwrap();
+    assert_eq!(tally.n_events, 1, "at its start");
+    assert!(ends[1] - ends[0] >= Duration::from_millis(60), "{:?}", ends[1] - ends[0]);
+}
+
+#[test]
+fn a_wait_for_a_start_that_is_far_away_can_be_stopped() {
+    let mut crew = crew(vec![Pairs::new()]);
+    let hour = Stop::Time(Duration::from_secs(3600));
+    let pace = Pace::Rate { events_per_s: 0.001 };
+    let since = Instant::now();
+    let result = crew.run(&order(pace, hour), &mut |_| {}, &mut |_| Control::Stop);
+    assert!(matches!(result, Err(CrewError::Stopped)), "{result:?}");
+    // The second start is due after 1000 s.
+    assert!(since.elapsed() < Duration::from_secs(500));
+}
+
+#[test]
 fn each_role_has_its_order_and_its_tally() {
     let workers = [0, 1, 1, 2].map(|role| (Pairs::new(), role));
     let mut crew = crew_of(workers.into());

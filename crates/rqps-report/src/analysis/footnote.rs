@@ -259,6 +259,7 @@ impl Book {
             let detail = format!("{:.1} MB", n as f64 / f64::from(1 << 20));
             out.push(self.mark(FootnoteKind::Colder, detail));
         }
+        out.extend(self.handicap(slices));
         for mark in all() {
             let new = match mark {
                 Mark::NotSettled { left } => self.mark(FootnoteKind::NotSettled, left.clone()),
@@ -273,6 +274,7 @@ impl Book {
                 | Mark::Throttled { .. }
                 | Mark::FrequencyChanged { .. }
                 | Mark::Colder { .. }
+                | Mark::Handicapped { .. }
                 | Mark::Failed { .. } => continue,
             };
             if !out.contains(&new) {
@@ -285,6 +287,19 @@ impl Book {
             out.push(self.mark(FootnoteKind::Developed, detail));
         }
         out
+    }
+
+    /// What a handicap was in the end, and how it was done.
+    fn handicap(&mut self, slices: &[Slice]) -> Option<CellMark> {
+        let all = slices.iter().flat_map(|slice| &slice.marks).filter_map(|mark| match mark {
+            Mark::Handicapped { share_bp, way } => Some((f64::from(*share_bp), way)),
+            _ => None,
+        });
+        let all: Vec<(f64, &String)> = all.collect();
+        let (_, way) = all.first()?;
+        let mean = all.iter().map(|(share_bp, _)| share_bp).sum::<f64>() / all.len() as f64;
+        let kind = FootnoteKind::Note(format!("stopped on purpose (handicap), {way}"));
+        Some(self.mark(kind, format!("{:.2}% of the counted time", mean / 100.0)))
     }
 
     /// The footnotes with the places where they apply.

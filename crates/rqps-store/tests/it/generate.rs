@@ -301,7 +301,7 @@ fn stream(d: &mut Draw, role: Role) -> Stream {
 }
 
 fn mark(d: &mut Draw) -> Mark {
-    match d.below(13) {
+    match d.below(14) {
         0 => Mark::Errors { n: d.count() },
         1 => Mark::Failed { reason: d.text() },
         2 => Mark::ClientBound { pct: d.small() },
@@ -314,6 +314,7 @@ fn mark(d: &mut Draw) -> Mark {
         9 => Mark::Throttled { n: d.count() },
         10 => Mark::FrequencyChanged { pct: d.small() },
         11 => Mark::Colder { bytes: d.count() },
+        12 => Mark::Handicapped { share_bp: d.small(), way: d.text() },
         _ => Mark::Note { text: d.text() },
     }
 }

@@ -57,7 +57,7 @@ impl Bench {
         fs::write(self.path(name), text).unwrap();
     }
 
-    fn command(&self, args: &[&str]) -> Command {
+    pub(crate) fn command(&self, args: &[&str]) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_rqps"));
         command
             .args(args)
@@ -179,7 +179,7 @@ impl Bench {
 }
 
 #[expect(clippy::disallowed_methods, reason = "polling: there is no event to wait for")]
-fn pause() {
+pub(crate) fn pause() {
     std::thread::sleep(Duration::from_millis(10));
 }
 
@@ -220,8 +220,12 @@ impl Running {
         line.split(" run ").nth(1).unwrap().split([' ', ':']).next().unwrap().to_owned()
     }
 
+    pub(crate) fn pid(&self) -> i32 {
+        self.child.id().cast_signed()
+    }
+
     pub(crate) fn signal(&self, signal: Signal) {
-        kill(Pid::from_raw(self.child.id().cast_signed()), signal).unwrap();
+        kill(Pid::from_raw(self.pid()), signal).unwrap();
     }
 
     /// Waits for its end.

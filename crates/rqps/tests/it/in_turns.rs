@@ -8,7 +8,7 @@ use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 use serde_json::Value;
 
-use crate::bench::{Bench, Running, assert_complete, for_each_server, marked, slices};
+use crate::bench::{Bench, Running, assert_complete, for_each_server, marked, pause, slices};
 use crate::null_client::assert_follows_schema;
 
 /// Three systems in turns; each step is measured for 160 ms on each.
@@ -139,21 +139,53 @@ fn plan(dbms: &str, version: &str) -> String {
     )
 }
 
-/// The state letter of a process; `None` when it is gone.
-fn state(pid: i32) -> Option<char> {
+/// State letter and parent of a process; `None` when it is gone.
+fn state(pid: i32) -> Option<(char, i32)> {
     let text = fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
-    text.rsplit_once(") ")?.1.chars().next()
+    let mut words = text.rsplit_once(") ")?.1.split(' ');
+    Some((words.next()?.chars().next()?, words.next()?.parse().ok()?))
 }
 
-/// Waits until one of the run's processes is stopped, and gives it.
+/// The run's servers: the first process of each, and whether all of its processes are stopped.
+fn servers(id: &str) -> Vec<(i32, bool)> {
+    let all = Bench::processes_of(id);
+    let states: Vec<_> = all.iter().filter_map(|&pid| Some((pid, state(pid)?))).collect();
+    let parent = |pid: i32| states.iter().find(|(other, _)| *other == pid).map(|(_, s)| s.1);
+    let root = |mut pid: i32| {
+        while let Some(above) = parent(pid).filter(|above| all.contains(above)) {
+            pid = above;
+        }
+        pid
+    };
+    let mut servers: Vec<(i32, bool)> = Vec::new();
+    for &(pid, (letter, _)) in states.iter().filter(|(_, (letter, _))| *letter != 'Z') {
+        let is_stopped = letter == 'T';
+        match servers.iter_mut().find(|(first, _)| *first == root(pid)) {
+            Some((_, all_stopped)) => *all_stopped &= is_stopped,
+            None => servers.push((root(pid), is_stopped)),
+        }
+    }
+    servers
+}
+
+/// Waits until one of the run's servers is stopped with all its processes, and gives the first of these.
 fn stopped(id: &str) -> i32 {
     let since = Instant::now();
     loop {
-        let all = Bench::processes_of(id);
-        if let Some(pid) = all.iter().find(|&&pid| state(pid) == Some('T')) {
-            return *pid;
+        if let Some((pid, _)) = servers(id).into_iter().find(|(_, is_stopped)| *is_stopped) {
+            return pid;
         }
+        let all = Bench::processes_of(id);
         assert!(since.elapsed() < Duration::from_secs(120), "none of {all:?} was ever stopped");
+    }
+}
+
+/// Waits until something is so.
+fn until(what: &str, done: impl Fn() -> bool) {
+    let since = Instant::now();
+    while !done() {
+        assert!(since.elapsed() < Duration::from_secs(120), "{what}");
+        pause();
     }
 }
 
@@ -170,12 +202,22 @@ fn whatever_ends_a_run_nothing_stays_stopped_or_running() {
     for_each_server(|dbms, version| {
         let bench = Bench::new();
         bench.write("plan.toml", &plan(dbms, version));
-        // By the user.
+        // By the user, or by whoever stops services.
+        for signal in [Signal::SIGINT, Signal::SIGTERM] {
+            let (running, id, _) = in_a_turn(&bench);
+            running.signal(signal);
+            let said = running.finish();
+            assert_eq!(said.code(), 130, "{}", said.stderr);
+            bench.assert_tidy(&id);
+        }
+        // By a user who does not wait for a clean end.
         let (running, id, _) = in_a_turn(&bench);
         running.signal(Signal::SIGINT);
-        let said = running.finish();
-        assert_eq!(said.code(), 130, "{}", said.stderr);
-        bench.assert_tidy(&id);
+        // Two at once would be one.
+        pause();
+        running.signal(Signal::SIGINT);
+        assert_eq!(running.finish().code(), 130);
+        Bench::await_no_process(&id);
         // By the death of rqps, which leaves the data for the next attempt.
         let (running, _, _) = in_a_turn(&bench);
         running.signal(Signal::SIGKILL);
@@ -185,7 +227,7 @@ fn whatever_ends_a_run_nothing_stays_stopped_or_running() {
         let (mut running, _, pid) = in_a_turn(&bench);
         running.await_line("queries/s");
         let _ = stopped(&id);
-        kill(Pid::from_raw(server_of(pid, &id)), Signal::SIGKILL).unwrap();
+        kill(Pid::from_raw(pid), Signal::SIGKILL).unwrap();
         let said = running.finish();
         assert_eq!(said.code(), 2, "{}", said.stderr);
         assert!(
@@ -209,18 +251,72 @@ fn whatever_ends_a_run_nothing_stays_stopped_or_running() {
     });
 }
 
-/// The first process of the server that `pid` belongs to: the one whose parent is not of the run.
-fn server_of(mut pid: i32, id: &str) -> i32 {
-    let all = Bench::processes_of(id);
-    loop {
-        let text = fs::read_to_string(format!("/proc/{pid}/stat")).unwrap();
-        let parent = text.rsplit_once(") ").unwrap().1.split(' ').nth(1).unwrap();
-        let parent: i32 = parent.parse().unwrap();
-        if !all.contains(&parent) {
-            return pid;
-        }
-        pid = parent;
-    }
+/// The watchdog of a run, once it has one.
+fn watchdog_of(running: &Running) -> i32 {
+    let find = || {
+        Bench::processes_of("watchdog")
+            .into_iter()
+            .find(|&pid| state(pid).is_some_and(|(letter, above)| {
+                letter != 'Z' && above == running.pid()
+            }))
+    };
+    until("no watchdog", || find().is_some());
+    find().unwrap()
+}
+
+#[test]
+fn a_watchdog_that_is_killed_has_a_successor() {
+    for_each_server(|dbms, version| {
+        let bench = Bench::new();
+        bench.write("plan.toml", &plan(dbms, version));
+        let (running, id, _) = in_a_turn(&bench);
+        let first = watchdog_of(&running);
+        kill(Pid::from_raw(first), Signal::SIGKILL).unwrap();
+        until("it was not replaced", || watchdog_of(&running) != first);
+        let _ = stopped(&id);
+        running.signal(Signal::SIGKILL);
+        assert_eq!(running.finish().code(), 128 + 9);
+        Bench::await_no_process(&id);
+    });
+}
+
+#[test]
+fn a_run_that_is_suspended_stops_no_server_with_it() {
+    for_each_server(|dbms, version| {
+        let bench = Bench::new();
+        bench.write("plan.toml", &plan(dbms, version));
+        let (running, id, _) = in_a_turn(&bench);
+        running.signal(Signal::SIGTSTP);
+        until("not suspended", || state(running.pid()).is_some_and(|(letter, _)| letter == 'T'));
+        assert!(servers(&id).iter().all(|(_, is_stopped)| !is_stopped), "{:?}", servers(&id));
+        running.signal(Signal::SIGCONT);
+        let _ = stopped(&id);
+        let said = running.finish();
+        assert_eq!(said.code(), 0, "{}", said.stderr);
+        assert_complete(&bench.latest(), 8);
+        bench.assert_tidy(&id);
+    });
+}
+
+#[test]
+fn the_watchdog_needs_nothing_of_its_surroundings() {
+    let bench = Bench::new();
+    bench.write("config", "no directory");
+    let mut command = bench.command(&["watchdog"]);
+    command.env_clear().env("XDG_CONFIG_HOME", bench.path("config"));
+    let output = command.output().unwrap();
+    let words = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert_eq!((output.status.code(), &output.stdout[..]), (Some(0), &b"ready\n"[..]), "{words}");
+}
+
+#[test]
+fn steps_that_are_shorter_than_a_turn_are_measured() {
+    let bench = Bench::new();
+    let plan = NULL.replace("0.08", "0.04").replace("\"20ms\"", "\"5s\"");
+    bench.write("plan.toml", &plan.replace("slices = 2", "slices = 1"));
+    let said = bench.run(&["run", "plan.toml"]);
+    assert_eq!(said.code(), 0, "{}", said.stderr);
+    assert_complete(&bench.latest(), 1);
 }
 
 /// Every block of every system did something and used CPU of its own server, and no more of it than

@@ -84,6 +84,32 @@ fn a_rate_that_can_be_held_is_stored_and_shown() {
 }
 
 #[test]
+fn a_low_rate_is_held_in_turns() {
+    let bench = Bench::new();
+    let two = "dbms = \"null\"\n[[system]]\ndbms = \"null\"\nlabel = \"again\"";
+    let plan = PACED.replace("SYSTEM", two).replace("rate = 100", "rate = 15");
+    bench.write("plan.toml", &plan.replace("0.5", "1.0"));
+    let said = bench.run(&["run", "plan.toml"]);
+    assert_eq!(said.code(), 0, "{}", said.stderr);
+    let run = bench.latest();
+    assert_eq!(run["schedule"]["mode"], "interleaved");
+    for step in run["steps"].as_array().unwrap() {
+        if step["info"]["name"] != "point-query" {
+            continue;
+        }
+        for system in step["systems"].as_array().unwrap() {
+            let blocks = system["slices"].as_array().unwrap();
+            let number = |value: &Value| value.as_u64().unwrap();
+            let due: u64 = blocks.iter().map(|b| number(&b["lateness"]["n_due"])).sum();
+            let ns: u64 = blocks.iter().map(|b| number(&b["duration_ns"])).sum();
+            let wanted = 15.0 * ns as f64 / 1e9;
+            // Two seconds of turns of 100 ms, each of which would have two starts on a clock of its own.
+            assert!((due as f64 - wanted).abs() <= 3.0, "{due} starts where {wanted} are due");
+        }
+    }
+}
+
+#[test]
 fn an_impossible_rate_marks_every_slice() {
     let bench = Bench::new();
     bench.write("plan.toml", &PACED.replace("SYSTEM", "dbms = \"null\""));
