@@ -187,7 +187,8 @@ impl Handicap {
         self.pause_no_more();
         let mut state = self.shared.lock();
         if let (1.., 0) = std::mem::take(&mut state.n_pauses) {
-            let problem = "nothing was there to be stopped: the threads that serve the clients, or                            their processes, have ended or may no longer be stopped";
+            let problem = "nothing was there to be stopped: the threads that serve the clients, or \
+                           their processes, have ended or may no longer be stopped";
             state.failure.get_or_insert(problem.to_owned());
         }
         match state.failure.take() {

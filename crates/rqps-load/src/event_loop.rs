@@ -191,27 +191,33 @@ pub(crate) fn run<C: Connection, W: Worker<C>>(
         }
         watch.published.set(tally.n_queries);
     };
-    if schedule.is_some() && deadline_ns != u64::MAX && result.is_ok() {
-        // Nothing is due before the end, which is part of the slice nevertheless: what the server
-        // does meanwhile counts as used in it, and a clock that goes on reads it.
-        wait_until(deadline_ns, clock, watch);
-    }
-    if let Some(schedule) = schedule
+    if let Some(schedule) = &mut schedule
         && deadline_ns != u64::MAX
-        && !order.pace.leaves_to_next()
     {
-        let now_ns = clock.now_ns();
-        let n = schedule.due_until(end_ns);
-        let at_once = n.div_ceil(MOST_MISSED).max(1);
-        let mut left = n;
-        while left > 0 {
-            let several = at_once.min(left);
-            tally.missed(since(schedule.due_ns(), now_ns), several);
-            schedule.on_clock.n += several;
-            left -= several;
+        if result.is_ok() {
+            // Nothing is due before the end, which is part of the slice nevertheless: what the server
+            // does meanwhile counts as used in it, and a clock that goes on reads it.
+            wait_until(deadline_ns, clock, watch);
+        }
+        if !order.pace.leaves_to_next() {
+            miss_rest(schedule, end_ns, clock.now_ns(), tally);
         }
     }
     result
+}
+
+/// Counts the starts that were due before `end_ns` and will never come.
+#[cold]
+fn miss_rest(schedule: &mut Schedule<'_>, end_ns: i64, now_ns: u64, tally: &mut Tally) {
+    let n = schedule.due_until(end_ns);
+    let at_once = n.div_ceil(MOST_MISSED).max(1);
+    let mut left = n;
+    while left > 0 {
+        let several = at_once.min(left);
+        tally.missed(since(schedule.due_ns(), now_ns), several);
+        schedule.on_clock.n += several;
+        left -= several;
+    }
 }
 
 /// Nanoseconds from `begin_ns`, which may lie before the slice, to `end_ns`.

@@ -14,7 +14,7 @@
 use std::collections::BTreeMap;
 use std::io::{self, BufRead, BufReader, Write};
 use std::os::unix::process::CommandExt as _;
-use std::process::{Child, ChildStdin, Command, Stdio};
+use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 use std::str::FromStr as _;
 use std::sync::mpsc::channel;
 use std::time::{Duration, Instant};
@@ -130,21 +130,28 @@ fn spawn_ready(command: &mut Command) -> io::Result<(Child, ChildStdin)> {
     let mut child = command.spawn()?;
     let (input, output) = (child.stdin.take(), child.stdout.take());
     let (say, said) = channel();
-    // A pipe has no timed read. The thread ends with its first line, at the latest with the process.
-    std::thread::Builder::new().spawn(move || {
-        let mut line = String::new();
-        let _ = output.map(|output| BufReader::new(output).read_line(&mut line));
-        let _ = say.send(line);
-    })?;
-    let line = said.recv_timeout(READY_WITHIN).unwrap_or_default();
-    if let Some(input) = input
-        && line.trim_end() == READY
-    {
+    // A pipe has no timed read. The thread ends with that line, at the latest with the process.
+    std::thread::Builder::new().spawn(move || say.send(await_ready(output)))?;
+    let said = said.recv_timeout(READY_WITHIN).unwrap_or_else(|_| Some(String::new()));
+    if let (Some(input), None) = (input, &said) {
         return Ok((child, input));
     }
     let _ = child.kill();
-    let end = describe_end(child.wait()?);
-    Err(io::Error::other(format!("it said {line:?} in place of {READY:?}; {end}")))
+    let (said, end) = (said.unwrap_or_default(), describe_end(child.wait()?));
+    Err(io::Error::other(format!("it said {said:?} in place of {READY:?}; {end}")))
+}
+
+/// Reads until it says that it is ready; gives what it said in place of that.
+fn await_ready(output: Option<ChildStdout>) -> Option<String> {
+    let mut said = String::new();
+    for line in output.map(|output| BufReader::new(output).lines()).into_iter().flatten() {
+        match line {
+            Ok(line) if line == READY => return None,
+            Ok(line) => said.push_str(&format!("{line}\n")),
+            Err(_) => break,
+        }
+    }
+    Some(said)
 }
 
 /// A tree that is to end with rqps.

@@ -95,6 +95,9 @@ fn planned(warm_up_s: f64, suite: &str) -> PlannedStep {
     steps.into_iter().find(|step| step.info.name == "point-query").unwrap()
 }
 
+/// A slice of each system.
+type Block = Vec<(usize, Slice)>;
+
 /// A step of two systems, of which those in `warm` have been warmed up.
 struct Bench {
     planned: PlannedStep,
@@ -109,10 +112,7 @@ impl Bench {
     }
 
     /// The blocks, each with a slice of both; what was warmed up; and how it ended.
-    fn run(
-        &self,
-        workers: [&Slow; 2],
-    ) -> (Vec<Vec<(usize, Slice)>>, Vec<usize>, Result<(), Broken>) {
+    fn run(&self, workers: [&Slow; 2]) -> (Vec<Block>, Vec<usize>, Result<(), Broken>) {
         let background = || {
             let sampler = Sampler::new(Instant::now(), Target::default()).unwrap();
             Background::start(sampler, Duration::from_secs(1)).unwrap()

@@ -78,6 +78,8 @@ fn stop_a_tree_and_wait() {
 #[test]
 fn be_the_watchdog() {
     if is_role("watchdog") {
-        watchdog::watch(std::io::stdin().lock()).unwrap();
+        // The harness may have begun a line.
+        println!();
+        watchdog::watch(std::io::stdin().lock(), std::io::stdout()).unwrap();
     }
 }
