@@ -17,10 +17,7 @@ pub(crate) struct Figures {
 impl Figures {
     /// With the blocks that are there already, of all systems that have not failed in the step: one that
     /// ended it before an interruption is the others' partner.
-    pub(crate) fn of<'a>(
-        base: usize,
-        before: impl Iterator<Item = (usize, &'a [Slice])>,
-    ) -> Self {
+    pub(crate) fn of<'a>(base: usize, before: impl Iterator<Item = (usize, &'a [Slice])>) -> Self {
         let figures = |slices: &[Slice]| slices.iter().map(Slice::figure).collect();
         Self { base, systems: before.map(|(idx, slices)| (idx, figures(slices))).collect() }
     }

@@ -35,10 +35,7 @@ fn small_shares_have_longer_cycles() {
 fn helpers_are_one_for_each_set_of_cpus() {
     let served = |cpu: usize, thread| Served { cpus: vec![cpu], thread: Some(thread) };
     let groups = by_cpus(&[served(0, 7), served(1, 8), served(0, 9)]);
-    assert_eq!(
-        groups,
-        [(vec![0], Brake::Threads(vec![7, 9])), (vec![1], Brake::Threads(vec![8]))]
-    );
+    assert_eq!(groups, [(vec![0], Brake::Threads(vec![7, 9])), (vec![1], Brake::Threads(vec![8]))]);
 }
 
 #[test]
@@ -56,8 +53,7 @@ fn nothing_is_stopped_outside_of_turns() {
     }
     for brake in ways {
         let way = brake.way();
-        let handicap =
-            Handicap::start(vec![(Vec::new(), brake)], Duty::of(0.5, CYCLE), 1).unwrap();
+        let handicap = Handicap::start(vec![(Vec::new(), brake)], Duty::of(0.5, CYCLE), 1).unwrap();
         for _ in 0..3 {
             handicap.edge(Edge::Start);
             let since = Instant::now();

@@ -91,7 +91,9 @@ impl Tables {
     ) {
         for (client, (inserted, deleted)) in (0..).zip(exchanged) {
             // Of the null client nothing is known.
-            let Some(rows) = self.rows.get_mut(args.table_of(client) as usize - 1) else { continue };
+            let Some(rows) = self.rows.get_mut(args.table_of(client) as usize - 1) else {
+                continue;
+            };
             *rows = (*rows + inserted).saturating_sub(deleted);
         }
     }

@@ -83,7 +83,9 @@ fn half_of_the_time_is_missing() {
         assert_eq!(said.code(), 0, "{}", said.stderr);
         let run = bench.latest();
         let steps = run["steps"].as_array().unwrap();
-        let measured = steps.iter().filter(|s| !matches!(s["info"]["kind"].as_str(), Some("load" | "warm-up")));
+        let measured = steps
+            .iter()
+            .filter(|s| !matches!(s["info"]["kind"].as_str(), Some("load" | "warm-up")));
         for step in measured {
             let (name, systems) = (&step["info"]["name"], &step["systems"]);
             let ratio = figure(&systems[1]) / figure(&systems[0]);

@@ -254,11 +254,9 @@ fn whatever_ends_a_run_nothing_stays_stopped_or_running() {
 /// The watchdog of a run, once it has one.
 fn watchdog_of(running: &Running) -> i32 {
     let find = || {
-        Bench::processes_of("watchdog")
-            .into_iter()
-            .find(|&pid| state(pid).is_some_and(|(letter, above)| {
-                letter != 'Z' && above == running.pid()
-            }))
+        Bench::processes_of("watchdog").into_iter().find(|&pid| {
+            state(pid).is_some_and(|(letter, above)| letter != 'Z' && above == running.pid())
+        })
     };
     until("no watchdog", || find().is_some());
     find().unwrap()
