@@ -25,6 +25,8 @@ use crate::steps::Job;
 use crate::system::Up;
 use crate::waiting::Waiting;
 
+pub(crate) use check::interrupted;
+
 /// What is known of a system's tables between steps.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Tables {

@@ -176,9 +176,7 @@ impl Lab<'_> {
         let is_measured = systems.iter().any(|system| system.outcome == StepOutcome::Done)
             && idxs().all(|idx| !systems[idx].slices.is_empty());
         if is_measured {
-            for idx in idxs() {
-                self.caution[idx].unmeasured = Some(step_idx);
-            }
+            idxs().for_each(|idx| self.was_measured(idx, step_idx));
         }
         is_measured
     }
@@ -209,7 +207,7 @@ impl Lab<'_> {
         };
         if there.n_blocks > 0 && (enough(&figures) || cut.is_over(there.n_blocks, there.spent)) {
             if attempt.n == 0 {
-                idxs.iter().for_each(|&idx| self.caution[idx].unmeasured = Some(step_idx));
+                idxs.iter().for_each(|&idx| self.was_measured(idx, step_idx));
             }
             return Ok(());
         }

@@ -16,7 +16,7 @@ use crate::rounds::Broken;
 use crate::run::Lab;
 use crate::system::Up;
 use crate::waiting::Waiting;
-use crate::{engine_state, marks, populate};
+use crate::{engine_state, insert, marks, populate};
 
 impl Lab<'_> {
     /// Brings a system that was just started to where an interrupted run left it.
@@ -136,7 +136,6 @@ impl Lab<'_> {
             self.settle(idx, step_idx, up)?;
         }
         let is_of_step = self.caution[idx].unmeasured.take() != Some(step_idx);
-        // Tables that were filled anew after the step's last slice say nothing of it.
         let sizes = if is_of_step { up.sizes()? } else { Sizes::default() };
         if is_of_step {
             engine_state::keep(self.store, (&self.run, idx), &self.steps[step_idx], up)?;
@@ -147,6 +146,15 @@ impl Lab<'_> {
         state.sizes = sizes;
         self.store.set_outcome(&self.run.id, step_idx, idx, state)?;
         Ok(())
+    }
+
+    /// Notes that an earlier attempt at the run has measured all of a step: its tables were filled anew
+    /// since, and say nothing of it.
+    pub(crate) fn was_measured(&mut self, idx: usize, step_idx: usize) {
+        self.caution[idx].unmeasured = Some(step_idx);
+        if self.insert_job(step_idx).is_some() {
+            self.run.steps[step_idx].systems[idx].checks = vec![insert::interrupted()];
+        }
     }
 
     /// Brings the Insert Benchmark's tables to where step `first` begins: filled, and indexed when its
@@ -267,7 +275,7 @@ impl Lab<'_> {
         let seed = mix(self.run.seed, step_idx as u64 + 1);
         let wanted = Wanted { seed, from, n_slices };
         if from >= n_slices {
-            self.caution[idx].unmeasured = Some(step_idx);
+            self.was_measured(idx, step_idx);
             return Ok(());
         }
         let Self { steps, store, run, listen, cpus, context, .. } = self;

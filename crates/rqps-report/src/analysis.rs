@@ -21,6 +21,7 @@ mod restart;
 mod rule;
 pub mod settle;
 pub mod size;
+mod slowed;
 mod stall;
 mod width;
 mod windows;

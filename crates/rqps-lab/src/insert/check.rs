@@ -100,7 +100,7 @@ impl Tables {
 }
 
 /// What is said of a step that was interrupted after its last block: its tables were filled anew since.
-pub(super) fn interrupted() -> Check {
+pub(crate) fn interrupted() -> Check {
     let found = "the run was interrupted after the step's last block".to_owned();
     Check { name: "not checked, interrupted".to_owned(), passed: true, found }
 }

@@ -13,7 +13,7 @@ use rqps_workload::insert::Work;
 
 use super::clients::{Clients, RoleSpec, open};
 use super::cut::Cut;
-use super::{check, with_connection};
+use super::with_connection;
 use crate::event::Event;
 use crate::guard::Guards;
 use crate::handicap::Handicap;
@@ -75,10 +75,7 @@ impl Lab<'_> {
         // what is stored of them stays.
         let from = if store && step.work != Work::Load { there } else { 0 };
         if from >= cut.n_blocks {
-            for (idx, _) in &*members {
-                self.caution[*idx].unmeasured = Some(step_idx);
-                self.run.steps[step_idx].systems[*idx].checks = vec![check::interrupted()];
-            }
+            members.iter().for_each(|(idx, _)| self.was_measured(*idx, step_idx));
             return Ok(());
         }
         let schemas: Vec<_> = members.iter().map(|(idx, _)| self.schema(*idx, &args)).collect();

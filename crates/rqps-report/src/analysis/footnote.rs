@@ -3,7 +3,7 @@
 use rqps_model::slice::ErrorCount;
 use rqps_model::{Mark, Run, Slice};
 
-use super::StepAnalysis;
+use super::{StepAnalysis, slowed};
 use crate::number::count;
 
 /// A difference between the halves of a slice from which on the rate is said to have developed.
@@ -259,7 +259,8 @@ impl Book {
             let detail = format!("{:.1} MB", n as f64 / f64::from(1 << 20));
             out.push(self.mark(FootnoteKind::Colder, detail));
         }
-        out.extend(self.handicap(slices));
+        let slowed = slowed::note(slices);
+        out.extend(slowed.map(|(kind, detail)| self.mark(FootnoteKind::Note(kind), detail)));
         for mark in all() {
             let new = match mark {
                 Mark::NotSettled { left } => self.mark(FootnoteKind::NotSettled, left.clone()),
@@ -287,19 +288,6 @@ impl Book {
             out.push(self.mark(FootnoteKind::Developed, detail));
         }
         out
-    }
-
-    /// What a handicap was in the end, and how it was done.
-    fn handicap(&mut self, slices: &[Slice]) -> Option<CellMark> {
-        let all = slices.iter().flat_map(|slice| &slice.marks).filter_map(|mark| match mark {
-            Mark::Handicapped { share_bp, way } => Some((f64::from(*share_bp), way)),
-            _ => None,
-        });
-        let all: Vec<(f64, &String)> = all.collect();
-        let (_, way) = all.first()?;
-        let mean = all.iter().map(|(share_bp, _)| share_bp).sum::<f64>() / all.len() as f64;
-        let kind = FootnoteKind::Note(format!("stopped on purpose (handicap), {way}"));
-        Some(self.mark(kind, format!("{:.2}% of the counted time", mean / 100.0)))
     }
 
     /// The footnotes with the places where they apply.

@@ -92,6 +92,20 @@ fn a_failed_step_never_has_a_number() {
 }
 
 #[test]
+fn a_handicap_is_told_as_it_was_measured() {
+    let mut demo = fixture::demo();
+    let slices = &mut demo.steps[2].systems[1].slices;
+    for (slice, share_bp) in slices.iter_mut().zip([480, 500]) {
+        let way = "by tracing".to_owned();
+        slice.marks.push(rqps_model::Mark::Handicapped { share_bp, way });
+    }
+    let analysis = Analysis::of(&demo, 0.05);
+    let is_it = |kind: String| kind.contains("stopped on purpose (handicap), by tracing");
+    let note = analysis.footnotes.iter().find(|note| is_it(format!("{:?}", note.kind))).unwrap();
+    assert!(note.places[0].contains("4.90% of the counted time"), "{:?}", note.places);
+}
+
+#[test]
 fn the_bound_moves_the_verdict() {
     let systems =
         vec![system(rqps_model::Dbms::Mysql, "5.6.14"), system(rqps_model::Dbms::Mysql, "8.0.33")];

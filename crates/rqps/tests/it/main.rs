@@ -21,6 +21,8 @@ mod clients;
 #[cfg(test)]
 mod doctor;
 #[cfg(test)]
+mod ended_late;
+#[cfg(test)]
 mod full_disk;
 #[cfg(test)]
 mod gate;

@@ -1,0 +1,77 @@
+//! Runs that were killed when a step had all its blocks and had not ended: the store says so by hand, as no
+//! test can hit that moment.
+
+use rqps_model::{Run, RunStatus, StepOutcome, SystemStep};
+use rqps_store::{RunRef, Store};
+
+use crate::bench::Bench;
+
+/// Two systems in turns until the ratio is known within a half, which is after the fewest blocks that a
+/// ratio takes.
+const PRECISE: &str = "[[system]]\ndbms = 'null'\n[[system]]\ndbms = 'null'\nlabel = 'again'\n\
+                       [[suite]]\nrows = 1000\nclients = [1]\nsteps = ['point-query']\n\
+                       [suite.seconds]\nread = 0.1\nwarm_up = 0.01\nfixed_at_most = 0.01\n\
+                       [schedule]\nslice = '20ms'\nbudget = '4s'\nprecision = '50%'\n";
+
+fn stored(bench: &Bench) -> Run {
+    let store = Store::open_existing(&bench.path("rqps-results")).unwrap();
+    store.select_run(&RunRef::Latest).unwrap()
+}
+
+/// Makes a step of a system what it is before it has ended.
+fn reopen(bench: &Bench, run: &Run, step: &str, system_idx: usize) -> usize {
+    let store = Store::open_existing(&bench.path("rqps-results")).unwrap();
+    let step_idx = run.steps.iter().position(|s| s.info.name == step).unwrap();
+    store.set_outcome(&run.id, step_idx, system_idx, &SystemStep::pending()).unwrap();
+    store.set_run_status(&run.id, RunStatus::Running, None).unwrap();
+    step_idx
+}
+
+fn goes_on(bench: &Bench) -> Run {
+    let said = bench.run(&["run", "plan.toml", "--no-html"]);
+    assert_eq!(said.code(), 0, "{}", said.stderr);
+    assert!(said.stderr.contains(" goes on: "), "{}", said.stderr);
+    stored(bench)
+}
+
+#[test]
+fn a_system_whose_partner_has_ended_the_step_is_not_measured_alone() {
+    for system_idx in [0, 1] {
+        let bench = Bench::new();
+        bench.write("plan.toml", PRECISE);
+        let said = bench.run(&["run", "plan.toml", "--no-html"]);
+        assert_eq!(said.code(), 0, "{}", said.stderr);
+        let before = stored(&bench);
+        let step_idx = reopen(&bench, &before, "point-query", system_idx);
+        let after = goes_on(&bench);
+        let slices = |run: &Run| run.steps[step_idx].systems[system_idx].slices.clone();
+        let n_blocks = slices(&before).len();
+        assert!((12..20).contains(&n_blocks), "it did not end before its time: {n_blocks} blocks");
+        assert_eq!(slices(&after), slices(&before));
+        assert_eq!(after.steps[step_idx].systems[system_idx].outcome, StepOutcome::Done);
+    }
+}
+
+#[test]
+fn tables_that_were_filled_anew_are_not_checked_for_what_a_step_did() {
+    for mode in ["sequential", "interleaved"] {
+        let bench = Bench::new();
+        let plan = format!(
+            "[[system]]\ndbms = 'null'\n[[suite]]\nkind = 'insert'\nrows = 20_000\nrows_later = 5_000\n\
+             clients = [2]\nrates = [50]\nseconds = {{ query = 1, wait = 0 }}\n\
+             [schedule]\nmode = '{mode}'\nslices = 1\n"
+        );
+        bench.write("plan.toml", &plan);
+        let said = bench.run(&["run", "plan.toml", "--no-html"]);
+        assert_eq!(said.code(), 0, "{}", said.stderr);
+        let before = stored(&bench);
+        let step_idx = reopen(&bench, &before, "l.i2", 0);
+        let after = goes_on(&bench);
+        let state = &after.steps[step_idx].systems[0];
+        assert_eq!(state.slices, before.steps[step_idx].systems[0].slices);
+        assert_eq!(state.outcome, StepOutcome::Done);
+        let checks: Vec<&str> = state.checks.iter().map(|check| check.name.as_str()).collect();
+        assert_eq!(checks, ["not checked, interrupted"]);
+        assert!(state.debt.is_empty());
+    }
+}
