@@ -13,7 +13,7 @@ use crate::summary::NO_VARIANCE;
 use crate::tested::{Tested, count};
 use crate::{CONFIDENCE, student};
 
-/// Blocks below which halves are too short to compare.
+/// Blocks below which a line is not drawn.
 pub const MIN_BLOCKS: usize = 8;
 
 /// p-value below which a drift is marked: one step in a hundred by chance.

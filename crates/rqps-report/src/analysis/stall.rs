@@ -107,7 +107,7 @@ fn cause(own: &Shares, other: &Shares) -> String {
     if is_evidence(own.io_wait, other.io_wait, IO_WAIT) {
         return format!("storage's: {}", told("waiting for it took", own.io_wait, other.io_wait));
     }
-    "the host's counters show no cause, so the server's own".to_owned()
+    "the host's counters show no cause: the server's own, or one that leaves no trace there".to_owned()
 }
 
 #[cfg(test)]

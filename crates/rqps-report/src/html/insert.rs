@@ -141,7 +141,7 @@ fn summary_cell(analysis: &Analysis<'_>, which: Summary, (idx, cell): (usize, &C
                         span.sign aria-hidden="true" { " " (label::sign(verdict)) }
                         span.sr { " " (verdict.word()) }
                         (label::lean(cell))
-                    } @else if cell.is_barred { span.sr { " SLA failed" } }
+                    } @else if let Some(bar) = cell.bar { span.sr { " " (bar.words()) } }
                     (label::letters(analysis, cell))
                     span.below.range { (label::interval(ratio)) }
                 }
