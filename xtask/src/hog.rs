@@ -35,7 +35,9 @@ const BOUND: f64 = 0.05;
 pub(crate) fn run(root: &Path) -> Result<()> {
     let rqps = build_rqps(root)?;
     let results = tempfile::Builder::new().prefix("rqps-hog-").tempdir_in("/var/tmp")?;
-    println!("| schedule | others | step | rQPS | 95% interval | verdict |\n|---|---|---|---|---|---|");
+    println!(
+        "| schedule | others | step | rQPS | 95% interval | verdict |\n|---|---|---|---|---|---|"
+    );
     let mut fooled = Vec::new();
     for (mode, is_busy) in [("sequential", false), ("sequential", true), ("interleaved", true)] {
         measure(&rqps, results.path(), mode, is_busy)?;
@@ -116,7 +118,10 @@ fn print(results: &Path, mode: &str, is_busy: bool) -> Result<usize> {
         let interval = rqps
             .interval
             .map_or_else(|| "n=1".to_owned(), |(low, high)| format!("[{low:.2}, {high:.2}]"));
-        println!("| {mode} | {others} | {} | {:.3} | {interval} | {verdict} |", step.title, rqps.point);
+        println!(
+            "| {mode} | {others} | {} | {:.3} | {interval} | {verdict} |",
+            step.title, rqps.point
+        );
     }
     Ok(fooled)
 }

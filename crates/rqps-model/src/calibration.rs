@@ -165,9 +165,8 @@ impl Calibration {
     pub fn summary(&self) -> Calibrated {
         let worst = self.floors.iter().max_by(|a, b| a.apart().total_cmp(&b.apart()));
         let alike = || self.power.iter().filter(|power| power.handicap_pct <= 0.0);
-        let false_alarms = alike().map(|power| (power.n_found, power.n)).reduce(|a, b| {
-            (a.0 + b.0, a.1 + b.1)
-        });
+        let false_alarms =
+            alike().map(|power| (power.n_found, power.n)).reduce(|a, b| (a.0 + b.0, a.1 + b.1));
         let visible: Option<Vec<f64>> = self.floors.iter().map(Floor::visible).collect();
         Calibrated {
             made_unix_ms: self.made_unix_ms,

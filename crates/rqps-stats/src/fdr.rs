@@ -69,9 +69,10 @@ pub fn decisions(ratios: &[Tested], bound: f64, q: f64) -> Vec<Decision> {
         .iter()
         .zip(alone)
         .map(|(ratio, alone)| {
-            let adjusted_p = ratio.p.and_then(|_| adjusted.next()).map(|(among_all, among_large)| {
-                if is_difference(alone) { among_large } else { among_all }
-            });
+            let adjusted_p =
+                ratio.p.and_then(|_| adjusted.next()).map(|(among_all, among_large)| {
+                    if is_difference(alone) { among_large } else { among_all }
+                });
             let is_significant = adjusted_p.is_some_and(|p| p <= q);
             let falls = is_difference(alone) && !is_significant;
             let verdict = if falls { Verdict::Unclear } else { alone };

@@ -131,9 +131,9 @@ fn sentence(analysis: &Analysis<'_>, system_idx: usize, counts: Counts) -> Strin
     let steps = count(counts.total(), "step");
     let bound = crate::number::percent(analysis.bound);
     match (counts.measured(), counts.slower, counts.faster) {
-        (0, ..) if counts.rate_held > 0 => format!(
-            "{name} held the set rate as {base} did: compare their response times and CPU."
-        ),
+        (0, ..) if counts.rate_held > 0 => {
+            format!("{name} held the set rate as {base} did: compare their response times and CPU.")
+        }
         (0, ..) => format!("{name} could not be compared with {base} on any step."),
         (_, 0, 0) if counts.unclear == 0 => {
             let of = if counts.total() == 1 {

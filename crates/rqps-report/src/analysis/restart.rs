@@ -7,7 +7,8 @@ use crate::number::{count, small_percent};
 /// A sentence on the starts of the servers, in a run that compares systems.
 pub(super) fn caveat(analysis: &Analysis<'_>) -> String {
     if analysis.n_starts < 2 {
-        let again = if analysis.run.n_resumed > 0 { ", and again when the run went on" } else { "" };
+        let again =
+            if analysis.run.n_resumed > 0 { ", and again when the run went on" } else { "" };
         return format!(
             "Each server was started once{again}; another start draws another memory layout, which \
              alone can move a figure by 1 to 2%."

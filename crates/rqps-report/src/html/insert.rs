@@ -99,7 +99,7 @@ fn legend(which: Summary) -> Markup {
                     li { span.swatch.higher {} "above 1.05" }
                     li { span.swatch.lower.pale {} span.swatch.higher.pale {}
                         "the same, not confirmed by the interval" }
-                    li { span.swatch.unheld {} "SLA failed, here or on the base: no verdict" }
+                    li { span.swatch.unheld {} "SLA or a check failed, here or on the base: no verdict" }
                 }
                 Summary::Rates => {
                     li { span.swatch.worst {} "! below 95% of the target: the SLA failed" }

@@ -61,7 +61,8 @@ fn runs_of_the_same_system_call_few_differences() {
             let mut random = Random::new(n as u64 + 17);
             let (mut alone, mut kept, mut significant_runs, mut called_runs) = (0, 0, 0, 0);
             for _ in 0..RUNS {
-                let run: Vec<Tested> = (0..STEPS).map(|at| step(n, noise, at, &mut random)).collect();
+                let run: Vec<Tested> =
+                    (0..STEPS).map(|at| step(n, noise, at, &mut random)).collect();
                 let found = decisions(&run, DEFAULT_BOUND, DEFAULT_Q);
                 let is_called = |v: Verdict| matches!(v, Verdict::Slower | Verdict::Faster);
                 alone += found.iter().filter(|d| is_called(d.alone)).count();

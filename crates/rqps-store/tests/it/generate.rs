@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use rqps_model::run::SystemStep;
 use rqps_model::calibration::Floor;
+use rqps_model::run::SystemStep;
 use rqps_model::*;
 
 /// Splitmix64: small, and the same on every machine.
