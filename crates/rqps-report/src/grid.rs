@@ -252,7 +252,12 @@ pub(crate) fn escape_markdown(text: &str) -> String {
             }
             _ => out.push(c),
         }
-        if c == '@' {
+        // LABEL@RUN of a report over runs is no name: those have no letter before them.
+        let is_run = || {
+            let next = rest.chars().nth(1);
+            before.ends_with(char::is_alphanumeric) && next.is_some_and(|c| c.is_ascii_digit())
+        };
+        if c == '@' && !is_run() {
             out.push_str(APART);
         }
     }
@@ -297,7 +302,8 @@ mod tests {
 
     #[test]
     fn markdown_notifies_nobody_and_links_nothing() {
-        assert_eq!(escape_markdown("a@b @all"), "a@&#8203;b @&#8203;all");
+        assert_eq!(escape_markdown("a@b @all @1"), "a@&#8203;b @&#8203;all @&#8203;1");
+        assert_eq!(escape_markdown("pg174.small@20261121"), "pg174.small@20261121");
         let links = escape_markdown("https://x.org/y, WWW.x.org, ftp://z: 3.5");
         let apart = "https&#8203;://x.org/y, WWW&#8203;.x.org, ftp&#8203;://z: 3.5";
         assert_eq!(links, apart);

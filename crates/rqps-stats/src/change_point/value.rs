@@ -154,9 +154,12 @@ pub(super) fn told(before: &[Value], after: &[Value], is_assumed: bool) -> Told 
     Told { variance, df, is_whole: before.iter().chain(after).all(Value::is_whole) }
 }
 
-/// The values that know how far they are off, with their weights in the difference, by run.
-fn groups(before: &[Value], after: &[Value]) -> Vec<Vec<(f64, Uncertainty)>> {
-    let mut groups: Vec<(Option<usize>, Vec<(f64, Uncertainty)>)> = Vec::new();
+/// Values of one run that know how far they are off, with their weights in the difference.
+type Group = Vec<(f64, Uncertainty)>;
+
+/// The values by run; one of no run is alone.
+fn groups(before: &[Value], after: &[Value]) -> Vec<Group> {
+    let mut groups: Vec<(Option<usize>, Group)> = Vec::new();
     for (values, sign) in [(before, -1.0), (after, 1.0)] {
         for value in values {
             let Some(uncertainty) = value.uncertainty else { continue };
