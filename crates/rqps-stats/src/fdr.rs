@@ -119,7 +119,7 @@ mod tests {
 
     fn tested(low: f64, point: f64, high: f64, p: f64) -> Tested {
         let estimate = Estimate { point, interval: Some((low, high)), n: 12 };
-        Tested { estimate, p: Some(p) }
+        Tested { estimate, p: Some(p), df: Some(11.0) }
     }
 
     #[test]
@@ -128,7 +128,7 @@ mod tests {
             tested(0.80, 0.90, 0.99, 0.04),
             tested(0.60, 0.70, 0.80, 1e-6),
             tested(0.97, 0.98, 0.99, 1e-4),
-            Tested { estimate: Estimate::single(0.5), p: None },
+            Tested { estimate: Estimate::single(0.5), p: None, df: None },
         ];
         run.extend([tested(0.97, 1.0, 1.03, 0.9); 7]);
         let found = decisions(&run, 0.05, DEFAULT_Q);
