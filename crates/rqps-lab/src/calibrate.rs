@@ -17,7 +17,7 @@ use crate::{Plan, placement};
 use bench::{Bench, Way};
 
 /// Lengths of turns that are tried, milliseconds.
-const SLICES_MS: [u32; 3] = [50, 100, 250];
+const SLICES_MS: [u32; 3] = [20, 50, 100];
 
 /// Placements that are tried; the second half of them needs two CPUs.
 const PLACEMENTS: [Placement; 3] = [Placement::Paired, Placement::Free, Placement::Split];

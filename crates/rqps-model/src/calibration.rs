@@ -89,10 +89,18 @@ pub struct Floor {
 
 impl Floor {
     /// The smallest difference that is found with a chance of 80% after the same time, as a share;
-    /// absent without an interval.
+    /// absent without an interval. Never less than the system differed from itself: its two starts
+    /// drew that much.
     #[must_use]
     pub fn visible(&self) -> Option<f64> {
-        self.ratio.half_width().map(|half_width| half_width * VISIBLE)
+        let half_width = self.ratio.half_width()?;
+        Some((half_width * VISIBLE).max(self.apart()))
+    }
+
+    /// How far the system was from itself, as a share.
+    #[must_use]
+    pub fn apart(&self) -> f64 {
+        (self.ratio.point - 1.0).abs()
     }
 }
 
@@ -126,6 +134,13 @@ pub struct Calibrated {
     pub seconds: f64,
     /// The largest difference of a system from itself, as a share.
     pub apart: f64,
+    /// The step that shows it, with its interval; absent in runs of older versions.
+    #[serde(default)]
+    pub worst: Option<Floor>,
+    /// Pairs of one system whose interval did not hold 1, and all that were tried; absent where the
+    /// calibration was made without `--power`.
+    #[serde(default)]
+    pub false_alarms: Option<(u32, u32)>,
     /// The largest difference that is seen on every step that was tried, as a share.
     pub visible: Option<f64>,
 }
@@ -148,14 +163,19 @@ impl Calibration {
     /// What a run remembers of it.
     #[must_use]
     pub fn summary(&self) -> Calibrated {
-        let apart = self.floors.iter().map(|floor| (floor.ratio.point - 1.0).abs());
+        let worst = self.floors.iter().max_by(|a, b| a.apart().total_cmp(&b.apart()));
+        let alike = || self.power.iter().filter(|power| power.handicap_pct <= 0.0);
+        let false_alarms =
+            alike().map(|power| (power.n_found, power.n)).reduce(|a, b| (a.0 + b.0, a.1 + b.1));
         let visible: Option<Vec<f64>> = self.floors.iter().map(Floor::visible).collect();
         Calibrated {
             made_unix_ms: self.made_unix_ms,
             host: self.host.clone(),
             system: self.system.clone(),
             seconds: self.floors.first().map_or(self.seconds, |floor| floor.seconds),
-            apart: apart.fold(0.0, f64::max),
+            apart: worst.map_or(0.0, Floor::apart),
+            worst: worst.cloned(),
+            false_alarms,
             visible: visible.and_then(|all| all.into_iter().reduce(f64::max)),
         }
     }

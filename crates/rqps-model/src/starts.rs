@@ -34,13 +34,6 @@ pub fn joined(steps: &[RunStep]) -> Vec<Cow<'_, RunStep>> {
 }
 
 impl Run {
-    /// The run with the steps of all starts of the servers joined: see [`joined`].
-    #[must_use]
-    pub fn with_starts_joined(self) -> Self {
-        let steps = joined(&self.steps).into_iter().map(Cow::into_owned).collect();
-        Self { steps, ..self }
-    }
-
     /// On how many starts of the servers its steps were measured, or are to be.
     #[must_use]
     pub fn n_starts(&self) -> u32 {

@@ -2,6 +2,7 @@
 //!
 //! All formats render an [`Analysis`] and compute nothing of their own, so that they cannot differ.
 
+mod bar;
 mod calibrated;
 pub mod caveat;
 pub mod cell;
@@ -32,6 +33,7 @@ use rqps_model::{Group, Run, RunStep, StepKind, starts};
 
 use crate::join::Joined;
 
+pub use bar::Bar;
 pub use cell::{Cell, CellState};
 pub use comparison::{Comparison, Judged, ResponseRatio};
 pub use difference::{Difference, Differences};

@@ -4,26 +4,34 @@
 //! the run says the same. `unclear` never fails it; a step without a figure is an error and no pass.
 
 pub mod json;
+mod judge;
 pub mod junit;
 pub mod markdown;
+mod marks;
+mod sentence;
 mod table;
 pub mod text;
 
-use rqps_model::{RunStatus, StepInfo, Verdict};
+use rqps_model::{RunStatus, StepInfo};
 
-use crate::analysis::{Analysis, Cell, CellState, StepAnalysis};
-use crate::number::{count, percent};
-use crate::words::{list, list_in_short, one_line};
+pub(crate) use judge::Unfit;
+
+use crate::analysis::{Analysis, Cell, StepAnalysis};
+use crate::words::list_in_short;
 
 /// How one step of one candidate came out.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Outcome {
-    /// Slower than allowed, or short of an insert rate that the base held.
+    /// Slower than allowed.
     Slower,
-    /// No figure, on the candidate or the base, or nothing to divide by.
+    /// Short of an insert rate that the base held.
+    RateNotHeld,
+    /// No figure that counts, on the candidate or the base, or nothing to divide by.
     Error(String),
     /// The interval does not settle it; why.
     Unclear(String),
+    /// Measured in a way that makes no verdict; why.
+    NotJudged(String),
     /// Not reached by a run that may be unfinished.
     NotReached(String),
     /// Faster by the bound or more.
@@ -38,8 +46,10 @@ impl Outcome {
     pub fn word(&self) -> &'static str {
         match self {
             Self::Slower => "slower",
+            Self::RateNotHeld => "SLA failed",
             Self::Error(_) => "error",
             Self::Unclear(_) => "unclear",
+            Self::NotJudged(_) => "not judged",
             Self::NotReached(_) => "not reached",
             Self::Faster => "faster",
             Self::Same => "same",
@@ -49,15 +59,23 @@ impl Outcome {
     /// The same for programs.
     #[must_use]
     pub fn key(&self) -> &'static str {
-        if matches!(self, Self::NotReached(_)) { "not-reached" } else { self.word() }
+        match self {
+            Self::RateNotHeld => "sla-failed",
+            Self::NotJudged(_) => "not-judged",
+            Self::NotReached(_) => "not-reached",
+            _ => self.word(),
+        }
     }
 
-    /// Why it is so, where the verdict's word does not say it.
+    /// Why it is so, where the word does not say it.
     #[must_use]
     pub fn reason(&self) -> Option<&str> {
         match self {
-            Self::Error(text) | Self::Unclear(text) | Self::NotReached(text) => Some(text),
-            Self::Slower | Self::Faster | Self::Same => None,
+            Self::Error(text)
+            | Self::Unclear(text)
+            | Self::NotJudged(text)
+            | Self::NotReached(text) => Some(text),
+            Self::Slower | Self::RateNotHeld | Self::Faster | Self::Same => None,
         }
     }
 
@@ -65,11 +83,13 @@ impl Outcome {
     fn rank(&self) -> u8 {
         match self {
             Self::Slower => 0,
-            Self::Error(_) => 1,
-            Self::Unclear(_) => 2,
-            Self::NotReached(_) => 3,
-            Self::Faster => 4,
-            Self::Same => 5,
+            Self::RateNotHeld => 1,
+            Self::Error(_) => 2,
+            Self::Unclear(_) => 3,
+            Self::NotJudged(_) => 4,
+            Self::NotReached(_) => 5,
+            Self::Faster => 6,
+            Self::Same => 7,
         }
     }
 }
@@ -90,9 +110,10 @@ pub struct Judged {
 pub enum Passage {
     /// No step is slower than allowed.
     Passed,
-    /// One is.
+    /// One is, or did not hold an insert rate that the base held.
     Slower,
-    /// It cannot be said: a step has no figure, or the run is not finished. Takes precedence.
+    /// It cannot be said: a step has no figure that counts, none could be judged, or the run is not
+    /// finished. Takes precedence.
     Error,
 }
 
@@ -159,7 +180,7 @@ impl<'a> Gate<'a> {
         let mut judged = Vec::new();
         for (step_idx, step) in compared().filter(|(_, s)| is_chosen(&s.step.info)) {
             for &system_idx in &candidates {
-                let outcome = judge(analysis, step, system_idx, allow_unfinished);
+                let outcome = judge::judge(analysis, step, system_idx, allow_unfinished);
                 judged.push(Judged { step_idx, system_idx, outcome });
             }
         }
@@ -184,10 +205,9 @@ impl<'a> Gate<'a> {
     /// What the gate says as a whole. An error takes precedence: what has no figure may be slower, too.
     #[must_use]
     pub fn passage(&self) -> Passage {
-        if self.is_unfinished() || self.n("error") > 0 || self.n("not-reached") == self.judged.len()
-        {
+        if self.is_unfinished() || self.is_empty() || self.n("error") > 0 {
             Passage::Error
-        } else if self.n("slower") > 0 {
+        } else if self.n("slower") + self.n("sla-failed") > 0 {
             Passage::Slower
         } else {
             Passage::Passed
@@ -198,6 +218,11 @@ impl<'a> Gate<'a> {
     #[must_use]
     pub fn is_unfinished(&self) -> bool {
         self.analysis.run.status != RunStatus::Finished && !self.allow_unfinished
+    }
+
+    /// Whether no step was reached or none makes a verdict.
+    fn is_empty(&self) -> bool {
+        self.n("not-reached") + self.n("not-judged") == self.judged.len()
     }
 
     /// How many came out as the key says.
@@ -211,122 +236,11 @@ impl<'a> Gate<'a> {
         if self.analysis.candidates().nth(1).is_some() { "comparison" } else { "step" }
     }
 
-    /// What keeps the gate from a judgement, a sentence each: for standard error.
-    #[must_use]
-    pub fn errors(&self) -> Vec<String> {
-        let run = self.analysis.run;
-        let mut out = Vec::new();
-        if self.is_unfinished() {
-            out.push(format!(
-                "run {} is not finished ({}): type its command again to go on with it ({}), or judge \
-                 what there is with --allow-unfinished",
-                run.id,
-                run.status,
-                one_line(&run.command_line)
-            ));
-        }
-        for one in &self.judged {
-            if let Outcome::Error(reason) = &one.outcome {
-                out.push(format!("{}: {reason}", self.analysis.steps[one.step_idx].title));
-            }
-        }
-        if self.n("not-reached") == self.judged.len() {
-            out.push(format!("no step of run {} was reached", run.id));
-        }
-        out
-    }
-
-    /// The gate's answer in a sentence.
-    #[must_use]
-    pub fn sentence(&self) -> String {
-        let analysis = self.analysis;
-        let all = self.judged.len();
-        let steps = |n: usize| count(n, self.noun());
-        let bound = percent(analysis.bound);
-        let who = match analysis.candidates().next() {
-            Some(idx) if self.noun() == "step" => one_line(analysis.label(idx)),
-            _ => "a candidate".to_owned(),
-        };
-        let base = one_line(analysis.base_label());
-        let found = format!("{who} was found slower than {base} by {bound} or more");
-        let main = match (self.passage(), self.n("slower")) {
-            (Passage::Error, n) => {
-                let missing = self.n("error") + self.n("not-reached");
-                let said = [
-                    (missing > 0, format!("{missing} of {} without a figure", steps(all))),
-                    (self.is_unfinished(), "the run is unfinished".to_owned()),
-                    (n > 0, format!("{} slower", steps(n))),
-                ];
-                let said: Vec<String> = said.into_iter().filter(|s| s.0).map(|s| s.1).collect();
-                format!("no judgement: {}", said.join("; "))
-            }
-            (_, 0) => format!("{found} on none of {}", steps(all)),
-            (_, n) => format!("{found} on {n} of {}", steps(all)),
-        };
-        let others: Vec<String> = [
-            ("unclear", "unclear"),
-            ("faster", "faster"),
-            ("same", "the same"),
-            ("not-reached", "not reached"),
-        ]
-        .iter()
-        .filter_map(|(key, words)| Some((self.n(key), words)).filter(|(n, _)| *n > 0))
-        .map(|(n, words)| format!("{n} {words}"))
-        .collect();
-        let others =
-            if others.is_empty() { String::new() } else { format!(" ({})", list(&others)) };
-        format!("{main}{others}.")
-    }
-
     /// What was judged, with its step and the candidate's cell.
     pub(crate) fn rows(&self) -> impl Iterator<Item = (&Judged, &StepAnalysis<'a>, &Cell)> {
         self.judged.iter().map(|j| {
             let step = &self.analysis.steps[j.step_idx];
             (j, step, &step.cells[j.system_idx])
         })
-    }
-}
-
-fn judge(
-    analysis: &Analysis<'_>,
-    step: &StepAnalysis<'_>,
-    system_idx: usize,
-    allow_unfinished: bool,
-) -> Outcome {
-    for idx in [analysis.base, system_idx] {
-        let label = one_line(analysis.label(idx));
-        let who = if idx == analysis.base { format!("the base {label}") } else { label };
-        match step.cells.get(idx).map(|cell| &cell.state) {
-            Some(CellState::Measured) => {}
-            Some(CellState::Failed { reason }) => {
-                let first = one_line(reason.lines().next().unwrap_or_default());
-                return Outcome::Error(format!("failed on {who}: {first}"));
-            }
-            _ if allow_unfinished => return Outcome::NotReached(format!("not reached on {who}")),
-            _ => return Outcome::Error(format!("not reached on {who}")),
-        }
-    }
-    let (base, cell) = (&step.cells[analysis.base], &step.cells[system_idx]);
-    if base.failed_sla() {
-        let label = one_line(analysis.base_label());
-        return Outcome::Error(format!("the base {label} did not hold its insert rate"));
-    }
-    if cell.failed_sla() {
-        return Outcome::Slower;
-    }
-    match (cell.verdict, cell.rqps) {
-        (Some(Verdict::Slower), _) => Outcome::Slower,
-        (Some(Verdict::Faster), _) => Outcome::Faster,
-        (Some(Verdict::Same), _) => Outcome::Same,
-        (_, Some(ratio)) if ratio.interval.is_none() => {
-            Outcome::Unclear("one slice or block has no interval".to_owned())
-        }
-        (_, Some(_)) => Outcome::Unclear(format!(
-            "the interval is too wide to tell a slowdown of {}; measure longer",
-            percent(analysis.bound)
-        )),
-        (_, None) => {
-            Outcome::Error("a slice finished no operation, so there is no ratio".to_owned())
-        }
     }
 }

@@ -224,10 +224,24 @@ fn behind_point(text: &str) -> usize {
     }
 }
 
-/// `text` on one line such that markdown shows every character as it is.
+/// A space without width: what it parts is neither a name nor an address to those who render markdown.
+/// (They read an entity for the character itself as that character.)
+const APART: &str = "&#8203;";
+
+/// `text` on one line such that markdown shows every character as it is, notifies nobody by name and
+/// makes no link of an address.
 pub(crate) fn escape_markdown(text: &str) -> String {
+    let text = one_line(text);
     let mut out = String::new();
-    for c in one_line(text).chars() {
+    for (at, c) in text.char_indices() {
+        let (before, rest) = (&text[..at], &text[at..]);
+        let is_www = || {
+            let end = before.get(before.len().saturating_sub(3)..);
+            end.is_some_and(|end| end.eq_ignore_ascii_case("www"))
+        };
+        if rest.starts_with("://") || c == '.' && is_www() {
+            out.push_str(APART);
+        }
         match c {
             '&' => out.push_str("&amp;"),
             '<' => out.push_str("&lt;"),
@@ -237,6 +251,14 @@ pub(crate) fn escape_markdown(text: &str) -> String {
                 out.push(c);
             }
             _ => out.push(c),
+        }
+        // LABEL@RUN of a report over runs is no name: those have no letter before them.
+        let is_run = || {
+            let next = rest.chars().nth(1);
+            before.ends_with(char::is_alphanumeric) && next.is_some_and(|c| c.is_ascii_digit())
+        };
+        if c == '@' && !is_run() {
+            out.push_str(APART);
         }
     }
     out
@@ -276,5 +298,14 @@ mod tests {
         let text = grid().render_markdown();
         assert!(text.contains("| 24575 | a\\|b&lt;script&gt; |"), "{text}");
         assert!(text.contains("| **9** | c |"), "{text}");
+    }
+
+    #[test]
+    fn markdown_notifies_nobody_and_links_nothing() {
+        assert_eq!(escape_markdown("a@b @all @1"), "a@&#8203;b @&#8203;all @&#8203;1");
+        assert_eq!(escape_markdown("pg174.small@20261121"), "pg174.small@20261121");
+        let links = escape_markdown("https://x.org/y, WWW.x.org, ftp://z: 3.5");
+        let apart = "https&#8203;://x.org/y, WWW&#8203;.x.org, ftp&#8203;://z: 3.5";
+        assert_eq!(links, apart);
     }
 }

@@ -11,19 +11,27 @@ pub mod text;
 
 mod change;
 mod extract;
+mod left_out;
 mod lines;
+mod surroundings;
 mod words;
 
 use rqps_model::{Estimate, Run, RunSystem, StepInfo, Version};
+use rqps_stats::change_point::Uncertainty;
 
 pub(crate) use change::levels;
 pub use change::{Change, Method, SIGNIFICANCE};
+pub use left_out::LeftOut;
+pub use surroundings::Surroundings;
 pub(crate) use words::change_in_short;
 
 use extract::{Extracts, StepKey};
 use lines::{Line, Member};
 
 use crate::join::{host_name, work};
+
+/// The mark of a ratio of systems that were measured one after the other.
+const SEQUENTIAL: &str = "sequential";
 
 /// What points follow one another by.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -75,6 +83,12 @@ pub struct Point {
     pub version: Option<Version>,
     /// Ratio or figure; of the base exactly 1, without an interval.
     pub value: Estimate,
+    /// How far it may be off, where that is known; absent for the base.
+    pub uncertainty: Option<Uncertainty>,
+    /// Starts of the servers that it rests on.
+    pub starts: u32,
+    /// What it was measured under.
+    pub surroundings: Surroundings,
     /// Whether it is the base itself.
     pub is_base: bool,
     /// Reasons for caution, by their short names: `not-settled`.
@@ -100,17 +114,6 @@ pub struct Series {
     pub method: Method,
     /// Changes of level, in order.
     pub changes: Vec<Change>,
-}
-
-/// What is not in the series, and why.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct LeftOut {
-    /// The run.
-    pub run_id: String,
-    /// Which part of it; empty for all of it.
-    pub what: String,
-    /// Why.
-    pub because: String,
 }
 
 /// All series.
@@ -197,7 +200,7 @@ impl History {
         for one in &mut series {
             change::find(one, order, several_lines);
         }
-        merge_left_out(&mut left_out);
+        left_out::merge(&mut left_out);
         Ok(Self { order, series, left_out, host, rqps_version })
     }
 
@@ -255,6 +258,7 @@ fn points(
     let mut found: Vec<(Member, Point)> = Vec::new();
     // What the latest point was measured under holds for all.
     let mut wanted: Option<extract::Conditions> = None;
+    let mut latest: Option<Surroundings> = None;
     let mut has_base = false;
     for &member in line.members.iter().rev() {
         let base = line.base_in(member.run_idx);
@@ -262,22 +266,29 @@ fn points(
         if is_base && has_base {
             continue;
         }
-        let Some(cell) = extracts.cell(member, base, key) else { continue };
+        let Some(mut cell) = extracts.cell(member, base, key) else { continue };
         let conditions = extracts.conditions(member.run_idx, key);
-        match wanted.as_ref().and_then(|wanted| wanted.differences(&conditions)) {
-            Some(because) => {
+        let other = wanted.as_ref().and_then(|wanted| wanted.differences(&conditions));
+        let value = match (other, is_base) {
+            (Some(because), _) => Err(because),
+            (None, true) => Ok(Estimate::single(1.0)),
+            (None, false) => cell.value.clone(),
+        };
+        let value = match value {
+            Ok(value) => value,
+            Err(because) => {
                 let run_id = extracts.run(member.run_idx).id.clone();
                 left_out.push(LeftOut { run_id, what: key.name.clone(), because });
+                continue;
             }
-            None => {
-                wanted.get_or_insert(conditions);
-                has_base |= is_base;
-                let value = if is_base { Some(Estimate::single(1.0)) } else { cell.value };
-                let Some(value) = value else { continue };
-                let point = extracts.point(member, value, is_base, cell.marks);
-                found.push((member, point));
-            }
+        };
+        wanted.get_or_insert(conditions);
+        has_base |= is_base;
+        if !is_base {
+            let own = extracts.surroundings(member.run_idx);
+            cell.marks.extend(own.marks(latest.get_or_insert_with(|| own.clone())));
         }
+        found.push((member, extracts.point(member, value, is_base, cell)));
     }
     found.reverse();
     if order == Order::Version {
@@ -318,27 +329,4 @@ fn one(
         method,
         changes: Vec::new(),
     }
-}
-
-/// One entry per run and reason, with the steps that it is about.
-fn merge_left_out(left_out: &mut Vec<LeftOut>) {
-    let mut merged: Vec<(LeftOut, Vec<String>)> = Vec::new();
-    for one in left_out.drain(..) {
-        let known = merged
-            .iter_mut()
-            .find(|(known, _)| known.run_id == one.run_id && known.because == one.because);
-        match known {
-            Some((_, whats)) if whats.contains(&one.what) => {}
-            Some((_, whats)) => whats.push(one.what),
-            None => {
-                let whats = vec![one.what.clone()];
-                merged.push((one, whats));
-            }
-        }
-    }
-    let said = merged.into_iter().map(|(one, whats)| {
-        let what = crate::words::list_in_short(&whats);
-        LeftOut { what, ..one }
-    });
-    left_out.extend(said);
 }

@@ -61,8 +61,8 @@ impl Summary {
                  takes no part."
             }
             Self::Relative => {
-                "< slower, > faster, = same, ? unclear; !: no verdict, as the SLA failed here or on \
-                 the base."
+                "< slower, > faster, = same, ? unclear; !: no verdict, as the SLA or a check \
+                 failed here or on the base."
             }
             Self::Rates => "!: below 95% of the target, which fails the SLA.",
         }

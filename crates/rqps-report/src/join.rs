@@ -1,6 +1,6 @@
 //! Several runs made into one, so that their systems stand in one report.
 //!
-//! Steps are matched by name, number of clients and start of the servers. What a report must not
+//! Steps are matched by name and number of clients, those of all starts of the servers as one. What a report must not
 //! forget is kept beside the run: which system is of which run, and where the runs' conditions differ.
 //! Ratios of systems of one run stay those of its own schedule; those of different runs are of two
 //! samples, and no interval holds what the host did between the runs.
@@ -9,8 +9,10 @@ mod base;
 mod conditions;
 mod labels;
 
+use std::borrow::Cow;
+
 use rqps_model::run::SystemStep;
-use rqps_model::{Host, Label, Run, RunStatus, RunStep, Schedule};
+use rqps_model::{Host, Label, Run, RunStatus, RunStep, Schedule, starts};
 
 pub use base::JoinError;
 pub use conditions::{Condition, Topic};
@@ -194,9 +196,9 @@ impl Joined {
     }
 }
 
-/// What makes a step of one run that of another: name, number of clients, start of the servers.
-fn key(step: &RunStep) -> (&str, u32, u32) {
-    (&step.info.name, step.clients, step.start)
+/// What makes a step of one run that of another: name and number of clients.
+fn key(step: &RunStep) -> (&str, u32) {
+    (&step.info.name, step.clients)
 }
 
 fn source(run: &Run) -> Source {
@@ -224,6 +226,9 @@ fn steps(runs: &mut [Run], origins: &[usize]) -> (Vec<RunStep>, Vec<Vec<Option<T
     let n_runs = runs.len();
     let mut first_system = 0;
     for (origin, run) in runs.iter_mut().enumerate() {
+        // A start of one run is none of another's.
+        let of_all_starts = starts::joined(&run.steps).into_iter().map(Cow::into_owned).collect();
+        run.steps = of_all_starts;
         // New steps go behind the one that precedes them in their own run.
         let mut place = 0;
         for step in run.steps.drain(..) {

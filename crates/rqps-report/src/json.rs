@@ -13,7 +13,7 @@ use std::collections::BTreeMap;
 use rqps_model::{Estimate, Metric, PerOperation, Sizes, SystemSource};
 use rqps_stats::fdr::DEFAULT_Q;
 
-use crate::analysis::{Analysis, Cell, CellState, Difference, StepAnalysis, SystemSizes};
+use crate::analysis::{Analysis, Bar, Cell, CellState, Difference, StepAnalysis, SystemSizes};
 use crate::audit::{Explained, Shown, sheet};
 use crate::{compare, csv, number, repeat, response};
 use joined::JoinedJson;
@@ -66,6 +66,8 @@ fn report<'a>(analysis: &'a Analysis<'_>) -> ReportJson<'a> {
                 n_same: h.counts.same,
                 n_unclear: h.counts.unclear,
                 n_sla_failed: h.counts.sla_failed,
+                n_check_failed: h.counts.check_failed,
+                n_rate_held: h.counts.rate_held,
                 n_failed: h.counts.failed,
                 n_not_measured: h.counts.missing,
                 median_rqps: h.median,
@@ -214,6 +216,7 @@ fn result<'a>(
         figure: cell.figure.as_ref().map(estimate),
         rqps: cell.rqps.as_ref().map(estimate),
         verdict: cell.verdict,
+        no_verdict: cell.bar.map(Bar::words),
         comparison: cell.comparison.as_ref().map(|own| comparison::comparison(own)),
         server_cpu_ratio: cell.server_cpu_ratio.as_ref().map(estimate),
         per_operation: metrics(&cell.per_operation, |v| v),

@@ -62,9 +62,9 @@ pub(crate) fn rqps(cell: &Cell) -> GridCell {
     }
 }
 
-/// The colour of a candidate's ratio: none where the insert rate was not held.
+/// The colour of a candidate's ratio: none where it is barred.
 fn ratio_tone(cell: &Cell, ratio: f64) -> Tone {
-    if cell.is_barred { Tone::Unheld } else { Tone::of_ratio(ratio) }
+    if cell.is_barred() { Tone::Unheld } else { Tone::of_ratio(ratio) }
 }
 
 /// The interval of an rQPS; `n=1` without one.
@@ -78,8 +78,7 @@ pub(crate) fn interval(cell: &Cell) -> GridCell {
 pub(crate) fn verdict(cell: &Cell) -> GridCell {
     match comparison::verdict(cell) {
         Some(words) => plain(words),
-        None if cell.is_barred => plain("SLA failed"),
-        None => GridCell::default(),
+        None => cell.bar.map_or_else(GridCell::default, |bar| plain(bar.words())),
     }
 }
 
@@ -162,10 +161,10 @@ fn base_cells(analysis: &Analysis<'_>, step: &StepAnalysis<'_>) -> Vec<GridCell>
     base.map_or_else(Vec::new, |cell| vec![figure(cell), plain(analysis.letters(cell))])
 }
 
-/// A cell's verdict in ASCII characters: `=<` is the same, and slower beyond chance; `!` where the
-/// insert rate bars it.
+/// A cell's verdict in ASCII characters: `=<` is the same, and slower beyond chance; `!` where it
+/// is barred.
 pub(crate) fn cell_sign(cell: &Cell) -> String {
-    let verdict = cell.verdict.map_or(if cell.is_barred { "!" } else { "" }, sign);
+    let verdict = cell.verdict.map_or(if cell.is_barred() { "!" } else { "" }, sign);
     format!("{verdict}{}", comparison::lean(cell).unwrap_or_default())
 }
 

@@ -3,7 +3,7 @@
 
 mod insert;
 
-use crate::analysis::{Analysis, CellState, Differences, StepAnalysis};
+use crate::analysis::{Analysis, Cell, CellState, Differences, StepAnalysis};
 use crate::audit::sheet;
 use crate::compare;
 use crate::comparison;
@@ -31,7 +31,7 @@ const SHORT_SETTINGS: usize = 10;
 const SIGNS: &str = "(< slower, > faster, = same, ? unclear)";
 
 /// The same where a verdict is barred.
-const SIGNS_AND_BAR: &str = "(< slower, > faster, = same, ? unclear, ! SLA failed)";
+const SIGNS_AND_BAR: &str = "(< slower, > faster, = same, ? unclear, ! no verdict)";
 
 /// How much of a run a text report shows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -270,7 +270,7 @@ fn summary(page: &mut Page, analysis: &Analysis<'_>) {
 }
 
 fn signs(analysis: &Analysis<'_>) -> &'static str {
-    let is_barred = analysis.steps.iter().flat_map(|s| &s.cells).any(|c| c.is_barred);
+    let is_barred = analysis.steps.iter().flat_map(|s| &s.cells).any(Cell::is_barred);
     if is_barred { SIGNS_AND_BAR } else { SIGNS }
 }
 

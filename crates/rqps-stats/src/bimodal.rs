@@ -28,7 +28,7 @@ const MIN_SHARE: f64 = 0.1;
 const MIN_GAP: f64 = 0.05;
 
 /// √n · dip of n uniform values and the probability of exceeding it: 10,000 simulated samples of
-/// 3000; smaller samples lie below. The test `dips_of_uniform_values` makes it again.
+/// 3000; smaller samples lie below. The test `dips_of_uniform_values` looks at its 5%.
 const DIP_TABLE: [(f64, f64); 10] = [
     (0.290, 0.9),
     (0.326, 0.75),

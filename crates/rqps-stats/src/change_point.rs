@@ -6,7 +6,9 @@
 //! is one, and both sides are searched in turn. The test is the paper's permutation test, or
 //! Student's t as in M. Fleming et al., "Hunter: using open source change point detection in
 //! performance testing" (ICPE 2023), here with Bonferroni's correction for the places tried and
-//! with the values' own intervals, so that a few exact values suffice.
+//! with what is known of each value, so that a few exact ones suffice.
+
+mod value;
 
 use rqps_model::Estimate;
 
@@ -14,6 +16,9 @@ use crate::random::Random;
 use crate::summary::{NO_VARIANCE, moments, p_without_spread};
 use crate::tested::{Tested, count};
 use crate::{CONFIDENCE, student};
+
+use value::told;
+pub use value::{START_DF, START_SD, Starts, Uncertainty, Value};
 
 /// With Student's t, places are looked for at so many times the significance: of two changes each makes
 /// the values about the other spread, and hides it. Fleming et al. do the same.
@@ -33,8 +38,9 @@ pub enum Method {
         /// Seed of the orders: the same seed gives the same result.
         seed: u64,
     },
-    /// Student's t on logarithms, which takes values as roughly normal about their level. Values
-    /// with intervals are never taken as surer than these; with intervals one value may be a level.
+    /// Student's t on logarithms, which takes values as roughly normal about their level. Values are
+    /// never taken as surer than they say themselves. One value may be a level where all know what
+    /// starts of their servers draw; else a level has two at least, as their spread must tell it.
     Student,
 }
 
@@ -50,58 +56,34 @@ pub struct ChangePoint {
     pub p: f64,
 }
 
-/// The changes of level of `series` (values above 0 in order, with their intervals where known)
-/// that are significant at `significance` (0.01 for 1%), by position.
+/// The changes of level of `series` (values above 0 in order) that are significant at `significance`
+/// (0.01 for 1%), by position.
 ///
 /// `None` with a value that is not above 0 and finite.
 #[must_use]
 pub fn change_points(
-    series: &[Estimate],
+    series: &[Value],
     method: Method,
     significance: f64,
 ) -> Option<Vec<ChangePoint>> {
-    let values: Option<Vec<Value>> = series.iter().map(Value::of).collect();
-    let values = values?;
+    if series.iter().any(|value| !value.log.is_finite()) {
+        return None;
+    }
     let found = match method {
-        Method::Permutation { .. } => split(&values, method, significance),
+        Method::Permutation { .. } => split(series, method, significance),
         Method::Student => {
             let weak = (WEAKER * significance).min(WEAKEST);
-            let places = split(&values, method, weak).into_iter().map(|(at, _)| at).collect();
-            without_weak(&values, places, significance)
+            let places = split(series, method, weak).into_iter().map(|(at, _)| at).collect();
+            without_weak(series, places, significance)
         }
     };
     let mut points = Vec::with_capacity(found.len());
     for (i, &(at, p)) in found.iter().enumerate() {
         let from = if i == 0 { 0 } else { found[i - 1].0 };
-        let to = found.get(i + 1).map_or(values.len(), |next| next.0);
-        points.push(ChangePoint { at, size: step(&values[from..at], &values[at..to])?, p });
+        let to = found.get(i + 1).map_or(series.len(), |next| next.0);
+        points.push(ChangePoint { at, size: step(&series[from..at], &series[at..to])?, p });
     }
     Some(points)
-}
-
-/// A value on the logarithmic scale.
-#[derive(Clone, Copy)]
-struct Value {
-    log: f64,
-    /// Variance that its own interval tells.
-    own: Option<f64>,
-    df: f64,
-}
-
-impl Value {
-    fn of(estimate: &Estimate) -> Option<Self> {
-        if !(estimate.point > 0.0 && estimate.point.is_finite()) {
-            return None;
-        }
-        let df = (f64::from(estimate.n) - 1.0).max(1.0);
-        let own = estimate.interval.filter(|(low, high)| *low > 0.0 && high.is_finite()).map(
-            |(low, high)| {
-                let half = 0.5 * (high.ln() - low.ln());
-                (half / student::quantile(CONFIDENCE, df)).powi(2)
-            },
-        );
-        Some(Self { log: estimate.point.ln(), own, df })
-    }
 }
 
 /// Splits at the most likely place, and both sides again, as long as the test is at most
@@ -141,9 +123,9 @@ fn without_weak(values: &[Value], mut at: Vec<usize>, significance: f64) -> Vec<
     }
 }
 
-/// The fewest values that a side may have: one where all bring their intervals.
+/// The fewest values that a side may have: one where all say how far they may be off.
 fn shortest(values: &[Value]) -> usize {
-    if values.iter().all(|v| v.own.is_some()) { 1 } else { 2 }
+    if values.iter().all(Value::is_whole) { 1 } else { 2 }
 }
 
 /// Places where a series can be split.
@@ -212,9 +194,10 @@ fn best_split(values: &[f64], shortest: usize) -> Option<(usize, f64)> {
 
 /// The ratio of two levels with Student's interval; without one where nothing shows any variance.
 ///
-/// Values spread alike about both levels (one variance, n − 2 degrees of freedom), and on each side
-/// at least as much as their own intervals tell. Welch's test is no choice here: with two values on
-/// a side it finds changes that are not there twice as often as it should.
+/// Values spread alike about both levels (one variance, n − 2 degrees of freedom), and at least as
+/// much as they say themselves. Welch's test is no choice here: with two values on a side it finds
+/// changes that are not there twice as often as it should. What is assumed of starts counts as long as
+/// the values have fewer degrees of freedom than the assumption.
 fn step(before: &[Value], after: &[Value]) -> Option<Tested> {
     let (old, old_squares, old_n) = level(before)?;
     let (new, new_squares, new_n) = level(after)?;
@@ -223,19 +206,23 @@ fn step(before: &[Value], after: &[Value]) -> Option<Tested> {
     let n = count(before.len().min(after.len()));
     let seen_df = old_n + new_n - 2.0;
     let seen = if seen_df > 0.0 { (old_squares + new_squares) / seen_df } else { 0.0 };
-    let (old_own, new_own) = (own(before), own(after));
-    let variance = old_own.max(seen) / old_n + new_own.max(seen) / new_n;
-    if variance <= NO_VARIANCE {
-        let interval = (seen_df > 0.0).then_some((point, point));
-        let p = interval.map(|_| p_without_spread(difference));
-        return Some(Tested { estimate: Estimate { point, interval, n }, p });
+    let seen = seen * (1.0 / old_n + 1.0 / new_n);
+    let told = told(before, after, seen_df < START_DF);
+    let variance = told.variance.max(seen);
+    let is_told = told.is_whole && told.variance > seen;
+    let df = if is_told { told.df } else { seen_df };
+    if df <= 0.0 {
+        let estimate = Estimate { point, interval: None, n };
+        return Some(Tested { estimate, p: None, df: None });
     }
-    let own_df: f64 = before.iter().chain(after).map(|v| v.df).sum();
-    let df = if old_own.max(new_own) > seen { own_df } else { seen_df };
+    if variance <= NO_VARIANCE {
+        let estimate = Estimate { point, interval: Some((point, point)), n };
+        return Some(Tested { estimate, p: Some(p_without_spread(difference)), df: Some(df) });
+    }
     let half = student::quantile(CONFIDENCE, df) * variance.sqrt();
     let interval = Some(((difference - half).exp(), (difference + half).exp()));
     let p = student::two_sided_p(difference.abs() / variance.sqrt(), df);
-    Some(Tested { estimate: Estimate { point, interval, n }, p: Some(p) })
+    Some(Tested { estimate: Estimate { point, interval, n }, p: Some(p), df: Some(df) })
 }
 
 /// Mean logarithm, sum of squares about it, and number.
@@ -245,96 +232,5 @@ fn level(values: &[Value]) -> Option<(f64, f64, f64)> {
     Some((mean, variance * (n - 1.0), n))
 }
 
-/// The mean variance that the values' own intervals tell; 0 without any.
-fn own(values: &[Value]) -> f64 {
-    let owns: Vec<f64> = values.iter().filter_map(|v| v.own).collect();
-    moments(&owns).map_or(0.0, |(mean, _, _)| mean)
-}
-
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    const ORDERS: Method = Method::Permutation { orders: 199, seed: 1 };
-
-    fn plain(values: &[f64]) -> Vec<Estimate> {
-        values.iter().map(|v| Estimate::single(*v)).collect()
-    }
-
-    fn exact(values: &[f64], half: f64) -> Vec<Estimate> {
-        let with = |v: &f64| Estimate { point: *v, interval: Some((v - half, v + half)), n: 20 };
-        values.iter().map(with).collect()
-    }
-
-    #[test]
-    fn the_energy_by_hand() {
-        // 0, 0, 1, 1 at 2: 2 * 2 / 4 * (2 / 4 * 4 - 0 - 0) = 2. At 1 and 3 less.
-        let (at, energy) = best_split(&[0.0, 0.0, 1.0, 1.0], 1).unwrap();
-        assert!(at == 2 && (energy - 2.0).abs() < 1e-12, "{at} {energy}");
-        // 0, 1, 1 at 1: 1 * 2 / 3 * (2 / 2 * 2) = 4/3.
-        let (at, energy) = best_split(&[0.0, 1.0, 1.0], 1).unwrap();
-        assert!(at == 1 && (energy - 4.0 / 3.0).abs() < 1e-12, "{at} {energy}");
-        assert!(best_split(&[0.0, 1.0, 1.0], 2).is_none() && best_split(&[], 1).is_none());
-    }
-
-    #[test]
-    fn one_step_is_found_at_its_place_and_size() {
-        let values = [100.0, 101.0, 99.0, 100.5, 99.5, 100.0, 92.0, 91.0, 93.0, 92.5, 91.5, 92.0];
-        for method in [ORDERS, Method::Student] {
-            let found = change_points(&plain(&values), method, 0.01).unwrap();
-            assert_eq!(found.len(), 1, "{found:?}");
-            assert_eq!(found[0].at, 6);
-            let (low, high) = found[0].size.estimate.interval.unwrap();
-            assert!((found[0].size.estimate.point - 0.92).abs() < 1e-3);
-            assert!(low > 0.90 && high < 0.94 && found[0].p <= 0.01);
-        }
-    }
-
-    #[test]
-    fn two_steps_are_found_and_their_sizes_are_between_neighbouring_levels() {
-        let noise = [0.3, -0.5, 0.1, 0.4, -0.2, 0.0, -0.4, 0.5, 0.2, -0.3];
-        let levels = [100.0, 80.0, 90.0];
-        let values: Vec<f64> = levels.iter().flat_map(|level| noise.map(|e| level + e)).collect();
-        for method in [ORDERS, Method::Student] {
-            let found = change_points(&plain(&values), method, 0.01).unwrap();
-            let places: Vec<usize> = found.iter().map(|c| c.at).collect();
-            assert_eq!(places, [10, 20]);
-            assert!((found[0].size.estimate.point - 0.8).abs() < 2e-3);
-            assert!((found[1].size.estimate.point - 1.125).abs() < 2e-3);
-        }
-    }
-
-    #[test]
-    fn intervals_make_a_short_series_speak() {
-        // Three versions, known to half a percent: the last lost 8%.
-        let found = change_points(&exact(&[100.0, 100.2, 92.0], 0.5), Method::Student, 0.01);
-        let found = found.unwrap();
-        assert!(found.len() == 1 && found[0].at == 2, "{found:?}");
-        // Known to 10% only, the same series says nothing; nor does it without intervals.
-        let vague = change_points(&exact(&[100.0, 100.2, 92.0], 10.0), Method::Student, 0.05);
-        assert!(vague.unwrap().is_empty());
-        let bare = change_points(&plain(&[100.0, 100.2, 92.0]), Method::Student, 0.05);
-        assert!(bare.unwrap().is_empty());
-    }
-
-    /// Versions against an exact base: each of the two changes makes the sides of the other unlike.
-    #[test]
-    fn changes_do_not_hide_one_another() {
-        let mut series = exact(&[100.0, 94.9, 95.1, 95.2, 87.1, 87.5], 0.3);
-        series[0].interval = Some((100.0, 100.0));
-        let found = change_points(&series, Method::Student, 0.01).unwrap();
-        assert_eq!(found.iter().map(|c| c.at).collect::<Vec<_>>(), [1, 4], "{found:?}");
-        let (low, high) = found[1].size.estimate.interval.unwrap();
-        assert!(low > 0.91 && high < 0.925, "{found:?}");
-    }
-
-    #[test]
-    fn a_series_without_change_or_without_logarithm() {
-        for method in [ORDERS, Method::Student] {
-            assert!(change_points(&plain(&[5.0; 20]), method, 0.05).unwrap().is_empty());
-            assert!(change_points(&[], method, 0.05).unwrap().is_empty());
-            assert!(change_points(&plain(&[5.0]), method, 0.05).unwrap().is_empty());
-            assert!(change_points(&plain(&[5.0, 0.0]), method, 0.05).is_none());
-        }
-    }
-}
+mod tests;

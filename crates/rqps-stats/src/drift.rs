@@ -13,7 +13,7 @@ use crate::summary::NO_VARIANCE;
 use crate::tested::{Tested, count};
 use crate::{CONFIDENCE, student};
 
-/// Blocks below which halves are too short to compare.
+/// Blocks below which a line is not drawn.
 pub const MIN_BLOCKS: usize = 8;
 
 /// p-value below which a drift is marked: one step in a hundred by chance.
@@ -47,7 +47,8 @@ pub fn drift(figures: &[f64]) -> Option<Tested> {
     let half = student::quantile(CONFIDENCE, df) * error;
     let interval = Some(((slope - half).exp(), (slope + half).exp()));
     let estimate = Estimate { point: slope.exp(), interval, n: count(logs.len()) };
-    Some(Tested { estimate, p: Some(student::two_sided_p(slope.abs() / error, df)) })
+    let p = Some(student::two_sided_p(slope.abs() / error, df));
+    Some(Tested { estimate, p, df: Some(df) })
 }
 
 #[cfg(test)]

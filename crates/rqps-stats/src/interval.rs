@@ -45,6 +45,8 @@ pub struct MeanTest {
     /// Two-sided p-value of the mean against 0, in 0..=1; below 0.05 exactly where the interval
     /// does not hold 0.
     pub p: f64,
+    /// Degrees of freedom of Student's t in both.
+    pub df: f64,
 }
 
 /// The interval that covers best at 8 to 40 blocks: Hall's transformation of t with 0.7 of the
@@ -74,7 +76,7 @@ pub fn skew_adjusted(values: &[f64]) -> Option<MeanTest> {
     let low = mean - scale * cubic.inverse(t / n.sqrt());
     let high = mean - scale * cubic.inverse(-t / n.sqrt());
     let p = student::two_sided_p((n.sqrt() * cubic.at(mean / scale)).abs(), df);
-    Some(MeanTest { mean, low, high, p })
+    Some(MeanTest { mean, low, high, p, df })
 }
 
 /// Student's t with the effective number of values: exact for normal values, too narrow for skewed
@@ -91,7 +93,7 @@ pub fn plain(values: &[f64]) -> Option<MeanTest> {
     let error = sd / effective.sqrt();
     let half = student::quantile(CONFIDENCE, df) * error;
     let p = student::two_sided_p((mean / error).abs(), df);
-    Some(MeanTest { mean, low: mean - half, high: mean + half, p })
+    Some(MeanTest { mean, low: mean - half, high: mean + half, p, df })
 }
 
 /// Degrees of freedom of `n` values that are worth `effective` independent ones: see
@@ -128,8 +130,8 @@ impl Spread {
 
     /// What values without spread tell.
     fn point(self) -> MeanTest {
-        let Self { mean, .. } = self;
-        MeanTest { mean, low: mean, high: mean, p: p_without_spread(mean) }
+        let Self { mean, n, .. } = self;
+        MeanTest { mean, low: mean, high: mean, p: p_without_spread(mean), df: n - 1.0 }
     }
 }
 

@@ -49,19 +49,6 @@ impl More {
     }
 }
 
-/// How many more blocks would bring the relative half-width to `half_width`, if blocks go on to
-/// spread as they did: it falls as t(n − 1)/√n. At most `limit` more.
-///
-/// `None` without an interval, or for a `half_width` that is not above 0.
-#[must_use]
-pub fn blocks_for_width(ratio: &Estimate, half_width: f64, limit: u32) -> Option<More> {
-    let now = ratio.half_width().filter(|h| h.is_finite())?;
-    if half_width.is_nan() || half_width <= 0.0 || ratio.n < 2 {
-        return None;
-    }
-    Some(first(limit, |more| now * shrinkage(ratio.n, more) <= half_width))
-}
-
 /// How many more blocks would give an unclear ratio a verdict with a chance of 80%. At most
 /// `limit`.
 ///
@@ -177,23 +164,6 @@ mod tests {
         assert!(!is_reached(&[narrow, ratio(1.0, 0.02, 12)], 0.01, 12));
         assert!(!is_reached(&[ratio(0.7, 0.009, 11)], 0.01, 12));
         assert!(!is_reached(&[], 0.01, 1) && !is_reached(&[Estimate::single(1.0)], 0.01, 1));
-    }
-
-    #[test]
-    fn half_the_width_takes_four_times_the_blocks_and_a_little_less() {
-        // t(11) = 2.201; with n' blocks 0.02 * t(n'-1)/2.201 * sqrt(12/n') <= 0.01: n' = 40 (t =
-        // 2.023).
-        let found = blocks_for_width(&ratio(1.0, 0.02, 12), 0.010_000_7, 1000);
-        let Some(More::Blocks(more)) = found else { panic!("{found:?}") };
-        let half = |n: f64| 0.02 * student::quantile(0.95, n - 1.0) / 2.201 * (12.0 / n).sqrt();
-        let then = 12.0 + f64::from(more);
-        assert!(half(then) <= 0.010_01 && half(then - 1.0) > 0.009_99, "{more}");
-        assert_eq!(
-            blocks_for_width(&ratio(1.0, 0.02, 12), 0.001, 1000),
-            Some(More::MoreThan(1000))
-        );
-        assert_eq!(blocks_for_width(&ratio(1.0, 0.009, 12), 0.01, 10), Some(More::Blocks(0)));
-        assert_eq!(blocks_for_width(&Estimate::single(1.0), 0.01, 10), None);
     }
 
     #[test]

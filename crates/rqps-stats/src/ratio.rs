@@ -35,21 +35,23 @@ pub fn ratio_test(base: &[f64], candidate: &[f64]) -> Option<Tested> {
     let n = count(b.len().min(c.len()));
     if n < 2 {
         let estimate = Estimate { point: difference.exp(), interval: None, n };
-        return Some(Tested { estimate, p: None });
+        return Some(Tested { estimate, p: None, df: None });
     }
     let (b_part, c_part) = (b_variance / b_n, c_variance / c_n);
     let variance = b_part + c_part;
     if variance <= NO_VARIANCE {
         let point = difference.exp();
-        let p = Some(p_without_spread(difference));
-        return Some(Tested { estimate: Estimate { point, interval: Some((point, point)), n }, p });
+        let (p, df) = (Some(p_without_spread(difference)), Some(b_n + c_n - 2.0));
+        let estimate = Estimate { point, interval: Some((point, point)), n };
+        return Some(Tested { estimate, p, df });
     }
     // Welch-Satterthwaite degrees of freedom.
     let df = variance * variance / (b_part * b_part / (b_n - 1.0) + c_part * c_part / (c_n - 1.0));
     let half = student::quantile(CONFIDENCE, df) * variance.sqrt();
     let interval = Some(((difference - half).exp(), (difference + half).exp()));
     let p = student::two_sided_p(difference.abs() / variance.sqrt(), df);
-    Some(Tested { estimate: Estimate { point: difference.exp(), interval, n }, p: Some(p) })
+    let estimate = Estimate { point: difference.exp(), interval, n };
+    Some(Tested { estimate, p: Some(p), df: Some(df) })
 }
 
 /// What a ratio says, given the practical bound `bound` (0.05 for 5%): see [`Verdict`].
@@ -93,6 +95,10 @@ mod tests {
         let (low, high) = ratio_of.interval.unwrap();
         let half = 2.776_445 * (2.0_f64 / 3.0).sqrt();
         assert!((high.ln() - half).abs() < 1e-5 && (low.ln() + half).abs() < 1e-5);
+        // Four degrees of freedom and not two: the smaller side is three.
+        let tested = ratio_test(&side, &side).unwrap();
+        assert!((tested.df.unwrap() - 4.0).abs() < 1e-9 && tested.estimate.n == 3);
+        assert!((tested.error().unwrap() - (2.0_f64 / 3.0).sqrt()).abs() < 1e-6);
     }
 
     #[test]

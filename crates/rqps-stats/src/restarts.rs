@@ -73,7 +73,7 @@ pub fn of_starts(starts: &[Vec<f64>]) -> Option<Restarted> {
     let interval = Some(((found.mean - found.half).exp(), (found.mean + found.half).exp()));
     let estimate = Estimate { point: found.mean.exp(), interval, n: count(n_blocks) };
     Some(Restarted {
-        tested: Tested { estimate, p: Some(found.p) },
+        tested: Tested { estimate, p: Some(found.p), df: Some(found.df) },
         starts: count(used.len()),
         holds_starts: true,
         start_sd: Some(found.start_sd),
@@ -90,6 +90,8 @@ fn start(blocks: &[f64]) -> Option<Start> {
 struct Found {
     mean: f64,
     half: f64,
+    /// Degrees of freedom of the t that `half` is of.
+    df: f64,
     p: f64,
     start_sd: f64,
     error: f64,
@@ -117,13 +119,15 @@ fn random_effects(starts: &[Start], n_blocks: usize) -> Option<Found> {
     let of_blocks = (block_variance / total).sqrt();
     let mut half = student::quantile(CONFIDENCE, k - 1.0) * of_starts;
     let mut p = p_value(mean, of_starts, k - 1.0);
+    let mut df = k - 1.0;
     if blocks_df > 0.0 {
-        half = half.max(student::quantile(CONFIDENCE, blocks_df) * of_blocks);
+        let least = student::quantile(CONFIDENCE, blocks_df) * of_blocks;
+        (half, df) = if least > half { (least, blocks_df) } else { (half, df) };
         p = p.max(p_value(mean, of_blocks, blocks_df));
     }
     let has_spread = start_variance + block_variance > 0.0;
     let error = if has_spread { (1.0 / weights).sqrt() } else { 0.0 };
-    Some(Found { mean, half, p, start_sd: start_variance.sqrt(), error })
+    Some(Found { mean, half, df, p, start_sd: start_variance.sqrt(), error })
 }
 
 /// Variance from start to start beyond what the blocks' noise explains, at least 0 (DerSimonian and
@@ -163,6 +167,9 @@ mod tests {
         assert!(found.holds_starts && found.starts == 3 && found.tested.estimate.n == 9);
         // Of starts of equal size the error is that of their means.
         assert!((found.error.unwrap() - 0.1 / 3.0_f64.sqrt()).abs() < 1e-6);
+        // Two degrees of freedom for nine blocks: half / t(8) would be an error twice as large.
+        assert!((found.tested.df.unwrap() - 2.0).abs() < 1e-12);
+        assert!((found.tested.error().unwrap() - 0.1 / 3.0_f64.sqrt()).abs() < 1e-6);
     }
 
     #[test]
@@ -184,6 +191,7 @@ mod tests {
         let half = 2.446_912 * (0.08_f64 / 6.0 / 8.0).sqrt();
         assert!((high.ln() - half).abs() < 1e-5 && (low.ln() + half).abs() < 1e-5);
         assert!(found.start_sd.unwrap() < 1e-12 && found.tested.p.unwrap() > 0.99);
+        assert!((found.tested.df.unwrap() - 6.0).abs() < 1e-12);
         assert!((found.error.unwrap() - (0.08_f64 / 6.0 / 8.0).sqrt()).abs() < 1e-9);
     }
 

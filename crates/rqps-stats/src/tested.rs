@@ -3,6 +3,7 @@
 use rqps_model::Estimate;
 
 use crate::interval::{self, MeanTest};
+use crate::{CONFIDENCE, student};
 
 /// A ratio and how surprising it would be if there were no difference.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -12,14 +13,26 @@ pub struct Tested {
     /// Two-sided p-value of the true ratio being 1, in 0..=1, of the same statistic as the interval
     /// (below 0.05 exactly where the interval does not hold 1); absent where the interval is.
     pub p: Option<f64>,
+    /// Degrees of freedom of the Student's t that the interval is of, which its `n` does not tell;
+    /// absent where the interval is.
+    pub df: Option<f64>,
 }
 
 impl Tested {
+    /// Standard error of the ratio's logarithm, as its interval and degrees of freedom tell it; absent
+    /// without an interval and where an end of it has no logarithm.
+    #[must_use]
+    pub fn error(&self) -> Option<f64> {
+        let is_fit = |(low, high): &(f64, f64)| *low > 0.0 && high.is_finite();
+        let (low, high) = self.estimate.interval.filter(is_fit)?;
+        Some(0.5 * (high.ln() - low.ln()) / student::quantile(CONFIDENCE, self.df?))
+    }
+
     /// The exponential of a mean of logarithms.
     pub(crate) fn exp_of(found: &MeanTest, n: usize) -> Self {
         let interval = Some((found.low.exp(), found.high.exp()));
         let estimate = Estimate { point: found.mean.exp(), interval, n: count(n) };
-        Self { estimate, p: Some(found.p) }
+        Self { estimate, p: Some(found.p), df: Some(found.df) }
     }
 
     /// A ratio whose figures were all alike, with the width that counting leaves: see
@@ -31,7 +44,7 @@ impl Tested {
             return self;
         }
         let holds_one = estimate.interval.is_some_and(|(low, high)| low <= 1.0 && high >= 1.0);
-        Self { estimate, p: Some(if holds_one { 1.0 } else { 0.0 }) }
+        Self { estimate, p: Some(if holds_one { 1.0 } else { 0.0 }), df: self.df }
     }
 }
 
@@ -43,7 +56,7 @@ impl Tested {
 pub fn of_log_ratios(logs: &[f64]) -> Option<Tested> {
     if let [only] = logs {
         let estimate = Estimate::single(only.exp());
-        return only.is_finite().then_some(Tested { estimate, p: None });
+        return only.is_finite().then_some(Tested { estimate, p: None, df: None });
     }
     let found = interval::skew_adjusted(logs)?;
     Some(Tested::exp_of(&found, logs.len()))
@@ -67,6 +80,8 @@ mod tests {
         // 0 and 0.2: t = 1 with one degree of freedom, p = 0.5.
         let two = of_log_ratios(&[0.0, 0.2]).unwrap();
         assert!((two.p.unwrap() - 0.5).abs() < 1e-9 && two.estimate.n == 2);
+        assert!((two.df.unwrap() - 1.0).abs() < 1e-9 && (two.error().unwrap() - 0.1).abs() < 1e-6);
+        assert!(one.df.is_none() && one.error().is_none());
     }
 
     #[test]

@@ -94,7 +94,7 @@ pub(crate) struct RunArgs {
     pub(crate) form: Option<String>,
 
     /// Steps to run, by name or glob; may be given more than once
-    #[arg(long, value_name = "GLOB")]
+    #[arg(long, value_name = "GLOB", value_delimiter = ',')]
     pub(crate) steps: Vec<String>,
 
     /// Numbers of clients, separated by commas; every step runs with each

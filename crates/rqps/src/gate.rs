@@ -14,8 +14,42 @@ use crate::patterns::Patterns;
 use crate::report::parse_percent;
 use crate::{Surroundings, complain};
 
+/// What is said of a run.
+struct Answer {
+    /// On standard output.
+    text: String,
+    /// In the JUnit file.
+    junit: String,
+    /// On standard error.
+    errors: Vec<String>,
+    passage: Passage,
+}
+
 /// Carries out `rqps gate ...`: 0 passed, 1 slower, 2 no judgement.
 pub(crate) fn run(args: &GateArgs, around: &Surroundings) -> Result<ExitCode> {
+    let answer = judge(args, around);
+    // Without a judgement the file says so: CI would else read that of the job before.
+    let written = args.junit.as_ref().map_or(Ok(()), |path| {
+        let text = match &answer {
+            Ok(answer) => answer.junit.clone(),
+            Err(error) => gate::junit::of_error(&format!("{error:#}")),
+        };
+        fs::write(path, text).with_context(|| format!("write {}", path.display()))
+    });
+    let answer = answer?;
+    written?;
+    print(&answer.text)?;
+    for error in &answer.errors {
+        complain(&format!("error: {error}"));
+    }
+    Ok(match answer.passage {
+        Passage::Passed => ExitCode::SUCCESS,
+        Passage::Slower => ExitCode::from(1),
+        Passage::Error => ExitCode::from(2),
+    })
+}
+
+fn judge(args: &GateArgs, around: &Surroundings) -> Result<Answer> {
     let bound = parse_percent("--max-slowdown", &args.max_slowdown)?;
     let store = Store::open_existing(&around.results)?;
     let run = store.select_run(&args.run.parse::<RunRef>().unwrap_or_default())?;
@@ -23,21 +57,14 @@ pub(crate) fn run(args: &GateArgs, around: &Surroundings) -> Result<ExitCode> {
     steps.check_steps("--steps", [&run])?;
     let analysis = Analysis::of(&run, bound);
     let gate = Gate::of(&analysis, args.allow_unfinished, |step| steps.takes_step(step))?;
-    if let Some(path) = &args.junit {
-        let text = gate::junit::render(&gate);
-        fs::write(path, text).with_context(|| format!("write {}", path.display()))?;
-    }
-    print(&match args.format {
-        GateFormat::Text => gate::text::render(&gate, around.colour, text_width()),
-        GateFormat::Markdown => gate::markdown::render(&gate),
-        GateFormat::Json => gate::json::render(&gate),
-    })?;
-    for error in gate.errors() {
-        complain(&format!("error: {error}"));
-    }
-    Ok(match gate.passage() {
-        Passage::Passed => ExitCode::SUCCESS,
-        Passage::Slower => ExitCode::from(1),
-        Passage::Error => ExitCode::from(2),
+    Ok(Answer {
+        text: match args.format {
+            GateFormat::Text => gate::text::render(&gate, around.colour, text_width()),
+            GateFormat::Markdown => gate::markdown::render(&gate),
+            GateFormat::Json => gate::json::render(&gate),
+        },
+        junit: gate::junit::render(&gate),
+        errors: gate.errors(),
+        passage: gate.passage(),
     })
 }

@@ -1,5 +1,6 @@
 //! What verdicts said where the truth is known.
 
+use std::cmp::Ordering;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 
@@ -16,7 +17,10 @@ struct Said {
     faster: usize,
     same: usize,
     unclear: usize,
-    /// Without an interval or a figure.
+    /// Below and above 1 beyond chance, whatever the bound.
+    below: usize,
+    above: usize,
+    /// Without a verdict; no part of the pairs.
     none: usize,
     /// rQPS.
     ratios: Vec<f64>,
@@ -38,21 +42,39 @@ const MOST_FALSE: f64 = 0.01;
 /// Of pairs with a slowdown in basis points, the share that must be called slower.
 const LEAST_FOUND: [(u32, f64); 2] = [(500, 0.90), (1000, 0.98)];
 
+/// Half-width after a minute, median over steps that read and over those that write, as shares.
+const MOST_WIDTH: [f64; 2] = [0.01, 0.03];
+
+/// What there must be.
+#[derive(Debug)]
+pub(super) struct Wanted<'a> {
+    /// Step pairs of the same server.
+    pub(super) n_pairs: usize,
+    /// Slowdowns that were asked for, percent.
+    pub(super) slowdowns: &'a [f64],
+    /// Whether a step was measured for at least a minute on each system.
+    pub(super) has_a_minute: bool,
+}
+
 impl Counts {
     /// Adds a run. Each system is judged in a report of its own beside the base, so that what differs
     /// does not make verdicts easier on what does not.
     pub(super) fn count(&mut self, run: &Run, bound: f64) {
         let host = &run.host;
-        self.hosts
-            .insert(format!("{} CPUs {}, kernel {}", host.n_cpus, host.cpu_model, host.kernel));
+        self.hosts.insert(format!(
+            "rqps {}, {} CPUs {}, kernel {}",
+            run.rqps_version, host.n_cpus, host.cpu_model, host.kernel
+        ));
         for idx in (0..run.systems.len()).filter(|idx| *idx != run.base) {
             let slowdown = run.systems[idx].spec.variant.handicap_bp;
             let pair = pair(run, idx);
             let analysis = Analysis::of(&pair, bound);
             let said = self.by_slowdown_bp.entry(slowdown).or_default();
             for step in analysis.steps.iter().filter(|step| step.is_compared()) {
-                said.n_pairs += 1;
                 let cell = &step.cells[1];
+                said.n_pairs += usize::from(cell.verdict.is_some());
+                said.below += usize::from(cell.direction() == Some(Ordering::Less));
+                said.above += usize::from(cell.direction() == Some(Ordering::Greater));
                 match cell.verdict {
                     Some(Verdict::Slower) => said.slower += 1,
                     Some(Verdict::Faster) => said.faster += 1,
@@ -74,13 +96,27 @@ impl Counts {
     pub(super) fn add(&mut self, other: &Self) {
         self.hosts.extend(other.hosts.iter().cloned());
         for (slowdown, said) in &other.by_slowdown_bp {
-            let Said { n_pairs, slower, faster, same, unclear, none, ratios, reads, writes } = said;
+            let Said {
+                n_pairs,
+                slower,
+                faster,
+                same,
+                unclear,
+                below,
+                above,
+                none,
+                ratios,
+                reads,
+                writes,
+            } = said;
             let sum = self.by_slowdown_bp.entry(*slowdown).or_default();
             sum.n_pairs += n_pairs;
             sum.slower += slower;
             sum.faster += faster;
             sum.same += same;
             sum.unclear += unclear;
+            sum.below += below;
+            sum.above += above;
             sum.none += none;
             sum.ratios.extend(ratios);
             sum.reads.extend(reads);
@@ -99,8 +135,9 @@ impl Counts {
 
     pub(super) fn table(&self) -> String {
         let mut text =
-            "| slowed by | step pairs | slower | faster | same | unclear | none | rQPS, median \
-                        | half-width, read | write |\n|---|---|---|---|---|---|---|---|---|---|"
+            "| slowed by | step pairs | slower | faster | same | unclear | below 1 beyond chance \
+             | above | no verdict | rQPS, median | half-width, read | write |\n\
+             |---|---|---|---|---|---|---|---|---|---|---|---|"
                 .to_owned();
         for (slowdown, said) in &self.by_slowdown_bp {
             let share = |n: usize| format!("{n} ({:.1}%)", percent(n, said.n_pairs));
@@ -114,14 +151,16 @@ impl Counts {
             };
             let _ = write!(
                 text,
-                "\n| {}% | {} | {} | {} | {} | {} | {} | {ratio} | {} | {} |",
+                "\n| {}% | {} | {} | {} | {} | {} | {} | {} | {} | {ratio} | {} | {} |",
                 f64::from(*slowdown) / 100.0,
                 said.n_pairs,
                 share(said.slower),
                 share(said.faster),
                 share(said.same),
                 share(said.unclear),
-                share(said.none),
+                share(said.below),
+                share(said.above),
+                said.none,
                 width(&said.reads),
                 width(&said.writes)
             );
@@ -130,9 +169,39 @@ impl Counts {
     }
 
     /// What is short of what is wanted.
-    pub(super) fn short_of_wanted(&self) -> Vec<String> {
+    pub(super) fn short_of(&self, wanted: &Wanted<'_>) -> Vec<String> {
         let mut short = Vec::new();
+        if self.hosts.len() > 1 {
+            short.push("runs of several hosts or versions: give another --results".to_owned());
+        }
+        if self.n_pairs() < wanted.n_pairs {
+            short.push(format!("{} of {} step pairs", self.n_pairs(), wanted.n_pairs));
+        }
+        let has = |percent: &f64| {
+            self.by_slowdown_bp.keys().any(|bp| (f64::from(*bp) / 100.0 - percent).abs() < 0.005)
+        };
+        for percent in wanted.slowdowns.iter().filter(|percent| !has(percent)) {
+            short.push(format!("nothing measured with a slowdown of {percent}%"));
+        }
+        if wanted.has_a_minute
+            && let Some(alike) = self.by_slowdown_bp.get(&0)
+        {
+            let kinds = [("read", &alike.reads), ("write", &alike.writes)];
+            for ((kind, widths), most) in kinds.into_iter().zip(MOST_WIDTH) {
+                let width = median(widths.clone());
+                if widths.is_empty() || width > most {
+                    short.push(format!(
+                        "half-width of {kind} steps {:.2}%, not {:.0}%",
+                        width * 100.0,
+                        most * 100.0
+                    ));
+                }
+            }
+        }
         for (slowdown, said) in &self.by_slowdown_bp {
+            if said.none > 0 {
+                short.push(format!("{} steps without a verdict", said.none));
+            }
             let n = said.n_pairs.max(1) as f64;
             let differ = said.slower + said.faster;
             if *slowdown == 0 && differ as f64 / n > MOST_FALSE {

@@ -29,7 +29,7 @@ pub struct PlanFile {
 
 /// A system as written.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[serde(deny_unknown_fields, expecting = "a table [[system]]")]
 pub struct SystemFile {
     /// Its label; made from DBMS, version and config when absent.
     pub label: Option<String>,
@@ -83,7 +83,7 @@ pub enum OptionValue {
 
 /// A suite as written.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[serde(deny_unknown_fields, expecting = "a table [[suite]]")]
 pub struct SuiteFile {
     /// Prefix of its step names, for plans with several suites.
     pub name: Option<String>,
@@ -124,7 +124,7 @@ pub struct SuiteFile {
 
 /// Seconds of a slice, by kind of step, as written.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[serde(deny_unknown_fields, expecting = "a table of times, as in { read = 10, write = 10 }")]
 pub struct SecondsFile {
     /// Steps that change no row.
     pub read: Option<f64>,
@@ -146,11 +146,11 @@ pub struct SecondsFile {
 
 /// The schedule as written.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[serde(deny_unknown_fields, expecting = "the table [schedule]")]
 pub struct ScheduleFile {
     /// `interleaved` or `sequential`; when absent, interleaved for several systems that rqps runs.
     pub mode: Option<String>,
-    /// Length of a turn in an interleaved schedule: `100ms`; `auto` for the best that a calibration found.
+    /// Length of a turn in an interleaved schedule: `20ms`; `auto` for the best that a calibration found.
     pub slice: Option<String>,
     /// Slices per step and system; interleaved, the time of so many slices.
     pub slices: Option<u32>,

@@ -1,24 +1,18 @@
 //! What the calibration of the host says of a run's figures, in a sentence.
 
-use rqps_model::{Calibrated, Host, Run};
+use rqps_model::calibration::Floor;
+use rqps_model::{Calibrated, Estimate, Host, Run};
 
-use crate::number::utc;
+use crate::number::{count, utc};
 use crate::words::{list, one_line};
 
 /// How far a system differs from itself here, and what is seen; that the calibration was made
 /// elsewhere, where it was. Nothing for a run without one.
 pub(super) fn sentence(run: &Run) -> Option<String> {
-    let Calibrated { made_unix_ms, host, system, seconds, apart, visible } =
-        run.calibration.as_ref()?;
-    let when = utc(*made_unix_ms);
+    let calibrated = run.calibration.as_ref()?;
+    let when = utc(calibrated.made_unix_ms);
     let day = when.split(' ').next().unwrap_or(&when);
-    let seen = match visible {
-        Some(visible) => {
-            format!("; differences of {:.1}% are then seen four times in five", visible * 100.0)
-        }
-        None => String::new(),
-    };
-    let elsewhere = elsewhere(host, &run.host);
+    let elsewhere = elsewhere(&calibrated.host, &run.host);
     let but = if elsewhere.is_empty() {
         String::new()
     } else {
@@ -27,11 +21,45 @@ pub(super) fn sentence(run: &Run) -> Option<String> {
             list(&elsewhere)
         )
     };
+    let seen = match calibrated.visible {
+        Some(visible) => format!(
+            "; differences of {:.1}% and more are then seen four times in five on every step that \
+             was tried",
+            visible * 100.0
+        ),
+        None => String::new(),
+    };
+    let alarms = match calibrated.false_alarms {
+        Some((n_found, n)) => format!("; {n_found} of {n} A/A intervals did not hold 1"),
+        None => String::new(),
+    };
     Some(format!(
-        "Calibrated on {day} with {}: A/A differs by at most {:.1}% after {seconds} s on each side{seen}.{but}",
-        one_line(system),
-        apart * 100.0
+        "Calibrated on {day} with {} on one start of each server: A/A differs by at most {:.1}%{} after \
+         {} s on each side{seen}{alarms}.{but}",
+        one_line(&calibrated.system),
+        calibrated.apart * 100.0,
+        worst(calibrated),
+        calibrated.seconds
     ))
+}
+
+/// The step with the largest difference, and its interval.
+fn worst(calibrated: &Calibrated) -> String {
+    let Some(Floor { step, clients, ratio, .. }) = &calibrated.worst else { return String::new() };
+    let interval = interval(ratio);
+    format!(
+        " ({}, {}: {:.3} {interval})",
+        one_line(step),
+        count(usize::try_from(*clients).unwrap_or(usize::MAX), "client"),
+        ratio.point
+    )
+}
+
+fn interval(ratio: &Estimate) -> String {
+    match ratio.interval {
+        Some((low, high)) => format!("[{low:.3}, {high:.3}]"),
+        None => "n=1".to_owned(),
+    }
 }
 
 /// What was another host or kernel.

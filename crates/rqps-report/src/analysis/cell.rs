@@ -9,6 +9,7 @@ use rqps_model::{
 };
 use rqps_model::{StepKind, Verdict, metric, slice};
 
+use super::bar::Bar;
 use super::comparison::{Comparison, Judged};
 use super::estimate::{self, Pair};
 use super::footnote::{Book, CellMark, FootnoteKind, slice_errors};
@@ -78,9 +79,8 @@ pub struct Cell {
     pub server_rss_ratio: Option<f64>,
     /// What only steps of the Insert Benchmark have.
     pub insert: Option<Box<InsertCell>>,
-    /// Whether there is no verdict because the insert rate was not held here or on the base; the
-    /// ratio then compares unlike work.
-    pub is_barred: bool,
+    /// Why there is no verdict although there is a ratio.
+    pub bar: Option<Bar>,
     /// What the server had left to do when the step ended, by name, as the server counts it.
     pub debt: BTreeMap<String, u64>,
     /// What was checked of the step's work.
@@ -100,10 +100,16 @@ impl Cell {
         self.sla().is_some_and(|sla| !sla.is_held)
     }
 
-    /// The rQPS as far as it compares like with like: `None` where the insert rate was not held.
+    /// Whether something bars the ratio from a verdict.
+    #[must_use]
+    pub fn is_barred(&self) -> bool {
+        self.bar.is_some()
+    }
+
+    /// The rQPS as far as it compares like with like and was not set: `None` where it is barred.
     #[must_use]
     pub fn comparable_rqps(&self) -> Option<Estimate> {
-        self.rqps.filter(|_| !self.is_barred)
+        self.rqps.filter(|_| !self.is_barred())
     }
 
     /// On which side of 1 the rQPS lies beyond chance, among all that were tried and be it by less than
@@ -185,7 +191,7 @@ pub(super) fn cells(run: &Run, step: &RunStep, rule: Rule<'_>, book: &mut Book) 
         if idx == base_idx || !is_measured {
             continue;
         }
-        let Some(pair) = Pair::of(step, (base_idx, idx), rule.takes_turns(run, idx)) else {
+        let Some(pair) = Pair::of(step, (base_idx, idx), rule.measured(run, idx)) else {
             continue;
         };
         cell.server_rss_ratio = cell
@@ -200,6 +206,7 @@ pub(super) fn cells(run: &Run, step: &RunStep, rule: Rule<'_>, book: &mut Book) 
         }
         cell.relative = Some(relative(&cell.per_operation, &base.per_operation));
         insert::compare::with_base(cell, &base, book);
+        cell.bar = Bar::of(cell, &base);
         cell.marks.extend(rule.mark(step, idx, book));
         if !insert::is_step(step) {
             guard::of_pair(&pair, &mut cell.marks, book);
@@ -229,7 +236,7 @@ fn pending() -> Cell {
         server_rss_bytes: None,
         server_rss_ratio: None,
         insert: None,
-        is_barred: false,
+        bar: None,
         debt: BTreeMap::new(),
         checks: Vec::new(),
     }

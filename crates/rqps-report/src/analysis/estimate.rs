@@ -15,14 +15,40 @@ use rqps_stats::{Tested, paired_test, ratio_test};
 use super::windows;
 
 /// The figure: the mean over the slices; of blocks of equal work, operations of all over time of all.
+/// Of several starts of the servers, the mean of theirs, with Student's interval over the starts.
 pub(super) fn figure(step: &RunStep, system: &SystemStep) -> Option<Estimate> {
-    let rates: Vec<Part> = system.slices.iter().map(rate).collect();
-    let estimate = if step.info.has_blocks_of_work() {
-        totals::total(&rates)
-    } else {
-        rqps_stats::mean(&rates.iter().map(Part::ratio).collect::<Vec<_>>())
+    let starts = of_starts_each(&system.slices, rate);
+    let of_blocks = |rates: &[Part]| {
+        if step.info.has_blocks_of_work() {
+            totals::total(rates)
+        } else {
+            rqps_stats::mean(&ratios(rates))
+        }
     };
-    estimate.map(|estimate| rqps_stats::resolved(estimate, one_operation(system)))
+    if let [only] = starts.as_slice() {
+        let resolved = |found| rqps_stats::resolved(found, one_operation(system));
+        return of_blocks(only).map(resolved);
+    }
+    let figures: Option<Vec<f64>> =
+        starts.iter().map(|rates| of_blocks(rates).map(|found| found.point)).collect();
+    rqps_stats::mean(&figures?)
+}
+
+/// A value of the slices, for each start of the servers.
+fn of_starts_each<T>(slices: &[Slice], value: impl Fn(&Slice) -> T) -> Vec<Vec<T>> {
+    let of_start = |slices: &[Slice]| slices.iter().map(&value).collect();
+    slices.chunk_by(|a, b| a.start == b.start).map(of_start).collect()
+}
+
+/// How two systems were measured beside each other.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Measured {
+    /// In turns, within one run.
+    Turns,
+    /// One after the other, within one run.
+    Sequence,
+    /// In runs of their own.
+    OtherRuns,
 }
 
 /// One step on base and candidate.
@@ -34,22 +60,25 @@ pub(super) struct Pair<'a> {
     in_turns: bool,
     /// Whether figures are ratios of totals.
     of_totals: bool,
+    /// Whether both sides are of one run, so that a start of one is the partner of the other's.
+    is_one_run: bool,
 }
 
 impl<'a> Pair<'a> {
-    /// The step on systems `base` and `candidate` of the run, by index; `in_turns` when these two took
-    /// turns in all but loads and the creation of indexes.
+    /// The step on systems `base` and `candidate` of the run, by index. Loads and the creation of
+    /// indexes are never measured in turns.
     pub(super) fn of(
         step: &'a RunStep,
         (base, candidate): (usize, usize),
-        in_turns: bool,
+        how: Measured,
     ) -> Option<Self> {
         let alone = matches!(step.info.kind, StepKind::Load | StepKind::Index);
         Some(Self {
             base: step.systems.get(base)?,
             candidate: step.systems.get(candidate)?,
-            in_turns: in_turns && !alone,
+            in_turns: how == Measured::Turns && !alone,
             of_totals: step.info.has_blocks_of_work(),
+            is_one_run: how != Measured::OtherRuns,
         })
     }
 
@@ -108,9 +137,32 @@ impl<'a> Pair<'a> {
         of(self.base).filter_map(pair).collect()
     }
 
+    /// The ratio of two samples, of which a start of one has no partner in the other.
+    fn ratio_over_runs(
+        &self,
+        of_totals: bool,
+        value: impl Fn(&Slice) -> Option<Part>,
+    ) -> Option<Restarted> {
+        let side = |system: &SystemStep| -> Option<Vec<Vec<Part>>> {
+            let starts = of_starts_each(&system.slices, &value);
+            starts.into_iter().map(|start| start.into_iter().collect()).collect()
+        };
+        let (base, candidate) = (side(self.base)?, side(self.candidate)?);
+        let tested = ratio_test(&sample(&base, of_totals)?, &sample(&candidate, of_totals)?)?;
+        let starts = base.len().min(candidate.len());
+        Some(Restarted {
+            starts: u32::try_from(starts).unwrap_or(u32::MAX),
+            holds_starts: starts > 1,
+            ..of_one_start(tested)
+        })
+    }
+
     /// The ratio of a value of the slices: of blocks that were measured in turns by their pairs, else
     /// of two samples. `None` when a slice lacks the value.
     fn ratio(&self, of_totals: bool, value: impl Fn(&Slice) -> Option<Part>) -> Option<Restarted> {
+        if !self.is_one_run {
+            return self.ratio_over_runs(of_totals, value);
+        }
         let mut sides = Vec::new();
         for start in self.starts() {
             let side = |system: &SystemStep| -> Option<Vec<Part>> {
@@ -149,6 +201,18 @@ impl<'a> Pair<'a> {
         });
         of_starts(&logs.collect::<Option<Vec<_>>>()?)
     }
+}
+
+/// The observations of one side: what its starts were, or the slices of its only start.
+fn sample(starts: &[Vec<Part>], of_totals: bool) -> Option<Vec<f64>> {
+    let figures = |parts: &[Part]| {
+        if of_totals { totals::figures(parts) } else { Some(ratios(parts)) }
+    };
+    if let [only] = starts {
+        return figures(only);
+    }
+    let mean = |parts: &Vec<Part>| Some(rqps_stats::mean(&figures(parts)?)?.point);
+    starts.iter().map(mean).collect()
 }
 
 /// A ratio whose interval does not hold what a start of the servers draws.

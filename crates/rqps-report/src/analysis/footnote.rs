@@ -239,7 +239,8 @@ impl Book {
         if let Some(n) =
             sum(|m| if let Mark::RateMissed { n_missed } = m { Some(*n_missed) } else { None })
         {
-            out.push(self.mark(FootnoteKind::RateMissed, format!("{n} starts missed")));
+            let n = usize::try_from(n).unwrap_or(usize::MAX);
+            out.push(self.mark(FootnoteKind::RateMissed, count(n, "start") + " missed"));
         }
         if let Some(n) = sum(|m| if let Mark::Swapped { pages } = m { Some(*pages) } else { None })
         {

@@ -2,7 +2,7 @@
 
 use rqps_model::{StepKind, Verdict};
 
-use super::{Analysis, Cell, CellState, StepAnalysis, settle};
+use super::{Analysis, Bar, Cell, CellState, StepAnalysis, settle};
 use crate::number::{count, plain_ratio, ratio_with_interval};
 use crate::words::{list, list_in_short};
 
@@ -43,6 +43,10 @@ pub struct Counts {
     pub failed: usize,
     /// Steps whose insert rate was not held on the base or the candidate.
     pub sla_failed: usize,
+    /// Steps of which a check failed on the base or the candidate.
+    pub check_failed: usize,
+    /// Steps whose events came at a set rate, which both held.
+    pub rate_held: usize,
     /// Steps that were not reached, or that did no operation.
     pub missing: usize,
 }
@@ -51,7 +55,13 @@ impl Counts {
     /// All compared steps.
     #[must_use]
     pub fn total(&self) -> usize {
-        self.measured() + self.sla_failed + self.failed + self.missing
+        self.measured() + self.barred() + self.failed + self.missing
+    }
+
+    /// Steps with a ratio that is barred from a verdict.
+    #[must_use]
+    pub fn barred(&self) -> usize {
+        self.sla_failed + self.check_failed + self.rate_held
     }
 
     /// Steps with a verdict.
@@ -104,10 +114,12 @@ fn counts(analysis: &Analysis<'_>, system_idx: usize) -> Counts {
             None if cells.iter().any(|c| matches!(c.state, CellState::Failed { .. })) => {
                 &mut counts.failed
             }
-            None if step.cells.get(system_idx).is_some_and(|c| c.is_barred) => {
-                &mut counts.sla_failed
-            }
-            None => &mut counts.missing,
+            None => match step.cells.get(system_idx).and_then(|c| c.bar) {
+                Some(Bar::Sla) => &mut counts.sla_failed,
+                Some(Bar::Check) => &mut counts.check_failed,
+                Some(Bar::Rate) => &mut counts.rate_held,
+                None => &mut counts.missing,
+            },
         };
         *slot += 1;
     }
@@ -119,6 +131,9 @@ fn sentence(analysis: &Analysis<'_>, system_idx: usize, counts: Counts) -> Strin
     let steps = count(counts.total(), "step");
     let bound = crate::number::percent(analysis.bound);
     match (counts.measured(), counts.slower, counts.faster) {
+        (0, ..) if counts.rate_held > 0 => {
+            format!("{name} held the set rate as {base} did: compare their response times and CPU.")
+        }
         (0, ..) => format!("{name} could not be compared with {base} on any step."),
         (_, 0, 0) if counts.unclear == 0 => {
             let of = if counts.total() == 1 {
@@ -165,6 +180,8 @@ fn details(analysis: &Analysis<'_>, headline: &Headline) -> Vec<String> {
         (counts.same, "the same"),
         (counts.unclear, "unclear"),
         (counts.sla_failed, "without a verdict as the SLA failed"),
+        (counts.check_failed, "without a verdict as a check failed"),
+        (counts.rate_held, "without a verdict as the rate was set and held"),
         (counts.failed, "failed"),
         (counts.missing, "not measured"),
     ]

@@ -1,7 +1,7 @@
 //! Verdicts over a whole run: each ratio among all ratios of its kind.
 //!
-//! Steps that are compared are one family, filling the tables another. Cells whose insert rate was
-//! not held compare unlike work and take no part.
+//! Steps that are compared are one family, filling the tables another. Cells that are barred
+//! ([`super::Bar`]) take no part.
 
 use std::collections::BTreeMap;
 
@@ -26,7 +26,7 @@ pub(super) fn decide(steps: &mut [StepAnalysis<'_>], bound: f64) {
         let mut family = Vec::new();
         for step in steps.iter_mut().filter(|step| step.is_compared() == is_compared) {
             let (block_s, is_timed) = (settle::block_s(&step.cells), settle::is_timed(&step.step));
-            let cells = step.cells.iter_mut().filter(|c| c.comparison.is_some() && !c.is_barred);
+            let cells = step.cells.iter_mut().filter(|c| c.comparison.is_some() && !c.is_barred());
             family.extend(cells.map(|cell| Open { cell, block_s, is_timed }));
         }
         verdicts(&mut family, bound);
@@ -41,9 +41,10 @@ fn verdicts(family: &mut [Open<'_>], bound: f64) {
     let ratios: Vec<Tested> = family.iter().filter_map(tested).collect();
     let decisions = fdr::decisions(&ratios, bound, DEFAULT_Q);
     let n_tests = ratios.iter().filter(|ratio| ratio.p.is_some()).count();
-    let n_significant = decisions.iter().filter(|d| d.is_significant).count();
+    let called = |d: &&fdr::Decision| matches!(d.verdict, Verdict::Slower | Verdict::Faster);
+    let n_called = decisions.iter().filter(called).count();
     // What the next one to stand among them needs.
-    let rank = (n_significant + 1).min(n_tests);
+    let rank = (n_called + 1).min(n_tests);
     let p_needed = DEFAULT_Q * rank as f64 / n_tests.max(1) as f64;
     for (open, decision) in family.iter_mut().zip(decisions) {
         open.cell.verdict = Some(decision.verdict);

@@ -3,6 +3,7 @@
 
 use rqps_model::{Run, RunStep, Schedule};
 
+use super::estimate::Measured;
 use super::footnote::{Book, CellMark, FootnoteKind};
 use crate::join::Joined;
 
@@ -22,11 +23,16 @@ impl Rule<'_> {
         source.map_or(run.schedule, |source| source.schedule)
     }
 
-    /// Whether a system took turns with the base: only within one run.
-    pub(super) fn takes_turns(&self, run: &Run, idx: usize) -> bool {
-        match self.joined {
+    /// How a system was measured beside the base.
+    pub(super) fn measured(&self, run: &Run, idx: usize) -> Measured {
+        let in_turns = match self.joined {
             None => run.schedule.is_interleaved(),
             Some(joined) => joined.took_turns(self.base, idx),
+        };
+        match self.joined {
+            Some(joined) if !joined.is_one_run(self.base, idx) => Measured::OtherRuns,
+            _ if in_turns => Measured::Turns,
+            _ => Measured::Sequence,
         }
     }
 

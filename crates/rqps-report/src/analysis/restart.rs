@@ -7,11 +7,22 @@ use crate::number::{count, small_percent};
 /// A sentence on the starts of the servers, in a run that compares systems.
 pub(super) fn caveat(analysis: &Analysis<'_>) -> String {
     if analysis.n_starts < 2 {
-        return "Each server was started once; another start draws another memory layout, which \
-                alone can move a figure by 1 to 2%."
-            .to_owned();
+        let again =
+            if analysis.run.n_resumed > 0 { ", and again when the run went on" } else { "" };
+        return format!(
+            "Each server was started once{again}; another start draws another memory layout, which \
+             alone can move a figure by 1 to 2%."
+        );
     }
-    let n = count(usize::try_from(analysis.n_starts).unwrap_or(usize::MAX), "time");
+    let times = |n: u32| count(usize::try_from(n).unwrap_or(usize::MAX), "time");
+    let seen = comparisons(analysis).map(|(_, c)| c.rqps.found.starts).max().unwrap_or(0);
+    let n = match analysis.joined {
+        Some(_) => format!("up to {}", times(analysis.n_starts)),
+        None if seen < analysis.n_starts => {
+            format!("{} (ratios are of {seen} so far)", times(analysis.n_starts))
+        }
+        None => times(analysis.n_starts),
+    };
     let spreads: Vec<(f64, &StepAnalysis<'_>)> =
         comparisons(analysis).filter_map(|(s, c)| Some((c.rqps.found.start_sd?, s))).collect();
     let lacking = comparisons(analysis).filter(|(_, c)| !c.rqps.found.holds_starts).count();

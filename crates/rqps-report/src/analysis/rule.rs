@@ -10,7 +10,7 @@ impl Analysis<'_> {
     #[must_use]
     pub fn n_tests(&self) -> usize {
         let compared = self.steps.iter().filter(|step| step.is_compared());
-        let cells = compared.flat_map(|step| &step.cells).filter(|cell| !cell.is_barred);
+        let cells = compared.flat_map(|step| &step.cells).filter(|cell| !cell.is_barred());
         cells.filter_map(|cell| cell.rqps?.interval).count()
     }
 

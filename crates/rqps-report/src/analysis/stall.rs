@@ -107,7 +107,8 @@ fn cause(own: &Shares, other: &Shares) -> String {
     if is_evidence(own.io_wait, other.io_wait, IO_WAIT) {
         return format!("storage's: {}", told("waiting for it took", own.io_wait, other.io_wait));
     }
-    "the host's counters show no cause, so the server's own".to_owned()
+    "the host's counters show no cause: the server's own, or one that leaves no trace there"
+        .to_owned()
 }
 
 #[cfg(test)]
@@ -138,8 +139,8 @@ mod tests {
             .assert_eq(&of(shares(50, 5, 10), calm));
         assert!(of(shares(0, 120, 10), calm).starts_with("the host's: other processes took 12%"));
         assert!(of(shares(0, 5, 200), calm).starts_with("storage's: waiting for it took 20%"));
-        let own = "the host's counters show no cause, so the server's own";
-        assert_eq!(of(calm, calm), own);
-        assert_eq!(of(shares(50, 120, 200), shares(50, 120, 200)), own);
+        let own = "the host's counters show no cause";
+        assert!(of(calm, calm).starts_with(own));
+        assert!(of(shares(50, 120, 200), shares(50, 120, 200)).starts_with(own));
     }
 }

@@ -3,8 +3,8 @@
 use rqps_model::RunStatus;
 use serde::Serialize;
 
-use super::Gate;
-use crate::csv;
+use super::{Gate, Judged, judge, marks};
+use crate::analysis::{Cell, StepAnalysis};
 use crate::json::{EstimateJson, estimate};
 
 /// Version of the format: a new number when a field goes or changes its meaning.
@@ -22,11 +22,14 @@ struct GateJson<'a> {
     sentence: String,
     errors: Vec<String>,
     warnings: &'a [String],
+    caveats: &'a [String],
     n_slower: usize,
+    n_sla_failed: usize,
     n_faster: usize,
     n_same: usize,
     n_unclear: usize,
     n_errors: usize,
+    n_not_judged: usize,
     n_not_reached: usize,
     results: Vec<ResultJson<'a>>,
 }
@@ -38,9 +41,17 @@ struct ResultJson<'a> {
     system: &'a str,
     outcome: &'static str,
     reason: Option<&'a str>,
+    to_settle: Option<SettleJson>,
     rqps: Option<EstimateJson>,
     server_cpu_ratio: Option<EstimateJson>,
     footnotes: Vec<String>,
+}
+
+#[derive(Serialize)]
+struct SettleJson {
+    words: String,
+    seconds: Option<f64>,
+    starts: Option<u32>,
 }
 
 /// The answer as indented JSON with a line break at its end.
@@ -58,28 +69,42 @@ pub fn render(gate: &Gate<'_>) -> String {
         sentence: gate.sentence(),
         errors: gate.errors(),
         warnings: &analysis.warnings,
+        caveats: &analysis.caveats,
         n_slower: gate.n("slower"),
+        n_sla_failed: gate.n("sla-failed"),
         n_faster: gate.n("faster"),
         n_same: gate.n("same"),
         n_unclear: gate.n("unclear"),
         n_errors: gate.n("error"),
+        n_not_judged: gate.n("not-judged"),
         n_not_reached: gate.n("not-reached"),
-        results: gate
-            .rows()
-            .map(|(judged, step, cell)| ResultJson {
-                step: &step.step.info.name,
-                clients: step.step.clients,
-                system: analysis.label(judged.system_idx),
-                outcome: judged.outcome.key(),
-                reason: judged.outcome.reason(),
-                rqps: cell.rqps.as_ref().map(estimate),
-                server_cpu_ratio: cell.server_cpu_ratio.as_ref().map(estimate),
-                footnotes: csv::footnotes(analysis, cell),
-            })
-            .collect(),
+        results: gate.rows().map(|(judged, step, cell)| result(gate, judged, step, cell)).collect(),
     };
     // The shape has text keys only and no type whose serialisation can fail.
     let mut out = serde_json::to_string_pretty(&answer).unwrap_or_default();
     out.push('\n');
     out
+}
+
+fn result<'g>(
+    gate: &'g Gate<'_>,
+    judged: &'g Judged,
+    step: &'g StepAnalysis<'_>,
+    cell: &Cell,
+) -> ResultJson<'g> {
+    let analysis = gate.analysis;
+    ResultJson {
+        step: &step.step.info.name,
+        clients: step.step.clients,
+        system: analysis.label(judged.system_idx),
+        outcome: judged.outcome.key(),
+        reason: judged.outcome.reason(),
+        to_settle: cell.settle().and_then(|settle| {
+            let words = judge::to_settle(cell)?;
+            Some(SettleJson { words, seconds: settle.seconds(), starts: settle.starts() })
+        }),
+        rqps: cell.rqps.as_ref().map(estimate),
+        server_cpu_ratio: cell.server_cpu_ratio.as_ref().map(estimate),
+        footnotes: marks::facts(analysis, step, cell),
+    }
 }

@@ -1,36 +1,33 @@
 //! The gate's answer as a JUnit XML file, which CI servers show as tests: one per step and candidate.
 //!
-//! Slower is a failure, unclear and not reached are skipped, a step without a figure is an error. The
-//! form is that of the Ant task, which they all read.
+//! Slower is a failure, unclear, not judged and not reached are skipped, a step without a figure that
+//! counts is an error. Whatever keeps the gate from a judgement is an error of the file, too: a reader
+//! of it alone must not see a pass. The form is that of the Ant task, which they all read.
 
-use super::{Gate, Outcome, table};
-use crate::analysis::Cell;
+use super::{Gate, Judged, Outcome, judge, marks, table};
+use crate::analysis::{Cell, StepAnalysis};
 use crate::number::ratio_with_interval;
-use crate::words::one_line;
+use crate::words::{lines, one_line};
 
 /// The file.
 #[must_use]
 pub fn render(gate: &Gate<'_>) -> String {
     let analysis = gate.analysis;
     let run = analysis.run;
-    let n_skipped = gate.n("unclear") + gate.n("not-reached");
-    // An unfinished run is an error even where every chosen step has its figure.
-    let unfinished = gate.is_unfinished();
-    let (n, errors) = (gate.judged.len() + usize::from(unfinished), gate.n("error"));
+    let of_run = gate.run_errors();
+    let n_skipped = gate.n("unclear") + gate.n("not-judged") + gate.n("not-reached");
     let measured_s: f64 = gate.rows().map(|(_, _, cell)| seconds(cell)).sum();
-    let counts = format!(
-        "tests=\"{n}\" failures=\"{}\" errors=\"{}\" skipped=\"{n_skipped}\" time=\"{measured_s:.3}\"",
-        gate.n("slower"),
-        errors + usize::from(unfinished)
-    );
-    let mut out = String::from("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n");
-    out.push_str(&format!(
-        "<testsuites>\n  <testsuite name=\"{}\" hostname=\"{}\" timestamp=\"{}\" {counts}>\n",
+    let suite = format!(
+        "name=\"{}\" hostname=\"{}\" timestamp=\"{}\" tests=\"{}\" failures=\"{}\" errors=\"{}\" \
+         skipped=\"{n_skipped}\" time=\"{measured_s:.3}\"",
         escaped(&format!("rqps gate {}", run.id)),
         escaped(&run.host.hostname),
-        timestamp(run.started_unix_ms)
-    ));
-    out.push_str("    <properties>\n");
+        timestamp(run.started_unix_ms),
+        gate.judged.len() + of_run.len(),
+        gate.n("slower") + gate.n("sla-failed"),
+        gate.n("error") + of_run.len(),
+    );
+    let mut out = String::from("    <properties>\n");
     let properties = [
         ("run", run.id.clone()),
         ("base", analysis.base_label().to_owned()),
@@ -41,60 +38,89 @@ pub fn render(gate: &Gate<'_>) -> String {
         out.push_str(&format!("      <property name=\"{name}\" value=\"{}\"/>\n", escaped(&value)));
     }
     out.push_str("    </properties>\n");
-    if unfinished {
-        let message = gate.errors().into_iter().next().unwrap_or_default();
-        out.push_str(&format!(
-            "    <testcase classname=\"rqps\" name=\"the run is finished\" time=\"0\">\n      \
-             <error message=\"{}\"/>\n    </testcase>\n",
-            escaped(&message)
-        ));
+    for (name, message) in &of_run {
+        out.push_str(&of_the_run(name, message));
     }
     for (judged, step, cell) in gate.rows() {
-        let label = analysis.label(judged.system_idx);
-        out.push_str(&format!(
-            "    <testcase classname=\"{}\" name=\"{}\" time=\"{:.3}\"",
-            escaped(label),
-            escaped(&step.title),
-            seconds(cell)
-        ));
-        match body(gate, &judged.outcome, cell) {
-            Some(body) => out.push_str(&format!(">\n      {body}\n    </testcase>\n")),
-            None => out.push_str("/>\n"),
-        }
+        out.push_str(&test(gate, judged, step, cell));
     }
-    out.push_str(&format!(
-        "    <system-out>{}</system-out>\n  </testsuite>\n</testsuites>\n",
-        escaped(&format!("{} {}", gate.sentence(), table::facts(analysis)))
-    ));
-    out
+    let mut said = vec![gate.sentence()];
+    said.extend(analysis.warnings.iter().chain(&analysis.caveats).cloned());
+    said.extend(table::legend(gate));
+    said.push(table::facts(analysis));
+    out.push_str(&format!("    <system-out>{}</system-out>\n", escaped_lines(&said)));
+    file(&suite, &out)
+}
+
+/// The file where there is no judgement at all: no such run, no candidate, no step.
+#[must_use]
+pub fn of_error(message: &str) -> String {
+    let suite =
+        "name=\"rqps gate\" tests=\"1\" failures=\"0\" errors=\"1\" skipped=\"0\" time=\"0\"";
+    file(suite, &of_the_run("the run can be judged", message))
+}
+
+fn file(suite: &str, body: &str) -> String {
+    format!(
+        "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites>\n  <testsuite {suite}>\n{body}  \
+         </testsuite>\n</testsuites>\n"
+    )
+}
+
+/// A test of the run as a whole, which it did not pass.
+fn of_the_run(name: &str, message: &str) -> String {
+    format!(
+        "    <testcase classname=\"rqps\" name=\"{}\" time=\"0\">\n      <error type=\"no-judgement\" \
+         message=\"{}\"/>\n    </testcase>\n",
+        escaped(name),
+        escaped(message)
+    )
+}
+
+/// A step of a candidate, with its reasons for caution whatever came out.
+fn test(gate: &Gate<'_>, judged: &Judged, step: &StepAnalysis<'_>, cell: &Cell) -> String {
+    let analysis = gate.analysis;
+    let marks = marks::facts(analysis, step, cell);
+    let mut body = result(gate, &judged.outcome, cell)
+        .map_or_else(String::new, |result| format!("      {result}\n"));
+    if !marks.is_empty() {
+        body.push_str(&format!("      <system-out>{}</system-out>\n", escaped_lines(&marks)));
+    }
+    let head = format!(
+        "    <testcase classname=\"{}\" name=\"{}\" time=\"{:.3}\"",
+        escaped(analysis.label(judged.system_idx)),
+        escaped(&step.title),
+        seconds(cell)
+    );
+    if body.is_empty() { head + "/>\n" } else { format!("{head}>\n{body}    </testcase>\n") }
 }
 
 /// What stands inside a test that did not pass.
-fn body(gate: &Gate<'_>, outcome: &Outcome, cell: &Cell) -> Option<String> {
-    let analysis = gate.analysis;
+fn result(gate: &Gate<'_>, outcome: &Outcome, cell: &Cell) -> Option<String> {
+    let base = gate.analysis.base_label();
     let ratio = cell.rqps.map_or_else(String::new, |r| format!("rQPS {}", ratio_with_interval(&r)));
     match outcome {
         Outcome::Slower => {
             let cpu = cell.server_cpu_ratio.map_or_else(String::new, |r| {
                 format!(", server CPU per operation {}x", ratio_with_interval(&r))
             });
-            let sla = if cell.failed_sla() { ", SLA failed" } else { "" };
-            let base = analysis.base_label();
-            let message = format!("{ratio} against {base}{sla}{cpu}");
-            let marks = crate::csv::footnotes(analysis, cell).join("\n");
-            Some(format!(
-                "<failure type=\"slower\" message=\"{}\">{}</failure>",
-                escaped(&message),
-                escaped_lines(&crate::words::lines(&marks))
-            ))
+            let message = escaped(&format!("{ratio} against {base}{cpu}"));
+            Some(format!("<failure type=\"slower\" message=\"{message}\"/>"))
+        }
+        Outcome::RateNotHeld => {
+            let message =
+                escaped(&format!("SLA failed: it did not hold the insert rate, {base} did"));
+            Some(format!("<failure type=\"sla-failed\" message=\"{message}\"/>"))
         }
         Outcome::Error(reason) => {
             Some(format!("<error type=\"no-figure\" message=\"{}\"/>", escaped(reason)))
         }
-        Outcome::Unclear(reason) | Outcome::NotReached(reason) => {
+        Outcome::Unclear(reason) | Outcome::NotJudged(reason) | Outcome::NotReached(reason) => {
             let ratio = if ratio.is_empty() { ratio } else { format!(", {ratio}") };
-            let message = format!("{}{ratio}: {reason}", outcome.word());
-            Some(format!("<skipped message=\"{}\"/>", escaped(&message)))
+            let settle =
+                judge::to_settle(cell).map_or_else(String::new, |text| format!("; {text}"));
+            let message = escaped(&format!("{}{ratio}: {reason}{settle}", outcome.word()));
+            Some(format!("<skipped message=\"{message}\"/>"))
         }
         Outcome::Faster | Outcome::Same => None,
     }
@@ -111,11 +137,16 @@ fn timestamp(unix_ms: i64) -> String {
 }
 
 fn escaped(text: &str) -> String {
-    escaped_lines(&one_line(text))
+    of_xml(&one_line(text))
+}
+
+/// Texts with a line each.
+fn escaped_lines(texts: &[String]) -> String {
+    of_xml(&lines(&texts.join("\n")))
 }
 
 /// XML 1.0 has no form for most control characters: those have become U+FFFD before.
-fn escaped_lines(text: &str) -> String {
+fn of_xml(text: &str) -> String {
     let mut out = String::new();
     for c in text.chars() {
         match c {

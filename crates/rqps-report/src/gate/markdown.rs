@@ -1,9 +1,9 @@
 //! The gate's answer as a comment of a merge request: what needs somebody in a table, the rest folded
 //! away.
 
-use super::{Gate, Outcome, table};
+use super::{Gate, Outcome, marks, table};
 use crate::grid::escape_markdown;
-use crate::number::{count, percent};
+use crate::number::count;
 
 /// The comment.
 #[must_use]
@@ -11,8 +11,10 @@ pub fn render(gate: &Gate<'_>) -> String {
     let analysis = gate.analysis;
     let mut out = format!("### rqps gate: {}\n\n", gate.passage().word());
     let mut paragraph = |text: &str| {
-        out.push_str(text);
-        out.push_str("\n\n");
+        if !text.is_empty() {
+            out.push_str(text);
+            out.push_str("\n\n");
+        }
     };
     paragraph(&format!("**{}**", escape_markdown(&gate.sentence())));
     for warning in &analysis.warnings {
@@ -23,11 +25,7 @@ pub fn render(gate: &Gate<'_>) -> String {
     if !open.is_empty() {
         paragraph(open.render_markdown().trim_end());
     }
-    let reasons: Vec<String> =
-        table::reasons(gate).iter().map(|text| format!("- {}", escape_markdown(text))).collect();
-    if !reasons.is_empty() {
-        paragraph(&reasons.join("\n"));
-    }
+    paragraph(&list(table::reasons(gate)));
     let rest = table::grid(gate, |outcome| !is_open(outcome));
     if !rest.is_empty() {
         let n = gate.n("faster") + gate.n("same");
@@ -36,22 +34,27 @@ pub fn render(gate: &Gate<'_>) -> String {
         paragraph(rest.render_markdown().trim_end());
         paragraph("</details>");
     }
-    let notes: Vec<String> = table::footnotes(gate)
-        .map(|(letter, text)| format!("- {}", escape_markdown(&format!("{letter} {text}"))))
-        .collect();
-    if !notes.is_empty() {
-        paragraph(&notes.join("\n"));
-    }
+    paragraph(&list(marks::footnotes(gate).map(|(letter, text)| format!("{letter} {text}"))));
     paragraph(&format!(
-        "rQPS: QPS of the candidate / QPS of {}; above 1 is faster. slower: the interval lies below 1 \
-         and the ratio is {} or more below it. srvcpu/o: server CPU per operation relative to the base.",
+        "rQPS: QPS of the candidate / QPS of {}; above 1 is faster. srvcpu/o: server CPU per operation \
+         relative to the base. {}",
         escape_markdown(analysis.base_label()),
-        percent(analysis.bound)
+        escape_markdown(&table::legend(gate).join(" "))
     ));
+    paragraph("<details><summary>How sure this is</summary>");
+    paragraph(&list(&analysis.caveats));
+    paragraph("</details>");
     let id = escape_markdown(&analysis.run.id);
     out.push_str(&format!(
         "{}. In full: rqps report {id}\n",
         escape_markdown(&table::facts(analysis))
     ));
     out
+}
+
+/// Texts as a list, escaped; empty without any.
+fn list(texts: impl IntoIterator<Item = impl AsRef<str>>) -> String {
+    let items: Vec<String> =
+        texts.into_iter().map(|text| format!("- {}", escape_markdown(text.as_ref()))).collect();
+    items.join("\n")
 }

@@ -1,12 +1,13 @@
-//! The gate's table: one row per step and candidate.
+//! The gate's table: one row per step and candidate; and what stands below it.
 
-use super::{Gate, Outcome};
+use super::{Gate, Outcome, marks};
 use crate::analysis::{Analysis, Cell};
+use crate::comparison;
 use crate::grid::{Grid, GridCell, Side, plain, toned};
 use crate::layout;
 use crate::number;
 use crate::tone::Tone;
-use crate::words::{clip, list_in_short};
+use crate::words::{clip, list_in_short, one_line};
 
 /// The rows whose outcome is `wanted`; the column of candidates only where there are several.
 pub(super) fn grid(gate: &Gate<'_>, wanted: impl Fn(&Outcome) -> bool) -> Grid {
@@ -30,22 +31,27 @@ pub(super) fn grid(gate: &Gate<'_>, wanted: impl Fn(&Outcome) -> bool) -> Grid {
             layout::interval(cell),
             layout::server_cpu(cell),
             verdict(cell, &judged.outcome),
-            plain(analysis.letters(cell)),
+            plain(marks::letters(analysis, step, cell)),
         ]);
     }
     grid
 }
 
+/// The outcome's word; with what a verdict leaves open as reports write it: `same <`, `unclear +4 min`.
 fn verdict(cell: &Cell, outcome: &Outcome) -> GridCell {
     match outcome {
-        Outcome::Slower if cell.failed_sla() => toned("SLA failed", Tone::Strong),
-        Outcome::Slower | Outcome::Error(_) => toned(outcome.word(), Tone::Strong),
+        Outcome::Slower | Outcome::RateNotHeld | Outcome::Error(_) => {
+            toned(outcome.word(), Tone::Strong)
+        }
         Outcome::NotReached(_) => toned(outcome.word(), Tone::Faint),
-        Outcome::Unclear(_) | Outcome::Faster | Outcome::Same => plain(outcome.word()),
+        Outcome::NotJudged(_) => plain(outcome.word()),
+        Outcome::Unclear(_) | Outcome::Faster | Outcome::Same => {
+            plain(comparison::verdict(cell).unwrap_or_else(|| outcome.word().to_owned()))
+        }
     }
 }
 
-/// Why rows are errors, unclear or not reached, in a sentence for each reason.
+/// Why rows are errors, unclear, not judged or not reached, in a sentence for each reason.
 pub(super) fn reasons(gate: &Gate<'_>) -> Vec<String> {
     let analysis = gate.analysis;
     let mut told: Vec<(&str, &str, Vec<String>)> = Vec::new();
@@ -53,7 +59,8 @@ pub(super) fn reasons(gate: &Gate<'_>) -> Vec<String> {
         let Some(reason) = judged.outcome.reason() else { continue };
         let label = analysis.label(judged.system_idx);
         // Errors name their system themselves.
-        let is_named = !matches!(judged.outcome, Outcome::Unclear(_)) || gate.noun() == "step";
+        let names_none = matches!(judged.outcome, Outcome::Unclear(_) | Outcome::NotJudged(_));
+        let is_named = !names_none || gate.noun() == "step";
         let name = if is_named { step.title.clone() } else { format!("{} on {label}", step.title) };
         let word = judged.outcome.word();
         match told.iter_mut().find(|(w, r, _)| *w == word && *r == reason) {
@@ -66,14 +73,22 @@ pub(super) fn reasons(gate: &Gate<'_>) -> Vec<String> {
         .collect()
 }
 
-/// The footnotes of the rows, as letter and meaning; how much it is in each place is in the report.
-pub(super) fn footnotes<'g>(gate: &'g Gate<'_>) -> impl Iterator<Item = (&'g str, String)> {
-    let analysis = gate.analysis;
-    let is_used = move |idx: usize| {
-        gate.rows().any(|(_, _, cell)| cell.marks.iter().any(|m| m.footnote_idx == idx))
-    };
-    let notes = analysis.footnotes.iter().enumerate().filter(move |(idx, _)| is_used(*idx));
-    notes.map(|(_, note)| (note.letter.as_str(), note.kind.meaning().to_owned()))
+/// How to read the table, in sentences.
+pub(super) fn legend(gate: &Gate<'_>) -> Vec<String> {
+    let mut out = vec![gate.analysis.verdict_rule()];
+    if gate.rows().any(|(_, _, cell)| cell.settle().is_some()) {
+        out.push(
+            "+ behind unclear: how much more measuring would settle it with a chance of 80%."
+                .to_owned(),
+        );
+    }
+    if marks::has_base_marks(gate) {
+        out.push(format!(
+            "letters in brackets: on the base {}.",
+            one_line(gate.analysis.base_label())
+        ));
+    }
+    out
 }
 
 /// The run in a line: id, plan, start, host.

@@ -1,6 +1,6 @@
 //! The gate's answer for a terminal or the log of a CI job.
 
-use super::{Gate, table};
+use super::{Gate, marks, table};
 use crate::tone::Tone;
 use crate::words::{one_line, wrap};
 
@@ -8,27 +8,31 @@ use crate::words::{one_line, wrap};
 /// for terminals that want it.
 #[must_use]
 pub fn render(gate: &Gate<'_>, colour: bool, width: usize) -> String {
-    let mut out = String::new();
+    let line = |first: &str, text: &str| wrap(first, text, width) + "\n";
     let answer = wrap("", &format!("{}: {}", gate.passage().word(), gate.sentence()), width);
     let strong = if colour { (Tone::Strong.ansi(), "\u{1b}[0m") } else { ("", "") };
-    out.push_str(&format!("{}{answer}{}\n", strong.0, strong.1));
+    let mut out = format!("{}{answer}{}\n", strong.0, strong.1);
     for warning in &gate.analysis.warnings {
-        out.push_str(&wrap("! ", warning, width));
-        out.push('\n');
+        out.push_str(&line("! ", warning));
     }
     out.push('\n');
     out.push_str(&table::grid(gate, |_| true).fitted(width).render_text(colour));
     out.push('\n');
     for reason in table::reasons(gate) {
-        out.push_str(&wrap("- ", &reason, width));
-        out.push('\n');
+        out.push_str(&line("- ", &reason));
     }
-    for (letter, text) in table::footnotes(gate) {
-        out.push_str(&wrap(&format!("{letter}  "), &text, width));
-        out.push('\n');
+    for (letter, text) in marks::footnotes(gate) {
+        out.push_str(&line(&format!("{letter}  "), &text));
     }
-    let facts = table::facts(gate.analysis);
-    out.push_str(&wrap("", &facts, width));
-    out.push_str(&format!("\nin full: rqps report {}\n", one_line(&gate.analysis.run.id)));
+    for text in table::legend(gate) {
+        out.push_str(&line("", &text));
+    }
+    out.push_str("\nHow sure this is\n");
+    for caveat in &gate.analysis.caveats {
+        out.push_str(&line("- ", caveat));
+    }
+    out.push('\n');
+    out.push_str(&line("", &table::facts(gate.analysis)));
+    out.push_str(&format!("in full: rqps report {}\n", one_line(&gate.analysis.run.id)));
     out
 }

@@ -1,7 +1,7 @@
 //! Where a series changes its level.
 
 use rqps_model::Estimate;
-use rqps_stats::change_point;
+use rqps_stats::change_point::{self, Value};
 
 use super::{Order, Point, Series, words};
 
@@ -24,9 +24,9 @@ pub enum Method {
 }
 
 impl Method {
-    /// Student where every point has an interval; the base is exact and has none.
+    /// Student where of every point it is known how far it may be off; the base is 1 by definition.
     pub(super) fn of(points: &[Point]) -> Self {
-        let is_known = |point: &Point| point.is_base || point.value.interval.is_some();
+        let is_known = |point: &Point| point.is_base || point.uncertainty.is_some();
         if points.iter().all(is_known) { Self::Student } else { Self::EDivisive }
     }
 
@@ -49,13 +49,15 @@ pub struct Change {
     pub size: Estimate,
     /// p-value, the search for its place included.
     pub p: f64,
+    /// What differs between the points beside it and may be the cause as well, in words.
+    pub unlike: Option<String>,
     /// What it says: `point-query got slower at MariaDB 10.11.5, 8% [6, 10].`
     pub sentence: String,
 }
 
 /// Finds the changes of a series; `several` when it is one of several kinds of systems.
 pub(super) fn find(series: &mut Series, order: Order, several: bool) {
-    let values: Vec<Estimate> = series.points.iter().map(value).collect();
+    let values: Vec<Value> = series.points.iter().map(|point| value(series, point)).collect();
     let method = match series.method {
         Method::Student => change_point::Method::Student,
         Method::EDivisive => change_point::Method::Permutation { orders: ORDERS, seed: SEED },
@@ -65,15 +67,34 @@ pub(super) fn find(series: &mut Series, order: Order, several: bool) {
         .into_iter()
         .map(|change| {
             let size = change.size.estimate;
-            let sentence = words::sentence(series, (change.at, &size), order, several);
-            Change { at: change.at, size, p: change.p, sentence }
+            let unlike = unlike(&series.points, change.at);
+            let place = (change.at, &size);
+            let sentence = words::sentence(series, place, unlike.as_deref(), (order, several));
+            Change { at: change.at, size, p: change.p, unlike, sentence }
         })
         .collect();
 }
 
-/// A point as the search takes it: what others are relative to is known exactly.
-fn value(point: &Point) -> Estimate {
-    if point.is_base { Estimate { interval: Some((1.0, 1.0)), ..point.value } } else { point.value }
+/// A point as the search takes it. Points of one run share the starts of their base.
+fn value(series: &Series, point: &Point) -> Value {
+    if point.is_base {
+        return Value::base();
+    }
+    let value = match point.uncertainty {
+        Some(uncertainty) => Value::known(point.value.point, uncertainty),
+        None => Value::alone(point.value.point),
+    };
+    let run = series.points.iter().position(|other| other.run_id == point.run_id);
+    run.map_or(value, |run| value.of_run(run))
+}
+
+/// How the conditions of the two points differ between which a change is. The base is 1 under any.
+fn unlike(points: &[Point], at: usize) -> Option<String> {
+    let (before, first) = (points.get(at.checked_sub(1)?)?, points.get(at)?);
+    if before.is_base || first.is_base {
+        return None;
+    }
+    before.surroundings.then(&first.surroundings)
 }
 
 /// Levels between changes: from, to (excluded) and geometric mean.

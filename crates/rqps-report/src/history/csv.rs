@@ -4,7 +4,7 @@ use super::{History, Scale, Series};
 use crate::csv::{field, number, words};
 
 /// The columns, in order.
-pub const COLUMNS: [&str; 22] = [
+pub const COLUMNS: [&str; 25] = [
     "step",
     "clients",
     "series",
@@ -21,6 +21,9 @@ pub const COLUMNS: [&str; 22] = [
     "value_low",
     "value_high",
     "n",
+    "starts",
+    "schedule",
+    "kernel",
     "caution",
     "change",
     "change_low",
@@ -72,6 +75,9 @@ fn row(series: &Series, at: usize) -> [String; COLUMNS.len()] {
         low,
         high,
         point.value.n.to_string(),
+        point.starts.to_string(),
+        words(&point.surroundings.schedule),
+        words(&point.surroundings.kernel),
         words(&point.marks.join(" ")),
         number(change.map(|c| c.size.point)),
         change_low,

@@ -4,10 +4,15 @@ use std::collections::BTreeMap;
 
 use rqps_model::run::SystemStep;
 use rqps_model::{Estimate, Run, RunStep, StepKind, StepOutcome, SystemSource};
+use rqps_stats::change_point::Uncertainty;
 
-use super::{Choice, Member, Point, work};
-use crate::analysis::{Analysis, Cell};
+use super::{Choice, Member, Point, SEQUENTIAL, Surroundings, work};
+use crate::analysis::{Analysis, Cell, CellState, StepAnalysis};
+use crate::gate::Unfit;
 use crate::words::one_line;
+
+/// Why a measured step has no value, where nothing else is known.
+const NOTHING_DONE: &str = "a slice finished no operation";
 
 /// A step as series know it.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
@@ -29,9 +34,13 @@ pub(super) fn is_done(system: &SystemStep) -> bool {
 /// A step on a system.
 #[derive(Debug, Clone)]
 pub(super) struct Extract {
-    /// Ratio to the base, or figure; absent where there is none to be compared.
-    pub(super) value: Option<Estimate>,
-    /// Short names of its footnotes.
+    /// Ratio to the base, or figure; else why there is none that can be compared.
+    pub(super) value: Result<Estimate, String>,
+    /// How far it may be off, where that is known.
+    pub(super) uncertainty: Option<Uncertainty>,
+    /// Starts of the servers that it rests on.
+    pub(super) starts: u32,
+    /// Short names of its footnotes and, of a ratio, of the base's.
     pub(super) marks: Vec<String>,
 }
 
@@ -72,6 +81,7 @@ type Values = BTreeMap<StepKey, Vec<Option<Extract>>>;
 pub(super) struct Extracts {
     runs: Vec<Run>,
     work: Vec<BTreeMap<String, String>>,
+    surroundings: Vec<Surroundings>,
     /// By run and base; without a base the figures.
     values: BTreeMap<(usize, Option<usize>), Values>,
 }
@@ -79,7 +89,8 @@ pub(super) struct Extracts {
 impl Extracts {
     pub(super) fn of(runs: Vec<Run>) -> Self {
         let work = runs.iter().map(|run| work(&run.plan)).collect();
-        Self { runs, work, values: BTreeMap::new() }
+        let surroundings = runs.iter().map(Surroundings::of).collect();
+        Self { runs, work, surroundings, values: BTreeMap::new() }
     }
 
     pub(super) fn run(&self, run_idx: usize) -> &Run {
@@ -102,6 +113,10 @@ impl Extracts {
     pub(super) fn unit(&self, wanted: &StepKey) -> &'static str {
         let mut steps = self.runs.iter().rev().flat_map(|run| &run.steps);
         steps.find(|step| key(step) == *wanted).map_or("", |step| step.info.figure.unit())
+    }
+
+    pub(super) fn surroundings(&self, run_idx: usize) -> &Surroundings {
+        &self.surroundings[run_idx]
     }
 
     pub(super) fn conditions(&self, run_idx: usize, wanted: &StepKey) -> Conditions {
@@ -129,7 +144,7 @@ impl Extracts {
         member: Member,
         value: Estimate,
         is_base: bool,
-        marks: Vec<String>,
+        extract: Extract,
     ) -> Point {
         let run = &self.runs[member.run_idx];
         let system = &run.systems[member.system_idx];
@@ -142,8 +157,11 @@ impl Extracts {
             server: version.as_ref().map_or(dbms.to_owned(), |v| format!("{dbms} {v}")),
             version,
             value,
+            uncertainty: extract.uncertainty.filter(|_| !is_base),
+            starts: extract.starts,
+            surroundings: self.surroundings[member.run_idx].clone(),
             is_base,
-            marks,
+            marks: extract.marks,
         }
     }
 }
@@ -169,9 +187,12 @@ fn values(run: &mut Run, base: Option<usize>) -> Values {
     let analysis = Analysis::of(run, rqps_stats::DEFAULT_BOUND);
     let mut values = Values::new();
     for step in &analysis.steps {
-        let extracts = step.cells.iter().enumerate().map(|(idx, cell)| {
+        let extracts = (0..step.cells.len()).map(|idx| {
             let is_done = step.step.systems.get(idx).is_some_and(is_done);
-            is_done.then(|| extract(&analysis, cell, base.is_some()))
+            is_done.then(|| match base {
+                Some(base) => ratio(&analysis, step, (base, idx)),
+                None => figure(&analysis, &step.cells[idx]),
+            })
         });
         values.entry(key(&step.step)).or_insert_with(|| extracts.collect());
     }
@@ -179,16 +200,67 @@ fn values(run: &mut Run, base: Option<usize>) -> Values {
     values
 }
 
-fn extract(analysis: &Analysis<'_>, cell: &Cell, is_relative: bool) -> Extract {
-    let mut marks: Vec<String> = Vec::new();
+/// A system against the base, whose reasons for caution are the ratio's as well.
+fn ratio(
+    analysis: &Analysis<'_>,
+    step: &StepAnalysis<'_>,
+    (base_idx, idx): (usize, usize),
+) -> Extract {
+    let (base, cell) = (&step.cells[base_idx], &step.cells[idx]);
+    let mut marks = keys(analysis, cell);
+    if base_idx != idx {
+        marks.extend(keys(analysis, base).iter().map(|key| format!("{key}-on-base")));
+        if !analysis.run.schedule.is_interleaved() {
+            marks.push(SEQUENTIAL.to_owned());
+        }
+    }
+    let because = || match Unfit::of(base).or_else(|| Unfit::of(cell)) {
+        Some(unfit) => unfit.words(),
+        None if base.failed_sla() || cell.failed_sla() => "an insert rate was not held".to_owned(),
+        None if base.state != CellState::Measured => "its base has no figure there".to_owned(),
+        None => NOTHING_DONE.to_owned(),
+    };
+    let is_fit = Unfit::of(base).is_none() && Unfit::of(cell).is_none();
+    let value = cell.comparable_rqps().filter(|ratio| is_fit && is_usable(ratio));
+    let found = cell.comparison.as_ref().map(|comparison| comparison.rqps.found);
+    Extract {
+        value: value.ok_or_else(because),
+        uncertainty: found.and_then(|found| Uncertainty::of_ratio(&found)),
+        starts: found.map_or(1, |found| found.starts),
+        marks,
+    }
+}
+
+/// The figure of a system.
+fn figure(analysis: &Analysis<'_>, cell: &Cell) -> Extract {
+    let because = || match Unfit::of(cell) {
+        Some(unfit) => unfit.words(),
+        None if cell.failed_sla() => "an insert rate was not held".to_owned(),
+        None => NOTHING_DONE.to_owned(),
+    };
+    let is_fit = Unfit::of(cell).is_none() && !cell.failed_sla();
+    Extract {
+        value: cell.figure.filter(|figure| is_fit && is_usable(figure)).ok_or_else(because),
+        uncertainty: cell.figure.and_then(|figure| Uncertainty::of_figure(&figure)),
+        starts: analysis.n_starts,
+        marks: keys(analysis, cell),
+    }
+}
+
+/// What has a logarithm.
+fn is_usable(value: &Estimate) -> bool {
+    value.point > 0.0 && value.point.is_finite()
+}
+
+/// The short names of a cell's footnotes, each once.
+fn keys(analysis: &Analysis<'_>, cell: &Cell) -> Vec<String> {
+    let mut keys: Vec<String> = Vec::new();
     for mark in &cell.marks {
         let Some(note) = analysis.footnotes.get(mark.footnote_idx) else { continue };
         let key = note.kind.key().to_owned();
-        if !marks.contains(&key) {
-            marks.push(key);
+        if !keys.contains(&key) {
+            keys.push(key);
         }
     }
-    let figure = cell.figure.filter(|_| !cell.failed_sla());
-    let value = if is_relative { cell.comparable_rqps() } else { figure };
-    Extract { value: value.filter(|v| v.point > 0.0 && v.point.is_finite()), marks }
+    keys
 }

@@ -44,6 +44,9 @@ struct PointJson<'a> {
     version: Option<String>,
     is_base: bool,
     value: EstimateJson,
+    starts: u32,
+    schedule: &'a str,
+    kernel: &'a str,
     caution: &'a [String],
 }
 
@@ -52,6 +55,7 @@ struct ChangeJson<'a> {
     at: usize,
     ratio: EstimateJson,
     p: f64,
+    unlike: Option<&'a str>,
     sentence: &'a str,
 }
 
@@ -110,6 +114,9 @@ fn series(series: &Series) -> SeriesJson<'_> {
                 version: p.version.as_ref().map(ToString::to_string),
                 is_base: p.is_base,
                 value: estimate(&p.value),
+                starts: p.starts,
+                schedule: &p.surroundings.schedule,
+                kernel: &p.surroundings.kernel,
                 caution: &p.marks,
             })
             .collect(),
@@ -120,6 +127,7 @@ fn series(series: &Series) -> SeriesJson<'_> {
                 at: c.at,
                 ratio: estimate(&c.size),
                 p: c.p,
+                unlike: c.unlike.as_deref(),
                 sentence: &c.sentence,
             })
             .collect(),

@@ -4,6 +4,7 @@ use rqps_model::{Run, RunSystem, SystemSpec};
 
 use super::extract::version_of;
 use super::{Choice, LeftOut, Order};
+use crate::number::{bytes, percent};
 use crate::words::one_line;
 
 /// A system of a run.
@@ -67,7 +68,7 @@ pub(super) fn of(
         }
         let (key, name) = match order {
             Order::Version => (kind(&own.spec), kind_name(&own.spec)),
-            Order::Time => (own.spec.label.0.clone(), one_line(own.spec.label.as_str())),
+            Order::Time => labelled(&own.spec),
         };
         match lines.iter_mut().find(|(known, _)| *known == key) {
             Some((_, line)) => line.members.push(member),
@@ -128,7 +129,23 @@ fn kind_name(spec: &SystemSpec) -> String {
     if variant.compression != rqps_model::Compression::default() {
         words.push(format!("compression {}", variant.compression));
     }
+    let limits = &variant.limits;
+    words.extend(limits.cpus.as_ref().map(|cpus| format!("CPUs {cpus}")));
+    words.extend(limits.memory_bytes.map(|n| format!("memory {}", bytes(n))));
+    words.extend(handicap(spec));
     one_line(&words.join(", "))
+}
+
+/// A system over time: key and name, its label. One that is slowed down on purpose is another system.
+fn labelled(spec: &SystemSpec) -> (String, String) {
+    let words: Vec<String> = std::iter::once(spec.label.0.clone()).chain(handicap(spec)).collect();
+    let name = words.join(", ");
+    (name.clone(), one_line(&name))
+}
+
+fn handicap(spec: &SystemSpec) -> Option<String> {
+    let share = f64::from(spec.variant.handicap_bp) / 1e4;
+    (share > 0.0).then(|| format!("handicap {}", percent(share)))
 }
 
 /// Lines that differ in what their names do not say get a number.

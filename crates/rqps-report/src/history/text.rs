@@ -133,11 +133,3 @@ fn is_ambiguous(series: &Series, at: usize) -> bool {
 fn tone(change: &Change) -> Tone {
     if change.size.point < 1.0 { Tone::Lower } else { Tone::Higher }
 }
-
-impl super::LeftOut {
-    /// `20261121-203015-demo, scan: it is of another host`.
-    pub(crate) fn sentence(&self) -> String {
-        let what = if self.what.is_empty() { String::new() } else { format!(", {}", self.what) };
-        format!("{}{what}: {}", self.run_id, self.because)
-    }
-}

@@ -1,37 +1,44 @@
 //! A history in sentences.
 
 use rqps_model::Estimate;
+use rqps_stats::change_point::{START_DF, START_SD};
 
-use super::{History, Method, Order, Point, Scale, Series};
-use crate::number::utc;
-
-/// What another start of a server can move a figure by (docs/methodology.md): a smaller change is
-/// told as such.
-const START: f64 = 0.02;
+use super::{History, Method, Order, Point, SEQUENTIAL, Scale, Series};
+use crate::number::{self, utc};
 
 /// Points without intervals below which the permutation test finds next to nothing.
 const FEW: usize = 8;
+
+/// Figures below which there is no test: two on each side of a change.
+const FEWEST_FIGURES: usize = 4;
 
 /// `point-query got slower at MariaDB 10.11.5, 8% [6, 10].`
 pub(super) fn sentence(
     series: &Series,
     (at, size): (usize, &Estimate),
-    order: Order,
-    several: bool,
+    unlike: Option<&str>,
+    (order, several): (Order, bool),
 ) -> String {
     let of = if several { format!(" ({})", series.line) } else { String::new() };
     let place = place(&series.points, at, order);
     let direction = if size.point < 1.0 { "slower" } else { "faster" };
-    let small = if (size.point - 1.0).abs() < START {
-        "; another start of the server can move as much"
-    } else {
-        ""
-    };
-    let host = match series.scale {
-        Scale::Relative { .. } => "",
-        Scale::Absolute { .. } => ", or the host did",
-    };
-    format!("{}{of} got {direction} {place}, {}{host}{small}.", series.title, percent(size))
+    let host = if holds_the_host(series, at) { ", or the host did" } else { "" };
+    let unlike = unlike.map_or_else(String::new, |what| format!("; there changed, too: {what}"));
+    format!("{}{of} got {direction} {place}, {}{host}{unlike}.", series.title, percent(size))
+}
+
+/// Whether what the host did between measurements is in the values beside a change: in figures, and in
+/// ratios of systems that were measured one after the other.
+fn holds_the_host(series: &Series, at: usize) -> bool {
+    let mut beside = series.points.iter().skip(at.saturating_sub(1)).take(2);
+    match series.scale {
+        Scale::Absolute { .. } => true,
+        Scale::Relative { .. } => beside.any(is_sequential),
+    }
+}
+
+fn is_sequential(point: &Point) -> bool {
+    point.marks.iter().any(|mark| mark == SEQUENTIAL)
 }
 
 /// `slower 8% [6, 10]`, for tables and charts.
@@ -76,19 +83,32 @@ fn place(points: &[Point], at: usize, order: Order) -> String {
 pub(super) fn caveats(history: &History) -> Vec<String> {
     let series = &history.series;
     let n = series.len();
+    let points = || series.iter().flat_map(|s| &s.points);
     let mut out = vec![format!(
         "A change is told when it is significant at 1%, the search for its place included. {n} series \
          were tested: of those that never changed about one in a hundred is told to have."
     )];
-    out.push(
-        "A point is one start of its server or a few: another start draws another memory layout, which \
-         alone can move a figure by 1 to 2%."
-            .to_owned(),
-    );
+    out.extend(starts(history));
     if series.iter().any(|s| matches!(s.scale, Scale::Absolute { .. })) {
         out.push(
             "Where the runs of a series have no base in common its points are figures: a host that \
-             became slower or faster looks like a change of the server."
+             became slower or faster looks like a change of the server. A change is told between two \
+             of them on each side at least, as their intervals do not hold what a host does from run \
+             to run."
+                .to_owned(),
+        );
+    }
+    if points().any(is_sequential) {
+        out.push(
+            "Ratios marked sequential are of runs that measured one system after the other: the \
+             host's drift from the base to the system is in them, and in no interval."
+                .to_owned(),
+        );
+    }
+    if points().any(|point| point.marks.iter().any(|mark| mark.starts_with("other-"))) {
+        out.push(
+            "Points marked other-kernel and so on were measured under other conditions than the \
+             latest; a change between points that differ in them says so and may be theirs."
                 .to_owned(),
         );
     }
@@ -97,13 +117,46 @@ pub(super) fn caveats(history: &History) -> Vec<String> {
             "The points are of several hosts: what these differ in is in the series.".to_owned(),
         );
     }
-    let short = |s: &&Series| s.method == Method::EDivisive && s.points.len() < FEW;
-    let n_short = series.iter().filter(short).count();
+    let n_short =
+        series.iter().filter(|s| s.method == Method::EDivisive && is_short(s, FEW)).count();
     if n_short > 0 {
         out.push(format!(
             "{n_short} of the series have points without intervals (n=1) and fewer than {FEW} of them: \
              too few to tell a change from chance."
         ));
     }
+    let are_figures =
+        |s: &&Series| matches!(s.scale, Scale::Absolute { .. }) && s.method == Method::Student;
+    let n_short = series.iter().filter(are_figures).filter(|s| is_short(s, FEWEST_FIGURES)).count();
+    if n_short > 0 {
+        out.push(format!(
+            "{n_short} of the series have fewer than {FEWEST_FIGURES} figures: too few to tell a change \
+             from chance."
+        ));
+    }
     out
+}
+
+fn is_short(series: &Series, fewest: usize) -> bool {
+    series.points.len() < fewest
+}
+
+/// What starts of the servers draw, and what of it is known.
+fn starts(history: &History) -> Option<String> {
+    let ratios = history.series.iter().filter(|s| matches!(s.scale, Scale::Relative { .. }));
+    let mut all = ratios.flat_map(|s| &s.points).filter(|point| !point.is_base).peekable();
+    all.peek()?;
+    if all.all(|point| point.starts > 1) {
+        return Some(
+            "All ratios are of several starts of the servers: intervals hold what a start draws."
+                .to_owned(),
+        );
+    }
+    Some(format!(
+        "A start of a server draws a memory layout that alone moves a figure by 1 to 2%, and the \
+         intervals of points of one start do not hold it. Changes take ratios of one start as off by \
+         a standard deviation of {} besides; from {:.0} points on, by what they differ by themselves.",
+        number::percent(START_SD),
+        START_DF + 2.0
+    ))
 }

@@ -99,7 +99,7 @@ fn legend(which: Summary) -> Markup {
                     li { span.swatch.higher {} "above 1.05" }
                     li { span.swatch.lower.pale {} span.swatch.higher.pale {}
                         "the same, not confirmed by the interval" }
-                    li { span.swatch.unheld {} "SLA failed, here or on the base: no verdict" }
+                    li { span.swatch.unheld {} "SLA or a check failed, here or on the base: no verdict" }
                 }
                 Summary::Rates => {
                     li { span.swatch.worst {} "! below 95% of the target: the SLA failed" }
@@ -141,7 +141,7 @@ fn summary_cell(analysis: &Analysis<'_>, which: Summary, (idx, cell): (usize, &C
                         span.sign aria-hidden="true" { " " (label::sign(verdict)) }
                         span.sr { " " (verdict.word()) }
                         (label::lean(cell))
-                    } @else if cell.is_barred { span.sr { " SLA failed" } }
+                    } @else if let Some(bar) = cell.bar { span.sr { " " (bar.words()) } }
                     (label::letters(analysis, cell))
                     span.below.range { (label::interval(ratio)) }
                 }

@@ -45,7 +45,7 @@ pub(super) fn verdict(verdict: Verdict) -> Markup {
     } }
 }
 
-/// A cell's verdict, or that it has none because of its insert rate.
+/// A cell's verdict, or why it has none.
 pub(super) fn judgement(cell: &Cell) -> Markup {
     html! {
         @if let Some(found) = cell.verdict {
@@ -54,7 +54,7 @@ pub(super) fn judgement(cell: &Cell) -> Markup {
                 " " span.settle title={ (settle.words()) " would settle it" } { (settle.short()) }
             }
         }
-        @else if cell.is_barred { span.verdict-word.faint { "SLA failed" } }
+        @else if let Some(bar) = cell.bar { span.verdict-word.faint { (bar.words()) } }
     }
 }
 
@@ -74,7 +74,7 @@ pub(super) fn lean(cell: &Cell) -> Markup {
 /// The colour class of a ratio's cell; paler where the verdict does not confirm the colour.
 pub(super) fn ratio_class(cell: &Cell) -> String {
     let Some(ratio) = &cell.rqps else { return String::new() };
-    if cell.is_barred {
+    if cell.is_barred() {
         return class(Tone::Unheld).to_owned();
     }
     let tone = Tone::of_ratio(ratio.point);

@@ -225,8 +225,9 @@ fn row_classes(step: &StepAnalysis<'_>) -> String {
     if any(|c| c.verdict == Some(Verdict::Faster)) {
         out.push_str(" any-faster");
     }
-    if any(|c| c.verdict == Some(Verdict::Unclear) || c.is_barred || c.state != CellState::Measured)
-    {
+    if any(|c| {
+        c.verdict == Some(Verdict::Unclear) || c.is_barred() || c.state != CellState::Measured
+    }) {
         out.push_str(" any-open");
     }
     out

@@ -81,6 +81,8 @@ fn bar(counts: Counts) -> Markup {
         (counts.same, "same", "="),
         (counts.unclear, "unclear", "?"),
         (counts.sla_failed, "SLA failed", "–"),
+        (counts.check_failed, "check failed", "–"),
+        (counts.rate_held, "rate held", "–"),
         (counts.failed, "failed", "✕"),
         (counts.missing, "not measured", "–"),
     ];

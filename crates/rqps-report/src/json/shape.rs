@@ -139,6 +139,10 @@ pub(super) struct CandidateJson<'a> {
     pub(super) n_unclear: usize,
     #[serde(skip_serializing_if = "is_zero")]
     pub(super) n_sla_failed: usize,
+    #[serde(skip_serializing_if = "is_zero")]
+    pub(super) n_check_failed: usize,
+    #[serde(skip_serializing_if = "is_zero")]
+    pub(super) n_rate_held: usize,
     pub(super) n_failed: usize,
     pub(super) n_not_measured: usize,
     pub(super) median_rqps: Option<f64>,
@@ -175,6 +179,8 @@ pub(super) struct ResultJson<'a> {
     pub(super) figure: Option<EstimateJson>,
     pub(super) rqps: Option<EstimateJson>,
     pub(super) verdict: Option<Verdict>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) no_verdict: Option<&'static str>,
     pub(super) comparison: Option<ComparisonJson>,
     pub(super) server_cpu_ratio: Option<EstimateJson>,
     pub(super) per_operation: BTreeMap<String, Option<f64>>,

@@ -1,11 +1,14 @@
 //! The gate: goldens of every format, and what passes, what fails and what is no judgement.
 
 use expect_test::expect_file;
-use rqps_model::{Run, RunStatus, StepOutcome};
+use rqps_model::run::Check;
+use rqps_model::slice::Lateness;
+use rqps_model::{Mark, Run, RunStatus, StepKind, StepOutcome};
 use rqps_report::Analysis;
-use rqps_report::gate::{Gate, GateError, Passage, json, junit, markdown, text};
+use rqps_report::gate::{Gate, GateError, Outcome, Passage, json, junit, markdown, text};
 
-use crate::fixture;
+use crate::blocks_fixture::{self, Wanted, around, reads};
+use crate::{fixture, insert_fixture};
 
 /// Two candidates with every outcome that there is.
 fn demo() -> Run {
@@ -72,7 +75,7 @@ fn what_has_no_figure_is_an_error_before_anything_slower() {
     let (passage, errors, sentence) = judged(&fixture::pair(), 0.05, false);
     assert_eq!(passage, Passage::Error, "{sentence}");
     assert_eq!(errors, ["insert: failed on my8033.small: the server ended while it was measured"]);
-    assert!(sentence.contains("1 of 4 steps without a figure; "), "{sentence}");
+    assert!(sentence.contains("1 of 4 steps without a figure that counts; "), "{sentence}");
     let mut run = sound();
     run.steps[0].systems[0].outcome = StepOutcome::Pending;
     run.steps[0].systems[0].slices.clear();
@@ -134,7 +137,9 @@ fn one_system_alone_is_refused_with_the_remedy() {
 
 #[test]
 fn hostile_text_stays_text() {
-    for hostile in ["<a>&\"'\u{1b}[31m\u{202e}", "|`*]](x)<!-- -->\n]]>"] {
+    for hostile in
+        ["<a>&\"'\u{1b}[31m\u{202e}", "|`*]](x)<!-- -->\n]]>", "@all https://x.org www.x.org"]
+    {
         let mut run = demo();
         run.id = hostile.to_owned();
         run.host.hostname = hostile.to_owned();
@@ -159,6 +164,9 @@ fn hostile_text_stays_text() {
             assert!(!out.contains(['\u{1b}', '\u{202e}']), "{out}");
         }
         assert!(!markdown::render(&gate).contains("<a>"));
+        let comment = markdown::render(&gate);
+        let links = ["@all", "https://", "www.x"];
+        assert!(links.iter().all(|link| !comment.contains(link)), "{comment}");
     }
 }
 
@@ -168,11 +176,219 @@ fn the_answer_follows_its_schema() {
         serde_json::from_str(include_str!("../../../../docs/gate.schema.json")).unwrap();
     jsonschema::meta::validate(&schema).unwrap();
     let validator = jsonschema::validator_for(&schema).unwrap();
-    for run in [demo(), sound()] {
+    let many = doubtful_among(19);
+    for run in [demo(), sound(), many, insert_fixture::run(), at_a_rate()] {
         let analysis = Analysis::of(&run, 0.05);
         let gate = Gate::of(&analysis, true, |_| true).unwrap();
         let value: serde_json::Value = serde_json::from_str(&json::render(&gate)).unwrap();
         let errors: Vec<String> = validator.iter_errors(&value).map(|e| e.to_string()).collect();
         assert_eq!(errors, Vec::<String>::new());
     }
+}
+
+/// Everything on one line, so that a sentence is found wherever lines break.
+fn flat(text: &str) -> String {
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+/// What every format says of a run.
+fn formats(run: &Run) -> Vec<String> {
+    let analysis = Analysis::of(run, 0.05);
+    let gate = Gate::of(&analysis, false, |_| true).unwrap();
+    let all = [
+        text::render(&gate, false, 100),
+        markdown::render(&gate),
+        json::render(&gate),
+        junit::render(&gate),
+    ];
+    all.iter().map(|text| flat(text)).collect()
+}
+
+fn outcomes(run: &Run, allow_unfinished: bool) -> (Passage, Vec<Outcome>) {
+    let analysis = Analysis::of(run, 0.05);
+    let gate = Gate::of(&analysis, allow_unfinished, |_| true).unwrap();
+    (gate.passage(), gate.judged.iter().map(|judged| judged.outcome.clone()).collect())
+}
+
+/// A base that swapped is slower than it is, and the ratio looks better than it is.
+#[test]
+fn reasons_for_caution_with_the_base_are_those_of_the_ratio() {
+    let mut run = sound();
+    run.steps.truncate(1);
+    run.steps[0].systems[0].slices[1].marks.push(Mark::Swapped { pages: 70 });
+    let analysis = Analysis::of(&run, 0.05);
+    assert!(analysis.steps[0].cells[1].marks.is_empty());
+    let [text, comment, json, xml] = formats(&run).try_into().unwrap();
+    for out in [&text, &comment] {
+        assert!(out.contains("slower (a)") || out.contains("**slower** | (a)"), "{out}");
+        assert!(out.contains("the host swapped"), "{out}");
+        assert!(out.contains("letters in brackets: on the base my5614.small."), "{out}");
+    }
+    assert!(json.contains("\"a swapped: on the base, 70 pages\""), "{json}");
+    assert!(xml.contains("<system-out>a swapped: on the base, 70 pages</system-out>"), "{xml}");
+}
+
+#[test]
+fn every_format_says_how_far_it_can_be_trusted() {
+    let mut run = sound();
+    run.n_resumed = 2;
+    for out in formats(&run) {
+        for caveat in [
+            "The systems were measured one after the other",
+            "Each server was started once",
+            "The run was interrupted and resumed 2 times.",
+        ] {
+            assert!(out.contains(caveat), "{caveat} is not in {out}");
+        }
+    }
+}
+
+/// Eight percent slower with p of about 0.03, beside `n` calm steps.
+fn doubtful_among(n: usize) -> Run {
+    let mut steps = vec![reads("doubtful", &around(-0.08, 0.1, 12))];
+    steps.extend((0..n).map(|i| reads(&format!("calm-{i}"), &around(0.0, 0.01, 12))));
+    blocks_fixture::run(&[steps])
+}
+
+fn unclear(run: &Run) -> String {
+    let (passage, outcomes) = outcomes(run, false);
+    assert_eq!(passage, Passage::Passed);
+    assert!(matches!(outcomes[0], Outcome::Unclear(_)), "{outcomes:?}");
+    outcomes[0].reason().unwrap().to_owned()
+}
+
+#[test]
+fn what_fell_among_many_says_so_and_when_it_would_be_settled() {
+    let run = doubtful_among(19);
+    let reason = unclear(&run);
+    assert!(reason.starts_with("slower on its own (p 0.0"), "{reason}");
+    assert!(reason.ends_with(", but not among the 20 ratios that were tried"), "{reason}");
+    let [text, comment, json, xml] = formats(&run).try_into().unwrap();
+    let settle = "more would settle it with a chance of 80%";
+    assert!(xml.contains(settle) && json.contains(settle), "{xml}");
+    let json: serde_json::Value = serde_json::from_str(&json).unwrap();
+    assert!(json["results"][0]["to_settle"]["seconds"].as_f64().unwrap() > 0.0, "{json}");
+    for out in [text, comment] {
+        assert!(out.contains("unclear +") && out.contains("+ behind unclear: how much"), "{out}");
+    }
+}
+
+#[test]
+fn where_starts_decide_no_time_is_asked_for() {
+    let of = |middle: f64| vec![reads("point-query", &around(middle, 0.001, 8))];
+    let run = blocks_fixture::run(&[of(-0.14), of(-0.02)]);
+    assert_eq!(unclear(&run), "the interval is too wide to tell a slowdown of 5%");
+    for out in formats(&run) {
+        assert!(!out.contains("measure longer"), "{out}");
+        assert!(out.contains("starts") && !out.contains(" min more"), "{out}");
+    }
+}
+
+#[test]
+fn where_the_work_is_fixed_no_time_is_asked_for() {
+    let index = |logs: &[f64]| {
+        let logs = logs.to_vec();
+        Wanted { name: "create-index".to_owned(), kind: StepKind::Index, logs }
+    };
+    let run = blocks_fixture::run(&[vec![index(&[-0.1])]]);
+    let fixed = "its work is fixed, so that only restarts measure more of it";
+    assert_eq!(unclear(&run), format!("one slice or block has no interval; {fixed}"));
+    let run = blocks_fixture::run(&[vec![index(&[-0.2, 0.1, -0.1])]]);
+    assert!(unclear(&run).ends_with(fixed), "{}", unclear(&run));
+}
+
+/// The pair's queries came at a rate.
+fn at_a_rate() -> Run {
+    let mut run = sound();
+    for slice in run.steps[0].systems.iter_mut().flat_map(|system| &mut system.slices) {
+        slice.lateness = Some(Lateness { n_due: 1000, ..Lateness::default() });
+    }
+    run
+}
+
+#[test]
+fn what_ran_at_a_set_rate_is_not_judged_and_never_passed() {
+    let mut run = at_a_rate();
+    let (_, all) = outcomes(&run, false);
+    let n_judged = all.iter().filter(|o| !matches!(o, Outcome::NotJudged(_))).count();
+    assert_eq!((all.len(), n_judged), (3, 2), "{all:?}");
+    let [text, comment, json, xml] = formats(&run).try_into().unwrap();
+    for out in [text, comment] {
+        assert!(out.contains("not judged: point-query.pre: a rate was set"), "{out}");
+    }
+    assert!(json.contains("\"n_not_judged\": 1") && xml.contains("skipped=\"1\""), "{xml}");
+    // Where that is all, there is no judgement.
+    run.steps.truncate(1);
+    let (passage, errors, sentence) = judged(&run, 0.05, false);
+    assert_eq!(passage, Passage::Error, "{sentence}");
+    assert!(errors[0].ends_with("can be judged: a rate was set"), "{errors:?}");
+}
+
+#[test]
+fn a_step_that_did_other_work_is_an_error_on_either_side() {
+    for (idx, who) in [(0, "the base my5614.small"), (1, "my8033.small")] {
+        let mut run = sound();
+        let check = |passed, found: &str| Check {
+            name: "rows per query".to_owned(),
+            passed,
+            found: found.to_owned(),
+        };
+        run.steps[0].systems[idx].checks = vec![check(true, "1 of 1"), check(false, "3 of 100")];
+        let (passage, errors, _) = judged(&run, 0.05, false);
+        assert_eq!(passage, Passage::Error);
+        let wanted = format!(
+            "point-query.pre: on {who} a check of its work failed (rows per query, 3 of 100)"
+        );
+        assert_eq!(errors, [wanted]);
+    }
+}
+
+/// An insert rate that was not held is no slowdown of 5%, and is told as what it is.
+#[test]
+fn an_insert_rate_that_was_not_held_is_no_slowdown_of_so_much() {
+    let mut run = insert_fixture::run();
+    run.steps.retain(|step| step.info.name == "qp1000");
+    let (passage, errors, sentence) = judged(&run, 0.05, false);
+    assert_eq!((passage, errors), (Passage::Slower, vec![]), "{sentence}");
+    let wanted = "a candidate was found slower than my5614.small by 5% or more on 1 of 2 comparisons, \
+                  and did not hold an insert rate that my5614.small held on 1 of 2 comparisons.";
+    assert_eq!(sentence, wanted);
+    run.systems.remove(1);
+    run.steps[0].systems.remove(1);
+    let (passage, _, sentence) = judged(&run, 0.05, false);
+    assert_eq!(passage, Passage::Slower);
+    let wanted =
+        "ma110405.small did not hold an insert rate that my5614.small held on 1 of 1 step.";
+    assert_eq!(sentence, wanted);
+    let xml = formats(&run).remove(3);
+    assert!(xml.contains("<failure type=\"sla-failed\""), "{xml}");
+    // Where the base fails, nobody is judged.
+    run.base = 1;
+    let (passage, errors, _) = judged(&run, 0.05, false);
+    assert_eq!(passage, Passage::Error);
+    assert_eq!(errors, ["qp1000: the base ma110405.small did not hold its insert rate"]);
+}
+
+/// Whoever reads the file alone sees that there was no judgement.
+#[test]
+fn the_file_is_red_wherever_the_exit_code_is_2() {
+    let mut run = sound();
+    run.status = RunStatus::Interrupted;
+    for step in &mut run.steps {
+        step.systems[1] = rqps_model::SystemStep::pending();
+    }
+    for (run, allow_unfinished, n_errors) in
+        [(&run, true, 1), (&run, false, 4), (&fixture::pair(), false, 1)]
+    {
+        let analysis = Analysis::of(run, 0.05);
+        let gate = Gate::of(&analysis, allow_unfinished, |_| true).unwrap();
+        assert_eq!(gate.passage(), Passage::Error);
+        let xml = junit::render(&gate);
+        assert_eq!(xml.matches("<error ").count(), n_errors, "{xml}");
+        assert!(xml.contains(&format!("errors=\"{n_errors}\"")), "{xml}");
+        let n_tests = xml.matches("<testcase ").count();
+        assert!(xml.contains(&format!("tests=\"{n_tests}\"")), "{xml}");
+    }
+    let xml = junit::of_error("no run matches \"<x>\"");
+    assert!(xml.contains("errors=\"1\"") && xml.contains("&quot;&lt;x&gt;&quot;"), "{xml}");
 }

@@ -1,13 +1,17 @@
 //! Histories: goldens of every format, which points make a series, where it changes.
 
 use expect_test::expect_file;
-use rqps_model::{Dbms, Group, Host, Run, RunStep, RunSystem, StepKind, StepOutcome};
+use rqps_model::run::Check;
+use rqps_model::slice::Lateness;
+use rqps_model::{Dbms, Group, Host, Run, RunStep, RunSystem, Schedule, StepKind, StepOutcome};
 use rqps_report::history::{Choice, History, Order, Scale, csv, json, text};
 use rqps_report::html;
 
 use crate::fixture::{self, Draw, Shape, done, info, slice, system};
 
 const DAY_MS: i64 = 86_400_000;
+
+const TURNS: Schedule = Schedule::in_turns(100, 6);
 
 /// A step with a steady rate: slices spread by half a percent.
 fn steady(name: &str, qps: &[f64], seed: u64) -> RunStep {
@@ -30,6 +34,7 @@ fn run(day: i64, systems: Vec<RunSystem>, steps: &[(&str, &[f64])]) -> Run {
     let steps = steps.iter().map(|(name, qps)| steady(name, qps, seed)).collect();
     let mut run = fixture::run(systems, steps);
     run.id = format!("202611{:02}-080000-nightly", day + 1);
+    run.schedule = TURNS;
     run.started_unix_ms = 1_793_491_200_000 + (day + 1) * DAY_MS - DAY_MS / 3 * 2;
     run
 }
@@ -70,6 +75,11 @@ fn every_format_of_a_history_by_version() {
     runs.push(other);
     let left = "dirty pages".to_owned();
     runs[2].steps[1].systems[1].slices[0].marks.push(rqps_model::Mark::NotSettled { left });
+    runs[1].steps[1].systems[0].slices[0].marks.push(rqps_model::Mark::Swapped { pages: 9 });
+    for run in [0, 2] {
+        runs[run].host.kernel = "6.5.0-14-generic".to_owned();
+    }
+    runs[1].schedule = Schedule::Sequential { slices: 6 };
     let history = History::of(runs, choice()).unwrap();
     let out = text::render(&history, false, 100);
     assert!(out.lines().all(|l| l.chars().count() <= 100), "{out}");
@@ -104,7 +114,7 @@ fn a_change_is_told_at_its_version_with_its_size() {
     let change = &point.changes[1];
     assert!((change.size.point - 0.92).abs() < 0.01, "{change:?}");
     let text = change.sentence.as_str();
-    assert!(text.starts_with("point-query got slower at MariaDB 10.11.5, 8."), "{text}");
+    assert!(text.starts_with("point-query got slower at MariaDB 10.11.5, 8% [5, 11]."), "{text}");
 }
 
 #[test]
@@ -247,4 +257,150 @@ fn hostile_text_stays_text_and_nothing_is_referred_to() {
         assert!(!out.contains(['\u{1b}', '\u{202e}']), "{out}");
     }
     assert!(!csv::render(&history).contains(",=1"));
+}
+
+/// Two starts of one server differ by 2% now and then; nothing changed.
+#[test]
+fn what_a_start_draws_is_no_change() {
+    let base = || system(Dbms::Mariadb, "10.1.23");
+    let of = |version: &str, day: i64, ratio: f64| {
+        let systems = vec![base(), system(Dbms::Mariadb, version)];
+        run(day, systems, &[("point-query", &[20_000.0, 20_000.0 * ratio])])
+    };
+    let said = |runs: Vec<Run>, order: Order| {
+        let history = History::of(runs, Choice { order: Some(order), ..choice() }).unwrap();
+        let starts = history.caveats().iter().any(|c| c.contains("a standard deviation of 1.5%"));
+        assert!(starts, "{:?}", history.caveats());
+        history.sentences().into_iter().map(str::to_owned).collect::<Vec<_>>()
+    };
+    let nights = |last: f64| vec![of("11.4.5", 0, 1.0), of("11.4.5", 1, last)];
+    assert_eq!(said(nights(0.98), Order::Time), Vec::<String>::new());
+    assert_eq!(said(vec![of("11.4.5", 0, 0.98)], Order::Version), Vec::<String>::new());
+    // A start draws no tenth.
+    assert_eq!(said(nights(0.88), Order::Time).len(), 1);
+    assert_eq!(said(vec![of("11.4.5", 0, 0.9)], Order::Version).len(), 1);
+}
+
+#[test]
+fn starts_that_were_measured_need_no_assumption() {
+    let systems = vec![system(Dbms::Mariadb, "10.1.23"), system(Dbms::Mariadb, "11.4.5")];
+    let scan: (&str, &[f64]) = ("scan", &[20_000.0, 19_000.0]);
+    let mut one = run(0, systems, &[scan; 3]);
+    for (step, start) in one.steps.iter_mut().zip(0..) {
+        step.start = start;
+        for slice in step.systems.iter_mut().flat_map(|system| &mut system.slices) {
+            slice.start = start;
+        }
+    }
+    let history = History::of(vec![one], choice()).unwrap();
+    let point = &history.series[0].points[1];
+    let known = point.uncertainty.unwrap();
+    // Of 18 blocks, and with the degrees of freedom of three starts.
+    assert_eq!((point.starts, point.value.n), (3, 18));
+    assert!((known.df - 2.0).abs() < 1e-9, "{known:?}");
+    assert_eq!(point.surroundings.schedule, "turns of 100 ms, 3 starts");
+    assert!(history.caveats().iter().any(|c| c.contains("intervals hold what a start draws")));
+}
+
+#[test]
+fn a_change_with_another_kernel_or_schedule_says_so() {
+    let night = |day: i64| {
+        let systems = vec![system(Dbms::Postgres, "17.4"), system(Dbms::Postgres, "18.0")];
+        let lost = if day < 4 { 1.0 } else { 0.9 };
+        run(day, systems, &[("scan", &[9_000.0, 9_000.0 * lost])])
+    };
+    let said = |change: &dyn Fn(&mut Run)| {
+        let mut runs: Vec<Run> = (0..8).map(night).collect();
+        runs[4..].iter_mut().for_each(change);
+        let by_time = Choice { order: Some(Order::Time), ..choice() };
+        let history = History::of(runs, by_time).unwrap();
+        assert_eq!(history.series[0].points.len(), 8, "{:?}", history.left_out);
+        let marks = history.series[0].points.iter().map(|p| p.marks.join(" ")).collect::<Vec<_>>();
+        (history.sentences()[0].to_owned(), marks)
+    };
+    let (calm, marks) = said(&|_| {});
+    assert!(!calm.contains("changed, too") && marks.iter().all(String::is_empty), "{calm}");
+    let (text, marks) = said(&|run| run.host.kernel = "6.12.0".to_owned());
+    let wanted = "; there changed, too: kernel (6.8.0-31-generic, then 6.12.0).";
+    assert!(text.ends_with(wanted), "{text}");
+    assert_eq!(marks[3..5], ["other-kernel".to_owned(), String::new()]);
+    let (text, marks) = said(&|run| run.host.memory_bytes = 16 << 30);
+    assert!(text.ends_with("memory (32.0 GB, then 16.0 GB)."), "{text}");
+    assert_eq!(marks[0], "other-memory");
+    let (text, _) = said(&|run| run.schedule = Schedule::in_turns(50, 6));
+    assert!(text.ends_with("schedule (turns of 100 ms, then turns of 50 ms)."), "{text}");
+    // Ratios of sequential runs hold the host's drift.
+    let (text, marks) = said(&|run| run.schedule = Schedule::Sequential { slices: 6 });
+    let wanted = ", or the host did; there changed, too: schedule (turns of 100 ms, then one system \
+                  after the other).";
+    assert!(text.ends_with(wanted), "{text}");
+    assert_eq!((marks[3].as_str(), marks[4].as_str()), ("other-schedule", "sequential"));
+}
+
+#[test]
+fn a_system_with_a_handicap_is_another() {
+    let of = |day: i64, handicap_bp: u32| {
+        let mut systems = vec![system(Dbms::Mariadb, "10.11.5"), system(Dbms::Mariadb, "11.4.5")];
+        systems[1].spec.variant.handicap_bp = handicap_bp;
+        run(day, systems, &[("scan", &[9_000.0, 8_900.0])])
+    };
+    let lines = |order: Order| {
+        let choice = Choice { order: Some(order), ..choice() };
+        let history = History::of(vec![of(0, 0), of(1, 500)], choice).unwrap();
+        history.series.iter().map(|s| s.line.clone()).collect::<Vec<_>>()
+    };
+    assert_eq!(lines(Order::Time), ["ma110405.small", "ma110405.small, handicap 5%"]);
+    let by_version = lines(Order::Version);
+    assert!(
+        by_version.contains(&"MariaDB, innodb, small, handicap 5%".to_owned()),
+        "{by_version:?}"
+    );
+}
+
+#[test]
+fn reasons_for_caution_with_the_base_are_those_of_the_point() {
+    let mut runs = versions();
+    runs[4].steps[0].systems[0].slices[2].marks.push(rqps_model::Mark::Swapped { pages: 9 });
+    let history = History::of(runs, choice()).unwrap();
+    let marked: Vec<(&str, String)> = history.series[0]
+        .points
+        .iter()
+        .filter(|point| !point.marks.is_empty())
+        .map(|point| (point.server.as_str(), point.marks.join(" ")))
+        .collect();
+    let wanted = [("MariaDB 10.1.23", "swapped"), ("MariaDB 10.11.4", "swapped-on-base")];
+    assert_eq!(marked, wanted.map(|(server, mark)| (server, mark.to_owned())));
+}
+
+#[test]
+fn what_cannot_be_compared_is_left_out_and_named() {
+    let mut runs = versions();
+    let found = "3 of 100".to_owned();
+    let check = Check { name: "rows per query".to_owned(), passed: false, found };
+    runs[0].steps[0].systems[1].checks = vec![check];
+    for slice in runs[1].steps[0].systems.iter_mut().flat_map(|system| &mut system.slices) {
+        slice.lateness = Some(Lateness { n_due: 100, ..Lateness::default() });
+    }
+    let history = History::of(runs, choice()).unwrap();
+    let wanted = ["10.1.23", "10.2.11", "10.11.4", "11.4.5"].map(|v| format!("MariaDB {v}"));
+    assert_eq!(servers(&history, 0), wanted);
+    let left_out: Vec<String> = history.left_out.iter().map(|l| l.because.clone()).collect();
+    let check = "a check of its work failed (rows per query, 3 of 100)";
+    assert!(left_out.iter().any(|l| l == check), "{left_out:?}");
+    assert!(left_out.iter().any(|l| l.starts_with("a rate was set")), "{left_out:?}");
+}
+
+/// What a host does from run to run is in no interval of a figure: two figures tell nothing.
+#[test]
+fn figures_need_two_on_each_side() {
+    let nightly = |day: i64| {
+        let qps = if day < 2 { 9_000.0 } else { 7_000.0 };
+        run(day, vec![system(Dbms::Postgres, "18.0")], &[("scan", &[qps])])
+    };
+    let of =
+        |days: std::ops::Range<i64>| History::of(days.map(nightly).collect(), choice()).unwrap();
+    let three = of(1..4);
+    assert!(three.sentences().is_empty(), "{:?}", three.sentences());
+    assert!(three.caveats().iter().any(|c| c.contains("fewer than 4 figures")));
+    assert_eq!(of(0..4).sentences().len(), 1);
 }

@@ -4,7 +4,7 @@ use expect_test::expect_file;
 use proptest::prelude::*;
 use rqps_model::slice::ErrorCount;
 use rqps_model::{Mark, Role, Run, Verdict};
-use rqps_report::analysis::{CellState, Level};
+use rqps_report::analysis::{Bar, CellState, Level};
 use rqps_report::{Analysis, Detail, TextOptions, csv, html, json, markdown, text};
 
 use crate::insert_fixture::{in_turns, run};
@@ -54,7 +54,7 @@ fn a_failed_rate_has_no_verdict() {
     let step = &analysis.steps[at(&run, "qr1000")];
     let third = &step.cells[2];
     let sla = third.sla().unwrap();
-    assert!(!sla.is_held && third.failed_sla() && third.is_barred);
+    assert!(!sla.is_held && third.failed_sla() && third.bar == Some(Bar::Sla));
     assert_eq!((sla.n_seconds, sla.n_held, sla.longest_gap_s), (30, 6, 4));
     assert_eq!(third.verdict, None);
     assert!(third.rqps.is_some() && third.comparable_rqps().is_none());
@@ -76,7 +76,7 @@ fn a_failed_rate_has_no_verdict() {
     let analysis = Analysis::of(&run, 0.05);
     let step = &analysis.steps[at(&run, "qr1000")];
     for cell in &step.cells[..2] {
-        assert!(cell.verdict.is_none() && cell.is_barred && !cell.failed_sla());
+        assert!(cell.verdict.is_none() && cell.is_barred() && !cell.failed_sla());
         let note = &analysis.footnotes[cell.marks.last().unwrap().footnote_idx];
         assert_eq!(note.kind.key(), "sla-failed-on-base");
     }

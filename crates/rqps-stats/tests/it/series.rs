@@ -1,9 +1,9 @@
 //! Drift within a step and changes along a series: false alarms and power.
 
-use rqps_model::Estimate;
-use rqps_stats::change_point::{Method, change_points};
+use rqps_stats::change_point::{Method, Uncertainty, Value, change_points};
 use rqps_stats::drift::{DRIFT_P, drift};
 use rqps_stats::random::Random;
+use rqps_stats::restarts::of_starts;
 
 use crate::simulate::{Shape, blocks};
 use crate::{assert_documented, percent};
@@ -40,46 +40,156 @@ fn drifts_are_marked_and_noise_is_not() {
 }
 
 /// Share of series in which anything is found, and in which exactly one change within one place of
-/// the right one is. Values spread by 1%; they lose `loss` at the middle.
-fn found(n: usize, loss: f64, method: Method, has_intervals: bool) -> (f64, f64) {
-    const SERIES: u32 = 400;
-    let mut random = Random::new(n as u64 + 61);
+/// `at` is.
+fn shares(
+    n_series: u32,
+    (method, significance): (Method, f64),
+    at: usize,
+    mut draw: impl FnMut() -> Vec<Value>,
+) -> (f64, f64) {
     let (mut any, mut right) = (0, 0);
-    for _ in 0..SERIES {
-        let series: Vec<Estimate> = (0..n)
-            .map(|i| {
-                let level = if i < n / 2 { 1.0 } else { 1.0 - loss };
-                let point = 1e4 * level * (0.01 * random.normal()).exp();
-                // Twenty blocks with half-width 2.093 standard errors of 1%.
-                let half: f64 = 2.093 * 0.01;
-                let interval = has_intervals.then_some((point * (-half).exp(), point * half.exp()));
-                Estimate { point, interval, n: if has_intervals { 20 } else { 1 } }
-            })
-            .collect();
-        let changes = change_points(&series, method, 0.05).unwrap();
+    for _ in 0..n_series {
+        let changes = change_points(&draw(), method, significance).unwrap();
         any += u32::from(!changes.is_empty());
-        right += u32::from(changes.len() == 1 && changes[0].at.abs_diff(n / 2) <= 1);
+        right += u32::from(changes.len() == 1 && changes[0].at.abs_diff(at) <= 1);
     }
-    (f64::from(any) / f64::from(SERIES), f64::from(right) / f64::from(SERIES))
+    (f64::from(any) / f64::from(n_series), f64::from(right) / f64::from(n_series))
 }
 
 #[test]
 fn changes_are_found_at_the_nominal_rate() {
     let methods = [
-        ("permutation (199 orders)", Method::Permutation { orders: 199, seed: 5 }, false),
-        ("t, values alone", Method::Student, false),
-        ("t, values with intervals", Method::Student, true),
+        ("permutation (199 orders)", Method::Permutation { orders: 199, seed: 5 }),
+        ("t, values alone", Method::Student),
     ];
     let mut rows = Vec::new();
-    for (name, method, has_intervals) in methods {
+    for (name, method) in methods {
         for n in [6, 12, 30] {
-            let (false_alarms, _) = found(n, 0.0, method, has_intervals);
+            // Values spread by 1%; they lose `loss` at the middle.
+            let found = |loss: f64| {
+                let mut random = Random::new(n as u64 + 61);
+                shares(400, (method, 0.05), n / 2, || {
+                    let level = |i| if i < n / 2 { 1.0 } else { 1.0 - loss };
+                    let value = |i| 1e4 * level(i) * (0.01 * random.normal()).exp();
+                    (0..n).map(value).map(Value::alone).collect()
+                })
+            };
+            let (false_alarms, _) = found(0.0);
             // 5% and three standard errors of 400 series.
             assert!(false_alarms <= 0.085, "{name} {n}: {false_alarms}");
-            let losses = [0.02, 0.05].map(|loss| found(n, loss, method, has_intervals).1);
-            let losses = losses.map(percent).join(" | ");
+            let losses = [0.02, 0.05].map(|loss| percent(found(loss).1)).join(" | ");
             rows.push(format!("| {name} | {n} | {} | {losses} |", percent(false_alarms)));
         }
     }
+    assert_documented(&rows);
+}
+
+/// Where the points of a history come from.
+#[derive(Clone, Copy)]
+enum Points {
+    /// Ratios of as many runs, the servers started so often in each.
+    Runs(usize, usize),
+    /// The base and ratios of as many versions, all of one run.
+    OneRun(usize),
+    /// The same, each of a run of its own.
+    RunEach(usize),
+    /// Figures of as many runs, between which the host differs by 3%.
+    Figures(usize),
+}
+
+/// What a host differs by from run to run, and blocks of one run by: standard deviations of the logarithm.
+const DRIFT: f64 = 0.03;
+const BLOCK: f64 = 0.014;
+
+/// A ratio that lost `loss`, of twelve blocks on each of `starts` starts; `base` is what each start
+/// drew for the base.
+fn ratio(loss: f64, start_sd: f64, base: &[f64], random: &mut Random) -> Value {
+    let starts: Vec<Vec<f64>> = base
+        .iter()
+        .map(|base| {
+            let level = (1.0 - loss).ln() + start_sd * random.normal() - base;
+            (0..12).map(|_| level + BLOCK * random.normal()).collect()
+        })
+        .collect();
+    let found = of_starts(&starts).unwrap();
+    Value::known(found.tested.estimate.point, Uncertainty::of_ratio(&found).unwrap())
+}
+
+impl Points {
+    /// How many there are, and where the loss begins.
+    fn n_and_place(self) -> (usize, usize) {
+        match self {
+            Self::Runs(n, _) | Self::Figures(n) => (n, n / 2),
+            Self::OneRun(n) | Self::RunEach(n) => (n + 1, n.div_ceil(2)),
+        }
+    }
+
+    fn draw(self, loss: f64, start_sd: f64, random: &mut Random) -> Vec<Value> {
+        let (n, place) = self.n_and_place();
+        let lost = |at: usize| if at < place { 0.0 } else { loss };
+        let mut bases = |n: usize| -> Vec<f64> {
+            let mut random = Random::new(random.bits());
+            (0..n).map(|_| start_sd * random.normal()).collect()
+        };
+        match self {
+            Self::Runs(_, starts) => {
+                let bases: Vec<Vec<f64>> = (0..n).map(|_| bases(starts)).collect();
+                let one = |at: usize| ratio(lost(at), start_sd, &bases[at], random).of_run(at);
+                (0..n).map(one).collect()
+            }
+            Self::OneRun(_) | Self::RunEach(_) => {
+                let bases = bases(n);
+                let run = |at: usize| if matches!(self, Self::OneRun(_)) { 0 } else { at };
+                let one = |at: usize| {
+                    let base = &bases[run(at)..=run(at)];
+                    ratio(lost(at), start_sd, base, random).of_run(run(at))
+                };
+                std::iter::once(Value::base()).chain((1..n).map(one)).collect()
+            }
+            Self::Figures(_) => (0..n)
+                .map(|at| {
+                    let moved = start_sd * random.normal() + DRIFT * random.normal();
+                    let level = 1e4 * (1.0 - lost(at)) * moved.exp();
+                    let blocks: Vec<f64> =
+                        (0..12).map(|_| level * (BLOCK * random.normal()).exp()).collect();
+                    let figure = rqps_stats::mean(&blocks).unwrap();
+                    Value::known(figure.point, Uncertainty::of_figure(&figure).unwrap())
+                })
+                .collect(),
+        }
+    }
+}
+
+#[test]
+fn what_starts_draw_is_not_taken_for_a_change() {
+    const SERIES: u32 = 2000;
+    let mut cases: Vec<(String, Points)> = Vec::new();
+    cases.extend([2, 3, 6, 12, 30].map(|n| (format!("{n} runs"), Points::Runs(n, 1))));
+    cases.extend([2, 3, 6].map(|n| (format!("{n} runs of 3 starts"), Points::Runs(n, 3))));
+    cases.push(("base and 1 version".to_owned(), Points::OneRun(1)));
+    cases.push(("base and 5 versions, one run".to_owned(), Points::OneRun(5)));
+    cases.push(("base and 5 versions, a run each".to_owned(), Points::RunEach(5)));
+    cases.extend([3, 4, 6, 12].map(|n| (format!("{n} figures"), Points::Figures(n))));
+    let (mut rows, mut too_many) = (Vec::new(), Vec::new());
+    for (name, points) in cases {
+        let (n, place) = points.n_and_place();
+        let found = |loss: f64, start_sd: f64| {
+            let mut random = Random::new(n as u64 + 71);
+            let draw = || points.draw(loss, start_sd, &mut random);
+            shares(SERIES, (Method::Student, 0.01), place, draw)
+        };
+        let false_alarms = [0.0, 0.005, 0.01, 0.015].map(|start_sd| {
+            let (false_alarms, _) = found(0.0, start_sd);
+            // 1% and three standard errors; layouts may differ by more than is assumed, too.
+            let most = if start_sd > 0.01 { 0.05 } else { 0.017 };
+            if false_alarms > most {
+                too_many.push(format!("{name}, {start_sd}: {false_alarms}"));
+            }
+            percent(false_alarms)
+        });
+        let losses = [0.05, 0.1].map(|loss| percent(found(loss, 0.01).1));
+        rows.push(format!("| {name} | {} | {} |", false_alarms.join(" | "), losses.join(" | ")));
+    }
+    assert!(too_many.is_empty(), "{too_many:?}\n{}", rows.join("\n"));
     assert_documented(&rows);
 }

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use rqps_model::calibration::Floor;
 use rqps_model::run::SystemStep;
 use rqps_model::*;
 
@@ -74,6 +75,13 @@ fn calibrated(d: &mut Draw) -> Calibrated {
         // Few digits: readers of JSON round the others.
         apart: f64::from(d.small() % 1000) / 1024.0,
         visible: d.some(|d| f64::from(d.small() % 1000) / 1024.0),
+        worst: d.some(|d| Floor {
+            step: d.text(),
+            clients: d.small(),
+            seconds: f64::from(d.small()),
+            ratio: Estimate { point: 1.0, interval: Some((0.5, 1.5)), n: 12 },
+        }),
+        false_alarms: d.some(|d| (d.small(), d.small())),
     }
 }
 

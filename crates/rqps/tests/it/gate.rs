@@ -75,6 +75,32 @@ fn what_cannot_be_judged_ends_with_2_and_says_what_to_do() {
     assert_eq!(bench.run(&["gate", "--allow-unfinished"]).code(), 0);
 }
 
+/// The file of the job before would be read as this one's.
+#[test]
+fn without_a_judgement_the_file_says_so() {
+    let bench = Bench::new();
+    let red = |args: &[&str], words: &str| {
+        fs::write(bench.path("rqps.xml"), "<testsuites><!-- green --></testsuites>").unwrap();
+        let args = [&["gate", "--junit", "rqps.xml"], args].concat();
+        let said = bench.run(&args);
+        assert_eq!(said.code(), 2, "{args:?}: {}", said.stdout);
+        let xml = fs::read_to_string(bench.path("rqps.xml")).unwrap();
+        assert!(xml.contains("errors=\"1\"") && xml.contains(words), "{args:?}: {xml}");
+        assert!(said.stderr.contains(words), "{args:?}: {}", said.stderr);
+    };
+    red(&[], "no results in");
+    store(&bench, &run(1, &["17.4"], &[("scan", &[5_000])]));
+    red(&["nosuch"], "no run matches");
+    red(&[], "has no candidate");
+    red(&["--steps", "nosuch"], "is no step");
+    let mut open = run(2, &["17.4", "18.0"], &[SAME]);
+    open.status = RunStatus::Interrupted;
+    open.steps[0].systems[1].outcome = StepOutcome::Pending;
+    open.steps[0].systems[1].slices.clear();
+    store(&bench, &open);
+    red(&["--allow-unfinished"], "was reached");
+}
+
 /// What the null client's rates are is chance; that answer and exit code agree is not.
 #[test]
 fn a_run_of_the_null_client_against_itself() {

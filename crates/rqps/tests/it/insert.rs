@@ -84,6 +84,23 @@ fn the_benchmark_is_sound_on_real_servers() {
     });
 }
 
+/// The smallest server with the engine; it is in the cache for the tests of rqps-server.
+#[test]
+fn a_bulk_load_fills_the_tables_of_myrocks() {
+    let bench = Bench::new();
+    let system = "dbms = 'mariadb'\nversion = '10.11.19'\nengine = 'rocksdb'";
+    bench.write("plan.toml", &plan(system, "bulk_load = true\nrates = [100]"));
+    let said = bench.run(&["run", "plan.toml"]);
+    assert_eq!(said.code(), 0, "{}", said.stderr);
+    let run = stored(&bench);
+    assert_sound(&run);
+    let names: Vec<&str> = run.steps.iter().map(|step| step.info.name.as_str()).collect();
+    assert_eq!(names, ["l.i0", "l.x", "l.i1", "l.i2", "qr100", "qp100"]);
+    // Two clients with a table each.
+    let n_rows: u64 = run.steps[0].systems[0].slices.iter().map(|slice| slice.n_operations).sum();
+    assert_eq!(n_rows, 40_000);
+}
+
 #[test]
 fn tables_that_are_not_compressed_as_meant_stop_the_run() {
     for_each_server(|dbms, version| {

@@ -1,18 +1,16 @@
-//! What a cell of the Insert Benchmark says beside the others of its step: levels, relative metrics,
-//! whether there can be a verdict, and reasons for caution.
+//! What a cell of the Insert Benchmark says beside the others of its step: levels, relative metrics
+//! and reasons for caution.
 
 use super::{InsertCell, Sla, level, trend};
 use crate::analysis::Cell;
 use crate::analysis::footnote::{Book, CellMark, FootnoteKind};
 use crate::number;
 
-/// What a cell of the Insert Benchmark has beside the base's, and that there is no verdict where
-/// either did not hold its rate.
+/// What a cell of the Insert Benchmark has beside the base's.
 pub(in crate::analysis) fn with_base(cell: &mut Cell, base: &Cell, book: &mut Book) {
     if let (Some(own), Some(base)) = (&mut cell.insert, &base.insert) {
         own.field_relative = Some(own.field.relative_to(&base.field));
     }
-    cell.is_barred = cell.failed_sla() || base.failed_sla();
     if let Some(sla) = base.sla().filter(|sla| !sla.is_held) {
         cell.marks.push(book.mark(FootnoteKind::SlaFailedOnBase, held(sla)));
     }

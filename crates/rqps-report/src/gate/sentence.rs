@@ -1,0 +1,108 @@
+//! The gate's answer in a sentence, and what keeps it from one.
+
+use super::{Gate, Outcome, Passage};
+use crate::number::{count, percent};
+use crate::words::{list, one_line};
+
+/// What comes out beside slower steps, in words.
+const OTHERS: [(&str, &str); 5] = [
+    ("unclear", "unclear"),
+    ("not-judged", "not judged"),
+    ("faster", "faster"),
+    ("same", "the same"),
+    ("not-reached", "not reached"),
+];
+
+impl Gate<'_> {
+    /// The gate's answer in a sentence.
+    #[must_use]
+    pub fn sentence(&self) -> String {
+        let main = if self.passage() == Passage::Error {
+            format!("no judgement: {}", self.missing().join("; "))
+        } else {
+            self.found()
+        };
+        let others: Vec<String> = OTHERS
+            .iter()
+            .map(|(key, words)| (self.n(key), words))
+            .filter(|(n, _)| *n > 0)
+            .map(|(n, words)| format!("{n} {words}"))
+            .collect();
+        let others =
+            if others.is_empty() { String::new() } else { format!(" ({})", list(&others)) };
+        format!("{main}{others}.")
+    }
+
+    /// What was found slower, and what did not hold its insert rate: that is no slowdown of so much.
+    fn found(&self) -> String {
+        let analysis = self.analysis;
+        let who = match analysis.candidates().next() {
+            Some(idx) if self.noun() == "step" => one_line(analysis.label(idx)),
+            _ => "a candidate".to_owned(),
+        };
+        let (base, bound) = (one_line(analysis.base_label()), percent(analysis.bound));
+        let of = count(self.judged.len(), self.noun());
+        let mut said = Vec::new();
+        let (slower, short) = (self.n("slower"), self.n("sla-failed"));
+        if slower > 0 || short == 0 {
+            let on = if slower == 0 { "none".to_owned() } else { slower.to_string() };
+            said.push(format!("was found slower than {base} by {bound} or more on {on} of {of}"));
+        }
+        if short > 0 {
+            said.push(format!("did not hold an insert rate that {base} held on {short} of {of}"));
+        }
+        format!("{who} {}", said.join(", and "))
+    }
+
+    /// What keeps the gate from a judgement, and what was found all the same.
+    fn missing(&self) -> Vec<String> {
+        let steps = |n: usize| count(n, self.noun());
+        let (errors, all) = (self.n("error"), self.judged.len());
+        let said = [
+            (errors > 0, format!("{errors} of {} without a figure that counts", steps(all))),
+            (self.is_empty(), format!("none of {} could be judged", steps(all))),
+            (self.is_unfinished(), "the run is unfinished".to_owned()),
+            (self.n("slower") > 0, format!("{} slower", steps(self.n("slower")))),
+            (self.n("sla-failed") > 0, format!("{} failed their SLA", steps(self.n("sla-failed")))),
+        ];
+        said.into_iter().filter(|(is_so, _)| *is_so).map(|(_, text)| text).collect()
+    }
+
+    /// What keeps the gate from a judgement, a sentence each: for standard error.
+    #[must_use]
+    pub fn errors(&self) -> Vec<String> {
+        let of_steps = self.judged.iter().filter_map(|one| match &one.outcome {
+            Outcome::Error(reason) => {
+                Some(format!("{}: {reason}", self.analysis.steps[one.step_idx].title))
+            }
+            _ => None,
+        });
+        let of_run = self.run_errors().into_iter().map(|(_, text)| text);
+        of_run.chain(of_steps).collect()
+    }
+
+    /// Those that are about no step: what should have been, and what is.
+    pub(super) fn run_errors(&self) -> Vec<(&'static str, String)> {
+        let run = self.analysis.run;
+        let mut out = Vec::new();
+        if self.is_unfinished() {
+            let text = format!(
+                "run {} is not finished ({}): type its command again to go on with it ({}), or judge \
+                 what there is with --allow-unfinished",
+                run.id,
+                run.status,
+                one_line(&run.command_line)
+            );
+            out.push(("the run is finished", text));
+        }
+        if self.is_empty() {
+            let text = if self.n("not-judged") > 0 {
+                format!("no step of run {} can be judged: a rate was set", run.id)
+            } else {
+                format!("no step of run {} was reached", run.id)
+            };
+            out.push(("a step is judged", text));
+        }
+        out
+    }
+}

@@ -1,0 +1,82 @@
+//! What runs were made under that can move their figures and keeps no point out of its series: the
+//! kernel, the schedule and the like.
+//!
+//! Where neighbouring points differ in these, a change between them may be theirs and says so.
+
+use rqps_model::{Run, Schedule};
+
+use crate::join::host_name;
+use crate::number::{bytes, count};
+use crate::words::{clip, list};
+
+/// Columns that a sentence gives to a value.
+const VALUE_COLUMNS: usize = 40;
+
+/// What a run was made under, by name, in the order of reports.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Surroundings {
+    /// The order of its slices, and on how many starts of the servers.
+    pub schedule: String,
+    /// Release of the kernel.
+    pub kernel: String,
+    distribution: String,
+    memory: String,
+    storage: String,
+    host: String,
+}
+
+impl Surroundings {
+    /// Those of a run.
+    pub(super) fn of(run: &Run) -> Self {
+        let host = &run.host;
+        let order = match run.schedule {
+            Schedule::Sequential { .. } => "one system after the other".to_owned(),
+            Schedule::Interleaved { slice_ms, .. } => format!("turns of {slice_ms} ms"),
+        };
+        let starts = usize::try_from(run.n_starts()).unwrap_or(usize::MAX);
+        let starts =
+            if starts > 1 { format!(", {}", count(starts, "start")) } else { String::new() };
+        Self {
+            schedule: order + &starts,
+            kernel: host.kernel.clone(),
+            distribution: host.os.clone(),
+            memory: if host.memory_bytes > 0 { bytes(host.memory_bytes) } else { String::new() },
+            storage: host.storage.clone(),
+            host: host_name(host),
+        }
+    }
+
+    fn all(&self) -> [(&'static str, &str); 6] {
+        let Self { schedule, kernel, distribution, memory, storage, host } = self;
+        [
+            ("kernel", kernel),
+            ("distribution", distribution),
+            ("schedule", schedule),
+            ("memory", memory),
+            ("storage", storage),
+            ("host", host),
+        ]
+    }
+
+    /// What is known of both and differs: name, own value, the other's.
+    fn unlike<'a>(&'a self, other: &'a Self) -> impl Iterator<Item = (&'static str, [&'a str; 2])> {
+        let both = self.all().into_iter().zip(other.all());
+        both.filter(|((_, own), (_, other))| own != other && !own.is_empty() && !other.is_empty())
+            .map(|((name, own), (_, other))| (name, [own, other]))
+    }
+
+    /// Short names of what is not as in `latest`, as reasons for caution: `other-kernel`.
+    pub(super) fn marks(&self, latest: &Self) -> Vec<String> {
+        self.unlike(latest).map(|(name, _)| format!("other-{name}")).collect()
+    }
+
+    /// What another point was measured under, as against these, in words: `kernel (6.8.0, then 6.9.1)`.
+    pub(super) fn then(&self, next: &Self) -> Option<String> {
+        let value = |text: &str| clip(text, VALUE_COLUMNS);
+        let told: Vec<String> = self
+            .unlike(next)
+            .map(|(name, [own, next])| format!("{name} ({}, then {})", value(own), value(next)))
+            .collect();
+        (!told.is_empty()).then(|| list(&told))
+    }
+}
