@@ -54,6 +54,16 @@ impl ScheduleFile {
             let remedy = format!("write {} to {}", STARTS.start(), STARTS.end());
             return Err((format!("restarts = {starts} is out of range"), remedy));
         }
+        if starts > 1
+            && let Some(running) = systems.iter().find(|system| external(system))
+        {
+            let what = format!(
+                "restarts = {starts}, and {} is given by dsn: rqps cannot start it anew",
+                running.label
+            );
+            let remedy = "leave restarts out, or name version or basedir in place of dsn";
+            return Err((what, remedy.to_owned()));
+        }
         let slices = self.slices.unwrap_or(DEFAULT_SLICES);
         if !(1..=1000).contains(&slices) {
             return Err((format!("slices = {slices} is out of range"), "write 1 to 1000".into()));
@@ -204,6 +214,10 @@ mod tests {
                     [[system]]\ndsn = \"postgres://u@h/d\"\n";
         let mixed = PlanFile::parse(text, "test").unwrap().resolve("test", &catalogue()).unwrap();
         assert_eq!(mixed.schedule, one_by_one);
+        // It would be measured on one start, and the report would speak of several.
+        let text = format!("{text}[schedule]\nrestarts = 3\n");
+        let refused = PlanFile::parse(&text, "test").unwrap().resolve("test", &catalogue());
+        expect_test::expect!["test: restarts = 3, and pg-external is given by dsn: rqps cannot start it anew; leave restarts out, or name version or basedir in place of dsn"].assert_eq(&refused.unwrap_err().to_string());
     }
 
     #[test]
