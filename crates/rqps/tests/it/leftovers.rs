@@ -113,6 +113,35 @@ fn the_next_run_removes_what_killed_ones_left_and_says_so() {
 }
 
 #[test]
+fn what_was_started_for_no_run_goes_with_the_next_command() {
+    let bench = Bench::new();
+    bench.write("plan.toml", &plan("dbms = \"null\""));
+    let names =
+        ["calibrate-4000001-0", "calibrate-4000001-1", "audit-4000002-0", "sandbox-4000003"];
+    let strays = names.map(|name| marked(&bench, name));
+    let used = marked(&bench, "audit-4000004-0");
+    let theirs = unmarked(&bench, "sandbox-4000005");
+    let other = marked(&bench, "audit-of-mine");
+    let lock = held(&used);
+    let said = bench.run(&["run", "plan.toml", "--steps", "point-query", "--no-html"]);
+    assert_eq!(said.code(), 0, "{}", said.stderr);
+    for (stray, what) in
+        strays.iter().zip(["a calibration", "a calibration", "an audit", "a shell"])
+    {
+        let words = format!("removed {}, which {what} left when it was killed", stray.display());
+        assert!(said.stderr.contains(&words) && !stray.exists(), "{}", said.stderr);
+    }
+    assert_eq!(said.stderr.matches("removed ").count(), 4, "{}", said.stderr);
+    assert!(used.join("data/ibdata1").exists() && other.join("data/ibdata1").exists());
+    assert!(theirs.join("thesis.txt").exists());
+    drop(lock);
+    // A calibration removes them as well.
+    let said = bench.run(&["calibrate", "null", "--seconds", "0.2"]);
+    assert_eq!(said.code(), 0, "{}", said.stderr);
+    assert!(!used.exists() && said.stderr.contains("which an audit left"), "{}", said.stderr);
+}
+
+#[test]
 fn the_data_of_a_real_server_go_with_their_killed_run() {
     let bench = Bench::new();
     bench.write("plan.toml", &plan("dbms = 'postgres'\nversion = '11.22'"));
