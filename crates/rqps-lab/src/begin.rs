@@ -171,8 +171,7 @@ fn new_id(started_unix_ms: i64, name: &str, store: &Store) -> Result<(String, Ru
         match store.lock_run(&id) {
             // Another process may have made it between the look and the lock.
             Ok(lock) if !taken(&id)? => return Ok((id, lock)),
-            Ok(_) => held.push(id),
-            Err(Error::RunInUse { .. }) => held.push(id),
+            Ok(_) | Err(Error::RunInUse { .. }) => held.push(id),
             Err(error) => return Err(error.into()),
         }
     }

@@ -12,12 +12,12 @@ const DEFAULT: (Placement, u32) = (Placement::Paired, 100);
 
 /// Standard deviations of what chance does to the ratio of two half-widths that another way must be
 /// narrower by.
-const CLEARLY: f64 = 3.0;
+const CLEARLY: f64 = 2.5;
 
 /// Standard deviation of the logarithm of a half-width of n blocks, times the root of n - 1. That of the
-/// spread alone is 0.71; the effective number of blocks, an estimate too, adds to it (simulated, test
-/// `where_nothing_differs_the_default_stays`).
-const SPREAD: f64 = 1.1;
+/// spread alone is 0.71; the effective number of blocks, an estimate too, adds to it (simulated with 8
+/// blocks, test `where_nothing_differs_the_default_stays`).
+const SPREAD: f64 = 1.24;
 
 /// A trial from the slices of its sides.
 pub(super) fn trial(way: Way, slice_ms: Option<u32>, sides: &Sides) -> Trial {

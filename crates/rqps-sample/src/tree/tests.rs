@@ -155,7 +155,8 @@ fn threads_are_counted_and_so_are_those_that_end() {
 #[test]
 fn no_more_files_stay_open_than_may() {
     let mut shell = Shell::start();
-    let children = shell.run("for n in 1 2 3 4; do sleep 100 & done; jobs -p | tr '\\n' ' '; echo");
+    let children =
+        shell.run("all=; for n in 1 2 3 4; do sleep 100 & all=\"$all $!\"; done; echo $all");
     for most_kept in [0, 7] {
         let mut scratch = Scratch { most_kept, ..scratch(true) };
         let mut tree = Tree::open(shell.pid(), &mut scratch).unwrap();
