@@ -102,6 +102,8 @@ fn the_next_run_removes_what_killed_ones_left_and_says_so() {
             break said;
         }
         running.signal(Signal::SIGCONT);
+        // It gets out of there before it is stopped again, however busy the machine is.
+        running.await_line("/s");
     };
     running.signal(Signal::SIGKILL);
     assert_eq!(said.code(), 0, "{}", said.stderr);
