@@ -7,6 +7,7 @@ use std::sync::atomic::Ordering;
 use crate::Plan;
 use crate::event::{Event, Listener};
 use crate::installation::Installation;
+use crate::leftover::{self, Purpose};
 use crate::run::Context;
 use crate::system::Up;
 
@@ -16,6 +17,7 @@ use crate::system::Up;
 /// # Errors
 /// Whatever keeps one of them from being up, or the user's interrupt.
 pub fn audit(plan: &Plan, context: &Context, listen: &mut Listener<'_>) -> Result<Vec<RunSystem>> {
+    leftover::sweep_strays(context, listen);
     // All are there before the first is started, so that what is missing is said at once.
     let installations = (0..plan.systems.len())
         .map(|idx| {
@@ -43,7 +45,7 @@ fn ask(
     context: &Context,
     listen: &mut Listener<'_>,
 ) -> Result<RunSystem> {
-    let tag = format!("audit-{}-{idx}", std::process::id());
+    let tag = Purpose::Audit.tag(idx);
     let log = context.temp.join(format!("rqps-{tag}.log"));
     let mut up = Up::start(plan, idx, installation, (context, &tag), listen)?;
     let facts = up.facts();

@@ -1,33 +1,123 @@
 //! How a run begins: an unfinished one of the same plan goes on, else a new one is made.
 
 use anyhow::{Context as _, Result};
-use rqps_model::{Calibration, Run, RunStatus, RunStep, RunSystem};
-use rqps_store::{RunLock, Store};
+use rqps_model::{Calibration, Placement, Run, RunStatus, RunStep, RunSystem, SystemSource};
+use rqps_store::{Error, RunLock, RunRef, Store};
 
+use crate::event::{Event, Listener};
 use crate::measure::unix_ms;
 use crate::run::Context;
 use crate::steps::PlannedStep;
-use crate::{Plan, run_id};
+use crate::{Plan, limits, placement, run_id};
 
-/// The unfinished run of the same plan by the same version of rqps, or a new one.
+/// A run under way, which no other process works on.
+pub(crate) struct Begun {
+    pub(crate) run: Run,
+    pub(crate) lock: RunLock,
+    /// Its steps, placed as they were when it began.
+    pub(crate) steps: Vec<PlannedStep>,
+}
+
+/// The unfinished run of the same plan by the same version of rqps, or a new one. `cpus` are those that
+/// rqps may use.
 pub(crate) fn run(
+    plan: &Plan,
+    (steps, cpus): (Vec<PlannedStep>, &[usize]),
+    store: &Store,
+    context: &Context,
+    listen: &mut Listener<'_>,
+) -> Result<Begun> {
+    if !context.anew
+        && let Some((run, lock)) = taken_up(&plan.to_toml(), store)?
+    {
+        let mut placed = steps.clone();
+        adopt_placements(plan, &mut placed, &run.steps, cpus);
+        match why_not(&run, &placed, context) {
+            None => {
+                store.mark_resumed(&run.id)?;
+                return Ok(Begun { run, lock, steps: placed });
+            }
+            Some(why) => listen(Event::Note(&format!(
+                "run {} of this plan has not finished and cannot go on: {why}; a new run begins",
+                run.id
+            ))),
+        }
+    }
+    let (run, lock) = created(plan, &steps, store, context)?;
+    Ok(Begun { run, lock, steps })
+}
+
+/// The latest unfinished run of a plan, held by this process and read after that: what another process
+/// did of it up to then is in it.
+fn taken_up(plan: &str, store: &Store) -> Result<Option<(Run, RunLock)>> {
+    let latest = || -> Result<Option<String>> {
+        let mut all = store.list_unfinished()?.into_iter();
+        Ok(all.find(|unfinished| unfinished.plan == plan).map(|unfinished| unfinished.run_id))
+    };
+    let mut seen = latest()?;
+    while let Some(run_id) = seen {
+        let lock = store.lock_run(&run_id)?;
+        seen = latest()?;
+        if seen.as_ref() == Some(&run_id) {
+            return Ok(Some((store.select_run(&RunRef::Id(run_id))?, lock)));
+        }
+        // Finished or removed by another process meanwhile.
+    }
+    Ok(None)
+}
+
+/// Places the steps as those of the run are where the plan leaves that to rqps: a calibration that was
+/// made after the run began is for runs that begin after it.
+fn adopt_placements(plan: &Plan, steps: &mut [PlannedStep], stored: &[RunStep], cpus: &[usize]) {
+    if plan.placement != Placement::Auto {
+        return;
+    }
+    let all_local = plan.systems.iter().all(|s| !matches!(s.source, SystemSource::External { .. }));
+    let cpus = limits::narrowest(plan, cpus);
+    for (step, stored) in steps.iter_mut().zip(stored) {
+        let can_be_had =
+            placement::resolve(stored.placement, stored.clients, &cpus, (all_local, None));
+        if can_be_had.is_ok() {
+            step.placement = stored.placement;
+        }
+    }
+}
+
+/// Why a run of the same plan cannot go on: another rqps would measure it, a suite file may have been
+/// edited since, and the host's CPUs may have become others. Figures of other steps must not pass for
+/// the same step's.
+fn why_not(run: &Run, planned: &[PlannedStep], context: &Context) -> Option<String> {
+    let Context { rqps_version, .. } = context;
+    if run.rqps_version != *rqps_version {
+        return Some(format!("rqps {} began it, and this is {rqps_version}", run.rqps_version));
+    }
+    if run.steps.len() != planned.len() {
+        let (was, now) = (run.steps.len(), planned.len());
+        return Some(format!("its suite had {was} steps and has {now} now"));
+    }
+    run.steps.iter().zip(planned).find_map(|(stored, planned)| {
+        let name = &stored.info.name;
+        if stored.info != planned.info
+            || stored.clients != planned.clients
+            || stored.start != planned.start
+        {
+            return Some(format!("step {name} is another now"));
+        }
+        (stored.placement != planned.placement).then(|| {
+            let (was, now) = (stored.placement, planned.placement);
+            format!("step {name} was placed {was} and would be {now} now")
+        })
+    })
+}
+
+/// A new run, held by this process before anybody can see it.
+fn created(
     plan: &Plan,
     steps: &[PlannedStep],
     store: &Store,
     context: &Context,
 ) -> Result<(Run, RunLock)> {
-    let text = plan.to_toml();
-    if !context.anew
-        && let Some(run) = store.select_latest_unfinished(&text)?
-        && run.rqps_version == context.rqps_version
-        && is_of(&run.steps, steps)
-    {
-        let lock = store.lock_run(&run.id)?;
-        store.mark_resumed(&run.id)?;
-        return Ok((run, lock));
-    }
     let started_unix_ms = unix_ms();
-    let taken = store.list_runs()?;
     let host = rqps_sample::host_info(&context.results).context("describe this host")?;
     let systems: Vec<RunSystem> = plan
         .systems
@@ -45,8 +135,9 @@ pub(crate) fn run(
         })
         .collect();
     let pending: Vec<RunStep> = steps.iter().map(|s| s.pending(systems.len())).collect();
+    let (id, lock) = new_id(started_unix_ms, &plan.name, store)?;
     let run = Run {
-        id: run_id::of(started_unix_ms, &plan.name, |id| taken.iter().any(|run| run.id == id)),
+        id,
         name: plan.name.clone(),
         status: RunStatus::Running,
         started_unix_ms,
@@ -54,7 +145,7 @@ pub(crate) fn run(
         n_resumed: 0,
         rqps_version: context.rqps_version.clone(),
         command_line: context.command_line.clone(),
-        plan: text,
+        plan: plan.to_toml(),
         seed: plan.seed.unwrap_or(context.drawn_seed),
         schedule: plan.schedule,
         host,
@@ -64,40 +155,27 @@ pub(crate) fn run(
         steps: pending,
     };
     store.create_run(&run)?;
-    let lock = store.lock_run(&run.id)?;
     Ok((run, lock))
 }
 
-/// Whether a run's steps are these: a suite file may have been edited since, and the host's CPUs may
-/// have become others. Figures of other steps must not pass for the same step's.
-fn is_of(stored: &[RunStep], planned: &[PlannedStep]) -> bool {
-    let same = |(stored, planned): (&RunStep, &PlannedStep)| {
-        stored.info == planned.info
-            && stored.clients == planned.clients
-            && stored.placement == planned.placement
-            && stored.start == planned.start
-    };
-    stored.len() == planned.len() && stored.iter().zip(planned).all(same)
+/// An id that no run has and that no other process is about to give to one.
+fn new_id(started_unix_ms: i64, name: &str, store: &Store) -> Result<(String, RunLock)> {
+    let mut held: Vec<String> = Vec::new();
+    loop {
+        let taken = |id: &str| -> Result<bool> {
+            Ok(held.iter().any(|held| held == id)
+                || store.list_runs()?.iter().any(|run| run.id == id))
+        };
+        // An error counts as taken for the moment and is met again below.
+        let id = run_id::of(started_unix_ms, name, |id| taken(id).unwrap_or(false));
+        match store.lock_run(&id) {
+            // Another process may have made it between the look and the lock.
+            Ok(lock) if !taken(&id)? => return Ok((id, lock)),
+            Ok(_) | Err(Error::RunInUse { .. }) => held.push(id),
+            Err(error) => return Err(error.into()),
+        }
+    }
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::{PlanFile, steps};
-
-    #[test]
-    fn a_run_goes_on_with_its_own_steps_alone() {
-        let text = "[[system]]\ndbms = \"postgres\"\nversion = \"17.4\"\n";
-        let plan = PlanFile::parse(text, "test")
-            .unwrap()
-            .resolve("test", &rqps_server::Catalogue::builtin().unwrap())
-            .unwrap();
-        let planned = steps::of_plan(&plan, &[0, 1], true).unwrap();
-        let stored: Vec<RunStep> = planned.iter().map(|s| s.pending(1)).collect();
-        assert!(is_of(&stored, &planned));
-        let mut edited = planned.clone();
-        edited[3].info.what.push_str(" with another n");
-        assert!(!is_of(&stored, &edited));
-        assert!(!is_of(&stored[1..], &planned));
-    }
-}
+mod tests;

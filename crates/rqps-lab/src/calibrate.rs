@@ -2,19 +2,22 @@
 //! of several lengths, and one side after the other for contrast.
 
 mod bench;
+mod disturbed;
 mod judge;
 
 use std::time::Duration;
 
-use anyhow::{Context as _, Result};
+use anyhow::{Context as _, Result, ensure};
 use rqps_model::calibration::{Floor, Power, Trial};
-use rqps_model::{Calibration, Placement};
+use rqps_model::{Calibration, Placement, SystemSource};
 
 use crate::event::{Event, Listener};
 use crate::measure::{mix, unix_ms};
 use crate::run::Context;
-use crate::{Plan, placement};
+use crate::{Plan, descriptors, leftover, placement};
 use bench::{Bench, Way};
+
+pub use disturbed::disturbed;
 
 /// Lengths of turns that are tried, milliseconds.
 const SLICES_MS: [u32; 3] = [20, 50, 100];
@@ -54,15 +57,22 @@ pub fn calibrate(
     context: &Context,
     listen: &mut Listener<'_>,
 ) -> Result<Calibration> {
+    let has_server = plan.systems.iter().all(|system| system.source != SystemSource::Builtin);
+    ensure!(
+        has_server || !wish.power,
+        "the null client has no server that a handicap could stop; leave out --power, or name DBMS@VERSION"
+    );
+    descriptors::check(plan)?;
+    leftover::sweep_strays(context, listen);
     let host = rqps_sample::host_info(&context.results).context("describe this host")?;
     let cpus = placement::usable_cpus()?;
     let mut bench = Bench::start(plan, &cpus, context, listen)?;
-    let found = with_bench(&mut bench, wish, listen);
-    let system = bench.system();
-    let ended = bench.end(listen);
-    let mut found = found?;
-    ended?;
-    (found.host, found.system) = (host, system);
+    let mut found = match with_bench(&mut bench, wish, listen) {
+        Ok(found) => found,
+        Err(error) => return Err(bench.fail(error)),
+    };
+    (found.host, found.system) = (host, bench.system());
+    bench.end(listen)?;
     found.rqps_version.clone_from(&context.rqps_version);
     Ok(found)
 }
@@ -71,6 +81,7 @@ fn with_bench(bench: &mut Bench<'_>, wish: Wish, listen: &mut Listener<'_>) -> R
     let trials = try_all(bench, wish, listen)?;
     let clients = bench.clients();
     let (best, slice_ms) = judge::best(&trials, &clients);
+    let narrowest = judge::narrowest(&trials);
     let mut floors = Vec::new();
     for step in STEPS {
         for best in &best {
@@ -105,29 +116,34 @@ fn with_bench(bench: &mut Bench<'_>, wish: Wish, listen: &mut Listener<'_>) -> R
         slice_ms,
         floors,
         power,
+        n_slices: bench.disturbed().n_slices,
+        disturbances: bench.disturbed().all.clone(),
+        narrowest,
     })
 }
 
+/// Tries every way, in an order that is drawn: what the host does meanwhile is nothing of a way's own.
 fn try_all(bench: &mut Bench<'_>, wish: Wish, listen: &mut Listener<'_>) -> Result<Vec<Trial>> {
-    let clients = bench.clients();
     let n_placements = if bench.n_cpus() < 2 { 2 } else { PLACEMENTS.len() };
-    let n = clients.len() * n_placements * (SLICES_MS.len() + 1);
-    let mut trials = Vec::new();
-    for &clients in &clients {
+    let mut ways = Vec::new();
+    for clients in bench.clients() {
         for &placement in &PLACEMENTS[..n_placements] {
             let way = Way { clients, placement, time: wish.time };
-            for slice_ms in SLICES_MS.map(Some).into_iter().chain([None]) {
-                let nth = trials.len() + 1;
-                tell(listen, &format!("trial {nth} of {n}: {}", described(&way, slice_ms)));
-                let sides = match slice_ms {
-                    Some(slice_ms) => bench.in_turns(STEPS[0], way, slice_ms, listen)?,
-                    None => bench.one_by_one(STEPS[0], way, listen)?,
-                };
-                trials.push(judge::trial(way, slice_ms, &sides));
-            }
+            ways.extend(SLICES_MS.map(Some).into_iter().chain([None]).map(|ms| (way, ms)));
         }
     }
-    Ok(trials)
+    let n = ways.len();
+    let mut trials: Vec<Option<Trial>> = vec![None; n];
+    for (nth, at) in (1..).zip(bench.drawn_order(n)) {
+        let (way, slice_ms) = ways[at];
+        tell(listen, &format!("trial {nth} of {n}: {}", described(&way, slice_ms)));
+        let sides = match slice_ms {
+            Some(slice_ms) => bench.in_turns(STEPS[0], way, slice_ms, listen)?,
+            None => bench.one_by_one(STEPS[0], way, listen)?,
+        };
+        trials[at] = Some(judge::trial(way, slice_ms, &sides));
+    }
+    Ok(trials.into_iter().flatten().collect())
 }
 
 /// Measures with a handicap of the second side, over and over.

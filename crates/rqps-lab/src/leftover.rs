@@ -1,5 +1,5 @@
-//! What runs that were ended by force left: the data directories of their servers. Nobody goes on
-//! with them, as a run that is resumed fills its tables anew.
+//! What was ended by force left: the data directories of its servers. Nobody goes on with them, as a run
+//! that is resumed fills its tables anew, and calibrations, audits and shells begin anew.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -27,12 +27,86 @@ pub fn remove_data(run_id: &str, _lock: &RunLock, context: &Context) -> Vec<Left
     data_dirs(run_id, context).into_iter().map(removed).collect()
 }
 
-/// Removes the data of all runs of a store that no process works on, and tells of each.
+/// What servers are started for beside runs; their directories are named after it and the process.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Purpose {
+    Calibrate,
+    Audit,
+    Sandbox,
+}
+
+impl Purpose {
+    const ALL: [Self; 3] = [Self::Calibrate, Self::Audit, Self::Sandbox];
+
+    /// What left a directory: `a shell`.
+    fn what(self) -> &'static str {
+        match self {
+            Self::Calibrate => "a calibration",
+            Self::Audit => "an audit",
+            Self::Sandbox => "a shell",
+        }
+    }
+
+    fn word(self) -> &'static str {
+        match self {
+            Self::Calibrate => "calibrate",
+            Self::Audit => "audit",
+            Self::Sandbox => "sandbox",
+        }
+    }
+
+    /// The name of the directory of its server `idx` in this process.
+    pub(crate) fn tag(self, idx: usize) -> String {
+        format!("{}-{}-{idx}", self.word(), std::process::id())
+    }
+
+    /// Whether a directory has such a name.
+    fn is_of(self, name: &str) -> bool {
+        let mut parts = name.split('-');
+        let is_number = |part: &str| !part.is_empty() && part.bytes().all(|b| b.is_ascii_digit());
+        parts.next() == Some(self.word()) && name.contains('-') && parts.all(is_number)
+    }
+}
+
+/// Removes the data of servers that were started for no run by a process that was killed, and tells of
+/// each. What is not marked as ours, or in use, stays.
+pub(crate) fn sweep_strays(context: &Context, listen: &mut Listener<'_>) {
+    for dir in places_of_data(context).iter().flat_map(|parent| strays_of(parent)) {
+        let Some(name) = dir.file_name().and_then(|name| name.to_str()) else { continue };
+        let Some(purpose) = Purpose::ALL.into_iter().find(|p| p.is_of(name)) else { continue };
+        let what = purpose.what();
+        // Another process may be at work in it, or not have marked it yet.
+        match instance::is_ours(&dir).then(|| instance::clear(&dir)) {
+            Some(Ok(())) => listen(Event::Note(&format!(
+                "removed {}, which {what} left when it was killed",
+                dir.display()
+            ))),
+            None | Some(Err(rqps_server::Error::InUse { .. })) => {}
+            Some(Err(error)) => {
+                listen(Event::Note(&format!("{} stays: {error}", dir.display())));
+            }
+        }
+    }
+}
+
+/// The directories in `parent` that are named after a purpose and a process.
+fn strays_of(parent: &Path) -> Vec<PathBuf> {
+    let is_one = |name: &str| Purpose::ALL.into_iter().any(|purpose| purpose.is_of(name));
+    let entries = fs::read_dir(parent).into_iter().flatten().flatten();
+    let named = entries.filter(|entry| entry.file_name().to_str().is_some_and(is_one));
+    let mut found: Vec<PathBuf> = named.map(|entry| entry.path()).collect();
+    found.sort();
+    found
+}
+
+/// Removes the data of all runs of a store that no process works on, and of servers that were started
+/// for no run, and tells of each.
 pub(crate) fn sweep(
     store: &Store,
     context: &Context,
     listen: &mut Listener<'_>,
 ) -> Result<(), rqps_store::Error> {
+    sweep_strays(context, listen);
     for run in store.list_runs()? {
         if data_dirs(&run.id, context).is_empty() {
             continue;
@@ -51,12 +125,17 @@ pub(crate) fn sweep(
 }
 
 fn data_dirs(run_id: &str, context: &Context) -> Vec<PathBuf> {
-    let data = context.results.join("data");
-    let wishes = Wishes { cache: &context.cache, data: &data, temp: &context.temp };
+    let places = places_of_data(context);
     let mut found: Vec<PathBuf> =
-        places::existing_data(&wishes).iter().flat_map(|parent| dirs_of(run_id, parent)).collect();
+        places.iter().flat_map(|parent| dirs_of(run_id, parent)).collect();
     found.sort();
     found
+}
+
+fn places_of_data(context: &Context) -> Vec<PathBuf> {
+    let data = context.results.join("data");
+    let wishes = Wishes { cache: &context.cache, data: &data, temp: &context.temp };
+    places::existing_data(&wishes)
 }
 
 /// The directories in `parent` that are named after a run and one of its systems: `RUN-0`.
@@ -83,5 +162,17 @@ mod tests {
         found.sort();
         assert_eq!(found, [parent.path().join("a-0"), parent.path().join("a-12")]);
         assert_eq!(dirs_of("a", &parent.path().join("absent")), Vec::<PathBuf>::new());
+    }
+
+    #[test]
+    fn strays_have_the_name_of_a_purpose_and_a_process() {
+        let parent = tempfile::tempdir().unwrap();
+        let strays = ["audit-7-1", "calibrate-123-0", "sandbox-9", "sandbox-9-0"];
+        let others = ["audit", "audit-", "audit-x-0", "calibrate-1-0-x", "20260101-000000-audit-0"];
+        for name in strays.iter().chain(&others) {
+            fs::create_dir(parent.path().join(name)).unwrap();
+        }
+        assert_eq!(strays_of(parent.path()), strays.map(|name| parent.path().join(name)));
+        assert!(Purpose::Audit.is_of(&Purpose::Audit.tag(3)));
     }
 }

@@ -7,6 +7,7 @@ mod audit;
 mod begin;
 pub mod calibrate;
 mod demands;
+mod descriptors;
 mod engine_state;
 mod event;
 mod guard;

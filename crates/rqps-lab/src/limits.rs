@@ -5,10 +5,10 @@ use rqps_model::variant::written_bytes;
 use rqps_model::{Limits, SystemSpec};
 use rqps_server::confine;
 
-use crate::Plan;
+use crate::{Plan, descriptors};
 
-/// Refuses limits that this host cannot give, with the value and the remedy. `cpus` are those that
-/// rqps may use.
+/// Refuses limits that this host cannot give, and more clients than it lets rqps connect, with the value
+/// and the remedy. `cpus` are those that rqps may use.
 pub(crate) fn check(plan: &Plan, cpus: &[usize], host_memory_bytes: u64) -> Result<()> {
     for system in &plan.systems {
         let limits = &system.variant.limits;
@@ -16,7 +16,7 @@ pub(crate) fn check(plan: &Plan, cpus: &[usize], host_memory_bytes: u64) -> Resu
             .and_then(|()| Ok(confine::probe(limits)?))
             .with_context(|| format!("limit {}", system.label))?;
     }
-    Ok(())
+    descriptors::check(plan)
 }
 
 fn of_host(limits: &Limits, cpus: &[usize], host_memory_bytes: u64) -> Result<()> {
@@ -58,6 +58,7 @@ pub(crate) fn narrowest(plan: &Plan, usable: &[usize]) -> Vec<usize> {
 mod tests {
     use super::*;
     use crate::PlanFile;
+    use crate::plan::SuiteWork;
 
     fn plan(systems: &[&str]) -> Plan {
         let systems: Vec<String> = systems
@@ -86,6 +87,13 @@ mod tests {
             "limit s1: memory = \"9G\": this host has 8192M; write less, or leave out memory"
         );
         check(&plan(&["", ""]), &[0, 1], 8 << 30).unwrap();
+        let mut many = plan(&["", ""]);
+        if let SuiteWork::File { args, .. } = &mut many.suites[0].work {
+            // More than any kernel gives a process unless it is told to: proc(5), fs.nr_open.
+            args.clients = vec![1 << 30];
+        }
+        let error = check(&many, &[0, 1], 8 << 30).unwrap_err().to_string();
+        assert!(error.contains("raise the hard limit (ulimit -Hn 4294967424)"), "{error}");
     }
 
     #[test]

@@ -4,6 +4,7 @@
 //! label - with the line, the reason and the remedy, before anything is fetched or started.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::time::Duration;
 
 use rqps_model::{Calibration, Engine, Label, Placement, Schedule, SystemSpec};
 use rqps_server::Catalogue;
@@ -13,7 +14,7 @@ use rqps_workload::{Form, InsertArgs, SuiteArgs};
 mod examples;
 mod file;
 mod label;
-mod schedule;
+pub(crate) mod schedule;
 mod suite;
 mod system;
 
@@ -71,6 +72,9 @@ pub struct Plan {
     pub seed: Option<u64>,
 }
 
+/// The shortest slice of the Insert Benchmark's steps that query: their rates are held by the second.
+const LEAST_QUERY_TIME: Duration = Duration::from_secs(1);
+
 /// A suite of a plan.
 #[derive(Debug, Clone, PartialEq)]
 pub struct SuitePlan {
@@ -107,6 +111,17 @@ impl SuiteWork {
         match self {
             Self::File { args, .. } => args.data_bytes(),
             Self::Insert(args) => args.data_bytes(),
+        }
+    }
+
+    /// Makes a slice of every step that is measured by time this long; work that is fixed stays.
+    pub(crate) fn take_slices_of(&mut self, slice: Duration) {
+        match self {
+            Self::File { args, .. } => {
+                let times = &mut args.times;
+                (times.read, times.write, times.insert) = (slice, slice, slice);
+            }
+            Self::Insert(args) => args.query_time = slice.max(LEAST_QUERY_TIME),
         }
     }
 }
@@ -183,6 +198,11 @@ impl PlanFile {
         if names.len() < suites.len() {
             let what = "two suites have the same name, or none".to_owned();
             return Err(refuse(what, "give each [[suite]] a `name` of its own"));
+        }
+        let is_timed = |suite: &SuitePlan| matches!(suite.work, SuiteWork::File { .. });
+        if self.schedule.precision.is_some() && !suites.iter().any(is_timed) {
+            let what = "precision, and no step of the Insert Benchmark can end early".to_owned();
+            return Err(refuse(what, "leave precision out"));
         }
         let (schedule, placement, starts) =
             self.schedule.resolve(&systems).map_err(|(what, remedy)| refuse(what, &remedy))?;

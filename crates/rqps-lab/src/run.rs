@@ -13,6 +13,7 @@ use rqps_model::{Label, Run, RunStatus, StepOutcome, SystemSource};
 use rqps_server::Catalogue;
 use rqps_store::{RunRef, Store};
 
+use crate::begin::Begun;
 use crate::event::{Event, Listener};
 use crate::insert::Tables;
 use crate::installation::Installation;
@@ -134,7 +135,7 @@ pub fn run<'a>(
     limits::check(plan, &cpus, host.memory_bytes)?;
     let steps = steps::of_plan(plan, &cpus, all_local)?;
     let n_slices = plan.schedule.slices();
-    let (run, lock) = begin::run(plan, &steps, store, context)?;
+    let Begun { run, lock, steps } = begin::run(plan, (steps, &cpus), store, context, listen)?;
     let id = run.id.clone();
     let n_done = done(&run);
     let n_steps = steps.len() * plan.systems.len();
@@ -338,7 +339,7 @@ impl Lab<'_> {
         let left: Duration = (0..self.plan.systems.len())
             .flat_map(|system| (0..self.steps.len()).map(move |step| (system, step)))
             .filter(|&(system, step)| is_other(system, step) && self.is_pending(step, system))
-            .map(|(_, step)| self.steps[step].expected(self.n_slices))
+            .map(|(_, step)| self.steps[step].expected(self.plan.schedule))
             .sum();
         let next = (step_idx + 1..self.steps.len())
             .find(|&step| idxs.iter().any(|&system| self.is_pending(step, system)));
@@ -349,7 +350,7 @@ impl Lab<'_> {
             step: &planned.info.name,
             clients: planned.clients,
             idx: done(&self.run),
-            expected: planned.expected(self.n_slices) * times,
+            expected: planned.expected(self.plan.schedule) * times,
             next: next.map(|n| self.steps[n].info.name.as_str()),
             left,
         });

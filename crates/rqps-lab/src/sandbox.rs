@@ -7,6 +7,7 @@ use rqps_client::{Connection, Endpoint};
 
 use crate::event::Listener;
 use crate::installation::Installation;
+use crate::leftover::{self, Purpose};
 use crate::run::Context;
 use crate::system::Up;
 use crate::{Plan, limits, placement};
@@ -31,7 +32,8 @@ impl Sandbox {
     /// Whatever keeps it from being up.
     pub fn start(plan: &Plan, context: &Context, listen: &mut Listener<'_>) -> Result<Self> {
         let installation = Installation::of(plan, 0, context, listen)?;
-        let tag = format!("sandbox-{}", std::process::id());
+        let tag = Purpose::Sandbox.tag(0);
+        leftover::sweep_strays(context, listen);
         let log = context.temp.join(format!("rqps-{tag}.log"));
         let up = Up::start(plan, 0, &installation, (context, &tag), listen)?;
         if let Some(pid) = up.server_pid() {

@@ -4,7 +4,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use anyhow::{Context as _, Result};
-use rqps_model::{Placement, RunStep, StepInfo, StepKind, SystemStep};
+use rqps_model::{Placement, RunStep, Schedule, StepInfo, StepKind, SystemStep};
 use rqps_workload::insert::{self, InsertStep, Work};
 use rqps_workload::{InsertArgs, Step, Suite, SuiteArgs};
 
@@ -48,24 +48,28 @@ pub struct PlannedStep {
 }
 
 impl PlannedStep {
-    /// How long it takes on one system, but for connecting and settling; a guess where a fixed amount of
-    /// work is done.
+    /// How long it takes on one system at most, but for connecting and settling; a guess where a fixed
+    /// amount of work is done.
     #[must_use]
-    pub fn expected(&self, slices: u32) -> Duration {
+    pub fn expected(&self, schedule: Schedule) -> Duration {
         // A few hundred thousand rows a second is what small tables take.
         let fill = |rows: u64| Duration::from_micros(rows.saturating_mul(5) + 1_000_000);
         match &self.job {
             Job::File { args, .. } if self.info.kind == StepKind::Load => {
                 fill(args.rows.saturating_mul(u64::from(args.tables)))
             }
+            // Warms up by itself, once.
+            Job::File { step, args, .. } if self.info.kind == StepKind::WarmUp => {
+                step.slice_time(args)
+            }
             Job::File { step, args, .. } => {
-                args.times.warm_up + step.slice_time(args) * self.n_slices(slices)
+                args.times.warm_up + schedule.at_most(step.slice_time(args))
             }
             Job::Insert { step, args } => match step.work {
                 Work::Load | Work::Index => fill(args.rows * u64::from(args.tables())),
                 // A random insert and its delete cost several times that.
                 Work::Churn { rows } => fill(rows * 10 * u64::from(args.tables())),
-                Work::Query { .. } => args.query_time * slices,
+                Work::Query { .. } => schedule.at_most(args.query_time),
             },
         }
     }
@@ -196,5 +200,30 @@ mod tests {
         };
         assert_eq!(clients(StepKind::Load), [3]);
         assert_eq!(clients(StepKind::Read), [1, 2]);
+    }
+
+    #[test]
+    fn a_budget_is_what_a_step_is_expected_to_take() {
+        let expected = |keys: &str| {
+            let text = format!(
+                "[[system]]\ndbms = 'null'\n[[system]]\ndbms = 'null'\nlabel = 'b'\n\
+                 [[suite]]\nsteps = ['point-query']\nclients = [1]\n\
+                 seconds = {{ read = 10, warm_up = 2, fixed_at_most = 3 }}\n[schedule]\n{keys}"
+            );
+            let catalogue = rqps_server::Catalogue::builtin().unwrap();
+            let plan = PlanFile::parse(&text, "test").unwrap().resolve("test", &catalogue).unwrap();
+            let steps = of_plan(&plan, &[0, 1], true).unwrap();
+            let of = |kind| -> Vec<u64> {
+                let steps = steps.iter().filter(|step| step.info.kind == kind);
+                steps.map(|step| step.expected(plan.schedule).as_secs()).collect()
+            };
+            (of(StepKind::WarmUp), of(StepKind::Read))
+        };
+        assert_eq!(expected("slices = 6\n").1, [62]);
+        assert_eq!(expected("budget = '20s'\n").1, [22]);
+        let (warm_ups, read) = expected("mode = 'sequential'\nslices = 3\n");
+        assert_eq!(read, [32]);
+        // Each once, without one before it: by the time of reads, and by its own.
+        assert_eq!(warm_ups, [10, 3]);
     }
 }

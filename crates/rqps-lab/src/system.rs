@@ -22,6 +22,7 @@ use rqps_workload::populate::drop_table_sql;
 
 use crate::Plan;
 use crate::demands::{self, Subject};
+use crate::descriptors;
 use crate::event::{Event, Listener};
 use crate::installation::{Installation, render_config, tell};
 use crate::measure::Bench;
@@ -97,7 +98,9 @@ impl Up {
             Installation::External(dsn) => (None, dsn.endpoint.clone(), dsn.to_string()),
             Installation::Null => (None, null_endpoint(), "the null client".to_owned()),
         };
-        let ready = watch_over(spec.dbms, &endpoint, server.as_ref()).and_then(|mut both| {
+        let n_files = descriptors::of_sampler(plan);
+        let watched = watch_over(spec.dbms, &endpoint, server.as_ref(), n_files);
+        let ready = watched.and_then(|mut both| {
             let ours = server.as_ref().map(|s| (&s.running, &s.instance.setup().config));
             for note in demands::check(&spec, ours, both.0.as_mut())? {
                 listen(Event::Note(&format!("{}: {note}", spec.label)));
@@ -393,11 +396,13 @@ impl Up {
     }
 }
 
-/// A connection for questions and the samplers of a server that is up.
+/// A connection for questions and the samplers of a server that is up, which keep at most `n_files` files
+/// of its processes open.
 fn watch_over(
     dbms: Dbms,
     endpoint: &Endpoint,
     server: Option<&Local>,
+    n_files: usize,
 ) -> Result<(Box<dyn Connection>, Background)> {
     let admin = connect(dbms, endpoint)?;
     let target = Target {
@@ -405,7 +410,7 @@ fn watch_over(
         data_dir: server.map(|s| s.running.data_dir().to_owned()),
     };
     let sampler = Sampler::new(Instant::now(), target).context("start the samplers")?;
-    Ok((admin, Background::start(sampler, SAMPLE_EVERY)?))
+    Ok((admin, Background::start(sampler.keep_at_most(n_files), SAMPLE_EVERY)?))
 }
 
 /// What an instance of a system is made from.

@@ -1,8 +1,11 @@
 //! How noisy a host is: what `rqps calibrate` measured of the same system under two labels.
 
+mod findings;
+
 use serde::{Deserialize, Serialize};
 
 use crate::{Estimate, Host, Placement};
+pub use findings::{Disturbance, Narrowest};
 
 /// Half-widths of an interval that a difference must have, to be found with a chance of 80%:
 /// (z(0.975) + z(0.8)) / z(0.975), of the normal distribution.
@@ -31,6 +34,15 @@ pub struct Calibration {
     pub floors: Vec<Floor>,
     /// How often handicaps were found, where that was tried.
     pub power: Vec<Power>,
+    /// Slices and blocks of all that was measured; 0 in calibrations of older versions.
+    #[serde(default)]
+    pub n_slices: u32,
+    /// What disturbed some of them.
+    #[serde(default)]
+    pub disturbances: Vec<Disturbance>,
+    /// A location of the windows that is steadier here than the average; for information.
+    #[serde(default)]
+    pub narrowest: Option<Narrowest>,
 }
 
 /// One way to measure, tried on the same system under two labels.
@@ -117,6 +129,13 @@ pub struct Power {
     pub n: u32,
     /// Of these, with the whole interval below 1 (without a handicap: not holding 1).
     pub n_found: u32,
+    /// Of these, with the verdict `slower` at the default bound (without a handicap: `slower` or
+    /// `faster`); absent in calibrations of older versions, as the next.
+    #[serde(default)]
+    pub n_judged: Option<u32>,
+    /// The same at a bound of half the handicap; absent without one.
+    #[serde(default)]
+    pub n_judged_at_half: Option<u32>,
     /// rQPS over all of them.
     pub ratio: Estimate,
 }
@@ -184,6 +203,7 @@ impl Calibration {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::Mark;
 
     fn calibration() -> Calibration {
         let floor = |step: &str, point: f64, half: f64| Floor {
@@ -206,6 +226,9 @@ mod tests {
             slice_ms: 100,
             floors: vec![floor("point-query", 1.004, 0.01), floor("update-index", 0.985, 0.03)],
             power: Vec::new(),
+            n_slices: 0,
+            disturbances: Vec::new(),
+            narrowest: None,
         }
     }
 
@@ -222,6 +245,20 @@ mod tests {
         assert!((summary.apart - 0.015).abs() < 1e-9 && (summary.seconds - 20.0).abs() < 1e-9);
         // 3% of 0.985, times 1.43.
         assert!((summary.visible.unwrap() - 0.03 / 0.985 * VISIBLE).abs() < 1e-9);
+    }
+
+    #[test]
+    fn a_disturbance_counts_from_a_tenth_of_the_slices_on() {
+        let disturbance = |mark: Mark, n| Disturbance { mark, n };
+        let disturbances = vec![
+            disturbance(Mark::Steal { pct: 5 }, 9),
+            disturbance(Mark::Swapped { pages: 1 }, 10),
+            disturbance(Mark::OtherProcesses { pct: 40 }, 60),
+        ];
+        let found = Calibration { n_slices: 100, disturbances, ..calibration() };
+        let n: Vec<u32> = found.disturbed_by().iter().map(|d| d.n).collect();
+        assert_eq!(n, [60, 10]);
+        assert!(calibration().disturbed_by().is_empty());
     }
 
     #[test]

@@ -9,11 +9,13 @@ use rqps_model::Host;
 
 use crate::Error;
 use crate::host_text::{parse_cpuinfo, parse_os_release};
+use crate::memory_bound::memory_bound;
 use crate::memory_text::parse_meminfo;
 use crate::mount_text::parse_mount_of;
 use crate::proc_file::ProcFile;
 
-/// The host that rqps runs on; storage is that of `data_dir`, which need not exist yet.
+/// The host that rqps runs on; storage is that of `data_dir`, which need not exist yet. Memory is what
+/// rqps and its servers may use: that of the host, or the limit of the control group that they are in.
 ///
 /// # Errors
 /// When /proc is not what it is on Linux.
@@ -29,7 +31,7 @@ pub fn host_info(data_dir: &Path) -> Result<Host, Error> {
         os: read_os_name(),
         cpu_model: cpu.model,
         n_cpus: read_cpus()?,
-        memory_bytes: memory.total_bytes,
+        memory_bytes: memory.total_bytes.min(memory_bound().unwrap_or(u64::MAX)),
         virtual_machine: cpu.is_virtual,
         storage: read_storage(data_dir, &mut buffer)?,
     })

@@ -5,6 +5,7 @@
 //! at each exact moment that is asked for. Nothing here knows what a sample will be used for.
 
 pub mod background;
+pub mod cgroup_text;
 pub mod clock;
 pub mod condition;
 pub mod error;
@@ -19,6 +20,7 @@ pub mod stat_text;
 pub mod storage_text;
 
 mod host;
+mod memory_bound;
 mod own;
 mod proc_file;
 mod process;
@@ -32,3 +34,4 @@ pub use condition::{Condition, condition};
 pub use error::{Error, Missing, TextError};
 pub use host_info::host_info;
 pub use sampler::{End, Sampler, Target};
+pub use tree::MAX_KEPT_FILES;

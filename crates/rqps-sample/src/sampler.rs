@@ -10,7 +10,7 @@ use crate::error::{Error, Missing};
 use crate::host::HostReader;
 use crate::own::OwnReader;
 use crate::storage::StorageReader;
-use crate::tree::{Scratch, Tree};
+use crate::tree::{MAX_KEPT_FILES, Scratch, Tree};
 
 /// What is to be sampled beside the host and rqps itself.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -69,6 +69,14 @@ impl Sampler {
             scratch,
             sampler_cpu_ns: 0,
         })
+    }
+
+    /// Keeps at most `n_files` files of the server's processes and threads open, and never more than
+    /// [`MAX_KEPT_FILES`]; the others are opened for each sample.
+    #[must_use]
+    pub fn keep_at_most(mut self, n_files: usize) -> Self {
+        self.scratch.most_kept = n_files.min(MAX_KEPT_FILES);
+        self
     }
 
     /// Takes a sample now. The server is read first, right after the time.

@@ -19,8 +19,9 @@ use crate::tally::{Charge, Tally};
 use crate::tasks::Switches;
 
 /// Files of processes and threads that are kept open at most; the others are opened for each read.
-/// A quarter of the usual limit of 1024, because client connections need descriptors, too.
-const MAX_KEPT_FILES: usize = 256;
+/// A quarter of the usual limit of 1024, because client connections need descriptors, too; where several
+/// servers are up, each sampler gets less ([`crate::Sampler::keep_at_most`]).
+pub const MAX_KEPT_FILES: usize = 256;
 
 /// Buffers and facts that reading needs, reused from sample to sample.
 #[derive(Debug, Default)]
@@ -35,6 +36,8 @@ pub(crate) struct Scratch {
     pub(crate) missing: Vec<Missing>,
     /// Files of processes that are open now.
     n_kept: usize,
+    /// And that may be.
+    pub(crate) most_kept: usize,
 }
 
 impl Scratch {
@@ -43,13 +46,14 @@ impl Scratch {
         Self {
             has_children_files: Path::new("/proc/thread-self/children").exists(),
             tick_ns: tick_ns(),
+            most_kept: MAX_KEPT_FILES,
             ..Self::default()
         }
     }
 
     /// Whether one more file may stay open; counts it.
     pub(crate) fn may_keep(&mut self) -> bool {
-        let may = self.n_kept < MAX_KEPT_FILES;
+        let may = self.n_kept < self.most_kept;
         self.n_kept += usize::from(may);
         may
     }

@@ -6,7 +6,6 @@
 //! itself is left: the search for a place ends at the first group above it that has a limit.
 
 mod place;
-mod table;
 
 use std::fs::{self, File, OpenOptions};
 use std::io;
@@ -16,6 +15,7 @@ use std::time::{Duration, Instant};
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 use rqps_model::variant::CpuSet;
+use rqps_sample::cgroup_text;
 
 use crate::process;
 use crate::watch::pause;
@@ -151,7 +151,7 @@ impl Group {
             Interface::V1 => "memory.oom_control",
         };
         let text = fs::read_to_string(self.dir.join(file)).unwrap_or_default();
-        table::value_of(&text, "oom_kill").unwrap_or(0)
+        cgroup_text::value_of(&text, "oom_kill").unwrap_or(0)
     }
 
     /// The file through which a process enters, open for writing.

@@ -29,6 +29,7 @@ pub mod log_text;
 pub mod lsm;
 pub mod malloc;
 mod mysql;
+pub mod open_files;
 mod patchelf;
 pub mod places;
 mod postgres;

@@ -14,10 +14,12 @@ use std::time::{Duration, Instant};
 
 use nix::sched::{CpuSet, sched_setaffinity};
 use nix::sys::prctl::set_pdeathsig;
+use nix::sys::resource::{Resource, setrlimit};
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::{Pid, getpid, getppid, setgid, setgroups, setuid};
 
 use crate::identity::Identity;
+use crate::open_files;
 use crate::watch::pause;
 
 /// A child process of rqps; killed with all its descendants when dropped.
@@ -81,7 +83,11 @@ pub fn spawn_in(
 fn prepare_child(command: &mut Command, cage: Cage, identity: &Identity, death: Signal) {
     let parent = getpid();
     let (uid, gid, switch) = (identity.uid, identity.gid, identity.switch);
+    let files = open_files::found();
     let hook = move || {
+        if let Some((soft, hard)) = files {
+            setrlimit(Resource::RLIMIT_NOFILE, soft, hard)?;
+        }
         for procs in &cage.procs {
             // "0" is the writing process itself: cgroups(7).
             nix::unistd::write(procs, b"0")?;
@@ -101,8 +107,8 @@ fn prepare_child(command: &mut Command, cage: Cage, identity: &Identity, death: 
         if getppid() == parent { Ok(()) } else { Err(io::Error::other("rqps ended meanwhile")) }
     };
     // SAFETY: the hook runs in the child of a fork, where only async-signal-safe calls are allowed:
-    // write, sched_setaffinity, setgroups, setgid, setuid, prctl and getppid are system calls with
-    // arguments made before the fork, and its only allocation is on the path that fails because the
+    // setrlimit, write, sched_setaffinity, setgroups, setgid, setuid, prctl and getppid are system calls
+    // with arguments made before the fork, and its only allocation is on the path that fails because the
     // parent is gone, where no other outcome than ending the child is left.
     unsafe {
         command.pre_exec(hook);

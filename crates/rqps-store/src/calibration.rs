@@ -74,6 +74,9 @@ mod tests {
             slice_ms: 100,
             floors: Vec::new(),
             power: Vec::new(),
+            n_slices: 0,
+            disturbances: Vec::new(),
+            narrowest: None,
         };
         assert_eq!(store.select_calibration(&host(2)).unwrap(), None);
         for calibration in [made(5, 2), made(7, 2), made(9, 4), made(6, 2)] {

@@ -15,6 +15,7 @@ pub mod lock;
 pub mod run_ref;
 pub mod store;
 pub mod summary;
+pub mod unfinished;
 
 mod calibration;
 mod change;
@@ -33,3 +34,4 @@ pub use lock::RunLock;
 pub use run_ref::RunRef;
 pub use store::Store;
 pub use summary::RunSummary;
+pub use unfinished::Unfinished;

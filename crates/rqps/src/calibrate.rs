@@ -3,10 +3,10 @@
 use std::time::Duration;
 
 use anyhow::{Context as _, Result, bail, ensure};
-use rqps_lab::calibrate::{STEPS, Wish, calibrate};
+use rqps_lab::calibrate::{STEPS, Wish, calibrate, disturbed};
 use rqps_lab::plan::{ScheduleFile, SecondsFile, SuiteFile, SystemFile};
 use rqps_lab::{Context, Event, Plan, PlanFile};
-use rqps_model::calibration::{Floor, Power, Trial};
+use rqps_model::calibration::{Floor, Narrowest, Power, Trial};
 use rqps_model::{Calibration, Dbms, Estimate};
 use rqps_server::fetch;
 use rqps_store::Store;
@@ -110,21 +110,50 @@ fn as_text(found: &Calibration) -> String {
     let mut text = format!(
         "{system} against itself on {} ({} CPUs, kernel {}), {seconds} s of each side a trial.\n\
          Half-width of the 95% interval of rQPS on point queries, by where it is taken:\n\n{}\n\
-         Best, where not by chance: {}; turns of {} ms. Plans with \"auto\" use them.\n\n{}",
+         {}Best, or as usual where none is clearly better: {}; turns of {} ms. Plans with \"auto\" use them.\n\
+         {}\n{}",
         host.hostname,
         host.n_cpus,
         host.kernel,
         trials(&found.trials),
+        quiet_or_not(found),
         best.join(", "),
         found.slice_ms,
+        narrowest(found.narrowest.as_ref()),
         floors(&found.floors)
     );
     if !found.power.is_empty() {
         text.push('\n');
         text.push_str(&powers(&found.power));
-        text.push_str("Found at 0% is false.\n");
+        text.push_str(POWER_WORDS);
     }
     text
+}
+
+/// What the counts of handicaps are.
+const POWER_WORDS: &str = "\
+    beyond chance: the whole interval lies below 1, whatever the size (at 0%: it does not hold 1).\n\
+    slower: the verdict of such a step by itself at the usual bound of 5%; less than 5% is `same` by it.\n\
+    at half: the same verdict where half the handicap is the bound (--bound). At 0% each is false.\n";
+
+/// What disturbed it so often that the findings may be that.
+fn quiet_or_not(found: &Calibration) -> String {
+    match disturbed(found) {
+        Some(what) => {
+            format!("The host was disturbed: {what}. Calibrate again when it is quiet.\n")
+        }
+        None => String::new(),
+    }
+}
+
+fn narrowest(found: Option<&Narrowest>) -> String {
+    match found {
+        Some(Narrowest { location, share, n_trials }) => format!(
+            "Narrowest here: {location}, {share:.2} of the average's width over {n_trials} trials; verdicts are \
+             of the average.\n"
+        ),
+        None => String::new(),
+    }
 }
 
 fn trials(trials: &[Trial]) -> String {
@@ -168,15 +197,20 @@ fn floors(floors: &[Floor]) -> String {
 
 fn powers(powers: &[Power]) -> String {
     let row = |power: &Power| {
+        let called =
+            |n: Option<u32>| n.map_or_else(|| "-".to_owned(), |n| format!("{n} of {}", power.n));
         vec![
             format!("{}%", power.handicap_pct),
             power.step.clone(),
             power.clients.to_string(),
             format!("{} of {}", power.n_found, power.n),
+            called(power.n_judged),
+            called(power.n_judged_at_half),
             with_interval(&power.ratio),
         ]
     };
-    let headings = ["handicap", "step", "clients", "found", "rQPS over all"];
+    let headings =
+        ["handicap", "step", "clients", "beyond chance", "slower", "at half", "rQPS over all"];
     table(&headings, &powers.iter().map(row).collect::<Vec<_>>())
 }
 

@@ -146,13 +146,17 @@ fn apply(args: &RunArgs, file: &mut PlanFile) {
             suite.clients = Some(args.clients.clone());
         }
     }
+    // What is typed replaces what contradicts it.
     let schedule: &mut ScheduleFile = &mut file.schedule;
-    schedule.slices = args.slices.or(schedule.slices);
+    if let Some(slices) = args.slices {
+        schedule.slices = Some(slices);
+        schedule.budget = None;
+    }
     schedule.seed = args.seed.or(schedule.seed);
     if let Some(mode) = &args.schedule {
         schedule.mode = Some(mode.clone());
         if mode == "sequential" {
-            schedule.slice = None;
+            (schedule.slice, schedule.budget, schedule.precision) = (None, None, None);
         }
     }
     if let Some(placement) = &args.placement {
@@ -202,7 +206,40 @@ pub(crate) fn drawn_seed() -> u64 {
 
 #[cfg(test)]
 mod tests {
+    use std::time::Duration;
+
+    use clap::Parser as _;
+
     use super::*;
+    use crate::args::{Cli, Command};
+
+    /// The schedule of a plan with these keys after `rqps run plan.toml ARGUMENTS`.
+    fn typed_over(keys: &str, arguments: &str) -> Result<rqps_model::Schedule, String> {
+        let words = format!("rqps run plan.toml {arguments}");
+        let cli = Cli::try_parse_from(words.split_whitespace()).unwrap();
+        let Command::Run(args) = cli.command else { panic!("{words}") };
+        let system = |label| format!("[[system]]\ndbms = 'null'\nlabel = '{label}'\n");
+        let text = format!("{}{}[schedule]\n{keys}\n", system("a"), system("b"));
+        let mut file = PlanFile::parse(&text, "test").unwrap();
+        apply(&args, &mut file);
+        let catalogue = rqps_server::Catalogue::builtin().unwrap();
+        file.resolve("test", &catalogue).map(|plan| plan.schedule).map_err(|e| e.to_string())
+    }
+
+    #[test]
+    fn what_is_typed_replaces_what_contradicts_it() {
+        let all = "budget = '60s'\nprecision = '1%'\nslice = '50ms'";
+        let sequential = |slices| Ok(rqps_model::Schedule::Sequential { slices });
+        assert_eq!(typed_over(all, "--schedule sequential"), sequential(6));
+        assert_eq!(typed_over(all, "--schedule sequential --slices 2"), sequential(2));
+        let schedule = typed_over(all, "--slices 3").unwrap();
+        assert_eq!((schedule.slices(), schedule.half_width()), (3, Some(0.01)));
+        assert_eq!(schedule.at_most(Duration::from_secs(5)), Duration::from_secs(15));
+        let kept = typed_over(all, "--schedule interleaved").unwrap();
+        assert_eq!(kept.at_most(Duration::from_secs(5)), Duration::from_secs(60));
+        // What contradicts itself in the plan is still refused.
+        assert!(typed_over("budget = '60s'\nslices = 2", "").is_err());
+    }
 
     #[test]
     fn systems_as_typed() {

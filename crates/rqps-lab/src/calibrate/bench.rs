@@ -1,7 +1,7 @@
 //! Two servers of one kind, up and filled, measured in whatever way is asked for.
 
 use std::path::PathBuf;
-use std::sync::atomic::AtomicBool;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use anyhow::{Context as _, Result, anyhow};
@@ -11,14 +11,18 @@ use rqps_workload::LoadSpec;
 use rqps_workload::statement::table_name;
 
 use crate::event::{Event, Listener};
+use crate::guard::Guards;
 use crate::installation::Installation;
+use crate::leftover::Purpose;
 use crate::measure::{ANSWER_TIMEOUT, Wanted, crew, of_file};
-use crate::rounds::{Broken, Cut, Next, Rounds, There, Turn};
+use crate::rounds::{Broken, Cut, Next, Rounds, There, Turn, shuffled};
 use crate::run::Context;
 use crate::steps::{self, PlannedStep};
 use crate::system::Up;
 use crate::waiting::Waiting;
 use crate::{Plan, measure, populate};
+
+use super::disturbed::Disturbed;
 
 /// The slices of both sides, in order of time.
 pub(super) type Sides = [Vec<Slice>; 2];
@@ -41,7 +45,11 @@ pub(super) struct Bench<'a> {
     ups: Vec<Up>,
     name: String,
     n_measured: u64,
+    disturbed: Disturbed,
 }
+
+/// The part of a calibration's seed that draws the order of its trials: the others are of measurements.
+const ORDER: u64 = 1 << 42;
 
 impl<'a> Bench<'a> {
     /// Starts and fills them.
@@ -53,13 +61,11 @@ impl<'a> Bench<'a> {
     ) -> Result<Self> {
         let steps = steps::of_plan(plan, cpus, true)?;
         let (ups, name, n_measured) = (Vec::new(), String::new(), 0);
-        let mut bench = Self { plan, context, cpus, steps, ups, name, n_measured };
+        let disturbed = Disturbed::default();
+        let mut bench = Self { plan, context, cpus, steps, ups, name, n_measured, disturbed };
         match bench.start_all(listen) {
             Ok(()) => Ok(bench),
-            Err(error) => {
-                bench.abandon();
-                Err(error)
-            }
+            Err(error) => Err(bench.fail(error)),
         }
     }
 
@@ -73,7 +79,7 @@ impl<'a> Bench<'a> {
                 Installation::External(dsn) => dsn.to_string(),
                 Installation::Null => "the null client".to_owned(),
             };
-            let tag = self.tag(idx);
+            let tag = Purpose::Calibrate.tag(idx);
             let up = Up::start(self.plan, idx, &installation, (self.context, &tag), listen);
             self.ups.push(up.with_context(|| format!("start {label}"))?);
             self.fill(idx, listen).with_context(|| format!("fill {label}"))?;
@@ -81,12 +87,8 @@ impl<'a> Bench<'a> {
         Ok(())
     }
 
-    fn tag(&self, idx: usize) -> String {
-        format!("calibrate-{}-{idx}", std::process::id())
-    }
-
     fn log(&self, idx: usize) -> PathBuf {
-        self.context.temp.join(format!("rqps-{}.log", self.tag(idx)))
+        self.context.temp.join(format!("rqps-{}.log", Purpose::Calibrate.tag(idx)))
     }
 
     fn fill(&mut self, idx: usize, listen: &mut Listener<'_>) -> Result<()> {
@@ -121,6 +123,16 @@ impl<'a> Bench<'a> {
     /// `PostgreSQL 17.4`.
     pub(super) fn system(&self) -> String {
         self.name.clone()
+    }
+
+    /// What disturbed the slices so far.
+    pub(super) fn disturbed(&self) -> &Disturbed {
+        &self.disturbed
+    }
+
+    /// The numbers below `n` in an order drawn from the seed.
+    pub(super) fn drawn_order(&self, n: usize) -> Vec<usize> {
+        shuffled(n, super::seed(self.plan, self.context, ORDER))
     }
 
     /// CPUs that rqps may use.
@@ -177,8 +189,11 @@ impl<'a> Bench<'a> {
         let (waiting, planned) = (&mut waiting, &planned);
         let mut rounds = Rounds { turns, waiting, planned, cut, seed, interrupt };
         let mut sides: Sides = [Vec::new(), Vec::new()];
-        let mut keep = |block: Vec<(usize, Slice)>| -> Result<Next> {
+        let (mut guards, disturbed) = (Guards::new(), &mut self.disturbed);
+        let mut keep = |mut block: Vec<(usize, Slice)>| -> Result<Next> {
+            guards.look(&mut block);
             for (idx, slice) in block {
+                disturbed.add(&slice);
                 sides[idx].push(slice);
             }
             Ok(Next::Block)
@@ -205,10 +220,15 @@ impl<'a> Bench<'a> {
         let n_slices = way.time.as_nanos() / of_step.slice_time(args).as_nanos().max(1);
         let n_slices = u32::try_from(n_slices).unwrap_or(u32::MAX).max(2);
         let mut sides: Sides = [Vec::new(), Vec::new()];
-        for (side, up) in sides.iter_mut().zip(&self.ups) {
+        for (idx, (side, up)) in sides.iter_mut().zip(&self.ups).enumerate() {
             let bench = up.bench(self.cpus, &self.context.interrupt);
             let wanted = Wanted { seed, from: 0, n_slices };
+            let (mut guards, disturbed) = (Guards::new(), &mut self.disturbed);
             let mut keep = |slice: Slice| -> Result<()> {
+                let mut one = [(idx, slice)];
+                guards.look(&mut one);
+                let [(_, slice)] = one;
+                disturbed.add(&slice);
                 side.push(slice);
                 Ok(())
             };
@@ -227,16 +247,34 @@ impl<'a> Bench<'a> {
             let ended = up.finish(&log);
             // Logs were only kept because servers of runs have theirs kept.
             let _ = std::fs::remove_file(&log);
+            if let Ok(Some(sentence)) = &ended {
+                listen(Event::Note(sentence));
+            }
             result = result.and(ended.map(|_| ()));
         }
         result
     }
 
-    fn abandon(&mut self) {
-        for (idx, up) in std::mem::take(&mut self.ups).into_iter().enumerate() {
+    /// Ends both servers after a failure and removes their data; gives the error with what the server
+    /// that caused it tells: how it ended, and the end of its log.
+    pub(super) fn fail(mut self, error: anyhow::Error) -> anyhow::Error {
+        let mut ups = std::mem::take(&mut self.ups);
+        // What failed may have failed because a server died, which shows a moment later.
+        // Whoever interrupts is not made to wait for the answer of a server that hangs.
+        if !self.context.interrupt.load(Ordering::Relaxed) {
+            for up in &mut ups {
+                let _ = up.answers();
+            }
+        }
+        let mut error = error;
+        for (idx, up) in ups.into_iter().enumerate() {
             let log = self.log(idx);
-            let _ = up.abandon(&log);
+            if let Some(cause) = up.abandon(&log) {
+                let label = &self.plan.systems[idx].label;
+                error = anyhow!(cause).context(format!("measure {label}: {error:#}"));
+            }
             let _ = std::fs::remove_file(&log);
         }
+        error
     }
 }

@@ -154,9 +154,10 @@ pub struct ScheduleFile {
     pub slice: Option<String>,
     /// Slices per step and system; interleaved, the time of so many slices.
     pub slices: Option<u32>,
-    /// Longest time that a step is measured on each system, in place of `slices`: `60s`.
+    /// Longest time that a step is measured on each system and start, in place of `slices`: `60s`.
     pub budget: Option<String>,
-    /// A step ends when the half-width of every candidate's rQPS is at most this: `1%`.
+    /// A step ends when the half-width of every candidate's rQPS is at most this: `1%`. Not one of the
+    /// Insert Benchmark.
     pub precision: Option<String>,
     /// How many times everything is measured, each on servers that were initialised and started anew.
     pub restarts: Option<u32>,

@@ -12,7 +12,7 @@ pub(super) const DEFAULT_SLICES: u32 = 6;
 
 /// Length of a turn when the plan does not say, milliseconds: short against the changes of a host,
 /// which are correlated over some 80 ms, long against the cost of a switch (docs/methodology.md).
-const DEFAULT_SLICE_MS: u32 = 20;
+pub(crate) const DEFAULT_SLICE_MS: u32 = 20;
 
 /// Turns that can be asked for, milliseconds. A window is 20 ms; servers that wait are stopped, and
 /// not for long.
@@ -53,6 +53,16 @@ impl ScheduleFile {
         if !STARTS.contains(&starts) {
             let remedy = format!("write {} to {}", STARTS.start(), STARTS.end());
             return Err((format!("restarts = {starts} is out of range"), remedy));
+        }
+        if starts > 1
+            && let Some(running) = systems.iter().find(|system| external(system))
+        {
+            let what = format!(
+                "restarts = {starts}, and {} is given by dsn: rqps cannot start it anew",
+                running.label
+            );
+            let remedy = "leave restarts out, or name version or basedir in place of dsn";
+            return Err((what, remedy.to_owned()));
         }
         let slices = self.slices.unwrap_or(DEFAULT_SLICES);
         if !(1..=1000).contains(&slices) {
@@ -204,6 +214,10 @@ mod tests {
                     [[system]]\ndsn = \"postgres://u@h/d\"\n";
         let mixed = PlanFile::parse(text, "test").unwrap().resolve("test", &catalogue()).unwrap();
         assert_eq!(mixed.schedule, one_by_one);
+        // It would be measured on one start, and the report would speak of several.
+        let text = format!("{text}[schedule]\nrestarts = 3\n");
+        let refused = PlanFile::parse(&text, "test").unwrap().resolve("test", &catalogue());
+        expect_test::expect!["test: restarts = 3, and pg-external is given by dsn: rqps cannot start it anew; leave restarts out, or name version or basedir in place of dsn"].assert_eq(&refused.unwrap_err().to_string());
     }
 
     #[test]

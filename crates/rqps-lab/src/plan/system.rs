@@ -13,7 +13,8 @@ use rqps_server::{Catalogue, Dsn};
 
 use super::{OptionValue, Refusal, SystemFile};
 
-/// The largest slowdown on purpose, percent.
+/// The smallest and the largest slowdown on purpose, percent: a basis point, in which it is kept.
+const LEAST_HANDICAP_PCT: f64 = 0.01;
 const MOST_HANDICAP_PCT: f64 = 50.0;
 
 impl SystemFile {
@@ -115,9 +116,12 @@ impl SystemFile {
     )]
     fn handicap_bp(&self) -> Result<u32, Refusal> {
         let percent = self.handicap.unwrap_or(0.0);
-        if !(0.0..=MOST_HANDICAP_PCT).contains(&percent) {
+        if percent != 0.0 && !(LEAST_HANDICAP_PCT..=MOST_HANDICAP_PCT).contains(&percent) {
             let what = format!("handicap = {percent} is out of range");
-            return Err((what, format!("write percent from 0 to {MOST_HANDICAP_PCT}")));
+            let remedy = format!(
+                "write percent from {LEAST_HANDICAP_PCT} to {MOST_HANDICAP_PCT}, or 0 for none"
+            );
+            return Err((what, remedy));
         }
         Ok((percent * 100.0).round() as u32)
     }
@@ -180,6 +184,7 @@ impl SystemFile {
             ("compression", self.compression.is_some()),
             ("memory", self.memory.is_some()),
             ("cpus", self.cpus.is_some()),
+            ("handicap", self.handicap.is_some()),
         ] {
             if given {
                 let what = format!("dbms \"null\" is a part of rqps and has no {key}");

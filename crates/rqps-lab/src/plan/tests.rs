@@ -39,3 +39,37 @@ fn servers_given_by_address_get_labels_of_their_own() {
     assert_eq!(labels, ["my-external", "my-external-2", "pg-external"]);
     assert!(plan.dsns[&plan.systems[1].label].contains(":b@"));
 }
+
+fn refusal(text: &str) -> String {
+    let catalogue = rqps_server::Catalogue::builtin().unwrap();
+    PlanFile::parse(text, "test").unwrap().resolve("test", &catalogue).unwrap_err().to_string()
+}
+
+#[test]
+fn a_handicap_that_would_be_none_is_refused() {
+    let of = |value: &str| {
+        format!("[[system]]\ndbms = 'postgres'\nversion = '17.4'\nhandicap = {value}\n")
+    };
+    for value in ["0.004", "0.0099", "-1", "50.1", "nan"] {
+        let error = refusal(&of(value));
+        assert!(error.contains("is out of range; write percent from 0.01 to 50"), "{error}");
+    }
+    for (value, bp) in [("0", 0), ("0.01", 1), ("5", 500), ("50", 5000)] {
+        assert_eq!(plan(&of(value)).systems[0].variant.handicap_bp, bp);
+    }
+    let error = refusal("[[system]]\ndbms = 'null'\nhandicap = 5\n");
+    let words = "dbms \"null\" is a part of rqps and has no handicap; leave out handicap";
+    assert!(error.contains(words), "{error}");
+}
+
+#[test]
+fn precision_is_refused_where_no_step_could_end_by_it() {
+    let of = |suites: &str| {
+        let pg = "[[system]]\ndbms = 'postgres'\nversion = '17.4'\n";
+        format!("{pg}{pg}label = 'b'\n{suites}[schedule]\nprecision = '1%'\n")
+    };
+    let insert = "[[suite]]\nname = 'i'\nkind = 'insert'\n";
+    let error = refusal(&of(insert));
+    assert!(error.contains("no step of the Insert Benchmark can end early"), "{error}");
+    assert!(plan(&of(&format!("{insert}[[suite]]\n"))).schedule.half_width().is_some());
+}

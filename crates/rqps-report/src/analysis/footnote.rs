@@ -190,6 +190,14 @@ pub(super) struct Book {
     kinds: Vec<FootnoteKind>,
 }
 
+/// Errors that were counted or marked, whichever are more.
+fn n_errors(slices: &[Slice]) -> u64 {
+    let marks = slices.iter().flat_map(|s| &s.marks);
+    let n_marked: u64 = marks.map(|m| if let Mark::Errors { n } = m { *n } else { 0 }).sum();
+    let n_counted: u64 = slices.iter().flat_map(slice_errors).map(|e| e.n).sum();
+    n_marked.max(n_counted)
+}
+
 impl Book {
     /// A mark of a kind, with the facts of its cell.
     pub(super) fn mark(&mut self, kind: FootnoteKind, detail: String) -> CellMark {
@@ -210,9 +218,7 @@ impl Book {
     pub(super) fn marks(&mut self, slices: &[Slice], halves: bool) -> Vec<CellMark> {
         let all = || slices.iter().flat_map(|s| &s.marks);
         let mut out = Vec::new();
-        let n_marked: u64 = all().map(|m| if let Mark::Errors { n } = m { *n } else { 0 }).sum();
-        let n_counted: u64 = slices.iter().flat_map(slice_errors).map(|e| e.n).sum();
-        let n_errors = n_marked.max(n_counted);
+        let n_errors = n_errors(slices);
         if n_errors > 0 {
             out.push(self.mark(FootnoteKind::Errors, errors(n_errors, slices)));
         }

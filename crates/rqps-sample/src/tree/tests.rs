@@ -151,3 +151,20 @@ fn threads_are_counted_and_so_are_those_that_end() {
     assert!(after.voluntary_switches >= during.voluntary_switches);
     assert!(during.voluntary_switches >= before.voluntary_switches);
 }
+
+#[test]
+fn no_more_files_stay_open_than_may() {
+    let mut shell = Shell::start();
+    let children =
+        shell.run("all=; for n in 1 2 3 4; do sleep 100 & all=\"$all $!\"; done; echo $all");
+    for most_kept in [0, 7] {
+        let mut scratch = Scratch { most_kept, ..scratch(true) };
+        let mut tree = Tree::open(shell.pid(), &mut scratch).unwrap();
+        for _ in 0..2 {
+            assert_eq!(tree.read(&mut scratch).unwrap().n_processes, 5);
+            let n_kept: usize = tree.processes.iter().map(Process::n_kept).sum();
+            assert_eq!(n_kept, most_kept);
+        }
+    }
+    shell.run(&format!("kill {children}; echo"));
+}

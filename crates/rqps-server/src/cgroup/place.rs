@@ -7,7 +7,8 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use super::table::{self, Hierarchy};
+use rqps_sample::cgroup_text::{self, Hierarchy};
+
 use super::{Controller, Interface, PREFIX};
 
 /// A group below which a group with the wanted controller can be made.
@@ -44,11 +45,11 @@ const PROCS: &str = "cgroup.procs";
 /// Finds a place; the error says why none of them would do.
 pub(super) fn find(controller: Controller) -> Result<Place, String> {
     let read = |path: &str| fs::read_to_string(path).map_err(|e| format!("{path}: {e}"));
-    let hierarchies = table::parse_hierarchies(&read("/proc/self/mountinfo")?);
+    let hierarchies = cgroup_text::parse_hierarchies(&read("/proc/self/mountinfo")?);
     let own = read("/proc/self/cgroup")?;
     let mut reasons = Vec::new();
     for hierarchy in &hierarchies {
-        let Some(dir) = table::dir_of(hierarchy, &own) else { continue };
+        let Some(dir) = cgroup_text::dir_of(hierarchy, &own) else { continue };
         let found = if hierarchy.is_v2 {
             find_v2(hierarchy, &dir, controller)
         } else if hierarchy.controllers.iter().any(|c| c == controller.name()) {

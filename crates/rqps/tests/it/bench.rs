@@ -59,15 +59,19 @@ impl Bench {
 
     pub(crate) fn command(&self, args: &[&str]) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_rqps"));
+        self.surround(command.args(args));
         command
-            .args(args)
+    }
+
+    /// The directory and environment of a command.
+    fn surround<'c>(&self, command: &'c mut Command) -> &'c mut Command {
+        command
             .current_dir(self.dir())
             .env_remove("NO_COLOR")
             .env_remove("COLUMNS")
             // Not the developer's own servers.
             .env("XDG_CONFIG_HOME", self.path("config"))
-            .stdin(Stdio::null());
-        command
+            .stdin(Stdio::null())
     }
 
     /// Runs a command to its end.
@@ -78,6 +82,14 @@ impl Bench {
     /// Runs a command to its end in another environment.
     pub(crate) fn run_with(&self, args: &[&str], environment: &[(&str, &str)]) -> Said {
         said(self.command(args).envs(environment.iter().copied()).output().unwrap())
+    }
+
+    /// Runs a command to its end after a command of the shell, such as one that sets a limit.
+    pub(crate) fn run_after(&self, shell: &str, args: &[&str]) -> Said {
+        let mut command = Command::new("sh");
+        command.args(["-c", &format!("{shell} && exec \"$0\" \"$@\"")]);
+        command.arg(env!("CARGO_BIN_EXE_rqps")).args(args);
+        said(self.surround(&mut command).output().unwrap())
     }
 
     /// Runs a command with text on its standard input.

@@ -1,9 +1,23 @@
-//! `rqps calibrate` on the null client: what it stores, and what plans and reports make of it.
+//! `rqps calibrate`: what it stores, what plans and reports make of it, and a server that dies in it.
 
-use crate::bench::Bench;
+use std::fs;
+
+use nix::sys::signal::{Signal, kill};
+use nix::unistd::Pid;
+use rqps_model::calibration::{Best, Disturbance};
+use rqps_model::{Calibration, Mark, Placement};
+use rqps_store::Store;
+
+use crate::bench::{Bench, for_each_server};
+
+/// One step on the null client, in turns as the host's calibration says.
+const AUTO: &str = "[[system]]\ndbms = 'null'\n[[system]]\ndbms = 'null'\nlabel = 'again'\n\
+    [[suite]]\nrows = 1000\nsteps = ['point-query']\nclients = [1]\n\
+    [suite.seconds]\nread = 0.1\nwarm_up = 0.01\nfixed_at_most = 0.01\n\
+    [schedule]\nmode = 'interleaved'\nslice = 'auto'\nslices = 1\n";
 
 #[test]
-fn a_calibration_is_stored_and_used() {
+fn a_calibration_is_stored_and_told() {
     let bench = Bench::new();
     let found = bench.json(&["calibrate", "null", "--seconds", "0.2", "--json"]);
     let trials = found["trials"].as_array().unwrap();
@@ -14,27 +28,65 @@ fn a_calibration_is_stored_and_used() {
         assert!(trial["figure_per_s"].as_f64().unwrap() > 0.0, "{trial}");
         assert_eq!(trial["located"][0]["location"], "average", "{trial}");
     }
+    // Told in the order of the table, whatever the order in which they were measured.
+    let order = |trial: &serde_json::Value| (trial["clients"].as_u64(), trial["slice_ms"].as_u64());
+    let half = n_trials / n_clients;
+    assert!(trials[..half].iter().all(|trial| trial["clients"] == 1), "{trials:?}");
+    let first: Vec<_> = trials[..4].iter().map(order).collect();
+    assert_eq!(first, [Some(20), Some(50), Some(100), None].map(|ms| (Some(1), ms)));
+    assert!(found["n_slices"].as_u64().unwrap() >= n_trials as u64 * 2, "{found}");
     assert_eq!(found["floors"].as_array().unwrap().len(), 2 * n_clients);
     assert_eq!(found["power"].as_array().unwrap().len(), 0);
     assert_eq!(found["system"], "the null client");
-
-    bench.write(
-        "plan.toml",
-        "[[system]]\ndbms = 'null'\n[[system]]\ndbms = 'null'\nlabel = 'again'\n\
-         [[suite]]\nrows = 1000\nsteps = ['point-query']\nclients = [1]\n\
-         [suite.seconds]\nread = 0.1\nwarm_up = 0.01\nfixed_at_most = 0.01\n\
-         [schedule]\nmode = 'interleaved'\nslice = 'auto'\nslices = 1\n",
-    );
+    bench.write("plan.toml", AUTO);
     let said = bench.run(&["run", "plan.toml"]);
     assert_eq!(said.code(), 0, "{}", said.stderr);
     assert!(said.stdout.contains("Calibrated on "), "{}", said.stdout);
-    assert!(said.stdout.contains("with the null client: A/A differs by"), "{}", said.stdout);
+    assert_eq!(bench.latest()["calibration"]["made_unix_ms"], found["made_unix_ms"]);
+}
+
+/// Puts a calibration of this host into the store, which says what nobody takes by default.
+fn store(bench: &Bench, made_unix_ms: i64, (placement, slice_ms): (Placement, u32), n_stolen: u32) {
+    let host = rqps_sample::host_info(bench.dir()).unwrap();
+    let calibration = Calibration {
+        made_unix_ms,
+        rqps_version: "0.1.0".to_owned(),
+        host,
+        system: "PostgreSQL 17.4".to_owned(),
+        seconds: 10.0,
+        trials: Vec::new(),
+        best: vec![Best { clients: 1, placement }],
+        slice_ms,
+        floors: Vec::new(),
+        power: Vec::new(),
+        n_slices: 100,
+        disturbances: vec![Disturbance { mark: Mark::Steal { pct: 7 }, n: n_stolen }],
+        narrowest: None,
+    };
+    let store = Store::open(&bench.path("rqps-results")).unwrap();
+    store.insert_calibration(&calibration).unwrap();
+}
+
+#[test]
+fn plans_follow_the_calibration_of_their_host() {
+    let bench = Bench::new();
+    store(&bench, 1, (Placement::Free, 50), 9);
+    bench.write("plan.toml", AUTO);
+    let said = bench.run(&["run", "plan.toml", "--no-html"]);
+    assert_eq!(said.code(), 0, "{}", said.stderr);
+    assert!(!said.stderr.contains("disturbed"), "{}", said.stderr);
     let run = bench.latest();
-    assert_eq!(run["schedule"]["slice_ms"], found["slice_ms"]);
-    assert_eq!(run["calibration"]["made_unix_ms"], found["made_unix_ms"]);
+    assert_eq!(run["schedule"]["slice_ms"], 50);
     let steps = run["steps"].as_array().unwrap();
     let read = steps.iter().find(|step| step["info"]["name"] == "point-query").unwrap();
-    assert_eq!(read["placement"], found["best"][0]["placement"]);
+    assert_eq!(read["placement"], "free");
+    // One that the host disturbed is not followed without a word.
+    store(&bench, 2, (Placement::Paired, 250), 10);
+    let said = bench.run(&["run", "plan.toml", "--no-html"]);
+    let words = "`auto` follows a calibration that was disturbed (the hypervisor took up to 7% of the \
+                 CPU time in 10 of 100 slices)";
+    assert!(said.stderr.contains(words), "{}", said.stderr);
+    assert_eq!(bench.latest()["schedule"]["slice_ms"], 250);
 }
 
 #[test]
@@ -42,6 +94,7 @@ fn what_cannot_be_calibrated_is_said() {
     let bench = Bench::new();
     for (args, words) in [
         (vec!["calibrate", "null", "--seconds", "0"], "--seconds 0 is out of range; give 0.2"),
+        (vec!["calibrate", "null", "--power"], "no server that a handicap could stop; leave out"),
         (vec!["calibrate", "mysql://u@h/d"], "starts its server itself; name DBMS@VERSION"),
         (vec!["calibrate", "mysql"], "is not DBMS@VERSION"),
     ] {
@@ -49,4 +102,24 @@ fn what_cannot_be_calibrated_is_said() {
         assert_eq!(said.code(), 2, "{}", said.stderr);
         assert!(said.stderr.contains(words), "no {words:?} in {}", said.stderr);
     }
+}
+
+#[test]
+fn a_server_that_dies_is_told_of_with_its_log() {
+    for_each_server(|dbms, version| {
+        let bench = Bench::new();
+        let system = format!("{dbms}@{version}");
+        let mut running = bench.spawn(&["calibrate", &system, "--seconds", "2"]);
+        running.await_line("trial 1 of ");
+        let tag = format!("calibrate-{}-", running.pid());
+        kill(Pid::from_raw(Bench::process_of(&format!("{tag}0"))), Signal::SIGKILL).unwrap();
+        let said = running.finish();
+        assert_eq!(said.code(), 2, "{}", said.stderr);
+        let words = "died (it was killed by signal 9 (SIGKILL)); the end of its log:\n";
+        let (_, log) = said.stderr.split_once(words).unwrap_or_else(|| panic!("{}", said.stderr));
+        assert!(!log.trim().is_empty(), "no log in {}", said.stderr);
+        Bench::await_no_process(&tag);
+        let left = fs::read_dir(bench.path("rqps-results/data")).unwrap().count();
+        assert_eq!(left, 0, "data are left");
+    });
 }

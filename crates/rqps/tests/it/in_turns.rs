@@ -115,6 +115,130 @@ fn caches_that_do_not_fit_at_all_are_refused() {
     assert_eq!(bench.json(&["runs", "list", "--json"]), serde_json::json!([]));
 }
 
+#[test]
+fn a_step_ends_when_it_is_precise() {
+    let bench = Bench::new();
+    let plan = NULL.replace("slices = 2", "budget = \"3s\"\nprecision = \"50%\"");
+    bench.write("plan.toml", &plan.replace("[1, 2]", "[1]"));
+    let said = bench.run(&["run", "plan.toml", "--steps", "point-query", "--no-html"]);
+    assert_eq!(said.code(), 0, "{}", said.stderr);
+    let run = bench.latest();
+    let steps = run["steps"].as_array().unwrap();
+    let read = steps.iter().find(|step| step["info"]["name"] == "point-query").unwrap();
+    // Of 20 blocks of 150 ms, the twelve before which no width is believed.
+    let n = slices(read, 0).len();
+    assert!((12..20).contains(&n), "{n} blocks");
+    assert_eq!((slices(read, 1).len(), slices(read, 2).len()), (n, n));
+    assert_eq!(run["status"], "finished");
+    // It is done: the same command has nothing to go on with.
+    let said = bench.run(&["run", "plan.toml", "--steps", "point-query", "--no-html"]);
+    assert_eq!(said.code(), 0, "{}", said.stderr);
+    assert_eq!(bench.json(&["runs", "list", "--json"]).as_array().unwrap().len(), 2);
+}
+
+/// So many of PostgreSQL, with so many clients each.
+fn of_postgres(n: usize, clients: u32) -> String {
+    let system =
+        |n: usize| format!("[[system]]\nlabel = 's{n}'\ndbms = 'postgres'\nversion = '11.22'\n");
+    let systems: String = (0..n).map(system).collect();
+    format!(
+        "{systems}[[suite]]\nrows = 1000\nsteps = ['point-query']\nclients = [{clients}]\n\
+         seconds = {{ read = 0.5, warm_up = 0.05, fixed_at_most = 0.1 }}\n\
+         [schedule]\nmode = 'interleaved'\nslices = 1\n"
+    )
+}
+
+#[test]
+fn more_clients_than_open_files_are_refused_before_anything_is_fetched() {
+    let bench = Bench::new();
+    bench.write("plan.toml", &of_postgres(3, 64));
+    let said = bench.run_after("ulimit -n 400", &["run", "plan.toml"]);
+    assert_eq!(said.code(), 2, "{}", said.stderr);
+    let words = "64 connections on each of 3 systems that take turns need 544 open files, and rqps may \
+                 have 400: raise the hard limit (ulimit -Hn 544), or ask for fewer clients, or for mode = \
+                 \"sequential\"";
+    assert!(said.stderr.contains(words), "{}", said.stderr);
+    assert_eq!(bench.json(&["runs", "list", "--json"]), serde_json::json!([]));
+}
+
+#[test]
+fn the_limit_of_open_files_is_raised_where_it_can_be() {
+    let bench = Bench::new();
+    bench.write("plan.toml", &of_postgres(2, 40));
+    let said = bench.run_after("ulimit -Sn 100", &["run", "plan.toml", "--no-html"]);
+    assert_eq!(said.code(), 0, "{}", said.stderr);
+    assert_complete(&bench.latest(), 5);
+}
+
+#[test]
+fn of_three_systems_two_wait() {
+    for_each_server(|dbms, version| {
+        let bench = Bench::new();
+        let third = format!("[[system]]\nlabel = 'c'\ndbms = {dbms:?}\nversion = {version:?}\n");
+        let plan = plan(dbms, version).replace("[[suite]]", &format!("{third}[[suite]]"));
+        bench.write("plan.toml", &plan.replace("rows = 20_000", "rows = 2_000"));
+        let mut running = bench.spawn(&["run", "plan.toml", "--steps", "point-query"]);
+        let id = running.run_id();
+        let since = Instant::now();
+        loop {
+            let all = Bench::processes_of(&id);
+            let systems = (0..3).filter(|system| {
+                let of = |pid: &&i32| Bench::processes_of(&format!("{id}-{system}")).contains(pid);
+                all.iter()
+                    .filter(of)
+                    .any(|&pid| state(pid).is_some_and(|(letter, _)| letter == 'T'))
+            });
+            if systems.count() >= 2 {
+                break;
+            }
+            assert!(since.elapsed() < Duration::from_secs(120), "no two of {all:?} were stopped");
+        }
+        let said = running.finish();
+        assert_eq!(said.code(), 0, "{}", said.stderr);
+        let run = bench.latest();
+        assert_complete(&run, 8);
+        assert_figures(&run);
+        bench.assert_tidy(&id);
+    });
+}
+
+/// The CPUs that a process may run on: proc(5), `Cpus_allowed_list`.
+fn cpus_of(pid: i32) -> Option<Vec<usize>> {
+    let text = fs::read_to_string(format!("/proc/{pid}/status")).ok()?;
+    let list = text.lines().find_map(|line| line.strip_prefix("Cpus_allowed_list:"))?;
+    let cpus = list.trim().parse::<rqps_model::CpuSet>().ok()?;
+    Some(cpus.numbers().to_vec())
+}
+
+#[test]
+fn split_gives_the_server_one_half_of_the_cpus() {
+    let own = cpus_of(std::process::id().cast_signed()).unwrap();
+    if own.len() < 2 {
+        eprintln!("left out: one CPU cannot be split");
+        return;
+    }
+    for_each_server(|dbms, version| {
+        let bench = Bench::new();
+        bench.write("plan.toml", &plan(dbms, version).replace("rows = 20_000", "rows = 2_000"));
+        let args = ["run", "plan.toml", "--placement", "split", "--steps", "point-query"];
+        let mut running = bench.spawn(&args);
+        let id = running.run_id();
+        let since = Instant::now();
+        let half = Some(own[..own.len() / 2].to_vec());
+        while !Bench::processes_of(&id).iter().any(|&pid| cpus_of(pid) == half) {
+            assert!(since.elapsed() < Duration::from_secs(120), "no server was ever on {half:?}");
+        }
+        let said = running.finish();
+        assert_eq!(said.code(), 0, "{}", said.stderr);
+        let run = bench.latest();
+        assert_complete(&run, 8);
+        let steps = run["steps"].as_array().unwrap().iter();
+        let read = steps.filter(|step| step["info"]["kind"] == "read");
+        assert!(read.clone().count() > 0 && read.clone().all(|step| step["placement"] == "split"));
+        bench.assert_tidy(&id);
+    });
+}
+
 /// All slices and blocks that are stored.
 fn stored(run: &Value) -> Vec<Value> {
     let steps = run["steps"].as_array().unwrap().iter();

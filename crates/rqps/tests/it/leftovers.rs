@@ -88,21 +88,14 @@ fn the_next_run_removes_what_killed_ones_left_and_says_so() {
     let ours = marked(&bench, &format!("{first}-0"));
     let theirs = unmarked(&bench, &format!("{second}-0"));
     let of_no_run = marked(&bench, "20200101-000000-x-0");
-    // A run that is under way keeps its own.
-    let mut running = bench.spawn(&["run", "plan.toml", "--new"]);
+    // A run that is under way keeps its own. It does not end meanwhile.
+    bench.write("long.toml", &plan("dbms = \"null\"").replace("read = 0.5", "read = 900"));
+    let mut running = bench.spawn(&["run", "long.toml"]);
     let under_way = running.run_id();
     running.await_line(&format!("{}, which run {first} left when it was killed", ours.display()));
     running.await_line("/s");
     let its_own = marked(&bench, &format!("{under_way}-0"));
-    let said = loop {
-        running.signal(Signal::SIGSTOP);
-        let said = bench.run(&["run", "plan.toml", "--new", "--steps", "point-query", "--no-html"]);
-        // It may have been stopped in the middle of a transaction.
-        if !said.stderr.contains("is locked by another process") {
-            break said;
-        }
-        running.signal(Signal::SIGCONT);
-    };
+    let said = bench.run(&["run", "plan.toml", "--new", "--steps", "point-query", "--no-html"]);
     running.signal(Signal::SIGKILL);
     assert_eq!(said.code(), 0, "{}", said.stderr);
     let stays = format!("{} has the name of data of run {second} and stays: ", theirs.display());
@@ -110,6 +103,35 @@ fn the_next_run_removes_what_killed_ones_left_and_says_so() {
     assert!(!said.stderr.contains("removed"), "{}", said.stderr);
     assert!(!ours.exists() && theirs.exists() && of_no_run.exists() && its_own.exists());
     drop(running.finish());
+}
+
+#[test]
+fn what_was_started_for_no_run_goes_with_the_next_command() {
+    let bench = Bench::new();
+    bench.write("plan.toml", &plan("dbms = \"null\""));
+    let names =
+        ["calibrate-4000001-0", "calibrate-4000001-1", "audit-4000002-0", "sandbox-4000003"];
+    let strays = names.map(|name| marked(&bench, name));
+    let used = marked(&bench, "audit-4000004-0");
+    let theirs = unmarked(&bench, "sandbox-4000005");
+    let other = marked(&bench, "audit-of-mine");
+    let lock = held(&used);
+    let said = bench.run(&["run", "plan.toml", "--steps", "point-query", "--no-html"]);
+    assert_eq!(said.code(), 0, "{}", said.stderr);
+    for (stray, what) in
+        strays.iter().zip(["a calibration", "a calibration", "an audit", "a shell"])
+    {
+        let words = format!("removed {}, which {what} left when it was killed", stray.display());
+        assert!(said.stderr.contains(&words) && !stray.exists(), "{}", said.stderr);
+    }
+    assert_eq!(said.stderr.matches("removed ").count(), 4, "{}", said.stderr);
+    assert!(used.join("data/ibdata1").exists() && other.join("data/ibdata1").exists());
+    assert!(theirs.join("thesis.txt").exists());
+    drop(lock);
+    // A calibration removes them as well.
+    let said = bench.run(&["calibrate", "null", "--seconds", "0.2"]);
+    assert_eq!(said.code(), 0, "{}", said.stderr);
+    assert!(!used.exists() && said.stderr.contains("which an audit left"), "{}", said.stderr);
 }
 
 #[test]

@@ -1,8 +1,9 @@
-//! Runs on several starts of the servers, on the null client.
+//! Runs on several starts of the servers.
 
+use nix::sys::signal::Signal;
 use serde_json::Value;
 
-use crate::bench::{Bench, assert_complete};
+use crate::bench::{Bench, assert_complete, marked};
 
 const PLAN: &str = "
     [[system]]
@@ -25,6 +26,12 @@ const PLAN: &str = "
     seed = 7
 ";
 
+/// The steps of a run of that name, one for each start.
+fn steps_named<'r>(run: &'r Value, name: &str) -> Vec<&'r Value> {
+    let steps = run["steps"].as_array().unwrap().iter();
+    steps.filter(|step| step["info"]["name"] == name).collect()
+}
+
 #[test]
 fn systems_come_in_another_order_on_each_start() {
     let bench = Bench::new();
@@ -33,9 +40,7 @@ fn systems_come_in_another_order_on_each_start() {
     assert_eq!(said.code(), 0, "{}", said.stderr);
     let run = bench.latest();
     assert_complete(&run, 1);
-    let steps = run["steps"].as_array().unwrap().iter();
-    let orders: Vec<Vec<usize>> =
-        steps.filter(|step| step["info"]["name"] == "point-query").map(order).collect();
+    let orders: Vec<Vec<usize>> = steps_named(&run, "point-query").into_iter().map(order).collect();
     assert_eq!(orders.len(), 4);
     assert!(orders.iter().any(|order| *order != orders[0]), "{orders:?}");
 }
@@ -48,4 +53,110 @@ fn order(step: &Value) -> Vec<usize> {
         .collect();
     starts.sort_unstable();
     starts.into_iter().map(|(_, idx)| idx).collect()
+}
+
+/// Two starts in turns; each step is long enough to be met.
+const IN_TURNS: &str = "
+    [[system]]
+    dbms = 'null'
+    [[system]]
+    dbms = 'null'
+    label = 'second'
+    [[suite]]
+    rows = 100
+    steps = ['point-query', 'range-covered-pk', 'update-index']
+    clients = [1]
+    seconds = { read = 0.2, write = 0.2, warm_up = 0.001, fixed_at_most = 0.01 }
+    [schedule]
+    slice = '20ms'
+    slices = 2
+    restarts = 2
+    seed = 7
+";
+
+#[test]
+fn a_run_in_turns_killed_on_its_second_start_goes_on_there() {
+    let bench = Bench::new();
+    bench.write("plan.toml", IN_TURNS);
+    let mut running = bench.spawn(&["run", "plan.toml"]);
+    let id = running.run_id();
+    running.await_line("start 2 of 2 of the servers");
+    running.await_line("point-query");
+    running.signal(Signal::SIGKILL);
+    assert_eq!(running.finish().code(), 128 + 9);
+    let before = bench.latest();
+    let said = bench.run(&["run", "plan.toml", "--no-html"]);
+    assert_eq!(said.code(), 0, "{}", said.stderr);
+    assert!(said.stderr.contains(&format!("run {id} goes on: ")), "{}", said.stderr);
+    // The first start is over: its servers are not started once more.
+    assert!(!said.stderr.contains("start 1 of 2"), "{}", said.stderr);
+    let run = bench.latest();
+    assert_complete(&run, 8);
+    let starts: Vec<&Value> =
+        steps_named(&run, "update-index").into_iter().map(|step| &step["start"]).collect();
+    assert_eq!(starts, [0, 1]);
+    let (old, new) = (before["steps"].as_array().unwrap(), run["steps"].as_array().unwrap());
+    for (old, new) in old.iter().zip(new) {
+        let name = &new["info"]["name"];
+        for system in 0..2 {
+            let there = old["systems"][system]["slices"].as_array().unwrap();
+            let now = new["systems"][system]["slices"].as_array().unwrap();
+            assert_eq!(there[..], now[..there.len()], "{name}");
+            let is_marked = |slice: &Value| {
+                slice["marks"].as_array().unwrap().iter().any(|mark| mark["mark"] == "resumed")
+            };
+            // Tables of the second start were filled anew; those of the first had nothing to go on with.
+            let goes_on = new["start"] == 1 && there.len() < now.len();
+            assert!(now[there.len()..].iter().all(|slice| is_marked(slice) == goes_on), "{name}");
+        }
+    }
+    assert!(!marked(&run, "resumed").is_empty());
+    let text = bench.output(&["report"]);
+    assert!(text.contains("2 starts"), "{text}");
+}
+
+/// Two of PostgreSQL whose caches are more than half of the memory each: nothing ever fills them.
+fn too_large(memory_bytes: u64) -> String {
+    let cache_mb = memory_bytes * 6 / 10 / (1 << 20);
+    let system = |label: &str| {
+        format!(
+            "[[system]]\nlabel = '{label}'\ndbms = 'postgres'\nversion = '11.22'\n\
+             options = {{ shared_buffers = '{cache_mb}MB' }}\n"
+        )
+    };
+    format!(
+        "name = 'large'\n{}{}[[suite]]\nrows = 1000\nsteps = ['point-query']\nclients = [1]\n\
+         seconds = {{ read = 5, warm_up = 0.05, fixed_at_most = 0.1 }}\n\
+         [schedule]\nbudget = '2s'\nprecision = '1%'\n",
+        system("a"),
+        system("b")
+    )
+}
+
+#[test]
+fn systems_that_do_not_fit_together_are_measured_one_after_the_other() {
+    let bench = Bench::new();
+    let memory_bytes = rqps_sample::host_info(bench.dir()).unwrap().memory_bytes;
+    bench.write("plan.toml", &too_large(memory_bytes));
+    let said = bench.run(&["run", "plan.toml"]);
+    assert_eq!(said.code(), 0, "{}", said.stderr);
+    for words in [
+        "the systems do not fit into memory together (caches of a ",
+        "one after the other, on 4 starts of each in an order drawn anew",
+        "; the budget is 2 slices of 0.25 s on each start; no step ends early",
+        "start 4 of 4 of the servers",
+    ] {
+        assert!(said.stderr.contains(words), "no {words:?} in {}", said.stderr);
+    }
+    let run = bench.latest();
+    assert_complete(&run, 2);
+    assert_eq!(run["schedule"]["mode"], "sequential");
+    let steps = steps_named(&run, "point-query");
+    assert_eq!(steps.len(), 4);
+    for slice in steps.iter().flat_map(|step| step["systems"][1]["slices"].as_array().unwrap()) {
+        assert!(slice["duration_ns"].as_u64().unwrap() >= 250_000_000, "{slice}");
+    }
+    let text = bench.output(&["report"]);
+    assert!(text.contains("do not fit into memory together"), "{text}");
+    bench.assert_tidy(run["id"].as_str().unwrap());
 }

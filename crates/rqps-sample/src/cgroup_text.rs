@@ -1,22 +1,23 @@
-//! Reads what the kernel says of control groups and their mounts: pure text to values.
+//! Parses what the kernel says of control groups and their mounts.
 
 use std::path::{Path, PathBuf};
 
 /// A mounted hierarchy.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Hierarchy {
+pub struct Hierarchy {
     /// Where it is mounted.
-    pub(super) point: PathBuf,
+    pub point: PathBuf,
     /// The group that is mounted there: `/`, or a container's.
-    pub(super) root: PathBuf,
+    pub root: PathBuf,
     /// Its controllers in version 1; empty in version 2, where groups tell them.
-    pub(super) controllers: Vec<String>,
+    pub controllers: Vec<String>,
     /// Whether it is of version 2.
-    pub(super) is_v2: bool,
+    pub is_v2: bool,
 }
 
 /// The hierarchies of /proc/self/mountinfo (proc_pid_mountinfo(5)).
-pub(super) fn parse_hierarchies(mountinfo: &str) -> Vec<Hierarchy> {
+#[must_use]
+pub fn parse_hierarchies(mountinfo: &str) -> Vec<Hierarchy> {
     mountinfo.lines().filter_map(parse_line).collect()
 }
 
@@ -43,7 +44,8 @@ fn unescape(text: &str) -> String {
 }
 
 /// Where the group of /proc/self/cgroup (cgroups(7)) is in the file system, when the mount shows it.
-pub(super) fn dir_of(hierarchy: &Hierarchy, own: &str) -> Option<PathBuf> {
+#[must_use]
+pub fn dir_of(hierarchy: &Hierarchy, own: &str) -> Option<PathBuf> {
     let path = own.lines().find_map(|line| {
         let mut parts = line.splitn(3, ':');
         let (_, controllers, path) = (parts.next()?, parts.next()?, parts.next()?);
@@ -63,7 +65,8 @@ pub(super) fn dir_of(hierarchy: &Hierarchy, own: &str) -> Option<PathBuf> {
 }
 
 /// The number behind a word at the beginning of a line.
-pub(super) fn value_of(text: &str, word: &str) -> Option<u64> {
+#[must_use]
+pub fn value_of(text: &str, word: &str) -> Option<u64> {
     text.lines().find_map(|line| line.strip_prefix(word)?.strip_prefix(' ')?.trim().parse().ok())
 }
 
