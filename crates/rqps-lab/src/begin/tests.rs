@@ -23,6 +23,7 @@ fn context(results: &Path) -> Context {
         rqps_version: "0.1.0".to_owned(),
         anew: false,
         drawn_seed: 1,
+        suspension: crate::Suspension::default(),
         watchdog: Vec::new(),
     }
 }
