@@ -13,7 +13,7 @@ use rqps_workload::{Form, InsertArgs, SuiteArgs};
 mod examples;
 mod file;
 mod label;
-mod schedule;
+pub(crate) mod schedule;
 mod suite;
 mod system;
 

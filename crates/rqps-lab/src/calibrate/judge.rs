@@ -6,13 +6,14 @@ use rqps_stats::steady::{Location, rate};
 use rqps_stats::{paired_ratio, paired_test};
 
 use super::bench::{Sides, Way};
+use crate::plan::schedule::DEFAULT_SLICE_MS;
 
 /// How much narrower than by the default an interval must be for another way to be the best: half-widths
 /// of a few blocks differ by a fifth by chance.
 const CLEARLY: f64 = 0.8;
 
 /// What runs are measured with without a calibration.
-const DEFAULT: (Placement, u32) = (Placement::Paired, 100);
+const DEFAULT: (Placement, u32) = (Placement::Paired, DEFAULT_SLICE_MS);
 
 /// A trial from the slices of its sides.
 pub(super) fn trial(way: Way, slice_ms: Option<u32>, sides: &Sides) -> Trial {
@@ -146,26 +147,26 @@ mod tests {
         let trials = [
             // One client: free is narrower by chance; two: by far.
             trial(1, paired, 50, 0.010),
-            trial(1, paired, 100, 0.010),
+            trial(1, paired, 20, 0.010),
             trial(1, free, 50, 0.009),
-            trial(1, free, 100, 0.009),
+            trial(1, free, 20, 0.009),
             trial(2, paired, 50, 0.02),
-            trial(2, paired, 100, 0.10),
+            trial(2, paired, 20, 0.10),
             trial(2, free, 50, 0.01),
-            trial(2, free, 100, 0.02),
+            trial(2, free, 20, 0.02),
         ];
         let (best, slice_ms) = super::best(&trials, &[1, 2]);
         let places: Vec<_> = best.iter().map(|best| (best.clients, best.placement)).collect();
         assert_eq!(places, [(1, paired), (2, free)]);
         assert_eq!(slice_ms, 50);
-        assert_eq!(super::best(&trials[..4], &[1]).1, 100);
+        assert_eq!(super::best(&trials[..4], &[1]).1, 20);
     }
 
     #[test]
     fn without_intervals_everything_stays_as_it_is() {
         let (best, slice_ms) = super::best(&[], &[1, 4]);
         assert!(best.iter().all(|best| best.placement == Placement::Paired));
-        assert_eq!(slice_ms, 100);
+        assert_eq!(slice_ms, 20);
     }
 
     #[test]

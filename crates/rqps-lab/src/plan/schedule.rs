@@ -12,7 +12,7 @@ pub(super) const DEFAULT_SLICES: u32 = 6;
 
 /// Length of a turn when the plan does not say, milliseconds: short against the changes of a host,
 /// which are correlated over some 80 ms, long against the cost of a switch (docs/methodology.md).
-const DEFAULT_SLICE_MS: u32 = 20;
+pub(crate) const DEFAULT_SLICE_MS: u32 = 20;
 
 /// Turns that can be asked for, milliseconds. A window is 20 ms; servers that wait are stopped, and
 /// not for long.
