@@ -204,7 +204,7 @@ mod tests {
 
     #[test]
     fn several_systems_take_turns_unless_the_plan_says_otherwise() {
-        let turns = Schedule::in_turns(100, DEFAULT_SLICES);
+        let turns = Schedule::in_turns(DEFAULT_SLICE_MS, DEFAULT_SLICES);
         let one_by_one = Schedule::Sequential { slices: DEFAULT_SLICES };
         assert_eq!(plan(2, "").unwrap().schedule, turns);
         assert_eq!(plan(1, "").unwrap().schedule, one_by_one);
