@@ -167,7 +167,7 @@ fn the_limit_of_open_files_is_raised_where_it_can_be() {
     bench.write("plan.toml", &of_postgres(2, 40));
     let said = bench.run_after("ulimit -Sn 100", &["run", "plan.toml", "--no-html"]);
     assert_eq!(said.code(), 0, "{}", said.stderr);
-    assert_complete(&bench.latest(), 5);
+    assert_complete(&bench.latest(), 8);
 }
 
 #[test]
