@@ -168,7 +168,8 @@ impl Lab<'_> {
             let manned = crew(&bench, planned, seed);
             let Manned { crew, handicap } = manned.map_err(|error| Broken::System(*idx, error))?;
             let handicap = handicap.map(Rc::new);
-            turns.push(Turn { system_idx: *idx, crew, handicap, samples: up.samples() });
+            let (samples, counted) = (up.samples(), up.counted());
+            turns.push(Turn { system_idx: *idx, crew, handicap, samples, counted });
         }
         let freezers = left.iter().map(|&m| members[m].1.freezer()).collect();
         let is_slowed = left.iter().any(|&m| members[m].1.is_slowed());

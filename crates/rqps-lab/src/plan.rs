@@ -177,6 +177,11 @@ impl PlanFile {
                 let what = "bulk_load = true, and no system is MyRocks".to_owned();
                 return Err(refuse(what, "leave it out, or give a system engine = \"rocksdb\""));
             }
+            let is_altered = |system: &SystemSpec| !system.variant.sql_after_load.is_empty();
+            if matches!(&suite.work, SuiteWork::Insert(_)) && systems.iter().any(is_altered) {
+                let what = "sql_after_load, and a suite that fills its tables step by step";
+                return Err(refuse(what.to_owned(), "leave it out of plans with kind = \"insert\""));
+            }
             suites.push(suite);
         }
         let names: BTreeSet<_> = suites.iter().map(|s| &s.name).collect();

@@ -15,7 +15,9 @@ use anyhow::{Context as _, Result, ensure};
 use rqps_load::{Control, Crew, CrewError, Edge, Order, Stop, Tally};
 use rqps_model::{Mark, Sample, Slice, Usage};
 use rqps_sample::{Background, End};
+use rqps_server::counters::Counters;
 
+use crate::counted::Counted;
 use crate::event::{Event, Listener};
 use crate::handicap::Handicap;
 use crate::marks;
@@ -52,6 +54,8 @@ pub(crate) struct Turn<'a> {
     pub(crate) handicap: Option<Rc<Handicap>>,
     /// Its samplers.
     pub(crate) samples: &'a Background,
+    /// Reads what it counts itself.
+    pub(crate) counted: &'a Counted,
 }
 
 /// How a step is cut into blocks and turns.
@@ -111,6 +115,10 @@ struct Part {
     tally: Tally,
     usage: Option<Usage>,
     first: Sample,
+    /// What it had counted itself when the block began.
+    counters: Option<Counters>,
+    /// Operations up to now, those before counting began in each turn included.
+    whole_operations: u64,
 }
 
 impl Rounds<'_, '_> {
@@ -153,12 +161,17 @@ impl Rounds<'_, '_> {
         self.waiting.refresh().map_err(Broken::Run)?;
         let start_unix_ms = unix_ms();
         let mut parts = Vec::new();
-        for turn in &self.turns {
+        for at in 0..self.turns.len() {
+            // One that is stopped does not answer.
+            self.waiting.only(at).map_err(Broken::Run)?;
+            let turn = &self.turns[at];
+            let counters = turn.counted.read();
             // Samples of the time before belong to no block.
             drop(turn.samples.take());
             let first = turn.samples.mark().context("sample the start of a block");
             let first = first.map_err(Broken::Run)?;
-            parts.push(Part { tally: Tally::empty(&self.order(seed)), usage: None, first });
+            let tally = Tally::empty(&self.order(seed));
+            parts.push(Part { tally, usage: None, first, counters, whole_operations: 0 });
         }
         let enough = u64::try_from((self.cut.block - self.cut.slice / 2).as_nanos());
         let enough = enough.unwrap_or(u64::MAX);
@@ -169,9 +182,10 @@ impl Rounds<'_, '_> {
             let seed = mix(seed, n_rounds);
             for at in shuffled(self.turns.len(), seed) {
                 self.check().map_err(Broken::Run)?;
-                let (tally, usage) = self.turn(at, seed, listen)?;
+                let (tally, usage, n_run_in) = self.turn(at, seed, listen)?;
                 let part = &mut parts[at];
                 part.tally.append(&tally);
+                part.whole_operations += n_run_in + tally.n_operations;
                 part.usage = Some(part.usage.map_or(usage, |before| before.plus(&usage)));
                 if shown.elapsed() > SHOW_EVERY {
                     shown = Instant::now();
@@ -184,7 +198,9 @@ impl Rounds<'_, '_> {
         let of = |n_rounds| (seed, block_idx, start_unix_ms, n_rounds);
         let n_rounds = u32::try_from(n_rounds).unwrap_or(u32::MAX);
         let mut block = Vec::new();
-        for (turn, part) in self.turns.iter().zip(parts) {
+        for (at, part) in parts.into_iter().enumerate() {
+            self.waiting.only(at).map_err(Broken::Run)?;
+            let turn = &self.turns[at];
             let slice = self.closed(turn, part, of(n_rounds)).map_err(Broken::Run)?;
             block.push((turn.system_idx, slice));
         }
@@ -195,17 +211,17 @@ impl Rounds<'_, '_> {
         Order { pace: pace(self.planned), stop: Stop::Time(self.cut.slice), seed }
     }
 
-    /// One short slice on one system, the others waiting.
+    /// One short slice on one system, the others waiting; with the operations before counting began.
     fn turn(
         &mut self,
         at: usize,
         seed: u64,
         listen: &mut Listener<'_>,
-    ) -> Result<(Tally, Usage), Broken> {
+    ) -> Result<(Tally, Usage, u64), Broken> {
         self.waiting.only(at).map_err(Broken::Run)?;
         let order = self.order(seed);
         let run_in = Order { stop: Stop::Time(RUN_IN), seed: mix(seed, 1), ..order };
-        self.crew_run(at, &run_in, &mut |_| {}, listen)?;
+        let n_run_in = self.crew_run(at, &run_in, &mut |_| {}, listen)?.n_operations;
         let samples = self.turns[at].samples;
         let handicap = self.turns[at].handicap.clone();
         let (mut first, mut last) = (None, None);
@@ -224,7 +240,7 @@ impl Rounds<'_, '_> {
         };
         let first = taken(first).map_err(Broken::Run)?;
         let last = taken(last).map_err(Broken::Run)?;
-        Ok((tally, Usage::between(&first, &last)))
+        Ok((tally, Usage::between(&first, &last), n_run_in))
     }
 
     fn crew_run(
@@ -258,7 +274,7 @@ impl Rounds<'_, '_> {
         part: Part,
         (seed, block_idx, start_unix_ms, n_rounds): (u64, u32, i64, u32),
     ) -> Result<Slice> {
-        let Part { tally, usage, first } = part;
+        let Part { tally, usage, first, counters, whole_operations } = part;
         let last = turn.samples.mark().context("sample the end of a block")?;
         let mut samples = turn.samples.take();
         samples.retain(|s| (first.at_ns..=last.at_ns).contains(&s.at_ns));
@@ -270,7 +286,9 @@ impl Rounds<'_, '_> {
         }
         let place = (seed, block_idx, start_unix_ms);
         let slice = slice_of(&tally, place, (usage, samples), marks);
-        Ok(Slice { n_rounds: Some(n_rounds), ..slice })
+        let counters = turn.counted.since(counters.as_ref());
+        let whole_operations = Some(whole_operations);
+        Ok(Slice { n_rounds: Some(n_rounds), whole_operations, counters, ..slice })
     }
 }
 

@@ -2,12 +2,14 @@
 //!
 //! All formats render an [`Analysis`] and compute nothing of their own, so that they cannot differ.
 
+mod ageing;
 mod calibrated;
 pub mod caveat;
 pub mod cell;
 pub mod comparison;
 pub mod difference;
 mod estimate;
+mod explain;
 pub mod footnote;
 pub mod group;
 mod guard;
@@ -139,6 +141,9 @@ impl<'a> Analysis<'a> {
             })
             .collect();
         judge::decide(&mut steps, bound);
+        let differences = Differences::between(&run.systems);
+        explain::explain(run, &mut steps, origin::Rule { base, joined }, &differences);
+        ageing::ageing(run, &mut steps, origin::Rule { base, joined });
         let mut analysis = Self {
             run,
             joined,
@@ -153,7 +158,7 @@ impl<'a> Analysis<'a> {
             groups: Vec::new(),
             memory: Vec::new(),
             sizes: size::sizes(run, base),
-            differences: Differences::between(&run.systems),
+            differences,
             warnings: Vec::new(),
             caveats: Vec::new(),
             insert: None,

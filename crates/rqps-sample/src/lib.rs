@@ -17,6 +17,7 @@ pub mod sampler;
 pub mod speed;
 pub mod stat_text;
 pub mod storage_text;
+pub mod wait_text;
 
 mod host;
 mod own;
@@ -26,6 +27,7 @@ mod storage;
 mod tally;
 mod tasks;
 mod tree;
+mod watched;
 
 pub use background::Background;
 pub use condition::{Condition, condition};

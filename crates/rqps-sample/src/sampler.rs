@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::time::Instant;
 
-use rqps_model::Sample;
+use rqps_model::{Sample, Waits};
 
 use crate::clock::thread_cpu_ns;
 use crate::error::{Error, Missing};
@@ -11,6 +11,7 @@ use crate::host::HostReader;
 use crate::own::OwnReader;
 use crate::storage::StorageReader;
 use crate::tree::{Scratch, Tree};
+use crate::watched::Watched;
 
 /// What is to be sampled beside the host and rqps itself.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -42,6 +43,7 @@ pub struct Sampler {
     host: HostReader,
     storage: Option<StorageReader>,
     own: OwnReader,
+    watched: Watched,
     scratch: Scratch,
     sampler_cpu_ns: u64,
 }
@@ -66,9 +68,23 @@ impl Sampler {
             host: HostReader::open(scratch.tick_ns)?,
             storage,
             own: OwnReader::open(&mut scratch.missing)?,
+            watched: Watched::default(),
             scratch,
             sampler_cpu_ns: 0,
         })
+    }
+
+    /// From now on samples tell CPU time and waiting of these threads: those of the server that serve
+    /// clients, and the client threads. Either may be empty: not known.
+    pub fn watch(&mut self, served: &[i32], crew: &[i32]) {
+        self.watched = Watched::open(served, crew);
+    }
+
+    /// What threads waited for, but for the server's whole tree.
+    fn waits(&mut self) -> Result<Waits, Error> {
+        let buffer = &mut self.scratch.buffer;
+        let waits = self.watched.read(buffer)?;
+        Ok(Waits { io_stalled_ns: self.host.read_stalled(buffer)?, ..waits })
     }
 
     /// Takes a sample now. The server is read first, right after the time.
@@ -91,13 +107,17 @@ impl Sampler {
             None => None,
         };
         let client = self.own.read(buffer)?;
+        let tree = self.server.as_ref().and_then(Tree::run_wait_ns);
+        let server_run_wait_ns = tree.filter(|_| self.scratch.has_schedstat);
+        let waits = Waits { server_run_wait_ns, ..self.waits()? };
         self.sampler_cpu_ns += thread_cpu_ns().saturating_sub(thread_ns);
         let sampler_cpu_ns = self.sampler_cpu_ns;
-        Ok(Sample { at_ns, host, server, client, storage, sampler_cpu_ns })
+        Ok(Sample { at_ns, host, server, client, storage, sampler_cpu_ns, waits })
     }
 
     /// Takes a sample of what changes within a tenth of a second and costs little to read: CPU times
-    /// and faults of server and client, the host's CPU times and context switches, storage. All
+    /// and faults of server and client, of the threads that are watched, the host's CPU times, context
+    /// switches and time stalled on storage, storage. All
     /// other counters and gauges stand as 0 and are for [`Sampler::sample`] to tell.
     ///
     /// # Errors
@@ -109,6 +129,7 @@ impl Sampler {
         if end == End::Finish {
             sample.at_ns = now(self.epoch);
             sample.client = OwnReader::read_brief()?;
+            sample.waits = self.waits()?;
         }
         let tree = self.server.as_mut();
         let server = tree.map(|tree| tree.read_brief(&mut self.scratch)).transpose()?;
@@ -129,6 +150,7 @@ impl Sampler {
         self.sampler_cpu_ns += thread_cpu_ns().saturating_sub(thread_ns);
         sample.sampler_cpu_ns = self.sampler_cpu_ns;
         if end == End::Start {
+            sample.waits = self.waits()?;
             sample.client = OwnReader::read_brief()?;
             sample.at_ns = now(self.epoch);
         }

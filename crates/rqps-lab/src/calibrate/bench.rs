@@ -170,7 +170,8 @@ impl<'a> Bench<'a> {
         for (system_idx, up) in self.ups.iter().enumerate() {
             let Manned { crew, handicap } = crew(&up.bench(self.cpus, interrupt), &planned, seed)?;
             let (handicap, samples) = (handicap.map(Rc::new), up.samples());
-            turns.push(Turn { system_idx, crew, handicap, samples });
+            let counted = up.counted();
+            turns.push(Turn { system_idx, crew, handicap, samples, counted });
         }
         let freezers = self.ups.iter().map(Up::freezer).collect();
         let is_slowed = self.ups.iter().any(Up::is_slowed);

@@ -14,7 +14,7 @@ use rqps_workload::insert::{
 
 use super::{ids_of, reset_sequence};
 use crate::handicap::Handicap;
-use crate::measure::{Bench, connect, mix, place_server};
+use crate::measure::{Bench, connect, mix, place_server, watch};
 use crate::steps::PlannedStep;
 
 /// What the clients of one role do.
@@ -152,5 +152,7 @@ pub(crate) fn open<C: Connection + 'static>(
         }
     }
     let handicap = Handicap::of(bench, &served, seed)?;
-    Ok(Clients { crew: Crew::start(members)?, handicap, roles, pairs })
+    let crew = Crew::start(members)?;
+    watch(bench, &served, &crew);
+    Ok(Clients { crew, handicap, roles, pairs })
 }
