@@ -13,8 +13,8 @@ use crate::sides::{Sides, Start};
 use crate::split::{Change, Split};
 use crate::work::Work;
 
-/// The share of a change that its cause must explain: more than anything else can.
-const MAJOR: f64 = 0.5;
+/// The share of a change that its cause must explain: half again as much as all else together.
+const MAJOR: f64 = 0.6;
 
 /// The share that it must explain beyond chance: the 95% interval of what it changed, less this share
 /// of the whole change, lies above 0.
@@ -31,15 +31,16 @@ const OF_CLIENT: f64 = 2.0 / 3.0;
 /// How many times the base's requests to storage must be for them to count as more.
 const GROWN: f64 = 1.5;
 
-/// The least that a request to storage takes, microseconds: a read of the fastest local devices.
-const REQUEST_US: f64 = 10.0;
+/// The most that a request to storage takes, microseconds: a disk that seeks. So few that each would take
+/// longer explain no waiting.
+const REQUEST_US: f64 = 10_000.0;
 
 /// The least that it takes to read a page from the kernel's page cache, microseconds: a system call and
 /// a copy of 8 or 16 KB.
 const MISS_US: f64 = 1.0;
 
-/// The share of the change that more requests must make up at the least when each takes that long.
-const OF_REQUESTS: f64 = 0.1;
+/// The share of the change that more such pages must make up at the least when each takes that long.
+const OF_MISSES: f64 = 0.1;
 
 /// The share of the change that waiting for storage itself must make up for it to be the cause.
 const OF_STORAGE: f64 = 1.0 / 3.0;
@@ -246,14 +247,13 @@ impl Loss<'_> {
         quantities.iter().copied().filter(|_| self.question.is_comparable).collect()
     }
 
-    /// How many more requests the candidate makes, where they are so many that they can explain a part
-    /// of the loss when each takes `least_us`.
-    fn more_requests(&self, quantity: Quantity, least_us: f64) -> Option<f64> {
+    /// How many more requests the candidate makes, where they are so many that they explain `wanted_us`
+    /// when each takes `us`.
+    fn more_requests(&self, quantity: Quantity, us: f64, wanted_us: f64) -> Option<f64> {
         let change = self.split.quantity(quantity)?;
         let is_grown = change.times().is_none_or(|times| times >= GROWN);
         let more = change.difference.point;
-        let counts = more * least_us >= OF_REQUESTS * self.loss_us();
-        (change.has_grown() && is_grown && counts).then_some(more)
+        (change.has_grown() && is_grown && more * us >= wanted_us).then_some(more)
     }
 
     /// Reads and writes of storage, with the CPU that the kernel needs for them.
@@ -263,18 +263,20 @@ impl Loss<'_> {
         })?;
         let parts = [Part::Storage, Part::Waiting];
         let awaited = self.split.part(Part::Storage)?;
-        let is_awaited =
-            awaited.has_grown() && awaited.difference.point >= OF_STORAGE * self.loss_us();
+        let awaited_us = awaited.difference.point;
+        let is_awaited = awaited.has_grown() && awaited_us >= OF_STORAGE * self.loss_us();
+        let requests = |quantity| {
+            let more = self.more_requests(quantity, REQUEST_US, awaited_us);
+            more.filter(|_| is_awaited)
+        };
         let device = Quantity::Metric(Metric::Reads);
-        let reads = self.more_requests(device, REQUEST_US).filter(|_| is_awaited);
+        let reads = requests(device);
         let misses = Quantity::Work(Work::Misses);
-        let missed = self.more_requests(misses, MISS_US).filter(|_| self.question.is_comparable);
+        let missed = self.more_requests(misses, MISS_US, OF_MISSES * self.loss_us());
+        let missed = missed.filter(|_| self.question.is_comparable);
         let fsyncs = Quantity::Work(Work::Fsyncs);
-        let writes = [Quantity::Writes, fsyncs]
-            .into_iter()
-            .filter_map(|quantity| self.more_requests(quantity, REQUEST_US))
-            .reduce(f64::max)
-            .filter(|_| is_awaited);
+        let writes = requests(Quantity::Writes).into_iter().chain(requests(fsyncs));
+        let writes = writes.reduce(f64::max);
         let most_read = [reads, missed].into_iter().flatten().reduce(f64::max);
         match (most_read, writes) {
             (Some(read), written) if written.is_none_or(|w| read >= w) => {

@@ -90,6 +90,8 @@ fn values(
     start: &Start<'_>,
     value: &impl Fn(&Slice) -> Option<f64>,
 ) -> Option<(Vec<f64>, Vec<f64>)> {
-    let side = |slices: &[&Slice]| slices.iter().map(|slice| value(slice)).collect();
+    let side = |slices: &[&Slice]| -> Option<Vec<f64>> {
+        slices.iter().map(|slice| value(slice)).collect()
+    };
     Some((side(&start.base)?, side(&start.candidate)?))
 }
