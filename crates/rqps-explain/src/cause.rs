@@ -114,6 +114,8 @@ pub struct Cause {
     pub parts: Vec<Part>,
     /// Their share of the change: 0.9 is 90%; absent where it is not explained.
     pub share: Option<f64>,
+    /// Why nothing can be explained; absent where something was looked at.
+    pub barred: Option<&'static str>,
     /// The sentence: rQPS, numbers, cause.
     pub sentence: String,
     /// What the sentence's cause rests on as times of the base's, for a summary over steps: server CPU

@@ -32,6 +32,7 @@ pub(crate) fn digits(value: f64) -> String {
         v if v >= 2.0 => format!("{v:.1}"),
         v if v < 0.000_05 => "0".to_owned(),
         v if v < 0.01 => format!("{v:.4}"),
+        v if v < 0.1 => format!("{v:.3}"),
         v => format!("{v:.2}"),
     }
 }

@@ -122,12 +122,14 @@ pub fn judge(question: &Question<'_>) -> Option<Cause> {
 }
 
 /// Why the time of an operation cannot be told from these slices.
-fn barred(sides: &Sides<'_>) -> Option<&'static str> {
+pub(crate) fn barred(sides: &Sides<'_>) -> Option<&'static str> {
     if sides.slices().any(|slice| slice.lateness.is_some()) {
         return Some("the clients were held at a rate");
     }
-    if sides.slices().any(|slice| !slice.streams.is_empty()) {
-        return Some("other clients worked beside those that the figure is of");
+    // Clients that delete what others insert do a fixed share of the work of an operation.
+    let is_rated = |slice: &Slice| slice.streams.iter().any(|s| s.target_per_s.is_some());
+    if sides.slices().any(is_rated) {
+        return Some("other clients worked beside those that the figure is of, at a rate");
     }
     None
 }
@@ -147,7 +149,7 @@ fn find(question: &Question<'_>, sides: &Sides<'_>) -> Finding {
         return Finding::none(None);
     };
     if !found.total.has_grown() {
-        return Finding::none(Some("the time per operation did not change beyond chance"));
+        return Finding::none(Some("the slices differ too much in their time per operation to take its change apart"));
     }
     let loss = Loss { question, sides, split: &found };
     loss.host()

@@ -40,6 +40,7 @@ pub(crate) fn cause(question: &Question<'_>, finding: &Finding) -> Cause {
         direction: question.verdict,
         parts: finding.parts.clone(),
         share: finding.share,
+        barred: finding.why.filter(|_| split.is_none()),
         sentence,
         times: cpu.and_then(Change::times),
         change_us: change_us.filter(|_| !finding.parts.is_empty()),

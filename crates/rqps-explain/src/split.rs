@@ -4,6 +4,7 @@ use rqps_model::{Estimate, Slice};
 
 use crate::part::{Basis, Part, Parts, Slots};
 use crate::quantity::Quantity;
+use crate::rules::barred;
 use crate::sides::Sides;
 
 /// A value per operation on both sides.
@@ -83,9 +84,13 @@ pub struct Split {
 }
 
 impl Split {
-    /// The split of a step; `None` where the server's processes are not known, or nothing was done.
+    /// The split of a step; `None` where the server's processes are not known or nothing was done, and
+    /// where a rate was set for the clients of the figure or for others beside them.
     #[must_use]
     pub fn of(sides: &Sides<'_>, slots: Slots) -> Option<Self> {
+        if barred(sides).is_some() {
+            return None;
+        }
         let basis = Basis::of(sides);
         let parts = |slice: &Slice| Parts::of(slice, slots, basis);
         let total = Change::of(sides, |slice| Some(parts(slice)?.total_us))?;

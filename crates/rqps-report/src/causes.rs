@@ -6,6 +6,7 @@ use crate::analysis::{Analysis, StepAnalysis};
 use crate::grid::{Grid, GridCell, Side, plain};
 use crate::layout;
 use crate::number::{self, NOTHING};
+use crate::words::list_in_short;
 
 /// The heading above [`lines`].
 pub(crate) const TITLE: &str = "Causes, the part of the change that they explain in brackets";
@@ -16,9 +17,18 @@ pub(crate) fn lines(analysis: &Analysis<'_>) -> Vec<(String, String)> {
     let is_several = analysis.candidates().count() > 1;
     let mut out = Vec::new();
     for idx in analysis.candidates() {
+        let mut barred: Vec<(&str, Vec<String>)> = Vec::new();
         for step in &analysis.steps {
             let cause = step.cells.get(idx).and_then(|cell| cell.cause.as_deref());
             let Some(cause) = cause else { continue };
+            // What several steps share is said once.
+            if let Some(why) = cause.barred {
+                match barred.iter_mut().find(|(known, _)| *known == why) {
+                    Some((_, titles)) => titles.push(step.title.clone()),
+                    None => barred.push((why, vec![step.title.clone()])),
+                }
+                continue;
+            }
             let place = if is_several {
                 format!("{} on {}:", step.title, layout::name(analysis.label(idx)))
             } else {
@@ -28,6 +38,15 @@ pub(crate) fn lines(analysis: &Analysis<'_>) -> Vec<(String, String)> {
                 format!(" [{}]", number::percent((share * 100.0).round() / 100.0))
             });
             out.push((place, format!("{}{share}", cause.sentence)));
+        }
+        for (why, titles) in barred {
+            let titles = list_in_short(&titles);
+            let place = if is_several {
+                format!("{titles} on {}:", layout::name(analysis.label(idx)))
+            } else {
+                format!("{titles}:")
+            };
+            out.push((place, format!("not explained: {why}")));
         }
     }
     out

@@ -27,11 +27,7 @@ pub(super) fn explain(
             let pair = Pair::of(step, (rule.base, idx), rule.takes_turns(run, idx));
             let (Some(pair), Some(rqps)) = (pair, cell.rqps) else { continue };
             let sides = pair.sides();
-            // The work of other clients is in the counters, too, and a rate makes clients wait.
-            let is_alone =
-                sides.slices().all(|s| s.streams.is_empty() && s.lateness.is_none());
             let split = slots(run, step, (rule.base, idx)).and_then(|n| Split::of(&sides, n));
-            let split = split.filter(|_| is_alone);
             let Some(verdict) = cell.verdict else {
                 cell.split = split.map(Box::new);
                 continue;
@@ -60,10 +56,16 @@ fn slots(run: &Run, step: &RunStep, (base, idx): (usize, usize)) -> Option<Slots
         let cpus = run.systems.get(at)?.spec.variant.limits.cpus.as_ref()?;
         u32::try_from(cpus.numbers().len()).ok()
     };
+    // Clients of several roles work at once.
+    let beside = |at: usize| -> Option<u32> {
+        let slice = step.systems.get(at)?.slices.first()?;
+        Some(slice.streams.iter().map(|stream| stream.clients).sum())
+    };
+    let clients = step.clients + beside(base)?;
     let n_cpus = of_host(base)?.min(of_host(idx)?);
     let fewest = [limited(base), limited(idx)].into_iter().flatten().min();
     let n_cpus = fewest.map_or(n_cpus, |fewest| fewest.min(n_cpus));
-    Some(Slots::of(step.clients, step.placement, n_cpus))
+    Some(Slots::of(clients, step.placement, n_cpus))
 }
 
 /// Whether the servers' own counters mean the same.

@@ -43,7 +43,7 @@ fn block(analysis: &Analysis<'_>, headline: &Headline) -> Markup {
                 (extreme(analysis, headline.best_idx, idx, "Largest gain"))
             }
             @for detail in headline.details.iter().filter(|d| ["Unclear", "Over runs", CAUSE].iter().any(|lead| d.starts_with(lead))) {
-                p.hint { (detail) }
+                p.hint { (outside(detail)) }
             }
         }
     }

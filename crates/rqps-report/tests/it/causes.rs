@@ -44,7 +44,9 @@ fn every_format_tells_the_causes() {
     let kinds: Vec<_> = causes.iter().map(|cause| cause.map(|c| c.kind)).collect();
     assert_eq!(kinds, [Some(Kind::CpuOverhead), Some(Kind::Waiting), None]);
     let sentences: Vec<&str> = causes.iter().flatten().map(|c| c.sentence.as_str()).collect();
-    expect![[""]].assert_eq(&sentences.join("\n"));
+    expect![[r#"
+        0.74: server CPU per query 2.7x (+35 µs of +35 µs), IO unchanged: new CPU overhead
+        0.74: waiting +28 µs of +35 µs per query, server CPU 1.35x, IO unchanged: contention or waiting"#]].assert_eq(&sentences.join("\n"));
     let formats = [
         ("text", full(&analysis)),
         ("markdown", markdown::render(&analysis).replace('\\', "")),
@@ -63,7 +65,12 @@ fn every_format_tells_the_causes() {
         let told = "New CPU overhead: server CPU per query up";
         assert!(flat(out).contains(told), "{name} lacks {told}");
     }
-    expect![[""]].assert_eq(&analysis.headlines[0].details.join("\n"));
+    expect![[r#"
+        Median rQPS 0.74.
+        Largest loss: point-query 0.741 [0.736, 0.746], server CPU per query 2.75x [2.70, 2.80].
+        Cause: New CPU overhead: server CPU per query up 2.7x on point-query, IO unchanged.
+        Cause: Contention or waiting: +28 µs per query on range-covered-pk.
+        1 the same of 3 steps."#]].assert_eq(&analysis.headlines[0].details.join("\n"));
 }
 
 #[test]
@@ -119,7 +126,14 @@ fn ageing_is_that_of_each_system_and_apart_from_the_base() {
     let out = full(&analysis);
     let at = out.find("Ageing").unwrap();
     let table: Vec<&str> = out[at..].lines().take(7).collect();
-    expect![[""]].assert_eq(&table.join("\n"));
+    expect![[r#"
+        Ageing: figure after the steps that write / before them, below 1 is slower
+          own  95% interval    / base  95% interval    step         system
+        1.00   [1.00, 1.00]                            point-query  ma101105.small
+        0.819  [0.812, 0.826]   0.819  [0.812, 0.826]  point-query  ma110405.small
+        own: of the system alone, with what the host did meanwhile; / base: the system's over the base's, in
+        which that cancels where systems took turns.
+    "#]].assert_eq(&table.join("\n"));
     assert!(html::render(&analysis).contains("id=\"ageing\""));
     assert!(json::render(&analysis).contains("\"ageing\""));
 }
