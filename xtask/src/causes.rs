@@ -40,6 +40,8 @@ pub(crate) struct Options {
     pub(crate) results: PathBuf,
     /// The causes that are put there, by name; all when empty.
     pub(crate) only: Vec<String>,
+    /// The binary that measures; built as users get it when absent.
+    pub(crate) rqps: Option<PathBuf>,
 }
 
 impl Options {
@@ -64,7 +66,10 @@ impl Options {
 pub(crate) fn run(root: &Path, options: &Options) -> Result<()> {
     let trials = options.trials_of()?;
     std::fs::create_dir_all(&options.results).context("make the results directory")?;
-    let rqps = build_rqps(root)?;
+    let rqps = match &options.rqps {
+        Some(path) => path.clone(),
+        None => build_rqps(root)?,
+    };
     // In turns, so that a change of the host meets all of them.
     for wanted in 1..=options.trials {
         for trial in &trials {

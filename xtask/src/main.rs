@@ -33,7 +33,8 @@ cargo xtask TASK
                   fsync, TLS, a dropped index, a busy host or client, each against itself; a confusion matrix;
                   goes on from what is there in its results directory, target/causes when absent
                   [--trials N] of each, 3 when absent; [--seconds N] measured on each system, 24 when absent;
-                  [--only NAME,NAME]; [--results DIR]; [--report] measures nothing
+                  [--only NAME,NAME]; [--rqps PATH] a binary in place of one that is built; [--results DIR];
+                  [--report] measures nothing
   hog             one server against itself while all CPUs are busy for the middle third, in a sequential
                   run and in one in turns
 ";
@@ -85,6 +86,7 @@ fn run(args: &[String]) -> Result<()> {
                 seconds: number(args, "--seconds", 24)?,
                 results,
                 only: only.split(',').filter(|n| !n.is_empty()).map(str::to_owned).collect(),
+                rqps: value(args, "--rqps").map(PathBuf::from),
             };
             if args.iter().any(|a| a == "--report") {
                 return causes::report(&options);

@@ -43,9 +43,10 @@ mod tests {
 
     #[test]
     fn digits_for_a_sentence() {
-        assert_eq!([1.534, 12.3, 2.04, 0.42, 0.0031, 0.0].map(digits), [
-            "1.53", "12", "2.0", "0.42", "0.0031", "0"
-        ]);
+        assert_eq!(
+            [1.534, 12.3, 2.04, 0.42, 0.0031, 0.0].map(digits),
+            ["1.53", "12", "2.0", "0.42", "0.0031", "0"]
+        );
         assert_eq!(signed_us(31.2), "+31 µs");
         assert_eq!(signed_us(-0.42), "-0.42 µs");
         assert_eq!(signed_us(23_400.0), "+23 ms");

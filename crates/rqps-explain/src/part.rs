@@ -31,14 +31,8 @@ pub enum Part {
 
 impl Part {
     /// Every part, in the order of reports.
-    pub const ALL: [Self; 6] = [
-        Self::Server,
-        Self::Background,
-        Self::Client,
-        Self::Taken,
-        Self::Storage,
-        Self::Waiting,
-    ];
+    pub const ALL: [Self; 6] =
+        [Self::Server, Self::Background, Self::Client, Self::Taken, Self::Storage, Self::Waiting];
 
     /// For programs: `server_cpu`.
     #[must_use]
@@ -202,8 +196,7 @@ impl Parts {
         let storage_us = take(pressure.max(host.cpu_iowait_ns as f64));
         let ticks = (server.cpu_user_ns + server.cpu_system_ns) as f64;
         let kernel = if ticks > 0.0 { server.cpu_system_ns as f64 / ticks } else { 0.0 };
-        let values_us =
-            [per(served), per(background), per(client), taken_us, storage_us, left_us];
+        let values_us = [per(served), per(background), per(client), taken_us, storage_us, left_us];
         Some(Self { total_us, values_us, kernel_us: per(served) * kernel })
     }
 

@@ -136,10 +136,8 @@ pub(crate) fn barred(sides: &Sides<'_>) -> Option<&'static str> {
 
 /// Base and candidate changed over.
 fn mirrored<'a>(sides: &Sides<'a>) -> Sides<'a> {
-    let swap = |start: &Start<'a>| Start {
-        base: start.candidate.clone(),
-        candidate: start.base.clone(),
-    };
+    let swap =
+        |start: &Start<'a>| Start { base: start.candidate.clone(), candidate: start.base.clone() };
     Sides { starts: sides.starts.iter().map(swap).collect(), in_turns: sides.in_turns }
 }
 
@@ -149,7 +147,9 @@ fn find(question: &Question<'_>, sides: &Sides<'_>) -> Finding {
         return Finding::none(None);
     };
     if !found.total.has_grown() {
-        return Finding::none(Some("the slices differ too much in their time per operation to take its change apart"));
+        return Finding::none(Some(
+            "the slices differ too much in their time per operation to take its change apart",
+        ));
     }
     let loss = Loss { question, sides, split: &found };
     loss.host()

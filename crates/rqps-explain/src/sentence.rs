@@ -65,7 +65,11 @@ fn numbers(question: &Question<'_>, split: &Split, finding: &Finding) -> Vec<Str
         Kind::CpuOverhead | Kind::MoreWork => {
             out.extend(finding.quantities.iter().filter_map(|q| amounts(split, *q, op)));
             let what = cpu_words(&finding.parts);
-            out.push(format!("{what} per {op} {} ({})", cpu_times(split, finding), of(&finding.parts)));
+            out.push(format!(
+                "{what} per {op} {} ({})",
+                cpu_times(split, finding),
+                of(&finding.parts)
+            ));
             out.extend(io(split, op));
         }
         Kind::PlanChange => {
@@ -99,9 +103,12 @@ fn numbers(question: &Question<'_>, split: &Split, finding: &Finding) -> Vec<Str
             let shares = question.sides.means(others_in_user_mode);
             if let Some((base, candidate)) = shares {
                 let (own, other) = (percent(candidate), percent(base));
-                out.push(format!("other processes had {own} of the host's CPUs, {other} in the base's slices"));
+                out.push(format!(
+                    "other processes had {own} of the host's CPUs, {other} in the base's slices"
+                ));
             }
-            let who = if finding.kind == Kind::ClientLimited { "client threads" } else { "threads" };
+            let who =
+                if finding.kind == Kind::ClientLimited { "client threads" } else { "threads" };
             out.push(format!("{who} waited {} per {op} for a CPU", of(&finding.parts)));
         }
         Kind::HostLimited | Kind::ClientLimited => {

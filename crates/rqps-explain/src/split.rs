@@ -94,9 +94,8 @@ impl Split {
         let basis = Basis::of(sides);
         let parts = |slice: &Slice| Parts::of(slice, slots, basis);
         let total = Change::of(sides, |slice| Some(parts(slice)?.total_us))?;
-        let part = |part: Part| {
-            Some((part, Change::of(sides, |slice| Some(parts(slice)?.get(part)))?))
-        };
+        let part =
+            |part: Part| Some((part, Change::of(sides, |slice| Some(parts(slice)?.get(part)))?));
         let quantity = |quantity: Quantity| {
             Some((quantity, Change::of(sides, |slice| quantity.value(slice))?))
         };

@@ -66,7 +66,8 @@ fn sentence(
     let carrier = match kind {
         Kind::CpuOverhead | Kind::MoreWork | Kind::PlanChange => {
             let times: Option<Vec<f64>> = of_kind.iter().map(|(_, cause)| cause.times).collect();
-            let range = times.map(|times| format!("server CPU per {op} {up} {} ", range_of_times(&times)));
+            let range =
+                times.map(|times| format!("server CPU per {op} {up} {} ", range_of_times(&times)));
             format!("{}on {places}{io}", range.unwrap_or_default())
         }
         Kind::NotExplained => places,
@@ -115,9 +116,9 @@ fn places(of_kind: &[(&StepCause<'_>, &Cause)], all: &[StepCause<'_>]) -> String
         let is_whole = of_group.len() > 1 && of_group.iter().all(|step| is_in(step.title));
         match group_word(group).filter(|_| is_whole) {
             Some(word) => groups.push(word.to_owned()),
-            None => names.extend(
-                of_group.iter().filter(|s| is_in(s.title)).map(|s| s.title.to_owned()),
-            ),
+            None => {
+                names.extend(of_group.iter().filter(|s| is_in(s.title)).map(|s| s.title.to_owned()))
+            }
         }
     }
     let mut parts = Vec::new();

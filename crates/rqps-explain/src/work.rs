@@ -95,10 +95,9 @@ impl Work {
                 &["pg_stat_bgwriter.buffers_clean"],
                 &["pg_stat_bgwriter.buffers_backend", "pg_stat_io.client.writes"],
             ],
-            Self::LogWrites => &[
-                &["Innodb_log_writes"],
-                &["pg_stat_wal.wal_write", "pg_stat_io.wal.writes"],
-            ],
+            Self::LogWrites => {
+                &[&["Innodb_log_writes"], &["pg_stat_wal.wal_write", "pg_stat_io.wal.writes"]]
+            }
             Self::LogKb => {
                 &[&["Innodb_os_log_written"], &["Rocksdb_wal_bytes"], &["pg_stat_wal.wal_bytes"]]
             }

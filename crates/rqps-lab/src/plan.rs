@@ -180,7 +180,10 @@ impl PlanFile {
             let is_altered = |system: &SystemSpec| !system.variant.sql_after_load.is_empty();
             if matches!(&suite.work, SuiteWork::Insert(_)) && systems.iter().any(is_altered) {
                 let what = "sql_after_load, and a suite that fills its tables step by step";
-                return Err(refuse(what.to_owned(), "leave it out of plans with kind = \"insert\""));
+                return Err(refuse(
+                    what.to_owned(),
+                    "leave it out of plans with kind = \"insert\"",
+                ));
             }
             suites.push(suite);
         }

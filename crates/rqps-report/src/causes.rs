@@ -116,8 +116,7 @@ pub(crate) const AGEING: &str =
     "Ageing: figure after the steps that write / before them, below 1 is slower";
 
 /// What its columns are.
-pub(crate) const AGEING_LEGEND: &str =
-    "own: of the system alone, with what the host did meanwhile; / base: the system's over the base's, in \
+pub(crate) const AGEING_LEGEND: &str = "own: of the system alone, with what the host did meanwhile; / base: the system's over the base's, in \
      which that cancels where systems took turns.";
 
 /// How steps have aged, a row per step and system; `None` where no step has a twin.

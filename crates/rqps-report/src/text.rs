@@ -482,7 +482,10 @@ fn split(page: &mut Page, analysis: &Analysis<'_>, step: &StepAnalysis<'_>) {
     }
     let op = step.step.info.figure.operation();
     if let Some(grid) = causes::parts(analysis, step) {
-        page.line(&format!("--- time per {op}, microseconds, against {}", clip(analysis.base_label(), 50)));
+        page.line(&format!(
+            "--- time per {op}, microseconds, against {}",
+            clip(analysis.base_label(), 50)
+        ));
         page.grid(&grid);
     }
     if let Some(grid) = causes::quantities(analysis, step) {

@@ -88,10 +88,7 @@ const MOVED_BY_ASKING: [&str; 4] = ["Created_tmp", "Handler_", "Select_", "Bytes
 /// `pg_stat_wal` since 14, `pg_stat_io` since 16 (documentation of 19, "The Cumulative Statistics
 /// System").
 const VIEWS: [(&str, &str); 5] = [
-    (
-        "pg_stat_database",
-        "select * from pg_stat_database where datname = current_database()",
-    ),
+    ("pg_stat_database", "select * from pg_stat_database where datname = current_database()"),
     ("pg_stat_bgwriter", "select * from pg_stat_bgwriter"),
     ("pg_stat_checkpointer", "select * from pg_stat_checkpointer"),
     ("pg_stat_wal", "select * from pg_stat_wal"),

@@ -86,7 +86,8 @@ impl Matrix {
         let said: Vec<&Option<Kind>> = said.iter().filter(is_used).collect();
         let name = |kind: &Option<Kind>| kind.map_or("no verdict", Kind::key);
         let heads: Vec<&str> = said.iter().map(|kind| name(kind)).collect();
-        let mut out = format!("| put there | {} |\n|---|{}", heads.join(" | "), "---|".repeat(heads.len()));
+        let mut out =
+            format!("| put there | {} |\n|---|{}", heads.join(" | "), "---|".repeat(heads.len()));
         for trial in &TRIALS {
             let count = |kind: &&Option<Kind>| {
                 let n = self.counts.get(&(trial.name, **kind)).copied().unwrap_or(0);

@@ -65,8 +65,7 @@ const N: u64 = 50_000;
 /// A slice of one client on two CPUs whose times are `jitter` times what `op` says.
 fn slice(idx: u32, op: &Op, jitter: f64) -> Slice {
     let ns = |us: f64| whole(us * jitter * 1e3 * N as f64);
-    let total =
-        op.server + op.background / 2.0 + op.client + op.taken + op.storage + op.waiting;
+    let total = op.server + op.background / 2.0 + op.client + op.taken + op.storage + op.waiting;
     let (server, cpus) = (op.server + op.background, 2.0 * total);
     let others = op.taken + op.elsewhere;
     let process = |us: f64, kernel: f64| ProcessCounters {
@@ -75,7 +74,8 @@ fn slice(idx: u32, op: &Op, jitter: f64) -> Slice {
         cpu_total_ns: ns(us),
         ..ProcessCounters::default()
     };
-    let (user, system) = (server - op.kernel + 0.5 * op.client + others, op.kernel + 0.5 * op.client);
+    let (user, system) =
+        (server - op.kernel + 0.5 * op.client + others, op.kernel + 0.5 * op.client);
     let usage = Usage {
         wall_ns: ns(total),
         host: HostCounters {
@@ -105,11 +105,8 @@ fn slice(idx: u32, op: &Op, jitter: f64) -> Slice {
             io_stalled_ns: Some(ns(op.storage)),
         },
     };
-    let counters: BTreeMap<String, u64> = op
-        .counters
-        .iter()
-        .map(|(name, n)| ((*name).to_owned(), whole(n * N as f64)))
-        .collect();
+    let counters: BTreeMap<String, u64> =
+        op.counters.iter().map(|(name, n)| ((*name).to_owned(), whole(n * N as f64))).collect();
     Slice {
         idx,
         start: 0,
@@ -192,9 +189,13 @@ fn check(base: &Op, candidate: &Op, around: &Around, kind: Kind, told: &Expect) 
 #[test]
 fn new_cpu_overhead_and_its_mirror() {
     let more = Op { server: 31.0, kernel: 6.0, ..op() };
-    let told = expect![[r#"0.70: server CPU per query 1.54x (+11 µs of +11 µs), IO unchanged: new CPU overhead"#]];
+    let told = expect![[
+        r#"0.70: server CPU per query 1.54x (+11 µs of +11 µs), IO unchanged: new CPU overhead"#
+    ]];
     check(&op(), &more, &around(), Kind::CpuOverhead, &told);
-    let told = expect![[r#"1.42: server CPU per query 0.65x (-11 µs of -11 µs), IO unchanged: less CPU overhead"#]];
+    let told = expect![[
+        r#"1.42: server CPU per query 0.65x (-11 µs of -11 µs), IO unchanged: less CPU overhead"#
+    ]];
     check(&more, &op(), &around(), Kind::CpuOverhead, &told);
 }
 
@@ -203,7 +204,9 @@ fn both_ends_need_more_cpu_where_tls_is_on() {
     let more = Op { server: 24.0, client: 10.0, ..op() };
     let hint = Hint { text: "tls TLSv1.3 against off".to_owned(), moves: Moves::Cpu };
     let evidence = Evidence { audit: vec![hint], ..Evidence::default() };
-    let told = expect!["0.74: server and client CPU per query 1.36x (+9.0 µs of +9.0 µs), IO unchanged, with tls TLSv1.3 against off: new CPU overhead"];
+    let told = expect![
+        "0.74: server and client CPU per query 1.36x (+9.0 µs of +9.0 µs), IO unchanged, with tls TLSv1.3 against off: new CPU overhead"
+    ];
     check(&op(), &more, &Around { evidence, ..around() }, Kind::CpuOverhead, &told);
 }
 
@@ -211,7 +214,9 @@ fn both_ends_need_more_cpu_where_tls_is_on() {
 fn more_rows_are_more_work_where_they_may_be_compared() {
     let mut more = Op { server: 60.0, ..op() };
     more.counters[0].1 = 4.0;
-    let told = expect!["0.40: rows read per query 1.00 to 4.0, server CPU per query 3.0x (+40 µs of +40 µs), IO unchanged: more work per operation"];
+    let told = expect![
+        "0.40: rows read per query 1.00 to 4.0, server CPU per query 3.0x (+40 µs of +40 µs), IO unchanged: more work per operation"
+    ];
     check(&op(), &more, &around(), Kind::MoreWork, &told);
     let unlike = Around { is_comparable: false, ..around() };
     assert_eq!(cause(&op(), &more, &unlike).unwrap().kind, Kind::CpuOverhead);
@@ -226,7 +231,9 @@ fn another_plan_is_told_as_such() {
     more.counters[0].1 = 1000.0;
     let plans = vec!["SELECT k FROM sbtest1: full scan in place of index k_1".to_owned()];
     let evidence = Evidence { plans, ..Evidence::default() };
-    let told = expect!["0.04: SELECT k FROM sbtest1: full scan in place of index k_1, rows read per query 1.00 to 1000, server CPU per query 29x, +579 µs in all: plan change"];
+    let told = expect![
+        "0.04: SELECT k FROM sbtest1: full scan in place of index k_1, rows read per query 1.00 to 1000, server CPU per query 29x, +579 µs in all: plan change"
+    ];
     let with_plan = Around { evidence: evidence.clone(), ..around() };
     check(&op(), &more, &with_plan, Kind::PlanChange, &told);
     // Another plan that costs nothing explains no waiting.
@@ -238,7 +245,9 @@ fn another_plan_is_told_as_such() {
 #[test]
 fn a_server_that_is_stopped_waits() {
     let slow = Op { waiting: 4.0, ..op() };
-    let told = expect![[r#"0.90: waiting +3.0 µs of +3.0 µs per query, server CPU unchanged, IO unchanged: contention or waiting"#]];
+    let told = expect![[
+        r#"0.90: waiting +3.0 µs of +3.0 µs per query, server CPU unchanged, IO unchanged: contention or waiting"#
+    ]];
     check(&op(), &slow, &Around { noise: 0.002, ..around() }, Kind::Waiting, &told);
 }
 
@@ -246,15 +255,20 @@ fn a_server_that_is_stopped_waits() {
 fn lock_waits_are_named() {
     let mut slow = Op { waiting: 40.0, ..op() };
     slow.counters[4].1 = 0.5;
-    let told = expect![[r#"0.40: waiting +39 µs of +39 µs per query, server CPU unchanged, IO unchanged, row lock waits per query 0 to 0.50: contention or waiting"#]];
+    let told = expect![[
+        r#"0.40: waiting +39 µs of +39 µs per query, server CPU unchanged, IO unchanged, row lock waits per query 0 to 0.50: contention or waiting"#
+    ]];
     check(&op(), &slow, &Around { kind: StepKind::Write, ..around() }, Kind::Waiting, &told);
 }
 
 #[test]
 fn reads_of_storage() {
-    let mut slow = Op { server: 40.0, kernel: 15.0, storage: 80.0, waiting: 20.0, reads: 0.6, ..op() };
+    let mut slow =
+        Op { server: 40.0, kernel: 15.0, storage: 80.0, waiting: 20.0, reads: 0.6, ..op() };
     slow.counters[2].1 = 0.6;
-    let told = expect![[r#"0.18: storage reads per query 0 to 0.60, KB read per query 0 to 9.6, pages not in the cache per query 0 to 0.60, waiting +99 µs of +119 µs per query, server CPU 1.98x: storage reads"#]];
+    let told = expect![[
+        r#"0.18: storage reads per query 0 to 0.60, KB read per query 0 to 9.6, pages not in the cache per query 0 to 0.60, waiting +99 µs of +119 µs per query, server CPU 1.98x: storage reads"#
+    ]];
     check(&op(), &slow, &around(), Kind::StorageReads, &told);
     // Whatever else waits: few reads explain nothing.
     let few = Op { waiting: 60.0, reads: 0.01, ..op() };
@@ -273,7 +287,9 @@ fn writes_of_storage_are_the_cause_of_steps_that_write_and_background_of_others(
     let mut slow = Op { storage: 150.0, waiting: 30.0, writes: 2.0, ..op() };
     slow.counters[3].1 = 1.0;
     let writing = Around { kind: StepKind::Write, ..around() };
-    let told = expect![[r#"0.13: storage writes per query 0 to 2.0, KB written per query 0 to 8.0, fsyncs per query 0 to 1.00, waiting +179 µs of +179 µs per query, server CPU unchanged: waiting for writes: write amplification or write-back"#]];
+    let told = expect![[
+        r#"0.13: storage writes per query 0 to 2.0, KB written per query 0 to 8.0, fsyncs per query 0 to 1.00, waiting +179 µs of +179 µs per query, server CPU unchanged: waiting for writes: write amplification or write-back"#
+    ]];
     check(&op(), &slow, &writing, Kind::StorageWrites, &told);
     assert_eq!(cause(&op(), &slow, &around()).unwrap().kind, Kind::BackgroundWork);
     // Writing that nothing waits for is no cause of waiting.
@@ -284,7 +300,9 @@ fn writes_of_storage_are_the_cause_of_steps_that_write_and_background_of_others(
 #[test]
 fn threads_that_serve_nobody_are_background_work() {
     let slow = Op { background: 20.0, ..op() };
-    let told = expect!["0.73: CPU of the server's threads that serve no client +9.7 µs of +9.7 µs per query: background work"];
+    let told = expect![
+        "0.73: CPU of the server's threads that serve no client +9.7 µs of +9.7 µs per query: background work"
+    ];
     check(&op(), &slow, &around(), Kind::BackgroundWork, &told);
 }
 
@@ -292,7 +310,9 @@ fn threads_that_serve_nobody_are_background_work() {
 fn others_on_the_cpus_are_the_hosts_doing_and_no_servers() {
     let alone = Around { in_turns: false, ..around() };
     let hog = Op { taken: 25.0, elsewhere: 30.0, taken_of_client: 5.0, server: 22.0, ..op() };
-    let told = expect!["0.49: other processes had 52% of the host's CPUs, 0% in the base's slices, threads waited +25 µs of +27 µs per query for a CPU: host limited"];
+    let told = expect![
+        "0.49: other processes had 52% of the host's CPUs, 0% in the base's slices, threads waited +25 µs of +27 µs per query for a CPU: host limited"
+    ];
     check(&op(), &hog, &alone, Kind::HostLimited, &told);
     // On the other thread of a core they take no CPU and make the server's slower.
     let beside = Op { elsewhere: 36.0, server: 30.0, ..op() };
@@ -305,7 +325,9 @@ fn others_on_the_cpus_are_the_hosts_doing_and_no_servers() {
 fn a_client_whose_threads_wait_is_the_limit() {
     let alone = Around { in_turns: false, ..around() };
     let hog = Op { taken: 25.0, taken_of_client: 24.0, ..op() };
-    let told = expect!["0.51: other processes had 24% of the host's CPUs, 0% in the base's slices, client threads waited +25 µs of +25 µs per query for a CPU: client limited"];
+    let told = expect![
+        "0.51: other processes had 24% of the host's CPUs, 0% in the base's slices, client threads waited +25 µs of +25 µs per query for a CPU: client limited"
+    ];
     check(&op(), &hog, &alone, Kind::ClientLimited, &told);
     let busy = Op { client: 15.0, ..op() };
     assert_eq!(cause(&op(), &busy, &around()).unwrap().kind, Kind::ClientLimited);
@@ -314,7 +336,9 @@ fn a_client_whose_threads_wait_is_the_limit() {
 #[test]
 fn a_mixture_is_not_explained() {
     let slow = Op { server: 25.0, waiting: 6.5, client: 5.0, ..op() };
-    let told = expect!["0.71: +10 µs to 26 µs per query, other waiting +5.5 µs, server CPU +5.0 µs: not explained"];
+    let told = expect![
+        "0.71: +10 µs to 26 µs per query, other waiting +5.5 µs, server CPU +5.0 µs: not explained"
+    ];
     check(&op(), &slow, &Around { noise: 0.04, ..around() }, Kind::NotExplained, &told);
 }
 
@@ -337,7 +361,8 @@ fn what_cannot_be_told_says_why() {
         found.sentence
     };
     let unknown = of(|slice| slice.usage.server = None);
-    expect!["0.57: not explained: the server's processes are not known to rqps"].assert_eq(&unknown);
+    expect!["0.57: not explained: the server's processes are not known to rqps"]
+        .assert_eq(&unknown);
     let rated = of(|slice| slice.lateness = Some(rqps_model::Lateness::default()));
     assert!(rated.ends_with("the clients were held at a rate"), "{rated}");
 }

@@ -1,7 +1,7 @@
 //! Ageing of steps that were measured before the steps that write and after them.
 
-use rqps_explain::ageing::{Twins, after_of};
 use rqps_explain::Ageing;
+use rqps_explain::ageing::{Twins, after_of};
 use rqps_model::{Run, RunStep};
 
 use super::origin::Rule;
@@ -17,9 +17,8 @@ pub(super) fn ageing(run: &Run, steps: &mut [StepAnalysis<'_>], rule: Rule<'_>) 
             name.as_deref() == Some(after.info.name.as_str()) && other.step.clients == after.clients
         };
         let Some(before) = earlier.iter().rev().find(is_twin) else { continue };
-        let is_measured = |cell: Option<&super::Cell>| {
-            cell.is_some_and(|cell| cell.state == CellState::Measured)
-        };
+        let is_measured =
+            |cell: Option<&super::Cell>| cell.is_some_and(|cell| cell.state == CellState::Measured);
         let known: Vec<bool> = (0..cells.len())
             .map(|idx| is_measured(cells.get(idx)) && is_measured(before.cells.get(idx)))
             .collect();

@@ -31,11 +31,9 @@ pub(super) fn columns() -> Vec<Column> {
         "figure / that of the step's twin before the steps that write, below 1 is slower",
         |cell| cell.ageing.map(|ageing| ageing.ratio),
     ));
-    all.extend(super::estimate_columns(
-        "ageing_ratio",
-        "ageing / that of the base",
-        |cell| cell.ageing.and_then(|ageing| ageing.relative),
-    ));
+    all.extend(super::estimate_columns("ageing_ratio", "ageing / that of the base", |cell| {
+        cell.ageing.and_then(|ageing| ageing.relative)
+    }));
     for part in Part::ALL {
         let name = format!("time_{}", part.key());
         all.extend(change_columns(&name, part.meaning(), move |split| split.part(part)));

@@ -60,10 +60,7 @@ pub(super) struct AgeingJson {
 
 /// How a cell has aged.
 pub(super) fn ageing(ageing: &Ageing) -> AgeingJson {
-    AgeingJson {
-        ratio: estimate(&ageing.ratio),
-        relative: ageing.relative.as_ref().map(estimate),
-    }
+    AgeingJson { ratio: estimate(&ageing.ratio), relative: ageing.relative.as_ref().map(estimate) }
 }
 
 /// The cause of a cell.
@@ -84,9 +81,8 @@ pub(super) fn split(split: &Split) -> SplitJson {
     let part = |(part, change): &(rqps_explain::Part, Change)| {
         (part.key(), ChangeJson::of(change, split.share(*part)))
     };
-    let quantity = |(quantity, change): &(Quantity, Change)| {
-        (name(*quantity), ChangeJson::of(change, None))
-    };
+    let quantity =
+        |(quantity, change): &(Quantity, Change)| (name(*quantity), ChangeJson::of(change, None));
     SplitJson {
         slots: split.slots.n,
         time_us: ChangeJson::of(&split.total, None),

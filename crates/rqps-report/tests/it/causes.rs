@@ -8,10 +8,7 @@ use rqps_report::{Analysis, Detail, TextOptions, csv, html, json, markdown, text
 use crate::blocks_fixture::{self, Wanted, around, reads};
 
 fn full(analysis: &Analysis<'_>) -> String {
-    text::render(
-        analysis,
-        TextOptions { colour: false, detail: Detail::Full, width: text::WIDTH },
-    )
+    text::render(analysis, TextOptions { colour: false, detail: Detail::Full, width: text::WIDTH })
 }
 
 /// Words with one space between them.
@@ -70,7 +67,8 @@ fn every_format_tells_the_causes() {
         Largest loss: point-query 0.741 [0.736, 0.746], server CPU per query 2.75x [2.70, 2.80].
         Cause: New CPU overhead: server CPU per query up 2.7x on point-query, IO unchanged.
         Cause: Contention or waiting: +28 µs per query on range-covered-pk.
-        1 the same of 3 steps."#]].assert_eq(&analysis.headlines[0].details.join("\n"));
+        1 the same of 3 steps."#]]
+    .assert_eq(&analysis.headlines[0].details.join("\n"));
 }
 
 #[test]

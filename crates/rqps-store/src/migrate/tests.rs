@@ -2,9 +2,7 @@
 
 use super::*;
 use crate::slices::{self, Place};
-
-#[path = "../../tests/it/generate.rs"]
-mod generate;
+use crate::store::tests::generate;
 
 /// A database as migration `number` leaves it.
 fn of_schema(number: usize) -> Connection {
@@ -44,7 +42,8 @@ fn slices_of_schema_6_are_read_after_schema_7() {
             .collect::<rusqlite::Result<_>>()
             .unwrap();
         let columns = columns.join(", ");
-        let copy = format!("INSERT INTO main.{table} ({columns}) SELECT {columns} FROM whole.{table}");
+        let copy =
+            format!("INSERT INTO main.{table} ({columns}) SELECT {columns} FROM whole.{table}");
         old.execute_batch(&copy).unwrap();
     }
     old.execute_batch("DETACH DATABASE whole").unwrap();
