@@ -200,6 +200,13 @@ impl Parts {
         Some(Self { total_us, values_us, kernel_us: per(served) * kernel })
     }
 
+    /// The time per operation as far as the systems can make it differ: in turns others take CPU from both
+    /// sides alike, in proportion to what they use of it, and so that part is left out.
+    #[must_use]
+    pub fn own_us(&self, in_turns: bool) -> f64 {
+        if in_turns { self.total_us - self.get(Part::Taken) } else { self.total_us }
+    }
+
     /// One part, microseconds per operation.
     #[must_use]
     pub fn get(&self, part: Part) -> f64 {

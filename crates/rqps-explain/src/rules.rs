@@ -146,12 +146,13 @@ fn find(question: &Question<'_>, sides: &Sides<'_>) -> Finding {
     let Some(found) = question.split.and_then(|split| Split::of(sides, split.slots)) else {
         return Finding::none(None);
     };
-    if !found.total.has_grown() {
+    let own = Change::of(sides, |slice| own_us(sides, &found, slice));
+    let Some(own) = own.filter(Change::has_grown) else {
         return Finding::none(Some(
             "the slices differ too much in their time per operation to take its change apart",
         ));
-    }
-    let loss = Loss { question, sides, split: &found };
+    };
+    let loss = Loss { question, sides, split: &found, loss_us: own.difference.point };
     loss.host()
         .or_else(|| loss.plan())
         .or_else(|| loss.storage())
@@ -161,11 +162,18 @@ fn find(question: &Question<'_>, sides: &Sides<'_>) -> Finding {
         .unwrap_or_else(|| Finding::none(None))
 }
 
+/// The time per operation that is explained: see [`Parts::own_us`].
+pub(crate) fn own_us(sides: &Sides<'_>, split: &Split, slice: &Slice) -> Option<f64> {
+    Some(Parts::of(slice, split.slots, split.basis)?.own_us(sides.in_turns))
+}
+
 /// A candidate that takes longer than its base.
 struct Loss<'q> {
     question: &'q Question<'q>,
     sides: &'q Sides<'q>,
     split: &'q Split,
+    /// The change that is to be explained, microseconds per operation.
+    loss_us: f64,
 }
 
 impl Loss<'_> {
@@ -177,11 +185,12 @@ impl Loss<'_> {
     /// chance.
     fn carries(&self, value: impl Fn(&Parts) -> f64) -> Option<f64> {
         let less = |share: f64| {
-            let of = |slice: &Slice| self.parts(slice).map(|p| value(&p) - share * p.total_us);
+            let own = |p: &Parts| p.own_us(self.sides.in_turns);
+            let of = |slice: &Slice| self.parts(slice).map(|p| value(&p) - share * own(&p));
             self.sides.difference(of)
         };
         let (change, beyond) = (less(0.0)?, less(SURE)?);
-        let share = change.point / self.split.total.difference.point;
+        let share = change.point / self.loss_us;
         let is_sure = beyond.interval.is_some_and(|(low, _)| low > 0.0);
         (share >= MAJOR && is_sure).then_some(share)
     }
@@ -191,12 +200,7 @@ impl Loss<'_> {
         self.carries(|p| parts.iter().map(|part| p.get(*part)).sum())
     }
 
-    fn loss_us(&self) -> f64 {
-        self.split.total.difference.point
-    }
-
-    /// CPU that others took. In turns they take it from both sides alike; what differs there is work
-    /// that the kernel does for the system, and counts as waiting.
+    /// CPU that others took. In turns they take it from both sides alike, and it is left out.
     fn host(&self) -> Option<Finding> {
         if self.sides.in_turns {
             return None;
@@ -260,13 +264,11 @@ impl Loss<'_> {
 
     /// Reads and writes of storage, with the CPU that the kernel needs for them.
     fn storage(&self) -> Option<Finding> {
-        let share = self.carries(|p| {
-            p.get(Part::Storage) + p.get(Part::Waiting) + p.get(Part::Taken) + p.kernel_us
-        })?;
+        let share = self.carries(|p| p.get(Part::Storage) + p.get(Part::Waiting) + p.kernel_us)?;
         let parts = [Part::Storage, Part::Waiting];
         let awaited = self.split.part(Part::Storage)?;
         let awaited_us = awaited.difference.point;
-        let is_awaited = awaited.has_grown() && awaited_us >= OF_STORAGE * self.loss_us();
+        let is_awaited = awaited.has_grown() && awaited_us >= OF_STORAGE * self.loss_us;
         let requests = |quantity| {
             let more = self.more_requests(quantity, REQUEST_US, awaited_us);
             more.filter(|_| is_awaited)
@@ -274,7 +276,7 @@ impl Loss<'_> {
         let device = Quantity::Metric(Metric::Reads);
         let reads = requests(device);
         let misses = Quantity::Work(Work::Misses);
-        let missed = self.more_requests(misses, MISS_US, OF_MISSES * self.loss_us());
+        let missed = self.more_requests(misses, MISS_US, OF_MISSES * self.loss_us);
         let missed = missed.filter(|_| self.question.is_comparable);
         let fsyncs = Quantity::Work(Work::Fsyncs);
         let writes = requests(Quantity::Writes).into_iter().chain(requests(fsyncs));
@@ -351,10 +353,6 @@ impl Loss<'_> {
         let mut share = self.carried_by(&parts);
         if share.is_none() {
             parts.push(Part::Storage);
-            share = self.carried_by(&parts);
-        }
-        if share.is_none() && self.sides.in_turns {
-            parts.push(Part::Taken);
             share = self.carried_by(&parts);
         }
         let told = [Quantity::Work(Work::LockWaits), Quantity::Voluntary];

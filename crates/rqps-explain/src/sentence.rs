@@ -8,7 +8,7 @@ use crate::evidence::Moves;
 use crate::number::{digits, percent, signed_us, times, us_text};
 use crate::part::{Part, others_in_user_mode};
 use crate::quantity::Quantity;
-use crate::rules::{Finding, Question};
+use crate::rules::{Finding, Question, own_us};
 use crate::split::{Change, Split};
 
 /// Storage traffic below this many KB per operation, and changes below it, are nothing.
@@ -56,9 +56,10 @@ fn changed(split: &Split, parts: &[Part]) -> Option<f64> {
 /// The numbers that carry a finding.
 fn numbers(question: &Question<'_>, split: &Split, finding: &Finding) -> Vec<String> {
     let op = question.operation;
+    let whole_us = own_change(question, split);
     let of = |parts: &[Part]| {
         let part = changed(split, parts).unwrap_or(0.0);
-        format!("{} of {}", signed_us(part), signed_us(split.total.difference.point))
+        format!("{} of {}", signed_us(part), signed_us(whole_us))
     };
     let mut out = Vec::new();
     match finding.kind {
@@ -117,8 +118,18 @@ fn numbers(question: &Question<'_>, split: &Split, finding: &Finding) -> Vec<Str
         }
         Kind::NotExplained => out.extend(not_explained(split, op)),
     }
+    let taken = split.part(Part::Taken).map_or(0.0, |change| change.difference.point);
+    if question.sides.in_turns && taken.abs() >= WORTH_TELLING * whole_us.abs() {
+        out.push(format!("without {} of CPU that others took", signed_us(taken)));
+    }
     out.extend(hints(question, finding.kind));
     out
+}
+
+/// The change of the time per operation that is explained: in turns without what others took.
+fn own_change(question: &Question<'_>, split: &Split) -> f64 {
+    let own = Change::of(question.sides, |slice| own_us(question.sides, split, slice));
+    own.map_or(split.total.difference.point, |change| change.difference.point)
 }
 
 /// `server CPU`, or what else is in it.

@@ -322,6 +322,20 @@ fn others_on_the_cpus_are_the_hosts_doing_and_no_servers() {
 }
 
 #[test]
+fn in_turns_what_others_take_from_both_sides_hides_no_cause() {
+    // On a host whose CPUs are mostly others', each microsecond of CPU waits for three.
+    let busy = |server: f64| Op {
+        server,
+        taken: 3.0 * (server + 5.0),
+        taken_of_client: 15.0,
+        elsewhere: 20.0,
+        ..op()
+    };
+    let told = expect!["0.70: server CPU per query 1.54x (+11 µs of +11 µs), IO unchanged, without +33 µs of CPU that others took: new CPU overhead"];
+    check(&busy(20.0), &busy(31.0), &around(), Kind::CpuOverhead, &told);
+}
+
+#[test]
 fn a_client_whose_threads_wait_is_the_limit() {
     let alone = Around { in_turns: false, ..around() };
     let hog = Op { taken: 25.0, taken_of_client: 24.0, ..op() };
