@@ -1,8 +1,10 @@
-//! Tasks for those who work on rqps: `cargo xtask tidy`, `bench-client`, `bench-insert`, `truth`, `hog`.
+//! Tasks for those who work on rqps: `cargo xtask tidy`, `bench-client`, `bench-insert`, `truth`, `hog`,
+//! `causes`.
 #![expect(clippy::print_stdout, clippy::print_stderr, reason = "a command for developers")]
 
 mod bench_client;
 mod bench_insert;
+mod causes;
 mod hog;
 mod replay;
 mod tidy;
@@ -27,6 +29,12 @@ cargo xtask TASK
                   [--pairs N] step pairs of the same server, 200 when absent; [--seconds N] measured
                   on each system, 30 when absent; [--restarts N] starts of the servers, 1 when absent;
                   [--handicaps P,P] percent; [--results DIR]; [--report] measures nothing
+  causes          the cause that reports give where it is known: servers slowed by a handicap, a log, a small cache,
+                  fsync, TLS, a dropped index, a busy host or client, each against itself; a confusion matrix;
+                  goes on from what is there in its results directory, target/causes when absent
+                  [--trials N] of each, 3 when absent; [--seconds N] measured on each system, 24 when absent;
+                  [--only NAME,NAME]; [--rqps PATH] a binary in place of one that is built; [--results DIR];
+                  [--report] measures nothing
   hog             one server against itself while all CPUs are busy for the middle third, in a sequential
                   run and in one in turns
 ";
@@ -69,6 +77,22 @@ fn run(args: &[String]) -> Result<()> {
             bench_client::run(&root()?, options)
         }
         Some("hog") => hog::run(&root()?),
+        Some("causes") => {
+            let results =
+                value(args, "--results").map_or(root()?.join("target/causes"), PathBuf::from);
+            let only = value(args, "--only").unwrap_or_default();
+            let options = causes::Options {
+                trials: usize::try_from(number(args, "--trials", 3)?)?,
+                seconds: number(args, "--seconds", 24)?,
+                results,
+                only: only.split(',').filter(|n| !n.is_empty()).map(str::to_owned).collect(),
+                rqps: value(args, "--rqps").map(PathBuf::from),
+            };
+            if args.iter().any(|a| a == "--report") {
+                return causes::report(&options);
+            }
+            causes::run(&root()?, &options)
+        }
         Some("truth") => {
             let text = |name, default: &str| value(args, name).unwrap_or(default).to_owned();
             let results =

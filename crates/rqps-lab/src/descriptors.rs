@@ -5,7 +5,7 @@
 
 use anyhow::{Result, ensure};
 use rqps_model::SystemSource;
-use rqps_sample::MAX_KEPT_FILES;
+use rqps_sample::MAX_OPEN_FILES;
 use rqps_server::open_files;
 
 use crate::Plan;
@@ -25,7 +25,7 @@ const OF_RQPS: u64 = 64;
 /// far as it can be.
 pub(crate) fn check(plan: &Plan) -> Result<()> {
     let needed = needed(plan);
-    let wanted = needed + u64::from(plan.systems_up()) * MAX_KEPT_FILES as u64;
+    let wanted = needed + u64::from(plan.systems_up()) * MAX_OPEN_FILES as u64;
     within(plan, needed, open_files::raise(wanted))
 }
 
@@ -52,7 +52,7 @@ pub(crate) fn of_sampler(plan: &Plan) -> usize {
 
 fn share(plan: &Plan, limit: u64) -> usize {
     let left = limit.saturating_sub(needed(plan)) / u64::from(plan.systems_up().max(1));
-    usize::try_from(left).unwrap_or(usize::MAX).min(MAX_KEPT_FILES)
+    usize::try_from(left).unwrap_or(usize::MAX).min(MAX_OPEN_FILES)
 }
 
 /// What a plan needs at once, but for the files that samplers keep.
@@ -114,7 +114,7 @@ mod tests {
         assert_eq!(share(&plan, 1024), 160);
         assert_eq!(share(&plan, 544), 0);
         assert_eq!(share(&plan, 10), 0);
-        assert_eq!(share(&plan, 65_536), MAX_KEPT_FILES);
+        assert_eq!(share(&plan, 65_536), MAX_OPEN_FILES);
     }
 
     #[test]

@@ -219,7 +219,7 @@ impl Lab<'_> {
             let (idx, up) = &members[m];
             let bench = up.bench(cpus, &context.interrupt);
             let manned = crew(&bench, planned, seed).map_err(|e| Broken::System(*idx, e))?;
-            let mut turn = Turn::of(*idx, manned, up.samples());
+            let mut turn = Turn::of(*idx, manned, (up.samples(), up.counted()));
             turn.event = attempt.events.get(idx).copied();
             turns.push(turn);
         }

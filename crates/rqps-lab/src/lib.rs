@@ -6,6 +6,7 @@
 mod audit;
 mod begin;
 pub mod calibrate;
+mod counted;
 mod demands;
 mod descriptors;
 mod engine_state;

@@ -11,6 +11,7 @@ use rqps_sample::Background;
 use rqps_server::{process, threads};
 use rqps_workload::{Program, Step, SuiteArgs, SysbenchWorker};
 
+use crate::counted::Counted;
 use crate::event::{Event, Listener};
 use crate::handicap::{Handicap, Served};
 use crate::steps::{Job, PlannedStep};
@@ -30,6 +31,8 @@ pub(crate) struct Bench<'a> {
     pub(crate) server_pid: Option<i32>,
     /// Samples it once a second.
     pub(crate) samples: &'a Background,
+    /// Reads what the server counts itself.
+    pub(crate) counted: &'a Counted,
     /// CPUs that rqps may use.
     pub(crate) cpus: &'a [usize],
     /// Set when the user wants to stop.
@@ -135,7 +138,16 @@ fn crew_of<C: Connection + 'static>(
     }
     let handicap = Handicap::of(bench, &served, seed)?;
     let placed = Placed::of(bench, planned.placement, &served);
-    Ok(Manned { crew: Crew::start(members)?, handicap, placed })
+    let crew = Crew::start(members)?;
+    watch(bench, &served, &crew);
+    Ok(Manned { crew, handicap, placed })
+}
+
+/// Has the samplers tell what the threads of clients and those that serve them use and wait for.
+pub(crate) fn watch(bench: &Bench<'_>, served: &[Served], crew: &Crew) {
+    // One that is not known makes their sum unknown.
+    let threads: Option<Vec<i32>> = served.iter().map(|one| one.thread).collect();
+    bench.samples.watch(&threads.unwrap_or_default(), &crew.thread_ids());
 }
 
 /// Places all threads of a server of our own.
@@ -236,6 +248,7 @@ fn measured(
             handicap.iter().for_each(|handicap| handicap.edge(Edge::End));
         }
     };
+    let counters = bench.counted.read();
     let result = run_slice(crew, order, (bench, Some(idx)), &mut edge, listen);
     let ended = handicap.as_ref().map_or(Ok(()), Handicap::end);
     // A server that has died is the reason of both, and the clients say so.
@@ -248,10 +261,12 @@ fn measured(
     let last = taken(last).context("sample the end of a slice")?;
     let mut samples = bench.samples.take();
     samples.retain(|s| (first.at_ns..=last.at_ns).contains(&s.at_ns));
+    let counters = bench.counted.since(counters.as_ref());
     let usage = Usage::between(&first, &last);
     let mut marks = marks::of_slice(&[&tally], &usage, planned.clients);
     marks.extend(handicap.iter().filter_map(Handicap::mark));
-    Ok(slice_of(&tally, (order.seed, idx, start_unix_ms), (usage, samples), marks))
+    let slice = slice_of(&tally, (order.seed, idx, start_unix_ms), (usage, samples), marks);
+    Ok(Slice { counters, ..slice })
 }
 
 fn run_slice(
@@ -301,6 +316,8 @@ pub(crate) fn slice_of(
         samples,
         marks,
         streams: Vec::new(),
+        whole_operations: None,
+        counters: std::collections::BTreeMap::new(),
     }
 }
 

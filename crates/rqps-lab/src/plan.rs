@@ -187,11 +187,7 @@ impl PlanFile {
         let mut suites = Vec::new();
         for suite in &written {
             let suite = suite.resolve().map_err(|(what, remedy)| refuse(what, &remedy))?;
-            let in_bulk = matches!(&suite.work, SuiteWork::Insert(args) if args.bulk_load);
-            if in_bulk && !systems.iter().any(|system| system.engine == Engine::Rocksdb) {
-                let what = "bulk_load = true, and no system is MyRocks".to_owned();
-                return Err(refuse(what, "leave it out, or give a system engine = \"rocksdb\""));
-            }
+            check_suite(&suite, &systems).map_err(|(what, remedy)| refuse(what, &remedy))?;
             suites.push(suite);
         }
         let names: BTreeSet<_> = suites.iter().map(|s| &s.name).collect();
@@ -227,6 +223,21 @@ impl PlanFile {
 
 /// What is wrong and what to do about it.
 type Refusal = (String, String);
+
+/// Refuses what a suite asks of systems that cannot do it.
+fn check_suite(suite: &SuitePlan, systems: &[SystemSpec]) -> Result<(), Refusal> {
+    let SuiteWork::Insert(args) = &suite.work else { return Ok(()) };
+    if args.bulk_load && !systems.iter().any(|system| system.engine == Engine::Rocksdb) {
+        let what = "bulk_load = true, and no system is MyRocks".to_owned();
+        let remedy = "leave it out, or give a system engine = \"rocksdb\"";
+        return Err((what, remedy.to_owned()));
+    }
+    if systems.iter().any(|system| !system.variant.sql_after_load.is_empty()) {
+        let what = "sql_after_load, and a suite that fills its tables step by step".to_owned();
+        return Err((what, "leave it out of plans with kind = \"insert\"".to_owned()));
+    }
+    Ok(())
+}
 
 fn default_name(systems: &[SystemSpec], base: usize) -> String {
     let others: Vec<&str> = systems

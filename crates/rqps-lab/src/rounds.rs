@@ -17,7 +17,9 @@ use anyhow::{Context as _, Result, ensure};
 use rqps_load::{Control, Crew, CrewError, Edge, Order, Pace, Stop, Tally};
 use rqps_model::{Mark, Sample, Slice, Usage};
 use rqps_sample::{Background, End};
+use rqps_server::counters::Counters;
 
+use crate::counted::Counted;
 use crate::event::{Event, Listener};
 use crate::handicap::Handicap;
 use crate::marks;
@@ -48,6 +50,8 @@ pub(crate) struct Turn<'a> {
     placed: Placed,
     /// Its samplers.
     samples: &'a Background,
+    /// Reads what it counts itself.
+    counted: &'a Counted,
     /// The usual time of an event, where it has been warmed up for the step.
     pub(crate) event: Option<Duration>,
     /// Whether the clock of a set rate has begun.
@@ -55,10 +59,15 @@ pub(crate) struct Turn<'a> {
 }
 
 impl<'a> Turn<'a> {
-    pub(crate) fn of(system_idx: usize, manned: Manned, samples: &'a Background) -> Self {
+    pub(crate) fn of(
+        system_idx: usize,
+        manned: Manned,
+        (samples, counted): (&'a Background, &'a Counted),
+    ) -> Self {
         let Manned { crew, handicap, placed } = manned;
         let handicap = handicap.map(Rc::new);
-        Self { system_idx, crew, handicap, placed, samples, event: None, is_on_clock: false }
+        let (event, is_on_clock) = (None, false);
+        Self { system_idx, crew, handicap, placed, samples, counted, event, is_on_clock }
     }
 }
 
@@ -96,6 +105,10 @@ struct Part {
     tally: Tally,
     usage: Option<Usage>,
     first: Sample,
+    /// What it had counted itself when the block began.
+    counters: Option<Counters>,
+    /// Operations up to now, those before counting began in each turn included.
+    whole_operations: u64,
 }
 
 impl Rounds<'_, '_> {
@@ -133,7 +146,7 @@ impl Rounds<'_, '_> {
                 continue;
             }
             self.check().map_err(Broken::Run)?;
-            self.waiting.only_to_warm_up(at).map_err(Broken::Run)?;
+            self.waiting.only_uncounted(at).map_err(Broken::Run)?;
             let tally = self.crew_run(at, &order, &mut |_| {}, listen)?;
             // Half of them: the first ones find nothing in memory.
             let usual_ns = tally.response_times.value_at_quantile(0.5);
@@ -162,14 +175,19 @@ impl Rounds<'_, '_> {
         self.waiting.refresh().map_err(Broken::Run)?;
         let start_unix_ms = unix_ms();
         let mut parts = Vec::new();
-        for turn in &self.turns {
+        for at in 0..self.turns.len() {
+            // One that is stopped does not answer.
+            self.waiting.only_uncounted(at).map_err(Broken::Run)?;
+            let turn = &self.turns[at];
             turn.placed.renew().map_err(Broken::Run)?;
+            let counters = turn.counted.read();
             // Samples of the time before belong to no block.
             drop(turn.samples.take());
             let first = turn.samples.mark().context("sample the start of a block");
             let first = first.map_err(Broken::Run)?;
             let order = Order { pace: pace(self.planned), stop: Stop::Time(self.cut.slice), seed };
-            parts.push(Part { tally: Tally::empty(&order), usage: None, first });
+            let tally = Tally::empty(&order);
+            parts.push(Part { tally, usage: None, first, counters, whole_operations: 0 });
         }
         let enough_ns = self.cut.enough_ns();
         let slice_ns = u64::try_from(self.cut.slice.as_nanos()).unwrap_or(u64::MAX);
@@ -184,8 +202,9 @@ impl Rounds<'_, '_> {
                 // As far as it can be known before: the others may take longer to have their time.
                 let after_ns = part.tally.duration_ns() + slice_ns;
                 let order = self.order(at, after_ns >= enough_ns, seed);
-                let (tally, usage) = self.turn(at, &order, listen)?;
+                let (tally, usage, n_run_in) = self.turn(at, &order, listen)?;
                 part.tally.append(&tally);
+                part.whole_operations += n_run_in + tally.n_operations;
                 part.usage = Some(part.usage.map_or(usage, |before| before.plus(&usage)));
                 if shown.elapsed() > SHOW_EVERY {
                     shown = Instant::now();
@@ -198,7 +217,9 @@ impl Rounds<'_, '_> {
         let of = |n_rounds| (seed, block_idx, start_unix_ms, n_rounds);
         let n_rounds = u32::try_from(n_rounds).unwrap_or(u32::MAX);
         let mut block = Vec::new();
-        for (turn, part) in self.turns.iter().zip(parts) {
+        for (at, part) in parts.into_iter().enumerate() {
+            self.waiting.only_uncounted(at).map_err(Broken::Run)?;
+            let turn = &self.turns[at];
             let slice = self.closed(turn, part, of(n_rounds)).map_err(Broken::Run)?;
             block.push((turn.system_idx, slice));
         }
@@ -218,32 +239,32 @@ impl Rounds<'_, '_> {
         Order { pace, stop: Stop::Time(self.cut.slice), seed }
     }
 
-    /// What comes before a turn is counted.
+    /// What comes before a turn is counted; tells how many operations that were.
     fn run_in(
         &mut self,
         at: usize,
         order: &Order,
         listen: &mut Listener<'_>,
-    ) -> Result<(), Broken> {
+    ) -> Result<u64, Broken> {
         if order.pace != Pace::Closed {
             #[expect(clippy::disallowed_methods, reason = "to let processes wake up is the point")]
             std::thread::sleep(RUN_IN);
         } else if self.turns[at].event.is_none_or(|event| event <= self.cut.slice) {
             let run_in = Order { stop: Stop::Time(RUN_IN), seed: mix(order.seed, 1), ..*order };
-            self.crew_run(at, &run_in, &mut |_| {}, listen)?;
+            return Ok(self.crew_run(at, &run_in, &mut |_| {}, listen)?.n_operations);
         }
-        Ok(())
+        Ok(0)
     }
 
-    /// One short slice on one system, the others waiting.
+    /// One short slice on one system, the others waiting; with the operations before counting began.
     fn turn(
         &mut self,
         at: usize,
         order: &Order,
         listen: &mut Listener<'_>,
-    ) -> Result<(Tally, Usage), Broken> {
+    ) -> Result<(Tally, Usage, u64), Broken> {
         self.waiting.only(at).map_err(Broken::Run)?;
-        self.run_in(at, order, listen)?;
+        let n_run_in = self.run_in(at, order, listen)?;
         let samples = self.turns[at].samples;
         let handicap = self.turns[at].handicap.clone();
         let (mut first, mut last) = (None, None);
@@ -264,7 +285,7 @@ impl Rounds<'_, '_> {
         };
         let first = taken(first).map_err(Broken::Run)?;
         let last = taken(last).map_err(Broken::Run)?;
-        Ok((tally, Usage::between(&first, &last)))
+        Ok((tally, Usage::between(&first, &last), n_run_in))
     }
 
     fn crew_run(
@@ -298,7 +319,7 @@ impl Rounds<'_, '_> {
         part: Part,
         (seed, block_idx, start_unix_ms, n_rounds): (u64, u32, i64, u32),
     ) -> Result<Slice> {
-        let Part { tally, usage, first } = part;
+        let Part { tally, usage, first, counters, whole_operations } = part;
         let last = turn.samples.mark().context("sample the end of a block")?;
         let mut samples = turn.samples.take();
         samples.retain(|s| (first.at_ns..=last.at_ns).contains(&s.at_ns));
@@ -310,7 +331,9 @@ impl Rounds<'_, '_> {
         }
         let place = (seed, block_idx, start_unix_ms);
         let slice = slice_of(&tally, place, (usage, samples), marks);
-        Ok(Slice { n_rounds: Some(n_rounds), ..slice })
+        let counters = turn.counted.since(counters.as_ref());
+        let whole_operations = Some(whole_operations);
+        Ok(Slice { n_rounds: Some(n_rounds), whole_operations, counters, ..slice })
     }
 }
 

@@ -21,6 +21,7 @@ use rqps_server::{
 use rqps_workload::populate::drop_table_sql;
 
 use crate::Plan;
+use crate::counted::Counted;
 use crate::demands::{self, Subject};
 use crate::descriptors;
 use crate::event::{Event, Listener};
@@ -52,6 +53,7 @@ pub(crate) struct Up {
     endpoint: Endpoint,
     pub(crate) admin: Box<dyn Connection>,
     samples: Background,
+    counted: Counted,
     /// The names of the tables that the suite under way has made.
     tables: Vec<String>,
     /// The CPUs that it may run on, where that is less than rqps may use.
@@ -118,6 +120,7 @@ impl Up {
             }
         };
         let version = admin.session().server_version.clone();
+        let counted = Counted::open(spec.dbms, &endpoint);
         let cpus = spec.variant.limits.cpus.as_ref().map(|cpus| cpus.numbers().to_vec());
         Ok(Self {
             spec,
@@ -127,6 +130,7 @@ impl Up {
             endpoint,
             admin,
             samples,
+            counted,
             tables: Vec::new(),
             cpus,
         })
@@ -138,6 +142,10 @@ impl Up {
 
     pub(crate) fn samples(&self) -> &Background {
         &self.samples
+    }
+
+    pub(crate) fn counted(&self) -> &Counted {
+        &self.counted
     }
 
     pub(crate) fn server_pid(&self) -> Option<i32> {
@@ -180,6 +188,7 @@ impl Up {
             endpoint: &self.endpoint,
             server_pid: self.server_pid(),
             samples: &self.samples,
+            counted: &self.counted,
             // Clients that are paired go where the server's threads may.
             cpus: self.cpus.as_deref().unwrap_or(cpus),
             interrupt,
@@ -270,6 +279,14 @@ impl Up {
         Ok(())
     }
 
+    /// Runs the plan's own statements on tables that were just filled.
+    pub(crate) fn alter_tables(&mut self) -> Result<()> {
+        for sql in &self.spec.variant.sql_after_load {
+            self.admin.query(sql).with_context(|| format!("run sql_after_load ({sql})"))?;
+        }
+        Ok(())
+    }
+
     /// Checks that the tables are compressed as the plan asks.
     pub(crate) fn verify_compression(&mut self) -> Result<()> {
         let subject = {
@@ -335,9 +352,9 @@ impl Up {
     /// dropped. A server that did not stop as it should is told in a sentence.
     pub(crate) fn finish(mut self, log: &Path) -> Result<Option<String>> {
         self.drop_own_tables()?;
-        let Self { server, admin, samples, .. } = self;
+        let Self { server, admin, samples, counted, .. } = self;
         drop(samples.finish());
-        drop(admin);
+        drop((admin, counted));
         let Some(Local { running, instance }) = server else { return Ok(None) };
         let name = running.name().to_owned();
         // Whatever fails, the data directory does not stay: the disk may be what is full.
@@ -370,9 +387,9 @@ impl Up {
             self.admin = admin;
             let _ = self.drop_own_tables();
         }
-        let Self { server, admin, samples, .. } = self;
+        let Self { server, admin, samples, counted, .. } = self;
         drop(samples.finish());
-        drop(admin);
+        drop((admin, counted));
         let Local { running, instance } = server?;
         let name = running.name().to_owned();
         let space = format!(

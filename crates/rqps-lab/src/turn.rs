@@ -232,6 +232,7 @@ impl Lab<'_> {
         };
         drop(up.samples().take());
         let start_unix_ms = unix_ms();
+        let counters = up.counted().read();
         let first = up.samples().mark()?;
         let tally = match spec.dbms {
             Dbms::Mysql | Dbms::Mariadb => {
@@ -245,16 +246,19 @@ impl Lab<'_> {
             }
         }?;
         let last = up.samples().mark()?;
+        let counters = up.counted().since(counters.as_ref());
         // Counting rows reads the tables through: no part of what was measured.
         if spec.dbms != Dbms::Null {
             populate::check_rows(up.admin.as_mut(), &load)?;
             up.verify_compression()?;
+            up.alter_tables()?;
         }
         let usage = Usage::between(&first, &last);
         let marks = marks::of_slice(&[&tally], &usage, planned.clients);
         let mut samples = up.samples().take();
         samples.retain(|s| (first.at_ns..=last.at_ns).contains(&s.at_ns));
-        Ok(slice_of(&tally, (self.run.seed, 0, start_unix_ms), (usage, samples), marks))
+        let slice = slice_of(&tally, (self.run.seed, 0, start_unix_ms), (usage, samples), marks);
+        Ok(Slice { counters, ..slice })
     }
 
     /// Measures a step; its slices are stored with `marks`, or not at all when there are none to

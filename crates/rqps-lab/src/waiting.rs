@@ -86,9 +86,9 @@ impl Waiting {
         self.stop_others(at, true)
     }
 
-    /// The same for a warm-up, of which nothing is counted: where it takes too long the others go on until
-    /// its end.
-    pub(crate) fn only_to_warm_up(&mut self, at: usize) -> Result<()> {
+    /// The same for a warm-up and for questions to the server, of which nothing is counted: where it takes too
+    /// long the others go on until its end.
+    pub(crate) fn only_uncounted(&mut self, at: usize) -> Result<()> {
         self.stop_others(at, false)
     }
 

@@ -3,7 +3,7 @@
 mod client;
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicI32, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
@@ -123,6 +123,7 @@ impl Crew {
         let shared = Arc::new(Shared {
             stop: AtomicBool::new(false),
             published: (0..n_clients).map(|_| Published::default()).collect(),
+            thread_ids: (0..n_clients).map(|_| AtomicI32::new(0)).collect(),
         });
         let (answer, answers) = channel();
         let roles: Vec<usize> = members.iter().map(|member| member.role).collect();
@@ -150,6 +151,8 @@ impl Crew {
                 .spawn(move || {
                     let placed = place_self(&member.cpus);
                     let go = placed.is_ok();
+                    let id = nix::unistd::gettid().as_raw();
+                    shared.thread_ids[client_idx].store(id, Ordering::Relaxed);
                     let _ = ready.send(placed);
                     if go {
                         serve(member, share, (&tasks, &answer), &shared);
@@ -165,6 +168,12 @@ impl Crew {
                 .map_err(|source| CrewError::Thread { client_idx, source })?;
         }
         Ok(crew)
+    }
+
+    /// The kernel's ids of the client threads.
+    #[must_use]
+    pub fn thread_ids(&self) -> Vec<i32> {
+        self.shared.thread_ids.iter().map(|id| id.load(Ordering::Relaxed)).collect()
     }
 
     /// The part of its role's order that is a client's.

@@ -21,7 +21,7 @@ pub use run::{
     Check, Host, Placement, Run, RunStatus, RunStep, RunSystem, Schedule, SettingOrigin,
     SettingSource, Sizes, StepOutcome, SystemStep,
 };
-pub use sample::{HostCounters, ProcessCounters, Sample, StorageCounters, Usage};
+pub use sample::{HostCounters, ProcessCounters, Sample, StorageCounters, Usage, Waits};
 pub use slice::{ErrorCount, Lateness, Mark, Role, SeriesPoint, Slice, Stream, Windows};
 pub use step::{Figure, Group, StepInfo, StepKind};
 pub use system::{Dbms, Engine, Label, SystemSource, SystemSpec, Transport};

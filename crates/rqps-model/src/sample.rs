@@ -78,6 +78,42 @@ pub struct StorageCounters {
     pub busy_ns: u64,
 }
 
+/// For what threads waited, as far as the kernel tells; a counter that it does not have is absent,
+/// never zero.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Waits {
+    /// Time in which threads of the server's process tree could run and did not, nanoseconds, from
+    /// `/proc/PID/task/TID/schedstat`. In a block that of its whole time.
+    pub server_run_wait_ns: Option<u64>,
+    /// CPU time of the threads that serve the clients, nanoseconds; absent where they are not known.
+    pub served_cpu_ns: Option<u64>,
+    /// Time in which these threads could run and did not, nanoseconds.
+    pub served_run_wait_ns: Option<u64>,
+    /// CPU time of the client threads, nanoseconds: rqps without its samplers and helpers.
+    pub crew_cpu_ns: Option<u64>,
+    /// Time in which the client threads could run and did not, nanoseconds.
+    pub crew_run_wait_ns: Option<u64>,
+    /// Time in which at least one task of the host waited for storage, nanoseconds, from
+    /// `/proc/pressure/io`.
+    pub io_stalled_ns: Option<u64>,
+}
+
+impl Waits {
+    /// Applies `f` counter by counter; what either side lacks is absent.
+    fn with(&self, other: &Self, f: fn(u64, u64) -> u64) -> Self {
+        let both = |a: Option<u64>, b: Option<u64>| a.zip(b).map(|(a, b)| f(a, b));
+        Self {
+            server_run_wait_ns: both(self.server_run_wait_ns, other.server_run_wait_ns),
+            served_cpu_ns: both(self.served_cpu_ns, other.served_cpu_ns),
+            served_run_wait_ns: both(self.served_run_wait_ns, other.served_run_wait_ns),
+            crew_cpu_ns: both(self.crew_cpu_ns, other.crew_cpu_ns),
+            crew_run_wait_ns: both(self.crew_run_wait_ns, other.crew_run_wait_ns),
+            io_stalled_ns: both(self.io_stalled_ns, other.io_stalled_ns),
+        }
+    }
+}
+
 /// Everything that was read at one moment.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct Sample {
@@ -93,6 +129,9 @@ pub struct Sample {
     pub storage: Option<StorageCounters>,
     /// CPU that the samplers themselves used so far, nanoseconds.
     pub sampler_cpu_ns: u64,
+    /// For what threads waited.
+    #[serde(default)]
+    pub waits: Waits,
 }
 
 /// What was used between two samples; gauges are those of the later one.
@@ -110,6 +149,9 @@ pub struct Usage {
     pub storage: Option<StorageCounters>,
     /// CPU of the samplers, nanoseconds.
     pub sampler_cpu_ns: u64,
+    /// For what threads waited.
+    #[serde(default)]
+    pub waits: Waits,
 }
 
 impl HostCounters {
@@ -217,6 +259,7 @@ impl Usage {
             client: self.client.plus(&later.client),
             storage: self.storage.zip(later.storage).map(|(a, b)| a.plus(&b)),
             sampler_cpu_ns: self.sampler_cpu_ns.saturating_add(later.sampler_cpu_ns),
+            waits: self.waits.with(&later.waits, u64::saturating_add),
         }
     }
 
@@ -245,6 +288,7 @@ impl Usage {
                 involuntary_switches: self.client.involuntary_switches,
                 ..process(&self.client, &whole.client)
             },
+            waits: Waits { server_run_wait_ns: whole.waits.server_run_wait_ns, ..self.waits },
             ..*self
         }
     }
@@ -262,6 +306,7 @@ impl Usage {
             client: last.client.since(&first.client),
             storage: first.storage.zip(last.storage).map(|(a, b)| b.since(&a)),
             sampler_cpu_ns: last.sampler_cpu_ns.saturating_sub(first.sampler_cpu_ns),
+            waits: last.waits.with(&first.waits, u64::saturating_sub),
         }
     }
 }
@@ -279,6 +324,11 @@ mod tests {
             client: process,
             storage: Some(StorageCounters { reads: n, ..Default::default() }),
             sampler_cpu_ns: n,
+            waits: Waits {
+                server_run_wait_ns: Some(n),
+                served_cpu_ns: Some(n),
+                ..Waits::default()
+            },
         }
     }
 
@@ -291,6 +341,10 @@ mod tests {
         assert_eq!((sum.client.cpu_total_ns, sum.sampler_cpu_ns), (3, 3));
         assert_eq!(sum.storage.unwrap().reads, 3);
         assert_eq!(usage(1).plus(&Usage { server: None, ..usage(1) }).server, None);
+        assert_eq!(sum.waits.served_cpu_ns, Some(3));
+        // What the kernel does not tell of one turn is not told of the sum.
+        let unknown = Usage { waits: Waits::default(), ..usage(1) };
+        assert_eq!(usage(1).plus(&unknown).waits, Waits::default());
     }
 
     #[test]
@@ -302,5 +356,7 @@ mod tests {
         assert_eq!((server.cpu_total_ns, server.rss_bytes), (1, 100));
         assert_eq!((both.host.cpu_user_ns, both.host.swap_in_pages, both.wall_ns), (1, 7, 1));
         assert_eq!(both.storage.unwrap().reads, 1);
+        assert_eq!(both.waits.server_run_wait_ns, Some(100));
+        assert_eq!(both.waits.served_cpu_ns, Some(1));
     }
 }

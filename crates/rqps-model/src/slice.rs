@@ -1,6 +1,8 @@
 //! A slice: one measurement of one step on one system, with all that was recorded; or a block, the
 //! sum of many short slices.
 
+use std::collections::BTreeMap;
+
 use serde::{Deserialize, Serialize};
 
 use crate::{Sample, Usage};
@@ -273,6 +275,15 @@ pub struct Slice {
     /// What other clients did meanwhile.
     #[serde(default)]
     pub streams: Vec<Stream>,
+    /// Operations of the whole time of a block, those that ran in each turn before counting began
+    /// included: what [`Slice::counters`] and the parts of [`Slice::usage`] that are of its whole time
+    /// are of. Absent where they are those that were counted.
+    #[serde(default)]
+    pub whole_operations: Option<u64>,
+    /// The server's own counters by its names, as differences over the slice or the whole time of the
+    /// block; a counter that the server does not have is absent.
+    #[serde(default)]
+    pub counters: BTreeMap<String, u64>,
 }
 
 impl Slice {
@@ -280,6 +291,12 @@ impl Slice {
     #[must_use]
     pub fn figure(&self) -> f64 {
         per_second(self.n_operations, self.duration_ns)
+    }
+
+    /// Operations that [`Slice::counters`] are of.
+    #[must_use]
+    pub fn operations_of_counters(&self) -> u64 {
+        self.whole_operations.unwrap_or(self.n_operations)
     }
 }
 

@@ -127,6 +127,8 @@ mod tests {
             samples: Vec::new(),
             marks: Vec::new(),
             streams: Vec::new(),
+            whole_operations: None,
+            counters: std::collections::BTreeMap::new(),
         }
     }
 

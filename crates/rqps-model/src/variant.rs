@@ -313,6 +313,9 @@ pub struct Variant {
     /// 500): a slowdown of known size, to test that it is found.
     #[serde(skip_serializing_if = "is_zero")]
     pub handicap_bp: u32,
+    /// Statements that change its tables once they are filled: an index dropped, a statistics target.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub sql_after_load: Vec<String>,
 }
 
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "the serialiser's form")]

@@ -2,6 +2,7 @@
 //!
 //! All formats render an [`Analysis`] and compute nothing of their own, so that they cannot differ.
 
+mod ageing;
 mod bar;
 mod calibrated;
 pub mod caveat;
@@ -9,6 +10,7 @@ pub mod cell;
 pub mod comparison;
 pub mod difference;
 mod estimate;
+mod explain;
 pub mod footnote;
 pub mod group;
 mod guard;
@@ -142,6 +144,9 @@ impl<'a> Analysis<'a> {
             })
             .collect();
         judge::decide(&mut steps, bound);
+        let differences = Differences::between(&run.systems);
+        explain::explain(run, &mut steps, origin::Rule { base, joined }, &differences);
+        ageing::ageing(run, &mut steps, origin::Rule { base, joined });
         let mut analysis = Self {
             run,
             joined,
@@ -156,7 +161,7 @@ impl<'a> Analysis<'a> {
             groups: Vec::new(),
             memory: Vec::new(),
             sizes: size::sizes(run, base),
-            differences: Differences::between(&run.systems),
+            differences,
             warnings: Vec::new(),
             caveats: Vec::new(),
             insert: None,

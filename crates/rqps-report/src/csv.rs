@@ -4,6 +4,7 @@
 //! RFC 4180 with a header line. A text that a spreadsheet would take for a formula gets an
 //! apostrophe in front.
 
+mod cause;
 mod comparison;
 mod insert;
 
@@ -131,6 +132,7 @@ fn columns() -> Vec<Column> {
     all.extend(response_columns());
     all.extend(total_columns());
     all.extend(comparison::columns());
+    all.extend(cause::columns());
     all
 }
 

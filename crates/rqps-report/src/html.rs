@@ -3,6 +3,7 @@
 //! Every text passes maud's escaping; only this file's own style and script do not. The page's
 //! content security policy forbids any request and any script but ours.
 
+mod cause;
 mod chart;
 mod compare;
 pub mod history;
@@ -84,6 +85,7 @@ pub fn render(analysis: &Analysis<'_>) -> String {
                     (systems::render(analysis))
                     (insert::render(analysis))
                     (summary::render(analysis))
+                    (cause::ageing(analysis))
                     (size::render(analysis))
                     (chart::render(analysis))
                     (step::render_all(analysis))

@@ -3,6 +3,7 @@
 //! Within one `schema` number fields are only added. Figures have full precision; what was not
 //! measured is `null`; a ratio to zero is the string `"inf"`.
 
+mod cause;
 mod comparison;
 mod insert;
 mod joined;
@@ -218,6 +219,9 @@ fn result<'a>(
         verdict: cell.verdict,
         no_verdict: cell.bar.map(Bar::words),
         comparison: cell.comparison.as_ref().map(|own| comparison::comparison(own)),
+        cause: cell.cause.as_deref().map(cause::cause),
+        split: cell.split.as_deref().map(cause::split),
+        ageing: cell.ageing.as_ref().map(cause::ageing),
         server_cpu_ratio: cell.server_cpu_ratio.as_ref().map(estimate),
         per_operation: metrics(&cell.per_operation, |v| v),
         per_operation_relative: cell.relative.as_ref().map(|r| metrics(r, RatioJson::from)),

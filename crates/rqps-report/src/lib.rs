@@ -15,6 +15,7 @@ pub mod markdown;
 pub mod response;
 pub mod text;
 
+mod causes;
 mod compare;
 mod comparison;
 mod grid;

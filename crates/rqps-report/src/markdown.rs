@@ -6,6 +6,7 @@ use rqps_model::Metric;
 
 use crate::analysis::{Analysis, CellState};
 use crate::audit::sheet;
+use crate::causes;
 use crate::compare;
 use crate::grid::{Grid, Side, escape_markdown, plain};
 use crate::layout::{self, SizeColumns};
@@ -21,6 +22,8 @@ pub fn render(analysis: &Analysis<'_>) -> String {
     systems(&mut out, analysis);
     insert::summary(&mut out, analysis);
     summary(&mut out, analysis);
+    why(&mut out, analysis);
+    ageing(&mut out, analysis);
     memory(&mut out, analysis);
     sizes(&mut out, analysis);
     failures(&mut out, analysis);
@@ -165,6 +168,28 @@ fn summary(out: &mut String, analysis: &Analysis<'_>) {
     }
     if !analysis.footnotes.is_empty() {
         out.push('\n');
+    }
+}
+
+/// The cause of every verdict of slower or faster.
+fn why(out: &mut String, analysis: &Analysis<'_>) {
+    let all = causes::lines(analysis);
+    if all.is_empty() || many::is_many(analysis) {
+        return;
+    }
+    paragraph(out, &format!("### {}", causes::TITLE));
+    for (place, sentence) in &all {
+        out.push_str(&format!("- **{}** {}\n", escape_markdown(place), escape_markdown(sentence)));
+    }
+    out.push('\n');
+}
+
+fn ageing(out: &mut String, analysis: &Analysis<'_>) {
+    if let Some(grid) = causes::ageing(analysis) {
+        paragraph(out, &format!("<details><summary>{}</summary>", causes::AGEING));
+        paragraph(out, grid.render_markdown().trim_end());
+        paragraph(out, &escape_markdown(causes::AGEING_LEGEND));
+        paragraph(out, "</details>");
     }
 }
 

@@ -5,6 +5,7 @@ mod insert;
 
 use crate::analysis::{Analysis, Cell, CellState, Differences, StepAnalysis};
 use crate::audit::sheet;
+use crate::causes;
 use crate::compare;
 use crate::comparison;
 use crate::grid::Grid;
@@ -265,8 +266,22 @@ fn summary(page: &mut Page, analysis: &Analysis<'_>) {
         let text = format!("{}: {places}", note.kind.meaning());
         page.paragraph(&format!("{}  ", note.letter), &text);
     }
+    why(page, analysis);
+    ageing(page, analysis);
     groups(page, analysis);
     memory(page, analysis);
+}
+
+/// The cause of every verdict of slower or faster; of many systems they would be pages.
+fn why(page: &mut Page, analysis: &Analysis<'_>) {
+    let all = causes::lines(analysis);
+    if all.is_empty() || many::is_many(analysis) {
+        return;
+    }
+    page.title(causes::TITLE);
+    for (place, sentence) in &all {
+        page.paragraph("  ", &format!("{place} {sentence}"));
+    }
 }
 
 fn signs(analysis: &Analysis<'_>) -> &'static str {
@@ -310,6 +325,13 @@ fn matrix(page: &mut Page, analysis: &Analysis<'_>, candidates: &[usize]) {
         page.grid(&grid(chunk));
     }
     page.line("");
+}
+
+fn ageing(page: &mut Page, analysis: &Analysis<'_>) {
+    let Some(grid) = causes::ageing(analysis).filter(|_| !many::is_many(analysis)) else { return };
+    page.title(causes::AGEING);
+    page.grid(&grid);
+    page.paragraph("", causes::AGEING_LEGEND);
 }
 
 fn groups(page: &mut Page, analysis: &Analysis<'_>) {
@@ -416,6 +438,7 @@ fn step_block(page: &mut Page, analysis: &Analysis<'_>, step: &StepAnalysis<'_>)
     page.grid(&layout::step_figures(analysis, step));
     insert::checks(page, analysis, step);
     ratios(page, analysis, step);
+    split(page, analysis, step);
     if step.cells.iter().any(|c| c.insert.is_some()) {
         insert::step(page, analysis, step);
         return;
@@ -449,6 +472,25 @@ fn ratios(page: &mut Page, analysis: &Analysis<'_>, step: &StepAnalysis<'_>) {
         for note in comparison::notes(analysis, step) {
             page.paragraph("", &note);
         }
+    }
+}
+
+/// The time per operation taken apart, and every quantity with its interval.
+fn split(page: &mut Page, analysis: &Analysis<'_>, step: &StepAnalysis<'_>) {
+    if many::is_many(analysis) {
+        return;
+    }
+    let op = step.step.info.figure.operation();
+    if let Some(grid) = causes::parts(analysis, step) {
+        page.line(&format!(
+            "--- time per {op}, microseconds, against {}",
+            clip(analysis.base_label(), 50)
+        ));
+        page.grid(&grid);
+    }
+    if let Some(grid) = causes::quantities(analysis, step) {
+        page.line(&format!("--- per {op}, against {}", clip(analysis.base_label(), 60)));
+        page.grid(&grid);
     }
 }
 

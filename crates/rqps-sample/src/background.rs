@@ -65,6 +65,11 @@ impl Background {
         self.shared.lock().sampler.brief(end)
     }
 
+    /// As [`Sampler::watch`].
+    pub fn watch(&self, served: &[i32], crew: &[i32]) {
+        self.shared.lock().sampler.watch(served, crew);
+    }
+
     /// Takes away the samples so far, marks included, in order of time.
     #[must_use]
     pub fn take(&self) -> Vec<Sample> {

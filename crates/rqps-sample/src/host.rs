@@ -1,4 +1,4 @@
-//! HOT PATH: reads the host's counters. Budget: three files a sample.
+//! HOT PATH: reads the host's counters. Budget: four files a sample.
 
 use rqps_model::HostCounters;
 
@@ -6,6 +6,7 @@ use crate::Error;
 use crate::memory_text::{parse_meminfo, parse_vmstat};
 use crate::proc_file::ProcFile;
 use crate::stat_text::parse_host_stat;
+use crate::wait_text::parse_pressure;
 
 /// The host's files, kept open.
 #[derive(Debug)]
@@ -13,6 +14,8 @@ pub(crate) struct HostReader {
     stat: ProcFile,
     meminfo: ProcFile,
     vmstat: ProcFile,
+    /// Absent where the kernel keeps no pressure stall information.
+    pressure: Option<ProcFile>,
     tick_ns: u64,
 }
 
@@ -22,6 +25,7 @@ impl HostReader {
             stat: ProcFile::open_always("/proc/stat")?,
             meminfo: ProcFile::open_always("/proc/meminfo")?,
             vmstat: ProcFile::open_always("/proc/vmstat")?,
+            pressure: open_pressure(),
             tick_ns,
         })
     }
@@ -36,6 +40,11 @@ impl HostReader {
             swap_out_pages: vm.swap_out_pages,
             ..stat
         })
+    }
+
+    /// Time in which a task waited for storage, nanoseconds; `None` where the kernel does not tell.
+    pub(crate) fn read_stalled(&self, buffer: &mut Vec<u8>) -> Result<Option<u64>, Error> {
+        self.pressure.as_ref().map(|file| file.parse(buffer, parse_pressure)).transpose()
     }
 
     /// What /proc/stat has; memory and swap are 0.
@@ -55,4 +64,10 @@ impl HostReader {
             ..HostCounters::default()
         })
     }
+}
+
+/// The file can be there and refuse to be read: pressure stall information that is off at boot.
+fn open_pressure() -> Option<ProcFile> {
+    let file = ProcFile::open("/proc/pressure/io", true).ok()?;
+    file.parse(&mut Vec::new(), parse_pressure).is_ok().then_some(file)
 }

@@ -18,6 +18,7 @@ pub mod sampler;
 pub mod speed;
 pub mod stat_text;
 pub mod storage_text;
+pub mod wait_text;
 
 mod host;
 mod memory_bound;
@@ -28,10 +29,10 @@ mod storage;
 mod tally;
 mod tasks;
 mod tree;
+mod watched;
 
 pub use background::Background;
 pub use condition::{Condition, condition};
 pub use error::{Error, Missing, TextError};
 pub use host_info::host_info;
-pub use sampler::{End, Sampler, Target};
-pub use tree::MAX_KEPT_FILES;
+pub use sampler::{End, MAX_OPEN_FILES, Sampler, Target};

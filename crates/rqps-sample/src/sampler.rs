@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::time::Instant;
 
-use rqps_model::Sample;
+use rqps_model::{Sample, Waits};
 
 use crate::clock::thread_cpu_ns;
 use crate::error::{Error, Missing};
@@ -11,6 +11,10 @@ use crate::host::HostReader;
 use crate::own::OwnReader;
 use crate::storage::StorageReader;
 use crate::tree::{MAX_KEPT_FILES, Scratch, Tree};
+use crate::watched::{MAX_WATCHED, Watched};
+
+/// Files of processes and threads that a sampler keeps open at most.
+pub const MAX_OPEN_FILES: usize = MAX_KEPT_FILES + MAX_WATCHED;
 
 /// What is to be sampled beside the host and rqps itself.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -42,6 +46,9 @@ pub struct Sampler {
     host: HostReader,
     storage: Option<StorageReader>,
     own: OwnReader,
+    watched: Watched,
+    /// Files that may be open for it.
+    most_watched: usize,
     scratch: Scratch,
     sampler_cpu_ns: u64,
 }
@@ -66,17 +73,38 @@ impl Sampler {
             host: HostReader::open(scratch.tick_ns)?,
             storage,
             own: OwnReader::open(&mut scratch.missing)?,
+            watched: Watched::default(),
+            most_watched: MAX_WATCHED,
             scratch,
             sampler_cpu_ns: 0,
         })
     }
 
-    /// Keeps at most `n_files` files of the server's processes and threads open, and never more than
-    /// [`MAX_KEPT_FILES`]; the others are opened for each sample.
+    /// Keeps at most `n_files` files of processes and threads open, and never more than [`MAX_OPEN_FILES`].
+    /// Those of the server that are more are opened for each sample; threads that are watched have half of
+    /// `n_files` at most, and are not known where that is too few.
     #[must_use]
     pub fn keep_at_most(mut self, n_files: usize) -> Self {
-        self.scratch.most_kept = n_files.min(MAX_KEPT_FILES);
+        self.most_watched = (n_files / 2).min(MAX_WATCHED);
+        self.scratch.most_kept = (n_files - self.most_watched).min(MAX_KEPT_FILES);
         self
+    }
+
+    /// From now on samples tell CPU time and waiting of these threads: those of the server that serve
+    /// clients, and the client threads. Either may be empty: not known.
+    pub fn watch(&mut self, served: &[i32], crew: &[i32]) {
+        // Closed first: the files of the step before are not to be open at the same time.
+        self.watched = Watched::default();
+        if served.len() + crew.len() <= self.most_watched {
+            self.watched = Watched::open(served, crew);
+        }
+    }
+
+    /// What threads waited for, but for the server's whole tree.
+    fn waits(&mut self) -> Result<Waits, Error> {
+        let buffer = &mut self.scratch.buffer;
+        let waits = self.watched.read(buffer)?;
+        Ok(Waits { io_stalled_ns: self.host.read_stalled(buffer)?, ..waits })
     }
 
     /// Takes a sample now. The server is read first, right after the time.
@@ -99,13 +127,17 @@ impl Sampler {
             None => None,
         };
         let client = self.own.read(buffer)?;
+        let tree = self.server.as_ref().and_then(Tree::run_wait_ns);
+        let server_run_wait_ns = tree.filter(|_| self.scratch.has_schedstat);
+        let waits = Waits { server_run_wait_ns, ..self.waits()? };
         self.sampler_cpu_ns += thread_cpu_ns().saturating_sub(thread_ns);
         let sampler_cpu_ns = self.sampler_cpu_ns;
-        Ok(Sample { at_ns, host, server, client, storage, sampler_cpu_ns })
+        Ok(Sample { at_ns, host, server, client, storage, sampler_cpu_ns, waits })
     }
 
     /// Takes a sample of what changes within a tenth of a second and costs little to read: CPU times
-    /// and faults of server and client, the host's CPU times and context switches, storage. All
+    /// and faults of server and client, of the threads that are watched, the host's CPU times, context
+    /// switches and time stalled on storage, storage. All
     /// other counters and gauges stand as 0 and are for [`Sampler::sample`] to tell.
     ///
     /// # Errors
@@ -117,6 +149,7 @@ impl Sampler {
         if end == End::Finish {
             sample.at_ns = now(self.epoch);
             sample.client = OwnReader::read_brief()?;
+            sample.waits = self.waits()?;
         }
         let tree = self.server.as_mut();
         let server = tree.map(|tree| tree.read_brief(&mut self.scratch)).transpose()?;
@@ -137,6 +170,7 @@ impl Sampler {
         self.sampler_cpu_ns += thread_cpu_ns().saturating_sub(thread_ns);
         sample.sampler_cpu_ns = self.sampler_cpu_ns;
         if end == End::Start {
+            sample.waits = self.waits()?;
             sample.client = OwnReader::read_brief()?;
             sample.at_ns = now(self.epoch);
         }
@@ -147,5 +181,25 @@ impl Sampler {
     #[must_use]
     pub fn missing(&self) -> &[Missing] {
         &self.scratch.missing
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn threads_are_watched_where_there_are_files_for_them() {
+        let own = nix::unistd::gettid().as_raw();
+        let watched = |n_files| {
+            let sampler = Sampler::new(Instant::now(), Target::default()).unwrap();
+            let mut sampler = sampler.keep_at_most(n_files);
+            sampler.watch(&[own], &[own]);
+            let waits = sampler.sample().unwrap().waits;
+            (waits.served_cpu_ns.is_some(), waits.crew_cpu_ns.is_some())
+        };
+        assert_eq!(watched(3), (false, false), "two files are more than the half of three");
+        let has_times = Scratch::new().has_schedstat;
+        assert_eq!(watched(4), (has_times, has_times));
     }
 }

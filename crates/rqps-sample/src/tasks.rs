@@ -1,6 +1,7 @@
-//! HOT PATH: context switches of a process's threads, and its children. Budget: two files a thread.
+//! HOT PATH: context switches and waiting of a process's threads, and its children. Budget: three files
+//! a thread.
 //!
-//! The kernel keeps no sum of context switches that others could read, so that those of a thread
+//! The kernel keeps no sum of these that others could read, so that those of a thread
 //! that ended are known up to the sample before its end.
 
 use std::collections::HashMap;
@@ -10,18 +11,22 @@ use crate::Error;
 use crate::proc_file::{ProcFile, is_gone};
 use crate::process_text::{parse_children, parse_task_status};
 use crate::tree::Scratch;
+use crate::wait_text::parse_schedstat;
 
-/// Context switches.
+/// Context switches, and what comes of them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) struct Switches {
     pub(crate) voluntary: u64,
     pub(crate) involuntary: u64,
+    /// Time in which threads could run and did not, nanoseconds; 0 where the kernel does not tell.
+    pub(crate) run_wait_ns: u64,
 }
 
 impl Switches {
     pub(crate) fn add(&mut self, other: Self) {
         self.voluntary = self.voluntary.saturating_add(other.voluntary);
         self.involuntary = self.involuntary.saturating_add(other.involuntary);
+        self.run_wait_ns = self.run_wait_ns.saturating_add(other.run_wait_ns);
     }
 }
 
@@ -31,6 +36,8 @@ struct Task {
     status: ProcFile,
     /// Absent where the kernel has no such file (`CONFIG_PROC_CHILDREN`, Linux 4.2).
     children: Option<ProcFile>,
+    /// Absent where the kernel does not tell how long threads wait to run.
+    schedstat: Option<ProcFile>,
     latest: Switches,
     /// The sample in which it was last seen.
     seen: u64,
@@ -60,6 +67,7 @@ impl Tasks {
         let of = |task: &Task| {
             usize::from(task.status.is_kept())
                 + usize::from(task.children.as_ref().is_some_and(ProcFile::is_kept))
+                + usize::from(task.schedstat.as_ref().is_some_and(ProcFile::is_kept))
         };
         self.by_id.values().map(of).sum()
     }
@@ -119,9 +127,14 @@ impl Tasks {
         let status = task.status.parse_living(&mut scratch.buffer, parse_task_status)?;
         // A thread that ended is found out by its stale file; a new one with its id, next time.
         let Some(status) = status else { return Ok(()) };
+        let times = match &task.schedstat {
+            Some(file) => file.parse_living(&mut scratch.buffer, parse_schedstat)?.flatten(),
+            None => None,
+        };
         let now = Switches {
             voluntary: status.voluntary_switches,
             involuntary: status.involuntary_switches,
+            run_wait_ns: times.map_or(task.latest.run_wait_ns, |times| times.run_wait_ns),
         };
         if now.voluntary < task.latest.voluntary || now.involuntary < task.latest.involuntary {
             // Another thread has the id by now.
@@ -149,7 +162,11 @@ impl Task {
             true => scratch.open_living(format!("/proc/{pid}/task/{tid}/children"))?,
             false => None,
         };
-        Ok(Some(Self { status, children, latest: Switches::default(), seen: 0 }))
+        let schedstat = match scratch.has_schedstat {
+            true => scratch.open_living(format!("/proc/{pid}/task/{tid}/schedstat"))?,
+            false => None,
+        };
+        Ok(Some(Self { status, children, schedstat, latest: Switches::default(), seen: 0 }))
     }
 }
 

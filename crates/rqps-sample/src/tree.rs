@@ -17,11 +17,12 @@ use crate::process::{Process, Reading};
 use crate::process_text::parse_process_stat;
 use crate::tally::{Charge, Tally};
 use crate::tasks::Switches;
+use crate::wait_text::parse_schedstat;
 
 /// Files of processes and threads that are kept open at most; the others are opened for each read.
 /// A quarter of the usual limit of 1024, because client connections need descriptors, too; where several
 /// servers are up, each sampler gets less ([`crate::Sampler::keep_at_most`]).
-pub const MAX_KEPT_FILES: usize = 256;
+pub(crate) const MAX_KEPT_FILES: usize = 256;
 
 /// Buffers and facts that reading needs, reused from sample to sample.
 #[derive(Debug, Default)]
@@ -32,6 +33,8 @@ pub(crate) struct Scratch {
     pub(crate) found: Vec<i32>,
     /// Whether the kernel has /proc/PID/task/TID/children.
     pub(crate) has_children_files: bool,
+    /// Whether the kernel tells how long threads wait to run.
+    pub(crate) has_schedstat: bool,
     pub(crate) tick_ns: u64,
     pub(crate) missing: Vec<Missing>,
     /// Files of processes that are open now.
@@ -45,6 +48,7 @@ impl Scratch {
     pub(crate) fn new() -> Self {
         Self {
             has_children_files: Path::new("/proc/thread-self/children").exists(),
+            has_schedstat: has_schedstat(),
             tick_ns: tick_ns(),
             most_kept: MAX_KEPT_FILES,
             ..Self::default()
@@ -80,6 +84,8 @@ pub(crate) struct Tree {
     /// Context switches of processes that ended.
     ended_switches: Switches,
     latest: ProcessCounters,
+    /// Time in which its threads could run and did not, nanoseconds.
+    run_wait_ns: u64,
 }
 
 impl Tree {
@@ -93,6 +99,7 @@ impl Tree {
             tally: Tally::default(),
             ended_switches: Switches::default(),
             latest: ProcessCounters::default(),
+            run_wait_ns: 0,
         })
     }
 
@@ -105,7 +112,14 @@ impl Tree {
         }
         let (sum, charge) = self.pass(scratch, Process::read)?;
         self.latest = sum.counters(&charge, &self.latest);
+        self.run_wait_ns = self.run_wait_ns.max(sum.switches.run_wait_ns);
         Ok(self.latest)
+    }
+
+    /// How long its threads could run and did not up to the last full reading, nanoseconds; `None` where
+    /// all of them have ended.
+    pub(crate) fn run_wait_ns(&self) -> Option<u64> {
+        (self.latest.n_processes > 0).then_some(self.run_wait_ns)
     }
 
     /// Reads CPU time and faults alone; the other counters and the gauges stay as they were last
@@ -164,6 +178,12 @@ impl Tree {
         }
         Ok(())
     }
+}
+
+/// Whether the kernel keeps the times of threads.
+fn has_schedstat() -> bool {
+    let Ok(file) = ProcFile::open("/proc/thread-self/schedstat", true) else { return false };
+    file.parse(&mut Vec::new(), parse_schedstat).is_ok_and(|times| times.is_some())
 }
 
 /// Sums over the living processes of one sample.

@@ -8,6 +8,7 @@ mod certificate;
 mod cgroup;
 pub mod compression;
 pub mod confine;
+pub mod counters;
 pub mod debian;
 pub mod debt;
 pub mod direct_io;

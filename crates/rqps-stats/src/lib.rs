@@ -9,6 +9,7 @@ pub mod bimodal;
 pub mod bootstrap;
 pub mod change_point;
 pub mod correlation;
+pub mod difference;
 pub mod dip;
 pub mod drift;
 pub mod fdr;

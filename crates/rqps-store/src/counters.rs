@@ -1,6 +1,6 @@
 //! The counters of samples and of slices' usage as columns, the same in both tables.
 
-use rqps_model::{HostCounters, ProcessCounters, Sample, StorageCounters, Usage};
+use rqps_model::{HostCounters, ProcessCounters, Sample, StorageCounters, Usage, Waits};
 use rusqlite::Row;
 
 /// Columns of [`Counters`], in the order of their values.
@@ -47,12 +47,19 @@ pub(crate) const COLUMNS: [&str; N_COLUMNS] = [
     "storage_write_bytes",
     "storage_busy_ns",
     "sampler_cpu_ns",
+    "server_run_wait_ns",
+    "served_cpu_ns",
+    "served_run_wait_ns",
+    "crew_cpu_ns",
+    "crew_run_wait_ns",
+    "io_stalled_ns",
 ];
 
 const N_HOST: usize = 12;
 const N_PROCESS: usize = 12;
 const N_STORAGE: usize = 5;
-const N_COLUMNS: usize = N_HOST + 2 * N_PROCESS + N_STORAGE + 1;
+const N_WAITS: usize = 6;
+const N_COLUMNS: usize = N_HOST + 2 * N_PROCESS + N_STORAGE + 1 + N_WAITS;
 
 /// What samples and usage have in common.
 #[derive(Debug, Clone, Copy)]
@@ -62,31 +69,32 @@ pub(crate) struct Counters {
     pub(crate) client: ProcessCounters,
     pub(crate) storage: Option<StorageCounters>,
     pub(crate) sampler_cpu_ns: u64,
+    pub(crate) waits: Waits,
 }
 
 impl Counters {
     /// The counters of a sample, without its time.
     pub(crate) fn of_sample(sample: &Sample) -> Self {
-        let Sample { at_ns: _, host, server, client, storage, sampler_cpu_ns } = *sample;
-        Self { host, server, client, storage, sampler_cpu_ns }
+        let Sample { at_ns: _, host, server, client, storage, sampler_cpu_ns, waits } = *sample;
+        Self { host, server, client, storage, sampler_cpu_ns, waits }
     }
 
     /// The counters of a usage, without its wall-clock time.
     pub(crate) fn of_usage(usage: &Usage) -> Self {
-        let Usage { wall_ns: _, host, server, client, storage, sampler_cpu_ns } = *usage;
-        Self { host, server, client, storage, sampler_cpu_ns }
+        let Usage { wall_ns: _, host, server, client, storage, sampler_cpu_ns, waits } = *usage;
+        Self { host, server, client, storage, sampler_cpu_ns, waits }
     }
 
     /// The sample that these counters were read for.
     pub(crate) fn into_sample(self, at_ns: u64) -> Sample {
-        let Self { host, server, client, storage, sampler_cpu_ns } = self;
-        Sample { at_ns, host, server, client, storage, sampler_cpu_ns }
+        let Self { host, server, client, storage, sampler_cpu_ns, waits } = self;
+        Sample { at_ns, host, server, client, storage, sampler_cpu_ns, waits }
     }
 
     /// The usage that these counters make.
     pub(crate) fn into_usage(self, wall_ns: u64) -> Usage {
-        let Self { host, server, client, storage, sampler_cpu_ns } = self;
-        Usage { wall_ns, host, server, client, storage, sampler_cpu_ns }
+        let Self { host, server, client, storage, sampler_cpu_ns, waits } = self;
+        Usage { wall_ns, host, server, client, storage, sampler_cpu_ns, waits }
     }
 
     /// The values, in the order of [`COLUMNS`].
@@ -96,7 +104,7 @@ impl Counters {
         let client = process_values(&self.client).map(Some);
         let storage = optional(self.storage.as_ref().map(storage_values));
         let parts = host.into_iter().chain(server).chain(client).chain(storage);
-        parts.chain([Some(self.sampler_cpu_ns)])
+        parts.chain([Some(self.sampler_cpu_ns)]).chain(wait_values(&self.waits))
     }
 
     /// Reads the columns of [`COLUMNS`] that begin at `start`.
@@ -114,6 +122,7 @@ impl Counters {
             client: process_of(row, client_at)?,
             storage,
             sampler_cpu_ns: row.get(storage_at + N_STORAGE)?,
+            waits: waits_of(row, storage_at + N_STORAGE + 1)?,
         })
     }
 }
@@ -245,4 +254,34 @@ fn storage_values(storage: &StorageCounters) -> [u64; N_STORAGE] {
 fn storage_of(row: &Row<'_>, start: usize) -> rusqlite::Result<StorageCounters> {
     let [reads, read_bytes, writes, write_bytes, busy_ns] = numbers(row, start)?;
     Ok(StorageCounters { reads, read_bytes, writes, write_bytes, busy_ns })
+}
+
+fn wait_values(waits: &Waits) -> [Option<u64>; N_WAITS] {
+    let Waits {
+        server_run_wait_ns,
+        served_cpu_ns,
+        served_run_wait_ns,
+        crew_cpu_ns,
+        crew_run_wait_ns,
+        io_stalled_ns,
+    } = *waits;
+    [
+        server_run_wait_ns,
+        served_cpu_ns,
+        served_run_wait_ns,
+        crew_cpu_ns,
+        crew_run_wait_ns,
+        io_stalled_ns,
+    ]
+}
+
+fn waits_of(row: &Row<'_>, start: usize) -> rusqlite::Result<Waits> {
+    Ok(Waits {
+        server_run_wait_ns: row.get(start)?,
+        served_cpu_ns: row.get(start + 1)?,
+        served_run_wait_ns: row.get(start + 2)?,
+        crew_cpu_ns: row.get(start + 3)?,
+        crew_run_wait_ns: row.get(start + 4)?,
+        io_stalled_ns: row.get(start + 5)?,
+    })
 }

@@ -17,6 +17,7 @@ const MIGRATIONS: &[&str] = &[
     include_str!("../migrations/0004.sql"),
     include_str!("../migrations/0005.sql"),
     include_str!("../migrations/0006.sql"),
+    include_str!("../migrations/0007.sql"),
 ];
 
 /// Brings the database to the newest schema.
@@ -56,3 +57,6 @@ fn read_schema(connection: &Connection, path: &Path) -> rusqlite::Result<Result<
         Ok(Err(Error::NotOurs { path: path.to_path_buf() }))
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -9,7 +9,7 @@ use crate::streams;
 use crate::values::{Json, Text};
 
 /// The slice's own columns, before [`COLUMNS`].
-const OWN: [&str; 18] = [
+const OWN: [&str; 20] = [
     "slice_idx",
     "start_unix_ms",
     "duration_ns",
@@ -28,6 +28,8 @@ const OWN: [&str; 18] = [
     "response_times",
     "usage_wall_ns",
     "n_rounds",
+    "whole_operations",
+    "dbms_counters",
 ];
 
 /// Where a slice belongs.
@@ -65,6 +67,8 @@ pub(crate) fn insert(
         samples,
         marks: _,
         streams,
+        whole_operations,
+        counters: dbms_counters,
     } = slice;
     let late = lateness.as_ref();
     let seed = Text(seed);
@@ -74,6 +78,8 @@ pub(crate) fn insert(
     values.extend([&seed as &dyn ToSql, n_events, n_queries, n_operations, n_rows]);
     values.extend(late_columns.iter().map(|v| v as &dyn ToSql));
     values.extend([length_ns as &dyn ToSql, &counts, response_times, &usage.wall_ns, n_rounds]);
+    let dbms_counters = (!dbms_counters.is_empty()).then_some(Json(dbms_counters));
+    values.extend([whole_operations as &dyn ToSql, &dbms_counters]);
     let counters: Vec<_> = Counters::of_usage(usage).values().collect();
     values.extend(counters.iter().map(|v| v as &dyn ToSql));
     let sql = format!(
@@ -138,6 +144,9 @@ fn slice_of(row: &Row<'_>) -> rusqlite::Result<Slice> {
         samples: Vec::new(),
         marks: Vec::new(),
         streams: Vec::new(),
+        whole_operations: row.get(19)?,
+        // Absent where none were read, and in runs of earlier versions.
+        counters: row.get::<_, Option<Json<_>>>(20)?.map_or_else(Default::default, |json| json.0),
     })
 }
 

@@ -186,4 +186,4 @@ pub(crate) fn check_run_id(run_id: &str) -> Result<(), Error> {
 }
 
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;

@@ -180,7 +180,7 @@ impl<'a> Bench<'a> {
         let mut turns = Vec::new();
         for (system_idx, up) in self.ups.iter().enumerate() {
             let manned = crew(&up.bench(self.cpus, interrupt), &planned, seed)?;
-            turns.push(Turn::of(system_idx, manned, up.samples()));
+            turns.push(Turn::of(system_idx, manned, (up.samples(), up.counted())));
         }
         let freezers = self.ups.iter().map(Up::freezer).collect();
         let is_slowed = self.ups.iter().any(Up::is_slowed);

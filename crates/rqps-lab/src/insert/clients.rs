@@ -14,7 +14,7 @@ use rqps_workload::insert::{
 
 use super::{ids_of, reset_sequence};
 use crate::handicap::Handicap;
-use crate::measure::{Bench, Placed, connect, mix, place_server};
+use crate::measure::{Bench, Placed, connect, mix, place_server, watch};
 use crate::steps::PlannedStep;
 
 /// What the clients of one role do.
@@ -155,5 +155,7 @@ pub(crate) fn open<C: Connection + 'static>(
     }
     let handicap = Handicap::of(bench, &served, seed)?;
     let placed = Placed::of(bench, planned.placement, &served);
-    Ok(Clients { crew: Crew::start(members)?, handicap, placed, roles, pairs })
+    let crew = Crew::start(members)?;
+    watch(bench, &served, &crew);
+    Ok(Clients { crew, handicap, placed, roles, pairs })
 }

@@ -9,11 +9,13 @@ use rqps_client::{MysqlConnection, NullConnection, PostgresConnection};
 use rqps_load::{Control, CrewError, Edge, Tally};
 use rqps_model::{Dbms, Mark, Sample, Slice, Stream, Usage};
 use rqps_sample::{Background, End};
+use rqps_server::counters::Counters;
 use rqps_workload::insert::Work;
 
 use super::clients::{Clients, RoleSpec, open};
 use super::cut::Cut;
 use super::with_connection;
+use crate::counted::Counted;
 use crate::event::Event;
 use crate::guard::Guards;
 use crate::handicap::Handicap;
@@ -45,6 +47,7 @@ struct Turn<'a> {
     system_idx: usize,
     clients: Clients,
     samples: &'a Background,
+    counted: &'a Counted,
 }
 
 /// What a system has of a block so far: a tally for each role.
@@ -52,6 +55,8 @@ struct Part {
     tallies: Vec<Tally>,
     usage: Option<Usage>,
     first: Sample,
+    /// What it had counted itself when the block began.
+    counters: Option<Counters>,
 }
 
 impl Lab<'_> {
@@ -86,7 +91,8 @@ impl Lab<'_> {
             let job = (&step, &args);
             let clients = with_connection!(bench.dbms, open(&bench, planned, job, schema, seed))
                 .map_err(|error| Broken::System(*idx, error))?;
-            turns.push(Turn { system_idx: *idx, clients, samples: up.samples() });
+            let (samples, counted) = (up.samples(), up.counted());
+            turns.push(Turn { system_idx: *idx, clients, samples, counted });
         }
         let freezers = members.iter().map(|(_, up)| up.freezer()).collect();
         let is_slowed = members.iter().any(|(_, up)| up.is_slowed());
@@ -177,8 +183,11 @@ impl Lab<'_> {
         waiting.refresh().map_err(Broken::Run)?;
         let start_unix_ms = unix_ms();
         let mut parts = Vec::new();
-        for turn in &mut *turns {
+        for (at, turn) in turns.iter_mut().enumerate() {
+            // One that is stopped does not answer.
+            waiting.only_uncounted(at).map_err(Broken::Run)?;
             turn.clients.placed.renew().map_err(Broken::Run)?;
+            let counters = turn.counted.read();
             // Samples of the time before belong to no block.
             drop(turn.samples.take());
             let first = turn.samples.mark().context("sample the start of a block");
@@ -187,6 +196,7 @@ impl Lab<'_> {
                 tallies: orders.iter().map(Tally::empty).collect(),
                 usage: None,
                 first: first.map_err(Broken::Run)?,
+                counters,
             });
         }
         let mut shown = Instant::now();
@@ -224,7 +234,8 @@ impl Lab<'_> {
         let clients = self.steps[step_idx].clients;
         let n_rounds = turns.len() > 1;
         let mut block = Vec::new();
-        for (turn, part) in turns.iter().zip(parts) {
+        for (at, (turn, part)) in turns.iter().zip(parts).enumerate() {
+            waiting.only_uncounted(at).map_err(Broken::Run)?;
             let place = (seed, block_idx, start_unix_ms);
             let mut slice = closed(turn, part, clients, place).map_err(Broken::Run)?;
             if waiting.gave_up() {
@@ -282,7 +293,7 @@ impl Lab<'_> {
 
 /// A block of one system, ready to be stored.
 fn closed(turn: &Turn<'_>, part: Part, clients: u32, place: (u64, u32, i64)) -> Result<Slice> {
-    let Part { tallies, usage, first } = part;
+    let Part { tallies, usage, first, counters } = part;
     let last = turn.samples.mark().context("sample the end of a block")?;
     let mut samples = turn.samples.take();
     samples.retain(|s| (first.at_ns..=last.at_ns).contains(&s.at_ns));
@@ -297,7 +308,7 @@ fn closed(turn: &Turn<'_>, part: Part, clients: u32, place: (u64, u32, i64)) -> 
     let streams = turn.clients.roles.iter().skip(1).zip(&others);
     let streams = streams.map(|(spec, tally)| stream_of(spec, tally)).collect();
     let slice = slice_of(&main, place, (usage, samples), marks);
-    Ok(Slice { streams, ..slice })
+    Ok(Slice { streams, counters: turn.counted.since(counters.as_ref()), ..slice })
 }
 
 fn stream_of(spec: &RoleSpec, tally: &Tally) -> Stream {

@@ -65,6 +65,10 @@ pub struct SystemFile {
     pub cpus: Option<String>,
     /// Percent of the measured time in which the server is stopped on purpose: a slowdown of known size.
     pub handicap: Option<f64>,
+    /// Statements that are run on its tables when they have been filled and before anything is measured:
+    /// `["ALTER TABLE sbtest1 DROP INDEX k_1"]`.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub sql_after_load: Vec<String>,
 }
 
 /// An option's value as TOML lets one write it.
@@ -204,6 +208,7 @@ impl SystemFile {
             memory: spec.variant.limits.memory_bytes.map(|bytes| bytes.to_string()),
             cpus: spec.variant.limits.cpus.as_ref().map(ToString::to_string),
             handicap: Some(f64::from(spec.variant.handicap_bp) / 100.0).filter(|pct| *pct > 0.0),
+            sql_after_load: spec.variant.sql_after_load.clone(),
             ..Self::default()
         };
         match &spec.source {

@@ -60,6 +60,7 @@ impl SystemFile {
             compression: word(self.compression.as_deref())?.unwrap_or_default(),
             limits: self.limits()?,
             handicap_bp: self.handicap_bp()?,
+            sql_after_load: self.sql_after_load()?,
         };
         if matches!(source, SystemSource::External { .. }) {
             for (key, given) in [
@@ -126,6 +127,15 @@ impl SystemFile {
         Ok((percent * 100.0).round() as u32)
     }
 
+    fn sql_after_load(&self) -> Result<Vec<String>, Refusal> {
+        let is_empty = |sql: &&String| sql.trim().is_empty();
+        if self.sql_after_load.iter().any(|sql| is_empty(&sql)) {
+            let what = "sql_after_load has an empty statement".to_owned();
+            return Err((what, "write one statement per text, or leave it out".to_owned()));
+        }
+        Ok(self.sql_after_load.clone())
+    }
+
     fn label(
         &self,
         dbms: Dbms,
@@ -149,6 +159,7 @@ impl SystemFile {
                 variant.handicap_bp > 0,
                 format!("handicap{}", f64::from(variant.handicap_bp) / 100.0),
             ),
+            (!variant.sql_after_load.is_empty(), "altered".to_owned()),
         ] {
             if differs {
                 setup.push_str(if setup.is_empty() { "" } else { "-" });
@@ -185,6 +196,7 @@ impl SystemFile {
             ("memory", self.memory.is_some()),
             ("cpus", self.cpus.is_some()),
             ("handicap", self.handicap.is_some()),
+            ("sql_after_load", !self.sql_after_load.is_empty()),
         ] {
             if given {
                 let what = format!("dbms \"null\" is a part of rqps and has no {key}");

@@ -30,6 +30,25 @@ fn a_server_given_by_address_is_reached_as_the_address_says() {
 }
 
 #[test]
+fn statements_after_the_load_are_the_systems_own_and_need_tables() {
+    let text = "[[system]]\ndbms = 'mariadb'\nversion = '10.11.5'\n\
+                sql_after_load = ['ALTER TABLE sbtest1 DROP INDEX k_1']\n";
+    let altered = plan(text);
+    assert_eq!(altered.systems[0].variant.sql_after_load, ["ALTER TABLE sbtest1 DROP INDEX k_1"]);
+    assert_eq!(altered.systems[0].label.as_str(), "ma101105.small-altered");
+    assert_eq!(plan(&altered.to_toml()).systems, altered.systems);
+    let refused = |text: &str| {
+        let catalogue = rqps_server::Catalogue::builtin().unwrap();
+        PlanFile::parse(text, "test").unwrap().resolve("test", &catalogue).unwrap_err().to_string()
+    };
+    let insert = refused(&format!("{text}[[suite]]\nkind = 'insert'\n"));
+    assert!(insert.contains("step by step"), "{insert}");
+    assert!(refused(&text.replace("ALTER TABLE sbtest1 DROP INDEX k_1", " ")).contains("empty"));
+    let null = "[[system]]\ndbms = 'null'\nsql_after_load = ['x']\n";
+    assert!(refused(null).contains("has no sql_after_load"), "{}", refused(null));
+}
+
+#[test]
 fn servers_given_by_address_get_labels_of_their_own() {
     let plan = plan(
         "[[system]]\ndsn = 'mysql://u:a@h/x'\n[[system]]\ndsn = 'mysql://u:b@h/y'\n\

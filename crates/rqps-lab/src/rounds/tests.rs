@@ -68,16 +68,19 @@ impl Worker<NullConnection> for Slow {
     }
 }
 
-fn manned(worker: &Slow) -> Manned {
-    let endpoint = Endpoint {
+fn nowhere() -> Endpoint {
+    Endpoint {
         address: rqps_client::Address::Unix("/nowhere".into()),
         tls: rqps_client::Tls::Off,
         user: String::new(),
         password: rqps_client::Password::default(),
         database: String::new(),
         connect_timeout: Duration::from_secs(1),
-    };
-    let connection = NullConnection::connect(&endpoint).unwrap();
+    }
+}
+
+fn manned(worker: &Slow) -> Manned {
+    let connection = NullConnection::connect(&nowhere()).unwrap();
     let member = Member { connection, worker: worker.clone(), cpus: Vec::new(), role: 0 };
     let crew = Crew::start(vec![member]).unwrap();
     Manned { crew, handicap: None, placed: Placed::default() }
@@ -118,8 +121,9 @@ impl Bench {
             Background::start(sampler, Duration::from_secs(1)).unwrap()
         };
         let samples = [background(), background()];
+        let counted = Counted::open(rqps_model::Dbms::Null, &nowhere());
         let turn = |idx: usize| {
-            let mut turn = Turn::of(idx, manned(workers[idx]), &samples[idx]);
+            let mut turn = Turn::of(idx, manned(workers[idx]), (&samples[idx], &counted));
             turn.event = self.warm.contains(&idx).then_some(Duration::ZERO);
             turn
         };

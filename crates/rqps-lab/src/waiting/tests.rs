@@ -132,7 +132,7 @@ fn servers_breathe_where_turns_add_up() {
 #[test]
 fn a_warm_up_that_takes_too_long_is_no_reason_to_give_up() {
     with_two(Duration::from_millis(50), |_, b, mut waiting, _| {
-        waiting.only_to_warm_up(0).unwrap();
+        waiting.only_uncounted(0).unwrap();
         until("not stopped", || b.is_stopped());
         pause(100);
         waiting.look_at_the_clock();

@@ -1,6 +1,6 @@
 //! The thread of one client: waits for tasks, runs them, answers.
 
-use std::sync::atomic::AtomicBool;
+use std::sync::atomic::{AtomicBool, AtomicI32};
 use std::sync::mpsc::{Receiver, Sender};
 use std::time::{Duration, Instant};
 
@@ -54,6 +54,8 @@ impl std::fmt::Debug for Answer {
 pub(super) struct Shared {
     pub(super) stop: AtomicBool,
     pub(super) published: Vec<Published>,
+    /// The kernel's id of each client's thread; 0 before it runs.
+    pub(super) thread_ids: Vec<AtomicI32>,
 }
 
 /// Pins the calling thread to `cpus`; an empty list leaves it as it is.

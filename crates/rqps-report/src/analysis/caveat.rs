@@ -5,7 +5,7 @@ use rqps_model::{Metric, RunStatus, RunSystem, Schedule, SystemSource};
 use super::{Analysis, CellState, StepAnalysis};
 use crate::join::Joined;
 use crate::number::count;
-use crate::words::{capital, list, list_in_short, one_line};
+use crate::words::{capital, clip, list, list_in_short, one_line};
 
 /// What must be known before any figure is read.
 pub(super) fn warnings(analysis: &Analysis<'_>) -> Vec<String> {
@@ -13,6 +13,7 @@ pub(super) fn warnings(analysis: &Analysis<'_>) -> Vec<String> {
     out.extend(crate::audit::sheet::warnings(&analysis.run.systems, &analysis.differences.audit));
     out.extend(super::page_cache::warning(&analysis.run.systems));
     out.extend(handicaps(analysis));
+    out.extend(altered(analysis));
     out.extend(failed_checks(analysis));
     out
 }
@@ -35,6 +36,28 @@ fn handicaps(analysis: &Analysis<'_>) -> Option<String> {
             "Slowed down on purpose (handicap): the threads that serve the clients were stopped, of \
              {}.",
             list_in_short(&slowed)
+        )
+    })
+}
+
+/// Systems whose tables the plan changed once they were filled.
+fn altered(analysis: &Analysis<'_>) -> Option<String> {
+    let altered: Vec<String> = analysis
+        .run
+        .systems
+        .iter()
+        .enumerate()
+        .filter(|(_, system)| !system.spec.variant.sql_after_load.is_empty())
+        .map(|(idx, system)| {
+            let statements: Vec<String> =
+                system.spec.variant.sql_after_load.iter().map(|sql| clip(sql, 60)).collect();
+            format!("{} ({})", analysis.label(idx), statements.join("; "))
+        })
+        .collect();
+    (!altered.is_empty()).then(|| {
+        format!(
+            "Tables that the plan changed after they were filled (sql_after_load): those of {}.",
+            list_in_short(&altered)
         )
     })
 }

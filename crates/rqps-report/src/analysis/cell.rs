@@ -3,6 +3,7 @@
 use std::cmp::Ordering;
 use std::collections::BTreeMap;
 
+use rqps_explain::{Ageing, Cause, Split};
 use rqps_model::run::{Check, SystemStep};
 use rqps_model::{
     Estimate, Lateness, Metric, PerOperation, Run, RunStep, Schedule, Sizes, Slice, StepOutcome,
@@ -54,7 +55,14 @@ pub struct Cell {
     pub comparison: Option<Box<Comparison>>,
     /// Metrics per operation over all slices together.
     pub per_operation: PerOperation,
-    /// The same relative to the base; 0/0 is 1, x/0 is infinite. Absent for the base.
+    /// The time per operation against the base's, taken apart; absent for the base, where the server's
+    /// processes are not known, and where other clients worked beside those of the figure.
+    pub split: Option<Box<Split>>,
+    /// What explains a verdict of slower or faster; absent for any other.
+    pub cause: Option<Box<Cause>>,
+    /// How it has aged since its twin before the steps that write; absent where there is none.
+    pub ageing: Option<Ageing>,
+    /// These metrics relative to the base; 0/0 is 1, x/0 is infinite. Absent for the base.
     pub relative: Option<PerOperation>,
     /// Server CPU per operation over the base's, over slices as the rQPS; above 1 costs more.
     pub server_cpu_ratio: Option<Estimate>,
@@ -224,6 +232,9 @@ fn pending() -> Cell {
         verdict: None,
         comparison: None,
         per_operation: PerOperation::default(),
+        split: None,
+        ageing: None,
+        cause: None,
         relative: None,
         server_cpu_ratio: None,
         response: None,

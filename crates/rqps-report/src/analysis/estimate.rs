@@ -4,6 +4,7 @@
 //! of totals ([`rqps_stats::totals`]), in which a stall counts as long as it took. Where the servers
 //! were started several times, the observation is the start ([`rqps_stats::restarts`]).
 
+use rqps_explain::{Sides, Start};
 use rqps_model::run::SystemStep;
 use rqps_model::{Estimate, Metric, RunStep, Slice, StepKind};
 use rqps_stats::paired::log_ratios;
@@ -112,6 +113,21 @@ impl<'a> Pair<'a> {
             return Vec::new();
         }
         self.starts().into_iter().flat_map(|start| self.partners(start)).collect()
+    }
+
+    /// The slices of each start, those of turns with their partners.
+    pub(super) fn sides(&self) -> Sides<'a> {
+        let of_start = |start: u32| -> Start<'a> {
+            if self.in_turns {
+                let (base, candidate) = self.partners(start).into_iter().unzip();
+                return Start { base, candidate };
+            }
+            let of = |system: &'a SystemStep| -> Vec<&'a Slice> {
+                system.slices.iter().filter(|s| s.start == start).collect()
+            };
+            Start { base: of(self.base), candidate: of(self.candidate) }
+        };
+        Sides { starts: self.starts().into_iter().map(of_start).collect(), in_turns: self.in_turns }
     }
 
     /// The slices of both sides.

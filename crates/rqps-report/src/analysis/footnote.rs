@@ -1,4 +1,5 @@
 //! Footnotes: the reasons why a figure is not to be taken at its face value, one letter per reason.
+//! It is long because the words, the meaning and the order of all kinds of reasons are read side by side.
 
 use rqps_model::slice::ErrorCount;
 use rqps_model::{Mark, Run, Slice};

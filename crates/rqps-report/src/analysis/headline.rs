@@ -2,12 +2,15 @@
 
 use rqps_model::{StepKind, Verdict};
 
-use super::{Analysis, Bar, Cell, CellState, StepAnalysis, settle};
+use super::{Analysis, Bar, Cell, CellState, StepAnalysis, explain, settle};
 use crate::number::{count, plain_ratio, ratio_with_interval};
 use crate::words::{list, list_in_short};
 
 /// Stands beside every verdict on a candidate that was measured in another run than the base.
 const OVER_RUNS: &str = "Over runs: what the host did between them is in these ratios.";
+
+/// How a sentence of causes begins.
+pub(crate) const CAUSE: &str = "Cause:";
 
 /// What a whole run says about one candidate.
 #[derive(Debug, Clone, PartialEq)]
@@ -176,6 +179,7 @@ fn details(analysis: &Analysis<'_>, headline: &Headline) -> Vec<String> {
             out.push(format!("Largest {what}: {text}."));
         }
     }
+    out.extend(explain::summary(analysis, headline.system_idx).into_iter().map(|t| cause(&t)));
     let others: Vec<String> = [
         (counts.same, "the same"),
         (counts.unclear, "unclear"),
@@ -196,6 +200,11 @@ fn details(analysis: &Analysis<'_>, headline: &Headline) -> Vec<String> {
         out.extend(unclear_because(analysis, headline.system_idx));
     }
     out
+}
+
+/// A sentence of causes, told from others by its beginning.
+fn cause(sentence: &str) -> String {
+    format!("{CAUSE} {sentence}")
 }
 
 /// `point-query 0.62 [0.60, 0.64], server CPU per query 1.53x [1.50, 1.56]`.

@@ -51,9 +51,22 @@ fn verdict(cell: &Cell, outcome: &Outcome) -> GridCell {
     }
 }
 
-/// Why rows are errors, unclear, not judged or not reached, in a sentence for each reason.
+/// The causes of rows that are slower, and why others are errors, unclear, not judged or not reached, in a
+/// sentence for each.
 pub(super) fn reasons(gate: &Gate<'_>) -> Vec<String> {
     let analysis = gate.analysis;
+    let slower = gate.rows().filter(|(judged, ..)| judged.outcome == Outcome::Slower);
+    let causes = slower.filter_map(|(judged, step, cell)| {
+        let cause = cell.cause.as_ref()?;
+        let is_named = analysis.candidates().nth(1).is_some();
+        let on = if is_named {
+            format!(" on {}", analysis.label(judged.system_idx))
+        } else {
+            String::new()
+        };
+        Some(format!("slower: {}{on}: {}", step.title, cause.sentence))
+    });
+    let causes: Vec<String> = causes.collect();
     let mut told: Vec<(&str, &str, Vec<String>)> = Vec::new();
     for (judged, step, _) in gate.rows() {
         let Some(reason) = judged.outcome.reason() else { continue };
@@ -68,9 +81,10 @@ pub(super) fn reasons(gate: &Gate<'_>) -> Vec<String> {
             None => told.push((word, reason, vec![name])),
         }
     }
-    told.into_iter()
-        .map(|(word, reason, names)| format!("{word}: {}: {reason}", list_in_short(&names)))
-        .collect()
+    let reasons = told
+        .into_iter()
+        .map(|(word, reason, names)| format!("{word}: {}: {reason}", list_in_short(&names)));
+    causes.into_iter().chain(reasons).collect()
 }
 
 /// How to read the table, in sentences.

@@ -20,7 +20,7 @@ pub(super) fn render(analysis: &Analysis<'_>, step: &StepAnalysis<'_>) -> Markup
 }
 
 /// A grid of ratios whose last column, the system, is said once above its rows, where there are several.
-fn table(analysis: &Analysis<'_>, grid: &Grid) -> Markup {
+pub(super) fn table(analysis: &Analysis<'_>, grid: &Grid) -> Markup {
     let is_told = analysis.candidates().count() > 1;
     let rows: Vec<_> = grid.rows().filter_map(|row| row.split_last()).collect();
     let n = grid.heads().len().saturating_sub(1);

@@ -4,7 +4,7 @@ use maud::{Markup, html};
 use rqps_model::{Metric, PerOperation};
 
 use super::label::{self, outside};
-use super::{insert, ratios, series};
+use super::{cause, insert, ratios, series};
 use crate::analysis::{Analysis, Cell, CellState, StepAnalysis};
 use crate::number::{self, count};
 use crate::tone::Tone;
@@ -53,8 +53,10 @@ fn render(analysis: &Analysis<'_>, at: usize, step: &StepAnalysis<'_>) -> Markup
                 (failures(analysis, step))
                 (insert::failed_checks(analysis, step))
                 (marks(analysis, step))
+                (cause::sentences(analysis, step))
                 (figures(analysis, step))
                 (ratios::render(analysis, step))
+                (cause::tables(analysis, step))
                 @if has_flows {
                     (insert::charts(analysis, step))
                 } @else {

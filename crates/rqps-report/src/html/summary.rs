@@ -3,6 +3,7 @@
 use maud::{Markup, html};
 use rqps_model::Verdict;
 
+use super::cause;
 use super::label::{self, outside};
 use crate::analysis::{Analysis, Cell, CellState, GROUPS, StepAnalysis};
 use crate::many;
@@ -245,7 +246,7 @@ fn wide_cells(analysis: &Analysis<'_>, cell: &Cell) -> Markup {
             }
             None => { td.num.first { (label::figure(cell)) } td {} }
         }
-        td { (label::judgement(cell)) }
+        td { (label::judgement(cell)) (cause::short(cell)) }
     }
 }
 
@@ -258,7 +259,7 @@ fn stacked_cell(analysis: &Analysis<'_>, cell: &Cell) -> Markup {
                     strong { (label::ratio(ratio, "")) } (label::letters(analysis, cell))
                     span.below {
                         (label::interval(ratio)) " "
-                        (label::judgement(cell))
+                        (label::judgement(cell)) (cause::short(cell))
                     }
                 }
                 None => { (label::figure(cell)) (label::letters(analysis, cell)) }

@@ -3,7 +3,7 @@
 use maud::{Markup, html};
 
 use super::label::outside;
-use crate::analysis::headline::Counts;
+use crate::analysis::headline::{CAUSE, Counts};
 use crate::analysis::{Analysis, Headline};
 use crate::many;
 use crate::number;
@@ -42,8 +42,8 @@ fn block(analysis: &Analysis<'_>, headline: &Headline) -> Markup {
                 (extreme(analysis, headline.worst_idx, idx, "Largest loss"))
                 (extreme(analysis, headline.best_idx, idx, "Largest gain"))
             }
-            @for detail in headline.details.iter().filter(|d| ["Unclear", "Over runs"].iter().any(|lead| d.starts_with(lead))) {
-                p.hint { (detail) }
+            @for detail in headline.details.iter().filter(|d| ["Unclear", "Over runs", CAUSE].iter().any(|lead| d.starts_with(lead))) {
+                p.hint { (outside(detail)) }
             }
         }
     }

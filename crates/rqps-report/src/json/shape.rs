@@ -8,6 +8,7 @@ use rqps_model::{
 };
 use serde::{Serialize, Serializer};
 
+use super::cause::{AgeingJson, CauseJson, SplitJson};
 use super::comparison::ComparisonJson;
 use super::insert::{InsertJson, SummaryJson};
 use super::joined::JoinedJson;
@@ -182,6 +183,12 @@ pub(super) struct ResultJson<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) no_verdict: Option<&'static str>,
     pub(super) comparison: Option<ComparisonJson>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) cause: Option<CauseJson<'a>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) split: Option<SplitJson>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) ageing: Option<AgeingJson>,
     pub(super) server_cpu_ratio: Option<EstimateJson>,
     pub(super) per_operation: BTreeMap<String, Option<f64>>,
     pub(super) per_operation_relative: Option<BTreeMap<String, Option<RatioJson>>>,

@@ -9,7 +9,7 @@ use rqps_model::{
     Dbms, Engine, ErrorCount, Figure, Group, Host, HostCounters, Label, Mark, Placement,
     ProcessCounters, Run, RunStatus, RunStep, RunSystem, Schedule, SeriesPoint, Sizes, Slice,
     StepInfo, StepKind, StepOutcome, StorageCounters, SystemSource, SystemSpec, Transport, Usage,
-    Variant, Windows,
+    Variant, Waits, Windows,
 };
 
 const START_MS: i64 = 1_795_293_015_000;
@@ -108,10 +108,13 @@ pub(crate) fn slice(idx: u32, shape: Shape, draw: &mut Draw) -> Slice {
                 ..StorageCounters::default()
             }),
             sampler_cpu_ns: 2_000_000,
+            waits: Waits::default(),
         },
         samples: Vec::new(),
         marks: Vec::new(),
         streams: Vec::new(),
+        whole_operations: None,
+        counters: BTreeMap::new(),
     }
 }
 

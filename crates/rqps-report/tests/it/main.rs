@@ -3,6 +3,7 @@
 #![expect(clippy::unwrap_used, reason = "fixtures are test code outside of test functions")]
 
 mod blocks_fixture;
+mod causes;
 mod compare;
 mod figures;
 mod fixture;

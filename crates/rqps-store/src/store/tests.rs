@@ -4,7 +4,7 @@ use super::*;
 use crate::RunRef;
 
 #[path = "../../tests/it/generate.rs"]
-mod generate;
+pub(crate) mod generate;
 
 use generate::Draw;
 

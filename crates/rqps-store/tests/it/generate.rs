@@ -180,6 +180,7 @@ fn variant(d: &mut Draw) -> Variant {
             cpus: d.some(|d| (*d.one(&["0", "0-1,7"])).parse().unwrap()),
         },
         handicap_bp: *d.one(&[0, 500]),
+        sql_after_load: d.list(2, Draw::text),
     }
 }
 
@@ -251,12 +252,14 @@ pub(crate) fn slice(d: &mut Draw, idx: u32) -> Slice {
         response_times: bytes(d),
         usage: {
             let sample = sample(d);
-            let Sample { at_ns, host, server, client, storage, sampler_cpu_ns } = sample;
-            Usage { wall_ns: at_ns, host, server, client, storage, sampler_cpu_ns }
+            let Sample { at_ns, host, server, client, storage, sampler_cpu_ns, waits } = sample;
+            Usage { wall_ns: at_ns, host, server, client, storage, sampler_cpu_ns, waits }
         },
         samples: d.list(4, sample),
         marks: d.list(4, mark),
         streams: streams(d),
+        whole_operations: d.some(Draw::count),
+        counters: d.list(3, |d| (d.text(), d.count())).into_iter().collect(),
     }
 }
 
@@ -354,6 +357,14 @@ fn sample(d: &mut Draw) -> Sample {
             busy_ns: d.count(),
         }),
         sampler_cpu_ns: d.count(),
+        waits: Waits {
+            server_run_wait_ns: d.some(Draw::count),
+            served_cpu_ns: d.some(Draw::count),
+            served_run_wait_ns: d.some(Draw::count),
+            crew_cpu_ns: d.some(Draw::count),
+            crew_run_wait_ns: d.some(Draw::count),
+            io_stalled_ns: d.some(Draw::count),
+        },
     }
 }
 

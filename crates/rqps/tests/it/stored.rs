@@ -109,5 +109,7 @@ fn slice(idx: u32, qps: u32) -> Slice {
         samples: Vec::new(),
         marks: Vec::new(),
         streams: Vec::new(),
+        whole_operations: None,
+        counters: std::collections::BTreeMap::new(),
     }
 }

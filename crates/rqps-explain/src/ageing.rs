@@ -1,0 +1,131 @@
+//! Ageing: how much slower a step is after the steps that write than before them, for each system by
+//! itself and apart from how systems differ.
+//!
+//! A step and its twin, whose name ends in `.pre`, were measured at two times. What the host did
+//! between them is in the ratio of one system; in the ratio of two systems' ratios, which were measured
+//! in turns both times, it cancels.
+
+use rqps_model::{Estimate, Slice};
+use rqps_stats::paired::log_ratios;
+use rqps_stats::{difference, ratio_test};
+
+/// What a twin's name has behind the step's family: `range-covered-pk.pre`, `random-points.pre_range=10`.
+const BEFORE: &str = ".pre";
+
+/// The name of the step that `name` is the twin of; `None` where it is no twin.
+#[must_use]
+pub fn after_of(name: &str) -> Option<String> {
+    let at = name.find(BEFORE)?;
+    let rest = &name[at + BEFORE.len()..];
+    let is_end = rest.is_empty() || rest.starts_with(['_', ',', ' ']);
+    is_end.then(|| format!("{}{rest}", &name[..at]))
+}
+
+/// One step and its twin.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Ageing {
+    /// Figure after / figure before, of one system: below 1 it has aged.
+    pub ratio: Estimate,
+    /// That of this system / that of the base: below 1 it has aged more. Absent for the base.
+    pub relative: Option<Estimate>,
+}
+
+/// Figures of one step on one system, per start of the servers.
+type Figures = Vec<Vec<f64>>;
+
+/// Slices of one step on one system before and after.
+#[derive(Debug, Clone, Copy)]
+pub struct Twins<'a> {
+    /// Slices of the step whose name ends in `.pre`.
+    pub before: &'a [Slice],
+    /// Slices of the step itself.
+    pub after: &'a [Slice],
+}
+
+impl Ageing {
+    /// Of a system and, for a candidate, of the base; `in_turns` where both were measured in turns.
+    #[must_use]
+    pub fn of(own: Twins<'_>, base: Option<Twins<'_>>, in_turns: bool) -> Option<Self> {
+        let (before, after) = (figures(own.before), figures(own.after));
+        let ratio = ratio_over_starts(&before, &after)?;
+        let relative = base.and_then(|base| relative(own, base, in_turns));
+        Some(Self { ratio, relative })
+    }
+}
+
+fn figures(slices: &[Slice]) -> Figures {
+    slices
+        .chunk_by(|a, b| a.start == b.start)
+        .map(|of_start| of_start.iter().map(Slice::figure).collect())
+        .collect()
+}
+
+/// After / before, two samples; over several starts of the servers the mean of their ratios.
+fn ratio_over_starts(before: &Figures, after: &Figures) -> Option<Estimate> {
+    if let ([before], [after]) = (before.as_slice(), after.as_slice()) {
+        return ratio_test(before, after).map(|tested| tested.estimate);
+    }
+    let of_start = |(b, a): (&Vec<f64>, &Vec<f64>)| {
+        ratio_test(b, a).map(|tested| vec![tested.estimate.point.ln()])
+    };
+    let logs: Option<Vec<_>> = before.iter().zip(after).map(of_start).collect();
+    (before.len() == after.len()).then_some(())?;
+    difference::of_pairs(&logs?).map(exp)
+}
+
+/// The ratio of ageings. In turns it is that of the blocks' rQPS after and before.
+fn relative(own: Twins<'_>, base: Twins<'_>, in_turns: bool) -> Option<Estimate> {
+    let logs = |own: &[Slice], base: &[Slice]| -> Option<Figures> {
+        let (own, base) = (figures(own), figures(base));
+        (own.len() == base.len()).then_some(())?;
+        own.iter().zip(&base).map(|(o, b)| log_ratios(b, o)).collect()
+    };
+    let (before, after) = (logs(own.before, base.before), logs(own.after, base.after));
+    if let (true, Some(before), Some(after)) = (in_turns, before, after) {
+        if let ([before], [after]) = (before.as_slice(), after.as_slice()) {
+            return difference::of_two(before, after).map(exp);
+        }
+        (before.len() == after.len()).then_some(())?;
+        let of_start = |(b, a): (&Vec<f64>, &Vec<f64>)| {
+            difference::of_two(b, a).map(|found| vec![found.point])
+        };
+        let starts: Option<Vec<_>> = before.iter().zip(&after).map(of_start).collect();
+        return difference::of_pairs(&starts?).map(exp);
+    }
+    let own = ratio_over_starts(&figures(own.before), &figures(own.after))?;
+    let base = ratio_over_starts(&figures(base.before), &figures(base.after))?;
+    Some(quotient(&own, &base))
+}
+
+/// The quotient of two independent ratios: on the logarithmic scale half-widths add as squares.
+fn quotient(a: &Estimate, b: &Estimate) -> Estimate {
+    let half = |e: &Estimate| e.interval.map(|(low, high)| (high.ln() - low.ln()) / 2.0);
+    let point = a.point / b.point;
+    let interval = half(a).zip(half(b)).map(|(a, b)| {
+        let half = a.hypot(b);
+        ((point.ln() - half).exp(), (point.ln() + half).exp())
+    });
+    Estimate { point, interval, n: a.n.min(b.n) }
+}
+
+fn exp(log: Estimate) -> Estimate {
+    Estimate {
+        point: log.point.exp(),
+        interval: log.interval.map(|(low, high)| (low.exp(), high.exp())),
+        ..log
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn twins_by_name() {
+        assert_eq!(after_of("point-query.pre").as_deref(), Some("point-query"));
+        let points = after_of("random-points.pre_range=100");
+        assert_eq!(points.as_deref(), Some("random-points_range=100"));
+        assert_eq!(after_of("scan"), None);
+        assert_eq!(after_of("x.prefix"), None);
+    }
+}

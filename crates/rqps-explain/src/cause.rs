@@ -1,0 +1,128 @@
+//! Causes: the small set that rules choose from, and what is said of one step.
+
+use rqps_model::Verdict;
+
+use crate::part::Part;
+
+/// Why an operation takes longer, or less long.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Kind {
+    /// The server needs more CPU for the same work.
+    CpuOverhead,
+    /// The server reads more rows or pages for an operation.
+    MoreWork,
+    /// Its threads wait longer, and not for storage.
+    Waiting,
+    /// It waits for storage to read.
+    StorageReads,
+    /// It waits for storage to write.
+    StorageWrites,
+    /// A statement is carried out by another plan.
+    PlanChange,
+    /// The client is what limits.
+    ClientLimited,
+    /// Other processes or the hypervisor are what limits.
+    HostLimited,
+    /// Work of the server that is not the clients'.
+    BackgroundWork,
+    /// Nothing of these explains a major part.
+    NotExplained,
+}
+
+impl Kind {
+    /// Every kind.
+    pub const ALL: [Self; 10] = [
+        Self::CpuOverhead,
+        Self::MoreWork,
+        Self::Waiting,
+        Self::StorageReads,
+        Self::StorageWrites,
+        Self::PlanChange,
+        Self::ClientLimited,
+        Self::HostLimited,
+        Self::BackgroundWork,
+        Self::NotExplained,
+    ];
+
+    /// For programs: `cpu-overhead`.
+    #[must_use]
+    pub fn key(self) -> &'static str {
+        match self {
+            Self::CpuOverhead => "cpu-overhead",
+            Self::MoreWork => "more-work",
+            Self::Waiting => "waiting",
+            Self::StorageReads => "storage-reads",
+            Self::StorageWrites => "storage-writes",
+            Self::PlanChange => "plan-change",
+            Self::ClientLimited => "client-limited",
+            Self::HostLimited => "host-limited",
+            Self::BackgroundWork => "background-work",
+            Self::NotExplained => "not-explained",
+        }
+    }
+
+    /// For people, of a loss or of a gain.
+    #[must_use]
+    pub fn words(self, direction: Verdict) -> &'static str {
+        let is_gain = direction == Verdict::Faster;
+        match self {
+            Self::CpuOverhead if is_gain => "less CPU overhead",
+            Self::CpuOverhead => "new CPU overhead",
+            Self::MoreWork if is_gain => "less work per operation",
+            Self::MoreWork => "more work per operation",
+            Self::Waiting if is_gain => "less contention or waiting",
+            Self::Waiting => "contention or waiting",
+            Self::StorageReads if is_gain => "fewer storage reads",
+            Self::StorageReads => "storage reads",
+            Self::StorageWrites if is_gain => "less waiting for writes",
+            Self::StorageWrites => "waiting for writes: write amplification or write-back",
+            Self::PlanChange => "plan change",
+            Self::ClientLimited => "client limited",
+            Self::HostLimited => "host limited",
+            Self::BackgroundWork if is_gain => "less background work",
+            Self::BackgroundWork => "background work",
+            Self::NotExplained => "not explained",
+        }
+    }
+
+    /// In one or two words, for a table.
+    #[must_use]
+    pub fn short(self) -> &'static str {
+        match self {
+            Self::CpuOverhead => "CPU",
+            Self::MoreWork => "work",
+            Self::Waiting => "waiting",
+            Self::StorageReads => "reads",
+            Self::StorageWrites => "writes",
+            Self::PlanChange => "plan",
+            Self::ClientLimited => "client",
+            Self::HostLimited => "host",
+            Self::BackgroundWork => "background",
+            Self::NotExplained => "not explained",
+        }
+    }
+}
+
+/// What explains the verdict on a step.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Cause {
+    /// Which one.
+    pub kind: Kind,
+    /// Whether it is a loss or a gain: [`Verdict::Slower`] or [`Verdict::Faster`].
+    pub direction: Verdict,
+    /// The parts of the time that carry the change; empty where nothing does.
+    pub parts: Vec<Part>,
+    /// Their share of the change: 0.9 is 90%; absent where it is not explained.
+    pub share: Option<f64>,
+    /// Why nothing can be explained; absent where something was looked at.
+    pub barred: Option<&'static str>,
+    /// The sentence: rQPS, numbers, cause.
+    pub sentence: String,
+    /// What the sentence's cause rests on as times of the base's, for a summary over steps: server CPU
+    /// of CPU overhead.
+    pub times: Option<f64>,
+    /// The change of those parts, microseconds per operation.
+    pub change_us: Option<f64>,
+    /// Whether storage traffic per operation is as it was; absent where it was not measured.
+    pub is_io_unchanged: Option<bool>,
+}

@@ -1,0 +1,229 @@
+//! The parts of an operation's time.
+//!
+//! ```text
+//! clients  ├ send ┤├──────── server ────────┤├ receive ┤├ send ┤├── ...
+//! time     │client ││ server │ taken │storage│ waiting  │        one operation
+//! ```
+//!
+//! Clients of a closed loop start an operation when the one before is answered, so that the time of an
+//! operation is the slots' time over their operations, and whatever is not CPU is waiting.
+
+use rqps_model::{Placement, Slice};
+
+use crate::sides::Sides;
+
+/// A part of the time per operation. Together they are all of it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Part {
+    /// CPU of the server; of the threads that serve clients, where these are known.
+    Server,
+    /// CPU of the server's other threads, as far as it took CPUs from those that serve clients.
+    Background,
+    /// CPU of the client threads.
+    Client,
+    /// CPUs taken by other processes or the hypervisor while threads of the run could have used them.
+    Taken,
+    /// Waiting for storage.
+    Storage,
+    /// Everything else: locks, other threads, wake-ups, stops.
+    Waiting,
+}
+
+impl Part {
+    /// Every part, in the order of reports.
+    pub const ALL: [Self; 6] =
+        [Self::Server, Self::Background, Self::Client, Self::Taken, Self::Storage, Self::Waiting];
+
+    /// For programs: `server_cpu`.
+    #[must_use]
+    pub fn key(self) -> &'static str {
+        match self {
+            Self::Server => "server_cpu",
+            Self::Background => "background_cpu",
+            Self::Client => "client_cpu",
+            Self::Taken => "taken",
+            Self::Storage => "storage",
+            Self::Waiting => "waiting",
+        }
+    }
+
+    /// For people: `server CPU`.
+    #[must_use]
+    pub fn words(self) -> &'static str {
+        match self {
+            Self::Server => "server CPU",
+            Self::Background => "background CPU",
+            Self::Client => "client CPU",
+            Self::Taken => "CPU taken by others",
+            Self::Storage => "waiting for storage",
+            Self::Waiting => "other waiting",
+        }
+    }
+
+    /// What it is, in a sentence without a full stop.
+    #[must_use]
+    pub fn meaning(self) -> &'static str {
+        match self {
+            Self::Server => {
+                "CPU of the server's threads that serve the clients; of all its threads where those \
+                 are not known"
+            }
+            Self::Background => {
+                "CPU of the server's other threads, in the share of the host's CPUs that the slots are"
+            }
+            Self::Client => "CPU of the client threads",
+            Self::Taken => {
+                "CPU that other processes and the hypervisor took, at most what threads of server and \
+                 client waited for a CPU where the kernel tells that"
+            }
+            Self::Storage => {
+                "time with storage awaited (/proc/pressure/io, or iowait of the host where that is more)"
+            }
+            Self::Waiting => "the rest: locks, other threads, wake-ups, a server that was stopped",
+        }
+    }
+}
+
+/// How many operations can be under way at once without one taking the CPU of another: the clients, or
+/// the CPUs where there are fewer.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Slots {
+    /// How many.
+    pub n: f64,
+    /// CPUs that the run could use.
+    pub n_cpus: f64,
+    /// Whether client CPU is a part of a slot's time: not where more clients than CPUs have CPUs of
+    /// their own.
+    pub has_client: bool,
+}
+
+impl Slots {
+    /// For a step with so many clients on so many CPUs.
+    #[must_use]
+    pub fn of(clients: u32, placement: Placement, n_cpus: u32) -> Self {
+        let n_cpus = n_cpus.max(1);
+        let half = (n_cpus / 2).max(1);
+        let crowded = placement == Placement::Split && clients > half && n_cpus > 1;
+        let most = if crowded { half } else { n_cpus };
+        let n = clients.max(1).min(most);
+        Self { n: f64::from(n), n_cpus: f64::from(n_cpus), has_client: !crowded }
+    }
+
+    /// The slots' share of the CPUs.
+    fn share(&self) -> f64 {
+        self.n / self.n_cpus
+    }
+}
+
+/// What all slices of both sides know, so that they are split alike.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Basis {
+    /// The threads that serve clients.
+    pub served: bool,
+    /// The client threads.
+    pub crew: bool,
+    /// How long these and those waited for a CPU.
+    pub run_waits: bool,
+    /// How long storage was waited for, by the kernel's pressure stall information.
+    pub pressure: bool,
+}
+
+impl Basis {
+    /// What the slices of both sides know.
+    #[must_use]
+    pub fn of(sides: &Sides<'_>) -> Self {
+        let all = |known: fn(&Slice) -> bool| sides.slices().all(known);
+        let crew = all(|s| s.usage.waits.crew_cpu_ns.is_some());
+        let served = all(|s| s.usage.waits.served_cpu_ns.is_some());
+        let crew_waits = all(|s| s.usage.waits.crew_run_wait_ns.is_some());
+        let served_waits = all(|s| s.usage.waits.served_run_wait_ns.is_some());
+        Self {
+            served,
+            crew,
+            run_waits: crew_waits && served_waits,
+            pressure: all(|s| s.usage.waits.io_stalled_ns.is_some()),
+        }
+    }
+}
+
+/// The parts of one slice, microseconds per operation.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Parts {
+    /// The time per operation.
+    pub total_us: f64,
+    /// Each part, in the order of [`Part::ALL`].
+    values_us: [f64; 6],
+    /// Of the server's CPU, that in the kernel.
+    pub kernel_us: f64,
+}
+
+impl Parts {
+    /// The parts of a slice; `None` where the server's processes are not known or nothing was done.
+    #[must_use]
+    pub fn of(slice: &Slice, slots: Slots, basis: Basis) -> Option<Self> {
+        let (usage, waits) = (&slice.usage, &slice.usage.waits);
+        let server = usage.server?;
+        if slice.n_operations == 0 || slice.duration_ns == 0 {
+            return None;
+        }
+        let per = |ns: f64| ns / 1e3 / slice.n_operations as f64;
+        let known = |ns: Option<u64>| ns.unwrap_or(0) as f64;
+        let total_us = per(slots.n * slice.duration_ns as f64);
+        let all = server.cpu_total_ns as f64;
+        let served = if basis.served { known(waits.served_cpu_ns).min(all) } else { all };
+        let background = (all - served) * slots.share();
+        let client = if basis.crew {
+            known(waits.crew_cpu_ns)
+        } else {
+            usage.client.cpu_total_ns.saturating_sub(usage.sampler_cpu_ns) as f64
+        };
+        let client = if slots.has_client { client } else { 0.0 };
+        let mut left_us = total_us - per(served + background + client);
+        let mut take = |wanted_ns: f64| {
+            let taken = per(wanted_ns).min(left_us.max(0.0));
+            left_us -= taken;
+            taken
+        };
+        let (host, ours) = (&usage.host, server.cpu_total_ns + usage.client.cpu_total_ns);
+        let others = (host.cpu_user_ns + host.cpu_system_ns).saturating_sub(ours);
+        let gone = (others + host.cpu_steal_ns) as f64;
+        let taken_us = take(if basis.run_waits {
+            gone.min(known(waits.served_run_wait_ns) + known(waits.crew_run_wait_ns))
+        } else {
+            gone * slots.share()
+        });
+        let pressure = if basis.pressure { known(waits.io_stalled_ns) } else { 0.0 };
+        let storage_us = take(pressure.max(host.cpu_iowait_ns as f64));
+        let ticks = (server.cpu_user_ns + server.cpu_system_ns) as f64;
+        let kernel = if ticks > 0.0 { server.cpu_system_ns as f64 / ticks } else { 0.0 };
+        let values_us = [per(served), per(background), per(client), taken_us, storage_us, left_us];
+        Some(Self { total_us, values_us, kernel_us: per(served) * kernel })
+    }
+
+    /// The time per operation as far as the systems can make it differ: in turns others take CPU from both
+    /// sides alike, in proportion to what they use of it, and so that part is left out.
+    #[must_use]
+    pub fn own_us(&self, in_turns: bool) -> f64 {
+        if in_turns { self.total_us - self.get(Part::Taken) } else { self.total_us }
+    }
+
+    /// One part, microseconds per operation.
+    #[must_use]
+    pub fn get(&self, part: Part) -> f64 {
+        let at = Part::ALL.iter().position(|p| *p == part);
+        at.map_or(0.0, |at| self.values_us[at])
+    }
+}
+
+/// CPU of processes that have no part in the run, in user mode, and of the hypervisor over all CPU time
+/// of the host in a slice, from 0 to 1; `None` where the server's processes are not known. What the
+/// kernel does is left out: its threads work for the server as well.
+#[must_use]
+pub fn others_in_user_mode(slice: &Slice) -> Option<f64> {
+    let (host, server) = (&slice.usage.host, slice.usage.server?);
+    let busy = host.cpu_user_ns + host.cpu_system_ns;
+    let all = busy + host.cpu_idle_ns + host.cpu_iowait_ns + host.cpu_steal_ns;
+    let ours = server.cpu_user_ns + slice.usage.client.cpu_user_ns;
+    let others = host.cpu_user_ns.saturating_sub(ours);
+    (all > 0).then(|| (others + host.cpu_steal_ns) as f64 / all as f64)
+}

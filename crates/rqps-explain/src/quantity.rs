@@ -1,0 +1,195 @@
+//! Everything that is compared per operation beside the parts of its time.
+
+use rqps_model::{Metric, ProcessCounters, Slice};
+
+use crate::work::Work;
+
+/// A quantity per operation.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Quantity {
+    /// A metric that every report has.
+    Metric(Metric),
+    /// Context switches of the server's threads in which one waited for something.
+    Voluntary,
+    /// The same in which one was pushed off its CPU.
+    Involuntary,
+    /// Write requests of the data directory's device.
+    Writes,
+    /// KB fetched from storage on behalf of the server's processes.
+    ServerReadKb,
+    /// KB sent to storage on their behalf.
+    ServerWrittenKb,
+    /// Page faults of the server served without storage.
+    MinorFaults,
+    /// Page faults of the server that read storage.
+    MajorFaults,
+    /// Time in which the server's threads could run and did not.
+    ServerRunWait,
+    /// The same of the client threads.
+    CrewRunWait,
+    /// Time in which a task of the host waited for storage.
+    Stalled,
+    /// What the server counts itself.
+    Work(Work),
+}
+
+impl Quantity {
+    /// Every quantity, in the order of reports.
+    pub fn all() -> impl Iterator<Item = Self> {
+        let kernel = [
+            Self::Voluntary,
+            Self::Involuntary,
+            Self::Writes,
+            Self::ServerReadKb,
+            Self::ServerWrittenKb,
+            Self::MinorFaults,
+            Self::MajorFaults,
+            Self::ServerRunWait,
+            Self::CrewRunWait,
+            Self::Stalled,
+        ];
+        let metrics = Metric::ALL.into_iter().map(Self::Metric);
+        metrics.chain(kernel).chain(Work::ALL.into_iter().map(Self::Work))
+    }
+
+    /// The unit of a value: `us`, `count` or `KB`.
+    #[must_use]
+    pub fn unit(self) -> &'static str {
+        match self {
+            Self::Metric(metric) => metric.unit(),
+            Self::ServerRunWait | Self::CrewRunWait | Self::Stalled => "us",
+            Self::ServerReadKb | Self::ServerWrittenKb => "KB",
+            Self::Work(work) => work.unit(),
+            _ => "count",
+        }
+    }
+
+    /// For programs, without the unit.
+    #[must_use]
+    pub fn stem(self) -> &'static str {
+        match self {
+            Self::Metric(Metric::ServerCpu) => "server_cpu",
+            Self::Metric(Metric::ServerCpuUser) => "server_cpu_user",
+            Self::Metric(Metric::ServerCpuSystem) => "server_cpu_system",
+            Self::Metric(Metric::ClientCpu) => "client_cpu",
+            Self::Metric(Metric::HostCpu) => "host_cpu",
+            Self::Metric(Metric::ContextSwitches) => "context_switches",
+            Self::Metric(Metric::Reads) => "reads",
+            Self::Metric(Metric::ReadKb) => "read",
+            Self::Metric(Metric::WrittenKb) => "written",
+            Self::Voluntary => "voluntary_switches",
+            Self::Involuntary => "involuntary_switches",
+            Self::Writes => "writes",
+            Self::ServerReadKb => "server_read",
+            Self::ServerWrittenKb => "server_written",
+            Self::MinorFaults => "minor_faults",
+            Self::MajorFaults => "major_faults",
+            Self::ServerRunWait => "server_run_wait",
+            Self::CrewRunWait => "client_run_wait",
+            Self::Stalled => "storage_stalled",
+            Self::Work(work) => work.stem(),
+        }
+    }
+
+    /// For people.
+    #[must_use]
+    pub fn words(self) -> &'static str {
+        match self {
+            Self::Metric(Metric::ServerCpu) => "server CPU",
+            Self::Metric(Metric::ServerCpuUser) => "server CPU, user",
+            Self::Metric(Metric::ServerCpuSystem) => "server CPU, kernel",
+            Self::Metric(Metric::ClientCpu) => "client CPU",
+            Self::Metric(Metric::HostCpu) => "host CPU",
+            Self::Metric(Metric::ContextSwitches) => "context switches of the host",
+            Self::Metric(Metric::Reads) => "storage reads",
+            Self::Metric(Metric::ReadKb) => "KB read",
+            Self::Metric(Metric::WrittenKb) => "KB written",
+            Self::Voluntary => "server's voluntary switches",
+            Self::Involuntary => "server's involuntary switches",
+            Self::Writes => "storage writes",
+            Self::ServerReadKb => "KB read by the server",
+            Self::ServerWrittenKb => "KB written by the server",
+            Self::MinorFaults => "minor faults",
+            Self::MajorFaults => "major faults",
+            Self::ServerRunWait => "server threads waiting to run",
+            Self::CrewRunWait => "client threads waiting to run",
+            Self::Stalled => "storage awaited",
+            Self::Work(work) => work.words(),
+        }
+    }
+
+    /// Where it is counted, for the documentation.
+    #[must_use]
+    pub fn source(self) -> String {
+        match self {
+            Self::Metric(metric) => metric.source().to_owned(),
+            Self::Voluntary | Self::Involuntary => {
+                "/proc/PID/task/TID/status; of a block its whole time".to_owned()
+            }
+            Self::Writes => "/proc/diskstats".to_owned(),
+            Self::ServerReadKb | Self::ServerWrittenKb => {
+                "/proc/PID/io; of a block its whole time".to_owned()
+            }
+            Self::MinorFaults | Self::MajorFaults => "/proc/PID/stat minflt, majflt".to_owned(),
+            Self::ServerRunWait => {
+                "/proc/PID/task/TID/schedstat; of a block its whole time".to_owned()
+            }
+            Self::CrewRunWait => "/proc/PID/task/TID/schedstat of rqps's client threads".to_owned(),
+            Self::Stalled => "/proc/pressure/io, some".to_owned(),
+            Self::Work(work) => work.source(),
+        }
+    }
+
+    /// The value per operation of a slice; `None` where it was not measured or nothing was done.
+    #[must_use]
+    pub fn value(self, slice: &Slice) -> Option<f64> {
+        let n = slice.n_operations;
+        if n == 0 {
+            return None;
+        }
+        let (usage, waits) = (&slice.usage, &slice.usage.waits);
+        let server = |f: fn(&ProcessCounters) -> u64| usage.server.as_ref().map(f);
+        let own = |value: u64, scale: f64| value as f64 * scale / n as f64;
+        let whole = |value: u64, scale: f64| {
+            let n = slice.operations_of_counters();
+            (n > 0).then(|| value as f64 * scale / n as f64)
+        };
+        match self {
+            Self::Metric(metric) => metric.value(usage, n),
+            Self::Work(work) => work.value(slice),
+            Self::Voluntary => whole(server(|s| s.voluntary_switches)?, 1.0),
+            Self::Involuntary => whole(server(|s| s.involuntary_switches)?, 1.0),
+            Self::ServerReadKb => whole(server(|s| s.read_bytes)?, 1.0 / 1024.0),
+            Self::ServerWrittenKb => whole(server(|s| s.write_bytes)?, 1.0 / 1024.0),
+            Self::ServerRunWait => whole(waits.server_run_wait_ns?, 1e-3),
+            Self::Writes => usage.storage.map(|s| own(s.writes, 1.0)),
+            Self::MinorFaults => Some(own(server(|s| s.minor_faults)?, 1.0)),
+            Self::MajorFaults => Some(own(server(|s| s.major_faults)?, 1.0)),
+            Self::CrewRunWait => Some(own(waits.crew_run_wait_ns?, 1e-3)),
+            Self::Stalled => Some(own(waits.io_stalled_ns?, 1e-3)),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_documented_quantities_are_these() {
+        let docs = include_str!("../../../docs/metrics.md");
+        let row = |q: Quantity| format!("| {} | {} | {} |\n", q.words(), q.unit(), q.source());
+        let is_more = |q: &Quantity| !matches!(q, Quantity::Metric(_));
+        let table: String = Quantity::all().filter(is_more).map(row).collect();
+        assert!(docs.contains(&table), "docs/metrics.md lacks the rows\n{table}");
+    }
+
+    #[test]
+    fn no_quantity_has_the_name_of_another() {
+        let mut stems: Vec<&str> = Quantity::all().map(Quantity::stem).collect();
+        let n = stems.len();
+        stems.sort_unstable();
+        stems.dedup();
+        assert_eq!(stems.len(), n);
+    }
+}

@@ -1,0 +1,369 @@
+//! The rules: which cause explains a major part of a change, beyond chance. docs/causes.md argues them.
+//!
+//! A gain is a loss with the sides changed over, so that every rule is written once, for a loss.
+
+use rqps_model::{Estimate, Metric, Slice, StepKind, Verdict};
+
+use crate::cause::{Cause, Kind};
+use crate::evidence::Evidence;
+use crate::part::{Part, Parts, others_in_user_mode};
+use crate::quantity::Quantity;
+use crate::sentence;
+use crate::sides::{Sides, Start};
+use crate::split::{Change, Split};
+use crate::work::Work;
+
+/// The share of a change that its cause must explain: half again as much as all else together.
+const MAJOR: f64 = 0.6;
+
+/// The share that it must explain beyond chance: the 95% interval of what it changed, less this share
+/// of the whole change, lies above 0.
+const SURE: f64 = 1.0 / 3.0;
+
+/// How much more of the host's CPU time other processes must have used in user mode, share of all, for
+/// slices that were not measured in turns: what they evict from caches and share of a core shows as CPU
+/// of the server.
+const OTHERS_MORE: f64 = 0.10;
+
+/// The client threads' share of all waiting for a CPU from which on it is the client that is limited.
+const OF_CLIENT: f64 = 2.0 / 3.0;
+
+/// How many times the base's requests to storage must be for them to count as more.
+const GROWN: f64 = 1.5;
+
+/// The most that a request to storage takes, microseconds: a disk that seeks. So few that each would take
+/// longer explain no waiting.
+const REQUEST_US: f64 = 10_000.0;
+
+/// The least that it takes to read a page from the kernel's page cache, microseconds: a system call and
+/// a copy of 8 or 16 KB.
+const MISS_US: f64 = 1.0;
+
+/// The share of the change that more such pages must make up at the least when each takes that long.
+const OF_MISSES: f64 = 0.1;
+
+/// The share of the change that waiting for storage itself must make up for it to be the cause.
+const OF_STORAGE: f64 = 1.0 / 3.0;
+
+/// How many times the base's rows or pages must be for an operation to be more work.
+const MORE_WORK: f64 = 1.2;
+
+/// The share of the growth of CPU, on the logarithmic scale, that more rows or pages must make up.
+const OF_WORK: f64 = 0.5;
+
+/// A pair whose verdict is to be explained.
+#[derive(Debug, Clone, Copy)]
+pub struct Question<'a> {
+    /// The slices of both sides.
+    pub sides: &'a Sides<'a>,
+    /// Their split; absent where the server's processes are not known.
+    pub split: Option<&'a Split>,
+    /// The verdict.
+    pub verdict: Verdict,
+    /// The rQPS that it is of.
+    pub rqps: Estimate,
+    /// What kind of work the step does.
+    pub kind: StepKind,
+    /// What its figure counts one of: `query`.
+    pub operation: &'a str,
+    /// Whether the server's own counters mean the same on both sides: one family and one engine.
+    pub is_comparable: bool,
+    /// What else was found.
+    pub evidence: &'a Evidence,
+}
+
+/// What the rules found.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Finding {
+    pub(crate) kind: Kind,
+    /// The parts that carry the change.
+    pub(crate) parts: Vec<Part>,
+    pub(crate) share: Option<f64>,
+    /// The quantities that its sentence names.
+    pub(crate) quantities: Vec<Quantity>,
+    /// Why nothing is explained.
+    pub(crate) why: Option<&'static str>,
+}
+
+impl Finding {
+    fn of(kind: Kind, parts: &[Part], share: f64) -> Self {
+        let parts = parts.to_vec();
+        Self { kind, parts, share: Some(share), quantities: Vec::new(), why: None }
+    }
+
+    fn with(self, quantities: Vec<Quantity>) -> Self {
+        Self { quantities, ..self }
+    }
+
+    fn none(why: Option<&'static str>) -> Self {
+        let (parts, quantities) = (Vec::new(), Vec::new());
+        Self { kind: Kind::NotExplained, parts, share: None, quantities, why }
+    }
+}
+
+/// The cause of a verdict; `None` where there is nothing to explain: the verdict is neither slower nor
+/// faster.
+#[must_use]
+pub fn judge(question: &Question<'_>) -> Option<Cause> {
+    if !matches!(question.verdict, Verdict::Slower | Verdict::Faster) {
+        return None;
+    }
+    let finding = if let Some(why) = barred(question.sides) {
+        Finding::none(Some(why))
+    } else if question.split.is_none() {
+        Finding::none(Some("the server's processes are not known to rqps"))
+    } else if question.verdict == Verdict::Faster {
+        let mirrored = mirrored(question.sides);
+        find(question, &mirrored)
+    } else {
+        find(question, question.sides)
+    };
+    Some(sentence::cause(question, &finding))
+}
+
+/// Why the time of an operation cannot be told from these slices.
+pub(crate) fn barred(sides: &Sides<'_>) -> Option<&'static str> {
+    if sides.slices().any(|slice| slice.lateness.is_some()) {
+        return Some("the clients were held at a rate");
+    }
+    // Clients that delete what others insert do a fixed share of the work of an operation.
+    let is_rated = |slice: &Slice| slice.streams.iter().any(|s| s.target_per_s.is_some());
+    if sides.slices().any(is_rated) {
+        return Some("other clients worked beside those that the figure is of, at a rate");
+    }
+    None
+}
+
+/// Base and candidate changed over.
+fn mirrored<'a>(sides: &Sides<'a>) -> Sides<'a> {
+    let swap =
+        |start: &Start<'a>| Start { base: start.candidate.clone(), candidate: start.base.clone() };
+    Sides { starts: sides.starts.iter().map(swap).collect(), in_turns: sides.in_turns }
+}
+
+/// The cause of what the candidate of `sides` loses.
+fn find(question: &Question<'_>, sides: &Sides<'_>) -> Finding {
+    let Some(found) = question.split.and_then(|split| Split::of(sides, split.slots)) else {
+        return Finding::none(None);
+    };
+    let own = Change::of(sides, |slice| own_us(sides, &found, slice));
+    let Some(own) = own.filter(Change::has_grown) else {
+        return Finding::none(Some(
+            "the slices differ too much in their time per operation to take its change apart",
+        ));
+    };
+    let loss = Loss { question, sides, split: &found, loss_us: own.difference.point };
+    loss.host()
+        .or_else(|| loss.plan())
+        .or_else(|| loss.storage())
+        .or_else(|| loss.background())
+        .or_else(|| loss.cpu())
+        .or_else(|| loss.waiting())
+        .unwrap_or_else(|| Finding::none(None))
+}
+
+/// The time per operation that is explained: see [`Parts::own_us`].
+pub(crate) fn own_us(sides: &Sides<'_>, split: &Split, slice: &Slice) -> Option<f64> {
+    Some(Parts::of(slice, split.slots, split.basis)?.own_us(sides.in_turns))
+}
+
+/// A candidate that takes longer than its base.
+struct Loss<'q> {
+    question: &'q Question<'q>,
+    sides: &'q Sides<'q>,
+    split: &'q Split,
+    /// The change that is to be explained, microseconds per operation.
+    loss_us: f64,
+}
+
+impl Loss<'_> {
+    fn parts(&self, slice: &Slice) -> Option<Parts> {
+        Parts::of(slice, self.split.slots, self.split.basis)
+    }
+
+    /// The share of the loss that a value of the parts explains, where that is a major one beyond
+    /// chance.
+    fn carries(&self, value: impl Fn(&Parts) -> f64) -> Option<f64> {
+        let less = |share: f64| {
+            let own = |p: &Parts| p.own_us(self.sides.in_turns);
+            let of = |slice: &Slice| self.parts(slice).map(|p| value(&p) - share * own(&p));
+            self.sides.difference(of)
+        };
+        let (change, beyond) = (less(0.0)?, less(SURE)?);
+        let share = change.point / self.loss_us;
+        let is_sure = beyond.interval.is_some_and(|(low, _)| low > 0.0);
+        (share >= MAJOR && is_sure).then_some(share)
+    }
+
+    /// The same of some parts together.
+    fn carried_by(&self, parts: &[Part]) -> Option<f64> {
+        self.carries(|p| parts.iter().map(|part| p.get(*part)).sum())
+    }
+
+    /// CPU that others took. In turns they take it from both sides alike, and it is left out.
+    fn host(&self) -> Option<Finding> {
+        if self.sides.in_turns {
+            return None;
+        }
+        let others = Change::of(self.sides, others_in_user_mode);
+        let had_more = others.is_some_and(|c| c.has_grown() && c.difference.point >= OTHERS_MORE);
+        let share = self.carried_by(&[Part::Taken]);
+        if share.is_none() && !had_more {
+            return None;
+        }
+        let kind = if self.client_waits() { Kind::ClientLimited } else { Kind::HostLimited };
+        let own = self.split.share(Part::Taken).unwrap_or(0.0);
+        Some(Finding::of(kind, &[Part::Taken], share.unwrap_or(own)))
+    }
+
+    /// Whether most of the waiting for a CPU that was added is that of client threads.
+    fn client_waits(&self) -> bool {
+        let added = |quantity| self.split.quantity(quantity).map(|c| c.difference.point.max(0.0));
+        let served = Change::of(self.sides, |slice| {
+            let ns = slice.usage.waits.served_run_wait_ns?;
+            (slice.n_operations > 0).then(|| ns as f64 / 1e3 / slice.n_operations as f64)
+        });
+        let server = served.map(|c| c.difference.point.max(0.0));
+        let server = server.or_else(|| added(Quantity::ServerRunWait));
+        match (added(Quantity::CrewRunWait), server) {
+            (Some(client), Some(server)) => client > 0.0 && client >= OF_CLIENT * (client + server),
+            _ => false,
+        }
+    }
+
+    /// Another plan, where the server works or reads more.
+    fn plan(&self) -> Option<Finding> {
+        if self.question.evidence.plans.is_empty() {
+            return None;
+        }
+        let parts = [Part::Server, Part::Background, Part::Storage, Part::Waiting];
+        let works_more = self.has_grown(Quantity::Metric(Metric::ServerCpu))
+            || self.has_grown(Quantity::Metric(Metric::Reads));
+        let share = self.carried_by(&parts).filter(|_| works_more)?;
+        let told = [Quantity::Work(Work::Rows), Quantity::Work(Work::Pages)];
+        Some(Finding::of(Kind::PlanChange, &parts, share).with(self.comparable(&told)))
+    }
+
+    fn has_grown(&self, quantity: Quantity) -> bool {
+        self.split.quantity(quantity).is_some_and(Change::has_grown)
+    }
+
+    /// Those of the server's counters that may be compared.
+    fn comparable(&self, quantities: &[Quantity]) -> Vec<Quantity> {
+        quantities.iter().copied().filter(|_| self.question.is_comparable).collect()
+    }
+
+    /// How many more requests the candidate makes, where they are so many that they explain `wanted_us`
+    /// when each takes `us`.
+    fn more_requests(&self, quantity: Quantity, us: f64, wanted_us: f64) -> Option<f64> {
+        let change = self.split.quantity(quantity)?;
+        let is_grown = change.times().is_none_or(|times| times >= GROWN);
+        let more = change.difference.point;
+        (change.has_grown() && is_grown && more * us >= wanted_us).then_some(more)
+    }
+
+    /// Reads and writes of storage, with the CPU that the kernel needs for them.
+    fn storage(&self) -> Option<Finding> {
+        let share = self.carries(|p| p.get(Part::Storage) + p.get(Part::Waiting) + p.kernel_us)?;
+        let parts = [Part::Storage, Part::Waiting];
+        let awaited = self.split.part(Part::Storage)?;
+        let awaited_us = awaited.difference.point;
+        let is_awaited = awaited.has_grown() && awaited_us >= OF_STORAGE * self.loss_us;
+        let requests = |quantity| {
+            let more = self.more_requests(quantity, REQUEST_US, awaited_us);
+            more.filter(|_| is_awaited)
+        };
+        let device = Quantity::Metric(Metric::Reads);
+        let reads = requests(device);
+        let misses = Quantity::Work(Work::Misses);
+        let missed = self.more_requests(misses, MISS_US, OF_MISSES * self.loss_us);
+        let missed = missed.filter(|_| self.question.is_comparable);
+        let fsyncs = Quantity::Work(Work::Fsyncs);
+        let writes = requests(Quantity::Writes).into_iter().chain(requests(fsyncs));
+        let writes = writes.reduce(f64::max);
+        let most_read = [reads, missed].into_iter().flatten().reduce(f64::max);
+        match (most_read, writes) {
+            (Some(read), written) if written.is_none_or(|w| read >= w) => {
+                let mut told = vec![device, Quantity::Metric(Metric::ReadKb)];
+                told.extend(self.comparable(&[misses]));
+                Some(Finding::of(Kind::StorageReads, &parts, share).with(told))
+            }
+            (_, Some(_)) => {
+                let is_read = self.question.kind == StepKind::Read;
+                let kind = if is_read { Kind::BackgroundWork } else { Kind::StorageWrites };
+                let mut told = vec![Quantity::Writes, Quantity::Metric(Metric::WrittenKb)];
+                told.extend(self.comparable(&[fsyncs]));
+                Some(Finding::of(kind, &parts, share).with(told))
+            }
+            _ => None,
+        }
+    }
+
+    /// CPU of threads that serve nobody.
+    fn background(&self) -> Option<Finding> {
+        let parts = [Part::Background];
+        Some(Finding::of(Kind::BackgroundWork, &parts, self.carried_by(&parts)?))
+    }
+
+    /// CPU of the server, or of both ends of the connection.
+    fn cpu(&self) -> Option<Finding> {
+        let server = self.split.part(Part::Server)?;
+        let alone = self.carried_by(&[Part::Server]).map(|share| (vec![Part::Server], share));
+        let both = || {
+            let parts = vec![Part::Server, Part::Client];
+            let share = self.carried_by(&parts)?;
+            server.has_grown().then_some((parts, share))
+        };
+        let all = || {
+            let parts = vec![Part::Server, Part::Background, Part::Client];
+            let share = self.carried_by(&parts)?;
+            server.has_grown().then_some((parts, share))
+        };
+        if let Some(share) = self.carried_by(&[Part::Client]) {
+            // What a server sends is the server's doing: the client does more because of it.
+            let is_alone = !server.has_grown();
+            if is_alone {
+                return Some(Finding::of(Kind::ClientLimited, &[Part::Client], share));
+            }
+        }
+        let (parts, share) = alone.or_else(both).or_else(all)?;
+        let work = self.more_work();
+        let kind = if work.is_empty() { Kind::CpuOverhead } else { Kind::MoreWork };
+        Some(Finding::of(kind, &parts, share).with(work))
+    }
+
+    /// Rows or pages, where more of them explain the CPU.
+    fn more_work(&self) -> Vec<Quantity> {
+        let cpu = self.split.quantity(Quantity::Metric(Metric::ServerCpu));
+        let Some(cpu) = cpu.and_then(Change::times).filter(|times| *times > 1.0) else {
+            return Vec::new();
+        };
+        let explains = |quantity: &Quantity| {
+            let Some(change) = self.split.quantity(*quantity) else { return false };
+            let times = change.times().unwrap_or(f64::INFINITY);
+            change.has_grown() && times >= MORE_WORK && times.ln() >= OF_WORK * cpu.ln()
+        };
+        let all = [Quantity::Work(Work::Rows), Quantity::Work(Work::Pages)];
+        self.comparable(&all).into_iter().filter(explains).collect()
+    }
+
+    /// Waiting for anything that no other rule knows.
+    fn waiting(&self) -> Option<Finding> {
+        let mut parts = vec![Part::Waiting];
+        let mut share = self.carried_by(&parts);
+        if share.is_none() {
+            parts.push(Part::Storage);
+            share = self.carried_by(&parts);
+        }
+        let told = [Quantity::Work(Work::LockWaits), Quantity::Voluntary];
+        let grown = |q: &Quantity| {
+            let change = self.split.quantity(*q);
+            change.is_some_and(|c| c.has_grown() && c.times().is_none_or(|t| t >= MORE_WORK))
+        };
+        let told = told.into_iter().filter(grown).collect();
+        Some(Finding::of(Kind::Waiting, &parts, share?).with(told))
+    }
+}
+
+#[cfg(test)]
+mod tests;

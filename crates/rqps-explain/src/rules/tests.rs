@@ -1,0 +1,396 @@
+//! Splits made by hand: each cause, mixtures, none, and counters that are missing.
+
+use std::collections::BTreeMap;
+
+use expect_test::{Expect, expect};
+use rqps_model::{
+    HostCounters, Placement, ProcessCounters, Slice, StorageCounters, Usage, Waits, Windows,
+};
+
+use super::*;
+use crate::evidence::{Hint, Moves};
+use crate::part::Slots;
+
+/// What an operation takes, microseconds, and what it does.
+#[derive(Debug, Clone)]
+struct Op {
+    server: f64,
+    /// Of the server's CPU, that in the kernel.
+    kernel: f64,
+    background: f64,
+    client: f64,
+    /// CPU that other processes take from the slot, and on the other CPU.
+    taken: f64,
+    elsewhere: f64,
+    /// Of what was taken, the part that the client waited.
+    taken_of_client: f64,
+    storage: f64,
+    waiting: f64,
+    reads: f64,
+    writes: f64,
+    counters: Vec<(&'static str, f64)>,
+}
+
+/// A query of 20 µs in the server and 5 in the client.
+fn op() -> Op {
+    Op {
+        server: 20.0,
+        kernel: 4.0,
+        background: 0.5,
+        client: 5.0,
+        taken: 0.0,
+        elsewhere: 0.0,
+        taken_of_client: 0.0,
+        storage: 0.0,
+        waiting: 1.0,
+        reads: 0.0,
+        writes: 0.0,
+        counters: vec![
+            ("Handler_read_key", 1.0),
+            ("Innodb_buffer_pool_read_requests", 3.0),
+            ("Innodb_buffer_pool_reads", 0.0),
+            ("Innodb_data_fsyncs", 0.0),
+            ("Innodb_row_lock_waits", 0.0),
+        ],
+    }
+}
+
+fn whole(value: f64) -> u64 {
+    format!("{value:.0}").parse().unwrap()
+}
+
+/// Operations of a slice.
+const N: u64 = 50_000;
+
+/// A slice of one client on two CPUs whose times are `jitter` times what `op` says.
+fn slice(idx: u32, op: &Op, jitter: f64) -> Slice {
+    let ns = |us: f64| whole(us * jitter * 1e3 * N as f64);
+    let total = op.server + op.background / 2.0 + op.client + op.taken + op.storage + op.waiting;
+    let (server, cpus) = (op.server + op.background, 2.0 * total);
+    let others = op.taken + op.elsewhere;
+    let process = |us: f64, kernel: f64| ProcessCounters {
+        cpu_user_ns: ns(us - kernel),
+        cpu_system_ns: ns(kernel),
+        cpu_total_ns: ns(us),
+        ..ProcessCounters::default()
+    };
+    let (user, system) =
+        (server - op.kernel + 0.5 * op.client + others, op.kernel + 0.5 * op.client);
+    let usage = Usage {
+        wall_ns: ns(total),
+        host: HostCounters {
+            cpu_user_ns: ns(user),
+            cpu_system_ns: ns(system),
+            cpu_idle_ns: ns((cpus - user - system - op.storage).max(0.0)),
+            cpu_iowait_ns: ns(op.storage),
+            n_cpus: 2,
+            ..HostCounters::default()
+        },
+        server: Some(process(server, op.kernel)),
+        client: process(op.client, 0.5 * op.client),
+        storage: Some(StorageCounters {
+            reads: whole(op.reads * N as f64),
+            read_bytes: whole(op.reads * 16384.0 * N as f64),
+            writes: whole(op.writes * N as f64),
+            write_bytes: whole(op.writes * 4096.0 * N as f64),
+            busy_ns: 0,
+        }),
+        sampler_cpu_ns: 0,
+        waits: Waits {
+            server_run_wait_ns: Some(ns(op.taken - op.taken_of_client)),
+            served_cpu_ns: Some(ns(op.server)),
+            served_run_wait_ns: Some(ns(op.taken - op.taken_of_client)),
+            crew_cpu_ns: Some(ns(op.client)),
+            crew_run_wait_ns: Some(ns(op.taken_of_client)),
+            io_stalled_ns: Some(ns(op.storage)),
+        },
+    };
+    let counters: BTreeMap<String, u64> =
+        op.counters.iter().map(|(name, n)| ((*name).to_owned(), whole(n * N as f64))).collect();
+    Slice {
+        idx,
+        start: 0,
+        n_rounds: Some(20),
+        start_unix_ms: 0,
+        duration_ns: ns(total),
+        seed: 1,
+        n_events: N,
+        n_queries: N,
+        n_operations: N,
+        n_rows: N,
+        errors: Vec::new(),
+        lateness: None,
+        windows: Windows::default(),
+        series: Vec::new(),
+        response_times: Vec::new(),
+        usage,
+        samples: Vec::new(),
+        marks: Vec::new(),
+        streams: Vec::new(),
+        whole_operations: None,
+        counters,
+    }
+}
+
+/// What surrounds a pair.
+#[derive(Debug, Clone)]
+struct Around {
+    in_turns: bool,
+    kind: StepKind,
+    is_comparable: bool,
+    /// How far blocks lie apart, share.
+    noise: f64,
+    evidence: Evidence,
+    change: fn(&mut Slice),
+}
+
+fn around() -> Around {
+    Around {
+        in_turns: true,
+        kind: StepKind::Read,
+        is_comparable: true,
+        noise: 0.01,
+        evidence: Evidence::default(),
+        change: |_| {},
+    }
+}
+
+/// The cause of ten blocks of each.
+fn cause(base: &Op, candidate: &Op, around: &Around) -> Option<Cause> {
+    let blocks = |op: &Op, phase: u32| -> Vec<Slice> {
+        let jitter = |i: u32| if (i * 7 + phase) % 5 < 2 { around.noise } else { -around.noise };
+        let mut all: Vec<Slice> = (0..10).map(|i| slice(i, op, 1.0 + jitter(i))).collect();
+        all.iter_mut().for_each(around.change);
+        all
+    };
+    let (b, c) = (blocks(base, 0), blocks(candidate, 3));
+    let start = Start { base: b.iter().collect(), candidate: c.iter().collect() };
+    let sides = Sides { starts: vec![start], in_turns: around.in_turns };
+    let rqps = sides.ratio(|slice| Some(slice.figure())).unwrap();
+    let split = Split::of(&sides, Slots::of(1, Placement::Paired, 2));
+    judge(&Question {
+        sides: &sides,
+        split: split.as_ref(),
+        verdict: rqps_stats::verdict(&rqps, 0.05),
+        rqps,
+        kind: around.kind,
+        operation: "query",
+        is_comparable: around.is_comparable,
+        evidence: &around.evidence,
+    })
+}
+
+fn check(base: &Op, candidate: &Op, around: &Around, kind: Kind, told: &Expect) {
+    let found = cause(base, candidate, around).unwrap();
+    told.assert_eq(&found.sentence);
+    assert_eq!(found.kind, kind);
+}
+
+#[test]
+fn new_cpu_overhead_and_its_mirror() {
+    let more = Op { server: 31.0, kernel: 6.0, ..op() };
+    let told = expect![[
+        r#"0.70: server CPU per query 1.54x (+11 µs of +11 µs), IO unchanged: new CPU overhead"#
+    ]];
+    check(&op(), &more, &around(), Kind::CpuOverhead, &told);
+    let told = expect![[
+        r#"1.42: server CPU per query 0.65x (-11 µs of -11 µs), IO unchanged: less CPU overhead"#
+    ]];
+    check(&more, &op(), &around(), Kind::CpuOverhead, &told);
+}
+
+#[test]
+fn both_ends_need_more_cpu_where_tls_is_on() {
+    let more = Op { server: 24.0, client: 10.0, ..op() };
+    let hint = Hint { text: "tls TLSv1.3 against off".to_owned(), moves: Moves::Cpu };
+    let evidence = Evidence { audit: vec![hint], ..Evidence::default() };
+    let told = expect![
+        "0.74: server and client CPU per query 1.36x (+9.0 µs of +9.0 µs), IO unchanged, with tls TLSv1.3 against off: new CPU overhead"
+    ];
+    check(&op(), &more, &Around { evidence, ..around() }, Kind::CpuOverhead, &told);
+}
+
+#[test]
+fn more_rows_are_more_work_where_they_may_be_compared() {
+    let mut more = Op { server: 60.0, ..op() };
+    more.counters[0].1 = 4.0;
+    let told = expect![
+        "0.40: rows read per query 1.00 to 4.0, server CPU per query 3.0x (+40 µs of +40 µs), IO unchanged: more work per operation"
+    ];
+    check(&op(), &more, &around(), Kind::MoreWork, &told);
+    let unlike = Around { is_comparable: false, ..around() };
+    assert_eq!(cause(&op(), &more, &unlike).unwrap().kind, Kind::CpuOverhead);
+    // A few rows more do not explain three times the CPU.
+    more.counters[0].1 = 1.3;
+    assert_eq!(cause(&op(), &more, &around()).unwrap().kind, Kind::CpuOverhead);
+}
+
+#[test]
+fn another_plan_is_told_as_such() {
+    let mut more = Op { server: 600.0, ..op() };
+    more.counters[0].1 = 1000.0;
+    let plans = vec!["SELECT k FROM sbtest1: full scan in place of index k_1".to_owned()];
+    let evidence = Evidence { plans, ..Evidence::default() };
+    let told = expect![
+        "0.04: SELECT k FROM sbtest1: full scan in place of index k_1, rows read per query 1.00 to 1000, server CPU per query 29x, +579 µs in all: plan change"
+    ];
+    let with_plan = Around { evidence: evidence.clone(), ..around() };
+    check(&op(), &more, &with_plan, Kind::PlanChange, &told);
+    // Another plan that costs nothing explains no waiting.
+    let slow = Op { waiting: 9.0, ..op() };
+    let found = cause(&op(), &slow, &Around { evidence, ..around() }).unwrap();
+    assert_eq!(found.kind, Kind::Waiting);
+}
+
+#[test]
+fn a_server_that_is_stopped_waits() {
+    let slow = Op { waiting: 4.0, ..op() };
+    let told = expect![[
+        r#"0.90: waiting +3.0 µs of +3.0 µs per query, server CPU unchanged, IO unchanged: contention or waiting"#
+    ]];
+    check(&op(), &slow, &Around { noise: 0.002, ..around() }, Kind::Waiting, &told);
+}
+
+#[test]
+fn lock_waits_are_named() {
+    let mut slow = Op { waiting: 40.0, ..op() };
+    slow.counters[4].1 = 0.5;
+    let told = expect![[
+        r#"0.40: waiting +39 µs of +39 µs per query, server CPU unchanged, IO unchanged, row lock waits per query 0 to 0.50: contention or waiting"#
+    ]];
+    check(&op(), &slow, &Around { kind: StepKind::Write, ..around() }, Kind::Waiting, &told);
+}
+
+#[test]
+fn reads_of_storage() {
+    let mut slow =
+        Op { server: 40.0, kernel: 15.0, storage: 80.0, waiting: 20.0, reads: 0.6, ..op() };
+    slow.counters[2].1 = 0.6;
+    let told = expect![[
+        r#"0.18: storage reads per query 0 to 0.60, KB read per query 0 to 9.6, pages not in the cache per query 0 to 0.60, waiting +99 µs of +119 µs per query, server CPU 1.98x: storage reads"#
+    ]];
+    check(&op(), &slow, &around(), Kind::StorageReads, &told);
+    // Whatever else waits: few reads explain nothing.
+    let few = Op { waiting: 60.0, reads: 0.01, ..op() };
+    assert_eq!(cause(&op(), &few, &around()).unwrap().kind, Kind::Waiting);
+}
+
+#[test]
+fn pages_that_the_page_cache_holds_are_still_not_in_the_servers() {
+    let mut slow = Op { server: 33.0, kernel: 14.0, waiting: 4.0, ..op() };
+    slow.counters[2].1 = 3.0;
+    assert_eq!(cause(&op(), &slow, &around()).unwrap().kind, Kind::StorageReads);
+}
+
+#[test]
+fn writes_of_storage_are_the_cause_of_steps_that_write_and_background_of_others() {
+    let mut slow = Op { storage: 150.0, waiting: 30.0, writes: 2.0, ..op() };
+    slow.counters[3].1 = 1.0;
+    let writing = Around { kind: StepKind::Write, ..around() };
+    let told = expect![[
+        r#"0.13: storage writes per query 0 to 2.0, KB written per query 0 to 8.0, fsyncs per query 0 to 1.00, waiting +179 µs of +179 µs per query, server CPU unchanged: waiting for writes: write amplification or write-back"#
+    ]];
+    check(&op(), &slow, &writing, Kind::StorageWrites, &told);
+    assert_eq!(cause(&op(), &slow, &around()).unwrap().kind, Kind::BackgroundWork);
+    // Writing that nothing waits for is no cause of waiting.
+    let unawaited = Op { waiting: 60.0, writes: 2.0, ..op() };
+    assert_eq!(cause(&op(), &unawaited, &writing).unwrap().kind, Kind::Waiting);
+}
+
+#[test]
+fn threads_that_serve_nobody_are_background_work() {
+    let slow = Op { background: 20.0, ..op() };
+    let told = expect![
+        "0.73: CPU of the server's threads that serve no client +9.7 µs of +9.7 µs per query: background work"
+    ];
+    check(&op(), &slow, &around(), Kind::BackgroundWork, &told);
+}
+
+#[test]
+fn others_on_the_cpus_are_the_hosts_doing_and_no_servers() {
+    let alone = Around { in_turns: false, ..around() };
+    let hog = Op { taken: 25.0, elsewhere: 30.0, taken_of_client: 5.0, server: 22.0, ..op() };
+    let told = expect![
+        "0.49: other processes had 52% of the host's CPUs, 0% in the base's slices, threads waited +25 µs of +27 µs per query for a CPU: host limited"
+    ];
+    check(&op(), &hog, &alone, Kind::HostLimited, &told);
+    // On the other thread of a core they take no CPU and make the server's slower.
+    let beside = Op { elsewhere: 36.0, server: 30.0, ..op() };
+    assert_eq!(cause(&op(), &beside, &alone).unwrap().kind, Kind::HostLimited);
+    // In turns they hit both alike.
+    assert_eq!(cause(&op(), &beside, &around()).unwrap().kind, Kind::CpuOverhead);
+}
+
+#[test]
+fn in_turns_what_others_take_from_both_sides_hides_no_cause() {
+    // On a host whose CPUs are mostly others', each microsecond of CPU waits for three.
+    let busy = |server: f64| Op {
+        server,
+        taken: 3.0 * (server + 5.0),
+        taken_of_client: 15.0,
+        elsewhere: 20.0,
+        ..op()
+    };
+    let told = expect![
+        "0.70: server CPU per query 1.54x (+11 µs of +11 µs), IO unchanged, without +33 µs of CPU that others took: new CPU overhead"
+    ];
+    check(&busy(20.0), &busy(31.0), &around(), Kind::CpuOverhead, &told);
+}
+
+#[test]
+fn a_client_whose_threads_wait_is_the_limit() {
+    let alone = Around { in_turns: false, ..around() };
+    let hog = Op { taken: 25.0, taken_of_client: 24.0, ..op() };
+    let told = expect![
+        "0.51: other processes had 24% of the host's CPUs, 0% in the base's slices, client threads waited +25 µs of +25 µs per query for a CPU: client limited"
+    ];
+    check(&op(), &hog, &alone, Kind::ClientLimited, &told);
+    let busy = Op { client: 15.0, ..op() };
+    assert_eq!(cause(&op(), &busy, &around()).unwrap().kind, Kind::ClientLimited);
+}
+
+#[test]
+fn a_mixture_is_not_explained() {
+    let slow = Op { server: 25.0, waiting: 6.5, client: 5.0, ..op() };
+    let told = expect![
+        "0.71: +10 µs to 26 µs per query, other waiting +5.5 µs, server CPU +5.0 µs: not explained"
+    ];
+    check(&op(), &slow, &Around { noise: 0.04, ..around() }, Kind::NotExplained, &told);
+}
+
+#[test]
+fn what_chance_can_make_is_not_called_a_cause() {
+    let slow = Op { server: 22.5, ..op() };
+    let found = cause(&op(), &slow, &Around { noise: 0.001, ..around() }).unwrap();
+    assert_eq!(found.kind, Kind::CpuOverhead);
+    // The same difference among blocks that differ more has no verdict, and so no cause.
+    assert_eq!(cause(&op(), &slow, &Around { noise: 0.1, ..around() }), None);
+    assert_eq!(cause(&op(), &op(), &around()), None);
+}
+
+#[test]
+fn what_cannot_be_told_says_why() {
+    let more = Op { server: 40.0, ..op() };
+    let of = |change: fn(&mut Slice)| {
+        let found = cause(&op(), &more, &Around { change, ..around() }).unwrap();
+        assert_eq!((found.kind, found.share), (Kind::NotExplained, None));
+        found.sentence
+    };
+    let unknown = of(|slice| slice.usage.server = None);
+    expect!["0.57: not explained: the server's processes are not known to rqps"]
+        .assert_eq(&unknown);
+    let rated = of(|slice| slice.lateness = Some(rqps_model::Lateness::default()));
+    assert!(rated.ends_with("the clients were held at a rate"), "{rated}");
+}
+
+#[test]
+fn a_kernel_that_tells_less_still_shows_the_cause() {
+    let around = Around { change: |slice| slice.usage.waits = Waits::default(), ..around() };
+    let more = Op { server: 31.0, ..op() };
+    assert_eq!(cause(&op(), &more, &around).unwrap().kind, Kind::CpuOverhead);
+    let slow = Op { waiting: 8.0, ..op() };
+    assert_eq!(cause(&op(), &slow, &around).unwrap().kind, Kind::Waiting);
+    let hog = Op { taken: 25.0, elsewhere: 30.0, ..op() };
+    let alone = Around { in_turns: false, ..around };
+    assert_eq!(cause(&op(), &hog, &alone).unwrap().kind, Kind::HostLimited);
+}

@@ -1,0 +1,243 @@
+//! A cause in a sentence with the numbers that carry it: `0.68: server CPU per query 1.53x (+31 µs of
+//! +34 µs), IO unchanged: new CPU overhead`.
+
+use rqps_model::Metric;
+
+use crate::cause::{Cause, Kind};
+use crate::evidence::Moves;
+use crate::number::{digits, percent, signed_us, times, us_text};
+use crate::part::{Part, others_in_user_mode};
+use crate::quantity::Quantity;
+use crate::rules::{Finding, Question, own_us};
+use crate::split::{Change, Split};
+
+/// Storage traffic below this many KB per operation, and changes below it, are nothing.
+const NO_KB: f64 = 0.02;
+
+/// How far storage traffic per operation may differ and count as unchanged.
+const UNCHANGED: f64 = 0.1;
+
+/// A part that makes up less of the change is not told where nothing is explained.
+const WORTH_TELLING: f64 = 0.1;
+
+/// The cause with its sentence.
+pub(crate) fn cause(question: &Question<'_>, finding: &Finding) -> Cause {
+    let split = question.split;
+    let change_us = split.and_then(|split| changed(split, &finding.parts));
+    let told = split.map_or_else(Vec::new, |split| numbers(question, split, finding));
+    let mut sentence = format!("{:.2}: ", question.rqps.point);
+    if !told.is_empty() {
+        sentence.push_str(&told.join(", "));
+        sentence.push_str(": ");
+    }
+    sentence.push_str(finding.kind.words(question.verdict));
+    if let Some(why) = finding.why {
+        sentence.push_str(&format!(": {why}"));
+    }
+    let cpu = split.and_then(|split| split.quantity(Quantity::Metric(Metric::ServerCpu)));
+    Cause {
+        kind: finding.kind,
+        direction: question.verdict,
+        parts: finding.parts.clone(),
+        share: finding.share,
+        barred: finding.why.filter(|_| split.is_none()),
+        sentence,
+        times: cpu.and_then(Change::times),
+        change_us: change_us.filter(|_| !finding.parts.is_empty()),
+        is_io_unchanged: split.and_then(io_is_unchanged),
+    }
+}
+
+/// The change of some parts together, microseconds.
+fn changed(split: &Split, parts: &[Part]) -> Option<f64> {
+    parts.iter().map(|part| Some(split.part(*part)?.difference.point)).sum()
+}
+
+/// The numbers that carry a finding.
+fn numbers(question: &Question<'_>, split: &Split, finding: &Finding) -> Vec<String> {
+    let op = question.operation;
+    let whole_us = own_change(question, split);
+    let of = |parts: &[Part]| {
+        let part = changed(split, parts).unwrap_or(0.0);
+        format!("{} of {}", signed_us(part), signed_us(whole_us))
+    };
+    let mut out = Vec::new();
+    match finding.kind {
+        Kind::CpuOverhead | Kind::MoreWork => {
+            out.extend(finding.quantities.iter().filter_map(|q| amounts(split, *q, op)));
+            let what = cpu_words(&finding.parts);
+            out.push(format!(
+                "{what} per {op} {} ({})",
+                cpu_times(split, finding),
+                of(&finding.parts)
+            ));
+            out.extend(io(split, op));
+        }
+        Kind::PlanChange => {
+            out.extend(question.evidence.plans.iter().take(1).cloned());
+            out.extend(finding.quantities.iter().filter_map(|q| amounts(split, *q, op)));
+            out.push(format!("server CPU per {op} {}", cpu_times(split, finding)));
+            out.push(format!("{} in all", signed_us(split.total.difference.point)));
+        }
+        Kind::Waiting => {
+            out.push(format!("waiting {} per {op}", of(&finding.parts)));
+            out.push(format!("server CPU {}", cpu_times(split, finding)));
+            out.extend(io(split, op));
+            out.extend(finding.quantities.iter().filter_map(|q| amounts(split, *q, op)));
+            out.extend(question.evidence.off_cpu.clone());
+        }
+        Kind::StorageReads | Kind::StorageWrites => {
+            out.extend(finding.quantities.iter().filter_map(|q| amounts(split, *q, op)));
+            out.push(format!("waiting {} per {op}", of(&finding.parts)));
+            out.push(format!("server CPU {}", cpu_times(split, finding)));
+        }
+        Kind::BackgroundWork => {
+            out.extend(finding.quantities.iter().filter_map(|q| amounts(split, *q, op)));
+            let what = if finding.parts.contains(&Part::Background) {
+                "CPU of the server's threads that serve no client"
+            } else {
+                "waiting"
+            };
+            out.push(format!("{what} {} per {op}", of(&finding.parts)));
+        }
+        Kind::HostLimited | Kind::ClientLimited if finding.parts.contains(&Part::Taken) => {
+            let shares = question.sides.means(others_in_user_mode);
+            if let Some((base, candidate)) = shares {
+                let (own, other) = (percent(candidate), percent(base));
+                out.push(format!(
+                    "other processes had {own} of the host's CPUs, {other} in the base's slices"
+                ));
+            }
+            let who =
+                if finding.kind == Kind::ClientLimited { "client threads" } else { "threads" };
+            out.push(format!("{who} waited {} per {op} for a CPU", of(&finding.parts)));
+        }
+        Kind::HostLimited | Kind::ClientLimited => {
+            out.push(format!("client CPU {} per {op}", of(&finding.parts)));
+            out.push(format!("server CPU {}", cpu_times(split, finding)));
+        }
+        Kind::NotExplained => out.extend(not_explained(split, op)),
+    }
+    let taken = split.part(Part::Taken).map_or(0.0, |change| change.difference.point);
+    if question.sides.in_turns && taken.abs() >= WORTH_TELLING * whole_us.abs() {
+        out.push(format!("without {} of CPU that others took", signed_us(taken)));
+    }
+    out.extend(hints(question, finding.kind));
+    out
+}
+
+/// The change of the time per operation that is explained: in turns without what others took.
+fn own_change(question: &Question<'_>, split: &Split) -> f64 {
+    let own = Change::of(question.sides, |slice| own_us(question.sides, split, slice));
+    own.map_or(split.total.difference.point, |change| change.difference.point)
+}
+
+/// `server CPU`, or what else is in it.
+fn cpu_words(parts: &[Part]) -> &'static str {
+    match (parts.contains(&Part::Client), parts.contains(&Part::Background)) {
+        (false, _) => "server CPU",
+        (true, false) => "server and client CPU",
+        (true, true) => "CPU of server, its background and client",
+    }
+}
+
+/// How many times the CPU of the parts named is the base's; of the server alone by its own clock.
+fn cpu_times(split: &Split, finding: &Finding) -> String {
+    let all = Quantity::Metric(Metric::ServerCpu);
+    let own = split.quantity(all).and_then(Change::times);
+    let is_both = finding.parts.contains(&Part::Client) && finding.parts.contains(&Part::Server);
+    let sum = |side: fn(&Change) -> f64| -> f64 {
+        finding.parts.iter().filter_map(|part| split.part(*part)).map(side).sum()
+    };
+    let (base, candidate) = (sum(|c| c.base), sum(|c| c.candidate));
+    let ratio = if is_both && base > 0.0 { Some(candidate / base) } else { own };
+    match ratio {
+        Some(ratio) if (ratio - 1.0).abs() < UNCHANGED / 2.0 => "unchanged".to_owned(),
+        Some(ratio) => times(ratio),
+        None => "not known".to_owned(),
+    }
+}
+
+/// `rows read per query 1.0 to 12`; nothing where there is none on either side.
+fn amounts(split: &Split, quantity: Quantity, op: &str) -> Option<String> {
+    let change = split.quantity(quantity)?;
+    let (base, candidate) = (digits(change.base), digits(change.candidate));
+    if base == candidate {
+        return None;
+    }
+    Some(format!("{} per {op} {base} to {candidate}", quantity.words()))
+}
+
+/// Storage traffic: `IO unchanged`, or what changed of it; nothing where it was not measured.
+fn io(split: &Split, op: &str) -> Option<String> {
+    let is_unchanged = io_is_unchanged(split)?;
+    if is_unchanged {
+        return Some("IO unchanged".to_owned());
+    }
+    let told = traffic(split).into_iter().filter(|(_, change)| !is_same(change));
+    let words: Vec<String> = told.filter_map(|(q, _)| amounts(split, q, op)).collect();
+    (!words.is_empty()).then(|| words.join(", "))
+}
+
+/// Whether neither reads nor writes changed; `None` where they were not measured.
+fn io_is_unchanged(split: &Split) -> Option<bool> {
+    let all = traffic(split);
+    (!all.is_empty()).then(|| all.iter().all(|(_, change)| is_same(change)))
+}
+
+fn traffic(split: &Split) -> Vec<(Quantity, Change)> {
+    let device = [Quantity::Metric(Metric::ReadKb), Quantity::Metric(Metric::WrittenKb)];
+    let own = [Quantity::ServerReadKb, Quantity::ServerWrittenKb];
+    let known = |of: [Quantity; 2]| -> Vec<(Quantity, Change)> {
+        of.into_iter().filter_map(|q| Some((q, *split.quantity(q)?))).collect()
+    };
+    let found = known(device);
+    if found.is_empty() { known(own) } else { found }
+}
+
+fn is_same(change: &Change) -> bool {
+    let is_nothing = change.base < NO_KB && change.candidate < NO_KB;
+    let is_small = change.difference.point.abs() < NO_KB;
+    let is_alike = change.times().is_some_and(|times| (times - 1.0).abs() <= UNCHANGED);
+    let is_chance = !change.has_grown() && !change.has_shrunk();
+    is_nothing || is_small || is_alike || is_chance
+}
+
+/// The time and the parts that changed most.
+fn not_explained(split: &Split, op: &str) -> Vec<String> {
+    let total = &split.total;
+    let mut parts: Vec<(Part, f64)> =
+        split.parts.iter().map(|(part, change)| (*part, change.difference.point)).collect();
+    parts.sort_by(|a, b| b.1.abs().total_cmp(&a.1.abs()));
+    let least = WORTH_TELLING * total.difference.point.abs();
+    let told = parts.iter().filter(|(_, us)| us.abs() >= least && us.abs() > 0.0).take(3);
+    let told: Vec<String> =
+        told.map(|(part, us)| format!("{} {}", part.words(), signed_us(*us))).collect();
+    let (change, base) = (signed_us(total.difference.point), us_text(total.base));
+    let mut out = vec![format!("{change} to {base} per {op}")];
+    out.extend((!told.is_empty()).then(|| told.join(", ")));
+    out
+}
+
+/// Severe differences in settings that can move what the cause is about.
+fn hints(question: &Question<'_>, kind: Kind) -> Option<String> {
+    let can_move = |moves: Moves| match kind {
+        Kind::CpuOverhead | Kind::MoreWork | Kind::ClientLimited => {
+            matches!(moves, Moves::Cpu | Moves::All)
+        }
+        Kind::StorageReads => matches!(moves, Moves::Reads | Moves::All),
+        Kind::StorageWrites | Kind::Waiting | Kind::BackgroundWork => {
+            matches!(moves, Moves::Writes | Moves::All)
+        }
+        Kind::PlanChange | Kind::NotExplained => true,
+        Kind::HostLimited => false,
+    };
+    let told: Vec<&str> = question
+        .evidence
+        .audit
+        .iter()
+        .filter(|hint| can_move(hint.moves))
+        .map(|hint| hint.text.as_str())
+        .collect();
+    (!told.is_empty()).then(|| format!("with {}", told.join(" and ")))
+}

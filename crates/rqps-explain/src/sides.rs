@@ -1,0 +1,97 @@
+//! The slices of base and candidate that belong together, and what their values say of each other.
+
+use rqps_model::{Estimate, Slice};
+use rqps_stats::paired::log_ratios;
+use rqps_stats::restarts::of_starts;
+use rqps_stats::{difference, paired_test, ratio_test};
+
+/// The slices of one start of the servers. Measured in turns, slice i of one is the partner of slice i
+/// of the other.
+#[derive(Debug, Clone, Default)]
+pub struct Start<'a> {
+    /// The base's.
+    pub base: Vec<&'a Slice>,
+    /// The candidate's.
+    pub candidate: Vec<&'a Slice>,
+}
+
+/// One step on base and candidate.
+#[derive(Debug, Clone, Default)]
+pub struct Sides<'a> {
+    /// Per start of the servers.
+    pub starts: Vec<Start<'a>>,
+    /// Whether slices are partners.
+    pub in_turns: bool,
+}
+
+impl<'a> Sides<'a> {
+    /// The slices of both sides.
+    pub fn slices(&self) -> impl Iterator<Item = &'a Slice> {
+        self.starts.iter().flat_map(|start| start.base.iter().chain(&start.candidate).copied())
+    }
+
+    /// The mean of a value of the base's slices, and of the candidate's; `None` where a slice lacks it
+    /// or a side has none.
+    pub fn means(&self, value: impl Fn(&Slice) -> Option<f64>) -> Option<(f64, f64)> {
+        let (mut base, mut candidate) = (Vec::new(), Vec::new());
+        for start in &self.starts {
+            let (b, c) = values(start, &value)?;
+            base.extend(b);
+            candidate.extend(c);
+        }
+        let mean = |values: &[f64]| {
+            (!values.is_empty()).then(|| values.iter().sum::<f64>() / values.len() as f64)
+        };
+        mean(&base).zip(mean(&candidate))
+    }
+
+    /// How much more of a value the candidate has than the base, in its unit; `None` where a slice
+    /// lacks it.
+    pub fn difference(&self, value: impl Fn(&Slice) -> Option<f64>) -> Option<Estimate> {
+        let sides = self.all(value)?;
+        if let ([(b, c)], false) = (sides.as_slice(), self.in_turns) {
+            return difference::of_two(b, c);
+        }
+        let of_start = |(b, c): &(Vec<f64>, Vec<f64>)| -> Option<Vec<f64>> {
+            if self.in_turns {
+                return (b.len() == c.len()).then(|| c.iter().zip(b).map(|(c, b)| c - b).collect());
+            }
+            // Slices of two systems are no pairs: a start gives one difference, that of their means.
+            difference::of_two(b, c).map(|found| vec![found.point])
+        };
+        difference::of_pairs(&sides.iter().map(of_start).collect::<Option<Vec<_>>>()?)
+    }
+
+    /// How many times as much of a value the candidate has; `None` where a slice lacks it or has none
+    /// of it.
+    pub fn ratio(&self, value: impl Fn(&Slice) -> Option<f64>) -> Option<Estimate> {
+        let sides = self.all(value)?;
+        if let [(b, c)] = sides.as_slice() {
+            let tested = if self.in_turns { paired_test(b, c) } else { ratio_test(b, c) };
+            return tested.map(|tested| tested.estimate);
+        }
+        let of_start = |(b, c): &(Vec<f64>, Vec<f64>)| {
+            if self.in_turns {
+                return log_ratios(b, c);
+            }
+            ratio_test(b, c).map(|tested| vec![tested.estimate.point.ln()])
+        };
+        let logs: Option<Vec<Vec<f64>>> = sides.iter().map(of_start).collect();
+        Some(of_starts(&logs?)?.tested.estimate)
+    }
+
+    fn all(&self, value: impl Fn(&Slice) -> Option<f64>) -> Option<Vec<(Vec<f64>, Vec<f64>)>> {
+        self.starts.iter().map(|start| values(start, &value)).collect()
+    }
+}
+
+/// A value of the slices of a start, of the base and of the candidate.
+fn values(
+    start: &Start<'_>,
+    value: &impl Fn(&Slice) -> Option<f64>,
+) -> Option<(Vec<f64>, Vec<f64>)> {
+    let side = |slices: &[&Slice]| -> Option<Vec<f64>> {
+        slices.iter().map(|slice| value(slice)).collect()
+    };
+    Some((side(&start.base)?, side(&start.candidate)?))
+}

@@ -1,0 +1,131 @@
+//! Base and candidate per operation: every part of the time and every quantity, with intervals.
+
+use rqps_model::{Estimate, Slice};
+
+use crate::part::{Basis, Part, Parts, Slots};
+use crate::quantity::Quantity;
+use crate::rules::barred;
+use crate::sides::Sides;
+
+/// A value per operation on both sides.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Change {
+    /// The base's: mean over its slices.
+    pub base: f64,
+    /// The candidate's.
+    pub candidate: f64,
+    /// How much more the candidate has, in the same unit, with its interval.
+    pub difference: Estimate,
+    /// How many times as much, with its interval; absent where a slice has none of it.
+    pub ratio: Option<Estimate>,
+}
+
+impl Change {
+    /// How a value of the slices changed; `None` where a slice lacks it.
+    pub fn of(sides: &Sides<'_>, value: impl Fn(&Slice) -> Option<f64>) -> Option<Self> {
+        let (base, candidate) = sides.means(&value)?;
+        let difference = sides.difference(&value)?;
+        Some(Self { base, candidate, difference, ratio: sides.ratio(&value) })
+    }
+
+    /// Whether the candidate has more of it beyond chance.
+    #[must_use]
+    pub fn has_grown(&self) -> bool {
+        self.difference.interval.is_some_and(|(low, _)| low > 0.0)
+    }
+
+    /// Whether the candidate has less of it beyond chance.
+    #[must_use]
+    pub fn has_shrunk(&self) -> bool {
+        self.difference.interval.is_some_and(|(_, high)| high < 0.0)
+    }
+
+    /// The same with base and candidate changed over.
+    #[must_use]
+    pub fn mirrored(&self) -> Self {
+        let negated = |e: Estimate| Estimate {
+            point: -e.point,
+            interval: e.interval.map(|(low, high)| (-high, -low)),
+            ..e
+        };
+        let inverted = |e: Estimate| Estimate {
+            point: 1.0 / e.point,
+            interval: e.interval.map(|(low, high)| (1.0 / high, 1.0 / low)),
+            ..e
+        };
+        Self {
+            base: self.candidate,
+            candidate: self.base,
+            difference: negated(self.difference),
+            ratio: self.ratio.map(inverted),
+        }
+    }
+
+    /// The candidate's over the base's by their means; `None` where the base has none.
+    #[must_use]
+    pub fn times(&self) -> Option<f64> {
+        (self.base > 0.0).then(|| self.candidate / self.base)
+    }
+}
+
+/// The time of an operation on base and candidate, taken apart.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Split {
+    /// How many operations could be under way at once.
+    pub slots: Slots,
+    /// What all slices know.
+    pub basis: Basis,
+    /// The time per operation, microseconds.
+    pub total: Change,
+    /// Each part of it, in the order of [`Part::ALL`].
+    pub parts: Vec<(Part, Change)>,
+    /// Each quantity that was measured on both sides, in the order of [`Quantity::all`].
+    pub quantities: Vec<(Quantity, Change)>,
+}
+
+impl Split {
+    /// The split of a step; `None` where the server's processes are not known or nothing was done, and
+    /// where a rate was set for the clients of the figure or for others beside them.
+    #[must_use]
+    pub fn of(sides: &Sides<'_>, slots: Slots) -> Option<Self> {
+        if barred(sides).is_some() {
+            return None;
+        }
+        let basis = Basis::of(sides);
+        let parts = |slice: &Slice| Parts::of(slice, slots, basis);
+        let total = Change::of(sides, |slice| Some(parts(slice)?.total_us))?;
+        let part =
+            |part: Part| Some((part, Change::of(sides, |slice| Some(parts(slice)?.get(part)))?));
+        let quantity = |quantity: Quantity| {
+            Some((quantity, Change::of(sides, |slice| quantity.value(slice))?))
+        };
+        Some(Self {
+            slots,
+            basis,
+            total,
+            parts: Part::ALL.into_iter().map(part).collect::<Option<_>>()?,
+            quantities: Quantity::all().filter_map(quantity).collect(),
+        })
+    }
+
+    /// One part.
+    #[must_use]
+    pub fn part(&self, part: Part) -> Option<&Change> {
+        self.parts.iter().find(|(known, _)| *known == part).map(|(_, change)| change)
+    }
+
+    /// One quantity; `None` where it was not measured on both sides.
+    #[must_use]
+    pub fn quantity(&self, quantity: Quantity) -> Option<&Change> {
+        self.quantities.iter().find(|(known, _)| *known == quantity).map(|(_, change)| change)
+    }
+
+    /// A part's share of the change in the time per operation: 0.9 is 90%; may be below 0 or above 1
+    /// where parts changed in opposite directions. `None` where the time did not change.
+    #[must_use]
+    pub fn share(&self, part: Part) -> Option<f64> {
+        let total = self.total.difference.point;
+        let change = self.part(part)?;
+        (total != 0.0).then(|| change.difference.point / total)
+    }
+}

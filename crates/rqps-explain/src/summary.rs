@@ -1,0 +1,153 @@
+//! The causes of a whole run for one candidate, in a few sentences: `New CPU overhead: server CPU per
+//! query up 1.4-1.6x on all point and range steps, IO unchanged.`
+
+use rqps_model::{Group, Verdict};
+
+use crate::cause::{Cause, Kind};
+use crate::number::{digits, signed_us};
+
+/// One compared step of a candidate.
+#[derive(Debug, Clone, Copy)]
+pub struct StepCause<'a> {
+    /// The step's title.
+    pub title: &'a str,
+    /// The group that it is reported in.
+    pub group: Group,
+    /// What its figure counts one of.
+    pub operation: &'a str,
+    /// Its cause, where it is slower or faster.
+    pub cause: Option<&'a Cause>,
+}
+
+/// Steps that a sentence names one by one; more are counted.
+const MOST_NAMED: usize = 4;
+
+/// A sentence for each cause, losses before gains, what explains most steps first, what nothing explains
+/// last.
+#[must_use]
+pub fn sentences(steps: &[StepCause<'_>]) -> Vec<String> {
+    let mut out = Vec::new();
+    for direction in [Verdict::Slower, Verdict::Faster] {
+        let mut kinds: Vec<(Kind, Vec<(&StepCause<'_>, &Cause)>)> = Vec::new();
+        for kind in Kind::ALL {
+            let is_it = |c: &&Cause| c.kind == kind && c.direction == direction;
+            let of_kind = steps.iter().filter_map(|s| Some((s, s.cause.filter(is_it)?)));
+            let of_kind: Vec<_> = of_kind.collect();
+            if !of_kind.is_empty() {
+                kinds.push((kind, of_kind));
+            }
+        }
+        kinds.sort_by_key(|(kind, of)| (*kind == Kind::NotExplained, std::cmp::Reverse(of.len())));
+        out.extend(kinds.iter().map(|(kind, of)| sentence(*kind, direction, of, steps)));
+    }
+    out
+}
+
+fn sentence(
+    kind: Kind,
+    direction: Verdict,
+    of_kind: &[(&StepCause<'_>, &Cause)],
+    all: &[StepCause<'_>],
+) -> String {
+    let places = places(of_kind, all);
+    let words = kind.words(direction);
+    let mut words_with_capital = words.chars();
+    let head: String = words_with_capital
+        .next()
+        .into_iter()
+        .flat_map(char::to_uppercase)
+        .chain(words_with_capital)
+        .collect();
+    let mut operations: Vec<&str> = of_kind.iter().map(|(step, _)| step.operation).collect();
+    operations.sort_unstable();
+    operations.dedup();
+    let op = operations.join(" or ");
+    let (up, io) = (if direction == Verdict::Slower { "up" } else { "down" }, io(of_kind));
+    let carrier = match kind {
+        Kind::CpuOverhead | Kind::MoreWork | Kind::PlanChange => {
+            let times: Option<Vec<f64>> = of_kind.iter().map(|(_, cause)| cause.times).collect();
+            let range =
+                times.map(|times| format!("server CPU per {op} {up} {} ", range_of_times(&times)));
+            format!("{}on {places}{io}", range.unwrap_or_default())
+        }
+        Kind::NotExplained => places,
+        _ => {
+            let us: Option<Vec<f64>> = of_kind.iter().map(|(_, cause)| cause.change_us).collect();
+            let range = us.map(|us| format!("{} per {op} ", range_of_us(&us)));
+            format!("{}on {places}", range.unwrap_or_default())
+        }
+    };
+    format!("{head}: {carrier}.")
+}
+
+/// Said only where it holds for all.
+fn io(of_kind: &[(&StepCause<'_>, &Cause)]) -> &'static str {
+    let is_unchanged = of_kind.iter().all(|(_, cause)| cause.is_io_unchanged == Some(true));
+    if is_unchanged { ", IO unchanged" } else { "" }
+}
+
+fn ends(values: &[f64]) -> (f64, f64) {
+    let low = values.iter().copied().fold(f64::INFINITY, f64::min);
+    let high = values.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+    (low, high)
+}
+
+/// `1.4-1.6x`, or `1.5x`.
+fn range_of_times(times: &[f64]) -> String {
+    let (low, high) = ends(times);
+    let (low, high) = (digits(low), digits(high));
+    if low == high { format!("{low}x") } else { format!("{low}-{high}x") }
+}
+
+/// `+12 µs to +40 µs`.
+fn range_of_us(us: &[f64]) -> String {
+    let (low, high) = ends(us);
+    let (low, high) = (signed_us(low), signed_us(high));
+    if low == high { low } else { format!("{low} to {high}") }
+}
+
+/// Where: whole groups of steps, where the cause is that of all their steps, and other steps by name.
+fn places(of_kind: &[(&StepCause<'_>, &Cause)], all: &[StepCause<'_>]) -> String {
+    let is_in = |title: &str| of_kind.iter().any(|(step, _)| step.title == title);
+    let mut groups = Vec::new();
+    let mut names: Vec<String> = Vec::new();
+    for group in Group::ALL {
+        let of_group: Vec<&StepCause<'_>> = all.iter().filter(|s| s.group == group).collect();
+        let is_whole = of_group.len() > 1 && of_group.iter().all(|step| is_in(step.title));
+        match group_word(group).filter(|_| is_whole) {
+            Some(word) => groups.push(word.to_owned()),
+            None => {
+                names.extend(of_group.iter().filter(|s| is_in(s.title)).map(|s| s.title.to_owned()))
+            }
+        }
+    }
+    let mut parts = Vec::new();
+    if !groups.is_empty() {
+        parts.push(format!("all {} steps", list(&groups)));
+    }
+    if names.len() > MOST_NAMED {
+        let rest = names.len() - MOST_NAMED;
+        names.truncate(MOST_NAMED);
+        names.push(format!("{rest} more"));
+    }
+    parts.extend((!names.is_empty()).then(|| list(&names)));
+    list(&parts)
+}
+
+fn group_word(group: Group) -> Option<&'static str> {
+    match group {
+        Group::Point => Some("point"),
+        Group::Range => Some("range"),
+        Group::RangeAggregate => Some("aggregation"),
+        Group::Write => Some("write"),
+        Group::Other => None,
+    }
+}
+
+fn list(words: &[String]) -> String {
+    match words {
+        [] => String::new(),
+        [one] => one.clone(),
+        [first @ .., last] => format!("{} and {last}", first.join(", ")),
+    }
+}

@@ -1,0 +1,178 @@
+//! Why systems are slower or faster, in lines and tables that the formats share.
+
+use rqps_explain::{Change, Quantity, Split};
+
+use crate::analysis::{Analysis, StepAnalysis};
+use crate::grid::{Grid, GridCell, Side, plain};
+use crate::layout;
+use crate::number::{self, NOTHING};
+use crate::words::list_in_short;
+
+/// The heading above [`lines`].
+pub(crate) const TITLE: &str = "Causes, the part of the change that they explain in brackets";
+
+/// Per verdict of slower or faster: the step, with its system where there are several, and the cause in
+/// a sentence.
+pub(crate) fn lines(analysis: &Analysis<'_>) -> Vec<(String, String)> {
+    let is_several = analysis.candidates().count() > 1;
+    let mut out = Vec::new();
+    for idx in analysis.candidates() {
+        let mut barred: Vec<(&str, Vec<String>)> = Vec::new();
+        for step in &analysis.steps {
+            let cause = step.cells.get(idx).and_then(|cell| cell.cause.as_deref());
+            let Some(cause) = cause else { continue };
+            // What several steps share is said once.
+            if let Some(why) = cause.barred {
+                match barred.iter_mut().find(|(known, _)| *known == why) {
+                    Some((_, titles)) => titles.push(step.title.clone()),
+                    None => barred.push((why, vec![step.title.clone()])),
+                }
+                continue;
+            }
+            let place = if is_several {
+                format!("{} on {}:", step.title, layout::name(analysis.label(idx)))
+            } else {
+                format!("{}:", step.title)
+            };
+            let share = cause.share.map_or_else(String::new, |share| {
+                format!(" [{}]", number::percent((share * 100.0).round() / 100.0))
+            });
+            out.push((place, format!("{}{share}", cause.sentence)));
+        }
+        for (why, titles) in barred {
+            let titles = list_in_short(&titles);
+            let place = if is_several {
+                format!("{titles} on {}:", layout::name(analysis.label(idx)))
+            } else {
+                format!("{titles}:")
+            };
+            out.push((place, format!("not explained: {why}")));
+        }
+    }
+    out
+}
+
+/// The time per operation and its parts on base and candidates; `None` where nothing was split.
+pub(crate) fn parts(analysis: &Analysis<'_>, step: &StepAnalysis<'_>) -> Option<Grid> {
+    let mut grid = Grid::new(&[
+        ("part", Side::Left),
+        ("base", Side::Right),
+        ("system", Side::Right),
+        ("change", Side::Right),
+        ("95% interval", Side::Left),
+        ("share", Side::Right),
+        ("system", Side::Left),
+    ]);
+    for (idx, split) in splits(step) {
+        let mut row = |what: &str, change: &Change, share: Option<f64>| {
+            let mut cells = vec![plain(what)];
+            cells.extend(values(change));
+            cells.push(share.map_or_else(GridCell::default, |s| plain(number::small_percent(s))));
+            cells.push(plain(layout::name(analysis.label(idx))));
+            grid.row(cells);
+        };
+        row("all", &split.total, None);
+        for (part, change) in &split.parts {
+            if change.base != 0.0 || change.candidate != 0.0 {
+                row(part.words(), change, split.share(*part));
+            }
+        }
+    }
+    (!grid.is_empty()).then_some(grid)
+}
+
+/// Every quantity that was measured and is not nothing on both sides, with the intervals of its change;
+/// `None` where there is none.
+pub(crate) fn quantities(analysis: &Analysis<'_>, step: &StepAnalysis<'_>) -> Option<Grid> {
+    let mut grid = Grid::new(&[
+        ("quantity", Side::Left),
+        ("base", Side::Right),
+        ("system", Side::Right),
+        ("change", Side::Right),
+        ("95% interval", Side::Left),
+        ("ratio", Side::Point),
+        ("95% interval", Side::Left),
+        ("system", Side::Left),
+    ]);
+    for (idx, split) in splits(step) {
+        for (quantity, change) in &split.quantities {
+            if change.base == 0.0 && change.candidate == 0.0 {
+                continue;
+            }
+            let mut cells = vec![plain(name(*quantity))];
+            cells.extend(values(change));
+            let ratio = change.ratio.as_ref();
+            cells.push(plain(ratio.map_or_else(|| NOTHING.to_owned(), number::ratio)));
+            cells.push(plain(ratio.and_then(number::interval).unwrap_or_default()));
+            cells.push(plain(layout::name(analysis.label(idx))));
+            grid.row(cells);
+        }
+    }
+    (!grid.is_empty()).then_some(grid)
+}
+
+/// What the table of [`ageing`] is of.
+pub(crate) const AGEING: &str =
+    "Ageing: figure after the steps that write / before them, below 1 is slower";
+
+/// What its columns are.
+pub(crate) const AGEING_LEGEND: &str = "own: of the system alone, with what the host did meanwhile; / base: the system's over the base's, in \
+     which that cancels where systems took turns.";
+
+/// How steps have aged, a row per step and system; `None` where no step has a twin.
+pub(crate) fn ageing(analysis: &Analysis<'_>) -> Option<Grid> {
+    let mut grid = Grid::new(&[
+        ("own", Side::Point),
+        ("95% interval", Side::Left),
+        ("/ base", Side::Point),
+        ("95% interval", Side::Left),
+        ("step", Side::Left),
+        ("system", Side::Left),
+    ]);
+    for step in &analysis.steps {
+        if step.cells.iter().any(|cell| cell.ageing.is_some()) {
+            grid.split();
+        }
+        for (idx, cell) in step.cells.iter().enumerate() {
+            let Some(ageing) = &cell.ageing else { continue };
+            let relative = ageing.relative.as_ref();
+            grid.row(vec![
+                plain(number::ratio(&ageing.ratio)),
+                plain(number::interval(&ageing.ratio).unwrap_or_else(|| "n=1".to_owned())),
+                plain(relative.map_or_else(String::new, number::ratio)),
+                plain(relative.and_then(number::interval).unwrap_or_default()),
+                plain(&step.title),
+                plain(layout::name(analysis.label(idx))),
+            ]);
+        }
+    }
+    (!grid.is_empty()).then_some(grid)
+}
+
+/// A quantity with its unit where that is not in its words.
+fn name(quantity: Quantity) -> String {
+    match quantity.unit() {
+        "us" => format!("{}, µs", quantity.words()),
+        _ => quantity.words().to_owned(),
+    }
+}
+
+fn splits<'s>(step: &'s StepAnalysis<'_>) -> impl Iterator<Item = (usize, &'s Split)> {
+    step.cells.iter().enumerate().filter_map(|(idx, cell)| Some((idx, cell.split.as_deref()?)))
+}
+
+/// Base, candidate, change and its interval.
+fn values(change: &Change) -> [GridCell; 4] {
+    let show = number::per_operation;
+    let signed = |value: f64| {
+        if value > 0.0 { format!("+{}", show(value)) } else { show(value) }
+    };
+    let interval = change.difference.interval;
+    let interval = interval.map(|(low, high)| format!("[{}, {}]", signed(low), signed(high)));
+    [
+        plain(show(change.base)),
+        plain(show(change.candidate)),
+        plain(signed(change.difference.point)),
+        plain(interval.unwrap_or_else(|| "n=1".to_owned())),
+    ]
+}

@@ -1,0 +1,137 @@
+//! Causes, splits and ageing, from the run to every format.
+
+use expect_test::expect;
+use rqps_explain::{Kind, Part, Quantity, work::Work};
+use rqps_model::{Run, StepKind, Waits};
+use rqps_report::{Analysis, Detail, TextOptions, csv, html, json, markdown, text};
+
+use crate::blocks_fixture::{self, Wanted, around, reads};
+
+fn full(analysis: &Analysis<'_>) -> String {
+    text::render(analysis, TextOptions { colour: false, detail: Detail::Full, width: text::WIDTH })
+}
+
+/// Words with one space between them.
+fn flat(text: &str) -> String {
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+/// A step that loses by CPU, one that loses by waiting, and one that loses nothing.
+fn three() -> Run {
+    let steps = vec![
+        reads("point-query", &around(-0.3, 0.01, 12)),
+        reads("range-covered-pk", &around(-0.3, 0.01, 12)),
+        reads("scan", &around(0.0, 0.002, 12)),
+    ];
+    let mut run = blocks_fixture::run(&[steps]);
+    for slice in &mut run.steps[0].systems[1].slices {
+        // All that an operation takes beyond the base's 100 µs is the server's.
+        let lost_ns = slice.duration_ns - slice.n_operations * 100_000;
+        let server = slice.usage.server.as_mut().unwrap();
+        server.cpu_total_ns = slice.n_operations * 20_000 + lost_ns;
+    }
+    run
+}
+
+#[test]
+fn every_format_tells_the_causes() {
+    let run = three();
+    let analysis = Analysis::of(&run, 0.05);
+    let causes: Vec<_> = analysis.steps.iter().map(|s| s.cells[1].cause.as_deref()).collect();
+    let kinds: Vec<_> = causes.iter().map(|cause| cause.map(|c| c.kind)).collect();
+    assert_eq!(kinds, [Some(Kind::CpuOverhead), Some(Kind::Waiting), None]);
+    let sentences: Vec<&str> = causes.iter().flatten().map(|c| c.sentence.as_str()).collect();
+    expect![[r#"
+        0.74: server CPU per query 2.7x (+35 µs of +35 µs), IO unchanged: new CPU overhead
+        0.74: waiting +28 µs of +35 µs per query, server CPU 1.35x, IO unchanged: contention or waiting"#]].assert_eq(&sentences.join("\n"));
+    let formats = [
+        ("text", full(&analysis)),
+        ("markdown", markdown::render(&analysis).replace('\\', "")),
+        ("csv", csv::render(&analysis)),
+        ("json", json::render(&analysis)),
+        ("html", html::render(&analysis)),
+    ];
+    for (name, out) in &formats {
+        let out = flat(out);
+        for sentence in &sentences {
+            assert!(out.contains(sentence), "{name} lacks {sentence}");
+        }
+    }
+    // The summary stands in the head of each.
+    for (name, out) in formats.iter().filter(|(name, _)| *name != "csv") {
+        let told = "New CPU overhead: server CPU per query up";
+        assert!(flat(out).contains(told), "{name} lacks {told}");
+    }
+    expect![[r#"
+        Median rQPS 0.74.
+        Largest loss: point-query 0.741 [0.736, 0.746], server CPU per query 2.75x [2.70, 2.80].
+        Cause: New CPU overhead: server CPU per query up 2.7x on point-query, IO unchanged.
+        Cause: Contention or waiting: +28 µs per query on range-covered-pk.
+        1 the same of 3 steps."#]]
+    .assert_eq(&analysis.headlines[0].details.join("\n"));
+}
+
+#[test]
+fn parts_add_up_to_the_time_and_their_changes_to_its_change() {
+    let run = three();
+    let analysis = Analysis::of(&run, 0.05);
+    for step in &analysis.steps {
+        let split = step.cells[1].split.as_ref().unwrap();
+        let sum = |of: fn(&rqps_explain::Change) -> f64| -> f64 {
+            split.parts.iter().map(|(_, change)| of(change)).sum()
+        };
+        let near = |a: f64, b: f64| (a - b).abs() < 1e-6 * b.abs().max(1.0);
+        assert!(near(sum(|c| c.base), split.total.base));
+        assert!(near(sum(|c| c.candidate), split.total.candidate));
+        assert!(near(sum(|c| c.difference.point), split.total.difference.point));
+        let shares: f64 = Part::ALL.into_iter().filter_map(|part| split.share(part)).sum();
+        assert!(near(shares, 1.0) || split.total.difference.point.abs() < 1e-9);
+    }
+}
+
+#[test]
+fn what_was_not_counted_is_absent_and_no_zero() {
+    let mut run = three();
+    for slice in &mut run.steps[0].systems[0].slices {
+        slice.counters.insert("Handler_read_key".to_owned(), slice.n_operations);
+        slice.usage.waits = Waits { server_run_wait_ns: Some(7), ..Waits::default() };
+    }
+    let analysis = Analysis::of(&run, 0.05);
+    let split = analysis.steps[0].cells[1].split.as_ref().unwrap();
+    // The candidate does not count them.
+    assert_eq!(split.quantity(Quantity::Work(Work::Rows)), None);
+    assert_eq!(split.quantity(Quantity::ServerRunWait), None);
+    assert!(split.quantity(Quantity::Voluntary).is_some());
+}
+
+#[test]
+fn ageing_is_that_of_each_system_and_apart_from_the_base() {
+    let steps = vec![
+        reads("point-query.pre", &around(-0.1, 0.01, 12)),
+        Wanted { name: "update-index".to_owned(), kind: StepKind::Write, logs: vec![0.0; 12] },
+        reads("point-query", &around(-0.3, 0.01, 12)),
+    ];
+    let run = blocks_fixture::run(&[steps]);
+    let analysis = Analysis::of(&run, 0.05);
+    assert!(analysis.steps[0].cells.iter().all(|cell| cell.ageing.is_none()));
+    let of = |idx: usize| analysis.steps[2].cells[idx].ageing.unwrap();
+    assert!((of(0).ratio.point - 1.0).abs() < 1e-3 && of(0).relative.is_none());
+    let relative = of(1).relative.unwrap();
+    assert!((of(1).ratio.point - (-0.2_f64).exp()).abs() < 1e-3);
+    assert!((relative.point - (-0.2_f64).exp()).abs() < 1e-3);
+    let (low, high) = relative.interval.unwrap();
+    assert!(low < relative.point && relative.point < high && high < 0.85);
+    let out = full(&analysis);
+    let at = out.find("Ageing").unwrap();
+    let table: Vec<&str> = out[at..].lines().take(7).collect();
+    expect![[r#"
+        Ageing: figure after the steps that write / before them, below 1 is slower
+          own  95% interval    / base  95% interval    step         system
+        1.00   [1.00, 1.00]                            point-query  ma101105.small
+        0.819  [0.812, 0.826]   0.819  [0.812, 0.826]  point-query  ma110405.small
+        own: of the system alone, with what the host did meanwhile; / base: the system's over the base's, in
+        which that cancels where systems took turns.
+    "#]].assert_eq(&table.join("\n"));
+    assert!(html::render(&analysis).contains("id=\"ageing\""));
+    assert!(json::render(&analysis).contains("\"ageing\""));
+}

@@ -1,0 +1,104 @@
+//! Differences of candidate and base in the unit of what was measured, with the intervals of ratios:
+//! how many microseconds more an operation takes, and not only how many times as long.
+//!
+//! The method is that of the logarithms of ratios, which are differences, too: of blocks that were
+//! measured in turns the mean of their differences ([`crate::interval::skew_adjusted`]), over several
+//! starts of the servers that of the starts ([`crate::restarts`]); of two samples Welch's t
+//! ([`crate::ratio`]).
+
+use rqps_model::Estimate;
+
+use crate::restarts::of_starts;
+use crate::summary::moments;
+use crate::tested::count;
+use crate::{CONFIDENCE, student};
+
+/// The mean of the differences that each start of the servers has, in order of time; starts without
+/// any are left out. `None` without a difference, or with one that is not finite.
+#[must_use]
+pub fn of_pairs(starts: &[Vec<f64>]) -> Option<Estimate> {
+    let scale = starts.iter().flatten().fold(0.0_f64, |most, v| most.max(v.abs()));
+    // In units of the largest one they are of the size that logarithms of ratios have.
+    let scale = if scale > 0.0 { scale } else { 1.0 };
+    let scaled: Vec<Vec<f64>> =
+        starts.iter().map(|start| start.iter().map(|v| v / scale).collect()).collect();
+    let ratio = of_starts(&scaled)?.tested.estimate;
+    let back = |value: f64| value.ln() * scale;
+    Some(Estimate {
+        point: back(ratio.point),
+        interval: ratio.interval.map(|(low, high)| (back(low), back(high))),
+        n: ratio.n,
+    })
+}
+
+/// Mean of `candidate` less mean of `base`, measured one after the other: Welch's interval. A side of
+/// one value leaves no interval; `None` for a side without values or with one that is not finite.
+#[must_use]
+pub fn of_two(base: &[f64], candidate: &[f64]) -> Option<Estimate> {
+    if base.iter().chain(candidate).any(|v| !v.is_finite()) {
+        return None;
+    }
+    let (b_mean, b_variance, b_n) = moments(base)?;
+    let (c_mean, c_variance, c_n) = moments(candidate)?;
+    let (point, n) = (c_mean - b_mean, count(base.len().min(candidate.len())));
+    if n < 2 {
+        return Some(Estimate { point, interval: None, n });
+    }
+    let (b_part, c_part) = (b_variance / b_n, c_variance / c_n);
+    let variance = b_part + c_part;
+    if variance <= 0.0 {
+        return Some(Estimate { point, interval: Some((point, point)), n });
+    }
+    let df = variance * variance / (b_part * b_part / (b_n - 1.0) + c_part * c_part / (c_n - 1.0));
+    let half = student::quantile(CONFIDENCE, df) * variance.sqrt();
+    Some(Estimate { point, interval: Some((point - half, point + half)), n })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn pairs_by_hand_in_any_unit() {
+        for unit in [1e-6, 1.0, 1e9] {
+            // 0, 1 and 2: mean 1, standard error 1/sqrt(3), t(2) = 4.303.
+            let found = of_pairs(&[vec![0.0, unit, 2.0 * unit]]).unwrap();
+            let half = 4.302_652_7 / 3.0_f64.sqrt() * unit;
+            let (low, high) = found.interval.unwrap();
+            assert!((found.point / unit - 1.0).abs() < 1e-9 && found.n == 3);
+            assert!((low - unit + half).abs() < 1e-6 * unit);
+            assert!((high - unit - half).abs() < 1e-6 * unit);
+        }
+    }
+
+    #[test]
+    fn starts_are_the_observation() {
+        let blocks = of_pairs(&[vec![1.0, 1.1, 0.9, 1.0]]).unwrap();
+        let starts = of_pairs(&[vec![1.0, 1.1, 0.9], vec![3.0, 3.1, 2.9]]).unwrap();
+        assert!((starts.point - 2.0).abs() < 1e-6);
+        let width = |e: &Estimate| e.interval.unwrap().1 - e.interval.unwrap().0;
+        assert!(width(&starts) > 10.0 * width(&blocks));
+    }
+
+    #[test]
+    fn two_samples_by_hand() {
+        // Means 1 and 4, variances 1: Welch's t with 4 degrees of freedom, 2.776.
+        let found = of_two(&[0.0, 1.0, 2.0], &[3.0, 4.0, 5.0]).unwrap();
+        let half = 2.776_445 * (2.0_f64 / 3.0).sqrt();
+        let (low, high) = found.interval.unwrap();
+        assert!((found.point - 3.0).abs() < 1e-12);
+        assert!((low - 3.0 + half).abs() < 1e-5 && (high - 3.0 - half).abs() < 1e-5);
+    }
+
+    #[test]
+    fn nothing_and_no_spread() {
+        assert!(of_pairs(&[]).is_none() && of_pairs(&[vec![f64::NAN, 1.0]]).is_none());
+        assert!(of_pairs(&[vec![2.0]]).unwrap().interval.is_none());
+        let none = of_pairs(&[vec![0.0; 5]]).unwrap();
+        assert!(none.point.abs() < 1e-12 && none.interval.unwrap().1.abs() < 1e-12);
+        assert!(of_two(&[], &[1.0]).is_none());
+        assert!(of_two(&[1.0], &[2.0, 3.0]).unwrap().interval.is_none());
+        let same = of_two(&[1.0; 3], &[2.0; 3]).unwrap().interval.unwrap();
+        assert!((same.0 - 1.0).abs() < 1e-12 && (same.1 - 1.0).abs() < 1e-12);
+    }
+}

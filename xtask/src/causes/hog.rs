@@ -1,0 +1,66 @@
+//! Threads that take all the CPU they get.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::channel;
+
+use anyhow::{Context as _, Result};
+use nix::sched::{CpuSet, sched_setaffinity};
+use nix::unistd::Pid;
+use rqps_lab::placement::{client_cpus, usable_cpus};
+use rqps_model::Placement;
+
+/// Which CPUs are made busy.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Where {
+    /// Each of them.
+    Everywhere,
+    /// Those that client threads have with split placement.
+    OnClients,
+}
+
+/// One thread per CPU that is made busy; they end when this is dropped.
+#[derive(Debug)]
+pub(super) struct Hog {
+    stop: Arc<AtomicBool>,
+    threads: Vec<std::thread::JoinHandle<()>>,
+}
+
+impl Hog {
+    /// They begin at once.
+    pub(super) fn start(place: Where) -> Result<Self> {
+        let all = usable_cpus()?;
+        let cpus = match place {
+            Where::Everywhere => all,
+            Where::OnClients => client_cpus(Placement::Split, 0, &all, 0),
+        };
+        let mut hog = Self { stop: Arc::new(AtomicBool::new(false)), threads: Vec::new() };
+        for cpu in cpus {
+            let stop = Arc::clone(&hog.stop);
+            let (ready, pinned) = channel();
+            hog.threads.push(std::thread::spawn(move || {
+                let _ = ready.send(be_on(cpu));
+                while !stop.load(Ordering::Relaxed) {
+                    std::hint::spin_loop();
+                }
+            }));
+            pinned.recv().context("start a thread")?.context("pin a thread to its CPU")?;
+        }
+        Ok(hog)
+    }
+}
+
+fn be_on(cpu: usize) -> nix::Result<()> {
+    let mut set = CpuSet::new();
+    set.set(cpu)?;
+    sched_setaffinity(Pid::from_raw(0), &set)
+}
+
+impl Drop for Hog {
+    fn drop(&mut self) {
+        self.stop.store(true, Ordering::Relaxed);
+        for thread in self.threads.drain(..) {
+            let _ = thread.join();
+        }
+    }
+}
