@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context as _, Result};
 
 /// The crates from top to bottom: each may depend only on those after it.
-const LAYERS: [&str; 11] = [
+const LAYERS: [&str; 12] = [
     "rqps",
     "rqps-lab",
     "rqps-report",
@@ -17,6 +17,7 @@ const LAYERS: [&str; 11] = [
     "rqps-workload",
     "rqps-client",
     "rqps-stats",
+    "rqps-stacks",
     "rqps-model",
 ];
 

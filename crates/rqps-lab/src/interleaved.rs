@@ -19,6 +19,11 @@ use crate::waiting::Waiting;
 /// A system that is up, and its place in the run.
 type Member = (usize, Up);
 
+/// The systems, to be looked at only.
+fn seen(members: &[Member]) -> Vec<(usize, &Up)> {
+    members.iter().map(|(idx, up)| (*idx, up)).collect()
+}
+
 impl Lab<'_> {
     /// All systems from their start to their stop.
     pub(crate) fn interleaved(&mut self, ready: &[&(usize, Installation)]) -> Result<()> {
@@ -81,10 +86,17 @@ impl Lab<'_> {
         }
         for step_idx in self.steps_of_start() {
             self.check_interrupt()?;
+            let is_new = members.iter().any(|(idx, _)| self.is_pending(step_idx, *idx));
+            if is_new && self.steps[step_idx].fills() {
+                self.profile_rest(step_idx, &seen(members))?;
+            }
             let kind = self.steps[step_idx].info.kind;
             let alone = matches!(kind, StepKind::Load | StepKind::WarmUp);
             if !alone {
                 self.in_turns(step_idx, members)?;
+                if is_new {
+                    self.profile_if_read(step_idx, &seen(members))?;
+                }
                 continue;
             }
             for (idx, up) in &mut *members {
@@ -95,7 +107,7 @@ impl Lab<'_> {
                 }
             }
         }
-        Ok(())
+        self.profile_rest(self.steps.len(), &seen(members))
     }
 
     /// A step on all systems that have not done it. One that fails by its own fault is out of the
@@ -166,7 +178,7 @@ impl Lab<'_> {
             let (idx, up) = &members[m];
             let bench = up.bench(cpus, &context.interrupt);
             let manned = crew(&bench, planned, seed);
-            let Manned { crew, handicap } = manned.map_err(|error| Broken::System(*idx, error))?;
+            let Manned { crew, handicap, .. } = manned.map_err(|error| Broken::System(*idx, error))?;
             let handicap = handicap.map(Rc::new);
             turns.push(Turn { system_idx: *idx, crew, handicap, samples: up.samples() });
         }

@@ -29,6 +29,7 @@ mod run;
 mod run_id;
 mod sandbox;
 mod sequential;
+pub mod stacks;
 pub mod steps;
 mod system;
 mod turn;

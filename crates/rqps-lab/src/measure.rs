@@ -43,6 +43,8 @@ pub(crate) struct Manned {
     pub(crate) crew: Crew,
     /// What stops the threads that serve them now and then.
     pub(crate) handicap: Option<Handicap>,
+    /// The threads that serve them, where that is known; PostgreSQL's processes.
+    pub(crate) serving: Vec<i32>,
 }
 
 /// Which slices to take.
@@ -106,7 +108,8 @@ fn crew_of<C: Connection + 'static>(
         served.push(by);
     }
     let handicap = Handicap::of(bench, &served, seed)?;
-    Ok(Manned { crew: Crew::start(members)?, handicap })
+    let serving = served.iter().filter_map(|one| one.thread).collect();
+    Ok(Manned { crew: Crew::start(members)?, handicap, serving })
 }
 
 /// Places all threads of a server of our own.
@@ -185,7 +188,7 @@ fn member<C: Connection>(
 
 /// Runs one slice between two exact samples.
 fn measured(
-    Manned { crew, handicap }: &mut Manned,
+    Manned { crew, handicap, .. }: &mut Manned,
     order: &Order,
     (bench, idx): (&Bench<'_>, u32),
     planned: &PlannedStep,
@@ -221,7 +224,8 @@ fn measured(
     Ok(slice_of(&tally, (order.seed, idx, start_unix_ms), (usage, samples), marks))
 }
 
-fn run_slice(
+/// Runs a slice that is not measured here; its live figures are shown.
+pub(crate) fn run_slice(
     crew: &mut Crew,
     order: &Order,
     (bench, slice): (&Bench<'_>, Option<u32>),

@@ -13,11 +13,13 @@ use rqps_workload::{Form, InsertArgs, SuiteArgs};
 mod examples;
 mod file;
 mod label;
+mod profiling;
 mod schedule;
 mod suite;
 mod system;
 
 pub use file::{OptionValue, PlanFile, ScheduleFile, SecondsFile, SuiteFile, SystemFile};
+pub use profiling::{ChosenFile, Profiling, ProfilingFile};
 
 /// Why a plan is refused.
 #[derive(Debug, thiserror::Error)]
@@ -69,6 +71,8 @@ pub struct Plan {
     pub is_by_restart: bool,
     /// Seed, where the user set one.
     pub seed: Option<u64>,
+    /// Which steps get a stack profile; none when absent.
+    pub profiling: Option<Profiling>,
 }
 
 /// A suite of a plan.
@@ -186,6 +190,8 @@ impl PlanFile {
         }
         let (schedule, placement, starts) =
             self.schedule.resolve(&systems).map_err(|(what, remedy)| refuse(what, &remedy))?;
+        let profiling = self.profile.as_ref().map_or(Ok(None), ProfilingFile::resolve);
+        let profiling = profiling.map_err(|(what, remedy)| refuse(what, &remedy))?;
         let name = self.name.clone().unwrap_or_else(|| default_name(&systems, base));
         let seed = self.schedule.seed;
         Ok(Plan {
@@ -201,6 +207,7 @@ impl PlanFile {
             calibration: None,
             is_by_restart: false,
             seed,
+            profiling,
         })
     }
 }

@@ -21,6 +21,7 @@ mod restart;
 mod rule;
 pub mod settle;
 pub mod size;
+pub mod stacks;
 mod stall;
 mod width;
 mod windows;
@@ -41,6 +42,7 @@ pub use insert::{InsertCell, InsertTables, Level, Sla};
 pub use memory::Memory;
 pub use settle::Settle;
 pub use size::SystemSizes;
+pub use stacks::{PairStacks, StepStacks};
 
 /// A run with everything that reports say about it.
 #[derive(Debug, Clone)]
@@ -78,6 +80,8 @@ pub struct Analysis<'a> {
     pub warnings: Vec<String>,
     /// How far the figures can be trusted, in sentences.
     pub caveats: Vec<String>,
+    /// What was recorded of stacks, of the steps that have any, in the order of [`Self::steps`].
+    pub stacks: Vec<StepStacks<'a>>,
     /// Which steps are the Insert Benchmark's; absent where none is.
     pub insert: Option<InsertTables>,
     /// What has no figure and why, in sentences.
@@ -156,6 +160,7 @@ impl<'a> Analysis<'a> {
             differences: Differences::between(&run.systems),
             warnings: Vec::new(),
             caveats: Vec::new(),
+            stacks: Vec::new(),
             insert: None,
             not_measured: Vec::new(),
         };

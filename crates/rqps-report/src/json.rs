@@ -7,6 +7,7 @@ mod comparison;
 mod insert;
 mod joined;
 mod shape;
+mod stacks;
 
 use std::collections::BTreeMap;
 
@@ -84,6 +85,7 @@ fn report<'a>(analysis: &'a Analysis<'_>) -> ReportJson<'a> {
             })
             .collect(),
         insert_benchmark: insert::summary(analysis),
+        stacks: stacks::all(analysis),
         steps: analysis.steps.iter().map(|s| step(analysis, s)).collect(),
     }
 }

@@ -23,6 +23,8 @@ mod layout;
 mod many;
 mod number;
 mod repeat;
+mod stacks;
+pub mod stacks_page;
 mod tone;
 mod words;
 

@@ -2,6 +2,7 @@
 //! A long file: a page from its first line to its last.
 
 mod insert;
+mod stacks;
 
 use crate::analysis::{Analysis, CellState, Differences, StepAnalysis};
 use crate::audit::sheet;
@@ -65,6 +66,9 @@ pub fn render(analysis: &Analysis<'_>, options: TextOptions) -> String {
     summary(&mut page, analysis);
     sizes(&mut page, analysis);
     failures(&mut page, analysis);
+    if options.detail == Detail::Summary {
+        stacks::summary(&mut page, analysis);
+    }
     if options.detail == Detail::Full {
         metrics_legend(&mut page, analysis);
         insert::legend(&mut page, analysis);
@@ -416,6 +420,7 @@ fn step_block(page: &mut Page, analysis: &Analysis<'_>, step: &StepAnalysis<'_>)
     page.grid(&layout::step_figures(analysis, step));
     insert::checks(page, analysis, step);
     ratios(page, analysis, step);
+    stacks::step(page, analysis, step);
     if step.cells.iter().any(|c| c.insert.is_some()) {
         insert::step(page, analysis, step);
         return;

@@ -17,6 +17,8 @@ pub mod sampler;
 pub mod speed;
 pub mod stat_text;
 pub mod storage_text;
+pub mod wait_text;
+pub mod waits;
 
 mod host;
 mod own;
@@ -32,3 +34,4 @@ pub use condition::{Condition, condition};
 pub use error::{Error, Missing, TextError};
 pub use host_info::host_info;
 pub use sampler::{End, Sampler, Target};
+pub use waits::{Waits, WaitSampler};

@@ -1,0 +1,256 @@
+//! Stack profiles of a run: which steps get one and when, so that no measured figure comes after them.
+//!
+//! Steps that only read are recorded right after their slices; those that write when all steps on the
+//! same tables have been measured, so that nothing measured sees what the extra slices changed. What
+//! was recorded is stored beside the run. That it cannot be recorded fails no step.
+
+mod ability;
+mod perf;
+mod record;
+mod temp;
+
+use std::collections::BTreeSet;
+use std::sync::atomic::Ordering;
+use std::time::Duration;
+
+use anyhow::{Context as _, Result};
+use rqps_load::{Order, Stop};
+use rqps_model::{StepKind, StepOutcome};
+use rqps_stacks::profile::{COMPLETE_ENOUGH, Facts, NotHad, StackProfile, Unwind};
+use rqps_stacks::Stacks;
+use rqps_store::RunRef;
+use rqps_workload::glob;
+
+pub use ability::{Ability, look as ability};
+
+use crate::event::Event;
+use crate::measure::{crew, mix, pace, run_slice};
+use crate::plan::Profiling;
+use crate::run::Lab;
+use crate::steps::{Job, PlannedStep};
+use crate::system::Up;
+use crate::waiting::Waiting;
+
+/// Warm-up of the connections of an extra slice; the caches are warm from the step itself.
+const WARM_UP: Duration = Duration::from_millis(500);
+
+/// Time of the recording that shows whether frame pointers will do.
+const TRIAL: Duration = Duration::from_secs(1);
+
+/// From where on parts of a step's seed are those of extra slices: the others are those of measured ones.
+const EXTRA_FROM: u64 = 1 << 42;
+
+/// What is known of stack profiles while a run goes on.
+#[derive(Debug, Default)]
+pub(crate) struct Profiler {
+    /// Steps and systems that have one.
+    done: BTreeSet<(usize, usize)>,
+    /// What perf can do, once that was looked at.
+    ability: Option<Result<Ability, NotHad>>,
+    /// How stacks are found, once that was tried: the same for all systems, so that they compare.
+    unwind: Option<Unwind>,
+}
+
+impl Profiling {
+    /// Whether a step is one of those that are meant.
+    pub(crate) fn wants(&self, step: &PlannedStep) -> bool {
+        let is_meant = |pattern: &String| {
+            [&step.info.name, &step.info.family]
+                .iter()
+                .any(|name| glob(pattern.as_bytes(), name.as_bytes()))
+        };
+        can_be_recorded(step) && (self.steps.is_empty() || self.steps.iter().any(is_meant))
+    }
+}
+
+/// Steps that are compared and can go on for as long as one likes.
+fn can_be_recorded(step: &PlannedStep) -> bool {
+    let is_compared = matches!(step.info.kind, StepKind::Read | StepKind::Write | StepKind::Insert);
+    is_compared && matches!(step.job, Job::File { .. })
+}
+
+/// Refuses patterns that mean no step.
+///
+/// # Errors
+/// Names the pattern and what would do.
+pub(crate) fn check(profiling: &Profiling, steps: &[PlannedStep]) -> Result<()> {
+    for pattern in &profiling.steps {
+        let one = Profiling { steps: vec![pattern.clone()], time: profiling.time };
+        if !steps.iter().any(|step| one.wants(step)) {
+            let known: BTreeSet<&str> = steps
+                .iter()
+                .filter(|step| can_be_recorded(step))
+                .map(|step| step.info.name.as_str())
+                .collect();
+            let known: Vec<&str> = known.into_iter().take(8).collect();
+            anyhow::bail!(
+                "no step {pattern:?} can be profiled; steps of this plan that can: {} (those of the \
+                 Insert Benchmark cannot yet)",
+                if known.is_empty() { "none".to_owned() } else { known.join(", ") }
+            );
+        }
+    }
+    Ok(())
+}
+
+impl Lab<'_> {
+    /// Learns which profiles an earlier attempt has stored.
+    pub(crate) fn begin_profiles(&mut self) -> Result<()> {
+        if self.plan.profiling.is_some() {
+            let stored = self.store.select_stack_profiles(&RunRef::Id(self.run.id.clone()))?;
+            self.profiler.done = stored.iter().map(|p| (p.step_idx, p.system_idx)).collect();
+        }
+        Ok(())
+    }
+
+    /// Records a step that only reads, right after its slices.
+    pub(crate) fn profile_if_read(&mut self, step_idx: usize, up: &[(usize, &Up)]) -> Result<()> {
+        if self.steps[step_idx].info.kind == StepKind::Read {
+            self.profile(step_idx, up)?;
+        }
+        Ok(())
+    }
+
+    /// Records all steps before `end` that are still to be recorded: the tables are about to be made
+    /// anew, or the servers to be stopped.
+    pub(crate) fn profile_rest(&mut self, end: usize, up: &[(usize, &Up)]) -> Result<()> {
+        let steps = self.steps_of_start();
+        let end = end.min(steps.end);
+        for step_idx in steps.start..end {
+            // Steps on tables of an earlier load had their turn before it.
+            let is_of_these = !(step_idx..end).any(|later| self.steps[later].fills());
+            if is_of_these {
+                self.profile(step_idx, up)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn profile(&mut self, step_idx: usize, up: &[(usize, &Up)]) -> Result<()> {
+        let plan = self.plan;
+        let Some(profiling) = &plan.profiling else { return Ok(()) };
+        // One start of the servers shows where the time goes.
+        if self.start_idx > 0 || !profiling.wants(&self.steps[step_idx]) {
+            return Ok(());
+        }
+        let is_due = |(idx, up): &&(usize, &Up)| {
+            up.server_pid().is_some()
+                && self.run.steps[step_idx].systems[*idx].outcome == StepOutcome::Done
+                && !self.profiler.done.contains(&(step_idx, *idx))
+        };
+        let due: Vec<(usize, &Up)> = up.iter().filter(is_due).copied().collect();
+        if due.is_empty() {
+            return Ok(());
+        }
+        self.learn_ability();
+        for (idx, _) in &due {
+            self.check_interrupt()?;
+            let label = &plan.systems[*idx].label;
+            (self.listen)(Event::Preparing { label, doing: "record stacks" });
+            let recorded = self.record(step_idx, *idx, (&due, up));
+            let profile = match recorded {
+                Ok(profile) => profile,
+                Err(error) if self.context.interrupt.load(Ordering::Relaxed) => return Err(error),
+                Err(error) => nothing_recorded((step_idx, *idx), &error),
+            };
+            let step = &self.steps[step_idx].info.name;
+            if let Some(missing) = profile.facts.missing.iter().find(|m| m.what == "stacks") {
+                let remedy = Some(&missing.remedy).filter(|r| !r.is_empty());
+                let remedy = remedy.map_or_else(String::new, |r| format!("; {r}"));
+                let sentence = format!("{label}: no stacks of {step}: {}{remedy}", missing.reason);
+                (self.listen)(Event::Note(&sentence));
+            }
+            let names = (step.as_str(), label.as_str());
+            self.store.insert_stack_profile(&self.run.id, &profile, names)?;
+            self.profiler.done.insert((step_idx, *idx));
+        }
+        Ok(())
+    }
+
+    fn learn_ability(&mut self) {
+        if self.profiler.ability.is_none() {
+            self.profiler.ability = Some(ability());
+        }
+    }
+
+    /// Records a step on the system `idx` of those that are due, while all others wait.
+    fn record(
+        &mut self,
+        step_idx: usize,
+        idx: usize,
+        (due, systems): (&[(usize, &Up)], &[(usize, &Up)]),
+    ) -> Result<StackProfile> {
+        if self.profiler.unwind.is_none() {
+            let unwind = self.try_unwind(step_idx, (due, systems))?;
+            self.profiler.unwind = Some(unwind);
+        }
+        let time = self.plan.profiling.as_ref().map_or(TRIAL, |profiling| profiling.time);
+        let unwind = self.profiler.unwind.unwrap_or(Unwind::Dwarf);
+        let recorded = self.extra(step_idx, (idx, systems), (unwind, time))?;
+        recorded.profile((step_idx, idx), self.context)
+    }
+
+    /// Frame pointers where they give whole stacks on every system, else unwind tables on all. A chain
+    /// of frame pointers costs next to nothing, but most builds of servers have none to follow.
+    fn try_unwind(
+        &mut self,
+        step_idx: usize,
+        (due, systems): (&[(usize, &Up)], &[(usize, &Up)]),
+    ) -> Result<Unwind> {
+        if !matches!(self.profiler.ability, Some(Ok(_))) {
+            return Ok(Unwind::FramePointer);
+        }
+        for (idx, _) in due {
+            let how = (Unwind::FramePointer, TRIAL);
+            let recorded = self.extra(step_idx, (*idx, systems), how)?;
+            let share = recorded.complete_share(self.context)?;
+            if share.is_some_and(|share| share < COMPLETE_ENOUGH) {
+                return Ok(Unwind::Dwarf);
+            }
+        }
+        Ok(Unwind::FramePointer)
+    }
+
+    /// An extra slice of a step on the system `idx`, the others stopped.
+    fn extra(
+        &mut self,
+        step_idx: usize,
+        (idx, systems): (usize, &[(usize, &Up)]),
+        (unwind, time): (Unwind, Duration),
+    ) -> Result<record::Recorded> {
+        let seed = mix(mix(self.run.seed, step_idx as u64 + 1), EXTRA_FROM);
+        let Self { steps, listen, cpus, context, profiler, .. } = self;
+        let planned = &steps[step_idx];
+        let at = systems.iter().position(|(other, _)| *other == idx).context("no such system")?;
+        let up = systems[at].1;
+        let server = up.server_pid().context("the server is not rqps's own")?;
+        let bench = up.bench(cpus, &context.interrupt);
+        let mut manned = crew(&bench, planned, seed)?;
+        let freezers = systems.iter().map(|(_, up)| up.freezer()).collect();
+        let mut waiting = Waiting::new(freezers, up.is_slowed(), context)?;
+        waiting.refresh()?;
+        waiting.only(at)?;
+        let warm_up = Order { pace: pace(planned), stop: Stop::Time(WARM_UP), seed: mix(seed, 0) };
+        run_slice(&mut manned.crew, &warm_up, (&bench, None), &mut |_| {}, *listen)?;
+        let ability = match &profiler.ability {
+            Some(Ok(ability)) => Ok(ability),
+            Some(Err(missing)) => Err(missing),
+            None => anyhow::bail!("what perf can do is not known"),
+        };
+        let wanted = record::Wanted { ability, unwind, time, seed: mix(seed, 1) };
+        let (of, by) = ((&bench, server), (planned, &mut manned));
+        record::extra_slice(of, by, wanted, &context.temp, *listen)
+    }
+}
+
+/// A profile that says why there is none.
+fn nothing_recorded((step_idx, system_idx): (usize, usize), error: &anyhow::Error) -> StackProfile {
+    let missing = NotHad {
+        what: "stacks".to_owned(),
+        reason: format!("{error:#}"),
+        remedy: String::new(),
+    };
+    let facts = Facts { missing: vec![missing], ..Facts::default() };
+    let (stacks, waits) = (Stacks::default(), Stacks::default());
+    StackProfile { step_idx, system_idx, facts, stacks, waits }
+}
