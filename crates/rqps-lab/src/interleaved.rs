@@ -178,7 +178,8 @@ impl Lab<'_> {
             let (idx, up) = &members[m];
             let bench = up.bench(cpus, &context.interrupt);
             let manned = crew(&bench, planned, seed);
-            let Manned { crew, handicap, .. } = manned.map_err(|error| Broken::System(*idx, error))?;
+            let Manned { crew, handicap, .. } =
+                manned.map_err(|error| Broken::System(*idx, error))?;
             let handicap = handicap.map(Rc::new);
             turns.push(Turn { system_idx: *idx, crew, handicap, samples: up.samples() });
         }

@@ -15,9 +15,9 @@ use std::time::Duration;
 
 use anyhow::{Context as _, Result};
 use rqps_load::{Order, Stop};
-use rqps_model::{StepKind, StepOutcome};
-use rqps_stacks::profile::{COMPLETE_ENOUGH, Facts, NotHad, StackProfile, Unwind};
+use rqps_model::{StepKind, StepOutcome, SystemSource, SystemSpec};
 use rqps_stacks::Stacks;
+use rqps_stacks::profile::{COMPLETE_ENOUGH, Facts, NotHad, StackProfile, Unwind};
 use rqps_store::RunRef;
 use rqps_workload::glob;
 
@@ -39,6 +39,9 @@ const TRIAL: Duration = Duration::from_secs(1);
 
 /// From where on parts of a step's seed are those of extra slices: the others are those of measured ones.
 const EXTRA_FROM: u64 = 1 << 42;
+
+/// A system that is up, and its place in the run.
+type Seen<'a> = (usize, &'a Up);
 
 /// What is known of stack profiles while a run goes on.
 #[derive(Debug, Default)]
@@ -99,12 +102,19 @@ impl Lab<'_> {
         if self.plan.profiling.is_some() {
             let stored = self.store.select_stack_profiles(&RunRef::Id(self.run.id.clone()))?;
             self.profiler.done = stored.iter().map(|p| (p.step_idx, p.system_idx)).collect();
+            let is_external = |s: &&SystemSpec| matches!(s.source, SystemSource::External { .. });
+            for system in self.plan.systems.iter().filter(is_external) {
+                let label = &system.label;
+                (self.listen)(Event::Note(&format!(
+                    "{label}: stacks are recorded of servers that rqps starts; this one runs already"
+                )));
+            }
         }
         Ok(())
     }
 
     /// Records a step that only reads, right after its slices.
-    pub(crate) fn profile_if_read(&mut self, step_idx: usize, up: &[(usize, &Up)]) -> Result<()> {
+    pub(crate) fn profile_if_read(&mut self, step_idx: usize, up: &[Seen<'_>]) -> Result<()> {
         if self.steps[step_idx].info.kind == StepKind::Read {
             self.profile(step_idx, up)?;
         }
@@ -113,7 +123,7 @@ impl Lab<'_> {
 
     /// Records all steps before `end` that are still to be recorded: the tables are about to be made
     /// anew, or the servers to be stopped.
-    pub(crate) fn profile_rest(&mut self, end: usize, up: &[(usize, &Up)]) -> Result<()> {
+    pub(crate) fn profile_rest(&mut self, end: usize, up: &[Seen<'_>]) -> Result<()> {
         let steps = self.steps_of_start();
         let end = end.min(steps.end);
         for step_idx in steps.start..end {
@@ -126,19 +136,19 @@ impl Lab<'_> {
         Ok(())
     }
 
-    fn profile(&mut self, step_idx: usize, up: &[(usize, &Up)]) -> Result<()> {
+    fn profile(&mut self, step_idx: usize, up: &[Seen<'_>]) -> Result<()> {
         let plan = self.plan;
         let Some(profiling) = &plan.profiling else { return Ok(()) };
         // One start of the servers shows where the time goes.
         if self.start_idx > 0 || !profiling.wants(&self.steps[step_idx]) {
             return Ok(());
         }
-        let is_due = |(idx, up): &&(usize, &Up)| {
+        let is_due = |(idx, up): &&Seen<'_>| {
             up.server_pid().is_some()
                 && self.run.steps[step_idx].systems[*idx].outcome == StepOutcome::Done
                 && !self.profiler.done.contains(&(step_idx, *idx))
         };
-        let due: Vec<(usize, &Up)> = up.iter().filter(is_due).copied().collect();
+        let due: Vec<Seen<'_>> = up.iter().filter(is_due).copied().collect();
         if due.is_empty() {
             return Ok(());
         }
@@ -178,7 +188,7 @@ impl Lab<'_> {
         &mut self,
         step_idx: usize,
         idx: usize,
-        (due, systems): (&[(usize, &Up)], &[(usize, &Up)]),
+        (due, systems): (&[Seen<'_>], &[Seen<'_>]),
     ) -> Result<StackProfile> {
         if self.profiler.unwind.is_none() {
             let unwind = self.try_unwind(step_idx, (due, systems))?;
@@ -195,7 +205,7 @@ impl Lab<'_> {
     fn try_unwind(
         &mut self,
         step_idx: usize,
-        (due, systems): (&[(usize, &Up)], &[(usize, &Up)]),
+        (due, systems): (&[Seen<'_>], &[Seen<'_>]),
     ) -> Result<Unwind> {
         if !matches!(self.profiler.ability, Some(Ok(_))) {
             return Ok(Unwind::FramePointer);
@@ -215,7 +225,7 @@ impl Lab<'_> {
     fn extra(
         &mut self,
         step_idx: usize,
-        (idx, systems): (usize, &[(usize, &Up)]),
+        (idx, systems): (usize, &[Seen<'_>]),
         (unwind, time): (Unwind, Duration),
     ) -> Result<record::Recorded> {
         let seed = mix(mix(self.run.seed, step_idx as u64 + 1), EXTRA_FROM);
@@ -245,11 +255,8 @@ impl Lab<'_> {
 
 /// A profile that says why there is none.
 fn nothing_recorded((step_idx, system_idx): (usize, usize), error: &anyhow::Error) -> StackProfile {
-    let missing = NotHad {
-        what: "stacks".to_owned(),
-        reason: format!("{error:#}"),
-        remedy: String::new(),
-    };
+    let missing =
+        NotHad { what: "stacks".to_owned(), reason: format!("{error:#}"), remedy: String::new() };
     let facts = Facts { missing: vec![missing], ..Facts::default() };
     let (stacks, waits) = (Stacks::default(), Stacks::default());
     StackProfile { step_idx, system_idx, facts, stacks, waits }

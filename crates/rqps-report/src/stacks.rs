@@ -1,10 +1,10 @@
 //! Tables and sentences about stack profiles, the same in every format.
 
+use rqps_stacks::StackProfile;
 use rqps_stacks::counter_text::{instructions_per_cycle, value_of};
 use rqps_stacks::function::{By, FunctionChange, FunctionTime, Presence, grown_most, shrunk_most};
 use rqps_stacks::profile::{COMPLETE_ENOUGH, NotHad};
 use rqps_stacks::time::{signed_us, us};
-use rqps_stacks::StackProfile;
 
 use crate::analysis::stacks::{PairStacks, StepStacks};
 use crate::analysis::{Analysis, StepAnalysis};

@@ -34,4 +34,4 @@ pub use condition::{Condition, condition};
 pub use error::{Error, Missing, TextError};
 pub use host_info::host_info;
 pub use sampler::{End, Sampler, Target};
-pub use waits::{Waits, WaitSampler};
+pub use waits::{WaitSampler, Waits};

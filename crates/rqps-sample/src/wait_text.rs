@@ -62,15 +62,16 @@ pub fn parse_place(text: &str) -> Option<&str> {
 /// ```
 #[must_use]
 pub fn parse_kernel_stack(text: &str) -> Vec<&str> {
-    let name = |line: &'_ str| -> Option<&str> {
-        let (_, rest) = line.split_once("] ")?;
-        let name = rest.split(['+', ' ']).next()?;
-        let is_entry = ENTRIES.contains(&name) || name.starts_with("__x64_sys_");
-        (!name.is_empty() && !is_entry && !name.starts_with("0x")).then_some(name)
-    };
-    let mut names: Vec<&str> = text.lines().filter_map(name).collect();
+    let mut names: Vec<&str> = text.lines().filter_map(kernel_function).collect();
     names.reverse();
     names
+}
+
+fn kernel_function(line: &str) -> Option<&str> {
+    let (_, rest) = line.split_once("] ")?;
+    let name = rest.split(['+', ' ']).next()?;
+    let is_entry = ENTRIES.contains(&name) || name.starts_with("__x64_sys_");
+    (!name.is_empty() && !is_entry && !name.starts_with("0x")).then_some(name)
 }
 
 /// What a state letter means for who waits for the thread.

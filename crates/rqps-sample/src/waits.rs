@@ -332,7 +332,10 @@ mod tests {
         assert!(share(&format!("{SERVING};on a CPU")) * 2 > waits.n_looks, "{text}");
         // What a user may read of his own processes.
         if waits.has_calls {
-            assert!(text.contains("asleep;clock_nanosleep") || text.contains("asleep;nanosleep"), "{text}");
+            assert!(
+                text.contains("asleep;clock_nanosleep") || text.contains("asleep;nanosleep"),
+                "{text}"
+            );
         }
     }
 

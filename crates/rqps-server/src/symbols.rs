@@ -116,7 +116,11 @@ mod tests {
             "/usr/lib/debug/opt/my/bin/mysqld.debug",
         ];
         assert_eq!(files, expected);
-        assert!(candidates(Path::new("/bin/x"), Some("x"), None).iter().all(|f| f != Path::new("/bin/x")));
+        assert!(
+            candidates(Path::new("/bin/x"), Some("x"), None)
+                .iter()
+                .all(|f| f != Path::new("/bin/x"))
+        );
     }
 
     #[test]

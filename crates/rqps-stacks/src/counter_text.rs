@@ -67,7 +67,8 @@ pub fn parse_counters(text: &str) -> Result<Vec<Counter>, CounterError> {
         }
         let event = fields.nth(1).map(str::trim).filter(|event| !event.is_empty());
         let event = event.ok_or_else(|| bad("no event"))?.split(':').next().unwrap_or_default();
-        let percent = fields.nth(1).and_then(|p| p.trim().trim_end_matches('%').parse::<f64>().ok());
+        let percent =
+            fields.nth(1).and_then(|p| p.trim().trim_end_matches('%').parse::<f64>().ok());
         let counted_share = percent.map_or(1.0, |p| (p / 100.0).clamp(0.0, 1.0));
         counters.push(Counter { event: event.to_owned(), value, counted_share });
     }

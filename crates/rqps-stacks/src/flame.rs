@@ -59,8 +59,8 @@ pub fn svg(flame: Flame<'_>) -> Markup {
                 svg x=(percent(frame.x_us / total_us * 100.0)) y=(frame.depth * ROW_PX)
                     width=(percent(width)) height=(ROW_PX - 1) {
                     title { (title(&flame, frame)) }
-                    rect class=(class(&flame, frame, largest_us)) width="100%" height="100%";
-                    @if width >= TEXT_FROM_PCT { text x="3" y="12.5" { (text(frame)) } }
+                    rect class=(class(&flame, frame, largest_us)) width="100%" height="100%" {}
+                    @if width >= TEXT_FROM_PCT { text x="3" y="12.5" { (text(&flame, frame)) } }
                 }
             }
         }
@@ -72,8 +72,9 @@ fn percent(value: f64) -> String {
 }
 
 /// What stands in the frame: a sign for what only one side has, which needs no colour.
-fn text(frame: &Frame) -> String {
+fn text(flame: &Flame<'_>, frame: &Frame) -> String {
     match frame.presence {
+        _ if !flame.is_pair => frame.name.clone(),
         Presence::Both => frame.name.clone(),
         Presence::New => format!("+ {}", frame.name),
         Presence::Vanished => format!("− {}", frame.name),
@@ -100,8 +101,10 @@ fn title(flame: &Flame<'_>, frame: &Frame) -> String {
             us(change.half_width_us)
         )
     };
-    let mut title =
-        format!("{}\nwith what it calls {}\nits own {}", frame.name, side(&frame.all), side(&frame.own));
+    let mut title = format!("{}\nwith what it calls {}", frame.name, side(&frame.all));
+    if frame.own.base_us + frame.own.candidate_us > 0.0 {
+        title.push_str(&format!("\nits own {}", side(&frame.own)));
+    }
     if frame.presence != Presence::Both {
         title.push('\n');
         title.push_str(frame.presence.word());
@@ -125,7 +128,8 @@ fn class(flame: &Flame<'_>, frame: &Frame, largest_us: f64) -> String {
         };
     }
     let difference_us = frame.all.difference_us();
-    let strength = 1 + STRONGER_FROM.iter().filter(|from| difference_us.abs() >= **from * largest_us).count();
+    let strength =
+        1 + STRONGER_FROM.iter().filter(|from| difference_us.abs() >= **from * largest_us).count();
     let mut class = if !frame.all.is_beyond_chance() {
         "z".to_owned()
     } else if difference_us > 0.0 {
@@ -150,7 +154,7 @@ fn hue(name: &str) -> u32 {
 #[must_use]
 pub fn legend(is_pair: bool) -> Markup {
     let entry = |class: &str, words: &str| {
-        html! { li { svg.flame.swatch width="18" height="12" { rect class=(class) width="100%" height="100%"; } (words) } }
+        html! { li { svg.flame.swatch width="18" height="12" { rect class=(class) width="100%" height="100%" {} } (words) } }
     };
     html! {
         ul.legend {

@@ -154,7 +154,8 @@ pub fn changes(base: &Sampled<'_>, candidate: &Sampled<'_>) -> Vec<FunctionChang
     let (of_base, of_candidate) = (counts(base), counts(candidate));
     let names: BTreeSet<&str> = of_base.keys().chain(of_candidate.keys()).copied().collect();
     let change = |name: &str| {
-        let sides = [&of_base, &of_candidate].map(|side| side.get(name).copied().unwrap_or_default());
+        let sides =
+            [&of_base, &of_candidate].map(|side| side.get(name).copied().unwrap_or_default());
         let all = sides.map(|side| side.all);
         FunctionChange {
             name: name.to_owned(),

@@ -35,7 +35,8 @@ pub struct Frame {
 pub fn layout(tree: &CallTree, us_per_sample: [f64; 2], least_share: f64) -> Vec<Frame> {
     let nodes = tree.nodes();
     let own_us = |idx: usize| {
-        let [base, candidate] = [0, 1].map(|side| nodes[idx].own[side] as f64 * us_per_sample[side]);
+        let [base, candidate] =
+            [0, 1].map(|side| nodes[idx].own[side] as f64 * us_per_sample[side]);
         base.max(candidate)
     };
     let mut widths: Vec<f64> = (0..nodes.len()).map(own_us).collect();
@@ -80,8 +81,8 @@ mod tests {
 
     fn rows(frames: &[Frame]) -> String {
         let row = |f: &Frame| {
-            format!(
-                "{:<7}row {} from {:>4.1} width {:>4.1}: own {:.1} -> {:.1}, all {:.1} -> {:.1} ({:+.1}) {}\n",
+            let row = format!(
+                "{:<7}row {} from {:>4.1} width {:>4.1}: own {:.1} -> {:.1}, all {:.1} -> {:.1} ({:+.1}) {}",
                 f.name,
                 f.depth,
                 f.x_us,
@@ -92,22 +93,26 @@ mod tests {
                 f.all.candidate_us,
                 f.all.difference_us(),
                 f.presence.word(),
-            )
+            );
+            format!("{}\n", row.trim_end())
         };
         frames.iter().map(row).collect()
     }
 
-    /// By hand. A sample is 0.1 µs of the base and 0.2 µs of the candidate:
+    /// By hand, in µs. A sample is 0.1 µs of the base and 0.2 µs of the candidate; a frame is as wide as
+    /// the longer of its own two times and all that it calls.
     ///
     /// ```text
-    ///            base own  all   candidate own  all   all differs   width: larger own + what it calls
-    /// main           1.0  10.0             0.0  20.0        +10.0   1.0 + 16.0 + 4.0 + 2.0 = 23.0
-    ///   parse        0.0   7.0             0.0  16.0         +9.0   4.0 + 6.0 + 6.0       = 16.0
-    ///     lex        4.0   4.0             2.0   2.0         -2.0   4.0
-    ///     tree       3.0   3.0             6.0   8.0         +5.0   6.0 and new's 0..
-    ///       copy     0.0   0.0             2.0   2.0         +2.0   2.0, new
-    ///     check      0.0   0.0             6.0   6.0         +6.0   6.0, new
-    ///   read         0.0   0.0             0.0   0.0
+    ///               base           candidate       inclusive
+    ///            own  inclusive   own  inclusive   difference   width
+    /// main         1         10     0         20          +10   1 + 2 + 18 + 4 = 25
+    ///   cache      2          2     -          -           -2   2, vanished
+    ///   parse      0          7     0         16           +9   0 + 6 + 4 + 8 = 18
+    ///     check    -          -     6          6           +6   6, new
+    ///     lex      4          4     2          2           -2   4
+    ///     tree     3          3     6          8           +5   6 + 2 = 8
+    ///       copy   -          -     2          2           +2   2, new
+    ///   send       -          -     4          4           +4   4, new
     /// ```
     #[test]
     fn a_differential_graph_equals_the_one_made_by_hand() {
@@ -116,17 +121,28 @@ mod tests {
                          main;parse;check 30\nmain;send 20\n";
         let (base, candidate) = (Stacks::parse(base).unwrap(), Stacks::parse(candidate).unwrap());
         let tree = CallTree::of_pair(&base, &candidate);
-        expect![[r#""#]].assert_eq(&rows(&layout(&tree, [0.1, 0.2], 0.0)));
+        expect![[r#"
+            all    row 0 from  0.0 width 25.0: own 0.0 -> 0.0, all 10.0 -> 20.0 (+10.0)
+            main   row 1 from  0.0 width 25.0: own 1.0 -> 0.0, all 10.0 -> 20.0 (+10.0)
+            cache  row 2 from  0.0 width  2.0: own 2.0 -> 0.0, all 2.0 -> 0.0 (-2.0) vanished
+            parse  row 2 from  2.0 width 18.0: own 0.0 -> 0.0, all 7.0 -> 16.0 (+9.0)
+            lex    row 3 from  8.0 width  4.0: own 4.0 -> 2.0, all 4.0 -> 2.0 (-2.0)
+            tree   row 3 from 12.0 width  8.0: own 3.0 -> 6.0, all 3.0 -> 8.0 (+5.0)
+            check  row 3 from  2.0 width  6.0: own 0.0 -> 6.0, all 0.0 -> 6.0 (+6.0) new
+            copy   row 4 from 12.0 width  2.0: own 0.0 -> 2.0, all 0.0 -> 2.0 (+2.0) new
+            send   row 2 from 20.0 width  4.0: own 0.0 -> 4.0, all 0.0 -> 4.0 (+4.0) new
+        "#]]
+        .assert_eq(&rows(&layout(&tree, [0.1, 0.2], 0.0)));
     }
 
     #[test]
     fn one_system_is_as_wide_as_its_time() {
         let stacks = Stacks::parse("main;a 30\nmain;b 69\nmain;c 1\n").unwrap();
         let frames = layout(&CallTree::of(&stacks), [0.5, 0.0], 0.02);
-        let shown: Vec<_> =
-            frames.iter().map(|f| (f.name.as_str(), f.x_us, f.width_us)).collect();
+        let shown: Vec<_> = frames.iter().map(|f| (f.name.as_str(), f.x_us, f.width_us)).collect();
         // c is 1% of the whole.
-        let expected = [("all", 0.0, 50.0), ("main", 0.0, 50.0), ("a", 0.0, 15.0), ("b", 15.0, 34.5)];
+        let expected =
+            [("all", 0.0, 50.0), ("main", 0.0, 50.0), ("a", 0.0, 15.0), ("b", 15.0, 34.5)];
         assert_eq!(shown, expected);
     }
 

@@ -93,8 +93,6 @@ fn shortened(name: &str) -> String {
             continue;
         };
         if c == '<' {
-            // GNU's demangler sets a space between an operator and its arguments.
-            out.truncate(out.trim_end().len());
             out.push_str("<…>");
         }
         rest = &rest[end..];
@@ -197,7 +195,37 @@ mod tests {
             "",
         ];
         let shown: Vec<String> = names.iter().map(|n| format!("{n} => {}", readable(n))).collect();
-        expect![[r#""#]].assert_eq(&shown.join("\n"));
+        expect![[r#"
+            main => main
+            dispatch_command => dispatch_command
+            _Z16dispatch_command19enum_server_commandP3THDPcj => dispatch_command
+            _ZN4Item8val_boolEv.part.3 => Item::val_bool
+            _ZN12_GLOBAL__N_14scanEv => (anonymous namespace)::scan
+            _ZNSt6vectorIiSaIiEE9push_backERKi => std::vector<…>::push_back
+            _ZNSt8functionIFvvEEclEv => std::function<…>::operator()
+            _ZlsRSoRK6String => operator<<
+            _Znwm => operator new
+            _Z3fooILi3EEvT_ => foo<…>
+            std::vector<int, std::allocator<int> >::push_back(int const&) => std::vector<…>::push_back
+            void foo<3>(int) [clone .isra.0] => foo<…>
+            bool operator< <int>(A<int> const&, A<int> const&) => operator< <…>
+            A::operator->() const => A::operator->
+            operator new(unsigned long) => operator new
+            A::operator unsigned int() const => A::operator unsigned int
+            std::function<void (int)>::operator()(int) const => std::function<…>::operator()
+            (anonymous namespace)::Cache::find(std::string const&) const => (anonymous namespace)::Cache::find
+            run(int)::{lambda(int, char)#1}::operator()(int, char) const => run::{lambda#1}::operator()
+            unsigned long* ns::f<A<B>, (C)1>(int) => ns::f<…>
+            non-virtual thunk to ha_innobase::index_read(unsigned char*) => ha_innobase::index_read
+            finish_task_switch.isra.0 => finish_task_switch
+            memcpy@@GLIBC_2.14 => memcpy
+            send@plt => send@plt
+            broken<name => broken<name
+            odd)name::x => odd)name::x
+            _Znot a mangled name => _Znot a mangled name
+            operator => operator
+            my_operator_x::f => my_operator_x::f
+             => [unknown]"#]].assert_eq(&shown.join("\n"));
     }
 
     #[test]

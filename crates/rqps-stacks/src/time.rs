@@ -1,9 +1,12 @@
 //! Microseconds as text: three digits that count.
 
-/// `0.123`, `1.23`, `12.3`, `123`.
+/// `0.123`, `1.23`, `12.3`, `123`; `0` for nothing.
 #[must_use]
 pub fn us(value: f64) -> String {
     let size = value.abs();
+    if size == 0.0 {
+        return "0".to_owned();
+    }
     // Where rounding would add a digit, the next row applies.
     let decimals = match size {
         s if s < 0.9995 => 3,
@@ -14,7 +17,7 @@ pub fn us(value: f64) -> String {
     format!("{value:.decimals$}")
 }
 
-/// The same with its sign: `+1.23`, `-0.040`, `0.000`.
+/// The same with its sign: `+1.23`, `-0.040`, `0.000` for what is less than can be shown.
 #[must_use]
 pub fn signed_us(value: f64) -> String {
     let text = us(value);
@@ -34,9 +37,14 @@ mod tests {
 
     #[test]
     fn three_digits_that_count() {
-        for (value, text) in
-            [(0.0, "0.000"), (0.1234, "0.123"), (0.9999, "1.00"), (12.34, "12.3"), (99.96, "100")]
-        {
+        for (value, text) in [
+            (0.0, "0"),
+            (0.0001, "0.000"),
+            (0.1234, "0.123"),
+            (0.9999, "1.00"),
+            (12.34, "12.3"),
+            (99.96, "100"),
+        ] {
             assert_eq!(us(value), text);
         }
         assert_eq!(signed_us(1.5), "+1.50");

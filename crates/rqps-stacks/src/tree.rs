@@ -64,7 +64,14 @@ impl CallTree {
                         let depth = nodes[at].depth + 1;
                         let name = name.to_owned();
                         let (own, all) = ([0; 2], [0; 2]);
-                        nodes.push(Node { name, parent: at, depth, own, all, children: Vec::new() });
+                        nodes.push(Node {
+                            name,
+                            parent: at,
+                            depth,
+                            own,
+                            all,
+                            children: Vec::new(),
+                        });
                         nodes.len() - 1
                     });
                     at = next;

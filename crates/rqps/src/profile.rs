@@ -21,7 +21,8 @@ pub(crate) fn run(args: &ProfileArgs, around: &Surroundings) -> Result<ExitCode>
     let (mut file, origin) = match &args.plan {
         Some(path) => {
             let origin = path.display().to_string();
-            let text = fs::read_to_string(path).with_context(|| format!("read the plan {origin}"))?;
+            let text =
+                fs::read_to_string(path).with_context(|| format!("read the plan {origin}"))?;
             (PlanFile::parse(&text, &origin)?, origin)
         }
         None => {

@@ -2,8 +2,8 @@
 
 use anyhow::{Context as _, Result, bail};
 use rqps_model::Run;
-use rqps_stacks::StackProfile;
 use rqps_report::{Analysis, Detail, TextOptions};
+use rqps_stacks::StackProfile;
 use rqps_store::{RunRef, Store};
 
 use crate::Surroundings;

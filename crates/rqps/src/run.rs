@@ -23,11 +23,7 @@ pub(crate) fn run(args: &RunArgs, around: &Surroundings) -> Result<ExitCode> {
 }
 
 /// Carries out a plan, with what `args` say beside it, and reports.
-pub(crate) fn carry_out(
-    plan: Plan,
-    args: &RunArgs,
-    around: &Surroundings,
-) -> Result<ExitCode> {
+pub(crate) fn carry_out(plan: Plan, args: &RunArgs, around: &Surroundings) -> Result<ExitCode> {
     let bound = report::parse_percent("--bound", &args.bound)?;
     let context = Context { anew: args.new, drawn_seed: drawn_seed(), ..around.lab() };
     let began = std::time::Instant::now();

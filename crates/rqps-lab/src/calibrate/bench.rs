@@ -168,7 +168,8 @@ impl<'a> Bench<'a> {
         let interrupt: &AtomicBool = &self.context.interrupt;
         let mut turns = Vec::new();
         for (system_idx, up) in self.ups.iter().enumerate() {
-            let Manned { crew, handicap, .. } = crew(&up.bench(self.cpus, interrupt), &planned, seed)?;
+            let Manned { crew, handicap, .. } =
+                crew(&up.bench(self.cpus, interrupt), &planned, seed)?;
             let (handicap, samples) = (handicap.map(Rc::new), up.samples());
             turns.push(Turn { system_idx, crew, handicap, samples });
         }

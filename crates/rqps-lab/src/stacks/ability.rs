@@ -97,7 +97,8 @@ mod tests {
 
     #[test]
     fn rights_decide_what_is_sampled() {
-        let event = |level, is_root| judge(true, level, is_root).map(|a| (a.event, a.missing.len()));
+        let event =
+            |level, is_root| judge(true, level, is_root).map(|a| (a.event, a.missing.len()));
         assert_eq!(event(Some(4), true), Ok(("cpu-clock", 0)));
         assert_eq!(event(Some(1), false), Ok(("cpu-clock", 0)));
         assert_eq!(event(Some(-1), false), Ok(("cpu-clock", 0)));

@@ -74,8 +74,7 @@ pub(super) fn extra_slice(
     if let Some((recorder, _)) = &mut recorder {
         recorder.enable()?;
     }
-    let order =
-        Order { pace: pace(planned), stop: Stop::Time(wanted.time), seed: wanted.seed };
+    let order = Order { pace: pace(planned), stop: Stop::Time(wanted.time), seed: wanted.seed };
     let start_unix_ms = unix_ms();
     let (mut first, mut last) = (None, None);
     let mut edge = |edge| match edge {

@@ -80,10 +80,8 @@ fn step_stacks<'a>(
     }
     let cpu = |idx: usize| profiles.get(idx).copied().flatten().and_then(StackProfile::cpu);
     let base = cpu(analysis.base);
-    let pairs = analysis
-        .candidates()
-        .filter_map(|idx| Some(pair(idx, &base?, &cpu(idx)?)))
-        .collect();
+    let pairs =
+        analysis.candidates().filter_map(|idx| Some(pair(idx, &base?, &cpu(idx)?))).collect();
     let times = (0..n_systems).map(|idx| cpu(idx).map_or_else(Vec::new, |s| times(&s))).collect();
     let waits = waits(&profiles);
     Some(StepStacks { step_at, profiles, pairs, times, waits })
@@ -135,9 +133,7 @@ fn waits(profiles: &[Option<&StackProfile>]) -> Vec<Wait> {
         .collect();
     // Threads that serve clients come last in the alphabet and first in what they mean.
     let longest = |wait: &Wait| wait.us.iter().flatten().copied().fold(0.0, f64::max);
-    waits.sort_by(|a, b| {
-        b.kind.cmp(&a.kind).then_with(|| longest(b).total_cmp(&longest(a)))
-    });
+    waits.sort_by(|a, b| b.kind.cmp(&a.kind).then_with(|| longest(b).total_cmp(&longest(a))));
     waits
 }
 
@@ -165,6 +161,9 @@ mod tests {
         let of = |text: &str| place(text.split(';')).1;
         assert_eq!(of("threads;on a CPU"), "on a CPU");
         assert_eq!(of("threads;asleep;futex;futex_wait"), "asleep: futex, futex_wait");
-        assert_eq!(of("threads;asleep;fsync;do_fsync;ext4_sync;jbd2_wait"), "asleep: fsync, do_fsync … jbd2_wait");
+        assert_eq!(
+            of("threads;asleep;fsync;do_fsync;ext4_sync;jbd2_wait"),
+            "asleep: fsync, do_fsync … jbd2_wait"
+        );
     }
 }

@@ -82,7 +82,9 @@ fn alone(
         if let Some(grid) = stacks::times(times) {
             let operation = step.step.info.figure.operation();
             let label = clip(analysis.label(idx), 60);
-            page.line(&format!("--- functions with most CPU of their own per {operation}, us: {label}"));
+            page.line(&format!(
+                "--- functions with most CPU of their own per {operation}, us: {label}"
+            ));
             page.grid(&grid);
         }
     }

@@ -13,7 +13,8 @@ fn options(detail: Detail) -> TextOptions {
 
 /// The part of a report that `with` has and `without` does not: one run of lines.
 fn added(with: &str, without: &str) -> String {
-    let (with, without): (Vec<&str>, Vec<&str>) = (with.lines().collect(), without.lines().collect());
+    let (with, without): (Vec<&str>, Vec<&str>) =
+        (with.lines().collect(), without.lines().collect());
     let same = |a: &[&str], b: &[&str]| a.iter().zip(b).take_while(|(a, b)| a == b).count();
     let head = same(&with, &without);
     let (rev_with, rev_without): (Vec<&str>, Vec<&str>) =
@@ -106,7 +107,10 @@ fn what_was_not_recorded_is_told() {
     let analysis = Analysis::of(&run, 0.05).with_profiles(&profiles);
     let out = text::render(&analysis, options(Detail::Full));
     let line = out.lines().find(|line| line.contains("perf is not found")).unwrap();
-    assert!(line.starts_with("- not had of ") && out.contains("do: apt-get install linux-perf"), "{line}");
+    assert!(
+        line.starts_with("- not had of ") && out.contains("do: apt-get install linux-perf"),
+        "{line}"
+    );
     // The other system's functions are told alone, as there is nothing to compare them with.
     assert!(out.contains("functions with most CPU of their own per query"), "{out}");
     let html = html::render(&analysis);

@@ -31,7 +31,13 @@ const TEXT: &str = "\
 #[test]
 fn awkward_symbols_become_folded_stacks() {
     let script = Script::parse(TEXT).unwrap();
-    expect![[r#""#]].assert_eq(&script.stacks.to_string());
+    expect![[r#"
+        [cut off];[unknown];[mysqld];operator< <…>;std::vector<…>::push_back;operator new 1
+        [libc.so.6];THD::run;vio_read;__GI___libc_recv;[kernel]_[k];finish_task_switch_[k] 1
+        [unknown] 1
+        do_exit_[k] 1
+    "#]]
+    .assert_eq(&script.stacks.to_string());
     assert_eq!((script.n_samples, script.period_ns, script.n_threads), (4, 4_004_004, 3));
     assert_eq!((script.n_user, script.n_complete), (2, 1));
     assert_eq!((script.n_frames, script.n_unknown), (9, 3));

@@ -61,14 +61,17 @@ fn extra_slices_are_stored_apart_and_shown() {
         }
         // Nothing that was measured began after an extra slice on the same tables wrote.
         let dir = bench.path(&format!("rqps-results/artifacts/{id}/stacks"));
-        let files: Vec<String> =
-            fs::read_dir(&dir).unwrap().map(|e| e.unwrap().file_name().into_string().unwrap()).collect();
+        let files: Vec<String> = fs::read_dir(&dir)
+            .unwrap()
+            .map(|e| e.unwrap().file_name().into_string().unwrap())
+            .collect();
         assert!(files.iter().any(|f| f.ends_with("point-query.html")), "{files:?}");
         assert!(files.iter().any(|f| f.ends_with("-waits.folded")), "{files:?}");
         let temp = std::env::temp_dir();
-        let left = fs::read_dir(temp).unwrap().flatten().filter(|e| {
-            e.file_name().to_string_lossy().starts_with("rqps-stacks-")
-        });
+        let left = fs::read_dir(temp)
+            .unwrap()
+            .flatten()
+            .filter(|e| e.file_name().to_string_lossy().starts_with("rqps-stacks-"));
         let of_ended = left.filter(|e| {
             let name = e.file_name().to_string_lossy().into_owned();
             let pid = name.split('-').nth(2).unwrap_or_default().to_owned();
@@ -111,7 +114,16 @@ fn a_step_that_cannot_be_profiled_is_refused_before_anything_is_fetched() {
 #[test]
 fn the_null_client_has_no_stacks() {
     let bench = Bench::new();
-    let said = bench.run(&["profile", "point-query", "--systems", "null", "--size", "tiny", "--slices", "1"]);
+    let said = bench.run(&[
+        "profile",
+        "point-query",
+        "--systems",
+        "null",
+        "--size",
+        "tiny",
+        "--slices",
+        "1",
+    ]);
     assert_eq!(said.code(), 0, "{}", said.stderr);
     let report = bench.json(&["report", "--format", "json"]);
     assert!(report.get("stacks").is_none());
