@@ -25,6 +25,9 @@ const LEAST_PLACE: f64 = 0.01;
 /// Samples that stand for less than this share of the server's CPU time are told to be few.
 const FEW_SAMPLES: f64 = 0.85;
 
+/// Share of the whole from which on a function is not listed by its inclusive time.
+const TRUNK: f64 = 0.97;
+
 /// Frames without a name, from which on it is said.
 const MANY_UNKNOWN: f64 = 0.2;
 
@@ -33,35 +36,70 @@ const MANY_UNKNOWN: f64 = 0.2;
 pub(crate) enum Table {
     /// Whose own time grew most.
     GrownOwn,
-    /// Whose time with all that they call grew most.
+    /// Whose time with all that they call grew most, of those that both sides have.
     GrownAll,
-    /// Whose own time shrank most.
+    /// That the candidate alone has.
+    New,
+    /// That the base alone has.
+    Vanished,
+    /// Whose own time shrank most, of those that both sides have.
     ShrunkOwn,
 }
 
 impl Table {
     /// In the order of reports.
-    pub(crate) const ALL: [Self; 3] = [Self::GrownOwn, Self::GrownAll, Self::ShrunkOwn];
+    pub(crate) const ALL: [Self; 5] =
+        [Self::GrownOwn, Self::GrownAll, Self::New, Self::Vanished, Self::ShrunkOwn];
 
     /// What it is, with the operation that is meant.
     pub(crate) fn title(self, operation: &str) -> String {
         match self {
             Self::GrownOwn => format!("functions whose own CPU per {operation} grew most"),
-            Self::GrownAll => {
-                format!("functions whose CPU per {operation} with all that they call grew most")
+            Self::GrownAll => format!(
+                "functions of both whose CPU per {operation} with all that they call grew most"
+            ),
+            Self::New => format!("new functions, by CPU per {operation} with all that they call"),
+            Self::Vanished => {
+                format!("vanished functions, by CPU per {operation} with all that they call")
             }
-            Self::ShrunkOwn => format!("functions whose own CPU per {operation} shrank most"),
+            Self::ShrunkOwn => {
+                format!("functions of both whose own CPU per {operation} shrank most")
+            }
         }
     }
 
     /// Its functions, the largest difference first.
     pub(crate) fn functions(self, pair: &PairStacks) -> Vec<&FunctionChange> {
-        match self {
+        let n = pair.changes.len();
+        let found = match self {
             Self::GrownOwn => grown_most(&pair.changes, By::Own, TOP),
-            Self::GrownAll => grown_most(&pair.changes, By::All, TOP),
-            Self::ShrunkOwn => shrunk_most(&pair.changes, By::Own, TOP / 2),
-        }
+            Self::GrownAll | Self::New => grown_most(&pair.changes, By::All, n),
+            Self::Vanished => shrunk_most(&pair.changes, By::All, n),
+            Self::ShrunkOwn => shrunk_most(&pair.changes, By::Own, n),
+        };
+        let is_meant = |function: &&FunctionChange| match self {
+            Self::GrownOwn => true,
+            Self::GrownAll => function.presence == Presence::Both && !is_trunk(function, pair),
+            Self::New => function.presence == Presence::New,
+            Self::Vanished => function.presence == Presence::Vanished,
+            Self::ShrunkOwn => function.presence == Presence::Both,
+        };
+        let most = if matches!(self, Self::GrownOwn | Self::GrownAll) { TOP } else { TOP / 2 };
+        found.into_iter().filter(is_meant).take(most).collect()
     }
+
+    /// Whether it shows times with all that functions call.
+    fn is_inclusive(self) -> bool {
+        matches!(self, Self::GrownAll | Self::New | Self::Vanished)
+    }
+}
+
+/// Whether a function holds all there is on both sides, as those do that begin every stack: what it
+/// gained says no more than the whole.
+fn is_trunk(function: &FunctionChange, pair: &PairStacks) -> bool {
+    let holds = |own: f64, total: f64| own >= TRUNK * total;
+    holds(function.all.base_us, pair.total.base_us)
+        && holds(function.all.candidate_us, pair.total.candidate_us)
 }
 
 /// Functions of a candidate beside the base's, µs per operation.
@@ -81,7 +119,7 @@ pub(crate) fn functions(analysis: &Analysis<'_>, pair: &PairStacks, table: Table
         ("function", Side::Left),
     ]);
     for function in found {
-        let change = if table == Table::GrownAll { function.all } else { function.own };
+        let change = if table.is_inclusive() { function.all } else { function.own };
         let tone = if change.difference_us() > 0.0 { Tone::Lower } else { Tone::Higher };
         grid.row(vec![
             plain(us(change.base_us)),

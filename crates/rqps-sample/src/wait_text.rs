@@ -78,9 +78,9 @@ fn kernel_function(line: &str) -> Option<&str> {
 #[must_use]
 pub fn state_words(state: char) -> &'static str {
     match state {
-        'R' => "on a CPU or waiting for one",
+        'R' => "running or runnable",
         'S' => "asleep",
-        'D' => "asleep, not to be disturbed: storage or a page",
+        'D' => "disk sleep",
         'T' | 't' => "stopped",
         _ => "ending or idle",
     }
@@ -120,6 +120,7 @@ const CALLS: &[(u32, &str)] = &[
     (202, "futex"),
     (208, "io_getevents"),
     (209, "io_submit"),
+    (219, "restart_syscall"),
     (220, "semtimedop"),
     (230, "clock_nanosleep"),
     (232, "epoll_wait"),
@@ -151,6 +152,7 @@ const CALLS: &[(u32, &str)] = &[
     (98, "futex"),
     (101, "nanosleep"),
     (115, "clock_nanosleep"),
+    (128, "restart_syscall"),
     (192, "semtimedop"),
     (193, "semop"),
     (202, "accept"),

@@ -15,6 +15,7 @@ use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 use rqps_stacks::Stacks;
+use rqps_stacks::name::readable;
 
 use crate::clock::thread_cpu_ns;
 use crate::error::Error;
@@ -37,13 +38,13 @@ const LIVELY_FOR: u64 = 20;
 const KEPT: usize = 128;
 
 /// The kind of threads that serve clients.
-pub const SERVING: &str = "threads that serve clients";
+pub const SERVING: &str = "serving clients";
 
 /// The kind of the others.
-pub const BACKGROUND: &str = "background threads";
+pub const BACKGROUND: &str = "background";
 
 /// The kind of all, where they cannot be told apart.
-pub const ALL: &str = "threads";
+pub const ALL: &str = "any";
 
 /// What was seen of a server's threads.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -279,12 +280,12 @@ impl Watched {
         // Only root may read stacks: proc_pid_stack(5).
         let stack = read("stack").unwrap_or_default();
         let functions = parse_kernel_stack(&stack);
-        self.place.extend(functions.iter().map(|name| (*name).to_owned()));
+        self.place.extend(functions.iter().map(|name| readable(name)));
         let mut is_told = !functions.is_empty();
         if !is_told {
             let text = read("wchan").unwrap_or_default();
             is_told = parse_place(&text).is_some();
-            self.place.extend(parse_place(&text).map(str::to_owned));
+            self.place.extend(parse_place(&text).map(readable));
         }
         waits.has_places |= is_told;
     }
@@ -329,7 +330,7 @@ mod tests {
         };
         assert_eq!(share(SERVING) + share(BACKGROUND), waits.n_looks * 2, "{text}");
         assert_eq!(share(&format!("{BACKGROUND};asleep")), waits.n_looks, "{text}");
-        assert!(share(&format!("{SERVING};on a CPU")) * 2 > waits.n_looks, "{text}");
+        assert!(share(&format!("{SERVING};running")) * 2 > waits.n_looks, "{text}");
         // What a user may read of his own processes.
         if waits.has_calls {
             assert!(

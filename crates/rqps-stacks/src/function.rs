@@ -8,7 +8,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::Sampled;
+use crate::{Sampled, Stacks};
 
 /// 95% of a normal distribution, both sides.
 const Z: f64 = 1.96;
@@ -167,6 +167,19 @@ pub fn changes(base: &Sampled<'_>, candidate: &Sampled<'_>) -> Vec<FunctionChang
     names.into_iter().map(change).collect()
 }
 
+/// The stacks of both sides with the functions that one side alone has taken out of their inner frames:
+/// where a version put a function between two others, or gave one another name, what both have in common
+/// is then at the same place. What such functions take themselves stays.
+#[must_use]
+pub fn in_common(base: &Stacks, candidate: &Stacks) -> [Stacks; 2] {
+    let names = |stacks: &Stacks| -> BTreeSet<String> {
+        stacks.iter().flat_map(|(frames, _)| frames.map(str::to_owned)).collect()
+    };
+    let (of_base, of_candidate) = (names(base), names(candidate));
+    let is_shared = |name: &str| of_base.contains(name) && of_candidate.contains(name);
+    [base, candidate].map(|stacks| stacks.without_inner(|name| !is_shared(name)))
+}
+
 /// By which time functions are put in order.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum By {
@@ -208,7 +221,6 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::Stacks;
 
     fn stacks(text: &str) -> Stacks {
         Stacks::parse(text).unwrap()
@@ -261,6 +273,16 @@ mod tests {
         assert_eq!(names(grown_most(&changes, By::Own, 9)), ["h"]);
         assert_eq!(names(grown_most(&changes, By::All, 9)), ["g", "h"]);
         assert_eq!(names(shrunk_most(&changes, By::Own, 9)), ["old"]);
+    }
+
+    /// `start` was put before `run`, and `old` became `new`.
+    #[test]
+    fn what_both_have_is_laid_over_one_another() {
+        let base = stacks("main;run;old;scan 7\nmain;run;old 1\n");
+        let candidate = stacks("main;start;run;new;scan 9\nmain;start;run;new 2\n");
+        let [base, candidate] = in_common(&base, &candidate);
+        assert_eq!(base.to_string(), "main;run;old 1\nmain;run;scan 7\n");
+        assert_eq!(candidate.to_string(), "main;run;new 2\nmain;run;scan 9\n");
     }
 
     #[test]

@@ -5,6 +5,8 @@
 //! the candidate no longer calls keeps its width, and what it calls anew has its own; a frame and what
 //! it calls never overlap. The whole is therefore at least as wide as the longer of the two totals.
 
+use std::collections::HashMap;
+
 use crate::function::{Change, Presence};
 use crate::tree::CallTree;
 
@@ -26,14 +28,26 @@ pub struct Frame {
     pub own: Change,
     /// Its time with all that it calls.
     pub all: Change,
-    /// Whether only one side has it.
+    /// Whether only one side has the function.
     pub presence: Presence,
+}
+
+/// Which functions one side alone has, wherever they are called from: a frame that was moved is not new.
+fn presences(tree: &CallTree) -> HashMap<&str, Presence> {
+    let mut counts: HashMap<&str, [u64; 2]> = HashMap::new();
+    for node in tree.nodes() {
+        let [base, candidate] = counts.entry(node.name.as_str()).or_default();
+        *base += node.all[0];
+        *candidate += node.all[1];
+    }
+    counts.into_iter().map(|(name, counts)| (name, Presence::of(counts))).collect()
 }
 
 /// The frames that are at least `least_share` of the whole wide, callers before what they call.
 #[must_use]
 pub fn layout(tree: &CallTree, us_per_sample: [f64; 2], least_share: f64) -> Vec<Frame> {
     let nodes = tree.nodes();
+    let presences = presences(tree);
     let own_us = |idx: usize| {
         let [base, candidate] =
             [0, 1].map(|side| nodes[idx].own[side] as f64 * us_per_sample[side]);
@@ -65,7 +79,7 @@ pub fn layout(tree: &CallTree, us_per_sample: [f64; 2], least_share: f64) -> Vec
             width_us: widths[idx],
             own: Change::of(node.own, us_per_sample),
             all: Change::of(node.all, us_per_sample),
-            presence: Presence::of(node.all),
+            presence: presences.get(node.name.as_str()).copied().unwrap_or(Presence::Both),
         });
     }
     frames

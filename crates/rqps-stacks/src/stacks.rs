@@ -94,6 +94,21 @@ impl Stacks {
         self.counts.iter().map(|(stack, n)| (stack.split(SEPARATOR), *n))
     }
 
+    /// The same samples without the frames that `is_out` names, as far as they call something: what they
+    /// call is then called by their callers. An innermost frame stays.
+    #[must_use]
+    pub fn without_inner(&self, is_out: impl Fn(&str) -> bool) -> Self {
+        let mut stacks = Self::default();
+        for (frames, n) in self.iter() {
+            let frames: Vec<&str> = frames.collect();
+            let last = frames.len().saturating_sub(1);
+            let kept =
+                frames.iter().enumerate().filter(|(idx, name)| *idx == last || !is_out(name));
+            stacks.add(kept.map(|(_, name)| *name), n);
+        }
+        stacks
+    }
+
     /// Samples of all stacks.
     #[must_use]
     pub fn n_samples(&self) -> u64 {
@@ -145,6 +160,13 @@ mod tests {
             let error = Stacks::parse(text).unwrap_err();
             assert_eq!((error.line_number, error.problem), (2, problem));
         }
+    }
+
+    #[test]
+    fn inner_frames_can_be_taken_out() {
+        let stacks = Stacks::parse("main;new;a 1\nmain;new 2\nmain;a 4\n").unwrap();
+        let kept = stacks.without_inner(|name| name == "new");
+        assert_eq!(kept.to_string(), "main;a 5\nmain;new 2\n");
     }
 
     #[test]

@@ -6,6 +6,7 @@
 use maud::{Markup, html};
 use rqps_stacks::CallTree;
 use rqps_stacks::flame::{self, Flame};
+use rqps_stacks::function::in_common;
 
 use super::label::{self, outside};
 use super::step::framed;
@@ -23,10 +24,19 @@ const FEW_GRAPHS: usize = 8;
 /// Widest of the narrowest.
 const MOST_SHARE: f64 = 0.02;
 
+/// What the graph by common functions shows.
+const COMMON: &str = "Inner frames are functions that both systems have, so that a function with another \
+    name, or one more between two others, does not part what is the same. Functions of one system alone \
+    have a frame where they work themselves.";
+
+/// What the graph by whole stacks shows.
+const WHOLE: &str = "Every function of every stack; below a caller that one system alone has, nothing is \
+    compared.";
+
 /// The stacks of a step, folded; nothing where none were recorded.
 pub(super) fn render(analysis: &Analysis<'_>, step: &StepAnalysis<'_>) -> Markup {
     let Some(stacks) = analysis.stacks_of(step) else { return html! {} };
-    let graphs_per_step = analysis.run.systems.len() + stacks.pairs.len();
+    let graphs_per_step = analysis.run.systems.len() + 2 * stacks.pairs.len();
     let n_graphs = analysis.stacks.len() * graphs_per_step;
     let wider = (n_graphs as f64 / FEW_GRAPHS as f64).max(1.0);
     let least_share = (LEAST_SHARE * wider).min(MOST_SHARE);
@@ -74,15 +84,21 @@ pub(crate) fn graphs(
     html! {
         @for pair in &stacks.pairs {
             @if let (Some(base), Some(candidate)) = (cpu(analysis.base), cpu(pair.system_idx)) {
-                @let tree = CallTree::of_pair(base.stacks, candidate.stacks);
-                @let label = format!(
-                    "Differential flame graph: {} against {}, µs per {operation}",
+                @let of = format!(
+                    "{} against {}, µs per {operation}",
                     analysis.label(pair.system_idx), analysis.base_label()
                 );
-                (figure(&label, true, true, Flame {
-                    tree: &tree,
-                    us_per_sample: [base.us_per_sample, candidate.us_per_sample],
-                    is_pair: true, operation, least_share, label: &label,
+                @let us_per_sample = [base.us_per_sample, candidate.us_per_sample];
+                @let [shared_base, shared_candidate] = in_common(base.stacks, candidate.stacks);
+                @let tree = CallTree::of_pair(&shared_base, &shared_candidate);
+                @let label = format!("Differential flame graph, by functions of both: {of}");
+                (figure(&label, Some(COMMON), true, Flame {
+                    tree: &tree, us_per_sample, is_pair: true, operation, least_share, label: &label,
+                }))
+                @let tree = CallTree::of_pair(base.stacks, candidate.stacks);
+                @let label = format!("Differential flame graph, by whole stacks: {of}");
+                (figure(&label, Some(WHOLE), false, Flame {
+                    tree: &tree, us_per_sample, is_pair: true, operation, least_share, label: &label,
                 }))
             }
         }
@@ -90,7 +106,7 @@ pub(crate) fn graphs(
             @if let Some(cpu) = cpu(idx) {
                 @let tree = CallTree::of(cpu.stacks);
                 @let label = format!("Flame graph: {}, µs per {operation}", analysis.label(idx));
-                (figure(&label, false, stacks.pairs.is_empty(), Flame {
+                (figure(&label, None, stacks.pairs.is_empty(), Flame {
                     tree: &tree,
                     us_per_sample: [cpu.us_per_sample, 0.0],
                     is_pair: false, operation, least_share, label: &label,
@@ -100,15 +116,16 @@ pub(crate) fn graphs(
     }
 }
 
-fn figure(title: &str, is_pair: bool, is_open: bool, flame: Flame<'_>) -> Markup {
+fn figure(title: &str, sides: Option<&str>, is_open: bool, flame: Flame<'_>) -> Markup {
     html! {
         details open[is_open] {
             summary { (outside(title)) }
             figure.flame-graph {
                 figcaption.sr { (outside(title)) }
-                (flame::legend(is_pair))
-                @if is_pair {
+                (flame::legend(sides.is_some()))
+                @if let Some(sides) = sides {
                     p.hint {
+                        (sides) " "
                         "A frame is as wide as the longer of its two times, with all that it calls; its colour \
                          is the difference of everything it calls together. Point at a frame for the numbers."
                     }

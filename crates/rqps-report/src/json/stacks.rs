@@ -46,6 +46,8 @@ struct PairJson<'a> {
     total: ChangeJson,
     grown_own: Vec<FunctionJson<'a>>,
     grown_all: Vec<FunctionJson<'a>>,
+    new: Vec<FunctionJson<'a>>,
+    vanished: Vec<FunctionJson<'a>>,
     shrunk_own: Vec<FunctionJson<'a>>,
 }
 
@@ -139,6 +141,8 @@ fn candidate<'a>(analysis: &'a Analysis<'_>, pair: &'a PairStacks) -> PairJson<'
         total: change(&pair.total),
         grown_own: table(Table::GrownOwn),
         grown_all: table(Table::GrownAll),
+        new: table(Table::New),
+        vanished: table(Table::Vanished),
         shrunk_own: table(Table::ShrunkOwn),
     }
 }

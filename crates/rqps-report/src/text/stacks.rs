@@ -26,7 +26,7 @@ pub(super) fn summary(page: &mut Page, analysis: &Analysis<'_>) {
         for pair in &stacks.pairs {
             let sentence = stacks::sentence(analysis, step, pair);
             page.paragraph("", &format!("{}: {sentence}", clip(&step.title, 50)));
-            for table in [Table::GrownOwn, Table::GrownAll] {
+            for table in [Table::GrownOwn, Table::GrownAll, Table::New] {
                 if let Some(grid) = stacks::functions(analysis, pair, table) {
                     page.line(&format!("--- {}, us", table.title(operation)));
                     page.grid(&grid);

@@ -53,8 +53,8 @@ fn pages_hold_the_graphs_and_ask_for_nothing() {
     let profiles = stacks_fixture::with_counters(0);
     let analysis = Analysis::of(&run, 0.05).with_profiles(&profiles);
     let page = html::render(&analysis);
-    // Two systems and their difference; the legends' swatches beside them.
-    assert_eq!(page.matches("<svg class=\"flame\"").count(), 3);
+    // Two systems and their difference, by functions of both and by whole stacks.
+    assert_eq!(page.matches("<svg class=\"flame\"").count(), 4);
     assert_eq!(page.matches("<script>").count(), 2);
     assert!(page.contains("row_search_mvcc") && page.contains("class=\"m4"), "no frame");
     let own = stacks_page::render(&analysis, 0).unwrap();

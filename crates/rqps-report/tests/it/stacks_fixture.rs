@@ -21,9 +21,9 @@ start_thread;handle_connection;do_command;vio_write;send;tcp_sendmsg_[k] 390
 
 fn waits(idle: u64) -> Stacks {
     let text = format!(
-        "threads that serve clients;on a CPU or waiting for one 200\n\
-         threads that serve clients;asleep;recvfrom;sock_recvmsg;unix_stream_read_generic {idle}\n\
-         background threads;asleep;futex;futex_wait;futex_wait_queue 5000\n"
+        "serving clients;running or runnable 200\n\
+         serving clients;asleep;recvfrom;sock_recvmsg;unix_stream_read_generic {idle}\n\
+         background;asleep;futex;futex_wait;futex_wait_queue 5000\n"
     );
     Stacks::parse(&text).unwrap()
 }
