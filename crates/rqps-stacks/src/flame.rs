@@ -59,7 +59,7 @@ pub fn svg(flame: Flame<'_>) -> Markup {
                 svg x=(percent(frame.x_us / total_us * 100.0)) y=(frame.depth * ROW_PX)
                     width=(percent(width)) height=(ROW_PX - 1) {
                     title { (title(&flame, frame)) }
-                    rect class=(class(&flame, frame, (largest_us, width))) width="100%" height="100%" {}
+                    rect class=(class(&flame, frame, (largest_us, width, frames.len()))) width="100%" height="100%" {}
                     @if width >= TEXT_FROM_PCT { text x="3" y="12.5" { (text(&flame, frame)) } }
                 }
             }
@@ -114,7 +114,11 @@ fn title(flame: &Flame<'_>, frame: &Frame) -> String {
 
 /// The colour: of one system, by whose code it is; of two, by the inclusive difference, as far as it is
 /// more than sampling alone explains.
-fn class(flame: &Flame<'_>, frame: &Frame, (largest_us, width_pct): (f64, f64)) -> String {
+fn class(
+    flame: &Flame<'_>,
+    frame: &Frame,
+    (largest_us, width_pct, n): (f64, f64, usize),
+) -> String {
     if frame.depth == 0 {
         return "z".to_owned();
     }
@@ -130,7 +134,7 @@ fn class(flame: &Flame<'_>, frame: &Frame, (largest_us, width_pct): (f64, f64)) 
     let difference_us = frame.all.difference_us();
     let strength =
         1 + STRONGER_FROM.iter().filter(|from| difference_us.abs() >= **from * largest_us).count();
-    let mut class = if !frame.all.is_beyond_chance() {
+    let mut class = if !frame.all.is_beyond_chance(n) {
         "z".to_owned()
     } else if difference_us > 0.0 {
         format!("m{strength}")

@@ -44,10 +44,15 @@ impl Change {
         self.candidate_us - self.base_us
     }
 
-    /// Whether sampling alone does not explain the difference.
+    /// Whether sampling alone does not explain the difference, where `n` of them are looked at: of
+    /// hundreds of functions that do not differ, many have a difference beyond their own 95% interval.
+    ///
+    /// With a chance of 95% none of `n` equal ones passes (Bonferroni). A normal variable exceeds z with a
+    /// probability of at most exp(-z²/2), both sides together.
     #[must_use]
-    pub fn is_beyond_chance(&self) -> bool {
-        self.difference_us().abs() > self.half_width_us
+    pub fn is_beyond_chance(&self, n: usize) -> bool {
+        let z = (2.0 * (n.max(1) as f64 / 0.05).ln()).sqrt();
+        self.difference_us().abs() > z / Z * self.half_width_us
     }
 }
 
@@ -95,6 +100,8 @@ pub struct FunctionChange {
     pub all: Change,
     /// Whether only one side has it.
     pub presence: Presence,
+    /// Samples of both sides that it is in.
+    pub n_samples: u64,
 }
 
 /// A function on one system.
@@ -162,6 +169,7 @@ pub fn changes(base: &Sampled<'_>, candidate: &Sampled<'_>) -> Vec<FunctionChang
             own: Change::of(sides.map(|side| side.own), us),
             all: Change::of(all, us),
             presence: Presence::of(all),
+            n_samples: all[0].saturating_add(all[1]),
         }
     };
     names.into_iter().map(change).collect()
@@ -207,9 +215,11 @@ fn most(changes: &[FunctionChange], by: By, n: usize, sign: f64) -> Vec<&Functio
         By::All => change.all,
     };
     let size = |change: &FunctionChange| of(change).difference_us() * sign;
+    // Fewer samples can show no difference, whatever they are.
+    let n_tested = changes.iter().filter(|change| change.n_samples >= ENOUGH).count();
     let mut found: Vec<&FunctionChange> = changes
         .iter()
-        .filter(|change| size(change) > 0.0 && of(change).is_beyond_chance())
+        .filter(|change| size(change) > 0.0 && of(change).is_beyond_chance(n_tested))
         .collect();
     found.sort_by(|a, b| size(b).total_cmp(&size(a)).then_with(|| a.name.cmp(&b.name)));
     found.truncate(n);
@@ -241,7 +251,7 @@ mod tests {
     /// By hand: g grew by 40 samples of 0.1 µs, of which h, new, has 30.
     #[test]
     fn own_and_inclusive_growth() {
-        let base = stacks("main;f 100\nmain;g 20\nmain;old 8\nmain;rare 2\n");
+        let base = stacks("main;f 100\nmain;g 20\nmain;old 30\nmain;rare 2\n");
         let candidate = stacks("main;f 102\nmain;g 30\nmain;g;h 30\n");
         let sampled = |stacks| Sampled { stacks, us_per_sample: 0.1 };
         let changes = changes(&sampled(&base), &sampled(&candidate));
@@ -261,15 +271,15 @@ mod tests {
             "f 0.2 0.2 ",
             "g 1.0 4.0 ",
             "h 3.0 3.0 new",
-            "main 0.0 3.2 ",
-            "old -0.8 -0.8 vanished",
+            "main 0.0 1.0 ",
+            "old -3.0 -3.0 vanished",
             "rare -0.2 -0.2 ",
         ];
         assert_eq!(rows, expected);
         let names = |found: Vec<&FunctionChange>| -> Vec<String> {
             found.iter().map(|c| c.name.clone()).collect()
         };
-        // main's 3.2 ± 3.3 and g's own 1.0 ± 1.4 may be chance.
+        // Of main's 1.0 ± 3.5 and g's own 1.0 ± 1.4 each may be chance.
         assert_eq!(names(grown_most(&changes, By::Own, 9)), ["h"]);
         assert_eq!(names(grown_most(&changes, By::All, 9)), ["g", "h"]);
         assert_eq!(names(shrunk_most(&changes, By::Own, 9)), ["old"]);
@@ -290,7 +300,10 @@ mod tests {
         let change = Change::of([99, 399], [0.1, 0.2]);
         // sqrt(100 * 0.01 + 400 * 0.04) = sqrt(17).
         assert!((change.half_width_us - 1.96 * 17.0_f64.sqrt()).abs() < 1e-12);
-        assert!((change.difference_us() - 69.9).abs() < 1e-9 && change.is_beyond_chance());
+        assert!((change.difference_us() - 69.9).abs() < 1e-9 && change.is_beyond_chance(1000));
+        // 2.8 standard deviations: much for one, little for the largest of 200.
+        let some = Change::of([99, 142], [0.1, 0.1]);
+        assert!(some.is_beyond_chance(1) && !some.is_beyond_chance(200));
     }
 
     proptest! {
