@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context as _, Result};
 
 /// The crates from top to bottom: each may depend only on those after it.
-const LAYERS: [&str; 12] = [
+const LAYERS: [&str; 13] = [
     "rqps",
     "rqps-lab",
     "rqps-report",
@@ -18,6 +18,7 @@ const LAYERS: [&str; 12] = [
     "rqps-client",
     "rqps-explain",
     "rqps-stats",
+    "rqps-stacks",
     "rqps-model",
 ];
 

@@ -19,6 +19,11 @@ use crate::waiting::{RAN_ON, Waiting};
 /// A system that is up, and its place in the run.
 type Member = (usize, Up);
 
+/// The systems, to be looked at only.
+fn seen(members: &[Member]) -> Vec<(usize, &Up)> {
+    members.iter().map(|(idx, up)| (*idx, up)).collect()
+}
+
 /// From where on parts of a step's seed are those of its attempts: the others are those of its blocks.
 const ATTEMPTS_FROM: u64 = 1 << 42;
 
@@ -103,10 +108,17 @@ impl Lab<'_> {
         }
         for step_idx in self.steps_of_start() {
             self.check_interrupt()?;
+            let is_new = members.iter().any(|(idx, _)| self.is_pending(step_idx, *idx));
+            if is_new && self.steps[step_idx].fills() {
+                self.profile_rest(step_idx, &seen(members))?;
+            }
             let kind = self.steps[step_idx].info.kind;
             let alone = matches!(kind, StepKind::Load | StepKind::WarmUp);
             if !alone {
                 self.in_turns(step_idx, members)?;
+                if is_new {
+                    self.profile_if_read(step_idx, &seen(members))?;
+                }
                 continue;
             }
             for (idx, up) in &mut *members {
@@ -117,7 +129,7 @@ impl Lab<'_> {
                 }
             }
         }
-        Ok(())
+        self.profile_rest(self.steps.len(), &seen(members))
     }
 
     /// A step on all systems that have not done it. One that fails by its own fault is out of the

@@ -31,6 +31,7 @@ mod run;
 mod run_id;
 mod sandbox;
 mod sequential;
+pub mod stacks;
 pub mod steps;
 mod suspension;
 mod system;

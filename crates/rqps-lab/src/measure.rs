@@ -48,6 +48,8 @@ pub(crate) struct Manned {
     pub(crate) handicap: Option<Handicap>,
     /// Where the threads of the server are.
     pub(crate) placed: Placed,
+    /// The threads that serve them, where that is known; PostgreSQL's processes.
+    pub(crate) serving: Vec<i32>,
 }
 
 /// Where the threads of a server are while it is measured.
@@ -140,7 +142,8 @@ fn crew_of<C: Connection + 'static>(
     let placed = Placed::of(bench, planned.placement, &served);
     let crew = Crew::start(members)?;
     watch(bench, &served, &crew);
-    Ok(Manned { crew, handicap, placed })
+    let serving = served.iter().filter_map(|one| one.thread).collect();
+    Ok(Manned { crew, handicap, placed, serving })
 }
 
 /// Has the samplers tell what the threads of clients and those that serve them use and wait for.
@@ -226,7 +229,7 @@ fn member<C: Connection>(
 
 /// Runs one slice between two exact samples.
 fn measured(
-    Manned { crew, handicap, placed }: &mut Manned,
+    Manned { crew, handicap, placed, .. }: &mut Manned,
     order: &Order,
     (bench, idx): (&Bench<'_>, u32),
     planned: &PlannedStep,
@@ -269,7 +272,8 @@ fn measured(
     Ok(Slice { counters, ..slice })
 }
 
-fn run_slice(
+/// Runs a slice that is not measured here; its live figures are shown.
+pub(crate) fn run_slice(
     crew: &mut Crew,
     order: &Order,
     (bench, slice): (&Bench<'_>, Option<u32>),

@@ -14,11 +14,13 @@ use rqps_workload::{Form, InsertArgs, SuiteArgs};
 mod examples;
 mod file;
 mod label;
+mod profiling;
 pub(crate) mod schedule;
 mod suite;
 mod system;
 
 pub use file::{OptionValue, PlanFile, ScheduleFile, SecondsFile, SuiteFile, SystemFile};
+pub use profiling::{ChosenFile, Profiling, ProfilingFile};
 
 /// Why a plan is refused.
 #[derive(Debug, thiserror::Error)]
@@ -70,6 +72,8 @@ pub struct Plan {
     pub is_by_restart: bool,
     /// Seed, where the user set one.
     pub seed: Option<u64>,
+    /// Which steps get a stack profile; none when absent.
+    pub profiling: Option<Profiling>,
 }
 
 /// The shortest slice of the Insert Benchmark's steps that query: their rates are held by the second.
@@ -202,6 +206,8 @@ impl PlanFile {
         }
         let (schedule, placement, starts) =
             self.schedule.resolve(&systems).map_err(|(what, remedy)| refuse(what, &remedy))?;
+        let profiling = self.profile.as_ref().map_or(Ok(None), ProfilingFile::resolve);
+        let profiling = profiling.map_err(|(what, remedy)| refuse(what, &remedy))?;
         let name = self.name.clone().unwrap_or_else(|| default_name(&systems, base));
         let seed = self.schedule.seed;
         Ok(Plan {
@@ -217,6 +223,7 @@ impl PlanFile {
             calibration: None,
             is_by_restart: false,
             seed,
+            profiling,
         })
     }
 }

@@ -64,7 +64,7 @@ impl<'a> Turn<'a> {
         manned: Manned,
         (samples, counted): (&'a Background, &'a Counted),
     ) -> Self {
-        let Manned { crew, handicap, placed } = manned;
+        let Manned { crew, handicap, placed, .. } = manned;
         let handicap = handicap.map(Rc::new);
         let (event, is_on_clock) = (None, false);
         Self { system_idx, crew, handicap, placed, samples, counted, event, is_on_clock }

@@ -19,6 +19,7 @@ use crate::insert::Tables;
 use crate::installation::Installation;
 use crate::measure::{mix, unix_ms};
 use crate::rounds::{Broken, shuffled};
+use crate::stacks::{self, Profiler};
 use crate::steps::{self, PlannedStep};
 use crate::suspension::Suspension;
 use crate::system::Up;
@@ -91,6 +92,8 @@ pub(crate) struct Lab<'a> {
     pub(crate) tables: Vec<Tables>,
     /// The start of the servers that is under way, from 0.
     pub(crate) start_idx: u32,
+    /// What is known of stack profiles.
+    pub(crate) profiler: Profiler,
 }
 
 /// What marks every slice of a system for a while.
@@ -134,6 +137,9 @@ pub fn run<'a>(
     let host = rqps_sample::host_info(&context.results).context("read the size of memory")?;
     limits::check(plan, &cpus, host.memory_bytes)?;
     let steps = steps::of_plan(plan, &cpus, all_local)?;
+    if let Some(profiling) = &plan.profiling {
+        stacks::check(profiling, &steps)?;
+    }
     let n_slices = plan.schedule.slices();
     let Begun { run, lock, steps } = begin::run(plan, (steps, &cpus), store, context, listen)?;
     let id = run.id.clone();
@@ -144,6 +150,7 @@ pub fn run<'a>(
     let caution = vec![Caution::default(); plan.systems.len()];
     let tables = vec![Tables::default(); plan.systems.len()];
     let start_idx = 0;
+    let profiler = Profiler::default();
     let mut lab = Lab {
         plan,
         steps,
@@ -156,8 +163,9 @@ pub fn run<'a>(
         caution,
         tables,
         start_idx,
+        profiler,
     };
-    let result = lab.all_systems();
+    let result = lab.begin_profiles().and_then(|()| lab.all_systems());
     let status = match &result {
         Ok(missing) if missing.is_empty() => RunStatus::Finished,
         Ok(_) => RunStatus::Failed,

@@ -55,11 +55,16 @@ impl Lab<'_> {
         self.record_facts(idx, up)?;
         self.catch_up(idx, up)?;
         for step_idx in self.steps_of_start() {
-            if self.is_pending(step_idx, idx) {
-                self.check_interrupt()?;
-                self.one_step(idx, step_idx, up)?;
+            if !self.is_pending(step_idx, idx) {
+                continue;
             }
+            self.check_interrupt()?;
+            if self.steps[step_idx].fills() {
+                self.profile_rest(step_idx, &[(idx, &*up)])?;
+            }
+            self.one_step(idx, step_idx, up)?;
+            self.profile_if_read(step_idx, &[(idx, &*up)])?;
         }
-        Ok(())
+        self.profile_rest(self.steps.len(), &[(idx, &*up)])
     }
 }

@@ -25,6 +25,7 @@ mod rule;
 pub mod settle;
 pub mod size;
 mod slowed;
+pub mod stacks;
 mod stall;
 mod width;
 mod windows;
@@ -46,6 +47,7 @@ pub use insert::{InsertCell, InsertTables, Level, Sla};
 pub use memory::Memory;
 pub use settle::Settle;
 pub use size::SystemSizes;
+pub use stacks::{PairStacks, StepStacks};
 
 /// A run with everything that reports say about it.
 #[derive(Debug, Clone)]
@@ -83,6 +85,8 @@ pub struct Analysis<'a> {
     pub warnings: Vec<String>,
     /// How far the figures can be trusted, in sentences.
     pub caveats: Vec<String>,
+    /// What was recorded of stacks, of the steps that have any, in the order of [`Self::steps`].
+    pub stacks: Vec<StepStacks<'a>>,
     /// Which steps are the Insert Benchmark's; absent where none is.
     pub insert: Option<InsertTables>,
     /// What has no figure and why, in sentences.
@@ -164,6 +168,7 @@ impl<'a> Analysis<'a> {
             differences,
             warnings: Vec::new(),
             caveats: Vec::new(),
+            stacks: Vec::new(),
             insert: None,
             not_measured: Vec::new(),
         };

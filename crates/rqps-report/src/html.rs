@@ -14,25 +14,30 @@ mod ratios;
 mod scale;
 mod series;
 mod size;
+pub(crate) mod stacks;
 mod step;
 mod summary;
 mod systems;
 mod verdict;
 
 use maud::{DOCTYPE, PreEscaped, html};
+use rqps_stacks::flame;
 
 use crate::analysis::Analysis;
 use crate::number;
 use crate::words::one_line;
 
 /// The page's style.
-const STYLE: &str = include_str!("html/style.css");
+pub(crate) const STYLE: &str = include_str!("html/style.css");
 
 /// What runs with steps of the Insert Benchmark have on top of it.
 const INSERT_STYLE: &str = include_str!("html/insert.css");
 
 /// The page's script: opens the step that a link points to, and all steps at once.
 const SCRIPT: &str = include_str!("html/script.js");
+
+/// SHA-256 of the script of flame graphs, likewise.
+pub(crate) const FLAME_SCRIPT_HASH: &str = "sha256-W2iSwQrW+4FWruwVZh9xjxMYp9mE6MWEJ1jEqXbsNzI=";
 
 /// SHA-256 of [`SCRIPT`] in base64, for the content security policy; a test keeps it true.
 const SCRIPT_HASH: &str = "sha256-Tap0QBUC3K8hHf04DjmdIux1MfOw0vDRLyfB012VKh0=";
@@ -41,8 +46,10 @@ const SCRIPT_HASH: &str = "sha256-Tap0QBUC3K8hHf04DjmdIux1MfOw0vDRLyfB012VKh0=";
 #[must_use]
 pub fn render(analysis: &Analysis<'_>) -> String {
     let run = analysis.run;
+    let has_stacks = !analysis.stacks.is_empty();
+    let flame = if has_stacks { format!(" '{FLAME_SCRIPT_HASH}'") } else { String::new() };
     let policy = format!(
-        "default-src 'none'; style-src 'unsafe-inline'; script-src '{SCRIPT_HASH}'; \
+        "default-src 'none'; style-src 'unsafe-inline'; script-src '{SCRIPT_HASH}'{flame}; \
          base-uri 'none'; form-action 'none'"
     );
     let page = html! {
@@ -58,6 +65,7 @@ pub fn render(analysis: &Analysis<'_>) -> String {
                 style {
                     (PreEscaped(STYLE))
                     @if analysis.insert.is_some() { (PreEscaped(INSERT_STYLE)) }
+                    @if has_stacks { (PreEscaped(flame::STYLE)) }
                 }
             }
             body {
@@ -101,6 +109,7 @@ pub fn render(analysis: &Analysis<'_>) -> String {
                     }
                 }
                 script { (PreEscaped(SCRIPT)) }
+                @if has_stacks { script { (PreEscaped(flame::SCRIPT)) } }
             }
         }
     };

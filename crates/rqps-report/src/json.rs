@@ -8,6 +8,7 @@ mod comparison;
 mod insert;
 mod joined;
 mod shape;
+mod stacks;
 
 use std::collections::BTreeMap;
 
@@ -87,6 +88,7 @@ fn report<'a>(analysis: &'a Analysis<'_>) -> ReportJson<'a> {
             })
             .collect(),
         insert_benchmark: insert::summary(analysis),
+        stacks: stacks::all(analysis),
         steps: analysis.steps.iter().map(|s| step(analysis, s)).collect(),
     }
 }

@@ -24,6 +24,8 @@ mod layout;
 mod many;
 mod number;
 mod repeat;
+mod stacks;
+pub mod stacks_page;
 mod tone;
 mod words;
 

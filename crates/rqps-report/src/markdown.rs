@@ -1,6 +1,7 @@
 //! Reports as markdown for a merge request: verdict, summary, relative metrics, footnotes.
 
 mod insert;
+mod stacks;
 
 use rqps_model::Metric;
 
@@ -29,6 +30,7 @@ pub fn render(analysis: &Analysis<'_>) -> String {
     failures(&mut out, analysis);
     metrics(&mut out, analysis);
     insert::steps(&mut out, analysis);
+    stacks::steps(&mut out, analysis);
     list(&mut out, "How sure this is", &analysis.caveats);
     list(&mut out, "Not measured", &analysis.not_measured);
     let run = analysis.run;

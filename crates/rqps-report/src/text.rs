@@ -2,6 +2,7 @@
 //! A long file: a page from its first line to its last.
 
 mod insert;
+mod stacks;
 
 use crate::analysis::{Analysis, Cell, CellState, Differences, StepAnalysis};
 use crate::audit::sheet;
@@ -66,6 +67,9 @@ pub fn render(analysis: &Analysis<'_>, options: TextOptions) -> String {
     summary(&mut page, analysis);
     sizes(&mut page, analysis);
     failures(&mut page, analysis);
+    if options.detail == Detail::Summary {
+        stacks::summary(&mut page, analysis);
+    }
     if options.detail == Detail::Full {
         metrics_legend(&mut page, analysis);
         insert::legend(&mut page, analysis);
@@ -439,6 +443,7 @@ fn step_block(page: &mut Page, analysis: &Analysis<'_>, step: &StepAnalysis<'_>)
     insert::checks(page, analysis, step);
     ratios(page, analysis, step);
     split(page, analysis, step);
+    stacks::step(page, analysis, step);
     if step.cells.iter().any(|c| c.insert.is_some()) {
         insert::step(page, analysis, step);
         return;

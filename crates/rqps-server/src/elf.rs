@@ -64,6 +64,39 @@ pub(crate) fn defined_symbols(path: &Path, wanted: &[&str]) -> io::Result<BTreeS
     Ok(found)
 }
 
+/// The sections of a file: name and content's offset and size.
+///
+/// # Errors
+/// As for [`defined_symbols`].
+pub(crate) fn sections(path: &Path) -> io::Result<Vec<(String, u64, u64)>> {
+    let file = File::open(path)?;
+    let header = read(&file, 0, 64)?;
+    if header.get(..6) != Some(b"\x7fELF\x02\x01") {
+        return Err(io::Error::new(io::ErrorKind::InvalidData, "not a 64-bit ELF file"));
+    }
+    let (table, size, n) = (u64_at(&header, 40)?, u16_at(&header, 58)?, u16_at(&header, 60)?);
+    let entries = read(&file, table, u64::from(size) * u64::from(n))?;
+    let entries: Vec<&[u8]> = entries.chunks_exact(usize::from(size).max(1)).collect();
+    // e_shstrndx is the section with the names of all.
+    let Some(names) = entries.get(usize::from(u16_at(&header, 62)?)) else { return Ok(Vec::new()) };
+    let names = read(&file, u64_at(names, 24)?, u64_at(names, 32)?)?;
+    let section = |entry: &&[u8]| {
+        let start = usize::try_from(u32_at(entry, 0)?).map_err(io::Error::other)?;
+        let name = names.get(start..).unwrap_or_default();
+        let name = name.split(|byte| *byte == 0).next().unwrap_or_default();
+        Ok((String::from_utf8_lossy(name).into_owned(), u64_at(entry, 24)?, u64_at(entry, 32)?))
+    };
+    entries.iter().map(section).collect()
+}
+
+/// A part of a file.
+///
+/// # Errors
+/// When the file cannot be read or ends before.
+pub(crate) fn read_part(path: &Path, offset: u64, len: u64) -> io::Result<Vec<u8>> {
+    read(&File::open(path)?, offset, len)
+}
+
 /// The loader that a program asks for, an absolute path; `None` for static programs and libraries.
 ///
 /// # Errors

@@ -41,6 +41,7 @@ pub mod running;
 pub mod settle;
 pub mod source;
 mod start;
+pub mod symbols;
 pub mod threads;
 mod tool;
 pub mod unpack;

@@ -2,7 +2,7 @@
 //!
 //! ```text
 //!   results/rqps.db               every run, in the tables that docs/schema.md explains
-//!   results/artifacts/RUN/        files of one run: server logs, configurations, its lock
+//!   results/artifacts/RUN/        files of one run: server logs, folded stacks, its lock
 //! ```
 //!
 //! What was measured is written once and never changed (the database itself refuses to). A slice is
@@ -13,6 +13,7 @@ pub mod artifact;
 pub mod error;
 pub mod lock;
 pub mod run_ref;
+pub mod stack_profile;
 pub mod store;
 pub mod summary;
 pub mod unfinished;

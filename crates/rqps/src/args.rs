@@ -1,6 +1,7 @@
 //! What can be typed: the command line as clap reads it. What it means is decided elsewhere.
 
 mod over_runs;
+mod profile;
 
 use std::path::PathBuf;
 
@@ -9,6 +10,7 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 pub(crate) use over_runs::{
     CompareArgs, GateArgs, GateFormat, HistoryArgs, HistoryFormat, HistoryOrder,
 };
+pub(crate) use profile::ProfileArgs;
 
 /// Finds performance regressions in database servers, and says how sure that is.
 #[derive(Debug, Parser)]
@@ -36,6 +38,9 @@ pub(crate) struct Cli {
 pub(crate) enum Command {
     /// Measure what a plan says, or a base against candidates; resumes after an interruption
     Run(Box<RunArgs>),
+    /// Measure steps and show in which functions of the servers their CPU time goes: flame graphs, and
+    /// how they differ
+    Profile(Box<ProfileArgs>),
     /// Write the report of a run
     Report(ReportArgs),
     /// Write one report of the systems of several runs

@@ -12,6 +12,7 @@ mod gate;
 mod history;
 mod output;
 mod patterns;
+mod profile;
 mod progress;
 mod report;
 mod run;
@@ -88,7 +89,7 @@ fn main() -> ExitCode {
     match result {
         Ok(code) => code,
         Err(_) if interrupt.load(Ordering::Relaxed) => {
-            let goes_on = matches!(cli.command, Command::Run(_));
+            let goes_on = matches!(cli.command, Command::Run(_) | Command::Profile(_));
             let next = if goes_on { "; run the same command again to go on" } else { "" };
             complain(&format!("interrupted{next}"));
             ExitCode::from(130)
@@ -117,6 +118,7 @@ pub(crate) fn prompt(text: &str) {
 fn dispatch(cli: &Cli, around: &Surroundings) -> Result<ExitCode> {
     match &cli.command {
         Command::Run(args) => return run::run(args, around),
+        Command::Profile(args) => return profile::run(args, around),
         Command::Report(args) => report::write(args, around)?,
         Command::Compare(args) => compare::run(args, around)?,
         Command::Gate(args) => return gate::run(args, around),

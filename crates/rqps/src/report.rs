@@ -3,6 +3,7 @@
 use anyhow::{Context as _, Result, bail};
 use rqps_model::Run;
 use rqps_report::{Analysis, Detail, TextOptions};
+use rqps_stacks::StackProfile;
 use rqps_store::{RunRef, Store};
 
 use crate::Surroundings;
@@ -13,11 +14,13 @@ use crate::output::{self, text_width};
 pub(crate) fn write(args: &ReportArgs, around: &Surroundings) -> Result<()> {
     let bound = parse_percent("--bound", &args.bound)?;
     let store = Store::open_existing(&around.results)?;
-    let run = store.select_run(&args.run.parse::<RunRef>().unwrap_or_default())?;
+    let of = args.run.parse::<RunRef>().unwrap_or_default();
+    let (run, profiles) = (store.select_run(&of)?, store.select_stack_profiles(&of)?);
+    let found = Found { run: &run, profiles: &profiles };
     let colour = around.colour && args.output.is_none();
     let detail = if args.summary { Detail::Summary } else { Detail::Full };
     let text =
-        render(&run, args.format, bound, TextOptions { colour, detail, width: text_width() })?;
+        render(found, args.format, bound, TextOptions { colour, detail, width: text_width() })?;
     output::write(args.output.as_deref(), &text)
 }
 
@@ -34,9 +37,18 @@ pub(crate) fn parse_percent(option: &str, text: &str) -> Result<f64> {
     Ok(number / 100.0)
 }
 
+/// A run and what was recorded beside it.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Found<'a> {
+    /// The run.
+    pub(crate) run: &'a Run,
+    /// Its stack profiles.
+    pub(crate) profiles: &'a [StackProfile],
+}
+
 /// A run in a format.
 pub(crate) fn render(
-    run: &Run,
+    Found { run, profiles }: Found<'_>,
     format: Format,
     bound: f64,
     options: TextOptions,
@@ -44,7 +56,7 @@ pub(crate) fn render(
     if run.steps.is_empty() {
         bail!("run {} has no steps", run.id);
     }
-    let analysis = Analysis::of(run, bound);
+    let analysis = Analysis::of(run, bound).with_profiles(profiles);
     Ok(render_analysis(&analysis, format, options))
 }
 

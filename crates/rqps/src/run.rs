@@ -14,12 +14,17 @@ use rqps_store::{RunRef, Store};
 use crate::args::{Format, RunArgs};
 use crate::output::{print, text_width};
 use crate::progress::{Progress, taken};
-use crate::{Surroundings, complain, report};
+use crate::{Surroundings, complain, profile, report};
 
 /// Carries out `rqps run ...`.
 pub(crate) fn run(args: &RunArgs, around: &Surroundings) -> Result<ExitCode> {
-    let bound = report::parse_percent("--bound", &args.bound)?;
     let plan = plan_of(args, around)?;
+    carry_out(plan, args, around)
+}
+
+/// Carries out a plan, with what `args` say beside it, and reports.
+pub(crate) fn carry_out(plan: Plan, args: &RunArgs, around: &Surroundings) -> Result<ExitCode> {
+    let bound = report::parse_percent("--bound", &args.bound)?;
     let context = Context { anew: args.new, drawn_seed: drawn_seed(), ..around.lab() };
     let began = std::time::Instant::now();
     let store = Store::open(&around.results)?;
@@ -35,13 +40,18 @@ pub(crate) fn run(args: &RunArgs, around: &Surroundings) -> Result<ExitCode> {
         Ok(carried) => carried,
         Err(error) => return Err(with_next_step(error, &store, &plan)),
     };
-    let run = store.select_run(&id.parse::<RunRef>().unwrap_or_default())?;
+    let of = id.parse::<RunRef>().unwrap_or_default();
+    let (run, profiles) = (store.select_run(&of)?, store.select_stack_profiles(&of)?);
+    let found = report::Found { run: &run, profiles: &profiles };
     let options =
         TextOptions { colour: around.colour, detail: Detail::Summary, width: text_width() };
-    print(&report::render(&run, Format::Text, bound, options)?)?;
+    print(&report::render(found, Format::Text, bound, options)?)?;
     if !args.no_html {
+        for path in profile::write_pages(found, bound, &store)? {
+            print(&format!("\nstacks: {}", shown(&path)))?;
+        }
         let path = around.results.join(format!("{id}.html"));
-        let html = report::render(&run, Format::Html, bound, options)?;
+        let html = report::render(found, Format::Html, bound, options)?;
         fs::write(&path, html).with_context(|| format!("write {}", path.display()))?;
         print(&format!("\nreport: {}\n", shown(&path)))?;
     }
@@ -121,7 +131,7 @@ fn with_next_step(error: anyhow::Error, store: &Store, plan: &Plan) -> anyhow::E
 }
 
 /// Lays what was typed over what the plan says.
-fn apply(args: &RunArgs, file: &mut PlanFile) {
+pub(crate) fn apply(args: &RunArgs, file: &mut PlanFile) {
     if file.suite.is_empty() {
         file.suite.push(SuiteFile::default());
     }

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use rqps_model::{SystemSource, Transport};
 use serde::{Deserialize, Serialize};
 
-use super::Plan;
+use super::{Plan, ProfilingFile};
 
 /// A plan as written.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
@@ -25,6 +25,9 @@ pub struct PlanFile {
     /// Order of slices and placement.
     #[serde(default)]
     pub schedule: ScheduleFile,
+    /// Stack profiles, recorded in extra slices after the measured ones: `true`, or which steps and for
+    /// how long.
+    pub profile: Option<ProfilingFile>,
 }
 
 /// A system as written.
@@ -182,6 +185,7 @@ impl Plan {
             system: self.systems.iter().map(SystemFile::of).collect(),
             suite: self.suites.iter().map(SuiteFile::of).collect(),
             schedule: ScheduleFile::of(self),
+            profile: self.profiling.as_ref().map(ProfilingFile::of),
         };
         // These types are tables of plain values, which TOML can always write.
         toml::to_string(&file).unwrap_or_default()

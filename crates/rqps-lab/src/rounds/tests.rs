@@ -83,7 +83,7 @@ fn manned(worker: &Slow) -> Manned {
     let connection = NullConnection::connect(&nowhere()).unwrap();
     let member = Member { connection, worker: worker.clone(), cpus: Vec::new(), role: 0 };
     let crew = Crew::start(vec![member]).unwrap();
-    Manned { crew, handicap: None, placed: Placed::default() }
+    Manned { crew, handicap: None, placed: Placed::default(), serving: Vec::new() }
 }
 
 /// The step point-query with a warm-up of so many seconds, and more of the suite's keys.

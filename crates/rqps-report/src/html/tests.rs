@@ -1,6 +1,6 @@
 //! The page's own promises: contrast, the script's hash, no way around the escaping.
 
-use super::{INSERT_STYLE, SCRIPT, SCRIPT_HASH, STYLE};
+use super::{FLAME_SCRIPT_HASH, INSERT_STYLE, SCRIPT, SCRIPT_HASH, STYLE, flame};
 
 /// Relative luminance of `#rrggbb`, WCAG 2.2.
 fn luminance(hex: &str) -> f64 {
@@ -69,10 +69,12 @@ fn colours_of_the_insert_benchmark_can_be_read_in_both_themes() {
 }
 
 #[test]
-fn the_policy_knows_the_script() {
-    let mut digest = [0_u8; 32];
-    digest.copy_from_slice(&<sha2::Sha256 as sha2::Digest>::digest(SCRIPT.as_bytes()));
-    assert_eq!(SCRIPT_HASH, format!("sha256-{}", base64(&digest)));
+fn the_policy_knows_the_scripts() {
+    for (script, hash) in [(SCRIPT, SCRIPT_HASH), (flame::SCRIPT, FLAME_SCRIPT_HASH)] {
+        let mut digest = [0_u8; 32];
+        digest.copy_from_slice(&<sha2::Sha256 as sha2::Digest>::digest(script.as_bytes()));
+        assert_eq!(hash, format!("sha256-{}", base64(&digest)));
+    }
 }
 
 fn base64(bytes: &[u8]) -> String {
@@ -102,6 +104,7 @@ fn only_style_and_script_pass_unescaped() {
         include_str!("method.rs"),
         include_str!("ratios.rs"),
         include_str!("series.rs"),
+        include_str!("stacks.rs"),
         include_str!("step.rs"),
         include_str!("summary.rs"),
         include_str!("systems.rs"),

@@ -12,6 +12,7 @@ use super::cause::{AgeingJson, CauseJson, SplitJson};
 use super::comparison::ComparisonJson;
 use super::insert::{InsertJson, SummaryJson};
 use super::joined::JoinedJson;
+use super::stacks::StacksJson;
 use crate::audit::sheet::ExplainedJson;
 
 /// Version of the format: a new number when a field goes or changes its meaning.
@@ -40,6 +41,9 @@ pub(super) struct ReportJson<'a> {
     /// Only of runs with steps of the Insert Benchmark.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) insert_benchmark: Option<SummaryJson<'a>>,
+    /// Only of runs whose stacks were recorded.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub(super) stacks: Vec<StacksJson<'a>>,
     pub(super) steps: Vec<StepJson<'a>>,
 }
 

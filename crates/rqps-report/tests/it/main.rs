@@ -17,4 +17,6 @@ mod insert_fixture;
 mod many;
 mod properties;
 mod schema;
+mod stacks;
+mod stacks_fixture;
 mod verdicts;

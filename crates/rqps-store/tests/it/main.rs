@@ -8,3 +8,4 @@ mod lifecycle;
 mod refusals;
 mod round_trip;
 mod schema;
+mod stack_profiles;

@@ -1,13 +1,13 @@
 //! What measuring needs of the host: room, rights, and that nothing changes its speed meanwhile.
 
 use std::path::Path;
-use std::process::{Command, Stdio};
 
 use nix::sys::resource::{Resource, getrlimit};
-use nix::unistd::geteuid;
+use rqps_lab::stacks::Ability;
 use rqps_model::Host;
 use rqps_sample::{Condition, condition, host_info};
 use rqps_server::{Error, Identity, confine, disk};
+use rqps_stacks::profile::NotHad;
 
 use super::Check;
 use crate::Surroundings;
@@ -26,9 +26,7 @@ pub(super) fn checks(around: &Surroundings) -> Vec<Check> {
     let mut checks = places(around);
     checks.push(open_files(getrlimit(Resource::RLIMIT_NOFILE).ok()));
     let found = condition(Path::new("/"));
-    let perf = Command::new("perf").arg("--version").stdin(Stdio::null()).output();
-    let perf = perf.is_ok_and(|output| output.status.success());
-    checks.push(perf_check(perf, found.perf_event_paranoid, geteuid().is_root()));
+    checks.extend(perf_checks(rqps_lab::stacks::ability()));
     if let Ok(host) = host_info(&around.results) {
         checks.extend(condition_checks(&found, &host));
     }
@@ -94,19 +92,27 @@ fn open_files(limit: Option<(u64, u64)>) -> Check {
     check.warning(format!("ulimit -n {}", OPEN_FILES.min(hard)))
 }
 
-fn perf_check(has_perf: bool, paranoid: Option<i64>, is_root: bool) -> Check {
-    let needed_for = "stack samples that explain a loss; figures do without";
-    let level = paranoid.map_or("not known".to_owned(), |level| level.to_string());
-    let check = Check::ok("perf", format!("perf_event_paranoid {level}"), needed_for);
-    if !has_perf {
-        let found = "not found, or it does not run with this kernel".to_owned();
-        return Check { found, ..check }.warning("apt-get install linux-perf");
-    }
-    // perf_event_open(2): above 2, Debian's and Ubuntu's kernels refuse ordinary users altogether.
-    if !is_root && paranoid.is_some_and(|level| level > 2) {
-        return check.warning("sysctl kernel.perf_event_paranoid=2 (as root)");
-    }
-    check
+/// What stack profiles can have here.
+fn perf_checks(found: Result<Ability, NotHad>) -> Vec<Check> {
+    let needed_for = "`profile` of a plan and `rqps profile`: in which functions CPU time goes";
+    let lacks = |NotHad { what, reason, remedy }: NotHad| {
+        Check::ok("perf", format!("no {what}: {reason}"), needed_for).warning(remedy)
+    };
+    let Ability { event, missing, has_counters } = match found {
+        Ok(ability) => ability,
+        Err(not_had) => return vec![lacks(not_had)],
+    };
+    let mut checks = vec![Check::ok("perf", format!("samples by {event}"), needed_for)];
+    // What has no remedy is told below, as it is.
+    checks.extend(missing.into_iter().filter(|m| !m.remedy.is_empty()).map(lacks));
+    let counters = if has_counters {
+        "counted by the CPU"
+    } else {
+        "none: this CPU, or the hypervisor above it, gives perf none"
+    };
+    let needed_for = "cycles, instructions and cache misses per operation; stacks do without";
+    checks.push(Check::ok("hardware counters", counters, needed_for));
+    checks
 }
 
 /// What a run would meet that limits a system's memory.
@@ -263,10 +269,21 @@ mod tests {
         assert!(refused.found.ends_with("(read-only)"));
         assert_eq!(open_files(Some((65_536, 65_536))).state, State::Ok);
         assert_eq!(open_files(Some((256, 1024))).remedy, "ulimit -n 1024");
-        assert_eq!(perf_check(true, Some(4), true).state, State::Ok);
-        assert_eq!(perf_check(true, Some(2), false).state, State::Ok);
-        assert_eq!(perf_check(true, Some(3), false).state, State::Warning);
-        assert!(perf_check(false, Some(1), true).remedy.contains("linux-perf"));
+        let ability = |has_counters, missing| Ability { event: "cpu-clock", missing, has_counters };
+        let states = |found| perf_checks(found).iter().map(|c| c.state).collect::<Vec<_>>();
+        assert_eq!(states(Ok(ability(true, Vec::new()))), [State::Ok, State::Ok]);
+        let not_had = |remedy: &str| NotHad {
+            what: "stacks".to_owned(),
+            reason: "perf is not found".to_owned(),
+            remedy: remedy.to_owned(),
+        };
+        // What cannot be mended is no warning.
+        assert_eq!(states(Ok(ability(false, vec![not_had("")]))), [State::Ok, State::Ok]);
+        let one = vec![not_had("sysctl x")];
+        assert_eq!(states(Ok(ability(false, one))), [State::Ok, State::Warning, State::Ok]);
+        let none = perf_checks(Err(not_had("apt-get install linux-perf")));
+        assert_eq!((none.len(), none[0].state), (1, State::Warning));
+        assert!(none[0].remedy.contains("linux-perf") && none[0].found.contains("not found"));
         assert!(at_least("2.36", (2, 17)) && at_least("3.0", (2, 17)) && !at_least("2.4", (2, 17)));
         assert_eq!(room("x", Path::new("/"), u64::MAX, "y").state, State::Missing);
     }

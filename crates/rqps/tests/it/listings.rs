@@ -104,6 +104,8 @@ fn help_of_the_tool() {
 
         Commands:
           run        Measure what a plan says, or a base against candidates; resumes after an interruption
+          profile    Measure steps and show in which functions of the servers their CPU time goes: flame
+                     graphs, and how they differ
           report     Write the report of a run
           compare    Write one report of the systems of several runs
           gate       For CI: end with 1 when a step is slower than allowed, with 2 when that cannot be said
@@ -124,6 +126,11 @@ fn help_of_the_tool() {
           -h, --help              Print help
           -V, --version           Print version
     "#]].assert_eq(&bench.output(&["--help"]));
+}
+
+#[test]
+fn help_of_commands() {
+    let bench = Bench::new();
     expect![[r#"
         Measure what a plan says, or a base against candidates; resumes after an interruption
 

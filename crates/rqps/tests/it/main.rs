@@ -41,6 +41,8 @@ mod null_client;
 #[cfg(test)]
 mod over_runs;
 #[cfg(test)]
+mod profile;
+#[cfg(test)]
 mod rate;
 #[cfg(test)]
 mod real_servers;

@@ -1,0 +1,306 @@
+//! Stack profiles of a run: which steps get one and when, so that no measured figure comes after them.
+//!
+//! Steps that only read are recorded right after their slices; those that write when all steps on the
+//! same tables have been measured, so that nothing measured sees what the extra slices changed. What
+//! was recorded is stored beside the run. That it cannot be recorded fails no step.
+
+mod ability;
+mod perf;
+mod record;
+mod temp;
+mod turns;
+
+use std::collections::BTreeSet;
+use std::sync::atomic::Ordering;
+use std::time::Duration;
+
+use anyhow::{Context as _, Result};
+use rqps_model::{StepKind, StepOutcome, SystemSource, SystemSpec};
+use rqps_stacks::Stacks;
+use rqps_stacks::profile::{Facts, NotHad, StackProfile, Unwind};
+use rqps_store::RunRef;
+use rqps_workload::glob;
+
+pub use ability::{Ability, look as ability};
+
+use crate::event::Event;
+use crate::measure::{crew, mix};
+use crate::plan::Profiling;
+use crate::run::Lab;
+use crate::steps::{Job, PlannedStep};
+use crate::system::Up;
+use crate::waiting::Waiting;
+use record::{Recorded, Wanted};
+use turns::{Extra, Member};
+
+/// Share of the stacks that must be whole for frame pointers to do. Where the C library has none, a
+/// server with them loses what it does in system calls: 10 to 17% of the samples of a point query.
+const WHOLE_ENOUGH: f64 = 0.95;
+
+/// Time of the recording that shows whether frame pointers will do.
+const TRIAL: Duration = Duration::from_secs(1);
+
+/// From where on parts of a step's seed are those of extra slices: the others are those of measured ones, from
+/// 2^42 on of its attempts.
+const EXTRA_FROM: u64 = 1 << 43;
+
+/// A system that is up, and its place in the run.
+type Seen<'a> = (usize, &'a Up);
+
+/// What is known of stack profiles while a run goes on.
+#[derive(Debug, Default)]
+pub(crate) struct Profiler {
+    /// Steps and systems that have one.
+    done: BTreeSet<(usize, usize)>,
+    /// What perf can do, once that was looked at.
+    ability: Option<Result<Ability, NotHad>>,
+    /// How stacks are found, once that was tried: the same for all systems, so that they compare.
+    unwind: Option<Unwind>,
+}
+
+impl Profiling {
+    /// Whether a step is one of those that are meant.
+    pub(crate) fn wants(&self, step: &PlannedStep) -> bool {
+        let is_meant = |pattern: &String| {
+            [&step.info.name, &step.info.family]
+                .iter()
+                .any(|name| glob(pattern.as_bytes(), name.as_bytes()))
+        };
+        can_be_recorded(step) && (self.steps.is_empty() || self.steps.iter().any(is_meant))
+    }
+}
+
+/// Steps that are compared and can go on for as long as one likes.
+fn can_be_recorded(step: &PlannedStep) -> bool {
+    let is_compared = matches!(step.info.kind, StepKind::Read | StepKind::Write | StepKind::Insert);
+    is_compared && matches!(step.job, Job::File { .. })
+}
+
+/// Refuses patterns that mean no step.
+///
+/// # Errors
+/// Names the pattern and what would do.
+pub(crate) fn check(profiling: &Profiling, steps: &[PlannedStep]) -> Result<()> {
+    for pattern in &profiling.steps {
+        let one = Profiling { steps: vec![pattern.clone()], time: profiling.time };
+        if !steps.iter().any(|step| one.wants(step)) {
+            let known: BTreeSet<&str> = steps
+                .iter()
+                .filter(|step| can_be_recorded(step))
+                .map(|step| step.info.name.as_str())
+                .collect();
+            let known: Vec<&str> = known.into_iter().take(8).collect();
+            anyhow::bail!(
+                "no step {pattern:?} can be profiled; steps of this plan that can: {} (those of the \
+                 Insert Benchmark cannot yet)",
+                if known.is_empty() { "none".to_owned() } else { known.join(", ") }
+            );
+        }
+    }
+    Ok(())
+}
+
+impl Lab<'_> {
+    /// Learns which profiles an earlier attempt has stored.
+    pub(crate) fn begin_profiles(&mut self) -> Result<()> {
+        if self.plan.profiling.is_some() {
+            let stored = self.store.select_stack_profiles(&RunRef::Id(self.run.id.clone()))?;
+            self.profiler.done = stored.iter().map(|p| (p.step_idx, p.system_idx)).collect();
+            let is_external = |s: &&SystemSpec| matches!(s.source, SystemSource::External { .. });
+            for system in self.plan.systems.iter().filter(is_external) {
+                let label = &system.label;
+                (self.listen)(Event::Note(&format!(
+                    "{label}: stacks are recorded of servers that rqps starts; this one runs already"
+                )));
+            }
+        }
+        Ok(())
+    }
+
+    /// Records a step that only reads, right after its slices.
+    pub(crate) fn profile_if_read(&mut self, step_idx: usize, up: &[Seen<'_>]) -> Result<()> {
+        if self.steps[step_idx].info.kind == StepKind::Read {
+            self.profile(step_idx, up)?;
+        }
+        Ok(())
+    }
+
+    /// Records all steps before `end` that are still to be recorded: the tables are about to be made
+    /// anew, or the servers to be stopped.
+    pub(crate) fn profile_rest(&mut self, end: usize, up: &[Seen<'_>]) -> Result<()> {
+        let steps = self.steps_of_start();
+        let end = end.min(steps.end);
+        for step_idx in steps.start..end {
+            // Steps on tables of an earlier load had their turn before it.
+            let is_of_these = !(step_idx..end).any(|later| self.steps[later].fills());
+            if is_of_these {
+                self.profile(step_idx, up)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn profile(&mut self, step_idx: usize, up: &[Seen<'_>]) -> Result<()> {
+        let plan = self.plan;
+        let Some(profiling) = &plan.profiling else { return Ok(()) };
+        // One start of the servers shows where the time goes.
+        if self.start_idx > 0 || !profiling.wants(&self.steps[step_idx]) {
+            return Ok(());
+        }
+        let is_due = |(idx, up): &&Seen<'_>| {
+            up.server_pid().is_some()
+                && self.run.steps[step_idx].systems[*idx].outcome == StepOutcome::Done
+                && !self.profiler.done.contains(&(step_idx, *idx))
+        };
+        let due: Vec<Seen<'_>> = up.iter().filter(is_due).copied().collect();
+        if due.is_empty() {
+            return Ok(());
+        }
+        self.learn_ability();
+        let idxs: Vec<usize> = due.iter().map(|(idx, _)| *idx).collect();
+        for idx in &idxs {
+            let label = &plan.systems[*idx].label;
+            (self.listen)(Event::Preparing { label, doing: "record stacks" });
+        }
+        let recorded = match self.record(step_idx, &idxs, up) {
+            Ok(recorded) => recorded,
+            Err(error) if self.context.interrupt.load(Ordering::Relaxed) => return Err(error),
+            // What keeps one from it keeps all from it.
+            Err(error) => {
+                let words = format!("{error:#}");
+                idxs.iter().map(|_| Err(anyhow::anyhow!(words.clone()))).collect()
+            }
+        };
+        for (idx, recorded) in idxs.into_iter().zip(recorded) {
+            self.check_interrupt()?;
+            let read = recorded.and_then(|found| found.profile((step_idx, idx), self.context));
+            let profile = match read {
+                Ok(profile) => profile,
+                Err(error) if self.context.interrupt.load(Ordering::Relaxed) => return Err(error),
+                Err(error) => nothing_recorded((step_idx, idx), &error),
+            };
+            self.keep_profile((step_idx, idx), &profile)?;
+        }
+        Ok(())
+    }
+
+    /// Stores a profile, and tells where there are no stacks.
+    fn keep_profile(
+        &mut self,
+        (step_idx, idx): (usize, usize),
+        profile: &StackProfile,
+    ) -> Result<()> {
+        let label = &self.plan.systems[idx].label;
+        let step = &self.steps[step_idx].info.name;
+        if let Some(missing) = profile.facts.missing.iter().find(|m| m.what == "stacks") {
+            let remedy = Some(&missing.remedy).filter(|r| !r.is_empty());
+            let remedy = remedy.map_or_else(String::new, |r| format!("; {r}"));
+            let sentence = format!("{label}: no stacks of {step}: {}{remedy}", missing.reason);
+            (self.listen)(Event::Note(&sentence));
+        }
+        let names = (step.as_str(), label.as_str());
+        self.store.insert_stack_profile(&self.run.id, profile, names)?;
+        self.profiler.done.insert((step_idx, idx));
+        Ok(())
+    }
+
+    fn learn_ability(&mut self) {
+        if self.profiler.ability.is_none() {
+            self.profiler.ability = Some(ability());
+        }
+    }
+
+    /// Records a step on the systems `idxs` in turns, while all others wait.
+    fn record(
+        &mut self,
+        step_idx: usize,
+        idxs: &[usize],
+        systems: &[Seen<'_>],
+    ) -> Result<Vec<Result<Recorded>>> {
+        if self.profiler.unwind.is_none() {
+            let unwind = self.try_unwind(step_idx, idxs, systems)?;
+            self.profiler.unwind = Some(unwind);
+        }
+        let time = self.plan.profiling.as_ref().map_or(TRIAL, |profiling| profiling.time);
+        let unwind = self.profiler.unwind.unwrap_or(Unwind::Dwarf);
+        self.extra(step_idx, (idxs, systems), (unwind, time))
+    }
+
+    /// Frame pointers where they give whole stacks on every system, else unwind tables on all, where these
+    /// do better. A chain of frame pointers costs next to nothing, but few builds have them throughout.
+    fn try_unwind(
+        &mut self,
+        step_idx: usize,
+        idxs: &[usize],
+        systems: &[Seen<'_>],
+    ) -> Result<Unwind> {
+        if !matches!(self.profiler.ability, Some(Ok(_))) {
+            return Ok(Unwind::FramePointer);
+        }
+        for idx in idxs {
+            let by = |lab: &mut Self, unwind| -> Result<Option<f64>> {
+                let mut recorded = lab.extra(step_idx, (&[*idx], systems), (unwind, TRIAL))?;
+                let recorded = recorded.pop().context("nothing was tried")??;
+                recorded.complete_share(lab.context)
+            };
+            let Some(by_pointers) = by(self, Unwind::FramePointer)? else { continue };
+            if by_pointers >= WHOLE_ENOUGH {
+                continue;
+            }
+            // Copies of a very deep stack may be cut short, and then they are no better.
+            let is_better =
+                by(self, Unwind::Dwarf)?.is_some_and(|by_tables| by_tables > by_pointers);
+            return Ok(if is_better { Unwind::Dwarf } else { Unwind::FramePointer });
+        }
+        Ok(Unwind::FramePointer)
+    }
+
+    /// Extra slices of a step on the systems `idxs` in turns, the others stopped.
+    fn extra(
+        &mut self,
+        step_idx: usize,
+        (idxs, systems): (&[usize], &[Seen<'_>]),
+        (unwind, time): (Unwind, Duration),
+    ) -> Result<Vec<Result<Recorded>>> {
+        let seed = mix(mix(self.run.seed, step_idx as u64 + 1), EXTRA_FROM);
+        let Self { steps, listen, cpus, context, profiler, .. } = self;
+        let planned = &steps[step_idx];
+        let ability = match &profiler.ability {
+            Some(Ok(ability)) => Ok(ability),
+            Some(Err(missing)) => Err(missing),
+            None => anyhow::bail!("what perf can do is not known"),
+        };
+        let (mut members, mut failed) = (Vec::new(), Vec::new());
+        for idx in idxs {
+            let at = systems.iter().position(|(other, _)| other == idx);
+            let at = at.context("no such system")?;
+            let up = systems[at].1;
+            let server = up.server_pid().context("the server is not rqps's own")?;
+            let bench = up.bench(cpus, &context.interrupt);
+            let manned = crew(&bench, planned, seed);
+            failed.push(manned.as_ref().err().map(|error| anyhow::anyhow!("{error:#}")));
+            members.extend(manned.ok().map(|manned| Member { at, bench, server, manned }));
+        }
+        let freezers = systems.iter().map(|(_, up)| up.freezer()).collect();
+        let mut waiting = Waiting::new(freezers, false, context)?;
+        let wanted = Wanted { ability, unwind, n_systems: members.len() };
+        let (temp, interrupt) = (context.temp.as_path(), &context.interrupt);
+        let extra = Extra { planned, time, seed, wanted, temp, interrupt };
+        let mut recorded = extra.record(members, &mut waiting, *listen)?.into_iter();
+        // In the order of the systems, with those whose clients could not be connected.
+        let in_order = failed.into_iter().map(|failed| match failed {
+            Some(error) => Err(error),
+            None => recorded.next().context("a system was not recorded")?,
+        });
+        Ok(in_order.collect())
+    }
+}
+
+/// A profile that says why there is none.
+fn nothing_recorded((step_idx, system_idx): (usize, usize), error: &anyhow::Error) -> StackProfile {
+    let missing =
+        NotHad { what: "stacks".to_owned(), reason: format!("{error:#}"), remedy: String::new() };
+    let facts = Facts { missing: vec![missing], ..Facts::default() };
+    let (stacks, waits) = (Stacks::default(), Stacks::default());
+    StackProfile { step_idx, system_idx, facts, stacks, waits }
+}

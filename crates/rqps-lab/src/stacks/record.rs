@@ -1,0 +1,217 @@
+//! What is recorded of one system in its extra slices: perf, the looks at its threads and the hardware
+//! counters around them.
+
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context as _, Result};
+use rqps_load::{Control, CrewError, Edge, Order, Tally};
+use rqps_model::{Sample, Usage};
+use rqps_sample::{End, WaitSampler, Waits};
+use rqps_server::process;
+use rqps_server::symbols::Symbols;
+use rqps_stacks::profile::{CpuSampling, Facts, NotHad, StackProfile, Unwind, WaitSampling};
+use rqps_stacks::{Counter, Script};
+
+use super::ability::Ability;
+use super::perf::{Counting, How, Recorder, read};
+use super::temp::TempDir;
+use crate::measure::{Bench, Manned, unix_ms};
+
+/// What is recorded, of all systems alike.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Wanted<'a> {
+    /// What perf can do here.
+    pub(super) ability: Result<&'a Ability, &'a NotHad>,
+    /// How stacks are found.
+    pub(super) unwind: Unwind,
+    /// How many systems are recorded at once.
+    pub(super) n_systems: usize,
+}
+
+/// A system while it is recorded.
+pub(super) struct Recording {
+    recorder: Option<(Recorder, How)>,
+    counting: Option<Counting>,
+    waits: WaitSampler,
+    missing: Vec<NotHad>,
+    server: i32,
+    dir: TempDir,
+    start_unix_ms: i64,
+    n_operations: u64,
+    duration_ns: u64,
+    server_cpu_ns: u64,
+}
+
+/// What is in the extra slices of one system, before it is read.
+pub(super) struct Recorded {
+    facts: Facts,
+    /// perf's file, how stacks were found, what perf cost, ns.
+    cpu: Option<(PathBuf, How, u64)>,
+    waits: Waits,
+    server: i32,
+    dir: TempDir,
+}
+
+impl Recording {
+    /// Gets everything ready to record a server; nothing is recorded yet but what the CPU counts. What
+    /// cannot be recorded is told in the facts.
+    pub(super) fn start(
+        server: i32,
+        serving: &[i32],
+        wanted: Wanted<'_>,
+        temp: &Path,
+    ) -> Result<Self> {
+        let dir = TempDir::create(temp)?;
+        let processes = process::tree(server);
+        let mut missing = Vec::new();
+        let (mut recorder, mut counting) = (None, None);
+        match wanted.ability {
+            Ok(ability) => {
+                missing.extend(ability.missing.iter().cloned());
+                let how = How { event: ability.event, unwind: wanted.unwind };
+                let at_once = wanted.n_systems;
+                recorder = Some((Recorder::start(how, &processes, (dir.path(), at_once))?, how));
+                if ability.has_counters {
+                    counting = Some(Counting::start(ability.event, &processes, dir.path())?);
+                }
+            }
+            Err(not_had) => missing.push(not_had.clone()),
+        }
+        // PostgreSQL's threads are processes: others may come and go.
+        let is_tree = processes.len() > 1;
+        let tree = move || if is_tree { process::tree(server) } else { vec![server] };
+        let waits = WaitSampler::start(tree, serving.iter().copied().collect::<BTreeSet<_>>())?;
+        Ok(Self {
+            recorder,
+            counting,
+            waits,
+            missing,
+            server,
+            dir,
+            start_unix_ms: unix_ms(),
+            n_operations: 0,
+            duration_ns: 0,
+            server_cpu_ns: 0,
+        })
+    }
+
+    /// perf begins to sample. A server that is stopped uses no CPU, and none is sampled of it.
+    pub(super) fn enable(&mut self) -> Result<()> {
+        self.start_unix_ms = unix_ms();
+        self.recorder.as_mut().map_or(Ok(()), |(recorder, _)| recorder.enable())
+    }
+
+    /// A turn of the server, which must not be stopped; gives how long it took, all turns up to now
+    /// together, ns. Its threads are looked at while it lasts.
+    pub(super) fn turn(
+        &mut self,
+        manned: &mut Manned,
+        order: &Order,
+        bench: &Bench<'_>,
+        show: &mut dyn FnMut(rqps_load::Live) -> Control,
+    ) -> Result<u64> {
+        let (mut first, mut last) = (None, None);
+        let waits = &self.waits;
+        let mut edge = |edge| match edge {
+            Edge::Start => {
+                first = Some(bench.samples.brief(End::Start));
+                waits.go_on();
+            }
+            Edge::End => {
+                waits.pause();
+                last = Some(bench.samples.brief(End::Finish));
+            }
+        };
+        let result: Result<Tally, CrewError> = manned.crew.run(order, &mut edge, show);
+        waits.pause();
+        let tally = result?;
+        let usage = Usage::between(&taken(first)?, &taken(last)?);
+        self.n_operations += tally.n_operations;
+        self.duration_ns += tally.duration_ns();
+        self.server_cpu_ns += usage.server.map_or(0, |server| server.cpu_total_ns);
+        Ok(self.duration_ns)
+    }
+
+    /// perf samples no more.
+    pub(super) fn disable(&mut self) -> Result<()> {
+        self.recorder.as_mut().map_or(Ok(()), |(recorder, _)| recorder.disable())
+    }
+
+    /// Ends all that records.
+    pub(super) fn finish(self) -> Result<Recorded> {
+        let Self { recorder, counting, waits, missing, server, dir, .. } = self;
+        let waits = waits.finish()?;
+        let cpu = match recorder {
+            Some((recorder, how)) => {
+                let (data, cost_ns) = recorder.finish()?;
+                Some((data, how, cost_ns))
+            }
+            None => None,
+        };
+        let counters: Vec<Counter> = counting.map_or(Ok(Vec::new()), Counting::finish)?;
+        let facts = Facts {
+            start_unix_ms: self.start_unix_ms,
+            duration_ns: self.duration_ns,
+            n_operations: self.n_operations,
+            server_cpu_ns: self.server_cpu_ns,
+            cpu: None,
+            waits: None,
+            counters,
+            missing,
+        };
+        Ok(Recorded { facts, cpu, waits, server, dir })
+    }
+}
+
+fn taken(sample: Option<Result<Sample, rqps_sample::Error>>) -> Result<Sample> {
+    sample.context("an end was not reached")?.context("sample the ends of an extra slice")
+}
+
+impl Recorded {
+    /// What share of the stacks reaches its entry; `None` where none was recorded.
+    pub(super) fn complete_share(&self, context: &crate::Context) -> Result<Option<f64>> {
+        let Some((data, ..)) = &self.cpu else { return Ok(None) };
+        Ok(read(data, self.dir.path(), &context.interrupt)?.complete_share())
+    }
+
+    /// The stack profile, with functions found.
+    pub(super) fn profile(
+        self,
+        (step_idx, system_idx): (usize, usize),
+        context: &crate::Context,
+    ) -> Result<StackProfile> {
+        let Self { mut facts, cpu, waits, server, dir } = self;
+        let mut script = Script::default();
+        if let Some((data, how, cost_ns)) = cpu {
+            script = read(&data, dir.path(), &context.interrupt)?;
+            let program = format!("/proc/{server}/exe");
+            // Links of /proc lead to the program even when its file was replaced.
+            let path = std::fs::read_link(&program).unwrap_or_else(|_| program.into());
+            let symbols = Symbols::of(&path);
+            facts.cpu = Some(CpuSampling {
+                event: how.event.to_owned(),
+                unwind: how.unwind,
+                frequency_hz: how.frequency_hz(),
+                n_samples: script.n_samples,
+                period_ns: script.period_ns,
+                n_user: script.n_user,
+                n_complete: script.n_complete,
+                n_frames: script.n_frames,
+                n_unknown: script.n_unknown,
+                is_stripped: symbols.as_ref().is_ok_and(Symbols::is_stripped),
+                symbols: symbols.map_or_else(|e| format!("not known ({e})"), |s| s.to_string()),
+                cost_ns,
+            });
+        }
+        facts.waits = Some(WaitSampling {
+            n_looks: waits.n_looks,
+            n_threads: waits.n_threads,
+            cost_ns: waits.cost_ns,
+            has_places: waits.has_places,
+            has_calls: waits.has_calls,
+            has_kinds: waits.has_kinds,
+        });
+        Ok(StackProfile { step_idx, system_idx, facts, stacks: script.stacks, waits: waits.stacks })
+    }
+}

@@ -1,0 +1,169 @@
+//! What the stack profiles of a run tell, step by step. They were recorded in slices of their own: no
+//! figure, ratio or verdict has a part in them.
+
+use std::collections::BTreeMap;
+
+use rqps_stacks::function::{Change, FunctionChange, FunctionTime, changes, times};
+use rqps_stacks::{Sampled, StackProfile};
+
+use super::{Analysis, StepAnalysis};
+
+/// The stack profiles of one step.
+#[derive(Debug, Clone)]
+pub struct StepStacks<'a> {
+    /// The step's place in [`Analysis::steps`].
+    pub step_at: usize,
+    /// Per system, what was recorded of it.
+    pub profiles: Vec<Option<&'a StackProfile>>,
+    /// Per candidate whose stacks and whose base's are there.
+    pub pairs: Vec<PairStacks>,
+    /// Per system, its functions by their own time.
+    pub times: Vec<Vec<FunctionTime>>,
+    /// Where threads were, by system.
+    pub waits: Vec<Wait>,
+}
+
+/// A candidate's functions beside the base's.
+#[derive(Debug, Clone)]
+pub struct PairStacks {
+    /// The candidate.
+    pub system_idx: usize,
+    /// CPU time per operation of all stacks.
+    pub total: Change,
+    /// Every function that either has, by name.
+    pub changes: Vec<FunctionChange>,
+}
+
+/// A place where threads were.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Wait {
+    /// The kind of thread.
+    pub kind: String,
+    /// The state, and where in the kernel.
+    pub place: String,
+    /// Per system, time of threads per operation, µs; `None` where they were not looked at.
+    pub us: Vec<Option<f64>>,
+    /// Per system, threads that were there, on average.
+    pub threads: Vec<Option<f64>>,
+}
+
+impl<'a> Analysis<'a> {
+    /// The same analysis with what was recorded of stacks beside it.
+    #[must_use]
+    pub fn with_profiles(mut self, profiles: &'a [StackProfile]) -> Self {
+        self.stacks = (0..self.steps.len())
+            .filter_map(|step_at| step_stacks(&self, step_at, profiles))
+            .collect();
+        self
+    }
+
+    /// The stacks of a step, where there are any.
+    #[must_use]
+    pub fn stacks_of(&self, step: &StepAnalysis<'_>) -> Option<&StepStacks<'a>> {
+        self.stacks.iter().find(|stacks| {
+            self.steps.get(stacks.step_at).is_some_and(|other| std::ptr::eq(other, step))
+        })
+    }
+}
+
+fn step_stacks<'a>(
+    analysis: &Analysis<'a>,
+    step_at: usize,
+    profiles: &'a [StackProfile],
+) -> Option<StepStacks<'a>> {
+    let n_systems = analysis.run.systems.len();
+    let stored = stored_idx(analysis, step_at)?;
+    let of = |idx: usize| profiles.iter().find(|p| p.step_idx == stored && p.system_idx == idx);
+    let profiles: Vec<Option<&StackProfile>> = (0..n_systems).map(of).collect();
+    if profiles.iter().all(Option::is_none) {
+        return None;
+    }
+    let cpu = |idx: usize| profiles.get(idx).copied().flatten().and_then(StackProfile::cpu);
+    let base = cpu(analysis.base);
+    let pairs =
+        analysis.candidates().filter_map(|idx| Some(pair(idx, &base?, &cpu(idx)?))).collect();
+    let times = (0..n_systems).map(|idx| cpu(idx).map_or_else(Vec::new, |s| times(&s))).collect();
+    let waits = waits(&profiles);
+    Some(StepStacks { step_at, profiles, pairs, times, waits })
+}
+
+/// The place in the stored run of a reported step: of the first start of the servers, and of equal steps
+/// the one with as many before it.
+fn stored_idx(analysis: &Analysis<'_>, step_at: usize) -> Option<usize> {
+    let key = |step: &rqps_model::RunStep| (step.info.name.clone(), step.clients);
+    let wanted = key(&analysis.steps.get(step_at)?.step);
+    let before = analysis.steps[..step_at].iter().filter(|s| key(&s.step) == wanted).count();
+    let stored = analysis.run.steps.iter().enumerate();
+    let mut same = stored.filter(|(_, step)| step.start == 0 && key(step) == wanted);
+    same.nth(before).map(|(idx, _)| idx)
+}
+
+fn pair(system_idx: usize, base: &Sampled<'_>, candidate: &Sampled<'_>) -> PairStacks {
+    let counts = [base.stacks.n_samples(), candidate.stacks.n_samples()];
+    let total = Change::of(counts, [base.us_per_sample, candidate.us_per_sample]);
+    PairStacks { system_idx, total, changes: changes(base, candidate) }
+}
+
+/// Places by kind of thread and by how long threads were there, the longest of any system first.
+fn waits(profiles: &[Option<&StackProfile>]) -> Vec<Wait> {
+    let mut places: BTreeMap<(String, String), Vec<u64>> = BTreeMap::new();
+    for (idx, profile) in profiles.iter().enumerate() {
+        let Some(profile) = profile else { continue };
+        for (frames, n) in profile.waits.iter() {
+            let counts = places.entry(place(frames)).or_insert_with(|| vec![0; profiles.len()]);
+            counts[idx] += n;
+        }
+    }
+    let us = |idx: usize, n: u64| {
+        let waits = profiles[idx]?.waits()?;
+        Some(n as f64 * waits.us_per_sample)
+    };
+    let threads = |idx: usize, n: u64| {
+        let looks = profiles[idx]?.facts.waits.as_ref()?.n_looks;
+        (looks > 0).then(|| n as f64 / looks as f64)
+    };
+    let mut waits: Vec<Wait> = places
+        .into_iter()
+        .map(|((kind, place), counts)| Wait {
+            kind,
+            place,
+            us: counts.iter().enumerate().map(|(idx, n)| us(idx, *n)).collect(),
+            threads: counts.iter().enumerate().map(|(idx, n)| threads(idx, *n)).collect(),
+        })
+        .collect();
+    // Threads that serve clients come last in the alphabet and first in what they mean.
+    let longest = |wait: &Wait| wait.us.iter().flatten().copied().fold(0.0, f64::max);
+    waits.sort_by(|a, b| b.kind.cmp(&a.kind).then_with(|| longest(b).total_cmp(&longest(a))));
+    waits
+}
+
+/// Kind and place of frames as the sampler writes them: kind, state, system call, functions from the
+/// outermost on. Of the functions, the first and the last say most.
+fn place<'f>(frames: impl Iterator<Item = &'f str>) -> (String, String) {
+    let frames: Vec<&str> = frames.collect();
+    let (kind, rest) = frames.split_first().map_or(("", &[][..]), |(kind, rest)| (*kind, rest));
+    let place = match rest {
+        [] => String::new(),
+        [state] => (*state).to_owned(),
+        [state, call] => format!("{state}: {call}"),
+        [state, call, one] => format!("{state}: {call}, {one}"),
+        [state, call, first, .., last] => format!("{state}: {call}, {first} … {last}"),
+    };
+    (kind.to_owned(), place)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_place_is_its_first_and_its_last_function() {
+        let of = |text: &str| place(text.split(';')).1;
+        assert_eq!(of("threads;on a CPU"), "on a CPU");
+        assert_eq!(of("threads;asleep;futex;futex_wait"), "asleep: futex, futex_wait");
+        assert_eq!(
+            of("threads;asleep;fsync;do_fsync;ext4_sync;jbd2_wait"),
+            "asleep: fsync, do_fsync … jbd2_wait"
+        );
+    }
+}

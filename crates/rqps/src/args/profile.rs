@@ -1,0 +1,99 @@
+//! What can be typed after `rqps profile`.
+
+use std::path::PathBuf;
+
+use clap::Args;
+
+use super::RunArgs;
+
+#[derive(Debug, Args)]
+pub(crate) struct ProfileArgs {
+    /// Steps, by name or glob
+    #[arg(value_name = "STEP", required = true)]
+    pub(crate) steps: Vec<String>,
+
+    /// Systems separated by commas, the base first: DBMS@VERSION, DBMS@DIRECTORY
+    #[arg(long, value_name = "SYSTEM,SYSTEM...", value_delimiter = ',', required_unless_present_any = ["base", "plan"], conflicts_with_all = ["base", "plan"])]
+    pub(crate) systems: Vec<String>,
+
+    /// The base, in place of --systems
+    #[arg(long, value_name = "SYSTEM", conflicts_with = "plan")]
+    pub(crate) base: Option<String>,
+
+    /// A system to compare with the base; may be given more than once
+    #[arg(long = "vs", value_name = "SYSTEM", requires = "base")]
+    pub(crate) candidates: Vec<String>,
+
+    /// Plan whose systems and suites are taken
+    #[arg(long, value_name = "PLAN.toml")]
+    pub(crate) plan: Option<PathBuf>,
+
+    /// Seconds of the extra slices in which a system's stacks are recorded [default: 5]
+    #[arg(long, value_name = "N")]
+    pub(crate) seconds: Option<f64>,
+
+    /// Suite: sysbench, or the path of a suite file
+    #[arg(long, value_name = "SUITE")]
+    pub(crate) suite: Option<String>,
+
+    /// Size of tables and length of slices: tiny, small or medium
+    #[arg(long, value_name = "SIZE")]
+    pub(crate) size: Option<String>,
+
+    /// short (the 32 figures that the field publishes) or full
+    #[arg(long, value_name = "FORM")]
+    pub(crate) form: Option<String>,
+
+    /// Numbers of clients, separated by commas; every step runs with each
+    #[arg(long, value_name = "N,N...", value_delimiter = ',')]
+    pub(crate) clients: Vec<u32>,
+
+    /// Slices per step and system that are measured before
+    #[arg(long, value_name = "N")]
+    pub(crate) slices: Option<u32>,
+
+    /// Where client and server threads run: auto, free, split or paired
+    #[arg(long, value_name = "PLACEMENT")]
+    pub(crate) placement: Option<String>,
+
+    /// Seed of all randomness [default: drawn, and recorded]
+    #[arg(long, value_name = "N")]
+    pub(crate) seed: Option<u64>,
+
+    /// Start anew, even where an unfinished run of the same plan could be resumed
+    #[arg(long)]
+    pub(crate) new: bool,
+
+    /// Write no HTML at the end
+    #[arg(long)]
+    pub(crate) no_html: bool,
+}
+
+impl ProfileArgs {
+    /// The systems, the base first; empty with a plan.
+    pub(crate) fn systems(&self) -> impl Iterator<Item = &str> {
+        self.systems.iter().chain(&self.base).chain(&self.candidates).map(String::as_str)
+    }
+
+    /// What the run that measures the steps is told.
+    pub(crate) fn run(&self) -> RunArgs {
+        RunArgs {
+            plan: self.plan.clone(),
+            base: None,
+            candidates: Vec::new(),
+            suite: self.suite.clone(),
+            size: self.size.clone(),
+            form: self.form.clone(),
+            steps: self.steps.clone(),
+            clients: self.clients.clone(),
+            rate: None,
+            schedule: None,
+            slices: self.slices,
+            placement: self.placement.clone(),
+            seed: self.seed,
+            new: self.new,
+            no_html: self.no_html,
+            bound: "5%".to_owned(),
+        }
+    }
+}
