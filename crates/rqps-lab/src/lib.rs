@@ -22,6 +22,7 @@ mod memory;
 mod on_host;
 pub mod placement;
 pub mod plan;
+mod plans;
 mod populate;
 mod precision;
 mod rounds;

@@ -11,12 +11,14 @@ use rqps_workload::{Form, InsertArgs, SuiteArgs};
 
 #[cfg(test)]
 mod examples;
+mod audit_rule;
 mod file;
 mod label;
 mod schedule;
 mod suite;
 mod system;
 
+pub use audit_rule::AuditRule;
 pub use file::{OptionValue, PlanFile, ScheduleFile, SecondsFile, SuiteFile, SystemFile};
 
 /// Why a plan is refused.
@@ -69,6 +71,8 @@ pub struct Plan {
     pub is_by_restart: bool,
     /// Seed, where the user set one.
     pub seed: Option<u64>,
+    /// What a severe difference between the systems does.
+    pub audit: AuditRule,
 }
 
 /// A suite of a plan.
@@ -186,6 +190,11 @@ impl PlanFile {
         }
         let (schedule, placement, starts) =
             self.schedule.resolve(&systems).map_err(|(what, remedy)| refuse(what, &remedy))?;
+        let audit = match self.audit.as_deref().map(str::parse) {
+            None => AuditRule::default(),
+            Some(Ok(rule)) => rule,
+            Some(Err(error)) => return Err(refuse(error.to_string(), "write one of them")),
+        };
         let name = self.name.clone().unwrap_or_else(|| default_name(&systems, base));
         let seed = self.schedule.seed;
         Ok(Plan {
@@ -201,6 +210,7 @@ impl PlanFile {
             calibration: None,
             is_by_restart: false,
             seed,
+            audit,
         })
     }
 }

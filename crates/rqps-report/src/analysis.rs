@@ -4,6 +4,7 @@
 
 mod calibrated;
 pub mod caveat;
+mod data;
 pub mod cell;
 pub mod comparison;
 pub mod difference;
@@ -16,6 +17,7 @@ pub mod insert;
 mod judge;
 pub mod memory;
 mod origin;
+pub mod plans;
 mod page_cache;
 mod restart;
 mod rule;
@@ -39,6 +41,7 @@ pub use group::GroupSummary;
 pub use headline::Headline;
 pub use insert::{InsertCell, InsertTables, Level, Sla};
 pub use memory::Memory;
+pub use plans::{StatementPlans, StepPlans};
 pub use settle::Settle;
 pub use size::SystemSizes;
 
@@ -76,6 +79,8 @@ pub struct Analysis<'a> {
     /// What must be known before any figure is read: sessions or builds that are not alike, in
     /// sentences.
     pub warnings: Vec<String>,
+    /// How many of the warnings are severe: they come first, and stand in a report's first line.
+    pub n_severe: usize,
     /// How far the figures can be trusted, in sentences.
     pub caveats: Vec<String>,
     /// Which steps are the Insert Benchmark's; absent where none is.
@@ -93,6 +98,8 @@ pub struct StepAnalysis<'a> {
     pub title: String,
     /// Per system, in the order of the run.
     pub cells: Vec<Cell>,
+    /// How the systems go about its statements.
+    pub plans: StepPlans,
 }
 
 impl StepAnalysis<'_> {
@@ -135,6 +142,7 @@ impl<'a> Analysis<'a> {
             .map(|step| StepAnalysis {
                 title: title(&step, several),
                 cells: cell::cells(run, &step, origin::Rule { base, joined }, &mut book),
+                plans: StepPlans::of(&step, base),
                 step,
             })
             .collect();
@@ -155,6 +163,7 @@ impl<'a> Analysis<'a> {
             sizes: size::sizes(run, base),
             differences: Differences::between(&run.systems),
             warnings: Vec::new(),
+            n_severe: 0,
             caveats: Vec::new(),
             insert: None,
             not_measured: Vec::new(),
@@ -164,10 +173,16 @@ impl<'a> Analysis<'a> {
         analysis.headlines = headline::headlines(&analysis);
         analysis.groups = group::groups(&analysis);
         analysis.memory = memory::memory(&analysis);
-        analysis.warnings = caveat::warnings(&analysis);
+        (analysis.warnings, analysis.n_severe) = caveat::warnings(&analysis);
         analysis.caveats = caveat::caveats(&analysis);
         analysis.not_measured = caveat::not_measured(&analysis);
         analysis
+    }
+
+    /// The severe warnings, and the others.
+    #[must_use]
+    pub fn warnings_by_weight(&self) -> (&[String], &[String]) {
+        self.warnings.split_at(self.n_severe.min(self.warnings.len()))
     }
 
     /// Indices of the systems that are compared with the base.

@@ -12,7 +12,8 @@
 pub mod artifact;
 pub mod error;
 pub mod lock;
-pub mod run_ref;
+pub mod query_plans;
+mod run_ref;
 pub mod store;
 pub mod summary;
 

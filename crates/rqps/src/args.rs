@@ -122,6 +122,11 @@ pub(crate) struct RunArgs {
     #[arg(long, value_name = "N")]
     pub(crate) seed: Option<u64>,
 
+    /// What a severe difference between the systems does: it is said (warn), or the run is refused
+    /// (strict) [default: warn]
+    #[arg(long, value_name = "RULE")]
+    pub(crate) audit: Option<String>,
+
     /// Start anew, even where an unfinished run of the same plan could be resumed
     #[arg(long)]
     pub(crate) new: bool,

@@ -146,6 +146,9 @@ fn apply(args: &RunArgs, file: &mut PlanFile) {
             suite.clients = Some(args.clients.clone());
         }
     }
+    if let Some(audit) = &args.audit {
+        file.audit = Some(audit.clone());
+    }
     let schedule: &mut ScheduleFile = &mut file.schedule;
     schedule.slices = args.slices.or(schedule.slices);
     schedule.seed = args.seed.or(schedule.seed);

@@ -5,14 +5,31 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use rqps_model::{Dbms, RunSystem};
 
+use super::{Finding, Severity};
 use crate::words::{clip, list_in_short, one_line};
 
 /// Columns that a sentence gives to what is known of a build.
 const COMPILED_COLUMNS: usize = 80;
 
-/// Sentences of warning about the builds of a run.
-#[must_use]
-pub fn warnings(systems: &[RunSystem]) -> Vec<String> {
+/// What has to be said of the builds of a run. One that checks itself all the time, or that was not
+/// optimised, says nothing about a release whatever it is compared with.
+pub(super) fn findings(systems: &[RunSystem]) -> Vec<Finding> {
+    let severe = unfit(systems).into_iter().map(|text| (Severity::Severe, text));
+    let mut notable = compared(systems);
+    notable.extend(sources(systems));
+    severe
+        .chain(notable.into_iter().map(|text| (Severity::Notable, text)))
+        .map(|(severity, text)| Finding {
+            severity,
+            name: "build".to_owned(),
+            text,
+            remedy: "measure release builds, optimised alike".to_owned(),
+        })
+        .collect()
+}
+
+/// Builds that must not be measured.
+fn unfit(systems: &[RunSystem]) -> Vec<String> {
     let mut out = Vec::new();
     for (fact, what) in [
         ("debug", "built for debugging"),
@@ -34,8 +51,11 @@ pub fn warnings(systems: &[RunSystem]) -> Vec<String> {
             list_in_short(&sanitized)
         ));
     }
-    out.extend(optimisation(systems));
-    out.extend(sources(systems));
+    for (level, systems) in levels(systems) {
+        if matches!(level, "-O0" | "-O1" | "-Og") {
+            out.push(format!("Built without optimisation ({level}): {}.", show(&systems)));
+        }
+    }
     out
 }
 
@@ -51,22 +71,25 @@ fn labels(systems: &[RunSystem], wanted: impl Fn(&RunSystem) -> bool) -> Vec<Str
     systems.iter().filter(|system| wanted(system)).map(label).collect()
 }
 
-fn optimisation(systems: &[RunSystem]) -> Vec<String> {
+/// The systems by how they were optimised, as far as that is known.
+fn levels(systems: &[RunSystem]) -> BTreeMap<&str, Vec<&RunSystem>> {
     let mut by_level: BTreeMap<&str, Vec<&RunSystem>> = BTreeMap::new();
     for system in systems {
         if let Some(level) = fact_of(system, "optimisation") {
             by_level.entry(level).or_default().push(system);
         }
     }
-    let show = |systems: &[&RunSystem]| {
-        list_in_short(&systems.iter().map(|s| label(s)).collect::<Vec<_>>())
-    };
+    by_level
+}
+
+fn show(systems: &[&RunSystem]) -> String {
+    list_in_short(&systems.iter().map(|s| label(s)).collect::<Vec<_>>())
+}
+
+/// Builds that were optimised in different ways, or all for size.
+fn compared(systems: &[RunSystem]) -> Vec<String> {
+    let by_level = levels(systems);
     let mut out = Vec::new();
-    for (level, systems) in &by_level {
-        if matches!(*level, "-O0" | "-O1" | "-Og") {
-            out.push(format!("Built without optimisation ({level}): {}.", show(systems)));
-        }
-    }
     let told: Vec<String> =
         by_level.iter().map(|(level, systems)| format!("{level} for {}", show(systems))).collect();
     let n_told: usize = by_level.values().map(Vec::len).sum();
@@ -144,6 +167,10 @@ mod tests {
         let mut system = system(label, dbms, &[]);
         system.build = build.iter().map(|(k, v)| ((*k).to_owned(), (*v).to_owned())).collect();
         system
+    }
+
+    fn warnings(systems: &[RunSystem]) -> Vec<String> {
+        findings(systems).iter().map(Finding::sentence).collect()
     }
 
     #[test]

@@ -8,6 +8,8 @@ use rqps_model::{
 
 use super::*;
 
+mod weights;
+
 /// A system with settings as `name=value`, or `name=value!` where the configuration sets it.
 pub(super) fn system(label: &str, dbms: Dbms, settings: &[&str]) -> RunSystem {
     let mut system = RunSystem {

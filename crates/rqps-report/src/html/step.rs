@@ -4,7 +4,7 @@ use maud::{Markup, html};
 use rqps_model::{Metric, PerOperation};
 
 use super::label::{self, outside};
-use super::{insert, ratios, series};
+use super::{insert, plans, ratios, series};
 use crate::analysis::{Analysis, Cell, CellState, StepAnalysis};
 use crate::number::{self, count};
 use crate::tone::Tone;
@@ -67,6 +67,7 @@ fn render(analysis: &Analysis<'_>, at: usize, step: &StepAnalysis<'_>) -> Markup
                     (starts(analysis, step))
                 }
                 (totals(analysis, step))
+                (plans::render(analysis, step))
                 (insert::debt(analysis, step))
                 (insert::passed_checks(analysis, step))
                 h4 { "Repeat this step" }

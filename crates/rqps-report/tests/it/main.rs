@@ -15,5 +15,7 @@ mod insert_blocks;
 mod insert_fixture;
 mod many;
 mod properties;
+mod query_plans;
 mod schema;
+mod severe;
 mod verdicts;
