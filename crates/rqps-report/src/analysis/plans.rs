@@ -28,12 +28,18 @@ pub struct StatementPlans {
 }
 
 impl StatementPlans {
-    /// The plan of all systems that were asked, where that is one.
+    /// The plans that there are, each with the indices of its systems.
     #[must_use]
-    pub fn common(&self) -> Option<&str> {
-        let mut told = self.words.iter().flatten();
-        let first = told.next()?;
-        told.all(|words| words == first).then_some(first)
+    pub fn groups(&self) -> Vec<(&str, Vec<usize>)> {
+        let mut groups: Vec<(&str, Vec<usize>)> = Vec::new();
+        for (idx, words) in self.words.iter().enumerate() {
+            let Some(words) = words else { continue };
+            match groups.iter_mut().find(|(known, _)| *known == words) {
+                Some((_, systems)) => systems.push(idx),
+                None => groups.push((words, vec![idx])),
+            }
+        }
+        groups
     }
 }
 

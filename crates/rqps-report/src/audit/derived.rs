@@ -30,9 +30,10 @@ const FACTS: [Fact; 5] = [
               microseconds: writes differ many times over",
         choice: Choice::Mixed,
         of: commit,
-        weight: "severe between families; within one each setting says it",
+        weight: "severe between families or engines; within one each setting says it",
         severity: |a, b| {
-            if is_across(a.spec.dbms, b.spec.dbms) { Severity::Severe } else { Severity::Minor }
+            let is_told = a.spec.engine == b.spec.engine && !is_across(a.spec.dbms, b.spec.dbms);
+            if is_told { Severity::Minor } else { Severity::Severe }
         },
     },
     Fact {

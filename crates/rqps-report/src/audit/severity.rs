@@ -1,6 +1,6 @@
 //! How much a difference weighs: data in `settings.toml`, applied to the values of the systems.
 
-use rqps_model::{Dbms, RunSystem};
+use rqps_model::{Dbms, Engine, RunSystem};
 use serde::{Deserialize, Serialize};
 
 use super::Shown;
@@ -42,10 +42,22 @@ pub(super) fn of(known: &Known, systems: &[RunSystem], values: &[Option<Shown>])
     let there: Vec<(Dbms, &str)> = systems
         .iter()
         .zip(values)
+        .filter(|(system, _)| is_of_its_engine(known, system))
         .filter_map(|(system, shown)| Some((system.spec.dbms, shown.as_ref()?.text.as_str())))
         .collect();
     let pairs = there.iter().enumerate().flat_map(|(at, a)| there[..at].iter().map(move |b| (a, b)));
     pairs.map(|(a, b)| of_pair(known, *a, *b)).max().unwrap_or(Severity::Minor)
+}
+
+/// Whether a system's tables are of the engine that a setting is about: InnoDB's pool is small and of
+/// no use to tables of MyRocks.
+fn is_of_its_engine(known: &Known, system: &RunSystem) -> bool {
+    let begins = |word: &str| known.mysql.iter().any(|name| name.starts_with(word));
+    match system.spec.engine {
+        Engine::Innodb => !begins("rocksdb"),
+        Engine::Rocksdb => !begins("innodb"),
+        Engine::Heap => true,
+    }
 }
 
 fn of_pair(known: &Known, (a_dbms, a): (Dbms, &str), (b_dbms, b): (Dbms, &str)) -> Severity {

@@ -4,8 +4,7 @@ use maud::{Markup, html};
 
 use super::label::outside;
 use crate::analysis::{Analysis, StepAnalysis, plans};
-use crate::many;
-use crate::words::one_line;
+use crate::words::{list_in_short, one_line};
 
 /// The steps whose plans differ from the base's.
 pub(super) fn summary(analysis: &Analysis<'_>) -> Markup {
@@ -21,11 +20,16 @@ pub(super) fn summary(analysis: &Analysis<'_>) -> Markup {
     }
 }
 
-/// The statements of a step and how each system goes about them; systems that do alike share a line.
+/// The statements of a step and how the systems go about them; those that do alike share a line.
 pub(super) fn render(analysis: &Analysis<'_>, step: &StepAnalysis<'_>) -> Markup {
-    let differs = |at: usize, idx: usize| {
-        let difference = step.plans.differences.get(idx).and_then(Option::as_ref);
-        difference.is_some_and(|d| d.statements.iter().any(|s| s.statement_idx == at))
+    let differs = |at: usize, systems: &[usize]| {
+        let differences = systems.iter().filter_map(|&idx| step.plans.differences.get(idx)?.as_ref());
+        differences.flat_map(|d| &d.statements).any(|s| s.statement_idx == at)
+    };
+    let who = |systems: &[usize]| {
+        let labels: Vec<String> =
+            systems.iter().map(|&idx| one_line(analysis.label(idx))).collect();
+        list_in_short(&labels)
     };
     html! {
         @if !step.plans.statements.is_empty() {
@@ -34,36 +38,21 @@ pub(super) fn render(analysis: &Analysis<'_>, step: &StepAnalysis<'_>) -> Markup
                 table.words {
                     thead { tr {
                         th scope="col" { "Statement" }
-                        th scope="col" { "System" }
+                        th scope="col" { "Systems" }
                         th scope="col" { "Plan" }
                     } }
                     tbody { @for (at, statement) in step.plans.statements.iter().enumerate() {
-                        @match statement.common().or(first_of_many(analysis, &statement.words)) {
-                            Some(words) => { tr {
-                                td { code { (outside(&statement.sql)) } }
-                                td { "all" }
-                                td { (outside(words)) }
-                            } }
-                            None => { @for (idx, words) in statement.words.iter().enumerate() {
-                                @if let Some(words) = words { tr {
-                                    td { code { (outside(&statement.sql)) } }
-                                    td { (outside(analysis.label(idx))) }
-                                    td {
-                                        @if differs(at, idx) { strong { "differs: " } }
-                                        (outside(words))
-                                    }
-                                } }
-                            } }
-                        }
+                        @for (words, systems) in statement.groups() { tr {
+                            td { code { (outside(&statement.sql)) } }
+                            td { (outside(&who(&systems))) }
+                            td {
+                                @if differs(at, &systems) { strong { "differs: " } }
+                                (outside(words))
+                            }
+                        } }
                     } }
                 }
             }
         }
     }
-}
-
-/// Of many systems a line for each would be a page: where none differs the first speaks for all.
-fn first_of_many<'w>(analysis: &Analysis<'_>, words: &'w [Option<String>]) -> Option<&'w str> {
-    let is_told = !many::is_many(analysis);
-    if is_told { None } else { words.iter().flatten().next().map(String::as_str) }
 }

@@ -2,7 +2,6 @@
 
 use super::Page;
 use crate::analysis::{Analysis, StepAnalysis, plans};
-use crate::many;
 use crate::words::one_line;
 
 /// Differences that the summary lists; the steps have all of them.
@@ -32,10 +31,14 @@ pub(super) fn step(page: &mut Page, analysis: &Analysis<'_>, step: &StepAnalysis
     if statements.is_empty() {
         return;
     }
-    if step.plans.differ() && !many::is_many(analysis) {
+    if step.plans.differ() {
         page.line("--- query plans differ");
-        for line in plans::lines(analysis, step) {
-            page.paragraph("", &line);
+        let lines = plans::lines(analysis, step);
+        for line in lines.iter().take(MAX_LINES) {
+            page.paragraph("", line);
+        }
+        if lines.len() > MAX_LINES {
+            page.line(&format!("{} more, which are in the other formats", lines.len() - MAX_LINES));
         }
         return;
     }

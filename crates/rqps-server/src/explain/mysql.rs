@@ -77,7 +77,9 @@ pub(super) fn parse(result: &ResultSet) -> Result<PlanShape, Reason> {
         let cell = |idx: usize| row.get(idx).and_then(Option::as_deref).unwrap_or_default();
         match cell(kind) {
             "UNION RESULT" => continue,
-            "DERIVED" | "MATERIALIZED" => drop(shape.extras.insert(Extra::Materialise)),
+            "DERIVED" | "MATERIALIZED" => {
+                shape.extras.insert(Extra::Materialise);
+            }
             _ => {}
         }
         let parts: Vec<&str> = cell(more).split(';').map(str::trim).collect();

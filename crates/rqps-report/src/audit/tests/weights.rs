@@ -147,6 +147,32 @@ fn families_differ_in_a_few_things_only() {
 }
 
 #[test]
+fn settings_of_an_engine_weigh_where_the_tables_are_of_it() {
+    let settings = |pool: &str, cache: &str, log: &str| {
+        [
+            format!("innodb_buffer_pool_size={pool}"),
+            format!("rocksdb_block_cache_size={cache}"),
+            format!("innodb_flush_log_at_trx_commit={log}"),
+            format!("rocksdb_flush_log_at_trx_commit={log}"),
+        ]
+    };
+    let make = |label, all: [String; 4], engine| {
+        let all: Vec<&str> = all.iter().map(String::as_str).collect();
+        let mut made = system(label, Dbms::Mariadb, &all);
+        made.spec.engine = engine;
+        made
+    };
+    let innodb = make("innodb", settings("4G", "512M", "2"), Engine::Innodb);
+    let rocksdb = make("rocksdb", settings("64M", "3G", "2"), Engine::Rocksdb);
+    assert_eq!(heaviest(&[innodb.clone(), rocksdb]), MINOR);
+    let synced = make("rocksdb", settings("64M", "3G", "1"), Engine::Rocksdb);
+    assert_eq!(heaviest(&[innodb, synced]), SEVERE);
+    let small = make("small", settings("4G", "1G", "2"), Engine::Rocksdb);
+    let large = make("large", settings("4G", "3G", "2"), Engine::Rocksdb);
+    assert_eq!(heaviest(&[small, large]), SEVERE);
+}
+
+#[test]
 fn facts_that_no_setting_tells() {
     let pair = || [system("a", Dbms::Mysql, &[]), system("b", Dbms::Mysql, &[])];
     assert_eq!(heaviest(&pair()), None);
