@@ -9,9 +9,9 @@ use rqps_model::{Calibration, Engine, Label, Placement, Schedule, SystemSpec};
 use rqps_server::Catalogue;
 use rqps_workload::{Form, InsertArgs, SuiteArgs};
 
+mod audit_rule;
 #[cfg(test)]
 mod examples;
-mod audit_rule;
 mod file;
 mod label;
 mod schedule;

@@ -4,9 +4,9 @@
 
 mod calibrated;
 pub mod caveat;
-mod data;
 pub mod cell;
 pub mod comparison;
+mod data;
 pub mod difference;
 mod estimate;
 pub mod footnote;
@@ -17,8 +17,8 @@ pub mod insert;
 mod judge;
 pub mod memory;
 mod origin;
-pub mod plans;
 mod page_cache;
+pub mod plans;
 mod restart;
 mod rule;
 pub mod settle;

@@ -249,7 +249,12 @@ fn result<'a>(
         debt: &cell.debt,
         checks: &cell.checks,
         plans: step.step.systems.get(idx).map_or_else(Vec::new, |s| plans::plans(&s.plans)),
-        plan_difference: step.plans.differences.get(idx).and_then(Option::as_ref).map(plans::difference),
+        plan_difference: step
+            .plans
+            .differences
+            .get(idx)
+            .and_then(Option::as_ref)
+            .map(plans::difference),
         slices: slices
             .iter()
             .map(|s| SliceJson {

@@ -22,8 +22,9 @@ impl Store {
         plans: &[QueryPlan],
     ) -> Result<(), Error> {
         let place = Place { run_id, step_idx, system_idx };
-        let action =
-            format!("store the query plans of step {step_idx} on system {system_idx} of run {run_id}");
+        let action = format!(
+            "store the query plans of step {step_idx} on system {system_idx} of run {run_id}"
+        );
         self.transact(&action, |transaction| insert(transaction, place, plans))
     }
 }

@@ -22,11 +22,7 @@ impl FromStr for AuditRule {
         match text {
             "warn" => Ok(Self::Warn),
             "strict" => Ok(Self::Strict),
-            _ => Err(UnknownWord {
-                what: "audit",
-                value: text.to_owned(),
-                known: "warn, strict",
-            }),
+            _ => Err(UnknownWord { what: "audit", value: text.to_owned(), known: "warn, strict" }),
         }
     }
 }

@@ -195,13 +195,13 @@ mod tests {
             with("pgdev", Dbms::Postgres, &debug),
             with("my", Dbms::Mysql, &[("debug", "on"), ("sanitizer", "asan")]),
         ];
-        expect![[r"
-            my is built for debugging: such figures say nothing about a release build.
-            pgdev is built with assertions, which check the server all the time: such figures say nothing about a release build.
-            Built with a sanitizer, many times slower: my.
-            Built without optimisation (-O0): pgdev.
+        expect![[r#"
+            Severe: my is built for debugging: such figures say nothing about a release build.
+            Severe: pgdev is built with assertions, which check the server all the time: such figures say nothing about a release build.
+            Severe: Built with a sanitizer, many times slower: my.
+            Severe: Built without optimisation (-O0): pgdev.
             The compiler optimised differently: -O0 for pgdev; -O2 for pg15; -Os for pg11 and pg18. Part of any difference in CPU is the compiler's.
-            The PostgreSQL servers are not from one source, so versions are not all that differs: basedir (-O0): pgdev; debian (-O2, LLVM): pg15; zonky (-Os, no LLVM): pg11 and pg18."]]
+            The PostgreSQL servers are not from one source, so versions are not all that differs: basedir (-O0): pgdev; debian (-O2, LLVM): pg15; zonky (-Os, no LLVM): pg11 and pg18."#]]
         .assert_eq(&warnings(&systems).join("\n"));
         expect![[r"
             All servers are built for size (-Os), not for speed: comparable with one another, not with figures of -O2 builds such as those of distributions."]]

@@ -73,8 +73,9 @@ const FACTS: [Fact; 5] = [
             let bytes = system.spec.variant.limits.memory_bytes;
             Some(bytes.map_or_else(|| "no limit".to_owned(), value::show_bytes))
         },
-        weight: "severe",
-        severity: |_, _| Severity::Severe,
+        // A server that reads past the page cache needs none where the other does.
+        weight: "notable",
+        severity: |_, _| Severity::Notable,
     },
     Fact {
         name: "malloc",
@@ -95,7 +96,7 @@ const FACTS: [Fact; 5] = [
 
 /// Whether a fact of the process is compared here.
 pub(crate) fn is_told(name: &str) -> bool {
-    ["malloc", "memory_limit", "cpus"].contains(&name)
+    name == "malloc"
 }
 
 /// The facts that differ; those that weigh nothing are left out.
@@ -111,7 +112,8 @@ fn difference(fact: &Fact, systems: &[RunSystem]) -> Option<Explained> {
         .collect();
     let there: Vec<(&RunSystem, &String)> =
         systems.iter().zip(&values).filter_map(|(s, v)| Some((s, v.as_ref()?))).collect();
-    let pairs = there.iter().enumerate().flat_map(|(at, a)| there[..at].iter().map(move |b| (a, b)));
+    let pairs =
+        there.iter().enumerate().flat_map(|(at, a)| there[..at].iter().map(move |b| (a, b)));
     let severity = pairs
         .filter(|((_, a), (_, b))| a != b)
         .map(|((a, _), (b, _))| (fact.severity)(a, b))

@@ -45,7 +45,8 @@ pub(super) fn of(known: &Known, systems: &[RunSystem], values: &[Option<Shown>])
         .filter(|(system, _)| is_of_its_engine(known, system))
         .filter_map(|(system, shown)| Some((system.spec.dbms, shown.as_ref()?.text.as_str())))
         .collect();
-    let pairs = there.iter().enumerate().flat_map(|(at, a)| there[..at].iter().map(move |b| (a, b)));
+    let pairs =
+        there.iter().enumerate().flat_map(|(at, a)| there[..at].iter().map(move |b| (a, b)));
     pairs.map(|(a, b)| of_pair(known, *a, *b)).max().unwrap_or(Severity::Minor)
 }
 

@@ -275,6 +275,11 @@ fn compare(out: &mut String, systems: &[RunSystem], differences: &Differences, e
     explain(out, &others);
     line(out, &heading(&defaults, "Defaults that are not the same and can move a figure"));
     explain(out, &defaults);
+    let is_light = |e: &&Explained| e.choice == Choice::Defaults;
+    let light: Vec<String> = audit.harmless.iter().filter(is_light).map(called).collect();
+    if !light.is_empty() && extent == Extent::Short {
+        line(out, &wrap("  ", &format!("and that move nothing: {}", light.join(", ")), WIDTH));
+    }
     if !wanted.is_empty() {
         line(out, &heading(&wanted, "On purpose, by the plan or the configuration"));
         explain(out, &wanted);

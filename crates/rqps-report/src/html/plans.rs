@@ -23,7 +23,8 @@ pub(super) fn summary(analysis: &Analysis<'_>) -> Markup {
 /// The statements of a step and how the systems go about them; those that do alike share a line.
 pub(super) fn render(analysis: &Analysis<'_>, step: &StepAnalysis<'_>) -> Markup {
     let differs = |at: usize, systems: &[usize]| {
-        let differences = systems.iter().filter_map(|&idx| step.plans.differences.get(idx)?.as_ref());
+        let differences =
+            systems.iter().filter_map(|&idx| step.plans.differences.get(idx)?.as_ref());
         differences.flat_map(|d| &d.statements).any(|s| s.statement_idx == at)
     };
     let who = |systems: &[usize]| {

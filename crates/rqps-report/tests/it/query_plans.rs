@@ -23,7 +23,8 @@ fn plan(path: Path, index: Option<&str>, is_covering: bool) -> QueryPlan {
 
 /// Two steps, in one of which the candidate has lost its index.
 fn run() -> Run {
-    let systems = vec![fixture::system(Dbms::Mysql, "5.6.14"), fixture::system(Dbms::Mysql, "8.0.33")];
+    let systems =
+        vec![fixture::system(Dbms::Mysql, "5.6.14"), fixture::system(Dbms::Mysql, "8.0.33")];
     let ratios = [(1.0, 1.0), (0.1, 9.0)];
     let of = |name: &str| step(info(name, StepKind::Read, Group::Range), 9_000.0, 80.0, &ratios);
     let mut steps = vec![of("range-covered-si"), of("point-query")];

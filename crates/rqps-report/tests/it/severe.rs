@@ -10,7 +10,8 @@ use crate::fixture::{self, info, step};
 
 /// Two versions, one of which encrypts its connections.
 fn tls_on_one() -> Run {
-    let mut systems = vec![fixture::system(Dbms::Mysql, "5.6.14"), fixture::system(Dbms::Mysql, "8.0.33")];
+    let mut systems =
+        vec![fixture::system(Dbms::Mysql, "5.6.14"), fixture::system(Dbms::Mysql, "8.0.33")];
     systems[1].spec.transport = Transport::Tls;
     systems[1].session.insert("transport".to_owned(), "tls".to_owned());
     systems[1].session.insert("tls".to_owned(), "TLSv1.3 TLS_AES_256_GCM_SHA384".to_owned());
@@ -18,7 +19,8 @@ fn tls_on_one() -> Run {
     fixture::run(systems, vec![step(point, 20_000.0, 20.0, &[(1.0, 1.0), (0.7, 1.4)])])
 }
 
-const SAID: &str = "Severe: The benchmark's sessions differ in tls: no TLS on my5614.small, TLSv1.3";
+const SAID: &str =
+    "Severe: The benchmark's sessions differ in tls: no TLS on my5614.small, TLSv1.3";
 
 /// The first line of a text that has a word in it, without marks of formats.
 fn first(text: &str) -> String {

@@ -5,8 +5,8 @@
 use std::collections::BTreeSet;
 
 use rqps_client::{Connection, Error, ResultSet};
-use rqps_model::{Dbms, PlanShape, Version};
 use rqps_model::query_plan::{Access, Asked, Extra, Join, Path};
+use rqps_model::{Dbms, PlanShape, Version};
 
 use super::{NAME, Question, Reason, Told, with_values};
 
@@ -68,8 +68,13 @@ pub(super) fn parse(result: &ResultSet) -> Result<PlanShape, Reason> {
             .position(|c| c.eq_ignore_ascii_case(name))
             .ok_or_else(|| format!("EXPLAIN gave no column {name:?}"))
     };
-    let [kind, table, path, key, more] =
-        [column("select_type")?, column("table")?, column("type")?, column("key")?, column("Extra")?];
+    let [kind, table, path, key, more] = [
+        column("select_type")?,
+        column("table")?,
+        column("type")?,
+        column("key")?,
+        column("Extra")?,
+    ];
     let id = column("id")?;
     let mut shape = PlanShape::default();
     let mut seen: Vec<&str> = Vec::new();
@@ -126,12 +131,12 @@ fn access(
         "index" => Path::WholeIndex,
         "ALL" | "all" => Path::WholeTable,
         "" => Path::Nothing,
-        other => return Err(format!("EXPLAIN has an access of type {other:?}, which is not known")),
+        other => {
+            return Err(format!("EXPLAIN has an access of type {other:?}, which is not known"));
+        }
     };
-    let is_covering = parts.iter().any(|part| {
-        *part == "Using index"
-            || part.starts_with("Using index for")
-    });
+    let is_covering =
+        parts.iter().any(|part| *part == "Using index" || part.starts_with("Using index for"));
     Ok(Access {
         table: table.to_owned(),
         path: found,
@@ -167,7 +172,8 @@ fn extras(part: &str) -> Option<Extra> {
 
 fn join(parts: &[&str]) -> Join {
     let is_hash = |part: &&str| {
-        part.starts_with("Using join buffer") && (part.contains("hash join") || part.contains("BNLH"))
+        part.starts_with("Using join buffer")
+            && (part.contains("hash join") || part.contains("BNLH"))
     };
     if parts.iter().any(is_hash) { Join::Hash } else { Join::NestedLoop }
 }

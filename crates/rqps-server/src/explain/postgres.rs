@@ -59,7 +59,9 @@ fn one(connection: &mut dyn Connection, sql: &str) -> Result<String, Error> {
 
 /// Whether a plan holds parameters in place of values: `$1`.
 fn has_parameter(text: &str) -> bool {
-    text.as_bytes().windows(2).any(|two| two[0] == b'$' && two[1].is_ascii_digit() && two[1] != b'0')
+    text.as_bytes()
+        .windows(2)
+        .any(|two| two[0] == b'$' && two[1].is_ascii_digit() && two[1] != b'0')
 }
 
 /// The shape that a plan in JSON tells.
@@ -182,7 +184,8 @@ fn append(node: &Value, shape: &mut PlanShape) {
     }
     let parts = &shape.accesses[before..];
     let like = |a: &Access| {
-        let own = a.index.as_deref().map(|i| i.strip_prefix(a.table.as_str()).unwrap_or(i).to_owned());
+        let own =
+            a.index.as_deref().map(|i| i.strip_prefix(a.table.as_str()).unwrap_or(i).to_owned());
         (a.path, a.is_covering, own)
     };
     let Some(first) = parts.first().filter(|first| parts.iter().all(|p| like(p) == like(first)))

@@ -114,7 +114,10 @@ fn tables_of_mariadb() {
             "range on k_1, covering",
         ),
         (
-            &[OF_55, "1|SIMPLE|sbtest1|range|k_1|k_1|4|NULL|9|Using index condition; Rowid-ordered scan"],
+            &[
+                OF_55,
+                "1|SIMPLE|sbtest1|range|k_1|k_1|4|NULL|9|Using index condition; Rowid-ordered scan",
+            ],
             "range on k_1; multi-range read; index condition",
         ),
         // An in-list that became a join with a table of its values.
@@ -328,10 +331,7 @@ fn postgres_is_asked_until_it_has_decided_for_all_values() {
     let question = question("SELECT c FROM t WHERE id=?", &values);
     let found = explain((Dbms::Postgres, Some(&version)), &mut server, &question);
     assert_eq!(server.asked[0], "PREPARE rqps_explain (int4) AS SELECT c FROM t WHERE id=$1");
-    assert_eq!(
-        server.asked[6],
-        "EXPLAIN (COSTS OFF, FORMAT JSON) EXECUTE rqps_explain (12)"
-    );
+    assert_eq!(server.asked[6], "EXPLAIN (COSTS OFF, FORMAT JSON) EXECUTE rqps_explain (12)");
     assert_eq!(server.asked[7], "DEALLOCATE rqps_explain");
     assert_eq!(found.words(), "lookup on PRIMARY; planned once");
 }

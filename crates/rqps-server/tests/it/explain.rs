@@ -21,7 +21,8 @@ fn fill(dbms: Dbms, connection: &mut dyn Connection) {
         connection.query(&format!("insert into sbtest1 values {}", rows.join(","))).unwrap();
     }
     connection.query("create index k_1 on sbtest1 (k)").unwrap();
-    let statistics = if dbms.is_mysql_family() { "analyze table sbtest1" } else { "vacuum analyze sbtest1" };
+    let statistics =
+        if dbms.is_mysql_family() { "analyze table sbtest1" } else { "vacuum analyze sbtest1" };
     connection.query(statistics).unwrap();
 }
 
@@ -33,7 +34,7 @@ fn statements_of_the_benchmark_have_their_plans() {
         let mut connection = server.connect().unwrap();
         fill(dbms, connection.as_mut());
         let is_postgres = dbms == Dbms::Postgres;
-        let mut ask = |connection: &mut dyn Connection, sql: &str, protocol| -> QueryPlan {
+        let ask = |connection: &mut dyn Connection, sql: &str, protocol| -> QueryPlan {
             let n = sql.matches('?').count();
             let types = vec![ParamType::Int; n];
             let draw = |i: usize| (0..n).map(|at| (5000 + i * 10 + at * 90).to_string()).collect();

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use rqps_model::query_plan::{Access, Asked, Extra, Join, Path};
 use rqps_model::run::SystemStep;
 use rqps_model::*;
 

@@ -17,18 +17,20 @@ impl InsertStep {
     pub fn probes(&self, args: &InsertArgs, schema: &Schema, seed: u64) -> Vec<Probe> {
         let mut rng = Rng::stream(seed, u64::MAX);
         let protocol = args.protocol;
-        let mut drawn = |sql: String, types: Vec<ParamType>, draw: &mut dyn FnMut(&mut Rng) -> u64| {
-            let mut values = || types.iter().map(|_| draw(&mut rng).to_string()).collect();
-            let values = (0..N_DRAWS).map(|_| values()).collect();
-            Probe { sql, protocol, types, values }
-        };
+        let mut drawn =
+            |sql: String, types: Vec<ParamType>, draw: &mut dyn FnMut(&mut Rng) -> u64| {
+                let mut values = || types.iter().map(|_| draw(&mut rng).to_string()).collect();
+                let values = (0..N_DRAWS).map(|_| values()).collect();
+                Probe { sql, protocol, types, values }
+            };
         let mut probes = Vec::new();
         // Ids that are there in every step: rows are deleted from the oldest on.
         let newest = args.rows.max(args.rows_later);
         if let Work::Query { queries, .. } = self.work {
             match queries {
                 Queries::Range => {
-                    for (idx, below) in [PRODUCTS, CASH_REGISTERS - 1, PRICES].into_iter().enumerate()
+                    for (idx, below) in
+                        [PRODUCTS, CASH_REGISTERS - 1, PRICES].into_iter().enumerate()
                     {
                         let sql = schema.range_sql(1, idx);
                         probes.push(drawn(sql, vec![ParamType::Int], &mut |rng| rng.below(below)));

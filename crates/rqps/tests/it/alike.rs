@@ -21,8 +21,7 @@ fn plan(server: (&str, &str), other: &str, steps: &str, mode: &str) -> String {
     )
 }
 
-const PLAIN_AND_TLS: &str =
-    "Severe: The benchmark's sessions differ in tls: no TLS on a, TLSv1";
+const PLAIN_AND_TLS: &str = "Severe: The benchmark's sessions differ in tls: no TLS on a, TLSv1";
 
 #[test]
 fn tls_on_one_of_two_is_said_before_anything_is_measured_and_refused_by_strict() {
@@ -33,7 +32,10 @@ fn tls_on_one_of_two_is_said_before_anything_is_measured_and_refused_by_strict()
         let refused = bench.run(&["run", "plan.toml", "--audit", "strict"]);
         assert_eq!(refused.code(), 2, "{}", refused.stderr);
         let error = &refused.stderr;
-        assert!(error.contains("tls: The benchmark's sessions differ in tls: no TLS on a"), "{error}");
+        assert!(
+            error.contains("tls: The benchmark's sessions differ in tls: no TLS on a"),
+            "{error}"
+        );
         assert!(error.contains("give all systems the same `transport`"), "{error}");
         // There is nothing to keep and nothing to go on with.
         assert_eq!(bench.json(&["runs", "list", "--json"]), serde_json::json!([]));
