@@ -58,7 +58,9 @@ fn statements_of_the_benchmark_have_their_plans() {
         let list = vec!["?"; 10].join(", ");
         begins(admin, &format!("SELECT c FROM sbtest1 WHERE id IN ({list})"), "range on PRIMARY");
         let covered = "SELECT k FROM sbtest1 WHERE k BETWEEN ? AND ?";
-        begins(admin, covered, "range on k_1, covering");
+        // PostgreSQL may find the way over the table cheaper.
+        let is_covering = if is_postgres { "" } else { ", covering" };
+        begins(admin, covered, &format!("range on k_1{is_covering}"));
         begins(admin, "SELECT k, c FROM sbtest1 WHERE k BETWEEN ? AND ?", "range on k_1");
         let sorted = "SELECT DISTINCT c FROM sbtest1 WHERE id BETWEEN ? AND ? ORDER BY c";
         let plan = begins(admin, sorted, "range on PRIMARY");
