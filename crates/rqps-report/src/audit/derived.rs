@@ -137,7 +137,7 @@ fn commit(system: &RunSystem) -> Option<String> {
     let is_on = |name: &str| setting(name).and_then(value::switch).unwrap_or(false);
     let waits = match system.spec.dbms {
         Dbms::Postgres => {
-            let waits = setting("synchronous_commit")?.to_ascii_lowercase() != "off";
+            let waits = !setting("synchronous_commit")?.eq_ignore_ascii_case("off");
             is_on("fsync") && waits
         }
         Dbms::Mysql | Dbms::Mariadb => {

@@ -104,7 +104,7 @@ fn an_index_that_one_of_two_has_lost_is_a_difference_of_plans() {
     assert_eq!(said.code(), 0, "{}", said.stderr);
     let report = bench.json(&["report", "--format", "json"]);
     assert_follows_schema(&report);
-    let range = "range-covered-si_range=100";
+    let range = "range-covered-si";
     assert_eq!(words(&report, range, 0), "range on k_1, covering");
     assert_eq!(words(&report, range, 1), "full scan");
     assert_eq!(words(&report, "point-query", 0), words(&report, "point-query", 1));
@@ -135,5 +135,5 @@ fn a_planner_without_index_scans_is_one_too() {
         .filter(|s| s["systems"][1]["plan_difference"] != Value::Null)
         .map(|s| &s["name"])
         .collect();
-    assert_eq!(names, ["point-query", "read-only_range=10"]);
+    assert_eq!(names, ["read-only_range=10", "point-query"]);
 }
