@@ -122,8 +122,7 @@ pub(crate) struct RunArgs {
     #[arg(long, value_name = "N")]
     pub(crate) seed: Option<u64>,
 
-    /// What a severe difference between the systems does: it is said (warn), or the run is refused
-    /// (strict) [default: warn]
+    /// Refuse systems that differ severely: strict [default: warn]
     #[arg(long, value_name = "RULE")]
     pub(crate) audit: Option<String>,
 
