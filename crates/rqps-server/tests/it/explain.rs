@@ -55,7 +55,7 @@ fn statements_of_the_benchmark_have_their_plans() {
         let admin = connection.as_mut();
         begins(admin, "SELECT c FROM sbtest1 WHERE id=?", "lookup on PRIMARY");
         begins(admin, "SELECT c FROM sbtest1 WHERE id BETWEEN ? AND ?", "range on PRIMARY");
-        let list = vec!["?"; 10].join(", ");
+        let list = ["?"; 10].join(", ");
         begins(admin, &format!("SELECT c FROM sbtest1 WHERE id IN ({list})"), "range on PRIMARY");
         let covered = "SELECT k FROM sbtest1 WHERE k BETWEEN ? AND ?";
         // PostgreSQL may find the way over the table cheaper.
