@@ -1,14 +1,17 @@
 //! What the systems of a plan run with: each is started alone with an empty database, asked, stopped.
 
-use anyhow::{Context as _, Result, bail};
-use rqps_model::RunSystem;
 use std::sync::atomic::Ordering;
+
+use anyhow::{Context as _, Result, bail};
+use rqps_model::{Dbms, RunSystem};
+use rqps_report::audit::{Finding, severe};
 
 use crate::Plan;
 use crate::event::{Event, Listener};
 use crate::installation::Installation;
 use crate::leftover::{self, Purpose};
-use crate::run::Context;
+use crate::plan::AuditRule;
+use crate::run::{Context, Lab};
 use crate::system::Up;
 
 /// Asks every system of a plan what it is and what it runs with, in the plan's order. Servers that
@@ -38,6 +41,71 @@ pub fn audit(plan: &Plan, context: &Context, listen: &mut Listener<'_>) -> Resul
     Ok(systems)
 }
 
+impl Lab<'_> {
+    /// Looks at all systems that come one after the other before the first of them is measured: each is
+    /// started alone for a moment. What an earlier attempt has recorded is not asked again, and one that
+    /// does not come up says why when its turn comes.
+    pub(crate) fn audit_in_advance(&mut self, ready: &[(usize, Installation)]) -> Result<()> {
+        let plan = self.plan;
+        let mut systems = self.run.systems.clone();
+        let is_asked = |(idx, _): &&(usize, Installation)| {
+            systems[*idx].version_text.is_empty() && plan.systems[*idx].dbms != Dbms::Null
+        };
+        let asked: Vec<&(usize, Installation)> = ready.iter().filter(is_asked).collect();
+        // A single system is looked at when it is up.
+        if plan.systems.len() < 2 || asked.is_empty() {
+            return self.judge(&systems);
+        }
+        (self.listen)(Event::Note("looking at what all systems run with before any is measured"));
+        for (idx, installation) in asked {
+            self.check_interrupt()?;
+            match ask(plan, *idx, installation, self.context, self.listen) {
+                Ok(facts) => systems[*idx] = facts,
+                Err(error) if self.is_of_run(&error) => return Err(error),
+                Err(error) => {
+                    let label = &plan.systems[*idx].label;
+                    let text = format!("{label} could not be looked at: {error:#}");
+                    (self.listen)(Event::Note(text.lines().next().unwrap_or_default()));
+                }
+            }
+        }
+        self.judge(&systems)
+    }
+
+    /// Says the severe differences between systems, or refuses to measure them, as the plan wants it.
+    pub(crate) fn judge(&mut self, systems: &[RunSystem]) -> Result<()> {
+        if self.start_idx > 0 {
+            return Ok(());
+        }
+        let found = severe(systems);
+        if self.plan.audit == AuditRule::Strict
+            && let Some(refusal) = refusal(&found)
+        {
+            bail!(refusal);
+        }
+        for finding in &found {
+            (self.listen)(Event::Note(&finding.sentence()));
+        }
+        Ok(())
+    }
+}
+
+/// Why systems with severe differences are not measured, and what to do; `None` without any.
+fn refusal(found: &[Finding]) -> Option<String> {
+    let one = |finding: &Finding| {
+        let text = finding.text.trim_end_matches('.');
+        format!("  {}: {text}; {}", finding.name, finding.remedy)
+    };
+    let told: Vec<String> = found.iter().map(one).collect();
+    (!told.is_empty()).then(|| {
+        format!(
+            "the systems are not alike, and audit = \"strict\" measures none that differ severely; \
+             audit = \"warn\" would only say so:\n{}",
+            told.join("\n")
+        )
+    })
+}
+
 fn ask(
     plan: &Plan,
     idx: usize,
@@ -59,4 +127,26 @@ fn ask(
         listen(Event::Note(&sentence));
     }
     Ok(facts)
+}
+
+#[cfg(test)]
+mod tests {
+    use rqps_report::audit::Severity;
+
+    use super::*;
+
+    #[test]
+    fn a_refusal_names_setting_values_and_remedy() {
+        assert_eq!(refusal(&[]), None);
+        let finding = Finding {
+            severity: Severity::Severe,
+            name: "tls".to_owned(),
+            text: "The sessions differ in tls: no TLS on a, TLSv1.3 on b.".to_owned(),
+            remedy: "give all systems the same `transport`".to_owned(),
+        };
+        expect_test::expect![[r#"
+            the systems are not alike, and audit = "strict" measures none that differ severely; audit = "warn" would only say so:
+              tls: The sessions differ in tls: no TLS on a, TLSv1.3 on b; give all systems the same `transport`"#]]
+        .assert_eq(&refusal(&[finding]).unwrap());
+    }
 }

@@ -83,6 +83,11 @@ impl Lab<'_> {
         } else {
             members.iter().for_each(|(idx, _)| self.caution[*idx].stirred = true);
         }
+        if store {
+            for (idx, up) in &*members {
+                self.keep_plans(*idx, step_idx, up).map_err(Broken::Run)?;
+            }
+        }
         if step.work == Work::Load {
             for (idx, up) in &mut *members {
                 self.create_insert_tables(step_idx, *idx, up)

@@ -101,9 +101,16 @@ impl Lab<'_> {
             let up = self.start(*idx, installation);
             members.push((*idx, up.with_context(|| format!("start {label}"))?));
         }
+        let mut systems = self.run.systems.clone();
         for (idx, up) in &mut *members {
             let label = &plan.systems[*idx].label;
-            self.record_facts(*idx, up).with_context(|| format!("ask {label} what it is"))?;
+            systems[*idx] = up.facts().with_context(|| format!("ask {label} what it is"))?;
+        }
+        // Before anything is stored of them: what is refused leaves no run.
+        self.judge(&systems)?;
+        for (idx, up) in &mut *members {
+            let label = &plan.systems[*idx].label;
+            self.record_facts(*idx, systems[*idx].clone())?;
             self.catch_up(*idx, up).with_context(|| format!("bring {label} back"))?;
         }
         for step_idx in self.steps_of_start() {
@@ -151,6 +158,11 @@ impl Lab<'_> {
                 }
                 self.insert_step(step_idx, &mut several, true)
             } else {
+                // All servers run now: those that wait are stopped later.
+                for &m in left {
+                    let (idx, up) = &members[m];
+                    self.keep_plans(*idx, step_idx, up)?;
+                }
                 self.rounds(step_idx, members, &mut attempt)
             };
             let (failed, error) = match result {

@@ -24,6 +24,7 @@ mod memory;
 mod on_host;
 pub mod placement;
 pub mod plan;
+mod plans;
 mod populate;
 mod precision;
 mod rounds;

@@ -10,6 +10,7 @@ use rqps_model::{Calibration, Engine, Label, Placement, Schedule, SystemSpec};
 use rqps_server::Catalogue;
 use rqps_workload::{Form, InsertArgs, SuiteArgs};
 
+mod audit_rule;
 #[cfg(test)]
 mod examples;
 mod file;
@@ -19,6 +20,7 @@ pub(crate) mod schedule;
 mod suite;
 mod system;
 
+pub use audit_rule::AuditRule;
 pub use file::{OptionValue, PlanFile, ScheduleFile, SecondsFile, SuiteFile, SystemFile};
 pub use profiling::{ChosenFile, Profiling, ProfilingFile};
 
@@ -74,6 +76,8 @@ pub struct Plan {
     pub seed: Option<u64>,
     /// Which steps get a stack profile; none when absent.
     pub profiling: Option<Profiling>,
+    /// What a severe difference between the systems does.
+    pub audit: AuditRule,
 }
 
 /// The shortest slice of the Insert Benchmark's steps that query: their rates are held by the second.
@@ -208,6 +212,11 @@ impl PlanFile {
             self.schedule.resolve(&systems).map_err(|(what, remedy)| refuse(what, &remedy))?;
         let profiling = self.profile.as_ref().map_or(Ok(None), ProfilingFile::resolve);
         let profiling = profiling.map_err(|(what, remedy)| refuse(what, &remedy))?;
+        let audit = match self.audit.as_deref().map(str::parse) {
+            None => AuditRule::default(),
+            Some(Ok(rule)) => rule,
+            Some(Err(error)) => return Err(refuse(error.to_string(), "write one of them")),
+        };
         let name = self.name.clone().unwrap_or_else(|| default_name(&systems, base));
         let seed = self.schedule.seed;
         Ok(Plan {
@@ -224,6 +233,7 @@ impl PlanFile {
             is_by_restart: false,
             seed,
             profiling,
+            audit,
         })
     }
 }

@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use anyhow::{Context as _, Result, bail};
-use rqps_model::{Label, Run, RunStatus, StepOutcome, SystemSource};
+use rqps_model::{Label, Run, RunStatus, RunSystem, StepOutcome, SystemSource};
 use rqps_server::Catalogue;
 use rqps_store::{RunRef, Store};
 
@@ -208,6 +208,9 @@ impl Lab<'_> {
                 Err(error) => missing.push(self.leave_out(idx, error)?),
             }
         }
+        if !self.plan.schedule.is_interleaved() {
+            self.audit_in_advance(&ready)?;
+        }
         for start_idx in 0..self.plan.starts {
             self.begin_start(start_idx);
             if !ready.iter().any(|(idx, _)| self.first_pending(*idx).is_some()) {
@@ -334,8 +337,7 @@ impl Lab<'_> {
         }))
     }
 
-    pub(crate) fn record_facts(&mut self, idx: usize, up: &mut Up) -> Result<()> {
-        let facts = up.facts()?;
+    pub(crate) fn record_facts(&mut self, idx: usize, facts: RunSystem) -> Result<()> {
         self.store.set_system_facts(&self.run.id, idx, &facts)?;
         self.run.systems[idx] = facts;
         Ok(())

@@ -52,7 +52,11 @@ impl Lab<'_> {
     }
 
     fn with_server(&mut self, idx: usize, up: &mut Up) -> Result<()> {
-        self.record_facts(idx, up)?;
+        let facts = up.facts()?;
+        if self.plan.systems.len() == 1 {
+            self.judge(std::slice::from_ref(&facts))?;
+        }
+        self.record_facts(idx, facts)?;
         self.catch_up(idx, up)?;
         for step_idx in self.steps_of_start() {
             if !self.is_pending(step_idx, idx) {

@@ -10,14 +10,16 @@ use std::time::{Duration, Instant};
 use anyhow::{Context as _, Result, bail};
 use nix::sys::signal::Signal;
 use rqps_client::{Connection, Endpoint};
-use rqps_model::{Dbms, Engine, RunSystem, Sizes, SystemSpec, Version};
+use rqps_model::{Dbms, Engine, QueryPlan, RunSystem, Sizes, SystemSpec, Version};
 use rqps_sample::{Background, Sampler, Target};
+use rqps_server::explain::Question;
 use rqps_server::log_text::says_disk_full;
 use rqps_server::profile::Rendered;
 use rqps_server::{
     Allocator, Freezer, Identity, Installed, Instance, Places, Progress, RunningServer, Setup,
     Stopped, Watch, audit, compression, connect, debt, facts, lsm, settle,
 };
+use rqps_workload::Probe;
 use rqps_workload::populate::drop_table_sql;
 
 use crate::Plan;
@@ -27,6 +29,7 @@ use crate::descriptors;
 use crate::event::{Event, Listener};
 use crate::installation::{Installation, render_config, tell};
 use crate::measure::Bench;
+use crate::plans;
 use crate::run::Context;
 
 /// How often the samplers look.
@@ -315,6 +318,21 @@ impl Up {
     /// Its family.
     pub(crate) fn dbms(&self) -> Dbms {
         self.spec.dbms
+    }
+
+    /// How it goes about statements, asked on a connection of their own; nothing of the null client.
+    pub(crate) fn plans(&self, probes: &[Probe]) -> Result<Vec<QueryPlan>> {
+        let dbms = self.spec.dbms;
+        if dbms == Dbms::Null {
+            return Ok(Vec::new());
+        }
+        let mut connection = connect(dbms, &self.endpoint)?;
+        connection.set_timeout(Some(plans::EXPLAIN_WITHIN))?;
+        let subject = (dbms, self.version.as_ref());
+        let mut explain = |question: &Question<'_>| {
+            rqps_server::explain::explain(subject, connection.as_mut(), question)
+        };
+        Ok(plans::ask(probes, &mut explain))
     }
 
     /// What the server has left to do, by name.

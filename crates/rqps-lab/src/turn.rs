@@ -91,6 +91,7 @@ impl Lab<'_> {
                 self.keep(idx, step_idx, slice)
             })
         } else {
+            self.keep_plans(idx, step_idx, up)?;
             self.measure((idx, step_idx), up, Some(marks))
         };
         let outcome = self.outcome(step_idx, up, measured)?;

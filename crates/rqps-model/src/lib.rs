@@ -5,6 +5,7 @@
 pub mod calibration;
 pub mod estimate;
 pub mod metric;
+pub mod query_plan;
 pub mod run;
 pub mod sample;
 pub mod slice;
@@ -17,6 +18,8 @@ pub mod version;
 pub use calibration::{Calibrated, Calibration};
 pub use estimate::{Better, Estimate, Verdict};
 pub use metric::{Metric, PerOperation};
+pub use query_plan::difference::{PlanDifference, plan_difference};
+pub use query_plan::{PlanShape, QueryPlan};
 pub use run::{
     Check, Host, Placement, Run, RunStatus, RunStep, RunSystem, Schedule, SettingOrigin,
     SettingSource, Sizes, StepOutcome, SystemStep,

@@ -8,7 +8,7 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 
 use crate::system::UnknownWord;
-use crate::{Calibrated, Label, Slice, StepInfo, SystemSpec, Version};
+use crate::{Calibrated, Label, QueryPlan, Slice, StepInfo, SystemSpec, Version};
 
 /// Where client threads and the server threads that serve them run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
@@ -279,6 +279,9 @@ pub struct SystemStep {
     /// What was checked of the step's work.
     #[serde(default)]
     pub checks: Vec<Check>,
+    /// How the server goes about each of the step's statements, asked before it was measured.
+    #[serde(default)]
+    pub plans: Vec<QueryPlan>,
 }
 
 impl SystemStep {
@@ -291,6 +294,7 @@ impl SystemStep {
             sizes: Sizes::default(),
             debt: BTreeMap::new(),
             checks: Vec::new(),
+            plans: Vec::new(),
         }
     }
 }

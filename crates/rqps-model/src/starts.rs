@@ -66,6 +66,8 @@ fn join_system(starts: &[(u32, &SystemStep)]) -> SystemStep {
         system.slices.iter().map(|slice| Slice { start: *start, ..slice.clone() }).collect()
     };
     let sizes = starts.iter().rev().map(|(_, s)| s.sizes).find(|s| *s != Sizes::default());
+    // Plans of the last start: those of the starts are alike, or a step's own difference tells.
+    let plans = starts.iter().rev().map(|(_, s)| &s.plans).find(|plans| !plans.is_empty());
     let debt = starts.iter().rev().map(|(_, s)| &s.debt).find(|debt| !debt.is_empty());
     SystemStep {
         outcome: outcome(starts),
@@ -73,6 +75,7 @@ fn join_system(starts: &[(u32, &SystemStep)]) -> SystemStep {
         sizes: sizes.unwrap_or_default(),
         debt: debt.cloned().unwrap_or_default(),
         checks: checks(starts),
+        plans: plans.cloned().unwrap_or_default(),
     }
 }
 

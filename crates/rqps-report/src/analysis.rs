@@ -8,6 +8,7 @@ mod calibrated;
 pub mod caveat;
 pub mod cell;
 pub mod comparison;
+mod data;
 pub mod difference;
 mod estimate;
 mod explain;
@@ -20,6 +21,7 @@ mod judge;
 pub mod memory;
 mod origin;
 mod page_cache;
+pub mod plans;
 mod restart;
 mod rule;
 pub mod settle;
@@ -45,6 +47,7 @@ pub use group::GroupSummary;
 pub use headline::Headline;
 pub use insert::{InsertCell, InsertTables, Level, Sla};
 pub use memory::Memory;
+pub use plans::{StatementPlans, StepPlans};
 pub use settle::Settle;
 pub use size::SystemSizes;
 pub use stacks::{PairStacks, StepStacks};
@@ -83,6 +86,8 @@ pub struct Analysis<'a> {
     /// What must be known before any figure is read: sessions or builds that are not alike, in
     /// sentences.
     pub warnings: Vec<String>,
+    /// How many of the warnings are severe: they come first, and stand in a report's first line.
+    pub n_severe: usize,
     /// How far the figures can be trusted, in sentences.
     pub caveats: Vec<String>,
     /// What was recorded of stacks, of the steps that have any, in the order of [`Self::steps`].
@@ -102,6 +107,8 @@ pub struct StepAnalysis<'a> {
     pub title: String,
     /// Per system, in the order of the run.
     pub cells: Vec<Cell>,
+    /// How the systems go about its statements.
+    pub plans: StepPlans,
 }
 
 impl StepAnalysis<'_> {
@@ -144,12 +151,14 @@ impl<'a> Analysis<'a> {
             .map(|step| StepAnalysis {
                 title: title(&step, several),
                 cells: cell::cells(run, &step, origin::Rule { base, joined }, &mut book),
+                plans: StepPlans::of(&step, base),
                 step,
             })
             .collect();
         judge::decide(&mut steps, bound);
         let differences = Differences::between(&run.systems);
-        explain::explain(run, &mut steps, origin::Rule { base, joined }, &differences);
+        let around = explain::Around::of(run, origin::Rule { base, joined });
+        steps.iter_mut().for_each(|step| explain::explain(&around, step, |_, _| None));
         ageing::ageing(run, &mut steps, origin::Rule { base, joined });
         let mut analysis = Self {
             run,
@@ -167,6 +176,7 @@ impl<'a> Analysis<'a> {
             sizes: size::sizes(run, base),
             differences,
             warnings: Vec::new(),
+            n_severe: 0,
             caveats: Vec::new(),
             stacks: Vec::new(),
             insert: None,
@@ -177,10 +187,16 @@ impl<'a> Analysis<'a> {
         analysis.headlines = headline::headlines(&analysis);
         analysis.groups = group::groups(&analysis);
         analysis.memory = memory::memory(&analysis);
-        analysis.warnings = caveat::warnings(&analysis);
+        (analysis.warnings, analysis.n_severe) = caveat::warnings(&analysis);
         analysis.caveats = caveat::caveats(&analysis);
         analysis.not_measured = caveat::not_measured(&analysis);
         analysis
+    }
+
+    /// The severe warnings, and the others.
+    #[must_use]
+    pub fn warnings_by_weight(&self) -> (&[String], &[String]) {
+        self.warnings.split_at(self.n_severe.min(self.warnings.len()))
     }
 
     /// Indices of the systems that are compared with the base.

@@ -1,16 +1,23 @@
 //! What systems run with, how that differs, and which of the differences matter: settings, sessions,
 //! builds. Made from the facts that a run records, for its report and for `rqps servers audit`.
 
-pub mod build;
+mod build;
+pub(crate) mod derived;
+pub mod finding;
 mod known;
+pub mod manual;
+pub mod severity;
 pub mod sheet;
 mod value;
 
+use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 
 use rqps_model::{RunSystem, SettingSource};
 
+pub use finding::{Finding, severe};
 use known::{Key, Kind, Known};
+pub use severity::Severity;
 pub(crate) use value::same;
 
 /// A known setting or fact that is not the same on all systems.
@@ -28,6 +35,8 @@ pub struct Explained {
     pub why: String,
     /// Whose choice the difference is.
     pub choice: Choice,
+    /// How much it weighs.
+    pub severity: Severity,
 }
 
 /// A value of one system.
@@ -87,11 +96,11 @@ impl Choice {
 /// What is known of how systems differ.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Audit {
-    /// Facts of the sessions: the systems may not have done the same work.
+    /// Facts of the sessions, the heaviest first: the systems may not have done the same work.
     pub session: Vec<Explained>,
-    /// Known settings that can move a figure, those that nobody wanted first.
+    /// Known settings that can move a figure, the heaviest first, of these those that nobody wanted.
     pub settings: Vec<Explained>,
-    /// Known settings that move nothing.
+    /// Known differences that move nothing, or less than anybody would see.
     pub harmless: Vec<Explained>,
     /// Names of all known settings, as the systems call them.
     pub known_names: BTreeSet<String>,
@@ -106,10 +115,9 @@ impl Audit {
     pub fn of(systems: &[RunSystem]) -> Self {
         // Those that settings_of() makes into one.
         let known_names = [SIZE, FILES, CAPACITY].map(str::to_owned).into();
-        let mut audit = Self { session: session(systems), known_names, ..Self::default() };
-        let (login, session) =
-            std::mem::take(&mut audit.session).into_iter().partition(|e| e.affects == ["connects"]);
-        audit.session = session;
+        let is_heavy = |e: &Explained| e.severity > Severity::Minor;
+        let (session, light): (Vec<_>, Vec<_>) = session(systems).into_iter().partition(is_heavy);
+        let mut audit = Self { session, known_names, ..Self::default() };
         let settings: Vec<BTreeMap<String, String>> = systems.iter().map(settings_of).collect();
         let mut by_key: BTreeMap<Key, (&Known, Values<'_>)> = BTreeMap::new();
         for (idx, (system, settings)) in systems.iter().zip(&settings).enumerate() {
@@ -125,13 +133,13 @@ impl Audit {
             .filter(|(known, _)| !is_without_effect(known, &settings))
             .filter_map(|(known, values)| setting(systems, &settings, known, &values))
             .collect();
-        all.extend::<Vec<Explained>>(login);
-        // Clients connect once, before anything is measured.
-        let moves = |e: &Explained| e.affects.iter().any(|word| word != "connects");
-        let (settings, harmless) = all.into_iter().partition(moves);
+        all.extend(light);
+        all.extend(derived::differences(systems));
+        let (settings, harmless) = all.into_iter().partition(is_heavy);
         (audit.settings, audit.harmless) = (settings, harmless);
         // Stable: within both, the order of the list.
-        audit.settings.sort_by_key(|e| e.choice.is_on_purpose());
+        audit.settings.sort_by_key(|e| (Reverse(e.severity), e.choice.is_on_purpose()));
+        audit.session.sort_by_key(|e| Reverse(e.severity));
         audit
     }
 }
@@ -213,6 +221,7 @@ fn setting(
     Some(Explained {
         name: names.join(" / "),
         choice: choice(systems, &names, &shown),
+        severity: severity::of(known, systems, &shown),
         values: shown,
         group: known.group.clone(),
         affects: known.affects.clone(),
@@ -283,6 +292,9 @@ fn session(systems: &[RunSystem]) -> Vec<Explained> {
         let explained = Explained {
             name: name.clone(),
             group: "session".to_owned(),
+            // Of a fact of which nothing is known the worst is not supposed.
+            severity: known
+                .map_or(Severity::Notable, |(_, known)| severity::of(known, systems, &values)),
             values,
             affects: known.map_or_else(|| vec!["all".to_owned()], |(_, k)| k.affects.clone()),
             why: known.map_or_else(String::new, |(_, k)| k.why.clone()),

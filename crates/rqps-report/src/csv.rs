@@ -133,6 +133,19 @@ fn columns() -> Vec<Column> {
     all.extend(total_columns());
     all.extend(comparison::columns());
     all.extend(cause::columns());
+    all.push(column(
+        "severe",
+        "the severe differences of the systems, in every row; empty where there is none",
+        |r| words(&r.analysis.warnings_by_weight().0.join(" ")),
+    ));
+    all.push(column(
+        "plan_difference",
+        "how the query plans differ from the base's; empty where they do not",
+        |r| {
+            let own = r.step.plans.differences.get(r.idx).and_then(Option::as_ref);
+            own.map_or_else(String::new, |difference| words(&difference.sentence()))
+        },
+    ));
     all
 }
 

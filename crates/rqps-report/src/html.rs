@@ -10,6 +10,7 @@ pub mod history;
 mod insert;
 mod label;
 mod method;
+mod plans;
 mod ratios;
 mod scale;
 mod series;
@@ -71,6 +72,7 @@ pub fn render(analysis: &Analysis<'_>) -> String {
             body {
                 a.skip href="#rqps" { "Skip to the results" }
                 header {
+                    (verdict::severe(analysis))
                     h1 {
                         "rqps report: " (label::outside(&run.name))
                         span.when { (number::utc(run.started_unix_ms)) }
@@ -91,6 +93,7 @@ pub fn render(analysis: &Analysis<'_>) -> String {
                 main {
                     (compare::render(analysis))
                     (systems::render(analysis))
+                    (plans::summary(analysis))
                     (insert::render(analysis))
                     (summary::render(analysis))
                     (cause::ageing(analysis))

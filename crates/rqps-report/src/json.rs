@@ -7,6 +7,7 @@ mod cause;
 mod comparison;
 mod insert;
 mod joined;
+mod plans;
 mod shape;
 mod stacks;
 
@@ -38,6 +39,7 @@ pub fn render(analysis: &Analysis<'_>) -> String {
 fn report<'a>(analysis: &'a Analysis<'_>) -> ReportJson<'a> {
     ReportJson {
         schema: SCHEMA,
+        severe: analysis.warnings_by_weight().0,
         rqps_version: &analysis.run.rqps_version,
         run: run(analysis),
         compared_runs: analysis.joined.map(JoinedJson::of),
@@ -255,6 +257,13 @@ fn result<'a>(
         insert: cell.insert.as_ref().map(|own| insert::cell(own)),
         debt: &cell.debt,
         checks: &cell.checks,
+        plans: step.step.systems.get(idx).map_or_else(Vec::new, |s| plans::plans(&s.plans)),
+        plan_difference: step
+            .plans
+            .differences
+            .get(idx)
+            .and_then(Option::as_ref)
+            .map(plans::difference),
         slices: slices
             .iter()
             .map(|s| SliceJson {

@@ -5,7 +5,7 @@ mod stacks;
 
 use rqps_model::Metric;
 
-use crate::analysis::{Analysis, CellState};
+use crate::analysis::{Analysis, CellState, plans};
 use crate::audit::sheet;
 use crate::causes;
 use crate::compare;
@@ -21,6 +21,7 @@ pub fn render(analysis: &Analysis<'_>) -> String {
     let mut out = String::new();
     head(&mut out, analysis);
     systems(&mut out, analysis);
+    list(&mut out, "Query plans that differ from the base's", &plans::summary(analysis));
     insert::summary(&mut out, analysis);
     summary(&mut out, analysis);
     why(&mut out, analysis);
@@ -70,6 +71,10 @@ fn code(text: &str) -> String {
 
 fn head(out: &mut String, analysis: &Analysis<'_>) {
     let run = analysis.run;
+    let (severe, others) = analysis.warnings_by_weight();
+    for warning in severe {
+        paragraph(out, &format!("> **Warning:** {}", escape_markdown(warning)));
+    }
     paragraph(out, &format!("## rqps: {}", escape_markdown(&run.name)));
     if many::is_many(analysis) {
         paragraph(out, &format!("**{}**", escape_markdown(&many::sentence(analysis))));
@@ -81,7 +86,7 @@ fn head(out: &mut String, analysis: &Analysis<'_>) {
     if analysis.headlines.is_empty() {
         paragraph(out, "One system: there is nothing to compare it with.");
     }
-    for warning in &analysis.warnings {
+    for warning in others {
         paragraph(out, &format!("> **Warning:** {}", escape_markdown(warning)));
     }
     if let Some(joined) = analysis.joined {

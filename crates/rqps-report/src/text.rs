@@ -2,6 +2,7 @@
 //! A long file: a page from its first line to its last.
 
 mod insert;
+mod plans;
 mod stacks;
 
 use crate::analysis::{Analysis, Cell, CellState, Differences, StepAnalysis};
@@ -63,6 +64,7 @@ pub fn render(analysis: &Analysis<'_>, options: TextOptions) -> String {
     let mut page = Page { out: String::new(), colour, width };
     head(&mut page, analysis);
     systems(&mut page, analysis, options.detail);
+    plans::summary(&mut page, analysis);
     insert::summary(&mut page, analysis);
     summary(&mut page, analysis);
     sizes(&mut page, analysis);
@@ -136,6 +138,10 @@ impl Page {
 
 fn head(page: &mut Page, analysis: &Analysis<'_>) {
     let run = analysis.run;
+    let (severe, others) = analysis.warnings_by_weight();
+    for warning in severe {
+        page.paragraph("! ", warning);
+    }
     if many::is_many(analysis) {
         page.strong(&many::sentence(analysis));
     } else {
@@ -149,7 +155,7 @@ fn head(page: &mut Page, analysis: &Analysis<'_>) {
     if analysis.headlines.is_empty() {
         page.line("One system: there is nothing to compare it with.");
     }
-    for warning in &analysis.warnings {
+    for warning in others {
         page.paragraph("! ", warning);
     }
     page.line("");
@@ -442,6 +448,7 @@ fn step_block(page: &mut Page, analysis: &Analysis<'_>, step: &StepAnalysis<'_>)
     page.grid(&layout::step_figures(analysis, step));
     insert::checks(page, analysis, step);
     ratios(page, analysis, step);
+    plans::step(page, analysis, step);
     split(page, analysis, step);
     stacks::step(page, analysis, step);
     if step.cells.iter().any(|c| c.insert.is_some()) {

@@ -18,6 +18,7 @@ pub mod durability;
 mod elf;
 pub mod engine;
 pub mod error;
+pub mod explain;
 pub mod facts;
 pub mod fetch;
 pub mod freeze;

@@ -82,7 +82,7 @@ impl Store {
         system_idx: usize,
         state: &SystemStep,
     ) -> Result<(), Error> {
-        let SystemStep { outcome, slices: _, sizes, debt, checks } = state;
+        let SystemStep { outcome, slices: _, sizes, debt, checks, plans: _ } = state;
         let (word, reason) = outcome_columns(outcome);
         let Sizes { database_bytes, data_dir_bytes, redo_bytes, binlog_bytes } = sizes;
         let action =

@@ -4,10 +4,10 @@ use rqps_model::run::SystemStep;
 use rqps_model::{Host, Run, RunStep, RunSystem, Sizes, Slice, StepInfo, StepOutcome};
 use rusqlite::{Connection, params};
 
-use crate::Error;
 use crate::slices::{self, Place};
 use crate::store::{Store, check_run_id};
 use crate::values::{Json, Text, Word};
+use crate::{Error, query_plans};
 
 /// Scope of a server's effective settings.
 pub(crate) const SERVER_SCOPE: &str = "server";
@@ -245,7 +245,7 @@ fn insert_step_system(
     place: Place<'_>,
     system: &SystemStep,
 ) -> rusqlite::Result<()> {
-    let SystemStep { outcome, slices, sizes, debt, checks } = system;
+    let SystemStep { outcome, slices, sizes, debt, checks, plans } = system;
     let Sizes { database_bytes, data_dir_bytes, redo_bytes, binlog_bytes } = sizes;
     let (outcome, reason) = outcome_columns(outcome);
     connection
@@ -267,6 +267,7 @@ fn insert_step_system(
             Json(debt),
             Json(checks),
         ])?;
+    query_plans::insert(connection, place, plans)?;
     slices.iter().try_for_each(|slice| slices::insert(connection, place, slice))
 }
 

@@ -12,6 +12,7 @@
 pub mod artifact;
 pub mod error;
 pub mod lock;
+pub mod query_plans;
 pub mod run_ref;
 pub mod stack_profile;
 pub mod store;

@@ -14,7 +14,7 @@ use crate::mark_text::unknown_word;
 use crate::slices::{self, Place};
 use crate::store::Store;
 use crate::values::{Json, Text, Word};
-use crate::{Error, RunRef};
+use crate::{Error, RunRef, query_plans};
 
 impl Store {
     /// A run with all its slices.
@@ -211,12 +211,15 @@ fn select_step_systems(
             // Absent in runs of earlier versions.
             debt: row.get::<_, Option<Json<_>>>(6)?.map_or_else(BTreeMap::new, |json| json.0),
             checks: row.get::<_, Option<Json<_>>>(7)?.map_or_else(Vec::new, |json| json.0),
+            plans: Vec::new(),
         })
     };
     let systems = statement.query_map(params![run_id, step_idx], system)?;
     let mut systems = systems.collect::<rusqlite::Result<Vec<_>>>()?;
     for (system_idx, system) in systems.iter_mut().enumerate() {
-        system.slices = slices::select(connection, Place { run_id, step_idx, system_idx })?;
+        let place = Place { run_id, step_idx, system_idx };
+        system.slices = slices::select(connection, place)?;
+        system.plans = query_plans::select(connection, place)?;
     }
     Ok(systems)
 }

@@ -8,6 +8,7 @@ mod args;
 mod deleter;
 mod holder;
 mod inserter;
+mod probe;
 mod querier;
 mod row;
 mod schema;

@@ -1,6 +1,8 @@
 //! HOT PATH: the events of a compiled step on one connection. Budget: 20 ns for a point query beside
 //! the client's own work, no allocation after the first event.
 
+mod probe;
+
 use std::sync::Arc;
 
 use rqps_client::{Connection, Outcome, ParamType, Params, Protocol, StatementId, StatementSpec};

@@ -127,6 +127,10 @@ pub(crate) struct RunArgs {
     #[arg(long, value_name = "N")]
     pub(crate) seed: Option<u64>,
 
+    /// Refuse systems that differ severely: strict [default: warn]
+    #[arg(long, value_name = "RULE")]
+    pub(crate) audit: Option<String>,
+
     /// Start anew, even where an unfinished run of the same plan could be resumed
     #[arg(long)]
     pub(crate) new: bool,

@@ -156,6 +156,9 @@ pub(crate) fn apply(args: &RunArgs, file: &mut PlanFile) {
             suite.clients = Some(args.clients.clone());
         }
     }
+    if let Some(audit) = &args.audit {
+        file.audit = Some(audit.clone());
+    }
     // What is typed replaces what contradicts it.
     let schedule: &mut ScheduleFile = &mut file.schedule;
     if let Some(slices) = args.slices {

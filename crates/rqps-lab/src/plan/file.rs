@@ -16,6 +16,8 @@ pub struct PlanFile {
     pub name: Option<String>,
     /// Label of the base; the first system when absent.
     pub base: Option<String>,
+    /// `warn` or `strict`: whether a severe difference between the systems is said or refused.
+    pub audit: Option<String>,
     /// The systems.
     #[serde(default)]
     pub system: Vec<SystemFile>,
@@ -182,6 +184,8 @@ impl Plan {
         let file = PlanFile {
             name: Some(self.name.clone()),
             base: Some(self.systems[self.base].label.0.clone()),
+            // What is as usual stays unwritten: plans of older runs can then still be resumed.
+            audit: unusual(&self.audit),
             system: self.systems.iter().map(SystemFile::of).collect(),
             suite: self.suites.iter().map(SuiteFile::of).collect(),
             schedule: ScheduleFile::of(self),

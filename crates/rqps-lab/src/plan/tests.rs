@@ -92,3 +92,19 @@ fn precision_is_refused_where_no_step_could_end_by_it() {
     assert!(error.contains("no step of the Insert Benchmark can end early"), "{error}");
     assert!(plan(&of(&format!("{insert}[[suite]]\n"))).schedule.half_width().is_some());
 }
+
+#[test]
+fn audits_warn_unless_a_plan_is_strict() {
+    let text =
+        |audit: &str| format!("{audit}\n[[system]]\ndbms = \"postgres\"\nversion = \"17.4\"\n");
+    let usual = plan(&text(""));
+    assert_eq!(usual.audit, AuditRule::Warn);
+    // Unwritten, so that plans of older runs can still be resumed.
+    assert!(!usual.to_toml().contains("audit"), "{}", usual.to_toml());
+    let strict = plan(&text("audit = \"strict\""));
+    assert_eq!(strict.audit, AuditRule::Strict);
+    assert_eq!(plan(&strict.to_toml()).audit, AuditRule::Strict);
+    let file = PlanFile::parse(&text("audit = \"lax\""), "test").unwrap();
+    let error = file.resolve("test", &Catalogue::builtin().unwrap()).unwrap_err().to_string();
+    assert_eq!(error, "test: unknown audit \"lax\" (known: warn, strict); write one of them");
+}

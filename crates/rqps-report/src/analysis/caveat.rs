@@ -3,19 +3,27 @@
 use rqps_model::{Metric, RunStatus, RunSystem, Schedule, SystemSource};
 
 use super::{Analysis, CellState, StepAnalysis};
+use crate::audit::finding::findings;
+use crate::audit::{Finding, Severity};
 use crate::join::Joined;
 use crate::number::count;
 use crate::words::{capital, clip, list, list_in_short, one_line};
 
-/// What must be known before any figure is read.
-pub(super) fn warnings(analysis: &Analysis<'_>) -> Vec<String> {
-    let mut out = analysis.joined.map_or_else(Vec::new, Joined::warnings);
-    out.extend(crate::audit::sheet::warnings(&analysis.run.systems, &analysis.differences.audit));
+/// What must be known before any figure is read, and how many of it are severe: these come first.
+pub(super) fn warnings(analysis: &Analysis<'_>) -> (Vec<String>, usize) {
+    let mut findings = findings(&analysis.run.systems, &analysis.differences.audit);
+    findings.extend(super::data::findings(analysis));
+    let (severe, others): (Vec<_>, Vec<_>) =
+        findings.iter().partition(|finding| finding.severity == Severity::Severe);
+    let mut out: Vec<String> = severe.into_iter().map(Finding::sentence).collect();
+    let n_severe = out.len();
+    out.extend(analysis.joined.map_or_else(Vec::new, Joined::warnings));
+    out.extend(others.into_iter().map(Finding::sentence));
     out.extend(super::page_cache::warning(&analysis.run.systems));
     out.extend(handicaps(analysis));
     out.extend(altered(analysis));
     out.extend(failed_checks(analysis));
-    out
+    (out, n_severe)
 }
 
 /// Systems that were slowed down on purpose.

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use rqps_model::RunSystem;
 
-use crate::audit::{Audit, is_hidden, same};
+use crate::audit::{Audit, derived, is_hidden, same};
 use crate::many::{MANY, by_value};
 use crate::words::clip;
 
@@ -73,8 +73,10 @@ impl Differences {
         let (settings, partial) = told
             .into_iter()
             .partition(|d| d.values.iter().filter(|v| v.is_some()).count() >= n_asked);
-        let process =
-            differing(&all(|s| &s.process), false).into_iter().filter(|d| !d.is_path()).collect();
+        let process = differing(&all(|s| &s.process), false)
+            .into_iter()
+            .filter(|d| !d.is_path() && !derived::is_told(&d.name))
+            .collect();
         let options = differing(&all(|s| &s.spec.options), true);
         Self { audit, process, options, settings, partial, n_left_out }
     }

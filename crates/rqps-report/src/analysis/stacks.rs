@@ -3,10 +3,16 @@
 
 use std::collections::BTreeMap;
 
+use rqps_model::Verdict;
 use rqps_stacks::function::{Change, FunctionChange, FunctionTime, changes, times};
+use rqps_stacks::profile::{RUNNING, SERVING};
+use rqps_stacks::time::signed_us;
 use rqps_stacks::{Sampled, StackProfile};
 
+use super::explain::{Around, explain};
+use super::origin::Rule;
 use super::{Analysis, StepAnalysis};
+use crate::words::clip;
 
 /// The stack profiles of one step.
 #[derive(Debug, Clone)]
@@ -47,13 +53,34 @@ pub struct Wait {
     pub threads: Vec<Option<f64>>,
 }
 
+/// Columns that a sentence gives to a place.
+const PLACE_COLUMNS: usize = 60;
+
+/// How many standard errors of looking a thread's time in a place must have grown to be told: there are
+/// dozens of places.
+const SURELY: f64 = 4.0;
+
 impl<'a> Analysis<'a> {
-    /// The same analysis with what was recorded of stacks beside it.
+    /// The same analysis with what was recorded of stacks beside it, and with the places where threads
+    /// waited longer in the causes of steps that lose by waiting.
     #[must_use]
     pub fn with_profiles(mut self, profiles: &'a [StackProfile]) -> Self {
         self.stacks = (0..self.steps.len())
             .filter_map(|step_at| step_stacks(&self, step_at, profiles))
             .collect();
+        let Self { run, joined, base, steps, stacks, .. } = &mut self;
+        let (base, rule) = (*base, Rule { base: *base, joined: *joined });
+        if !stacks.is_empty() {
+            let around = Around::of(run, rule);
+            for found in stacks {
+                if let Some(step) = steps.get_mut(found.step_at) {
+                    explain(&around, step, |idx, verdict| {
+                        let is_gain = verdict == Verdict::Faster;
+                        found.waited(if is_gain { (idx, base) } else { (base, idx) }, is_gain)
+                    });
+                }
+            }
+        }
         self
     }
 
@@ -63,6 +90,30 @@ impl<'a> Analysis<'a> {
         self.stacks.iter().find(|stacks| {
             self.steps.get(stacks.step_at).is_some_and(|other| std::ptr::eq(other, step))
         })
+    }
+}
+
+impl StepStacks<'_> {
+    /// Where threads that serve clients of the one system were off the CPU longer than the other's, the place
+    /// with most of it and beyond the error of looking: `threads +21 µs asleep: futex, futex_wait in extra
+    /// slices`. `is_gain` tells it as what the first has less.
+    fn waited(&self, (less, more): (usize, usize), is_gain: bool) -> Option<String> {
+        let one_us = |at: usize| Some(self.profiles.get(at)?.as_ref()?.waits()?.us_per_sample);
+        let (of_less, of_more) = (one_us(less)?, one_us(more)?);
+        let us = |wait: &Wait, at: usize| wait.us.get(at).copied().flatten().unwrap_or(0.0);
+        let grown = |wait: &Wait| {
+            let (before, after) = (us(wait, less), us(wait, more));
+            // Of n looks, n ± sqrt(n); to each count one is added.
+            let variance = (before / of_less + 1.0) * of_less * of_less
+                + (after / of_more + 1.0) * of_more * of_more;
+            (after - before > SURELY * variance.sqrt()).then_some(after - before)
+        };
+        let is_off = |wait: &&Wait| wait.kind == SERVING && !wait.place.starts_with(RUNNING);
+        let all = self.waits.iter().filter(is_off).filter_map(|wait| Some((wait, grown(wait)?)));
+        let (wait, more_us) = all.max_by(|a, b| a.1.total_cmp(&b.1))?;
+        let place = clip(&wait.place, PLACE_COLUMNS);
+        let change_us = signed_us(if is_gain { -more_us } else { more_us });
+        Some(format!("threads {change_us} µs {place} in extra slices"))
     }
 }
 

@@ -5,14 +5,31 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use rqps_model::{Dbms, RunSystem};
 
+use super::{Finding, Severity};
 use crate::words::{clip, list_in_short, one_line};
 
 /// Columns that a sentence gives to what is known of a build.
 const COMPILED_COLUMNS: usize = 80;
 
-/// Sentences of warning about the builds of a run.
-#[must_use]
-pub fn warnings(systems: &[RunSystem]) -> Vec<String> {
+/// What has to be said of the builds of a run. One that checks itself all the time, or that was not
+/// optimised, says nothing about a release whatever it is compared with.
+pub(super) fn findings(systems: &[RunSystem]) -> Vec<Finding> {
+    let severe = unfit(systems).into_iter().map(|text| (Severity::Severe, text));
+    let mut notable = compared(systems);
+    notable.extend(sources(systems));
+    severe
+        .chain(notable.into_iter().map(|text| (Severity::Notable, text)))
+        .map(|(severity, text)| Finding {
+            severity,
+            name: "build".to_owned(),
+            text,
+            remedy: "measure release builds, optimised alike".to_owned(),
+        })
+        .collect()
+}
+
+/// Builds that must not be measured.
+fn unfit(systems: &[RunSystem]) -> Vec<String> {
     let mut out = Vec::new();
     for (fact, what) in [
         ("debug", "built for debugging"),
@@ -34,8 +51,11 @@ pub fn warnings(systems: &[RunSystem]) -> Vec<String> {
             list_in_short(&sanitized)
         ));
     }
-    out.extend(optimisation(systems));
-    out.extend(sources(systems));
+    for (level, systems) in levels(systems) {
+        if matches!(level, "-O0" | "-O1" | "-Og") {
+            out.push(format!("Built without optimisation ({level}): {}.", show(&systems)));
+        }
+    }
     out
 }
 
@@ -51,22 +71,25 @@ fn labels(systems: &[RunSystem], wanted: impl Fn(&RunSystem) -> bool) -> Vec<Str
     systems.iter().filter(|system| wanted(system)).map(label).collect()
 }
 
-fn optimisation(systems: &[RunSystem]) -> Vec<String> {
+/// The systems by how they were optimised, as far as that is known.
+fn levels(systems: &[RunSystem]) -> BTreeMap<&str, Vec<&RunSystem>> {
     let mut by_level: BTreeMap<&str, Vec<&RunSystem>> = BTreeMap::new();
     for system in systems {
         if let Some(level) = fact_of(system, "optimisation") {
             by_level.entry(level).or_default().push(system);
         }
     }
-    let show = |systems: &[&RunSystem]| {
-        list_in_short(&systems.iter().map(|s| label(s)).collect::<Vec<_>>())
-    };
+    by_level
+}
+
+fn show(systems: &[&RunSystem]) -> String {
+    list_in_short(&systems.iter().map(|s| label(s)).collect::<Vec<_>>())
+}
+
+/// Builds that were optimised in different ways, or all for size.
+fn compared(systems: &[RunSystem]) -> Vec<String> {
+    let by_level = levels(systems);
     let mut out = Vec::new();
-    for (level, systems) in &by_level {
-        if matches!(*level, "-O0" | "-O1" | "-Og") {
-            out.push(format!("Built without optimisation ({level}): {}.", show(systems)));
-        }
-    }
     let told: Vec<String> =
         by_level.iter().map(|(level, systems)| format!("{level} for {}", show(systems))).collect();
     let n_told: usize = by_level.values().map(Vec::len).sum();
@@ -146,6 +169,10 @@ mod tests {
         system
     }
 
+    fn warnings(systems: &[RunSystem]) -> Vec<String> {
+        findings(systems).iter().map(Finding::sentence).collect()
+    }
+
     #[test]
     fn one_source_and_one_compiler_need_no_word() {
         let build = [("source", "official"), ("compiled", "tarball"), ("debug", "off")];
@@ -168,13 +195,13 @@ mod tests {
             with("pgdev", Dbms::Postgres, &debug),
             with("my", Dbms::Mysql, &[("debug", "on"), ("sanitizer", "asan")]),
         ];
-        expect![[r"
-            my is built for debugging: such figures say nothing about a release build.
-            pgdev is built with assertions, which check the server all the time: such figures say nothing about a release build.
-            Built with a sanitizer, many times slower: my.
-            Built without optimisation (-O0): pgdev.
+        expect![[r#"
+            Severe: my is built for debugging: such figures say nothing about a release build.
+            Severe: pgdev is built with assertions, which check the server all the time: such figures say nothing about a release build.
+            Severe: Built with a sanitizer, many times slower: my.
+            Severe: Built without optimisation (-O0): pgdev.
             The compiler optimised differently: -O0 for pgdev; -O2 for pg15; -Os for pg11 and pg18. Part of any difference in CPU is the compiler's.
-            The PostgreSQL servers are not from one source, so versions are not all that differs: basedir (-O0): pgdev; debian (-O2, LLVM): pg15; zonky (-Os, no LLVM): pg11 and pg18."]]
+            The PostgreSQL servers are not from one source, so versions are not all that differs: basedir (-O0): pgdev; debian (-O2, LLVM): pg15; zonky (-Os, no LLVM): pg11 and pg18."#]]
         .assert_eq(&warnings(&systems).join("\n"));
         expect![[r"
             All servers are built for size (-Os), not for speed: comparable with one another, not with figures of -O2 builds such as those of distributions."]]

@@ -6,6 +6,8 @@ use std::sync::OnceLock;
 use rqps_model::Dbms;
 use serde::Deserialize;
 
+use super::Severity;
+
 /// How a setting's values are read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
 #[serde(rename_all = "lowercase")]
@@ -28,11 +30,11 @@ pub(crate) enum Kind {
 #[serde(deny_unknown_fields)]
 pub(crate) struct Known {
     #[serde(default)]
-    mysql: Vec<String>,
+    pub(crate) mysql: Vec<String>,
     #[serde(default)]
-    postgres: Vec<String>,
+    pub(crate) postgres: Vec<String>,
     #[serde(default)]
-    session: Vec<String>,
+    pub(crate) session: Vec<String>,
     /// What part of the server they are about: `memory`.
     pub(crate) group: String,
     #[serde(default)]
@@ -46,6 +48,17 @@ pub(crate) struct Known {
     pub(crate) says: BTreeMap<String, String>,
     /// A switch without which they have no effect.
     pub(crate) needs: Option<String>,
+    /// How much a difference within a family weighs; notable where it is not said.
+    pub(crate) severity: Option<Severity>,
+    /// How much one between families weighs at most.
+    pub(crate) across: Option<Severity>,
+    /// Numbers that are nearer to one another than this ratio make a minor difference.
+    pub(crate) ratio: Option<f64>,
+    /// Values that come to the same.
+    #[serde(default)]
+    pub(crate) alike: Vec<Vec<String>>,
+    /// The value that makes a difference severe; one between two others is notable at most.
+    pub(crate) with: Option<String>,
     /// What they do, in a sentence.
     pub(crate) why: String,
 }
@@ -79,6 +92,11 @@ pub(crate) fn list() -> &'static List {
 }
 
 impl List {
+    /// All of them, in the order of the file.
+    pub(crate) fn rules(&self) -> &[Known] {
+        &self.known
+    }
+
     /// Whether a setting only says where or what an instance is.
     pub(crate) fn is_of_the_instance(&self, name: &str) -> bool {
         any_fits(&self.instance, name)
@@ -157,6 +175,8 @@ mod tests {
             let why = &known.why;
             assert!(why.len() > 10 && !why.ends_with('.'), "{why:?} ends without a full stop");
             assert!(known.affects.iter().all(|word| words.contains(word)), "{:?}", known.affects);
+            assert!(known.severity.is_none() || !known.affects.is_empty(), "{why} weighs nothing");
+            assert!(known.ratio.is_none_or(|ratio| ratio > 1.0), "{why}");
             let all = [("m", &known.mysql), ("p", &known.postgres), ("s", &known.session)];
             assert!(all.iter().any(|(_, names)| !names.is_empty()), "{why:?} is about nothing");
             for (family, names) in all {

@@ -8,10 +8,11 @@ use rqps_model::{RunSystem, SettingSource};
 use serde::Serialize;
 use serde_json::{Value, json};
 
-use super::{Audit, Explained, Shown, build, is_hidden, known, value};
+use super::finding::findings;
+use super::{Audit, Choice, Explained, Finding, Severity, Shown, is_hidden, known, value};
 use crate::analysis::{Difference, Differences};
 use crate::many::{MANY, by_value};
-use crate::words::{capital, clip, list, list_in_short, one_line, wrap};
+use crate::words::{clip, list, one_line, wrap};
 
 /// Widest line, columns.
 const WIDTH: usize = 100;
@@ -28,43 +29,14 @@ pub enum Extent {
     All,
 }
 
-/// Sentences of warning: sessions that differ, builds that cannot be compared.
-pub(crate) fn warnings(systems: &[RunSystem], audit: &Audit) -> Vec<String> {
-    let mut out: Vec<String> = audit.session.iter().map(|e| session_warning(systems, e)).collect();
-    out.extend(build::warnings(systems));
-    out
+/// Sentences of warning, the severe first: sessions that differ, settings that must not, builds that
+/// cannot be compared.
+fn warnings(systems: &[RunSystem], audit: &Audit) -> Vec<String> {
+    findings(systems, audit).iter().map(Finding::sentence).collect()
 }
 
 fn label(system: &RunSystem) -> String {
     clip(system.spec.label.as_str(), 36)
-}
-
-/// `The sessions differ in tls: no TLS on a and b, TLSv1.3 on c; every packet ...`
-fn session_warning(systems: &[RunSystem], explained: &Explained) -> String {
-    let mut by_value: Vec<(String, Vec<String>)> = Vec::new();
-    for (system, shown) in systems.iter().zip(&explained.values) {
-        let Some(shown) = shown else { continue };
-        let text = if shown.text.is_empty() { "empty" } else { &shown.text };
-        let text = clip(text, VALUE_COLUMNS);
-        match by_value.iter_mut().find(|(known, _)| *known == text) {
-            Some((_, labels)) => labels.push(label(system)),
-            None => by_value.push((text, vec![label(system)])),
-        }
-    }
-    let told: Vec<String> = by_value
-        .iter()
-        .map(|(text, labels)| format!("{text} on {}", list_in_short(labels)))
-        .collect();
-    let why = if explained.why.is_empty() {
-        String::new()
-    } else {
-        format!(" {}.", capital(&explained.why))
-    };
-    format!(
-        "The benchmark's sessions differ in {}: {}.{why}",
-        clip(&explained.name, VALUE_COLUMNS),
-        told.join(", ")
-    )
 }
 
 /// `sync_binlog: 0 / 1`; what a system does that has no such setting stands in brackets.
@@ -99,14 +71,16 @@ fn each(explained: &Explained) -> Vec<String> {
     explained.values.iter().map(value).collect()
 }
 
-/// What it can move and whose choice it is: `writes; defaults`.
+/// How much it weighs, what it can move and whose choice it is: `notable: writes; defaults`.
 #[must_use]
 pub(crate) fn remarks(explained: &Explained) -> String {
     let affects = explained.affects.join(", ");
+    let weight = explained.severity.word();
+    let moves = if affects.is_empty() { String::new() } else { format!("{weight}: {affects}") };
     match explained.choice.words() {
-        "" => affects,
-        words if affects.is_empty() => words.to_owned(),
-        words => format!("{affects}; {words}"),
+        "" => moves,
+        words if moves.is_empty() => words.to_owned(),
+        words => format!("{moves}; {words}"),
     }
 }
 
@@ -270,6 +244,18 @@ fn chosen(out: &mut String, system: &RunSystem) {
     }
 }
 
+/// ` (1 severe, 3 notable)`; nothing where all are minor.
+fn by_severity(all: &[&Explained]) -> String {
+    let count = |wanted| all.iter().filter(|e| e.severity == wanted).count();
+    let told: Vec<String> = [Severity::Severe, Severity::Notable]
+        .into_iter()
+        .map(|severity| (count(severity), severity.word()))
+        .filter(|(n, _)| *n > 0)
+        .map(|(n, word)| format!("{n} {word}"))
+        .collect();
+    if told.is_empty() { String::new() } else { format!(" ({})", told.join(", ")) }
+}
+
 fn compare(out: &mut String, systems: &[RunSystem], differences: &Differences, extent: Extent) {
     let audit = &differences.audit;
     let labels: Vec<String> = systems.iter().map(label).collect();
@@ -279,12 +265,23 @@ fn compare(out: &mut String, systems: &[RunSystem], differences: &Differences, e
     }
     let (wanted, unwanted): (Vec<&Explained>, Vec<&Explained>) =
         audit.settings.iter().partition(|e| e.choice.is_on_purpose());
-    let n = if unwanted.is_empty() { "none".to_owned() } else { unwanted.len().to_string() };
-    line(out, &format!("\nSettings that can move a figure and that nobody asked for: {n}"));
-    explain(out, &unwanted);
+    let (defaults, others): (Vec<&Explained>, Vec<&Explained>) =
+        unwanted.into_iter().partition(|e| e.choice == Choice::Defaults);
+    let heading = |all: &[&Explained], what: &str| {
+        let n = if all.is_empty() { "none".to_owned() } else { all.len().to_string() };
+        format!("\n{what}: {n}{}", by_severity(all))
+    };
+    line(out, &heading(&others, "Settings that can move a figure and that nobody asked for"));
+    explain(out, &others);
+    line(out, &heading(&defaults, "Defaults that are not the same and can move a figure"));
+    explain(out, &defaults);
+    let is_light = |e: &&Explained| e.choice == Choice::Defaults;
+    let light: Vec<String> = audit.harmless.iter().filter(is_light).map(called).collect();
+    if !light.is_empty() && extent == Extent::Short {
+        line(out, &wrap("  ", &format!("and that move nothing: {}", light.join(", ")), WIDTH));
+    }
     if !wanted.is_empty() {
-        let n = wanted.len();
-        line(out, &format!("\nOn purpose, by the plan or the configuration: {n}"));
+        line(out, &heading(&wanted, "On purpose, by the plan or the configuration"));
         explain(out, &wanted);
     }
     let unknown: Vec<&Difference> = differences.unknown().collect();
@@ -343,6 +340,7 @@ pub fn json(systems: &[RunSystem]) -> String {
     };
     let value = json!({
         "schema": 1,
+        "severe": super::severe(systems).iter().map(Finding::sentence).collect::<Vec<_>>(),
         "warnings": warnings(systems, &differences.audit),
         "systems": systems.iter().map(system_json).collect::<Vec<_>>(),
         "differences": {
@@ -388,6 +386,7 @@ pub(crate) struct ExplainedJson<'a> {
     values: Vec<Option<&'a str>>,
     sources: Vec<Option<SettingSource>>,
     affects: &'a [String],
+    severity: Severity,
     choice: &'static str,
     why: &'a str,
 }
@@ -400,6 +399,7 @@ pub(crate) fn explained_json(all: &[Explained]) -> Vec<ExplainedJson<'_>> {
             values: e.values.iter().map(|v| v.as_ref().map(|v| v.text.as_str())).collect(),
             sources: e.values.iter().map(|v| v.as_ref().and_then(|v| v.source)).collect(),
             affects: &e.affects,
+            severity: e.severity,
             choice: e.choice.key(),
             why: &e.why,
         })

@@ -8,6 +8,8 @@ use rqps_model::{
 
 use super::*;
 
+mod weights;
+
 /// A system with settings as `name=value`, or `name=value!` where the configuration sets it.
 pub(super) fn system(label: &str, dbms: Dbms, settings: &[&str]) -> RunSystem {
     let mut system = RunSystem {
@@ -89,12 +91,12 @@ fn names_units_and_what_is_missing_are_seen_through() {
     let systems = [system("old", Dbms::Mysql, &old), system("new", Dbms::Mysql, &new)];
     let audit = Audit::of(&systems);
     // The redo logs are of one size, the query cache is off or gone: no difference.
-    expect![[r"
-        innodb_buffer_pool_instances: 8 / (1) [defaults]
+    expect![[r#"
         sync_binlog: 0 / 1 [mixed]
+        innodb_buffer_pool_instances: 8 / (1) [defaults]
         innodb_flush_method: fsync / O_DIRECT [defaults]
         innodb_purge_threads: 1 / 4 [configuration]
-    "]]
+    "#]]
     .assert_eq(&told(&audit.settings));
     assert_eq!(told(&audit.harmless), "back_log: 152 / 512 [defaults]\n");
     assert!(audit.session.is_empty());
@@ -198,7 +200,7 @@ fn pair() -> [RunSystem; 2] {
 #[test]
 fn several_systems_as_text() {
     expect![[r#"
-        ! The benchmark's sessions differ in tls: no TLS on my56, TLSv1.3 X on my84. Every packet is
+        ! Severe: The benchmark's sessions differ in tls: no TLS on my56, TLSv1.3 X on my84. Every packet is
           encrypted and decrypted: short queries lose most, and a server whose TLS nobody noticed looks like
           a regression.
         ! The MySQL servers are not from one source, so versions are not all that differs: debian (tarball):
@@ -220,11 +222,13 @@ fn several_systems_as_text() {
 
         Differences, in this order: my56 / my84
 
-        Settings that can move a figure and that nobody asked for: 2
+        Settings that can move a figure and that nobody asked for: none
+
+        Defaults that are not the same and can move a figure: 2 (2 notable)
           innodb_io_capacity: 200 / 10000
           innodb_io_capacity_max: 2000 / 20000
               the pace of write-back: too low and redo fills up, too high and it takes the disk from the
-              clients (writes; defaults)
+              clients (notable: writes; defaults)
 
         Other settings that differ: 1 that not all systems have. --all lists them.
     "#]].assert_eq(&sheet::text(&pair(), sheet::Extent::Short));

@@ -34,7 +34,8 @@ pub fn render(gate: &Gate<'_>) -> String {
         ("max_slowdown", analysis.bound.to_string()),
         ("result", gate.passage().word().to_owned()),
     ];
-    for (name, value) in properties {
+    let severe = analysis.warnings_by_weight().0.iter().map(|text| ("severe", text.clone()));
+    for (name, value) in severe.chain(properties) {
         out.push_str(&format!("      <property name=\"{name}\" value=\"{}\"/>\n", escaped(&value)));
     }
     out.push_str("    </properties>\n");

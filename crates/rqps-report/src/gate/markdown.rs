@@ -9,7 +9,12 @@ use crate::number::count;
 #[must_use]
 pub fn render(gate: &Gate<'_>) -> String {
     let analysis = gate.analysis;
-    let mut out = format!("### rqps gate: {}\n\n", gate.passage().word());
+    let mut out = String::new();
+    let (severe, others) = analysis.warnings_by_weight();
+    for warning in severe {
+        out.push_str(&format!("> **Warning:** {}\n\n", escape_markdown(warning)));
+    }
+    out.push_str(&format!("### rqps gate: {}\n\n", gate.passage().word()));
     let mut paragraph = |text: &str| {
         if !text.is_empty() {
             out.push_str(text);
@@ -17,7 +22,7 @@ pub fn render(gate: &Gate<'_>) -> String {
         }
     };
     paragraph(&format!("**{}**", escape_markdown(&gate.sentence())));
-    for warning in &analysis.warnings {
+    for warning in others {
         paragraph(&format!("> **Warning:** {}", escape_markdown(warning)));
     }
     let is_open = |outcome: &Outcome| !matches!(outcome, Outcome::Same | Outcome::Faster);

@@ -9,10 +9,15 @@ use crate::words::{one_line, wrap};
 #[must_use]
 pub fn render(gate: &Gate<'_>, colour: bool, width: usize) -> String {
     let line = |first: &str, text: &str| wrap(first, text, width) + "\n";
+    let mut out = String::new();
+    let (severe, others) = gate.analysis.warnings_by_weight();
+    for warning in severe {
+        out.push_str(&line("! ", warning));
+    }
     let answer = wrap("", &format!("{}: {}", gate.passage().word(), gate.sentence()), width);
     let strong = if colour { (Tone::Strong.ansi(), "\u{1b}[0m") } else { ("", "") };
-    let mut out = format!("{}{answer}{}\n", strong.0, strong.1);
-    for warning in &gate.analysis.warnings {
+    out.push_str(&format!("{}{answer}{}\n", strong.0, strong.1));
+    for warning in others {
         out.push_str(&line("! ", warning));
     }
     out.push('\n');

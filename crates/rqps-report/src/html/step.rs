@@ -4,7 +4,7 @@ use maud::{Markup, html};
 use rqps_model::{Metric, PerOperation};
 
 use super::label::{self, outside};
-use super::{cause, insert, ratios, series, stacks};
+use super::{cause, insert, plans, ratios, series, stacks};
 use crate::analysis::{Analysis, Cell, CellState, StepAnalysis};
 use crate::number::{self, count};
 use crate::tone::Tone;
@@ -69,6 +69,7 @@ fn render(analysis: &Analysis<'_>, at: usize, step: &StepAnalysis<'_>) -> Markup
                     (starts(analysis, step))
                 }
                 (totals(analysis, step))
+                (plans::render(analysis, step))
                 (stacks::render(analysis, step))
                 (insert::debt(analysis, step))
                 (insert::passed_checks(analysis, step))

@@ -4,7 +4,7 @@ use maud::{Markup, html};
 
 use super::label::outside;
 use crate::analysis::{Analysis, Difference};
-use crate::audit::{Explained, Shown};
+use crate::audit::{Explained, Severity, Shown};
 use crate::layout;
 use crate::number::{self, count};
 
@@ -154,6 +154,7 @@ fn explained(analysis: &Analysis<'_>, all: &[Explained]) -> Markup {
                             th scope="row" { code { (outside(&one.name)) } }
                             @for value in &one.values { td.value { (shown(value.as_ref())) } }
                             td.whose {
+                                @if one.severity == Severity::Severe { strong { "severe" } " " }
                                 (one.affects.join(", "))
                                 @if !one.choice.words().is_empty() {
                                     " " span.faint { (one.choice.words()) }

@@ -9,6 +9,18 @@ use crate::many;
 use crate::number;
 use crate::words::one_line;
 
+/// The severe warnings, before everything else.
+pub(super) fn severe(analysis: &Analysis<'_>) -> Markup {
+    let (severe, _) = analysis.warnings_by_weight();
+    html! {
+        @if !severe.is_empty() {
+            div.warning.severe role="alert" {
+                ul.sentences { @for warning in severe { li { (outside(warning)) } } }
+            }
+        }
+    }
+}
+
 /// One block per candidate.
 pub(super) fn render(analysis: &Analysis<'_>) -> Markup {
     html! {
@@ -17,10 +29,11 @@ pub(super) fn render(analysis: &Analysis<'_>) -> Markup {
         } @else {
             @for headline in &analysis.headlines { (block(analysis, headline)) }
         }
-        @if !analysis.warnings.is_empty() {
+        @let (_, others) = analysis.warnings_by_weight();
+        @if !others.is_empty() {
             div.warning role="note" {
                 strong { "Before reading any figure" }
-                ul.sentences { @for warning in &analysis.warnings { li { (outside(warning)) } } }
+                ul.sentences { @for warning in others { li { (outside(warning)) } } }
             }
         }
         @if analysis.headlines.is_empty() {

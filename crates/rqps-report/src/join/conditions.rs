@@ -63,7 +63,7 @@ pub struct Condition {
 impl Condition {
     /// `kernel 6.8.0 in 20261121-203015-demo, 6.9.1 in 20261122-080000-demo`; runs with one value
     /// share it.
-    pub(super) fn sentence(&self, sources: &[Source]) -> String {
+    pub(crate) fn sentence(&self, sources: &[Source]) -> String {
         let mut told: Vec<(&Option<String>, Vec<&str>)> = Vec::new();
         for (value, source) in self.values.iter().zip(sources) {
             match told.iter_mut().find(|(known, _)| *known == value) {

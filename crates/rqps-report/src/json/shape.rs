@@ -12,6 +12,7 @@ use super::cause::{AgeingJson, CauseJson, SplitJson};
 use super::comparison::ComparisonJson;
 use super::insert::{InsertJson, SummaryJson};
 use super::joined::JoinedJson;
+use super::plans::{PlanDifferenceJson, PlanJson};
 use super::stacks::StacksJson;
 use crate::audit::sheet::ExplainedJson;
 
@@ -21,6 +22,8 @@ pub(super) const SCHEMA: u32 = 1;
 #[derive(Serialize)]
 pub(super) struct ReportJson<'a> {
     pub(super) schema: u32,
+    /// What must be known before any figure is compared; the first of the warnings.
+    pub(super) severe: &'a [String],
     pub(super) rqps_version: &'a str,
     pub(super) run: RunJson<'a>,
     /// Only of several runs in one report.
@@ -215,6 +218,11 @@ pub(super) struct ResultJson<'a> {
     pub(super) debt: &'a BTreeMap<String, u64>,
     #[serde(skip_serializing_if = "<[_]>::is_empty")]
     pub(super) checks: &'a [Check],
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub(super) plans: Vec<PlanJson<'a>>,
+    /// Only of candidates whose plans differ from the base's.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) plan_difference: Option<Vec<PlanDifferenceJson<'a>>>,
     pub(super) slices: Vec<SliceJson<'a>>,
 }
 

@@ -2,10 +2,14 @@
 
 use expect_test::expect;
 use rqps_explain::{Kind, Part, Quantity, work::Work};
-use rqps_model::{Run, StepKind, Waits};
+use rqps_model::query_plan::{Access, Asked, Extra, Path};
+use rqps_model::{Dbms, PlanShape, QueryPlan, Run, StepKind, Waits};
 use rqps_report::{Analysis, Detail, TextOptions, csv, html, json, markdown, text};
 
+use rqps_stacks::Stacks;
+
 use crate::blocks_fixture::{self, Wanted, around, reads};
+use crate::stacks_fixture;
 
 fn full(analysis: &Analysis<'_>) -> String {
     text::render(analysis, TextOptions { colour: false, detail: Detail::Full, width: text::WIDTH })
@@ -134,4 +138,119 @@ fn ageing_is_that_of_each_system_and_apart_from_the_base() {
     "#]].assert_eq(&table.join("\n"));
     assert!(html::render(&analysis).contains("id=\"ageing\""));
     assert!(json::render(&analysis).contains("\"ageing\""));
+}
+
+fn plan(path: Path, index: Option<&str>, extras: &[Extra]) -> QueryPlan {
+    let sql = "SELECT c FROM sbtest1 WHERE k = ?".to_owned();
+    let index = index.map(str::to_owned);
+    let access = Access { table: "sbtest1".to_owned(), path, index, is_covering: false };
+    let extras = extras.iter().copied().collect();
+    QueryPlan {
+        asked: Asked::Prepared,
+        shape: Some(PlanShape { accesses: vec![access], extras, ..PlanShape::default() }),
+        ..QueryPlan::without(Dbms::Mariadb, sql, "")
+    }
+}
+
+/// The cause of the step that loses by CPU, and the one of the step that loses by waiting.
+fn two_causes(run: &Run) -> [(Kind, String); 2] {
+    let analysis = Analysis::of(run, 0.05);
+    [0, 1].map(|at| {
+        let cause = analysis.steps[at].cells[1].cause.as_ref().unwrap();
+        (cause.kind, cause.sentence.clone())
+    })
+}
+
+#[test]
+fn another_way_to_the_rows_is_a_plan_change() {
+    let mut run = three();
+    let lookup = || plan(Path::Lookup, Some("k_\u{1b}[2J1"), &[]);
+    for step in &mut run.steps[..2] {
+        step.systems[0].plans = vec![lookup()];
+        step.systems[1].plans = vec![plan(Path::WholeTable, None, &[])];
+    }
+    let [(cpu, sentence), (waiting, _)] = two_causes(&run);
+    assert_eq!(cpu, Kind::PlanChange);
+    // Names of indexes are a server's words.
+    expect!["0.74: full scan in place of lookup on k_\u{fffd}[2J1, server CPU per query 2.7x, +35 µs in all: plan change"].assert_eq(&sentence);
+    let summary = &Analysis::of(&run, 0.05).headlines[0].details;
+    assert!(summary.iter().any(|line| line.contains("Plan change")), "{summary:?}");
+    // Threads may wait longer because of another plan as well, where the server works more.
+    assert_eq!(waiting, Kind::PlanChange);
+    for step in &mut run.steps[..2] {
+        // A sort that a version does not tell is no other way to the rows.
+        step.systems[1].plans = vec![plan(Path::Lookup, Some("k_\u{1b}[2J1"), &[Extra::Sort])];
+    }
+    let [(cpu, sentence), (waiting, _)] = two_causes(&run);
+    assert_eq!((cpu, waiting), (Kind::CpuOverhead, Kind::Waiting), "{sentence}");
+    // The same change on a system that is faster by it.
+    let mut run = three();
+    run.steps[0].systems[0].plans = vec![plan(Path::WholeTable, None, &[])];
+    run.steps[0].systems[1].plans = vec![lookup()];
+    run.steps[0].systems.swap(0, 1);
+    let [(faster, sentence), _] = two_causes(&run);
+    assert_eq!(faster, Kind::PlanChange, "{sentence}");
+    assert!(sentence.contains("full scan in place of lookup"), "{sentence}");
+}
+
+#[test]
+fn severe_differences_stand_behind_the_causes_that_they_can_move() {
+    let mut run = three();
+    let set = |run: &mut Run, name: &str, values: [&str; 2]| {
+        for (system, value) in run.systems.iter_mut().zip(values) {
+            system.settings.insert(name.to_owned(), value.to_owned());
+        }
+    };
+    set(&mut run, "general_log", ["OFF", "ON"]);
+    // Of no weight to steps that read; and too light to be named.
+    set(&mut run, "sync_binlog", ["0", "1"]);
+    set(&mut run, "innodb_doublewrite", ["ON", "OFF"]);
+    run.systems[1].build.insert("assertions".to_owned(), "on".to_owned());
+    let [(kind, sentence), (_, waiting)] = two_causes(&run);
+    assert_eq!(kind, Kind::CpuOverhead);
+    expect!["0.74: server CPU per query 2.7x (+35 µs of +35 µs), IO unchanged, with general_log on against off and build with assertions on against off: new CPU overhead"].assert_eq(&sentence);
+    assert!(waiting.contains("with general_log"), "{waiting}");
+    // Many are counted.
+    set(&mut run, "performance_schema", ["OFF", "ON"]);
+    set(&mut run, "innodb_page_size", ["16384", "4096"]);
+    let [(_, sentence), _] = two_causes(&run);
+    assert!(sentence.contains(" and 1 difference more"), "{sentence}");
+    // On steps that write they are told of waiting.
+    for step in &mut run.steps {
+        step.info.kind = StepKind::Write;
+    }
+    let mut run = Run { systems: three().systems, ..run };
+    set(&mut run, "sync_binlog", ["0", "1"]);
+    let [(_, cpu), (kind, waiting)] = two_causes(&run);
+    assert!(!cpu.contains("sync_binlog"), "{cpu}");
+    assert_eq!(kind, Kind::Waiting);
+    assert!(waiting.contains("with sync_binlog 1 against 0"), "{waiting}");
+}
+
+#[test]
+fn waiting_is_told_by_its_place_where_threads_were_looked_at() {
+    let run = three();
+    let mut profiles = stacks_fixture::pair(1);
+    let looks = |places: &str| Stacks::parse(places).unwrap();
+    let running = "serving clients;running or runnable 200\n";
+    profiles[0].waits = looks(&format!("{running}serving clients;asleep;futex;futex_wait 10\n"));
+    profiles[1].waits = looks(&format!(
+        "{running}serving clients;asleep;futex;futex\u{1b}[2J_wait 10\n\
+         serving clients;asleep;futex;futex_wait 120\n\
+         background;asleep;futex;futex_wait 9000\n"
+    ));
+    let said = |profiles: &[rqps_stacks::StackProfile], at: usize| {
+        let analysis = Analysis::of(&run, 0.05).with_profiles(profiles);
+        analysis.steps[at].cells[1].cause.as_ref().unwrap().sentence.clone()
+    };
+    expect!["0.74: waiting +28 µs of +35 µs per query, server CPU 1.35x, IO unchanged, threads +24.0 µs asleep: futex, futex_wait in extra slices: contention or waiting"].assert_eq(&said(&profiles, 1));
+    // Of a step without a profile nothing more is said, and nothing of a difference by chance.
+    assert!(!said(&profiles, 0).contains("extra slices"));
+    profiles[1].waits = looks(&format!("{running}serving clients;asleep;futex;futex_wait 14\n"));
+    assert!(!said(&profiles, 1).contains("extra slices"), "{}", said(&profiles, 1));
+    // A server's words do not reach a terminal as they are.
+    profiles[1].waits =
+        looks(&format!("{running}serving clients;asleep;futex;futex\u{1b}[2J_wait 120\n"));
+    let sentence = said(&profiles, 1);
+    assert!(sentence.contains("in extra slices") && !sentence.contains('\u{1b}'), "{sentence}");
 }

@@ -62,3 +62,12 @@ fn the_documented_columns_are_those_of_the_csv() {
     let text = format!("{head}{}{insert}{}", csv::describe(), csv::describe_insert());
     expect_file!["../../../../docs/report-csv.md"].assert_eq(&text);
 }
+
+#[test]
+fn the_documented_rules_are_those_of_the_audit() {
+    let text = include_str!("../../../../docs/audit.md");
+    let (head, _) = text.split_once("<!-- rules -->\n").unwrap();
+    let rules = rqps_report::audit::manual::describe();
+    let text = format!("{head}<!-- rules -->\n\n{rules}");
+    expect_file!["../../../../docs/audit.md"].assert_eq(&text);
+}

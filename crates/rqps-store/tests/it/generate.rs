@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use rqps_model::calibration::Floor;
+use rqps_model::query_plan::{Access, Asked, Extra, Join, Path};
 use rqps_model::run::SystemStep;
 use rqps_model::*;
 
@@ -217,7 +218,32 @@ fn system_step(d: &mut Draw) -> SystemStep {
     for _ in 0..d.below(3) {
         debt.insert(d.text(), d.count());
     }
-    SystemStep { outcome, slices, sizes: sizes(d), debt, checks: d.list(3, check) }
+    let (checks, plans) = (d.list(3, check), d.list(3, plan));
+    SystemStep { outcome, slices, sizes: sizes(d), debt, checks, plans }
+}
+
+fn plan(d: &mut Draw) -> QueryPlan {
+    let access = |d: &mut Draw| Access {
+        table: d.text(),
+        path: *d.one(&[Path::Lookup, Path::Range, Path::WholeIndex, Path::WholeTable]),
+        index: d.yes().then(|| d.text()),
+        is_covering: d.yes(),
+    };
+    let shape = |d: &mut Draw| PlanShape {
+        accesses: d.list(3, access),
+        joins: d.list(2, |d| *d.one(&[Join::Hash, Join::Merge])).into_iter().collect(),
+        extras: d.list(3, |d| *d.one(&[Extra::Sort, Extra::Parallel])).into_iter().collect(),
+        is_write: d.yes(),
+        is_generic: d.yes().then(|| d.yes()),
+    };
+    QueryPlan {
+        dbms: *d.one(&[Dbms::Mysql, Dbms::Mariadb, Dbms::Postgres]),
+        sql: d.text(),
+        asked: *d.one(&[Asked::Prepared, Asked::Text, Asked::Never]),
+        shape: d.yes().then(|| shape(d)),
+        reason: d.text(),
+        text: d.text(),
+    }
 }
 
 fn check(d: &mut Draw) -> Check {

@@ -93,6 +93,7 @@ impl ProfileArgs {
             seed: self.seed,
             new: self.new,
             no_html: self.no_html,
+            audit: None,
             bound: "5%".to_owned(),
         }
     }

@@ -49,7 +49,7 @@ fn differences_are_explained_and_those_of_the_plan_on_purpose() {
     assert!(said.contains("  wal_compression: off / pglz\n"), "{said}");
     // Wherever its lines break.
     let words: Vec<&str> = said.split_whitespace().collect();
-    assert!(words.join(" ").contains("(writes; on purpose, by the plan)"), "{said}");
+    assert!(words.join(" ").contains("(notable: writes; on purpose, by the plan)"), "{said}");
     let all = bench.json(&["servers", "audit", "--plan", "plan.toml", "--json"]);
     let settings = all["differences"]["settings"].as_array().unwrap();
     let names: Vec<&Value> = settings.iter().map(|s| &s["name"]).collect();

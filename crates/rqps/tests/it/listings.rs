@@ -163,6 +163,7 @@ fn help_of_commands() {
               --slices <N>             Slices per step and system; interleaved, the time of so many slices
               --placement <PLACEMENT>  Where client and server threads run: auto, free, split or paired
               --seed <N>               Seed of all randomness [default: drawn, and recorded]
+              --audit <RULE>           Refuse systems that differ severely: strict [default: warn]
               --new                    Start anew, even where an unfinished run of the same plan could be
                                        resumed
               --no-html                Write no HTML report at the end

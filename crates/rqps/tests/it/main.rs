@@ -5,6 +5,8 @@
 //! others than the two smallest.
 
 #[cfg(test)]
+mod alike;
+#[cfg(test)]
 mod audit;
 #[cfg(test)]
 mod bad_input;

@@ -1,0 +1,280 @@
+//! In what the query plans of two systems differ, as far as that can move a figure.
+//!
+//! Versions of a family are compared in full. Between families only which index is used, or that all
+//! is read, is compared: a clustered index and a heap reach the same rows by different words, sorts
+//! and temporary tables are parts of one server alone, and some statements are written otherwise.
+
+use std::collections::BTreeSet;
+
+use serde::Serialize;
+
+use super::{Access, Extra, Path, PlanShape, QueryPlan};
+use crate::RunStep;
+
+/// What of two plans is not the same.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Aspect {
+    /// The way to the rows: lookup, range, full scan.
+    Path,
+    /// The index.
+    Index,
+    /// Whether the index has all that is asked for.
+    Covering,
+    /// How, or in which order, tables are joined.
+    Join,
+    /// Whether several processes share the work.
+    Parallel,
+    /// Sorts, temporary tables, and other work beside reading.
+    Work,
+    /// Whether the statement is planned once or for each execution.
+    Planning,
+}
+
+impl Aspect {
+    /// For a sentence.
+    #[must_use]
+    pub fn words(self) -> &'static str {
+        match self {
+            Self::Path => "access path",
+            Self::Index => "index",
+            Self::Covering => "covering",
+            Self::Join => "join",
+            Self::Parallel => "parallel",
+            Self::Work => "sort or temporary table",
+            Self::Planning => "planning",
+        }
+    }
+}
+
+/// A statement that two systems go about in different ways.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct StatementDifference {
+    /// Its place among the statements of the step.
+    pub statement_idx: usize,
+    /// The statement, as the base has it.
+    pub sql: String,
+    /// In what the plans differ.
+    pub aspects: BTreeSet<Aspect>,
+    /// The base's plan in words.
+    pub base: String,
+    /// The other's.
+    pub vs: String,
+}
+
+/// The statements of a step that two systems go about in different ways; one at least.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PlanDifference {
+    /// In the order of the step.
+    pub statements: Vec<StatementDifference>,
+}
+
+impl PlanDifference {
+    /// `range on k_1, covering against full scan (SELECT k FROM sbtest1 WHERE ...)`, of the first
+    /// statement, with the number of the others.
+    #[must_use]
+    pub fn sentence(&self) -> String {
+        let Some(first) = self.statements.first() else { return String::new() };
+        let more = match self.statements.len() {
+            1 => String::new(),
+            2 => ", and one statement more".to_owned(),
+            n => format!(", and {} statements more", n - 1),
+        };
+        format!("{} against {} ({}){more}", first.base, first.vs, first.sql)
+    }
+
+    /// Whether the way to the rows, or the index, is another one in any statement: what can move a
+    /// figure many times over.
+    #[must_use]
+    pub fn is_of_access(&self) -> bool {
+        let of_access = |a: &Aspect| matches!(a, Aspect::Path | Aspect::Index);
+        self.statements.iter().any(|s| s.aspects.iter().any(of_access))
+    }
+}
+
+/// In what the plans of a step differ between the systems `base` and `vs` of a run; `None` where they
+/// do not, and where nothing is known of one.
+#[must_use]
+pub fn plan_difference(step: &RunStep, base: usize, vs: usize) -> Option<PlanDifference> {
+    let plans = |idx: usize| step.systems.get(idx).map(|system| &system.plans);
+    let (base, vs) = (plans(base)?, plans(vs)?);
+    if base.len() != vs.len() {
+        return None;
+    }
+    let both = base.iter().zip(vs).enumerate();
+    let statements: Vec<_> = both.filter_map(|(idx, (a, b))| of_statement(idx, a, b)).collect();
+    (!statements.is_empty()).then_some(PlanDifference { statements })
+}
+
+fn of_statement(idx: usize, base: &QueryPlan, vs: &QueryPlan) -> Option<StatementDifference> {
+    let (a, b) = (base.shape.as_ref()?, vs.shape.as_ref()?);
+    let is_one_family =
+        base.dbms == vs.dbms || base.dbms.is_mysql_family() && vs.dbms.is_mysql_family();
+    let aspects = if is_one_family { within_family(a, b) } else { across_families(a, b) };
+    (!aspects.is_empty()).then(|| StatementDifference {
+        statement_idx: idx,
+        sql: base.sql.clone(),
+        aspects,
+        base: a.words(),
+        vs: b.words(),
+    })
+}
+
+fn within_family(a: &PlanShape, b: &PlanShape) -> BTreeSet<Aspect> {
+    let mut found = BTreeSet::new();
+    if a.accesses.len() == b.accesses.len() {
+        for (one, other) in a.accesses.iter().zip(&b.accesses) {
+            if one.table != other.table {
+                found.insert(Aspect::Join);
+            }
+            if path(one, a.is_write) != path(other, b.is_write) {
+                found.insert(Aspect::Path);
+            }
+            // A scan of the table has none, which is said already.
+            if one.index != other.index && one.index.is_some() && other.index.is_some() {
+                found.insert(Aspect::Index);
+            }
+            if one.is_covering != other.is_covering && !a.is_write {
+                found.insert(Aspect::Covering);
+            }
+        }
+    } else {
+        found.insert(Aspect::Path);
+    }
+    if a.joins != b.joins {
+        found.insert(Aspect::Join);
+    }
+    for extra in a.extras.symmetric_difference(&b.extras).filter(|extra| extra.matters()) {
+        found.insert(if *extra == Extra::Parallel { Aspect::Parallel } else { Aspect::Work });
+    }
+    if let (Some(one), Some(other)) = (a.is_generic, b.is_generic)
+        && one != other
+    {
+        found.insert(Aspect::Planning);
+    }
+    found
+}
+
+/// Versions of MySQL call the same search for one row to be changed a lookup or a range.
+fn path(access: &Access, is_write: bool) -> Path {
+    match access.path {
+        Path::Lookup if is_write => Path::Range,
+        other => other,
+    }
+}
+
+fn across_families(a: &PlanShape, b: &PlanShape) -> BTreeSet<Aspect> {
+    let indexes = |shape: &PlanShape| -> BTreeSet<(String, Option<String>)> {
+        shape.accesses.iter().map(|a| (a.table.clone(), a.index.clone())).collect()
+    };
+    let is_whole = |shape: &PlanShape| {
+        shape.accesses.iter().any(|a| matches!(a.path, Path::WholeTable | Path::WholeIndex))
+    };
+    let mut found = BTreeSet::new();
+    if is_whole(a) != is_whole(b) {
+        found.insert(Aspect::Path);
+    } else if indexes(a) != indexes(b) && !is_whole(a) {
+        found.insert(Aspect::Index);
+    }
+    found
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::query_plan::{Asked, Join};
+    use crate::{Dbms, Placement, StepInfo, StepKind, run::SystemStep, step};
+
+    fn shape(path: Path, index: Option<&str>) -> PlanShape {
+        let index = index.map(str::to_owned);
+        let access = Access { table: "sbtest1".to_owned(), path, index, is_covering: false };
+        PlanShape { accesses: vec![access], ..PlanShape::default() }
+    }
+
+    fn plan(dbms: Dbms, shape: Option<PlanShape>) -> QueryPlan {
+        let plan = QueryPlan::without(dbms, "SELECT 1".to_owned(), "");
+        QueryPlan { shape, asked: Asked::Prepared, ..plan }
+    }
+
+    fn between(a: QueryPlan, b: QueryPlan) -> Option<Vec<Aspect>> {
+        let system = |plan| SystemStep { plans: vec![plan], ..SystemStep::pending() };
+        let step = RunStep {
+            info: StepInfo {
+                name: "x".to_owned(),
+                family: "x".to_owned(),
+                n: None,
+                kind: StepKind::Read,
+                group: step::Group::Point,
+                figure: step::Figure::Queries,
+                what: String::new(),
+            },
+            clients: 1,
+            placement: Placement::Free,
+            start: 0,
+            systems: vec![system(a), system(b)],
+        };
+        let found = plan_difference(&step, 0, 1)?;
+        Some(found.statements[0].aspects.iter().copied().collect())
+    }
+
+    fn of_mysql(a: PlanShape, b: PlanShape) -> Option<Vec<Aspect>> {
+        between(plan(Dbms::Mysql, Some(a)), plan(Dbms::Mariadb, Some(b)))
+    }
+
+    #[test]
+    fn what_matters_is_a_difference() {
+        let range = || shape(Path::Range, Some("k_1"));
+        assert_eq!(of_mysql(range(), range()), None);
+        let whole = shape(Path::WholeTable, None);
+        assert_eq!(of_mysql(range(), whole.clone()), Some(vec![Aspect::Path]));
+        let primary = shape(Path::Range, Some("PRIMARY"));
+        assert_eq!(of_mysql(range(), primary), Some(vec![Aspect::Index]));
+        let mut covering = range();
+        covering.accesses[0].is_covering = true;
+        assert_eq!(of_mysql(range(), covering), Some(vec![Aspect::Covering]));
+        for (extra, found) in [
+            (Extra::Sort, Some(vec![Aspect::Work])),
+            (Extra::TemporaryTable, Some(vec![Aspect::Work])),
+            (Extra::Parallel, Some(vec![Aspect::Parallel])),
+            (Extra::IndexCondition, None),
+        ] {
+            let other = PlanShape { extras: [extra].into(), ..range() };
+            assert_eq!(of_mysql(range(), other), found, "{extra:?}");
+        }
+        let hashed = PlanShape { joins: [Join::Hash].into(), ..range() };
+        assert_eq!(of_mysql(range(), hashed), Some(vec![Aspect::Join]));
+    }
+
+    #[test]
+    fn a_row_to_be_changed_is_found_alike_whatever_a_version_calls_it() {
+        let write = |path| PlanShape { is_write: true, ..shape(path, Some("PRIMARY")) };
+        assert_eq!(of_mysql(write(Path::Lookup), write(Path::Range)), None);
+        let whole = PlanShape { is_write: true, ..shape(Path::WholeTable, None) };
+        assert_eq!(of_mysql(write(Path::Range), whole), Some(vec![Aspect::Path]));
+        let (one, many) = (shape(Path::Lookup, Some("k_1")), shape(Path::Range, Some("k_1")));
+        assert_eq!(of_mysql(one, many), Some(vec![Aspect::Path]));
+    }
+
+    #[test]
+    fn between_families_only_indexes_and_full_scans_are_compared() {
+        let across = |a, b| between(plan(Dbms::Mysql, Some(a)), plan(Dbms::Postgres, Some(b)));
+        let sorted = PlanShape { extras: [Extra::Sort].into(), ..shape(Path::Lookup, Some("k_1")) };
+        assert_eq!(across(sorted, shape(Path::Range, Some("k_1"))), None);
+        let (range, whole) = (shape(Path::Range, Some("k_1")), shape(Path::WholeTable, None));
+        assert_eq!(across(range.clone(), whole), Some(vec![Aspect::Path]));
+        let primary = shape(Path::Range, Some("PRIMARY"));
+        assert_eq!(across(range, primary), Some(vec![Aspect::Index]));
+    }
+
+    #[test]
+    fn nothing_known_is_no_difference() {
+        let known = plan(Dbms::Mysql, Some(shape(Path::WholeTable, None)));
+        assert_eq!(between(known, plan(Dbms::Mysql, None)), None);
+        let once = |is_generic| PlanShape { is_generic, ..shape(Path::Lookup, Some("PRIMARY")) };
+        let of = |a, b| {
+            between(plan(Dbms::Postgres, Some(once(a))), plan(Dbms::Postgres, Some(once(b))))
+        };
+        assert_eq!(of(Some(true), None), None);
+        assert_eq!(of(Some(true), Some(false)), Some(vec![Aspect::Planning]));
+    }
+}

@@ -1,0 +1,99 @@
+//! How the systems go about the statements of a step, and where that is not the same.
+
+use rqps_model::{PlanDifference, RunStep, plan_difference};
+
+use super::{Analysis, StepAnalysis};
+use crate::words::{clip, one_line};
+
+/// Columns that a sentence gives to a statement.
+const SQL_COLUMNS: usize = 100;
+
+/// The query plans of a step.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct StepPlans {
+    /// Its statements in their order; none where nothing was asked.
+    pub statements: Vec<StatementPlans>,
+    /// Per system how its plans differ from those of the base; absent for the base, and where they do
+    /// not.
+    pub differences: Vec<Option<PlanDifference>>,
+}
+
+/// A statement and how each system goes about it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct StatementPlans {
+    /// The statement as the first system has it that knows it.
+    pub sql: String,
+    /// Per system its plan in words; absent where it was not asked.
+    pub words: Vec<Option<String>>,
+}
+
+impl StatementPlans {
+    /// The plans that there are, each with the indices of its systems.
+    #[must_use]
+    pub fn groups(&self) -> Vec<(&str, Vec<usize>)> {
+        let mut groups: Vec<(&str, Vec<usize>)> = Vec::new();
+        for (idx, words) in self.words.iter().enumerate() {
+            let Some(words) = words else { continue };
+            match groups.iter_mut().find(|(known, _)| *known == words) {
+                Some((_, systems)) => systems.push(idx),
+                None => groups.push((words, vec![idx])),
+            }
+        }
+        groups
+    }
+}
+
+impl StepPlans {
+    /// Of a step whose base is the system `base`.
+    pub(super) fn of(step: &RunStep, base: usize) -> Self {
+        let n = step.systems.iter().map(|system| system.plans.len()).max().unwrap_or(0);
+        let statements = (0..n)
+            .filter_map(|at| {
+                let plans = || step.systems.iter().map(move |system| system.plans.get(at));
+                Some(StatementPlans {
+                    sql: one_line(&plans().flatten().next()?.sql),
+                    words: plans().map(|plan| plan.map(|p| one_line(&p.words()))).collect(),
+                })
+            })
+            .collect();
+        let differences = (0..step.systems.len())
+            .map(|idx| if idx == base { None } else { plan_difference(step, base, idx) })
+            .collect();
+        Self { statements, differences }
+    }
+
+    /// Whether a system's plans differ from the base's.
+    #[must_use]
+    pub fn differ(&self) -> bool {
+        self.differences.iter().any(Option::is_some)
+    }
+}
+
+/// `LABEL: range on k_1, covering against full scan (SELECT ...)`, a line for each statement that a
+/// candidate goes about in another way than the base.
+pub(crate) fn lines(analysis: &Analysis<'_>, step: &StepAnalysis<'_>) -> Vec<String> {
+    let of_system = |(idx, difference): (usize, &Option<PlanDifference>)| {
+        let label = clip(analysis.label(idx), 36);
+        let statements = difference.iter().flat_map(|d| &d.statements);
+        statements
+            .map(|s| {
+                let sql = clip(&s.sql, SQL_COLUMNS);
+                format!("{label}: {} on the base, {} here ({sql})", s.base, s.vs)
+            })
+            .collect::<Vec<_>>()
+    };
+    step.plans.differences.iter().enumerate().flat_map(of_system).collect()
+}
+
+/// One line for each step and candidate whose plans differ from the base's.
+pub(crate) fn summary(analysis: &Analysis<'_>) -> Vec<String> {
+    let of_step = |step: &StepAnalysis<'_>| {
+        let each = step.plans.differences.iter().enumerate();
+        each.filter_map(|(idx, difference)| {
+            let sentence = one_line(&difference.as_ref()?.sentence());
+            Some(format!("{}, {}: {sentence}", step.title, clip(analysis.label(idx), 36)))
+        })
+        .collect::<Vec<_>>()
+    };
+    analysis.steps.iter().flat_map(of_step).collect()
+}

@@ -1,0 +1,158 @@
+//! Differences that no single setting of a server tells: what a commit waits for in two families,
+//! compression, allocator, limits.
+
+use rqps_model::{Dbms, Engine, RunSystem};
+
+use super::severity::is_across;
+use super::{Choice, Explained, Severity, Shown, value};
+
+/// A fact that is made of others: its name, what it is about, and what a difference does.
+struct Fact {
+    name: &'static str,
+    group: &'static str,
+    affects: &'static [&'static str],
+    why: &'static str,
+    choice: Choice,
+    /// What it is on a system, in a word; `None` where that is not known.
+    of: fn(&RunSystem) -> Option<String>,
+    /// What a difference weighs, in words.
+    weight: &'static str,
+    /// What a difference between these two weighs.
+    severity: fn(&RunSystem, &RunSystem) -> Severity,
+}
+
+const FACTS: [Fact; 5] = [
+    Fact {
+        name: "commit",
+        group: "durability",
+        affects: &["writes"],
+        why: "a commit that waits for the disk takes as long as the disk, one that does not takes \
+              microseconds: writes differ many times over",
+        choice: Choice::Mixed,
+        of: commit,
+        weight: "severe between families or engines; within one each setting says it",
+        severity: |a, b| {
+            let is_told = a.spec.engine == b.spec.engine && !is_across(a.spec.dbms, b.spec.dbms);
+            if is_told { Severity::Minor } else { Severity::Severe }
+        },
+    },
+    Fact {
+        name: "compression",
+        group: "storage",
+        affects: &["reads", "writes", "scans", "loads"],
+        why: "compressed tables cost CPU for every page that is read or written, and take less of \
+              caches and storage",
+        choice: Choice::Plan,
+        of: |system| Some(system.spec.variant.compression.to_string()),
+        weight: "severe; between engines notable",
+        severity: |a, b| {
+            if a.spec.engine == b.spec.engine { Severity::Severe } else { Severity::Notable }
+        },
+    },
+    Fact {
+        name: "cpus",
+        group: "limits",
+        affects: &["all"],
+        why: "one server has CPUs that the other may not use",
+        choice: Choice::Plan,
+        of: |system| {
+            let cpus = system.spec.variant.limits.cpus.as_ref();
+            Some(cpus.map_or_else(|| "all".to_owned(), ToString::to_string))
+        },
+        weight: "severe",
+        severity: |_, _| Severity::Severe,
+    },
+    Fact {
+        name: "memory",
+        group: "limits",
+        affects: &["all"],
+        why: "a limit of memory bounds the page cache too: what one server finds there the other reads \
+              from storage",
+        choice: Choice::Plan,
+        of: |system| {
+            let bytes = system.spec.variant.limits.memory_bytes;
+            Some(bytes.map_or_else(|| "no limit".to_owned(), value::show_bytes))
+        },
+        // A server that reads past the page cache needs none where the other does.
+        weight: "notable",
+        severity: |_, _| Severity::Notable,
+    },
+    Fact {
+        name: "malloc",
+        group: "memory",
+        affects: &["all"],
+        why: "allocators differ in CPU and in memory, most with many clients and large sorts",
+        choice: Choice::Mixed,
+        of: |system| {
+            let text = system.process.get("malloc")?;
+            text.split_whitespace().next().map(str::to_owned)
+        },
+        weight: "notable; between families minor",
+        severity: |a, b| {
+            if is_across(a.spec.dbms, b.spec.dbms) { Severity::Minor } else { Severity::Notable }
+        },
+    },
+];
+
+/// Whether a fact of the process is compared here.
+pub(crate) fn is_told(name: &str) -> bool {
+    name == "malloc"
+}
+
+/// The facts that differ; those that weigh nothing are left out.
+pub(super) fn differences(systems: &[RunSystem]) -> Vec<Explained> {
+    FACTS.iter().filter_map(|fact| difference(fact, systems)).collect()
+}
+
+fn difference(fact: &Fact, systems: &[RunSystem]) -> Option<Explained> {
+    // One that never came up has nothing but its plan.
+    let values: Vec<Option<String>> = systems
+        .iter()
+        .map(|system| (fact.of)(system).filter(|_| system.spec.dbms != Dbms::Null))
+        .collect();
+    let there: Vec<(&RunSystem, &String)> =
+        systems.iter().zip(&values).filter_map(|(s, v)| Some((s, v.as_ref()?))).collect();
+    let pairs =
+        there.iter().enumerate().flat_map(|(at, a)| there[..at].iter().map(move |b| (a, b)));
+    let severity = pairs
+        .filter(|((_, a), (_, b))| a != b)
+        .map(|((a, _), (b, _))| (fact.severity)(a, b))
+        .max()
+        .filter(|severity| *severity > Severity::Minor)?;
+    let shown = |text: String| Shown { text, source: None, is_implied: false };
+    Some(Explained {
+        name: fact.name.to_owned(),
+        group: fact.group.to_owned(),
+        values: values.into_iter().map(|text| text.map(shown)).collect(),
+        affects: fact.affects.iter().map(|word| (*word).to_owned()).collect(),
+        why: fact.why.to_owned(),
+        choice: fact.choice,
+        severity,
+    })
+}
+
+/// What a commit waits for, by the settings that were in effect.
+fn commit(system: &RunSystem) -> Option<String> {
+    let setting = |name: &str| system.settings.get(name).map(String::as_str);
+    let is_on = |name: &str| setting(name).and_then(value::switch).unwrap_or(false);
+    let waits = match system.spec.dbms {
+        Dbms::Postgres => {
+            let waits = !setting("synchronous_commit")?.eq_ignore_ascii_case("off");
+            is_on("fsync") && waits
+        }
+        Dbms::Mysql | Dbms::Mariadb => {
+            let engine = match system.spec.engine {
+                Engine::Rocksdb => "rocksdb_flush_log_at_trx_commit",
+                Engine::Innodb | Engine::Heap => "innodb_flush_log_at_trx_commit",
+            };
+            setting(engine)? == "1" || is_on("log_bin") && setting("sync_binlog") == Some("1")
+        }
+        Dbms::Null => return None,
+    };
+    Some(if waits { "waits for the disk" } else { "does not wait for the disk" }.to_owned())
+}
+
+/// For the documentation: name, severity, what it can move, and what a difference does.
+pub(super) fn describe() -> Vec<(&'static str, &'static str, String, &'static str)> {
+    FACTS.iter().map(|f| (f.name, f.weight, f.affects.join(", "), f.why)).collect()
+}

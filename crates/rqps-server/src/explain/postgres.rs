@@ -1,0 +1,207 @@
+//! PostgreSQL's EXPLAIN as JSON: asked for, and read into a shape.
+//!
+//! PostgreSQL's manual, "EXPLAIN" and "Using EXPLAIN"; names of nodes are those of its `explain.c`.
+
+use rqps_client::{Connection, Error, ParamType};
+use rqps_model::PlanShape;
+use rqps_model::query_plan::{Access, Asked, Extra, Join, Path};
+use serde_json::Value;
+
+use super::{NAME, Question, Reason, Told, filled, with_values};
+
+const HEAD: &str = "EXPLAIN (COSTS OFF, FORMAT JSON)";
+
+/// Asks for the plan of a statement: prepared, as often as it takes until the server has decided
+/// whether one plan does for all values.
+pub(super) fn ask(
+    connection: &mut dyn Connection,
+    question: &Question<'_>,
+    asked: Asked,
+) -> Result<Result<Told, Reason>, Error> {
+    let text = if asked == Asked::Prepared {
+        prepared(connection, question)?
+    } else {
+        one(connection, &format!("{HEAD} {}", with_values(question)))?
+    };
+    Ok(parse(&text).map(|shape| {
+        let is_generic = (asked == Asked::Prepared).then(|| has_parameter(&text));
+        (PlanShape { is_generic, ..shape }, text)
+    }))
+}
+
+fn prepared(connection: &mut dyn Connection, question: &Question<'_>) -> Result<String, Error> {
+    let types: Vec<&str> = question
+        .types
+        .iter()
+        .map(|kind| match kind {
+            ParamType::Int => "int4",
+            ParamType::BigInt => "int8",
+            ParamType::Text => "text",
+        })
+        .collect();
+    let sql = filled(question.sql, |idx| format!("${}", idx + 1));
+    connection.query(&format!("PREPARE {NAME} ({}) AS {sql}", types.join(", ")))?;
+    let mut told = Ok(String::new());
+    for values in question.values {
+        let execute = format!("{HEAD} EXECUTE {NAME} ({})", values.join(", "));
+        told = one(connection, &execute);
+        if told.is_err() {
+            break;
+        }
+    }
+    connection.query(&format!("DEALLOCATE {NAME}"))?;
+    told
+}
+
+fn one(connection: &mut dyn Connection, sql: &str) -> Result<String, Error> {
+    Ok(connection.query(sql)?.scalar().unwrap_or_default().to_owned())
+}
+
+/// Whether a plan holds parameters in place of values: `$1`.
+fn has_parameter(text: &str) -> bool {
+    text.as_bytes()
+        .windows(2)
+        .any(|two| two[0] == b'$' && two[1].is_ascii_digit() && two[1] != b'0')
+}
+
+/// The shape that a plan in JSON tells.
+pub(super) fn parse(text: &str) -> Result<PlanShape, Reason> {
+    let all: Value =
+        serde_json::from_str(text).map_err(|error| format!("EXPLAIN gave no JSON: {error}"))?;
+    let plan = all.get(0).and_then(|one| one.get("Plan"));
+    let plan = plan.ok_or_else(|| "EXPLAIN gave no plan".to_owned())?;
+    let mut shape = PlanShape::default();
+    walk(plan, &mut shape);
+    Ok(shape)
+}
+
+fn text_of<'a>(node: &'a Value, key: &str) -> &'a str {
+    node.get(key).and_then(Value::as_str).unwrap_or_default()
+}
+
+fn children(node: &Value) -> impl Iterator<Item = &Value> {
+    node.get("Plans").and_then(Value::as_array).into_iter().flatten()
+}
+
+fn walk(node: &Value, shape: &mut PlanShape) {
+    let kind = text_of(node, "Node Type");
+    if node.get("Parallel Aware").and_then(Value::as_bool) == Some(true) {
+        shape.extras.insert(Extra::Parallel);
+    }
+    match kind {
+        "Bitmap Heap Scan" => {
+            shape.extras.insert(Extra::Bitmap);
+            shape.accesses.push(bitmap(node));
+            return;
+        }
+        "Append" | "Merge Append" => return append(node, shape),
+        // A node without children that says never: no table is read.
+        "Result" if children(node).next().is_none() => {
+            shape.accesses.push(access(node, Path::Nothing, false));
+        }
+        "Index Scan" | "Index Only Scan" => {
+            let path = by_condition(text_of(node, "Index Cond"));
+            shape.accesses.push(access(node, path, kind == "Index Only Scan"));
+        }
+        "Tid Scan" => shape.accesses.push(access(node, Path::Lookup, false)),
+        // Of foreign and custom scans nothing more is known than that they give a table.
+        "ModifyTable" | "LockRows" => {}
+        _ if node.get("Relation Name").is_some() => {
+            shape.accesses.push(access(node, Path::WholeTable, false));
+        }
+        _ => {}
+    }
+    let hashed = ["Hashed", "Mixed"].contains(&text_of(node, "Strategy"));
+    let extra = match kind {
+        "Gather" | "Gather Merge" => Some(Extra::Parallel),
+        "Sort" => Some(Extra::Sort),
+        "Incremental Sort" => Some(Extra::IncrementalSort),
+        "Aggregate" | "SetOp" if hashed => Some(Extra::HashAggregate),
+        "Materialize" | "Memoize" | "CTE Scan" => Some(Extra::Materialise),
+        _ => None,
+    };
+    shape.extras.extend(extra);
+    shape.joins.extend(match kind {
+        "Nested Loop" => Some(Join::NestedLoop),
+        "Hash Join" => Some(Join::Hash),
+        "Merge Join" => Some(Join::Merge),
+        _ => None,
+    });
+    for child in children(node) {
+        walk(child, shape);
+    }
+}
+
+fn access(node: &Value, path: Path, is_covering: bool) -> Access {
+    let index = text_of(node, "Index Name");
+    Access {
+        table: text_of(node, "Relation Name").to_owned(),
+        path,
+        index: (!index.is_empty()).then(|| index_name(index)),
+        is_covering,
+    }
+}
+
+/// The name that PostgreSQL gives a primary key's index is no more than that.
+fn index_name(name: &str) -> String {
+    if name.ends_with("_pkey") { "PRIMARY".to_owned() } else { name.to_owned() }
+}
+
+/// Whether a condition on an index is one value, or ranges or a list of them: `(id = $1)`,
+/// `((k >= 5) AND (k <= 9))`, `(id = ANY ('{1,2}'::integer[]))`.
+fn by_condition(condition: &str) -> Path {
+    if condition.is_empty() {
+        Path::WholeIndex
+    } else if condition.contains(['<', '>']) || condition.contains("= ANY") {
+        Path::Range
+    } else {
+        Path::Lookup
+    }
+}
+
+/// The indexes below a bitmap are one access to the table.
+fn bitmap(node: &Value) -> Access {
+    let (mut indexes, mut path) = (Vec::new(), Path::Lookup);
+    let mut left: Vec<&Value> = children(node).collect();
+    left.reverse();
+    while let Some(child) = left.pop() {
+        if text_of(child, "Node Type") == "Bitmap Index Scan" {
+            indexes.push(index_name(text_of(child, "Index Name")));
+            path = path.max(by_condition(text_of(child, "Index Cond")));
+        }
+        left.extend(children(child));
+    }
+    let table = text_of(node, "Relation Name").to_owned();
+    let index = (!indexes.is_empty()).then(|| indexes.join("+"));
+    Access { table, path, index, is_covering: false }
+}
+
+/// Partitions that are all read alike are told as one table.
+fn append(node: &Value, shape: &mut PlanShape) {
+    let before = shape.accesses.len();
+    for child in children(node) {
+        walk(child, shape);
+    }
+    let parts = &shape.accesses[before..];
+    let like = |a: &Access| {
+        let own =
+            a.index.as_deref().map(|i| i.strip_prefix(a.table.as_str()).unwrap_or(i).to_owned());
+        (a.path, a.is_covering, own)
+    };
+    let Some(first) = parts.first().filter(|first| parts.iter().all(|p| like(p) == like(first)))
+    else {
+        return;
+    };
+    if parts.len() < 2 {
+        return;
+    }
+    let table = parts.iter().skip(1).fold(first.table.as_str(), |common, part| {
+        let n = common.bytes().zip(part.table.bytes()).take_while(|(a, b)| a == b).count();
+        common.get(..n).unwrap_or_default()
+    });
+    let table = table.trim_end_matches("_p").to_owned();
+    let index = like(first).2.map(|own| own.trim_start_matches('_').to_owned());
+    let one = Access { table, index, ..first.clone() };
+    shape.accesses.truncate(before);
+    shape.accesses.push(one);
+}

@@ -1,0 +1,91 @@
+//! The statements of a step of the Insert Benchmark as probes.
+
+use rqps_client::ParamType;
+
+use super::row::{CASH_REGISTERS, COLUMNS, PRICES, PRODUCTS};
+use super::{InsertArgs, InsertStep, Queries, Schema, Work};
+use crate::Rng;
+use crate::probe::{N_DRAWS, Probe};
+
+/// Ids of a point query.
+const N_POINTS: u64 = 10;
+
+impl InsertStep {
+    /// Every statement of the step's clients, on table 1, with values drawn from `seed`: the same on
+    /// every system. Creating indexes has none.
+    #[must_use]
+    pub fn probes(&self, args: &InsertArgs, schema: &Schema, seed: u64) -> Vec<Probe> {
+        let mut rng = Rng::stream(seed, u64::MAX);
+        let protocol = args.protocol;
+        let mut drawn =
+            |sql: String, types: Vec<ParamType>, draw: &mut dyn FnMut(&mut Rng) -> u64| {
+                let mut values = || types.iter().map(|_| draw(&mut rng).to_string()).collect();
+                let values = (0..N_DRAWS).map(|_| values()).collect();
+                Probe { sql, protocol, types, values }
+            };
+        let mut probes = Vec::new();
+        // Ids that are there in every step: rows are deleted from the oldest on.
+        let newest = args.rows.max(args.rows_later);
+        if let Work::Query { queries, .. } = self.work {
+            match queries {
+                Queries::Range => {
+                    for (idx, below) in
+                        [PRODUCTS, CASH_REGISTERS - 1, PRICES].into_iter().enumerate()
+                    {
+                        let sql = schema.range_sql(1, idx);
+                        probes.push(drawn(sql, vec![ParamType::Int], &mut |rng| rng.below(below)));
+                    }
+                }
+                Queries::Point => {
+                    let types = vec![ParamType::BigInt; usize::try_from(N_POINTS).unwrap_or(0)];
+                    let near = newest / 10 + 1;
+                    probes.push(drawn(Schema::point_sql(1), types, &mut |rng| {
+                        newest - rng.below(near)
+                    }));
+                }
+            }
+        }
+        if self.work != Work::Index {
+            let n = self.rows_per_commit;
+            let sql = format!("INSERT INTO {} ({COLUMNS}) VALUES ({n} rows)", Schema::table(1));
+            probes.push(Probe { sql, protocol, types: Vec::new(), values: Vec::new() });
+        }
+        if matches!(self.work, Work::Churn { .. } | Work::Query { .. }) {
+            let sql = schema.delete_sql(1, self.rows_per_commit);
+            probes.push(drawn(sql, vec![ParamType::BigInt], &mut |rng| newest - rng.below(2)));
+        }
+        probes
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use rqps_model::{Compression, Dbms, Engine};
+
+    use super::*;
+    use crate::Size;
+    use crate::insert::{InsertSize, steps};
+
+    #[test]
+    fn steps_have_the_statements_of_their_clients() {
+        let args = InsertSize::args(Size::Tiny);
+        let schema = Schema::new(&args, Dbms::Postgres, Engine::Heap, Compression::None);
+        let verbs = |name: &str| -> String {
+            let all = steps(&args);
+            let step = all.iter().find(|step| step.name == name).unwrap();
+            let probes = step.probes(&args, &schema, 3);
+            for probe in &probes {
+                let n = probe.types.len();
+                assert!(probe.values.iter().all(|v| v.len() == n), "{}", probe.sql);
+                assert_eq!(probe.sql.matches('?').count(), n, "{}", probe.sql);
+            }
+            let verb = |p: &Probe| p.sql.split(' ').next().unwrap_or_default().to_owned();
+            probes.iter().map(verb).collect::<Vec<_>>().join(" ")
+        };
+        assert_eq!(verbs("l.i0"), "INSERT");
+        assert_eq!(verbs("l.x"), "");
+        assert_eq!(verbs("l.i1"), "INSERT DELETE");
+        assert_eq!(verbs("qr100"), "SELECT SELECT SELECT INSERT DELETE");
+        assert_eq!(verbs("qp100"), "SELECT INSERT DELETE");
+    }
+}
