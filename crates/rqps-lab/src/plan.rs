@@ -190,24 +190,7 @@ impl PlanFile {
                 })?
             }
         };
-        let written =
-            if self.suite.is_empty() { vec![SuiteFile::default()] } else { self.suite.clone() };
-        let mut suites = Vec::new();
-        for suite in &written {
-            let suite = suite.resolve().map_err(|(what, remedy)| refuse(what, &remedy))?;
-            check_suite(&suite, &systems).map_err(|(what, remedy)| refuse(what, &remedy))?;
-            suites.push(suite);
-        }
-        let names: BTreeSet<_> = suites.iter().map(|s| &s.name).collect();
-        if names.len() < suites.len() {
-            let what = "two suites have the same name, or none".to_owned();
-            return Err(refuse(what, "give each [[suite]] a `name` of its own"));
-        }
-        let is_timed = |suite: &SuitePlan| matches!(suite.work, SuiteWork::File { .. });
-        if self.schedule.precision.is_some() && !suites.iter().any(is_timed) {
-            let what = "precision, and no step of the Insert Benchmark can end early".to_owned();
-            return Err(refuse(what, "leave precision out"));
-        }
+        let suites = self.suites(&systems).map_err(|(what, remedy)| refuse(what, &remedy))?;
         let (schedule, placement, starts) =
             self.schedule.resolve(&systems).map_err(|(what, remedy)| refuse(what, &remedy))?;
         let profiling = self.profile.as_ref().map_or(Ok(None), ProfilingFile::resolve);
@@ -235,6 +218,29 @@ impl PlanFile {
             profiling,
             audit,
         })
+    }
+
+    /// The suites that are meant.
+    fn suites(&self, systems: &[SystemSpec]) -> Result<Vec<SuitePlan>, Refusal> {
+        let written =
+            if self.suite.is_empty() { vec![SuiteFile::default()] } else { self.suite.clone() };
+        let suites: Vec<SuitePlan> =
+            written.iter().map(SuiteFile::resolve).collect::<Result<_, Refusal>>()?;
+        for suite in &suites {
+            check_suite(suite, systems)?;
+        }
+        let refuse = |what: &str, remedy: &str| Err((what.to_owned(), remedy.to_owned()));
+        let names: BTreeSet<_> = suites.iter().map(|s| &s.name).collect();
+        if names.len() < suites.len() {
+            let what = "two suites have the same name, or none";
+            return refuse(what, "give each [[suite]] a `name` of its own");
+        }
+        let is_timed = |suite: &SuitePlan| matches!(suite.work, SuiteWork::File { .. });
+        if self.schedule.precision.is_some() && !suites.iter().any(is_timed) {
+            let what = "precision, and no step of the Insert Benchmark can end early";
+            return refuse(what, "leave precision out");
+        }
+        Ok(suites)
     }
 }
 
