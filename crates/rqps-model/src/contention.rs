@@ -10,7 +10,7 @@ use crate::sample::Usage;
 const TICK_NS: u64 = 10_000_000;
 
 /// Standard errors by which a share must exceed nothing: reports have hundreds of cells.
-const Z: f64 = 3.0;
+const Z: u64 = 3;
 
 /// Steal from this share of the host's CPU time on is told, percent.
 const STEAL_PCT: u64 = 2;
@@ -57,9 +57,9 @@ impl Usage {
     /// What a difference of ticks and exact times can be of nothing: ticks that fall at random on
     /// CPUs that are busy half of the time, the worst case, and one at the edge on each CPU.
     fn error_ns(&self, whole_ns: u64) -> u64 {
-        let n_ticks = whole_ns as f64 / TICK_NS as f64;
-        let ticks = Z * (n_ticks / 4.0).sqrt() + self.host.n_cpus as f64;
-        (ticks * TICK_NS as f64) as u64
+        let n_ticks = whole_ns / TICK_NS;
+        let ticks = (Z * Z * n_ticks / 4).isqrt() + u64::from(self.host.n_cpus);
+        ticks * TICK_NS
     }
 }
 

@@ -7,6 +7,7 @@ mod calibrated;
 pub mod caveat;
 pub mod cell;
 pub mod comparison;
+mod contention;
 pub mod difference;
 mod estimate;
 pub mod footnote;

@@ -222,32 +222,11 @@ impl Book {
         if n_errors > 0 {
             out.push(self.mark(FootnoteKind::Errors, errors(n_errors, slices)));
         }
-        let most = |f: fn(&Mark) -> Option<u64>| all().filter_map(f).max();
-        if let Some(pct) = most(|m| match m {
-            Mark::ClientBound { pct } => Some(u64::from(*pct)),
-            _ => None,
-        }) {
+        let bound = |m: &Mark| if let Mark::ClientBound { pct } = m { Some(*pct) } else { None };
+        if let Some(pct) = all().filter_map(bound).max() {
             out.push(self.mark(FootnoteKind::ClientBound, format!("{pct}% of their CPUs")));
         }
-        // Of all slices together, which tells small shares that one alone cannot.
-        let usage = slices.iter().map(|s| s.usage).reduce(|sum, usage| sum.plus(&usage));
-        let most_of = |most: Option<u64>, n: usize| {
-            most.map(|pct| format!("up to {pct}% in {n} of {}", count(slices.len(), "slice")))
-        };
-        let of_all = |pct: Option<u32>| pct.map(|pct| format!("{pct}% of all CPU time"));
-        let steal =
-            |m: &Mark| if let Mark::Steal { pct } = m { Some(u64::from(*pct)) } else { None };
-        let in_slices = most_of(most(steal), all().filter_map(steal).count());
-        if let Some(text) = of_all(usage.and_then(|u| u.stolen_pct())).or(in_slices) {
-            out.push(self.mark(FootnoteKind::Steal, text));
-        }
-        let others = |m: &Mark| {
-            if let Mark::OtherProcesses { pct } = m { Some(u64::from(*pct)) } else { None }
-        };
-        let in_slices = most_of(most(others), all().filter_map(others).count());
-        if let Some(text) = of_all(usage.and_then(|u| u.others_pct())).or(in_slices) {
-            out.push(self.mark(FootnoteKind::OtherProcesses, text));
-        }
+        out.extend(self.contention(slices));
         let sum = |f: fn(&Mark) -> Option<u64>| all().filter_map(f).reduce(u64::saturating_add);
         if let Some(n) =
             sum(|m| if let Mark::RateMissed { n_missed } = m { Some(*n_missed) } else { None })
