@@ -7,13 +7,6 @@ use rqps_model::{Mark, Usage};
 /// client above it may be the limit rather than the server, unless the server used more.
 const CLIENT_BOUND_PCT: u64 = 80;
 
-/// Steal above this share of the host's CPU time marks the slice, percent.
-const STEAL_PCT: u64 = 2;
-
-/// CPU of processes that have no part in the run above this share of the host's CPU time marks the
-/// slice, percent. An idle host's own services stay well below it.
-const OTHERS_PCT: u64 = 4;
-
 /// The marks of one slice with `clients` client threads, whose roles have a tally each.
 #[must_use]
 pub fn of_slice(tallies: &[&Tally], usage: &Usage, clients: u32) -> Vec<Mark> {
@@ -36,26 +29,9 @@ pub fn of_slice(tallies: &[&Tally], usage: &Usage, clients: u32) -> Vec<Mark> {
     {
         marks.push(Mark::ClientBound { pct });
     }
+    marks.extend(usage.stolen_pct().map(|pct| Mark::Steal { pct }));
+    marks.extend(usage.others_pct().map(|pct| Mark::OtherProcesses { pct }));
     let host = &usage.host;
-    let host_ns = host.cpu_user_ns
-        + host.cpu_system_ns
-        + host.cpu_idle_ns
-        + host.cpu_iowait_ns
-        + host.cpu_steal_ns;
-    if let Some(pct) = percent(host.cpu_steal_ns, host_ns)
-        && u64::from(pct) >= STEAL_PCT
-    {
-        marks.push(Mark::Steal { pct });
-    }
-    if let Some(server) = &usage.server {
-        let ours_ns = server.cpu_total_ns + usage.client.cpu_total_ns;
-        let others_ns = (host.cpu_user_ns + host.cpu_system_ns).saturating_sub(ours_ns);
-        if let Some(pct) = percent(others_ns, host_ns)
-            && u64::from(pct) >= OTHERS_PCT
-        {
-            marks.push(Mark::OtherProcesses { pct });
-        }
-    }
     let pages = host.swap_in_pages + host.swap_out_pages;
     if pages > 0 {
         marks.push(Mark::Swapped { pages });
@@ -81,16 +57,16 @@ mod tests {
         let stop = Stop::Time(Duration::from_secs(1));
         let mut tally = Tally::for_order(&Order { pace: Pace::Closed, stop, seed: 1 });
         tally.error(1, "1213".to_owned());
-        let second = 1_000_000_000;
+        let seconds = 100_000_000_000;
         let usage = Usage {
-            wall_ns: second,
-            client: ProcessCounters { cpu_total_ns: second * 9 / 10, ..Default::default() },
+            wall_ns: seconds,
+            client: ProcessCounters { cpu_total_ns: seconds * 9 / 10, ..Default::default() },
             server: Some(ProcessCounters::default()),
             host: HostCounters {
                 n_cpus: 2,
-                cpu_user_ns: second,
-                cpu_idle_ns: second,
-                cpu_steal_ns: second / 10,
+                cpu_user_ns: seconds,
+                cpu_idle_ns: seconds,
+                cpu_steal_ns: seconds / 10,
                 swap_in_pages: 3,
                 ..Default::default()
             },
@@ -103,7 +79,7 @@ mod tests {
                 Mark::Errors { n: 1 },
                 Mark::ClientBound { pct: 90 },
                 Mark::Steal { pct: 4 },
-                // 1 s of user time less the client's 0.9 s, of 2.1 s in all.
+                // 100 s of user time less the client's 90 s, of 210 s in all.
                 Mark::OtherProcesses { pct: 4 },
                 Mark::Swapped { pages: 3 },
             ]

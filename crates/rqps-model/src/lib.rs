@@ -3,6 +3,7 @@
 //! Every other crate speaks in these words; docs/glossary.md explains them to users.
 
 pub mod calibration;
+mod contention;
 pub mod estimate;
 pub mod metric;
 pub mod query_plan;

@@ -8,6 +8,7 @@ mod calibrated;
 pub mod caveat;
 pub mod cell;
 pub mod comparison;
+mod contention;
 mod data;
 pub mod difference;
 mod estimate;

@@ -1,5 +1,4 @@
 //! Footnotes: the reasons why a figure is not to be taken at its face value, one letter per reason.
-//! It is long because the words, the meaning and the order of all kinds of reasons are read side by side.
 
 use rqps_model::slice::ErrorCount;
 use rqps_model::{Mark, Run, Slice};
@@ -223,25 +222,11 @@ impl Book {
         if n_errors > 0 {
             out.push(self.mark(FootnoteKind::Errors, errors(n_errors, slices)));
         }
-        let most = |f: fn(&Mark) -> Option<u64>| all().filter_map(f).max();
-        if let Some(pct) = most(|m| match m {
-            Mark::ClientBound { pct } => Some(u64::from(*pct)),
-            _ => None,
-        }) {
+        let bound = |m: &Mark| if let Mark::ClientBound { pct } = m { Some(*pct) } else { None };
+        if let Some(pct) = all().filter_map(bound).max() {
             out.push(self.mark(FootnoteKind::ClientBound, format!("{pct}% of their CPUs")));
         }
-        if let Some(pct) = most(|m| match m {
-            Mark::Steal { pct } => Some(u64::from(*pct)),
-            _ => None,
-        }) {
-            out.push(self.mark(FootnoteKind::Steal, format!("{pct}% of all CPU time")));
-        }
-        if let Some(pct) = most(|m| match m {
-            Mark::OtherProcesses { pct } => Some(u64::from(*pct)),
-            _ => None,
-        }) {
-            out.push(self.mark(FootnoteKind::OtherProcesses, format!("{pct}% of all CPU time")));
-        }
+        out.extend(self.contention(slices));
         let sum = |f: fn(&Mark) -> Option<u64>| all().filter_map(f).reduce(u64::saturating_add);
         if let Some(n) =
             sum(|m| if let Mark::RateMissed { n_missed } = m { Some(*n_missed) } else { None })

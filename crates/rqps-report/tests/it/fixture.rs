@@ -96,7 +96,7 @@ pub(crate) fn slice(idx: u32, shape: Shape, draw: &mut Draw) -> Slice {
             wall_ns: duration_ns,
             host: HostCounters {
                 cpu_user_ns: total(shape.server_us * 0.7 + 2.0),
-                cpu_system_ns: total(shape.server_us * 0.3 + 5.0),
+                cpu_system_ns: total(shape.server_us * 0.3 + 4.0),
                 context_switches: n * 4,
                 n_cpus: 2,
                 ..HostCounters::default()

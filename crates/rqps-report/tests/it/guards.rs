@@ -1,7 +1,7 @@
 //! Reasons for caution that are seen in the blocks of a step: levels, drift, stalls; percentiles that
 //! blocks cannot carry.
 
-use rqps_model::{Run, Slice, StepKind};
+use rqps_model::{Mark, Run, Slice, StepKind};
 use rqps_report::analysis::FootnoteKind;
 use rqps_report::{Analysis, csv, html, json};
 
@@ -50,6 +50,32 @@ fn calm_steps_have_no_mark() {
     // The better windows lie above the average: uniform between 0.85 and 1.15 of it.
     assert!((cell.steady_rate.unwrap() / cell.figure.unwrap().point - 1.11).abs() < 0.02);
     assert!(html::render(&analysis).contains("<th scope=\"col\">Steady rate</th>"));
+}
+
+#[test]
+fn small_shares_of_other_processes_are_told_of_all_slices_together() {
+    let mut run = update(&around(0.0, 0.005, 12));
+    let ms = 1_000_000;
+    // Of two CPUs for a second each: all of one for the run, of the other `others` for somebody else.
+    let mut with_others = |others: &[u64]| {
+        for (slice, others) in slices(&mut run, 1).iter_mut().zip(others.iter().cycle()) {
+            let usage = &mut slice.usage;
+            usage.server.as_mut().unwrap().cpu_total_ns = 900 * ms;
+            usage.client.cpu_total_ns = 100 * ms;
+            usage.host.cpu_user_ns = 1000 * ms + others * ms;
+            (usage.host.cpu_system_ns, usage.host.cpu_iowait_ns) = (0, 0);
+            usage.host.cpu_idle_ns = 1000 * ms - others * ms;
+            (usage.host.cpu_steal_ns, usage.host.n_cpus) = (0, 2);
+            assert_eq!(usage.others_pct(), None, "no slice tells it alone");
+        }
+        marks(&run, &FootnoteKind::OtherProcesses, 1)
+    };
+    assert_eq!(with_others(&[100]), ["5% of all CPU time"]);
+    // Ticks that came too often in one slice came too seldom in the next.
+    assert_eq!(with_others(&[130, 0]), Vec::<String>::new());
+    // One that is marked is told of, with how many there are.
+    slices(&mut run, 1)[3].marks.push(Mark::OtherProcesses { pct: 30 });
+    assert_eq!(marks(&run, &FootnoteKind::OtherProcesses, 1), ["up to 30% in 1 of 12 slices"]);
 }
 
 #[test]

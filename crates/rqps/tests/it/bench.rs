@@ -144,43 +144,37 @@ impl Bench {
         redact(text, self.dir())
     }
 
-    /// The processes whose command line or working directory names `word`.
-    pub(crate) fn processes_of(word: &str) -> Vec<i32> {
-        let named = |pid: i32| {
-            let base = PathBuf::from(format!("/proc/{pid}"));
-            let cmdline = fs::read(base.join("cmdline")).unwrap_or_default();
-            let cwd = fs::read_link(base.join("cwd")).unwrap_or_default();
-            String::from_utf8_lossy(&cmdline).contains(word) || cwd.to_string_lossy().contains(word)
-        };
-        let entries = fs::read_dir("/proc").unwrap().flatten();
-        let pids = entries.filter_map(|e| e.file_name().to_str()?.parse().ok());
-        pids.filter(|&pid| named(pid)).collect()
+    /// The processes of this bench whose command line or working directory names `word`. Tests run side
+    /// by side, and runs that begin in the same second under one name have one id.
+    pub(crate) fn processes_of(&self, word: &str) -> Vec<i32> {
+        let dir = self.dir().to_string_lossy();
+        processes(|text| text.contains(word) && text.contains(&*dir))
     }
 
     /// The one process that has `word` in its command line: a server by its run's id.
-    pub(crate) fn process_of(word: &str) -> i32 {
+    pub(crate) fn process_of(&self, word: &str) -> i32 {
         let named = |pid: &i32| {
             let cmdline = fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();
             String::from_utf8_lossy(&cmdline).contains(word)
         };
-        let all: Vec<i32> = Self::processes_of(word).into_iter().filter(named).collect();
+        let all: Vec<i32> = self.processes_of(word).into_iter().filter(named).collect();
         assert_eq!(all.len(), 1, "{all:?} of {word}");
         all[0]
     }
 
     /// Nothing of a run is left: no process, no data.
     pub(crate) fn assert_tidy(&self, run_id: &str) {
-        assert_eq!(Self::processes_of(run_id), Vec::<i32>::new(), "processes of {run_id}");
+        assert_eq!(self.processes_of(run_id), Vec::<i32>::new(), "processes of {run_id}");
         let data = fs::read_dir(self.path("rqps-results/data")).unwrap();
         let left: Vec<_> = data.map(|e| e.unwrap().file_name()).collect();
         assert!(left.is_empty(), "{left:?} is left of the data");
     }
 
     /// Waits until no process names `word` any more.
-    pub(crate) fn await_no_process(word: &str) {
+    pub(crate) fn await_no_process(&self, word: &str) {
         let since = Instant::now();
         loop {
-            let left = Self::processes_of(word);
+            let left = self.processes_of(word);
             if left.is_empty() {
                 return;
             }
@@ -188,6 +182,19 @@ impl Bench {
             pause();
         }
     }
+}
+
+/// The processes for whose command line and working directory, one text, something is so.
+pub(crate) fn processes(is_wanted: impl Fn(&str) -> bool) -> Vec<i32> {
+    let text = |pid: i32| {
+        let base = PathBuf::from(format!("/proc/{pid}"));
+        let cmdline = fs::read(base.join("cmdline")).unwrap_or_default();
+        let cwd = fs::read_link(base.join("cwd")).unwrap_or_default();
+        format!("{}\n{}", String::from_utf8_lossy(&cmdline), cwd.display())
+    };
+    let entries = fs::read_dir("/proc").unwrap().flatten();
+    let pids = entries.filter_map(|e| e.file_name().to_str()?.parse().ok());
+    pids.filter(|&pid| is_wanted(&text(pid))).collect()
 }
 
 #[expect(clippy::disallowed_methods, reason = "polling: there is no event to wait for")]

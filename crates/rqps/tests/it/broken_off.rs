@@ -76,7 +76,7 @@ fn interrupted_by_the_user(bench: &Bench) -> String {
 
 fn server_killed(bench: &Bench, id: &str) {
     let (running, _) = started(bench);
-    kill(Pid::from_raw(Bench::process_of(id)), Signal::SIGKILL).unwrap();
+    kill(Pid::from_raw(bench.process_of(id)), Signal::SIGKILL).unwrap();
     let said = running.finish();
     assert_eq!(said.code(), 2, "{}", said.stderr);
     let at = said.stderr.find("rqps: error: ").unwrap();
@@ -89,7 +89,7 @@ fn server_killed(bench: &Bench, id: &str) {
     }
     assert!(message.lines().count() > 4, "no log in {message}");
     assert_eq!(bench.latest()["status"], "failed");
-    Bench::await_no_process(id);
+    bench.await_no_process(id);
     bench.assert_tidy(id);
 }
 
@@ -97,7 +97,7 @@ fn rqps_killed(bench: &Bench, id: &str) {
     let (running, _) = started(bench);
     running.signal(Signal::SIGKILL);
     assert_eq!(running.finish().code(), 128 + 9);
-    Bench::await_no_process(id);
+    bench.await_no_process(id);
 }
 
 /// The data that a killed rqps left are its own; here they are somebody else's.

@@ -115,13 +115,13 @@ fn a_server_that_dies_is_told_of_with_its_log() {
         let mut running = bench.spawn(&["calibrate", &system, "--seconds", "2"]);
         running.await_line("trial 1 of ");
         let tag = format!("calibrate-{}-", running.pid());
-        kill(Pid::from_raw(Bench::process_of(&format!("{tag}0"))), Signal::SIGKILL).unwrap();
+        kill(Pid::from_raw(bench.process_of(&format!("{tag}0"))), Signal::SIGKILL).unwrap();
         let said = running.finish();
         assert_eq!(said.code(), 2, "{}", said.stderr);
         let words = "died (it was killed by signal 9 (SIGKILL)); the end of its log:\n";
         let (_, log) = said.stderr.split_once(words).unwrap_or_else(|| panic!("{}", said.stderr));
         assert!(!log.trim().is_empty(), "no log in {}", said.stderr);
-        Bench::await_no_process(&tag);
+        bench.await_no_process(&tag);
         let left = fs::read_dir(bench.path("rqps-results/data")).unwrap().count();
         assert_eq!(left, 0, "data are left");
     });

@@ -18,10 +18,10 @@ fn plan(dbms: &str, version: &str, base: &str) -> String {
 }
 
 /// Whether any thread of the run's servers is stopped: by tracing it, or by a signal.
-fn is_any_stopped(id: &str) -> bool {
+fn is_any_stopped(bench: &Bench, id: &str) -> bool {
     let tasks =
         |pid: &i32| fs::read_dir(format!("/proc/{pid}/task")).into_iter().flatten().flatten();
-    let all = Bench::processes_of(id);
+    let all = bench.processes_of(id);
     all.iter().flat_map(tasks).any(|task| {
         let text = fs::read_to_string(task.path().join("stat")).unwrap_or_default();
         let state = text.rsplit_once(") ").and_then(|(_, rest)| rest.chars().next());
@@ -34,7 +34,7 @@ fn slowed(bench: &Bench) -> (Running, String) {
     let mut running = bench.spawn(&["run", "plan.toml"]);
     let id = running.run_id();
     let since = Instant::now();
-    while !is_any_stopped(&id) {
+    while !is_any_stopped(bench, &id) {
         assert!(since.elapsed() < Duration::from_secs(120), "nothing was ever stopped");
     }
     (running, id)
@@ -55,7 +55,7 @@ fn whatever_ends_a_slowed_run_nothing_stays_stopped() {
         let (running, id) = slowed(&bench);
         running.signal(Signal::SIGKILL);
         assert_eq!(running.finish().code(), 128 + 9);
-        Bench::await_no_process(&id);
+        bench.await_no_process(&id);
         // And then it goes on to its end, and says what was done to it.
         let said = bench.run(&["run", "plan.toml"]);
         assert_eq!(said.code(), 0, "{}", said.stderr);

@@ -8,7 +8,9 @@ use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 use serde_json::Value;
 
-use crate::bench::{Bench, Running, assert_complete, for_each_server, marked, pause, slices};
+use crate::bench::{
+    Bench, Running, assert_complete, for_each_server, marked, pause, processes, slices,
+};
 use crate::null_client::assert_follows_schema;
 
 /// Three systems in turns; each step is measured for 160 ms on each.
@@ -181,9 +183,9 @@ fn of_three_systems_two_wait() {
         let id = running.run_id();
         let since = Instant::now();
         loop {
-            let all = Bench::processes_of(&id);
+            let all = bench.processes_of(&id);
             let systems = (0..3).filter(|system| {
-                let of = |pid: &&i32| Bench::processes_of(&format!("{id}-{system}")).contains(pid);
+                let of = |pid: &&i32| bench.processes_of(&format!("{id}-{system}")).contains(pid);
                 all.iter()
                     .filter(of)
                     .any(|&pid| state(pid).is_some_and(|(letter, _)| letter == 'T'))
@@ -225,7 +227,7 @@ fn split_gives_the_server_one_half_of_the_cpus() {
         let id = running.run_id();
         let since = Instant::now();
         let half = Some(own[..own.len() / 2].to_vec());
-        while !Bench::processes_of(&id).iter().any(|&pid| cpus_of(pid) == half) {
+        while !bench.processes_of(&id).iter().any(|&pid| cpus_of(pid) == half) {
             assert!(since.elapsed() < Duration::from_secs(120), "no server was ever on {half:?}");
         }
         let said = running.finish();
@@ -271,8 +273,8 @@ fn state(pid: i32) -> Option<(char, i32)> {
 }
 
 /// The run's servers: the first process of each, and whether all of its processes are stopped.
-fn servers(id: &str) -> Vec<(i32, bool)> {
-    let all = Bench::processes_of(id);
+fn servers(bench: &Bench, id: &str) -> Vec<(i32, bool)> {
+    let all = bench.processes_of(id);
     let states: Vec<_> = all.iter().filter_map(|&pid| Some((pid, state(pid)?))).collect();
     let parent = |pid: i32| states.iter().find(|(other, _)| *other == pid).map(|(_, s)| s.1);
     let root = |mut pid: i32| {
@@ -293,13 +295,13 @@ fn servers(id: &str) -> Vec<(i32, bool)> {
 }
 
 /// Waits until one of the run's servers is stopped with all its processes, and gives the first of these.
-fn stopped(id: &str) -> i32 {
+fn stopped(bench: &Bench, id: &str) -> i32 {
     let since = Instant::now();
     loop {
-        if let Some((pid, _)) = servers(id).into_iter().find(|(_, is_stopped)| *is_stopped) {
+        if let Some((pid, _)) = servers(bench, id).into_iter().find(|(_, is_stopped)| *is_stopped) {
             return pid;
         }
-        let all = Bench::processes_of(id);
+        let all = bench.processes_of(id);
         assert!(since.elapsed() < Duration::from_secs(120), "none of {all:?} was ever stopped");
     }
 }
@@ -317,7 +319,7 @@ fn until(what: &str, done: impl Fn() -> bool) {
 fn in_a_turn(bench: &Bench) -> (Running, String, i32) {
     let mut running = bench.spawn(&["run", "plan.toml"]);
     let id = running.run_id();
-    let pid = stopped(&id);
+    let pid = stopped(bench, &id);
     (running, id, pid)
 }
 
@@ -341,16 +343,16 @@ fn whatever_ends_a_run_nothing_stays_stopped_or_running() {
         pause();
         running.signal(Signal::SIGINT);
         assert_eq!(running.finish().code(), 130);
-        Bench::await_no_process(&id);
+        bench.await_no_process(&id);
         // By the death of rqps, which leaves the data for the next attempt.
         let (running, _, _) = in_a_turn(&bench);
         running.signal(Signal::SIGKILL);
         assert_eq!(running.finish().code(), 128 + 9);
-        Bench::await_no_process(&id);
+        bench.await_no_process(&id);
         // By the death of a server that is stopped while others run.
         let (mut running, _, pid) = in_a_turn(&bench);
         running.await_line("queries/s");
-        let _ = stopped(&id);
+        let _ = stopped(&bench, &id);
         kill(Pid::from_raw(pid), Signal::SIGKILL).unwrap();
         let said = running.finish();
         assert_eq!(said.code(), 2, "{}", said.stderr);
@@ -359,7 +361,7 @@ fn whatever_ends_a_run_nothing_stays_stopped_or_running() {
             "{}",
             said.stderr
         );
-        Bench::await_no_process(&id);
+        bench.await_no_process(&id);
         bench.assert_tidy(&id);
         let before = stored(&bench.latest());
         // And then it goes on to its end.
@@ -378,7 +380,7 @@ fn whatever_ends_a_run_nothing_stays_stopped_or_running() {
 /// The watchdog of a run, once it has one.
 fn watchdog_of(running: &Running) -> i32 {
     let find = || {
-        Bench::processes_of("watchdog").into_iter().find(|&pid| {
+        processes(|text| text.contains("watchdog")).into_iter().find(|&pid| {
             state(pid).is_some_and(|(letter, above)| letter != 'Z' && above == running.pid())
         })
     };
@@ -395,10 +397,10 @@ fn a_watchdog_that_is_killed_has_a_successor() {
         let first = watchdog_of(&running);
         kill(Pid::from_raw(first), Signal::SIGKILL).unwrap();
         until("it was not replaced", || watchdog_of(&running) != first);
-        let _ = stopped(&id);
+        let _ = stopped(&bench, &id);
         running.signal(Signal::SIGKILL);
         assert_eq!(running.finish().code(), 128 + 9);
-        Bench::await_no_process(&id);
+        bench.await_no_process(&id);
     });
 }
 
@@ -410,9 +412,13 @@ fn a_run_that_is_suspended_stops_no_server_with_it() {
         let (running, id, _) = in_a_turn(&bench);
         running.signal(Signal::SIGTSTP);
         until("not suspended", || state(running.pid()).is_some_and(|(letter, _)| letter == 'T'));
-        assert!(servers(&id).iter().all(|(_, is_stopped)| !is_stopped), "{:?}", servers(&id));
+        assert!(
+            servers(&bench, &id).iter().all(|(_, is_stopped)| !is_stopped),
+            "{:?}",
+            servers(&bench, &id)
+        );
         running.signal(Signal::SIGCONT);
-        let _ = stopped(&id);
+        let _ = stopped(&bench, &id);
         let said = running.finish();
         assert_eq!(said.code(), 0, "{}", said.stderr);
         assert_complete(&bench.latest(), 8);

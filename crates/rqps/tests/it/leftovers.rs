@@ -24,7 +24,7 @@ fn killed(bench: &Bench) -> String {
     running.await_line("/s");
     running.signal(Signal::SIGKILL);
     assert_eq!(running.finish().code(), 128 + 9);
-    Bench::await_no_process(&id);
+    bench.await_no_process(&id);
     id
 }
 
