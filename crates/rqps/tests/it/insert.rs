@@ -138,10 +138,14 @@ fn quantile_ms<'a>(all: impl Iterator<Item = &'a Vec<u8>>, quantile: f64) -> u64
     sum.value_at_quantile(quantile) / 1_000_000
 }
 
-/// Whether a process is stopped.
-fn is_stopped(pid: i32) -> bool {
-    let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap();
-    stat.rsplit(')').next().unwrap().trim_start().starts_with('T')
+/// Waits until a process is stopped, or goes on; at once when it is gone.
+fn await_state(pid: i32, is_stopped: bool) {
+    while let Ok(stat) = std::fs::read_to_string(format!("/proc/{pid}/stat")) {
+        if stat.rsplit(')').next().unwrap().trim_start().starts_with('T') == is_stopped {
+            return;
+        }
+        pause(1);
+    }
 }
 
 #[expect(clippy::disallowed_methods, reason = "the stall's length is what is tested")]
@@ -149,8 +153,8 @@ fn pause(ms: u64) {
     std::thread::sleep(Duration::from_millis(ms));
 }
 
-/// Runs a plan, and stops the server of its only real system for a second in the middle of qr1000, where
-/// systems take turns in the middle of one of its own.
+/// Runs a plan, and stops the server of its only real system for a second in the middle of qr1000. Where
+/// systems take turns, in the middle of three of its own: it also goes on for what is not measured.
 fn stalled(text: &str) -> Run {
     let bench = Bench::new();
     bench.write("plan.toml", text);
@@ -159,26 +163,24 @@ fn stalled(text: &str) -> Run {
     running.await_line(" l.x ");
     pause(3000);
     let server = bench.process_of(&id);
-    if text.contains("interleaved") {
-        let wait_for = |stopped| {
-            while is_stopped(server) != stopped {
-                pause(1);
+    let in_turns = text.contains("interleaved");
+    for _ in 0..if in_turns { 3 } else { 1 } {
+        if in_turns {
+            await_state(server, true);
+            await_state(server, false);
+            pause(300);
+        }
+        let all = rqps_server::process::tree(server);
+        // One may have ended meanwhile.
+        let signal = |signal| {
+            for pid in &all {
+                let _ = kill(Pid::from_raw(*pid), signal);
             }
         };
-        wait_for(true);
-        wait_for(false);
-        pause(300);
+        signal(Signal::SIGSTOP);
+        pause(1000);
+        signal(Signal::SIGCONT);
     }
-    let all = rqps_server::process::tree(server);
-    // One may have ended meanwhile.
-    let signal = |signal| {
-        for pid in &all {
-            let _ = kill(Pid::from_raw(*pid), signal);
-        }
-    };
-    signal(Signal::SIGSTOP);
-    pause(1000);
-    signal(Signal::SIGCONT);
     let said = running.finish();
     assert_eq!(said.code(), 0, "{}", said.stderr);
     stored(&bench)
@@ -232,7 +234,7 @@ fn a_stall_in_a_turn_is_seen_as_well() {
         let systems = format!("dbms = '{dbms}'\nversion = '{version}'\n[[system]]\ndbms = 'null'");
         let text = plan(&systems, STALLED).replace("[2]", "[1]");
         let text = text.replace("'insert'\n[[system]]", "'stall-in-turn'\n[[system]]");
-        // Eight turns of a second, as many of the null client between them.
+        // Eight turns of a second, as many of the null client between them; one of them stalls at least.
         let text = text.replace("'sequential'\nslices = 1", "'interleaved'\nslices = 8");
         assert_stall_is_seen(&stalled(&text), 1.0 / 9.0);
     });

@@ -112,7 +112,7 @@ fn a_run_in_turns_killed_on_its_second_start_goes_on_there() {
     }
     assert!(!marked(&run, "resumed").is_empty());
     let text = bench.output(&["report"]);
-    assert!(text.contains("2 starts"), "{text}");
+    assert!(text.contains("The servers were started 2 times"), "{text}");
 }
 
 /// Two of PostgreSQL whose caches are more than half of the memory each: nothing ever fills them.
