@@ -18,7 +18,7 @@ impl Book {
                 (Some(pct), _) => Some(format!("{pct}% of all CPU time")),
                 (None, Some(pct)) => {
                     let (n, of) = (marked.len(), count(slices.len(), "slice"));
-                    Some(format!("up to {pct}% in {n} of {of}"))
+                    Some(format!("up to {pct}% of all CPU time in {n} of {of}"))
                 }
                 (None, None) => None,
             }

@@ -75,7 +75,10 @@ fn small_shares_of_other_processes_are_told_of_all_slices_together() {
     assert_eq!(with_others(&[130, 0]), Vec::<String>::new());
     // One that is marked is told of, with how many there are.
     slices(&mut run, 1)[3].marks.push(Mark::OtherProcesses { pct: 30 });
-    assert_eq!(marks(&run, &FootnoteKind::OtherProcesses, 1), ["up to 30% in 1 of 12 slices"]);
+    assert_eq!(
+        marks(&run, &FootnoteKind::OtherProcesses, 1),
+        ["up to 30% of all CPU time in 1 of 12 slices"]
+    );
 }
 
 #[test]
