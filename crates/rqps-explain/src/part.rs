@@ -73,8 +73,9 @@ impl Part {
             }
             Self::Client => "CPU of the client threads",
             Self::Taken => {
-                "CPU that other processes and the hypervisor took, at most what threads of server and \
-                 client waited for a CPU where the kernel tells that"
+                "CPU that other processes took, at most what threads of server and client waited for a \
+                 CPU where the kernel tells that, and the hypervisor, in the share of the host's CPUs \
+                 that the slots are"
             }
             Self::Storage => {
                 "time with storage awaited (/proc/pressure/io, or iowait of the host where that is more)"
@@ -184,14 +185,17 @@ impl Parts {
             left_us -= taken;
             taken
         };
-        let (host, ours) = (&usage.host, server.cpu_total_ns + usage.client.cpu_total_ns);
-        let others = (host.cpu_user_ns + host.cpu_system_ns).saturating_sub(ours);
-        let gone = (others + host.cpu_steal_ns) as f64;
-        let taken_us = take(if basis.run_waits {
-            gone.min(known(waits.served_run_wait_ns) + known(waits.crew_run_wait_ns))
+        let host = &usage.host;
+        let ours = server.cpu_total_ns + usage.client.cpu_total_ns;
+        let others = (host.cpu_user_ns + host.cpu_system_ns).saturating_sub(ours) as f64;
+        // The kernel does not count a thread on a CPU that the hypervisor has as waiting for one.
+        let stolen = host.cpu_steal_ns as f64 * slots.share();
+        let others = if basis.run_waits {
+            others.min(known(waits.served_run_wait_ns) + known(waits.crew_run_wait_ns))
         } else {
-            gone * slots.share()
-        });
+            others * slots.share()
+        };
+        let taken_us = take(others + stolen);
         let pressure = if basis.pressure { known(waits.io_stalled_ns) } else { 0.0 };
         let storage_us = take(pressure.max(host.cpu_iowait_ns as f64));
         let ticks = (server.cpu_user_ns + server.cpu_system_ns) as f64;

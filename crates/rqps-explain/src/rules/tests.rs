@@ -22,6 +22,8 @@ struct Op {
     /// CPU that other processes take from the slot, and on the other CPU.
     taken: f64,
     elsewhere: f64,
+    /// CPU that the hypervisor takes from the slot; of all CPUs it is twice that.
+    stolen: f64,
     /// Of what was taken, the part that the client waited.
     taken_of_client: f64,
     storage: f64,
@@ -40,6 +42,7 @@ fn op() -> Op {
         client: 5.0,
         taken: 0.0,
         elsewhere: 0.0,
+        stolen: 0.0,
         taken_of_client: 0.0,
         storage: 0.0,
         waiting: 1.0,
@@ -65,7 +68,8 @@ const N: u64 = 50_000;
 /// A slice of one client on two CPUs whose times are `jitter` times what `op` says.
 fn slice(idx: u32, op: &Op, jitter: f64) -> Slice {
     let ns = |us: f64| whole(us * jitter * 1e3 * N as f64);
-    let total = op.server + op.background / 2.0 + op.client + op.taken + op.storage + op.waiting;
+    let cpu = op.server + op.background / 2.0 + op.client;
+    let total = cpu + op.taken + op.stolen + op.storage + op.waiting;
     let (server, cpus) = (op.server + op.background, 2.0 * total);
     let others = op.taken + op.elsewhere;
     let process = |us: f64, kernel: f64| ProcessCounters {
@@ -81,8 +85,9 @@ fn slice(idx: u32, op: &Op, jitter: f64) -> Slice {
         host: HostCounters {
             cpu_user_ns: ns(user),
             cpu_system_ns: ns(system),
-            cpu_idle_ns: ns((cpus - user - system - op.storage).max(0.0)),
+            cpu_idle_ns: ns((cpus - user - system - op.storage - 2.0 * op.stolen).max(0.0)),
             cpu_iowait_ns: ns(op.storage),
+            cpu_steal_ns: ns(2.0 * op.stolen),
             n_cpus: 2,
             ..HostCounters::default()
         },
@@ -393,4 +398,11 @@ fn a_kernel_that_tells_less_still_shows_the_cause() {
     let hog = Op { taken: 25.0, elsewhere: 30.0, ..op() };
     let alone = Around { in_turns: false, ..around };
     assert_eq!(cause(&op(), &hog, &alone).unwrap().kind, Kind::HostLimited);
+}
+
+#[test]
+fn what_the_hypervisor_takes_is_no_waiting_of_threads() {
+    let alone = Around { in_turns: false, ..around() };
+    let stolen = Op { stolen: 20.0, ..op() };
+    assert_eq!(cause(&op(), &stolen, &alone).unwrap().kind, Kind::HostLimited);
 }
