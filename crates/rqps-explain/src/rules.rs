@@ -45,7 +45,8 @@ const OF_MISSES: f64 = 0.1;
 /// The share of the change that waiting for storage itself must make up for it to be the cause.
 const OF_STORAGE: f64 = 1.0 / 3.0;
 
-/// How many times the base's rows or pages must be for an operation to be more work.
+/// How many times the base's rows or pages must be for an operation to be more work; as many times fewer
+/// they may be for another plan.
 const MORE_WORK: f64 = 1.2;
 
 /// The share of the growth of CPU, on the logarithmic scale, that more rows or pages must make up.
@@ -162,6 +163,13 @@ fn find(question: &Question<'_>, sides: &Sides<'_>) -> Finding {
         .unwrap_or_else(|| Finding::none(None))
 }
 
+/// Whether both sides do other amounts of work beyond chance.
+fn is_other_work(change: &Change) -> bool {
+    let is_beyond_chance = change.has_grown() || change.has_shrunk();
+    let times = change.times().unwrap_or(f64::INFINITY);
+    is_beyond_chance && (times >= MORE_WORK || times <= 1.0 / MORE_WORK)
+}
+
 /// The time per operation that is explained: see [`Parts::own_us`].
 pub(crate) fn own_us(sides: &Sides<'_>, split: &Split, slice: &Slice) -> Option<f64> {
     Some(Parts::of(slice, split.slots, split.basis)?.own_us(sides.in_turns))
@@ -231,17 +239,24 @@ impl Loss<'_> {
         }
     }
 
-    /// Another plan, where the server works or reads more.
+    /// Another plan, where the server works or reads more for it.
     fn plan(&self) -> Option<Finding> {
         if self.question.evidence.plans.is_empty() {
             return None;
         }
-        let parts = [Part::Server, Part::Background, Part::Storage, Part::Waiting];
-        let works_more = self.has_grown(Quantity::Metric(Metric::ServerCpu))
-            || self.has_grown(Quantity::Metric(Metric::Reads));
-        let share = self.carried_by(&parts).filter(|_| works_more)?;
-        let told = [Quantity::Work(Work::Rows), Quantity::Work(Work::Pages)];
-        Some(Finding::of(Kind::PlanChange, &parts, share).with(self.comparable(&told)))
+        let told = self.comparable(&[Quantity::Work(Work::Rows), Quantity::Work(Work::Pages)]);
+        let mut known = told.iter().filter_map(|q| self.split.quantity(*q)).peekable();
+        // A plan that touches as many rows and pages as the other is not where the time went.
+        if known.peek().is_some() && !known.any(is_other_work) {
+            return None;
+        }
+        let mut parts = vec![Part::Server, Part::Background];
+        // Statements that read no more storage wait for something else.
+        if self.has_grown(Quantity::Metric(Metric::Reads)) {
+            parts.extend([Part::Storage, Part::Waiting]);
+        }
+        let share = self.carried_by(&parts)?;
+        Some(Finding::of(Kind::PlanChange, &parts, share).with(told))
     }
 
     fn has_grown(&self, quantity: Quantity) -> bool {

@@ -239,12 +239,19 @@ fn another_plan_is_told_as_such() {
     let told = expect![
         "0.04: SELECT k FROM sbtest1: full scan in place of index k_1, rows read per query 1.00 to 1000, server CPU per query 29x, +579 µs in all: plan change"
     ];
-    let with_plan = Around { evidence: evidence.clone(), ..around() };
+    let with_plan = Around { evidence, ..around() };
     check(&op(), &more, &with_plan, Kind::PlanChange, &told);
-    // Another plan that costs nothing explains no waiting.
-    let slow = Op { waiting: 9.0, ..op() };
-    let found = cause(&op(), &slow, &Around { evidence, ..around() }).unwrap();
-    assert_eq!(found.kind, Kind::Waiting);
+    // Another plan that costs nothing explains no waiting, also where the server needs more CPU for it.
+    for server in [20.0, 21.0] {
+        let mut slow = Op { server, waiting: 9.0, ..op() };
+        slow.counters[0].1 = 4.0;
+        assert_eq!(cause(&op(), &slow, &with_plan).unwrap().kind, Kind::Waiting);
+    }
+    // Nor does one that touches as many rows and pages explain CPU; of others these are not known.
+    let slow = Op { server: 40.0, ..op() };
+    assert_eq!(cause(&op(), &slow, &with_plan).unwrap().kind, Kind::CpuOverhead);
+    let unlike = Around { is_comparable: false, ..with_plan };
+    assert_eq!(cause(&op(), &slow, &unlike).unwrap().kind, Kind::PlanChange);
 }
 
 #[test]
