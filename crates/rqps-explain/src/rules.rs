@@ -208,20 +208,20 @@ impl Loss<'_> {
         self.carries(|p| parts.iter().map(|part| p.get(*part)).sum())
     }
 
-    /// CPU that others took. In turns they take it from both sides alike, and it is left out.
+    /// CPU that others took; where they had more of it and it is not the loss, that nothing else is proved.
+    /// In turns they take it from both sides alike, and it is left out.
     fn host(&self) -> Option<Finding> {
         if self.sides.in_turns {
             return None;
         }
         let others = Change::of(self.sides, others_in_user_mode);
         let had_more = others.is_some_and(|c| c.has_grown() && c.difference.point >= OTHERS_MORE);
-        let share = self.carried_by(&[Part::Taken]);
-        if share.is_none() && !had_more {
-            return None;
-        }
+        let Some(share) = self.carried_by(&[Part::Taken]) else {
+            let why = "other processes used more of the host's CPUs meanwhile";
+            return had_more.then(|| Finding::none(Some(why)));
+        };
         let kind = if self.client_waits() { Kind::ClientLimited } else { Kind::HostLimited };
-        let own = self.split.share(Part::Taken).unwrap_or(0.0);
-        Some(Finding::of(kind, &[Part::Taken], share.unwrap_or(own)))
+        Some(Finding::of(kind, &[Part::Taken], share))
     }
 
     /// Whether most of the waiting for a CPU that was added is that of client threads.
