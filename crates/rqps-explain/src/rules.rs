@@ -147,6 +147,11 @@ fn find(question: &Question<'_>, sides: &Sides<'_>) -> Finding {
     let Some(found) = question.split.and_then(|split| Split::of(sides, split.slots)) else {
         return Finding::none(None);
     };
+    if sides.in_turns && was_hit_more(sides, &found) {
+        return Finding::none(Some(
+            "others took more CPU from the slower one's turns than its own CPU accounts for",
+        ));
+    }
     let own = Change::of(sides, |slice| own_us(sides, &found, slice));
     let Some(own) = own.filter(Change::has_grown) else {
         return Finding::none(Some(
@@ -161,6 +166,23 @@ fn find(question: &Question<'_>, sides: &Sides<'_>) -> Finding {
         .or_else(|| loss.cpu())
         .or_else(|| loss.waiting())
         .unwrap_or_else(|| Finding::none(None))
+}
+
+/// Whether more than a third of the change, beyond chance, is CPU that others took from the candidate
+/// beyond what they take from the base for each microsecond of CPU that it uses.
+fn was_hit_more(sides: &Sides<'_>, split: &Split) -> bool {
+    let cpu = |p: &Parts| p.get(Part::Server) + p.get(Part::Background) + p.get(Part::Client);
+    let parts = |slice: &Slice| Parts::of(slice, split.slots, split.basis);
+    let of_base = sides.means(|slice| Some(cpu(&parts(slice)?))).map(|(base, _)| base);
+    let taken = split.part(Part::Taken).map(|change| change.base);
+    let Some((cpu_us, taken_us)) = of_base.zip(taken).filter(|(cpu_us, _)| *cpu_us > 0.0) else {
+        return false;
+    };
+    let beyond = sides.difference(|slice| {
+        let p = parts(slice)?;
+        Some(p.get(Part::Taken) - taken_us / cpu_us * cpu(&p) - SURE * p.total_us)
+    });
+    beyond.and_then(|found| found.interval).is_some_and(|(low, _)| low > 0.0)
 }
 
 /// Whether both sides do other amounts of work beyond chance.

@@ -119,7 +119,7 @@ fn numbers(question: &Question<'_>, split: &Split, finding: &Finding) -> Vec<Str
         Kind::NotExplained => out.extend(not_explained(split, op)),
     }
     let taken = split.part(Part::Taken).map_or(0.0, |change| change.difference.point);
-    if question.sides.in_turns && taken.abs() >= WORTH_TELLING * whole_us.abs() {
+    if question.sides.in_turns && finding.why.is_none() && taken.abs() >= WORTH_TELLING * whole_us.abs() {
         out.push(format!("without {} of CPU that others took", signed_us(taken)));
     }
     out.extend(hints(question, finding.kind));

@@ -416,3 +416,15 @@ fn what_the_hypervisor_takes_is_no_waiting_of_threads() {
     let stolen = Op { stolen: 20.0, ..op() };
     assert_eq!(cause(&op(), &stolen, &alone).unwrap().kind, Kind::HostLimited);
 }
+
+#[test]
+fn in_turns_what_others_take_from_one_side_alone_is_not_left_out() {
+    let busy = Op { taken: 25.0, taken_of_client: 5.0, elsewhere: 20.0, ..op() };
+    let hit = Op { server: 24.0, taken: 55.0, ..busy.clone() };
+    let found = cause(&busy, &hit, &around()).unwrap();
+    assert_eq!((found.kind, found.share), (Kind::NotExplained, None));
+    let why = "others took more CPU from the slower one's turns than its own CPU accounts for";
+    assert!(found.sentence.ends_with(why), "{}", found.sentence);
+    let mirrored = cause(&hit, &busy, &around()).unwrap();
+    assert_eq!((mirrored.kind, mirrored.share), (Kind::NotExplained, None));
+}
