@@ -78,7 +78,8 @@ impl Part {
                  that the slots are"
             }
             Self::Storage => {
-                "time with storage awaited (/proc/pressure/io, or iowait of the host where that is more)"
+                "time with storage awaited (/proc/pressure/io times slots, or iowait of the host where \
+                 that is more)"
             }
             Self::Waiting => "the rest: locks, other threads, wake-ups, a server that was stopped",
         }
@@ -197,7 +198,8 @@ impl Parts {
         };
         let taken_us = take(others + stolen);
         let pressure = if basis.pressure { known(waits.io_stalled_ns) } else { 0.0 };
-        let storage_us = take(pressure.max(host.cpu_iowait_ns as f64));
+        // Pressure is one clock for all, iowait one for each CPU.
+        let storage_us = take((pressure * slots.n).max(host.cpu_iowait_ns as f64));
         let ticks = (server.cpu_user_ns + server.cpu_system_ns) as f64;
         let kernel = if ticks > 0.0 { server.cpu_system_ns as f64 / ticks } else { 0.0 };
         let values_us = [per(served), per(background), per(client), taken_us, storage_us, left_us];
@@ -217,6 +219,15 @@ impl Parts {
         let at = Part::ALL.iter().position(|p| *p == part);
         at.map_or(0.0, |at| self.values_us[at])
     }
+}
+
+/// The share of the time of a slice in which a task of the host waited for storage, from 0 to 1.
+#[must_use]
+pub fn stalled(slice: &Slice, basis: Basis) -> Option<f64> {
+    let usage = &slice.usage;
+    let pressure = if basis.pressure { usage.waits.io_stalled_ns? } else { 0 };
+    let ns = pressure.max(usage.host.cpu_iowait_ns) as f64;
+    (slice.duration_ns > 0).then(|| (ns / slice.duration_ns as f64).min(1.0))
 }
 
 /// CPU of processes that have no part in the run, in user mode, and of the hypervisor over all CPU time

@@ -6,7 +6,7 @@ use rqps_model::{Estimate, Metric, Slice, StepKind, Verdict};
 
 use crate::cause::{Cause, Kind};
 use crate::evidence::Evidence;
-use crate::part::{Part, Parts, others_in_user_mode};
+use crate::part::{Part, Parts, others_in_user_mode, stalled};
 use crate::quantity::Quantity;
 use crate::sentence;
 use crate::sides::{Sides, Start};
@@ -44,6 +44,10 @@ const OF_MISSES: f64 = 0.1;
 
 /// The share of the change that waiting for storage itself must make up for it to be the cause.
 const OF_STORAGE: f64 = 1.0 / 3.0;
+
+/// The share of the base's time with storage awaited from which on it need not grow: a device that is
+/// awaited all the time can only be awaited longer.
+const STALLED: f64 = 0.5;
 
 /// How many times the base's rows or pages must be for an operation to be more work; as many times fewer
 /// they may be for another plan.
@@ -290,13 +294,24 @@ impl Loss<'_> {
         quantities.iter().copied().filter(|_| self.question.is_comparable).collect()
     }
 
-    /// How many more requests the candidate makes, where they are so many that they explain `wanted_us`
-    /// when each takes `us`.
-    fn more_requests(&self, quantity: Quantity, us: f64, wanted_us: f64) -> Option<f64> {
+    /// How many more requests the candidate makes, where they are that many times the base's and so
+    /// many that they explain `wanted_us` when each takes `us`.
+    fn more_requests(
+        &self,
+        quantity: Quantity,
+        least: f64,
+        (us, wanted_us): (f64, f64),
+    ) -> Option<f64> {
         let change = self.split.quantity(quantity)?;
-        let is_grown = change.times().is_none_or(|times| times >= GROWN);
+        let is_grown = change.times().is_none_or(|times| times >= least);
         let more = change.difference.point;
         (change.has_grown() && is_grown && more * us >= wanted_us).then_some(more)
+    }
+
+    /// Whether storage is awaited in more of the time, or already was in most of the base's.
+    fn stalls_more(&self) -> bool {
+        let share = Change::of(self.sides, |slice| stalled(slice, self.split.basis));
+        share.is_some_and(|share| share.has_grown() || share.base >= STALLED)
     }
 
     /// Reads and writes of storage, with the CPU that the kernel needs for them.
@@ -305,18 +320,22 @@ impl Loss<'_> {
         let parts = [Part::Storage, Part::Waiting];
         let awaited = self.split.part(Part::Storage)?;
         let awaited_us = awaited.difference.point;
-        let is_awaited = awaited.has_grown() && awaited_us >= OF_STORAGE * self.loss_us;
-        let requests = |quantity| {
-            let more = self.more_requests(quantity, REQUEST_US, awaited_us);
+        let is_awaited = self.stalls_more() && awaited_us >= OF_STORAGE * self.loss_us;
+        let requests = |quantity, times| {
+            let more = self.more_requests(quantity, times, (REQUEST_US, awaited_us));
             more.filter(|_| is_awaited)
         };
+        // What is done each second is spread over fewer operations when these are slower.
+        let by_time = GROWN * self.split.total.times().unwrap_or(1.0).max(1.0);
         let device = Quantity::Metric(Metric::Reads);
-        let reads = requests(device);
+        // Reads that the server's own threads asked for are the operations', at any rate.
+        let own = self.more_requests(Quantity::ServerReadKb, GROWN, (1.0, 0.0)).is_some();
+        let reads = requests(device, if own { GROWN } else { by_time });
         let misses = Quantity::Work(Work::Misses);
-        let missed = self.more_requests(misses, MISS_US, OF_MISSES * self.loss_us);
+        let missed = self.more_requests(misses, GROWN, (MISS_US, OF_MISSES * self.loss_us));
         let missed = missed.filter(|_| self.question.is_comparable);
         let fsyncs = Quantity::Work(Work::Fsyncs);
-        let writes = requests(Quantity::Writes).into_iter().chain(requests(fsyncs));
+        let writes = [Quantity::Writes, fsyncs].into_iter().filter_map(|q| requests(q, by_time));
         let writes = writes.reduce(f64::max);
         let most_read = [reads, missed].into_iter().flatten().reduce(f64::max);
         match (most_read, writes) {

@@ -9,7 +9,7 @@ use rqps_model::{
 
 use super::*;
 use crate::evidence::{Hint, Moves};
-use crate::part::Slots;
+use crate::part::{Basis, Slots};
 
 /// What an operation takes, microseconds, and what it does.
 #[derive(Debug, Clone)]
@@ -30,6 +30,8 @@ struct Op {
     waiting: f64,
     reads: f64,
     writes: f64,
+    /// Whether the server's own processes asked for the reads.
+    own_reads: bool,
     counters: Vec<(&'static str, f64)>,
 }
 
@@ -48,6 +50,7 @@ fn op() -> Op {
         waiting: 1.0,
         reads: 0.0,
         writes: 0.0,
+        own_reads: true,
         counters: vec![
             ("Handler_read_key", 1.0),
             ("Innodb_buffer_pool_read_requests", 3.0),
@@ -91,7 +94,10 @@ fn slice(idx: u32, op: &Op, jitter: f64) -> Slice {
             n_cpus: 2,
             ..HostCounters::default()
         },
-        server: Some(process(server, op.kernel)),
+        server: Some(ProcessCounters {
+            read_bytes: if op.own_reads { whole(op.reads * 16384.0 * N as f64) } else { 0 },
+            ..process(server, op.kernel)
+        }),
         client: process(op.client, 0.5 * op.client),
         storage: Some(StorageCounters {
             reads: whole(op.reads * N as f64),
@@ -427,4 +433,34 @@ fn in_turns_what_others_take_from_one_side_alone_is_not_left_out() {
     assert!(found.sentence.ends_with(why), "{}", found.sentence);
     let mirrored = cause(&hit, &busy, &around()).unwrap();
     assert_eq!((mirrored.kind, mirrored.share), (Kind::NotExplained, None));
+}
+
+#[test]
+fn requests_that_come_with_time_are_no_cause_of_more_time() {
+    // Something reads all the time, and storage is awaited in half of it: locks are what waits.
+    let of = |us: f64| Op { storage: us / 2.0, reads: us / 100.0, own_reads: false, ..op() };
+    let (base, slow) = (of(40.0), Op { waiting: 40.0, ..of(120.0) });
+    assert_eq!(cause(&base, &slow, &around()).unwrap().kind, Kind::Waiting);
+    // The same reads are the server's own: more of them for an operation.
+    let (base, slow) = (Op { own_reads: true, ..base }, Op { own_reads: true, ..slow });
+    assert_eq!(cause(&base, &slow, &around()).unwrap().kind, Kind::StorageReads);
+}
+
+#[test]
+fn storage_must_be_awaited_in_more_of_the_time() {
+    // Twice the waiting, storage awaited in the same third of the time, and many times the requests.
+    let base = Op { storage: 13.25, reads: 0.01, ..op() };
+    let slow = Op { waiting: 27.0, storage: 26.5, reads: 0.1, server: 20.0, ..op() };
+    assert_eq!(cause(&base, &slow, &around()).unwrap().kind, Kind::Waiting);
+}
+
+#[test]
+fn storage_that_several_clients_wait_for_is_no_other_waiting() {
+    let slots = Slots::of(2, Placement::Paired, 2);
+    let slice = slice(0, &Op { storage: 60.0, ..op() }, 1.0);
+    let start = Start { base: vec![&slice], candidate: vec![&slice] };
+    let sides = Sides { starts: vec![start], in_turns: true };
+    let parts = Parts::of(&slice, slots, Basis::of(&sides)).unwrap();
+    let per_slot = parts.get(Part::Storage) / slots.n;
+    assert!((per_slot - 60.0).abs() < 0.01, "{per_slot}");
 }
