@@ -17,7 +17,8 @@ use crate::work::Work;
 const MAJOR: f64 = 0.6;
 
 /// The share that it must explain beyond chance: the 95% interval of what it changed, less this share
-/// of the whole change, lies above 0.
+/// of the whole change, lies above 0. Where the client's CPU is counted with the server's, the share that
+/// is the server's own.
 const SURE: f64 = 1.0 / 3.0;
 
 /// How much more of the host's CPU time other processes must have used in user mode, share of all, for
@@ -363,21 +364,25 @@ impl Loss<'_> {
 
     /// CPU of the server, or of both ends of the connection.
     fn cpu(&self) -> Option<Finding> {
-        let server = self.split.part(Part::Server)?;
+        let change = |part| self.split.part(part);
+        let (server, background) = (change(Part::Server)?, change(Part::Background)?);
+        let least = SURE * self.loss_us;
+        let of_server = server.difference.point;
+        let of_all = of_server + background.difference.point;
         let alone = self.carried_by(&[Part::Server]).map(|share| (vec![Part::Server], share));
         let both = || {
             let parts = vec![Part::Server, Part::Client];
             let share = self.carried_by(&parts)?;
-            server.has_grown().then_some((parts, share))
+            (server.has_grown() && of_server >= least).then_some((parts, share))
         };
         let all = || {
             let parts = vec![Part::Server, Part::Background, Part::Client];
             let share = self.carried_by(&parts)?;
-            server.has_grown().then_some((parts, share))
+            (server.has_grown() && of_all >= least).then_some((parts, share))
         };
         if let Some(share) = self.carried_by(&[Part::Client]) {
             // What a server sends is the server's doing: the client does more because of it.
-            let is_alone = !server.has_grown();
+            let is_alone = !server.has_grown() || of_server < least;
             if is_alone {
                 return Some(Finding::of(Kind::ClientLimited, &[Part::Client], share));
             }

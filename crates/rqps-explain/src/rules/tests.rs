@@ -464,3 +464,13 @@ fn storage_that_several_clients_wait_for_is_no_other_waiting() {
     let per_slot = parts.get(Part::Storage) / slots.n;
     assert!((per_slot - 60.0).abs() < 0.01, "{per_slot}");
 }
+
+#[test]
+fn cpu_that_is_nearly_all_the_clients_is_no_overhead_of_the_server() {
+    let busy = Op { server: 21.0, client: 15.0, ..op() };
+    let quiet = Around { noise: 0.002, ..around() };
+    assert_eq!(cause(&op(), &busy, &quiet).unwrap().kind, Kind::ClientLimited);
+    // Nor where none of them carries it alone.
+    let mixed = Op { server: 23.0, client: 9.0, waiting: 3.8, ..op() };
+    assert_eq!(cause(&op(), &mixed, &quiet).unwrap().kind, Kind::NotExplained);
+}
