@@ -111,9 +111,14 @@ impl Slots {
         Self { n: f64::from(n), n_cpus: f64::from(n_cpus), has_client: !crowded }
     }
 
-    /// The slots' share of the CPUs.
+    /// The slots' share of the CPUs that the run could use.
     fn share(&self) -> f64 {
         self.n / self.n_cpus
+    }
+
+    /// Their share of all CPUs of the host, over which what is not of the run spreads.
+    fn share_of_host(&self, n_cpus: u32) -> f64 {
+        self.n / f64::from(n_cpus).max(self.n_cpus)
     }
 }
 
@@ -190,11 +195,12 @@ impl Parts {
         let ours = server.cpu_total_ns + usage.client.cpu_total_ns;
         let others = (host.cpu_user_ns + host.cpu_system_ns).saturating_sub(ours) as f64;
         // The kernel does not count a thread on a CPU that the hypervisor has as waiting for one.
-        let stolen = host.cpu_steal_ns as f64 * slots.share();
+        let share = slots.share_of_host(host.n_cpus);
+        let stolen = host.cpu_steal_ns as f64 * share;
         let others = if basis.run_waits {
             others.min(known(waits.served_run_wait_ns) + known(waits.crew_run_wait_ns))
         } else {
-            others * slots.share()
+            others * share
         };
         let taken_us = take(others + stolen);
         let pressure = if basis.pressure { known(waits.io_stalled_ns) } else { 0.0 };

@@ -242,8 +242,12 @@ impl Loss<'_> {
             return None;
         }
         let others = Change::of(self.sides, others_in_user_mode);
-        let had_more = others.is_some_and(|c| c.has_grown() && c.difference.point >= OTHERS_MORE);
-        let Some(share) = self.carried_by(&[Part::Taken]) else {
+        let has_grown = others.is_some_and(|c| c.has_grown());
+        let had_more = has_grown && others.is_some_and(|c| c.difference.point >= OTHERS_MORE);
+        // Others that use the same share of all time take more of an operation that is longer. Where
+        // the time waited for a CPU is known, that is told apart.
+        let share = self.carried_by(&[Part::Taken]).filter(|_| self.split.basis.run_waits || has_grown);
+        let Some(share) = share else {
             let why = "other processes used more of the host's CPUs meanwhile";
             return had_more.then(|| Finding::none(Some(why)));
         };

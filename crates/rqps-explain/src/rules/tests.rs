@@ -474,3 +474,25 @@ fn cpu_that_is_nearly_all_the_clients_is_no_overhead_of_the_server() {
     let mixed = Op { server: 23.0, client: 9.0, waiting: 3.8, ..op() };
     assert_eq!(cause(&op(), &mixed, &quiet).unwrap().kind, Kind::NotExplained);
 }
+
+#[test]
+fn others_that_use_no_more_of_the_host_take_nothing_by_being_there() {
+    let unknown = |slice: &mut Slice| slice.usage.waits = Waits::default();
+    let around = Around { in_turns: false, change: unknown, ..around() };
+    // They have five eighths of both CPUs' time on either side.
+    let of = |us: f64| Op { elsewhere: 1.25 * us, waiting: us - 25.25, ..op() };
+    assert_ne!(cause(&of(80.0), &of(160.0), &around).unwrap().kind, Kind::HostLimited);
+}
+
+#[test]
+fn what_is_not_of_the_run_spreads_over_all_cpus_of_the_host() {
+    let slots = Slots::of(1, Placement::Paired, 1);
+    let mut slice = slice(0, &Op { elsewhere: 16.0, stolen: 2.0, waiting: 20.0, ..op() }, 1.0);
+    slice.usage.waits = Waits::default();
+    slice.usage.host.n_cpus = 4;
+    let start = Start { base: vec![&slice], candidate: vec![&slice] };
+    let sides = Sides { starts: vec![start], in_turns: true };
+    let parts = Parts::of(&slice, slots, Basis::of(&sides)).unwrap();
+    let taken = parts.get(Part::Taken);
+    assert!((taken - 5.0).abs() < 0.01, "{taken}");
+}

@@ -98,6 +98,8 @@ fn slots(run: &Run, step: &RunStep, (base, idx): (usize, usize)) -> Option<Slots
     let n_cpus = of_host(base)?.min(of_host(idx)?);
     let fewest = [limited(base), limited(idx)].into_iter().flatten().min();
     let n_cpus = fewest.map_or(n_cpus, |fewest| fewest.min(n_cpus));
+    // /proc/stat counts the CPUs that rqps must not use as well.
+    let n_cpus = if run.host.n_cpus > 0 { n_cpus.min(run.host.n_cpus) } else { n_cpus };
     Some(Slots::of(clients, step.placement, n_cpus))
 }
 
