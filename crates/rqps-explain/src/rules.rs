@@ -74,6 +74,9 @@ pub struct Question<'a> {
     pub operation: &'a str,
     /// Whether the server's own counters mean the same on both sides: one family and one engine.
     pub is_comparable: bool,
+    /// How the places differ that the sides were measured in, where they do: what an operation takes on
+    /// other hardware is not the system's doing.
+    pub unlike: Option<&'static str>,
     /// What else was found.
     pub evidence: &'a Evidence,
 }
@@ -114,7 +117,7 @@ pub fn judge(question: &Question<'_>) -> Option<Cause> {
     if !matches!(question.verdict, Verdict::Slower | Verdict::Faster) {
         return None;
     }
-    let finding = if let Some(why) = barred(question.sides) {
+    let finding = if let Some(why) = question.unlike.or_else(|| barred(question.sides)) {
         Finding::none(Some(why))
     } else if question.split.is_none() {
         Finding::none(Some("the server's processes are not known to rqps"))

@@ -149,6 +149,7 @@ struct Around {
     in_turns: bool,
     kind: StepKind,
     is_comparable: bool,
+    unlike: Option<&'static str>,
     /// How far blocks lie apart, share.
     noise: f64,
     evidence: Evidence,
@@ -160,6 +161,7 @@ fn around() -> Around {
         in_turns: true,
         kind: StepKind::Read,
         is_comparable: true,
+        unlike: None,
         noise: 0.01,
         evidence: Evidence::default(),
         change: |_| {},
@@ -187,6 +189,7 @@ fn cause(base: &Op, candidate: &Op, around: &Around) -> Option<Cause> {
         kind: around.kind,
         operation: "query",
         is_comparable: around.is_comparable,
+        unlike: around.unlike,
         evidence: &around.evidence,
     })
 }
@@ -495,4 +498,13 @@ fn what_is_not_of_the_run_spreads_over_all_cpus_of_the_host() {
     let parts = Parts::of(&slice, slots, Basis::of(&sides)).unwrap();
     let taken = parts.get(Part::Taken);
     assert!((taken - 5.0).abs() < 0.01, "{taken}");
+}
+
+#[test]
+fn other_hardware_is_no_doing_of_the_system() {
+    let more = Op { server: 31.0, ..op() };
+    let unlike = Around { unlike: Some("measured on different hosts"), ..around() };
+    let found = cause(&op(), &more, &unlike).unwrap();
+    assert_eq!((found.kind, found.share), (Kind::NotExplained, None));
+    assert!(found.sentence.ends_with("not explained: measured on different hosts"));
 }
