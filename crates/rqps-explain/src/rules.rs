@@ -343,7 +343,8 @@ impl Loss<'_> {
         let missed = self.more_requests(misses, GROWN, (MISS_US, OF_MISSES * self.loss_us));
         let missed = missed.filter(|_| self.question.is_comparable);
         let fsyncs = Quantity::Work(Work::Fsyncs);
-        let writes = [Quantity::Writes, fsyncs].into_iter().filter_map(|q| requests(q, by_time));
+        let writes = self.comparable(&[fsyncs]).into_iter().chain([Quantity::Writes]);
+        let writes = writes.filter_map(|q| requests(q, by_time));
         let writes = writes.reduce(f64::max);
         let most_read = [reads, missed].into_iter().flatten().reduce(f64::max);
         match (most_read, writes) {
@@ -423,7 +424,8 @@ impl Loss<'_> {
             parts.push(Part::Storage);
             share = self.carried_by(&parts);
         }
-        let told = [Quantity::Work(Work::LockWaits), Quantity::Voluntary];
+        let mut told = self.comparable(&[Quantity::Work(Work::LockWaits)]);
+        told.push(Quantity::Voluntary);
         let grown = |q: &Quantity| {
             let change = self.split.quantity(*q);
             change.is_some_and(|c| c.has_grown() && c.times().is_none_or(|t| t >= MORE_WORK))

@@ -508,3 +508,15 @@ fn other_hardware_is_no_doing_of_the_system() {
     assert_eq!((found.kind, found.share), (Kind::NotExplained, None));
     assert!(found.sentence.ends_with("not explained: measured on different hosts"));
 }
+
+#[test]
+fn counters_of_another_family_decide_nothing() {
+    let unlike = Around { is_comparable: false, kind: StepKind::Write, ..around() };
+    let mut slow = Op { storage: 150.0, waiting: 30.0, ..op() };
+    slow.counters[3].1 = 1.0;
+    assert_eq!(cause(&op(), &slow, &unlike).unwrap().kind, Kind::Waiting);
+    let mut slow = Op { waiting: 40.0, ..op() };
+    slow.counters[4].1 = 0.5;
+    let told = cause(&op(), &slow, &unlike).unwrap().sentence;
+    assert!(!told.contains("row lock waits"), "{told}");
+}
