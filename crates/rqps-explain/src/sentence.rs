@@ -168,13 +168,16 @@ fn amounts(split: &Split, quantity: Quantity, op: &str) -> Option<String> {
     Some(format!("{} per {op} {base} to {candidate}", quantity.words()))
 }
 
-/// Storage traffic: `IO unchanged`, or what changed of it; nothing where it was not measured.
+/// Storage traffic: `IO unchanged`, or what changed of it beyond chance; nothing where it was not
+/// measured, or where chance can make the change and it is too large to be called none.
 fn io(split: &Split, op: &str) -> Option<String> {
     let is_unchanged = io_is_unchanged(split)?;
     if is_unchanged {
         return Some("IO unchanged".to_owned());
     }
-    let told = traffic(split).into_iter().filter(|(_, change)| !is_same(change));
+    let is_told =
+        |change: &Change| !is_same(change) && (change.has_grown() || change.has_shrunk());
+    let told = traffic(split).into_iter().filter(|(_, change)| is_told(change));
     let words: Vec<String> = told.filter_map(|(q, _)| amounts(split, q, op)).collect();
     (!words.is_empty()).then(|| words.join(", "))
 }
@@ -195,12 +198,12 @@ fn traffic(split: &Split) -> Vec<(Quantity, Change)> {
     if found.is_empty() { known(own) } else { found }
 }
 
+/// Whether it is as it was. A change that may be chance is not: it may as well be none.
 fn is_same(change: &Change) -> bool {
     let is_nothing = change.base < NO_KB && change.candidate < NO_KB;
     let is_small = change.difference.point.abs() < NO_KB;
     let is_alike = change.times().is_some_and(|times| (times - 1.0).abs() <= UNCHANGED);
-    let is_chance = !change.has_grown() && !change.has_shrunk();
-    is_nothing || is_small || is_alike || is_chance
+    is_nothing || is_small || is_alike
 }
 
 /// The time and the parts that changed most.

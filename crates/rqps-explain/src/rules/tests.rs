@@ -520,3 +520,17 @@ fn counters_of_another_family_decide_nothing() {
     let told = cause(&op(), &slow, &unlike).unwrap().sentence;
     assert!(!told.contains("row lock waits"), "{told}");
 }
+
+#[test]
+fn storage_traffic_that_chance_can_have_changed_is_not_called_unchanged() {
+    // Every fifth slice reads much, whatever the side; the candidate's read twice as much.
+    let change = |slice: &mut Slice| {
+        if slice.idx % 5 == 0 {
+            let more = if slice.duration_ns > 1_700_000_000 { 2 } else { 1 };
+            slice.usage.storage.as_mut().unwrap().read_bytes = more * 1024 * N;
+        }
+    };
+    let more = Op { server: 31.0, ..op() };
+    let told = cause(&op(), &more, &Around { change, ..around() }).unwrap().sentence;
+    assert!(told.ends_with("(+11 µs of +11 µs): new CPU overhead"), "{told}");
+}
