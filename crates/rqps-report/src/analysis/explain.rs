@@ -10,7 +10,7 @@ use super::estimate::Pair;
 use super::origin::Rule;
 use super::{Analysis, StepAnalysis};
 use crate::audit::{Audit, Choice, Explained, Severity, Shown};
-use crate::join::conditions::host_name;
+use crate::join::host_name;
 use crate::number::count;
 use crate::words::clip;
 

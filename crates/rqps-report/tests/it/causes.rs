@@ -76,6 +76,17 @@ fn every_format_tells_the_causes() {
 }
 
 #[test]
+fn slots_are_of_the_cpus_that_the_run_may_use() {
+    let n_cpus = |allowed: u32| {
+        let mut run = three();
+        run.host.n_cpus = allowed;
+        let analysis = Analysis::of(&run, 0.05);
+        analysis.steps[0].cells[1].split.as_ref().unwrap().slots.n_cpus
+    };
+    assert!((n_cpus(1) - 1.0).abs() < 1e-9 && (n_cpus(8) - 2.0).abs() < 1e-9);
+}
+
+#[test]
 fn parts_add_up_to_the_time_and_their_changes_to_its_change() {
     let run = three();
     let analysis = Analysis::of(&run, 0.05);
