@@ -36,12 +36,9 @@ const GROWN: f64 = 1.5;
 /// longer explain no waiting.
 const REQUEST_US: f64 = 10_000.0;
 
-/// The least that it takes to read a page from the kernel's page cache, microseconds: a system call and
-/// a copy of 8 or 16 KB.
-const MISS_US: f64 = 1.0;
-
-/// The share of the change that more such pages must make up at the least when each takes that long.
-const OF_MISSES: f64 = 0.1;
+/// The most CPU in the kernel that it takes to read a page from its page cache, microseconds: a system
+/// call and a copy of 8 or 16 KB take 1 to 5 with caches cold.
+const MISS_US: f64 = 5.0;
 
 /// The share of the change that waiting for storage itself must make up for it to be the cause.
 const OF_STORAGE: f64 = 1.0 / 3.0;
@@ -324,6 +321,21 @@ impl Loss<'_> {
 
     /// Reads and writes of storage, with the CPU that the kernel needs for them.
     fn storage(&self) -> Option<Finding> {
+        self.awaited_storage().or_else(|| self.page_cache())
+    }
+
+    /// Pages that the server's own cache did not hold and the kernel's did: CPU of the kernel, as much
+    /// as that many pages can take.
+    fn page_cache(&self) -> Option<Finding> {
+        let misses = self.comparable(&[Quantity::Work(Work::Misses)]);
+        let more = misses.iter().find_map(|q| self.more_requests(*q, GROWN, (MISS_US, 0.0)))?;
+        let share = self.carries(|p| p.kernel_us)?.min(more * MISS_US / self.loss_us);
+        let finding = Finding::of(Kind::StorageReads, &[Part::Server], share).with(misses);
+        (share >= MAJOR).then_some(finding)
+    }
+
+    /// Requests that storage is awaited for, with the CPU that the kernel needs for them.
+    fn awaited_storage(&self) -> Option<Finding> {
         let share = self.carries(|p| p.get(Part::Storage) + p.get(Part::Waiting) + p.kernel_us)?;
         let parts = [Part::Storage, Part::Waiting];
         let awaited = self.split.part(Part::Storage)?;
@@ -340,8 +352,7 @@ impl Loss<'_> {
         let own = self.more_requests(Quantity::ServerReadKb, GROWN, (1.0, 0.0)).is_some();
         let reads = requests(device, if own { GROWN } else { by_time });
         let misses = Quantity::Work(Work::Misses);
-        let missed = self.more_requests(misses, GROWN, (MISS_US, OF_MISSES * self.loss_us));
-        let missed = missed.filter(|_| self.question.is_comparable);
+        let missed = requests(misses, GROWN).filter(|_| self.question.is_comparable);
         let fsyncs = Quantity::Work(Work::Fsyncs);
         let writes = self.comparable(&[fsyncs]).into_iter().chain([Quantity::Writes]);
         let writes = writes.filter_map(|q| requests(q, by_time));

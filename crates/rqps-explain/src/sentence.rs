@@ -88,7 +88,21 @@ fn numbers(question: &Question<'_>, split: &Split, finding: &Finding) -> Vec<Str
         }
         Kind::StorageReads | Kind::StorageWrites => {
             out.extend(finding.quantities.iter().filter_map(|q| amounts(split, *q, op)));
-            out.push(format!("waiting {} per {op}", of(&finding.parts)));
+            let kernel = split.quantity(Quantity::Metric(Metric::ServerCpuSystem));
+            let kernel = kernel.map(|change| change.difference.point);
+            if finding.parts.contains(&Part::Server) {
+                let kernel = signed_us(kernel.unwrap_or(0.0));
+                out.push(format!(
+                    "server CPU in the kernel {kernel} of {} per {op}",
+                    signed_us(whole_us)
+                ));
+            } else {
+                out.push(format!("waiting {} per {op}", of(&finding.parts)));
+                let kernel = kernel.filter(|us| us.abs() >= WORTH_TELLING * whole_us.abs());
+                out.extend(
+                    kernel.map(|us| format!("server CPU in the kernel {}", signed_us(us))),
+                );
+            }
             out.push(format!("server CPU {}", cpu_times(split, finding)));
         }
         Kind::BackgroundWork => {

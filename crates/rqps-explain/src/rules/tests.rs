@@ -300,7 +300,17 @@ fn reads_of_storage() {
 fn pages_that_the_page_cache_holds_are_still_not_in_the_servers() {
     let mut slow = Op { server: 33.0, kernel: 14.0, waiting: 4.0, ..op() };
     slow.counters[2].1 = 3.0;
-    assert_eq!(cause(&op(), &slow, &around()).unwrap().kind, Kind::StorageReads);
+    let told = expect![[""]];
+    check(&op(), &slow, &around(), Kind::StorageReads, &told);
+    // As many pages explain neither waiting nor the server's other CPU, nor few of them so much.
+    let mut waiting = Op { server: 24.0, kernel: 8.0, waiting: 15.0, ..op() };
+    waiting.counters[2].1 = 3.0;
+    assert_eq!(cause(&op(), &waiting, &around()).unwrap().kind, Kind::Waiting);
+    let mut busy = Op { server: 40.0, kernel: 5.0, ..op() };
+    busy.counters[2].1 = 3.0;
+    assert_eq!(cause(&op(), &busy, &around()).unwrap().kind, Kind::CpuOverhead);
+    slow.counters[2].1 = 1.0;
+    assert_ne!(cause(&op(), &slow, &around()).unwrap().kind, Kind::StorageReads);
 }
 
 #[test]
