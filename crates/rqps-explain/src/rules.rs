@@ -51,7 +51,12 @@ const STALLED: f64 = 0.5;
 /// they may be for another plan.
 const MORE_WORK: f64 = 1.2;
 
-/// The share of the growth of CPU, on the logarithmic scale, that more rows or pages must make up.
+/// The most CPU that a row or page of the server's own cache takes, microseconds: a few more of them are
+/// not what a statement's other CPU is for.
+const WORK_US: f64 = 1.0;
+
+/// The share of the growth of CPU that more rows or pages must make up, on the logarithmic scale and at
+/// [`WORK_US`] each.
 const OF_WORK: f64 = 0.5;
 
 /// A pair whose verdict is to be explained.
@@ -414,17 +419,20 @@ impl Loss<'_> {
 
     /// Rows or pages, where more of them explain the CPU.
     fn more_work(&self) -> Vec<Quantity> {
-        let cpu = self.split.quantity(Quantity::Metric(Metric::ServerCpu));
-        let Some(cpu) = cpu.and_then(Change::times).filter(|times| *times > 1.0) else {
+        let Some(change) = self.split.quantity(Quantity::Metric(Metric::ServerCpu)) else {
             return Vec::new();
         };
+        let Some(cpu) = change.times().filter(|times| *times > 1.0) else { return Vec::new() };
         let explains = |quantity: &Quantity| {
             let Some(change) = self.split.quantity(*quantity) else { return false };
             let times = change.times().unwrap_or(f64::INFINITY);
             change.has_grown() && times >= MORE_WORK && times.ln() >= OF_WORK * cpu.ln()
         };
         let all = [Quantity::Work(Work::Rows), Quantity::Work(Work::Pages)];
-        self.comparable(&all).into_iter().filter(explains).collect()
+        let told: Vec<Quantity> = self.comparable(&all).into_iter().filter(explains).collect();
+        let more = told.iter().filter_map(|q| self.split.quantity(*q));
+        let most_us = WORK_US * more.map(|more| more.difference.point).sum::<f64>();
+        if most_us >= OF_WORK * change.difference.point { told } else { Vec::new() }
     }
 
     /// Waiting for anything that no other rule knows.

@@ -227,16 +227,22 @@ fn both_ends_need_more_cpu_where_tls_is_on() {
 #[test]
 fn more_rows_are_more_work_where_they_may_be_compared() {
     let mut more = Op { server: 60.0, ..op() };
-    more.counters[0].1 = 4.0;
+    more.counters[0].1 = 41.0;
     let told = expect![
-        "0.40: rows read per query 1.00 to 4.0, server CPU per query 3.0x (+40 µs of +40 µs), IO unchanged: more work per operation"
+        "0.40: rows read per query 1.00 to 41, server CPU per query 3.0x (+40 µs of +40 µs), IO unchanged: more work per operation"
     ];
     check(&op(), &more, &around(), Kind::MoreWork, &told);
     let unlike = Around { is_comparable: false, ..around() };
     assert_eq!(cause(&op(), &more, &unlike).unwrap().kind, Kind::CpuOverhead);
-    // A few rows more do not explain three times the CPU.
-    more.counters[0].1 = 1.3;
-    assert_eq!(cause(&op(), &more, &around()).unwrap().kind, Kind::CpuOverhead);
+    // A few rows more do not explain three times the CPU, be they times as many.
+    for rows in [1.3, 4.0] {
+        more.counters[0].1 = rows;
+        assert_eq!(cause(&op(), &more, &around()).unwrap().kind, Kind::CpuOverhead);
+    }
+    // Nor do many more, where they are few times as many.
+    let (mut base, mut more) = (op(), more);
+    (base.counters[0].1, more.counters[0].1) = (100.0, 130.0);
+    assert_eq!(cause(&base, &more, &around()).unwrap().kind, Kind::CpuOverhead);
 }
 
 #[test]
