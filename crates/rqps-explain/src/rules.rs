@@ -121,13 +121,16 @@ pub fn judge(question: &Question<'_>) -> Option<Cause> {
     }
     let finding = if let Some(why) = question.unlike.or_else(|| barred(question.sides)) {
         Finding::none(Some(why))
-    } else if question.split.is_none() {
-        Finding::none(Some("the server's processes are not known to rqps"))
-    } else if question.verdict == Verdict::Faster {
-        let mirrored = mirrored(question.sides);
-        find(question, &mirrored)
+    } else if let Some(split) = question.split {
+        if question.verdict == Verdict::Faster {
+            let mirrored = mirrored(question.sides);
+            let found = Split::of(&mirrored, split.slots);
+            found.map_or_else(|| Finding::none(None), |found| find(question, &mirrored, &found))
+        } else {
+            find(question, question.sides, split)
+        }
     } else {
-        find(question, question.sides)
+        Finding::none(Some("the server's processes are not known to rqps"))
     };
     Some(sentence::cause(question, &finding))
 }
@@ -153,22 +156,19 @@ fn mirrored<'a>(sides: &Sides<'a>) -> Sides<'a> {
 }
 
 /// The cause of what the candidate of `sides` loses.
-fn find(question: &Question<'_>, sides: &Sides<'_>) -> Finding {
-    let Some(found) = question.split.and_then(|split| Split::of(sides, split.slots)) else {
-        return Finding::none(None);
-    };
-    if sides.in_turns && was_hit_more(sides, &found) {
+fn find(question: &Question<'_>, sides: &Sides<'_>, split: &Split) -> Finding {
+    if sides.in_turns && was_hit_more(sides, split) {
         return Finding::none(Some(
             "others took more CPU from the slower one's turns than its own CPU accounts for",
         ));
     }
-    let own = Change::of(sides, |slice| own_us(sides, &found, slice));
+    let own = Change::of(sides, |slice| own_us(sides, split, slice));
     let Some(own) = own.filter(Change::has_grown) else {
         return Finding::none(Some(
             "the slices differ too much in their time per operation to take its change apart",
         ));
     };
-    let loss = Loss { question, sides, split: &found, loss_us: own.difference.point };
+    let loss = Loss { question, sides, split, loss_us: own.difference.point };
     loss.host()
         .or_else(|| loss.plan())
         .or_else(|| loss.storage())
