@@ -152,7 +152,7 @@ pub(crate) fn barred(sides: &Sides<'_>) -> Option<&'static str> {
 fn mirrored<'a>(sides: &Sides<'a>) -> Sides<'a> {
     let swap =
         |start: &Start<'a>| Start { base: start.candidate.clone(), candidate: start.base.clone() };
-    Sides { starts: sides.starts.iter().map(swap).collect(), in_turns: sides.in_turns }
+    Sides { starts: sides.starts.iter().map(swap).collect(), ..*sides }
 }
 
 /// The cause of what the candidate of `sides` loses.

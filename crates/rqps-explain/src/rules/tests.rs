@@ -178,7 +178,7 @@ fn cause(base: &Op, candidate: &Op, around: &Around) -> Option<Cause> {
     };
     let (b, c) = (blocks(base, 0), blocks(candidate, 3));
     let start = Start { base: b.iter().collect(), candidate: c.iter().collect() };
-    let sides = Sides { starts: vec![start], in_turns: around.in_turns };
+    let sides = Sides { starts: vec![start], in_turns: around.in_turns, is_one_run: true };
     let rqps = sides.ratio(|slice| Some(slice.figure())).unwrap();
     let split = Split::of(&sides, Slots::of(1, Placement::Paired, 2));
     judge(&Question {
@@ -478,7 +478,7 @@ fn storage_that_several_clients_wait_for_is_no_other_waiting() {
     let slots = Slots::of(2, Placement::Paired, 2);
     let slice = slice(0, &Op { storage: 60.0, ..op() }, 1.0);
     let start = Start { base: vec![&slice], candidate: vec![&slice] };
-    let sides = Sides { starts: vec![start], in_turns: true };
+    let sides = Sides { starts: vec![start], in_turns: true, is_one_run: true };
     let parts = Parts::of(&slice, slots, Basis::of(&sides)).unwrap();
     let per_slot = parts.get(Part::Storage) / slots.n;
     assert!((per_slot - 60.0).abs() < 0.01, "{per_slot}");
@@ -510,7 +510,7 @@ fn what_is_not_of_the_run_spreads_over_all_cpus_of_the_host() {
     slice.usage.waits = Waits::default();
     slice.usage.host.n_cpus = 4;
     let start = Start { base: vec![&slice], candidate: vec![&slice] };
-    let sides = Sides { starts: vec![start], in_turns: true };
+    let sides = Sides { starts: vec![start], in_turns: true, is_one_run: true };
     let parts = Parts::of(&slice, slots, Basis::of(&sides)).unwrap();
     let taken = parts.get(Part::Taken);
     assert!((taken - 5.0).abs() < 0.01, "{taken}");
@@ -549,4 +549,27 @@ fn storage_traffic_that_chance_can_have_changed_is_not_called_unchanged() {
     let more = Op { server: 31.0, ..op() };
     let told = cause(&op(), &more, &Around { change, ..around() }).unwrap().sentence;
     assert!(told.ends_with("(+11 µs of +11 µs): new CPU overhead"), "{told}");
+}
+
+#[test]
+fn starts_of_runs_of_their_own_are_no_partners() {
+    let of = |server: f64| slice(0, &Op { server, ..op() }, 1.0);
+    let (base, candidate) = ([of(20.0), of(30.0), of(40.0)], [of(21.0), of(31.0), of(41.0)]);
+    let ns = |all: &[Slice]| -> Vec<f64> { all.iter().map(|s| s.duration_ns as f64).collect() };
+    let (b, c) = (ns(&base), ns(&candidate));
+    let starts = base.iter().zip(&candidate);
+    let starts = starts.map(|(b, c)| Start { base: vec![b], candidate: vec![c] }).collect();
+    let mut sides = Sides { starts, in_turns: false, is_one_run: false };
+    let width = |sides: &Sides<'_>| {
+        let found = sides.difference(|slice| Some(slice.duration_ns as f64)).unwrap();
+        found.interval.map(|(low, high)| high - low).unwrap()
+    };
+    let wanted = rqps_stats::difference::of_two(&b, &c).unwrap().interval.unwrap();
+    assert!((width(&sides) / (wanted.1 - wanted.0) - 1.0).abs() < 1e-9);
+    let ratio = sides.ratio(|slice| Some(slice.duration_ns as f64)).unwrap();
+    assert_eq!(Some(ratio), rqps_stats::ratio(&b, &c));
+    // As partners, all differ by as much.
+    let apart = width(&sides);
+    sides.is_one_run = true;
+    assert!(width(&sides) < apart / 100.0);
 }
