@@ -192,8 +192,7 @@ impl Parts {
             taken
         };
         let host = &usage.host;
-        let ours = server.cpu_total_ns + usage.client.cpu_total_ns;
-        let others = (host.cpu_user_ns + host.cpu_system_ns).saturating_sub(ours) as f64;
+        let others = usage.others_ns()? as f64;
         // The kernel does not count a thread on a CPU that the hypervisor has as waiting for one.
         let share = slots.share_of_host(host.n_cpus);
         let stolen = host.cpu_steal_ns as f64 * share;

@@ -573,3 +573,16 @@ fn starts_of_runs_of_their_own_are_no_partners() {
     sides.is_one_run = true;
     assert!(width(&sides) < apart / 100.0);
 }
+
+#[test]
+fn what_ticks_make_of_nothing_was_not_taken_by_others() {
+    let taken = |us: f64| {
+        let slice = slice(0, &Op { taken: us, ..op() }, 1.0);
+        let start = Start { base: vec![&slice], candidate: vec![&slice] };
+        let sides = Sides { starts: vec![start], in_turns: true, is_one_run: true };
+        let slots = Slots::of(1, Placement::Paired, 2);
+        Parts::of(&slice, slots, Basis::of(&sides)).unwrap().get(Part::Taken)
+    };
+    // 28 of 280 ticks of 10 ms are within chance, 100 are not.
+    assert!(taken(3.0).abs() < 1e-9 && (taken(20.0) - 20.0).abs() < 0.01);
+}
