@@ -151,6 +151,26 @@ fn ageing_is_that_of_each_system_and_apart_from_the_base() {
     assert!(json::render(&analysis).contains("\"ageing\""));
 }
 
+#[test]
+fn ageing_in_turns_is_of_blocks_with_their_partners() {
+    let steps = vec![
+        reads("point-query.pre", &around(-0.1, 0.01, 12)),
+        reads("point-query", &around(-0.3, 0.01, 12)),
+    ];
+    let mut run = blocks_fixture::run(&[steps]);
+    // The host gets slower from block to block: only partners say how the systems differ.
+    for system in &mut run.steps[1].systems {
+        for slice in &mut system.slices {
+            slice.duration_ns *= 1 + u64::from(slice.idx);
+        }
+    }
+    run.steps[1].systems[0].slices.remove(0);
+    run.steps[1].systems[1].slices.pop();
+    let analysis = Analysis::of(&run, 0.05);
+    let relative = analysis.steps[1].cells[1].ageing.unwrap().relative.unwrap();
+    assert!((relative.point - (-0.2_f64).exp()).abs() < 0.02, "{relative:?}");
+}
+
 fn plan(path: Path, index: Option<&str>, extras: &[Extra]) -> QueryPlan {
     let sql = "SELECT c FROM sbtest1 WHERE k = ?".to_owned();
     let index = index.map(str::to_owned);
