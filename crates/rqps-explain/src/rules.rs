@@ -1,6 +1,7 @@
 //! The rules: which cause explains a major part of a change, beyond chance. docs/causes.md argues them.
 //!
-//! A gain is a loss with the sides changed over, so that every rule is written once, for a loss.
+//! A gain is a loss with the sides changed over, so that every rule is written once, for a loss. The file is
+//! long because the rules are one chain: each is what the ones before leave.
 
 use rqps_model::{Estimate, Metric, Slice, StepKind, Verdict};
 
@@ -251,7 +252,8 @@ impl Loss<'_> {
         let had_more = has_grown && others.is_some_and(|c| c.difference.point >= OTHERS_MORE);
         // Others that use the same share of all time take more of an operation that is longer. Where
         // the time waited for a CPU is known, that is told apart.
-        let share = self.carried_by(&[Part::Taken]).filter(|_| self.split.basis.run_waits || has_grown);
+        let share =
+            self.carried_by(&[Part::Taken]).filter(|_| self.split.basis.run_waits || has_grown);
         let Some(share) = share else {
             let why = "other processes used more of the host's CPUs meanwhile";
             return had_more.then(|| Finding::none(Some(why)));

@@ -88,21 +88,7 @@ fn numbers(question: &Question<'_>, split: &Split, finding: &Finding) -> Vec<Str
         }
         Kind::StorageReads | Kind::StorageWrites => {
             out.extend(finding.quantities.iter().filter_map(|q| amounts(split, *q, op)));
-            let kernel = split.quantity(Quantity::Metric(Metric::ServerCpuSystem));
-            let kernel = kernel.map(|change| change.difference.point);
-            if finding.parts.contains(&Part::Server) {
-                let kernel = signed_us(kernel.unwrap_or(0.0));
-                out.push(format!(
-                    "server CPU in the kernel {kernel} of {} per {op}",
-                    signed_us(whole_us)
-                ));
-            } else {
-                out.push(format!("waiting {} per {op}", of(&finding.parts)));
-                let kernel = kernel.filter(|us| us.abs() >= WORTH_TELLING * whole_us.abs());
-                out.extend(
-                    kernel.map(|us| format!("server CPU in the kernel {}", signed_us(us))),
-                );
-            }
+            out.extend(of_storage((split, finding), whole_us, op));
             out.push(format!("server CPU {}", cpu_times(split, finding)));
         }
         Kind::BackgroundWork => {
@@ -133,11 +119,28 @@ fn numbers(question: &Question<'_>, split: &Split, finding: &Finding) -> Vec<Str
         Kind::NotExplained => out.extend(not_explained(split, op)),
     }
     let taken = split.part(Part::Taken).map_or(0.0, |change| change.difference.point);
-    if question.sides.in_turns && finding.why.is_none() && taken.abs() >= WORTH_TELLING * whole_us.abs() {
+    if question.sides.in_turns
+        && finding.why.is_none()
+        && taken.abs() >= WORTH_TELLING * whole_us.abs()
+    {
         out.push(format!("without {} of CPU that others took", signed_us(taken)));
     }
     out.extend(hints(question, finding.kind));
     out
+}
+
+/// The waiting for storage, with the CPU that the kernel needs for it; or that CPU alone.
+fn of_storage((split, finding): (&Split, &Finding), whole_us: f64, op: &str) -> Vec<String> {
+    let kernel = split.quantity(Quantity::Metric(Metric::ServerCpuSystem));
+    let kernel_us = kernel.map_or(0.0, |change| change.difference.point);
+    let (kernel, whole) = (signed_us(kernel_us), signed_us(whole_us));
+    if finding.parts.contains(&Part::Server) {
+        return vec![format!("server CPU in the kernel {kernel} of {whole} per {op}")];
+    }
+    let waiting = signed_us(changed(split, &finding.parts).unwrap_or(0.0));
+    let is_told = kernel_us.abs() >= WORTH_TELLING * whole_us.abs();
+    let kernel = is_told.then(|| format!("server CPU in the kernel {kernel}"));
+    [format!("waiting {waiting} of {whole} per {op}")].into_iter().chain(kernel).collect()
 }
 
 /// The change of the time per operation that is explained: in turns without what others took.
@@ -189,8 +192,7 @@ fn io(split: &Split, op: &str) -> Option<String> {
     if is_unchanged {
         return Some("IO unchanged".to_owned());
     }
-    let is_told =
-        |change: &Change| !is_same(change) && (change.has_grown() || change.has_shrunk());
+    let is_told = |change: &Change| !is_same(change) && (change.has_grown() || change.has_shrunk());
     let told = traffic(split).into_iter().filter(|(_, change)| is_told(change));
     let words: Vec<String> = told.filter_map(|(q, _)| amounts(split, q, op)).collect();
     (!words.is_empty()).then(|| words.join(", "))

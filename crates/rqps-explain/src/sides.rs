@@ -98,14 +98,17 @@ impl<'a> Sides<'a> {
 
 /// The observations of base and candidate: the means of their starts, or the slices of the only one.
 fn samples(sides: &[(Vec<f64>, Vec<f64>)]) -> (Vec<f64>, Vec<f64>) {
-    let sample = |side: fn(&(Vec<f64>, Vec<f64>)) -> &Vec<f64>| -> Vec<f64> {
-        let starts: Vec<&Vec<f64>> = sides.iter().map(side).filter(|of| !of.is_empty()).collect();
-        match starts.as_slice() {
-            [only] => (*only).clone(),
-            all => all.iter().map(|of| of.iter().sum::<f64>() / of.len() as f64).collect(),
-        }
-    };
-    (sample(|both| &both.0), sample(|both| &both.1))
+    let (base, candidate): (Vec<&[f64]>, Vec<&[f64]>) =
+        sides.iter().map(|(b, c)| (b.as_slice(), c.as_slice())).unzip();
+    (sample(base), sample(candidate))
+}
+
+fn sample(mut starts: Vec<&[f64]>) -> Vec<f64> {
+    starts.retain(|of_start| !of_start.is_empty());
+    match starts.as_slice() {
+        [only] => only.to_vec(),
+        all => all.iter().map(|of| of.iter().sum::<f64>() / of.len() as f64).collect(),
+    }
 }
 
 /// A value of the slices of a start, of the base and of the candidate.

@@ -306,7 +306,9 @@ fn reads_of_storage() {
 fn pages_that_the_page_cache_holds_are_still_not_in_the_servers() {
     let mut slow = Op { server: 33.0, kernel: 14.0, waiting: 4.0, ..op() };
     slow.counters[2].1 = 3.0;
-    let told = expect!["0.62: pages not in the cache per query 0 to 3.0, server CPU in the kernel +10 µs of +16 µs per query, server CPU 1.63x: storage reads"];
+    let told = expect![
+        "0.62: pages not in the cache per query 0 to 3.0, server CPU in the kernel +10 µs of +16 µs per query, server CPU 1.63x: storage reads"
+    ];
     check(&op(), &slow, &around(), Kind::StorageReads, &told);
     // As many pages explain neither waiting nor the server's other CPU, nor few of them so much.
     let mut waiting = Op { server: 24.0, kernel: 8.0, waiting: 15.0, ..op() };
@@ -541,7 +543,7 @@ fn counters_of_another_family_decide_nothing() {
 fn storage_traffic_that_chance_can_have_changed_is_not_called_unchanged() {
     // Every fifth slice reads much, whatever the side; the candidate's read twice as much.
     let change = |slice: &mut Slice| {
-        if slice.idx % 5 == 0 {
+        if slice.idx.is_multiple_of(5) {
             let more = if slice.duration_ns > 1_700_000_000 { 2 } else { 1 };
             slice.usage.storage.as_mut().unwrap().read_bytes = more * 1024 * N;
         }
