@@ -75,12 +75,8 @@ fn ratio_over_starts(before: &Figures, after: &Figures) -> Option<Estimate> {
 
 /// The ratio of ageings. In turns it is that of the blocks' rQPS after and before.
 fn relative(own: Twins<'_>, base: Twins<'_>, in_turns: bool) -> Option<Estimate> {
-    let logs = |own: &[Slice], base: &[Slice]| -> Option<Figures> {
-        let (own, base) = (figures(own), figures(base));
-        (own.len() == base.len()).then_some(())?;
-        own.iter().zip(&base).map(|(o, b)| log_ratios(b, o)).collect()
-    };
-    let (before, after) = (logs(own.before, base.before), logs(own.after, base.after));
+    let before = logs_of_partners(own.before, base.before);
+    let after = logs_of_partners(own.after, base.after);
     if let (true, Some(before), Some(after)) = (in_turns, before, after) {
         if let ([before], [after]) = (before.as_slice(), after.as_slice()) {
             return difference::of_two(before, after).map(exp);
@@ -95,6 +91,19 @@ fn relative(own: Twins<'_>, base: Twins<'_>, in_turns: bool) -> Option<Estimate>
     let own = ratio_over_starts(&figures(own.before), &figures(own.after))?;
     let base = ratio_over_starts(&figures(base.before), &figures(base.after))?;
     Some(quotient(&own, &base))
+}
+
+/// Per start of the servers the log ratios of blocks that were measured in turns: those with one index.
+/// A block whose partner is missing says nothing.
+fn logs_of_partners(own: &[Slice], base: &[Slice]) -> Option<Figures> {
+    let of_start = |own: &[Slice]| -> Option<Vec<f64>> {
+        let partner = |o: &Slice| base.iter().find(|b| (b.start, b.idx) == (o.start, o.idx));
+        let pairs = own.iter().filter_map(|o| Some((partner(o)?.figure(), o.figure())));
+        let (base, own): (Vec<f64>, Vec<f64>) = pairs.unzip();
+        if base.is_empty() { Some(Vec::new()) } else { log_ratios(&base, &own) }
+    };
+    let all: Option<Figures> = own.chunk_by(|a, b| a.start == b.start).map(of_start).collect();
+    all.map(|all| all.into_iter().filter(|logs| !logs.is_empty()).collect())
 }
 
 /// The quotient of two independent ratios: on the logarithmic scale half-widths add as squares.

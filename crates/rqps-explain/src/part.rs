@@ -73,11 +73,13 @@ impl Part {
             }
             Self::Client => "CPU of the client threads",
             Self::Taken => {
-                "CPU that other processes and the hypervisor took, at most what threads of server and \
-                 client waited for a CPU where the kernel tells that"
+                "CPU that other processes took, at most what threads of server and client waited for a \
+                 CPU where the kernel tells that, and the hypervisor, in the share of the host's CPUs \
+                 that the slots are"
             }
             Self::Storage => {
-                "time with storage awaited (/proc/pressure/io, or iowait of the host where that is more)"
+                "time with storage awaited (/proc/pressure/io times slots, or iowait of the host where \
+                 that is more)"
             }
             Self::Waiting => "the rest: locks, other threads, wake-ups, a server that was stopped",
         }
@@ -109,9 +111,14 @@ impl Slots {
         Self { n: f64::from(n), n_cpus: f64::from(n_cpus), has_client: !crowded }
     }
 
-    /// The slots' share of the CPUs.
+    /// The slots' share of the CPUs that the run could use.
     fn share(&self) -> f64 {
         self.n / self.n_cpus
+    }
+
+    /// Their share of all CPUs of the host, over which what is not of the run spreads.
+    fn share_of_host(&self, n_cpus: u32) -> f64 {
+        self.n / f64::from(n_cpus).max(self.n_cpus)
     }
 }
 
@@ -184,16 +191,20 @@ impl Parts {
             left_us -= taken;
             taken
         };
-        let (host, ours) = (&usage.host, server.cpu_total_ns + usage.client.cpu_total_ns);
-        let others = (host.cpu_user_ns + host.cpu_system_ns).saturating_sub(ours);
-        let gone = (others + host.cpu_steal_ns) as f64;
-        let taken_us = take(if basis.run_waits {
-            gone.min(known(waits.served_run_wait_ns) + known(waits.crew_run_wait_ns))
+        let host = &usage.host;
+        let others = usage.others_ns()? as f64;
+        // The kernel does not count a thread on a CPU that the hypervisor has as waiting for one.
+        let share = slots.share_of_host(host.n_cpus);
+        let stolen = host.cpu_steal_ns as f64 * share;
+        let others = if basis.run_waits {
+            others.min(known(waits.served_run_wait_ns) + known(waits.crew_run_wait_ns))
         } else {
-            gone * slots.share()
-        });
+            others * share
+        };
+        let taken_us = take(others + stolen);
         let pressure = if basis.pressure { known(waits.io_stalled_ns) } else { 0.0 };
-        let storage_us = take(pressure.max(host.cpu_iowait_ns as f64));
+        // Pressure is one clock for all, iowait one for each CPU.
+        let storage_us = take((pressure * slots.n).max(host.cpu_iowait_ns as f64));
         let ticks = (server.cpu_user_ns + server.cpu_system_ns) as f64;
         let kernel = if ticks > 0.0 { server.cpu_system_ns as f64 / ticks } else { 0.0 };
         let values_us = [per(served), per(background), per(client), taken_us, storage_us, left_us];
@@ -213,6 +224,15 @@ impl Parts {
         let at = Part::ALL.iter().position(|p| *p == part);
         at.map_or(0.0, |at| self.values_us[at])
     }
+}
+
+/// The share of the time of a slice in which a task of the host waited for storage, from 0 to 1.
+#[must_use]
+pub fn stalled(slice: &Slice, basis: Basis) -> Option<f64> {
+    let usage = &slice.usage;
+    let pressure = if basis.pressure { usage.waits.io_stalled_ns? } else { 0 };
+    let ns = pressure.max(usage.host.cpu_iowait_ns) as f64;
+    (slice.duration_ns > 0).then(|| (ns / slice.duration_ns as f64).min(1.0))
 }
 
 /// CPU of processes that have no part in the run, in user mode, and of the hypervisor over all CPU time

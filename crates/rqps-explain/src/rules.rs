@@ -1,12 +1,13 @@
 //! The rules: which cause explains a major part of a change, beyond chance. docs/causes.md argues them.
 //!
-//! A gain is a loss with the sides changed over, so that every rule is written once, for a loss.
+//! A gain is a loss with the sides changed over, so that every rule is written once, for a loss. The file is
+//! long because the rules are one chain: each is what the ones before leave.
 
 use rqps_model::{Estimate, Metric, Slice, StepKind, Verdict};
 
 use crate::cause::{Cause, Kind};
 use crate::evidence::Evidence;
-use crate::part::{Part, Parts, others_in_user_mode};
+use crate::part::{Part, Parts, others_in_user_mode, stalled};
 use crate::quantity::Quantity;
 use crate::sentence;
 use crate::sides::{Sides, Start};
@@ -17,7 +18,8 @@ use crate::work::Work;
 const MAJOR: f64 = 0.6;
 
 /// The share that it must explain beyond chance: the 95% interval of what it changed, less this share
-/// of the whole change, lies above 0.
+/// of the whole change, lies above 0. Where the client's CPU is counted with the server's, the share that
+/// is the server's own.
 const SURE: f64 = 1.0 / 3.0;
 
 /// How much more of the host's CPU time other processes must have used in user mode, share of all, for
@@ -35,20 +37,27 @@ const GROWN: f64 = 1.5;
 /// longer explain no waiting.
 const REQUEST_US: f64 = 10_000.0;
 
-/// The least that it takes to read a page from the kernel's page cache, microseconds: a system call and
-/// a copy of 8 or 16 KB.
-const MISS_US: f64 = 1.0;
-
-/// The share of the change that more such pages must make up at the least when each takes that long.
-const OF_MISSES: f64 = 0.1;
+/// The most CPU in the kernel that it takes to read a page from its page cache, microseconds: a system
+/// call and a copy of 8 or 16 KB take 1 to 5 with caches cold.
+const MISS_US: f64 = 5.0;
 
 /// The share of the change that waiting for storage itself must make up for it to be the cause.
 const OF_STORAGE: f64 = 1.0 / 3.0;
 
-/// How many times the base's rows or pages must be for an operation to be more work.
+/// The share of the base's time with storage awaited from which on it need not grow: a device that is
+/// awaited all the time can only be awaited longer.
+const STALLED: f64 = 0.5;
+
+/// How many times the base's rows or pages must be for an operation to be more work; as many times fewer
+/// they may be for another plan.
 const MORE_WORK: f64 = 1.2;
 
-/// The share of the growth of CPU, on the logarithmic scale, that more rows or pages must make up.
+/// The most CPU that a row or page of the server's own cache takes, microseconds: a few more of them are
+/// not what a statement's other CPU is for.
+const WORK_US: f64 = 1.0;
+
+/// The share of the growth of CPU that more rows or pages must make up, on the logarithmic scale and at
+/// [`WORK_US`] each.
 const OF_WORK: f64 = 0.5;
 
 /// A pair whose verdict is to be explained.
@@ -68,6 +77,9 @@ pub struct Question<'a> {
     pub operation: &'a str,
     /// Whether the server's own counters mean the same on both sides: one family and one engine.
     pub is_comparable: bool,
+    /// How the places differ that the sides were measured in, where they do: what an operation takes on
+    /// other hardware is not the system's doing.
+    pub unlike: Option<&'static str>,
     /// What else was found.
     pub evidence: &'a Evidence,
 }
@@ -108,15 +120,18 @@ pub fn judge(question: &Question<'_>) -> Option<Cause> {
     if !matches!(question.verdict, Verdict::Slower | Verdict::Faster) {
         return None;
     }
-    let finding = if let Some(why) = barred(question.sides) {
+    let finding = if let Some(why) = question.unlike.or_else(|| barred(question.sides)) {
         Finding::none(Some(why))
-    } else if question.split.is_none() {
-        Finding::none(Some("the server's processes are not known to rqps"))
-    } else if question.verdict == Verdict::Faster {
-        let mirrored = mirrored(question.sides);
-        find(question, &mirrored)
+    } else if let Some(split) = question.split {
+        if question.verdict == Verdict::Faster {
+            let mirrored = mirrored(question.sides);
+            let found = Split::of(&mirrored, split.slots);
+            found.map_or_else(|| Finding::none(None), |found| find(question, &mirrored, &found))
+        } else {
+            find(question, question.sides, split)
+        }
     } else {
-        find(question, question.sides)
+        Finding::none(Some("the server's processes are not known to rqps"))
     };
     Some(sentence::cause(question, &finding))
 }
@@ -138,21 +153,23 @@ pub(crate) fn barred(sides: &Sides<'_>) -> Option<&'static str> {
 fn mirrored<'a>(sides: &Sides<'a>) -> Sides<'a> {
     let swap =
         |start: &Start<'a>| Start { base: start.candidate.clone(), candidate: start.base.clone() };
-    Sides { starts: sides.starts.iter().map(swap).collect(), in_turns: sides.in_turns }
+    Sides { starts: sides.starts.iter().map(swap).collect(), ..*sides }
 }
 
 /// The cause of what the candidate of `sides` loses.
-fn find(question: &Question<'_>, sides: &Sides<'_>) -> Finding {
-    let Some(found) = question.split.and_then(|split| Split::of(sides, split.slots)) else {
-        return Finding::none(None);
-    };
-    let own = Change::of(sides, |slice| own_us(sides, &found, slice));
+fn find(question: &Question<'_>, sides: &Sides<'_>, split: &Split) -> Finding {
+    if sides.in_turns && was_hit_more(sides, split) {
+        return Finding::none(Some(
+            "others took more CPU from the slower one's turns than its own CPU accounts for",
+        ));
+    }
+    let own = Change::of(sides, |slice| own_us(sides, split, slice));
     let Some(own) = own.filter(Change::has_grown) else {
         return Finding::none(Some(
             "the slices differ too much in their time per operation to take its change apart",
         ));
     };
-    let loss = Loss { question, sides, split: &found, loss_us: own.difference.point };
+    let loss = Loss { question, sides, split, loss_us: own.difference.point };
     loss.host()
         .or_else(|| loss.plan())
         .or_else(|| loss.storage())
@@ -160,6 +177,30 @@ fn find(question: &Question<'_>, sides: &Sides<'_>) -> Finding {
         .or_else(|| loss.cpu())
         .or_else(|| loss.waiting())
         .unwrap_or_else(|| Finding::none(None))
+}
+
+/// Whether more than a third of the change, beyond chance, is CPU that others took from the candidate
+/// beyond what they take from the base for each microsecond of CPU that it uses.
+fn was_hit_more(sides: &Sides<'_>, split: &Split) -> bool {
+    let cpu = |p: &Parts| p.get(Part::Server) + p.get(Part::Background) + p.get(Part::Client);
+    let parts = |slice: &Slice| Parts::of(slice, split.slots, split.basis);
+    let of_base = sides.means(|slice| Some(cpu(&parts(slice)?))).map(|(base, _)| base);
+    let taken = split.part(Part::Taken).map(|change| change.base);
+    let Some((cpu_us, taken_us)) = of_base.zip(taken).filter(|(cpu_us, _)| *cpu_us > 0.0) else {
+        return false;
+    };
+    let beyond = sides.difference(|slice| {
+        let p = parts(slice)?;
+        Some(p.get(Part::Taken) - taken_us / cpu_us * cpu(&p) - SURE * p.total_us)
+    });
+    beyond.and_then(|found| found.interval).is_some_and(|(low, _)| low > 0.0)
+}
+
+/// Whether both sides do other amounts of work beyond chance.
+fn is_other_work(change: &Change) -> bool {
+    let is_beyond_chance = change.has_grown() || change.has_shrunk();
+    let times = change.times().unwrap_or(f64::INFINITY);
+    is_beyond_chance && (times >= MORE_WORK || times <= 1.0 / MORE_WORK)
 }
 
 /// The time per operation that is explained: see [`Parts::own_us`].
@@ -200,20 +241,25 @@ impl Loss<'_> {
         self.carries(|p| parts.iter().map(|part| p.get(*part)).sum())
     }
 
-    /// CPU that others took. In turns they take it from both sides alike, and it is left out.
+    /// CPU that others took; where they had more of it and it is not the loss, that nothing else is proved.
+    /// In turns they take it from both sides alike, and it is left out.
     fn host(&self) -> Option<Finding> {
         if self.sides.in_turns {
             return None;
         }
         let others = Change::of(self.sides, others_in_user_mode);
-        let had_more = others.is_some_and(|c| c.has_grown() && c.difference.point >= OTHERS_MORE);
-        let share = self.carried_by(&[Part::Taken]);
-        if share.is_none() && !had_more {
-            return None;
-        }
+        let has_grown = others.is_some_and(|c| c.has_grown());
+        let had_more = has_grown && others.is_some_and(|c| c.difference.point >= OTHERS_MORE);
+        // Others that use the same share of all time take more of an operation that is longer. Where
+        // the time waited for a CPU is known, that is told apart.
+        let share =
+            self.carried_by(&[Part::Taken]).filter(|_| self.split.basis.run_waits || has_grown);
+        let Some(share) = share else {
+            let why = "other processes used more of the host's CPUs meanwhile";
+            return had_more.then(|| Finding::none(Some(why)));
+        };
         let kind = if self.client_waits() { Kind::ClientLimited } else { Kind::HostLimited };
-        let own = self.split.share(Part::Taken).unwrap_or(0.0);
-        Some(Finding::of(kind, &[Part::Taken], share.unwrap_or(own)))
+        Some(Finding::of(kind, &[Part::Taken], share))
     }
 
     /// Whether most of the waiting for a CPU that was added is that of client threads.
@@ -231,17 +277,24 @@ impl Loss<'_> {
         }
     }
 
-    /// Another plan, where the server works or reads more.
+    /// Another plan, where the server works or reads more for it.
     fn plan(&self) -> Option<Finding> {
         if self.question.evidence.plans.is_empty() {
             return None;
         }
-        let parts = [Part::Server, Part::Background, Part::Storage, Part::Waiting];
-        let works_more = self.has_grown(Quantity::Metric(Metric::ServerCpu))
-            || self.has_grown(Quantity::Metric(Metric::Reads));
-        let share = self.carried_by(&parts).filter(|_| works_more)?;
-        let told = [Quantity::Work(Work::Rows), Quantity::Work(Work::Pages)];
-        Some(Finding::of(Kind::PlanChange, &parts, share).with(self.comparable(&told)))
+        let told = self.comparable(&[Quantity::Work(Work::Rows), Quantity::Work(Work::Pages)]);
+        let mut known = told.iter().filter_map(|q| self.split.quantity(*q)).peekable();
+        // A plan that touches as many rows and pages as the other is not where the time went.
+        if known.peek().is_some() && !known.any(is_other_work) {
+            return None;
+        }
+        let mut parts = vec![Part::Server, Part::Background];
+        // Statements that read no more storage wait for something else.
+        if self.has_grown(Quantity::Metric(Metric::Reads)) {
+            parts.extend([Part::Storage, Part::Waiting]);
+        }
+        let share = self.carried_by(&parts)?;
+        Some(Finding::of(Kind::PlanChange, &parts, share).with(told))
     }
 
     fn has_grown(&self, quantity: Quantity) -> bool {
@@ -253,33 +306,63 @@ impl Loss<'_> {
         quantities.iter().copied().filter(|_| self.question.is_comparable).collect()
     }
 
-    /// How many more requests the candidate makes, where they are so many that they explain `wanted_us`
-    /// when each takes `us`.
-    fn more_requests(&self, quantity: Quantity, us: f64, wanted_us: f64) -> Option<f64> {
+    /// How many more requests the candidate makes, where they are that many times the base's and so
+    /// many that they explain `wanted_us` when each takes `us`.
+    fn more_requests(
+        &self,
+        quantity: Quantity,
+        least: f64,
+        (us, wanted_us): (f64, f64),
+    ) -> Option<f64> {
         let change = self.split.quantity(quantity)?;
-        let is_grown = change.times().is_none_or(|times| times >= GROWN);
+        let is_grown = change.times().is_none_or(|times| times >= least);
         let more = change.difference.point;
         (change.has_grown() && is_grown && more * us >= wanted_us).then_some(more)
     }
 
+    /// Whether storage is awaited in more of the time, or already was in most of the base's.
+    fn stalls_more(&self) -> bool {
+        let share = Change::of(self.sides, |slice| stalled(slice, self.split.basis));
+        share.is_some_and(|share| share.has_grown() || share.base >= STALLED)
+    }
+
     /// Reads and writes of storage, with the CPU that the kernel needs for them.
     fn storage(&self) -> Option<Finding> {
+        self.awaited_storage().or_else(|| self.page_cache())
+    }
+
+    /// Pages that the server's own cache did not hold and the kernel's did: CPU of the kernel, as much
+    /// as that many pages can take.
+    fn page_cache(&self) -> Option<Finding> {
+        let misses = self.comparable(&[Quantity::Work(Work::Misses)]);
+        let more = misses.iter().find_map(|q| self.more_requests(*q, GROWN, (MISS_US, 0.0)))?;
+        let share = self.carries(|p| p.kernel_us)?.min(more * MISS_US / self.loss_us);
+        let finding = Finding::of(Kind::StorageReads, &[Part::Server], share).with(misses);
+        (share >= MAJOR).then_some(finding)
+    }
+
+    /// Requests that storage is awaited for, with the CPU that the kernel needs for them.
+    fn awaited_storage(&self) -> Option<Finding> {
         let share = self.carries(|p| p.get(Part::Storage) + p.get(Part::Waiting) + p.kernel_us)?;
         let parts = [Part::Storage, Part::Waiting];
         let awaited = self.split.part(Part::Storage)?;
         let awaited_us = awaited.difference.point;
-        let is_awaited = awaited.has_grown() && awaited_us >= OF_STORAGE * self.loss_us;
-        let requests = |quantity| {
-            let more = self.more_requests(quantity, REQUEST_US, awaited_us);
+        let is_awaited = self.stalls_more() && awaited_us >= OF_STORAGE * self.loss_us;
+        let requests = |quantity, times| {
+            let more = self.more_requests(quantity, times, (REQUEST_US, awaited_us));
             more.filter(|_| is_awaited)
         };
+        // What is done each second is spread over fewer operations when these are slower.
+        let by_time = GROWN * self.split.total.times().unwrap_or(1.0).max(1.0);
         let device = Quantity::Metric(Metric::Reads);
-        let reads = requests(device);
+        // Reads that the server's own threads asked for are the operations', at any rate.
+        let own = self.more_requests(Quantity::ServerReadKb, GROWN, (1.0, 0.0)).is_some();
+        let reads = requests(device, if own { GROWN } else { by_time });
         let misses = Quantity::Work(Work::Misses);
-        let missed = self.more_requests(misses, MISS_US, OF_MISSES * self.loss_us);
-        let missed = missed.filter(|_| self.question.is_comparable);
+        let missed = requests(misses, GROWN).filter(|_| self.question.is_comparable);
         let fsyncs = Quantity::Work(Work::Fsyncs);
-        let writes = requests(Quantity::Writes).into_iter().chain(requests(fsyncs));
+        let writes = self.comparable(&[fsyncs]).into_iter().chain([Quantity::Writes]);
+        let writes = writes.filter_map(|q| requests(q, by_time));
         let writes = writes.reduce(f64::max);
         let most_read = [reads, missed].into_iter().flatten().reduce(f64::max);
         match (most_read, writes) {
@@ -307,21 +390,25 @@ impl Loss<'_> {
 
     /// CPU of the server, or of both ends of the connection.
     fn cpu(&self) -> Option<Finding> {
-        let server = self.split.part(Part::Server)?;
+        let change = |part| self.split.part(part);
+        let (server, background) = (change(Part::Server)?, change(Part::Background)?);
+        let least = SURE * self.loss_us;
+        let of_server = server.difference.point;
+        let of_all = of_server + background.difference.point;
         let alone = self.carried_by(&[Part::Server]).map(|share| (vec![Part::Server], share));
         let both = || {
             let parts = vec![Part::Server, Part::Client];
             let share = self.carried_by(&parts)?;
-            server.has_grown().then_some((parts, share))
+            (server.has_grown() && of_server >= least).then_some((parts, share))
         };
         let all = || {
             let parts = vec![Part::Server, Part::Background, Part::Client];
             let share = self.carried_by(&parts)?;
-            server.has_grown().then_some((parts, share))
+            (server.has_grown() && of_all >= least).then_some((parts, share))
         };
         if let Some(share) = self.carried_by(&[Part::Client]) {
             // What a server sends is the server's doing: the client does more because of it.
-            let is_alone = !server.has_grown();
+            let is_alone = !server.has_grown() || of_server < least;
             if is_alone {
                 return Some(Finding::of(Kind::ClientLimited, &[Part::Client], share));
             }
@@ -334,17 +421,20 @@ impl Loss<'_> {
 
     /// Rows or pages, where more of them explain the CPU.
     fn more_work(&self) -> Vec<Quantity> {
-        let cpu = self.split.quantity(Quantity::Metric(Metric::ServerCpu));
-        let Some(cpu) = cpu.and_then(Change::times).filter(|times| *times > 1.0) else {
+        let Some(change) = self.split.quantity(Quantity::Metric(Metric::ServerCpu)) else {
             return Vec::new();
         };
+        let Some(cpu) = change.times().filter(|times| *times > 1.0) else { return Vec::new() };
         let explains = |quantity: &Quantity| {
             let Some(change) = self.split.quantity(*quantity) else { return false };
             let times = change.times().unwrap_or(f64::INFINITY);
             change.has_grown() && times >= MORE_WORK && times.ln() >= OF_WORK * cpu.ln()
         };
         let all = [Quantity::Work(Work::Rows), Quantity::Work(Work::Pages)];
-        self.comparable(&all).into_iter().filter(explains).collect()
+        let told: Vec<Quantity> = self.comparable(&all).into_iter().filter(explains).collect();
+        let more = told.iter().filter_map(|q| self.split.quantity(*q));
+        let most_us = WORK_US * more.map(|more| more.difference.point).sum::<f64>();
+        if most_us >= OF_WORK * change.difference.point { told } else { Vec::new() }
     }
 
     /// Waiting for anything that no other rule knows.
@@ -355,7 +445,8 @@ impl Loss<'_> {
             parts.push(Part::Storage);
             share = self.carried_by(&parts);
         }
-        let told = [Quantity::Work(Work::LockWaits), Quantity::Voluntary];
+        let mut told = self.comparable(&[Quantity::Work(Work::LockWaits)]);
+        told.push(Quantity::Voluntary);
         let grown = |q: &Quantity| {
             let change = self.split.quantity(*q);
             change.is_some_and(|c| c.has_grown() && c.times().is_none_or(|t| t >= MORE_WORK))

@@ -88,7 +88,7 @@ fn numbers(question: &Question<'_>, split: &Split, finding: &Finding) -> Vec<Str
         }
         Kind::StorageReads | Kind::StorageWrites => {
             out.extend(finding.quantities.iter().filter_map(|q| amounts(split, *q, op)));
-            out.push(format!("waiting {} per {op}", of(&finding.parts)));
+            out.extend(of_storage((split, finding), whole_us, op));
             out.push(format!("server CPU {}", cpu_times(split, finding)));
         }
         Kind::BackgroundWork => {
@@ -119,11 +119,28 @@ fn numbers(question: &Question<'_>, split: &Split, finding: &Finding) -> Vec<Str
         Kind::NotExplained => out.extend(not_explained(split, op)),
     }
     let taken = split.part(Part::Taken).map_or(0.0, |change| change.difference.point);
-    if question.sides.in_turns && taken.abs() >= WORTH_TELLING * whole_us.abs() {
+    if question.sides.in_turns
+        && finding.why.is_none()
+        && taken.abs() >= WORTH_TELLING * whole_us.abs()
+    {
         out.push(format!("without {} of CPU that others took", signed_us(taken)));
     }
     out.extend(hints(question, finding.kind));
     out
+}
+
+/// The waiting for storage, with the CPU that the kernel needs for it; or that CPU alone.
+fn of_storage((split, finding): (&Split, &Finding), whole_us: f64, op: &str) -> Vec<String> {
+    let kernel = split.quantity(Quantity::Metric(Metric::ServerCpuSystem));
+    let kernel_us = kernel.map_or(0.0, |change| change.difference.point);
+    let (kernel, whole) = (signed_us(kernel_us), signed_us(whole_us));
+    if finding.parts.contains(&Part::Server) {
+        return vec![format!("server CPU in the kernel {kernel} of {whole} per {op}")];
+    }
+    let waiting = signed_us(changed(split, &finding.parts).unwrap_or(0.0));
+    let is_told = kernel_us.abs() >= WORTH_TELLING * whole_us.abs();
+    let kernel = is_told.then(|| format!("server CPU in the kernel {kernel}"));
+    [format!("waiting {waiting} of {whole} per {op}")].into_iter().chain(kernel).collect()
 }
 
 /// The change of the time per operation that is explained: in turns without what others took.
@@ -168,13 +185,15 @@ fn amounts(split: &Split, quantity: Quantity, op: &str) -> Option<String> {
     Some(format!("{} per {op} {base} to {candidate}", quantity.words()))
 }
 
-/// Storage traffic: `IO unchanged`, or what changed of it; nothing where it was not measured.
+/// Storage traffic: `IO unchanged`, or what changed of it beyond chance; nothing where it was not
+/// measured, or where chance can make the change and it is too large to be called none.
 fn io(split: &Split, op: &str) -> Option<String> {
     let is_unchanged = io_is_unchanged(split)?;
     if is_unchanged {
         return Some("IO unchanged".to_owned());
     }
-    let told = traffic(split).into_iter().filter(|(_, change)| !is_same(change));
+    let is_told = |change: &Change| !is_same(change) && (change.has_grown() || change.has_shrunk());
+    let told = traffic(split).into_iter().filter(|(_, change)| is_told(change));
     let words: Vec<String> = told.filter_map(|(q, _)| amounts(split, q, op)).collect();
     (!words.is_empty()).then(|| words.join(", "))
 }
@@ -195,12 +214,12 @@ fn traffic(split: &Split) -> Vec<(Quantity, Change)> {
     if found.is_empty() { known(own) } else { found }
 }
 
+/// Whether it is as it was. A change that may be chance is not: it may as well be none.
 fn is_same(change: &Change) -> bool {
     let is_nothing = change.base < NO_KB && change.candidate < NO_KB;
     let is_small = change.difference.point.abs() < NO_KB;
     let is_alike = change.times().is_some_and(|times| (times - 1.0).abs() <= UNCHANGED);
-    let is_chance = !change.has_grown() && !change.has_shrunk();
-    is_nothing || is_small || is_alike || is_chance
+    is_nothing || is_small || is_alike
 }
 
 /// The time and the parts that changed most.

@@ -22,6 +22,9 @@ pub struct Sides<'a> {
     pub starts: Vec<Start<'a>>,
     /// Whether slices are partners.
     pub in_turns: bool,
+    /// Whether both sides are of one run. In runs of their own a start of one is not the partner of any
+    /// of the other's: what their starts were are two samples.
+    pub is_one_run: bool,
 }
 
 impl<'a> Sides<'a> {
@@ -49,6 +52,10 @@ impl<'a> Sides<'a> {
     /// lacks it.
     pub fn difference(&self, value: impl Fn(&Slice) -> Option<f64>) -> Option<Estimate> {
         let sides = self.all(value)?;
+        if !self.is_one_run {
+            let (b, c) = samples(&sides);
+            return difference::of_two(&b, &c);
+        }
         if let ([(b, c)], false) = (sides.as_slice(), self.in_turns) {
             return difference::of_two(b, c);
         }
@@ -66,6 +73,10 @@ impl<'a> Sides<'a> {
     /// of it.
     pub fn ratio(&self, value: impl Fn(&Slice) -> Option<f64>) -> Option<Estimate> {
         let sides = self.all(value)?;
+        if !self.is_one_run {
+            let (b, c) = samples(&sides);
+            return ratio_test(&b, &c).map(|tested| tested.estimate);
+        }
         if let [(b, c)] = sides.as_slice() {
             let tested = if self.in_turns { paired_test(b, c) } else { ratio_test(b, c) };
             return tested.map(|tested| tested.estimate);
@@ -82,6 +93,21 @@ impl<'a> Sides<'a> {
 
     fn all(&self, value: impl Fn(&Slice) -> Option<f64>) -> Option<Vec<(Vec<f64>, Vec<f64>)>> {
         self.starts.iter().map(|start| values(start, &value)).collect()
+    }
+}
+
+/// The observations of base and candidate: the means of their starts, or the slices of the only one.
+fn samples(sides: &[(Vec<f64>, Vec<f64>)]) -> (Vec<f64>, Vec<f64>) {
+    let (base, candidate): (Vec<&[f64]>, Vec<&[f64]>) =
+        sides.iter().map(|(b, c)| (b.as_slice(), c.as_slice())).unzip();
+    (sample(base), sample(candidate))
+}
+
+fn sample(mut starts: Vec<&[f64]>) -> Vec<f64> {
+    starts.retain(|of_start| !of_start.is_empty());
+    match starts.as_slice() {
+        [only] => only.to_vec(),
+        all => all.iter().map(|of| of.iter().sum::<f64>() / of.len() as f64).collect(),
     }
 }
 

@@ -36,7 +36,18 @@ impl Usage {
         self.share(host_ns.saturating_sub(ours_ns), OTHERS_PCT)
     }
 
-    fn share(&self, part_ns: u64, least_pct: u64) -> Option<u32> {
+    /// CPU time of the host that was used by neither rqps nor the server, nanoseconds: 0 where it is within
+    /// the counters' error; `None` where the server's share is not known.
+    #[must_use]
+    pub fn others_ns(&self) -> Option<u64> {
+        let ours_ns = self.server?.cpu_total_ns.saturating_add(self.client.cpu_total_ns);
+        let host_ns = self.host.cpu_user_ns.saturating_add(self.host.cpu_system_ns);
+        let others_ns = host_ns.saturating_sub(ours_ns);
+        let is_seen = others_ns > self.error_ns(self.whole_ns());
+        Some(if is_seen { others_ns } else { 0 })
+    }
+
+    fn whole_ns(&self) -> u64 {
         let host = &self.host;
         let parts = [
             host.cpu_user_ns,
@@ -45,7 +56,11 @@ impl Usage {
             host.cpu_iowait_ns,
             host.cpu_steal_ns,
         ];
-        let whole_ns = parts.into_iter().fold(0, u64::saturating_add);
+        parts.into_iter().fold(0, u64::saturating_add)
+    }
+
+    fn share(&self, part_ns: u64, least_pct: u64) -> Option<u32> {
+        let whole_ns = self.whole_ns();
         if whole_ns == 0 || part_ns <= self.error_ns(whole_ns) {
             return None;
         }
@@ -95,6 +110,8 @@ mod tests {
         // 10% of a second are less than sampling makes of none, 15% are more.
         assert_eq!(usage(1000, 120, 0, 1000).others_pct(), None);
         assert_eq!(usage(1000, 130, 0, 1000).others_pct(), Some(15));
+        assert_eq!(usage(1000, 120, 0, 1000).others_ns(), Some(0));
+        assert_eq!(usage(1000, 140, 0, 1000).others_ns(), Some(400_000_000));
     }
 
     #[test]

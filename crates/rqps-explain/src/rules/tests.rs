@@ -9,7 +9,7 @@ use rqps_model::{
 
 use super::*;
 use crate::evidence::{Hint, Moves};
-use crate::part::Slots;
+use crate::part::{Basis, Slots};
 
 /// What an operation takes, microseconds, and what it does.
 #[derive(Debug, Clone)]
@@ -22,12 +22,16 @@ struct Op {
     /// CPU that other processes take from the slot, and on the other CPU.
     taken: f64,
     elsewhere: f64,
+    /// CPU that the hypervisor takes from the slot; of all CPUs it is twice that.
+    stolen: f64,
     /// Of what was taken, the part that the client waited.
     taken_of_client: f64,
     storage: f64,
     waiting: f64,
     reads: f64,
     writes: f64,
+    /// Whether the server's own processes asked for the reads.
+    own_reads: bool,
     counters: Vec<(&'static str, f64)>,
 }
 
@@ -40,11 +44,13 @@ fn op() -> Op {
         client: 5.0,
         taken: 0.0,
         elsewhere: 0.0,
+        stolen: 0.0,
         taken_of_client: 0.0,
         storage: 0.0,
         waiting: 1.0,
         reads: 0.0,
         writes: 0.0,
+        own_reads: true,
         counters: vec![
             ("Handler_read_key", 1.0),
             ("Innodb_buffer_pool_read_requests", 3.0),
@@ -65,7 +71,8 @@ const N: u64 = 50_000;
 /// A slice of one client on two CPUs whose times are `jitter` times what `op` says.
 fn slice(idx: u32, op: &Op, jitter: f64) -> Slice {
     let ns = |us: f64| whole(us * jitter * 1e3 * N as f64);
-    let total = op.server + op.background / 2.0 + op.client + op.taken + op.storage + op.waiting;
+    let cpu = op.server + op.background / 2.0 + op.client;
+    let total = cpu + op.taken + op.stolen + op.storage + op.waiting;
     let (server, cpus) = (op.server + op.background, 2.0 * total);
     let others = op.taken + op.elsewhere;
     let process = |us: f64, kernel: f64| ProcessCounters {
@@ -81,12 +88,16 @@ fn slice(idx: u32, op: &Op, jitter: f64) -> Slice {
         host: HostCounters {
             cpu_user_ns: ns(user),
             cpu_system_ns: ns(system),
-            cpu_idle_ns: ns((cpus - user - system - op.storage).max(0.0)),
+            cpu_idle_ns: ns((cpus - user - system - op.storage - 2.0 * op.stolen).max(0.0)),
             cpu_iowait_ns: ns(op.storage),
+            cpu_steal_ns: ns(2.0 * op.stolen),
             n_cpus: 2,
             ..HostCounters::default()
         },
-        server: Some(process(server, op.kernel)),
+        server: Some(ProcessCounters {
+            read_bytes: if op.own_reads { whole(op.reads * 16384.0 * N as f64) } else { 0 },
+            ..process(server, op.kernel)
+        }),
         client: process(op.client, 0.5 * op.client),
         storage: Some(StorageCounters {
             reads: whole(op.reads * N as f64),
@@ -138,6 +149,7 @@ struct Around {
     in_turns: bool,
     kind: StepKind,
     is_comparable: bool,
+    unlike: Option<&'static str>,
     /// How far blocks lie apart, share.
     noise: f64,
     evidence: Evidence,
@@ -149,6 +161,7 @@ fn around() -> Around {
         in_turns: true,
         kind: StepKind::Read,
         is_comparable: true,
+        unlike: None,
         noise: 0.01,
         evidence: Evidence::default(),
         change: |_| {},
@@ -165,7 +178,7 @@ fn cause(base: &Op, candidate: &Op, around: &Around) -> Option<Cause> {
     };
     let (b, c) = (blocks(base, 0), blocks(candidate, 3));
     let start = Start { base: b.iter().collect(), candidate: c.iter().collect() };
-    let sides = Sides { starts: vec![start], in_turns: around.in_turns };
+    let sides = Sides { starts: vec![start], in_turns: around.in_turns, is_one_run: true };
     let rqps = sides.ratio(|slice| Some(slice.figure())).unwrap();
     let split = Split::of(&sides, Slots::of(1, Placement::Paired, 2));
     judge(&Question {
@@ -176,6 +189,7 @@ fn cause(base: &Op, candidate: &Op, around: &Around) -> Option<Cause> {
         kind: around.kind,
         operation: "query",
         is_comparable: around.is_comparable,
+        unlike: around.unlike,
         evidence: &around.evidence,
     })
 }
@@ -213,16 +227,22 @@ fn both_ends_need_more_cpu_where_tls_is_on() {
 #[test]
 fn more_rows_are_more_work_where_they_may_be_compared() {
     let mut more = Op { server: 60.0, ..op() };
-    more.counters[0].1 = 4.0;
+    more.counters[0].1 = 41.0;
     let told = expect![
-        "0.40: rows read per query 1.00 to 4.0, server CPU per query 3.0x (+40 µs of +40 µs), IO unchanged: more work per operation"
+        "0.40: rows read per query 1.00 to 41, server CPU per query 3.0x (+40 µs of +40 µs), IO unchanged: more work per operation"
     ];
     check(&op(), &more, &around(), Kind::MoreWork, &told);
     let unlike = Around { is_comparable: false, ..around() };
     assert_eq!(cause(&op(), &more, &unlike).unwrap().kind, Kind::CpuOverhead);
-    // A few rows more do not explain three times the CPU.
-    more.counters[0].1 = 1.3;
-    assert_eq!(cause(&op(), &more, &around()).unwrap().kind, Kind::CpuOverhead);
+    // A few rows more do not explain three times the CPU, be they times as many.
+    for rows in [1.3, 4.0] {
+        more.counters[0].1 = rows;
+        assert_eq!(cause(&op(), &more, &around()).unwrap().kind, Kind::CpuOverhead);
+    }
+    // Nor do many more, where they are few times as many.
+    let (mut base, mut more) = (op(), more);
+    (base.counters[0].1, more.counters[0].1) = (100.0, 130.0);
+    assert_eq!(cause(&base, &more, &around()).unwrap().kind, Kind::CpuOverhead);
 }
 
 #[test]
@@ -234,12 +254,19 @@ fn another_plan_is_told_as_such() {
     let told = expect![
         "0.04: SELECT k FROM sbtest1: full scan in place of index k_1, rows read per query 1.00 to 1000, server CPU per query 29x, +579 µs in all: plan change"
     ];
-    let with_plan = Around { evidence: evidence.clone(), ..around() };
+    let with_plan = Around { evidence, ..around() };
     check(&op(), &more, &with_plan, Kind::PlanChange, &told);
-    // Another plan that costs nothing explains no waiting.
-    let slow = Op { waiting: 9.0, ..op() };
-    let found = cause(&op(), &slow, &Around { evidence, ..around() }).unwrap();
-    assert_eq!(found.kind, Kind::Waiting);
+    // Another plan that costs nothing explains no waiting, also where the server needs more CPU for it.
+    for server in [20.0, 21.0] {
+        let mut slow = Op { server, waiting: 9.0, ..op() };
+        slow.counters[0].1 = 4.0;
+        assert_eq!(cause(&op(), &slow, &with_plan).unwrap().kind, Kind::Waiting);
+    }
+    // Nor does one that touches as many rows and pages explain CPU; of others these are not known.
+    let slow = Op { server: 40.0, ..op() };
+    assert_eq!(cause(&op(), &slow, &with_plan).unwrap().kind, Kind::CpuOverhead);
+    let unlike = Around { is_comparable: false, ..with_plan };
+    assert_eq!(cause(&op(), &slow, &unlike).unwrap().kind, Kind::PlanChange);
 }
 
 #[test]
@@ -279,7 +306,19 @@ fn reads_of_storage() {
 fn pages_that_the_page_cache_holds_are_still_not_in_the_servers() {
     let mut slow = Op { server: 33.0, kernel: 14.0, waiting: 4.0, ..op() };
     slow.counters[2].1 = 3.0;
-    assert_eq!(cause(&op(), &slow, &around()).unwrap().kind, Kind::StorageReads);
+    let told = expect![
+        "0.62: pages not in the cache per query 0 to 3.0, server CPU in the kernel +10 µs of +16 µs per query, server CPU 1.63x: storage reads"
+    ];
+    check(&op(), &slow, &around(), Kind::StorageReads, &told);
+    // As many pages explain neither waiting nor the server's other CPU, nor few of them so much.
+    let mut waiting = Op { server: 24.0, kernel: 8.0, waiting: 15.0, ..op() };
+    waiting.counters[2].1 = 3.0;
+    assert_eq!(cause(&op(), &waiting, &around()).unwrap().kind, Kind::Waiting);
+    let mut busy = Op { server: 40.0, kernel: 5.0, ..op() };
+    busy.counters[2].1 = 3.0;
+    assert_eq!(cause(&op(), &busy, &around()).unwrap().kind, Kind::CpuOverhead);
+    slow.counters[2].1 = 1.0;
+    assert_ne!(cause(&op(), &slow, &around()).unwrap().kind, Kind::StorageReads);
 }
 
 #[test]
@@ -314,9 +353,12 @@ fn others_on_the_cpus_are_the_hosts_doing_and_no_servers() {
         "0.49: other processes had 52% of the host's CPUs, 0% in the base's slices, threads waited +25 µs of +27 µs per query for a CPU: host limited"
     ];
     check(&op(), &hog, &alone, Kind::HostLimited, &told);
-    // On the other thread of a core they take no CPU and make the server's slower.
+    // On the other thread of a core they take no CPU and may make the server's slower: nothing is claimed.
     let beside = Op { elsewhere: 36.0, server: 30.0, ..op() };
-    assert_eq!(cause(&op(), &beside, &alone).unwrap().kind, Kind::HostLimited);
+    let found = cause(&op(), &beside, &alone).unwrap();
+    assert_eq!((found.kind, found.share), (Kind::NotExplained, None));
+    let why = "not explained: other processes used more of the host's CPUs meanwhile";
+    assert!(found.sentence.ends_with(why), "{}", found.sentence);
     // In turns they hit both alike.
     assert_eq!(cause(&op(), &beside, &around()).unwrap().kind, Kind::CpuOverhead);
 }
@@ -393,4 +435,156 @@ fn a_kernel_that_tells_less_still_shows_the_cause() {
     let hog = Op { taken: 25.0, elsewhere: 30.0, ..op() };
     let alone = Around { in_turns: false, ..around };
     assert_eq!(cause(&op(), &hog, &alone).unwrap().kind, Kind::HostLimited);
+}
+
+#[test]
+fn what_the_hypervisor_takes_is_no_waiting_of_threads() {
+    let alone = Around { in_turns: false, ..around() };
+    let stolen = Op { stolen: 20.0, ..op() };
+    assert_eq!(cause(&op(), &stolen, &alone).unwrap().kind, Kind::HostLimited);
+}
+
+#[test]
+fn in_turns_what_others_take_from_one_side_alone_is_not_left_out() {
+    let busy = Op { taken: 25.0, taken_of_client: 5.0, elsewhere: 20.0, ..op() };
+    let hit = Op { server: 24.0, taken: 55.0, ..busy.clone() };
+    let found = cause(&busy, &hit, &around()).unwrap();
+    assert_eq!((found.kind, found.share), (Kind::NotExplained, None));
+    let why = "others took more CPU from the slower one's turns than its own CPU accounts for";
+    assert!(found.sentence.ends_with(why), "{}", found.sentence);
+    let mirrored = cause(&hit, &busy, &around()).unwrap();
+    assert_eq!((mirrored.kind, mirrored.share), (Kind::NotExplained, None));
+}
+
+#[test]
+fn requests_that_come_with_time_are_no_cause_of_more_time() {
+    // Something reads all the time, and storage is awaited in half of it: locks are what waits.
+    let of = |us: f64| Op { storage: us / 2.0, reads: us / 100.0, own_reads: false, ..op() };
+    let (base, slow) = (of(40.0), Op { waiting: 40.0, ..of(120.0) });
+    assert_eq!(cause(&base, &slow, &around()).unwrap().kind, Kind::Waiting);
+    // The same reads are the server's own: more of them for an operation.
+    let (base, slow) = (Op { own_reads: true, ..base }, Op { own_reads: true, ..slow });
+    assert_eq!(cause(&base, &slow, &around()).unwrap().kind, Kind::StorageReads);
+}
+
+#[test]
+fn storage_must_be_awaited_in_more_of_the_time() {
+    // Twice the waiting, storage awaited in no more of the time, and many times the requests.
+    let base = Op { storage: 18.0, reads: 0.01, ..op() };
+    let slow = Op { waiting: 27.7, storage: 36.0, reads: 0.1, ..op() };
+    assert_eq!(cause(&base, &slow, &around()).unwrap().kind, Kind::Waiting);
+}
+
+#[test]
+fn storage_that_several_clients_wait_for_is_no_other_waiting() {
+    let slots = Slots::of(2, Placement::Paired, 2);
+    let slice = slice(0, &Op { storage: 60.0, ..op() }, 1.0);
+    let start = Start { base: vec![&slice], candidate: vec![&slice] };
+    let sides = Sides { starts: vec![start], in_turns: true, is_one_run: true };
+    let parts = Parts::of(&slice, slots, Basis::of(&sides)).unwrap();
+    let per_slot = parts.get(Part::Storage) / slots.n;
+    assert!((per_slot - 60.0).abs() < 0.01, "{per_slot}");
+}
+
+#[test]
+fn cpu_that_is_nearly_all_the_clients_is_no_overhead_of_the_server() {
+    let busy = Op { server: 21.0, client: 15.0, ..op() };
+    let quiet = Around { noise: 0.002, ..around() };
+    assert_eq!(cause(&op(), &busy, &quiet).unwrap().kind, Kind::ClientLimited);
+    // Nor where none of them carries it alone.
+    let mixed = Op { server: 23.0, client: 9.0, waiting: 3.8, ..op() };
+    assert_eq!(cause(&op(), &mixed, &quiet).unwrap().kind, Kind::NotExplained);
+}
+
+#[test]
+fn others_that_use_no_more_of_the_host_take_nothing_by_being_there() {
+    let unknown = |slice: &mut Slice| slice.usage.waits = Waits::default();
+    let around = Around { in_turns: false, change: unknown, ..around() };
+    // They have five eighths of both CPUs' time on either side.
+    let of = |us: f64| Op { elsewhere: 1.25 * us, waiting: us - 25.25, ..op() };
+    assert_ne!(cause(&of(80.0), &of(160.0), &around).unwrap().kind, Kind::HostLimited);
+}
+
+#[test]
+fn what_is_not_of_the_run_spreads_over_all_cpus_of_the_host() {
+    let slots = Slots::of(1, Placement::Paired, 1);
+    let mut slice = slice(0, &Op { elsewhere: 16.0, stolen: 2.0, waiting: 20.0, ..op() }, 1.0);
+    slice.usage.waits = Waits::default();
+    slice.usage.host.n_cpus = 4;
+    let start = Start { base: vec![&slice], candidate: vec![&slice] };
+    let sides = Sides { starts: vec![start], in_turns: true, is_one_run: true };
+    let parts = Parts::of(&slice, slots, Basis::of(&sides)).unwrap();
+    let taken = parts.get(Part::Taken);
+    assert!((taken - 5.0).abs() < 0.01, "{taken}");
+}
+
+#[test]
+fn other_hardware_is_no_doing_of_the_system() {
+    let more = Op { server: 31.0, ..op() };
+    let unlike = Around { unlike: Some("measured on different hosts"), ..around() };
+    let found = cause(&op(), &more, &unlike).unwrap();
+    assert_eq!((found.kind, found.share), (Kind::NotExplained, None));
+    assert!(found.sentence.ends_with("not explained: measured on different hosts"));
+}
+
+#[test]
+fn counters_of_another_family_decide_nothing() {
+    let unlike = Around { is_comparable: false, kind: StepKind::Write, ..around() };
+    let mut slow = Op { storage: 150.0, waiting: 30.0, ..op() };
+    slow.counters[3].1 = 1.0;
+    assert_eq!(cause(&op(), &slow, &unlike).unwrap().kind, Kind::Waiting);
+    let mut slow = Op { waiting: 40.0, ..op() };
+    slow.counters[4].1 = 0.5;
+    let told = cause(&op(), &slow, &unlike).unwrap().sentence;
+    assert!(!told.contains("row lock waits"), "{told}");
+}
+
+#[test]
+fn storage_traffic_that_chance_can_have_changed_is_not_called_unchanged() {
+    // Every fifth slice reads much, whatever the side; the candidate's read twice as much.
+    let change = |slice: &mut Slice| {
+        if slice.idx.is_multiple_of(5) {
+            let more = if slice.duration_ns > 1_700_000_000 { 2 } else { 1 };
+            slice.usage.storage.as_mut().unwrap().read_bytes = more * 1024 * N;
+        }
+    };
+    let more = Op { server: 31.0, ..op() };
+    let told = cause(&op(), &more, &Around { change, ..around() }).unwrap().sentence;
+    assert!(told.ends_with("(+11 µs of +11 µs): new CPU overhead"), "{told}");
+}
+
+#[test]
+fn starts_of_runs_of_their_own_are_no_partners() {
+    let of = |server: f64| slice(0, &Op { server, ..op() }, 1.0);
+    let (base, candidate) = ([of(20.0), of(30.0), of(40.0)], [of(21.0), of(31.0), of(41.0)]);
+    let ns = |all: &[Slice]| -> Vec<f64> { all.iter().map(|s| s.duration_ns as f64).collect() };
+    let (b, c) = (ns(&base), ns(&candidate));
+    let starts = base.iter().zip(&candidate);
+    let starts = starts.map(|(b, c)| Start { base: vec![b], candidate: vec![c] }).collect();
+    let mut sides = Sides { starts, in_turns: false, is_one_run: false };
+    let width = |sides: &Sides<'_>| {
+        let found = sides.difference(|slice| Some(slice.duration_ns as f64)).unwrap();
+        found.interval.map(|(low, high)| high - low).unwrap()
+    };
+    let wanted = rqps_stats::difference::of_two(&b, &c).unwrap().interval.unwrap();
+    assert!((width(&sides) / (wanted.1 - wanted.0) - 1.0).abs() < 1e-9);
+    let ratio = sides.ratio(|slice| Some(slice.duration_ns as f64)).unwrap();
+    assert_eq!(Some(ratio), rqps_stats::ratio(&b, &c));
+    // As partners, all differ by as much.
+    let apart = width(&sides);
+    sides.is_one_run = true;
+    assert!(width(&sides) < apart / 100.0);
+}
+
+#[test]
+fn what_ticks_make_of_nothing_was_not_taken_by_others() {
+    let taken = |us: f64| {
+        let slice = slice(0, &Op { taken: us, ..op() }, 1.0);
+        let start = Start { base: vec![&slice], candidate: vec![&slice] };
+        let sides = Sides { starts: vec![start], in_turns: true, is_one_run: true };
+        let slots = Slots::of(1, Placement::Paired, 2);
+        Parts::of(&slice, slots, Basis::of(&sides)).unwrap().get(Part::Taken)
+    };
+    // 28 of 280 ticks of 10 ms are within chance, 100 are not.
+    assert!(taken(3.0).abs() < 1e-9 && (taken(20.0) - 20.0).abs() < 0.01);
 }

@@ -127,7 +127,11 @@ impl<'a> Pair<'a> {
             };
             Start { base: of(self.base), candidate: of(self.candidate) }
         };
-        Sides { starts: self.starts().into_iter().map(of_start).collect(), in_turns: self.in_turns }
+        Sides {
+            starts: self.starts().into_iter().map(of_start).collect(),
+            in_turns: self.in_turns,
+            is_one_run: self.is_one_run,
+        }
     }
 
     /// The slices of both sides.
@@ -135,13 +139,18 @@ impl<'a> Pair<'a> {
         self.base.slices.iter().chain(&self.candidate.slices)
     }
 
-    /// Starts of the servers on which both sides have slices, in order.
+    /// Starts of the servers on which both sides have slices, in order; of runs of their own all that
+    /// either has.
     fn starts(&self) -> Vec<u32> {
         let has = |system: &SystemStep, start: u32| system.slices.iter().any(|s| s.start == start);
         let mut starts: Vec<u32> = self.base.slices.iter().map(|s| s.start).collect();
+        if self.is_one_run {
+            starts.retain(|start| has(self.candidate, *start));
+        } else {
+            starts.extend(self.candidate.slices.iter().map(|s| s.start));
+        }
         starts.sort_unstable();
         starts.dedup();
-        starts.retain(|start| has(self.candidate, *start));
         starts
     }
 

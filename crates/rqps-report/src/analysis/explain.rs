@@ -10,6 +10,7 @@ use super::estimate::Pair;
 use super::origin::Rule;
 use super::{Analysis, StepAnalysis};
 use crate::audit::{Audit, Choice, Explained, Severity, Shown};
+use crate::join::host_name;
 use crate::number::count;
 use crate::words::clip;
 
@@ -56,7 +57,7 @@ pub(super) fn explain(
         let pair = Pair::of(step, (rule.base, idx), rule.measured(run, idx));
         let (Some(pair), Some(rqps)) = (pair, cell.rqps) else { continue };
         let sides = pair.sides();
-        let split = slots(run, step, (rule.base, idx)).and_then(|n| Split::of(&sides, n));
+        let split = slots(run, step, (rule, idx)).and_then(|n| Split::of(&sides, n));
         let Some(verdict) = cell.verdict else {
             cell.split = split.map(Box::new);
             continue;
@@ -75,6 +76,7 @@ pub(super) fn explain(
             kind: step.info.kind,
             operation: step.info.figure.operation(),
             is_comparable: is_comparable(&run.systems, (rule.base, idx)),
+            unlike: unlike(rule, idx),
             evidence: &evidence,
         };
         cell.cause = judge(&question).map(Box::new);
@@ -83,7 +85,8 @@ pub(super) fn explain(
 }
 
 /// How many operations of a step can be under way at once; `None` without a slice.
-fn slots(run: &Run, step: &RunStep, (base, idx): (usize, usize)) -> Option<Slots> {
+fn slots(run: &Run, step: &RunStep, (rule, idx): (&Rule<'_>, usize)) -> Option<Slots> {
+    let base = rule.base;
     let of_host = |at: usize| step.systems.get(at)?.slices.first().map(|s| s.usage.host.n_cpus);
     let limited = |at: usize| {
         let cpus = run.systems.get(at)?.spec.variant.limits.cpus.as_ref()?;
@@ -98,7 +101,21 @@ fn slots(run: &Run, step: &RunStep, (base, idx): (usize, usize)) -> Option<Slots
     let n_cpus = of_host(base)?.min(of_host(idx)?);
     let fewest = [limited(base), limited(idx)].into_iter().flatten().min();
     let n_cpus = fewest.map_or(n_cpus, |fewest| fewest.min(n_cpus));
+    // /proc/stat counts the CPUs that rqps must not use as well.
+    let hosts = rule.joined.and_then(|joined| joined.source(idx)).map(|source| &source.host);
+    let allowed = hosts.into_iter().chain([&run.host]).map(|host| host.n_cpus);
+    let n_cpus = allowed.filter(|n| *n > 0).fold(n_cpus, u32::min);
     Some(Slots::of(clients, step.placement, n_cpus))
+}
+
+/// How the machines differ that base and system were measured on.
+fn unlike(rule: &Rule<'_>, idx: usize) -> Option<&'static str> {
+    let source = |at: usize| rule.joined?.source(at);
+    let (base, own) = (&source(rule.base)?.host, &source(idx)?.host);
+    if host_name(base) != host_name(own) {
+        return Some("measured on different hosts");
+    }
+    (base.kernel != own.kernel).then_some("measured on different kernels")
 }
 
 /// Whether the servers' own counters mean the same.

@@ -120,6 +120,25 @@ fn runs_alike_are_marked_as_other_runs_only() {
 }
 
 #[test]
+fn runs_of_other_machines_are_told_no_cause() {
+    let cause = |change: fn(&mut Run)| {
+        let mut runs = two();
+        runs[1].host = runs[0].host.clone();
+        change(&mut runs[1]);
+        let joined = Joined::of(runs, None, "").unwrap();
+        let analysis = Analysis::of_joined(&joined, 0.05);
+        let step = analysis.steps.iter().find(|s| s.title == "point-query.pre").unwrap();
+        step.cells[2].cause.clone().unwrap().sentence
+    };
+    let alike = cause(|_| {});
+    assert!(!alike.contains("measured on"), "{alike}");
+    let host = cause(|run| run.host.cpu_model = "another".to_owned());
+    assert!(host.ends_with("not explained: measured on different hosts"), "{host}");
+    let kernel = cause(|run| run.host.kernel = "6.9.1".to_owned());
+    assert!(kernel.ends_with("not explained: measured on different kernels"), "{kernel}");
+}
+
+#[test]
 fn steps_that_one_run_lacks_say_so() {
     let joined = joined(None);
     let analysis = Analysis::of_joined(&joined, 0.05);
