@@ -234,6 +234,13 @@ impl Counting {
         let text = fs::read_to_string(&self.out).context("read perf's counters")?;
         Ok(parse_counters(&text)?)
     }
+
+    /// One that ends at once and writes nothing.
+    #[cfg(test)]
+    pub(super) fn without_result(dir: &Path) -> Result<Self> {
+        let (out, said) = (dir.join("stat.txt"), dir.join("stat-said.txt"));
+        Ok(Self { process: spawn(Command::new("true"), &said)?, out, said })
+    }
 }
 
 /// Pages of the buffer of each of `at_once` recordings of an ordinary user, who may have 516 KB for each
