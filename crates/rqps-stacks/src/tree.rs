@@ -58,7 +58,7 @@ impl CallTree {
         for (side, stacks) in sides.iter().enumerate().take(2) {
             for (frames, n) in stacks.iter() {
                 let mut at = 0;
-                nodes[at].all[side] += n;
+                nodes[at].all[side] = nodes[at].all[side].saturating_add(n);
                 for name in frames {
                     let next = *known.entry((at, name)).or_insert_with(|| {
                         let depth = nodes[at].depth + 1;
@@ -75,9 +75,9 @@ impl CallTree {
                         nodes.len() - 1
                     });
                     at = next;
-                    nodes[at].all[side] += n;
+                    nodes[at].all[side] = nodes[at].all[side].saturating_add(n);
                 }
-                nodes[at].own[side] += n;
+                nodes[at].own[side] = nodes[at].own[side].saturating_add(n);
             }
         }
         for idx in 1..nodes.len() {
@@ -130,6 +130,16 @@ mod tests {
             "2 c [0, 1] [0, 1]",
         ];
         assert_eq!(rows, expected);
+    }
+
+    #[test]
+    fn counts_beyond_all_numbers_stay_at_the_largest() {
+        let stacks = Stacks::parse(&format!("a;b {0}\na;c {0}\nb {0}\n", u64::MAX)).unwrap();
+        let tree = CallTree::of(&stacks);
+        assert!(tree.nodes()[..2].iter().all(|node| node.all[0] == u64::MAX));
+        let sampled = crate::Sampled { stacks: &stacks, us_per_sample: 1.0 };
+        let times = crate::function::times(&sampled);
+        assert!(times.iter().all(|time| time.all_us >= u64::MAX as f64));
     }
 
     #[test]
