@@ -1,8 +1,9 @@
-//! Stack profiles of a run: which steps get one and when, so that no measured figure comes after them.
+//! Stack profiles of a run: which steps get one and when.
 //!
 //! Steps that only read are recorded right after their slices; those that write when all steps on the
-//! same tables have been measured, so that nothing measured sees what the extra slices changed. What
-//! was recorded is stored beside the run. That it cannot be recorded fails no step.
+//! same tables have been measured, so that nothing measured sees rows that the extra slices changed. Figures
+//! of later steps do come after extra slices, with what these left in caches. What was recorded is
+//! stored beside the run. That it cannot be recorded fails no step.
 
 mod ability;
 mod perf;

@@ -16,6 +16,7 @@ use rqps_stacks::{Counter, Script, Stacks};
 use super::ability::Ability;
 use super::perf::{Counting, How, Recorder, read};
 use super::temp::TempDir;
+use crate::handicap::Handicap;
 use crate::measure::{Bench, Manned, unix_ms};
 
 /// What can be missing, beside the stacks.
@@ -120,20 +121,27 @@ impl Recording {
         show: &mut dyn FnMut(rqps_load::Live) -> Control,
     ) -> Result<u64> {
         let (mut first, mut last) = (None, None);
-        let waits = &self.waits;
-        let mut edge = |edge| match edge {
-            Edge::Start => {
-                first = Some(bench.samples.brief(End::Start));
-                waits.iter().for_each(WaitSampler::go_on);
+        let Manned { crew, handicap, .. } = manned;
+        let (waits, handicap) = (&self.waits, handicap.as_ref());
+        let mut edge = |edge| {
+            match edge {
+                Edge::Start => {
+                    first = Some(bench.samples.brief(End::Start));
+                    waits.iter().for_each(WaitSampler::go_on);
+                }
+                Edge::End => {
+                    waits.iter().for_each(WaitSampler::pause);
+                    last = Some(bench.samples.brief(End::Finish));
+                }
             }
-            Edge::End => {
-                waits.iter().for_each(WaitSampler::pause);
-                last = Some(bench.samples.brief(End::Finish));
-            }
+            handicap.iter().for_each(|handicap| handicap.edge(edge));
         };
-        let result: Result<Tally, CrewError> = manned.crew.run(order, &mut edge, show);
+        let result: Result<Tally, CrewError> = crew.run(order, &mut edge, show);
         waits.iter().for_each(WaitSampler::pause);
+        let ended = handicap.map_or(Ok(()), Handicap::end);
+        // A server that has died is the reason of both, and the clients say so.
         let tally = result?;
+        ended?;
         let usage = Usage::between(&taken(first)?, &taken(last)?);
         self.n_operations += tally.n_operations;
         self.duration_ns += tally.duration_ns();
@@ -206,10 +214,7 @@ impl Recorded {
         let mut script = Script::default();
         if let Some((data, how, cost_ns)) = cpu {
             script = read(&data, dir.path(), &context.interrupt)?;
-            let program = format!("/proc/{server}/exe");
-            // Links of /proc lead to the program even when its file was replaced.
-            let path = std::fs::read_link(&program).unwrap_or_else(|_| program.into());
-            let symbols = Symbols::of(&path);
+            let symbols = Symbols::of_process(server);
             facts.cpu = Some(CpuSampling {
                 event: how.event.to_owned(),
                 unwind: how.unwind,
