@@ -123,7 +123,10 @@ impl Probe {
     /// # Errors
     /// When the server cannot be reached, or the connection fails.
     pub fn open(dbms: Dbms, endpoint: &Endpoint) -> Result<Self, Error> {
-        let connection = connect(dbms, endpoint)?;
+        let mut connection = connect(dbms, endpoint)?;
+        connection
+            .set_timeout(Some(ANSWER_WITHIN))
+            .map_err(|e| Error::client("set the time to wait for the server's counters", e))?;
         let views = if dbms == Dbms::Postgres { VIEWS.to_vec() } else { Vec::new() };
         let mut probe = Self { dbms, connection, views, own: Counters::new() };
         let first = probe.read()?;

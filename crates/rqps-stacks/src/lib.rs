@@ -1,4 +1,4 @@
-//! Stacks of a server: folded, merged, compared in microseconds of CPU per operation, drawn. Pure.
+//! Stacks of a server: folded, compared in microseconds of CPU per operation, drawn. Pure.
 //!
 //! ```text
 //!  perf script ─▶ perf_text ─▶ Stacks ─┬─▶ function   self and inclusive time, and how they differ
