@@ -6,11 +6,15 @@
 //! version's are there as well.
 
 use std::collections::BTreeMap;
+use std::time::Duration;
 
 use rqps_client::{Connection, Endpoint, ResultSet};
 use rqps_model::Dbms;
 
 use crate::{Error, connect};
+
+/// How long a server may take to tell its counters, while clients are at work.
+const ANSWER_WITHIN: Duration = Duration::from_secs(60);
 
 /// Counters since a server's start, by its own names; PostgreSQL's with their view:
 /// `pg_stat_database.blks_hit`, of `pg_stat_io` with who did it: `pg_stat_io.client.reads`.

@@ -29,6 +29,9 @@ pub(super) struct Trial {
     pub(super) hog: Option<Where>,
 }
 
+/// Label of the first system.
+const BASE: &str = "base";
+
 /// Label of the second system.
 const SECOND: &str = "changed";
 
@@ -174,10 +177,10 @@ impl Trial {
         let budget =
             if is_sequential { String::new() } else { format!("budget = \"{seconds}s\"\n") };
         format!(
-            "name = \"{name}\"\nbase = \"base\"\n\n{}{}[[suite]]\nsize = \"tiny\"\nrows = {}\n\
+            "name = \"{name}\"\nbase = \"{BASE}\"\n\n{}{}[[suite]]\nsize = \"tiny\"\nrows = {}\n\
              clients = [1]\nsteps = [\"{}\"]\nseconds = {{ read = {time:?}, write = {time:?} }}\n\n\
              [schedule]\n{}{budget}seed = {seed}\n",
-            system("base", ""),
+            system(BASE, ""),
             system(SECOND, self.second),
             self.rows,
             self.step,
@@ -185,9 +188,11 @@ impl Trial {
         )
     }
 
-    /// What rqps says when the second system begins with the step.
-    pub(super) fn starts_hog(&self) -> String {
-        format!("{SECOND}: {}", self.step)
+    /// Whether a line of rqps says that the base is done with the step, one after the other: the second
+    /// system is next. What it says of the beginning of a step may be left out where much is said.
+    pub(super) fn starts_hog(&self, line: &str) -> bool {
+        let mut words = line.split_whitespace().skip(1);
+        words.next() == Some(BASE) && words.next() == Some(self.step)
     }
 }
 
@@ -204,6 +209,22 @@ mod tests {
             let plan = plan.resolve(trial.name, &catalogue).unwrap();
             assert_eq!(plan.systems.len(), 2, "{}", trial.name);
             assert_eq!(plan.systems[1].label.as_str(), SECOND);
+        }
+    }
+
+    #[test]
+    fn the_hog_starts_when_the_base_is_done() {
+        let busy = TRIALS.iter().find(|trial| trial.hog.is_some()).unwrap();
+        let ended =
+            format!("00:00:31 {:18} {:32}   1 client        41234 queries/s\n", BASE, busy.step);
+        assert!(busy.starts_hog(&ended));
+        for line in [
+            format!("00:00:20 {BASE}: {}, 1 client\n", busy.step),
+            format!("00:00:31 {SECOND:18} {:32}   1 client        41234 queries/s\n", busy.step),
+            format!("00:00:12 {BASE:18} {:32}   1 client\n", "load"),
+            "00:00:01 run x: 4 steps\n".to_owned(),
+        ] {
+            assert!(!busy.starts_hog(&line), "{line}");
         }
     }
 
