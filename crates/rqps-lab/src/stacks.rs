@@ -1,8 +1,9 @@
-//! Stack profiles of a run: which steps get one and when, so that no measured figure comes after them.
+//! Stack profiles of a run: which steps get one and when.
 //!
 //! Steps that only read are recorded right after their slices; those that write when all steps on the
-//! same tables have been measured, so that nothing measured sees what the extra slices changed. What
-//! was recorded is stored beside the run. That it cannot be recorded fails no step.
+//! same tables have been measured, so that nothing measured sees rows that the extra slices changed. Figures
+//! of later steps do come after extra slices, with what these left in caches. What was recorded is
+//! stored beside the run. That it cannot be recorded fails no step.
 
 mod ability;
 mod perf;
@@ -106,6 +107,8 @@ impl Lab<'_> {
         if self.plan.profiling.is_some() {
             let stored = self.store.select_stack_profiles(&RunRef::Id(self.run.id.clone()))?;
             self.profiler.done = stored.iter().map(|p| (p.step_idx, p.system_idx)).collect();
+            // What was chosen once is kept, so that systems and steps of one run compare.
+            self.profiler.unwind = stored_unwind(&stored);
             let is_external = |s: &&SystemSpec| matches!(s.source, SystemSource::External { .. });
             for system in self.plan.systems.iter().filter(is_external) {
                 let label = &system.label;
@@ -218,41 +221,57 @@ impl Lab<'_> {
         systems: &[Seen<'_>],
     ) -> Result<Vec<Result<Recorded>>> {
         if self.profiler.unwind.is_none() {
-            let unwind = self.try_unwind(step_idx, idxs, systems)?;
-            self.profiler.unwind = Some(unwind);
+            self.profiler.unwind = self.try_unwind(step_idx, idxs, systems)?;
         }
         let time = self.plan.profiling.as_ref().map_or(TRIAL, |profiling| profiling.time);
-        let unwind = self.profiler.unwind.unwrap_or(Unwind::Dwarf);
+        let unwind = self.profiler.unwind.unwrap_or(Unwind::FramePointer);
         self.extra(step_idx, (idxs, systems), (unwind, time))
     }
 
     /// Frame pointers where they give whole stacks on every system, else unwind tables on all, where these
     /// do better. A chain of frame pointers costs next to nothing, but few builds have them throughout.
+    /// A system whose trial fails has no say; `None` where none has, and the next step's trial decides.
     fn try_unwind(
         &mut self,
         step_idx: usize,
         idxs: &[usize],
         systems: &[Seen<'_>],
-    ) -> Result<Unwind> {
+    ) -> Result<Option<Unwind>> {
         if !matches!(self.profiler.ability, Some(Ok(_))) {
-            return Ok(Unwind::FramePointer);
+            return Ok(None);
         }
-        for idx in idxs {
-            let by = |lab: &mut Self, unwind| -> Result<Option<f64>> {
-                let mut recorded = lab.extra(step_idx, (&[*idx], systems), (unwind, TRIAL))?;
-                let recorded = recorded.pop().context("nothing was tried")??;
-                recorded.complete_share(lab.context)
-            };
-            let Some(by_pointers) = by(self, Unwind::FramePointer)? else { continue };
-            if by_pointers >= WHOLE_ENOUGH {
-                continue;
+        let mut shares = |unwind| -> Result<Vec<Option<f64>>> {
+            idxs.iter().map(|idx| self.try_one(step_idx, (*idx, systems), unwind)).collect()
+        };
+        let by_pointers = shares(Unwind::FramePointer)?;
+        if !wants_tables(&by_pointers) {
+            let is_known = by_pointers.iter().any(Option::is_some);
+            return Ok(is_known.then_some(Unwind::FramePointer));
+        }
+        let by_tables = shares(Unwind::Dwarf)?;
+        Ok(Some(better(&by_pointers, &by_tables)))
+    }
+
+    /// The share of whole stacks of one system in a trial; `None` where there are none, or it failed.
+    fn try_one(
+        &mut self,
+        step_idx: usize,
+        (idx, systems): (usize, &[Seen<'_>]),
+        unwind: Unwind,
+    ) -> Result<Option<f64>> {
+        let share = self.extra(step_idx, (&[idx], systems), (unwind, TRIAL)).and_then(|tried| {
+            tried.into_iter().next().context("nothing was tried")??.complete_share(self.context)
+        });
+        match share {
+            Err(error) if self.context.interrupt.load(Ordering::Relaxed) => Err(error),
+            Err(error) => {
+                let label = &self.plan.systems[idx].label;
+                let way = unwind.words();
+                (self.listen)(Event::Note(&format!("{label}: no trial of {way}: {error:#}")));
+                Ok(None)
             }
-            // Copies of a very deep stack may be cut short, and then they are no better.
-            let is_better =
-                by(self, Unwind::Dwarf)?.is_some_and(|by_tables| by_tables > by_pointers);
-            return Ok(if is_better { Unwind::Dwarf } else { Unwind::FramePointer });
+            Ok(share) => Ok(share),
         }
-        Ok(Unwind::FramePointer)
     }
 
     /// Extra slices of a step on the systems `idxs` in turns, the others stopped.
@@ -296,6 +315,26 @@ impl Lab<'_> {
     }
 }
 
+/// Whether frame pointers leave something to be wished on a system.
+fn wants_tables(by_pointers: &[Option<f64>]) -> bool {
+    by_pointers.iter().flatten().any(|share| *share < WHOLE_ENOUGH)
+}
+
+/// The way whose worst system has more whole stacks, of those where both were tried. Copies of a very deep
+/// stack may be cut short, and then they are no better.
+fn better(by_pointers: &[Option<f64>], by_tables: &[Option<f64>]) -> Unwind {
+    let both = || by_pointers.iter().zip(by_tables).filter_map(|(p, t)| Some(((*p)?, (*t)?)));
+    let worst = |shares: &mut dyn Iterator<Item = f64>| shares.fold(f64::INFINITY, f64::min);
+    let (pointers, tables) =
+        (worst(&mut both().map(|(p, _)| p)), worst(&mut both().map(|(_, t)| t)));
+    if tables > pointers { Unwind::Dwarf } else { Unwind::FramePointer }
+}
+
+/// How stacks were found in what an earlier attempt has stored.
+fn stored_unwind(stored: &[StackProfile]) -> Option<Unwind> {
+    stored.iter().find_map(|profile| profile.facts.cpu.as_ref().map(|cpu| cpu.unwind))
+}
+
 /// A profile that says why there is none.
 fn nothing_recorded((step_idx, system_idx): (usize, usize), error: &anyhow::Error) -> StackProfile {
     let missing =
@@ -303,4 +342,45 @@ fn nothing_recorded((step_idx, system_idx): (usize, usize), error: &anyhow::Erro
     let facts = Facts { missing: vec![missing], ..Facts::default() };
     let (stacks, waits) = (Stacks::default(), Stacks::default());
     StackProfile { step_idx, system_idx, facts, stacks, waits }
+}
+
+#[cfg(test)]
+mod tests {
+    use rqps_stacks::profile::CpuSampling;
+
+    use super::*;
+
+    #[test]
+    fn the_worst_of_all_systems_chooses_and_one_that_failed_has_no_say() {
+        let pointers = [Some(0.99), None, Some(0.85)];
+        assert!(wants_tables(&pointers) && !wants_tables(&[Some(0.95), None]));
+        assert!(!wants_tables(&[None, None]));
+        assert_eq!(better(&pointers, &[Some(0.9), Some(0.1), Some(0.97)]), Unwind::Dwarf);
+        assert_eq!(better(&pointers, &[Some(0.8), Some(1.0), Some(1.0)]), Unwind::FramePointer);
+        assert_eq!(better(&pointers, &[Some(1.0), Some(1.0), None]), Unwind::Dwarf);
+        assert_eq!(better(&pointers, &[None, Some(1.0), None]), Unwind::FramePointer);
+    }
+
+    #[test]
+    fn what_an_earlier_attempt_chose_is_kept() {
+        let failed = nothing_recorded((0, 0), &anyhow::anyhow!("perf ended"));
+        assert_eq!(stored_unwind(std::slice::from_ref(&failed)), None);
+        let cpu = CpuSampling {
+            event: "cpu-clock".to_owned(),
+            unwind: Unwind::Dwarf,
+            frequency_hz: 499,
+            n_samples: 1,
+            period_ns: 1,
+            n_user: 1,
+            n_complete: 1,
+            n_frames: 1,
+            n_unknown: 0,
+            symbols: String::new(),
+            is_stripped: false,
+            cost_ns: 0,
+        };
+        let facts = Facts { cpu: Some(cpu), ..Facts::default() };
+        let had = StackProfile { facts, ..failed.clone() };
+        assert_eq!(stored_unwind(&[failed, had]), Some(Unwind::Dwarf));
+    }
 }

@@ -223,7 +223,8 @@ pub(crate) fn notes(
     stacks: &StepStacks<'_>,
 ) -> Vec<String> {
     let operation = step.step.info.figure.operation();
-    let mut notes = Vec::new();
+    let mut notes: Vec<String> =
+        stacks.unlike.iter().map(|unlike| not_compared(analysis, *unlike)).collect();
     for (idx, profile) in stacks.profiles.iter().enumerate() {
         let Some(profile) = profile else { continue };
         if let Some(sentence) = quality(profile, operation) {
@@ -263,6 +264,18 @@ pub(crate) fn notes(
         notes.push(format!("not had{of}: {what} ({reason}{remedy})"));
     }
     notes
+}
+
+/// Why the functions of a candidate are not beside the base's.
+fn not_compared(analysis: &Analysis<'_>, (idx, [base, candidate]): (usize, [f64; 2])) -> String {
+    format!(
+        "{} and {} are not compared by function: the samples stand for {} of the one's CPU time and {} of \
+         the other's, and what is missing cannot be told from a difference",
+        analysis.base_label(),
+        analysis.label(idx),
+        number::percent(base),
+        number::percent(candidate)
+    )
 }
 
 /// How the stacks of one system were found and how far they can be trusted.

@@ -6,11 +6,15 @@
 //! version's are there as well.
 
 use std::collections::BTreeMap;
+use std::time::Duration;
 
 use rqps_client::{Connection, Endpoint, ResultSet};
 use rqps_model::Dbms;
 
 use crate::{Error, connect};
+
+/// How long a server may take to tell its counters, while clients are at work.
+const ANSWER_WITHIN: Duration = Duration::from_secs(60);
 
 /// Counters since a server's start, by its own names; PostgreSQL's with their view:
 /// `pg_stat_database.blks_hit`, of `pg_stat_io` with who did it: `pg_stat_io.client.reads`.
@@ -123,7 +127,10 @@ impl Probe {
     /// # Errors
     /// When the server cannot be reached, or the connection fails.
     pub fn open(dbms: Dbms, endpoint: &Endpoint) -> Result<Self, Error> {
-        let connection = connect(dbms, endpoint)?;
+        let mut connection = connect(dbms, endpoint)?;
+        connection
+            .set_timeout(Some(ANSWER_WITHIN))
+            .map_err(|e| Error::client("set the time to wait for the server's counters", e))?;
         let views = if dbms == Dbms::Postgres { VIEWS.to_vec() } else { Vec::new() };
         let mut probe = Self { dbms, connection, views, own: Counters::new() };
         let first = probe.read()?;

@@ -4,7 +4,9 @@
 //! Files"): `FILE` beside the program or in `.debug/` beside it, the same below /usr/lib/debug, and by
 //! the build id below /usr/lib/debug/.build-id.
 
+use std::ffi::OsStr;
 use std::io;
+use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 
 use crate::elf;
@@ -27,10 +29,25 @@ impl Symbols {
     /// # Errors
     /// When it cannot be read or is no 64-bit ELF file.
     pub fn of(path: &Path) -> io::Result<Self> {
-        let sections = elf::sections(path)?;
+        Self::read(path, path)
+    }
+
+    /// What the program of a process has, also when its file was replaced or removed since.
+    ///
+    /// # Errors
+    /// As [`Symbols::of`].
+    pub fn of_process(pid: i32) -> io::Result<Self> {
+        let program = PathBuf::from(format!("/proc/{pid}/exe"));
+        let path = file_of(&std::fs::read_link(&program)?);
+        Self::read(&program, &path)
+    }
+
+    /// Of the program that can be read at `program` and whose file is, or was, `path`.
+    fn read(program: &Path, path: &Path) -> io::Result<Self> {
+        let sections = elf::sections(program)?;
         let part = |name: &str| -> Option<Vec<u8>> {
             let (_, offset, len) = sections.iter().find(|(found, ..)| found == name)?;
-            elf::read_part(path, *offset, *len).ok()
+            elf::read_part(program, *offset, *len).ok()
         };
         if sections.iter().any(|(name, ..)| name == ".symtab") {
             return Ok(Self { own: true, file: None });
@@ -59,6 +76,12 @@ impl std::fmt::Display for Symbols {
             (false, None) => f.write_str("none of its own: it is stripped"),
         }
     }
+}
+
+/// The file that a link of /proc names, without what the kernel adds when it is gone (`proc_pid_exe(5)`).
+fn file_of(link: &Path) -> PathBuf {
+    let bytes = link.as_os_str().as_bytes();
+    PathBuf::from(OsStr::from_bytes(bytes.strip_suffix(b" (deleted)").unwrap_or(bytes)))
 }
 
 /// Where the symbols of `path` may be.
@@ -103,6 +126,16 @@ mod tests {
         // Distributions strip their programs; a developer's host may have the debug file.
         assert!(!shell.own);
         assert_eq!(shell.is_stripped(), shell.file.is_none());
+    }
+
+    #[test]
+    fn a_process_is_read_through_its_link() {
+        let me = i32::try_from(std::process::id()).unwrap();
+        let by_file = Symbols::of(&std::env::current_exe().unwrap()).unwrap();
+        assert_eq!(Symbols::of_process(me).unwrap(), by_file);
+        let gone = file_of(Path::new("/opt/my/bin/mysqld (deleted)"));
+        assert_eq!(gone, Path::new("/opt/my/bin/mysqld"));
+        assert_eq!(file_of(Path::new("/bin/x")), Path::new("/bin/x"));
     }
 
     #[test]

@@ -128,10 +128,12 @@ fn counts<'a>(sampled: &Sampled<'a>) -> BTreeMap<&'a str, Counts> {
     let mut counts: BTreeMap<&str, Counts> = BTreeMap::new();
     for (frames, n) in sampled.stacks.iter() {
         if let Some(leaf) = frames.clone().next_back() {
-            counts.entry(leaf).or_default().own += n;
+            let own = &mut counts.entry(leaf).or_default().own;
+            *own = own.saturating_add(n);
         }
         for name in frames.collect::<BTreeSet<_>>() {
-            counts.entry(name).or_default().all += n;
+            let all = &mut counts.entry(name).or_default().all;
+            *all = all.saturating_add(n);
         }
     }
     counts

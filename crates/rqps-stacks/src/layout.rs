@@ -35,12 +35,29 @@ pub struct Frame {
 /// Which functions one side alone has, wherever they are called from: a frame that was moved is not new.
 fn presences(tree: &CallTree) -> HashMap<&str, Presence> {
     let mut counts: HashMap<&str, [u64; 2]> = HashMap::new();
-    for node in tree.nodes() {
+    for (idx, node) in tree.nodes().iter().enumerate() {
+        // The samples of a function that calls itself are those of its outermost call.
+        if has_caller_of_its_name(tree, idx) {
+            continue;
+        }
         let [base, candidate] = counts.entry(node.name.as_str()).or_default();
-        *base += node.all[0];
-        *candidate += node.all[1];
+        *base = base.saturating_add(node.all[0]);
+        *candidate = candidate.saturating_add(node.all[1]);
     }
     counts.into_iter().map(|(name, counts)| (name, Presence::of(counts))).collect()
+}
+
+fn has_caller_of_its_name(tree: &CallTree, idx: usize) -> bool {
+    let nodes = tree.nodes();
+    let mut at = idx;
+    // The root, which is its own caller, stands for no function.
+    while nodes[at].parent != 0 {
+        at = nodes[at].parent;
+        if nodes[at].name == nodes[idx].name {
+            return true;
+        }
+    }
+    false
 }
 
 /// The frames that are at least `least_share` of the whole wide, callers before what they call.
@@ -147,6 +164,22 @@ mod tests {
             send   row 2 from 20.0 width  4.0: own 0.0 -> 4.0, all 0.0 -> 4.0 (+4.0) new
         "#]]
         .assert_eq(&rows(&layout(&tree, [0.1, 0.2], 0.0)));
+    }
+
+    /// f is in 4 samples of the candidate, three times in each: too few to call it new.
+    #[test]
+    fn graph_and_table_agree_on_a_function_that_calls_itself() {
+        let base = Stacks::parse("main;g 10\n").unwrap();
+        let candidate = Stacks::parse("main;f;f;g;f 4\nmain;h;h 6\n").unwrap();
+        let frames = layout(&CallTree::of_pair(&base, &candidate), [1.0, 1.0], 0.0);
+        let sampled = |stacks| crate::Sampled { stacks, us_per_sample: 1.0 };
+        let table = crate::function::changes(&sampled(&base), &sampled(&candidate));
+        for frame in frames.iter().filter(|frame| frame.depth > 0) {
+            let row = table.iter().find(|row| row.name == frame.name).unwrap();
+            assert_eq!(row.presence, frame.presence, "{}", frame.name);
+        }
+        let of = |name: &str| frames.iter().find(|f| f.name == name).unwrap().presence;
+        assert_eq!((of("f"), of("h")), (Presence::Both, Presence::New));
     }
 
     #[test]

@@ -1,4 +1,4 @@
-//! Stacks of a server: folded, merged, compared in microseconds of CPU per operation, drawn. Pure.
+//! Stacks of a server: folded, compared in microseconds of CPU per operation, drawn. Pure.
 //!
 //! ```text
 //!  perf script ─▶ perf_text ─▶ Stacks ─┬─▶ function   self and inclusive time, and how they differ
@@ -22,7 +22,7 @@ pub mod tree;
 pub use counter_text::Counter;
 pub use function::{Change, FunctionChange, FunctionTime, Presence};
 pub use layout::Frame;
-pub use perf_text::{Script, ScriptError};
+pub use perf_text::{Script, ScriptError, ScriptReader};
 pub use profile::{Sampled, StackProfile};
 pub use stacks::{FoldError, Stacks};
 pub use tree::CallTree;

@@ -85,40 +85,54 @@ struct RawFrame {
     is_of_libc: bool,
 }
 
-impl Script {
-    /// Reads the whole text.
+/// Reads a recording line by line: its text is larger than a host's memory may be.
+#[derive(Debug, Default)]
+pub struct ScriptReader {
+    script: Script,
+    /// Readable names of symbols.
+    names: HashMap<String, String>,
+    threads: BTreeSet<u32>,
+    /// The sample under way: its time, its frames up to now.
+    open: Option<(u64, Vec<RawFrame>)>,
+    n_lines: usize,
+}
+
+impl ScriptReader {
+    /// Reads the next line, without its end.
     ///
     /// # Errors
-    /// Names the line that is neither a sample nor a frame.
-    pub fn parse(text: &str) -> Result<Self, ScriptError> {
-        let mut script = Self::default();
-        let mut names = HashMap::new();
-        let mut threads = BTreeSet::new();
-        let mut open: Option<(u64, Vec<RawFrame>)> = None;
-        for (idx, line) in text.lines().enumerate() {
-            let bad = |problem| ScriptError {
-                line_number: idx + 1,
-                line: line.chars().take(200).collect(),
-                problem,
-            };
-            if line.trim().is_empty() || line.starts_with('#') {
-                script.close(open.take());
-            } else if line.starts_with('\t') {
-                let (_, frames) = open.as_mut().ok_or_else(|| bad("a frame of no sample"))?;
-                frames.push(parse_frame(line, &mut names).ok_or_else(|| bad("no address"))?);
-            } else {
-                script.close(open.take());
-                let (thread, period_ns) =
-                    parse_sample(line).ok_or_else(|| bad("no thread and time of a sample"))?;
-                threads.insert(thread);
-                open = Some((period_ns, Vec::new()));
-            }
+    /// Names the line when it is neither a sample nor a frame.
+    pub fn line(&mut self, line: &str) -> Result<(), ScriptError> {
+        self.n_lines += 1;
+        let line_number = self.n_lines;
+        let bad =
+            |problem| ScriptError { line_number, line: line.chars().take(200).collect(), problem };
+        if line.trim().is_empty() || line.starts_with('#') {
+            self.script.close(self.open.take());
+        } else if line.starts_with('\t') {
+            let (_, frames) = self.open.as_mut().ok_or_else(|| bad("a frame of no sample"))?;
+            frames.push(parse_frame(line, &mut self.names).ok_or_else(|| bad("no address"))?);
+        } else {
+            self.script.close(self.open.take());
+            let (thread, period_ns) =
+                parse_sample(line).ok_or_else(|| bad("no thread and time of a sample"))?;
+            self.threads.insert(thread);
+            self.open = Some((period_ns, Vec::new()));
         }
-        script.close(open);
-        script.n_threads = threads.len();
-        Ok(script)
+        Ok(())
     }
 
+    /// What was read.
+    #[must_use]
+    pub fn end(self) -> Script {
+        let Self { mut script, threads, open, .. } = self;
+        script.close(open);
+        script.n_threads = threads.len();
+        script
+    }
+}
+
+impl Script {
     /// Adds a sample whose last frame was read.
     fn close(&mut self, sample: Option<(u64, Vec<RawFrame>)>) {
         let Some((period_ns, frames)) = sample else { return };

@@ -7,6 +7,13 @@ use crate::{Counter, Stacks};
 /// Share of the stacks that must reach their entry for inner frames to be believed.
 pub const COMPLETE_ENOUGH: f64 = 0.8;
 
+/// How far the shares of CPU time that samples stand for may be apart, relative to the larger, for two
+/// systems to be compared by function where what is missing cannot be added.
+pub const SHARES_ALIKE: f64 = 0.05;
+
+/// perf's event of which a server's own clock counts the same time: user code and the kernel's part.
+const WHOLE_CLOCK: &str = "cpu-clock";
+
 /// The kind of threads that serve clients.
 pub const SERVING: &str = "serving clients";
 
@@ -145,12 +152,42 @@ pub struct Sampled<'a> {
 
 impl StackProfile {
     /// CPU time by stack; `None` when nothing was sampled or nothing was done.
+    ///
+    /// All samples together stand for what the server used by its own clock, where both count the same:
+    /// samples that perf lost would else be a difference between systems.
     #[must_use]
     pub fn cpu(&self) -> Option<Sampled<'_>> {
         let cpu = self.facts.cpu.as_ref().filter(|cpu| cpu.n_samples > 0)?;
         let n = (self.facts.n_operations > 0).then_some(self.facts.n_operations as f64)?;
-        let us = cpu.period_ns as f64 / 1e3 / cpu.n_samples as f64;
+        let all_ns = if self.is_scaled() { self.facts.server_cpu_ns } else { cpu.period_ns };
+        let us = all_ns as f64 / 1e3 / cpu.n_samples as f64;
         Some(Sampled { stacks: &self.stacks, us_per_sample: us / n })
+    }
+
+    /// CPU time per operation that the samples stand for by their periods, µs: without what was lost.
+    #[must_use]
+    pub fn sampled_us(&self) -> Option<f64> {
+        let n = self.facts.n_operations;
+        let cpu = self.facts.cpu.as_ref().filter(|cpu| cpu.n_samples > 0)?;
+        (n > 0).then(|| cpu.period_ns as f64 / 1e3 / n as f64)
+    }
+
+    /// Whether the samples are scaled to the server's own clock.
+    fn is_scaled(&self) -> bool {
+        let is_whole = self.facts.cpu.as_ref().is_some_and(|cpu| cpu.event == WHOLE_CLOCK);
+        is_whole && self.facts.server_cpu_ns > 0
+    }
+
+    /// The shares of CPU time that the samples of two systems stand for, where they are too different to
+    /// compare functions: some time is in the one and not in the other. 0 where it is not known.
+    #[must_use]
+    pub fn unlike_shares(&self, other: &Self) -> Option<[f64; 2]> {
+        if self.is_scaled() && other.is_scaled() {
+            return None;
+        }
+        let shares = [self, other].map(|side| side.sampled_share().unwrap_or(0.0));
+        let [less, more] = [shares[0].min(shares[1]), shares[0].max(shares[1])];
+        (more - less > SHARES_ALIKE * more).then_some(shares)
     }
 
     /// Time of threads by where they were; `None` when they were not looked at.
@@ -239,11 +276,24 @@ mod tests {
         };
         let waits = Stacks::parse("client threads;running 4\nclient threads;waiting 1\n").unwrap();
         let profile = StackProfile { step_idx: 0, system_idx: 0, facts, stacks, waits };
-        // 40 ms of CPU over 1000 operations.
-        assert!((profile.cpu().unwrap().total_us() - 40.0).abs() < 1e-9);
+        // 40 samples of 50 ms of CPU over 1000 operations: what 10 lost ones stood for is in them.
+        assert!((profile.cpu().unwrap().total_us() - 50.0).abs() < 1e-9);
+        assert_eq!(profile.sampled_us(), Some(40.0));
         // One thread, always looked at: the wall clock of 100 ms.
         assert!((profile.waits().unwrap().total_us() - 100.0).abs() < 1e-9);
         assert_eq!((profile.clock_us(), profile.sampled_share()), (Some(50.0), Some(0.8)));
+        let with = |event: &str, period_ns: u64| {
+            let cpu = profile.facts.cpu.clone().unwrap();
+            let cpu = Some(CpuSampling { event: event.to_owned(), period_ns, ..cpu });
+            StackProfile { facts: Facts { cpu, ..profile.facts.clone() }, ..profile.clone() }
+        };
+        // What the kernel's part would be is not in samples of user code, and lost ones are not known.
+        let user = with("cpu-clock:u", 40_000_000);
+        assert!((user.cpu().unwrap().total_us() - 40.0).abs() < 1e-9);
+        assert_eq!(user.unlike_shares(&with("cpu-clock:u", 39_000_000)), None);
+        assert_eq!(user.unlike_shares(&with("cpu-clock:u", 30_000_000)), Some([0.8, 0.6]));
+        assert_eq!(with("cpu-clock:u", 30_000_000).unlike_shares(&profile), Some([0.6, 0.8]));
+        assert_eq!(profile.unlike_shares(&with("cpu-clock", 10_000_000)), None);
         let idle = Facts { n_operations: 0, ..profile.facts.clone() };
         assert!(StackProfile { facts: idle, ..profile }.cpu().is_none());
     }

@@ -81,14 +81,6 @@ impl Stacks {
         *count = count.saturating_add(n);
     }
 
-    /// Adds all samples of `other`.
-    pub fn merge(&mut self, other: &Self) {
-        for (stack, n) in &other.counts {
-            let count = self.counts.entry(stack.clone()).or_insert(0);
-            *count = count.saturating_add(*n);
-        }
-    }
-
     /// Every stack with its samples, in the order of their text.
     pub fn iter(&self) -> impl Iterator<Item = (std::str::Split<'_, char>, u64)> {
         self.counts.iter().map(|(stack, n)| (stack.split(SEPARATOR), *n))
@@ -113,13 +105,6 @@ impl Stacks {
     #[must_use]
     pub fn n_samples(&self) -> u64 {
         self.counts.values().fold(0, |sum, n| sum.saturating_add(*n))
-    }
-
-    /// Samples of the stacks whose innermost frame is one of which `is_of` is true.
-    #[must_use]
-    pub fn n_with_leaf(&self, is_of: impl Fn(&str) -> bool) -> u64 {
-        let leaf = |stack: &str| stack.rsplit(SEPARATOR).next().is_some_and(&is_of);
-        self.counts.iter().filter(|(stack, _)| leaf(stack)).map(|(_, n)| *n).sum()
     }
 
     /// Whether there is no sample.
@@ -147,7 +132,6 @@ mod tests {
         let stacks = Stacks::parse(text).unwrap();
         assert_eq!(stacks.n_samples(), 8);
         assert_eq!(stacks.to_string(), "main 5\nmain;operator new;f(int, int) 3\n");
-        assert_eq!(stacks.n_with_leaf(|name| name == "main"), 5);
     }
 
     #[test]
@@ -167,13 +151,6 @@ mod tests {
         let stacks = Stacks::parse("main;new;a 1\nmain;new 2\nmain;a 4\n").unwrap();
         let kept = stacks.without_inner(|name| name == "new");
         assert_eq!(kept.to_string(), "main;a 5\nmain;new 2\n");
-    }
-
-    #[test]
-    fn merging_adds_up() {
-        let mut one = Stacks::parse("a;b 1\na 2\n").unwrap();
-        one.merge(&Stacks::parse("a;b 4\nc 1\n").unwrap());
-        assert_eq!(one.to_string(), "a 2\na;b 5\nc 1\n");
     }
 
     proptest! {

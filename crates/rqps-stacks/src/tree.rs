@@ -58,7 +58,7 @@ impl CallTree {
         for (side, stacks) in sides.iter().enumerate().take(2) {
             for (frames, n) in stacks.iter() {
                 let mut at = 0;
-                nodes[at].all[side] += n;
+                nodes[at].all[side] = nodes[at].all[side].saturating_add(n);
                 for name in frames {
                     let next = *known.entry((at, name)).or_insert_with(|| {
                         let depth = nodes[at].depth + 1;
@@ -75,9 +75,9 @@ impl CallTree {
                         nodes.len() - 1
                     });
                     at = next;
-                    nodes[at].all[side] += n;
+                    nodes[at].all[side] = nodes[at].all[side].saturating_add(n);
                 }
-                nodes[at].own[side] += n;
+                nodes[at].own[side] = nodes[at].own[side].saturating_add(n);
             }
         }
         for idx in 1..nodes.len() {
@@ -97,12 +97,6 @@ impl CallTree {
     #[must_use]
     pub fn nodes(&self) -> &[Node] {
         &self.nodes
-    }
-
-    /// The frame that stands for everything.
-    #[must_use]
-    pub fn root(&self) -> &Node {
-        &self.nodes[0]
     }
 }
 
@@ -133,8 +127,18 @@ mod tests {
     }
 
     #[test]
+    fn counts_beyond_all_numbers_stay_at_the_largest() {
+        let stacks = Stacks::parse(&format!("a;b {0}\na;c {0}\nb {0}\n", u64::MAX)).unwrap();
+        let tree = CallTree::of(&stacks);
+        assert!(tree.nodes()[..2].iter().all(|node| node.all[0] == u64::MAX));
+        let sampled = crate::Sampled { stacks: &stacks, us_per_sample: 1.0 };
+        let times = crate::function::times(&sampled);
+        assert!(times.iter().all(|time| time.all_us >= u64::MAX as f64));
+    }
+
+    #[test]
     fn no_stack_is_a_root_alone() {
         let tree = CallTree::of(&Stacks::default());
-        assert_eq!((tree.nodes().len(), tree.root().all), (1, [0, 0]));
+        assert_eq!((tree.nodes().len(), tree.nodes()[0].all), (1, [0, 0]));
     }
 }

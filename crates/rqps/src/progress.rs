@@ -56,7 +56,9 @@ impl Progress {
     }
 
     /// Prints a line that stays, above the live ones where there are any.
+    /// Words of servers and of perf are in it.
     pub(crate) fn line(&self, text: &str) {
+        let text = &fit_for_a_terminal(text);
         match &self.live {
             Some(live) => {
                 // A terminal that went away is no reason to stop measuring.
@@ -125,6 +127,18 @@ impl Live {
             }
         }
     }
+}
+
+/// `text` without characters that steer a terminal or change the direction of a line; these become U+FFFD.
+/// Line breaks and tabs stay.
+fn fit_for_a_terminal(text: &str) -> String {
+    let is_fit = |c: char| {
+        matches!(c, '\n' | '\t')
+            || !(c.is_control()
+                || matches!(c, '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}')
+                || matches!(c, '\u{2066}'..='\u{2069}'))
+    };
+    text.chars().map(|c| if is_fit(c) { c } else { char::REPLACEMENT_CHARACTER }).collect()
 }
 
 fn style(template: &str) -> ProgressStyle {
@@ -216,6 +230,13 @@ mod tests {
         assert_eq!(duration(Duration::from_secs(7260)), "2 h 1 min");
         assert_eq!(taken(Duration::from_secs(307)), "5 min 7 s");
         assert_eq!(taken(Duration::from_secs(99)), "99 s");
+    }
+
+    #[test]
+    fn words_of_servers_do_not_steer_the_terminal() {
+        let text = "perf ended: \u{1b}[2J\u{7}\u{9b}31m\u{202e}x\r\n\ty";
+        let fit = fit_for_a_terminal(text);
+        assert_eq!(fit, "perf ended: \u{fffd}[2J\u{fffd}\u{fffd}31m\u{fffd}x\u{fffd}\n\ty");
     }
 
     #[test]

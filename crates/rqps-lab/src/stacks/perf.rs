@@ -4,7 +4,7 @@
 //! [`Recorder::finish`] alone. Its stacks are of the server's processes and of those they start.
 
 use std::fs::{self, File, OpenOptions};
-use std::io::{ErrorKind, Read as _, Write as _};
+use std::io::{BufRead, BufReader, ErrorKind, Read as _, Write as _};
 use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -20,7 +20,7 @@ use rqps_server::process::{self, Process};
 use rqps_server::{Identity, threads};
 use rqps_stacks::counter_text::{EVENTS, parse_counters};
 use rqps_stacks::profile::Unwind;
-use rqps_stacks::{Counter, Script};
+use rqps_stacks::{Counter, Script, ScriptReader};
 
 use super::ability::perf;
 
@@ -37,6 +37,10 @@ const STACK_BYTES: u32 = 32_768;
 /// Fewest and most copied stacks per second of CPU time, and how many a second are aimed at when all
 /// CPUs are busy: some 60 MB/s.
 const COPIES_HZ: (u32, u32, u32) = (99, 499, 1994);
+
+/// The same of chains of frame pointers, which are some hundred bytes each: what perf writes and reads of
+/// them stays some 10 MB/s.
+const CHAINS_HZ: (u32, u32, u32) = (199, 1999, 15_992);
 
 /// Pages of the buffer between kernel and perf for each CPU, as root, who has no limit on them: 8 MB,
 /// half a second of copied stacks.
@@ -60,15 +64,16 @@ impl How {
     /// Samples per second of CPU time: not a divisor of the timers that servers work by. Copies of
     /// stacks are large, and so there are fewer.
     pub(super) fn frequency_hz(self) -> u32 {
-        match self.unwind {
-            Unwind::FramePointer => 1999,
-            Unwind::Dwarf => {
-                let (least, most, all) = COPIES_HZ;
-                let n_cpus = std::thread::available_parallelism().map_or(1, usize::from);
-                let n_cpus = u32::try_from(n_cpus).unwrap_or(u32::MAX);
-                (all / n_cpus).clamp(least, most)
-            }
-        }
+        self.frequency_on(std::thread::available_parallelism().map_or(1, usize::from))
+    }
+
+    fn frequency_on(self, n_cpus: usize) -> u32 {
+        let (least, most, all) = match self.unwind {
+            Unwind::FramePointer => CHAINS_HZ,
+            Unwind::Dwarf => COPIES_HZ,
+        };
+        let n_cpus = u32::try_from(n_cpus.max(1)).unwrap_or(u32::MAX);
+        (all / n_cpus).clamp(least, most)
     }
 
     fn call_graph(self) -> String {
@@ -202,8 +207,18 @@ pub(super) fn read(data: &Path, dir: &Path, interrupt: &AtomicBool) -> Result<Sc
     if process.ended()?.is_some_and(|status| !status.success()) {
         bail!("perf cannot read its recording: {}", last_words(&said));
     }
-    let text = fs::read(&out).context("read what perf wrote")?;
-    Ok(Script::parse(&String::from_utf8_lossy(&text))?)
+    parse(BufReader::new(File::open(&out).context("open what perf wrote")?))
+}
+
+/// What `perf script` wrote, a line at a time: of many samples it is larger than perf's own file.
+fn parse(mut from: impl BufRead) -> Result<Script> {
+    let (mut reader, mut line) = (ScriptReader::default(), Vec::new());
+    while from.read_until(b'\n', &mut line).context("read what perf wrote")? > 0 {
+        let text = String::from_utf8_lossy(&line);
+        reader.line(text.trim_end_matches(['\n', '\r']))?;
+        line.clear();
+    }
+    Ok(reader.end())
 }
 
 /// perf while it counts events of the CPU.
@@ -233,6 +248,13 @@ impl Counting {
         end(&self.process, &self.said)?;
         let text = fs::read_to_string(&self.out).context("read perf's counters")?;
         Ok(parse_counters(&text)?)
+    }
+
+    /// One that ends at once and writes nothing.
+    #[cfg(test)]
+    pub(super) fn without_result(dir: &Path) -> Result<Self> {
+        let (out, said) = (dir.join("stat.txt"), dir.join("stat-said.txt"));
+        Ok(Self { process: spawn(Command::new("true"), &said)?, out, said })
     }
 }
 
@@ -313,6 +335,24 @@ mod tests {
             // perf cannot see more than was used; a busy host makes it see less.
             assert!(script.period_ns < used_ns * 2, "{} of {used_ns}", script.period_ns);
         }
+    }
+
+    #[test]
+    fn many_cpus_are_sampled_more_seldom_each() {
+        let of = |unwind, n_cpus| How { event: "cpu-clock", unwind }.frequency_on(n_cpus);
+        assert_eq!([1, 8, 16, 200].map(|n| of(Unwind::FramePointer, n)), [1999, 1999, 999, 199]);
+        assert_eq!([1, 4, 8, 200].map(|n| of(Unwind::Dwarf, n)), [499, 498, 249, 99]);
+    }
+
+    #[test]
+    fn a_recording_is_read_by_lines_of_any_bytes() {
+        let text =
+            b"  1  5 \r\n\t 55 a\xff (/bin/x)\n\t 56 main (/bin/x)\n\n  2  5 \n\t 56 main (/bin/x)";
+        let script = parse(BufReader::with_capacity(3, &text[..])).unwrap();
+        assert_eq!((script.n_samples, script.period_ns, script.n_threads), (2, 10, 2));
+        assert!(script.stacks.to_string().contains("main;a\u{fffd} 1"), "{}", script.stacks);
+        let error = parse(&b"\n\t55 main (/bin/x)\n"[..]).unwrap_err();
+        assert!(error.to_string().starts_with("line 2 "), "{error}");
     }
 
     #[test]

@@ -11,12 +11,17 @@ use rqps_sample::{End, WaitSampler, Waits};
 use rqps_server::process;
 use rqps_server::symbols::Symbols;
 use rqps_stacks::profile::{CpuSampling, Facts, NotHad, StackProfile, Unwind, WaitSampling};
-use rqps_stacks::{Counter, Script};
+use rqps_stacks::{Counter, Script, Stacks};
 
 use super::ability::Ability;
 use super::perf::{Counting, How, Recorder, read};
 use super::temp::TempDir;
+use crate::handicap::Handicap;
 use crate::measure::{Bench, Manned, unix_ms};
+
+/// What can be missing, beside the stacks.
+const COUNTERS: &str = "hardware counters";
+const WAITS: &str = "where threads were";
 
 /// What is recorded, of all systems alike.
 #[derive(Debug, Clone, Copy)]
@@ -33,7 +38,7 @@ pub(super) struct Wanted<'a> {
 pub(super) struct Recording {
     recorder: Option<(Recorder, How)>,
     counting: Option<Counting>,
-    waits: WaitSampler,
+    waits: Option<WaitSampler>,
     missing: Vec<NotHad>,
     server: i32,
     dir: TempDir,
@@ -48,7 +53,8 @@ pub(super) struct Recorded {
     facts: Facts,
     /// perf's file, how stacks were found, what perf cost, ns.
     cpu: Option<(PathBuf, How, u64)>,
-    waits: Waits,
+    /// Absent when the sampler failed.
+    waits: Option<Waits>,
     server: i32,
     dir: TempDir,
 }
@@ -73,7 +79,8 @@ impl Recording {
                 let at_once = wanted.n_systems;
                 recorder = Some((Recorder::start(how, &processes, (dir.path(), at_once))?, how));
                 if ability.has_counters {
-                    counting = Some(Counting::start(ability.event, &processes, dir.path())?);
+                    let started = Counting::start(ability.event, &processes, dir.path());
+                    counting = had(started, COUNTERS, &mut missing);
                 }
             }
             Err(not_had) => missing.push(not_had.clone()),
@@ -81,7 +88,9 @@ impl Recording {
         // PostgreSQL's threads are processes: others may come and go.
         let is_tree = processes.len() > 1;
         let tree = move || if is_tree { process::tree(server) } else { vec![server] };
-        let waits = WaitSampler::start(tree, serving.iter().copied().collect::<BTreeSet<_>>())?;
+        let serving: BTreeSet<i32> = serving.iter().copied().collect();
+        let started = WaitSampler::start(tree, serving).map_err(anyhow::Error::from);
+        let waits = had(started, WAITS, &mut missing);
         Ok(Self {
             recorder,
             counting,
@@ -112,20 +121,27 @@ impl Recording {
         show: &mut dyn FnMut(rqps_load::Live) -> Control,
     ) -> Result<u64> {
         let (mut first, mut last) = (None, None);
-        let waits = &self.waits;
-        let mut edge = |edge| match edge {
-            Edge::Start => {
-                first = Some(bench.samples.brief(End::Start));
-                waits.go_on();
+        let Manned { crew, handicap, .. } = manned;
+        let (waits, handicap) = (&self.waits, handicap.as_ref());
+        let mut edge = |edge| {
+            match edge {
+                Edge::Start => {
+                    first = Some(bench.samples.brief(End::Start));
+                    waits.iter().for_each(WaitSampler::go_on);
+                }
+                Edge::End => {
+                    waits.iter().for_each(WaitSampler::pause);
+                    last = Some(bench.samples.brief(End::Finish));
+                }
             }
-            Edge::End => {
-                waits.pause();
-                last = Some(bench.samples.brief(End::Finish));
-            }
+            handicap.iter().for_each(|handicap| handicap.edge(edge));
         };
-        let result: Result<Tally, CrewError> = manned.crew.run(order, &mut edge, show);
-        waits.pause();
+        let result: Result<Tally, CrewError> = crew.run(order, &mut edge, show);
+        waits.iter().for_each(WaitSampler::pause);
+        let ended = handicap.map_or(Ok(()), Handicap::end);
+        // A server that has died is the reason of both, and the clients say so.
         let tally = result?;
+        ended?;
         let usage = Usage::between(&taken(first)?, &taken(last)?);
         self.n_operations += tally.n_operations;
         self.duration_ns += tally.duration_ns();
@@ -138,10 +154,13 @@ impl Recording {
         self.recorder.as_mut().map_or(Ok(()), |(recorder, _)| recorder.disable())
     }
 
-    /// Ends all that records.
+    /// Ends all that records. What fails beside the stacks is missing, and keeps none of the rest from
+    /// being told.
     pub(super) fn finish(self) -> Result<Recorded> {
-        let Self { recorder, counting, waits, missing, server, dir, .. } = self;
-        let waits = waits.finish()?;
+        let Self { recorder, counting, waits, mut missing, server, dir, .. } = self;
+        let waits = waits.and_then(|waits| {
+            had(waits.finish().map_err(anyhow::Error::from), WAITS, &mut missing)
+        });
         let cpu = match recorder {
             Some((recorder, how)) => {
                 let (data, cost_ns) = recorder.finish()?;
@@ -149,7 +168,8 @@ impl Recording {
             }
             None => None,
         };
-        let counters: Vec<Counter> = counting.map_or(Ok(Vec::new()), Counting::finish)?;
+        let counters = counting.and_then(|it| had(it.finish(), COUNTERS, &mut missing));
+        let counters: Vec<Counter> = counters.unwrap_or_default();
         let facts = Facts {
             start_unix_ms: self.start_unix_ms,
             duration_ns: self.duration_ns,
@@ -162,6 +182,15 @@ impl Recording {
         };
         Ok(Recorded { facts, cpu, waits, server, dir })
     }
+}
+
+/// What was got; where it failed, that is told with what is missing.
+fn had<T>(result: Result<T>, what: &str, missing: &mut Vec<NotHad>) -> Option<T> {
+    let not_had = |error: anyhow::Error| {
+        let (what, reason) = (what.to_owned(), format!("{error:#}"));
+        missing.push(NotHad { what, reason, remedy: String::new() });
+    };
+    result.map_err(not_had).ok()
 }
 
 fn taken(sample: Option<Result<Sample, rqps_sample::Error>>) -> Result<Sample> {
@@ -185,10 +214,7 @@ impl Recorded {
         let mut script = Script::default();
         if let Some((data, how, cost_ns)) = cpu {
             script = read(&data, dir.path(), &context.interrupt)?;
-            let program = format!("/proc/{server}/exe");
-            // Links of /proc lead to the program even when its file was replaced.
-            let path = std::fs::read_link(&program).unwrap_or_else(|_| program.into());
-            let symbols = Symbols::of(&path);
+            let symbols = Symbols::of_process(server);
             facts.cpu = Some(CpuSampling {
                 event: how.event.to_owned(),
                 unwind: how.unwind,
@@ -204,7 +230,7 @@ impl Recorded {
                 cost_ns,
             });
         }
-        facts.waits = Some(WaitSampling {
+        facts.waits = waits.as_ref().map(|waits| WaitSampling {
             n_looks: waits.n_looks,
             n_threads: waits.n_threads,
             cost_ns: waits.cost_ns,
@@ -212,6 +238,39 @@ impl Recorded {
             has_calls: waits.has_calls,
             has_kinds: waits.has_kinds,
         });
-        Ok(StackProfile { step_idx, system_idx, facts, stacks: script.stacks, waits: waits.stacks })
+        let waits = waits.map_or_else(Stacks::default, |waits| waits.stacks);
+        Ok(StackProfile { step_idx, system_idx, facts, stacks: script.stacks, waits })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A recording without stacks, of this process.
+    fn recording(counting: Option<Counting>, dir: TempDir) -> Recording {
+        let me = i32::try_from(std::process::id()).unwrap();
+        Recording {
+            recorder: None,
+            counting,
+            waits: Some(WaitSampler::start(move || vec![me], BTreeSet::new()).unwrap()),
+            missing: Vec::new(),
+            server: me,
+            dir,
+            start_unix_ms: 0,
+            n_operations: 1,
+            duration_ns: 1,
+            server_cpu_ns: 1,
+        }
+    }
+
+    #[test]
+    fn counters_that_fail_take_nothing_else_with_them() {
+        let dir = TempDir::create(&std::env::temp_dir()).unwrap();
+        let counting = Counting::without_result(dir.path()).unwrap();
+        let recorded = recording(Some(counting), dir).finish().unwrap();
+        let missing: Vec<&str> = recorded.facts.missing.iter().map(|m| m.what.as_str()).collect();
+        assert_eq!(missing, [COUNTERS]);
+        assert!(recorded.waits.is_some() && recorded.facts.counters.is_empty());
     }
 }

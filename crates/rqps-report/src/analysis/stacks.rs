@@ -23,6 +23,9 @@ pub struct StepStacks<'a> {
     pub profiles: Vec<Option<&'a StackProfile>>,
     /// Per candidate whose stacks and whose base's are there.
     pub pairs: Vec<PairStacks>,
+    /// Candidates that are not compared by function, as samples of the base and of theirs stand for such
+    /// different shares of CPU time.
+    pub unlike: Vec<(usize, [f64; 2])>,
     /// Per system, its functions by their own time.
     pub times: Vec<Vec<FunctionTime>>,
     /// Where threads were, by system.
@@ -131,11 +134,19 @@ fn step_stacks<'a>(
     }
     let cpu = |idx: usize| profiles.get(idx).copied().flatten().and_then(StackProfile::cpu);
     let base = cpu(analysis.base);
-    let pairs =
-        analysis.candidates().filter_map(|idx| Some(pair(idx, &base?, &cpu(idx)?))).collect();
+    let unlike = |idx: usize| {
+        let of = |idx: usize| profiles.get(idx).copied().flatten();
+        // Where one has no samples, that is said of it.
+        base.and(cpu(idx))?;
+        Some((idx, of(analysis.base)?.unlike_shares(of(idx)?)?))
+    };
+    let unlike: Vec<(usize, [f64; 2])> = analysis.candidates().filter_map(unlike).collect();
+    let is_alike = |idx: &usize| !unlike.iter().any(|(other, _)| other == idx);
+    let alike = analysis.candidates().filter(is_alike);
+    let pairs = alike.filter_map(|idx| Some(pair(idx, &base?, &cpu(idx)?))).collect();
     let times = (0..n_systems).map(|idx| cpu(idx).map_or_else(Vec::new, |s| times(&s))).collect();
     let waits = waits(&profiles);
-    Some(StepStacks { step_at, profiles, pairs, times, waits })
+    Some(StepStacks { step_at, profiles, pairs, unlike, times, waits })
 }
 
 /// The place in the stored run of a reported step: of the first start of the servers, and of equal steps

@@ -115,7 +115,7 @@ fn system<'a>(
         duration_s: profile.facts.duration_ns as f64 / 1e9,
         operations: profile.facts.n_operations,
         server_cpu_us: profile.clock_us(),
-        sampled_us: profile.cpu().map(|cpu| cpu.total_us()),
+        sampled_us: profile.sampled_us(),
         cpu: profile.facts.cpu.as_ref(),
         threads: profile.facts.waits.as_ref(),
         counters: &profile.facts.counters,

@@ -117,6 +117,25 @@ fn what_was_not_recorded_is_told() {
     assert_eq!(html.matches("<svg class=\"flame\"").count(), 1);
 }
 
+/// Samples of user code alone, of which the one system lost a fifth: that is no difference of functions.
+#[test]
+fn systems_of_which_other_shares_were_sampled_are_not_compared() {
+    let run = fixture::pair();
+    let mut profiles = stacks_fixture::pair(0);
+    for (profile, period_ns) in profiles.iter_mut().zip([2_004_008, 1_600_000]) {
+        let cpu = profile.facts.cpu.as_mut().unwrap();
+        cpu.event = "cpu-clock:u".to_owned();
+        cpu.period_ns = cpu.n_samples * period_ns;
+    }
+    let analysis = Analysis::of(&run, 0.05).with_profiles(&profiles);
+    let out = text::render(&analysis, options(Detail::Full));
+    let words =
+        "my5614.small and my8033.small are not compared by function: the samples stand for 95% of";
+    assert!(out.contains(words), "{out}");
+    assert!(!out.contains("grew most") && out.contains("functions with most CPU of their own"));
+    assert_eq!(html::render(&analysis).matches("<svg class=\"flame\"").count(), 2);
+}
+
 /// What a run with real stacks weighs: 500 different stacks of 40 frames, 6 steps.
 #[test]
 fn a_page_with_many_graphs_stays_loadable() {

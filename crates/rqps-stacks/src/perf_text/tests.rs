@@ -5,6 +5,12 @@ use proptest::prelude::*;
 
 use super::*;
 
+fn parse(text: &str) -> Result<Script, ScriptError> {
+    let mut reader = ScriptReader::default();
+    text.lines().try_for_each(|line| reader.line(line))?;
+    Ok(reader.end())
+}
+
 /// Two threads: spaces, operators, templates, no symbols, a replaced program, inlined and kernel frames.
 const TEXT: &str = "\
    4711    1001001 \n\
@@ -30,7 +36,7 @@ const TEXT: &str = "\
 
 #[test]
 fn awkward_symbols_become_folded_stacks() {
-    let script = Script::parse(TEXT).unwrap();
+    let script = parse(TEXT).unwrap();
     expect![[r#"
         [cut off];[unknown];[mysqld];operator< <…>;std::vector<…>::push_back;operator new 1
         [libc.so.6];THD::run;vio_read;__GI___libc_recv;[kernel]_[k];finish_task_switch_[k] 1
@@ -46,7 +52,7 @@ fn awkward_symbols_become_folded_stacks() {
 
 #[test]
 fn nothing_recorded_is_nothing() {
-    let script = Script::parse("# a heading\n").unwrap();
+    let script = parse("# a heading\n").unwrap();
     assert_eq!(script, Script::default());
     assert_eq!((script.complete_share(), script.unknown_share()), (None, None));
 }
@@ -58,7 +64,7 @@ fn what_is_no_script_names_its_line() {
         ("  1  5 \n\tzz main (/bin/x)\n", 2, "no address"),
         ("mysqld 1 5\n", 1, "no thread and time of a sample"),
     ] {
-        let error = Script::parse(text).unwrap_err();
+        let error = parse(text).unwrap_err();
         assert_eq!((error.line_number, error.problem), (line_number, problem));
     }
 }
@@ -66,14 +72,14 @@ fn what_is_no_script_names_its_line() {
 proptest! {
     #[test]
     fn any_text_is_read_or_refused(text in "(.{0,80}\n){0,8}") {
-        let _ = Script::parse(&text);
+        let _ = parse(&text);
     }
 
     /// Whatever a symbol holds, a sample stays a sample.
     #[test]
     fn any_symbol_is_one_frame(symbol in "[^\n\r\t]{1,60}") {
         let text = format!("  1  5 \n\t  55 {symbol} (/bin/x)\n\t 56 main (/bin/x)\n\n");
-        let script = Script::parse(&text).unwrap();
+        let script = parse(&text).unwrap();
         prop_assert_eq!((script.n_samples, script.period_ns, script.n_frames), (1, 5, 2));
         prop_assert_eq!(Stacks::parse(&script.stacks.to_string()).unwrap(), script.stacks);
     }
