@@ -63,13 +63,24 @@ impl Lab<'_> {
                 Ok(facts) => systems[*idx] = facts,
                 Err(error) if self.is_of_run(&error) => return Err(error),
                 Err(error) => {
-                    let label = &plan.systems[*idx].label;
-                    let text = format!("{label} could not be looked at: {error:#}");
-                    (self.listen)(Event::Note(text.lines().next().unwrap_or_default()));
+                    let label = plan.systems[*idx].label.as_str();
+                    (self.listen)(Event::Note(&unasked(plan.audit, label, error)?));
                 }
             }
         }
-        self.judge(&systems)
+        self.judge(&systems)?;
+        self.looked_at = systems;
+        Ok(())
+    }
+
+    /// Judges a system that is up, with what is known of the others, unless that was done in advance.
+    pub(crate) fn judge_if_new(&mut self, idx: usize, facts: &RunSystem) -> Result<()> {
+        let (systems, is_new) = with_facts(&self.run.systems, &self.looked_at, idx, facts);
+        if is_new {
+            self.judge(&systems)?;
+            self.looked_at = systems;
+        }
+        Ok(())
     }
 
     /// Says the severe differences between systems, or refuses to measure them, as the plan wants it.
@@ -88,6 +99,36 @@ impl Lab<'_> {
         }
         Ok(())
     }
+}
+
+/// What is said of a system that could not be asked in advance: its turn may go better. Where nothing is
+/// measured that was not judged, that is the end.
+fn unasked(rule: AuditRule, label: &str, error: anyhow::Error) -> Result<String> {
+    if rule == AuditRule::Strict {
+        return Err(error.context(format!(
+            "look at {label}: audit = \"strict\" measures nothing before all systems are known"
+        )));
+    }
+    let text = format!("{label} could not be looked at: {error:#}");
+    Ok(text.lines().next().unwrap_or_default().to_owned())
+}
+
+/// What is known of all systems, of one the newest; and whether nothing was known of that one. `recorded`
+/// is what the run has of earlier attempts, `looked_at` what was asked in advance, if anything was.
+fn with_facts(
+    recorded: &[RunSystem],
+    looked_at: &[RunSystem],
+    idx: usize,
+    facts: &RunSystem,
+) -> (Vec<RunSystem>, bool) {
+    let known = if looked_at.is_empty() { recorded } else { looked_at };
+    let is_new = facts.spec.dbms != Dbms::Null
+        && known.get(idx).is_none_or(|system| system.version_text.is_empty());
+    let mut systems = known.to_vec();
+    if let Some(system) = systems.get_mut(idx) {
+        *system = facts.clone();
+    }
+    (systems, is_new)
 }
 
 /// Why systems with severe differences are not measured, and what to do; `None` without any.
@@ -131,9 +172,58 @@ fn ask(
 
 #[cfg(test)]
 mod tests {
+    use std::collections::BTreeMap;
+
+    use rqps_model::{Engine, Label, SystemSource, SystemSpec, Transport, Variant};
     use rqps_report::audit::Severity;
 
     use super::*;
+
+    #[test]
+    fn strict_does_not_go_on_with_a_system_that_could_not_be_asked() {
+        let refused = || anyhow::anyhow!("no route to host").context("connect");
+        let said = unasked(AuditRule::Warn, "far", refused()).unwrap();
+        assert_eq!(said, "far could not be looked at: connect: no route to host");
+        let error = unasked(AuditRule::Strict, "far", refused()).unwrap_err();
+        expect_test::expect![[r#"look at far: audit = "strict" measures nothing before all systems are known: connect: no route to host"#]]
+            .assert_eq(&format!("{error:#}"));
+    }
+
+    #[test]
+    fn a_system_that_was_not_asked_in_advance_is_judged_when_it_is_up() {
+        let system = |label: &str, version: &str| RunSystem {
+            spec: SystemSpec {
+                label: Label(label.to_owned()),
+                dbms: Dbms::Mysql,
+                source: SystemSource::Builtin,
+                engine: Engine::Innodb,
+                config: "small".to_owned(),
+                options: BTreeMap::new(),
+                transport: Transport::Socket,
+                variant: Variant::default(),
+            },
+            version: None,
+            version_text: version.to_owned(),
+            origin: String::new(),
+            settings: BTreeMap::new(),
+            session: BTreeMap::new(),
+            process: BTreeMap::new(),
+            build: BTreeMap::new(),
+            origins: BTreeMap::new(),
+        };
+        let (a, b) = (system("a", "8.0.33"), system("b", "8.4.5"));
+        let unknown = system("b", "");
+        let recorded = [system("a", ""), unknown.clone()];
+        // Asked in advance: known, and not judged again.
+        let asked = [a.clone(), b.clone()];
+        assert!(!with_facts(&recorded, &asked, 1, &b).1);
+        // Not to be had then: judged with the other that was.
+        let asked = [a.clone(), unknown];
+        assert_eq!(with_facts(&recorded, &asked, 1, &b), (vec![a.clone(), b.clone()], true));
+        // A single system, or none asked: what an earlier attempt recorded is known.
+        assert!(with_facts(&recorded, &[], 0, &a).1);
+        assert!(!with_facts(&[a.clone(), b], &[], 0, &a).1);
+    }
 
     #[test]
     fn a_refusal_names_setting_values_and_remedy() {

@@ -92,6 +92,9 @@ pub(crate) struct Lab<'a> {
     pub(crate) tables: Vec<Tables>,
     /// The start of the servers that is under way, from 0.
     pub(crate) start_idx: u32,
+    /// What the systems said before the first of them was measured, in the plan's order; none where they
+    /// are asked when they are up.
+    pub(crate) looked_at: Vec<RunSystem>,
     /// What is known of stack profiles.
     pub(crate) profiler: Profiler,
 }
@@ -163,6 +166,7 @@ pub fn run<'a>(
         caution,
         tables,
         start_idx,
+        looked_at: Vec::new(),
         profiler,
     };
     let result = lab.begin_profiles().and_then(|()| lab.all_systems());

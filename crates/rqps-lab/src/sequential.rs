@@ -53,9 +53,7 @@ impl Lab<'_> {
 
     fn with_server(&mut self, idx: usize, up: &mut Up) -> Result<()> {
         let facts = up.facts()?;
-        if self.plan.systems.len() == 1 {
-            self.judge(std::slice::from_ref(&facts))?;
-        }
+        self.judge_if_new(idx, &facts)?;
         self.record_facts(idx, facts)?;
         self.catch_up(idx, up)?;
         for step_idx in self.steps_of_start() {

@@ -114,7 +114,8 @@ impl Audit {
     #[must_use]
     pub fn of(systems: &[RunSystem]) -> Self {
         // Those that settings_of() makes into one.
-        let known_names = [SIZE, FILES, CAPACITY].map(str::to_owned).into();
+        let parts = MADE.iter().flat_map(|(_, parts)| parts.iter());
+        let known_names = parts.map(|name| (*name).to_owned()).collect();
         let is_heavy = |e: &Explained| e.severity > Severity::Minor;
         let (session, light): (Vec<_>, Vec<_>) = session(systems).into_iter().partition(is_heavy);
         let mut audit = Self { session, known_names, ..Self::default() };
@@ -158,7 +159,8 @@ fn is_without_effect(known: &Known, settings: &[BTreeMap<String, String>]) -> bo
     known.needs.as_ref().is_some_and(|name| settings.iter().all(|s| is_off(s, name)))
 }
 
-/// A system's settings, with the size of InnoDB's redo log in place of the several ways to set it.
+/// A system's settings, with the size of InnoDB's redo log in place of the several ways to set it, and
+/// with what its query cache is by type and size.
 fn settings_of(system: &RunSystem) -> BTreeMap<String, String> {
     let mut settings = system.settings.clone();
     let (size, files) = (settings.remove(SIZE), settings.remove(FILES));
@@ -168,7 +170,28 @@ fn settings_of(system: &RunSystem) -> BTreeMap<String, String> {
     if let Some(bytes) = number(capacity).or(of_files) {
         settings.insert(REDO.to_owned(), bytes.to_string());
     }
+    let kind = settings.remove(QUERY_CACHE_TYPE);
+    let size = settings.get(QUERY_CACHE_SIZE).map(String::as_str);
+    if let Some(state) = query_cache(kind.as_deref(), size) {
+        settings.insert(QUERY_CACHE.to_owned(), state.to_owned());
+    }
     settings
+}
+
+/// Whether the query cache answers anything: one without a size does not, whatever its type, and one
+/// that is off does not, whatever its size. `None` where a server has neither.
+fn query_cache(kind: Option<&str>, size: Option<&str>) -> Option<&'static str> {
+    if kind.is_none() && size.is_none() {
+        return None;
+    }
+    let is_off = kind.and_then(value::switch) == Some(false);
+    Some(if is_off || size.and_then(value::bytes) == Some(0) {
+        "off"
+    } else if kind.is_some_and(|kind| kind == "2" || kind.eq_ignore_ascii_case("DEMAND")) {
+        "on demand"
+    } else {
+        "on"
+    })
 }
 
 /// The name under which InnoDB's redo log is compared.
@@ -176,6 +199,32 @@ const REDO: &str = "innodb redo log capacity";
 const CAPACITY: &str = "innodb_redo_log_capacity";
 const SIZE: &str = "innodb_log_file_size";
 const FILES: &str = "innodb_log_files_in_group";
+
+/// The name under which the query cache is compared.
+const QUERY_CACHE: &str = "query cache";
+const QUERY_CACHE_TYPE: &str = "query_cache_type";
+const QUERY_CACHE_SIZE: &str = "query_cache_size";
+
+/// What is compared under a name of ours, with the settings that it is made of.
+const MADE: [(&str, &[&str]); 2] =
+    [(REDO, &[CAPACITY, SIZE, FILES]), (QUERY_CACHE, &[QUERY_CACHE_TYPE, QUERY_CACHE_SIZE])];
+
+/// The settings that something of our own name is made of; none for a server's setting.
+fn parts_of(name: &str) -> &'static [&'static str] {
+    MADE.iter().find(|(made, _)| *made == name).map_or(&[], |(_, parts)| parts)
+}
+
+/// Who gave a system the value of a setting, or of one of those that it is made of: the first that is
+/// there, before it any that somebody configured.
+fn source_of(system: &RunSystem, name: &str) -> Option<SettingSource> {
+    let parts = parts_of(name);
+    let own = [name];
+    let names = if parts.is_empty() { &own[..] } else { parts };
+    let there = || names.iter().filter_map(|name| system.origins.get(*name)).map(|o| o.source);
+    there()
+        .find(|source| *source == SettingSource::Config && name == QUERY_CACHE)
+        .or_else(|| there().next())
+}
 
 /// A setting's difference; `None` when there is none.
 fn setting(
@@ -187,12 +236,7 @@ fn setting(
     let shown = |idx: usize| -> Option<Shown> {
         let system = &systems[idx];
         if let Some((name, value)) = values[idx] {
-            let asked = match name {
-                REDO if system.settings.contains_key(CAPACITY) => CAPACITY,
-                REDO => SIZE,
-                name => name,
-            };
-            let source = system.origins.get(asked).map(|o| o.source);
+            let source = source_of(system, name);
             return Some(Shown { text: value::normal(known, value), source, is_implied: false });
         }
         // A system that was never asked says nothing, and neither does another family.
@@ -238,9 +282,7 @@ fn choice(systems: &[RunSystem], names: &[&str], values: &[Option<Shown>]) -> Ch
     let option = |system: &RunSystem| -> Vec<String> {
         let is = |key: &str| {
             let key = key.replace('-', "_");
-            names.contains(&key.as_str())
-                || (names.contains(&REDO)
-                    && (key.starts_with("innodb_log_file") || key == CAPACITY))
+            names.iter().any(|name| *name == key || parts_of(name).contains(&key.as_str()))
         };
         let own = system.spec.options.iter().filter(|(key, _)| is(key));
         own.map(|(_, value)| value.clone()).collect()
@@ -306,7 +348,8 @@ fn session(systems: &[RunSystem]) -> Vec<Explained> {
     found.into_iter().map(|(_, explained)| explained).collect()
 }
 
-/// The facts of a session, with the character set once where client, connection and results agree.
+/// The facts of a session, with the character set once where client, connection and results agree, and
+/// the locale's in one spelling.
 fn session_of(system: &RunSystem) -> BTreeMap<String, String> {
     let mut facts = system.session.clone();
     let parts = ["client", "connection", "results"];
@@ -322,7 +365,18 @@ fn session_of(system: &RunSystem) -> BTreeMap<String, String> {
         };
         facts.insert("character_set".to_owned(), text);
     }
+    if let Some(collate) = facts.get_mut("lc_collate") {
+        *collate = locale(collate);
+    }
     facts
+}
+
+/// A locale with its character set as the C library takes it: `en_US.UTF-8` is `en_US.utf8`.
+fn locale(text: &str) -> String {
+    let Some((name, rest)) = text.split_once('.') else { return text.to_owned() };
+    let end = rest.find(['@', ' ']).unwrap_or(rest.len());
+    let (codeset, tail) = rest.split_at(end);
+    format!("{name}.{}{tail}", codeset.to_ascii_lowercase().replace('-', ""))
 }
 
 #[cfg(test)]

@@ -64,7 +64,7 @@ pub fn render(analysis: &Analysis<'_>, options: TextOptions) -> String {
     let mut page = Page { out: String::new(), colour, width };
     head(&mut page, analysis);
     systems(&mut page, analysis, options.detail);
-    plans::summary(&mut page, analysis);
+    plans::summary(&mut page, analysis, options.detail);
     insert::summary(&mut page, analysis);
     summary(&mut page, analysis);
     sizes(&mut page, analysis);

@@ -203,10 +203,11 @@ pub fn parse_status(result: &ResultSet) -> Counters {
     result.rows.iter().filter_map(row).collect()
 }
 
-/// The whole numbers of a view's columns, summed over its rows.
+/// The whole numbers of a view's columns, summed over its rows. A column that has anything else in one of
+/// the rows is not of whole numbers, even where other rows happen to print one, and is left out.
 #[must_use]
 pub fn parse_view(view: &str, result: &ResultSet) -> Counters {
-    let mut counters = Counters::new();
+    let mut sums: BTreeMap<String, Option<u64>> = BTreeMap::new();
     let column = |name: &str| result.columns.iter().position(|c| c == name);
     let (who, object) = (column("backend_type"), column("object"));
     for row in &result.rows {
@@ -221,16 +222,18 @@ pub fn parse_view(view: &str, result: &ResultSet) -> Counters {
             format!("{view}.other")
         };
         for (name, value) in result.columns.iter().zip(row) {
-            if NO_COUNTERS.contains(&name.as_str()) {
+            // NULL is of a row to which the column does not apply.
+            let Some(value) = value.as_deref().filter(|_| !NO_COUNTERS.contains(&name.as_str()))
+            else {
                 continue;
-            }
-            if let Some(value) = value.as_deref().and_then(|text| text.parse::<u64>().ok()) {
-                let sum = counters.entry(format!("{prefix}.{name}")).or_insert(0);
-                *sum = sum.saturating_add(value);
-            }
+            };
+            let sum = sums.entry(format!("{prefix}.{name}")).or_insert(Some(0));
+            *sum = sum
+                .zip(value.parse().ok())
+                .map(|(sum, value): (u64, u64)| sum.saturating_add(value));
         }
     }
-    counters
+    sums.into_iter().filter_map(|(name, sum)| Some((name, sum?))).collect()
 }
 
 #[cfg(test)]

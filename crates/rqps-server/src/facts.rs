@@ -130,13 +130,30 @@ pub fn session_facts(
                 'row_security', 'track_activities')";
             facts.extend(pairs(query(connection, doing, sql)?));
             // 16 no longer shows the collation as a setting.
-            let sql = "select 'lc_collate', datcollate from pg_database \
-                where datname = current_database()";
-            facts.extend(pairs(query(connection, doing, sql)?));
+            // 15 lets ICU compare strings, 17 the server itself: columns come and go with versions.
+            let sql = "select datcollate, row_to_json(d) ->> 'datlocprovider', \
+                coalesce(row_to_json(d) ->> 'datlocale', row_to_json(d) ->> 'daticulocale') \
+                from pg_database d where datname = current_database()";
+            for row in query(connection, doing, sql)?.rows {
+                facts.insert("lc_collate".to_owned(), collation(&row));
+            }
         }
         Dbms::Null => {}
     }
     Ok(facts)
+}
+
+/// What compares strings, from the C library's locale, a database's provider and its locale there:
+/// `en_US.utf8`, `en_US.utf8 (icu en-US)`. Without a provider it is the C library.
+fn collation(row: &[Option<String>]) -> String {
+    let cell = |at: usize| row.get(at).and_then(Option::as_deref).unwrap_or_default();
+    let provider = match cell(1) {
+        "" | "c" => return cell(0).to_owned(),
+        "i" => "icu",
+        "b" => "builtin",
+        other => other,
+    };
+    format!("{} ({})", cell(0), format!("{provider} {}", cell(2)).trim())
 }
 
 /// Bytes of all tables with their indexes in the current database.
@@ -260,6 +277,19 @@ pub(crate) fn tables(dbms: Dbms, connection: &mut dyn Connection) -> Result<Vec<
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_compares_strings_is_named() {
+        for (row, said) in [
+            // Before 15 there is no provider.
+            ([Some("C"), None, None], "C"),
+            ([Some("en_US.utf8"), Some("c"), None], "en_US.utf8"),
+            ([Some("en_US.utf8"), Some("i"), Some("en-US")], "en_US.utf8 (icu en-US)"),
+            ([Some("C"), Some("b"), Some("C.UTF-8")], "C (builtin C.UTF-8)"),
+        ] {
+            assert_eq!(collation(&row.map(|cell| cell.map(str::to_owned))), said);
+        }
+    }
 
     #[test]
     fn values_of_postgres_with_their_units() {

@@ -1,7 +1,8 @@
 //! In what the query plans of two systems differ, as far as that can move a figure.
 //!
 //! Versions of a family are compared in full. Between families only which index is used, or that all
-//! is read, is compared: a clustered index and a heap reach the same rows by different words, sorts
+//! is read, is compared (of partitions, whose indexes PostgreSQL names itself, whether it is the primary
+//! key or another): a clustered index and a heap reach the same rows by different words, sorts
 //! and temporary tables are parts of one server alone, and some statements are written otherwise.
 
 use std::collections::BTreeSet;
@@ -164,19 +165,37 @@ fn path(access: &Access, is_write: bool) -> Path {
 }
 
 fn across_families(a: &PlanShape, b: &PlanShape) -> BTreeSet<Aspect> {
-    let indexes = |shape: &PlanShape| -> BTreeSet<(String, Option<String>)> {
-        shape.accesses.iter().map(|a| (a.table.clone(), a.index.clone())).collect()
-    };
     let is_whole = |shape: &PlanShape| {
         shape.accesses.iter().any(|a| matches!(a.path, Path::WholeTable | Path::WholeIndex))
     };
+    let are_named = !has_own_names(a) && !has_own_names(b);
     let mut found = BTreeSet::new();
     if is_whole(a) != is_whole(b) {
         found.insert(Aspect::Path);
-    } else if indexes(a) != indexes(b) && !is_whole(a) {
+    } else if indexes(a, are_named) != indexes(b, are_named) && !is_whole(a) {
         found.insert(Aspect::Index);
     }
     found
+}
+
+/// The indexes that are used, by whichever of the tables: PostgreSQL may name the partition in place of
+/// its table. Where the names say nothing, all but the primary key are one.
+fn indexes(shape: &PlanShape, are_named: bool) -> BTreeSet<Option<&str>> {
+    let mut found = BTreeSet::new();
+    for access in &shape.accesses {
+        found.insert(match access.index.as_deref() {
+            Some(name) if !are_named && name != "PRIMARY" => Some("secondary"),
+            name => name,
+        });
+    }
+    found
+}
+
+/// Whether an index has the name that PostgreSQL gives those of partitions: `pi1_p0_price_idx`. Those of
+/// tables without partitions are named alike on all systems.
+fn has_own_names(shape: &PlanShape) -> bool {
+    let is_own = |name: &str| name.trim_end_matches(|c: char| c.is_ascii_digit()).ends_with("_idx");
+    shape.accesses.iter().filter_map(|a| a.index.as_deref()).any(|all| all.split('+').any(is_own))
 }
 
 #[cfg(test)]
@@ -264,6 +283,25 @@ mod tests {
         assert_eq!(across(range.clone(), whole), Some(vec![Aspect::Path]));
         let primary = shape(Path::Range, Some("PRIMARY"));
         assert_eq!(across(range, primary), Some(vec![Aspect::Index]));
+    }
+
+    #[test]
+    fn between_families_indexes_of_partitions_are_primary_or_secondary() {
+        let across = |a, b| between(plan(Dbms::Mysql, Some(a)), plan(Dbms::Postgres, Some(b)));
+        let secondary = || shape(Path::Range, Some("pi1_price"));
+        for own in ["price_idx", "pi1_p0_price_idx", "pi1_p0_price_idx1", "price_idx+other_idx"] {
+            assert_eq!(across(secondary(), shape(Path::Range, Some(own))), None, "{own}");
+        }
+        let primary = || shape(Path::Lookup, Some("PRIMARY"));
+        let own = shape(Path::Range, Some("price_idx"));
+        assert_eq!(across(primary(), own), Some(vec![Aspect::Index]));
+        // A table of which one partition alone is read has the partition's name.
+        let mut pruned = primary();
+        pruned.accesses[0].table = "sbtest1_p0".to_owned();
+        assert_eq!(across(primary(), pruned), None);
+        // Names that are given are compared.
+        let other = shape(Path::Range, Some("pi1_cashreg"));
+        assert_eq!(across(secondary(), other), Some(vec![Aspect::Index]));
     }
 
     #[test]

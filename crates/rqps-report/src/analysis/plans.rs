@@ -25,6 +25,8 @@ pub struct StatementPlans {
     pub sql: String,
     /// Per system its plan in words; absent where it was not asked.
     pub words: Vec<Option<String>>,
+    /// On how many systems it was explained.
+    pub n_explained: usize,
 }
 
 impl StatementPlans {
@@ -53,6 +55,7 @@ impl StepPlans {
                 Some(StatementPlans {
                     sql: one_line(&plans().flatten().next()?.sql),
                     words: plans().map(|plan| plan.map(|p| one_line(&p.words()))).collect(),
+                    n_explained: plans().flatten().filter(|p| p.shape.is_some()).count(),
                 })
             })
             .collect();

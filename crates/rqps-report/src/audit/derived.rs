@@ -1,5 +1,5 @@
 //! Differences that no single setting of a server tells: what a commit waits for in two families,
-//! compression, allocator, limits.
+//! compression, allocator, limits, which statements are logged.
 
 use rqps_model::{Dbms, Engine, RunSystem};
 
@@ -21,7 +21,7 @@ struct Fact {
     severity: fn(&RunSystem, &RunSystem) -> Severity,
 }
 
-const FACTS: [Fact; 5] = [
+const FACTS: [Fact; 6] = [
     Fact {
         name: "commit",
         group: "durability",
@@ -92,6 +92,20 @@ const FACTS: [Fact; 5] = [
             if is_across(a.spec.dbms, b.spec.dbms) { Severity::Minor } else { Severity::Notable }
         },
     },
+    Fact {
+        name: "statements logged",
+        group: "instrumentation",
+        affects: &["all"],
+        why: "every statement that is written to a log costs a write, with its text put together and a \
+              lock around it; one in many thousands costs nothing that is seen",
+        choice: Choice::Mixed,
+        of: statements_logged,
+        weight: "severe where one system logs all of them, or all that write; else notable",
+        severity: |a, b| {
+            let is_all = |s| statements_logged(s).is_some_and(|text| text.starts_with("all"));
+            if is_all(a) || is_all(b) { Severity::Severe } else { Severity::Notable }
+        },
+    },
 ];
 
 /// Whether a fact of the process is compared here.
@@ -141,15 +155,89 @@ fn commit(system: &RunSystem) -> Option<String> {
             is_on("fsync") && waits
         }
         Dbms::Mysql | Dbms::Mariadb => {
-            let engine = match system.spec.engine {
-                Engine::Rocksdb => "rocksdb_flush_log_at_trx_commit",
-                Engine::Innodb | Engine::Heap => "innodb_flush_log_at_trx_commit",
+            let is_rocksdb = system.spec.engine == Engine::Rocksdb;
+            let (log, never) = if is_rocksdb {
+                ("rocksdb_flush_log_at_trx_commit", is_on("rocksdb_write_disable_wal"))
+            } else {
+                let method = setting("innodb_flush_method").unwrap_or_default();
+                let never = ["nosync", "littlesync"].iter().any(|it| value::same(it, method));
+                ("innodb_flush_log_at_trx_commit", never)
             };
-            setting(engine)? == "1" || is_on("log_bin") && setting("sync_binlog") == Some("1")
+            // MariaDB's 3 syncs as often as 5.5 did.
+            let syncs = match setting(log)? {
+                "1" => true,
+                "3" => system.spec.dbms == Dbms::Mariadb && !is_rocksdb,
+                _ => false,
+            };
+            syncs && !never || is_on("log_bin") && setting("sync_binlog") == Some("1")
         }
         Dbms::Null => return None,
     };
     Some(if waits { "waits for the disk" } else { "does not wait for the disk" }.to_owned())
+}
+
+/// Which statements a server writes to a log, by all settings that decide it.
+fn statements_logged(system: &RunSystem) -> Option<String> {
+    let setting = |name: &str| system.settings.get(name).map(String::as_str);
+    let is_on = |name: &str| setting(name).and_then(value::switch).unwrap_or(false);
+    // With or without a unit; what is not there is as if it were not asked for.
+    let number = |name: &str, absent: f64| {
+        let text = setting(name).unwrap_or_default();
+        let text = text.trim_end_matches(|c: char| c.is_ascii_alphabetic());
+        text.trim().parse::<f64>().unwrap_or(absent)
+    };
+    let word = match system.spec.dbms {
+        Dbms::Mysql | Dbms::Mariadb => {
+            let slow = ["slow_query_log", "log_slow_query"];
+            if setting("general_log").is_none() && slow.iter().all(|name| setting(name).is_none()) {
+                return None;
+            }
+            let time =
+                setting("long_query_time").map_or("log_slow_query_time", |_| "long_query_time");
+            let takes_all = number(time, 10.0) <= 0.0
+                && number("min_examined_row_limit", 0.0) <= 0.0
+                && number("log_slow_rate_limit", 1.0) <= 1.0;
+            let is_slow = slow.iter().any(|name| is_on(name));
+            if setting("log_output").is_some_and(|to| to.eq_ignore_ascii_case("NONE")) {
+                "none"
+            } else if is_on("general_log") || is_slow && takes_all {
+                "all"
+            } else if is_slow {
+                "slow ones"
+            } else {
+                "none"
+            }
+        }
+        Dbms::Postgres => {
+            let names = ["log_statement", "log_duration", "log_min_duration_statement"];
+            if names.iter().all(|name| setting(name).is_none()) {
+                return None;
+            }
+            let which = setting("log_statement").unwrap_or_default();
+            let slow = number("log_min_duration_statement", -1.0);
+            let (sampled, rate) =
+                (number("log_min_duration_sample", -1.0), number("log_statement_sample_rate", 1.0));
+            let of_transactions = number("log_transaction_sample_rate", 0.0);
+            let is_sampled = sampled >= 0.0 && rate > 0.0;
+            // A duration of 0 is that of every statement; -1 is none at all.
+            let takes_all = (-0.5..=0.0).contains(&slow)
+                || is_sampled && sampled <= 0.0 && rate >= 1.0
+                || of_transactions >= 1.0;
+            if which.eq_ignore_ascii_case("all") || is_on("log_duration") || takes_all {
+                "all"
+            } else if which.eq_ignore_ascii_case("mod") {
+                "all that write"
+            } else if slow > 0.0 {
+                "slow ones"
+            } else if is_sampled || of_transactions > 0.0 {
+                "a sample"
+            } else {
+                "none"
+            }
+        }
+        Dbms::Null => return None,
+    };
+    Some(word.to_owned())
 }
 
 /// For the documentation: name, severity, what it can move, and what a difference does.

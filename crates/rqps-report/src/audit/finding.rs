@@ -105,6 +105,15 @@ fn remedy(explained: &Explained) -> String {
         ("limits", "cpus") => "cpus",
         ("limits", "memory") => "memory",
         (_, "malloc") => "malloc",
+        (_, "statements logged") => {
+            return "log statements on none of the systems, by general_log and slow_query_log or by \
+                    log_statement, log_duration and log_min_duration_statement in `options`"
+                .to_owned();
+        }
+        (_, "query cache") => {
+            return "give all systems the same query_cache_type and query_cache_size in `options`"
+                .to_owned();
+        }
         ("session", name) if name.starts_with("character_set") || name.starts_with("collation") => {
             return "give all systems the same character_set_server and collation_server in `options`"
                 .to_owned();

@@ -57,8 +57,9 @@ pub(crate) struct Known {
     /// Values that come to the same.
     #[serde(default)]
     pub(crate) alike: Vec<Vec<String>>,
-    /// The value that makes a difference severe; one between two others is notable at most.
-    pub(crate) with: Option<String>,
+    /// The values that make a difference severe; one between two others is notable at most.
+    #[serde(default)]
+    pub(crate) with: Vec<String>,
     /// What they do, in a sentence.
     pub(crate) why: String,
 }

@@ -71,8 +71,8 @@ fn weight(known: &Known) -> String {
     if !known.alike.is_empty() {
         out.push_str(&format!("; minor among {}", groups(&known.alike)));
     }
-    if let Some(with) = &known.with {
-        out.push_str(&format!("; notable where none is {with}"));
+    if !known.with.is_empty() {
+        out.push_str(&format!("; notable where none is {}", known.with.join(" / ")));
     }
     out
 }

@@ -71,12 +71,13 @@ fn of_pair(known: &Known, (a_dbms, a): (Dbms, &str), (b_dbms, b): (Dbms, &str)) 
     if !moves || same(a, b) || share(&known.alike) || is_nearer(known.ratio, a, b) {
         return Severity::Minor;
     }
-    let is_near = known.with.as_deref().is_some_and(|it| !same(it, a) && !same(it, b));
+    let has = |it: &String| same(it, a) || same(it, b);
+    let is_near = !known.with.is_empty() && !known.with.iter().any(has);
     let own = known.severity.unwrap_or(Severity::Notable);
     let own = if is_near { own.min(Severity::Notable) } else { own };
     match known.across {
         // What is far apart weighs the same in all families.
-        Some(across) if is_across(a_dbms, b_dbms) && (is_near || known.with.is_none()) => {
+        Some(across) if is_across(a_dbms, b_dbms) && (is_near || known.with.is_empty()) => {
             own.min(across)
         }
         _ => own,

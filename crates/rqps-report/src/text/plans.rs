@@ -1,27 +1,28 @@
 //! Query plans in text reports: where they differ, and how all systems go about a step.
 
-use super::Page;
-use crate::analysis::{Analysis, StepAnalysis, plans};
-use crate::words::one_line;
+use super::{Detail, Page};
+use crate::analysis::{Analysis, StatementPlans, StepAnalysis, plans};
+use crate::words::{clip, list_in_short, one_line};
 
-/// Differences that the summary lists; the steps have all of them.
+/// Differences that a report without the steps lists.
 const MAX_LINES: usize = 12;
 
 /// Statements of a step that are listed where all systems go about them alike.
 const MAX_STATEMENTS: usize = 3;
 
 /// The steps whose plans differ.
-pub(super) fn summary(page: &mut Page, analysis: &Analysis<'_>) {
+pub(super) fn summary(page: &mut Page, analysis: &Analysis<'_>, detail: Detail) {
     let lines = plans::summary(analysis);
     if lines.is_empty() {
         return;
     }
     page.title("Query plans that differ from the base's (base against system)");
-    for line in lines.iter().take(MAX_LINES) {
+    let n = if detail == Detail::Full { lines.len() } else { MAX_LINES };
+    for line in lines.iter().take(n) {
         page.paragraph("", line);
     }
-    if lines.len() > MAX_LINES {
-        page.line(&format!("{} more; all of them: rqps report", lines.len() - MAX_LINES));
+    if lines.len() > n {
+        page.line(&format!("{} more; all of them: rqps report", lines.len() - n));
     }
 }
 
@@ -33,22 +34,51 @@ pub(super) fn step(page: &mut Page, analysis: &Analysis<'_>, step: &StepAnalysis
     }
     if step.plans.differ() {
         page.line("--- query plans differ");
-        let lines = plans::lines(analysis, step);
-        for line in lines.iter().take(MAX_LINES) {
-            page.paragraph("", line);
+        for line in plans::lines(analysis, step) {
+            page.paragraph("", &line);
         }
-        if lines.len() > MAX_LINES {
-            page.line(&format!("{} more, which are in the other formats", lines.len() - MAX_LINES));
+    } else if statements.len() > MAX_STATEMENTS {
+        page.line(&format!(
+            "query plans: of {} statements, none that matters differs",
+            statements.len()
+        ));
+    } else {
+        for statement in statements {
+            statement_of_all(page, analysis, statement);
         }
-        return;
     }
-    let n = statements.len();
-    if n > MAX_STATEMENTS {
-        page.line(&format!("query plans: of {n} statements, none that matters differs"));
-        return;
-    }
-    for statement in statements {
-        let words = statement.words.iter().flatten().next().map_or("", String::as_str);
-        page.paragraph("query plan: ", &format!("{words} ({})", one_line(&statement.sql)));
+    not_compared(page, statements);
+}
+
+/// How the systems go about a statement; named where they do not say the same.
+fn statement_of_all(page: &mut Page, analysis: &Analysis<'_>, statement: &StatementPlans) {
+    let groups = statement.groups();
+    let told: Vec<String> = groups
+        .iter()
+        .map(|(words, systems)| {
+            let labels: Vec<String> =
+                systems.iter().map(|idx| clip(analysis.label(*idx), 36)).collect();
+            match groups.len() {
+                1 => (*words).to_owned(),
+                _ => format!("{words} on {}", list_in_short(&labels)),
+            }
+        })
+        .collect();
+    page.paragraph("query plan: ", &format!("{} ({})", told.join(" / "), one_line(&statement.sql)));
+}
+
+/// Statements that some system did not explain: that none differs says nothing of them.
+fn not_compared(page: &mut Page, statements: &[StatementPlans]) {
+    let n = statements
+        .iter()
+        .filter(|statement| {
+            statement.words.len() > 1 && statement.n_explained < statement.words.len()
+        })
+        .count();
+    if n > 0 {
+        let of = statements.len();
+        page.line(&format!(
+            "not compared on all systems: {n} of {of} statements, not explained by each"
+        ));
     }
 }

@@ -63,6 +63,42 @@ fn text_says_where_plans_differ() {
         .assert_eq(&from("query plan:", 1));
 }
 
+/// The text with one blank between words.
+fn words_of(run: &Run, detail: Detail) -> String {
+    let options = TextOptions { colour: false, detail, width: text::WIDTH };
+    let said = text::render(&Analysis::of(run, 0.05), options);
+    said.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+#[test]
+fn text_names_who_did_not_explain_a_statement() {
+    let mut run = run();
+    let sql = run.steps[1].systems[1].plans[0].sql.clone();
+    run.steps[1].systems[1].plans = vec![QueryPlan::without(Dbms::Mysql, sql, "no right to")];
+    let said = words_of(&run, Detail::Full);
+    let plan = "query plan: lookup on PRIMARY on my5614.small / not explained: no right to on \
+                my8033.small (SELECT k";
+    assert!(said.contains(plan), "{said}");
+    let count = "not compared on all systems: 1 of 1 statements";
+    assert_eq!(said.matches(count).count(), 1, "{said}");
+}
+
+#[test]
+fn text_in_full_leaves_no_difference_of_plans_out() {
+    let mut run = run();
+    let plans = |at: usize| run.steps[0].systems[at].plans[0].clone();
+    let (base, vs) = (vec![plans(0); 14], vec![plans(1); 14]);
+    run.steps[0].systems[0].plans = base;
+    run.steps[0].systems[1].plans = vs;
+    run.steps = vec![run.steps[0].clone(); 14];
+    let sentence = "my8033.small: range on k_1, covering on the base, full scan here";
+    let said = words_of(&run, Detail::Full);
+    assert_eq!(said.matches(sentence).count(), 14 * 14);
+    assert!(!said.contains("all of them: rqps report"), "it is this very report");
+    let said = words_of(&run, Detail::Summary);
+    assert!(said.contains("2 more; all of them: rqps report"), "{said}");
+}
+
 #[test]
 fn the_other_formats_say_it_too() {
     let run = run();

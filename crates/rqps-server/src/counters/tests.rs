@@ -116,6 +116,25 @@ fn io_is_that_of_clients_of_others_and_of_the_log() {
 }
 
 #[test]
+fn a_column_of_times_is_no_counter_though_some_print_as_whole_numbers() {
+    let timed = result(
+        "backend_type|object|context|reads|read_time|write_time
+         client backend|relation|normal|10|0|5
+         client backend|relation|bulkread|4|12.25|-
+         checkpointer|relation|normal|1|0|0.5
+         walwriter|relation|normal|1|0|7",
+    );
+    // The client's writes take a whole number in the one row that has any.
+    expect![[r#"
+        pg_stat_io.client.reads 14
+        pg_stat_io.client.write_time 5
+        pg_stat_io.other.read_time 0
+        pg_stat_io.other.reads 2
+    "#]]
+    .assert_eq(&shown(&parse_view("pg_stat_io", &timed)));
+}
+
+#[test]
 fn differences_leave_out_what_was_reset_and_what_asking_adds() {
     let map = |pairs: &[(&str, u64)]| -> Counters {
         pairs.iter().map(|(name, value)| ((*name).to_owned(), *value)).collect()

@@ -128,6 +128,11 @@ fn access(
             extras.insert(Extra::IndexMerge);
             Path::Range
         }
+        // The primary key is the table: from its beginning to its end it is all rows.
+        "index" if key == "PRIMARY" => {
+            key.clear();
+            Path::WholeTable
+        }
         "index" => Path::WholeIndex,
         "ALL" | "all" => Path::WholeTable,
         "" => Path::Nothing,
@@ -136,7 +141,7 @@ fn access(
         }
     };
     // The primary key is the table: versions say of it that it covers a query, or do not.
-    let is_covering = key != "PRIMARY"
+    let is_covering = !["", "PRIMARY"].contains(&key.as_str())
         && parts.iter().any(|part| *part == "Using index" || part.starts_with("Using index for"));
     Ok(Access {
         table: table.to_owned(),

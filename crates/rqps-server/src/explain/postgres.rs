@@ -95,6 +95,8 @@ fn walk(node: &Value, shape: &mut PlanShape) {
             return;
         }
         "Append" | "Merge Append" => return append(node, shape),
+        // Before 14 each partition of which rows are changed has a plan of its own below.
+        "ModifyTable" if n_members(node) > 1 => return append(node, shape),
         // A node without children that says never: no table is read.
         "Result" if children(node).next().is_none() => {
             shape.accesses.push(access(node, Path::Nothing, false));
@@ -176,32 +178,44 @@ fn bitmap(node: &Value) -> Access {
     Access { table, path, index, is_covering: false }
 }
 
-/// Partitions that are all read alike are told as one table.
+/// Plans below a node that are none of its subqueries: those of partitions.
+fn n_members(node: &Value) -> usize {
+    children(node).filter(|child| text_of(child, "Parent Relationship") == "Member").count()
+}
+
+/// Partitions that are all read alike are told as one table: what their plans have at the same place.
 fn append(node: &Value, shape: &mut PlanShape) {
     let before = shape.accesses.len();
+    let mut ends = Vec::new();
     for child in children(node) {
         walk(child, shape);
+        ends.push(shape.accesses.len() - before);
     }
-    let parts = &shape.accesses[before..];
+    let all = shape.accesses.get(before..).unwrap_or_default();
+    let n = ends.first().copied().unwrap_or(0);
+    let is_even = n > 0 && ends.iter().zip(1..).all(|(end, nth)| *end == n * nth);
+    if ends.len() < 2 || !is_even {
+        return;
+    }
+    let folded: Option<Vec<Access>> =
+        (0..n).map(|at| fold(&all.iter().skip(at).step_by(n).collect::<Vec<_>>())).collect();
+    if let Some(folded) = folded {
+        shape.accesses.truncate(before);
+        shape.accesses.extend(folded);
+    }
+}
+
+/// One access for those of all partitions; `None` where they are not alike.
+fn fold(parts: &[&Access]) -> Option<Access> {
     let like = |a: &Access| {
-        let own =
-            a.index.as_deref().map(|i| i.strip_prefix(a.table.as_str()).unwrap_or(i).to_owned());
-        (a.path, a.is_covering, own)
+        let own = a.index.as_deref().map(|i| i.strip_prefix(a.table.as_str()).unwrap_or(i));
+        (a.path, a.is_covering, own.map(|own| own.trim_start_matches('_').to_owned()))
     };
-    let Some(first) = parts.first().filter(|first| parts.iter().all(|p| like(p) == like(first)))
-    else {
-        return;
-    };
-    if parts.len() < 2 {
-        return;
-    }
+    let first = parts.first().filter(|first| parts.iter().all(|p| like(p) == like(first)))?;
     let table = parts.iter().skip(1).fold(first.table.as_str(), |common, part| {
         let n = common.bytes().zip(part.table.bytes()).take_while(|(a, b)| a == b).count();
         common.get(..n).unwrap_or_default()
     });
-    let table = table.trim_end_matches("_p").to_owned();
-    let index = like(first).2.map(|own| own.trim_start_matches('_').to_owned());
-    let one = Access { table, index, ..first.clone() };
-    shape.accesses.truncate(before);
-    shape.accesses.push(one);
+    let table = table.trim_end_matches("_p");
+    Some(Access { table: table.to_owned(), index: like(first).2, ..(*first).clone() })
 }

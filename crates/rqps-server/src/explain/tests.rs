@@ -73,6 +73,11 @@ fn tables_of_mysql() {
             &[OF_57, "1|SIMPLE|sbtest1|NULL|index|NULL|k_1|4|NULL|986|100.00|Using index"],
             "full scan of index k_1, covering",
         ),
+        // The same rows as those of ALL, in the order of the key.
+        (
+            &[OF_57, "1|SIMPLE|sbtest1|NULL|index|NULL|PRIMARY|4|NULL|986|100.00|Using index"],
+            "full scan",
+        ),
         (
             &[
                 OF_57,
@@ -161,6 +166,44 @@ fn postgres(plan: &str) -> String {
     postgres::parse(&text).map_or_else(|reason| reason, |shape| shape.words())
 }
 
+const OLDEST: &str = "range on PRIMARY, covering; lookup on PRIMARY; nested loop; hash aggregate";
+
+const OLDEST_BEFORE_14: &str = r#"{"Node Type": "ModifyTable", "Operation": "Delete",
+    "Relation Name": "pi1", "Plans": [
+      {"Node Type": "Nested Loop", "Parent Relationship": "Member", "Plans": [
+        {"Node Type": "Aggregate", "Strategy": "Hashed", "Plans": [
+          {"Node Type": "Append", "Plans": [
+            {"Node Type": "Index Only Scan", "Index Name": "pi1_p0_pkey", "Relation Name": "pi1_p0",
+             "Index Cond": "(transactionid >= 5)"},
+            {"Node Type": "Index Only Scan", "Index Name": "pi1_p1_pkey", "Relation Name": "pi1_p1",
+             "Index Cond": "(transactionid >= 5)"}]}]},
+        {"Node Type": "Index Scan", "Index Name": "pi1_p0_pkey", "Relation Name": "pi1_p0",
+         "Index Cond": "(transactionid = x.transactionid)"}]},
+      {"Node Type": "Nested Loop", "Parent Relationship": "Member", "Plans": [
+        {"Node Type": "Aggregate", "Strategy": "Hashed", "Plans": [
+          {"Node Type": "Append", "Plans": [
+            {"Node Type": "Index Only Scan", "Index Name": "pi1_p0_pkey", "Relation Name": "pi1_p0",
+             "Index Cond": "(transactionid >= 5)"},
+            {"Node Type": "Index Only Scan", "Index Name": "pi1_p1_pkey", "Relation Name": "pi1_p1",
+             "Index Cond": "(transactionid >= 5)"}]}]},
+        {"Node Type": "Index Scan", "Index Name": "pi1_p1_pkey", "Relation Name": "pi1_p1",
+         "Index Cond": "(transactionid = x.transactionid)"}]}]}"#;
+
+const OLDEST_SINCE_14: &str = r#"{"Node Type": "ModifyTable", "Operation": "Delete",
+    "Relation Name": "pi1", "Plans": [
+      {"Node Type": "Nested Loop", "Parent Relationship": "Outer", "Plans": [
+        {"Node Type": "Aggregate", "Strategy": "Hashed", "Plans": [
+          {"Node Type": "Append", "Plans": [
+            {"Node Type": "Index Only Scan", "Index Name": "pi1_p0_pkey", "Relation Name": "pi1_p0",
+             "Index Cond": "(transactionid >= 5)"},
+            {"Node Type": "Index Only Scan", "Index Name": "pi1_p1_pkey", "Relation Name": "pi1_p1",
+             "Index Cond": "(transactionid >= 5)"}]}]},
+        {"Node Type": "Append", "Plans": [
+          {"Node Type": "Index Scan", "Index Name": "pi1_p0_pkey", "Relation Name": "pi1_p0",
+           "Index Cond": "(transactionid = x.transactionid)"},
+          {"Node Type": "Index Scan", "Index Name": "pi1_p1_pkey", "Relation Name": "pi1_p1",
+           "Index Cond": "(transactionid = x.transactionid)"}]}]}]}"#;
+
 #[test]
 fn plans_of_postgres() {
     for (plan, words) in [
@@ -225,6 +268,27 @@ fn plans_of_postgres() {
                  "Index Cond": "(price >= 5)"}]}"#,
             "range on price_idx",
         ),
+        // Rows to be changed in partitions: a plan for each before 14, one that appends them since.
+        (
+            r#"{"Node Type": "ModifyTable", "Operation": "Update", "Relation Name": "t", "Plans": [
+                {"Node Type": "Index Scan", "Parent Relationship": "Member",
+                 "Index Name": "t_p0_pkey", "Relation Name": "t_p0", "Index Cond": "(id = $1)"},
+                {"Node Type": "Index Scan", "Parent Relationship": "Member",
+                 "Index Name": "t_p1_pkey", "Relation Name": "t_p1", "Index Cond": "(id = $1)"}]}"#,
+            "lookup on PRIMARY",
+        ),
+        (
+            r#"{"Node Type": "ModifyTable", "Operation": "Update", "Relation Name": "t", "Plans": [
+                {"Node Type": "Append", "Parent Relationship": "Outer", "Plans": [
+                  {"Node Type": "Index Scan", "Parent Relationship": "Member",
+                   "Index Name": "t_p0_pkey", "Relation Name": "t_p0", "Index Cond": "(id = $1)"},
+                  {"Node Type": "Index Scan", "Parent Relationship": "Member",
+                   "Index Name": "t_p1_pkey", "Relation Name": "t_p1", "Index Cond": "(id = $1)"}]}]}"#,
+            "lookup on PRIMARY",
+        ),
+        // The oldest rows, found in all partitions, then each partition's own.
+        (OLDEST_BEFORE_14, OLDEST),
+        (OLDEST_SINCE_14, OLDEST),
         (r#"{"Node Type": "Result", "One-Time Filter": "false"}"#, "nothing is read"),
     ] {
         assert_eq!(postgres(plan), words, "{plan}");

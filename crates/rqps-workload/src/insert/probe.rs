@@ -3,7 +3,7 @@
 use rqps_client::ParamType;
 
 use super::row::{CASH_REGISTERS, COLUMNS, PRICES, PRODUCTS};
-use super::{InsertArgs, InsertStep, Queries, Schema, Work};
+use super::{InsertArgs, InsertStep, Queries, Schema, Work, steps};
 use crate::Rng;
 use crate::probe::{N_DRAWS, Probe};
 
@@ -52,9 +52,26 @@ impl InsertStep {
         }
         if matches!(self.work, Work::Churn { .. } | Work::Query { .. }) {
             let sql = schema.delete_sql(1, self.rows_per_commit);
-            probes.push(drawn(sql, vec![ParamType::BigInt], &mut |rng| newest - rng.below(2)));
+            // One statement after the other, as a client that deletes claims them.
+            let mut next = self.oldest(args);
+            probes.push(drawn(sql, vec![ParamType::BigInt], &mut |_| {
+                let from = next;
+                next += u64::from(self.rows_per_commit);
+                from
+            }));
         }
         probes
+    }
+
+    /// The smallest id that table 1 has when the step begins; in the steps that query it is not less.
+    fn oldest(&self, args: &InsertArgs) -> u64 {
+        let before = steps(args).into_iter().take_while(|step| step.name != self.name);
+        let n_deleted = before.filter(|step| matches!(step.work, Work::Churn { .. })).map(|step| {
+            let clients = (0..args.clients).filter(|client| args.table_of(*client) == 1);
+            let n_statements: u64 = clients.filter_map(|c| step.statements(args, c)).sum();
+            n_statements * u64::from(step.rows_per_commit)
+        });
+        n_deleted.sum::<u64>() + 1
     }
 }
 
@@ -64,7 +81,7 @@ mod tests {
 
     use super::*;
     use crate::Size;
-    use crate::insert::{InsertSize, steps};
+    use crate::insert::InsertSize;
 
     #[test]
     fn steps_have_the_statements_of_their_clients() {
@@ -87,5 +104,25 @@ mod tests {
         assert_eq!(verbs("l.i1"), "INSERT DELETE");
         assert_eq!(verbs("qr100"), "SELECT SELECT SELECT INSERT DELETE");
         assert_eq!(verbs("qp100"), "SELECT INSERT DELETE");
+    }
+
+    #[test]
+    fn deletes_are_asked_about_from_the_oldest_row_on() {
+        let args = InsertSize::args(Size::Tiny);
+        let schema = Schema::new(&args, Dbms::Mysql, Engine::Innodb, Compression::None);
+        let of = |name: &str| {
+            let all = steps(&args);
+            let step = all.iter().find(|step| step.name == name).unwrap();
+            let probes = step.probes(&args, &schema, 3);
+            let delete = probes.into_iter().find(|p| p.sql.starts_with("DELETE")).unwrap();
+            let ids = delete.values.iter().map(|v| v[0].parse::<u64>().unwrap());
+            (ids.collect::<Vec<_>>(), u64::from(step.rows_per_commit))
+        };
+        let (first, n) = of("l.i1");
+        assert_eq!(first[..3], [1, 1 + n, 1 + 2 * n]);
+        // What l.i1 and l.i2 have deleted is no longer there.
+        let (later, _) = of("l.i2");
+        assert_eq!(later[0], args.rows_later / 5 * 4 + 1);
+        assert_eq!(of("qr100").0[0], args.rows_later + 1);
     }
 }

@@ -26,6 +26,7 @@ fn heaviest(systems: &[RunSystem]) -> Option<Severity> {
 }
 
 const MYSQL: (Dbms, Dbms) = (Dbms::Mysql, Dbms::Mysql);
+const MARIADB: (Dbms, Dbms) = (Dbms::Mariadb, Dbms::Mariadb);
 const POSTGRES: (Dbms, Dbms) = (Dbms::Postgres, Dbms::Postgres);
 const SEVERE: Option<Severity> = Some(Severity::Severe);
 const NOTABLE: Option<Severity> = Some(Severity::Notable);
@@ -37,12 +38,28 @@ fn settings_of_one_family() {
         // Durability: 0 and 2 both leave the disk to a thread.
         (MYSQL, "innodb_flush_log_at_trx_commit=1", "innodb_flush_log_at_trx_commit=2", SEVERE),
         (MYSQL, "innodb_flush_log_at_trx_commit=0", "innodb_flush_log_at_trx_commit=2", MINOR),
-        (MYSQL, "sync_binlog=0", "sync_binlog=1", SEVERE),
-        (MYSQL, "sync_binlog=0", "sync_binlog=1000", NOTABLE),
+        (MYSQL, "log_bin=ON sync_binlog=0", "log_bin=ON sync_binlog=1", SEVERE),
+        (MYSQL, "log_bin=ON sync_binlog=0", "log_bin=ON sync_binlog=1000", NOTABLE),
+        // Without a binary log nothing of it is synced, formatted or checked.
+        (MYSQL, "log_bin=OFF sync_binlog=0", "log_bin=OFF sync_binlog=1", None),
+        (MYSQL, "log_bin=OFF binlog_format=ROW", "log_bin=OFF binlog_format=STATEMENT", None),
+        (MYSQL, "log_bin=OFF binlog_checksum=CRC32", "log_bin=OFF binlog_checksum=NONE", None),
+        (MYSQL, "log_bin=OFF binlog_row_image=FULL", "log_bin=OFF binlog_row_image=MINIMAL", None),
+        (MYSQL, "log_bin=OFF max_binlog_size=1M", "log_bin=OFF max_binlog_size=1G", None),
+        (MYSQL, "log_bin=ON binlog_format=ROW", "log_bin=ON binlog_format=STATEMENT", NOTABLE),
+        // MariaDB's 3 waits for the disk as 1 does.
+        (MARIADB, "innodb_flush_log_at_trx_commit=1", "innodb_flush_log_at_trx_commit=3", MINOR),
+        (MARIADB, "innodb_flush_log_at_trx_commit=2", "innodb_flush_log_at_trx_commit=3", SEVERE),
         (MYSQL, "log_bin=OFF", "log_bin=ON", SEVERE),
         (MYSQL, "log_bin=0", "log_bin=OFF", None),
-        (MYSQL, "binlog_checksum=CRC32", "x=1", NOTABLE),
-        (MYSQL, "innodb_doublewrite=ON", "innodb_doublewrite=OFF", NOTABLE),
+        (MYSQL, "log_bin=ON binlog_checksum=CRC32", "log_bin=ON", NOTABLE),
+        (MYSQL, "innodb_doublewrite=ON", "innodb_doublewrite=OFF", SEVERE),
+        (MYSQL, "innodb_doublewrite=1", "innodb_doublewrite=DETECT_AND_RECOVER", MINOR),
+        (MYSQL, "innodb_doublewrite=DETECT_ONLY", "innodb_doublewrite=OFF", MINOR),
+        (MYSQL, "innodb_doublewrite=DETECT_ONLY", "innodb_doublewrite=ON", SEVERE),
+        (MYSQL, "innodb_flush_method=fsync", "innodb_flush_method=O_DIRECT", NOTABLE),
+        (MYSQL, "innodb_flush_method=fsync", "innodb_flush_method=nosync", SEVERE),
+        (MYSQL, "innodb_flush_method=littlesync", "innodb_flush_method=O_DIRECT", SEVERE),
         (MYSQL, "innodb_checksum_algorithm=crc32", "innodb_checksum_algorithm=none", NOTABLE),
         (MYSQL, "innodb_checksum_algorithm=crc32", "innodb_checksum_algorithm=strict_crc32", MINOR),
         (POSTGRES, "fsync=on", "fsync=off", SEVERE),
@@ -76,7 +93,34 @@ fn settings_of_one_family() {
         (MYSQL, "performance_schema_digests_size=1", "performance_schema_digests_size=2", None),
         (MYSQL, "general_log=ON", "general_log=OFF", SEVERE),
         (MYSQL, "slow_query_log=ON", "log_slow_query=OFF", NOTABLE),
+        // Slow ones are few, unless every one is slow; a log that goes nowhere is none.
+        (MYSQL, "slow_query_log=ON long_query_time=0.000000", "slow_query_log=OFF", SEVERE),
+        (
+            MYSQL,
+            "slow_query_log=ON long_query_time=0 min_examined_row_limit=1000000",
+            "slow_query_log=OFF",
+            NOTABLE,
+        ),
+        (MYSQL, "general_log=ON log_output=NONE", "general_log=OFF", MINOR),
+        (
+            MYSQL,
+            "slow_query_log=OFF long_query_time=0",
+            "slow_query_log=OFF long_query_time=10",
+            MINOR,
+        ),
         (POSTGRES, "log_statement=all", "log_statement=none", SEVERE),
+        (POSTGRES, "log_statement=mod", "log_statement=none", SEVERE),
+        (POSTGRES, "log_statement=ddl", "log_statement=none", MINOR),
+        (POSTGRES, "log_min_duration_statement=0", "log_min_duration_statement=-1", SEVERE),
+        (POSTGRES, "log_min_duration_statement=250ms", "log_min_duration_statement=-1", NOTABLE),
+        (POSTGRES, "log_min_duration_statement=250", "log_min_duration_statement=500", MINOR),
+        (POSTGRES, "log_duration=on", "log_duration=off", SEVERE),
+        (
+            POSTGRES,
+            "log_duration=off log_min_duration_sample=0 log_statement_sample_rate=0.01",
+            "log_duration=off log_min_duration_sample=-1 log_statement_sample_rate=1",
+            NOTABLE,
+        ),
         (
             POSTGRES,
             "shared_preload_libraries=pg_stat_statements",
@@ -85,8 +129,28 @@ fn settings_of_one_family() {
         ),
         (POSTGRES, "track_io_timing=on", "track_io_timing=off", NOTABLE),
         // What answers or hands over in the engine's place.
-        (MYSQL, "query_cache_type=ON", "x=1", SEVERE),
-        (MYSQL, "query_cache_type=DEMAND", "x=1", MINOR),
+        (MYSQL, "query_cache_type=ON query_cache_size=1M", "x=1", SEVERE),
+        (MYSQL, "query_cache_type=DEMAND query_cache_size=1M", "x=1", MINOR),
+        // A cache is off by its type or by its size, and is then like none.
+        (
+            MYSQL,
+            "query_cache_type=ON query_cache_size=0",
+            "query_cache_type=OFF query_cache_size=1048576",
+            None,
+        ),
+        (MYSQL, "query_cache_type=ON query_cache_size=0", "x=1", None),
+        (
+            MYSQL,
+            "query_cache_type=ON query_cache_size=0",
+            "query_cache_type=ON query_cache_size=67108864",
+            SEVERE,
+        ),
+        (
+            MYSQL,
+            "query_cache_type=ON query_cache_size=1048576",
+            "query_cache_type=ON query_cache_size=67108864",
+            MINOR,
+        ),
         (
             MYSQL,
             "thread_handling=pool-of-threads",
@@ -95,6 +159,8 @@ fn settings_of_one_family() {
         ),
         (MYSQL, "innodb_adaptive_hash_index=ON", "innodb_adaptive_hash_index=OFF", NOTABLE),
         (MYSQL, "innodb_encrypt_tables=ON", "x=1", SEVERE),
+        (MARIADB, "innodb_encrypt_tables=FORCE", "x=1", SEVERE),
+        (MARIADB, "innodb_encrypt_tables=FORCE", "innodb_encrypt_tables=ON", None),
         // The planner and its processes.
         (
             POSTGRES,
@@ -144,6 +210,11 @@ fn sessions_weigh_by_what_is_in_them() {
         (across, "jit", "off", "on", MINOR),
         (POSTGRES, "lc_collate", "C", "en_US.UTF-8", SEVERE),
         (POSTGRES, "lc_collate", "C", "POSIX", MINOR),
+        // One locale in two spellings, and one name with another library behind it.
+        (POSTGRES, "lc_collate", "en_US.UTF-8", "en_US.utf8", None),
+        (POSTGRES, "lc_collate", "de_DE.ISO8859-15@euro", "de_DE.iso885915@euro", None),
+        (POSTGRES, "lc_collate", "en_US.UTF-8", "en_US.utf8 (icu en-US)", SEVERE),
+        (POSTGRES, "lc_collate", "en_US.utf8 (icu de-DE)", "en_US.utf8 (icu en-US)", SEVERE),
         (POSTGRES, "synchronous_commit", "on", "off", SEVERE),
         (MYSQL, "auth", "mysql_native_password", "caching_sha2_password", MINOR),
         (MYSQL, "Compression", "OFF", "ON", SEVERE),
@@ -165,6 +236,17 @@ fn families_differ_in_a_few_things_only() {
     let synced = "innodb_flush_log_at_trx_commit=2 log_bin=ON sync_binlog=1";
     assert_eq!(of_settings(across, synced, "fsync=on synchronous_commit=on"), None);
     assert_eq!(of_settings(across, synced, "fsync=off synchronous_commit=on"), SEVERE);
+    // What never reaches the disk is waited for by nobody, whatever a commit asks for.
+    let nosync = "innodb_flush_log_at_trx_commit=1 innodb_flush_method=nosync";
+    assert_eq!(of_settings(across, nosync, "fsync=off synchronous_commit=on"), None);
+    let synced = "innodb_flush_log_at_trx_commit=3";
+    let mariadb = (Dbms::Mariadb, Dbms::Postgres);
+    assert_eq!(of_settings(mariadb, synced, "fsync=on synchronous_commit=on"), None);
+    // Logs of statements are alike by what they take, whatever they are called.
+    let quiet = "log_statement=none log_duration=off log_min_duration_statement=-1";
+    assert_eq!(of_settings(across, "general_log=OFF slow_query_log=OFF", quiet), None);
+    assert_eq!(of_settings(across, "general_log=ON slow_query_log=OFF", quiet), SEVERE);
+    assert_eq!(of_settings(across, "general_log=ON", "log_statement=all"), None);
     // PostgreSQL reads through the page cache as well: its own cache is not all.
     let (large, small) = ("innodb_buffer_pool_size=4G", "shared_buffers=1GB");
     assert_eq!(of_settings(across, large, small), NOTABLE);
@@ -191,6 +273,12 @@ fn settings_of_an_engine_weigh_where_the_tables_are_of_it() {
     assert_eq!(heaviest(&[innodb.clone(), rocksdb]), MINOR);
     let synced = make("rocksdb", settings("64M", "3G", "1"), Engine::Rocksdb);
     assert_eq!(heaviest(&[innodb, synced]), SEVERE);
+    let without_log = |disabled: &str| {
+        let mut made = make("log", settings("64M", "3G", "1"), Engine::Rocksdb);
+        made.settings.insert("rocksdb_write_disable_wal".to_owned(), disabled.to_owned());
+        made
+    };
+    assert_eq!(heaviest(&[without_log("ON"), without_log("OFF")]), SEVERE);
     let small = make("small", settings("4G", "1G", "2"), Engine::Rocksdb);
     let large = make("large", settings("4G", "3G", "2"), Engine::Rocksdb);
     assert_eq!(heaviest(&[small, large]), SEVERE);
@@ -223,8 +311,8 @@ fn facts_that_no_setting_tells() {
 #[test]
 fn severe_findings_name_values_and_remedy() {
     let mut systems = [
-        system("old", Dbms::Mysql, &["sync_binlog=0", "back_log=1"]),
-        system("new", Dbms::Mysql, &["sync_binlog=1", "back_log=2"]),
+        system("old", Dbms::Mysql, &["log_bin=ON", "sync_binlog=0", "back_log=1"]),
+        system("new", Dbms::Mysql, &["log_bin=ON", "sync_binlog=1", "back_log=2"]),
     ];
     systems[1].session.insert("tls".to_owned(), "TLSv1.3 X".to_owned());
     systems[0].build.insert("assertions".to_owned(), "on".to_owned());
