@@ -11,9 +11,9 @@ mod trial;
 
 use std::io::{BufRead as _, BufReader};
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::{Child, Command, Stdio};
 
-use anyhow::{Context as _, Result, ensure};
+use anyhow::{Context as _, Result, bail, ensure};
 use rqps_model::RunStatus;
 use rqps_report::Analysis;
 use rqps_store::{RunRef, Store};
@@ -90,27 +90,52 @@ fn measure(rqps: &Path, options: &Options, trial: &Trial, nth: usize) -> Result<
     // A seed of its own makes each trial a run of its own.
     let text = trial.plan(&name, options.seconds, 1000 + nth as u64);
     std::fs::write(&plan, text).context("write the plan")?;
-    let mut child = Command::new(rqps)
+    let child = Command::new(rqps)
         .args(["run", "--no-html", "--results"])
         .args([&options.results, &plan])
         .stdout(Stdio::null())
         .stderr(Stdio::piped())
         .spawn()
         .context("run rqps")?;
-    let lines = child.stderr.take().context("read what rqps says")?;
-    let (mut said, mut hog) = (String::new(), None);
-    for line in BufReader::new(lines).lines() {
-        let line = line?;
-        if hog.is_none() && line.contains(&trial.starts_hog()) {
+    let mut child = Running(child);
+    let lines = child.0.stderr.take().context("read what rqps says")?;
+    let mut lines = BufReader::new(lines);
+    let (mut said, mut line, mut hog) = (String::new(), Vec::new(), None);
+    while lines.read_until(b'\n', &mut line).context("read what rqps says")? > 0 {
+        let text = String::from_utf8_lossy(&line);
+        if hog.is_none() && trial.starts_hog(&text) {
             hog = trial.hog.map(Hog::start).transpose()?;
         }
-        said.push_str(&line);
-        said.push('\n');
+        said.push_str(&text);
+        line.clear();
     }
-    let status = child.wait().context("wait for rqps")?;
+    let status = child.0.wait().context("wait for rqps")?;
+    let has_cause = trial.hog.is_none() || hog.is_some();
     drop(hog);
     ensure!(status.success(), "rqps run {} failed:\n{said}", plan.display());
+    if !has_cause {
+        // It must not count as a trial whose cause was missed.
+        let store = Store::open(&options.results)?;
+        let same = |run: &rqps_store::RunSummary| run.name == name;
+        let newest =
+            store.list_runs()?.into_iter().filter(same).max_by_key(|run| run.started_unix_ms);
+        if let Some(run) = newest {
+            store.remove_run(&RunRef::Id(run.id))?;
+        }
+        bail!("{name}: nothing was made busy, as rqps did not say when the base was done:\n{said}");
+    }
     Ok(())
+}
+
+/// rqps while it measures; ended when what goes on beside it fails.
+struct Running(Child);
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        // Fails where it has ended by itself.
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
 }
 
 /// Prints the matrix of what is there.

@@ -55,7 +55,7 @@ impl Matrix {
     /// Counts a trial.
     pub(super) fn add(&mut self, trial: &Trial, judged: &Judged) {
         *self.counts.entry((trial.name, judged.kind)).or_default() += 1;
-        let is_right = judged.kind == Some(trial.expected);
+        let is_right = judged.kind == trial.expected;
         self.n_right += usize::from(is_right && judged.is_named);
         let is_claimed = judged.kind.is_some_and(|kind| kind != Kind::NotExplained);
         self.n_wrong += usize::from(is_claimed && !is_right);
@@ -81,7 +81,7 @@ impl Matrix {
         let said: Vec<Option<Kind>> = Kind::ALL.into_iter().map(Some).chain([None]).collect();
         let is_used = |kind: &&Option<Kind>| {
             self.counts.keys().any(|(_, k)| k == *kind)
-                || TRIALS.iter().any(|trial| Some(trial.expected) == **kind)
+                || TRIALS.iter().any(|trial| trial.expected == **kind)
         };
         let said: Vec<&Option<Kind>> = said.iter().filter(is_used).collect();
         let name = |kind: &Option<Kind>| kind.map_or("no verdict", Kind::key);
@@ -91,7 +91,7 @@ impl Matrix {
         for trial in &TRIALS {
             let count = |kind: &&Option<Kind>| {
                 let n = self.counts.get(&(trial.name, **kind)).copied().unwrap_or(0);
-                match (n, Some(trial.expected) == **kind) {
+                match (n, trial.expected == **kind) {
                     (0, true) => "**0**".to_owned(),
                     (0, false) => String::new(),
                     (n, true) => format!("**{n}**"),
@@ -114,12 +114,16 @@ mod tests {
         let judged = |kind, is_named| Judged { kind, is_named, sentence: String::new() };
         let (waiting, tls) = (&TRIALS[0], TRIALS.iter().find(|t| t.name == "tls").unwrap());
         let mut matrix = Matrix::default();
-        matrix.add(waiting, &judged(Some(waiting.expected), true));
+        matrix.add(waiting, &judged(waiting.expected, true));
         matrix.add(waiting, &judged(Some(Kind::NotExplained), true));
         matrix.add(waiting, &judged(None, true));
-        matrix.add(tls, &judged(Some(tls.expected), false));
+        matrix.add(tls, &judged(tls.expected, false));
         matrix.add(tls, &judged(Some(Kind::Waiting), true));
         assert_eq!((matrix.n_trials(), matrix.n_right(), matrix.n_wrong()), (5, 1, 1));
+        let nothing = TRIALS.iter().find(|t| t.name == "nothing").unwrap();
+        matrix.add(nothing, &judged(None, true));
+        matrix.add(nothing, &judged(Some(Kind::Waiting), true));
+        assert_eq!((matrix.n_trials(), matrix.n_right(), matrix.n_wrong()), (7, 2, 2));
         let table = matrix.table();
         let row = table.lines().find(|line| line.starts_with("| handicap")).unwrap();
         assert!(row.contains("**1**"), "{table}");

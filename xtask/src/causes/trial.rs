@@ -9,8 +9,8 @@ use super::hog::Where;
 pub(super) struct Trial {
     /// Its name, of runs and of the matrix's rows.
     pub(super) name: &'static str,
-    /// What the report should call it.
-    pub(super) expected: Kind,
+    /// What the report should call it; absent where nothing is there and no verdict is right.
+    pub(super) expected: Option<Kind>,
     /// A word that the sentence or a warning at the top must have besides.
     pub(super) must_name: Option<&'static str>,
     /// DBMS and version.
@@ -23,11 +23,16 @@ pub(super) struct Trial {
     second: &'static str,
     /// Rows of the table.
     rows: u64,
+    /// Clients at once.
+    clients: u32,
     /// Keys of the schedule.
     schedule: &'static str,
     /// What burns CPU while the second one is measured.
     pub(super) hog: Option<Where>,
 }
+
+/// Label of the first system.
+const BASE: &str = "base";
 
 /// Label of the second system.
 const SECOND: &str = "changed";
@@ -37,22 +42,23 @@ const MARIADB: (&str, &str) = ("mariadb", "10.11.5");
 const IN_TURNS: &str = "mode = \"interleaved\"\nplacement = \"paired\"\n";
 
 /// Every trial.
-pub(super) static TRIALS: [Trial; 9] = [
+pub(super) static TRIALS: [Trial; 14] = [
     Trial {
         name: "handicap",
-        expected: Kind::Waiting,
+        expected: Some(Kind::Waiting),
         must_name: None,
         server: MARIADB,
         step: "point-query",
         both: "",
         second: "handicap = 15\n",
         rows: 50_000,
+        clients: 1,
         schedule: IN_TURNS,
         hog: None,
     },
     Trial {
         name: "general-log",
-        expected: Kind::CpuOverhead,
+        expected: Some(Kind::CpuOverhead),
         must_name: None,
         server: MARIADB,
         step: "point-query",
@@ -60,12 +66,13 @@ pub(super) static TRIALS: [Trial; 9] = [
         // Written and thrown away: what it costs is CPU.
         second: "options = { general_log = \"1\", general_log_file = \"/dev/null\" }\n",
         rows: 50_000,
+        clients: 1,
         schedule: IN_TURNS,
         hog: None,
     },
     Trial {
         name: "log-statement",
-        expected: Kind::CpuOverhead,
+        expected: Some(Kind::CpuOverhead),
         must_name: None,
         server: ("postgres", "17.4"),
         step: "point-query",
@@ -73,12 +80,13 @@ pub(super) static TRIALS: [Trial; 9] = [
         // To a system log that is not there.
         second: "options = { log_statement = \"all\", log_destination = \"syslog\" }\n",
         rows: 50_000,
+        clients: 1,
         schedule: IN_TURNS,
         hog: None,
     },
     Trial {
         name: "small-cache",
-        expected: Kind::StorageReads,
+        expected: Some(Kind::StorageReads),
         must_name: None,
         server: MARIADB,
         step: "point-query",
@@ -86,69 +94,141 @@ pub(super) static TRIALS: [Trial; 9] = [
         // Direct IO, the version's default, keeps the page cache from hiding it.
         second: "options = { innodb_buffer_pool_size = \"8M\" }\n",
         rows: 500_000,
+        clients: 1,
         schedule: IN_TURNS,
         hog: None,
     },
     Trial {
         name: "fsync",
-        expected: Kind::StorageWrites,
+        expected: Some(Kind::StorageWrites),
         must_name: None,
         server: MARIADB,
         step: "update-index",
         both: "",
         second: "durability = \"full\"\n",
         rows: 50_000,
+        clients: 1,
         schedule: IN_TURNS,
         hog: None,
     },
     Trial {
         name: "tls",
-        expected: Kind::CpuOverhead,
+        expected: Some(Kind::CpuOverhead),
         must_name: Some("tls"),
         server: MARIADB,
         step: "point-query",
         both: "",
         second: "transport = \"tls\"\n",
         rows: 50_000,
+        clients: 1,
         schedule: IN_TURNS,
         hog: None,
     },
     Trial {
         name: "dropped-index",
-        expected: Kind::PlanChange,
+        expected: Some(Kind::PlanChange),
         must_name: None,
         server: MARIADB,
         step: "points-covered-si",
         both: "",
         second: "sql_after_load = [\"ALTER TABLE sbtest1 DROP INDEX k_1\"]\n",
         rows: 20_000,
+        clients: 1,
         schedule: IN_TURNS,
         hog: None,
     },
     Trial {
         name: "busy-host",
-        expected: Kind::HostLimited,
+        expected: Some(Kind::HostLimited),
         must_name: None,
         server: MARIADB,
         step: "point-query",
         both: "",
         second: "",
         rows: 50_000,
+        clients: 1,
         // In turns it would hit both sides alike.
         schedule: "mode = \"sequential\"\nplacement = \"paired\"\nslices = 8\n",
         hog: Some(Where::Everywhere),
     },
     Trial {
         name: "busy-client",
-        expected: Kind::ClientLimited,
+        expected: Some(Kind::ClientLimited),
         must_name: None,
         server: MARIADB,
         step: "point-query",
         both: "",
         second: "",
         rows: 50_000,
+        clients: 1,
         schedule: "mode = \"sequential\"\nplacement = \"split\"\nslices = 8\n",
         hog: Some(Where::OnClients),
+    },
+    Trial {
+        name: "handicap-clients",
+        expected: Some(Kind::Waiting),
+        must_name: None,
+        server: MARIADB,
+        step: "point-query",
+        both: "",
+        second: "handicap = 15\n",
+        rows: 50_000,
+        clients: 4,
+        schedule: IN_TURNS,
+        hog: None,
+    },
+    Trial {
+        name: "handicap-writes",
+        expected: Some(Kind::Waiting),
+        must_name: None,
+        server: MARIADB,
+        step: "update-index",
+        both: "",
+        second: "handicap = 50\n",
+        rows: 50_000,
+        clients: 1,
+        schedule: IN_TURNS,
+        hog: None,
+    },
+    Trial {
+        name: "dropped-index-handicap",
+        expected: Some(Kind::PlanChange),
+        must_name: None,
+        server: MARIADB,
+        step: "points-covered-si",
+        both: "",
+        // A mixture: without the index all rows are read, beside which the handicap is little.
+        second: "handicap = 20\nsql_after_load = [\"ALTER TABLE sbtest1 DROP INDEX k_1\"]\n",
+        rows: 20_000,
+        clients: 1,
+        schedule: IN_TURNS,
+        hog: None,
+    },
+    Trial {
+        name: "nothing",
+        expected: None,
+        must_name: None,
+        server: MARIADB,
+        step: "point-query",
+        both: "",
+        second: "",
+        rows: 50_000,
+        clients: 1,
+        schedule: IN_TURNS,
+        hog: None,
+    },
+    Trial {
+        name: "nothing-clients",
+        expected: None,
+        must_name: None,
+        server: MARIADB,
+        step: "update-index",
+        both: "",
+        second: "",
+        rows: 50_000,
+        clients: 4,
+        schedule: IN_TURNS,
+        hog: None,
     },
 ];
 
@@ -174,20 +254,23 @@ impl Trial {
         let budget =
             if is_sequential { String::new() } else { format!("budget = \"{seconds}s\"\n") };
         format!(
-            "name = \"{name}\"\nbase = \"base\"\n\n{}{}[[suite]]\nsize = \"tiny\"\nrows = {}\n\
-             clients = [1]\nsteps = [\"{}\"]\nseconds = {{ read = {time:?}, write = {time:?} }}\n\n\
+            "name = \"{name}\"\nbase = \"{BASE}\"\n\n{}{}[[suite]]\nsize = \"tiny\"\nrows = {}\n\
+             clients = [{}]\nsteps = [\"{}\"]\nseconds = {{ read = {time:?}, write = {time:?} }}\n\n\
              [schedule]\n{}{budget}seed = {seed}\n",
-            system("base", ""),
+            system(BASE, ""),
             system(SECOND, self.second),
             self.rows,
+            self.clients,
             self.step,
             self.schedule,
         )
     }
 
-    /// What rqps says when the second system begins with the step.
-    pub(super) fn starts_hog(&self) -> String {
-        format!("{SECOND}: {}", self.step)
+    /// Whether a line of rqps says that the base is done with the step, one after the other: the second
+    /// system is next. What it says of the beginning of a step may be left out where much is said.
+    pub(super) fn starts_hog(&self, line: &str) -> bool {
+        let mut words = line.split_whitespace().skip(1);
+        words.next() == Some(BASE) && words.next() == Some(self.step)
     }
 }
 
@@ -204,6 +287,22 @@ mod tests {
             let plan = plan.resolve(trial.name, &catalogue).unwrap();
             assert_eq!(plan.systems.len(), 2, "{}", trial.name);
             assert_eq!(plan.systems[1].label.as_str(), SECOND);
+        }
+    }
+
+    #[test]
+    fn the_hog_starts_when_the_base_is_done() {
+        let busy = TRIALS.iter().find(|trial| trial.hog.is_some()).unwrap();
+        let ended =
+            format!("00:00:31 {:18} {:32}   1 client        41234 queries/s\n", BASE, busy.step);
+        assert!(busy.starts_hog(&ended));
+        for line in [
+            format!("00:00:20 {BASE}: {}, 1 client\n", busy.step),
+            format!("00:00:31 {SECOND:18} {:32}   1 client        41234 queries/s\n", busy.step),
+            format!("00:00:12 {BASE:18} {:32}   1 client\n", "load"),
+            "00:00:01 run x: 4 steps\n".to_owned(),
+        ] {
+            assert!(!busy.starts_hog(&line), "{line}");
         }
     }
 
