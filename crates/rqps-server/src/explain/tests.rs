@@ -260,6 +260,18 @@ fn plans_of_postgres() {
                     "Index Cond": "(transactionid = x.transactionid)"}]}]}"#,
             "range on PRIMARY, covering; lookup on PRIMARY; nested loop; hash aggregate",
         ),
+        (r#"{"Node Type": "Result", "One-Time Filter": "false"}"#, "nothing is read"),
+    ] {
+        assert_eq!(postgres(plan), words, "{plan}");
+    }
+    assert!(postgres::parse("gibberish").unwrap_err().starts_with("EXPLAIN gave no JSON"));
+    assert_eq!(postgres::parse("[]").unwrap_err(), "EXPLAIN gave no plan");
+}
+
+/// Partitions are one table: what is done to each of them alike is told once.
+#[test]
+fn plans_of_partitions_in_postgres() {
+    for (plan, words) in [
         (
             r#"{"Node Type": "Append", "Plans": [
                 {"Node Type": "Index Scan", "Index Name": "pi1_p0_price_idx", "Relation Name": "pi1_p0",
@@ -289,12 +301,9 @@ fn plans_of_postgres() {
         // The oldest rows, found in all partitions, then each partition's own.
         (OLDEST_BEFORE_14, OLDEST),
         (OLDEST_SINCE_14, OLDEST),
-        (r#"{"Node Type": "Result", "One-Time Filter": "false"}"#, "nothing is read"),
     ] {
         assert_eq!(postgres(plan), words, "{plan}");
     }
-    assert!(postgres::parse("gibberish").unwrap_err().starts_with("EXPLAIN gave no JSON"));
-    assert_eq!(postgres::parse("[]").unwrap_err(), "EXPLAIN gave no plan");
 }
 
 /// Answers in turn, and writes down what it was asked.
