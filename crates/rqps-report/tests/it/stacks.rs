@@ -129,8 +129,7 @@ fn systems_of_which_other_shares_were_sampled_are_not_compared() {
     }
     let analysis = Analysis::of(&run, 0.05).with_profiles(&profiles);
     let out = text::render(&analysis, options(Detail::Full));
-    let words =
-        "my5614.small and my8033.small are not compared by function: the samples stand for 95% of";
+    let words = "my5614.small and my8033.small are not compared by function: the samples stand for 95.4% of";
     assert!(out.contains(words), "{out}");
     assert!(!out.contains("grew most") && out.contains("functions with most CPU of their own"));
     assert_eq!(html::render(&analysis).matches("<svg class=\"flame\"").count(), 2);
