@@ -251,7 +251,8 @@ mod tests {
     fn finds_processes_that_came_later() {
         let me = Identity { switch: false, ..Identity::for_servers().unwrap() };
         let mut command = Command::new("sh");
-        command.args(["-c", "sleep 600 & trap 'sleep 601 &' USR1; while :; do wait; done"]);
+        // Who has a child has the trap: the signal would else end a shell that is not there yet.
+        command.args(["-c", "trap 'sleep 601 &' USR1; sleep 600 & while :; do wait; done"]);
         let process = spawn(command, &me, Signal::SIGKILL).unwrap();
         until("no child", || tree(process.pid()).len() == 2);
         let mut freezer = Freezer::new(process.pid());

@@ -10,6 +10,8 @@ mod caches;
 #[cfg(test)]
 mod compression;
 #[cfg(test)]
+mod counters;
+#[cfg(test)]
 mod explain;
 #[cfg(test)]
 mod lifecycle;
