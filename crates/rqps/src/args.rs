@@ -110,7 +110,7 @@ pub(crate) struct RunArgs {
     #[arg(long, value_name = "N")]
     pub(crate) rate: Option<f64>,
 
-    /// Whether systems take turns of a tenth of a second (interleaved) or come one after the other
+    /// Whether systems take turns of milliseconds (interleaved) or come one after the other
     /// (sequential) [default: interleaved, for several systems that rqps runs itself]
     #[arg(long, value_name = "MODE")]
     pub(crate) schedule: Option<String>,
