@@ -11,6 +11,7 @@ pub mod mysql;
 pub mod null;
 pub mod params;
 pub mod postgres;
+pub mod script;
 pub mod session;
 mod transport;
 pub mod wire;
@@ -21,6 +22,7 @@ pub use mysql::MysqlConnection;
 pub use null::NullConnection;
 pub use params::{ParamType, Params, Value};
 pub use postgres::PostgresConnection;
+pub use script::{Row, ScriptConnection};
 pub use session::Session;
 
 /// How a statement travels.

@@ -20,7 +20,15 @@ pub(super) struct Channel {
     timeout: Option<Duration>,
     /// While logging in: the end of it all, however many messages there are.
     deadline: Option<Deadline>,
+    /// Whether answers stay in the buffer until the next request, for their rows to be read.
+    keep: bool,
+    /// Whether the last answer, all of it, is in the buffer.
+    kept: bool,
 }
+
+/// Answers longer than this are not kept, in bytes: rows of most scripts are far from it, and a
+/// buffer never shrinks.
+const MAX_KEPT_BYTES: usize = crate::buffer::MAX_MESSAGE_BYTES / 2;
 
 impl Channel {
     /// Connects; until [`Self::logged_in`] the connect timeout limits everything together.
@@ -28,7 +36,28 @@ impl Channel {
         let limit = endpoint.connect_timeout;
         let deadline = Some(Deadline::after(limit));
         let transport = Transport::connect(endpoint)?;
-        Ok(Self { transport, buffer: RecvBuffer::new(), timeout: Some(limit), deadline })
+        let buffer = RecvBuffer::new();
+        let timeout = Some(limit);
+        Ok(Self { transport, buffer, timeout, deadline, keep: false, kept: false })
+    }
+
+    /// Whether answers to [`Self::exchange`] stay in the buffer until the next request.
+    pub(super) fn set_keep(&mut self, keep: bool) {
+        self.forget_kept();
+        self.keep = keep;
+    }
+
+    /// The last answer, where it was kept whole.
+    pub(super) fn kept(&self) -> Option<&[u8]> {
+        self.kept.then(|| self.buffer.unread())
+    }
+
+    #[inline]
+    fn forget_kept(&mut self) {
+        if self.kept {
+            self.buffer.consume(usize::MAX);
+            self.kept = false;
+        }
     }
 
     /// Lifts the limit of the login.
@@ -46,13 +75,28 @@ impl Channel {
     ) -> Result<Outcome, Error> {
         self.send(request, doing)?;
         let mut skipper = Skipper::default();
+        // Bytes at the front of the buffer that were gone through: only those that are kept.
+        let mut n_seen = 0;
+        let mut keep = self.keep;
         loop {
-            let scan = match skipper.scan(self.buffer.unread()) {
+            let input = self.buffer.unread();
+            if keep && input.len() >= MAX_KEPT_BYTES {
+                keep = false;
+                self.buffer.consume(n_seen);
+                n_seen = 0;
+                continue;
+            }
+            let scan = match skipper.scan(input.get(n_seen..).unwrap_or(&[])) {
                 Ok(scan) => scan,
                 Err(violation) => return Err(self.violated(doing, &violation.0)),
             };
-            self.buffer.consume(scan.consumed);
+            if keep {
+                n_seen += scan.consumed;
+            } else {
+                self.buffer.consume(scan.consumed);
+            }
             if scan.done {
+                self.kept = keep;
                 return skipper.finish().map_err(Error::Server);
             }
             if let Err(error) = self.fill(doing) {
@@ -64,6 +108,7 @@ impl Channel {
     /// Sends bytes.
     #[inline]
     pub(super) fn send(&mut self, bytes: &[u8], doing: &'static str) -> Result<(), Error> {
+        self.forget_kept();
         self.transport.send(bytes).map_err(|source| self.failed(source, doing))
     }
 
