@@ -27,6 +27,10 @@ pub trait ScriptConnection: Connection {
     /// Whether the rows of an answer can be fetched until the next call; not so at first.
     fn keep_answers(&mut self, keep: bool);
 
+    /// Whether the last answer of a statement had a result, be it without rows, rather than a count
+    /// of changed rows.
+    fn had_result(&self) -> bool;
+
     /// The columns of the last answer; 0 where it has none, or PostgreSQL told of none because
     /// there is no row.
     ///
@@ -79,6 +83,13 @@ impl Row {
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.values.is_empty()
+    }
+
+    /// A value by its column, from 0 on; `None` is NULL, or beyond the last column.
+    #[must_use]
+    pub fn value(&self, column: usize) -> Option<&[u8]> {
+        let (start, end) = (*self.values.get(column)?)?;
+        self.text.get(start..end)
     }
 
     /// The values in order; `None` is NULL.

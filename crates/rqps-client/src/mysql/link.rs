@@ -59,6 +59,12 @@ impl Link {
         self.keep = keep;
     }
 
+    /// Whether the last answer to [`Self::run`] had a result.
+    #[inline]
+    pub(super) fn had_result(&self) -> bool {
+        self.scanner.had_result()
+    }
+
     /// The last answer, where it was kept whole.
     pub(super) fn kept(&self) -> Option<&[u8]> {
         self.kept.then(|| self.received.unread())

@@ -72,6 +72,11 @@ impl ScriptConnection for MysqlConnection {
         self.link.set_keep(keep);
     }
 
+    #[inline]
+    fn had_result(&self) -> bool {
+        self.link.had_result()
+    }
+
     fn n_columns(&mut self) -> Result<usize, Error> {
         let answer = self.link.kept().ok_or_else(not_kept)?;
         let parsed = self.cursor.n_columns(answer);

@@ -24,6 +24,8 @@ pub(super) struct Channel {
     keep: bool,
     /// Whether the last answer, all of it, is in the buffer.
     kept: bool,
+    /// Whether the last answer had a result.
+    had_result: bool,
 }
 
 /// Answers longer than this are not kept, in bytes: rows of most scripts are far from it, and a
@@ -38,13 +40,19 @@ impl Channel {
         let transport = Transport::connect(endpoint)?;
         let buffer = RecvBuffer::new();
         let timeout = Some(limit);
-        Ok(Self { transport, buffer, timeout, deadline, keep: false, kept: false })
+        Ok(Self { transport, buffer, timeout, deadline, keep: false, kept: false, had_result: false })
     }
 
     /// Whether answers to [`Self::exchange`] stay in the buffer until the next request.
     pub(super) fn set_keep(&mut self, keep: bool) {
         self.forget_kept();
         self.keep = keep;
+    }
+
+    /// Whether the last answer to [`Self::exchange`] had a result.
+    #[inline]
+    pub(super) fn had_result(&self) -> bool {
+        self.had_result
     }
 
     /// The last answer, where it was kept whole.
@@ -97,6 +105,7 @@ impl Channel {
             }
             if scan.done {
                 self.kept = keep;
+                self.had_result = skipper.had_result();
                 return skipper.finish().map_err(Error::Server);
             }
             if let Err(error) = self.fill(doing) {

@@ -76,6 +76,11 @@ impl ScriptConnection for PostgresConnection {
         self.channel.set_keep(keep);
     }
 
+    #[inline]
+    fn had_result(&self) -> bool {
+        self.channel.had_result()
+    }
+
     fn n_columns(&mut self) -> Result<usize, Error> {
         let answer = self.channel.kept().ok_or_else(not_kept)?;
         RowCursor::n_columns(answer).map_err(|violation| protocol(&violation.0))
