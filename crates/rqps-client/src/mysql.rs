@@ -14,8 +14,8 @@ use std::time::Duration;
 use crate::wire::mysql::commands::{self, Prepared};
 use crate::wire::mysql::execute::Execute;
 use crate::wire::mysql::literal::TextStatement;
-use crate::wire::mysql::rows::RowCursor;
 use crate::wire::mysql::result_set::ResultReader;
+use crate::wire::mysql::rows::RowCursor;
 use crate::wire::mysql::{reply, status};
 use crate::{
     Breaker, Connection, Endpoint, Error, Outcome, Params, Protocol, ResultSet, Session,

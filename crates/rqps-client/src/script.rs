@@ -94,9 +94,9 @@ impl Row {
 
     /// The values in order; `None` is NULL.
     pub fn values(&self) -> impl Iterator<Item = Option<&[u8]>> {
-        self.values.iter().map(|value| {
-            value.map(|(start, end)| self.text.get(start..end).unwrap_or(&[]))
-        })
+        self.values
+            .iter()
+            .map(|value| value.map(|(start, end)| self.text.get(start..end).unwrap_or(&[])))
     }
 }
 

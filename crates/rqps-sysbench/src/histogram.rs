@@ -86,7 +86,8 @@ impl Grid {
     pub(crate) fn drawn(&self, counts: &[u64]) -> String {
         const WIDTH: u64 = 40;
         let most = counts.iter().copied().max().unwrap_or(0).max(1);
-        let mut text = String::from("       value  ------------- distribution ------------- count\n");
+        let mut text =
+            String::from("       value  ------------- distribution ------------- count\n");
         for (bucket, &count) in counts.iter().enumerate().filter(|(_, count)| **count > 0) {
             let stars = (count * WIDTH + most / 2) / most;
             let bar = "*".repeat(usize::try_from(stars).unwrap_or(0));

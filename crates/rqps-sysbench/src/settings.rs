@@ -116,14 +116,14 @@ fn drawn_seed() -> u64 {
 
 fn not_negative(options: &Options, name: &str) -> Result<u64, Error> {
     let value = options.int(name)?;
-    u64::try_from(value)
-        .map_err(|_| Error::Fatal(format!("Invalid value for --{name}: {value}")))
+    u64::try_from(value).map_err(|_| Error::Fatal(format!("Invalid value for --{name}: {value}")))
 }
 
 fn forced_shutdown(options: &Options, time_s: u64) -> Result<Option<Duration>, Error> {
     let text = options.text("forced-shutdown")?;
     // Without a value it is 5% of the time.
-    let bare = options.given().any(|(name, given)| name == "forced_shutdown" && given.value.is_none());
+    let bare =
+        options.given().any(|(name, given)| name == "forced_shutdown" && given.value.is_none());
     if bare || text == "on" {
         return Ok(Some(Duration::from_millis(time_s * 50)));
     }
@@ -164,9 +164,8 @@ fn percentiles(options: &Options) -> Result<Vec<f64>, Error> {
 
 fn shape(options: &Options) -> Result<Shape, Error> {
     let name = options.text("rand-type")?;
-    let default = Distribution::from_name(&name).ok_or_else(|| {
-        Error::Fatal(format!("Invalid random numbers distribution: {name}."))
-    })?;
+    let default = Distribution::from_name(&name)
+        .ok_or_else(|| Error::Fatal(format!("Invalid random numbers distribution: {name}.")))?;
     let whole = |name: &str, least: i64, most: i64| -> Result<u32, Error> {
         let value = options.int(name)?;
         let fits = (least..=most).contains(&value);
@@ -217,7 +216,8 @@ mod tests {
 
     #[test]
     fn what_options_mean() {
-        let it = settings("--time=100 --forced-shutdown --percentile=50,99.9 --rand-seed=4").unwrap();
+        let it =
+            settings("--time=100 --forced-shutdown --percentile=50,99.9 --rand-seed=4").unwrap();
         assert_eq!(it.forced_shutdown, Some(Duration::from_secs(5)));
         assert_eq!(it.percentiles, [50.0, 99.9]);
         assert_eq!((it.seed, it.seed_given), (4, true));

@@ -189,7 +189,16 @@ impl Counts {
     pub(crate) fn add(&mut self, other: &Self) {
         // A new field cannot be forgotten.
         let Self {
-            reads, writes, others, errors, reconnects, events, sum_ns, min_ns, max_ns, histogram
+            reads,
+            writes,
+            others,
+            errors,
+            reconnects,
+            events,
+            sum_ns,
+            min_ns,
+            max_ns,
+            histogram,
         } = other;
         self.reads += reads;
         self.writes += writes;

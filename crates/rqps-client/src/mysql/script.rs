@@ -36,9 +36,8 @@ impl ScriptConnection for MysqlConnection {
     fn declare(&mut self, statement: StatementId, params: &[ParamType]) -> Result<(), Error> {
         let (sql, travel) = self.travel(statement)?;
         let n_params = params.len();
-        let mismatch = |has: usize| {
-            usage(sql, format!("it has {has} parameters and {n_params} are bound"))
-        };
+        let mismatch =
+            |has: usize| usage(sql, format!("it has {has} parameters and {n_params} are bound"));
         let declared = match travel {
             Travel::Open(prepared) if usize::from(prepared.n_params) == n_params => {
                 Travel::Prepared(Execute::new(prepared.statement, params))
@@ -48,9 +47,9 @@ impl ScriptConnection for MysqlConnection {
                 Travel::Prepared(Execute::new(execute.statement(), params))
             }
             Travel::Prepared(execute) => return Err(mismatch(execute.n_params())),
-            Travel::Text(_) | Travel::OpenText => Travel::Text(
-                TextStatement::new(sql, params).map_err(|detail| usage(sql, detail))?,
-            ),
+            Travel::Text(_) | Travel::OpenText => {
+                Travel::Text(TextStatement::new(sql, params).map_err(|detail| usage(sql, detail))?)
+            }
             Travel::Nothing => return Err(usage(sql, "it was closed".to_owned())),
         };
         *travel = declared;

@@ -40,7 +40,15 @@ impl Channel {
         let transport = Transport::connect(endpoint)?;
         let buffer = RecvBuffer::new();
         let timeout = Some(limit);
-        Ok(Self { transport, buffer, timeout, deadline, keep: false, kept: false, had_result: false })
+        Ok(Self {
+            transport,
+            buffer,
+            timeout,
+            deadline,
+            keep: false,
+            kept: false,
+            had_result: false,
+        })
     }
 
     /// Whether answers to [`Self::exchange`] stay in the buffer until the next request.

@@ -49,17 +49,13 @@ pub(super) fn set_undeclared(lua: &Lua, options: &Options) -> Result<(), Error> 
 /// # Errors
 /// An option that neither sysbench nor the script has, a value that is not of its kind, a declaration
 /// that cannot be read.
-pub(super) fn set_declared(
-    lua: &Lua,
-    options: &Options,
-) -> Result<Option<Vec<Definition>>, Error> {
+pub(super) fn set_declared(lua: &Lua, options: &Options) -> Result<Option<Vec<Definition>>, Error> {
     let sysbench: Table = lua.globals().get("sysbench")?;
     let cmdline: Table = sysbench.get("cmdline")?;
     let LuaValue::Table(declared) = cmdline.get::<LuaValue>("options")? else { return Ok(None) };
     let definitions = read(&declared)?;
     for (name, given) in options.given() {
-        let is_declared =
-            definitions.iter().any(|definition| canonical(&definition.name) == name);
+        let is_declared = definitions.iter().any(|definition| canonical(&definition.name) == name);
         // A file of options may be for several scripts.
         if given.on_command_line && !is_declared && crate::options::known(name).is_none() {
             return Err(Error::UnknownOption { typed: given.typed.clone() });
@@ -124,7 +120,9 @@ fn to_lua(lua: &Lua, definition: &Definition, options: &Options) -> Result<LuaVa
         Value::List(all) if matches!(definition.name.as_str(), "pgsql-host" | "pgsql-port") => {
             Value::parse(Kind::Double, &all.join(",")).unwrap_or(Value::Text(all.join(",")))
         }
-        Value::Text(mode) if matches!(definition.name.as_str(), "mysql-ssl" | "mysql-compression") => {
+        Value::Text(mode)
+            if matches!(definition.name.as_str(), "mysql-ssl" | "mysql-compression") =>
+        {
             Value::parse(Kind::Bool, &mode).unwrap_or(Value::Text(mode))
         }
         other => other,

@@ -94,7 +94,9 @@ impl State {
                 let path = path.to_string_lossy();
                 self.host_call::<Value>("load", path.as_ref())?
             }
-            Place::Text(name, text) => self.host_call("load_text", (text.as_str(), name.as_str()))?,
+            Place::Text(name, text) => {
+                self.host_call("load_text", (text.as_str(), name.as_str()))?
+            }
         };
         if let Err(why) = loaded {
             return Ok(Err(why));
@@ -220,7 +222,12 @@ fn set_path(lua: &Lua, script: &Script) -> Result<(), Error> {
     }
     let package: Table = lua.globals().get("package")?;
     places.push(package.get::<String>("path")?);
-    for dir in ["/usr/local/share/lua/5.1", "/usr/share/lua/5.1", "/usr/local/share/sysbench", "/usr/share/sysbench"] {
+    for dir in [
+        "/usr/local/share/lua/5.1",
+        "/usr/share/lua/5.1",
+        "/usr/local/share/sysbench",
+        "/usr/share/sysbench",
+    ] {
         places.push(format!("{dir}/?.lua"));
     }
     package.set("path", places.join(";"))?;

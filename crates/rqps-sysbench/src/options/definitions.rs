@@ -54,14 +54,18 @@ pub(crate) fn all() -> impl Iterator<Item = Definition> {
 }
 
 /// All groups, in the order of the help text.
-pub(crate) const GROUPS: [Group; 7] =
-    [GENERAL, RANDOM, LOG, REPORT, DATABASE, MYSQL, POSTGRES];
+pub(crate) const GROUPS: [Group; 7] = [GENERAL, RANDOM, LOG, REPORT, DATABASE, MYSQL, POSTGRES];
 
 const GENERAL: Group = Group {
     title: "General options",
     options: &[
         ("threads", Kind::Int, "1", "number of client threads, each with connections of its own"),
-        ("events", Kind::Int, "0", "end after so many events of all threads together; 0 for no limit"),
+        (
+            "events",
+            Kind::Int,
+            "0",
+            "end after so many events of all threads together; 0 for no limit",
+        ),
         ("time", Kind::Int, "10", "end after so many seconds; 0 for no limit"),
         ("warmup-time", Kind::Int, "0", "seconds of events before those that are counted"),
         (
@@ -70,8 +74,18 @@ const GENERAL: Group = Group {
             "off",
             "seconds after the limit of --time at which unfinished events are given up, or 'off'",
         ),
-        ("thread-stack-size", Kind::Size, "64K", "accepted for compatibility; threads have what they need"),
-        ("thread-init-timeout", Kind::Int, "30", "seconds that all threads together may take to begin"),
+        (
+            "thread-stack-size",
+            Kind::Size,
+            "64K",
+            "accepted for compatibility; threads have what they need",
+        ),
+        (
+            "thread-init-timeout",
+            Kind::Int,
+            "30",
+            "seconds that all threads together may take to begin",
+        ),
         (
             "rate",
             Kind::Double,
@@ -108,7 +122,12 @@ const RANDOM: Group = Group {
             "special",
             "distribution of sysbench.rand.default: uniform, gaussian, special, pareto or zipfian",
         ),
-        ("rand-spec-iter", Kind::Int, "12", "uniform numbers in the mean that is a gaussian or special one"),
+        (
+            "rand-spec-iter",
+            Kind::Int,
+            "12",
+            "uniform numbers in the mean that is a gaussian or special one",
+        ),
         ("rand-spec-pct", Kind::Int, "1", "percentage of values that 'special' prefers"),
         ("rand-spec-res", Kind::Int, "75", "percentage of draws that they get"),
         ("rand-seed", Kind::Int, "0", "seed; 0 for one drawn from the clock"),
@@ -165,10 +184,20 @@ const MYSQL: Group = Group {
             "off",
             "TLS: off or DISABLED; on or REQUIRED; VERIFY_CA or VERIFY_IDENTITY, which need --mysql-ssl-ca",
         ),
-        ("mysql-ssl-ca", Kind::File, "", "PEM file of the authority that signed the server's certificate"),
+        (
+            "mysql-ssl-ca",
+            Kind::File,
+            "",
+            "PEM file of the authority that signed the server's certificate",
+        ),
         ("mysql-ssl-cert", Kind::File, "", "refused when given: no certificates of clients"),
         ("mysql-ssl-key", Kind::File, "", "refused when given: no certificates of clients"),
-        ("mysql-ssl-cipher", Kind::Text, "", "refused when given: ciphers are those of the TLS library"),
+        (
+            "mysql-ssl-cipher",
+            Kind::Text,
+            "",
+            "refused when given: ciphers are those of the TLS library",
+        ),
         ("mysql-compression", Kind::Text, "off", "refused when on: traffic is never compressed"),
         ("mysql-compression-algorithms", Kind::Text, "", "accepted for compatibility"),
         ("mysql-debug", Kind::Bool, "off", "accepted for compatibility"),
@@ -185,7 +214,12 @@ const MYSQL: Group = Group {
 const POSTGRES: Group = Group {
     title: "pgsql options",
     options: &[
-        ("pgsql-host", Kind::List, "localhost", "hosts, or directories of unix sockets, taken in turn"),
+        (
+            "pgsql-host",
+            Kind::List,
+            "localhost",
+            "hosts, or directories of unix sockets, taken in turn",
+        ),
         ("pgsql-port", Kind::List, "5432", "ports, taken in turn with the hosts"),
         ("pgsql-user", Kind::Text, "sbtest", "user"),
         ("pgsql-password", Kind::Text, "", "password"),

@@ -13,10 +13,7 @@ pub(super) fn parse(text: &str) -> Vec<(String, Option<String>)> {
         let (name, value) = line.split_at(cut.unwrap_or(line.len()));
         let value = value.trim_start();
         let value = value.strip_prefix('=').unwrap_or(value).trim();
-        let value = value
-            .strip_prefix('"')
-            .and_then(|v| v.strip_suffix('"'))
-            .unwrap_or(value);
+        let value = value.strip_prefix('"').and_then(|v| v.strip_suffix('"')).unwrap_or(value);
         options.push((name.to_owned(), cut.map(|_| value.to_owned())));
     }
     options

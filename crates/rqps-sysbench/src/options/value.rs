@@ -68,7 +68,9 @@ impl Value {
             },
             Kind::Int => parse_int(text).map(Self::Int),
             Kind::Size => parse_size(text).map(Self::Int),
-            Kind::Double => text.parse().ok().filter(|value: &f64| value.is_finite()).map(Self::Number),
+            Kind::Double => {
+                text.parse().ok().filter(|value: &f64| value.is_finite()).map(Self::Number)
+            }
             Kind::Text | Kind::File => Some(Self::Text(text.to_owned())),
             Kind::List if text.is_empty() => Some(Self::List(Vec::new())),
             Kind::List => {

@@ -99,9 +99,8 @@ impl Command {
 
     /// A command on the main thread.
     fn alone(&self, name: &str) -> Result<u8, Error> {
-        let failed = |why| {
-            Error::Fatal(format!("`sysbench.cmdline.call_command' function failed: {why}"))
-        };
+        let failed =
+            |why| Error::Fatal(format!("`sysbench.cmdline.call_command' function failed: {why}"));
         self.state.command(name)?.map_err(failed).map(|()| 0)
     }
 
@@ -156,8 +155,7 @@ impl Command {
             }));
         }
         console.say("Threads started!\n\n");
-        let mut progress =
-            Progress::new(&self.settings, &self.control, &crew.stage, &self.state);
+        let mut progress = Progress::new(&self.settings, &self.control, &crew.stage, &self.state);
         let end = progress.follow()?;
         if self.control.has_failed() {
             return Err(Error::Told);
@@ -168,7 +166,7 @@ impl Command {
                     return Err(Error::Fatal("a thread panicked".to_owned()));
                 }
             }
-            if self.settings.limits.max_events > 0 {
+            if self.control.all_begun() {
                 console.log(Level::Info, "Event limit exceeded, exiting...");
             } else {
                 console.log(Level::Info, "Time limit exceeded, exiting...");

@@ -135,6 +135,11 @@ impl Control {
         if at >= self.deadline_ns.load(Relaxed) { Next::Stop } else { Next::At(at) }
     }
 
+    /// Whether all events that were asked for have begun.
+    pub(crate) fn all_begun(&self) -> bool {
+        self.max_events > 0 && self.events_begun.load(Relaxed) >= self.max_events
+    }
+
     /// Events that are due at `now_ns` and not begun: with a rate alone.
     pub(crate) fn queue_length(&self, now_ns: u64) -> u64 {
         let Some(arrivals) = &self.arrivals else { return 0 };

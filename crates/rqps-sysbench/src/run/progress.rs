@@ -149,12 +149,8 @@ impl<'a> Progress<'a> {
 
     /// What was counted between two snapshots.
     fn between(&self, from: &Snapshot, to: &Snapshot) -> Reported {
-        let threads: Vec<Counts> = to
-            .threads
-            .iter()
-            .zip(from.threads.iter())
-            .map(|(now, then)| now.since(then))
-            .collect();
+        let threads: Vec<Counts> =
+            to.threads.iter().zip(from.threads.iter()).map(|(now, then)| now.since(then)).collect();
         let mut sum = Counts::none();
         threads.iter().for_each(|thread| sum.add(thread));
         Reported {
@@ -235,10 +231,7 @@ impl<'a> Progress<'a> {
     pub(super) fn report_end(&self, test: &str, end: End) -> Result<(), Error> {
         let console = &self.settings.console;
         if end == End::Forced {
-            console.log(
-                Level::Fatal,
-                "The --max-time limit has expired, forcing shutdown...\n",
-            );
+            console.log(Level::Fatal, "The --max-time limit has expired, forcing shutdown...\n");
             let n = self.control.concurrency();
             console.say(&format!("Number of unfinished transactions on forced shutdown: {n}\n"));
         }

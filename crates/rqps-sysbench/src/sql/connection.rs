@@ -2,8 +2,8 @@
 //! branch over what the client takes.
 
 use rqps_client::{
-    Connection as _, Error, MysqlConnection, Outcome, ParamType, Params, PostgresConnection, Protocol,
-    Row, ScriptConnection as _, StatementId, StatementSpec,
+    Connection as _, Error, MysqlConnection, Outcome, ParamType, Params, PostgresConnection,
+    Protocol, Row, ScriptConnection as _, StatementId, StatementSpec,
 };
 
 use super::place::{Driver, Place};

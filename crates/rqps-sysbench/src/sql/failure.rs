@@ -47,7 +47,10 @@ impl Failure {
     /// The error's text as scripts and users see it.
     pub(crate) fn text(&self) -> String {
         if self.by_server {
-            format!("SQL error, errno = {}, state = '{}': {}", self.errno, self.sqlstate, self.message)
+            format!(
+                "SQL error, errno = {}, state = '{}': {}",
+                self.errno, self.sqlstate, self.message
+            )
         } else {
             format!("SQL API error: {}", self.message)
         }

@@ -79,7 +79,9 @@ fn mysql(options: &Options) -> Result<Vec<Place>, Error> {
     }
     let compression = options.text("mysql-compression")?;
     if !matches!(compression.as_str(), "off" | "DISABLED" | "0" | "false" | "") {
-        return Err(Error::Fatal("--mysql-compression cannot be used: traffic is never compressed".into()));
+        return Err(Error::Fatal(
+            "--mysql-compression cannot be used: traffic is never compressed".into(),
+        ));
     }
     let tls = mysql_tls(options)?;
     let login = |address, called: String| {
@@ -97,9 +99,8 @@ fn mysql(options: &Options) -> Result<Vec<Place>, Error> {
     };
     let sockets = options.list("mysql-socket")?;
     if !sockets.is_empty() {
-        let at_socket = |path: &String| {
-            login(Address::Unix(PathBuf::from(path)), format!("socket '{path}'"))
-        };
+        let at_socket =
+            |path: &String| login(Address::Unix(PathBuf::from(path)), format!("socket '{path}'"));
         return sockets.iter().map(at_socket).collect();
     }
     let ports = ports(&options.list("mysql-port")?, "mysql-port")?;

@@ -32,9 +32,7 @@ impl Worker {
 
     /// Adds a row, brackets included; sends what there is first when there is enough.
     pub(crate) fn bulk_add(&mut self, link: usize, row: &[u8]) -> Rows {
-        let is_full = |bulk: &Bulk| {
-            bulk.n_rows > 0 && bulk.sql.len() + row.len() + 1 > FULL_BYTES
-        };
+        let is_full = |bulk: &Bulk| bulk.n_rows > 0 && bulk.sql.len() + row.len() + 1 > FULL_BYTES;
         let full = matches!(self.links.get(link), Some(Some(open)) if is_full(&open.bulk));
         if full {
             let sent = self.bulk_send(link);

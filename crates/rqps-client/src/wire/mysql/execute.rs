@@ -201,7 +201,9 @@ fn too_wide(i: usize, value: i64) -> String {
 #[cold]
 pub(super) fn wrong_type(i: usize, param: ParamType) -> String {
     match param {
-        ParamType::Text | ParamType::Inferred => format!("parameter {} is declared as text, not as integer", i + 1),
+        ParamType::Text | ParamType::Inferred => {
+            format!("parameter {} is declared as text, not as integer", i + 1)
+        }
         _ => format!("parameter {} is declared as integer, not as text", i + 1),
     }
 }

@@ -73,7 +73,11 @@ impl RowCursor {
             self.phase = Phase::After;
             return Ok(false);
         }
-        if self.binary { self.binary_row(payload, row)? } else { self.text_row(payload, row)? }
+        if self.binary {
+            self.binary_row(payload, row)?
+        } else {
+            self.text_row(payload, row)?
+        }
         Ok(true)
     }
 
@@ -308,8 +312,15 @@ mod tests {
         payloads.extend([&row[..], &nulls, b"\xfe\0\0\x02\0\0\0"]);
         let rows = all(&packets(1, &payloads), true, true);
         let expected = [
-            "-1", "-300", "4294967295", "-9223372036854775808", "1.5", "ab",
-            "2020-02-29 13:14:15.123456", "-26:03:04", "2020-02-29",
+            "-1",
+            "-300",
+            "4294967295",
+            "-9223372036854775808",
+            "1.5",
+            "ab",
+            "2020-02-29 13:14:15.123456",
+            "-26:03:04",
+            "2020-02-29",
         ];
         assert_eq!(rows[0], texts(&expected.map(Some)));
         assert_eq!(rows[1][0].as_deref(), Some("7"));

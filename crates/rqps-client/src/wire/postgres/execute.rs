@@ -118,8 +118,8 @@ pub fn numbered_places(sql: &str) -> String {
 }
 
 fn prepared_form(name: &str, spec: &StatementSpec<'_>) -> Result<Form, Error> {
-    let mut message = bind_head(name, spec.params)
-        .map_err(|violation| usage(spec.sql, violation.to_string()))?;
+    let mut message =
+        bind_head(name, spec.params).map_err(|violation| usage(spec.sql, violation.to_string()))?;
     if spec.params.iter().any(|kind| matches!(kind, ParamType::Text | ParamType::Inferred)) {
         return Ok(Form::Variable { head: message });
     }
@@ -185,8 +185,9 @@ fn patch(
                     *place = value.to_be_bytes();
                 }
             }
-            (Value::Text { .. } | Value::Null, _)
-            | (_, ParamType::Text | ParamType::Inferred) => return Err(mismatch(value, kind)),
+            (Value::Text { .. } | Value::Null, _) | (_, ParamType::Text | ParamType::Inferred) => {
+                return Err(mismatch(value, kind));
+            }
         }
     }
     Ok(())

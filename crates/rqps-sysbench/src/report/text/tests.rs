@@ -67,8 +67,14 @@ fn percentiles_none_and_several() {
     assert!(none.starts_with("\nGeneral statistics:\n"), "{none}");
     assert!(none.contains("\n         percentile stats:               disabled\n"), "{none}");
     let several = cumulative(&reported(false), &settings("--percentile=50,99.9"));
-    assert!(several.contains("         50th percentile:                        2.00\n"), "{several}");
-    assert!(several.contains("         99.9th percentile:                     92.42\n"), "{several}");
+    assert!(
+        several.contains("         50th percentile:                        2.00\n"),
+        "{several}"
+    );
+    assert!(
+        several.contains("         99.9th percentile:                     92.42\n"),
+        "{several}"
+    );
 }
 
 #[test]
