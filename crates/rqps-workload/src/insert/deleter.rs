@@ -175,3 +175,75 @@ impl Ahead for Deleter {
         self.settle(result)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use rqps_client::ServerError;
+    use rqps_model::{Compression, Dbms, Engine};
+
+    use super::*;
+    use crate::Size;
+    use crate::fake::Recorder;
+    use crate::insert::InsertSize;
+    use crate::insert::state::MAX_GAP;
+
+    fn deleter(connection: &mut Recorder) -> Deleter {
+        let args = InsertSize::args(Size::Tiny);
+        let schema = Schema::new(&args, Dbms::Mysql, Engine::Innodb, Compression::None);
+        let shared = (Arc::new(TableIds::new(1, 1000)), Arc::new(Pair::default()));
+        Deleter::new(connection, (&schema, 1, true), shared, (5, Protocol::Prepared)).unwrap()
+    }
+
+    /// The first ids that statements had, in their order.
+    fn first_ids(connection: &Recorder) -> Vec<String> {
+        let id = |line: &String| line.rsplit_once('[').unwrap().1.trim_end_matches(']').to_owned();
+        connection.log.iter().map(id).collect()
+    }
+
+    #[test]
+    fn what_fails_is_sent_again_before_anything_new() {
+        let mut connection = Recorder { affected: 5, ..Recorder::server() };
+        let mut deleter = deleter(&mut connection);
+        let message = "made up".to_owned();
+        let deadlock = ServerError { errno: 1213, sqlstate: "40001".into(), message };
+        connection.failures = vec![deadlock.clone(), deadlock];
+        for _ in 0..3 {
+            deleter.send(&mut connection).unwrap();
+        }
+        assert!(
+            deleter.answer(&mut connection).is_err() && deleter.answer(&mut connection).is_err()
+        );
+        assert_eq!(deleter.answer(&mut connection).unwrap().affected, 5);
+        for _ in 0..3 {
+            deleter.send(&mut connection).unwrap();
+        }
+        assert_eq!(first_ids(&connection), ["1", "6", "11", "1", "6", "16"]);
+        let mut n = 0;
+        while deleter.sent.front().is_some() {
+            n += deleter.answer(&mut connection).unwrap().affected;
+        }
+        assert_eq!((n, deleter.pair.rows()), (15, (0, 20)));
+    }
+
+    #[test]
+    fn what_is_under_way_counts_as_ahead_of_the_inserter() {
+        let mut connection = Recorder { affected: 5, ..Recorder::server() };
+        let mut deleter = deleter(&mut connection);
+        for _ in 0..MAX_GAP {
+            assert!(deleter.may_send());
+            deleter.send(&mut connection).unwrap();
+        }
+        assert!(!deleter.may_send());
+        deleter.pair.inserted(5);
+        assert!(deleter.may_send());
+    }
+
+    #[test]
+    fn a_delete_that_misses_rows_is_an_error() {
+        let mut connection = Recorder { affected: 4, ..Recorder::server() };
+        let mut deleter = deleter(&mut connection);
+        deleter.send(&mut connection).unwrap();
+        let error = deleter.answer(&mut connection).unwrap_err();
+        assert!(matches!(error, EventError::WrongRows { got: 4, .. }), "{error:?}");
+    }
+}
