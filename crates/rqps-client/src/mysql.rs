@@ -9,8 +9,10 @@ mod link;
 mod login;
 mod script;
 
+use std::collections::VecDeque;
 use std::time::Duration;
 
+use crate::pipeline::{answers_are_due, nothing_is_due};
 use crate::wire::mysql::commands::{self, Prepared};
 use crate::wire::mysql::execute::Execute;
 use crate::wire::mysql::literal::TextStatement;
@@ -18,7 +20,7 @@ use crate::wire::mysql::result_set::ResultReader;
 use crate::wire::mysql::rows::RowCursor;
 use crate::wire::mysql::{reply, status};
 use crate::{
-    Breaker, Connection, Endpoint, Error, Outcome, Params, Protocol, ResultSet, Session,
+    Breaker, Connection, Endpoint, Error, Outcome, Params, Pipeline, Protocol, ResultSet, Session,
     StatementId, StatementSpec,
 };
 use link::Link;
@@ -30,9 +32,20 @@ pub struct MysqlConnection {
     statements: Vec<Statement>,
     /// The message under way, where it is no prepared statement's own.
     message: Vec<u8>,
+    /// Statements that were sent ahead and are not answered.
+    due: VecDeque<Due>,
     session: Session,
     /// Where in the last answer its rows are read.
     cursor: RowCursor,
+}
+
+/// An answer that is due.
+#[derive(Debug)]
+struct Due {
+    /// The sequence number with which it begins.
+    seq: u8,
+    /// The statement, where it was made known.
+    statement: Option<StatementId>,
 }
 
 /// A statement that a workload made known.
@@ -55,6 +68,9 @@ enum Travel {
     Nothing,
 }
 
+/// Statements sent ahead for which there is room without allocating.
+const USUALLY_DUE: usize = 16;
+
 const EXECUTING: &str = "executing a statement";
 const PREPARING: &str = "preparing a statement";
 const QUERYING: &str = "running a query";
@@ -65,6 +81,17 @@ impl MysqlConnection {
     fn run(&mut self, seq: u8) -> Result<Outcome, Error> {
         self.cursor.restart(false, self.link.deprecate_eof());
         self.link.run(&self.message, seq, EXECUTING)
+    }
+
+    /// Refuses a call whose answer would be mixed up with one that is due.
+    #[inline]
+    fn none_due(&self) -> Result<(), Error> {
+        // What is due on a broken stream never comes: the call itself says that it is lost.
+        match self.due.len() {
+            0 => Ok(()),
+            _ if self.link.is_broken() => Ok(()),
+            n => Err(answers_are_due(n)),
+        }
     }
 
     fn prepare_on_server(&mut self, spec: &StatementSpec<'_>) -> Result<Execute, Error> {
@@ -120,6 +147,7 @@ impl Connection for MysqlConnection {
             link,
             statements: Vec::new(),
             message: Vec::new(),
+            due: VecDeque::with_capacity(USUALLY_DUE),
             session,
             cursor: RowCursor::default(),
         };
@@ -132,6 +160,7 @@ impl Connection for MysqlConnection {
     }
 
     fn prepare(&mut self, spec: &StatementSpec<'_>) -> Result<StatementId, Error> {
+        self.none_due()?;
         let travel = match spec.protocol {
             Protocol::Prepared => Travel::Prepared(self.prepare_on_server(spec)?),
             Protocol::Text => Travel::Text(
@@ -144,8 +173,9 @@ impl Connection for MysqlConnection {
 
     #[inline]
     fn execute(&mut self, statement: StatementId, params: &Params) -> Result<Outcome, Error> {
+        self.none_due()?;
         let Some(Statement { sql, travel }) = self.statements.get_mut(statement.0 as usize) else {
-            return Err(usage("", format!("{statement:?} is not of this connection")));
+            return Err(unknown(statement));
         };
         match travel {
             Travel::Prepared(execute) => {
@@ -162,19 +192,19 @@ impl Connection for MysqlConnection {
                     .map_err(|detail| usage(sql, detail))?;
                 self.run(seq)
             }
-            Travel::Open(_) | Travel::OpenText | Travel::Nothing => {
-                Err(usage(sql, "it has parameters that were not declared".to_owned()))
-            }
+            Travel::Open(_) | Travel::OpenText | Travel::Nothing => Err(undeclared(sql)),
         }
     }
 
     #[inline]
     fn execute_text(&mut self, sql: &[u8]) -> Result<Outcome, Error> {
+        self.none_due()?;
         let seq = commands::query(&mut self.message, sql);
         self.run(seq)
     }
 
     fn query(&mut self, sql: &str) -> Result<ResultSet, Error> {
+        self.none_due()?;
         let seq = commands::query(&mut self.message, sql.as_bytes());
         self.link.ask(&self.message, seq, QUERYING)?;
         let mut reader = ResultReader::new(self.link.deprecate_eof());
@@ -198,8 +228,61 @@ impl Connection for MysqlConnection {
         self.link.set_timeout(timeout)
     }
 
+    fn pipeline(&mut self) -> Option<&mut dyn Pipeline> {
+        Some(self)
+    }
+
     fn breaker(&self) -> Result<Breaker, Error> {
         self.link.breaker()
+    }
+}
+
+impl Pipeline for MysqlConnection {
+    fn send(&mut self, statement: StatementId, params: &Params) -> Result<(), Error> {
+        let Some(Statement { sql, travel }) = self.statements.get_mut(statement.0 as usize) else {
+            return Err(unknown(statement));
+        };
+        let seq = match travel {
+            Travel::Prepared(execute) => {
+                let (message, seq) = execute.encode(params).map_err(|detail| usage(sql, detail))?;
+                self.link.send_ahead(message, EXECUTING)?;
+                seq
+            }
+            Travel::Text(text) => {
+                let backslash = self.link.status() & status::NO_BACKSLASH_ESCAPES == 0;
+                let seq = text
+                    .encode(&mut self.message, params, backslash)
+                    .map_err(|detail| usage(sql, detail))?;
+                self.link.send_ahead(&self.message, EXECUTING)?;
+                seq
+            }
+            Travel::Open(_) | Travel::OpenText | Travel::Nothing => return Err(undeclared(sql)),
+        };
+        self.due.push_back(Due { seq, statement: Some(statement) });
+        Ok(())
+    }
+
+    fn send_text(&mut self, sql: &[u8]) -> Result<(), Error> {
+        let seq = commands::query(&mut self.message, sql);
+        self.link.send_ahead(&self.message, EXECUTING)?;
+        self.due.push_back(Due { seq, statement: None });
+        Ok(())
+    }
+
+    fn await_answer(&mut self, at_most: Duration) -> Result<bool, Error> {
+        self.link.await_answer(at_most)
+    }
+
+    fn answer(&mut self) -> Result<Outcome, Error> {
+        let Due { seq, statement } = self.due.pop_front().ok_or_else(nothing_is_due)?;
+        let outcome = self.link.answer(seq, EXECUTING)?;
+        if let Some(StatementId(idx)) = statement
+            && let Some(Statement { travel: Travel::Prepared(execute), .. }) =
+                self.statements.get_mut(idx as usize)
+        {
+            execute.set_bound();
+        }
+        Ok(outcome)
     }
 }
 
@@ -209,6 +292,16 @@ impl Drop for MysqlConnection {
         // The server closes either way; it only counts an aborted client when it is not told.
         let _ = self.link.tell(&self.message, "closing the connection");
     }
+}
+
+#[cold]
+fn unknown(statement: StatementId) -> Error {
+    usage("", format!("{statement:?} is not of this connection"))
+}
+
+#[cold]
+fn undeclared(sql: &str) -> Error {
+    usage(sql, "it has parameters that were not declared".to_owned())
 }
 
 #[cold]

@@ -1,8 +1,8 @@
 //! PostgreSQL: one connection, blocking, used by one thread.
 //!
 //! Statements are prepared under names and executed through the unnamed portal with one write per
-//! execution; results come as text and are skipped. There is no pipelining and no transaction
-//! state: BEGIN and COMMIT are statements like any other.
+//! execution; results come as text and are skipped. There is no transaction state: BEGIN and COMMIT
+//! are statements like any other.
 
 mod channel;
 mod login;
@@ -10,15 +10,19 @@ mod script;
 
 use std::time::Duration;
 
+use crate::pipeline::{answers_are_due, nothing_is_due};
 use crate::wire::postgres::execute::numbered_places;
 use crate::wire::postgres::rows::RowCursor;
 use crate::wire::postgres::{Message, Statement, Violation, encode};
 use crate::{
-    Breaker, Connection, Endpoint, Error, Outcome, Params, Protocol, ResultSet, Session,
-    StatementId, StatementSpec,
+    Breaker, Connection, Endpoint, Error, ErrorClass, Outcome, Params, Pipeline, Protocol,
+    ResultSet, Session, StatementId, StatementSpec,
 };
 
 use channel::Channel;
+
+const EXECUTING: &str = "executing a statement";
+const EXECUTING_TEXT: &str = "executing SQL text";
 
 /// A connection to a PostgreSQL server, 9.6 or later.
 ///
@@ -31,6 +35,8 @@ pub struct PostgresConnection {
     statements: Vec<Place>,
     /// Messages that are made anew for each execution.
     scratch: Vec<u8>,
+    /// Statements that were sent ahead and are not answered.
+    n_due: usize,
     session: Session,
     /// Where in the last answer its rows are read.
     cursor: RowCursor,
@@ -47,14 +53,36 @@ enum Place {
     Free,
 }
 
+impl PostgresConnection {
+    /// Refuses a call whose answer would be mixed up with one that is due.
+    #[inline]
+    fn none_due(&self) -> Result<(), Error> {
+        if self.n_due == 0 { Ok(()) } else { Err(answers_are_due(self.n_due)) }
+    }
+
+    /// Counts one more answer that is due, or none where the stream is lost.
+    #[inline]
+    fn count_due(&mut self, sent: Result<(), Error>) -> Result<(), Error> {
+        self.n_due = if sent.is_ok() { self.n_due + 1 } else { 0 };
+        sent
+    }
+}
+
 impl Connection for PostgresConnection {
     fn connect(endpoint: &Endpoint) -> Result<Self, Error> {
         let (channel, session) = login::login(endpoint)?;
-        let cursor = RowCursor::default();
-        Ok(Self { channel, statements: Vec::new(), scratch: Vec::new(), session, cursor })
+        Ok(Self {
+            channel,
+            statements: Vec::new(),
+            scratch: Vec::new(),
+            n_due: 0,
+            session,
+            cursor: RowCursor::default(),
+        })
     }
 
     fn prepare(&mut self, spec: &StatementSpec<'_>) -> Result<StatementId, Error> {
+        self.none_due()?;
         let idx = self.statements.len();
         let statement = self.prepare_as(idx, spec)?;
         self.statements.push(Place::Ready(statement));
@@ -63,24 +91,27 @@ impl Connection for PostgresConnection {
 
     #[inline]
     fn execute(&mut self, statement: StatementId, params: &Params) -> Result<Outcome, Error> {
+        self.none_due()?;
         let Some(Place::Ready(statement)) = self.statements.get_mut(statement.0 as usize) else {
             return Err(unknown(statement));
         };
         self.cursor.restart();
         let message = statement.encode(params, &mut self.scratch)?;
-        self.channel.exchange(message, "executing a statement")
+        self.channel.exchange(message, EXECUTING)
     }
 
     fn execute_text(&mut self, sql: &[u8]) -> Result<Outcome, Error> {
+        self.none_due()?;
         self.scratch.clear();
         encode::query(&mut self.scratch, sql).map_err(|violation| usage(sql, &violation))?;
         self.cursor.restart();
-        self.channel.exchange(&self.scratch, "executing SQL text")
+        self.channel.exchange(&self.scratch, EXECUTING_TEXT)
     }
 
     /// Of several statements in one text, the rows of the last one that returns any.
     fn query(&mut self, sql: &str) -> Result<ResultSet, Error> {
         const DOING: &str = "reading a result";
+        self.none_due()?;
         self.scratch.clear();
         encode::query(&mut self.scratch, sql.as_bytes())
             .map_err(|violation| usage(sql.as_bytes(), &violation))?;
@@ -118,6 +149,10 @@ impl Connection for PostgresConnection {
         self.channel.set_timeout(timeout)
     }
 
+    fn pipeline(&mut self) -> Option<&mut dyn Pipeline> {
+        Some(self)
+    }
+
     fn breaker(&self) -> Result<Breaker, Error> {
         self.channel.breaker()
     }
@@ -145,6 +180,38 @@ fn name_of(idx: usize) -> String {
 
 fn id_of(idx: usize) -> StatementId {
     StatementId(u32::try_from(idx).unwrap_or(u32::MAX))
+}
+
+impl Pipeline for PostgresConnection {
+    fn send(&mut self, statement: StatementId, params: &Params) -> Result<(), Error> {
+        let Some(Place::Ready(statement)) = self.statements.get_mut(statement.0 as usize) else {
+            return Err(unknown(statement));
+        };
+        let message = statement.encode(params, &mut self.scratch)?;
+        let sent = self.channel.send(message, EXECUTING);
+        self.count_due(sent)
+    }
+
+    fn send_text(&mut self, sql: &[u8]) -> Result<(), Error> {
+        self.scratch.clear();
+        encode::query(&mut self.scratch, sql).map_err(|violation| usage(sql, &violation))?;
+        let sent = self.channel.send(&self.scratch, EXECUTING_TEXT);
+        self.count_due(sent)
+    }
+
+    fn await_answer(&mut self, at_most: Duration) -> Result<bool, Error> {
+        self.channel.await_answer(at_most)
+    }
+
+    fn answer(&mut self) -> Result<Outcome, Error> {
+        self.n_due = self.n_due.checked_sub(1).ok_or_else(nothing_is_due)?;
+        let answer = self.channel.answer(EXECUTING);
+        if answer.as_ref().is_err_and(|error| error.class() == ErrorClass::Lost) {
+            // Nothing more comes, and every further call fails the same way.
+            self.n_due = 0;
+        }
+        answer
+    }
 }
 
 impl Drop for PostgresConnection {

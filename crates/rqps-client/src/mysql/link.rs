@@ -25,6 +25,8 @@ pub(super) struct Link {
     seq: u8,
     status: u16,
     timeout: Option<Duration>,
+    /// How long an answer was waited for in vain.
+    waited: Duration,
     broken: bool,
     /// Whether answers stay in the buffer until the next command, for their rows to be read.
     keep: bool,
@@ -47,6 +49,7 @@ impl Link {
             seq: 0,
             status: 0,
             timeout: None,
+            waited: Duration::ZERO,
             broken: false,
             keep: false,
             kept: false,
@@ -135,6 +138,63 @@ impl Link {
             return Err(self.send_failed(source, doing));
         }
         self.scan(doing)?;
+        self.broken = false;
+        self.status = self.scanner.status();
+        Ok(self.scanner.outcome()?)
+    }
+
+    /// Sends a message whose answer is read by [`Self::answer`], after those that are due. Where the server
+    /// has closed, that finds out, as the server may have said why.
+    pub(super) fn send_ahead(&mut self, message: &[u8], doing: &'static str) -> Result<(), Error> {
+        self.usable(doing)?;
+        self.forget_kept();
+        match self.stream.send(message) {
+            Err(source) if source.kind() == io::ErrorKind::WouldBlock => {
+                self.broken = true;
+                Err(io_error(source, doing, self.timeout))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// Waits until there is something of an answer, but no longer than `at_most`.
+    pub(super) fn await_answer(&mut self, at_most: Duration) -> Result<bool, Error> {
+        const DOING: &str = "waiting for an answer";
+        self.usable(DOING)?;
+        let is_there = !self.received.unread().is_empty()
+            || match self.stream.await_readable(at_most) {
+                Ok(is_there) => is_there,
+                Err(source) => return Err(Error::Lost { doing: DOING, source }),
+            };
+        self.waited = if is_there { Duration::ZERO } else { self.waited + at_most };
+        if self.timeout.is_some_and(|timeout| self.waited > timeout) {
+            self.broken = true;
+            return Err(io_error(io::ErrorKind::TimedOut.into(), DOING, self.timeout));
+        }
+        Ok(is_there)
+    }
+
+    /// Whether nothing more can come of the stream.
+    #[inline]
+    pub(super) fn is_broken(&self) -> bool {
+        self.broken
+    }
+
+    /// Walks over one whole answer, from sequence number `seq` on; others may follow it.
+    pub(super) fn answer(&mut self, seq: u8, doing: &'static str) -> Result<Outcome, Error> {
+        self.usable(doing)?;
+        self.scanner.start(seq);
+        // As in `run`.
+        self.broken = true;
+        loop {
+            let taken = self.scanner.take(self.received.unread());
+            let (progress, n) = taken.map_err(|violation| protocol(violation, doing))?;
+            self.received.consume(n);
+            if progress == Progress::Done {
+                break;
+            }
+            self.fill(doing)?;
+        }
         self.broken = false;
         self.status = self.scanner.status();
         Ok(self.scanner.outcome()?)

@@ -1,6 +1,6 @@
 //! What scripts need beyond a workload. See [`ScriptConnection`].
 
-use super::{EXECUTING, MysqlConnection, Travel, usage};
+use super::{EXECUTING, MysqlConnection, Travel, unknown, usage};
 use crate::script::{Row, ScriptConnection, not_kept};
 use crate::wire::mysql::execute::Execute;
 use crate::wire::mysql::literal::TextStatement;
@@ -13,7 +13,7 @@ impl MysqlConnection {
     fn travel(&mut self, statement: StatementId) -> Result<(&str, &mut Travel), Error> {
         match self.statements.get_mut(statement.0 as usize) {
             Some(found) => Ok((&found.sql, &mut found.travel)),
-            None => Err(usage("", format!("{statement:?} is not of this connection"))),
+            None => Err(unknown(statement)),
         }
     }
 }

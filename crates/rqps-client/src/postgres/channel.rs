@@ -18,6 +18,8 @@ pub(super) struct Channel {
     transport: Transport,
     buffer: RecvBuffer,
     timeout: Option<Duration>,
+    /// How long an answer was waited for in vain.
+    waited: Duration,
     /// While logging in: the end of it all, however many messages there are.
     deadline: Option<Deadline>,
     /// Whether answers stay in the buffer until the next request, for their rows to be read.
@@ -44,6 +46,7 @@ impl Channel {
             transport,
             buffer,
             timeout,
+            waited: Duration::ZERO,
             deadline,
             keep: false,
             kept: false,
@@ -90,10 +93,36 @@ impl Channel {
         doing: &'static str,
     ) -> Result<Outcome, Error> {
         self.send(request, doing)?;
+        self.skip_answer(doing, self.keep)
+    }
+
+    /// Waits until there is something of an answer, but no longer than `at_most`.
+    pub(super) fn await_answer(&mut self, at_most: Duration) -> Result<bool, Error> {
+        const DOING: &str = "waiting for an answer";
+        let is_there = !self.buffer.unread().is_empty()
+            || match self.transport.await_readable(at_most) {
+                Ok(is_there) => is_there,
+                Err(source) => return Err(self.failed(source, DOING)),
+            };
+        self.waited = if is_there { Duration::ZERO } else { self.waited + at_most };
+        if self.timeout.is_some_and(|timeout| self.waited > timeout) {
+            return Err(self.failed(io::ErrorKind::TimedOut.into(), DOING));
+        }
+        Ok(is_there)
+    }
+
+    /// Skips the next answer, counting rows; others may follow it, so that it is not kept.
+    #[inline]
+    pub(super) fn answer(&mut self, doing: &'static str) -> Result<Outcome, Error> {
+        self.skip_answer(doing, false)
+    }
+
+    /// Skips the next answer, counting rows; it stays in the buffer if wanted.
+    #[inline]
+    fn skip_answer(&mut self, doing: &'static str, mut keep: bool) -> Result<Outcome, Error> {
         let mut skipper = Skipper::default();
         // Bytes at the front of the buffer that were gone through: only those that are kept.
         let mut n_seen = 0;
-        let mut keep = self.keep;
         loop {
             let input = self.buffer.unread();
             if keep && input.len() >= MAX_KEPT_BYTES {
