@@ -235,9 +235,8 @@ fn table(server: &str, rows: &[Row], options: &Options) -> String {
         let of = |which: usize, part: fn(&Cost) -> f64| {
             median(row.rounds.iter().map(|costs| part(&costs[which])).collect())
         };
-        let both = |which| {
-            format!("{:.2} + {:.2}", of(which, |c| c.user_us), of(which, |c| c.system_us))
-        };
+        let both =
+            |which| format!("{:.2} + {:.2}", of(which, |c| c.user_us), of(which, |c| c.system_us));
         // Writing to a string cannot fail.
         let _ = writeln!(
             text,

@@ -111,7 +111,8 @@ impl Settings {
 
 fn drawn_seed() -> u64 {
     let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-    u64::try_from(since.as_nanos() & u128::from(u64::MAX)).unwrap_or(1)
+    // Every reader of JSON holds numbers below 2^53.
+    u64::try_from(since.as_nanos() & ((1 << 53) - 1)).unwrap_or(1)
 }
 
 fn not_negative(options: &Options, name: &str) -> Result<u64, Error> {

@@ -22,7 +22,7 @@ local options = {
   secondary = { "Whether id has a plain index in place of a primary key", false },
   skip_trx = { "Leave BEGIN and COMMIT out", false },
   mysql_storage_engine = { "Storage engine of MySQL's tables", "innodb" },
-  pgsql_variant = { "Accepted for compatibility; only plain PostgreSQL is supported" },
+  pgsql_variant = { "Refused when given: only plain PostgreSQL is supported" },
 }
 if test == "select_random_points" then
   options.random_points = { "Values in the list of a read", 10 }
@@ -38,6 +38,7 @@ local draw, uniform = sysbench.rand.default, sysbench.rand.uniform
 local is_bulk = test == "bulk_insert"
 
 local function connect()
+  assert(opt.pgsql_variant == "", "--pgsql_variant cannot be used")
   local driver = sysbench.sql.driver()
   return driver:connect(), driver:name()
 end

@@ -232,13 +232,19 @@ impl Worker {
     pub(super) fn prepare_anew(&mut self, link: usize) -> bool {
         for idx in 0..self.statements.len() {
             let Some(Some(it)) = self.statements.get_mut(idx) else { continue };
-            if it.link != link || self.settings.text_only {
+            if it.link != link || (self.settings.text_only && !it.ready) {
                 continue;
             }
             let Some(Some(open)) = self.links.get_mut(link) else { return false };
-            let opened = open.connection.open_statement(&it.sql).and_then(|id| {
+            let opened = if self.settings.text_only {
+                open.connection.text_statement(&it.sql, &it.types)
+            } else {
+                open.connection.open_statement(&it.sql)
+            };
+            let declares = !self.settings.text_only && !it.types.is_empty();
+            let opened = opened.and_then(|id| {
                 it.id = id;
-                if it.types.is_empty() { Ok(()) } else { open.connection.declare(id, &it.types) }
+                if declares { open.connection.declare(id, &it.types) } else { Ok(()) }
             });
             if let Err(error) = opened {
                 let driver = open.driver;

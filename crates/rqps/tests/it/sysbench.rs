@@ -9,7 +9,10 @@ fn bench() -> Bench {
     for (name, text) in [
         ("plain.lua", "function event() end\n"),
         ("syntax.lua", "function event()\n  x = = 3\nend\n"),
-        ("nil.lua", "function thread_init() end\nfunction event()\n  local a = nil\n  a.b = 1\nend\n"),
+        (
+            "nil.lua",
+            "function thread_init() end\nfunction event()\n  local a = nil\n  a.b = 1\nend\n",
+        ),
         ("no_event.lua", "function thread_init() end\n"),
         ("init.lua", "function thread_init() error('boom') end\nfunction event() end\n"),
         (
@@ -46,8 +49,7 @@ fn bench() -> Bench {
 
 /// A command and what it printed, times and the version of rqps left out.
 fn said(bench: &Bench, args: &str) -> String {
-    let words: Vec<&str> =
-        std::iter::once("sysbench").chain(args.split_whitespace()).collect();
+    let words: Vec<&str> = std::iter::once("sysbench").chain(args.split_whitespace()).collect();
     let said = bench.run(&words);
     let mut text = format!("$ sysbench {args}\n{}", said.stdout);
     if !said.stderr.is_empty() {

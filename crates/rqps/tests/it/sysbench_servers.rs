@@ -7,7 +7,9 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdin, Command, Stdio};
 
 use crate::bench::{Bench, for_each_server};
-use rqps_client::{Address, Connection, Endpoint, MysqlConnection, Password, PostgresConnection, Tls};
+use rqps_client::{
+    Address, Connection, Endpoint, MysqlConnection, Password, PostgresConnection, Tls,
+};
 
 /// Events of each run whose statements are counted.
 const N_EVENTS: u64 = 200;
@@ -248,7 +250,11 @@ fn arguments(script: &str) -> Vec<&'static str> {
 /// The tables after `prepare`, what the server counted of a run of so many events, and its output.
 type Done = (Vec<String>, BTreeMap<String, i64>, String);
 
-fn carry_out(server: &mut Server, script: &str, command: impl Fn(&Server, &[&str]) -> String) -> Done {
+fn carry_out(
+    server: &mut Server,
+    script: &str,
+    command: impl Fn(&Server, &[&str]) -> String,
+) -> Done {
     let with = |server: &Server, more: &[&str]| {
         command(server, &[&[script], &arguments(name_of(script))[..], more].concat())
     };
@@ -343,6 +349,66 @@ fn a_workload_after_tpc_c_stays_consistent() {
             assert!(with(&["check"]).ends_with("consistent: yes\n"));
         }
         with(&["cleanup"]);
+        server.stop();
+    });
+}
+
+/// What the API promises of statements, results and connections.
+const API: &str = r#"
+local types = sysbench.sql.type
+function thread_init()
+  con = sysbench.sql.driver():connect()
+  plus = con:prepare("SELECT ? + 1")
+  four = plus:bind_create(types.INT)
+  plus:bind_param(four)
+end
+local function only(rs)
+  local row = rs:fetch_row()
+  assert(rs.nrows == 1 and rs:fetch_row() == nil)
+  return unpack(row, 1, rs.nfields)
+end
+function event()
+  four:set(4)
+  assert(only(plus:execute()) == "5")
+  con:reconnect()
+  assert(only(plus:execute()) == "5", "a statement is lost with its connection")
+  four:set(nil)
+  assert(only(plus:execute()) == nil, "NULL + 1")
+  local two = con:prepare("SELECT ?, ?")
+  local a, b = two:bind_create(types.DOUBLE), two:bind_create(types.VARCHAR, 10)
+  two:bind_param(a, b)
+  a:set(1.5)
+  b:set("x'\\y")
+  local number, text = only(two:execute())
+  assert(tonumber(number) == 1.5 and text == "x'\\y", text)
+  two:close()
+  -- The rest of a result that is being fetched survives other statements.
+  local rs = con:query("SELECT 1 UNION ALL SELECT 2 UNION ALL SELECT 3")
+  assert(rs:fetch_row()[1] == "1" and con:query_row("SELECT 9") == "9")
+  assert(rs:fetch_row()[1] == "2" and rs:fetch_row()[1] == "3" and rs:fetch_row() == nil)
+  -- One that nobody has begun does not, and says so with the line.
+  rs = con:query("SELECT 1")
+  con:query("SELECT 2")
+  local ok, why = pcall(function() return rs:fetch_row() end)
+  assert(not ok and why:match("api.lua:%d+: the rows of this result are gone"), why)
+  assert(con:query_row("SELECT 1 WHERE 1 = 0") == nil)
+  return true
+end
+function thread_done() con:disconnect() end
+"#;
+
+#[test]
+fn statements_results_and_connections_of_scripts() {
+    for_each_server(|dbms, version| {
+        let bench = Bench::new();
+        // MariaDB before 10.3 and MySQL before 8.0 want a table where there is a condition.
+        let table = if dbms == "postgres" { "WHERE" } else { "FROM dual WHERE" };
+        bench.write("api.lua", &API.replace("1 WHERE", &format!("1 {table}")));
+        let server = Server::start(&bench, dbms, version);
+        for mode in ["--db-ps-mode=auto", "--db-ps-mode=disable"] {
+            let text = server.rqps(&bench, &["./api.lua", mode, "run"]);
+            assert!(text.contains("reconnects:                          1 "), "{text}");
+        }
         server.stop();
     });
 }
