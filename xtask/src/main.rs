@@ -55,6 +55,19 @@ fn main() -> ExitCode {
     }
 }
 
+fn bench_sysbench(args: &[String]) -> Result<()> {
+    let only = value(args, "--only").unwrap_or_default();
+    let servers = value(args, "--servers").unwrap_or("mariadb@10.11.5,postgres@17.4");
+    let options = bench_sysbench::Options {
+        turn: std::time::Duration::from_secs(number(args, "--seconds", 5)?),
+        rounds: usize::try_from(number(args, "--rounds", 3)?)?,
+        only: only.split(',').filter(|n| !n.is_empty()).map(str::to_owned).collect(),
+        rqps: value(args, "--rqps").map(PathBuf::from),
+        servers: servers.split(',').map(server).collect::<Result<_>>()?,
+    };
+    bench_sysbench::run(&root()?, &options)
+}
+
 /// `DBMS@VERSION`.
 fn server(text: &str) -> Result<(rqps_model::Dbms, String)> {
     let (dbms, version) = text.split_once('@').context("a server is DBMS@VERSION")?;
@@ -87,19 +100,7 @@ fn run(args: &[String]) -> Result<()> {
             };
             bench_client::run(&root()?, options)
         }
-        Some("bench-sysbench") => {
-            let only = value(args, "--only").unwrap_or_default();
-            let servers = value(args, "--servers");
-            let servers = servers.as_deref().unwrap_or("mariadb@10.11.5,postgres@17.4");
-            let options = bench_sysbench::Options {
-                turn: std::time::Duration::from_secs(number(args, "--seconds", 5)?),
-                rounds: usize::try_from(number(args, "--rounds", 3)?)?,
-                only: only.split(',').filter(|n| !n.is_empty()).map(str::to_owned).collect(),
-                rqps: value(args, "--rqps").map(PathBuf::from),
-                servers: servers.split(',').map(server).collect::<Result<_>>()?,
-            };
-            bench_sysbench::run(&root()?, &options)
-        }
+        Some("bench-sysbench") => bench_sysbench(args),
         Some("hog") => hog::run(&root()?),
         Some("causes") => {
             let results =

@@ -105,7 +105,12 @@ const GENERAL: Group = Group {
         ("help", Kind::Bool, "off", "print this text and exit"),
         ("version", Kind::Bool, "off", "print the version and exit"),
         ("config-file", Kind::File, "", "file of options, one NAME=VALUE a line"),
-        ("luajit-cmd", Kind::Text, "", "accepted for compatibility; scripts can call jit.* themselves"),
+        (
+            "luajit-cmd",
+            Kind::Text,
+            "",
+            "accepted for compatibility; scripts can call jit.* themselves",
+        ),
         ("tx-rate", Kind::Double, "0", "older name of --rate"),
         ("max-requests", Kind::Int, "0", "older name of --events"),
         ("max-time", Kind::Int, "0", "older name of --time"),
