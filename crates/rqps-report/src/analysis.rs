@@ -17,6 +17,7 @@ pub mod footnote;
 pub mod group;
 mod guard;
 pub mod headline;
+mod imported;
 pub mod insert;
 mod judge;
 pub mod memory;

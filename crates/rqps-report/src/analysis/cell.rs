@@ -15,6 +15,7 @@ use super::comparison::{Comparison, Judged};
 use super::estimate::{self, Pair};
 use super::footnote::{Book, CellMark, FootnoteKind, slice_errors};
 use super::guard;
+use super::imported;
 use super::insert::{self, InsertCell, Sla};
 use super::memory;
 use super::origin::Rule;
@@ -89,6 +90,8 @@ pub struct Cell {
     pub insert: Option<Box<InsertCell>>,
     /// Why there is no verdict although there is a ratio.
     pub bar: Option<Bar>,
+    /// Whether this figure or the base's was imported: then a ratio has no verdict.
+    pub is_imported: bool,
     /// What the server had left to do when the step ended, by name, as the server counts it.
     pub debt: BTreeMap<String, u64>,
     /// What was checked of the step's work.
@@ -189,7 +192,11 @@ pub(super) fn cells(run: &Run, step: &RunStep, rule: Rule<'_>, book: &mut Book) 
             step.systems.get(idx).map_or_else(pending, |s| measured(schedule, step, s, book))
         })
         .enumerate()
-        .map(|(idx, cell)| Cell { server_rss_bytes: rss(&cell, step, idx), ..cell })
+        .map(|(idx, cell)| Cell {
+            server_rss_bytes: rss(&cell, step, idx),
+            is_imported: imported::is(run, idx) || imported::is(run, rule.base),
+            ..cell
+        })
         .collect();
     insert::compare::set_levels(&mut cells);
     let base_idx = rule.base;
@@ -248,6 +255,7 @@ fn pending() -> Cell {
         server_rss_ratio: None,
         insert: None,
         bar: None,
+        is_imported: false,
         debt: BTreeMap::new(),
         checks: Vec::new(),
     }
@@ -357,7 +365,13 @@ fn lateness(slices: &[Slice]) -> Option<Lateness> {
 /// Summed usage over summed operations. A part that one slice lacks is not measured for the cell.
 ///
 /// What a slice used in all is its metric for a single operation.
+///
+/// An imported file's metrics are taken as they stand there.
 fn per_operation(slices: &[Slice]) -> PerOperation {
+    if let [Slice { stated: Some(stated), .. }] = slices {
+        let values = stated.metrics.iter().map(|&(metric, value)| (metric, Some(value)));
+        return PerOperation { values: values.collect() };
+    }
     let n_all: u64 = slices.iter().map(|s| s.n_operations).sum();
     let values = Metric::ALL.iter().map(|&metric| {
         let total: Option<f64> = slices.iter().map(|s| metric.value(&s.usage, 1)).sum();
@@ -368,9 +382,9 @@ fn per_operation(slices: &[Slice]) -> PerOperation {
 }
 
 fn relative(value: &PerOperation, base: &PerOperation) -> PerOperation {
-    let values = Metric::ALL
-        .iter()
-        .map(|&m| (m, value.get(m).zip(base.get(m)).map(|(v, b)| metric::relative(v, b))));
+    let metrics = value.values.iter().map(|(metric, _)| *metric);
+    let values =
+        metrics.map(|m| (m, value.get(m).zip(base.get(m)).map(|(v, b)| metric::relative(v, b))));
     PerOperation { values: values.collect() }
 }
 

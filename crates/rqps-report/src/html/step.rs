@@ -1,7 +1,7 @@
 //! The details of every step: slices, series, metrics, response times, marks, how to repeat it.
 
 use maud::{Markup, html};
-use rqps_model::{Metric, PerOperation};
+use rqps_model::{Better, Metric, PerOperation};
 
 use super::label::{self, outside};
 use super::{cause, insert, plans, ratios, series, stacks};
@@ -9,7 +9,7 @@ use crate::analysis::{Analysis, Cell, CellState, StepAnalysis};
 use crate::number::{self, count};
 use crate::tone::Tone;
 use crate::words::{lines, one_line};
-use crate::{compare, repeat, response};
+use crate::{compare, layout, repeat, response};
 
 /// The section with all steps.
 pub(super) fn render_all(analysis: &Analysis<'_>) -> Markup {
@@ -48,7 +48,7 @@ fn render(analysis: &Analysis<'_>, at: usize, step: &StepAnalysis<'_>) -> Markup
             div.body {
                 p.what {
                     (outside(&info.what)) " · " (info.figure.unit()) " · " (count(clients, "client"))
-                    " · placement " (step.step.placement)
+                    " · " (layout::placement(analysis, step))
                 }
                 (failures(analysis, step))
                 (insert::failed_checks(analysis, step))
@@ -73,8 +73,10 @@ fn render(analysis: &Analysis<'_>, at: usize, step: &StepAnalysis<'_>) -> Markup
                 (stacks::render(analysis, step))
                 (insert::debt(analysis, step))
                 (insert::passed_checks(analysis, step))
-                h4 { "Repeat this step" }
-                pre.command tabindex="0" { code { (repeat::command(compare::command_line(analysis), &info.name)) } }
+                @if !analysis.is_all_imported() {
+                    h4 { "Repeat this step" }
+                    pre.command tabindex="0" { code { (repeat::command(compare::command_line(analysis), &info.name)) } }
+                }
             }
         }
     }
@@ -195,22 +197,24 @@ fn figure_interval(figure: &rqps_model::Estimate) -> String {
 }
 
 fn metrics(analysis: &Analysis<'_>, step: &StepAnalysis<'_>) -> Markup {
-    let row = |idx: usize, values: &PerOperation, is_relative: bool, show: fn(f64) -> String| {
+    let metrics = analysis.metrics();
+    let row = |idx: usize, values: &PerOperation, is_relative: bool, show: &dyn Fn(Metric, f64) -> String| {
         html! { tr {
             (system_head(analysis, idx))
-            @for metric in Metric::ALL {
+            @for &metric in &metrics {
                 @let value = values.get(metric);
-                @let tone = value.filter(|_| is_relative).map_or(Tone::Plain, cost_tone);
+                @let is_cost = is_relative && metric.better() == Better::Lower;
+                @let tone = value.filter(|_| is_cost).map_or(Tone::Plain, cost_tone);
                 td class=[(tone != Tone::Plain).then(|| label::class(tone))] {
                     @match value {
-                        Some(value) => { (show(value)) },
+                        Some(value) => { (show(metric, value)) },
                         None => { span.faint { "–" } },
                     }
                 }
             }
         } }
     };
-    if step.cells.iter().all(|c| c.figure.is_none()) {
+    if step.cells.iter().all(|c| c.per_operation.values.is_empty()) {
         return html! {};
     }
     framed(
@@ -219,7 +223,7 @@ fn metrics(analysis: &Analysis<'_>, step: &StepAnalysis<'_>) -> Markup {
         html! {
             thead { tr {
                 th scope="col" { "System" }
-                @for metric in Metric::ALL {
+                @for metric in &metrics {
                     th scope="col" {
                         (metric.heading())
                         span.unit { (if metric.unit() == "us" { "µs" } else { metric.unit() }) }
@@ -228,18 +232,30 @@ fn metrics(analysis: &Analysis<'_>, step: &StepAnalysis<'_>) -> Markup {
             } }
             tbody {
                 @for (idx, cell) in step.cells.iter().enumerate().filter(|(_, c)| c.figure.is_some()) {
-                    (row(idx, &cell.per_operation, false, number::per_operation))
+                    (row(idx, &cell.per_operation, false, &|metric, value| {
+                        if analysis.is_imported(idx) {
+                            number::stated(metric, value)
+                        } else {
+                            number::per_operation(value)
+                        }
+                    }))
                 }
             }
             tbody {
                 @if step.cells.iter().any(|c| c.relative.is_some()) {
-                    tr.group { th scope="rowgroup" colspan=(Metric::ALL.len() + 1) {
+                    tr.group { th scope="rowgroup" colspan=(metrics.len() + 1) {
                         "Relative to " (outside(analysis.base_label()))
                     } }
                 }
                 @for (idx, cell) in step.cells.iter().enumerate() {
                     @if let Some(relative) = &cell.relative {
-                        (row(idx, relative, true, number::plain_ratio))
+                        (row(idx, relative, true, &|metric, ratio| {
+                            if analysis.is_imported(idx) {
+                                layout::stated_ratio(cell, metric)
+                            } else {
+                                number::plain_ratio(ratio)
+                            }
+                        }))
                     }
                 }
             }
@@ -338,7 +354,9 @@ fn starts(analysis: &Analysis<'_>, step: &StepAnalysis<'_>) -> Markup {
 }
 
 fn totals(analysis: &Analysis<'_>, step: &StepAnalysis<'_>) -> Markup {
-    if step.cells.iter().all(|c| c.figure.is_none()) {
+    // Imported tables say neither how long was measured nor how much was done.
+    let is_counted = |c: &Cell| c.figure.is_some() && (c.totals.duration_ns > 0 || !c.is_imported);
+    if !step.cells.iter().any(is_counted) {
         return html! {};
     }
     let unit = step.step.info.figure.unit();

@@ -59,7 +59,13 @@ fn the_documented_columns_are_those_of_the_csv() {
                 number of clients and system. A cell is\nempty where nothing was measured.\n\n";
     let insert = "\nRuns with steps of the Insert Benchmark have these behind them. Response times of inserts \
                   and deletes count\nfrom the intended start where a rate was set.\n\n";
-    let text = format!("{head}{}{insert}{}", csv::describe(), csv::describe_insert());
+    let imported = "\nReports with imported systems have these behind all others.\n\n";
+    let text = format!(
+        "{head}{}{insert}{}{imported}{}",
+        csv::describe(),
+        csv::describe_insert(),
+        csv::describe_imported()
+    );
     expect_file!["../../../../docs/report-csv.md"].assert_eq(&text);
 }
 

@@ -33,6 +33,8 @@ mod handicap;
 #[cfg(test)]
 mod in_turns;
 #[cfg(test)]
+mod imported;
+#[cfg(test)]
 mod insert;
 #[cfg(test)]
 mod leftovers;
