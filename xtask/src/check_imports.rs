@@ -36,7 +36,8 @@ impl Count {
         if ours == Some(author) {
             self.equal += 1;
         } else {
-            self.different.push(format!("{place}: {author} and here {}", ours.unwrap_or("nothing")));
+            self.different
+                .push(format!("{place}: {author} and here {}", ours.unwrap_or("nothing")));
         }
     }
 }
@@ -106,8 +107,7 @@ fn compare(run: &Run, tables: &Tables) -> Result<Vec<Count>> {
         let own = csv.value(step, label, ours::column(head)).map(ours::plain);
         absolute[1].cell(&place, &wanted, own.as_deref());
     }
-    let mut ratios =
-        [Count::of("relative metrics, text"), Count::of("relative metrics, CSV")];
+    let mut ratios = [Count::of("relative metrics, text"), Count::of("relative metrics, CSV")];
     for (step, label, head, author) in &tables.met_relative {
         let place = format!("relative {head} of {step} of {label}");
         ratios[0].cell(&place, author, text.get(step, label, &format!("relative {head}")));

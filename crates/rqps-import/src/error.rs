@@ -56,6 +56,16 @@ pub enum Error {
         /// The labels that there are.
         known: String,
     },
+    /// Two files say something of one step on one system.
+    #[error("{} and another file are both step {step} on {label}; say which is which with LABEL:STEP=FILE", path.display())]
+    Twice {
+        /// The second file.
+        path: PathBuf,
+        /// The system.
+        label: String,
+        /// The step.
+        step: String,
+    },
     /// No file says with how many clients it was measured.
     #[error("no file of {} says how many clients there were; say it with --clients N", path.display())]
     UnknownClients {
@@ -81,8 +91,8 @@ impl Error {
 
 /// The text of a file; bytes that are no UTF-8 are replaced, as server logs have some.
 pub(crate) fn read_text(path: &std::path::Path) -> Result<String, Error> {
-    let bytes = std::fs::read(path)
-        .map_err(|source| Error::Read { path: path.to_path_buf(), source })?;
+    let bytes =
+        std::fs::read(path).map_err(|source| Error::Read { path: path.to_path_buf(), source })?;
     Ok(String::from_utf8_lossy(&bytes).into_owned())
 }
 

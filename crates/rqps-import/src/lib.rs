@@ -4,6 +4,7 @@
 //! Nothing is stored here, and nothing is measured.
 
 pub mod error;
+pub mod iibench;
 pub mod label;
 pub mod mytools;
 pub mod options;

@@ -174,7 +174,8 @@ fn steps(
     // Filling the tables comes before all else.
     order.sort_by_key(|(step, _)| !step.is_load);
     let row = |(step, clients): (FileStep, u32)| {
-        let cells = labels.iter().map(|label| cell(&step, label, (qps, met))).collect();
+        let of = |label| cell(&step, label, (qps, met)).map(Into::into);
+        let cells = labels.iter().map(|label| of(label)).collect();
         SheetStep { info: names.info(&step), clients, cells }
     };
     Ok(order.into_iter().map(row).collect())
@@ -188,7 +189,6 @@ fn cell(step: &FileStep, label: &str, (qps, met): (&Qps, &Met)) -> Option<Slice>
         Some(row) => qps.value(row, label),
         None => of_metrics(),
     }?;
-    let stated =
-        Stated { figure: Some(figure), metrics: metrics.to_vec(), ..Stated::default() };
+    let stated = Stated { figure: Some(figure), metrics: metrics.to_vec(), ..Stated::default() };
     Some(sheet::slice(stated))
 }

@@ -2,11 +2,11 @@
 
 use std::collections::BTreeMap;
 
-use rqps_model::run::SystemStep;
+use rqps_model::run::{Check, SystemStep};
 use rqps_model::{
     Dbms, Engine, Host, Imported, Label, Placement, Run, RunStatus, RunStep, RunSystem, Schedule,
-    Slice, Stated, StepInfo, StepOutcome, SystemSource, SystemSpec, Tool, Transport, Usage, Variant,
-    Windows,
+    Sizes, Slice, Stated, StepInfo, StepOutcome, SystemSource, SystemSpec, Tool, Transport, Usage,
+    Variant, Windows,
 };
 
 use crate::label::LabelParts;
@@ -33,7 +33,21 @@ pub(crate) struct SheetStep {
     pub(crate) info: StepInfo,
     pub(crate) clients: u32,
     /// One per system; `None` where it was not run.
-    pub(crate) cells: Vec<Option<Slice>>,
+    pub(crate) cells: Vec<Option<Cell>>,
+}
+
+/// One step on one system.
+#[derive(Debug)]
+pub(crate) struct Cell {
+    pub(crate) slice: Slice,
+    pub(crate) sizes: Sizes,
+    pub(crate) checks: Vec<Check>,
+}
+
+impl From<Slice> for Cell {
+    fn from(slice: Slice) -> Self {
+        Self { slice, sizes: Sizes::default(), checks: Vec::new() }
+    }
 }
 
 impl Sheet {
@@ -49,7 +63,8 @@ impl Sheet {
             ..Host::default()
         };
         let quoted = |text: &str| text.replace('\\', "\\\\").replace('"', "\\\"");
-        let plan = format!("[import]\ntool = \"{tool}\"\nsource = \"{}\"\n", quoted(&options.source));
+        let plan =
+            format!("[import]\ntool = \"{tool}\"\nsource = \"{}\"\n", quoted(&options.source));
         let (source, notes) = (options.source.clone(), self.notes);
         Ok(Run {
             id: String::new(),
@@ -76,20 +91,19 @@ impl Sheet {
     fn base_idx(&self, options: &Options) -> Result<usize, Error> {
         let Some(wanted) = options.base.as_ref().or(self.base.as_ref()) else { return Ok(0) };
         let at = self.labels.iter().position(|label| label == wanted);
-        at.ok_or_else(|| Error::NoSuchBase {
-            label: wanted.clone(),
-            known: self.labels.join(", "),
-        })
+        at.ok_or_else(|| Error::NoSuchBase { label: wanted.clone(), known: self.labels.join(", ") })
     }
 }
 
 fn step(step: SheetStep) -> RunStep {
     let SheetStep { info, clients, cells } = step;
-    let systems = cells.into_iter().map(|slice| match slice {
+    let systems = cells.into_iter().map(|cell| match cell {
         None => SystemStep::pending(),
-        Some(slice) => SystemStep {
+        Some(Cell { slice, sizes, checks }) => SystemStep {
             outcome: StepOutcome::Done,
             slices: vec![slice],
+            sizes,
+            checks,
             ..SystemStep::pending()
         },
     });

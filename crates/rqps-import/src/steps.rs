@@ -120,6 +120,22 @@ impl Names {
         }
     }
 
+    /// What reports need to know of a step that is named by a script of sysbench or by the user.
+    pub(crate) fn of_script(&self, name: &str) -> StepInfo {
+        let known = self.known.iter().find(|step| step.name == name);
+        let plain = name.strip_prefix("oltp_").unwrap_or(name);
+        let group = known.map_or_else(|| group(&plain.replace('_', "-")), |step| step.group);
+        StepInfo {
+            name: name.to_owned(),
+            family: name.to_owned(),
+            n: known.and_then(|step| step.n),
+            kind: if group == Group::Write { StepKind::Write } else { StepKind::Read },
+            group,
+            figure: Figure::Queries,
+            what: format!("{name} in the imported logs."),
+        }
+    }
+
     /// The group of a step, which warming shares with what it warms.
     fn group_of(&self, info: &Step) -> Group {
         let warmed = info.family.split('.').next().unwrap_or_default();
@@ -187,7 +203,10 @@ mod tests {
         assert_eq!(name.step, FileStep::of_row("point-query.pre_range=100"));
         assert_eq!(name.clients, Some(4));
         let name = FileName::parse("point-query.warm.range100.pk1").unwrap();
-        assert_eq!((name.step.row_name().as_str(), name.clients), ("point-query.warm_range=100", None));
+        assert_eq!(
+            (name.step.row_name().as_str(), name.clients),
+            ("point-query.warm_range=100", None)
+        );
         assert_eq!(FileName::parse("range100"), None);
     }
 }

@@ -166,12 +166,7 @@ fn head(page: &mut Page, analysis: &Analysis<'_>) {
         page.grid(&compare::runs(joined));
         return;
     }
-    let facts = format!(
-        "run {} ({}), {}",
-        run.id,
-        run.name,
-        place(analysis)
-    );
+    let facts = format!("run {} ({}), {}", run.id, run.name, place(analysis));
     page.paragraph("", &facts);
 }
 
@@ -438,11 +433,19 @@ fn metrics_legend(page: &mut Page, analysis: &Analysis<'_>) {
         return;
     }
     if analysis.is_all_imported() {
+        let has_time = analysis.metrics().contains(&rqps_model::Metric::HostCpu);
+        let cpu = if has_time {
+            "microseconds of CPU"
+        } else {
+            "percent of all CPUs, user and system, / o/s"
+        };
         page.paragraph(
             "",
-            "Per operation, as the imported files state it: cpu/o percent of all CPUs, user and system, / o/s; \
-             cs/o context switches; r/o storage reads; rKB/o and wKB/o KB read and written; o/s operations \
-             per second. Relative: value / base value, 0/0 is 1, x/0 is inf.",
+            &format!(
+                "Per operation, as the imported files state it: cpu/o {cpu}; cs/o context switches; r/o storage \
+                 reads; rKB/o and wKB/o KB read and written; o/s operations per second. Relative: value / base \
+                 value, 0/0 is 1, x/0 is inf."
+            ),
         );
         return;
     }

@@ -178,6 +178,10 @@ pub(crate) struct ReportArgs {
     #[arg(long)]
     pub(crate) summary: bool,
 
+    /// Only the field's tables, to be pasted: QPS, ratio, system (text)
+    #[arg(long, conflicts_with = "summary")]
+    pub(crate) tables: bool,
+
     /// File to write; standard output when absent
     #[arg(short, long, value_name = "FILE")]
     pub(crate) output: Option<PathBuf>,

@@ -1,9 +1,8 @@
 //! `rqps import`: other tools' results into the store.
 
-use std::path::Path;
-
 use anyhow::{Context as _, Result, bail};
 use rqps_import::Options;
+use rqps_import::sysbench::LogFile;
 use rqps_model::{Dbms, Run, StepOutcome};
 use rqps_store::Store;
 
@@ -15,8 +14,19 @@ use crate::output::print;
 pub(crate) fn run(command: &ImportCommand, around: &Surroundings) -> Result<()> {
     let runs = match command {
         ImportCommand::Mytools { dir, options, device } => {
-            let options = Options { device: device.clone(), ..resolve(options, dir, around)? };
+            let source = dir.display().to_string();
+            let options = Options { device: device.clone(), ..resolve(options, source, around)? };
             rqps_import::mytools::import(dir, &options)?
+        }
+        ImportCommand::Sysbench { logs, options } => {
+            let files: Vec<LogFile> = logs.iter().map(|log| LogFile::parse(log)).collect();
+            let names: Vec<String> = files.iter().map(|f| f.path.display().to_string()).collect();
+            let options = resolve(options, names.join(", "), around)?;
+            vec![rqps_import::sysbench::import(&files, &options)?]
+        }
+        ImportCommand::Iibench { dir, options } => {
+            let options = resolve(options, dir.display().to_string(), around)?;
+            vec![rqps_import::iibench::import(dir, &options)?]
         }
     };
     let store = Store::open(&around.results)?;
@@ -48,7 +58,7 @@ fn keep(run: Run, store: &Store) -> Result<()> {
     Ok(())
 }
 
-fn resolve(options: &ImportOptions, source: &Path, around: &Surroundings) -> Result<Options> {
+fn resolve(options: &ImportOptions, source: String, around: &Surroundings) -> Result<Options> {
     let ImportOptions { name, base, host, clients, dbms, date } = options;
     let dbms = dbms.as_deref().map(str::parse::<Dbms>).transpose().context("--dbms")?;
     let at_unix_ms = match date {
@@ -56,7 +66,7 @@ fn resolve(options: &ImportOptions, source: &Path, around: &Surroundings) -> Res
         None => now_unix_ms(),
     };
     Ok(Options {
-        source: source.display().to_string(),
+        source,
         name: name.clone(),
         base: base.clone(),
         host: host.clone(),

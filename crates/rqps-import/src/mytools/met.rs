@@ -99,14 +99,20 @@ impl Met {
         // Some lines have two tabs in a row between columns, and no value is ever empty.
         let fields: Vec<&str> = line.split('\t').filter(|field| !field.is_empty()).collect();
         if fields.len() != columns.len() {
-            return Err(format!("{} fields where there are {} columns", fields.len(), columns.len()));
+            return Err(format!(
+                "{} fields where there are {} columns",
+                fields.len(),
+                columns.len()
+            ));
         }
         let mut metrics = Vec::new();
         let mut label = "";
         for (field, column) in fields.into_iter().zip(columns) {
             match column {
                 None => label = field,
-                Some(metric) => metrics.extend(parse_quantity(field)?.map(|value| (*metric, value))),
+                Some(metric) => {
+                    metrics.extend(parse_quantity(field)?.map(|value| (*metric, value)))
+                }
             }
         }
         if !self.labels.iter().any(|known| known == label) {

@@ -51,10 +51,9 @@ pub(super) fn read(dir: &Path, names: &[String], options: &Options) -> Result<Sh
         let clients = options.clients.or(name.clients);
         let mut cells = Vec::new();
         for place in &places {
-            cells.push(cell(place, &name, (options, &mut sheet.notes))?);
+            cells.push(cell(place, &name, (options, &mut sheet.notes))?.map(Into::into));
         }
-        let clients =
-            clients.ok_or_else(|| Error::UnknownClients { path: dir.to_path_buf() })?;
+        let clients = clients.ok_or_else(|| Error::UnknownClients { path: dir.to_path_buf() })?;
         sheet.steps.push(SheetStep { info: known.info(&name.step), clients, cells });
     }
     Ok(sheet)
@@ -90,9 +89,8 @@ fn cell(
     name: &FileName,
     (options, notes): (&Options, &mut Vec<String>),
 ) -> Result<Option<Slice>, Error> {
-    let is_same = |file: &&String| {
-        file.strip_prefix(OUTPUT).and_then(FileName::parse).as_ref() == Some(name)
-    };
+    let is_same =
+        |file: &&String| file.strip_prefix(OUTPUT).and_then(FileName::parse).as_ref() == Some(name);
     let Some(file) = place.names.iter().find(is_same) else { return Ok(None) };
     let log = match Log::parse(&read_text(&place.dir.join(file))?) {
         Ok(log) => log,

@@ -25,6 +25,8 @@ pub struct Log {
     pub version: Option<String>,
     /// The script, from a line with the command before the log: `oltp_read_only`.
     pub script: Option<String>,
+    /// The driver of that command: `mysql` or `pgsql`.
+    pub driver: Option<String>,
     /// Client threads.
     pub threads: Option<u32>,
     /// Statements answered, and per second.
@@ -111,8 +113,12 @@ impl Log {
         {
             self.version = rest.split_whitespace().next().map(str::to_owned);
         }
-        if self.script.is_none() {
+        if self.script.is_none() && is_command(text) {
             self.script = script(text);
+            self.driver = text
+                .split_whitespace()
+                .find_map(|word| word.strip_prefix("--db-driver="))
+                .map(str::to_owned);
         }
     }
 
@@ -238,13 +244,16 @@ fn counted(value: &str) -> Option<(u64, f64)> {
     Some((n.trim().parse().ok()?, per_s.trim().parse().ok()?))
 }
 
+/// Whether a line is a command that runs sysbench.
+fn is_command(text: &str) -> bool {
+    let first = text.split_whitespace().next().unwrap_or_default();
+    first.rsplit('/').next() == Some("sysbench")
+        && text.split_whitespace().any(|word| word == "run")
+}
+
 /// The script of a command line: `.../oltp_read_only.lua --threads=1 run`.
 fn script(text: &str) -> Option<String> {
-    let mut words = text.split_whitespace();
-    let first = words.next()?;
-    if first.rsplit('/').next() != Some("sysbench") || text.split_whitespace().next_back().is_none() {
-        return None;
-    }
+    let mut words = text.split_whitespace().skip(1);
     let word = words.find(|word| word.ends_with(".lua") || word.starts_with("oltp_"))?;
     let name = word.rsplit('/').next().unwrap_or(word);
     Some(name.strip_suffix(".lua").unwrap_or(name).to_owned())

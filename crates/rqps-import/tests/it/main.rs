@@ -1,7 +1,11 @@
 //! Whole folders as runs: small ones written by hand in the layout of the field's.
 
-mod tables;
+#![expect(clippy::unwrap_used, reason = "what tests share is outside of test functions")]
+
+mod iibench;
 mod raw;
+mod sysbench;
+mod tables;
 
 use std::fmt::Write as _;
 use std::path::PathBuf;

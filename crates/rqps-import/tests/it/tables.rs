@@ -68,7 +68,8 @@ fn refusals() {
 #[test]
 fn the_number_of_clients_is_not_guessed() {
     let dir = tempfile::tempdir().unwrap();
-    std::fs::write(dir.path().join("qps.abs.a.tsv"), "col-1 : my5651\n1\tscan_range=100\n").unwrap();
+    std::fs::write(dir.path().join("qps.abs.a.tsv"), "col-1 : my5651\n1\tscan_range=100\n")
+        .unwrap();
     let error = mytools::import(dir.path(), &options("d")).unwrap_err();
     assert!(matches!(error, Error::UnknownClients { .. }), "{error}");
 }

@@ -342,9 +342,9 @@ fn single_slices(analysis: &Analysis<'_>) -> Option<String> {
         .steps
         .iter()
         .filter(|s| s.is_compared())
-        .filter(|s| s.cells.iter().any(|c| {
-            c.rqps.is_some_and(|r| r.interval.is_none()) && !c.is_imported
-        }))
+        .filter(|s| {
+            s.cells.iter().any(|c| c.rqps.is_some_and(|r| r.interval.is_none()) && !c.is_imported)
+        })
         .map(|s| s.title.clone())
         .collect();
     (!single.is_empty()).then(|| {

@@ -34,7 +34,8 @@ impl Analysis<'_> {
             cells.any(|cell| cell.per_operation.get(metric).is_some())
         };
         if self.is_all_imported() {
-            return Metric::STATED.into_iter().filter(|metric| has(*metric)).collect();
+            let all = [Metric::HostCpu].into_iter().chain(Metric::STATED);
+            return all.filter(|metric| has(*metric)).collect();
         }
         let stated = [Metric::HostCpuShare, Metric::Rate].into_iter().filter(|m| has(*m));
         Metric::ALL.into_iter().chain(stated).collect()

@@ -26,7 +26,8 @@ pub(super) fn decide(steps: &mut [StepAnalysis<'_>], bound: f64) {
         let mut family = Vec::new();
         for step in steps.iter_mut().filter(|step| step.is_compared() == is_compared) {
             let (block_s, is_timed) = (settle::block_s(&step.cells), settle::is_timed(&step.step));
-            let is_open = |c: &&mut Cell| c.comparison.is_some() && !c.is_barred() && !c.is_imported;
+            let is_open =
+                |c: &&mut Cell| c.comparison.is_some() && !c.is_barred() && !c.is_imported;
             let cells = step.cells.iter_mut().filter(is_open);
             family.extend(cells.map(|cell| Open { cell, block_s, is_timed }));
         }

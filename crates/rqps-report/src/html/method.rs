@@ -133,8 +133,18 @@ fn method(analysis: &Analysis<'_>) -> Markup {
         ["Started", "Took", "Host", "CPU", "Memory", "Storage", "System", "Schedule", "Seed"];
     // Nothing of these is known of what was imported.
     let measured = [
-        "Started", "Took", "Host", "CPU", "Memory", "Storage", "System", "Schedule", "Slice length",
-        "Placement", "Seed", "Samplers",
+        "Started",
+        "Took",
+        "Host",
+        "CPU",
+        "Memory",
+        "Storage",
+        "System",
+        "Schedule",
+        "Slice length",
+        "Placement",
+        "Seed",
+        "Samplers",
     ];
     let is_told = |name: &str| {
         (analysis.joined.is_none() || !of_one_run.contains(&name))

@@ -198,7 +198,10 @@ fn figure_interval(figure: &rqps_model::Estimate) -> String {
 
 fn metrics(analysis: &Analysis<'_>, step: &StepAnalysis<'_>) -> Markup {
     let metrics = analysis.metrics();
-    let row = |idx: usize, values: &PerOperation, is_relative: bool, show: &dyn Fn(Metric, f64) -> String| {
+    let row = |idx: usize,
+               values: &PerOperation,
+               is_relative: bool,
+               show: &dyn Fn(Metric, f64) -> String| {
         html! { tr {
             (system_head(analysis, idx))
             @for &metric in &metrics {

@@ -4,7 +4,8 @@ use std::collections::BTreeMap;
 
 use rqps_model::run::Check;
 use rqps_model::{
-    Dbms, Engine, Group, Imported, Lateness, Placement, RunStatus, Schedule, StepKind, Transport, Verdict,
+    Dbms, Engine, Group, Imported, Lateness, Placement, RunStatus, Schedule, StepKind, Transport,
+    Verdict,
 };
 use serde::{Serialize, Serializer};
 

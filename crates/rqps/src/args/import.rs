@@ -18,6 +18,23 @@ pub(crate) enum ImportCommand {
         #[arg(long, value_name = "DEVICE")]
         device: Option<String>,
     },
+    /// Logs of sysbench 1.0 or 1.1, with report intervals and histograms where they have them
+    Sysbench {
+        /// A log: FILE, LABEL=FILE or LABEL:STEP=FILE [default: the label is the file's name, the step the script
+        /// that the log names]
+        #[arg(value_name = "LOG", required = true)]
+        logs: Vec<String>,
+        #[command(flatten)]
+        options: ImportOptions,
+    },
+    /// A directory with the merged tables of the Insert Benchmark's scripts: mrg.l.i0, mrg.qr100.L1 and so on
+    Iibench {
+        /// The directory
+        #[arg(value_name = "DIR")]
+        dir: PathBuf,
+        #[command(flatten)]
+        options: ImportOptions,
+    },
 }
 
 /// What files of other tools do not tell.

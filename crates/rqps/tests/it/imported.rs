@@ -118,7 +118,8 @@ fn imported_and_measured_systems_in_one_report() {
     assert_follows_schema(&json);
     let steps = json["steps"].as_array().unwrap();
     let step = steps.iter().find(|s| s["name"] == "point-query").unwrap();
-    let imported = step["systems"].as_array().unwrap().iter().find(|s| s["system"] == "x.pg174.x10a.pk1");
+    let imported =
+        step["systems"].as_array().unwrap().iter().find(|s| s["system"] == "x.pg174.x10a.pk1");
     let imported = imported.unwrap();
     assert_eq!(imported["verdict"], Value::Null, "{imported:#}");
     assert!(imported["rqps"]["point"].as_f64().unwrap() < 0.1, "{imported:#}");
@@ -132,7 +133,11 @@ fn raw_files_and_refusals() {
     let bench = with_folder("raw");
     let said = bench.run(&["import", "mytools", "raw"]);
     assert_eq!(said.code(), 0, "{}", said.stderr);
-    assert!(said.stdout.contains("-raw: 2 systems, 2 steps, 3 figures, 1 not run"), "{}", said.stdout);
+    assert!(
+        said.stdout.contains("-raw: 2 systems, 2 steps, 3 figures, 1 not run"),
+        "{}",
+        said.stdout
+    );
     assert!(said.stderr.contains("sysbench gave up: mysql_stmt_execute()"), "{}", said.stderr);
     let text = redact(&bench.output(&["report"]), bench.dir());
     expect_file!["../data/imported-raw.txt"].assert_eq(&text.replace(&today(&text), "DATE"));

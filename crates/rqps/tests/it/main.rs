@@ -31,9 +31,9 @@ mod gate;
 #[cfg(test)]
 mod handicap;
 #[cfg(test)]
-mod in_turns;
-#[cfg(test)]
 mod imported;
+#[cfg(test)]
+mod in_turns;
 #[cfg(test)]
 mod insert;
 #[cfg(test)]
