@@ -10,6 +10,7 @@ pub mod error;
 pub mod mysql;
 pub mod null;
 pub mod params;
+pub mod pipeline;
 pub mod postgres;
 pub mod session;
 mod transport;
@@ -20,6 +21,7 @@ pub use error::{Error, ErrorClass, ServerError};
 pub use mysql::MysqlConnection;
 pub use null::NullConnection;
 pub use params::{ParamType, Params, Value};
+pub use pipeline::Pipeline;
 pub use postgres::PostgresConnection;
 pub use session::Session;
 
@@ -119,6 +121,11 @@ pub trait Connection: Send {
     /// # Errors
     /// When the socket refuses the setting.
     fn set_timeout(&mut self, timeout: Option<std::time::Duration>) -> Result<(), Error>;
+
+    /// This connection for statements that are sent ahead; `None` where that cannot be done.
+    fn pipeline(&mut self) -> Option<&mut dyn Pipeline> {
+        None
+    }
 
     /// A handle that other threads can use to break the connection while it waits.
     ///

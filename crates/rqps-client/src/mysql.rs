@@ -8,15 +8,17 @@
 mod link;
 mod login;
 
+use std::collections::VecDeque;
 use std::time::Duration;
 
+use crate::pipeline::{answers_are_due, nothing_is_due};
 use crate::wire::mysql::commands::{self, Prepared};
 use crate::wire::mysql::execute::Execute;
 use crate::wire::mysql::literal::TextStatement;
 use crate::wire::mysql::result_set::ResultReader;
 use crate::wire::mysql::{reply, status};
 use crate::{
-    Breaker, Connection, Endpoint, Error, Outcome, Params, Protocol, ResultSet, Session,
+    Breaker, Connection, Endpoint, Error, Outcome, Params, Pipeline, Protocol, ResultSet, Session,
     StatementId, StatementSpec,
 };
 use link::Link;
@@ -28,7 +30,18 @@ pub struct MysqlConnection {
     statements: Vec<Statement>,
     /// The message under way, where it is no prepared statement's own.
     message: Vec<u8>,
+    /// Statements that were sent ahead and are not answered.
+    due: VecDeque<Due>,
     session: Session,
+}
+
+/// An answer that is due.
+#[derive(Debug)]
+struct Due {
+    /// The sequence number with which it begins.
+    seq: u8,
+    /// The statement, where it was made known.
+    statement: Option<StatementId>,
 }
 
 /// A statement that a workload made known.
@@ -54,6 +67,12 @@ impl MysqlConnection {
     #[inline]
     fn run(&mut self, seq: u8) -> Result<Outcome, Error> {
         self.link.run(&self.message, seq, EXECUTING)
+    }
+
+    /// Refuses a call whose answer would be mixed up with one that is due.
+    #[inline]
+    fn none_due(&self) -> Result<(), Error> {
+        if self.due.is_empty() { Ok(()) } else { Err(answers_are_due(self.due.len())) }
     }
 
     fn prepare_on_server(&mut self, spec: &StatementSpec<'_>) -> Result<Execute, Error> {
@@ -82,7 +101,13 @@ impl MysqlConnection {
 impl Connection for MysqlConnection {
     fn connect(endpoint: &Endpoint) -> Result<Self, Error> {
         let (link, session) = login::open(endpoint)?;
-        let mut connection = Self { link, statements: Vec::new(), message: Vec::new(), session };
+        let mut connection = Self {
+            link,
+            statements: Vec::new(),
+            message: Vec::new(),
+            due: VecDeque::new(),
+            session,
+        };
         if connection.link.status() & status::AUTOCOMMIT == 0 {
             connection.execute_text(b"SET autocommit = 1")?;
         }
@@ -92,6 +117,7 @@ impl Connection for MysqlConnection {
     }
 
     fn prepare(&mut self, spec: &StatementSpec<'_>) -> Result<StatementId, Error> {
+        self.none_due()?;
         let travel = match spec.protocol {
             Protocol::Prepared => Travel::Prepared(self.prepare_on_server(spec)?),
             Protocol::Text => Travel::Text(
@@ -107,8 +133,9 @@ impl Connection for MysqlConnection {
 
     #[inline]
     fn execute(&mut self, statement: StatementId, params: &Params) -> Result<Outcome, Error> {
+        self.none_due()?;
         let Some(Statement { sql, travel }) = self.statements.get_mut(statement.0 as usize) else {
-            return Err(usage("", format!("{statement:?} is not of this connection")));
+            return Err(unknown(statement));
         };
         match travel {
             Travel::Prepared(execute) => {
@@ -129,11 +156,13 @@ impl Connection for MysqlConnection {
 
     #[inline]
     fn execute_text(&mut self, sql: &[u8]) -> Result<Outcome, Error> {
+        self.none_due()?;
         let seq = commands::query(&mut self.message, sql);
         self.run(seq)
     }
 
     fn query(&mut self, sql: &str) -> Result<ResultSet, Error> {
+        self.none_due()?;
         let seq = commands::query(&mut self.message, sql.as_bytes());
         self.link.ask(&self.message, seq, QUERYING)?;
         let mut reader = ResultReader::new(self.link.deprecate_eof());
@@ -157,8 +186,60 @@ impl Connection for MysqlConnection {
         self.link.set_timeout(timeout)
     }
 
+    fn pipeline(&mut self) -> Option<&mut dyn Pipeline> {
+        Some(self)
+    }
+
     fn breaker(&self) -> Result<Breaker, Error> {
         self.link.breaker()
+    }
+}
+
+impl Pipeline for MysqlConnection {
+    fn send(&mut self, statement: StatementId, params: &Params) -> Result<(), Error> {
+        let Some(Statement { sql, travel }) = self.statements.get_mut(statement.0 as usize) else {
+            return Err(unknown(statement));
+        };
+        let seq = match travel {
+            Travel::Prepared(execute) => {
+                let (message, seq) = execute.encode(params).map_err(|detail| usage(sql, detail))?;
+                self.link.tell(message, EXECUTING)?;
+                seq
+            }
+            Travel::Text(text) => {
+                let backslash = self.link.status() & status::NO_BACKSLASH_ESCAPES == 0;
+                let seq = text
+                    .encode(&mut self.message, params, backslash)
+                    .map_err(|detail| usage(sql, detail))?;
+                self.link.tell(&self.message, EXECUTING)?;
+                seq
+            }
+        };
+        self.due.push_back(Due { seq, statement: Some(statement) });
+        Ok(())
+    }
+
+    fn send_text(&mut self, sql: &[u8]) -> Result<(), Error> {
+        let seq = commands::query(&mut self.message, sql);
+        self.link.tell(&self.message, EXECUTING)?;
+        self.due.push_back(Due { seq, statement: None });
+        Ok(())
+    }
+
+    fn await_answer(&mut self, at_most: Duration) -> Result<bool, Error> {
+        self.link.await_answer(at_most)
+    }
+
+    fn answer(&mut self) -> Result<Outcome, Error> {
+        let Due { seq, statement } = self.due.pop_front().ok_or_else(nothing_is_due)?;
+        let outcome = self.link.answer(seq, EXECUTING)?;
+        if let Some(StatementId(idx)) = statement
+            && let Some(Statement { travel: Travel::Prepared(execute), .. }) =
+                self.statements.get_mut(idx as usize)
+        {
+            execute.set_bound();
+        }
+        Ok(outcome)
     }
 }
 
@@ -168,6 +249,11 @@ impl Drop for MysqlConnection {
         // The server closes either way; it only counts an aborted client when it is not told.
         let _ = self.link.tell(&self.message, "closing the connection");
     }
+}
+
+#[cold]
+fn unknown(statement: StatementId) -> Error {
+    usage("", format!("{statement:?} is not of this connection"))
 }
 
 #[cold]

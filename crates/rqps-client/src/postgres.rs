@@ -1,22 +1,26 @@
 //! PostgreSQL: one connection, blocking, used by one thread.
 //!
 //! Statements are prepared under names and executed through the unnamed portal with one write per
-//! execution; results come as text and are skipped. There is no pipelining and no transaction
-//! state: BEGIN and COMMIT are statements like any other.
+//! execution; results come as text and are skipped. There is no transaction state: BEGIN and COMMIT
+//! are statements like any other.
 
 mod channel;
 mod login;
 
 use std::time::Duration;
 
+use crate::pipeline::{answers_are_due, nothing_is_due};
 use crate::wire::postgres::execute::numbered_places;
 use crate::wire::postgres::{Message, Statement, Violation, encode};
 use crate::{
-    Breaker, Connection, Endpoint, Error, Outcome, Params, Protocol, ResultSet, Session,
+    Breaker, Connection, Endpoint, Error, Outcome, Params, Pipeline, Protocol, ResultSet, Session,
     StatementId, StatementSpec,
 };
 
 use channel::Channel;
+
+const EXECUTING: &str = "executing a statement";
+const EXECUTING_TEXT: &str = "executing SQL text";
 
 /// A connection to a PostgreSQL server, 9.6 or later.
 ///
@@ -29,16 +33,27 @@ pub struct PostgresConnection {
     statements: Vec<Statement>,
     /// Messages that are made anew for each execution.
     scratch: Vec<u8>,
+    /// Statements that were sent ahead and are not answered.
+    n_due: usize,
     session: Session,
+}
+
+impl PostgresConnection {
+    /// Refuses a call whose answer would be mixed up with one that is due.
+    #[inline]
+    fn none_due(&self) -> Result<(), Error> {
+        if self.n_due == 0 { Ok(()) } else { Err(answers_are_due(self.n_due)) }
+    }
 }
 
 impl Connection for PostgresConnection {
     fn connect(endpoint: &Endpoint) -> Result<Self, Error> {
         let (channel, session) = login::login(endpoint)?;
-        Ok(Self { channel, statements: Vec::new(), scratch: Vec::new(), session })
+        Ok(Self { channel, statements: Vec::new(), scratch: Vec::new(), n_due: 0, session })
     }
 
     fn prepare(&mut self, spec: &StatementSpec<'_>) -> Result<StatementId, Error> {
+        self.none_due()?;
         let id = StatementId(u32::try_from(self.statements.len()).unwrap_or(u32::MAX));
         let name = format!("s{}", id.0);
         let statement = Statement::new(&name, spec)?;
@@ -55,22 +70,25 @@ impl Connection for PostgresConnection {
 
     #[inline]
     fn execute(&mut self, statement: StatementId, params: &Params) -> Result<Outcome, Error> {
+        self.none_due()?;
         let Some(statement) = self.statements.get_mut(statement.0 as usize) else {
             return Err(unknown(statement));
         };
         let message = statement.encode(params, &mut self.scratch)?;
-        self.channel.exchange(message, "executing a statement")
+        self.channel.exchange(message, EXECUTING)
     }
 
     fn execute_text(&mut self, sql: &[u8]) -> Result<Outcome, Error> {
+        self.none_due()?;
         self.scratch.clear();
         encode::query(&mut self.scratch, sql).map_err(|violation| usage(sql, &violation))?;
-        self.channel.exchange(&self.scratch, "executing SQL text")
+        self.channel.exchange(&self.scratch, EXECUTING_TEXT)
     }
 
     /// Of several statements in one text, the rows of the last one that returns any.
     fn query(&mut self, sql: &str) -> Result<ResultSet, Error> {
         const DOING: &str = "reading a result";
+        self.none_due()?;
         self.scratch.clear();
         encode::query(&mut self.scratch, sql.as_bytes())
             .map_err(|violation| usage(sql.as_bytes(), &violation))?;
@@ -108,8 +126,41 @@ impl Connection for PostgresConnection {
         self.channel.set_timeout(timeout)
     }
 
+    fn pipeline(&mut self) -> Option<&mut dyn Pipeline> {
+        Some(self)
+    }
+
     fn breaker(&self) -> Result<Breaker, Error> {
         self.channel.breaker()
+    }
+}
+
+impl Pipeline for PostgresConnection {
+    fn send(&mut self, statement: StatementId, params: &Params) -> Result<(), Error> {
+        let Some(statement) = self.statements.get_mut(statement.0 as usize) else {
+            return Err(unknown(statement));
+        };
+        let message = statement.encode(params, &mut self.scratch)?;
+        self.channel.send(message, EXECUTING)?;
+        self.n_due += 1;
+        Ok(())
+    }
+
+    fn send_text(&mut self, sql: &[u8]) -> Result<(), Error> {
+        self.scratch.clear();
+        encode::query(&mut self.scratch, sql).map_err(|violation| usage(sql, &violation))?;
+        self.channel.send(&self.scratch, EXECUTING_TEXT)?;
+        self.n_due += 1;
+        Ok(())
+    }
+
+    fn await_answer(&mut self, at_most: Duration) -> Result<bool, Error> {
+        self.channel.await_answer(at_most)
+    }
+
+    fn answer(&mut self) -> Result<Outcome, Error> {
+        self.n_due = self.n_due.checked_sub(1).ok_or_else(nothing_is_due)?;
+        self.channel.answer(EXECUTING)
     }
 }
 

@@ -12,6 +12,7 @@ use std::os::fd::{AsFd as _, BorrowedFd};
 use std::os::unix::net::UnixStream;
 use std::time::{Duration, Instant};
 
+use rustix::event::{PollFd, PollFlags};
 use rustix::io::Errno;
 use rustix::net::SendFlags;
 use rustls::{ClientConnection, StreamOwned};
@@ -75,6 +76,31 @@ impl Transport {
             Self::Tcp(socket) => send_all(socket.as_fd(), bytes),
             // rustls reports a failed send only when flushed.
             Self::Tls(stream) => stream.write_all(bytes).and_then(|()| stream.flush()),
+        }
+    }
+
+    /// Waits until there is something to read, the stream's end included, but no longer than `at_most`;
+    /// says whether there is.
+    pub(crate) fn await_readable(&mut self, at_most: Duration) -> io::Result<bool> {
+        if let Self::Tls(stream) = self
+            && tls::has_plaintext(&mut stream.conn)
+        {
+            return Ok(true);
+        }
+        let fd = match &*self {
+            Self::Unix(socket) => socket.as_fd(),
+            Self::Tcp(socket) => socket.as_fd(),
+            Self::Tls(stream) => stream.sock.as_fd(),
+        };
+        let at_most = rustix::event::Timespec {
+            tv_sec: i64::try_from(at_most.as_secs()).unwrap_or(i64::MAX),
+            tv_nsec: at_most.subsec_nanos().into(),
+        };
+        let mut fds = [PollFd::from_borrowed_fd(fd, PollFlags::IN)];
+        match rustix::event::poll(&mut fds, Some(&at_most)) {
+            Ok(n) => Ok(n > 0),
+            Err(Errno::INTR) => Ok(false),
+            Err(errno) => Err(errno.into()),
         }
     }
 

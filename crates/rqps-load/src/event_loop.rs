@@ -1,6 +1,8 @@
 //! HOT PATH: the loop of one client thread. Budget per event beside the client's and the
 //! workload's own work: one clock read per statement, no lock, no allocation, no system call.
 
+mod ahead;
+
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Duration;
 
@@ -70,10 +72,10 @@ struct Schedule<'a> {
 }
 
 impl<'a> Schedule<'a> {
-    fn new(rate: Option<f64>, share: Share, on_clock: &'a mut OnClock) -> Option<Self> {
-        let interval_ns = share.n_clients as f64 * 1e9 / rate?;
+    fn at(rate: f64, share: Share, on_clock: &'a mut OnClock) -> Self {
+        let interval_ns = share.n_clients as f64 * 1e9 / rate;
         let first_ns = interval_ns * share.idx as f64 / share.n_clients as f64;
-        Some(Self { interval_ns, first_ns, on_clock })
+        Self { interval_ns, first_ns, on_clock }
     }
 
     /// When the next start is due, nanoseconds from the slice's start; below 0 for one that the slice
@@ -108,11 +110,34 @@ const SLEEP_NS: u64 = 200_000_000;
 /// has, several are told as the first of them.
 const MOST_MISSED: u64 = 100_000;
 
-/// Runs one slice on one connection and returns what was counted.
+/// Runs one slice on one connection and returns what was counted: statements of a set rate as they are
+/// due where the worker and the connection allow it, other events one by one.
 ///
 /// # Errors
 /// The first error that is not retried, with the tally so far left in `tally`.
 pub(crate) fn run<C: Connection, W: Worker<C>>(
+    (connection, worker): (&mut C, &mut W),
+    (order, share, on_clock): (&Order, Share, &mut OnClock),
+    clock: Clock,
+    watch: &Watch<'_>,
+    tally: &mut Tally,
+) -> Result<(), EventError> {
+    // What the slice before counted is not shown as this one's.
+    watch.published.set(0);
+    let operations = worker.operations_per_statement();
+    if let (Some(rate), Stop::Time(time)) = (order.pace.rate(), order.stop)
+        && let (Some(pipeline), Some(worker)) = (connection.pipeline(), worker.ahead())
+    {
+        let schedule = Schedule::at(rate, share, on_clock);
+        let deadline_ns = nanoseconds(time);
+        let slice = ahead::Slice { operations, deadline_ns, pace: order.pace, clock, watch };
+        return ahead::run((pipeline, worker), schedule, &slice, tally);
+    }
+    one_by_one((connection, worker), (order, share, on_clock), clock, watch, tally)
+}
+
+/// Runs one slice of events each of which begins when the one before has ended.
+fn one_by_one<C: Connection, W: Worker<C>>(
     (connection, worker): (&mut C, &mut W),
     (order, share, on_clock): (&Order, Share, &mut OnClock),
     clock: Clock,
@@ -125,9 +150,7 @@ pub(crate) fn run<C: Connection, W: Worker<C>>(
         Stop::Part { from, to } => (u64::MAX, share.of(to) - share.of(from)),
     };
     let operations = worker.operations_per_statement();
-    // What the slice before counted is not shown as this one's.
-    watch.published.set(0);
-    let mut schedule = Schedule::new(order.pace.rate(), share, on_clock);
+    let mut schedule = order.pace.rate().map(|rate| Schedule::at(rate, share, on_clock));
     // Before the slice's start for an event that was due in the slice before.
     let mut begin_ns: i64 = 0;
     let end_ns = deadline_ns.min(i64::MAX as u64).cast_signed();

@@ -37,7 +37,7 @@ pub struct Tally {
     /// Delays of the starts, nanoseconds; `None` in a closed loop.
     pub delays: Option<Histogram<u32>>,
     /// Of each delay, the part that was the client's own: the time since the start was due and the
-    /// answer before it was there.
+    /// client was free to send it.
     pub own_delays: Option<Histogram<u32>>,
     /// Operations per window. Those past the slice's end are cut off by [`Tally::finish`].
     pub windows: Windows,
@@ -140,7 +140,8 @@ impl Tally {
         }
     }
 
-    /// Counts a start that came `late_ns` after its intended time, `own_ns` of it after the answer before.
+    /// Counts a start that came `late_ns` after its intended time, `own_ns` of it after the client
+    /// was free to send it.
     #[inline]
     pub fn started(&mut self, late_ns: u64, own_ns: u64) {
         if let Some(lateness) = &mut self.lateness {

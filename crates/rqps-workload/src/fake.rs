@@ -1,10 +1,11 @@
 //! A connection for tests that records what it is told and answers as it is told.
 
+use std::collections::VecDeque;
 use std::time::Duration;
 
 use rqps_client::{
-    Breaker, Connection, Endpoint, Error, Outcome, Params, Protocol, ResultSet, ServerError,
-    Session, StatementId, StatementSpec, Value,
+    Breaker, Connection, Endpoint, Error, Outcome, Params, Pipeline, Protocol, ResultSet,
+    ServerError, Session, StatementId, StatementSpec, Value,
 };
 
 /// Records statements as text, parameters in brackets.
@@ -18,6 +19,8 @@ pub(crate) struct Recorder {
     pub(crate) missing_rows: u64,
     /// Errors to answer with before anything else.
     pub(crate) failures: Vec<ServerError>,
+    /// Answers to statements that were sent ahead.
+    pub(crate) due: VecDeque<Result<Outcome, Error>>,
     pub(crate) session: Session,
 }
 
@@ -80,7 +83,33 @@ impl Connection for Recorder {
         Ok(())
     }
 
+    fn pipeline(&mut self) -> Option<&mut dyn Pipeline> {
+        Some(self)
+    }
+
     fn breaker(&self) -> Result<Breaker, Error> {
         Ok(Breaker::Null)
+    }
+}
+
+impl Pipeline for Recorder {
+    fn send(&mut self, statement: StatementId, params: &Params) -> Result<(), Error> {
+        let answer = self.execute(statement, params);
+        self.due.push_back(answer);
+        Ok(())
+    }
+
+    fn send_text(&mut self, sql: &[u8]) -> Result<(), Error> {
+        let answer = self.execute_text(sql);
+        self.due.push_back(answer);
+        Ok(())
+    }
+
+    fn await_answer(&mut self, _at_most: Duration) -> Result<bool, Error> {
+        Ok(!self.due.is_empty())
+    }
+
+    fn answer(&mut self) -> Result<Outcome, Error> {
+        self.due.pop_front().expect("an answer is due")
     }
 }

@@ -34,4 +34,4 @@ pub use random::Rng;
 pub use step::{Short, Step};
 pub use suite::{Form, Suite, glob};
 pub use sysbench::SysbenchWorker;
-pub use worker::{EventError, Worker};
+pub use worker::{Ahead, EventError, Worker};

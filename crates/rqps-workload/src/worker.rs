@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use rqps_client::{Connection, Outcome};
+use rqps_client::{Connection, Outcome, Pipeline};
 
 /// Why an event did not finish.
 #[derive(Debug, thiserror::Error)]
@@ -50,6 +50,12 @@ pub trait Worker<C: Connection>: Send {
         let _ = at_most;
     }
 
+    /// This worker where its events can be sent before earlier ones are answered; `None` where they
+    /// cannot.
+    fn ahead(&mut self) -> Option<&mut dyn Ahead> {
+        None
+    }
+
     /// Brings the connection back to a state outside any transaction after a failed event.
     ///
     /// # Errors
@@ -62,4 +68,28 @@ pub trait Worker<C: Connection>: Send {
     /// Operations in one answered statement, as the step's figure counts them: 1 for queries; for
     /// the scan, the rows of the table.
     fn operations_per_statement(&self) -> u64;
+}
+
+/// A worker each of whose events is one statement outside any transaction, which need not wait for the
+/// answers to those before.
+pub trait Ahead {
+    /// Whether the next event may be sent now.
+    fn may_send(&self) -> bool;
+
+    /// Waits until it may, but no longer than `at_most`.
+    fn await_send(&self, at_most: Duration);
+
+    /// Sends the next event: the oldest one of those that failed and are to be tried again, otherwise a
+    /// new one.
+    ///
+    /// # Errors
+    /// When the connection is lost, or the statement cannot be sent.
+    fn send(&mut self, pipeline: &mut dyn Pipeline) -> Result<(), EventError>;
+
+    /// Reads the answer to the oldest event that has none.
+    ///
+    /// # Errors
+    /// That event's error. After a [`rqps_client::ErrorClass::Retry`] the caller counts it and sends
+    /// once more; nothing is to be rolled back.
+    fn answer(&mut self, pipeline: &mut dyn Pipeline) -> Result<Outcome, EventError>;
 }

@@ -104,6 +104,36 @@ impl Link {
         Ok(self.scanner.outcome()?)
     }
 
+    /// Waits until there is something of an answer, but no longer than `at_most`.
+    pub(super) fn await_answer(&mut self, at_most: Duration) -> Result<bool, Error> {
+        if !self.received.unread().is_empty() {
+            return Ok(true);
+        }
+        self.stream
+            .await_readable(at_most)
+            .map_err(|source| Error::Lost { doing: "waiting for an answer", source })
+    }
+
+    /// Walks over one whole answer, from sequence number `seq` on; others may follow it.
+    pub(super) fn answer(&mut self, seq: u8, doing: &'static str) -> Result<Outcome, Error> {
+        self.usable(doing)?;
+        self.scanner.start(seq);
+        // As in `run`.
+        self.broken = true;
+        loop {
+            let taken = self.scanner.take(self.received.unread());
+            let (progress, n) = taken.map_err(|violation| protocol(violation, doing))?;
+            self.received.consume(n);
+            if progress == Progress::Done {
+                break;
+            }
+            self.fill(doing)?;
+        }
+        self.broken = false;
+        self.status = self.scanner.status();
+        Ok(self.scanner.outcome()?)
+    }
+
     #[inline]
     fn scan(&mut self, doing: &'static str) -> Result<(), Error> {
         loop {
@@ -155,7 +185,7 @@ impl Link {
         Ok(())
     }
 
-    /// Sends a message that is not answered.
+    /// Sends a message that is not answered, or later, by [`Self::answer`].
     pub(super) fn tell(&mut self, message: &[u8], doing: &'static str) -> Result<(), Error> {
         self.usable(doing)?;
         self.stream.send(message).map_err(|source| {

@@ -378,3 +378,74 @@ fn a_silent_server_times_out_and_a_break_ends_the_wait() {
     assert!(matches!(waiting.join().unwrap(), Error::Lost { .. }));
     handle.join().unwrap();
 }
+
+const DEADLOCK: &[u8] = b"\xff\xbd\x04#40001Deadlock found";
+
+#[test]
+fn statements_sent_ahead_are_answered_in_their_order() {
+    const SQL: &str = "DELETE FROM t WHERE id > ?";
+    let deleted = |n: u8| vec![0, n, 0, 2, 0, 0, 0];
+    let (mut client, handle) = connected(move |peer| {
+        peer.answer(
+            &[b"\x16", SQL.as_bytes()].concat(),
+            &[b"\x00\x07\0\0\0\0\0\x01\0\0\0\0", b"def"],
+        );
+        // With types, as none has succeeded yet.
+        let with_types: Vec<Vec<u8>> = (0..3).map(|_| peer.hear(0)).collect();
+        assert!(with_types.iter().all(|message| message.len() == with_types[0].len()));
+        let several =
+            [packets(1, &[DEADLOCK]), packets(1, &[&deleted(5)]), packets(1, &[&deleted(4)])];
+        // Answers come in one piece and a half.
+        let bytes = several.concat();
+        let (head, tail) = bytes.split_at(bytes.len() - 3);
+        peer.stream.write_all(head).unwrap();
+        assert_eq!(peer.hear(0).len(), with_types[0].len() - 2, "the server has the types");
+        peer.stream.write_all(tail).unwrap();
+        peer.stream.write_all(&packets(1, &[&deleted(3)])).unwrap();
+        peer.answer(b"\x03SELECT 1", &[OK]);
+    });
+    let spec = StatementSpec {
+        sql: SQL,
+        params: &[ParamType::BigInt],
+        protocol: Protocol::Prepared,
+        null_rows: 0,
+    };
+    let id = client.prepare(&spec).unwrap();
+    let mut params = Params::new();
+    params.push_int(1);
+    let pipeline = client.pipeline().unwrap();
+    assert!(!pipeline.await_answer(Duration::ZERO).unwrap(), "nothing was sent");
+    for _ in 0..3 {
+        pipeline.send(id, &params).unwrap();
+    }
+    let Err(Error::Usage { detail, .. }) = pipeline.query("SELECT 1") else { panic!() };
+    assert!(detail.starts_with("3 statements"), "{detail}");
+    let minute = Duration::from_secs(60);
+    assert!(pipeline.await_answer(minute).unwrap());
+    assert_eq!(pipeline.answer().unwrap_err().class(), ErrorClass::Retry);
+    assert_eq!(pipeline.answer().unwrap().affected, 5);
+    assert!(pipeline.await_answer(minute).unwrap(), "it was read with the one before");
+    pipeline.send(id, &params).unwrap();
+    assert_eq!(pipeline.answer().unwrap().affected, 4);
+    assert_eq!(pipeline.answer().unwrap().affected, 3);
+    assert!(matches!(pipeline.answer(), Err(Error::Usage { .. })));
+    assert!(client.execute_text(b"SELECT 1").is_ok());
+    drop(client);
+    handle.join().unwrap();
+}
+
+#[test]
+fn a_server_that_closes_leaves_no_answer_to_wait_for() {
+    let (mut client, handle) = connected(|peer| {
+        peer.hear(0);
+        peer.say(&[OK]);
+    });
+    let pipeline = client.pipeline().unwrap();
+    for _ in 0..2 {
+        pipeline.send_text(b"DELETE FROM t").unwrap();
+    }
+    assert!(pipeline.answer().is_ok());
+    assert!(pipeline.await_answer(Duration::from_secs(60)).unwrap(), "the end is there to read");
+    assert_eq!(pipeline.answer().unwrap_err().class(), ErrorClass::Lost);
+    handle.join().unwrap();
+}

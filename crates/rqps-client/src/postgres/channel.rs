@@ -45,6 +45,21 @@ impl Channel {
         doing: &'static str,
     ) -> Result<Outcome, Error> {
         self.send(request, doing)?;
+        self.answer(doing)
+    }
+
+    /// Waits until there is something of an answer, but no longer than `at_most`.
+    pub(super) fn await_answer(&mut self, at_most: Duration) -> Result<bool, Error> {
+        if !self.buffer.unread().is_empty() {
+            return Ok(true);
+        }
+        let waited = self.transport.await_readable(at_most);
+        waited.map_err(|source| self.failed(source, "waiting for an answer"))
+    }
+
+    /// Skips the next answer, counting rows; others may follow it.
+    #[inline]
+    pub(super) fn answer(&mut self, doing: &'static str) -> Result<Outcome, Error> {
         let mut skipper = Skipper::default();
         loop {
             let scan = match skipper.scan(self.buffer.unread()) {

@@ -181,3 +181,38 @@ fn a_wrong_call_sends_nothing() {
     drop(client);
     server.finish();
 }
+
+#[test]
+fn statements_sent_ahead_are_answered_in_their_order() {
+    let failed = b"SERROR\0C40001\0Mcould not serialize\0\0";
+    let (mut client, server) = connect(move |peer| {
+        for sql in [&b"A\0"[..], b"B\0", b"C\0"] {
+            assert_eq!(peer.request(), (b'Q', sql.to_vec()));
+        }
+        peer.answer(&[
+            (b'C', b"DELETE 5\0"),
+            (b'Z', b"I"),
+            (b'E', failed),
+            (b'Z', b"I"),
+            (b'C', b"DELETE 4\0"),
+            (b'Z', b"I"),
+        ]);
+        peer.request();
+        peer.answer(&[(b'C', b"DELETE 3\0"), (b'Z', b"I")]);
+    });
+    let pipeline = client.pipeline().unwrap();
+    assert!(!pipeline.await_answer(Duration::ZERO).unwrap(), "nothing was sent");
+    for sql in [b"A", b"B", b"C"] {
+        pipeline.send_text(sql).unwrap();
+    }
+    let Err(Error::Usage { detail, .. }) = pipeline.execute_text(b"D") else { panic!() };
+    assert!(detail.starts_with("3 statements"), "{detail}");
+    let minute = Duration::from_secs(60);
+    assert!(pipeline.await_answer(minute).unwrap());
+    assert_eq!(pipeline.answer().unwrap().affected, 5);
+    assert_eq!(pipeline.answer().unwrap_err().class(), ErrorClass::Retry);
+    assert_eq!(pipeline.answer().unwrap().affected, 4);
+    assert!(matches!(pipeline.answer(), Err(Error::Usage { .. })));
+    assert_eq!(client.execute_text(b"D").unwrap().affected, 3);
+    server.finish();
+}

@@ -62,6 +62,12 @@ fn failed(error: &io::Error) -> String {
     format!("the handshake failed: {error}{remedy}")
 }
 
+/// Whether bytes that the server sent are decrypted and not yet read.
+pub(super) fn has_plaintext(connection: &mut ClientConnection) -> bool {
+    // What is wrong with a record is found by the read that follows.
+    connection.process_new_packets().map_or(true, |state| state.plaintext_bytes_to_read() > 0)
+}
+
 /// Protocol and cipher suite of a connection: `TLSv1.3 TLS13_AES_256_GCM_SHA384`.
 pub(super) fn description(connection: &ClientConnection) -> String {
     let version = match connection.protocol_version() {

@@ -1,13 +1,16 @@
 //! HOT PATH: the client that deletes the oldest rows, so that the table stays as large as it is.
 
+use std::collections::VecDeque;
 use std::sync::Arc;
 use std::time::Duration;
 
-use rqps_client::{Connection, Outcome, ParamType, Params, Protocol, StatementId, StatementSpec};
+use rqps_client::{
+    Connection, Error, Outcome, ParamType, Params, Pipeline, Protocol, StatementId, StatementSpec,
+};
 
 use super::schema::Schema;
 use super::state::{Pair, TableIds};
-use crate::worker::EventError;
+use crate::worker::{Ahead, EventError};
 
 /// After so many statements the smallest id is read from the table again.
 const READ_MIN_EVERY: u32 = 1000;
@@ -22,8 +25,10 @@ pub struct Deleter {
     sql: String,
     min_sql: String,
     n_until_read: u32,
-    /// The first id of a statement that failed and is sent again.
-    claimed: Option<u64>,
+    /// First ids of the statements that were sent and are not answered, oldest first.
+    sent: VecDeque<u64>,
+    /// First ids of statements that failed and are sent again, oldest first.
+    failed: VecDeque<u64>,
     /// Whether it is the only one that deletes from the table, so that what the table says is true.
     alone: bool,
     params: Params,
@@ -54,7 +59,8 @@ impl Deleter {
             sql,
             min_sql: format!("SELECT MIN(transactionid) FROM {}", Schema::table(table)),
             n_until_read: READ_MIN_EVERY,
-            claimed: None,
+            sent: VecDeque::new(),
+            failed: VecDeque::new(),
             alone,
             params: Params::new(),
             is_real: super::worker::is_real(connection),
@@ -68,7 +74,7 @@ impl Deleter {
     /// Whether its inserter is near enough.
     #[inline]
     pub(super) fn is_ready(&self) -> bool {
-        self.pair.may_delete()
+        self.pair.may_delete(self.sent.len() as u64)
     }
 
     pub(super) fn await_ready(&self, at_most: Duration) {
@@ -81,19 +87,45 @@ impl Deleter {
         connection: &mut C,
         answered: &mut impl FnMut(Outcome),
     ) -> Result<(), EventError> {
-        if self.n_until_read == 0 {
+        if self.reads_min() {
             self.read_min(connection)?;
         }
-        self.n_until_read -= 1;
-        let from = match self.claimed {
+        self.claim();
+        let outcome = connection.execute(self.statement, &self.params);
+        answered(self.settle(outcome)?);
+        Ok(())
+    }
+
+    /// Whether the table is to be asked for its smallest id: not while it may change under the question.
+    #[inline]
+    fn reads_min(&self) -> bool {
+        self.n_until_read == 0 && self.sent.is_empty() && self.failed.is_empty()
+    }
+
+    /// Chooses the next statement's rows and writes its parameters.
+    #[inline]
+    fn claim(&mut self) {
+        self.n_until_read = self.n_until_read.saturating_sub(1);
+        let from = match self.failed.pop_front() {
             Some(from) => from,
             None => self.ids.claim(self.n_rows.into()),
         };
-        self.claimed = Some(from);
+        self.sent.push_back(from);
         self.params.clear();
         self.params.push_int(from.cast_signed());
-        let outcome = connection.execute(self.statement, &self.params)?;
-        self.claimed = None;
+    }
+
+    /// Takes note of what the oldest statement did.
+    #[inline]
+    fn settle(&mut self, result: Result<Outcome, Error>) -> Result<Outcome, EventError> {
+        let from = self.sent.pop_front();
+        let outcome = match result {
+            Ok(outcome) => outcome,
+            Err(error) => {
+                self.failed.extend(from);
+                return Err(error.into());
+            }
+        };
         // Deletes must find their rows. Where several delete from one table, one may take another's.
         if self.is_real && self.alone && outcome.affected != u64::from(self.n_rows) {
             return Err(EventError::WrongRows {
@@ -104,12 +136,11 @@ impl Deleter {
         }
         let n_deleted = if self.is_real { outcome.affected } else { self.n_rows.into() };
         self.pair.deleted(n_deleted);
-        answered(outcome);
-        Ok(())
+        Ok(outcome)
     }
 
     #[cold]
-    fn read_min<C: Connection>(&mut self, connection: &mut C) -> Result<(), EventError> {
+    fn read_min<C: Connection + ?Sized>(&mut self, connection: &mut C) -> Result<(), EventError> {
         self.n_until_read = READ_MIN_EVERY;
         let claimed = self.ids.range().0;
         let result = connection.query(&self.min_sql)?;
@@ -119,5 +150,100 @@ impl Deleter {
             self.ids.correct_min(claimed, found);
         }
         Ok(())
+    }
+}
+
+impl Ahead for Deleter {
+    fn may_send(&self) -> bool {
+        self.is_ready()
+    }
+
+    fn await_send(&self, at_most: Duration) {
+        self.await_ready(at_most);
+    }
+
+    fn send(&mut self, pipeline: &mut dyn Pipeline) -> Result<(), EventError> {
+        if self.reads_min() {
+            self.read_min(pipeline)?;
+        }
+        self.claim();
+        Ok(pipeline.send(self.statement, &self.params)?)
+    }
+
+    fn answer(&mut self, pipeline: &mut dyn Pipeline) -> Result<Outcome, EventError> {
+        let result = pipeline.answer();
+        self.settle(result)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use rqps_client::ServerError;
+    use rqps_model::{Compression, Dbms, Engine};
+
+    use super::*;
+    use crate::Size;
+    use crate::fake::Recorder;
+    use crate::insert::InsertSize;
+    use crate::insert::state::MAX_GAP;
+
+    fn deleter(connection: &mut Recorder) -> Deleter {
+        let args = InsertSize::args(Size::Tiny);
+        let schema = Schema::new(&args, Dbms::Mysql, Engine::Innodb, Compression::None);
+        let shared = (Arc::new(TableIds::new(1, 1000)), Arc::new(Pair::default()));
+        Deleter::new(connection, (&schema, 1, true), shared, (5, Protocol::Prepared)).unwrap()
+    }
+
+    /// The first ids that statements had, in their order.
+    fn first_ids(connection: &Recorder) -> Vec<String> {
+        let id = |line: &String| line.rsplit_once('[').unwrap().1.trim_end_matches(']').to_owned();
+        connection.log.iter().map(id).collect()
+    }
+
+    #[test]
+    fn what_fails_is_sent_again_before_anything_new() {
+        let mut connection = Recorder { affected: 5, ..Recorder::server() };
+        let mut deleter = deleter(&mut connection);
+        let message = "made up".to_owned();
+        let deadlock = ServerError { errno: 1213, sqlstate: "40001".into(), message };
+        connection.failures = vec![deadlock.clone(), deadlock];
+        for _ in 0..3 {
+            deleter.send(&mut connection).unwrap();
+        }
+        assert!(
+            deleter.answer(&mut connection).is_err() && deleter.answer(&mut connection).is_err()
+        );
+        assert_eq!(deleter.answer(&mut connection).unwrap().affected, 5);
+        for _ in 0..3 {
+            deleter.send(&mut connection).unwrap();
+        }
+        assert_eq!(first_ids(&connection), ["1", "6", "11", "1", "6", "16"]);
+        let mut n = 0;
+        while deleter.sent.front().is_some() {
+            n += deleter.answer(&mut connection).unwrap().affected;
+        }
+        assert_eq!((n, deleter.pair.rows()), (15, (0, 20)));
+    }
+
+    #[test]
+    fn what_is_under_way_counts_as_ahead_of_the_inserter() {
+        let mut connection = Recorder { affected: 5, ..Recorder::server() };
+        let mut deleter = deleter(&mut connection);
+        for _ in 0..MAX_GAP {
+            assert!(deleter.may_send());
+            deleter.send(&mut connection).unwrap();
+        }
+        assert!(!deleter.may_send());
+        deleter.pair.inserted(5);
+        assert!(deleter.may_send());
+    }
+
+    #[test]
+    fn a_delete_that_misses_rows_is_an_error() {
+        let mut connection = Recorder { affected: 4, ..Recorder::server() };
+        let mut deleter = deleter(&mut connection);
+        deleter.send(&mut connection).unwrap();
+        let error = deleter.answer(&mut connection).unwrap_err();
+        assert!(matches!(error, EventError::WrongRows { got: 4, .. }), "{error:?}");
     }
 }

@@ -3,14 +3,16 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use rqps_client::{Connection, Outcome, ParamType, Params, Protocol, StatementId, StatementSpec};
+use rqps_client::{
+    Connection, Outcome, ParamType, Params, Pipeline, Protocol, StatementId, StatementSpec,
+};
 use rqps_model::Dbms;
 
 use super::row::{self, COLUMNS, N_COLUMNS, Now};
 use super::schema::Schema;
 use super::state::{Pair, TableIds};
 use crate::random::Rng;
-use crate::worker::EventError;
+use crate::worker::{Ahead, EventError};
 
 /// What an inserter shares with others.
 #[derive(Debug, Clone)]
@@ -37,6 +39,8 @@ pub struct Inserter {
     is_real: bool,
     /// Statements until the bulk load ends, in one.
     bulk: Option<u64>,
+    /// Statements that were sent ahead and are not answered.
+    n_sent: u64,
 }
 
 impl Inserter {
@@ -84,6 +88,7 @@ impl Inserter {
             text: Vec::new(),
             is_real,
             bulk: None,
+            n_sent: 0,
         })
     }
 
@@ -114,7 +119,7 @@ impl Inserter {
     /// Whether its deleter is near enough.
     #[inline]
     pub(super) fn is_ready(&self) -> bool {
-        self.rows.pair.as_ref().is_none_or(|pair| pair.may_insert())
+        self.rows.pair.as_ref().is_none_or(|pair| pair.may_insert(self.n_sent))
     }
 
     pub(super) fn await_ready(&self, at_most: Duration) {
@@ -129,34 +134,12 @@ impl Inserter {
         connection: &mut C,
         answered: &mut impl FnMut(Outcome),
     ) -> Result<(), EventError> {
-        self.now.look();
+        self.make_rows();
         let outcome = match self.statement {
-            Some(statement) => {
-                self.params.clear();
-                for _ in 0..self.n_rows {
-                    row::push_params(&self.now, &mut self.rng, &mut self.params);
-                }
-                connection.execute(statement, &self.params)?
-            }
-            None => {
-                self.text.clear();
-                self.text.extend_from_slice(self.head.as_bytes());
-                for idx in 0..self.n_rows {
-                    if idx > 0 {
-                        self.text.push(b',');
-                    }
-                    row::push_text(&self.now, &mut self.rng, &mut self.text);
-                }
-                connection.execute_text(&self.text)?
-            }
+            Some(statement) => connection.execute(statement, &self.params)?,
+            None => connection.execute_text(&self.text)?,
         };
-        if self.is_real && outcome.affected != u64::from(self.n_rows) {
-            return Err(EventError::WrongRows {
-                statement: self.sql.clone(),
-                expected: self.n_rows.to_string(),
-                got: outcome.affected,
-            });
-        }
+        self.check(outcome)?;
         if let Some(left) = &mut self.bulk {
             *left = left.saturating_sub(1);
             if *left == 0 {
@@ -164,11 +147,86 @@ impl Inserter {
                 self.bulk = None;
             }
         }
+        self.count();
+        answered(outcome);
+        Ok(())
+    }
+
+    /// This inserter where its statements can be sent ahead: the bulk load's last one has another behind
+    /// it.
+    pub(super) fn ahead(&mut self) -> Option<&mut dyn Ahead> {
+        if self.bulk.is_none() { Some(self) } else { None }
+    }
+
+    /// Makes the rows of a statement: its parameters, or its text.
+    #[inline]
+    fn make_rows(&mut self) {
+        self.now.look();
+        if self.statement.is_some() {
+            self.params.clear();
+            for _ in 0..self.n_rows {
+                row::push_params(&self.now, &mut self.rng, &mut self.params);
+            }
+            return;
+        }
+        self.text.clear();
+        self.text.extend_from_slice(self.head.as_bytes());
+        for idx in 0..self.n_rows {
+            if idx > 0 {
+                self.text.push(b',');
+            }
+            row::push_text(&self.now, &mut self.rng, &mut self.text);
+        }
+    }
+
+    /// Every insert writes its rows.
+    #[inline]
+    fn check(&self, outcome: Outcome) -> Result<(), EventError> {
+        if self.is_real && outcome.affected != u64::from(self.n_rows) {
+            return Err(EventError::WrongRows {
+                statement: self.sql.clone(),
+                expected: self.n_rows.to_string(),
+                got: outcome.affected,
+            });
+        }
+        Ok(())
+    }
+
+    /// Tells the others what was inserted.
+    #[inline]
+    fn count(&self) {
         self.rows.ids.inserted(self.n_rows.into());
         if let Some(pair) = &self.rows.pair {
             pair.inserted(self.n_rows.into());
         }
-        answered(outcome);
+    }
+}
+
+impl Ahead for Inserter {
+    fn may_send(&self) -> bool {
+        self.is_ready()
+    }
+
+    fn await_send(&self, at_most: Duration) {
+        self.await_ready(at_most);
+    }
+
+    /// What failed is not sent again as it was: the next rows take its place.
+    fn send(&mut self, pipeline: &mut dyn Pipeline) -> Result<(), EventError> {
+        self.make_rows();
+        match self.statement {
+            Some(statement) => pipeline.send(statement, &self.params)?,
+            None => pipeline.send_text(&self.text)?,
+        }
+        self.n_sent += 1;
         Ok(())
+    }
+
+    fn answer(&mut self, pipeline: &mut dyn Pipeline) -> Result<Outcome, EventError> {
+        self.n_sent = self.n_sent.saturating_sub(1);
+        let outcome = pipeline.answer()?;
+        self.check(outcome)?;
+        self.count();
+        Ok(outcome)
     }
 }

@@ -106,30 +106,32 @@ pub struct Pair {
 }
 
 impl Pair {
-    /// Whether the inserter may go on: it is not too far ahead of the deleter.
+    /// Whether the inserter may go on, with `n_sent` statements on their way: it is not too far ahead of
+    /// the deleter, even if those are answered first.
     #[must_use]
     #[inline]
-    pub fn may_insert(&self) -> bool {
-        let ahead = self.inserts.load(Ordering::Relaxed);
+    pub fn may_insert(&self, n_sent: u64) -> bool {
+        let ahead = self.inserts.load(Ordering::Relaxed) + n_sent;
         ahead.saturating_sub(self.deletes.load(Ordering::SeqCst)) < MAX_GAP
     }
 
-    /// Whether the deleter may go on: it is not too far ahead of the inserter.
+    /// Whether the deleter may go on, with `n_sent` statements on their way: it is not too far ahead of
+    /// the inserter, even if those are answered first.
     #[must_use]
     #[inline]
-    pub fn may_delete(&self) -> bool {
-        let ahead = self.deletes.load(Ordering::Relaxed);
+    pub fn may_delete(&self, n_sent: u64) -> bool {
+        let ahead = self.deletes.load(Ordering::Relaxed) + n_sent;
         ahead.saturating_sub(self.inserts.load(Ordering::SeqCst)) < MAX_GAP
     }
 
-    /// The inserter waits until it may go on, but no longer than `at_most`.
+    /// The inserter, with nothing on its way, waits until it may go on, but no longer than `at_most`.
     pub(crate) fn await_insert(&self, at_most: Duration) {
-        self.inserter.sleep(at_most, || self.may_insert());
+        self.inserter.sleep(at_most, || self.may_insert(0));
     }
 
-    /// The deleter waits until it may go on, but no longer than `at_most`.
+    /// The deleter, with nothing on its way, waits until it may go on, but no longer than `at_most`.
     pub(crate) fn await_delete(&self, at_most: Duration) {
-        self.deleter.sleep(at_most, || self.may_delete());
+        self.deleter.sleep(at_most, || self.may_delete(0));
     }
 
     /// A statement inserted `rows` rows.
@@ -185,16 +187,24 @@ mod tests {
     fn neither_gets_further_ahead_than_the_gap() {
         let pair = Pair::default();
         for _ in 0..MAX_GAP {
-            assert!(pair.may_insert());
+            assert!(pair.may_insert(0));
             pair.inserted(5);
         }
-        assert!(!pair.may_insert() && pair.may_delete());
+        assert!(!pair.may_insert(0) && pair.may_delete(0));
         for _ in 0..2 * MAX_GAP {
-            assert!(pair.may_delete());
+            assert!(pair.may_delete(0));
             pair.deleted(5);
         }
-        assert!(!pair.may_delete() && pair.may_insert());
+        assert!(!pair.may_delete(0) && pair.may_insert(0));
         assert_eq!((pair.rows(), pair.widest_gap()), ((40, 80), MAX_GAP));
+    }
+
+    #[test]
+    fn what_is_on_its_way_counts_as_ahead() {
+        let pair = Pair::default();
+        pair.inserted(5);
+        assert!(pair.may_insert(MAX_GAP - 2) && !pair.may_insert(MAX_GAP - 1));
+        assert!(pair.may_delete(MAX_GAP) && !pair.may_delete(MAX_GAP + 1));
     }
 
     #[test]
@@ -203,7 +213,7 @@ mod tests {
         (0..MAX_GAP).for_each(|_| pair.inserted(1));
         let other = std::sync::Arc::clone(&pair);
         let waits = std::thread::spawn(move || {
-            while !other.may_insert() {
+            while !other.may_insert(0) {
                 // Far longer than the test: only a wake ends it.
                 other.await_insert(Duration::from_secs(600));
             }

@@ -5,7 +5,7 @@ use std::time::Duration;
 use rqps_client::{Connection, Outcome};
 
 use super::{Deleter, Holder, Inserter, Querier};
-use crate::worker::{EventError, Worker};
+use crate::worker::{Ahead, EventError, Worker};
 
 /// A client of the Insert Benchmark.
 #[derive(Debug)]
@@ -56,6 +56,14 @@ impl<C: Connection> Worker<C> for InsertWorker {
             Self::Delete(it) => it.await_ready(at_most),
             Self::Query(_) => {}
             Self::Hold(it) => it.await_ready(at_most),
+        }
+    }
+
+    fn ahead(&mut self) -> Option<&mut dyn Ahead> {
+        match self {
+            Self::Insert(it) => it.ahead(),
+            Self::Delete(it) => Some(it),
+            Self::Query(_) | Self::Hold(_) => None,
         }
     }
 

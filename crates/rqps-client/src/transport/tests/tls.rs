@@ -118,3 +118,18 @@ fn a_file_without_certificates_is_refused() {
     };
     assert!(detail.contains("no usable certificate"), "{detail}");
 }
+
+#[test]
+fn what_is_decrypted_already_is_there_to_read() {
+    let identity = self_signed();
+    let (client, server) = serve(&identity);
+    let mut stream = client.upgrade_to_tls("localhost", &Tls::Required { ca: None }).unwrap();
+    stream.send(b"ping").unwrap();
+    let mut half = [0; 2];
+    stream.read_exact(&mut half).unwrap();
+    // The socket has nothing more, but what came with the first half is not read.
+    assert!(stream.await_readable(Duration::ZERO).unwrap());
+    stream.read_exact(&mut half).unwrap();
+    assert_eq!(&half, b"ng");
+    server.join().unwrap();
+}

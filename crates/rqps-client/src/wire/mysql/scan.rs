@@ -131,6 +131,19 @@ impl Scanner {
     /// When they are not an answer, or go on after its end.
     #[inline]
     pub fn feed(&mut self, bytes: &[u8]) -> Result<Progress, Violation> {
+        let (progress, n) = self.take(bytes)?;
+        match bytes.len() - n {
+            0 => Ok(progress),
+            more => Err(Violation::new(format!("{more} bytes after the end of the answer"))),
+        }
+    }
+
+    /// Walks over the next bytes up to the answer's end, and says how many those are.
+    ///
+    /// # Errors
+    /// When they are not an answer.
+    #[inline]
+    pub fn take(&mut self, bytes: &[u8]) -> Result<(Progress, usize), Violation> {
         let mut rest = bytes;
         while self.phase != Phase::Done {
             rest = self.resume_partial(rest)?;
@@ -139,13 +152,8 @@ impl Scanner {
                 break;
             }
         }
-        match self.phase {
-            Phase::Done if rest.is_empty() => Ok(Progress::Done),
-            Phase::Done => {
-                Err(Violation::new(format!("{} bytes after the end of the answer", rest.len())))
-            }
-            _ => Ok(Progress::More),
-        }
+        let progress = if self.phase == Phase::Done { Progress::Done } else { Progress::More };
+        Ok((progress, bytes.len() - rest.len()))
     }
 
     /// Walks over the packets that lie whole in `bytes`, and stops at one that does not.

@@ -37,7 +37,7 @@ pub struct Flow {
     pub lateness: Option<Lateness>,
     /// 99% of the starts were at most this late, nanoseconds.
     pub late_p99_ns: Option<u64>,
-    /// The same of the clients' own part of the delays, after the answer before was there.
+    /// The same of the clients' own part of the delays, after they were free to send.
     pub own_late_p99_ns: Option<u64>,
     /// Operations in each whole second of counted time. A list for each slice; one for all blocks,
     /// and for all slices of a fixed amount of work, whose counted time runs on from one to the next.

@@ -51,6 +51,20 @@ fn every_answer_in_pieces_of_every_size() {
 }
 
 #[test]
+fn an_answer_ends_where_the_next_one_begins() {
+    for transcript in answers() {
+        let mut both = transcript.bytes.clone();
+        both.extend_from_slice(b"next");
+        let mut scanner = Scanner::new(transcript.deprecate_eof);
+        scanner.start(1);
+        let taken = scanner.take(&both);
+        assert_eq!(taken, Ok((Progress::Done, transcript.bytes.len())), "{}", transcript.name);
+        let got = scanner.outcome().map_err(|error| error.errno);
+        assert_eq!(got, transcript.expected, "{}", transcript.name);
+    }
+}
+
+#[test]
 fn a_cut_answer_is_not_done() {
     for transcript in answers() {
         for at in 0..transcript.bytes.len() {

@@ -1,0 +1,221 @@
+//! The loop against a server of this process that answers one statement after the other, each a while
+//! after the one before.
+
+use std::cell::Cell;
+use std::sync::atomic::{AtomicBool, AtomicU64};
+use std::time::Instant;
+
+use rqps_client::{
+    Breaker, Connection, Endpoint, Error, Outcome, Params, ResultSet, ServerError, Session,
+    StatementId, StatementSpec,
+};
+
+use super::super::{OnClock, Published, Share};
+use super::*;
+use crate::{Order, Stop, Turn};
+
+const MS: u64 = 1_000_000;
+
+/// Answers each statement `takes` after it came or after the answer before.
+#[derive(Debug, Default)]
+struct Server {
+    takes: Duration,
+    /// When answers will be there.
+    answers: VecDeque<Instant>,
+    last: Option<Instant>,
+    /// Most statements under way at once.
+    deepest: usize,
+    n_answered: u64,
+    /// Every so many answers are deadlocks.
+    fails_every: Option<u64>,
+    session: Session,
+}
+
+impl Connection for Server {
+    fn connect(_endpoint: &Endpoint) -> Result<Self, Error> {
+        Ok(Self::default())
+    }
+
+    fn prepare(&mut self, _spec: &StatementSpec<'_>) -> Result<StatementId, Error> {
+        Ok(StatementId(0))
+    }
+
+    fn execute(&mut self, _statement: StatementId, _params: &Params) -> Result<Outcome, Error> {
+        Ok(Outcome::default())
+    }
+
+    fn execute_text(&mut self, _sql: &[u8]) -> Result<Outcome, Error> {
+        Ok(Outcome::default())
+    }
+
+    fn query(&mut self, _sql: &str) -> Result<ResultSet, Error> {
+        Ok(ResultSet::default())
+    }
+
+    fn session(&self) -> &Session {
+        &self.session
+    }
+
+    fn set_timeout(&mut self, _timeout: Option<Duration>) -> Result<(), Error> {
+        Ok(())
+    }
+
+    fn breaker(&self) -> Result<Breaker, Error> {
+        Ok(Breaker::Null)
+    }
+}
+
+impl Pipeline for Server {
+    fn send(&mut self, _statement: StatementId, _params: &Params) -> Result<(), Error> {
+        self.send_text(b"")
+    }
+
+    fn send_text(&mut self, _sql: &[u8]) -> Result<(), Error> {
+        let now = Instant::now();
+        let at = self.last.map_or(now, |last| last.max(now)) + self.takes;
+        self.last = Some(at);
+        self.answers.push_back(at);
+        self.deepest = self.deepest.max(self.answers.len());
+        Ok(())
+    }
+
+    fn await_answer(&mut self, at_most: Duration) -> Result<bool, Error> {
+        let left = self.answers[0].saturating_duration_since(Instant::now());
+        sleep(left.min(at_most));
+        Ok(left <= at_most)
+    }
+
+    fn answer(&mut self) -> Result<Outcome, Error> {
+        let at = self.answers.pop_front().expect("an answer is due");
+        sleep(at.saturating_duration_since(Instant::now()));
+        self.n_answered += 1;
+        if self.fails_every.is_some_and(|every| self.n_answered.is_multiple_of(every)) {
+            let message = "made up".to_owned();
+            let error = ServerError { errno: 1213, sqlstate: "40001".to_owned(), message };
+            return Err(error.into());
+        }
+        Ok(Outcome { rows: 0, affected: 1 })
+    }
+}
+
+fn sleep(time: Duration) {
+    #[expect(clippy::disallowed_methods, reason = "the test's server takes its time")]
+    std::thread::sleep(time);
+}
+
+/// Sends nothing but statements, where the others are near enough.
+#[derive(Debug, Default)]
+struct Sender {
+    may_not: Cell<bool>,
+}
+
+impl Ahead for Sender {
+    fn may_send(&self) -> bool {
+        !self.may_not.get()
+    }
+
+    fn await_send(&self, at_most: Duration) {
+        sleep(at_most);
+        self.may_not.set(false);
+    }
+
+    fn send(&mut self, pipeline: &mut dyn Pipeline) -> Result<(), EventError> {
+        Ok(pipeline.send_text(b"")?)
+    }
+
+    fn answer(&mut self, pipeline: &mut dyn Pipeline) -> Result<Outcome, EventError> {
+        Ok(pipeline.answer()?)
+    }
+}
+
+/// 200 ms at 100 starts a second.
+fn slice_of(server: &mut Server, sender: &mut Sender, pace: Pace, n: &mut u64) -> Tally {
+    let time = Duration::from_millis(200);
+    let order = Order { pace, stop: Stop::Time(time), seed: 1 };
+    let mut tally = Tally::for_order(&order);
+    let (published, stop) = (Published(AtomicU64::new(0)), AtomicBool::new(false));
+    let watch = Watch { published: &published, stop: &stop };
+    let share = Share { client_idx: 0, idx: 0, n_clients: 1 };
+    let mut on_clock = OnClock { n: *n, past_ns: 0 };
+    let schedule = Schedule::at(pace.rate().unwrap(), share, &mut on_clock);
+    let clock = Clock::starting_at(Instant::now());
+    let slice = Slice { operations: 10, deadline_ns: 200 * MS, pace, clock, watch: &watch };
+    run((server, sender), schedule, &slice, &mut tally).unwrap();
+    *n = on_clock.n;
+    assert!(server.answers.is_empty(), "the connection is left without answers");
+    tally
+}
+
+const RATE: Pace = Pace::Rate { events_per_s: 100.0 };
+
+#[test]
+fn a_late_answer_delays_no_start() {
+    // Three intervals an answer: one by one the last start would come 400 ms late.
+    let mut server = Server { takes: Duration::from_millis(12), ..Server::default() };
+    let tally = slice_of(&mut server, &mut Sender::default(), RATE, &mut 0);
+    let lateness = tally.lateness.unwrap();
+    assert_eq!((lateness.n_due, lateness.n_missed, tally.n_events), (20, 0, 20));
+    assert_eq!((tally.n_queries, tally.n_operations), (20, 200));
+    // Each answer is 2 ms later than the one before: the last one 12 + 19 x 2 after its start.
+    assert!(tally.max_ns >= 49 * MS, "{}", tally.max_ns);
+    assert!(server.deepest >= 3, "{}", server.deepest);
+    let median = tally.delays.unwrap().value_at_quantile(0.5);
+    // One by one it would be 20 ms.
+    assert!(median < 10 * MS, "{median}");
+}
+
+#[test]
+fn a_server_that_stalls_is_handed_no_more_than_a_few_and_catches_up() {
+    let mut server = Server::default();
+    server.last = Some(Instant::now() + Duration::from_millis(150));
+    let tally = slice_of(&mut server, &mut Sender::default(), RATE, &mut 0);
+    assert_eq!((tally.n_events, tally.lateness.unwrap().n_missed), (20, 0));
+    assert_eq!(server.deepest, MOST_UNDER_WAY);
+    // The first waited for all of the stall in the server, the ninth for its end to be sent at all.
+    assert!(tally.max_ns >= 145 * MS, "{}", tally.max_ns);
+    assert!(tally.lateness.unwrap().max_ns >= 60 * MS, "{:?}", tally.lateness);
+    // Which was not the client's own doing.
+    let own = tally.own_delays.unwrap().value_at_quantile(0.5);
+    assert!(own < 30 * MS, "{own}");
+}
+
+#[test]
+fn what_fails_is_sent_again_with_its_first_start() {
+    let mut server =
+        Server { takes: Duration::from_millis(4), fails_every: Some(5), ..Server::default() };
+    let tally = slice_of(&mut server, &mut Sender::default(), RATE, &mut 0);
+    let n_failed: u64 = tally.errors.iter().map(|error| error.n).sum();
+    assert!(n_failed >= 4, "{n_failed}");
+    assert_eq!(tally.n_events + n_failed, server.n_answered);
+    // One that fails as the slice ends is due again.
+    assert!((19..=20).contains(&tally.n_events), "{}", tally.n_events);
+    assert!(tally.max_ns >= 8 * MS, "both tries count: {}", tally.max_ns);
+    assert_eq!(tally.lateness.unwrap().n_due, 20 + 20 - tally.n_events);
+}
+
+#[test]
+fn one_that_others_hold_up_waits_for_them() {
+    let (mut server, mut sender) = (Server::default(), Sender::default());
+    sender.may_not.set(true);
+    let tally = slice_of(&mut server, &mut sender, RATE, &mut 0);
+    assert_eq!(tally.n_events, 20);
+    assert!(tally.lateness.unwrap().max_ns >= 9 * MS, "{:?}", tally.lateness);
+}
+
+#[test]
+fn what_is_not_sent_by_the_end_is_due_in_the_next_slice() {
+    let pace =
+        |is_first, is_last| Pace::Ongoing { events_per_s: 100.0, turn: Turn { is_first, is_last } };
+    let mut n = 0;
+    // Stalls for the whole slice and a moment more.
+    let mut server = Server::default();
+    server.last = Some(Instant::now() + Duration::from_millis(300));
+    let first = slice_of(&mut server, &mut Sender::default(), pace(true, false), &mut n);
+    assert_eq!((first.n_events, n), (MOST_UNDER_WAY as u64, MOST_UNDER_WAY as u64));
+    assert_eq!(first.lateness.unwrap().n_missed, 0);
+    server.last = Some(Instant::now() + Duration::from_millis(300));
+    // On a clock of its own here, whose first starts are due 8 intervals on.
+    let last = slice_of(&mut server, &mut Sender::default(), pace(false, true), &mut n);
+    assert_eq!((last.n_events, n), (8, 20));
+    assert_eq!(last.lateness.unwrap().n_missed, 4);
+}
