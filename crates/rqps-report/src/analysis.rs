@@ -23,6 +23,7 @@ mod judge;
 pub mod memory;
 mod origin;
 mod page_cache;
+mod per_operation;
 pub mod plans;
 mod restart;
 mod rule;

@@ -482,8 +482,10 @@ fn step_block(page: &mut Page, analysis: &Analysis<'_>, step: &StepAnalysis<'_>)
         if let Some((absolute, relative)) = layout::stated_metrics(analysis, step) {
             page.line("--- absolute");
             page.grid(&absolute);
-            page.line("--- relative to first result");
-            page.grid(&relative);
+            if !relative.is_empty() {
+                page.line("--- relative to first result");
+                page.grid(&relative);
+            }
         }
     } else if step.cells.iter().any(|c| c.figure.is_some()) {
         page.line("--- absolute");

@@ -6,9 +6,9 @@ use std::collections::BTreeMap;
 use rqps_explain::{Ageing, Cause, Split};
 use rqps_model::run::{Check, SystemStep};
 use rqps_model::{
-    Estimate, Lateness, Metric, PerOperation, Run, RunStep, Schedule, Sizes, Slice, StepOutcome,
+    Estimate, Lateness, PerOperation, Run, RunStep, Schedule, Sizes, Slice, StepOutcome,
 };
-use rqps_model::{StepKind, Verdict, metric, slice};
+use rqps_model::{StepKind, Verdict, slice};
 
 use super::bar::Bar;
 use super::comparison::{Comparison, Judged};
@@ -19,6 +19,7 @@ use super::imported;
 use super::insert::{self, InsertCell, Sla};
 use super::memory;
 use super::origin::Rule;
+use super::per_operation;
 use super::settle::Settle;
 use super::windows;
 use crate::number::count;
@@ -219,7 +220,7 @@ pub(super) fn cells(run: &Run, step: &RunStep, rule: Rule<'_>, book: &mut Book) 
             cell.server_cpu_ratio = comparison.server_cpu.as_ref().map(Judged::estimate);
             cell.comparison = Some(Box::new(comparison));
         }
-        cell.relative = Some(relative(&cell.per_operation, &base.per_operation));
+        cell.relative = Some(per_operation::relative(&cell.per_operation, &base.per_operation));
         insert::compare::with_base(cell, &base, book);
         cell.bar = Bar::of(cell, &base);
         cell.marks.extend(rule.mark(step, idx, book));
@@ -284,7 +285,7 @@ fn measured(schedule: Schedule, step: &RunStep, system: &SystemStep, book: &mut 
     cell.slices = system.slices.iter().map(Slice::figure).collect();
     cell.figure = estimate::figure(step, system);
     cell.totals = totals(&system.slices);
-    cell.per_operation = per_operation(&system.slices);
+    cell.per_operation = per_operation::of(&system.slices);
     cell.response = response::merged(&system.slices);
     cell.lateness = lateness(&system.slices);
     // Creating indexes is a handful of operations: its windows are empty.
@@ -360,32 +361,6 @@ fn lateness(slices: &[Slice]) -> Option<Lateness> {
         sum.add(one);
         Some(sum)
     })
-}
-
-/// Summed usage over summed operations. A part that one slice lacks is not measured for the cell.
-///
-/// What a slice used in all is its metric for a single operation.
-///
-/// An imported file's metrics are taken as they stand there.
-fn per_operation(slices: &[Slice]) -> PerOperation {
-    if let [Slice { stated: Some(stated), .. }] = slices {
-        let values = stated.metrics.iter().map(|&(metric, value)| (metric, Some(value)));
-        return PerOperation { values: values.collect() };
-    }
-    let n_all: u64 = slices.iter().map(|s| s.n_operations).sum();
-    let values = Metric::ALL.iter().map(|&metric| {
-        let total: Option<f64> = slices.iter().map(|s| metric.value(&s.usage, 1)).sum();
-        let value = total.filter(|_| n_all > 0).map(|t| t / n_all as f64);
-        (metric, value)
-    });
-    PerOperation { values: values.collect() }
-}
-
-fn relative(value: &PerOperation, base: &PerOperation) -> PerOperation {
-    let metrics = value.values.iter().map(|(metric, _)| *metric);
-    let values =
-        metrics.map(|m| (m, value.get(m).zip(base.get(m)).map(|(v, b)| metric::relative(v, b))));
-    PerOperation { values: values.collect() }
 }
 
 fn window_rates(slices: &[Slice]) -> Option<WindowRates> {

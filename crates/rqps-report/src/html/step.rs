@@ -1,13 +1,11 @@
 //! The details of every step: slices, series, metrics, response times, marks, how to repeat it.
 
 use maud::{Markup, html};
-use rqps_model::{Better, Metric, PerOperation};
 
 use super::label::{self, outside};
-use super::{cause, insert, plans, ratios, series, stacks};
+use super::{cause, insert, metrics, plans, ratios, series, stacks};
 use crate::analysis::{Analysis, Cell, CellState, StepAnalysis};
 use crate::number::{self, count};
-use crate::tone::Tone;
 use crate::words::{lines, one_line};
 use crate::{compare, layout, repeat, response};
 
@@ -63,7 +61,7 @@ fn render(analysis: &Analysis<'_>, at: usize, step: &StepAnalysis<'_>) -> Markup
                     (series::render(analysis, step))
                 }
                 (insert::details(analysis, step))
-                (metrics(analysis, step))
+                (metrics::render(analysis, step))
                 @if !has_flows {
                     (response_times(analysis, step))
                     (starts(analysis, step))
@@ -139,7 +137,7 @@ pub(super) fn framed(title: &str, step: &StepAnalysis<'_>, table: Markup) -> Mar
     }
 }
 
-fn system_head(analysis: &Analysis<'_>, idx: usize) -> Markup {
+pub(super) fn system_head(analysis: &Analysis<'_>, idx: usize) -> Markup {
     html! { th scope="row" { (outside(analysis.label(idx))) } }
 }
 
@@ -194,85 +192,6 @@ fn figure_interval(figure: &rqps_model::Estimate) -> String {
             format!("[{}, {}]", end(low.max(0.0)), end(high))
         },
     )
-}
-
-fn metrics(analysis: &Analysis<'_>, step: &StepAnalysis<'_>) -> Markup {
-    let metrics = analysis.metrics();
-    let row = |idx: usize,
-               values: &PerOperation,
-               is_relative: bool,
-               show: &dyn Fn(Metric, f64) -> String| {
-        html! { tr {
-            (system_head(analysis, idx))
-            @for &metric in &metrics {
-                @let value = values.get(metric);
-                @let is_cost = is_relative && metric.better() == Better::Lower;
-                @let tone = value.filter(|_| is_cost).map_or(Tone::Plain, cost_tone);
-                td class=[(tone != Tone::Plain).then(|| label::class(tone))] {
-                    @match value {
-                        Some(value) => { (show(metric, value)) },
-                        None => { span.faint { "–" } },
-                    }
-                }
-            }
-        } }
-    };
-    if step.cells.iter().all(|c| c.per_operation.values.is_empty()) {
-        return html! {};
-    }
-    framed(
-        &format!("Per {}", step.step.info.figure.operation()),
-        step,
-        html! {
-            thead { tr {
-                th scope="col" { "System" }
-                @for metric in &metrics {
-                    th scope="col" {
-                        (metric.heading())
-                        span.unit { (if metric.unit() == "us" { "µs" } else { metric.unit() }) }
-                    }
-                }
-            } }
-            tbody {
-                @for (idx, cell) in step.cells.iter().enumerate().filter(|(_, c)| c.figure.is_some()) {
-                    (row(idx, &cell.per_operation, false, &|metric, value| {
-                        if analysis.is_imported(idx) {
-                            number::stated(metric, value)
-                        } else {
-                            number::per_operation(value)
-                        }
-                    }))
-                }
-            }
-            tbody {
-                @if step.cells.iter().any(|c| c.relative.is_some()) {
-                    tr.group { th scope="rowgroup" colspan=(metrics.len() + 1) {
-                        "Relative to " (outside(analysis.base_label()))
-                    } }
-                }
-                @for (idx, cell) in step.cells.iter().enumerate() {
-                    @if let Some(relative) = &cell.relative {
-                        (row(idx, relative, true, &|metric, ratio| {
-                            if analysis.is_imported(idx) {
-                                layout::stated_ratio(cell, metric)
-                            } else {
-                                number::plain_ratio(ratio)
-                            }
-                        }))
-                    }
-                }
-            }
-        },
-    )
-}
-
-/// Costs are coloured by what they mean: more cost has the colour of a loss.
-fn cost_tone(ratio: f64) -> Tone {
-    match Tone::of_ratio(ratio) {
-        Tone::Lower => Tone::Higher,
-        Tone::Higher => Tone::Lower,
-        other => other,
-    }
 }
 
 fn response_times(analysis: &Analysis<'_>, step: &StepAnalysis<'_>) -> Markup {
