@@ -58,6 +58,9 @@ enum Travel {
     Text(TextStatement),
 }
 
+/// Statements sent ahead for which there is room without allocating.
+const USUALLY_DUE: usize = 16;
+
 const EXECUTING: &str = "executing a statement";
 const PREPARING: &str = "preparing a statement";
 const QUERYING: &str = "running a query";
@@ -72,7 +75,12 @@ impl MysqlConnection {
     /// Refuses a call whose answer would be mixed up with one that is due.
     #[inline]
     fn none_due(&self) -> Result<(), Error> {
-        if self.due.is_empty() { Ok(()) } else { Err(answers_are_due(self.due.len())) }
+        // What is due on a broken stream never comes: the call itself says that it is lost.
+        match self.due.len() {
+            0 => Ok(()),
+            _ if self.link.is_broken() => Ok(()),
+            n => Err(answers_are_due(n)),
+        }
     }
 
     fn prepare_on_server(&mut self, spec: &StatementSpec<'_>) -> Result<Execute, Error> {
@@ -105,7 +113,7 @@ impl Connection for MysqlConnection {
             link,
             statements: Vec::new(),
             message: Vec::new(),
-            due: VecDeque::new(),
+            due: VecDeque::with_capacity(USUALLY_DUE),
             session,
         };
         if connection.link.status() & status::AUTOCOMMIT == 0 {
@@ -203,7 +211,7 @@ impl Pipeline for MysqlConnection {
         let seq = match travel {
             Travel::Prepared(execute) => {
                 let (message, seq) = execute.encode(params).map_err(|detail| usage(sql, detail))?;
-                self.link.tell(message, EXECUTING)?;
+                self.link.send_ahead(message, EXECUTING)?;
                 seq
             }
             Travel::Text(text) => {
@@ -211,7 +219,7 @@ impl Pipeline for MysqlConnection {
                 let seq = text
                     .encode(&mut self.message, params, backslash)
                     .map_err(|detail| usage(sql, detail))?;
-                self.link.tell(&self.message, EXECUTING)?;
+                self.link.send_ahead(&self.message, EXECUTING)?;
                 seq
             }
         };
@@ -221,7 +229,7 @@ impl Pipeline for MysqlConnection {
 
     fn send_text(&mut self, sql: &[u8]) -> Result<(), Error> {
         let seq = commands::query(&mut self.message, sql);
-        self.link.tell(&self.message, EXECUTING)?;
+        self.link.send_ahead(&self.message, EXECUTING)?;
         self.due.push_back(Due { seq, statement: None });
         Ok(())
     }

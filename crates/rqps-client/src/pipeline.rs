@@ -10,7 +10,7 @@ use crate::{Connection, Error, Outcome, Params, StatementId};
 /// PostgreSQL's protocol provides for it. MySQL's does not forbid it, and its servers read the next
 /// command when they have answered the last one; drivers in wide use rely on that.
 ///
-/// While answers are due, every other call on the connection is refused as [`Error::Usage`].
+/// While answers are due, every other call that talks to the server is refused as [`Error::Usage`].
 pub trait Pipeline: Connection {
     /// Sends a statement and leaves its answer to [`Pipeline::answer`].
     ///
@@ -27,7 +27,8 @@ pub trait Pipeline: Connection {
     /// Waits until the next answer begins to arrive, but no longer than `at_most`; says whether it does.
     ///
     /// # Errors
-    /// When the socket cannot be waited for. That it was closed is for [`Pipeline::answer`] to find.
+    /// When the socket cannot be waited for, and [`Error::Timeout`] when such calls have waited longer than
+    /// [`Connection::set_timeout`] allows. That it was closed is for [`Pipeline::answer`] to find.
     fn await_answer(&mut self, at_most: Duration) -> Result<bool, Error>;
 
     /// Reads the answer to the oldest statement that has none, and waits for it.

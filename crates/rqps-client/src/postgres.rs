@@ -13,8 +13,8 @@ use crate::pipeline::{answers_are_due, nothing_is_due};
 use crate::wire::postgres::execute::numbered_places;
 use crate::wire::postgres::{Message, Statement, Violation, encode};
 use crate::{
-    Breaker, Connection, Endpoint, Error, Outcome, Params, Pipeline, Protocol, ResultSet, Session,
-    StatementId, StatementSpec,
+    Breaker, Connection, Endpoint, Error, ErrorClass, Outcome, Params, Pipeline, Protocol,
+    ResultSet, Session, StatementId, StatementSpec,
 };
 
 use channel::Channel;
@@ -43,6 +43,13 @@ impl PostgresConnection {
     #[inline]
     fn none_due(&self) -> Result<(), Error> {
         if self.n_due == 0 { Ok(()) } else { Err(answers_are_due(self.n_due)) }
+    }
+
+    /// Counts one more answer that is due, or none where the stream is lost.
+    #[inline]
+    fn count_due(&mut self, sent: Result<(), Error>) -> Result<(), Error> {
+        self.n_due = if sent.is_ok() { self.n_due + 1 } else { 0 };
+        sent
     }
 }
 
@@ -141,17 +148,15 @@ impl Pipeline for PostgresConnection {
             return Err(unknown(statement));
         };
         let message = statement.encode(params, &mut self.scratch)?;
-        self.channel.send(message, EXECUTING)?;
-        self.n_due += 1;
-        Ok(())
+        let sent = self.channel.send(message, EXECUTING);
+        self.count_due(sent)
     }
 
     fn send_text(&mut self, sql: &[u8]) -> Result<(), Error> {
         self.scratch.clear();
         encode::query(&mut self.scratch, sql).map_err(|violation| usage(sql, &violation))?;
-        self.channel.send(&self.scratch, EXECUTING_TEXT)?;
-        self.n_due += 1;
-        Ok(())
+        let sent = self.channel.send(&self.scratch, EXECUTING_TEXT);
+        self.count_due(sent)
     }
 
     fn await_answer(&mut self, at_most: Duration) -> Result<bool, Error> {
@@ -160,7 +165,12 @@ impl Pipeline for PostgresConnection {
 
     fn answer(&mut self) -> Result<Outcome, Error> {
         self.n_due = self.n_due.checked_sub(1).ok_or_else(nothing_is_due)?;
-        self.channel.answer(EXECUTING)
+        let answer = self.channel.answer(EXECUTING);
+        if answer.as_ref().is_err_and(|error| error.class() == ErrorClass::Lost) {
+            // Nothing more comes, and every further call fails the same way.
+            self.n_due = 0;
+        }
+        answer
     }
 }
 

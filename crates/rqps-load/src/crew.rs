@@ -3,7 +3,7 @@
 mod client;
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicI32, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicI32, AtomicUsize, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
@@ -122,6 +122,7 @@ impl Crew {
         let n_clients = members.len();
         let shared = Arc::new(Shared {
             stop: AtomicBool::new(false),
+            n_behind: AtomicUsize::new(0),
             published: (0..n_clients).map(|_| Published::default()).collect(),
             thread_ids: (0..n_clients).map(|_| AtomicI32::new(0)).collect(),
         });

@@ -3,7 +3,7 @@
 
 mod ahead;
 
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::time::Duration;
 
 use rqps_client::{Connection, ErrorClass};
@@ -34,6 +34,8 @@ impl Published {
 pub(crate) struct Watch<'a> {
     pub(crate) published: &'a Published,
     pub(crate) stop: &'a AtomicBool,
+    /// Clients that send ahead and still have statements under way, or may send more.
+    pub(crate) n_behind: &'a AtomicUsize,
 }
 
 /// Which part of an order is this client's.
@@ -124,14 +126,14 @@ pub(crate) fn run<C: Connection, W: Worker<C>>(
 ) -> Result<(), EventError> {
     // What the slice before counted is not shown as this one's.
     watch.published.set(0);
-    let operations = worker.operations_per_statement();
     if let (Some(rate), Stop::Time(time)) = (order.pace.rate(), order.stop)
+        && let operations = worker.operations_per_statement()
         && let (Some(pipeline), Some(worker)) = (connection.pipeline(), worker.ahead())
     {
         let schedule = Schedule::at(rate, share, on_clock);
         let deadline_ns = nanoseconds(time);
-        let slice = ahead::Slice { operations, deadline_ns, pace: order.pace, clock, watch };
-        return ahead::run((pipeline, worker), schedule, &slice, tally);
+        let frame = ahead::Frame { operations, deadline_ns, pace: order.pace, clock, watch };
+        return ahead::run((pipeline, worker), schedule, &frame, tally);
     }
     one_by_one((connection, worker), (order, share, on_clock), clock, watch, tally)
 }
@@ -187,7 +189,8 @@ fn one_by_one<C: Connection, W: Worker<C>>(
             schedule.on_clock.n += 1;
             let free_ns = begin_ns.max(tally.last_ns.cast_signed());
             tally.started(since(begin_ns, now_ns), since(free_ns, now_ns));
-        } else if begin_ns >= end_ns {
+        } else if begin_ns >= end_ns && watch.n_behind.load(Ordering::Acquire) == 0 {
+            // Not before: what others have under way is answered under the load of the slice.
             break Ok(());
         } else if !worker.is_ready() {
             if !await_ready(worker, clock, deadline_ns, watch) {

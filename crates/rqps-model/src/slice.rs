@@ -119,8 +119,8 @@ pub struct Stream {
     /// Delays of the starts in nanoseconds, where a rate was set: an HDR histogram, V2 format, deflated.
     #[serde(skip)]
     pub delays: Vec<u8>,
-    /// Of each delay, the part that was the client's own, after the start was due and the answer before
-    /// it was there: how promptly clients start what they can. In the same form.
+    /// Of each delay, the part that was the client's own, after the start was due and it was free to send
+    /// it: how promptly clients start what they can. In the same form.
     #[serde(skip)]
     pub own_delays: Vec<u8>,
     /// Errors survived, by code.

@@ -83,7 +83,9 @@ pub trait Ahead {
     /// new one.
     ///
     /// # Errors
-    /// When the connection is lost, or the statement cannot be sent.
+    /// When the connection is lost, or the statement cannot be sent; then nothing was. After a
+    /// [`rqps_client::ErrorClass::Retry`], of something that it had to ask the server before, the caller
+    /// counts it and tries again.
     fn send(&mut self, pipeline: &mut dyn Pipeline) -> Result<(), EventError>;
 
     /// Reads the answer to the oldest event that has none.

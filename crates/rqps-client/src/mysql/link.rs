@@ -25,6 +25,8 @@ pub(super) struct Link {
     seq: u8,
     status: u16,
     timeout: Option<Duration>,
+    /// How long an answer was waited for in vain.
+    waited: Duration,
     broken: bool,
 }
 
@@ -39,6 +41,7 @@ impl Link {
             seq: 0,
             status: 0,
             timeout: None,
+            waited: Duration::ZERO,
             broken: false,
         }
     }
@@ -104,14 +107,40 @@ impl Link {
         Ok(self.scanner.outcome()?)
     }
 
+    /// Sends a message whose answer is read by [`Self::answer`], after those that are due. Where the server
+    /// has closed, that finds out, as the server may have said why.
+    pub(super) fn send_ahead(&mut self, message: &[u8], doing: &'static str) -> Result<(), Error> {
+        self.usable(doing)?;
+        match self.stream.send(message) {
+            Err(source) if source.kind() == io::ErrorKind::WouldBlock => {
+                self.broken = true;
+                Err(io_error(source, doing, self.timeout))
+            }
+            _ => Ok(()),
+        }
+    }
+
     /// Waits until there is something of an answer, but no longer than `at_most`.
     pub(super) fn await_answer(&mut self, at_most: Duration) -> Result<bool, Error> {
-        if !self.received.unread().is_empty() {
-            return Ok(true);
+        const DOING: &str = "waiting for an answer";
+        self.usable(DOING)?;
+        let is_there = !self.received.unread().is_empty()
+            || match self.stream.await_readable(at_most) {
+                Ok(is_there) => is_there,
+                Err(source) => return Err(Error::Lost { doing: DOING, source }),
+            };
+        self.waited = if is_there { Duration::ZERO } else { self.waited + at_most };
+        if self.timeout.is_some_and(|timeout| self.waited > timeout) {
+            self.broken = true;
+            return Err(io_error(io::ErrorKind::TimedOut.into(), DOING, self.timeout));
         }
-        self.stream
-            .await_readable(at_most)
-            .map_err(|source| Error::Lost { doing: "waiting for an answer", source })
+        Ok(is_there)
+    }
+
+    /// Whether nothing more can come of the stream.
+    #[inline]
+    pub(super) fn is_broken(&self) -> bool {
+        self.broken
     }
 
     /// Walks over one whole answer, from sequence number `seq` on; others may follow it.
@@ -185,7 +214,7 @@ impl Link {
         Ok(())
     }
 
-    /// Sends a message that is not answered, or later, by [`Self::answer`].
+    /// Sends a message that is not answered.
     pub(super) fn tell(&mut self, message: &[u8], doing: &'static str) -> Result<(), Error> {
         self.usable(doing)?;
         self.stream.send(message).map_err(|source| {

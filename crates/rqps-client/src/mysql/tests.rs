@@ -441,11 +441,54 @@ fn a_server_that_closes_leaves_no_answer_to_wait_for() {
         peer.say(&[OK]);
     });
     let pipeline = client.pipeline().unwrap();
-    for _ in 0..2 {
+    for _ in 0..3 {
         pipeline.send_text(b"DELETE FROM t").unwrap();
     }
     assert!(pipeline.answer().is_ok());
     assert!(pipeline.await_answer(Duration::from_secs(60)).unwrap(), "the end is there to read");
     assert_eq!(pipeline.answer().unwrap_err().class(), ErrorClass::Lost);
+    // One answer is still due, which never comes.
+    assert_eq!(pipeline.await_answer(Duration::ZERO).unwrap_err().class(), ErrorClass::Lost);
+    assert_eq!(client.execute_text(b"SELECT 1").unwrap_err().class(), ErrorClass::Lost);
+    handle.join().unwrap();
+}
+
+#[test]
+fn a_server_that_closes_while_a_statement_is_sent_may_have_said_why() {
+    let (mut client, handle) = connected(|peer| {
+        peer.hear(0);
+        peer.say(&[OK]);
+        // Before the next statement is there, and goes.
+        let said = packets(1, &[b"\xff\x81\x04#08S01Got a packet bigger than max"]);
+        peer.stream.write_all(&said).unwrap();
+    });
+    let pipeline = client.pipeline().unwrap();
+    pipeline.send_text(b"DELETE FROM t").unwrap();
+    handle.join().unwrap();
+    let long = vec![b' '; 8 * 1024 * 1024];
+    pipeline.send_text(&long).unwrap();
+    assert!(pipeline.answer().is_ok());
+    let Err(Error::Server(error)) = pipeline.answer() else { panic!() };
+    assert_eq!(error.errno, 1153);
+}
+
+#[test]
+fn a_server_that_never_answers_is_given_up() {
+    let (done, over) = std::sync::mpsc::channel::<()>();
+    let (mut client, handle) = connected(move |peer| {
+        peer.hear(0);
+        let _ = over.recv();
+    });
+    client.set_timeout(Some(Duration::from_millis(50))).unwrap();
+    let pipeline = client.pipeline().unwrap();
+    pipeline.send_text(b"DELETE FROM t").unwrap();
+    let error = loop {
+        match pipeline.await_answer(Duration::from_millis(5)) {
+            Ok(is_there) => assert!(!is_there),
+            Err(error) => break error,
+        }
+    };
+    assert!(matches!(error, Error::Timeout { .. }), "{error:?}");
+    done.send(()).unwrap();
     handle.join().unwrap();
 }

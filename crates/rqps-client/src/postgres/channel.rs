@@ -18,6 +18,8 @@ pub(super) struct Channel {
     transport: Transport,
     buffer: RecvBuffer,
     timeout: Option<Duration>,
+    /// How long an answer was waited for in vain.
+    waited: Duration,
     /// While logging in: the end of it all, however many messages there are.
     deadline: Option<Deadline>,
 }
@@ -28,7 +30,8 @@ impl Channel {
         let limit = endpoint.connect_timeout;
         let deadline = Some(Deadline::after(limit));
         let transport = Transport::connect(endpoint)?;
-        Ok(Self { transport, buffer: RecvBuffer::new(), timeout: Some(limit), deadline })
+        let buffer = RecvBuffer::new();
+        Ok(Self { transport, buffer, timeout: Some(limit), waited: Duration::ZERO, deadline })
     }
 
     /// Lifts the limit of the login.
@@ -50,11 +53,17 @@ impl Channel {
 
     /// Waits until there is something of an answer, but no longer than `at_most`.
     pub(super) fn await_answer(&mut self, at_most: Duration) -> Result<bool, Error> {
-        if !self.buffer.unread().is_empty() {
-            return Ok(true);
+        const DOING: &str = "waiting for an answer";
+        let is_there = !self.buffer.unread().is_empty()
+            || match self.transport.await_readable(at_most) {
+                Ok(is_there) => is_there,
+                Err(source) => return Err(self.failed(source, DOING)),
+            };
+        self.waited = if is_there { Duration::ZERO } else { self.waited + at_most };
+        if self.timeout.is_some_and(|timeout| self.waited > timeout) {
+            return Err(self.failed(io::ErrorKind::TimedOut.into(), DOING));
         }
-        let waited = self.transport.await_readable(at_most);
-        waited.map_err(|source| self.failed(source, "waiting for an answer"))
+        Ok(is_there)
     }
 
     /// Skips the next answer, counting rows; others may follow it.

@@ -216,3 +216,18 @@ fn statements_sent_ahead_are_answered_in_their_order() {
     assert_eq!(client.execute_text(b"D").unwrap().affected, 3);
     server.finish();
 }
+
+#[test]
+fn a_server_that_dies_leaves_no_answer_to_wait_for() {
+    let (mut client, server) = connect(|peer| {
+        peer.request();
+        peer.answer(&[(b'C', b"DELETE 5\0"), (b'Z', b"I")]);
+    });
+    let pipeline = client.pipeline().unwrap();
+    pipeline.send_text(b"A").unwrap();
+    pipeline.send_text(b"B").unwrap();
+    assert!(pipeline.answer().is_ok());
+    assert_eq!(pipeline.answer().unwrap_err().class(), ErrorClass::Lost);
+    assert_eq!(client.execute_text(b"C").unwrap_err().class(), ErrorClass::Lost);
+    server.finish();
+}

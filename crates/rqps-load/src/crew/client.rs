@@ -1,6 +1,6 @@
 //! The thread of one client: waits for tasks, runs them, answers.
 
-use std::sync::atomic::{AtomicBool, AtomicI32};
+use std::sync::atomic::{AtomicBool, AtomicI32, AtomicUsize};
 use std::sync::mpsc::{Receiver, Sender};
 use std::time::{Duration, Instant};
 
@@ -54,6 +54,8 @@ impl std::fmt::Debug for Answer {
 pub(super) struct Shared {
     pub(super) stop: AtomicBool,
     pub(super) published: Vec<Published>,
+    /// As [`Watch::n_behind`].
+    pub(super) n_behind: AtomicUsize,
     /// The kernel's id of each client's thread; 0 before it runs.
     pub(super) thread_ids: Vec<AtomicI32>,
 }
@@ -100,7 +102,7 @@ pub(super) fn serve<C: Connection, W: Worker<C>>(
             Task::Go(start) => {
                 let Some((order, mut tally)) = prepared.take() else { continue };
                 let mut clock = Clock::starting_at(start);
-                let watch = Watch { published, stop: &shared.stop };
+                let watch = Watch { published, stop: &shared.stop, n_behind: &shared.n_behind };
                 clock.wait_until(0);
                 if order.pace == Pace::Closed {
                     // A thread's time begins when it runs: how late it woke says nothing of the

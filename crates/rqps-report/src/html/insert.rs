@@ -215,7 +215,7 @@ pub(super) fn details(analysis: &Analysis<'_>, step: &StepAnalysis<'_>) -> Marku
             (framed("The field's metrics relative to the base", step, table(&grid)))
         }
         @if let Some((grid, unit)) = tables::rates(analysis, step) {
-            (framed(&format!("Rates; delays of the starts in {}, own: after the answer before", micro(unit)), step, table(&grid)))
+            (framed(&format!("Rates; delays of the starts in {}, own: once the client was free to send", micro(unit)), step, table(&grid)))
         }
         @if let Some((grid, unit)) = tables::responses(analysis, step) {
             (framed(&format!("Response time, {}", micro(unit)), step, table(&grid)))

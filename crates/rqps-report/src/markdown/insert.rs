@@ -28,7 +28,7 @@ pub(super) fn steps(out: &mut String, analysis: &Analysis<'_>) {
         }
         if let Some((grid, unit)) = tables::rates(analysis, step) {
             let title = format!(
-                "Rates: seconds held, longest gap, missed starts, delays in {unit}; own: after the answer before was there"
+                "Rates: seconds held, longest gap, missed starts, delays in {unit}; own: once the client was free to send"
             );
             parts.push((title, grid));
         }

@@ -76,7 +76,7 @@ pub(super) fn step(page: &mut Page, analysis: &Analysis<'_>, step: &StepAnalysis
         let text = format!(
             "rates: held is the share of seconds in which 95% of the target was reached, gap the \
              longest time below it; missed: starts still due at the end; mean, p99 and max of the \
-             delays, {unit}; own p99: of the part after the answer before was there, which is the \
+             delays, {unit}; own p99: of the part once the client was free to send, which is the \
              client's own"
         );
         page.paragraph("--- ", &text);

@@ -9,7 +9,7 @@ use rqps_client::{
 };
 
 use super::schema::Schema;
-use super::state::{Pair, TableIds};
+use super::state::{MAX_GAP, Pair, TableIds};
 use crate::worker::{Ahead, EventError};
 
 /// After so many statements the smallest id is read from the table again.
@@ -51,6 +51,7 @@ impl Deleter {
         let params = [ParamType::BigInt];
         let spec = StatementSpec { sql: &sql, params: &params, protocol, null_rows: 0 };
         let statement = connection.prepare(&spec)?;
+        let room = usize::try_from(MAX_GAP).unwrap_or_default();
         Ok(Self {
             ids,
             pair,
@@ -59,8 +60,8 @@ impl Deleter {
             sql,
             min_sql: format!("SELECT MIN(transactionid) FROM {}", Schema::table(table)),
             n_until_read: READ_MIN_EVERY,
-            sent: VecDeque::new(),
-            failed: VecDeque::new(),
+            sent: VecDeque::with_capacity(room),
+            failed: VecDeque::with_capacity(room),
             alone,
             params: Params::new(),
             is_real: super::worker::is_real(connection),
@@ -154,8 +155,10 @@ impl Deleter {
 }
 
 impl Ahead for Deleter {
+    /// Not while it wants to read the smallest id, and what was sent is not answered.
     fn may_send(&self) -> bool {
-        self.is_ready()
+        let is_to_read = self.n_until_read == 0 && self.failed.is_empty();
+        self.is_ready() && (!is_to_read || self.sent.is_empty())
     }
 
     fn await_send(&self, at_most: Duration) {
@@ -185,7 +188,6 @@ mod tests {
     use crate::Size;
     use crate::fake::Recorder;
     use crate::insert::InsertSize;
-    use crate::insert::state::MAX_GAP;
 
     fn deleter(connection: &mut Recorder) -> Deleter {
         let args = InsertSize::args(Size::Tiny);
@@ -236,6 +238,19 @@ mod tests {
         assert!(!deleter.may_send());
         deleter.pair.inserted(5);
         assert!(deleter.may_send());
+    }
+
+    #[test]
+    fn the_smallest_id_is_read_once_nothing_is_under_way() {
+        let mut connection = Recorder { affected: 5, ..Recorder::server() };
+        let mut deleter = deleter(&mut connection);
+        deleter.n_until_read = 1;
+        deleter.send(&mut connection).unwrap();
+        assert!(!deleter.may_send());
+        deleter.answer(&mut connection).unwrap();
+        assert!(deleter.may_send());
+        deleter.send(&mut connection).unwrap();
+        assert_eq!(connection.log[1], "SELECT MIN(transactionid) FROM pi1");
     }
 
     #[test]

@@ -14,8 +14,8 @@ use crate::worker::EventError;
 /// Ids of a point query.
 const N_POINTS: usize = 10;
 
-/// Ids at the lower end that are not queried: a deleter may be at them. It is at most one statement
-/// ahead of the server, of at most this many rows.
+/// Ids at the lower end that are not queried: a deleter may be at them. What it has under
+/// way is at most this many rows.
 const MARGIN: u64 = 10_000;
 
 /// What a querier asks.
