@@ -1,10 +1,11 @@
 //! Tasks for those who work on rqps: `cargo xtask tidy`, `bench-client`, `bench-insert`, `truth`, `hog`,
-//! `causes`.
+//! `causes`, `check-imports`.
 #![expect(clippy::print_stdout, clippy::print_stderr, reason = "a command for developers")]
 
 mod bench_client;
 mod bench_insert;
 mod causes;
+mod check_imports;
 mod hog;
 mod replay;
 mod tidy;
@@ -37,6 +38,9 @@ cargo xtask TASK
                   [--report] measures nothing
   hog             one server against itself while all CPUs are busy for the middle third, in a sequential
                   run and in one in turns
+  check-imports DIR
+                  imports every folder of DIR with the field's tables (qps.abs.*, qps.rel.*, o.met.*) and compares
+                  text and CSV reports with them, cell by cell
 ";
 
 fn main() -> ExitCode {
@@ -77,6 +81,10 @@ fn run(args: &[String]) -> Result<()> {
             bench_client::run(&root()?, options)
         }
         Some("hog") => hog::run(&root()?),
+        Some("check-imports") => {
+            let dir = args.get(1).context("name a directory: check-imports DIR")?;
+            check_imports::run(std::path::Path::new(dir))
+        }
         Some("causes") => {
             let results =
                 value(args, "--results").map_or(root()?.join("target/causes"), PathBuf::from);

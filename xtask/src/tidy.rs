@@ -6,8 +6,9 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context as _, Result};
 
 /// The crates from top to bottom: each may depend only on those after it.
-const LAYERS: [&str; 13] = [
+const LAYERS: [&str; 14] = [
     "rqps",
+    "rqps-import",
     "rqps-lab",
     "rqps-report",
     "rqps-store",

@@ -10,6 +10,7 @@ pub mod history;
 mod insert;
 mod label;
 mod method;
+mod metrics;
 mod plans;
 mod ratios;
 mod scale;

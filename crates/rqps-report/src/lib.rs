@@ -12,6 +12,7 @@ pub mod html;
 pub mod join;
 pub mod json;
 pub mod markdown;
+pub mod post;
 pub mod response;
 pub mod text;
 

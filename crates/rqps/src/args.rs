@@ -1,5 +1,6 @@
 //! What can be typed: the command line as clap reads it. What it means is decided elsewhere.
 
+mod import;
 mod over_runs;
 mod profile;
 
@@ -7,6 +8,7 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
+pub(crate) use import::{ImportCommand, ImportOptions};
 pub(crate) use over_runs::{
     CompareArgs, GateArgs, GateFormat, HistoryArgs, HistoryFormat, HistoryOrder,
 };
@@ -49,6 +51,9 @@ pub(crate) enum Command {
     Gate(GateArgs),
     /// Show figures over runs or versions, and where they changed
     History(HistoryArgs),
+    /// Take over other tools' results as runs: figures without intervals
+    #[command(subcommand)]
+    Import(ImportCommand),
     /// The results store
     #[command(subcommand)]
     Runs(RunsCommand),
@@ -172,6 +177,10 @@ pub(crate) struct ReportArgs {
     /// Only the verdict, the systems and the summary table (text)
     #[arg(long)]
     pub(crate) summary: bool,
+
+    /// Only the field's tables, to be pasted: QPS, ratio, system (text)
+    #[arg(long, conflicts_with = "summary")]
+    pub(crate) tables: bool,
 
     /// File to write; standard output when absent
     #[arg(short, long, value_name = "FILE")]

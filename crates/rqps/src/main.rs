@@ -10,6 +10,7 @@ mod compare;
 mod doctor;
 mod gate;
 mod history;
+mod import;
 mod output;
 mod patterns;
 mod profile;
@@ -123,6 +124,7 @@ fn dispatch(cli: &Cli, around: &Surroundings) -> Result<ExitCode> {
         Command::Compare(args) => compare::run(args, around)?,
         Command::Gate(args) => return gate::run(args, around),
         Command::History(args) => history::run(args, around)?,
+        Command::Import(command) => import::run(command, around)?,
         Command::Runs(command) => {
             runs::run(&Store::open_existing(&around.results)?, command, around)?;
         }

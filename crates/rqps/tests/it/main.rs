@@ -31,6 +31,8 @@ mod gate;
 #[cfg(test)]
 mod handicap;
 #[cfg(test)]
+mod imported;
+#[cfg(test)]
 mod in_turns;
 #[cfg(test)]
 mod insert;
