@@ -6,6 +6,7 @@
 mod args;
 mod calibrate;
 mod catalogue;
+mod charts;
 mod compare;
 mod doctor;
 mod gate;
