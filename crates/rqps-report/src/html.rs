@@ -14,6 +14,7 @@ mod metrics;
 mod plans;
 mod ratios;
 mod scale;
+pub(crate) use scale::Scale;
 mod series;
 mod size;
 pub(crate) mod stacks;

@@ -5,6 +5,7 @@
 
 pub mod analysis;
 pub mod audit;
+pub mod charts;
 pub mod csv;
 pub mod gate;
 pub mod history;

@@ -16,6 +16,9 @@ pub(crate) fn write(args: &ReportArgs, around: &Surroundings) -> Result<()> {
     let store = Store::open_existing(&around.results)?;
     let of = args.run.parse::<RunRef>().unwrap_or_default();
     let (run, profiles) = (store.select_run(&of)?, store.select_stack_profiles(&of)?);
+    if let Some(dir) = &args.charts {
+        return crate::charts::write(&Analysis::of(&run, bound), dir);
+    }
     if args.tables {
         return write_tables(&[run], (args.format, bound), args.output.as_deref());
     }

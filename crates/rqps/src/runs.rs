@@ -1,5 +1,7 @@
 //! `rqps runs`: the results store.
 
+mod archive;
+
 use anyhow::{Context as _, Result};
 use rqps_lab::Leftover;
 use rqps_store::{RunRef, Store};
@@ -13,6 +15,10 @@ pub(crate) fn run(store: &Store, command: &RunsCommand, around: &Surroundings) -
     match command {
         RunsCommand::List { json } => list(store, *json),
         RunsCommand::Show { run, json } => show(store, run, *json),
+        RunsCommand::Export { run, output, format } => {
+            archive::export(store, (run, *format), output.as_deref())
+        }
+        RunsCommand::Import { files } => archive::import(store, files),
         RunsCommand::Rm { runs } => {
             for run in runs {
                 remove(store, run, around)?;

@@ -33,6 +33,8 @@ pub struct Log {
     pub queries: Option<(u64, f64)>,
     /// Events finished, and per second.
     pub events: Option<(u64, f64)>,
+    /// All events, as the end of the log counts them; tests without SQL have no other count.
+    pub n_events: Option<u64>,
     /// Events that met an error that is ignored.
     pub ignored_errors: Option<u64>,
     /// Connections made anew.
@@ -88,6 +90,7 @@ impl Log {
         for line in text.lines() {
             log.take(line);
         }
+        log.events = log.events.or_else(|| log.counted_without_sql());
         if log.events.is_some() || log.queries.is_some() {
             return Ok(log);
         }
@@ -98,6 +101,12 @@ impl Log {
             }
             None => "the log ends before sysbench's statistics".to_owned(),
         })
+    }
+
+    /// Events, and per second, of a test without SQL: all events over the time.
+    fn counted_without_sql(&self) -> Option<(u64, f64)> {
+        let (n, seconds) = (self.n_events?, self.seconds.filter(|s| *s > 0.0)?);
+        Some((n, n as f64 / seconds))
     }
 
     fn take(&mut self, line: &str) {
@@ -132,6 +141,7 @@ impl Log {
             "ignored errors" => self.ignored_errors = counted().map(|(n, _)| n),
             "reconnects" => self.reconnects = counted().map(|(n, _)| n),
             "total time" | "time elapsed" => self.seconds = number(),
+            "total number of events" => self.n_events = value.parse().ok(),
             "min" => self.latency.min = number(),
             "avg" => self.latency.avg = number(),
             "max" => self.latency.max = number(),
@@ -222,8 +232,9 @@ impl Interval {
             .and_then(|(_, behind)| behind.split_whitespace().next()?.parse().ok());
         Some(Self {
             at_s,
-            tps: after(" tps: ")?,
-            qps: after(" qps: ")?,
+            // Tests without SQL have events alone.
+            tps: after(" tps: ").or_else(|| after(" eps: "))?,
+            qps: after(" qps: ").or_else(|| after(" eps: "))?,
             errors_per_s: after(" err/s: ").unwrap_or(0.0),
             percentile_ms,
         })

@@ -42,6 +42,21 @@ fn what_only_the_user_can_say() {
     );
 }
 
+/// sysbench 1.0.20's own test of the CPU: no SQL, and `eps` in its intervals.
+#[test]
+fn a_test_without_sql() {
+    let text = "sysbench 1.0.20 (using system LuaJIT 2.1.0-beta3)\n\
+                Number of threads: 2\n\
+                [ 1s ] thds: 2 eps: 2656.18 lat (ms,95%): 4.33\n\
+                General statistics:\n    total time:                          2.0003s\n\
+                \u{20}   total number of events:              5440\n";
+    let log = Log::parse(text).unwrap();
+    assert_eq!((log.threads, log.intervals.len()), (Some(2), 1));
+    let slice = log.to_slice();
+    assert!((slice.figure() - 5440.0 / 2.0003).abs() < 1e-9);
+    assert_eq!(slice.series[0].events, 2656);
+}
+
 #[test]
 fn what_is_no_log() {
     let text = |text: &str| Log::parse(text).unwrap_err();

@@ -158,3 +158,14 @@ fn today(text: &str) -> String {
     let at = text.find("(raw), ").unwrap() + "(raw), ".len();
     text[at..at + "2025-08-31 00:00:00".len()].to_owned()
 }
+
+#[test]
+fn tables_and_charts_to_paste() {
+    let bench = with_folder("tables.1u");
+    bench.output(&["import", "mytools", "tables.1u", "--date", "2025-08-31"]);
+    expect_file!["../data/imported.tables.txt"].assert_eq(&bench.output(&["report", "--tables"]));
+    let said = bench.output(&["report", "--charts", "charts"]);
+    assert!(said.contains("wrote charts/point-queries.svg"), "{said}");
+    let svg = fs::read_to_string(bench.path("charts/point-queries.svg")).unwrap();
+    assert!(svg.starts_with("<?xml") && svg.contains("imported, n=1: no intervals"), "{svg}");
+}

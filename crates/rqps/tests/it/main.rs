@@ -25,6 +25,8 @@ mod doctor;
 #[cfg(test)]
 mod ended_late;
 #[cfg(test)]
+mod exported;
+#[cfg(test)]
 mod full_disk;
 #[cfg(test)]
 mod gate;
