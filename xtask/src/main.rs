@@ -1,11 +1,12 @@
-//! Tasks for those who work on rqps: `cargo xtask tidy`, `bench-client`, `bench-insert`,
-//! `bench-sysbench`, `truth`, `hog`, `causes`.
+//! Tasks for those who work on rqps: `cargo xtask tidy`, `bench-client`, `bench-insert`, `bench-sysbench`,
+//! `truth`, `hog`, `causes`, `check-imports`.
 #![expect(clippy::print_stdout, clippy::print_stderr, reason = "a command for developers")]
 
 mod bench_client;
 mod bench_insert;
 mod bench_sysbench;
 mod causes;
+mod check_imports;
 mod hog;
 mod replay;
 mod tidy;
@@ -42,6 +43,9 @@ cargo xtask TASK
                   [--report] measures nothing
   hog             one server against itself while all CPUs are busy for the middle third, in a sequential
                   run and in one in turns
+  check-imports DIR
+                  imports every folder of DIR with the field's tables (qps.abs.*, qps.rel.*, o.met.*) and compares
+                  text and CSV reports with them, cell by cell
 ";
 
 fn main() -> ExitCode {
@@ -102,6 +106,10 @@ fn run(args: &[String]) -> Result<()> {
         }
         Some("bench-sysbench") => bench_sysbench(args),
         Some("hog") => hog::run(&root()?),
+        Some("check-imports") => {
+            let dir = args.get(1).context("name a directory: check-imports DIR")?;
+            check_imports::run(std::path::Path::new(dir))
+        }
         Some("causes") => {
             let results =
                 value(args, "--results").map_or(root()?.join("target/causes"), PathBuf::from);

@@ -149,6 +149,7 @@ fn created(
         seed: plan.seed.unwrap_or(context.drawn_seed),
         schedule: plan.schedule,
         host,
+        imported: None,
         calibration: plan.calibration.as_ref().map(Calibration::summary),
         base: plan.base,
         systems,
@@ -156,6 +157,17 @@ fn created(
     };
     store.create_run(&run)?;
     Ok((run, lock))
+}
+
+/// Stores a run that was imported, under an id of its own made from its start and name.
+///
+/// # Errors
+/// When the store cannot be written.
+pub fn keep_imported(mut run: Run, store: &Store) -> Result<String> {
+    let (id, _lock) = new_id(run.started_unix_ms, &run.name, store)?;
+    run.id = id;
+    store.create_run(&run)?;
+    Ok(run.id)
 }
 
 /// An id that no run has and that no other process is about to give to one.

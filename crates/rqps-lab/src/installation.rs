@@ -65,7 +65,7 @@ impl Installation {
                 }
                 found
             }
-            SystemSource::External { .. } | SystemSource::Builtin => {
+            SystemSource::External { .. } | SystemSource::Builtin | SystemSource::Imported => {
                 bail!("{} is not installed by rqps", spec.label)
             }
         };

@@ -40,6 +40,7 @@ mod turn;
 mod waiting;
 
 pub use audit::audit;
+pub use begin::keep_imported;
 pub use event::{Event, Listener};
 pub use installation::{fetch_only as fetch, places};
 pub use leftover::{Leftover, remove_data};

@@ -322,6 +322,7 @@ pub(crate) fn slice_of(
         streams: Vec::new(),
         whole_operations: None,
         counters: std::collections::BTreeMap::new(),
+        stated: None,
     }
 }
 

@@ -81,7 +81,9 @@ fn version_of(
                 Installation::External(_) | Installation::Null => return Ok(None),
             }
         }
-        SystemSource::External { .. } | SystemSource::Builtin => return Ok(None),
+        SystemSource::External { .. } | SystemSource::Builtin | SystemSource::Imported => {
+            return Ok(None);
+        }
     };
     Ok(Some((version, places(context)?)))
 }

@@ -189,8 +189,7 @@ fn one_by_one<C: Connection, W: Worker<C>>(
             schedule.on_clock.n += 1;
             let free_ns = begin_ns.max(tally.last_ns.cast_signed());
             tally.started(since(begin_ns, now_ns), since(free_ns, now_ns));
-        } else if begin_ns >= end_ns && watch.n_behind.load(Ordering::Acquire) == 0 {
-            // Not before: what others have under way is answered under the load of the slice.
+        } else if begin_ns >= end_ns && !goes_on(begin_ns, end_ns, watch) {
             break Ok(());
         } else if !worker.is_ready() {
             if !await_ready(worker, clock, deadline_ns, watch) {
@@ -230,6 +229,13 @@ fn one_by_one<C: Connection, W: Worker<C>>(
         }
     }
     result
+}
+
+/// Whether a client as fast as it can goes on past the slice's end: what others have under way is to be
+/// answered under the load of the slice, but a server that stalls is not kept busy for longer than
+/// the slice was.
+fn goes_on(now_ns: i64, end_ns: i64, watch: &Watch<'_>) -> bool {
+    now_ns < end_ns.saturating_mul(2) && watch.n_behind.load(Ordering::Acquire) > 0
 }
 
 /// Counts the starts that were due before `end_ns` and will never come.

@@ -5,6 +5,7 @@
 pub mod calibration;
 mod contention;
 pub mod estimate;
+pub mod imported;
 pub mod metric;
 pub mod query_plan;
 pub mod run;
@@ -18,6 +19,7 @@ pub mod version;
 
 pub use calibration::{Calibrated, Calibration};
 pub use estimate::{Better, Estimate, Verdict};
+pub use imported::{Imported, Stated, StatedResponse, Tool};
 pub use metric::{Metric, PerOperation};
 pub use query_plan::difference::{PlanDifference, plan_difference};
 pub use query_plan::{PlanShape, QueryPlan};

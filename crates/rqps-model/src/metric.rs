@@ -26,10 +26,16 @@ pub enum Metric {
     ReadKb,
     /// Kilobytes written to it.
     WrittenKb,
+    /// CPU of the whole host as the field's files have it: percent of all CPUs over operations per
+    /// second. Only in imported runs.
+    HostCpuShare,
+    /// Operations per second that the field's metrics are of, which need not be the figure. Only in
+    /// imported runs.
+    Rate,
 }
 
 impl Metric {
-    /// Every metric, in the order of reports.
+    /// Every metric that rqps measures, in the order of reports.
     pub const ALL: [Self; 9] = [
         Self::ServerCpu,
         Self::ServerCpuUser,
@@ -42,6 +48,16 @@ impl Metric {
         Self::WrittenKb,
     ];
 
+    /// The columns of the field's `o.met` files, in their order: what imported runs have.
+    pub const STATED: [Self; 6] = [
+        Self::HostCpuShare,
+        Self::ContextSwitches,
+        Self::Reads,
+        Self::ReadKb,
+        Self::WrittenKb,
+        Self::Rate,
+    ];
+
     /// The column heading, as the field writes it where the field has one.
     #[must_use]
     pub fn heading(self) -> &'static str {
@@ -50,7 +66,8 @@ impl Metric {
             Self::ServerCpuUser => "srvus/o",
             Self::ServerCpuSystem => "srvsy/o",
             Self::ClientCpu => "clicpu/o",
-            Self::HostCpu => "cpu/o",
+            Self::HostCpu | Self::HostCpuShare => "cpu/o",
+            Self::Rate => "o/s",
             Self::ContextSwitches => "cs/o",
             Self::Reads => "r/o",
             Self::ReadKb => "rKB/o",
@@ -69,6 +86,8 @@ impl Metric {
             | Self::HostCpu => "us",
             Self::ContextSwitches | Self::Reads => "count",
             Self::ReadKb | Self::WrittenKb => "KB",
+            Self::HostCpuShare => "% s",
+            Self::Rate => "1/s",
         }
     }
 
@@ -85,6 +104,8 @@ impl Metric {
             Self::Reads => "storage reads per operation",
             Self::ReadKb => "KB read from storage per operation",
             Self::WrittenKb => "KB written to storage per operation",
+            Self::HostCpuShare => "CPU of the whole host, percent of all CPUs over operations/s",
+            Self::Rate => "operations per second that the metrics are of",
         }
     }
 
@@ -97,13 +118,14 @@ impl Metric {
             Self::HostCpu => "/proc/stat cpu",
             Self::ContextSwitches => "/proc/stat ctxt",
             Self::Reads | Self::ReadKb | Self::WrittenKb => "/proc/diskstats",
+            Self::HostCpuShare | Self::Rate => "the imported files",
         }
     }
 
-    /// Less is better for all of them.
+    /// Less is better for all that are per operation.
     #[must_use]
     pub fn better(self) -> Better {
-        Better::Lower
+        if self == Self::Rate { Better::Higher } else { Better::Lower }
     }
 
     /// The metric's value for `n_operations`; `None` where it was not measured or nothing was done.
@@ -124,6 +146,7 @@ impl Metric {
             Self::Reads => (storage(|s| s.reads)?, 1.0),
             Self::ReadKb => (storage(|s| s.read_bytes)?, 1.0 / 1024.0),
             Self::WrittenKb => (storage(|s| s.write_bytes)?, 1.0 / 1024.0),
+            Self::HostCpuShare | Self::Rate => return None,
         };
         Some(total as f64 * scale / n_operations as f64)
     }
@@ -187,7 +210,8 @@ mod tests {
     #[test]
     fn the_documented_metrics_are_these() {
         let docs = include_str!("../../../docs/metrics.md");
-        for metric in Metric::ALL {
+        let beside = [Metric::HostCpuShare, Metric::Rate];
+        for metric in Metric::ALL.into_iter().chain(beside) {
             let row = format!(
                 "| `{}` | {} | {} | {} |",
                 metric.heading(),

@@ -8,7 +8,7 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 
 use crate::system::UnknownWord;
-use crate::{Calibrated, Label, QueryPlan, Slice, StepInfo, SystemSpec, Version};
+use crate::{Calibrated, Imported, Label, QueryPlan, Slice, StepInfo, SystemSpec, Version};
 
 /// Where client threads and the server threads that serve them run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
@@ -353,6 +353,9 @@ pub struct Run {
     pub schedule: Schedule,
     /// Where it ran.
     pub host: Host,
+    /// Where it was taken from; absent for a run that rqps measured.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub imported: Option<Imported>,
     /// What was known of the host's noise when it began.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub calibration: Option<Calibrated>,

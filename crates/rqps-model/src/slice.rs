@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use crate::{Sample, Usage};
+use crate::{Sample, Stated, Usage};
 
 /// Operations counted in windows of equal length; the last, incomplete window is left out.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
@@ -284,13 +284,17 @@ pub struct Slice {
     /// block; a counter that the server does not have is absent.
     #[serde(default)]
     pub counters: BTreeMap<String, u64>,
+    /// What the imported file states of it; absent in runs that rqps measured.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub stated: Option<Stated>,
 }
 
 impl Slice {
     /// Operations per second: the slice's figure.
     #[must_use]
     pub fn figure(&self) -> f64 {
-        per_second(self.n_operations, self.duration_ns)
+        let stated = self.stated.as_ref().and_then(|stated| stated.figure);
+        stated.unwrap_or_else(|| per_second(self.n_operations, self.duration_ns))
     }
 
     /// Operations that [`Slice::counters`] are of.

@@ -132,6 +132,7 @@ mod tests {
             streams: Vec::new(),
             whole_operations: None,
             counters: std::collections::BTreeMap::new(),
+            stated: None,
         }
     }
 

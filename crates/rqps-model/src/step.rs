@@ -70,6 +70,8 @@ pub enum Figure {
     RowsInserted,
     /// Rows of tables whose indexes are being created.
     RowsIndexed,
+    /// What an imported file counts without saying what it is.
+    AsStated,
 }
 
 impl Figure {
@@ -78,6 +80,7 @@ impl Figure {
     pub fn operation(self) -> &'static str {
         match self {
             Self::Queries => "query",
+            Self::AsStated => "operation",
             Self::RowsRead | Self::RowsInserted | Self::RowsIndexed => "row",
         }
     }
@@ -90,6 +93,7 @@ impl Figure {
             Self::RowsRead => "rows/s",
             Self::RowsInserted => "inserts/s",
             Self::RowsIndexed => "indexed rows/s",
+            Self::AsStated => "as stated",
         }
     }
 }

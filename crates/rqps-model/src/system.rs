@@ -190,6 +190,9 @@ pub enum SystemSource {
     },
     /// A part of rqps itself: the null client.
     Builtin,
+    /// Another tool's results, which tell no more than its label: neither engine nor transport nor
+    /// settings are known.
+    Imported,
 }
 
 /// A short name for a system, as the field writes them: `my5614.small`, `pg174.small`.

@@ -37,6 +37,9 @@ pub fn render(analysis: &Analysis<'_>) -> String {
     if analysis.insert.is_some() {
         columns.extend(insert::columns());
     }
+    if (0..analysis.run.systems.len()).any(|idx| analysis.is_imported(idx)) {
+        columns.extend(imported_columns());
+    }
     let names: Vec<String> = columns.iter().map(|c| c.name.clone()).collect();
     let mut out = names.join(",") + "\r\n";
     for step in &analysis.steps {
@@ -60,6 +63,12 @@ pub fn describe() -> String {
 #[must_use]
 pub fn describe_insert() -> String {
     table(&insert::columns())
+}
+
+/// The same of the columns that only reports with imported systems have, behind all others.
+#[must_use]
+pub fn describe_imported() -> String {
+    table(&imported_columns())
 }
 
 fn table(columns: &[Column]) -> String {
@@ -149,6 +158,22 @@ fn columns() -> Vec<Column> {
     all
 }
 
+fn imported_columns() -> Vec<Column> {
+    let mut all = vec![column("imported", "true where the system's figures were imported", |r| {
+        r.analysis.is_imported(r.idx).to_string()
+    })];
+    for metric in [Metric::HostCpuShare, Metric::Rate] {
+        all.push(column(metric_name(metric), metric.meaning(), move |r| {
+            number(r.cell.per_operation.get(metric))
+        }));
+        let name = format!("{}_ratio", metric_name(metric));
+        all.push(column(name, "the same / that of the base; 0/0 is 1, x/0 is inf", move |r| {
+            number(r.cell.relative.as_ref().and_then(|p| p.get(metric)))
+        }));
+    }
+    all
+}
+
 /// `server_cpu` of [`Metric::ServerCpu`].
 pub(crate) fn metric_stem(metric: Metric) -> &'static str {
     match metric {
@@ -161,11 +186,16 @@ pub(crate) fn metric_stem(metric: Metric) -> &'static str {
         Metric::Reads => "reads",
         Metric::ReadKb => "read",
         Metric::WrittenKb => "written",
+        Metric::HostCpuShare => "host_cpu_pct",
+        Metric::Rate => "rate",
     }
 }
 
 /// `server_cpu_us_per_operation`.
 fn metric_name(metric: Metric) -> String {
+    if metric == Metric::Rate {
+        return "metrics_per_s".to_owned();
+    }
     let unit = match metric.unit() {
         "us" => "_us",
         "KB" => "_kb",
@@ -185,7 +215,8 @@ fn step_columns() -> Vec<Column> {
         column("group", "group of steps it is reported in", |r| r.step.group().title().to_owned()),
         column("clients", "client threads", |r| r.step.step.clients.to_string()),
         column("placement", "where client and server threads ran", |r| {
-            r.step.step.placement.to_string()
+            let placement = r.step.step.placement;
+            if r.analysis.is_imported(r.idx) { String::new() } else { placement.to_string() }
         }),
         column("system", "label of the system", |r| words(r.analysis.label(r.idx))),
         column("base", "label of the base", |r| words(r.analysis.base_label())),
@@ -264,6 +295,15 @@ fn response_columns() -> Vec<Column> {
     all
 }
 
+/// Whether a count is known: an imported file tells some or none, and never that nothing was done.
+fn is_told(row: &Row<'_, '_>, n: u64) -> bool {
+    n > 0 || !row.analysis.is_imported(row.idx)
+}
+
+fn told(row: &Row<'_, '_>, n: u64) -> String {
+    if is_told(row, n) { n.to_string() } else { String::new() }
+}
+
 fn total_columns() -> Vec<Column> {
     let windows = |f: fn(&crate::analysis::cell::WindowRates) -> f64| {
         move |r: &Row<'_, '_>| number(r.cell.windows.as_ref().map(f))
@@ -281,14 +321,15 @@ fn total_columns() -> Vec<Column> {
             windows(|w| w.p95),
         ),
         column("measured_s", "measured time of all slices", |r| {
-            (r.cell.totals.duration_ns as f64 / 1e9).to_string()
+            let ns = r.cell.totals.duration_ns;
+            if is_told(r, ns) { (ns as f64 / 1e9).to_string() } else { String::new() }
         }),
-        column("events", "events finished", |r| r.cell.totals.n_events.to_string()),
-        column("queries", "statements answered", |r| r.cell.totals.n_queries.to_string()),
-        column("operations", "what the figure counts", |r| r.cell.totals.n_operations.to_string()),
-        column("rows", "rows received", |r| r.cell.totals.n_rows.to_string()),
+        column("events", "events finished", |r| told(r, r.cell.totals.n_events)),
+        column("queries", "statements answered", |r| told(r, r.cell.totals.n_queries)),
+        column("operations", "what the figure counts", |r| told(r, r.cell.totals.n_operations)),
+        column("rows", "rows received", |r| told(r, r.cell.totals.n_rows)),
         column("errors", "events that met an error that was ignored and retried", |r| {
-            r.cell.totals.n_errors.to_string()
+            told(r, r.cell.totals.n_errors)
         }),
         size("database_bytes", "size of tables and indexes after the step", |s| s.database_bytes),
         size(
@@ -316,7 +357,7 @@ mod tests {
 
     #[test]
     fn no_column_has_the_name_of_another() {
-        let all = columns().into_iter().chain(insert::columns());
+        let all = columns().into_iter().chain(insert::columns()).chain(imported_columns());
         let mut names: Vec<String> = all.map(|c| c.name).collect();
         let n = names.len();
         names.sort_unstable();

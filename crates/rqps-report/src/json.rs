@@ -72,6 +72,7 @@ fn report<'a>(analysis: &'a Analysis<'_>) -> ReportJson<'a> {
                 n_sla_failed: h.counts.sla_failed,
                 n_check_failed: h.counts.check_failed,
                 n_rate_held: h.counts.rate_held,
+                n_imported: h.counts.imported,
                 n_failed: h.counts.failed,
                 n_not_measured: h.counts.missing,
                 median_rqps: h.median,
@@ -110,6 +111,7 @@ fn run<'a>(analysis: &'a Analysis<'_>) -> RunJson<'a> {
         plan: &run.plan,
         seed: run.seed.to_string(),
         schedule: run.schedule,
+        imported: run.imported.as_ref(),
         host: HostJson::of(&run.host),
     }
 }
@@ -128,12 +130,13 @@ fn system<'a>(analysis: &'a Analysis<'_>, idx: usize) -> SystemJson<'a> {
             SystemSource::Basedir { .. } => "basedir",
             SystemSource::External { .. } => "external",
             SystemSource::Builtin => "builtin",
+            SystemSource::Imported => "imported",
         },
         origin: &system.origin,
-        engine: system.spec.engine,
+        engine: (!analysis.is_imported(idx)).then_some(system.spec.engine),
         config: &system.spec.config,
         options: &system.spec.options,
-        transport: system.spec.transport,
+        transport: (!analysis.is_imported(idx)).then_some(system.spec.transport),
         build: &system.build,
         session: &system.session,
         process: &system.process,
@@ -196,10 +199,11 @@ fn step<'a>(analysis: &'a Analysis<'_>, step: &'a StepAnalysis<'_>) -> StepJson<
         kind: info.kind,
         group: step.group(),
         clients: step.step.clients,
-        placement: step.step.placement,
+        placement: (!analysis.is_all_imported()).then_some(step.step.placement),
         figure_unit: info.figure.unit(),
         what: &info.what,
-        repeat: repeat::command(compare::command_line(analysis), &info.name),
+        repeat: (!analysis.is_all_imported())
+            .then(|| repeat::command(compare::command_line(analysis), &info.name)),
         systems: (0..step.cells.len()).map(|idx| result(analysis, step, idx)).collect(),
     }
 }
@@ -211,6 +215,9 @@ fn result<'a>(
 ) -> ResultJson<'a> {
     let cell = &step.cells[idx];
     let slices = step.step.systems.get(idx).map_or(&[][..], |s| &s.slices);
+    // An imported file tells some of these or none; it never tells that nothing was done.
+    let is_told = |n: u64| n > 0 || !analysis.is_imported(idx);
+    let count = |n: u64| is_told(n).then_some(n);
     ResultJson {
         system: analysis.label(idx),
         outcome: csv::outcome(cell),
@@ -241,12 +248,13 @@ fn result<'a>(
         steady_rate: cell.steady_rate,
         marks: marks(analysis, cell),
         totals: TotalsJson {
-            measured_s: cell.totals.duration_ns as f64 / 1e9,
-            events: cell.totals.n_events,
-            queries: cell.totals.n_queries,
-            operations: cell.totals.n_operations,
-            rows: cell.totals.n_rows,
-            errors: cell.totals.n_errors,
+            measured_s: is_told(cell.totals.duration_ns)
+                .then(|| cell.totals.duration_ns as f64 / 1e9),
+            events: count(cell.totals.n_events),
+            queries: count(cell.totals.n_queries),
+            operations: count(cell.totals.n_operations),
+            rows: count(cell.totals.n_rows),
+            errors: count(cell.totals.n_errors),
         },
         database_bytes: cell.sizes.database_bytes,
         data_dir_bytes: cell.sizes.data_dir_bytes,
@@ -293,7 +301,9 @@ fn metrics<T>(values: &PerOperation, show: fn(f64) -> T) -> BTreeMap<String, Opt
         "KB" => format!("{}_kb", csv::metric_stem(m)),
         _ => csv::metric_stem(m).to_owned(),
     };
-    Metric::ALL.iter().map(|&m| (name(m), values.get(m).map(show))).collect()
+    let beside = values.values.iter().map(|(m, _)| *m).filter(|m| !Metric::ALL.contains(m));
+    let all = Metric::ALL.into_iter().chain(beside);
+    all.map(|m| (name(m), values.get(m).map(show))).collect()
 }
 
 fn response_times(times: &response::ResponseTimes) -> ResponseJson {

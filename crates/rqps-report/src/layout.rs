@@ -209,6 +209,51 @@ fn metric_heads() -> Vec<(&'static str, Side)> {
     field.chain([("o/s", Side::Point)]).chain(ours).chain(last).collect()
 }
 
+/// The columns that imported files have, and the system.
+fn stated_heads(metrics: &[Metric]) -> Vec<(&'static str, Side)> {
+    let heads = metrics.iter().map(|m| (m.heading(), Side::Point));
+    heads.chain([("dbms", Side::Left)]).collect()
+}
+
+/// One step's metrics as imported files state them: absolute, then relative to the base. `None` where
+/// no file has any.
+pub(crate) fn stated_metrics(
+    analysis: &Analysis<'_>,
+    step: &StepAnalysis<'_>,
+) -> Option<(Grid, Grid)> {
+    let metrics = analysis.metrics();
+    let heads = stated_heads(&metrics);
+    let (mut absolute, mut relative) = (Grid::new(&heads), Grid::new(&heads));
+    for (idx, cell) in step.cells.iter().enumerate() {
+        let label = plain(name(analysis.label(idx)));
+        if cell.per_operation.values.is_empty() {
+            continue;
+        }
+        let value = |m: &Metric| {
+            let value = cell.per_operation.get(*m);
+            plain(value.map_or_else(|| NOTHING.to_owned(), |v| number::stated(*m, v)))
+        };
+        absolute.row(metrics.iter().map(value).chain([label.clone()]).collect());
+        if cell.relative.is_some() {
+            let ratio = |m: &Metric| plain(stated_ratio(cell, *m));
+            relative.row(metrics.iter().map(ratio).chain([label]).collect());
+        }
+    }
+    (!absolute.is_empty()).then_some((absolute, relative))
+}
+
+/// A metric over the base's as the field writes it: two decimals, a bare 1 for 0/0, `inf` for x/0.
+pub(crate) fn stated_ratio(cell: &Cell, metric: Metric) -> String {
+    let ratio = cell.relative.as_ref().and_then(|relative| relative.get(metric));
+    let is_nothing = cell.per_operation.get(metric) == Some(0.0);
+    match ratio {
+        None => NOTHING.to_owned(),
+        // Nothing of something is 0, so this is nothing of nothing.
+        Some(ratio) if is_nothing && ratio > 0.0 => "1".to_owned(),
+        Some(ratio) => number::plain_ratio(ratio),
+    }
+}
+
 fn metric_row(
     values: &PerOperation,
     (rate, rss): (GridCell, Option<String>),
@@ -373,13 +418,50 @@ pub(crate) fn systems(analysis: &Analysis<'_>) -> Grid {
         grid.row(vec![
             plain(name(spec.label.as_str())),
             plain(clip(&version(analysis, idx), 24)),
-            plain(spec.engine.to_string()),
-            plain(spec.transport.to_string()),
+            plain(engine(analysis, idx)),
+            plain(transport(analysis, idx)),
             plain(clip(&spec.config, 24)),
             plain(if idx == analysis.base { "base" } else { "" }),
         ]);
     }
     grid
+}
+
+/// The engine of a system's tables, where it is known.
+pub(crate) fn engine(analysis: &Analysis<'_>, idx: usize) -> String {
+    let engine = analysis.run.systems[idx].spec.engine;
+    if analysis.is_imported(idx) { NOTHING.to_owned() } else { engine.to_string() }
+}
+
+/// How connections reached a system, where it is known.
+pub(crate) fn transport(analysis: &Analysis<'_>, idx: usize) -> String {
+    let transport = analysis.run.systems[idx].spec.transport;
+    if analysis.is_imported(idx) { NOTHING.to_owned() } else { transport.to_string() }
+}
+
+/// Where the threads of a step ran, where it is known.
+pub(crate) fn placement(analysis: &Analysis<'_>, step: &StepAnalysis<'_>) -> String {
+    if analysis.is_all_imported() {
+        "placement not stated".to_owned()
+    } else {
+        format!("placement {}", step.step.placement)
+    }
+}
+
+/// The host in a line: of an imported run where it was taken from.
+pub(crate) fn host(analysis: &Analysis<'_>) -> String {
+    let host = &analysis.run.host;
+    if let Some(imported) = &analysis.run.imported {
+        return format!("{imported}, host {}", host.hostname);
+    }
+    format!(
+        "{}: {} CPUs {}, {}, kernel {}",
+        host.hostname,
+        host.n_cpus,
+        host.cpu_model,
+        number::bytes(host.memory_bytes),
+        host.kernel
+    )
 }
 
 /// `MySQL 8.0.33`, or what is known of it.

@@ -5,6 +5,7 @@
 
 pub mod analysis;
 pub mod audit;
+pub mod charts;
 pub mod csv;
 pub mod gate;
 pub mod history;
@@ -12,6 +13,7 @@ pub mod html;
 pub mod join;
 pub mod json;
 pub mod markdown;
+pub mod post;
 pub mod response;
 pub mod text;
 

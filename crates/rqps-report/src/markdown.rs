@@ -3,8 +3,6 @@
 mod insert;
 mod stacks;
 
-use rqps_model::Metric;
-
 use crate::analysis::{Analysis, CellState, plans};
 use crate::audit::sheet;
 use crate::causes;
@@ -38,10 +36,10 @@ pub fn render(analysis: &Analysis<'_>) -> String {
     paragraph(
         &mut out,
         &format!(
-            "rqps {}, run {}, seed {}, {}",
+            "rqps {}, run {}{}, {}",
             escape_markdown(&run.rqps_version),
             escape_markdown(&run.id),
-            run.seed,
+            if run.imported.is_some() { String::new() } else { format!(", seed {}", run.seed) },
             code(&run.command_line)
         ),
     );
@@ -93,16 +91,7 @@ fn head(out: &mut String, analysis: &Analysis<'_>) {
         paragraph(out, compare::runs(joined).render_markdown().trim_end());
         return;
     }
-    let host = &run.host;
-    let facts = format!(
-        "{}, {}: {} CPUs {}, {}, kernel {}",
-        number::utc(run.started_unix_ms),
-        host.hostname,
-        host.n_cpus,
-        host.cpu_model,
-        number::bytes(host.memory_bytes),
-        host.kernel
-    );
+    let facts = format!("{}, {}", number::utc(run.started_unix_ms), layout::host(analysis));
     paragraph(out, &escape_markdown(&facts));
 }
 
@@ -167,7 +156,11 @@ fn summary(out: &mut String, analysis: &Analysis<'_>) {
         };
         paragraph(out, layout::summary(analysis, one, head).render_markdown().trim_end());
     }
-    paragraph(out, &escape_markdown(&crate::words::capital(&analysis.verdict_rule())));
+    if analysis.is_all_imported() {
+        paragraph(out, "Imported figures have neither interval nor verdict.");
+    } else {
+        paragraph(out, &escape_markdown(&crate::words::capital(&analysis.verdict_rule())));
+    }
     for note in &analysis.footnotes {
         let places = note.places.join("; ");
         let text = format!("{} {}: {places}", note.letter, note.kind.meaning());
@@ -226,7 +219,8 @@ fn failures(out: &mut String, analysis: &Analysis<'_>) {
 /// All candidates' metrics relative to the base, folded away.
 fn metrics(out: &mut String, analysis: &Analysis<'_>) {
     let mut heads = vec![("step", Side::Left), ("system", Side::Left), ("rQPS", Side::Right)];
-    heads.extend(Metric::ALL.iter().map(|m| (m.heading(), Side::Right)));
+    let metrics = analysis.metrics();
+    heads.extend(metrics.iter().map(|m| (m.heading(), Side::Right)));
     let mut grid = Grid::new(&heads);
     let mut is_empty = true;
     for step in &analysis.steps {
@@ -237,7 +231,10 @@ fn metrics(out: &mut String, analysis: &Analysis<'_>) {
                 plain(layout::name(analysis.label(idx))),
                 layout::rqps(cell),
             ];
-            row.extend(Metric::ALL.iter().map(|&m| {
+            row.extend(metrics.iter().map(|&m| {
+                if analysis.is_imported(idx) {
+                    return plain(layout::stated_ratio(cell, m));
+                }
                 plain(relative.get(m).map_or_else(|| NOTHING.to_owned(), number::plain_ratio))
             }));
             grid.row(row);

@@ -6,7 +6,7 @@
 //! 0.62, 0.7123 ± 0.0041 is 0.712. Without an interval a figure has whole numbers from 100 up, and a
 //! ratio two decimals. Only text is rounded: CSV and JSON carry full precision.
 
-use rqps_model::Estimate;
+use rqps_model::{Estimate, Metric};
 
 /// What stands where nothing was measured.
 pub(crate) const NOTHING: &str = "-";
@@ -120,6 +120,12 @@ pub(crate) fn per_operation(value: f64) -> String {
         _ => 3,
     };
     fixed(value, decimals)
+}
+
+/// A metric as an imported file states it: the same digits, but for zeros at the end. The field writes CPU
+/// with six decimals, as much of it as there is.
+pub(crate) fn stated(metric: Metric, value: f64) -> String {
+    if metric == Metric::HostCpuShare { format!("{value:.6}") } else { value.to_string() }
 }
 
 /// Nanoseconds in `unit_ns`, three significant digits: what the histograms resolve.

@@ -67,9 +67,28 @@ impl ResponseTimes {
 }
 
 /// The response times of all slices together; `None` when a slice has no readable histogram, so
-/// that percentiles never stand for a part of the slices.
+/// that percentiles never stand for a part of the slices. An imported file may state them.
 pub(crate) fn merged(slices: &[Slice]) -> Option<ResponseTimes> {
-    merged_from(slices.iter().map(|s| s.response_times.as_slice()), MIN_BEYOND)
+    let of_histograms = merged_from(slices.iter().map(|s| s.response_times.as_slice()), MIN_BEYOND);
+    of_histograms.or_else(|| stated(slices))
+}
+
+/// What an imported file states of them: the percentiles that it has, of those that reports list.
+fn stated(slices: &[Slice]) -> Option<ResponseTimes> {
+    let [Slice { stated: Some(stated), .. }] = slices else { return None };
+    let response = stated.response.as_ref()?;
+    let of = |p: f64| {
+        let found = response.percentiles_ns.iter().find(|(known, _)| (known - p).abs() < 1e-9);
+        found.map(|(_, ns)| *ns)
+    };
+    Some(ResponseTimes {
+        n: response.n,
+        min_ns: response.min_ns,
+        mean_ns: response.mean_ns,
+        max_ns: response.max_ns,
+        percentiles_ns: PERCENTILES.map(of),
+        buckets: [0; BUCKETS.len()],
+    })
 }
 
 /// The same of encoded histograms; a percentile is there where `min_beyond` responses lie beyond it.
@@ -196,6 +215,7 @@ mod tests {
             streams: Vec::new(),
             whole_operations: None,
             counters: std::collections::BTreeMap::new(),
+            stated: None,
         }
     }
 

@@ -36,6 +36,9 @@ const SIGNS: &str = "(< slower, > faster, = same, ? unclear)";
 /// The same where a verdict is barred.
 const SIGNS_AND_BAR: &str = "(< slower, > faster, = same, ? unclear, ! no verdict)";
 
+/// The same where no ratio can have one.
+const SIGNS_OF_NOTHING: &str = "(imported: n=1, no verdicts)";
+
 /// How much of a run a text report shows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Detail {
@@ -163,27 +166,19 @@ fn head(page: &mut Page, analysis: &Analysis<'_>) {
         page.grid(&compare::runs(joined));
         return;
     }
-    let facts = format!(
-        "run {} ({}), {}, on {}",
-        run.id,
-        run.name,
-        number::utc(run.started_unix_ms),
-        host(analysis)
-    );
+    let facts = format!("run {} ({}), {}", run.id, run.name, place(analysis));
     page.paragraph("", &facts);
 }
 
-fn host(analysis: &Analysis<'_>) -> String {
-    let host = &analysis.run.host;
-    format!(
-        "{}: {} CPUs {}, {}, kernel {}, {}",
-        host.hostname,
-        host.n_cpus,
-        host.cpu_model,
-        number::bytes(host.memory_bytes),
-        host.kernel,
-        host.storage
-    )
+/// When and where a run was made, or taken from.
+fn place(analysis: &Analysis<'_>) -> String {
+    let when = number::utc(analysis.run.started_unix_ms);
+    let host = layout::host(analysis);
+    if analysis.run.imported.is_some() {
+        format!("{when}, {host}")
+    } else {
+        format!("{when}, on {host}, {}", analysis.run.host.storage)
+    }
 }
 
 fn systems(page: &mut Page, analysis: &Analysis<'_>, detail: Detail) {
@@ -265,11 +260,15 @@ fn summary(page: &mut Page, analysis: &Analysis<'_>) {
     }
     page.paragraph(
         "",
-        &format!(
-            "Above 1 is faster. {} srvcpu/o: server CPU per operation relative to the base; cl: \
-             clients.",
-            analysis.verdict_rule()
-        ),
+        &if analysis.is_all_imported() {
+            "Above 1 is faster. Imported figures have neither interval nor verdict.".to_owned()
+        } else {
+            format!(
+                "Above 1 is faster. {} srvcpu/o: server CPU per operation relative to the base; cl: \
+                 clients.",
+                analysis.verdict_rule()
+            )
+        },
     );
     for note in &analysis.footnotes {
         let places = many::places(analysis, &note.places);
@@ -295,6 +294,9 @@ fn why(page: &mut Page, analysis: &Analysis<'_>) {
 }
 
 fn signs(analysis: &Analysis<'_>) -> &'static str {
+    if analysis.is_all_imported() {
+        return SIGNS_OF_NOTHING;
+    }
     let is_barred = analysis.steps.iter().flat_map(|s| &s.cells).any(Cell::is_barred);
     if is_barred { SIGNS_AND_BAR } else { SIGNS }
 }
@@ -305,6 +307,10 @@ fn few(page: &mut Page, analysis: &Analysis<'_>) {
     let candidates: Vec<usize> = analysis.candidates().collect();
     if candidates.len() > 1 {
         matrix(page, analysis, &candidates);
+    }
+    if candidates.len() > 1 && analysis.is_all_imported() {
+        // There are no intervals to add.
+        return;
     }
     for block in &blocks(analysis, &candidates, page.width) {
         page.line(&format!("{} : {}, QPS (base)", column(analysis, analysis.base), base));
@@ -426,6 +432,23 @@ fn metrics_legend(page: &mut Page, analysis: &Analysis<'_>) {
     if analysis.steps.iter().all(|s| s.cells.iter().any(|c| c.insert.is_some())) {
         return;
     }
+    if analysis.is_all_imported() {
+        let has_time = analysis.metrics().contains(&rqps_model::Metric::HostCpu);
+        let cpu = if has_time {
+            "microseconds of CPU"
+        } else {
+            "percent of all CPUs, user and system, / o/s"
+        };
+        page.paragraph(
+            "",
+            &format!(
+                "Per operation, as the imported files state it: cpu/o {cpu}; cs/o context switches; r/o storage \
+                 reads; rKB/o and wKB/o KB read and written; o/s operations per second. Relative: value / base \
+                 value, 0/0 is 1, x/0 is inf."
+            ),
+        );
+        return;
+    }
     page.paragraph("", 
         "Per operation: cpu/o CPU of the whole host, client included, in microseconds; cs/o context \
          switches; r/o storage reads; rKB/o and wKB/o KB read and written; o/s operations per \
@@ -438,11 +461,11 @@ fn metrics_legend(page: &mut Page, analysis: &Analysis<'_>) {
 fn step_block(page: &mut Page, analysis: &Analysis<'_>, step: &StepAnalysis<'_>) {
     let clients = usize::try_from(step.step.clients).unwrap_or(usize::MAX);
     page.title(&format!(
-        "{} ({}, {}, placement {})",
+        "{} ({}, {}, {})",
         clip(&step.step.info.name, 50),
         step.step.info.figure.unit(),
         number::count(clients, "client"),
-        step.step.placement
+        layout::placement(analysis, step)
     ));
     page.paragraph("", &step.step.info.what);
     page.grid(&layout::step_figures(analysis, step));
@@ -455,11 +478,20 @@ fn step_block(page: &mut Page, analysis: &Analysis<'_>, step: &StepAnalysis<'_>)
         insert::step(page, analysis, step);
         return;
     }
-    if step.cells.iter().any(|c| c.figure.is_some()) {
+    if analysis.is_all_imported() {
+        if let Some((absolute, relative)) = layout::stated_metrics(analysis, step) {
+            page.line("--- absolute");
+            page.grid(&absolute);
+            if !relative.is_empty() {
+                page.line("--- relative to first result");
+                page.grid(&relative);
+            }
+        }
+    } else if step.cells.iter().any(|c| c.figure.is_some()) {
         page.line("--- absolute");
         page.grid(&layout::metrics_absolute(analysis, step));
     }
-    if step.cells.iter().any(|c| c.relative.is_some()) {
+    if step.cells.iter().any(|c| c.relative.is_some()) && !analysis.is_all_imported() {
         page.line(&format!("--- relative to {}", clip(analysis.base_label(), 60)));
         page.grid(&layout::metrics_relative(analysis, step));
     }
@@ -511,7 +543,11 @@ fn footer(page: &mut Page, analysis: &Analysis<'_>) {
     let run = analysis.run;
     page.paragraph(
         "",
-        &format!("rqps {}; seed {}; {}", run.rqps_version, run.seed, run.command_line),
+        &if run.imported.is_some() {
+            format!("rqps {}; {}", run.rqps_version, run.command_line)
+        } else {
+            format!("rqps {}; seed {}; {}", run.rqps_version, run.seed, run.command_line)
+        },
     );
     let example = analysis.headlines.iter().find_map(|h| h.worst_idx);
     if let Some(step) = example.and_then(|idx| analysis.steps.get(idx)) {

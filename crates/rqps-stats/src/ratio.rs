@@ -34,7 +34,13 @@ pub fn ratio_test(base: &[f64], candidate: &[f64]) -> Option<Tested> {
     let difference = c_mean - b_mean;
     let n = count(b.len().min(c.len()));
     if n < 2 {
-        let estimate = Estimate { point: difference.exp(), interval: None, n };
+        // Two single figures are divided and not taken through logarithms: the same quotient, to the
+        // last digit, as whoever divides the two printed numbers.
+        let point = match (base, candidate) {
+            ([base], [candidate]) => candidate / base,
+            _ => difference.exp(),
+        };
+        let estimate = Estimate { point, interval: None, n };
         return Some(Tested { estimate, p: None, df: None });
     }
     let (b_part, c_part) = (b_variance / b_n, c_variance / c_n);

@@ -94,6 +94,7 @@ fn insert_run(connection: &Connection, run: &Run) -> rusqlite::Result<()> {
         seed,
         schedule,
         host,
+        imported,
         calibration,
         base,
         systems: _,
@@ -106,8 +107,8 @@ fn insert_run(connection: &Connection, run: &Run) -> rusqlite::Result<()> {
             "INSERT INTO run (run_id, name, status, started_unix_ms, finished_unix_ms, n_resumed,
                rqps_version, command_line, plan, seed, schedule, base_system_idx, host_name,
                host_kernel, host_os, host_cpu_model, host_n_cpus, host_memory_bytes,
-               host_virtual_machine, host_storage, calibration)
-             VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+               host_virtual_machine, host_storage, calibration, imported)
+             VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
         )?
         .execute(params![
             id,
@@ -131,6 +132,7 @@ fn insert_run(connection: &Connection, run: &Run) -> rusqlite::Result<()> {
             virtual_machine,
             storage,
             calibration.as_ref().map(Json),
+            imported.as_ref().map(Json),
         ])?;
     Ok(())
 }

@@ -20,6 +20,7 @@ const MIGRATIONS: &[&str] = &[
     include_str!("../migrations/0007.sql"),
     include_str!("../migrations/0008.sql"),
     include_str!("../migrations/0009.sql"),
+    include_str!("../migrations/0010.sql"),
 ];
 
 /// Brings the database to the newest schema.
@@ -46,6 +47,27 @@ pub(crate) fn migrate(connection: &Connection, path: &Path) -> Result<(), Error>
     }
     transaction.pragma_update(None, "application_id", APPLICATION_ID).map_err(sql)?;
     transaction.commit().map_err(sql)
+}
+
+/// The schema of a database that is one of ours and not of a later rqps.
+pub(crate) fn read_known(connection: &Connection, path: &Path) -> Result<usize, Error> {
+    let sql = |e| Error::of_sql(path, "read the schema", e);
+    let known = i64::try_from(MIGRATIONS.len()).unwrap_or(i64::MAX);
+    let found = read_schema(connection, path).map_err(sql)??;
+    match usize::try_from(found) {
+        Ok(number) if (1..=MIGRATIONS.len()).contains(&number) => Ok(number),
+        _ if found > known => Err(Error::Newer { path: path.to_path_buf(), found, known }),
+        _ => Err(Error::NotOurs { path: path.to_path_buf() }),
+    }
+}
+
+/// An empty database as migration `number` leaves it.
+pub(crate) fn in_memory(number: usize) -> rusqlite::Result<Connection> {
+    let connection = Connection::open_in_memory()?;
+    for migration in &MIGRATIONS[..number.min(MIGRATIONS.len())] {
+        connection.execute_batch(migration)?;
+    }
+    Ok(connection)
 }
 
 /// The schema's number, 0 for an empty file; an error for a database of something else.

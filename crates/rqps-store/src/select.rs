@@ -58,7 +58,7 @@ fn select_whole(connection: &Connection, run_id: &str) -> rusqlite::Result<Run> 
     let sql = "SELECT run_id, name, status, started_unix_ms, finished_unix_ms, n_resumed,
                  rqps_version, command_line, plan, seed, schedule, base_system_idx, host_name,
                  host_kernel, host_os, host_cpu_model, host_n_cpus, host_memory_bytes,
-                 host_virtual_machine, host_storage, calibration
+                 host_virtual_machine, host_storage, calibration, imported
                FROM run WHERE run_id = ?";
     let mut run = connection.prepare_cached(sql)?.query_row([run_id], run_of)?;
     run.systems = select_systems(connection, run_id)?;
@@ -95,6 +95,7 @@ fn run_of(row: &Row<'_>) -> rusqlite::Result<Run> {
             storage: row.get(19)?,
         },
         calibration: row.get::<_, Option<Json<_>>>(20)?.map(|json| json.0),
+        imported: row.get::<_, Option<Json<_>>>(21)?.map(|json| json.0),
         systems: Vec::new(),
         steps: Vec::new(),
     })

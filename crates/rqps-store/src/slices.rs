@@ -9,7 +9,7 @@ use crate::streams;
 use crate::values::{Json, Text};
 
 /// The slice's own columns, before [`COLUMNS`].
-const OWN: [&str; 20] = [
+const OWN: [&str; 21] = [
     "slice_idx",
     "start_unix_ms",
     "duration_ns",
@@ -30,6 +30,7 @@ const OWN: [&str; 20] = [
     "n_rounds",
     "whole_operations",
     "dbms_counters",
+    "stated",
 ];
 
 /// Where a slice belongs.
@@ -69,6 +70,7 @@ pub(crate) fn insert(
         streams,
         whole_operations,
         counters: dbms_counters,
+        stated,
     } = slice;
     let late = lateness.as_ref();
     let seed = Text(seed);
@@ -79,7 +81,8 @@ pub(crate) fn insert(
     values.extend(late_columns.iter().map(|v| v as &dyn ToSql));
     values.extend([length_ns as &dyn ToSql, &counts, response_times, &usage.wall_ns, n_rounds]);
     let dbms_counters = (!dbms_counters.is_empty()).then_some(Json(dbms_counters));
-    values.extend([whole_operations as &dyn ToSql, &dbms_counters]);
+    let stated = stated.as_ref().map(Json);
+    values.extend([whole_operations as &dyn ToSql, &dbms_counters, &stated]);
     let counters: Vec<_> = Counters::of_usage(usage).values().collect();
     values.extend(counters.iter().map(|v| v as &dyn ToSql));
     let sql = format!(
@@ -147,6 +150,7 @@ fn slice_of(row: &Row<'_>) -> rusqlite::Result<Slice> {
         whole_operations: row.get(19)?,
         // Absent where none were read, and in runs of earlier versions.
         counters: row.get::<_, Option<Json<_>>>(20)?.map_or_else(Default::default, |json| json.0),
+        stated: row.get::<_, Option<Json<_>>>(21)?.map(|json| json.0),
     })
 }
 

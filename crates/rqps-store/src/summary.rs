@@ -1,12 +1,12 @@
 //! Runs in a line each, for listings.
 
-use rqps_model::{Label, RunStatus};
+use rqps_model::{Imported, Label, RunStatus, Tool};
 use rusqlite::{Connection, Row};
 use serde::Serialize;
 
 use crate::Error;
 use crate::store::Store;
-use crate::values::Word;
+use crate::values::{Json, Word};
 
 /// A run without its slices.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -35,6 +35,9 @@ pub struct RunSummary {
     pub n_failed: u64,
     /// Slices stored.
     pub n_slices: u64,
+    /// Whose files it was taken from; absent for a run that rqps measured.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub imported: Option<Tool>,
 }
 
 impl Store {
@@ -56,7 +59,7 @@ fn select_summaries(connection: &Connection) -> rusqlite::Result<Vec<RunSummary>
               AND outcome = 'done'),
            (SELECT count(*) FROM step_system AS s WHERE s.run_id = run.run_id
               AND outcome = 'failed'),
-           (SELECT count(*) FROM slice AS s WHERE s.run_id = run.run_id)
+           (SELECT count(*) FROM slice AS s WHERE s.run_id = run.run_id), imported
          FROM run ORDER BY started_unix_ms DESC, run_id DESC",
     )?;
     let mut labels = connection
@@ -84,5 +87,6 @@ fn summary_of(row: &Row<'_>) -> rusqlite::Result<RunSummary> {
         n_done: row.get(8)?,
         n_failed: row.get(9)?,
         n_slices: row.get(10)?,
+        imported: row.get::<_, Option<Json<Imported>>>(11)?.map(|json| json.0.tool),
     })
 }

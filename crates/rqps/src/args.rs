@@ -1,5 +1,6 @@
 //! What can be typed: the command line as clap reads it. What it means is decided elsewhere.
 
+mod import;
 mod over_runs;
 mod profile;
 
@@ -7,6 +8,7 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
+pub(crate) use import::{ImportCommand, ImportOptions};
 pub(crate) use over_runs::{
     CompareArgs, GateArgs, GateFormat, HistoryArgs, HistoryFormat, HistoryOrder,
 };
@@ -49,6 +51,9 @@ pub(crate) enum Command {
     Gate(GateArgs),
     /// Show figures over runs or versions, and where they changed
     History(HistoryArgs),
+    /// Take over other tools' results as runs: figures without intervals
+    #[command(subcommand)]
+    Import(ImportCommand),
     /// The results store
     #[command(subcommand)]
     Runs(RunsCommand),
@@ -180,6 +185,15 @@ pub(crate) struct ReportArgs {
     #[arg(long)]
     pub(crate) summary: bool,
 
+    /// Only the field's tables, to be pasted: QPS, ratio, system (text)
+    #[arg(long, conflicts_with = "summary")]
+    pub(crate) tables: bool,
+
+    /// Write charts of relative QPS into this directory, an SVG file per group of steps, in place of the
+    /// report
+    #[arg(long, value_name = "DIR", conflicts_with_all = ["summary", "tables", "format", "output"])]
+    pub(crate) charts: Option<PathBuf>,
+
     /// File to write; standard output when absent
     #[arg(short, long, value_name = "FILE")]
     pub(crate) output: Option<PathBuf>,
@@ -227,12 +241,43 @@ pub(crate) enum RunsCommand {
         #[arg(long)]
         json: bool,
     },
+    /// Write a run into a file: an archive for another host, or its tables for other programs
+    Export {
+        /// Run: its id, the start of its id, or `latest`; with .tar.zst behind it the archive's file, too
+        #[arg(value_name = "RUN", default_value = "latest")]
+        run: String,
+        /// File, or directory of tables [default: the run's id with the format's ending]
+        #[arg(short, long, value_name = "PATH")]
+        output: Option<PathBuf>,
+        /// Format
+        #[arg(long, value_enum, default_value = "archive")]
+        format: ExportFormat,
+    },
+    /// Take in runs that another host exported
+    Import {
+        /// Archives
+        #[arg(value_name = "FILE.tar.zst", required = true)]
+        files: Vec<PathBuf>,
+    },
     /// Remove a run and its artifacts
     Rm {
         /// Runs: their ids, or the start of them
         #[arg(value_name = "RUN", required = true)]
         runs: Vec<String>,
     },
+}
+
+/// Formats of an exported run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum ExportFormat {
+    /// Everything, for `rqps runs import` on another host
+    Archive,
+    /// A directory with a CSV file for each table
+    Csv,
+    /// One JSON file with all tables
+    Json,
+    /// A directory with a Parquet file for each table
+    Parquet,
 }
 
 #[derive(Debug, Subcommand)]

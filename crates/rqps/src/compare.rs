@@ -7,7 +7,7 @@ use rqps_store::{RunRef, Store};
 use crate::Surroundings;
 use crate::args::CompareArgs;
 use crate::output::{text_width, write};
-use crate::report::{parse_percent, render_analysis};
+use crate::report::{parse_percent, render_analysis, write_tables};
 
 /// Carries out `rqps compare ...`.
 pub(crate) fn run(args: &CompareArgs, around: &Surroundings) -> Result<()> {
@@ -15,6 +15,9 @@ pub(crate) fn run(args: &CompareArgs, around: &Surroundings) -> Result<()> {
     let store = Store::open_existing(&around.results)?;
     let select = |run: &String| store.select_run(&run.parse::<RunRef>().unwrap_or_default());
     let runs = args.runs.iter().map(select).collect::<Result<Vec<_>, _>>()?;
+    if args.tables {
+        return write_tables(&runs, (args.format, bound), args.output.as_deref());
+    }
     let base = args.base.as_deref().map(|base| with_id(base, &store)).transpose()?;
     let joined = Joined::of(runs, base.as_deref(), &around.command_line)?;
     let colour = around.colour && args.output.is_none();

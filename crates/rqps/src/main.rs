@@ -6,10 +6,12 @@
 mod args;
 mod calibrate;
 mod catalogue;
+mod charts;
 mod compare;
 mod doctor;
 mod gate;
 mod history;
+mod import;
 mod output;
 mod patterns;
 mod profile;
@@ -32,7 +34,7 @@ use rqps_lab::Suspension;
 use rqps_server::Catalogue;
 use rqps_store::Store;
 
-use crate::args::{Cli, Command};
+use crate::args::{Cli, Command, RunsCommand};
 
 /// What the commands need to know of the surroundings.
 #[derive(Debug)]
@@ -127,6 +129,10 @@ fn dispatch(cli: &Cli, around: &Surroundings) -> Result<ExitCode> {
         Command::Compare(args) => compare::run(args, around)?,
         Command::Gate(args) => return gate::run(args, around),
         Command::History(args) => history::run(args, around)?,
+        Command::Import(command) => import::run(command, around)?,
+        Command::Runs(command @ RunsCommand::Import { .. }) => {
+            runs::run(&Store::open(&around.results)?, command, around)?;
+        }
         Command::Runs(command) => {
             runs::run(&Store::open_existing(&around.results)?, command, around)?;
         }

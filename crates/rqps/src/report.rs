@@ -16,12 +16,31 @@ pub(crate) fn write(args: &ReportArgs, around: &Surroundings) -> Result<()> {
     let store = Store::open_existing(&around.results)?;
     let of = args.run.parse::<RunRef>().unwrap_or_default();
     let (run, profiles) = (store.select_run(&of)?, store.select_stack_profiles(&of)?);
+    if let Some(dir) = &args.charts {
+        return crate::charts::write(&Analysis::of(&run, bound), dir);
+    }
+    if args.tables {
+        return write_tables(&[run], (args.format, bound), args.output.as_deref());
+    }
     let found = Found { run: &run, profiles: &profiles };
     let colour = around.colour && args.output.is_none();
     let detail = if args.summary { Detail::Summary } else { Detail::Full };
     let text =
         render(found, args.format, bound, TextOptions { colour, detail, width: text_width() })?;
     output::write(args.output.as_deref(), &text)
+}
+
+/// The field's tables of one run, or of several beside one another.
+pub(crate) fn write_tables(
+    runs: &[Run],
+    (format, bound): (Format, f64),
+    output: Option<&std::path::Path>,
+) -> Result<()> {
+    if format != Format::Text {
+        bail!("--tables is text; leave --format out");
+    }
+    let all: Vec<Analysis<'_>> = runs.iter().map(|run| Analysis::of(run, bound)).collect();
+    output::write(output, &rqps_report::post::render(&all))
 }
 
 /// `5%` or `5` as 0.05; `option` is where it was typed.

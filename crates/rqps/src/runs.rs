@@ -1,5 +1,7 @@
 //! `rqps runs`: the results store.
 
+mod archive;
+
 use anyhow::{Context as _, Result};
 use rqps_lab::Leftover;
 use rqps_store::{RunRef, Store};
@@ -13,6 +15,10 @@ pub(crate) fn run(store: &Store, command: &RunsCommand, around: &Surroundings) -
     match command {
         RunsCommand::List { json } => list(store, *json),
         RunsCommand::Show { run, json } => show(store, run, *json),
+        RunsCommand::Export { run, output, format } => {
+            archive::export(store, (run, *format), output.as_deref())
+        }
+        RunsCommand::Import { files } => archive::import(store, files),
         RunsCommand::Rm { runs } => {
             for run in runs {
                 remove(store, run, around)?;
@@ -52,7 +58,7 @@ fn list(store: &Store, json: bool) -> Result<()> {
         .map(|run| {
             vec![
                 run.id.clone(),
-                run.status.to_string(),
+                run.imported.map_or(run.status.to_string(), |_| "imported".to_owned()),
                 format!("{}/{}", run.n_done, run.n_steps),
                 run.systems.iter().map(ToString::to_string).collect::<Vec<_>>().join(" "),
             ]
@@ -79,6 +85,12 @@ fn show(store: &Store, run: &str, json: bool) -> Result<()> {
         run.host.n_cpus,
         run.host.cpu_model,
     );
+    if let Some(imported) = &run.imported {
+        text = format!(
+            "run        {}\nname       {}\nimported   {}\nfiles of   {}\ncommand    {}\nhost       {}\n",
+            run.id, run.name, imported.source, imported.tool, run.command_line, run.host.hostname
+        );
+    }
     for system in &run.systems {
         text.push_str(&format!(
             "system     {}  {}  {}\n",

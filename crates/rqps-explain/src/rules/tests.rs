@@ -140,6 +140,7 @@ fn slice(idx: u32, op: &Op, jitter: f64) -> Slice {
         streams: Vec::new(),
         whole_operations: None,
         counters,
+        stated: None,
     }
 }
 

@@ -229,7 +229,7 @@ impl SystemFile {
                 file.dsn = Some(dsn.clone());
                 (file.config, file.transport) = (None, None);
             }
-            SystemSource::Builtin => {}
+            SystemSource::Builtin | SystemSource::Imported => {}
         }
         if spec.source == SystemSource::Builtin {
             (file.engine, file.config, file.transport) = (None, None, None);

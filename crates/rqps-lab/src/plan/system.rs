@@ -28,7 +28,9 @@ impl SystemFile {
         is_in_catalogue(engine, dbms, &source, catalogue)?;
         let config = match &source {
             // Not configured by rqps.
-            SystemSource::External { .. } | SystemSource::Builtin => String::new(),
+            SystemSource::External { .. } | SystemSource::Builtin | SystemSource::Imported => {
+                String::new()
+            }
             _ => self.config.clone().unwrap_or_else(|| "small".to_owned()),
         };
         let variant = self.variant(&source, engine)?;
@@ -175,7 +177,7 @@ impl SystemFile {
                 Label(format!("{}-{dir}.{setup}", dbms.letters()))
             }
             SystemSource::External { .. } => Label(format!("{}-external", dbms.letters())),
-            SystemSource::Builtin => Label(dbms.letters().to_owned()),
+            SystemSource::Builtin | SystemSource::Imported => Label(dbms.letters().to_owned()),
         })
     }
 

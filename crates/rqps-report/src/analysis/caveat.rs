@@ -93,7 +93,10 @@ fn failed_checks(analysis: &Analysis<'_>) -> Option<String> {
 /// What the intervals contain and what they do not.
 pub(super) fn caveats(analysis: &Analysis<'_>) -> Vec<String> {
     let run = analysis.run;
-    let mut out = Vec::new();
+    let mut out = super::imported::caveats(analysis);
+    if analysis.joined.is_none() && analysis.is_all_imported() {
+        return out;
+    }
     if run.systems.len() > 1 {
         out.push(order_of_systems(analysis));
         out.push(super::restart::caveat(analysis));
@@ -276,9 +279,10 @@ pub(super) fn not_measured(analysis: &Analysis<'_>) -> Vec<String> {
             ));
         }
     }
-    for idx in 0..run.systems.len() {
+    for idx in (0..run.systems.len()).filter(|&idx| !analysis.is_imported(idx)) {
         out.extend(missing_metrics(analysis, idx));
     }
+    out.extend(super::imported::not_measured(analysis));
     out.extend(single_slices(analysis));
     out.extend(without_ratio(analysis));
     if !analysis.warm_ups.is_empty() {
@@ -338,7 +342,9 @@ fn single_slices(analysis: &Analysis<'_>) -> Option<String> {
         .steps
         .iter()
         .filter(|s| s.is_compared())
-        .filter(|s| s.cells.iter().any(|c| c.rqps.is_some_and(|r| r.interval.is_none())))
+        .filter(|s| {
+            s.cells.iter().any(|c| c.rqps.is_some_and(|r| r.interval.is_none()) && !c.is_imported)
+        })
         .map(|s| s.title.clone())
         .collect();
     (!single.is_empty()).then(|| {

@@ -6,18 +6,20 @@ use std::collections::BTreeMap;
 use rqps_explain::{Ageing, Cause, Split};
 use rqps_model::run::{Check, SystemStep};
 use rqps_model::{
-    Estimate, Lateness, Metric, PerOperation, Run, RunStep, Schedule, Sizes, Slice, StepOutcome,
+    Estimate, Lateness, PerOperation, Run, RunStep, Schedule, Sizes, Slice, StepOutcome,
 };
-use rqps_model::{StepKind, Verdict, metric, slice};
+use rqps_model::{StepKind, Verdict, slice};
 
 use super::bar::Bar;
 use super::comparison::{Comparison, Judged};
 use super::estimate::{self, Pair};
 use super::footnote::{Book, CellMark, FootnoteKind, slice_errors};
 use super::guard;
+use super::imported;
 use super::insert::{self, InsertCell, Sla};
 use super::memory;
 use super::origin::Rule;
+use super::per_operation;
 use super::settle::Settle;
 use super::windows;
 use crate::number::count;
@@ -89,6 +91,8 @@ pub struct Cell {
     pub insert: Option<Box<InsertCell>>,
     /// Why there is no verdict although there is a ratio.
     pub bar: Option<Bar>,
+    /// Whether this figure or the base's was imported: then a ratio has no verdict.
+    pub is_imported: bool,
     /// What the server had left to do when the step ended, by name, as the server counts it.
     pub debt: BTreeMap<String, u64>,
     /// What was checked of the step's work.
@@ -189,7 +193,11 @@ pub(super) fn cells(run: &Run, step: &RunStep, rule: Rule<'_>, book: &mut Book) 
             step.systems.get(idx).map_or_else(pending, |s| measured(schedule, step, s, book))
         })
         .enumerate()
-        .map(|(idx, cell)| Cell { server_rss_bytes: rss(&cell, step, idx), ..cell })
+        .map(|(idx, cell)| Cell {
+            server_rss_bytes: rss(&cell, step, idx),
+            is_imported: imported::is(run, idx) || imported::is(run, rule.base),
+            ..cell
+        })
         .collect();
     insert::compare::set_levels(&mut cells);
     let base_idx = rule.base;
@@ -212,7 +220,7 @@ pub(super) fn cells(run: &Run, step: &RunStep, rule: Rule<'_>, book: &mut Book) 
             cell.server_cpu_ratio = comparison.server_cpu.as_ref().map(Judged::estimate);
             cell.comparison = Some(Box::new(comparison));
         }
-        cell.relative = Some(relative(&cell.per_operation, &base.per_operation));
+        cell.relative = Some(per_operation::relative(&cell.per_operation, &base.per_operation));
         insert::compare::with_base(cell, &base, book);
         cell.bar = Bar::of(cell, &base);
         cell.marks.extend(rule.mark(step, idx, book));
@@ -248,6 +256,7 @@ fn pending() -> Cell {
         server_rss_ratio: None,
         insert: None,
         bar: None,
+        is_imported: false,
         debt: BTreeMap::new(),
         checks: Vec::new(),
     }
@@ -276,7 +285,7 @@ fn measured(schedule: Schedule, step: &RunStep, system: &SystemStep, book: &mut 
     cell.slices = system.slices.iter().map(Slice::figure).collect();
     cell.figure = estimate::figure(step, system);
     cell.totals = totals(&system.slices);
-    cell.per_operation = per_operation(&system.slices);
+    cell.per_operation = per_operation::of(&system.slices);
     cell.response = response::merged(&system.slices);
     cell.lateness = lateness(&system.slices);
     // Creating indexes is a handful of operations: its windows are empty.
@@ -352,26 +361,6 @@ fn lateness(slices: &[Slice]) -> Option<Lateness> {
         sum.add(one);
         Some(sum)
     })
-}
-
-/// Summed usage over summed operations. A part that one slice lacks is not measured for the cell.
-///
-/// What a slice used in all is its metric for a single operation.
-fn per_operation(slices: &[Slice]) -> PerOperation {
-    let n_all: u64 = slices.iter().map(|s| s.n_operations).sum();
-    let values = Metric::ALL.iter().map(|&metric| {
-        let total: Option<f64> = slices.iter().map(|s| metric.value(&s.usage, 1)).sum();
-        let value = total.filter(|_| n_all > 0).map(|t| t / n_all as f64);
-        (metric, value)
-    });
-    PerOperation { values: values.collect() }
-}
-
-fn relative(value: &PerOperation, base: &PerOperation) -> PerOperation {
-    let values = Metric::ALL
-        .iter()
-        .map(|&m| (m, value.get(m).zip(base.get(m)).map(|(v, b)| metric::relative(v, b))));
-    PerOperation { values: values.collect() }
 }
 
 fn window_rates(slices: &[Slice]) -> Option<WindowRates> {

@@ -249,8 +249,11 @@ fn ratios(parts: &[Part]) -> Vec<f64> {
     parts.iter().map(Part::ratio).collect()
 }
 
-/// Operations per second; 0 when no time passed.
+/// Operations per second: what an imported file states, else what was counted; 0 when no time passed.
 fn rate(slice: &Slice) -> Part {
+    if let Some(figure) = slice.stated.as_ref().and_then(|stated| stated.figure) {
+        return Part { amount: figure, per: 1.0 };
+    }
     match slice.duration_ns {
         0 => Part { amount: 0.0, per: 1.0 },
         ns => Part { amount: slice.n_operations as f64 * 1e9, per: ns as f64 },

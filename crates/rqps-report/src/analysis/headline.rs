@@ -50,6 +50,8 @@ pub struct Counts {
     pub check_failed: usize,
     /// Steps whose events came at a set rate, which both held.
     pub rate_held: usize,
+    /// Steps whose figures were imported: a ratio, and no verdict.
+    pub imported: usize,
     /// Steps that were not reached, or that did no operation.
     pub missing: usize,
 }
@@ -58,7 +60,7 @@ impl Counts {
     /// All compared steps.
     #[must_use]
     pub fn total(&self) -> usize {
-        self.measured() + self.barred() + self.failed + self.missing
+        self.measured() + self.barred() + self.failed + self.imported + self.missing
     }
 
     /// Steps with a ratio that is barred from a verdict.
@@ -121,6 +123,9 @@ fn counts(analysis: &Analysis<'_>, system_idx: usize) -> Counts {
                 Some(Bar::Sla) => &mut counts.sla_failed,
                 Some(Bar::Check) => &mut counts.check_failed,
                 Some(Bar::Rate) => &mut counts.rate_held,
+                None if cells.iter().any(|c| c.is_imported && c.rqps.is_some()) => {
+                    &mut counts.imported
+                }
                 None => &mut counts.missing,
             },
         };
@@ -136,6 +141,9 @@ fn sentence(analysis: &Analysis<'_>, system_idx: usize, counts: Counts) -> Strin
     match (counts.measured(), counts.slower, counts.faster) {
         (0, ..) if counts.rate_held > 0 => {
             format!("{name} held the set rate as {base} did: compare their response times and CPU.")
+        }
+        (0, ..) if counts.imported > 0 => {
+            format!("{name} against {base}: imported figures, without a verdict on any of {steps}.")
         }
         (0, ..) => format!("{name} could not be compared with {base} on any step."),
         (_, 0, 0) if counts.unclear == 0 => {
@@ -174,6 +182,7 @@ fn details(analysis: &Analysis<'_>, headline: &Headline) -> Vec<String> {
     if let Some(median) = headline.median {
         out.push(format!("Median rQPS {}.", plain_ratio(median)));
     }
+    out.extend(range(analysis, headline.system_idx).filter(|_| counts.imported > 0));
     for (idx, what) in [(headline.worst_idx, "loss"), (headline.best_idx, "gain")] {
         if let Some(text) = idx.and_then(|idx| extreme(&analysis.steps[idx], headline.system_idx)) {
             out.push(format!("Largest {what}: {text}."));
@@ -186,6 +195,7 @@ fn details(analysis: &Analysis<'_>, headline: &Headline) -> Vec<String> {
         (counts.sla_failed, "without a verdict as the SLA failed"),
         (counts.check_failed, "without a verdict as a check failed"),
         (counts.rate_held, "without a verdict as the rate was set and held"),
+        (counts.imported, "imported"),
         (counts.failed, "failed"),
         (counts.missing, "not measured"),
     ]
@@ -219,6 +229,23 @@ fn extreme(step: &StepAnalysis<'_>, system_idx: usize) -> Option<String> {
         }
     }
     Some(text)
+}
+
+/// The lowest and highest rQPS of imported figures, of which none has a verdict.
+fn range(analysis: &Analysis<'_>, system_idx: usize) -> Option<String> {
+    let ratios: Vec<(f64, &str)> = analysis
+        .steps
+        .iter()
+        .filter(|step| step.is_compared())
+        .filter_map(|step| {
+            let ratio = step.cells.get(system_idx)?.comparable_rqps()?;
+            Some((ratio.point, step.title.as_str()))
+        })
+        .collect();
+    let by_point = |a: &&(f64, &str), b: &&(f64, &str)| a.0.total_cmp(&b.0);
+    let (low, high) = (ratios.iter().min_by(by_point)?, ratios.iter().max_by(by_point)?);
+    let told = |(ratio, title): &(f64, &str)| format!("{} ({title})", plain_ratio(*ratio));
+    Some(format!("rQPS from {} to {}.", told(low), told(high)))
 }
 
 /// Why steps are unclear: indexes are created once, and of the others one says what would settle it.

@@ -1,7 +1,7 @@
 //! Verdicts over a whole run: each ratio among all ratios of its kind.
 //!
 //! Steps that are compared are one family, filling the tables another. Cells that are barred
-//! ([`super::Bar`]) take no part.
+//! ([`super::Bar`]) take no part, nor do figures that were imported: they have no verdict.
 
 use std::collections::BTreeMap;
 
@@ -26,7 +26,9 @@ pub(super) fn decide(steps: &mut [StepAnalysis<'_>], bound: f64) {
         let mut family = Vec::new();
         for step in steps.iter_mut().filter(|step| step.is_compared() == is_compared) {
             let (block_s, is_timed) = (settle::block_s(&step.cells), settle::is_timed(&step.step));
-            let cells = step.cells.iter_mut().filter(|c| c.comparison.is_some() && !c.is_barred());
+            let is_open =
+                |c: &&mut Cell| c.comparison.is_some() && !c.is_barred() && !c.is_imported;
+            let cells = step.cells.iter_mut().filter(is_open);
             family.extend(cells.map(|cell| Open { cell, block_s, is_timed }));
         }
         verdicts(&mut family, bound);

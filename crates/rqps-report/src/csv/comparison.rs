@@ -43,7 +43,10 @@ fn verdict_columns() -> Vec<Column> {
         column(
             "significant",
             "true where the difference stands among all that were tried, however small it is",
-            |r| of(r).map_or_else(String::new, |c| c.rqps.is_significant().to_string()),
+            |r| {
+                let of_ours = of(r).filter(|_| !r.cell.is_imported);
+                of_ours.map_or_else(String::new, |c| c.rqps.is_significant().to_string())
+            },
         ),
         column("rqps_half_width", "half the interval's width / rqps: 0.01 is 1%", |r| {
             number(r.cell.rqps.and_then(|rqps| rqps.half_width()))

@@ -81,6 +81,10 @@ pub(super) fn judge(
     if cell.rqps.is_none() {
         return Outcome::Error("a slice finished no operation, so there is no ratio".to_owned());
     }
+    if cell.is_imported {
+        let why = "its figures were imported, one of each (n=1), so that there is no verdict";
+        return Outcome::NotJudged(why.to_owned());
+    }
     match cell.verdict {
         Some(Verdict::Slower) => Outcome::Slower,
         Some(Verdict::Faster) => Outcome::Faster,

@@ -1,7 +1,7 @@
 //! How to read the report, how the run was made, how sure it is, and what was not measured.
 
 use maud::{Markup, html};
-use rqps_model::{Metric, Schedule, Slice};
+use rqps_model::{Schedule, Slice};
 use rqps_stats::fdr::DEFAULT_Q;
 
 use super::label::outside;
@@ -93,7 +93,7 @@ fn reading(analysis: &Analysis<'_>) -> Markup {
                     th scope="col" { "Heading" } th scope="col" { "Meaning" }
                     th scope="col" { "Unit" } th scope="col" { "Source" }
                 } }
-                tbody { @for metric in Metric::ALL { tr {
+                tbody { @for metric in analysis.metrics() { tr {
                     th scope="row" { code { (metric.heading()) } }
                     td { (metric.meaning()) }
                     td { (if metric.unit() == "us" { "µs" } else { metric.unit() }) }
@@ -131,11 +131,34 @@ fn method(analysis: &Analysis<'_>) -> Markup {
     // Of several runs each has its own, which stand at the top.
     let of_one_run =
         ["Started", "Took", "Host", "CPU", "Memory", "Storage", "System", "Schedule", "Seed"];
-    let is_told = |name: &str| analysis.joined.is_none() || !of_one_run.contains(&name);
+    // Nothing of these is known of what was imported.
+    let measured = [
+        "Started",
+        "Took",
+        "Host",
+        "CPU",
+        "Memory",
+        "Storage",
+        "System",
+        "Schedule",
+        "Slice length",
+        "Placement",
+        "Seed",
+        "Samplers",
+    ];
+    let is_told = |name: &str| {
+        (analysis.joined.is_none() || !of_one_run.contains(&name))
+            && (run.imported.is_none() || !measured.contains(&name))
+    };
     html! {
         section #method aria-labelledby="method-title" {
             h2 #method-title { "How it was measured" }
             dl.facts {
+                @if let Some(imported) = &run.imported {
+                    div { dt { "Imported from" } dd { (outside(&imported.source)) } }
+                    div { dt { "Files of" } dd { (imported.tool) } }
+                    div { dt { "Host" } dd { (outside(&host.hostname)) } }
+                }
                 @for (name, value) in facts.iter().filter(|(name, v)| !v.is_empty() && is_told(name)) {
                     div { dt { (name) } dd { (outside(value)) } }
                 }

@@ -22,14 +22,14 @@ const LABEL_ROOM: f64 = 8.5;
 
 /// A logarithmic axis of ratios.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) struct Scale {
+pub(crate) struct Scale {
     low_log: f64,
     high_log: f64,
 }
 
 impl Scale {
     /// An axis that holds every rQPS of the run and the bound's band.
-    pub(super) fn of(analysis: &Analysis<'_>) -> Self {
+    pub(crate) fn of(analysis: &Analysis<'_>) -> Self {
         let ratios = || analysis.steps.iter().flat_map(|s| &s.cells).filter_map(|c| c.rqps);
         let band = [1.0 - 1.6 * analysis.bound, 1.0 + 1.6 * analysis.bound];
         let points = || ratios().map(|r| r.point).chain(band).filter(|v| *v > 0.0 && v.is_finite());
@@ -45,13 +45,13 @@ impl Scale {
     }
 
     /// Where a ratio lies, percent of the width; outside the axis below 0 or above 100.
-    pub(super) fn percent(self, ratio: f64) -> f64 {
+    pub(crate) fn percent(self, ratio: f64) -> f64 {
         let log = ratio.clamp(1e-9, 1e9).ln();
         (log - self.low_log) / (self.high_log - self.low_log) * 100.0
     }
 
     /// Ratios to label inside the axis, in order; 1 is among them.
-    pub(super) fn ticks(self) -> Vec<f64> {
+    pub(crate) fn ticks(self) -> Vec<f64> {
         let inside = |ticks: &[f64]| -> Vec<f64> {
             let is_inside = |t: &f64| (2.0..=98.0).contains(&self.percent(*t));
             ticks.iter().copied().filter(is_inside).collect()

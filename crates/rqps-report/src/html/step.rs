@@ -1,15 +1,13 @@
 //! The details of every step: slices, series, metrics, response times, marks, how to repeat it.
 
 use maud::{Markup, html};
-use rqps_model::{Metric, PerOperation};
 
 use super::label::{self, outside};
-use super::{cause, insert, plans, ratios, series, stacks};
+use super::{cause, insert, metrics, plans, ratios, series, stacks};
 use crate::analysis::{Analysis, Cell, CellState, StepAnalysis};
 use crate::number::{self, count};
-use crate::tone::Tone;
 use crate::words::{lines, one_line};
-use crate::{compare, repeat, response};
+use crate::{compare, layout, repeat, response};
 
 /// The section with all steps.
 pub(super) fn render_all(analysis: &Analysis<'_>) -> Markup {
@@ -48,7 +46,7 @@ fn render(analysis: &Analysis<'_>, at: usize, step: &StepAnalysis<'_>) -> Markup
             div.body {
                 p.what {
                     (outside(&info.what)) " · " (info.figure.unit()) " · " (count(clients, "client"))
-                    " · placement " (step.step.placement)
+                    " · " (layout::placement(analysis, step))
                 }
                 (failures(analysis, step))
                 (insert::failed_checks(analysis, step))
@@ -63,7 +61,7 @@ fn render(analysis: &Analysis<'_>, at: usize, step: &StepAnalysis<'_>) -> Markup
                     (series::render(analysis, step))
                 }
                 (insert::details(analysis, step))
-                (metrics(analysis, step))
+                (metrics::render(analysis, step))
                 @if !has_flows {
                     (response_times(analysis, step))
                     (starts(analysis, step))
@@ -73,8 +71,10 @@ fn render(analysis: &Analysis<'_>, at: usize, step: &StepAnalysis<'_>) -> Markup
                 (stacks::render(analysis, step))
                 (insert::debt(analysis, step))
                 (insert::passed_checks(analysis, step))
-                h4 { "Repeat this step" }
-                pre.command tabindex="0" { code { (repeat::command(compare::command_line(analysis), &info.name)) } }
+                @if !analysis.is_all_imported() {
+                    h4 { "Repeat this step" }
+                    pre.command tabindex="0" { code { (repeat::command(compare::command_line(analysis), &info.name)) } }
+                }
             }
         }
     }
@@ -137,7 +137,7 @@ pub(super) fn framed(title: &str, step: &StepAnalysis<'_>, table: Markup) -> Mar
     }
 }
 
-fn system_head(analysis: &Analysis<'_>, idx: usize) -> Markup {
+pub(super) fn system_head(analysis: &Analysis<'_>, idx: usize) -> Markup {
     html! { th scope="row" { (outside(analysis.label(idx))) } }
 }
 
@@ -192,68 +192,6 @@ fn figure_interval(figure: &rqps_model::Estimate) -> String {
             format!("[{}, {}]", end(low.max(0.0)), end(high))
         },
     )
-}
-
-fn metrics(analysis: &Analysis<'_>, step: &StepAnalysis<'_>) -> Markup {
-    let row = |idx: usize, values: &PerOperation, is_relative: bool, show: fn(f64) -> String| {
-        html! { tr {
-            (system_head(analysis, idx))
-            @for metric in Metric::ALL {
-                @let value = values.get(metric);
-                @let tone = value.filter(|_| is_relative).map_or(Tone::Plain, cost_tone);
-                td class=[(tone != Tone::Plain).then(|| label::class(tone))] {
-                    @match value {
-                        Some(value) => { (show(value)) },
-                        None => { span.faint { "–" } },
-                    }
-                }
-            }
-        } }
-    };
-    if step.cells.iter().all(|c| c.figure.is_none()) {
-        return html! {};
-    }
-    framed(
-        &format!("Per {}", step.step.info.figure.operation()),
-        step,
-        html! {
-            thead { tr {
-                th scope="col" { "System" }
-                @for metric in Metric::ALL {
-                    th scope="col" {
-                        (metric.heading())
-                        span.unit { (if metric.unit() == "us" { "µs" } else { metric.unit() }) }
-                    }
-                }
-            } }
-            tbody {
-                @for (idx, cell) in step.cells.iter().enumerate().filter(|(_, c)| c.figure.is_some()) {
-                    (row(idx, &cell.per_operation, false, number::per_operation))
-                }
-            }
-            tbody {
-                @if step.cells.iter().any(|c| c.relative.is_some()) {
-                    tr.group { th scope="rowgroup" colspan=(Metric::ALL.len() + 1) {
-                        "Relative to " (outside(analysis.base_label()))
-                    } }
-                }
-                @for (idx, cell) in step.cells.iter().enumerate() {
-                    @if let Some(relative) = &cell.relative {
-                        (row(idx, relative, true, number::plain_ratio))
-                    }
-                }
-            }
-        },
-    )
-}
-
-/// Costs are coloured by what they mean: more cost has the colour of a loss.
-fn cost_tone(ratio: f64) -> Tone {
-    match Tone::of_ratio(ratio) {
-        Tone::Lower => Tone::Higher,
-        Tone::Higher => Tone::Lower,
-        other => other,
-    }
 }
 
 fn response_times(analysis: &Analysis<'_>, step: &StepAnalysis<'_>) -> Markup {
@@ -338,7 +276,9 @@ fn starts(analysis: &Analysis<'_>, step: &StepAnalysis<'_>) -> Markup {
 }
 
 fn totals(analysis: &Analysis<'_>, step: &StepAnalysis<'_>) -> Markup {
-    if step.cells.iter().all(|c| c.figure.is_none()) {
+    // Imported tables say neither how long was measured nor how much was done.
+    let is_counted = |c: &Cell| c.figure.is_some() && (c.totals.duration_ns > 0 || !c.is_imported);
+    if !step.cells.iter().any(is_counted) {
         return html! {};
     }
     let unit = step.step.info.figure.unit();

@@ -82,8 +82,8 @@ fn table(analysis: &Analysis<'_>) -> Markup {
                             td title=(crate::words::one_line(&system.version_text)) {
                                 (outside(&layout::version(analysis, idx)))
                             }
-                            td { (system.spec.engine) }
-                            td { (system.spec.transport) }
+                            td { (layout::engine(analysis, idx)) }
+                            td { (layout::transport(analysis, idx)) }
                             td { (outside(&system.spec.config)) }
                             td {
                                 @for (name, value) in &system.spec.options {

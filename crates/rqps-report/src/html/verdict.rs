@@ -55,7 +55,7 @@ fn block(analysis: &Analysis<'_>, headline: &Headline) -> Markup {
                 (extreme(analysis, headline.worst_idx, idx, "Largest loss"))
                 (extreme(analysis, headline.best_idx, idx, "Largest gain"))
             }
-            @for detail in headline.details.iter().filter(|d| ["Unclear", "Over runs", CAUSE].iter().any(|lead| d.starts_with(lead))) {
+            @for detail in headline.details.iter().filter(|d| ["Unclear", "Over runs", "rQPS from", CAUSE].iter().any(|lead| d.starts_with(lead))) {
                 p.hint { (outside(detail)) }
             }
         }
@@ -96,6 +96,7 @@ fn bar(counts: Counts) -> Markup {
         (counts.sla_failed, "SLA failed", "–"),
         (counts.check_failed, "check failed", "–"),
         (counts.rate_held, "rate held", "–"),
+        (counts.imported, "imported", "–"),
         (counts.failed, "failed", "✕"),
         (counts.missing, "not measured", "–"),
     ];

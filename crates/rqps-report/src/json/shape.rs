@@ -4,7 +4,8 @@ use std::collections::BTreeMap;
 
 use rqps_model::run::Check;
 use rqps_model::{
-    Dbms, Engine, Group, Lateness, Placement, RunStatus, Schedule, StepKind, Transport, Verdict,
+    Dbms, Engine, Group, Imported, Lateness, Placement, RunStatus, Schedule, StepKind, Transport,
+    Verdict,
 };
 use serde::{Serialize, Serializer};
 
@@ -65,6 +66,9 @@ pub(super) struct RunJson<'a> {
     /// As text: many readers of JSON round numbers above 2^53.
     pub(super) seed: String,
     pub(super) schedule: Schedule,
+    /// Where it was taken from; only of a run that rqps did not measure.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) imported: Option<&'a Imported>,
     pub(super) host: HostJson<'a>,
 }
 
@@ -92,10 +96,10 @@ pub(super) struct SystemJson<'a> {
     pub(super) version_text: &'a str,
     pub(super) source: &'static str,
     pub(super) origin: &'a str,
-    pub(super) engine: Engine,
+    pub(super) engine: Option<Engine>,
     pub(super) config: &'a str,
     pub(super) options: &'a BTreeMap<String, String>,
-    pub(super) transport: Transport,
+    pub(super) transport: Option<Transport>,
     pub(super) build: &'a BTreeMap<String, String>,
     pub(super) session: &'a BTreeMap<String, String>,
     pub(super) process: &'a BTreeMap<String, String>,
@@ -151,6 +155,8 @@ pub(super) struct CandidateJson<'a> {
     pub(super) n_check_failed: usize,
     #[serde(skip_serializing_if = "is_zero")]
     pub(super) n_rate_held: usize,
+    #[serde(skip_serializing_if = "is_zero")]
+    pub(super) n_imported: usize,
     pub(super) n_failed: usize,
     pub(super) n_not_measured: usize,
     pub(super) median_rqps: Option<f64>,
@@ -172,10 +178,10 @@ pub(super) struct StepJson<'a> {
     pub(super) kind: StepKind,
     pub(super) group: Group,
     pub(super) clients: u32,
-    pub(super) placement: Placement,
+    pub(super) placement: Option<Placement>,
     pub(super) figure_unit: &'static str,
     pub(super) what: &'a str,
-    pub(super) repeat: String,
+    pub(super) repeat: Option<String>,
     pub(super) systems: Vec<ResultJson<'a>>,
 }
 
@@ -307,12 +313,12 @@ pub(super) struct MarkJson<'a> {
 
 #[derive(Serialize)]
 pub(super) struct TotalsJson {
-    pub(super) measured_s: f64,
-    pub(super) events: u64,
-    pub(super) queries: u64,
-    pub(super) operations: u64,
-    pub(super) rows: u64,
-    pub(super) errors: u64,
+    pub(super) measured_s: Option<f64>,
+    pub(super) events: Option<u64>,
+    pub(super) queries: Option<u64>,
+    pub(super) operations: Option<u64>,
+    pub(super) rows: Option<u64>,
+    pub(super) errors: Option<u64>,
 }
 
 #[derive(Serialize)]

@@ -115,6 +115,7 @@ pub(crate) fn slice(idx: u32, shape: Shape, draw: &mut Draw) -> Slice {
         streams: Vec::new(),
         whole_operations: None,
         counters: BTreeMap::new(),
+        stated: None,
     }
 }
 
@@ -193,6 +194,7 @@ pub(crate) fn run(systems: Vec<RunSystem>, steps: Vec<RunStep>) -> Run {
         schedule: Schedule::Sequential { slices: 3 },
         host: host(),
         calibration: None,
+        imported: None,
         base: 0,
         systems,
         steps,

@@ -1,7 +1,7 @@
 //! Whole outputs of every format, kept as files: `UPDATE_EXPECT=1 cargo test` rewrites them.
 
 use expect_test::expect_file;
-use rqps_report::{Analysis, Detail, TextOptions, csv, html, json, markdown, text};
+use rqps_report::{Analysis, Detail, TextOptions, charts, csv, html, json, markdown, post, text};
 
 use crate::fixture;
 
@@ -12,6 +12,53 @@ fn text_in_full() {
     let out = text::render(&Analysis::of(&run, 0.05), options);
     assert!(out.lines().all(|l| l.chars().count() <= text::WIDTH), "a line is too wide");
     expect_file!["../data/demo.txt"].assert_eq(&out);
+}
+
+/// Groups of systems are split by `-`, and a step that failed has no number.
+#[test]
+fn the_tables_of_the_field() {
+    let mut run = fixture::demo();
+    run.systems[2].spec.config = "large".to_owned();
+    run.steps[2].systems[1].outcome = rqps_model::StepOutcome::Pending;
+    run.steps[2].systems[1].slices.clear();
+    let out = post::render(&[Analysis::of(&run, 0.05)]);
+    expect_file!["../data/demo.tables.txt"].assert_eq(&out);
+}
+
+#[test]
+fn charts_as_files() {
+    let run = fixture::demo();
+    let all = charts::render(&Analysis::of(&run, 0.05));
+    let names: Vec<&str> = all.iter().map(|chart| chart.name.as_str()).collect();
+    assert_eq!(names[0], "point-queries");
+    assert!(names.iter().all(|name| !name.contains([' ', '/'])), "{names:?}");
+    expect_file!["../data/demo.chart.svg"].assert_eq(&all[0].svg);
+}
+
+/// No text of a run becomes markup, and what has no ratio has no chart.
+#[test]
+fn charts_of_hostile_labels_and_of_nothing() {
+    let mut run = fixture::pair();
+    run.systems[1].spec.label.0 = "<script>alert(1)</script>".to_owned();
+    let all = charts::render(&Analysis::of(&run, 0.05));
+    assert!(all.iter().all(|chart| !chart.svg.contains("<script")));
+    run.steps.clear();
+    assert_eq!(charts::render(&Analysis::of(&run, 0.05)), []);
+}
+
+/// Two hosts are pairs of columns, each with its own base; what one host has alone is `-` on the other.
+#[test]
+fn the_tables_of_two_hosts() {
+    let (mut one, mut other) = (fixture::demo(), fixture::demo());
+    one.host.hostname = "i3 NUC".to_owned();
+    other.host.hostname = "i5 NUC with a long name".to_owned();
+    other.systems.truncate(2);
+    other.steps.truncate(3);
+    for step in &mut other.steps {
+        step.systems.truncate(2);
+    }
+    let out = post::render(&[Analysis::of(&one, 0.05), Analysis::of(&other, 0.05)]);
+    expect_file!["../data/two-hosts.tables.txt"].assert_eq(&out);
 }
 
 #[test]
@@ -59,7 +106,13 @@ fn the_documented_columns_are_those_of_the_csv() {
                 number of clients and system. A cell is\nempty where nothing was measured.\n\n";
     let insert = "\nRuns with steps of the Insert Benchmark have these behind them. Response times of inserts \
                   and deletes count\nfrom the intended start where a rate was set.\n\n";
-    let text = format!("{head}{}{insert}{}", csv::describe(), csv::describe_insert());
+    let imported = "\nReports with imported systems have these behind all others.\n\n";
+    let text = format!(
+        "{head}{}{insert}{}{imported}{}",
+        csv::describe(),
+        csv::describe_insert(),
+        csv::describe_imported()
+    );
     expect_file!["../../../../docs/report-csv.md"].assert_eq(&text);
 }
 

@@ -53,6 +53,7 @@ fn slices_of_schema_6_are_read_after_schema_7() {
     let read = slices::select(&old, place).unwrap();
     slice.counters.clear();
     slice.whole_operations = None;
+    slice.stated = None;
     slice.usage.waits = rqps_model::Waits::default();
     for sample in &mut slice.samples {
         sample.waits = rqps_model::Waits::default();

@@ -116,6 +116,11 @@ pub(crate) fn run(d: &mut Draw) -> Run {
             }
         },
         calibration: d.some(calibrated),
+        imported: d.some(|d| Imported {
+            tool: Tool::Mytools,
+            source: d.text(),
+            notes: d.list(2, Draw::text),
+        }),
         host: Host {
             hostname: d.text(),
             kernel: d.text(),
@@ -286,6 +291,21 @@ pub(crate) fn slice(d: &mut Draw, idx: u32) -> Slice {
         streams: streams(d),
         whole_operations: d.some(Draw::count),
         counters: d.list(3, |d| (d.text(), d.count())).into_iter().collect(),
+        stated: d.some(stated),
+    }
+}
+
+fn stated(d: &mut Draw) -> Stated {
+    Stated {
+        figure: d.some(|d| d.count() as f64 / 7.0),
+        metrics: d.list(3, |d| (Metric::ContextSwitches, d.count() as f64 / 3.0)),
+        response: d.some(|d| StatedResponse {
+            n: d.count(),
+            min_ns: d.count(),
+            mean_ns: d.count() as f64,
+            max_ns: d.count(),
+            percentiles_ns: d.list(2, |d| (95.0, d.count())),
+        }),
     }
 }
 

@@ -25,6 +25,11 @@ pub(crate) struct CompareArgs {
     #[arg(long)]
     pub(crate) summary: bool,
 
+    /// Only the field's tables, to be pasted: a pair of columns, QPS and ratio, for each run, relative to its
+    /// own base (text)
+    #[arg(long, conflicts_with_all = ["summary", "base"])]
+    pub(crate) tables: bool,
+
     /// File to write; standard output when absent
     #[arg(short, long, value_name = "FILE")]
     pub(crate) output: Option<PathBuf>,

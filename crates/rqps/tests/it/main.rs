@@ -25,11 +25,15 @@ mod doctor;
 #[cfg(test)]
 mod ended_late;
 #[cfg(test)]
+mod exported;
+#[cfg(test)]
 mod full_disk;
 #[cfg(test)]
 mod gate;
 #[cfg(test)]
 mod handicap;
+#[cfg(test)]
+mod imported;
 #[cfg(test)]
 mod in_turns;
 #[cfg(test)]

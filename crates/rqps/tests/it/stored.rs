@@ -24,6 +24,7 @@ pub(crate) fn store(bench: &Bench, run: &Run) {
 pub(crate) fn run(day: u32, versions: &[&str], steps: &[(&str, &[u32])]) -> Run {
     Run {
         calibration: None,
+        imported: None,
         id: format!("202611{day:02}-080000-nightly"),
         name: "nightly".to_owned(),
         status: RunStatus::Finished,
@@ -111,5 +112,6 @@ fn slice(idx: u32, qps: u32) -> Slice {
         streams: Vec::new(),
         whole_operations: None,
         counters: std::collections::BTreeMap::new(),
+        stated: None,
     }
 }

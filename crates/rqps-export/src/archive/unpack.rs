@@ -1,0 +1,147 @@
+//! Reads an archive that may come from anybody into a directory of its own.
+
+use std::fs::File;
+use std::io::{Read, Write as _};
+use std::path::{Component, Path};
+
+use super::manifest::{Entry, FORMAT, Manifest};
+use super::{ARTIFACTS, MANIFEST, STORE};
+use crate::Error;
+
+/// Most bytes of a manifest: some ten thousand files.
+const MAX_MANIFEST: u64 = 8 << 20;
+
+/// Reads all files of `path` into `dir` and holds each against the manifest.
+///
+/// # Errors
+/// As [`super::read`].
+pub(super) fn unpack(path: &Path, dir: &Path) -> Result<Manifest, Error> {
+    let file = File::open(path).map_err(|source| Error::File {
+        action: "read",
+        path: path.to_path_buf(),
+        source,
+    })?;
+    let no_archive = |problem: &str| Error::NotAnArchive {
+        path: path.to_path_buf(),
+        problem: problem.to_owned(),
+    };
+    let incomplete = |problem: String| Error::Incomplete { path: path.to_path_buf(), problem };
+    let damaged = |problem: String| Error::Damaged { path: path.to_path_buf(), problem };
+    let decoder =
+        zstd::Decoder::new(file).map_err(|_| no_archive("it is not compressed by zstd"))?;
+    let mut tar = tar::Archive::new(decoder);
+    let mut entries = tar.entries().map_err(|_| no_archive("it is no tar archive"))?;
+    let first = entries.next().ok_or_else(|| no_archive("it is empty"))?;
+    let mut first = first.map_err(|e| first_error(path, &e))?;
+    if first.path_bytes().as_ref() != MANIFEST.as_bytes() {
+        return Err(no_archive("it does not begin with a manifest"));
+    }
+    let mut text = String::new();
+    let read = first.by_ref().take(MAX_MANIFEST).read_to_string(&mut text);
+    read.map_err(|e| incomplete(format!("its manifest: {e}")))?;
+    let manifest = parse(&text).map_err(|problem| no_archive(&problem))?;
+    check_names(&manifest).map_err(damaged)?;
+    let mut wanted = manifest.files.iter();
+    let n = manifest.files.len();
+    let mut done = 0;
+    for entry in entries {
+        let entry = entry.map_err(|e| incomplete(format!("{done} of {n} files, then {e}")))?;
+        let name = String::from_utf8_lossy(&entry.path_bytes()).into_owned();
+        let known = wanted.next().filter(|known| known.name == name);
+        let known =
+            known.ok_or_else(|| damaged(format!("{name:?} is not in its manifest there")))?;
+        if !entry.header().entry_type().is_file() {
+            return Err(damaged(format!("{name:?} is no plain file")));
+        }
+        write(entry, known, dir).map_err(|problem| match problem {
+            Problem::Short(problem) => incomplete(problem),
+            Problem::Wrong(problem) => damaged(problem),
+        })?;
+        done += 1;
+    }
+    if done < n {
+        return Err(incomplete(format!("{done} of {n} files")));
+    }
+    Ok(manifest)
+}
+
+/// A first entry that cannot be read: cut off, or no archive at all.
+fn first_error(path: &Path, error: &std::io::Error) -> Error {
+    let path = path.to_path_buf();
+    if error.kind() == std::io::ErrorKind::UnexpectedEof {
+        Error::Incomplete { path, problem: "its first file is cut off".to_owned() }
+    } else {
+        Error::NotAnArchive { path, problem: error.to_string() }
+    }
+}
+
+fn parse(text: &str) -> Result<Manifest, String> {
+    #[derive(serde::Deserialize)]
+    struct Format {
+        format: u32,
+    }
+    let of = serde_json::from_str::<Format>(text).map_err(|e| format!("its manifest: {e}"))?;
+    if of.format != FORMAT {
+        let found = of.format;
+        return Err(format!("it has form {found}, and this rqps knows {FORMAT}; use a later rqps"));
+    }
+    serde_json::from_str(text).map_err(|e| format!("its manifest: {e}"))
+}
+
+/// Names that lead out of the directory, come twice or have no business there.
+fn check_names(manifest: &Manifest) -> Result<(), String> {
+    let mut seen = std::collections::BTreeSet::new();
+    for Entry { name, .. } in &manifest.files {
+        let parts: Vec<Component<'_>> = Path::new(name).components().collect();
+        let is_inside = parts.iter().all(|part| matches!(part, Component::Normal(_)));
+        let is_ours = name == STORE || name.starts_with(&format!("{ARTIFACTS}/"));
+        // `a/./b` and `a//b` are other names for a file that may be there, too.
+        let plain: Vec<String> =
+            parts.iter().map(|part| part.as_os_str().to_string_lossy().into_owned()).collect();
+        if !is_inside || !is_ours || plain.join("/") != *name || !seen.insert(name) {
+            return Err(format!("{name:?} is no name of a file that may be there"));
+        }
+    }
+    if !seen.contains(&STORE.to_owned()) {
+        return Err(format!("it has no {STORE}"));
+    }
+    Ok(())
+}
+
+/// Why a file is not taken.
+enum Problem {
+    Short(String),
+    Wrong(String),
+}
+
+/// Writes a file of the archive and holds it against what the manifest says.
+fn write(mut entry: impl Read, known: &Entry, dir: &Path) -> Result<(), Problem> {
+    let Entry { name, bytes, .. } = known;
+    let short = |e: &std::io::Error| Problem::Short(format!("{name:?}: {e}"));
+    let path = dir.join(name);
+    let failed = |e: std::io::Error| Problem::Wrong(format!("{name:?} cannot be written: {e}"));
+    if let Some(parent) = path.parent() {
+        std::fs::create_dir_all(parent).map_err(failed)?;
+    }
+    let mut out = File::create_new(&path).map_err(failed)?;
+    let mut left = *bytes;
+    let mut buffer = vec![0; 1 << 16];
+    loop {
+        let n = entry.read(&mut buffer).map_err(|e| short(&e))?;
+        if n == 0 {
+            break;
+        }
+        let too_much = || Problem::Wrong(format!("{name:?} is larger than its manifest says"));
+        left = left.checked_sub(n as u64).ok_or_else(too_much)?;
+        out.write_all(&buffer[..n]).map_err(failed)?;
+    }
+    if left > 0 {
+        return Err(Problem::Short(format!("{name:?} lacks {left} bytes")));
+    }
+    drop(out);
+    let found = Entry::of(name, &path).map_err(|e| Problem::Wrong(e.to_string()))?;
+    if found != *known {
+        return Err(Problem::Wrong(format!("{name:?} is not what its manifest says")));
+    }
+    Ok(())
+}

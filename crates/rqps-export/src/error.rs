@@ -1,0 +1,52 @@
+//! What can go wrong with archives, each with what to do about it.
+
+use std::path::PathBuf;
+
+/// Why a run cannot be written or taken in.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    /// A file cannot be read, written or moved.
+    #[error("cannot {action} {}", path.display())]
+    File {
+        /// What was to be done.
+        action: &'static str,
+        /// The file.
+        path: PathBuf,
+        /// What the system said.
+        #[source]
+        source: std::io::Error,
+    },
+    /// The archive is not one of rqps, or of a later one.
+    #[error("{} is no run that rqps exported: {problem}", path.display())]
+    NotAnArchive {
+        /// The archive.
+        path: PathBuf,
+        /// What is wrong with it.
+        problem: String,
+    },
+    /// The archive ends early, or lacks files.
+    #[error("{} is incomplete ({problem}); copy it again. Nothing was imported", path.display())]
+    Incomplete {
+        /// The archive.
+        path: PathBuf,
+        /// What is missing.
+        problem: String,
+    },
+    /// A file in the archive is not what its list says, or is where none may be.
+    #[error("{} is damaged or was made up: {problem}. Nothing was imported", path.display())]
+    Damaged {
+        /// The archive.
+        path: PathBuf,
+        /// Which file, and what is wrong with it.
+        problem: String,
+    },
+    /// The run is there already.
+    #[error("run {run_id} is in the store already")]
+    Exists {
+        /// The run.
+        run_id: String,
+    },
+    /// The store of the archive or of this host.
+    #[error(transparent)]
+    Store(#[from] rqps_store::Error),
+}

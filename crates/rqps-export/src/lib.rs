@@ -1,0 +1,12 @@
+//! Runs for other hosts and other programs: archives that another store takes in, and tables as CSV, JSON
+//! and Parquet.
+//!
+//! Tables are those of the store, as `docs/schema.md` explains them; nothing is computed here.
+
+pub mod archive;
+pub mod csv;
+pub mod error;
+pub mod json;
+pub mod parquet;
+
+pub use error::Error;

@@ -1,0 +1,139 @@
+//! Archives made up to write elsewhere or to bring something along.
+
+use std::path::Path;
+
+use rqps_export::{Error, archive};
+use rqps_store::Store;
+use sha2::{Digest as _, Sha256};
+
+use crate::{ID, store};
+
+/// A file of an archive: its name, its kind and its bytes.
+type File<'a> = (&'a str, tar::EntryType, &'a [u8]);
+
+/// An archive with these files and a manifest that names them.
+fn made_up(path: &Path, files: &[File<'_>]) {
+    let entries: Vec<String> = files
+        .iter()
+        .map(|(name, _, bytes)| {
+            let digest = Sha256::digest(bytes);
+            let hex: String = digest.iter().map(|byte| format!("{byte:02x}")).collect();
+            format!(r#"{{"name": "{name}", "bytes": {}, "sha256": "{hex}"}}"#, bytes.len())
+        })
+        .collect();
+    let manifest = format!(
+        r#"{{"format": 1, "run_id": "{ID}", "rqps_version": "0", "files": [{}]}}"#,
+        entries.join(", ")
+    );
+    let out = std::fs::File::create(path).unwrap();
+    let mut tar = tar::Builder::new(zstd::Encoder::new(out, 1).unwrap());
+    let first: File<'_> = ("manifest.json", tar::EntryType::Regular, manifest.as_bytes());
+    for (name, kind, bytes) in std::iter::once(&first).chain(files) {
+        let mut header = tar::Header::new_gnu();
+        header.set_entry_type(*kind);
+        header.set_size(bytes.len() as u64);
+        header.set_mode(0o644);
+        // The library itself refuses such names where it writes.
+        let field = &mut header.as_mut_bytes()[..100];
+        field[..name.len()].copy_from_slice(name.as_bytes());
+        if *kind == tar::EntryType::Symlink {
+            header.set_link_name("/etc").unwrap();
+        }
+        header.set_cksum();
+        tar.append(&header, *bytes).unwrap();
+    }
+    tar.into_inner().unwrap().finish().unwrap();
+}
+
+/// The database of a run by itself, after `change`.
+fn database(dir: &Path, change: &str) -> Vec<u8> {
+    let here = store(&dir.join("own"));
+    let path = here.path().to_path_buf();
+    here.close_into_one_file().unwrap();
+    let connection = rusqlite::Connection::open(&path).unwrap();
+    connection.execute_batch(change).unwrap();
+    drop(connection);
+    std::fs::read(path).unwrap()
+}
+
+fn refusal(files: &[File<'_>], dir: &Path) -> Error {
+    let there = Store::open(&dir.join("there")).unwrap();
+    let path = dir.join("made-up.tar.zst");
+    made_up(&path, files);
+    let error = archive::read(&path, &there).unwrap_err();
+    assert!(there.list_runs().unwrap().is_empty());
+    assert!(!there.dir().join("artifacts").join(ID).exists());
+    error
+}
+
+#[test]
+fn no_name_leads_out_of_the_archive() {
+    let dir = tempfile::tempdir().unwrap();
+    let good = database(dir.path(), "");
+    let regular = tar::EntryType::Regular;
+    for name in [
+        "../evil",
+        "/tmp/rqps-evil",
+        "artifacts/../../evil",
+        "artifacts/./evil",
+        "artifacts//evil",
+        "elsewhere/evil",
+        "artifacts/",
+    ] {
+        let files = [("rqps.db", regular, good.as_slice()), (name, regular, b"evil".as_slice())];
+        let error = refusal(&files, dir.path());
+        assert!(matches!(error, Error::Damaged { .. }), "{name}: {error}");
+        assert!(!dir.path().join("evil").exists() && !Path::new("/tmp/rqps-evil").exists());
+    }
+}
+
+#[test]
+fn only_plain_files_come_in() {
+    let dir = tempfile::tempdir().unwrap();
+    let good = database(dir.path(), "");
+    for kind in [tar::EntryType::Symlink, tar::EntryType::Link, tar::EntryType::Directory] {
+        let files = [
+            ("rqps.db", tar::EntryType::Regular, good.as_slice()),
+            ("artifacts/link", kind, b"".as_slice()),
+        ];
+        let error = refusal(&files, dir.path());
+        assert!(matches!(error, Error::Damaged { .. }), "{kind:?}: {error}");
+    }
+}
+
+/// A store that brings a trigger, a view or another table would act when it is read.
+#[test]
+fn a_store_with_more_than_ours() {
+    for change in [
+        "CREATE TRIGGER more AFTER INSERT ON run BEGIN SELECT 1; END;",
+        "CREATE VIEW more AS SELECT * FROM run;",
+        "CREATE TABLE more (x TEXT);",
+        "PRAGMA user_version = 3;",
+        "PRAGMA application_id = 7;",
+    ] {
+        let dir = tempfile::tempdir().unwrap();
+        let bytes = database(dir.path(), change);
+        let files = [("rqps.db", tar::EntryType::Regular, bytes.as_slice())];
+        let error = refusal(&files, dir.path());
+        assert!(
+            matches!(error, Error::Store(rqps_store::Error::NotOurs { .. })),
+            "{change}: {error}"
+        );
+    }
+    let dir = tempfile::tempdir().unwrap();
+    let bytes = database(dir.path(), "PRAGMA user_version = 99;");
+    let error = refusal(&[("rqps.db", tar::EntryType::Regular, bytes.as_slice())], dir.path());
+    assert!(matches!(error, Error::Store(rqps_store::Error::Newer { .. })), "{error}");
+}
+
+/// The manifest's run must be the only one of the store.
+#[test]
+fn a_store_of_another_run() {
+    let dir = tempfile::tempdir().unwrap();
+    let bytes = database(
+        dir.path(),
+        "UPDATE run SET name = 'x'; PRAGMA foreign_keys = OFF; UPDATE run SET run_id = 'y';",
+    );
+    let error = refusal(&[("rqps.db", tar::EntryType::Regular, bytes.as_slice())], dir.path());
+    assert!(matches!(error, Error::Store(_) | Error::NotAnArchive { .. }), "{error}");
+}

@@ -1,0 +1,125 @@
+//! What a label of the field says of its system: `x.my5651_rel_o2nofp.z12a_c8r32.pk1` is MySQL 5.6.51 with
+//! build and configuration `rel_o2nofp.z12a_c8r32.pk1`.
+
+use rqps_model::{Dbms, Version};
+
+/// A label taken apart.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct LabelParts {
+    /// The server's family.
+    pub dbms: Dbms,
+    /// Its version; absent where the label has no digits that can be one.
+    pub version: Option<Version>,
+    /// What stands behind the version: build and configuration.
+    pub config: String,
+}
+
+/// The letters that begin labels, longer ones first: `fbmy` is MySQL by Meta, `ps` by Percona.
+const LETTERS: [(&str, Dbms); 5] = [
+    ("fbmy", Dbms::Mysql),
+    ("my", Dbms::Mysql),
+    ("ma", Dbms::Mariadb),
+    ("pg", Dbms::Postgres),
+    ("ps", Dbms::Mysql),
+];
+
+impl LabelParts {
+    /// Takes `label` apart. Where its letters are not known, `fallback` says the DBMS and all of the label
+    /// is its configuration.
+    #[must_use]
+    pub fn of(label: &str, fallback: Option<Dbms>) -> Option<Self> {
+        let plain = label.strip_prefix("x.").unwrap_or(label);
+        let known = LETTERS.iter().find_map(|(letters, dbms)| {
+            let rest = plain.strip_prefix(letters)?;
+            rest.starts_with(|c: char| c.is_ascii_digit()).then_some((*letters, *dbms, rest))
+        });
+        let Some((letters, dbms, rest)) = known else {
+            return Some(Self { dbms: fallback?, version: None, config: plain.to_owned() });
+        };
+        let end = rest.find(|c: char| !c.is_ascii_digit()).unwrap_or(rest.len());
+        let (digits, behind) = rest.split_at(end);
+        let behind = behind.trim_start_matches(['_', '.']);
+        // Meta's and Percona's servers are not those of Oracle, whose letters they share.
+        let config = if letters.len() == 2 && letters != "ps" {
+            behind.to_owned()
+        } else if behind.is_empty() {
+            letters.to_owned()
+        } else {
+            format!("{letters}.{behind}")
+        };
+        Some(Self { dbms, version: version(dbms, digits), config })
+    }
+}
+
+/// `5651` is 5.6.51 and `8043` 8.0.43 of MySQL; `110401` is 11.4.1 of MariaDB; `174` is 17.4 and `9624` 9.6.24
+/// of PostgreSQL.
+fn version(dbms: Dbms, digits: &str) -> Option<Version> {
+    let cut = |places: &[usize]| -> Option<Version> {
+        let mut numbers = Vec::new();
+        let mut rest = digits;
+        for &n in places {
+            let (number, behind) = rest.split_at_checked(n)?;
+            numbers.push(number.parse().ok()?);
+            rest = behind;
+        }
+        if !rest.is_empty() {
+            numbers.push(rest.parse().ok()?);
+        }
+        Some(Version::release(&numbers))
+    };
+    match (dbms, digits.len()) {
+        (Dbms::Mysql, 3..=4) => cut(&[1, 1]),
+        (Dbms::Mariadb, 6) => cut(&[2, 2, 2]),
+        (Dbms::Postgres, 3..=4) if digits.starts_with('9') => cut(&[1, 1]),
+        (Dbms::Postgres, 3..=4) => cut(&[2]),
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn labels_of_the_field() {
+        let told = |label: &str| {
+            LabelParts::of(label, None).map_or("unknown".to_owned(), |parts| {
+                let version = parts.version.map_or("no version".to_owned(), |v| v.to_string());
+                format!("{} {version}, {}", parts.dbms, parts.config)
+            })
+        };
+        let labels = [
+            "x.my5651_rel_o2nofp.z12a_c8r32.pk1",
+            "my8043_rel.cz12a",
+            "my9400_rel.z12a",
+            "ma110401_rel.cz11b",
+            "ma100502",
+            "pg174.x10a",
+            "pg1310.x10a",
+            "pg9624.x5",
+            "fbmy8032.cza1",
+            "mythical.z",
+            "my56.z",
+        ];
+        expect_test::expect![[r#"
+            mysql 5.6.51, rel_o2nofp.z12a_c8r32.pk1
+            mysql 8.0.43, rel.cz12a
+            mysql 9.4.0, rel.z12a
+            mariadb 11.4.1, rel.cz11b
+            mariadb 10.5.2, 
+            postgres 17.4, x10a
+            postgres 13.10, x10a
+            postgres 9.6.24, x5
+            mysql 8.0.32, fbmy.cza1
+            unknown
+            mysql no version, z"#]]
+        .assert_eq(&labels.map(told).join("\n"));
+    }
+
+    #[test]
+    fn the_user_says_what_a_label_does_not() {
+        let parts = LabelParts::of("night.build", Some(Dbms::Postgres)).unwrap();
+        assert_eq!((parts.dbms, parts.version), (Dbms::Postgres, None));
+        assert_eq!(parts.config, "night.build");
+    }
+}

@@ -1,0 +1,20 @@
+//! Other tools' results as runs: files in, runs out. What a file does not tell stays unknown.
+//!
+//! An imported run has one figure per step and system (n=1) as its file states it, and no interval.
+//! Nothing is stored here, and nothing is measured.
+
+pub mod error;
+pub mod iibench;
+pub mod label;
+pub mod mytools;
+pub mod options;
+pub mod sysbench;
+
+mod iostat;
+mod number;
+mod sheet;
+mod steps;
+mod vmstat;
+
+pub use error::Error;
+pub use options::Options;

@@ -1,0 +1,135 @@
+//! Tables of QPS: `qps.abs.GROUP.tsv` with its labels, or the same as CSV without them.
+
+use std::path::Path;
+
+use crate::Error;
+use crate::number::parse_quantity;
+use crate::steps::FileStep;
+
+/// A table of QPS.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Qps {
+    /// The columns' systems.
+    pub labels: Vec<String>,
+    pub(crate) rows: Vec<Row>,
+}
+
+/// One step.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Row {
+    pub(crate) step: FileStep,
+    /// One per column; `None` where it was not run.
+    pub(crate) values: Vec<Option<f64>>,
+}
+
+impl Qps {
+    /// Reads the form with tabs: lines `col-1 : LABEL`, a line of headings, then a line per step whose
+    /// name comes last.
+    ///
+    /// # Errors
+    /// A line that is none of these, a step that comes twice, a column without a label.
+    pub fn parse_tsv(text: &str, path: &Path) -> Result<Self, Error> {
+        let mut table = Self::default();
+        let mut has_heads = false;
+        for (idx, line) in text.lines().enumerate() {
+            let wrong = |problem: String| Error::line(path, idx, problem);
+            if line.trim().is_empty() || line.starts_with("Relative to:") {
+                continue;
+            }
+            if let Some((column, label)) = legend(line) {
+                if column != table.labels.len() + 1 {
+                    let wanted = table.labels.len() + 1;
+                    return Err(wrong(format!("col-{column} where col-{wanted} should be")));
+                }
+                table.labels.push(label.to_owned());
+                continue;
+            }
+            let mut fields: Vec<&str> = line.split('\t').collect();
+            if !has_heads && fields.iter().all(|field| field.starts_with("col-")) {
+                has_heads = true;
+                continue;
+            }
+            let step = fields.pop().unwrap_or_default();
+            table.add(step, &fields).map_err(wrong)?;
+        }
+        Ok(table)
+    }
+
+    /// Reads the form with commas: the step's name, then a value per system. Labels come from elsewhere:
+    /// `labels` where there are as many, else `col-1` and so on.
+    ///
+    /// # Errors
+    /// A line with another number of values, or a step that comes twice.
+    pub fn parse_csv(text: &str, path: &Path, labels: &[String]) -> Result<Self, Error> {
+        let n = text.lines().next().map_or(0, |line| line.split(',').count().saturating_sub(1));
+        let labels = if labels.len() == n {
+            labels.to_vec()
+        } else {
+            (1..=n).map(|column| format!("col-{column}")).collect()
+        };
+        let mut table = Self { labels, rows: Vec::new() };
+        for (idx, line) in text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty()) {
+            let mut fields: Vec<&str> = line.split(',').collect();
+            let step = fields.remove(0);
+            table.add(step, &fields).map_err(|problem| Error::line(path, idx, problem))?;
+        }
+        Ok(table)
+    }
+
+    fn add(&mut self, step: &str, values: &[&str]) -> Result<(), String> {
+        if values.len() != self.labels.len() {
+            let (n, wanted) = (values.len(), self.labels.len());
+            return Err(format!("{n} values where there are {wanted} systems"));
+        }
+        let step = FileStep::of_row(step.trim());
+        if step.family.is_empty() || step.family.starts_with(|c: char| c.is_ascii_digit()) {
+            return Err(format!("{:?} is no name of a step", step.family));
+        }
+        if self.of(&step).is_some() {
+            return Err(format!("step {} comes twice", step.row_name()));
+        }
+        let values = values.iter().map(|text| parse_quantity(text)).collect::<Result<_, _>>()?;
+        self.rows.push(Row { step, values });
+        Ok(())
+    }
+
+    /// Refuses a table that says something else than `other`, whatever the labels are.
+    pub(crate) fn check_against(&self, other: &Self, path: &Path) -> Result<(), Error> {
+        for row in &self.rows {
+            let name = row.step.row_name();
+            let same = other.of(&row.step).ok_or_else(|| {
+                Error::file(path, format!("step {name} is not in the table with tabs beside it"))
+            })?;
+            if same.values != row.values {
+                let problem = format!("step {name} differs from the table with tabs beside it");
+                return Err(Error::file(path, problem));
+            }
+        }
+        Ok(())
+    }
+
+    pub(crate) fn of(&self, step: &FileStep) -> Option<&Row> {
+        self.rows.iter().find(|row| row.step == *step)
+    }
+
+    /// The value of a row on a system.
+    pub(crate) fn value(&self, row: &Row, label: &str) -> Option<f64> {
+        let at = self.labels.iter().position(|known| known == label)?;
+        row.values.get(at).copied().flatten()
+    }
+}
+
+/// The base that a table of relative QPS names in its first line.
+pub(crate) fn parse_base(text: &str, path: &Path) -> Result<String, Error> {
+    let base = text.lines().next().and_then(|line| line.strip_prefix("Relative to:"));
+    let base = base.map(str::trim).filter(|label| !label.is_empty());
+    base.map(str::to_owned)
+        .ok_or_else(|| Error::line(path, 0, "it should say `Relative to: LABEL`"))
+}
+
+/// `col-2 : LABEL`.
+fn legend(line: &str) -> Option<(usize, &str)> {
+    let (column, label) = line.split_once(':')?;
+    let column = column.trim().strip_prefix("col-")?.parse().ok()?;
+    Some((column, label.trim()))
+}

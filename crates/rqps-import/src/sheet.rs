@@ -1,0 +1,166 @@
+//! What was read of files, by step and system, and the run that is made of it.
+
+use std::collections::BTreeMap;
+
+use rqps_model::run::{Check, SystemStep};
+use rqps_model::{
+    Dbms, Engine, Host, Imported, Label, Placement, Run, RunStatus, RunStep, RunSystem, Schedule,
+    Sizes, Slice, Stated, StepInfo, StepOutcome, SystemSource, SystemSpec, Tool, Transport, Usage,
+    Variant, Windows,
+};
+
+use crate::label::LabelParts;
+use crate::{Error, Options};
+
+/// Systems as columns, steps as rows.
+#[derive(Debug, Default)]
+pub(crate) struct Sheet {
+    /// The run's name.
+    pub(crate) name: String,
+    /// Labels of the systems.
+    pub(crate) labels: Vec<String>,
+    /// The base that the files name.
+    pub(crate) base: Option<String>,
+    /// The steps in the files' order.
+    pub(crate) steps: Vec<SheetStep>,
+    /// What was left out, a sentence each.
+    pub(crate) notes: Vec<String>,
+}
+
+/// One row.
+#[derive(Debug)]
+pub(crate) struct SheetStep {
+    pub(crate) info: StepInfo,
+    pub(crate) clients: u32,
+    /// One per system; `None` where it was not run.
+    pub(crate) cells: Vec<Option<Cell>>,
+}
+
+/// One step on one system.
+#[derive(Debug)]
+pub(crate) struct Cell {
+    pub(crate) slice: Slice,
+    pub(crate) sizes: Sizes,
+    pub(crate) checks: Vec<Check>,
+}
+
+impl From<Slice> for Cell {
+    fn from(slice: Slice) -> Self {
+        Self { slice, sizes: Sizes::default(), checks: Vec::new() }
+    }
+}
+
+impl Sheet {
+    /// The run, whose id is still to be given.
+    pub(crate) fn into_run(self, tool: Tool, options: &Options) -> Result<Run, Error> {
+        let base = self.base_idx(options)?;
+        let systems: Result<Vec<RunSystem>, Error> =
+            self.labels.iter().map(|label| system(label, options)).collect();
+        let hostname = options.host.clone();
+        let host = Host {
+            // Runs of hosts that nobody names are not of one host for all that is known.
+            hostname: hostname.unwrap_or_else(|| format!("unknown ({})", self.name)),
+            ..Host::default()
+        };
+        let quoted = |text: &str| text.replace('\\', "\\\\").replace('"', "\\\"");
+        let plan =
+            format!("[import]\ntool = \"{tool}\"\nsource = \"{}\"\n", quoted(&options.source));
+        let (source, notes) = (options.source.clone(), self.notes);
+        Ok(Run {
+            id: String::new(),
+            name: self.name,
+            status: RunStatus::Finished,
+            started_unix_ms: options.at_unix_ms,
+            finished_unix_ms: Some(options.at_unix_ms),
+            n_resumed: 0,
+            rqps_version: options.rqps_version.clone(),
+            command_line: options.command_line.clone(),
+            plan,
+            seed: 0,
+            schedule: Schedule::Sequential { slices: 1 },
+            host,
+            imported: Some(Imported { tool, source, notes }),
+            calibration: None,
+            base,
+            systems: systems?,
+            steps: self.steps.into_iter().map(step).collect(),
+        })
+    }
+
+    /// The base: what the user says, else what the files say, else the first system.
+    fn base_idx(&self, options: &Options) -> Result<usize, Error> {
+        let Some(wanted) = options.base.as_ref().or(self.base.as_ref()) else { return Ok(0) };
+        let at = self.labels.iter().position(|label| label == wanted);
+        at.ok_or_else(|| Error::NoSuchBase { label: wanted.clone(), known: self.labels.join(", ") })
+    }
+}
+
+fn step(step: SheetStep) -> RunStep {
+    let SheetStep { info, clients, cells } = step;
+    let systems = cells.into_iter().map(|cell| match cell {
+        None => SystemStep::pending(),
+        Some(Cell { slice, sizes, checks }) => SystemStep {
+            outcome: StepOutcome::Done,
+            slices: vec![slice],
+            sizes,
+            checks,
+            ..SystemStep::pending()
+        },
+    });
+    RunStep { info, clients, placement: Placement::Free, start: 0, systems: systems.collect() }
+}
+
+fn system(label: &str, options: &Options) -> Result<RunSystem, Error> {
+    let parts = LabelParts::of(label, options.dbms)
+        .ok_or_else(|| Error::UnknownDbms { label: label.to_owned() })?;
+    let LabelParts { dbms, version, config } = parts;
+    Ok(RunSystem {
+        spec: SystemSpec {
+            label: Label(label.to_owned()),
+            dbms,
+            source: SystemSource::Imported,
+            // Not known; reports do not show it.
+            engine: if dbms == Dbms::Postgres { Engine::Heap } else { Engine::Innodb },
+            config,
+            options: BTreeMap::new(),
+            transport: Transport::default(),
+            variant: Variant::default(),
+        },
+        version_text: version.as_ref().map_or_else(String::new, ToString::to_string),
+        version,
+        origin: format!("imported from {}", options.source),
+        settings: BTreeMap::new(),
+        session: BTreeMap::new(),
+        process: BTreeMap::new(),
+        build: BTreeMap::new(),
+        origins: BTreeMap::new(),
+    })
+}
+
+/// A slice of which nothing is known but what a file states.
+pub(crate) fn slice(stated: Stated) -> Slice {
+    Slice {
+        idx: 0,
+        start: 0,
+        n_rounds: None,
+        start_unix_ms: 0,
+        duration_ns: 0,
+        seed: 0,
+        n_events: 0,
+        n_queries: 0,
+        n_operations: 0,
+        n_rows: 0,
+        errors: Vec::new(),
+        lateness: None,
+        windows: Windows::default(),
+        series: Vec::new(),
+        response_times: Vec::new(),
+        usage: Usage::default(),
+        samples: Vec::new(),
+        marks: Vec::new(),
+        streams: Vec::new(),
+        whole_operations: None,
+        counters: BTreeMap::new(),
+        stated: Some(stated),
+    }
+}

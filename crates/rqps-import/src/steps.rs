@@ -1,0 +1,212 @@
+//! Steps as the field's files name them, and by which names rqps knows them.
+
+use rqps_model::{Figure, Group, StepInfo, StepKind};
+use rqps_workload::{Step, Suite};
+
+use crate::Error;
+
+/// A step as a file names it: `point-query.pre` with range or in-list length 100.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(crate) struct FileStep {
+    /// The part before the range: `point-query.pre`.
+    pub(crate) family: String,
+    /// The range that the file gives, for steps that do not use one, too.
+    pub(crate) range: Option<u32>,
+    /// Whether it is the filling of the tables before a step (`sb.prepare.*`).
+    pub(crate) is_load: bool,
+}
+
+impl FileStep {
+    /// Reads `point-query.pre_range=100`, as tables of QPS have it.
+    pub(crate) fn of_row(text: &str) -> Self {
+        let (family, range) = match text.rsplit_once("_range=") {
+            Some((family, range)) => (family, range.parse().ok()),
+            None => (text, None),
+        };
+        let family = if range.is_none() { text } else { family };
+        Self { family: family.to_owned(), range, is_load: false }
+    }
+
+    /// As tables of QPS have it.
+    pub(crate) fn row_name(&self) -> String {
+        match self.range {
+            Some(range) => format!("{}_range={range}", self.family),
+            None => self.family.clone(),
+        }
+    }
+}
+
+/// A step with what else the name of a file says: `point-query.pre.range100.pk1.dop1`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct FileName {
+    /// The step.
+    pub(crate) step: FileStep,
+    /// Client threads.
+    pub(crate) clients: Option<u32>,
+}
+
+impl FileName {
+    /// Reads what stands between `sb.met.` (or `sb.o.` and the like) and the name's end.
+    pub(crate) fn parse(text: &str) -> Option<Self> {
+        let (mut family, mut range, mut clients) = (Vec::new(), None, None);
+        for part in text.split('.') {
+            let number = |word: &str| part.strip_prefix(word)?.parse::<u32>().ok();
+            if let Some(n) = number("range") {
+                range = Some(n);
+            } else if let Some(n) = number("dop") {
+                clients = Some(n);
+            } else if number("pk").is_none() {
+                family.push(part);
+            }
+        }
+        let family = family.join(".");
+        let is_named = !family.is_empty();
+        is_named.then_some(Self { step: FileStep { family, range, is_load: false }, clients })
+    }
+}
+
+/// The names by which rqps knows steps.
+#[derive(Debug)]
+pub(crate) struct Names {
+    known: Vec<Step>,
+}
+
+impl Names {
+    /// The steps of the sysbench suite.
+    pub(crate) fn new() -> Result<Self, Error> {
+        Ok(Self { known: Suite::sysbench()?.steps })
+    }
+
+    /// What reports need to know of a step of a file.
+    ///
+    /// A step that the suite has, with the same range, gets its name, so that runs of rqps can be compared
+    /// with it. Any other keeps that of the file.
+    pub(crate) fn info(&self, step: &FileStep) -> StepInfo {
+        let own = step.row_name();
+        if step.is_load {
+            let what = format!("Creates and fills the tables, before {own}.");
+            return StepInfo {
+                name: "load".to_owned(),
+                family: "load".to_owned(),
+                n: None,
+                kind: StepKind::Load,
+                group: Group::Other,
+                figure: Figure::RowsInserted,
+                what,
+            };
+        }
+        let of_family = || self.known.iter().filter(|info| info.family == step.family);
+        let same = of_family().find(|info| info.n == step.range || info.n.is_none());
+        let like = same.or_else(|| of_family().next());
+        // A scan's figure has a unit that its files do not name: rows, thousands of them or millions.
+        let is_scan = step.family == "scan" || step.family.starts_with("scan.");
+        let (name, n) = match same.filter(|_| !is_scan) {
+            Some(info) => (info.name.clone(), info.n),
+            None => (own.clone(), step.range),
+        };
+        StepInfo {
+            what: format!("{own} in the imported files."),
+            name,
+            family: step.family.clone(),
+            n,
+            // Warm-ups have figures in these files, and are shown.
+            kind: match like.map(|info| info.kind) {
+                None if group(&step.family) == Group::Write => StepKind::Write,
+                None | Some(StepKind::WarmUp | StepKind::Load) => StepKind::Read,
+                Some(kind) => kind,
+            },
+            group: like.map_or_else(|| group(&step.family), |info| self.group_of(info)),
+            figure: if is_scan { Figure::AsStated } else { Figure::Queries },
+        }
+    }
+
+    /// What reports need to know of a step that is named by a script of sysbench or by the user.
+    pub(crate) fn of_script(&self, name: &str) -> StepInfo {
+        let known = self.known.iter().find(|step| step.name == name);
+        let plain = name.strip_prefix("oltp_").unwrap_or(name);
+        let group = known.map_or_else(|| group(&plain.replace('_', "-")), |step| step.group);
+        StepInfo {
+            name: name.to_owned(),
+            family: name.to_owned(),
+            n: known.and_then(|step| step.n),
+            kind: if group == Group::Write { StepKind::Write } else { StepKind::Read },
+            group,
+            figure: Figure::Queries,
+            what: format!("{name} in the imported logs."),
+        }
+    }
+
+    /// The group of a step, which warming shares with what it warms.
+    fn group_of(&self, info: &Step) -> Group {
+        let warmed = info.family.split('.').next().unwrap_or_default();
+        let same = self.known.iter().find(|other| other.family == warmed);
+        match same {
+            Some(other) if info.kind == StepKind::WarmUp => other.group,
+            _ => info.group,
+        }
+    }
+}
+
+/// The group of a step that the suite does not have, by how the field names its like.
+fn group(family: &str) -> Group {
+    let begins = |words: &[&str]| words.iter().any(|word| family.starts_with(word));
+    if begins(&["point", "random-points", "hot-points", "inlist"]) {
+        Group::Point
+    } else if begins(&["read-only"]) {
+        Group::RangeAggregate
+    } else if begins(&["range", "scan"]) {
+        Group::Range
+    } else if begins(&["update", "insert", "delete", "write", "read-write"]) {
+        Group::Write
+    } else {
+        Group::Other
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn steps_get_the_names_of_the_suite() {
+        let names = Names::new().unwrap();
+        let told = |row: &str| {
+            let info = names.info(&FileStep::of_row(row));
+            format!("{row}: {} ({:?}), {:?}, {}", info.name, info.n, info.group, info.figure)
+        };
+        let rows = [
+            "point-query_range=100",
+            "point-query.pre_range=100",
+            "random-points_range=10",
+            "random-points_range=7",
+            "read-only.pre_range=10000",
+            "scan.warm_range=100",
+            "points-covered-si.warm_range=100",
+            "update-nonindex-special_range=100",
+            "mystery",
+        ];
+        expect_test::expect![[r#"
+            point-query_range=100: point-query (None), Point, queries/s
+            point-query.pre_range=100: point-query.pre (None), Point, queries/s
+            random-points_range=10: random-points_range=10 (Some(10)), Point, queries/s
+            random-points_range=7: random-points_range=7 (Some(7)), Point, queries/s
+            read-only.pre_range=10000: read-only.pre_range=10000 (Some(10000)), RangeAggregate, queries/s
+            scan.warm_range=100: scan.warm_range=100 (Some(100)), Range, as stated
+            points-covered-si.warm_range=100: points-covered-si.warm (Some(100)), Point, queries/s
+            update-nonindex-special_range=100: update-nonindex-special_range=100 (Some(100)), Write, queries/s
+            mystery: mystery (None), Other, queries/s"#]].assert_eq(&rows.map(told).join("\n"));
+    }
+
+    #[test]
+    fn names_of_files() {
+        let name = FileName::parse("point-query.pre.range100.pk1.dop4").unwrap();
+        assert_eq!(name.step, FileStep::of_row("point-query.pre_range=100"));
+        assert_eq!(name.clients, Some(4));
+        let name = FileName::parse("point-query.warm.range100.pk1").unwrap();
+        assert_eq!(
+            (name.step.row_name().as_str(), name.clients),
+            ("point-query.warm_range=100", None)
+        );
+        assert_eq!(FileName::parse("range100"), None);
+    }
+}

@@ -1,0 +1,132 @@
+//! Runs that other tools made: where they come from, and what their files state in place of what rqps
+//! counts itself.
+
+use std::fmt;
+use std::str::FromStr;
+
+use serde::{Deserialize, Serialize};
+
+use crate::Metric;
+use crate::system::UnknownWord;
+
+/// A tool whose results can be imported.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Tool {
+    /// The field's scripts around sysbench: tables of QPS, tables per operation, or the raw files.
+    Mytools,
+    /// Logs of sysbench 1.0 and 1.1.
+    Sysbench,
+    /// The Insert Benchmark's own client and its scripts.
+    Iibench,
+}
+
+impl FromStr for Tool {
+    type Err = UnknownWord;
+    fn from_str(text: &str) -> Result<Self, UnknownWord> {
+        match text {
+            "mytools" => Ok(Self::Mytools),
+            "sysbench" => Ok(Self::Sysbench),
+            "iibench" => Ok(Self::Iibench),
+            _ => Err(UnknownWord {
+                what: "tool",
+                value: text.to_owned(),
+                known: "mytools, sysbench, iibench",
+            }),
+        }
+    }
+}
+
+impl fmt::Display for Tool {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(match self {
+            Self::Mytools => "mytools",
+            Self::Sysbench => "sysbench",
+            Self::Iibench => "iibench",
+        })
+    }
+}
+
+/// That a run was not measured by rqps, and from where it was taken.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Imported {
+    /// Whose files.
+    pub tool: Tool,
+    /// The directory or files, as the user named them.
+    pub source: String,
+    /// What was left out or could not be told, a sentence each.
+    #[serde(default)]
+    pub notes: Vec<String>,
+}
+
+impl fmt::Display for Imported {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "imported from {} ({})", self.source, self.tool)
+    }
+}
+
+/// What a file states of one measurement, as it is written there.
+///
+/// Where it is given it takes the place of what a slice's counts would say: files with rounded rates
+/// tell neither how long was measured nor how much was done.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+pub struct Stated {
+    /// Operations per second; absent where the slice's own counts say it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub figure: Option<f64>,
+    /// Metrics, in the order of the file's columns.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub metrics: Vec<(Metric, f64)>,
+    /// Response times of events; absent where the file has none or the slice has its histogram.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub response: Option<StatedResponse>,
+}
+
+impl Stated {
+    /// The value of one metric.
+    #[must_use]
+    pub fn get(&self, metric: Metric) -> Option<f64> {
+        self.metrics.iter().find(|(m, _)| *m == metric).map(|(_, value)| *value)
+    }
+}
+
+/// Response times of which a file states a few numbers.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+pub struct StatedResponse {
+    /// Responses.
+    pub n: u64,
+    /// Shortest, nanoseconds.
+    pub min_ns: u64,
+    /// Mean, nanoseconds.
+    pub mean_ns: f64,
+    /// Longest, nanoseconds.
+    pub max_ns: u64,
+    /// Percentile and its value in nanoseconds: `(95.0, 520000)`.
+    pub percentiles_ns: Vec<(f64, u64)>,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn tools_by_name() {
+        for tool in [Tool::Mytools, Tool::Sysbench, Tool::Iibench] {
+            assert_eq!(tool.to_string().parse::<Tool>(), Ok(tool));
+        }
+        assert!("hammerdb".parse::<Tool>().is_err());
+    }
+
+    #[test]
+    fn a_stated_metric_is_read_back() {
+        let stated = Stated {
+            figure: Some(4527.0),
+            metrics: vec![(Metric::HostCpuShare, 0.000_098)],
+            response: None,
+        };
+        assert_eq!(stated.get(Metric::HostCpuShare), Some(0.000_098));
+        assert_eq!(stated.get(Metric::Reads), None);
+        let imported = Imported { tool: Tool::Mytools, source: "dir".to_owned(), notes: vec![] };
+        assert_eq!(imported.to_string(), "imported from dir (mytools)");
+    }
+}

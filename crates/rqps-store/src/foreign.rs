@@ -1,0 +1,110 @@
+//! Runs that go from one store to another: out of a store into a file of their own, and out of a file that
+//! somebody else made into a store.
+
+use std::path::Path;
+
+use rusqlite::{Connection, OpenFlags, Transaction, TransactionBehavior, params};
+
+use crate::Error;
+use crate::migrate;
+use crate::store::Store;
+use crate::tables::{Described, Key, described};
+
+impl Store {
+    /// Opens a store that somebody else made, once it is sound and has no table, trigger or view but those
+    /// that rqps gives a store of its schema.
+    ///
+    /// # Errors
+    /// [`Error::NotOurs`] when it has; else as [`Store::open_existing`] and [`Store::integrity_check`].
+    pub fn open_foreign(results_dir: &Path) -> Result<Self, Error> {
+        let path = results_dir.join("rqps.db");
+        let sql = |e| Error::of_sql(&path, "look at the store", e);
+        let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+        let connection = Connection::open_with_flags(&path, flags).map_err(sql)?;
+        connection.pragma_update(None, "trusted_schema", false).map_err(sql)?;
+        let found = migrate::read_known(&connection, &path)?;
+        let wanted = migrate::in_memory(found).map_err(sql)?;
+        if schema(&connection).map_err(sql)? != schema(&wanted).map_err(sql)? {
+            return Err(Error::NotOurs { path });
+        }
+        drop(connection);
+        let store = Self::open_existing(results_dir)?;
+        store.integrity_check()?;
+        Ok(store)
+    }
+
+    /// Takes a run over from another store of the same schema, with all its rows; its artifacts are the
+    /// caller's to copy. Everything of it is stored when this returns, or nothing.
+    ///
+    /// # Errors
+    /// [`Error::Exists`] when there is a run of that id, or either store cannot be read or written.
+    pub fn take_run(&self, from: &Self, run_id: &str) -> Result<(), Error> {
+        let action = format!("store run {run_id}");
+        let sql = |e| self.sql_error(&action, e);
+        let path = from.path().display().to_string();
+        self.connection.execute("ATTACH DATABASE ? AS other", [path]).map_err(sql)?;
+        let taken = self.take_attached(run_id);
+        let detached = self.connection.execute("DETACH DATABASE other", []);
+        taken.map_err(sql)?;
+        detached.map(|_| ()).map_err(sql)
+    }
+
+    fn take_attached(&self, run_id: &str) -> rusqlite::Result<()> {
+        let transaction =
+            Transaction::new_unchecked(&self.connection, TransactionBehavior::Immediate)?;
+        // Rows may come before those that they refer to.
+        transaction.pragma_update(None, "defer_foreign_keys", true)?;
+        let number = |sql: &str| transaction.query_row(sql, [], |row| row.get::<_, i64>(0));
+        let last = number("SELECT coalesce(max(slice_id), 0) FROM main.slice")?;
+        let first = number("SELECT coalesce(min(slice_id), 1) FROM other.slice")?;
+        for table in described(&transaction)? {
+            copy(&transaction, &table, (run_id, last - first + 1))?;
+        }
+        transaction.commit()
+    }
+
+    /// Closes a store that nobody else has open, so that the database is one file with everything in it.
+    ///
+    /// # Errors
+    /// When it cannot be written.
+    pub fn close_into_one_file(self) -> Result<(), Error> {
+        let sql = |e| self.sql_error("close the store", e);
+        let mode = |row: &rusqlite::Row<'_>| row.get::<_, String>(0);
+        self.connection.query_row("PRAGMA journal_mode = DELETE", [], mode).map_err(sql)?;
+        self.connection.execute_batch("VACUUM").map_err(sql)
+    }
+}
+
+/// Copies the rows of a run; ids of slices grow by `shift`.
+fn copy(
+    transaction: &Transaction<'_>,
+    table: &Described,
+    (run_id, shift): (&str, i64),
+) -> rusqlite::Result<()> {
+    let Described { name, key, columns } = table;
+    let stored = || columns.iter().filter(|(.., is_computed)| !is_computed);
+    let names: Vec<&str> = stored().map(|(name, ..)| name.as_str()).collect();
+    let is_of_slices = *key == Key::Slice || name == "slice";
+    let values: Vec<String> = names
+        .iter()
+        .map(|name| match *name {
+            "slice_id" if is_of_slices => format!("slice_id + {shift}"),
+            name => name.to_owned(),
+        })
+        .collect();
+    let sql = format!(
+        "INSERT INTO main.{name} ({}) SELECT {} FROM other.{name} WHERE {}",
+        names.join(", "),
+        values.join(", "),
+        key.condition("other")
+    );
+    transaction.execute(&sql, params![run_id]).map(|_| ())
+}
+
+/// Everything that a database says of its tables, indexes, triggers and views.
+fn schema(connection: &Connection) -> rusqlite::Result<Vec<[Option<String>; 4]>> {
+    let sql = "SELECT type, name, tbl_name, sql FROM sqlite_schema ORDER BY type, name";
+    let mut statement = connection.prepare(sql)?;
+    let row = |row: &rusqlite::Row<'_>| Ok([row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?]);
+    statement.query_map([], row)?.collect()
+}

@@ -1,0 +1,66 @@
+//! What can be typed behind `rqps import`.
+
+use std::path::PathBuf;
+
+use clap::{Args, Subcommand};
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum ImportCommand {
+    /// A folder of the field's sysbench scripts: qps.abs.*.tsv or .csv with o.met.*, or one directory of
+    /// raw files (sb.o.*, sb.vm.*, sb.io.*) per system
+    Mytools {
+        /// The folder
+        #[arg(value_name = "DIR")]
+        dir: PathBuf,
+        #[command(flatten)]
+        options: ImportOptions,
+        /// Block device of the data directory, of those that sb.io.* list
+        #[arg(long, value_name = "DEVICE")]
+        device: Option<String>,
+    },
+    /// Logs of sysbench 1.0 or 1.1, with report intervals and histograms where they have them
+    Sysbench {
+        /// A log: FILE, LABEL=FILE or LABEL:STEP=FILE [default: the label is the file's name, the step the script
+        /// that the log names]
+        #[arg(value_name = "LOG", required = true)]
+        logs: Vec<String>,
+        #[command(flatten)]
+        options: ImportOptions,
+    },
+    /// A directory with the merged tables of the Insert Benchmark's scripts: mrg.l.i0, mrg.qr100.L1 and so on
+    Iibench {
+        /// The directory
+        #[arg(value_name = "DIR")]
+        dir: PathBuf,
+        #[command(flatten)]
+        options: ImportOptions,
+    },
+}
+
+/// What files of other tools do not tell.
+#[derive(Debug, Args)]
+pub(crate) struct ImportOptions {
+    /// Name of the run [default: that of the directory]
+    #[arg(long, value_name = "NAME")]
+    pub(crate) name: Option<String>,
+
+    /// Label of the base [default: the one that the files name, else the first]
+    #[arg(long, value_name = "LABEL")]
+    pub(crate) base: Option<String>,
+
+    /// Host that was measured on; runs of one host make one history
+    #[arg(long, value_name = "HOST")]
+    pub(crate) host: Option<String>,
+
+    /// Client threads, where no file says it
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    pub(crate) clients: Option<u32>,
+
+    /// DBMS of labels that do not say it: mysql, mariadb or postgres
+    #[arg(long, value_name = "DBMS")]
+    pub(crate) dbms: Option<String>,
+
+    /// Day of the measurement, in UTC [default: now]
+    #[arg(long, value_name = "YYYY-MM-DD")]
+    pub(crate) date: Option<String>,
+}

@@ -1,0 +1,117 @@
+//! `rqps import`: other tools' results into the store.
+
+use anyhow::{Context as _, Result, bail};
+use rqps_import::Options;
+use rqps_import::sysbench::LogFile;
+use rqps_model::{Dbms, Run, StepOutcome};
+use rqps_store::Store;
+
+use crate::Surroundings;
+use crate::args::{ImportCommand, ImportOptions};
+use crate::output::print;
+
+/// Carries out `rqps import ...`.
+pub(crate) fn run(command: &ImportCommand, around: &Surroundings) -> Result<()> {
+    let runs = match command {
+        ImportCommand::Mytools { dir, options, device } => {
+            let source = dir.display().to_string();
+            let options = Options { device: device.clone(), ..resolve(options, source, around)? };
+            rqps_import::mytools::import(dir, &options)?
+        }
+        ImportCommand::Sysbench { logs, options } => {
+            let files: Vec<LogFile> = logs.iter().map(|log| LogFile::parse(log)).collect();
+            let names: Vec<String> = files.iter().map(|f| f.path.display().to_string()).collect();
+            let options = resolve(options, names.join(", "), around)?;
+            vec![rqps_import::sysbench::import(&files, &options)?]
+        }
+        ImportCommand::Iibench { dir, options } => {
+            let options = resolve(options, dir.display().to_string(), around)?;
+            vec![rqps_import::iibench::import(dir, &options)?]
+        }
+    };
+    let store = Store::open(&around.results)?;
+    for run in runs {
+        keep(run, &store)?;
+    }
+    Ok(())
+}
+
+/// Stores a run and says what is in it.
+fn keep(run: Run, store: &Store) -> Result<()> {
+    let cells = || run.steps.iter().flat_map(|step| &step.systems);
+    let n_missing = cells().filter(|cell| cell.outcome == StepOutcome::Pending).count();
+    let mut text = format!(
+        ": {} systems, {} steps, {} figures",
+        run.systems.len(),
+        run.steps.len(),
+        cells().count() - n_missing
+    );
+    if n_missing > 0 {
+        text.push_str(&format!(", {n_missing} not run"));
+    }
+    let notes = run.imported.as_ref().map_or_else(Vec::new, |imported| imported.notes.clone());
+    let id = rqps_lab::keep_imported(run, store)?;
+    print(&format!("imported {id}{text}\n"))?;
+    for note in notes {
+        crate::complain(&format!("note: {note}"));
+    }
+    Ok(())
+}
+
+fn resolve(options: &ImportOptions, source: String, around: &Surroundings) -> Result<Options> {
+    let ImportOptions { name, base, host, clients, dbms, date } = options;
+    let dbms = dbms.as_deref().map(str::parse::<Dbms>).transpose().context("--dbms")?;
+    let at_unix_ms = match date {
+        Some(date) => unix_ms_of(date)?,
+        None => now_unix_ms(),
+    };
+    Ok(Options {
+        source,
+        name: name.clone(),
+        base: base.clone(),
+        host: host.clone(),
+        clients: *clients,
+        dbms,
+        device: None,
+        at_unix_ms,
+        rqps_version: env!("CARGO_PKG_VERSION").to_owned(),
+        command_line: around.command_line.clone(),
+    })
+}
+
+fn now_unix_ms() -> i64 {
+    let since = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH);
+    since.map_or(0, |since| i64::try_from(since.as_millis()).unwrap_or(i64::MAX))
+}
+
+/// Midnight of a day in UTC. Days from the civil date are Howard Hinnant's `days_from_civil`
+/// (chrono-Compatible Low-Level Date Algorithms, 2013).
+fn unix_ms_of(date: &str) -> Result<i64> {
+    let numbers: Vec<i64> = date.split('-').map_while(|word| word.parse().ok()).collect();
+    let (year, month, day) = match numbers.as_slice() {
+        &[year @ 1970..=9999, month @ 1..=12, day @ 1..=31] if date.len() == 10 => {
+            (year, month, day)
+        }
+        _ => bail!("--date {date} is no day; write it as 2025-08-31"),
+    };
+    let from_march = (month + 9) % 12;
+    let year = if month <= 2 { year - 1 } else { year };
+    let (era, of_era) = (year.div_euclid(400), year.rem_euclid(400));
+    let of_year = (153 * from_march + 2) / 5 + day - 1;
+    let days = era * 146_097 + of_era * 365 + of_era / 4 - of_era / 100 + of_year - 719_468;
+    Ok(days * 86_400_000)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::unix_ms_of;
+
+    #[test]
+    fn days_by_the_calendar() {
+        assert_eq!(unix_ms_of("1970-01-01").unwrap(), 0);
+        assert_eq!(unix_ms_of("2024-02-29").unwrap(), 1_709_164_800_000);
+        for wrong in ["2024-13-01", "24-1-1", "2024/01/01", "yesterday"] {
+            assert!(unix_ms_of(wrong).is_err(), "{wrong}");
+        }
+    }
+}

@@ -1,0 +1,124 @@
+//! Whether imported folders of the field's tables come out of reports as their author has them: relative
+//! QPS and metrics per operation, cell by cell, in text and CSV.
+//!
+//! The author's tables are read here anew, by columns and lines alone, so that a mistake of the importer is
+//! not made twice.
+
+mod author;
+mod ours;
+
+use std::path::Path;
+
+use anyhow::{Context as _, Result, bail};
+use rqps_import::Options;
+use rqps_model::Run;
+use rqps_report::{Analysis, Detail, TextOptions};
+
+use author::Tables;
+use ours::Csv;
+
+/// Cells of one kind that were compared.
+#[derive(Debug, Default)]
+struct Count {
+    what: &'static str,
+    equal: usize,
+    /// What differs, in words.
+    different: Vec<String>,
+}
+
+impl Count {
+    fn of(what: &'static str) -> Self {
+        Self { what, ..Self::default() }
+    }
+
+    /// Counts a cell: `ours` is what a report has, `None` where it has none.
+    fn cell(&mut self, place: &str, author: &str, ours: Option<&str>) {
+        if ours == Some(author) {
+            self.equal += 1;
+        } else {
+            self.different
+                .push(format!("{place}: {author} and here {}", ours.unwrap_or("nothing")));
+        }
+    }
+}
+
+/// Differences of one kind that are printed.
+const SHOWN: usize = 10;
+
+/// Imports every folder of `dir` and compares; an error where any cell differs or none was found.
+pub(crate) fn run(dir: &Path) -> Result<()> {
+    let mut folders: Vec<_> = std::fs::read_dir(dir)
+        .with_context(|| format!("list {}", dir.display()))?
+        .map(|entry| entry.map(|entry| entry.path()))
+        .collect::<std::io::Result<_>>()?;
+    folders.retain(|path| path.is_dir());
+    folders.sort();
+    let (mut equal, mut different) = (0, 0);
+    for folder in folders {
+        let options = Options { source: folder.display().to_string(), ..Options::default() };
+        let runs = rqps_import::mytools::import(&folder, &options)
+            .with_context(|| format!("import {}", folder.display()))?;
+        for run in &runs {
+            println!("{}: {} systems, {} steps", run.name, run.systems.len(), run.steps.len());
+            for count in compare(run, &Tables::read(&folder, &run.name)?)? {
+                let n = count.different.len();
+                println!("  {:<44} {:>6} equal {:>4} different", count.what, count.equal, n);
+                for line in count.different.iter().take(SHOWN) {
+                    println!("    {line}");
+                }
+                equal += count.equal;
+                different += n;
+            }
+        }
+    }
+    println!("{equal} cells equal, {different} different");
+    if different > 0 || equal == 0 {
+        bail!("{different} cells differ from their author's, {equal} are equal");
+    }
+    Ok(())
+}
+
+fn compare(run: &Run, tables: &Tables) -> Result<Vec<Count>> {
+    let analysis = Analysis::of(run, 0.05);
+    let text = TextOptions { colour: false, detail: Detail::Full, width: 100 };
+    let text = ours::of_text(&rqps_report::text::render(&analysis, text))?;
+    let csv = Csv::parse(&rqps_report::csv::render(&analysis))?;
+    let mut qps = Count::of("QPS, CSV");
+    let mut relative = [Count::of("relative QPS, text"), Count::of("relative QPS, CSV")];
+    for (step, label, author) in &tables.qps {
+        let place = format!("{step} of {label}");
+        let own = csv.value(step, label, "figure").map(ours::plain);
+        qps.cell(&place, &ours::plain(author.parse().context("QPS")?), own.as_deref());
+    }
+    for (step, label, author) in &tables.relative {
+        let place = format!("{step} of {label}");
+        relative[0].cell(&place, author, text.get(step, label, "ratio"));
+        let own = csv.value(step, label, "rqps").map(|ratio| format!("{ratio:.2}"));
+        relative[1].cell(&place, author, own.as_deref());
+    }
+    let mut absolute =
+        [Count::of("metrics per operation, text"), Count::of("metrics per operation, CSV")];
+    for (step, label, head, author) in &tables.met {
+        let place = format!("{head} of {step} of {label}");
+        let wanted = ours::plain(author.parse().context("a metric")?);
+        let own = text.get(step, label, &format!("absolute {head}")).map(str::to_owned);
+        let own = own.and_then(|own| own.parse().ok()).map(ours::plain);
+        absolute[0].cell(&place, &wanted, own.as_deref());
+        let own = csv.value(step, label, ours::column(head)).map(ours::plain);
+        absolute[1].cell(&place, &wanted, own.as_deref());
+    }
+    let mut ratios = [Count::of("relative metrics, text"), Count::of("relative metrics, CSV")];
+    for (step, label, head, author) in &tables.met_relative {
+        let place = format!("relative {head} of {step} of {label}");
+        ratios[0].cell(&place, author, text.get(step, label, &format!("relative {head}")));
+        // CSV has numbers: a bare 1 for 0/0 is 1.
+        let own = csv.value(step, label, &format!("{} ratio", ours::column(head)));
+        let own = own.map(|ratio| format!("{ratio:.2}"));
+        let wanted = if author == "1" { "1.00" } else { author };
+        ratios[1].cell(&place, wanted, own.as_deref());
+    }
+    let [a, b] = relative;
+    let [c, d] = absolute;
+    let [e, f] = ratios;
+    Ok(vec![qps, a, b, c, d, e, f])
+}

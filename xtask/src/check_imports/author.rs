@@ -1,0 +1,130 @@
+//! The author's own tables, cell by cell as they are written.
+
+use std::path::Path;
+
+use anyhow::{Context as _, Result, bail};
+
+/// The tables of one group.
+#[derive(Debug, Default)]
+pub(super) struct Tables {
+    /// Step, label, text of `qps.abs.*`.
+    pub(super) qps: Vec<(String, String, String)>,
+    /// Step, label, text of `qps.rel.*`.
+    pub(super) relative: Vec<(String, String, String)>,
+    /// Step, label, column, text of the absolute part of `o.met.*`.
+    pub(super) met: Vec<(String, String, String, String)>,
+    /// The same of the relative part.
+    pub(super) met_relative: Vec<(String, String, String, String)>,
+}
+
+impl Tables {
+    /// Those of the group in `folder` whose name ends the run's name, or of the only one.
+    pub(super) fn read(folder: &Path, run_name: &str) -> Result<Self> {
+        let mut groups: Vec<String> = Vec::new();
+        for entry in std::fs::read_dir(folder).context("list the folder")? {
+            let name = entry?.file_name().to_string_lossy().into_owned();
+            let group = name.strip_prefix("qps.rel.").and_then(|rest| rest.strip_suffix(".tsv"));
+            groups.extend(group.map(str::to_owned));
+        }
+        let group = match groups.as_slice() {
+            [only] => only.clone(),
+            _ => {
+                let own = groups.iter().find(|group| run_name.ends_with(&format!(".{group}")));
+                own.with_context(|| format!("find the tables of {run_name}"))?.clone()
+            }
+        };
+        let read = |name: String| {
+            std::fs::read_to_string(folder.join(&name)).with_context(|| format!("read {name}"))
+        };
+        let mut tables = Self {
+            qps: tsv(&read(format!("qps.abs.{group}.tsv"))?)?,
+            relative: tsv(&read(format!("qps.rel.{group}.tsv"))?)?,
+            ..Self::default()
+        };
+        let same = |name: &str| -> Result<Vec<(String, String, String)>> {
+            let labels: Vec<String> = labels(&read(format!("{name}.tsv"))?);
+            csv(&read(format!("{name}.csv"))?, &labels)
+        };
+        if same(&format!("qps.abs.{group}"))? != tables.qps
+            || same(&format!("qps.rel.{group}"))? != tables.relative
+        {
+            bail!("the author's tables with commas differ from those with tabs");
+        }
+        let met = [format!("o.met.{group}"), format!("met.{group}.txt")];
+        let met = met.into_iter().find(|name| folder.join(name).exists());
+        tables.read_met(&read(met.context("find the metrics")?)?)?;
+        Ok(tables)
+    }
+
+    fn read_met(&mut self, text: &str) -> Result<()> {
+        let (mut step, mut heads, mut is_relative) = (String::new(), Vec::new(), false);
+        for line in text.lines().filter(|line| !line.is_empty()) {
+            if line.starts_with("sb.") {
+                step = step_name(line);
+            } else if line.starts_with("---") {
+                is_relative = line.contains("relative");
+            } else if line.starts_with("cpu/o") {
+                heads = line.split_whitespace().map(str::to_owned).collect();
+            } else {
+                let cells: Vec<&str> = line.split_whitespace().collect();
+                if cells.len() != heads.len() {
+                    bail!("{step}: {line:?} has not the columns {heads:?}");
+                }
+                let label = cells[cells.len() - 1].to_owned();
+                let all = if is_relative { &mut self.met_relative } else { &mut self.met };
+                for (head, cell) in heads.iter().zip(&cells).take(cells.len() - 1) {
+                    all.push((step.clone(), label.clone(), head.clone(), (*cell).to_owned()));
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+/// `sb.met.point-query.pre.range100.pk1.dop1` as tables of QPS name it; `load` for `sb.prepare.met.*`.
+fn step_name(line: &str) -> String {
+    if line.starts_with("sb.prepare.") {
+        return "load".to_owned();
+    }
+    let name = line.trim_start_matches("sb.met.");
+    let (family, rest) = name.split_once(".range").unwrap_or((name, ""));
+    format!("{family}_range={}", rest.split('.').next().unwrap_or_default())
+}
+
+fn labels(text: &str) -> Vec<String> {
+    let of_line = |line: &str| {
+        let (column, label) = line.split_once(" : ")?;
+        column.starts_with("col-").then(|| label.trim().to_owned())
+    };
+    text.lines().filter_map(of_line).collect()
+}
+
+fn tsv(text: &str) -> Result<Vec<(String, String, String)>> {
+    let labels = labels(text);
+    let mut cells = Vec::new();
+    for line in text.lines().filter(|line| line.contains("_range=")) {
+        let fields: Vec<&str> = line.split('\t').collect();
+        if fields.len() != labels.len() + 1 {
+            bail!("{line:?} has not one value for each of {} labels", labels.len());
+        }
+        let step = fields[fields.len() - 1];
+        for (label, value) in labels.iter().zip(&fields) {
+            cells.push((step.to_owned(), label.clone(), (*value).to_owned()));
+        }
+    }
+    Ok(cells)
+}
+
+fn csv(text: &str, labels: &[String]) -> Result<Vec<(String, String, String)>> {
+    let mut cells = Vec::new();
+    for line in text.lines().filter(|line| !line.is_empty()) {
+        let fields: Vec<&str> = line.split(',').collect();
+        if fields.len() != labels.len() + 1 {
+            bail!("{line:?} has not one value for each of {} labels", labels.len());
+        }
+        for (label, value) in labels.iter().zip(&fields[1..]) {
+            cells.push((fields[0].to_owned(), label.clone(), (*value).to_owned()));
+        }
+    }
+    Ok(cells)
+}
