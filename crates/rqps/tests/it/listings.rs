@@ -116,6 +116,8 @@ fn help_of_the_tool() {
           suites     The suites of steps
           calibrate  Measure how noisy this host is: the same server against itself; used by plans and
                      reports
+          sysbench   In place of the program sysbench: its options, its scripts, its output
+                     (docs/sysbench.md)
           doctor     What this host lacks for a run, and what disturbs one, with the command that mends it
 
         Options:
