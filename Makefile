@@ -20,4 +20,5 @@ lint: setup
 	$(CARGO) clippy --workspace --all-targets --quiet -- -D warnings
 
 test: lint
+	@scripts/setup --for-tests
 	$(CARGO) test --workspace --quiet

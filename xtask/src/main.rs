@@ -1,9 +1,10 @@
-//! Tasks for those who work on rqps: `cargo xtask tidy`, `bench-client`, `bench-insert`, `truth`, `hog`,
-//! `causes`, `check-imports`.
+//! Tasks for those who work on rqps: `cargo xtask tidy`, `bench-client`, `bench-insert`, `bench-sysbench`,
+//! `truth`, `hog`, `causes`, `check-imports`.
 #![expect(clippy::print_stdout, clippy::print_stderr, reason = "a command for developers")]
 
 mod bench_client;
 mod bench_insert;
+mod bench_sysbench;
 mod causes;
 mod check_imports;
 mod hog;
@@ -25,6 +26,10 @@ cargo xtask TASK
                   [--seconds N] length of each turn, 5 when absent; [--rounds N] rounds, 3 when absent
   bench-insert    client CPU per inserted row and per query of the Insert Benchmark, on MariaDB and
                   PostgreSQL; [--rounds N] rounds, 3 when absent
+  bench-sysbench  client CPU per query of `rqps sysbench` and of the real sysbench on each of its scripts
+                  [--seconds N] length of each turn, 5 when absent; [--rounds N] rounds, 3 when absent;
+                  [--only NAME,NAME]; [--rqps PATH] a binary in place of one that is built;
+                  [--servers DBMS@VERSION,...], mariadb@10.11.5,postgres@17.4 when absent
   truth           verdicts where the truth is known: one server twice, and slowed on purpose by 5 and 10%;
                   goes on from what is there in its results directory, target/truth when absent
                   [--pairs N] step pairs of the same server, 200 when absent; [--seconds N] measured
@@ -54,6 +59,25 @@ fn main() -> ExitCode {
     }
 }
 
+fn bench_sysbench(args: &[String]) -> Result<()> {
+    let only = value(args, "--only").unwrap_or_default();
+    let servers = value(args, "--servers").unwrap_or("mariadb@10.11.5,postgres@17.4");
+    let options = bench_sysbench::Options {
+        turn: std::time::Duration::from_secs(number(args, "--seconds", 5)?),
+        rounds: usize::try_from(number(args, "--rounds", 3)?)?,
+        only: only.split(',').filter(|n| !n.is_empty()).map(str::to_owned).collect(),
+        rqps: value(args, "--rqps").map(PathBuf::from),
+        servers: servers.split(',').map(server).collect::<Result<_>>()?,
+    };
+    bench_sysbench::run(&root()?, &options)
+}
+
+/// `DBMS@VERSION`.
+fn server(text: &str) -> Result<(rqps_model::Dbms, String)> {
+    let (dbms, version) = text.split_once('@').context("a server is DBMS@VERSION")?;
+    Ok((dbms.parse()?, version.to_owned()))
+}
+
 fn run(args: &[String]) -> Result<()> {
     match args.first().map(String::as_str) {
         Some("tidy") => {
@@ -64,7 +88,7 @@ fn run(args: &[String]) -> Result<()> {
             }
             bail!("{} findings:\n{}", findings.len(), findings.join("\n"));
         }
-        Some("bench-client" | "bench-insert")
+        Some("bench-client" | "bench-insert" | "bench-sysbench")
             if args.iter().any(|a| a == "--help" || a == "-h") =>
         {
             print!("{HELP}");
@@ -80,6 +104,7 @@ fn run(args: &[String]) -> Result<()> {
             };
             bench_client::run(&root()?, options)
         }
+        Some("bench-sysbench") => bench_sysbench(args),
         Some("hog") => hog::run(&root()?),
         Some("check-imports") => {
             let dir = args.get(1).context("name a directory: check-imports DIR")?;

@@ -6,9 +6,10 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context as _, Result};
 
 /// The crates from top to bottom: each may depend only on those after it.
-const LAYERS: [&str; 15] = [
+const LAYERS: [&str; 16] = [
     "rqps",
     "rqps-import",
+    "rqps-sysbench",
     "rqps-export",
     "rqps-lab",
     "rqps-report",

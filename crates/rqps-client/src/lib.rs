@@ -12,6 +12,7 @@ pub mod null;
 pub mod params;
 pub mod pipeline;
 pub mod postgres;
+pub mod script;
 pub mod session;
 mod transport;
 pub mod wire;
@@ -23,6 +24,7 @@ pub use null::NullConnection;
 pub use params::{ParamType, Params, Value};
 pub use pipeline::Pipeline;
 pub use postgres::PostgresConnection;
+pub use script::{Row, ScriptConnection};
 pub use session::Session;
 
 /// How a statement travels.

@@ -7,6 +7,7 @@
 
 mod link;
 mod login;
+mod script;
 
 use std::collections::VecDeque;
 use std::time::Duration;
@@ -16,6 +17,7 @@ use crate::wire::mysql::commands::{self, Prepared};
 use crate::wire::mysql::execute::Execute;
 use crate::wire::mysql::literal::TextStatement;
 use crate::wire::mysql::result_set::ResultReader;
+use crate::wire::mysql::rows::RowCursor;
 use crate::wire::mysql::{reply, status};
 use crate::{
     Breaker, Connection, Endpoint, Error, Outcome, Params, Pipeline, Protocol, ResultSet, Session,
@@ -33,6 +35,8 @@ pub struct MysqlConnection {
     /// Statements that were sent ahead and are not answered.
     due: VecDeque<Due>,
     session: Session,
+    /// Where in the last answer its rows are read.
+    cursor: RowCursor,
 }
 
 /// An answer that is due.
@@ -56,6 +60,12 @@ struct Statement {
 enum Travel {
     Prepared(Execute),
     Text(TextStatement),
+    /// Prepared on the server, its parameters not declared yet.
+    Open(Prepared),
+    /// To travel as text, its parameters not declared yet.
+    OpenText,
+    /// Forgotten: its place is free.
+    Nothing,
 }
 
 /// Statements sent ahead for which there is room without allocating.
@@ -69,6 +79,7 @@ impl MysqlConnection {
     /// Runs the message in `self.message`, whose answer begins with `seq`.
     #[inline]
     fn run(&mut self, seq: u8) -> Result<Outcome, Error> {
+        self.cursor.restart(false, self.link.deprecate_eof());
         self.link.run(&self.message, seq, EXECUTING)
     }
 
@@ -84,7 +95,23 @@ impl MysqlConnection {
     }
 
     fn prepare_on_server(&mut self, spec: &StatementSpec<'_>) -> Result<Execute, Error> {
-        let seq = commands::prepare(&mut self.message, spec.sql);
+        let prepared = self.ask_to_prepare(spec.sql)?;
+        if usize::from(prepared.n_params) != spec.params.len() {
+            self.close_on_server(prepared.statement)?;
+            let (has, declares) = (prepared.n_params, spec.params.len());
+            let detail = format!("it has {has} parameters and declares {declares}");
+            return Err(usage(spec.sql, detail));
+        }
+        Ok(Execute::new(prepared.statement, spec.params))
+    }
+
+    fn close_on_server(&mut self, statement: u32) -> Result<(), Error> {
+        commands::close(&mut self.message, statement);
+        self.link.tell(&self.message, PREPARING)
+    }
+
+    fn ask_to_prepare(&mut self, sql: &str) -> Result<Prepared, Error> {
+        let seq = commands::prepare(&mut self.message, sql);
         self.link.ask(&self.message, seq, PREPARING)?;
         let first = self.link.message(PREPARING)?;
         if first.first() == Some(&0xFF) {
@@ -95,14 +122,21 @@ impl MysqlConnection {
             self.link.message(PREPARING)?;
         }
         self.link.finish(PREPARING)?;
-        if usize::from(prepared.n_params) != spec.params.len() {
-            commands::close(&mut self.message, prepared.statement);
-            self.link.tell(&self.message, PREPARING)?;
-            let (has, declares) = (prepared.n_params, spec.params.len());
-            let detail = format!("it has {has} parameters and declares {declares}");
-            return Err(usage(spec.sql, detail));
+        Ok(prepared)
+    }
+
+    /// Adds a statement, in the place of a forgotten one where there is one.
+    fn add(&mut self, sql: &str, travel: Travel) -> Result<StatementId, Error> {
+        let free = self.statements.iter().position(|it| matches!(it.travel, Travel::Nothing));
+        let idx = free.unwrap_or(self.statements.len());
+        let id = u32::try_from(idx)
+            .map_err(|_| usage(sql, "too many statements on one connection".to_owned()))?;
+        let statement = Statement { sql: sql.into(), travel };
+        match self.statements.get_mut(idx) {
+            Some(place) => *place = statement,
+            None => self.statements.push(statement),
         }
-        Ok(Execute::new(prepared.statement, spec.params))
+        Ok(StatementId(id))
     }
 }
 
@@ -115,6 +149,7 @@ impl Connection for MysqlConnection {
             message: Vec::new(),
             due: VecDeque::with_capacity(USUALLY_DUE),
             session,
+            cursor: RowCursor::default(),
         };
         if connection.link.status() & status::AUTOCOMMIT == 0 {
             connection.execute_text(b"SET autocommit = 1")?;
@@ -133,10 +168,7 @@ impl Connection for MysqlConnection {
                     .map_err(|detail| usage(spec.sql, detail))?,
             ),
         };
-        let id = u32::try_from(self.statements.len())
-            .map_err(|_| usage(spec.sql, "too many statements on one connection".to_owned()))?;
-        self.statements.push(Statement { sql: spec.sql.into(), travel });
-        Ok(StatementId(id))
+        self.add(spec.sql, travel)
     }
 
     #[inline]
@@ -148,6 +180,7 @@ impl Connection for MysqlConnection {
         match travel {
             Travel::Prepared(execute) => {
                 let (message, seq) = execute.encode(params).map_err(|detail| usage(sql, detail))?;
+                self.cursor.restart(true, self.link.deprecate_eof());
                 let outcome = self.link.run(message, seq, EXECUTING)?;
                 execute.set_bound();
                 Ok(outcome)
@@ -159,6 +192,7 @@ impl Connection for MysqlConnection {
                     .map_err(|detail| usage(sql, detail))?;
                 self.run(seq)
             }
+            Travel::Open(_) | Travel::OpenText | Travel::Nothing => Err(undeclared(sql)),
         }
     }
 
@@ -222,6 +256,7 @@ impl Pipeline for MysqlConnection {
                 self.link.send_ahead(&self.message, EXECUTING)?;
                 seq
             }
+            Travel::Open(_) | Travel::OpenText | Travel::Nothing => return Err(undeclared(sql)),
         };
         self.due.push_back(Due { seq, statement: Some(statement) });
         Ok(())
@@ -262,6 +297,11 @@ impl Drop for MysqlConnection {
 #[cold]
 fn unknown(statement: StatementId) -> Error {
     usage("", format!("{statement:?} is not of this connection"))
+}
+
+#[cold]
+fn undeclared(sql: &str) -> Error {
+    usage(sql, "it has parameters that were not declared".to_owned())
 }
 
 #[cold]

@@ -10,6 +10,9 @@ pub enum ParamType {
     BigInt,
     /// A string: MySQL VAR_STRING, PostgreSQL text.
     Text,
+    /// A string that becomes what the statement needs there, such as a date or a number: MySQL
+    /// VAR_STRING, in PostgreSQL of the type that the server infers.
+    Inferred,
 }
 
 /// A parameter's value. Text lies in the arena of its [`Params`].
@@ -17,6 +20,8 @@ pub enum ParamType {
 pub enum Value {
     /// An integer of either width; it must fit the declared type.
     Int(i64),
+    /// NULL, whatever the declared type.
+    Null,
     /// Text, from `start` to `end` in the arena.
     Text {
         /// First byte.
@@ -50,6 +55,12 @@ impl Params {
     #[inline]
     pub fn push_int(&mut self, value: i64) {
         self.values.push(Value::Int(value));
+    }
+
+    /// Adds a NULL.
+    #[inline]
+    pub fn push_null(&mut self) {
+        self.values.push(Value::Null);
     }
 
     /// Adds a string that `fill` appends to the arena.

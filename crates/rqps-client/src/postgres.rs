@@ -6,11 +6,13 @@
 
 mod channel;
 mod login;
+mod script;
 
 use std::time::Duration;
 
 use crate::pipeline::{answers_are_due, nothing_is_due};
 use crate::wire::postgres::execute::numbered_places;
+use crate::wire::postgres::rows::RowCursor;
 use crate::wire::postgres::{Message, Statement, Violation, encode};
 use crate::{
     Breaker, Connection, Endpoint, Error, ErrorClass, Outcome, Params, Pipeline, Protocol,
@@ -30,12 +32,25 @@ const EXECUTING_TEXT: &str = "executing SQL text";
 #[derive(Debug)]
 pub struct PostgresConnection {
     channel: Channel,
-    statements: Vec<Statement>,
+    statements: Vec<Place>,
     /// Messages that are made anew for each execution.
     scratch: Vec<u8>,
     /// Statements that were sent ahead and are not answered.
     n_due: usize,
     session: Session,
+    /// Where in the last answer its rows are read.
+    cursor: RowCursor,
+}
+
+/// A place of a statement, by whose position the server knows it.
+#[derive(Debug)]
+enum Place {
+    /// Ready to be executed.
+    Ready(Statement),
+    /// Its parameters are not declared yet.
+    Open(Box<str>),
+    /// Forgotten.
+    Free,
 }
 
 impl PostgresConnection {
@@ -56,31 +71,31 @@ impl PostgresConnection {
 impl Connection for PostgresConnection {
     fn connect(endpoint: &Endpoint) -> Result<Self, Error> {
         let (channel, session) = login::login(endpoint)?;
-        Ok(Self { channel, statements: Vec::new(), scratch: Vec::new(), n_due: 0, session })
+        Ok(Self {
+            channel,
+            statements: Vec::new(),
+            scratch: Vec::new(),
+            n_due: 0,
+            session,
+            cursor: RowCursor::default(),
+        })
     }
 
     fn prepare(&mut self, spec: &StatementSpec<'_>) -> Result<StatementId, Error> {
         self.none_due()?;
-        let id = StatementId(u32::try_from(self.statements.len()).unwrap_or(u32::MAX));
-        let name = format!("s{}", id.0);
-        let statement = Statement::new(&name, spec)?;
-        if spec.protocol == Protocol::Prepared {
-            self.scratch.clear();
-            encode::parse(&mut self.scratch, &name, &numbered_places(spec.sql), spec.params)
-                .map_err(|violation| usage(spec.sql.as_bytes(), &violation))?;
-            encode::sync(&mut self.scratch);
-            self.channel.exchange(&self.scratch, "preparing a statement")?;
-        }
-        self.statements.push(statement);
-        Ok(id)
+        let idx = self.statements.len();
+        let statement = self.prepare_as(idx, spec)?;
+        self.statements.push(Place::Ready(statement));
+        Ok(id_of(idx))
     }
 
     #[inline]
     fn execute(&mut self, statement: StatementId, params: &Params) -> Result<Outcome, Error> {
         self.none_due()?;
-        let Some(statement) = self.statements.get_mut(statement.0 as usize) else {
+        let Some(Place::Ready(statement)) = self.statements.get_mut(statement.0 as usize) else {
             return Err(unknown(statement));
         };
+        self.cursor.restart();
         let message = statement.encode(params, &mut self.scratch)?;
         self.channel.exchange(message, EXECUTING)
     }
@@ -89,6 +104,7 @@ impl Connection for PostgresConnection {
         self.none_due()?;
         self.scratch.clear();
         encode::query(&mut self.scratch, sql).map_err(|violation| usage(sql, &violation))?;
+        self.cursor.restart();
         self.channel.exchange(&self.scratch, EXECUTING_TEXT)
     }
 
@@ -142,9 +158,33 @@ impl Connection for PostgresConnection {
     }
 }
 
+impl PostgresConnection {
+    /// Prepares a statement on the server under the name that belongs to its place.
+    fn prepare_as(&mut self, idx: usize, spec: &StatementSpec<'_>) -> Result<Statement, Error> {
+        let name = name_of(idx);
+        let statement = Statement::new(&name, spec)?;
+        if spec.protocol == Protocol::Prepared {
+            self.scratch.clear();
+            encode::parse(&mut self.scratch, &name, &numbered_places(spec.sql), spec.params)
+                .map_err(|violation| usage(spec.sql.as_bytes(), &violation))?;
+            encode::sync(&mut self.scratch);
+            self.channel.exchange(&self.scratch, "preparing a statement")?;
+        }
+        Ok(statement)
+    }
+}
+
+fn name_of(idx: usize) -> String {
+    format!("s{idx}")
+}
+
+fn id_of(idx: usize) -> StatementId {
+    StatementId(u32::try_from(idx).unwrap_or(u32::MAX))
+}
+
 impl Pipeline for PostgresConnection {
     fn send(&mut self, statement: StatementId, params: &Params) -> Result<(), Error> {
-        let Some(statement) = self.statements.get_mut(statement.0 as usize) else {
+        let Some(Place::Ready(statement)) = self.statements.get_mut(statement.0 as usize) else {
             return Err(unknown(statement));
         };
         let message = statement.encode(params, &mut self.scratch)?;

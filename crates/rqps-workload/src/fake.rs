@@ -57,6 +57,7 @@ impl Connection for Recorder {
         for value in params.values() {
             let text = match *value {
                 Value::Int(number) => number.to_string(),
+                Value::Null => "NULL".to_owned(),
                 Value::Text { start, end } => {
                     String::from_utf8(params.text(start, end).to_vec()).unwrap()
                 }

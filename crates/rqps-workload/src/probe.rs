@@ -53,6 +53,7 @@ impl Probe {
 pub fn literals(params: &Params) -> Vec<String> {
     let literal = |value: &Value| match *value {
         Value::Int(n) => n.to_string(),
+        Value::Null => "NULL".to_owned(),
         Value::Text { start, end } => {
             let text = String::from_utf8_lossy(params.text(start, end)).replace('\'', "''");
             format!("'{text}'")

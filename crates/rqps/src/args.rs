@@ -65,6 +65,13 @@ pub(crate) enum Command {
     Suites(SuitesCommand),
     /// Measure how noisy this host is: the same server against itself; used by plans and reports
     Calibrate(CalibrateArgs),
+    /// In place of the program sysbench: its options, its scripts, its output (docs/sysbench.md)
+    #[command(disable_help_flag = true)]
+    Sysbench {
+        /// What sysbench takes
+        #[arg(trailing_var_arg = true, allow_hyphen_values = true, value_name = "ARGS")]
+        args: Vec<String>,
+    },
     /// Ends the servers named on standard input when that ends; started by runs themselves
     #[command(hide = true)]
     Watchdog,

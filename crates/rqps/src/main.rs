@@ -21,6 +21,7 @@ mod run;
 mod runs;
 mod servers;
 mod suites;
+mod sysbench;
 
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -77,6 +78,9 @@ impl Surroundings {
 }
 
 fn main() -> ExitCode {
+    if let Some(args) = sysbench::args() {
+        return sysbench::run(&args);
+    }
     let cli = Cli::parse();
     let interrupt = Arc::new(AtomicBool::new(false));
     let suspension = Suspension::default();
@@ -136,6 +140,7 @@ fn dispatch(cli: &Cli, around: &Surroundings) -> Result<ExitCode> {
         Command::Suites(command) => suites::run(command)?,
         Command::Calibrate(args) => calibrate::run(args, around)?,
         Command::Watchdog => return watch_servers(),
+        Command::Sysbench { args } => return Ok(sysbench::run(args)),
         Command::Doctor { json } => return doctor::run(*json, around),
     }
     Ok(ExitCode::SUCCESS)

@@ -28,7 +28,15 @@ pub(super) struct Link {
     /// How long an answer was waited for in vain.
     waited: Duration,
     broken: bool,
+    /// Whether answers stay in the buffer until the next command, for their rows to be read.
+    keep: bool,
+    /// Whether the last answer, all of it, is in the buffer.
+    kept: bool,
 }
+
+/// Answers longer than this are not kept, in bytes: rows of most scripts are far from it, and a
+/// buffer never shrinks.
+const MAX_KEPT_BYTES: usize = crate::buffer::MAX_MESSAGE_BYTES / 2;
 
 impl Link {
     /// A link over a fresh stream, on which the server speaks first.
@@ -43,6 +51,33 @@ impl Link {
             timeout: None,
             waited: Duration::ZERO,
             broken: false,
+            keep: false,
+            kept: false,
+        }
+    }
+
+    /// Whether answers to [`Self::run`] stay in the buffer until the next command.
+    pub(super) fn set_keep(&mut self, keep: bool) {
+        self.forget_kept();
+        self.keep = keep;
+    }
+
+    /// Whether the last answer to [`Self::run`] had a result.
+    #[inline]
+    pub(super) fn had_result(&self) -> bool {
+        self.scanner.had_result()
+    }
+
+    /// The last answer, where it was kept whole.
+    pub(super) fn kept(&self) -> Option<&[u8]> {
+        self.kept.then(|| self.received.unread())
+    }
+
+    #[inline]
+    fn forget_kept(&mut self) {
+        if self.kept {
+            self.received.consume(usize::MAX);
+            self.kept = false;
         }
     }
 
@@ -95,6 +130,7 @@ impl Link {
         doing: &'static str,
     ) -> Result<Outcome, Error> {
         self.usable(doing)?;
+        self.forget_kept();
         self.scanner.start(seq);
         // Pessimist: an early return below leaves the stream in the middle of an answer.
         self.broken = true;
@@ -111,6 +147,7 @@ impl Link {
     /// has closed, that finds out, as the server may have said why.
     pub(super) fn send_ahead(&mut self, message: &[u8], doing: &'static str) -> Result<(), Error> {
         self.usable(doing)?;
+        self.forget_kept();
         match self.stream.send(message) {
             Err(source) if source.kind() == io::ErrorKind::WouldBlock => {
                 self.broken = true;
@@ -165,17 +202,27 @@ impl Link {
 
     #[inline]
     fn scan(&mut self, doing: &'static str) -> Result<(), Error> {
+        // Bytes at the front of the buffer that the scanner has seen: only those that are kept.
+        let mut n_seen = 0;
+        let mut keep = self.keep;
         loop {
             self.fill(doing)?;
             let bytes = self.received.unread();
             let n = bytes.len();
-            match self.scanner.feed(bytes) {
-                Ok(Progress::More) => self.received.consume(n),
-                Ok(Progress::Done) => {
-                    self.received.consume(n);
-                    return Ok(());
-                }
+            let progress = match self.scanner.feed(bytes.get(n_seen..).unwrap_or(&[])) {
+                Ok(progress) => progress,
                 Err(violation) => return Err(protocol(violation, doing)),
+            };
+            if keep && n < MAX_KEPT_BYTES {
+                n_seen = n;
+            } else {
+                keep = false;
+                n_seen = 0;
+                self.received.consume(n);
+            }
+            if progress == Progress::Done {
+                self.kept = keep;
+                return Ok(());
             }
         }
     }
@@ -217,6 +264,7 @@ impl Link {
     /// Sends a message that is not answered.
     pub(super) fn tell(&mut self, message: &[u8], doing: &'static str) -> Result<(), Error> {
         self.usable(doing)?;
+        self.forget_kept();
         self.stream.send(message).map_err(|source| {
             self.broken = true;
             io_error(source, doing, self.timeout)

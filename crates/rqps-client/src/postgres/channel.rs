@@ -22,7 +22,17 @@ pub(super) struct Channel {
     waited: Duration,
     /// While logging in: the end of it all, however many messages there are.
     deadline: Option<Deadline>,
+    /// Whether answers stay in the buffer until the next request, for their rows to be read.
+    keep: bool,
+    /// Whether the last answer, all of it, is in the buffer.
+    kept: bool,
+    /// Whether the last answer had a result.
+    had_result: bool,
 }
+
+/// Answers longer than this are not kept, in bytes: rows of most scripts are far from it, and a
+/// buffer never shrinks.
+const MAX_KEPT_BYTES: usize = crate::buffer::MAX_MESSAGE_BYTES / 2;
 
 impl Channel {
     /// Connects; until [`Self::logged_in`] the connect timeout limits everything together.
@@ -31,7 +41,42 @@ impl Channel {
         let deadline = Some(Deadline::after(limit));
         let transport = Transport::connect(endpoint)?;
         let buffer = RecvBuffer::new();
-        Ok(Self { transport, buffer, timeout: Some(limit), waited: Duration::ZERO, deadline })
+        let timeout = Some(limit);
+        Ok(Self {
+            transport,
+            buffer,
+            timeout,
+            waited: Duration::ZERO,
+            deadline,
+            keep: false,
+            kept: false,
+            had_result: false,
+        })
+    }
+
+    /// Whether answers to [`Self::exchange`] stay in the buffer until the next request.
+    pub(super) fn set_keep(&mut self, keep: bool) {
+        self.forget_kept();
+        self.keep = keep;
+    }
+
+    /// Whether the last answer to [`Self::exchange`] had a result.
+    #[inline]
+    pub(super) fn had_result(&self) -> bool {
+        self.had_result
+    }
+
+    /// The last answer, where it was kept whole.
+    pub(super) fn kept(&self) -> Option<&[u8]> {
+        self.kept.then(|| self.buffer.unread())
+    }
+
+    #[inline]
+    fn forget_kept(&mut self) {
+        if self.kept {
+            self.buffer.consume(usize::MAX);
+            self.kept = false;
+        }
     }
 
     /// Lifts the limit of the login.
@@ -48,7 +93,7 @@ impl Channel {
         doing: &'static str,
     ) -> Result<Outcome, Error> {
         self.send(request, doing)?;
-        self.answer(doing)
+        self.skip_answer(doing, self.keep)
     }
 
     /// Waits until there is something of an answer, but no longer than `at_most`.
@@ -66,17 +111,38 @@ impl Channel {
         Ok(is_there)
     }
 
-    /// Skips the next answer, counting rows; others may follow it.
+    /// Skips the next answer, counting rows; others may follow it, so that it is not kept.
     #[inline]
     pub(super) fn answer(&mut self, doing: &'static str) -> Result<Outcome, Error> {
+        self.skip_answer(doing, false)
+    }
+
+    /// Skips the next answer, counting rows; it stays in the buffer if wanted.
+    #[inline]
+    fn skip_answer(&mut self, doing: &'static str, mut keep: bool) -> Result<Outcome, Error> {
         let mut skipper = Skipper::default();
+        // Bytes at the front of the buffer that were gone through: only those that are kept.
+        let mut n_seen = 0;
         loop {
-            let scan = match skipper.scan(self.buffer.unread()) {
+            let input = self.buffer.unread();
+            if keep && input.len() >= MAX_KEPT_BYTES {
+                keep = false;
+                self.buffer.consume(n_seen);
+                n_seen = 0;
+                continue;
+            }
+            let scan = match skipper.scan(input.get(n_seen..).unwrap_or(&[])) {
                 Ok(scan) => scan,
                 Err(violation) => return Err(self.violated(doing, &violation.0)),
             };
-            self.buffer.consume(scan.consumed);
+            if keep {
+                n_seen += scan.consumed;
+            } else {
+                self.buffer.consume(scan.consumed);
+            }
             if scan.done {
+                self.kept = keep;
+                self.had_result = skipper.had_result();
                 return skipper.finish().map_err(Error::Server);
             }
             if let Err(error) = self.fill(doing) {
@@ -88,6 +154,7 @@ impl Channel {
     /// Sends bytes.
     #[inline]
     pub(super) fn send(&mut self, bytes: &[u8], doing: &'static str) -> Result<(), Error> {
+        self.forget_kept();
         self.transport.send(bytes).map_err(|source| self.failed(source, doing))
     }
 

@@ -12,6 +12,7 @@ pub mod packet;
 pub mod reader;
 pub mod reply;
 pub mod result_set;
+pub mod rows;
 pub mod rsa;
 pub mod scan;
 #[cfg(test)]

@@ -7,6 +7,7 @@
 pub mod decode;
 pub mod encode;
 pub mod execute;
+pub mod rows;
 pub mod skip;
 
 pub use decode::{Message, decode};

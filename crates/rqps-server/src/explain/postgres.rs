@@ -37,6 +37,7 @@ fn prepared(connection: &mut dyn Connection, question: &Question<'_>) -> Result<
             ParamType::Int => "int4",
             ParamType::BigInt => "int8",
             ParamType::Text => "text",
+            ParamType::Inferred => "unknown",
         })
         .collect();
     let sql = filled(question.sql, |idx| format!("${}", idx + 1));

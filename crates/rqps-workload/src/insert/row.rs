@@ -207,6 +207,7 @@ mod tests {
             .iter()
             .map(|value| match *value {
                 rqps_client::Value::Int(number) => number.to_string(),
+                rqps_client::Value::Null => "NULL".to_owned(),
                 rqps_client::Value::Text { start, end } => {
                     format!("'{}'", String::from_utf8_lossy(params.text(start, end)))
                 }

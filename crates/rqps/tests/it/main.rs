@@ -60,3 +60,7 @@ mod refusals;
 mod restarts;
 #[cfg(test)]
 mod stored;
+#[cfg(test)]
+mod sysbench;
+#[cfg(test)]
+mod sysbench_servers;

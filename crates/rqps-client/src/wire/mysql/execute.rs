@@ -14,6 +14,8 @@ use super::reader::push_lenenc;
 use crate::{ParamType, Params, Value};
 
 const COM_STMT_EXECUTE: u8 = 0x17;
+/// Where the NULL bitmap begins: after header, command, statement, flags and iterations.
+const NULLS_AT: usize = HEADER + 10;
 /// `MYSQL_TYPE_LONG`, `MYSQL_TYPE_LONGLONG`, `MYSQL_TYPE_VAR_STRING` (include/field_types.h).
 const TYPE_LONG: u8 = 0x03;
 const TYPE_LONGLONG: u8 = 0x08;
@@ -26,7 +28,7 @@ pub struct Execute {
     params: Box<[ParamType]>,
     /// Where the values begin in the message.
     values_at: usize,
-    /// Whether no parameter is text, so that the message's length never changes.
+    /// Whether no parameter is text and none was NULL, so that the message's length never changes.
     fixed: bool,
     bound: bool,
     /// The answer's first sequence number.
@@ -41,7 +43,7 @@ impl Execute {
             message: Vec::new(),
             params: params.into(),
             values_at: 0,
-            fixed: !params.contains(&ParamType::Text),
+            fixed: params.iter().all(|param| fixed_width(*param) > 0),
             bound: false,
             next_seq: 1,
         };
@@ -64,7 +66,7 @@ impl Execute {
             message.extend(self.params.iter().flat_map(|param| match param {
                 ParamType::Int => [TYPE_LONG, 0],
                 ParamType::BigInt => [TYPE_LONGLONG, 0],
-                ParamType::Text => [TYPE_VAR_STRING, 0],
+                ParamType::Text | ParamType::Inferred => [TYPE_VAR_STRING, 0],
             }));
         }
         self.values_at = message.len();
@@ -74,6 +76,19 @@ impl Execute {
             self.next_seq = seal(message, 0);
         }
         self.bound = !with_types;
+    }
+
+    /// The server's number of the statement.
+    #[must_use]
+    pub fn statement(&self) -> u32 {
+        let bytes = self.message.get(HEADER + 1..).and_then(<[u8]>::first_chunk);
+        bytes.map_or(0, |bytes| u32::from_le_bytes(*bytes))
+    }
+
+    /// Its parameters.
+    #[must_use]
+    pub fn n_params(&self) -> usize {
+        self.params.len()
     }
 
     /// Leaves the types out from now on: the server has them.
@@ -86,9 +101,7 @@ impl Execute {
 
     #[cold]
     fn leave_types_out(&mut self) {
-        let mut statement = [0; 4];
-        statement.copy_from_slice(self.message.get(HEADER + 1..HEADER + 5).unwrap_or(&[0; 4]));
-        self.lay_out(u32::from_le_bytes(statement), false);
+        self.lay_out(self.statement(), false);
     }
 
     /// Writes the values into the message. Returns it with the answer's first sequence number.
@@ -101,9 +114,11 @@ impl Execute {
         if values.len() != self.params.len() {
             return Err(wrong_count(self.params.len(), values.len()));
         }
-        if self.fixed {
+        if self.fixed && !values.contains(&Value::Null) {
             self.patch(values)?;
         } else {
+            // Without the room for every value, the message can only be made anew from now on.
+            self.fixed = false;
             self.rebuild(params)?;
         }
         Ok((&self.message, self.next_seq))
@@ -132,6 +147,10 @@ impl Execute {
     #[inline]
     fn rebuild(&mut self, params: &Params) -> Result<(), String> {
         self.message.truncate(self.values_at);
+        let n_null_bytes = self.params.len().div_ceil(8);
+        if let Some(bitmap) = self.message.get_mut(NULLS_AT..NULLS_AT + n_null_bytes) {
+            bitmap.fill(0);
+        }
         for (i, (param, value)) in self.params.iter().zip(params.values()).enumerate() {
             match (param, *value) {
                 (ParamType::Int, Value::Int(value)) => {
@@ -140,7 +159,12 @@ impl Execute {
                 (ParamType::BigInt, Value::Int(value)) => {
                     self.message.extend_from_slice(&value.to_le_bytes());
                 }
-                (ParamType::Text, Value::Text { start, end }) => {
+                (_, Value::Null) => {
+                    if let Some(byte) = self.message.get_mut(NULLS_AT + i / 8) {
+                        *byte |= 1 << (i % 8);
+                    }
+                }
+                (ParamType::Text | ParamType::Inferred, Value::Text { start, end }) => {
                     let text = params.text(start, end);
                     push_lenenc(&mut self.message, text.len());
                     self.message.extend_from_slice(text);
@@ -159,7 +183,7 @@ fn fixed_width(param: ParamType) -> usize {
     match param {
         ParamType::Int => 4,
         ParamType::BigInt => 8,
-        ParamType::Text => 0,
+        ParamType::Text | ParamType::Inferred => 0,
     }
 }
 
@@ -177,7 +201,9 @@ fn too_wide(i: usize, value: i64) -> String {
 #[cold]
 pub(super) fn wrong_type(i: usize, param: ParamType) -> String {
     match param {
-        ParamType::Text => format!("parameter {} is declared as text, not as integer", i + 1),
+        ParamType::Text | ParamType::Inferred => {
+            format!("parameter {} is declared as text, not as integer", i + 1)
+        }
         _ => format!("parameter {} is declared as integer, not as text", i + 1),
     }
 }
@@ -229,6 +255,23 @@ mod tests {
             tail.extend_from_slice(b"\x09\0\0\0");
             assert_eq!(message.payload[12..], tail);
         }
+    }
+
+    #[test]
+    fn nulls_are_bits_and_leave_no_trace() {
+        let mut execute = Execute::new(1, &[ParamType::Int; 9]);
+        execute.set_bound();
+        let mut some = params(&[7; 8]);
+        some.push_null();
+        let (bytes, _) = execute.encode(&some).unwrap();
+        assert_eq!((bytes[14], bytes[15], bytes.len()), (0, 1, 14 + 2 + 1 + 32));
+        let mut others = Params::new();
+        others.push_null();
+        (0..8).for_each(|value| others.push_int(value));
+        let (bytes, _) = execute.encode(&others).unwrap();
+        assert_eq!((bytes[14], bytes[15], bytes.len()), (1, 0, 14 + 2 + 1 + 32));
+        let (bytes, _) = execute.encode(&params(&[1; 9])).unwrap();
+        assert_eq!((bytes[14], bytes[15], bytes.len()), (0, 0, 14 + 2 + 1 + 36));
     }
 
     #[test]

@@ -57,7 +57,8 @@ impl TextStatement {
             match (param, *value) {
                 (ParamType::Int, Value::Int(value)) => push_int(out, fits_int(i, value)?.into()),
                 (ParamType::BigInt, Value::Int(value)) => push_int(out, value),
-                (ParamType::Text, Value::Text { start, end }) => {
+                (_, Value::Null) => out.extend_from_slice(b"NULL"),
+                (ParamType::Text | ParamType::Inferred, Value::Text { start, end }) => {
                     push_string(out, params.text(start, end), backslash);
                 }
                 _ => return Err(wrong_type(i, *param)),

@@ -71,6 +71,8 @@ pub struct Scanner {
     continued: bool,
     kept: Vec<u8>,
     outcome: Outcome,
+    /// Whether the answer has a result with columns.
+    had_result: bool,
     status: u16,
     error: Option<ServerError>,
 }
@@ -88,6 +90,7 @@ impl Scanner {
             continued: false,
             kept: Vec::new(),
             outcome: Outcome::default(),
+            had_result: false,
             status: 0,
             error: None,
         }
@@ -103,6 +106,7 @@ impl Scanner {
         self.continued = false;
         self.kept.clear();
         self.outcome = Outcome::default();
+        self.had_result = false;
         self.error = None;
     }
 
@@ -116,6 +120,13 @@ impl Scanner {
             None => Ok(self.outcome),
             Some(error) => Err(error),
         }
+    }
+
+    /// Whether the answer has a result, be it without rows.
+    #[must_use]
+    #[inline]
+    pub fn had_result(&self) -> bool {
+        self.had_result
     }
 
     /// The status flags of the last answer that had some, see [`super::status`].
@@ -315,7 +326,10 @@ impl Scanner {
             }
             (Phase::First, _) => match Reader::new(payload).lenenc("the column count")? {
                 0 => return Err(Violation::new("a result without columns")),
-                n => self.phase = Phase::Columns(n),
+                n => {
+                    self.had_result = true;
+                    self.phase = Phase::Columns(n);
+                }
             },
             (Phase::ColumnsEnd, _) => {
                 self.status = parse_eof(payload)?;

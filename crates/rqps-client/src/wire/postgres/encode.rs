@@ -17,6 +17,8 @@ const fn type_oid(kind: ParamType) -> u32 {
         ParamType::Int => 23,
         ParamType::BigInt => 20,
         ParamType::Text => 25,
+        // Left to the server.
+        ParamType::Inferred => 0,
     }
 }
 
@@ -92,6 +94,17 @@ pub fn parse(
             out.extend(type_oid(*kind).to_be_bytes());
         }
         Ok(())
+    })
+}
+
+/// Forgets a prepared statement.
+///
+/// # Errors
+/// A NUL in the name.
+pub fn close(out: &mut Vec<u8>, name: &str) -> Result<(), Violation> {
+    framed(out, Some(b'C'), |out| {
+        out.push(b'S');
+        string(out, name.as_bytes())
     })
 }
 

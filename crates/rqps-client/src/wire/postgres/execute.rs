@@ -46,6 +46,18 @@ impl Statement {
         Ok(Self { sql: spec.sql.to_owned(), types: spec.params.into(), form })
     }
 
+    /// The statement, with `?` for its parameters.
+    #[must_use]
+    pub fn sql(&self) -> &str {
+        &self.sql
+    }
+
+    /// Its parameters' types.
+    #[must_use]
+    pub fn types(&self) -> &[ParamType] {
+        &self.types
+    }
+
     /// The messages that execute it with `params`, in this statement or in `scratch`.
     ///
     /// # Errors
@@ -60,6 +72,9 @@ impl Statement {
         if values.len() != self.types.len() {
             let (given, wanted) = (values.len(), self.types.len());
             return Err(usage(&self.sql, format!("{given} values for {wanted} parameters")));
+        }
+        if values.contains(&Value::Null) {
+            self.form.make_room_for_nulls();
         }
         let places = values.iter().copied().zip(self.types.iter().copied());
         let encoded = match &mut self.form {
@@ -77,6 +92,18 @@ impl Statement {
     }
 }
 
+impl Form {
+    /// A message with a place for each value can hold no NULL: from now on it is made anew.
+    #[cold]
+    fn make_room_for_nulls(&mut self) {
+        if let Self::Fixed { message, values_at } = self {
+            let first = values_at.first().map_or(message.len(), |at| at.saturating_sub(4));
+            message.truncate(first);
+            *self = Self::Variable { head: std::mem::take(message) };
+        }
+    }
+}
+
 /// `sql` with `$1`, `$2`... in place of each `?`.
 #[must_use]
 pub fn numbered_places(sql: &str) -> String {
@@ -91,9 +118,9 @@ pub fn numbered_places(sql: &str) -> String {
 }
 
 fn prepared_form(name: &str, spec: &StatementSpec<'_>) -> Result<Form, Error> {
-    let mut message = bind_head(name, spec.params.len())
-        .map_err(|violation| usage(spec.sql, violation.to_string()))?;
-    if spec.params.contains(&ParamType::Text) {
+    let mut message =
+        bind_head(name, spec.params).map_err(|violation| usage(spec.sql, violation.to_string()))?;
+    if spec.params.iter().any(|kind| matches!(kind, ParamType::Text | ParamType::Inferred)) {
         return Ok(Form::Variable { head: message });
     }
     let mut values_at = Vec::with_capacity(spec.params.len());
@@ -108,14 +135,20 @@ fn prepared_form(name: &str, spec: &StatementSpec<'_>) -> Result<Form, Error> {
 }
 
 /// A bind message up to its first parameter; its length is still to be written.
-fn bind_head(name: &str, n_params: usize) -> Result<Vec<u8>, super::Violation> {
+fn bind_head(name: &str, params: &[ParamType]) -> Result<Vec<u8>, super::Violation> {
     let mut out = vec![b'B', 0, 0, 0, 0];
     // The unnamed portal.
     out.push(0);
     encode::string(&mut out, name.as_bytes())?;
-    // One format for all parameters, binary; text in binary form is its bytes as they are.
-    out.extend([0, 1, 0, 1]);
-    out.extend(encode::count(n_params)?);
+    if params.contains(&ParamType::Inferred) {
+        // What the server infers is given as text, everything else in binary form.
+        out.extend(encode::count(params.len())?);
+        out.extend(params.iter().flat_map(|kind| [0, u8::from(*kind != ParamType::Inferred)]));
+    } else {
+        // One format for all parameters, binary; text in binary form is its bytes as they are.
+        out.extend([0, 1, 0, 1]);
+    }
+    out.extend(encode::count(params.len())?);
     Ok(out)
 }
 
@@ -152,7 +185,9 @@ fn patch(
                     *place = value.to_be_bytes();
                 }
             }
-            (Value::Text { .. }, _) | (_, ParamType::Text) => return Err(mismatch(value, kind)),
+            (Value::Text { .. } | Value::Null, _) | (_, ParamType::Text | ParamType::Inferred) => {
+                return Err(mismatch(value, kind));
+            }
         }
     }
     Ok(())
@@ -176,7 +211,8 @@ fn bind(
                 out.extend_from_slice(&4_u32.to_be_bytes());
                 out.extend_from_slice(&narrow(value)?.to_be_bytes());
             }
-            (Value::Text { start, end }, ParamType::Text) => {
+            (Value::Null, _) => out.extend_from_slice(&u32::MAX.to_be_bytes()),
+            (Value::Text { start, end }, ParamType::Text | ParamType::Inferred) => {
                 let text = params.text(start, end);
                 out.extend_from_slice(&encode::length(text.len()).map_err(|v| v.to_string())?);
                 out.extend_from_slice(text);
@@ -204,7 +240,8 @@ fn text(
         match (value, kind) {
             (Value::Int(value), ParamType::BigInt) => int_literal(out, value),
             (Value::Int(value), ParamType::Int) => int_literal(out, narrow(value)?.into()),
-            (Value::Text { start, end }, ParamType::Text) => {
+            (Value::Null, _) => out.extend_from_slice(b"NULL"),
+            (Value::Text { start, end }, ParamType::Text | ParamType::Inferred) => {
                 text_literal(out, params.text(start, end))?;
             }
             _ => return Err(mismatch(value, kind)),
@@ -259,6 +296,7 @@ fn narrow(value: i64) -> Result<i32, String> {
 fn mismatch(value: Value, kind: ParamType) -> String {
     let value = match value {
         Value::Int(value) => format!("the integer {value}"),
+        Value::Null => "NULL".to_owned(),
         Value::Text { start, end } => {
             format!("a string of {} bytes", end.saturating_sub(start))
         }

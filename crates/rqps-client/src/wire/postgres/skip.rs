@@ -14,6 +14,8 @@ pub struct Skipper {
     /// Bytes of the last row.
     row_bytes: usize,
     outcome: Outcome,
+    /// Whether there was a result: rows, a description of some, or a statement that returns them.
+    had_result: bool,
     error: Option<Box<ServerError>>,
 }
 
@@ -37,6 +39,7 @@ impl Skipper {
         while let Some((tag, end)) = header(input, at)? {
             match tag {
                 b'D' => {
+                    self.had_result = true;
                     self.outcome.rows += 1;
                     if end - at == self.row_bytes {
                         at = self.run_of_rows(input, at, end);
@@ -55,12 +58,20 @@ impl Skipper {
                         _ => return Ok(self.ready(end)),
                     }
                 }
+                b'T' => self.had_result = true,
                 _ => skippable(tag)?,
             }
             at = end;
         }
         self.body_left = at.saturating_sub(input.len());
         Ok(Scan { consumed: at.min(input.len()), done: false })
+    }
+
+    /// Whether the statement has a result, be it without rows.
+    #[must_use]
+    #[inline]
+    pub fn had_result(&self) -> bool {
+        self.had_result
     }
 
     /// What the statement did.
@@ -101,6 +112,7 @@ impl Skipper {
 
     #[inline]
     fn command_complete(&mut self, body: &[u8]) {
+        self.had_result |= body.starts_with(b"SELECT") || body.starts_with(b"FETCH");
         self.outcome.affected = self.outcome.affected.saturating_add(affected(body));
     }
 
@@ -122,8 +134,8 @@ impl Skipper {
 #[inline]
 fn skippable(tag: u8) -> Result<(), Violation> {
     match tag {
-        // Parse, bind and close complete, row and parameter description, no data, empty query.
-        b'1' | b'2' | b'3' | b'T' | b't' | b'n' | b'I' => Ok(()),
+        // Parse, bind and close complete, parameter description, no data, empty query.
+        b'1' | b'2' | b'3' | b't' | b'n' | b'I' => Ok(()),
         // Notice, parameter status, notification: at any time. Data copied out, and its two ends.
         b'N' | b'S' | b'A' | b'd' | b'H' | b'c' => Ok(()),
         _ => Err(unexpected(tag)),

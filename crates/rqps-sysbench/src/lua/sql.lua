@@ -1,0 +1,250 @@
+-- `sysbench.sql`: drivers, connections, statements, parameters, results.
+local native, c = ...
+local ffi = native.ffi
+local fn = native.fn
+
+local c_query = c("double (*)(int, const char *, size_t)", "query")
+local c_execute = c("double (*)(int)", "execute")
+local c_set_int = c("void (*)(unsigned, int64_t)", "set_int")
+local c_set_null = c("void (*)(unsigned)", "set_null")
+local c_set_text = c("void (*)(unsigned, const char *, size_t)", "set_text")
+local c_set_random = c("void (*)(unsigned, const char *, size_t)", "set_random_text")
+local c_bulk_add = c("double (*)(int, const char *, size_t)", "bulk_add")
+local c_columns = c("int (*)(int)", "n_columns")
+local c_fetch = c("int (*)(int)", "fetch_row")
+local c_value = c("const char *(*)(int)", "value")
+local c_value_len = c("ptrdiff_t (*)(int)", "value_len")
+
+local sql = {}
+sysbench.sql = sql
+sql.type = {
+  NONE = 0, TINYINT = 1, SMALLINT = 2, INT = 3, BIGINT = 4, FLOAT = 5, DOUBLE = 6, TIME = 7,
+  DATE = 8, DATETIME = 9, TIMESTAMP = 10, CHAR = 11, VARCHAR = 12,
+}
+sql.error = { NONE = 0, IGNORABLE = 1, FATAL = 2 }
+
+local function show_as(name)
+  return function() return "<" .. name .. ">" end
+end
+
+local Driver, Connection, Statement, Param, Result = {}, {}, {}, {}, {}
+Driver.__index, Driver.__tostring = Driver, show_as("sql_driver")
+Connection.__index, Connection.__tostring = Connection, show_as("sql_connection")
+Statement.__index, Statement.__tostring = Statement, show_as("sql_statement")
+Param.__index, Param.__tostring = Param, show_as("sql_param")
+Result.__tostring = show_as("sql_result")
+
+-- Errors ------------------------------------------------------------------------------------------
+
+-- Raises what went wrong with a statement, at the line that many calls up.
+local function raise(con, code, query, level)
+  local errno, state, message, text = fn.failure()
+  if not errno then
+    error("SQL API error", level + 1)
+  end
+  local err = {
+    connection = con, query = query, sql_errno = errno, sql_state = state, sql_errmsg = message,
+    errcode = sysbench.error.RESTART_EVENT,
+  }
+  if code == -1 then error(err, 0) end
+  local hook = sysbench.hooks.sql_error_ignorable
+  if hook and hook(err) then error(err, 0) end
+  error(text, level + 1)
+end
+
+-- Drivers and connections -------------------------------------------------------------------------
+function sql.driver(name)
+  name = name or sysbench.opt.db_driver
+  if not fn.driver(name) then
+    error("failed to initialize the DB driver", 2)
+  end
+  return setmetatable({ driver_name = name }, Driver)
+end
+
+function Driver:name()
+  return self.driver_name
+end
+
+function Driver:connect()
+  local id = fn.connect(self.driver_name)
+  if not id then
+    error("connection creation failed", 2)
+  end
+  return setmetatable({ id = id, driver = self, generation = 0 }, Connection)
+end
+
+function Connection:disconnect()
+  if not fn.disconnect(self.id) then
+    fn.alert("attempt to close an already closed connection")
+  end
+  return true
+end
+
+function Connection:reconnect()
+  return fn.reconnect(self.id)
+end
+
+-- Results -----------------------------------------------------------------------------------------
+-- Rows lie in the connection's buffer until its next statement; a script that is still fetching then
+-- gets the rest of them read first.
+function Result.__index(rs, key)
+  if key == "nfields" then
+    if rs.generation ~= rs.con.generation then return 0 end
+    local n = c_columns(rs.con.id)
+    rs.nfields = n
+    return n
+  end
+  return Result[key]
+end
+
+local function read_row(n)
+  local row = {}
+  for i = 1, n do
+    local length = tonumber(c_value_len(i - 1))
+    if length >= 0 then
+      row[i] = ffi.string(c_value(i - 1), length)
+    end
+  end
+  return row
+end
+
+local function read_rest(rs)
+  local con = rs.con
+  con.fetching = nil
+  local _ = rs.nfields
+  local rest = {}
+  local n = c_fetch(con.id)
+  while n >= 0 do
+    rest[#rest + 1] = read_row(n)
+    n = c_fetch(con.id)
+  end
+  rs.rest, rs.next_rest = rest, 1
+end
+
+function Result:fetch_row()
+  local rest = self.rest
+  if rest then
+    local row = rest[self.next_rest]
+    self.next_rest = self.next_rest + 1
+    return row
+  end
+  local con = self.con
+  if self.generation ~= con.generation then
+    error("the rows of this result are gone: fetch the first one before the next statement", 2)
+  end
+  local n = c_fetch(con.id)
+  if n < 0 then
+    con.fetching = nil
+    if n < -1 then
+      error("the rows of this result are gone: it is longer than 32 MiB", 2)
+    end
+    return nil
+  end
+  con.fetching = self
+  return read_row(n)
+end
+
+function Result:free()
+  if self.con.fetching == self then self.con.fetching = nil end
+end
+
+local function new_result(con, n)
+  local generation = con.generation + 1
+  con.generation = generation
+  return setmetatable({ con = con, nrows = n, generation = generation }, Result)
+end
+
+-- Statements as text ------------------------------------------------------------------------------
+local function run(con, query, level)
+  if con.fetching then read_rest(con.fetching) end
+  local n = c_query(con.id, query, #query)
+  if n < 0 then raise(con, n, query, level + 1) end
+  return new_result(con, n)
+end
+
+function Connection:query(query)
+  local rs = run(self, query, 2)
+  return rs
+end
+
+function Connection:query_row(query)
+  local rs = run(self, query, 2)
+  if rs.nrows == 0 then return nil end
+  local n = c_fetch(self.id)
+  if n <= 0 then return nil end
+  return unpack(read_row(n), 1, n)
+end
+
+function Connection:check_error(_, query)
+  raise(self, -2, query, 2)
+end
+
+function Connection:bulk_insert_init(query)
+  if self.fetching then read_rest(self.fetching) end
+  local code = fn.bulk_begin(self.id, query)
+  if code < 0 then raise(self, code, query, 2) end
+end
+
+function Connection:bulk_insert_next(values)
+  local code = c_bulk_add(self.id, values, #values)
+  if code < 0 then raise(self, code, values, 2) end
+end
+
+function Connection:bulk_insert_done()
+  local code = fn.bulk_end(self.id)
+  if code < 0 then raise(self, code, "bulk insert", 2) end
+end
+
+-- Prepared statements -----------------------------------------------------------------------------
+function Connection:prepare(query)
+  if self.fetching then read_rest(self.fetching) end
+  local id = fn.prepare(self.id, query)
+  if not id then error("SQL API error", 2) end
+  return setmetatable({ id = id, con = self, query = query, slots = {} }, Statement)
+end
+
+function Statement:bind_create(type, _)
+  local slot = fn.new_slot(type)
+  self.slots[#self.slots + 1] = slot
+  local whole = type >= sql.type.TINYINT and type <= sql.type.BIGINT
+  return setmetatable({ slot = slot, type = type, whole = whole }, Param)
+end
+
+function Statement:bind_param(...)
+  local order = {}
+  for i = 1, select("#", ...) do
+    order[i] = (select(i, ...)).slot
+  end
+  if not fn.bind(self.id, order) then
+    error("SQL API error", 2)
+  end
+end
+
+function Statement:execute()
+  local con = self.con
+  if con.fetching then read_rest(con.fetching) end
+  local n = c_execute(self.id)
+  if n < 0 then raise(con, n, self.query, 2) end
+  return new_result(con, n)
+end
+
+function Statement:close()
+  fn.close_statement(self.id, self.slots)
+  self.slots = {}
+  return true
+end
+
+function Param:set(value)
+  if value == nil then
+    c_set_null(self.slot)
+  elseif self.whole then
+    c_set_int(self.slot, tonumber(value))
+  else
+    local text = type(value) == "string" and value or fn.text_of(value)
+    c_set_text(self.slot, text, #text)
+  end
+end
+
+function Param:set_rand_str(format)
+  c_set_random(self.slot, format, #format)
+end

@@ -1,0 +1,235 @@
+//! A Lua state with a script in it.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use mlua::{FromLuaMulti, Function, IntoLuaMulti, Lua, MultiValue, Table, Value};
+
+use super::border::{new_state, pointers};
+use super::{functions, options};
+use crate::Error;
+use crate::options::Definition;
+use crate::settings::Settings;
+
+/// The version of sysbench whose place this takes.
+pub(crate) const SYSBENCH_VERSION: &str = "1.0.20";
+
+/// A script to run.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Script {
+    /// Its name in messages: `oltp_read_only`, `my.lua`.
+    pub(crate) name: String,
+    /// Where it is.
+    pub(crate) place: Place,
+}
+
+/// Where a script is.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Place {
+    /// A file.
+    File(PathBuf),
+    /// In the program or from standard input: its name for messages and its text.
+    Text(String, String),
+}
+
+impl Script {
+    /// Its path, or what stands for it.
+    fn path(&self) -> String {
+        match &self.place {
+            Place::File(path) => path.display().to_string(),
+            Place::Text(..) => self.name.clone(),
+        }
+    }
+}
+
+/// What a call into Lua gave: its results, or why it failed, in Lua's words.
+pub(crate) type Answer<T> = Result<T, String>;
+
+/// A Lua state, of one thread.
+#[derive(Debug)]
+pub(crate) struct State {
+    lua: Lua,
+    host: Table,
+    end_of_reports: Function,
+}
+
+impl State {
+    /// A state with everything but the script: `tid` is the thread's number.
+    ///
+    /// # Errors
+    /// When LuaJIT has no memory.
+    pub(crate) fn new(
+        settings: &Arc<Settings>,
+        script: &Script,
+        command: Option<&str>,
+        tid: usize,
+    ) -> Result<Self, Error> {
+        let lua = new_state();
+        let native = native(&lua, settings, script, command, tid)?;
+        lua.load("ffi = require('ffi')").exec()?;
+        native.set("ffi", lua.globals().get::<Table>("ffi")?)?;
+        let (host, cast): (Table, Function) =
+            lua.load(include_str!("core.lua")).set_name("=sysbench").call(&native)?;
+        lua.load(include_str!("sql.lua")).set_name("=sysbench.sql").call::<()>((&native, cast))?;
+        lua.load(include_str!("legacy.lua")).set_name("=sysbench.db").call::<()>(&native)?;
+        let end_of_reports: Function =
+            lua.load(include_str!("report.lua")).set_name("=sysbench.report").call(&native)?;
+        set_path(&lua, script)?;
+        options::set_built_in(&lua, &settings.options)?;
+        options::set_undeclared(&lua, &settings.options)?;
+        Ok(Self { lua, host, end_of_reports })
+    }
+
+    /// Runs the script's top level and gives it the options that it declares, which come back.
+    ///
+    /// # Errors
+    /// The script's own error inside; outside, an option that nobody has.
+    pub(crate) fn load(
+        &self,
+        script: &Script,
+        settings: &Settings,
+    ) -> Result<Answer<Option<Vec<Definition>>>, Error> {
+        let loaded = match &script.place {
+            Place::File(path) => {
+                let path = path.to_string_lossy();
+                self.host_call::<Value>("load", path.as_ref())?
+            }
+            Place::Text(name, text) => {
+                self.host_call("load_text", (text.as_str(), name.as_str()))?
+            }
+        };
+        if let Err(why) = loaded {
+            return Ok(Err(why));
+        }
+        options::set_declared(&self.lua, &settings.options).map(Ok)
+    }
+
+    /// Whether the script has a global function.
+    ///
+    /// # Errors
+    /// When LuaJIT has no memory.
+    pub(crate) fn has(&self, name: &str) -> Result<bool, Error> {
+        Ok(self.host.get::<Function>("has")?.call(name)?)
+    }
+
+    /// Calls a global function of the script, if it has it, with the number of the thread.
+    ///
+    /// # Errors
+    /// As [`Self::has`].
+    pub(crate) fn call(&self, name: &str, tid: usize) -> Result<Answer<()>, Error> {
+        Ok(self.host_call::<Value>("call", (name, tid))?.map(drop))
+    }
+
+    /// Runs a command that the script defines.
+    ///
+    /// # Errors
+    /// As [`Self::has`].
+    pub(crate) fn command(&self, name: &str) -> Result<Answer<()>, Error> {
+        Ok(self.host_call::<Value>("command", name)?.map(drop))
+    }
+
+    /// Calls a hook with a table of numbers; whether the script has one.
+    ///
+    /// # Errors
+    /// As [`Self::has`].
+    pub(crate) fn hook(
+        &self,
+        name: &str,
+        numbers: &[(&'static str, f64)],
+    ) -> Result<Answer<bool>, Error> {
+        let table = self.lua.create_table()?;
+        for (key, number) in numbers {
+            table.raw_set(*key, *number)?;
+        }
+        self.host_call("hook", (name, table))
+    }
+
+    /// Whether the script defines any commands, and whether it defines this one: `None` for no
+    /// commands; otherwise whether it has it, and whether all threads run it.
+    ///
+    /// # Errors
+    /// As [`Self::has`].
+    pub(crate) fn defines(&self, command: &str) -> Result<Option<(bool, bool)>, Error> {
+        let sysbench: Table = self.lua.globals().get("sysbench")?;
+        let cmdline: Table = sysbench.get("cmdline")?;
+        if !cmdline.get::<Value>("commands")?.is_table() {
+            return Ok(None);
+        }
+        let ask = |name: &str| cmdline.get::<Function>(name)?.call::<bool>(command);
+        Ok(Some((ask("command_defined")?, ask("command_parallel")?)))
+    }
+
+    /// Ends what the script's reports began.
+    ///
+    /// # Errors
+    /// As [`Self::has`].
+    pub(crate) fn end_reports(&self) -> Result<(), Error> {
+        Ok(self.end_of_reports.call(())?)
+    }
+
+    /// Calls a function of `core.lua` that gives back whether it went well, and its result or why not.
+    fn host_call<T: FromLuaMulti>(
+        &self,
+        name: &str,
+        args: impl IntoLuaMulti,
+    ) -> Result<Answer<T>, Error> {
+        let mut results: MultiValue = self.host.get::<Function>(name)?.call(args)?;
+        match results.pop_front() {
+            Some(Value::Boolean(true)) => Ok(Ok(T::from_lua_multi(results, &self.lua)?)),
+            _ => Ok(Err(String::from_lua_multi(results, &self.lua)?)),
+        }
+    }
+}
+
+/// What `core.lua` gets from the program.
+fn native(
+    lua: &Lua,
+    settings: &Arc<Settings>,
+    script: &Script,
+    command: Option<&str>,
+    tid: usize,
+) -> Result<Table, Error> {
+    let native = lua.create_table()?;
+    let call = lua.create_table()?;
+    for (name, pointer) in pointers() {
+        call.raw_set(name, mlua::LightUserData(pointer))?;
+    }
+    native.raw_set("call", call)?;
+    native.raw_set("fn", functions::table(lua, settings)?)?;
+    native.raw_set("version", SYSBENCH_VERSION)?;
+    native.raw_set("tid", tid)?;
+    native.raw_set("command", command)?;
+    native.raw_set("script_path", script.path())?;
+    let percentile = settings.main_percentile().unwrap_or(0.0);
+    native.raw_set("percentile", percentile.to_string())?;
+    let argv = lua.create_table()?;
+    for (idx, word) in settings.words.iter().enumerate() {
+        argv.raw_set(idx + 1, word.as_str())?;
+    }
+    native.raw_set("argv", argv)?;
+    lua.globals().raw_set("test", script.path())?;
+    Ok(native)
+}
+
+/// Where `require` looks: where sysbench does, and in the script's own folder.
+fn set_path(lua: &Lua, script: &Script) -> Result<(), Error> {
+    let mut places = vec!["./?.lua".to_owned(), "./?/init.lua".to_owned()];
+    if let Place::File(path) = &script.place
+        && let Some(dir) = path.parent().filter(|dir| *dir != Path::new(""))
+    {
+        places.push(format!("{}/?.lua", dir.display()));
+        places.push(format!("{}/?/init.lua", dir.display()));
+    }
+    let package: Table = lua.globals().get("package")?;
+    places.push(package.get::<String>("path")?);
+    for dir in [
+        "/usr/local/share/lua/5.1",
+        "/usr/share/lua/5.1",
+        "/usr/local/share/sysbench",
+        "/usr/share/sysbench",
+    ] {
+        places.push(format!("{dir}/?.lua"));
+    }
+    package.set("path", places.join(";"))?;
+    Ok(())
+}

@@ -1,0 +1,164 @@
+//! Reports as sysbench prints them, so that what reads its output reads this.
+
+use super::{Reported, mean_and_deviation};
+use crate::histogram::{Grid, coarsen};
+use crate::settings::Settings;
+
+/// The lines before a run that say with which options.
+pub(crate) fn options(settings: &Settings) -> String {
+    let mut text = String::from("Running the test with following options:\n");
+    text.push_str(&format!("Number of threads: {}\n", settings.n_threads));
+    if settings.limits.rate > 0.0 {
+        text.push_str(&format!("Target transaction rate: {}/sec\n", settings.limits.rate));
+    }
+    if settings.report_interval_s > 0 {
+        let seconds = settings.report_interval_s;
+        text.push_str(&format!("Report intermediate results every {seconds} second(s)\n"));
+    }
+    if !settings.checkpoints_s.is_empty() {
+        let seconds: Vec<String> = settings.checkpoints_s.iter().map(u64::to_string).collect();
+        text.push_str(&format!("Report checkpoint(s) at {} seconds\n", seconds.join(", ")));
+    }
+    if settings.options.switch("debug").unwrap_or(false) {
+        text.push_str("Debug mode enabled.\n\n");
+    }
+    if settings.options.switch("validate").unwrap_or(false) {
+        text.push_str("Validation checks: on.\n\n");
+    }
+    if settings.seed_given {
+        text.push_str(&format!(
+            "Initializing random number generator from seed ({}).\n",
+            settings.seed
+        ));
+    } else {
+        text.push_str("Initializing random number generator from current time\n");
+    }
+    text.push('\n');
+    if let (Some(time), Some(grace)) = (settings.time, settings.forced_shutdown) {
+        let seconds = (time + grace).as_secs();
+        text.push_str(&format!("Forcing shutdown in {seconds} seconds\n"));
+    }
+    text.push('\n');
+    text
+}
+
+/// What an intermediate report says besides counts.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Intermediate {
+    /// Threads that run.
+    pub(crate) n_threads: usize,
+    /// With a rate: events due and not begun, and events under way.
+    pub(crate) queue: Option<(u64, usize)>,
+}
+
+/// The line of an intermediate report, or two with a rate.
+pub(crate) fn intermediate(of: &Reported, more: Intermediate, percentiles: &[f64]) -> String {
+    let at = format!("[ {:.0}s ]", of.total_s);
+    let latency = latency(of, percentiles);
+    let threads = more.n_threads;
+    let mut text = if of.uses_sql {
+        format!(
+            "{at} thds: {threads} tps: {:4.2} qps: {:4.2} (r/w/o: {:4.2}/{:4.2}/{:4.2}) {latency} \
+             err/s: {:4.2} reconn/s: {:4.2}\n",
+            of.per_second(of.sum.events),
+            of.per_second(of.sum.queries()),
+            of.per_second(of.sum.reads),
+            of.per_second(of.sum.writes),
+            of.per_second(of.sum.others),
+            of.per_second(of.sum.errors),
+            of.per_second(of.sum.reconnects),
+        )
+    } else {
+        let eps = of.per_second(of.sum.events);
+        format!("{at} thds: {threads} eps: {eps:4.2} {latency}\n")
+    };
+    if let Some((queue, concurrency)) = more.queue {
+        text.push_str(&format!("{at} queue length: {queue} concurrency: {concurrency}\n"));
+    }
+    text
+}
+
+/// `lat (ms,95%): 1.23`; several percentiles have slashes between them.
+fn latency(of: &Reported, percentiles: &[f64]) -> String {
+    if percentiles.is_empty() {
+        return "lat (ms,0%): 0.00".to_owned();
+    }
+    let names: Vec<String> = percentiles.iter().map(f64::to_string).collect();
+    let values: Vec<String> = percentiles
+        .iter()
+        .map(|percent| format!("{:4.2}", of.printed_percentile_ms(*percent)))
+        .collect();
+    format!("lat (ms,{}%): {}", names.join("/"), values.join("/"))
+}
+
+/// The report at the end, or at a checkpoint.
+pub(crate) fn cumulative(of: &Reported, settings: &Settings) -> String {
+    let mut text = String::new();
+    if settings.histogram {
+        text.push_str("Latency histogram (values are in milliseconds)\n");
+        text.push_str(&Grid::printed().drawn(&coarsen(&of.sum.histogram)));
+        text.push_str(" \n");
+    }
+    if of.uses_sql {
+        push_sql(&mut text, of);
+    }
+    text.push_str("\nGeneral statistics:\n");
+    text.push_str(&format!("    total time:                          {:.4}s\n", of.total_s));
+    text.push_str(&format!("    total number of events:              {}\n", of.sum.events));
+    push_latency(&mut text, of, &settings.percentiles);
+    let events: Vec<f64> = of.thread_events.iter().map(|n| *n as f64).collect();
+    let (mean, deviation) = mean_and_deviation(&events);
+    text.push_str("\nThreads fairness:\n");
+    text.push_str(&format!("    events (avg/stddev):           {mean:.4}/{deviation:.2}\n"));
+    let (mean, deviation) = mean_and_deviation(&of.thread_s);
+    text.push_str(&format!("    execution time (avg/stddev):   {mean:.4}/{deviation:.2}\n\n"));
+    text
+}
+
+fn push_sql(text: &mut String, of: &Reported) {
+    let sum = &of.sum;
+    text.push_str("SQL statistics:\n    queries performed:\n");
+    for (name, n) in [
+        ("read: ", sum.reads),
+        ("write:", sum.writes),
+        ("other:", sum.others),
+        ("total:", sum.queries()),
+    ] {
+        text.push_str(&format!("        {name}                           {n}\n"));
+    }
+    for (name, n) in [
+        ("transactions:  ", sum.events),
+        ("queries:       ", sum.queries()),
+        ("ignored errors:", sum.errors),
+        ("reconnects:    ", sum.reconnects),
+    ] {
+        let rate = of.per_second(n);
+        text.push_str(&format!("    {name}                      {n:<6} ({rate:.2} per sec.)\n"));
+    }
+}
+
+fn push_latency(text: &mut String, of: &Reported, percentiles: &[f64]) {
+    text.push_str("\nLatency (ms):\n");
+    let mut line = |name: &str, value: f64| {
+        text.push_str(&format!("         {name:<23}{value:>21.2}\n"));
+    };
+    line("min:", of.min_ms());
+    line("avg:", of.mean_ms());
+    line("max:", of.max_ms());
+    for percent in percentiles {
+        line(&format!("{}:", ordinal(*percent)), of.printed_percentile_ms(*percent));
+    }
+    if percentiles.is_empty() {
+        text.push_str("         percentile stats:               disabled\n");
+    }
+    text.push_str(&format!("         {:<23}{:>21.2}\n", "sum:", of.sum_ms()));
+}
+
+/// `95th percentile`, as sysbench writes it for every number.
+fn ordinal(percent: f64) -> String {
+    let number = percent.to_string();
+    format!("{number:>3}th percentile").trim_start().to_owned()
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,5 @@
+//! Databases: where they are, connections of both families, and what their errors mean.
+
+pub(crate) mod connection;
+pub(crate) mod failure;
+pub(crate) mod place;

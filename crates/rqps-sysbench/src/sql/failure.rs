@@ -1,0 +1,157 @@
+//! What went wrong with a statement, in sysbench's words, and whether an event goes on after it.
+
+use rqps_client::Error;
+
+use super::place::Driver;
+
+/// MySQL's number for a connection that broke during a statement (`CR_SERVER_LOST`).
+const LOST: u16 = 2013;
+
+/// What went wrong with a statement.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Failure {
+    /// MySQL's number; 0 for PostgreSQL.
+    pub(crate) errno: u16,
+    /// SQLSTATE.
+    pub(crate) sqlstate: String,
+    /// The server's text, or this client's.
+    pub(crate) message: String,
+    /// Whether the connection is gone.
+    pub(crate) lost: bool,
+    /// Whether a server said so at all.
+    pub(crate) by_server: bool,
+}
+
+impl Failure {
+    /// What an error of the client means.
+    pub(crate) fn new(driver: Driver, error: &Error) -> Self {
+        let lost = error.class() == rqps_client::ErrorClass::Lost;
+        match error {
+            Error::Server(said) => Self {
+                errno: said.errno,
+                sqlstate: said.sqlstate.clone(),
+                message: said.message.clone(),
+                lost,
+                by_server: true,
+            },
+            _ => Self {
+                errno: if lost && driver == Driver::Mysql { LOST } else { 0 },
+                sqlstate: if lost { "08S01" } else { "HY000" }.to_owned(),
+                message: with_sources(error),
+                lost,
+                by_server: lost,
+            },
+        }
+    }
+
+    /// The error's text as scripts and users see it.
+    pub(crate) fn text(&self) -> String {
+        if self.by_server {
+            format!(
+                "SQL error, errno = {}, state = '{}': {}",
+                self.errno, self.sqlstate, self.message
+            )
+        } else {
+            format!("SQL API error: {}", self.message)
+        }
+    }
+
+    /// The lines that tell it when it happened, for a call of the client library as sysbench names it.
+    pub(crate) fn told(&self, driver: Driver, call: &str, sql: &[u8]) -> Vec<String> {
+        let sql = shortened(sql);
+        match driver {
+            Driver::Mysql => vec![format!(
+                "{call} returned error {} ({}) for query '{sql}'",
+                self.errno, self.message
+            )],
+            Driver::Pgsql => vec![
+                format!("{call} failed: 7 {}", self.message),
+                format!("failed query was: {sql}"),
+            ],
+        }
+    }
+}
+
+/// Which errors an event survives: it is begun again.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Ignored {
+    all: bool,
+    numbers: Vec<u16>,
+}
+
+impl Ignored {
+    /// The errors that `--mysql-ignore-errors` names.
+    pub(crate) fn new(names: &[String]) -> Self {
+        Self {
+            all: names.iter().any(|name| name == "all"),
+            numbers: names.iter().filter_map(|name| name.parse().ok()).collect(),
+        }
+    }
+
+    /// Whether an event survives this one. PostgreSQL's are fixed: what a transaction that is begun
+    /// again can get over (serialization, deadlock, unique key, lock not available).
+    pub(crate) fn has(&self, driver: Driver, failure: &Failure) -> bool {
+        match driver {
+            Driver::Mysql => {
+                failure.by_server && (self.all || self.numbers.contains(&failure.errno))
+            }
+            Driver::Pgsql => {
+                matches!(failure.sqlstate.as_str(), "40001" | "40P01" | "23505" | "55P03")
+            }
+        }
+    }
+}
+
+/// The beginning of a statement: an insert of many rows would fill the screen.
+fn shortened(sql: &[u8]) -> String {
+    const MOST: usize = 1000;
+    let text = String::from_utf8_lossy(sql.get(..MOST).unwrap_or(sql));
+    if sql.len() > MOST { format!("{text}...") } else { text.into_owned() }
+}
+
+/// An error with its causes, in one line.
+pub(crate) fn with_sources(error: &dyn std::error::Error) -> String {
+    let mut text = error.to_string();
+    let mut source = error.source();
+    while let Some(cause) = source {
+        text.push_str(&format!(": {cause}"));
+        source = cause.source();
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use rqps_client::ServerError;
+
+    fn said(errno: u16, sqlstate: &str) -> Failure {
+        let message = "why".to_owned();
+        let error = ServerError { errno, sqlstate: sqlstate.to_owned(), message };
+        Failure::new(Driver::Mysql, &Error::Server(error))
+    }
+
+    #[test]
+    fn which_errors_are_survived() {
+        let names = |text: &str| text.split(',').map(str::to_owned).collect::<Vec<_>>();
+        let some = Ignored::new(&names("1213,1020,1205"));
+        assert!(some.has(Driver::Mysql, &said(1213, "40001")));
+        assert!(!some.has(Driver::Mysql, &said(1062, "23000")));
+        assert!(some.has(Driver::Pgsql, &said(0, "40P01")));
+        assert!(!some.has(Driver::Pgsql, &said(0, "42P01")));
+        assert!(Ignored::new(&names("all")).has(Driver::Mysql, &said(1062, "23000")));
+    }
+
+    #[test]
+    fn words_are_those_of_sysbench() {
+        let failure = said(1146, "42S02");
+        assert_eq!(failure.text(), "SQL error, errno = 1146, state = '42S02': why");
+        assert_eq!(
+            failure.told(Driver::Mysql, "mysql_drv_query()", b"SELECT"),
+            ["mysql_drv_query() returned error 1146 (why) for query 'SELECT'"]
+        );
+        let lost = Error::Lost { doing: "x", source: std::io::ErrorKind::BrokenPipe.into() };
+        let lost = Failure::new(Driver::Mysql, &lost);
+        assert!(lost.lost && lost.errno == 2013);
+    }
+}

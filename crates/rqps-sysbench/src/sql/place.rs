@@ -1,0 +1,220 @@
+//! Where servers are and how to log in, from the options.
+
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use rqps_client::{Address, Endpoint, Password, Tls};
+
+use crate::Error;
+use crate::options::Options;
+
+/// Longest time for one connection to be made and let in, as servers allow by default.
+const CONNECT_TIMEOUT: Duration = Duration::from_secs(30);
+
+/// Sockets of MySQL and MariaDB as distributions place them, for the host `localhost`.
+const MYSQL_SOCKETS: [&str; 4] = [
+    "/run/mysqld/mysqld.sock",
+    "/var/run/mysqld/mysqld.sock",
+    "/var/lib/mysql/mysql.sock",
+    "/tmp/mysql.sock",
+];
+
+/// A family of servers.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Driver {
+    /// MySQL and MariaDB.
+    Mysql,
+    /// PostgreSQL.
+    Pgsql,
+}
+
+impl Driver {
+    /// A driver by the name that `--db-driver` takes.
+    pub(crate) fn from_name(name: &str) -> Option<Self> {
+        match name {
+            "mysql" => Some(Self::Mysql),
+            "pgsql" => Some(Self::Pgsql),
+            _ => None,
+        }
+    }
+
+    /// Its name.
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Self::Mysql => "mysql",
+            Self::Pgsql => "pgsql",
+        }
+    }
+}
+
+/// A server, with how it is called in messages.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Place {
+    /// Where and as whom.
+    pub(crate) endpoint: Endpoint,
+    /// `host '127.0.0.1', port 3306` or `socket '/tmp/mysql.sock'`.
+    pub(crate) called: String,
+}
+
+/// The servers of a driver, which connections take in turn; at least one.
+///
+/// # Errors
+/// An option that asks for what this client does not do, or whose value is not of its kind.
+pub(crate) fn places(driver: Driver, options: &Options) -> Result<Vec<Place>, Error> {
+    match driver {
+        Driver::Mysql => mysql(options),
+        Driver::Pgsql => postgres(options),
+    }
+}
+
+fn mysql(options: &Options) -> Result<Vec<Place>, Error> {
+    for (name, why) in [
+        ("mysql-ssl-cipher", "ciphers are those of the TLS library"),
+        ("mysql-ssl-cert", "certificates of clients are not done"),
+        ("mysql-ssl-key", "certificates of clients are not done"),
+    ] {
+        if !options.text(name)?.is_empty() {
+            return Err(Error::Fatal(format!("--{name} cannot be used: {why}")));
+        }
+    }
+    let compression = options.text("mysql-compression")?;
+    if !matches!(compression.as_str(), "off" | "DISABLED" | "0" | "false" | "") {
+        return Err(Error::Fatal(
+            "--mysql-compression cannot be used: traffic is never compressed".into(),
+        ));
+    }
+    let tls = mysql_tls(options)?;
+    let login = |address, called: String| {
+        Ok(Place {
+            endpoint: Endpoint {
+                address,
+                tls: tls.clone(),
+                user: options.text("mysql-user")?,
+                password: Password(options.text("mysql-password")?),
+                database: options.text("mysql-db")?,
+                connect_timeout: CONNECT_TIMEOUT,
+            },
+            called,
+        })
+    };
+    let sockets = options.list("mysql-socket")?;
+    if !sockets.is_empty() {
+        let at_socket =
+            |path: &String| login(Address::Unix(PathBuf::from(path)), format!("socket '{path}'"));
+        return sockets.iter().map(at_socket).collect();
+    }
+    let ports = ports(&options.list("mysql-port")?, "mysql-port")?;
+    let hosts = options.list("mysql-host")?;
+    let mut places = Vec::new();
+    for (host, port) in in_turn(&hosts, &ports) {
+        let socket = MYSQL_SOCKETS.iter().map(Path::new).find(|path| path.exists());
+        let called = format!("host '{host}', port {port}");
+        let address = match socket {
+            // As libmysqlclient does: this name means the socket, unless TLS was asked for.
+            Some(path) if host == "localhost" && tls == Tls::Off => Address::Unix(path.into()),
+            _ => Address::Tcp { host, port },
+        };
+        places.push(login(address, called)?);
+    }
+    Ok(places)
+}
+
+fn mysql_tls(options: &Options) -> Result<Tls, Error> {
+    let mode = options.text("mysql-ssl")?;
+    let ca = options.text("mysql-ssl-ca")?;
+    let ca = (!ca.is_empty()).then(|| PathBuf::from(ca));
+    match mode.to_ascii_uppercase().as_str() {
+        "OFF" | "DISABLED" | "PREFERRED" | "FALSE" | "0" => Ok(Tls::Off),
+        "ON" | "REQUIRED" | "TRUE" | "1" => Ok(Tls::Required { ca }),
+        "VERIFY_CA" | "VERIFY_IDENTITY" if ca.is_some() => Ok(Tls::Required { ca }),
+        "VERIFY_CA" | "VERIFY_IDENTITY" => {
+            Err(Error::Fatal(format!("--mysql-ssl={mode} needs --mysql-ssl-ca")))
+        }
+        _ => Err(Error::Fatal(format!("Invalid value for --mysql-ssl: {mode}"))),
+    }
+}
+
+fn postgres(options: &Options) -> Result<Vec<Place>, Error> {
+    let mode = options.text("pgsql-sslmode")?;
+    let tls = match mode.as_str() {
+        "disable" | "allow" | "prefer" | "" => Tls::Off,
+        "require" => Tls::Required { ca: None },
+        _ => {
+            return Err(Error::Fatal(format!(
+                "--pgsql-sslmode={mode} cannot be used: disable or require"
+            )));
+        }
+    };
+    let ports = ports(&options.list("pgsql-port")?, "pgsql-port")?;
+    let mut places = Vec::new();
+    for (host, port) in in_turn(&options.list("pgsql-host")?, &ports) {
+        let address = if host.starts_with('/') {
+            Address::Unix(Path::new(&host).join(format!(".s.PGSQL.{port}")))
+        } else {
+            Address::Tcp { host: host.clone(), port }
+        };
+        places.push(Place {
+            endpoint: Endpoint {
+                address,
+                tls: tls.clone(),
+                user: options.text("pgsql-user")?,
+                password: Password(options.text("pgsql-password")?),
+                database: options.text("pgsql-db")?,
+                connect_timeout: CONNECT_TIMEOUT,
+            },
+            called: format!("host '{host}', port {port}"),
+        });
+    }
+    Ok(places)
+}
+
+fn ports(texts: &[String], option: &str) -> Result<Vec<u16>, Error> {
+    let parse = |text: &String| {
+        text.parse::<u16>()
+            .map_err(|_| Error::BadValue { name: option.to_owned(), value: text.clone() })
+    };
+    texts.iter().map(parse).collect()
+}
+
+/// Every host with every port: all hosts of the first port, then those of the next.
+fn in_turn(hosts: &[String], ports: &[u16]) -> Vec<(String, u16)> {
+    ports.iter().flat_map(|port| hosts.iter().map(|host| (host.clone(), *port))).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::options::cmdline;
+
+    fn of(driver: Driver, words: &str) -> Result<Vec<Place>, Error> {
+        let words: Vec<String> = words.split_whitespace().map(str::to_owned).collect();
+        places(driver, &cmdline::parse(&words)?.options)
+    }
+
+    #[test]
+    fn hosts_ports_and_sockets() {
+        let called = |driver, words: &str| -> Vec<String> {
+            of(driver, words).unwrap().into_iter().map(|place| place.called).collect()
+        };
+        assert_eq!(
+            called(Driver::Mysql, "--mysql-host=a,b --mysql-port=1,2"),
+            [("a", 1), ("b", 1), ("a", 2), ("b", 2)].map(|(h, p)| format!("host '{h}', port {p}"))
+        );
+        assert_eq!(called(Driver::Mysql, "--mysql-socket=/x --mysql-host=a"), ["socket '/x'"]);
+        let unix = of(Driver::Pgsql, "--pgsql-host=/run/pg --pgsql-port=7").unwrap();
+        assert_eq!(unix[0].endpoint.address, Address::Unix("/run/pg/.s.PGSQL.7".into()));
+        assert!(of(Driver::Mysql, "--mysql-port=x").is_err());
+    }
+
+    #[test]
+    fn what_is_not_done_is_refused() {
+        for words in ["--mysql-compression=on", "--mysql-ssl-cipher=x", "--mysql-ssl=VERIFY_CA"] {
+            assert!(of(Driver::Mysql, words).is_err(), "{words}");
+        }
+        assert!(of(Driver::Pgsql, "--pgsql-sslmode=verify-full").is_err());
+        let tls = of(Driver::Mysql, "--mysql-ssl --mysql-host=h").unwrap();
+        assert_eq!(tls[0].endpoint.tls, Tls::Off, "a name alone is the default");
+        let tls = of(Driver::Mysql, "--mysql-ssl=on --mysql-host=h").unwrap();
+        assert_eq!(tls[0].endpoint.tls, Tls::Required { ca: None });
+    }
+}

@@ -1,0 +1,278 @@
+//! HOT PATH: what one thread's scripts act on: its connections, statements, random numbers and counts.
+//! Budget: two clock reads and a few branches per event, no allocation per statement after warm-up.
+
+mod bulk;
+mod events;
+mod statements;
+
+use std::sync::Arc;
+use std::sync::atomic::Ordering::Relaxed;
+
+use rqps_client::{Error, Outcome, Row};
+
+use crate::console::Level;
+use crate::random::{Random, unique};
+use crate::run::control::Control;
+use crate::settings::Settings;
+use crate::sql::connection::Connection;
+use crate::sql::failure::Failure;
+use crate::sql::place::{Driver, Place, places};
+use crate::tally::{Counted, Tally};
+use bulk::Bulk;
+use statements::{Slot, Statement};
+
+/// What a call from Lua gives back: rows, or one of the two below.
+pub(crate) type Rows = f64;
+/// The statement failed in a way that the event survives.
+pub(crate) const IGNORED: Rows = -1.0;
+/// The statement failed.
+pub(crate) const FAILED: Rows = -2.0;
+
+/// What one thread's scripts act on.
+#[derive(Debug)]
+pub(crate) struct Worker {
+    pub(crate) settings: Arc<Settings>,
+    pub(crate) control: Arc<Control>,
+    pub(crate) tally: Arc<Tally>,
+    pub(crate) random: Random,
+    links: Vec<Option<Link>>,
+    statements: Vec<Option<Statement>>,
+    slots: Vec<Slot>,
+    free_slots: Vec<u32>,
+    /// Why the last call failed.
+    failure: Option<Failure>,
+    /// The row that was fetched last.
+    pub(crate) row: Row,
+    /// A text on its way to Lua.
+    pub(crate) text: Vec<u8>,
+    /// When the event under way began, or was due; ns.
+    began_ns: u64,
+    /// When the last event ended; ns, 0 when unknown.
+    ended_ns: u64,
+}
+
+/// A connection with all that is needed to make it anew.
+#[derive(Debug)]
+struct Link {
+    driver: Driver,
+    place: Place,
+    connection: Connection,
+    bulk: Bulk,
+}
+
+impl Worker {
+    /// A worker without connections. Stream number `stream` is its own.
+    pub(crate) fn new(
+        settings: Arc<Settings>,
+        control: Arc<Control>,
+        tally: Arc<Tally>,
+        stream: u64,
+    ) -> Self {
+        Self {
+            random: Random::new(settings.seed, stream, &settings.shape),
+            settings,
+            control,
+            tally,
+            links: Vec::new(),
+            statements: Vec::new(),
+            slots: Vec::new(),
+            free_slots: Vec::new(),
+            failure: None,
+            row: Row::default(),
+            text: Vec::new(),
+            began_ns: 0,
+            ended_ns: 0,
+        }
+    }
+
+    /// A number that no thread gets twice, from 1 to 2^32.
+    pub(crate) fn unique(&self) -> f64 {
+        let [a, b, c, d, ..] = self.control.n_unique.fetch_add(1, Relaxed).to_le_bytes();
+        f64::from(unique(self.settings.seed, u32::from_le_bytes([a, b, c, d]))) + 1.0
+    }
+
+    /// Opens a connection, to the next server of the options. Its number, or `None` after telling why
+    /// there is none.
+    pub(crate) fn connect(&mut self, driver: Driver) -> Option<usize> {
+        let link = match self.open_link(driver) {
+            Ok(link) => link,
+            Err(lines) => {
+                for line in lines {
+                    self.settings.console.log(Level::Fatal, &line);
+                }
+                return None;
+            }
+        };
+        let free = self.links.iter().position(Option::is_none);
+        match free.and_then(|idx| self.links.get_mut(idx).map(|slot| (idx, slot))) {
+            Some((idx, slot)) => {
+                *slot = Some(link);
+                Some(idx)
+            }
+            None => {
+                self.links.push(Some(link));
+                Some(self.links.len() - 1)
+            }
+        }
+    }
+
+    fn open_link(&self, driver: Driver) -> Result<Link, Vec<String>> {
+        let places = places(driver, &self.settings.options).map_err(|e| vec![e.to_string()])?;
+        let n = self.control.n_connections.fetch_add(1, Relaxed);
+        let idx = usize::try_from(n).unwrap_or(0).checked_rem(places.len()).unwrap_or(0);
+        let Some(place) = places.into_iter().nth(idx) else {
+            return Err(vec![format!("no host is given for {}", driver.name())]);
+        };
+        let connection = self.open(driver, &place)?;
+        Ok(Link { driver, place, connection, bulk: Bulk::default() })
+    }
+
+    fn open(&self, driver: Driver, place: &Place) -> Result<Connection, Vec<String>> {
+        if self.settings.dry_run && driver == Driver::Mysql {
+            return Ok(Connection::Dry);
+        }
+        Connection::open(driver, place).map_err(|error| refused(driver, place, &error))
+    }
+
+    /// Closes a connection; false when it was closed already.
+    pub(crate) fn disconnect(&mut self, link: usize) -> bool {
+        let Some(slot) = self.links.get_mut(link) else { return false };
+        let was_open = slot.take().is_some();
+        for statement in &mut self.statements {
+            if statement.as_ref().is_some_and(|it| it.link == link) {
+                *statement = None;
+            }
+        }
+        was_open
+    }
+
+    /// Makes a connection anew, with its statements; false after telling why it cannot be.
+    pub(crate) fn reconnect(&mut self, link: usize) -> bool {
+        let Some(Some(old)) = self.links.get(link) else { return false };
+        let (driver, place) = (old.driver, old.place.clone());
+        let connection = match self.open(driver, &place) {
+            Ok(connection) => connection,
+            Err(lines) => {
+                for line in lines {
+                    self.settings.console.log(Level::Fatal, &line);
+                }
+                return false;
+            }
+        };
+        self.tally.count_reconnect();
+        self.links[link] = Some(Link { driver, place, connection, bulk: Bulk::default() });
+        self.prepare_anew(link)
+    }
+
+    /// Sends a statement as text.
+    #[inline]
+    pub(crate) fn query(&mut self, link: usize, sql: &[u8]) -> Rows {
+        self.show_statement(sql);
+        let Some(Some(open)) = self.links.get_mut(link) else { return self.closed() };
+        match open.connection.query(sql) {
+            Ok(outcome) => {
+                let had_result = open.connection.had_result();
+                self.count(&outcome, had_result)
+            }
+            Err(error) => self.failed(link, &error, "mysql_drv_query()", sql),
+        }
+    }
+
+    /// Counts what a statement did, by what came back. Gives its rows.
+    #[inline]
+    fn count(&self, outcome: &Outcome, had_result: bool) -> Rows {
+        self.tally.count(if had_result {
+            Counted::Read
+        } else if outcome.affected > 0 {
+            Counted::Write
+        } else {
+            Counted::Other
+        });
+        outcome.rows as f64
+    }
+
+    /// Notes and tells a failure.
+    #[cold]
+    fn failed(&mut self, link: usize, error: &Error, call: &str, sql: &[u8]) -> Rows {
+        let Some(Some(open)) = self.links.get(link) else { return self.closed() };
+        let driver = open.driver;
+        let failure = Failure::new(driver, error);
+        let ignored = self.settings.ignored.has(driver, &failure);
+        let lost = failure.lost;
+        if !ignored {
+            let call = if driver == Driver::Pgsql { "PQexec()" } else { call };
+            for line in failure.told(driver, call, sql) {
+                self.settings.console.log(Level::Fatal, &line);
+            }
+        }
+        self.failure = Some(failure);
+        match ignored {
+            // Without a connection the event cannot be begun again.
+            true if lost && !self.reconnect(link) => FAILED,
+            true if !lost && driver == Driver::Pgsql => self.roll_back(link),
+            true => IGNORED,
+            false => FAILED,
+        }
+    }
+
+    /// Ends the transaction that an error broke in PostgreSQL, which takes no other statement then.
+    /// It is no statement of the script and not counted.
+    #[cold]
+    fn roll_back(&mut self, link: usize) -> Rows {
+        let Some(Some(open)) = self.links.get_mut(link) else { return FAILED };
+        if open.connection.query(b"ROLLBACK").is_ok() { IGNORED } else { FAILED }
+    }
+
+    #[cold]
+    fn closed(&mut self) -> Rows {
+        self.settings.console.log(Level::Alert, "attempt to use an already closed connection");
+        self.failure = None;
+        FAILED
+    }
+
+    /// Why the last call failed; `None` when it was no error of a server.
+    pub(crate) fn take_failure(&mut self) -> Option<Failure> {
+        self.failure.take()
+    }
+
+    /// The columns of a connection's last answer.
+    pub(crate) fn n_columns(&mut self, link: usize) -> usize {
+        let Some(Some(open)) = self.links.get_mut(link) else { return 0 };
+        open.connection.n_columns().unwrap_or(0)
+    }
+
+    /// Fetches the next row of a connection's last answer: its columns, -1 after the last row, -2 when
+    /// it was not kept.
+    pub(crate) fn fetch_row(&mut self, link: usize) -> i32 {
+        let Some(Some(open)) = self.links.get_mut(link) else { return -2 };
+        match open.connection.fetch_row(&mut self.row) {
+            Ok(true) => i32::try_from(self.row.len()).unwrap_or(i32::MAX),
+            Ok(false) => -1,
+            Err(_) => -2,
+        }
+    }
+
+    #[inline]
+    fn show_statement(&self, sql: &[u8]) {
+        if self.settings.db_debug {
+            let text = String::from_utf8_lossy(sql);
+            self.settings.console.log(Level::Notice, &format!("DEBUG: {text}"));
+        }
+    }
+}
+
+/// Why a connection could not be made, in the words of sysbench.
+fn refused(driver: Driver, place: &Place, error: &Error) -> Vec<String> {
+    let failure = Failure::new(driver, error);
+    match driver {
+        Driver::Mysql => {
+            // The client library's number for a server that cannot be reached.
+            let errno = if failure.errno == 2013 { 2002 } else { failure.errno };
+            vec![
+                format!("unable to connect to MySQL server on {}, aborting...", place.called),
+                format!("error {errno}: {}", failure.message),
+            ]
+        }
+        Driver::Pgsql => vec![format!("Connection to database failed: {}", failure.message)],
+    }
+}

@@ -1,0 +1,444 @@
+//! `rqps sysbench` on real servers, beside the real sysbench where that is installed: the same tables,
+//! the same statements by the server's own counters, the same layout.
+
+use std::collections::BTreeMap;
+use std::io::{BufRead as _, BufReader, Write as _};
+use std::path::{Path, PathBuf};
+use std::process::{Child, ChildStdin, Command, Stdio};
+
+use crate::bench::{Bench, for_each_server};
+use rqps_client::{
+    Address, Connection, Endpoint, MysqlConnection, Password, PostgresConnection, Tls,
+};
+
+/// Events of each run whose statements are counted.
+const N_EVENTS: u64 = 200;
+
+/// Sysbench's own scripts, as Debian's package has them.
+const SCRIPTS: [&str; 11] = [
+    "bulk_insert",
+    "oltp_delete",
+    "oltp_insert",
+    "oltp_point_select",
+    "oltp_read_only",
+    "oltp_read_write",
+    "oltp_update_index",
+    "oltp_update_non_index",
+    "oltp_write_only",
+    "select_random_points",
+    "select_random_ranges",
+];
+
+/// A server with an empty database and a user `sbtest`.
+struct Server {
+    shell: Child,
+    input: Option<ChildStdin>,
+    is_postgres: bool,
+    /// The options that lead there.
+    options: Vec<String>,
+    admin: Box<dyn Connection>,
+}
+
+impl Server {
+    fn start(bench: &Bench, dbms: &str, version: &str) -> Self {
+        let system = format!("{dbms}@{version}");
+        let mut command = bench.command(&["servers", "shell", &system]);
+        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::inherit());
+        let mut shell = command.spawn().unwrap();
+        let mut input = shell.stdin.take().unwrap();
+        let is_postgres = dbms == "postgres";
+        let setup: &[&str] = if is_postgres {
+            &[
+                "CREATE ROLE sbtest SUPERUSER LOGIN PASSWORD 'pw';",
+                "CREATE DATABASE sbtest OWNER sbtest;",
+                "SELECT 'at=' || current_setting('unix_socket_directories') || '/.s.PGSQL.' \
+                 || current_setting('port') AS place;",
+            ]
+        } else {
+            &[
+                "CREATE USER sbtest@localhost IDENTIFIED BY 'pw';",
+                "GRANT ALL ON *.* TO sbtest@localhost;",
+                "CREATE DATABASE sbtest;",
+                "SELECT CONCAT('at=', @@socket) AS place;",
+            ]
+        };
+        for statement in setup {
+            writeln!(input, "{statement}").unwrap();
+        }
+        let mut lines = BufReader::new(shell.stdout.take().unwrap()).lines();
+        let socket = loop {
+            let line = lines.next().expect("the server's socket").unwrap();
+            if let Some((_, path)) = line.split_once("at=") {
+                break PathBuf::from(path.trim().trim_end_matches('|').trim());
+            }
+        };
+        std::thread::spawn(move || lines.count());
+        let options = if is_postgres {
+            let name = socket.file_name().unwrap().to_str().unwrap();
+            let port = name.rsplit('.').next().unwrap();
+            vec![
+                "--db-driver=pgsql".to_owned(),
+                format!("--pgsql-host={}", socket.parent().unwrap().display()),
+                format!("--pgsql-port={port}"),
+                "--pgsql-password=pw".to_owned(),
+            ]
+        } else {
+            vec![format!("--mysql-socket={}", socket.display()), "--mysql-password=pw".to_owned()]
+        };
+        let endpoint = Endpoint {
+            address: Address::Unix(socket),
+            tls: Tls::Off,
+            user: "sbtest".to_owned(),
+            password: Password("pw".to_owned()),
+            database: "sbtest".to_owned(),
+            connect_timeout: std::time::Duration::from_secs(60),
+        };
+        let admin: Box<dyn Connection> = if is_postgres {
+            Box::new(PostgresConnection::connect(&endpoint).unwrap())
+        } else {
+            Box::new(MysqlConnection::connect(&endpoint).unwrap())
+        };
+        Self { shell, input: Some(input), is_postgres, options, admin }
+    }
+
+    /// A command of rqps with this server's options.
+    fn rqps(&self, bench: &Bench, args: &[&str]) -> String {
+        let mut command = bench.command(&["sysbench"]);
+        command.args(&self.options).args(args);
+        output(&mut command)
+    }
+
+    /// The same command of the real sysbench.
+    fn real(&self, bench: &Bench, args: &[&str]) -> String {
+        let mut command = Command::new("sysbench");
+        command.current_dir(bench.dir()).stdin(Stdio::null()).args(&self.options).args(args);
+        output(&mut command)
+    }
+
+    fn number(&mut self, sql: &str) -> u64 {
+        self.admin.query(sql).unwrap().scalar().unwrap().parse().unwrap()
+    }
+
+    /// Columns and rows of a table, the content of columns left out.
+    fn shape(&mut self, table: &str) -> String {
+        let columns = format!(
+            "SELECT column_name, data_type FROM information_schema.columns \
+             WHERE table_name = '{table}' AND table_schema IN ('sbtest', 'public') \
+             ORDER BY ordinal_position"
+        );
+        let columns = self.admin.query(&columns).unwrap().rows;
+        let indexes = if self.is_postgres {
+            format!("SELECT indexdef FROM pg_indexes WHERE tablename = '{table}' ORDER BY 1")
+        } else {
+            format!(
+                "SELECT index_name, column_name, non_unique FROM information_schema.statistics \
+                 WHERE table_schema = 'sbtest' AND table_name = '{table}' ORDER BY 1, 2"
+            )
+        };
+        let indexes = self.admin.query(&indexes).unwrap().rows;
+        let rows = self.number(&format!("SELECT COUNT(*) FROM {table}"));
+        format!("{columns:?}\n{indexes:?}\n{rows} rows")
+    }
+
+    /// Statements by kind, as the server has counted them.
+    fn counters(&mut self) -> BTreeMap<String, i64> {
+        let sql = if self.is_postgres {
+            // Whether a read scans an index or the table is the planner's choice.
+            "SELECT 'inserted', SUM(n_tup_ins) FROM pg_stat_user_tables \
+             UNION ALL SELECT 'updated', SUM(n_tup_upd) FROM pg_stat_user_tables \
+             UNION ALL SELECT 'deleted', SUM(n_tup_del) FROM pg_stat_user_tables \
+             UNION ALL SELECT 'scans', SUM(COALESCE(idx_scan, 0) + seq_scan) \
+             FROM pg_stat_user_tables"
+        } else {
+            "SHOW GLOBAL STATUS WHERE Variable_name IN ('Com_select', 'Com_insert', 'Com_update', \
+             'Com_delete', 'Com_begin', 'Com_commit', 'Com_stmt_execute')"
+        };
+        let rows = self.admin.query(sql).unwrap().rows;
+        let number = |value: &Option<String>| value.as_deref().unwrap_or("0").parse().unwrap();
+        rows.iter().map(|row| (row[0].clone().unwrap(), number(&row[1]))).collect()
+    }
+
+    /// What a run adds to the counters; PostgreSQL's are waited for until they stand still.
+    fn counted(&mut self, run: impl FnOnce(&Self) -> String) -> (BTreeMap<String, i64>, String) {
+        let before = self.settled_counters();
+        let text = run(self);
+        let mut after = self.settled_counters();
+        for (name, n) in &mut after {
+            *n -= before.get(name).copied().unwrap_or(0);
+        }
+        (after, text)
+    }
+
+    #[expect(clippy::disallowed_methods, reason = "the server tells its counters late")]
+    fn settled_counters(&mut self) -> BTreeMap<String, i64> {
+        let mut last = self.counters();
+        while self.is_postgres {
+            std::thread::sleep(std::time::Duration::from_millis(700));
+            let now = self.counters();
+            if now == last {
+                break;
+            }
+            last = now;
+        }
+        last
+    }
+
+    fn stop(mut self) {
+        drop(self.input.take());
+        assert!(self.shell.wait().unwrap().success());
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        // The end of its input ends the shell, which stops the server.
+        drop(self.input.take());
+        let _ = self.shell.wait();
+    }
+}
+
+fn output(command: &mut Command) -> String {
+    let output = command.output().unwrap();
+    let text = String::from_utf8_lossy(&output.stdout).into_owned();
+    let stderr = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{command:?}: {text}{stderr}");
+    text
+}
+
+/// Whether the real sysbench is here; says so when it is not.
+fn has_sysbench() -> bool {
+    let has = Path::new("/usr/share/sysbench/oltp_common.lua").exists();
+    if !has {
+        eprintln!("skipped: Debian's package sysbench is not installed, nothing to run beside");
+    }
+    has
+}
+
+/// An output without its numbers and without the first line, which names the program. Runs of spaces
+/// stay as long as numbers allow: each digit and the spaces beside it are one mark.
+fn layout(text: &str) -> Vec<String> {
+    let mut lines: Vec<String> = Vec::new();
+    for line in text.lines().skip(1) {
+        let mut shape = String::new();
+        for c in line.chars() {
+            let c = if c.is_ascii_digit() || c == '.' { '#' } else { c };
+            match (shape.chars().last(), c) {
+                (Some('#'), '#' | ' ') => {}
+                (Some(' '), '#') => {
+                    shape.truncate(shape.trim_end().len());
+                    shape.push('#');
+                }
+                _ => shape.push(c),
+            }
+        }
+        lines.push(shape);
+    }
+    lines
+}
+
+const TABLES: [&str; 2] = ["sbtest1", "sbtest2"];
+
+/// The arguments of a script: one table where it takes one alone.
+fn arguments(script: &str) -> Vec<&'static str> {
+    match script {
+        "bulk_insert" => vec!["--threads=2"],
+        "select_random_points" | "select_random_ranges" => vec!["--table-size=300", "--threads=2"],
+        _ => vec!["--table-size=300", "--tables=2", "--threads=2"],
+    }
+}
+
+/// The tables after `prepare`, what the server counted of a run of so many events, and its output.
+type Done = (Vec<String>, BTreeMap<String, i64>, String);
+
+fn carry_out(
+    server: &mut Server,
+    script: &str,
+    command: impl Fn(&Server, &[&str]) -> String,
+) -> Done {
+    let with = |server: &Server, more: &[&str]| {
+        command(server, &[&[script], &arguments(name_of(script))[..], more].concat())
+    };
+    with(server, &["prepare"]);
+    let n_tables = if name_of(script).starts_with("select_") { 1 } else { 2 };
+    let shapes: Vec<String> = TABLES[..n_tables].iter().map(|table| server.shape(table)).collect();
+    let events = format!("--events={N_EVENTS}");
+    // One thread: no deadlock repeats an event.
+    let run = ["--threads=1", "--time=0", "--rand-type=uniform", &events, "run"];
+    let (counted, text) = server.counted(|server| with(server, &run));
+    with(server, &["cleanup"]);
+    (shapes, counted, text)
+}
+
+fn name_of(script: &str) -> &str {
+    Path::new(script).file_stem().unwrap().to_str().unwrap()
+}
+
+#[test]
+fn scripts_of_sysbench_do_the_same_as_in_sysbench() {
+    if !has_sysbench() {
+        return;
+    }
+    for_each_server(|dbms, version| {
+        let bench = Bench::new();
+        let mut server = Server::start(&bench, dbms, version);
+        for name in SCRIPTS {
+            eprintln!("script {name}");
+            let script = format!("/usr/share/sysbench/{name}.lua");
+            let real = carry_out(&mut server, &script, |it, args| it.real(&bench, args));
+            let ours = carry_out(&mut server, &script, |it, args| it.rqps(&bench, args));
+            let built_in = carry_out(&mut server, name, |it, args| it.rqps(&bench, args));
+            for (whose, done) in [("its script", &ours), ("the built-in test", &built_in)] {
+                assert_eq!(done.0, real.0, "{name}, tables of {whose}");
+                for (counter, expected) in &real.1 {
+                    // A list of values is one scan or one for each.
+                    if counter == "scans" && name.starts_with("select_") {
+                        continue;
+                    }
+                    let n = done.1.get(counter).copied().unwrap_or(0);
+                    let most = (*expected).max(100) / 100;
+                    let near = (n - expected).abs() <= most;
+                    assert!(near, "{name}, {whose}: {counter} is {n}, in sysbench {expected}");
+                }
+                let (ours, theirs) = (layout(&done.2), layout(&real.2));
+                assert_eq!(ours, theirs, "{name}, layout of {whose}:\n{}\n{}", done.2, real.2);
+            }
+        }
+        server.stop();
+    });
+}
+
+#[test]
+fn reports_have_the_layout_of_sysbench() {
+    if !has_sysbench() {
+        return;
+    }
+    for_each_server(|dbms, version| {
+        let bench = Bench::new();
+        let server = Server::start(&bench, dbms, version);
+        let script = "/usr/share/sysbench/oltp_read_only.lua";
+        server.rqps(&bench, &[script, "--table-size=100", "prepare"]);
+        for options in [
+            &["--time=3", "--report-interval=2"][..],
+            &["--time=3", "--report-checkpoints=1,2", "--percentile=0"],
+            &["--time=0", "--events=20", "--rate=100", "--rand-seed=5", "--db-ps-mode=disable"],
+            &["--time=1", "--forced-shutdown=5", "--validate", "--verbosity=4"],
+        ] {
+            let args = [&[script, "--table-size=100"], options, &["run"]].concat();
+            let (ours, real) = (server.rqps(&bench, &args), server.real(&bench, &args));
+            assert_eq!(layout(&ours), layout(&real), "{options:?}:\n{ours}\n{real}");
+        }
+        server.stop();
+    });
+}
+
+#[test]
+fn a_workload_after_tpc_c_stays_consistent() {
+    for_each_server(|dbms, version| {
+        let bench = Bench::new();
+        bench.write("shop.lua", include_str!("../data/shop.lua"));
+        let server = Server::start(&bench, dbms, version);
+        let with = |more: &[&str]| {
+            server.rqps(&bench, &[&["./shop.lua", "--warehouses=2", "--items=40"], more].concat())
+        };
+        with(&["prepare"]);
+        for mode in ["--db-ps-mode=auto", "--db-ps-mode=disable"] {
+            let run = ["--threads=4", "--events=400", "--time=0", mode];
+            let more = ["--mysql-ignore-errors=1213,1020,1205", "run"];
+            let text = with(&[&run[..], &more].concat());
+            assert!(text.contains("number of events:              400\n"), "{text}");
+            assert!(with(&["check"]).ends_with("consistent: yes\n"));
+        }
+        with(&["cleanup"]);
+        server.stop();
+    });
+}
+
+/// What the API promises of statements, results and connections.
+const API: &str = r#"
+local types = sysbench.sql.type
+function thread_init()
+  con = sysbench.sql.driver():connect()
+  plus = con:prepare("SELECT ? + 1")
+  four = plus:bind_create(types.INT)
+  plus:bind_param(four)
+end
+local function only(rs)
+  local row = rs:fetch_row()
+  assert(rs.nrows == 1 and rs:fetch_row() == nil)
+  return unpack(row, 1, rs.nfields)
+end
+function event()
+  four:set(4)
+  assert(only(plus:execute()) == "5")
+  con:reconnect()
+  assert(only(plus:execute()) == "5", "a statement is lost with its connection")
+  four:set(nil)
+  assert(only(plus:execute()) == nil, "NULL + 1")
+  local two = con:prepare("SELECT ?, ?")
+  local a, b = two:bind_create(types.DOUBLE), two:bind_create(types.VARCHAR, 10)
+  two:bind_param(a, b)
+  a:set(1.5)
+  b:set("x'\\y")
+  local number, text = only(two:execute())
+  assert(tonumber(number) == 1.5 and text == "x'\\y", text)
+  two:close()
+  -- The rest of a result that is being fetched survives other statements.
+  local rs = con:query("SELECT 1 UNION ALL SELECT 2 UNION ALL SELECT 3")
+  assert(rs:fetch_row()[1] == "1" and con:query_row("SELECT 9") == "9")
+  assert(rs:fetch_row()[1] == "2" and rs:fetch_row()[1] == "3" and rs:fetch_row() == nil)
+  -- One that nobody has begun does not, and says so with the line.
+  rs = con:query("SELECT 1")
+  con:query("SELECT 2")
+  local ok, why = pcall(function() return rs:fetch_row() end)
+  assert(not ok and why:match("api.lua:%d+: the rows of this result are gone"), why)
+  assert(con:query_row("SELECT 1 WHERE 1 = 0") == nil)
+  return true
+end
+function thread_done() con:disconnect() end
+"#;
+
+#[test]
+fn statements_results_and_connections_of_scripts() {
+    for_each_server(|dbms, version| {
+        let bench = Bench::new();
+        // MariaDB before 10.3 and MySQL before 8.0 want a table where there is a condition.
+        let table = if dbms == "postgres" { "WHERE" } else { "FROM dual WHERE" };
+        bench.write("api.lua", &API.replace("1 WHERE", &format!("1 {table}")));
+        let server = Server::start(&bench, dbms, version);
+        for mode in ["--db-ps-mode=auto", "--db-ps-mode=disable"] {
+            let text = server.rqps(&bench, &["./api.lua", mode, "run"]);
+            assert!(text.contains("reconnects:                          1 "), "{text}");
+        }
+        server.stop();
+    });
+}
+
+#[test]
+fn errors_of_the_server_name_file_and_line() {
+    for_each_server(|dbms, version| {
+        let bench = Bench::new();
+        bench.write(
+            "wrong.lua",
+            "function thread_init() con = sysbench.sql.driver():connect() end\n\
+             function event()\n  con:query('SELECT * FROM nosuch')\nend\n",
+        );
+        let server = Server::start(&bench, dbms, version);
+        let mut command = bench.command(&["sysbench"]);
+        let output = command.args(&server.options).args(["./wrong.lua", "run"]).output().unwrap();
+        let text = String::from_utf8(output.stdout).unwrap();
+        assert_eq!(output.status.code(), Some(1), "{text}");
+        let expected = if server.is_postgres {
+            "FATAL: PQexec() failed: 7 relation \"nosuch\" does not exist\n\
+             FATAL: failed query was: SELECT * FROM nosuch\n\
+             FATAL: `thread_run' function failed: ./wrong.lua:3: SQL error, errno = 0, state = '42P01': \
+             relation \"nosuch\" does not exist\n"
+        } else {
+            "FATAL: mysql_drv_query() returned error 1146 (Table 'sbtest.nosuch' doesn't exist) for query \
+             'SELECT * FROM nosuch'\n\
+             FATAL: `thread_run' function failed: ./wrong.lua:3: SQL error, errno = 1146, state = '42S02': \
+             Table 'sbtest.nosuch' doesn't exist\n"
+        };
+        assert!(text.ends_with(expected), "{text}");
+        server.stop();
+    });
+}
