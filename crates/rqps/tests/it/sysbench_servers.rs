@@ -172,12 +172,13 @@ impl Server {
     #[expect(clippy::disallowed_methods, reason = "the server tells its counters late")]
     fn settled_counters(&mut self) -> BTreeMap<String, i64> {
         let mut last = self.counters();
-        while self.is_postgres {
-            std::thread::sleep(std::time::Duration::from_millis(700));
+        // A session sends its statistics, this one's too, at the end of a statement and only every
+        // 500 ms: what the first of these statements sends, the third one sees.
+        let mut n_alike = if self.is_postgres { 0 } else { 2 };
+        while n_alike < 2 {
+            std::thread::sleep(std::time::Duration::from_millis(600));
             let now = self.counters();
-            if now == last {
-                break;
-            }
+            n_alike = if now == last { n_alike + 1 } else { 0 };
             last = now;
         }
         last
@@ -290,8 +291,10 @@ fn scripts_of_sysbench_do_the_same_as_in_sysbench() {
             for (whose, done) in [("its script", &ours), ("the built-in test", &built_in)] {
                 assert_eq!(done.0, real.0, "{name}, tables of {whose}");
                 for (counter, expected) in &real.1 {
-                    // A list of values is one scan or one for each.
-                    if counter == "scans" && name.starts_with("select_") {
+                    // A list of values is one scan or one for each; rows are deleted once.
+                    let is_luck = counter == "scans" && name.starts_with("select_")
+                        || counter == "deleted" && name == "oltp_delete";
+                    if is_luck {
                         continue;
                     }
                     let n = done.1.get(counter).copied().unwrap_or(0);
@@ -321,7 +324,7 @@ fn reports_have_the_layout_of_sysbench() {
             &["--time=3", "--report-interval=2"][..],
             &["--time=3", "--report-checkpoints=1,2", "--percentile=0"],
             &["--time=0", "--events=20", "--rate=100", "--rand-seed=5", "--db-ps-mode=disable"],
-            &["--time=1", "--forced-shutdown=5", "--validate", "--verbosity=4"],
+            &["--time=1", "--forced-shutdown=5", "--validate", "--histogram=off"],
         ] {
             let args = [&[script, "--table-size=100"], options, &["run"]].concat();
             let (ours, real) = (server.rqps(&bench, &args), server.real(&bench, &args));
@@ -389,7 +392,7 @@ function event()
   -- One that nobody has begun does not, and says so with the line.
   rs = con:query("SELECT 1")
   con:query("SELECT 2")
-  local ok, why = pcall(function() return rs:fetch_row() end)
+  local ok, why = pcall(function() local row = rs:fetch_row() end)
   assert(not ok and why:match("api.lua:%d+: the rows of this result are gone"), why)
   assert(con:query_row("SELECT 1 WHERE 1 = 0") == nil)
   return true
