@@ -14,7 +14,7 @@ use crate::words::clip;
 /// Width of a chart, and of its parts from left to right, pixels.
 const WIDTH: usize = 960;
 const NAMES: usize = 250;
-const PLOT: usize = 540;
+const PLOT: usize = 510;
 
 /// Heights: of the title, of a line of the legend and of the axis, and of one whisker, pixels.
 const TITLE: usize = 34;

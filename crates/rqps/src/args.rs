@@ -189,7 +189,7 @@ pub(crate) struct ReportArgs {
     #[arg(long, conflicts_with = "summary")]
     pub(crate) tables: bool,
 
-    /// Write charts of relative QPS into this directory, an SVG file per group of steps, in place of the
+    /// Write charts of relative QPS into this directory, an SVG and a PNG file per group of steps, in place of the
     /// report
     #[arg(long, value_name = "DIR", conflicts_with_all = ["summary", "tables", "format", "output"])]
     pub(crate) charts: Option<PathBuf>,

@@ -6,13 +6,13 @@ use std::collections::BTreeMap;
 use rqps_explain::{Ageing, Cause, Split};
 use rqps_model::run::{Check, SystemStep};
 use rqps_model::{
-    Estimate, Lateness, PerOperation, Run, RunStep, Schedule, Sizes, Slice, StepOutcome,
+    Estimate, Figure, Lateness, PerOperation, Run, RunStep, Schedule, Sizes, Slice, StepOutcome,
 };
 use rqps_model::{StepKind, Verdict, slice};
 
 use super::bar::Bar;
 use super::comparison::{Comparison, Judged};
-use super::estimate::{self, Pair};
+use super::estimate::{self, Measured, Pair};
 use super::footnote::{Book, CellMark, FootnoteKind, slice_errors};
 use super::guard;
 use super::imported;
@@ -207,7 +207,12 @@ pub(super) fn cells(run: &Run, step: &RunStep, rule: Rule<'_>, book: &mut Book) 
         if idx == base_idx || !is_measured {
             continue;
         }
-        let Some(pair) = Pair::of(step, (base_idx, idx), rule.measured(run, idx)) else {
+        let how = rule.measured(run, idx);
+        // Of two files that do not say what they count, each may count something else.
+        if step.info.figure == Figure::AsStated && how == Measured::OtherRuns {
+            continue;
+        }
+        let Some(pair) = Pair::of(step, (base_idx, idx), how) else {
             continue;
         };
         cell.server_rss_ratio = cell

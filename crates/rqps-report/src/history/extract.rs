@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use rqps_model::run::SystemStep;
-use rqps_model::{Estimate, Run, RunStep, StepKind, StepOutcome, SystemSource};
+use rqps_model::{Estimate, Figure, Run, RunStep, StepKind, StepOutcome, SystemSource};
 use rqps_stats::change_point::Uncertainty;
 
 use super::{Choice, Member, Point, SEQUENTIAL, Surroundings, work};
@@ -13,6 +13,9 @@ use crate::words::one_line;
 
 /// Why a measured step has no value, where nothing else is known.
 const NOTHING_DONE: &str = "a slice finished no operation";
+
+/// Why imported figures of some steps are in no series of figures.
+const NO_UNIT: &str = "its file does not say what it counts, and runs may count different things";
 
 /// A step as series know it.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
@@ -191,6 +194,10 @@ fn values(run: &mut Run, base: Option<usize>) -> Values {
             let is_done = step.step.systems.get(idx).is_some_and(is_done);
             is_done.then(|| match base {
                 Some(base) => ratio(&analysis, step, (base, idx)),
+                None if step.step.info.figure == Figure::AsStated => {
+                    let own = figure(&analysis, &step.cells[idx]);
+                    Extract { value: Err(NO_UNIT.to_owned()), ..own }
+                }
                 None => figure(&analysis, &step.cells[idx]),
             })
         });

@@ -1,6 +1,6 @@
 //! Which systems of which runs make one series, and what they are relative to.
 
-use rqps_model::{Run, RunSystem, SystemSpec};
+use rqps_model::{Run, RunSystem, SystemSource, SystemSpec};
 
 use super::extract::version_of;
 use super::{Choice, LeftOut, Order};
@@ -118,7 +118,10 @@ fn identity(system: &RunSystem) -> String {
 /// `MySQL, innodb, small, innodb_flush_method=fsync, jemalloc`.
 fn kind_name(spec: &SystemSpec) -> String {
     let variant = &spec.variant;
-    let mut words = vec![spec.dbms.name().to_owned(), spec.engine.to_string(), spec.config.clone()];
+    let mut words = vec![spec.dbms.name().to_owned()];
+    // The engine of imported systems is not known.
+    words.extend((spec.source != SystemSource::Imported).then(|| spec.engine.to_string()));
+    words.push(spec.config.clone());
     words.extend(spec.options.iter().map(|(name, value)| format!("{name}={value}")));
     if variant.malloc != rqps_model::Malloc::default() {
         words.push(variant.malloc.to_string());

@@ -99,6 +99,16 @@ fn histories_have_imported_figures() {
         })
         .collect();
     assert_eq!(values, [[0.985, 0.985], [1.125, 1.125]], "{json:#}");
+    // The engine of imported systems is not known.
+    let by_version = bench.output(&["history", "--by", "version", "--all-hosts"]);
+    assert!(!by_version.contains("innodb"), "{by_version}");
+    // Two files that do not say what they count are not compared with one another.
+    let json = bench.json(&["compare", "20250830", "20250831", "--format", "json"]);
+    let steps = json["steps"].as_array().unwrap();
+    let scan = steps.iter().find(|s| s["name"] == "scan_range=100").unwrap();
+    let cells = scan["systems"].as_array().unwrap();
+    let lack: Vec<bool> = cells.iter().map(|cell| cell["rqps"].is_null()).collect();
+    assert_eq!(lack, [true, false, false, true, true, true], "{scan:#}");
     let text = bench.output(&["history", "--by", "time"]);
     assert!(text.contains("it is of another host"), "{text}");
 }
@@ -168,4 +178,8 @@ fn tables_and_charts_to_paste() {
     assert!(said.contains("wrote charts/point-queries.svg"), "{said}");
     let svg = fs::read_to_string(bench.path("charts/point-queries.svg")).unwrap();
     assert!(svg.starts_with("<?xml") && svg.contains("imported, n=1: no intervals"), "{svg}");
+    // A host without any font has no PNG.
+    if let Ok(png) = fs::read(bench.path("charts/point-queries.png")) {
+        assert!(png.starts_with(b"\x89PNG"));
+    }
 }
