@@ -10,6 +10,8 @@ mod tables;
 use std::fmt::Write as _;
 use std::path::PathBuf;
 
+use hdrhistogram::Histogram;
+use hdrhistogram::serialization::Deserializer;
 use rqps_import::Options;
 use rqps_model::{Run, StepOutcome};
 
@@ -19,6 +21,19 @@ fn data(name: &str) -> PathBuf {
 
 fn options(name: &str) -> Options {
     Options { source: name.to_owned(), at_unix_ms: 1_700_000_000_000, ..Options::default() }
+}
+
+/// The times in a histogram by count and value; its deflated size depends on who deflates.
+fn times(encoded: &[u8]) -> String {
+    if encoded.is_empty() {
+        return "no histogram".to_owned();
+    }
+    let all: Histogram<u64> = Deserializer::new().deserialize(&mut &*encoded).unwrap();
+    let counted = all.iter_recorded().map(|v| {
+        let ms = v.value_iterated_to() as f64 / 1e6;
+        format!("{} of {ms:.2} ms", v.count_at_value())
+    });
+    counted.collect::<Vec<_>>().join(" + ")
 }
 
 /// Everything that files said, a line per cell.
@@ -54,13 +69,13 @@ fn told(run: &Run) -> String {
             if slice.duration_ns > 0 {
                 let _ = write!(
                     out,
-                    ", {} ns, {} events, {} queries, {} points, errors {:?}, histogram of {} bytes",
+                    ", {} ns, {} events, {} queries, {} points, errors {:?}, {}",
                     slice.duration_ns,
                     slice.n_events,
                     slice.n_queries,
                     slice.series.len(),
                     slice.errors,
-                    slice.response_times.len()
+                    times(&slice.response_times)
                 );
             }
             out.push('\n');
