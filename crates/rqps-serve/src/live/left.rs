@@ -3,6 +3,9 @@
 use rqps_store::Live;
 use rqps_store::live::Spent;
 
+/// Measured time of a step from which on it tells of its own pace, milliseconds.
+const TELLING_MS: u64 = 2000;
+
 /// What can be said of the time that is left.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Left {
@@ -17,13 +20,20 @@ pub(crate) struct Left {
 }
 
 impl Left {
-    /// At the time `now_unix_ms`; `None` while no step has begun.
-    pub(crate) fn of(live: &Live, now_unix_ms: i64) -> Option<Self> {
+    /// At the time `now_unix_ms`; `measured_ms` is what is measured of the step under way, all systems
+    /// together. `None` while no step has begun.
+    pub(crate) fn of(live: &Live, now_unix_ms: i64, measured_ms: u64) -> Option<Self> {
         let step = live.step.as_ref()?;
-        let (timed, guessed) = (pace(live.timed), pace(live.guessed));
+        let elapsed_ms = u64::try_from(now_unix_ms.saturating_sub(step.began_unix_ms)).unwrap_or(0);
+        let mut timed = live.timed;
+        // A step that goes on after an interruption has blocks of before, and tells nothing yet.
+        if !step.is_guess && (TELLING_MS..=elapsed_ms).contains(&measured_ms) {
+            timed.planned_ms += measured_ms;
+            timed.took_ms += elapsed_ms;
+        }
+        let (timed, guessed) = (pace(timed), pace(live.guessed));
         let own = if step.is_guess { guessed } else { timed };
         let expected_ms = at_pace(step.expected_ms, own);
-        let elapsed_ms = u64::try_from(now_unix_ms.saturating_sub(step.began_unix_ms)).unwrap_or(0);
         let later_ms = at_pace(live.left_timed_ms, timed) + at_pace(live.left_guessed_ms, guessed);
         Some(Self {
             ms: expected_ms.saturating_sub(elapsed_ms) + later_ms,
@@ -72,7 +82,8 @@ mod tests {
 
     #[test]
     fn the_plan_at_the_pace_so_far() {
-        let left = |live: &Live, s: i64| Left::of(live, 1_000_000 + s * 1000).unwrap();
+        let at = |s: i64| 1_000_000 + s * 1000;
+        let left = |live: &Live, s: i64| Left::of(live, at(s), 0).unwrap();
         let by_plan = left(&live((0, 0), (0, 0)), 4);
         assert_eq!((by_plan.ms, by_plan.pace, by_plan.over_ms), (114_000, None, 0));
         assert!(by_plan.has_guess);
@@ -82,6 +93,10 @@ mod tests {
         // The step under way is late: what is left does not shrink, and that it is late is said.
         let late = left(&live((20_000, 30_000), (8_000, 2_000)), 25);
         assert_eq!((late.ms, late.over_ms), (152_000, 10_000));
-        assert_eq!(Left::of(&Live::default(), 0), None);
+        assert_eq!(Left::of(&Live::default(), 0, 0), None);
+        // The first timed step tells of its own pace once some of it is measured: 4 s in 5 s.
+        let own = Left::of(&live((0, 0), (0, 0)), at(5), 4000).unwrap();
+        assert_eq!((own.ms, own.pace), (7_500 + 125_000 + 8_000, Some(1.25)));
+        assert_eq!(Left::of(&live((0, 0), (0, 0)), at(5), 60_000).unwrap().pace, None);
     }
 }

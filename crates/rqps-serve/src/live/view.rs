@@ -115,18 +115,20 @@ fn doing(seen: &Seen) -> String {
     let doing = one_line(&live.doing);
     match (step_of(seen), &live.step) {
         (Some(step), Some(told)) => {
-            let block = told.block.map_or_else(String::new, |block| {
-                let rounds = match told.n_rounds {
-                    0 => String::new(),
-                    n => format!(", round {n}"),
-                };
-                format!(", block {}{rounds}", block + 1)
-            });
+            let block =
+                told.block.filter(|_| doing == "measure").map(|block| match told.n_rounds {
+                    0 => format!(", slice {}", block + 1),
+                    n => format!(", block {}, round {n}", block + 1),
+                });
+            let block = block.unwrap_or_default();
             format!("{}: {doing}{block}", name_of(step))
         }
         _ => doing,
     }
 }
+
+/// From when on a step is said to be late, milliseconds: stores and settling vary by seconds.
+const LATE_MS: u64 = 5000;
 
 fn time(seen: &Seen) -> Markup {
     let Some(live) = &seen.live else { return html! {} };
@@ -135,7 +137,7 @@ fn time(seen: &Seen) -> Markup {
     html! {
         p {
             "Under way for " (long_duration(since)) "; "
-            @match Left::of(live, seen.now_unix_ms) {
+            @match Left::of(live, seen.now_unix_ms, seen.measured_ms()) {
                 None => { "how long it will take is not known before the first step." }
                 Some(left) => {
                     strong { "about " (ms(left.ms)) " left" }
@@ -145,7 +147,7 @@ fn time(seen: &Seen) -> Markup {
                     }
                     @if left.has_guess { "; loads and other fixed amounts of work are guesses" }
                     "."
-                    @if left.over_ms > 0 {
+                    @if left.over_ms >= LATE_MS {
                         " The step under way has taken " (ms(left.over_ms)) " longer than expected, and how much "
                         "longer it will take is not known."
                     }

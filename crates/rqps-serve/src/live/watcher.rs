@@ -33,6 +33,11 @@ impl Seen {
         !self.is_held
     }
 
+    /// What is measured of the step, all systems together, milliseconds.
+    pub(crate) fn measured_ms(&self) -> u64 {
+        self.figures.iter().flatten().map(|block| block.duration_ns / 1_000_000).sum()
+    }
+
     /// How the ratio of a system to the base went from block to block; empty for the base itself.
     /// Blocks of systems that took turns are partners.
     pub(crate) fn ratios(&self, system_idx: usize) -> Vec<Estimate> {
