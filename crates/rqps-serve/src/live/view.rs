@@ -143,7 +143,7 @@ fn time(seen: &Seen) -> Markup {
                     strong { "about " (ms(left.ms)) " left" }
                     @match left.pace {
                         None => { ", by the plan alone: no timed step is over yet" }
-                        Some(pace) => { ", as steps took " (format!("{pace:.2}")) " of their planned time so far" }
+                        Some(pace) => { ", as steps took " (format!("{pace:.2}")) " times their planned time so far" }
                     }
                     @if left.has_guess { "; loads and other fixed amounts of work are guesses" }
                     "."

@@ -125,8 +125,8 @@ fn table(shown: &[&Brief], held: &[&Brief]) -> Markup {
     html! {
         form method="get" action="/compare" {
             p.choose {
-                "Tick systems of any runs, the one to compare with first in the list or to be chosen later, and "
-                button type="submit" { "Compare them" } " "
+                button type="submit" { "Compare" }
+                " the systems that are ticked, of any runs. The first is the base; another can be chosen then. "
                 span #n-chosen role="status" {}
             }
             table.runs {
