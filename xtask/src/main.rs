@@ -1,9 +1,10 @@
-//! Tasks for those who work on rqps: `cargo xtask tidy`, `bench-client`, `bench-insert`, `bench-sysbench`,
+//! Tasks for those who work on rqps: `cargo xtask tidy`, `bench-client`, `bench-insert`, `bench-sysbench`, `bench-serve`,
 //! `truth`, `hog`, `causes`, `check-imports`.
 #![expect(clippy::print_stdout, clippy::print_stderr, reason = "a command for developers")]
 
 mod bench_client;
 mod bench_insert;
+mod bench_serve;
 mod bench_sysbench;
 mod causes;
 mod check_imports;
@@ -30,6 +31,8 @@ cargo xtask TASK
                   [--seconds N] length of each turn, 5 when absent; [--rounds N] rounds, 3 when absent;
                   [--only NAME,NAME]; [--rqps PATH] a binary in place of one that is built;
                   [--servers DBMS@VERSION,...], mariadb@10.11.5,postgres@17.4 when absent
+  bench-serve     how long the pages of `rqps serve` take with 200 runs; fails when the list takes 100 ms
+                  [--rqps PATH] a binary in place of one that is built
   truth           verdicts where the truth is known: one server twice, and slowed on purpose by 5 and 10%;
                   goes on from what is there in its results directory, target/truth when absent
                   [--pairs N] step pairs of the same server, 200 when absent; [--seconds N] measured
@@ -88,7 +91,7 @@ fn run(args: &[String]) -> Result<()> {
             }
             bail!("{} findings:\n{}", findings.len(), findings.join("\n"));
         }
-        Some("bench-client" | "bench-insert" | "bench-sysbench")
+        Some("bench-client" | "bench-insert" | "bench-sysbench" | "bench-serve")
             if args.iter().any(|a| a == "--help" || a == "-h") =>
         {
             print!("{HELP}");
@@ -105,6 +108,10 @@ fn run(args: &[String]) -> Result<()> {
             bench_client::run(&root()?, options)
         }
         Some("bench-sysbench") => bench_sysbench(args),
+        Some("bench-serve") => {
+            let rqps = value(args, "--rqps").map(PathBuf::from);
+            bench_serve::run(&root()?, &bench_serve::Options { rqps })
+        }
         Some("hog") => hog::run(&root()?),
         Some("check-imports") => {
             let dir = args.get(1).context("name a directory: check-imports DIR")?;

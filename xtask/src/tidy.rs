@@ -6,8 +6,9 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context as _, Result};
 
 /// The crates from top to bottom: each may depend only on those after it.
-const LAYERS: [&str; 16] = [
+const LAYERS: [&str; 17] = [
     "rqps",
+    "rqps-serve",
     "rqps-import",
     "rqps-sysbench",
     "rqps-export",

@@ -32,6 +32,7 @@ mod run;
 mod run_id;
 mod sandbox;
 mod sequential;
+mod shown;
 pub mod stacks;
 pub mod steps;
 mod suspension;
@@ -41,7 +42,7 @@ mod waiting;
 
 pub use audit::audit;
 pub use begin::keep_imported;
-pub use event::{Event, Listener};
+pub use event::{Event, Listener, Rate};
 pub use installation::{fetch_only as fetch, places};
 pub use leftover::{Leftover, remove_data};
 pub use on_host::on_this_host;

@@ -288,7 +288,7 @@ pub(crate) fn run_slice(
         let passed_s = live.elapsed.as_secs_f64() - from_s;
         if passed_s > 0.0 {
             let qps = live.n_queries.saturating_sub(from_n) as f64 / passed_s;
-            listen(Event::Measuring { slice, elapsed: live.elapsed, qps });
+            listen(Event::Measuring { system: None, slice, elapsed: live.elapsed, qps });
         }
         before = Some(live);
         if bench.interrupt.load(Ordering::Relaxed) { Control::Stop } else { Control::Go }

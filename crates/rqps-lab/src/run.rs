@@ -350,11 +350,16 @@ impl Lab<'_> {
     /// Tells that a step begins on the systems `idxs`, under the name `label`.
     pub(crate) fn announce(&mut self, label: &Label, idxs: &[usize], step_idx: usize) {
         let is_other = |system, step| !(step == step_idx && idxs.contains(&system));
-        let left: Duration = (0..self.plan.systems.len())
+        let (mut left, mut left_guessed) = (Duration::ZERO, Duration::ZERO);
+        (0..self.plan.systems.len())
             .flat_map(|system| (0..self.steps.len()).map(move |step| (system, step)))
             .filter(|&(system, step)| is_other(system, step) && self.is_pending(step, system))
-            .map(|(_, step)| self.steps[step].expected(self.plan.schedule))
-            .sum();
+            .map(|(_, step)| &self.steps[step])
+            .for_each(|planned| {
+                let expected = planned.expected(self.plan.schedule);
+                left += expected;
+                left_guessed += if planned.is_guess() { expected } else { Duration::ZERO };
+            });
         let next = (step_idx + 1..self.steps.len())
             .find(|&step| idxs.iter().any(|&system| self.is_pending(step, system)));
         let planned = &self.steps[step_idx];
@@ -364,9 +369,13 @@ impl Lab<'_> {
             step: &planned.info.name,
             clients: planned.clients,
             idx: done(&self.run),
+            step_idx,
+            systems: idxs,
             expected: planned.expected(self.plan.schedule) * times,
             next: next.map(|n| self.steps[n].info.name.as_str()),
+            is_guess: planned.is_guess(),
             left,
+            left_guessed,
         });
     }
 }

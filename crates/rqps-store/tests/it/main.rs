@@ -6,6 +6,7 @@ mod generate;
 mod interrupted;
 mod lifecycle;
 mod refusals;
+mod remarks;
 mod round_trip;
 mod schema;
 mod stack_profiles;

@@ -15,6 +15,8 @@ mod bench;
 #[cfg(test)]
 mod broken_off;
 #[cfg(test)]
+mod browser;
+#[cfg(test)]
 mod calibrate;
 #[cfg(test)]
 mod catalogue;
@@ -58,6 +60,10 @@ mod redact;
 mod refusals;
 #[cfg(test)]
 mod restarts;
+#[cfg(test)]
+mod serve;
+#[cfg(test)]
+mod serve_live;
 #[cfg(test)]
 mod stored;
 #[cfg(test)]
