@@ -173,7 +173,7 @@ local OWN = "^sysbench[.%w]*:%d+: "
 local function at_script(err)
   local kind = type(err)
   if kind == "userdata" then
-    err = tostring(err):match("[^\n]*")
+    err = tostring(err):match("[^\n]*"):gsub("^runtime error: ", "")
   elseif kind ~= "string" or not err:find(OWN) then
     return err
   end

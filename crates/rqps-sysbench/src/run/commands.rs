@@ -158,6 +158,7 @@ impl Command {
         let mut progress = Progress::new(&self.settings, &self.control, &crew.stage, &self.state);
         let end = progress.follow()?;
         if self.control.has_failed() {
+            self.call_done();
             return Err(Error::Told);
         }
         if end == End::Whole {
@@ -177,11 +178,15 @@ impl Command {
         if end == End::Forced {
             return Ok(FORCED);
         }
-        // As with `thread_done`.
-        if let Err(Error::Fatal(why)) = self.call("done") {
-            console.log(Level::Fatal, &why);
-        }
+        self.call_done();
         Ok(0)
+    }
+
+    /// Calls the script's `done`, which changes neither a figure nor how the command ended.
+    fn call_done(&self) {
+        if let Err(error) = self.call("done") {
+            self.settings.console.log(Level::Fatal, &error.to_string());
+        }
     }
 }
 

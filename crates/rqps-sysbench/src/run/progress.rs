@@ -107,16 +107,18 @@ impl<'a> Progress<'a> {
             let next = schedule.next();
             let limit = next.map(|(_, at)| self.left_until(at));
             if self.stage.wait_ended(self.settings.n_threads, limit) {
-                // The last interval often ends with the run.
+                // The last interval often ends with the run, in which all threads ran.
                 if let Some((Due::Intermediate, at)) = next
                     && self.left_until(at).is_zero()
                 {
-                    self.report_intermediate()?;
+                    self.report_intermediate(self.settings.n_threads)?;
                 }
                 return Ok(End::Whole);
             }
             match next {
-                Some((Due::Intermediate, _)) => self.report_intermediate()?,
+                Some((Due::Intermediate, _)) => {
+                    self.report_intermediate(self.stage.n_running(self.settings.n_threads))?;
+                }
                 Some((Due::Checkpoint, _)) => self.report_checkpoint()?,
                 Some((Due::GiveUp, _)) => {
                     self.control.stop();
@@ -163,13 +165,12 @@ impl<'a> Progress<'a> {
         }
     }
 
-    fn report_intermediate(&mut self) -> Result<(), Error> {
+    fn report_intermediate(&mut self, n_threads: usize) -> Result<(), Error> {
         let now = self.snapshot();
         let reported = self.between(&self.last, &now);
         let has_rate = self.control.has_rate();
         let queue =
             has_rate.then(|| (self.control.queue_length(now.at_ns), self.control.concurrency()));
-        let n_threads = self.stage.n_running(self.settings.n_threads);
         self.last = now;
         let mut numbers = stat(&reported, self.settings, n_threads);
         let (queue_length, concurrency) = queue.unwrap_or((0, 0));
