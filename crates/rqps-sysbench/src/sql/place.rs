@@ -115,7 +115,7 @@ fn mysql(options: &Options) -> Result<Vec<Place>, Error> {
         let called = format!("host '{host}', port {port}");
         let address = match socket {
             // As libmysqlclient does: this name means the socket, unless TLS was asked for.
-            Some(path) if host == "localhost" && !matches!(tls, Some(Tls::Required { .. })) => {
+            Some(path) if host == "localhost" && matches!(tls, None | Some(Tls::Off)) => {
                 Address::Unix(path.into())
             }
             _ => Address::Tcp { host, port },
@@ -130,11 +130,15 @@ fn mysql_tls(options: &Options) -> Result<Option<Tls>, Error> {
     let mode = options.text("mysql-ssl")?;
     let ca = options.text("mysql-ssl-ca")?;
     let ca = (!ca.is_empty()).then(|| PathBuf::from(ca));
+    // A certificate that MySQL made for itself names no host, and its own client looks at the name with
+    // VERIFY_IDENTITY alone.
+    let issued = || ca.clone().map_or(Tls::Required { ca: None }, |ca| Tls::Issued { ca });
     match mode.to_ascii_uppercase().as_str() {
         "OFF" | "DISABLED" | "FALSE" | "0" => Ok(Some(Tls::Off)),
         "PREFERRED" => Ok(None),
-        "ON" | "REQUIRED" | "TRUE" | "1" => Ok(Some(Tls::Required { ca })),
-        "VERIFY_CA" | "VERIFY_IDENTITY" if ca.is_some() => Ok(Some(Tls::Required { ca })),
+        "ON" | "REQUIRED" | "TRUE" | "1" => Ok(Some(issued())),
+        "VERIFY_CA" if ca.is_some() => Ok(Some(issued())),
+        "VERIFY_IDENTITY" if ca.is_some() => Ok(Some(Tls::Required { ca })),
         "VERIFY_CA" | "VERIFY_IDENTITY" => {
             Err(Error::Fatal(format!("--mysql-ssl={mode} needs --mysql-ssl-ca")))
         }
@@ -196,9 +200,13 @@ mod tests {
     use super::*;
     use crate::options::cmdline;
 
-    fn of(driver: Driver, words: &str) -> Result<Vec<Place>, Error> {
+    fn options(words: &str) -> Options {
         let words: Vec<String> = words.split_whitespace().map(str::to_owned).collect();
-        places(driver, &cmdline::parse(&words)?.options)
+        cmdline::parse(&words).unwrap().options
+    }
+
+    fn of(driver: Driver, words: &str) -> Result<Vec<Place>, Error> {
+        places(driver, &options(words))
     }
 
     #[test]
@@ -244,6 +252,14 @@ mod tests {
             let words = format!("--mysql-host=h {words}");
             assert_eq!(of(Driver::Mysql, &words), expected, "{words}");
         }
+        let with_ca = |mode: &str| {
+            let words = format!("--mysql-host=h --mysql-ssl-ca=/ca --mysql-ssl={mode}");
+            super::places(Driver::Mysql, &options(&words)).unwrap().remove(0).endpoint.tls
+        };
+        let ca = PathBuf::from("/ca");
+        assert_eq!(with_ca("VERIFY_CA"), Tls::Issued { ca: ca.clone() });
+        assert_eq!(with_ca("REQUIRED"), Tls::Issued { ca: ca.clone() });
+        assert_eq!(with_ca("VERIFY_IDENTITY"), Tls::Required { ca: Some(ca) });
         // As libpq does, and with it sysbench.
         assert_eq!(of(Driver::Pgsql, "--pgsql-host=h"), (false, true));
         assert_eq!(of(Driver::Pgsql, "--pgsql-host=/run/pg"), (false, false));
