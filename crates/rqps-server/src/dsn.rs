@@ -38,7 +38,7 @@ impl Dsn {
         match (&self.endpoint.address, &self.endpoint.tls) {
             (Address::Unix(_), _) => Transport::Socket,
             (Address::Tcp { .. }, Tls::Off) => Transport::Tcp,
-            (Address::Tcp { .. }, Tls::Required { .. }) => Transport::Tls,
+            (Address::Tcp { .. }, Tls::Required { .. } | Tls::Issued { .. }) => Transport::Tls,
         }
     }
 
@@ -61,7 +61,7 @@ impl fmt::Display for Dsn {
                 match tls {
                     Tls::Off => Ok(()),
                     Tls::Required { ca: None } => write!(f, "?tls=required"),
-                    Tls::Required { ca: Some(ca) } => {
+                    Tls::Required { ca: Some(ca) } | Tls::Issued { ca } => {
                         write!(f, "?tls=required&ca={}", encode(&ca.to_string_lossy()))
                     }
                 }

@@ -69,4 +69,8 @@ mod stored;
 #[cfg(test)]
 mod sysbench;
 #[cfg(test)]
+mod sysbench_attacks;
+#[cfg(test)]
+mod sysbench_sandbox;
+#[cfg(test)]
 mod sysbench_servers;
