@@ -44,6 +44,13 @@ impl Store {
         writeln!(file, "{}", std::process::id()).map_err(failed)?;
         Ok(RunLock { _file: file })
     }
+
+    /// Whether a process holds a run at this moment; changes nothing.
+    pub(crate) fn is_held(&self, run_id: &str) -> bool {
+        let path = self.artifact_path(run_id).map(|dir| dir.join("lock"));
+        let Some(file) = path.ok().and_then(|path| File::open(path).ok()) else { return false };
+        matches!(Flock::lock(file, FlockArg::LockSharedNonblock), Err((_, Errno::EWOULDBLOCK)))
+    }
 }
 
 /// The process that the lock's file names; `?` in the moment before it has written its id.

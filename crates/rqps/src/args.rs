@@ -259,6 +259,12 @@ pub(crate) enum RunsCommand {
         #[arg(value_name = "FILE.tar.zst", required = true)]
         files: Vec<PathBuf>,
     },
+    /// Read the whole store and check that nothing is damaged or missing
+    Verify {
+        /// As JSON
+        #[arg(long)]
+        json: bool,
+    },
     /// Remove a run and its artifacts
     Rm {
         /// Runs: their ids, or the start of them
