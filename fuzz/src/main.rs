@@ -4,6 +4,7 @@
 //! ([`coverage`]), and keeps inputs that reach something new. A finding is a panic, or an input that takes
 //! far too long; its bytes are written to a file, and the program ends with 1.
 #![expect(clippy::print_stdout, clippy::print_stderr, reason = "a command for developers")]
+#![expect(clippy::panic, reason = "how a finding is told")]
 
 mod coverage;
 mod mutate;

@@ -137,7 +137,8 @@ mod tests {
             let mut ready = target.ready().unwrap();
             let mut inputs = ready.seeds();
             assert!(!inputs.is_empty(), "{target:?}");
-            for entry in std::fs::read_dir(format!("{corpus}/{}", target.name())).unwrap() {
+            let kept = std::fs::read_dir(format!("{corpus}/{}", target.name()));
+            for entry in kept.into_iter().flatten() {
                 inputs.push(std::fs::read(entry.unwrap().path()).unwrap());
             }
             for input in inputs {

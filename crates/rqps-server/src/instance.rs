@@ -178,7 +178,7 @@ impl Instance {
 
     /// The directory of its socket: a short path that depends on the instance's directory alone.
     pub(crate) fn socket_dir(&self) -> PathBuf {
-        self.setup.sockets.join(short_hash(&self.setup.dir.to_string_lossy()))
+        socket_dir(&self.setup.sockets, &self.setup.dir)
     }
 
     fn initialise(&self, watch: &mut Watch<'_>) -> Result<(), Error> {
@@ -220,6 +220,17 @@ impl Instance {
     pub(crate) fn write_private(&self, path: &Path, text: &str) -> Result<(), Error> {
         write_private(path, text, &self.setup.identity)
     }
+}
+
+fn socket_dir(sockets: &Path, dir: &Path) -> PathBuf {
+    sockets.join(short_hash(&dir.to_string_lossy()))
+}
+
+/// Removes the socket directory that a killed server of an instance left below `sockets`. To be called
+/// when [`clear`] has said that nobody uses the instance.
+pub fn clear_socket(sockets: &Path, dir: &Path) {
+    // Removes a link itself, not what it leads to.
+    let _ = fs::remove_dir_all(socket_dir(sockets, dir));
 }
 
 /// Writes a file that only the servers' user can read, replacing an older one.
@@ -267,6 +278,21 @@ fn random_password() -> Result<String, Error> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_socket_of_one_instance_goes_and_those_of_others_stay() {
+        let top = tempfile::tempdir().unwrap();
+        let dirs = ["/data/run-0", "/data/run-1"].map(Path::new);
+        for dir in dirs {
+            let of = socket_dir(top.path(), dir);
+            fs::create_dir(&of).unwrap();
+            fs::write(of.join("mysql.sock"), "").unwrap();
+        }
+        clear_socket(top.path(), dirs[0]);
+        clear_socket(top.path(), Path::new("/data/run-2"));
+        assert!(!socket_dir(top.path(), dirs[0]).exists());
+        assert!(socket_dir(top.path(), dirs[1]).join("mysql.sock").exists());
+    }
 
     #[test]
     fn passwords_are_long_and_differ() {

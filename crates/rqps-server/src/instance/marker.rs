@@ -5,7 +5,7 @@ use std::io::{self, Seek as _, Write as _};
 use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::Path;
 
-use nix::fcntl::{Flock, FlockArg};
+use nix::fcntl::{Flock, FlockArg, OFlag};
 use rqps_model::{Dbms, Version};
 use serde::{Deserialize, Serialize};
 
@@ -98,7 +98,9 @@ pub(super) fn read_marker(dir: &Path) -> Option<Marker> {
 pub(super) fn lock_marker(dir: &Path, create: bool) -> Result<Flock<File>, Error> {
     let path = dir.join(MARKER);
     let mut options = OpenOptions::new();
+    // Not through a link: the directory belongs to the servers' user, and root writes to this file.
     options.read(true).write(true).create_new(create).mode(0o600);
+    options.custom_flags(OFlag::O_NOFOLLOW.bits());
     let file = match options.open(&path) {
         Err(e) if e.kind() == io::ErrorKind::NotFound => return Err(not_ours(dir)),
         other => other.map_err(|e| Error::write(&path, e))?,
