@@ -96,71 +96,6 @@ impl fmt::Display for Dsn {
     }
 }
 
-fn parse(text: &str) -> Result<Self, Error> {
-        parse(text).map_err(|detail| Error::Dsn { dsn: hide_password(text), detail })
-    }
-
-    /// The same with the password that its file holds, where the address names one: the first line.
-    ///
-    /// # Errors
-    /// [`Error::Dsn`] when the file cannot be read, or holds none.
-    pub fn with_password(mut self) -> Result<Self, Error> {
-        let Some(path) = &self.password_file else { return Ok(self) };
-        let refuse = |problem: String| Error::Dsn {
-            dsn: self.to_string(),
-            detail: format!("password_file {}: {problem}", path.display()),
-        };
-        let text = std::fs::read_to_string(path).map_err(|error| refuse(error.to_string()))?;
-        let line = text.lines().next().unwrap_or_default();
-        if line.is_empty() {
-            return Err(refuse("its first line is empty".to_owned()));
-        }
-        self.endpoint.password = Password(line.to_owned());
-        Ok(self)
-    }
-
-    /// How such a server is reached, as its address says.
-    #[must_use]
-    pub fn transport(&self) -> Transport {
-        match (&self.endpoint.address, &self.endpoint.tls) {
-            (Address::Unix(_), _) => Transport::Socket,
-            (Address::Tcp { .. }, Tls::Off) => Transport::Tcp,
-            (Address::Tcp { .. }, Tls::Required { .. }) => Transport::Tls,
-        }
-    }
-
-    /// Whether a text looks like an address rather than a version.
-    #[must_use]
-    pub fn looks_like(text: &str) -> bool {
-        text.contains("://")
-    }
-}
-
-impl fmt::Display for Dsn {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Endpoint { address, tls, user, database, .. } = &self.endpoint;
-        let at = if user.is_empty() { "" } else { "@" };
-        let user = encode(user);
-        match address {
-            Address::Tcp { host, port } => {
-                let host = if host.contains(':') { format!("[{host}]") } else { encode(host) };
-                write!(f, "{}://{user}{at}{host}:{port}/{}", self.dbms, encode(database))?;
-                match tls {
-                    Tls::Off => Ok(()),
-                    Tls::Required { ca: None } => write!(f, "?tls=required"),
-                    Tls::Required { ca: Some(ca) } => {
-                        write!(f, "?tls=required&ca={}", encode(&ca.to_string_lossy()))
-                    }
-                }
-            }
-            Address::Unix(path) => {
-                let (db, path) = (encode(database), encode(&path.to_string_lossy()));
-                write!(f, "{}://{user}{at}/{db}?socket={path}", self.dbms)
-            }
-        }
-    }
-}
-
 fn parse(text: &str) -> Result<Dsn, String> {
     let (scheme, rest) = text.split_once("://").ok_or("it has no scheme")?;
     let dbms = match scheme {
@@ -190,7 +125,9 @@ fn parse(text: &str) -> Result<Dsn, String> {
             ("tls", "required") => tls = true,
             ("tls", "off") => tls = false,
             ("tls", _) => return Err(format!("tls is required or off, not {value:?}")),
-            _ => return Err("unknown key after ? (known: socket, tls, ca, password_file)".to_owned()),
+            _ => {
+                return Err("unknown key after ? (known: socket, tls, ca, password_file)".to_owned());
+            }
         }
     }
     if password_file.is_some() && !password.is_empty() {
