@@ -113,8 +113,9 @@ fn a_server_that_fails_again_and_again_is_taken_out_and_the_others_are_measured(
     bench.write("plan.toml", &plan(&servers, "sequential"));
     let mut running = bench.spawn(&["run", "plan.toml"]);
     let id = running.run_id();
-    running.await_line(" b  ");
     for n in 1..=3 {
+        // In a step, and not while its data directory is made.
+        running.await_line(" b  ");
         let pid = server_of(&bench, &running, &id, 1);
         kill(Pid::from_raw(pid), Signal::SIGKILL).unwrap();
         if n < 3 {
