@@ -1,5 +1,5 @@
 //! Tasks for those who work on rqps: `cargo xtask tidy`, `bench-client`, `bench-insert`, `bench-sysbench`, `bench-serve`,
-//! `truth`, `hog`, `causes`, `check-imports`.
+//! `truth`, `hog`, `causes`, `check-imports`, `faults`, `fuzz`.
 #![expect(clippy::print_stdout, clippy::print_stderr, reason = "a command for developers")]
 
 mod bench_client;
@@ -8,6 +8,8 @@ mod bench_serve;
 mod bench_sysbench;
 mod causes;
 mod check_imports;
+mod faults;
+mod fuzz;
 mod hog;
 mod replay;
 mod tidy;
@@ -47,6 +49,18 @@ cargo xtask TASK
                   [--report] measures nothing
   hog             one server against itself while all CPUs are busy for the middle third, in a sequential
                   run and in one in turns
+  faults          real runs on two small servers that are hit at random moments: SIGINT and SIGKILL to rqps,
+                  SIGKILL and SIGSTOP to a server, disk full, store read-only, port taken, program replaced;
+                  after each whether anything was lost or left; goes on from what is there in its results
+                  directory, target/faults when absent
+                  [--trials N] of each, 10 when absent; [--only FAULT,FAULT]; [--seed N], 1 when absent;
+                  [--servers DBMS@VERSION,...], mariadb@10.2.11,postgres@11.22 when absent;
+                  [--rqps PATH] a binary in place of one that is built; [--results DIR]; [--report] tries
+                  nothing
+  fuzz TARGET     feeds a parser with bytes that nobody meant: mysql, postgres, proc, perf, imports, plans, or all;
+                  inputs that reach new code are kept in target/fuzz, findings written there
+                  [--seconds N] for each, 60 when absent; [--seed N], 1 when absent; [--debug] built without
+                  optimisation; [--out DIR]
   check-imports DIR
                   imports every folder of DIR with the field's tables (qps.abs.*, qps.rel.*, o.met.*) and compares
                   text and CSV reports with them, cell by cell
@@ -54,7 +68,7 @@ cargo xtask TASK
 
 fn main() -> ExitCode {
     let args: Vec<String> = std::env::args().skip(1).collect();
-    match run(&args) {
+    match fuzz::wrap_rustc(&args).and_then(|()| run(&args)) {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
             eprintln!("xtask: {error:#}");
@@ -137,6 +151,37 @@ fn run(args: &[String]) -> Result<()> {
             }
             causes::run(&root()?, &options)
         }
+        Some("fuzz") => {
+            let options = fuzz::Options {
+                target: args.get(1).context("name a target: fuzz TARGET, or fuzz all")?.clone(),
+                seconds: number(args, "--seconds", 60)?,
+                seed: number(args, "--seed", 1)?,
+                is_debug: args.iter().any(|a| a == "--debug"),
+                out: value(args, "--out").map_or(root()?.join("target/fuzz"), PathBuf::from),
+            };
+            fuzz::run(&root()?, &options)
+        }
+        Some("faults") => {
+            let servers = value(args, "--servers").unwrap_or("mariadb@10.2.11,postgres@11.22");
+            let names =
+                |server: &str| server.split_once('@').map(|(a, b)| (a.to_owned(), b.to_owned()));
+            let options = faults::Options {
+                trials: usize::try_from(number(args, "--trials", 10)?)?,
+                only: list(args, "--only"),
+                seed: number(args, "--seed", 1)?,
+                rqps: value(args, "--rqps").map(PathBuf::from),
+                servers: servers
+                    .split(',')
+                    .map(|server| names(server).context("a server is DBMS@VERSION"))
+                    .collect::<Result<_>>()?,
+                results: value(args, "--results")
+                    .map_or(root()?.join("target/faults"), PathBuf::from),
+            };
+            if args.iter().any(|a| a == "--report") {
+                return faults::report(&options);
+            }
+            faults::run(&root()?, &options)
+        }
         Some("truth") => {
             let text = |name, default: &str| value(args, name).unwrap_or(default).to_owned();
             let results =
@@ -171,6 +216,12 @@ fn run(args: &[String]) -> Result<()> {
 fn value<'a>(args: &'a [String], name: &str) -> Option<&'a str> {
     let at = args.iter().position(|a| a == name)?;
     args.get(at + 1).map(String::as_str)
+}
+
+/// The words after `name`, which commas part.
+fn list(args: &[String], name: &str) -> Vec<String> {
+    let words = value(args, name).unwrap_or_default().split(',');
+    words.filter(|word| !word.is_empty()).map(str::to_owned).collect()
 }
 
 /// The number after `name`, at least 1.

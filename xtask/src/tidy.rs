@@ -71,7 +71,7 @@ fn check_arrows(root: &Path, findings: &mut Vec<String>) -> Result<()> {
 
 fn check_files(root: &Path, findings: &mut Vec<String>) -> Result<()> {
     let mut files = Vec::new();
-    for top in ["crates", "xtask"] {
+    for top in ["crates", "fuzz", "xtask"] {
         collect(&root.join(top), &mut files)?;
     }
     files.sort();

@@ -6,11 +6,13 @@
 mod audit;
 mod begin;
 pub mod calibrate;
+mod clocks;
 mod counted;
 mod demands;
 mod descriptors;
 mod engine_state;
 mod event;
+mod faults;
 mod guard;
 mod handicap;
 mod insert;

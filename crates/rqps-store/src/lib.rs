@@ -23,6 +23,7 @@ pub mod store;
 pub mod summary;
 pub mod tables;
 pub mod unfinished;
+pub mod verify;
 
 mod calibration;
 mod change;
@@ -47,3 +48,4 @@ pub use store::Store;
 pub use summary::RunSummary;
 pub use tables::Table;
 pub use unfinished::Unfinished;
+pub use verify::Verified;

@@ -278,6 +278,12 @@ pub(crate) enum RunsCommand {
         #[arg(long, value_name = "TEXT")]
         note: Option<String>,
     },
+    /// Read the whole store and check that nothing is damaged or missing
+    Verify {
+        /// As JSON
+        #[arg(long)]
+        json: bool,
+    },
     /// Remove a run and its artifacts
     Rm {
         /// Runs: their ids, or the start of them

@@ -2,9 +2,9 @@
 
 mod archive;
 
-use anyhow::{Context as _, Result};
+use anyhow::{Context as _, Result, bail};
 use rqps_lab::{Context as LabContext, Leftover};
-use rqps_store::{RunRef, Store, Tag};
+use rqps_store::{RunRef, Store, Tag, Verified};
 
 use crate::args::RunsCommand;
 use crate::output::{print, table};
@@ -19,6 +19,7 @@ pub(crate) fn run(store: &Store, command: &RunsCommand, around: &Surroundings) -
             archive::export(store, (run, *format), output.as_deref())
         }
         RunsCommand::Import { files } => archive::import(store, files),
+        RunsCommand::Verify { json } => verify(store, *json),
         RunsCommand::Rm { runs } => {
             for run in runs {
                 let id = remove(store, run, &around.lab(), &mut |left| match &left.kept {
@@ -76,6 +77,30 @@ fn tag(
     match store.select_note(&id)? {
         Some(note) => print(&format!("{note}\n")),
         None => Ok(()),
+    }
+}
+
+/// Says what is damaged or missing; with anything of that an error, so that a script sees it.
+fn verify(store: &Store, json: bool) -> Result<()> {
+    let Verified { n_runs, n_slices, problems, notes } = store.verify()?;
+    if json {
+        let found = serde_json::json!({
+            "runs": n_runs, "slices": n_slices, "problems": problems, "notes": notes,
+        });
+        let text = serde_json::to_string_pretty(&found).context("write what was found as JSON")?;
+        print(&format!("{text}\n"))?;
+    } else {
+        for problem in &problems {
+            print(&format!("problem: {problem}\n"))?;
+        }
+        for note in &notes {
+            print(&format!("note: {note}\n"))?;
+        }
+        print(&format!("{n_runs} runs with {n_slices} slices were read\n"))?;
+    }
+    match problems.len() {
+        0 => Ok(()),
+        n => bail!("{} is not sound: {n} problems", store.path().display()),
     }
 }
 

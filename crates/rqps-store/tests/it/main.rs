@@ -2,6 +2,7 @@
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on fails by panicking")]
 
+mod fixtures;
 mod generate;
 mod interrupted;
 mod lifecycle;
@@ -10,3 +11,4 @@ mod remarks;
 mod round_trip;
 mod schema;
 mod stack_profiles;
+mod verify;
