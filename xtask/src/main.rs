@@ -1,9 +1,10 @@
-//! Tasks for those who work on rqps: `cargo xtask tidy`, `bench-client`, `bench-insert`, `bench-sysbench`,
-//! `truth`, `hog`, `causes`, `check-imports`.
+//! Tasks for those who work on rqps: `cargo xtask tidy`, `bench-client`, `bench-insert`, `bench-report`,
+//! `bench-sysbench`, `truth`, `hog`, `causes`, `check-imports`.
 #![expect(clippy::print_stdout, clippy::print_stderr, reason = "a command for developers")]
 
 mod bench_client;
 mod bench_insert;
+mod bench_report;
 mod bench_sysbench;
 mod causes;
 mod check_imports;
@@ -30,6 +31,9 @@ cargo xtask TASK
                   [--seconds N] length of each turn, 5 when absent; [--rounds N] rounds, 3 when absent;
                   [--only NAME,NAME]; [--rqps PATH] a binary in place of one that is built;
                   [--servers DBMS@VERSION,...], mariadb@10.11.5,postgres@17.4 when absent
+  bench-report    time and size of the HTML report of a large run that is made up
+                  [--systems N] 5 when absent; [--steps N] 47; [--rounds N] slices of each step on each
+                  system, 30; [--seconds N] of each slice, 60; [--keep FILE] keeps the page
   truth           verdicts where the truth is known: one server twice, and slowed on purpose by 5 and 10%;
                   goes on from what is there in its results directory, target/truth when absent
                   [--pairs N] step pairs of the same server, 200 when absent; [--seconds N] measured
@@ -88,7 +92,7 @@ fn run(args: &[String]) -> Result<()> {
             }
             bail!("{} findings:\n{}", findings.len(), findings.join("\n"));
         }
-        Some("bench-client" | "bench-insert" | "bench-sysbench")
+        Some("bench-client" | "bench-insert" | "bench-report" | "bench-sysbench")
             if args.iter().any(|a| a == "--help" || a == "-h") =>
         {
             print!("{HELP}");
@@ -104,6 +108,13 @@ fn run(args: &[String]) -> Result<()> {
             };
             bench_client::run(&root()?, options)
         }
+        Some("bench-report") => bench_report::run(&bench_report::Options {
+            systems: usize::try_from(number(args, "--systems", 5)?)?,
+            steps: usize::try_from(number(args, "--steps", 47)?)?,
+            rounds: u32::try_from(number(args, "--rounds", 30)?)?,
+            seconds: number(args, "--seconds", 60)?,
+            keep: value(args, "--keep").map(PathBuf::from),
+        }),
         Some("bench-sysbench") => bench_sysbench(args),
         Some("hog") => hog::run(&root()?),
         Some("check-imports") => {

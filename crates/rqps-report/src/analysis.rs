@@ -38,6 +38,7 @@ mod windows;
 use std::borrow::Cow;
 
 use rqps_model::{Group, Run, RunStep, StepKind, starts};
+use rqps_stacks::StackProfile;
 
 use crate::join::Joined;
 
@@ -95,6 +96,8 @@ pub struct Analysis<'a> {
     pub caveats: Vec<String>,
     /// What was recorded of stacks, of the steps that have any, in the order of [`Self::steps`].
     pub stacks: Vec<StepStacks<'a>>,
+    /// The stack profiles that [`Self::stacks`] was made of.
+    profiles: &'a [StackProfile],
     /// Which steps are the Insert Benchmark's; absent where none is.
     pub insert: Option<InsertTables>,
     /// What has no figure and why, in sentences.
@@ -133,17 +136,41 @@ impl<'a> Analysis<'a> {
     /// several starts of the servers are joined.
     #[must_use]
     pub fn of(run: &'a Run, bound: f64) -> Self {
-        Self::made(run, None, bound)
+        Self::made(run, None, (run.base, bound))
+    }
+
+    /// The same relative to another of its systems, by index.
+    #[must_use]
+    pub fn of_base(run: &'a Run, base: usize, bound: f64) -> Self {
+        Self::made(run, None, (base, bound))
     }
 
     /// Analyses several runs that were made into one.
     #[must_use]
     pub fn of_joined(joined: &'a Joined, bound: f64) -> Self {
-        Self::made(&joined.run, Some(joined), bound)
+        Self::made(&joined.run, Some(joined), (joined.run.base, bound))
     }
 
-    fn made(run: &'a Run, joined: Option<&'a Joined>, bound: f64) -> Self {
-        let base = run.base.min(run.systems.len().saturating_sub(1));
+    /// This analysis with another of its systems as the base.
+    #[must_use]
+    pub fn rebased(&self, base: usize) -> Self {
+        Self::made(self.run, self.joined, (base, self.bound)).with_profiles(self.profiles)
+    }
+
+    /// The systems that can be the base in place of this one, by index: those with a figure. Of several
+    /// joined runs they are those of the base's own run, whose conditions the joined run has.
+    #[must_use]
+    pub fn other_bases(&self) -> Vec<usize> {
+        let has_figure = |&idx: &usize| {
+            self.steps.iter().any(|s| s.cells.get(idx).is_some_and(|c| c.figure.is_some()))
+        };
+        let is_of_its_run =
+            |&idx: &usize| self.joined.is_none_or(|joined| joined.is_one_run(self.base, idx));
+        self.candidates().filter(has_figure).filter(is_of_its_run).collect()
+    }
+
+    fn made(run: &'a Run, joined: Option<&'a Joined>, (base, bound): (usize, f64)) -> Self {
+        let base = base.min(run.systems.len().saturating_sub(1));
         let several = has_several_clients(run);
         let mut book = footnote::Book::default();
         let (warm_ups, reported): (Vec<_>, Vec<_>) =
@@ -182,6 +209,7 @@ impl<'a> Analysis<'a> {
             n_severe: 0,
             caveats: Vec::new(),
             stacks: Vec::new(),
+            profiles: &[],
             insert: None,
             not_measured: Vec::new(),
         };
