@@ -21,13 +21,16 @@ fn browser(tests: &Path) -> Result<PathBuf, String> {
     if !tests.join("node_modules/playwright-core").is_dir() {
         return Err("packages of tests/browser are not installed".to_owned());
     }
-    let is_there = |program: &str| {
-        let dirs = std::env::var_os("PATH").unwrap_or_default();
-        std::env::split_paths(&dirs).map(|dir| dir.join(program)).find(|path| path.is_file())
+    // As the shell finds programs.
+    let path_of = |names: &str| -> Option<PathBuf> {
+        let which = format!("for p in {names}; do command -v $p && exit; done");
+        let found = Command::new("sh").args(["-c", &which]).output().ok()?;
+        let line = String::from_utf8(found.stdout).ok()?;
+        Some(PathBuf::from(line.trim())).filter(|path| path.is_file())
     };
-    is_there("node").ok_or("node is not installed")?;
-    let chromium = ["chromium", "chromium-browser", "google-chrome"].into_iter().find_map(is_there);
-    chromium.ok_or_else(|| "chromium is not installed".to_owned())
+    path_of("node").ok_or("node is not installed")?;
+    path_of("chromium chromium-browser google-chrome")
+        .ok_or_else(|| "chromium is not installed".to_owned())
 }
 
 fn write(dir: &Path, name: &str, text: &str) {

@@ -79,6 +79,7 @@ const makeSortable = (table) => {
       // A link in a button would be neither.
       button.textContent = "↕";
       button.setAttribute("aria-label", `Sort by ${head.textContent.trim()}`);
+      button.classList.add("beside");
       head.append(" ", button);
     } else {
       button.append(...head.childNodes);
