@@ -94,7 +94,7 @@ fn copy(from: &Path, to: &Path) -> Result<()> {
 
 fn made_up(options: &Options) -> Result<Run> {
     let mut draw = Draw(7);
-    let systems = (0..options.systems).map(|at| system(at)).collect::<Result<Vec<_>>>()?;
+    let systems = (0..options.systems).map(system).collect::<Result<Vec<_>>>()?;
     let steps =
         (0..options.steps).map(|at| step(options, at, &mut draw)).collect::<Result<Vec<_>>>()?;
     Ok(Run {
