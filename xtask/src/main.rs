@@ -1,9 +1,10 @@
-//! Tasks for those who work on rqps: `cargo xtask tidy`, `bench-client`, `bench-insert`, `bench-sysbench`, `bench-serve`,
-//! `truth`, `hog`, `causes`, `check-imports`, `faults`, `fuzz`.
+//! Tasks for those who work on rqps: `cargo xtask tidy`, `bench-client`, `bench-insert`, `bench-report`, `bench-sysbench`,
+//! `bench-serve`, `truth`, `hog`, `causes`, `check-imports`, `faults`, `fuzz`.
 #![expect(clippy::print_stdout, clippy::print_stderr, reason = "a command for developers")]
 
 mod bench_client;
 mod bench_insert;
+mod bench_report;
 mod bench_serve;
 mod bench_sysbench;
 mod causes;
@@ -36,11 +37,16 @@ cargo xtask TASK
                   [--servers DBMS@VERSION,...], mariadb@10.11.5,postgres@17.4 when absent
   bench-serve     how long the pages of `rqps serve` take with 200 runs; fails when the list takes 100 ms
                   [--rqps PATH] a binary in place of one that is built
+  bench-report    time and size of the HTML report of a large run that is made up
+                  [--systems N] 5 when absent; [--steps N] 47; [--rounds N] slices of each step on each
+                  system, 30; [--seconds N] of each slice, 60; [--keep FILE] keeps the page
   truth           verdicts where the truth is known: one server twice, and slowed on purpose by 5 and 10%;
                   goes on from what is there in its results directory, target/truth when absent
                   [--pairs N] step pairs of the same server, 200 when absent; [--seconds N] measured
                   on each system, 30 when absent; [--restarts N] starts of the servers, 1 when absent;
-                  [--handicaps P,P] percent; [--results DIR]; [--report] measures nothing
+                  [--handicaps P,P] percent; [--twins N] systems that are the same as the base, 1 when
+                  absent; [--rqps PATH] a binary in place of one that is built; [--results DIR];
+                  [--report] measures nothing
   causes          the cause that reports give where it is known: servers slowed by a handicap, a log, a small cache,
                   fsync, TLS, a dropped index, a busy host or client, each against itself; a confusion matrix;
                   goes on from what is there in its results directory, target/causes when absent
@@ -110,6 +116,7 @@ fn run(args: &[String]) -> Result<()> {
             bail!("{} findings:\n{}", findings.len(), findings.join("\n"));
         }
         Some("bench-client" | "bench-insert" | "bench-sysbench" | "bench-serve")
+        Some("bench-client" | "bench-insert" | "bench-report" | "bench-sysbench")
             if args.iter().any(|a| a == "--help" || a == "-h") =>
         {
             print!("{HELP}");
@@ -125,6 +132,13 @@ fn run(args: &[String]) -> Result<()> {
             };
             bench_client::run(&root()?, options)
         }
+        Some("bench-report") => bench_report::run(&bench_report::Options {
+            systems: usize::try_from(number(args, "--systems", 5)?)?,
+            steps: usize::try_from(number(args, "--steps", 47)?)?,
+            rounds: u32::try_from(number(args, "--rounds", 30)?)?,
+            seconds: number(args, "--seconds", 60)?,
+            keep: value(args, "--keep").map(PathBuf::from),
+        }),
         Some("bench-sysbench") => bench_sysbench(args),
         Some("bench-serve") => {
             let rqps = value(args, "--rqps").map(PathBuf::from);

@@ -21,6 +21,7 @@ mod imported;
 pub mod insert;
 mod judge;
 pub mod memory;
+mod observed;
 mod origin;
 mod page_cache;
 mod per_operation;
@@ -36,9 +37,12 @@ mod width;
 mod windows;
 
 use std::borrow::Cow;
+use std::sync::Arc;
 
 use rqps_model::{Group, Run, RunStep, StepKind, starts};
+use rqps_stacks::StackProfile;
 
+use self::observed::OfStep;
 use crate::join::Joined;
 
 pub use bar::Bar;
@@ -95,6 +99,8 @@ pub struct Analysis<'a> {
     pub caveats: Vec<String>,
     /// What was recorded of stacks, of the steps that have any, in the order of [`Self::steps`].
     pub stacks: Vec<StepStacks<'a>>,
+    /// The stack profiles that [`Self::stacks`] was made of.
+    profiles: &'a [StackProfile],
     /// Which steps are the Insert Benchmark's; absent where none is.
     pub insert: Option<InsertTables>,
     /// What has no figure and why, in sentences.
@@ -112,6 +118,8 @@ pub struct StepAnalysis<'a> {
     pub cells: Vec<Cell>,
     /// How the systems go about its statements.
     pub plans: StepPlans,
+    /// What its slices tell by themselves.
+    observed: OfStep,
 }
 
 impl StepAnalysis<'_> {
@@ -133,17 +141,48 @@ impl<'a> Analysis<'a> {
     /// several starts of the servers are joined.
     #[must_use]
     pub fn of(run: &'a Run, bound: f64) -> Self {
-        Self::made(run, None, bound)
+        Self::made(run, None, (run.base, bound), &[])
+    }
+
+    /// The same relative to another of its systems, by index.
+    #[must_use]
+    pub fn of_base(run: &'a Run, base: usize, bound: f64) -> Self {
+        Self::made(run, None, (base, bound), &[])
     }
 
     /// Analyses several runs that were made into one.
     #[must_use]
     pub fn of_joined(joined: &'a Joined, bound: f64) -> Self {
-        Self::made(&joined.run, Some(joined), bound)
+        Self::made(&joined.run, Some(joined), (joined.run.base, bound), &[])
     }
 
-    fn made(run: &'a Run, joined: Option<&'a Joined>, bound: f64) -> Self {
-        let base = run.base.min(run.systems.len().saturating_sub(1));
+    /// This analysis with another of its systems as the base.
+    #[must_use]
+    pub fn rebased(&self, base: usize) -> Self {
+        let known: Vec<OfStep> = self.steps.iter().map(|step| Arc::clone(&step.observed)).collect();
+        Self::made(self.run, self.joined, (base, self.bound), &known).with_profiles(self.profiles)
+    }
+
+    /// The systems that can be the base in place of this one, by index: those with a figure. Of several
+    /// joined runs they are those of the base's own run, whose conditions the joined run has.
+    #[must_use]
+    pub fn other_bases(&self) -> Vec<usize> {
+        let has_figure = |&idx: &usize| {
+            self.steps.iter().any(|s| s.cells.get(idx).is_some_and(|c| c.figure.is_some()))
+        };
+        let is_of_its_run =
+            |&idx: &usize| self.joined.is_none_or(|joined| joined.is_one_run(self.base, idx));
+        self.candidates().filter(has_figure).filter(is_of_its_run).collect()
+    }
+
+    /// `known` is what another analysis of the same run has read of its reported steps, or empty.
+    fn made(
+        run: &'a Run,
+        joined: Option<&'a Joined>,
+        (base, bound): (usize, f64),
+        known: &[OfStep],
+    ) -> Self {
+        let base = base.min(run.systems.len().saturating_sub(1));
         let several = has_several_clients(run);
         let mut book = footnote::Book::default();
         let (warm_ups, reported): (Vec<_>, Vec<_>) =
@@ -151,11 +190,17 @@ impl<'a> Analysis<'a> {
         let warm_ups = warm_ups.iter().map(|step| title(step, several)).collect();
         let mut steps: Vec<StepAnalysis<'a>> = reported
             .into_iter()
-            .map(|step| StepAnalysis {
-                title: title(&step, several),
-                cells: cell::cells(run, &step, origin::Rule { base, joined }, &mut book),
-                plans: StepPlans::of(&step, base),
-                step,
+            .enumerate()
+            .map(|(at, step)| {
+                let observed = known.get(at).map_or_else(|| observed::of_step(&step), Arc::clone);
+                let rule = origin::Rule { base, joined };
+                StepAnalysis {
+                    title: title(&step, several),
+                    cells: cell::cells(run, &step, &observed, rule, &mut book),
+                    plans: StepPlans::of(&step, base),
+                    observed,
+                    step,
+                }
             })
             .collect();
         judge::decide(&mut steps, bound);
@@ -182,6 +227,7 @@ impl<'a> Analysis<'a> {
             n_severe: 0,
             caveats: Vec::new(),
             stacks: Vec::new(),
+            profiles: &[],
             insert: None,
             not_measured: Vec::new(),
         };

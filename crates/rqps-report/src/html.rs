@@ -1,18 +1,27 @@
-//! Reports as one HTML file that opens offline: no external reference, one small script, own style.
+//! Reports as one HTML file that opens offline: no external reference, own style and script.
 //!
-//! Every text passes maud's escaping; only this file's own style and script do not. The page's
-//! content security policy forbids any request and any script but ours.
+//! Without its script the page says the same, relative to its own base. Every text passes maud's escaping; only
+//! style, scripts and base64 do not. The page's content security policy forbids any request and any script
+//! but those that it brings.
 
+mod bases;
 mod cause;
 mod chart;
+mod compact;
 mod compare;
+mod data;
+mod filter;
 pub mod history;
 mod insert;
 mod label;
 mod method;
 mod metrics;
+mod packed;
 mod plans;
+mod points;
+pub(crate) mod policy;
 mod ratios;
+mod room;
 mod scale;
 pub(crate) use scale::Scale;
 mod series;
@@ -23,9 +32,11 @@ mod summary;
 mod systems;
 mod verdict;
 
-use maud::{DOCTYPE, PreEscaped, html};
+use maud::{DOCTYPE, Markup, PreEscaped, html};
 use rqps_stacks::flame;
 
+use self::bases::Part;
+use self::room::Room;
 use crate::analysis::Analysis;
 use crate::number;
 use crate::words::one_line;
@@ -36,36 +47,63 @@ pub(crate) const STYLE: &str = include_str!("html/style.css");
 /// What runs with steps of the Insert Benchmark have on top of it.
 const INSERT_STYLE: &str = include_str!("html/insert.css");
 
-/// The page's script: opens the step that a link points to, and all steps at once.
-const SCRIPT: &str = include_str!("html/script.js");
+/// The page's script: sorts, filters, takes another base. Without it the page says the same.
+const SCRIPT: &str = concat!(
+    include_str!("html/script/steps.js"),
+    include_str!("html/script/tables.js"),
+    include_str!("html/script/filter.js"),
+    include_str!("html/script/bases.js"),
+    include_str!("html/script/data.js"),
+    include_str!("html/script/series.js"),
+    include_str!("html/script/start.js"),
+);
 
-/// SHA-256 of the script of flame graphs, likewise.
-pub(crate) const FLAME_SCRIPT_HASH: &str = "sha256-W2iSwQrW+4FWruwVZh9xjxMYp9mE6MWEJ1jEqXbsNzI=";
+/// Charts that can be zoomed, with the licence that they come under (`html/vendor`).
+const CHART_LIBRARY: &str = concat!(
+    "/*\n",
+    include_str!("html/vendor/uPlot.LICENSE"),
+    "\n*/\n",
+    include_str!("html/vendor/uPlot.iife.min.js"),
+);
 
-/// SHA-256 of [`SCRIPT`] in base64, for the content security policy; a test keeps it true.
-const SCRIPT_HASH: &str = "sha256-Tap0QBUC3K8hHf04DjmdIux1MfOw0vDRLyfB012VKh0=";
+/// The library's own style.
+const CHART_STYLE: &str = include_str!("html/vendor/uPlot.min.css");
+
+/// Bytes of a page beside its main part, other bases, series and raw data: head, style, scripts.
+const FRAME: usize = 110_000;
 
 /// The report as a page.
 #[must_use]
 pub fn render(analysis: &Analysis<'_>) -> String {
     let run = analysis.run;
     let has_stacks = !analysis.stacks.is_empty();
-    let flame = if has_stacks { format!(" '{FLAME_SCRIPT_HASH}'") } else { String::new() };
-    let policy = format!(
-        "default-src 'none'; style-src 'unsafe-inline'; script-src '{SCRIPT_HASH}'{flame}; \
-         base-uri 'none'; form-action 'none'"
-    );
+    let main = compact::of_large(html! {
+        (systems_part(analysis).placed())
+        (summary::render(analysis))
+        (sizes_part(analysis).placed())
+        (chart::render(analysis))
+        (step::render_all(analysis))
+        (method_part(analysis).placed())
+    });
+    let mut room = Room::beside(FRAME + main.0.len());
+    let series = points::packed(analysis, &mut room);
+    let others = bases::others(analysis, &mut room);
+    let data = data::render(analysis, &mut room);
+    let mut scripts = vec![SCRIPT];
+    scripts.extend(series.is_some().then_some(CHART_LIBRARY));
+    scripts.extend(has_stacks.then_some(flame::SCRIPT));
     let page = html! {
         (DOCTYPE)
         html lang="en" {
             head {
                 meta charset="utf-8";
-                meta http-equiv="Content-Security-Policy" content=(policy);
+                meta http-equiv="Content-Security-Policy" content=(policy::of(&scripts));
                 meta name="viewport" content="width=device-width, initial-scale=1";
                 meta name="color-scheme" content="light dark";
                 meta name="generator" content=(format!("rqps {}", one_line(&run.rqps_version)));
                 title { (one_line(&run.name)) " - rqps report" }
                 style {
+                    @if series.is_some() { (PreEscaped(CHART_STYLE)) "\n" }
                     (PreEscaped(STYLE))
                     @if analysis.insert.is_some() { (PreEscaped(INSERT_STYLE)) }
                     @if has_stacks { (PreEscaped(flame::STYLE)) }
@@ -73,46 +111,20 @@ pub fn render(analysis: &Analysis<'_>) -> String {
             }
             body {
                 a.skip href="#rqps" { "Skip to the results" }
-                header {
-                    (verdict::severe(analysis))
-                    h1 {
-                        "rqps report: " (label::outside(&run.name))
-                        span.when { (number::utc(run.started_unix_ms)) }
-                    }
-                    (verdict::render(analysis))
-                    nav aria-label="Sections" {
-                        @if analysis.joined.is_some() { a href="#runs" { "Runs" } }
-                        a href="#systems" { "Systems" }
-                        @if analysis.insert.is_some() { a href="#insert" { "Insert Benchmark" } }
-                        a href="#rqps" { "Relative QPS" }
-                        a href="#charts" { "Charts" }
-                        a href="#steps" { "Steps" }
-                        a href="#reading" { "How to read it" }
-                        a href="#method" { "How it was measured" }
-                        a href="#missing" { "What was not measured" }
-                    }
-                }
-                main {
-                    (compare::render(analysis))
-                    (systems::render(analysis))
-                    (plans::summary(analysis))
-                    (insert::render(analysis))
-                    (summary::render(analysis))
-                    (cause::ageing(analysis))
-                    (size::render(analysis))
-                    (chart::render(analysis))
-                    (step::render_all(analysis))
-                    (method::render(analysis))
-                }
+                (header(analysis, &others.choice))
+                main { (main) (data) }
                 footer {
                     p {
                         "Made by rqps " (one_line(&run.rqps_version)) " from run "
-                        (label::outside(&run.id))
-                        ". All figures as data: "
-                        code { (data_command(analysis)) }
-                        " or " code { "json" } "."
+                        (label::outside(&run.id)) "."
                     }
                 }
+                // Base64 has no letter that ends a script or needs escaping.
+                @if let Some(series) = &series {
+                    script type="text/plain" #series { (PreEscaped(series)) }
+                    script { (PreEscaped(CHART_LIBRARY)) }
+                }
+                (others.parts)
                 script { (PreEscaped(SCRIPT)) }
                 @if has_stacks { script { (PreEscaped(flame::SCRIPT)) } }
             }
@@ -123,15 +135,53 @@ pub fn render(analysis: &Analysis<'_>) -> String {
     out
 }
 
-/// The command that writes the same as CSV.
-fn data_command(analysis: &Analysis<'_>) -> String {
+/// The verdict first, then the ways through the page.
+fn header(analysis: &Analysis<'_>, choice: &Markup) -> Markup {
     let run = analysis.run;
-    if analysis.joined.is_none() {
-        return format!("rqps report {} --format csv", one_line(&run.id));
+    html! {
+        header {
+            (verdict::warned(analysis).placed())
+            h1 {
+                "rqps report: " (label::outside(&run.name))
+                span.when { (number::utc(run.started_unix_ms)) }
+            }
+            (choice)
+            (verdict::part(analysis).placed())
+            nav aria-label="Sections" {
+                @if analysis.joined.is_some() { a href="#runs" { "Runs" } }
+                a href="#systems" { "Systems" }
+                @if analysis.insert.is_some() { a href="#insert" { "Insert Benchmark" } }
+                a href="#rqps" { "Relative QPS" }
+                a href="#charts" { "Charts" }
+                a href="#steps" { "Steps" }
+                a href="#reading" { "How to read it" }
+                a href="#method" { "How it was measured" }
+                a href="#missing" { "What was not measured" }
+                a href="#data" { "Raw data" }
+            }
+        }
     }
-    let ids = run.id.replace('+', " ");
-    let base = one_line(analysis.base_label());
-    format!("rqps compare {} --base {base} --format csv", one_line(&ids))
+}
+
+/// What was compared.
+fn systems_part(analysis: &Analysis<'_>) -> Part {
+    let markup = html! {
+        (compare::render(analysis))
+        (systems::render(analysis))
+        (plans::summary(analysis))
+        (insert::render(analysis))
+    };
+    Part::new("systems", markup)
+}
+
+/// What data took, and how steps have aged.
+fn sizes_part(analysis: &Analysis<'_>) -> Part {
+    Part::new("sizes", html! { (cause::ageing(analysis)) (size::render(analysis)) })
+}
+
+/// How it was measured.
+fn method_part(analysis: &Analysis<'_>) -> Part {
+    Part::new("method", method::render(analysis))
 }
 
 #[cfg(test)]

@@ -225,7 +225,7 @@ pub(crate) fn buckets(analysis: &Analysis<'_>, step: &StepAnalysis<'_>) -> Grid 
 }
 
 /// A bucket's percentage: five characters at most, and never 0 for what is not nothing.
-fn share(pct: f64) -> String {
+pub(crate) fn share(pct: f64) -> String {
     match pct {
         0.0 => "0".to_owned(),
         p if p >= 100.0 => "100".to_owned(),

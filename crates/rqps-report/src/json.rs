@@ -202,8 +202,9 @@ fn step<'a>(analysis: &'a Analysis<'_>, step: &'a StepAnalysis<'_>) -> StepJson<
         placement: (!analysis.is_all_imported()).then_some(step.step.placement),
         figure_unit: info.figure.unit(),
         what: &info.what,
-        repeat: (!analysis.is_all_imported())
-            .then(|| repeat::command(compare::command_line(analysis), &info.name)),
+        repeat: (!analysis.is_all_imported()).then(|| {
+            repeat::command(compare::command_line(analysis), analysis.run.seed, &info.name)
+        }),
         systems: (0..step.cells.len()).map(|idx| result(analysis, step, idx)).collect(),
     }
 }

@@ -2,17 +2,22 @@
 
 use crate::words::one_line;
 
-/// A run's own command with `--steps` narrowed to one step: `rqps run demo.toml --steps scan`.
+/// A run's own command with `--steps` narrowed to one step and with its seed, so that rows and events are
+/// the same: `rqps run demo.toml --steps scan --seed 42`.
 ///
 /// A run whose command is not known gets the form that needs the plan as a file.
-pub(crate) fn command(command_line: &str, step_name: &str) -> String {
+pub(crate) fn command(command_line: &str, seed: u64, step_name: &str) -> String {
     let words = words(command_line);
     let arguments = match words.iter().position(|w| w == "run") {
         Some(at) => without_steps(&words[at + 1..]),
         None => vec!["PLAN.toml".to_owned()],
     };
+    let seed = seed.to_string();
+    let is_seeded = arguments.iter().any(|word| word == "--seed" || word.starts_with("--seed="));
+    let own: &[&str] = if is_seeded { &[] } else { &["--seed", &seed] };
+    let own = ["--steps", step_name].into_iter().chain(own.iter().copied());
     let mut out = String::from("rqps run");
-    for word in arguments.iter().map(String::as_str).chain(["--steps", step_name]) {
+    for word in arguments.iter().map(String::as_str).chain(own) {
         out.push(' ');
         out.push_str(&quoted(word));
     }
@@ -60,7 +65,7 @@ fn words(command: &str) -> Vec<String> {
 }
 
 /// `word` as a POSIX shell takes it for one word.
-fn quoted(word: &str) -> String {
+pub(crate) fn quoted(word: &str) -> String {
     let word = one_line(word);
     let is_safe = |c: char| c.is_ascii_alphanumeric() || "-_./:=@,+%".contains(c);
     if !word.is_empty() && word.chars().all(is_safe) {
@@ -80,6 +85,16 @@ mod tests {
         assert_eq!(quoted("scan"), "scan");
         assert_eq!(quoted("range-*"), "'range-*'");
         assert_eq!(quoted("it's"), r"'it'\''s'");
+    }
+
+    #[test]
+    fn the_seed_is_that_of_the_run() {
+        assert_eq!(
+            command("rqps run a.toml", 42, "scan"),
+            "rqps run a.toml --steps scan --seed 42"
+        );
+        let seeded = command("rqps run a.toml --seed 7", 7, "scan");
+        assert_eq!(seeded, "rqps run a.toml --seed 7 --steps scan");
     }
 
     #[test]

@@ -66,11 +66,29 @@ impl ResponseTimes {
     }
 }
 
-/// The response times of all slices together; `None` when a slice has no readable histogram, so
-/// that percentiles never stand for a part of the slices. An imported file may state them.
-pub(crate) fn merged(slices: &[Slice]) -> Option<ResponseTimes> {
-    let of_histograms = merged_from(slices.iter().map(|s| s.response_times.as_slice()), MIN_BEYOND);
-    of_histograms.or_else(|| stated(slices))
+/// The response times of some slices.
+#[derive(Debug)]
+pub(crate) struct Read {
+    /// Of each slice; absent where it has no readable histogram, or an empty one.
+    pub(crate) blocks: Vec<Option<BlockTimes>>,
+    /// Of all slices together; absent when a slice has no readable histogram, so that percentiles never
+    /// stand for a part of the slices. An imported file may state them.
+    pub(crate) all: Option<ResponseTimes>,
+}
+
+/// Reads the histograms of slices, each once.
+pub(crate) fn read(slices: &[Slice]) -> Read {
+    let mut all = Histogram::<u64>::new(3).ok();
+    let mut blocks = Vec::with_capacity(slices.len());
+    for slice in slices {
+        let one = decoded(&slice.response_times);
+        blocks.push(one.as_ref().filter(|one| !one.is_empty()).map(BlockTimes::of_histogram));
+        let both = all.take().zip(one);
+        all = both.and_then(|(mut all, one)| all.add(&one).ok().map(|()| all));
+    }
+    let all = all.filter(|all| !all.is_empty());
+    let all = all.map(|all| of_histogram(&all, MIN_BEYOND)).or_else(|| stated(slices));
+    Read { blocks, all }
 }
 
 /// What an imported file states of them: the percentiles that it has, of those that reports list.
@@ -96,24 +114,28 @@ pub(crate) fn merged_from<'a>(
     histograms: impl IntoIterator<Item = &'a [u8]>,
     min_beyond: f64,
 ) -> Option<ResponseTimes> {
-    let all = sum(histograms)?;
+    sum(histograms).map(|all| of_histogram(&all, min_beyond))
+}
+
+fn of_histogram(all: &Histogram<u64>, min_beyond: f64) -> ResponseTimes {
     let n = all.len();
     let percentile = |p: f64| {
         let n_beyond = n as f64 * (100.0 - p) / 100.0;
         // 100 - 99.9 is a little below 0.1 in binary.
         (n_beyond >= min_beyond - 1e-6).then(|| all.value_at_percentile(p))
     };
-    Some(ResponseTimes {
+    ResponseTimes {
         n,
         min_ns: all.min(),
         mean_ns: all.mean(),
         max_ns: all.max(),
         percentiles_ns: PERCENTILES.map(percentile),
-        buckets: buckets(&all),
-    })
+        buckets: buckets(all),
+    }
 }
 
 /// Percentiles of one block's response times, of those that are compared.
+#[derive(Debug)]
 pub(crate) struct BlockTimes {
     /// Responses.
     pub(crate) n: u64,
@@ -122,11 +144,9 @@ pub(crate) struct BlockTimes {
 }
 
 impl BlockTimes {
-    /// Those of an encoded histogram; `None` where it is missing or cannot be read, or is empty.
-    pub(crate) fn of(histogram: &[u8]) -> Option<Self> {
-        let all = sum([histogram])?;
+    fn of_histogram(all: &Histogram<u64>) -> Self {
         let percentiles_ns = COMPARED.map(|p| all.value_at_percentile(p) as f64);
-        Some(Self { n: all.len(), percentiles_ns })
+        Self { n: all.len(), percentiles_ns }
     }
 }
 
@@ -149,10 +169,14 @@ pub(crate) fn p99<'a>(histograms: impl IntoIterator<Item = &'a [u8]>) -> Option<
 fn sum<'a>(histograms: impl IntoIterator<Item = &'a [u8]>) -> Option<Histogram<u64>> {
     let mut all = Histogram::<u64>::new(3).ok()?;
     for bytes in histograms {
-        let one: Histogram<u64> = Deserializer::new().deserialize(&mut Cursor::new(bytes)).ok()?;
-        all.add(&one).ok()?;
+        all.add(&decoded(bytes)?).ok()?;
     }
     (!all.is_empty()).then_some(all)
+}
+
+/// A histogram in its V2 format, deflated; `None` where it is missing or cannot be read.
+fn decoded(bytes: &[u8]) -> Option<Histogram<u64>> {
+    Deserializer::new().deserialize(&mut Cursor::new(bytes)).ok()
 }
 
 /// A value counts as the lowest that its histogram cannot tell from it.
@@ -223,7 +247,7 @@ mod tests {
     fn slices_are_merged_and_thin_tails_left_out() {
         let slices =
             [slice((1..=5000).map(|i| i * 1000)), slice((5001..=10_000).map(|i| i * 1000))];
-        let times = merged(&slices).unwrap();
+        let times = read(&slices).all.unwrap();
         assert_eq!((times.n, times.min_ns), (10_000, 1000));
         let near = |p: usize, ns: f64| {
             let got = times.percentiles_ns[p].unwrap() as f64;
@@ -240,7 +264,7 @@ mod tests {
     #[test]
     fn buckets_hold_what_is_at_most_their_end() {
         let times = [1, 256_000, 257_000, 1_000_000, 4_100_000, 15_900_000_000, 17_000_000_000];
-        let times = merged(&[slice(times.into_iter())]).unwrap();
+        let times = read(&[slice(times.into_iter())]).all.unwrap();
         assert_eq!(times.buckets, [2, 2, 0, 1, 0, 0, 0, 0, 1, 1]);
         assert!((times.bucket_pcts().iter().sum::<f64>() - 100.0).abs() < 1e-9);
     }
@@ -253,9 +277,12 @@ mod tests {
         assert!(p999(MIN_BEYOND_AT_RATE).is_some());
         assert!((p99([bytes.as_slice()]).unwrap() as f64 / 990_000.0 - 1.0).abs() < 2e-3);
         assert_eq!(p99([&[][..]]), None);
-        let block = BlockTimes::of(&bytes).unwrap();
+        let mut lost = slice([1000].into_iter());
+        lost.response_times.clear();
+        let read = read(&[slice((1..=1000).map(|i| i * 1000)), lost]);
+        let block = read.blocks[0].as_ref().unwrap();
         assert!(block.n == 1000 && (block.percentiles_ns[0] / 500_000.0 - 1.0).abs() < 2e-3);
-        assert!(BlockTimes::of(&[]).is_none());
+        assert!(read.blocks[1].is_none() && read.all.is_none());
         assert_eq!([50.0, 95.0, 99.0].map(needed), [20, 200, 1000]);
     }
 
@@ -263,7 +290,7 @@ mod tests {
     fn a_slice_without_histogram_spoils_the_cell() {
         let mut broken = slice([1000].into_iter());
         broken.response_times.truncate(8);
-        assert_eq!(merged(&[slice([1000].into_iter()), broken]), None);
-        assert_eq!(merged(&[]), None);
+        assert_eq!(read(&[slice([1000].into_iter()), broken]).all, None);
+        assert_eq!(read(&[]).all, None);
     }
 }

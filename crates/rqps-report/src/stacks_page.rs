@@ -4,7 +4,7 @@ use maud::{DOCTYPE, PreEscaped, html};
 use rqps_stacks::flame;
 
 use crate::analysis::Analysis;
-use crate::html::{FLAME_SCRIPT_HASH, STYLE, stacks};
+use crate::html::{STYLE, policy, stacks};
 use crate::words::one_line;
 
 /// Narrowest frames, as a share of the width: half a pixel of a wide screen, until it is zoomed in.
@@ -15,17 +15,13 @@ const LEAST_SHARE: f64 = 0.0003;
 pub fn render(analysis: &Analysis<'_>, step_at: usize) -> Option<String> {
     let found = analysis.stacks.iter().find(|stacks| stacks.step_at == step_at)?;
     let step = analysis.steps.get(step_at)?;
-    let policy = format!(
-        "default-src 'none'; style-src 'unsafe-inline'; script-src '{FLAME_SCRIPT_HASH}'; \
-         base-uri 'none'; form-action 'none'"
-    );
     let title = format!("{}: stacks of {}", one_line(&analysis.run.name), one_line(&step.title));
     let page = html! {
         (DOCTYPE)
         html lang="en" {
             head {
                 meta charset="utf-8";
-                meta http-equiv="Content-Security-Policy" content=(policy);
+                meta http-equiv="Content-Security-Policy" content=(policy::of(&[flame::SCRIPT]));
                 meta name="viewport" content="width=device-width, initial-scale=1";
                 meta name="color-scheme" content="light dark";
                 title { (title) }

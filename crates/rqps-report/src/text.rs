@@ -553,7 +553,8 @@ fn footer(page: &mut Page, analysis: &Analysis<'_>) {
     );
     let example = analysis.headlines.iter().find_map(|h| h.worst_idx);
     if let Some(step) = example.and_then(|idx| analysis.steps.get(idx)) {
-        let command = repeat::command(compare::command_line(analysis), &step.step.info.name);
+        let name = &step.step.info.name;
+        let command = repeat::command(compare::command_line(analysis), run.seed, name);
         page.paragraph("", &format!("repeat one step: {command}"));
     }
 }

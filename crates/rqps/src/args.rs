@@ -181,6 +181,10 @@ pub(crate) struct ReportArgs {
     #[arg(value_name = "RUN", default_value = "latest")]
     pub(crate) run: String,
 
+    /// The system that others are compared with [default: the run's own base]
+    #[arg(long, value_name = "LABEL")]
+    pub(crate) base: Option<String>,
+
     /// Format
     #[arg(long, value_enum, default_value = "text")]
     pub(crate) format: Format,

@@ -20,10 +20,14 @@ pub(crate) fn run(args: &CompareArgs, around: &Surroundings) -> Result<()> {
     }
     let base = args.base.as_deref().map(|base| with_id(base, &store)).transpose()?;
     let joined = Joined::of(runs, base.as_deref(), &around.command_line)?;
+    let analysis = Analysis::of_joined(&joined, bound);
+    if let Some(dir) = &args.charts {
+        return crate::charts::write(&analysis, dir);
+    }
     let colour = around.colour && args.output.is_none();
     let detail = if args.summary { Detail::Summary } else { Detail::Full };
     let options = TextOptions { colour, detail, width: text_width() };
-    let text = render_analysis(&Analysis::of_joined(&joined, bound), args.format, options);
+    let text = render_analysis(&analysis, args.format, options);
     write(args.output.as_deref(), &text)
 }
 

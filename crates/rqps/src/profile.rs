@@ -39,14 +39,14 @@ pub(crate) fn run(args: &ProfileArgs, around: &Surroundings) -> Result<ExitCode>
 
 /// Writes a page with all frames for each step whose stacks were recorded; gives the files.
 pub(crate) fn write_pages(
-    Found { run, profiles }: Found<'_>,
+    Found { run, base, profiles }: Found<'_>,
     bound: f64,
     store: &Store,
 ) -> Result<Vec<PathBuf>> {
     if profiles.is_empty() {
         return Ok(Vec::new());
     }
-    let analysis = Analysis::of(run, bound).with_profiles(profiles);
+    let analysis = Analysis::of_base(run, base, bound).with_profiles(profiles);
     let dir = store.artifact_dir(&run.id)?.join(DIR);
     fs::create_dir_all(&dir).with_context(|| format!("create {}", dir.display()))?;
     let mut written = Vec::new();

@@ -16,18 +16,29 @@ pub(crate) fn write(args: &ReportArgs, around: &Surroundings) -> Result<()> {
     let store = Store::open_existing(&around.results)?;
     let of = args.run.parse::<RunRef>().unwrap_or_default();
     let (run, profiles) = (store.select_run(&of)?, store.select_stack_profiles(&of)?);
+    let base = args.base.as_deref().map_or(Ok(run.base), |label| system_of(&run, label))?;
     if let Some(dir) = &args.charts {
-        return crate::charts::write(&Analysis::of(&run, bound), dir);
+        return crate::charts::write(&Analysis::of_base(&run, base, bound), dir);
     }
     if args.tables {
+        let run = Run { base, ..run };
         return write_tables(&[run], (args.format, bound), args.output.as_deref());
     }
-    let found = Found { run: &run, profiles: &profiles };
+    let found = Found { run: &run, base, profiles: &profiles };
     let colour = around.colour && args.output.is_none();
     let detail = if args.summary { Detail::Summary } else { Detail::Full };
     let text =
         render(found, args.format, bound, TextOptions { colour, detail, width: text_width() })?;
     output::write(args.output.as_deref(), &text)
+}
+
+/// The system with a label, by index.
+fn system_of(run: &Run, label: &str) -> Result<usize> {
+    let found = run.systems.iter().position(|system| system.spec.label.as_str() == label);
+    found.with_context(|| {
+        let labels: Vec<&str> = run.systems.iter().map(|s| s.spec.label.as_str()).collect();
+        format!("run {} has no system {label:?}; it has {}", run.id, labels.join(", "))
+    })
 }
 
 /// The field's tables of one run, or of several beside one another.
@@ -61,13 +72,15 @@ pub(crate) fn parse_percent(option: &str, text: &str) -> Result<f64> {
 pub(crate) struct Found<'a> {
     /// The run.
     pub(crate) run: &'a Run,
+    /// The system that others are compared with, by index.
+    pub(crate) base: usize,
     /// Its stack profiles.
     pub(crate) profiles: &'a [StackProfile],
 }
 
 /// A run in a format.
 pub(crate) fn render(
-    Found { run, profiles }: Found<'_>,
+    Found { run, base, profiles }: Found<'_>,
     format: Format,
     bound: f64,
     options: TextOptions,
@@ -75,7 +88,7 @@ pub(crate) fn render(
     if run.steps.is_empty() {
         bail!("run {} has no steps", run.id);
     }
-    let analysis = Analysis::of(run, bound).with_profiles(profiles);
+    let analysis = Analysis::of_base(run, base, bound).with_profiles(profiles);
     Ok(render_analysis(&analysis, format, options))
 }
 

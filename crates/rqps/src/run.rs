@@ -48,7 +48,7 @@ pub(crate) fn carry_out(plan: Plan, args: &RunArgs, around: &Surroundings) -> Re
     };
     let of = id.parse::<RunRef>().unwrap_or_default();
     let (run, profiles) = (store.select_run(&of)?, store.select_stack_profiles(&of)?);
-    let found = report::Found { run: &run, profiles: &profiles };
+    let found = report::Found { run: &run, base: run.base, profiles: &profiles };
     let options =
         TextOptions { colour: around.colour, detail: Detail::Summary, width: text_width() };
     print(&report::render(found, Format::Text, bound, options)?)?;

@@ -18,12 +18,12 @@ use super::guard;
 use super::imported;
 use super::insert::{self, InsertCell, Sla};
 use super::memory;
+use super::observed::OfSystem;
 use super::origin::Rule;
 use super::per_operation;
 use super::settle::Settle;
-use super::windows;
 use crate::number::count;
-use crate::response::{self, ResponseTimes};
+use crate::response::ResponseTimes;
 
 /// Whether a cell has a figure, and why not.
 #[derive(Debug, Clone, PartialEq)]
@@ -186,11 +186,18 @@ pub struct WindowRates {
 
 /// The cells of one step, one per system of the run, compared with the base; their verdicts are
 /// decided over the whole run ([`super::judge`]).
-pub(super) fn cells(run: &Run, step: &RunStep, rule: Rule<'_>, book: &mut Book) -> Vec<Cell> {
+pub(super) fn cells(
+    run: &Run,
+    step: &RunStep,
+    observed: &[OfSystem],
+    rule: Rule<'_>,
+    book: &mut Book,
+) -> Vec<Cell> {
     let mut cells: Vec<Cell> = (0..run.systems.len())
         .map(|idx| {
             let schedule = rule.schedule(run, idx);
-            step.systems.get(idx).map_or_else(pending, |s| measured(schedule, step, s, book))
+            let known = step.systems.get(idx).zip(observed.get(idx));
+            known.map_or_else(pending, |known| measured(schedule, step, known, book))
         })
         .enumerate()
         .map(|(idx, cell)| Cell {
@@ -212,7 +219,7 @@ pub(super) fn cells(run: &Run, step: &RunStep, rule: Rule<'_>, book: &mut Book) 
         if step.info.figure == Figure::AsStated && how == Measured::OtherRuns {
             continue;
         }
-        let Some(pair) = Pair::of(step, (base_idx, idx), how) else {
+        let Some(pair) = Pair::of(step, observed, (base_idx, idx), how) else {
             continue;
         };
         cell.server_rss_ratio = cell
@@ -272,7 +279,12 @@ fn rss(cell: &Cell, step: &RunStep, idx: usize) -> Option<u64> {
     memory::at_end(step, idx).filter(|_| cell.state == CellState::Measured)
 }
 
-fn measured(schedule: Schedule, step: &RunStep, system: &SystemStep, book: &mut Book) -> Cell {
+fn measured(
+    schedule: Schedule,
+    step: &RunStep,
+    (system, observed): (&SystemStep, &OfSystem),
+    book: &mut Book,
+) -> Cell {
     let mut cell = Cell {
         sizes: system.sizes,
         debt: system.debt.clone(),
@@ -291,13 +303,13 @@ fn measured(schedule: Schedule, step: &RunStep, system: &SystemStep, book: &mut 
     cell.figure = estimate::figure(step, system);
     cell.totals = totals(&system.slices);
     cell.per_operation = per_operation::of(&system.slices);
-    cell.response = response::merged(&system.slices);
+    cell.response = observed.response.clone();
     cell.lateness = lateness(&system.slices);
     // Creating indexes is a handful of operations: its windows are empty.
     let is_index = step.info.kind == StepKind::Index;
-    cell.windows = window_rates(&system.slices).filter(|_| !is_index);
+    cell.windows = observed.windows.filter(|_| !is_index);
     let is_insert = insert::is_step(step);
-    cell.steady_rate = windows::mean_steady_rate(&system.slices).filter(|_| !is_index);
+    cell.steady_rate = observed.mean_steady_rate().filter(|_| !is_index);
     cell.marks = book.marks(&system.slices, !is_insert);
     if !is_insert {
         cell.marks.extend(guard::own(step.info.kind, system, book));
@@ -368,23 +380,20 @@ fn lateness(slices: &[Slice]) -> Option<Lateness> {
     })
 }
 
-fn window_rates(slices: &[Slice]) -> Option<WindowRates> {
+/// Quantiles of the windows of all slices together.
+pub(super) fn window_rates(slices: &[Slice]) -> Option<WindowRates> {
     let length_ns = slices.first()?.windows.length_ns;
     if length_ns == 0 || slices.iter().any(|s| s.windows.length_ns != length_ns) {
         return None;
     }
     let mut counts: Vec<u32> =
         slices.iter().flat_map(|s| s.windows.counts.iter().copied()).collect();
-    counts.sort_unstable();
-    let at = |share_pct: usize| {
-        let idx = (counts.len() - 1) * share_pct / 100;
-        slice::per_second(u64::from(counts[idx]), length_ns)
+    let n = counts.len();
+    // Three of very many: to sort all of them takes twenty times as long.
+    let mut at = |share_pct: usize| {
+        let idx = (n - 1) * share_pct / 100;
+        let (_, count, _) = counts.select_nth_unstable(idx);
+        slice::per_second(u64::from(*count), length_ns)
     };
-    (!counts.is_empty()).then(|| WindowRates {
-        length_ns,
-        n: counts.len(),
-        p05: at(5),
-        median: at(50),
-        p95: at(95),
-    })
+    (n > 0).then(|| WindowRates { length_ns, n, p05: at(5), median: at(50), p95: at(95) })
 }

@@ -8,7 +8,7 @@ use rqps_stats::restarts::Restarted;
 
 use super::Settle;
 use super::estimate::Pair;
-use crate::response::{self, BlockTimes};
+use crate::response;
 
 /// Percentiles of response times that are compared.
 pub const COMPARED: [f64; 3] = [50.0, 95.0, 99.0];
@@ -98,14 +98,10 @@ impl Comparison {
 }
 
 /// The percentiles' ratios; `None` where a slice has no readable histogram.
-fn responses<'a>(pair: &Pair<'a>) -> Option<Vec<ResponseRatio>> {
-    let decode = |slice: &'a Slice| Some((slice, BlockTimes::of(&slice.response_times)?));
-    let decoded: Vec<(&Slice, BlockTimes)> = pair.slices().map(decode).collect::<Option<_>>()?;
-    let n_fewest = decoded.iter().map(|(_, times)| times.n).min()?;
-    let times = |slice: &Slice| {
-        let of = decoded.iter().find(|(known, _)| std::ptr::eq(*known, slice));
-        of.map(|(_, times)| times)
-    };
+fn responses(pair: &Pair<'_>) -> Option<Vec<ResponseRatio>> {
+    let times = |slice: &Slice| pair.observed(slice)?.times.as_ref();
+    let counts: Vec<u64> = pair.slices().map(|s| Some(times(s)?.n)).collect::<Option<_>>()?;
+    let n_fewest = counts.into_iter().min()?;
     let ratio = |(at, percentile): (usize, f64)| {
         let n_needed = response::needed(percentile);
         let found = pair.ratio_of(|slice: &Slice| Some(times(slice)?.percentiles_ns[at]));

@@ -13,7 +13,7 @@ use rqps_stats::restarts::{Restarted, of_starts};
 use rqps_stats::totals::{self, Part};
 use rqps_stats::{Tested, paired_test, ratio_test};
 
-use super::windows;
+use super::observed::{OfSlice, OfSystem};
 
 /// The figure: the mean over the slices; of blocks of equal work, operations of all over time of all.
 /// Of several starts of the servers, the mean of theirs, with Student's interval over the starts.
@@ -63,6 +63,8 @@ pub(super) struct Pair<'a> {
     of_totals: bool,
     /// Whether both sides are of one run, so that a start of one is the partner of the other's.
     is_one_run: bool,
+    /// What the slices of base and candidate tell by themselves.
+    observed: [&'a OfSystem; 2],
 }
 
 impl<'a> Pair<'a> {
@@ -70,6 +72,7 @@ impl<'a> Pair<'a> {
     /// indexes are never measured in turns.
     pub(super) fn of(
         step: &'a RunStep,
+        observed: &'a [OfSystem],
         (base, candidate): (usize, usize),
         how: Measured,
     ) -> Option<Self> {
@@ -80,6 +83,15 @@ impl<'a> Pair<'a> {
             in_turns: how == Measured::Turns && !alone,
             of_totals: step.info.has_blocks_of_work(),
             is_one_run: how != Measured::OtherRuns,
+            observed: [observed.get(base)?, observed.get(candidate)?],
+        })
+    }
+
+    /// What is known of one of the slices of either side.
+    pub(super) fn observed(&self, slice: &Slice) -> Option<&'a OfSlice> {
+        let sides = [self.base, self.candidate].into_iter().zip(self.observed);
+        sides.into_iter().find_map(|(system, observed)| {
+            observed.slice(system.slices.iter().position(|own| std::ptr::eq(own, slice))?)
         })
     }
 
@@ -98,7 +110,7 @@ impl<'a> Pair<'a> {
     /// Steady rate of the candidate / that of the base; `None` for blocks of equal work, whose figure
     /// is no mean of theirs.
     pub(super) fn steady(&self) -> Option<Restarted> {
-        self.ratio_of(windows::steady_rate).filter(|_| !self.of_totals)
+        self.ratio_of(|slice| self.observed(slice)?.steady_rate).filter(|_| !self.of_totals)
     }
 
     /// The ratio of a value of the slices, all of equal weight; `None` when a slice lacks it.

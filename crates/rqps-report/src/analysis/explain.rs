@@ -52,9 +52,9 @@ pub(super) fn explain(
     off_cpu: impl Fn(usize, Verdict) -> Option<String>,
 ) {
     let Around { run, rule, hints } = around;
-    let StepAnalysis { step, cells, plans, .. } = analysed;
+    let StepAnalysis { step, cells, plans, observed, .. } = analysed;
     for (idx, cell) in cells.iter_mut().enumerate().filter(|(idx, _)| *idx != rule.base) {
-        let pair = Pair::of(step, (rule.base, idx), rule.measured(run, idx));
+        let pair = Pair::of(step, observed, (rule.base, idx), rule.measured(run, idx));
         let (Some(pair), Some(rqps)) = (pair, cell.rqps) else { continue };
         let sides = pair.sides();
         let split = slots(run, step, (rule, idx)).and_then(|n| Split::of(&sides, n));

@@ -68,6 +68,7 @@ impl<'a> Analysis<'a> {
     /// waited longer in the causes of steps that lose by waiting.
     #[must_use]
     pub fn with_profiles(mut self, profiles: &'a [StackProfile]) -> Self {
+        self.profiles = profiles;
         self.stacks = (0..self.steps.len())
             .filter_map(|step_at| step_stacks(&self, step_at, profiles))
             .collect();

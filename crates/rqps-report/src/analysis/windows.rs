@@ -18,12 +18,6 @@ pub(super) fn steady_rate(slice: &Slice) -> Option<f64> {
     steady::steady_rate(telling(slice)?)
 }
 
-/// The mean of the slices' steady rates; `None` where one has none.
-pub(super) fn mean_steady_rate(slices: &[Slice]) -> Option<f64> {
-    let rates: Vec<f64> = slices.iter().map(steady_rate).collect::<Option<_>>()?;
-    (!rates.is_empty()).then(|| rates.iter().sum::<f64>() / rates.len() as f64)
-}
-
 /// The windows of all slices, one after the other.
 pub(super) fn joined(slices: &[Slice]) -> Option<Windows> {
     let length_ns = slices.first()?.windows.length_ns;

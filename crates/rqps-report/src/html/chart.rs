@@ -6,6 +6,8 @@
 use maud::{Markup, html};
 use rqps_model::{Estimate, Verdict};
 
+use super::bases::Part;
+use super::filter;
 use super::label::{self, outside};
 use super::scale::Scale;
 use crate::analysis::{Analysis, Cell, GROUPS, StepAnalysis};
@@ -16,14 +18,33 @@ use crate::tone::Tone;
 /// Height of one whisker in a row, CSS pixels; the style's lines of values are as high.
 const LANE_PX: usize = 18;
 
-/// The section.
+/// The section. What another base changes in it is a part.
 pub(super) fn render(analysis: &Analysis<'_>) -> Markup {
+    html! {
+        section #charts aria-labelledby="charts-title" {
+            h2 #charts-title { "Charts of relative QPS" }
+            @if !many::is_many(analysis) {
+                fieldset.filter #chart-order hidden {
+                    legend { "Order" }
+                    label { input type="radio" name="order" value="suite" checked; " as the suite" }
+                    label { input type="radio" name="order" value="effect"; " by effect, losses first" }
+                }
+            }
+            (part(analysis).placed())
+        }
+    }
+}
+
+/// The charts with what explains them.
+pub(super) fn part(analysis: &Analysis<'_>) -> Part {
+    Part::new("charts", charts(analysis))
+}
+
+fn charts(analysis: &Analysis<'_>) -> Markup {
     let scale = Scale::of(analysis);
     let candidates: Vec<usize> = analysis.candidates().collect();
     let has_ratio = |s: &StepAnalysis<'_>| s.cells.iter().any(|c| c.rqps.is_some());
     html! {
-        section #charts aria-labelledby="charts-title" {
-            h2 #charts-title { "Charts of relative QPS" }
             @if !analysis.steps.iter().any(has_ratio) {
                 p { "No step has a ratio to draw." }
             } @else {
@@ -55,7 +76,6 @@ pub(super) fn render(analysis: &Analysis<'_>) -> Markup {
                     }
                 }
             }
-        }
     }
 }
 
@@ -132,7 +152,8 @@ fn row(
     let cells: Vec<&Cell> = candidates.iter().filter_map(|&idx| step.cells.get(idx)).collect();
     let height = LANE_PX * cells.len() + 8;
     html! {
-        li {
+        li class=(filter::classes(step).trim_start()) data-step=(at) data-group=(step.group().title())
+            data-effect=[effect(&cells)] {
             a.name href={ "#step-" (at) } { (outside(name)) }
             svg.plot width="100%" height=(height) aria-hidden="true" {
                 use href="#band" width="100%" height="100%" {}
@@ -151,6 +172,13 @@ fn row(
     }
 }
 
+/// What the charts can be ordered by: the mean logarithm of a step's ratios, in thousandths.
+fn effect(cells: &[&Cell]) -> Option<String> {
+    let logs: Vec<f64> = cells.iter().filter_map(|c| Some(c.rqps?.point.ln())).collect();
+    let mean = logs.iter().sum::<f64>() / logs.len() as f64;
+    mean.is_finite().then(|| format!("{:.0}", mean * 1000.0))
+}
+
 fn value(analysis: &Analysis<'_>, cell: &Cell) -> Markup {
     html! {
         @if let Some(ratio) = &cell.rqps {
@@ -160,8 +188,10 @@ fn value(analysis: &Analysis<'_>, cell: &Cell) -> Markup {
                 span class={ "sign " (verdict.word()) } title=(verdict.word()) { " " (label::sign(verdict)) }
                 span.sr { " " (verdict.word()) }
             }
-            (label::letters(analysis, cell))
-        } @else { (label::figure(cell)) (label::letters(analysis, cell)) }
+        } @else { (label::figure(cell)) }
+        // Links in lines this close would be too small to hit; the table has them.
+        @let letters = analysis.letters(cell);
+        @if !letters.is_empty() { sup { (letters) } }
     }
 }
 

@@ -1,10 +1,12 @@
 //! The Insert Benchmark on the page: the summary's three tables, and what its steps have.
 
+use std::borrow::Cow;
+
 use maud::{Markup, html};
 use rqps_model::Role;
 
 use super::label::{self, outside};
-use super::series::{self, Line};
+use super::series::Line;
 use super::step::framed;
 use crate::analysis::insert::field::FIELD_METRICS;
 use crate::analysis::insert::flow::ROLES;
@@ -181,8 +183,8 @@ fn table(grid: &Grid) -> Markup {
     }
 }
 
-/// The 1 s series of inserts, deletes and queries, a drawing each.
-pub(super) fn charts(analysis: &Analysis<'_>, step: &StepAnalysis<'_>) -> Markup {
+/// The 1 s series of inserts, deletes and queries; none where clients are of one kind.
+pub(super) fn lines<'s>(step: &'s StepAnalysis<'_>) -> Vec<Line<'s>> {
     let line = |role: Role| {
         let flows = step
             .cells
@@ -196,14 +198,17 @@ pub(super) fn charts(analysis: &Analysis<'_>, step: &StepAnalysis<'_>) -> Markup
             Role::Delete => "Deleted rows",
             Role::Hold => "Transactions",
         };
-        Line {
+        (!flows.is_empty()).then(|| Line {
             what,
             target: flows.iter().find_map(|(_, flow)| flow.target_per_s),
             is_by_block: flows.iter().any(|(_, flow)| flow.is_by_block),
-            tracks: flows.iter().map(|(idx, flow)| (*idx, flow.seconds.as_slice())).collect(),
-        }
+            tracks: flows
+                .iter()
+                .map(|(idx, flow)| (*idx, Cow::Borrowed(flow.seconds.as_slice())))
+                .collect(),
+        })
     };
-    html! { @for role in ROLES { (series::line(analysis, step, &line(role))) } }
+    ROLES.into_iter().filter_map(line).collect()
 }
 
 /// The field's metrics, rates, response times and buckets.

@@ -1,8 +1,11 @@
 //! The rate over the slices of a step, second by second, as a small drawing.
 
-use maud::{Markup, html};
-use rqps_model::Slice;
+use std::borrow::Cow;
 
+use maud::{Markup, html};
+use rqps_model::{SeriesPoint, Slice};
+
+use super::insert;
 use super::label::outside;
 use crate::analysis::{Analysis, CellState, StepAnalysis};
 use crate::number;
@@ -15,6 +18,10 @@ const HEIGHT: f64 = 100.0;
 /// slowest second is drawn beside the mean: a stall of one second is no more than a dent in that.
 const MAX_POINTS: usize = 240;
 
+/// Points of all drawings of a page together, and fewest in one track: what large runs have for them.
+const DRAWN_POINTS: usize = 15_000;
+const FEWEST_POINTS: usize = 60;
+
 /// What one kind of clients did, second by second.
 pub(super) struct Line<'s> {
     /// What is counted: `Queries`.
@@ -24,7 +31,33 @@ pub(super) struct Line<'s> {
     /// Whether some points are means of blocks in place of seconds.
     pub(super) is_by_block: bool,
     /// Index of each system, and per slice its operations in each whole second.
-    pub(super) tracks: Vec<(usize, &'s [Vec<f64>])>,
+    pub(super) tracks: Vec<(usize, Cow<'s, [Vec<f64>]>)>,
+}
+
+/// What a step's charts show: queries, or of clients of several kinds what each does.
+pub(super) fn lines<'s>(step: &'s StepAnalysis<'_>) -> Vec<Line<'s>> {
+    let of_roles = insert::lines(step);
+    if !of_roles.is_empty() {
+        return of_roles;
+    }
+    let is_by_block = measured(step).any(|(_, slices)| slices.iter().any(|s| s.n_rounds.is_some()));
+    vec![Line {
+        what: "Queries",
+        target: None,
+        is_by_block,
+        tracks: measured(step).map(|(idx, slices)| (idx, Cow::Owned(rates(slices)))).collect(),
+    }]
+}
+
+/// The drawings of a step; the script puts charts that can be zoomed in their place.
+pub(super) fn render(analysis: &Analysis<'_>, at: usize, step: &StepAnalysis<'_>) -> Markup {
+    let n_tracks: usize = analysis.steps.iter().map(|s| s.cells.len()).sum();
+    let max_points = (DRAWN_POINTS / n_tracks.max(1)).clamp(FEWEST_POINTS, MAX_POINTS);
+    html! {
+        div.charts data-charts=(at) {
+            @for line in lines(step) { (draw(analysis, step, &line, max_points)) }
+        }
+    }
 }
 
 /// One system's rates: per slice its points, each the mean of some seconds.
@@ -48,10 +81,10 @@ impl Track {
     }
 }
 
-/// Seconds (or blocks) that a point stands for, so that the longest track has at most 240 points.
-fn seconds_per_point<'t>(tracks: impl Iterator<Item = &'t [Vec<f64>]>) -> usize {
+/// Seconds (or blocks) that a point stands for, so that the longest track has at most so many points.
+fn seconds_per_point<'t>(tracks: impl Iterator<Item = &'t [Vec<f64>]>, max_points: usize) -> usize {
     let seconds = tracks.map(|slices| slices.iter().map(Vec::len).sum::<usize>()).max();
-    seconds.unwrap_or(0).div_ceil(MAX_POINTS).max(1)
+    seconds.unwrap_or(0).div_ceil(max_points).max(1)
 }
 
 /// A drawing's words, and how long a point of it is.
@@ -64,29 +97,14 @@ struct Frame {
     target: Option<f64>,
 }
 
-/// The drawing with its legend; nothing where no slice has two seconds.
-pub(super) fn render(analysis: &Analysis<'_>, step: &StepAnalysis<'_>) -> Markup {
-    let all: Vec<(usize, Vec<Vec<f64>>)> =
-        measured(step).map(|(idx, slices)| (idx, rates(slices))).collect();
-    let per_point = seconds_per_point(all.iter().map(|(_, slices)| slices.as_slice()));
-    let tracks: Vec<Track> =
-        all.iter().map(|(idx, slices)| Track::of(*idx, slices, per_point)).collect();
-    let by_block = analysis.run.schedule.is_interleaved();
-    let order = if by_block { "block by block" } else { "over the slices" };
-    let order = format!("Queries per second{}{order}", if by_block { ", " } else { " " });
-    let frame = Frame {
-        caption: order,
-        label: format!("Queries per second of {}", crate::words::one_line(&step.title)),
-        per_point,
-        by_block,
-        target: None,
-    };
-    drawing(analysis, &tracks, &frame)
-}
-
-/// The same of one kind of clients, every second of counted time.
-pub(super) fn line(analysis: &Analysis<'_>, step: &StepAnalysis<'_>, line: &Line<'_>) -> Markup {
-    let per_point = seconds_per_point(line.tracks.iter().map(|(_, slices)| *slices));
+/// A line's drawing with its legend; nothing where no slice has two seconds.
+fn draw(
+    analysis: &Analysis<'_>,
+    step: &StepAnalysis<'_>,
+    line: &Line<'_>,
+    max_points: usize,
+) -> Markup {
+    let per_point = seconds_per_point(line.tracks.iter().map(|(_, slices)| &**slices), max_points);
     let tracks: Vec<Track> =
         line.tracks.iter().map(|(idx, slices)| Track::of(*idx, slices, per_point)).collect();
     let target = line.target.map_or_else(String::new, |rate| {
@@ -143,14 +161,14 @@ fn drawing(analysis: &Analysis<'_>, tracks: &[Track], frame: &Frame) -> Markup {
                     }
                     @for track in tracks {
                         @for (at, points) in track.lows.iter().enumerate() {
-                            polyline class={ "track t" (track.idx % 6) " low" }
-                                points=(polyline(points, (lane * at as f64, lane), longest, max)) {}
+                            path class={ "track t" (track.idx % 6) " low" }
+                                d=(path(points, (lane * at as f64, lane), longest, max)) {}
                         }
                     }
                     @for track in tracks {
                         @for (at, points) in track.slices.iter().enumerate() {
-                            polyline class={ "track t" (track.idx % 6) }
-                                points=(polyline(points, (lane * at as f64, lane), longest, max)) {}
+                            path class={ "track t" (track.idx % 6) }
+                                d=(path(points, (lane * at as f64, lane), longest, max)) {}
                         }
                     }
                 }
@@ -160,7 +178,10 @@ fn drawing(analysis: &Analysis<'_>, tracks: &[Track], frame: &Frame) -> Markup {
     }
 }
 
-fn measured<'s>(step: &'s StepAnalysis<'_>) -> impl Iterator<Item = (usize, &'s [Slice])> {
+/// The slices of each system that has a figure.
+pub(super) fn measured<'s>(
+    step: &'s StepAnalysis<'_>,
+) -> impl Iterator<Item = (usize, &'s [Slice])> {
     step.step.systems.iter().enumerate().filter_map(|(idx, system)| {
         let is_measured = step.cells.get(idx).is_some_and(|c| c.state == CellState::Measured);
         is_measured.then_some((idx, system.slices.as_slice()))
@@ -184,11 +205,15 @@ fn rates(slices: &[Slice]) -> Vec<Vec<f64>> {
         return vec![slices.iter().map(rate).collect()];
     }
     let seconds = |slice: &Slice| -> Vec<f64> {
-        let whole_s = usize::try_from(slice.duration_ns / 1_000_000_000).unwrap_or(0);
-        let series = &slice.series[..slice.series.len().min(whole_s)];
-        series.iter().map(|point| f64::from(point.queries)).collect()
+        whole_seconds(slice).iter().map(|point| f64::from(point.queries)).collect()
     };
     slices.iter().map(seconds).collect()
+}
+
+/// The points of a slice's whole seconds.
+pub(super) fn whole_seconds(slice: &Slice) -> &[SeriesPoint] {
+    let whole_s = usize::try_from(slice.duration_ns / 1_000_000_000).unwrap_or(0);
+    &slice.series[..slice.series.len().min(whole_s)]
 }
 
 /// Where a rate lies in the drawing, from its top.
@@ -196,17 +221,23 @@ fn height(rate: f64, max: f64) -> f64 {
     HEIGHT - rate / max * (HEIGHT - 2.0) - 1.0
 }
 
-fn polyline(points: &[f64], (left, lane): (f64, f64), longest: usize, max: f64) -> String {
+/// A line as a path whose points are told by their distance from the one before: a third shorter.
+fn path(points: &[f64], (left, lane): (f64, f64), longest: usize, max: f64) -> String {
     let inner = lane * 0.98;
     let step = inner / (longest.max(2) - 1) as f64;
-    let text: Vec<String> = points
-        .iter()
-        .enumerate()
-        .map(|(i, rate)| {
-            format!("{:.0},{:.0}", left + lane * 0.01 + step * i as f64, height(*rate, max))
-        })
-        .collect();
-    text.join(" ")
+    let mut out = String::new();
+    let mut before = (0.0, 0.0);
+    for (i, rate) in points.iter().enumerate() {
+        let to = ((left + lane * 0.01 + step * i as f64).round(), height(*rate, max).round());
+        let by = (to.0 - before.0, to.1 - before.1);
+        match i {
+            0 => out.push_str(&format!("M{} {}", by.0, by.1)),
+            1 => out.push_str(&format!("l{} {}", by.0, by.1)),
+            _ => out.push_str(&format!(" {} {}", by.0, by.1)),
+        }
+        before = to;
+    }
+    out
 }
 
 #[cfg(test)]
@@ -218,7 +249,7 @@ mod tests {
         let mut seconds = vec![1000.0; 1920];
         seconds[777] = 0.0;
         let slices = [seconds, vec![1000.0; 30]];
-        let per_point = seconds_per_point([&slices[..]].into_iter());
+        let per_point = seconds_per_point([&slices[..]].into_iter(), MAX_POINTS);
         assert_eq!(per_point, 9);
         let track = Track::of(0, &slices, per_point);
         let lowest = |rates: &[Vec<f64>]| rates.iter().flatten().copied().fold(1e9, f64::min);

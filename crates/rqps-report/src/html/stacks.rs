@@ -33,17 +33,24 @@ const COMMON: &str = "Inner frames are functions that both systems have, so that
 const WHOLE: &str = "Every function of every stack; below a caller that one system alone has, nothing is \
     compared.";
 
-/// The stacks of a step, folded; nothing where none were recorded.
-pub(super) fn render(analysis: &Analysis<'_>, step: &StepAnalysis<'_>) -> Markup {
+/// What grew and shrank on a step; nothing where no stacks were recorded.
+pub(super) fn compared(analysis: &Analysis<'_>, step: &StepAnalysis<'_>) -> Markup {
+    let Some(stacks) = analysis.stacks_of(step) else { return html! {} };
+    html! {
+        h4 { "Stacks: where CPU time went" }
+        p.hint { (LEGEND) }
+        (tables(analysis, step, stacks))
+    }
+}
+
+/// The graphs, which say themselves what they compare, and what is of each system alone.
+pub(super) fn graphs_and_rest(analysis: &Analysis<'_>, step: &StepAnalysis<'_>) -> Markup {
     let Some(stacks) = analysis.stacks_of(step) else { return html! {} };
     let graphs_per_step = analysis.run.systems.len() + 2 * stacks.pairs.len();
     let n_graphs = analysis.stacks.len() * graphs_per_step;
     let wider = (n_graphs as f64 / FEW_GRAPHS as f64).max(1.0);
     let least_share = (LEAST_SHARE * wider).min(MOST_SHARE);
     html! {
-        h4 { "Stacks: where CPU time went" }
-        p.hint { (LEGEND) }
-        (tables(analysis, step, stacks))
         (graphs(analysis, (step, stacks), least_share))
         (rest(analysis, step, stacks))
     }

@@ -2,8 +2,9 @@
 
 use maud::{Markup, html};
 
+use super::bases::{self, Part};
 use super::label::{self, outside};
-use super::{cause, insert, metrics, plans, ratios, series, stacks};
+use super::{cause, filter, insert, metrics, plans, ratios, series, stacks};
 use crate::analysis::{Analysis, Cell, CellState, StepAnalysis};
 use crate::number::{self, count};
 use crate::words::{lines, one_line};
@@ -32,52 +33,77 @@ fn render(analysis: &Analysis<'_>, at: usize, step: &StepAnalysis<'_>) -> Markup
     let clients = usize::try_from(step.step.clients).unwrap_or(usize::MAX);
     let has_flows = |cell: &Cell| cell.insert.as_ref().is_some_and(|own| !own.flows.is_empty());
     let has_flows = step.cells.iter().any(has_flows);
+    let [compared, per_operation, totals] = parts(analysis, at, step).map(Part::placed);
     html! {
-        details.step id={ "step-" (at) } {
+        details id={ "step-" (at) } class={ "step" (filter::classes(step)) }
+            data-step=(at) data-group=(step.group().title()) {
             summary {
                 h3 { (outside(&step.title)) }
-                // A chip for each of many systems would be a page.
-                @if !crate::many::is_many(analysis) {
-                    span.chips { @for idx in analysis.candidates() {
-                        @if let Some(cell) = step.cells.get(idx) { (chip(cell)) }
-                    } }
-                }
+                (chips(analysis, at, step).placed_in_line())
             }
             div.body {
                 p.what {
                     (outside(&info.what)) " · " (info.figure.unit()) " · " (count(clients, "client"))
                     " · " (layout::placement(analysis, step))
                 }
-                (failures(analysis, step))
-                (insert::failed_checks(analysis, step))
-                (marks(analysis, step))
-                (cause::sentences(analysis, step))
-                (figures(analysis, step))
-                (ratios::render(analysis, step))
-                (cause::tables(analysis, step))
-                @if has_flows {
-                    (insert::charts(analysis, step))
-                } @else {
-                    (series::render(analysis, step))
-                }
-                (insert::details(analysis, step))
-                (metrics::render(analysis, step))
+                (bases::note(analysis))
+                (compared)
+                (series::render(analysis, at, step))
+                (per_operation)
                 @if !has_flows {
                     (response_times(analysis, step))
                     (starts(analysis, step))
                 }
-                (totals(analysis, step))
-                (plans::render(analysis, step))
-                (stacks::render(analysis, step))
+                (totals)
+                (stacks::graphs_and_rest(analysis, step))
                 (insert::debt(analysis, step))
                 (insert::passed_checks(analysis, step))
                 @if !analysis.is_all_imported() {
                     h4 { "Repeat this step" }
-                    pre.command tabindex="0" { code { (repeat::command(compare::command_line(analysis), &info.name)) } }
+                    pre.command tabindex="0" { code { (repeat::command(compare::command_line(analysis), analysis.run.seed, &info.name)) } }
                 }
             }
         }
     }
+}
+
+/// The ratios in a step's line; for each of many systems one would be a page.
+pub(super) fn chips(analysis: &Analysis<'_>, at: usize, step: &StepAnalysis<'_>) -> Part {
+    let markup = html! {
+        @if !crate::many::is_many(analysis) {
+            span.chips { @for idx in analysis.candidates() {
+                @if let Some(cell) = step.cells.get(idx) { (chip(cell)) }
+            } }
+        }
+    };
+    Part::new(format!("chips-{at}"), markup)
+}
+
+/// What of a step's details depends on the base, from top to bottom.
+pub(super) fn parts(analysis: &Analysis<'_>, at: usize, step: &StepAnalysis<'_>) -> [Part; 3] {
+    let compared = html! {
+        (failures(analysis, step))
+        (insert::failed_checks(analysis, step))
+        (marks(analysis, step))
+        (cause::sentences(analysis, step))
+        (figures(analysis, step))
+        (ratios::render(analysis, step))
+        (cause::tables(analysis, step))
+    };
+    let per_operation = html! {
+        (insert::details(analysis, step))
+        (metrics::render(analysis, step))
+    };
+    let totals = html! {
+        (totals(analysis, step))
+        (plans::render(analysis, step))
+        (stacks::compared(analysis, step))
+    };
+    [
+        Part::new(format!("compared-{at}"), compared),
+        Part::new(format!("operation-{at}"), per_operation),
+        Part::new(format!("totals-{at}"), totals),
+    ]
 }
 
 fn chip(cell: &Cell) -> Markup {
@@ -206,7 +232,7 @@ fn response_times(analysis: &Analysis<'_>, step: &StepAnalysis<'_>) -> Markup {
     };
     let (unit, unit_ns) = response::unit(smallest);
     let show = |ns: f64| number::duration_in(ns, unit_ns);
-    framed(
+    let percentiles = framed(
         &format!("Response time of events, {}", if unit == "us" { "µs" } else { unit }),
         step,
         html! {
@@ -229,6 +255,35 @@ fn response_times(analysis: &Analysis<'_>, step: &StepAnalysis<'_>) -> Markup {
                     }
                     td { (show(times.max_ns as f64)) }
                     td { (times.n) }
+                }
+            } }
+        },
+    );
+    html! { (percentiles) (buckets(analysis, step)) }
+}
+
+/// The field's ten buckets; imported percentiles have none.
+fn buckets(analysis: &Analysis<'_>, step: &StepAnalysis<'_>) -> Markup {
+    let times = |c: &Cell| c.response.clone().filter(|times| times.buckets.iter().any(|n| *n > 0));
+    let measured: Vec<_> =
+        step.cells.iter().enumerate().filter_map(|(idx, c)| Some((idx, times(c)?))).collect();
+    if measured.is_empty() {
+        return html! {};
+    }
+    framed(
+        "Response time of events, percent of responses up to",
+        step,
+        html! {
+            thead { tr {
+                th scope="col" { "System" }
+                @for (name, _) in response::BUCKETS { th scope="col" { (name) } }
+            } }
+            tbody { @for (idx, times) in &measured {
+                tr {
+                    (system_head(analysis, *idx))
+                    @for pct in times.bucket_pcts() {
+                        td class=[(pct <= 0.0).then_some("faint")] { (crate::insert::share(pct)) }
+                    }
                 }
             } }
         },

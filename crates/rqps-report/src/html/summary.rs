@@ -1,41 +1,45 @@
 //! The summary table: every step, the base's figure, and each candidate's rQPS with its verdict.
 
 use maud::{Markup, html};
-use rqps_model::Verdict;
 
-use super::cause;
+use super::bases::Part;
 use super::label::{self, outside};
-use crate::analysis::{Analysis, Cell, CellState, GROUPS, StepAnalysis};
+use super::{cause, filter};
+use crate::analysis::{Analysis, Cell, GROUPS, StepAnalysis};
 use crate::many;
 use crate::number::{self, count, percent};
 use crate::words::capital;
 
-/// The section.
+/// The section. What another base changes in it is a part.
 pub(super) fn render(analysis: &Analysis<'_>) -> Markup {
     html! {
         section #rqps aria-labelledby="rqps-title" {
             h2 #rqps-title { "Relative QPS" }
-            p {
-                "rQPS is the QPS of a system divided by the QPS of "
-                strong { (outside(analysis.base_label())) }
-                ": above 1 is faster. Beside it stand its 95% interval and the verdict for a bound of "
-                (percent(analysis.bound)) "."
-            }
-            @if analysis.steps.is_empty() {
-                p.warning { "This run has no step that is reported." }
-            } @else {
-                (legend())
-                @if many::is_many(analysis) {
-                    (by_system(analysis))
-                } @else {
-                    (filter())
-                    (table(analysis))
-                }
-                p.hint { (outside(&capital(&rule(analysis)))) }
-                (footnotes(analysis))
-            }
+            @if !analysis.steps.is_empty() { (filter::render(analysis)) }
+            (part(analysis).placed())
         }
     }
+}
+
+/// The table with what explains it.
+pub(super) fn part(analysis: &Analysis<'_>) -> Part {
+    let markup = html! {
+        p {
+            "rQPS is the QPS of a system divided by the QPS of "
+            strong { (outside(analysis.base_label())) }
+            ": above 1 is faster. Beside it stand its 95% interval and the verdict for a bound of "
+            (percent(analysis.bound)) "."
+        }
+        @if analysis.steps.is_empty() {
+            p.warning { "This run has no step that is reported." }
+        } @else {
+            (legend())
+            @if many::is_many(analysis) { (by_system(analysis)) } @else { (table(analysis)) }
+            p.hint { (outside(&capital(&rule(analysis)))) }
+            (footnotes(analysis))
+        }
+    };
+    Part::new("summary", markup)
 }
 
 /// The rule of the verdicts with this page's signs.
@@ -49,27 +53,6 @@ fn legend() -> Markup {
             li { span.swatch.lower {} "rQPS below 0.95" }
             li { span.swatch.higher {} "above 1.05" }
             li { span.swatch.lower.pale {} span.swatch.higher.pale {} "the same, not confirmed by the interval" }
-        }
-    }
-}
-
-/// Radio buttons that the style reads; no script is needed for them.
-fn filter() -> Markup {
-    let choices = [
-        ("all", "all"),
-        ("slower", "slower"),
-        ("faster", "faster"),
-        ("open", "unclear or without figure"),
-    ];
-    html! {
-        fieldset.filter {
-            legend { "Show steps" }
-            @for (idx, (key, words)) in choices.into_iter().enumerate() {
-                label {
-                    input type="radio" name="show" id={ "show-" (key) } checked[idx == 0];
-                    " " (words)
-                }
-            }
         }
     }
 }
@@ -195,7 +178,7 @@ fn row(
     let unit = step.step.info.figure.unit();
     let is_wide = candidates.len() == 1;
     html! {
-        tr class={ "step" (row_classes(step)) } {
+        tr class={ "step" (filter::classes(step)) } data-step=(at) data-group=(step.group().title()) {
             th scope="row" {
                 a href={ "#step-" (at) } { (outside(&step.title)) }
                 @if unit != "queries/s" { " " span.unit { (unit) } }
@@ -214,24 +197,6 @@ fn row(
             }
         }
     }
-}
-
-/// The verdicts in a row, for the filter.
-fn row_classes(step: &StepAnalysis<'_>) -> String {
-    let any = |wanted: fn(&Cell) -> bool| step.cells.iter().any(wanted);
-    let mut out = String::new();
-    if any(|c| c.verdict == Some(Verdict::Slower)) {
-        out.push_str(" any-slower");
-    }
-    if any(|c| c.verdict == Some(Verdict::Faster)) {
-        out.push_str(" any-faster");
-    }
-    if any(|c| {
-        c.verdict == Some(Verdict::Unclear) || c.is_barred() || c.state != CellState::Measured
-    }) {
-        out.push_str(" any-open");
-    }
-    out
 }
 
 /// One candidate alone has room for ratio, interval and verdict side by side.

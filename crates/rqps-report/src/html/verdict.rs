@@ -2,6 +2,7 @@
 
 use maud::{Markup, html};
 
+use super::bases::Part;
 use super::label::outside;
 use crate::analysis::headline::{CAUSE, Counts};
 use crate::analysis::{Analysis, Headline};
@@ -10,7 +11,16 @@ use crate::number;
 use crate::words::one_line;
 
 /// The severe warnings, before everything else.
-pub(super) fn severe(analysis: &Analysis<'_>) -> Markup {
+pub(super) fn warned(analysis: &Analysis<'_>) -> Part {
+    Part::new("warned", severe(analysis))
+}
+
+/// The verdicts.
+pub(super) fn part(analysis: &Analysis<'_>) -> Part {
+    Part::new("verdicts", render(analysis))
+}
+
+fn severe(analysis: &Analysis<'_>) -> Markup {
     let (severe, _) = analysis.warnings_by_weight();
     html! {
         @if !severe.is_empty() {
@@ -22,7 +32,7 @@ pub(super) fn severe(analysis: &Analysis<'_>) -> Markup {
 }
 
 /// One block per candidate.
-pub(super) fn render(analysis: &Analysis<'_>) -> Markup {
+fn render(analysis: &Analysis<'_>) -> Markup {
     html! {
         @if many::is_many(analysis) {
             p.verdict { (one_line(&many::sentence(analysis))) }

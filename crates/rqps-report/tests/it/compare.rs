@@ -7,6 +7,7 @@ use rqps_report::join::JoinError;
 use rqps_report::{Analysis, Detail, Joined, TextOptions, csv, html, json, markdown, text};
 
 use crate::fixture::{self, info, step, system};
+use crate::page::readable;
 
 const PLAN: &str = "name = 'demo'\n[[suite]]\nkind = 'sysbench'\nrows = 100000\n\
                     steps = ['scan']\n[schedule]\nmode = 'sequential'\nslices = 3\nseed = 7\n";
@@ -43,7 +44,7 @@ fn two() -> Vec<Run> {
     vec![first, second]
 }
 
-fn joined(base: Option<&str>) -> Joined {
+pub(crate) fn joined(base: Option<&str>) -> Joined {
     let command = "rqps compare 20261121-203015-demo 20261123-080000-demo";
     Joined::of(two(), base, command).unwrap()
 }
@@ -57,7 +58,7 @@ fn every_format_of_two_runs() {
     assert!(out.lines().all(|l| l.chars().count() <= text::WIDTH), "{out}");
     expect_file!["../data/compare.txt"].assert_eq(&out);
     expect_file!["../data/compare.md"].assert_eq(&markdown::render(&analysis));
-    expect_file!["../data/compare.html"].assert_eq(&html::render(&analysis));
+    expect_file!["../data/compare.html"].assert_eq(&readable(&html::render(&analysis)));
     let rows = csv::render(&analysis);
     let runs: Vec<&str> = rows.lines().skip(1).filter_map(|l| l.split(',').next()).collect();
     assert_eq!(
@@ -197,7 +198,7 @@ fn hostile_text_stays_text() {
     let joined = Joined::of(runs, None, hostile).unwrap();
     let analysis = Analysis::of_joined(&joined, 0.05);
     let page = html::render(&analysis);
-    assert_eq!(page.matches("<script>").count(), 1, "{page}");
+    assert_eq!(page.matches("<script>").count(), 2, "{page}");
     let options = TextOptions { colour: false, detail: Detail::Full, width: text::WIDTH };
     for out in [page, text::render(&analysis, options), markdown::render(&analysis)] {
         assert!(!out.contains(['\u{1b}', '\u{202e}']), "{out}");

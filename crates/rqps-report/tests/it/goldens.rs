@@ -4,6 +4,7 @@ use expect_test::expect_file;
 use rqps_report::{Analysis, Detail, TextOptions, charts, csv, html, json, markdown, post, text};
 
 use crate::fixture;
+use crate::page::readable;
 
 #[test]
 fn text_in_full() {
@@ -91,13 +92,15 @@ fn json_in_full() {
 #[test]
 fn html_of_several_candidates() {
     let run = fixture::demo();
-    expect_file!["../data/demo.html"].assert_eq(&html::render(&Analysis::of(&run, 0.05)));
+    expect_file!["../data/demo.html"]
+        .assert_eq(&readable(&html::render(&Analysis::of(&run, 0.05))));
 }
 
 #[test]
 fn html_of_one_candidate() {
     let run = fixture::pair();
-    expect_file!["../data/pair.html"].assert_eq(&html::render(&Analysis::of(&run, 0.05)));
+    expect_file!["../data/pair.html"]
+        .assert_eq(&readable(&html::render(&Analysis::of(&run, 0.05))));
 }
 
 #[test]

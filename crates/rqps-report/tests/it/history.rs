@@ -92,6 +92,11 @@ fn every_format_of_a_history_by_version() {
     assert!(rows.lines().all(|l| l.matches(',').count() >= head.matches(',').count()));
 }
 
+/// A history with a change in it, for the browser.
+pub(crate) fn changed() -> History {
+    History::of(versions(), choice()).unwrap()
+}
+
 #[test]
 fn versions_follow_one_another_by_number() {
     let history = History::of(versions(), choice()).unwrap();

@@ -2,7 +2,9 @@
 
 #![expect(clippy::unwrap_used, reason = "fixtures are test code outside of test functions")]
 
+mod bases;
 mod blocks_fixture;
+mod browser;
 mod causes;
 mod compare;
 mod figures;
@@ -15,6 +17,7 @@ mod insert;
 mod insert_blocks;
 mod insert_fixture;
 mod many;
+mod page;
 mod properties;
 mod query_plans;
 mod schema;

@@ -30,6 +30,11 @@ pub(crate) struct CompareArgs {
     #[arg(long, conflicts_with_all = ["summary", "base"])]
     pub(crate) tables: bool,
 
+    /// Write charts of relative QPS into this directory, an SVG and a PNG file per group of steps, in place of the
+    /// report
+    #[arg(long, value_name = "DIR", conflicts_with_all = ["summary", "tables", "format", "output"])]
+    pub(crate) charts: Option<PathBuf>,
+
     /// File to write; standard output when absent
     #[arg(short, long, value_name = "FILE")]
     pub(crate) output: Option<PathBuf>,

@@ -1,0 +1,60 @@
+//! Data inside a page: compressed (gzip), as letters that need no escaping (base64).
+
+use std::io::Write as _;
+
+use flate2::{Compression, GzBuilder};
+
+const LETTERS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+
+/// `text` as gzip, without a time or a name in it: the same text gives the same bytes.
+pub(super) fn gzip(text: &str) -> Vec<u8> {
+    let mut out = GzBuilder::new().mtime(0).write(Vec::new(), Compression::default());
+    // Writing to memory does not fail.
+    if out.write_all(text.as_bytes()).is_err() {
+        return Vec::new();
+    }
+    out.finish().unwrap_or_default()
+}
+
+/// Bytes as base64, RFC 4648 section 4.
+pub(super) fn base64(bytes: &[u8]) -> String {
+    let mut out = String::with_capacity(bytes.len().div_ceil(3) * 4);
+    for chunk in bytes.chunks(3) {
+        let word =
+            chunk.iter().fold(0_usize, |w, b| w << 8 | usize::from(*b)) << (8 * (3 - chunk.len()));
+        for place in 0..4 {
+            let is_used = place <= chunk.len();
+            let letter = LETTERS[word >> (18 - 6 * place) & 63];
+            out.push(if is_used { char::from(letter) } else { '=' });
+        }
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::Read as _;
+
+    use super::*;
+
+    #[test]
+    fn base64_as_the_standard_has_it() {
+        let cases =
+            [("", ""), ("f", "Zg=="), ("fo", "Zm8="), ("foo", "Zm9v"), ("foob", "Zm9vYg==")];
+        for (text, wanted) in cases {
+            assert_eq!(base64(text.as_bytes()), wanted);
+        }
+        assert_eq!(base64(&[0xfb, 0xff, 0xbf]), "+/+/");
+    }
+
+    #[test]
+    fn what_is_packed_comes_out() {
+        let text = "0.68 [0.66, 0.70] ▼\n".repeat(50);
+        let packed = gzip(&text);
+        assert!(packed.len() < text.len() / 5);
+        assert_eq!(packed, gzip(&text));
+        let mut back = String::new();
+        flate2::read::GzDecoder::new(packed.as_slice()).read_to_string(&mut back).unwrap();
+        assert_eq!(back, text);
+    }
+}

@@ -1,0 +1,106 @@
+//! Reports in a real browser: pages made from the fixtures, opened from disk by headless Chromium.
+//!
+//! Needs Debian's `chromium`, `node`, and the packages of `tests/browser` (`scripts/setup --for-tests`
+//! installs them). Where they are missing the test says so and does nothing, but fails where `RQPS_CI`
+//! is set. Pages and screenshots stay in `target/tmp/browser`.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use rqps_model::Run;
+use rqps_model::run::SystemStep;
+use rqps_report::{Analysis, Joined, csv, html, json};
+
+use crate::{
+    blocks_fixture, compare, fixture, history, insert_fixture, properties, stacks_fixture,
+};
+
+/// What is missing, or the browser.
+fn browser(tests: &Path) -> Result<PathBuf, String> {
+    if !tests.join("node_modules/playwright-core").is_dir() {
+        return Err("packages of tests/browser are not installed".to_owned());
+    }
+    // As the shell finds programs.
+    let path_of = |names: &str| -> Option<PathBuf> {
+        let which = format!("for p in {names}; do command -v $p && exit; done");
+        let found = Command::new("sh").args(["-c", &which]).output().ok()?;
+        let line = String::from_utf8(found.stdout).ok()?;
+        Some(PathBuf::from(line.trim())).filter(|path| path.is_file())
+    };
+    path_of("node").ok_or("node is not installed")?;
+    path_of("chromium chromium-browser google-chrome")
+        .ok_or_else(|| "chromium is not installed".to_owned())
+}
+
+fn write(dir: &Path, name: &str, text: &str) {
+    fs::write(dir.join(name), text).unwrap();
+}
+
+fn page(dir: &Path, name: &str, run: &Run) {
+    write(dir, &format!("{name}.html"), &html::render(&Analysis::of(run, 0.05)));
+}
+
+/// The pages, and beside some the figures that they must show.
+fn write_pages(dir: &Path) {
+    let demo = fixture::demo();
+    page(dir, "demo", &demo);
+    let own = Analysis::of(&demo, 0.05);
+    write(dir, "demo.json", &json::render(&own));
+    write(dir, "demo.csv", &csv::render(&own));
+    for base in [1, 2] {
+        let analysis = Analysis::of_base(&demo, base, 0.05);
+        write(dir, &format!("demo.base{base}.json"), &json::render(&analysis));
+    }
+    let pair = fixture::pair();
+    page(dir, "pair", &pair);
+    let suite = fixture::suite();
+    page(dir, "suite", &suite);
+    write(dir, "suite.json", &json::render(&Analysis::of(&suite, 0.05)));
+    page(dir, "insert", &insert_fixture::run());
+    let joined: Joined = compare::joined(None);
+    write(dir, "compare.html", &html::render(&Analysis::of_joined(&joined, 0.05)));
+    let profiles = stacks_fixture::with_counters(0);
+    let with_stacks = Analysis::of(&pair, 0.05).with_profiles(&profiles);
+    write(dir, "stacks.html", &html::render(&with_stacks));
+    let reads =
+        |log: f64| blocks_fixture::reads("point-query", &blocks_fixture::around(log, 0.02, 30));
+    page(dir, "blocks", &blocks_fixture::run(&[vec![reads(-0.2)]]));
+    page(dir, "hostile", &properties::hostile("<script>alert(1)</script>"));
+    page(dir, "long", &properties::hostile(&"a_step_of_a_very_long_name".repeat(12)));
+    let mut unfinished = fixture::demo();
+    for system in unfinished.steps.iter_mut().flat_map(|step| &mut step.systems) {
+        *system = SystemStep::pending();
+    }
+    page(dir, "unfinished", &unfinished);
+    write(dir, "history.html", &html::history::render(&history::changed()));
+}
+
+#[test]
+fn reports_work_in_a_browser() {
+    let tests = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/browser");
+    let chromium = match browser(&tests) {
+        Ok(chromium) => chromium,
+        Err(missing) => {
+            #[expect(clippy::disallowed_methods, reason = "a test's own switch")]
+            let must_run = std::env::var_os("RQPS_CI").is_some();
+            assert!(!must_run, "{missing}: run scripts/setup --for-tests");
+            eprintln!("skipped: {missing}; scripts/setup --for-tests installs what is needed");
+            return;
+        }
+    };
+    let dir = Path::new(env!("CARGO_TARGET_TMPDIR")).join("browser");
+    fs::create_dir_all(&dir).unwrap();
+    write_pages(&dir);
+    let done = Command::new("node")
+        .args(["--test", "--test-reporter=spec", "report.test.mjs"])
+        .current_dir(&tests)
+        .env("RQPS_PAGES", &dir)
+        .env("RQPS_SHOTS", dir.join("screenshots"))
+        .env("RQPS_CHROMIUM", chromium)
+        .output()
+        .unwrap();
+    let out = String::from_utf8_lossy(&done.stdout);
+    assert!(done.status.success(), "{out}{}", String::from_utf8_lossy(&done.stderr));
+    assert!(out.contains("fail 0"), "{out}");
+}
