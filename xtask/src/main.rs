@@ -115,10 +115,7 @@ fn run(args: &[String]) -> Result<()> {
             }
             bail!("{} findings:\n{}", findings.len(), findings.join("\n"));
         }
-        Some("bench-client" | "bench-insert" | "bench-sysbench" | "bench-serve")
-        Some("bench-client" | "bench-insert" | "bench-report" | "bench-sysbench")
-            if args.iter().any(|a| a == "--help" || a == "-h") =>
-        {
+        Some(_) if args.iter().any(|a| a == "--help" || a == "-h") => {
             print!("{HELP}");
             Ok(())
         }
