@@ -126,7 +126,9 @@ fn parse(text: &str) -> Result<Dsn, String> {
             ("tls", "off") => tls = false,
             ("tls", _) => return Err(format!("tls is required or off, not {value:?}")),
             _ => {
-                return Err("unknown key after ? (known: socket, tls, ca, password_file)".to_owned());
+                return Err(
+                    "unknown key after ? (known: socket, tls, ca, password_file)".to_owned()
+                );
             }
         }
     }
