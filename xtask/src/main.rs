@@ -162,37 +162,8 @@ fn run(args: &[String]) -> Result<()> {
             }
             causes::run(&root()?, &options)
         }
-        Some("fuzz") => {
-            let options = fuzz::Options {
-                target: args.get(1).context("name a target: fuzz TARGET, or fuzz all")?.clone(),
-                seconds: number(args, "--seconds", 60)?,
-                seed: number(args, "--seed", 1)?,
-                is_debug: args.iter().any(|a| a == "--debug"),
-                out: value(args, "--out").map_or(root()?.join("target/fuzz"), PathBuf::from),
-            };
-            fuzz::run(&root()?, &options)
-        }
-        Some("faults") => {
-            let servers = value(args, "--servers").unwrap_or("mariadb@10.2.11,postgres@11.22");
-            let names =
-                |server: &str| server.split_once('@').map(|(a, b)| (a.to_owned(), b.to_owned()));
-            let options = faults::Options {
-                trials: usize::try_from(number(args, "--trials", 10)?)?,
-                only: list(args, "--only"),
-                seed: number(args, "--seed", 1)?,
-                rqps: value(args, "--rqps").map(PathBuf::from),
-                servers: servers
-                    .split(',')
-                    .map(|server| names(server).context("a server is DBMS@VERSION"))
-                    .collect::<Result<_>>()?,
-                results: value(args, "--results")
-                    .map_or(root()?.join("target/faults"), PathBuf::from),
-            };
-            if args.iter().any(|a| a == "--report") {
-                return faults::report(&options);
-            }
-            faults::run(&root()?, &options)
-        }
+        Some("fuzz") => fuzz_target(args),
+        Some("faults") => faults_of(args),
         Some("truth") => {
             let text = |name, default: &str| value(args, name).unwrap_or(default).to_owned();
             let results =
@@ -221,6 +192,37 @@ fn run(args: &[String]) -> Result<()> {
         }
         Some(other) => bail!("unknown task {other:?}\n{HELP}"),
     }
+}
+
+fn fuzz_target(args: &[String]) -> Result<()> {
+    let options = fuzz::Options {
+        target: args.get(1).context("name a target: fuzz TARGET, or fuzz all")?.clone(),
+        seconds: number(args, "--seconds", 60)?,
+        seed: number(args, "--seed", 1)?,
+        is_debug: args.iter().any(|a| a == "--debug"),
+        out: value(args, "--out").map_or(root()?.join("target/fuzz"), PathBuf::from),
+    };
+    fuzz::run(&root()?, &options)
+}
+
+fn faults_of(args: &[String]) -> Result<()> {
+    let servers = value(args, "--servers").unwrap_or("mariadb@10.2.11,postgres@11.22");
+    let names = |server: &str| server.split_once('@').map(|(a, b)| (a.to_owned(), b.to_owned()));
+    let options = faults::Options {
+        trials: usize::try_from(number(args, "--trials", 10)?)?,
+        only: list(args, "--only"),
+        seed: number(args, "--seed", 1)?,
+        rqps: value(args, "--rqps").map(PathBuf::from),
+        servers: servers
+            .split(',')
+            .map(|server| names(server).context("a server is DBMS@VERSION"))
+            .collect::<Result<_>>()?,
+        results: value(args, "--results").map_or(root()?.join("target/faults"), PathBuf::from),
+    };
+    if args.iter().any(|a| a == "--report") {
+        return faults::report(&options);
+    }
+    faults::run(&root()?, &options)
 }
 
 /// The word after `name`.
