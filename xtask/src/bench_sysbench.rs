@@ -25,8 +25,8 @@ const ROWS: u64 = 100_000;
 /// Rounds and seconds of each turn, where none are asked for: for scripts whose user time alone has a bound, as
 /// the kernel tells user from system time by ticks, and for all others, whose time in all it knows to
 /// the nanosecond. All of it takes eight minutes on two servers.
-const WITH_USER_BOUND: (usize, u64) = (8, 3);
-const OTHERS: (usize, u64) = (5, 2);
+const WITH_USER_BOUND: (usize, u64) = (6, 3);
+const OTHERS: (usize, u64) = (4, 2);
 
 /// Where Debian's package has the scripts.
 const FOLDER: &str = "/usr/share/sysbench";

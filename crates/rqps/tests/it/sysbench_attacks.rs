@@ -131,6 +131,7 @@ fn a_lost_connection_is_made_anew_where_its_error_is_ignored() {
         let text = server.rqps(&bench, &args);
         assert!(text.contains("number of events:              10\n"), "{text}");
         assert!(text.contains("reconnects:                          1 "), "{text}");
+        assert!(text.contains("ignored errors:                      0 "), "{text}");
         server.stop();
     });
 }
@@ -148,6 +149,50 @@ fn deadlocks_are_counted_and_survived() {
         assert_eq!(report["events"], 100);
         assert!(report["ignored_errors"].as_u64().unwrap() > 0, "{text}");
         assert_eq!(report["reconnects"], 0);
+        server.stop();
+    });
+}
+
+/// Catches errors, drops connections, and uses what is closed.
+const DROPPED: &str = r#"
+ffi.cdef("int usleep(unsigned int);")
+function event()
+  local driver = sysbench.sql.driver()
+  local con = driver:connect()
+  for _ = 1, 3 do assert(not pcall(con.query, con, "SELECT * FROM nosuch")) end
+  for _ = 1, 50 do driver:connect() end
+  collectgarbage()
+  collectgarbage()
+  local count = driver:name() == "mysql" and "SELECT COUNT(*) FROM information_schema.processlist"
+    or "SELECT COUNT(*) FROM pg_stat_activity WHERE usename = 'sbtest'"
+  local function n_connections() return tonumber((con:query_row(count))) end
+  -- Servers see the end of a connection some time later.
+  for _ = 1, 1000 do
+    if n_connections() < 20 then break end
+    ffi.C.usleep(10000)
+  end
+  assert(n_connections() < 20, "dropped connections stay open")
+  local statement = con:prepare("SELECT 1")
+  con:disconnect()
+  local other = driver:connect()
+  local two = other:prepare("SELECT 2")
+  assert(not pcall(con.query, con, "SELECT 1"), "a closed connection is another one")
+  assert(not pcall(statement.execute, statement), "a closed connection's statement is another one")
+  two:close()
+  assert(not pcall(two.execute, two), "a closed statement is executed")
+  return true
+end
+"#;
+
+#[test]
+fn what_scripts_catch_counts_and_what_they_drop_is_closed() {
+    for_each_server(|dbms, version| {
+        let bench = Bench::new();
+        bench.write("dropped.lua", DROPPED);
+        let server = Server::start(&bench, dbms, version);
+        let text = server.rqps(&bench, &["./dropped.lua", "--json", "run"]);
+        let report: serde_json::Value = serde_json::from_str(&text).unwrap();
+        assert_eq!(report["ignored_errors"], 3, "{text}");
         server.stop();
     });
 }
