@@ -142,6 +142,8 @@ fn run(args: &[String]) -> Result<()> {
                 pairs: usize::try_from(number(args, "--pairs", 200)?)?,
                 seconds: number(args, "--seconds", 30)?,
                 restarts: number(args, "--restarts", 1)?,
+                twins: number(args, "--twins", 1)?,
+                rqps: value(args, "--rqps").map(PathBuf::from),
                 results,
                 handicaps: handicaps
                     .split(',')
