@@ -32,7 +32,7 @@ cargo xtask TASK
                   [--only NAME,NAME]; [--rqps PATH] a binary in place of one that is built;
                   [--servers DBMS@VERSION,...], mariadb@10.11.5,postgres@17.4 when absent
   bench-serve     how long the pages of `rqps serve` take with 200 runs; fails when the list takes 100 ms
-                  [--rqps PATH] a binary in place of one that is built
+                  [--rqps PATH] a binary in place of one that is built; [--results DIR] keeps the store there
   truth           verdicts where the truth is known: one server twice, and slowed on purpose by 5 and 10%;
                   goes on from what is there in its results directory, target/truth when absent
                   [--pairs N] step pairs of the same server, 200 when absent; [--seconds N] measured
@@ -110,7 +110,8 @@ fn run(args: &[String]) -> Result<()> {
         Some("bench-sysbench") => bench_sysbench(args),
         Some("bench-serve") => {
             let rqps = value(args, "--rqps").map(PathBuf::from);
-            bench_serve::run(&root()?, &bench_serve::Options { rqps })
+            let results = value(args, "--results").map(PathBuf::from);
+            bench_serve::run(&root()?, &bench_serve::Options { rqps, results })
         }
         Some("hog") => hog::run(&root()?),
         Some("check-imports") => {
