@@ -39,6 +39,8 @@ const WRITINGS: u32 = 20_000;
 pub(crate) struct Options {
     /// A binary in place of one that is built.
     pub(crate) rqps: Option<PathBuf>,
+    /// Where the store is made and kept; in a directory that goes when absent.
+    pub(crate) results: Option<PathBuf>,
 }
 
 /// Makes a store in a temporary directory, asks for its pages, and prints a table.
@@ -48,15 +50,16 @@ pub(crate) fn run(root: &Path, options: &Options) -> Result<()> {
         None => crate::truth::build_rqps(root)?,
     };
     let temp = tempfile::Builder::new().prefix("rqps-bench-serve").tempdir()?;
+    let results = options.results.as_deref().unwrap_or(temp.path());
     let began = Instant::now();
-    let id = fill(temp.path())?;
+    let id = fill(results)?;
     println!(
         "{RUNS} runs of {} systems x {} steps x {SLICES} slices, stored in {:.0} s",
         SHAPE.0,
         SHAPE.1,
         began.elapsed().as_secs_f64()
     );
-    let (child, at) = serve(&rqps, temp.path())?;
+    let (child, at) = serve(&rqps, results)?;
     let step = "/history?step=step-00&by=time";
     let pages = [
         ("list", "/".to_owned()),
@@ -83,7 +86,7 @@ pub(crate) fn run(root: &Path, options: &Options) -> Result<()> {
         }
     }
     stop(child)?;
-    println!("\ntelling of a run: {:.1} us a writing, one a second at most", telling(temp.path())?);
+    println!("\ntelling of a run: {:.1} us a writing, one a second at most", telling(results)?);
     ensure!(list_ms < LIST_MS, "the list took {list_ms:.1} ms, more than {LIST_MS:.0}");
     Ok(())
 }
@@ -91,8 +94,13 @@ pub(crate) fn run(root: &Path, options: &Options) -> Result<()> {
 /// Stores the runs; gives the id of the latest.
 fn fill(dir: &Path) -> Result<String> {
     let store = Store::open(dir)?;
+    let there = store.list_briefly()?.len();
     let mut last = String::new();
     for n in 0..RUNS {
+        if there > 0 {
+            last = made_up(n).id;
+            continue;
+        }
         let run = made_up(n);
         store.create_run(&run)?;
         last.clone_from(&run.id);
@@ -221,7 +229,7 @@ fn serve(rqps: &Path, results: &Path) -> Result<(Child, String)> {
 /// Asks for a page over a connection of its own; gives its length in bytes.
 fn get(at: &str, path: &str) -> Result<usize> {
     let mut stream = TcpStream::connect(at)?;
-    stream.set_read_timeout(Some(Duration::from_secs(60)))?;
+    stream.set_read_timeout(Some(Duration::from_secs(600)))?;
     write!(stream, "GET {path} HTTP/1.1\r\nHost: {at}\r\nConnection: close\r\n\r\n")?;
     let mut answer = Vec::new();
     stream.read_to_end(&mut answer)?;

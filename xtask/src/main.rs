@@ -36,7 +36,7 @@ cargo xtask TASK
                   [--only NAME,NAME]; [--rqps PATH] a binary in place of one that is built;
                   [--servers DBMS@VERSION,...], mariadb@10.11.5,postgres@17.4 when absent
   bench-serve     how long the pages of `rqps serve` take with 200 runs; fails when the list takes 100 ms
-                  [--rqps PATH] a binary in place of one that is built
+                  [--rqps PATH] a binary in place of one that is built; [--results DIR] keeps the store there
   bench-report    time and size of the HTML report of a large run that is made up
                   [--systems N] 5 when absent; [--steps N] 47; [--rounds N] slices of each step on each
                   system, 30; [--seconds N] of each slice, 60; [--keep FILE] keeps the page
@@ -139,7 +139,8 @@ fn run(args: &[String]) -> Result<()> {
         Some("bench-sysbench") => bench_sysbench(args),
         Some("bench-serve") => {
             let rqps = value(args, "--rqps").map(PathBuf::from);
-            bench_serve::run(&root()?, &bench_serve::Options { rqps })
+            let results = value(args, "--results").map(PathBuf::from);
+            bench_serve::run(&root()?, &bench_serve::Options { rqps, results })
         }
         Some("hog") => hog::run(&root()?),
         Some("check-imports") => {

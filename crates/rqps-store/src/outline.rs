@@ -163,8 +163,8 @@ impl Store {
         read().map_err(|e| self.sql_error(&format!("read the figures of run {run_id}"), e))
     }
 
-    /// A run with those of its steps that `is_wanted`, and their slices without samples and response
-    /// times.
+    /// A run with those of its steps that `is_wanted`, their slices without samples and response times,
+    /// and its systems without their settings: what a history is made of.
     ///
     /// # Errors
     /// When there is no such run, or the store cannot be read.

@@ -55,10 +55,18 @@ impl Store {
 }
 
 fn select_whole(connection: &Connection, run_id: &str) -> rusqlite::Result<Run> {
-    some_steps(connection, run_id, &|_| true)
+    let mut run = some_steps(connection, run_id, &|_| true)?;
+    for (system_idx, system) in run.systems.iter_mut().enumerate() {
+        system.settings = select_settings(connection, (run_id, system_idx), SERVER_SCOPE)?;
+        system.session = select_settings(connection, (run_id, system_idx), SESSION_SCOPE)?;
+        system.process = select_settings(connection, (run_id, system_idx), PROCESS_SCOPE)?;
+        system.build = select_settings(connection, (run_id, system_idx), BUILD_SCOPE)?;
+        system.origins = select_origins(connection, (run_id, system_idx))?;
+    }
+    Ok(run)
 }
 
-/// A run with those of its steps that are wanted.
+/// A run with those of its steps that are wanted, and its systems without their settings.
 pub(crate) fn some_steps(
     connection: &Connection,
     run_id: &str,
@@ -129,15 +137,7 @@ fn select_systems(connection: &Connection, run_id: &str) -> rusqlite::Result<Vec
         })
     };
     let systems = statement.query_map([run_id], system)?;
-    let mut systems = systems.collect::<rusqlite::Result<Vec<_>>>()?;
-    for (system_idx, system) in systems.iter_mut().enumerate() {
-        system.settings = select_settings(connection, (run_id, system_idx), SERVER_SCOPE)?;
-        system.session = select_settings(connection, (run_id, system_idx), SESSION_SCOPE)?;
-        system.process = select_settings(connection, (run_id, system_idx), PROCESS_SCOPE)?;
-        system.build = select_settings(connection, (run_id, system_idx), BUILD_SCOPE)?;
-        system.origins = select_origins(connection, (run_id, system_idx))?;
-    }
-    Ok(systems)
+    systems.collect()
 }
 
 fn select_settings(

@@ -61,9 +61,13 @@ fn every_page() {
         }
         assert_guarded(&path, &answer);
     }
-    // The other base turns the ratio round.
+    // The same as on the command line, with links before the header.
     let by_time = served.get("/history?step=point-query&by=time").body;
     assert!(by_time.contains("point-query got slower"), "{by_time}");
+    let args = ["history", "--steps", "point-query", "--by", "time", "--format", "html"];
+    let page = bench.output(&args);
+    let (before, after) = page.split_once("<header>").unwrap();
+    assert!(by_time.starts_with(before) && by_time.ends_with(after), "{by_time}");
     for name in ["report.css", "serve.css", "list.js", "live.js"] {
         let answer = served.get(&format!("/static/{name}"));
         assert_guarded(name, &answer);
