@@ -1,13 +1,16 @@
-//! Tasks for those who work on rqps: `cargo xtask tidy`, `bench-client`, `bench-insert`, `bench-report`,
-//! `bench-sysbench`, `truth`, `hog`, `causes`, `check-imports`.
+//! Tasks for those who work on rqps: `cargo xtask tidy`, `bench-client`, `bench-insert`, `bench-report`, `bench-sysbench`,
+//! `bench-serve`, `truth`, `hog`, `causes`, `check-imports`, `faults`, `fuzz`.
 #![expect(clippy::print_stdout, clippy::print_stderr, reason = "a command for developers")]
 
 mod bench_client;
 mod bench_insert;
 mod bench_report;
+mod bench_serve;
 mod bench_sysbench;
 mod causes;
 mod check_imports;
+mod faults;
+mod fuzz;
 mod hog;
 mod replay;
 mod tidy;
@@ -27,10 +30,13 @@ cargo xtask TASK
                   [--seconds N] length of each turn, 5 when absent; [--rounds N] rounds, 3 when absent
   bench-insert    client CPU per inserted row and per query of the Insert Benchmark, on MariaDB and
                   PostgreSQL; [--rounds N] rounds, 3 when absent
-  bench-sysbench  client CPU per query of `rqps sysbench` and of the real sysbench on each of its scripts
-                  [--seconds N] length of each turn, 5 when absent; [--rounds N] rounds, 3 when absent;
+  bench-sysbench  client CPU per query of `rqps sysbench` and of the real sysbench on each of its scripts;
+                  fails when a ratio is not shown to be below its bound; eight minutes
+                  [--seconds N] length of each turn, [--rounds N] rounds, in place of the usual ones;
                   [--only NAME,NAME]; [--rqps PATH] a binary in place of one that is built;
                   [--servers DBMS@VERSION,...], mariadb@10.11.5,postgres@17.4 when absent
+  bench-serve     how long the pages of `rqps serve` take with 200 runs; fails when the list takes 100 ms
+                  [--rqps PATH] a binary in place of one that is built
   bench-report    time and size of the HTML report of a large run that is made up
                   [--systems N] 5 when absent; [--steps N] 47; [--rounds N] slices of each step on each
                   system, 30; [--seconds N] of each slice, 60; [--keep FILE] keeps the page
@@ -38,7 +44,9 @@ cargo xtask TASK
                   goes on from what is there in its results directory, target/truth when absent
                   [--pairs N] step pairs of the same server, 200 when absent; [--seconds N] measured
                   on each system, 30 when absent; [--restarts N] starts of the servers, 1 when absent;
-                  [--handicaps P,P] percent; [--results DIR]; [--report] measures nothing
+                  [--handicaps P,P] percent; [--twins N] systems that are the same as the base, 1 when
+                  absent; [--rqps PATH] a binary in place of one that is built; [--results DIR];
+                  [--report] measures nothing
   causes          the cause that reports give where it is known: servers slowed by a handicap, a log, a small cache,
                   fsync, TLS, a dropped index, a busy host or client, each against itself; a confusion matrix;
                   goes on from what is there in its results directory, target/causes when absent
@@ -47,6 +55,18 @@ cargo xtask TASK
                   [--report] measures nothing
   hog             one server against itself while all CPUs are busy for the middle third, in a sequential
                   run and in one in turns
+  faults          real runs on two small servers that are hit at random moments: SIGINT and SIGKILL to rqps,
+                  SIGKILL and SIGSTOP to a server, disk full, store read-only, port taken, program replaced;
+                  after each whether anything was lost or left; goes on from what is there in its results
+                  directory, target/faults when absent
+                  [--trials N] of each, 10 when absent; [--only FAULT,FAULT]; [--seed N], 1 when absent;
+                  [--servers DBMS@VERSION,...], mariadb@10.2.11,postgres@11.22 when absent;
+                  [--rqps PATH] a binary in place of one that is built; [--results DIR]; [--report] tries
+                  nothing
+  fuzz TARGET     feeds a parser with bytes that nobody meant: mysql, postgres, proc, perf, imports, plans, or all;
+                  inputs that reach new code are kept in target/fuzz, findings written there
+                  [--seconds N] for each, 60 when absent; [--seed N], 1 when absent; [--debug] built without
+                  optimisation; [--out DIR]
   check-imports DIR
                   imports every folder of DIR with the field's tables (qps.abs.*, qps.rel.*, o.met.*) and compares
                   text and CSV reports with them, cell by cell
@@ -54,7 +74,7 @@ cargo xtask TASK
 
 fn main() -> ExitCode {
     let args: Vec<String> = std::env::args().skip(1).collect();
-    match run(&args) {
+    match fuzz::wrap_rustc(&args).and_then(|()| run(&args)) {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
             eprintln!("xtask: {error:#}");
@@ -66,9 +86,12 @@ fn main() -> ExitCode {
 fn bench_sysbench(args: &[String]) -> Result<()> {
     let only = value(args, "--only").unwrap_or_default();
     let servers = value(args, "--servers").unwrap_or("mariadb@10.11.5,postgres@17.4");
+    // 0 stands for the usual ones, which differ from script to script.
+    let seconds = number(args, "--seconds", 0)?;
+    let rounds = usize::try_from(number(args, "--rounds", 0)?)?;
     let options = bench_sysbench::Options {
-        turn: std::time::Duration::from_secs(number(args, "--seconds", 5)?),
-        rounds: usize::try_from(number(args, "--rounds", 3)?)?,
+        turn: (seconds > 0).then(|| std::time::Duration::from_secs(seconds)),
+        rounds: (rounds > 0).then_some(rounds),
         only: only.split(',').filter(|n| !n.is_empty()).map(str::to_owned).collect(),
         rqps: value(args, "--rqps").map(PathBuf::from),
         servers: servers.split(',').map(server).collect::<Result<_>>()?,
@@ -92,9 +115,7 @@ fn run(args: &[String]) -> Result<()> {
             }
             bail!("{} findings:\n{}", findings.len(), findings.join("\n"));
         }
-        Some("bench-client" | "bench-insert" | "bench-report" | "bench-sysbench")
-            if args.iter().any(|a| a == "--help" || a == "-h") =>
-        {
+        Some(_) if args.iter().any(|a| a == "--help" || a == "-h") => {
             print!("{HELP}");
             Ok(())
         }
@@ -116,6 +137,10 @@ fn run(args: &[String]) -> Result<()> {
             keep: value(args, "--keep").map(PathBuf::from),
         }),
         Some("bench-sysbench") => bench_sysbench(args),
+        Some("bench-serve") => {
+            let rqps = value(args, "--rqps").map(PathBuf::from);
+            bench_serve::run(&root()?, &bench_serve::Options { rqps })
+        }
         Some("hog") => hog::run(&root()?),
         Some("check-imports") => {
             let dir = args.get(1).context("name a directory: check-imports DIR")?;
@@ -137,6 +162,37 @@ fn run(args: &[String]) -> Result<()> {
             }
             causes::run(&root()?, &options)
         }
+        Some("fuzz") => {
+            let options = fuzz::Options {
+                target: args.get(1).context("name a target: fuzz TARGET, or fuzz all")?.clone(),
+                seconds: number(args, "--seconds", 60)?,
+                seed: number(args, "--seed", 1)?,
+                is_debug: args.iter().any(|a| a == "--debug"),
+                out: value(args, "--out").map_or(root()?.join("target/fuzz"), PathBuf::from),
+            };
+            fuzz::run(&root()?, &options)
+        }
+        Some("faults") => {
+            let servers = value(args, "--servers").unwrap_or("mariadb@10.2.11,postgres@11.22");
+            let names =
+                |server: &str| server.split_once('@').map(|(a, b)| (a.to_owned(), b.to_owned()));
+            let options = faults::Options {
+                trials: usize::try_from(number(args, "--trials", 10)?)?,
+                only: list(args, "--only"),
+                seed: number(args, "--seed", 1)?,
+                rqps: value(args, "--rqps").map(PathBuf::from),
+                servers: servers
+                    .split(',')
+                    .map(|server| names(server).context("a server is DBMS@VERSION"))
+                    .collect::<Result<_>>()?,
+                results: value(args, "--results")
+                    .map_or(root()?.join("target/faults"), PathBuf::from),
+            };
+            if args.iter().any(|a| a == "--report") {
+                return faults::report(&options);
+            }
+            faults::run(&root()?, &options)
+        }
         Some("truth") => {
             let text = |name, default: &str| value(args, name).unwrap_or(default).to_owned();
             let results =
@@ -146,6 +202,8 @@ fn run(args: &[String]) -> Result<()> {
                 pairs: usize::try_from(number(args, "--pairs", 200)?)?,
                 seconds: number(args, "--seconds", 30)?,
                 restarts: number(args, "--restarts", 1)?,
+                twins: number(args, "--twins", 1)?,
+                rqps: value(args, "--rqps").map(PathBuf::from),
                 results,
                 handicaps: handicaps
                     .split(',')
@@ -169,6 +227,12 @@ fn run(args: &[String]) -> Result<()> {
 fn value<'a>(args: &'a [String], name: &str) -> Option<&'a str> {
     let at = args.iter().position(|a| a == name)?;
     args.get(at + 1).map(String::as_str)
+}
+
+/// The words after `name`, which commas part.
+fn list(args: &[String], name: &str) -> Vec<String> {
+    let words = value(args, name).unwrap_or_default().split(',');
+    words.filter(|word| !word.is_empty()).map(str::to_owned).collect()
 }
 
 /// The number after `name`, at least 1.

@@ -6,8 +6,9 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context as _, Result};
 
 /// The crates from top to bottom: each may depend only on those after it.
-const LAYERS: [&str; 16] = [
+const LAYERS: [&str; 17] = [
     "rqps",
+    "rqps-serve",
     "rqps-import",
     "rqps-sysbench",
     "rqps-export",
@@ -70,7 +71,7 @@ fn check_arrows(root: &Path, findings: &mut Vec<String>) -> Result<()> {
 
 fn check_files(root: &Path, findings: &mut Vec<String>) -> Result<()> {
     let mut files = Vec::new();
-    for top in ["crates", "xtask"] {
+    for top in ["crates", "fuzz", "xtask"] {
         collect(&root.join(top), &mut files)?;
     }
     files.sort();

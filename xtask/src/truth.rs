@@ -43,6 +43,10 @@ pub(crate) struct Options {
     pub(crate) seconds: u64,
     /// Starts of the servers in a run.
     pub(crate) restarts: u64,
+    /// Systems beside the base that are the same server, each a pair with it.
+    pub(crate) twins: u64,
+    /// A binary in place of one that is built.
+    pub(crate) rqps: Option<PathBuf>,
     /// Where runs are kept.
     pub(crate) results: PathBuf,
     /// Slowdowns to find, percent.
@@ -61,7 +65,8 @@ impl Options {
         let handicaps: Vec<String> = self.handicaps.iter().map(ToString::to_string).collect();
         let restarts =
             if self.restarts > 1 { format!("-{}x", self.restarts) } else { String::new() };
-        format!("truth-{dbms}-{}s{restarts}-{}", self.seconds, handicaps.join("-"))
+        let twins = if self.twins > 1 { format!("-{}same", self.twins) } else { String::new() };
+        format!("truth-{dbms}-{}s{restarts}{twins}-{}", self.seconds, handicaps.join("-"))
     }
 
     fn plan(&self, (dbms, version): (&str, &str)) -> String {
@@ -78,6 +83,9 @@ impl Options {
         };
         system("base", 0.0);
         system("same", 0.0);
+        for twin in 2..=self.twins {
+            system(&format!("same{twin}"), 0.0);
+        }
         for &percent in &self.handicaps {
             system(&format!("slowed{percent}"), percent);
         }
@@ -105,7 +113,10 @@ pub(crate) fn build_rqps(root: &Path) -> Result<PathBuf> {
 /// Measures until there are enough pairs, and prints the table.
 pub(crate) fn run(root: &Path, options: &Options) -> Result<()> {
     std::fs::create_dir_all(&options.results).context("make the results directory")?;
-    let rqps = build_rqps(root)?;
+    let rqps = match &options.rqps {
+        Some(path) => path.clone(),
+        None => build_rqps(root)?,
+    };
     // In turns, so that a change of the host meets both servers.
     let per_server = options.pairs.div_ceil(SERVERS.len());
     loop {

@@ -39,6 +39,12 @@ pub enum Tls {
         /// PEM file of the authority to trust.
         ca: Option<PathBuf>,
     },
+    /// TLS; the server's certificate is one of this file's or issued by one of them, for whatever name:
+    /// those that MySQL makes for itself name no host.
+    Issued {
+        /// PEM file of the authority to trust.
+        ca: PathBuf,
+    },
 }
 
 /// A password that does not show itself in debug output.

@@ -7,9 +7,12 @@
 mod buffer;
 pub mod endpoint;
 pub mod error;
+#[cfg(test)]
+mod hostile;
 pub mod mysql;
 pub mod null;
 pub mod params;
+mod patience;
 pub mod pipeline;
 pub mod postgres;
 pub mod script;
@@ -73,7 +76,16 @@ pub struct ResultSet {
     pub affected: u64,
 }
 
+/// The largest result that is ever read in full, in bytes of memory. What is asked of servers that is not
+/// measured is a thousandth of that; without an end, a server could take all memory.
+pub(crate) const MAX_RESULT_BYTES: usize = 256 * 1024 * 1024;
+
 impl ResultSet {
+    /// What a row takes in memory beside its values.
+    pub(crate) const ROW_BYTES: usize = size_of::<Vec<Option<String>>>();
+    /// What a value takes beside its bytes.
+    pub(crate) const VALUE_BYTES: usize = size_of::<Option<String>>();
+
     /// The first column of the first row, when there is one and it is not NULL.
     #[must_use]
     pub fn scalar(&self) -> Option<&str> {

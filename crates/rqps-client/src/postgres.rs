@@ -15,8 +15,8 @@ use crate::wire::postgres::execute::numbered_places;
 use crate::wire::postgres::rows::RowCursor;
 use crate::wire::postgres::{Message, Statement, Violation, encode};
 use crate::{
-    Breaker, Connection, Endpoint, Error, ErrorClass, Outcome, Params, Pipeline, Protocol,
-    ResultSet, Session, StatementId, StatementSpec,
+    Breaker, Connection, Endpoint, Error, ErrorClass, MAX_RESULT_BYTES, Outcome, Params, Pipeline,
+    Protocol, ResultSet, Session, StatementId, StatementSpec,
 };
 
 use channel::Channel;
@@ -118,6 +118,7 @@ impl Connection for PostgresConnection {
         self.channel.send(&self.scratch, DOING)?;
         let mut result = ResultSet::default();
         let mut failed = None;
+        let mut held_bytes = 0;
         loop {
             let message = match self.channel.receive(DOING) {
                 Ok(message) => message,
@@ -128,7 +129,14 @@ impl Connection for PostgresConnection {
                     result.columns = columns;
                     result.rows.clear();
                 }
-                Message::DataRow(row) => result.rows.push(row),
+                Message::DataRow(row) => {
+                    held_bytes += bytes_of(&row);
+                    if held_bytes > MAX_RESULT_BYTES {
+                        let detail = format!("a result of more than {MAX_RESULT_BYTES} bytes");
+                        return Err(self.channel.violated(DOING, &detail));
+                    }
+                    result.rows.push(row);
+                }
                 Message::CommandComplete(affected) => result.affected += affected,
                 Message::ErrorResponse(error) => failed = failed.or(Some(error)),
                 Message::ReadyForQuery => break,
@@ -224,6 +232,13 @@ impl Drop for PostgresConnection {
 }
 
 #[cold]
+/// What a row takes in memory, about, in bytes.
+fn bytes_of(row: &[Option<String>]) -> usize {
+    let value =
+        |value: &Option<String>| value.as_ref().map_or(0, String::len) + ResultSet::VALUE_BYTES;
+    row.iter().map(value).sum::<usize>() + ResultSet::ROW_BYTES
+}
+
 fn usage(sql: &[u8], violation: &Violation) -> Error {
     Error::Usage { sql: shortened(sql), detail: violation.to_string() }
 }

@@ -18,6 +18,7 @@ use rustix::net::SendFlags;
 use rustls::{ClientConnection, StreamOwned};
 
 use crate::{Address, Breaker, Endpoint, Error, Tls};
+use tls::Trust;
 
 /// An open stream to a server.
 #[derive(Debug)]
@@ -55,13 +56,18 @@ impl Transport {
     /// [`Error::Tls`] for a bad file, certificate or handshake; [`Error::Unsupported`] on a unix
     /// socket.
     pub(crate) fn upgrade_to_tls(self, server_name: &str, tls: &Tls) -> Result<Self, Error> {
-        let Tls::Required { ca } = tls else { return Ok(self) };
+        let trust = match tls {
+            Tls::Off => return Ok(self),
+            Tls::Required { ca: None } => Trust::Any,
+            Tls::Required { ca: Some(ca) } => Trust::Named(ca),
+            Tls::Issued { ca } => Trust::Issued(ca),
+        };
         match self {
             Self::Unix(_) => Err(Error::Unsupported {
                 what: "TLS on a unix socket: connect to a TCP address, or do without TLS".into(),
             }),
             Self::Tcp(socket) => {
-                let stream = tls::handshake(socket, server_name, ca.as_deref())
+                let stream = tls::handshake(socket, server_name, trust)
                     .map_err(|detail| Error::Tls { address: server_name.to_owned(), detail })?;
                 Ok(Self::Tls(Box::new(stream)))
             }

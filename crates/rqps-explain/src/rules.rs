@@ -141,12 +141,20 @@ pub(crate) fn barred(sides: &Sides<'_>) -> Option<&'static str> {
     if sides.slices().any(|slice| slice.lateness.is_some()) {
         return Some("the clients were held at a rate");
     }
-    // Clients that delete what others insert do a fixed share of the work of an operation.
-    let is_rated = |slice: &Slice| slice.streams.iter().any(|s| s.target_per_s.is_some());
-    if sides.slices().any(is_rated) {
-        return Some("other clients worked beside those that the figure is of, at a rate");
+    let is_served = |slice: &Slice| slice.usage.waits.served_cpu_ns.is_some();
+    if sides.slices().any(has_others_beside) && !sides.slices().all(is_served) {
+        return Some(
+            "other clients worked beside those that the figure is of, at a rate, and the threads \
+             that serve either are not known",
+        );
     }
     None
+}
+
+/// Whether other clients worked at a rate beside those that the figure is of. Without one, clients that
+/// delete what others insert do a fixed share of the work of an operation.
+pub(crate) fn has_others_beside(slice: &Slice) -> bool {
+    slice.streams.iter().any(|stream| stream.target_per_s.is_some())
 }
 
 /// Base and candidate changed over.
@@ -303,7 +311,8 @@ impl Loss<'_> {
 
     /// Those of the server's counters that may be compared.
     fn comparable(&self, quantities: &[Quantity]) -> Vec<Quantity> {
-        quantities.iter().copied().filter(|_| self.question.is_comparable).collect()
+        let is_comparable = self.question.is_comparable && !self.split.others_beside;
+        quantities.iter().copied().filter(|_| is_comparable).collect()
     }
 
     /// How many more requests the candidate makes, where they are that many times the base's and so
@@ -356,10 +365,11 @@ impl Loss<'_> {
         let by_time = GROWN * self.split.total.times().unwrap_or(1.0).max(1.0);
         let device = Quantity::Metric(Metric::Reads);
         // Reads that the server's own threads asked for are the operations', at any rate.
-        let own = self.more_requests(Quantity::ServerReadKb, GROWN, (1.0, 0.0)).is_some();
+        let own = self.more_requests(Quantity::ServerReadKb, GROWN, (1.0, 0.0)).is_some()
+            && !self.split.others_beside;
         let reads = requests(device, if own { GROWN } else { by_time });
         let misses = Quantity::Work(Work::Misses);
-        let missed = requests(misses, GROWN).filter(|_| self.question.is_comparable);
+        let missed = self.comparable(&[misses]).iter().find_map(|q| requests(*q, GROWN));
         let fsyncs = Quantity::Work(Work::Fsyncs);
         let writes = self.comparable(&[fsyncs]).into_iter().chain([Quantity::Writes]);
         let writes = writes.filter_map(|q| requests(q, by_time));

@@ -34,7 +34,7 @@ pub(crate) fn cause(question: &Question<'_>, finding: &Finding) -> Cause {
     if let Some(why) = finding.why {
         sentence.push_str(&format!(": {why}"));
     }
-    let cpu = split.and_then(|split| split.quantity(Quantity::Metric(Metric::ServerCpu)));
+    let cpu = split.and_then(server_cpu);
     Cause {
         kind: finding.kind,
         direction: question.verdict,
@@ -93,10 +93,10 @@ fn numbers(question: &Question<'_>, split: &Split, finding: &Finding) -> Vec<Str
         }
         Kind::BackgroundWork => {
             out.extend(finding.quantities.iter().filter_map(|q| amounts(split, *q, op)));
-            let what = if finding.parts.contains(&Part::Background) {
-                "CPU of the server's threads that serve no client"
-            } else {
-                "waiting"
+            let what = match finding.parts.contains(&Part::Background) {
+                true if split.others_beside => "CPU of the server's threads that serve others",
+                true => "CPU of the server's threads that serve no client",
+                false => "waiting",
             };
             out.push(format!("{what} {} per {op}", of(&finding.parts)));
         }
@@ -158,10 +158,18 @@ fn cpu_words(parts: &[Part]) -> &'static str {
     }
 }
 
+/// The server's CPU per operation; of the threads that serve the figure's clients, where others work
+/// beside them.
+fn server_cpu(split: &Split) -> Option<&Change> {
+    if split.others_beside {
+        return split.part(Part::Server);
+    }
+    split.quantity(Quantity::Metric(Metric::ServerCpu))
+}
+
 /// How many times the CPU of the parts named is the base's; of the server alone by its own clock.
 fn cpu_times(split: &Split, finding: &Finding) -> String {
-    let all = Quantity::Metric(Metric::ServerCpu);
-    let own = split.quantity(all).and_then(Change::times);
+    let own = server_cpu(split).and_then(Change::times);
     let is_both = finding.parts.contains(&Part::Client) && finding.parts.contains(&Part::Server);
     let sum = |side: fn(&Change) -> f64| -> f64 {
         finding.parts.iter().filter_map(|part| split.part(*part)).map(side).sum()
@@ -204,7 +212,11 @@ fn io_is_unchanged(split: &Split) -> Option<bool> {
     (!all.is_empty()).then(|| all.iter().all(|(_, change)| is_same(change)))
 }
 
+/// What was read and written per operation; nothing where others beside had a part in it.
 fn traffic(split: &Split) -> Vec<(Quantity, Change)> {
+    if split.others_beside {
+        return Vec::new();
+    }
     let device = [Quantity::Metric(Metric::ReadKb), Quantity::Metric(Metric::WrittenKb)];
     let own = [Quantity::ServerReadKb, Quantity::ServerWrittenKb];
     let known = |of: [Quantity; 2]| -> Vec<(Quantity, Change)> {

@@ -4,7 +4,7 @@ use rqps_model::{Estimate, Slice};
 
 use crate::part::{Basis, Part, Parts, Slots};
 use crate::quantity::Quantity;
-use crate::rules::barred;
+use crate::rules::{barred, has_others_beside};
 use crate::sides::Sides;
 
 /// A value per operation on both sides.
@@ -75,6 +75,9 @@ pub struct Split {
     pub slots: Slots,
     /// What all slices know.
     pub basis: Basis,
+    /// Whether other clients worked at a rate beside those that the figure is of: the threads that
+    /// serve clients are those of the figure's alone, and quantities of the whole server are of both.
+    pub others_beside: bool,
     /// The time per operation, microseconds.
     pub total: Change,
     /// Each part of it, in the order of [`Part::ALL`].
@@ -85,7 +88,8 @@ pub struct Split {
 
 impl Split {
     /// The split of a step; `None` where the server's processes are not known or nothing was done, and
-    /// where a rate was set for the clients of the figure or for others beside them.
+    /// where a rate was set for the clients of the figure, or for others beside them while it is not
+    /// known which threads serve whom.
     #[must_use]
     pub fn of(sides: &Sides<'_>, slots: Slots) -> Option<Self> {
         if barred(sides).is_some() {
@@ -102,6 +106,7 @@ impl Split {
         Some(Self {
             slots,
             basis,
+            others_beside: sides.slices().any(has_others_beside),
             total,
             parts: Part::ALL.into_iter().map(part).collect::<Option<_>>()?,
             quantities: Quantity::all().filter_map(quantity).collect(),

@@ -53,21 +53,40 @@ pub enum Event<'a> {
         clients: u32,
         /// Its place among all steps of all systems, from 0.
         idx: usize,
+        /// Its place among the run's steps.
+        step_idx: usize,
+        /// The systems that it is measured on, by their places in the run.
+        systems: &'a [usize],
         /// How long its warm-up and slices will take.
         expected: Duration,
         /// What follows it, for the display.
         next: Option<&'a str>,
+        /// Whether that is a guess, as it does a fixed amount of work.
+        is_guess: bool,
         /// Expected time of everything after it.
         left: Duration,
+        /// The part of that which is a guess.
+        left_guessed: Duration,
     },
     /// A slice (or the warm-up) is under way.
     Measuring {
+        /// Which system, by its place in the run; absent where the step has one.
+        system: Option<usize>,
         /// `None` for the warm-up, else the slice's number from 0.
         slice: Option<u32>,
         /// Time into it.
         elapsed: Duration,
         /// Queries per second so far.
         qps: f64,
+    },
+    /// Systems take turns in a block.
+    InTurns {
+        /// The block's number from 0.
+        block: u32,
+        /// Rounds of it so far, the one under way included.
+        n_rounds: u32,
+        /// How fast each is.
+        rates: &'a [Rate],
     },
     /// A step ended.
     StepEnded {
@@ -89,6 +108,17 @@ pub enum Event<'a> {
         /// Its id.
         run: &'a str,
     },
+}
+
+/// How fast a system is at the moment.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Rate {
+    /// Which system, by its place in the run.
+    pub system: usize,
+    /// Measured time of the block so far.
+    pub elapsed: Duration,
+    /// Queries per second since this was told last; of the Insert Benchmark, operations.
+    pub per_s: f64,
 }
 
 /// Receives events.

@@ -1,10 +1,13 @@
-//! What is watched from block to block of a step: the CPUs' speed, and whether caches became colder.
+//! What is watched from block to block of a step: the CPUs' speed, whether caches became colder, and the
+//! host's clocks.
 
 use std::collections::BTreeMap;
 use std::path::Path;
 
 use rqps_model::{Mark, Slice, Usage};
 use rqps_sample::speed::{Speed, SpeedReader};
+
+use crate::clocks::Clocks;
 
 /// A frequency below this share of the highest in the step marks the slice, percent. Boost clocks move
 /// by some percent with the number of busy cores.
@@ -28,6 +31,8 @@ pub(crate) struct Guards {
     highest_khz: u64,
     /// Per system, what it read from storage in its last block, bytes.
     read_bytes: BTreeMap<usize, u64>,
+    /// When the last block ended.
+    clocks: Option<Clocks>,
 }
 
 impl Guards {
@@ -35,8 +40,13 @@ impl Guards {
     pub(crate) fn new() -> Self {
         let reader = SpeedReader::find(Path::new("/"));
         let now = reader.read();
-        let mut guards =
-            Self { reader, n_throttled: None, highest_khz: 0, read_bytes: BTreeMap::new() };
+        let mut guards = Self {
+            reader,
+            n_throttled: None,
+            highest_khz: 0,
+            read_bytes: BTreeMap::new(),
+            clocks: Clocks::read(),
+        };
         // What was before the step is its measure, and marks nothing.
         let _ = guards.of_speed(now);
         guards
@@ -45,10 +55,19 @@ impl Guards {
     /// Marks blocks, each with its system, that have just ended.
     pub(crate) fn look(&mut self, blocks: &mut [(usize, Slice)]) {
         let now = self.reader.read();
-        let speed = self.of_speed(now);
+        let mut marks = self.of_speed(now);
+        marks.extend(self.of_clocks());
         for (system_idx, slice) in blocks {
-            slice.marks.extend(speed.iter().cloned());
+            slice.marks.extend(marks.iter().cloned());
             slice.marks.extend(self.of_caches(*system_idx, &slice.usage));
+        }
+    }
+
+    fn of_clocks(&mut self) -> Vec<Mark> {
+        let now = Clocks::read();
+        match (std::mem::replace(&mut self.clocks, now), now) {
+            (Some(before), Some(now)) => now.since(before),
+            _ => Vec::new(),
         }
     }
 
@@ -88,7 +107,8 @@ mod tests {
     fn guards() -> Guards {
         let root = tempfile::tempdir().unwrap();
         let reader = SpeedReader::find(root.path());
-        Guards { reader, n_throttled: None, highest_khz: 0, read_bytes: BTreeMap::new() }
+        let read_bytes = BTreeMap::new();
+        Guards { reader, n_throttled: None, highest_khz: 0, read_bytes, clocks: Clocks::read() }
     }
 
     #[test]

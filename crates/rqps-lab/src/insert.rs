@@ -85,7 +85,8 @@ impl Lab<'_> {
         }
         if store {
             for (idx, up) in &*members {
-                self.keep_plans(*idx, step_idx, up).map_err(Broken::Run)?;
+                let kept = self.keep_plans(*idx, step_idx, up);
+                kept.map_err(|error| self.broken(*idx, error))?;
             }
         }
         if step.work == Work::Load {

@@ -17,7 +17,17 @@ use crate::system::Up;
 use crate::waiting::{RAN_ON, Waiting};
 
 /// A system that is up, and its place in the run.
-type Member = (usize, Up);
+pub(crate) type Member = (usize, Up);
+
+/// The systems that are measured together.
+pub(crate) struct Together<'r> {
+    /// All that can be started, with their places in the run.
+    pub(crate) ready: &'r [&'r (usize, Installation)],
+    /// Those that are up.
+    pub(crate) members: Vec<Member>,
+    /// Those that had to be left out, and why.
+    pub(crate) missing: Vec<(Label, anyhow::Error)>,
+}
 
 /// The systems, to be looked at only.
 fn seen(members: &[Member]) -> Vec<(usize, &Up)> {
@@ -46,14 +56,24 @@ impl Attempt {
     }
 }
 
+impl Together<'_> {
+    /// A system that is up.
+    fn up(&mut self, idx: usize) -> Option<&mut Up> {
+        self.members.iter_mut().find(|member| member.0 == idx).map(|member| &mut member.1)
+    }
+}
+
 impl Lab<'_> {
-    /// All systems from their start to their stop.
-    pub(crate) fn interleaved(&mut self, ready: &[&(usize, Installation)]) -> Result<()> {
-        let mut members = Vec::new();
-        let result = self.with_all_up(ready, &mut members);
+    /// All systems from their start to their stop; gives those that had to be left out, and why.
+    pub(crate) fn interleaved(
+        &mut self,
+        ready: &[&(usize, Installation)],
+    ) -> Result<Vec<(Label, anyhow::Error)>> {
+        let mut all = Together { ready, members: Vec::new(), missing: Vec::new() };
+        let result = self.with_all_up(&mut all);
         match result {
-            Ok(()) => self.finish_all(members),
-            Err(error) => Err(self.abandon_all(members, error)),
+            Ok(()) => self.finish_all(all.members).map(|()| all.missing),
+            Err(error) => Err(self.abandon_all(all.members, error)),
         }
     }
 
@@ -90,61 +110,80 @@ impl Lab<'_> {
         error
     }
 
-    fn with_all_up(
-        &mut self,
-        ready: &[&(usize, Installation)],
-        members: &mut Vec<Member>,
-    ) -> Result<()> {
-        let plan = self.plan;
+    fn with_all_up(&mut self, all: &mut Together<'_>) -> Result<()> {
+        let (plan, ready) = (self.plan, all.ready);
         for (idx, installation) in ready {
             let label = &plan.systems[*idx].label;
             let up = self.start(*idx, installation);
-            members.push((*idx, up.with_context(|| format!("start {label}"))?));
+            all.members.push((*idx, up.with_context(|| format!("start {label}"))?));
         }
         let mut systems = self.run.systems.clone();
-        for (idx, up) in &mut *members {
+        for (idx, up) in &mut all.members {
             let label = &plan.systems[*idx].label;
             systems[*idx] = up.facts().with_context(|| format!("ask {label} what it is"))?;
         }
         // Before anything is stored of them: what is refused leaves no run.
         self.judge(&systems)?;
-        for (idx, up) in &mut *members {
+        for (idx, _) in ready {
+            let Some(up) = all.up(*idx) else { continue };
             let label = &plan.systems[*idx].label;
             self.record_facts(*idx, systems[*idx].clone())?;
-            self.catch_up(*idx, up).with_context(|| format!("bring {label} back"))?;
+            if let Err(error) = self.catch_up(*idx, up) {
+                self.mend(all, (*idx, error.context(format!("bring {label} back"))))?;
+            }
         }
         for step_idx in self.steps_of_start() {
             self.check_interrupt()?;
-            let is_new = members.iter().any(|(idx, _)| self.is_pending(step_idx, *idx));
+            let is_new = all.members.iter().any(|(idx, _)| self.is_pending(step_idx, *idx));
             if is_new && self.steps[step_idx].fills() {
-                self.profile_rest(step_idx, &seen(members))?;
+                let rest = self.profile_rest(step_idx, &seen(&all.members));
+                self.or_mend(all, rest)?;
             }
             let kind = self.steps[step_idx].info.kind;
-            let alone = matches!(kind, StepKind::Load | StepKind::WarmUp);
-            if !alone {
-                self.in_turns(step_idx, members)?;
-                if is_new {
-                    self.profile_if_read(step_idx, &seen(members))?;
-                }
+            if matches!(kind, StepKind::Load | StepKind::WarmUp) {
+                self.one_by_one(step_idx, all)?;
                 continue;
             }
-            for (idx, up) in &mut *members {
-                if self.is_pending(step_idx, *idx) {
-                    let label = &plan.systems[*idx].label;
-                    let done = self.one_step(*idx, step_idx, up);
-                    done.with_context(|| format!("measure {label}"))?;
+            // The first attempt, and one more for each server that failed.
+            let mut n = 0;
+            while let Err(broken) = self.in_turns(step_idx, &mut all.members, n) {
+                n += 1;
+                match broken {
+                    // Samples of a server that has died are missed first, by nobody's fault but its own.
+                    Broken::Run(error) => self.or_mend(all, Err(error))?,
+                    Broken::System(idx, error) => self.mend(all, (idx, error))?,
+                }
+            }
+            if is_new {
+                let read = self.profile_if_read(step_idx, &seen(&all.members));
+                self.or_mend(all, read)?;
+            }
+        }
+        let rest = self.profile_rest(self.steps.len(), &seen(&all.members));
+        self.or_mend(all, rest)
+    }
+
+    /// A step that nothing is compared by: one system after the other.
+    fn one_by_one(&mut self, step_idx: usize, all: &mut Together<'_>) -> Result<()> {
+        for (idx, _) in all.ready {
+            while self.is_pending(step_idx, *idx)
+                && let Some(up) = all.up(*idx)
+            {
+                let label = &self.plan.systems[*idx].label;
+                if let Err(error) = self.one_step(*idx, step_idx, up) {
+                    self.mend(all, (*idx, error.context(format!("measure {label}"))))?;
                 }
             }
         }
-        self.profile_rest(self.steps.len(), &seen(members))
+        Ok(())
     }
 
     /// A step on all systems that have not done it. One that fails by its own fault is out of the
-    /// step, and the others go on with the blocks that they lack.
-    fn in_turns(&mut self, step_idx: usize, members: &mut [Member]) -> Result<()> {
+    /// step, and the others go on with the blocks that they lack. `n` attempts were made before.
+    fn in_turns(&mut self, step_idx: usize, members: &mut [Member], n: u32) -> Result<(), Broken> {
         let is_left = |m: &usize| self.is_pending(step_idx, members[*m].0);
-        let mut attempt =
-            Attempt { left: (0..members.len()).filter(is_left).collect(), ..Attempt::default() };
+        let left = (0..members.len()).filter(is_left).collect();
+        let mut attempt = Attempt { left, n, ..Attempt::default() };
         while !attempt.left.is_empty() && !self.is_measured(step_idx, members, &attempt) {
             let left = &attempt.left;
             let idxs: Vec<usize> = left.iter().map(|&m| members[m].0).collect();
@@ -161,7 +200,8 @@ impl Lab<'_> {
                 // All servers run now: those that wait are stopped later.
                 for &m in left {
                     let (idx, up) = &members[m];
-                    self.keep_plans(*idx, step_idx, up)?;
+                    let kept = self.keep_plans(*idx, step_idx, up);
+                    kept.map_err(|error| self.broken(*idx, error))?;
                 }
                 self.rounds(step_idx, members, &mut attempt)
             };
@@ -169,20 +209,23 @@ impl Lab<'_> {
                 Ok(()) => break,
                 Err(Broken::Run(error)) => {
                     let step = &self.steps[step_idx].info.name;
-                    return Err(error.context(format!("step {step}")));
+                    return Err(Broken::Run(error.context(format!("step {step}"))));
                 }
                 Err(Broken::System(idx, error)) => (idx, error),
             };
             attempt.left.retain(|&m| members[m].0 != failed);
             attempt.n += 1;
             if let Some((idx, up)) = members.iter_mut().find(|m| m.0 == failed) {
-                let outcome = self.outcome(step_idx, up, Err(error))?;
-                self.end_step(*idx, step_idx, up, outcome)?;
+                let ended = self
+                    .outcome(step_idx, up, Err(error))
+                    .and_then(|outcome| self.end_step(*idx, step_idx, up, outcome));
+                ended.map_err(|error| self.broken(*idx, error))?;
             }
         }
         for m in attempt.left {
             let (idx, up) = &mut members[m];
-            self.end_step(*idx, step_idx, up, StepOutcome::Done)?;
+            let ended = self.end_step(*idx, step_idx, up, StepOutcome::Done);
+            ended.map_err(|error| self.broken(*idx, error))?;
         }
         Ok(())
     }

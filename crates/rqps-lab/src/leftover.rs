@@ -23,7 +23,7 @@ pub struct Leftover {
 /// lock says that no process works on the run.
 #[must_use]
 pub fn remove_data(run_id: &str, _lock: &RunLock, context: &Context) -> Vec<Leftover> {
-    let removed = |dir: PathBuf| Leftover { kept: instance::clear(&dir).err(), dir };
+    let removed = |dir: PathBuf| Leftover { kept: clear(&dir, context).err(), dir };
     data_dirs(run_id, context).into_iter().map(removed).collect()
 }
 
@@ -76,7 +76,7 @@ pub(crate) fn sweep_strays(context: &Context, listen: &mut Listener<'_>) {
         let Some(purpose) = Purpose::ALL.into_iter().find(|p| p.is_of(name)) else { continue };
         let what = purpose.what();
         // Another process may be at work in it, or not have marked it yet.
-        match instance::is_ours(&dir).then(|| instance::clear(&dir)) {
+        match instance::is_ours(&dir).then(|| clear(&dir, context)) {
             Some(Ok(())) => listen(Event::Note(&format!(
                 "removed {}, which {what} left when it was killed",
                 dir.display()
@@ -120,6 +120,17 @@ pub(crate) fn sweep(
                 Some(error) => format!("{dir} has the name of data of run {id} and stays: {error}"),
             }));
         }
+    }
+    Ok(())
+}
+
+/// Removes a data directory and the directory of its server's socket.
+fn clear(dir: &Path, context: &Context) -> Result<(), rqps_server::Error> {
+    instance::clear(dir)?;
+    let data = context.results.join("data");
+    let wishes = Wishes { cache: &context.cache, data: &data, temp: &context.temp };
+    for sockets in places::existing_sockets(&wishes) {
+        instance::clear_socket(&sockets, dir);
     }
     Ok(())
 }

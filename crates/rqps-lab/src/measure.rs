@@ -141,16 +141,18 @@ fn crew_of<C: Connection + 'static>(
     let handicap = Handicap::of(bench, &served, seed)?;
     let placed = Placed::of(bench, planned.placement, &served);
     let crew = Crew::start(members)?;
-    watch(bench, &served, &crew);
+    watch(bench, (&served, served.len()), &crew);
     let serving = served.iter().filter_map(|one| one.thread).collect();
     Ok(Manned { crew, handicap, placed, serving })
 }
 
-/// Has the samplers tell what the threads of clients and those that serve them use and wait for.
-pub(crate) fn watch(bench: &Bench<'_>, served: &[Served], crew: &Crew) {
+/// Has the samplers tell what the threads of clients, the first `n` of the crew, and those that serve
+/// them use and wait for.
+pub(crate) fn watch(bench: &Bench<'_>, (served, n): (&[Served], usize), crew: &Crew) {
     // One that is not known makes their sum unknown.
-    let threads: Option<Vec<i32>> = served.iter().map(|one| one.thread).collect();
-    bench.samples.watch(&threads.unwrap_or_default(), &crew.thread_ids());
+    let threads: Option<Vec<i32>> = served.iter().take(n).map(|one| one.thread).collect();
+    let clients: Vec<i32> = crew.thread_ids().into_iter().take(n).collect();
+    bench.samples.watch(&threads.unwrap_or_default(), &clients);
 }
 
 /// Places all threads of a server of our own.
@@ -286,7 +288,7 @@ pub(crate) fn run_slice(
         let passed_s = live.elapsed.as_secs_f64() - from_s;
         if passed_s > 0.0 {
             let qps = live.n_queries.saturating_sub(from_n) as f64 / passed_s;
-            listen(Event::Measuring { slice, elapsed: live.elapsed, qps });
+            listen(Event::Measuring { system: None, slice, elapsed: live.elapsed, qps });
         }
         before = Some(live);
         if bench.interrupt.load(Ordering::Relaxed) { Control::Stop } else { Control::Go }

@@ -11,7 +11,7 @@ mod cut;
 
 use std::rc::Rc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use anyhow::{Context as _, Result, ensure};
 use rqps_load::{Control, Crew, CrewError, Edge, Order, Pace, Stop, Tally};
@@ -24,6 +24,7 @@ use crate::event::{Event, Listener};
 use crate::handicap::Handicap;
 use crate::marks;
 use crate::measure::{Manned, Placed, mix, pace, slice_of, unix_ms, warm_up};
+use crate::shown::Shown;
 use crate::steps::PlannedStep;
 use crate::waiting::{RAN_ON, Waiting};
 
@@ -34,9 +35,6 @@ pub(crate) use cut::{Cut, There};
 /// systems where one takes longer than a turn: there is nothing to wake up from. At a set rate none, as
 /// that would be more than the rate: the time alone.
 const RUN_IN: Duration = Duration::from_millis(5);
-
-/// How often progress is shown.
-const SHOW_EVERY: Duration = Duration::from_millis(500);
 
 /// One system of a step.
 pub(crate) struct Turn<'a> {
@@ -192,7 +190,7 @@ impl Rounds<'_, '_> {
         let enough_ns = self.cut.enough_ns();
         let slice_ns = u64::try_from(self.cut.slice.as_nanos()).unwrap_or(u64::MAX);
         let mut n_rounds = 0;
-        let mut shown = Instant::now();
+        let mut shown = Shown::nothing(parts.len());
         while parts.iter().any(|part| part.tally.duration_ns() < enough_ns) {
             n_rounds += 1;
             let seed = mix(seed, n_rounds);
@@ -206,11 +204,8 @@ impl Rounds<'_, '_> {
                 part.tally.append(&tally);
                 part.whole_operations += n_run_in + tally.n_operations;
                 part.usage = Some(part.usage.map_or(usage, |before| before.plus(&usage)));
-                if shown.elapsed() > SHOW_EVERY {
-                    shown = Instant::now();
-                    let elapsed = Duration::from_nanos(part.tally.duration_ns());
-                    let qps = tally.n_queries as f64 * 1e9 / tally.duration_ns().max(1) as f64;
-                    listen(Event::Measuring { slice: Some(block_idx), elapsed, qps });
+                if shown.is_due() {
+                    self.show(&mut shown, &parts, (block_idx, n_rounds), listen);
                 }
             }
         }
@@ -224,6 +219,22 @@ impl Rounds<'_, '_> {
             block.push((turn.system_idx, slice));
         }
         Ok(block)
+    }
+
+    /// Tells how fast the systems of a block are; nothing is measured meanwhile.
+    fn show(
+        &self,
+        shown: &mut Shown,
+        parts: &[Part],
+        (block, n_rounds): (u32, u64),
+        listen: &mut Listener<'_>,
+    ) {
+        let counted = |(turn, part): (&Turn<'_>, &Part)| {
+            (turn.system_idx, part.tally.n_queries, part.tally.duration_ns())
+        };
+        let rates = shown.rates(self.turns.iter().zip(parts).map(counted));
+        let n_rounds = u32::try_from(n_rounds).unwrap_or(u32::MAX);
+        listen(Event::InTurns { block, n_rounds, rates: &rates });
     }
 
     /// The next turn's. The clock of a set rate goes on from turn to turn: a rate that has less than one
@@ -302,7 +313,8 @@ impl Rounds<'_, '_> {
             let passed_s = live.elapsed.as_secs_f64();
             if passed_s > 0.0 {
                 let qps = live.n_queries as f64 / passed_s;
-                listen(Event::Measuring { slice: None, elapsed: live.elapsed, qps });
+                let system = Some(turn.system_idx);
+                listen(Event::Measuring { system, slice: None, elapsed: live.elapsed, qps });
             }
             if interrupt.load(Ordering::Relaxed) { Control::Stop } else { Control::Go }
         });

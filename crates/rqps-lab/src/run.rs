@@ -97,6 +97,12 @@ pub(crate) struct Lab<'a> {
     pub(crate) looked_at: Vec<RunSystem>,
     /// What is known of stack profiles.
     pub(crate) profiler: Profiler,
+    /// Per system, how often its server has failed.
+    pub(crate) n_faults: Vec<u32>,
+    /// Per system, the step that it is in.
+    pub(crate) under_way: Vec<Option<usize>>,
+    /// How many systems are not measured further.
+    pub(crate) n_out: usize,
 }
 
 /// What marks every slice of a system for a while.
@@ -154,6 +160,7 @@ pub fn run<'a>(
     let tables = vec![Tables::default(); plan.systems.len()];
     let start_idx = 0;
     let profiler = Profiler::default();
+    let (n_faults, under_way) = (vec![0; plan.systems.len()], vec![None; plan.systems.len()]);
     let mut lab = Lab {
         plan,
         steps,
@@ -168,6 +175,9 @@ pub fn run<'a>(
         start_idx,
         looked_at: Vec::new(),
         profiler,
+        n_faults,
+        under_way,
+        n_out: 0,
     };
     let result = lab.begin_profiles().and_then(|()| lab.all_systems());
     let status = match &result {
@@ -227,12 +237,12 @@ impl Lab<'_> {
             if self.plan.schedule.is_interleaved() {
                 let has_more = |(idx, _): &&(usize, _)| self.first_pending(*idx).is_some();
                 let left: Vec<_> = ready.iter().filter(has_more).collect();
-                self.interleaved(&left)?;
-                continue;
-            }
-            for at in self.order_of_start(ready.len()) {
-                let (idx, installation) = &ready[at];
-                missing.extend(self.alone(*idx, installation)?);
+                missing.extend(self.interleaved(&left)?);
+            } else {
+                for at in self.order_of_start(ready.len()) {
+                    let (idx, installation) = &ready[at];
+                    missing.extend(self.alone(*idx, installation)?);
+                }
             }
             let is_missing = |idx: usize| {
                 missing.iter().any(|(label, _)| *label == self.plan.systems[idx].label)
@@ -284,15 +294,10 @@ impl Lab<'_> {
 
     /// Goes on without a system, where the others are of use without it; else gives the error back.
     fn leave_out(&mut self, idx: usize, error: anyhow::Error) -> Result<(Label, anyhow::Error)> {
-        let is_of_use = !self.plan.schedule.is_interleaved()
-            && idx != self.plan.base
-            && self.plan.systems.len() > 2;
-        if !is_of_use {
+        if self.plan.schedule.is_interleaved() || !self.is_of_use_without(idx) {
             return Err(error);
         }
-        let label = self.plan.systems[idx].label.clone();
-        (self.listen)(Event::Note(&format!("{label} is left out: {error:#}")));
-        Ok((label, error))
+        Ok(self.out(idx, error))
     }
 
     fn nothing_known(&self) -> bool {
@@ -349,12 +354,18 @@ impl Lab<'_> {
 
     /// Tells that a step begins on the systems `idxs`, under the name `label`.
     pub(crate) fn announce(&mut self, label: &Label, idxs: &[usize], step_idx: usize) {
+        idxs.iter().for_each(|&idx| self.under_way[idx] = Some(step_idx));
         let is_other = |system, step| !(step == step_idx && idxs.contains(&system));
-        let left: Duration = (0..self.plan.systems.len())
+        let (mut left, mut left_guessed) = (Duration::ZERO, Duration::ZERO);
+        (0..self.plan.systems.len())
             .flat_map(|system| (0..self.steps.len()).map(move |step| (system, step)))
             .filter(|&(system, step)| is_other(system, step) && self.is_pending(step, system))
-            .map(|(_, step)| self.steps[step].expected(self.plan.schedule))
-            .sum();
+            .map(|(_, step)| &self.steps[step])
+            .for_each(|planned| {
+                let expected = planned.expected(self.plan.schedule);
+                left += expected;
+                left_guessed += if planned.is_guess() { expected } else { Duration::ZERO };
+            });
         let next = (step_idx + 1..self.steps.len())
             .find(|&step| idxs.iter().any(|&system| self.is_pending(step, system)));
         let planned = &self.steps[step_idx];
@@ -364,9 +375,13 @@ impl Lab<'_> {
             step: &planned.info.name,
             clients: planned.clients,
             idx: done(&self.run),
+            step_idx,
+            systems: idxs,
             expected: planned.expected(self.plan.schedule) * times,
             next: next.map(|n| self.steps[n].info.name.as_str()),
+            is_guess: planned.is_guess(),
             left,
+            left_guessed,
         });
     }
 }

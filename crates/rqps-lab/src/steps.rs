@@ -74,6 +74,15 @@ impl PlannedStep {
         }
     }
 
+    /// Whether what it is expected to take is a guess, as it does a fixed amount of work.
+    #[must_use]
+    pub fn is_guess(&self) -> bool {
+        match &self.job {
+            Job::File { .. } => self.info.kind == StepKind::Load,
+            Job::Insert { step, .. } => !matches!(step.work, Work::Query { .. }),
+        }
+    }
+
     /// How many slices it has in a run of so many.
     pub(crate) fn n_slices(&self, slices: u32) -> u32 {
         if self.info.kind == StepKind::WarmUp { 1 } else { slices }

@@ -41,6 +41,10 @@ const STOP_WITHIN: Duration = Duration::from_secs(120);
 /// How long a server may take to answer the simplest question before it counts as gone.
 const ANSWER_WITHIN: Duration = Duration::from_secs(60);
 
+/// How long a server may take over one thing that it is asked and that is not measured: counting the rows
+/// of a large table, a checkpoint, a vacuum. What takes longer hangs, and nobody would be there to see it.
+const DO_WITHIN: Duration = Duration::from_secs(4 * 3600);
+
 /// How long a server that no longer answers is given to end by itself, so that it can be said how.
 const DIE_WITHIN: Duration = Duration::from_secs(10);
 
@@ -61,6 +65,8 @@ pub(crate) struct Up {
     tables: Vec<String>,
     /// The CPUs that it may run on, where that is less than rqps may use.
     cpus: Option<Vec<usize>>,
+    /// Whether it was found not to answer.
+    is_gone: bool,
 }
 
 /// A server of our own and its data.
@@ -136,6 +142,7 @@ impl Up {
             counted,
             tables: Vec::new(),
             cpus,
+            is_gone: false,
         })
     }
 
@@ -162,13 +169,17 @@ impl Up {
         if self.spec.dbms == Dbms::Null {
             return true;
         }
+        if self.is_gone {
+            return false;
+        }
         let lost = self.server.as_ref().is_some_and(|s| s.running.out_of_memory().is_some());
         let _ = self.admin.set_timeout(Some(ANSWER_WITHIN));
         let answers = !lost && self.admin.query("select 1").is_ok();
-        let _ = self.admin.set_timeout(None);
+        let _ = self.admin.set_timeout(Some(DO_WITHIN));
         if answers {
             return true;
         }
+        self.is_gone = true;
         let since = Instant::now();
         while self.server.as_ref().is_some_and(|s| s.running.is_alive())
             && since.elapsed() < DIE_WITHIN
@@ -400,16 +411,18 @@ impl Up {
         // They would be in the way of the same command's next attempt. The failure that led here may
         // have taken the connection with it.
         if self.drop_own_tables().is_err()
-            && let Ok(admin) = connect(self.spec.dbms, &self.endpoint)
+            && let Ok(mut admin) = connect(self.spec.dbms, &self.endpoint)
         {
+            let _ = admin.set_timeout(Some(ANSWER_WITHIN));
             self.admin = admin;
             let _ = self.drop_own_tables();
         }
-        let Self { server, admin, samples, counted, .. } = self;
+        let Self { server, admin, samples, counted, is_gone, .. } = self;
         drop(samples.finish());
         drop((admin, counted));
         let Local { running, instance } = server?;
         let name = running.name().to_owned();
+        let tail = || running.log_tail(LOG_LINES);
         let space = format!(
             "no space is left for the data of {name} in {}; free some, or name another directory \
              with --results",
@@ -418,13 +431,21 @@ impl Up {
         let cause = match running.end() {
             Some(end) => {
                 let space = if full { format!("{space}; ") } else { String::new() };
-                let tail = running.log_tail(LOG_LINES);
-                Some(format!("{space}{name} died ({end}); the end of its log:\n{tail}"))
+                Some(format!("{space}{name} died ({end}); the end of its log:\n{}", tail()))
             }
-            None => full.then_some(space).or_else(|| running.out_of_memory()),
+            None => full.then_some(space).or_else(|| running.out_of_memory()).or_else(|| {
+                let within = ANSWER_WITHIN.as_secs();
+                let hangs = format!("{name} hangs: it runs and did not answer within {within} s");
+                is_gone.then(|| format!("{hangs}; the end of its log:\n{}", tail()))
+            }),
         };
-        // The failure that led here is what the user needs to hear of, not a second one.
-        let _ = running.stop(STOP_WITHIN);
+        // The failure that led here is what the user needs to hear of, not a second one. Nobody waits for
+        // one that hangs to stop by itself.
+        if is_gone {
+            drop(running);
+        } else {
+            let _ = running.stop(STOP_WITHIN);
+        }
         let _ = keep_log(&instance, log);
         let _ = instance.remove();
         cause
@@ -439,7 +460,8 @@ fn watch_over(
     server: Option<&Local>,
     n_files: usize,
 ) -> Result<(Box<dyn Connection>, Background)> {
-    let admin = connect(dbms, endpoint)?;
+    let mut admin = connect(dbms, endpoint)?;
+    admin.set_timeout(Some(DO_WITHIN)).context("set a timeout")?;
     let target = Target {
         server_pid: server.map(|s| s.running.pid()),
         data_dir: server.map(|s| s.running.data_dir().to_owned()),

@@ -18,6 +18,10 @@ use crate::system::Up;
 use crate::waiting::Waiting;
 use crate::{engine_state, insert, marks, populate};
 
+/// What is said of slices after a server failed.
+const STARTED_ANEW: &str = "the server failed before and was started anew: measured on tables filled \
+                            anew, without the writes before";
+
 impl Lab<'_> {
     /// Brings a system that was just started to where an interrupted run left it.
     pub(crate) fn catch_up(&mut self, idx: usize, up: &mut Up) -> Result<()> {
@@ -63,7 +67,11 @@ impl Lab<'_> {
     pub(crate) fn marks_of(&mut self, idx: usize, step_idx: usize) -> Vec<Mark> {
         let caution = &mut self.caution[idx];
         caution.resumed &= !self.steps[step_idx].fills();
-        let resumed = caution.resumed.then_some(Mark::Resumed);
+        let has_failed = self.n_faults[idx] > 0;
+        let resumed = caution.resumed.then(|| match has_failed {
+            false => Mark::Resumed,
+            true => Mark::Note { text: STARTED_ANEW.to_owned() },
+        });
         let unsettled =
             caution.unsettled.iter().map(|left| Mark::NotSettled { left: left.clone() });
         let by_restart = self.plan.is_by_restart.then(|| {
@@ -146,6 +154,7 @@ impl Lab<'_> {
         state.outcome = outcome;
         state.sizes = sizes;
         self.store.set_outcome(&self.run.id, step_idx, idx, state)?;
+        self.under_way[idx] = None;
         Ok(())
     }
 
@@ -184,7 +193,7 @@ impl Lab<'_> {
         (self.listen)(Event::Preparing { label, doing: "stop" });
     }
 
-    fn tell_end(&mut self, idx: usize, step_idx: usize, outcome: &StepOutcome) {
+    pub(crate) fn tell_end(&mut self, idx: usize, step_idx: usize, outcome: &StepOutcome) {
         let info = &self.steps[step_idx].info;
         let slices = &self.run.steps[step_idx].systems[idx].slices;
         // Over the whole time: blocks of work are not of equal length.

@@ -13,6 +13,7 @@ pub mod html;
 pub mod join;
 pub mod json;
 pub mod markdown;
+pub mod page;
 pub mod post;
 pub mod response;
 pub mod text;

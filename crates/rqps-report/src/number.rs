@@ -40,7 +40,7 @@ pub(crate) fn figure_interval(estimate: &Estimate) -> Option<String> {
 }
 
 /// Operations per second of one slice, which has no interval.
-pub(crate) fn plain_figure(value: f64) -> String {
+pub fn plain_figure(value: f64) -> String {
     let decimals = match value.abs() {
         v if v >= 100.0 => 0,
         v if v >= 10.0 => 1,
@@ -86,12 +86,12 @@ pub(crate) fn megabytes(bytes: u64) -> String {
 }
 
 /// A ratio: `0.62`.
-pub(crate) fn ratio(estimate: &Estimate) -> String {
+pub fn ratio(estimate: &Estimate) -> String {
     fixed(estimate.point, ratio_decimals(estimate))
 }
 
 /// The ends of a ratio's interval: `[0.60, 0.64]`; absent with one observation.
-pub(crate) fn interval(estimate: &Estimate) -> Option<String> {
+pub fn interval(estimate: &Estimate) -> Option<String> {
     let (low, high) = estimate.interval?;
     let decimals = ratio_decimals(estimate);
     Some(format!("[{}, {}]", fixed(low, decimals), fixed(high, decimals)))
@@ -140,7 +140,7 @@ pub(crate) fn duration_in(ns: f64, unit_ns: f64) -> String {
 }
 
 /// A length of time for people: `90 s`, `12 min`, `1 h 5 min`.
-pub(crate) fn long_duration(ms: i64) -> String {
+pub fn long_duration(ms: i64) -> String {
     let seconds = ms.max(0) / 1000;
     match seconds {
         0..=119 => format!("{seconds} s"),
@@ -183,7 +183,7 @@ pub(crate) fn bytes(n: u64) -> String {
 }
 
 /// Milliseconds since 1970 as `2026-11-21 20:30:15 UTC`.
-pub(crate) fn utc(unix_ms: i64) -> String {
+pub fn utc(unix_ms: i64) -> String {
     let seconds = unix_ms.div_euclid(1000);
     let (days, in_day) = (seconds.div_euclid(86_400), seconds.rem_euclid(86_400));
     // Days to a civil date in the proleptic Gregorian calendar, after Howard Hinnant,
@@ -218,7 +218,7 @@ pub(crate) fn percent(share: f64) -> String {
 }
 
 /// `n` and a noun in the right number: `1 step`, `3 steps`.
-pub(crate) fn count(n: usize, noun: &str) -> String {
+pub fn count(n: usize, noun: &str) -> String {
     let plural = match noun.strip_suffix('y') {
         Some(stem) => format!("{stem}ies"),
         None => format!("{noun}s"),

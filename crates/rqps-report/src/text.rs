@@ -414,7 +414,9 @@ fn failures(page: &mut Page, analysis: &Analysis<'_>) {
             page.title(&format!("{} failed on {}", step.title, analysis.label(idx)));
             let reason = lines(reason);
             let all: Vec<&str> = reason.lines().collect();
-            for line in &all[all.len().saturating_sub(REASON_LINES)..] {
+            let n_cut = all.len().saturating_sub(REASON_LINES);
+            // What happened stands at the front, what a server said of it last at the end.
+            for line in all.iter().take(n_cut.min(1)).chain(&all[n_cut..]) {
                 page.paragraph("  ", line);
             }
         }

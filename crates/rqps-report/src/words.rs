@@ -9,7 +9,7 @@ const MAX_NAMES: usize = 6;
 ///
 /// Control characters and the marks that change the direction of text become U+FFFD; line breaks
 /// and tabs become spaces.
-pub(crate) fn one_line(text: &str) -> String {
+pub fn one_line(text: &str) -> String {
     text.trim()
         .chars()
         .map(|c| if matches!(c, '\n' | '\r' | '\t') { ' ' } else { safe(c) })

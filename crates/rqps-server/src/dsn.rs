@@ -16,6 +16,8 @@ pub struct Dsn {
     pub dbms: Dbms,
     /// Where it is and how to log in.
     pub endpoint: Endpoint,
+    /// The file that holds the password, where the address names one.
+    pub password_file: Option<PathBuf>,
 }
 
 /// Time for connecting and logging in to an external server.
@@ -23,7 +25,7 @@ const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
 
 impl Dsn {
     /// Reads `mysql://`, `mariadb://`, `postgres://` or `postgresql://` and
-    /// `[USER[:PASSWORD]@][HOST[:PORT]][/DATABASE][?socket=PATH&tls=required&ca=FILE]`.
+    /// `[USER[:PASSWORD]@][HOST[:PORT]][/DATABASE][?socket=PATH&tls=required&ca=FILE&password_file=FILE]`.
     /// Letters that mean something there are written as `%40` and so on.
     ///
     /// # Errors
@@ -32,13 +34,32 @@ impl Dsn {
         parse(text).map_err(|detail| Error::Dsn { dsn: hide_password(text), detail })
     }
 
+    /// The same with the password that its file holds, where the address names one: the first line.
+    ///
+    /// # Errors
+    /// [`Error::Dsn`] when the file cannot be read, or holds none.
+    pub fn with_password(mut self) -> Result<Self, Error> {
+        let Some(path) = &self.password_file else { return Ok(self) };
+        let refuse = |problem: String| Error::Dsn {
+            dsn: self.to_string(),
+            detail: format!("password_file {}: {problem}", path.display()),
+        };
+        let text = std::fs::read_to_string(path).map_err(|error| refuse(error.to_string()))?;
+        let line = text.lines().next().unwrap_or_default();
+        if line.is_empty() {
+            return Err(refuse("its first line is empty".to_owned()));
+        }
+        self.endpoint.password = Password(line.to_owned());
+        Ok(self)
+    }
+
     /// How such a server is reached, as its address says.
     #[must_use]
     pub fn transport(&self) -> Transport {
         match (&self.endpoint.address, &self.endpoint.tls) {
             (Address::Unix(_), _) => Transport::Socket,
             (Address::Tcp { .. }, Tls::Off) => Transport::Tcp,
-            (Address::Tcp { .. }, Tls::Required { .. }) => Transport::Tls,
+            (Address::Tcp { .. }, Tls::Required { .. } | Tls::Issued { .. }) => Transport::Tls,
         }
     }
 
@@ -54,23 +75,27 @@ impl fmt::Display for Dsn {
         let Endpoint { address, tls, user, database, .. } = &self.endpoint;
         let at = if user.is_empty() { "" } else { "@" };
         let user = encode(user);
+        let path = |path: &PathBuf| encode(&path.to_string_lossy());
+        let mut keys = Vec::new();
         match address {
             Address::Tcp { host, port } => {
                 let host = if host.contains(':') { format!("[{host}]") } else { encode(host) };
                 write!(f, "{}://{user}{at}{host}:{port}/{}", self.dbms, encode(database))?;
-                match tls {
-                    Tls::Off => Ok(()),
-                    Tls::Required { ca: None } => write!(f, "?tls=required"),
-                    Tls::Required { ca: Some(ca) } => {
-                        write!(f, "?tls=required&ca={}", encode(&ca.to_string_lossy()))
-                    }
-                }
             }
-            Address::Unix(path) => {
-                let (db, path) = (encode(database), encode(&path.to_string_lossy()));
-                write!(f, "{}://{user}{at}/{db}?socket={path}", self.dbms)
+            Address::Unix(socket) => {
+                write!(f, "{}://{user}{at}/{}", self.dbms, encode(database))?;
+                keys.push(format!("socket={}", path(socket)));
             }
         }
+        let (is_on, ca) = match tls {
+            Tls::Off => (false, None),
+            Tls::Required { ca } => (true, ca.as_ref()),
+            Tls::Issued { ca } => (true, Some(ca)),
+        };
+        keys.extend(is_on.then(|| "tls=required".to_owned()));
+        keys.extend(ca.map(|ca| format!("ca={}", path(ca))));
+        keys.extend(self.password_file.iter().map(|file| format!("password_file={}", path(file))));
+        if keys.is_empty() { Ok(()) } else { write!(f, "?{}", keys.join("&")) }
     }
 }
 
@@ -92,18 +117,26 @@ fn parse(text: &str) -> Result<Dsn, String> {
     }
     let (login, host_port) = authority.rsplit_once('@').unwrap_or(("", authority));
     let (user, password) = login.split_once(':').unwrap_or((login, ""));
-    let (mut socket, mut tls, mut ca) = (None, false, None);
+    let (mut socket, mut tls, mut ca, mut password_file) = (None, false, None, None);
     for pair in query.split('&').filter(|pair| !pair.is_empty()) {
         let (key, value) = pair.split_once('=').unwrap_or((pair, ""));
         let value = decode(value)?;
         match (key, value.as_str()) {
             ("socket", _) => socket = Some(PathBuf::from(value)),
             ("ca", _) => ca = Some(PathBuf::from(value)),
+            ("password_file", _) => password_file = Some(PathBuf::from(value)),
             ("tls", "required") => tls = true,
             ("tls", "off") => tls = false,
             ("tls", _) => return Err(format!("tls is required or off, not {value:?}")),
-            _ => return Err("unknown key after ? (known: socket, tls, ca)".to_owned()),
+            _ => {
+                return Err(
+                    "unknown key after ? (known: socket, tls, ca, password_file)".to_owned()
+                );
+            }
         }
+    }
+    if password_file.is_some() && !password.is_empty() {
+        return Err("it has a password and a password_file".to_owned());
     }
     let tls = if tls { Tls::Required { ca } } else { Tls::Off };
     let address = match socket {
@@ -119,7 +152,7 @@ fn parse(text: &str) -> Result<Dsn, String> {
         database: decode(database)?,
         connect_timeout: CONNECT_TIMEOUT,
     };
-    Ok(Dsn { dbms, endpoint })
+    Ok(Dsn { dbms, endpoint, password_file })
 }
 
 fn tcp(dbms: Dbms, text: &str) -> Result<Address, String> {
@@ -218,6 +251,25 @@ mod tests {
         }
         let dsn = Dsn::parse("mariadb://u:p%40%3Aq@h/").unwrap();
         assert_eq!(dsn.endpoint.password.0, "p@:q");
+    }
+
+    #[test]
+    fn a_password_can_be_in_a_file() {
+        let dir = tempfile::tempdir().unwrap();
+        let file = dir.path().join("p w");
+        let path = file.display().to_string().replace(' ', "%20");
+        let text = format!("mysql://u@h:1/d?tls=required&password_file={path}");
+        let dsn = Dsn::parse(&text).unwrap();
+        assert_eq!(Dsn::parse(&dsn.to_string()).unwrap(), dsn);
+        let error = dsn.clone().with_password().unwrap_err().to_string();
+        assert!(error.contains("password_file") && error.contains("p w"), "{error}");
+        std::fs::write(&file, "\n").unwrap();
+        assert!(dsn.clone().with_password().is_err());
+        std::fs::write(&file, "s3cret: %40\nnot this\n").unwrap();
+        let dsn = dsn.with_password().unwrap();
+        assert_eq!(dsn.endpoint.password.0, "s3cret: %40");
+        assert!(!dsn.to_string().contains("s3cret"), "{dsn}");
+        assert!(Dsn::parse("mysql://u:p@h/d?password_file=/f").is_err());
     }
 
     #[test]

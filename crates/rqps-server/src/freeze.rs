@@ -5,6 +5,8 @@
 //! let them go on, and a process that is stopped acts on no signal but SIGKILL and SIGCONT.
 
 use std::fs;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use nix::errno::Errno;
@@ -39,12 +41,19 @@ pub struct Freezer {
     is_complete: bool,
     /// When the first was stopped.
     since: Option<Instant>,
+    /// Whether the tree is stopped on purpose, for who looks after it.
+    held: Arc<AtomicBool>,
 }
 
 impl Freezer {
     /// For the tree of `root`, a child of rqps that was not waited for yet.
     #[must_use]
     pub fn new(root: i32) -> Self {
+        Self::telling(root, Arc::default())
+    }
+
+    /// The same, and `held` is set while it is stopped.
+    pub(crate) fn telling(root: i32, held: Arc<AtomicBool>) -> Self {
         let mut freezer = Self {
             root,
             is_listed: false,
@@ -52,6 +61,7 @@ impl Freezer {
             stopped: Vec::new(),
             is_complete: false,
             since: None,
+            held,
         };
         freezer.refresh();
         freezer
@@ -92,6 +102,7 @@ impl Freezer {
             return Ok(());
         }
         self.since.get_or_insert_with(Instant::now);
+        self.held.store(true, Ordering::Relaxed);
         if !self.stopped.contains(&self.root) {
             self.stop_one(self.root)?;
         }
@@ -139,6 +150,7 @@ impl Freezer {
         for pid in self.stopped.drain(..).rev() {
             let _ = kill(Pid::from_raw(pid), Signal::SIGCONT);
         }
+        self.held.store(false, Ordering::Relaxed);
     }
 
     fn learn(&mut self, pid: i32) {

@@ -9,6 +9,8 @@
 //! DIR/tls/                 key and certificate, with transport tls
 //! ```
 
+mod marker;
+
 use std::fs::{self, File, OpenOptions, Permissions};
 use std::io::{self, Read as _, Write as _};
 use std::os::unix::fs::{OpenOptionsExt as _, PermissionsExt as _};
@@ -16,10 +18,9 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
-use nix::fcntl::{Flock, FlockArg};
+use nix::fcntl::Flock;
 use nix::unistd::chown;
-use rqps_model::{Dbms, Limits, Transport, Version};
-use serde::{Deserialize, Serialize};
+use rqps_model::{Limits, Transport};
 
 use crate::identity::Identity;
 use crate::installed::Installed;
@@ -30,8 +31,8 @@ use crate::running::RunningServer;
 use crate::watch::{Progress, Watch};
 use crate::{Error, certificate, direct_io, disk, mysql, postgres, start};
 
-/// The file that marks a directory as ours.
-pub(crate) const MARKER: &str = "rqps-instance.json";
+use marker::{Marker, lock_marker, not_ours, read_marker, remove_all, write_marker};
+pub use marker::{clear, is_ours};
 
 /// The user of the benchmark; it may do everything on its server.
 pub(crate) const USER: &str = "rqps";
@@ -62,18 +63,6 @@ pub struct Setup {
 
 /// What the smallest new data directory takes, bytes: MySQL 8.0's, without its redo.
 const MIN_FREE: u64 = 200_000_000;
-
-/// The marker's content.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-struct Marker {
-    dbms: Dbms,
-    version: Version,
-    password: String,
-    /// The rqps process that made or last opened it, for the message when it is in use.
-    rqps_pid: u32,
-    /// False until the data directory is complete.
-    initialised: bool,
-}
 
 /// A data directory and all that is needed to start its server.
 #[derive(Debug)]
@@ -111,7 +100,7 @@ impl Instance {
         (watch.report)(Progress::Waiting { what: &what });
         if let Err(error) = instance.initialise(watch) {
             // Half a data directory is of no use to anybody; the error holds the log's end.
-            let _ = fs::remove_dir_all(&instance.setup.dir);
+            let _ = remove_all(&instance.setup.dir);
             return Err(error);
         }
         marker.initialised = true;
@@ -189,7 +178,7 @@ impl Instance {
 
     /// The directory of its socket: a short path that depends on the instance's directory alone.
     pub(crate) fn socket_dir(&self) -> PathBuf {
-        self.setup.sockets.join(short_hash(&self.setup.dir.to_string_lossy()))
+        socket_dir(&self.setup.sockets, &self.setup.dir)
     }
 
     fn initialise(&self, watch: &mut Watch<'_>) -> Result<(), Error> {
@@ -233,6 +222,17 @@ impl Instance {
     }
 }
 
+fn socket_dir(sockets: &Path, dir: &Path) -> PathBuf {
+    sockets.join(short_hash(&dir.to_string_lossy()))
+}
+
+/// Removes the socket directory that a killed server of an instance left below `sockets`. To be called
+/// when [`clear`] has said that nobody uses the instance.
+pub fn clear_socket(sockets: &Path, dir: &Path) {
+    // Removes a link itself, not what it leads to.
+    let _ = fs::remove_dir_all(socket_dir(sockets, dir));
+}
+
 /// Writes a file that only the servers' user can read, replacing an older one.
 pub(crate) fn write_private(path: &Path, text: &str, identity: &Identity) -> Result<(), Error> {
     // Removed first: the directory belongs to the servers' user, who could have left a link.
@@ -266,80 +266,6 @@ fn hand_over(path: &Path, identity: &Identity) -> Result<(), Error> {
     chown(path, Some(identity.uid), Some(identity.gid)).map_err(|e| Error::write(path, e.into()))
 }
 
-/// Whether a directory is an instance of ours.
-#[must_use]
-pub fn is_ours(dir: &Path) -> bool {
-    read_marker(dir).is_some()
-}
-
-/// Removes a directory of an instance that nobody uses; an absent or empty one is fine.
-///
-/// # Errors
-/// [`Error::NotOurs`] when it holds anything that is not marked as ours.
-pub fn clear(dir: &Path) -> Result<(), Error> {
-    let meta = match fs::symlink_metadata(dir) {
-        Err(e) if e.kind() == io::ErrorKind::NotFound => return Ok(()),
-        other => other.map_err(|e| Error::io(format!("look at {}", dir.display()), e))?,
-    };
-    if !meta.is_dir() {
-        return Err(not_ours(dir));
-    }
-    let mut entries =
-        fs::read_dir(dir).map_err(|e| Error::io(format!("read {}", dir.display()), e))?;
-    if entries.next().is_none() {
-        return fs::remove_dir(dir).map_err(|e| Error::write(dir, e));
-    }
-    if !is_ours(dir) {
-        return Err(not_ours(dir));
-    }
-    let lock = lock_marker(dir, false)?;
-    // All but the marker first: should this be interrupted, the rest is still known as ours.
-    for entry in fs::read_dir(dir).into_iter().flatten().flatten() {
-        let path = entry.path();
-        if path.file_name().is_some_and(|name| name == MARKER) {
-            continue;
-        }
-        let is_dir = entry.file_type().is_ok_and(|kind| kind.is_dir());
-        let gone = if is_dir { fs::remove_dir_all(&path) } else { fs::remove_file(&path) };
-        gone.map_err(|e| Error::write(&path, e))?;
-    }
-    drop(lock);
-    fs::remove_dir_all(dir).map_err(|e| Error::write(dir, e))
-}
-
-fn not_ours(dir: &Path) -> Error {
-    Error::NotOurs { path: dir.to_owned(), marker: MARKER }
-}
-
-fn read_marker(dir: &Path) -> Option<Marker> {
-    serde_json::from_slice(&fs::read(dir.join(MARKER)).ok()?).ok()
-}
-
-/// Opens the marker and locks it against other rqps processes.
-fn lock_marker(dir: &Path, create: bool) -> Result<Flock<File>, Error> {
-    let path = dir.join(MARKER);
-    let mut options = OpenOptions::new();
-    options.read(true).write(true).create_new(create).mode(0o600);
-    let file = match options.open(&path) {
-        Err(e) if e.kind() == io::ErrorKind::NotFound => return Err(not_ours(dir)),
-        other => other.map_err(|e| Error::write(&path, e))?,
-    };
-    Flock::lock(file, FlockArg::LockExclusiveNonblock).map_err(|_| {
-        let pid = read_marker(dir).map_or(0, |marker| marker.rqps_pid);
-        Error::InUse { path: dir.to_owned(), pid: i32::try_from(pid).unwrap_or(0) }
-    })
-}
-
-fn write_marker(mut file: &File, dir: &Path, marker: &Marker) -> Result<(), Error> {
-    use std::io::Seek as _;
-    let text = serde_json::to_string_pretty(marker)
-        .map_err(|e| Error::Data { what: MARKER.to_owned(), detail: e.to_string() })?;
-    file.set_len(0)
-        .and_then(|()| file.rewind())
-        .and_then(|()| file.write_all(text.as_bytes()))
-        .map_err(|e| Error::write(&dir.join(MARKER), e))
-}
-
 /// 96 random bits as hex: nobody else on the host should get into a server with all privileges.
 fn random_password() -> Result<String, Error> {
     let mut bytes = [0_u8; 12];
@@ -354,45 +280,24 @@ mod tests {
     use super::*;
 
     #[test]
-    fn clears_only_what_is_ours() {
+    fn the_socket_of_one_instance_goes_and_those_of_others_stay() {
         let top = tempfile::tempdir().unwrap();
-        let dir = top.path().join("d");
-        clear(&dir).unwrap();
-        fs::create_dir(&dir).unwrap();
-        clear(&dir).unwrap();
-        assert!(!dir.exists());
-        fs::create_dir(&dir).unwrap();
-        fs::write(dir.join("thesis.txt"), "years of work").unwrap();
-        let error = clear(&dir).unwrap_err().to_string();
-        assert!(error.contains("holds somebody else's files"), "{error}");
-        // A marker that is not one does not count, nor does a link to a directory of ours.
-        fs::write(dir.join(MARKER), "{}").unwrap();
-        assert!(matches!(clear(&dir), Err(Error::NotOurs { .. })));
-        let link = top.path().join("link");
-        std::os::unix::fs::symlink(&dir, &link).unwrap();
-        assert!(matches!(clear(&link), Err(Error::NotOurs { .. })));
-        assert_eq!(fs::read_to_string(dir.join("thesis.txt")).unwrap(), "years of work");
+        let dirs = ["/data/run-0", "/data/run-1"].map(Path::new);
+        for dir in dirs {
+            let of = socket_dir(top.path(), dir);
+            fs::create_dir(&of).unwrap();
+            fs::write(of.join("mysql.sock"), "").unwrap();
+        }
+        clear_socket(top.path(), dirs[0]);
+        clear_socket(top.path(), Path::new("/data/run-2"));
+        assert!(!socket_dir(top.path(), dirs[0]).exists());
+        assert!(socket_dir(top.path(), dirs[1]).join("mysql.sock").exists());
     }
 
     #[test]
-    fn a_marked_directory_is_locked_while_in_use_and_cleared_after() {
-        let top = tempfile::tempdir().unwrap();
-        let dir = top.path().join("d");
-        fs::create_dir_all(dir.join("data/deep")).unwrap();
-        let lock = lock_marker(&dir, true).unwrap();
-        let marker = Marker {
-            dbms: Dbms::Mysql,
-            version: "8.0.33".parse().unwrap(),
-            password: random_password().unwrap(),
-            rqps_pid: 7,
-            initialised: true,
-        };
-        assert_eq!(marker.password.len(), 24);
-        write_marker(&lock, &dir, &marker).unwrap();
-        assert!(matches!(clear(&dir), Err(Error::InUse { pid: 7, .. })));
-        drop(lock);
-        assert!(is_ours(&dir));
-        clear(&dir).unwrap();
-        assert!(!dir.exists());
+    fn passwords_are_long_and_differ() {
+        let (one, other) = (random_password().unwrap(), random_password().unwrap());
+        assert!(one.len() == 24 && one.bytes().all(|b| b.is_ascii_hexdigit()), "{one}");
+        assert_ne!(one, other);
     }
 }

@@ -46,6 +46,7 @@ pub mod symbols;
 pub mod threads;
 mod tool;
 pub mod unpack;
+mod vigil;
 pub mod watch;
 pub mod watchdog;
 

@@ -77,13 +77,25 @@ fn choose_below(
 #[must_use]
 pub fn existing_data(wishes: &Wishes<'_>) -> Vec<PathBuf> {
     let own = own_places(wishes, Path::new("/var/tmp"));
+    existing(&own, data_places(wishes, &own))
+}
+
+/// The same for the parents of socket directories.
+#[must_use]
+pub fn existing_sockets(wishes: &Wishes<'_>) -> Vec<PathBuf> {
+    let own = own_places(wishes, Path::new("/var/tmp"));
+    existing(&own, own.iter().chain([&wishes.data.to_owned()]).map(|dir| dir.join("s")).collect())
+}
+
+/// Those of some places that are there; of those in directories that are open to all, this user's.
+fn existing(own: &[PathBuf], places: Vec<PathBuf>) -> Vec<PathBuf> {
     let is_mine = |dir: &Path| {
         let base = own.iter().find(|base| dir.starts_with(base));
         base.is_none_or(|base| {
             fs::symlink_metadata(base).is_ok_and(|m| m.is_dir() && m.uid() == geteuid().as_raw())
         })
     };
-    let all = data_places(wishes, &own).into_iter().map(|dir| absolute(&dir));
+    let all = places.into_iter().map(|dir| absolute(&dir));
     all.filter(|dir| dir.is_dir() && is_mine(dir)).collect()
 }
 

@@ -5,6 +5,7 @@ use std::fmt;
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
 
 use nix::fcntl::Flock;
@@ -20,6 +21,7 @@ use crate::instance::{DATABASE, USER};
 use crate::log_text::tail;
 use crate::process::{self, Process};
 use crate::settle::{Settled, Target};
+use crate::vigil::Vigil;
 use crate::watch::Watch;
 use crate::{Error, disk, settle, threads};
 
@@ -28,6 +30,10 @@ const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// A running server. Killed with all its processes when dropped.
 pub struct RunningServer {
+    /// Ends before the process, which it looks after; absent until the server is ready.
+    pub(crate) vigil: Option<Vigil>,
+    /// Whether rqps has stopped it itself.
+    pub(crate) held: Arc<AtomicBool>,
     pub(crate) process: Process,
     /// Ends after the process, which it holds within its limits.
     pub(crate) confinement: Confinement,
@@ -215,7 +221,8 @@ impl RunningServer {
     #[must_use]
     pub fn end(&self) -> Option<String> {
         let end = self.process.ended().ok().flatten().map(process::describe_end)?;
-        Some(match self.out_of_memory() {
+        let found = self.vigil.as_ref().and_then(Vigil::found).map(str::to_owned);
+        Some(match self.out_of_memory().or(found) {
             Some(told) => format!("{end}: {told}"),
             None => end,
         })
@@ -243,7 +250,7 @@ impl RunningServer {
     /// What stops and continues all its processes.
     #[must_use]
     pub fn freezer(&self) -> Freezer {
-        Freezer::new(self.process.pid())
+        Freezer::telling(self.process.pid(), Arc::clone(&self.held))
     }
 
     /// The signal that makes it end at once and tidily, also when rqps dies.

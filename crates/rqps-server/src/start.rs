@@ -5,6 +5,7 @@ use std::fs::{self, File, OpenOptions};
 use std::net::TcpListener;
 use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::Path;
+use std::sync::Arc;
 use std::time::Duration;
 
 use nix::fcntl::OFlag;
@@ -18,6 +19,7 @@ use crate::instance::{Instance, Setup, make_private};
 use crate::log_text::{says_disk_full, telling, unknown_option};
 use crate::places::short_hash;
 use crate::running::{RunningServer, connect};
+use crate::vigil::Vigil;
 use crate::watch::{Progress, Watch};
 use crate::{Error, library, mysql, postgres, process};
 
@@ -83,6 +85,8 @@ fn start_on(instance: &Instance, port: u16, watch: &mut Watch<'_>) -> Result<Run
     let process = process::spawn_in(confinement.cage()?, command, &setup.identity, death)
         .map_err(|e| Error::io(format!("start {program} as {}", setup.identity.name), e))?;
     let mut server = RunningServer {
+        vigil: None,
+        held: Arc::default(),
         process,
         confinement,
         process_facts: BTreeMap::new(),
@@ -103,6 +107,8 @@ fn start_on(instance: &Instance, port: u16, watch: &mut Watch<'_>) -> Result<Run
     }
     server.check_transport(setup.transport)?;
     server.process_facts = server.check_process(instance, watch)?;
+    let vigil = Vigil::start(server.pid(), death, Arc::clone(&server.held));
+    server.vigil = Some(vigil.map_err(|e| Error::io(format!("watch over {program}"), e))?);
     Ok(server)
 }
 

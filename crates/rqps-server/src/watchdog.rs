@@ -210,18 +210,31 @@ fn take(line: &str, held: &mut BTreeMap<i32, Held>) {
 fn end_all(held: &BTreeMap<i32, Held>) {
     let mut all: Vec<(i32, u64)> = Vec::new();
     for (&root, tree) in held {
-        // Nobody is to be taken for somebody else who has the same id by now.
-        let mut members: Vec<(i32, u64)> =
-            tree.members.iter().copied().filter(|m| is_there(*m)).collect();
-        if members.iter().any(|(pid, _)| *pid == root) {
-            members.extend(descendants(root));
-            let _ = kill(Pid::from_raw(root), tree.death);
-        }
-        for (pid, _) in &members {
-            let _ = kill(Pid::from_raw(*pid), Signal::SIGCONT);
-        }
-        all.extend(members);
+        all.extend(ask_to_end(root, tree.death, &tree.members));
     }
+    kill_what_stays(&all);
+}
+
+/// The same for one tree, whose processes have these start times.
+pub(crate) fn end_tree(root: i32, death: Signal, members: &[(i32, u64)]) {
+    kill_what_stays(&ask_to_end(root, death, members));
+}
+
+/// Sends a tree its signal and lets it go on to hear it; gives those that were there.
+fn ask_to_end(root: i32, death: Signal, members: &[(i32, u64)]) -> Vec<(i32, u64)> {
+    // Nobody is to be taken for somebody else who has the same id by now.
+    let mut there: Vec<(i32, u64)> = members.iter().copied().filter(|m| is_there(*m)).collect();
+    if there.iter().any(|(pid, _)| *pid == root) {
+        there.extend(descendants(root));
+        let _ = kill(Pid::from_raw(root), death);
+    }
+    for (pid, _) in &there {
+        let _ = kill(Pid::from_raw(*pid), Signal::SIGCONT);
+    }
+    there
+}
+
+fn kill_what_stays(all: &[(i32, u64)]) {
     let since = Instant::now();
     while all.iter().any(|m| is_there(*m)) {
         if since.elapsed() > END_WITHIN {

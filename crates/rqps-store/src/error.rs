@@ -109,6 +109,26 @@ pub enum Error {
         /// The id.
         run_id: String,
     },
+    /// A tag that could not be found again by it.
+    #[error("{tag:?} cannot be a tag: use 1 to 64 characters without spaces and commas")]
+    BadTag {
+        /// What was given.
+        tag: String,
+    },
+    /// A run has as many tags as it may.
+    #[error("run {run_id} has {most} tags already; remove one first")]
+    TooManyTags {
+        /// The run.
+        run_id: String,
+        /// The most that it may have.
+        most: usize,
+    },
+    /// A note that belongs elsewhere.
+    #[error("a note has at most {longest} characters; keep longer texts beside the results")]
+    NoteTooLong {
+        /// The most characters.
+        longest: usize,
+    },
     /// The row is stored already.
     #[error("cannot {action}: it is stored already, and what is stored is never changed")]
     Exists {

@@ -2,7 +2,8 @@
 //!
 //! ```text
 //!   results/rqps.db               every run, in the tables that docs/schema.md explains
-//!   results/artifacts/RUN/        files of one run: server logs, folded stacks, its lock
+//!   results/artifacts/RUN/        files of one run: server logs, folded stacks, its lock, and while it
+//!                                 is under way what it tells of itself
 //! ```
 //!
 //! What was measured is written once and never changed (the database itself refuses to). A slice is
@@ -11,14 +12,18 @@
 
 pub mod artifact;
 pub mod error;
+pub mod live;
 pub mod lock;
+pub mod outline;
 pub mod query_plans;
+pub mod remarks;
 pub mod run_ref;
 pub mod stack_profile;
 pub mod store;
 pub mod summary;
 pub mod tables;
 pub mod unfinished;
+pub mod verify;
 
 mod calibration;
 mod change;
@@ -34,9 +39,13 @@ mod values;
 
 pub use artifact::Artifact;
 pub use error::Error;
+pub use live::{Live, LiveFile};
 pub use lock::RunLock;
+pub use outline::{Brief, Outline};
+pub use remarks::Tag;
 pub use run_ref::RunRef;
 pub use store::Store;
 pub use summary::RunSummary;
 pub use tables::Table;
 pub use unfinished::Unfinished;
+pub use verify::Verified;

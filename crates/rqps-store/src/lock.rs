@@ -3,12 +3,17 @@
 use std::fs::{File, OpenOptions};
 use std::io::Write as _;
 use std::path::Path;
+use std::time::Duration;
 
 use nix::errno::Errno;
 use nix::fcntl::{Flock, FlockArg};
 
 use crate::Error;
 use crate::store::Store;
+
+/// How long and how often taking hold of a run is tried again: [`Store::is_held`] of another process has
+/// it for some microseconds.
+const AGAIN: (Duration, u32) = (Duration::from_millis(2), 3);
 
 /// Holds a run until it is dropped or the process ends, however it ends.
 #[derive(Debug)]
@@ -33,16 +38,43 @@ impl Store {
             .truncate(false)
             .open(&path)
             .map_err(failed)?;
-        let mut file = match Flock::lock(file, FlockArg::LockExclusiveNonblock) {
-            Ok(file) => file,
-            Err((_, Errno::EWOULDBLOCK)) => {
-                return Err(Error::RunInUse { run_id: run_id.to_owned(), pid: read_pid(&path) });
+        let in_use = || Error::RunInUse { run_id: run_id.to_owned(), pid: read_pid(&path) };
+        let (wait, mut left) = AGAIN;
+        let mut unlocked = file;
+        let mut file = loop {
+            match Flock::lock(unlocked, FlockArg::LockExclusiveNonblock) {
+                Ok(file) => break file,
+                Err((_, Errno::EWOULDBLOCK)) if left == 0 => return Err(in_use()),
+                Err((file, Errno::EWOULDBLOCK)) => unlocked = file,
+                Err((_, errno)) => return Err(failed(errno.into())),
             }
-            Err((_, errno)) => return Err(failed(errno.into())),
+            left -= 1;
+            #[expect(clippy::disallowed_methods, reason = "a lock has no timed wait")]
+            std::thread::sleep(wait);
         };
         file.set_len(0).map_err(failed)?;
         writeln!(file, "{}", std::process::id()).map_err(failed)?;
         Ok(RunLock { _file: file })
+    }
+
+    /// Whether any process holds a run at the moment.
+    ///
+    /// # Errors
+    /// When its lock is there and cannot be looked at.
+    pub fn is_held(&self, run_id: &str) -> Result<bool, Error> {
+        let path = self.artifact_path(run_id)?.join("lock");
+        let failed = |source| Error::File { action: "look at", path: path.clone(), source };
+        let file = match File::open(&path) {
+            Ok(file) => file,
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(false),
+            Err(error) => return Err(failed(error)),
+        };
+        // Shared, so that two that look do not take each other for a holder; gone with the file.
+        match Flock::lock(file, FlockArg::LockSharedNonblock) {
+            Ok(_) => Ok(false),
+            Err((_, Errno::EWOULDBLOCK)) => Ok(true),
+            Err((_, errno)) => Err(failed(errno.into())),
+        }
     }
 }
 

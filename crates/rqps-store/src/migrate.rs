@@ -1,8 +1,10 @@
-//! Brings a database to the newest schema, one numbered migration after the other.
+//! Brings a database to the newest schema, one numbered migration after the other, with a copy of what it
+//! was beside it.
 
-use std::path::Path;
+use std::fs::{self, File};
+use std::path::{Path, PathBuf};
 
-use rusqlite::{Connection, Transaction, TransactionBehavior};
+use rusqlite::{Connection, OpenFlags, Transaction, TransactionBehavior};
 
 use crate::Error;
 
@@ -21,6 +23,7 @@ const MIGRATIONS: &[&str] = &[
     include_str!("../migrations/0008.sql"),
     include_str!("../migrations/0009.sql"),
     include_str!("../migrations/0010.sql"),
+    include_str!("../migrations/0011.sql"),
 ];
 
 /// Brings the database to the newest schema.
@@ -39,6 +42,13 @@ pub(crate) fn migrate(connection: &Connection, path: &Path) -> Result<(), Error>
     let transaction =
         Transaction::new_unchecked(connection, TransactionBehavior::Immediate).map_err(sql)?;
     let found = read_schema(&transaction, path).map_err(sql)??;
+    if found == known {
+        return Ok(());
+    }
+    if found > 0 {
+        // Nobody else writes now, and nothing has been changed yet.
+        back_up(&transaction, (path, found))?;
+    }
     for (migration, number) in MIGRATIONS.iter().zip(1_i64..) {
         if number > found {
             transaction.execute_batch(migration).map_err(sql)?;
@@ -47,6 +57,47 @@ pub(crate) fn migrate(connection: &Connection, path: &Path) -> Result<(), Error>
     }
     transaction.pragma_update(None, "application_id", APPLICATION_ID).map_err(sql)?;
     transaction.commit().map_err(sql)
+}
+
+/// Where the copy of a database of schema `found` goes: `rqps.db.schema-9`.
+fn backup_path(path: &Path, found: i64) -> PathBuf {
+    let mut name = path.as_os_str().to_owned();
+    name.push(format!(".schema-{found}"));
+    PathBuf::from(name)
+}
+
+/// Copies a database as it is, so that an earlier rqps can still be used should the newer one not do. A
+/// copy that is there already is of an attempt that was broken off, and is replaced.
+fn back_up(connection: &Connection, (path, found): (&Path, i64)) -> Result<(), Error> {
+    // One in memory has no file.
+    if connection.path().is_none_or(str::is_empty) {
+        return Ok(());
+    }
+    let sql = |e| Error::of_sql(path, "copy the store before its schema is changed", e);
+    let to = backup_path(path, found);
+    let half = to.with_extension(format!("schema-{found}.half"));
+    let file = |action, path: &Path, source| Error::File { action, path: path.to_owned(), source };
+    match fs::remove_file(&half) {
+        Err(e) if e.kind() != std::io::ErrorKind::NotFound => {
+            return Err(file("remove", &half, e));
+        }
+        _ => {}
+    }
+    // On a connection of its own: this one has a transaction open, in which VACUUM is not allowed.
+    let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+    let reader = Connection::open_with_flags(path, flags).map_err(sql)?;
+    let name = half
+        .to_str()
+        .ok_or_else(|| file("copy to", &half, std::io::Error::other("the path is not UTF-8")))?;
+    let copied = reader.execute("VACUUM INTO ?", [name]).map_err(sql);
+    let copied = copied.and_then(|_| {
+        File::open(&half).and_then(|f| f.sync_all()).map_err(|e| file("write", &half, e))?;
+        fs::rename(&half, &to).map_err(|e| file("write", &to, e))
+    });
+    if copied.is_err() {
+        let _ = fs::remove_file(&half);
+    }
+    copied
 }
 
 /// The schema of a database that is one of ours and not of a later rqps.

@@ -55,6 +55,15 @@ impl Store {
 }
 
 fn select_whole(connection: &Connection, run_id: &str) -> rusqlite::Result<Run> {
+    some_steps(connection, run_id, &|_| true)
+}
+
+/// A run with those of its steps that are wanted.
+pub(crate) fn some_steps(
+    connection: &Connection,
+    run_id: &str,
+    is_wanted: &dyn Fn(&StepInfo) -> bool,
+) -> rusqlite::Result<Run> {
     let sql = "SELECT run_id, name, status, started_unix_ms, finished_unix_ms, n_resumed,
                  rqps_version, command_line, plan, seed, schedule, base_system_idx, host_name,
                  host_kernel, host_os, host_cpu_model, host_n_cpus, host_memory_bytes,
@@ -62,7 +71,7 @@ fn select_whole(connection: &Connection, run_id: &str) -> rusqlite::Result<Run> 
                FROM run WHERE run_id = ?";
     let mut run = connection.prepare_cached(sql)?.query_row([run_id], run_of)?;
     run.systems = select_systems(connection, run_id)?;
-    run.steps = select_steps(connection, run_id)?;
+    run.steps = select_steps(connection, run_id, is_wanted)?;
     if run.base >= run.systems.len() {
         let problem = format!("base {} of {} systems", run.base, run.systems.len());
         return Err(rusqlite::Error::FromSqlConversionFailure(11, Type::Integer, problem.into()));
@@ -158,7 +167,36 @@ fn select_origins(
     statement.query_map(params![run_id, system_idx, SERVER_SCOPE], origin)?.collect()
 }
 
-fn select_steps(connection: &Connection, run_id: &str) -> rusqlite::Result<Vec<RunStep>> {
+fn select_steps(
+    connection: &Connection,
+    run_id: &str,
+    is_wanted: &dyn Fn(&StepInfo) -> bool,
+) -> rusqlite::Result<Vec<RunStep>> {
+    let mut steps = Vec::new();
+    for (step_idx, mut step) in bare_steps(connection, run_id)?.into_iter().enumerate() {
+        if is_wanted(&step.info) {
+            step.systems = select_step_systems(connection, run_id, step_idx)?;
+            steps.push(step);
+        }
+    }
+    Ok(steps)
+}
+
+/// What a step is, from the first columns of a row.
+pub(crate) fn step_info(row: &Row<'_>) -> rusqlite::Result<StepInfo> {
+    Ok(StepInfo {
+        name: row.get(0)?,
+        family: row.get(1)?,
+        n: row.get(2)?,
+        kind: row.get::<_, Word<_>>(3)?.0,
+        group: row.get::<_, Word<_>>(4)?.0,
+        figure: row.get::<_, Word<_>>(5)?.0,
+        what: row.get(6)?,
+    })
+}
+
+/// The steps of a run without what is known of systems in them.
+pub(crate) fn bare_steps(connection: &Connection, run_id: &str) -> rusqlite::Result<Vec<RunStep>> {
     let mut statement = connection.prepare_cached(
         "SELECT name, family, n, kind, step_group, figure, what, n_clients, placement,
            start_idx
@@ -166,25 +204,25 @@ fn select_steps(connection: &Connection, run_id: &str) -> rusqlite::Result<Vec<R
          WHERE run_id = ? ORDER BY step_idx",
     )?;
     let step = |row: &Row<'_>| {
-        let info = StepInfo {
-            name: row.get(0)?,
-            family: row.get(1)?,
-            n: row.get(2)?,
-            kind: row.get::<_, Word<_>>(3)?.0,
-            group: row.get::<_, Word<_>>(4)?.0,
-            figure: row.get::<_, Word<_>>(5)?.0,
-            what: row.get(6)?,
-        };
+        let info = step_info(row)?;
         let placement = row.get::<_, Word<_>>(8)?.0;
         let (clients, start) = (row.get(7)?, row.get(9)?);
         Ok(RunStep { info, clients, placement, start, systems: Vec::new() })
     };
     let steps = statement.query_map([run_id], step)?;
-    let mut steps = steps.collect::<rusqlite::Result<Vec<_>>>()?;
-    for (step_idx, step) in steps.iter_mut().enumerate() {
-        step.systems = select_step_systems(connection, run_id, step_idx)?;
-    }
-    Ok(steps)
+    steps.collect()
+}
+
+/// How a step went on its systems, in their order.
+pub(crate) fn outcomes(
+    connection: &Connection,
+    place: Place<'_>,
+) -> rusqlite::Result<Vec<StepOutcome>> {
+    let mut statement = connection.prepare_cached(
+        "SELECT outcome, failure_reason FROM step_system
+         WHERE run_id = ? AND step_idx = ? ORDER BY system_idx",
+    )?;
+    statement.query_map(params![place.run_id, place.step_idx], outcome_of)?.collect()
 }
 
 fn select_step_systems(

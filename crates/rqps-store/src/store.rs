@@ -24,11 +24,13 @@ impl Store {
     /// Opens the store of `results_dir`, and creates both where they are missing.
     ///
     /// # Errors
-    /// When it cannot be created, read or written, is not a store, or is of a later rqps.
+    /// When it cannot be created, read or written, is not a store or a damaged one, or is of a later rqps.
     pub fn open(results_dir: &Path) -> Result<Self, Error> {
         refuse_file(results_dir)?;
         create_dir(&results_dir.join("artifacts"))?;
-        Self::open_file(results_dir)
+        let store = Self::open_file(results_dir)?;
+        store.quick_check()?;
+        Ok(store)
     }
 
     /// Opens the store of `results_dir`, which must be there; only to be read where this user may not
@@ -114,6 +116,18 @@ impl Store {
     pub(crate) fn artifact_path(&self, run_id: &str) -> Result<PathBuf, Error> {
         check_run_id(run_id)?;
         Ok(self.dir.join("artifacts").join(run_id))
+    }
+
+    /// Looks for damage before anything is added: all pages, without comparing indexes with their tables,
+    /// some seconds for a gigabyte.
+    fn quick_check(&self) -> Result<(), Error> {
+        let sql = |e| self.sql_error("check the store", e);
+        let first = |row: &rusqlite::Row<'_>| row.get::<_, String>(0);
+        let found = self.connection.query_row("PRAGMA quick_check(1)", [], first).map_err(sql)?;
+        if found == "ok" {
+            return Ok(());
+        }
+        Err(Error::NotADatabase { path: self.path.clone(), problem: found })
     }
 
     /// Reads the whole database and checks it.

@@ -56,7 +56,12 @@ fn tell(console: &Console, error: &Error) {
 fn carry_out(words: &[String], console: &Console) -> Result<u8, Error> {
     let line = cmdline::parse(words)?;
     let options = &line.options;
-    console.set_verbosity(options.int("verbosity")?);
+    let verbosity = options.int("verbosity")?;
+    if !(0..=Level::Debug as i64).contains(&verbosity) {
+        console.write(&format!("Invalid value for verbosity: {verbosity}\n"));
+        return Err(Error::Told);
+    }
+    console.set_verbosity(verbosity);
     if options.switch("debug")? {
         console.set_verbosity(Level::Debug as i64);
     }
@@ -65,6 +70,9 @@ fn carry_out(words: &[String], console: &Console) -> Result<u8, Error> {
     }
     for warning in &line.warnings {
         console.complain(warning);
+    }
+    for warning in &line.deprecated {
+        console.log(Level::Warning, warning);
     }
     if options.switch("help")? {
         console.say(&help::general());

@@ -35,6 +35,11 @@ impl Options {
         self.given.insert(canonical(name), given);
     }
 
+    /// An option as it was given.
+    fn get(&self, name: &str) -> Option<&Given> {
+        self.given.get(&canonical(name))
+    }
+
     /// Gives an option a value unless it has one.
     fn set_default(&mut self, name: &str, given: Given) {
         self.given.entry(canonical(name)).or_insert(given);

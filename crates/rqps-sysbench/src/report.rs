@@ -3,8 +3,8 @@
 mod json;
 mod text;
 
-pub(crate) use json::json;
-pub(crate) use text::{Intermediate, cumulative, intermediate, options};
+pub(crate) use json::{Earlier, json};
+pub(crate) use text::{Intermediate, cumulative, intermediate, of_threads, options};
 
 use crate::histogram::{Grid, coarsen};
 use crate::tally::Counts;
@@ -14,16 +14,41 @@ use crate::tally::Counts;
 pub(crate) struct Reported {
     /// Counts of all threads together.
     pub(crate) sum: Counts,
-    /// Events of each thread.
-    pub(crate) thread_events: Vec<u64>,
-    /// Time that each thread spent in events, s.
-    pub(crate) thread_s: Vec<f64>,
+    /// What each thread did.
+    pub(crate) threads: Vec<OfThread>,
     /// Time over which this was counted, s.
     pub(crate) interval_s: f64,
     /// Time since the events that count began, s.
     pub(crate) total_s: f64,
     /// Whether statements are reported.
     pub(crate) uses_sql: bool,
+}
+
+/// What one thread did.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct OfThread {
+    /// Its events.
+    pub(crate) events: u64,
+    /// Time that it spent in them, s.
+    pub(crate) sum_s: f64,
+    /// The shortest, s; 0 without events.
+    pub(crate) min_s: f64,
+    /// The longest, s.
+    pub(crate) max_s: f64,
+}
+
+impl OfThread {
+    /// What one thread counted.
+    pub(crate) fn new(counts: &Counts) -> Self {
+        let seconds = |ns: u64| ns as f64 / 1e9;
+        let min_s = if counts.min_ns == u64::MAX { 0.0 } else { seconds(counts.min_ns) };
+        Self {
+            events: counts.events,
+            sum_s: seconds(counts.sum_ns),
+            min_s,
+            max_s: seconds(counts.max_ns),
+        }
+    }
 }
 
 impl Reported {

@@ -10,6 +10,9 @@ use crate::random::{Distribution, Shape};
 use crate::run::control::Limits;
 use crate::sql::failure::Ignored;
 
+/// More threads than any system lets one program have, and counts of each that still fit in memory.
+const MOST_THREADS: usize = 100_000;
+
 /// The options of a command, read once and checked.
 #[derive(Debug)]
 pub(crate) struct Settings {
@@ -67,7 +70,7 @@ impl Settings {
         let n_threads = options.int("threads")?;
         let n_threads = usize::try_from(n_threads)
             .ok()
-            .filter(|n| *n > 0)
+            .filter(|n| (1..=MOST_THREADS).contains(n))
             .ok_or_else(|| Error::Fatal(format!("Invalid value for --threads: {n_threads}.\n")))?;
         let time_s = not_negative(&options, "time")?;
         let max_events = not_negative(&options, "events")?;
@@ -126,7 +129,7 @@ fn forced_shutdown(options: &Options, time_s: u64) -> Result<Option<Duration>, E
     let bare =
         options.given().any(|(name, given)| name == "forced_shutdown" && given.value.is_none());
     if bare || text == "on" {
-        return Ok(Some(Duration::from_millis(time_s * 50)));
+        return Ok(Some(Duration::from_secs(time_s) / 20));
     }
     if text == "off" {
         return Ok(None);
@@ -210,7 +213,9 @@ mod tests {
         assert_eq!(said("--threads=0"), "Invalid value for --threads: 0.\n");
         assert_eq!(said("--rand-type=foo"), "Invalid random numbers distribution: foo.");
         assert_eq!(said("--percentile=101"), "Invalid value for --percentile: 101");
-        for words in ["--time=-1", "--rand-pareto-h=1", "--report-checkpoints=a", "--rate=-1"] {
+        let most = "--threads=9223372036854775807";
+        for words in [most, "--time=-1", "--rand-pareto-h=1", "--report-checkpoints=a", "--rate=-1"]
+        {
             assert!(settings(words).is_err(), "{words}");
         }
     }
@@ -222,6 +227,8 @@ mod tests {
         assert_eq!(it.forced_shutdown, Some(Duration::from_secs(5)));
         assert_eq!(it.percentiles, [50.0, 99.9]);
         assert_eq!((it.seed, it.seed_given), (4, true));
+        let long = settings("--time=9223372036854775807 --forced-shutdown").unwrap();
+        assert!(long.forced_shutdown > Some(Duration::from_secs(1 << 58)));
         let it = settings("--percentile=0 --time=0 --report-checkpoints=3,1").unwrap();
         assert_eq!((it.percentiles.len(), it.time, it.checkpoints_s), (0, None, vec![1, 3]));
     }

@@ -7,6 +7,7 @@ mod statements;
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
+use std::time::Duration;
 
 use rqps_client::{Error, Outcome, Row};
 
@@ -21,12 +22,18 @@ use crate::tally::{Counted, Tally};
 use bulk::Bulk;
 use statements::{Slot, Statement};
 
-/// What a call from Lua gives back: rows, or one of the two below.
+/// What a call from Lua gives back: the rows of a result, or one of those below.
 pub(crate) type Rows = f64;
+/// The statement went well and has no result, be it without rows.
+pub(crate) const NO_RESULT: Rows = -1.0;
 /// The statement failed in a way that the event survives.
-pub(crate) const IGNORED: Rows = -1.0;
+pub(crate) const IGNORED: Rows = -2.0;
 /// The statement failed.
-pub(crate) const FAILED: Rows = -2.0;
+pub(crate) const FAILED: Rows = -3.0;
+
+/// The pause between attempts to connect to a server that is not there: short beside what a restart
+/// takes, and no load on a host where many threads wait.
+const BETWEEN_ATTEMPTS: Duration = Duration::from_millis(10);
 
 /// What one thread's scripts act on.
 #[derive(Debug)]
@@ -138,9 +145,9 @@ impl Worker {
     pub(crate) fn disconnect(&mut self, link: usize) -> bool {
         let Some(slot) = self.links.get_mut(link) else { return false };
         let was_open = slot.take().is_some();
-        for statement in &mut self.statements {
-            if statement.as_ref().is_some_and(|it| it.link == link) {
-                *statement = None;
+        for place in &mut self.statements {
+            if let Some(statement) = place.take_if(|it| it.link == link) {
+                self.free_slots.extend(statement.into_slots());
             }
         }
         was_open
@@ -148,20 +155,46 @@ impl Worker {
 
     /// Makes a connection anew, with its statements; false after telling why it cannot be.
     pub(crate) fn reconnect(&mut self, link: usize) -> bool {
-        let Some(Some(old)) = self.links.get(link) else { return false };
-        let (driver, place) = (old.driver, old.place.clone());
-        let connection = match self.open(driver, &place) {
-            Ok(connection) => connection,
-            Err(lines) => {
-                for line in lines {
-                    self.settings.console.log(Level::Fatal, &line);
-                }
-                return false;
-            }
+        let Err(lines) = self.try_reconnect(link) else {
+            self.tally.count_reconnect();
+            return self.prepare_anew(link);
         };
+        for line in lines {
+            self.settings.console.log(Level::Fatal, &line);
+        }
+        false
+    }
+
+    /// Makes a connection that was lost anew, with its statements, trying again and again until the run
+    /// is over, as a server that restarts is back only some time later. False after telling why a
+    /// statement cannot be prepared there.
+    #[cold]
+    fn reconnect_in_time(&mut self, link: usize) -> bool {
+        self.settings.console.log(Level::Debug, "Reconnecting");
         self.tally.count_reconnect();
-        self.links[link] = Some(Link { driver, place, connection, bulk: Bulk::default() });
+        while let Err(lines) = self.try_reconnect(link) {
+            for line in lines {
+                self.settings.console.log(Level::Debug, &line);
+            }
+            if self.control.is_over() {
+                // The event cannot be ended, and no further one begins.
+                return true;
+            }
+            events::pause(BETWEEN_ATTEMPTS);
+        }
+        self.settings.console.log(Level::Debug, "Reconnected");
         self.prepare_anew(link)
+    }
+
+    fn try_reconnect(&mut self, link: usize) -> Result<(), Vec<String>> {
+        let closed = || vec!["attempt to reconnect a connection that was closed".to_owned()];
+        let Some(Some(old)) = self.links.get(link) else { return Err(closed()) };
+        let connection = self.open(old.driver, &old.place)?;
+        // Rows that were gathered for an insert stay.
+        if let Some(Some(link)) = self.links.get_mut(link) {
+            link.connection = connection;
+        }
+        Ok(())
     }
 
     /// Sends a statement as text.
@@ -181,14 +214,12 @@ impl Worker {
     /// Counts what a statement did, by what came back. Gives its rows.
     #[inline]
     fn count(&self, outcome: &Outcome, had_result: bool) -> Rows {
-        self.tally.count(if had_result {
-            Counted::Read
-        } else if outcome.affected > 0 {
-            Counted::Write
-        } else {
-            Counted::Other
-        });
-        outcome.rows as f64
+        if had_result {
+            self.tally.count(Counted::Read);
+            return outcome.rows as f64;
+        }
+        self.tally.count(if outcome.affected > 0 { Counted::Write } else { Counted::Other });
+        NO_RESULT
     }
 
     /// Notes and tells a failure.
@@ -199,6 +230,11 @@ impl Worker {
         let failure = Failure::new(driver, error);
         let ignored = self.settings.ignored.has(driver, &failure);
         let lost = failure.lost;
+        // Every statement that failed counts, as in sysbench, whatever becomes of its event; one that a new
+        // connection makes up for counts as that.
+        if !(ignored && lost) {
+            self.tally.count_error();
+        }
         if !ignored {
             let call = if driver == Driver::Pgsql { "PQexec()" } else { call };
             for line in failure.told(driver, call, sql) {
@@ -207,8 +243,7 @@ impl Worker {
         }
         self.failure = Some(failure);
         match ignored {
-            // Without a connection the event cannot be begun again.
-            true if lost && !self.reconnect(link) => FAILED,
+            true if lost && !self.reconnect_in_time(link) => FAILED,
             true if !lost && driver == Driver::Pgsql => self.roll_back(link),
             true => IGNORED,
             false => FAILED,

@@ -3,6 +3,7 @@
 mod import;
 mod over_runs;
 mod profile;
+mod serve;
 
 use std::path::PathBuf;
 
@@ -13,6 +14,7 @@ pub(crate) use over_runs::{
     CompareArgs, GateArgs, GateFormat, HistoryArgs, HistoryFormat, HistoryOrder,
 };
 pub(crate) use profile::ProfileArgs;
+pub(crate) use serve::ServeArgs;
 
 /// Finds performance regressions in database servers, and says how sure that is.
 #[derive(Debug, Parser)]
@@ -51,6 +53,8 @@ pub(crate) enum Command {
     Gate(GateArgs),
     /// Show figures over runs or versions, and where they changed
     History(HistoryArgs),
+    /// Show runs, reports, comparisons and histories in a browser, and follow runs that are under way
+    Serve(ServeArgs),
     /// Take over other tools' results as runs: figures without intervals
     #[command(subcommand)]
     Import(ImportCommand),
@@ -262,6 +266,27 @@ pub(crate) enum RunsCommand {
         /// Archives
         #[arg(value_name = "FILE.tar.zst", required = true)]
         files: Vec<PathBuf>,
+    },
+    /// Give runs tags to find them by, and a note
+    Tag {
+        /// Run: its id, the start of its id, or `latest`
+        #[arg(value_name = "RUN")]
+        run: String,
+        /// Tags to add
+        #[arg(value_name = "TAG")]
+        tags: Vec<String>,
+        /// A tag to take away; may be given more than once
+        #[arg(long, value_name = "TAG")]
+        remove: Vec<String>,
+        /// A note in place of the one that is there; an empty one removes it
+        #[arg(long, value_name = "TEXT")]
+        note: Option<String>,
+    },
+    /// Read the whole store and check that nothing is damaged or missing
+    Verify {
+        /// As JSON
+        #[arg(long)]
+        json: bool,
     },
     /// Remove a run and its artifacts
     Rm {

@@ -12,6 +12,7 @@ mod doctor;
 mod gate;
 mod history;
 mod import;
+mod live;
 mod output;
 mod patterns;
 mod profile;
@@ -19,6 +20,7 @@ mod progress;
 mod report;
 mod run;
 mod runs;
+mod serve;
 mod servers;
 mod suites;
 mod sysbench;
@@ -129,6 +131,7 @@ fn dispatch(cli: &Cli, around: &Surroundings) -> Result<ExitCode> {
         Command::Compare(args) => compare::run(args, around)?,
         Command::Gate(args) => return gate::run(args, around),
         Command::History(args) => history::run(args, around)?,
+        Command::Serve(args) => serve::run(args, token_of_environment().as_deref(), around)?,
         Command::Import(command) => import::run(command, around)?,
         Command::Runs(command @ RunsCommand::Import { .. }) => {
             runs::run(&Store::open(&around.results)?, command, around)?;
@@ -207,6 +210,12 @@ fn surroundings(
         command_line: redact(&words),
         colour: std::io::stdout().is_terminal() && !no_colour,
     })
+}
+
+/// The token of `rqps serve`, where it is not in a file.
+#[expect(clippy::disallowed_methods, reason = "read here with the rest of the environment")]
+fn token_of_environment() -> Option<String> {
+    std::env::var("RQPS_TOKEN").ok().filter(|token| !token.is_empty())
 }
 
 /// The command as typed, without the passwords of addresses.

@@ -103,7 +103,7 @@ impl Live {
                 self.steps.set_length(*n_steps as u64);
                 self.steps.set_position(*n_done as u64);
             }
-            Event::StepStarted { label, step, clients, idx, next, left, expected } => {
+            Event::StepStarted { label, step, clients, idx, next, left, expected, .. } => {
                 self.steps.set_position(*idx as u64);
                 let next = next.map_or_else(String::new, |n| format!(", then {n}"));
                 let left = duration(*left + *expected);
@@ -111,13 +111,25 @@ impl Live {
                 self.now.set_message(format!("{label}  {step}  {}", clients_text(*clients)));
                 self.now.set_prefix(format!("{label}  {step}  {}", clients_text(*clients)));
             }
-            Event::Measuring { slice, elapsed, qps } => {
+            Event::Measuring { slice, elapsed, qps, .. } => {
                 let what =
                     slice.map_or_else(|| "warm-up".to_owned(), |n| format!("slice {}", n + 1));
                 self.now.set_message(format!(
                     "{}  {what} {:.0} s  {qps:.0} queries/s",
                     self.now.prefix(),
                     elapsed.as_secs_f64()
+                ));
+            }
+            Event::InTurns { block, rates, .. } => {
+                let elapsed = rates.iter().map(|rate| rate.elapsed).max().unwrap_or_default();
+                let rates: Vec<String> =
+                    rates.iter().map(|rate| format!("{:.0}", rate.per_s)).collect();
+                self.now.set_message(format!(
+                    "{}  slice {} {:.0} s  {} queries/s",
+                    self.now.prefix(),
+                    block + 1,
+                    elapsed.as_secs_f64(),
+                    rates.join(" : ")
                 ));
             }
             other => {

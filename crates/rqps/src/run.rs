@@ -12,6 +12,7 @@ use rqps_report::{Detail, TextOptions};
 use rqps_store::{RunRef, Store};
 
 use crate::args::{Format, RunArgs};
+use crate::live::Teller;
 use crate::output::{print, text_width};
 use crate::progress::{Progress, taken};
 use crate::{Surroundings, complain, profile, report};
@@ -29,12 +30,17 @@ pub(crate) fn carry_out(plan: Plan, args: &RunArgs, around: &Surroundings) -> Re
     let began = std::time::Instant::now();
     let store = Store::open(&around.results)?;
     let mut progress = Progress::new();
-    let mut listen = |event: Event<'_>| progress.show(&event);
+    let mut teller = Teller::new(&store);
+    let mut listen = |event: Event<'_>| {
+        progress.show(&event);
+        teller.tell(&event);
+    };
     let (plan, decided) = rqps_lab::on_this_host(plan, &store, &context, &mut listen)?;
     for sentence in decided {
         listen(Event::Note(&sentence));
     }
     let result = rqps_lab::run(&plan, &store, &context, &mut listen);
+    drop(teller);
     progress.clear();
     let Carried { id, missing } = match result {
         Ok(carried) => carried,

@@ -2,9 +2,9 @@
 
 mod archive;
 
-use anyhow::{Context as _, Result};
-use rqps_lab::Leftover;
-use rqps_store::{RunRef, Store};
+use anyhow::{Context as _, Result, bail};
+use rqps_lab::{Context as LabContext, Leftover};
+use rqps_store::{RunRef, Store, Tag, Verified};
 
 use crate::args::RunsCommand;
 use crate::output::{print, table};
@@ -19,29 +19,89 @@ pub(crate) fn run(store: &Store, command: &RunsCommand, around: &Surroundings) -
             archive::export(store, (run, *format), output.as_deref())
         }
         RunsCommand::Import { files } => archive::import(store, files),
+        RunsCommand::Verify { json } => verify(store, *json),
         RunsCommand::Rm { runs } => {
             for run in runs {
-                remove(store, run, around)?;
+                let id = remove(store, run, &around.lab(), &mut |left| match &left.kept {
+                    None => print(&format!("removed {}\n", left.dir.display())).unwrap_or_default(),
+                    Some(error) => {
+                        complain(&format!("warning: {} stays: {error}", left.dir.display()));
+                    }
+                })?;
+                print(&format!("removed {id}\n"))?;
             }
             Ok(())
+        }
+        RunsCommand::Tag { run, tags, remove, note } => {
+            tag(store, run, (tags, remove), note.as_deref())
         }
     }
 }
 
-/// Removes a run and the data that its servers left, should it have been killed.
-fn remove(store: &Store, run: &str, around: &Surroundings) -> Result<()> {
+/// Removes a run and the data that its servers left, should it have been killed; `tell` hears of these.
+/// Gives the run's id.
+pub(crate) fn remove(
+    store: &Store,
+    run: &str,
+    lab: &LabContext,
+    tell: &mut dyn FnMut(&Leftover),
+) -> Result<String> {
     let id = store.resolve(&run.parse::<RunRef>().unwrap_or_default())?;
     let lock = store.lock_run(&id)?;
-    for Leftover { dir, kept } in rqps_lab::remove_data(&id, &lock, &around.lab()) {
-        match kept {
-            None => print(&format!("removed {}\n", dir.display()))?,
-            Some(error) => complain(&format!("warning: {} stays: {error}", dir.display())),
-        }
-    }
+    rqps_lab::remove_data(&id, &lock, lab).iter().for_each(tell);
     // It takes the lock itself.
     drop(lock);
-    let id = store.remove_run(&RunRef::Id(id))?;
-    print(&format!("removed {id}\n"))
+    Ok(store.remove_run(&RunRef::Id(id))?)
+}
+
+/// Changes the tags and the note of a run, and says how they are then.
+fn tag(
+    store: &Store,
+    run: &str,
+    (added, removed): (&[String], &[String]),
+    note: Option<&str>,
+) -> Result<()> {
+    let id = store.resolve(&run.parse::<RunRef>().unwrap_or_default())?;
+    let parse =
+        |tags: &[String]| tags.iter().map(|tag| tag.parse()).collect::<Result<Vec<Tag>, _>>();
+    // All are sound before one is stored.
+    let (added, removed) = (parse(added)?, parse(removed)?);
+    if let Some(note) = note {
+        store.set_note(&id, note)?;
+    }
+    removed.iter().try_for_each(|tag| store.remove_tag(&id, tag))?;
+    added.iter().try_for_each(|tag| store.add_tag(&id, tag))?;
+    let tags = store.list_tags(&id)?;
+    let tags = if tags.is_empty() { "no tags".to_owned() } else { tags.join(" ") };
+    print(&format!("{id}  {tags}\n"))?;
+    match store.select_note(&id)? {
+        Some(note) => print(&format!("{note}\n")),
+        None => Ok(()),
+    }
+}
+
+/// Says what is damaged or missing; with anything of that an error, so that a script sees it.
+fn verify(store: &Store, json: bool) -> Result<()> {
+    let Verified { n_runs, n_slices, problems, notes } = store.verify()?;
+    if json {
+        let found = serde_json::json!({
+            "runs": n_runs, "slices": n_slices, "problems": problems, "notes": notes,
+        });
+        let text = serde_json::to_string_pretty(&found).context("write what was found as JSON")?;
+        print(&format!("{text}\n"))?;
+    } else {
+        for problem in &problems {
+            print(&format!("problem: {problem}\n"))?;
+        }
+        for note in &notes {
+            print(&format!("note: {note}\n"))?;
+        }
+        print(&format!("{n_runs} runs with {n_slices} slices were read\n"))?;
+    }
+    match problems.len() {
+        0 => Ok(()),
+        n => bail!("{} is not sound: {n} problems", store.path().display()),
+    }
 }
 
 fn list(store: &Store, json: bool) -> Result<()> {

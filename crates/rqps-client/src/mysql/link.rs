@@ -8,6 +8,7 @@ use std::io;
 use std::time::Duration;
 
 use crate::buffer::{RecvBuffer, io_error};
+use crate::patience::Patience;
 use crate::transport::Transport;
 use crate::wire::mysql::Violation;
 use crate::wire::mysql::packet::split_message;
@@ -25,6 +26,7 @@ pub(super) struct Link {
     seq: u8,
     status: u16,
     timeout: Option<Duration>,
+    patience: Patience,
     /// How long an answer was waited for in vain.
     waited: Duration,
     broken: bool,
@@ -49,6 +51,7 @@ impl Link {
             seq: 0,
             status: 0,
             timeout: None,
+            patience: Patience::default(),
             waited: Duration::ZERO,
             broken: false,
             keep: false,
@@ -131,6 +134,7 @@ impl Link {
     ) -> Result<Outcome, Error> {
         self.usable(doing)?;
         self.forget_kept();
+        self.patience.begin();
         self.scanner.start(seq);
         // Pessimist: an early return below leaves the stream in the middle of an answer.
         self.broken = true;
@@ -183,6 +187,7 @@ impl Link {
     /// Walks over one whole answer, from sequence number `seq` on; others may follow it.
     pub(super) fn answer(&mut self, seq: u8, doing: &'static str) -> Result<Outcome, Error> {
         self.usable(doing)?;
+        self.patience.begin();
         self.scanner.start(seq);
         // As in `run`.
         self.broken = true;
@@ -229,7 +234,8 @@ impl Link {
 
     #[inline]
     fn fill(&mut self, doing: &'static str) -> Result<(), Error> {
-        match self.received.fill(&mut self.stream) {
+        let may_read = self.patience.before_read(self.timeout);
+        match may_read.and_then(|()| self.received.fill(&mut self.stream)) {
             Ok(_) => Ok(()),
             Err(source) => Err(io_error(source, doing, self.timeout)),
         }
@@ -265,6 +271,7 @@ impl Link {
     pub(super) fn tell(&mut self, message: &[u8], doing: &'static str) -> Result<(), Error> {
         self.usable(doing)?;
         self.forget_kept();
+        self.patience.begin();
         self.stream.send(message).map_err(|source| {
             self.broken = true;
             io_error(source, doing, self.timeout)
@@ -311,7 +318,7 @@ impl Link {
         }
     }
 
-    /// The longest time to wait for one read or write.
+    /// The longest time to wait for one read or write, and for an answer after its first read.
     pub(super) fn set_timeout(&mut self, timeout: Option<Duration>) -> Result<(), Error> {
         self.timeout = timeout;
         self.stream

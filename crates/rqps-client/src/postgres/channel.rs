@@ -5,6 +5,7 @@ use std::io;
 use std::time::Duration;
 
 use crate::buffer::{RecvBuffer, io_error};
+use crate::patience::Patience;
 use crate::transport::{Deadline, Transport};
 use crate::wire::postgres::{Message, Skipper, decode};
 use crate::{Breaker, Endpoint, Error, Outcome, ServerError};
@@ -18,6 +19,7 @@ pub(super) struct Channel {
     transport: Transport,
     buffer: RecvBuffer,
     timeout: Option<Duration>,
+    patience: Patience,
     /// How long an answer was waited for in vain.
     waited: Duration,
     /// While logging in: the end of it all, however many messages there are.
@@ -46,6 +48,7 @@ impl Channel {
             transport,
             buffer,
             timeout,
+            patience: Patience::default(),
             waited: Duration::ZERO,
             deadline,
             keep: false,
@@ -121,6 +124,7 @@ impl Channel {
     #[inline]
     fn skip_answer(&mut self, doing: &'static str, mut keep: bool) -> Result<Outcome, Error> {
         let mut skipper = Skipper::default();
+        self.patience.begin();
         // Bytes at the front of the buffer that were gone through: only those that are kept.
         let mut n_seen = 0;
         loop {
@@ -155,6 +159,7 @@ impl Channel {
     #[inline]
     pub(super) fn send(&mut self, bytes: &[u8], doing: &'static str) -> Result<(), Error> {
         self.forget_kept();
+        self.patience.begin();
         self.transport.send(bytes).map_err(|source| self.failed(source, doing))
     }
 
@@ -192,7 +197,8 @@ impl Channel {
         Ok(Self { transport: upgrade(self.transport)?, ..self })
     }
 
-    /// The longest time to wait for an answer; `None` waits for ever.
+    /// The longest time to wait for an answer, and for the rest of it after its first read; `None` waits
+    /// for ever.
     pub(super) fn set_timeout(&mut self, timeout: Option<Duration>) -> Result<(), Error> {
         self.timeout = timeout;
         self.apply_timeout(timeout)
@@ -219,7 +225,10 @@ impl Channel {
     #[inline]
     fn fill(&mut self, doing: &'static str) -> Result<(), Error> {
         let filled = match &self.deadline {
-            None => self.buffer.fill(&mut self.transport),
+            None => self
+                .patience
+                .before_read(self.timeout)
+                .and_then(|()| self.buffer.fill(&mut self.transport)),
             Some(_) => self.fill_before_deadline(),
         };
         filled.map(drop).map_err(|source| self.failed(source, doing))

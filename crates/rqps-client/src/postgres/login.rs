@@ -30,7 +30,9 @@ struct Login<'a> {
 }
 
 fn request_tls(mut channel: Channel, endpoint: &Endpoint) -> Result<Channel, Error> {
-    let Tls::Required { .. } = &endpoint.tls else { return Ok(channel) };
+    if endpoint.tls == Tls::Off {
+        return Ok(channel);
+    }
     let Address::Tcp { host, .. } = &endpoint.address else {
         // Says why not.
         return channel.over(|transport| transport.upgrade_to_tls("", &endpoint.tls));

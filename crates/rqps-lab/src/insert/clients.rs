@@ -84,6 +84,14 @@ fn roles(step: &InsertStep, args: &InsertArgs) -> Vec<RoleSpec> {
     }
 }
 
+/// Of all clients, those whose time is taken apart: beside others that work at a rate, those of the
+/// figure, which come first.
+fn n_watched(roles: &[RoleSpec], n_clients: usize) -> usize {
+    let is_rated = roles.iter().any(|spec| spec.target_per_s.is_some());
+    let of_figure = roles.first().map_or(0, |spec| spec.clients as usize);
+    if is_rated { of_figure } else { n_clients }
+}
+
 /// Opens the connections of a step, prepares its statements and places its threads.
 pub(crate) fn open<C: Connection + 'static>(
     bench: &Bench<'_>,
@@ -156,6 +164,6 @@ pub(crate) fn open<C: Connection + 'static>(
     let handicap = Handicap::of(bench, &served, seed)?;
     let placed = Placed::of(bench, planned.placement, &served);
     let crew = Crew::start(members)?;
-    watch(bench, &served, &crew);
+    watch(bench, (&served, n_watched(&roles, served.len())), &crew);
     Ok(Clients { crew, handicap, placed, roles, pairs })
 }

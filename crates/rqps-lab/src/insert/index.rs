@@ -55,7 +55,7 @@ impl Lab<'_> {
         let listen = &mut *self.listen;
         let mut show = |elapsed: Duration| {
             waiting.look_at_the_clock();
-            listen(Event::Measuring { slice: Some(0), elapsed, qps: 0.0 });
+            listen(Event::Measuring { system: Some(idx), slice: Some(0), elapsed, qps: 0.0 });
             !interrupt.load(Ordering::Relaxed)
         };
         let tally =

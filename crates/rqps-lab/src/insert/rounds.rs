@@ -2,7 +2,6 @@
 
 use std::ops::Range;
 use std::sync::atomic::Ordering;
-use std::time::{Duration, Instant};
 
 use anyhow::{Context as _, Result, anyhow};
 use rqps_client::{MysqlConnection, NullConnection, PostgresConnection};
@@ -23,11 +22,9 @@ use crate::marks;
 use crate::measure::{mix, slice_of, unix_ms};
 use crate::rounds::{Broken, shuffled};
 use crate::run::Lab;
+use crate::shown::Shown;
 use crate::system::Up;
 use crate::waiting::{RAN_ON, Waiting};
-
-/// How often progress is shown.
-const SHOW_EVERY: Duration = Duration::from_millis(500);
 
 /// A turn by itself.
 const ALONE: rqps_load::Turn = rqps_load::Turn { is_first: true, is_last: true };
@@ -199,7 +196,7 @@ impl Lab<'_> {
                 counters,
             });
         }
-        let mut shown = Instant::now();
+        let mut shown = Shown::nothing(parts.len());
         for n in 0..cut.n_turns {
             let seed = mix(seed, u64::from(n) + 1);
             for at in shuffled(turns.len(), seed) {
@@ -222,12 +219,15 @@ impl Lab<'_> {
                     }
                 }
                 part.usage = Some(part.usage.map_or(usage, |before| before.plus(&usage)));
-                if shown.elapsed() > SHOW_EVERY {
-                    shown = Instant::now();
-                    let Some(tally) = part.tallies.first() else { continue };
-                    let elapsed = Duration::from_nanos(tally.duration_ns());
-                    let qps = tally.n_operations as f64 * 1e9 / tally.duration_ns().max(1) as f64;
-                    (self.listen)(Event::Measuring { slice: Some(block_idx), elapsed, qps });
+                if shown.is_due() {
+                    let counted = |(turn, part): (&Turn<'_>, &Part)| {
+                        let counted = |tally: &Tally| (tally.n_operations, tally.duration_ns());
+                        let (n, ns) = part.tallies.first().map_or((0, 0), counted);
+                        (turn.system_idx, n, ns)
+                    };
+                    let rates = shown.rates(turns.iter().zip(&parts).map(counted));
+                    let (block, n_rounds) = (block_idx, n + 1);
+                    (self.listen)(Event::InTurns { block, n_rounds, rates: &rates });
                 }
             }
         }
@@ -256,7 +256,7 @@ impl Lab<'_> {
     ) -> Result<(Vec<Tally>, Usage), Broken> {
         let orders = turn.clients.orders(stop, place, seed);
         let (mut first, mut last) = (None, None);
-        let samples = turn.samples;
+        let (samples, system) = (turn.samples, Some(turn.system_idx));
         let Clients { crew, handicap, .. } = &mut turn.clients;
         let mut edge = |edge| {
             match edge {
@@ -271,7 +271,7 @@ impl Lab<'_> {
             let passed_s = live.elapsed.as_secs_f64();
             if passed_s > 0.0 {
                 let qps = live.n_queries as f64 / passed_s;
-                listen(Event::Measuring { slice: None, elapsed: live.elapsed, qps });
+                listen(Event::Measuring { system, slice: None, elapsed: live.elapsed, qps });
             }
             if interrupt.load(Ordering::Relaxed) { Control::Stop } else { Control::Go }
         });

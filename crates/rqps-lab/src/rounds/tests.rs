@@ -1,6 +1,7 @@
 //! How steps are cut, and rounds on clients that take their time.
 
 use std::sync::{Arc, Mutex};
+use std::time::Instant;
 
 use rqps_client::{Connection as _, Endpoint, NullConnection, Outcome};
 use rqps_load::Member;

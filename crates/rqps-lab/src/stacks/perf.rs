@@ -98,7 +98,7 @@ pub(super) struct Recorder {
 
 impl Recorder {
     /// Starts perf on the server's processes, with its files in `dir`, one of `at_once` that record at the
-    /// same time; it does not sample yet.
+    /// same time; it does not sample yet. Of an attempt before, its files are written anew.
     pub(super) fn start(
         how: How,
         processes: &[i32],
@@ -106,6 +106,7 @@ impl Recorder {
     ) -> Result<Self> {
         let (control, answers) = (dir.join("control"), dir.join("answers"));
         for path in [&control, &answers] {
+            let _ = fs::remove_file(path);
             mkfifo(path, Mode::S_IRUSR | Mode::S_IWUSR).context("make a pipe for perf")?;
         }
         let (data, said) = (dir.join("perf.data"), dir.join("perf.txt"));

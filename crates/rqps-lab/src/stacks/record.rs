@@ -23,6 +23,9 @@ use crate::measure::{Bench, Manned, unix_ms};
 const COUNTERS: &str = "hardware counters";
 const WAITS: &str = "where threads were";
 
+/// How often perf is started anew on a server whose processes come and go.
+const MOST_ATTEMPTS: u32 = 5;
+
 /// What is recorded, of all systems alike.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Wanted<'a> {
@@ -69,16 +72,15 @@ impl Recording {
         temp: &Path,
     ) -> Result<Self> {
         let dir = TempDir::create(temp)?;
-        let processes = process::tree(server);
         let mut missing = Vec::new();
         let (mut recorder, mut counting) = (None, None);
         match wanted.ability {
             Ok(ability) => {
                 missing.extend(ability.missing.iter().cloned());
                 let how = How { event: ability.event, unwind: wanted.unwind };
-                let at_once = wanted.n_systems;
-                recorder = Some((Recorder::start(how, &processes, (dir.path(), at_once))?, how));
+                recorder = Some((attach(server, how, (dir.path(), wanted.n_systems))?, how));
                 if ability.has_counters {
+                    let processes = process::tree(server);
                     let started = Counting::start(ability.event, &processes, dir.path());
                     counting = had(started, COUNTERS, &mut missing);
                 }
@@ -86,7 +88,7 @@ impl Recording {
             Err(not_had) => missing.push(not_had.clone()),
         }
         // PostgreSQL's threads are processes: others may come and go.
-        let is_tree = processes.len() > 1;
+        let is_tree = process::tree(server).len() > 1;
         let tree = move || if is_tree { process::tree(server) } else { vec![server] };
         let serving: BTreeSet<i32> = serving.iter().copied().collect();
         let started = WaitSampler::start(tree, serving).map_err(anyhow::Error::from);
@@ -181,6 +183,22 @@ impl Recording {
             missing,
         };
         Ok(Recorded { facts, cpu, waits, server, dir })
+    }
+}
+
+/// Starts perf on a server. One of its processes that ends just then, a worker of autovacuum say, keeps
+/// perf from recording any: it is started anew on those that are left.
+fn attach(server: i32, how: How, (dir, at_once): (&Path, usize)) -> Result<Recorder> {
+    let mut attempts = 0;
+    loop {
+        attempts += 1;
+        let processes = process::tree(server);
+        let started = Recorder::start(how, &processes, (dir, at_once));
+        let left = process::tree(server);
+        let has_lost = processes.iter().any(|pid| !left.contains(pid));
+        if started.is_ok() || !has_lost || attempts == MOST_ATTEMPTS {
+            return started;
+        }
     }
 }
 

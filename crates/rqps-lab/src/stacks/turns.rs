@@ -133,7 +133,7 @@ impl Extra<'_> {
                     waiting.look_at_the_clock();
                     let elapsed = Duration::from_nanos(before_ns) + live.elapsed;
                     let qps = live.n_queries as f64 / live.elapsed.as_secs_f64().max(1e-9);
-                    listen(Event::Measuring { slice: None, elapsed, qps });
+                    listen(Event::Measuring { system: None, slice: None, elapsed, qps });
                     let is_over = self.interrupt.load(Ordering::Relaxed);
                     if is_over { Control::Stop } else { Control::Go }
                 };

@@ -92,10 +92,11 @@ fn slots(run: &Run, step: &RunStep, (rule, idx): (&Rule<'_>, usize)) -> Option<S
         let cpus = run.systems.get(at)?.spec.variant.limits.cpus.as_ref()?;
         u32::try_from(cpus.numbers().len()).ok()
     };
-    // Clients of several roles work at once.
+    // Clients of several roles work at once; those at a rate have no part in the figure's operations.
     let beside = |at: usize| -> Option<u32> {
-        let slice = step.systems.get(at)?.slices.first()?;
-        Some(slice.streams.iter().map(|stream| stream.clients).sum())
+        let streams = &step.systems.get(at)?.slices.first()?.streams;
+        let is_rated = streams.iter().any(|stream| stream.target_per_s.is_some());
+        Some(if is_rated { 0 } else { streams.iter().map(|stream| stream.clients).sum() })
     };
     let clients = step.clients + beside(base)?;
     let n_cpus = of_host(base)?.min(of_host(idx)?);

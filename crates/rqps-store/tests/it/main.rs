@@ -2,10 +2,13 @@
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on fails by panicking")]
 
+mod fixtures;
 mod generate;
 mod interrupted;
 mod lifecycle;
 mod refusals;
+mod remarks;
 mod round_trip;
 mod schema;
 mod stack_profiles;
+mod verify;

@@ -22,6 +22,8 @@ local options = {
   secondary = { "Whether id has a plain index in place of a primary key", false },
   skip_trx = { "Leave BEGIN and COMMIT out", false },
   mysql_storage_engine = { "Storage engine of MySQL's tables", "innodb" },
+  create_table_options = { "Text after the definition of a table", "" },
+  reconnect = { "Connect anew after so many events of a thread; 0 for never", 0 },
   pgsql_variant = { "Refused when given: only plain PostgreSQL is supported" },
 }
 if test == "select_random_points" then
@@ -72,7 +74,8 @@ local function create_table(con, dbms, n)
     columns[#columns + 1] = string.format("KEY xid_%d (id)", n)
   end
   local engine = dbms == "mysql" and " ENGINE = " .. opt.mysql_storage_engine or ""
-  con:query(string.format("CREATE TABLE sbtest%d(%s)%s", n, table.concat(columns, ", "), engine))
+  con:query(string.format("CREATE TABLE sbtest%d(%s)%s %s", n, table.concat(columns, ", "), engine,
+    opt.create_table_options))
   if opt.secondary and dbms ~= "mysql" then
     con:query(string.format("CREATE INDEX xid_%d ON sbtest%d(id)", n, n))
   end
@@ -331,14 +334,20 @@ local makers = {
 }
 
 local act
+local n_events, n_per_connection = 0, 0
 
 function thread_init(tid)
   con, dbms = connect()
   act = makers[test](tid)
+  n_per_connection = opt.reconnect
 end
 
 function event()
   act()
+  if n_per_connection > 0 then
+    n_events = n_events + 1
+    if n_events % n_per_connection == 0 then con:reconnect() end
+  end
 end
 
 function thread_done()

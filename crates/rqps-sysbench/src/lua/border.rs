@@ -75,8 +75,11 @@ extern "C" fn give_up() {
     with((), Worker::give_up_event);
 }
 
-extern "C" fn count_error() {
-    with((), |worker| worker.tally.count_error());
+/// Closes a connection that the script has lost sight of.
+extern "C" fn leave(link: i32) {
+    with((), |worker| {
+        worker.disconnect(index(link));
+    });
 }
 
 extern "C" fn is_over() -> i32 {
@@ -125,8 +128,8 @@ extern "C" fn query(link: i32, sql: *const u8, length: usize) -> Rows {
     with(FAILED, |worker| worker.query(index(link), bytes(sql, length)))
 }
 
-extern "C" fn execute(statement: i32) -> Rows {
-    with(FAILED, |worker| worker.execute(index(statement)))
+extern "C" fn execute(link: i32, statement: i32) -> Rows {
+    with(FAILED, |worker| worker.execute(index(link), index(statement)))
 }
 
 extern "C" fn set_int(slot: u32, value: i64) {
@@ -185,7 +188,7 @@ pub(super) fn pointers() -> [(&'static str, *mut c_void); 23] {
         pointer!(end_event),
         pointer!(restart_clock),
         pointer!(give_up),
-        pointer!(count_error),
+        pointer!(leave),
         pointer!(is_over),
         pointer!(count),
         pointer!(draw),

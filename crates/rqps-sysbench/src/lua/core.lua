@@ -13,7 +13,6 @@ local c_begin = c("int (*)(void)", "begin")
 local c_end = c("void (*)(void)", "end_event")
 local c_restart_clock = c("void (*)(void)", "restart_clock")
 local c_give_up = c("void (*)(void)", "give_up")
-local c_error = c("void (*)(void)", "count_error")
 local c_over = c("int (*)(void)", "is_over")
 local c_count = c("void (*)(int)", "count")
 local c_draw = c("double (*)(int, double, double)", "draw")
@@ -166,6 +165,28 @@ end
 
 function cmdline.read_cmdline_options() end
 
+-- Where errors are ---------------------------------------------------------------------------------
+local getinfo = debug.getinfo
+local OWN = "^sysbench[.%w]*:%d+: "
+
+-- An error of one of these files, a wrong argument, at the line of the script that caused it.
+local function at_script(err)
+  local kind = type(err)
+  if kind == "userdata" then
+    err = tostring(err):match("[^\n]*"):gsub("^runtime error: ", "")
+  elseif kind ~= "string" or not err:find(OWN) then
+    return err
+  end
+  for level = 2, 50 do
+    local info = getinfo(level, "Sl")
+    if not info then break end
+    if info.currentline > 0 and not info.source:find("^=sysbench") then
+      return string.format("%s:%d: %s", info.short_src, info.currentline, (err:gsub(OWN, "")))
+    end
+  end
+  return err
+end
+
 -- Events ------------------------------------------------------------------------------------------
 local RESTART = sysbench.error.RESTART_EVENT
 
@@ -178,16 +199,15 @@ function thread_run(tid)
   local event = event
   local hooks = sysbench.hooks
   while c_begin() ~= 0 do
-    local ok, result = pcall(event, tid)
+    local ok, result = xpcall(event, at_script, tid)
     while not ok do
       if not is_restart(result) then error(result, 0) end
-      c_error()
       if hooks.before_restart_event then hooks.before_restart_event(result) end
       if c_over() ~= 0 then
         c_give_up()
         return
       end
-      ok, result = pcall(event, tid)
+      ok, result = xpcall(event, at_script, tid)
     end
     if result then
       c_give_up()
@@ -209,7 +229,7 @@ local function message_of(err)
 end
 
 local function guarded(f, ...)
-  local ok, result = pcall(f, ...)
+  local ok, result = xpcall(f, at_script, ...)
   if not ok then return false, message_of(result) end
   return true, result
 end

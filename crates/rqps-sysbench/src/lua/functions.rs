@@ -9,6 +9,7 @@ use crate::console::Level;
 use crate::histogram::Grid;
 use crate::settings::Settings;
 use crate::sql::place::Driver;
+use crate::worker::FAILED;
 use std::sync::Arc;
 
 /// A table of the functions, for `core.lua` and `sql.lua`.
@@ -77,10 +78,10 @@ fn connections(lua: &Lua, settings: &Arc<Settings>, table: &Table) -> mlua::Resu
     let reconnect = |_: &Lua, link: usize| Ok(with(false, |worker| worker.reconnect(link)));
     table.set("reconnect", lua.create_function(reconnect)?)?;
     let begin = |_: &Lua, (link, head): (usize, mlua::String)| {
-        Ok(with(-2.0, |worker| worker.bulk_begin(link, &head.as_bytes())))
+        Ok(with(FAILED, |worker| worker.bulk_begin(link, &head.as_bytes())))
     };
     table.set("bulk_begin", lua.create_function(begin)?)?;
-    let end = |_: &Lua, link: usize| Ok(with(-2.0, |worker| worker.bulk_end(link)));
+    let end = |_: &Lua, link: usize| Ok(with(FAILED, |worker| worker.bulk_end(link)));
     table.set("bulk_end", lua.create_function(end)?)?;
     let failure = |lua: &Lua, ()| {
         let Some(failure) = with(None, crate::worker::Worker::take_failure) else {
@@ -116,8 +117,10 @@ fn is_driver(settings: &Settings, name: &str) -> bool {
 }
 
 fn statements(lua: &Lua, table: &Table) -> mlua::Result<()> {
-    let prepare =
-        |_: &Lua, (link, sql): (usize, String)| Ok(with(None, |worker| worker.prepare(link, &sql)));
+    let prepare = |_: &Lua, (link, sql): (usize, mlua::String)| {
+        let sql = sql.to_str().map_err(|_| mlua::Error::runtime("the statement is no UTF-8"))?;
+        Ok(with(None, |worker| worker.prepare(link, &sql)))
+    };
     table.set("prepare", lua.create_function(prepare)?)?;
     let new_slot = |_: &Lua, kind: i64| {
         let kind = match kind {
@@ -128,12 +131,12 @@ fn statements(lua: &Lua, table: &Table) -> mlua::Result<()> {
         Ok(with(0, |worker| worker.new_slot(kind)))
     };
     table.set("new_slot", lua.create_function(new_slot)?)?;
-    let bind = |_: &Lua, (statement, order): (usize, Vec<u32>)| {
-        Ok(with(false, |worker| worker.bind(statement, &order)))
+    let bind = |_: &Lua, (link, statement, order): (usize, usize, Vec<u32>)| {
+        Ok(with(false, |worker| worker.bind((link, statement), &order)))
     };
     table.set("bind", lua.create_function(bind)?)?;
-    let close = |_: &Lua, (statement, slots): (usize, Vec<u32>)| {
-        with((), |worker| worker.close_statement(statement, &slots));
+    let close = |_: &Lua, (link, statement, slots): (usize, usize, Vec<u32>)| {
+        with((), |worker| worker.close_statement((link, statement), &slots));
         Ok(())
     };
     table.set("close_statement", lua.create_function(close)?)?;

@@ -4,7 +4,7 @@ local ffi = native.ffi
 local fn = native.fn
 
 local c_query = c("double (*)(int, const char *, size_t)", "query")
-local c_execute = c("double (*)(int)", "execute")
+local c_execute = c("double (*)(int, int)", "execute")
 local c_set_int = c("void (*)(unsigned, int64_t)", "set_int")
 local c_set_null = c("void (*)(unsigned)", "set_null")
 local c_set_text = c("void (*)(unsigned, const char *, size_t)", "set_text")
@@ -13,6 +13,7 @@ local c_bulk_add = c("double (*)(int, const char *, size_t)", "bulk_add")
 local c_columns = c("int (*)(int)", "n_columns")
 local c_fetch = c("int (*)(int)", "fetch_row")
 local c_value = c("const char *(*)(int)", "value")
+local c_leave = c("void (*)(int)", "leave")
 local c_value_len = c("ptrdiff_t (*)(int)", "value_len")
 
 local sql = {}
@@ -34,6 +35,12 @@ Statement.__index, Statement.__tostring = Statement, show_as("sql_statement")
 Param.__index, Param.__tostring = Param, show_as("sql_param")
 Result.__tostring = show_as("sql_result")
 
+-- What a statement gave in place of a number of rows; the numbers are those of `worker.rs`.
+local NO_RESULT, IGNORED, FAILED = -1, -2, -3
+
+-- The number of what was closed; its own may be another one's by now.
+local CLOSED = 2147483647
+
 -- Errors ------------------------------------------------------------------------------------------
 
 -- Raises what went wrong with a statement, at the line that many calls up.
@@ -46,56 +53,17 @@ local function raise(con, code, query, level)
     connection = con, query = query, sql_errno = errno, sql_state = state, sql_errmsg = message,
     errcode = sysbench.error.RESTART_EVENT,
   }
-  if code == -1 then error(err, 0) end
+  if code == IGNORED then error(err, 0) end
   local hook = sysbench.hooks.sql_error_ignorable
   if hook and hook(err) then error(err, 0) end
   error(text, level + 1)
 end
 
--- Drivers and connections -------------------------------------------------------------------------
-function sql.driver(name)
-  name = name or sysbench.opt.db_driver
-  if not fn.driver(name) then
-    error("failed to initialize the DB driver", 2)
-  end
-  return setmetatable({ driver_name = name }, Driver)
-end
-
-function Driver:name()
-  return self.driver_name
-end
-
-function Driver:connect()
-  local id = fn.connect(self.driver_name)
-  if not id then
-    error("connection creation failed", 2)
-  end
-  return setmetatable({ id = id, driver = self, generation = 0 }, Connection)
-end
-
-function Connection:disconnect()
-  if not fn.disconnect(self.id) then
-    fn.alert("attempt to close an already closed connection")
-  end
-  return true
-end
-
-function Connection:reconnect()
-  return fn.reconnect(self.id)
-end
-
--- Results -----------------------------------------------------------------------------------------
--- Rows lie in the connection's buffer until its next statement; a script that is still fetching then
--- gets the rest of them read first.
-function Result.__index(rs, key)
-  if key == "nfields" then
-    if rs.generation ~= rs.con.generation then return 0 end
-    local n = c_columns(rs.con.id)
-    rs.nfields = n
-    return n
-  end
-  return Result[key]
-end
+-- The rows of the last answer ---------------------------------------------------------------------
+-- They lie in the connection's buffer until its next statement; a script that is still fetching then
+-- gets the rest of them read first. The generation says whose answer is there.
+local TOO_LONG = "the rows of this result are gone: it is longer than 32 MiB, or a row than 16 MiB"
+local GONE = "the rows of this result are gone: fetch the first one before the next statement"
 
 local function read_row(n)
   local row = {}
@@ -118,26 +86,82 @@ local function read_rest(rs)
     rest[#rest + 1] = read_row(n)
     n = c_fetch(con.id)
   end
+  if n < -1 then rest[#rest + 1] = false end
   rs.rest, rs.next_rest = rest, 1
 end
 
+-- What is asked of a connection next may take the place of its last answer.
+local function leave_results(con)
+  if con.fetching then read_rest(con.fetching) end
+  con.generation = con.generation + 1
+end
+
+-- Drivers and connections -------------------------------------------------------------------------
+ffi.cdef("struct rqps_link { int link; };")
+
+function sql.driver(name)
+  name = name or sysbench.opt.db_driver
+  if not fn.driver(name) then
+    error("failed to initialize the DB driver", 2)
+  end
+  return setmetatable({ driver_name = name }, Driver)
+end
+
+function Driver:name()
+  return self.driver_name
+end
+
+function Driver:connect()
+  local id = fn.connect(self.driver_name)
+  if not id then
+    error("connection creation failed", 2)
+  end
+  -- One that the script has no more use for is closed when its memory is collected, as in sysbench.
+  local guard = ffi.gc(ffi.new("struct rqps_link", id), function(own) c_leave(own.link) end)
+  return setmetatable({ id = id, guard = guard, driver = self, generation = 0 }, Connection)
+end
+
+function Connection:disconnect()
+  leave_results(self)
+  if not fn.disconnect(self.id) then
+    fn.alert("attempt to close an already closed connection")
+  end
+  ffi.gc(self.guard, nil)
+  self.id = CLOSED
+  return true
+end
+
+function Connection:reconnect()
+  leave_results(self)
+  return fn.reconnect(self.id)
+end
+
+-- Results -----------------------------------------------------------------------------------------
+function Result.__index(rs, key)
+  if key == "nfields" then
+    if rs.generation ~= rs.con.generation then error(GONE, 2) end
+    local n = c_columns(rs.con.id)
+    rs.nfields = n
+    return n
+  end
+  return Result[key]
+end
+
 function Result:fetch_row()
+  if self == nil then return nil end
   local rest = self.rest
   if rest then
     local row = rest[self.next_rest]
+    if row == false then error(TOO_LONG, 2) end
     self.next_rest = self.next_rest + 1
     return row
   end
   local con = self.con
-  if self.generation ~= con.generation then
-    error("the rows of this result are gone: fetch the first one before the next statement", 2)
-  end
+  if self.generation ~= con.generation then error(GONE, 2) end
   local n = c_fetch(con.id)
   if n < 0 then
     con.fetching = nil
-    if n < -1 then
-      error("the rows of this result are gone: it is longer than 32 MiB", 2)
-    end
+    if n < -1 then error(TOO_LONG, 2) end
     return nil
   end
   con.fetching = self
@@ -145,21 +169,35 @@ function Result:fetch_row()
 end
 
 function Result:free()
+  if self == nil then return end
   if self.con.fetching == self then self.con.fetching = nil end
 end
 
-local function new_result(con, n)
-  local generation = con.generation + 1
-  con.generation = generation
-  return setmetatable({ con = con, nrows = n, generation = generation }, Result)
+-- What a statement without a result gives: equal to nil, as a null pointer is, which sysbench gives;
+-- a script that asks it for rows finds none.
+ffi.cdef("struct rqps_no_result { int unused; };")
+ffi.metatype("struct rqps_no_result", {
+  __index = function(_, key)
+    if key == "nrows" or key == "nfields" then return 0 end
+    return Result[key]
+  end,
+  __tostring = show_as("sql_result"),
+})
+local no_result = ffi.cast("struct rqps_no_result *", nil)
+
+-- What a statement gave, which is no failure.
+local function result_of(con, n)
+  if n == NO_RESULT then return no_result end
+  return setmetatable({ con = con, nrows = n, generation = con.generation }, Result)
 end
 
 -- Statements as text ------------------------------------------------------------------------------
 local function run(con, query, level)
-  if con.fetching then read_rest(con.fetching) end
+  if type(query) ~= "string" then error("a statement is text, not " .. type(query), level + 1) end
+  leave_results(con)
   local n = c_query(con.id, query, #query)
-  if n < 0 then raise(con, n, query, level + 1) end
-  return new_result(con, n)
+  if n < NO_RESULT then raise(con, n, query, level + 1) end
+  return result_of(con, n)
 end
 
 function Connection:query(query)
@@ -176,34 +214,39 @@ function Connection:query_row(query)
 end
 
 function Connection:check_error(_, query)
-  raise(self, -2, query, 2)
+  raise(self, FAILED, query, 2)
 end
 
 function Connection:bulk_insert_init(query)
-  if self.fetching then read_rest(self.fetching) end
   local code = fn.bulk_begin(self.id, query)
   if code < 0 then raise(self, code, query, 2) end
 end
 
 function Connection:bulk_insert_next(values)
+  leave_results(self)
   local code = c_bulk_add(self.id, values, #values)
   if code < 0 then raise(self, code, values, 2) end
 end
 
 function Connection:bulk_insert_done()
+  leave_results(self)
   local code = fn.bulk_end(self.id)
   if code < 0 then raise(self, code, "bulk insert", 2) end
 end
 
 -- Prepared statements -----------------------------------------------------------------------------
 function Connection:prepare(query)
-  if self.fetching then read_rest(self.fetching) end
+  leave_results(self)
   local id = fn.prepare(self.id, query)
   if not id then error("SQL API error", 2) end
   return setmetatable({ id = id, con = self, query = query, slots = {} }, Statement)
 end
 
+local kinds = {}
+for _, number in pairs(sql.type) do kinds[number] = number > sql.type.NONE end
+
 function Statement:bind_create(type, _)
+  if not kinds[type] then error("Unsupported argument type: " .. tostring(type), 2) end
   local slot = fn.new_slot(type)
   self.slots[#self.slots + 1] = slot
   local whole = type >= sql.type.TINYINT and type <= sql.type.BIGINT
@@ -215,22 +258,22 @@ function Statement:bind_param(...)
   for i = 1, select("#", ...) do
     order[i] = (select(i, ...)).slot
   end
-  if not fn.bind(self.id, order) then
+  if not fn.bind(self.con.id, self.id, order) then
     error("SQL API error", 2)
   end
 end
 
 function Statement:execute()
   local con = self.con
-  if con.fetching then read_rest(con.fetching) end
-  local n = c_execute(self.id)
-  if n < 0 then raise(con, n, self.query, 2) end
-  return new_result(con, n)
+  leave_results(con)
+  local n = c_execute(con.id, self.id)
+  if n < NO_RESULT then raise(con, n, self.query, 2) end
+  return result_of(con, n)
 end
 
 function Statement:close()
-  fn.close_statement(self.id, self.slots)
-  self.slots = {}
+  fn.close_statement(self.con.id, self.id, self.slots)
+  self.id, self.slots = CLOSED, {}
   return true
 end
 
@@ -238,7 +281,9 @@ function Param:set(value)
   if value == nil then
     c_set_null(self.slot)
   elseif self.whole then
-    c_set_int(self.slot, tonumber(value))
+    local number = type(value) == "cdata" and value or tonumber(value)
+    if not number then error("a parameter of whole numbers cannot be " .. tostring(value), 2) end
+    c_set_int(self.slot, number)
   else
     local text = type(value) == "string" and value or fn.text_of(value)
     c_set_text(self.slot, text, #text)

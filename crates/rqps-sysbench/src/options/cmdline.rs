@@ -13,19 +13,24 @@ pub(crate) struct CommandLine {
     pub(crate) test: Option<String>,
     /// What to do with it.
     pub(crate) command: Option<String>,
-    /// Things to tell the user before anything else.
+    /// Things to tell the user before anything else, on standard error.
     pub(crate) warnings: Vec<String>,
+    /// The same on standard output.
+    pub(crate) deprecated: Vec<String>,
     /// All words, the program's name left out.
     pub(crate) words: Vec<String>,
 }
 
-/// Older names of options, and what stands for them.
-const RENAMED: [(&str, &str, bool); 4] = [
-    ("max-time", "time", true),
-    ("max-requests", "events", false),
-    ("num-threads", "threads", false),
-    ("tx-rate", "rate", true),
+/// Older names of options, and what stands for them, in the order in which sysbench warns of them.
+const RENAMED: [(&str, &str); 4] = [
+    ("num-threads", "threads"),
+    ("max-requests", "events"),
+    ("max-time", "time"),
+    ("tx-rate", "rate"),
 ];
+
+/// Options that are switches in sysbench 1.0, where a name alone is on, and modes in 1.1.
+const ONCE_SWITCHES: [&str; 2] = ["mysql-ssl", "mysql-compression"];
 
 /// Reads the words after the program's name. The command line goes before the file of options.
 ///
@@ -54,6 +59,9 @@ pub(crate) fn parse(words: &[String]) -> Result<CommandLine, Error> {
     if let Some(extra) = places.next() {
         return Err(Error::ExtraArgument { word: extra });
     }
+    let mut options = std::mem::take(&mut line.options);
+    line.rename(&mut options);
+    line.options = options;
     line.read_file()?;
     line.options.check()?;
     Ok(line)
@@ -70,15 +78,8 @@ impl CommandLine {
             self.test = value;
             return;
         }
-        let dashed = name.replace('_', "-");
         let given = Given { value, typed: typed.to_owned(), on_command_line: true };
-        if let Some((old, new, warned)) = RENAMED.iter().find(|(old, ..)| *old == dashed) {
-            if *warned {
-                self.warnings.push(format!("WARNING: --{old} is deprecated, use --{new} instead"));
-            }
-            self.options.set(new, given.clone());
-        }
-        self.options.set(name, given);
+        self.options.set(name, given.meaning(name));
     }
 
     fn read_file(&mut self) -> Result<(), Error> {
@@ -88,12 +89,38 @@ impl CommandLine {
         }
         let text = std::fs::read_to_string(&path)
             .map_err(|source| Error::ReadFile { path: path.clone().into(), source })?;
+        let mut of_file = Options::default();
         for (name, value) in file::parse(&text) {
             let typed = format!("{name} (in {path})");
             let given = Given { value, typed, on_command_line: false };
-            self.options.set_default(&name, given);
+            of_file.set(&name, given.meaning(&name));
+        }
+        self.rename(&mut of_file);
+        for (name, given) in of_file.given() {
+            self.options.set_default(name, given.clone());
         }
         Ok(())
+    }
+
+    /// Lets older names count under the newer ones, before which they go, as in sysbench.
+    fn rename(&mut self, options: &mut Options) {
+        for (old, new) in RENAMED {
+            if let Some(given) = options.get(old).cloned() {
+                let warning = format!("WARNING: --{old} is deprecated, use --{new} instead");
+                self.deprecated.push(warning);
+                options.set(new, given);
+            }
+        }
+    }
+}
+
+impl Given {
+    /// A name alone is on where it is a switch.
+    fn meaning(mut self, name: &str) -> Self {
+        if self.value.is_none() && ONCE_SWITCHES.contains(&name.replace('_', "-").as_str()) {
+            self.value = Some("on".to_owned());
+        }
+        self
     }
 }
 
@@ -122,7 +149,9 @@ mod tests {
         assert_eq!((line.test.as_deref(), line.command.as_deref()), (Some("a.lua"), Some("run")));
         assert_eq!(line.options.int("time").unwrap(), 3);
         assert_eq!(line.options.int("threads").unwrap(), 2);
-        assert_eq!(line.warnings.len(), 2);
+        assert_eq!((line.warnings.len(), line.deprecated.len()), (1, 2));
+        let line = parse(&words("--num-threads=3 --threads=2")).unwrap();
+        assert_eq!(line.options.int("threads").unwrap(), 3, "as in sysbench");
     }
 
     #[test]
@@ -142,6 +171,11 @@ mod tests {
         assert_eq!(line.options.int("threads").unwrap(), 3);
         assert_eq!(line.options.int("time").unwrap(), 7);
         assert!(line.options.switch("histogram").unwrap());
+        std::fs::write(&path, "num-threads=2\nnum-threads=4\nmysql-ssl\n").unwrap();
+        let file = format!("--config-file={}", path.display());
+        let line = parse(&[file]).unwrap();
+        assert_eq!(line.options.int("threads").unwrap(), 4, "older names count in files too");
+        assert_eq!(line.options.text("mysql-ssl").unwrap(), "on");
         assert!(parse(&["--config-file=/nonexistent/x".to_owned()]).is_err());
     }
 }

@@ -187,7 +187,8 @@ const MYSQL: Group = Group {
             "mysql-ssl",
             Kind::Text,
             "off",
-            "TLS: off or DISABLED; on or REQUIRED; VERIFY_CA or VERIFY_IDENTITY, which need --mysql-ssl-ca",
+            "TLS: off or DISABLED; PREFERRED, where the server offers it; on or REQUIRED; VERIFY_CA or \
+             VERIFY_IDENTITY, which need --mysql-ssl-ca",
         ),
         (
             "mysql-ssl-ca",
@@ -229,7 +230,12 @@ const POSTGRES: Group = Group {
         ("pgsql-user", Kind::Text, "sbtest", "user"),
         ("pgsql-password", Kind::Text, "", "password"),
         ("pgsql-db", Kind::Text, "sbtest", "database"),
-        ("pgsql-sslmode", Kind::Text, "disable", "TLS: disable, prefer (no TLS), require"),
+        (
+            "pgsql-sslmode",
+            Kind::Text,
+            "prefer",
+            "TLS over TCP: disable, prefer (where the server offers it), require",
+        ),
     ],
 };
 

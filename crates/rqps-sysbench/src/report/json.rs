@@ -6,8 +6,34 @@ use super::Reported;
 use crate::lua::SYSBENCH_VERSION;
 use crate::settings::Settings;
 
-/// An intermediate report or a checkpoint on its way into the JSON.
-pub(crate) fn counts(of: &Reported, percentiles: &[f64]) -> Value {
+/// What was reported before the end, on its way into the JSON: without the counts by response time, of
+/// which a run of days has too many to keep.
+#[derive(Debug, Default)]
+pub(crate) struct Earlier {
+    intermediate: Vec<Value>,
+    checkpoints: Vec<Value>,
+}
+
+impl Earlier {
+    /// Takes note of an intermediate report. Extremes are those since the last checkpoint, not of one
+    /// interval, and left out.
+    pub(crate) fn push_intermediate(&mut self, of: &Reported, percentiles: &[f64]) {
+        let mut value = counts(of, percentiles);
+        if let Some(latency) = value.get_mut("latency_ms").and_then(Value::as_object_mut) {
+            latency.remove("min");
+            latency.remove("max");
+        }
+        self.intermediate.push(value);
+    }
+
+    /// Takes note of a checkpoint.
+    pub(crate) fn push_checkpoint(&mut self, of: &Reported, percentiles: &[f64]) {
+        self.checkpoints.push(counts(of, percentiles));
+    }
+}
+
+/// A report in JSON.
+fn counts(of: &Reported, percentiles: &[f64]) -> Value {
     let all: serde_json::Map<String, Value> = percentiles
         .iter()
         .map(|percent| (percent.to_string(), object!(of.percentile_ms(*percent))))
@@ -37,28 +63,8 @@ pub(crate) fn counts(of: &Reported, percentiles: &[f64]) -> Value {
 }
 
 /// The whole report; intermediate reports and checkpoints come before the end.
-pub(crate) fn json(
-    test: &str,
-    settings: &Settings,
-    end: &Reported,
-    (intermediate, checkpoints): (&[Reported], &[Reported]),
-) -> String {
-    let percentiles = &settings.percentiles;
-    let several = |all: &[Reported]| -> Vec<Value> {
-        all.iter().map(|one| counts(one, percentiles)).collect()
-    };
-    // Extremes are those since the last checkpoint, not of one interval.
-    let without_extremes = |all: &[Reported]| -> Vec<Value> {
-        let mut values = several(all);
-        for value in &mut values {
-            if let Some(latency) = value.get_mut("latency_ms").and_then(Value::as_object_mut) {
-                latency.remove("min");
-                latency.remove("max");
-            }
-        }
-        values
-    };
-    let mut report = counts(end, percentiles);
+pub(crate) fn json(test: &str, settings: &Settings, end: &Reported, earlier: &Earlier) -> String {
+    let mut report = counts(end, &settings.percentiles);
     if let Some(report) = report.as_object_mut() {
         let head = object!({
             "sysbench_version": SYSBENCH_VERSION,
@@ -68,10 +74,10 @@ pub(crate) fn json(
             "rate_per_s": settings.limits.rate,
             "latency_from": if settings.limits.rate > 0.0 { "intended start" } else { "start" },
             "seed": settings.seed,
-            "threads_events": end.thread_events,
-            "threads_time_s": end.thread_s,
-            "intermediate": without_extremes(intermediate),
-            "checkpoints": several(checkpoints),
+            "threads_events": end.threads.iter().map(|one| one.events).collect::<Vec<_>>(),
+            "threads_time_s": end.threads.iter().map(|one| one.sum_s).collect::<Vec<_>>(),
+            "intermediate": earlier.intermediate,
+            "checkpoints": earlier.checkpoints,
         });
         if let Value::Object(head) = head {
             report.extend(head);

@@ -1,6 +1,6 @@
 //! Reports as sysbench prints them, so that what reads its output reads this.
 
-use super::{Reported, mean_and_deviation};
+use super::{OfThread, Reported, mean_and_deviation};
 use crate::histogram::{Grid, coarsen};
 use crate::settings::Settings;
 
@@ -106,13 +106,28 @@ pub(crate) fn cumulative(of: &Reported, settings: &Settings) -> String {
     text.push_str(&format!("    total time:                          {:.4}s\n", of.total_s));
     text.push_str(&format!("    total number of events:              {}\n", of.sum.events));
     push_latency(&mut text, of, &settings.percentiles);
-    let events: Vec<f64> = of.thread_events.iter().map(|n| *n as f64).collect();
+    let events: Vec<f64> = of.threads.iter().map(|one| one.events as f64).collect();
     let (mean, deviation) = mean_and_deviation(&events);
     text.push_str("\nThreads fairness:\n");
     text.push_str(&format!("    events (avg/stddev):           {mean:.4}/{deviation:.2}\n"));
-    let (mean, deviation) = mean_and_deviation(&of.thread_s);
+    let seconds: Vec<f64> = of.threads.iter().map(|one| one.sum_s).collect();
+    let (mean, deviation) = mean_and_deviation(&seconds);
     text.push_str(&format!("    execution time (avg/stddev):   {mean:.4}/{deviation:.2}\n\n"));
     text
+}
+
+/// The lines after a report of each thread, which are printed with `--debug`.
+pub(crate) fn of_threads(of: &Reported) -> Vec<String> {
+    let mut lines = vec!["Verbose per-thread statistics:\n".to_owned()];
+    for (tid, one) in of.threads.iter().enumerate() {
+        let mean_s = if one.events > 0 { one.sum_s / one.events as f64 } else { 0.0 };
+        let OfThread { events, sum_s, min_s, max_s } = one;
+        lines.push(format!(
+            "    thread #{tid:3}: min: {min_s:.4}s  avg: {mean_s:.4}s  max: {max_s:.4}s  events: {events}"
+        ));
+        lines.push(format!("                 total time taken by event execution: {sum_s:.4}s"));
+    }
+    lines
 }
 
 fn push_sql(text: &mut String, of: &Reported) {

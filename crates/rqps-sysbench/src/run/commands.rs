@@ -63,7 +63,9 @@ impl Command {
     fn carry_out(&self, command: Option<&str>) -> Result<u8, Error> {
         let Some(name) = command else { return Ok(0) };
         if let Some((true, parallel)) = self.state.defines(name)? {
-            return if parallel { self.in_parallel(name) } else { self.alone(name) };
+            // One thread is the main one, as in sysbench.
+            let alone = !parallel || self.settings.n_threads == 1;
+            return if alone { self.alone(name) } else { self.in_parallel(name) };
         }
         match name {
             "help" => self.help(),
@@ -71,10 +73,8 @@ impl Command {
             "prepare" | "cleanup" | "prewarm" | "warmup" if self.state.has(name)? => {
                 self.call(name).map(|()| 0)
             }
-            _ if self.state.defines(name)?.is_some() => {
-                Err(Error::UnknownCommand { command: name.to_owned() })
-            }
-            _ => Err(self.not_implemented(name)),
+            "prepare" | "cleanup" => Err(self.not_implemented(name)),
+            _ => Err(Error::UnknownCommand { command: name.to_owned() }),
         }
     }
 
@@ -158,6 +158,7 @@ impl Command {
         let mut progress = Progress::new(&self.settings, &self.control, &crew.stage, &self.state);
         let end = progress.follow()?;
         if self.control.has_failed() {
+            self.call_done();
             return Err(Error::Told);
         }
         if end == End::Whole {
@@ -177,8 +178,15 @@ impl Command {
         if end == End::Forced {
             return Ok(FORCED);
         }
-        self.call("done")?;
+        self.call_done();
         Ok(0)
+    }
+
+    /// Calls the script's `done`, which changes neither a figure nor how the command ended.
+    fn call_done(&self) {
+        if let Err(error) = self.call("done") {
+            self.settings.console.log(Level::Fatal, &error.to_string());
+        }
     }
 }
 

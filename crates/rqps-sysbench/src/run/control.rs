@@ -18,6 +18,8 @@ pub(crate) struct Control {
     deadline_ns: AtomicU64,
     /// The most events; 0 for any number.
     max_events: u64,
+    /// The same as far as it holds already: those of the warm-up are not among them.
+    limit: AtomicU64,
     events_begun: AtomicU64,
     stop: AtomicBool,
     failed: AtomicBool,
@@ -59,7 +61,7 @@ pub(crate) enum Next {
     /// Begin one now.
     Now,
     /// Begin one at this time, ns after zero, or at once when it has passed; the response time counts
-    /// from it.
+    /// from it. It may lie after the end of the run, and none is begun then.
     At(u64),
     /// No further one.
     Stop,
@@ -81,6 +83,7 @@ impl Control {
             start_ns: AtomicU64::new(0),
             deadline_ns: AtomicU64::new(u64::MAX),
             max_events: limits.max_events,
+            limit: AtomicU64::new(0),
             events_begun: AtomicU64::new(0),
             stop: AtomicBool::new(false),
             failed: AtomicBool::new(false),
@@ -96,6 +99,11 @@ impl Control {
     #[inline]
     pub(crate) fn now_ns(&self) -> u64 {
         u64::try_from(self.zero.elapsed().as_nanos()).unwrap_or(u64::MAX)
+    }
+
+    /// Lets the events that begin from now on be those that are limited in number.
+    pub(crate) fn count_events(&self) {
+        self.limit.store(self.max_events, Relaxed);
     }
 
     /// Starts the clock of the run; it ends `limit` later where there is one.
@@ -114,7 +122,8 @@ impl Control {
         if self.stop.load(Relaxed) || now_ns >= self.deadline_ns.load(Relaxed) {
             return Next::Stop;
         }
-        if self.max_events > 0 && self.events_begun.fetch_add(1, Relaxed) >= self.max_events {
+        let limit = self.limit.load(Relaxed);
+        if limit > 0 && self.events_begun.fetch_add(1, Relaxed) >= limit {
             return Next::Stop;
         }
         self.arrivals.as_ref().map_or(Next::Now, |arrivals| self.next_arrival(arrivals))
@@ -131,8 +140,13 @@ impl Control {
             clippy::cast_sign_loss,
             reason = "not negative, and `as` keeps what is out of range at the end"
         )]
-        let at = self.start_ns.load(Relaxed).saturating_add(arrivals.last_ns as u64);
-        if at >= self.deadline_ns.load(Relaxed) { Next::Stop } else { Next::At(at) }
+        Next::At(self.start_ns.load(Relaxed).saturating_add(arrivals.last_ns as u64))
+    }
+
+    /// The time from `now_ns` until an event is due, or until the run is over where that is sooner: what
+    /// is due after the end keeps the run until then, as its length is what rates are taken of.
+    pub(crate) fn until(&self, due_ns: u64, now_ns: u64) -> Duration {
+        Duration::from_nanos(due_ns.min(self.deadline_ns.load(Relaxed)).saturating_sub(now_ns))
     }
 
     /// Whether all events that were asked for have begun.
@@ -209,6 +223,8 @@ mod tests {
     fn events_and_time_end_a_run() {
         let by_events = control(2, 0.0);
         by_events.start(None);
+        assert_eq!(by_events.next(0), Next::Now, "the warm-up has no limit");
+        by_events.count_events();
         let next = || by_events.next(by_events.now_ns());
         assert_eq!([next(), next(), next()], [Next::Now, Next::Now, Next::Stop]);
         let by_time = control(0, 0.0);
@@ -235,5 +251,16 @@ mod tests {
         assert_eq!(control.queue_length(last), 0);
         let behind = control.queue_length(last + 1_000_000_000);
         assert!((990..=1010).contains(&behind), "{behind}");
+    }
+
+    #[test]
+    fn what_is_due_after_the_end_is_waited_for_until_the_end() {
+        let control = control(0, 1e-9);
+        control.start(Some(Duration::from_secs(2)));
+        let now = control.start_ns.load(Relaxed);
+        let Next::At(due) = control.next(now) else { panic!("it ends at once") };
+        assert_eq!(control.until(due, now), Duration::from_secs(2));
+        assert_eq!(control.until(now + 5, now), Duration::from_nanos(5));
+        assert_eq!(control.until(due, due), Duration::ZERO);
     }
 }

@@ -8,7 +8,7 @@ use super::threads::Stage;
 use crate::Error;
 use crate::console::Level;
 use crate::lua::State;
-use crate::report::{self, Intermediate, Reported};
+use crate::report::{self, Earlier, Intermediate, OfThread, Reported};
 use crate::settings::Settings;
 use crate::tally::Counts;
 
@@ -35,9 +35,8 @@ pub(super) struct Progress<'a> {
     last: Snapshot,
     /// The same at the last checkpoint, or the start.
     base: Snapshot,
-    /// What was reported, for the JSON.
-    intermediate: Vec<Reported>,
-    checkpoints: Vec<Reported>,
+    /// What was reported, for the JSON; nothing without it.
+    earlier: Earlier,
 }
 
 /// Counts of each thread at one time.
@@ -75,8 +74,7 @@ impl<'a> Progress<'a> {
             start_ns: 0,
             last: none.clone(),
             base: none,
-            intermediate: Vec::new(),
-            checkpoints: Vec::new(),
+            earlier: Earlier::default(),
         }
     }
 
@@ -88,15 +86,18 @@ impl<'a> Progress<'a> {
         let warm_up = self.settings.warm_up;
         self.control.start(self.settings.time.map(|time| time + warm_up));
         self.start_ns = self.control.now_ns();
-        self.stage.go();
         if !warm_up.is_zero() {
+            self.stage.go();
             self.settings
                 .console
                 .say(&format!("Warming up for {} seconds...\n\n", warm_up.as_secs()));
             self.stage.wait_ended(self.settings.n_threads, Some(warm_up));
+            self.control.count_events();
             self.begin_anew();
             self.start_ns = self.base.at_ns;
         } else {
+            self.control.count_events();
+            self.stage.go();
             // What `thread_init` did is reported with the rest, as sysbench does.
             self.last.at_ns = self.start_ns;
             self.base.at_ns = self.start_ns;
@@ -106,16 +107,18 @@ impl<'a> Progress<'a> {
             let next = schedule.next();
             let limit = next.map(|(_, at)| self.left_until(at));
             if self.stage.wait_ended(self.settings.n_threads, limit) {
-                // The last interval often ends with the run.
+                // The last interval often ends with the run, in which all threads ran.
                 if let Some((Due::Intermediate, at)) = next
                     && self.left_until(at).is_zero()
                 {
-                    self.report_intermediate()?;
+                    self.report_intermediate(self.settings.n_threads)?;
                 }
                 return Ok(End::Whole);
             }
             match next {
-                Some((Due::Intermediate, _)) => self.report_intermediate()?,
+                Some((Due::Intermediate, _)) => {
+                    self.report_intermediate(self.stage.n_running(self.settings.n_threads))?;
+                }
                 Some((Due::Checkpoint, _)) => self.report_checkpoint()?,
                 Some((Due::GiveUp, _)) => {
                     self.control.stop();
@@ -155,21 +158,19 @@ impl<'a> Progress<'a> {
         threads.iter().for_each(|thread| sum.add(thread));
         Reported {
             sum,
-            thread_events: threads.iter().map(|thread| thread.events).collect(),
-            thread_s: threads.iter().map(|thread| thread.sum_ns as f64 / 1e9).collect(),
+            threads: threads.iter().map(OfThread::new).collect(),
             interval_s: to.at_ns.saturating_sub(from.at_ns) as f64 / 1e9,
             total_s: to.at_ns.saturating_sub(self.start_ns) as f64 / 1e9,
             uses_sql: self.control.uses_sql(),
         }
     }
 
-    fn report_intermediate(&mut self) -> Result<(), Error> {
+    fn report_intermediate(&mut self, n_threads: usize) -> Result<(), Error> {
         let now = self.snapshot();
         let reported = self.between(&self.last, &now);
         let has_rate = self.control.has_rate();
         let queue =
             has_rate.then(|| (self.control.queue_length(now.at_ns), self.control.concurrency()));
-        let n_threads = self.stage.n_running(self.settings.n_threads);
         self.last = now;
         let mut numbers = stat(&reported, self.settings, n_threads);
         let (queue_length, concurrency) = queue.unwrap_or((0, 0));
@@ -180,7 +181,9 @@ impl<'a> Progress<'a> {
             let line = report::intermediate(&reported, more, &self.settings.percentiles);
             self.settings.console.say(&line);
         }
-        self.intermediate.push(reported);
+        if self.settings.json {
+            self.earlier.push_intermediate(&reported, &self.settings.percentiles);
+        }
         Ok(())
     }
 
@@ -194,7 +197,9 @@ impl<'a> Progress<'a> {
         for tally in &self.control.tallies {
             tally.forget_extremes();
         }
-        self.checkpoints.push(reported);
+        if self.settings.json {
+            self.earlier.push_checkpoint(&reported, &self.settings.percentiles);
+        }
         Ok(())
     }
 
@@ -206,7 +211,14 @@ impl<'a> Progress<'a> {
         numbers.push(("latency_avg", reported.mean_ms() / 1e3));
         numbers.push(("latency_sum", reported.sum_ms() / 1e3));
         if !self.hook("report_cumulative", &numbers)? {
-            self.settings.console.say(&report::cumulative(reported, self.settings));
+            let console = &self.settings.console;
+            console.say(&report::cumulative(reported, self.settings));
+            if console.prints(Level::Debug) {
+                for line in report::of_threads(reported) {
+                    console.log(Level::Debug, &line);
+                }
+                console.say("\n");
+            }
         }
         Ok(())
     }
@@ -238,8 +250,7 @@ impl<'a> Progress<'a> {
         let reported = self.between(&self.base, &self.snapshot());
         self.state.end_reports()?;
         if self.settings.json {
-            let before = (&self.intermediate[..], &self.checkpoints[..]);
-            console.result(&report::json(test, self.settings, &reported, before));
+            console.result(&report::json(test, self.settings, &reported, &self.earlier));
             return Ok(());
         }
         self.report_cumulative(&reported)

@@ -2,8 +2,8 @@
 //! branch over what the client takes.
 
 use rqps_client::{
-    Connection as _, Error, MysqlConnection, Outcome, ParamType, Params, PostgresConnection,
-    Protocol, Row, ScriptConnection as _, StatementId, StatementSpec,
+    Connection as _, Endpoint, Error, MysqlConnection, Outcome, ParamType, Params,
+    PostgresConnection, Protocol, Row, ScriptConnection as _, StatementId, StatementSpec, Tls,
 };
 
 use super::place::{Driver, Place};
@@ -36,14 +36,27 @@ impl Connection {
     /// # Errors
     /// As [`rqps_client::Connection::connect`].
     pub(crate) fn open(driver: Driver, place: &Place) -> Result<Self, Error> {
+        if place.prefers_tls {
+            let tls = Tls::Required { ca: None };
+            match Self::open_at(driver, &Endpoint { tls, ..place.endpoint.clone() }) {
+                Err(Error::Tls { .. }) => {}
+                // PostgreSQL's rules of access may let in those alone who come without TLS.
+                Err(Error::Server(said)) if said.sqlstate == "28000" => {}
+                opened => return opened,
+            }
+        }
+        Self::open_at(driver, &place.endpoint)
+    }
+
+    fn open_at(driver: Driver, endpoint: &Endpoint) -> Result<Self, Error> {
         Ok(match driver {
             Driver::Mysql => {
-                let mut connection = MysqlConnection::connect(&place.endpoint)?;
+                let mut connection = MysqlConnection::connect(endpoint)?;
                 connection.keep_answers(true);
                 Self::Mysql(Box::new(connection))
             }
             Driver::Pgsql => {
-                let mut connection = PostgresConnection::connect(&place.endpoint)?;
+                let mut connection = PostgresConnection::connect(endpoint)?;
                 connection.keep_answers(true);
                 Self::Pgsql(Box::new(connection))
             }

@@ -6,6 +6,10 @@ use super::place::Driver;
 
 /// MySQL's number for a connection that broke during a statement (`CR_SERVER_LOST`).
 const LOST: u16 = 2013;
+/// Its client library's other numbers for a connection that is gone: `CR_SERVER_GONE_ERROR` where it was
+/// before the statement, `CR_SERVER_LOST_EXTENDED` while it was made. Which of them it is depends on the
+/// moment, so that whoever names one means them all.
+const GONE: [u16; 3] = [2006, LOST, 2055];
 
 /// What went wrong with a statement.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -93,7 +97,10 @@ impl Ignored {
     pub(crate) fn has(&self, driver: Driver, failure: &Failure) -> bool {
         match driver {
             Driver::Mysql => {
-                failure.by_server && (self.all || self.numbers.contains(&failure.errno))
+                let names = |number| self.numbers.contains(number);
+                let is_named = names(&failure.errno)
+                    || GONE.contains(&failure.errno) && GONE.iter().any(names);
+                failure.by_server && (self.all || is_named)
             }
             Driver::Pgsql => {
                 matches!(failure.sqlstate.as_str(), "40001" | "40P01" | "23505" | "55P03")
@@ -153,5 +160,7 @@ mod tests {
         let lost = Error::Lost { doing: "x", source: std::io::ErrorKind::BrokenPipe.into() };
         let lost = Failure::new(Driver::Mysql, &lost);
         assert!(lost.lost && lost.errno == 2013);
+        let ignores = |numbers: &str| Ignored::new(&[numbers.to_owned()]).has(Driver::Mysql, &lost);
+        assert!(ignores("2013") && ignores("2006") && ignores("all") && !ignores("1213"));
     }
 }

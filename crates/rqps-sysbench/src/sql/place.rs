@@ -52,6 +52,8 @@ impl Driver {
 pub(crate) struct Place {
     /// Where and as whom.
     pub(crate) endpoint: Endpoint,
+    /// Whether TLS is used where the server offers it, and done without where it does not.
+    pub(crate) prefers_tls: bool,
     /// `host '127.0.0.1', port 3306` or `socket '/tmp/mysql.sock'`.
     pub(crate) called: String,
 }
@@ -84,11 +86,13 @@ fn mysql(options: &Options) -> Result<Vec<Place>, Error> {
         ));
     }
     let tls = mysql_tls(options)?;
-    let login = |address, called: String| {
+    let login = |address: Address, called: String| {
         Ok(Place {
+            // What goes through a socket of this host is not encrypted without need.
+            prefers_tls: tls.is_none() && matches!(address, Address::Tcp { .. }),
             endpoint: Endpoint {
                 address,
-                tls: tls.clone(),
+                tls: tls.clone().unwrap_or_default(),
                 user: options.text("mysql-user")?,
                 password: Password(options.text("mysql-password")?),
                 database: options.text("mysql-db")?,
@@ -111,7 +115,9 @@ fn mysql(options: &Options) -> Result<Vec<Place>, Error> {
         let called = format!("host '{host}', port {port}");
         let address = match socket {
             // As libmysqlclient does: this name means the socket, unless TLS was asked for.
-            Some(path) if host == "localhost" && tls == Tls::Off => Address::Unix(path.into()),
+            Some(path) if host == "localhost" && matches!(tls, None | Some(Tls::Off)) => {
+                Address::Unix(path.into())
+            }
             _ => Address::Tcp { host, port },
         };
         places.push(login(address, called)?);
@@ -119,14 +125,20 @@ fn mysql(options: &Options) -> Result<Vec<Place>, Error> {
     Ok(places)
 }
 
-fn mysql_tls(options: &Options) -> Result<Tls, Error> {
+/// `None` is TLS where it is offered.
+fn mysql_tls(options: &Options) -> Result<Option<Tls>, Error> {
     let mode = options.text("mysql-ssl")?;
     let ca = options.text("mysql-ssl-ca")?;
     let ca = (!ca.is_empty()).then(|| PathBuf::from(ca));
+    // A certificate that MySQL made for itself names no host, and its own client looks at the name with
+    // VERIFY_IDENTITY alone.
+    let issued = || ca.clone().map_or(Tls::Required { ca: None }, |ca| Tls::Issued { ca });
     match mode.to_ascii_uppercase().as_str() {
-        "OFF" | "DISABLED" | "PREFERRED" | "FALSE" | "0" => Ok(Tls::Off),
-        "ON" | "REQUIRED" | "TRUE" | "1" => Ok(Tls::Required { ca }),
-        "VERIFY_CA" | "VERIFY_IDENTITY" if ca.is_some() => Ok(Tls::Required { ca }),
+        "OFF" | "DISABLED" | "FALSE" | "0" => Ok(Some(Tls::Off)),
+        "PREFERRED" => Ok(None),
+        "ON" | "REQUIRED" | "TRUE" | "1" => Ok(Some(issued())),
+        "VERIFY_CA" if ca.is_some() => Ok(Some(issued())),
+        "VERIFY_IDENTITY" if ca.is_some() => Ok(Some(Tls::Required { ca })),
         "VERIFY_CA" | "VERIFY_IDENTITY" => {
             Err(Error::Fatal(format!("--mysql-ssl={mode} needs --mysql-ssl-ca")))
         }
@@ -137,11 +149,12 @@ fn mysql_tls(options: &Options) -> Result<Tls, Error> {
 fn postgres(options: &Options) -> Result<Vec<Place>, Error> {
     let mode = options.text("pgsql-sslmode")?;
     let tls = match mode.as_str() {
-        "disable" | "allow" | "prefer" | "" => Tls::Off,
-        "require" => Tls::Required { ca: None },
+        "disable" | "allow" => Some(Tls::Off),
+        "prefer" | "" => None,
+        "require" => Some(Tls::Required { ca: None }),
         _ => {
             return Err(Error::Fatal(format!(
-                "--pgsql-sslmode={mode} cannot be used: disable or require"
+                "--pgsql-sslmode={mode} cannot be used: disable, prefer or require"
             )));
         }
     };
@@ -154,9 +167,10 @@ fn postgres(options: &Options) -> Result<Vec<Place>, Error> {
             Address::Tcp { host: host.clone(), port }
         };
         places.push(Place {
+            prefers_tls: tls.is_none() && matches!(address, Address::Tcp { .. }),
             endpoint: Endpoint {
                 address,
-                tls: tls.clone(),
+                tls: tls.clone().unwrap_or_default(),
                 user: options.text("pgsql-user")?,
                 password: Password(options.text("pgsql-password")?),
                 database: options.text("pgsql-db")?,
@@ -186,9 +200,13 @@ mod tests {
     use super::*;
     use crate::options::cmdline;
 
-    fn of(driver: Driver, words: &str) -> Result<Vec<Place>, Error> {
+    fn options(words: &str) -> Options {
         let words: Vec<String> = words.split_whitespace().map(str::to_owned).collect();
-        places(driver, &cmdline::parse(&words)?.options)
+        cmdline::parse(&words).unwrap().options
+    }
+
+    fn of(driver: Driver, words: &str) -> Result<Vec<Place>, Error> {
+        places(driver, &options(words))
     }
 
     #[test]
@@ -212,9 +230,40 @@ mod tests {
             assert!(of(Driver::Mysql, words).is_err(), "{words}");
         }
         assert!(of(Driver::Pgsql, "--pgsql-sslmode=verify-full").is_err());
-        let tls = of(Driver::Mysql, "--mysql-ssl --mysql-host=h").unwrap();
-        assert_eq!(tls[0].endpoint.tls, Tls::Off, "a name alone is the default");
-        let tls = of(Driver::Mysql, "--mysql-ssl=on --mysql-host=h").unwrap();
-        assert_eq!(tls[0].endpoint.tls, Tls::Required { ca: None });
+        assert!(of(Driver::Mysql, "--mysql-compression").is_err());
+    }
+
+    #[test]
+    fn tls_is_required_preferred_or_off() {
+        let of = |driver, words: &str| {
+            let place = of(driver, words).unwrap().remove(0);
+            (place.endpoint.tls == Tls::Required { ca: None }, place.prefers_tls)
+        };
+        for (words, expected) in [
+            ("", (false, false)),
+            // In sysbench 1.0 it is a switch.
+            ("--mysql-ssl", (true, false)),
+            ("--mysql-ssl=on", (true, false)),
+            ("--mysql_ssl=off", (false, false)),
+            ("--mysql-ssl=REQUIRED", (true, false)),
+            ("--mysql-ssl=preferred", (false, true)),
+            ("--mysql-ssl=preferred --mysql-socket=/s", (false, false)),
+        ] {
+            let words = format!("--mysql-host=h {words}");
+            assert_eq!(of(Driver::Mysql, &words), expected, "{words}");
+        }
+        let with_ca = |mode: &str| {
+            let words = format!("--mysql-host=h --mysql-ssl-ca=/ca --mysql-ssl={mode}");
+            super::places(Driver::Mysql, &options(&words)).unwrap().remove(0).endpoint.tls
+        };
+        let ca = PathBuf::from("/ca");
+        assert_eq!(with_ca("VERIFY_CA"), Tls::Issued { ca: ca.clone() });
+        assert_eq!(with_ca("REQUIRED"), Tls::Issued { ca: ca.clone() });
+        assert_eq!(with_ca("VERIFY_IDENTITY"), Tls::Required { ca: Some(ca) });
+        // As libpq does, and with it sysbench.
+        assert_eq!(of(Driver::Pgsql, "--pgsql-host=h"), (false, true));
+        assert_eq!(of(Driver::Pgsql, "--pgsql-host=/run/pg"), (false, false));
+        assert_eq!(of(Driver::Pgsql, "--pgsql-host=h --pgsql-sslmode=disable"), (false, false));
+        assert_eq!(of(Driver::Pgsql, "--pgsql-host=h --pgsql-sslmode=require"), (true, false));
     }
 }

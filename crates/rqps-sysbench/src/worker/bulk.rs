@@ -1,6 +1,7 @@
 //! Inserts of many rows, gathered into long statements.
 
-use super::{Rows, Worker};
+use super::{FAILED, NO_RESULT, Rows, Worker};
+use crate::console::Level;
 
 /// A statement is sent when it has this many bytes: as long as sysbench's, and far below the shortest
 /// default of `max_allowed_packet` (1 MiB in MySQL 5.5).
@@ -22,9 +23,6 @@ impl Worker {
         let bulk = &mut open.bulk;
         bulk.sql.clear();
         bulk.sql.extend_from_slice(head);
-        if !head.ends_with(b" ") {
-            bulk.sql.push(b' ');
-        }
         bulk.head_bytes = bulk.sql.len();
         bulk.n_rows = 0;
         0.0
@@ -42,12 +40,23 @@ impl Worker {
         }
         let Some(Some(open)) = self.links.get_mut(link) else { return self.closed() };
         let bulk = &mut open.bulk;
+        if bulk.head_bytes == 0 {
+            return self.not_begun();
+        }
         if bulk.n_rows > 0 {
             bulk.sql.push(b',');
         }
         bulk.sql.extend_from_slice(row);
         bulk.n_rows += 1;
         0.0
+    }
+
+    #[cold]
+    fn not_begun(&mut self) -> Rows {
+        let text = "attempt to call bulk_insert_next() before bulk_insert_init()";
+        self.settings.console.log(Level::Alert, text);
+        self.take_failure();
+        FAILED
     }
 
     /// Sends the rows that are left.
@@ -67,6 +76,6 @@ impl Worker {
             open.bulk.sql = sql;
             open.bulk.n_rows = 0;
         }
-        sent
+        if sent < NO_RESULT { sent } else { 0.0 }
     }
 }

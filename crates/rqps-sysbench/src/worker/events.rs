@@ -50,17 +50,23 @@ impl Worker {
         self.ended_ns = 0;
     }
 
-    #[expect(clippy::disallowed_methods, reason = "the pause until an event is due is the point")]
+    /// Waits until an event is due; false when the run is over before.
     fn wait_until(&self, due_ns: u64) -> bool {
         loop {
-            let left = due_ns.saturating_sub(self.control.now_ns());
-            if left == 0 {
+            let now_ns = self.control.now_ns();
+            if now_ns >= due_ns {
                 return true;
             }
-            std::thread::sleep(Duration::from_nanos(left).min(LONGEST_SLEEP));
+            pause(self.control.until(due_ns, now_ns).min(LONGEST_SLEEP));
             if self.control.is_over() {
                 return false;
             }
         }
     }
+}
+
+/// Does nothing for so long.
+#[expect(clippy::disallowed_methods, reason = "until an event is due, or a server may be back")]
+pub(super) fn pause(time: Duration) {
+    std::thread::sleep(time);
 }

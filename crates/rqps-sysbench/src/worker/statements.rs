@@ -22,6 +22,16 @@ pub(super) struct Statement {
     ready: bool,
 }
 
+impl Statement {
+    /// The slots of its parameters, each once.
+    pub(super) fn into_slots(self) -> Vec<u32> {
+        let mut slots = self.order;
+        slots.sort_unstable();
+        slots.dedup();
+        slots
+    }
+}
+
 /// A value that scripts set and statements read.
 #[derive(Debug, Clone)]
 pub(super) struct Slot {
@@ -105,13 +115,16 @@ impl Worker {
     }
 
     /// Makes slots the parameters of a statement; false after telling why not.
-    pub(crate) fn bind(&mut self, statement: usize, order: &[u32]) -> bool {
+    pub(crate) fn bind(&mut self, (link, statement): (usize, usize), order: &[u32]) -> bool {
         let kind_of = |slot: &u32| {
             self.slots.get(*slot as usize).map_or(ParamType::Inferred, |slot| slot.kind)
         };
         let types: Vec<ParamType> = order.iter().map(kind_of).collect();
         let Some(Some(it)) = self.statements.get_mut(statement) else { return false };
-        let Some(Some(open)) = self.links.get_mut(it.link) else { return false };
+        let Some(Some(open)) = self.links.get_mut(link) else { return false };
+        if it.link != link {
+            return false;
+        }
         let declared = if self.settings.text_only {
             open.connection.text_statement(&it.sql, &types).map(|id| it.id = id)
         } else {
@@ -163,10 +176,14 @@ impl Worker {
         }
     }
 
-    /// Executes a statement with the values that its slots have now.
+    /// Executes a statement of a connection with the values that its slots have now.
     #[inline]
-    pub(crate) fn execute(&mut self, statement: usize) -> Rows {
+    pub(crate) fn execute(&mut self, link: usize, statement: usize) -> Rows {
         let Some(Some(it)) = self.statements.get_mut(statement) else { return self.no_statement() };
+        // The place of a statement whose connection was closed may be another one's.
+        if it.link != link {
+            return self.no_statement();
+        }
         if !it.ready {
             return self.not_bound();
         }
@@ -180,7 +197,6 @@ impl Worker {
                 Some(SlotValue::Null) | None => it.params.push_null(),
             }
         }
-        let link = it.link;
         let Some(Some(open)) = self.links.get_mut(link) else { return self.closed() };
         let executed = open.connection.execute(it.id, &it.params);
         let had_result = open.connection.had_result();
@@ -215,10 +231,10 @@ impl Worker {
         FAILED
     }
 
-    /// Forgets a statement and its slots.
-    pub(crate) fn close_statement(&mut self, statement: usize, slots: &[u32]) {
+    /// Forgets a statement of a connection and its slots.
+    pub(crate) fn close_statement(&mut self, (link, statement): (usize, usize), slots: &[u32]) {
         let Some(place) = self.statements.get_mut(statement) else { return };
-        let Some(it) = place.take() else { return };
+        let Some(it) = place.take_if(|it| it.link == link) else { return };
         self.free_slots.extend_from_slice(slots);
         if let Some(Some(open)) = self.links.get_mut(it.link)
             && it.id != StatementId(u32::MAX)

@@ -110,6 +110,8 @@ fn help_of_the_tool() {
           compare    Write one report of the systems of several runs
           gate       For CI: end with 1 when a step is slower than allowed, with 2 when that cannot be said
           history    Show figures over runs or versions, and where they changed
+          serve      Show runs, reports, comparisons and histories in a browser, and follow runs that are
+                     under way
           import     Take over other tools' results as runs: figures without intervals
           runs       The results store
           servers    The servers that can be had

@@ -15,6 +15,8 @@ mod bench;
 #[cfg(test)]
 mod broken_off;
 #[cfg(test)]
+mod browser;
+#[cfg(test)]
 mod calibrate;
 #[cfg(test)]
 mod catalogue;
@@ -26,6 +28,8 @@ mod doctor;
 mod ended_late;
 #[cfg(test)]
 mod exported;
+#[cfg(test)]
+mod failed_servers;
 #[cfg(test)]
 mod full_disk;
 #[cfg(test)]
@@ -59,8 +63,16 @@ mod refusals;
 #[cfg(test)]
 mod restarts;
 #[cfg(test)]
+mod serve;
+#[cfg(test)]
+mod serve_live;
+#[cfg(test)]
 mod stored;
 #[cfg(test)]
 mod sysbench;
+#[cfg(test)]
+mod sysbench_attacks;
+#[cfg(test)]
+mod sysbench_sandbox;
 #[cfg(test)]
 mod sysbench_servers;

@@ -2,6 +2,7 @@
 //! and whole outputs.
 
 use crate::bench::Bench;
+use crate::sysbench_sandbox::has_sysbench;
 
 /// A bench with scripts of ours, each named by what it is about.
 fn bench() -> Bench {
@@ -88,6 +89,61 @@ fn what_errs_is_said_as_sysbench_says_it() {
     ];
     let text: String = commands.iter().map(|command| said(&bench, command)).collect();
     expect_test::expect_file!["../data/sysbench_errors.out"].assert_eq(&text);
+}
+
+#[test]
+fn what_errs_is_said_as_the_real_sysbench_says_it() {
+    if !has_sysbench() {
+        return;
+    }
+    let bench = bench();
+    for args in [
+        "./syntax.lua run",
+        "./nil.lua run",
+        "./no_event.lua run",
+        "./init.lua run",
+        "./plain.lua prepare",
+        "./plain.lua prewarm",
+        "./plain.lua help",
+        "./plain.lua nosuch",
+        "./plain.lua run more",
+        "./plain.lua --threads=0 run",
+        "./plain.lua --threads=abc run",
+        "./plain.lua --rate=abc run",
+        "./plain.lua --verbosity=9 run",
+        "./plain.lua --rand-type=foo run",
+        "./plain.lua --percentile=101 run",
+        "./plain.lua --report-checkpoints=abc run",
+        "./plain.lua --forced-shutdown=abc run",
+        "./options.lua --nosuch=3 run",
+        "./options.lua help",
+        "./commands.lua nosuch",
+        "./commands.lua prepare",
+        "./commands.lua bad",
+        "./commands.lua worse",
+        "./nosuch.lua run",
+        "nosuch run",
+        "--test=./plain.lua nosuch",
+        "./no_event.lua --max-time=1 --num-threads=2 --tx-rate=5 --max-requests=3 run",
+        "/usr/share/sysbench/oltp_read_only.lua --db-driver=foo run",
+        "/usr/share/sysbench/oltp_read_only.lua --db-ps-mode=foo --mysql-dry-run run",
+        "/usr/share/sysbench/oltp_read_only.lua --mysql-dry-run --table-size=3 prepare",
+    ] {
+        let words: Vec<&str> = args.split_whitespace().collect();
+        let ours = bench.run(&[&["sysbench"], &words[..]].concat());
+        let mut command = std::process::Command::new("sysbench");
+        let theirs = command.current_dir(bench.dir()).args(words).output().unwrap();
+        let text = |bytes: &[u8]| {
+            let lines = std::str::from_utf8(bytes).unwrap().lines();
+            // The line that names the program.
+            let is_told = |line: &&str| !line.starts_with("sysbench 1.0.20 (");
+            lines.filter(is_told).map(str::to_owned).collect::<Vec<_>>()
+        };
+        let (out, err) = (text(&theirs.stdout), text(&theirs.stderr));
+        assert_eq!(text(ours.stdout.as_bytes()), out, "{args}");
+        assert_eq!(text(ours.stderr.as_bytes()), err, "{args}");
+        assert_eq!(Some(ours.code()), theirs.status.code(), "{args}");
+    }
 }
 
 #[test]
@@ -206,4 +262,102 @@ fn options_come_from_a_file_and_scripts_from_standard_input() {
     let script = "function event() print('read') return true end\n";
     let said = bench.run_with_input(&["sysbench", "-", "run"], script);
     assert!(said.stdout.contains("\nread\n"), "{}", said.stdout);
+}
+
+#[test]
+fn what_fails_after_the_last_event_takes_no_figure_away() {
+    let bench = Bench::new();
+    for name in ["thread_done", "done"] {
+        let script = format!("function event() end\nfunction {name}()\n  error('boom')\nend\n");
+        bench.write("late.lua", &script);
+        let said = bench.run(&["sysbench", "./late.lua", "--events=7", "--time=0", "run"]);
+        // As sysbench 1.0.20 does.
+        assert_eq!(said.code(), 0, "{}", said.stdout);
+        let failed = format!("FATAL: `{name}' function failed: ./late.lua:3: boom\n");
+        assert!(said.stdout.contains(&failed), "{}", said.stdout);
+        let n_events = "total number of events:              7\n";
+        assert!(said.stdout.contains(n_events), "{}", said.stdout);
+    }
+}
+
+#[test]
+fn events_of_the_warm_up_are_not_among_those_asked_for() {
+    let bench = Bench::new();
+    bench.write(
+        "short.lua",
+        "ffi.cdef('int usleep(unsigned int);')\nfunction event() ffi.C.usleep(5000) end\n",
+    );
+    let args = ["sysbench", "./short.lua", "--warmup-time=1", "--events=20", "--time=0", "--json"];
+    let said = bench.run(&[&args[..], &["run"]].concat());
+    assert_eq!(said.code(), 0, "{}", said.stderr);
+    assert!(said.stderr.contains("Warming up for 1 seconds...\n"), "{}", said.stderr);
+    let report: serde_json::Value = serde_json::from_str(&said.stdout).unwrap();
+    // One may be under way when the warm-up ends.
+    let events = report["events"].as_u64().unwrap();
+    assert!((20..=21).contains(&events), "{}", said.stdout);
+}
+
+#[test]
+fn a_rate_of_less_than_an_event_lasts_as_long_as_any_run() {
+    let bench = bench();
+    let args = ["sysbench", "./plain.lua", "--rate=0.000001", "--time=1", "--json", "run"];
+    let said = bench.run(&args);
+    assert_eq!(said.code(), 0, "{}", said.stderr);
+    let report: serde_json::Value = serde_json::from_str(&said.stdout).unwrap();
+    assert_eq!(report["events"], 0);
+    assert!(report["time_s"].as_f64().unwrap() >= 1.0, "{}", said.stdout);
+}
+
+/// What the API says of wrong arguments, at the script's own line; nothing is sent in a dry run.
+const WRONG: &str = r#"
+local types = sysbench.sql.type
+function thread_init() con = sysbench.sql.driver():connect() end
+local wrong = {
+  function() con:query(nil) end,
+  function() con:query(5) end,
+  function() con:query_row({}) end,
+  function() con:prepare(nil) end,
+  function() con:prepare("SELECT '\xff'") end,
+  function() con:bulk_insert_next(nil) end,
+  function() con:bulk_insert_init() end,
+  function() con:prepare("SELECT ?"):bind_create(types.INT):set("x") end,
+  function() con:prepare("SELECT ?"):bind_create(types.INT):set({}) end,
+  function() con:prepare("SELECT ?"):bind_param(nil) end,
+  function() con:prepare("SELECT ?"):bind_create(types.CHAR, 5):set_rand_str(nil) end,
+  function() sysbench.rand.uniform(nil, 1) end,
+  function() sysbench.rand.string(nil) end,
+  function() sysbench.rand.varstring(3, 2) end,
+  function() sysbench.sql.driver("nosuch") end,
+}
+function event() wrong[sysbench.opt.rand_seed]() end
+"#;
+
+#[test]
+fn wrong_arguments_are_said_at_the_line_of_the_script() {
+    let bench = Bench::new();
+    bench.write("wrong.lua", WRONG);
+    let first = WRONG.lines().position(|line| line.starts_with("local wrong")).unwrap() + 2;
+    let n_cases = WRONG.lines().filter(|line| line.starts_with("  function()")).count();
+    for case in 0..n_cases {
+        let seed = format!("--rand-seed={}", case + 1);
+        let said = bench.run(&["sysbench", "./wrong.lua", "--mysql-dry-run", &seed, "run"]);
+        assert_eq!(said.code(), 1, "{}", said.stdout);
+        let failed = format!("FATAL: `thread_run' function failed: ./wrong.lua:{}: ", first + case);
+        let line = said.stdout.lines().last().unwrap();
+        assert!(line.starts_with(&failed), "{}", said.stdout);
+        assert!(!line.contains("traceback") && line.len() < 200, "{line}");
+    }
+}
+
+#[test]
+fn a_statement_without_a_result_gives_what_equals_nil() {
+    let bench = Bench::new();
+    bench.write(
+        "nothing.lua",
+        "function event()\n  local con = sysbench.sql.driver():connect()\n  \
+         local rs = con:query('UPDATE t SET a = 1')\n  \
+         print(rs == nil, not rs, rs.nrows, rs:fetch_row(), con:query_row('BEGIN'))\n  return true\nend\n",
+    );
+    let said = bench.run(&["sysbench", "./nothing.lua", "--mysql-dry-run", "run"]);
+    assert!(said.stdout.contains("\ntrue\tfalse\t0\tnil\tnil\n"), "{}", said.stdout);
 }

@@ -65,6 +65,15 @@ fn serve(identity: &Identity) -> (Transport, JoinHandle<()>) {
 
 /// Connects to `identity` by `name`, trusting the certificates of `pem`, and says how it went.
 fn talk(identity: &Identity, name: &str, pem: Option<&str>) -> Result<String, Error> {
+    talk_over(identity, name, pem, |ca| Tls::Required { ca })
+}
+
+fn talk_over(
+    identity: &Identity,
+    name: &str,
+    pem: Option<&str>,
+    tls: impl Fn(Option<PathBuf>) -> Tls,
+) -> Result<String, Error> {
     let dir = tempfile::tempdir().unwrap();
     let ca = pem.map(|pem| -> PathBuf {
         let path = dir.path().join("ca.pem");
@@ -72,7 +81,7 @@ fn talk(identity: &Identity, name: &str, pem: Option<&str>) -> Result<String, Er
         path
     });
     let (client, server) = serve(identity);
-    let upgraded = client.upgrade_to_tls(name, &Tls::Required { ca });
+    let upgraded = client.upgrade_to_tls(name, &tls(ca));
     let result = upgraded.map(|mut stream| {
         stream.send(b"ping").unwrap();
         let mut answer = [0; 4];
@@ -109,6 +118,16 @@ fn an_authoritys_certificates_are_trusted_under_their_name() {
     assert!(talk(&identity, "localhost", Some(&pem)).is_ok());
     assert_not_trusted(talk(&identity, "elsewhere", Some(&pem)));
     assert_not_trusted(talk(&identity, "localhost", Some(&issued().0)));
+}
+
+#[test]
+fn an_authoritys_certificates_are_trusted_under_any_name_where_that_is_enough() {
+    let (pem, identity) = issued();
+    let talk = |pem: &str| {
+        talk_over(&identity, "elsewhere", Some(pem), |ca| Tls::Issued { ca: ca.unwrap() })
+    };
+    assert!(talk(&pem).is_ok());
+    assert_not_trusted(talk(&issued().0));
 }
 
 #[test]

@@ -3,7 +3,7 @@
 use super::reader::Reader;
 use super::reply::{ends_rows, parse_eof, parse_error, parse_ok};
 use super::{Violation, status};
-use crate::{ResultSet, ServerError};
+use crate::{MAX_RESULT_BYTES, ResultSet, ServerError};
 
 /// Where in the answer the reader is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -24,6 +24,8 @@ pub struct ResultReader {
     full: bool,
     result: ResultSet,
     status: u16,
+    /// What the result takes in memory, about, in bytes.
+    held_bytes: usize,
 }
 
 impl ResultReader {
@@ -31,7 +33,7 @@ impl ResultReader {
     #[must_use]
     pub fn new(deprecate_eof: bool) -> Self {
         let result = ResultSet::default();
-        Self { deprecate_eof, phase: Phase::First, full: false, result, status: 0 }
+        Self { deprecate_eof, phase: Phase::First, full: false, result, status: 0, held_bytes: 0 }
     }
 
     /// The result, and the status flags that came with its end.
@@ -106,7 +108,7 @@ impl ResultReader {
         }
         let name = reader.nullable_string("the column's name")?.unwrap_or(b"");
         self.result.columns.push(String::from_utf8_lossy(name).into_owned());
-        Ok(())
+        self.hold(payload.len() + ResultSet::VALUE_BYTES)
     }
 
     fn row(&mut self, payload: &[u8]) -> Result<(), Violation> {
@@ -122,7 +124,16 @@ impl ResultReader {
         if !reader.rest().is_empty() {
             return Err(Violation::new("a row has more values than there are columns"));
         }
+        let bytes = payload.len() + ResultSet::ROW_BYTES + row.len() * ResultSet::VALUE_BYTES;
         self.result.rows.push(row);
+        self.hold(bytes)
+    }
+
+    fn hold(&mut self, bytes: usize) -> Result<(), Violation> {
+        self.held_bytes = self.held_bytes.saturating_add(bytes);
+        if self.held_bytes > MAX_RESULT_BYTES {
+            return Err(Violation::new(format!("a result of more than {MAX_RESULT_BYTES} bytes")));
+        }
         Ok(())
     }
 }

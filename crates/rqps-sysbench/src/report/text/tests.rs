@@ -20,8 +20,10 @@ fn reported(uses_sql: bool) -> Reported {
     (sum.reads, sum.writes, sum.others, sum.errors) = (11956, 3404, 1703, 5);
     Reported {
         sum,
-        thread_events: vec![1, 2],
-        thread_s: vec![2.0, 2.0],
+        threads: vec![
+            OfThread { events: 1, sum_s: 2.0, min_s: 2.0, max_s: 2.0 },
+            OfThread { events: 2, sum_s: 2.0, min_s: 0.5, max_s: 1.5 },
+        ],
         interval_s: 2.0,
         total_s: 2.0327,
         uses_sql,
@@ -75,6 +77,18 @@ fn percentiles_none_and_several() {
         several.contains("         99.9th percentile:                     92.42\n"),
         "{several}"
     );
+}
+
+#[test]
+fn lines_of_each_thread() {
+    let expected = "\
+Verbose per-thread statistics:
+
+    thread #  0: min: 2.0000s  avg: 2.0000s  max: 2.0000s  events: 1
+                 total time taken by event execution: 2.0000s
+    thread #  1: min: 0.5000s  avg: 1.0000s  max: 1.5000s  events: 2
+                 total time taken by event execution: 2.0000s";
+    assert_eq!(of_threads(&reported(true)).join("\n"), expected);
 }
 
 #[test]

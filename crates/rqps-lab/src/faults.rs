@@ -1,0 +1,167 @@
+//! Servers that fail in the middle of a run: their step is recorded as failed, they are started anew on
+//! tables filled anew, and the run goes on; one that fails again and again is taken out of it.
+
+use anyhow::{Context as _, Result, anyhow};
+use rqps_model::{Label, StepKind, StepOutcome};
+
+use crate::event::Event;
+use crate::installation::Installation;
+use crate::interleaved::{Member, Together};
+use crate::rounds::Broken;
+use crate::run::Lab;
+use crate::system::Up;
+
+/// How often the server of a system may fail before it is taken out of the run. Once or twice may be
+/// chance, or the fault of a single step; a server that fails everywhere would make a day of failures.
+pub(crate) const FAULTS_AT_MOST: u32 = 3;
+
+impl Lab<'_> {
+    /// What becomes of a system after `error`: where its server has ended, hangs or was killed for lack of
+    /// memory, the step under way is recorded as failed and the server is started with new data. Its
+    /// tables are filled by whoever takes it back ([`Lab::catch_up`]).
+    ///
+    /// # Errors
+    /// [`Broken::Run`] for what would meet every other system as well; [`Broken::System`] when the server is
+    /// not to blame, cannot be started, or has failed too often.
+    pub(crate) fn after_failure(
+        &mut self,
+        idx: usize,
+        installation: &Installation,
+        (mut up, error): (Up, anyhow::Error),
+    ) -> Result<Up, Broken> {
+        // What failed may have failed because the server died, which shows a moment later.
+        // Whoever interrupts is not made to wait for the answer of a server that hangs.
+        let is_interrupted = self.check_interrupt().is_err();
+        let is_gone = !is_interrupted && !up.answers();
+        self.tell_stop(idx);
+        // Told by the error itself, of which only words are left below.
+        let is_of_run = self.is_of_run(&error) || up.is_out_of_space();
+        let log = self.log_path(idx).map_err(Broken::Run)?;
+        // What the server tells is the cause of what was seen, and its log reads best at the end.
+        let error = match up.abandon(&log) {
+            Some(cause) => anyhow!(cause).context(format!("{error:#}")),
+            None => error,
+        };
+        if is_of_run || is_interrupted {
+            return Err(Broken::Run(error));
+        }
+        let is_ours = matches!(installation, Installation::Local(..));
+        if !is_gone || !is_ours {
+            return Err(Broken::System(idx, error));
+        }
+        self.n_faults[idx] += 1;
+        let n = self.n_faults[idx];
+        let label = self.plan.systems[idx].label.clone();
+        let error = if n >= FAULTS_AT_MOST {
+            error.context(format!(
+                "{label} is taken out of the run after {n} failures of its server"
+            ))
+        } else {
+            error
+        };
+        self.record_fault(idx, &error).map_err(Broken::Run)?;
+        if n >= FAULTS_AT_MOST {
+            return Err(Broken::System(idx, error));
+        }
+        (self.listen)(Event::Note(&format!(
+            "{label}: its server failed ({n} of at most {FAULTS_AT_MOST} times) and is started anew: {}",
+            format!("{error:#}").trim_end()
+        )));
+        let up = self.start(idx, installation);
+        up.map_err(|error| {
+            let doing = format!("start {label} again after its server failed");
+            self.broken(idx, error.context(doing))
+        })
+    }
+
+    /// Records the step that a system was in as failed. A load or the making of indexes stays as it is:
+    /// without its tables no step after it means anything, so that it is done again.
+    fn record_fault(&mut self, idx: usize, error: &anyhow::Error) -> Result<()> {
+        let Some(step_idx) = self.under_way[idx].take() else { return Ok(()) };
+        let planned = &self.steps[step_idx];
+        let is_repeated = planned.fills() || planned.info.kind == StepKind::Index;
+        if is_repeated || !self.is_pending(step_idx, idx) {
+            return Ok(());
+        }
+        let reason = format!("{error:#}").trim_end().to_owned();
+        let outcome = StepOutcome::Failed { reason };
+        self.tell_end(idx, step_idx, &outcome);
+        let state = &mut self.run.steps[step_idx].systems[idx];
+        state.outcome = outcome;
+        self.store.set_outcome(&self.run.id, step_idx, idx, state)?;
+        Ok(())
+    }
+
+    /// Asks a server that was just started what it is, and brings its tables to where the run is.
+    pub(crate) fn taken_back(&mut self, idx: usize, up: &mut Up) -> Result<()> {
+        let label = &self.plan.systems[idx].label;
+        let facts = up.facts().with_context(|| format!("ask {label} what it is"))?;
+        self.judge_if_new(idx, &facts)?;
+        self.record_facts(idx, facts)?;
+        let label = &self.plan.systems[idx].label;
+        self.catch_up(idx, up).with_context(|| format!("bring {label} back"))
+    }
+
+    /// Starts the server of a member anew that has failed with an error, and brings its tables to where
+    /// the run is; goes on without it where that does not help and the others are of use.
+    pub(crate) fn mend(
+        &mut self,
+        all: &mut Together<'_>,
+        (idx, mut error): (usize, anyhow::Error),
+    ) -> Result<()> {
+        let at = all.members.iter().position(|member| member.0 == idx);
+        let (Some(at), Some((_, installation))) = (at, all.ready.iter().find(|one| one.0 == idx))
+        else {
+            return Err(error);
+        };
+        let (_, mut up) = all.members.remove(at);
+        loop {
+            up = match self.after_failure(idx, installation, (up, error)) {
+                Ok(up) => up,
+                Err(Broken::System(_, error)) if self.is_of_use_without(idx) => {
+                    all.missing.push(self.out(idx, error));
+                    return Ok(());
+                }
+                Err(Broken::System(_, error) | Broken::Run(error)) => return Err(error),
+            };
+            match self.taken_back(idx, &mut up) {
+                Ok(()) => break,
+                Err(again) => error = again,
+            }
+        }
+        all.members.insert(at, (idx, up));
+        Ok(())
+    }
+
+    /// Passes on what came of something done beside the steps; where it failed because servers are gone,
+    /// these are started anew instead.
+    pub(crate) fn or_mend(&mut self, all: &mut Together<'_>, result: Result<()>) -> Result<()> {
+        let Err(error) = result else { return Ok(()) };
+        if self.is_of_run(&error) {
+            return Err(error);
+        }
+        let is_gone = |(idx, up): &mut Member| (!up.answers()).then_some(*idx);
+        let gone: Vec<usize> = all.members.iter_mut().filter_map(is_gone).collect();
+        if gone.is_empty() {
+            return Err(error);
+        }
+        let words = format!("{error:#}");
+        for idx in gone {
+            self.mend(all, (idx, anyhow!("{words}")))?;
+        }
+        Ok(())
+    }
+
+    /// Whether the others can go on without a system: with the base, and with one to compare with it.
+    pub(crate) fn is_of_use_without(&self, idx: usize) -> bool {
+        idx != self.plan.base && self.plan.systems.len() - self.n_out > 2
+    }
+
+    /// Notes that a system is not measured further.
+    pub(crate) fn out(&mut self, idx: usize, error: anyhow::Error) -> (Label, anyhow::Error) {
+        self.n_out += 1;
+        let label = self.plan.systems[idx].label.clone();
+        (self.listen)(Event::Note(&format!("{label} is left out: {error:#}")));
+        (label, error)
+    }
+}

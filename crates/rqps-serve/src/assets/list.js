@@ -1,0 +1,28 @@
+"use strict";
+// While one types, rows without the words go; the button sends the search to the server as ever.
+const field = document.getElementById("q");
+const rows = [...document.querySelectorAll("tr[data-words]")];
+const told = document.getElementById("n-shown");
+if (field && rows.length) {
+  const show = () => {
+    const words = field.value.toLowerCase().split(/\s+/).filter(Boolean);
+    let n = 0;
+    for (const row of rows) {
+      const fits = words.every((word) => row.dataset.words.includes(word));
+      row.hidden = !fits;
+      n += fits;
+    }
+    if (told) told.textContent = n === rows.length ? "" : `${n} of the ${rows.length} runs below`;
+  };
+  field.addEventListener("input", show);
+}
+const chosen = document.getElementById("n-chosen");
+const boxes = [...document.querySelectorAll("input[name=s]")];
+if (chosen && boxes.length) {
+  const count = () => {
+    const n = boxes.filter((box) => box.checked).length;
+    chosen.textContent = n === 0 ? "" : n === 1 ? "1 system chosen" : `${n} systems chosen`;
+  };
+  for (const box of boxes) box.addEventListener("change", count);
+  addEventListener("pageshow", count);
+}

@@ -1,0 +1,118 @@
+//! One step over versions or dates, with its changes.
+
+use std::collections::BTreeSet;
+
+use hyper::StatusCode;
+use maud::{Markup, html};
+use rqps_model::{RunSystem, StepInfo, StepKind};
+use rqps_report::history::{Choice, History, Order};
+use rqps_report::page::one_line;
+use rqps_store::{Error, Store};
+
+use super::shell;
+use crate::asked::{Asked, query_of};
+use crate::desk::Desk;
+use crate::reply::Reply;
+
+/// Runs that a history looks at, the latest ones.
+const MOST_RUNS: usize = 400;
+
+/// Shows the history of the step that is asked for, else the form to ask for one.
+pub(crate) fn show(desk: &Desk, asked: &Asked) -> Result<Reply, Error> {
+    let Some(store) = desk.store()? else { return Ok(form(desk, asked, &[], &BTreeSet::new())) };
+    let wanted = asked.query.get("step");
+    if wanted.is_empty() {
+        let steps = store.list_steps()?;
+        let briefs = store.list_briefly()?;
+        let labels = briefs.into_iter().flat_map(|brief| brief.systems).map(|label| label.0);
+        return Ok(form(desk, asked, &steps, &labels.collect()));
+    }
+    let system = asked.query.get("system");
+    let runs = select(&store, wanted)?;
+    let takes = |one: &RunSystem| system.is_empty() || one.spec.label.as_str() == system;
+    let choice = Choice {
+        order: match asked.query.get("by") {
+            "version" => Some(Order::Version),
+            "time" => Some(Order::Time),
+            _ => None,
+        },
+        all_hosts: asked.query.get("hosts") == "all",
+        step: &|step| step.name == wanted,
+        system: &takes,
+    };
+    match History::of(runs, choice) {
+        Ok(history) => {
+            let page = rqps_report::html::history::render(&history);
+            Ok(Reply::whole_page(shell::with_links(page, &links(asked, wanted))))
+        }
+        Err(_) => Ok(Reply::problem(
+            StatusCode::NOT_FOUND,
+            "No run has a figure of such a step and system.",
+        )),
+    }
+}
+
+fn select(store: &Store, step: &str) -> Result<Vec<rqps_model::Run>, Error> {
+    let briefs = store.list_briefly()?;
+    let latest = briefs.iter().take(MOST_RUNS);
+    latest.map(|brief| store.select_steps_of_run(&brief.id, &|info| info.name == step)).collect()
+}
+
+fn form(desk: &Desk, asked: &Asked, steps: &[StepInfo], labels: &BTreeSet<String>) -> Reply {
+    let is_measured = |step: &&StepInfo| !matches!(step.kind, StepKind::WarmUp);
+    let steps: Vec<&StepInfo> = steps.iter().filter(is_measured).collect();
+    let content = html! {
+        @if steps.is_empty() {
+            p { "There are no runs yet. Start one with " code { "rqps run PLAN.toml" } "." }
+        } @else {
+            p { "A step's figures over versions of a server or over time, and where they change." }
+            form.ask method="get" action="/history" {
+                p {
+                    label for="step" { "Step" }
+                    select #step name="step" required {
+                        @for step in steps { option value=(step.name) { (one_line(&step.name)) } }
+                    }
+                }
+                p {
+                    label for="system" { "Systems" }
+                    select #system name="system" {
+                        option value="" { "all" }
+                        @for label in labels { option value=(label) { (one_line(label)) } }
+                    }
+                }
+                p {
+                    label for="by" { "Order" }
+                    select #by name="by" {
+                        option value="" { "by version where there are several" }
+                        option value="version" { "by version" }
+                        option value="time" { "by the start of the run" }
+                    }
+                }
+                p { label { input type="checkbox" name="hosts" value="all"; " Runs of other hosts, too" } }
+                p { button type="submit" { "Show" } }
+            }
+        }
+    };
+    let about = shell::About { title: "History of a step", script: None, again: None };
+    Reply::page(shell::page(desk, asked, about, &content))
+}
+
+fn links(asked: &Asked, step: &str) -> Markup {
+    let by = |by: &'static str| {
+        let pairs = [
+            ("step", step),
+            ("system", asked.query.get("system")),
+            ("by", by),
+            ("hosts", asked.query.get("hosts")),
+        ];
+        format!("/history?{}", query_of(pairs))
+    };
+    html! {
+        nav.site aria-label="Pages" {
+            a href="/" { "All runs" }
+            a href="/history" { "Another step" }
+            a href=(by("version")) { "By version" }
+            a href=(by("time")) { "By time" }
+        }
+    }
+}

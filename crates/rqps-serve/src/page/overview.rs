@@ -1,0 +1,164 @@
+//! What a run is made of, and where its report, data and live view are; its tags and note.
+
+use maud::{Markup, html};
+use rqps_model::Schedule;
+use rqps_report::page::{long_duration, one_line, utc};
+use rqps_store::{Error, Outline, RunRef};
+
+use super::{list, shell};
+use crate::asked::{Asked, query_of};
+use crate::desk::Desk;
+use crate::live::outcome_of;
+use crate::reply::Reply;
+
+/// Shows a run.
+pub(crate) fn show(desk: &Desk, asked: &Asked, id: &str) -> Result<Reply, Error> {
+    let store = desk.store_of(id)?;
+    let outline = store.select_outline(&RunRef::Id(id.to_owned()))?;
+    let (is_held, note) = (store.is_held(id)?, store.select_note(id)?);
+    let note = note.unwrap_or_default();
+    let content = html! {
+        (links(&outline, is_held))
+        (facts(&outline, is_held))
+        (remarks(desk, asked, &outline, &note))
+        (steps(&outline))
+        @if desk.options.may_write { (removal(asked, id, is_held)) }
+    };
+    let about = shell::About { title: &outline.brief.name, script: None, again: None };
+    Ok(Reply::page(shell::page(desk, asked, about, &content)))
+}
+
+fn links(outline: &Outline, is_held: bool) -> Markup {
+    let id = &outline.brief.id;
+    html! {
+        ul.links {
+            @if is_held { li { a href={ "/runs/" (id) "/live" } { "Live view" } ": it is under way" } }
+            @if outline.brief.n_done > 0 {
+                li { a href={ "/runs/" (id) "/report" } { "Report" } }
+                li {
+                    "Data: "
+                    @for (ending, name) in [("csv", "CSV"), ("json", "JSON"), ("txt", "text"), ("md", "Markdown")] {
+                        a href={ "/runs/" (id) "/data/" (id) "." (ending) } { (name) } " "
+                    }
+                }
+            } @else if !is_held { li { "There is no report, as no step is done." } }
+        }
+    }
+}
+
+fn facts(outline: &Outline, is_held: bool) -> Markup {
+    let brief = &outline.brief;
+    html! {
+        dl.facts {
+            div { dt { "Run" } dd { bdi { (brief.id) } } }
+            div { dt { "Status" } dd { @if is_held { "under way" } @else { (list::status(brief)) } } }
+            div { dt { "Started" } dd {
+                (utc(brief.started_unix_ms))
+                @if let Some(end) = brief.finished_unix_ms { ", for " (long_duration(end - brief.started_unix_ms)) }
+            } }
+            div { dt { "Host" } dd { bdi { (one_line(&brief.host)) } } }
+            div { dt { "Schedule" } dd { @match outline.schedule {
+                Schedule::Interleaved { .. } => { "systems in turns" }
+                Schedule::Sequential { .. } => { "one system after the other" }
+            } } }
+            div { dt { "Command" } dd { code { bdi { (one_line(&outline.command_line)) } } } }
+            div { dt { "Systems" } dd { ul.plain {
+                @for (idx, (label, version)) in brief.systems.iter().zip(&outline.versions).enumerate() {
+                    li {
+                        bdi { (one_line(label.as_str())) }
+                        @if idx == brief.base { " " span.badge { "base" } }
+                        @if !version.is_empty() { span.below { bdi { (one_line(version)) } } }
+                    }
+                }
+            } } }
+        }
+    }
+}
+
+fn remarks(desk: &Desk, asked: &Asked, outline: &Outline, note: &str) -> Markup {
+    let id = &outline.brief.id;
+    let tags = &outline.brief.tags;
+    let may_write = desk.options.may_write;
+    html! {
+        section aria-labelledby="remarks-title" {
+            h2 #remarks-title { "Tags and note" }
+            @if tags.is_empty() && !may_write { p.hint { "It has no tags." } }
+            @if !tags.is_empty() { ul.tags {
+                @for tag in tags { li {
+                    a.tag href={ "/?" (query_of([("tag", tag.as_str())])) } { bdi { (one_line(tag)) } }
+                    @if may_write {
+                        form.inline method="post" action={ "/runs/" (id) "/tags" } {
+                            (shell::key(asked))
+                            input type="hidden" name="remove" value=(tag);
+                            button type="submit" aria-label={ "Remove the tag " (one_line(tag)) } { "Remove" }
+                        }
+                    }
+                } }
+            } }
+            @if may_write {
+                form method="post" action={ "/runs/" (id) "/tags" } {
+                    (shell::key(asked))
+                    label for="add" { "New tags " }
+                    input #add name="add" maxlength="400" required autocomplete="off";
+                    " " button type="submit" { "Add" }
+                }
+                form.note method="post" action={ "/runs/" (id) "/note" } {
+                    (shell::key(asked))
+                    label for="note" { "Note" }
+                    textarea #note name="note" rows="4" maxlength="4000" { (note) }
+                    button type="submit" { "Keep the note" }
+                }
+            } @else if !note.is_empty() {
+                @for line in note.lines() { p { bdi { (one_line(line)) } } }
+            }
+        }
+    }
+}
+
+fn steps(outline: &Outline) -> Markup {
+    html! {
+        section aria-labelledby="steps-title" {
+            h2 #steps-title { "Steps" }
+            div.scroll tabindex="0" role="region" aria-labelledby="steps-title" {
+                table.words {
+                    thead { tr {
+                        th scope="col" { "Step" } th.num scope="col" { "Clients" }
+                        @for label in &outline.brief.systems { th scope="col" { bdi { (one_line(label.as_str())) } } }
+                    } }
+                    tbody { @for step in &outline.steps {
+                        tr {
+                            th scope="row" {
+                                a href={ "/history?" (query_of([("step", step.info.name.as_str())])) } {
+                                    bdi { (one_line(&step.info.name)) }
+                                }
+                            }
+                            td.num { (step.clients) }
+                            @for (outcome, n) in step.outcomes.iter().zip(&step.n_slices) {
+                                td { (outcome_of(outcome, *n)) }
+                            }
+                        }
+                    } }
+                }
+            }
+        }
+    }
+}
+
+fn removal(asked: &Asked, id: &str, is_held: bool) -> Markup {
+    html! {
+        section aria-labelledby="remove-title" {
+            h2 #remove-title { "Remove" }
+            @if is_held { p { "A run that is under way is not removed." } }
+            @else {
+                form method="post" action={ "/runs/" (id) "/remove" } {
+                    (shell::key(asked))
+                    p { label {
+                        input type="checkbox" name="sure" value="yes" required;
+                        " This run with all its results and files is to be gone for good"
+                    } }
+                    button.danger type="submit" { "Remove the run" }
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,83 @@
+//! A run's report, and its data for other programs.
+
+use hyper::StatusCode;
+use maud::{Markup, html};
+use rqps_model::Run;
+use rqps_report::page::one_line;
+use rqps_report::{Analysis, Detail, Format, TextOptions};
+use rqps_stats::DEFAULT_BOUND;
+use rqps_store::{Error, RunRef};
+
+use super::shell::with_links;
+use crate::asked::Asked;
+use crate::desk::Desk;
+use crate::reply::Reply;
+
+/// The endings of data that can be asked for, and what they are.
+const FORMATS: [(&str, Format, &str); 4] = [
+    (".csv", Format::Csv, "text/csv; charset=utf-8"),
+    (".json", Format::Json, "application/json"),
+    (".txt", Format::Text, "text/plain; charset=utf-8"),
+    (".md", Format::Markdown, "text/plain; charset=utf-8"),
+];
+
+/// Text as in a file.
+const OPTIONS: TextOptions =
+    TextOptions { colour: false, detail: Detail::Full, width: rqps_report::text::WIDTH };
+
+/// Shows a run's report.
+pub(crate) fn show(desk: &Desk, _asked: &Asked, id: &str) -> Result<Reply, Error> {
+    let store = desk.store_of(id)?;
+    let of = RunRef::Id(id.to_owned());
+    let (run, profiles) = (store.select_run(&of)?, store.select_stack_profiles(&of)?);
+    if !has_figures(&run) {
+        return Ok(nothing());
+    }
+    let analysis = Analysis::of(&run, DEFAULT_BOUND).with_profiles(&profiles);
+    let page = rqps_report::html::render(&analysis);
+    Ok(Reply::whole_page(with_links(page, &links(&run))))
+}
+
+/// A run in a format for programs; `name` is its id with the format's ending.
+pub(crate) fn data(desk: &Desk, asked: &Asked, name: &str) -> Result<Reply, Error> {
+    let format = FORMATS.iter().find_map(|(ending, format, content_type)| {
+        Some((name.strip_suffix(ending)?, *format, *content_type))
+    });
+    let in_path = asked.path.get(1).map(String::as_str);
+    let Some((id, format, content_type)) = format.filter(|(id, ..)| Some(*id) == in_path) else {
+        return Ok(crate::route::unknown());
+    };
+    let run = desk.store_of(id)?.select_run(&RunRef::Id(id.to_owned()))?;
+    if !has_figures(&run) {
+        return Ok(nothing());
+    }
+    let text = rqps_report::render(&run, DEFAULT_BOUND, format, OPTIONS);
+    // What browsers show as text they show; the rest they keep.
+    let file = (!content_type.starts_with("text/plain")).then_some(name);
+    Ok(Reply::data(content_type, file, text))
+}
+
+/// Whether a run has anything to report.
+pub(crate) fn has_figures(run: &Run) -> bool {
+    run.steps.iter().flat_map(|step| &step.systems).any(|system| !system.slices.is_empty())
+}
+
+/// Nothing to report yet.
+pub(crate) fn nothing() -> Reply {
+    Reply::problem(
+        StatusCode::NOT_FOUND,
+        "Nothing of this run is measured, so there is no report of it.",
+    )
+}
+
+fn links(run: &Run) -> Markup {
+    html! {
+        nav.site aria-label="Pages" {
+            a href="/" { "All runs" }
+            a href={ "/runs/" (run.id) } { "Run " bdi { (one_line(&run.id)) } }
+            @for (ending, name) in [("csv", "CSV"), ("json", "JSON")] {
+                a href={ "/runs/" (run.id) "/data/" (run.id) "." (ending) } { (name) }
+            }
+        }
+    }
+}

@@ -1,0 +1,185 @@
+//! From a request to who answers it.
+
+use hyper::{Method, StatusCode};
+use rqps_store::Error;
+
+use crate::asked::Asked;
+use crate::desk::Desk;
+use crate::page::{compare, history, list, login, overview, report};
+use crate::reply::Reply;
+use crate::{live, write};
+
+/// A form's data that are read at most, bytes: a note of four thousand characters, each written by number.
+pub(crate) const LONGEST_FORM: usize = 64 << 10;
+
+/// What answers a request.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Route<'a> {
+    List,
+    Overview(&'a str),
+    Report(&'a str),
+    /// A run in a format for programs: its name with the format's ending.
+    Data(&'a str),
+    Live(&'a str),
+    /// The stream that follows a run.
+    Events(&'a str),
+    Compare,
+    History,
+    File(&'a str),
+    Login,
+    Logout,
+    Tag(&'a str),
+    Note(&'a str),
+    Remove(&'a str),
+}
+
+impl<'a> Route<'a> {
+    /// Which one a path names.
+    pub(crate) fn of(path: &'a [String]) -> Option<Self> {
+        let parts: Vec<&str> = path.iter().map(String::as_str).collect();
+        Some(match parts.as_slice() {
+            [] => Self::List,
+            ["login"] => Self::Login,
+            ["logout"] => Self::Logout,
+            ["compare"] => Self::Compare,
+            ["history"] => Self::History,
+            ["static", name] => Self::File(name),
+            ["runs", id] => Self::Overview(id),
+            ["runs", id, "report"] => Self::Report(id),
+            ["runs", _, "data", name] => Self::Data(name),
+            ["runs", id, "live"] => Self::Live(id),
+            ["runs", id, "events"] => Self::Events(id),
+            ["runs", id, "tags"] => Self::Tag(id),
+            ["runs", id, "note"] => Self::Note(id),
+            ["runs", id, "remove"] => Self::Remove(id),
+            _ => return None,
+        })
+    }
+
+    /// Whether it is sent by a form.
+    pub(crate) fn takes_form(self) -> bool {
+        matches!(self, Self::Logout | Self::Tag(_) | Self::Note(_) | Self::Remove(_))
+    }
+
+    /// Whether it changes results.
+    pub(crate) fn writes(self) -> bool {
+        matches!(self, Self::Tag(_) | Self::Note(_) | Self::Remove(_))
+    }
+
+    /// Whether it is for who has not shown the token.
+    pub(crate) fn is_open(self) -> bool {
+        matches!(self, Self::Login | Self::File(_))
+    }
+
+    /// Whether it can take seconds of CPU time.
+    pub(crate) fn is_heavy(self) -> bool {
+        matches!(self, Self::Report(_) | Self::Data(_) | Self::Compare | Self::History)
+    }
+
+    /// Whether a request may use a method on it.
+    pub(crate) fn takes(self, method: &Method) -> bool {
+        let is_post = *method == Method::POST;
+        let is_get = matches!(*method, Method::GET | Method::HEAD);
+        match self {
+            Self::Login => is_get || is_post,
+            route if route.takes_form() => is_post,
+            _ => is_get,
+        }
+    }
+}
+
+/// Answers a request; everything here may wait for the disk.
+pub(crate) fn answer(desk: &Desk, asked: &Asked, route: Route<'_>) -> Reply {
+    let result = match route {
+        Route::List => list::show(desk, asked),
+        Route::Overview(id) => overview::show(desk, asked, id),
+        Route::Report(id) => report::show(desk, asked, id),
+        Route::Data(name) => report::data(desk, asked, name),
+        Route::Live(id) => live::page(desk, asked, id),
+        Route::Compare => compare::show(desk, asked),
+        Route::History => history::show(desk, asked),
+        Route::File(name) => Ok(file(name)),
+        Route::Login if asked.method == Method::POST => Ok(login::enter(desk, asked)),
+        Route::Login => Ok(login::show(desk, asked, None)),
+        Route::Logout => Ok(login::leave(desk, asked)),
+        Route::Tag(id) => write::tag(desk, asked, id),
+        Route::Note(id) => write::note(desk, asked, id),
+        Route::Remove(id) => write::remove(desk, asked, id),
+        // Answered without waiting.
+        Route::Events(_) => Ok(unknown()),
+    };
+    result.unwrap_or_else(|error| of_error(&error))
+}
+
+/// A page that says what is wrong with the store or the run.
+fn of_error(error: &Error) -> Reply {
+    let status = match error {
+        Error::UnknownRun { .. } | Error::AmbiguousRun { .. } | Error::BadRunId { .. } => {
+            StatusCode::NOT_FOUND
+        }
+        Error::NoResults { .. } => StatusCode::NOT_FOUND,
+        Error::BadTag { .. } | Error::TooManyTags { .. } | Error::NoteTooLong { .. } => {
+            StatusCode::UNPROCESSABLE_ENTITY
+        }
+        Error::RunInUse { .. } => StatusCode::CONFLICT,
+        _ => StatusCode::INTERNAL_SERVER_ERROR,
+    };
+    Reply::problem(status, &chain(error))
+}
+
+/// An error and what it comes from, in one sentence.
+fn chain(error: &dyn std::error::Error) -> String {
+    let mut text = error.to_string();
+    let mut source = error.source();
+    while let Some(error) = source {
+        text.push_str(&format!(": {error}"));
+        source = error.source();
+    }
+    text
+}
+
+/// No such page.
+pub(crate) fn unknown() -> Reply {
+    Reply::problem(StatusCode::NOT_FOUND, "There is no such page.")
+}
+
+fn file(name: &str) -> Reply {
+    match name {
+        "report.css" => Reply::file("text/css; charset=utf-8", rqps_report::page::stylesheet()),
+        "serve.css" => Reply::file("text/css; charset=utf-8", include_str!("assets/serve.css")),
+        "list.js" => Reply::file(SCRIPT, include_str!("assets/list.js")),
+        "live.js" => Reply::file(SCRIPT, include_str!("assets/live.js")),
+        _ => unknown(),
+    }
+}
+
+const SCRIPT: &str = "text/javascript; charset=utf-8";
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn paths_name_routes() {
+        let route = |path: &str| {
+            let parts = crate::asked::parts_of(path).unwrap();
+            Route::of(&parts).map(|route| format!("{route:?}"))
+        };
+        assert_eq!(route("/").as_deref(), Some("List"));
+        assert_eq!(route("/runs/r1/").as_deref(), Some("Overview(\"r1\")"));
+        assert_eq!(route("/runs/r1/data/r1.csv").as_deref(), Some("Data(\"r1.csv\")"));
+        assert_eq!(route("/runs"), None);
+        assert_eq!(route("/rqps.db"), None);
+    }
+
+    #[test]
+    fn what_changes_anything_takes_forms_only() {
+        for route in [Route::Tag("r"), Route::Note("r"), Route::Remove("r"), Route::Logout] {
+            assert!(route.takes(&Method::POST) && !route.takes(&Method::GET), "{route:?}");
+        }
+        for route in [Route::List, Route::Report("r"), Route::Events("r")] {
+            assert!(route.takes(&Method::HEAD) && !route.takes(&Method::POST), "{route:?}");
+        }
+        assert!(!Route::List.takes(&Method::PUT));
+    }
+}

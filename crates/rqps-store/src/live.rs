@@ -1,0 +1,234 @@
+//! What a run tells of itself while it goes: one small file beside its artifacts, for other processes.
+//!
+//! ```text
+//!   artifacts/RUN/live     rqps-live LENGTH CRC32 (hexadecimal), a line; then LENGTH bytes of JSON
+//! ```
+//!
+//! It is written over in place: renaming a new file onto it would have ext4 write it out each time
+//! (auto_da_alloc), beside what is measured. Readers tell by the checksum that they saw all of one
+//! writing. What was measured is in the store; losing this file loses nothing.
+
+use std::fs::{File, OpenOptions};
+use std::io::{self, ErrorKind, Read as _};
+use std::os::unix::fs::FileExt as _;
+use std::path::PathBuf;
+
+use serde::{Deserialize, Serialize};
+
+use crate::Error;
+use crate::store::Store;
+
+/// The most that is written, bytes: some hundred systems.
+const MAX_BYTES: usize = 64 << 10;
+
+/// How often a reader looks again that came upon a writing half done: that takes microseconds.
+const N_LOOKS: usize = 5;
+
+/// What the file begins with.
+const MAGIC: &str = "rqps-live";
+
+/// How a run stands at the moment.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct Live {
+    /// The process that carries it out.
+    pub pid: u32,
+    /// When this attempt at the run began, milliseconds since 1970.
+    pub began_unix_ms: i64,
+    /// When this was written, milliseconds since 1970.
+    pub written_unix_ms: i64,
+    /// How often it was.
+    pub n_written: u64,
+    /// Steps on systems in all.
+    pub n_steps: u64,
+    /// Those of them that were done when the step under way began.
+    pub n_done: u64,
+    /// What is under way, in words.
+    pub doing: String,
+    /// The step under way; absent before the first.
+    pub step: Option<LiveStep>,
+    /// Steps of this attempt that are cut by time, as far as they are over.
+    pub timed: Spent,
+    /// Those of a fixed amount of work.
+    pub guessed: Spent,
+    /// By the plan, the time of the timed steps that come after the one under way, milliseconds.
+    pub left_timed_ms: u64,
+    /// That of steps of a fixed amount of work: a guess.
+    pub left_guessed_ms: u64,
+}
+
+/// What steps were planned to take and what they took, with all that came between them.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Spent {
+    /// By the plan, milliseconds.
+    pub planned_ms: u64,
+    /// By the clock, milliseconds.
+    pub took_ms: u64,
+}
+
+/// A step under way.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct LiveStep {
+    /// Its place among the run's steps.
+    pub step_idx: usize,
+    /// The systems that it is measured on now.
+    pub systems: Vec<usize>,
+    /// When it began, milliseconds since 1970.
+    pub began_unix_ms: i64,
+    /// How long it takes at most by the plan, milliseconds.
+    pub expected_ms: u64,
+    /// Whether that is a guess: it is a fixed amount of work.
+    pub is_guess: bool,
+    /// The block or slice under way, from 0; absent in a warm-up or a load.
+    pub block: Option<u32>,
+    /// Rounds of the block so far; 0 where systems do not take turns.
+    pub n_rounds: u32,
+    /// How fast the systems are.
+    pub rates: Vec<LiveRate>,
+}
+
+/// How fast a system is at the moment.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
+pub struct LiveRate {
+    /// Which, by its place in the run.
+    pub system_idx: usize,
+    /// Measured time of the block or slice so far, milliseconds.
+    pub elapsed_ms: u64,
+    /// Queries per second; of the Insert Benchmark, operations.
+    pub per_s: f64,
+}
+
+/// The file of a run under way; removed when this is dropped.
+#[derive(Debug)]
+pub struct LiveFile {
+    file: File,
+    path: PathBuf,
+}
+
+impl LiveFile {
+    /// Writes how the run stands over what was written before.
+    ///
+    /// # Errors
+    /// When it cannot be written, or is too much.
+    pub fn write(&self, live: &Live) -> io::Result<()> {
+        let text = text_of(live)?;
+        self.file.write_all_at(text.as_bytes(), 0)
+    }
+}
+
+impl Drop for LiveFile {
+    fn drop(&mut self) {
+        // One that stays says nothing, as nobody holds its run.
+        let _ = std::fs::remove_file(&self.path);
+    }
+}
+
+impl Store {
+    /// Makes the file in which a run tells how it stands.
+    ///
+    /// # Errors
+    /// When it cannot be made.
+    pub fn create_live_file(&self, run_id: &str) -> Result<LiveFile, Error> {
+        let path = self.live_path(run_id)?;
+        let failed = |source| Error::File { action: "create", path: path.clone(), source };
+        let file = OpenOptions::new().write(true).create(true).truncate(true).open(&path);
+        Ok(LiveFile { file: file.map_err(failed)?, path: path.clone() })
+    }
+
+    /// What a run told last; `None` when it tells nothing. Whether it is still under way is for
+    /// [`Store::is_held`] to say.
+    ///
+    /// # Errors
+    /// When the file is there and cannot be read.
+    pub fn read_live(&self, run_id: &str) -> Result<Option<Live>, Error> {
+        let path = self.artifact_path(run_id)?.join("live");
+        let failed = |source| Error::File { action: "read", path: path.clone(), source };
+        for _ in 0..N_LOOKS {
+            let mut text = Vec::new();
+            let file = match File::open(&path) {
+                Ok(file) => file,
+                Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
+                Err(error) => return Err(failed(error)),
+            };
+            let limit = u64::try_from(MAX_BYTES).unwrap_or(u64::MAX);
+            file.take(limit).read_to_end(&mut text).map_err(failed)?;
+            if let Some(live) = live_of(&text) {
+                return Ok(Some(live));
+            }
+        }
+        Ok(None)
+    }
+
+    fn live_path(&self, run_id: &str) -> Result<PathBuf, Error> {
+        Ok(self.artifact_dir(run_id)?.join("live"))
+    }
+}
+
+fn text_of(live: &Live) -> io::Result<String> {
+    let json = serde_json::to_string(live)?;
+    let text = format!("{MAGIC} {:x} {:x}\n{json}\n", json.len(), crc32fast::hash(json.as_bytes()));
+    if text.len() > MAX_BYTES { Err(ErrorKind::FileTooLarge.into()) } else { Ok(text) }
+}
+
+/// What a text says that is one writing and no part of another; what follows it is older.
+fn live_of(text: &[u8]) -> Option<Live> {
+    let head_end = text.iter().position(|&byte| byte == b'\n')?;
+    let head = std::str::from_utf8(text.get(..head_end)?).ok()?;
+    let mut words = head.split(' ');
+    if words.next() != Some(MAGIC) {
+        return None;
+    }
+    let length = usize::from_str_radix(words.next()?, 16).ok()?;
+    let checksum = u32::from_str_radix(words.next()?, 16).ok()?;
+    let json = text.get(head_end + 1..)?.get(..length)?;
+    if crc32fast::hash(json) != checksum {
+        return None;
+    }
+    serde_json::from_slice(json).ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn live(doing: &str) -> Live {
+        let rates = vec![LiveRate { system_idx: 1, elapsed_ms: 20, per_s: 12_345.678 }];
+        let step = LiveStep { step_idx: 7, systems: vec![0, 1], rates, ..LiveStep::default() };
+        Live { doing: doing.to_owned(), step: Some(step), ..Live::default() }
+    }
+
+    #[test]
+    fn what_was_written_is_read_and_goes_with_the_writer() {
+        let temp = tempfile::tempdir().unwrap();
+        let store = Store::open(temp.path()).unwrap();
+        assert_eq!(store.read_live("r1").unwrap(), None);
+        let file = store.create_live_file("r1").unwrap();
+        assert_eq!(store.read_live("r1").unwrap(), None, "nothing is written yet");
+        // The second is shorter: what is left of the first does no harm.
+        for text in ["block 12 of a long step's name", "stop"] {
+            file.write(&live(text)).unwrap();
+            assert_eq!(store.read_live("r1").unwrap(), Some(live(text)));
+        }
+        assert!(file.write(&live(&"x".repeat(MAX_BYTES))).is_err());
+        assert_eq!(store.read_live("r1").unwrap(), Some(live("stop")));
+        drop(file);
+        assert_eq!(store.read_live("r1").unwrap(), None);
+        assert!(store.read_live("../r1").is_err());
+    }
+
+    #[test]
+    fn parts_of_two_writings_are_none() {
+        let (old, new) = (text_of(&live("settle")).unwrap(), text_of(&live("starts")).unwrap());
+        assert_eq!(old.len(), new.len());
+        let whole: Vec<usize> = (0..=new.len())
+            .filter(|&cut| live_of(format!("{}{}", &new[..cut], &old[cut..]).as_bytes()).is_some())
+            .collect();
+        assert!(live_of(old.as_bytes()).is_some());
+        let differs = old.bytes().zip(new.bytes()).map(|(a, b)| a != b).collect::<Vec<_>>();
+        let (first, last) =
+            (differs.iter().position(|&d| d).unwrap(), differs.iter().rposition(|&d| d).unwrap());
+        assert!(whole.iter().all(|&cut| cut <= first || cut > last), "{whole:?}");
+        for cut in 0..new.len() - 1 {
+            assert_eq!(live_of(&new.as_bytes()[..cut]), None, "{cut}");
+        }
+    }
+}

@@ -1,0 +1,27 @@
+//! What is typed after `rqps serve`.
+
+use std::net::SocketAddr;
+use std::path::PathBuf;
+
+use clap::Args;
+
+#[derive(Debug, Args)]
+pub(crate) struct ServeArgs {
+    /// Address and port to listen at; any address but loopback needs a token
+    #[arg(long, value_name = "ADDRESS:PORT", default_value = "127.0.0.1:7477")]
+    pub(crate) listen: SocketAddr,
+
+    /// Let browsers change tags and notes and remove runs
+    #[arg(long)]
+    pub(crate) allow_write: bool,
+
+    /// File with the token that browsers must show, which nobody else may read [default: RQPS_TOKEN in the
+    /// environment]
+    #[arg(long, value_name = "FILE")]
+    pub(crate) token_file: Option<PathBuf>,
+
+    /// A name besides numbers and localhost by which browsers may address this host; may be given more
+    /// than once
+    #[arg(long = "name", value_name = "HOST")]
+    pub(crate) names: Vec<String>,
+}

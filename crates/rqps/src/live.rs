@@ -1,0 +1,209 @@
+//! What a run tells other processes while it goes: a small file that `rqps serve` follows.
+//!
+//! While something is measured it is written once a second at most, by the thread that shows progress,
+//! when no server is counted; between steps, when nothing is measured, at once.
+
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+
+use rqps_lab::Event;
+use rqps_store::live::{LiveRate, LiveStep, Spent};
+use rqps_store::{Live, LiveFile, Store};
+
+/// How often it is written while something is measured.
+const WRITE_EVERY: Duration = Duration::from_secs(1);
+
+/// The longest text of what is under way, characters.
+const LONGEST: usize = 200;
+
+/// Tells of a run.
+pub(crate) struct Teller<'s> {
+    store: &'s Store,
+    file: Option<LiveFile>,
+    live: Live,
+    written: Option<Instant>,
+    /// When the step under way began.
+    step_began: Instant,
+}
+
+impl<'s> Teller<'s> {
+    pub(crate) fn new(store: &'s Store) -> Self {
+        let step_began = Instant::now();
+        Self { store, file: None, live: Live::default(), written: None, step_began }
+    }
+
+    /// Takes up one event. What cannot be written is no reason to stop measuring.
+    pub(crate) fn tell(&mut self, event: &Event<'_>) {
+        if let Event::RunStarted { run, n_steps, n_done } = event {
+            self.file = self.store.create_live_file(run).ok();
+            let (n_steps, n_done) = (*n_steps as u64, *n_done as u64);
+            let (pid, began_unix_ms) = (std::process::id(), unix_ms());
+            self.live = Live { pid, began_unix_ms, n_steps, n_done, ..Live::default() };
+        }
+        let is_at_rest = self.take_up(event);
+        let is_due = self.written.is_none_or(|at| at.elapsed() >= WRITE_EVERY);
+        if let Some(file) = &self.file
+            && (is_at_rest || is_due)
+        {
+            self.live.written_unix_ms = unix_ms();
+            self.live.n_written += 1;
+            let _ = file.write(&self.live);
+            self.written = Some(Instant::now());
+        }
+    }
+
+    /// Gives whether nothing is measured at the moment.
+    fn take_up(&mut self, event: &Event<'_>) -> bool {
+        match event {
+            Event::StepStarted { .. } => self.begin_step(event),
+            Event::Measuring { system, slice, elapsed, qps } => {
+                let Some(step) = &mut self.live.step else { return false };
+                let system = system.or_else(|| match step.systems.as_slice() {
+                    [only] => Some(*only),
+                    _ => None,
+                });
+                match slice {
+                    // A load of several systems' indexes has no queries; a turn of one that is long
+                    // tells of itself within a block.
+                    Some(_) => (step.block, step.n_rounds) = (*slice, 0),
+                    None if step.block.is_none() => "warm-up".clone_into(&mut self.live.doing),
+                    None => {}
+                }
+                if slice.is_some() {
+                    "measure".clone_into(&mut self.live.doing);
+                }
+                if let Some(system_idx) = system {
+                    let rate = LiveRate { system_idx, elapsed_ms: ms(*elapsed), per_s: *qps };
+                    match step.rates.iter_mut().find(|r| r.system_idx == system_idx) {
+                        Some(known) => *known = rate,
+                        None => step.rates.push(rate),
+                    }
+                }
+                return false;
+            }
+            Event::InTurns { block, n_rounds, rates } => {
+                let Some(step) = &mut self.live.step else { return false };
+                (step.block, step.n_rounds) = (Some(*block), *n_rounds);
+                let rate = |rate: &rqps_lab::Rate| LiveRate {
+                    system_idx: rate.system,
+                    elapsed_ms: ms(rate.elapsed),
+                    per_s: rate.per_s,
+                };
+                step.rates = rates.iter().map(rate).collect();
+                "measure".clone_into(&mut self.live.doing);
+                return false;
+            }
+            Event::Fetching { what, .. } => {
+                self.live.doing = shortened(&format!("fetch {what}"));
+                return false;
+            }
+            Event::Populating { label, rows, total_rows } => {
+                self.live.doing = shortened(&format!("load {label}: {rows} of {total_rows} rows"));
+                return false;
+            }
+            Event::Preparing { label, doing } => {
+                self.live.doing = shortened(&format!("{doing} {label}"));
+                if let Some(step) = &mut self.live.step {
+                    step.rates.clear();
+                }
+            }
+            Event::RunEnded { .. } => self.file = None,
+            Event::RunStarted { .. } => {}
+            Event::StepEnded { .. } => {
+                if let Some(step) = &mut self.live.step {
+                    step.rates.clear();
+                }
+            }
+            Event::Note(_) => return false,
+        }
+        true
+    }
+
+    /// The step before is over, and another begins.
+    fn begin_step(&mut self, event: &Event<'_>) {
+        let Event::StepStarted { idx, step_idx, systems, expected, .. } = event else { return };
+        let Event::StepStarted { is_guess, left, left_guessed, .. } = event else { return };
+        if let Some(before) = self.live.step.take() {
+            let spent = if before.is_guess { &mut self.live.guessed } else { &mut self.live.timed };
+            let Spent { planned_ms, took_ms } = spent;
+            *planned_ms += before.expected_ms;
+            *took_ms += ms(self.step_began.elapsed());
+        }
+        self.step_began = Instant::now();
+        self.live.n_done = *idx as u64;
+        self.live.left_guessed_ms = ms(*left_guessed);
+        self.live.left_timed_ms = ms(left.saturating_sub(*left_guessed));
+        "begin".clone_into(&mut self.live.doing);
+        self.live.step = Some(LiveStep {
+            step_idx: *step_idx,
+            systems: systems.to_vec(),
+            began_unix_ms: unix_ms(),
+            expected_ms: ms(*expected),
+            is_guess: *is_guess,
+            ..LiveStep::default()
+        });
+    }
+}
+
+fn shortened(text: &str) -> String {
+    text.chars().take(LONGEST).collect()
+}
+
+fn ms(time: Duration) -> u64 {
+    u64::try_from(time.as_millis()).unwrap_or(u64::MAX)
+}
+
+fn unix_ms() -> i64 {
+    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    i64::try_from(since.as_millis()).unwrap_or(i64::MAX)
+}
+
+#[cfg(test)]
+mod tests {
+    use rqps_model::Label;
+
+    use super::*;
+
+    fn started<'a>(label: &'a Label, systems: &'a [usize], is_guess: bool) -> Event<'a> {
+        Event::StepStarted {
+            label,
+            step: "point-query",
+            clients: 1,
+            idx: 4,
+            step_idx: 2,
+            systems,
+            expected: Duration::from_secs(10),
+            is_guess,
+            next: None,
+            left: Duration::from_secs(50),
+            left_guessed: Duration::from_secs(20),
+        }
+    }
+
+    #[test]
+    fn events_become_what_others_read() {
+        let temp = std::env::temp_dir().join(format!("rqps-live-{}", std::process::id()));
+        let store = Store::open(&temp).unwrap();
+        let label = Label("a".to_owned());
+        let mut teller = Teller::new(&store);
+        teller.tell(&Event::RunStarted { run: "r1", n_steps: 8, n_done: 2 });
+        let read = || store.read_live("r1").unwrap();
+        assert_eq!(read().map(|live| (live.n_steps, live.n_done, live.step)), Some((8, 2, None)));
+        teller.tell(&started(&label, &[0], true));
+        // A second has not passed, and something is measured.
+        teller.tell(&Event::Populating { label: &label, rows: 5, total_rows: 10 });
+        assert_eq!(read().unwrap().doing, "begin");
+        teller.tell(&started(&label, &[0, 1], false));
+        let rate = |system| rqps_lab::Rate { system, elapsed: Duration::ZERO, per_s: 7.5 };
+        teller.written = None;
+        teller.tell(&Event::InTurns { block: 3, n_rounds: 9, rates: &[rate(0), rate(1)] });
+        let live = read().unwrap();
+        assert_eq!((live.guessed.planned_ms, live.timed), (10_000, Spent::default()));
+        assert_eq!((live.left_timed_ms, live.left_guessed_ms), (30_000, 20_000));
+        let step = live.step.unwrap();
+        assert_eq!((step.step_idx, step.block, step.n_rounds), (2, Some(3), 9));
+        assert_eq!(step.rates.iter().map(|r| r.system_idx).collect::<Vec<_>>(), [0, 1]);
+        teller.tell(&Event::RunEnded { run: "r1" });
+        assert_eq!(read(), None);
+        std::fs::remove_dir_all(&temp).unwrap();
+    }
+}

@@ -1,0 +1,181 @@
+//! Servers that die or hang in the middle of a run: it costs their step, and the run goes on.
+
+use std::time::{Duration, Instant};
+
+use nix::sys::signal::{Signal, kill};
+use nix::unistd::Pid;
+use serde_json::Value;
+
+use crate::bench::{Bench, Running, for_each_server, pause};
+
+fn plan(servers: &[(&str, &str, &str)], mode: &str) -> String {
+    let system = |(label, dbms, version): &(&str, &str, &str)| {
+        format!("[[system]]\nlabel = {label:?}\ndbms = {dbms:?}\nversion = {version:?}\n")
+    };
+    format!(
+        "name = 'failing'\n{}[[suite]]\nrows = 10_000\n\
+         steps = ['point-query', 'range-covered-pk', 'range-notcovered-pk', 'update-index']\n\
+         [suite.seconds]\nread = 1.5\nwrite = 1.5\nwarm_up = 0.1\nfixed_at_most = 0.2\n\
+         [schedule]\nmode = {mode:?}\nslices = 2\n",
+        servers.iter().map(system).collect::<String>()
+    )
+}
+
+/// The first process of the server of system `idx`, once it is there.
+fn server_of(bench: &Bench, running: &Running, id: &str, idx: usize) -> i32 {
+    let since = Instant::now();
+    loop {
+        let data = format!("{id}-{idx}/");
+        let of_rqps = |pid: &i32| parent(*pid) == Some(running.pid());
+        if let Some(pid) = bench.processes_of(&data).into_iter().find(of_rqps) {
+            return pid;
+        }
+        assert!(since.elapsed() < Duration::from_secs(300), "no server of system {idx}");
+        pause();
+    }
+}
+
+fn parent(pid: i32) -> Option<i32> {
+    let text = std::fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
+    text.rsplit_once(") ")?.1.split(' ').nth(1)?.parse().ok()
+}
+
+/// Steps that failed, each with its system and the reason.
+fn failed(run: &Value) -> Vec<(String, usize, String)> {
+    let mut found = Vec::new();
+    for step in run["steps"].as_array().unwrap() {
+        for (system, state) in step["systems"].as_array().unwrap().iter().enumerate() {
+            match state["outcome"]["outcome"].as_str().unwrap() {
+                "failed" => {
+                    let reason = state["outcome"]["reason"].as_str().unwrap().to_owned();
+                    found.push((step["info"]["name"].as_str().unwrap().to_owned(), system, reason));
+                }
+                "done" => assert!(!state["slices"].as_array().unwrap().is_empty()),
+                other => panic!("{}: {other}", step["info"]["name"]),
+            }
+        }
+    }
+    found
+}
+
+/// The steps of a system that say that its server was started anew before.
+fn started_anew(run: &Value, system: usize) -> Vec<String> {
+    let says = |state: &Value| {
+        let marks = |slice: &Value| slice["marks"].as_array().unwrap().clone();
+        let slices = state["slices"].as_array().unwrap().iter();
+        slices.flat_map(marks).any(|mark| mark.to_string().contains("was started anew"))
+    };
+    let steps = run["steps"].as_array().unwrap().iter();
+    steps
+        .filter(|step| says(&step["systems"][system]))
+        .map(|step| step["info"]["name"].as_str().unwrap().to_owned())
+        .collect()
+}
+
+#[test]
+fn a_server_that_dies_costs_its_step_and_the_run_goes_on() {
+    for_each_server(|dbms, version| {
+        for mode in ["sequential", "interleaved"] {
+            let bench = Bench::new();
+            bench.write("plan.toml", &plan(&[("a", dbms, version), ("b", dbms, version)], mode));
+            let mut running = bench.spawn(&["run", "plan.toml"]);
+            let id = running.run_id();
+            running.await_line("queries/s");
+            let pid = server_of(&bench, &running, &id, 0);
+            kill(Pid::from_raw(pid), Signal::SIGKILL).unwrap();
+            let said = running.finish();
+            assert_eq!(said.code(), 2, "{mode}: {}", said.stderr);
+            let words = "its server failed (1 of at most 3 times) and is started anew: ";
+            assert_eq!(said.stderr.matches(words).count(), 1, "{mode}: {}", said.stderr);
+            assert!(said.stderr.contains("rqps: error: 1 steps failed: "), "{}", said.stderr);
+            let run = bench.latest();
+            assert_eq!(run["status"], "finished");
+            let [(step, system, reason)] = &failed(&run)[..] else { panic!("{run}") };
+            assert_eq!(*system, 0);
+            let words = "died (it was killed by signal 9 (SIGKILL)); the end of its log:\n";
+            assert!(reason.contains(words) && reason.lines().count() > 3, "{step}: {reason}");
+            // What comes after says so; the other system has nothing to say.
+            assert!(!started_anew(&run, 0).is_empty(), "{mode}");
+            assert!(started_anew(&run, 1).is_empty(), "{mode}");
+            let report = bench.output(&["report"]);
+            assert!(report.contains("SIGKILL"), "{report}");
+            bench.output(&["runs", "verify"]);
+            bench.assert_tidy(&id);
+        }
+    });
+}
+
+#[test]
+fn a_server_that_fails_again_and_again_is_taken_out_and_the_others_are_measured() {
+    let bench = Bench::new();
+    let one = ("postgres", "11.22");
+    let servers = ["a", "b", "c"].map(|label| (label, one.0, one.1));
+    bench.write("plan.toml", &plan(&servers, "sequential"));
+    let mut running = bench.spawn(&["run", "plan.toml"]);
+    let id = running.run_id();
+    for n in 1..=3 {
+        // In a step, and not while its data directory is made.
+        running.await_line(" b  ");
+        let pid = server_of(&bench, &running, &id, 1);
+        kill(Pid::from_raw(pid), Signal::SIGKILL).unwrap();
+        if n < 3 {
+            running.await_line(&format!("its server failed ({n} of at most 3 times)"));
+        }
+    }
+    running.await_line("b is left out: ");
+    let said = running.finish();
+    assert_eq!(said.code(), 2, "{}", said.stderr);
+    assert!(said.stderr.contains("b is taken out of the run after 3 failures"), "{}", said.stderr);
+    assert!(
+        said.stderr.contains("1 of 3 systems were not measured in all steps"),
+        "{}",
+        said.stderr
+    );
+    let run = bench.latest();
+    assert_eq!(run["status"], "failed");
+    for step in run["steps"].as_array().unwrap() {
+        for system in [0, 2] {
+            assert_eq!(step["systems"][system]["outcome"]["outcome"], "done", "{step}");
+        }
+    }
+    bench.assert_tidy(&id);
+    // The same command tries it again.
+    let said = bench.run(&["run", "plan.toml"]);
+    let run = bench.latest();
+    assert_eq!((run["id"].as_str(), run["status"].as_str()), (Some(id.as_str()), Some("finished")));
+    let n_failed = failed(&run).len();
+    assert!((1..=3).contains(&n_failed), "{n_failed}");
+    assert_eq!(said.code(), 2, "steps that failed stay failed: {}", said.stderr);
+    bench.assert_tidy(&id);
+}
+
+#[test]
+fn a_server_that_somebody_stops_is_ended_and_started_anew() {
+    for_each_server(|dbms, version| {
+        let bench = Bench::new();
+        bench.write("plan.toml", &plan(&[("a", dbms, version)], "sequential"));
+        let mut running = bench.spawn(&["run", "plan.toml"]);
+        let id = running.run_id();
+        running.await_line("queries/s");
+        let pid = server_of(&bench, &running, &id, 0);
+        // With all that serve connections: PostgreSQL's go on without the first.
+        for pid in
+            bench.processes_of(&format!("{id}-0/")).into_iter().filter(|p| *p != running.pid())
+        {
+            let _ = kill(Pid::from_raw(pid), Signal::SIGSTOP);
+        }
+        let said = running.finish();
+        assert_eq!(said.code(), 2, "{}", said.stderr);
+        let run = bench.latest();
+        assert_eq!(run["status"], "finished");
+        let [(_, 0, reason)] = &failed(&run)[..] else { panic!("{run}") };
+        assert!(reason.contains("by a signal that rqps did not send"), "{reason}");
+        assert!(state(pid).is_none_or(|state| state == 'Z'), "{pid} is still there");
+        bench.assert_tidy(&id);
+    });
+}
+
+fn state(pid: i32) -> Option<char> {
+    let text = std::fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
+    text.rsplit_once(") ")?.1.chars().next()
+}

@@ -1,0 +1,357 @@
+//! `rqps serve` on stored runs: every page, and who is refused.
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt as _;
+
+use nix::sys::signal::Signal;
+use rqps_model::{Label, Run};
+
+use crate::bench::Bench;
+use crate::browser::{Answer, Served};
+use crate::stored::{run, store};
+
+const HOSTILE: &str = "<script>alert(1)</script>";
+
+/// Three nights of two systems.
+fn nights() -> Bench {
+    let bench = Bench::new();
+    for (day, qps) in [(1, 20_000), (2, 20_010), (3, 18_000)] {
+        store(&bench, &run(day, &["17.4", "18.0"], &[("point-query", &[19_000, qps])]));
+    }
+    bench
+}
+
+const NIGHT: &str = "20261101-080000-nightly";
+
+fn assert_guarded(path: &str, answer: &Answer) {
+    let policy = answer.header("content-security-policy");
+    assert!(policy.starts_with("default-src 'none'"), "{path}: {policy}");
+    assert!(policy.contains("frame-ancestors 'none'"), "{path}: {policy}");
+    assert!(!policy.contains("script-src 'unsafe-inline'"), "{path}: {policy}");
+    assert_eq!(answer.header("x-content-type-options"), "nosniff", "{path}");
+    assert_eq!(answer.header("referrer-policy"), "same-origin", "{path}");
+    for outside in ["src=\"http", "href=\"http", "src=\"//", "href=\"//", "url("] {
+        assert!(!answer.body.contains(outside), "{path} has {outside}");
+    }
+}
+
+#[test]
+fn every_page() {
+    let bench = nights();
+    let served = Served::start(&bench, &[]);
+    let list = served.get("/");
+    assert_eq!(list.body.matches("<tr data-words").count(), 3);
+    assert_guarded("/", &list);
+    let compare = format!("/compare?s={NIGHT}:0&s=20261103-080000-nightly:1");
+    let of_one = format!("/compare?s={NIGHT}:0&s={NIGHT}:1&base={NIGHT}:1");
+    for (path, words) in [
+        (format!("/runs/{NIGHT}"), &["point-query", "pg180.small", "6 slices"][..]),
+        (format!("/runs/{NIGHT}/report"), &["rqps report", "All runs", "point-query"]),
+        (format!("/runs/{NIGHT}/live"), &["The run finished.", "point-query, 1 client"]),
+        (compare, &["pg174.small", "pg180.small", "20261103-080000-nightly", "Compare with:"]),
+        (of_one, &["pg174.small", "Compare with:", "<strong><bdi>pg180.small</bdi></strong>"]),
+        ("/history".to_owned(), &["<option value=\"point-query\">"]),
+        ("/history?step=point-query&by=time".to_owned(), &["rqps history by time", "Another step"]),
+        ("/?q=17 nightly+bench1".replace(' ', "+"), &["<tr data-words"]),
+    ] {
+        let answer = served.get(&path);
+        assert!(answer.body.starts_with("<!DOCTYPE html>"), "{path}");
+        for word in words {
+            assert!(answer.body.contains(word), "{path} lacks {word}: {}", answer.body);
+        }
+        assert_guarded(&path, &answer);
+    }
+    // The other base turns the ratio round.
+    let by_time = served.get("/history?step=point-query&by=time").body;
+    assert!(by_time.contains("point-query got slower"), "{by_time}");
+    for name in ["report.css", "serve.css", "list.js", "live.js"] {
+        let answer = served.get(&format!("/static/{name}"));
+        assert_guarded(name, &answer);
+        assert!(answer.body.len() > 200);
+    }
+    let csv = served.get(&format!("/runs/{NIGHT}/data/{NIGHT}.csv"));
+    assert!(csv.header("content-disposition").contains(&format!("{NIGHT}.csv")));
+    assert_eq!(csv.body, bench.output(&["report", NIGHT, "--format", "csv"]));
+    let json = served.get(&format!("/runs/{NIGHT}/data/{NIGHT}.json"));
+    let json: serde_json::Value = serde_json::from_str(&json.body).unwrap();
+    assert_eq!(json, bench.json(&["report", NIGHT, "--format", "json"]));
+    assert_eq!(served.get("/?q=nosuchword").body.matches("<tr data-words").count(), 0);
+}
+
+#[test]
+fn what_is_not_there() {
+    let bench = nights();
+    let served = Served::start(&bench, &[]);
+    for path in [
+        "/rqps.db",
+        "/runs/nosuch",
+        // The beginning of an id is not the id.
+        "/runs/20261101",
+        "/runs/20261101/report",
+        "/runs/..",
+        "/runs/%2e%2e/report",
+        "/runs/../../rqps.db",
+        "/static/../Cargo.toml",
+        "/static/..%2f..%2fetc%2fpasswd",
+        "//etc/passwd",
+        &format!("/runs/{NIGHT}/data/20261102-080000-nightly.csv"),
+        &format!("/runs/{NIGHT}/data/rqps.db"),
+        "/history?step=nosuch",
+    ] {
+        let answer = served.get_with(path, &[]);
+        assert_eq!(answer.status, 404, "{path}: {}", answer.body);
+        assert_guarded(path, &answer);
+        assert!(!answer.body.contains("root:"), "{path}");
+    }
+    for query in [
+        "",
+        "?s=x",
+        "?s=nosuch:0",
+        "?s=a:0&s=a:0",
+        &format!("?s={NIGHT}:0"),
+        &format!("?s={NIGHT}:0&s={NIGHT}:9"),
+    ] {
+        let answer = served.get_with(&format!("/compare{query}"), &[]);
+        assert!(matches!(answer.status, 404 | 422), "{query}: {}", answer.status);
+    }
+    assert_eq!(served.ask(&served.request("POST", "/", &[], "")).status, 403);
+    assert_eq!(served.post("/", "", &[]).status, 405);
+    assert_eq!(served.ask(&served.request("PUT", "/", &[], "")).status, 405);
+    let long = format!("/?q={}", "x".repeat(9000));
+    assert_eq!(served.get_with(&long, &[]).status, 414);
+    let longer = format!("/?q={}", "x".repeat(90_000));
+    assert!(matches!(served.get_with(&longer, &[]).status, 414 | 431));
+    // An empty results directory is no error.
+    let empty = Bench::new();
+    let served = Served::start(&empty, &[]);
+    for path in ["/", "/history"] {
+        assert!(served.get(path).body.contains("There are no runs yet"), "{path}");
+    }
+    assert!(!empty.path("rqps-results").exists(), "looking makes no results");
+}
+
+/// A run in which everything that comes from outside is hostile.
+fn hostile() -> Run {
+    let mut run = run(4, &["17.4", "18.0"], &[("point-query", &[19_000, 18_000])]);
+    for text in [&mut run.name, &mut run.host.hostname, &mut run.command_line, &mut run.plan] {
+        HOSTILE.clone_into(text);
+    }
+    for (idx, system) in run.systems.iter_mut().enumerate() {
+        system.spec.label = Label(format!("{HOSTILE}\" onclick='x' {idx}"));
+        HOSTILE.clone_into(&mut system.version_text);
+    }
+    for step in &mut run.steps {
+        step.info.name = format!("{HOSTILE}{}", "long".repeat(75));
+        HOSTILE.clone_into(&mut step.info.what);
+    }
+    run
+}
+
+#[test]
+fn texts_from_outside_are_only_text() {
+    let bench = Bench::new();
+    let hostile = hostile();
+    let id = hostile.id.clone();
+    store(&bench, &hostile);
+    store(&bench, &run(5, &["17.4"], &[("point-query", &[19_000])]));
+    let said = bench.run(&["runs", "tag", &id, "<img/src=x>", "--note", HOSTILE]);
+    assert_eq!(said.code(), 0, "{}", said.stderr);
+    let served = Served::start(&bench, &["--allow-write"]);
+    let step = "%3Cscript%3Ealert%281%29%3C%2Fscript%3E".to_owned() + &"long".repeat(75);
+    for path in [
+        "/".to_owned(),
+        format!("/?q={step}&tag=%22%3E{step}"),
+        format!("/runs/{id}"),
+        format!("/runs/{id}/report"),
+        format!("/runs/{id}/live"),
+        format!("/compare?s={id}:0&s=20261105-080000-nightly:0"),
+        format!("/compare?s={id}:0&s={id}:1"),
+        "/history".to_owned(),
+        format!("/history?step={step}"),
+    ] {
+        let answer = served.get(&path);
+        for bad in ["<script>alert", "<img", "\" onclick"] {
+            assert!(!answer.body.contains(bad), "{path} has {bad}");
+        }
+        assert!(answer.body.contains("&lt;script&gt;alert(1)"), "{path}");
+        assert_guarded(&path, &answer);
+    }
+    let unknown = served.get_with("/runs/%3Cscript%3Ealert(1)", &[]);
+    assert!(unknown.status == 404 && !unknown.body.contains("<script>"));
+}
+
+#[test]
+fn other_names_and_other_sites_are_refused() {
+    let bench = nights();
+    let served = Served::start(&bench, &["--allow-write", "--name", "bench1"]);
+    for host in ["evil.example", "evil.example:7477", "127.0.0.1.evil.example", ""] {
+        let answer = served.get_with("/", &[("Host", host)]);
+        assert_eq!(answer.status, 421, "{host}");
+        assert!(!answer.body.contains("nightly"), "{host}");
+    }
+    for host in ["localhost", "localhost:1", "[::1]:7477", "bench1:80"] {
+        assert_eq!(served.get_with("/", &[("Host", host)]).status, 200, "{host}");
+    }
+    let site =
+        |site, mode| served.get_with("/", &[("Sec-Fetch-Site", site), ("Sec-Fetch-Mode", mode)]);
+    assert_eq!(site("cross-site", "no-cors").status, 403);
+    assert_eq!(site("cross-site", "navigate").status, 200);
+    let page = served.get(&format!("/runs/{NIGHT}"));
+    let form = format!("key={}&add=mine", page.form_key());
+    let tags = format!("/runs/{NIGHT}/tags");
+    for headers in [
+        &[][..],
+        &[("Origin", "http://evil.example")],
+        &[("Origin", "null")],
+        &[("Sec-Fetch-Site", "cross-site")],
+        &[("Sec-Fetch-Site", "same-site")],
+    ] {
+        let answer = served.ask(&served.request("POST", &tags, headers, &form));
+        assert_eq!(answer.status, 403, "{headers:?}");
+    }
+    // From this server's page, but not from its form.
+    assert_eq!(served.post(&tags, "add=mine", &[]).status, 403);
+    assert_eq!(served.post(&tags, "key=x&add=mine", &[]).status, 403);
+    assert!(!served.get(&tags.replace("/tags", "")).body.contains(">mine<"));
+    assert_eq!(served.post(&tags, &form, &[]).status, 303);
+    assert!(served.get(&tags.replace("/tags", "")).body.contains(">mine<"));
+}
+
+#[test]
+fn nothing_is_changed_without_being_allowed() {
+    let bench = nights();
+    let path = format!("/runs/{NIGHT}");
+    let reading = Served::start(&bench, &[]);
+    assert!(!reading.get(&path).body.contains("<form"), "no form to change anything");
+    for (what, form) in [("tags", "add=x"), ("note", "note=x"), ("remove", "sure=yes")] {
+        let answer = reading.post(&format!("{path}/{what}"), form, &[]);
+        assert_eq!(answer.status, 403, "{what}");
+    }
+    assert_eq!(bench.json(&["runs", "list", "--json"]).as_array().unwrap().len(), 3);
+    let writing = Served::start(&bench, &["--allow-write"]);
+    let key = writing.get(&path).form_key().to_owned();
+    let post = |what: &str, form: &str| {
+        writing.post(&format!("{path}/{what}"), &format!("key={key}&{form}"), &[])
+    };
+    assert_eq!(post("tags", "add=release+nightly%2C+slow").status, 303);
+    assert_eq!(post("note", "note=a+new+disk%0D%0Asince+Monday").status, 303);
+    let page = reading.get(&path).body;
+    for word in ["?tag=release", "?tag=nightly", "?tag=slow", "a new disk", "since Monday"] {
+        assert!(page.contains(word), "{word}: {page}");
+    }
+    assert_eq!(reading.get("/?tag=slow").body.matches("<tr data-words").count(), 1);
+    assert_eq!(reading.get("/?q=slow").body.matches("<tr data-words").count(), 1);
+    assert_eq!(post("tags", "remove=slow").status, 303);
+    assert_eq!(reading.get("/?tag=slow").body.matches("<tr data-words").count(), 0);
+    assert_eq!(post("tags", &format!("add={}", "x".repeat(65))).status, 422);
+    assert_eq!(post("note", &format!("note={}", "x".repeat(4001))).status, 422);
+    assert_eq!(post("note", &format!("note={}", "x".repeat(100_000))).status, 413);
+    assert_eq!(post("remove", "sure=no").status, 422);
+    assert_eq!(
+        bench.output(&["runs", "tag", NIGHT]).lines().next(),
+        Some(format!("{NIGHT}  nightly release").as_str())
+    );
+    assert_eq!(post("remove", "sure=yes").status, 303);
+    assert_eq!(reading.get_with(&path, &[]).status, 404);
+    assert_eq!(bench.json(&["runs", "list", "--json"]).as_array().unwrap().len(), 2);
+}
+
+const TOKEN: &str = "correct-horse-battery";
+
+fn token_file(bench: &Bench, text: &str, mode: u32) -> String {
+    bench.write("token", text);
+    let path = bench.path("token");
+    fs::set_permissions(&path, fs::Permissions::from_mode(mode)).unwrap();
+    path.display().to_string()
+}
+
+#[test]
+fn a_token_is_shown_before_anything_is() {
+    let bench = nights();
+    let file = token_file(&bench, &format!("{TOKEN}\n"), 0o600);
+    let served = Served::start(&bench, &["--token-file", &file]);
+    for path in ["/", "/history", &format!("/runs/{NIGHT}/report"), &format!("/?token={TOKEN}")] {
+        let answer = served.get_with(path, &[]);
+        assert_eq!((answer.status, answer.header("location")), (303, "/login"), "{path}");
+        assert!(!answer.body.contains("nightly"), "{path}");
+    }
+    assert_eq!(served.get_with(&format!("/runs/{NIGHT}/events"), &[]).status, 401);
+    assert!(served.get("/login").body.contains("type=\"password\""));
+    let wrong = served.post("/login", "token=wrong-horse-battery", &[]);
+    assert_eq!((wrong.status, wrong.header("set-cookie")), (401, ""));
+    let foreign = served.request(
+        "POST",
+        "/login",
+        &[("Origin", "http://evil.example")],
+        &format!("token={TOKEN}"),
+    );
+    assert_eq!(served.ask(&foreign).status, 403);
+    let entered = served.post("/login", &format!("token={TOKEN}"), &[]);
+    assert_eq!(entered.status, 303);
+    let cookie = entered.header("set-cookie").to_owned();
+    assert!(cookie.contains("HttpOnly") && cookie.contains("SameSite=Lax"), "{cookie}");
+    assert!(!cookie.contains(TOKEN));
+    let cookie = cookie.split(';').next().unwrap().to_owned();
+    let with = [("Cookie", cookie.as_str())];
+    let page = served.get_with("/", &with);
+    assert!(page.status == 200 && page.body.contains("nightly"));
+    assert_eq!(served.get_with("/", &[("Cookie", &format!("{cookie}0"))]).status, 303);
+    let bearer = format!("Bearer {TOKEN}");
+    assert_eq!(served.get_with("/", &[("Authorization", &bearer)]).status, 200);
+    assert_eq!(served.get_with("/", &[("Authorization", "Bearer wrong")]).status, 303);
+    let form = format!("key={}", page.form_key());
+    assert_eq!(served.post("/logout", &form, &with).status, 303);
+    assert_eq!(served.get_with("/", &with).status, 303, "the session has ended");
+}
+
+#[test]
+fn other_addresses_and_weak_tokens_are_refused() {
+    let bench = nights();
+    let refused = |args: &[&str], words: &str| {
+        let said = bench.run(&[&["serve", "--listen", "0.0.0.0:0"], args].concat());
+        assert_eq!(said.code(), 2, "{args:?}");
+        assert!(said.stderr.contains(words), "{}", said.stderr);
+    };
+    refused(&[], "there is no token; give --token-file FILE or set RQPS_TOKEN");
+    let file = token_file(&bench, TOKEN, 0o644);
+    refused(&["--token-file", &file], "chmod 600");
+    let file = token_file(&bench, "short", 0o600);
+    refused(&["--token-file", &file], "the token has 5 characters");
+    refused(&["--token-file", "nosuch"], "read the token file nosuch");
+    let weak = bench.run_with(&["serve", "--listen", "127.0.0.1:0"], &[("RQPS_TOKEN", "a b")]);
+    assert!(weak.code() == 2 && weak.stderr.contains("RQPS_TOKEN"), "{}", weak.stderr);
+    let file = token_file(&bench, TOKEN, 0o600);
+    let mut open = bench.spawn(&["serve", "--listen", "0.0.0.0:0", "--token-file", &file]);
+    open.await_line("http://0.0.0.0:");
+    open.signal(Signal::SIGINT);
+    assert_eq!(open.finish().code(), 0);
+}
+
+#[test]
+fn a_port_that_is_taken_is_said() {
+    let bench = nights();
+    let served = Served::start(&bench, &[]);
+    let at = served.at.to_string();
+    let said = bench.run(&["serve", "--listen", &at]);
+    assert_eq!(said.code(), 2);
+    let words = format!("another program listens at {at}; stop it, or choose another port");
+    assert!(said.stderr.contains(&words), "{}", said.stderr);
+}
+
+#[test]
+fn two_hundred_runs_in_one_list() {
+    let bench = Bench::new();
+    let first = run(1, &["17.4", "18.0"], &[("point-query", &[19_000, 18_000])]);
+    for n in 0..210_u32 {
+        let id = format!("20260101-{n:06}-many");
+        let started_unix_ms = first.started_unix_ms + i64::from(n) * 1000;
+        store(&bench, &Run { id, started_unix_ms, ..first.clone() });
+    }
+    let served = Served::start(&bench, &[]);
+    let page = served.get("/").body;
+    assert_eq!(page.matches("<tr data-words").count(), 200);
+    assert!(page.contains("210 runs") && page.contains("from=200"), "the rest is a link away");
+    let rest = served.get("/?from=200").body;
+    assert_eq!(rest.matches("<tr data-words").count(), 10);
+    assert!(rest.contains("20260101-000000-many") && !page.contains("20260101-000000-many"));
+}
