@@ -31,7 +31,7 @@ const takeBase = async () => {
       }
     }
     const label = chooseBase.selectedOptions[0].textContent;
-    const what = details ? "All of this page is" : "Verdicts, tables and charts are";
+    const what = details ? "Ratios, verdicts and causes are" : "Verdicts, tables and charts are";
     told.textContent = at < 0 ? "" : `${what} now relative to ${label}.`;
     all("[data-part]").forEach(makeAllSortable);
     orderCharts();
