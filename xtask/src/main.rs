@@ -129,13 +129,7 @@ fn run(args: &[String]) -> Result<()> {
             };
             bench_client::run(&root()?, options)
         }
-        Some("bench-report") => bench_report::run(&bench_report::Options {
-            systems: usize::try_from(number(args, "--systems", 5)?)?,
-            steps: usize::try_from(number(args, "--steps", 47)?)?,
-            rounds: u32::try_from(number(args, "--rounds", 30)?)?,
-            seconds: number(args, "--seconds", 60)?,
-            keep: value(args, "--keep").map(PathBuf::from),
-        }),
+        Some("bench-report") => bench_report(args),
         Some("bench-sysbench") => bench_sysbench(args),
         Some("bench-serve") => {
             let rqps = value(args, "--rqps").map(PathBuf::from);
@@ -224,6 +218,16 @@ fn faults_of(args: &[String]) -> Result<()> {
         return faults::report(&options);
     }
     faults::run(&root()?, &options)
+}
+
+fn bench_report(args: &[String]) -> Result<()> {
+    bench_report::run(&bench_report::Options {
+        systems: usize::try_from(number(args, "--systems", 5)?)?,
+        steps: usize::try_from(number(args, "--steps", 47)?)?,
+        rounds: u32::try_from(number(args, "--rounds", 30)?)?,
+        seconds: number(args, "--seconds", 60)?,
+        keep: value(args, "--keep").map(PathBuf::from),
+    })
 }
 
 /// The word after `name`.
