@@ -1,6 +1,6 @@
 //! How far the figures can be trusted, and what has none: sentences made from the run.
 
-use rqps_model::{Metric, RunStatus, RunSystem, Schedule, SystemSource};
+use rqps_model::{Metric, RunStatus, RunSystem, Schedule, StepKind, StepOutcome, SystemSource};
 
 use super::{Analysis, CellState, StepAnalysis};
 use crate::audit::finding::findings;
@@ -285,11 +285,32 @@ pub(super) fn not_measured(analysis: &Analysis<'_>) -> Vec<String> {
     out.extend(super::imported::not_measured(analysis));
     out.extend(single_slices(analysis));
     out.extend(without_ratio(analysis));
+    out.extend(failed_warm_ups(analysis));
     if !analysis.warm_ups.is_empty() {
         out.push(format!(
             "Run and left out of the tables, because they only warm caches: {}.",
             list_in_short(&analysis.warm_ups)
         ));
+    }
+    out
+}
+
+/// A sentence per step that warms caches and failed: it has no row in which this could stand.
+fn failed_warm_ups(analysis: &Analysis<'_>) -> Vec<String> {
+    let mut out = Vec::new();
+    for step in analysis.run.steps.iter().filter(|s| s.info.kind == StepKind::WarmUp) {
+        for (idx, system) in step.systems.iter().enumerate() {
+            let StepOutcome::Failed { reason } = &system.outcome else { continue };
+            let name = one_line(&step.info.name);
+            let first = one_line(reason.lines().next().unwrap_or_default());
+            // A log stands below the step that failed alone.
+            let first = first.split("; the end of its log").next().unwrap_or_default();
+            out.push(format!(
+                "{name}, which warms caches, failed on {}: {first}; what follows may have begun with \
+                 colder ones.",
+                analysis.label(idx)
+            ));
+        }
     }
     out
 }

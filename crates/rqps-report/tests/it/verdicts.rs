@@ -203,3 +203,20 @@ fn filling_tables_is_no_part_of_what_was_tried() {
     let rqps = analysis.steps[0].cells[1].rqps.unwrap();
     assert!(rqps.n == 3 && rqps.interval.is_some(), "{rqps:?}");
 }
+
+/// A step that warms caches has no row: that it failed stands where it is told what was not measured.
+#[test]
+fn a_warm_up_that_failed_is_told() {
+    let mut run = crate::fixture::demo();
+    let sound = Analysis::of(&run, 0.05).not_measured.len();
+    let step = run.steps.iter_mut().find(|s| s.info.kind == StepKind::WarmUp).unwrap();
+    let reason =
+        "the server died (it was killed by signal 9 (SIGKILL)); the end of its log:\nready\n"
+            .to_owned();
+    step.systems[1].outcome = rqps_model::StepOutcome::Failed { reason };
+    let told = Analysis::of(&run, 0.05).not_measured;
+    assert_eq!(told.len(), sound + 1);
+    let line = "point-query.warm, which warms caches, failed on my8033.small: the server died (it was \
+                killed by signal 9 (SIGKILL)); what follows may have begun with colder ones.";
+    assert!(told.iter().any(|l| l == line), "{told:?}");
+}
