@@ -29,11 +29,24 @@ fn end(mut child: Child, mut out: impl Read) -> (String, Option<i32>) {
     (text, child.wait().unwrap().code())
 }
 
+/// Whether this process, and so what it starts, ignores a signal.
+fn is_ignored(signal: Signal) -> bool {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap();
+    let mask = status.lines().find_map(|line| line.strip_prefix("SigIgn:")).unwrap();
+    let mask = u64::from_str_radix(mask.trim(), 16).unwrap();
+    mask & (1 << (signal as i32 - 1)) != 0
+}
+
 #[test]
 fn signals_end_a_script_that_never_ends() {
     let bench = Bench::new();
     bench.write("endless.lua", "function event() while true do end end\n");
     for signal in [Signal::SIGINT, Signal::SIGTERM] {
+        if is_ignored(signal) {
+            // As in a shell's background: whoever is started here ignores it as well.
+            eprintln!("{signal} is ignored here and not tried");
+            continue;
+        }
         let mut command = bench.command(&["sysbench", "./endless.lua", "--threads=2", "run"]);
         let mut child = command.stdout(Stdio::piped()).spawn().unwrap();
         let _out = await_line(&mut child, "Threads started!");
