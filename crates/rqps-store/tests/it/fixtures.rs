@@ -16,7 +16,7 @@ use rusqlite::types::ValueRef;
 
 use crate::generate::{self, Draw};
 
-const NEWEST: usize = 10;
+const NEWEST: usize = 11;
 
 /// `rQPS` in ASCII.
 const APPLICATION_ID: i64 = 0x7251_5053;
