@@ -19,7 +19,7 @@ mod truth;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use anyhow::{Context as _, Result, bail};
+use anyhow::{Context as _, Result, bail, ensure};
 
 const HELP: &str = "\
 cargo xtask TASK
@@ -107,14 +107,7 @@ fn server(text: &str) -> Result<(rqps_model::Dbms, String)> {
 
 fn run(args: &[String]) -> Result<()> {
     match args.first().map(String::as_str) {
-        Some("tidy") => {
-            let findings = tidy::check(&root()?)?;
-            if findings.is_empty() {
-                println!("tidy: nothing to mend");
-                return Ok(());
-            }
-            bail!("{} findings:\n{}", findings.len(), findings.join("\n"));
-        }
+        Some("tidy") => tidy(),
         Some(_) if args.iter().any(|a| a == "--help" || a == "-h") => {
             print!("{HELP}");
             Ok(())
@@ -218,6 +211,13 @@ fn faults_of(args: &[String]) -> Result<()> {
         return faults::report(&options);
     }
     faults::run(&root()?, &options)
+}
+
+fn tidy() -> Result<()> {
+    let findings = tidy::check(&root()?)?;
+    ensure!(findings.is_empty(), "{} findings:\n{}", findings.len(), findings.join("\n"));
+    println!("tidy: nothing to mend");
+    Ok(())
 }
 
 fn bench_report(args: &[String]) -> Result<()> {
