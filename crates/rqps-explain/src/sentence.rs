@@ -34,7 +34,8 @@ pub(crate) fn cause(question: &Question<'_>, finding: &Finding) -> Cause {
     if let Some(why) = finding.why {
         sentence.push_str(&format!(": {why}"));
     }
-    let cpu = split.and_then(server_cpu);
+    // Of all its threads, as the reports' tables have it.
+    let cpu = split.and_then(|split| split.quantity(Quantity::Metric(Metric::ServerCpu)));
     Cause {
         kind: finding.kind,
         direction: question.verdict,
@@ -65,7 +66,7 @@ fn numbers(question: &Question<'_>, split: &Split, finding: &Finding) -> Vec<Str
     match finding.kind {
         Kind::CpuOverhead | Kind::MoreWork => {
             out.extend(finding.quantities.iter().filter_map(|q| amounts(split, *q, op)));
-            let what = cpu_words(&finding.parts);
+            let what = cpu_words(split, &finding.parts);
             out.push(format!(
                 "{what} per {op} {} ({})",
                 cpu_times(split, finding),
@@ -76,12 +77,12 @@ fn numbers(question: &Question<'_>, split: &Split, finding: &Finding) -> Vec<Str
         Kind::PlanChange => {
             out.extend(question.evidence.plans.iter().take(1).cloned());
             out.extend(finding.quantities.iter().filter_map(|q| amounts(split, *q, op)));
-            out.push(format!("server CPU per {op} {}", cpu_times(split, finding)));
+            out.push(format!("{} per {op} {}", server_words(split), cpu_times(split, finding)));
             out.push(format!("{} in all", signed_us(split.total.difference.point)));
         }
         Kind::Waiting => {
             out.push(format!("waiting {} per {op}", of(&finding.parts)));
-            out.push(format!("server CPU {}", cpu_times(split, finding)));
+            out.push(format!("{} {}", server_words(split), cpu_times(split, finding)));
             out.extend(io(split, op));
             out.extend(finding.quantities.iter().filter_map(|q| amounts(split, *q, op)));
             out.extend(question.evidence.off_cpu.clone());
@@ -89,7 +90,7 @@ fn numbers(question: &Question<'_>, split: &Split, finding: &Finding) -> Vec<Str
         Kind::StorageReads | Kind::StorageWrites => {
             out.extend(finding.quantities.iter().filter_map(|q| amounts(split, *q, op)));
             out.extend(of_storage((split, finding), whole_us, op));
-            out.push(format!("server CPU {}", cpu_times(split, finding)));
+            out.push(format!("{} {}", server_words(split), cpu_times(split, finding)));
         }
         Kind::BackgroundWork => {
             out.extend(finding.quantities.iter().filter_map(|q| amounts(split, *q, op)));
@@ -114,7 +115,7 @@ fn numbers(question: &Question<'_>, split: &Split, finding: &Finding) -> Vec<Str
         }
         Kind::HostLimited | Kind::ClientLimited => {
             out.push(format!("client CPU {} per {op}", of(&finding.parts)));
-            out.push(format!("server CPU {}", cpu_times(split, finding)));
+            out.push(format!("{} {}", server_words(split), cpu_times(split, finding)));
         }
         Kind::NotExplained => out.extend(not_explained(split, op)),
     }
@@ -132,6 +133,8 @@ fn numbers(question: &Question<'_>, split: &Split, finding: &Finding) -> Vec<Str
 /// The waiting for storage, with the CPU that the kernel needs for it; or that CPU alone.
 fn of_storage((split, finding): (&Split, &Finding), whole_us: f64, op: &str) -> Vec<String> {
     let kernel = split.quantity(Quantity::Metric(Metric::ServerCpuSystem));
+    // Of the whole server, and so of the others beside as well.
+    let kernel = kernel.filter(|_| !split.others_beside);
     let kernel_us = kernel.map_or(0.0, |change| change.difference.point);
     let (kernel, whole) = (signed_us(kernel_us), signed_us(whole_us));
     if finding.parts.contains(&Part::Server) {
@@ -149,10 +152,15 @@ fn own_change(question: &Question<'_>, split: &Split) -> f64 {
     own.map_or(split.total.difference.point, |change| change.difference.point)
 }
 
+/// Whose CPU is told of the server: not all of it where others work beside.
+fn server_words(split: &Split) -> &'static str {
+    if split.others_beside { "CPU of the threads that serve these clients" } else { "server CPU" }
+}
+
 /// `server CPU`, or what else is in it.
-fn cpu_words(parts: &[Part]) -> &'static str {
+fn cpu_words(split: &Split, parts: &[Part]) -> &'static str {
     match (parts.contains(&Part::Client), parts.contains(&Part::Background)) {
-        (false, _) => "server CPU",
+        (false, _) => server_words(split),
         (true, false) => "server and client CPU",
         (true, true) => "CPU of server, its background and client",
     }

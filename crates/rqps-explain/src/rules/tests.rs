@@ -1,5 +1,7 @@
 //! Splits made by hand: each cause, mixtures, none, and counters that are missing.
 
+mod beside;
+
 use std::collections::BTreeMap;
 
 use expect_test::{Expect, expect};
@@ -425,56 +427,10 @@ fn what_cannot_be_told_says_why() {
     let rated = of(|slice| slice.lateness = Some(rqps_model::Lateness::default()));
     assert!(rated.ends_with("the clients were held at a rate"), "{rated}");
     let beside = of(|slice| {
-        slice.streams.push(at_a_rate());
+        slice.streams.push(beside::at_a_rate());
         slice.usage.waits.served_cpu_ns = None;
     });
     assert!(beside.ends_with("that serve either are not known"), "{beside}");
-}
-
-/// Others that insert at a rate: what they cost is the server's and not the figure's.
-#[test]
-fn others_at_a_rate_beside_are_told_apart_by_the_threads_that_serve_them() {
-    let change = |slice: &mut Slice| slice.streams.push(at_a_rate());
-    let around = Around { change, ..around() };
-    let beside = Op { background: 10.0, ..op() };
-    // More rows and writes of the whole server are those of both.
-    let counters = vec![("Handler_read_key", 30.0), ("Innodb_buffer_pool_read_requests", 90.0)];
-    let more = Op { server: 40.0, writes: 1.0, counters, ..beside.clone() };
-    check(
-        &beside,
-        &more,
-        &around,
-        Kind::CpuOverhead,
-        &expect!["0.61: server CPU per query 2.0x (+20 µs of +20 µs): new CPU overhead"],
-    );
-    let busier = Op { background: 60.0, ..beside.clone() };
-    check(
-        &beside,
-        &busier,
-        &around,
-        Kind::BackgroundWork,
-        &expect![
-            "0.55: CPU of the server's threads that serve others +25 µs of +25 µs per query: background work"
-        ],
-    );
-}
-
-fn at_a_rate() -> rqps_model::Stream {
-    rqps_model::Stream {
-        role: rqps_model::Role::Insert,
-        clients: 1,
-        target_per_s: Some(100.0),
-        duration_ns: 1_000_000_000,
-        n_events: 100,
-        n_queries: 100,
-        n_operations: 100,
-        lateness: None,
-        delays: Vec::new(),
-        own_delays: Vec::new(),
-        errors: Vec::new(),
-        series: Vec::new(),
-        response_times: Vec::new(),
-    }
 }
 
 #[test]
