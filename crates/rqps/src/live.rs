@@ -64,6 +64,7 @@ impl<'s> Teller<'s> {
                 match slice {
                     // A load of several systems' indexes has no queries; a turn of one that is long
                     // tells of itself within a block.
+                    Some(_) if step.block == *slice => {}
                     Some(_) => (step.block, step.n_rounds) = (*slice, 0),
                     None if step.block.is_none() => "warm-up".clone_into(&mut self.live.doing),
                     None => {}

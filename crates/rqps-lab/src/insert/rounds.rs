@@ -207,7 +207,7 @@ impl Lab<'_> {
                     is_first: is_first && n == 0,
                     is_last: block_idx + 1 == cut.n_blocks && ends_block,
                 };
-                let of = (cut.stop(block_idx, n), turn, seed);
+                let of = (block_idx, (cut.stop(block_idx, n), turn, seed));
                 let (tallies, usage) = self.insert_turn(&mut turns[at], of, waiting)?;
                 let part = &mut parts[at];
                 for (sum, tally) in part.tallies.iter_mut().zip(&tallies) {
@@ -251,9 +251,10 @@ impl Lab<'_> {
     fn insert_turn(
         &mut self,
         turn: &mut Turn<'_>,
-        (stop, place, seed): (rqps_load::Stop, rqps_load::Turn, u64),
+        (block_idx, of): (u32, (rqps_load::Stop, rqps_load::Turn, u64)),
         waiting: &mut Waiting,
     ) -> Result<(Vec<Tally>, Usage), Broken> {
+        let (stop, place, seed) = of;
         let orders = turn.clients.orders(stop, place, seed);
         let (mut first, mut last) = (None, None);
         let (samples, system) = (turn.samples, Some(turn.system_idx));
@@ -271,7 +272,8 @@ impl Lab<'_> {
             let passed_s = live.elapsed.as_secs_f64();
             if passed_s > 0.0 {
                 let qps = live.n_queries as f64 / passed_s;
-                listen(Event::Measuring { system, slice: None, elapsed: live.elapsed, qps });
+                let slice = Some(block_idx);
+                listen(Event::Measuring { system, slice, elapsed: live.elapsed, qps });
             }
             if interrupt.load(Ordering::Relaxed) { Control::Stop } else { Control::Go }
         });
