@@ -48,7 +48,11 @@ impl RecvBuffer {
     /// The stream's own; [`io::ErrorKind::UnexpectedEof`] when the other side has closed;
     /// [`io::ErrorKind::OutOfMemory`] beyond [`MAX_MESSAGE_BYTES`], which [`io_error`] turns into a
     /// protocol error.
-    #[inline]
+    #[expect(
+        clippy::inline_always,
+        reason = "calls between pages of code cost the client's caches"
+    )]
+    #[inline(always)]
     pub(crate) fn fill(&mut self, stream: &mut impl Read) -> io::Result<usize> {
         self.make_room()?;
         loop {

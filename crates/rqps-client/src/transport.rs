@@ -76,13 +76,19 @@ impl Transport {
     }
 
     /// Sends all bytes, in one system call where the kernel takes them in one.
+    #[inline]
     pub(crate) fn send(&mut self, bytes: &[u8]) -> io::Result<()> {
         match self {
             Self::Unix(socket) => send_all(socket.as_fd(), bytes),
             Self::Tcp(socket) => send_all(socket.as_fd(), bytes),
-            // rustls reports a failed send only when flushed.
-            Self::Tls(stream) => stream.write_all(bytes).and_then(|()| stream.flush()),
+            Self::Tls(_) => self.send_encrypted(bytes),
         }
+    }
+
+    #[inline(never)]
+    fn send_encrypted(&mut self, bytes: &[u8]) -> io::Result<()> {
+        // rustls reports a failed send only when flushed.
+        self.write_all(bytes).and_then(|()| self.flush())
     }
 
     /// Waits until there is something to read, the stream's end included, but no longer than `at_most`;

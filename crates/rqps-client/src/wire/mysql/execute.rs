@@ -30,6 +30,8 @@ pub struct Execute {
     values_at: usize,
     /// Whether no parameter is text and none was NULL, so that the message's length never changes.
     fixed: bool,
+    /// The type of all parameters, where they have one: so that no list of types is fetched to patch them.
+    all: Option<ParamType>,
     bound: bool,
     /// The answer's first sequence number.
     next_seq: u8,
@@ -44,6 +46,7 @@ impl Execute {
             params: params.into(),
             values_at: 0,
             fixed: params.iter().all(|param| fixed_width(*param) > 0),
+            all: params.first().copied().filter(|it| params.iter().all(|other| other == it)),
             bound: false,
             next_seq: 1,
         };
@@ -127,11 +130,12 @@ impl Execute {
     #[inline]
     fn patch(&mut self, values: &[Value]) -> Result<(), String> {
         let mut at = self.values_at;
-        for (i, (param, value)) in self.params.iter().zip(values).enumerate() {
-            let Value::Int(value) = *value else { return Err(wrong_type(i, *param)) };
+        for (i, value) in values.iter().enumerate() {
+            let param = self.all.or_else(|| self.params.get(i).copied()).unwrap_or(ParamType::Int);
+            let Value::Int(value) = *value else { return Err(wrong_type(i, param)) };
             let bytes = value.to_le_bytes();
-            let width = fixed_width(*param);
-            if *param == ParamType::Int {
+            let width = fixed_width(param);
+            if param == ParamType::Int {
                 fits_int(i, value)?;
             }
             if let (Some(slot), Some(bytes)) =
@@ -144,7 +148,7 @@ impl Execute {
         Ok(())
     }
 
-    #[inline]
+    #[inline(never)]
     fn rebuild(&mut self, params: &Params) -> Result<(), String> {
         self.message.truncate(self.values_at);
         let n_null_bytes = self.params.len().div_ceil(8);

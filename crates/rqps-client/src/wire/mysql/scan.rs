@@ -5,6 +5,8 @@
 //! the binary protocol alike. Bytes may come in pieces of any size: the scanner takes all of each
 //! piece and keeps what it must remember itself, so bodies may be longer than any buffer.
 
+mod ordinary;
+
 use super::packet::{HEADER, MAX_PAYLOAD, check_seq, payload_length};
 use super::reply::{ends_rows, parse_eof, parse_error, parse_ok};
 use super::{Violation, reader::Reader, status};
@@ -155,6 +157,24 @@ impl Scanner {
     /// When they are not an answer.
     #[inline]
     pub fn take(&mut self, bytes: &[u8]) -> Result<(Progress, usize), Violation> {
+        if self.phase == Phase::First
+            && self.partial.head_len == 0
+            && !self.continued
+            && let Some(answer) = ordinary::walk(bytes, self.seq, self.deprecate_eof)
+        {
+            self.phase = Phase::Done;
+            self.outcome.rows += answer.rows;
+            self.outcome.affected = self.outcome.affected.saturating_add(answer.affected);
+            self.had_result |= answer.had_result;
+            self.status = answer.status;
+            return Ok((Progress::Done, answer.n_bytes));
+        }
+        self.take_any(bytes)
+    }
+
+    /// The same for any answer, in pieces of any size.
+    #[inline(never)]
+    fn take_any(&mut self, bytes: &[u8]) -> Result<(Progress, usize), Violation> {
         let mut rest = bytes;
         while self.phase != Phase::Done {
             rest = self.resume_partial(rest)?;

@@ -171,3 +171,29 @@ proptest! {
         }
     }
 }
+
+#[test]
+fn what_is_ordinary_is_what_the_scanner_finds() {
+    let mut n_ordinary = 0;
+    for transcript in answers() {
+        let mut more = transcript.bytes.clone();
+        more.extend_from_slice(b"\x01\0\0\x01\0");
+        for bytes in [&transcript.bytes, &more] {
+            let mut scanner = Scanner::new(transcript.deprecate_eof);
+            scanner.start(1);
+            let taken = scanner.take_any(bytes);
+            let Some(found) = ordinary::walk(bytes, 1, transcript.deprecate_eof) else { continue };
+            n_ordinary += 1;
+            assert_eq!(taken, Ok((Progress::Done, found.n_bytes)), "{}", transcript.name);
+            assert_eq!((found.status, found.had_result), (scanner.status, scanner.had_result));
+            let outcome = scanner.outcome().unwrap();
+            assert_eq!((found.rows, found.affected), (outcome.rows, outcome.affected));
+        }
+        // Nothing that is cut, or out of order, is.
+        for at in 0..transcript.bytes.len() {
+            assert_eq!(ordinary::walk(&transcript.bytes[..at], 1, transcript.deprecate_eof), None);
+        }
+        assert_eq!(ordinary::walk(&transcript.bytes, 2, transcript.deprecate_eof), None);
+    }
+    assert!(n_ordinary >= 8, "{n_ordinary}");
+}
