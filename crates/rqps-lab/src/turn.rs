@@ -162,8 +162,11 @@ impl Lab<'_> {
     /// since, and say nothing of it.
     pub(crate) fn was_measured(&mut self, idx: usize, step_idx: usize) {
         self.caution[idx].unmeasured = Some(step_idx);
-        if self.insert_job(step_idx).is_some() {
-            self.run.steps[step_idx].systems[idx].checks = vec![insert::interrupted()];
+        let is_insert = self.insert_job(step_idx).is_some();
+        let checks = &mut self.run.steps[step_idx].systems[idx].checks;
+        // What was checked before another system failed stands.
+        if is_insert && checks.is_empty() {
+            checks.push(insert::interrupted());
         }
     }
 

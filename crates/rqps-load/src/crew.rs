@@ -272,12 +272,17 @@ impl Crew {
             return Err(failure);
         }
         let last_ns = tallies.iter().flatten().map(|tally| tally.last_ns).max().unwrap_or(0);
-        self.past += length(orders, Duration::from_nanos(last_ns));
+        let passed = length(orders, Duration::from_nanos(last_ns));
+        self.past += passed;
         let of_role = |role: usize| {
             let pairs = tallies.iter().zip(&self.roles);
             pairs.filter(|(_, own)| **own == role).filter_map(|(tally, _)| tally.clone()).collect()
         };
-        Ok(orders.iter().enumerate().map(|(role, order)| merged(of_role(role), order)).collect())
+        Ok(orders
+            .iter()
+            .enumerate()
+            .map(|(role, order)| merged(of_role(role), order, passed))
+            .collect())
     }
 
     /// Lets every thread make room for what it will count, and waits until all have.
@@ -351,14 +356,18 @@ fn length(orders: &[Order], last_answer: Duration) -> Duration {
 }
 
 /// Merges the clients' tallies and cuts windows and seconds that not every client was measured in.
-fn merged(mut tallies: Vec<Tally>, order: &Order) -> Tally {
+fn merged(mut tallies: Vec<Tally>, order: &Order, passed: Duration) -> Tally {
     let all_busy_ns = tallies.iter().map(|t| t.last_ns).min().unwrap_or(0);
     let whole_ns = match order.stop {
         Stop::Time(time) => u64::try_from(time.as_nanos()).unwrap_or(u64::MAX),
         Stop::Events(_) | Stop::Part { .. } => all_busy_ns,
     };
+    let passed_ns = match order.pace.leaves_to_next() {
+        true => u64::try_from(passed.as_nanos()).unwrap_or(u64::MAX),
+        false => whole_ns,
+    };
     for tally in &mut tallies {
-        tally.finish(whole_ns);
+        tally.finish_on_clock(whole_ns, passed_ns);
     }
     let mut tallies = tallies.into_iter();
     let mut sum = tallies.next().unwrap_or_else(|| Tally::for_order(order));

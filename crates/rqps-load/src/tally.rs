@@ -186,7 +186,13 @@ impl Tally {
     /// not fill. `whole_ns` is the time in which every window and second was measured in full; a
     /// client that had nothing to do at the end (a set rate) was measured that long too.
     pub fn finish(&mut self, whole_ns: u64) {
-        self.span_ns = self.last_ns.max(whole_ns);
+        self.finish_on_clock(whole_ns, whole_ns);
+    }
+
+    /// The same for a client of a clock that went on for `passed_ns` in this slice, be it that others were
+    /// answered late: what fell due meanwhile is counted in the next slice, and so the time is in this.
+    pub fn finish_on_clock(&mut self, whole_ns: u64, passed_ns: u64) {
+        self.span_ns = self.last_ns.max(whole_ns).max(passed_ns);
         if self.span_ns > 0 {
             self.operations_per_s = self.n_operations as f64 * 1e9 / self.span_ns as f64;
         }
@@ -216,8 +222,8 @@ impl Tally {
     }
 
     /// Adds the tally of a later slice, so that this one becomes that of a block: times add up,
-    /// windows follow one another, and a point of the series has the slices that began within one
-    /// second of counted time.
+    /// windows follow one another, and what a slice counted is spread evenly over the seconds of counted
+    /// time that it covers.
     pub fn append(&mut self, next: &Self) {
         let (before_ns, next_ns) = (self.duration_ns(), next.duration_ns());
         self.add_counts(next);
@@ -225,20 +231,40 @@ impl Tally {
         self.operations_per_s =
             if all_ns > 0 { self.n_operations as f64 * 1e9 / all_ns as f64 } else { 0.0 };
         self.windows.counts.extend(&next.windows.counts);
-        let second_idx = usize::try_from(before_ns / 1_000_000_000).unwrap_or(usize::MAX);
-        if self.series.len() <= second_idx {
-            self.series.resize(second_idx + 1, SeriesPoint::default());
-        }
-        let small = |n: u64| u32::try_from(n).unwrap_or(u32::MAX);
-        let point = SeriesPoint {
-            queries: small(next.n_queries),
-            events: small(next.n_events),
-            errors: small(next.errors.iter().map(|e| e.n).sum()),
-            sum_ns: next.sum_ns,
-            max_ns: next.max_ns,
-        };
-        add_point(&mut self.series[second_idx], &point);
+        self.spread(next, (before_ns, all_ns));
         (self.last_ns, self.span_ns) = (all_ns, all_ns);
+    }
+
+    /// Adds to the series what a slice counted from one time to another; its slowest event where it began.
+    fn spread(&mut self, slice: &Self, (from_ns, to_ns): (u64, u64)) {
+        const SECOND: u64 = 1_000_000_000;
+        let idx_of = |second: u64| usize::try_from(second).unwrap_or(usize::MAX);
+        let n_points = to_ns.div_ceil(SECOND).max(from_ns / SECOND + 1);
+        if self.series.len() < idx_of(n_points) {
+            self.series.resize(idx_of(n_points), SeriesPoint::default());
+        }
+        let n_errors = slice.errors.iter().map(|e| e.n).sum();
+        let all = [slice.n_queries, slice.n_events, n_errors, slice.sum_ns];
+        let small = |n: u64| u32::try_from(n).unwrap_or(u32::MAX);
+        let mut before = [0; 4];
+        let mut max_ns = slice.max_ns;
+        for second in from_ns / SECOND..n_points {
+            let upto_ns = ((second + 1) * SECOND).min(to_ns) - from_ns;
+            let upto = all.map(|n| match to_ns - from_ns {
+                0 => n,
+                length_ns => share_of(n, (upto_ns, length_ns)),
+            });
+            let [queries, events, errors, sum_ns] = std::array::from_fn(|i| upto[i] - before[i]);
+            let point = SeriesPoint {
+                queries: small(queries),
+                events: small(events),
+                errors: small(errors),
+                sum_ns,
+                max_ns: std::mem::take(&mut max_ns),
+            };
+            add_point(&mut self.series[idx_of(second)], &point);
+            before = upto;
+        }
     }
 
     /// Adds what simply adds up. Every field is named, so that a new one cannot be forgotten.
@@ -336,6 +362,12 @@ fn bytes_of(histogram: &Histogram<u32>) -> Vec<u8> {
     // Writing to memory cannot fail.
     let _ = V2DeflateSerializer::new().serialize(histogram, &mut bytes);
     bytes
+}
+
+/// `n` times a fraction, rounded to whole ones.
+fn share_of(n: u64, (part, whole): (u64, u64)) -> u64 {
+    let exact = (u128::from(n) * u128::from(part) + u128::from(whole) / 2) / u128::from(whole);
+    u64::try_from(exact).unwrap_or(u64::MAX)
 }
 
 fn add_point(to: &mut SeriesPoint, other: &SeriesPoint) {

@@ -6,7 +6,7 @@
 use maud::{Markup, html};
 use rqps_model::{Estimate, Group, Verdict};
 
-use crate::analysis::{Analysis, Cell, GROUPS, StepAnalysis};
+use crate::analysis::{Analysis, Bar, Cell, CellState, GROUPS, StepAnalysis};
 use crate::html::Scale;
 use crate::number;
 use crate::words::clip;
@@ -138,12 +138,16 @@ fn step_row(
     }
 }
 
-/// `0.68 [0.66, 0.70] slower`.
+/// `0.68 [0.66, 0.70] slower`, `0.68 n=1`, or with what stands in a verdict's way.
 fn value(cell: &Cell) -> String {
-    let Some(ratio) = &cell.rqps else { return "not measured".to_owned() };
-    let verdict = cell.verdict.map_or_else(String::new, |v| format!(" {}", v.word()));
-    let ends = number::interval(ratio).map_or_else(String::new, |ends| format!(" {ends}"));
-    format!("{}{ends}{verdict}", number::ratio(ratio))
+    let Some(ratio) = &cell.rqps else {
+        let is_failed = matches!(cell.state, CellState::Failed { .. });
+        return if is_failed { "failed" } else { "not measured" }.to_owned();
+    };
+    let barred = || cell.bar.map_or("", Bar::words);
+    let said = cell.verdict.map_or_else(barred, Verdict::word);
+    let gap = if said.is_empty() { "" } else { " " };
+    format!("{}{gap}{said}", number::ratio_with_interval(ratio))
 }
 
 /// Dot and whisker; an end outside the axis is an arrow's head.
@@ -166,7 +170,10 @@ fn whisker(scale: Scale, (cell, ratio): (&Cell, &Estimate), (lane, y): (usize, u
                     }
                 }
             }
-            g transform=(format!("translate({} {y})", px(x_of(scale, ratio.point)))) stroke="none" { (dot(lane)) }
+            @let at = format!("translate({} {y})", px(x_of(scale, ratio.point)));
+            // One that has no verdict as it is not the same work is hollow.
+            @if cell.is_barred() { g transform=(at) fill="#ffffff" { (dot(lane)) } }
+            @else { g transform=(at) stroke="none" { (dot(lane)) } }
         }
     }
 }

@@ -104,13 +104,18 @@ impl fmt::Display for Format {
 /// The report on `run` with the practical bound `bound` (0.05 for 5%); `options` is for text.
 #[must_use]
 pub fn render(run: &Run, bound: f64, format: Format, options: TextOptions) -> String {
-    let analysis = Analysis::of(run, bound);
+    render_analysis(&Analysis::of(run, bound), format, options)
+}
+
+/// The same of an analysis, which may have stack profiles.
+#[must_use]
+pub fn render_analysis(analysis: &Analysis<'_>, format: Format, options: TextOptions) -> String {
     match format {
-        Format::Html => html::render(&analysis),
-        Format::Text => text::render(&analysis, options),
-        Format::Markdown => markdown::render(&analysis),
-        Format::Csv => csv::render(&analysis),
-        Format::Json => json::render(&analysis),
+        Format::Html => html::render(analysis),
+        Format::Text => text::render(analysis, options),
+        Format::Markdown => markdown::render(analysis),
+        Format::Csv => csv::render(analysis),
+        Format::Json => json::render(analysis),
     }
 }
 

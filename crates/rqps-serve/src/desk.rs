@@ -1,6 +1,7 @@
 //! What all requests share: the options, the sessions, the runs that are followed.
 
 use std::net::SocketAddr;
+use std::sync::Arc;
 use std::sync::atomic::AtomicUsize;
 
 use rqps_store::{RunRef, Store};
@@ -22,7 +23,7 @@ pub(crate) struct Desk {
     pub(crate) options: Options,
     pub(crate) sessions: Sessions,
     pub(crate) hub: Hub,
-    pub(crate) heavy: Semaphore,
+    pub(crate) heavy: Arc<Semaphore>,
     /// Streams under way.
     pub(crate) streams: AtomicUsize,
 }
@@ -30,7 +31,7 @@ pub(crate) struct Desk {
 impl Desk {
     pub(crate) fn new(options: Options, at: SocketAddr) -> std::io::Result<Self> {
         let sessions = Sessions::new(at.port())?;
-        let (hub, heavy) = (Hub::default(), Semaphore::new(N_HEAVY));
+        let (hub, heavy) = (Hub::default(), Arc::new(Semaphore::new(N_HEAVY)));
         Ok(Self { options, sessions, hub, heavy, streams: AtomicUsize::new(0) })
     }
 

@@ -191,13 +191,16 @@ async fn respond(
             "This server only shows; start it with --allow-write.",
         );
     }
-    let _turn = match route.is_heavy() {
-        true => desk.heavy.acquire().await.ok(),
+    // The work's own: a browser that goes away leaves it to its end.
+    let turn = match route.is_heavy() {
+        true => Arc::clone(&desk.heavy).acquire_owned().await.ok(),
         false => None,
     };
     let worker = Arc::clone(&desk);
-    let work =
-        move || Route::of(&asked.path).map_or_else(unknown, |route| answer(&worker, &asked, route));
+    let work = move || {
+        let _turn = turn;
+        Route::of(&asked.path).map_or_else(unknown, |route| answer(&worker, &asked, route))
+    };
     match tokio::task::spawn_blocking(work).await {
         Ok(reply) => {
             if reply.status == StatusCode::UNAUTHORIZED {

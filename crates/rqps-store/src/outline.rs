@@ -58,6 +58,17 @@ pub struct Outline {
     pub steps: Vec<OutlineStep>,
 }
 
+impl Outline {
+    /// Whether a report has something to say: figures, or why there are none.
+    #[must_use]
+    pub fn has_report(&self) -> bool {
+        let is_failed = |outcome: &StepOutcome| matches!(outcome, StepOutcome::Failed { .. });
+        self.steps
+            .iter()
+            .any(|step| step.n_slices.iter().any(|&n| n > 0) || step.outcomes.iter().any(is_failed))
+    }
+}
+
 /// A step of it.
 #[derive(Debug, Clone, PartialEq)]
 pub struct OutlineStep {

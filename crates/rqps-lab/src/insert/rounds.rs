@@ -111,6 +111,8 @@ impl Lab<'_> {
             }
             return Err(broken);
         }
+        // What fails on one system is told when all were looked at.
+        let mut failed = None;
         let mut all_pairs = Vec::new();
         for (at, (idx, clients)) in ended.into_iter().enumerate() {
             // What is left to do is read at once, with the others stopped, who have as much left.
@@ -118,19 +120,21 @@ impl Lab<'_> {
             all_pairs.push((idx, clients.pairs));
             drop(clients.crew);
             if store {
-                let debt = members[at].1.debt().map_err(|error| Broken::System(idx, error))?;
-                self.run.steps[step_idx].systems[idx].debt = debt;
+                match members[at].1.debt() {
+                    Ok(debt) => self.run.steps[step_idx].systems[idx].debt = debt,
+                    Err(error) => failed = failed.or(Some(Broken::System(idx, error))),
+                }
             }
         }
         drop(waiting);
         for ((idx, pairs), (_, up)) in all_pairs.into_iter().zip(members.iter_mut()) {
-            let checks = self.check_insert(step_idx, idx, up, &pairs);
-            let checks = checks.map_err(|error| Broken::System(idx, error))?;
-            if store {
-                self.run.steps[step_idx].systems[idx].checks = checks;
+            match self.check_insert(step_idx, idx, up, &pairs) {
+                Ok(checks) if store => self.run.steps[step_idx].systems[idx].checks = checks,
+                Ok(_) => {}
+                Err(error) => failed = failed.or(Some(Broken::System(idx, error))),
             }
         }
-        Ok(())
+        failed.map_or(Ok(()), Err)
     }
 
     /// Measures `blocks`. With `there`, those from that on are stored as they end; without, none is.

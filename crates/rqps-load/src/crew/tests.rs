@@ -307,6 +307,28 @@ fn each_role_has_its_order_and_its_tally() {
 }
 
 #[test]
+fn a_rate_is_held_by_the_clock_by_which_it_is_due() {
+    // The other role's answers come 300 ms after they were asked for, long after the turn's end.
+    let slow = Pairs { wait: Duration::from_millis(300), ..Pairs::new() };
+    let mut crew = crew_of(vec![(slow, 0), (Pairs::new(), 1)]);
+    let stop = Stop::Time(Duration::from_millis(100));
+    let mut turn = |is_first: bool, is_last: bool| {
+        let pace = Pace::Ongoing { events_per_s: 100.0, turn: Turn { is_first, is_last } };
+        let orders = [order(Pace::Closed, stop), order(pace, stop)];
+        crew.run_roles(&orders, &mut |_| {}, &mut |_| Control::Go).unwrap().remove(1)
+    };
+    let mut block = turn(true, false);
+    assert!(block.duration_ns() >= 300_000_000, "{}", block.duration_ns());
+    block.append(&turn(false, false));
+    block.append(&turn(false, true));
+    // In turns of 0.3 s, 0.3 s and 0.1 s 70 were due and came.
+    assert_eq!(block.lateness.unwrap().n_missed, 0);
+    assert!((60..=90).contains(&block.n_events), "{}", block.n_events);
+    let per_s = block.n_events as f64 * 1e9 / block.duration_ns() as f64;
+    assert!((85.0..=105.0).contains(&per_s), "{per_s}");
+}
+
+#[test]
 fn a_client_thread_that_panics_ends_the_slice_of_all() {
     let mut crew = crew(vec![Pairs::new(), Pairs { panics_at: 10, ..Pairs::new() }]);
     // Far longer than the test: the other client is stopped, and nobody waits for the dead one.

@@ -117,6 +117,40 @@ fn slices_that_follow_one_another_make_a_block() {
 }
 
 #[test]
+fn slices_somewhat_longer_than_a_second_leave_no_second_empty() {
+    let turn = Order { stop: Stop::Time(Duration::from_secs(1)), ..order() };
+    let slice = |took_ns: u64| {
+        let mut tally = Tally::for_order(&turn);
+        for i in 1..=106 {
+            tally.statement(i * took_ns / 106, 1, 0);
+            tally.event(1_000_000, i * took_ns / 106);
+        }
+        tally.finish(1_000_000_000);
+        tally
+    };
+    let mut block = Tally::empty(&turn);
+    (0..40).for_each(|_| block.append(&slice(1_060_000_000)));
+    assert_eq!(block.series.len(), 43);
+    let whole = &block.series[..42];
+    assert!(whole.iter().all(|p| (99..=101).contains(&p.queries)), "{whole:?}");
+    let sum = |f: fn(&SeriesPoint) -> u64| block.series.iter().map(f).sum::<u64>();
+    assert_eq!(sum(|p| p.queries.into()), 40 * 106);
+    assert_eq!(sum(|p| p.sum_ns), 40 * 106 * 1_000_000);
+    // One that stalls shows as such.
+    block.append(&slice(10_000_000_000));
+    assert!(block.series[44..52].iter().all(|p| p.queries <= 11), "{:?}", &block.series[42..]);
+}
+
+#[test]
+fn time_that_passed_on_the_clock_counts_for_who_is_on_it() {
+    let mut tally = Tally::for_order(&order());
+    tally.statement(900_000_000, 100, 0);
+    tally.finish_on_clock(1_000_000_000, 1_060_000_000);
+    assert_eq!(tally.duration_ns(), 1_060_000_000);
+    assert_eq!(tally.series.len(), 1);
+}
+
+#[test]
 fn a_slice_in_which_nothing_was_due_took_its_time() {
     let mut tally = Tally::for_order(&order());
     tally.finish(2_000_000_000);

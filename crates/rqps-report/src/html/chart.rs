@@ -187,6 +187,8 @@ fn value(analysis: &Analysis<'_>, cell: &Cell) -> Markup {
             @if let Some(verdict) = cell.verdict {
                 span class={ "sign " (verdict.word()) } title=(verdict.word()) { " " (label::sign(verdict)) }
                 span.sr { " " (verdict.word()) }
+            } @else if let Some(bar) = cell.bar {
+                " " (bar.words())
             }
         } @else { (label::figure(cell)) }
         // Links in lines this close would be too small to hit; the table has them.

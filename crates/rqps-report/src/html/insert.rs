@@ -36,7 +36,11 @@ fn summary(analysis: &Analysis<'_>, which: Summary) -> Markup {
             "Operations per second",
             "Inserted rows/s in l.i0, l.i1 and l.i2, indexed rows/s in l.x, queries/s in the others.",
         ),
-        Summary::Relative => ("Relative to the base", "The figure / that of the base."),
+        Summary::Relative => (
+            "Relative to the base",
+            "The ratios of the summary: of steps that took turns the mean over pairs of blocks, which is not quite \
+             that of the two figures above.",
+        ),
         Summary::Rates => (
             "Background inserts per second",
             "Rows that were inserted while others queried, on average.",

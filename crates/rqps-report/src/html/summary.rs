@@ -33,7 +33,7 @@ pub(super) fn part(analysis: &Analysis<'_>) -> Part {
         @if analysis.steps.is_empty() {
             p.warning { "This run has no step that is reported." }
         } @else {
-            (legend())
+            (legend(analysis))
             @if many::is_many(analysis) { (by_system(analysis)) } @else { (table(analysis)) }
             p.hint { (outside(&capital(&rule(analysis)))) }
             (footnotes(analysis))
@@ -47,12 +47,14 @@ fn rule(analysis: &Analysis<'_>) -> String {
     analysis.verdict_rule().replace("< or > behind a word", "▼ or ▲ behind a word")
 }
 
-fn legend() -> Markup {
+fn legend(analysis: &Analysis<'_>) -> Markup {
+    let has_barred = analysis.steps.iter().flat_map(|step| &step.cells).any(Cell::is_barred);
     html! {
         ul.legend aria-label="Colours" {
             li { span.swatch.lower {} "rQPS below 0.95" }
             li { span.swatch.higher {} "above 1.05" }
             li { span.swatch.lower.pale {} span.swatch.higher.pale {} "the same, not confirmed by the interval" }
+            @if has_barred { li { span.swatch.unheld {} "no verdict: the SLA or a check failed, or a set rate was held" } }
         }
     }
 }

@@ -40,9 +40,12 @@ fn contrast_is_wcag_aa_in_both_themes() {
                 assert!(ratio >= 4.5, "{ink} on {paper}: {ratio:.2}");
             }
         }
-        for pair in
-            [("lower-ink", "lower-bg"), ("higher-ink", "higher-bg"), ("failed-ink", "failed-bg")]
-        {
+        for pair in [
+            ("lower-ink", "lower-bg"),
+            ("higher-ink", "higher-bg"),
+            ("failed-ink", "failed-bg"),
+            ("unheld-ink", "unheld-bg"),
+        ] {
             let ratio = contrast(colour(pair.0), colour(pair.1));
             assert!(ratio >= 4.5, "{} on {}: {ratio:.2}", pair.0, pair.1);
         }
@@ -61,7 +64,7 @@ fn contrast_is_wcag_aa_in_both_themes() {
 fn colours_of_the_insert_benchmark_can_be_read_in_both_themes() {
     for theme in themes(INSERT_STYLE) {
         let colour = |name: String| &theme.iter().find(|(n, _)| *n == name).unwrap().1;
-        for name in ["best", "worst", "unheld"] {
+        for name in ["best", "worst"] {
             let ratio = contrast(colour(format!("{name}-ink")), colour(format!("{name}-bg")));
             assert!(ratio >= 4.5, "{name}: {ratio:.2}");
         }

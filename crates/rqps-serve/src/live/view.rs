@@ -90,7 +90,7 @@ fn state(seen: &Seen) -> Markup {
         @if seen.is_over() {
             p.verdict { "The run " (end_of(&seen.outline)) "." }
             p {
-                @if brief.n_done > 0 {
+                @if seen.outline.has_report() {
                     a href={ "/runs/" (brief.id) "/report" } { "Its report" } " "
                 }
                 a href={ "/runs/" (brief.id) } { "What it is made of" }
@@ -328,7 +328,11 @@ pub(crate) fn outcome_of(outcome: &StepOutcome, n_slices: u64) -> Markup {
             StepOutcome::Pending if n_slices > 0 => { span.faint { (slices()) " so far" } }
             StepOutcome::Pending => { span.faint { "–" } }
             StepOutcome::Failed { reason } => {
-                span.failed title=(one_line(reason)) { "✕ failed" }
+                span.failed { "✕ failed" }
+                details {
+                    summary { "why" }
+                    @for line in reason.lines() { span.below { (one_line(line)) } }
+                }
             }
         }
     }

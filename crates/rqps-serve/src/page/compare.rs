@@ -138,6 +138,7 @@ fn links(ticked: &[Ticked<'_>], base: Ticked<'_>, runs: &[Run]) -> Markup {
                 @if *one == base { strong { bdi { (one_line(&label)) } } }
                 @else { a href=(link(text)) { bdi { (one_line(&label)) } } }
             }
+            span { "Verdicts are decided among the ratios of this page; a run's report decides among all of its own." }
         }
     }
 }

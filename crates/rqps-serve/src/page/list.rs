@@ -172,7 +172,7 @@ fn row(brief: &Brief, is_held: bool) -> Markup {
                 @if is_held { a href={ "/runs/" (brief.id) "/live" } { "under way" } }
                 @else { (status(brief)) }
                 @if let Some(took) = took { span.below { "in " (took) } }
-                @if brief.n_done > 0 {
+                @if brief.n_done + brief.n_failed > 0 {
                     span.below { a href={ "/runs/" (brief.id) "/report" } { "Report" } }
                 }
             }

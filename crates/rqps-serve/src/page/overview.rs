@@ -33,7 +33,7 @@ fn links(outline: &Outline, is_held: bool) -> Markup {
     html! {
         ul.links {
             @if is_held { li { a href={ "/runs/" (id) "/live" } { "Live view" } ": it is under way" } }
-            @if outline.brief.n_done > 0 {
+            @if outline.has_report() {
                 li { a href={ "/runs/" (id) "/report" } { "Report" } }
                 li {
                     "Data: "
@@ -41,7 +41,7 @@ fn links(outline: &Outline, is_held: bool) -> Markup {
                         a href={ "/runs/" (id) "/data/" (id) "." (ending) } { (name) } " "
                     }
                 }
-            } @else if !is_held { li { "There is no report, as no step is done." } }
+            } @else if !is_held { li { "There is no report, as nothing was measured." } }
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use hyper::StatusCode;
 use maud::{Markup, html};
-use rqps_model::Run;
+use rqps_model::{Run, StepOutcome};
 use rqps_report::page::one_line;
 use rqps_report::{Analysis, Detail, Format, TextOptions};
 use rqps_stats::DEFAULT_BOUND;
@@ -30,7 +30,7 @@ pub(crate) fn show(desk: &Desk, _asked: &Asked, id: &str) -> Result<Reply, Error
     let store = desk.store_of(id)?;
     let of = RunRef::Id(id.to_owned());
     let (run, profiles) = (store.select_run(&of)?, store.select_stack_profiles(&of)?);
-    if !has_figures(&run) {
+    if !is_told_of(&run) {
         return Ok(nothing());
     }
     let analysis = Analysis::of(&run, DEFAULT_BOUND).with_profiles(&profiles);
@@ -47,19 +47,27 @@ pub(crate) fn data(desk: &Desk, asked: &Asked, name: &str) -> Result<Reply, Erro
     let Some((id, format, content_type)) = format.filter(|(id, ..)| Some(*id) == in_path) else {
         return Ok(crate::route::unknown());
     };
-    let run = desk.store_of(id)?.select_run(&RunRef::Id(id.to_owned()))?;
-    if !has_figures(&run) {
+    let (store, of) = (desk.store_of(id)?, RunRef::Id(id.to_owned()));
+    let (run, profiles) = (store.select_run(&of)?, store.select_stack_profiles(&of)?);
+    if !is_told_of(&run) {
         return Ok(nothing());
     }
-    let text = rqps_report::render(&run, DEFAULT_BOUND, format, OPTIONS);
+    let analysis = Analysis::of(&run, DEFAULT_BOUND).with_profiles(&profiles);
+    let text = rqps_report::render_analysis(&analysis, format, OPTIONS);
     // What browsers show as text they show; the rest they keep.
     let file = (!content_type.starts_with("text/plain")).then_some(name);
     Ok(Reply::data(content_type, file, text))
 }
 
-/// Whether a run has anything to report.
+/// Whether a run has figures.
 pub(crate) fn has_figures(run: &Run) -> bool {
     run.steps.iter().flat_map(|step| &step.systems).any(|system| !system.slices.is_empty())
+}
+
+/// Whether a run has anything to report: figures, or why there are none.
+fn is_told_of(run: &Run) -> bool {
+    let systems = || run.steps.iter().flat_map(|step| &step.systems);
+    has_figures(run) || systems().any(|s| matches!(s.outcome, StepOutcome::Failed { .. }))
 }
 
 /// Nothing to report yet.

@@ -9,6 +9,9 @@ use crate::{Size, SuiteError};
 /// Most clients: each has up to three connections.
 const MAX_CLIENTS: u32 = 1024;
 
+/// Fewest rows of a table: of fewer, ids drawn for one query meet so often that it fetches fewer than ten.
+const LEAST_ROWS: u64 = 5000;
+
 /// Most rows that one statement may insert or delete: parameters of a prepared statement are numbered
 /// with 16 bits, and a row has six.
 const MAX_ROWS_PER_STATEMENT: u32 = 10_000;
@@ -116,10 +119,13 @@ impl InsertArgs {
         }
         let least = u64::from(rows_per_commit.into_iter().max().unwrap_or(1)) * 20;
         let least = least * if self.shared_table { u64::from(self.clients) } else { 1 };
-        for (key, rows) in [("rows", self.rows), ("rows_later", self.rows_later)] {
+        let both =
+            [("rows", self.rows, least.max(LEAST_ROWS)), ("rows_later", self.rows_later, least)];
+        for (key, rows, least) in both {
             if rows < least || rows > 1 << 40 {
                 let remedy = format!(
-                    "give at least {least}, which is 20 statements of each client, and at most 2^40"
+                    "give at least {least}: 20 statements of each client, and {LEAST_ROWS} rows, of which \
+                     ten are drawn for a query; and at most 2^40"
                 );
                 return refuse(key, rows.to_string(), &remedy);
             }

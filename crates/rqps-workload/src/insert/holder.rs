@@ -13,7 +13,7 @@ use crate::worker::EventError;
 pub struct Holder {
     hold: Duration,
     since: Option<Instant>,
-    begin_sql: &'static str,
+    begin_sql: &'static [&'static str],
     read_sql: String,
 }
 
@@ -22,11 +22,11 @@ impl Holder {
     #[must_use]
     pub fn new(dbms: Dbms, table: u32, hold: Duration) -> Self {
         let read_sql = format!("SELECT transactionid FROM {} LIMIT 1", Schema::table(table));
-        // The first read makes the snapshot, which is the transaction's in REPEATABLE READ: MySQL's
-        // default.
-        let begin_sql = match dbms {
-            Dbms::Postgres => "START TRANSACTION ISOLATION LEVEL REPEATABLE READ",
-            _ => "START TRANSACTION",
+        // The first read makes the snapshot, which is the transaction's in REPEATABLE READ whatever the
+        // server's default is.
+        let begin_sql: &[_] = match dbms {
+            Dbms::Postgres => &["START TRANSACTION ISOLATION LEVEL REPEATABLE READ"],
+            _ => &["SET TRANSACTION ISOLATION LEVEL REPEATABLE READ", "START TRANSACTION"],
         };
         Self { hold, since: None, begin_sql, read_sql }
     }
@@ -50,7 +50,9 @@ impl Holder {
         if self.since.take().is_some() {
             answered(connection.execute_text(b"COMMIT")?);
         }
-        answered(connection.execute_text(self.begin_sql.as_bytes())?);
+        for sql in self.begin_sql {
+            answered(connection.execute_text(sql.as_bytes())?);
+        }
         answered(connection.execute_text(self.read_sql.as_bytes())?);
         self.since = Some(Instant::now());
         Ok(())

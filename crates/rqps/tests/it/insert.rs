@@ -25,7 +25,7 @@ fn stored(bench: &Bench) -> Run {
 }
 
 /// Every step has its figure, its streams, and checks that passed.
-fn assert_sound(run: &Run) {
+fn assert_sound(run: &Run, holds: bool) {
     for step in &run.steps {
         let (name, state) = (&step.info.name, &step.systems[0]);
         assert_eq!(state.outcome, StepOutcome::Done, "{name}");
@@ -35,6 +35,7 @@ fn assert_sound(run: &Run) {
         let wanted: &[Role] = match name.as_str() {
             "l.i0" | "l.x" => &[],
             "l.i1" | "l.i2" => &[Role::Delete],
+            _ if holds => &[Role::Insert, Role::Delete, Role::Hold],
             _ => &[Role::Insert, Role::Delete],
         };
         assert_eq!(roles, wanted, "{name}");
@@ -42,7 +43,8 @@ fn assert_sound(run: &Run) {
             assert!(slice.n_operations > 0, "{name}");
             for stream in &slice.streams {
                 assert!(stream.n_operations > 0, "{name}: {:?}", stream.role);
-                assert_eq!(stream.target_per_s.is_some(), name.starts_with('q'), "{name}");
+                let is_rated = name.starts_with('q') && stream.role != Role::Hold;
+                assert_eq!(stream.target_per_s.is_some(), is_rated, "{name}");
             }
         }
     }
@@ -55,7 +57,7 @@ fn every_step_runs_on_the_null_client() {
         bench.write("plan.toml", &plan("dbms = 'null'", more));
         let said = bench.run(&["run", "plan.toml"]);
         assert_eq!(said.code(), 0, "{}", said.stderr);
-        assert_sound(&stored(&bench));
+        assert_sound(&stored(&bench), false);
     }
     let run = stored(&bench);
     let names: Vec<&str> = run.steps.iter().map(|step| step.info.name.as_str()).collect();
@@ -66,18 +68,23 @@ fn every_step_runs_on_the_null_client() {
 fn the_benchmark_is_sound_on_real_servers() {
     for_each_server(|dbms, version| {
         let system = format!("dbms = '{dbms}'\nversion = '{version}'");
-        for more in
-            ["rates = [100]", "rates = [100]\nshared_table = true", "rates = [100]\npartitions = 4"]
-        {
+        for more in [
+            "rates = [100]",
+            "rates = [100]\nshared_table = true\nprotocol = 'text'",
+            "rates = [100]\npartitions = 4",
+        ] {
             if dbms == "postgres" && more.contains("partitions") && version.starts_with('9') {
                 continue;
             }
             let bench = Bench::new();
-            bench.write("plan.toml", &plan(&system, more));
+            let holds = more.contains("partitions");
+            let text = plan(&system, more);
+            let with_hold = text.replace("query = 1,", "query = 1, hold = 1,");
+            bench.write("plan.toml", if holds { &with_hold } else { &text });
             let said = bench.run(&["run", "plan.toml"]);
             assert_eq!(said.code(), 0, "{dbms} {version}, {more}: {}", said.stderr);
             let run = stored(&bench);
-            assert_sound(&run);
+            assert_sound(&run, holds);
             let last = run.steps.last().unwrap();
             assert!(!last.systems[0].debt.is_empty(), "no debt was read");
         }
@@ -93,7 +100,7 @@ fn a_bulk_load_fills_the_tables_of_myrocks() {
     let said = bench.run(&["run", "plan.toml"]);
     assert_eq!(said.code(), 0, "{}", said.stderr);
     let run = stored(&bench);
-    assert_sound(&run);
+    assert_sound(&run, false);
     let names: Vec<&str> = run.steps.iter().map(|step| step.info.name.as_str()).collect();
     assert_eq!(names, ["l.i0", "l.x", "l.i1", "l.i2", "qr100", "qp100"]);
     // Two clients with a table each.
@@ -113,7 +120,7 @@ fn tables_that_are_not_compressed_as_meant_stop_the_run() {
         bench.write("plan.toml", &plan(&system, steps));
         let said = bench.run(&["run", "plan.toml"]);
         assert_eq!(said.code(), 0, "{dbms} {version}: {}", said.stderr);
-        assert_sound(&stored(&bench));
+        assert_sound(&stored(&bench), false);
         // Without a file of its own a table cannot be compressed, and without strictness it is made
         // all the same.
         let options = "options = { innodb_file_per_table = 0, innodb_strict_mode = 0 }";

@@ -24,11 +24,12 @@ pub fn trend(seconds: &[Vec<f64>]) -> Option<f64> {
     }
     let (first, second) = (&all[..half], &all[all.len() - half..]);
     let mean = |part: &[f64]| part.iter().sum::<f64>() / part.len() as f64;
-    let ratio = mean(second) / mean(first);
+    // A value that is nothing has no logarithm, and nothing is a multiple of it: it counts as half an
+    // operation.
+    let ratio = mean(second).max(0.5) / mean(first).max(0.5);
     if !ratio.is_finite() || (ratio - 1.0).abs() <= TOLD {
         return None;
     }
-    // A value that is nothing has no logarithm: it counts as half an operation.
     let values = |part: &[f64]| -> Vec<f64> {
         let n = part.len().min(MAX_VALUES);
         (0..n).map(|i| mean(&part[i * part.len() / n..(i + 1) * part.len() / n]).max(0.5)).collect()
@@ -50,6 +51,7 @@ mod tests {
         let ratio = trend(&rates(60, |i| 1000.0 - 5.0 * i as f64)).unwrap();
         assert!((0.8..0.9).contains(&ratio), "{ratio}");
         assert!(trend(&rates(60, |i| if i < 30 { 100.0 } else { 120.0 })).unwrap() > 1.19);
+        assert!(trend(&rates(8, |i| if i < 4 { 0.0 } else { 100.0 })).unwrap() > 100.0);
     }
 
     #[test]

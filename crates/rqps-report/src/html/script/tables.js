@@ -12,7 +12,8 @@ const sortKey = (cell) => {
   }
   if (cell.tagName === "TH" || cell.classList.contains("word")) return text.toLowerCase();
   if (/^inf/.test(text)) return Infinity;
-  const found = /^[^\d\-−+]*([\-−+]?\d[\d.]*(?:e[+-]?\d+)?)[\s\u2007\u00a0]*(bytes|[KMGT]B)?/.exec(text);
+  if (/^n=\d/.test(text)) return null;
+  const found = /^[^\d\-−+]*?([\-−+]?(?:\d[\d.]*|\.\d+)(?:e[+-]?\d+)?)[\s\u2007\u00a0]*(bytes|[KMGT]B)?/.exec(text);
   return found ? Number(found[1].replace("−", "-")) * (UNITS[found[2]] || 1) : text.toLowerCase();
 };
 const compareKeys = (a, b) => {
@@ -52,6 +53,8 @@ const makeSortable = (table) => {
     table.classList.toggle("sorted", direction !== 0);
     if (direction === 0) {
       bodies.forEach((body, n) => body.append(...order[n]));
+      // Headings of groups went with their rows.
+      applyFilter();
       return;
     }
     heads[at].setAttribute("aria-sort", direction > 0 ? "ascending" : "descending");
