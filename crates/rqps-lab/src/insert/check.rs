@@ -139,11 +139,11 @@ mod tests {
     #[test]
     fn what_was_inserted_and_deleted_is_in_the_table_of_the_client() {
         let args = InsertArgs { clients: 2, shared_table: false, ..InsertSize::args(Size::Tiny) };
-        let mut tables = Tables { rows: vec![1000, 1000] };
+        let mut tables = Tables { rows: vec![1000, 1000], ..Tables::default() };
         tables.exchange(&args, [(30, 20), (5, 15)].into_iter());
         assert_eq!(tables.rows, [1010, 990]);
         let shared = InsertArgs { shared_table: true, ..args };
-        let mut tables = Tables { rows: vec![1000] };
+        let mut tables = Tables { rows: vec![1000], ..Tables::default() };
         tables.exchange(&shared, [(30, 20), (5, 10)].into_iter());
         assert_eq!(tables.rows, [1005]);
         // The null client has no tables that count.

@@ -61,6 +61,7 @@ impl Lab<'_> {
         let tally =
             with_connection!(bench.dbms, create(&bench, (&schema, &rows), seed, &mut show))?;
         let last = up.samples().mark()?;
+        self.tables[idx].are_indexed = true;
         if !store {
             return Ok(());
         }
