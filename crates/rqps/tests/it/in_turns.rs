@@ -307,7 +307,7 @@ fn stopped(bench: &Bench, id: &str) -> i32 {
 }
 
 /// Waits until something is so.
-fn until(what: &str, done: impl Fn() -> bool) {
+fn until(what: &str, mut done: impl FnMut() -> bool) {
     let since = Instant::now();
     while !done() {
         assert!(since.elapsed() < Duration::from_secs(120), "{what}");
@@ -364,15 +364,18 @@ fn whatever_ends_a_run_nothing_stays_stopped_or_running() {
     });
 }
 
-/// The watchdog of a run, once it has one.
-fn watchdog_of(running: &Running) -> i32 {
-    let find = || {
-        processes(|text| text.contains("watchdog")).into_iter().find(|&pid| {
-            state(pid).is_some_and(|(letter, above)| letter != 'Z' && above == running.pid())
-        })
-    };
-    until("no watchdog", || find().is_some());
-    find().unwrap()
+/// The watchdog of a run, once it has one that is not the one before.
+fn watchdog_of(running: &Running, before: Option<i32>) -> i32 {
+    let mut found = None;
+    until("no watchdog, or the one before", || {
+        let all = processes(|text| text.contains("watchdog"));
+        found = all.into_iter().find(|&pid| {
+            Some(pid) != before
+                && state(pid).is_some_and(|(letter, above)| letter != 'Z' && above == running.pid())
+        });
+        found.is_some()
+    });
+    found.unwrap()
 }
 
 #[test]
@@ -381,9 +384,9 @@ fn a_watchdog_that_is_killed_has_a_successor() {
         let bench = Bench::new();
         bench.write("plan.toml", &plan(dbms, version));
         let (running, id, _) = in_a_turn(&bench);
-        let first = watchdog_of(&running);
+        let first = watchdog_of(&running, None);
         kill(Pid::from_raw(first), Signal::SIGKILL).unwrap();
-        until("it was not replaced", || watchdog_of(&running) != first);
+        watchdog_of(&running, Some(first));
         let _ = stopped(&bench, &id);
         running.signal(Signal::SIGKILL);
         assert_eq!(running.finish().code(), 128 + 9);
