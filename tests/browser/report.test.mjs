@@ -24,6 +24,7 @@ before(async () => {
   mkdirSync(shots, { recursive: true });
   browser = await chromium.launch({
     executablePath: process.env.RQPS_CHROMIUM,
+    timeout: 180_000,
     args: ["--no-sandbox", "--disable-dev-shm-usage", "--hide-scrollbars"],
   });
 });

@@ -112,6 +112,7 @@ fn made_up(options: &Options) -> Result<Run> {
         host: rqps_model::Host { hostname: "bench".to_owned(), n_cpus: 8, ..Default::default() },
         imported: None,
         calibration: None,
+        incidents: Vec::new(),
         base: 0,
         systems,
         steps,

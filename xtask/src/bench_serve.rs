@@ -127,6 +127,7 @@ fn made_up(n: u32) -> Run {
         host: Host { hostname: "bench1".to_owned(), n_cpus: 2, ..Host::default() },
         imported: None,
         calibration: None,
+        incidents: Vec::new(),
         base: 0,
         systems: (0..SHAPE.0).map(system).collect(),
         steps: (0..SHAPE.1).map(|step_idx| step(step_idx, n)).collect(),

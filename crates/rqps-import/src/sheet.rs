@@ -81,6 +81,7 @@ impl Sheet {
             host,
             imported: Some(Imported { tool, source, notes }),
             calibration: None,
+            incidents: Vec::new(),
             base,
             systems: systems?,
             steps: self.steps.into_iter().map(step).collect(),

@@ -1,7 +1,7 @@
 //! How a run begins: an unfinished one of the same plan goes on, else a new one is made.
 
-use anyhow::{Context as _, Result};
-use rqps_model::{Calibration, Placement, Run, RunStatus, RunStep, RunSystem, SystemSource};
+use anyhow::Result;
+use rqps_model::{Calibration, Host, Placement, Run, RunStatus, RunStep, RunSystem, SystemSource};
 use rqps_store::{Error, RunLock, RunRef, Store};
 
 use crate::event::{Event, Listener};
@@ -18,11 +18,11 @@ pub(crate) struct Begun {
     pub(crate) steps: Vec<PlannedStep>,
 }
 
-/// The unfinished run of the same plan by the same version of rqps, or a new one. `cpus` are those that
-/// rqps may use.
+/// The unfinished run of the same plan on the same host by the same version of rqps, or a new one. `cpus`
+/// are those that rqps may use.
 pub(crate) fn run(
     plan: &Plan,
-    (steps, cpus): (Vec<PlannedStep>, &[usize]),
+    (steps, cpus, host): (Vec<PlannedStep>, &[usize], &Host),
     store: &Store,
     context: &Context,
     listen: &mut Listener<'_>,
@@ -32,7 +32,7 @@ pub(crate) fn run(
     {
         let mut placed = steps.clone();
         adopt_placements(plan, &mut placed, &run.steps, cpus);
-        match why_not(&run, &placed, context) {
+        match why_not(&run, (&placed, host), context) {
             None => {
                 store.mark_resumed(&run.id)?;
                 return Ok(Begun { run, lock, steps: placed });
@@ -43,7 +43,7 @@ pub(crate) fn run(
             ))),
         }
     }
-    let (run, lock) = created(plan, &steps, store, context)?;
+    let (run, lock) = created(plan, (&steps, host), store, context)?;
     Ok(Begun { run, lock, steps })
 }
 
@@ -84,12 +84,19 @@ fn adopt_placements(plan: &Plan, steps: &mut [PlannedStep], stored: &[RunStep], 
 }
 
 /// Why a run of the same plan cannot go on: another rqps would measure it, a suite file may have been
-/// edited since, and the host's CPUs may have become others. Figures of other steps must not pass for
-/// the same step's.
-fn why_not(run: &Run, planned: &[PlannedStep], context: &Context) -> Option<String> {
+/// edited since, and the host may have become another or got another kernel. Figures of other steps or of
+/// another host must not pass for the same's.
+fn why_not(
+    run: &Run,
+    (planned, host): (&[PlannedStep], &Host),
+    context: &Context,
+) -> Option<String> {
     let Context { rqps_version, .. } = context;
     if run.rqps_version != *rqps_version {
         return Some(format!("rqps {} began it, and this is {rqps_version}", run.rqps_version));
+    }
+    if let Some(why) = other_host(&run.host, host) {
+        return Some(why);
     }
     if run.steps.len() != planned.len() {
         let (was, now) = (run.steps.len(), planned.len());
@@ -110,15 +117,38 @@ fn why_not(run: &Run, planned: &[PlannedStep], context: &Context) -> Option<Stri
     })
 }
 
+/// How a host is not what it was when a run began, where that moves figures.
+fn other_host(was: &Host, now: &Host) -> Option<String> {
+    let texts = [
+        ("kernel", &was.kernel, &now.kernel),
+        ("CPU", &was.cpu_model, &now.cpu_model),
+        ("storage", &was.storage, &now.storage),
+    ];
+    let differs = |(_, was, now): &(&str, &String, &String)| was != now;
+    if let Some((what, was, now)) = texts.into_iter().find(differs) {
+        return Some(format!("the host's {what} was {was:?} and is {now:?}"));
+    }
+    if was.n_cpus != now.n_cpus {
+        return Some(format!("the host had {} CPUs and has {} now", was.n_cpus, now.n_cpus));
+    }
+    // Kernels keep some of it for themselves, not the same at each boot.
+    let (less, more) =
+        (was.memory_bytes.min(now.memory_bytes), was.memory_bytes.max(now.memory_bytes));
+    (less < more / 20 * 19).then(|| {
+        let mib = |bytes: u64| bytes >> 20;
+        let (was, now) = (mib(was.memory_bytes), mib(now.memory_bytes));
+        format!("the host had {was} MiB of memory and has {now} MiB now")
+    })
+}
+
 /// A new run, held by this process before anybody can see it.
 fn created(
     plan: &Plan,
-    steps: &[PlannedStep],
+    (steps, host): (&[PlannedStep], &Host),
     store: &Store,
     context: &Context,
 ) -> Result<(Run, RunLock)> {
     let started_unix_ms = unix_ms();
-    let host = rqps_sample::host_info(&context.results).context("describe this host")?;
     let systems: Vec<RunSystem> = plan
         .systems
         .iter()
@@ -148,9 +178,10 @@ fn created(
         plan: plan.to_toml(),
         seed: plan.seed.unwrap_or(context.drawn_seed),
         schedule: plan.schedule,
-        host,
+        host: host.clone(),
         imported: None,
         calibration: plan.calibration.as_ref().map(Calibration::summary),
+        incidents: Vec::new(),
         base: plan.base,
         systems,
         steps: pending,

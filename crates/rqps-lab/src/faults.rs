@@ -4,7 +4,6 @@
 use anyhow::{Context as _, Result, anyhow};
 use rqps_model::{Label, StepKind, StepOutcome};
 
-use crate::event::Event;
 use crate::installation::Installation;
 use crate::interleaved::{Member, Together};
 use crate::rounds::Broken;
@@ -63,10 +62,11 @@ impl Lab<'_> {
         if n >= FAULTS_AT_MOST {
             return Err(Broken::System(idx, error));
         }
-        (self.listen)(Event::Note(&format!(
-            "{label}: its server failed ({n} of at most {FAULTS_AT_MOST} times) and is started anew: {}",
+        let what = format!(
+            "its server failed ({n} of at most {FAULTS_AT_MOST} times) and is started anew: {}",
             format!("{error:#}").trim_end()
-        )));
+        );
+        self.incident(Some(idx), what).map_err(Broken::Run)?;
         let up = self.start(idx, installation);
         up.map_err(|error| {
             let doing = format!("start {label} again after its server failed");
@@ -97,7 +97,7 @@ impl Lab<'_> {
         let label = &self.plan.systems[idx].label;
         let facts = up.facts().with_context(|| format!("ask {label} what it is"))?;
         self.judge_if_new(idx, &facts)?;
-        self.record_facts(idx, facts)?;
+        self.take_down(idx, facts)?;
         let label = &self.plan.systems[idx].label;
         self.catch_up(idx, up).with_context(|| format!("bring {label} back"))
     }
@@ -119,7 +119,8 @@ impl Lab<'_> {
             up = match self.after_failure(idx, installation, (up, error)) {
                 Ok(up) => up,
                 Err(Broken::System(_, error)) if self.is_of_use_without(idx) => {
-                    all.missing.push(self.out(idx, error));
+                    let out = self.out(idx, error)?;
+                    all.missing.push(out);
                     return Ok(());
                 }
                 Err(Broken::System(_, error) | Broken::Run(error)) => return Err(error),
@@ -158,10 +159,13 @@ impl Lab<'_> {
     }
 
     /// Notes that a system is not measured further.
-    pub(crate) fn out(&mut self, idx: usize, error: anyhow::Error) -> (Label, anyhow::Error) {
+    pub(crate) fn out(
+        &mut self,
+        idx: usize,
+        error: anyhow::Error,
+    ) -> Result<(Label, anyhow::Error)> {
         self.n_out += 1;
-        let label = self.plan.systems[idx].label.clone();
-        (self.listen)(Event::Note(&format!("{label} is left out: {error:#}")));
-        (label, error)
+        self.incident(Some(idx), format!("left out: {}", format!("{error:#}").trim_end()))?;
+        Ok((self.plan.systems[idx].label.clone(), error))
     }
 }

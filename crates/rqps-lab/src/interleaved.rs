@@ -127,7 +127,7 @@ impl Lab<'_> {
         for (idx, _) in ready {
             let Some(up) = all.up(*idx) else { continue };
             let label = &plan.systems[*idx].label;
-            self.record_facts(*idx, systems[*idx].clone())?;
+            self.take_down(*idx, systems[*idx].clone())?;
             if let Err(error) = self.catch_up(*idx, up) {
                 self.mend(all, (*idx, error.context(format!("bring {label} back"))))?;
             }

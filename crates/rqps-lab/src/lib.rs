@@ -15,6 +15,7 @@ mod event;
 mod faults;
 mod guard;
 mod handicap;
+mod incidents;
 mod insert;
 mod installation;
 mod interleaved;

@@ -97,14 +97,41 @@ pub(crate) fn fill<C: Connection>(
     if around.interrupt.load(Ordering::Relaxed) {
         bail!("interrupted while tables were filled");
     }
-    for table in 1..=spec.tables {
-        for sql in spec.finish_table_sql(table) {
-            first.query(&sql).with_context(|| format!("finish a table ({sql})"))?;
-        }
-    }
+    finish(first, spec, around.interrupt)?;
     sum.last_ns = clock.now_ns();
     sum.finish(sum.last_ns);
     Ok(sum)
+}
+
+/// Indexes the tables and what else comes after their rows. It takes as long as it takes, until the user
+/// wants to stop.
+fn finish<C: Connection>(mut connection: C, spec: &LoadSpec, interrupt: &AtomicBool) -> Result<()> {
+    connection.set_timeout(None)?;
+    let breaker = connection.breaker()?;
+    let (alive, ends) = channel::<()>();
+    std::thread::scope(|scope| -> Result<()> {
+        let statements = move || -> Result<()> {
+            let _alive = alive;
+            for sql in (1..=spec.tables).flat_map(|table| spec.finish_table_sql(table)) {
+                connection.query(&sql).with_context(|| format!("finish a table ({sql})"))?;
+            }
+            Ok(())
+        };
+        let thread = std::thread::Builder::new().spawn_scoped(scope, statements);
+        let thread = thread.context("start a thread that finishes the tables")?;
+        let mut is_stopped = false;
+        while ends.recv_timeout(SHOW_EVERY) == Err(RecvTimeoutError::Timeout) {
+            if interrupt.load(Ordering::Relaxed) {
+                is_stopped = true;
+                breaker.break_off();
+            }
+        }
+        let done = thread.join().map_err(|_| anyhow!("the thread that finishes tables ended"))?;
+        if is_stopped {
+            bail!("interrupted while tables were finished");
+        }
+        done
+    })
 }
 
 /// Whether every table has the rows that it was given.

@@ -150,7 +150,8 @@ pub fn run<'a>(
         stacks::check(profiling, &steps)?;
     }
     let n_slices = plan.schedule.slices();
-    let Begun { run, lock, steps } = begin::run(plan, (steps, &cpus), store, context, listen)?;
+    let begun = begin::run(plan, (steps, &cpus, &host), store, context, listen)?;
+    let Begun { run, lock, steps } = begun;
     let id = run.id.clone();
     let n_done = done(&run);
     let n_steps = steps.len() * plan.systems.len();
@@ -191,7 +192,11 @@ pub fn run<'a>(
         drop(lock);
         store.remove_run(&RunRef::Id(id.clone())).map(|_| ())
     } else {
-        store.set_run_status(&id, status, Some(unix_ms()))
+        let noted = match &result {
+            Err(error) if status == RunStatus::Failed => lab.note_end(error),
+            _ => Ok(()),
+        };
+        noted.and(store.set_run_status(&id, status, Some(unix_ms())))
     };
     let missing = result?;
     ended?;
@@ -297,7 +302,7 @@ impl Lab<'_> {
         if self.plan.schedule.is_interleaved() || !self.is_of_use_without(idx) {
             return Err(error);
         }
-        Ok(self.out(idx, error))
+        self.out(idx, error)
     }
 
     fn nothing_known(&self) -> bool {
@@ -331,10 +336,10 @@ impl Lab<'_> {
         let log = self.log_path(idx)?;
         let label = &self.plan.systems[idx].label;
         (self.listen)(Event::Preparing { label, doing: "stop" });
-        if let Some(sentence) = up.finish(&log)? {
-            (self.listen)(Event::Note(&sentence));
+        match up.finish(&log)? {
+            Some(what) => self.incident(Some(idx), what),
+            None => Ok(()),
         }
-        Ok(())
     }
 
     /// Where a run keeps what belongs to one of its systems.
@@ -344,12 +349,6 @@ impl Lab<'_> {
             0 => format!("server-{system_idx}.log"),
             start => format!("server-{system_idx}-start-{}.log", start + 1),
         }))
-    }
-
-    pub(crate) fn record_facts(&mut self, idx: usize, facts: RunSystem) -> Result<()> {
-        self.store.set_system_facts(&self.run.id, idx, &facts)?;
-        self.run.systems[idx] = facts;
-        Ok(())
     }
 
     /// Tells that a step begins on the systems `idxs`, under the name `label`.

@@ -172,9 +172,11 @@ impl Up {
         if self.is_gone {
             return false;
         }
-        let lost = self.server.as_ref().is_some_and(|s| s.running.out_of_memory().is_some());
         let _ = self.admin.set_timeout(Some(ANSWER_WITHIN));
-        let answers = !lost && self.admin.query("select 1").is_ok();
+        let answers = self.admin.query("select 1").is_ok();
+        // Asked last: one that was stopped answers when it goes on, and then ends.
+        let is_lost = |s: &Local| s.running.out_of_memory().is_some() || s.running.was_stopped();
+        let answers = answers && !self.server.as_ref().is_some_and(is_lost);
         let _ = self.admin.set_timeout(Some(DO_WITHIN));
         if answers {
             return true;

@@ -24,7 +24,7 @@ pub use metric::{Metric, PerOperation};
 pub use query_plan::difference::{PlanDifference, plan_difference};
 pub use query_plan::{PlanShape, QueryPlan};
 pub use run::{
-    Check, Host, Placement, Run, RunStatus, RunStep, RunSystem, Schedule, SettingOrigin,
+    Check, Host, Incident, Placement, Run, RunStatus, RunStep, RunSystem, Schedule, SettingOrigin,
     SettingSource, Sizes, StepOutcome, SystemStep,
 };
 pub use sample::{HostCounters, ProcessCounters, Sample, StorageCounters, Usage, Waits};

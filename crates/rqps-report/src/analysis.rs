@@ -103,6 +103,8 @@ pub struct Analysis<'a> {
     profiles: &'a [StackProfile],
     /// Which steps are the Insert Benchmark's; absent where none is.
     pub insert: Option<InsertTables>,
+    /// What happened on the way and belongs to no step, in sentences with their time.
+    pub incidents: Vec<String>,
     /// What has no figure and why, in sentences.
     pub not_measured: Vec<String>,
 }
@@ -229,6 +231,7 @@ impl<'a> Analysis<'a> {
             stacks: Vec::new(),
             profiles: &[],
             insert: None,
+            incidents: caveat::incidents(run),
             not_measured: Vec::new(),
         };
         analysis.insert = insert::tables(&analysis.steps);

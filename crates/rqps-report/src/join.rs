@@ -12,7 +12,7 @@ mod labels;
 use std::borrow::Cow;
 
 use rqps_model::run::SystemStep;
-use rqps_model::{Host, Label, Run, RunStatus, RunStep, Schedule, starts};
+use rqps_model::{Host, Incident, Label, Run, RunStatus, RunStep, Schedule, starts};
 
 pub use base::JoinError;
 pub use conditions::{Condition, Topic};
@@ -84,10 +84,12 @@ impl Joined {
         let sources: Vec<Source> = runs.iter().map(source).collect();
         let (steps, told) = steps(&mut runs, &origins);
         let n_before: usize = runs.iter().take(chosen.0).map(|run| run.systems.len()).sum();
+        let n_systems: Vec<usize> = runs.iter().map(|run| run.systems.len()).collect();
         let mut systems: Vec<_> = runs.iter_mut().flat_map(|run| run.systems.drain(..)).collect();
         for (system, label) in systems.iter_mut().zip(labels) {
             system.spec.label = Label(label);
         }
+        let incidents = incidents(&mut runs, &n_systems);
         let ids: Vec<String> = sources.iter().map(|s| s.id.clone()).collect();
         let run = Run {
             id: ids.join("+"),
@@ -97,6 +99,7 @@ impl Joined {
             finished_unix_ms: finished(&runs),
             n_resumed: runs.iter().map(|run| run.n_resumed).sum(),
             command_line: command_line.to_owned(),
+            incidents,
             base: n_before + chosen.1,
             systems,
             steps,
@@ -220,6 +223,22 @@ fn origins(runs: &[Run]) -> Vec<usize> {
 
 /// The steps of all runs with the systems of all runs, and what each run says of them. Steps come in
 /// the order of the first run that has them; a run that has no such step has pending systems there.
+/// What happened to the runs on the way, of systems by their places among all; of a whole run by its id.
+fn incidents(runs: &mut [Run], n_systems: &[usize]) -> Vec<Incident> {
+    let mut out = Vec::new();
+    let mut n_before = 0;
+    for (run, n) in runs.iter_mut().zip(n_systems) {
+        for incident in run.incidents.drain(..) {
+            out.push(match incident.system {
+                Some(idx) => Incident { system: Some(idx + n_before), ..incident },
+                None => Incident { what: format!("run {}: {}", run.id, incident.what), ..incident },
+            });
+        }
+        n_before += n;
+    }
+    out
+}
+
 fn steps(runs: &mut [Run], origins: &[usize]) -> (Vec<RunStep>, Vec<Vec<Option<Told>>>) {
     let mut steps: Vec<RunStep> = Vec::new();
     let mut told: Vec<Vec<Option<Told>>> = Vec::new();

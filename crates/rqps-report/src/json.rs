@@ -22,9 +22,9 @@ use crate::{compare, csv, number, repeat, response};
 use joined::JoinedJson;
 pub(crate) use shape::EstimateJson;
 use shape::{
-    CandidateJson, DifferencesJson, FootnoteJson, HostJson, LatenessJson, MarkJson, RatioJson,
-    ReportJson, ResponseJson, ResultJson, RunJson, SCHEMA, SizesEndJson, SizesJson, SliceJson,
-    StepJson, SystemJson, TotalsJson, WindowsJson,
+    CandidateJson, DifferencesJson, FootnoteJson, HostJson, IncidentJson, LatenessJson, MarkJson,
+    RatioJson, ReportJson, ResponseJson, ResultJson, RunJson, SCHEMA, SizesEndJson, SizesJson,
+    SliceJson, StepJson, SystemJson, TotalsJson, WindowsJson,
 };
 
 /// The report as indented JSON with a line break at its end.
@@ -106,6 +106,16 @@ fn run<'a>(analysis: &'a Analysis<'_>) -> RunJson<'a> {
         started_unix_ms: run.started_unix_ms,
         finished_unix_ms: run.finished_unix_ms,
         n_resumed: run.n_resumed,
+        incidents: run
+            .incidents
+            .iter()
+            .map(|incident| IncidentJson {
+                at: number::utc(incident.at_unix_ms),
+                at_unix_ms: incident.at_unix_ms,
+                system: incident.system.map(|idx| analysis.label(idx)),
+                what: &incident.what,
+            })
+            .collect(),
         n_starts: analysis.n_starts,
         command_line: &run.command_line,
         plan: &run.plan,

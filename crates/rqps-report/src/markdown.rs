@@ -30,6 +30,7 @@ pub fn render(analysis: &Analysis<'_>) -> String {
     metrics(&mut out, analysis);
     insert::steps(&mut out, analysis);
     stacks::steps(&mut out, analysis);
+    list(&mut out, "What happened on the way", &analysis.incidents);
     list(&mut out, "How sure this is", &analysis.caveats);
     list(&mut out, "Not measured", &analysis.not_measured);
     let run = analysis.run;

@@ -82,6 +82,7 @@ pub fn render(analysis: &Analysis<'_>, options: TextOptions) -> String {
             step_block(&mut page, analysis, step);
         }
     }
+    page.list("What happened on the way", &analysis.incidents);
     page.list("How sure this is", &analysis.caveats);
     page.list("Not measured", &analysis.not_measured);
     footer(&mut page, analysis);

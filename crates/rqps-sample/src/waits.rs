@@ -365,14 +365,14 @@ mod tests {
         let (_sleeper, asleep) = start("sleep", "100");
         let sampler = WaitSampler::start(move || vec![asleep], BTreeSet::new()).unwrap();
         #[expect(clippy::disallowed_methods, reason = "it would look by now")]
-        let sleep = || std::thread::sleep(EVERY * 10);
-        sleep();
+        let sleep = |looks: u32| std::thread::sleep(EVERY * looks);
+        sleep(10);
         let since = Instant::now();
         sampler.go_on();
-        sleep();
+        sleep(50);
         sampler.pause();
         let most = since.elapsed().as_nanos() / EVERY.as_nanos() + 1;
-        sleep();
+        sleep(10);
         let waits = sampler.finish().unwrap();
         assert!(waits.n_looks >= 1 && u128::from(waits.n_looks) <= most, "{waits:?}, {most}");
         assert_eq!(waits.stacks.n_samples(), waits.n_looks);

@@ -305,7 +305,7 @@ fn parse_version_output(text: &str) -> Option<(Dbms, Version)> {
 
 #[cfg(test)]
 mod tests {
-    use std::os::unix::fs::PermissionsExt as _;
+    use std::process::Command;
     use std::sync::atomic::AtomicBool;
 
     use super::*;
@@ -358,11 +358,18 @@ mod tests {
         assert!(detect().unwrap_err().to_string().contains("looked for mysqld, mariadbd"));
         let bin = dir.path().join("bin");
         fs::create_dir(&bin).unwrap();
-        fs::write(bin.join("postgres"), "#!/bin/sh\necho 'postgres (PostgreSQL) 18.0'\n").unwrap();
-        fs::set_permissions(bin.join("postgres"), fs::Permissions::from_mode(0o755)).unwrap();
+        // Put there by another process: this one forks beside, and what it has open to write cannot be run.
+        let put = |text: &str| {
+            let from = dir.path().join("script");
+            fs::write(&from, text).unwrap();
+            let mut install = Command::new("install");
+            let done = install.args(["-m", "755"]).arg(from).arg(bin.join("postgres")).status();
+            assert!(done.unwrap().success());
+        };
+        put("#!/bin/sh\necho 'postgres (PostgreSQL) 18.0'\n");
         let found = detect().unwrap();
         assert_eq!((found.dbms, found.name().as_str()), (Dbms::Postgres, "PostgreSQL 18.0"));
-        fs::write(bin.join("postgres"), "#!/bin/sh\necho libx missing; exit 127\n").unwrap();
+        put("#!/bin/sh\necho libx missing; exit 127\n");
         let error = detect().unwrap_err().to_string();
         assert!(error.contains("exit code 127 (libx missing)"), "{error}");
     }

@@ -235,6 +235,13 @@ impl RunningServer {
         self.confinement.told_by_oom()
     }
 
+    /// Whether it is being ended because one of its processes was stopped by a signal of somebody else's.
+    /// Others of them may still answer for a moment.
+    #[must_use]
+    pub fn was_stopped(&self) -> bool {
+        self.vigil.as_ref().is_some_and(|vigil| vigil.found().is_some())
+    }
+
     /// Facts of its process: allocator, limits, direct IO.
     #[must_use]
     pub fn process_facts(&self) -> &BTreeMap<String, String> {

@@ -7,7 +7,7 @@ use rusqlite::{Connection, params};
 use crate::slices::{self, Place};
 use crate::store::{Store, check_run_id};
 use crate::values::{Json, Text, Word};
-use crate::{Error, query_plans};
+use crate::{Error, incidents, query_plans};
 
 /// Scope of a server's effective settings.
 pub(crate) const SERVER_SCOPE: &str = "server";
@@ -27,6 +27,9 @@ impl Store {
         check_run_id(&run.id)?;
         self.transact(&format!("store run {}", run.id), |transaction| {
             insert_run(transaction, run)?;
+            for incident in &run.incidents {
+                incidents::insert(transaction, &run.id, incident)?;
+            }
             for (system_idx, system) in run.systems.iter().enumerate() {
                 insert_system(transaction, &run.id, system_idx, system)?;
             }
@@ -96,6 +99,7 @@ fn insert_run(connection: &Connection, run: &Run) -> rusqlite::Result<()> {
         host,
         imported,
         calibration,
+        incidents: _,
         base,
         systems: _,
         steps: _,

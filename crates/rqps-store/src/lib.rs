@@ -29,6 +29,7 @@ mod calibration;
 mod change;
 mod counters;
 mod foreign;
+mod incidents;
 mod insert;
 mod mark_text;
 mod migrate;

@@ -12,8 +12,8 @@ use crate::Error;
 use crate::store::Store;
 
 /// How long and how often taking hold of a run is tried again: [`Store::is_held`] of another process has
-/// it for some microseconds.
-const AGAIN: (Duration, u32) = (Duration::from_millis(2), 3);
+/// it for some microseconds, or for as long as it gets no CPU.
+const AGAIN: (Duration, u32) = (Duration::from_millis(10), 30);
 
 /// Holds a run until it is dropped or the process ends, however it ends.
 #[derive(Debug)]

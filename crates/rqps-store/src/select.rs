@@ -14,7 +14,7 @@ use crate::mark_text::unknown_word;
 use crate::slices::{self, Place};
 use crate::store::Store;
 use crate::values::{Json, Text, Word};
-use crate::{Error, RunRef, query_plans};
+use crate::{Error, RunRef, incidents, query_plans};
 
 impl Store {
     /// A run with all its slices.
@@ -78,6 +78,7 @@ pub(crate) fn some_steps(
                  host_virtual_machine, host_storage, calibration, imported
                FROM run WHERE run_id = ?";
     let mut run = connection.prepare_cached(sql)?.query_row([run_id], run_of)?;
+    run.incidents = incidents::select(connection, run_id)?;
     run.systems = select_systems(connection, run_id)?;
     run.steps = select_steps(connection, run_id, is_wanted)?;
     if run.base >= run.systems.len() {
@@ -113,6 +114,7 @@ fn run_of(row: &Row<'_>) -> rusqlite::Result<Run> {
         },
         calibration: row.get::<_, Option<Json<_>>>(20)?.map(|json| json.0),
         imported: row.get::<_, Option<Json<_>>>(21)?.map(|json| json.0),
+        incidents: Vec::new(),
         systems: Vec::new(),
         steps: Vec::new(),
     })

@@ -47,7 +47,8 @@ fn begin(plan: &Plan, store: &Store, context: &Context) -> Result<(Begun, Vec<St
     };
     let (plan, decided) = on_this_host(plan.clone(), store, context, &mut listen)?;
     let planned = steps::of_plan(&plan, &CPUS, true)?;
-    let begun = run(&plan, (planned, &CPUS), store, context, &mut listen)?;
+    let host = rqps_sample::host_info(&context.results)?;
+    let begun = run(&plan, (planned, &CPUS, &host), store, context, &mut listen)?;
     told.extend(decided);
     Ok((begun, told))
 }
@@ -75,23 +76,53 @@ fn a_run_goes_on_with_its_own_steps_alone() {
     let dir = tempfile::tempdir().unwrap();
     let (store, context) = (Store::open(dir.path()).unwrap(), context(dir.path()));
     let (Begun { run, steps, .. }, _) = begin(&plan(""), &store, &context).unwrap();
-    assert_eq!(why_not(&run, &steps, &context), None);
+    assert_eq!(why_not(&run, (&steps, &run.host), &context), None);
     let mut edited = steps.clone();
     let last = edited.len() - 1;
     edited[last].info.what.push_str(" with another n");
     let name = &run.steps[last].info.name;
-    assert_eq!(why_not(&run, &edited, &context), Some(format!("step {name} is another now")));
-    let why = why_not(&run, &steps[1..], &context).unwrap();
+    assert_eq!(
+        why_not(&run, (&edited, &run.host), &context),
+        Some(format!("step {name} is another now"))
+    );
+    let why = why_not(&run, (&steps[1..], &run.host), &context).unwrap();
     let n = steps.len();
     assert_eq!(why, format!("its suite had {n} steps and has {} now", n - 1));
     let mut moved = steps.clone();
     moved[last].placement = Placement::Split;
-    let why = why_not(&run, &moved, &context).unwrap();
+    let why = why_not(&run, (&moved, &run.host), &context).unwrap();
     let was = run.steps[last].placement;
     assert_eq!(why, format!("step {name} was placed {was} and would be split now"));
     let newer = Context { rqps_version: "0.2.0".to_owned(), ..context };
-    let why = why_not(&run, &steps, &newer).unwrap();
+    let why = why_not(&run, (&steps, &run.host), &newer).unwrap();
     assert_eq!(why, "rqps 0.1.0 began it, and this is 0.2.0");
+}
+
+#[test]
+fn a_run_goes_on_on_its_own_host_alone() {
+    let host = Host {
+        kernel: "6.1.0-18".to_owned(),
+        cpu_model: "a".to_owned(),
+        storage: "ext4 on /dev/sda".to_owned(),
+        n_cpus: 4,
+        memory_bytes: 16 << 30,
+        ..Host::default()
+    };
+    // A kernel keeps some memory for itself.
+    let alike = Host { memory_bytes: (16 << 30) - (100 << 20), ..host.clone() };
+    assert_eq!(other_host(&host, &alike), None);
+    let why = |other: Host| other_host(&host, &other).unwrap();
+    let newer = Host { kernel: "6.1.0-20".to_owned(), ..host.clone() };
+    assert_eq!(why(newer), "the host's kernel was \"6.1.0-18\" and is \"6.1.0-20\"");
+    let elsewhere = Host { storage: "xfs on /dev/sdb".to_owned(), ..host.clone() };
+    assert!(why(elsewhere).starts_with("the host's storage was"));
+    assert_eq!(why(Host { n_cpus: 2, ..host.clone() }), "the host had 4 CPUs and has 2 now");
+    let smaller = Host { memory_bytes: 8 << 30, ..host.clone() };
+    let words = "the host had 16384 MiB of memory and has 8192 MiB now";
+    assert_eq!(
+        (why(smaller.clone()), other_host(&smaller, &host).is_some()),
+        (words.to_owned(), true)
+    );
 }
 
 #[test]

@@ -70,7 +70,8 @@ fn nothing_is_stopped_outside_of_turns() {
         let Some(Mark::Handicapped { share_bp, way: told }) = handicap.mark() else {
             panic!("nothing told")
         };
-        assert!((1..=10_000).contains(&share_bp) && told == way, "{share_bp} {told}");
+        // Turns of milliseconds: a pause may end after its turn.
+        assert!(share_bp >= 1 && told == way, "{share_bp} {told}");
         assert_eq!(handicap.mark(), None, "of no turn");
         handicap.edge(Edge::Start);
         drop(handicap);

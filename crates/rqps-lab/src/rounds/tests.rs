@@ -175,7 +175,7 @@ fn long_events_are_counted_and_not_run_in() {
     result.unwrap();
     assert_eq!(warm, [0, 1]);
     // Twelve of them fill the time; fewer on a host that holds them up.
-    assert!((8..=12).contains(&blocks.len()), "{}", blocks.len());
+    assert!((4..=12).contains(&blocks.len()), "{}", blocks.len());
     let n_counted: u64 = blocks.iter().map(|block| block[0].1.n_events).sum();
     assert_eq!(slow.n_events(), n_counted + 1, "one to warm up");
     // The other has turns of about the same length.

@@ -323,12 +323,12 @@ mod tests {
             let dir = tempfile::tempdir().unwrap();
             let how = How { event: ability.event, unwind };
             let mut recorder = Recorder::start(how, &[worker.pid()], (dir.path(), 1)).unwrap();
-            recorder.enable().unwrap();
             let before_ns = process_cpu_ns(worker.pid()).unwrap();
+            recorder.enable().unwrap();
             #[expect(clippy::disallowed_methods, reason = "there must be something to record")]
             std::thread::sleep(Duration::from_millis(500));
-            let used_ns = process_cpu_ns(worker.pid()).unwrap() - before_ns;
             let (data, _) = recorder.finish().unwrap();
+            let used_ns = process_cpu_ns(worker.pid()).unwrap() - before_ns;
             let script = read(&data, dir.path(), &AtomicBool::new(false)).unwrap();
             assert!(script.n_samples > 0 && script.n_threads == 1, "{script:?}");
             let period_ns = script.period_ns / script.n_samples;

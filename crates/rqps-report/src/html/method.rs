@@ -169,6 +169,10 @@ fn method(analysis: &Analysis<'_>) -> Markup {
             } @else if !run.plan.is_empty() {
                 details { summary { "The plan with all its defaults" } pre tabindex="0" { code { (lines(&run.plan)) } } }
             }
+            @if !analysis.incidents.is_empty() {
+                h3 #incidents { "What happened on the way" }
+                (sentences(&analysis.incidents))
+            }
             h3 { "How sure this is" }
             (sentences(&analysis.caveats))
         }

@@ -60,6 +60,7 @@ pub(super) struct RunJson<'a> {
     pub(super) started_unix_ms: i64,
     pub(super) finished_unix_ms: Option<i64>,
     pub(super) n_resumed: u32,
+    pub(super) incidents: Vec<IncidentJson<'a>>,
     pub(super) n_starts: u32,
     pub(super) command_line: &'a str,
     pub(super) plan: &'a str,
@@ -70,6 +71,14 @@ pub(super) struct RunJson<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) imported: Option<&'a Imported>,
     pub(super) host: HostJson<'a>,
+}
+
+#[derive(Serialize)]
+pub(super) struct IncidentJson<'a> {
+    pub(super) at: String,
+    pub(super) at_unix_ms: i64,
+    pub(super) system: Option<&'a str>,
+    pub(super) what: &'a str,
 }
 
 #[derive(Serialize)]

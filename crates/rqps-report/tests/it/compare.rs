@@ -2,7 +2,7 @@
 
 use expect_test::expect_file;
 use proptest::prelude::*;
-use rqps_model::{Dbms, Group, Placement, Run, Schedule, StepKind};
+use rqps_model::{Dbms, Group, Incident, Placement, Run, Schedule, StepKind};
 use rqps_report::join::JoinError;
 use rqps_report::{Analysis, Detail, Joined, TextOptions, csv, html, json, markdown, text};
 
@@ -237,4 +237,31 @@ proptest! {
 fn mirrored(a: rqps_model::Verdict, b: rqps_model::Verdict) -> bool {
     use rqps_model::Verdict::{Faster, Slower};
     !matches!((a, b), (Slower, Slower) | (Faster, Faster))
+}
+
+#[test]
+fn what_happened_to_either_run_is_told_with_its_own_systems() {
+    let mut runs = two();
+    let incident =
+        |system, what: &str| Incident { at_unix_ms: 5_000, system, what: what.to_owned() };
+    runs[0].incidents.push(incident(Some(1), "its server failed\nthe end of its log"));
+    runs[1].incidents = vec![incident(Some(0), "left out"), incident(None, "the run ended")];
+    let id = runs[1].id.clone();
+    let joined = Joined::of(runs, None, "").unwrap();
+    let analysis = Analysis::of_joined(&joined, 0.05);
+    let labels = [1, 2].map(|idx| analysis.label(idx));
+    let told = [
+        format!("1970-01-01 00:00:05 UTC, {}: its server failed the end of its log", labels[0]),
+        format!("1970-01-01 00:00:05 UTC, {}: left out", labels[1]),
+        format!("1970-01-01 00:00:05 UTC, run {id}: the run ended"),
+    ];
+    assert_eq!(analysis.incidents, told);
+    let options = TextOptions { colour: false, detail: Detail::Full, width: 400 };
+    let reports = [text::render(&analysis, options), html::render(&analysis)];
+    for report in reports {
+        assert!(report.contains("What happened on the way"), "{report}");
+        assert!(told.iter().all(|sentence| report.contains(sentence.as_str())), "{report}");
+    }
+    let quiet = Run { incidents: Vec::new(), ..analysis.run.clone() };
+    assert!(!html::render(&Analysis::of(&quiet, 0.05)).contains("What happened on the way"));
 }

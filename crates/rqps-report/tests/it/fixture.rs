@@ -194,6 +194,7 @@ pub(crate) fn run(systems: Vec<RunSystem>, steps: Vec<RunStep>) -> Run {
         schedule: Schedule::Sequential { slices: 3 },
         host: host(),
         calibration: None,
+        incidents: Vec::new(),
         imported: None,
         base: 0,
         systems,

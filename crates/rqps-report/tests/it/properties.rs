@@ -2,7 +2,7 @@
 
 use proptest::prelude::*;
 use rqps_model::run::SystemStep;
-use rqps_model::{Group, Mark, Run, StepKind, StepOutcome};
+use rqps_model::{Group, Incident, Mark, Run, StepKind, StepOutcome};
 use rqps_report::{Analysis, Detail, TextOptions, csv, html, json, markdown, text};
 
 use crate::fixture;
@@ -41,6 +41,9 @@ pub(crate) fn hostile(text: &str) -> Run {
         system.settings.insert(next(), next());
         system.session.insert(next(), next());
         system.version = None;
+    }
+    for system in [None, Some(0)] {
+        run.incidents.push(Incident { at_unix_ms: 1, system, what: next() });
     }
     for step in &mut run.steps {
         (step.info.name, step.info.family, step.info.what) = (next(), next(), next());

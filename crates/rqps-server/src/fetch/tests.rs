@@ -195,10 +195,19 @@ fn what_is_wrong_in_the_cache_is_told_with_the_remedy() {
         let scratch = cache.path().join("scratch");
         findings(&catalogue, cache.path(), &scratch, &mut watch).unwrap().join("\n")
     };
+    // Put there by another process: this one forks beside, and what it has open to write cannot be run.
+    let put_program = |text: &str| {
+        let from = cache.path().join("script");
+        fs::write(&from, text).unwrap();
+        let mut install = std::process::Command::new("install");
+        let done = install.args(["-m", "755"]).args([&from, &installed.program]).status();
+        assert!(done.unwrap().success());
+        fs::remove_file(from).unwrap();
+    };
     // A program without a loader cannot be executed at all.
-    fs::write(&installed.program, "#!/no/such/loader\n").unwrap();
+    put_program("#!/no/such/loader\n");
     assert!(found().contains("bin/mysqld cannot be run: No such file or directory"), "{}", found());
-    fs::write(&installed.program, "#!/bin/sh\necho 'mysqld  Ver 1.2.3 for Linux'\n").unwrap();
+    put_program("#!/bin/sh\necho 'mysqld  Ver 1.2.3 for Linux'\n");
     assert_eq!(found(), "");
     // One that was moved with the C library that came with it is not there for a run.
     let lib = installed.prefix.join("usr/lib/x86_64-linux-gnu");

@@ -4,15 +4,21 @@ use std::fs::{self, File, OpenOptions};
 use std::io::{self, Seek as _, Write as _};
 use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::Path;
+use std::time::Duration;
 
 use nix::fcntl::{Flock, FlockArg, OFlag};
 use rqps_model::{Dbms, Version};
 use serde::{Deserialize, Serialize};
 
 use crate::Error;
+use crate::watch::pause;
 
 /// The file that marks a directory as ours.
 const MARKER: &str = "rqps-instance.json";
+
+/// How often, and after what time, a directory is removed again into which something was written meanwhile.
+const REMOVES: u32 = 20;
+const REMOVE_AGAIN: Duration = Duration::from_millis(50);
 
 /// The marker's content.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -69,10 +75,22 @@ pub(super) fn remove_all(dir: &Path) -> Result<(), Error> {
             continue;
         }
         let is_dir = entry.file_type().is_ok_and(|kind| kind.is_dir());
-        let gone = if is_dir { fs::remove_dir_all(&path) } else { fs::remove_file(&path) };
+        let gone = if is_dir { remove_tree(&path) } else { fs::remove_file(&path) };
         gone.map_err(|e| Error::write(&path, e))?;
     }
-    fs::remove_dir_all(dir).map_err(|e| Error::write(dir, e))
+    remove_tree(dir).map_err(|e| Error::write(dir, e))
+}
+
+/// Removes a directory into which processes of a server that was killed may still write as they end.
+fn remove_tree(dir: &Path) -> io::Result<()> {
+    let mut left = REMOVES;
+    loop {
+        match fs::remove_dir_all(dir) {
+            Err(error) if error.kind() == io::ErrorKind::DirectoryNotEmpty && left > 0 => left -= 1,
+            other => return other,
+        }
+        pause(REMOVE_AGAIN);
+    }
 }
 
 /// Whether a directory holds nothing but a marker that was never written: an rqps that was killed, or

@@ -41,11 +41,16 @@ fn an_allocator_is_in_every_process_and_recorded() {
             // PostgreSQL's backends are processes of their own.
             let connection = server.connect().unwrap();
             let pids = server.processes();
-            assert!(dbms != Dbms::Postgres || pids.len() > 2, "{pids:?}");
+            let mut n = 0;
             for pid in pids {
-                let maps = fs::read_to_string(format!("/proc/{pid}/maps")).unwrap();
-                assert!(maps.contains(soname), "{malloc} is not in process {pid}");
+                let maps = fs::read_to_string(format!("/proc/{pid}/maps")).unwrap_or_default();
+                // A process that has ended since, or is ending, has none.
+                if maps.contains('/') {
+                    assert!(maps.contains(soname), "{malloc} is not in process {pid}");
+                    n += 1;
+                }
             }
+            assert!(n > if dbms == Dbms::Postgres { 2 } else { 0 }, "{n} processes");
             drop(connection);
             let told = &server.process_facts()["malloc"];
             assert!(told.starts_with(&format!("{malloc} (lib")), "{told}");

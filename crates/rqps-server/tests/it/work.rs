@@ -267,6 +267,9 @@ fn the_thread_behind_a_connection_is_found_every_time() {
             found.push(tid);
             connections.push(connection);
         }
+        let status = std::fs::read_to_string("/proc/self/status").unwrap();
+        let cpus = status.lines().find_map(|l| l.strip_prefix("Cpus_allowed_list:")).unwrap();
+        let cpu = cpus.trim().parse::<rqps_model::CpuSet>().unwrap().numbers()[0];
         // Asked again, the same; and it is that thread that does the work.
         for (connection, tid) in connections.iter_mut().zip(&found) {
             assert_eq!(server.thread_of(connection.as_mut()).unwrap(), *tid);
@@ -276,9 +279,9 @@ fn the_thread_behind_a_connection_is_found_every_time() {
             }
             let ns = cpu_ns(*tid) - start;
             assert!(ns > 500_000, "{tid} did little: {ns} ns");
-            threads::pin_thread(*tid, &[0]).unwrap();
+            threads::pin_thread(*tid, &[cpu]).unwrap();
         }
-        threads::pin_all(&server.processes(), &[0]).unwrap();
+        threads::pin_all(&server.processes(), &[cpu]).unwrap();
         assert_eq!(process::tree(server.pid()).first(), Some(&server.pid()));
         drop(connections);
         assert!(server.stop(Duration::from_secs(60)).is_ok());

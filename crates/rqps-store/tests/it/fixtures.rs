@@ -9,14 +9,14 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use rqps_model::{Run, Slice};
+use rqps_model::{Incident, Run, Slice};
 use rqps_store::{RunRef, Store};
 use rusqlite::Connection;
 use rusqlite::types::ValueRef;
 
 use crate::generate::{self, Draw};
 
-const NEWEST: usize = 11;
+const NEWEST: usize = 12;
 
 /// `rQPS` in ASCII.
 const APPLICATION_ID: i64 = 0x7251_5053;
@@ -39,6 +39,8 @@ fn slices() -> Vec<Slice> {
 fn run() -> Run {
     let mut run = generate::plain_run("r1");
     run.steps[0].systems[1].slices = slices();
+    let what = "its server was killed by signal 9".to_owned();
+    run.incidents = vec![Incident { at_unix_ms: 1_800_000_000_000, system: Some(1), what }];
     run
 }
 

@@ -134,6 +134,11 @@ pub(crate) fn run(d: &mut Draw) -> Run {
         base: usize::try_from(d.below(n_systems)).unwrap(),
         steps: d.list(3, |d| step(d, n_systems)),
         systems,
+        incidents: d.list(3, |d| Incident {
+            at_unix_ms: d.time(),
+            system: d.some(|d| usize::try_from(d.below(n_systems)).unwrap()),
+            what: d.text(),
+        }),
     }
 }
 
@@ -440,6 +445,7 @@ pub(crate) fn plain_run(id: &str) -> Run {
     run.finished_unix_ms = None;
     run.n_resumed = 0;
     run.base = 0;
+    run.incidents = Vec::new();
     run.systems = (0..2).map(|i| system(&mut draw, i)).collect();
     run.steps = (0..2).map(|_| step(&mut draw, 2)).collect();
     for step in &mut run.steps {

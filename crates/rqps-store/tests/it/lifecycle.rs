@@ -1,7 +1,7 @@
 //! A run from its beginning to its removal.
 
 use rqps_model::run::SystemStep;
-use rqps_model::{Check, Mark, RunStatus, Sizes, StepOutcome};
+use rqps_model::{Check, Incident, Mark, RunStatus, Sizes, StepOutcome};
 use rqps_store::{Artifact, Error, RunRef, Store};
 
 use crate::generate::{self, Draw};
@@ -45,6 +45,12 @@ fn changes_are_seen() {
     state.outcome = StepOutcome::Failed { reason: "the server ended".to_owned() };
     store.set_outcome("r1", 1, 1, state).unwrap();
 
+    for (system, what) in [(Some(1), "its server ended"), (None, "no space left"), (None, "")] {
+        let incident = Incident { at_unix_ms: 70, system, what: what.to_owned() };
+        store.add_incident("r1", &incident).unwrap();
+        run.incidents.push(incident);
+    }
+
     store.set_run_status("r1", RunStatus::Interrupted, Some(77)).unwrap();
     store.mark_resumed("r1").unwrap();
     run.n_resumed = 1;
@@ -64,6 +70,8 @@ fn what_does_not_exist_cannot_change() {
     store.create_run(&run).unwrap();
     assert!(store.set_run_status("r2", RunStatus::Failed, None).is_err());
     assert!(store.mark_resumed("r2").is_err());
+    let incident = Incident { at_unix_ms: 1, system: None, what: "lost".to_owned() };
+    assert!(store.add_incident("r2", &incident).is_err());
     assert!(store.set_system_facts("r1", 2, &run.systems[0]).is_err());
     assert!(store.set_outcome("r1", 0, 2, &SystemStep::pending()).is_err());
     let slice = generate::slice(&mut Draw(3), 0);

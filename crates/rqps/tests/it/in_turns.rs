@@ -2,14 +2,14 @@
 //! are stopped.
 
 use std::fs;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 use serde_json::Value;
 
 use crate::bench::{
-    Bench, Running, assert_complete, for_each_server, marked, pause, processes, slices,
+    Bench, DEADLINE, Running, assert_complete, for_each_server, marked, pause, processes, slices,
 };
 use crate::null_client::assert_follows_schema;
 
@@ -127,9 +127,10 @@ fn a_step_ends_when_it_is_precise() {
     let run = bench.latest();
     let steps = run["steps"].as_array().unwrap();
     let read = steps.iter().find(|step| step["info"]["name"] == "point-query").unwrap();
-    // Of 20 blocks of 150 ms, the twelve before which no width is believed.
+    // Of 20 blocks of 150 ms, the twelve before which no width is believed; fewer on a host that holds them
+    // up until their time is over.
     let n = slices(read, 0).len();
-    assert!((12..20).contains(&n), "{n} blocks");
+    assert!((8..20).contains(&n), "{n} blocks");
     assert_eq!((slices(read, 1).len(), slices(read, 2).len()), (n, n));
     assert_eq!(run["status"], "finished");
     // It is done: the same command has nothing to go on with.
@@ -145,7 +146,7 @@ fn of_postgres(n: usize, clients: u32) -> String {
     let systems: String = (0..n).map(system).collect();
     format!(
         "{systems}[[suite]]\nrows = 1000\nsteps = ['point-query']\nclients = [{clients}]\n\
-         seconds = {{ read = 0.5, warm_up = 0.05, fixed_at_most = 0.1 }}\n\
+         seconds = {{ read = 2.0, warm_up = 0.05, fixed_at_most = 0.1 }}\n\
          [schedule]\nmode = 'interleaved'\nslices = 1\n"
     )
 }
@@ -182,18 +183,12 @@ fn of_three_systems_two_wait() {
         let mut running = bench.spawn(&["run", "plan.toml", "--steps", "point-query"]);
         let id = running.run_id();
         let since = Instant::now();
-        loop {
-            let all = bench.processes_of(&id);
-            let systems = (0..3).filter(|system| {
-                let of = |pid: &&i32| bench.processes_of(&format!("{id}-{system}")).contains(pid);
-                all.iter()
-                    .filter(of)
-                    .any(|&pid| state(pid).is_some_and(|(letter, _)| letter == 'T'))
-            });
-            if systems.count() >= 2 {
-                break;
-            }
-            assert!(since.elapsed() < Duration::from_secs(120), "no two of {all:?} were stopped");
+        let is_stopped = |pid: &i32| state(*pid).is_some_and(|(letter, _)| letter == 'T');
+        let waits =
+            |system: &i32| bench.processes_of(&format!("{id}-{system}")).iter().any(is_stopped);
+        while (0..3).filter(waits).count() < 2 {
+            assert!(since.elapsed() < DEADLINE, "no two were stopped");
+            pause();
         }
         let said = running.finish();
         assert_eq!(said.code(), 0, "{}", said.stderr);
@@ -228,7 +223,8 @@ fn split_gives_the_server_one_half_of_the_cpus() {
         let since = Instant::now();
         let half = Some(own[..own.len() / 2].to_vec());
         while !bench.processes_of(&id).iter().any(|&pid| cpus_of(pid) == half) {
-            assert!(since.elapsed() < Duration::from_secs(120), "no server was ever on {half:?}");
+            assert!(since.elapsed() < DEADLINE, "no server was ever on {half:?}");
+            pause();
         }
         let said = running.finish();
         assert_eq!(said.code(), 0, "{}", said.stderr);
@@ -302,7 +298,8 @@ fn stopped(bench: &Bench, id: &str) -> i32 {
             return pid;
         }
         let all = bench.processes_of(id);
-        assert!(since.elapsed() < Duration::from_secs(120), "none of {all:?} was ever stopped");
+        assert!(since.elapsed() < DEADLINE, "none of {all:?} was ever stopped");
+        pause();
     }
 }
 
@@ -310,7 +307,7 @@ fn stopped(bench: &Bench, id: &str) -> i32 {
 fn until(what: &str, mut done: impl FnMut() -> bool) {
     let since = Instant::now();
     while !done() {
-        assert!(since.elapsed() < Duration::from_secs(120), "{what}");
+        assert!(since.elapsed() < DEADLINE, "{what}");
         pause();
     }
 }
@@ -385,7 +382,8 @@ fn a_watchdog_that_is_killed_has_a_successor() {
         bench.write("plan.toml", &plan(dbms, version));
         let (running, id, _) = in_a_turn(&bench);
         let first = watchdog_of(&running, None);
-        kill(Pid::from_raw(first), Signal::SIGKILL).unwrap();
+        // It may have ended with its step by now.
+        let _ = kill(Pid::from_raw(first), Signal::SIGKILL);
         watchdog_of(&running, Some(first));
         let _ = stopped(&bench, &id);
         running.signal(Signal::SIGKILL);

@@ -29,6 +29,13 @@ fn shape(run: &Value) -> Vec<(String, usize)> {
         .collect()
 }
 
+/// What recordings of any process have below the directory for temporary files.
+fn temporary_files() -> Vec<String> {
+    let entries = fs::read_dir(std::env::temp_dir()).unwrap().flatten();
+    let names = entries.map(|entry| entry.file_name().to_string_lossy().into_owned());
+    names.filter(|name| name.starts_with("rqps-stacks-")).collect()
+}
+
 #[test]
 fn extra_slices_are_stored_apart_and_shown() {
     for_each_server(|dbms, version| {
@@ -39,6 +46,7 @@ fn extra_slices_are_stored_apart_and_shown() {
 
         let bench = Bench::new();
         bench.write("plan.toml", &plan(dbms, version, "profile = { seconds = 1 }"));
+        let before = temporary_files();
         let said = bench.run(&["run", "plan.toml"]);
         assert_eq!(said.code(), 0, "{}", said.stderr);
         let run = bench.latest();
@@ -68,15 +76,9 @@ fn extra_slices_are_stored_apart_and_shown() {
             .collect();
         assert!(files.iter().any(|f| f.ends_with("point-query.html")), "{files:?}");
         assert!(files.iter().any(|f| f.ends_with("-waits.folded")), "{files:?}");
-        let temp = std::env::temp_dir();
-        let left = fs::read_dir(temp)
-            .unwrap()
-            .flatten()
-            .filter(|e| e.file_name().to_string_lossy().starts_with("rqps-stacks-"));
-        let of_ended = left.filter(|e| {
-            let name = e.file_name().to_string_lossy().into_owned();
-            let pid = name.split('-').nth(2).unwrap_or_default().to_owned();
-            !std::path::Path::new("/proc").join(pid).exists()
+        let of_ended = temporary_files().into_iter().filter(|name| {
+            let pid = name.split('-').nth(2).unwrap_or_default();
+            !before.contains(name) && !std::path::Path::new("/proc").join(pid).exists()
         });
         assert_eq!(of_ended.count(), 0, "files of perf are left");
     });

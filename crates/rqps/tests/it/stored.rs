@@ -24,6 +24,7 @@ pub(crate) fn store(bench: &Bench, run: &Run) {
 pub(crate) fn run(day: u32, versions: &[&str], steps: &[(&str, &[u32])]) -> Run {
     Run {
         calibration: None,
+        incidents: Vec::new(),
         imported: None,
         id: format!("202611{day:02}-080000-nightly"),
         name: "nightly".to_owned(),

@@ -94,7 +94,7 @@ fn a_server_that_hangs_is_given_up() {
         let mut server = Server::start(&bench, dbms, version);
         server.rqps(&bench, &["oltp_point_select", "--table-size=100", "prepare"]);
         let pid = server.process();
-        let args = ["oltp_point_select", "--table-size=100", "--threads=2", "--time=2"];
+        let args = ["oltp_point_select", "--table-size=100", "--threads=2", "--time=5"];
         let more = ["--forced-shutdown=1", "--report-interval=1", "run"];
         let mut child = server.spawn(&bench, &[&args[..], &more].concat());
         let out = await_line(&mut child, "Threads started!");

@@ -80,6 +80,33 @@ fn carry_out(
     (shapes, counted, text)
 }
 
+/// A script by sysbench and by rqps, and the test of its name by rqps.
+fn carried_out(server: &mut Server, bench: &Bench, name: &str) -> [Done; 3] {
+    let script = format!("/usr/share/sysbench/{name}.lua");
+    [
+        carry_out(server, &script, |it, args| it.real(bench, args)),
+        carry_out(server, &script, |it, args| it.rqps(bench, args)),
+        carry_out(server, name, |it, args| it.rqps(bench, args)),
+    ]
+}
+
+/// What the server counted of rqps that differs by more than 1% from what it counted of sysbench.
+fn counted_otherwise(name: &str, [real, ours, built_in]: &[Done; 3]) -> Vec<String> {
+    let mut out = Vec::new();
+    for (whose, done) in [("its script", ours), ("the built-in test", built_in)] {
+        for (counter, expected) in &real.1 {
+            // A list of values is one scan or one for each; rows are deleted once.
+            let is_luck = counter == "scans" && name.starts_with("select_")
+                || counter == "deleted" && name == "oltp_delete";
+            let n = done.1.get(counter).copied().unwrap_or(0);
+            if !is_luck && (n - expected).abs() > (*expected).max(100) / 100 {
+                out.push(format!("{name}, {whose}: {counter} is {n}, in sysbench {expected}"));
+            }
+        }
+    }
+    out
+}
+
 fn name_of(script: &str) -> &str {
     Path::new(script).file_stem().unwrap().to_str().unwrap()
 }
@@ -94,24 +121,16 @@ fn scripts_of_sysbench_do_the_same_as_in_sysbench() {
         let mut server = Server::start(&bench, dbms, version);
         for name in SCRIPTS {
             eprintln!("script {name}");
-            let script = format!("/usr/share/sysbench/{name}.lua");
-            let real = carry_out(&mut server, &script, |it, args| it.real(&bench, args));
-            let ours = carry_out(&mut server, &script, |it, args| it.rqps(&bench, args));
-            let built_in = carry_out(&mut server, name, |it, args| it.rqps(&bench, args));
-            for (whose, done) in [("its script", &ours), ("the built-in test", &built_in)] {
+            let mut all = carried_out(&mut server, &bench, name);
+            if !counted_otherwise(name, &all).is_empty() {
+                // PostgreSQL 11 collects its counters in a process of its own, which may get no CPU for longer
+                // than it was waited for.
+                all = carried_out(&mut server, &bench, name);
+                assert_eq!(counted_otherwise(name, &all), Vec::<String>::new(), "twice");
+            }
+            let [real, ours, built_in] = &all;
+            for (whose, done) in [("its script", ours), ("the built-in test", built_in)] {
                 assert_eq!(done.0, real.0, "{name}, tables of {whose}");
-                for (counter, expected) in &real.1 {
-                    // A list of values is one scan or one for each; rows are deleted once.
-                    let is_luck = counter == "scans" && name.starts_with("select_")
-                        || counter == "deleted" && name == "oltp_delete";
-                    if is_luck {
-                        continue;
-                    }
-                    let n = done.1.get(counter).copied().unwrap_or(0);
-                    let most = (*expected).max(100) / 100;
-                    let near = (n - expected).abs() <= most;
-                    assert!(near, "{name}, {whose}: {counter} is {n}, in sysbench {expected}");
-                }
                 let (ours, theirs) = (layout(&done.2), layout(&real.2));
                 assert_eq!(ours, theirs, "{name}, layout of {whose}:\n{}\n{}", done.2, real.2);
             }

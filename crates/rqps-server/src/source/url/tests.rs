@@ -115,7 +115,7 @@ fn answer(stream: TcpStream, manner: Manner, log: &Mutex<Vec<String>>) -> Option
 }
 
 const FAST: Patience =
-    Patience { stall: Duration::from_millis(400), resumes: 3, pause: Duration::ZERO };
+    Patience { stall: Duration::from_secs(5), resumes: 3, pause: Duration::ZERO };
 
 fn source(sites: &[&Site]) -> Url {
     let hex = hex(&Sha256::digest(content()));

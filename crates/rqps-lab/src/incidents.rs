@@ -1,0 +1,112 @@
+//! What happens to a run on the way and belongs to none of its steps, kept with it; above all what a
+//! system has become when its server is started again.
+
+use std::collections::BTreeMap;
+
+use anyhow::{Result, bail};
+use rqps_model::{Incident, Label, RunSystem};
+use rqps_report::analysis::Differences;
+
+use crate::event::Event;
+use crate::measure::unix_ms;
+use crate::run::Lab;
+
+/// Settings that a sentence names; more are counted.
+const MAX_NAMED: usize = 8;
+
+impl Lab<'_> {
+    /// Keeps what happened, and says it.
+    pub(crate) fn incident(&mut self, system: Option<usize>, what: String) -> Result<()> {
+        let told = match system {
+            Some(idx) => format!("{}: {what}", self.plan.systems[idx].label),
+            None => what.clone(),
+        };
+        (self.listen)(Event::Note(&told));
+        let incident = Incident { at_unix_ms: unix_ms(), system, what };
+        self.store.add_incident(&self.run.id, &incident)?;
+        self.run.incidents.push(incident);
+        Ok(())
+    }
+
+    /// Keeps why the run ends before its steps do. Whoever runs it says it.
+    pub(crate) fn note_end(&self, error: &anyhow::Error) -> Result<(), rqps_store::Error> {
+        let what = format!("the run ended: {}", format!("{error:#}").trim_end());
+        let incident = Incident { at_unix_ms: unix_ms(), system: None, what };
+        self.store.add_incident(&self.run.id, &incident)
+    }
+
+    /// Records what a server that was started is and runs with. Where figures of its system are there
+    /// already, it must be the same program; settings that are not the same are kept as an incident.
+    pub(crate) fn take_down(&mut self, idx: usize, facts: RunSystem) -> Result<()> {
+        let mut states = self.run.steps.iter().map(|step| &step.systems[idx]);
+        let is_measured = states.any(|state| !state.slices.is_empty());
+        let was = &self.run.systems[idx];
+        if is_measured && !was.version_text.is_empty() {
+            if let Some(why) = other_program(was, &facts) {
+                bail!(
+                    "{} {why}, and what this run has of it was measured before that; `--new` begins a \
+                     new run",
+                    facts.spec.label
+                );
+            }
+            if let Some(what) = other_settings(was, &facts) {
+                self.incident(Some(idx), what)?;
+            }
+        }
+        self.store.set_system_facts(&self.run.id, idx, &facts)?;
+        self.run.systems[idx] = facts;
+        Ok(())
+    }
+}
+
+/// How a server is not the program that it was: `was 8.0.33 and is 8.0.34`.
+fn other_program(was: &RunSystem, now: &RunSystem) -> Option<String> {
+    if was.version_text != now.version_text {
+        return Some(format!("was {} and is {}", was.version_text, now.version_text));
+    }
+    // The checksum of a program of the user's own.
+    let program = |system: &RunSystem| system.build.get("program").cloned();
+    match (program(was), program(now)) {
+        (Some(was), Some(now)) if was != now => {
+            Some(format!("is another program than it was ({was} before, {now} now)"))
+        }
+        _ => None,
+    }
+}
+
+/// The settings that are not what they were and could move a figure, in a sentence.
+fn other_settings(was: &RunSystem, now: &RunSystem) -> Option<String> {
+    let mut both = [was.clone(), now.clone()];
+    for (system, label) in both.iter_mut().zip(["before", "now"]) {
+        system.spec.label = Label(label.to_owned());
+    }
+    let differences = Differences::between(&both);
+    let mut named: BTreeMap<&str, String> = BTreeMap::new();
+    for explained in differences.audit.session.iter().chain(&differences.audit.settings) {
+        let value = |at: usize| {
+            let shown = explained.values.get(at).and_then(Option::as_ref);
+            shown.map_or("absent", |shown| shown.text.as_str()).to_owned()
+        };
+        named.insert(&explained.name, format!("{} / {}", value(0), value(1)));
+    }
+    for difference in differences.unknown().chain(&differences.process).chain(&differences.partial)
+    {
+        let value = |at: usize| {
+            let value = difference.values.get(at).and_then(Option::as_deref);
+            value.unwrap_or("absent").to_owned()
+        };
+        named.insert(&difference.name, format!("{} / {}", value(0), value(1)));
+    }
+    if named.is_empty() {
+        return None;
+    }
+    let mut told: Vec<String> =
+        named.iter().take(MAX_NAMED).map(|(name, values)| format!("{name} {values}")).collect();
+    if named.len() > MAX_NAMED {
+        told.push(format!("and {} more", named.len() - MAX_NAMED));
+    }
+    Some(format!("started again with other settings (before / now): {}", told.join(", ")))
+}
+
+#[cfg(test)]
+mod tests;

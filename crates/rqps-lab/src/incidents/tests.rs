@@ -1,0 +1,72 @@
+//! What a system was and what it is when it is started again.
+
+use rqps_model::{Dbms, Engine, SystemSource, SystemSpec, Transport, Variant};
+
+use super::*;
+
+fn system(version: &str, settings: &[(&str, &str)]) -> RunSystem {
+    let pairs = settings.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned()));
+    RunSystem {
+        spec: SystemSpec {
+            label: Label("a".to_owned()),
+            dbms: Dbms::Mysql,
+            source: SystemSource::Builtin,
+            engine: Engine::Innodb,
+            config: "small".to_owned(),
+            options: BTreeMap::new(),
+            transport: Transport::Socket,
+            variant: Variant::default(),
+        },
+        version: None,
+        version_text: version.to_owned(),
+        origin: String::new(),
+        settings: pairs.collect(),
+        session: BTreeMap::new(),
+        process: BTreeMap::new(),
+        build: BTreeMap::new(),
+        origins: BTreeMap::new(),
+    }
+}
+
+#[test]
+fn another_version_or_program_is_no_part_of_the_same_run() {
+    let was = system("8.0.33", &[]);
+    assert_eq!(other_program(&was, &was), None);
+    let newer = system("8.0.34", &[]);
+    assert_eq!(other_program(&was, &newer).as_deref(), Some("was 8.0.33 and is 8.0.34"));
+    let built = |sum: &str| {
+        let mut system = was.clone();
+        system.build.insert("program".to_owned(), sum.to_owned());
+        system
+    };
+    let why = other_program(&built("sha256 aa"), &built("sha256 bb")).unwrap();
+    assert_eq!(why, "is another program than it was (sha256 aa before, sha256 bb now)");
+}
+
+#[test]
+fn settings_that_changed_are_named_and_places_are_not() {
+    let was = system(
+        "8.0.33",
+        &[
+            ("innodb_buffer_pool_size", "1073741824"),
+            ("my_own_plugin_depth", "3"),
+            ("datadir", "/results/a"),
+            ("server_uuid", "1-2"),
+        ],
+    );
+    assert_eq!(other_settings(&was, &was), None);
+    let moved = system(
+        "8.0.33",
+        &[
+            ("innodb_buffer_pool_size", "1073741824"),
+            ("my_own_plugin_depth", "3"),
+            ("datadir", "/results/b"),
+            ("server_uuid", "1-3"),
+        ],
+    );
+    assert_eq!(other_settings(&was, &moved), None);
+    let mut now = moved.clone();
+    now.settings.insert("innodb_buffer_pool_size".to_owned(), "2147483648".to_owned());
+    now.settings.insert("my_own_plugin_depth".to_owned(), "4".to_owned());
+    expect_test::expect!["started again with other settings (before / now): innodb_buffer_pool_size 1G / 2G, my_own_plugin_depth 3 / 4"].assert_eq(&other_settings(&was, &now).unwrap());
+}
