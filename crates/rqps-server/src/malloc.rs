@@ -9,6 +9,7 @@ mod found;
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use rqps_model::Malloc;
 
@@ -16,8 +17,12 @@ use crate::catalogue::Catalogue;
 use crate::error::Error;
 use crate::installed::Installed;
 use crate::library;
-use crate::watch::Watch;
+use crate::watch::{Watch, pause};
 use found::{Mapped, libc_version};
+
+/// How often a process without the allocator is looked at before it counts as one, and how far apart.
+const LOOKS: u32 = 3;
+const LOOK_AGAIN: Duration = Duration::from_millis(50);
 
 /// The library of each allocator, by the names under which distributions have it. The first is
 /// Debian's.
@@ -139,13 +144,24 @@ impl Allocator {
     ) -> Result<Vec<(&'static str, String)>, Error> {
         let mut first = None;
         for pid in pids {
-            // One that has ended meanwhile is no matter.
-            let Ok(text) = fs::read_to_string(format!("/proc/{pid}/maps")) else { continue };
-            let mapped = Mapped::parse(&text);
-            if let Some(detail) = self.wrong_map(&mapped, *pid, &installed.program) {
-                return Err(self.error(&installed.name(), detail));
+            let mut looks = LOOKS;
+            let mapped = loop {
+                // One that has ended meanwhile is no matter.
+                let Ok(text) = fs::read_to_string(format!("/proc/{pid}/maps")) else { break None };
+                let mapped = Mapped::parse(&text);
+                let Some(detail) = self.wrong_map(&mapped, *pid, &installed.program) else {
+                    break Some(mapped);
+                };
+                // Of one that ends while its map is read, the rest is missing; the next look finds none.
+                looks -= 1;
+                if looks == 0 {
+                    return Err(self.error(&installed.name(), detail));
+                }
+                pause(LOOK_AGAIN);
+            };
+            if let Some(mapped) = mapped {
+                first.get_or_insert(mapped);
             }
-            first.get_or_insert(mapped);
         }
         let Some(mapped) = first.filter(|mapped| !mapped.is_empty()) else {
             let detail = "its map in /proc cannot be read".to_owned();
