@@ -20,6 +20,9 @@ use fault::Fault;
 use table::Row;
 use trial::{Mode, Trial};
 
+/// How often a moment is drawn for a trial that strikes nothing.
+const MOST_DRAWS: u64 = 5;
+
 /// What to try.
 #[derive(Debug, Clone)]
 pub(crate) struct Options {
@@ -78,11 +81,19 @@ pub(crate) fn run(root: &Path, options: &Options) -> Result<()> {
                 eprintln!("faults: {} is left out: {reason}", fault.name());
                 continue;
             }
-            let trial = Trial::drawn(fault, nth, options, lengths);
-            eprintln!("faults: {trial}");
-            let row = trial.carry_out(&rqps, options)?;
-            eprintln!("faults: {}", row.sentence());
-            table::add(&options.results, &row)?;
+            let mut draws = 0;
+            loop {
+                let trial = Trial::drawn(fault, (nth, draws), options, lengths);
+                eprintln!("faults: {trial}");
+                let row = trial.carry_out(&rqps, options)?;
+                eprintln!("faults: {}", row.sentence());
+                draws += 1;
+                // A run that was over by then has shown nothing.
+                if row.is_hit() || !row.problems.is_empty() || draws == MOST_DRAWS {
+                    table::add(&options.results, &row)?;
+                    break;
+                }
+            }
         }
     }
     report(options)

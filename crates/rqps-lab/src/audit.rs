@@ -64,7 +64,8 @@ impl Lab<'_> {
                 Err(error) if self.is_of_run(&error) => return Err(error),
                 Err(error) => {
                     let label = plan.systems[*idx].label.as_str();
-                    (self.listen)(Event::Note(&unasked(plan.audit, label, error)?));
+                    let what = unasked(plan.audit, label, error)?;
+                    (self.listen)(Event::Note(&what));
                 }
             }
         }
@@ -155,14 +156,11 @@ fn ask(
     listen: &mut Listener<'_>,
 ) -> Result<RunSystem> {
     let tag = Purpose::Audit.tag(idx);
-    let log = context.temp.join(format!("rqps-{tag}.log"));
     let mut up = Up::start(plan, idx, installation, (context, &tag), listen)?;
     let facts = up.facts();
     let label = &plan.systems[idx].label;
     listen(Event::Preparing { label, doing: "stop" });
-    let ended = up.finish(&log);
-    // The log was only kept because servers of runs have theirs kept.
-    let _ = std::fs::remove_file(&log);
+    let ended = up.finish(None);
     let facts = facts?;
     if let Some(sentence) = ended? {
         listen(Event::Note(&sentence));

@@ -37,7 +37,7 @@ impl Lab<'_> {
         let is_of_run = self.is_of_run(&error) || up.is_out_of_space();
         let log = self.log_path(idx).map_err(Broken::Run)?;
         // What the server tells is the cause of what was seen, and its log reads best at the end.
-        let error = match up.abandon(&log) {
+        let error = match up.abandon(Some(&log)) {
             Some(cause) => anyhow!(cause).context(format!("{error:#}")),
             None => error,
         };

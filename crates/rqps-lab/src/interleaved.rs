@@ -101,7 +101,7 @@ impl Lab<'_> {
             self.tell_stop(idx);
             let log = self.log_path(idx);
             if let Ok(log) = log
-                && let Some(cause) = up.abandon(&log)
+                && let Some(cause) = up.abandon(Some(&log))
             {
                 let label = &self.plan.systems[idx].label;
                 error = anyhow!(cause).context(format!("measure {label}: {error:#}"));

@@ -336,7 +336,7 @@ impl Lab<'_> {
         let log = self.log_path(idx)?;
         let label = &self.plan.systems[idx].label;
         (self.listen)(Event::Preparing { label, doing: "stop" });
-        match up.finish(&log)? {
+        match up.finish(Some(&log))? {
             Some(what) => self.incident(Some(idx), what),
             None => Ok(()),
         }

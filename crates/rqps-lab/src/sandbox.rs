@@ -1,7 +1,5 @@
 //! One server of a plan, up with an empty database, for whatever is not a run: shells, benches.
 
-use std::path::PathBuf;
-
 use anyhow::Result;
 use rqps_client::{Connection, Endpoint};
 
@@ -16,7 +14,6 @@ use crate::{Plan, limits, placement};
 pub struct Sandbox {
     up: Up,
     name: String,
-    log: PathBuf,
 }
 
 impl std::fmt::Debug for Sandbox {
@@ -34,7 +31,6 @@ impl Sandbox {
         let installation = Installation::of(plan, 0, context, listen)?;
         let tag = Purpose::Sandbox.tag(0);
         leftover::sweep_strays(context, listen);
-        let log = context.temp.join(format!("rqps-{tag}.log"));
         let up = Up::start(plan, 0, &installation, (context, &tag), listen)?;
         if let Some(pid) = up.server_pid() {
             let cpus = limits::cpus_of(&plan.systems[0], &placement::usable_cpus()?);
@@ -45,7 +41,7 @@ impl Sandbox {
             Installation::External(dsn) => dsn.to_string(),
             Installation::Null => "null".to_owned(),
         };
-        Ok(Self { up, name, log })
+        Ok(Self { up, name })
     }
 
     /// `MariaDB 10.11.5`.
@@ -76,8 +72,6 @@ impl Sandbox {
     /// # Errors
     /// When it does not stop, or its data cannot be removed.
     pub fn stop(self) -> Result<()> {
-        let result = self.up.finish(&self.log);
-        let _ = std::fs::remove_file(&self.log);
-        result.map(|_| ())
+        self.up.finish(None).map(|_| ())
     }
 }

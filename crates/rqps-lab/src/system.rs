@@ -379,9 +379,9 @@ impl Up {
         })
     }
 
-    /// Stops the server, keeps its log in `log`, removes its data. Tables in an external server are
+    /// Stops the server, keeps its log in `log` if anywhere, removes its data. Tables in an external server are
     /// dropped. A server that did not stop as it should is told in a sentence.
-    pub(crate) fn finish(mut self, log: &Path) -> Result<Option<String>> {
+    pub(crate) fn finish(mut self, log: Option<&Path>) -> Result<Option<String>> {
         self.drop_own_tables()?;
         let Self { server, admin, samples, counted, .. } = self;
         drop(samples.finish());
@@ -408,7 +408,7 @@ impl Up {
     }
 
     /// Ends the server after a failure; gives what the server's end or its log tell of the cause.
-    pub(crate) fn abandon(mut self, log: &Path) -> Option<String> {
+    pub(crate) fn abandon(mut self, log: Option<&Path>) -> Option<String> {
         let full = self.is_out_of_space();
         // They would be in the way of the same command's next attempt. The failure that led here may
         // have taken the connection with it.
@@ -495,10 +495,11 @@ fn setup(
     }
 }
 
-/// Adds the server's log to what earlier attempts of the same run left in `to`.
-fn keep_log(instance: &Instance, to: &Path) -> Result<()> {
+/// Adds the server's log to what earlier attempts of the same run left in `to`, where it is kept at all.
+fn keep_log(instance: &Instance, to: Option<&Path>) -> Result<()> {
+    let Some(to) = to else { return Ok(()) };
     let copy = || -> std::io::Result<()> {
-        let mut log = std::fs::File::open(instance.log_path())?;
+        let mut log = instance.open_log()?;
         let mut kept = std::fs::OpenOptions::new().create(true).append(true).open(to)?;
         std::io::copy(&mut log, &mut kept).map(|_| ())
     };

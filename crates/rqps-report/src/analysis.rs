@@ -18,6 +18,7 @@ pub mod group;
 mod guard;
 pub mod headline;
 mod imported;
+mod incident;
 pub mod insert;
 mod judge;
 pub mod memory;
@@ -231,7 +232,7 @@ impl<'a> Analysis<'a> {
             stacks: Vec::new(),
             profiles: &[],
             insert: None,
-            incidents: caveat::incidents(run),
+            incidents: incident::incidents(run),
             not_measured: Vec::new(),
         };
         analysis.insert = insert::tables(&analysis.steps);

@@ -11,15 +11,15 @@
 
 mod marker;
 
-use std::fs::{self, File, OpenOptions, Permissions};
+use std::fs::{self, File, Permissions};
 use std::io::{self, Read as _, Write as _};
-use std::os::unix::fs::{OpenOptionsExt as _, PermissionsExt as _};
+use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
-use nix::fcntl::Flock;
-use nix::unistd::chown;
+use nix::fcntl::{Flock, OFlag};
+use nix::unistd::fchown;
 use rqps_model::{Limits, Transport};
 
 use crate::identity::Identity;
@@ -29,7 +29,7 @@ use crate::places::{hex, short_hash};
 use crate::profile::Rendered;
 use crate::running::RunningServer;
 use crate::watch::{Progress, Watch};
-use crate::{Error, certificate, direct_io, disk, mysql, postgres, start};
+use crate::{Error, certificate, direct_io, disk, mysql, plain, postgres, start};
 
 use marker::{Marker, lock_marker, not_ours, read_marker, remove_all, write_marker};
 pub use marker::{clear, is_ours};
@@ -84,7 +84,7 @@ impl Instance {
         clear(&setup.dir)?;
         disk::require(&setup.dir, MIN_FREE)?;
         let identity = &setup.identity;
-        make_private(&setup.dir, identity)?;
+        make_private(setup.dir.parent().unwrap_or(&setup.dir), &setup.dir, identity)?;
         let mut marker = Marker {
             dbms: setup.installed.dbms,
             version: setup.installed.version.clone(),
@@ -183,10 +183,10 @@ impl Instance {
 
     fn initialise(&self, watch: &mut Watch<'_>) -> Result<(), Error> {
         for dir in [self.data_dir(), self.setup.dir.join("tmp")] {
-            make_private(&dir, &self.setup.identity)?;
+            self.make_private(&dir)?;
         }
         if self.setup.transport == Transport::Tls {
-            certificate::write(&self.setup.dir.join("tls"), &self.setup.identity)?;
+            certificate::write(self)?;
         }
         // Before the server meets it: its own message would come late and say little.
         self.direct_io(watch.stop)?;
@@ -218,7 +218,26 @@ impl Instance {
 
     /// Writes a file of the instance that only the servers' user can read.
     pub(crate) fn write_private(&self, path: &Path, text: &str) -> Result<(), Error> {
-        write_private(path, text, &self.setup.identity)
+        let Setup { dir, identity, .. } = &self.setup;
+        let write = || -> io::Result<()> {
+            let mut file = plain::create(dir, path)?;
+            file.write_all(text.as_bytes())?;
+            hand_over(&file, identity)
+        };
+        write().map_err(|e| Error::write(path, e))
+    }
+
+    /// Makes a directory of the instance that only the servers' user (and root) can enter.
+    pub(crate) fn make_private(&self, path: &Path) -> Result<(), Error> {
+        make_private(&self.setup.dir, path, &self.setup.identity)
+    }
+
+    /// Opens the server's log to read.
+    ///
+    /// # Errors
+    /// When there is none, or something else in its place.
+    pub fn open_log(&self) -> io::Result<File> {
+        plain::open(&self.setup.dir, &self.log_path(), OFlag::O_RDONLY)
     }
 }
 
@@ -233,37 +252,23 @@ pub fn clear_socket(sockets: &Path, dir: &Path) {
     let _ = fs::remove_dir_all(socket_dir(sockets, dir));
 }
 
-/// Writes a file that only the servers' user can read, replacing an older one.
-pub(crate) fn write_private(path: &Path, text: &str, identity: &Identity) -> Result<(), Error> {
-    // Removed first: the directory belongs to the servers' user, who could have left a link.
-    match fs::remove_file(path) {
-        Err(e) if e.kind() != io::ErrorKind::NotFound => return Err(Error::write(path, e)),
-        _ => {}
-    }
-    let mut options = OpenOptions::new();
-    options.write(true).create_new(true).mode(0o600);
-    options
-        .open(path)
-        .and_then(|mut file| file.write_all(text.as_bytes()))
-        .map_err(|e| Error::write(path, e))?;
-    hand_over(path, identity)
+/// Makes a directory that only the servers' user (and root) can enter; nobody but rqps writes to `root`,
+/// above it.
+pub(crate) fn make_private(root: &Path, path: &Path, identity: &Identity) -> Result<(), Error> {
+    let make = || -> io::Result<()> {
+        let dir = plain::make_dir(root, path)?;
+        dir.set_permissions(Permissions::from_mode(0o700))?;
+        hand_over(&dir, identity)
+    };
+    make().map_err(|e| Error::write(path, e))
 }
 
-/// Makes a directory that only the servers' user (and root) can enter.
-pub(crate) fn make_private(dir: &Path, identity: &Identity) -> Result<(), Error> {
-    match fs::create_dir(dir) {
-        Err(e) if e.kind() == io::ErrorKind::AlreadyExists && dir.is_dir() => {}
-        other => other.map_err(|e| Error::write(dir, e))?,
-    }
-    fs::set_permissions(dir, Permissions::from_mode(0o700)).map_err(|e| Error::write(dir, e))?;
-    hand_over(dir, identity)
-}
-
-fn hand_over(path: &Path, identity: &Identity) -> Result<(), Error> {
+/// Gives what was opened to the servers' user.
+fn hand_over(opened: &File, identity: &Identity) -> io::Result<()> {
     if !identity.switch {
         return Ok(());
     }
-    chown(path, Some(identity.uid), Some(identity.gid)).map_err(|e| Error::write(path, e.into()))
+    Ok(fchown(opened, Some(identity.uid), Some(identity.gid))?)
 }
 
 /// 96 random bits as hex: nobody else on the host should get into a server with all privileges.

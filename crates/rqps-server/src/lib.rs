@@ -34,6 +34,7 @@ mod mysql;
 pub mod open_files;
 mod patchelf;
 pub mod places;
+mod plain;
 mod postgres;
 pub mod process;
 pub mod profile;

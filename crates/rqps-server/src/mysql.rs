@@ -1,10 +1,11 @@
 //! MySQL and MariaDB: the command line, and making a data directory without a shell.
 
-use std::fs::{self, File};
+use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
+use nix::fcntl::OFlag;
 use rqps_client::Connection;
 use rqps_model::{Dbms, Engine, Transport};
 
@@ -16,7 +17,7 @@ use crate::log_text::{says_disk_full, unknown_option};
 use crate::profile::option_name;
 use crate::tool::Terms;
 use crate::watch::Watch;
-use crate::{Error, library, tool};
+use crate::{Error, library, plain, tool};
 
 /// Longest time for making a data directory: 5 s on an idle disk, far more on a busy one.
 const INIT_LIMIT: Duration = Duration::from_secs(300);
@@ -126,14 +127,11 @@ pub(crate) fn initialise(instance: &Instance, watch: &mut Watch<'_>) -> Result<(
     } else {
         let script = bootstrap_script(&installed.share, installed.dbms)?;
         instance.write_private(&sql, &format!("{script}\n{}", accounts(instance)))?;
-        let input = File::open(&sql).map_err(|e| Error::io("open init.sql", e))?;
+        let input = plain::open(&instance.setup().dir, &sql, OFlag::O_RDONLY);
+        let input = input.map_err(|e| Error::io("open init.sql", e))?;
         command.arg("--bootstrap").args(["--max-allowed-packet=8M", "--net-buffer-length=16K"]);
         command.stdin(input);
-        fs::create_dir_all(instance.data_dir().join("mysql")).map_err(|e| Error::write(&sql, e))?;
-        crate::instance::make_private(
-            &instance.data_dir().join("mysql"),
-            &instance.setup().identity,
-        )?;
+        instance.make_private(&instance.data_dir().join("mysql"))?;
     }
     let log = instance.setup().dir.join("init.log");
     run(instance, command, &log, watch)?;

@@ -1,11 +1,12 @@
 //! PostgreSQL: the command line, and making a data directory.
 
-use std::fs::{self, File, OpenOptions};
-use std::io::Write as _;
+use std::fs;
+use std::io::{Read as _, Write as _};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
+use nix::fcntl::OFlag;
 use rqps_model::Transport;
 
 use crate::certificate::{CERTIFICATE, KEY};
@@ -13,7 +14,7 @@ use crate::instance::{DATABASE, Instance, USER};
 use crate::log_text::says_disk_full;
 use crate::tool::Terms;
 use crate::watch::Watch;
-use crate::{Error, library, tool};
+use crate::{Error, library, plain, tool};
 
 /// Longest time for making a data directory: half a second on an idle disk, far more on a busy one.
 const INIT_LIMIT: Duration = Duration::from_secs(300);
@@ -91,7 +92,8 @@ pub(crate) fn initialise(instance: &Instance, watch: &mut Watch<'_>) -> Result<(
     let sql = setup.dir.join("init.sql");
     instance.write_private(&sql, &format!("CREATE DATABASE {DATABASE};\n"))?;
     let mut single = base_command(instance, &installed.program);
-    let input = File::open(&sql).map_err(|e| Error::io("open init.sql", e))?;
+    let input = plain::open(&setup.dir, &sql, OFlag::O_RDONLY);
+    let input = input.map_err(|e| Error::io("open init.sql", e))?;
     single.arg("--single").arg("-D").arg(instance.data_dir()).arg("postgres").stdin(input);
     run(instance, single, "init2.log", watch)?;
     fs::remove_file(&sql).map_err(|e| Error::write(&sql, e))
@@ -136,13 +138,11 @@ pub(crate) fn write_config(instance: &Instance, text: &str) -> Result<(), Error>
     instance.write_private(&instance.data_dir().join(CONFIG), text)?;
     let main = instance.data_dir().join("postgresql.conf");
     let include = format!("include = '{CONFIG}'\n");
-    let there = fs::read_to_string(&main).unwrap_or_default();
-    if there.contains(&include) {
-        return Ok(());
-    }
-    OpenOptions::new()
-        .append(true)
-        .open(&main)
-        .and_then(|mut file| file.write_all(include.as_bytes()))
-        .map_err(|e| Error::write(&main, e))
+    let flags = OFlag::O_RDWR | OFlag::O_APPEND;
+    let written = plain::open(&instance.setup().dir, &main, flags).and_then(|mut file| {
+        let mut there = String::new();
+        file.read_to_string(&mut there)?;
+        if there.contains(&include) { Ok(()) } else { file.write_all(include.as_bytes()) }
+    });
+    written.map_err(|e| Error::write(&main, e))
 }

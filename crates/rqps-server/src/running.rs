@@ -23,7 +23,7 @@ use crate::process::{self, Process};
 use crate::settle::{Settled, Target};
 use crate::vigil::Vigil;
 use crate::watch::Watch;
-use crate::{Error, disk, settle, threads};
+use crate::{Error, disk, plain, settle, threads};
 
 /// Time for one attempt to connect, on loopback or a socket.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
@@ -321,7 +321,7 @@ impl Drop for RunningServer {
 
 /// A file's text from `offset` on; empty when it cannot be read.
 fn read_lossy(path: &Path, offset: u64) -> String {
-    let bytes = fs::read(path).unwrap_or_default();
-    let start = usize::try_from(offset).unwrap_or(0).min(bytes.len());
-    String::from_utf8_lossy(&bytes[start..]).into_owned()
+    let root = path.parent().unwrap_or(path);
+    let bytes = plain::read(root, path, offset).unwrap_or_default();
+    String::from_utf8_lossy(&bytes).into_owned()
 }

@@ -1,9 +1,8 @@
 //! Starting an instance's server: port, log, socket directory, process, and the wait for its answer.
 
 use std::collections::BTreeMap;
-use std::fs::{self, File, OpenOptions};
+use std::fs::{self, File};
 use std::net::TcpListener;
-use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
@@ -21,7 +20,7 @@ use crate::places::short_hash;
 use crate::running::{RunningServer, connect};
 use crate::vigil::Vigil;
 use crate::watch::{Progress, Watch};
-use crate::{Error, library, mysql, postgres, process};
+use crate::{Error, library, mysql, plain, postgres, process};
 
 /// Longest time from start to the first answer; a crash recovery may take a while.
 const READY_LIMIT: Duration = Duration::from_secs(120);
@@ -68,7 +67,7 @@ fn start_on(instance: &Instance, port: u16, watch: &mut Watch<'_>) -> Result<Run
     let name = setup.installed.name();
     make_socket_dir(&instance.socket_dir(), &setup.identity)?;
     let log = instance.log_path();
-    let log_file = open_log(&log, &setup.identity)?;
+    let log_file = open_log(instance, &setup.identity)?;
     let log_start = log_file.metadata().map_or(0, |meta| meta.len());
     let mysql_family = setup.installed.dbms.is_mysql_family();
     let (mut command, socket, death) = if mysql_family {
@@ -123,7 +122,7 @@ fn with_suspicion(error: Error, instance: &Instance) -> Error {
 }
 
 fn make_socket_dir(dir: &Path, identity: &Identity) -> Result<(), Error> {
-    make_private(dir, identity)?;
+    make_private(dir.parent().unwrap_or(dir), dir, identity)?;
     // What a killed server left would make a later one wait or fail.
     for entry in fs::read_dir(dir).into_iter().flatten().flatten() {
         let _ = fs::remove_file(entry.path());
@@ -131,11 +130,12 @@ fn make_socket_dir(dir: &Path, identity: &Identity) -> Result<(), Error> {
     Ok(())
 }
 
-/// Opens the log for appending; not through a link, as its directory belongs to the servers' user.
-fn open_log(path: &Path, identity: &Identity) -> Result<File, Error> {
-    let mut options = OpenOptions::new();
-    options.create(true).append(true).mode(0o600).custom_flags(OFlag::O_NOFOLLOW.bits());
-    let file = options.open(path).map_err(|e| Error::write(path, e))?;
+/// Opens the log for appending.
+fn open_log(instance: &Instance, identity: &Identity) -> Result<File, Error> {
+    let path = &instance.log_path();
+    let flags = OFlag::O_WRONLY | OFlag::O_APPEND | OFlag::O_CREAT;
+    let opened = plain::open(&instance.setup().dir, path, flags);
+    let file = opened.map_err(|e| Error::write(path, e))?;
     if identity.switch {
         nix::unistd::fchown(&file, Some(identity.uid), Some(identity.gid))
             .map_err(|e| Error::write(path, e.into()))?;

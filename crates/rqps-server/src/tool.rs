@@ -1,6 +1,5 @@
 //! Runs a program of the host or of a server to its end: output kept, stoppable, with a deadline.
 
-use std::fs::{self, File};
 use std::io;
 use std::path::Path;
 use std::process::{Command, ExitStatus, Stdio};
@@ -11,7 +10,7 @@ use nix::sys::signal::Signal;
 use crate::identity::Identity;
 use crate::log_text::telling;
 use crate::watch::Watch;
-use crate::{Error, process};
+use crate::{Error, plain, process};
 
 /// How a program went.
 #[derive(Debug)]
@@ -60,7 +59,9 @@ pub(crate) fn run(
     let Terms { identity, log, limit } = terms;
     let program = command.get_program().to_string_lossy().into_owned();
     let doing = format!("run {program}");
-    let out = File::create(log).map_err(|e| Error::write(log, e))?;
+    // It may lie in a directory of the servers' user.
+    let root = log.parent().unwrap_or(log);
+    let out = plain::create(root, log).map_err(|e| Error::write(log, e))?;
     let err = out.try_clone().map_err(|e| Error::io(doing.clone(), e))?;
     command.stdout(out).stderr(err);
     if command.get_current_dir().is_none() {
@@ -75,7 +76,8 @@ pub(crate) fn run(
         process.ended().map_err(|e| Error::io(doing.clone(), e))
     })?;
     drop(process);
-    let output = fs::read(log).map_err(|e| Error::io(format!("read {}", log.display()), e))?;
+    let output =
+        plain::read(root, log, 0).map_err(|e| Error::io(format!("read {}", log.display()), e))?;
     Ok(Ok(Done { status, output: String::from_utf8_lossy(&output).into_owned() }))
 }
 

@@ -128,10 +128,8 @@ pub(super) fn complete(
                 StepOutcome::Pending => checks.add(format!("{name} on {label} is pending")),
                 StepOutcome::Failed { reason } => {
                     n_failed += 1;
-                    let tells = ["SIGKILL", "rqps did not send"].iter().any(|w| reason.contains(w));
-                    checks.hold(fault.is_of_server() && tells, || {
-                        format!("{name} on {label} failed: {reason}")
-                    });
+                    let tells = fault.told_by().is_some_and(|word| reason.contains(word));
+                    checks.hold(tells, || format!("{name} on {label} failed: {reason}"));
                 }
                 // Systems in turns have as many blocks as their time takes.
                 StepOutcome::Done => checks.hold(state.slices.len() >= wanted, || {
@@ -145,12 +143,14 @@ pub(super) fn complete(
     Ok(())
 }
 
-/// The report is there and says that and how the run was interrupted.
+/// The report is there and says that the run was interrupted, and what happened to a server where it is to
+/// tell that.
 pub(super) fn report(
     fault: Fault,
     hosted: &Hosted,
     rqps: &Path,
-    (last, checks): (Option<&Run>, &mut Checks),
+    (last, is_to_tell): (Option<&Run>, bool),
+    checks: &mut Checks,
 ) -> Result<()> {
     let Some(last) = last else { return Ok(()) };
     let mut running = hosted.spawn(rqps, &["report", "--format", "text"], "report.txt")?;
@@ -164,14 +164,11 @@ pub(super) fn report(
             format!("the report does not say that the run was interrupted:\n{text}")
         });
     }
-    for step in &last.steps {
-        for state in &step.systems {
-            if let StepOutcome::Failed { .. } = state.outcome {
-                checks.hold(text.contains("SIGKILL") || !fault.is_of_server(), || {
-                    format!("the report does not say how {} failed:\n{text}", step.info.name)
-                });
-            }
-        }
+    // Whatever the server was doing: of a step that failed, or of what happened on the way.
+    if let Some(word) = fault.told_by().filter(|_| is_to_tell) {
+        checks.hold(text.contains(word), || {
+            format!("the report does not say {word:?} of what happened to a server:\n{text}")
+        });
     }
     Ok(())
 }

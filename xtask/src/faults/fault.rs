@@ -4,8 +4,8 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::io::Write as _;
 use std::net::TcpListener;
-use std::path::Path;
-use std::process::Command;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
@@ -15,6 +15,7 @@ use nix::sys::signal::{Signal, kill};
 use nix::unistd::{Pid, geteuid};
 
 use super::hosted::{Hosted, Rqps, pause};
+use super::table::MISSED;
 
 /// What happens to a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -27,6 +28,8 @@ pub(super) enum Fault {
     ServerKill,
     /// A server is stopped and never goes on.
     ServerStop,
+    /// A server's memory limit is hit.
+    MemoryLimit,
     /// The disk of results and data is full.
     DiskFull,
     /// It is interrupted, and the store cannot be written when it is to go on.
@@ -43,22 +46,25 @@ pub(super) enum Done {
     Missed,
     /// Something that needs no undoing.
     Hit(String),
+    /// A process that takes all memory of a server's control group.
+    Hog(Child),
     /// A file that fills the disk.
-    Filler(std::path::PathBuf),
+    Filler(PathBuf),
     /// A file on which a read-only view of itself is mounted.
-    ReadOnly(std::path::PathBuf),
+    ReadOnly(PathBuf),
     /// Whoever takes ports.
     Ports(Thief),
     /// A program, and where the right one is put aside.
-    Program([std::path::PathBuf; 2]),
+    Program([PathBuf; 2]),
 }
 
 impl Fault {
-    pub(super) const ALL: [Self; 8] = [
+    pub(super) const ALL: [Self; 9] = [
         Self::Interrupt,
         Self::Kill,
         Self::ServerKill,
         Self::ServerStop,
+        Self::MemoryLimit,
         Self::DiskFull,
         Self::StoreReadOnly,
         Self::PortTaken,
@@ -71,6 +77,7 @@ impl Fault {
             Self::Kill => "kill",
             Self::ServerKill => "server-kill",
             Self::ServerStop => "server-stop",
+            Self::MemoryLimit => "memory-limit",
             Self::DiskFull => "disk-full",
             Self::StoreReadOnly => "store-read-only",
             Self::PortTaken => "port-taken",
@@ -85,6 +92,7 @@ impl Fault {
             Self::Kill => "SIGKILL to rqps",
             Self::ServerKill => "SIGKILL to a server",
             Self::ServerStop => "SIGSTOP to a server",
+            Self::MemoryLimit => "memory limit hit",
             Self::DiskFull => "disk full",
             Self::StoreReadOnly => "store read-only",
             Self::PortTaken => "port taken",
@@ -94,7 +102,23 @@ impl Fault {
 
     /// Whether it is a server's, after which the run goes on by itself.
     pub(super) fn is_of_server(self) -> bool {
-        matches!(self, Self::ServerKill | Self::ServerStop | Self::PortTaken)
+        matches!(self, Self::ServerKill | Self::ServerStop | Self::MemoryLimit | Self::PortTaken)
+    }
+
+    /// Whether the servers are to have a memory limit.
+    pub(super) fn needs_memory_limit(self) -> bool {
+        self == Self::MemoryLimit
+    }
+
+    /// The words by which a report tells it.
+    pub(super) fn told_by(self) -> Option<&'static str> {
+        match self {
+            Self::ServerKill => Some("SIGKILL"),
+            // Whatever signal it is ended by then.
+            Self::ServerStop => Some("rqps did not send"),
+            Self::MemoryLimit => Some("for lack of memory"),
+            _ => None,
+        }
     }
 
     /// Whether the trial's directory is to be a small disk.
@@ -109,9 +133,9 @@ impl Fault {
 
     /// Why it cannot be made to happen here.
     pub(super) fn cannot(self) -> Option<&'static str> {
-        let needs_root = matches!(self, Self::DiskFull | Self::StoreReadOnly);
+        let needs_root = matches!(self, Self::DiskFull | Self::StoreReadOnly | Self::MemoryLimit);
         (needs_root && !geteuid().is_root())
-            .then_some("it takes the right to mount, which root has")
+            .then_some("it takes the right to mount, or to make control groups, which root has")
     }
 
     /// The exit codes that rqps may end with when this happens; a signal counts as 128 and its number. One
@@ -120,7 +144,7 @@ impl Fault {
         match self {
             Self::Interrupt | Self::StoreReadOnly => &[130, 0],
             Self::Kill => &[128 + 9],
-            Self::ServerKill | Self::ServerStop | Self::DiskFull => &[2, 0],
+            Self::ServerKill | Self::ServerStop | Self::MemoryLimit | Self::DiskFull => &[2, 0],
             Self::PortTaken => &[0, 2],
             Self::BadProgram => &[2, 0],
         }
@@ -140,6 +164,11 @@ impl Fault {
                 let Some(pid) = a_server(hosted, rqps, drawn)? else { return Ok(Done::Missed) };
                 kill(Pid::from_raw(pid), signal).context("signal the server")?;
                 Ok(Done::Hit(format!("{signal} to {pid}")))
+            }
+            Self::MemoryLimit => {
+                let Some(pid) = a_server(hosted, rqps, drawn)? else { return Ok(Done::Missed) };
+                let Some(group) = memory_group(pid) else { return Ok(Done::Missed) };
+                Ok(Done::Hog(hog(&group)?))
             }
             Self::DiskFull => {
                 let path = hosted.path("filler");
@@ -177,8 +206,9 @@ impl Done {
     /// What was done, in a few words.
     pub(super) fn words(&self) -> String {
         match self {
-            Self::Missed => "nothing there to hit".to_owned(),
+            Self::Missed => MISSED.to_owned(),
             Self::Hit(words) => words.clone(),
+            Self::Hog(_) => "all memory taken".to_owned(),
             Self::Filler(_) => "no byte free".to_owned(),
             Self::ReadOnly(_) => "read-only".to_owned(),
             Self::Ports(thief) => format!("{} ports taken", thief.n_taken()),
@@ -191,6 +221,10 @@ impl Drop for Done {
     fn drop(&mut self) {
         match self {
             Self::Missed | Self::Hit(_) | Self::Ports(_) => {}
+            Self::Hog(child) => {
+                let _ = child.kill();
+                let _ = child.wait();
+            }
             Self::Filler(path) => {
                 let _ = fs::remove_file(path);
             }
@@ -209,6 +243,35 @@ pub(super) fn mount(options: &[&str], what: &[&Path]) -> Result<()> {
     let status = Command::new("mount").args(options).args(what).status().context("run mount")?;
     ensure!(status.success(), "mount {options:?} {what:?} failed");
     Ok(())
+}
+
+/// The memory control group of a process; none once it is gone, or where it has none of its own.
+fn memory_group(pid: i32) -> Option<PathBuf> {
+    let text = fs::read_to_string(format!("/proc/{pid}/cgroup")).ok()?;
+    let of = |line: &str| -> Option<PathBuf> {
+        let mut words = line.splitn(3, ':');
+        let (number, controllers, path) = (words.next()?, words.next()?, words.next()?);
+        let path = path.trim_start_matches('/');
+        let mounts = match (number, controllers) {
+            ("0", "") => ["/sys/fs/cgroup", "/sys/fs/cgroup/unified"],
+            (_, "memory") => ["/sys/fs/cgroup/memory"; 2],
+            _ => return None,
+        };
+        let is_limited = |dir: &PathBuf| {
+            ["memory.max", "memory.limit_in_bytes"].iter().any(|file| dir.join(file).exists())
+        };
+        mounts.iter().map(|mount| Path::new(mount).join(path)).find(is_limited)
+    };
+    text.lines().find_map(of).filter(|dir| dir.to_string_lossy().contains("rqps"))
+}
+
+/// Starts a process that takes all memory of a group and is the last in it to be killed for that.
+fn hog(group: &Path) -> Result<Child> {
+    let script = "echo $$ > \"$0\" && echo -1000 > /proc/self/oom_score_adj && exec tail /dev/zero";
+    let mut command = Command::new("sh");
+    command.args(["-c", script]).arg(group.join("cgroup.procs"));
+    command.stdout(std::process::Stdio::null()).stderr(std::process::Stdio::null());
+    command.spawn().context("start what takes memory")
 }
 
 /// A server of the run, as soon as there is one; none when rqps ends before.

@@ -44,6 +44,11 @@ impl Row {
         }
     }
 
+    /// Whether the fault met a run that was under way.
+    pub(super) fn is_hit(&self) -> bool {
+        self.done != MISSED
+    }
+
     pub(super) fn is_named(&self, fault: Fault) -> bool {
         self.fault == fault.name()
     }
@@ -103,6 +108,9 @@ impl Row {
 }
 
 const FILE: &str = "trials.tsv";
+
+/// What was done by a fault that met nothing.
+pub(super) const MISSED: &str = "nothing there to hit";
 
 /// Adds a trial to those that were made; one that went wrong is kept apart, and tried again by the next
 /// call.

@@ -15,6 +15,9 @@ use super::fault::{Done, Fault, mount};
 use super::hosted::{Hosted, pause};
 use super::table::Row;
 
+/// The memory limit of a server, as a plan has it.
+const MEMORY: &str = "memory = \"2G\"\n";
+
 /// Rows of the table: filled in a second or two.
 const ROWS: u32 = 20_000;
 
@@ -81,7 +84,8 @@ pub(super) fn undisturbed(rqps: &Path, options: &Options, mode: Mode) -> Result<
     eprintln!("faults: a run that nothing happens to, {}", mode.name());
     let servers = [server_of(options, 0)?, server_of(options, 1)?];
     let hosted = Hosted::new(&options.results.join("undisturbed"))?;
-    std::fs::write(hosted.path("plan.toml"), plan(mode, &servers, None)).context("write a plan")?;
+    std::fs::write(hosted.path("plan.toml"), plan(mode, &servers, (None, "")))
+        .context("write a plan")?;
     // The first one fetches what is not there.
     let mut length = Duration::ZERO;
     for _ in 0..2 {
@@ -101,13 +105,17 @@ fn server_of(options: &Options, nth: usize) -> Result<(String, String)> {
     options.servers.get(nth % n).cloned().context("name a server: --servers DBMS@VERSION")
 }
 
-fn plan(mode: Mode, servers: &[(String, String); 2], basedir: Option<&Path>) -> String {
+fn plan(
+    mode: Mode,
+    servers: &[(String, String); 2],
+    (basedir, limit): (Option<&Path>, &str),
+) -> String {
     let system = |label: &str, (dbms, version): &(String, String)| {
         let from = match basedir {
             Some(dir) => format!("basedir = {:?}", dir.display().to_string()),
             None => format!("version = {version:?}"),
         };
-        format!("[[system]]\nlabel = {label:?}\ndbms = {dbms:?}\n{from}\n")
+        format!("[[system]]\nlabel = {label:?}\ndbms = {dbms:?}\n{from}\n{limit}")
     };
     format!(
         "name = 'faults'\n{}{}[[suite]]\nrows = {ROWS}\nclients = [2]\n\
@@ -122,15 +130,15 @@ fn plan(mode: Mode, servers: &[(String, String); 2], basedir: Option<&Path>) -> 
 }
 
 impl Trial {
-    /// The `nth` of its kind.
+    /// The `nth` of its kind; `draws` of it have struck nothing.
     pub(super) fn drawn(
         fault: Fault,
-        nth: usize,
+        (nth, draws): (usize, u64),
         options: &Options,
         lengths: [Duration; 2],
     ) -> Self {
         let of_fault = Fault::ALL.iter().position(|one| *one == fault).unwrap_or(0) as u64;
-        let mut draw = Rng::stream(options.seed, (of_fault << 32) + nth as u64);
+        let mut draw = Rng::stream(options.seed, (draws << 48) + (of_fault << 32) + nth as u64);
         let mode = if nth.is_multiple_of(2) { Mode::Sequential } else { Mode::Interleaved };
         let length = lengths[usize::from(mode == Mode::Interleaved)];
         let n = options.servers.len().max(1) as u64;
@@ -153,7 +161,9 @@ impl Trial {
             true => Some(own_program(&hosted, rqps, &self.servers[0])?),
             false => None,
         };
-        let text = plan(self.mode, &self.servers, basedir.as_deref());
+        // Far more than so small tables need.
+        let limit = if self.fault.needs_memory_limit() { MEMORY } else { "" };
+        let text = plan(self.mode, &self.servers, (basedir.as_deref(), limit));
         std::fs::write(hosted.path("plan.toml"), text).context("write the plan")?;
         let mut checks = Checks::default();
         let mut row = Row::new(self.fault, self.nth, self.mode, self.after);
@@ -161,7 +171,10 @@ impl Trial {
         let kept = struck.as_ref();
         let last = self.go_on(&hosted, rqps, kept, (&mut checks, &mut row))?;
         check::complete(self.fault, &hosted, (kept, last.as_ref()), &mut checks)?;
-        check::report(self.fault, &hosted, rqps, (last.as_ref(), &mut checks))?;
+        // What strikes before anything is known of the run, or nothing, has nobody to tell it.
+        let is_known = kept.is_some_and(|run| check::n_slices(run) > 0);
+        let is_to_tell = row.is_hit() && is_known;
+        check::report(self.fault, &hosted, rqps, (last.as_ref(), is_to_tell), &mut checks)?;
         check::nothing_left(&hosted, true, &mut checks);
         row.problems = checks.problems;
         if row.problems.is_empty() {

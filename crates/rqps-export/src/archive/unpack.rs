@@ -1,8 +1,10 @@
 //! Reads an archive that may come from anybody into a directory of its own.
 
+use std::cell::Cell;
 use std::fs::File;
-use std::io::{Read, Write as _};
+use std::io::{self, ErrorKind, Read, Write as _};
 use std::path::{Component, Path};
+use std::rc::Rc;
 
 use super::manifest::{Entry, FORMAT, Manifest};
 use super::{ARTIFACTS, MANIFEST, STORE};
@@ -10,6 +12,31 @@ use crate::Error;
 
 /// Most bytes of a manifest: some ten thousand files.
 const MAX_MANIFEST: u64 = 8 << 20;
+
+/// What any archive may expand to, bytes, and how many times its own size a larger one may: what rqps writes
+/// has expanded to some ten times.
+const ANY_MAY: u64 = 1 << 30;
+const MOST_TIMES: u64 = 200;
+
+/// What stands around a file in an archive at most, bytes: headers, a long name, filling.
+const AROUND: u64 = 16 << 10;
+
+/// Gives no more than so many bytes: a name without end would be held in memory.
+struct Bounded<R> {
+    inner: R,
+    left: Rc<Cell<u64>>,
+}
+
+impl<R: Read> Read for Bounded<R> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let n = self.inner.read(buffer)?;
+        let left = self.left.get().checked_sub(n as u64).ok_or_else(|| {
+            io::Error::new(ErrorKind::FileTooLarge, "it holds more than its manifest says")
+        })?;
+        self.left.set(left);
+        Ok(n)
+    }
+}
 
 /// Reads all files of `path` into `dir` and holds each against the manifest.
 ///
@@ -27,9 +54,11 @@ pub(super) fn unpack(path: &Path, dir: &Path) -> Result<Manifest, Error> {
     };
     let incomplete = |problem: String| Error::Incomplete { path: path.to_path_buf(), problem };
     let damaged = |problem: String| Error::Damaged { path: path.to_path_buf(), problem };
+    let packed = file.metadata().map_or(0, |meta| meta.len());
     let decoder =
         zstd::Decoder::new(file).map_err(|_| no_archive("it is not compressed by zstd"))?;
-    let mut tar = tar::Archive::new(decoder);
+    let left = Rc::new(Cell::new(MAX_MANIFEST + AROUND));
+    let mut tar = tar::Archive::new(Bounded { inner: decoder, left: Rc::clone(&left) });
     let mut entries = tar.entries().map_err(|_| no_archive("it is no tar archive"))?;
     let first = entries.next().ok_or_else(|| no_archive("it is empty"))?;
     let mut first = first.map_err(|e| first_error(path, &e))?;
@@ -41,11 +70,15 @@ pub(super) fn unpack(path: &Path, dir: &Path) -> Result<Manifest, Error> {
     read.map_err(|e| incomplete(format!("its manifest: {e}")))?;
     let manifest = parse(&text).map_err(|problem| no_archive(&problem))?;
     check_names(&manifest).map_err(damaged)?;
+    left.set(expanded(&manifest, packed).map_err(damaged)?);
     let mut wanted = manifest.files.iter();
     let n = manifest.files.len();
     let mut done = 0;
     for entry in entries {
-        let entry = entry.map_err(|e| incomplete(format!("{done} of {n} files, then {e}")))?;
+        let entry = entry.map_err(|e| match e.kind() {
+            ErrorKind::FileTooLarge => damaged(e.to_string()),
+            _ => incomplete(format!("{done} of {n} files, then {e}")),
+        })?;
         let name = String::from_utf8_lossy(&entry.path_bytes()).into_owned();
         let known = wanted.next().filter(|known| known.name == name);
         let known =
@@ -108,6 +141,19 @@ fn check_names(manifest: &Manifest) -> Result<(), String> {
     Ok(())
 }
 
+/// How many bytes may come after the manifest.
+fn expanded(manifest: &Manifest, packed: u64) -> Result<u64, String> {
+    let files = manifest.files.iter().map(|file| file.bytes);
+    let total = files.fold(0, u64::saturating_add);
+    if total > ANY_MAY.max(packed.saturating_mul(MOST_TIMES)) {
+        return Err(format!(
+            "its {packed} bytes would expand to {total}, which no exported run of that size does"
+        ));
+    }
+    let n = manifest.files.len() as u64 + 1;
+    Ok(total.saturating_add(n.saturating_mul(AROUND)))
+}
+
 /// Why a file is not taken.
 enum Problem {
     Short(String),
@@ -117,7 +163,10 @@ enum Problem {
 /// Writes a file of the archive and holds it against what the manifest says.
 fn write(mut entry: impl Read, known: &Entry, dir: &Path) -> Result<(), Problem> {
     let Entry { name, bytes, .. } = known;
-    let short = |e: &std::io::Error| Problem::Short(format!("{name:?}: {e}"));
+    let unread = |e: &io::Error| match e.kind() {
+        ErrorKind::FileTooLarge => Problem::Wrong(format!("{name:?}: {e}")),
+        _ => Problem::Short(format!("{name:?}: {e}")),
+    };
     let path = dir.join(name);
     let failed = |e: std::io::Error| Problem::Wrong(format!("{name:?} cannot be written: {e}"));
     if let Some(parent) = path.parent() {
@@ -127,7 +176,7 @@ fn write(mut entry: impl Read, known: &Entry, dir: &Path) -> Result<(), Problem>
     let mut left = *bytes;
     let mut buffer = vec![0; 1 << 16];
     loop {
-        let n = entry.read(&mut buffer).map_err(|e| short(&e))?;
+        let n = entry.read(&mut buffer).map_err(|e| unread(&e))?;
         if n == 0 {
             break;
         }

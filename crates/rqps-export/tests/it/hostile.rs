@@ -137,3 +137,55 @@ fn a_store_of_another_run() {
     let error = refusal(&[("rqps.db", tar::EntryType::Regular, bytes.as_slice())], dir.path());
     assert!(matches!(error, Error::Store(_) | Error::NotAnArchive { .. }), "{error}");
 }
+
+/// The archive of `manifest` with what `more` adds to it.
+fn with_manifest(path: &Path, manifest: &str, more: impl FnOnce(&mut Vec<u8>)) {
+    let mut bytes = Vec::new();
+    {
+        let mut tar = tar::Builder::new(&mut bytes);
+        let mut header = tar::Header::new_gnu();
+        header.set_path("manifest.json").unwrap();
+        header.set_size(manifest.len() as u64);
+        header.set_mode(0o644);
+        header.set_cksum();
+        tar.append(&header, manifest.as_bytes()).unwrap();
+    }
+    // Without the empty blocks at its end.
+    bytes.truncate(bytes.len() - 1024);
+    more(&mut bytes);
+    std::fs::write(path, zstd::encode_all(bytes.as_slice(), 1).unwrap()).unwrap();
+}
+
+#[test]
+fn what_expands_without_end_is_refused() {
+    let dir = tempfile::tempdir().unwrap();
+    let there = Store::open(&dir.path().join("there")).unwrap();
+    let path = dir.path().join("bomb.tar.zst");
+    let zero = "0".repeat(64);
+    let manifest = |bytes: u64| {
+        format!(
+            r#"{{"format": 1, "run_id": "{ID}", "rqps_version": "0",
+                "files": [{{"name": "rqps.db", "bytes": {bytes}, "sha256": "{zero}"}}]}}"#
+        )
+    };
+    // It says so itself.
+    with_manifest(&path, &manifest(1 << 50), |_| {});
+    let error = archive::read(&path, &there).unwrap_err().to_string();
+    assert!(error.contains("would expand to 1125899906842624"), "{error}");
+    // A file larger than it says, and one whose name has no end.
+    for kind in [tar::EntryType::Regular, tar::EntryType::GNULongName] {
+        with_manifest(&path, &manifest(10), |bytes| {
+            let mut header = tar::Header::new_gnu();
+            header.set_path("rqps.db").unwrap();
+            header.set_entry_type(kind);
+            header.set_size(64 << 20);
+            header.set_cksum();
+            bytes.extend(header.as_bytes());
+            bytes.resize(bytes.len() + (64 << 20), b'a');
+        });
+        let error = archive::read(&path, &there).unwrap_err();
+        assert!(matches!(error, Error::Damaged { .. }), "{error}");
+        assert!(error.to_string().contains("more than its manifest says"), "{error}");
+    }
+    assert!(there.list_runs().unwrap().is_empty());
+}

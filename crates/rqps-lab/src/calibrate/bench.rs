@@ -1,6 +1,5 @@
 //! Two servers of one kind, up and filled, measured in whatever way is asked for.
 
-use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
@@ -85,10 +84,6 @@ impl<'a> Bench<'a> {
             self.fill(idx, listen).with_context(|| format!("fill {label}"))?;
         }
         Ok(())
-    }
-
-    fn log(&self, idx: usize) -> PathBuf {
-        self.context.temp.join(format!("rqps-{}.log", Purpose::Calibrate.tag(idx)))
     }
 
     fn fill(&mut self, idx: usize, listen: &mut Listener<'_>) -> Result<()> {
@@ -243,10 +238,7 @@ impl<'a> Bench<'a> {
         for (idx, up) in std::mem::take(&mut self.ups).into_iter().enumerate() {
             let label = &self.plan.systems[idx].label;
             listen(Event::Preparing { label, doing: "stop" });
-            let log = self.log(idx);
-            let ended = up.finish(&log);
-            // Logs were only kept because servers of runs have theirs kept.
-            let _ = std::fs::remove_file(&log);
+            let ended = up.finish(None);
             if let Ok(Some(sentence)) = &ended {
                 listen(Event::Note(sentence));
             }
@@ -268,12 +260,10 @@ impl<'a> Bench<'a> {
         }
         let mut error = error;
         for (idx, up) in ups.into_iter().enumerate() {
-            let log = self.log(idx);
-            if let Some(cause) = up.abandon(&log) {
+            if let Some(cause) = up.abandon(None) {
                 let label = &self.plan.systems[idx].label;
                 error = anyhow!(cause).context(format!("measure {label}: {error:#}"));
             }
-            let _ = std::fs::remove_file(&log);
         }
         error
     }

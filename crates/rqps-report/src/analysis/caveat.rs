@@ -1,18 +1,13 @@
 //! How far the figures can be trusted, and what has none: sentences made from the run.
 
-use rqps_model::{
-    Incident, Metric, Run, RunStatus, RunSystem, Schedule, StepKind, StepOutcome, SystemSource,
-};
+use rqps_model::{Metric, RunStatus, RunSystem, Schedule, StepKind, StepOutcome, SystemSource};
 
 use super::{Analysis, CellState, StepAnalysis};
 use crate::audit::finding::findings;
 use crate::audit::{Finding, Severity};
 use crate::join::Joined;
-use crate::number::{count, utc};
+use crate::number::count;
 use crate::words::{capital, clip, list, list_in_short, one_line};
-
-/// Columns that the text of an incident is given: a server's last words may be many.
-const MAX_INCIDENT: usize = 1000;
 
 /// What must be known before any figure is read, and how many of it are severe: these come first.
 pub(super) fn warnings(analysis: &Analysis<'_>) -> (Vec<String>, usize) {
@@ -93,18 +88,6 @@ fn failed_checks(analysis: &Analysis<'_>) -> Option<String> {
             list_in_short(&failed)
         )
     })
-}
-
-/// What happened on the way: when, to which system, what.
-pub(super) fn incidents(run: &Run) -> Vec<String> {
-    let sentence = |incident: &Incident| {
-        let of = incident.system.and_then(|idx| run.systems.get(idx));
-        let of = of.map_or_else(String::new, |system| {
-            format!("{}: ", one_line(system.spec.label.as_str()))
-        });
-        format!("{}, {of}{}", utc(incident.at_unix_ms), clip(&incident.what, MAX_INCIDENT))
-    };
-    run.incidents.iter().map(sentence).collect()
 }
 
 /// What the intervals contain and what they do not.

@@ -10,8 +10,8 @@ use nix::fcntl::{Flock, FlockArg, OFlag};
 use rqps_model::{Dbms, Version};
 use serde::{Deserialize, Serialize};
 
-use crate::Error;
 use crate::watch::pause;
+use crate::{Error, plain};
 
 /// The file that marks a directory as ours.
 const MARKER: &str = "rqps-instance.json";
@@ -107,7 +107,7 @@ pub(super) fn not_ours(dir: &Path) -> Error {
 }
 
 pub(super) fn read_marker(dir: &Path) -> Option<Marker> {
-    let bytes = fs::read(dir.join(MARKER)).ok()?;
+    let bytes = plain::read(dir, &dir.join(MARKER), 0).ok()?;
     // What follows is the end of a longer one that was written over.
     serde_json::Deserializer::from_slice(&bytes).into_iter().next()?.ok()
 }
