@@ -65,7 +65,7 @@ impl Lab<'_> {
                 Err(error) => {
                     let label = plan.systems[*idx].label.as_str();
                     let what = unasked(plan.audit, label, error)?;
-                    (self.listen)(Event::Note(&what));
+                    self.incident(Some(*idx), what)?;
                 }
             }
         }
@@ -110,7 +110,7 @@ fn unasked(rule: AuditRule, label: &str, error: anyhow::Error) -> Result<String>
             "look at {label}: audit = \"strict\" measures nothing before all systems are known"
         )));
     }
-    let text = format!("{label} could not be looked at: {error:#}");
+    let text = format!("it could not be looked at beforehand: {error:#}");
     Ok(text.lines().next().unwrap_or_default().to_owned())
 }
 
@@ -181,7 +181,7 @@ mod tests {
     fn strict_does_not_go_on_with_a_system_that_could_not_be_asked() {
         let refused = || anyhow::anyhow!("no route to host").context("connect");
         let said = unasked(AuditRule::Warn, "far", refused()).unwrap();
-        assert_eq!(said, "far could not be looked at: connect: no route to host");
+        assert_eq!(said, "it could not be looked at beforehand: connect: no route to host");
         let error = unasked(AuditRule::Strict, "far", refused()).unwrap_err();
         expect_test::expect![[r#"look at far: audit = "strict" measures nothing before all systems are known: connect: no route to host"#]]
             .assert_eq(&format!("{error:#}"));

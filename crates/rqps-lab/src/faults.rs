@@ -165,7 +165,8 @@ impl Lab<'_> {
         error: anyhow::Error,
     ) -> Result<(Label, anyhow::Error)> {
         self.n_out += 1;
-        self.incident(Some(idx), format!("left out: {}", format!("{error:#}").trim_end()))?;
+        let words = format!("{error:#}").trim_end().to_owned();
+        self.incident(Some(idx), format!("left out: {words}")).context(words)?;
         Ok((self.plan.systems[idx].label.clone(), error))
     }
 }

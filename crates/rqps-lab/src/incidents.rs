@@ -61,14 +61,16 @@ impl Lab<'_> {
 
 /// How a server is not the program that it was: `was 8.0.33 and is 8.0.34`.
 fn other_program(was: &RunSystem, now: &RunSystem) -> Option<String> {
-    if was.version_text != now.version_text {
+    // MySQL says by a suffix that a log is on.
+    let version = |text: &'_ str| text.trim_end_matches("-log").to_owned();
+    if version(&was.version_text) != version(&now.version_text) {
         return Some(format!("was {} and is {}", was.version_text, now.version_text));
     }
-    // The checksum of a program of the user's own.
-    let program = |system: &RunSystem| system.build.get("program").cloned();
-    match (program(was), program(now)) {
+    // Only of a program of the user's own.
+    let sum = |system: &RunSystem| system.build.get("program_sha256").cloned();
+    match (sum(was), sum(now)) {
         (Some(was), Some(now)) if was != now => {
-            Some(format!("is another program than it was ({was} before, {now} now)"))
+            Some(format!("is another program than it was (SHA-256 {was} before, {now} now)"))
         }
         _ => None,
     }
@@ -82,7 +84,10 @@ fn other_settings(was: &RunSystem, now: &RunSystem) -> Option<String> {
     }
     let differences = Differences::between(&both);
     let mut named: BTreeMap<&str, String> = BTreeMap::new();
-    for explained in differences.audit.session.iter().chain(&differences.audit.settings) {
+    let audit = &differences.audit;
+    // What weighs little between systems weighs as much as any other within one.
+    let light = audit.harmless.iter().filter(|explained| !explained.affects.is_empty());
+    for explained in audit.session.iter().chain(&audit.settings).chain(light) {
         let value = |at: usize| {
             let shown = explained.values.get(at).and_then(Option::as_ref);
             shown.map_or("absent", |shown| shown.text.as_str()).to_owned()
@@ -105,7 +110,7 @@ fn other_settings(was: &RunSystem, now: &RunSystem) -> Option<String> {
     if named.len() > MAX_NAMED {
         told.push(format!("and {} more", named.len() - MAX_NAMED));
     }
-    Some(format!("started again with other settings (before / now): {}", told.join(", ")))
+    Some(format!("it has other settings than before (before / now): {}", told.join(", ")))
 }
 
 #[cfg(test)]

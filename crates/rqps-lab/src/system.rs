@@ -411,7 +411,8 @@ impl Up {
     pub(crate) fn abandon(mut self, log: Option<&Path>) -> Option<String> {
         let full = self.is_out_of_space();
         // They would be in the way of the same command's next attempt. The failure that led here may
-        // have taken the connection with it.
+        // have taken the connection with it, or left a statement behind that holds a table.
+        let _ = self.admin.set_timeout(Some(ANSWER_WITHIN));
         if self.drop_own_tables().is_err()
             && let Ok(mut admin) = connect(self.spec.dbms, &self.endpoint)
         {

@@ -326,7 +326,7 @@ pub struct Sizes {
     pub binlog_bytes: Option<u64>,
 }
 
-/// Something that happened to a run and that no step tells: a server that failed while tables were filled,
+/// Something that happened to a run on its way: a server that failed, in a step or while tables were filled,
 /// a system that was taken out, what a system had become when the run went on.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Incident {

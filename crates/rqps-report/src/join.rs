@@ -221,8 +221,6 @@ fn origins(runs: &[Run]) -> Vec<usize> {
     runs.iter().enumerate().flat_map(|(at, run)| vec![at; run.systems.len()]).collect()
 }
 
-/// The steps of all runs with the systems of all runs, and what each run says of them. Steps come in
-/// the order of the first run that has them; a run that has no such step has pending systems there.
 /// What happened to the runs on the way, of systems by their places among all; of a whole run by its id.
 fn incidents(runs: &mut [Run], n_systems: &[usize]) -> Vec<Incident> {
     let mut out = Vec::new();
@@ -239,6 +237,8 @@ fn incidents(runs: &mut [Run], n_systems: &[usize]) -> Vec<Incident> {
     out
 }
 
+/// The steps of all runs with the systems of all runs, and what each run says of them. Steps come in
+/// the order of the first run that has them; a run that has no such step has pending systems there.
 fn steps(runs: &mut [Run], origins: &[usize]) -> (Vec<RunStep>, Vec<Vec<Option<Told>>>) {
     let mut steps: Vec<RunStep> = Vec::new();
     let mut told: Vec<Vec<Option<Told>>> = Vec::new();

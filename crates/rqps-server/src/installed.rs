@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 use rqps_model::{Dbms, Engine, Version};
@@ -13,6 +14,7 @@ use crate::error::server_name;
 use crate::identity::Identity;
 use crate::lock::Lease;
 use crate::places::reachable;
+use crate::source::Algorithm;
 use crate::tool::{Done, Terms};
 use crate::watch::Watch;
 use crate::{Error, audit, library, tool};
@@ -226,6 +228,12 @@ impl Installed {
                 }
             }
             facts.insert("program".to_owned(), self.build.clone());
+            // Two builds of one version say the same of themselves.
+            let nobody = AtomicBool::new(false);
+            let watch = Watch { stop: &nobody, report: &mut |_| {} };
+            if let Ok(hex) = Algorithm::Sha256.of_file(&self.program, &watch) {
+                facts.insert("program_sha256".to_owned(), hex);
+            }
         } else {
             facts.insert("compiled".to_owned(), self.build.clone());
         }

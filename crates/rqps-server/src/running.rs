@@ -221,11 +221,16 @@ impl RunningServer {
     #[must_use]
     pub fn end(&self) -> Option<String> {
         let end = self.process.ended().ok().flatten().map(process::describe_end)?;
-        let found = self.vigil.as_ref().and_then(Vigil::found).map(str::to_owned);
-        Some(match self.out_of_memory().or(found) {
+        Some(match self.why_ended() {
             Some(told) => format!("{end}: {told}"),
             None => end,
         })
+    }
+
+    /// Why it was ended from without, where that is known.
+    fn why_ended(&self) -> Option<String> {
+        let found = self.vigil.as_ref().and_then(Vigil::found).map(str::to_owned);
+        self.out_of_memory().or(found)
     }
 
     /// Whether the kernel killed any of its processes because its memory limit did not suffice, in
@@ -304,7 +309,13 @@ impl RunningServer {
         }
         Ok(match ended {
             Some(status) if status.success() => Stopped::Clean,
-            Some(status) => Stopped::Unclean(process::describe_end(status)),
+            Some(status) => {
+                let end = process::describe_end(status);
+                Stopped::Unclean(match self.why_ended() {
+                    Some(told) => format!("{end}: {told}"),
+                    None => end,
+                })
+            }
             None => Stopped::Killed { after: deadline },
         })
     }

@@ -1,10 +1,11 @@
 //! Runs a program of the host or of a server to its end: output kept, stoppable, with a deadline.
 
-use std::io;
+use std::io::{self, Read as _, Seek as _};
 use std::path::Path;
 use std::process::{Command, ExitStatus, Stdio};
 use std::time::Duration;
 
+use nix::fcntl::OFlag;
 use nix::sys::signal::Signal;
 
 use crate::identity::Identity;
@@ -61,9 +62,11 @@ pub(crate) fn run(
     let doing = format!("run {program}");
     // It may lie in a directory of the servers' user.
     let root = log.parent().unwrap_or(log);
-    let out = plain::create(root, log).map_err(|e| Error::write(log, e))?;
-    let err = out.try_clone().map_err(|e| Error::io(doing.clone(), e))?;
-    command.stdout(out).stderr(err);
+    let opened = plain::open(root, log, OFlag::O_RDWR | OFlag::O_CREAT);
+    let mut said = opened.map_err(|e| Error::write(log, e))?;
+    said.set_len(0).map_err(|e| Error::write(log, e))?;
+    let twin = || said.try_clone().map_err(|e| Error::io(doing.clone(), e));
+    command.stdout(twin()?).stderr(twin()?);
     if command.get_current_dir().is_none() {
         command.current_dir("/");
     }
@@ -76,8 +79,9 @@ pub(crate) fn run(
         process.ended().map_err(|e| Error::io(doing.clone(), e))
     })?;
     drop(process);
-    let output =
-        plain::read(root, log, 0).map_err(|e| Error::io(format!("read {}", log.display()), e))?;
+    let mut output = Vec::new();
+    let read = said.rewind().and_then(|()| said.read_to_end(&mut output));
+    read.map_err(|e| Error::io(format!("read {}", log.display()), e))?;
     Ok(Ok(Done { status, output: String::from_utf8_lossy(&output).into_owned() }))
 }
 

@@ -91,6 +91,11 @@ pub(super) fn refused(hosted: &Hosted, rqps: &Path, checks: &mut Checks) -> Resu
     Ok(())
 }
 
+pub(super) fn has_failed(run: &Run) -> bool {
+    let mut states = run.steps.iter().flat_map(|step| &step.systems);
+    states.any(|state| matches!(state.outcome, StepOutcome::Failed { .. }))
+}
+
 pub(super) fn n_slices(run: &Run) -> usize {
     run.steps.iter().flat_map(|step| &step.systems).map(|system| system.slices.len()).sum()
 }
@@ -157,16 +162,16 @@ pub(super) fn report(
     let code = running.wait(hosted.deadline())?;
     let text = running.said();
     checks.hold(code == Some(0), || format!("rqps report ended with {code:?}:\n{text}"));
+    // Lines are wrapped.
+    let flat = text.split_whitespace().collect::<Vec<_>>().join(" ");
     if last.n_resumed > 0 {
-        // Lines are wrapped.
-        let flat = text.split_whitespace().collect::<Vec<_>>().join(" ");
         checks.hold(flat.contains("The run was interrupted and resumed"), || {
             format!("the report does not say that the run was interrupted:\n{text}")
         });
     }
     // Whatever the server was doing: of a step that failed, or of what happened on the way.
     if let Some(word) = fault.told_by().filter(|_| is_to_tell) {
-        checks.hold(text.contains(word), || {
+        checks.hold(flat.contains(word), || {
             format!("the report does not say {word:?} of what happened to a server:\n{text}")
         });
     }

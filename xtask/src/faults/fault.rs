@@ -168,7 +168,17 @@ impl Fault {
             Self::MemoryLimit => {
                 let Some(pid) = a_server(hosted, rqps, drawn)? else { return Ok(Done::Missed) };
                 let Some(group) = memory_group(pid) else { return Ok(Done::Missed) };
-                Ok(Done::Hog(hog(&group)?))
+                let n_before = n_killed(&group);
+                let done = Done::Hog(hog(&group)?);
+                let since = Instant::now();
+                // The group goes with its server.
+                while group.exists() && n_killed(&group) <= n_before {
+                    if since.elapsed() > HOG_WITHIN {
+                        return Ok(Done::Missed);
+                    }
+                    pause();
+                }
+                Ok(done)
             }
             Self::DiskFull => {
                 let path = hosted.path("filler");
@@ -265,11 +275,28 @@ fn memory_group(pid: i32) -> Option<PathBuf> {
     text.lines().find_map(of).filter(|dir| dir.to_string_lossy().contains("rqps"))
 }
 
+/// How many processes of a group the kernel has killed for lack of memory.
+fn n_killed(group: &Path) -> u64 {
+    let files = ["memory.events", "memory.oom_control"];
+    let texts = files.iter().filter_map(|file| fs::read_to_string(group.join(file)).ok());
+    let lines: Vec<String> =
+        texts.flat_map(|t| t.lines().map(str::to_owned).collect::<Vec<_>>()).collect();
+    let n = lines.iter().find_map(|line| line.strip_prefix("oom_kill "));
+    n.and_then(|n| n.trim().parse().ok()).unwrap_or(0)
+}
+
+/// How long it may take to fill a server's memory.
+const HOG_WITHIN: Duration = Duration::from_secs(60);
+
 /// Starts a process that takes all memory of a group and is the last in it to be killed for that.
 fn hog(group: &Path) -> Result<Child> {
-    let script = "echo $$ > \"$0\" && echo -1000 > /proc/self/oom_score_adj && exec tail /dev/zero";
+    let procs = group.join("cgroup.procs");
+    for pid in fs::read_to_string(&procs).unwrap_or_default().lines() {
+        // Sparing the other takes a right that containers do not give. One that has ended is no matter.
+        let _ = fs::write(format!("/proc/{pid}/oom_score_adj"), "1000");
+    }
     let mut command = Command::new("sh");
-    command.args(["-c", script]).arg(group.join("cgroup.procs"));
+    command.args(["-c", "echo $$ > \"$0\" && exec tail /dev/zero"]).arg(procs);
     command.stdout(std::process::Stdio::null()).stderr(std::process::Stdio::null());
     command.spawn().context("start what takes memory")
 }

@@ -173,7 +173,9 @@ impl Trial {
         check::complete(self.fault, &hosted, (kept, last.as_ref()), &mut checks)?;
         // What strikes before anything is known of the run, or nothing, has nobody to tell it.
         let is_known = kept.is_some_and(|run| check::n_slices(run) > 0);
-        let is_to_tell = row.is_hit() && is_known;
+        // One that was stopped goes on when its next turn comes, or when it is to stop for good.
+        let is_felt = self.fault != Fault::ServerStop || kept.is_some_and(check::has_failed);
+        let is_to_tell = row.is_hit() && is_known && is_felt;
         check::report(self.fault, &hosted, rqps, (last.as_ref(), is_to_tell), &mut checks)?;
         check::nothing_left(&hosted, true, &mut checks);
         row.problems = checks.problems;

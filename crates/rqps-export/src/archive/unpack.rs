@@ -15,7 +15,7 @@ const MAX_MANIFEST: u64 = 8 << 20;
 
 /// What any archive may expand to, bytes, and how many times its own size a larger one may: what rqps writes
 /// has expanded to some ten times.
-const ANY_MAY: u64 = 1 << 30;
+const ANY_MAY: u64 = 8 << 30;
 const MOST_TIMES: u64 = 200;
 
 /// What stands around a file in an archive at most, bytes: headers, a long name, filling.
@@ -54,7 +54,9 @@ pub(super) fn unpack(path: &Path, dir: &Path) -> Result<Manifest, Error> {
     };
     let incomplete = |problem: String| Error::Incomplete { path: path.to_path_buf(), problem };
     let damaged = |problem: String| Error::Damaged { path: path.to_path_buf(), problem };
-    let packed = file.metadata().map_or(0, |meta| meta.len());
+    // How long a pipe is nobody knows.
+    let meta = file.metadata().ok().filter(std::fs::Metadata::is_file);
+    let packed = meta.map_or(u64::MAX, |meta| meta.len());
     let decoder =
         zstd::Decoder::new(file).map_err(|_| no_archive("it is not compressed by zstd"))?;
     let left = Rc::new(Cell::new(MAX_MANIFEST + AROUND));

@@ -114,8 +114,10 @@ fn a_run_goes_on_on_its_own_host_alone() {
     let why = |other: Host| other_host(&host, &other).unwrap();
     let newer = Host { kernel: "6.1.0-20".to_owned(), ..host.clone() };
     assert_eq!(why(newer), "the host's kernel was \"6.1.0-18\" and is \"6.1.0-20\"");
-    let elsewhere = Host { storage: "xfs on /dev/sdb".to_owned(), ..host.clone() };
-    assert!(why(elsewhere).starts_with("the host's storage was"));
+    let elsewhere = Host { storage: "xfs on /dev/sda".to_owned(), ..host.clone() };
+    assert_eq!(why(elsewhere), "the host's file system was \"ext4\" and is \"xfs\"");
+    let renamed = Host { storage: "ext4 on /dev/sdb".to_owned(), ..host.clone() };
+    assert_eq!(other_host(&host, &renamed), None);
     assert_eq!(why(Host { n_cpus: 2, ..host.clone() }), "the host had 4 CPUs and has 2 now");
     let smaller = Host { memory_bytes: 8 << 30, ..host.clone() };
     let words = "the host had 16384 MiB of memory and has 8192 MiB now";

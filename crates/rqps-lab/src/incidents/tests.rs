@@ -36,11 +36,13 @@ fn another_version_or_program_is_no_part_of_the_same_run() {
     assert_eq!(other_program(&was, &newer).as_deref(), Some("was 8.0.33 and is 8.0.34"));
     let built = |sum: &str| {
         let mut system = was.clone();
-        system.build.insert("program".to_owned(), sum.to_owned());
+        system.build.insert("program_sha256".to_owned(), sum.to_owned());
         system
     };
-    let why = other_program(&built("sha256 aa"), &built("sha256 bb")).unwrap();
-    assert_eq!(why, "is another program than it was (sha256 aa before, sha256 bb now)");
+    let why = other_program(&built("aa"), &built("bb")).unwrap();
+    assert_eq!(why, "is another program than it was (SHA-256 aa before, bb now)");
+    // The same one with a log.
+    assert_eq!(other_program(&was, &system("8.0.33-log", &[])), None);
 }
 
 #[test]
@@ -68,5 +70,5 @@ fn settings_that_changed_are_named_and_places_are_not() {
     let mut now = moved.clone();
     now.settings.insert("innodb_buffer_pool_size".to_owned(), "2147483648".to_owned());
     now.settings.insert("my_own_plugin_depth".to_owned(), "4".to_owned());
-    expect_test::expect!["started again with other settings (before / now): innodb_buffer_pool_size 1G / 2G, my_own_plugin_depth 3 / 4"].assert_eq(&other_settings(&was, &now).unwrap());
+    expect_test::expect!["it has other settings than before (before / now): innodb_buffer_pool_size 1G / 2G, my_own_plugin_depth 3 / 4"].assert_eq(&other_settings(&was, &now).unwrap());
 }

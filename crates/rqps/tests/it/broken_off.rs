@@ -106,6 +106,9 @@ fn a_log_that_cannot_be_kept_leaves_no_server_and_no_data() {
     let message = format!("keep the server's log as {}", log.display());
     assert!(said.stderr.contains(&message), "{}", said.stderr);
     assert_eq!(said.stderr.matches("rqps: error: ").count(), 1, "{}", said.stderr);
+    let run = bench.latest();
+    let ended = run["incidents"][0]["what"].as_str().unwrap();
+    assert!(ended.starts_with("the run ended: ") && ended.contains(&message), "{ended}");
     bench.assert_tidy(&id);
     // Everything was measured by then, and the same command ends the run once the way is free.
     fs::remove_dir(&log).unwrap();
