@@ -55,10 +55,29 @@ pub(super) fn tcp(host: &str, port: u16, deadline: &Deadline) -> io::Result<TcpS
         match attempt {
             Ok(socket) => {
                 socket.set_nodelay(true)?;
+                // A host that is gone is noticed in the end, also by who waits for an answer without limit.
+                socket::setsockopt(&socket, sockopt::KeepAlive, &true)?;
                 return Ok(socket);
             }
             Err(error) => last = error,
         }
     }
     Err(last)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::net::TcpListener;
+    use std::time::Duration;
+
+    use super::*;
+
+    #[test]
+    fn a_host_that_is_gone_is_noticed() {
+        let listener = TcpListener::bind(("127.0.0.1", 0)).unwrap();
+        let deadline = Deadline::after(Duration::from_secs(60));
+        let socket = tcp("127.0.0.1", listener.local_addr().unwrap().port(), &deadline).unwrap();
+        assert!(socket::getsockopt(&socket, sockopt::KeepAlive).unwrap());
+        assert!(socket.nodelay().unwrap());
+    }
 }
