@@ -1,5 +1,5 @@
-//! What happens to a run on the way and belongs to none of its steps, kept with it; above all what a
-//! system has become when its server is started again.
+//! What happens to a run on its way, kept with it; above all what a system has become when its server is
+//! started again.
 
 use std::collections::BTreeMap;
 

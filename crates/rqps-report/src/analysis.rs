@@ -104,7 +104,7 @@ pub struct Analysis<'a> {
     profiles: &'a [StackProfile],
     /// Which steps are the Insert Benchmark's; absent where none is.
     pub insert: Option<InsertTables>,
-    /// What happened on the way and belongs to no step, in sentences with their time.
+    /// What happened on the way, in sentences with their time.
     pub incidents: Vec<String>,
     /// What has no figure and why, in sentences.
     pub not_measured: Vec<String>,

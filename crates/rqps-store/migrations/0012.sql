@@ -1,4 +1,4 @@
--- What happened to a run on the way and belongs to no step.
+-- What happened to a run on the way.
 
 CREATE TABLE incident (
   run_id TEXT NOT NULL REFERENCES run ON DELETE CASCADE,

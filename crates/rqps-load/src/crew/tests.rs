@@ -191,16 +191,28 @@ fn response_time_counts_from_the_intended_start() {
     assert!(tally.response_times.max() > 200_000_000, "{}", tally.response_times.max());
 }
 
+/// Whether something comes out in one of three tries: a host that is held up delays what is due last.
+fn once_in_three(mut comes_out: impl FnMut() -> bool) -> bool {
+    (0..3).any(|_| comes_out())
+}
+
 #[test]
 fn a_rate_that_can_be_held_misses_nothing() {
     let mut crew = crew(vec![Pairs::new(), Pairs::new()]);
     let pace = Pace::Rate { events_per_s: 100.0 };
     let stop = Stop::Time(Duration::from_millis(500));
-    let tally = crew.run(&order(pace, stop), &mut |_| {}, &mut |_| Control::Go).unwrap();
-    let lateness = tally.lateness.unwrap();
-    assert_eq!(lateness.n_due, 50);
-    // A loaded host may delay the last starts past the end; as many as half would be ours.
-    assert!(lateness.n_missed < 25, "{lateness:?}");
+    let mut seen = Vec::new();
+    assert!(
+        once_in_three(|| {
+            let tally = crew.run(&order(pace, stop), &mut |_| {}, &mut |_| Control::Go).unwrap();
+            let lateness = tally.lateness.unwrap();
+            assert_eq!(lateness.n_due, 50);
+            seen.push(lateness.n_missed);
+            // A loaded host may delay the last start past the end; more than that would be ours.
+            lateness.n_missed <= 2
+        }),
+        "{seen:?} were missed"
+    );
 }
 
 /// The tallies of `n` slices of 100 ms at 100 starts a second, on one clock.
@@ -233,13 +245,19 @@ fn what_a_slice_does_not_get_to_is_due_in_the_next() {
 
 #[test]
 fn a_clock_that_goes_on_holds_its_rate_over_many_slices() {
-    let tallies = ongoing(Pairs::new(), 5);
-    let due: u64 = tallies.iter().map(|t| t.lateness.unwrap().n_due).sum();
-    let missed: Vec<u64> = tallies.iter().map(|t| t.lateness.unwrap().n_missed).collect();
-    // A loaded host may delay the last starts of the last slice past its end.
-    assert!(missed[..4] == [0; 4] && missed[4] <= 5, "{missed:?}");
-    // 500 ms at 100/s, and what the slices took beyond their ends.
-    assert!((50..100).contains(&due), "{due}");
+    let mut seen = Vec::new();
+    assert!(
+        once_in_three(|| {
+            let tallies = ongoing(Pairs::new(), 5);
+            let n: u64 = tallies.iter().map(|t| t.n_events).sum();
+            let missed: Vec<u64> = tallies.iter().map(|t| t.lateness.unwrap().n_missed).collect();
+            assert_eq!(missed[..4], [0; 4], "nothing is dropped between slices");
+            seen.push((n, missed[4]));
+            // 500 ms at 100/s, and what the slices took beyond their ends.
+            missed[4] == 0 && (50..60).contains(&n)
+        }),
+        "{seen:?} came and were missed"
+    );
 }
 
 #[test]
@@ -318,16 +336,22 @@ fn a_rate_is_held_by_the_clock_by_which_it_is_due() {
         let orders = [order(Pace::Closed, stop), order(pace, stop)];
         crew.run_roles(&orders, &mut |_| {}, &mut |_| Control::Go).unwrap().remove(1)
     };
-    let mut block = turn(true, false);
-    assert!(block.duration_ns() >= 300_000_000, "{}", block.duration_ns());
-    block.append(&turn(false, false));
-    assert_eq!(block.lateness.unwrap().n_missed, 0, "nothing is dropped between turns");
-    block.append(&turn(false, true));
-    // In turns of 0.3 s, 0.3 s and 0.1 s 70 were due, but for what a busy host cut off at the end.
-    let lateness = block.lateness.unwrap();
-    assert!(lateness.n_missed <= 10 && lateness.n_due >= 60, "{lateness:?}");
-    let per_s = lateness.n_due as f64 * 1e9 / block.duration_ns() as f64;
-    assert!((85.0..=105.0).contains(&per_s), "{per_s}");
+    let mut seen = Vec::new();
+    assert!(
+        once_in_three(|| {
+            let mut block = turn(true, false);
+            assert!(block.duration_ns() >= 300_000_000, "{}", block.duration_ns());
+            block.append(&turn(false, false));
+            assert_eq!(block.lateness.unwrap().n_missed, 0, "nothing is dropped between turns");
+            block.append(&turn(false, true));
+            let (n_events, n_missed) = (block.n_events, block.lateness.unwrap().n_missed);
+            let per_s = n_events as f64 * 1e9 / block.duration_ns() as f64;
+            seen.push((n_events, n_missed, per_s));
+            // In turns of 0.3 s, 0.3 s and 0.1 s 70 were due and came.
+            n_missed == 0 && (60..=90).contains(&n_events) && (85.0..=105.0).contains(&per_s)
+        }),
+        "{seen:?}"
+    );
 }
 
 #[test]

@@ -1,4 +1,4 @@
-//! What happened on the way and belongs to no step, in sentences.
+//! What happened to a run on its way, in sentences.
 
 use rqps_model::{Incident, Run};
 

@@ -46,7 +46,14 @@ fn a_system_whose_partner_has_ended_the_step_is_not_measured_alone() {
         let after = goes_on(&bench);
         let slices = |run: &Run| run.steps[step_idx].systems[system_idx].slices.clone();
         let n_blocks = slices(&before).len();
-        assert!((8..20).contains(&n_blocks), "it did not end before its time: {n_blocks} blocks");
+        // Fewer than twelve only where a host held them up until 4 s were over, but for half a block.
+        let systems = before.steps[step_idx].systems.iter();
+        let spent_ns = systems.map(|s| s.slices.iter().map(|b| b.duration_ns).sum::<u64>()).max();
+        let is_spent = spent_ns > Some(3_900_000_000);
+        assert!(
+            n_blocks < 20 && (n_blocks >= 12 || is_spent),
+            "it did not end before its time: {n_blocks} blocks, {spent_ns:?} ns"
+        );
         assert_eq!(slices(&after), slices(&before));
         assert_eq!(after.steps[step_idx].systems[system_idx].outcome, StepOutcome::Done);
     }
