@@ -4,62 +4,27 @@
 // screenshots go) and RQPS_CHROMIUM (the browser). Run by `cargo test -p rqps-report`.
 
 import assert from "node:assert/strict";
-import { readFileSync, mkdirSync, existsSync } from "node:fs";
-import { createRequire } from "node:module";
+import { readFileSync, existsSync } from "node:fs";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
 import { pathToFileURL } from "node:url";
-import { chromium } from "playwright-core";
+import { DESKTOP, PHONE, WCAG, launched, newPage, shots, sidewaysBy, violations } from "./browser.mjs";
 
-const require = createRequire(import.meta.url);
-const axeSource = readFileSync(require.resolve("axe-core/axe.min.js"), "utf8");
 const pages = process.env.RQPS_PAGES;
-const shots = process.env.RQPS_SHOTS;
-const DESKTOP = { width: 1280, height: 900 };
-const PHONE = { width: 390, height: 844 };
-const WCAG = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa"];
 
 let browser;
 before(async () => {
-  mkdirSync(shots, { recursive: true });
-  browser = await chromium.launch({
-    executablePath: process.env.RQPS_CHROMIUM,
-    timeout: 180_000,
-    args: ["--no-sandbox", "--disable-dev-shm-usage", "--hide-scrollbars"],
-  });
+  browser = await launched();
 });
 after(() => browser?.close());
 
 const figures = (name) => JSON.parse(readFileSync(join(pages, name), "utf8"));
 
-// A page of its own, offline; whatever it asks for beside its file, and every error, is collected.
-const opened = async (name, { size = DESKTOP, scheme = "light", script = true } = {}, act) => {
-  const context = await browser.newContext({
-    viewport: size,
-    colorScheme: scheme,
-    javaScriptEnabled: script,
-    reducedMotion: "reduce",
-    acceptDownloads: true,
-  });
-  await context.setOffline(true);
-  const page = await context.newPage();
-  const asked = [];
-  const errors = [];
+// A page of its own, offline.
+const opened = async (name, options, act) => {
   const own = pathToFileURL(join(pages, name)).href;
-  await page.route("**", (route) => {
-    const url = route.request().url();
-    if (url.split("#")[0] === own) return route.continue();
-    asked.push(url);
-    return route.abort();
-  });
-  page.on("pageerror", (error) => errors.push(String(error)));
-  page.on("console", (message) => message.type() === "error" && errors.push(message.text()));
-  page.on("dialog", (dialog) => {
-    errors.push(`dialog: ${dialog.message()}`);
-    return dialog.dismiss();
-  });
-  // A busy host is slow; nothing here waits for long on an idle one.
-  page.setDefaultTimeout(90000);
+  const { context, page, asked, errors } = await newPage(browser, options, (url) => url.split("#")[0] === own);
+  await context.setOffline(true);
   await page.goto(own);
   try {
     await act(page);
@@ -69,15 +34,6 @@ const opened = async (name, { size = DESKTOP, scheme = "light", script = true } 
     await context.close();
   }
 };
-
-const violations = async (page, runOnly) => {
-  await page.evaluate(axeSource);
-  const found = await page.evaluate((runOnly) => axe.run(document, { runOnly, resultTypes: ["violations"] }), runOnly);
-  return found.violations.flatMap((v) => v.nodes.map((node) => `${v.id}: ${node.target.join(" ")}: ${node.failureSummary}`));
-};
-
-const sidewaysBy = (page) =>
-  page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth);
 
 const column = (page, n) =>
   page.$$eval(

@@ -44,7 +44,7 @@ cargo xtask TASK
                   goes on from what is there in its results directory, target/truth when absent
                   [--pairs N] step pairs of the same server, 200 when absent; [--seconds N] measured
                   on each system, 30 when absent; [--restarts N] starts of the servers, 1 when absent;
-                  [--handicaps P,P] percent; [--twins N] systems that are the same as the base, 1 when
+                  [--handicaps P,P] percent, or none; [--twins N] systems that are the same as the base, 1 when
                   absent; [--rqps PATH] a binary in place of one that is built; [--results DIR];
                   [--report] measures nothing
   causes          the cause that reports give where it is known: servers slowed by a handicap, a log, a small cache,
@@ -166,6 +166,7 @@ fn run(args: &[String]) -> Result<()> {
                 results,
                 handicaps: handicaps
                     .split(',')
+                    .filter(|word| *word != "none")
                     .map(|word| word.parse().with_context(|| format!("--handicaps {handicaps}")))
                     .collect::<Result<_>>()?,
             };

@@ -12,7 +12,7 @@ use crate::installation::Installation;
 use crate::leftover::{self, Purpose};
 use crate::plan::AuditRule;
 use crate::run::{Context, Lab};
-use crate::system::Up;
+use crate::system::{Data, Up};
 
 /// Asks every system of a plan what it is and what it runs with, in the plan's order. Servers that
 /// run already are only looked at.
@@ -156,7 +156,7 @@ fn ask(
     listen: &mut Listener<'_>,
 ) -> Result<RunSystem> {
     let tag = Purpose::Audit.tag(idx);
-    let mut up = Up::start(plan, idx, installation, (context, &tag), listen)?;
+    let mut up = Up::start(plan, idx, installation, (context, &tag, Data::New), listen)?;
     let facts = up.facts();
     let label = &plan.systems[idx].label;
     listen(Event::Preparing { label, doing: "stop" });

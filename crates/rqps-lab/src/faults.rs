@@ -1,7 +1,7 @@
 //! Servers that fail in the middle of a run: their step is recorded as failed, they are started anew on
 //! tables filled anew, and the run goes on; one that fails again and again is taken out of it.
 
-use anyhow::{Context as _, Result, anyhow};
+use anyhow::{Context as _, Result, anyhow, ensure};
 use rqps_model::{Label, StepKind, StepOutcome};
 
 use crate::installation::Installation;
@@ -13,6 +13,9 @@ use crate::system::Up;
 /// How often the server of a system may fail before it is taken out of the run. Once or twice may be
 /// chance, or the fault of a single step; a server that fails everywhere would make a day of failures.
 pub(crate) const FAULTS_AT_MOST: u32 = 3;
+
+/// What is said of a server that has ended beside the steps.
+const GONE: &str = "its server ended while stacks were recorded";
 
 impl Lab<'_> {
     /// What becomes of a system after `error`: where its server has ended, hangs or was killed for lack of
@@ -32,12 +35,10 @@ impl Lab<'_> {
         // Whoever interrupts is not made to wait for the answer of a server that hangs.
         let is_interrupted = self.check_interrupt().is_err();
         let is_gone = !is_interrupted && !up.answers();
-        self.tell_stop(idx);
         // Told by the error itself, of which only words are left below.
         let is_of_run = self.is_of_run(&error) || up.is_out_of_space();
-        let log = self.log_path(idx).map_err(Broken::Run)?;
         // What the server tells is the cause of what was seen, and its log reads best at the end.
-        let error = match up.abandon(Some(&log)) {
+        let error = match self.give_up(idx, up, is_of_run || is_interrupted) {
             Some(cause) => anyhow!(cause).context(format!("{error:#}")),
             None => error,
         };
@@ -72,6 +73,33 @@ impl Lab<'_> {
             let doing = format!("start {label} again after its server failed");
             self.broken(idx, error.context(doing))
         })
+    }
+
+    /// Whether a server that did not start is started once more: when somebody killed it. It counts as a
+    /// failure of it.
+    pub(crate) fn is_worth_another_start(
+        &mut self,
+        idx: usize,
+        error: &anyhow::Error,
+    ) -> Result<bool> {
+        use rqps_server::Error::StartFailed;
+        let was_killed = matches!(error.downcast_ref(), Some(StartFailed { was_killed: true, .. }));
+        if !was_killed || self.check_interrupt().is_err() {
+            return Ok(false);
+        }
+        self.n_faults[idx] += 1;
+        let n = self.n_faults[idx];
+        if n >= FAULTS_AT_MOST {
+            return Ok(false);
+        }
+        let error = format!("{error:#}");
+        let what = format!(
+            "its server was killed before it answered ({n} of at most {FAULTS_AT_MOST} failures) and is \
+             started anew: {}",
+            error.trim_end()
+        );
+        self.incident(Some(idx), what)?;
+        Ok(true)
     }
 
     /// Records the step that a system was in as failed. A load or the making of indexes stays as it is:
@@ -134,23 +162,43 @@ impl Lab<'_> {
         Ok(())
     }
 
-    /// Passes on what came of something done beside the steps; where it failed because servers are gone,
-    /// these are started anew instead.
+    /// Passes on what came of something done beside the steps; servers that are gone after it are started
+    /// anew, whether it failed or not.
     pub(crate) fn or_mend(&mut self, all: &mut Together<'_>, result: Result<()>) -> Result<()> {
-        let Err(error) = result else { return Ok(()) };
-        if self.is_of_run(&error) {
-            return Err(error);
+        if result.is_ok() && !self.may_have_lost_servers() {
+            return Ok(());
         }
-        let is_gone = |(idx, up): &mut Member| (!up.answers()).then_some(*idx);
+        if result.as_ref().is_err_and(|error| self.is_of_run(error)) {
+            return result;
+        }
+        // One that has nothing more to do is left as it is.
+        let is_gone = |(idx, up): &mut Member| {
+            (self.first_pending(*idx).is_some() && !up.answers()).then_some(*idx)
+        };
         let gone: Vec<usize> = all.members.iter_mut().filter_map(is_gone).collect();
         if gone.is_empty() {
-            return Err(error);
+            return result;
         }
-        let words = format!("{error:#}");
+        let words = match result {
+            Ok(()) => GONE.to_owned(),
+            Err(error) => format!("{error:#}"),
+        };
         for idx in gone {
             self.mend(all, (idx, anyhow!("{words}")))?;
         }
         Ok(())
+    }
+
+    /// An error where a server has ended while stacks were recorded, which tells of no server: it would
+    /// cost the next step.
+    pub(crate) fn is_there(&self, up: &mut Up) -> Result<()> {
+        ensure!(!self.may_have_lost_servers() || up.answers(), GONE);
+        Ok(())
+    }
+
+    /// Whether something is done beside the steps that takes no notice of a server's end.
+    fn may_have_lost_servers(&self) -> bool {
+        self.plan.profiling.is_some() && self.check_interrupt().is_ok()
     }
 
     /// Whether the others can go on without a system: with the base, and with one to compare with it.

@@ -36,6 +36,13 @@ pub(crate) struct Tables {
     are_indexed: bool,
 }
 
+impl Tables {
+    /// Tables whose rows were counted.
+    pub(crate) fn counted(rows: Vec<u64>, are_indexed: bool) -> Self {
+        Self { rows, are_indexed }
+    }
+}
+
 impl Lab<'_> {
     /// The step and arguments of a step of the Insert Benchmark.
     pub(crate) fn insert_job(&self, step_idx: usize) -> Option<(InsertStep, InsertArgs)> {
@@ -111,6 +118,8 @@ impl Lab<'_> {
             }
             waiting.refresh().and_then(|()| waiting.only(at)).map_err(Broken::Run)?;
             let (idx, up) = &mut members[at];
+            // Half of the indexes are of no use to a later attempt.
+            up.set_note(None).map_err(Broken::Run)?;
             self.create_indexes(step_idx, (*idx, up), &mut waiting, store)
                 .map_err(|error| Broken::System(*idx, error))?;
         }

@@ -9,7 +9,7 @@ use rqps_model::{Label, Schedule, Slice, StepKind, StepOutcome};
 
 use crate::guard::Guards;
 use crate::installation::Installation;
-use crate::measure::{crew, mix, of_file};
+use crate::measure::{attempt_seed, crew, mix, of_file};
 use crate::precision::Figures;
 use crate::rounds::{Broken, Cut, Next, Rounds, There, Turn};
 use crate::run::Lab;
@@ -34,9 +34,6 @@ fn seen(members: &[Member]) -> Vec<(usize, &Up)> {
     members.iter().map(|(idx, up)| (*idx, up)).collect()
 }
 
-/// From where on parts of a step's seed are those of its attempts: the others are those of its blocks.
-const ATTEMPTS_FROM: u64 = 1 << 42;
-
 /// How often a step was begun on which systems.
 #[derive(Debug, Default)]
 struct Attempt {
@@ -44,15 +41,17 @@ struct Attempt {
     left: Vec<usize>,
     /// From 0; one more for each system that failed.
     n: u32,
+    /// What sets its seeds apart from those of an attempt at the run that was broken off, whose writes are in
+    /// the tables; 0 where none is.
+    of_run: u64,
     /// Per system that was warmed up for the step, the usual time of an event.
     events: BTreeMap<usize, Duration>,
 }
 
 impl Attempt {
-    /// The seed of what is drawn in it, of a step's own. What was done before a system failed is not done
-    /// again: an update with the values that are there changes no row.
+    /// The seed of what is drawn in it, of a step's own.
     fn seed(&self, of_step: u64) -> u64 {
-        if self.n == 0 { of_step } else { mix(of_step, ATTEMPTS_FROM + u64::from(self.n)) }
+        attempt_seed(of_step, (self.of_run << 16) + u64::from(self.n))
     }
 }
 
@@ -96,13 +95,10 @@ impl Lab<'_> {
                 let _ = up.answers();
             }
         }
+        let is_of_run = self.is_of_run(&error);
         let mut error = error;
         for (idx, up) in members {
-            self.tell_stop(idx);
-            let log = self.log_path(idx);
-            if let Ok(log) = log
-                && let Some(cause) = up.abandon(Some(&log))
-            {
+            if let Some(cause) = self.give_up(idx, up, is_of_run) {
                 let label = &self.plan.systems[idx].label;
                 error = anyhow!(cause).context(format!("measure {label}: {error:#}"));
             }
@@ -117,6 +113,7 @@ impl Lab<'_> {
             let up = self.start(*idx, installation);
             all.members.push((*idx, up.with_context(|| format!("start {label}"))?));
         }
+        self.make_alike(all)?;
         let mut systems = self.run.systems.clone();
         for (idx, up) in &mut all.members {
             let label = &plan.systems[*idx].label;
@@ -163,6 +160,32 @@ impl Lab<'_> {
         self.or_mend(all, rest)
     }
 
+    /// Where the data of one system could not be used again, the others begin on new tables as well: ratios
+    /// of tables that have aged and tables that have not would be of the tables.
+    fn make_alike(&mut self, all: &mut Together<'_>) -> Result<()> {
+        let is_left = |lab: &Self, idx: usize| lab.caution[idx].left;
+        let is_refused = |(idx, _): &Member| self.goes_on(*idx).is_some() && !is_left(self, *idx);
+        if !all.members.iter().any(is_refused) {
+            return Ok(());
+        }
+        for at in 0..all.members.len() {
+            let idx = all.members[at].0;
+            let Some((_, installation)) = all.ready.iter().find(|one| one.0 == idx) else {
+                continue;
+            };
+            if !is_left(self, idx) {
+                continue;
+            }
+            let what = "begins on new tables, as those of another system could not be used again";
+            self.incident(Some(idx), what.to_owned())?;
+            let (_, up) = all.members.remove(at);
+            let _ = self.give_up(idx, up, false);
+            let up = self.start_anew(idx, installation)?;
+            all.members.insert(at, (idx, up));
+        }
+        Ok(())
+    }
+
     /// A step that nothing is compared by: one system after the other.
     fn one_by_one(&mut self, step_idx: usize, all: &mut Together<'_>) -> Result<()> {
         for (idx, _) in all.ready {
@@ -182,8 +205,9 @@ impl Lab<'_> {
     /// step, and the others go on with the blocks that they lack. `n` attempts were made before.
     fn in_turns(&mut self, step_idx: usize, members: &mut [Member], n: u32) -> Result<(), Broken> {
         let is_left = |m: &usize| self.is_pending(step_idx, members[*m].0);
-        let left = (0..members.len()).filter(is_left).collect();
-        let mut attempt = Attempt { left, n, ..Attempt::default() };
+        let left: Vec<usize> = (0..members.len()).filter(is_left).collect();
+        let of_run = left.iter().map(|&m| self.attempt(members[m].0, step_idx)).max().unwrap_or(0);
+        let mut attempt = Attempt { left, n, of_run, ..Attempt::default() };
         while !attempt.left.is_empty() && !self.is_measured(step_idx, members, &attempt) {
             let left = &attempt.left;
             let idxs: Vec<usize> = left.iter().map(|&m| members[m].0).collect();
@@ -368,5 +392,8 @@ mod tests {
         for n in 1..5 {
             assert!(seeds(n).iter().all(|seed| !first.contains(seed)));
         }
+        let of_run = |of_run, n| Attempt { of_run, n, ..Attempt::default() }.seed(7);
+        assert!(of_run(1, 0) != of_run(2, 0) && of_run(1, 0) != of_run(1, 1));
+        assert!(of_run(1, 0) != of_run(0, 1));
     }
 }

@@ -1,6 +1,7 @@
-//! What was ended by force left: the data directories of its servers. Nobody goes on with them, as a run
-//! that is resumed fills its tables anew, and calibrations, audits and shells begin anew.
+//! What was broken off left: the data directories of its servers. A run that has not finished goes on with
+//! whole ones ([`crate::left`]); nobody goes on with others, or with those of calibrations, audits and shells.
 
+use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -99,29 +100,50 @@ fn strays_of(parent: &Path) -> Vec<PathBuf> {
     found
 }
 
-/// Removes the data of all runs of a store that no process works on, and of servers that were started
-/// for no run, and tells of each.
+/// Removes the data of all runs of a store that no process works on and that cannot go on with them, and of
+/// servers that were started for no run; tells of each, and of what stays.
 pub(crate) fn sweep(
     store: &Store,
     context: &Context,
     listen: &mut Listener<'_>,
 ) -> Result<(), rqps_store::Error> {
     sweep_strays(context, listen);
+    let unfinished = latest_unfinished(store)?;
     for run in store.list_runs()? {
-        if data_dirs(&run.id, context).is_empty() {
+        let dirs = data_dirs(&run.id, context);
+        if dirs.is_empty() {
             continue;
         }
         // Another process is at work on it, or this one is.
-        let Ok(lock) = store.lock_run(&run.id) else { continue };
-        for Leftover { dir, kept } in remove_data(&run.id, &lock, context) {
-            let (id, dir) = (&run.id, dir.display());
-            listen(Event::Note(&match kept {
-                None => format!("removed {dir}, which run {id} left when it was killed"),
-                Some(error) => format!("{dir} has the name of data of run {id} and stays: {error}"),
+        let Ok(_lock) = store.lock_run(&run.id) else { continue };
+        let id = &run.id;
+        for dir in dirs {
+            let shown = dir.display();
+            let is_of_use = unfinished.contains(id) && instance::note_on(&dir).is_some();
+            listen(Event::Note(&if is_of_use {
+                format!(
+                    "run {id} has not finished and keeps its data in {shown}; its command goes on with \
+                     them, `rqps runs rm {id}` removes both"
+                )
+            } else {
+                match clear(&dir, context) {
+                    Ok(()) => format!("removed {shown}, which run {id} left when it was killed"),
+                    Err(error) => {
+                        format!("{shown} has the name of data of run {id} and stays: {error}")
+                    }
+                }
             }));
         }
     }
     Ok(())
+}
+
+/// The runs that the same command goes on with: of each plan the latest that has not finished.
+fn latest_unfinished(store: &Store) -> Result<BTreeSet<String>, rqps_store::Error> {
+    let mut plans = BTreeSet::new();
+    let mut all = store.list_unfinished()?;
+    all.retain(|run| plans.insert(run.plan.clone()));
+    Ok(all.into_iter().map(|run| run.run_id).collect())
 }
 
 /// Removes a data directory and the directory of its server's socket.

@@ -19,6 +19,7 @@ mod incidents;
 mod insert;
 mod installation;
 mod interleaved;
+mod left;
 mod leftover;
 mod limits;
 pub mod marks;

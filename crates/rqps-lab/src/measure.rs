@@ -84,6 +84,8 @@ impl Placed {
 pub(crate) struct Wanted {
     /// The seed of this step and number of clients, the same for every system.
     pub(crate) seed: u64,
+    /// Which attempt at the step on the same data this is ([`attempt_seed`]).
+    pub(crate) attempt: u64,
     /// The first one: above 0 where an interrupted step goes on.
     pub(crate) from: u32,
     /// How many in all, those before `from` included.
@@ -99,7 +101,8 @@ pub(crate) fn step(
     keep: &mut dyn FnMut(Slice) -> Result<()>,
 ) -> Result<()> {
     let mut manned = crew(bench, planned, wanted.seed)?;
-    if let Some(order) = warm_up(planned, wanted.seed) {
+    let of_attempt = attempt_seed(wanted.seed, wanted.attempt);
+    if let Some(order) = warm_up(planned, of_attempt) {
         run_slice(&mut manned.crew, &order, (bench, None), &mut |_| {}, listen)?;
     }
     let (step, args, _) = of_file(planned)?;
@@ -107,7 +110,7 @@ pub(crate) fn step(
     for idx in wanted.from..wanted.n_slices {
         // A short slice ends before anybody has asked whether to stop it.
         ensure!(!bench.interrupt.load(Ordering::Relaxed), "interrupted");
-        let seed = mix(wanted.seed, u64::from(idx) + 1);
+        let seed = mix(of_attempt, u64::from(idx) + 1);
         let order = Order { pace: pace(planned), stop, seed };
         let slice = measured(&mut manned, &order, (bench, idx), planned, listen)?;
         keep(slice)?;
@@ -332,6 +335,16 @@ pub(crate) fn slice_of(
 pub(crate) fn mix(seed: u64, n: u64) -> u64 {
     let order = Order { pace: Pace::Closed, stop: Stop::Events(0), seed };
     order.client_seed(usize::try_from(n).unwrap_or(usize::MAX))
+}
+
+/// From where on parts of a step's seed are those of its attempts: the others are those of its slices.
+const ATTEMPTS_FROM: u64 = 1 << 42;
+
+/// The seed of what is drawn in the `n`th attempt at a step, from 0, of the step's own. What an attempt
+/// before has done on the same data is not done again: an update with the values that are there changes no
+/// row.
+pub(crate) fn attempt_seed(of_step: u64, n: u64) -> u64 {
+    if n == 0 { of_step } else { mix(of_step, ATTEMPTS_FROM + n) }
 }
 
 /// The wall clock, milliseconds since 1970: for the reader, never for measuring.

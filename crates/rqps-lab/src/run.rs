@@ -22,7 +22,7 @@ use crate::rounds::{Broken, shuffled};
 use crate::stacks::{self, Profiler};
 use crate::steps::{self, PlannedStep};
 use crate::suspension::Suspension;
-use crate::system::Up;
+use crate::system::{Data, Left, Up};
 use crate::{Plan, begin, leftover, limits, placement};
 
 /// What a run needs beside its plan.
@@ -114,6 +114,10 @@ pub(crate) struct Caution {
     pub(crate) resumed: bool,
     /// The Insert Benchmark has changed its tables since the server was last left to settle.
     pub(crate) stirred: bool,
+    /// Its server was started on data that an earlier attempt had left, and no later load has made that even.
+    pub(crate) left: bool,
+    /// The step in which that attempt was broken off.
+    pub(crate) again: Option<usize>,
     /// The step of which this attempt at the run has measured nothing, as an earlier one had measured all:
     /// its tables are not those that the step left.
     pub(crate) unmeasured: Option<usize>,
@@ -325,10 +329,47 @@ impl Lab<'_> {
         Ok(())
     }
 
-    /// Initialises and starts a system and records what it is.
+    /// Starts a system: on the data that an earlier attempt has left where the run can go on with these,
+    /// else on new ones.
     pub(crate) fn start(&mut self, idx: usize, installation: &Installation) -> Result<Up> {
         let name = format!("{}-{idx}", self.run.id);
-        Up::start(self.plan, idx, installation, (self.context, &name), self.listen)
+        if let Some(up) = self.start_again((idx, &name), installation)? {
+            return Ok(up);
+        }
+        self.start_anew(idx, installation)
+    }
+
+    /// Starts a system on new data.
+    pub(crate) fn start_anew(&mut self, idx: usize, installation: &Installation) -> Result<Up> {
+        let name = format!("{}-{idx}", self.run.id);
+        self.caution[idx].left = false;
+        loop {
+            let how = (self.context, name.as_str(), Data::New);
+            match Up::start(self.plan, idx, installation, how, self.listen) {
+                Err(error) if self.is_worth_another_start(idx, &error)? => {}
+                other => return other,
+            }
+        }
+    }
+
+    /// Stops a system after a failure. With `is_of_run` it is not to blame: its data stay for when the run goes
+    /// on. Gives what the server's end tells of the cause.
+    pub(crate) fn give_up(&mut self, idx: usize, up: Up, is_of_run: bool) -> Option<String> {
+        let label = &self.plan.systems[idx].label;
+        (self.listen)(Event::Preparing { label, doing: "stop" });
+        // Without a place for its log it is stopped all the same.
+        let log = self.log_path(idx).ok();
+        if !is_of_run {
+            return up.abandon(log.as_deref());
+        }
+        let Left { cause, dir } = up.leave(log.as_deref());
+        if let Some(dir) = dir {
+            (self.listen)(Event::Note(&format!(
+                "{label}: its data stay in {} until the run goes on or is removed",
+                dir.display()
+            )));
+        }
+        cause
     }
 
     /// Stops a system for good and keeps its log.

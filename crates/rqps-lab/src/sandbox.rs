@@ -7,7 +7,7 @@ use crate::event::Listener;
 use crate::installation::Installation;
 use crate::leftover::{self, Purpose};
 use crate::run::Context;
-use crate::system::Up;
+use crate::system::{Data, Up};
 use crate::{Plan, limits, placement};
 
 /// One server of a plan, up with an empty database, for whatever is not a run.
@@ -31,7 +31,7 @@ impl Sandbox {
         let installation = Installation::of(plan, 0, context, listen)?;
         let tag = Purpose::Sandbox.tag(0);
         leftover::sweep_strays(context, listen);
-        let up = Up::start(plan, 0, &installation, (context, &tag), listen)?;
+        let up = Up::start(plan, 0, &installation, (context, &tag, Data::New), listen)?;
         if let Some(pid) = up.server_pid() {
             let cpus = limits::cpus_of(&plan.systems[0], &placement::usable_cpus()?);
             rqps_server::threads::pin_all(&rqps_server::process::tree(pid), &cpus)?;

@@ -47,9 +47,11 @@ impl Lab<'_> {
             self.check_interrupt()?;
             if self.steps[step_idx].fills() {
                 self.profile_rest(step_idx, &[(idx, &*up)])?;
+                self.is_there(up)?;
             }
             self.one_step(idx, step_idx, up)?;
             self.profile_if_read(step_idx, &[(idx, &*up)])?;
+            self.is_there(up)?;
         }
         self.profile_rest(self.steps.len(), &[(idx, &*up)])
     }

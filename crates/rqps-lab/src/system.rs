@@ -2,34 +2,31 @@
 //!
 //! A long file: what goes up must come down, in every order in which it can fail.
 
-use std::collections::{BTreeMap, BTreeSet};
+mod asked;
+
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
 
-use anyhow::{Context as _, Result, bail};
+use anyhow::{Context as _, Result};
 use nix::sys::signal::Signal;
 use rqps_client::{Connection, Endpoint};
-use rqps_model::{Dbms, Engine, QueryPlan, RunSystem, Sizes, SystemSpec, Version};
+use rqps_model::{Dbms, SystemSpec, Version};
 use rqps_sample::{Background, Sampler, Target};
-use rqps_server::explain::Question;
 use rqps_server::log_text::says_disk_full;
 use rqps_server::profile::Rendered;
 use rqps_server::{
     Allocator, Freezer, Identity, Installed, Instance, Places, Progress, RunningServer, Setup,
-    Stopped, Watch, audit, compression, connect, debt, facts, lsm, settle,
+    Stopped, Watch, connect,
 };
-use rqps_workload::Probe;
-use rqps_workload::populate::drop_table_sql;
 
 use crate::Plan;
 use crate::counted::Counted;
-use crate::demands::{self, Subject};
+use crate::demands;
 use crate::descriptors;
 use crate::event::{Event, Listener};
 use crate::installation::{Installation, render_config, tell};
 use crate::measure::Bench;
-use crate::plans;
 use crate::run::Context;
 
 /// How often the samplers look.
@@ -50,6 +47,15 @@ const DIE_WITHIN: Duration = Duration::from_secs(10);
 
 /// Lines of a server's log that a failure shows.
 const LOG_LINES: usize = 12;
+
+/// Which data a server of our own is started on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Data {
+    /// New ones, in place of what was there.
+    New,
+    /// Those that an attempt at the same run has left ([`Up::leave`], or the death of rqps).
+    Left,
+}
 
 /// A system that is up.
 pub(crate) struct Up {
@@ -81,25 +87,38 @@ impl Up {
         plan: &Plan,
         idx: usize,
         installation: &Installation,
-        (context, name): (&Context, &str),
+        (context, name, data): (&Context, &str, Data),
         listen: &mut Listener<'_>,
     ) -> Result<Self> {
         let spec = plan.systems[idx].clone();
+        // Data that were left are as good for a later attempt, whatever keeps this one from them.
+        let discard = |instance: Instance| {
+            if data == Data::New {
+                let _ = instance.remove();
+            }
+        };
         let (server, endpoint, origin) = match installation {
             Installation::Local(installed, allocator, identity, places) => {
                 let label = spec.label.clone();
-                listen(Event::Preparing { label: &label, doing: "initialise and start" });
+                let doing = match data {
+                    Data::New => "initialise and start",
+                    Data::Left => "start on its data",
+                };
+                listen(Event::Preparing { label: &label, doing });
                 let mut report = |progress: Progress<'_>| tell(&progress, &label, listen);
                 let mut watch = Watch { stop: &context.interrupt, report: &mut report };
                 let config = render_config((plan, &spec), &installed.version, places)?;
                 let parts = (installed.as_ref(), allocator);
                 let setup = setup(parts, &spec, config, (identity, places, name), &mut watch);
-                let instance = Instance::create(setup, &mut watch)?;
+                let instance = match data {
+                    Data::New => Instance::create(setup, &mut watch)?,
+                    Data::Left => Instance::open(setup)?,
+                };
                 let running = match instance.start(None, &mut watch) {
                     Ok(running) => running,
                     Err(error) => {
                         // The error holds the end of the log; nothing else of it is of use.
-                        let _ = instance.remove();
+                        discard(instance);
                         return Err(error.into());
                     }
                 };
@@ -123,7 +142,7 @@ impl Up {
             Err(error) => {
                 if let Some(Local { running, instance }) = server {
                     drop(running);
-                    let _ = instance.remove();
+                    discard(instance);
                 }
                 return Err(error);
             }
@@ -144,6 +163,12 @@ impl Up {
             cpus,
             is_gone: false,
         })
+    }
+
+    /// Notes on its data what is in them, for an attempt that goes on with them ([`Data::Left`]).
+    pub(crate) fn set_note(&self, note: Option<&str>) -> Result<()> {
+        let Some(server) = &self.server else { return Ok(()) };
+        Ok(server.instance.set_note(note)?)
     }
 
     pub(crate) fn endpoint(&self) -> &Endpoint {
@@ -222,163 +247,6 @@ impl Up {
         self.spec.variant.handicap_bp > 0
     }
 
-    /// What the server says it is and runs with.
-    pub(crate) fn facts(&mut self) -> Result<RunSystem> {
-        let dbms = self.spec.dbms;
-        let version_text = match dbms {
-            Dbms::Null => "null".to_owned(),
-            _ => facts::version_text(self.admin.as_mut())?,
-        };
-        let settings = facts::effective_settings(dbms, self.admin.as_mut())?;
-        let setup = self.server.as_ref().map(|s| s.instance.setup());
-        let configured = setup.map(|s| s.config.option_names(dbms));
-        let origins =
-            audit::origins((dbms, self.version.as_ref()), self.admin.as_mut(), configured.as_ref());
-        let mut build = setup.map_or_else(BTreeMap::new, |s| s.installed.build_facts());
-        build.extend(audit::build_facts(dbms, self.admin.as_mut(), (&version_text, &settings)));
-        Ok(RunSystem {
-            spec: self.spec.clone(),
-            version: self.version.clone(),
-            version_text,
-            origin: self.origin.clone(),
-            session: facts::session_facts(dbms, self.admin.as_mut())?,
-            process: self
-                .server
-                .as_ref()
-                .map(|s| s.running.process_facts().clone())
-                .unwrap_or_default(),
-            build,
-            origins,
-            settings,
-        })
-    }
-
-    /// Makes room for a suite's tables. On a server of our own, older ones are dropped; on somebody
-    /// else's, tables of these names are a reason to stop.
-    pub(crate) fn make_room(&mut self, tables: Vec<String>) -> Result<()> {
-        if self.spec.dbms == Dbms::Null {
-            return Ok(());
-        }
-        let made: BTreeSet<String> = self.tables.drain(..).collect();
-        for table in made.iter().chain(tables.iter().filter(|table| !made.contains(*table))) {
-            if self.server.is_some() || made.contains(table) {
-                self.admin.query(&drop_table_sql(table)).context("drop a table")?;
-            } else if self.has_table(table)? {
-                bail!(
-                    "the database of {} already has a table {table}, which rqps would replace; drop \
-                     it, or name another database",
-                    self.spec.label
-                );
-            }
-        }
-        self.tables = tables;
-        Ok(())
-    }
-
-    /// Whether the database has a table of this name. Only the server's own word for it counts: a
-    /// table that cannot be read is there as well.
-    fn has_table(&mut self, table: &str) -> Result<bool> {
-        match self.admin.query(&format!("select 1 from {table} limit 1")) {
-            Ok(_) => Ok(true),
-            Err(rqps_client::Error::Server(error)) if error.is_missing_table() => Ok(false),
-            Err(error) => Err(error).with_context(|| format!("look for a table {table}")),
-        }
-    }
-
-    /// Drops the tables that this run made in somebody else's server.
-    fn drop_own_tables(&mut self) -> Result<()> {
-        if self.server.is_none() && self.spec.dbms != Dbms::Null {
-            for table in &self.tables {
-                self.admin.query(&drop_table_sql(table)).context("drop a table")?;
-            }
-        }
-        Ok(())
-    }
-
-    /// Runs the plan's own statements on tables that were just filled.
-    pub(crate) fn alter_tables(&mut self) -> Result<()> {
-        for sql in &self.spec.variant.sql_after_load {
-            self.admin.query(sql).with_context(|| format!("run sql_after_load ({sql})"))?;
-        }
-        Ok(())
-    }
-
-    /// Checks that the tables are compressed as the plan asks.
-    pub(crate) fn verify_compression(&mut self) -> Result<()> {
-        let subject = {
-            let running = self.server.as_ref().map(|s| &s.running);
-            Subject::of(&self.spec, running, self.admin.as_ref())
-        };
-        let Some(subject) = subject else { return Ok(()) };
-        let compression = self.spec.variant.compression;
-        let (subject, admin) = (subject.compression(), self.admin.as_mut());
-        Ok(compression::verify(subject, compression, &self.tables, admin)?)
-    }
-
-    /// The state of the engine's tree, where it has one that tells.
-    pub(crate) fn lsm_state(&mut self) -> Result<Option<lsm::State>> {
-        if self.spec.engine != Engine::Rocksdb {
-            return Ok(None);
-        }
-        match lsm::State::read(self.admin.as_mut()) {
-            Ok(state) => Ok(Some(state)),
-            // Somebody else's server may keep it to itself.
-            Err(_) if self.server.is_none() => Ok(None),
-            Err(error) => Err(error.into()),
-        }
-    }
-
-    /// Its family.
-    pub(crate) fn dbms(&self) -> Dbms {
-        self.spec.dbms
-    }
-
-    /// How it goes about statements, asked on a connection of their own; nothing of the null client.
-    pub(crate) fn plans(&self, probes: &[Probe]) -> Result<Vec<QueryPlan>> {
-        let dbms = self.spec.dbms;
-        if dbms == Dbms::Null {
-            return Ok(Vec::new());
-        }
-        let mut connection = connect(dbms, &self.endpoint)?;
-        connection.set_timeout(Some(plans::EXPLAIN_WITHIN))?;
-        let subject = (dbms, self.version.as_ref());
-        let mut explain = |question: &Question<'_>| {
-            rqps_server::explain::explain(subject, connection.as_mut(), question)
-        };
-        Ok(plans::ask(probes, &mut explain))
-    }
-
-    /// What the server has left to do, by name.
-    pub(crate) fn debt(&mut self) -> Result<BTreeMap<String, u64>> {
-        Ok(debt::read(self.spec.dbms, self.admin.as_mut())?)
-    }
-
-    /// Brings background work to rest; tells what was left.
-    pub(crate) fn settle(&mut self, rows: u64, interrupt: &AtomicBool) -> Result<Option<String>> {
-        let Some(version) = &self.version else { return Ok(None) };
-        let data_dir = self.server.as_ref().map(|s| s.running.data_dir());
-        let target = settle::Target { dbms: self.spec.dbms, version, data_dir };
-        let mut watch = Watch { stop: interrupt, report: &mut |_| {} };
-        let settled = settle::settle(&target, self.admin.as_mut(), rows, &mut watch)?;
-        Ok((!settled.at_rest()).then(|| settled.left.join(", ")))
-    }
-
-    /// Sizes of the tables and of the data directory.
-    pub(crate) fn sizes(&mut self) -> Result<Sizes> {
-        let Some(version) = &self.version else { return Ok(Sizes::default()) };
-        let dir = self.server.as_ref().map(|s| s.running.data_dir());
-        let admin = self.admin.as_mut();
-        let database = facts::database_bytes(self.spec.dbms, version, dir, admin)?;
-        let data_dir = self.server.as_ref().map(|s| s.running.data_dir_sizes());
-        let has_binlog = self.spec.dbms != Dbms::Postgres;
-        Ok(Sizes {
-            database_bytes: Some(database),
-            data_dir_bytes: data_dir.map(|d| d.total),
-            redo_bytes: data_dir.map(|d| d.redo),
-            binlog_bytes: data_dir.filter(|_| has_binlog).map(|d| d.binlog),
-        })
-    }
-
     /// Stops the server, keeps its log in `log` if anywhere, removes its data. Tables in an external server are
     /// dropped. A server that did not stop as it should is told in a sentence.
     pub(crate) fn finish(mut self, log: Option<&Path>) -> Result<Option<String>> {
@@ -405,6 +273,33 @@ impl Up {
     /// Whether the server has said that there is no space left for its data.
     pub(crate) fn is_out_of_space(&self) -> bool {
         self.server.as_ref().is_some_and(|s| says_disk_full(&s.running.log_since_start()))
+    }
+
+    /// Stops the server and leaves its data to the next attempt at the run, where these are whole; else as
+    /// [`Up::abandon`], also where their disk is full. Gives what the server's end tells of the cause.
+    pub(crate) fn leave(mut self, log: Option<&Path>) -> Left {
+        let is_whole = |s: &Local| {
+            let is_well = s.running.end().is_none() || s.running.has_shut_down();
+            s.instance.note().is_some() && is_well
+        };
+        let is_of_use =
+            !self.is_gone && !self.is_out_of_space() && self.server.as_ref().is_some_and(is_whole);
+        let Some(Local { running, instance }) = self.server.take_if(|_| is_of_use) else {
+            return Left { cause: self.abandon(log), dir: None };
+        };
+        let Self { admin, samples, counted, .. } = self;
+        drop(samples.finish());
+        drop((admin, counted));
+        let dir = instance.setup().dir.clone();
+        let is_stopped = matches!(running.stop(STOP_WITHIN), Ok(Stopped::Clean));
+        // The next attempt adds what its own server says.
+        if log.is_some() && keep_log(&instance, log).is_ok() {
+            let _ = instance.empty_log();
+        }
+        match instance.leave(is_stopped) {
+            Ok(()) => Left { cause: None, dir: Some(dir) },
+            Err(error) => Left { cause: Some(error.to_string()), dir: None },
+        }
     }
 
     /// Ends the server after a failure; gives what the server's end or its log tell of the cause.
@@ -453,6 +348,14 @@ impl Up {
         let _ = instance.remove();
         cause
     }
+}
+
+/// What became of a server that was stopped for a user who does not wait.
+pub(crate) struct Left {
+    /// What its end tells of the cause.
+    pub(crate) cause: Option<String>,
+    /// The directory of the data that were left.
+    pub(crate) dir: Option<PathBuf>,
 }
 
 /// A connection for questions and the samplers of a server that is up, which keep at most `n_files` files

@@ -28,6 +28,16 @@ impl Lab<'_> {
         let begin = self.steps_of_start().start;
         let first = self.first_pending(idx).unwrap_or(begin);
         self.caution[idx].unsettled = None;
+        if self.caution[idx].left {
+            match self.go_on_with_left(idx, first, up) {
+                Err(error) if !self.is_of_run(&error) && up.answers() => {
+                    let what = format!("the data that were left are not used: {error:#}");
+                    self.incident(Some(idx), what)?;
+                    (self.caution[idx].left, self.caution[idx].again) = (false, None);
+                }
+                other => return other,
+            }
+        }
         // On tables that were filled anew, until a later suite's load makes everything even again.
         self.caution[idx].resumed = first > begin;
         if first > begin {
@@ -36,28 +46,39 @@ impl Lab<'_> {
         Ok(())
     }
 
-    /// After an interruption the tables of the suite that goes on are filled anew: the old data
-    /// directory is not trusted. Caches are warmed as before; the writes in between are not done
+    /// Where the data that an interrupted attempt left are not sound, or not there, the tables of the suite
+    /// that goes on are filled anew. Caches are warmed as before; the writes in between are not done
     /// again, which every slice that follows says. Nothing of it is stored.
     fn refill(&mut self, idx: usize, first: usize, up: &mut Up) -> Result<()> {
         if self.steps[first].fills() {
             return Ok(());
         }
-        let begin = self.steps_of_start().start;
-        let load = (begin..first).rev().find(|&s| self.steps[s].fills());
+        let load = self.filled_by(first);
         let load = load.ok_or_else(|| anyhow!("the suite has no load step to go on from"))?;
         (self.listen)(Event::Note(&format!(
             "{}: tables are filled anew before the run goes on",
             self.plan.systems[idx].label
         )));
         if self.insert_job(load).is_some() {
-            return self.refill_insert(idx, (load, first), up);
+            self.refill_insert(idx, (load, first), up)?;
+        } else {
+            self.load(idx, load, up)?;
+            self.settle(idx, load, up)?;
+            self.warm_up_again(idx, load + 1..first, up)?;
         }
-        self.load(idx, load, up)?;
-        self.settle(idx, load, up)?;
-        for warm_up in load + 1..first {
-            if self.steps[warm_up].info.kind == StepKind::WarmUp {
-                self.measure((idx, warm_up), up, None)?;
+        self.note_filled(load, true, up)
+    }
+
+    /// Warms caches by those of the steps that do so; nothing of it is stored.
+    pub(crate) fn warm_up_again(
+        &mut self,
+        idx: usize,
+        steps: std::ops::Range<usize>,
+        up: &Up,
+    ) -> Result<()> {
+        for step in steps {
+            if self.steps[step].info.kind == StepKind::WarmUp {
+                self.measure((idx, step), up, None)?;
             }
         }
         Ok(())
@@ -65,8 +86,12 @@ impl Lab<'_> {
 
     /// The marks that every slice of a step on a system gets.
     pub(crate) fn marks_of(&mut self, idx: usize, step_idx: usize) -> Vec<Mark> {
+        let started_again = self.started_again(step_idx);
         let caution = &mut self.caution[idx];
         caution.resumed &= !self.steps[step_idx].fills();
+        caution.left &= !self.steps[step_idx].fills();
+        let started_again = (caution.left && !caution.resumed)
+            .then(|| Mark::Note { text: started_again.to_owned() });
         let has_failed = self.n_faults[idx] > 0;
         let resumed = caution.resumed.then(|| match has_failed {
             false => Mark::Resumed,
@@ -79,7 +104,7 @@ impl Lab<'_> {
                 "the systems do not fit into memory together, so that they did not take turns";
             Mark::Note { text: text.to_owned() }
         });
-        resumed.into_iter().chain(unsettled).chain(by_restart).collect()
+        resumed.into_iter().chain(started_again).chain(unsettled).chain(by_restart).collect()
     }
 
     /// Carries out a step on one system, the others at rest or not there.
@@ -149,6 +174,14 @@ impl Lab<'_> {
         if is_of_step {
             engine_state::keep(self.store, (&self.run, idx), &self.steps[step_idx], up)?;
         }
+        let makes_tables =
+            self.steps[step_idx].fills() || self.steps[step_idx].info.kind == StepKind::Index;
+        if outcome == StepOutcome::Done
+            && makes_tables
+            && let Some(load) = self.filled_by(step_idx)
+        {
+            self.note_filled(load, self.caution[idx].resumed, up)?;
+        }
         self.tell_end(idx, step_idx, &outcome);
         let state = &mut self.run.steps[step_idx].systems[idx];
         state.outcome = outcome;
@@ -158,7 +191,7 @@ impl Lab<'_> {
         Ok(())
     }
 
-    /// Notes that an earlier attempt at the run has measured all of a step: its tables were filled anew
+    /// Notes that an earlier attempt at the run has measured all of a step: its tables may be filled anew
     /// since, and say nothing of it.
     pub(crate) fn was_measured(&mut self, idx: usize, step_idx: usize) {
         self.caution[idx].unmeasured = Some(step_idx);
@@ -188,12 +221,6 @@ impl Lab<'_> {
             }
         }
         Ok(())
-    }
-
-    /// Tells that a system is being stopped.
-    pub(crate) fn tell_stop(&mut self, idx: usize) {
-        let label = &self.plan.systems[idx].label;
-        (self.listen)(Event::Preparing { label, doing: "stop" });
     }
 
     pub(crate) fn tell_end(&mut self, idx: usize, step_idx: usize, outcome: &StepOutcome) {
@@ -262,9 +289,10 @@ impl Lab<'_> {
         let counters = up.counted().since(counters.as_ref());
         // Counting rows reads the tables through: no part of what was measured.
         if spec.dbms != Dbms::Null {
-            populate::check_rows(up.admin.as_mut(), &load)?;
+            let interrupt = &self.context.interrupt;
+            up.breakable(interrupt, |admin| populate::check_rows(admin, &load))?;
             up.verify_compression()?;
-            up.alter_tables()?;
+            up.alter_tables(interrupt)?;
         }
         let usage = Usage::between(&first, &last);
         let marks = marks::of_slice(&[&tally], &usage, planned.clients);
@@ -290,7 +318,8 @@ impl Lab<'_> {
         let from = u32::try_from(n_there).unwrap_or(u32::MAX);
         let n_slices = self.steps[step_idx].n_slices(self.n_slices);
         let seed = mix(self.run.seed, step_idx as u64 + 1);
-        let wanted = Wanted { seed, from, n_slices };
+        let attempt = self.attempt(idx, step_idx);
+        let wanted = Wanted { seed, attempt, from, n_slices };
         if from >= n_slices {
             self.was_measured(idx, step_idx);
             return Ok(());

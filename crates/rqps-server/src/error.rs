@@ -215,6 +215,14 @@ pub enum Error {
         /// The file that would have marked it as ours.
         marker: &'static str,
     },
+    /// Data of our own that a server cannot be trusted with again.
+    #[error("what is left in {path} may not be whole: {why}")]
+    NotSound {
+        /// The directory.
+        path: PathBuf,
+        /// What happened to it.
+        why: String,
+    },
     /// The data directory belongs to a server that still runs.
     #[error("{path} is in use by process {pid}; stop that server first")]
     InUse {
@@ -250,6 +258,8 @@ pub enum Error {
         server: String,
         /// What happened.
         detail: String,
+        /// Whether somebody killed it, for no memory limit's sake: another start may do.
+        was_killed: bool,
         /// Its log's last lines.
         log: String,
     },

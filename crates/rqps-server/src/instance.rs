@@ -15,11 +15,12 @@ use std::fs::{self, File, Permissions};
 use std::io::{self, Read as _, Write as _};
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
 
 use nix::fcntl::{Flock, OFlag};
-use nix::unistd::fchown;
+use nix::unistd::{fchown, syncfs};
 use rqps_model::{Limits, Transport};
 
 use crate::identity::Identity;
@@ -28,11 +29,11 @@ use crate::malloc::Allocator;
 use crate::places::{hex, short_hash};
 use crate::profile::Rendered;
 use crate::running::RunningServer;
-use crate::watch::{Progress, Watch};
-use crate::{Error, certificate, direct_io, disk, mysql, plain, postgres, start};
+use crate::watch::{Progress, Watch, pause};
+use crate::{Error, certificate, direct_io, disk, mysql, plain, postgres, process, start};
 
 use marker::{Marker, lock_marker, not_ours, read_marker, remove_all, write_marker};
-pub use marker::{clear, is_ours};
+pub use marker::{clear, is_ours, note_on};
 
 /// The user of the benchmark; it may do everything on its server.
 pub(crate) const USER: &str = "rqps";
@@ -64,11 +65,22 @@ pub struct Setup {
 /// What the smallest new data directory takes, bytes: MySQL 8.0's, without its redo.
 const MIN_FREE: u64 = 200_000_000;
 
+/// Longest time from start to the first answer.
+const READY_LIMIT: Duration = Duration::from_secs(120);
+
+/// The same on data that an earlier server has left: one that was killed goes through its log first.
+const RECOVER_LIMIT: Duration = Duration::from_secs(1800);
+
+/// How long servers that were killed may take to end.
+const DIE_WITHIN: Duration = Duration::from_secs(60);
+
 /// A data directory and all that is needed to start its server.
 #[derive(Debug)]
 pub struct Instance {
     setup: Setup,
-    password: String,
+    marker: Mutex<Marker>,
+    /// Whether an earlier rqps made its data.
+    is_left: bool,
     /// Held while the instance is in use; its reference count tells of servers that still run.
     lock: Arc<Flock<File>>,
 }
@@ -85,17 +97,11 @@ impl Instance {
         disk::require(&setup.dir, MIN_FREE)?;
         let identity = &setup.identity;
         make_private(setup.dir.parent().unwrap_or(&setup.dir), &setup.dir, identity)?;
-        let mut marker = Marker {
-            dbms: setup.installed.dbms,
-            version: setup.installed.version.clone(),
-            password: random_password()?,
-            rqps_pid: std::process::id(),
-            initialised: false,
-        };
+        let server = (setup.installed.dbms, setup.installed.version.clone());
+        let marker = Marker::new(server, random_password()?);
         let lock = Arc::new(lock_marker(&setup.dir, true)?);
         write_marker(&lock, &setup.dir, &marker)?;
-        let password = marker.password.clone();
-        let instance = Self { setup, password, lock };
+        let instance = Self { setup, marker: Mutex::new(marker), is_left: false, lock };
         let what = format!("{} makes its data directory", instance.setup.installed.name());
         (watch.report)(Progress::Waiting { what: &what });
         if let Err(error) = instance.initialise(watch) {
@@ -103,15 +109,15 @@ impl Instance {
             let _ = remove_all(&instance.setup.dir);
             return Err(error);
         }
-        marker.initialised = true;
-        write_marker(&instance.lock, &instance.setup.dir, &marker)?;
+        instance.mark(|marker| marker.initialised = true)?;
         Ok(instance)
     }
 
     /// Takes up an instance that an earlier rqps left, with its data as they are.
     ///
     /// # Errors
-    /// [`Error::NotOurs`] when the directory is not a complete instance of this very server.
+    /// [`Error::NotOurs`] when the directory is not a complete instance of this very server;
+    /// [`Error::InUse`] while a server that was killed has not ended; [`Error::NotSound`] when its server ran as the host went down: not all that it wrote may be on disk.
     pub fn open(setup: Setup) -> Result<Self, Error> {
         let lock = lock_marker(&setup.dir, false)?;
         let mut marker = read_marker(&setup.dir).ok_or_else(|| not_ours(&setup.dir))?;
@@ -121,9 +127,17 @@ impl Instance {
         if !same {
             return Err(not_ours(&setup.dir));
         }
+        await_nobody(&setup.dir)?;
+        let is_of_this_boot =
+            marker.boot.as_ref().is_none_or(|boot| Some(boot) == boot_id().as_ref());
+        if !marker.is_stopped && !is_of_this_boot {
+            let why = "the host went down while its server ran".to_owned();
+            return Err(Error::NotSound { path: setup.dir, why });
+        }
         marker.rqps_pid = std::process::id();
         write_marker(&lock, &setup.dir, &marker)?;
-        let instance = Self { setup, password: marker.password, lock: Arc::new(lock) };
+        let (marker, lock) = (Mutex::new(marker), Arc::new(lock));
+        let instance = Self { setup, marker, is_left: true, lock };
         instance.write_config()?;
         Ok(instance)
     }
@@ -133,7 +147,60 @@ impl Instance {
     /// # Errors
     /// [`Error::PortInUse`], [`Error::UnknownOption`], [`Error::StartFailed`].
     pub fn start(&self, port: Option<u16>, watch: &mut Watch<'_>) -> Result<RunningServer, Error> {
+        // One that is not known is like no other.
+        let boot = boot_id().unwrap_or_default();
+        self.mark(|marker| (marker.boot, marker.is_stopped) = (Some(boot), false))?;
         start::start(self, port, watch)
+    }
+
+    /// How long its server may take to its first answer.
+    pub(crate) fn ready_limit(&self) -> Duration {
+        if self.is_left { RECOVER_LIMIT } else { READY_LIMIT }
+    }
+
+    /// What was noted on its data.
+    #[must_use]
+    pub fn note(&self) -> Option<String> {
+        self.marker.lock().unwrap_or_else(PoisonError::into_inner).note.clone()
+    }
+
+    /// Notes something on its data that outlives rqps, or nothing any more.
+    ///
+    /// # Errors
+    /// When the marker cannot be written.
+    pub fn set_note(&self, note: Option<&str>) -> Result<(), Error> {
+        self.mark(|marker| marker.note = note.map(str::to_owned))
+    }
+
+    /// Leaves the directory with its data to a later rqps ([`Instance::open`]); with `is_stopped` when its
+    /// server has stopped by itself, and not been killed.
+    ///
+    /// # Errors
+    /// [`Error::InUse`] while its server runs; when the disk does not take what is to be kept.
+    pub fn leave(self, is_stopped: bool) -> Result<(), Error> {
+        self.refuse_in_use()?;
+        let dir = &self.setup.dir;
+        if is_stopped && let Err(error) = File::open(dir).and_then(|dir| Ok(syncfs(dir)?)) {
+            // What is not on disk is not what the server wrote.
+            self.set_note(None)?;
+            return Err(Error::write(dir, error));
+        }
+        self.mark(|marker| marker.is_stopped = is_stopped)
+    }
+
+    /// Changes the marker, on disk and here.
+    fn mark(&self, change: impl FnOnce(&mut Marker)) -> Result<(), Error> {
+        let mut marker = self.marker.lock().unwrap_or_else(PoisonError::into_inner);
+        change(&mut marker);
+        write_marker(&self.lock, &self.setup.dir, &marker)
+    }
+
+    fn refuse_in_use(&self) -> Result<(), Error> {
+        if Arc::strong_count(&self.lock) > 1 {
+            let pid = i32::try_from(std::process::id()).unwrap_or(0);
+            return Err(Error::InUse { path: self.setup.dir.clone(), pid });
+        }
+        Ok(())
     }
 
     /// Deletes the directory and everything in it.
@@ -141,10 +208,7 @@ impl Instance {
     /// # Errors
     /// [`Error::InUse`] while its server runs, [`Error::NotOurs`] when the marker is gone.
     pub fn remove(self) -> Result<(), Error> {
-        if Arc::strong_count(&self.lock) > 1 {
-            let pid = i32::try_from(std::process::id()).unwrap_or(0);
-            return Err(Error::InUse { path: self.setup.dir, pid });
-        }
+        self.refuse_in_use()?;
         let Self { setup, lock, .. } = self;
         drop(lock);
         clear(&setup.dir)
@@ -168,8 +232,8 @@ impl Instance {
         self.setup.dir.join("server.log")
     }
 
-    pub(crate) fn password(&self) -> &str {
-        &self.password
+    pub(crate) fn password(&self) -> String {
+        self.marker.lock().unwrap_or_else(PoisonError::into_inner).password.clone()
     }
 
     pub(crate) fn hold(&self) -> Arc<Flock<File>> {
@@ -232,6 +296,15 @@ impl Instance {
         make_private(&self.setup.dir, path, &self.setup.identity)
     }
 
+    /// Empties the server's log, which somebody has copied.
+    ///
+    /// # Errors
+    /// When there is none, or something else in its place.
+    pub fn empty_log(&self) -> io::Result<()> {
+        let flags = OFlag::O_WRONLY | OFlag::O_TRUNC;
+        plain::open(&self.setup.dir, &self.log_path(), flags).map(|_| ())
+    }
+
     /// Opens the server's log to read.
     ///
     /// # Errors
@@ -269,6 +342,25 @@ fn hand_over(opened: &File, identity: &Identity) -> io::Result<()> {
         return Ok(());
     }
     Ok(fchown(opened, Some(identity.uid), Some(identity.gid))?)
+}
+
+/// Waits until no process is at work in an instance's directory: a server that dies with rqps takes a
+/// moment to give a large cache back.
+fn await_nobody(dir: &Path) -> Result<(), Error> {
+    let since = Instant::now();
+    loop {
+        let Some(pid) = process::at_work_in(dir).into_iter().next() else { return Ok(()) };
+        if since.elapsed() > DIE_WITHIN {
+            return Err(Error::InUse { path: dir.to_owned(), pid });
+        }
+        pause(Duration::from_millis(50));
+    }
+}
+
+/// What the kernel calls the time since the host was started; `None` where it does not say.
+fn boot_id() -> Option<String> {
+    let text = fs::read_to_string("/proc/sys/kernel/random/boot_id").ok()?;
+    Some(text.trim().to_owned()).filter(|id| !id.is_empty())
 }
 
 /// 96 random bits as hex: nobody else on the host should get into a server with all privileges.

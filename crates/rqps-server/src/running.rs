@@ -217,6 +217,12 @@ impl RunningServer {
         matches!(self.process.ended(), Ok(None))
     }
 
+    /// Whether it has shut down as it should, told by somebody else: whoever stops services tells all of them.
+    #[must_use]
+    pub fn has_shut_down(&self) -> bool {
+        matches!(self.process.ended(), Ok(Some(status)) if status.success())
+    }
+
     /// How it ended, in words, when it has: `it was killed by signal 9 (SIGKILL)`.
     #[must_use]
     pub fn end(&self) -> Option<String> {

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::fs::{self, File};
 use std::net::TcpListener;
+use std::os::unix::process::ExitStatusExt as _;
 use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
@@ -21,9 +22,6 @@ use crate::running::{RunningServer, connect};
 use crate::vigil::Vigil;
 use crate::watch::{Progress, Watch};
 use crate::{Error, library, mysql, plain, postgres, process};
-
-/// Longest time from start to the first answer; a crash recovery may take a while.
-const READY_LIMIT: Duration = Duration::from_secs(120);
 
 /// How often a free port is drawn again when somebody else took it meanwhile.
 const PORT_ATTEMPTS: u32 = 5;
@@ -97,10 +95,12 @@ fn start_on(instance: &Instance, port: u16, watch: &mut Watch<'_>) -> Result<Run
         log_start,
         socket,
         port,
-        password: Password(instance.password().to_owned()),
+        password: Password(instance.password()),
         _hold: instance.hold(),
     };
-    server.await_ready(watch).map_err(|error| with_suspicion(error, instance))?;
+    server
+        .await_ready(instance.ready_limit(), watch)
+        .map_err(|error| with_suspicion(error, instance))?;
     if mysql_family {
         mysql::align_database(server.connect()?.as_mut())?;
     }
@@ -114,8 +114,9 @@ fn start_on(instance: &Instance, port: u16, watch: &mut Watch<'_>) -> Result<Run
 /// A start failure with what else may be its cause than what the log says.
 fn with_suspicion(error: Error, instance: &Instance) -> Error {
     match (error, instance.setup().allocator.suspicion()) {
-        (Error::StartFailed { server, detail, log }, Some(suspicion)) => {
-            Error::StartFailed { server, detail: format!("{detail}; {suspicion}"), log }
+        (Error::StartFailed { server, detail, was_killed, log }, Some(suspicion)) => {
+            let detail = format!("{detail}; {suspicion}");
+            Error::StartFailed { server, detail, was_killed, log }
         }
         (error, _) => error,
     }
@@ -144,13 +145,14 @@ fn open_log(instance: &Instance, identity: &Identity) -> Result<File, Error> {
 }
 
 impl RunningServer {
-    fn await_ready(&self, watch: &mut Watch<'_>) -> Result<(), Error> {
+    fn await_ready(&self, limit: Duration, watch: &mut Watch<'_>) -> Result<(), Error> {
         let doing = format!("start {}", self.name);
         let what = format!("{} starts", self.name);
         let every = Duration::from_millis(50);
-        let ready = watch.poll(&doing, (READY_LIMIT, every), |watch| {
+        let ready = watch.poll(&doing, (limit, every), |watch| {
             if let Some(status) = self.process.ended().map_err(|e| Error::io(doing.clone(), e))? {
-                return Err(self.start_failure(&process::describe_end(status)));
+                let was_killed = status.signal() == Some(Signal::SIGKILL as i32);
+                return Err(self.start_failure(&process::describe_end(status), was_killed));
             }
             (watch.report)(Progress::Waiting { what: &what });
             match connect(self.dbms, &self.endpoint(Transport::Socket)) {
@@ -159,13 +161,13 @@ impl RunningServer {
                     // 57P03: the database system is starting up.
                     if error.sqlstate != "57P03" =>
                 {
-                    Err(self.start_failure(&format!("its own user is refused: {error}")))
+                    Err(self.start_failure(&format!("its own user is refused: {error}"), false))
                 }
                 Err(_) => Ok(None),
             }
         })?;
         ready.ok_or_else(|| {
-            self.start_failure(&format!("no answer within {} s", READY_LIMIT.as_secs()))
+            self.start_failure(&format!("no answer within {} s", limit.as_secs()), false)
         })
     }
 
@@ -185,11 +187,12 @@ impl RunningServer {
     }
 
     /// Why it did not start, by its log.
-    fn start_failure(&self, detail: &str) -> Error {
+    fn start_failure(&self, detail: &str, was_killed: bool) -> Error {
         let log = self.log_since_start();
         if let Some(told) = self.confinement.told_by_oom() {
             let (server, detail) = (self.name.clone(), format!("{detail}: {told}"));
-            return Error::StartFailed { server, detail, log: telling(&log, LOG_LINES) };
+            let (was_killed, log) = (false, telling(&log, LOG_LINES));
+            return Error::StartFailed { server, detail, was_killed, log };
         }
         if let Some(unknown) = unknown_option(&log) {
             let version = self.name.clone();
@@ -205,7 +208,7 @@ impl RunningServer {
             return Error::PortInUse { port: self.port };
         }
         let (server, detail) = (self.name.clone(), detail.to_owned());
-        Error::StartFailed { server, detail, log: telling(&log, LOG_LINES) }
+        Error::StartFailed { server, detail, was_killed, log: telling(&log, LOG_LINES) }
     }
 
     /// Makes one connection the way the benchmark will.

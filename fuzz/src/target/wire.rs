@@ -1,7 +1,7 @@
 //! Both protocols' bytes: never a panic, and the same answer however it was cut into reads.
 
 use rqps_client::script::Row;
-use rqps_client::wire::mysql::auth::Exchange;
+use rqps_client::wire::mysql::auth::{Exchange, Privacy};
 use rqps_client::wire::mysql::handshake::{negotiate, parse_greeting};
 use rqps_client::wire::mysql::packet::split_message;
 use rqps_client::wire::mysql::result_set::ResultReader;
@@ -53,7 +53,7 @@ pub(super) fn mysql(input: &[u8]) {
 
 fn mysql_messages(bytes: &[u8], deprecate_eof: bool) {
     let mut reader = ResultReader::new(deprecate_eof);
-    let mut exchange = Exchange::new("secret", "caching_sha2_password", [7; 20], true);
+    let mut exchange = Exchange::new("secret", "caching_sha2_password", [7; 20], Privacy::Local);
     let (mut rest, mut seq, mut is_reading) = (bytes, 1, true);
     while let Ok(Some(message)) = split_message(rest, seq) {
         rest = rest.get(message.n_bytes..).unwrap_or_default();
@@ -64,7 +64,8 @@ fn mysql_messages(bytes: &[u8], deprecate_eof: bool) {
         let _ = (reply::parse_ok(payload), reply::parse_eof(payload), reply::parse_error(payload));
         if let Ok(greeting) = parse_greeting(payload) {
             let _ = negotiate(greeting.capabilities, false, true);
-            let _ = Exchange::new("secret", &greeting.plugin, greeting.nonce, false).answer();
+            let _ =
+                Exchange::new("secret", &greeting.plugin, greeting.nonce, Privacy::Open).answer();
         }
         if rest.is_empty() {
             break;

@@ -7,7 +7,7 @@ use rqps_model::Version;
 use super::link::Link;
 use crate::buffer::io_error;
 use crate::transport::{Deadline, Transport};
-use crate::wire::mysql::auth::{Exchange, Step};
+use crate::wire::mysql::auth::{Exchange, Privacy, Step};
 use crate::wire::mysql::handshake::{
     Greeting, LATIN1, Login, UTF8MB3, UTF8MB4, negotiate, parse_greeting, push_login,
     push_ssl_request,
@@ -42,9 +42,13 @@ pub(super) fn open(endpoint: &Endpoint) -> Result<(Link, Session), Error> {
     if tls {
         link = start_tls(link, endpoint, capabilities, charset)?;
     }
-    let private = tls || matches!(endpoint.address, Address::Unix(_));
+    let privacy = match endpoint.address {
+        _ if tls => Privacy::Tls,
+        Address::Unix(_) => Privacy::Local,
+        Address::Tcp { .. } => Privacy::Open,
+    };
     let mut exchange =
-        Exchange::new(&endpoint.password.0, &greeting.plugin, greeting.nonce, private);
+        Exchange::new(&endpoint.password.0, &greeting.plugin, greeting.nonce, privacy);
     let mut message = Vec::new();
     begin(&mut message);
     push_login(

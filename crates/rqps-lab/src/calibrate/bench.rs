@@ -17,7 +17,7 @@ use crate::measure::{ANSWER_TIMEOUT, Wanted, crew, of_file};
 use crate::rounds::{Broken, Cut, Next, Rounds, There, Turn, shuffled};
 use crate::run::Context;
 use crate::steps::{self, PlannedStep};
-use crate::system::Up;
+use crate::system::{Data, Up};
 use crate::waiting::Waiting;
 use crate::{Plan, measure, populate};
 
@@ -79,7 +79,8 @@ impl<'a> Bench<'a> {
                 Installation::Null => "the null client".to_owned(),
             };
             let tag = Purpose::Calibrate.tag(idx);
-            let up = Up::start(self.plan, idx, &installation, (self.context, &tag), listen);
+            let up =
+                Up::start(self.plan, idx, &installation, (self.context, &tag, Data::New), listen);
             self.ups.push(up.with_context(|| format!("start {label}"))?);
             self.fill(idx, listen).with_context(|| format!("fill {label}"))?;
         }
@@ -217,7 +218,7 @@ impl<'a> Bench<'a> {
         let mut sides: Sides = [Vec::new(), Vec::new()];
         for (idx, (side, up)) in sides.iter_mut().zip(&self.ups).enumerate() {
             let bench = up.bench(self.cpus, &self.context.interrupt);
-            let wanted = Wanted { seed, from: 0, n_slices };
+            let wanted = Wanted { seed, attempt: 0, from: 0, n_slices };
             let (mut guards, disturbed) = (Guards::new(), &mut self.disturbed);
             let mut keep = |slice: Slice| -> Result<()> {
                 let mut one = [(idx, slice)];

@@ -19,7 +19,7 @@ use crate::event::Event;
 use crate::guard::Guards;
 use crate::handicap::Handicap;
 use crate::marks;
-use crate::measure::{mix, slice_of, unix_ms};
+use crate::measure::{attempt_seed, mix, slice_of, unix_ms};
 use crate::rounds::{Broken, shuffled};
 use crate::run::Lab;
 use crate::shown::Shown;
@@ -67,7 +67,10 @@ impl Lab<'_> {
         let Some((step, args)) = self.insert_job(step_idx) else {
             return Err(Broken::Run(anyhow!("not a step of the Insert Benchmark")));
         };
-        let seed = mix(self.run.seed, step_idx as u64 + 1);
+        // What an attempt that was broken off has inserted is not inserted again.
+        let attempt = members.iter().map(|(idx, _)| self.attempt(*idx, step_idx)).max();
+        let of_step = mix(self.run.seed, step_idx as u64 + 1);
+        let seed = attempt_seed(of_step, attempt.unwrap_or(0));
         let cut = Cut::of(&step, &args, self.plan.schedule);
         // An interrupted step goes on after the blocks that there are.
         let n_there = |idx: usize| self.run.steps[step_idx].systems[idx].slices.len();
@@ -94,7 +97,7 @@ impl Lab<'_> {
         let freezers = members.iter().map(|(_, up)| up.freezer()).collect();
         let is_slowed = members.iter().any(|(_, up)| up.is_slowed());
         let mut waiting = Waiting::new(freezers, is_slowed, self.context).map_err(Broken::Run)?;
-        let parts = (from..cut.n_blocks, store.then_some(there));
+        let parts = (from..cut.n_blocks, store.then_some(there), seed);
         let result = self.insert_blocks(step_idx, (&mut turns, &mut waiting), &cut, parts);
         if waiting.gave_up() {
             let step = &self.steps[step_idx].info.name;
@@ -143,9 +146,8 @@ impl Lab<'_> {
         step_idx: usize,
         (turns, waiting): (&mut [Turn<'_>], &mut Waiting),
         cut: &Cut,
-        (blocks, there): (Range<u32>, Option<u32>),
+        (blocks, there, seed): (Range<u32>, Option<u32>, u64),
     ) -> Result<(), Broken> {
-        let seed = mix(self.run.seed, step_idx as u64 + 1);
         let marks: Vec<Vec<Mark>> =
             turns.iter().map(|turn| self.marks_of(turn.system_idx, step_idx)).collect();
         let mut guards = Guards::new();

@@ -140,7 +140,7 @@ impl Watcher {
 pub(crate) fn end_of(outline: &Outline) -> &'static str {
     match outline.brief.status {
         RunStatus::Finished => "finished",
-        RunStatus::Interrupted => "interrupted",
+        RunStatus::Interrupted => "was interrupted",
         RunStatus::Failed => "failed",
         // Killed, or the host went down.
         RunStatus::Running => "ended without saying so",

@@ -28,14 +28,46 @@ pub(super) struct Marker {
     pub(super) password: String,
     /// The rqps process that made or last opened it, for the message when it is in use.
     pub(super) rqps_pid: u32,
-    /// False until the data directory is complete.
+    /// False until the data directory is complete, and again when it is about to be removed.
     pub(super) initialised: bool,
+    /// What whoever made it wants to know of its data when rqps has ended.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) note: Option<String>,
+    /// The boot of the host in which a server was last started on it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) boot: Option<String>,
+    /// Whether that server has stopped by itself since, and all that it wrote is on disk.
+    #[serde(default)]
+    pub(super) is_stopped: bool,
+}
+
+impl Marker {
+    /// Of a directory with nothing in it yet.
+    pub(super) fn new((dbms, version): (Dbms, Version), password: String) -> Self {
+        Self {
+            dbms,
+            version,
+            password,
+            rqps_pid: std::process::id(),
+            initialised: false,
+            note: None,
+            boot: None,
+            is_stopped: false,
+        }
+    }
 }
 
 /// Whether a directory is an instance of ours.
 #[must_use]
 pub fn is_ours(dir: &Path) -> bool {
     read_marker(dir).is_some()
+}
+
+/// The note on an instance's data, where they are complete and have one. Nobody is kept from changing it
+/// meanwhile.
+#[must_use]
+pub fn note_on(dir: &Path) -> Option<String> {
+    read_marker(dir).filter(|marker| marker.initialised)?.note
 }
 
 /// Removes a directory of an instance that nobody uses; an absent or empty one is fine.
@@ -62,7 +94,12 @@ pub fn clear(dir: &Path) -> Result<(), Error> {
     if !is_ours(dir) {
         return Err(not_ours(dir));
     }
-    let _lock = lock_marker(dir, false)?;
+    let lock = lock_marker(dir, false)?;
+    // Should this be interrupted, nobody takes what is left of the data for all of them.
+    if let Some(mut marker) = read_marker(dir) {
+        (marker.initialised, marker.note) = (false, None);
+        let _ = write_marker(&lock, dir, &marker);
+    }
     remove_all(dir)
 }
 
@@ -194,14 +231,12 @@ mod tests {
         let top = tempfile::tempdir().unwrap();
         let lock = lock_marker(top.path(), true).unwrap();
         let mut marker = Marker {
-            dbms: Dbms::Mysql,
-            version: "8.0.33".parse().unwrap(),
-            password: String::new(),
             rqps_pid: 1_000_000,
-            initialised: false,
+            note: Some("long ago".to_owned()),
+            ..Marker::new((Dbms::Mysql, "8.0.33".parse().unwrap()), String::new())
         };
         write_marker(&lock, top.path(), &marker).unwrap();
-        (marker.rqps_pid, marker.initialised) = (7, true);
+        (marker.rqps_pid, marker.initialised, marker.note) = (7, true, None);
         write_marker(&lock, top.path(), &marker).unwrap();
         assert_eq!(read_marker(top.path()).as_ref(), Some(&marker));
         // Ended between the two calls that write a shorter one.
@@ -217,16 +252,16 @@ mod tests {
         fs::create_dir_all(dir.join("data/deep")).unwrap();
         let lock = lock_marker(&dir, true).unwrap();
         let marker = Marker {
-            dbms: Dbms::Mysql,
-            version: "8.0.33".parse().unwrap(),
-            password: "00ff".repeat(6),
             rqps_pid: 7,
             initialised: true,
+            note: Some("filled".to_owned()),
+            ..Marker::new((Dbms::Mysql, "8.0.33".parse().unwrap()), "00ff".repeat(6))
         };
         write_marker(&lock, &dir, &marker).unwrap();
         assert!(matches!(clear(&dir), Err(Error::InUse { pid: 7, .. })));
         drop(lock);
         assert!(is_ours(&dir));
+        assert_eq!(note_on(&dir), marker.note);
         clear(&dir).unwrap();
         assert!(!dir.exists());
     }

@@ -118,6 +118,13 @@ impl Schema {
             .collect()
     }
 
+    /// The names of a table's secondary indexes.
+    #[must_use]
+    pub fn index_names(number: u32) -> Vec<String> {
+        let table = Self::table(number);
+        INDEXES.iter().map(|(name, _)| format!("{table}_{name}")).collect()
+    }
+
     /// The range query over the index of this place, with its placeholder; every kind reads nothing
     /// but the index.
     #[must_use]

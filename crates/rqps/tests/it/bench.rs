@@ -173,6 +173,18 @@ impl Bench {
         assert!(left.is_empty(), "{left:?} is left of the data");
     }
 
+    /// Nothing of a run is at work, and data are there for the next attempt.
+    pub(crate) fn assert_left(&self, run_id: &str) {
+        assert_eq!(self.processes_of(run_id), Vec::<i32>::new(), "processes of {run_id}");
+        let dirs = fs::read_dir(self.path("rqps-results/data")).unwrap();
+        let markers = dirs.map(|dir| dir.unwrap().path().join("rqps-instance.json"));
+        let of_run = markers.filter(|path| path.to_string_lossy().contains(run_id));
+        let texts: Vec<String> =
+            of_run.map(|path| fs::read_to_string(path).unwrap_or_default()).collect();
+        assert!(!texts.is_empty(), "no data are left");
+        assert!(texts.iter().all(|text| text.contains("filled on start 0")), "{texts:?}");
+    }
+
     /// Waits until no process names `word` any more.
     pub(crate) fn await_no_process(&self, word: &str) {
         let since = Instant::now();

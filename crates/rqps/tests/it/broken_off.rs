@@ -1,12 +1,15 @@
 //! Runs on real servers that are broken off in every way, and go on each time.
 
 use std::fs;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
+use std::time::Instant;
 
 use nix::sys::signal::Signal;
 use serde_json::Value;
 
-use crate::bench::{Bench, Running, assert_complete, for_each_server, marked};
+use crate::bench::{
+    Bench, DEADLINE, Running, assert_complete, for_each_server, marked, pause, processes,
+};
 
 fn plan(dbms: &str, version: &str) -> String {
     format!(
@@ -33,6 +36,17 @@ fn stored(run: &Value) -> Vec<Value> {
     steps.flat_map(|s| s["systems"][0]["slices"].as_array().unwrap()).cloned().collect()
 }
 
+/// The texts of the notes on slices, each once.
+fn notes(run: &Value) -> Vec<String> {
+    let all = stored(run);
+    let marks = all.iter().flat_map(|slice| slice["marks"].as_array().unwrap());
+    let mut notes: Vec<String> =
+        marks.filter_map(|mark| mark["text"].as_str()).map(str::to_owned).collect();
+    notes.sort();
+    notes.dedup();
+    notes
+}
+
 #[test]
 fn whatever_ends_a_run_the_next_command_goes_on() {
     for_each_server(|dbms, version| {
@@ -41,21 +55,118 @@ fn whatever_ends_a_run_the_next_command_goes_on() {
         let id = interrupted_by_the_user(&bench);
         let kept = stored(&bench.latest());
         assert!(kept.len() >= 2, "{} slices", kept.len());
-        rqps_killed(&bench, &id);
+        let said = rqps_killed(&bench, &id);
+        assert!(said.contains("goes on with the data that it had"), "{said}");
         data_of_somebody_else(&bench, &id);
         let said = bench.run(&["run", "plan.toml"]);
         assert_eq!(said.code(), 0, "{}", said.stderr);
+        assert!(said.stderr.contains("goes on with the data that it had"), "{}", said.stderr);
         let run = bench.latest();
         assert_complete(&run, 2);
         assert_eq!((run["id"].as_str(), &run["n_resumed"]), (Some(id.as_str()), &3.into()));
-        assert!(!marked(&run, "resumed").is_empty());
+        assert_eq!(marked(&run, "resumed"), Vec::<String>::new(), "tables were filled anew");
+        let again = "the run was interrupted: the server was started again on its data, brought to rest \
+                     and its caches warmed anew";
+        assert!(notes(&run).iter().any(|note| note == again), "{:?}", notes(&run));
         let all = stored(&run);
         assert!(kept.iter().all(|slice| all.contains(slice)), "a slice was lost or changed");
         bench.assert_tidy(&id);
-        // Every attempt that could has left its server's log.
+        // Every attempt that could has left its server's log, each once.
         let log = bench.path(&format!("rqps-results/artifacts/{id}/server-0.log"));
-        assert!(fs::metadata(log).unwrap().len() > 0);
+        let log = String::from_utf8_lossy(&fs::read(log).unwrap()).to_lowercase();
+        let n_starts = log.matches("ready for connections").count()
+            + log.matches("ready to accept connections").count();
+        assert_eq!(n_starts, 3, "{log}");
     });
+}
+
+#[test]
+fn data_that_are_not_sound_are_filled_anew() {
+    for_each_server(|dbms, version| {
+        let bench = Bench::new();
+        bench.write("plan.toml", &plan(dbms, version));
+        let id = interrupted_by_the_user(&bench);
+        spoil(&bench.path(&format!("rqps-results/data/{id}-0/rqps-instance.json")));
+        let (running, _) = started(&bench);
+        running.signal(Signal::SIGKILL);
+        let said = running.finish();
+        bench.await_no_process(&id);
+        let why = "the data that were left are not used: what is left in ";
+        assert!(said.stderr.contains(why), "{}", said.stderr);
+        assert!(said.stderr.contains("the host went down while its server ran"), "{}", said.stderr);
+        // Once more, and on these it goes on.
+        let said = bench.run(&["run", "plan.toml"]);
+        assert_eq!(said.code(), 0, "{}", said.stderr);
+        assert!(said.stderr.contains("goes on with the data that it had"), "{}", said.stderr);
+        let run = bench.latest();
+        assert_complete(&run, 2);
+        let what = run["incidents"][0]["what"].as_str().unwrap();
+        assert!(what.starts_with(why), "{what}");
+        // What was not in the tables when they were filled anew is not in them now.
+        let steps = run["steps"].as_array().unwrap();
+        let last = steps.last().unwrap()["info"]["name"].as_str().unwrap();
+        assert!(marked(&run, "resumed").iter().any(|name| name == last), "{last}");
+        bench.assert_tidy(&id);
+    });
+}
+
+/// Makes a marker that of a host that went down while the server ran.
+fn spoil(marker: &Path) {
+    let text = fs::read_to_string(marker).unwrap();
+    assert!(text.contains("\"is_stopped\": true"), "{text}");
+    let mut left: Value = serde_json::from_str(&text).unwrap();
+    (left["is_stopped"], left["boot"]) = (false.into(), "another".into());
+    fs::write(marker, left.to_string()).unwrap();
+}
+
+#[test]
+fn systems_that_are_compared_have_tables_of_one_age() {
+    let bench = Bench::new();
+    let second = "[[system]]\ndbms = \"postgres\"\nversion = \"11.22\"\nlabel = \"b\"\n[[suite]]";
+    bench.write("plan.toml", &plan("postgres", "11.22").replace("[[suite]]", second));
+    let (running, id) = started(&bench);
+    running.signal(Signal::SIGINT);
+    assert_eq!(running.finish().code(), 130);
+    spoil(&bench.path(&format!("rqps-results/data/{id}-1/rqps-instance.json")));
+    let said = bench.run(&["run", "plan.toml"]);
+    assert_eq!(said.code(), 0, "{}", said.stderr);
+    let words = "begins on new tables, as those of another system could not be used again";
+    assert_eq!(said.stderr.matches(words).count(), 1, "{}", said.stderr);
+    let run = bench.latest();
+    assert_complete(&run, 8);
+    let steps = run["steps"].as_array().unwrap();
+    let last = steps.last().unwrap()["systems"].as_array().unwrap();
+    for system in last {
+        let slices = system["slices"].as_array().unwrap().iter();
+        let marks = slices.map(|slice| slice["marks"].as_array().unwrap());
+        let is_marked = |marks: &Vec<Value>| marks.iter().any(|mark| mark["mark"] == "resumed");
+        assert!(marks.clone().all(is_marked), "{system}");
+    }
+    bench.assert_tidy(&id);
+}
+
+#[test]
+fn tables_that_lack_rows_are_filled_anew() {
+    let bench = Bench::new();
+    bench.write("plan.toml", &plan("postgres", "11.22"));
+    let id = interrupted_by_the_user(&bench);
+    // A table that somebody has emptied: here, the file of the largest one.
+    let data = bench.path(&format!("rqps-results/data/{id}-0/data/base"));
+    let files =
+        fs::read_dir(data).unwrap().flat_map(|dir| fs::read_dir(dir.unwrap().path()).unwrap());
+    let (_, largest) = files
+        .map(|file| file.unwrap())
+        .map(|file| (file.metadata().unwrap().len(), file.path()))
+        .max()
+        .unwrap();
+    fs::write(&largest, "").unwrap();
+    let said = bench.run(&["run", "plan.toml"]);
+    assert_eq!(said.code(), 0, "{}", said.stderr);
+    assert!(said.stderr.contains("table 1 has 0 rows of 20000"), "{}", said.stderr);
+    let run = bench.latest();
+    assert_complete(&run, 2);
+    assert!(!marked(&run, "resumed").is_empty());
+    bench.assert_tidy(&id);
 }
 
 fn interrupted_by_the_user(bench: &Bench) -> String {
@@ -63,17 +174,21 @@ fn interrupted_by_the_user(bench: &Bench) -> String {
     running.signal(Signal::SIGINT);
     let said = running.finish();
     assert_eq!(said.code(), 130, "{}", said.stderr);
+    assert!(said.stderr.contains("-0 until the run goes on or is removed\n"), "{}", said.stderr);
     assert!(said.stderr.ends_with("interrupted; run the same command again to go on\n"));
     assert_eq!(bench.latest()["status"], "interrupted");
-    bench.assert_tidy(&id);
+    bench.assert_left(&id);
     id
 }
 
-fn rqps_killed(bench: &Bench, id: &str) {
+/// Goes on with the run and kills it in its next step; gives what it said.
+fn rqps_killed(bench: &Bench, id: &str) -> String {
     let (running, _) = started(bench);
     running.signal(Signal::SIGKILL);
-    assert_eq!(running.finish().code(), 128 + 9);
+    let said = running.finish();
+    assert_eq!(said.code(), 128 + 9);
     bench.await_no_process(id);
+    said.stderr
 }
 
 /// The data that a killed rqps left are its own; here they are somebody else's.
@@ -115,4 +230,68 @@ fn a_log_that_cannot_be_kept_leaves_no_server_and_no_data() {
     let again = bench.run(&["run", "plan.toml"]);
     assert_eq!(again.code(), 0, "{}", again.stderr);
     assert_complete(&bench.latest(), 2);
+}
+
+#[test]
+fn the_insert_benchmark_goes_on_with_its_tables() {
+    for_each_server(|dbms, version| {
+        let bench = Bench::new();
+        let plan = format!(
+            "name = 'insert'\n[[system]]\ndbms = {dbms:?}\nversion = {version:?}\n\
+             [[suite]]\nkind = 'insert'\nrows = 20_000\nrows_later = 10_000\nclients = [2]\n\
+             rates = [50]\nseconds = {{ query = 2, wait = 0 }}\n[schedule]\nslices = 2\n"
+        );
+        bench.write("plan.toml", &plan);
+        let mut running = bench.spawn(&["run", "plan.toml"]);
+        let id = running.run_id();
+        // The step whose deletes follow its inserts has ended, and another one has begun.
+        running.await_line(" l.i1 ");
+        running.signal(Signal::SIGINT);
+        let said = running.finish();
+        assert_eq!(said.code(), 130, "{}", said.stderr);
+        bench.assert_left(&id);
+        let said = bench.run(&["run", "plan.toml"]);
+        assert_eq!(said.code(), 0, "{}", said.stderr);
+        assert!(said.stderr.contains("goes on with the data that it had"), "{}", said.stderr);
+        let run = bench.latest();
+        assert_eq!(run["status"], "finished");
+        let cold =
+            "the run was interrupted: the server was started again on its data, with cold caches";
+        assert_eq!(notes(&run), [cold]);
+        // Rows were counted where it went on, and those that the steps after it moved are there.
+        let checks: Vec<&Value> = run["steps"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .flat_map(|step| step["systems"][0]["checks"].as_array().unwrap())
+            .collect();
+        assert!(checks.iter().all(|check| check["passed"] == true), "{checks:?}");
+        let is_of_rows = |check: &&&Value| check["name"].as_str().unwrap().starts_with("rows of ");
+        assert!(checks.iter().filter(is_of_rows).count() >= 2, "{checks:?}");
+        bench.assert_tidy(&id);
+    });
+}
+
+#[test]
+fn whoever_interrupts_does_not_wait_for_a_long_statement() {
+    let bench = Bench::new();
+    let asleep = "version = \"11.22\"\nsql_after_load = [\"select pg_sleep(1800)\"]";
+    bench.write("plan.toml", &plan("postgres", "11.22").replace("version = \"11.22\"", asleep));
+    let mut running = bench.spawn(&["run", "plan.toml"]);
+    let id = running.run_id();
+    // The statement shows in the name of the process that serves it, and stays.
+    let at_it = || processes(|text| text.contains(&id) && text.contains(" SELECT"));
+    let since = Instant::now();
+    let mut seen = at_it();
+    while seen.is_empty() || at_it() != seen {
+        assert!(since.elapsed() < DEADLINE, "no statement was seen");
+        seen = at_it();
+        (0..40).for_each(|_| pause());
+    }
+    running.signal(Signal::SIGINT);
+    let since = Instant::now();
+    let said = running.finish();
+    assert_eq!(said.code(), 130, "{}", said.stderr);
+    assert!(since.elapsed() < DEADLINE, "it waited for {:?}", since.elapsed());
+    bench.assert_tidy(&id);
 }

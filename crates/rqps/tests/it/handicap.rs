@@ -51,7 +51,7 @@ fn whatever_ends_a_slowed_run_nothing_stays_stopped() {
         running.signal(Signal::SIGINT);
         let said = running.finish();
         assert_eq!(said.code(), 130, "{}", said.stderr);
-        bench.assert_tidy(&id);
+        bench.assert_left(&id);
         // By the death of rqps.
         let (running, id) = slowed(&bench);
         running.signal(Signal::SIGKILL);

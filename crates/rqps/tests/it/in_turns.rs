@@ -336,7 +336,7 @@ fn whatever_ends_a_run_nothing_stays_stopped_or_running() {
             running.signal(signal);
             let said = running.finish();
             assert_eq!(said.code(), 130, "{}", said.stderr);
-            bench.assert_tidy(&id);
+            bench.assert_left(&id);
         }
         // By a user who does not wait for a clean end.
         let (running, id, _) = in_a_turn(&bench);

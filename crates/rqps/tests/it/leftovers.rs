@@ -106,6 +106,30 @@ fn the_next_run_removes_what_killed_ones_left_and_says_so() {
 }
 
 #[test]
+fn a_run_that_can_go_on_keeps_its_data() {
+    let bench = Bench::new();
+    bench.write("plan.toml", &plan("dbms = 'postgres'\nversion = '11.22'"));
+    bench.write("other.toml", &plan("dbms = \"null\""));
+    let id = killed(&bench);
+    let dir = data(&bench, &format!("{id}-0"));
+    let other = ["run", "other.toml", "--new", "--steps", "point-query", "--no-html"];
+    let said = bench.run(&other);
+    assert_eq!(said.code(), 0, "{}", said.stderr);
+    let words = format!(
+        "run {id} has not finished and keeps its data in {}; its command goes on with them, `rqps runs rm \
+         {id}` removes both",
+        dir.display()
+    );
+    assert!(said.stderr.contains(&words), "{}", said.stderr);
+    assert!(dir.join("data/base").exists());
+    // A new run of the same plan is the one that goes on.
+    let said = bench.run(&["run", "plan.toml", "--new", "--no-html"]);
+    assert_eq!(said.code(), 0, "{}", said.stderr);
+    let words = format!("removed {}, which run {id} left when it was killed", dir.display());
+    assert!(said.stderr.contains(&words) && !dir.exists(), "{}", said.stderr);
+}
+
+#[test]
 fn what_was_started_for_no_run_goes_with_the_next_command() {
     let bench = Bench::new();
     bench.write("plan.toml", &plan("dbms = \"null\""));

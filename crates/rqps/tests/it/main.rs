@@ -65,6 +65,8 @@ mod restarts;
 #[cfg(test)]
 mod serve;
 #[cfg(test)]
+mod serve_browser;
+#[cfg(test)]
 mod serve_live;
 #[cfg(test)]
 mod stored;

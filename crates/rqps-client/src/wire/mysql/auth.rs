@@ -17,6 +17,8 @@ use crate::ServerError;
 pub const NATIVE: &str = "mysql_native_password";
 /// The plugin of MySQL 8 and later.
 pub const CACHING_SHA2: &str = "caching_sha2_password";
+/// Its forerunner of MySQL 5.6, without a cache: the password itself each time.
+pub const SHA256: &str = "sha256_password";
 
 /// The scramble of `mysql_native_password`; empty for an empty password.
 #[must_use]
@@ -60,15 +62,24 @@ pub enum Step {
     Unsupported(String),
 }
 
+/// Who else may read what is sent.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Privacy {
+    /// TCP without TLS: whoever is on the way.
+    Open,
+    /// A unix socket: nobody, which `caching_sha2_password` knows and `sha256_password` does not.
+    Local,
+    /// TLS: nobody.
+    Tls,
+}
+
 /// The client's side of one authentication.
 #[derive(Debug, Clone)]
 pub struct Exchange<'a> {
     password: &'a [u8],
     plugin: String,
     nonce: [u8; NONCE],
-    /// Whether a password in the clear is safe on this stream: TLS or a unix socket. The server
-    /// draws the same line.
-    private_stream: bool,
+    privacy: Privacy,
     key_asked: bool,
 }
 
@@ -77,10 +88,10 @@ impl<'a> Exchange<'a> {
     /// plugin, or one that is not known here, is answered as by `mysql_native_password`; it will
     /// switch when it wants another.
     #[must_use]
-    pub fn new(password: &'a str, plugin: &str, nonce: [u8; NONCE], private_stream: bool) -> Self {
+    pub fn new(password: &'a str, plugin: &str, nonce: [u8; NONCE], privacy: Privacy) -> Self {
         let plugin = if plugin == CACHING_SHA2 { CACHING_SHA2 } else { NATIVE };
         let password = password.as_bytes();
-        Self { password, plugin: plugin.to_owned(), nonce, private_stream, key_asked: false }
+        Self { password, plugin: plugin.to_owned(), nonce, privacy, key_asked: false }
     }
 
     /// The plugin now in use.
@@ -123,7 +134,7 @@ impl<'a> Exchange<'a> {
         let plugin = String::from_utf8_lossy(reader.nul_string("the plugin's name")?).into_owned();
         self.key_asked = false;
         match plugin.as_str() {
-            NATIVE | CACHING_SHA2 => {
+            NATIVE | CACHING_SHA2 | SHA256 => {
                 let nonce = reader.bytes(NONCE, "the plugin's nonce")?;
                 self.nonce.copy_from_slice(nonce);
             }
@@ -136,18 +147,30 @@ impl<'a> Exchange<'a> {
             }
         }
         self.plugin = plugin;
-        Ok(Step::Send(self.answer()))
+        if self.plugin != SHA256 {
+            return Ok(Step::Send(self.answer()));
+        }
+        if self.privacy == Privacy::Tls || self.password.is_empty() {
+            return Ok(Step::Send(self.clear()));
+        }
+        self.key_asked = true;
+        Ok(Step::Send(vec![0x01]))
     }
 
-    /// What `caching_sha2_password` says between login and OK.
+    /// The password as it is.
+    fn clear(&self) -> Vec<u8> {
+        [self.password, b"\0"].concat()
+    }
+
+    /// What `caching_sha2_password` and `sha256_password` say between login and OK.
     fn more(&mut self, data: &[u8], seed: &[u8; SEED]) -> Result<Step, Violation> {
-        if self.plugin != CACHING_SHA2 {
+        let takes_more = self.plugin == CACHING_SHA2 || self.plugin == SHA256 && self.key_asked;
+        if !takes_more {
             return Err(Violation::new(format!("more data for {}, which takes none", self.plugin)));
         }
-        let clear = || [self.password, b"\0"].concat();
         if self.key_asked {
             self.key_asked = false;
-            let mut masked = clear();
+            let mut masked = self.clear();
             for (byte, mask) in masked.iter_mut().zip(self.nonce.iter().cycle()) {
                 *byte ^= mask;
             }
@@ -157,7 +180,7 @@ impl<'a> Exchange<'a> {
             // The server had the password's hash in its cache, and it matched.
             [0x03] => Ok(Step::Wait),
             // It had not, and needs the password itself.
-            [0x04] if self.private_stream => Ok(Step::Send(clear())),
+            [0x04] if self.privacy != Privacy::Open => Ok(Step::Send(self.clear())),
             [0x04] => {
                 self.key_asked = true;
                 Ok(Step::Send(vec![0x02]))

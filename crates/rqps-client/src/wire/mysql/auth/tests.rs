@@ -31,7 +31,8 @@ fn scrambles_have_known_answers() {
 
 #[test]
 fn the_first_answer_follows_the_greeting() {
-    let answer = |plugin: &str| Exchange::new("secret", plugin, *NONCE_A, false).answer().len();
+    let answer =
+        |plugin: &str| Exchange::new("secret", plugin, *NONCE_A, Privacy::Open).answer().len();
     assert_eq!(
         (answer(NATIVE), answer(CACHING_SHA2), answer(""), answer("parsec")),
         (20, 32, 20, 20)
@@ -40,7 +41,7 @@ fn the_first_answer_follows_the_greeting() {
 
 #[test]
 fn a_switch_brings_a_new_nonce() {
-    let mut exchange = Exchange::new("secret", CACHING_SHA2, *NONCE_A, false);
+    let mut exchange = Exchange::new("secret", CACHING_SHA2, *NONCE_A, Privacy::Open);
     let step = exchange.step(&switch_to(NATIVE, NONCE_B), &[0; SEED]).unwrap();
     assert_eq!(step, Step::Send(scramble_native(b"secret", NONCE_B)));
     assert_eq!(exchange.plugin(), NATIVE);
@@ -54,7 +55,7 @@ fn a_switch_brings_a_new_nonce() {
 
 #[test]
 fn a_cached_hash_needs_no_more() {
-    let mut exchange = Exchange::new("secret", CACHING_SHA2, *NONCE_A, false);
+    let mut exchange = Exchange::new("secret", CACHING_SHA2, *NONCE_A, Privacy::Open);
     assert_eq!(exchange.step(b"\x01\x03", &[0; SEED]), Ok(Step::Wait));
     let done = exchange.step(b"\x00\x00\x00\x02\x00\x00\x00", &[0; SEED]);
     assert_eq!(done, Ok(Step::Done { status: 2 }));
@@ -62,10 +63,10 @@ fn a_cached_hash_needs_no_more() {
 
 #[test]
 fn the_full_exchange_is_clear_only_in_private() {
-    let mut private = Exchange::new("secret", CACHING_SHA2, *NONCE_A, true);
+    let mut private = Exchange::new("secret", CACHING_SHA2, *NONCE_A, Privacy::Local);
     assert_eq!(private.step(b"\x01\x04", &[0; SEED]), Ok(Step::Send(b"secret\0".to_vec())));
 
-    let mut public = Exchange::new("secret", CACHING_SHA2, *NONCE_A, false);
+    let mut public = Exchange::new("secret", CACHING_SHA2, *NONCE_A, Privacy::Open);
     assert_eq!(public.step(b"\x01\x04", &[0; SEED]), Ok(Step::Send(vec![0x02])));
     let key = [b"\x01", super::super::rsa::TEST_KEY.as_bytes()].concat();
     let Ok(Step::Send(cipher)) = public.step(&key, &[7; SEED]) else { panic!("no cipher") };
@@ -75,8 +76,27 @@ fn the_full_exchange_is_clear_only_in_private() {
 }
 
 #[test]
+fn the_old_sha256_is_clear_over_tls_alone() {
+    let switch = switch_to(SHA256, NONCE_B);
+    let mut over_tls = Exchange::new("secret", CACHING_SHA2, *NONCE_A, Privacy::Tls);
+    assert_eq!(over_tls.step(&switch, &[0; SEED]), Ok(Step::Send(b"secret\0".to_vec())));
+    assert!(over_tls.step(b"\x01\x04", &[0; SEED]).is_err());
+    for privacy in [Privacy::Local, Privacy::Open] {
+        let mut exchange = Exchange::new("secret", CACHING_SHA2, *NONCE_A, privacy);
+        assert_eq!(exchange.step(&switch, &[0; SEED]), Ok(Step::Send(vec![0x01])));
+        let key = [b"\x01", super::super::rsa::TEST_KEY.as_bytes()].concat();
+        let clear: Vec<u8> = b"secret\0".iter().zip(NONCE_B).map(|(a, b)| a ^ b).collect();
+        let cipher = rsa::encrypt(&key[1..], &clear, &[7; SEED]).unwrap();
+        assert_eq!(exchange.step(&key, &[7; SEED]), Ok(Step::Send(cipher)));
+        assert!(exchange.step(&key, &[7; SEED]).is_err(), "a second key");
+        let mut nobody = Exchange::new("", CACHING_SHA2, *NONCE_A, privacy);
+        assert_eq!(nobody.step(&switch, &[0; SEED]), Ok(Step::Send(vec![0])));
+    }
+}
+
+#[test]
 fn what_cannot_be_done_is_said() {
-    let mut exchange = Exchange::new("secret", NATIVE, *NONCE_A, false);
+    let mut exchange = Exchange::new("secret", NATIVE, *NONCE_A, Privacy::Open);
     let step = exchange.step(&switch_to("client_ed25519", NONCE_B), &[0; SEED]);
     let Ok(Step::Unsupported(what)) = step else { panic!("{step:?}") };
     assert!(what.starts_with("authentication plugin \"client_ed25519\""), "{what}");
@@ -95,7 +115,8 @@ proptest! {
         messages in prop::collection::vec(prop::collection::vec(any::<u8>(), 0..64), 0..4),
         private: bool,
     ) {
-        let mut exchange = Exchange::new("secret", CACHING_SHA2, *NONCE_A, private);
+        let privacy = if private { Privacy::Tls } else { Privacy::Open };
+        let mut exchange = Exchange::new("secret", CACHING_SHA2, *NONCE_A, privacy);
         for message in &messages {
             let _ = exchange.step(message, &[0; SEED]);
         }

@@ -1,0 +1,228 @@
+//! What a server that is up is asked, and told to do, beside being measured.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{RecvTimeoutError, channel};
+use std::time::Duration;
+
+use anyhow::{Context as _, Result, bail};
+use rqps_client::Connection;
+use rqps_model::{Dbms, Engine, QueryPlan, RunSystem, Sizes};
+use rqps_server::explain::Question;
+use rqps_server::{Watch, audit, compression, connect, debt, facts, lsm, settle};
+use rqps_workload::Probe;
+use rqps_workload::populate::drop_table_sql;
+
+use super::Up;
+use crate::demands::Subject;
+use crate::plans;
+
+/// How often an interrupt is looked for while a server is asked for something that may take long.
+const LOOK_EVERY: Duration = Duration::from_millis(200);
+
+impl Up {
+    /// What the server says it is and runs with.
+    pub(crate) fn facts(&mut self) -> Result<RunSystem> {
+        let dbms = self.spec.dbms;
+        let version_text = match dbms {
+            Dbms::Null => "null".to_owned(),
+            _ => facts::version_text(self.admin.as_mut())?,
+        };
+        let settings = facts::effective_settings(dbms, self.admin.as_mut())?;
+        let setup = self.server.as_ref().map(|s| s.instance.setup());
+        let configured = setup.map(|s| s.config.option_names(dbms));
+        let origins =
+            audit::origins((dbms, self.version.as_ref()), self.admin.as_mut(), configured.as_ref());
+        let mut build = setup.map_or_else(BTreeMap::new, |s| s.installed.build_facts());
+        build.extend(audit::build_facts(dbms, self.admin.as_mut(), (&version_text, &settings)));
+        Ok(RunSystem {
+            spec: self.spec.clone(),
+            version: self.version.clone(),
+            version_text,
+            origin: self.origin.clone(),
+            session: facts::session_facts(dbms, self.admin.as_mut())?,
+            process: self
+                .server
+                .as_ref()
+                .map(|s| s.running.process_facts().clone())
+                .unwrap_or_default(),
+            build,
+            origins,
+            settings,
+        })
+    }
+
+    /// Takes the tables of an earlier attempt for its own.
+    pub(crate) fn adopt_tables(&mut self, tables: Vec<String>) {
+        self.tables = tables;
+    }
+
+    /// Makes room for a suite's tables. On a server of our own, older ones are dropped; on somebody
+    /// else's, tables of these names are a reason to stop.
+    pub(crate) fn make_room(&mut self, tables: Vec<String>) -> Result<()> {
+        if self.spec.dbms == Dbms::Null {
+            return Ok(());
+        }
+        // Its data are not whole until the new ones are filled.
+        self.set_note(None)?;
+        let made: BTreeSet<String> = self.tables.drain(..).collect();
+        for table in made.iter().chain(tables.iter().filter(|table| !made.contains(*table))) {
+            if self.server.is_some() || made.contains(table) {
+                self.admin.query(&drop_table_sql(table)).context("drop a table")?;
+            } else if self.has_table(table)? {
+                bail!(
+                    "the database of {} already has a table {table}, which rqps would replace; drop \
+                     it, or name another database",
+                    self.spec.label
+                );
+            }
+        }
+        self.tables = tables;
+        Ok(())
+    }
+
+    /// Whether the database has a table of this name. Only the server's own word for it counts: a
+    /// table that cannot be read is there as well.
+    fn has_table(&mut self, table: &str) -> Result<bool> {
+        match self.admin.query(&format!("select 1 from {table} limit 1")) {
+            Ok(_) => Ok(true),
+            Err(rqps_client::Error::Server(error)) if error.is_missing_table() => Ok(false),
+            Err(error) => Err(error).with_context(|| format!("look for a table {table}")),
+        }
+    }
+
+    /// Drops the tables that this run made in somebody else's server.
+    pub(super) fn drop_own_tables(&mut self) -> Result<()> {
+        if self.server.is_none() && self.spec.dbms != Dbms::Null {
+            for table in &self.tables {
+                self.admin.query(&drop_table_sql(table)).context("drop a table")?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Runs the plan's own statements on tables that were just filled.
+    pub(crate) fn alter_tables(&mut self, interrupt: &AtomicBool) -> Result<()> {
+        let statements = self.spec.variant.sql_after_load.clone();
+        for sql in statements {
+            let done = self.breakable(interrupt, |admin| Ok(admin.query(&sql)?));
+            done.with_context(|| format!("run sql_after_load ({sql})"))?;
+        }
+        Ok(())
+    }
+
+    /// Asks the server for something that may take long. A user who does not wait is not made to: the
+    /// connection is broken, and what is asked of the server after that fails. Not that of somebody else's
+    /// server, which would go on with it, and keep what was changed for its time.
+    pub(crate) fn breakable<T>(
+        &mut self,
+        interrupt: &AtomicBool,
+        work: impl FnOnce(&mut dyn Connection) -> Result<T>,
+    ) -> Result<T> {
+        if self.server.is_none() {
+            return work(self.admin.as_mut());
+        }
+        let breaker = self.admin.breaker()?;
+        let admin = self.admin.as_mut();
+        let done = std::thread::scope(|scope| {
+            let (working, ends) = channel::<()>();
+            let watch = move || {
+                while ends.recv_timeout(LOOK_EVERY) == Err(RecvTimeoutError::Timeout) {
+                    if interrupt.load(Ordering::Relaxed) {
+                        breaker.break_off();
+                    }
+                }
+            };
+            let watching = std::thread::Builder::new().spawn_scoped(scope, watch);
+            watching.context("start a thread that hears an interrupt")?;
+            let done = work(admin);
+            drop(working);
+            done
+        });
+        match done {
+            Err(_) if interrupt.load(Ordering::Relaxed) => bail!("interrupted"),
+            other => other,
+        }
+    }
+
+    /// Checks that the tables are compressed as the plan asks.
+    pub(crate) fn verify_compression(&mut self) -> Result<()> {
+        let subject = {
+            let running = self.server.as_ref().map(|s| &s.running);
+            Subject::of(&self.spec, running, self.admin.as_ref())
+        };
+        let Some(subject) = subject else { return Ok(()) };
+        let compression = self.spec.variant.compression;
+        let (subject, admin) = (subject.compression(), self.admin.as_mut());
+        Ok(compression::verify(subject, compression, &self.tables, admin)?)
+    }
+
+    /// The state of the engine's tree, where it has one that tells.
+    pub(crate) fn lsm_state(&mut self) -> Result<Option<lsm::State>> {
+        if self.spec.engine != Engine::Rocksdb {
+            return Ok(None);
+        }
+        match lsm::State::read(self.admin.as_mut()) {
+            Ok(state) => Ok(Some(state)),
+            // Somebody else's server may keep it to itself.
+            Err(_) if self.server.is_none() => Ok(None),
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    /// Its family.
+    pub(crate) fn dbms(&self) -> Dbms {
+        self.spec.dbms
+    }
+
+    /// How it goes about statements, asked on a connection of their own; nothing of the null client.
+    pub(crate) fn plans(&self, probes: &[Probe]) -> Result<Vec<QueryPlan>> {
+        let dbms = self.spec.dbms;
+        if dbms == Dbms::Null {
+            return Ok(Vec::new());
+        }
+        let mut connection = connect(dbms, &self.endpoint)?;
+        connection.set_timeout(Some(plans::EXPLAIN_WITHIN))?;
+        let subject = (dbms, self.version.as_ref());
+        let mut explain = |question: &Question<'_>| {
+            rqps_server::explain::explain(subject, connection.as_mut(), question)
+        };
+        Ok(plans::ask(probes, &mut explain))
+    }
+
+    /// What the server has left to do, by name.
+    pub(crate) fn debt(&mut self) -> Result<BTreeMap<String, u64>> {
+        Ok(debt::read(self.spec.dbms, self.admin.as_mut())?)
+    }
+
+    /// Brings background work to rest; tells what was left.
+    pub(crate) fn settle(&mut self, rows: u64, interrupt: &AtomicBool) -> Result<Option<String>> {
+        let Some(version) = &self.version else { return Ok(None) };
+        let data_dir = self.server.as_ref().map(|s| s.running.data_dir());
+        let (dbms, version, data_dir) =
+            (self.spec.dbms, version.clone(), data_dir.map(Path::to_owned));
+        let settled = self.breakable(interrupt, |admin| {
+            let target = settle::Target { dbms, version: &version, data_dir: data_dir.as_deref() };
+            let mut watch = Watch { stop: interrupt, report: &mut |_| {} };
+            Ok(settle::settle(&target, admin, rows, &mut watch)?)
+        })?;
+        Ok((!settled.at_rest()).then(|| settled.left.join(", ")))
+    }
+
+    /// Sizes of the tables and of the data directory.
+    pub(crate) fn sizes(&mut self) -> Result<Sizes> {
+        let Some(version) = &self.version else { return Ok(Sizes::default()) };
+        let dir = self.server.as_ref().map(|s| s.running.data_dir());
+        let admin = self.admin.as_mut();
+        let database = facts::database_bytes(self.spec.dbms, version, dir, admin)?;
+        let data_dir = self.server.as_ref().map(|s| s.running.data_dir_sizes());
+        let has_binlog = self.spec.dbms != Dbms::Postgres;
+        Ok(Sizes {
+            database_bytes: Some(database),
+            data_dir_bytes: data_dir.map(|d| d.total),
+            redo_bytes: data_dir.map(|d| d.redo),
+            binlog_bytes: data_dir.filter(|_| has_binlog).map(|d| d.binlog),
+        })
+    }
+}

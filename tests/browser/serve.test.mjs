@@ -1,0 +1,136 @@
+// Looks at `rqps serve` in headless Chromium: a run under way to its end, the list, comparisons, history.
+//
+// `node --test serve.test.mjs` with RQPS_URL (the server), RQPS_DONE and RQPS_OTHER (runs that have
+// finished), RQPS_LIVE (one that is under way, of two systems in turns), RQPS_SEEN (a file to make when the run under way has been seen and may
+// end), RQPS_SHOTS and RQPS_CHROMIUM. Run by `cargo test -p rqps`.
+
+import assert from "node:assert/strict";
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { after, before, test } from "node:test";
+import { DESKTOP, PHONE, WCAG, launched, newPage, shots, sidewaysBy, violations } from "./browser.mjs";
+
+const { RQPS_URL: url, RQPS_DONE: done, RQPS_OTHER: other, RQPS_LIVE: live, RQPS_SEEN: seen } = process.env;
+
+let browser;
+before(async () => {
+  browser = await launched();
+});
+after(() => browser?.close());
+
+// A page of the server, which may ask for nothing elsewhere.
+const opened = async (path, options, act) => {
+  const { context, page, asked, errors } = await newPage(browser, options, (asked) => asked.startsWith(`${url}/`));
+  await page.goto(url + path);
+  try {
+    await act(page);
+    assert.deepEqual(asked, [], "a request left the machine");
+    assert.deepEqual(errors, []);
+  } finally {
+    await context.close();
+  }
+};
+
+const shot = (page, name) => page.screenshot({ path: join(shots, `serve-${name}.png`), fullPage: true });
+
+test("a run is followed while it goes on, and its end is told", { timeout: 1_500_000 }, () =>
+  opened(`/runs/${live}/live`, {}, async (page) => {
+    // As long as the run has not got there; the host may be busy with anything.
+    const patient = { timeout: 600_000 };
+    await page.getByText("Follows the run").waitFor(patient);
+    // How fast both are, in one moment.
+    await page.waitForFunction(
+      () => [...document.querySelectorAll("#now td.now")].filter((cell) => /^\d/.test(cell.innerText.trim())).length === 2,
+      null,
+      patient,
+    );
+    await page.locator("#narrowing polygon").first().waitFor(patient);
+    assert.match(await page.locator("#state").innerText(), /about .+ left/);
+    assert.match(await page.locator("#now").innerText(), /\[\d/);
+    // It moves: another figure, another block.
+    const before = await page.locator("#now").innerText();
+    await page.waitForFunction((before) => document.querySelector("#now").innerText !== before, before, patient);
+    assert.deepEqual(await violations(page, WCAG), []);
+    await shot(page, "live-light-desktop");
+    await page.emulateMedia({ colorScheme: "dark" });
+    await page.setViewportSize(PHONE);
+    assert.ok((await sidewaysBy(page)) <= 0, `${await sidewaysBy(page)} px too wide`);
+    assert.deepEqual(await violations(page, ["color-contrast"]), []);
+    await shot(page, "live-dark-phone");
+    writeFileSync(seen, "seen");
+    await page.getByText("The run is over; this page no longer changes.").waitFor(patient);
+    assert.match(await page.locator("#state").innerText(), /The run was interrupted\./);
+  }));
+
+test("finds runs by words while one types", () =>
+  opened("/", {}, async (page) => {
+    const shown = () => page.locator("tr[data-words]:visible").count();
+    const all = await shown();
+    assert.ok(all >= 2, `${all} runs`);
+    await page.getByLabel("Search").fill("interrupted");
+    assert.equal(await shown(), 1);
+    assert.match(await page.locator("#n-shown").innerText(), /^1 of the \d+ runs below$/);
+    await page.getByLabel("Search").fill("no such words");
+    assert.equal(await shown(), 0);
+    await page.getByLabel("Search").fill("");
+    assert.equal(await shown(), all);
+  }));
+
+test("compares the systems that are ticked, of any runs", () =>
+  opened("/", {}, async (page) => {
+    for (const run of [done, other]) {
+      await page.locator(`input[name=s][value="${run}:0"]`).check();
+    }
+    assert.equal(await page.locator("#n-chosen").innerText(), "2 systems chosen");
+    await page.getByRole("button", { name: "Compare" }).click();
+    await page.locator("table.summary").first().waitFor();
+    const base = page.getByRole("navigation", { name: "Pages" }).locator("strong");
+    const before = await base.innerText();
+    await page.getByRole("navigation", { name: "Pages" }).locator("a[href^='/compare']").first().click();
+    await page.locator("table.summary").first().waitFor();
+    assert.notEqual(await base.innerText(), before);
+    await page.getByRole("link", { name: "All runs" }).click();
+    await page.locator("table.runs").waitFor();
+  }));
+
+test("leads from the list to a run, its report and a step's history", () =>
+  opened("/", {}, async (page) => {
+    await page.locator(`a[href="/runs/${done}"]`).click();
+    await page.getByRole("link", { name: "Report", exact: true }).click();
+    await page.locator("p.verdict").first().waitFor();
+    await page.goBack();
+    await page.getByRole("link", { name: "point-query", exact: true }).click();
+    await page.getByRole("heading", { level: 1 }).waitFor();
+    assert.match(page.url(), /\/history\?step=point-query/);
+  }));
+
+test("says as much without script", () =>
+  opened("/", { script: false }, async (page) => {
+    assert.ok((await page.locator("tr[data-words]").count()) >= 2);
+    await page.getByLabel("Search").fill("interrupted");
+    await page.getByRole("button", { name: "Search" }).click();
+    assert.equal(await page.locator("tr[data-words]").count(), 1);
+  }));
+
+const PAGES = [
+  ["list", "/"],
+  ["run", `/runs/${done}`],
+  ["over", `/runs/${done}/live`],
+  ["report", `/runs/${done}/report`],
+  ["compare", `/compare?s=${done}:0&s=${other}:0`],
+  ["ask-history", "/history"],
+  ["history", "/history?step=point-query"],
+];
+
+for (const [name, path] of PAGES) {
+  test(`${name}: WCAG AA in light and dark, no sideways scrolling at 390 px`, () =>
+    opened(path, { size: PHONE }, async (page) => {
+      assert.ok((await sidewaysBy(page)) <= 0, `${await sidewaysBy(page)} px too wide`);
+      assert.deepEqual(await violations(page, WCAG), []);
+      await shot(page, `${name}-light-phone`);
+      await page.emulateMedia({ colorScheme: "dark" });
+      assert.deepEqual(await violations(page, ["color-contrast"]), []);
+      await page.setViewportSize(DESKTOP);
+      await shot(page, `${name}-dark-desktop`);
+    }));
+}
