@@ -21,6 +21,7 @@ mod installation;
 mod interleaved;
 mod left;
 mod leftover;
+mod lifecycle;
 mod limits;
 pub mod marks;
 mod measure;

@@ -3,7 +3,7 @@
 
 use std::ffi::OsString;
 use std::ops::Range;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
@@ -22,7 +22,6 @@ use crate::rounds::{Broken, shuffled};
 use crate::stacks::{self, Profiler};
 use crate::steps::{self, PlannedStep};
 use crate::suspension::Suspension;
-use crate::system::{Data, Left, Up};
 use crate::{Plan, begin, leftover, limits, placement};
 
 /// What a run needs beside its plan.
@@ -327,69 +326,6 @@ impl Lab<'_> {
             bail!("interrupted");
         }
         Ok(())
-    }
-
-    /// Starts a system: on the data that an earlier attempt has left where the run can go on with these,
-    /// else on new ones.
-    pub(crate) fn start(&mut self, idx: usize, installation: &Installation) -> Result<Up> {
-        let name = format!("{}-{idx}", self.run.id);
-        if let Some(up) = self.start_again((idx, &name), installation)? {
-            return Ok(up);
-        }
-        self.start_anew(idx, installation)
-    }
-
-    /// Starts a system on new data.
-    pub(crate) fn start_anew(&mut self, idx: usize, installation: &Installation) -> Result<Up> {
-        let name = format!("{}-{idx}", self.run.id);
-        self.caution[idx].left = false;
-        loop {
-            let how = (self.context, name.as_str(), Data::New);
-            match Up::start(self.plan, idx, installation, how, self.listen) {
-                Err(error) if self.is_worth_another_start(idx, &error)? => {}
-                other => return other,
-            }
-        }
-    }
-
-    /// Stops a system after a failure. With `is_of_run` it is not to blame: its data stay for when the run goes
-    /// on. Gives what the server's end tells of the cause.
-    pub(crate) fn give_up(&mut self, idx: usize, up: Up, is_of_run: bool) -> Option<String> {
-        let label = &self.plan.systems[idx].label;
-        (self.listen)(Event::Preparing { label, doing: "stop" });
-        // Without a place for its log it is stopped all the same.
-        let log = self.log_path(idx).ok();
-        if !is_of_run {
-            return up.abandon(log.as_deref());
-        }
-        let Left { cause, dir } = up.leave(log.as_deref());
-        if let Some(dir) = dir {
-            (self.listen)(Event::Note(&format!(
-                "{label}: its data stay in {} until the run goes on or is removed",
-                dir.display()
-            )));
-        }
-        cause
-    }
-
-    /// Stops a system for good and keeps its log.
-    pub(crate) fn finish(&mut self, idx: usize, up: Up) -> Result<()> {
-        let log = self.log_path(idx)?;
-        let label = &self.plan.systems[idx].label;
-        (self.listen)(Event::Preparing { label, doing: "stop" });
-        match up.finish(Some(&log))? {
-            Some(what) => self.incident(Some(idx), what),
-            None => Ok(()),
-        }
-    }
-
-    /// Where a run keeps what belongs to one of its systems.
-    pub(crate) fn log_path(&self, system_idx: usize) -> Result<PathBuf> {
-        let artifacts: &Path = &self.store.artifact_dir(&self.run.id)?;
-        Ok(artifacts.join(match self.start_idx {
-            0 => format!("server-{system_idx}.log"),
-            start => format!("server-{system_idx}-start-{}.log", start + 1),
-        }))
     }
 
     /// Tells that a step begins on the systems `idxs`, under the name `label`.
