@@ -118,8 +118,18 @@ pub(crate) fn pin_to_one_cpu() -> Result<()> {
 }
 
 /// A server with an empty database, for the task of this name.
-pub(crate) fn sandbox(root: &Path, (dbms, version): (Dbms, &str), task: &str) -> Result<Sandbox> {
-    let text = format!("[[system]]\ndbms = \"{dbms}\"\nversion = \"{version}\"\n");
+pub(crate) fn sandbox(root: &Path, server: (Dbms, &str), task: &str) -> Result<Sandbox> {
+    sandbox_with(root, server, task, "")
+}
+
+/// The same with more keys of the system.
+pub(crate) fn sandbox_with(
+    root: &Path,
+    (dbms, version): (Dbms, &str),
+    task: &str,
+    keys: &str,
+) -> Result<Sandbox> {
+    let text = format!("[[system]]\ndbms = \"{dbms}\"\nversion = \"{version}\"\n{keys}");
     let catalogue = Arc::new(Catalogue::builtin()?);
     let plan = PlanFile::parse(&text, task)?.resolve(task, &catalogue)?;
     let context = rqps_lab::Context {

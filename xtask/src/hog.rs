@@ -64,7 +64,7 @@ fn measure(rqps: &Path, results: &Path, mode: &str, third: Option<Duration>) -> 
     };
     let text = format!(
         "name = \"{name}\"\n{}{}[[suite]]\nsize = \"tiny\"\nsteps = {STEPS:?}\n\
-         seconds = {{ read = 2, write = 2, warm_up = 0 }}\n[schedule]\nmode = \"{mode}\"\nslices = {}\n",
+         seconds = {{ read = 2, write = 2 }}\n[schedule]\nmode = \"{mode}\"\nslices = {}\n",
         system("one"),
         system("other"),
         STEP_S / 2

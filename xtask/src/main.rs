@@ -1,5 +1,5 @@
 //! Tasks for those who work on rqps: `cargo xtask tidy`, `bench-client`, `bench-insert`, `bench-report`, `bench-sysbench`,
-//! `bench-serve`, `truth`, `hog`, `causes`, `check-imports`, `faults`, `fuzz`.
+//! `bench-serve`, `truth`, `hog`, `crowd`, `causes`, `check-imports`, `faults`, `fuzz`.
 #![expect(clippy::print_stdout, clippy::print_stderr, reason = "a command for developers")]
 
 mod bench_client;
@@ -9,6 +9,7 @@ mod bench_serve;
 mod bench_sysbench;
 mod causes;
 mod check_imports;
+mod crowd;
 mod faults;
 mod fuzz;
 mod hog;
@@ -40,10 +41,12 @@ cargo xtask TASK
   bench-report    time and size of the HTML report of a large run that is made up
                   [--systems N] 5 when absent; [--steps N] 47; [--rounds N] slices of each step on each
                   system, 30; [--seconds N] of each slice, 60; [--keep FILE] keeps the page
-  truth           verdicts where the truth is known: one server twice, and slowed on purpose by 5 and 10%;
-                  goes on from what is there in its results directory, target/truth when absent
+  truth           verdicts where the truth is known: one server several times, 8 s a step, and slowed on purpose by
+                  5 and 10%, 60 s a step, some three hours in all; goes on from what is there in its results
+                  directory, target/truth when absent. With any of these, one part of another shape:
                   [--pairs N] step pairs of the same server, 200 when absent; [--seconds N] measured
                   on each system, 30 when absent; [--restarts N] starts of the servers, 1 when absent;
+                  [--bound P] percent, half the smaller slowdown when absent;
                   [--handicaps P,P] percent, or none; [--twins N] systems that are the same as the base, 1 when
                   absent; [--rqps PATH] a binary in place of one that is built; [--results DIR];
                   [--report] measures nothing
@@ -53,6 +56,8 @@ cargo xtask TASK
                   [--trials N] of each, 3 when absent; [--seconds N] measured on each system, 24 when absent;
                   [--only NAME,NAME]; [--rqps PATH] a binary in place of one that is built; [--results DIR];
                   [--report] measures nothing
+  crowd           many clients on real servers: memory of the client, its count of statements against the
+                  server's, how soon it stops; [--clients N] 256 when absent; [--seconds N] 600
   hog             one server against itself while all CPUs are busy for the middle third, in a sequential
                   run and in one in turns
   faults          real runs on two small servers that are hit at random moments: SIGINT and SIGKILL to rqps,
@@ -150,37 +155,54 @@ fn run(args: &[String]) -> Result<()> {
             }
             causes::run(&root()?, &options)
         }
+        Some("crowd") => {
+            let clients = u32::try_from(number(args, "--clients", 256)?)?;
+            let time = std::time::Duration::from_secs(number(args, "--seconds", 600)?);
+            crowd::run(&root()?, crowd::Options { clients, time })
+        }
         Some("fuzz") => fuzz_target(args),
         Some("faults") => faults_of(args),
-        Some("truth") => {
-            let text = |name, default: &str| value(args, name).unwrap_or(default).to_owned();
-            let results =
-                value(args, "--results").map_or(root()?.join("target/truth"), PathBuf::from);
-            let handicaps = text("--handicaps", "5,10");
-            let options = truth::Options {
-                pairs: usize::try_from(number(args, "--pairs", 200)?)?,
-                seconds: number(args, "--seconds", 30)?,
-                restarts: number(args, "--restarts", 1)?,
-                twins: number(args, "--twins", 1)?,
-                rqps: value(args, "--rqps").map(PathBuf::from),
-                results,
-                handicaps: handicaps
-                    .split(',')
-                    .filter(|word| *word != "none")
-                    .map(|word| word.parse().with_context(|| format!("--handicaps {handicaps}")))
-                    .collect::<Result<_>>()?,
-            };
-            if args.iter().any(|a| a == "--report") {
-                return truth::report(&options);
-            }
-            truth::run(&root()?, &options)
-        }
+        Some("truth") => truth_of(args),
         None | Some("help" | "--help" | "-h") => {
             print!("{HELP}");
             Ok(())
         }
         Some(other) => bail!("unknown task {other:?}\n{HELP}"),
     }
+}
+
+/// Verdicts where the truth is known, in the two parts of it or in a shape of the caller's own.
+fn truth_of(args: &[String]) -> Result<()> {
+    let text = |name, default: &str| value(args, name).unwrap_or(default).to_owned();
+    let results = value(args, "--results").map_or(root()?.join("target/truth"), PathBuf::from);
+    let is_report = args.iter().any(|a| a == "--report");
+    let shapes = ["--pairs", "--seconds", "--restarts", "--twins", "--handicaps", "--bound"];
+    if !args.iter().any(|arg| shapes.contains(&arg.as_str())) {
+        let rqps = value(args, "--rqps").map(PathBuf::from);
+        let parts = truth::Options::parts(rqps.as_ref(), &results);
+        return truth::all(&root()?, &parts, is_report);
+    }
+    let handicaps = text("--handicaps", "5,10");
+    let options = truth::Options {
+        pairs: usize::try_from(number(args, "--pairs", 200)?)?,
+        seconds: number(args, "--seconds", 30)?,
+        restarts: number(args, "--restarts", 1)?,
+        twins: number(args, "--twins", 1)?,
+        rqps: value(args, "--rqps").map(PathBuf::from),
+        results,
+        handicaps: handicaps
+            .split(',')
+            .filter(|word| *word != "none")
+            .map(|word| word.parse().with_context(|| format!("--handicaps {handicaps}")))
+            .collect::<Result<_>>()?,
+        bound: value(args, "--bound")
+            .map(|text| text.parse().with_context(|| format!("--bound {text}")))
+            .transpose()?,
+    };
+    if is_report {
+        return truth::report(&options);
+    }
+    truth::run(&root()?, &options)
 }
 
 fn fuzz_target(args: &[String]) -> Result<()> {

@@ -1,7 +1,9 @@
 //! Verdicts against a known truth: the same server twice, and slowed on purpose by 5% and by 10%.
 //!
-//! Runs of rqps's own binary, kept in a results directory: what was measured counts, and the same call
-//! goes on until there are enough step pairs. The rules are those of every run, with a practical bound
+//! Two parts, unless options say otherwise: the same server many times in short steps, for how often a
+//! verdict is false; and slowed servers beside it for a minute a step, for what is found and how wide
+//! intervals are then. Runs of rqps's own binary, kept in a results directory: what was measured counts,
+//! and the same call goes on until there are enough step pairs. The rules are those of every run, with a practical bound
 //! of half the smaller slowdown: with that of 5%, which users get, a slowdown of 5% is found to be
 //! large enough in half of the cases, however well it is measured. What is slower or faster beyond
 //! chance, be it by less than the bound, is counted as well.
@@ -51,11 +53,31 @@ pub(crate) struct Options {
     pub(crate) results: PathBuf,
     /// Slowdowns to find, percent.
     pub(crate) handicaps: Vec<f64>,
+    /// The practical bound in place of half the smaller slowdown, percent.
+    pub(crate) bound: Option<f64>,
 }
 
 impl Options {
+    /// Both parts of what is to be shown.
+    pub(crate) fn parts(rqps: Option<&PathBuf>, results: &Path) -> [Self; 2] {
+        let part = |pairs, seconds, twins, handicaps: &[f64]| Self {
+            pairs,
+            seconds,
+            restarts: 1,
+            twins,
+            rqps: rqps.cloned(),
+            results: results.to_owned(),
+            handicaps: handicaps.to_vec(),
+            bound: Some(2.5),
+        };
+        [part(200, 8, 4, &[]), part(20, 60, 1, &[5.0, 10.0])]
+    }
+
     /// The practical bound, as a share.
     fn bound(&self) -> f64 {
+        if let Some(percent) = self.bound {
+            return percent / 100.0;
+        }
         let least = self.handicaps.iter().copied().filter(|percent| *percent > 0.0);
         least.reduce(f64::min).map_or(rqps_stats::DEFAULT_BOUND, |percent| percent / 200.0)
     }
@@ -108,6 +130,19 @@ pub(crate) fn build_rqps(root: &Path) -> Result<PathBuf> {
         .context("run cargo")?;
     ensure!(built.success(), "rqps was not built");
     Ok(root.join("target/release/rqps"))
+}
+
+/// All parts; each is measured and printed, whatever another was short of.
+pub(crate) fn all(root: &Path, parts: &[Options], is_report: bool) -> Result<()> {
+    let mut result = Ok(());
+    for options in parts {
+        let of_part = if is_report { report(options) } else { run(root, options) };
+        if let Err(error) = of_part {
+            eprintln!("truth: {error:#}");
+            result = Err(error);
+        }
+    }
+    result
 }
 
 /// Measures until there are enough pairs, and prints the table.

@@ -121,6 +121,7 @@ pub(super) fn perf_seeds() -> Vec<Vec<u8>> {
 
 pub(super) fn plan_seeds() -> Vec<Vec<u8>> {
     let mut seeds = files("examples", "toml");
+    seeds.extend(files("examples/findings", "toml"));
     seeds.extend(files("crates/rqps-workload/suites", "toml"));
     seeds.push(
         b"[[system]]\ndbms = 'null'\n[[system]]\ndbms = 'null'\nlabel = 'b'\n[[suite]]\nrows = 10\nclients = [1]\n\

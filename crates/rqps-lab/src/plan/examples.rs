@@ -14,13 +14,21 @@ fn plan(text: &str) -> Plan {
 fn every_example_can_be_meant() {
     let dir = concat!(env!("CARGO_MANIFEST_DIR"), "/../../examples");
     let mut n = 0;
-    for entry in std::fs::read_dir(dir).unwrap() {
-        let path = entry.unwrap().path();
-        let text = std::fs::read_to_string(&path).unwrap();
-        assert!(!plan(&text).systems.is_empty(), "{}", path.display());
-        n += 1;
+    for dir in [dir.to_owned(), format!("{dir}/findings")] {
+        for entry in std::fs::read_dir(dir).unwrap() {
+            let path = entry.unwrap().path();
+            if path.is_dir() {
+                continue;
+            }
+            let text = std::fs::read_to_string(&path).unwrap();
+            let plan = plan(&text);
+            let steps = crate::steps::of_plan(&plan, &[0, 1], true);
+            let steps = steps.unwrap_or_else(|e| panic!("{}: {e:#}", path.display()));
+            assert!(!plan.systems.is_empty() && !steps.is_empty(), "{}", path.display());
+            n += 1;
+        }
     }
-    assert!(n >= 3, "{n}");
+    assert!(n >= 20, "{n}");
 }
 
 #[test]
