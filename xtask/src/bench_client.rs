@@ -19,9 +19,11 @@ use nix::unistd::Pid;
 use rqps_client::{Address, Connection, Endpoint, MysqlConnection, PostgresConnection};
 use rqps_lab::{PlanFile, Sandbox};
 use rqps_load::{Control, Crew, Member, Order, Pace, Stop};
-use rqps_model::Dbms;
+use rqps_model::{Dbms, Engine};
 use rqps_server::Catalogue;
-use rqps_workload::{LoadSpec, Program, Size, Suite, SysbenchWorker, Worker as _, populate};
+use rqps_workload::{
+    LoadSpec, Program, Size, Suite, SuiteArgs, SysbenchWorker, Worker as _, populate,
+};
 
 use crate::replay::{Framing, Recorder};
 
@@ -183,17 +185,7 @@ fn all_works<C: Connection + 'static>(
 ) -> Result<Vec<Row>> {
     let mut args = Size::Tiny.args();
     args.rows = ROWS;
-    let engine =
-        if dbms == Dbms::Postgres { rqps_model::Engine::Heap } else { rqps_model::Engine::Innodb };
-    let spec = LoadSpec::new(&args, dbms, engine, 1);
-    let mut connection = C::connect(endpoint)?;
-    connection.query(&spec.create_table_sql(1))?;
-    for part in spec.split(1).iter().flatten() {
-        populate::populate_table_part(&mut connection, &spec, part, &mut |_| true)?;
-    }
-    for sql in spec.finish_table_sql(1) {
-        connection.query(&sql)?;
-    }
+    fill::<C>(dbms, endpoint, &args)?;
     let suite = Suite::parse(include_str!("bench_client.toml"), "bench_client.toml")?;
     let mut rows = Vec::new();
     let mut seed = 0;
@@ -212,6 +204,21 @@ fn all_works<C: Connection + 'static>(
         rows.push(Row { work, rounds });
     }
     Ok(rows)
+}
+
+/// Makes the tables and fills them over one connection.
+pub(crate) fn fill<C: Connection>(dbms: Dbms, endpoint: &Endpoint, args: &SuiteArgs) -> Result<()> {
+    let engine = if dbms == Dbms::Postgres { Engine::Heap } else { Engine::Innodb };
+    let spec = LoadSpec::new(args, dbms, engine, 1);
+    let mut connection = C::connect(endpoint)?;
+    connection.query(&spec.create_table_sql(1))?;
+    for part in spec.split(1).iter().flatten() {
+        populate::populate_table_part(&mut connection, &spec, part, &mut |_| true)?;
+    }
+    for sql in spec.finish_table_sql(1) {
+        connection.query(&sql)?;
+    }
+    Ok(())
 }
 
 fn sysbench(dbms: Dbms, endpoint: &Endpoint, work: &Work, turn: Duration) -> Result<Cost> {

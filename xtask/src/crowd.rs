@@ -9,10 +9,10 @@ use anyhow::{Context as _, Result, bail, ensure};
 use rqps_client::{Connection, Endpoint, MysqlConnection, PostgresConnection};
 use rqps_lab::Sandbox;
 use rqps_load::{Control, Crew, CrewError, Member, Order, Pace, Stop};
-use rqps_model::{Dbms, Engine};
-use rqps_workload::{LoadSpec, Program, Size, Suite, SuiteArgs, SysbenchWorker, populate};
+use rqps_model::Dbms;
+use rqps_workload::{Program, Size, Suite, SysbenchWorker};
 
-use crate::bench_client::sandbox_with;
+use crate::bench_client::{fill, sandbox_with};
 
 /// Length of a slice: memory is looked at after each.
 const SLICE: Duration = Duration::from_secs(10);
@@ -168,20 +168,6 @@ fn manned<C: Connection + 'static>(
         members.push(Member { connection, worker, cpus: Vec::new(), role: 0 });
     }
     Ok(Crew::start(members)?)
-}
-
-fn fill<C: Connection>(dbms: Dbms, endpoint: &Endpoint, args: &SuiteArgs) -> Result<()> {
-    let engine = if dbms == Dbms::Postgres { Engine::Heap } else { Engine::Innodb };
-    let spec = LoadSpec::new(args, dbms, engine, 1);
-    let mut connection = C::connect(endpoint)?;
-    connection.query(&spec.create_table_sql(1))?;
-    for part in spec.split(1).iter().flatten() {
-        populate::populate_table_part(&mut connection, &spec, part, &mut |_| true)?;
-    }
-    for sql in spec.finish_table_sql(1) {
-        connection.query(&sql)?;
-    }
-    Ok(())
 }
 
 /// What the server has counted of the statements of the clients: prepared ones executed; PostgreSQL's

@@ -117,7 +117,8 @@ impl Instance {
     ///
     /// # Errors
     /// [`Error::NotOurs`] when the directory is not a complete instance of this very server;
-    /// [`Error::InUse`] while a server that was killed has not ended; [`Error::NotSound`] when its server ran as the host went down: not all that it wrote may be on disk.
+    /// [`Error::InUse`] while a server that was killed has not ended; [`Error::NotSound`] when its server ran
+    /// as the host went down: not all that it wrote may be on disk.
     pub fn open(setup: Setup) -> Result<Self, Error> {
         let lock = lock_marker(&setup.dir, false)?;
         let mut marker = read_marker(&setup.dir).ok_or_else(|| not_ours(&setup.dir))?;
@@ -129,7 +130,7 @@ impl Instance {
         }
         await_nobody(&setup.dir)?;
         let is_of_this_boot =
-            marker.boot.as_ref().is_none_or(|boot| Some(boot) == boot_id().as_ref());
+            marker.boot.as_ref().is_none_or(|boot| Some(boot) == process::boot_id().as_ref());
         if !marker.is_stopped && !is_of_this_boot {
             let why = "the host went down while its server ran".to_owned();
             return Err(Error::NotSound { path: setup.dir, why });
@@ -148,7 +149,7 @@ impl Instance {
     /// [`Error::PortInUse`], [`Error::UnknownOption`], [`Error::StartFailed`].
     pub fn start(&self, port: Option<u16>, watch: &mut Watch<'_>) -> Result<RunningServer, Error> {
         // One that is not known is like no other.
-        let boot = boot_id().unwrap_or_default();
+        let boot = process::boot_id().unwrap_or_default();
         self.mark(|marker| (marker.boot, marker.is_stopped) = (Some(boot), false))?;
         start::start(self, port, watch)
     }
@@ -355,12 +356,6 @@ fn await_nobody(dir: &Path) -> Result<(), Error> {
         }
         pause(Duration::from_millis(50));
     }
-}
-
-/// What the kernel calls the time since the host was started; `None` where it does not say.
-fn boot_id() -> Option<String> {
-    let text = fs::read_to_string("/proc/sys/kernel/random/boot_id").ok()?;
-    Some(text.trim().to_owned()).filter(|id| !id.is_empty())
 }
 
 /// 96 random bits as hex: nobody else on the host should get into a server with all privileges.

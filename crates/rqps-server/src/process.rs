@@ -247,6 +247,12 @@ pub(crate) fn at_work_in(dir: &Path) -> Vec<i32> {
     pids.filter(is_at_work).collect()
 }
 
+/// What the kernel calls the time since the host was started; `None` where it does not say.
+pub(crate) fn boot_id() -> Option<String> {
+    let text = fs::read_to_string("/proc/sys/kernel/random/boot_id").ok()?;
+    Some(text.trim().to_owned()).filter(|id| !id.is_empty())
+}
+
 /// What `/proc/PID/stat` tells of a process that is needed here.
 pub(crate) struct Stat {
     pub(crate) state: char,
