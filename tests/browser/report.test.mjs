@@ -4,7 +4,7 @@
 // screenshots go) and RQPS_CHROMIUM (the browser). Run by `cargo test -p rqps-report`.
 
 import assert from "node:assert/strict";
-import { readFileSync, existsSync } from "node:fs";
+import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
 import { pathToFileURL } from "node:url";
@@ -22,10 +22,11 @@ const figures = (name) => JSON.parse(readFileSync(join(pages, name), "utf8"));
 
 // A page of its own, offline.
 const opened = async (name, options, act) => {
-  const own = pathToFileURL(join(pages, name)).href;
+  const [file, place] = name.split("#");
+  const own = pathToFileURL(join(pages, file)).href;
   const { context, page, asked, errors } = await newPage(browser, options, (url) => url.split("#")[0] === own);
   await context.setOffline(true);
-  await page.goto(own);
+  await page.goto(place ? `${own}#${place}` : own);
   try {
     await act(page);
     assert.deepEqual(asked, [], "a request left the page");
@@ -306,27 +307,40 @@ test("hostile text stays text", () =>
     assert.equal(await page.evaluate(() => document.scripts.length), await page.evaluate(() => document.querySelectorAll("body > script").length));
   }));
 
+test("unpacks the details of a large page when they are wanted", () =>
+  opened("large.html", {}, async (page) => {
+    assert.equal(await page.locator("details.step .body[data-packed]").count(), 47);
+    const step = page.locator("details.step").nth(3);
+    await step.locator("summary").first().click();
+    await step.locator("table.numbers").first().waitFor();
+    await step.locator(".zoomable canvas").first().waitFor();
+    assert.equal(await page.locator("details.step .body[data-packed]").count(), 46);
+    const rows = () => step.locator("table").first().innerText();
+    const own = await rows();
+    // Another base meets the details of steps that were not opened yet as well.
+    await page.getByLabel("Base", { exact: true }).selectOption("1");
+    await page.getByText("now relative to").waitFor();
+    assert.equal(await page.locator("details.step .body[data-packed]").count(), 0);
+    await page.getByLabel("Base", { exact: true }).selectOption("0");
+    await page.waitForFunction(() => document.querySelector("#base-told").textContent === "");
+    assert.equal(await rows(), own);
+  }));
+
+test("a large page says without script where its details are", () =>
+  opened("large.html", { script: false }, async (page) => {
+    await page.locator("details.step summary").first().click();
+    assert.match(await page.locator("details.step .body").first().innerText(), /details of its steps are packed.*rqps report/s);
+  }));
+
+test("a link opens a step of a large page", () =>
+  opened("large.html#step-5", {}, async (page) => {
+    await page.locator("#step-5 table.numbers").first().waitFor();
+  }));
+
 test("prints everything", () =>
   opened("pair.html", {}, async (page) => {
     const pdf = await page.pdf({ format: "A4" });
     assert.ok(pdf.length > 50000, `${pdf.length} bytes`);
     await page.emulateMedia({ media: "print" });
     assert.equal(await page.locator("nav:visible, .controls:visible, .base-choice:visible").count(), 0);
-  }));
-
-test("a run of five systems and 47 steps is quick to use", { skip: !existsSync(join(pages ?? "", "large.html")) }, () =>
-  opened("large.html", {}, async (page) => {
-    const took = async (what, act) => {
-      const began = Date.now();
-      await act();
-      return [what, Date.now() - began];
-    };
-    const times = [
-      await took("filter", () => page.getByLabel("Named").fill("update")),
-      await took("base", async () => {
-        await page.getByLabel("Base", { exact: true }).selectOption("1");
-        await page.getByText("now relative to").waitFor();
-      }),
-    ];
-    console.log(times.map(([what, ms]) => `${what}: ${ms} ms`).join(", "));
   }));

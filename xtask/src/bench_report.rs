@@ -1,10 +1,12 @@
-//! How long the HTML report of a large run takes, from the store to the file, and how large it gets.
+//! How long the HTML report of a large run takes, from the store to the file, and how large it gets; and how
+//! smoothly it scrolls, filters and sorts in Chromium, where node, that and the packages of `tests/browser` are.
 //!
 //! The run is made up: its figures vary as those of real ones do, and every second of every slice is
 //! there, so that the page has as much to tell as after two weeks of measuring.
 
 use std::fs;
 use std::path::Path;
+use std::process::Command;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context as _, Result, ensure};
@@ -21,6 +23,9 @@ use rqps_store::{RunRef, Store};
 /// What a report without flame graphs may take.
 const MAX_BYTES: usize = 1_500_000;
 const MAX_TIME: Duration = Duration::from_secs(2);
+
+/// What `smooth.mjs` ends with where the page is not smooth.
+const TOO_SLOW: i32 = 3;
 
 /// The size of the run.
 pub(crate) struct Options {
@@ -52,7 +57,7 @@ impl Draw {
 }
 
 /// Makes the run, stores it, and writes its report three times; prints the fastest of each part.
-pub(crate) fn run(options: &Options) -> Result<()> {
+pub(crate) fn run(root: &Path, options: &Options) -> Result<()> {
     let results = tempfile::Builder::new().prefix("rqps-bench-report-").tempdir()?;
     let Options { systems, steps, rounds, seconds, .. } = options;
     println!("{systems} systems, {steps} steps, {rounds} rounds, series of {seconds} s");
@@ -81,9 +86,41 @@ pub(crate) fn run(options: &Options) -> Result<()> {
     if let Some(keep) = &options.keep {
         copy(&path, keep)?;
     }
+    let is_smooth = in_browser(root, &path)?;
     ensure!(bytes <= MAX_BYTES, "the page is too large");
     ensure!(cfg!(debug_assertions) || best[2] <= MAX_TIME, "the report took too long");
+    ensure!(is_smooth, "the page is not smooth");
     Ok(())
+}
+
+/// Opens the page in Chromium, which prints its times; gives whether they are short enough. Where something
+/// for it is missing, that is printed.
+fn in_browser(root: &Path, page: &Path) -> Result<bool> {
+    let tests = root.join("tests/browser");
+    let found = |names: &str| -> Option<String> {
+        let which = format!("for p in {names}; do command -v $p && exit; done");
+        let said = Command::new("sh").args(["-c", &which]).output().ok()?;
+        let path = String::from_utf8(said.stdout).ok()?.trim().to_owned();
+        (!path.is_empty()).then_some(path)
+    };
+    let chromium = found("chromium chromium-browser google-chrome");
+    let (Some(node), Some(chromium)) = (found("node"), chromium) else {
+        println!("in the browser       not tried: node or chromium is not installed");
+        return Ok(true);
+    };
+    if !tests.join("node_modules/playwright-core").is_dir() {
+        println!("in the browser       not tried: packages of tests/browser are not installed");
+        return Ok(true);
+    }
+    let status = Command::new(node)
+        .arg("smooth.mjs")
+        .arg(page)
+        .env("RQPS_CHROMIUM", chromium)
+        .current_dir(tests)
+        .status()
+        .context("run node")?;
+    ensure!(status.success() || status.code() == Some(TOO_SLOW), "the page was not opened");
+    Ok(status.success())
 }
 
 fn copy(from: &Path, to: &Path) -> Result<()> {

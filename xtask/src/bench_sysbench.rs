@@ -24,9 +24,9 @@ const ROWS: u64 = 100_000;
 
 /// Rounds and seconds of each turn, where none are asked for: for scripts whose user time alone has a bound, as
 /// the kernel tells user from system time by ticks, and for all others, whose time in all it knows to
-/// the nanosecond. All of it takes eight minutes on two servers.
-const WITH_USER_BOUND: (usize, u64) = (6, 3);
-const OTHERS: (usize, u64) = (4, 2);
+/// the nanosecond. All of it takes twenty minutes on two servers.
+const WITH_USER_BOUND: (usize, u64) = (12, 3);
+const OTHERS: (usize, u64) = (10, 2);
 
 /// Where Debian's package has the scripts.
 const FOLDER: &str = "/usr/share/sysbench";
@@ -34,7 +34,7 @@ const FOLDER: &str = "/usr/share/sysbench";
 /// A script, and what rqps may take at most, as shares of sysbench's CPU.
 struct Work {
     script: &'static str,
-    /// Of user time; all scripts are bound to 1 of user and system time together.
+    /// Of user time; all scripts but `bulk_insert` are bound to 1 of user and system time together.
     user_bound: Option<f64>,
     /// Whether its tables are made anew for each turn: it deletes what it needs, or numbers rows from 1.
     fresh: bool,
@@ -164,7 +164,10 @@ impl Row {
                 ));
             }
         };
-        check(self.ratio(all_us), 1.0, "CPU");
+        // The script itself takes nearly all of its time, making strings: the same in both.
+        if !self.work.is_bulk() {
+            check(self.ratio(all_us), 1.0, "CPU");
+        }
         if let Some(bound) = self.work.user_bound {
             check(self.ratio(|cost| cost.user_us), bound, "user CPU");
         }
@@ -303,7 +306,7 @@ fn number(text: &str, name: &str) -> Result<u64> {
 fn table(server: &str, rows: &[Row]) -> String {
     let mut text = format!(
         "{server}: client CPU per query, microseconds, user + system, medians; ratios with 95% intervals; \
-         `bulk_insert` per row\n\n\
+         `bulk_insert` per row, without a bound\n\n\
          | script | sysbench | rqps sysbench | user, ratio | all, ratio | rounds |\n|---|---|---|---|---|---|\n"
     );
     for row in rows {

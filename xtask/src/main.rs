@@ -32,23 +32,24 @@ cargo xtask TASK
   bench-insert    client CPU per inserted row and per query of the Insert Benchmark, on MariaDB and
                   PostgreSQL; [--rounds N] rounds, 3 when absent
   bench-sysbench  client CPU per query of `rqps sysbench` and of the real sysbench on each of its scripts;
-                  fails when a ratio is not shown to be below its bound; eight minutes
+                  fails when a ratio is not shown to be below its bound; twenty minutes
                   [--seconds N] length of each turn, [--rounds N] rounds, in place of the usual ones;
                   [--only NAME,NAME]; [--rqps PATH] a binary in place of one that is built;
                   [--servers DBMS@VERSION,...], mariadb@10.11.5,postgres@17.4 when absent
   bench-serve     how long the pages of `rqps serve` take with 200 runs; fails when the list takes 100 ms
                   [--rqps PATH] a binary in place of one that is built; [--results DIR] keeps the store there
-  bench-report    time and size of the HTML report of a large run that is made up
+  bench-report    time and size of the HTML report of a large run that is made up, and how smoothly it scrolls,
+                  filters and sorts in Chromium, where that and node are installed
                   [--systems N] 5 when absent; [--steps N] 47; [--rounds N] slices of each step on each
                   system, 30; [--seconds N] of each slice, 60; [--keep FILE] keeps the page
-  truth           verdicts where the truth is known: one server several times, 8 s a step, and slowed on purpose by
-                  5 and 10%, 60 s a step, some three hours in all; goes on from what is there in its results
-                  directory, target/truth when absent. With any of these, one part of another shape:
+  truth           verdicts where the truth is known: one server five times, 4 starts of 5 s a step, and
+                  slowed on purpose by 5 and 10%, 10 starts of 6 s a step, some four hours in all; goes on from
+                  what is there in its results directory, target/truth when absent. With any of these, one part of another shape:
                   [--pairs N] step pairs of the same server, 200 when absent; [--seconds N] measured
-                  on each system, 30 when absent; [--restarts N] starts of the servers, 1 when absent;
+                  on each system and start, 30 when absent; [--restarts N] starts of the servers, 1 when absent;
                   [--bound P] percent, half the smaller slowdown when absent;
                   [--handicaps P,P] percent, or none; [--twins N] systems that are the same as the base, 1 when
-                  absent; [--rqps PATH] a binary in place of one that is built; [--results DIR];
+                  absent, may be 0; [--rqps PATH] a binary in place of one that is built; [--results DIR];
                   [--report] measures nothing
   causes          the cause that reports give where it is known: servers slowed by a handicap, a log, a small cache,
                   fsync, TLS, a dropped index, a busy host or client, each against itself; a confusion matrix;
@@ -244,13 +245,14 @@ fn tidy() -> Result<()> {
 }
 
 fn bench_report(args: &[String]) -> Result<()> {
-    bench_report::run(&bench_report::Options {
+    let options = bench_report::Options {
         systems: usize::try_from(number(args, "--systems", 5)?)?,
         steps: usize::try_from(number(args, "--steps", 47)?)?,
         rounds: u32::try_from(number(args, "--rounds", 30)?)?,
         seconds: number(args, "--seconds", 60)?,
         keep: value(args, "--keep").map(PathBuf::from),
-    })
+    };
+    bench_report::run(&root()?, &options)
 }
 
 /// The word after `name`.

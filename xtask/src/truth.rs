@@ -1,9 +1,12 @@
-//! Verdicts against a known truth: the same server twice, and slowed on purpose by 5% and by 10%.
+//! Verdicts against a known truth: the same server several times, and slowed on purpose by 5% and by 10%.
 //!
-//! Two parts, unless options say otherwise: the same server many times in short steps, for how often a
-//! verdict is false; and slowed servers beside it for a minute a step, for what is found and how wide
-//! intervals are then. Runs of rqps's own binary, kept in a results directory: what was measured counts,
-//! and the same call goes on until there are enough step pairs. The rules are those of every run, with a practical bound
+//! Two parts, unless options say otherwise: the same server five times, each two of them a pair, for how
+//! often a verdict is false; and slowed servers beside it for a minute a step, for what is found and how
+//! wide intervals are then. Both on several starts of the servers; what each of the starts alone would
+//! have said is counted too. Pairs of one run share their servers, and so are not independent.
+//!
+//! Runs of rqps's own binary, kept in a results directory: what was measured counts, and the same call
+//! goes on until there are enough step pairs. The rules are those of every run, with a practical bound
 //! of half the smaller slowdown: with that of 5%, which users get, a slowdown of 5% is found to be
 //! large enough in half of the cases, however well it is measured. What is slower or faster beyond
 //! chance, be it by less than the bound, is counted as well.
@@ -39,13 +42,13 @@ const STEPS: [&str; 10] = [
 /// What to measure.
 #[derive(Debug, Clone)]
 pub(crate) struct Options {
-    /// Step pairs of the same server that are wanted.
+    /// Step pairs that are wanted: of the same server, where there are any, else of the smallest slowdown.
     pub(crate) pairs: usize,
-    /// Measured seconds of a step on each system.
+    /// Measured seconds of a step on each system and start.
     pub(crate) seconds: u64,
     /// Starts of the servers in a run.
     pub(crate) restarts: u64,
-    /// Systems beside the base that are the same server, each a pair with it.
+    /// Systems beside the base that are the same server; each two of these and the base are a pair.
     pub(crate) twins: u64,
     /// A binary in place of one that is built.
     pub(crate) rqps: Option<PathBuf>,
@@ -60,17 +63,17 @@ pub(crate) struct Options {
 impl Options {
     /// Both parts of what is to be shown.
     pub(crate) fn parts(rqps: Option<&PathBuf>, results: &Path) -> [Self; 2] {
-        let part = |pairs, seconds, twins, handicaps: &[f64]| Self {
+        let part = |pairs, (restarts, seconds), twins, handicaps: &[f64]| Self {
             pairs,
             seconds,
-            restarts: 1,
+            restarts,
             twins,
             rqps: rqps.cloned(),
             results: results.to_owned(),
             handicaps: handicaps.to_vec(),
             bound: Some(2.5),
         };
-        [part(200, 8, 4, &[]), part(20, 60, 1, &[5.0, 10.0])]
+        [part(200, (4, 5), 4, &[]), part(20, (10, 6), 0, &[5.0, 10.0])]
     }
 
     /// The practical bound, as a share.
@@ -87,7 +90,11 @@ impl Options {
         let handicaps: Vec<String> = self.handicaps.iter().map(ToString::to_string).collect();
         let restarts =
             if self.restarts > 1 { format!("-{}x", self.restarts) } else { String::new() };
-        let twins = if self.twins > 1 { format!("-{}same", self.twins) } else { String::new() };
+        let twins = match self.twins {
+            0 => "-alone".to_owned(),
+            1 => String::new(),
+            several => format!("-{several}same"),
+        };
         format!("truth-{dbms}-{}s{restarts}{twins}-{}", self.seconds, handicaps.join("-"))
     }
 
@@ -104,9 +111,9 @@ impl Options {
             }
         };
         system("base", 0.0);
-        system("same", 0.0);
-        for twin in 2..=self.twins {
-            system(&format!("same{twin}"), 0.0);
+        for twin in 1..=self.twins {
+            let nth = if twin > 1 { twin.to_string() } else { String::new() };
+            system(&format!("same{nth}"), 0.0);
         }
         for &percent in &self.handicaps {
             system(&format!("slowed{percent}"), percent);
@@ -157,7 +164,7 @@ pub(crate) fn run(root: &Path, options: &Options) -> Result<()> {
     loop {
         let mut is_done = true;
         for server in SERVERS {
-            let there = counts(options, server.0)?;
+            let there = counts(options, server.0, false)?.whole;
             if there.n_pairs() >= per_server {
                 continue;
             }
@@ -181,45 +188,78 @@ pub(crate) fn run(root: &Path, options: &Options) -> Result<()> {
     report(options)
 }
 
-/// Prints the table of what is there.
+/// What is known of one server's runs: by all their starts, and by each start alone.
+#[derive(Default)]
+struct There {
+    whole: Counts,
+    by_start: Counts,
+}
+
+/// Prints the tables of what is there.
 pub(crate) fn report(options: &Options) -> Result<()> {
-    let mut all = Counts::default();
+    let mut all = There::default();
     let mut short = Vec::new();
     for (dbms, version) in SERVERS {
-        let counts = counts(options, dbms)?;
-        println!("\n{dbms} {version}: {}", counts.host());
-        println!("{}", counts.table());
-        all.add(&counts);
+        let there = counts(options, dbms, options.restarts > 1)?;
+        println!("\n{dbms} {version}: {}", there.whole.host());
+        print(options, &there);
+        all.whole.add(&there.whole);
+        all.by_start.add(&there.by_start);
     }
-    println!(
-        "\nBoth, {} s of measuring a step on each system, bound {}%",
-        options.seconds,
-        options.bound() * 100.0
-    );
-    println!("{}", all.table());
+    println!("\nBoth, bound {}%", options.bound() * 100.0);
+    print(options, &all);
     let wanted = Wanted {
         n_pairs: options.pairs,
         slowdowns: &options.handicaps,
         has_a_minute: options.seconds * options.restarts >= 60,
     };
-    short.extend(all.short_of(&wanted));
+    short.extend(all.whole.short_of(&wanted));
     ensure!(short.is_empty(), "short of what is wanted: {}", short.join("; "));
     Ok(())
 }
 
-fn counts(options: &Options, dbms: &str) -> Result<Counts> {
+fn print(options: &Options, there: &There) {
+    let (seconds, restarts) = (options.seconds, options.restarts);
+    let n_runs = there.whole.n_runs();
+    println!("{} s a step on each system, runs: {n_runs}", seconds * restarts);
+    println!("{}", there.whole.table());
+    if restarts > 1 {
+        println!("each of the {restarts} starts alone, {seconds} s a step on each system");
+        println!("{}", there.by_start.table());
+    }
+}
+
+fn counts(options: &Options, dbms: &str, by_start: bool) -> Result<There> {
     let store = Store::open(&options.results)?;
     let name = options.name(dbms);
-    let mut counts = Counts::default();
+    let mut there = There::default();
     for summary in store.list_runs()? {
-        if summary.name == name && summary.status == RunStatus::Finished {
-            let run: Run = store.select_run(&RunRef::Id(summary.id))?;
-            if has_these_steps(&run) {
-                counts.count(&run, options.bound());
-            }
+        if summary.name != name || summary.status != RunStatus::Finished {
+            continue;
+        }
+        let run: Run = store.select_run(&RunRef::Id(summary.id))?;
+        if !has_these_steps(&run) {
+            continue;
+        }
+        there.whole.count(&run, options.bound());
+        let has = |start: &u32| by_start && run.steps.iter().any(|step| step.start == *start);
+        for start in (0..).take_while(has) {
+            there.by_start.count(&of_start(&run, start), options.bound());
         }
     }
-    Ok(counts)
+    Ok(there)
+}
+
+/// What was measured on one start of the servers, as a run of its own.
+fn of_start(run: &Run, start: u32) -> Run {
+    let mut alone = run.clone();
+    alone.steps.retain(|step| step.start == start);
+    for step in &mut alone.steps {
+        step.start = 0;
+        let slices = step.systems.iter_mut().flat_map(|system| &mut system.slices);
+        slices.for_each(|slice| slice.start = 0);
+    }
+    alone
 }
 
 /// Runs of an older list of steps do not count.

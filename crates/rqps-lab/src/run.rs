@@ -245,7 +245,9 @@ impl Lab<'_> {
             if self.plan.schedule.is_interleaved() {
                 let has_more = |(idx, _): &&(usize, _)| self.first_pending(*idx).is_some();
                 let left: Vec<_> = ready.iter().filter(has_more).collect();
-                missing.extend(self.interleaved(&left)?);
+                let order: Vec<_> =
+                    self.drawn_order(left.len()).into_iter().map(|at| left[at]).collect();
+                missing.extend(self.interleaved(&order)?);
             } else {
                 for at in self.order_of_start(ready.len()) {
                     let (idx, installation) = &ready[at];
@@ -260,13 +262,22 @@ impl Lab<'_> {
         Ok(missing)
     }
 
-    /// In which order `n` systems come one after the other: the plan's on a single start, else drawn for
-    /// each, so that no system always has the host early or late.
+    /// In which order `n` systems are measured one after the other: the plan's on a single start, else drawn
+    /// for each, so that no system always has the host early or late.
     fn order_of_start(&self, n: usize) -> Vec<usize> {
-        if self.plan.starts < 2 {
-            return (0..n).collect();
+        if self.plan.starts < 2 { (0..n).collect() } else { self.drawn_order(n) }
+    }
+
+    /// In which order `n` systems are started, filled and warmed up on the start under way. The memory
+    /// that a server gets depends on which servers came before it. Every second start has the order of the
+    /// one before it reversed: of two systems each is first as often as the other.
+    fn drawn_order(&self, n: usize) -> Vec<usize> {
+        let seed = mix(self.run.seed, u64::from(self.start_idx / 2) + STARTS_FROM);
+        let mut order = shuffled(n, seed);
+        if self.start_idx % 2 == 1 {
+            order.reverse();
         }
-        shuffled(n, mix(self.run.seed, u64::from(self.start_idx) + STARTS_FROM))
+        order
     }
 
     /// A system that has the host to itself; where the others are of use without it, what was in its way.

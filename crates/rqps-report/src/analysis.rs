@@ -45,6 +45,7 @@ use rqps_stacks::StackProfile;
 
 use self::observed::OfStep;
 use crate::join::Joined;
+use crate::parallel;
 
 pub use bar::Bar;
 pub use cell::{Cell, CellState};
@@ -59,6 +60,7 @@ pub use plans::{StatementPlans, StepPlans};
 pub use settle::Settle;
 pub use size::SystemSizes;
 pub use stacks::{PairStacks, StepStacks};
+pub(crate) use width::HALF_WIDTHS;
 
 /// A run with everything that reports say about it.
 #[derive(Debug, Clone)]
@@ -139,31 +141,43 @@ impl StepAnalysis<'_> {
     }
 }
 
+/// What another analysis of the same run has found whatever its base; empty for the first one.
+#[derive(Default)]
+struct Known {
+    /// Of the reported steps.
+    steps: Vec<OfStep>,
+    /// Between the systems.
+    differences: Option<Differences>,
+}
+
 impl<'a> Analysis<'a> {
     /// Analyses `run` with the practical bound `bound` (0.05 for 5%). Steps that were measured on
     /// several starts of the servers are joined.
     #[must_use]
     pub fn of(run: &'a Run, bound: f64) -> Self {
-        Self::made(run, None, (run.base, bound), &[])
+        Self::made(run, None, (run.base, bound), Known::default())
     }
 
     /// The same relative to another of its systems, by index.
     #[must_use]
     pub fn of_base(run: &'a Run, base: usize, bound: f64) -> Self {
-        Self::made(run, None, (base, bound), &[])
+        Self::made(run, None, (base, bound), Known::default())
     }
 
     /// Analyses several runs that were made into one.
     #[must_use]
     pub fn of_joined(joined: &'a Joined, bound: f64) -> Self {
-        Self::made(&joined.run, Some(joined), (joined.run.base, bound), &[])
+        Self::made(&joined.run, Some(joined), (joined.run.base, bound), Known::default())
     }
 
     /// This analysis with another of its systems as the base.
     #[must_use]
     pub fn rebased(&self, base: usize) -> Self {
-        let known: Vec<OfStep> = self.steps.iter().map(|step| Arc::clone(&step.observed)).collect();
-        Self::made(self.run, self.joined, (base, self.bound), &known).with_profiles(self.profiles)
+        let known = Known {
+            steps: self.steps.iter().map(|step| Arc::clone(&step.observed)).collect(),
+            differences: Some(self.differences.clone()),
+        };
+        Self::made(self.run, self.joined, (base, self.bound), known).with_profiles(self.profiles)
     }
 
     /// The systems that can be the base in place of this one, by index: those with a figure. Of several
@@ -178,12 +192,11 @@ impl<'a> Analysis<'a> {
         self.candidates().filter(has_figure).filter(is_of_its_run).collect()
     }
 
-    /// `known` is what another analysis of the same run has read of its reported steps, or empty.
     fn made(
         run: &'a Run,
         joined: Option<&'a Joined>,
         (base, bound): (usize, f64),
-        known: &[OfStep],
+        known: Known,
     ) -> Self {
         let base = base.min(run.systems.len().saturating_sub(1));
         let several = has_several_clients(run);
@@ -191,11 +204,15 @@ impl<'a> Analysis<'a> {
         let (warm_ups, reported): (Vec<_>, Vec<_>) =
             starts::joined(&run.steps).into_iter().partition(|s| s.info.kind == StepKind::WarmUp);
         let warm_ups = warm_ups.iter().map(|step| title(step, several)).collect();
+        let observed = if known.steps.len() == reported.len() {
+            known.steps
+        } else {
+            parallel::map(&reported, |step| observed::of_step(step))
+        };
         let mut steps: Vec<StepAnalysis<'a>> = reported
             .into_iter()
-            .enumerate()
-            .map(|(at, step)| {
-                let observed = known.get(at).map_or_else(|| observed::of_step(&step), Arc::clone);
+            .zip(observed)
+            .map(|(step, observed)| {
                 let rule = origin::Rule { base, joined };
                 StepAnalysis {
                     title: title(&step, several),
@@ -207,7 +224,7 @@ impl<'a> Analysis<'a> {
             })
             .collect();
         judge::decide(&mut steps, bound);
-        let differences = Differences::between(&run.systems);
+        let differences = known.differences.unwrap_or_else(|| Differences::between(&run.systems));
         let around = explain::Around::of(run, origin::Rule { base, joined });
         steps.iter_mut().for_each(|step| explain::explain(&around, step, |_, _| None));
         ageing::ageing(run, &mut steps, origin::Rule { base, joined });
@@ -279,6 +296,11 @@ impl<'a> Analysis<'a> {
             .map(|note| note.letter.as_str())
             .collect();
         letters.join(if letters.iter().any(|l| l.len() > 1) { "," } else { "" })
+    }
+
+    /// A step's number of clients, where the run has several.
+    pub(crate) fn clients_of(&self, step: &StepAnalysis<'_>) -> Option<u32> {
+        has_several_clients(self.run).then_some(step.step.clients)
     }
 
     /// Steps of one group, in the order of the run.

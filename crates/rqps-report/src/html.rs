@@ -1,6 +1,7 @@
 //! Reports as one HTML file that opens offline: no external reference, own style and script.
 //!
-//! Without its script the page says the same, relative to its own base. Every text passes maud's escaping; only
+//! Without its script the page says the same, relative to its own base; of very large runs the details of the steps
+//! are packed and need it. Every text passes maud's escaping; only
 //! style, scripts and base64 do not. The page's content security policy forbids any request and any script
 //! but those that it brings.
 
@@ -30,7 +31,11 @@ pub(crate) mod stacks;
 mod step;
 mod summary;
 mod systems;
+mod times;
 mod verdict;
+
+use std::panic::resume_unwind;
+use std::thread;
 
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 use rqps_stacks::flame;
@@ -52,6 +57,7 @@ const SCRIPT: &str = concat!(
     include_str!("html/script/steps.js"),
     include_str!("html/script/tables.js"),
     include_str!("html/script/filter.js"),
+    include_str!("html/script/bodies.js"),
     include_str!("html/script/bases.js"),
     include_str!("html/script/data.js"),
     include_str!("html/script/series.js"),
@@ -69,6 +75,9 @@ const CHART_LIBRARY: &str = concat!(
 /// The library's own style.
 const CHART_STYLE: &str = include_str!("html/vendor/uPlot.min.css");
 
+/// Details of steps beyond this are packed, bytes: they would be most of the page and slow to lay out.
+const MOST_DETAILS: usize = 800_000;
+
 /// Bytes of a page beside its main part, other bases, series and raw data: head, style, scripts.
 const FRAME: usize = 110_000;
 
@@ -77,18 +86,28 @@ const FRAME: usize = 110_000;
 pub fn render(analysis: &Analysis<'_>) -> String {
     let run = analysis.run;
     let has_stacks = !analysis.stacks.is_empty();
+    let bodies = step::bodies(analysis);
+    let is_large = bodies.iter().map(|body| body.0.len()).sum::<usize>() > MOST_DETAILS;
     let main = compact::of_large(html! {
         (systems_part(analysis).placed())
         (summary::render(analysis))
         (sizes_part(analysis).placed())
         (chart::render(analysis))
-        (step::render_all(analysis))
+        (step::render_all(analysis, (!is_large).then_some(&bodies)))
         (method_part(analysis).placed())
     });
-    let mut room = Room::beside(FRAME + main.0.len());
-    let series = points::packed(analysis, &mut room);
-    let others = bases::others(analysis, &mut room);
-    let data = data::render(analysis, &mut room);
+    let bodies = is_large.then(|| {
+        let texts: Vec<String> = bodies.into_iter().map(|body| body.0).collect();
+        packed::base64(&packed::gzip(&serde_json::to_string(&texts).unwrap_or_default()))
+    });
+    let mut room = Room::beside(FRAME + main.0.len() + bodies.as_ref().map_or(0, String::len));
+    let (files, series, others) = thread::scope(|scope| {
+        let files = scope.spawn(|| data::files(analysis));
+        let series = points::packed(analysis, &mut room);
+        let others = bases::others(analysis, &mut room);
+        (files.join().unwrap_or_else(|panic| resume_unwind(panic)), series, others)
+    });
+    let data = data::render(analysis, files, &mut room);
     let mut scripts = vec![SCRIPT];
     scripts.extend(series.is_some().then_some(CHART_LIBRARY));
     scripts.extend(has_stacks.then_some(flame::SCRIPT));
@@ -123,6 +142,9 @@ pub fn render(analysis: &Analysis<'_>) -> String {
                 @if let Some(series) = &series {
                     script type="text/plain" #series { (PreEscaped(series)) }
                     script { (PreEscaped(CHART_LIBRARY)) }
+                }
+                @if let Some(bodies) = &bodies {
+                    script type="text/plain" #bodies { (PreEscaped(bodies)) }
                 }
                 (others.parts)
                 script { (PreEscaped(SCRIPT)) }

@@ -213,7 +213,8 @@ fn step<'a>(analysis: &'a Analysis<'_>, step: &'a StepAnalysis<'_>) -> StepJson<
         figure_unit: info.figure.unit(),
         what: &info.what,
         repeat: (!analysis.is_all_imported()).then(|| {
-            repeat::command(compare::command_line(analysis), analysis.run.seed, &info.name)
+            let typed = compare::command_line(analysis);
+            repeat::command(typed, analysis.run.seed, &info.name, analysis.clients_of(step))
         }),
         systems: (0..step.cells.len()).map(|idx| result(analysis, step, idx)).collect(),
     }

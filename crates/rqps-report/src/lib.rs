@@ -26,6 +26,7 @@ mod insert;
 mod layout;
 mod many;
 mod number;
+mod parallel;
 mod repeat;
 mod stacks;
 pub mod stacks_page;

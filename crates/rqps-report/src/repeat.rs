@@ -2,20 +2,31 @@
 
 use crate::words::one_line;
 
-/// A run's own command with `--steps` narrowed to one step and with its seed, so that rows and events are
-/// the same: `rqps run demo.toml --steps scan --seed 42`.
+/// A run's own command with `--steps` narrowed to one step, where the run has several numbers of clients with
+/// `clients` of them, and with its seed, so that rows and events are the same:
+/// `rqps run demo.toml --steps scan --seed 42`.
 ///
 /// A run whose command is not known gets the form that needs the plan as a file.
-pub(crate) fn command(command_line: &str, seed: u64, step_name: &str) -> String {
+pub(crate) fn command(
+    command_line: &str,
+    seed: u64,
+    step_name: &str,
+    clients: Option<u32>,
+) -> String {
     let words = words(command_line);
     let arguments = match words.iter().position(|w| w == "run") {
-        Some(at) => without_steps(&words[at + 1..]),
+        Some(at) => {
+            let others = without("--steps", &words[at + 1..]);
+            if clients.is_some() { without("--clients", &others) } else { others }
+        }
         None => vec!["PLAN.toml".to_owned()],
     };
+    let clients = clients.map(|n| n.to_string());
     let seed = seed.to_string();
     let is_seeded = arguments.iter().any(|word| word == "--seed" || word.starts_with("--seed="));
     let own: &[&str] = if is_seeded { &[] } else { &["--seed", &seed] };
-    let own = ["--steps", step_name].into_iter().chain(own.iter().copied());
+    let clients = clients.iter().flat_map(|n| ["--clients", n.as_str()]);
+    let own = ["--steps", step_name].into_iter().chain(clients).chain(own.iter().copied());
     let mut out = String::from("rqps run");
     for word in arguments.iter().map(String::as_str).chain(own) {
         out.push(' ');
@@ -24,14 +35,16 @@ pub(crate) fn command(command_line: &str, seed: u64, step_name: &str) -> String 
     out
 }
 
-fn without_steps(arguments: &[String]) -> Vec<String> {
+/// The arguments without an option and its value.
+fn without(option: &str, arguments: &[String]) -> Vec<String> {
+    let with_value = format!("{option}=");
     let mut out = Vec::new();
     let mut skip = false;
     for word in arguments {
-        if std::mem::take(&mut skip) || word.starts_with("--steps=") {
+        if std::mem::take(&mut skip) || word.starts_with(&with_value) {
             continue;
         }
-        if word == "--steps" {
+        if word == option {
             skip = true;
             continue;
         }
@@ -90,16 +103,20 @@ mod tests {
     #[test]
     fn the_seed_is_that_of_the_run() {
         assert_eq!(
-            command("rqps run a.toml", 42, "scan"),
+            command("rqps run a.toml", 42, "scan", None),
             "rqps run a.toml --steps scan --seed 42"
         );
-        let seeded = command("rqps run a.toml --seed 7", 7, "scan");
+        let seeded = command("rqps run a.toml --seed 7", 7, "scan", None);
         assert_eq!(seeded, "rqps run a.toml --seed 7 --steps scan");
     }
 
     #[test]
     fn steps_are_replaced() {
         let arguments = words("demo.toml --steps 'range-*' --size tiny --steps=x");
-        assert_eq!(without_steps(&arguments), ["demo.toml", "--size", "tiny"]);
+        assert_eq!(without("--steps", &arguments), ["demo.toml", "--size", "tiny"]);
+        assert_eq!(
+            command("rqps run a.toml --clients 1,4", 42, "scan", Some(4)),
+            "rqps run a.toml --steps scan --clients 4 --seed 42"
+        );
     }
 }

@@ -555,7 +555,8 @@ fn footer(page: &mut Page, analysis: &Analysis<'_>) {
     let example = analysis.headlines.iter().find_map(|h| h.worst_idx);
     if let Some(step) = example.and_then(|idx| analysis.steps.get(idx)) {
         let name = &step.step.info.name;
-        let command = repeat::command(compare::command_line(analysis), run.seed, name);
+        let typed = compare::command_line(analysis);
+        let command = repeat::command(typed, run.seed, name, analysis.clients_of(step));
         page.paragraph("", &format!("repeat one step: {command}"));
     }
 }

@@ -11,9 +11,9 @@ use crate::Options;
 use crate::live::Hub;
 use crate::session::Sessions;
 
-/// Reports, comparisons and histories made at one time: each can take seconds of CPU time and the memory
+/// Reports, comparisons and histories made at one time: each can take seconds of all CPUs and the memory
 /// of whole runs.
-const N_HEAVY: usize = 2;
+const N_HEAVY: usize = 1;
 
 /// Streams of live views at one time.
 pub(crate) const MOST_STREAMS: usize = 16;

@@ -14,6 +14,10 @@ use crate::random::Random;
 /// Windows below which nothing is said: a second of them.
 pub const MIN_WINDOWS: usize = 50;
 
+/// Windows above which some are left out, evenly over the time: so many show what is to be
+/// marked as well, and the dip of all takes long.
+const MAX_WINDOWS: usize = 6000;
+
 /// p-value below which two levels are marked: one step in a hundred by chance, at most.
 const BIMODAL_P: f64 = 0.01;
 
@@ -74,16 +78,23 @@ impl Levels {
 /// The levels of a step's windows (of one system, in order of time).
 ///
 /// Counts are spread evenly within ±1/2 first, by a fixed seed, so that few operations per window
-/// are not taken for as many modes; windows that resemble their neighbours count as fewer. `None`
-/// with fewer than 50 windows, windows without length, or all alike.
+/// are not taken for as many modes; windows that resemble their neighbours count as fewer; of more
+/// than 6000 one of every two, three, ... is looked at. `None` with fewer than 50 windows, windows
+/// without length, or all alike.
 #[must_use]
 pub fn levels(windows: &Windows) -> Option<Levels> {
     if windows.counts.len() < MIN_WINDOWS || windows.length_ns == 0 {
         return None;
     }
     let mut random = Random::new(windows.counts.len() as u64);
+    let every = windows.counts.len().div_ceil(MAX_WINDOWS);
+    // One of each group is drawn: a fixed step could meet the same place of every turn.
+    let drawn: Vec<u32> = match every {
+        1 => windows.counts.clone(),
+        _ => windows.counts.chunks(every).map(|c| c[random.position(c.len())]).collect(),
+    };
     let mut values: Vec<f64> =
-        windows.counts.iter().map(|c| f64::from(*c) + random.uniform() - 0.5).collect();
+        drawn.iter().map(|c| f64::from(*c) + random.uniform() - 0.5).collect();
     if windows.counts.windows(2).all(|w| w[0] == w[1]) {
         return None;
     }
@@ -164,6 +175,14 @@ mod tests {
         assert!((p_of_one_mode(0.5705) - (0.05_f64 * 0.02).sqrt()).abs() < 1e-12);
         assert!((p_of_one_mode(0.0) - 1.0).abs() < 1e-12);
         assert!((p_of_one_mode(5.0) - 0.001).abs() < 1e-12);
+    }
+
+    #[test]
+    fn of_very_many_windows_some_tell() {
+        // The first window of every five is slow: a fixed step would see it always or never.
+        let counts = (0..27_000).map(|i| if i % 5 == 0 { 100 } else { 140 } + (i * 7) % 11);
+        let found = levels(&windows(counts.collect())).unwrap();
+        assert!(found.is_bimodal() && (found.low_share - 0.2).abs() < 0.02, "{found:?}");
     }
 
     #[test]

@@ -51,8 +51,10 @@ pub fn rate(windows: &Windows, location: Location) -> Option<f64> {
     if windows.counts.len() < MIN_WINDOWS || windows.length_ns == 0 {
         return None;
     }
-    let mut sorted: Vec<f64> = windows.counts.iter().map(|c| f64::from(*c)).collect();
-    sorted.sort_unstable_by(f64::total_cmp);
+    // Whole numbers are sorted faster than others.
+    let mut counts = windows.counts.clone();
+    counts.sort_unstable();
+    let sorted: Vec<f64> = counts.into_iter().map(f64::from).collect();
     let operations = match location {
         Location::Mean => mean_between(&sorted, 0.0, 1.0),
         Location::Median => mean_between(&sorted, 0.5, 0.5),

@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use rusqlite::config::DbConfig;
 use rusqlite::{Connection, OpenFlags, Transaction, TransactionBehavior};
 
 use crate::Error;
@@ -68,6 +69,7 @@ impl Store {
         let connection = Connection::open_with_flags(format!("file:{name}?immutable=1"), flags);
         let connection = connection.map_err(sql)?;
         migrate(&connection, &path)?;
+        keep_statements(&connection).map_err(|e| Error::of_sql(&path, "open the store", e))?;
         Ok(Self { connection, dir: results_dir.to_path_buf(), path })
     }
 
@@ -87,6 +89,7 @@ impl Store {
         connection.query_row("PRAGMA journal_mode = WAL", [], to_wal).map_err(sql)?;
         connection.pragma_update(None, "synchronous", "FULL").map_err(sql)?;
         connection.pragma_update(None, "foreign_keys", true).map_err(sql)?;
+        keep_statements(&connection).map_err(|e| Error::of_sql(&path, "open the store", e))?;
         Ok(Self { connection, dir: results_dir.to_path_buf(), path })
     }
 
@@ -197,6 +200,16 @@ pub(crate) fn check_run_id(run_id: &str) -> Result<(), Error> {
     } else {
         Err(Error::BadRunId { run_id: run_id.to_owned() })
     }
+}
+
+/// Statements that are kept prepared: all of them, as a run is read by some for each slice.
+const KEPT_STATEMENTS: usize = 128;
+
+/// Lets a connection keep its statements as they were prepared, whatever values they are given next
+/// (sqlite.org/qpsg.html).
+fn keep_statements(connection: &Connection) -> rusqlite::Result<()> {
+    connection.set_prepared_statement_cache_capacity(KEPT_STATEMENTS);
+    connection.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true).map(drop)
 }
 
 #[cfg(test)]

@@ -92,10 +92,10 @@ impl Worker {
         }
     }
 
-    /// A number that no thread gets twice, from 1 to 2^32.
+    /// A number that no thread gets twice, of 32 bits.
     pub(crate) fn unique(&self) -> f64 {
         let [a, b, c, d, ..] = self.control.n_unique.fetch_add(1, Relaxed).to_le_bytes();
-        f64::from(unique(self.settings.seed, u32::from_le_bytes([a, b, c, d]))) + 1.0
+        f64::from(unique(self.settings.seed, u32::from_le_bytes([a, b, c, d])))
     }
 
     /// Opens a connection, to the next server of the options. Its number, or `None` after telling why

@@ -163,7 +163,9 @@ pub(crate) struct RunArgs {
 /// Formats of a report.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Format {
-    /// Tables for a terminal or a blog post
+    /// Verdicts, tables with intervals, causes: to be read on a terminal
+    Terminal,
+    /// Only the field's tables, to be pasted into a post: QPS, ratio, system
     Text,
     /// Tables for a merge request
     Markdown,
@@ -186,20 +188,16 @@ pub(crate) struct ReportArgs {
     pub(crate) base: Option<String>,
 
     /// Format
-    #[arg(long, value_enum, default_value = "text")]
+    #[arg(long, value_enum, default_value = "terminal")]
     pub(crate) format: Format,
 
-    /// Only the verdict, the systems and the summary table (text)
-    #[arg(long)]
+    /// Only the verdict, the systems and the summary table
+    #[arg(long, conflicts_with = "format")]
     pub(crate) summary: bool,
-
-    /// Only the field's tables, to be pasted: QPS, ratio, system (text)
-    #[arg(long, conflicts_with = "summary")]
-    pub(crate) tables: bool,
 
     /// Write charts of relative QPS into this directory, an SVG and a PNG file per group of steps, in place of the
     /// report
-    #[arg(long, value_name = "DIR", conflicts_with_all = ["summary", "tables", "format", "output"])]
+    #[arg(long, value_name = "DIR", conflicts_with_all = ["summary", "format", "output"])]
     pub(crate) charts: Option<PathBuf>,
 
     /// File to write; standard output when absent

@@ -1,11 +1,11 @@
 //! `rqps compare`: systems of several runs in one report.
 
-use anyhow::Result;
+use anyhow::{Result, bail};
 use rqps_report::{Analysis, Detail, Joined, TextOptions};
 use rqps_store::{RunRef, Store};
 
 use crate::Surroundings;
-use crate::args::CompareArgs;
+use crate::args::{CompareArgs, Format};
 use crate::output::{text_width, write};
 use crate::report::{parse_percent, render_analysis, write_tables};
 
@@ -15,8 +15,14 @@ pub(crate) fn run(args: &CompareArgs, around: &Surroundings) -> Result<()> {
     let store = Store::open_existing(&around.results)?;
     let select = |run: &String| store.select_run(&run.parse::<RunRef>().unwrap_or_default());
     let runs = args.runs.iter().map(select).collect::<Result<Vec<_>, _>>()?;
-    if args.tables {
-        return write_tables(&runs, (args.format, bound), args.output.as_deref());
+    if args.format == Format::Text {
+        if args.base.is_some() {
+            bail!(
+                "--base has no place in --format text, where each run is relative to its own base; leave \
+                 it out, or take another format"
+            );
+        }
+        return write_tables(&runs, bound, args.output.as_deref());
     }
     let base = args.base.as_deref().map(|base| with_id(base, &store)).transpose()?;
     let joined = Joined::of(runs, base.as_deref(), &around.command_line)?;

@@ -1,5 +1,6 @@
 //! Progress on the terminal: two live lines on a terminal, plain lines elsewhere.
 
+use std::collections::BTreeMap;
 use std::io::{IsTerminal as _, Write as _};
 use std::time::{Duration, Instant};
 
@@ -122,8 +123,10 @@ impl Live {
             }
             Event::InTurns { block, rates, .. } => {
                 let elapsed = rates.iter().map(|rate| rate.elapsed).max().unwrap_or_default();
-                let rates: Vec<String> =
-                    rates.iter().map(|rate| format!("{:.0}", rate.per_s)).collect();
+                // In the order of the plan, whatever the order of the turns.
+                let by_system: BTreeMap<usize, f64> =
+                    rates.iter().map(|rate| (rate.system, rate.per_s)).collect();
+                let rates: Vec<String> = by_system.values().map(|r| format!("{r:.0}")).collect();
                 self.now.set_message(format!(
                     "{}  slice {} {:.0} s  {} queries/s",
                     self.now.prefix(),

@@ -1,4 +1,4 @@
-//! `rqps report`: a stored run as text, markdown, CSV, JSON or HTML.
+//! `rqps report`: a stored run for the terminal, or as text, markdown, CSV, JSON or HTML.
 
 use anyhow::{Context as _, Result, bail};
 use rqps_model::Run;
@@ -20,9 +20,9 @@ pub(crate) fn write(args: &ReportArgs, around: &Surroundings) -> Result<()> {
     if let Some(dir) = &args.charts {
         return crate::charts::write(&Analysis::of_base(&run, base, bound), dir);
     }
-    if args.tables {
+    if args.format == Format::Text {
         let run = Run { base, ..run };
-        return write_tables(&[run], (args.format, bound), args.output.as_deref());
+        return write_tables(&[run], bound, args.output.as_deref());
     }
     let found = Found { run: &run, base, profiles: &profiles };
     let colour = around.colour && args.output.is_none();
@@ -44,12 +44,9 @@ fn system_of(run: &Run, label: &str) -> Result<usize> {
 /// The field's tables of one run, or of several beside one another.
 pub(crate) fn write_tables(
     runs: &[Run],
-    (format, bound): (Format, f64),
+    bound: f64,
     output: Option<&std::path::Path>,
 ) -> Result<()> {
-    if format != Format::Text {
-        bail!("--tables is text; leave --format out");
-    }
     let all: Vec<Analysis<'_>> = runs.iter().map(|run| Analysis::of(run, bound)).collect();
     output::write(output, &rqps_report::post::render(&all))
 }
@@ -99,7 +96,8 @@ pub(crate) fn render_analysis(
     options: TextOptions,
 ) -> String {
     match format {
-        Format::Text => rqps_report::text::render(analysis, options),
+        Format::Terminal => rqps_report::text::render(analysis, options),
+        Format::Text => rqps_report::post::render(std::slice::from_ref(analysis)),
         Format::Markdown => rqps_report::markdown::render(analysis),
         Format::Csv => rqps_report::csv::render(analysis),
         Format::Json => rqps_report::json::render(analysis),

@@ -51,7 +51,7 @@ pub(crate) fn carry_out(plan: Plan, args: &RunArgs, around: &Surroundings) -> Re
     let found = report::Found { run: &run, base: run.base, profiles: &profiles };
     let options =
         TextOptions { colour: around.colour, detail: Detail::Summary, width: text_width() };
-    print(&report::render(found, Format::Text, bound, options)?)?;
+    print(&report::render(found, Format::Terminal, bound, options)?)?;
     if !args.no_html {
         for path in profile::write_pages(found, bound, &store)? {
             print(&format!("\nstacks: {}", shown(&path)))?;

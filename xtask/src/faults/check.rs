@@ -158,7 +158,7 @@ pub(super) fn report(
     checks: &mut Checks,
 ) -> Result<()> {
     let Some(last) = last else { return Ok(()) };
-    let mut running = hosted.spawn(rqps, &["report", "--format", "text"], "report.txt")?;
+    let mut running = hosted.spawn(rqps, &["report"], "report.txt")?;
     let code = running.wait(hosted.deadline())?;
     let text = running.said();
     checks.hold(code == Some(0), || format!("rqps report ended with {code:?}:\n{text}"));

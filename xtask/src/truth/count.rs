@@ -33,6 +33,7 @@ struct Said {
 #[derive(Debug, Clone, Default)]
 pub(super) struct Counts {
     by_slowdown_bp: BTreeMap<u32, Said>,
+    n_runs: usize,
     hosts: BTreeSet<String>,
 }
 
@@ -48,7 +49,7 @@ const MOST_WIDTH: [f64; 2] = [0.01, 0.03];
 /// What there must be.
 #[derive(Debug)]
 pub(super) struct Wanted<'a> {
-    /// Step pairs of the same server.
+    /// Step pairs of the smallest slowdown, which is none where a server is there twice.
     pub(super) n_pairs: usize,
     /// Slowdowns that were asked for, percent.
     pub(super) slowdowns: &'a [f64],
@@ -57,17 +58,18 @@ pub(super) struct Wanted<'a> {
 }
 
 impl Counts {
-    /// Adds a run. Each system is judged in a report of its own beside the base, so that what differs
+    /// Adds a run. Each pair is judged in a report of its own, so that what differs
     /// does not make verdicts easier on what does not.
     pub(super) fn count(&mut self, run: &Run, bound: f64) {
         let host = &run.host;
+        self.n_runs += 1;
         self.hosts.insert(format!(
             "rqps {}, {} CPUs {}, kernel {}",
             run.rqps_version, host.n_cpus, host.cpu_model, host.kernel
         ));
-        for idx in (0..run.systems.len()).filter(|idx| *idx != run.base) {
+        for [base, idx] in pairs(run) {
             let slowdown = run.systems[idx].spec.variant.handicap_bp;
-            let pair = pair(run, idx);
+            let pair = pair(run, [base, idx]);
             let analysis = Analysis::of(&pair, bound);
             let said = self.by_slowdown_bp.entry(slowdown).or_default();
             for step in analysis.steps.iter().filter(|step| step.is_compared()) {
@@ -95,6 +97,7 @@ impl Counts {
 
     pub(super) fn add(&mut self, other: &Self) {
         self.hosts.extend(other.hosts.iter().cloned());
+        self.n_runs += other.n_runs;
         for (slowdown, said) in &other.by_slowdown_bp {
             let Said {
                 n_pairs,
@@ -124,9 +127,13 @@ impl Counts {
         }
     }
 
-    /// Step pairs of the same server.
+    /// Step pairs of the smallest slowdown, which is none where a server is there twice.
     pub(super) fn n_pairs(&self) -> usize {
-        self.by_slowdown_bp.get(&0).map_or(0, |said| said.n_pairs)
+        self.by_slowdown_bp.first_key_value().map_or(0, |(_, said)| said.n_pairs)
+    }
+
+    pub(super) fn n_runs(&self) -> usize {
+        self.n_runs
     }
 
     pub(super) fn host(&self) -> String {
@@ -183,13 +190,16 @@ impl Counts {
         for percent in wanted.slowdowns.iter().filter(|percent| !has(percent)) {
             short.push(format!("nothing measured with a slowdown of {percent}%"));
         }
-        if wanted.has_a_minute
-            && let Some(alike) = self.by_slowdown_bp.get(&0)
-        {
-            let kinds = [("read", &alike.reads), ("write", &alike.writes)];
+        if wanted.has_a_minute {
+            // A slowdown makes an interval of a ratio no wider.
+            let all = |of: fn(&Said) -> &Vec<f64>| -> Vec<f64> {
+                self.by_slowdown_bp.values().flat_map(of).copied().collect()
+            };
+            let kinds = [("read", all(|said| &said.reads)), ("write", all(|said| &said.writes))];
             for ((kind, widths), most) in kinds.into_iter().zip(MOST_WIDTH) {
-                let width = median(widths.clone());
-                if widths.is_empty() || width > most {
+                let is_empty = widths.is_empty();
+                let width = if is_empty { 0.0 } else { median(widths) };
+                if is_empty || width > most {
                     short.push(format!(
                         "half-width of {kind} steps {:.2}%, not {:.0}%",
                         width * 100.0,
@@ -227,10 +237,22 @@ fn percent(n: usize, of: usize) -> f64 {
     n as f64 * 100.0 / of.max(1) as f64
 }
 
-/// The run with its base and one other system alone.
-fn pair(run: &Run, idx: usize) -> Run {
+/// The systems to compare: slowed ones with the base, and each two of those that nothing slows.
+fn pairs(run: &Run) -> Vec<[usize; 2]> {
+    let is_slowed = |idx: &usize| run.systems[*idx].spec.variant.handicap_bp > 0;
+    let all = 0..run.systems.len();
+    let (slowed, alike): (Vec<usize>, Vec<usize>) = all.partition(is_slowed);
+    let slowed = slowed.into_iter().map(|idx| [run.base, idx]);
+    let twins = alike
+        .iter()
+        .enumerate()
+        .flat_map(|(at, &base)| alike[at + 1..].iter().map(move |&twin| [base, twin]));
+    twins.chain(slowed).collect()
+}
+
+/// The run with two of its systems alone, the first of them as the base.
+fn pair(run: &Run, both: [usize; 2]) -> Run {
     let mut pair = run.clone();
-    let both = [run.base, idx];
     pair.base = 0;
     pair.systems = both.map(|i| run.systems[i].clone()).to_vec();
     for (step, whole) in pair.steps.iter_mut().zip(&run.steps) {

@@ -312,7 +312,7 @@ fn measured(
     cell.steady_rate = observed.mean_steady_rate().filter(|_| !is_index);
     cell.marks = book.marks(&system.slices, !is_insert);
     if !is_insert {
-        cell.marks.extend(guard::own(step.info.kind, system, book));
+        cell.marks.extend(guard::own(step.info.kind, (system, observed), book));
     }
     if is_insert {
         let own = insert::of(step, system, &cell);

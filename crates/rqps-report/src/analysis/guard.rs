@@ -3,15 +3,15 @@
 
 use rqps_model::run::SystemStep;
 use rqps_model::{Slice, StepKind};
-use rqps_stats::bimodal::levels;
+use rqps_stats::bimodal::Levels;
 use rqps_stats::drift::{DRIFT_P, drift};
 use rqps_stats::steady::{Disagreement, Rates, disagreement};
 use rqps_stats::tested::Tested;
 
 use super::estimate::Pair;
 use super::footnote::{Book, CellMark, FootnoteKind};
+use super::observed::OfSystem;
 use super::stall::Stall;
-use super::windows;
 use crate::number;
 
 /// A drift of the figure below this blurs it less than the practical bound; two levels nearer than
@@ -23,13 +23,17 @@ const MIN_RATIO_DRIFT: f64 = 0.02;
 
 /// What a system's blocks say of themselves. Filling tables, creating indexes and the steps of the
 /// Insert Benchmark change as they go; they have their own.
-pub(super) fn own(kind: StepKind, system: &SystemStep, book: &mut Book) -> Vec<CellMark> {
+pub(super) fn own(
+    kind: StepKind,
+    (system, observed): (&SystemStep, &OfSystem),
+    book: &mut Book,
+) -> Vec<CellMark> {
     if matches!(kind, StepKind::Load | StepKind::WarmUp | StepKind::Index | StepKind::Mixed) {
         return Vec::new();
     }
     let mut marks = Vec::new();
-    if let Some(detail) = two_levels(&system.slices) {
-        marks.push(book.mark(FootnoteKind::TwoLevels, detail));
+    if let Some(levels) = &observed.two_levels {
+        marks.push(book.mark(FootnoteKind::TwoLevels, two_levels(levels)));
     }
     let of_start = |slices: &[&Slice]| slices.iter().map(|s| s.figure()).collect();
     if let Some(found) = drift_of(&system.slices.iter().collect::<Vec<_>>(), MIN_DRIFT, of_start) {
@@ -56,21 +60,20 @@ pub(super) fn of_pair(pair: &Pair<'_>, marks: &mut Vec<CellMark>, book: &mut Boo
             None => marks.push(mark),
         }
     }
-    if let Some(found) = disagrees(&blocks) {
+    if let Some(found) = disagrees(pair, &blocks) {
         let stall = Stall::of(&blocks, &found);
         marks.push(book.mark(FootnoteKind::Stalls, stall.words()));
     }
 }
 
 /// `12300 and 15100/s, 40% of the windows at the lower`.
-fn two_levels(slices: &[Slice]) -> Option<String> {
-    let found = levels(&windows::joined(slices)?).filter(|levels| levels.is_bimodal())?;
-    Some(format!(
+fn two_levels(found: &Levels) -> String {
+    format!(
         "{} and {}/s, {:.0}% of the windows at the lower",
         number::plain_figure(found.low),
         number::plain_figure(found.high),
         found.low_share * 100.0
-    ))
+    )
 }
 
 /// The drift of a value of the blocks, the surest of all starts; `None` where none is sure or as
@@ -98,15 +101,15 @@ fn drifted(what: &str, found: &Tested) -> String {
 }
 
 /// Average and steady rate, where they tell different stories.
-fn disagrees(blocks: &[(&Slice, &Slice)]) -> Option<Disagreement> {
+fn disagrees(pair: &Pair<'_>, blocks: &[(&Slice, &Slice)]) -> Option<Disagreement> {
     let averages =
         |side: fn(&(&Slice, &Slice)) -> f64| blocks.iter().map(side).collect::<Vec<f64>>();
     let (base, candidate) = (averages(|(b, _)| b.figure()), averages(|(_, c)| c.figure()));
-    let steady = |pick: fn(&(&Slice, &Slice)) -> Option<f64>| -> Option<Vec<f64>> {
-        blocks.iter().map(pick).collect()
+    let steady = |rate: &dyn Fn(&(&Slice, &Slice)) -> Option<f64>| -> Option<Vec<f64>> {
+        blocks.iter().map(rate).collect()
     };
-    let base_steady = steady(|(b, _)| windows::steady_rate(b))?;
-    let candidate_steady = steady(|(_, c)| windows::steady_rate(c))?;
+    let base_steady = steady(&|(b, _)| pair.observed(b)?.steady_rate)?;
+    let candidate_steady = steady(&|(_, c)| pair.observed(c)?.steady_rate)?;
     let found = disagreement(
         Rates { average: &base, steady: &base_steady },
         Rates { average: &candidate, steady: &candidate_steady },

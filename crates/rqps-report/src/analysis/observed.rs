@@ -5,6 +5,7 @@
 use std::sync::Arc;
 
 use rqps_model::{RunStep, Slice};
+use rqps_stats::bimodal::{Levels, levels};
 
 use super::cell::{WindowRates, window_rates};
 use super::windows;
@@ -22,6 +23,8 @@ pub(super) struct OfSystem {
     pub(super) response: Option<ResponseTimes>,
     /// Operations per second in short windows.
     pub(super) windows: Option<WindowRates>,
+    /// The two levels of its windows, where they have two.
+    pub(super) two_levels: Option<Levels>,
 }
 
 /// One slice.
@@ -41,6 +44,9 @@ impl OfSystem {
             slices: slices.iter().zip(read.blocks).map(of_slice).collect(),
             response: read.all,
             windows: window_rates(slices),
+            two_levels: windows::joined(slices)
+                .and_then(|windows| levels(&windows))
+                .filter(Levels::is_bimodal),
         }
     }
 

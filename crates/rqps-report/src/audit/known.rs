@@ -71,6 +71,44 @@ pub(crate) struct List {
     instance: Vec<String>,
     idle: Vec<String>,
     known: Vec<Known>,
+    /// Of MySQL's family and of PostgreSQL.
+    #[serde(skip)]
+    names: OnceLock<[Names; 2]>,
+}
+
+/// Where names of a family stand: in the list, and in their line.
+#[derive(Debug, Default)]
+struct Names {
+    /// Those written in full.
+    whole: BTreeMap<String, (usize, usize)>,
+    /// Patterns, and names beside them, in the order of the list.
+    patterns: Vec<(String, (usize, usize))>,
+}
+
+impl Names {
+    fn of(lines: impl Iterator<Item = (usize, Vec<String>)>) -> Self {
+        let mut names = Self::default();
+        for (at, line) in lines {
+            for (place, words) in line.into_iter().enumerate() {
+                for word in words.split('|').map(str::to_owned) {
+                    if words.contains('*') {
+                        names.patterns.push((word, (at, place)));
+                    } else {
+                        names.whole.entry(word).or_insert((at, place));
+                    }
+                }
+            }
+        }
+        names
+    }
+
+    fn find(&self, name: &str) -> Option<(usize, usize, bool)> {
+        if let Some((at, place)) = self.whole.get(name) {
+            return Some((*at, *place, true));
+        }
+        let (_, (at, place)) = self.patterns.iter().find(|(pattern, _)| fits(pattern, name))?;
+        Some((*at, *place, false))
+    }
 }
 
 /// A setting of the list.
@@ -115,17 +153,20 @@ impl List {
 
     /// The setting that a name of a family is; a name written in full comes before a pattern.
     pub(crate) fn find(&self, dbms: Dbms, name: &str) -> Option<Found<'_>> {
-        let look = |exact: bool| {
-            self.known.iter().enumerate().find_map(|(at, known)| {
-                let is = |names: &String| {
-                    names.contains('*') != exact && names.split('|').any(|one| fits(one, name))
-                };
-                let place = known.of_family(dbms).iter().position(is)?;
-                let own = if exact { String::new() } else { name.to_owned() };
-                Some(Found { known, key: (at, place, own) })
+        let names = self.names.get_or_init(|| {
+            [Dbms::Mysql, Dbms::Postgres].map(|dbms| {
+                let lines = self.known.iter().map(|known| known.of_family(dbms).to_vec());
+                Names::of(lines.enumerate())
             })
+        });
+        let names = match dbms {
+            Dbms::Mysql | Dbms::Mariadb => &names[0],
+            Dbms::Postgres => &names[1],
+            Dbms::Null => return None,
         };
-        look(true).or_else(|| look(false))
+        let (at, place, is_whole) = names.find(name)?;
+        let own = if is_whole { String::new() } else { name.to_owned() };
+        Some(Found { known: &self.known[at], key: (at, place, own) })
     }
 }
 

@@ -13,6 +13,7 @@ use super::room::Room;
 use super::{chart, step, summary, verdict};
 use crate::analysis::Analysis;
 use crate::many;
+use crate::parallel;
 use crate::words::one_line;
 
 /// A part of the page that depends on the base.
@@ -97,11 +98,11 @@ pub(super) fn others(analysis: &Analysis<'_>, room: &mut Room) -> Others {
 
 /// The parts for `bases`, as deep as there is room; `None` where there is none.
 fn packed(analysis: &Analysis<'_>, bases: &[usize], room: &mut Room) -> Option<String> {
-    let others: Vec<Analysis<'_>> = bases.iter().map(|&idx| analysis.rebased(idx)).collect();
+    let others: Vec<Analysis<'_>> = parallel::map(bases, |&idx| analysis.rebased(idx));
     [Depth::All, Depth::Overview].into_iter().find_map(|depth| {
         let mut parts: Vec<(String, Vec<String>)> = Vec::new();
-        for other in &others {
-            for (at, part) in of(other, depth).into_iter().enumerate() {
+        for parts_of_base in parallel::map(&others, |other| of(other, depth)) {
+            for (at, part) in parts_of_base.into_iter().enumerate() {
                 if parts.len() <= at {
                     parts.push((part.name, Vec::new()));
                 }

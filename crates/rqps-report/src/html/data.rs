@@ -9,14 +9,33 @@ use crate::analysis::Analysis;
 use crate::words::one_line;
 use crate::{csv, json, number};
 
-/// The section. A file that has no room is left out: the command that writes it stands in its place.
-pub(super) fn render(analysis: &Analysis<'_>, room: &mut Room) -> Markup {
-    let run = analysis.run;
-    let files = [
-        ("csv", "One row per step, number of clients and system", csv::render(analysis)),
-        ("json", "Everything in this report, by a published schema", json::render(analysis)),
+/// A file for the page.
+pub(super) struct File {
+    ending: &'static str,
+    what: &'static str,
+    /// Bytes of the file itself.
+    length: usize,
+    packed: String,
+}
+
+/// The files, packed.
+pub(super) fn files(analysis: &Analysis<'_>) -> [File; 2] {
+    let file = |ending, what, text: String| File {
+        ending,
+        what,
+        length: text.len(),
+        packed: base64(&gzip(&text)),
+    };
+    [
+        file("csv", "One row per step, number of clients and system", csv::render(analysis)),
+        file("json", "Everything in this report, by a published schema", json::render(analysis)),
     ]
-    .map(|(ending, what, text)| (ending, what, text.len(), room.take(base64(&gzip(&text)))));
+}
+
+/// The section. A file that has no room is left out: the command that writes it stands in its place.
+pub(super) fn render(analysis: &Analysis<'_>, files: [File; 2], room: &mut Room) -> Markup {
+    let run = analysis.run;
+    let files = files.map(|file| (file.ending, file.what, file.length, room.take(file.packed)));
     html! {
         section #data aria-labelledby="data-title" {
             h2 #data-title { "Raw data" }

@@ -76,14 +76,14 @@ fn summary(analysis: &Analysis<'_>, which: Summary) -> Markup {
                             }
                         }
                     }
-                    @if which == Summary::Rates {
-                        tr {
-                            th.faint scope="row" { "target" }
-                            @for (_, step) in &steps {
-                                td.num.first.faint { (tables::target(step)) }
-                            }
+                }
+                @if which == Summary::Rates {
+                    tfoot { tr {
+                        th.faint scope="row" { "target" }
+                        @for (_, step) in &steps {
+                            td.num.first.faint { (tables::target(step)) }
                         }
-                    }
+                    } }
                 }
             }
         }

@@ -151,25 +151,18 @@ fn drawing(analysis: &Analysis<'_>, tracks: &[Track], frame: &Frame) -> Markup {
                 span.top { (number::plain_figure(max)) }
                 svg viewBox={ "0 0 " (WIDTH) " " (HEIGHT) } preserveAspectRatio="none" role="img"
                     aria-label=(frame.label) {
-                    @for slice in 1..n_slices {
-                        @let x = format!("{:.0}", lane * slice as f64);
-                        line.cut x1=(x) x2=(x) y1="0" y2=(HEIGHT) {}
-                    }
+                    @if n_slices > 1 { path.cut d=(cuts(n_slices, lane)) {} }
                     @if let Some(target) = frame.target {
                         @let y = format!("{:.0}", height(target, max));
                         line.target x1="0" x2=(WIDTH) y1=(y) y2=(y) {}
                     }
-                    @for track in tracks {
-                        @for (at, points) in track.lows.iter().enumerate() {
-                            path class={ "track t" (track.idx % 6) " low" }
-                                d=(path(points, (lane * at as f64, lane), longest, max)) {}
-                        }
+                    @for track in tracks.iter().filter(|track| !track.lows.is_empty()) {
+                        path class={ "track t" (track.idx % 6) " low" }
+                            d=(paths(&track.lows, lane, longest, max)) {}
                     }
                     @for track in tracks {
-                        @for (at, points) in track.slices.iter().enumerate() {
-                            path class={ "track t" (track.idx % 6) }
-                                d=(path(points, (lane * at as f64, lane), longest, max)) {}
-                        }
+                        path class={ "track t" (track.idx % 6) }
+                            d=(paths(&track.slices, lane, longest, max)) {}
                     }
                 }
                 span.bottom { "0" }
@@ -219,6 +212,18 @@ pub(super) fn whole_seconds(slice: &Slice) -> &[SeriesPoint] {
 /// Where a rate lies in the drawing, from its top.
 fn height(rate: f64, max: f64) -> f64 {
     HEIGHT - rate / max * (HEIGHT - 2.0) - 1.0
+}
+
+/// The lines between slices, as one path.
+fn cuts(n_slices: usize, lane: f64) -> String {
+    (1..n_slices).map(|slice| format!("M{:.0} 0V{HEIGHT}", lane * slice as f64)).collect()
+}
+
+/// The lines of a track's slices, each in its lane, as one path: elements of their own would take more than
+/// their points.
+fn paths(slices: &[Vec<f64>], lane: f64, longest: usize, max: f64) -> String {
+    let places = slices.iter().enumerate();
+    places.map(|(at, points)| path(points, (lane * at as f64, lane), longest, max)).collect()
 }
 
 /// A line as a path whose points are told by their distance from the one before: a third shorter.

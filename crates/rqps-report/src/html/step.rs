@@ -4,14 +4,20 @@ use maud::{Markup, html};
 
 use super::bases::{self, Part};
 use super::label::{self, outside};
-use super::{cause, filter, insert, metrics, plans, ratios, series, stacks};
+use super::{cause, filter, insert, metrics, plans, ratios, series, stacks, times};
 use crate::analysis::{Analysis, Cell, CellState, StepAnalysis};
 use crate::number::{self, count};
 use crate::words::{lines, one_line};
-use crate::{compare, layout, repeat, response};
+use crate::{compare, layout, parallel, repeat};
 
-/// The section with all steps.
-pub(super) fn render_all(analysis: &Analysis<'_>) -> Markup {
+/// What is folded away under each step's line.
+pub(super) fn bodies(analysis: &Analysis<'_>) -> Vec<Markup> {
+    let numbered: Vec<_> = analysis.steps.iter().enumerate().collect();
+    parallel::map(&numbered, |(at, step)| body(analysis, *at, step))
+}
+
+/// The section with all steps; without `bodies` the script puts them in.
+pub(super) fn render_all(analysis: &Analysis<'_>, bodies: Option<&[Markup]>) -> Markup {
     html! {
         section #steps aria-labelledby="steps-title" {
             h2 #steps-title { "Steps" }
@@ -23,48 +29,62 @@ pub(super) fn render_all(analysis: &Analysis<'_>) -> Markup {
                     button type="button" #close-all { "Close all" }
                 }
             }
-            @for (at, step) in analysis.steps.iter().enumerate() { (render(analysis, at, step)) }
+            @for (at, step) in analysis.steps.iter().enumerate() {
+                details id={ "step-" (at) } class={ "step" (filter::classes(step)) }
+                    data-step=(at) data-group=(step.group().title()) {
+                    summary {
+                        h3 { (outside(&step.title)) }
+                        (chips(analysis, at, step).placed_in_line())
+                    }
+                    @match bodies {
+                        Some(bodies) => { div.body { (bodies[at]) } }
+                        None => { div.body data-packed { p.hint {
+                            "This page is large, and the details of its steps are packed: its script unpacks "
+                            "them. Without it, " code { "rqps report " (one_line(&analysis.run.id)) }
+                            " writes them."
+                        } } }
+                    }
+                }
+            }
         }
     }
 }
 
-fn render(analysis: &Analysis<'_>, at: usize, step: &StepAnalysis<'_>) -> Markup {
+fn body(analysis: &Analysis<'_>, at: usize, step: &StepAnalysis<'_>) -> Markup {
     let info = &step.step.info;
     let clients = usize::try_from(step.step.clients).unwrap_or(usize::MAX);
     let has_flows = |cell: &Cell| cell.insert.as_ref().is_some_and(|own| !own.flows.is_empty());
     let has_flows = step.cells.iter().any(has_flows);
     let [compared, per_operation, totals] = parts(analysis, at, step).map(Part::placed);
     html! {
-        details id={ "step-" (at) } class={ "step" (filter::classes(step)) }
-            data-step=(at) data-group=(step.group().title()) {
-            summary {
-                h3 { (outside(&step.title)) }
-                (chips(analysis, at, step).placed_in_line())
-            }
-            div.body {
-                p.what {
-                    (outside(&info.what)) " · " (info.figure.unit()) " · " (count(clients, "client"))
-                    " · " (layout::placement(analysis, step))
-                }
-                (bases::note(analysis))
-                (compared)
-                (series::render(analysis, at, step))
-                (per_operation)
-                @if !has_flows {
-                    (response_times(analysis, step))
-                    (starts(analysis, step))
-                }
-                (totals)
-                (stacks::graphs_and_rest(analysis, step))
-                (insert::debt(analysis, step))
-                (insert::passed_checks(analysis, step))
-                @if !analysis.is_all_imported() {
-                    h4 { "Repeat this step" }
-                    pre.command tabindex="0" { code { (repeat::command(compare::command_line(analysis), analysis.run.seed, &info.name)) } }
-                }
-            }
+        p.what {
+            (outside(&info.what)) " · " (info.figure.unit()) " · " (count(clients, "client"))
+            " · " (layout::placement(analysis, step))
+        }
+        (bases::note(analysis))
+        (compared)
+        (series::render(analysis, at, step))
+        (per_operation)
+        @if !has_flows {
+            (times::responses(analysis, step))
+            (times::starts(analysis, step))
+        }
+        (totals)
+        (stacks::graphs_and_rest(analysis, step))
+        (insert::debt(analysis, step))
+        (insert::passed_checks(analysis, step))
+        @if !analysis.is_all_imported() {
+            h4 { "Repeat this step" }
+            pre.command tabindex="0" { code { (repeated(analysis, step)) } }
         }
     }
+}
+
+/// The command that measures a step again.
+fn repeated(analysis: &Analysis<'_>, step: &StepAnalysis<'_>) -> String {
+    let typed = compare::command_line(analysis);
+    let clients = analysis.clients_of(step);
+    repeat::command(typed, analysis.run.seed, &step.step.info.name, clients)
 }
 
 /// The ratios in a step's line; for each of many systems one would be a page.
@@ -193,7 +213,7 @@ fn figures(analysis: &Analysis<'_>, step: &StepAnalysis<'_>) -> Markup {
                     td.range { @if let Some(figure) = &cell.figure { (figure_interval(figure)) } }
                     @match &cell.rqps {
                         Some(ratio) => {
-                            td class={ "rqps " (label::ratio_class(cell)) } { (number::ratio(ratio)) }
+                            td class={ "rqps " (label::ratio_class(cell)) } { (label::ratio(ratio, "")) }
                             td.range { (label::interval(ratio)) }
                         }
                         None => { td { @if idx == analysis.base { "base" } @else { "–" } } td {} }
@@ -216,116 +236,6 @@ fn figure_interval(figure: &rqps_model::Estimate) -> String {
         |(low, high)| {
             let end = |point| number::figure(&rqps_model::Estimate { point, ..*figure });
             format!("[{}, {}]", end(low.max(0.0)), end(high))
-        },
-    )
-}
-
-fn response_times(analysis: &Analysis<'_>, step: &StepAnalysis<'_>) -> Markup {
-    let measured: Vec<_> = step
-        .cells
-        .iter()
-        .enumerate()
-        .filter_map(|(idx, c)| Some((idx, c.response.as_ref()?)))
-        .collect();
-    let Some(smallest) = measured.iter().map(|(_, r)| r.mean_ns).reduce(f64::min) else {
-        return html! {};
-    };
-    let (unit, unit_ns) = response::unit(smallest);
-    let show = |ns: f64| number::duration_in(ns, unit_ns);
-    let percentiles = framed(
-        &format!("Response time of events, {}", if unit == "us" { "µs" } else { unit }),
-        step,
-        html! {
-            thead { tr {
-                th scope="col" { "System" }
-                th scope="col" { "mean" }
-                @for p in response::PERCENTILES { th scope="col" { (response::heading(p)) } }
-                th scope="col" { "max" }
-                th scope="col" { "responses" }
-            } }
-            tbody { @for (idx, times) in measured {
-                tr {
-                    (system_head(analysis, idx))
-                    td { (show(times.mean_ns)) }
-                    @for value in times.percentiles_ns {
-                        td { @match value {
-                            Some(ns) => { (show(ns as f64)) },
-                            None => { span.faint { "–" } },
-                        } }
-                    }
-                    td { (show(times.max_ns as f64)) }
-                    td { (times.n) }
-                }
-            } }
-        },
-    );
-    html! { (percentiles) (buckets(analysis, step)) }
-}
-
-/// The field's ten buckets; imported percentiles have none.
-fn buckets(analysis: &Analysis<'_>, step: &StepAnalysis<'_>) -> Markup {
-    let times = |c: &Cell| c.response.clone().filter(|times| times.buckets.iter().any(|n| *n > 0));
-    let measured: Vec<_> =
-        step.cells.iter().enumerate().filter_map(|(idx, c)| Some((idx, times(c)?))).collect();
-    if measured.is_empty() {
-        return html! {};
-    }
-    framed(
-        "Response time of events, percent of responses up to",
-        step,
-        html! {
-            thead { tr {
-                th scope="col" { "System" }
-                @for (name, _) in response::BUCKETS { th scope="col" { (name) } }
-            } }
-            tbody { @for (idx, times) in &measured {
-                tr {
-                    (system_head(analysis, *idx))
-                    @for pct in times.bucket_pcts() {
-                        td class=[(pct <= 0.0).then_some("faint")] { (crate::insert::share(pct)) }
-                    }
-                }
-            } }
-        },
-    )
-}
-
-/// How a set rate was held.
-fn starts(analysis: &Analysis<'_>, step: &StepAnalysis<'_>) -> Markup {
-    let paced: Vec<_> = step
-        .cells
-        .iter()
-        .enumerate()
-        .filter_map(|(idx, c)| Some((idx, c.lateness.as_ref()?)))
-        .collect();
-    if paced.is_empty() {
-        return html! {};
-    }
-    framed(
-        "Starts at the set rate",
-        step,
-        html! {
-            thead { tr {
-                th scope="col" { "System" }
-                th scope="col" { "due" }
-                th scope="col" { "late" span.unit { "by 1 ms" } }
-                th scope="col" { "missed" }
-                th scope="col" { "mean delay" span.unit { "µs" } }
-                th scope="col" { "longest" span.unit { "µs" } }
-            } }
-            tbody { @for (idx, starts) in paced {
-                tr {
-                    (system_head(analysis, idx))
-                    td { (starts.n_due) }
-                    td { (starts.n_late) }
-                    td { (starts.n_missed) }
-                    td { @match starts.mean_ns() {
-                        Some(ns) => { (number::duration_in(ns, 1e3)) },
-                        None => { span.faint { "–" } },
-                    } }
-                    td { (number::duration_in(starts.max_ns as f64, 1e3)) }
-                }
-            } }
         },
     )
 }

@@ -5,7 +5,7 @@ use maud::{Markup, html};
 use super::bases::Part;
 use super::label::outside;
 use crate::analysis::headline::{CAUSE, Counts};
-use crate::analysis::{Analysis, Headline};
+use crate::analysis::{Analysis, HALF_WIDTHS, Headline};
 use crate::many;
 use crate::number;
 use crate::words::one_line;
@@ -39,6 +39,7 @@ fn render(analysis: &Analysis<'_>) -> Markup {
         } @else {
             @for headline in &analysis.headlines { (block(analysis, headline)) }
         }
+        (sure(analysis))
         @let (_, others) = analysis.warnings_by_weight();
         @if !others.is_empty() {
             div.warning role="note" {
@@ -48,6 +49,24 @@ fn render(analysis: &Analysis<'_>) -> Markup {
         }
         @if analysis.headlines.is_empty() {
             p.verdict { "One system: there is nothing to compare it with." }
+        }
+    }
+}
+
+/// How sure it is, and that something was not measured.
+fn sure(analysis: &Analysis<'_>) -> Markup {
+    let widths = analysis.caveats.iter().find(|caveat| caveat.starts_with(HALF_WIDTHS));
+    html! {
+        @if let Some(widths) = widths {
+            p.hint { (outside(widths)) " " a href="#method" { "How sure this is" } }
+        }
+        @if let Some((first, rest)) = analysis.not_measured.split_first() {
+            p.hint {
+                (outside(first)) " "
+                a href="#missing" {
+                    @if rest.is_empty() { "What was not measured" } @else { (rest.len()) " more" }
+                }
+            }
         }
     }
 }

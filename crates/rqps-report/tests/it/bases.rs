@@ -1,6 +1,5 @@
 //! What a page carries beside its text: other bases, series, raw data.
 
-use rqps_model::Dbms;
 use rqps_report::{Analysis, csv, html, json};
 
 use crate::fixture;
@@ -54,17 +53,14 @@ fn what_cannot_be_a_base_is_no_choice() {
 /// all says nothing; what stands in it is never cut.
 #[test]
 fn large_runs_say_less_of_other_bases() {
-    let mut run = fixture::suite();
-    for version in ["18.1", "18.2", "18.3"] {
-        run.systems.push(fixture::system(Dbms::Postgres, version));
-    }
-    for step in &mut run.steps {
-        let like = step.systems[1].clone();
-        step.systems.extend([like.clone(), like.clone(), like]);
-    }
+    let run = fixture::large();
     let page = html::render(&Analysis::of(&run, 0.05));
     assert!(page.len() <= 1_500_000, "{} bytes", page.len());
     assert!(packed(&page, "series").is_some());
+    // The details of its steps, which are most of it, are packed, too.
+    let bodies = packed(&page, "bodies").unwrap();
+    assert_eq!(bodies.as_array().unwrap().len(), run.steps.len());
+    assert_eq!(page.matches("class=\"body\" data-packed").count(), run.steps.len());
     let found = packed(&page, "bases").unwrap();
     assert_eq!(found["bases"], serde_json::json!([1, 2, 3, 4]));
     if found["details"] == false {

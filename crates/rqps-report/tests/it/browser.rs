@@ -57,6 +57,7 @@ fn write_pages(dir: &Path) {
     let suite = fixture::suite();
     page(dir, "suite", &suite);
     write(dir, "suite.json", &json::render(&Analysis::of(&suite, 0.05)));
+    page(dir, "large", &fixture::large());
     page(dir, "insert", &insert_fixture::run());
     let joined: Joined = compare::joined(None);
     write(dir, "compare.html", &html::render(&Analysis::of_joined(&joined, 0.05)));

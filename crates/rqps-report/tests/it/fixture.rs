@@ -339,6 +339,19 @@ pub(crate) fn pair() -> Run {
     run
 }
 
+/// The whole suite on five systems.
+pub(crate) fn large() -> Run {
+    let mut run = suite();
+    for version in ["18.1", "18.2", "18.3"] {
+        run.systems.push(system(Dbms::Postgres, version));
+    }
+    for step in &mut run.steps {
+        let like = step.systems[1].clone();
+        step.systems.extend([like.clone(), like.clone(), like]);
+    }
+    run
+}
+
 /// The whole suite on two systems, three slices of a minute each: what a real report has to carry.
 pub(crate) fn suite() -> Run {
     let systems = vec![system(Dbms::Postgres, "17.4"), system(Dbms::Postgres, "18.0")];

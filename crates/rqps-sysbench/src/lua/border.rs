@@ -86,13 +86,15 @@ extern "C" fn is_over() -> i32 {
     with(1, |worker| i32::from(worker.control.is_over()))
 }
 
-/// Counts what a script says it did; the numbers are those of `SB_CNT_...` in `core.lua`.
+/// Counts what a script says it did; the numbers are those of `SB_CNT_...` in `core.lua`. Events (3) are counted
+/// as they end.
 extern "C" fn count(what: i32) {
     with((), |worker| match what {
         1 => worker.tally.count(Counted::Read),
         2 => worker.tally.count(Counted::Write),
-        3 => worker.tally.count_error(),
-        4 => worker.tally.count_reconnect(),
+        3 => {}
+        4 => worker.tally.count_error(),
+        5 => worker.tally.count_reconnect(),
         _ => worker.tally.count(Counted::Other),
     });
 }

@@ -108,7 +108,8 @@ end
 
 -- The C functions that scripts reach through the FFI ----------------------------------------------
 local exported = {
-  SB_CNT_OTHER = 0, SB_CNT_READ = 1, SB_CNT_WRITE = 2, SB_CNT_ERROR = 3, SB_CNT_RECONNECT = 4,
+  SB_CNT_OTHER = 0, SB_CNT_READ = 1, SB_CNT_WRITE = 2, SB_CNT_TRX = 3, SB_CNT_EVENT = 3,
+  SB_CNT_ERROR = 4, SB_CNT_RECONNECT = 5, SB_CNT_MAX = 6,
   sb_more_events = function() return c_begin() ~= 0 end,
   sb_event_start = function() c_restart_clock() end,
   sb_event_stop = function() c_end() end,

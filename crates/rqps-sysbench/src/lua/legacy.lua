@@ -73,9 +73,14 @@ sysbench.db = {
 
 sb_rand, sb_rand_uniform, sb_rand_gaussian = rand.default, rand.uniform, rand.gaussian
 sb_rand_special, sb_rand_pareto, sb_rand_zipfian = rand.special, rand.pareto, rand.zipfian
-sb_rand_uniq = rand.unique
 sb_rand_str = rand.string
 
+-- A unique number brought into the range from a to b, all of 32 bits without one.
+function sb_rand_uniq(a, b)
+  a, b = a or 0, b or 4294967295
+  return a + rand.unique() % (b - a + 1)
+end
+
 function sb_rnd()
-  return rand.uniform(1, 2147483646)
+  return rand.uniform(0, 4294967295)
 end

@@ -43,6 +43,21 @@ pub(super) fn set_undeclared(lua: &Lua, options: &Options) -> Result<(), Error> 
     Ok(())
 }
 
+/// Gives a state the globals that scripts of sysbench 0.5 make their tables with, where no option has set them.
+///
+/// # Errors
+/// When LuaJIT has no memory.
+pub(super) fn set_legacy(lua: &Lua) -> Result<(), Error> {
+    let globals = lua.globals();
+    if globals.raw_get::<LuaValue>("mysql_table_engine")?.is_nil() {
+        globals.raw_set("mysql_table_engine", "innodb")?;
+    }
+    if globals.raw_get::<LuaValue>("myisam_max_rows")?.is_nil() {
+        globals.raw_set("myisam_max_rows", 1_000_000)?;
+    }
+    Ok(())
+}
+
 /// Gives a state the options that its script declares, and says which they are; `None` when it
 /// declares none.
 ///

@@ -77,6 +77,7 @@ impl State {
         set_path(&lua, script)?;
         options::set_built_in(&lua, &settings.options)?;
         options::set_undeclared(&lua, &settings.options)?;
+        options::set_legacy(&lua)?;
         Ok(Self { lua, host, end_of_reports })
     }
 

@@ -205,7 +205,12 @@ const MYSQL: Group = Group {
             "refused when given: ciphers are those of the TLS library",
         ),
         ("mysql-compression", Kind::Text, "off", "refused when on: traffic is never compressed"),
-        ("mysql-compression-algorithms", Kind::Text, "", "accepted for compatibility"),
+        (
+            "mysql-compression-algorithms",
+            Kind::Text,
+            "",
+            "refused but for uncompressed: traffic is never compressed",
+        ),
         ("mysql-debug", Kind::Bool, "off", "accepted for compatibility"),
         (
             "mysql-ignore-errors",

@@ -73,7 +73,8 @@ pub(crate) fn intermediate(of: &Reported, more: Intermediate, percentiles: &[f64
         format!("{at} thds: {threads} eps: {eps:4.2} {latency}\n")
     };
     if let Some((queue, concurrency)) = more.queue {
-        text.push_str(&format!("{at} queue length: {queue} concurrency: {concurrency}\n"));
+        let comma = if of.uses_sql { "," } else { "" };
+        text.push_str(&format!("{at} queue length: {queue}{comma} concurrency: {concurrency}\n"));
     }
     text
 }
@@ -154,25 +155,19 @@ fn push_sql(text: &mut String, of: &Reported) {
 
 fn push_latency(text: &mut String, of: &Reported, percentiles: &[f64]) {
     text.push_str("\nLatency (ms):\n");
-    let mut line = |name: &str, value: f64| {
+    for (name, value) in [("min:", of.min_ms()), ("avg:", of.mean_ms()), ("max:", of.max_ms())] {
         text.push_str(&format!("         {name:<23}{value:>21.2}\n"));
-    };
-    line("min:", of.min_ms());
-    line("avg:", of.mean_ms());
-    line("max:", of.max_ms());
+    }
     for percent in percentiles {
-        line(&format!("{}:", ordinal(*percent)), of.printed_percentile_ms(*percent));
+        // As sysbench writes it for every number; three digits begin a column before two.
+        let name = format!("        {:>3}th percentile:", percent.to_string());
+        let value = of.printed_percentile_ms(*percent);
+        text.push_str(&format!("{name:<32}{value:>21.2}\n"));
     }
     if percentiles.is_empty() {
         text.push_str("         percentile stats:               disabled\n");
     }
     text.push_str(&format!("         {:<23}{:>21.2}\n", "sum:", of.sum_ms()));
-}
-
-/// `95th percentile`, as sysbench writes it for every number.
-fn ordinal(percent: f64) -> String {
-    let number = percent.to_string();
-    format!("{number:>3}th percentile").trim_start().to_owned()
 }
 
 #[cfg(test)]

@@ -85,6 +85,12 @@ fn mysql(options: &Options) -> Result<Vec<Place>, Error> {
             "--mysql-compression cannot be used: traffic is never compressed".into(),
         ));
     }
+    let algorithms = options.text("mysql-compression-algorithms")?;
+    if !matches!(algorithms.as_str(), "" | "uncompressed") {
+        return Err(Error::Fatal(format!(
+            "--mysql-compression-algorithms={algorithms} cannot be used: traffic is never compressed"
+        )));
+    }
     let tls = mysql_tls(options)?;
     let login = |address: Address, called: String| {
         Ok(Place {

@@ -17,22 +17,17 @@ pub(crate) struct CompareArgs {
     #[arg(long, value_name = "LABEL|RUN:LABEL")]
     pub(crate) base: Option<String>,
 
-    /// Format
-    #[arg(long, value_enum, default_value = "text")]
+    /// Format; text has a pair of columns, QPS and ratio, for each run, relative to its own base
+    #[arg(long, value_enum, default_value = "terminal")]
     pub(crate) format: Format,
 
-    /// Only the verdict, the systems and the summary table (text)
-    #[arg(long)]
+    /// Only the verdict, the systems and the summary table
+    #[arg(long, conflicts_with = "format")]
     pub(crate) summary: bool,
-
-    /// Only the field's tables, to be pasted: a pair of columns, QPS and ratio, for each run, relative to its
-    /// own base (text)
-    #[arg(long, conflicts_with_all = ["summary", "base"])]
-    pub(crate) tables: bool,
 
     /// Write charts of relative QPS into this directory, an SVG and a PNG file per group of steps, in place of the
     /// report
-    #[arg(long, value_name = "DIR", conflicts_with_all = ["summary", "tables", "format", "output"])]
+    #[arg(long, value_name = "DIR", conflicts_with_all = ["summary", "format", "output"])]
     pub(crate) charts: Option<PathBuf>,
 
     /// File to write; standard output when absent

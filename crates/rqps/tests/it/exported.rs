@@ -18,7 +18,7 @@ fn the_same_report_on_another_host() {
     assert_eq!(bench.output(&["runs", "export"]), format!("wrote {id}.tar.zst\n"));
     let there = |args: &[&str]| bench.output(&[&["--results", "there"], args].concat());
     assert_eq!(there(&["runs", "import", &format!("{id}.tar.zst")]), format!("imported {id}\n"));
-    for format in ["text", "markdown", "csv", "json", "html"] {
+    for format in ["terminal", "text", "markdown", "csv", "json", "html"] {
         let args = ["report", "--format", format];
         assert_eq!(there(&args), bench.output(&args), "{format}");
     }

@@ -133,7 +133,7 @@ fn what_no_step_tells_stands_in_the_report() {
     assert!(what.starts_with("its server failed (1 of at most 3 times)"), "{what}");
     let json = bench.json(&["report", "--format", "json"]);
     assert_eq!(json["run"]["incidents"][0]["system"], "a");
-    for format in ["text", "markdown"] {
+    for format in ["terminal", "markdown"] {
         let report = bench.output(&["report", "--format", format]);
         assert!(report.contains("What happened on the way"), "{format}: {report}");
         assert!(report.contains("SIGKILL"), "{format}: {report}");

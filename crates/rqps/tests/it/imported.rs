@@ -173,7 +173,8 @@ fn today(text: &str) -> String {
 fn tables_and_charts_to_paste() {
     let bench = with_folder("tables.1u");
     bench.output(&["import", "mytools", "tables.1u", "--date", "2025-08-31"]);
-    expect_file!["../data/imported.tables.txt"].assert_eq(&bench.output(&["report", "--tables"]));
+    expect_file!["../data/imported.tables.txt"]
+        .assert_eq(&bench.output(&["report", "--format", "text"]));
     let said = bench.output(&["report", "--charts", "charts"]);
     assert!(said.contains("wrote charts/point-queries.svg"), "{said}");
     let svg = fs::read_to_string(bench.path("charts/point-queries.svg")).unwrap();

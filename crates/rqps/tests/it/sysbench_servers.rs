@@ -154,6 +154,7 @@ fn reports_have_the_layout_of_sysbench() {
             &["--time=3", "--report-checkpoints=1,2", "--percentile=0"],
             &["--time=0", "--events=20", "--rate=100", "--rand-seed=5", "--db-ps-mode=disable"],
             &["--time=1", "--forced-shutdown=5", "--validate", "--histogram=off"],
+            &["--time=3", "--rate=100", "--report-interval=2", "--percentile=100"],
         ] {
             let args = [&[script, "--table-size=100"], options, &["run"]].concat();
             let (ours, real) = (server.rqps(&bench, &args), server.real(&bench, &args));
@@ -240,6 +241,67 @@ fn statements_results_and_connections_of_scripts() {
         for mode in ["--db-ps-mode=auto", "--db-ps-mode=disable"] {
             let text = server.rqps(&bench, &["./api.lua", mode, "run"]);
             assert!(text.contains("reconnects:                          1 "), "{text}");
+        }
+        server.stop();
+    });
+}
+
+/// Every global that scripts of sysbench 0.5 call.
+const LEGACY: &str = r#"
+function prepare()
+  db_connect()
+  print("table", mysql_table_engine, myisam_max_rows)
+  db_query("CREATE TABLE old (id INTEGER PRIMARY KEY, v VARCHAR(20))")
+  db_bulk_insert_init("INSERT INTO old VALUES")
+  for i = 1, 100 do db_bulk_insert_next("(" .. i .. ", 'v" .. i .. "')") end
+  db_bulk_insert_done()
+  db_disconnect()
+end
+function cleanup()
+  db_connect()
+  db_query("DROP TABLE old")
+end
+function thread_init(thread_id)
+  db_connect()
+  values = {1}
+  statement = db_prepare("UPDATE old SET v = 'w' WHERE id = ?")
+  db_bind_param(statement, values)
+end
+function event(thread_id)
+  values[1] = sb_rand_uniq(1, 100)
+  assert(values[1] >= 1 and values[1] <= 100)
+  assert(sb_rnd() >= 0 and sb_rand(1, 10) <= 10 and #sb_rand_str('##-@@') == 5)
+  assert(sb_rand_uniform(5, 5) == 5 and sb_rand_gaussian(5, 5) == 5 and sb_rand_special(5, 5) == 5)
+  db_execute(statement)
+  db_query("BEGIN")
+  local rs = db_query("SELECT v FROM old WHERE id = " .. sb_rand(1, 100))
+  db_query("DELETE FROM old WHERE id = " .. sb_rand(1, 100))
+  db_query("COMMIT")
+end
+function thread_done(thread_id)
+  db_close(statement)
+  db_disconnect()
+end
+"#;
+
+#[test]
+fn scripts_of_older_versions_run() {
+    for_each_server(|dbms, version| {
+        let bench = Bench::new();
+        bench.write("old.lua", LEGACY);
+        let server = Server::start(&bench, dbms, version);
+        let carry_out = |command: &dyn Fn(&[&str]) -> String| {
+            let prepared = command(&["./old.lua", "prepare"]);
+            assert!(prepared.contains("table\tinnodb\t1000000\n"), "{prepared}");
+            let text = command(&["./old.lua", "--events=30", "--time=0", "run"]);
+            command(&["./old.lua", "cleanup"]);
+            text
+        };
+        let ours = carry_out(&|args| server.rqps(&bench, args));
+        assert!(ours.contains("    queries:                             150 "), "{ours}");
+        if has_sysbench() {
+            let real = carry_out(&|args| server.real(&bench, args));
+            assert_eq!(layout(&ours), layout(&real), "{ours}\n{real}");
         }
         server.stop();
     });

@@ -7,6 +7,8 @@ const takeBase = async () => {
     told.textContent = "This browser cannot unpack the other bases.";
     return;
   }
+  await unpackBodies();
+  steps().forEach(putBody);
   const { bases, details, parts } = JSON.parse(packed);
   const places = new Map(all("[data-part]").map((place) => [place.dataset.part, place]));
   const own = new Map(parts.map(([name]) => [name, Array.from(places.get(name).childNodes)]));

@@ -12,16 +12,19 @@ for (const link of all(".data a[download]")) {
   });
 }
 // Commands are copied by a click beside them.
-for (const command of all("pre.command")) {
-  if (!navigator.clipboard) break;
-  const button = document.createElement("button");
-  button.type = "button";
-  button.className = "copy";
-  button.textContent = "Copy";
-  button.addEventListener("click", async () => {
-    await navigator.clipboard.writeText(command.textContent);
-    button.textContent = "Copied";
-    setTimeout(() => (button.textContent = "Copy"), 2000);
-  });
-  command.after(button);
-}
+const makeCopyable = (root) => {
+  for (const command of all("pre.command", root)) {
+    if (!navigator.clipboard) return;
+    const button = document.createElement("button");
+    button.type = "button";
+    button.className = "copy";
+    button.textContent = "Copy";
+    button.addEventListener("click", async () => {
+      await navigator.clipboard.writeText(command.textContent);
+      button.textContent = "Copied";
+      setTimeout(() => (button.textContent = "Copy"), 2000);
+    });
+    command.after(button);
+  }
+};
+makeCopyable(document);

@@ -13,6 +13,7 @@ let isPrinting = false;
 addEventListener("beforeprint", () => {
   isPrinting = true;
   closedBefore = steps().filter((step) => !step.open);
+  steps().forEach(putBody);
   closedBefore.forEach((step) => (step.open = true));
 });
 addEventListener("afterprint", () => {

@@ -74,7 +74,7 @@ fn percentiles_none_and_several() {
         "{several}"
     );
     assert!(
-        several.contains("         99.9th percentile:                     92.42\n"),
+        several.contains("        99.9th percentile:                      92.42\n"),
         "{several}"
     );
 }
