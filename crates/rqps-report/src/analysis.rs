@@ -60,7 +60,7 @@ pub use plans::{StatementPlans, StepPlans};
 pub use settle::Settle;
 pub use size::SystemSizes;
 pub use stacks::{PairStacks, StepStacks};
-pub(crate) use width::HALF_WIDTHS;
+pub(crate) use width::half_widths;
 
 /// A run with everything that reports say about it.
 #[derive(Debug, Clone)]

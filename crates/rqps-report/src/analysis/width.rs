@@ -7,11 +7,8 @@ use super::{Analysis, StepAnalysis};
 use crate::number;
 use crate::words::list;
 
-/// What the line begins with.
-pub(crate) const HALF_WIDTHS: &str = "Median half-width of the intervals of rQPS";
-
 /// `Median half-width of the intervals of rQPS: 0.9% on read steps, 2.8% on write steps.`
-pub(super) fn half_widths(analysis: &Analysis<'_>) -> Option<String> {
+pub(crate) fn half_widths(analysis: &Analysis<'_>) -> Option<String> {
     let kinds: [(&str, &[StepKind]); 3] = [
         ("read steps", &[StepKind::Read]),
         ("write steps", &[StepKind::Write, StepKind::Insert]),
@@ -26,5 +23,6 @@ pub(super) fn half_widths(analysis: &Analysis<'_>) -> Option<String> {
             median(widths).map(|half| format!("{} on {name}", number::small_percent(half)))
         })
         .collect();
-    (!told.is_empty()).then(|| format!("{HALF_WIDTHS}: {}.", list(&told)))
+    (!told.is_empty())
+        .then(|| format!("Median half-width of the intervals of rQPS: {}.", list(&told)))
 }

@@ -65,7 +65,7 @@ pub(super) fn render(analysis: &Analysis<'_>, files: [File; 2], room: &mut Room)
 }
 
 /// The command that writes the same in a format.
-fn command(analysis: &Analysis<'_>, format: &str) -> String {
+pub(super) fn command(analysis: &Analysis<'_>, format: &str) -> String {
     let run = analysis.run;
     if analysis.joined.is_none() {
         let base = if analysis.base == run.base {

@@ -4,7 +4,7 @@ use maud::{Markup, html};
 
 use super::bases::{self, Part};
 use super::label::{self, outside};
-use super::{cause, filter, insert, metrics, plans, ratios, series, stacks, times};
+use super::{cause, data, filter, insert, metrics, plans, ratios, series, stacks, times};
 use crate::analysis::{Analysis, Cell, CellState, StepAnalysis};
 use crate::number::{self, count};
 use crate::words::{lines, one_line};
@@ -40,7 +40,7 @@ pub(super) fn render_all(analysis: &Analysis<'_>, bodies: Option<&[Markup]>) -> 
                         Some(bodies) => { div.body { (bodies[at]) } }
                         None => { div.body data-packed { p.hint {
                             "This page is large, and the details of its steps are packed: its script unpacks "
-                            "them. Without it, " code { "rqps report " (one_line(&analysis.run.id)) }
+                            "them. Without it, " code { (data::command(analysis, "terminal")) }
                             " writes them."
                         } } }
                     }

@@ -5,7 +5,7 @@ use maud::{Markup, html};
 use super::bases::Part;
 use super::label::outside;
 use crate::analysis::headline::{CAUSE, Counts};
-use crate::analysis::{Analysis, HALF_WIDTHS, Headline};
+use crate::analysis::{Analysis, Headline, half_widths};
 use crate::many;
 use crate::number;
 use crate::words::one_line;
@@ -55,10 +55,9 @@ fn render(analysis: &Analysis<'_>) -> Markup {
 
 /// How sure it is, and that something was not measured.
 fn sure(analysis: &Analysis<'_>) -> Markup {
-    let widths = analysis.caveats.iter().find(|caveat| caveat.starts_with(HALF_WIDTHS));
     html! {
-        @if let Some(widths) = widths {
-            p.hint { (outside(widths)) " " a href="#method" { "How sure this is" } }
+        @if let Some(widths) = half_widths(analysis) {
+            p.hint { (outside(&widths)) " " a href="#method" { "How sure this is" } }
         }
         @if let Some((first, rest)) = analysis.not_measured.split_first() {
             p.hint {
