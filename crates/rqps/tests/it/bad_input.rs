@@ -196,7 +196,7 @@ fn references_to_runs() {
         rqps: error: --bound "90" is not a percentage from 0.1% to 50%
         $ rqps report --format pdf
         error: invalid value 'pdf' for '--format <FORMAT>'
-          [possible values: text, markdown, csv, json, html]
+          [possible values: terminal, text, markdown, csv, json, html]
 
         For more information, try '--help'.
         $ rqps report -o no/such/file
