@@ -1,5 +1,5 @@
 //! Tasks for those who work on rqps: `cargo xtask tidy`, `bench-client`, `bench-insert`, `bench-report`, `bench-sysbench`,
-//! `bench-serve`, `truth`, `hog`, `crowd`, `causes`, `check-imports`, `faults`, `fuzz`.
+//! `bench-serve`, `truth`, `hog`, `crowd`, `causes`, `check-imports`, `faults`, `findings`, `fuzz`.
 #![expect(clippy::print_stdout, clippy::print_stderr, reason = "a command for developers")]
 
 mod bench_client;
@@ -11,6 +11,7 @@ mod causes;
 mod check_imports;
 mod crowd;
 mod faults;
+mod findings;
 mod fuzz;
 mod hog;
 mod replay;
@@ -69,6 +70,11 @@ cargo xtask TASK
                   [--servers DBMS@VERSION,...], mariadb@10.2.11,postgres@11.22 when absent;
                   [--rqps PATH] a binary in place of one that is built; [--results DIR]; [--report] tries
                   nothing
+  findings [NAME...]
+                  runs the plans of examples/findings of which no run is kept, or those that are named, and keeps
+                  them as exported runs; some seven hours in all; goes on where it was interrupted
+                  [--rqps PATH] a binary in place of one that is built; [--results DIR], target/findings
+                  when absent
   fuzz TARGET     feeds a parser with bytes that nobody meant: mysql, postgres, proc, perf, imports, plans, or all;
                   inputs that reach new code are kept in target/fuzz, findings written there
                   [--seconds N] for each, 60 when absent; [--seed N], 1 when absent; [--debug] built without
@@ -161,6 +167,7 @@ fn run(args: &[String]) -> Result<()> {
             let time = std::time::Duration::from_secs(number(args, "--seconds", 600)?);
             crowd::run(&root()?, crowd::Options { clients, time })
         }
+        Some("findings") => findings_of(args),
         Some("fuzz") => fuzz_target(args),
         Some("faults") => faults_of(args),
         Some("truth") => truth_of(args),
@@ -204,6 +211,16 @@ fn truth_of(args: &[String]) -> Result<()> {
         return truth::report(&options);
     }
     truth::run(&root()?, &options)
+}
+
+fn findings_of(args: &[String]) -> Result<()> {
+    let words = args.iter().skip(1).take_while(|word| !word.starts_with("--"));
+    let options = findings::Options {
+        names: words.cloned().collect(),
+        rqps: value(args, "--rqps").map(PathBuf::from),
+        results: value(args, "--results").map_or(root()?.join("target/findings"), PathBuf::from),
+    };
+    findings::run(&root()?, &options)
 }
 
 fn fuzz_target(args: &[String]) -> Result<()> {

@@ -10,6 +10,7 @@
 //! all of it was read and is what its manifest says, and its store must have the schema of rqps and nothing
 //! else.
 
+mod gather;
 mod manifest;
 mod unpack;
 
@@ -17,6 +18,7 @@ use std::fs::File;
 use std::path::{Path, PathBuf};
 
 use rqps_store::{RunRef, Store};
+use tempfile::TempDir;
 
 use crate::Error;
 use manifest::{Entry, FORMAT, Manifest};
@@ -33,8 +35,27 @@ const ARTIFACTS: &str = "artifacts";
 /// The file that holds a run while it is worked on; no part of it.
 const LOCK: &str = "lock";
 
-/// Zstandard's own default: its higher levels take ten times as long for a tenth less.
-const LEVEL: i32 = 3;
+/// How much of a run an archive holds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Extent {
+    /// Everything.
+    #[default]
+    Whole,
+    /// To be kept and sent by the dozen: without samples, and with one histogram of response times for
+    /// each step and system in place of one for each block, so that their percentiles have no ratio.
+    Small,
+}
+
+impl Extent {
+    /// Zstandard's level: its own default, as higher ones take ten times as long for a tenth less; what
+    /// is to be small is worth that.
+    fn level(self) -> i32 {
+        match self {
+            Self::Whole => 3,
+            Self::Small => 19,
+        }
+    }
+}
 
 /// Writes a run into the archive `path`, which is there whole or not at all.
 ///
@@ -44,14 +65,17 @@ pub fn write(
     store: &Store,
     run: &RunRef,
     path: &Path,
-    rqps_version: &str,
+    (extent, rqps_version): (Extent, &str),
 ) -> Result<String, Error> {
     let run_id = store.resolve(run)?;
     // Nothing may be added to it meanwhile.
     let _lock = store.lock_run(&run_id)?;
     let temp = temp_dir(store)?;
     let alone = Store::open(temp.path())?;
-    alone.take_run(store, &run_id)?;
+    match extent {
+        Extent::Whole => alone.take_run(store, &run_id)?,
+        Extent::Small => alone.take_small_run(store, &run_id, &gather::gather)?,
+    }
     alone.close_into_one_file()?;
     let mut files = vec![(STORE.to_owned(), temp.path().join(STORE))];
     let own = store.artifact_dir(&run_id)?;
@@ -65,7 +89,7 @@ pub fn write(
         files: entries?,
     };
     let part = path.with_extension("part");
-    let written = pack(&part, &manifest, &files);
+    let written = pack(&part, &manifest, &files, extent.level());
     let moved = written.and_then(|()| {
         std::fs::rename(&part, path).map_err(|source| Error::File {
             action: "write",
@@ -87,14 +111,7 @@ pub fn write(
 /// Nothing is stored then.
 pub fn read(path: &Path, store: &Store) -> Result<String, Error> {
     let temp = temp_dir(store)?;
-    let manifest = unpack::unpack(path, temp.path())?;
-    let run_id = manifest.run_id;
-    let other = Store::open_foreign(temp.path())?;
-    let only = other.list_runs()?;
-    if !matches!(only.as_slice(), [run] if run.id == run_id) {
-        let problem = format!("its store has not the run {run_id} alone");
-        return Err(Error::NotAnArchive { path: path.to_path_buf(), problem });
-    }
+    let (other, run_id) = open_checked(path, temp.path())?;
     if store.list_runs()?.iter().any(|run| run.id == run_id) {
         return Err(Error::Exists { run_id });
     }
@@ -110,8 +127,65 @@ pub fn read(path: &Path, store: &Store) -> Result<String, Error> {
     taken.map(|()| run_id)
 }
 
+/// A run that is read where its archive was unpacked, which goes with the value.
+#[derive(Debug)]
+pub struct Opened {
+    // Closed before its directory goes.
+    store: Store,
+    run_id: String,
+    _dir: TempDir,
+}
+
+impl Opened {
+    /// A store with this run alone.
+    #[must_use]
+    pub fn store(&self) -> &Store {
+        &self.store
+    }
+
+    /// The run.
+    #[must_use]
+    pub fn run_id(&self) -> &str {
+        &self.run_id
+    }
+}
+
+/// Opens an archive to be read without a store of one's own; it is unpacked into a directory in `temp`.
+///
+/// # Errors
+/// An archive that is incomplete, damaged, of a later rqps or no archive.
+pub fn open(path: &Path, temp: &Path) -> Result<Opened, Error> {
+    let made = tempfile::Builder::new().prefix("rqps-archive-").tempdir_in(temp);
+    let dir = made.map_err(|source| Error::File {
+        action: "make a directory in",
+        path: temp.to_path_buf(),
+        source,
+    })?;
+    let (store, run_id) = open_checked(path, dir.path())?;
+    // A store has a directory of files for each run.
+    let (packed, files) = (dir.path().join(ARTIFACTS), dir.path().join("files"));
+    if packed.exists() {
+        let failed = |source| Error::File { action: "move", path: packed.clone(), source };
+        std::fs::rename(&packed, &files).map_err(failed)?;
+        move_files(&files, &store.artifact_dir(&run_id)?)?;
+    }
+    Ok(Opened { store, run_id, _dir: dir })
+}
+
+/// Unpacks an archive into `dir`: its store, which is sound, and the run that alone is in it.
+fn open_checked(path: &Path, dir: &Path) -> Result<(Store, String), Error> {
+    let run_id = unpack::unpack(path, dir)?.run_id;
+    let store = Store::open_foreign(dir)?;
+    let only = store.list_runs()?;
+    if !matches!(only.as_slice(), [run] if run.id == run_id) {
+        let problem = format!("its store has not the run {run_id} alone");
+        return Err(Error::NotAnArchive { path: path.to_path_buf(), problem });
+    }
+    Ok((store, run_id))
+}
+
 /// A directory beside the results, so that files are moved and not copied; it goes with the value.
-fn temp_dir(store: &Store) -> Result<tempfile::TempDir, Error> {
+fn temp_dir(store: &Store) -> Result<TempDir, Error> {
     let made = tempfile::Builder::new().prefix(".archive-").tempdir_in(store.dir());
     made.map_err(|source| Error::File {
         action: "make a directory in",
@@ -140,10 +214,15 @@ fn collect(root: &Path, dir: &Path, files: &mut Vec<(String, PathBuf)>) -> Resul
     Ok(())
 }
 
-fn pack(path: &Path, manifest: &Manifest, files: &[(String, PathBuf)]) -> Result<(), Error> {
+fn pack(
+    path: &Path,
+    manifest: &Manifest,
+    files: &[(String, PathBuf)],
+    level: i32,
+) -> Result<(), Error> {
     let failed = |source| Error::File { action: "write", path: path.to_path_buf(), source };
     let out = File::create(path).map_err(failed)?;
-    let mut tar = tar::Builder::new(zstd::Encoder::new(out, LEVEL).map_err(failed)?);
+    let mut tar = tar::Builder::new(zstd::Encoder::new(out, level).map_err(failed)?);
     let text = manifest.to_json();
     let mut header = tar::Header::new_gnu();
     header.set_size(text.len() as u64);

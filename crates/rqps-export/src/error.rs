@@ -25,7 +25,7 @@ pub enum Error {
         problem: String,
     },
     /// The archive ends early, or lacks files.
-    #[error("{} is incomplete ({problem}); copy it again. Nothing was imported", path.display())]
+    #[error("{} is incomplete ({problem}); copy it again. Nothing was taken from it", path.display())]
     Incomplete {
         /// The archive.
         path: PathBuf,
@@ -33,7 +33,7 @@ pub enum Error {
         problem: String,
     },
     /// A file in the archive is not what its list says, or is where none may be.
-    #[error("{} is damaged or was made up: {problem}. Nothing was imported", path.display())]
+    #[error("{} is damaged or was made up: {problem}. Nothing was taken from it", path.display())]
     Damaged {
         /// The archive.
         path: PathBuf,

@@ -31,6 +31,20 @@ pub struct SeriesPoint {
     pub max_ns: u64,
 }
 
+impl SeriesPoint {
+    /// Several points as one.
+    #[must_use]
+    pub fn sum(points: &[Self]) -> Self {
+        points.iter().fold(Self::default(), |sum, point| Self {
+            queries: sum.queries.saturating_add(point.queries),
+            events: sum.events.saturating_add(point.events),
+            errors: sum.errors.saturating_add(point.errors),
+            sum_ns: sum.sum_ns.saturating_add(point.sum_ns),
+            max_ns: sum.max_ns.max(point.max_ns),
+        })
+    }
+}
+
 /// How well a set rate was held; absent where none was set.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct Lateness {

@@ -11,6 +11,7 @@ mod chart;
 mod compact;
 mod compare;
 mod data;
+mod distribution;
 mod filter;
 pub mod history;
 mod insert;

@@ -40,6 +40,7 @@ mod values;
 
 pub use artifact::Artifact;
 pub use error::Error;
+pub use foreign::{Gather, Gathered};
 pub use live::{Live, LiveFile};
 pub use lock::RunLock;
 pub use outline::{Brief, Outline};

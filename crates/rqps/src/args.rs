@@ -179,7 +179,7 @@ pub(crate) enum Format {
 
 #[derive(Debug, Args)]
 pub(crate) struct ReportArgs {
-    /// Run: its id, the start of its id, or `latest`
+    /// Run: its id, the start of its id, or `latest`; or the file that `rqps runs export` wrote
     #[arg(value_name = "RUN", default_value = "latest")]
     pub(crate) run: String,
 
@@ -258,6 +258,10 @@ pub(crate) enum RunsCommand {
         /// Format
         #[arg(long, value_enum, default_value = "archive")]
         format: ExportFormat,
+        /// An archive of a third of the size or less: without the samples, and with the response times of a step's
+        /// blocks in one histogram, so that their percentiles have no ratio
+        #[arg(long, conflicts_with = "format")]
+        small: bool,
     },
     /// Take in runs that another host exported
     Import {

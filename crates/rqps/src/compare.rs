@@ -6,15 +6,18 @@ use rqps_store::{RunRef, Store};
 
 use crate::Surroundings;
 use crate::args::{CompareArgs, Format};
+use crate::opened::Opened;
 use crate::output::{text_width, write};
 use crate::report::{parse_percent, render_analysis, write_tables};
 
 /// Carries out `rqps compare ...`.
 pub(crate) fn run(args: &CompareArgs, around: &Surroundings) -> Result<()> {
     let bound = parse_percent("--bound", &args.bound)?;
-    let store = Store::open_existing(&around.results)?;
-    let select = |run: &String| store.select_run(&run.parse::<RunRef>().unwrap_or_default());
-    let runs = args.runs.iter().map(select).collect::<Result<Vec<_>, _>>()?;
+    let select = |run: &String| {
+        let opened = Opened::of(run, around)?;
+        Ok(opened.store().select_run(opened.run())?)
+    };
+    let runs = args.runs.iter().map(select).collect::<Result<Vec<_>>>()?;
     if args.format == Format::Text {
         if args.base.is_some() {
             bail!(
@@ -24,7 +27,7 @@ pub(crate) fn run(args: &CompareArgs, around: &Surroundings) -> Result<()> {
         }
         return write_tables(&runs, bound, args.output.as_deref());
     }
-    let base = args.base.as_deref().map(|base| with_id(base, &store)).transpose()?;
+    let base = args.base.as_deref().map(|base| with_id(base, around)).transpose()?;
     let joined = Joined::of(runs, base.as_deref(), &around.command_line)?;
     let analysis = Analysis::of_joined(&joined, bound);
     if let Some(dir) = &args.charts {
@@ -38,7 +41,8 @@ pub(crate) fn run(args: &CompareArgs, around: &Surroundings) -> Result<()> {
 }
 
 /// `latest:LABEL` with the run's id; anything else as it is.
-fn with_id(base: &str, store: &Store) -> Result<String> {
+fn with_id(base: &str, around: &Surroundings) -> Result<String> {
     let Some(label) = base.strip_prefix("latest:") else { return Ok(base.to_owned()) };
+    let store = Store::open_existing(&around.results)?;
     Ok(format!("{}:{label}", store.resolve(&RunRef::Latest)?))
 }

@@ -6,9 +6,9 @@ use std::process::ExitCode;
 use anyhow::{Context as _, Result};
 use rqps_report::Analysis;
 use rqps_report::gate::{self, Gate, Passage};
-use rqps_store::{RunRef, Store};
 
 use crate::args::{GateArgs, GateFormat};
+use crate::opened::Opened;
 use crate::output::{print, text_width};
 use crate::patterns::Patterns;
 use crate::report::parse_percent;
@@ -51,8 +51,8 @@ pub(crate) fn run(args: &GateArgs, around: &Surroundings) -> Result<ExitCode> {
 
 fn judge(args: &GateArgs, around: &Surroundings) -> Result<Answer> {
     let bound = parse_percent("--max-slowdown", &args.max_slowdown)?;
-    let store = Store::open_existing(&around.results)?;
-    let run = store.select_run(&args.run.parse::<RunRef>().unwrap_or_default())?;
+    let opened = Opened::of(&args.run, around)?;
+    let run = opened.store().select_run(opened.run())?;
     let steps = Patterns::new(&args.steps);
     steps.check_steps("--steps", [&run])?;
     let analysis = Analysis::of(&run, bound);

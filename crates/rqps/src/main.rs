@@ -13,6 +13,7 @@ mod gate;
 mod history;
 mod import;
 mod live;
+mod opened;
 mod output;
 mod patterns;
 mod profile;

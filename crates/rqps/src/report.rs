@@ -4,18 +4,18 @@ use anyhow::{Context as _, Result, bail};
 use rqps_model::Run;
 use rqps_report::{Analysis, Detail, TextOptions};
 use rqps_stacks::StackProfile;
-use rqps_store::{RunRef, Store};
 
 use crate::Surroundings;
 use crate::args::{Format, ReportArgs};
+use crate::opened::Opened;
 use crate::output::{self, text_width};
 
 /// Carries out `rqps report ...`.
 pub(crate) fn write(args: &ReportArgs, around: &Surroundings) -> Result<()> {
     let bound = parse_percent("--bound", &args.bound)?;
-    let store = Store::open_existing(&around.results)?;
-    let of = args.run.parse::<RunRef>().unwrap_or_default();
-    let (run, profiles) = (store.select_run(&of)?, store.select_stack_profiles(&of)?);
+    let opened = Opened::of(&args.run, around)?;
+    let run = opened.store().select_run(opened.run())?;
+    let profiles = opened.store().select_stack_profiles(opened.run())?;
     let base = args.base.as_deref().map_or(Ok(run.base), |label| system_of(&run, label))?;
     if let Some(dir) = &args.charts {
         return crate::charts::write(&Analysis::of_base(&run, base, bound), dir);

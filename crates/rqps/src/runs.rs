@@ -3,6 +3,7 @@
 mod archive;
 
 use anyhow::{Context as _, Result, bail};
+use rqps_export::archive::Extent;
 use rqps_lab::{Context as LabContext, Leftover};
 use rqps_store::{RunRef, Store, Tag, Verified};
 
@@ -15,8 +16,9 @@ pub(crate) fn run(store: &Store, command: &RunsCommand, around: &Surroundings) -
     match command {
         RunsCommand::List { json } => list(store, *json),
         RunsCommand::Show { run, json } => show(store, run, *json),
-        RunsCommand::Export { run, output, format } => {
-            archive::export(store, (run, *format), output.as_deref())
+        RunsCommand::Export { run, output, format, small } => {
+            let extent = if *small { Extent::Small } else { Extent::Whole };
+            archive::export(store, (run, *format, extent), output.as_deref())
         }
         RunsCommand::Import { files } => archive::import(store, files),
         RunsCommand::Verify { json } => verify(store, *json),

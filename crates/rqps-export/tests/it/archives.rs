@@ -1,5 +1,6 @@
 //! Archives that are whole, and such that are not.
 
+use rqps_export::archive::Extent;
 use rqps_export::{Error, archive};
 use rqps_store::Store;
 
@@ -10,7 +11,7 @@ fn a_run_comes_back_as_it_was() {
     let dir = tempfile::tempdir().unwrap();
     let here = store(&dir.path().join("here"));
     let file = dir.path().join("run.tar.zst");
-    assert_eq!(archive::write(&here, &run_ref(), &file, "0.1.0").unwrap(), ID);
+    assert_eq!(archive::write(&here, &run_ref(), &file, (Extent::Whole, "0.1.0")).unwrap(), ID);
     // Another run with slices of its own is there already: ids of slices must not meet.
     let there = store(&dir.path().join("there"));
     let mut other = there.select_run(&run_ref()).unwrap();
@@ -37,13 +38,36 @@ fn a_run_comes_back_as_it_was() {
     assert!(names(dir.path()).iter().all(|name| !name.ends_with("part")));
 }
 
+/// Read where it lies, in full and small: the same figures, and its files where a store has them.
+#[test]
+fn an_archive_that_is_opened() {
+    let dir = tempfile::tempdir().unwrap();
+    let here = store(&dir.path().join("here"));
+    let temp = dir.path().join("temp");
+    std::fs::create_dir(&temp).unwrap();
+    for extent in [Extent::Whole, Extent::Small] {
+        let file = dir.path().join("run.tar.zst");
+        archive::write(&here, &run_ref(), &file, (extent, "0.1.0")).unwrap();
+        let opened = archive::open(&file, &temp).unwrap();
+        assert_eq!(opened.run_id(), ID);
+        let run = opened.store().select_run(&run_ref()).unwrap();
+        assert_eq!(run.steps.len(), here.select_run(&run_ref()).unwrap().steps.len());
+        let own = opened.store().artifact_dir(ID).unwrap();
+        let read = |name: &str| std::fs::read_to_string(own.join(name)).unwrap();
+        assert_eq!(read("server.log"), "started\n");
+        assert_eq!(read("stacks/00-0-cpu.folded"), "main;work 7\n");
+        drop(opened);
+        assert_eq!(std::fs::read_dir(&temp).unwrap().count(), 0, "something is left");
+    }
+}
+
 /// Cut off anywhere, an archive is refused and leaves nothing behind.
 #[test]
 fn half_an_archive() {
     let dir = tempfile::tempdir().unwrap();
     let here = store(&dir.path().join("here"));
     let file = dir.path().join("run.tar.zst");
-    archive::write(&here, &run_ref(), &file, "0.1.0").unwrap();
+    archive::write(&here, &run_ref(), &file, (Extent::Whole, "0.1.0")).unwrap();
     let whole = std::fs::read(&file).unwrap();
     let there = Store::open(&dir.path().join("there")).unwrap();
     let part = dir.path().join("part.tar.zst");

@@ -5,16 +5,19 @@ use std::borrow::Cow;
 use maud::{Markup, html};
 use rqps_model::Role;
 
+use super::distribution;
 use super::label::{self, outside};
+use super::points::Waits;
 use super::series::Line;
 use super::step::framed;
 use crate::analysis::insert::field::FIELD_METRICS;
-use crate::analysis::insert::flow::ROLES;
+use crate::analysis::insert::flow::{Flow, ROLES};
 use crate::analysis::{Analysis, Cell, Level, StepAnalysis};
 use crate::grid::{Grid, Side};
 use crate::insert::{self as tables, Summary};
 use crate::number;
 use crate::tone::Tone;
+use crate::words::one_line;
 
 /// The section with the three tables; nothing for other runs.
 pub(super) fn render(analysis: &Analysis<'_>) -> Markup {
@@ -190,12 +193,7 @@ fn table(grid: &Grid) -> Markup {
 /// The 1 s series of inserts, deletes and queries; none where clients are of one kind.
 pub(super) fn lines<'s>(step: &'s StepAnalysis<'_>) -> Vec<Line<'s>> {
     let line = |role: Role| {
-        let flows = step
-            .cells
-            .iter()
-            .enumerate()
-            .filter_map(|(idx, cell)| Some((idx, cell.insert.as_ref()?.flow(role)?)));
-        let flows: Vec<_> = flows.collect();
+        let flows: Vec<_> = flows(step, role).collect();
         let what = match role {
             Role::Query => "Queries",
             Role::Insert => "Inserted rows",
@@ -213,6 +211,48 @@ pub(super) fn lines<'s>(step: &'s StepAnalysis<'_>) -> Vec<Line<'s>> {
         })
     };
     ROLES.into_iter().filter_map(line).collect()
+}
+
+/// What the clients of a role did on each system that has some.
+fn flows<'s>(
+    step: &'s StepAnalysis<'_>,
+    role: Role,
+) -> impl Iterator<Item = (usize, &'s Flow)> + Clone {
+    let cells = step.cells.iter().enumerate();
+    cells.filter_map(move |(idx, cell)| Some((idx, cell.insert.as_ref()?.flow(role)?)))
+}
+
+fn response_time(role: Role) -> &'static str {
+    match role {
+        Role::Query => "Response time of queries",
+        Role::Insert => "Response time of inserts",
+        Role::Delete => "Response time of deletes",
+        Role::Hold => "Response time of transactions",
+    }
+}
+
+/// Response times second by second; none where clients are of one kind.
+pub(super) fn waits<'s>(step: &'s StepAnalysis<'_>) -> Vec<Waits<'s>> {
+    let waits = |role: Role| {
+        let flows = flows(step, role);
+        flows.clone().next().is_some().then(|| Waits {
+            what: response_time(role),
+            is_by_block: flows.clone().any(|(_, flow)| flow.is_by_block),
+            tracks: flows.map(|(idx, flow)| (idx, Cow::Borrowed(flow.points.as_slice()))).collect(),
+        })
+    };
+    ROLES.into_iter().filter_map(waits).collect()
+}
+
+/// Response times of inserts, deletes and queries, drawn.
+pub(super) fn distributions(analysis: &Analysis<'_>, step: &StepAnalysis<'_>) -> Markup {
+    let of = one_line(&step.title);
+    let draw = |role: Role| {
+        let times =
+            flows(step, role).filter_map(|(idx, flow)| Some((idx, flow.response.as_ref()?)));
+        distribution::draw(analysis, &times.collect::<Vec<_>>(), (response_time(role), &of))
+    };
+    html! { @for role in ROLES { (draw(role)) } }
 }
 
 /// The field's metrics, rates, response times and buckets.

@@ -4,9 +4,12 @@
 //! them, else means of neighbours with their lowest and highest second. Values are whole multiples of a
 //! scale, each as its difference from the one before, which packs well.
 
+use std::borrow::Cow;
+
 use rqps_model::{SeriesPoint, Slice};
 use serde::Serialize;
 
+use super::insert;
 use super::packed::{base64, gzip};
 use super::room::Room;
 use super::series::{self, Line};
@@ -90,18 +93,26 @@ pub(super) fn packed(analysis: &Analysis<'_>, room: &mut Room) -> Option<String>
 /// Numbers that a step has when none of its points are joined.
 fn numbers(step: &StepAnalysis<'_>) -> usize {
     let points = |slices: &[Slice]| slices.iter().map(|s| s.series.len().max(1)).sum::<usize>();
-    3 * step.step.systems.iter().map(|system| points(&system.slices)).sum::<usize>()
+    let flows =
+        step.cells.iter().filter_map(|cell| cell.insert.as_ref()).flat_map(|own| &own.flows);
+    let of_flows: usize = flows.map(|flow| flow.points.iter().map(Vec::len).sum::<usize>()).sum();
+    3 * match of_flows {
+        0 => step.step.systems.iter().map(|system| points(&system.slices)).sum::<usize>(),
+        n => n,
+    }
 }
 
 /// The charts of a step, tracks of at most `limit` points.
 fn charts(step: &StepAnalysis<'_>, limit: usize) -> Vec<Chart> {
     let lines = series::lines(step);
-    let is_whole = lines.len() == 1;
-    let mut out: Vec<Chart> = lines.iter().filter_map(|line| rates(line, limit)).collect();
-    if is_whole {
-        out.extend(responses(step, limit));
+    let of_rates = lines.iter().filter_map(|line| rates(line, limit));
+    let mut waits = insert::waits(step);
+    if waits.is_empty() {
+        let tracks = series::measured(step).map(|(idx, slices)| (idx, Cow::Owned(seconds(slices))));
+        let is_by_block = lines.iter().any(|line| line.is_by_block);
+        waits.push(Waits { what: "Response time", is_by_block, tracks: tracks.collect() });
     }
-    out
+    of_rates.chain(waits.iter().filter_map(|waits| responses(waits, limit))).collect()
 }
 
 fn rates(line: &Line<'_>, limit: usize) -> Option<Chart> {
@@ -128,10 +139,19 @@ fn rates(line: &Line<'_>, limit: usize) -> Option<Chart> {
     })
 }
 
+/// How long responses of one kind of clients took, second by second.
+pub(super) struct Waits<'s> {
+    /// Of what, in words.
+    pub(super) what: &'static str,
+    /// Whether points are of blocks.
+    pub(super) is_by_block: bool,
+    /// Index of each system, and per slice its seconds.
+    pub(super) tracks: Vec<(usize, Cow<'s, [Vec<SeriesPoint>]>)>,
+}
+
 /// Mean and longest response times; `None` where none were recorded.
-fn responses(step: &StepAnalysis<'_>, limit: usize) -> Option<Chart> {
-    let all: Vec<(usize, Vec<Vec<SeriesPoint>>)> =
-        series::measured(step).map(|(idx, slices)| (idx, seconds(slices))).collect();
+fn responses(waits: &Waits<'_>, limit: usize) -> Option<Chart> {
+    let Waits { what, is_by_block, tracks: all } = waits;
     let lengths = all.iter().map(|(_, slices)| slices.iter().map(Vec::len).sum::<usize>());
     let per = per_point(lengths, limit)?;
     let joined = |slices: &[Vec<SeriesPoint>], of: fn(&[SeriesPoint]) -> Option<f64>| {
@@ -157,10 +177,10 @@ fn responses(step: &StepAnalysis<'_>, limit: usize) -> Option<Chart> {
     let values =
         values.into_iter().map(|v| Values { mean: logs(v.mean), far: v.far.map(logs), ..v });
     Some(Chart {
-        what: "Response time, mean and longest".to_owned(),
+        what: format!("{what}, mean and longest"),
         unit: if unit == "us" { "µs" } else { unit },
         per,
-        blocks: step.step.systems.iter().flat_map(|s| &s.slices).any(|s| s.n_rounds.is_some()),
+        blocks: *is_by_block,
         log: true,
         target: None,
         tracks: values.map(|values| track(&values, LOG_SCALE)).collect(),
@@ -170,16 +190,7 @@ fn responses(step: &StepAnalysis<'_>, limit: usize) -> Option<Chart> {
 /// The seconds of each slice; blocks are points of one line, as for the rates.
 fn seconds(slices: &[Slice]) -> Vec<Vec<SeriesPoint>> {
     if slices.iter().any(|s| s.n_rounds.is_some()) {
-        let sum = |slice: &Slice| {
-            slice.series.iter().fold(SeriesPoint::default(), |sum, point| SeriesPoint {
-                queries: sum.queries.saturating_add(point.queries),
-                events: sum.events.saturating_add(point.events),
-                errors: sum.errors.saturating_add(point.errors),
-                sum_ns: sum.sum_ns.saturating_add(point.sum_ns),
-                max_ns: sum.max_ns.max(point.max_ns),
-            })
-        };
-        return vec![slices.iter().map(sum).collect()];
+        return vec![slices.iter().map(|slice| SeriesPoint::sum(&slice.series)).collect()];
     }
     slices.iter().map(|slice| series::whole_seconds(slice).to_vec()).collect()
 }

@@ -136,16 +136,7 @@ fn drawing(analysis: &Analysis<'_>, tracks: &[Track], frame: &Frame) -> Markup {
             figcaption {
                 (frame.caption)
                 @if per_point > 1 { (points(frame)) }
-                ul.legend {
-                    @for track in tracks {
-                        li {
-                            svg.key width="26" height="10" aria-hidden="true" {
-                                line class={ "track t" (track.idx % 6) } x1="0" x2="26" y1="5" y2="5" {}
-                            }
-                            (outside(analysis.label(track.idx)))
-                        }
-                    }
-                }
+                (legend(analysis, tracks.iter().map(|track| track.idx)))
             }
             div.frame {
                 span.top { (number::plain_figure(max)) }
@@ -166,6 +157,22 @@ fn drawing(analysis: &Analysis<'_>, tracks: &[Track], frame: &Frame) -> Markup {
                     }
                 }
                 span.bottom { "0" }
+            }
+        }
+    }
+}
+
+/// Which line is whose.
+pub(super) fn legend(analysis: &Analysis<'_>, systems: impl Iterator<Item = usize>) -> Markup {
+    html! {
+        ul.legend {
+            @for idx in systems {
+                li {
+                    svg.key width="26" height="10" aria-hidden="true" {
+                        line class={ "track t" (idx % 6) } x1="0" x2="26" y1="5" y2="5" {}
+                    }
+                    (outside(analysis.label(idx)))
+                }
             }
         }
     }

@@ -65,7 +65,9 @@ fn body(analysis: &Analysis<'_>, at: usize, step: &StepAnalysis<'_>) -> Markup {
         (compared)
         (series::render(analysis, at, step))
         (per_operation)
-        @if !has_flows {
+        @if has_flows {
+            (insert::distributions(analysis, step))
+        } @else {
             (times::responses(analysis, step))
             (times::starts(analysis, step))
         }

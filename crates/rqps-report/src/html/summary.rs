@@ -17,6 +17,37 @@ pub(super) fn render(analysis: &Analysis<'_>) -> Markup {
             h2 #rqps-title { "Relative QPS" }
             @if !analysis.steps.is_empty() { (filter::render(analysis)) }
             (part(analysis).placed())
+            (absolute(analysis))
+        }
+    }
+}
+
+/// The figure of every system, which no base changes; one candidate's stand in the summary itself.
+fn absolute(analysis: &Analysis<'_>) -> Markup {
+    if analysis.steps.is_empty() || analysis.candidates().count() < 2 || many::is_many(analysis) {
+        return html! {};
+    }
+    html! {
+        details.absolute {
+            summary { "Absolute QPS of all systems" }
+            div.scroll tabindex="0" role="region" aria-label="Absolute QPS of every step" {
+                table.numbers.all {
+                    thead { tr {
+                        th scope="col" { "Step" }
+                        @for idx in 0..analysis.run.systems.len() {
+                            th scope="col" { (outside(analysis.label(idx))) }
+                        }
+                        th.word scope="col" { "Unit" }
+                    } }
+                    tbody { @for (at, step) in analysis.steps.iter().enumerate() {
+                        tr class=(filter::classes(step).trim_start()) data-step=(at) {
+                            th scope="row" { a href={ "#step-" (at) } { (outside(&step.title)) } }
+                            @for cell in &step.cells { td { (label::figure(cell)) } }
+                            td.word { (step.step.info.figure.unit()) }
+                        }
+                    } }
+                }
+            }
         }
     }
 }

@@ -103,6 +103,7 @@ fn only_style_and_script_pass_unescaped() {
     let sources = [
         include_str!("chart.rs"),
         include_str!("data.rs"),
+        include_str!("distribution.rs"),
         include_str!("filter.rs"),
         include_str!("insert.rs"),
         include_str!("label.rs"),

@@ -2,8 +2,10 @@
 
 use maud::{Markup, html};
 
+use super::distribution;
 use super::step::{framed, system_head};
 use crate::analysis::{Analysis, Cell, StepAnalysis};
+use crate::words::one_line;
 use crate::{number, response};
 
 /// Percentiles and the field's ten buckets.
@@ -30,7 +32,7 @@ pub(super) fn responses(analysis: &Analysis<'_>, step: &StepAnalysis<'_>) -> Mar
                 th scope="col" { "max" }
                 th scope="col" { "responses" }
             } }
-            tbody { @for (idx, times) in measured {
+            tbody { @for &(idx, times) in &measured {
                 tr {
                     (system_head(analysis, idx))
                     td { (show(times.mean_ns)) }
@@ -46,7 +48,9 @@ pub(super) fn responses(analysis: &Analysis<'_>, step: &StepAnalysis<'_>) -> Mar
             } }
         },
     );
-    html! { (percentiles) (buckets(analysis, step)) }
+    let of = one_line(&step.title);
+    let drawn = distribution::draw(analysis, &measured, ("Response time of events", &of));
+    html! { (drawn) (percentiles) (buckets(analysis, step)) }
 }
 
 /// The field's ten buckets; imported percentiles have none.

@@ -1,8 +1,8 @@
 //! What is stored is what is selected, to the last bit.
 
 use proptest::prelude::*;
-use rqps_model::Run;
-use rqps_store::{RunRef, Store};
+use rqps_model::{Role, Run, Slice, Stream};
+use rqps_store::{Gathered, RunRef, Store};
 
 use crate::generate::{self, Draw};
 
@@ -16,6 +16,27 @@ fn without_slices(run: &Run) -> Run {
 
 fn select(store: &Store, id: &str) -> Run {
     store.select_run(&RunRef::Id(id.to_owned())).unwrap()
+}
+
+/// What is left of slices in a small copy.
+fn shrink(slices: &mut [Slice]) {
+    slices.iter_mut().for_each(|slice| slice.samples.clear());
+    gather(slices.iter_mut().map(|slice| &mut slice.response_times).collect());
+    let histograms: [fn(&mut Stream) -> &mut Vec<u8>; 3] =
+        [|it| &mut it.response_times, |it| &mut it.delays, |it| &mut it.own_delays];
+    for (role, of) in Role::ALL.into_iter().flat_map(|role| histograms.map(|of| (role, of))) {
+        let streams = slices.iter_mut().flat_map(|slice| &mut slice.streams);
+        gather(streams.filter(|stream| stream.role == role).map(of).collect());
+    }
+}
+
+/// All histograms in the first one; they stand for themselves here, one behind the other.
+fn gather(mut histograms: Vec<&mut Vec<u8>>) {
+    if histograms.len() > 1 {
+        let all = histograms.iter().flat_map(|one| one.iter().copied()).collect();
+        histograms.iter_mut().for_each(|one| **one = vec![0xee]);
+        *histograms[0] = all;
+    }
 }
 
 proptest! {
@@ -41,6 +62,23 @@ proptest! {
         let again = Store::open_existing(dir.path()).unwrap();
         prop_assert_eq!(select(&again, &run.id), run);
         again.integrity_check().unwrap();
+    }
+
+    /// Into another store, in full and small.
+    #[test]
+    fn from_store_to_store(seed in any::<u64>()) {
+        let mut run = generate::run(&mut Draw(seed));
+        let dirs = [(); 3].map(|()| tempfile::tempdir().unwrap());
+        let [from, whole, small] = [0, 1, 2].map(|at| Store::open(dirs[at].path()).unwrap());
+        from.create_run(&run).unwrap();
+        whole.take_run(&from, &run.id).unwrap();
+        prop_assert_eq!(select(&whole, &run.id), run.clone());
+        let gather = |all: &[&[u8]]| {
+            (all.len() > 1).then(|| Gathered { all: all.concat(), empty: vec![0xee] })
+        };
+        small.take_small_run(&from, &run.id, &gather).unwrap();
+        run.steps.iter_mut().flat_map(|step| &mut step.systems).for_each(|s| shrink(&mut s.slices));
+        prop_assert_eq!(select(&small, &run.id), run);
     }
 
     /// As a run is imported: at once.

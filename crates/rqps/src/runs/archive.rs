@@ -3,19 +3,18 @@
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, Result, bail};
-use rqps_export::{archive, csv, json, parquet};
+use rqps_export::archive::{self, Extent};
+use rqps_export::{csv, json, parquet};
 use rqps_store::{RunRef, Store, Table};
 
 use crate::args::ExportFormat;
+use crate::opened::ENDING;
 use crate::output::print;
-
-/// How the names of archives end.
-const ENDING: &str = ".tar.zst";
 
 /// Writes a run to `output`, or to a file or directory named after it.
 pub(crate) fn export(
     store: &Store,
-    (run, format): (&str, ExportFormat),
+    (run, format, extent): (&str, ExportFormat, Extent),
     output: Option<&Path>,
 ) -> Result<()> {
     // `rqps runs export RUN.tar.zst` names the run and the file at once.
@@ -40,7 +39,7 @@ pub(crate) fn export(
     let of = RunRef::Id(id);
     match format {
         ExportFormat::Archive => {
-            archive::write(store, &of, &path, env!("CARGO_PKG_VERSION"))?;
+            archive::write(store, &of, &path, (extent, env!("CARGO_PKG_VERSION")))?;
         }
         ExportFormat::Json => {
             let text = json::render(&store.select_tables(&of)?);

@@ -2,6 +2,10 @@
 
 use std::fs;
 
+use hdrhistogram::Histogram;
+use hdrhistogram::serialization::{Serializer as _, V2DeflateSerializer};
+use serde_json::Value;
+
 use crate::bench::Bench;
 use crate::stored::{run, store};
 
@@ -30,6 +34,61 @@ fn the_same_report_on_another_host() {
     assert!(again.stderr.contains("is in the store already"), "{}", again.stderr);
 }
 
+/// A small archive has all percentiles, and no ratios of them.
+#[test]
+fn percentiles_of_a_small_archive() {
+    let bench = Bench::new();
+    let mut run = run(1, &["17.4", "18.0"], &[("point-query", &[19_000, 20_000])]);
+    let slices = run.steps.iter_mut().flat_map(|step| &mut step.systems);
+    for (at, slice) in (1..).zip(slices.flat_map(|system| &mut system.slices)) {
+        let mut times = Histogram::<u64>::new(3).unwrap();
+        (1..=2000).for_each(|i| times.record(i * at * 100).unwrap());
+        V2DeflateSerializer::new().serialize(&times, &mut slice.response_times).unwrap();
+    }
+    store(&bench, &run);
+    bench.output(&["runs", "export", "--small", "-o", "small.tar.zst"]);
+    let results = |args: &[&str]| -> Vec<Value> {
+        let text = bench.output(&[args, &["--format", "json"]].concat());
+        let mut report: Value = serde_json::from_str(&text).unwrap();
+        let systems = report["steps"][0]["systems"].as_array_mut().unwrap();
+        std::mem::take(systems)
+    };
+    let (whole, small) = (results(&["report"]), results(&["report", "small.tar.zst"]));
+    for (whole, small) in whole.iter().zip(&small) {
+        assert!(whole["response_times"]["percentiles_ns"]["p99.9"].as_u64() > Some(100_000));
+        for what in ["response_times", "figure", "rqps", "verdict", "windows", "totals"] {
+            assert_eq!(whole[what], small[what], "{what}");
+        }
+    }
+    let ratios = |of: &Value| of["comparison"]["response_times"].as_object().unwrap().len();
+    assert_eq!((ratios(&whole[1]), ratios(&small[1])), (3, 0));
+}
+
+/// An archive is read where it lies, without a store.
+#[test]
+fn the_same_report_from_the_file() {
+    let bench = bench();
+    bench.output(&["runs", "export", "-o", "whole.tar.zst"]);
+    bench.output(&["runs", "export", "--small", "-o", "small.tar.zst"]);
+    let elsewhere = |args: &[&str]| bench.output(&[&["--results", "nowhere"], args].concat());
+    for file in ["whole.tar.zst", "small.tar.zst"] {
+        for format in ["terminal", "text", "csv", "json"] {
+            let report = bench.output(&["report", "--format", format]);
+            assert_eq!(elsewhere(&["report", file, "--format", format]), report, "{file}");
+        }
+        assert_eq!(elsewhere(&["gate", file]), bench.output(&["gate"]), "{file}");
+    }
+    let compared = elsewhere(&["compare", "whole.tar.zst", "small.tar.zst", "--format", "text"]);
+    assert!(compared.contains("point-query"), "{compared}");
+    assert!(!bench.path("nowhere").exists());
+    let said = bench.run(&["report", "absent.tar.zst"]);
+    assert_eq!(said.code(), 2, "{}", said.stdout);
+    assert!(said.stderr.contains("cannot read absent.tar.zst"), "{}", said.stderr);
+    let said = bench.run(&["runs", "export", "--small", "--format", "csv"]);
+    assert_eq!(said.code(), 2, "{}", said.stdout);
+    assert!(said.stderr.contains("cannot be used with"), "{}", said.stderr);
+}
+
 #[test]
 fn half_an_archive_is_refused() {
     let bench = bench();
@@ -39,7 +98,7 @@ fn half_an_archive_is_refused() {
     let said = bench.run(&["--results", "there", "runs", "import", "half.tar.zst"]);
     assert_eq!(said.code(), 2, "{}", said.stdout);
     assert!(said.stderr.contains("half.tar.zst is incomplete"), "{}", said.stderr);
-    assert!(said.stderr.contains("Nothing was imported"), "{}", said.stderr);
+    assert!(said.stderr.contains("Nothing was taken from it"), "{}", said.stderr);
     let list = bench.output(&["--results", "there", "runs", "list"]);
     assert!(list.starts_with("no runs yet"), "{list}");
 }

@@ -42,6 +42,8 @@ pub struct Flow {
     /// Operations in each whole second of counted time. A list for each slice; one for all blocks,
     /// and for all slices of a fixed amount of work, whose counted time runs on from one to the next.
     pub seconds: Vec<Vec<f64>>,
+    /// What was counted in each of `seconds`, response times among it.
+    pub points: Vec<Vec<SeriesPoint>>,
     /// Whether `seconds` has rates of whole slices among them, in place of seconds that there are not:
     /// of work that was done in less, or in turns that are no seconds.
     pub is_by_block: bool,
@@ -140,7 +142,7 @@ fn of(role: Role, is_own: bool, parts: &[Part<'_>]) -> Option<Flow> {
         all.add(&one);
         all
     });
-    let (seconds, is_by_block) = seconds(parts, per_statement);
+    let Seconds { rates, points, is_by_block } = seconds(parts, per_statement);
     Some(Flow {
         role,
         clients: first.clients,
@@ -153,7 +155,8 @@ fn of(role: Role, is_own: bool, parts: &[Part<'_>]) -> Option<Flow> {
         lateness,
         late_p99_ns: response::p99(parts.iter().map(|p| p.delays)),
         own_late_p99_ns: response::p99(parts.iter().map(|p| p.own_delays)),
-        seconds,
+        seconds: rates,
+        points,
         is_by_block,
     })
 }
@@ -166,25 +169,41 @@ fn target(parts: &[Part<'_>]) -> Option<f64> {
     (time > 0.0).then(|| total / time)
 }
 
-/// Operations per whole second, and whether slices stand for their seconds.
-fn seconds(parts: &[Part<'_>], per_statement: f64) -> (Vec<Vec<f64>>, bool) {
-    let mut out: Vec<Vec<f64>> = Vec::new();
-    let mut is_by_block = false;
+/// Second by second: operations per second, what was counted, and whether slices stand for their seconds.
+#[derive(Debug, Default, PartialEq)]
+struct Seconds {
+    rates: Vec<Vec<f64>>,
+    points: Vec<Vec<SeriesPoint>>,
+    is_by_block: bool,
+}
+
+fn seconds(parts: &[Part<'_>], per_statement: f64) -> Seconds {
+    let mut out = Seconds::default();
     for (idx, part) in parts.iter().enumerate() {
-        let rates = match whole_seconds(part) {
-            Some(points) => points.iter().map(|p| f64::from(p.queries) * per_statement).collect(),
+        let (rates, points) = match whole_seconds(part) {
+            Some(points) => {
+                let rate = |p: &SeriesPoint| f64::from(p.queries) * per_statement;
+                (points.iter().map(rate).collect(), points.to_vec())
+            }
             None => {
-                is_by_block = true;
-                vec![per_second(part.n_operations, part.duration_ns)]
+                out.is_by_block = true;
+                let rate = per_second(part.n_operations, part.duration_ns);
+                (vec![rate], vec![SeriesPoint::sum(part.series)])
             }
         };
         let runs_on = idx > 0 && (part.is_fixed || part.n_rounds.is_some());
-        match out.last_mut().filter(|_| runs_on) {
-            Some(last) => last.extend::<Vec<f64>>(rates),
-            None => out.push(rates),
-        }
+        append(&mut out.rates, rates, runs_on);
+        append(&mut out.points, points, runs_on);
     }
-    (out, is_by_block)
+    out
+}
+
+/// Appends to the last list, or a list of its own.
+fn append<T>(lists: &mut Vec<Vec<T>>, one: Vec<T>, runs_on: bool) {
+    match lists.last_mut().filter(|_| runs_on) {
+        Some(last) => last.extend(one),
+        None => lists.push(one),
+    }
 }
 
 /// The whole seconds of a part; the last, incomplete one is left out. `None` where a part without a
@@ -228,7 +247,10 @@ mod tests {
             n_rounds,
             is_fixed,
         };
-        seconds(&[one(), one()], 10.0)
+        let Seconds { rates, points, is_by_block } = seconds(&[one(), one()], 10.0);
+        let lengths: Vec<usize> = points.iter().map(Vec::len).collect();
+        assert_eq!(lengths, rates.iter().map(Vec::len).collect::<Vec<_>>());
+        (rates, is_by_block)
     }
 
     #[test]

@@ -94,6 +94,7 @@ mod tests {
             late_p99_ns: None,
             own_late_p99_ns: None,
             seconds,
+            points: Vec::new(),
             is_by_block: false,
         }
     }
