@@ -47,6 +47,23 @@ impl Usage {
         Some(if is_seen { others_ns } else { 0 })
     }
 
+    /// Share of all CPU time that went to what has no part in the run: the hypervisor, and other
+    /// processes' own code beyond the counters' error. The kernel's work is left out: it may be the
+    /// server's doing, as writing back is.
+    #[must_use]
+    pub fn taken_share(&self) -> f64 {
+        let whole_ns = self.whole_ns();
+        if whole_ns == 0 {
+            return 0.0;
+        }
+        let others_ns = self.server.map_or(0, |server| {
+            let ours_ns = server.cpu_user_ns.saturating_add(self.client.cpu_user_ns);
+            let others_ns = self.host.cpu_user_ns.saturating_sub(ours_ns);
+            if others_ns > self.error_ns(whole_ns) { others_ns } else { 0 }
+        });
+        self.host.cpu_steal_ns.saturating_add(others_ns) as f64 / whole_ns as f64
+    }
+
     fn whole_ns(&self) -> u64 {
         let host = &self.host;
         let parts = [
@@ -112,6 +129,21 @@ mod tests {
         assert_eq!(usage(1000, 130, 0, 1000).others_pct(), Some(15));
         assert_eq!(usage(1000, 120, 0, 1000).others_ns(), Some(0));
         assert_eq!(usage(1000, 140, 0, 1000).others_ns(), Some(400_000_000));
+    }
+
+    #[test]
+    fn what_is_taken_is_steal_and_other_programs_beyond_error() {
+        let near = |usage: Usage, share: f64| (usage.taken_share() - share).abs() < 1e-9;
+
+        let user = |mut usage: Usage, ms: u64| {
+            usage.server.as_mut().unwrap().cpu_user_ns = ms * 1_000_000;
+            usage
+        };
+        assert!(near(user(usage(1000, 100, 40, 1000), 1000), 0.2));
+        // 120 ticks of user time: 200 ms of others are within the error, 600 ms are not.
+        assert!(near(user(usage(1000, 120, 0, 1000), 1000), 0.0));
+        assert!(near(user(usage(1000, 120, 20, 1000), 600), 0.4));
+        assert!(near(Usage::default(), 0.0));
     }
 
     #[test]

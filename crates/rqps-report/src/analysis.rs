@@ -11,6 +11,7 @@ pub mod comparison;
 mod contention;
 mod data;
 pub mod difference;
+mod disturbed;
 mod estimate;
 mod explain;
 pub mod footnote;

@@ -13,6 +13,7 @@ use rqps_stats::restarts::{Restarted, of_starts};
 use rqps_stats::totals::{self, Part};
 use rqps_stats::{Tested, paired_test, ratio_test};
 
+use super::disturbed;
 use super::observed::{OfSlice, OfSystem};
 
 /// The figure: the mean over the slices; of blocks of equal work, operations of all over time of all.
@@ -167,11 +168,18 @@ impl<'a> Pair<'a> {
     }
 
     /// Blocks of one start that have their partner: none has when its system was measured without the
-    /// other.
+    /// other. Those during which the host was disturbed are left out.
     fn partners(&self, start: u32) -> Vec<(&'a Slice, &'a Slice)> {
         let of = |system: &'a SystemStep| system.slices.iter().filter(move |s| s.start == start);
         let pair = |b: &'a Slice| Some((b, of(self.candidate).find(|c| c.idx == b.idx)?));
-        of(self.base).filter_map(pair).collect()
+        let base = self.base.slices.iter().zip(self.observed[0].left_out());
+        let kept = base.filter(|(slice, is_left_out)| slice.start == start && !is_left_out);
+        kept.filter_map(|(slice, _)| pair(slice)).collect()
+    }
+
+    /// The blocks that were left out, in words; `None` for none.
+    pub(super) fn left_out(&self) -> Option<String> {
+        disturbed::note(self.candidate, self.observed[1]).filter(|_| self.in_turns)
     }
 
     /// The ratio of two samples, of which a start of one has no partner in the other.

@@ -33,6 +33,8 @@ pub enum FootnoteKind {
     Steal,
     /// CPU used by processes that have no part in the run.
     OtherProcesses,
+    /// Blocks that ratios leave out.
+    LeftOut,
     /// Swapping.
     Swapped,
     /// CPUs were too hot.
@@ -83,6 +85,10 @@ impl FootnoteKind {
             Self::Steal => "the hypervisor took CPU from this host",
             Self::OtherProcesses => {
                 "other processes, or the kernel on its own account, used this host's CPUs"
+            }
+            Self::LeftOut => {
+                "blocks in which the hypervisor or other processes took a tenth of the CPU time or more \
+                 from every system are left out of the ratios, of all systems alike"
             }
             Self::Swapped => "the host swapped",
             Self::Throttled => "CPUs were too hot and slowed themselves down",
@@ -143,6 +149,7 @@ impl FootnoteKind {
             Self::RateMissed => "rate-missed",
             Self::Steal => "steal",
             Self::OtherProcesses => "other-processes",
+            Self::LeftOut => "left-out",
             Self::Swapped => "swapped",
             Self::Throttled => "throttled",
             Self::FrequencyChanged => "frequency-changed",

@@ -207,3 +207,56 @@ fn fewer(n: u64) -> Vec<u8> {
     V2DeflateSerializer::new().serialize(&times, &mut bytes).unwrap();
     bytes
 }
+
+/// Gives the slice of a system `pct` percent of steal.
+fn steal(run: &mut Run, system_idx: usize, at: usize, pct: u64) {
+    let usage = &mut slices(run, system_idx)[at].usage;
+    usage.server.as_mut().unwrap().cpu_user_ns = 900_000_000;
+    let host = &mut usage.host;
+    (host.cpu_user_ns, host.cpu_system_ns, host.cpu_iowait_ns) = (900_000_000, 0, 0);
+    host.cpu_steal_ns = 20_000_000 * pct;
+    host.cpu_idle_ns = 1_100_000_000 - 20_000_000 * pct;
+    host.n_cpus = 2;
+}
+
+fn rqps(run: &Run) -> rqps_model::Estimate {
+    Analysis::of(run, 0.05).steps[0].cells[1].rqps.unwrap()
+}
+
+#[test]
+fn blocks_of_a_disturbed_host_are_left_out_of_ratios() {
+    let mut logs = around(0.0, 0.005, 24);
+    for at in [3, 4, 5, 6] {
+        logs[at] = if at % 2 == 0 { -0.7 } else { 0.5 };
+    }
+    let mut run = update(&logs);
+    let wide = rqps(&run);
+    assert!(wide.n == 24 && wide.interval.unwrap().1 > 1.05, "{wide:?}");
+    // What hits one side alone may be that side's doing.
+    (3..7).for_each(|at| steal(&mut run, 1, at, 40));
+    assert_eq!(rqps(&run), wide);
+    assert_eq!(marks(&run, &FootnoteKind::LeftOut, 1), Vec::<String>::new());
+    (3..7).for_each(|at| steal(&mut run, 0, at, 20));
+    let narrow = rqps(&run);
+    assert!(narrow.n == 20 && narrow.interval.unwrap().1 < 1.01, "{narrow:?}");
+    let told = "4 of 24 blocks, from which up to 40% of all CPU time was taken";
+    assert_eq!(marks(&run, &FootnoteKind::LeftOut, 1), [told]);
+    // A little is no disturbance.
+    (3..7).for_each(|at| steal(&mut run, 0, at, 9));
+    assert_eq!(rqps(&run), wide);
+}
+
+#[test]
+fn of_a_host_that_is_disturbed_for_long_nothing_is_left_out() {
+    let mut run = update(&around(0.0, 0.005, 20));
+    let whole = rqps(&run);
+    (0..11).for_each(|at| [0, 1].into_iter().for_each(|side| steal(&mut run, side, at, 40)));
+    assert_eq!(rqps(&run), whole);
+    // Eight blocks must stay.
+    let mut run = update(&around(0.0, 0.005, 9));
+    let left = |run: &Run| marks(run, &FootnoteKind::LeftOut, 1).len();
+    [0, 1].into_iter().for_each(|side| steal(&mut run, side, 0, 40));
+    assert_eq!((left(&run), rqps(&run).n), (1, 8));
+    [0, 1].into_iter().for_each(|side| steal(&mut run, side, 1, 40));
+    assert_eq!((left(&run), rqps(&run).n), (0, 9));
+}
