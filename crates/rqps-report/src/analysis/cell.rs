@@ -236,8 +236,7 @@ pub(super) fn cells(
         insert::compare::with_base(cell, &base, book);
         cell.bar = Bar::of(cell, &base);
         cell.marks.extend(rule.mark(step, idx, book));
-        let left_out = pair.left_out();
-        cell.marks.extend(left_out.map(|text| book.mark(FootnoteKind::LeftOut, text)));
+        cell.marks.extend(pair.left_out().map(|text| book.mark(FootnoteKind::LeftOut, text)));
         if !insert::is_step(step) {
             guard::of_pair(&pair, &mut cell.marks, book);
         }
