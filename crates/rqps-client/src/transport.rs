@@ -4,27 +4,27 @@
 //! for a call is said by [`crate::buffer::io_error`].
 
 mod dial;
+mod local;
 mod tls;
 
 use std::io::{self, Read, Write};
 use std::net::{Shutdown, TcpStream};
 use std::os::fd::{AsFd as _, BorrowedFd};
-use std::os::unix::net::UnixStream;
 use std::time::{Duration, Instant};
 
-use rustix::event::{PollFd, PollFlags};
 use rustix::io::Errno;
 use rustix::net::SendFlags;
 use rustls::{ClientConnection, StreamOwned};
 
 use crate::{Address, Breaker, Endpoint, Error, Tls};
+use local::Local;
 use tls::Trust;
 
 /// An open stream to a server.
 #[derive(Debug)]
 pub(crate) enum Transport {
     /// A unix socket.
-    Unix(UnixStream),
+    Unix(Local),
     /// TCP, not delayed.
     Tcp(TcpStream),
     /// TLS on TCP, with the handshake done.
@@ -41,7 +41,9 @@ impl Transport {
     pub(crate) fn connect(endpoint: &Endpoint) -> Result<Self, Error> {
         let deadline = Deadline::after(endpoint.connect_timeout);
         match &endpoint.address {
-            Address::Unix(path) => dial::unix(path, &deadline).map(Self::Unix),
+            Address::Unix(path) => {
+                dial::unix(path, &deadline).map(|socket| Self::Unix(Local::new(socket)))
+            }
             Address::Tcp { host, port } => dial::tcp(host, *port, &deadline).map(Self::Tcp),
         }
         .map_err(|source| Error::Connect { address: endpoint.address.to_string(), source })
@@ -79,7 +81,7 @@ impl Transport {
     #[inline]
     pub(crate) fn send(&mut self, bytes: &[u8]) -> io::Result<()> {
         match self {
-            Self::Unix(socket) => send_all(socket.as_fd(), bytes),
+            Self::Unix(local) => send_all(local.socket().as_fd(), bytes),
             Self::Tcp(socket) => send_all(socket.as_fd(), bytes),
             Self::Tls(_) => self.send_encrypted(bytes),
         }
@@ -100,27 +102,24 @@ impl Transport {
             return Ok(true);
         }
         let fd = match &*self {
-            Self::Unix(socket) => socket.as_fd(),
+            Self::Unix(local) => local.socket().as_fd(),
             Self::Tcp(socket) => socket.as_fd(),
             Self::Tls(stream) => stream.sock.as_fd(),
         };
-        let at_most = rustix::event::Timespec {
-            tv_sec: i64::try_from(at_most.as_secs()).unwrap_or(i64::MAX),
-            tv_nsec: at_most.subsec_nanos().into(),
-        };
-        let mut fds = [PollFd::from_borrowed_fd(fd, PollFlags::IN)];
-        match rustix::event::poll(&mut fds, Some(&at_most)) {
-            Ok(n) => Ok(n > 0),
+        match local::wait(fd, Some(&local::timespec(at_most))) {
             Err(Errno::INTR) => Ok(false),
-            Err(errno) => Err(errno.into()),
+            found => Ok(found?),
         }
     }
 
     /// The longest time for one read; `None` waits for ever.
-    pub(crate) fn set_read_timeout(&self, timeout: Option<Duration>) -> io::Result<()> {
+    pub(crate) fn set_read_timeout(&mut self, timeout: Option<Duration>) -> io::Result<()> {
         let timeout = timeout.map(not_zero);
         match self {
-            Self::Unix(socket) => socket.set_read_timeout(timeout),
+            Self::Unix(local) => {
+                local.set_read_timeout(timeout);
+                Ok(())
+            }
             Self::Tcp(socket) => socket.set_read_timeout(timeout),
             Self::Tls(stream) => stream.sock.set_read_timeout(timeout),
         }
@@ -130,7 +129,7 @@ impl Transport {
     pub(crate) fn set_write_timeout(&self, timeout: Option<Duration>) -> io::Result<()> {
         let timeout = timeout.map(not_zero);
         match self {
-            Self::Unix(socket) => socket.set_write_timeout(timeout),
+            Self::Unix(local) => local.socket().set_write_timeout(timeout),
             Self::Tcp(socket) => socket.set_write_timeout(timeout),
             Self::Tls(stream) => stream.sock.set_write_timeout(timeout),
         }
@@ -139,7 +138,7 @@ impl Transport {
     /// A handle that other threads can use to break the stream.
     pub(crate) fn breaker(&self) -> io::Result<Breaker> {
         match self {
-            Self::Unix(socket) => socket.try_clone().map(Breaker::Unix),
+            Self::Unix(local) => local.socket().try_clone().map(Breaker::Unix),
             Self::Tcp(socket) => socket.try_clone().map(Breaker::Tcp),
             Self::Tls(stream) => stream.sock.try_clone().map(Breaker::Tcp),
         }
@@ -149,7 +148,7 @@ impl Transport {
     pub(crate) fn shutdown(&self) {
         // A stream that is closed already is fine.
         let _ = match self {
-            Self::Unix(socket) => socket.shutdown(Shutdown::Both),
+            Self::Unix(local) => local.socket().shutdown(Shutdown::Both),
             Self::Tcp(socket) => socket.shutdown(Shutdown::Both),
             Self::Tls(stream) => stream.sock.shutdown(Shutdown::Both),
         };
@@ -178,7 +177,7 @@ impl Read for Transport {
     #[inline]
     fn read(&mut self, buf: &mut [u8]) -> io::Result<usize> {
         match self {
-            Self::Unix(socket) => Ok(rustix::io::read(socket, buf)?),
+            Self::Unix(local) => local.read(buf),
             Self::Tcp(socket) => Ok(rustix::io::read(socket, buf)?),
             Self::Tls(stream) => stream.read(buf),
         }
@@ -189,7 +188,7 @@ impl Write for Transport {
     #[inline]
     fn write(&mut self, buf: &[u8]) -> io::Result<usize> {
         match self {
-            Self::Unix(socket) => socket.write(buf),
+            Self::Unix(local) => local.socket().write(buf),
             Self::Tcp(socket) => socket.write(buf),
             Self::Tls(stream) => stream.write(buf),
         }
@@ -197,7 +196,7 @@ impl Write for Transport {
 
     fn flush(&mut self) -> io::Result<()> {
         match self {
-            Self::Unix(socket) => socket.flush(),
+            Self::Unix(local) => local.socket().flush(),
             Self::Tcp(socket) => socket.flush(),
             Self::Tls(stream) => stream.flush(),
         }

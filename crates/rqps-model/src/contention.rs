@@ -47,21 +47,30 @@ impl Usage {
         Some(if is_seen { others_ns } else { 0 })
     }
 
-    /// Share of all CPU time that went to what has no part in the run: the hypervisor, and other
-    /// processes' own code beyond the counters' error. The kernel's work is left out: it may be the
-    /// server's doing, as writing back is.
+    /// Share of the CPU time that rqps and the server wanted and did not get, from 0 to 1: the hypervisor
+    /// had it, or other processes.
+    ///
+    /// Of what is wanted, not of all there is: steal grows with demand, so that as a share of all it would
+    /// say how busy a server was. Other processes count as far as threads of the run waited for a CPU;
+    /// where that is not known, or nothing of the server, they do not. The kernel's own work is left
+    /// out: it may be the server's doing, as writing back is.
     #[must_use]
-    pub fn taken_share(&self) -> f64 {
-        let whole_ns = self.whole_ns();
-        if whole_ns == 0 {
-            return 0.0;
-        }
-        let others_ns = self.server.map_or(0, |server| {
-            let ours_ns = server.cpu_user_ns.saturating_add(self.client.cpu_user_ns);
-            let others_ns = self.host.cpu_user_ns.saturating_sub(ours_ns);
-            if others_ns > self.error_ns(whole_ns) { others_ns } else { 0 }
+    pub fn denied_share(&self) -> f64 {
+        let share = |part: u64, rest: u64| {
+            if part == 0 { 0.0 } else { part as f64 / part.saturating_add(rest) as f64 }
+        };
+        let busy_ns = self.host.cpu_user_ns.saturating_add(self.host.cpu_system_ns);
+        let stolen = share(self.host.cpu_steal_ns, busy_ns);
+        let waits = self.waits.served_run_wait_ns.zip(self.waits.crew_run_wait_ns);
+        let contended = self.server.zip(waits).map_or(0.0, |(server, (served_ns, crew_ns))| {
+            let own_ns = server.cpu_user_ns.saturating_add(self.client.cpu_user_ns);
+            let others_ns = self.host.cpu_user_ns.saturating_sub(own_ns);
+            let is_seen = others_ns > self.error_ns(self.whole_ns());
+            let lost_ns =
+                if is_seen { others_ns.min(served_ns.saturating_add(crew_ns)) } else { 0 };
+            share(lost_ns, server.cpu_total_ns.saturating_add(self.client.cpu_total_ns))
         });
-        self.host.cpu_steal_ns.saturating_add(others_ns) as f64 / whole_ns as f64
+        stolen + contended - stolen * contended
     }
 
     fn whole_ns(&self) -> u64 {
@@ -132,17 +141,31 @@ mod tests {
     }
 
     #[test]
-    fn what_is_taken_is_steal_and_other_programs_beyond_error() {
-        let near = |usage: Usage, share: f64| (usage.taken_share() - share).abs() < 1e-9;
-
-        let user = |mut usage: Usage, ms: u64| {
-            usage.server.as_mut().unwrap().cpu_user_ns = ms * 1_000_000;
+    fn what_is_denied_is_a_share_of_what_is_wanted() {
+        let near = |usage: Usage, share: f64| (usage.denied_share() - share).abs() < 1e-9;
+        let with = |mut usage: Usage, own_user_ms: u64, waited_ms: u64| {
+            usage.server.as_mut().unwrap().cpu_user_ns = own_user_ms * 1_000_000;
+            usage.waits.served_run_wait_ns = Some(waited_ms * 1_000_000);
+            usage.waits.crew_run_wait_ns = Some(0);
             usage
         };
-        assert!(near(user(usage(1000, 100, 40, 1000), 1000), 0.2));
-        // 120 ticks of user time: 200 ms of others are within the error, 600 ms are not.
-        assert!(near(user(usage(1000, 120, 0, 1000), 1000), 0.0));
-        assert!(near(user(usage(1000, 120, 20, 1000), 600), 0.4));
+        // A fifth is stolen of 1.25 s and of 0.5 s that are wanted.
+        assert!(near(usage(1000, 100, 25, 1000), 0.2));
+        assert!(near(usage(1000, 40, 10, 400), 0.2));
+        // 200 ms of others are within the error; 600 ms are not, and count as far as the run waited.
+        assert!(near(with(usage(1000, 120, 0, 1000), 1000, 900), 0.0));
+        assert!(near(with(usage(1000, 120, 0, 600), 600, 200), 0.25));
+        assert!(near(with(usage(1000, 120, 0, 600), 600, 900), 0.5));
+        assert!(near(with(usage(1000, 120, 0, 600), 600, 0), 0.0));
+        assert!(near(with(usage(1000, 120, 30, 600), 600, 900), 1.0 - 0.8 * 0.5));
+        // The client's own code is none of others'.
+        let mut client = with(usage(1000, 120, 0, 600), 600, 900);
+        client.client.cpu_user_ns = 600_000_000;
+        assert!(near(client, 0.0));
+        // Where waits or the server are not known, steal alone is.
+        assert!(near(usage(1000, 120, 30, 600), 0.2));
+        let alone = Usage { server: None, ..with(usage(1000, 120, 30, 600), 600, 900) };
+        assert!(near(alone, 0.2));
         assert!(near(Usage::default(), 0.0));
     }
 

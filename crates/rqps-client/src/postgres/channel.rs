@@ -242,7 +242,7 @@ impl Channel {
         self.buffer.fill(&mut self.transport)
     }
 
-    fn apply_timeout(&self, timeout: Option<Duration>) -> io::Result<()> {
+    fn apply_timeout(&mut self, timeout: Option<Duration>) -> io::Result<()> {
         self.transport.set_read_timeout(timeout)?;
         self.transport.set_write_timeout(timeout)
     }

@@ -4,6 +4,7 @@ mod tls;
 
 use std::net::TcpListener;
 use std::os::unix::net::UnixListener;
+use std::os::unix::net::UnixStream;
 
 use super::*;
 use crate::Password;
@@ -73,7 +74,7 @@ fn a_full_backlog_times_out() {
 #[test]
 fn a_silent_peer_times_out_and_a_broken_stream_ends() {
     let (ours, _theirs) = UnixStream::pair().unwrap();
-    let mut stream = Transport::Unix(ours);
+    let mut stream = Transport::Unix(Local::new(ours));
     stream.set_read_timeout(Some(Duration::ZERO)).unwrap();
     let error = stream.read(&mut [0; 8]).unwrap_err();
     assert_eq!(error.kind(), io::ErrorKind::WouldBlock);
@@ -85,7 +86,7 @@ fn a_silent_peer_times_out_and_a_broken_stream_ends() {
 fn tls_needs_tcp_and_a_readable_file() {
     let (ours, _theirs) = UnixStream::pair().unwrap();
     let required = Tls::Required { ca: Some("missing.pem".into()) };
-    let refused = Transport::Unix(ours).upgrade_to_tls("localhost", &required);
+    let refused = Transport::Unix(Local::new(ours)).upgrade_to_tls("localhost", &required);
     assert!(matches!(refused, Err(Error::Unsupported { .. })));
 
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();

@@ -66,6 +66,8 @@ pub struct Comparison {
     /// The verdict of the rQPS alone, whatever else was tried; absent where the insert rate was not
     /// held.
     pub alone: Option<Verdict>,
+    /// Share of the measured blocks that ratios are of, above 0: the host was disturbed in others.
+    pub kept_share: f64,
     /// What would settle an unclear verdict, where that can be told.
     pub settle: Option<Settle>,
     /// Server CPU per operation / that of the base; below 1 is better.
@@ -82,6 +84,7 @@ impl Comparison {
         Self {
             rqps: Judged::alone(rqps),
             alone: None,
+            kept_share: pair.kept_share(),
             settle: None,
             server_cpu: pair.server_cpu().map(Judged::alone),
             steady: pair.steady().map(Judged::alone),

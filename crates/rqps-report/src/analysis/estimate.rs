@@ -4,6 +4,8 @@
 //! of totals ([`rqps_stats::totals`]), in which a stall counts as long as it took. Where the servers
 //! were started several times, the observation is the start ([`rqps_stats::restarts`]).
 
+use std::collections::BTreeSet;
+
 use rqps_explain::{Sides, Start};
 use rqps_model::run::SystemStep;
 use rqps_model::{Estimate, Metric, RunStep, Slice, StepKind};
@@ -13,7 +15,7 @@ use rqps_stats::restarts::{Restarted, of_starts};
 use rqps_stats::totals::{self, Part};
 use rqps_stats::{Tested, paired_test, ratio_test};
 
-use super::disturbed;
+use super::disturbed::{self, Block};
 use super::observed::{OfSlice, OfSystem};
 
 /// The figure: the mean over the slices; of blocks of equal work, operations of all over time of all.
@@ -54,7 +56,7 @@ pub(super) enum Measured {
 }
 
 /// One step on base and candidate.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug)]
 pub(super) struct Pair<'a> {
     base: &'a SystemStep,
     candidate: &'a SystemStep,
@@ -66,6 +68,8 @@ pub(super) struct Pair<'a> {
     is_one_run: bool,
     /// What the slices of base and candidate tell by themselves.
     observed: [&'a OfSystem; 2],
+    /// Blocks of turns that ratios are without, as the host was disturbed.
+    left_out: BTreeSet<Block>,
 }
 
 impl<'a> Pair<'a> {
@@ -78,14 +82,35 @@ impl<'a> Pair<'a> {
         how: Measured,
     ) -> Option<Self> {
         let alone = matches!(step.info.kind, StepKind::Load | StepKind::Index);
-        Some(Self {
+        let mut pair = Self {
             base: step.systems.get(base)?,
             candidate: step.systems.get(candidate)?,
             in_turns: how == Measured::Turns && !alone,
             of_totals: step.info.has_blocks_of_work(),
             is_one_run: how != Measured::OtherRuns,
             observed: [observed.get(base)?, observed.get(candidate)?],
-        })
+            left_out: BTreeSet::new(),
+        };
+        pair.leave_out();
+        Some(pair)
+    }
+
+    /// Leaves the disturbed blocks out, unless the figure's ratio would be another one. Of equal work
+    /// every block is a part.
+    fn leave_out(&mut self) {
+        if !self.in_turns || self.of_totals {
+            return;
+        }
+        let disturbed = disturbed::blocks(self.base, self.candidate);
+        if disturbed.is_empty() {
+            return;
+        }
+        let ratio = |pair: &Self| pair.rqps().map(|found| found.tested.estimate);
+        let of_all = ratio(self);
+        self.left_out = disturbed;
+        if !disturbed::agree(of_all, ratio(self)) {
+            self.left_out = BTreeSet::new();
+        }
     }
 
     /// What is known of one of the slices of either side.
@@ -147,9 +172,22 @@ impl<'a> Pair<'a> {
         }
     }
 
-    /// The slices of both sides.
+    /// The slices of both sides that ratios are of.
     pub(super) fn slices(&self) -> impl Iterator<Item = &'a Slice> {
-        self.base.slices.iter().chain(&self.candidate.slices)
+        let all = self.base.slices.iter().chain(&self.candidate.slices);
+        all.filter(|slice| self.is_kept(slice))
+    }
+
+    /// Share of the base's blocks that are not left out.
+    pub(super) fn kept_share(&self) -> f64 {
+        match self.base.slices.len() {
+            0 => 1.0,
+            n => 1.0 - self.left_out.len() as f64 / n as f64,
+        }
+    }
+
+    fn is_kept(&self, slice: &Slice) -> bool {
+        !self.left_out.contains(&disturbed::block(slice))
     }
 
     /// Starts of the servers on which both sides have slices, in order; of runs of their own all that
@@ -172,14 +210,12 @@ impl<'a> Pair<'a> {
     fn partners(&self, start: u32) -> Vec<(&'a Slice, &'a Slice)> {
         let of = |system: &'a SystemStep| system.slices.iter().filter(move |s| s.start == start);
         let pair = |b: &'a Slice| Some((b, of(self.candidate).find(|c| c.idx == b.idx)?));
-        let base = self.base.slices.iter().zip(self.observed[0].left_out());
-        let kept = base.filter(|(slice, is_left_out)| slice.start == start && !is_left_out);
-        kept.filter_map(|(slice, _)| pair(slice)).collect()
+        of(self.base).filter(|slice| self.is_kept(slice)).filter_map(pair).collect()
     }
 
     /// The blocks that were left out, in words; `None` for none.
     pub(super) fn left_out(&self) -> Option<String> {
-        disturbed::note(self.candidate, self.observed[1]).filter(|_| self.in_turns)
+        disturbed::note(self.candidate, &self.left_out)
     }
 
     /// The ratio of two samples, of which a start of one has no partner in the other.

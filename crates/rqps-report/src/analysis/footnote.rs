@@ -87,8 +87,9 @@ impl FootnoteKind {
                 "other processes, or the kernel on its own account, used this host's CPUs"
             }
             Self::LeftOut => {
-                "blocks in which the hypervisor or other processes took a tenth of the CPU time or more \
-                 from every system are left out of the ratios, of all systems alike"
+                "blocks in which the hypervisor or other processes kept a fifth or more of the CPU time that was \
+                 wanted from this system and the base are left out of the ratios of figures, CPU and \
+                 response times"
             }
             Self::Swapped => "the host swapped",
             Self::Throttled => "CPUs were too hot and slowed themselves down",

@@ -54,8 +54,9 @@ fn verdicts(family: &mut [Open<'_>], bound: f64) {
         comparison.alone = Some(decision.alone);
         comparison.rqps.adjusted_p = decision.adjusted_p;
         if decision.verdict == Verdict::Unclear {
-            let rule =
-                settle::Rule { bound, p_needed, block_s: open.block_s, is_timed: open.is_timed };
+            // Of what is measured further, as much is taken to be left out.
+            let block_s = open.block_s / comparison.kept_share;
+            let rule = settle::Rule { bound, p_needed, block_s, is_timed: open.is_timed };
             comparison.settle = Settle::of(&comparison.rqps.found, rule);
         }
     }

@@ -2,14 +2,13 @@
 //!
 //! Histograms are decoded and windows sorted here, which is most of the time that an analysis takes.
 
-use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use rqps_model::{RunStep, Slice};
 use rqps_stats::bimodal::{Levels, levels};
 
 use super::cell::{WindowRates, window_rates};
-use super::{disturbed, windows};
+use super::windows;
 use crate::response::{self, BlockTimes, ResponseTimes};
 
 /// One step, per system.
@@ -35,18 +34,12 @@ pub(super) struct OfSlice {
     pub(super) steady_rate: Option<f64>,
     /// Percentiles of its response times.
     pub(super) times: Option<BlockTimes>,
-    /// Whether it is a block that ratios leave out, as the host was disturbed.
-    pub(super) is_left_out: bool,
 }
 
 impl OfSystem {
-    fn of(slices: &[Slice], left_out: &BTreeSet<(u32, u32)>) -> Self {
+    fn of(slices: &[Slice]) -> Self {
         let read = response::read(slices);
-        let of_slice = |(slice, times)| OfSlice {
-            steady_rate: windows::steady_rate(slice),
-            times,
-            is_left_out: disturbed::is_among(left_out, slice),
-        };
+        let of_slice = |(slice, times)| OfSlice { steady_rate: windows::steady_rate(slice), times };
         Self {
             slices: slices.iter().zip(read.blocks).map(of_slice).collect(),
             response: read.all,
@@ -62,11 +55,6 @@ impl OfSystem {
         self.slices.get(at)
     }
 
-    /// Which of the slices ratios leave out, in their order.
-    pub(super) fn left_out(&self) -> impl Iterator<Item = bool> {
-        self.slices.iter().map(|slice| slice.is_left_out)
-    }
-
     /// The mean of the slices' steady rates; `None` where one has none.
     pub(super) fn mean_steady_rate(&self) -> Option<f64> {
         let rates: Vec<f64> = self.slices.iter().map(|s| s.steady_rate).collect::<Option<_>>()?;
@@ -76,6 +64,5 @@ impl OfSystem {
 
 /// What the slices of a step tell.
 pub(super) fn of_step(step: &RunStep) -> OfStep {
-    let left_out = disturbed::left_out(step);
-    step.systems.iter().map(|system| OfSystem::of(&system.slices, &left_out)).collect()
+    step.systems.iter().map(|system| OfSystem::of(&system.slices)).collect()
 }

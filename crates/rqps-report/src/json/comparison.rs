@@ -48,7 +48,8 @@ struct ResponseRatioJson {
 
 /// The comparison of a cell.
 pub(super) fn comparison(comparison: &Comparison) -> ComparisonJson {
-    let Comparison { rqps, alone, settle, server_cpu, steady, responses } = comparison;
+    let Comparison { rqps, alone, kept_share: _, settle, server_cpu, steady, responses } =
+        comparison;
     let response = |ratio: &crate::analysis::ResponseRatio| {
         let json = ResponseRatioJson {
             ratio: ratio.judged.as_ref().map(judged),

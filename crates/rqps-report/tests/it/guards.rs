@@ -208,14 +208,11 @@ fn fewer(n: u64) -> Vec<u8> {
     bytes
 }
 
-/// Gives the slice of a system `pct` percent of steal.
+/// Lets the hypervisor keep `pct` percent of what the slice of a system wanted.
 fn steal(run: &mut Run, system_idx: usize, at: usize, pct: u64) {
-    let usage = &mut slices(run, system_idx)[at].usage;
-    usage.server.as_mut().unwrap().cpu_user_ns = 900_000_000;
-    let host = &mut usage.host;
+    let host = &mut slices(run, system_idx)[at].usage.host;
     (host.cpu_user_ns, host.cpu_system_ns, host.cpu_iowait_ns) = (900_000_000, 0, 0);
-    host.cpu_steal_ns = 20_000_000 * pct;
-    host.cpu_idle_ns = 1_100_000_000 - 20_000_000 * pct;
+    host.cpu_steal_ns = 900_000_000 * pct / (100 - pct);
     host.n_cpus = 2;
 }
 
@@ -239,11 +236,45 @@ fn blocks_of_a_disturbed_host_are_left_out_of_ratios() {
     (3..7).for_each(|at| steal(&mut run, 0, at, 20));
     let narrow = rqps(&run);
     assert!(narrow.n == 20 && narrow.interval.unwrap().1 < 1.01, "{narrow:?}");
-    let told = "4 of 24 blocks, from which up to 40% of all CPU time was taken";
+    let told = "4 of 24 blocks, in which up to 40% of the CPU time that was wanted was not had";
     assert_eq!(marks(&run, &FootnoteKind::LeftOut, 1), [told]);
+    let analysis = Analysis::of(&run, 0.05);
+    let comparison = analysis.steps[0].cells[1].comparison.as_ref().unwrap();
+    assert_eq!(comparison.server_cpu.as_ref().unwrap().estimate().n, 20);
     // A little is no disturbance.
-    (3..7).for_each(|at| steal(&mut run, 0, at, 9));
+    (3..7).for_each(|at| steal(&mut run, 0, at, 19));
     assert_eq!(rqps(&run), wide);
+}
+
+#[test]
+fn nothing_is_left_out_where_that_would_move_the_ratio() {
+    // A block in four is slower by 30%, and in these alone the host is short of CPU.
+    let mut logs = around(0.0, 0.005, 24);
+    let slow = [2, 6, 10, 14, 18, 22];
+    slow.iter().for_each(|at| logs[*at] -= 0.3);
+    let mut run = update(&logs);
+    let whole = rqps(&run);
+    for at in slow {
+        [0, 1].into_iter().for_each(|side| steal(&mut run, side, at, 40));
+    }
+    let (low, high) = whole.interval.unwrap();
+    assert!(low > 0.85 && high < 1.0, "{whole:?}");
+    assert_eq!(rqps(&run), whole);
+    assert_eq!(marks(&run, &FootnoteKind::LeftOut, 1), Vec::<String>::new());
+}
+
+#[test]
+fn blocks_of_equal_work_are_never_left_out() {
+    let mut logs = around(0.0, 0.005, 24);
+    (logs[3], logs[4]) = (0.5, -0.7);
+    let mut run = update(&logs);
+    (run.steps[0].info.kind, run.steps[0].info.family) = (StepKind::Insert, "l.i".into());
+    assert!(run.steps[0].info.has_blocks_of_work());
+    let whole = rqps(&run);
+    for at in [3, 4] {
+        [0, 1].into_iter().for_each(|side| steal(&mut run, side, at, 40));
+    }
+    assert_eq!(rqps(&run), whole);
 }
 
 #[test]
@@ -259,4 +290,16 @@ fn of_a_host_that_is_disturbed_for_long_nothing_is_left_out() {
     assert_eq!((left(&run), rqps(&run).n), (1, 8));
     [0, 1].into_iter().for_each(|side| steal(&mut run, side, 1, 40));
     assert_eq!((left(&run), rqps(&run).n), (0, 9));
+    // Every start of the servers keeps two blocks or more.
+    let of_starts = |hit: std::ops::Range<usize>| {
+        let mut run = update(&around(0.0, 0.005, 16));
+        for side in [0, 1] {
+            for (at, slice) in (0..).zip(slices(&mut run, side)) {
+                (slice.start, slice.idx) = (at / 4, at % 4);
+            }
+            hit.clone().for_each(|at| steal(&mut run, side, at, 40));
+        }
+        rqps(&run).n
+    };
+    assert_eq!((of_starts(4..6), of_starts(4..7)), (14, 16));
 }

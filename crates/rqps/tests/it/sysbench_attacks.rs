@@ -166,6 +166,76 @@ fn deadlocks_are_counted_and_survived() {
     });
 }
 
+/// Errors that hooks look at: one table's are begun again, the other's end the run.
+const HOOKS: &str = r#"
+local tables = { "nosuch", "nosuch", "worse" }
+local n, n_looked, n_again = 0, 0, 0
+local function state_of(err) return err.sql_state == "42S02" or err.sql_state == "42P01" end
+function sysbench.hooks.sql_error_ignorable(err)
+  assert(state_of(err) and err.connection == con, err.sql_state)
+  assert(err.query == "SELECT * FROM " .. tables[n], err.query)
+  n_looked = n_looked + 1
+  return err.sql_errmsg:match("nosuch") ~= nil
+end
+function sysbench.hooks.before_restart_event(err)
+  assert(state_of(err) and err.sql_errmsg:match("nosuch"), err.sql_errmsg)
+  n_again = n_again + 1
+end
+function thread_init() con = sysbench.sql.driver():connect() end
+function event()
+  n = n + 1
+  if tables[n] ~= sysbench.opt.spared then con:query("SELECT * FROM " .. (tables[n] or "(SELECT 1) t")) end
+end
+sysbench.cmdline.options = { spared = { "a table that is not asked for", "" } }
+function thread_done() print("looked at " .. n_looked .. ", again " .. n_again) end
+"#;
+
+#[test]
+fn hooks_decide_which_errors_begin_an_event_again() {
+    for_each_server(|dbms, version| {
+        let bench = Bench::new();
+        bench.write("hooks.lua", HOOKS);
+        let server = Server::start(&bench, dbms, version);
+        let args = ["./hooks.lua", "--events=5", "--time=0", "--spared=worse", "run"];
+        let text = server.rqps(&bench, &args);
+        assert!(text.contains("number of events:              5\n"), "{text}");
+        assert!(text.contains("looked at 2, again 2\n"), "{text}");
+        assert!(text.contains("ignored errors:                      2 "), "{text}");
+        let mut refused = server.spawn(&bench, &["./hooks.lua", "--events=5", "--time=0", "run"]);
+        let out = refused.stdout.take().unwrap();
+        let (text, code) = end(refused, out);
+        assert_eq!(code, Some(1), "{text}");
+        assert!(text.contains("./hooks.lua:18: SQL error"), "{text}");
+        server.stop();
+    });
+}
+
+#[test]
+fn connections_take_servers_in_turn() {
+    for_each_server(|dbms, version| {
+        if dbms == "postgres" {
+            return;
+        }
+        let bench = Bench::new();
+        bench.write(
+            "where.lua",
+            "function thread_init() con = sysbench.sql.driver():connect() end\n\
+             function event() con:query('SELECT 1') end\n\
+             function thread_done() print('at ' .. con:query_row('SELECT @@socket')) end\n",
+        );
+        let servers = [(); 2].map(|()| Server::start(&bench, dbms, version));
+        let sockets =
+            servers.each_ref().map(|s| s.options[0].split_once('=').unwrap().1.to_owned());
+        let both = format!("--mysql-socket={}", sockets.join(","));
+        let args = ["./where.lua", &both, "--threads=4", "--events=40", "--time=0", "run"];
+        let text = servers[0].rqps(&bench, &args);
+        for socket in &sockets {
+            assert_eq!(text.matches(&format!("at {socket}\n")).count(), 2, "{text}");
+        }
+        servers.into_iter().for_each(Server::stop);
+    });
+}
+
 /// Catches errors, drops connections, and uses what is closed.
 const DROPPED: &str = r#"
 ffi.cdef("int usleep(unsigned int);")
