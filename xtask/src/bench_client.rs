@@ -139,6 +139,7 @@ pub(crate) fn sandbox_with(
         cache: cache_dir()?,
         catalogue,
         temp: std::env::temp_dir(),
+        stopped_by: Arc::default(),
         interrupt: Arc::new(AtomicBool::new(false)),
         command_line: format!("cargo xtask {task}"),
         rqps_version: env!("CARGO_PKG_VERSION").to_owned(),

@@ -61,6 +61,17 @@ pub(crate) fn run(root: &Path, options: &Options) -> Result<()> {
     // Servers of root run as another user, who must get to their data.
     let open = std::fs::Permissions::from_mode(0o755);
     std::fs::set_permissions(&options.results, open).context("open the results directory")?;
+    let results = options.results.canonicalize().context("find the results directory")?;
+    let is_closed = |dir: &&Path| {
+        std::fs::metadata(dir).map_or(true, |meta| meta.permissions().mode() & 0o001 == 0)
+    };
+    if let Some(closed) = results.ancestors().find(is_closed) {
+        bail!(
+            "not every user may enter {}: rqps would put the servers' data elsewhere, where nothing looks; \
+             give --results below a directory that is open to all",
+            closed.display()
+        );
+    }
     let rqps = match &options.rqps {
         Some(path) => std::path::absolute(path).context("find the binary")?,
         None => build_rqps(root)?,

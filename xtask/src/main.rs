@@ -63,7 +63,7 @@ cargo xtask TASK
   hog             one server against itself while all CPUs are busy for the middle third, in a sequential
                   run and in one in turns
   faults          real runs on two small servers that are hit at random moments: SIGINT and SIGKILL to rqps,
-                  SIGKILL and SIGSTOP to a server, disk full, store read-only, port taken, program replaced;
+                  SIGKILL and SIGSTOP to a server, memory limit hit, disk full, store read-only, port taken, program replaced;
                   after each whether anything was lost or left; goes on from what is there in its results
                   directory, target/faults when absent
                   [--trials N] of each, 10 when absent; [--only FAULT,FAULT]; [--seed N], 1 when absent;

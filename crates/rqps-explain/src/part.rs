@@ -129,7 +129,8 @@ pub struct Basis {
     pub served: bool,
     /// The client threads.
     pub crew: bool,
-    /// How long these and those waited for a CPU.
+    /// How long these and those waited for a CPU; where the threads that serve clients are not told
+    /// apart, all of the server's.
     pub run_waits: bool,
     /// How long storage was waited for, by the kernel's pressure stall information.
     pub pressure: bool,
@@ -143,11 +144,11 @@ impl Basis {
         let crew = all(|s| s.usage.waits.crew_cpu_ns.is_some());
         let served = all(|s| s.usage.waits.served_cpu_ns.is_some());
         let crew_waits = all(|s| s.usage.waits.crew_run_wait_ns.is_some());
-        let served_waits = all(|s| s.usage.waits.served_run_wait_ns.is_some());
+        let server_waits = all(|s| server_run_wait_ns(s).is_some());
         Self {
             served,
             crew,
-            run_waits: crew_waits && served_waits,
+            run_waits: crew_waits && server_waits,
             pressure: all(|s| s.usage.waits.io_stalled_ns.is_some()),
         }
     }
@@ -197,7 +198,7 @@ impl Parts {
         let share = slots.share_of_host(host.n_cpus);
         let stolen = host.cpu_steal_ns as f64 * share;
         let others = if basis.run_waits {
-            others.min(known(waits.served_run_wait_ns) + known(waits.crew_run_wait_ns))
+            others.min(known(server_run_wait_ns(slice)) + known(waits.crew_run_wait_ns))
         } else {
             others * share
         };
@@ -224,6 +225,13 @@ impl Parts {
         let at = Part::ALL.iter().position(|p| *p == part);
         at.map_or(0.0, |at| self.values_us[at])
     }
+}
+
+/// How long the threads that serve clients waited for a CPU; where they are not told apart, as in runs
+/// one after the other, how long all of the server's did.
+pub(crate) fn server_run_wait_ns(slice: &Slice) -> Option<u64> {
+    let waits = &slice.usage.waits;
+    waits.served_run_wait_ns.or(waits.server_run_wait_ns)
 }
 
 /// The share of the time of a slice in which a task of the host waited for storage, from 0 to 1.

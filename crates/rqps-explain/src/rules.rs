@@ -7,7 +7,7 @@ use rqps_model::{Estimate, Metric, Slice, StepKind, Verdict};
 
 use crate::cause::{Cause, Kind};
 use crate::evidence::Evidence;
-use crate::part::{Part, Parts, others_in_user_mode, stalled};
+use crate::part::{Part, Parts, others_in_user_mode, server_run_wait_ns, stalled};
 use crate::quantity::Quantity;
 use crate::sentence;
 use crate::sides::{Sides, Start};
@@ -273,12 +273,11 @@ impl Loss<'_> {
     /// Whether most of the waiting for a CPU that was added is that of client threads.
     fn client_waits(&self) -> bool {
         let added = |quantity| self.split.quantity(quantity).map(|c| c.difference.point.max(0.0));
-        let served = Change::of(self.sides, |slice| {
-            let ns = slice.usage.waits.served_run_wait_ns?;
+        let server = Change::of(self.sides, |slice| {
+            let ns = server_run_wait_ns(slice)?;
             (slice.n_operations > 0).then(|| ns as f64 / 1e3 / slice.n_operations as f64)
         });
-        let server = served.map(|c| c.difference.point.max(0.0));
-        let server = server.or_else(|| added(Quantity::ServerRunWait));
+        let server = server.map(|c| c.difference.point.max(0.0));
         match (added(Quantity::CrewRunWait), server) {
             (Some(client), Some(server)) => client > 0.0 && client >= OF_CLIENT * (client + server),
             _ => false,

@@ -1,7 +1,10 @@
 //! How a run begins: an unfinished one of the same plan goes on, else a new one is made.
 
 use anyhow::Result;
-use rqps_model::{Calibration, Host, Placement, Run, RunStatus, RunStep, RunSystem, SystemSource};
+use rqps_model::{
+    Calibration, Host, Incident, Placement, Run, RunStatus, RunStep, RunSystem, Slice, SystemSource,
+};
+use rqps_report::number;
 use rqps_store::{Error, RunLock, RunRef, Store};
 
 use crate::event::{Event, Listener};
@@ -28,13 +31,16 @@ pub(crate) fn run(
     listen: &mut Listener<'_>,
 ) -> Result<Begun> {
     if !context.anew
-        && let Some((run, lock)) = taken_up(&plan.to_toml(), store)?
+        && let Some((mut run, lock)) = taken_up(&plan.to_toml(), store)?
     {
         let mut placed = steps.clone();
         adopt_placements(plan, &mut placed, &run.steps, cpus);
         match why_not(&run, (&placed, host), context) {
             None => {
+                let incident = broken_off(&run);
                 store.mark_resumed(&run.id)?;
+                store.add_incident(&run.id, &incident)?;
+                run.incidents.push(incident);
                 return Ok(Begun { run, lock, steps: placed });
             }
             Some(why) => listen(Event::Note(&format!(
@@ -64,6 +70,30 @@ fn taken_up(plan: &str, store: &Store) -> Result<Option<(Run, RunLock)>> {
         // Finished or removed by another process meanwhile.
     }
     Ok(None)
+}
+
+/// Where a run that goes on now was broken off: what was stored last.
+fn broken_off(run: &Run) -> Incident {
+    let end = |slice: &Slice| {
+        slice.start_unix_ms + i64::try_from(slice.duration_ns / 1_000_000).unwrap_or(0)
+    };
+    let cells = run.steps.iter().flat_map(|step| {
+        let systems = step.systems.iter().zip(&run.systems);
+        systems.map(move |(state, system)| (step, &system.spec.label, state))
+    });
+    let slices = cells
+        .flat_map(|(step, label, state)| state.slices.iter().map(move |it| (end(it), step, label)));
+    let last = slices.max_by_key(|(end, ..)| *end);
+    let stored = last.map_or_else(
+        || "nothing had been measured".to_owned(),
+        |(end, step, label)| {
+            let (name, clients) = (&step.info.name, step.clients);
+            let clients = number::count(usize::try_from(clients).unwrap_or(usize::MAX), "client");
+            format!("measured last was {name}, {clients}, on {label}, until {}", number::utc(end))
+        },
+    );
+    let what = format!("the run goes on after an interruption; {stored}");
+    Incident { at_unix_ms: unix_ms(), system: None, what }
 }
 
 /// Places the steps as those of the run are where the plan leaves that to rqps: a calibration that was

@@ -23,6 +23,7 @@ mod system;
 pub use audit_rule::AuditRule;
 pub use file::{OptionValue, PlanFile, ScheduleFile, SecondsFile, SuiteFile, SystemFile};
 pub use profiling::{ChosenFile, Profiling, ProfilingFile};
+pub use schedule::parse_stop_after;
 
 /// Why a plan is refused.
 #[derive(Debug, thiserror::Error)]

@@ -4,8 +4,8 @@
 use std::ffi::OsString;
 use std::ops::Range;
 use std::path::PathBuf;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use anyhow::{Context as _, Result, bail};
@@ -37,6 +37,8 @@ pub struct Context {
     pub temp: PathBuf,
     /// Set when the user wants to stop.
     pub interrupt: Arc<AtomicBool>,
+    /// Set before `interrupt` when it is not the user who wants to stop: why, for the report.
+    pub stopped_by: Arc<OnceLock<String>>,
     /// The command as typed, without passwords.
     pub command_line: String,
     /// Version of rqps.
@@ -62,6 +64,7 @@ impl Context {
             catalogue: Arc::new(Catalogue::builtin().unwrap()),
             temp: PathBuf::new(),
             interrupt: Arc::default(),
+            stopped_by: Arc::default(),
             command_line: String::new(),
             rqps_version: String::new(),
             anew: false,
@@ -197,7 +200,11 @@ pub fn run<'a>(
     } else {
         let noted = match &result {
             Err(error) if status == RunStatus::Failed => lab.note_end(error),
-            _ => Ok(()),
+            Err(_) => context
+                .stopped_by
+                .get()
+                .map_or(Ok(()), |why| lab.note_end(&anyhow::anyhow!("{why}"))),
+            Ok(_) => Ok(()),
         };
         noted.and(store.set_run_status(&id, status, Some(unix_ms())))
     };

@@ -98,7 +98,8 @@ pub fn interval(estimate: &Estimate) -> Option<String> {
 }
 
 /// A ratio with its interval, or with `n=1` where it has none: `0.62 [0.60, 0.64]`.
-pub(crate) fn ratio_with_interval(estimate: &Estimate) -> String {
+#[must_use]
+pub fn ratio_with_interval(estimate: &Estimate) -> String {
     match interval(estimate) {
         Some(ends) => format!("{} {ends}", ratio(estimate)),
         None => format!("{} (n=1)", ratio(estimate)),

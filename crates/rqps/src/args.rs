@@ -151,6 +151,10 @@ pub(crate) struct RunArgs {
     #[arg(long)]
     pub(crate) new: bool,
 
+    /// Stop after this long, such as 36h, as an interrupt would; the same command goes on
+    #[arg(long, value_name = "TIME")]
+    pub(crate) stop_after: Option<String>,
+
     /// Write no HTML report at the end
     #[arg(long)]
     pub(crate) no_html: bool,

@@ -28,8 +28,8 @@ mod sysbench;
 
 use std::path::PathBuf;
 use std::process::ExitCode;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, OnceLock};
 
 use anyhow::{Context as _, Result};
 use clap::Parser as _;
@@ -52,6 +52,8 @@ pub(crate) struct Surroundings {
     pub(crate) temp: PathBuf,
     /// Set by the first SIGINT, SIGTERM or SIGHUP.
     pub(crate) interrupt: Arc<AtomicBool>,
+    /// Why it is set, when it was not by a signal.
+    pub(crate) stopped_by: Arc<OnceLock<String>>,
     /// Whether SIGTSTP stops rqps at once, and whether it came.
     pub(crate) suspension: Suspension,
     /// The command as typed.
@@ -69,6 +71,7 @@ impl Surroundings {
             catalogue: Arc::clone(&self.catalogue),
             temp: self.temp.clone(),
             interrupt: Arc::clone(&self.interrupt),
+            stopped_by: Arc::clone(&self.stopped_by),
             suspension: self.suspension.clone(),
             command_line: self.command_line.clone(),
             rqps_version: env!("CARGO_PKG_VERSION").to_owned(),
@@ -86,12 +89,14 @@ fn main() -> ExitCode {
     }
     let cli = Cli::parse();
     let interrupt = Arc::new(AtomicBool::new(false));
+    let stopped_by: Arc<OnceLock<String>> = Arc::default();
     let suspension = Suspension::default();
     let result = if matches!(cli.command, Command::Watchdog) {
         watch_servers()
     } else {
         listen_for_signals(&interrupt, &suspension).and_then(|()| {
-            let around = surroundings(&cli, (Arc::clone(&interrupt), suspension))?;
+            let flags = (Arc::clone(&interrupt), Arc::clone(&stopped_by), suspension);
+            let around = surroundings(&cli, flags)?;
             dispatch(&cli, &around)
         })
     };
@@ -100,7 +105,8 @@ fn main() -> ExitCode {
         Err(_) if interrupt.load(Ordering::Relaxed) => {
             let goes_on = matches!(cli.command, Command::Run(_) | Command::Profile(_));
             let next = if goes_on { "; run the same command again to go on" } else { "" };
-            complain(&format!("interrupted{next}"));
+            let why = stopped_by.get().map_or("interrupted", String::as_str);
+            complain(&format!("{why}{next}"));
             ExitCode::from(130)
         }
         Err(error) => {
@@ -182,7 +188,7 @@ fn watch_servers() -> Result<ExitCode> {
 #[expect(clippy::disallowed_methods, reason = "the one place that reads the environment")]
 fn surroundings(
     cli: &Cli,
-    (interrupt, suspension): (Arc<AtomicBool>, Suspension),
+    (interrupt, stopped_by, suspension): (Arc<AtomicBool>, Arc<OnceLock<String>>, Suspension),
 ) -> Result<Surroundings> {
     let home = || std::env::var_os("HOME").map(PathBuf::from);
     let cache_home = std::env::var_os("XDG_CACHE_HOME")
@@ -207,6 +213,7 @@ fn surroundings(
         catalogue: Arc::new(catalogue::read(config_home.as_deref(), cli.catalogue.as_deref())?),
         temp: std::env::temp_dir(),
         interrupt,
+        stopped_by,
         suspension,
         command_line: redact(&words),
         colour: std::io::stdout().is_terminal() && !no_colour,

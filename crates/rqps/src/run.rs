@@ -3,6 +3,9 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::time::Instant;
 
 use anyhow::{Context as _, Result, bail};
 use rqps_lab::plan::{ScheduleFile, SuiteFile, SystemFile};
@@ -26,8 +29,11 @@ pub(crate) fn run(args: &RunArgs, around: &Surroundings) -> Result<ExitCode> {
 /// Carries out a plan, with what `args` say beside it, and reports.
 pub(crate) fn carry_out(plan: Plan, args: &RunArgs, around: &Surroundings) -> Result<ExitCode> {
     let bound = report::parse_percent("--bound", &args.bound)?;
+    if let Some(time) = &args.stop_after {
+        stop_after(time, around)?;
+    }
     let context = Context { anew: args.new, drawn_seed: drawn_seed(), ..around.lab() };
-    let began = std::time::Instant::now();
+    let began = Instant::now();
     let store = Store::open(&around.results)?;
     let mut progress = Progress::new();
     let mut teller = Teller::new(&store);
@@ -83,6 +89,29 @@ pub(crate) fn carry_out(plan: Plan, args: &RunArgs, around: &Surroundings) -> Re
     }
     let is_whole = failed.is_empty() && missing.is_empty();
     Ok(if is_whole { ExitCode::SUCCESS } else { ExitCode::from(2) })
+}
+
+/// Interrupts the run when its time is over.
+fn stop_after(text: &str, around: &Surroundings) -> Result<()> {
+    let time = rqps_lab::plan::parse_stop_after(text)
+        .map_err(|(problem, remedy)| anyhow::anyhow!("--stop-after {problem}; {remedy}"))?;
+    let (interrupt, stopped_by) = (Arc::clone(&around.interrupt), Arc::clone(&around.stopped_by));
+    let why = format!("stopped after {text}, as --stop-after says");
+    let until = Instant::now() + time;
+    let clock = move || {
+        while let Some(left) = until.checked_duration_since(Instant::now()) {
+            std::thread::park_timeout(left);
+        }
+        // A user who was faster is the one who stopped it.
+        if !interrupt.load(Ordering::Relaxed) && stopped_by.set(why).is_ok() {
+            interrupt.store(true, Ordering::Relaxed);
+        }
+    };
+    std::thread::Builder::new()
+        .name("stop-after".to_owned())
+        .spawn(clock)
+        .context("start a thread")?;
+    Ok(())
 }
 
 /// A path as one would type it from here.

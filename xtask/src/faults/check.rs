@@ -115,6 +115,9 @@ pub(super) fn complete(
     // A run of which nothing was known begins anew.
     if let Some(kept) = kept.filter(|kept| n_slices(kept) > 0) {
         checks.hold(kept.id == last.id, || format!("run {} in place of {}", last.id, kept.id));
+        checks.hold(kept.status == RunStatus::Finished || last.n_resumed > kept.n_resumed, || {
+            format!("it went on, and says {} times", last.n_resumed)
+        });
         for (before, after) in kept.steps.iter().zip(&last.steps) {
             for (before, after) in before.systems.iter().zip(&after.systems) {
                 let is_kept = |slice: &&Slice| !after.slices.contains(slice);
@@ -165,9 +168,11 @@ pub(super) fn report(
     // Lines are wrapped.
     let flat = text.split_whitespace().collect::<Vec<_>>().join(" ");
     if last.n_resumed > 0 {
-        checks.hold(flat.contains("The run was interrupted and resumed"), || {
-            format!("the report does not say that the run was interrupted:\n{text}")
-        });
+        for words in ["The run was interrupted and resumed", "goes on after an interruption"] {
+            checks.hold(flat.contains(words), || {
+                format!("the report does not say {words:?}:\n{text}")
+            });
+        }
     }
     // Whatever the server was doing: of a step that failed, or of what happened on the way.
     if let Some(word) = fault.told_by().filter(|_| is_to_tell) {

@@ -131,6 +131,11 @@ impl Fault {
         self == Self::BadProgram
     }
 
+    /// The share of a run's length in which it has something to meet: servers are started early.
+    pub(super) fn span(self) -> f64 {
+        if matches!(self, Self::PortTaken | Self::BadProgram) { 0.3 } else { 1.0 }
+    }
+
     /// Why it cannot be made to happen here.
     pub(super) fn cannot(self) -> Option<&'static str> {
         let needs_root = matches!(self, Self::DiskFull | Self::StoreReadOnly | Self::MemoryLimit);
@@ -213,6 +218,17 @@ impl Fault {
 }
 
 impl Done {
+    /// Whether nothing was hit, as far as can be said when rqps has ended with `code`.
+    pub(super) fn is_missed(&self, code: Option<i32>) -> bool {
+        match self {
+            Self::Missed => true,
+            Self::Ports(thief) => thief.n_taken() == 0,
+            // No server was started any more.
+            Self::Program(_) => code == Some(0),
+            Self::Hit(_) | Self::Hog(_) | Self::Filler(_) | Self::ReadOnly(_) => false,
+        }
+    }
+
     /// What was done, in a few words.
     pub(super) fn words(&self) -> String {
         match self {

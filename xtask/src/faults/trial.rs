@@ -13,7 +13,7 @@ use super::Options;
 use super::check::{self, Checks};
 use super::fault::{Done, Fault, mount};
 use super::hosted::{Hosted, pause};
-use super::table::Row;
+use super::table::{MISSED, Row};
 
 /// The memory limit of a server, as a plan has it.
 const MEMORY: &str = "memory = \"2G\"\n";
@@ -148,7 +148,7 @@ impl Trial {
         };
         let first = one(&mut draw);
         let second = if fault.needs_own_program() { first.clone() } else { one(&mut draw) };
-        let after = length.mul_f64(draw.unit());
+        let after = length.mul_f64(draw.unit() * fault.span());
         Self { fault, nth, mode, servers: [first, second], after, drawn: draw.next_u64() }
     }
 
@@ -211,9 +211,9 @@ impl Trial {
             self.fault.strike(hosted, &mut running, self.drawn)?
         };
         let code = running.wait(hosted.deadline())?;
-        (row.done, row.code) = (done.words(), code);
         let said = running.said();
-        let is_missed = matches!(done, Done::Missed);
+        let is_missed = done.is_missed(code);
+        (row.done, row.code) = (if is_missed { MISSED.to_owned() } else { done.words() }, code);
         match code {
             None => checks.add(format!("it hung; it said:\n{said}")),
             Some(code) if is_missed => {

@@ -47,6 +47,7 @@ impl Local {
     }
 }
 
+/// The same time as poll(2) takes it.
 pub(super) fn timespec(time: Duration) -> Timespec {
     Timespec {
         tv_sec: i64::try_from(time.as_secs()).unwrap_or(i64::MAX),

@@ -3,8 +3,7 @@
 mod tls;
 
 use std::net::TcpListener;
-use std::os::unix::net::UnixListener;
-use std::os::unix::net::UnixStream;
+use std::os::unix::net::{UnixListener, UnixStream};
 
 use super::*;
 use crate::Password;

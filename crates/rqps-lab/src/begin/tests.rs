@@ -18,6 +18,7 @@ fn context(results: &Path) -> Context {
         cache: results.join("cache"),
         catalogue: Arc::new(rqps_server::Catalogue::builtin().unwrap()),
         temp: results.to_owned(),
+        stopped_by: Arc::default(),
         interrupt: Arc::new(AtomicBool::new(false)),
         command_line: "rqps run plan.toml".to_owned(),
         rqps_version: "0.1.0".to_owned(),

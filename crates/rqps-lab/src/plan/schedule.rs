@@ -143,6 +143,19 @@ fn parse_budget(text: &str) -> Result<u32, Refusal> {
     })
 }
 
+/// How long a run may go on in all: `90m`, `36h`.
+///
+/// # Errors
+/// No time, or one that is not between a second and a year.
+pub fn parse_stop_after(text: &str) -> Result<Duration, Refusal> {
+    let time = parse_time(text, &[("ms", 0.001), ("s", 1.0), ("m", 60.0), ("h", 3600.0)]);
+    let range = Duration::from_secs(1)..=Duration::from_secs(365 * 24 * 3600);
+    time.filter(|time| range.contains(time)).ok_or_else(|| {
+        let remedy = "write \"90s\", \"30m\" or \"36h\"".to_owned();
+        (format!("{text:?} is no time after which to stop"), remedy)
+    })
+}
+
 /// A number with one of `units`, each with its seconds.
 fn parse_time(text: &str, units: &[(&str, f64)]) -> Option<Duration> {
     let (number, unit_s) =

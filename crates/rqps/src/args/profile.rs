@@ -92,6 +92,7 @@ impl ProfileArgs {
             placement: self.placement.clone(),
             seed: self.seed,
             new: self.new,
+            stop_after: None,
             no_html: self.no_html,
             audit: None,
             bound: "5%".to_owned(),
