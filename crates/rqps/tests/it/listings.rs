@@ -171,6 +171,8 @@ fn help_of_commands() {
               --audit <RULE>           Refuse systems that differ severely: strict [default: warn]
               --new                    Start anew, even where an unfinished run of the same plan could be
                                        resumed
+              --stop-after <TIME>      Stop after this long, such as 36h, as an interrupt would; the same
+                                       command goes on
               --no-html                Write no HTML report at the end
               --bound <PERCENT>        Difference that matters in the report at the end, such as 5%
                                        [default: 5%]
