@@ -147,6 +147,7 @@ pub(crate) fn sandbox_with(
         suspension: rqps_lab::Suspension::default(),
         drawn_seed: 1,
         watchdog: Vec::new(),
+        variables: |_| None,
     };
     Sandbox::start(&plan, &context, &mut |_| {})
 }

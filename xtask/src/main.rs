@@ -43,11 +43,13 @@ cargo xtask TASK
                   filters and sorts in Chromium, where that and node are installed
                   [--systems N] 5 when absent; [--steps N] 47; [--rounds N] slices of each step on each
                   system, 30; [--seconds N] of each slice, 60; [--keep FILE] keeps the page
-  truth           verdicts where the truth is known: one server five times, 4 starts of 5 s a step, and
-                  slowed on purpose by 5 and 10%, 10 starts of 6 s a step, some four hours in all; goes on from
-                  what is there in its results directory, target/truth when absent. With any of these, one part of another shape:
+  truth           verdicts where the truth is known: one server five times, 4 starts of 5 s a step, and, one
+                  after the other, slowed on purpose by 5 and 10%, 10 starts of 6 s a step; two clients, some four
+                  hours in all; goes on from what is there in its results directory, target/truth when absent.
+                  With any of these, one part of another shape:
                   [--pairs N] step pairs of the same server, 200 when absent; [--seconds N] measured
                   on each system and start, 30 when absent; [--restarts N] starts of the servers, 1 when absent;
+                  [--clients N] of each step, 1 when absent;
                   [--bound P] percent, half the smaller slowdown when absent;
                   [--handicaps P,P] percent, or none; [--twins N] systems that are the same as the base, 1 when
                   absent, may be 0; [--rqps PATH] a binary in place of one that is built; [--results DIR];
@@ -179,12 +181,13 @@ fn run(args: &[String]) -> Result<()> {
     }
 }
 
-/// Verdicts where the truth is known, in the two parts of it or in a shape of the caller's own.
+/// Verdicts where the truth is known, in the parts of it or in a shape of the caller's own.
 fn truth_of(args: &[String]) -> Result<()> {
     let text = |name, default: &str| value(args, name).unwrap_or(default).to_owned();
     let results = value(args, "--results").map_or(root()?.join("target/truth"), PathBuf::from);
     let is_report = args.iter().any(|a| a == "--report");
-    let shapes = ["--pairs", "--seconds", "--restarts", "--twins", "--handicaps", "--bound"];
+    let shapes =
+        ["--pairs", "--seconds", "--restarts", "--clients", "--twins", "--handicaps", "--bound"];
     if !args.iter().any(|arg| shapes.contains(&arg.as_str())) {
         let rqps = value(args, "--rqps").map(PathBuf::from);
         let parts = truth::Options::parts(rqps.as_ref(), &results);
@@ -195,6 +198,9 @@ fn truth_of(args: &[String]) -> Result<()> {
         pairs: usize::try_from(number(args, "--pairs", 200)?)?,
         seconds: number(args, "--seconds", 30)?,
         restarts: number(args, "--restarts", 1)?,
+        clients: value(args, "--clients")
+            .map(|text| text.parse().with_context(|| format!("--clients {text}")))
+            .transpose()?,
         twins: number(args, "--twins", 1)?,
         rqps: value(args, "--rqps").map(PathBuf::from),
         results,

@@ -1,9 +1,10 @@
 //! Verdicts against a known truth: the same server several times, and slowed on purpose by 5% and by 10%.
 //!
-//! Two parts, unless options say otherwise: the same server five times, each two of them a pair, for how
-//! often a verdict is false; and slowed servers beside it for a minute a step, for what is found and how
-//! wide intervals are then. Both on several starts of the servers; what each of the starts alone would
-//! have said is counted too. Pairs of one run share their servers, and so are not independent.
+//! Three parts, unless options say otherwise: the same server five times, each two of them a pair, for how
+//! often a verdict is false; and, one slowdown at a time, a slowed server beside it for a minute a step,
+//! for what is found and how wide intervals are then. All with two clients and on several starts of the
+//! servers; what each of the starts alone would have said is counted too. Pairs of one run share their
+//! servers, and so are not independent.
 //!
 //! Runs of rqps's own binary, kept in a results directory: what was measured counts, and the same call
 //! goes on until there are enough step pairs. The rules are those of every run, with a practical bound
@@ -48,6 +49,8 @@ pub(crate) struct Options {
     pub(crate) seconds: u64,
     /// Starts of the servers in a run.
     pub(crate) restarts: u64,
+    /// Clients of each step; those of the suite's size without.
+    pub(crate) clients: Option<u64>,
     /// Systems beside the base that are the same server; each two of these and the base are a pair.
     pub(crate) twins: u64,
     /// A binary in place of one that is built.
@@ -61,19 +64,20 @@ pub(crate) struct Options {
 }
 
 impl Options {
-    /// Both parts of what is to be shown.
-    pub(crate) fn parts(rqps: Option<&PathBuf>, results: &Path) -> [Self; 2] {
+    /// All parts of what is to be shown.
+    pub(crate) fn parts(rqps: Option<&PathBuf>, results: &Path) -> [Self; 3] {
         let part = |pairs, (restarts, seconds), twins, handicaps: &[f64]| Self {
             pairs,
             seconds,
             restarts,
+            clients: Some(2),
             twins,
             rqps: rqps.cloned(),
             results: results.to_owned(),
             handicaps: handicaps.to_vec(),
             bound: Some(2.5),
         };
-        [part(200, (4, 5), 4, &[]), part(20, (10, 6), 0, &[5.0, 10.0])]
+        [part(200, (4, 5), 4, &[]), part(20, (10, 6), 0, &[5.0]), part(20, (10, 6), 0, &[10.0])]
     }
 
     /// The practical bound, as a share.
@@ -95,7 +99,8 @@ impl Options {
             1 => String::new(),
             several => format!("-{several}same"),
         };
-        format!("truth-{dbms}-{}s{restarts}{twins}-{}", self.seconds, handicaps.join("-"))
+        let clients = self.clients.map(|n| format!("-{n}c")).unwrap_or_default();
+        format!("truth-{dbms}-{}s{restarts}{twins}{clients}-{}", self.seconds, handicaps.join("-"))
     }
 
     fn plan(&self, (dbms, version): (&str, &str)) -> String {
@@ -118,9 +123,10 @@ impl Options {
         for &percent in &self.handicaps {
             system(&format!("slowed{percent}"), percent);
         }
+        let clients = self.clients.map(|n| format!("clients = [{n}]\n")).unwrap_or_default();
         let _ = write!(
             text,
-            "\n[[suite]]\nsize = \"tiny\"\nsteps = {STEPS:?}\n\n[schedule]\nmode = \"interleaved\"\n\
+            "\n[[suite]]\nsize = \"tiny\"\n{clients}steps = {STEPS:?}\n\n[schedule]\nmode = \"interleaved\"\n\
              budget = \"{}s\"\nrestarts = {}\n",
             self.seconds, self.restarts
         );

@@ -37,7 +37,7 @@ impl Installation {
         }
         if let SystemSource::External { dsn } = &spec.source {
             let dsn = plan.dsns.get(&spec.label).unwrap_or(dsn);
-            return Ok(Self::External(Dsn::parse(dsn)?.with_password()?));
+            return Ok(Self::External(Dsn::parse(dsn)?.with_password(context.variables)?));
         }
         let identity = Identity::for_servers()?;
         let places = places(context)?;

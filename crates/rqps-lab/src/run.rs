@@ -47,6 +47,8 @@ pub struct Context {
     pub anew: bool,
     /// What becomes of Ctrl-Z.
     pub suspension: Suspension,
+    /// The environment, where an address names a variable for its password.
+    pub variables: rqps_server::Variables,
     /// Seed to use where the plan sets none.
     pub drawn_seed: u64,
     /// Program and arguments of a process that calls [`rqps_server::watchdog::watch`] on its
@@ -69,6 +71,7 @@ impl Context {
             rqps_version: String::new(),
             anew: false,
             suspension: Suspension::default(),
+            variables: |_| None,
             drawn_seed: 1,
             watchdog: watchdog.iter().map(OsString::from).collect(),
         }

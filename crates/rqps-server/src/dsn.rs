@@ -1,7 +1,7 @@
 //! Addresses of servers that rqps neither starts nor stops: `mysql://user:password@host:port/db`.
 
 use std::fmt;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use rqps_client::{Address, Endpoint, Password, Tls};
@@ -16,16 +16,29 @@ pub struct Dsn {
     pub dbms: Dbms,
     /// Where it is and how to log in.
     pub endpoint: Endpoint,
-    /// The file that holds the password, where the address names one.
-    pub password_file: Option<PathBuf>,
+    /// Where the password is, where the address names a place.
+    pub password_place: Option<PasswordPlace>,
 }
+
+/// A place for a password outside of an address.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum PasswordPlace {
+    /// The first line of a file.
+    File(PathBuf),
+    /// An environment variable.
+    Variable(String),
+}
+
+/// Looks up an environment variable; nothing where there is none of that name.
+pub type Variables = fn(&str) -> Option<String>;
 
 /// Time for connecting and logging in to an external server.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
 
 impl Dsn {
     /// Reads `mysql://`, `mariadb://`, `postgres://` or `postgresql://` and
-    /// `[USER[:PASSWORD]@][HOST[:PORT]][/DATABASE][?socket=PATH&tls=required&ca=FILE&password_file=FILE]`.
+    /// `[USER[:PASSWORD]@][HOST[:PORT]][/DATABASE][?socket=PATH&tls=required&ca=FILE&password_file=FILE]`,
+    /// or `password_env=NAME` in place of `password_file`.
     /// Letters that mean something there are written as `%40` and so on.
     ///
     /// # Errors
@@ -34,23 +47,28 @@ impl Dsn {
         parse(text).map_err(|detail| Error::Dsn { dsn: hide_password(text), detail })
     }
 
-    /// The same with the password that its file holds, where the address names one: the first line.
+    /// The same with the password from the place that the address names, where it names one.
     ///
     /// # Errors
-    /// [`Error::Dsn`] when the file cannot be read, or holds none.
-    pub fn with_password(mut self) -> Result<Self, Error> {
-        let Some(path) = &self.password_file else { return Ok(self) };
-        let refuse = |problem: String| Error::Dsn {
-            dsn: self.to_string(),
-            detail: format!("password_file {}: {problem}", path.display()),
+    /// [`Error::Dsn`] when the file cannot be read, the variable is not set, or either holds none.
+    pub fn with_password(mut self, variables: Variables) -> Result<Self, Error> {
+        let Some(place) = &self.password_place else { return Ok(self) };
+        let password = match place {
+            PasswordPlace::File(path) => first_line(path)
+                .map_err(|problem| format!("password_file {}: {problem}", path.display())),
+            PasswordPlace::Variable(name) => variables(name)
+                .filter(|value| !value.is_empty())
+                .ok_or_else(|| format!("password_env {name}: not set, or empty")),
         };
-        let text = std::fs::read_to_string(path).map_err(|error| refuse(error.to_string()))?;
-        let line = text.lines().next().unwrap_or_default();
-        if line.is_empty() {
-            return Err(refuse("its first line is empty".to_owned()));
-        }
-        self.endpoint.password = Password(line.to_owned());
+        let password = password.map_err(|detail| Error::Dsn { dsn: self.to_string(), detail })?;
+        self.endpoint.password = Password(password);
         Ok(self)
+    }
+
+    /// Whether the password stands in the address itself.
+    #[must_use]
+    pub fn has_password(&self) -> bool {
+        !self.endpoint.password.0.is_empty()
     }
 
     /// How such a server is reached, as its address says.
@@ -94,8 +112,19 @@ impl fmt::Display for Dsn {
         };
         keys.extend(is_on.then(|| "tls=required".to_owned()));
         keys.extend(ca.map(|ca| format!("ca={}", path(ca))));
-        keys.extend(self.password_file.iter().map(|file| format!("password_file={}", path(file))));
+        keys.extend(self.password_place.iter().map(|place| match place {
+            PasswordPlace::File(file) => format!("password_file={}", path(file)),
+            PasswordPlace::Variable(name) => format!("password_env={}", encode(name)),
+        }));
         if keys.is_empty() { Ok(()) } else { write!(f, "?{}", keys.join("&")) }
+    }
+}
+
+fn first_line(path: &Path) -> Result<String, String> {
+    let text = std::fs::read_to_string(path).map_err(|error| error.to_string())?;
+    match text.lines().next() {
+        Some(line) if !line.is_empty() => Ok(line.to_owned()),
+        _ => Err("its first line is empty".to_owned()),
     }
 }
 
@@ -117,26 +146,27 @@ fn parse(text: &str) -> Result<Dsn, String> {
     }
     let (login, host_port) = authority.rsplit_once('@').unwrap_or(("", authority));
     let (user, password) = login.split_once(':').unwrap_or((login, ""));
-    let (mut socket, mut tls, mut ca, mut password_file) = (None, false, None, None);
+    let (mut socket, mut tls, mut ca, mut places) = (None, false, None, Vec::new());
     for pair in query.split('&').filter(|pair| !pair.is_empty()) {
         let (key, value) = pair.split_once('=').unwrap_or((pair, ""));
         let value = decode(value)?;
         match (key, value.as_str()) {
             ("socket", _) => socket = Some(PathBuf::from(value)),
             ("ca", _) => ca = Some(PathBuf::from(value)),
-            ("password_file", _) => password_file = Some(PathBuf::from(value)),
+            ("password_file", _) => places.push(PasswordPlace::File(PathBuf::from(value))),
+            ("password_env", _) => places.push(PasswordPlace::Variable(value)),
             ("tls", "required") => tls = true,
             ("tls", "off") => tls = false,
             ("tls", _) => return Err(format!("tls is required or off, not {value:?}")),
             _ => {
-                return Err(
-                    "unknown key after ? (known: socket, tls, ca, password_file)".to_owned()
-                );
+                let known = "socket, tls, ca, password_file, password_env";
+                return Err(format!("unknown key after ? (known: {known})"));
             }
         }
     }
-    if password_file.is_some() && !password.is_empty() {
-        return Err("it has a password and a password_file".to_owned());
+    if places.len() + usize::from(!password.is_empty()) > 1 {
+        let rule = "only one of a password, password_file and password_env can be given, once";
+        return Err(rule.to_owned());
     }
     let tls = if tls { Tls::Required { ca } } else { Tls::Off };
     let address = match socket {
@@ -152,7 +182,7 @@ fn parse(text: &str) -> Result<Dsn, String> {
         database: decode(database)?,
         connect_timeout: CONNECT_TIMEOUT,
     };
-    Ok(Dsn { dbms, endpoint, password_file })
+    Ok(Dsn { dbms, endpoint, password_place: places.pop() })
 }
 
 fn tcp(dbms: Dbms, text: &str) -> Result<Address, String> {
@@ -261,15 +291,33 @@ mod tests {
         let text = format!("mysql://u@h:1/d?tls=required&password_file={path}");
         let dsn = Dsn::parse(&text).unwrap();
         assert_eq!(Dsn::parse(&dsn.to_string()).unwrap(), dsn);
-        let error = dsn.clone().with_password().unwrap_err().to_string();
+        let error = dsn.clone().with_password(|_| None).unwrap_err().to_string();
         assert!(error.contains("password_file") && error.contains("p w"), "{error}");
         std::fs::write(&file, "\n").unwrap();
-        assert!(dsn.clone().with_password().is_err());
+        assert!(dsn.clone().with_password(|_| None).is_err());
         std::fs::write(&file, "s3cret: %40\nnot this\n").unwrap();
-        let dsn = dsn.with_password().unwrap();
+        let dsn = dsn.with_password(|_| None).unwrap();
         assert_eq!(dsn.endpoint.password.0, "s3cret: %40");
         assert!(!dsn.to_string().contains("s3cret"), "{dsn}");
         assert!(Dsn::parse("mysql://u:p@h/d?password_file=/f").is_err());
+    }
+
+    #[test]
+    fn a_password_can_be_in_the_environment() {
+        let dsn = Dsn::parse("postgres://u@h/d?password_env=DB_PASSWORD").unwrap();
+        assert_eq!(dsn.to_string(), "postgres://u@h:5432/d?password_env=DB_PASSWORD");
+        assert_eq!(Dsn::parse(&dsn.to_string()).unwrap(), dsn);
+        assert!(!dsn.has_password());
+        for variables in [(|_| None) as Variables, |_| Some(String::new())] {
+            let error = dsn.clone().with_password(variables).unwrap_err().to_string();
+            assert!(error.contains("password_env DB_PASSWORD: not set"), "{error}");
+        }
+        let of_name: Variables = |name| (name == "DB_PASSWORD").then(|| "s3cret".to_owned());
+        let dsn = dsn.with_password(of_name).unwrap();
+        assert!(dsn.has_password() && dsn.endpoint.password.0 == "s3cret");
+        assert!(!dsn.to_string().contains("s3cret"), "{dsn}");
+        assert!(Dsn::parse("mysql://u:p@h/d?password_env=A").is_err());
+        assert!(Dsn::parse("mysql://u@h/d?password_env=A&password_file=/f").is_err());
     }
 
     #[test]

@@ -52,7 +52,7 @@ pub mod watch;
 pub mod watchdog;
 
 pub use catalogue::{Catalogue, Entry};
-pub use dsn::Dsn;
+pub use dsn::{Dsn, PasswordPlace, Variables};
 pub use error::Error;
 pub use freeze::Freezer;
 pub use identity::Identity;

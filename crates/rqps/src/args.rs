@@ -94,7 +94,7 @@ pub(crate) struct RunArgs {
     pub(crate) plan: Option<PathBuf>,
 
     /// The system that others are compared with: DBMS@VERSION, DBMS@DIRECTORY or an address such as
-    /// mysql://user:password@host:3306/db
+    /// mysql://user@host:3306/db?password_env=NAME
     #[arg(long, value_name = "SYSTEM", conflicts_with = "plan")]
     pub(crate) base: Option<String>,
 
@@ -346,7 +346,8 @@ pub(crate) enum ServersCommand {
 
 #[derive(Debug, Args)]
 pub(crate) struct AuditArgs {
-    /// Servers as DBMS@VERSION, DBMS@DIRECTORY or an address such as mysql://user:password@host/db
+    /// Servers as DBMS@VERSION, DBMS@DIRECTORY or an address such as
+    /// mysql://user@host/db?password_env=NAME
     #[arg(value_name = "SYSTEM", required_unless_present = "plan")]
     pub(crate) systems: Vec<String>,
 

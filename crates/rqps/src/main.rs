@@ -73,6 +73,7 @@ impl Surroundings {
             interrupt: Arc::clone(&self.interrupt),
             stopped_by: Arc::clone(&self.stopped_by),
             suspension: self.suspension.clone(),
+            variables: variable,
             command_line: self.command_line.clone(),
             rqps_version: env!("CARGO_PKG_VERSION").to_owned(),
             anew: false,
@@ -218,6 +219,14 @@ fn surroundings(
         command_line: redact(&words),
         colour: std::io::stdout().is_terminal() && !no_colour,
     })
+}
+
+/// A variable of the environment, of those that addresses name.
+#[expect(clippy::disallowed_methods, reason = "read here with the rest of the environment")]
+fn variable(name: &str) -> Option<String> {
+    // The standard library panics at names that no variable can have.
+    let is_name = !name.is_empty() && !name.contains(['=', '\0']);
+    is_name.then(|| std::env::var(name).ok()).flatten()
 }
 
 /// The token of `rqps serve`, where it is not in a file.

@@ -215,6 +215,14 @@ pub(crate) fn apply(args: &RunArgs, file: &mut PlanFile) {
 /// A system as typed: `mysql@8.0.33`, `postgres@18.6+debian`, `mysql@/opt/mysql`, `mysql://user@host/db`.
 pub(crate) fn system_of(text: &str) -> Result<SystemFile> {
     if text.contains("://") {
+        // Not shown: everybody on the host has seen it in the list of processes by now.
+        if rqps_server::Dsn::parse(text).is_ok_and(|dsn| dsn.has_password()) {
+            bail!(
+                "an address on the command line holds a password, which every user of this host can \
+                 read there; write mysql://USER@HOST/DATABASE?password_env=NAME or ?password_file=PATH, \
+                 or put the address into a plan"
+            );
+        }
         return Ok(SystemFile { dsn: Some(text.to_owned()), ..SystemFile::default() });
     }
     if text == "null" {

@@ -25,6 +25,7 @@ fn context(results: &Path) -> Context {
         anew: false,
         drawn_seed: 1,
         suspension: crate::Suspension::default(),
+        variables: |_| None,
         watchdog: Vec::new(),
     }
 }

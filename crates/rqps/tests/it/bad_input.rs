@@ -107,11 +107,6 @@ fn command_lines() {
         "runs list --results file",
         "runs list --results other",
         "runs list --results nothing",
-        "servers fetch mysql@1.2.3",
-        "servers fetch null",
-        "servers fetch mysql://user:secret@host/db",
-        "servers shell mysql",
-        "suites show tpcc",
     ] {
         let args: Vec<&str> = line.split(' ').collect();
         text.push_str(&refused(&bench, &format!("$ rqps {line}"), &args));
@@ -149,12 +144,40 @@ fn command_lines() {
         rqps: error: DIR/other/rqps.db is not a sound SQLite database: file is not a database; move it away, or name another directory with --results
         $ rqps runs list --results nothing
         rqps: error: no results in DIR/nothing; measure something with `rqps run`, or name another directory with --results
+    "#]].assert_eq(&text);
+}
+
+#[test]
+fn names_and_addresses() {
+    let bench = Bench::new();
+    let mut text = String::new();
+    for line in [
+        "servers fetch mysql@1.2.3",
+        "servers fetch null",
+        "servers fetch mysql://user@host/db",
+        "servers audit mysql://user:secret@host/db",
+        "run --base null --vs mysql://user:secret@host/db",
+        "run --base null --vs mysql://user@127.0.0.1:1/db?password_env=NO_SUCH_VARIABLE",
+        "servers shell mysql",
+        "suites show tpcc",
+    ] {
+        let args: Vec<&str> = line.split(' ').collect();
+        text.push_str(&refused(&bench, &format!("$ rqps {line}"), &args));
+    }
+    expect![[r#"
         $ rqps servers fetch mysql@1.2.3
         rqps: error: command line: system 1: mysql 1.2.3 is not in the catalogue; the nearest are 5.0.96, 5.1.73 (or give basedir = "DIR" for a server that is installed); see `rqps servers list`
         $ rqps servers fetch null
         rqps: error: null is not fetched; name DBMS@VERSION (see `rqps servers list`)
-        $ rqps servers fetch mysql://user:secret@host/db
+        $ rqps servers fetch mysql://user@host/db
         rqps: error: my-external is not fetched; name DBMS@VERSION (see `rqps servers list`)
+        $ rqps servers audit mysql://user:secret@host/db
+        rqps: error: an address on the command line holds a password, which every user of this host can read there; write mysql://USER@HOST/DATABASE?password_env=NAME or ?password_file=PATH, or put the address into a plan
+        $ rqps run --base null --vs mysql://user:secret@host/db
+        rqps: error: an address on the command line holds a password, which every user of this host can read there; write mysql://USER@HOST/DATABASE?password_env=NAME or ?password_file=PATH, or put the address into a plan
+        $ rqps run --base null --vs mysql://user@127.0.0.1:1/db?password_env=NO_SUCH_VARIABLE
+        run TIME-null-to-my-external: 78 steps
+        rqps: error: get my-external: dsn "mysql://user@127.0.0.1:1/db?password_env=NO_SUCH_VARIABLE": password_env NO_SUCH_VARIABLE: not set, or empty (expected mysql://USER:PASSWORD@HOST:PORT/DATABASE?socket=PATH)
         $ rqps servers shell mysql
         rqps: error: system "mysql" is not DBMS@VERSION (such as mysql@8.0.33), DBMS@DIRECTORY or an address
         $ rqps suites show tpcc

@@ -147,7 +147,7 @@ fn help_of_commands() {
         Options:
               --base <SYSTEM>          The system that others are compared with: DBMS@VERSION,
                                        DBMS@DIRECTORY or an address such as
-                                       mysql://user:password@host:3306/db
+                                       mysql://user@host:3306/db?password_env=NAME
               --results <DIR>          Directory of the results store [default: rqps-results]
               --cache <DIR>            Directory where fetched servers are kept [default: the user's cache
                                        directory]
