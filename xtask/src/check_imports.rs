@@ -1,5 +1,6 @@
 //! Whether imported folders of the field's tables come out of reports as their author has them: relative
-//! QPS and metrics per operation, cell by cell, in text and CSV.
+//! QPS and metrics per operation, cell by cell, on a terminal and in CSV; relative QPS in the tables for a
+//! post (`--format text`), too.
 //!
 //! The author's tables are read here anew, by columns and lines alone, so that a mistake of the importer is
 //! not made twice.
@@ -83,8 +84,13 @@ fn compare(run: &Run, tables: &Tables) -> Result<Vec<Count>> {
     let text = TextOptions { colour: false, detail: Detail::Full, width: 100 };
     let text = ours::of_text(&rqps_report::text::render(&analysis, text))?;
     let csv = Csv::parse(&rqps_report::csv::render(&analysis))?;
+    let post = ours::of_post(&rqps_report::post::render(std::slice::from_ref(&analysis)));
     let mut qps = Count::of("QPS, CSV");
-    let mut relative = [Count::of("relative QPS, text"), Count::of("relative QPS, CSV")];
+    let mut relative = [
+        Count::of("relative QPS, terminal"),
+        Count::of("relative QPS, --format text"),
+        Count::of("relative QPS, CSV"),
+    ];
     for (step, label, author) in &tables.qps {
         let place = format!("{step} of {label}");
         let own = csv.value(step, label, "figure").map(ours::plain);
@@ -93,11 +99,13 @@ fn compare(run: &Run, tables: &Tables) -> Result<Vec<Count>> {
     for (step, label, author) in &tables.relative {
         let place = format!("{step} of {label}");
         relative[0].cell(&place, author, text.get(step, label, "ratio"));
+        let own = title(&analysis, step).and_then(|title| post.get(title, label, "ratio"));
+        relative[1].cell(&place, author, own);
         let own = csv.value(step, label, "rqps").map(|ratio| format!("{ratio:.2}"));
-        relative[1].cell(&place, author, own.as_deref());
+        relative[2].cell(&place, author, own.as_deref());
     }
     let mut absolute =
-        [Count::of("metrics per operation, text"), Count::of("metrics per operation, CSV")];
+        [Count::of("metrics per operation, terminal"), Count::of("metrics per operation, CSV")];
     for (step, label, head, author) in &tables.met {
         let place = format!("{head} of {step} of {label}");
         let wanted = ours::plain(author.parse().context("a metric")?);
@@ -107,7 +115,7 @@ fn compare(run: &Run, tables: &Tables) -> Result<Vec<Count>> {
         let own = csv.value(step, label, ours::column(head)).map(ours::plain);
         absolute[1].cell(&place, &wanted, own.as_deref());
     }
-    let mut ratios = [Count::of("relative metrics, text"), Count::of("relative metrics, CSV")];
+    let mut ratios = [Count::of("relative metrics, terminal"), Count::of("relative metrics, CSV")];
     for (step, label, head, author) in &tables.met_relative {
         let place = format!("relative {head} of {step} of {label}");
         ratios[0].cell(&place, author, text.get(step, label, &format!("relative {head}")));
@@ -117,8 +125,11 @@ fn compare(run: &Run, tables: &Tables) -> Result<Vec<Count>> {
         let wanted = if author == "1" { "1.00" } else { author };
         ratios[1].cell(&place, wanted, own.as_deref());
     }
-    let [a, b] = relative;
-    let [c, d] = absolute;
-    let [e, f] = ratios;
-    Ok(vec![qps, a, b, c, d, e, f])
+    Ok([qps].into_iter().chain(relative).chain(absolute).chain(ratios).collect())
+}
+
+/// The title under which reports have a step of the files.
+fn title<'a>(analysis: &'a Analysis<'_>, step: &str) -> Option<&'a str> {
+    let what = format!("{step} in the imported files.");
+    analysis.steps.iter().find(|own| own.step.info.what == what).map(|own| own.title.as_str())
 }

@@ -43,9 +43,9 @@ cargo xtask TASK
                   filters and sorts in Chromium, where that and node are installed
                   [--systems N] 5 when absent; [--steps N] 47; [--rounds N] slices of each step on each
                   system, 30; [--seconds N] of each slice, 60; [--keep FILE] keeps the page
-  truth           verdicts where the truth is known: one server five times, 4 starts of 5 s a step, and, one
-                  after the other, slowed on purpose by 5 and 10%, 10 starts of 6 s a step; two clients, some four
-                  hours in all; goes on from what is there in its results directory, target/truth when absent.
+  truth           verdicts where the truth is known: one server five times, 4 starts of 5 s a step; slowed on
+                  purpose by 5%, 10 starts of 6 s a step; by 2% and 10%, 5 starts of 4 s a step; two clients, some
+                  three hours in all; goes on from what is there in its results directory, target/truth when absent.
                   With any of these, one part of another shape:
                   [--pairs N] step pairs of the same server, 200 when absent; [--seconds N] measured
                   on each system and start, 30 when absent; [--restarts N] starts of the servers, 1 when absent;
@@ -201,7 +201,7 @@ fn truth_of(args: &[String]) -> Result<()> {
         clients: value(args, "--clients")
             .map(|text| text.parse().with_context(|| format!("--clients {text}")))
             .transpose()?,
-        twins: number(args, "--twins", 1)?,
+        twins: if value(args, "--twins") == Some("0") { 0 } else { number(args, "--twins", 1)? },
         rqps: value(args, "--rqps").map(PathBuf::from),
         results,
         handicaps: handicaps

@@ -129,9 +129,11 @@ pub struct Basis {
     pub served: bool,
     /// The client threads.
     pub crew: bool,
-    /// How long these and those waited for a CPU; where the threads that serve clients are not told
-    /// apart, all of the server's.
+    /// How long these and those waited for a CPU; where that is not known of the threads that serve
+    /// clients, all of the server's.
     pub run_waits: bool,
+    /// Whether it is known of the threads that serve clients.
+    pub served_waits: bool,
     /// How long storage was waited for, by the kernel's pressure stall information.
     pub pressure: bool,
 }
@@ -144,11 +146,13 @@ impl Basis {
         let crew = all(|s| s.usage.waits.crew_cpu_ns.is_some());
         let served = all(|s| s.usage.waits.served_cpu_ns.is_some());
         let crew_waits = all(|s| s.usage.waits.crew_run_wait_ns.is_some());
-        let server_waits = all(|s| server_run_wait_ns(s).is_some());
+        let served_waits = all(|s| s.usage.waits.served_run_wait_ns.is_some());
+        let server_waits = all(|s| s.usage.waits.server_run_wait_ns.is_some());
         Self {
             served,
             crew,
-            run_waits: crew_waits && server_waits,
+            run_waits: crew_waits && (served_waits || server_waits),
+            served_waits,
             pressure: all(|s| s.usage.waits.io_stalled_ns.is_some()),
         }
     }
@@ -198,7 +202,7 @@ impl Parts {
         let share = slots.share_of_host(host.n_cpus);
         let stolen = host.cpu_steal_ns as f64 * share;
         let others = if basis.run_waits {
-            others.min(known(server_run_wait_ns(slice)) + known(waits.crew_run_wait_ns))
+            others.min(known(server_run_wait_ns(slice, basis)) + known(waits.crew_run_wait_ns))
         } else {
             others * share
         };
@@ -227,11 +231,11 @@ impl Parts {
     }
 }
 
-/// How long the threads that serve clients waited for a CPU; where they are not told apart, as in runs
-/// one after the other, how long all of the server's did.
-pub(crate) fn server_run_wait_ns(slice: &Slice) -> Option<u64> {
+/// How long the threads that serve clients waited for a CPU; where that is not known of all slices, as in
+/// some runs one after the other, how long all of the server's did.
+pub(crate) fn server_run_wait_ns(slice: &Slice, basis: Basis) -> Option<u64> {
     let waits = &slice.usage.waits;
-    waits.served_run_wait_ns.or(waits.server_run_wait_ns)
+    if basis.served_waits { waits.served_run_wait_ns } else { waits.server_run_wait_ns }
 }
 
 /// The share of the time of a slice in which a task of the host waited for storage, from 0 to 1.

@@ -259,9 +259,11 @@ impl Loss<'_> {
         let has_grown = others.is_some_and(|c| c.has_grown());
         let had_more = has_grown && others.is_some_and(|c| c.difference.point >= OTHERS_MORE);
         // Others that use the same share of all time take more of an operation that is longer. Where
-        // the time waited for a CPU is known, that is told apart.
-        let share =
-            self.carried_by(&[Part::Taken]).filter(|_| self.split.basis.run_waits || has_grown);
+        // it is known how long the threads waited for a CPU that statements run in, that is told apart; all
+        // threads of a server wait for one another as well.
+        let basis = self.split.basis;
+        let is_told_apart = basis.run_waits && basis.served_waits;
+        let share = self.carried_by(&[Part::Taken]).filter(|_| is_told_apart || has_grown);
         let Some(share) = share else {
             let why = "other processes used more of the host's CPUs meanwhile";
             return had_more.then(|| Finding::none(Some(why)));
@@ -273,8 +275,9 @@ impl Loss<'_> {
     /// Whether most of the waiting for a CPU that was added is that of client threads.
     fn client_waits(&self) -> bool {
         let added = |quantity| self.split.quantity(quantity).map(|c| c.difference.point.max(0.0));
+        let basis = self.split.basis;
         let server = Change::of(self.sides, |slice| {
-            let ns = server_run_wait_ns(slice)?;
+            let ns = server_run_wait_ns(slice, basis)?;
             (slice.n_operations > 0).then(|| ns as f64 / 1e3 / slice.n_operations as f64)
         });
         let server = server.map(|c| c.difference.point.max(0.0));

@@ -4,6 +4,9 @@
 //! checkpoints' writes from `pg_stat_bgwriter` to `pg_stat_checkpointer`, 18 the log's from
 //! `pg_stat_wal` to `pg_stat_io`). A metric is the sum of its terms that the server has; it is absent
 //! where it has none of them, never zero.
+//!
+//! What `pg_stat_io` tells of data files is of clients and of all others, background workers and
+//! autovacuum among them, which `pg_stat_database` does not tell apart either.
 
 use rqps_model::Slice;
 
@@ -14,16 +17,26 @@ pub enum Work {
     Rows,
     /// Pages or blocks asked for.
     Pages,
+    /// Of these, found in the server's own cache; InnoDB does not count them.
+    Hits,
     /// Of these, not found in the server's own cache.
     Misses,
+    /// Bytes that reads of data files brought, from the kernel's page cache too. PostgreSQL's alone:
+    /// InnoDB's counter stands still beside tables of MyRocks, and would pass for theirs.
+    DataReadKb,
+    /// Bytes by which data files grew; PostgreSQL's alone.
+    DataAddedKb,
     /// Pages written back by flushing and checkpoints.
     Flushed,
     /// Writes of the redo or write-ahead log.
     LogWrites,
     /// Bytes of these.
     LogKb,
-    /// Waits for data to be on disk.
+    /// Waits for data to be on disk; of PostgreSQL those of its log.
     Fsyncs,
+    /// The same of PostgreSQL's data files. Apart from those of its log: versions before 16 do not tell
+    /// them, and would seem to wait less often.
+    DataFsyncs,
     /// Waits for a row lock.
     LockWaits,
     /// Time of these.
@@ -47,14 +60,18 @@ type Term = &'static [&'static str];
 
 impl Work {
     /// Every metric, in the order of reports.
-    pub const ALL: [Self; 15] = [
+    pub const ALL: [Self; 19] = [
         Self::Rows,
         Self::Pages,
+        Self::Hits,
         Self::Misses,
+        Self::DataReadKb,
+        Self::DataAddedKb,
         Self::Flushed,
         Self::LogWrites,
         Self::LogKb,
         Self::Fsyncs,
+        Self::DataFsyncs,
         Self::LockWaits,
         Self::LockTime,
         Self::Temporary,
@@ -84,11 +101,22 @@ impl Work {
                 &["pg_stat_database.blks_hit"],
                 &["pg_stat_database.blks_read"],
             ],
+            Self::Hits => &[
+                &["Rocksdb_block_cache_hit"],
+                &["pg_stat_io.client.hits", "pg_stat_database.blks_hit"],
+                &["pg_stat_io.other.hits"],
+            ],
             Self::Misses => &[
                 &["Innodb_buffer_pool_reads"],
                 &["Rocksdb_block_cache_miss"],
                 &["pg_stat_database.blks_read"],
             ],
+            Self::DataReadKb => {
+                &[&["pg_stat_io.client.read_bytes"], &["pg_stat_io.other.read_bytes"]]
+            }
+            Self::DataAddedKb => {
+                &[&["pg_stat_io.client.extend_bytes"], &["pg_stat_io.other.extend_bytes"]]
+            }
             Self::Flushed => &[
                 &["Innodb_buffer_pool_pages_flushed"],
                 &["pg_stat_checkpointer.buffers_written", "pg_stat_bgwriter.buffers_checkpoint"],
@@ -106,6 +134,7 @@ impl Work {
                 &["Rocksdb_wal_synced"],
                 &["pg_stat_wal.wal_sync", "pg_stat_io.wal.fsyncs"],
             ],
+            Self::DataFsyncs => &[&["pg_stat_io.client.fsyncs"], &["pg_stat_io.other.fsyncs"]],
             Self::LockWaits => &[&["Innodb_row_lock_waits"], &["Rocksdb_row_lock_wait_timeouts"]],
             Self::LockTime => &[&["Innodb_row_lock_time"]],
             Self::Temporary => &[&["Created_tmp_tables"], &["pg_stat_database.temp_files"]],
@@ -122,7 +151,7 @@ impl Work {
     /// The factor from the servers' units to [`Work::unit`].
     fn scale(self) -> f64 {
         match self {
-            Self::LogKb => 1.0 / 1024.0,
+            Self::LogKb | Self::DataReadKb | Self::DataAddedKb => 1.0 / 1024.0,
             // Milliseconds.
             Self::LockTime => 1e3,
             _ => 1.0,
@@ -133,7 +162,7 @@ impl Work {
     #[must_use]
     pub fn unit(self) -> &'static str {
         match self {
-            Self::LogKb => "KB",
+            Self::LogKb | Self::DataReadKb | Self::DataAddedKb => "KB",
             Self::LockTime => "us",
             _ => "count",
         }
@@ -145,11 +174,15 @@ impl Work {
         match self {
             Self::Rows => "rows_read",
             Self::Pages => "pages_requested",
+            Self::Hits => "pages_hit",
             Self::Misses => "pages_missed",
+            Self::DataReadKb => "data_files_read",
+            Self::DataAddedKb => "data_files_added",
             Self::Flushed => "pages_flushed",
             Self::LogWrites => "log_writes",
             Self::LogKb => "log_written",
             Self::Fsyncs => "fsyncs",
+            Self::DataFsyncs => "data_file_fsyncs",
             Self::LockWaits => "row_lock_waits",
             Self::LockTime => "row_lock_time",
             Self::Temporary => "temporary_tables",
@@ -167,11 +200,15 @@ impl Work {
         match self {
             Self::Rows => "rows read",
             Self::Pages => "pages asked for",
+            Self::Hits => "pages found in the cache",
             Self::Misses => "pages not in the cache",
+            Self::DataReadKb => "KB read from data files",
+            Self::DataAddedKb => "KB added to data files",
             Self::Flushed => "pages flushed",
             Self::LogWrites => "log writes",
             Self::LogKb => "KB of log",
             Self::Fsyncs => "fsyncs",
+            Self::DataFsyncs => "fsyncs of data files",
             Self::LockWaits => "row lock waits",
             Self::LockTime => "µs of row lock waits",
             Self::Temporary => "temporary tables",
@@ -207,3 +244,6 @@ impl Work {
 pub fn names() -> impl Iterator<Item = &'static str> {
     Work::ALL.into_iter().flat_map(|work| work.terms().iter().flat_map(|term| term.iter().copied()))
 }
+
+#[cfg(test)]
+mod tests;

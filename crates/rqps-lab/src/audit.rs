@@ -4,7 +4,7 @@ use std::sync::atomic::Ordering;
 
 use anyhow::{Context as _, Result, bail};
 use rqps_model::{Dbms, RunSystem};
-use rqps_report::audit::{Finding, severe};
+use rqps_report::audit::{Filled, Finding, Severity, data_size, severe};
 
 use crate::Plan;
 use crate::event::{Event, Listener};
@@ -89,13 +89,41 @@ impl Lab<'_> {
         if self.start_idx > 0 {
             return Ok(());
         }
-        let found = severe(systems);
+        self.tell_or_refuse(&severe(systems))
+    }
+
+    /// The same of how much room the tables take that step `step_idx` begins on, once for each load and
+    /// candidate: as soon as those of the base and of the candidate are filled.
+    pub(crate) fn judge_sizes(&mut self, step_idx: usize) -> Result<()> {
+        let plan = self.plan;
+        let is_to_come = (0..plan.systems.len()).any(|idx| self.is_pending(step_idx, idx));
+        let Some(load) = self.filled_by(step_idx).filter(|_| is_to_come && self.start_idx == 0)
+        else {
+            return Ok(());
+        };
+        let after_load = &self.run.steps[load].systems;
+        let bytes = |idx: usize| after_load[idx].sizes.database_bytes;
+        let Some(of_base) = bytes(plan.base) else { return Ok(()) };
+        let mut others = Vec::new();
+        for (idx, spec) in plan.systems.iter().enumerate().filter(|(idx, _)| *idx != plan.base) {
+            if let Some(bytes) = bytes(idx)
+                && self.weighed.insert((load, idx))
+            {
+                others.push(Filled { spec, bytes });
+            }
+        }
+        let base = Filled { spec: &plan.systems[plan.base], bytes: of_base };
+        data_size(base, &others).map_or(Ok(()), |finding| self.tell_or_refuse(&[finding]))
+    }
+
+    /// Says what was found, or refuses to measure where it is severe and the plan wants it so.
+    fn tell_or_refuse(&mut self, found: &[Finding]) -> Result<()> {
         if self.plan.audit == AuditRule::Strict
-            && let Some(refusal) = refusal(&found)
+            && let Some(refusal) = refusal(found)
         {
             bail!(refusal);
         }
-        for finding in &found {
+        for finding in found {
             (self.listen)(Event::Note(&finding.sentence()));
         }
         Ok(())
@@ -138,7 +166,8 @@ fn refusal(found: &[Finding]) -> Option<String> {
         let text = finding.text.trim_end_matches('.');
         format!("  {}: {text}; {}", finding.name, finding.remedy)
     };
-    let told: Vec<String> = found.iter().map(one).collect();
+    let severe = found.iter().filter(|finding| finding.severity == Severity::Severe);
+    let told: Vec<String> = severe.map(one).collect();
     (!told.is_empty()).then(|| {
         format!(
             "the systems are not alike, and audit = \"strict\" measures none that differ severely; \
@@ -173,7 +202,6 @@ mod tests {
     use std::collections::BTreeMap;
 
     use rqps_model::{Engine, Label, SystemSource, SystemSpec, Transport, Variant};
-    use rqps_report::audit::Severity;
 
     use super::*;
 
@@ -235,6 +263,8 @@ mod tests {
         expect_test::expect![[r#"
             the systems are not alike, and audit = "strict" measures none that differ severely; audit = "warn" would only say so:
               tls: The sessions differ in tls: no TLS on a, TLSv1.3 on b; give all systems the same `transport`"#]]
-        .assert_eq(&refusal(&[finding]).unwrap());
+        .assert_eq(&refusal(std::slice::from_ref(&finding)).unwrap());
+        // What is no more than notable is told and measured.
+        assert_eq!(refusal(&[Finding { severity: Severity::Notable, ..finding }]), None);
     }
 }

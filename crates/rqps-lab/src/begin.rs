@@ -38,8 +38,7 @@ pub(crate) fn run(
         match why_not(&run, (&placed, host), context) {
             None => {
                 let incident = broken_off(&run);
-                store.mark_resumed(&run.id)?;
-                store.add_incident(&run.id, &incident)?;
+                store.mark_resumed(&run.id, &incident)?;
                 run.incidents.push(incident);
                 return Ok(Begun { run, lock, steps: placed });
             }
@@ -74,22 +73,34 @@ fn taken_up(plan: &str, store: &Store) -> Result<Option<(Run, RunLock)>> {
 
 /// Where a run that goes on now was broken off: what was stored last.
 fn broken_off(run: &Run) -> Incident {
-    let end = |slice: &Slice| {
-        slice.start_unix_ms + i64::try_from(slice.duration_ns / 1_000_000).unwrap_or(0)
-    };
     let cells = run.steps.iter().flat_map(|step| {
         let systems = step.systems.iter().zip(&run.systems);
         systems.map(move |(state, system)| (step, &system.spec.label, state))
     });
-    let slices = cells
-        .flat_map(|(step, label, state)| state.slices.iter().map(move |it| (end(it), step, label)));
+    // A block lasts while its systems take turns, each with its own part of the time.
+    let end = |step: &RunStep, slice: &Slice| {
+        let is_same = |other: &&Slice| other.idx == slice.idx && other.n_rounds.is_some();
+        let of_all = step.systems.iter().flat_map(|state| &state.slices).filter(is_same);
+        let ns = match slice.n_rounds {
+            Some(_) => of_all.map(|slice| slice.duration_ns).sum(),
+            None => slice.duration_ns,
+        };
+        slice.start_unix_ms + i64::try_from(ns / 1_000_000).unwrap_or(0)
+    };
+    let slices = cells.flat_map(|(step, label, state)| {
+        state.slices.iter().map(move |slice| (end(step, slice), step, label, slice))
+    });
     let last = slices.max_by_key(|(end, ..)| *end);
     let stored = last.map_or_else(
         || "nothing had been measured".to_owned(),
-        |(end, step, label)| {
+        |(end, step, label, slice)| {
             let (name, clients) = (&step.info.name, step.clients);
             let clients = number::count(usize::try_from(clients).unwrap_or(usize::MAX), "client");
-            format!("measured last was {name}, {clients}, on {label}, until {}", number::utc(end))
+            let on = match slice.n_rounds {
+                Some(_) => "in turns".to_owned(),
+                None => format!("on {label}"),
+            };
+            format!("measured last was {name}, {clients}, {on}, until {}", number::utc(end))
         },
     );
     let what = format!("the run goes on after an interruption; {stored}");

@@ -7,32 +7,44 @@ use rqps_client::Endpoint;
 use rqps_model::Dbms;
 use rqps_server::counters::{Counters, Probe};
 
+/// What is said where a server refuses to tell any of its counters.
+const TELLS_NONE: &str = "the server tells none of those that are asked for";
+
 /// What reads the counters of a system; nothing where it does not tell them.
 #[derive(Debug)]
 pub(crate) struct Counted {
     /// Gone when its connection has failed: the counters are then absent, and what ails the server shows
     /// in what is measured.
     probe: RefCell<Option<Probe>>,
+    /// Why there is none, where there should be one.
+    failure: RefCell<Option<String>>,
 }
 
 impl Counted {
     /// Opens a connection of its own to a server.
     pub(crate) fn open(dbms: Dbms, endpoint: &Endpoint) -> Self {
-        let probe = match dbms {
-            Dbms::Null => None,
-            _ => Probe::open(dbms, endpoint).ok(),
+        let opened = (dbms != Dbms::Null).then(|| Probe::open(dbms, endpoint));
+        let (probe, failure) = match opened {
+            None => (None, None),
+            Some(Ok(probe)) if probe.tells_any() => (Some(probe), None),
+            Some(Ok(_)) => (None, Some(TELLS_NONE.to_owned())),
+            Some(Err(error)) => (None, Some(words(error))),
         };
-        Self { probe: RefCell::new(probe) }
+        Self { probe: RefCell::new(probe), failure: RefCell::new(failure) }
     }
 
     /// The counters as they stand. The server must be running, and not stopped.
     pub(crate) fn read(&self) -> Option<Counters> {
         let mut probe = self.probe.borrow_mut();
-        let counters = probe.as_mut()?.read().ok();
-        if counters.is_none() {
-            *probe = None;
+        let read = probe.as_mut()?.read();
+        match read {
+            Ok(counters) => Some(counters),
+            Err(error) => {
+                *probe = None;
+                *self.failure.borrow_mut() = Some(words(error));
+                None
+            }
         }
-        counters
     }
 
     /// What was counted since `first`; empty where it is not known.
@@ -43,5 +55,45 @@ impl Counted {
             (Some(probe), Some(first), Some(last)) => probe.between(first, &last),
             _ => BTreeMap::new(),
         }
+    }
+
+    /// Why the counters cannot be read, where that is so.
+    pub(crate) fn failure(&self) -> Option<String> {
+        self.failure.borrow().clone()
+    }
+}
+
+/// An error with all that led to it.
+fn words(error: rqps_server::Error) -> String {
+    format!("{:#}", anyhow::Error::from(error))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use rqps_client::{Address, Password, Tls};
+
+    use super::*;
+
+    #[test]
+    fn why_counters_are_absent_is_known() {
+        let nowhere = Endpoint {
+            address: Address::Unix("/nowhere".into()),
+            tls: Tls::Off,
+            user: String::new(),
+            password: Password::default(),
+            database: String::new(),
+            connect_timeout: Duration::from_secs(1),
+        };
+        for dbms in [Dbms::Mysql, Dbms::Postgres] {
+            let counted = Counted::open(dbms, &nowhere);
+            let why = counted.failure().unwrap();
+            assert!(why.contains("/nowhere"), "{why}");
+            assert_eq!(counted.read(), None);
+            assert!(counted.since(None).is_empty());
+        }
+        // The null client has no counters, and nobody misses them.
+        assert_eq!(Counted::open(Dbms::Null, &nowhere).failure(), None);
     }
 }

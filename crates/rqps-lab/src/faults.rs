@@ -201,6 +201,21 @@ impl Lab<'_> {
         self.plan.profiling.is_some() && self.check_interrupt().is_ok()
     }
 
+    /// Leaves out a system that could not be started, where something was measured that it would cost: a run
+    /// that has just begun had better end, as a system alone, later, has nobody to take turns with.
+    pub(crate) fn goes_on_without(
+        &mut self,
+        idx: usize,
+        error: anyhow::Error,
+    ) -> Result<(Label, anyhow::Error)> {
+        let mut states = self.run.steps.iter().flat_map(|step| &step.systems);
+        let is_new = states.all(|state| state.slices.is_empty());
+        if is_new || self.is_of_run(&error) || !self.is_of_use_without(idx) {
+            return Err(error);
+        }
+        self.out(idx, error)
+    }
+
     /// Whether the others can go on without a system: with the base, and with one to compare with it.
     pub(crate) fn is_of_use_without(&self, idx: usize) -> bool {
         idx != self.plan.base && self.plan.systems.len() - self.n_out > 2

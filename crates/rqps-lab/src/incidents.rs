@@ -10,9 +10,13 @@ use rqps_report::analysis::Differences;
 use crate::event::Event;
 use crate::measure::unix_ms;
 use crate::run::Lab;
+use crate::system::Up;
 
 /// Settings that a sentence names; more are counted.
 const MAX_NAMED: usize = 8;
+
+/// What is said of a server whose own counters are missing, before the reason.
+const UNCOUNTED: &str = "what its server counts itself cannot be read and is missing in reports";
 
 impl Lab<'_> {
     /// Keeps what happened, and says it.
@@ -26,6 +30,16 @@ impl Lab<'_> {
         self.store.add_incident(&self.run.id, &incident)?;
         self.run.incidents.push(incident);
         Ok(())
+    }
+
+    /// Keeps why what a server counts itself is missing, once for each system. The server must be well: one
+    /// that has failed tells nothing more, and that is another incident.
+    pub(crate) fn tell_uncounted(&mut self, idx: usize, up: &Up) -> Result<()> {
+        let Some(why) = up.counted().failure() else { return Ok(()) };
+        if is_told(&self.run.incidents, idx) {
+            return Ok(());
+        }
+        self.incident(Some(idx), format!("{UNCOUNTED}: {why}"))
     }
 
     /// Keeps why the run ends before its steps do. Whoever runs it says it.
@@ -57,6 +71,11 @@ impl Lab<'_> {
         self.run.systems[idx] = facts;
         Ok(())
     }
+}
+
+/// Whether it is known of a system that its server's counters are missing.
+fn is_told(incidents: &[Incident], idx: usize) -> bool {
+    incidents.iter().any(|it| it.system == Some(idx) && it.what.starts_with(UNCOUNTED))
 }
 
 /// How a server is not the program that it was: `was 8.0.33 and is 8.0.34`.

@@ -23,6 +23,21 @@ pub(crate) enum Installation {
     Null,
 }
 
+/// Looks up the passwords of all systems: one that is not there costs no fetched server and no measured time.
+pub(crate) fn check_passwords(plan: &Plan, context: &Context) -> Result<()> {
+    for spec in &plan.systems {
+        external(plan, spec, context).with_context(|| format!("get {}", spec.label))?;
+    }
+    Ok(())
+}
+
+/// The address of a system that rqps does not start, with its password; `None` of others.
+fn external(plan: &Plan, spec: &SystemSpec, context: &Context) -> Result<Option<Dsn>> {
+    let SystemSource::External { dsn } = &spec.source else { return Ok(None) };
+    let dsn = plan.dsns.get(&spec.label).unwrap_or(dsn);
+    Ok(Some(Dsn::parse(dsn)?.with_password(context.variables)?))
+}
+
 impl Installation {
     /// Fetches or finds what a system of the plan runs.
     pub(crate) fn of(
@@ -35,9 +50,8 @@ impl Installation {
         if spec.source == SystemSource::Builtin {
             return Ok(Self::Null);
         }
-        if let SystemSource::External { dsn } = &spec.source {
-            let dsn = plan.dsns.get(&spec.label).unwrap_or(dsn);
-            return Ok(Self::External(Dsn::parse(dsn)?.with_password(context.variables)?));
+        if let Some(dsn) = external(plan, spec, context)? {
+            return Ok(Self::External(dsn));
         }
         let identity = Identity::for_servers()?;
         let places = places(context)?;

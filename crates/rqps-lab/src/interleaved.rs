@@ -111,7 +111,10 @@ impl Lab<'_> {
         for (idx, installation) in ready {
             let label = &plan.systems[*idx].label;
             let up = self.start(*idx, installation);
-            all.members.push((*idx, up.with_context(|| format!("start {label}"))?));
+            match up.with_context(|| format!("start {label}")) {
+                Ok(up) => all.members.push((*idx, up)),
+                Err(error) => all.missing.push(self.goes_on_without(*idx, error)?),
+            }
         }
         self.make_alike(all)?;
         let mut systems = self.run.systems.clone();
@@ -131,6 +134,7 @@ impl Lab<'_> {
         }
         for step_idx in self.steps_of_start() {
             self.check_interrupt()?;
+            self.judge_sizes(step_idx)?;
             let is_new = all.members.iter().any(|(idx, _)| self.is_pending(step_idx, *idx));
             if is_new && self.steps[step_idx].fills() {
                 let rest = self.profile_rest(step_idx, &seen(&all.members));
@@ -377,23 +381,4 @@ impl Lab<'_> {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn no_attempt_draws_what_another_has_drawn() {
-        let seeds = |n| {
-            let of_step = Attempt { n, ..Attempt::default() }.seed(7);
-            // Its warm-up, its blocks.
-            (0..200).map(|part| mix(of_step, part)).collect::<Vec<_>>()
-        };
-        let first = seeds(0);
-        assert_eq!(first[1], mix(7, 1), "a step that nothing happens to has the seed of the step");
-        for n in 1..5 {
-            assert!(seeds(n).iter().all(|seed| !first.contains(seed)));
-        }
-        let of_run = |of_run, n| Attempt { of_run, n, ..Attempt::default() }.seed(7);
-        assert!(of_run(1, 0) != of_run(2, 0) && of_run(1, 0) != of_run(1, 1));
-        assert!(of_run(1, 0) != of_run(0, 1));
-    }
-}
+mod tests;

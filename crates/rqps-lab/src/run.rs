@@ -1,6 +1,7 @@
 //! A run from its plan to its end: what both schedules have in common around the order of things
 //! ([`crate::sequential`], [`crate::interleaved`]).
 
+use std::collections::BTreeSet;
 use std::ffi::OsString;
 use std::ops::Range;
 use std::path::PathBuf;
@@ -16,7 +17,7 @@ use rqps_store::{RunRef, Store};
 use crate::begin::Begun;
 use crate::event::{Event, Listener};
 use crate::insert::Tables;
-use crate::installation::Installation;
+use crate::installation::{self, Installation};
 use crate::measure::{mix, unix_ms};
 use crate::rounds::{Broken, shuffled};
 use crate::stacks::{self, Profiler};
@@ -100,6 +101,8 @@ pub(crate) struct Lab<'a> {
     /// What the systems said before the first of them was measured, in the plan's order; none where they
     /// are asked when they are up.
     pub(crate) looked_at: Vec<RunSystem>,
+    /// The loads, each with a system whose tables' size after it was compared with the base's.
+    pub(crate) weighed: BTreeSet<(usize, usize)>,
     /// What is known of stack profiles.
     pub(crate) profiler: Profiler,
     /// Per system, how often its server has failed.
@@ -154,6 +157,7 @@ pub fn run<'a>(
     let all_local = plan.systems.iter().all(|s| !matches!(s.source, SystemSource::External { .. }));
     let host = rqps_sample::host_info(&context.results).context("read the size of memory")?;
     limits::check(plan, &cpus, host.memory_bytes)?;
+    installation::check_passwords(plan, context)?;
     let steps = steps::of_plan(plan, &cpus, all_local)?;
     if let Some(profiling) = &plan.profiling {
         stacks::check(profiling, &steps)?;
@@ -184,6 +188,7 @@ pub fn run<'a>(
         tables,
         start_idx,
         looked_at: Vec::new(),
+        weighed: BTreeSet::new(),
         profiler,
         n_faults,
         under_way,

@@ -45,6 +45,7 @@ impl Lab<'_> {
                 continue;
             }
             self.check_interrupt()?;
+            self.judge_sizes(step_idx)?;
             if self.steps[step_idx].fills() {
                 self.profile_rest(step_idx, &[(idx, &*up)])?;
                 self.is_there(up)?;

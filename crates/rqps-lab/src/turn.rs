@@ -188,7 +188,7 @@ impl Lab<'_> {
         state.sizes = sizes;
         self.store.set_outcome(&self.run.id, step_idx, idx, state)?;
         self.under_way[idx] = None;
-        Ok(())
+        self.tell_uncounted(idx, up)
     }
 
     /// Notes that an earlier attempt at the run has measured all of a step: its tables may be filled anew

@@ -52,15 +52,17 @@ impl Usage {
     ///
     /// Of what is wanted, not of all there is: steal grows with demand, so that as a share of all it would
     /// say how busy a server was. Other processes count as far as threads of the run waited for a CPU;
-    /// where that is not known, or nothing of the server, they do not. The kernel's own work is left
-    /// out: it may be the server's doing, as writing back is.
+    /// where that is not known, or nothing of the server, they do not. Steal counts where
+    /// [`Usage::stolen_pct`] tells it: of a server that waits for storage, little is a large share of what it
+    /// wanted. The kernel's own work is left out: it may be the server's doing, as writing back is.
     #[must_use]
     pub fn denied_share(&self) -> f64 {
         let share = |part: u64, rest: u64| {
             if part == 0 { 0.0 } else { part as f64 / part.saturating_add(rest) as f64 }
         };
         let busy_ns = self.host.cpu_user_ns.saturating_add(self.host.cpu_system_ns);
-        let stolen = share(self.host.cpu_steal_ns, busy_ns);
+        let steal_ns = if self.stolen_pct().is_some() { self.host.cpu_steal_ns } else { 0 };
+        let stolen = share(steal_ns, busy_ns);
         let waits = self.waits.served_run_wait_ns.zip(self.waits.crew_run_wait_ns);
         let contended = self.server.zip(waits).map_or(0.0, |(server, (served_ns, crew_ns))| {
             let own_ns = server.cpu_user_ns.saturating_add(self.client.cpu_user_ns);
@@ -149,9 +151,12 @@ mod tests {
             usage.waits.crew_run_wait_ns = Some(0);
             usage
         };
-        // A fifth is stolen of 1.25 s and of 0.5 s that are wanted.
+        // A fifth is stolen of 1.25 s and of 5 s that are wanted.
         assert!(near(usage(1000, 100, 25, 1000), 0.2));
-        assert!(near(usage(1000, 40, 10, 400), 0.2));
+        assert!(near(usage(10_000, 400, 100, 4000), 0.2));
+        // A fifth of 0.5 s is within the counters' error; of a long time, below what is told of steal.
+        assert!(near(usage(1000, 40, 10, 400), 0.0));
+        assert!(near(usage(100_000, 1500, 375, 15_000), 0.0));
         // 200 ms of others are within the error; 600 ms are not, and count as far as the run waited.
         assert!(near(with(usage(1000, 120, 0, 1000), 1000, 900), 0.0));
         assert!(near(with(usage(1000, 120, 0, 600), 600, 200), 0.25));

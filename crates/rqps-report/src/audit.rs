@@ -8,6 +8,7 @@ mod known;
 pub mod manual;
 pub mod severity;
 pub mod sheet;
+pub mod size;
 mod value;
 
 use std::cmp::Reverse;
@@ -18,6 +19,7 @@ use rqps_model::{RunSystem, SettingSource};
 pub use finding::{Finding, severe};
 use known::{Key, Kind, Known};
 pub use severity::Severity;
+pub use size::{Filled, data_size};
 pub(crate) use value::same;
 
 /// A known setting or fact that is not the same on all systems.

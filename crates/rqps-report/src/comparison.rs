@@ -91,8 +91,16 @@ pub(crate) fn legend(analysis: &Analysis<'_>) -> String {
 
 /// All ratios of a comparison with their names, in the order of reports.
 fn ratios(comparison: &Comparison) -> Vec<(String, Judged)> {
-    let Comparison { rqps, server_cpu, steady, responses, alone: _, kept_share: _, settle: _ } =
-        comparison;
+    let Comparison {
+        rqps,
+        server_cpu,
+        steady,
+        responses,
+        alone: _,
+        kept_share: _,
+        left_out: _,
+        settle: _,
+    } = comparison;
     let mut out = vec![("rQPS".to_owned(), *rqps)];
     out.extend(steady.map(|judged| ("steady rate".to_owned(), judged)));
     out.extend(server_cpu.map(|judged| ("srvcpu/o".to_owned(), judged)));

@@ -33,6 +33,7 @@ mod step;
 mod summary;
 mod systems;
 mod times;
+mod turns;
 mod verdict;
 
 use std::panic::resume_unwind;

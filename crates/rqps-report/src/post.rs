@@ -42,8 +42,9 @@ pub fn render(hosts: &[Analysis<'_>]) -> String {
         let of = if hosts.len() > 1 { format!("{name}: ") } else { String::new() };
         out.push_str(&format!("{of}{}\n", about(host)));
         for note in &host.footnotes {
-            let meaning = note.kind.meaning();
-            out.push_str(&format!("{of}{} {meaning}: {}\n", note.letter, note.places.join("; ")));
+            let meaning = one_line(note.kind.meaning());
+            let places = one_line(&note.places.join("; "));
+            out.push_str(&format!("{of}{} {meaning}: {places}\n", note.letter));
         }
     }
     out
@@ -256,7 +257,7 @@ fn about(host: &Analysis<'_>) -> String {
     let ratios = || host.steps.iter().flat_map(|s| &s.cells).filter_map(|cell| cell.rqps.as_ref());
     let has_intervals = ratios().any(|ratio| ratio.interval.is_some());
     let sure = if let Some(imported) = &host.run.imported {
-        format!("{imported}; n=1, no intervals")
+        format!("{}; n=1, no intervals", one_line(&imported.to_string()))
     } else if has_intervals {
         let id = one_line(&host.run.id);
         format!("intervals and verdicts: rqps report {id}")

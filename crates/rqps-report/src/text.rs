@@ -553,10 +553,13 @@ fn footer(page: &mut Page, analysis: &Analysis<'_>) {
         },
     );
     let example = analysis.headlines.iter().find_map(|h| h.worst_idx);
-    if let Some(step) = example.and_then(|idx| analysis.steps.get(idx)) {
+    if let Some((idx, step)) = example.and_then(|idx| Some((idx, analysis.steps.get(idx)?))) {
         let name = &step.step.info.name;
         let typed = compare::command_line(analysis);
         let command = repeat::command(typed, run.seed, name, analysis.clients_of(step));
         page.paragraph("", &format!("repeat one step: {command}"));
+        if let Some(caution) = repeat::caution(analysis, idx) {
+            page.paragraph("", caution);
+        }
     }
 }

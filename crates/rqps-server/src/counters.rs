@@ -17,7 +17,8 @@ use crate::{Error, connect};
 const ANSWER_WITHIN: Duration = Duration::from_secs(60);
 
 /// Counters since a server's start, by its own names; PostgreSQL's with their view:
-/// `pg_stat_database.blks_hit`, of `pg_stat_io` with who did it: `pg_stat_io.client.reads`.
+/// `pg_stat_database.blks_hit`, of `pg_stat_io` with who did it: `pg_stat_io.client.reads`. Bytes of that
+/// view have the names of 18 in all versions.
 pub type Counters = BTreeMap<String, u64>;
 
 /// Counters of MySQL's family (MySQL 9.7 Reference Manual, "Server Status Variables"; MariaDB's and
@@ -103,7 +104,15 @@ const VIEWS: [(&str, &str); 5] = [
 const IO: &str = "pg_stat_io";
 
 /// Columns that are whole numbers and no counters.
-const NO_COUNTERS: [&str; 3] = ["datid", "numbackends", "op_bytes"];
+const NO_COUNTERS: [&str; 3] = ["datid", "numbackends", OP_BYTES];
+
+/// Up to 17 the size of each read, write and extend of a row of `pg_stat_io`.
+const OP_BYTES: &str = "op_bytes";
+
+/// What is counted in units of [`OP_BYTES`], with the column that has its bytes since 18, where one read
+/// or extend may be of many blocks: the bytes alone mean the same in all versions.
+const WITH_BYTES: [(&str, &str); 3] =
+    [("reads", "read_bytes"), ("writes", "write_bytes"), ("extends", "extend_bytes")];
 
 /// A connection that reads a server's counters.
 pub struct Probe {
@@ -113,6 +122,8 @@ pub struct Probe {
     views: Vec<(&'static str, &'static str)>,
     /// What asking once adds to the counters.
     own: Counters,
+    /// Whether the server told any when it was first asked.
+    tells_any: bool,
 }
 
 impl std::fmt::Debug for Probe {
@@ -132,12 +143,20 @@ impl Probe {
             .set_timeout(Some(ANSWER_WITHIN))
             .map_err(|e| Error::client("set the time to wait for the server's counters", e))?;
         let views = if dbms == Dbms::Postgres { VIEWS.to_vec() } else { Vec::new() };
-        let mut probe = Self { dbms, connection, views, own: Counters::new() };
+        let own = Counters::new();
+        let mut probe = Self { dbms, connection, views, own, tells_any: false };
         let first = probe.read()?;
         let second = probe.read()?;
+        probe.tells_any = !second.is_empty();
         probe.own = since(&first, &second, &Counters::new());
         probe.own.retain(|name, _| MOVED_BY_ASKING.iter().any(|part| name.starts_with(part)));
         Ok(probe)
+    }
+
+    /// Whether the server tells any counters; one may refuse its views, or know none of the names.
+    #[must_use]
+    pub fn tells_any(&self) -> bool {
+        self.tells_any
     }
 
     /// The counters as they stand.
@@ -209,7 +228,7 @@ pub fn parse_status(result: &ResultSet) -> Counters {
 pub fn parse_view(view: &str, result: &ResultSet) -> Counters {
     let mut sums: BTreeMap<String, Option<u64>> = BTreeMap::new();
     let column = |name: &str| result.columns.iter().position(|c| c == name);
-    let (who, object) = (column("backend_type"), column("object"));
+    let (who, object, unit) = (column("backend_type"), column("object"), column(OP_BYTES));
     for row in &result.rows {
         let text = |at: Option<usize>| at.and_then(|at| row.get(at)?.as_deref()).unwrap_or("");
         let prefix = if view != IO {
@@ -221,16 +240,23 @@ pub fn parse_view(view: &str, result: &ResultSet) -> Counters {
         } else {
             format!("{view}.other")
         };
+        let unit_bytes: Option<u64> = text(unit).parse().ok();
+        let mut add = |name: &str, value: Option<u64>| {
+            let sum = sums.entry(format!("{prefix}.{name}")).or_insert(Some(0));
+            *sum = sum.zip(value).map(|(sum, value)| sum.saturating_add(value));
+        };
         for (name, value) in result.columns.iter().zip(row) {
             // NULL is of a row to which the column does not apply.
             let Some(value) = value.as_deref().filter(|_| !NO_COUNTERS.contains(&name.as_str()))
             else {
                 continue;
             };
-            let sum = sums.entry(format!("{prefix}.{name}")).or_insert(Some(0));
-            *sum = sum
-                .zip(value.parse().ok())
-                .map(|(sum, value): (u64, u64)| sum.saturating_add(value));
+            let value: Option<u64> = value.parse().ok();
+            add(name, value);
+            let in_bytes = WITH_BYTES.iter().find(|(counted, _)| *counted == name.as_str());
+            if let (Some((_, in_bytes)), Some(unit_bytes)) = (in_bytes, unit_bytes) {
+                add(in_bytes, value.map(|n| n.saturating_mul(unit_bytes)));
+            }
         }
     }
     sums.into_iter().filter_map(|(name, sum)| Some((name, sum?))).collect()

@@ -58,7 +58,9 @@ impl Dsn {
                 .map_err(|problem| format!("password_file {}: {problem}", path.display())),
             PasswordPlace::Variable(name) => variables(name)
                 .filter(|value| !value.is_empty())
-                .ok_or_else(|| format!("password_env {name}: not set, or empty")),
+                .ok_or_else(|| {
+                    format!("password_env {name}: not set, or empty; export {name} before rqps is started")
+                }),
         };
         let password = password.map_err(|detail| Error::Dsn { dsn: self.to_string(), detail })?;
         self.endpoint.password = Password(password);
@@ -154,7 +156,12 @@ fn parse(text: &str) -> Result<Dsn, String> {
             ("socket", _) => socket = Some(PathBuf::from(value)),
             ("ca", _) => ca = Some(PathBuf::from(value)),
             ("password_file", _) => places.push(PasswordPlace::File(PathBuf::from(value))),
-            ("password_env", _) => places.push(PasswordPlace::Variable(value)),
+            ("password_env", _) if is_name(&value) => places.push(PasswordPlace::Variable(value)),
+            // What stands there may be the password, put in by a shell.
+            ("password_env", _) => {
+                let rule = "password_env takes the name of a variable, letters, digits and _, and not its value";
+                return Err(rule.to_owned());
+            }
             ("tls", "required") => tls = true,
             ("tls", "off") => tls = false,
             ("tls", _) => return Err(format!("tls is required or off, not {value:?}")),
@@ -183,6 +190,13 @@ fn parse(text: &str) -> Result<Dsn, String> {
         connect_timeout: CONNECT_TIMEOUT,
     };
     Ok(Dsn { dbms, endpoint, password_place: places.pop() })
+}
+
+/// Whether a text can be the name of an environment variable, as POSIX has it.
+fn is_name(text: &str) -> bool {
+    !text.starts_with(|c: char| c.is_ascii_digit())
+        && !text.is_empty()
+        && text.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_')
 }
 
 fn tcp(dbms: Dbms, text: &str) -> Result<Address, String> {
@@ -335,6 +349,9 @@ mod tests {
             "mysql://u:secret?in@h/db",
             "mysql://u:in?secret@h/db",
             "mysql://u@h/db?password=secret",
+            "mysql://u@h/db?password_env=my-secret",
+            "mysql://u@h/db?password_env=1secret",
+            "mysql://u@h/db?socket=/s&password_env=secret!",
         ] {
             let error = Dsn::parse(text).unwrap_err();
             let shown = format!("{error} {error:?}");

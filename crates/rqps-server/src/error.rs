@@ -302,7 +302,7 @@ pub enum Error {
     },
     /// The address of an external server is malformed; the text never holds its password.
     #[error(
-        "dsn {dsn:?}: {detail} (expected mysql://USER:PASSWORD@HOST:PORT/DATABASE?socket=PATH)"
+        "dsn {dsn:?}: {detail} (expected mysql://USER@HOST:PORT/DATABASE?password_env=NAME, with &socket=PATH or &tls=required where needed)"
     )]
     Dsn {
         /// The address without its password.

@@ -114,7 +114,7 @@ impl Installed {
             // As root, another user runs it.
             reachable(identity, &prefix).map_err(none)?;
         }
-        let mut command = tool::command(&program.to_string_lossy());
+        let mut command = tool::of_server(&program);
         command.arg("--version");
         let terms = Terms { identity, log: scratch, limit: Duration::from_secs(30) };
         let done = tool::run(command, terms, watch, &mut |_| {})?
@@ -205,7 +205,7 @@ impl Installed {
         log: &Path,
         watch: &mut Watch<'_>,
     ) -> Result<io::Result<Done>, Error> {
-        let mut command = tool::command(&self.program.to_string_lossy());
+        let mut command = tool::of_server(&self.program);
         command.arg("--version");
         if let Some(path) = self.library_path() {
             command.env("LD_LIBRARY_PATH", path);

@@ -85,6 +85,15 @@ pub(crate) fn run(
     Ok(Ok(Done { status, output: String::from_utf8_lossy(&output).into_owned() }))
 }
 
+/// A program of a server, without input and with as little environment as the server itself has: what is in
+/// that of rqps, such as a password that an address names, is not for programs that run as another user.
+pub(crate) fn of_server(program: &Path) -> Command {
+    let mut command = Command::new(program);
+    command.stdin(Stdio::null()).env_clear();
+    command.env("PATH", "/usr/sbin:/usr/bin:/sbin:/bin").env("LC_ALL", "C");
+    command
+}
+
 /// A command without input that inherits the environment: registries' clients need the user's.
 pub(crate) fn command(program: &str) -> Command {
     let mut command = Command::new(program);

@@ -1,8 +1,9 @@
 //! Flame graphs as SVG that a page holds: frames in percent of the width, names cut by their frame.
 //!
 //! Without a script every frame tells its numbers in its title and the whole graph can be read; with
-//! [`SCRIPT`] a click makes a frame as wide as the graph, and names can be searched for. The page adds
-//! [`STYLE`]; it has both themes.
+//! [`SCRIPT`] a click makes a frame as wide as the graph, a line below it has the numbers of the frame that
+//! is pointed at, keys and taps do the same, and names can be searched for. The page adds [`STYLE`]; it has
+//! both themes.
 
 use maud::{Markup, html};
 
@@ -15,7 +16,7 @@ use crate::tree::CallTree;
 /// The style of flame graphs, for a page that has some.
 pub const STYLE: &str = include_str!("flame/style.css");
 
-/// What makes them answer to clicks and searches.
+/// What makes them answer to clicks, keys, taps and searches.
 pub const SCRIPT: &str = include_str!("flame/script.js");
 
 /// Height of a row, CSS pixels; a frame leaves one of them free.

@@ -2,13 +2,13 @@
 //! removal as a whole.
 
 use rqps_model::run::SystemStep;
-use rqps_model::{RunStatus, RunSystem, Sizes};
+use rqps_model::{Incident, RunStatus, RunSystem, Sizes};
 use rusqlite::{Connection, Params, params};
 
 use crate::insert::{insert_settings, outcome_columns};
 use crate::store::Store;
 use crate::values::{Json, Text, Word};
-use crate::{Error, RunRef};
+use crate::{Error, RunRef, incidents};
 
 impl Store {
     /// Sets how a run stands, and when it ended (`None` while it is under way).
@@ -30,18 +30,19 @@ impl Store {
         })
     }
 
-    /// Counts one more resumption, and sets the run under way again.
+    /// Counts one more resumption, tells it among the incidents, and sets the run under way again.
     ///
     /// # Errors
     /// When there is no such run, or the store cannot be written.
-    pub fn mark_resumed(&self, run_id: &str) -> Result<(), Error> {
+    pub fn mark_resumed(&self, run_id: &str, incident: &Incident) -> Result<(), Error> {
         self.transact(&format!("resume run {run_id}"), |transaction| {
             change_one(
                 transaction,
                 "UPDATE run SET n_resumed = n_resumed + 1, status = ?, finished_unix_ms = NULL
                  WHERE run_id = ?",
                 params![Word(RunStatus::Running), run_id],
-            )
+            )?;
+            incidents::insert(transaction, run_id, incident)
         })
     }
 

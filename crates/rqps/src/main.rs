@@ -157,12 +157,14 @@ fn dispatch(cli: &Cli, around: &Surroundings) -> Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// The first signal asks for a clean end; a second one of the same kind ends rqps at once, and the
-/// kernel ends its servers with it.
+/// The first signal asks for a clean end; a second one ends rqps at once, and the kernel ends its servers
+/// with it. What else interrupts (`--stop-after`) is no signal: the first one after it changes nothing.
 fn listen_for_signals(interrupt: &Arc<AtomicBool>, suspension: &Suspension) -> Result<()> {
     use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM, SIGTSTP};
+    let is_second: Arc<AtomicBool> = Arc::default();
     for signal in [SIGINT, SIGTERM, SIGHUP] {
-        signal_hook::flag::register_conditional_shutdown(signal, 130, Arc::clone(interrupt))
+        signal_hook::flag::register_conditional_shutdown(signal, 130, Arc::clone(&is_second))
+            .and_then(|_| signal_hook::flag::register(signal, Arc::clone(&is_second)))
             .and_then(|_| signal_hook::flag::register(signal, Arc::clone(interrupt)))
             .context("listen for signals")?;
     }

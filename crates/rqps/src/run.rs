@@ -4,7 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
 use anyhow::{Context as _, Result, bail};
@@ -29,9 +29,7 @@ pub(crate) fn run(args: &RunArgs, around: &Surroundings) -> Result<ExitCode> {
 /// Carries out a plan, with what `args` say beside it, and reports.
 pub(crate) fn carry_out(plan: Plan, args: &RunArgs, around: &Surroundings) -> Result<ExitCode> {
     let bound = report::parse_percent("--bound", &args.bound)?;
-    if let Some(time) = &args.stop_after {
-        stop_after(time, around)?;
-    }
+    let is_armed = args.stop_after.as_ref().map(|time| stop_after(time, around)).transpose()?;
     let context = Context { anew: args.new, drawn_seed: drawn_seed(), ..around.lab() };
     let began = Instant::now();
     let store = Store::open(&around.results)?;
@@ -46,6 +44,10 @@ pub(crate) fn carry_out(plan: Plan, args: &RunArgs, around: &Surroundings) -> Re
         listen(Event::Note(&sentence));
     }
     let result = rqps_lab::run(&plan, &store, &context, &mut listen);
+    // What is left takes seconds, and is no part of the time that was given.
+    if let Some(is_armed) = is_armed {
+        is_armed.store(false, Ordering::Relaxed);
+    }
     drop(teller);
     progress.clear();
     let Carried { id, missing } = match result {
@@ -91,19 +93,22 @@ pub(crate) fn carry_out(plan: Plan, args: &RunArgs, around: &Surroundings) -> Re
     Ok(if is_whole { ExitCode::SUCCESS } else { ExitCode::from(2) })
 }
 
-/// Interrupts the run when its time is over.
-fn stop_after(text: &str, around: &Surroundings) -> Result<()> {
+/// Interrupts the run when its time is over, while what is given back is true.
+fn stop_after(text: &str, around: &Surroundings) -> Result<Arc<AtomicBool>> {
     let time = rqps_lab::plan::parse_stop_after(text)
         .map_err(|(problem, remedy)| anyhow::anyhow!("--stop-after {problem}; {remedy}"))?;
     let (interrupt, stopped_by) = (Arc::clone(&around.interrupt), Arc::clone(&around.stopped_by));
     let why = format!("stopped after {text}, as --stop-after says");
     let until = Instant::now() + time;
+    let is_armed = Arc::new(AtomicBool::new(true));
+    let is_wanted = Arc::clone(&is_armed);
     let clock = move || {
         while let Some(left) = until.checked_duration_since(Instant::now()) {
             std::thread::park_timeout(left);
         }
         // A user who was faster is the one who stopped it.
-        if !interrupt.load(Ordering::Relaxed) && stopped_by.set(why).is_ok() {
+        let is_wanted = is_wanted.load(Ordering::Relaxed) && !interrupt.load(Ordering::Relaxed);
+        if is_wanted && stopped_by.set(why).is_ok() {
             interrupt.store(true, Ordering::Relaxed);
         }
     };
@@ -111,7 +116,7 @@ fn stop_after(text: &str, around: &Surroundings) -> Result<()> {
         .name("stop-after".to_owned())
         .spawn(clock)
         .context("start a thread")?;
-    Ok(())
+    Ok(is_armed)
 }
 
 /// A path as one would type it from here.

@@ -4,7 +4,8 @@ use std::collections::BTreeMap;
 
 use anyhow::{Context as _, Result};
 
-/// Cells of a text report.
+/// Cells of a report on a terminal, by the imported files' names of steps; of the tables for a post, by their
+/// titles.
 #[derive(Debug, Default)]
 pub(super) struct Text {
     cells: BTreeMap<(String, String, String), String>,
@@ -49,6 +50,33 @@ pub(super) fn of_text(text: &str) -> Result<Text> {
         }
     }
     Ok(out)
+}
+
+/// Reads the tables for a post of one run: a title, the headings, a line per system. Columns begin where their
+/// headings do, as a figure may be two words (`not run`).
+pub(super) fn of_post(text: &str) -> Text {
+    let mut out = Text::default();
+    for table in text.split("\n\n") {
+        let mut lines = table.lines();
+        let (Some(title), Some(heads)) = (lines.next(), lines.next()) else { continue };
+        let words: Vec<&str> = heads.split_whitespace().collect();
+        // What follows behind the tables has no headings.
+        let (["ratio", "system"], Some(ratio_at), Some(system_at)) =
+            (words.get(1..).unwrap_or_default(), heads.find("ratio"), heads.find("system"))
+        else {
+            continue;
+        };
+        for line in lines {
+            // A lone `-` between groups of systems is shorter.
+            let cell = line.get(ratio_at..system_at).map(str::trim);
+            let label = line.get(system_at..).and_then(|rest| rest.split_whitespace().next());
+            if let (Some(cell), Some(label)) = (cell, label) {
+                let key = (title.to_owned(), label.to_owned(), "ratio".to_owned());
+                out.cells.insert(key, cell.to_owned());
+            }
+        }
+    }
+    out
 }
 
 /// The rows of a CSV report. None of its fields that are read here has a comma.
@@ -128,4 +156,19 @@ fn ratio_column(column: &str) -> String {
 /// A number without the zeros that it may be written with.
 pub(super) fn plain(value: f64) -> String {
     value.to_string()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ratios_of_a_post() {
+        let text = "scan\nstated  ratio   system\n2.50    1.00    my56\n-\nnot run -       pg17  a\n\n\
+                    ratio: relative to my56; n=1\na errors: scan\n";
+        let post = of_post(text);
+        assert_eq!(post.get("scan", "my56", "ratio"), Some("1.00"));
+        assert_eq!(post.get("scan", "pg17", "ratio"), Some("-"));
+        assert_eq!(post.cells.len(), 2);
+    }
 }

@@ -112,8 +112,8 @@ const FILE: &str = "trials.tsv";
 /// What was done by a fault that met nothing.
 pub(super) const MISSED: &str = "nothing there to hit";
 
-/// Adds a trial to those that were made; one that went wrong is kept apart, and tried again by the next
-/// call.
+/// Adds a trial to those that were made. One that went wrong stays among them, so that no second try can hide it:
+/// who mended what it found takes its line out by hand.
 pub(super) fn add(results: &Path, row: &Row) -> Result<()> {
     let path = results.join(FILE);
     let file = fs::OpenOptions::new().create(true).append(true).open(&path);

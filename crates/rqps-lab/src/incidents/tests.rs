@@ -46,6 +46,17 @@ fn another_version_or_program_is_no_part_of_the_same_run() {
 }
 
 #[test]
+fn missing_counters_are_told_once_for_each_system() {
+    let incident = |system, what: String| Incident { at_unix_ms: 0, system, what };
+    let incidents = [
+        incident(Some(1), format!("{UNCOUNTED}: connect: refused")),
+        incident(Some(2), "its server was killed by signal 9".to_owned()),
+        incident(None, "the run goes on after an interruption".to_owned()),
+    ];
+    assert_eq!([0, 1, 2].map(|idx| is_told(&incidents, idx)), [false, true, false]);
+}
+
+#[test]
 fn settings_that_changed_are_named_and_places_are_not() {
     let was = system(
         "8.0.33",

@@ -244,7 +244,7 @@ impl SystemFile {
             }
             (None, None, Some(dsn)) => {
                 let parsed = Dsn::parse(dsn).map_err(|e| {
-                    (e.to_string(), "write mysql://user:password@host:port/db".into())
+                    (e.to_string(), "write mysql://user@host:port/db?password_env=NAME".into())
                 })?;
                 if !self.options.is_empty() || self.config.is_some() {
                     let what = "a server given by dsn is not configured by rqps".to_owned();

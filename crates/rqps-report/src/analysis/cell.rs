@@ -8,7 +8,7 @@ use rqps_model::run::{Check, SystemStep};
 use rqps_model::{
     Estimate, Figure, Lateness, PerOperation, Run, RunStep, Schedule, Sizes, Slice, StepOutcome,
 };
-use rqps_model::{StepKind, Verdict, slice};
+use rqps_model::{StepKind, Verdict};
 
 use super::bar::Bar;
 use super::comparison::{Comparison, Judged};
@@ -21,6 +21,7 @@ use super::memory;
 use super::observed::OfSystem;
 use super::origin::Rule;
 use super::per_operation;
+use super::plans;
 use super::settle::Settle;
 use crate::number::count;
 use crate::response::ResponseTimes;
@@ -206,6 +207,10 @@ pub(super) fn cells(
             ..cell
         })
         .collect();
+    for (idx, cell) in cells.iter_mut().enumerate().filter(|(_, cell)| cell.figure.is_some()) {
+        let varies = plans::over_starts(run, step, idx);
+        cell.marks.extend(varies.map(|text| book.mark(FootnoteKind::PlanVaries, text)));
+    }
     insert::compare::set_levels(&mut cells);
     let base_idx = rule.base;
     let Some(base) = cells.get(base_idx).cloned() else { return cells };
@@ -379,22 +384,4 @@ fn lateness(slices: &[Slice]) -> Option<Lateness> {
         sum.add(one);
         Some(sum)
     })
-}
-
-/// Quantiles of the windows of all slices together.
-pub(super) fn window_rates(slices: &[Slice]) -> Option<WindowRates> {
-    let length_ns = slices.first()?.windows.length_ns;
-    if length_ns == 0 || slices.iter().any(|s| s.windows.length_ns != length_ns) {
-        return None;
-    }
-    let mut counts: Vec<u32> =
-        slices.iter().flat_map(|s| s.windows.counts.iter().copied()).collect();
-    let n = counts.len();
-    // Three of very many: to sort all of them takes twenty times as long.
-    let mut at = |share_pct: usize| {
-        let idx = (n - 1) * share_pct / 100;
-        let (_, count, _) = counts.select_nth_unstable(idx);
-        slice::per_second(u64::from(*count), length_ns)
-    };
-    (n > 0).then(|| WindowRates { length_ns, n, p05: at(5), median: at(50), p95: at(95) })
 }

@@ -1,6 +1,8 @@
 //! What is known of a candidate beside its rQPS and verdict: tests, starts of the servers, and the
 //! same of server CPU, steady rates and response times.
 
+use std::collections::BTreeSet;
+
 use rqps_model::{Estimate, Slice, Verdict};
 use rqps_stats::fdr::DEFAULT_Q;
 use rqps_stats::resolution;
@@ -68,6 +70,8 @@ pub struct Comparison {
     pub alone: Option<Verdict>,
     /// Share of the measured blocks that ratios are of, above 0: the host was disturbed in others.
     pub kept_share: f64,
+    /// The blocks that ratios are without, as the host was disturbed: start of the servers, and number.
+    pub left_out: BTreeSet<(u32, u32)>,
     /// What would settle an unclear verdict, where that can be told.
     pub settle: Option<Settle>,
     /// Server CPU per operation / that of the base; below 1 is better.
@@ -85,6 +89,7 @@ impl Comparison {
             rqps: Judged::alone(rqps),
             alone: None,
             kept_share: pair.kept_share(),
+            left_out: pair.left_out_blocks().clone(),
             settle: None,
             server_cpu: pair.server_cpu().map(Judged::alone),
             steady: pair.steady().map(Judged::alone),

@@ -1,13 +1,9 @@
 //! Whether the systems held the same rows, and about as many bytes of them.
 
 use super::Analysis;
-use crate::audit::{Finding, Severity};
+use crate::audit::{Filled, Finding, Severity, data_size};
 use crate::join::{Condition, Topic};
-use crate::number;
-use crate::words::{list_in_short, one_line};
-
-/// Tables of one engine that are larger than others by this share may not fit where those do.
-const LARGER: f64 = 1.25;
+use crate::words::one_line;
 
 /// What has to be said of the data.
 pub(super) fn findings(analysis: &Analysis<'_>) -> Vec<Finding> {
@@ -38,40 +34,15 @@ fn rows(analysis: &Analysis<'_>) -> Option<Finding> {
     })
 }
 
-/// Tables of one engine that take more room than those of the base.
+/// Tables of one engine that take more room than those of the base, where both are of one step.
 fn bytes(analysis: &Analysis<'_>) -> Option<Finding> {
-    let engine = |idx: usize| {
-        let spec = &analysis.run.systems[idx].spec;
-        (spec.engine, spec.variant.compression)
+    let filled = |idx: usize| {
+        let bytes = analysis.sizes.get(idx)?.first?.1.database_bytes?;
+        Some(Filled { spec: &analysis.run.systems.get(idx)?.spec, bytes })
     };
-    let filled = |idx: usize| analysis.sizes.get(idx)?.first?.1.database_bytes;
-    let base = filled(analysis.base)?;
-    let told: Vec<String> = analysis
-        .candidates()
-        .filter(|&idx| engine(idx) == engine(analysis.base))
-        .filter_map(|idx| {
-            let ratio = analysis.sizes.get(idx)?.filled_ratio?;
-            let is_far = ratio >= LARGER || ratio <= 1.0 / LARGER;
-            let text = || {
-                let bytes = number::bytes(filled(idx)?);
-                let label = one_line(analysis.label(idx));
-                Some(format!("{bytes} on {label} ({} times)", number::plain_ratio(ratio)))
-            };
-            is_far.then(text).flatten()
-        })
-        .collect();
-    if told.is_empty() {
-        return None;
-    }
-    Some(Finding {
-        severity: Severity::Notable,
-        name: "data size".to_owned(),
-        text: format!(
-            "Filled with the same rows, the tables are not of one size: {} on the base, {}. Where caches \
-             hold one and not the other, storage decides.",
-            number::bytes(base),
-            list_in_short(&told)
-        ),
-        remedy: "give all systems caches that hold their tables".to_owned(),
-    })
+    let is_of_one_step =
+        |idx: &usize| analysis.sizes.get(*idx).is_some_and(|sizes| sizes.filled_ratio.is_some());
+    let others: Vec<Filled<'_>> =
+        analysis.candidates().filter(is_of_one_step).filter_map(filled).collect();
+    data_size(filled(analysis.base)?, &others)
 }

@@ -8,6 +8,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use rqps_model::run::SystemStep;
 use rqps_model::{Estimate, Slice};
+use rqps_stats::ratio_test;
 
 use crate::number::{count, percent};
 
@@ -19,8 +20,12 @@ const DENIED: f64 = 0.20;
 const LEAST_BLOCKS: usize = 8;
 const LEAST_SHARE: f64 = 0.5;
 
-/// Blocks that each start of the servers must keep.
+/// Blocks that a start of the servers that loses some must keep.
 const LEAST_OF_START: usize = 2;
+
+/// Significance from which on disturbed blocks count as others than those that stay (Welch's t on log
+/// ratios): little evidence is enough, as what it costs to keep them is width alone.
+const APART: f64 = 0.20;
 
 /// A block: start of the servers, and number among the blocks of the step.
 pub(super) type Block = (u32, u32);
@@ -41,14 +46,16 @@ pub(super) fn blocks(base: &SystemStep, candidate: &SystemStep) -> BTreeSet<Bloc
         Some((block, least >= DENIED))
     });
     let all: Vec<(Block, bool)> = both.collect();
-    let mut of_starts: BTreeMap<u32, usize> = BTreeMap::new();
+    // Of each start the blocks that it keeps and those that it loses.
+    let mut of_starts: BTreeMap<u32, (usize, usize)> = BTreeMap::new();
     for ((start, _), is_disturbed) in &all {
-        *of_starts.entry(*start).or_default() += usize::from(!is_disturbed);
+        let (kept, lost) = of_starts.entry(*start).or_default();
+        *(if *is_disturbed { lost } else { kept }) += 1;
     }
-    let n_kept: usize = of_starts.values().sum();
+    let n_kept: usize = of_starts.values().map(|(kept, _)| kept).sum();
     let is_fair = n_kept >= LEAST_BLOCKS
         && n_kept as f64 >= LEAST_SHARE * all.len() as f64
-        && of_starts.values().all(|n| *n >= LEAST_OF_START);
+        && of_starts.values().all(|&(kept, lost)| lost == 0 || kept >= LEAST_OF_START);
     let disturbed = all.into_iter().filter(|(_, is_disturbed)| *is_disturbed && is_fair);
     disturbed.map(|(block, _)| block).collect()
 }
@@ -60,6 +67,13 @@ pub(super) fn agree(all: Option<Estimate>, left: Option<Estimate>) -> bool {
         all.interval.is_some_and(|(low, high)| (low..=high).contains(&left.point))
     };
     all.zip(left).is_some_and(|(all, left)| inside(all, left))
+}
+
+/// Whether blocks that would be left out tell of another ratio than those that stay, by their ratios: a system
+/// that suffers more than the other when CPU is scarce is no noise.
+pub(super) fn differ(kept: &[f64], disturbed: &[f64]) -> bool {
+    let tested = ratio_test(kept, disturbed);
+    tested.and_then(|tested| tested.p).is_some_and(|p| p < APART)
 }
 
 /// The facts of a footnote: `9 of 80 blocks, in which up to 62% of the CPU time that was wanted was not

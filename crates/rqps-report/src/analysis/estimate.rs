@@ -95,7 +95,7 @@ impl<'a> Pair<'a> {
         Some(pair)
     }
 
-    /// Leaves the disturbed blocks out, unless the figure's ratio would be another one. Of equal work
+    /// Leaves the disturbed blocks out, unless they tell of another ratio, or the figure's would be one. Of equal work
     /// every block is a part.
     fn leave_out(&mut self) {
         if !self.in_turns || self.of_totals {
@@ -103,6 +103,15 @@ impl<'a> Pair<'a> {
         }
         let disturbed = disturbed::blocks(self.base, self.candidate);
         if disturbed.is_empty() {
+            return;
+        }
+        let is_disturbed = |slice: &Slice| disturbed.contains(&disturbed::block(slice));
+        let (hit, kept): (Vec<_>, Vec<_>) =
+            self.blocks().into_iter().partition(|(slice, _)| is_disturbed(slice));
+        let ratios_of = |blocks: &[(&Slice, &Slice)]| -> Vec<f64> {
+            blocks.iter().map(|(b, c)| rate(c).ratio() / rate(b).ratio()).collect()
+        };
+        if disturbed::differ(&ratios_of(&kept), &ratios_of(&hit)) {
             return;
         }
         let ratio = |pair: &Self| pair.rqps().map(|found| found.tested.estimate);
@@ -211,6 +220,11 @@ impl<'a> Pair<'a> {
         let of = |system: &'a SystemStep| system.slices.iter().filter(move |s| s.start == start);
         let pair = |b: &'a Slice| Some((b, of(self.candidate).find(|c| c.idx == b.idx)?));
         of(self.base).filter(|slice| self.is_kept(slice)).filter_map(pair).collect()
+    }
+
+    /// The blocks that ratios are without: start of the servers, and number.
+    pub(super) fn left_out_blocks(&self) -> &BTreeSet<Block> {
+        &self.left_out
     }
 
     /// The blocks that were left out, in words; `None` for none.

@@ -1,4 +1,5 @@
 //! Footnotes: the reasons why a figure is not to be taken at its face value, one letter per reason.
+//! It is long because each reason has its name, its sentence and its key here.
 
 use rqps_model::slice::ErrorCount;
 use rqps_model::{Mark, Run, Slice};
@@ -67,6 +68,8 @@ pub enum FootnoteKind {
     Drift,
     /// Average and steady rate disagree.
     Stalls,
+    /// The server's query plans were not the same on all starts.
+    PlanVaries,
     /// A sentence of its own.
     Note(String),
 }
@@ -136,6 +139,10 @@ impl FootnoteKind {
                 "stalls cost one side more than the other, so the ratio of averages is not that of \
                  steady rates"
             }
+            Self::PlanVaries => {
+                "the server went about a statement in another way on some of its starts, which is in how \
+                 much the figure differs from start to start"
+            }
             Self::Note(text) => text,
         }
     }
@@ -167,6 +174,7 @@ impl FootnoteKind {
             Self::TwoLevels => "two-levels",
             Self::Drift => "drift",
             Self::Stalls => "stalls",
+            Self::PlanVaries => "plan-varies",
             Self::Note(_) => "note",
         }
     }

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use rqps_model::{RunStep, Slice};
 use rqps_stats::bimodal::{Levels, levels};
 
-use super::cell::{WindowRates, window_rates};
+use super::cell::WindowRates;
 use super::windows;
 use crate::response::{self, BlockTimes, ResponseTimes};
 
@@ -43,7 +43,7 @@ impl OfSystem {
         Self {
             slices: slices.iter().zip(read.blocks).map(of_slice).collect(),
             response: read.all,
-            windows: window_rates(slices),
+            windows: windows::window_rates(slices),
             two_levels: windows::joined(slices)
                 .and_then(|windows| levels(&windows))
                 .filter(Levels::is_bimodal),

@@ -1,8 +1,11 @@
 //! How the systems go about the statements of a step, and where that is not the same.
 
-use rqps_model::{PlanDifference, RunStep, plan_difference};
+use std::cmp::Reverse;
+
+use rqps_model::{PlanDifference, QueryPlan, Run, RunStep, plan_difference};
 
 use super::{Analysis, StepAnalysis};
+use crate::number::count;
 use crate::words::{clip, one_line};
 
 /// Columns that a sentence gives to a statement.
@@ -70,6 +73,33 @@ impl StepPlans {
     pub fn differ(&self) -> bool {
         self.differences.iter().any(Option::is_some)
     }
+}
+
+/// A statement of a step that a system went about in several ways over the starts of its server:
+/// `lookup on PRIMARY (9 starts) against full scan (1 start), SELECT ...`; `None` where all starts are alike. Of
+/// several statements the first one is told.
+pub(super) fn over_starts(run: &Run, step: &RunStep, system_idx: usize) -> Option<String> {
+    let is_same =
+        |other: &&RunStep| other.info.name == step.info.name && other.clients == step.clients;
+    let of_starts: Vec<&[QueryPlan]> = (run.steps.iter().filter(is_same))
+        .filter_map(|step| Some(step.systems.get(system_idx)?.plans.as_slice()))
+        .collect();
+    let n_statements = of_starts.iter().map(|plans| plans.len()).max()?;
+    (0..n_statements).find_map(|at| {
+        let plans = || of_starts.iter().filter_map(|plans| plans.get(at));
+        let mut ways: Vec<(String, usize)> = Vec::new();
+        for shape in plans().filter_map(|plan| plan.shape.as_ref()) {
+            let words = one_line(&shape.words());
+            match ways.iter_mut().find(|(known, _)| *known == words) {
+                Some((_, n)) => *n += 1,
+                None => ways.push((words, 1)),
+            }
+        }
+        ways.sort_by_key(|(_, n)| Reverse(*n));
+        let told = || ways.iter().map(|(words, n)| format!("{words} ({})", count(*n, "start")));
+        let sql = clip(&plans().next()?.sql, SQL_COLUMNS);
+        (ways.len() > 1).then(|| format!("{}, {sql}", told().collect::<Vec<_>>().join(" against ")))
+    })
 }
 
 /// `LABEL: range on k_1, covering against full scan (SELECT ...)`, a line for each statement that a

@@ -1,7 +1,9 @@
 //! Windows of slices as far as they tell rates: those in which several statements end.
 
-use rqps_model::{Slice, Windows};
+use rqps_model::{Slice, Windows, slice};
 use rqps_stats::steady;
+
+use super::cell::WindowRates;
 
 /// Statements that a window must hold on average. With fewer its count says when a statement ended and
 /// not how fast they went: a scan ends in one window of ten and leaves the others empty.
@@ -27,4 +29,22 @@ pub(super) fn joined(slices: &[Slice]) -> Option<Windows> {
         counts.extend_from_slice(&windows.counts);
     }
     Some(Windows { length_ns, counts })
+}
+
+/// Quantiles of the windows of all slices together.
+pub(super) fn window_rates(slices: &[Slice]) -> Option<WindowRates> {
+    let length_ns = slices.first()?.windows.length_ns;
+    if length_ns == 0 || slices.iter().any(|s| s.windows.length_ns != length_ns) {
+        return None;
+    }
+    let mut counts: Vec<u32> =
+        slices.iter().flat_map(|s| s.windows.counts.iter().copied()).collect();
+    let n = counts.len();
+    // Three of very many: to sort all of them takes twenty times as long.
+    let mut at = |share_pct: usize| {
+        let idx = (n - 1) * share_pct / 100;
+        let (_, count, _) = counts.select_nth_unstable(idx);
+        slice::per_second(u64::from(*count), length_ns)
+    };
+    (n > 0).then(|| WindowRates { length_ns, n, p05: at(5), median: at(50), p95: at(95) })
 }

@@ -3,7 +3,7 @@
 use rqps_model::{StepKind, Verdict};
 
 use super::Outcome;
-use crate::analysis::{Analysis, Cell, CellState, StepAnalysis};
+use crate::analysis::{Analysis, Bar, Cell, CellState, StepAnalysis};
 use crate::number::{p_value, percent};
 use crate::words::{list_in_short, one_line};
 
@@ -75,8 +75,9 @@ pub(super) fn judge(
     if cell.failed_sla() {
         return Outcome::RateNotHeld;
     }
-    if let Some(unfit) = unfit.iter().flatten().next() {
-        return Outcome::NotJudged(unfit.words());
+    // Of a rate that one of both did not hold, the figures tell as they do in the report.
+    if cell.bar == Some(Bar::Rate) {
+        return Outcome::NotJudged(Unfit::SetRate.words());
     }
     if cell.rqps.is_none() {
         return Outcome::Error("a slice finished no operation, so there is no ratio".to_owned());

@@ -8,7 +8,7 @@ use rqps_model::Role;
 use super::distribution;
 use super::label::{self, outside};
 use super::points::Waits;
-use super::series::Line;
+use super::series::{Line, PointKind};
 use super::step::framed;
 use crate::analysis::insert::field::FIELD_METRICS;
 use crate::analysis::insert::flow::{Flow, ROLES};
@@ -203,7 +203,8 @@ pub(super) fn lines<'s>(step: &'s StepAnalysis<'_>) -> Vec<Line<'s>> {
         (!flows.is_empty()).then(|| Line {
             what,
             target: flows.iter().find_map(|(_, flow)| flow.target_per_s),
-            is_by_block: flows.iter().any(|(_, flow)| flow.is_by_block),
+            kind: PointKind::of_seconds(flows.iter().any(|(_, flow)| flow.is_by_block)),
+            left_out: Vec::new(),
             tracks: flows
                 .iter()
                 .map(|(idx, flow)| (*idx, Cow::Borrowed(flow.seconds.as_slice())))
@@ -237,7 +238,8 @@ pub(super) fn waits<'s>(step: &'s StepAnalysis<'_>) -> Vec<Waits<'s>> {
         let flows = flows(step, role);
         flows.clone().next().is_some().then(|| Waits {
             what: response_time(role),
-            is_by_block: flows.clone().any(|(_, flow)| flow.is_by_block),
+            kind: PointKind::of_seconds(flows.clone().any(|(_, flow)| flow.is_by_block)),
+            left_out: Vec::new(),
             tracks: flows.map(|(idx, flow)| (idx, Cow::Borrowed(flow.points.as_slice()))).collect(),
         })
     };

@@ -12,7 +12,8 @@ use serde::Serialize;
 use super::insert;
 use super::packed::{base64, gzip};
 use super::room::Room;
-use super::series::{self, Line};
+use super::series::{self, Line, PointKind};
+use super::turns::{Turns, are_blocks};
 use crate::analysis::{Analysis, StepAnalysis};
 use crate::response;
 
@@ -32,6 +33,8 @@ const LOG_SCALE: f64 = 0.005;
 #[derive(Serialize)]
 struct Packed<'a> {
     labels: Vec<&'a str>,
+    /// The system to which ratios leave blocks out.
+    base: usize,
     /// Per step.
     steps: Vec<Vec<Chart>>,
 }
@@ -45,6 +48,10 @@ struct Chart {
     per: usize,
     /// Whether points are of blocks.
     blocks: bool,
+    /// Whether seconds are those of each system's own turns.
+    turns: bool,
+    /// From which second (or block) to which ratios leave out what was measured.
+    left_out: Vec<(usize, usize)>,
     /// Whether values are natural logarithms: the longest responses are far from the mean.
     log: bool,
     target: Option<f64>,
@@ -81,18 +88,24 @@ pub(super) fn packed(analysis: &Analysis<'_>, room: &mut Room) -> Option<String>
         // A point of a longer track has four numbers: mean and lowest rate, mean and longest response.
         (may_have / 4 / n_tracks.max(1)).max(FEWEST)
     };
-    let steps: Vec<Vec<Chart>> = analysis.steps.iter().map(|step| charts(step, limit)).collect();
+    let base = analysis.base;
+    let steps: Vec<Vec<Chart>> =
+        analysis.steps.iter().map(|step| charts(step, base, limit)).collect();
     if steps.iter().all(Vec::is_empty) {
         return None;
     }
     let labels = (0..analysis.run.systems.len()).map(|idx| analysis.label(idx)).collect();
-    let text = serde_json::to_string(&Packed { labels, steps }).unwrap_or_default();
+    let text = serde_json::to_string(&Packed { labels, base, steps }).unwrap_or_default();
     room.take(base64(&gzip(&text)))
 }
 
 /// Numbers that a step has when none of its points are joined.
 fn numbers(step: &StepAnalysis<'_>) -> usize {
-    let points = |slices: &[Slice]| slices.iter().map(|s| s.series.len().max(1)).sum::<usize>();
+    let turns = series::turns_of(step);
+    let points = |slices: &[Slice]| match are_blocks(slices) {
+        true => turns.n_points(slices),
+        false => slices.iter().map(|s| s.series.len().max(1)).sum::<usize>(),
+    };
     let flows =
         step.cells.iter().filter_map(|cell| cell.insert.as_ref()).flat_map(|own| &own.flows);
     let of_flows: usize = flows.map(|flow| flow.points.iter().map(Vec::len).sum::<usize>()).sum();
@@ -103,14 +116,17 @@ fn numbers(step: &StepAnalysis<'_>) -> usize {
 }
 
 /// The charts of a step, tracks of at most `limit` points.
-fn charts(step: &StepAnalysis<'_>, limit: usize) -> Vec<Chart> {
-    let lines = series::lines(step);
+fn charts(step: &StepAnalysis<'_>, base: usize, limit: usize) -> Vec<Chart> {
+    let lines = series::lines(step, base);
     let of_rates = lines.iter().filter_map(|line| rates(line, limit));
     let mut waits = insert::waits(step);
     if waits.is_empty() {
-        let tracks = series::measured(step).map(|(idx, slices)| (idx, Cow::Owned(seconds(slices))));
-        let is_by_block = lines.iter().any(|line| line.is_by_block);
-        waits.push(Waits { what: "Response time", is_by_block, tracks: tracks.collect() });
+        let turns = series::turns_of(step);
+        let tracks = series::measured(step)
+            .map(|(idx, slices)| (idx, Cow::Owned(seconds(slices, &turns))))
+            .collect();
+        let left_out = lines.first().map_or_else(Vec::new, |line| line.left_out.clone());
+        waits.push(Waits { what: "Response time", kind: turns.kind(), left_out, tracks });
     }
     of_rates.chain(waits.iter().filter_map(|waits| responses(waits, limit))).collect()
 }
@@ -132,7 +148,9 @@ fn rates(line: &Line<'_>, limit: usize) -> Option<Chart> {
         what: format!("{} per second", line.what),
         unit: "/s",
         per,
-        blocks: line.is_by_block,
+        blocks: line.kind == PointKind::Block,
+        turns: line.kind == PointKind::OwnSecond,
+        left_out: line.left_out.clone(),
         log: false,
         target: line.target,
         tracks: values.map(|values| track(&values, linear_scale(&values))).collect(),
@@ -143,15 +161,17 @@ fn rates(line: &Line<'_>, limit: usize) -> Option<Chart> {
 pub(super) struct Waits<'s> {
     /// Of what, in words.
     pub(super) what: &'static str,
-    /// Whether points are of blocks.
-    pub(super) is_by_block: bool,
+    /// What its points are.
+    pub(super) kind: PointKind,
+    /// From which point to which ratios leave out what was measured, as the host was disturbed.
+    pub(super) left_out: Vec<(usize, usize)>,
     /// Index of each system, and per slice its seconds.
     pub(super) tracks: Vec<(usize, Cow<'s, [Vec<SeriesPoint>]>)>,
 }
 
 /// Mean and longest response times; `None` where none were recorded.
 fn responses(waits: &Waits<'_>, limit: usize) -> Option<Chart> {
-    let Waits { what, is_by_block, tracks: all } = waits;
+    let Waits { what, kind, left_out, tracks: all } = waits;
     let lengths = all.iter().map(|(_, slices)| slices.iter().map(Vec::len).sum::<usize>());
     let per = per_point(lengths, limit)?;
     let joined = |slices: &[Vec<SeriesPoint>], of: fn(&[SeriesPoint]) -> Option<f64>| {
@@ -180,17 +200,19 @@ fn responses(waits: &Waits<'_>, limit: usize) -> Option<Chart> {
         what: format!("{what}, mean and longest"),
         unit: if unit == "us" { "µs" } else { unit },
         per,
-        blocks: *is_by_block,
+        blocks: *kind == PointKind::Block,
+        turns: *kind == PointKind::OwnSecond,
+        left_out: left_out.clone(),
         log: true,
         target: None,
         tracks: values.map(|values| track(&values, LOG_SCALE)).collect(),
     })
 }
 
-/// The seconds of each slice; blocks are points of one line, as for the rates.
-fn seconds(slices: &[Slice]) -> Vec<Vec<SeriesPoint>> {
-    if slices.iter().any(|s| s.n_rounds.is_some()) {
-        return vec![slices.iter().map(|slice| SeriesPoint::sum(&slice.series)).collect()];
+/// The seconds of each slice; those of all blocks are one line, as for the rates.
+fn seconds(slices: &[Slice], turns: &Turns) -> Vec<Vec<SeriesPoint>> {
+    if are_blocks(slices) {
+        return vec![turns.points(slices)];
     }
     slices.iter().map(|slice| series::whole_seconds(slice).to_vec()).collect()
 }

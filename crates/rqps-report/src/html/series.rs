@@ -1,12 +1,14 @@
 //! The rate over the slices of a step, second by second, as a small drawing.
 
 use std::borrow::Cow;
+use std::collections::BTreeSet;
 
 use maud::{Markup, html};
 use rqps_model::{SeriesPoint, Slice};
 
 use super::insert;
 use super::label::outside;
+use super::turns::{Turns, are_blocks};
 use crate::analysis::{Analysis, CellState, StepAnalysis};
 use crate::number;
 
@@ -22,31 +24,69 @@ const MAX_POINTS: usize = 240;
 const DRAWN_POINTS: usize = 15_000;
 const FEWEST_POINTS: usize = 60;
 
+/// What a point of a chart is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum PointKind {
+    /// A second.
+    Second,
+    /// A second of its system's own turns.
+    OwnSecond,
+    /// A block or a slice as a whole, or a second.
+    Block,
+}
+
+impl PointKind {
+    /// Of a line in which some blocks or slices stand for their seconds, or none.
+    pub(super) fn of_seconds(is_by_block: bool) -> Self {
+        if is_by_block { Self::Block } else { Self::Second }
+    }
+}
+
 /// What one kind of clients did, second by second.
 pub(super) struct Line<'s> {
     /// What is counted: `Queries`.
     pub(super) what: &'static str,
     /// The rate that was asked for, per second.
     pub(super) target: Option<f64>,
-    /// Whether some points are means of blocks in place of seconds.
-    pub(super) is_by_block: bool,
+    /// What its points are.
+    pub(super) kind: PointKind,
+    /// From which point to which ratios leave out what was measured, as the host was disturbed.
+    pub(super) left_out: Vec<(usize, usize)>,
     /// Index of each system, and per slice its operations in each whole second.
     pub(super) tracks: Vec<(usize, Cow<'s, [Vec<f64>]>)>,
 }
 
-/// What a step's charts show: queries, or of clients of several kinds what each does.
-pub(super) fn lines<'s>(step: &'s StepAnalysis<'_>) -> Vec<Line<'s>> {
+/// What a step's charts show: queries, or of clients of several kinds what each does. Points that a ratio
+/// to the system `base` leaves out are known of queries alone.
+pub(super) fn lines<'s>(step: &'s StepAnalysis<'_>, base: usize) -> Vec<Line<'s>> {
     let of_roles = insert::lines(step);
     if !of_roles.is_empty() {
         return of_roles;
     }
-    let is_by_block = measured(step).any(|(_, slices)| slices.iter().any(|s| s.n_rounds.is_some()));
+    let turns = turns_of(step);
+    let tracks =
+        measured(step).map(|(idx, slices)| (idx, Cow::Owned(rates(slices, &turns)))).collect();
     vec![Line {
         what: "Queries",
         target: None,
-        is_by_block,
-        tracks: measured(step).map(|(idx, slices)| (idx, Cow::Owned(rates(slices)))).collect(),
+        kind: turns.kind(),
+        left_out: left_out(step, base, &turns),
+        tracks,
     }]
+}
+
+/// How the blocks of a step's systems are cut into points.
+pub(super) fn turns_of(step: &StepAnalysis<'_>) -> Turns {
+    Turns::of(measured(step).map(|(_, slices)| slices))
+}
+
+/// The points of the base's blocks that the ratio of some candidate leaves out.
+fn left_out(step: &StepAnalysis<'_>, base: usize, turns: &Turns) -> Vec<(usize, usize)> {
+    let compared = step.cells.iter().filter_map(|cell| cell.comparison.as_ref());
+    let blocks: BTreeSet<(u32, u32)> =
+        compared.flat_map(|comparison| comparison.left_out.iter().copied()).collect();
+    let of_base = measured(step).find(|(idx, _)| *idx == base);
+    of_base.map_or_else(Vec::new, |(_, slices)| turns.spans(slices, &blocks))
 }
 
 /// The drawings of a step; the script puts charts that can be zoomed in their place.
@@ -55,7 +95,7 @@ pub(super) fn render(analysis: &Analysis<'_>, at: usize, step: &StepAnalysis<'_>
     let max_points = (DRAWN_POINTS / n_tracks.max(1)).clamp(FEWEST_POINTS, MAX_POINTS);
     html! {
         div.charts data-charts=(at) {
-            @for line in lines(step) { (draw(analysis, step, &line, max_points)) }
+            @for line in lines(step, analysis.base) { (draw(analysis, step, &line, max_points)) }
         }
     }
 }
@@ -91,9 +131,10 @@ fn seconds_per_point<'t>(tracks: impl Iterator<Item = &'t [Vec<f64>]>, max_point
 struct Frame {
     caption: String,
     label: String,
-    /// Seconds that a point is the mean of; blocks, where `by_block`.
+    /// Seconds or blocks, as `kind` says, that a point is the mean of.
     per_point: usize,
-    by_block: bool,
+    kind: PointKind,
+    left_out: Vec<(usize, usize)>,
     target: Option<f64>,
 }
 
@@ -110,12 +151,22 @@ fn draw(
     let target = line.target.map_or_else(String::new, |rate| {
         format!("; dotted: {}, the rate set", number::plain_figure(rate))
     });
-    let by = if line.is_by_block { ", block by block" } else { "" };
+    let by = match line.kind {
+        PointKind::Second => "",
+        PointKind::OwnSecond => " of its own turns",
+        PointKind::Block => ", block by block",
+    };
+    let shaded = if line.left_out.is_empty() {
+        ""
+    } else {
+        "; shaded: blocks of a disturbed host, which ratios leave out"
+    };
     let frame = Frame {
-        caption: format!("{} per second{by}{target}", line.what),
+        caption: format!("{} per second{by}{target}{shaded}", line.what),
         label: format!("{} per second of {}", line.what, crate::words::one_line(&step.title)),
         per_point,
-        by_block: line.is_by_block,
+        kind: line.kind,
+        left_out: line.left_out.clone(),
         target: line.target,
     };
     drawing(analysis, &tracks, &frame)
@@ -142,6 +193,10 @@ fn drawing(analysis: &Analysis<'_>, tracks: &[Track], frame: &Frame) -> Markup {
                 span.top { (number::plain_figure(max)) }
                 svg viewBox={ "0 0 " (WIDTH) " " (HEIGHT) } preserveAspectRatio="none" role="img"
                     aria-label=(frame.label) {
+                    @for span in &frame.left_out {
+                        @let (x, width) = band(*span, (lane, longest, per_point));
+                        rect.left-out x=(x) y="0" width=(width) height=(HEIGHT) {}
+                    }
                     @if n_slices > 1 { path.cut d=(cuts(n_slices, lane)) {} }
                     @if let Some(target) = frame.target {
                         @let y = format!("{:.0}", height(target, max));
@@ -190,19 +245,18 @@ pub(super) fn measured<'s>(
 
 /// What a point is, where it is more than one second or block.
 fn points(frame: &Frame) -> String {
-    let (n, unit, one) = match frame.by_block {
-        true => (frame.per_point, "blocks", "block"),
-        false => (frame.per_point, "s", "second"),
+    let (unit, one) = match frame.kind {
+        PointKind::Second | PointKind::OwnSecond => ("s", "second"),
+        PointKind::Block => ("blocks", "block"),
     };
-    format!("; means of {n} {unit}, thin: the slowest {one} of each")
+    format!("; means of {} {unit}, thin: the slowest {one} of each", frame.per_point)
 }
 
 /// Queries in each second of each slice. The last second of a slice is usually not whole, and is left
-/// out. Blocks are short and many: their means, one after the other, are the line of a system.
-fn rates(slices: &[Slice]) -> Vec<Vec<f64>> {
-    if slices.iter().any(|s| s.n_rounds.is_some()) {
-        let rate = |s: &Slice| rqps_model::slice::per_second(s.n_queries, s.duration_ns);
-        return vec![slices.iter().map(rate).collect()];
+/// out. Blocks are short and many: one after the other they are the line of a system.
+fn rates(slices: &[Slice], turns: &Turns) -> Vec<Vec<f64>> {
+    if are_blocks(slices) {
+        return vec![turns.rates(slices)];
     }
     let seconds = |slice: &Slice| -> Vec<f64> {
         whole_seconds(slice).iter().map(|point| f64::from(point.queries)).collect()
@@ -233,10 +287,26 @@ fn paths(slices: &[Vec<f64>], lane: f64, longest: usize, max: f64) -> String {
     places.map(|(at, points)| path(points, (lane * at as f64, lane), longest, max)).collect()
 }
 
+/// How far neighbouring points of a lane are apart.
+fn spacing(lane: f64, longest: usize) -> f64 {
+    lane * 0.98 / (longest.max(2) - 1) as f64
+}
+
+/// Left edge and width of what lies from one second (or block) of the first lane to another.
+fn band(
+    (from, to): (usize, usize),
+    (lane, longest, per_point): (f64, usize, usize),
+) -> (String, String) {
+    let edge = |second: usize| {
+        let point = second as f64 / per_point as f64 - 0.5;
+        (lane * 0.01 + spacing(lane, longest) * point).clamp(0.0, lane)
+    };
+    (format!("{:.0}", edge(from)), format!("{:.0}", (edge(to) - edge(from)).max(1.0)))
+}
+
 /// A line as a path whose points are told by their distance from the one before: a third shorter.
 fn path(points: &[f64], (left, lane): (f64, f64), longest: usize, max: f64) -> String {
-    let inner = lane * 0.98;
-    let step = inner / (longest.max(2) - 1) as f64;
+    let step = spacing(lane, longest);
     let mut out = String::new();
     let mut before = (0.0, 0.0);
     for (i, rate) in points.iter().enumerate() {
@@ -255,6 +325,15 @@ fn path(points: &[f64], (left, lane): (f64, f64), longest: usize, max: f64) -> S
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_band_lies_around_its_points() {
+        // Eleven points, 98 apart from 10 on: the third and fourth.
+        assert_eq!(band((2, 4), (1000.0, 11, 1)), ("157".to_owned(), "196".to_owned()));
+        // The same seconds where points are of two each.
+        assert_eq!(band((4, 8), (1000.0, 11, 2)), ("157".to_owned(), "196".to_owned()));
+        assert_eq!(band((0, 11), (1000.0, 11, 1)), ("0".to_owned(), "1000".to_owned()));
+    }
 
     #[test]
     fn a_stall_of_a_second_is_seen_among_many() {

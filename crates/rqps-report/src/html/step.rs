@@ -78,6 +78,7 @@ fn body(analysis: &Analysis<'_>, at: usize, step: &StepAnalysis<'_>) -> Markup {
         @if !analysis.is_all_imported() {
             h4 { "Repeat this step" }
             pre.command tabindex="0" { code { (repeated(analysis, step)) } }
+            @if let Some(caution) = repeat::caution(analysis, at) { p.hint { (caution) } }
         }
     }
 }

@@ -48,8 +48,16 @@ struct ResponseRatioJson {
 
 /// The comparison of a cell.
 pub(super) fn comparison(comparison: &Comparison) -> ComparisonJson {
-    let Comparison { rqps, alone, kept_share: _, settle, server_cpu, steady, responses } =
-        comparison;
+    let Comparison {
+        rqps,
+        alone,
+        kept_share: _,
+        left_out: _,
+        settle,
+        server_cpu,
+        steady,
+        responses,
+    } = comparison;
     let response = |ratio: &crate::analysis::ResponseRatio| {
         let json = ResponseRatioJson {
             ratio: ratio.judged.as_ref().map(judged),

@@ -1,9 +1,10 @@
 //! What a page carries beside its text: other bases, series, raw data.
 
+use rqps_model::{Run, SeriesPoint, Slice};
 use rqps_report::{Analysis, csv, html, json};
 
-use crate::fixture;
 use crate::page::{file, packed, readable};
+use crate::{blocks_fixture, fixture};
 
 /// Names of the page's places for parts.
 fn places(page: &str) -> Vec<&str> {
@@ -118,4 +119,75 @@ fn series_are_whole() {
             }
         }
     }
+}
+
+/// The values of a track's first list: each is told by its difference from the one before.
+fn values(track: &serde_json::Value) -> Vec<f64> {
+    let scale = track["scale"].as_f64().unwrap();
+    let mut value = 0.0;
+    let add = |difference: &serde_json::Value| {
+        value += difference.as_f64().unwrap() * scale;
+        value
+    };
+    track["mean"][0].as_array().unwrap().iter().map(add).collect()
+}
+
+/// Two systems in turns, 24 blocks of two seconds; those of the candidate took 0.3 s longer. In the fourth the
+/// hypervisor kept two fifths of what both wanted.
+fn in_turns() -> Run {
+    let logs = blocks_fixture::around(-0.2, 0.005, 24);
+    let mut run = blocks_fixture::run(&[vec![blocks_fixture::reads("point-query", &logs)]]);
+    let longer = |slice: &mut Slice| {
+        slice.duration_ns += 300_000_000;
+        let first = slice.series[0];
+        slice.series.push(SeriesPoint { queries: first.queries / 10, ..first });
+    };
+    run.steps[0].systems[1].slices.iter_mut().for_each(longer);
+    for system in &mut run.steps[0].systems {
+        let host = &mut system.slices[3].usage.host;
+        (host.cpu_user_ns, host.cpu_system_ns, host.cpu_iowait_ns) = (900_000_000, 0, 0);
+        (host.cpu_steal_ns, host.n_cpus) = (600_000_000, 2);
+    }
+    run
+}
+
+/// Blocks are drawn second by second, those of all systems at the same places, and what ratios leave out is
+/// marked.
+#[test]
+fn series_of_turns_are_by_second() {
+    let mut run = in_turns();
+    let page = html::render(&Analysis::of(&run, 0.05));
+    let found = packed(&page, "series").unwrap();
+    let charts = found["steps"][0].as_array().unwrap();
+    for chart in charts {
+        assert_eq!((&chart["blocks"], &chart["turns"]), (&false.into(), &true.into()));
+        assert_eq!(chart["left_out"], serde_json::json!([[6, 8]]));
+    }
+    assert_eq!((charts.len(), &found["base"], &charts[0]["per"]), (2, &0.into(), &1.into()));
+    let tracks = charts[0]["tracks"].as_array().unwrap();
+    for (track, system) in tracks.iter().zip(&run.steps[0].systems) {
+        let (points, scale) = (values(track), track["scale"].as_f64().unwrap());
+        assert_eq!(points.len(), 2 * system.slices.len());
+        for (points, slice) in points.chunks(2).zip(&system.slices) {
+            let second = f64::from(slice.series[0].queries);
+            let rest: u32 = slice.series[1..].iter().map(|p| p.queries).sum();
+            let rest_s = slice.duration_ns as f64 / 1e9 - 1.0;
+            for (got, wanted) in points.iter().zip([second, f64::from(rest) / rest_s]) {
+                assert!((got - wanted).abs() <= scale / 2.0 + 1e-6, "{got} for {wanted}");
+            }
+        }
+    }
+    assert!(page.contains("Queries per second of its own turns"));
+    assert!(page.contains("<rect class=\"left-out\"") && page.contains("; shaded: blocks"));
+    // One turn a block: its seconds are parts of the same.
+    for slice in run.steps[0].systems.iter_mut().flat_map(|system| &mut system.slices) {
+        slice.n_rounds = Some(1);
+    }
+    let page = html::render(&Analysis::of(&run, 0.05));
+    let found = packed(&page, "series").unwrap();
+    let chart = &found["steps"][0][0];
+    assert_eq!((&chart["blocks"], &chart["turns"]), (&true.into(), &false.into()));
+    assert_eq!(chart["left_out"], serde_json::json!([[3, 4]]));
+    assert_eq!(values(&chart["tracks"][1]).len(), 24);
+    assert!(page.contains("Queries per second, block by block"));
 }

@@ -13,7 +13,7 @@ use rqps_model::run::SystemStep;
 use rqps_report::{Analysis, Joined, csv, html, json};
 
 use crate::{
-    blocks_fixture, compare, fixture, history, insert_fixture, properties, stacks_fixture,
+    blocks_fixture, compare, fixture, history, insert_fixture, many, properties, stacks_fixture,
 };
 
 /// What is missing, or the browser.
@@ -58,6 +58,8 @@ fn write_pages(dir: &Path) {
     page(dir, "suite", &suite);
     write(dir, "suite.json", &json::render(&Analysis::of(&suite, 0.05)));
     page(dir, "large", &fixture::large());
+    // More than have a column each.
+    page(dir, "many", &many::of_systems(12));
     page(dir, "insert", &insert_fixture::run());
     let joined: Joined = compare::joined(None);
     write(dir, "compare.html", &html::render(&Analysis::of_joined(&joined, 0.05)));
@@ -94,7 +96,7 @@ fn reports_work_in_a_browser() {
     fs::create_dir_all(&dir).unwrap();
     write_pages(&dir);
     let done = Command::new("node")
-        .args(["--test", "--test-reporter=spec", "report.test.mjs"])
+        .args(["--test", "--test-reporter=spec", "report.test.mjs", "flame.test.mjs"])
         .current_dir(&tests)
         .env("RQPS_PAGES", &dir)
         .env("RQPS_SHOTS", dir.join("screenshots"))

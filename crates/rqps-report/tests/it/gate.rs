@@ -325,6 +325,17 @@ fn what_ran_at_a_set_rate_is_not_judged_and_never_passed() {
 }
 
 #[test]
+fn a_rate_that_one_side_did_not_hold_is_judged_by_what_came() {
+    let (_, free) = outcomes(&sound(), false);
+    let mut run = at_a_rate();
+    for slice in &mut run.steps[0].systems[1].slices {
+        slice.lateness = Some(Lateness { n_due: 1000, n_missed: 200, ..Lateness::default() });
+    }
+    let (_, all) = outcomes(&run, false);
+    assert_eq!(format!("{all:?}"), format!("{free:?}"));
+}
+
+#[test]
 fn a_step_that_did_other_work_is_an_error_on_either_side() {
     for (idx, who) in [(0, "the base my5614.small"), (1, "my8033.small")] {
         let mut run = sound();

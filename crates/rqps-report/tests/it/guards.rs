@@ -264,6 +264,21 @@ fn nothing_is_left_out_where_that_would_move_the_ratio() {
 }
 
 #[test]
+fn nothing_is_left_out_where_scarce_cpu_costs_one_system_more() {
+    let mut logs = around(0.0, 0.08, 24);
+    let short_of_cpu = [4, 9, 14, 19];
+    short_of_cpu.iter().zip([-0.12, -0.14, -0.13, -0.11]).for_each(|(at, log)| logs[*at] = log);
+    let mut run = update(&logs);
+    let whole = rqps(&run);
+    for at in short_of_cpu {
+        [0, 1].into_iter().for_each(|side| steal(&mut run, side, at, 40));
+    }
+    // The ratio of the others would be one that all of them allow.
+    assert!(whole.interval.unwrap().1 > 1.0, "{whole:?}");
+    assert_eq!(rqps(&run), whole);
+}
+
+#[test]
 fn blocks_of_equal_work_are_never_left_out() {
     let mut logs = around(0.0, 0.005, 24);
     (logs[3], logs[4]) = (0.5, -0.7);

@@ -3,7 +3,7 @@
 use proptest::prelude::*;
 use rqps_model::run::SystemStep;
 use rqps_model::{Group, Incident, Mark, Run, StepKind, StepOutcome};
-use rqps_report::{Analysis, Detail, TextOptions, csv, html, json, markdown, text};
+use rqps_report::{Analysis, Detail, TextOptions, csv, html, json, markdown, post, text};
 
 use crate::fixture;
 use crate::page::readable;
@@ -82,7 +82,8 @@ fn hostile_text_stays_text_in_every_format() {
         }
         assert_eq!(page.matches("<script>").count(), 2, "{text:?}");
         assert_no_outside(&page);
-        for out in [page, text::render(&analysis, full()), markdown::render(&analysis)] {
+        let post = post::render(std::slice::from_ref(&analysis));
+        for out in [page, text::render(&analysis, full()), markdown::render(&analysis), post] {
             assert!(!out.contains(['\u{1b}', '\u{202e}', '\r']), "{text:?}");
         }
         let plain = markdown::render(&analysis).replace("\\`", "");
@@ -98,8 +99,14 @@ fn hostile_text_stays_text_in_every_format() {
 #[test]
 fn long_names_stay_within_the_text_width() {
     let run = hostile(&"x".repeat(300));
-    let out = text::render(&Analysis::of(&run, 0.05), full());
-    for line in out.lines() {
+    let analysis = Analysis::of(&run, 0.05);
+    let out = text::render(&analysis, full());
+    // Of a post the tables, whose titles are the whole names.
+    let post = post::render(std::slice::from_ref(&analysis));
+    let is_table = |part: &&str| part.lines().nth(1).is_some_and(|l| l.ends_with(" system"));
+    let tables: Vec<&str> = post.split("\n\n").filter(is_table).collect();
+    assert_eq!(tables.len(), analysis.steps.len());
+    for line in out.lines().chain(tables.iter().flat_map(|table| table.lines().skip(1))) {
         assert!(line.chars().count() <= text::WIDTH, "{} columns: {line}", line.chars().count());
     }
 }
@@ -152,11 +159,12 @@ fn the_same_run_gives_the_same_bytes() {
     assert_eq!(once, html::render(&Analysis::of(&run.clone(), 0.05)));
 }
 
-fn render_all(run: &Run) -> [String; 5] {
+fn render_all(run: &Run) -> [String; 6] {
     let analysis = Analysis::of(run, 0.05);
     [
         readable(&html::render(&analysis)),
         text::render(&analysis, full()),
+        post::render(std::slice::from_ref(&analysis)),
         markdown::render(&analysis),
         csv::render(&analysis),
         json::render(&analysis),
@@ -183,6 +191,11 @@ fn runs_without_a_finished_step_are_reported() {
     let mut short = fixture::demo();
     short.steps.iter_mut().for_each(|s| s.systems.truncate(1));
     short.base = 9;
+    for (run, line) in [(&none_done, "not run -       my5614"), (&failed, "failed  -       my5614")]
+    {
+        let tables = post::render(&[Analysis::of(run, 0.05)]);
+        assert!(tables.contains(line), "{tables}");
+    }
     for run in [none_done, failed, no_steps, one_system, nothing, short] {
         for out in render_all(&run) {
             assert!(!out.contains("NaN"), "{out}");

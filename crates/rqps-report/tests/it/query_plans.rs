@@ -3,9 +3,11 @@
 use expect_test::expect;
 use rqps_model::query_plan::{Access, Asked, Path};
 use rqps_model::{Dbms, Group, PlanShape, QueryPlan, Run, StepKind};
+use rqps_report::analysis::FootnoteKind;
 use rqps_report::{Analysis, Detail, TextOptions, csv, html, json, markdown, text};
 use serde_json::Value;
 
+use crate::blocks_fixture;
 use crate::fixture::{self, info, step};
 use crate::schema;
 
@@ -126,4 +128,23 @@ fn runs_without_plans_say_nothing_of_them() {
         TextOptions { colour: false, detail: Detail::Full, width: text::WIDTH },
     );
     assert!(!said.contains("query plan") && !said.contains("Query plan"), "{said}");
+}
+
+#[test]
+fn plans_that_vary_from_start_to_start_are_told() {
+    let on_a_start = || vec![blocks_fixture::reads("point-query", &[0.01, -0.01, 0.01, -0.01])];
+    let mut run = blocks_fixture::run(&[on_a_start(), on_a_start(), on_a_start()]);
+    let lookup = plan(Path::Lookup, Some("PRIMARY"), false);
+    for system in run.steps.iter_mut().flat_map(|step| &mut step.systems) {
+        system.plans = vec![lookup.clone()];
+    }
+    let notes = |run: &Run| {
+        let analysis = Analysis::of(run, 0.05);
+        let all = analysis.footnotes.iter().filter(|note| note.kind == FootnoteKind::PlanVaries);
+        all.flat_map(|note| note.places.clone()).collect::<Vec<_>>()
+    };
+    assert_eq!(notes(&run), Vec::<String>::new());
+    run.steps[1].systems[1].plans = vec![plan(Path::WholeTable, None, false)];
+    let [told] = notes(&run).try_into().unwrap();
+    expect!["ma110405.small: point-query (lookup on PRIMARY (2 starts) against full scan (1 start), SELECT k FROM sbtest1 WHERE k BETWEEN ? AND ?)"].assert_eq(&told);
 }

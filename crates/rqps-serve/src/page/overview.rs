@@ -41,7 +41,7 @@ fn links(outline: &Outline, is_held: bool) -> Markup {
                         a href={ "/runs/" (id) "/data/" (id) "." (ending) } { (name) } " "
                     }
                 }
-            } @else if !is_held { li { "There is no report, as nothing was measured." } }
+            } @else if !is_held { li { "There is no report, as it has no steps." } }
         }
     }
 }

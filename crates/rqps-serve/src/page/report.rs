@@ -2,7 +2,7 @@
 
 use hyper::StatusCode;
 use maud::{Markup, html};
-use rqps_model::{Run, StepOutcome};
+use rqps_model::Run;
 use rqps_report::page::one_line;
 use rqps_report::{Analysis, Detail, Format, TextOptions};
 use rqps_stats::DEFAULT_BOUND;
@@ -30,7 +30,7 @@ pub(crate) fn show(desk: &Desk, _asked: &Asked, id: &str) -> Result<Reply, Error
     let store = desk.store_of(id)?;
     let of = RunRef::Id(id.to_owned());
     let (run, profiles) = (store.select_run(&of)?, store.select_stack_profiles(&of)?);
-    if !is_told_of(&run) {
+    if run.steps.is_empty() {
         return Ok(nothing());
     }
     let analysis = Analysis::of(&run, DEFAULT_BOUND).with_profiles(&profiles);
@@ -49,7 +49,7 @@ pub(crate) fn data(desk: &Desk, asked: &Asked, name: &str) -> Result<Reply, Erro
     };
     let (store, of) = (desk.store_of(id)?, RunRef::Id(id.to_owned()));
     let (run, profiles) = (store.select_run(&of)?, store.select_stack_profiles(&of)?);
-    if !is_told_of(&run) {
+    if run.steps.is_empty() {
         return Ok(nothing());
     }
     let analysis = Analysis::of(&run, DEFAULT_BOUND).with_profiles(&profiles);
@@ -64,13 +64,8 @@ pub(crate) fn has_figures(run: &Run) -> bool {
     run.steps.iter().flat_map(|step| &step.systems).any(|system| !system.slices.is_empty())
 }
 
-/// Whether a run has anything to report: figures, or why there are none.
-fn is_told_of(run: &Run) -> bool {
-    let systems = || run.steps.iter().flat_map(|step| &step.systems);
-    has_figures(run) || systems().any(|s| matches!(s.outcome, StepOutcome::Failed { .. }))
-}
-
-/// Nothing to report yet.
+/// Nothing to report: a run without steps, or systems without figures to compare. A run of which nothing is
+/// measured yet has a report that says so, as on the command line.
 pub(crate) fn nothing() -> Reply {
     Reply::problem(
         StatusCode::NOT_FOUND,

@@ -116,6 +116,32 @@ fn io_is_that_of_clients_of_others_and_of_the_log() {
 }
 
 #[test]
+fn blocks_of_16_and_17_are_bytes_as_in_18() {
+    let of_17 = result(
+        "backend_type|object|context|reads|writes|extends|op_bytes|hits|evictions|reuses|fsyncs|stats_reset
+         client backend|relation|normal|10|2|3|8192|500|3|-|0|2026-11-22 10:00:00+00
+         client backend|relation|bulkread|4|0|-|8192|20|0|4|-|2026-11-22 10:00:00+00
+         checkpointer|relation|normal|-|70|-|8192|-|-|-|5|2026-11-22 10:00:00+00",
+    );
+    expect![[r#"
+        pg_stat_io.client.evictions 3
+        pg_stat_io.client.extend_bytes 24576
+        pg_stat_io.client.extends 3
+        pg_stat_io.client.fsyncs 0
+        pg_stat_io.client.hits 520
+        pg_stat_io.client.read_bytes 114688
+        pg_stat_io.client.reads 14
+        pg_stat_io.client.reuses 4
+        pg_stat_io.client.write_bytes 16384
+        pg_stat_io.client.writes 2
+        pg_stat_io.other.fsyncs 5
+        pg_stat_io.other.write_bytes 573440
+        pg_stat_io.other.writes 70
+    "#]]
+    .assert_eq(&shown(&parse_view("pg_stat_io", &of_17)));
+}
+
+#[test]
 fn a_column_of_times_is_no_counter_though_some_print_as_whole_numbers() {
     let timed = result(
         "backend_type|object|context|reads|read_time|write_time

@@ -28,8 +28,22 @@ fn expected(dbms: Dbms, version: &Version) -> Vec<&'static str> {
         "pg_stat_bgwriter.buffers_clean",
     ];
     // Where each was moved from one view to another.
-    let moved: [(u32, &[&str], &[&str]); 3] = [
+    let moved: [(u32, &[&str], &[&str]); 4] = [
         (14, &[], &["pg_stat_wal.wal_bytes"]),
+        (
+            16,
+            &[],
+            &[
+                "pg_stat_io.client.hits",
+                "pg_stat_io.other.hits",
+                "pg_stat_io.client.read_bytes",
+                "pg_stat_io.other.read_bytes",
+                "pg_stat_io.client.extend_bytes",
+                "pg_stat_io.other.extend_bytes",
+                "pg_stat_io.client.fsyncs",
+                "pg_stat_io.other.fsyncs",
+            ],
+        ),
         (
             17,
             &["pg_stat_bgwriter.buffers_checkpoint", "pg_stat_bgwriter.buffers_backend"],

@@ -52,7 +52,9 @@ fn changes_are_seen() {
     }
 
     store.set_run_status("r1", RunStatus::Interrupted, Some(77)).unwrap();
-    store.mark_resumed("r1").unwrap();
+    let incident = Incident { at_unix_ms: 78, system: None, what: "goes on".to_owned() };
+    store.mark_resumed("r1", &incident).unwrap();
+    run.incidents.push(incident);
     run.n_resumed = 1;
     assert_eq!(store.select_run(&RunRef::Latest).unwrap(), run);
     store.set_run_status("r1", RunStatus::Finished, Some(99)).unwrap();
@@ -69,8 +71,8 @@ fn what_does_not_exist_cannot_change() {
     let run = generate::plain_run("r1");
     store.create_run(&run).unwrap();
     assert!(store.set_run_status("r2", RunStatus::Failed, None).is_err());
-    assert!(store.mark_resumed("r2").is_err());
     let incident = Incident { at_unix_ms: 1, system: None, what: "lost".to_owned() };
+    assert!(store.mark_resumed("r2", &incident).is_err());
     assert!(store.add_incident("r2", &incident).is_err());
     assert!(store.set_system_facts("r1", 2, &run.systems[0]).is_err());
     assert!(store.set_outcome("r1", 0, 2, &SystemStep::pending()).is_err());

@@ -63,6 +63,35 @@ fn tls_on_one_of_two_is_said_before_anything_is_measured_and_refused_by_strict()
     }
 }
 
+const SAID: &str = "Filled with the same rows, the tables are not of one size: ";
+
+#[test]
+fn tables_twice_as_large_are_said_before_a_step_and_refused_by_strict() {
+    // Two more indexes of about the size of the table.
+    let larger = "sql_after_load = ['create index wide_1 on sbtest1 (c, pad)', \
+                  'create index wide_2 on sbtest1 (pad, c)']";
+    for mode in ["interleaved", "sequential"] {
+        let bench = Bench::new();
+        bench.write("plan.toml", &plan(("postgres", "11.22"), larger, "'point-query'", mode));
+        let refused = bench.run(&["run", "plan.toml", "--audit", "strict"]);
+        assert_eq!(refused.code(), 2, "{mode}: {}", refused.stderr);
+        let error = &refused.stderr;
+        assert!(error.contains(&format!("data size: {SAID}")), "{mode}: {error}");
+        // The same command does not measure them either, though its tables are filled.
+        let again = bench.run(&["run", "plan.toml", "--audit", "strict"]);
+        assert_eq!(again.code(), 2, "{mode}: {}", again.stderr);
+        assert!(again.stderr.contains(&format!("data size: {SAID}")), "{mode}: {}", again.stderr);
+        let run = bench.latest();
+        let step = run["steps"].as_array().unwrap().last().unwrap();
+        assert_eq!(step["systems"][1]["slices"], serde_json::json!([]), "{mode}");
+        let told = bench.run(&["run", "plan.toml", "--no-html"]);
+        assert_eq!(told.code(), 0, "{mode}: {}", told.stderr);
+        assert!(told.stderr.contains(&format!("Severe: {SAID}")), "{mode}: {}", told.stderr);
+        let report = bench.json(&["report", "--format", "json"]);
+        assert!(report["severe"][0].as_str().unwrap().contains(SAID), "{}", report["severe"]);
+    }
+}
+
 #[test]
 fn strict_measures_what_is_alike() {
     for_each_server(|dbms, version| {

@@ -176,8 +176,7 @@ fn names_and_addresses() {
         $ rqps run --base null --vs mysql://user:secret@host/db
         rqps: error: an address on the command line holds a password, which every user of this host can read there; write mysql://USER@HOST/DATABASE?password_env=NAME or ?password_file=PATH, or put the address into a plan
         $ rqps run --base null --vs mysql://user@127.0.0.1:1/db?password_env=NO_SUCH_VARIABLE
-        run TIME-null-to-my-external: 78 steps
-        rqps: error: get my-external: dsn "mysql://user@127.0.0.1:1/db?password_env=NO_SUCH_VARIABLE": password_env NO_SUCH_VARIABLE: not set, or empty (expected mysql://USER:PASSWORD@HOST:PORT/DATABASE?socket=PATH)
+        rqps: error: get my-external: dsn "mysql://user@127.0.0.1:1/db?password_env=NO_SUCH_VARIABLE": password_env NO_SUCH_VARIABLE: not set, or empty; export NO_SUCH_VARIABLE before rqps is started (expected mysql://USER@HOST:PORT/DATABASE?password_env=NAME, with &socket=PATH or &tls=required where needed)
         $ rqps servers shell mysql
         rqps: error: system "mysql" is not DBMS@VERSION (such as mysql@8.0.33), DBMS@DIRECTORY or an address
         $ rqps suites show tpcc

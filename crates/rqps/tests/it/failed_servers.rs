@@ -1,5 +1,8 @@
 //! Servers that die or hang in the middle of a run: it costs their step, and the run goes on.
 
+use std::fs;
+use std::path::PathBuf;
+use std::process::Command;
 use std::time::Instant;
 
 use nix::sys::signal::{Signal, kill};
@@ -184,6 +187,53 @@ fn a_server_that_fails_again_and_again_is_taken_out_and_the_others_are_measured(
     let n_failed = failed(&run).len();
     assert!((1..=3).contains(&n_failed), "{n_failed}");
     assert_eq!(said.code(), 2, "steps that failed stay failed: {}", said.stderr);
+    bench.assert_tidy(&id);
+}
+
+/// A copy of a server's files of one's own, below the bench's directory.
+fn own_server(bench: &Bench, name: &str) -> PathBuf {
+    let said = bench.output(&["servers", "fetch", name]);
+    let from = said.split_whitespace().last().unwrap();
+    let to = bench.path("server");
+    let status = Command::new("cp").arg("-a").arg(from).arg(&to).status().unwrap();
+    assert!(status.success(), "cp -a {from} {}", to.display());
+    to
+}
+
+#[test]
+fn a_server_that_does_not_start_again_is_left_out_and_the_others_are_measured() {
+    let bench = Bench::new();
+    let (dbms, version) = ("postgres", "11.22");
+    let own = own_server(&bench, &format!("{dbms}@{version}"));
+    let servers = ["a", "b", "c"].map(|label| (label, dbms, version));
+    let text = plan(&servers, "interleaved");
+    let of_b = format!("label = \"b\"\ndbms = {dbms:?}\nversion = {version:?}");
+    assert!(text.contains(&of_b), "{text}");
+    let of_own =
+        format!("label = \"b\"\ndbms = {dbms:?}\nbasedir = {:?}", own.display().to_string());
+    let text = text.replace(&of_b, &of_own).replace("1.5", "0.5");
+    bench.write("plan.toml", &format!("{text}restarts = 2\n"));
+    let mut running = bench.spawn(&["run", "plan.toml"]);
+    let id = running.run_id();
+    // All are up, and something is measured.
+    running.await_line("range-covered-pk");
+    fs::remove_file(own.join("bin/initdb")).unwrap();
+    running.await_line("b: left out: ");
+    let said = running.finish();
+    assert_eq!(said.code(), 2, "{}", said.stderr);
+    let summary = "1 of 3 systems were not measured in all steps";
+    assert!(said.stderr.contains(summary), "{}", said.stderr);
+    let run = bench.latest();
+    let steps = run["steps"].as_array().unwrap();
+    let outcome = |step: &Value, system: usize| {
+        step["systems"][system]["outcome"]["outcome"].as_str().unwrap().to_owned()
+    };
+    for step in steps {
+        let of_b = if step["start"] == 0 { "done" } else { "pending" };
+        assert_eq!([0, 1, 2].map(|i| outcome(step, i)), ["done", of_b, "done"], "{step}");
+    }
+    let text = bench.output(&["report"]);
+    assert!(text.contains("b: left out: start b: "), "{text}");
     bench.assert_tidy(&id);
 }
 

@@ -233,3 +233,27 @@ fn one_of_several_systems_that_cannot_be_measured_is_left_out() {
     assert_eq!(said.code(), 2);
     assert!(!said.stderr.contains("left out"), "{}", said.stderr);
 }
+
+#[test]
+fn a_run_stops_when_its_time_is_over_and_goes_on() {
+    let bench = Bench::new();
+    bench.write("plan.toml", LONGER);
+    // Of six seconds at least.
+    let said = bench.run(&["run", "plan.toml", "--stop-after", "2s"]);
+    assert_eq!(said.code(), 130, "{}", said.stderr);
+    let words = "stopped after 2s, as --stop-after says";
+    assert!(said.stderr.contains(words), "{}", said.stderr);
+    let before = bench.latest();
+    assert_eq!(before["status"], "interrupted");
+    // A second attempt has a time of its own, and more of it than it needs.
+    let said = bench.run(&["run", "plan.toml", "--stop-after", "1h"]);
+    assert_eq!(said.code(), 0, "{}", said.stderr);
+    let run = bench.latest();
+    assert_eq!((&run["id"], &run["status"]), (&before["id"], &"finished".into()));
+    assert_eq!(run["n_resumed"], 1);
+    let text = bench.output(&["report"]);
+    assert!(text.contains(words), "{text}");
+    let said = bench.run(&["run", "plan.toml", "--stop-after", "soon"]);
+    assert_eq!(said.code(), 2);
+    assert!(said.stderr.contains("--stop-after \"soon\" is no time"), "{}", said.stderr);
+}

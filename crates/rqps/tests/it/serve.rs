@@ -4,7 +4,8 @@ use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
 
 use nix::sys::signal::Signal;
-use rqps_model::{Label, Run};
+use rqps_model::run::SystemStep;
+use rqps_model::{Label, Run, RunStatus};
 
 use crate::bench::Bench;
 use crate::browser::{Answer, Served};
@@ -80,6 +81,34 @@ fn every_page() {
     let json: serde_json::Value = serde_json::from_str(&json.body).unwrap();
     assert_eq!(json, bench.json(&["report", NIGHT, "--format", "json"]));
     assert_eq!(served.get("/?q=nosuchword").body.matches("<tr data-words").count(), 0);
+}
+
+/// As on the command line: the report says that nothing is measured, and what was to be.
+#[test]
+fn a_run_without_a_finished_step_has_a_report() {
+    let bench = Bench::new();
+    let mut unfinished = run(6, &["17.4", "18.0"], &[("point-query", &[19_000, 18_000])]);
+    unfinished.status = RunStatus::Interrupted;
+    for system in unfinished.steps.iter_mut().flat_map(|step| &mut step.systems) {
+        *system = SystemStep::pending();
+    }
+    store(&bench, &unfinished);
+    let empty = run(7, &["17.4", "18.0"], &[]);
+    store(&bench, &empty);
+    let served = Served::start(&bench, &[]);
+    let (id, no_steps) = (&unfinished.id, &empty.id);
+    let report = served.get(&format!("/runs/{id}/report"));
+    assert_guarded("report", &report);
+    for words in ["The run was interrupted before its end.", "Not reached on", "All runs"] {
+        assert!(report.body.contains(words), "lacks {words}: {}", report.body);
+    }
+    assert!(served.get(&format!("/runs/{id}")).body.contains(&format!("/runs/{id}/report")));
+    let csv = served.get(&format!("/runs/{id}/data/{id}.csv"));
+    assert_eq!(csv.body, bench.output(&["report", id, "--format", "csv"]));
+    // A run without steps has none, there as here.
+    assert_eq!(served.get_with(&format!("/runs/{no_steps}/report"), &[]).status, 404);
+    assert!(served.get(&format!("/runs/{no_steps}")).body.contains("There is no report"));
+    assert_ne!(bench.run(&["report", no_steps, "--format", "html"]).code(), 0);
 }
 
 #[test]

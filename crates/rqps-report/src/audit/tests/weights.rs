@@ -104,6 +104,16 @@ fn sizes_of_one_family() {
         (MYSQL, "innodb_page_size=16384", "innodb_page_size=4096", SEVERE),
         (POSTGRES, "block_size=8192", "block_size=16384", SEVERE),
         (POSTGRES, "huge_pages=off", "huge_pages=on", NOTABLE),
+        // One server got what both asked for; a version that does not tell is no other.
+        (
+            POSTGRES,
+            "huge_pages=try huge_pages_status=on",
+            "huge_pages=try huge_pages_status=off",
+            NOTABLE,
+        ),
+        (POSTGRES, "huge_pages_status=off", "huge_pages_status=off", None),
+        (POSTGRES, "huge_pages_status=on", "x=1", None),
+        (POSTGRES, "shared_memory_size=143MB", "shared_memory_size=152MB", MINOR),
         (MYSQL, "large_pages=ON", "x=1", NOTABLE),
     ]);
 }

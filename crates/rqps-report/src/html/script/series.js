@@ -71,7 +71,7 @@ const button = (text, label, act) => {
   return made;
 };
 // All charts of a step: they show the same seconds and the same systems.
-const drawStep = (place, charts, labels) => {
+const drawStep = (place, charts, { labels, base }) => {
   const box = document.createElement("div");
   box.className = "zoomable";
   const plots = [];
@@ -129,7 +129,14 @@ const drawStep = (place, charts, labels) => {
   );
   const hint = document.createElement("p");
   hint.className = "hint";
-  hint.textContent = "Drag across a chart to zoom in, double-click to see all again.";
+  const hints = ["Drag across a chart to zoom in, double-click to see all again."];
+  if (charts.some((chart) => chart.turns)) {
+    hints.push("Seconds are those of a system's own turns; the last one of a block has what is left at its end.");
+  }
+  if (charts.some((chart) => chart.left_out.length > 0)) {
+    hints.push(`Shaded: blocks of a disturbed host, which ratios to ${labels[base]} leave out.`);
+  }
+  hint.textContent = hints.join(" ");
   box.append(systems, tools, hint);
   const draw = () => {
     plots.splice(0).forEach((plot) => plot.destroy());
@@ -179,6 +186,18 @@ const drawStep = (place, charts, labels) => {
             })),
           ],
           hooks: {
+            drawClear: [
+              (u) => {
+                u.ctx.save();
+                u.ctx.fillStyle = colour("--band");
+                for (const [from, to] of chart.left_out) {
+                  const left = Math.max(u.valToPos(from, "x", true), u.bbox.left);
+                  const right = Math.min(u.valToPos(to, "x", true), u.bbox.left + u.bbox.width);
+                  if (right > left) u.ctx.fillRect(left, u.bbox.top, right - left, u.bbox.height);
+                }
+                u.ctx.restore();
+              },
+            ],
             drawAxes: [
               (u) => {
                 u.ctx.save();
@@ -245,5 +264,5 @@ const openSeries = async (step) => {
   const charts = data ? data.steps[Number(place.dataset.charts)] : [];
   if (charts.length === 0) return;
   place.classList.add("has-charts");
-  drawStep(place, charts, data.labels);
+  drawStep(place, charts, data);
 };

@@ -1,0 +1,117 @@
+//! Causes of several steps in a few sentences.
+
+use expect_test::expect;
+
+use super::*;
+
+/// A step: title, group, what its figure counts one of, and its cause.
+type Row<'a> = (&'a str, Group, &'a str, Option<Cause>);
+
+/// A cause of a loss, of which nothing is known but that.
+fn slower(kind: Kind) -> Cause {
+    Cause {
+        kind,
+        direction: Verdict::Slower,
+        parts: Vec::new(),
+        share: None,
+        barred: None,
+        sentence: String::new(),
+        times: None,
+        change_us: None,
+        is_io_unchanged: None,
+    }
+}
+
+/// So many times the base's CPU, without another change.
+fn cpu(times: f64) -> Option<Cause> {
+    let (times, is_io_unchanged) = (Some(times), Some(true));
+    Some(Cause { times, is_io_unchanged, ..slower(Kind::CpuOverhead) })
+}
+
+/// So many microseconds more of waiting.
+fn waiting(us: f64) -> Option<Cause> {
+    Some(Cause { change_us: Some(us), ..slower(Kind::Waiting) })
+}
+
+fn unexplained() -> Option<Cause> {
+    Some(slower(Kind::NotExplained))
+}
+
+fn told(rows: &[Row<'_>]) -> String {
+    let steps: Vec<StepCause<'_>> = rows
+        .iter()
+        .map(|(title, group, operation, cause)| StepCause {
+            title,
+            group: *group,
+            operation,
+            cause: cause.as_ref(),
+        })
+        .collect();
+    sentences(&steps).join("\n")
+}
+
+#[test]
+fn one_cause_of_whole_groups_is_one_sentence() {
+    let rows = [
+        ("point-query", Group::Point, "query", cpu(1.4)),
+        ("hot-points", Group::Point, "query", cpu(1.6)),
+        ("read-only_range=10", Group::Range, "query", cpu(1.5)),
+        ("read-only_range=100", Group::Range, "query", cpu(1.45)),
+        ("update-index", Group::Write, "query", None),
+    ];
+    expect!["New CPU overhead: server CPU per query up 1.40-1.60x on all point and range steps, IO unchanged."]
+        .assert_eq(&told(&rows));
+}
+
+#[test]
+fn io_that_is_not_known_of_one_step_is_not_called_unchanged() {
+    let unmeasured = cpu(1.5).map(|cause| Cause { is_io_unchanged: None, ..cause });
+    let rows = [
+        ("point-query", Group::Point, "query", cpu(1.5)),
+        ("scan", Group::Range, "row", unmeasured),
+        ("read-only_range=10", Group::Range, "query", None),
+    ];
+    expect!["New CPU overhead: server CPU per query or row up 1.50x on point-query and scan."]
+        .assert_eq(&told(&rows));
+    // A ratio that one of them lacks is that of none.
+    let without = Some(slower(Kind::CpuOverhead));
+    let rows = [
+        ("point-query", Group::Point, "query", cpu(1.5)),
+        ("hot-points", Group::Point, "query", without),
+    ];
+    expect!["New CPU overhead: on all point steps."].assert_eq(&told(&rows));
+}
+
+#[test]
+fn several_causes_come_by_weight_losses_first_and_what_is_not_explained_last() {
+    let gain = cpu(0.8).map(|cause| Cause { direction: Verdict::Faster, ..cause });
+    let rows = [
+        ("point-query", Group::Point, "query", cpu(1.5)),
+        ("hot-points", Group::Point, "query", cpu(1.5)),
+        ("scan", Group::Range, "row", gain),
+        ("read-only_range=10", Group::Range, "query", unexplained()),
+        ("update-index", Group::Write, "query", waiting(12.3)),
+        ("insert", Group::Write, "query", unexplained()),
+        ("delete", Group::Write, "query", waiting(40.0)),
+        ("write-only", Group::Write, "query", waiting(20.0)),
+    ];
+    expect![[r#"
+        Contention or waiting: +12 µs to +40 µs per query on update-index, delete and write-only.
+        New CPU overhead: server CPU per query up 1.50x on all point steps, IO unchanged.
+        Not explained: read-only_range=10 and insert.
+        Less CPU overhead: server CPU per row down 0.80x on scan, IO unchanged."#]]
+    .assert_eq(&told(&rows));
+}
+
+#[test]
+fn steps_that_nothing_explains_are_named_or_counted() {
+    let titles = ["a", "b", "c", "d", "e", "f"];
+    let mut rows: Vec<Row<'_>> =
+        titles.into_iter().map(|title| (title, Group::Other, "query", unexplained())).collect();
+    rows.push(("point-query", Group::Point, "query", unexplained()));
+    rows.push(("hot-points", Group::Point, "query", unexplained()));
+    expect!["Not explained: all point steps and a, b, c, d and 2 more."].assert_eq(&told(&rows));
+    // Without a verdict there is nothing to explain.
+    assert_eq!(told(&[("point-query", Group::Point, "query", None)]), "");
+    assert_eq!(told(&[]), "");
+}
