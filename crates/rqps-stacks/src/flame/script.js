@@ -113,7 +113,8 @@ const startFlame = (graph) => {
     event.preventDefault();
     act(current);
   });
-  graph.addEventListener("focusin", (event) => {
+  // Not of the graph itself: an SVG that listens to the focus is one more stop of Tab.
+  graph.parentElement.addEventListener("focusin", (event) => {
     const frame = frameOf(event.target);
     if (frame) tell(frame);
   });
