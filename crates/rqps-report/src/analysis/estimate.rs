@@ -95,8 +95,8 @@ impl<'a> Pair<'a> {
         Some(pair)
     }
 
-    /// Leaves the disturbed blocks out, unless they tell of another ratio, or the figure's would be one. Of equal work
-    /// every block is a part.
+    /// Leaves the disturbed blocks out, unless they tell of another ratio than the others, or the ratio without
+    /// them is not one that all allow. Of equal work every block is a part.
     fn leave_out(&mut self) {
         if !self.in_turns || self.of_totals {
             return;

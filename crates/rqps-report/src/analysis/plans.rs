@@ -1,6 +1,7 @@
 //! How the systems go about the statements of a step, and where that is not the same.
 
 use std::cmp::Reverse;
+use std::collections::BTreeSet;
 
 use rqps_model::{PlanDifference, QueryPlan, Run, RunStep, plan_difference};
 
@@ -76,14 +77,19 @@ impl StepPlans {
 }
 
 /// A statement of a step that a system went about in several ways over the starts of its server:
-/// `lookup on PRIMARY (9 starts) against full scan (1 start), SELECT ...`; `None` where all starts are alike. Of
-/// several statements the first one is told.
-pub(super) fn over_starts(run: &Run, step: &RunStep, system_idx: usize) -> Option<String> {
+/// `lookup on PRIMARY (9 starts) against full scan (1 start), SELECT ...`; `None` where all starts are alike, and where
+/// a start has the step twice. Of several statements the first one is told.
+pub(super) fn over_starts<'a>(run: &'a Run, step: &RunStep, system_idx: usize) -> Option<String> {
     let is_same =
         |other: &&RunStep| other.info.name == step.info.name && other.clients == step.clients;
-    let of_starts: Vec<&[QueryPlan]> = (run.steps.iter().filter(is_same))
-        .filter_map(|step| Some(step.systems.get(system_idx)?.plans.as_slice()))
-        .collect();
+    let same: Vec<&RunStep> = run.steps.iter().filter(is_same).collect();
+    // A step that a start has twice may be on other tables each time.
+    let starts: BTreeSet<u32> = same.iter().map(|step| step.start).collect();
+    if starts.len() < same.len() {
+        return None;
+    }
+    let plans_of = |step: &&'a RunStep| Some(step.systems.get(system_idx)?.plans.as_slice());
+    let of_starts: Vec<&[QueryPlan]> = same.iter().filter_map(plans_of).collect();
     let n_statements = of_starts.iter().map(|plans| plans.len()).max()?;
     (0..n_statements).find_map(|at| {
         let plans = || of_starts.iter().filter_map(|plans| plans.get(at));

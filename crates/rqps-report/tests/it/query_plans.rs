@@ -147,4 +147,9 @@ fn plans_that_vary_from_start_to_start_are_told() {
     run.steps[1].systems[1].plans = vec![plan(Path::WholeTable, None, false)];
     let [told] = notes(&run).try_into().unwrap();
     expect!["ma110405.small: point-query (lookup on PRIMARY (2 starts) against full scan (1 start), SELECT k FROM sbtest1 WHERE k BETWEEN ? AND ?)"].assert_eq(&told);
+    // A step that is there twice on one start is no matter of starts.
+    for step in &mut run.steps {
+        step.start = 0;
+    }
+    assert_eq!(notes(&run), Vec::<String>::new());
 }
