@@ -135,6 +135,9 @@ test("takes another base as rqps report --base has it", () =>
       }
       const sentences = await page.locator("p.verdict").allInnerTexts();
       assert.deepEqual(sentences, json.candidates.map((c) => c.verdict));
+      // Steps are filtered by the verdicts of this base.
+      const slower = await page.$$eval("details.step", (all) => all.map((step) => step.classList.contains("any-slower")));
+      assert.deepEqual(slower, json.steps.map((step) => step.systems.some((r) => r.verdict === "slower")));
       // Steps' details, too.
       const step = page.locator("details.step").nth(1);
       await step.evaluate((d) => (d.open = true));
@@ -146,6 +149,30 @@ test("takes another base as rqps report --base has it", () =>
     assert.equal(await page.locator("#base-told").innerText(), "");
     const back = await page.locator("[data-part='summary']").innerHTML();
     assert.equal(back.replace(/ hidden=""/g, ""), own.replace(/ hidden=""/g, ""));
+  }));
+
+test("takes any of many systems as the base", () =>
+  opened("many.html", {}, async (page) => {
+    assert.deepEqual(await page.locator("#charts figcaption").allInnerTexts(), ["Point queries"]);
+    const options = await page.locator("#base option").allTextContents();
+    assert.equal(options.length, 12);
+    await page.getByLabel("Base", { exact: true }).selectOption("11");
+    await page.waitForFunction((label) => document.querySelector("#base-told").textContent.includes(label), options[11]);
+    // The mean and each step have a lane for all but the base.
+    const rows = await page.$$eval("#charts .rows li", (all) =>
+      all.map((row) => Array.from(row.querySelectorAll(".names .value"), (name) => name.textContent.trim())),
+    );
+    assert.equal(rows.length, 4);
+    for (const names of rows) assert.deepEqual(names, options.slice(0, 11));
+  }));
+
+test("takes a system of another run as the base", () =>
+  opened("compare.html", {}, async (page) => {
+    const base = () => page.locator("#runs tr", { has: page.locator(".badge") }).locator("th").innerText();
+    assert.match(await base(), /^20261121-/);
+    await page.getByLabel("Base", { exact: true }).selectOption("2");
+    await page.getByText("now relative to my8033.small@20261123").waitFor();
+    assert.match(await base(), /^20261123-/);
   }));
 
 test("zooms a series and leaves systems out", () =>

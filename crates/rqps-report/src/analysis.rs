@@ -25,6 +25,7 @@ mod judge;
 pub mod memory;
 mod observed;
 mod origin;
+mod own_run;
 mod page_cache;
 mod per_operation;
 pub mod plans;
@@ -181,16 +182,13 @@ impl<'a> Analysis<'a> {
         Self::made(self.run, self.joined, (base, self.bound), known).with_profiles(self.profiles)
     }
 
-    /// The systems that can be the base in place of this one, by index: those with a figure. Of several
-    /// joined runs they are those of the base's own run, whose conditions the joined run has.
+    /// The systems that can be the base in place of this one, by index: those with a figure, of whichever run.
     #[must_use]
     pub fn other_bases(&self) -> Vec<usize> {
         let has_figure = |&idx: &usize| {
             self.steps.iter().any(|s| s.cells.get(idx).is_some_and(|c| c.figure.is_some()))
         };
-        let is_of_its_run =
-            |&idx: &usize| self.joined.is_none_or(|joined| joined.is_one_run(self.base, idx));
-        self.candidates().filter(has_figure).filter(is_of_its_run).collect()
+        self.candidates().filter(has_figure).collect()
     }
 
     fn made(

@@ -7,9 +7,10 @@ use maud::{Markup, html};
 use rqps_model::{Estimate, Group, Verdict};
 
 use crate::analysis::{Analysis, Bar, Cell, CellState, GROUPS, StepAnalysis};
+use crate::dot::dot;
 use crate::html::Scale;
-use crate::number;
 use crate::words::clip;
+use crate::{many, number};
 
 /// Width of a chart, and of its parts from left to right, pixels.
 const WIDTH: usize = 960;
@@ -62,8 +63,11 @@ fn svg(
     (group, steps): (Group, &[&StepAnalysis<'_>]),
 ) -> String {
     let candidates: Vec<usize> = analysis.candidates().collect();
-    let row = LANE * candidates.len() + GAP;
-    let top = TITLE + LINE * (candidates.len() + 1);
+    // Many systems have their names beside their lanes, in place of a legend.
+    let is_many = many::is_many(analysis);
+    let (head, legend_lines) = if is_many { (LINE, 0) } else { (0, candidates.len()) };
+    let row = head + LANE * candidates.len() + GAP;
+    let top = TITLE + LINE * (legend_lines + 1);
     let bottom = top + row * steps.len();
     let height = bottom + 2 * LINE;
     let base = clip(analysis.base_label(), 60);
@@ -80,11 +84,14 @@ fn svg(
             title { (title) }
             rect width=(WIDTH) height=(height) fill="#ffffff" {}
             text x="12" y="22" font-size="15" font-weight="bold" { (title) }
-            (legend(analysis, &candidates))
+            @if !is_many { (legend(analysis, &candidates)) }
             (frame(analysis, scale, (top, bottom)))
             @for (at, step) in steps.iter().enumerate() {
                 @let y = top + at * row;
-                (step_row(scale, (&step.title, step, &candidates), y))
+                line x1="12" x2=(WIDTH - 12) y1=(y) y2=(y) stroke=(GRID) stroke-width="0.5" {}
+                @if is_many { (names(analysis, (&step.title, &candidates), y)) }
+                @else { (name(&step.title, y + row / 2 + 4)) }
+                (lanes(scale, (step, &candidates), y + head))
             }
             text x="12" y=(height - 10) fill=(MUTED) font-size="11" {
                 "right of 1 is faster; " (sure) "; run " (clip(&analysis.run.id, 60))
@@ -119,23 +126,43 @@ fn frame(analysis: &Analysis<'_>, scale: Scale, (top, bottom): (usize, usize)) -
     }
 }
 
-fn step_row(
-    scale: Scale,
-    (name, step, candidates): (&str, &StepAnalysis<'_>, &[usize]),
-    y: usize,
-) -> Markup {
-    let middle = y + (LANE * candidates.len() + GAP) / 2 + 4;
+/// The name of a step in the middle of its lanes.
+fn name(title: &str, middle: usize) -> Markup {
+    html! { text x=(NAMES - 10) y=(middle) text-anchor="end" { (clip(title, 34)) } }
+}
+
+/// The name of a step above its lanes, and those of the systems beside them.
+fn names(analysis: &Analysis<'_>, (title, candidates): (&str, &[usize]), y: usize) -> Markup {
     html! {
-        line x1="12" x2=(WIDTH - 12) y1=(y) y2=(y) stroke=(GRID) stroke-width="0.5" {}
-        text x=(NAMES - 10) y=(middle) text-anchor="end" { (clip(name, 34)) }
+        text x="12" y=(y + LINE - 4) font-weight="bold" { (clip(title, 100)) }
         @for (lane, &idx) in candidates.iter().enumerate() {
-            @let y = y + GAP / 2 + LANE * lane + LANE / 2;
+            text x=(NAMES - 10) y=(middle(y + LINE, lane) + 4) text-anchor="end" font-size="11" {
+                (clip(analysis.label(idx), 36))
+            }
+        }
+    }
+}
+
+/// The lanes of a step below `y`.
+fn lanes(scale: Scale, (step, candidates): (&StepAnalysis<'_>, &[usize]), y: usize) -> Markup {
+    // Beside names all have one mark.
+    let is_named = candidates.len() > many::MANY;
+    html! {
+        @for (lane, &idx) in candidates.iter().enumerate() {
+            @let y = middle(y, lane);
             @if let Some(cell) = step.cells.get(idx) {
-                @if let Some(ratio) = &cell.rqps { (whisker(scale, (cell, ratio), (lane, y))) }
+                @if let Some(ratio) = &cell.rqps {
+                    (whisker(scale, (cell, ratio), (if is_named { 0 } else { lane }, y)))
+                }
                 text x=(NAMES + PLOT + 14) y=(y + 4) font-size="11" { (value(cell)) }
             }
         }
     }
+}
+
+/// The middle of a lane of those below `y`.
+fn middle(y: usize, lane: usize) -> usize {
+    y + GAP / 2 + LANE * lane + LANE / 2
 }
 
 /// `0.68 [0.66, 0.70] slower`, `0.68 n=1`, or with what stands in a verdict's way.
@@ -174,18 +201,6 @@ fn whisker(scale: Scale, (cell, ratio): (&Cell, &Estimate), (lane, y): (usize, u
             // One that has no verdict as it is not the same work is hollow.
             @if cell.is_barred() { g transform=(at) fill="#ffffff" { (dot(lane)) } }
             @else { g transform=(at) stroke="none" { (dot(lane)) } }
-        }
-    }
-}
-
-/// A mark of its own shape for each candidate.
-fn dot(lane: usize) -> Markup {
-    html! {
-        @match lane % 4 {
-            0 => { circle r="4.5" {} }
-            1 => { rect x="-4" y="-4" width="8" height="8" {} }
-            2 => { path d="M0,-5.5L5.5,0L0,5.5L-5.5,0Z" {} }
-            _ => { path d="M0,-5L5,4H-5Z" {} }
         }
     }
 }

@@ -11,14 +11,14 @@ use crate::words::clip;
 /// Columns of a run's id, which begins with its start.
 const RUN_COLUMNS: usize = 48;
 
-/// The runs: when, on which host, in which order their systems were measured.
-pub(crate) fn runs(joined: &Joined) -> Grid {
+/// The runs: when, on which host, in which order their systems were measured; which one the base is of.
+pub(crate) fn runs(joined: &Joined, base: usize) -> Grid {
     let left = |head| (head, Side::Left);
     let heads = ["run", "started, UTC", "", "host", "kernel", "schedule", ""].map(left);
     let mut grid = Grid::new(&heads);
     for (at, source) in joined.sources.iter().enumerate() {
         let is_finished = source.status == RunStatus::Finished;
-        let is_base = joined.origins.get(joined.run.base) == Some(&at);
+        let is_base = joined.origins.get(base) == Some(&at);
         grid.row(vec![
             plain(clip(&source.id, RUN_COLUMNS)),
             plain(number::utc(source.started_unix_ms).get(..16).unwrap_or_default()),

@@ -82,7 +82,7 @@ pub(crate) fn legend(analysis: &Analysis<'_>) -> String {
     } else {
         ""
     };
-    let part = if analysis.run.schedule.is_interleaved() { "blocks" } else { "slices" };
+    let part = if analysis.schedule().is_interleaved() { "blocks" } else { "slices" };
     format!(
         "± half-width of the interval; p of no difference, alone and adjusted for all ratios of its \
          kind in the run; n {part}{starts}"

@@ -105,8 +105,8 @@ pub fn render(analysis: &Analysis<'_>) -> String {
     let mut room = Room::beside(FRAME + main.0.len() + bodies.as_ref().map_or(0, String::len));
     let (files, series, others) = thread::scope(|scope| {
         let files = scope.spawn(|| data::files(analysis));
-        let series = points::packed(analysis, &mut room);
-        let others = bases::others(analysis, &mut room);
+        let mut series = points::packed(analysis, &mut room);
+        let others = bases::others(analysis, &mut room, &mut series);
         (files.join().unwrap_or_else(|panic| resume_unwind(panic)), series, others)
     });
     let data = data::render(analysis, files, &mut room);

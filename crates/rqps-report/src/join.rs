@@ -12,7 +12,9 @@ mod labels;
 use std::borrow::Cow;
 
 use rqps_model::run::SystemStep;
-use rqps_model::{Host, Incident, Label, Run, RunStatus, RunStep, Schedule, starts};
+use rqps_model::{
+    Calibrated, Host, Imported, Incident, Label, Run, RunStatus, RunStep, Schedule, starts,
+};
 
 pub use base::JoinError;
 pub use conditions::{Condition, Topic};
@@ -23,8 +25,8 @@ use crate::words::{list, list_in_short};
 /// Several runs as one, and what is known of each.
 #[derive(Debug, Clone)]
 pub struct Joined {
-    /// The systems and steps of all runs. Its host, schedule, plan and seed are those of the base's
-    /// run; [`Joined::conditions`] tells where others differ.
+    /// The systems and steps of all runs. Its host, schedule, plan and seed are those of its base's
+    /// run; [`Joined::sources`] have those of each, and [`Joined::conditions`] tells where they differ.
     pub run: Run,
     /// The runs, in the order given.
     pub sources: Vec<Source>,
@@ -55,6 +57,14 @@ pub struct Source {
     pub plan: String,
     /// The command that started it.
     pub command_line: String,
+    /// Version of rqps that measured it.
+    pub rqps_version: String,
+    /// Its seed.
+    pub seed: u64,
+    /// Where it was taken from; absent for a run that rqps measured.
+    pub imported: Option<Imported>,
+    /// What was known of its host's noise when it began.
+    pub calibration: Option<Calibrated>,
 }
 
 /// What a run says of one of its steps.
@@ -160,10 +170,10 @@ impl Joined {
         self.steps.get(at)?.get(origin)?.as_ref()
     }
 
-    /// What must be known before any figure is read.
-    pub(crate) fn warnings(&self) -> Vec<String> {
+    /// What must be known before any figure relative to a base is read.
+    pub(crate) fn warnings(&self, base: usize) -> Vec<String> {
         let n = self.sources.len();
-        let base = self.source(self.run.base).map_or("", |s| s.id.as_str());
+        let base = self.source(base).map_or("", |s| s.id.as_str());
         let mut out = vec![format!(
             "These are systems of {n} runs. A ratio over runs does not hold a drift of the host \
              between them: its interval knows the spread within each run alone. The base is of run \
@@ -214,6 +224,10 @@ fn source(run: &Run) -> Source {
         schedule: run.schedule,
         plan: run.plan.clone(),
         command_line: run.command_line.clone(),
+        rqps_version: run.rqps_version.clone(),
+        seed: run.seed,
+        imported: run.imported.clone(),
+        calibration: run.calibration.clone(),
     }
 }
 

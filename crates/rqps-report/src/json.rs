@@ -40,7 +40,7 @@ fn report<'a>(analysis: &'a Analysis<'_>) -> ReportJson<'a> {
     ReportJson {
         schema: SCHEMA,
         severe: analysis.warnings_by_weight().0,
-        rqps_version: &analysis.run.rqps_version,
+        rqps_version: analysis.rqps_version(),
         run: run(analysis),
         compared_runs: analysis.joined.map(JoinedJson::of),
         base: analysis.base_label(),
@@ -214,7 +214,7 @@ fn step<'a>(analysis: &'a Analysis<'_>, step: &'a StepAnalysis<'_>) -> StepJson<
         what: &info.what,
         repeat: (!analysis.is_all_imported()).then(|| {
             let typed = compare::command_line(analysis);
-            repeat::command(typed, analysis.run.seed, &info.name, analysis.clients_of(step))
+            repeat::command(typed, analysis.seed(), &info.name, analysis.clients_of(step))
         }),
         systems: (0..step.cells.len()).map(|idx| result(analysis, step, idx)).collect(),
     }

@@ -450,8 +450,8 @@ pub(crate) fn placement(analysis: &Analysis<'_>, step: &StepAnalysis<'_>) -> Str
 
 /// The host in a line: of an imported run where it was taken from.
 pub(crate) fn host(analysis: &Analysis<'_>) -> String {
-    let host = &analysis.run.host;
-    if let Some(imported) = &analysis.run.imported {
+    let host = analysis.host();
+    if let Some(imported) = analysis.imported() {
         return format!("{imported}, host {}", host.hostname);
     }
     format!(

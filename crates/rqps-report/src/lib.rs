@@ -22,6 +22,7 @@ pub mod text;
 mod causes;
 mod compare;
 mod comparison;
+mod dot;
 mod grid;
 mod insert;
 mod layout;

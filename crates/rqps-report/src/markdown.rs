@@ -89,7 +89,7 @@ fn head(out: &mut String, analysis: &Analysis<'_>) {
         paragraph(out, &format!("> **Warning:** {}", escape_markdown(warning)));
     }
     if let Some(joined) = analysis.joined {
-        paragraph(out, compare::runs(joined).render_markdown().trim_end());
+        paragraph(out, compare::runs(joined, analysis.base).render_markdown().trim_end());
         return;
     }
     let facts = format!("{}, {}", number::utc(run.started_unix_ms), layout::host(analysis));

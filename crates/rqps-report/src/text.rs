@@ -164,7 +164,7 @@ fn head(page: &mut Page, analysis: &Analysis<'_>) {
     }
     page.line("");
     if let Some(joined) = analysis.joined {
-        page.grid(&compare::runs(joined));
+        page.grid(&compare::runs(joined, analysis.base));
         return;
     }
     let facts = format!("run {} ({}), {}", run.id, run.name, place(analysis));
@@ -175,10 +175,10 @@ fn head(page: &mut Page, analysis: &Analysis<'_>) {
 fn place(analysis: &Analysis<'_>) -> String {
     let when = number::utc(analysis.run.started_unix_ms);
     let host = layout::host(analysis);
-    if analysis.run.imported.is_some() {
+    if analysis.imported().is_some() {
         format!("{when}, {host}")
     } else {
-        format!("{when}, on {host}, {}", analysis.run.host.storage)
+        format!("{when}, on {host}, {}", analysis.host().storage)
     }
 }
 
@@ -543,20 +543,20 @@ fn split(page: &mut Page, analysis: &Analysis<'_>, step: &StepAnalysis<'_>) {
 
 fn footer(page: &mut Page, analysis: &Analysis<'_>) {
     page.line("");
-    let run = analysis.run;
+    let (run, version) = (analysis.run, analysis.rqps_version());
     page.paragraph(
         "",
-        &if run.imported.is_some() {
-            format!("rqps {}; {}", run.rqps_version, run.command_line)
+        &if analysis.imported().is_some() {
+            format!("rqps {version}; {}", run.command_line)
         } else {
-            format!("rqps {}; seed {}; {}", run.rqps_version, run.seed, run.command_line)
+            format!("rqps {version}; seed {}; {}", analysis.seed(), run.command_line)
         },
     );
     let example = analysis.headlines.iter().find_map(|h| h.worst_idx);
     if let Some((idx, step)) = example.and_then(|idx| Some((idx, analysis.steps.get(idx)?))) {
         let name = &step.step.info.name;
         let typed = compare::command_line(analysis);
-        let command = repeat::command(typed, run.seed, name, analysis.clients_of(step));
+        let command = repeat::command(typed, analysis.seed(), name, analysis.clients_of(step));
         page.paragraph("", &format!("repeat one step: {command}"));
         if let Some(caution) = repeat::caution(analysis, idx) {
             page.paragraph("", caution);

@@ -1,18 +1,19 @@
 //! What the calibration of the host says of a run's figures, in a sentence.
 
 use rqps_model::calibration::Floor;
-use rqps_model::{Calibrated, Estimate, Host, Run};
+use rqps_model::{Calibrated, Estimate, Host};
 
+use super::Analysis;
 use crate::number::{count, utc};
 use crate::words::{list, one_line};
 
 /// How far a system differs from itself here, and what is seen; that the calibration was made
 /// elsewhere, where it was. Nothing for a run without one.
-pub(super) fn sentence(run: &Run) -> Option<String> {
-    let calibrated = run.calibration.as_ref()?;
+pub(super) fn sentence(analysis: &Analysis<'_>) -> Option<String> {
+    let calibrated = analysis.calibration()?;
     let when = utc(calibrated.made_unix_ms);
     let day = when.split(' ').next().unwrap_or(&when);
-    let elsewhere = elsewhere(&calibrated.host, &run.host);
+    let elsewhere = elsewhere(&calibrated.host, analysis.host());
     let but = if elsewhere.is_empty() {
         String::new()
     } else {

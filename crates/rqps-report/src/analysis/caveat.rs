@@ -5,7 +5,6 @@ use rqps_model::{Metric, RunStatus, RunSystem, Schedule, StepKind, StepOutcome, 
 use super::{Analysis, CellState, StepAnalysis};
 use crate::audit::finding::findings;
 use crate::audit::{Finding, Severity};
-use crate::join::Joined;
 use crate::number::count;
 use crate::words::{capital, clip, list, list_in_short, one_line};
 
@@ -17,7 +16,7 @@ pub(super) fn warnings(analysis: &Analysis<'_>) -> (Vec<String>, usize) {
         findings.iter().partition(|finding| finding.severity == Severity::Severe);
     let mut out: Vec<String> = severe.into_iter().map(Finding::sentence).collect();
     let n_severe = out.len();
-    out.extend(analysis.joined.map_or_else(Vec::new, Joined::warnings));
+    out.extend(analysis.joined.map_or_else(Vec::new, |joined| joined.warnings(analysis.base)));
     out.extend(others.into_iter().map(Finding::sentence));
     out.extend(super::page_cache::warning(&analysis.run.systems));
     out.extend(handicaps(analysis));
@@ -116,10 +115,10 @@ pub(super) fn caveats(analysis: &Analysis<'_>) -> Vec<String> {
                 .to_owned(),
         );
     }
-    out.extend(super::calibrated::sentence(run));
+    out.extend(super::calibrated::sentence(analysis));
     out.extend(unequal_limits(analysis));
     out.extend(unequal_allocators(analysis));
-    if run.host.virtual_machine && !run.systems.is_empty() {
+    if analysis.host().virtual_machine && !run.systems.is_empty() {
         out.push(
             "The host is a virtual machine: its neighbours can slow it down without leaving a \
              trace in its counters."

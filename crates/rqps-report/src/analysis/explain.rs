@@ -103,8 +103,9 @@ fn slots(run: &Run, step: &RunStep, (rule, idx): (&Rule<'_>, usize)) -> Option<S
     let fewest = [limited(base), limited(idx)].into_iter().flatten().min();
     let n_cpus = fewest.map_or(n_cpus, |fewest| fewest.min(n_cpus));
     // /proc/stat counts the CPUs that rqps must not use as well.
-    let hosts = rule.joined.and_then(|joined| joined.source(idx)).map(|source| &source.host);
-    let allowed = hosts.into_iter().chain([&run.host]).map(|host| host.n_cpus);
+    let host = |at: usize| rule.joined?.source(at).map(|source| &source.host);
+    let hosts = host(idx).into_iter().chain([host(base).unwrap_or(&run.host)]);
+    let allowed = hosts.map(|host| host.n_cpus);
     let n_cpus = allowed.filter(|n| *n > 0).fold(n_cpus, u32::min);
     Some(Slots::of(clients, step.placement, n_cpus))
 }

@@ -271,7 +271,7 @@ fn unclear_because(analysis: &Analysis<'_>, system_idx: usize) -> Vec<String> {
     if others.iter().any(|(is_single, _)| !is_single) {
         let what = if analysis.n_starts > 1 {
             "more starts of the servers"
-        } else if analysis.run.schedule.is_interleaved() {
+        } else if analysis.schedule().is_interleaved() {
             "measuring longer"
         } else {
             "more or longer slices"

@@ -54,7 +54,7 @@ pub(super) fn caveats(analysis: &Analysis<'_>) -> Vec<String> {
     if labels.is_empty() {
         return Vec::new();
     }
-    let from = match &analysis.run.imported {
+    let from = match analysis.imported() {
         Some(imported) => format!(" from {} ({})", one_line(&imported.source), imported.tool),
         None => String::new(),
     };
@@ -68,7 +68,7 @@ pub(super) fn caveats(analysis: &Analysis<'_>) -> Vec<String> {
          interval or a verdict. How noisy the host was, and how systems differ in settings, sessions and \
          builds, is not known."
     )];
-    let notes = analysis.run.imported.iter().flat_map(|imported| &imported.notes);
+    let notes = analysis.imported().into_iter().flat_map(|imported| &imported.notes);
     out.extend(notes.map(|note| one_line(note)));
     out
 }

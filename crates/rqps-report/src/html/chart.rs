@@ -3,14 +3,17 @@
 //! A chart is a list of rows of text with a small drawing in each, so that labels keep their size on
 //! a phone and a reader without pictures still gets every number.
 
+mod lanes;
+
 use maud::{Markup, html};
 use rqps_model::{Estimate, Verdict};
 
-use super::bases::Part;
+use super::bases::{self, Part};
 use super::filter;
 use super::label::{self, outside};
 use super::scale::Scale;
 use crate::analysis::{Analysis, Cell, GROUPS, StepAnalysis};
+use crate::dot::dot;
 use crate::many;
 use crate::number::{self, percent};
 use crate::tone::Tone;
@@ -23,13 +26,12 @@ pub(super) fn render(analysis: &Analysis<'_>) -> Markup {
     html! {
         section #charts aria-labelledby="charts-title" {
             h2 #charts-title { "Charts of relative QPS" }
-            @if !many::is_many(analysis) {
-                fieldset.filter #chart-order hidden {
-                    legend { "Order" }
-                    label { input type="radio" name="order" value="suite" checked; " as the suite" }
-                    label { input type="radio" name="order" value="effect"; " by effect, losses first" }
-                }
+            fieldset.filter #chart-order hidden {
+                legend { "Order" }
+                label { input type="radio" name="order" value="suite" checked; " as the suite" }
+                label { input type="radio" name="order" value="effect"; " by effect, losses first" }
             }
+            (bases::note(analysis))
             (part(analysis).placed())
         }
     }
@@ -43,6 +45,7 @@ pub(super) fn part(analysis: &Analysis<'_>) -> Part {
 fn charts(analysis: &Analysis<'_>) -> Markup {
     let scale = Scale::of(analysis);
     let candidates: Vec<usize> = analysis.candidates().collect();
+    let is_many = many::is_many(analysis);
     let has_ratio = |s: &StepAnalysis<'_>| s.cells.iter().any(|c| c.rqps.is_some());
     html! {
             @if !analysis.steps.iter().any(has_ratio) {
@@ -52,49 +55,29 @@ fn charts(analysis: &Analysis<'_>) -> Markup {
                     "A dot is the rQPS, its whisker the 95% interval; left of the line is slower. "
                     "The band is 1 ± " (percent(analysis.bound)) "; the axis is logarithmic."
                 }
-                @if !many::is_many(analysis) { (legend(analysis, &candidates)) }
+                @if !is_many { (legend(analysis, &candidates)) }
                 svg.defs width="0" height="0" aria-hidden="true" {
                     symbol #band overflow="visible" { (band(analysis, scale)) }
                 }
-                @if many::is_many(analysis) {
-                    (by_step(analysis, scale, &candidates))
-                }
-                @for group in GROUPS.into_iter().filter(|_| !many::is_many(analysis)) {
+                @for group in GROUPS {
                     @let steps: Vec<(usize, &StepAnalysis<'_>)> = analysis
                         .steps.iter().enumerate()
                         .filter(|(_, s)| s.group() == group && has_ratio(s)).collect();
-                    @if !steps.is_empty() {
+                    @if !steps.is_empty() && is_many {
+                        (lanes::figure(analysis, scale, (group, &steps), &candidates))
+                    } @else if !steps.is_empty() {
                         figure.chart {
                             figcaption { (group.title()) }
                             (axis(scale))
                             ul.rows {
-                                @for (at, step) in steps {
-                                    (row(analysis, scale, (&step.title, at, step), &candidates))
+                                @for &(at, step) in &steps {
+                                    (row(analysis, scale, (at, step), &candidates))
                                 }
                             }
                         }
                     }
                 }
             }
-    }
-}
-
-/// Of many systems: a figure for each step, with a row for each system.
-fn by_step(analysis: &Analysis<'_>, scale: Scale, candidates: &[usize]) -> Markup {
-    html! {
-        @for (at, step) in analysis.steps.iter().enumerate() {
-            @if step.cells.iter().any(|c| c.rqps.is_some()) {
-                figure.chart {
-                    figcaption { (outside(&step.title)) }
-                    (axis(scale))
-                    ul.rows {
-                        @for &idx in candidates {
-                            (row(analysis, scale, (analysis.label(idx), at, step), &[idx]))
-                        }
-                    }
-                }
-            }
-        }
     }
 }
 
@@ -146,20 +129,19 @@ fn band(analysis: &Analysis<'_>, scale: Scale) -> Markup {
 fn row(
     analysis: &Analysis<'_>,
     scale: Scale,
-    (name, at, step): (&str, usize, &StepAnalysis<'_>),
+    (at, step): (usize, &StepAnalysis<'_>),
     candidates: &[usize],
 ) -> Markup {
     let cells: Vec<&Cell> = candidates.iter().filter_map(|&idx| step.cells.get(idx)).collect();
-    let height = LANE_PX * cells.len() + 8;
     html! {
         li class=(filter::classes(step).trim_start()) data-step=(at) data-group=(step.group().title())
             data-effect=[effect(&cells)] {
-            a.name href={ "#step-" (at) } { (outside(name)) }
-            svg.plot width="100%" height=(height) aria-hidden="true" {
+            a.name href={ "#step-" (at) } { (outside(&step.title)) }
+            svg.plot width="100%" height=(height(cells.len())) aria-hidden="true" {
                 use href="#band" width="100%" height="100%" {}
                 @for (lane, cell) in cells.iter().enumerate() {
                     @if let Some(ratio) = &cell.rqps {
-                        (whisker(scale, ratio, (lane, lane * LANE_PX + LANE_PX / 2 + 4), colour(cell)))
+                        (whisker(scale, ratio, (lane, middle(lane)), colour(cell)))
                     }
                 }
             }
@@ -170,6 +152,16 @@ fn row(
             }
         }
     }
+}
+
+/// Height of a row of so many lanes, CSS pixels.
+fn height(n_lanes: usize) -> usize {
+    LANE_PX * n_lanes + 8
+}
+
+/// The middle of a lane, from the top of its row.
+fn middle(lane: usize) -> usize {
+    lane * LANE_PX + LANE_PX / 2 + 4
 }
 
 /// What the charts can be ordered by: the mean logarithm of a step's ratios, in thousandths.
@@ -221,18 +213,6 @@ fn whisker(scale: Scale, ratio: &Estimate, (lane, y): (usize, usize), colour: &s
                 }
             }
             svg.dot x=(pct(scale.percent(ratio.point))) y=(y) { (dot(lane)) }
-        }
-    }
-}
-
-/// A mark of its own shape for each candidate.
-fn dot(lane: usize) -> Markup {
-    html! {
-        @match lane % 4 {
-            0 => { circle r="4.5" {} }
-            1 => { rect x="-4" y="-4" width="8" height="8" {} }
-            2 => { path d="M0,-5.5L5.5,0L0,5.5L-5.5,0Z" {} }
-            _ => { path d="M0,-5L5,4H-5Z" {} }
         }
     }
 }

@@ -15,7 +15,7 @@ pub(super) fn render(analysis: &Analysis<'_>) -> Markup {
         @if let Some(joined) = analysis.joined {
             section #runs aria-labelledby="runs-title" {
                 h2 #runs-title { "Runs" }
-                (table(joined))
+                (table(joined, analysis.base))
                 @if joined.conditions.is_empty() {
                     p { "Host, kernel, schedule, tables and version of rqps are the same in all of them." }
                 } @else {
@@ -27,7 +27,7 @@ pub(super) fn render(analysis: &Analysis<'_>) -> Markup {
     }
 }
 
-fn table(joined: &Joined) -> Markup {
+fn table(joined: &Joined, base: usize) -> Markup {
     html! {
         div.scroll tabindex="0" role="region" aria-label="Runs" {
             table.words {
@@ -41,7 +41,7 @@ fn table(joined: &Joined) -> Markup {
                         tr {
                             th scope="row" {
                                 (outside(&source.id))
-                                @if joined.origins.get(joined.run.base) == Some(&at) {
+                                @if joined.origins.get(base) == Some(&at) {
                                     " " span.badge { "base" }
                                 }
                             }

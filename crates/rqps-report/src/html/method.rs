@@ -32,7 +32,7 @@ fn reading(analysis: &Analysis<'_>) -> Markup {
     let over_runs = analysis.joined.is_some().then_some(
         "Between systems of different runs it is Welch's t on the figures of two samples. ",
     );
-    let (of, by) = if analysis.run.schedule.is_interleaved() {
+    let (of, by) = if analysis.schedule().is_interleaved() {
         (
             "the geometric mean of the ratios of their blocks, which were measured in turns. ",
             "t on the logarithms of the blocks' ratios, with the effective number of blocks where \
@@ -107,7 +107,7 @@ fn reading(analysis: &Analysis<'_>) -> Markup {
 }
 
 fn method(analysis: &Analysis<'_>) -> Markup {
-    let (run, host) = (analysis.run, &analysis.run.host);
+    let (run, host) = (analysis.run, analysis.host());
     let (schedule, length) = schedule(analysis);
     let machine = if host.virtual_machine { "virtual machine" } else { "physical machine" };
     let facts = [
@@ -123,9 +123,9 @@ fn method(analysis: &Analysis<'_>) -> Markup {
         ("Starts of the servers", starts(analysis)),
         ("Placement", placements(analysis)),
         ("Warm-up", warm_up(analysis)),
-        ("Seed", run.seed.to_string()),
+        ("Seed", analysis.seed().to_string()),
         ("Samplers", samplers(analysis)),
-        ("rqps", run.rqps_version.clone()),
+        ("rqps", analysis.rqps_version().to_owned()),
         ("Run", run.id.clone()),
     ];
     // Of several runs each has its own, which stand at the top.
@@ -148,13 +148,13 @@ fn method(analysis: &Analysis<'_>) -> Markup {
     ];
     let is_told = |name: &str| {
         (analysis.joined.is_none() || !of_one_run.contains(&name))
-            && (run.imported.is_none() || !measured.contains(&name))
+            && (analysis.imported().is_none() || !measured.contains(&name))
     };
     html! {
         section #method aria-labelledby="method-title" {
             h2 #method-title { "How it was measured" }
             dl.facts {
-                @if let Some(imported) = &run.imported {
+                @if let Some(imported) = analysis.imported() {
                     div { dt { "Imported from" } dd { (outside(&imported.source)) } }
                     div { dt { "Files of" } dd { (imported.tool) } }
                     div { dt { "Host" } dd { (outside(&host.hostname)) } }
@@ -189,7 +189,7 @@ fn starts(analysis: &Analysis<'_>) -> String {
 
 /// The schedule in words, and what the length of what it measures is called.
 fn schedule(analysis: &Analysis<'_>) -> (String, &'static str) {
-    match analysis.run.schedule {
+    match analysis.schedule() {
         Schedule::Sequential { slices } => {
             let slices = count(usize::try_from(slices).unwrap_or(usize::MAX), "slice");
             let each = "per step and number of clients";

@@ -26,6 +26,11 @@ impl Room {
         self.0 = self.0.checked_sub(text.len())?;
         Some(text)
     }
+
+    /// Gives back the room of a text that was taken.
+    pub(super) fn give(&mut self, text: &str) {
+        self.0 += text.len();
+    }
 }
 
 #[cfg(test)]
@@ -38,6 +43,9 @@ mod tests {
         assert!(room.take("x".repeat(300_000)).is_some());
         assert!(room.take("x".repeat(200_000)).is_none());
         assert_eq!(room.left(), 100_000);
+        room.give(&"x".repeat(100_000));
+        assert!(room.take("x".repeat(200_000)).is_some());
+        assert_eq!(room.left(), 0);
         assert_eq!(Room::beside(2 * LIMIT).left(), LEAST);
     }
 }

@@ -8,7 +8,7 @@ use super::{cause, data, filter, insert, metrics, plans, ratios, series, stacks,
 use crate::analysis::{Analysis, Cell, CellState, StepAnalysis};
 use crate::number::{self, count};
 use crate::words::{lines, one_line};
-use crate::{compare, layout, parallel, repeat};
+use crate::{compare, layout, many, parallel, repeat};
 
 /// What is folded away under each step's line.
 pub(super) fn bodies(analysis: &Analysis<'_>) -> Vec<Markup> {
@@ -75,28 +75,44 @@ fn body(analysis: &Analysis<'_>, at: usize, step: &StepAnalysis<'_>) -> Markup {
         (stacks::graphs_and_rest(analysis, step))
         (insert::debt(analysis, step))
         (insert::passed_checks(analysis, step))
-        @if !analysis.is_all_imported() {
-            h4 { "Repeat this step" }
-            pre.command tabindex="0" { code { (repeated(analysis, step)) } }
-            @if let Some(caution) = repeat::caution(analysis, at) { p.hint { (caution) } }
-        }
+        @if let Some(part) = repeated_part(analysis, at, step) { (part.placed()) }
+        @else { (repeated(analysis, at, step)) }
     }
 }
 
-/// The command that measures a step again.
-fn repeated(analysis: &Analysis<'_>, step: &StepAnalysis<'_>) -> String {
-    let typed = compare::command_line(analysis);
-    let clients = analysis.clients_of(step);
-    repeat::command(typed, analysis.run.seed, &step.step.info.name, clients)
+/// The command that measures a step again; nothing where no system was measured.
+fn repeated(analysis: &Analysis<'_>, at: usize, step: &StepAnalysis<'_>) -> Markup {
+    if analysis.is_all_imported() {
+        return html! {};
+    }
+    let (typed, clients) = (compare::command_line(analysis), analysis.clients_of(step));
+    let command = repeat::command(typed, analysis.seed(), &step.step.info.name, clients);
+    html! {
+        h4 { "Repeat this step" }
+        pre.command tabindex="0" { code { (command) } }
+        @if let Some(caution) = repeat::caution(analysis, at) { p.hint { (caution) } }
+    }
 }
 
-/// The ratios in a step's line; for each of many systems one would be a page.
+/// The same where it depends on the base: of several runs it is the command of the base's.
+pub(super) fn repeated_part(
+    analysis: &Analysis<'_>,
+    at: usize,
+    step: &StepAnalysis<'_>,
+) -> Option<Part> {
+    analysis.joined.map(|_| Part::new(format!("repeat-{at}"), repeated(analysis, at, step)))
+}
+
+/// The ratios in a step's line, and its verdicts for the script; for each of many systems one ratio would be
+/// a page.
 pub(super) fn chips(analysis: &Analysis<'_>, at: usize, step: &StepAnalysis<'_>) -> Part {
     let markup = html! {
-        @if !crate::many::is_many(analysis) {
-            span.chips { @for idx in analysis.candidates() {
-                @if let Some(cell) = step.cells.get(idx) { (chip(cell)) }
-            } }
+        span.chips data-verdicts=(filter::classes(step).trim_start()) {
+            @if !many::is_many(analysis) {
+                @for idx in analysis.candidates() {
+                    @if let Some(cell) = step.cells.get(idx) { (chip(cell)) }
+                }
+            }
         }
     };
     Part::new(format!("chips-{at}"), markup)
@@ -194,7 +210,7 @@ fn figures(analysis: &Analysis<'_>, step: &StepAnalysis<'_>) -> Markup {
     let n_slices = step.cells.iter().map(|c| c.slices.len()).max().unwrap_or(0);
     let title = format!("Figure, {}", step.step.info.figure.unit());
     let middle = if step.step.info.has_blocks_of_work() { "Total" } else { "Mean" };
-    let part = if analysis.run.schedule.is_interleaved() { "Block" } else { "Slice" };
+    let part = if analysis.schedule().is_interleaved() { "Block" } else { "Slice" };
     framed(
         &title,
         step,

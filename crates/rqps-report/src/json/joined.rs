@@ -57,7 +57,20 @@ impl<'a> JoinedJson<'a> {
 }
 
 fn source(source: &Source) -> SourceJson<'_> {
-    let Source { id, name, status, started_unix_ms, host, schedule, plan, command_line } = source;
+    let Source {
+        id,
+        name,
+        status,
+        started_unix_ms,
+        host,
+        schedule,
+        plan,
+        command_line,
+        rqps_version: _,
+        seed: _,
+        imported: _,
+        calibration: _,
+    } = source;
     SourceJson {
         id,
         name,

@@ -4,7 +4,7 @@ use rqps_model::{Run, SeriesPoint, Slice};
 use rqps_report::{Analysis, csv, html, json};
 
 use crate::page::{file, packed, readable};
-use crate::{blocks_fixture, fixture};
+use crate::{blocks_fixture, compare, fixture, many};
 
 /// Names of the page's places for parts.
 fn places(page: &str) -> Vec<&str> {
@@ -14,26 +14,126 @@ fn places(page: &str) -> Vec<&str> {
     names
 }
 
-/// Every part of a page for another base stands word for word in the page that is made with that base.
+/// Every part of a page for another base, the one at this place among them, stands word for word in the page that
+/// is made with that base; and every place of the page has a part.
+fn says_what_its_own_page_says(page: &str, at: usize, own: &str) {
+    let found = packed(page, "bases").unwrap();
+    assert_eq!((&found["details"], &found["charts"]), (&true.into(), &true.into()));
+    let parts = found["parts"].as_array().unwrap();
+    let mut names: Vec<&str> = parts.iter().map(|part| part[0].as_str().unwrap()).collect();
+    names.sort_unstable();
+    assert_eq!(names, places(page));
+    for part in parts {
+        let text = part[1][at].as_str().unwrap();
+        let place = format!("data-part={}>{text}</", part[0]);
+        assert!(own.contains(&place), "{} for base {}", part[0], found["bases"][at]);
+    }
+}
+
 #[test]
 fn another_base_says_what_its_own_page_says() {
     let run = fixture::demo();
     let page = html::render(&Analysis::of(&run, 0.05));
     let found = packed(&page, "bases").unwrap();
     assert_eq!(found["bases"], serde_json::json!([1, 2]));
-    assert_eq!(found["details"], true);
-    let parts = found["parts"].as_array().unwrap();
-    let mut names: Vec<&str> = parts.iter().map(|part| part[0].as_str().unwrap()).collect();
-    names.sort_unstable();
-    assert_eq!(names, places(&page));
     for (at, base) in [1, 2].into_iter().enumerate() {
         let own = html::render(&Analysis::of_base(&run, base, 0.05));
-        for part in parts {
-            let text = part[1][at].as_str().unwrap();
-            let place = format!("data-part={}>{text}</", part[0]);
-            assert!(own.contains(&place), "{} for base {base}", part[0]);
-        }
+        says_what_its_own_page_says(&page, at, &own);
     }
+}
+
+#[test]
+fn any_of_many_systems_can_be_the_base() {
+    for n in [12, 20] {
+        let page = html::render(&Analysis::of(&many::of_systems(n), 0.05));
+        assert!(page.len() <= 1_500_000, "{} bytes", page.len());
+        let found = packed(&page, "bases").unwrap();
+        assert_eq!(found["bases"], serde_json::json!((1..n).collect::<Vec<u32>>()));
+        assert_eq!(found["charts"], true);
+    }
+    let run = many::of_systems(10);
+    let page = html::render(&Analysis::of(&run, 0.05));
+    for base in [1, 9] {
+        let own = html::render(&Analysis::of_base(&run, base, 0.05));
+        says_what_its_own_page_says(&page, base - 1, &own);
+    }
+}
+
+/// Systems of all joined runs can be the base, and what the page then says is what `rqps compare --base
+/// RUN:LABEL` says: ratios, conditions, and the commands that repeat steps.
+#[test]
+fn systems_of_any_joined_run_can_be_the_base() {
+    let joined = compare::joined(None);
+    let page = html::render(&Analysis::of_joined(&joined, 0.05));
+    let found = packed(&page, "bases").unwrap();
+    assert_eq!(found["bases"], serde_json::json!([1, 2]));
+    for (at, base) in ["20261121:my8033.small", "20261123:my8033.small"].into_iter().enumerate() {
+        let other = compare::joined(Some(base));
+        let own = html::render(&Analysis::of_joined(&other, 0.05));
+        says_what_its_own_page_says(&page, at, &own);
+    }
+    let part = |name: &str| {
+        let mut parts = found["parts"].as_array().unwrap().iter();
+        parts.find(|part| part[0] == name).unwrap()[1].as_array().unwrap().clone()
+    };
+    let [own, other] = [0, 1].map(|at: usize| joined.sources[at].seed);
+    assert_ne!(own, other);
+    for (text, seed) in part("repeat-0").iter().zip([own, other]) {
+        assert!(text.as_str().unwrap().contains(&format!("--seed {seed}<")), "{text}");
+    }
+    // Which run the base is of, and its order of slices.
+    let badge = "20261123-080000-demo</bdi> <span class=\"badge\">base</span>";
+    let of_runs = part("systems");
+    assert!(!of_runs[0].as_str().unwrap().contains(badge), "{}", of_runs[0]);
+    assert!(of_runs[1].as_str().unwrap().contains(badge), "{}", of_runs[1]);
+    let read = part("method");
+    assert!(read[0].as_str().unwrap().contains("measured in turns"));
+    assert!(!read[1].as_str().unwrap().contains("measured in turns"));
+}
+
+/// Text that does not pack well, so many letters.
+fn noise(n: usize) -> String {
+    let mut state = 1_u32;
+    let letter = |_| {
+        state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+        char::from(b"0123456789abcdef"[usize::try_from(state >> 28).unwrap()])
+    };
+    (0..n).map(letter).collect()
+}
+
+/// The less room a page has, the less it says of other bases: first their details go, then their charts, then all
+/// of them, for the command that takes one.
+#[test]
+fn less_room_says_less_of_other_bases() {
+    let mut run = many::of_systems(12);
+    let mut last = 3;
+    for n in [0, 1_000_000, 2_400_000] {
+        // What a step does stands in the page once, whatever the base.
+        run.steps[0].info.what = noise(n);
+        let page = html::render(&Analysis::of(&run, 0.05));
+        let depth = packed(&page, "bases").map_or(0, |found| {
+            let parts = found["parts"].as_array().unwrap();
+            let has = |name: &str| parts.iter().any(|p| p[0].as_str().unwrap().starts_with(name));
+            assert!(has("verdicts") && has("summary") && has("method"));
+            let (charts, details) = (has("charts"), has("compared-"));
+            assert_eq!((&found["charts"], &found["details"]), (&charts.into(), &details.into()));
+            1 + usize::from(charts) + usize::from(details)
+        });
+        assert!(depth <= last, "{depth} after {last}");
+        assert_eq!(page.contains("<select id=\"base\""), depth > 0);
+        assert_eq!(page.contains("has no room for other bases"), depth == 0);
+        last = depth;
+    }
+    assert!(last < 3);
+}
+
+#[test]
+fn a_page_without_room_for_other_bases_names_the_command() {
+    let names: Vec<String> = (0..30).map(|nth| format!("point-query.{nth}")).collect();
+    let page = html::render(&Analysis::of(&many::of_steps(30, &names), 0.05));
+    assert!(packed(&page, "bases").is_none() && !page.contains("<select id=\"base\""));
+    let command = "rqps report 20261121-203015-demo --base LABEL --format html";
+    assert!(page.contains(&format!("has no room for other bases; <code>{command}</code>")));
 }
 
 #[test]

@@ -37,6 +37,7 @@ fn two() -> Vec<Run> {
         ],
     );
     second.id = "20261123-080000-demo".to_owned();
+    second.seed = first.seed + 1;
     second.started_unix_ms += 127_785_000;
     second.host.kernel = "6.9.1-generic".to_owned();
     second.plan = PLAN.replace("100000", "1000000").replace("seed = 7", "seed = 8");

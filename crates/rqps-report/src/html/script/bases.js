@@ -9,7 +9,7 @@ const takeBase = async () => {
   }
   await unpackBodies();
   steps().forEach(putBody);
-  const { bases, details, parts } = JSON.parse(packed);
+  const { bases, details, charts, parts } = JSON.parse(packed);
   const places = new Map(all("[data-part]").map((place) => [place.dataset.part, place]));
   const own = new Map(parts.map(([name]) => [name, Array.from(places.get(name).childNodes)]));
   const put = () => {
@@ -22,18 +22,21 @@ const takeBase = async () => {
         const template = document.createElement("template");
         template.innerHTML = texts[at];
         place.replaceChildren(template.content);
+        makeCopyable(place);
       }
     }
-    all(".other-base").forEach((note) => (note.hidden = details || at < 0));
-    // Verdicts are filtered by what they are now.
-    for (const row of all("#rqps tr[data-step]")) {
-      const step = document.getElementById("step-" + row.dataset.step);
-      for (const name of ["any-slower", "any-faster", "any-open"]) {
-        step.classList.toggle(name, row.classList.contains(name));
+    for (const note of all(".other-base")) {
+      note.hidden = at < 0 || (note.closest("#charts") ? charts : details);
+    }
+    // Verdicts are filtered by what they are now, in the table of figures, which no base changes, as well.
+    for (const step of steps()) {
+      const now = step.querySelector("[data-verdicts]").dataset.verdicts.split(" ");
+      for (const shown of [step, ...all(`.absolute [data-step="${step.dataset.step}"]`)]) {
+        for (const name of ["any-slower", "any-faster", "any-open"]) shown.classList.toggle(name, now.includes(name));
       }
     }
     const label = chooseBase.selectedOptions[0].textContent;
-    const what = details ? "Ratios, verdicts and causes are" : "Verdicts, tables and charts are";
+    const what = details ? "Ratios, verdicts and causes are" : charts ? "Verdicts, tables and charts are" : "Verdicts and tables are";
     told.textContent = at < 0 ? "" : `${what} now relative to ${label}.`;
     all("[data-part]").forEach(makeAllSortable);
     orderCharts();
