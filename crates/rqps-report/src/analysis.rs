@@ -3,6 +3,7 @@
 //! All formats render an [`Analysis`] and compute nothing of their own, so that they cannot differ.
 
 mod ageing;
+mod background;
 mod bar;
 mod calibrated;
 pub mod caveat;
