@@ -10,6 +10,8 @@ pub mod caveat;
 pub mod cell;
 pub mod comparison;
 mod contention;
+#[cfg(test)]
+mod coverage;
 mod data;
 pub mod difference;
 mod disturbed;
