@@ -31,16 +31,13 @@ const FLOOR_TIMES: f64 = 2.0;
 /// Handicaps that are looked for, percent; none as well, to see how often something is found there.
 const HANDICAPS_PCT: [u32; 4] = [0, 2, 5, 10];
 
-/// Measurements for each handicap.
-const N_LOOKS: u32 = 10;
-
 /// What a calibration is to find out.
 #[derive(Debug, Clone, Copy)]
 pub struct Wish {
     /// Measured time of each trial on each side.
     pub time: Duration,
-    /// Whether handicaps are looked for.
-    pub power: bool,
+    /// Measurements for each handicap; 0 where none is looked for.
+    pub n_looks: u32,
 }
 
 /// The steps of a calibration: one that reads and one that writes.
@@ -59,7 +56,7 @@ pub fn calibrate(
 ) -> Result<Calibration> {
     let has_server = plan.systems.iter().all(|system| system.source != SystemSource::Builtin);
     ensure!(
-        has_server || !wish.power,
+        has_server || wish.n_looks == 0,
         "the null client has no server that a handicap could stop; leave out --power, or name DBMS@VERSION"
     );
     descriptors::check(plan)?;
@@ -95,13 +92,14 @@ fn with_bench(bench: &mut Bench<'_>, wish: Wish, listen: &mut Listener<'_>) -> R
         }
     }
     let mut power = Vec::new();
-    if wish.power
+    if wish.n_looks > 0
         && let Some(best) = best.last()
     {
         let way = Way { clients: best.clients, placement: best.placement, time: wish.time };
         for step in STEPS {
             for percent in HANDICAPS_PCT {
-                power.extend(look_for(bench, (step, way, slice_ms), percent, listen)?);
+                let handicap = (percent, wish.n_looks);
+                power.extend(look_for(bench, (step, way, slice_ms), handicap, listen)?);
             }
         }
     }
@@ -150,13 +148,13 @@ fn try_all(bench: &mut Bench<'_>, wish: Wish, listen: &mut Listener<'_>) -> Resu
 fn look_for(
     bench: &mut Bench<'_>,
     (step, way, slice_ms): (&str, Way, u32),
-    percent: u32,
+    (percent, n_looks): (u32, u32),
     listen: &mut Listener<'_>,
 ) -> Result<Option<Power>> {
     let mut looks = Vec::new();
     bench.slow_down(percent * 100);
-    for nth in 0..N_LOOKS {
-        let doing = format!("handicap {percent}% on {step}, {} of {N_LOOKS}", nth + 1);
+    for nth in 1..=n_looks {
+        let doing = format!("handicap {percent}% on {step}, {nth} of {n_looks}");
         tell(listen, &format!("{doing}, {}", described(&way, Some(slice_ms))));
         looks.push(bench.in_turns(step, way, slice_ms, listen)?);
     }

@@ -67,13 +67,20 @@ fn systems_at_once(plan: &Plan) -> u64 {
     if plan.schedule.is_interleaved() { n } else { n.min(1) }
 }
 
-/// The most connections of any step on a system.
+/// The most connections of any step on a system. Tables are filled by a client each.
 fn most_clients(plan: &Plan) -> u64 {
+    let tables = |work: &SuiteWork| match work {
+        SuiteWork::File { args, .. } => u64::from(args.tables),
+        SuiteWork::Insert(_) => 0,
+    };
+    let most = plan.suites.iter().map(|suite| tables(&suite.work)).max().unwrap_or(0);
+    most.max(most_clients_of_steps(plan))
+}
+
+/// The same but for the load, which has the other systems idle and without clients.
+pub(crate) fn most_clients_of_steps(plan: &Plan) -> u64 {
     let of_suite = |work: &SuiteWork| match work {
-        SuiteWork::File { args, .. } => {
-            let clients = args.clients.iter().copied().max().unwrap_or(1);
-            u64::from(clients.max(args.tables))
-        }
+        SuiteWork::File { args, .. } => u64::from(args.clients.iter().copied().max().unwrap_or(1)),
         // Clients that query, insert and delete, and one that holds transactions open.
         SuiteWork::Insert(args) => u64::from(args.clients) * 3 + 1,
     };

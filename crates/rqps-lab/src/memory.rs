@@ -4,18 +4,33 @@ use std::time::Duration;
 
 use anyhow::{Context as _, Result, bail, ensure};
 use rqps_model::variant::written_bytes;
-use rqps_model::{Label, Schedule, SystemSource, SystemSpec, Version};
+use rqps_model::{Dbms, Label, Schedule, SystemSource, SystemSpec, Version};
 use rqps_server::Places;
 use rqps_server::profile::cache_bytes;
 
 use crate::Plan;
+use crate::descriptors::most_clients_of_steps;
 use crate::event::Listener;
 use crate::installation::{Installation, places, render_config};
 use crate::run::Context;
 
-/// What a server takes beside its cache, bytes: code, connections, dictionaries. MySQL 8.0 with
-/// nothing cached takes about 400 MB, the others less.
+/// What a server takes beside its cache and the clients' connections, bytes: code, dictionaries. MySQL 8.0
+/// with nothing cached takes about 400 MB, the others less.
 const BESIDE_CACHE: u64 = 400 << 20;
+
+/// What a client's connection takes of a server, bytes: what its statements may fill by the servers' defaults, as
+/// nothing says that they do not.
+fn of_connection(dbms: Dbms) -> u64 {
+    match dbms {
+        // A stack of up to 1 MB (MySQL 8.0.27 and later), a buffer to sort in of up to 2 MB (MariaDB), buffers to
+        // read and join and of the binary log of 0.6 MB, prepared statements.
+        Dbms::Mysql | Dbms::Mariadb => 4 << 20,
+        // A process: some 2 to 8 MB of its own (catalogue caches, plans, page tables of the shared buffers), and 4 MB
+        // of `work_mem`.
+        Dbms::Postgres => 12 << 20,
+        Dbms::Null => 0,
+    }
+}
 
 /// Starts of the servers where systems that do not fit together are measured one after the other. With
 /// three the interval has two degrees of freedom, and a loss of 10% does not stand among the 32 steps of a
@@ -26,8 +41,24 @@ const STARTS: u32 = 4;
 const SLICES: (u32, u32) = (2, 6);
 const SLICE_MS: u32 = 2000;
 
-/// A system and its caches, bytes.
-type Need = (Label, u64);
+/// What a system needs, bytes.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Need {
+    label: Label,
+    caches: u64,
+    connections: u64,
+}
+
+impl Need {
+    fn of(plan: &Plan, spec: &SystemSpec, caches: u64) -> Self {
+        let connections = most_clients_of_steps(plan).saturating_mul(of_connection(spec.dbms));
+        Self { label: spec.label.clone(), caches, connections }
+    }
+
+    fn all(&self) -> u64 {
+        self.caches.saturating_add(self.connections).saturating_add(BESIDE_CACHE)
+    }
+}
 
 /// The plan as it can be carried out on this host: systems that take turns and do not fit into memory
 /// together are measured one after the other instead, each on several starts; with a sentence that
@@ -53,7 +84,7 @@ pub(crate) fn fitted(
         let need = |(idx, version, places): &(usize, Version, Places)| {
             let spec = &plan.systems[*idx];
             let config = render_config((plan, spec), version, places)?;
-            Ok((spec.label.clone(), cache_bytes(spec.dbms, &config)))
+            Ok(Need::of(plan, spec, cache_bytes(spec.dbms, &config)))
         };
         ours.iter().map(need).collect()
     };
@@ -95,18 +126,21 @@ fn fitted_to(
     memory: u64,
 ) -> Result<(Plan, Option<String>)> {
     let together = needs(&plan)?;
-    let sum: u64 = together.iter().fold(0, |sum, need| sum.saturating_add(with_rest(need)));
+    let sum: u64 = together.iter().fold(0, |sum, need| sum.saturating_add(need.all()));
     if sum <= memory {
         return Ok((plan, None));
     }
     let (plan, time) = one_after_the_other(plan);
     // A profile that divides its share among the systems that are up gives each one more now.
     let alone = needs(&plan)?;
-    if let Some((label, cache)) = alone.iter().find(|need| with_rest(need) > memory) {
+    if let Some(need) = alone.iter().find(|need| need.all() > memory) {
         bail!(
-            "{label} does not fit into memory: caches of {} MB and {} MB for the server beside them, of \
-             {} MB; make its caches smaller",
-            cache >> 20,
+            "{} does not fit into memory: caches of {} MB, {} MB for {} and {} MB for the server beside them, \
+             of {} MB; make its caches smaller, or ask for fewer clients",
+            need.label,
+            need.caches >> 20,
+            need.connections >> 20,
+            clients(&plan),
             BESIDE_CACHE >> 20,
             memory >> 20
         );
@@ -121,24 +155,30 @@ fn fitted_to(
         n => format!(", on {n} starts of each in an order drawn anew"),
     };
     let sentence = format!(
-        "the systems do not fit into memory together (caches of {}, {} MB for each server beside them, of \
-         {} MB): they are measured one after the other{starts}{now}{time}; smaller caches would let them \
-         take turns",
+        "the systems do not fit into memory together (caches of {}, {} MB for {} to each, {} MB for each \
+         server beside them, of {} MB): they are measured one after the other{starts}{now}{time}; smaller \
+         caches would let them take turns",
         written(&together),
+        together.iter().map(|need| need.connections).max().unwrap_or(0) >> 20,
+        clients(&plan),
         BESIDE_CACHE >> 20,
         memory >> 20
     );
     Ok((plan, Some(sentence)))
 }
 
-fn with_rest((_, cache): &Need) -> u64 {
-    cache.saturating_add(BESIDE_CACHE)
+/// `1 connection`, `64 connections`.
+fn clients(plan: &Plan) -> String {
+    match most_clients_of_steps(plan) {
+        1 => "1 connection".to_owned(),
+        n => format!("{n} connections"),
+    }
 }
 
 /// `a 700 MB, b 700 MB`
 fn written(needs: &[Need]) -> String {
     let parts: Vec<String> =
-        needs.iter().map(|(label, cache)| format!("{label} {} MB", cache >> 20)).collect();
+        needs.iter().map(|need| format!("{} {} MB", need.label, need.caches >> 20)).collect();
     parts.join(", ")
 }
 
@@ -235,8 +275,9 @@ mod tests {
 
     /// With caches of so many MB, whatever the plan.
     fn fit(plan: Plan, mb: [u64; 2]) -> Result<(Plan, Option<String>)> {
-        let needs = |_: &Plan| {
-            Ok(vec![(Label("a".to_owned()), mb[0] << 20), (Label("b".to_owned()), mb[1] << 20)])
+        let needs = |plan: &Plan| {
+            let systems = plan.systems.iter().zip(mb);
+            Ok(systems.map(|(spec, mb)| Need::of(plan, spec, mb << 20)).collect())
         };
         fitted_to(plan, &needs, 2 << 30)
     }
@@ -248,7 +289,7 @@ mod tests {
         let (fits, sentence) = fit(plan.clone(), [700, 700]).unwrap();
         assert_eq!((fits.schedule, fits.starts), (Schedule::Sequential { slices: 6 }, 4));
         assert_eq!(fits.suites, plan.suites);
-        expect_test::expect![[r#"the systems do not fit into memory together (caches of a 700 MB, b 700 MB, 400 MB for each server beside them, of 2048 MB): they are measured one after the other, on 4 starts of each in an order drawn anew; smaller caches would let them take turns"#]].assert_eq(&sentence.unwrap());
+        expect_test::expect![[r#"the systems do not fit into memory together (caches of a 700 MB, b 700 MB, 12 MB for 1 connection to each, 400 MB for each server beside them, of 2048 MB): they are measured one after the other, on 4 starts of each in an order drawn anew; smaller caches would let them take turns"#]].assert_eq(&sentence.unwrap());
         // What is stored says what was carried out, and a plan that asks for more starts has them.
         assert!(fits.to_toml().contains("mode = \"sequential\""));
         let more = Plan { starts: 5, ..plan.clone() };
@@ -269,7 +310,7 @@ mod tests {
         );
         let of_step = fits.schedule.at_most(args.times.read) * fits.starts;
         assert_eq!(of_step, Duration::from_secs(60));
-        expect_test::expect!["the systems do not fit into memory together (caches of a 700 MB, b 700 MB, 400 MB for each server beside them, of 2048 MB): they are measured one after the other, on 4 starts of each in an order drawn anew; the budget is 6 slices of 2.5 s on each start; no step ends early: precision is for systems that take turns; smaller caches would let them take turns"].assert_eq(&sentence.unwrap());
+        expect_test::expect!["the systems do not fit into memory together (caches of a 700 MB, b 700 MB, 12 MB for 1 connection to each, 400 MB for each server beside them, of 2048 MB): they are measured one after the other, on 4 starts of each in an order drawn anew; the budget is 6 slices of 2.5 s on each start; no step ends early: precision is for systems that take turns; smaller caches would let them take turns"].assert_eq(&sentence.unwrap());
         // The budget of a plan with starts is that of each of them.
         let (fits, _) = fit(two("[schedule]\nbudget = '6s'\nrestarts = 4\n"), [700, 700]).unwrap();
         let SuiteWork::File { args, .. } = &fits.suites[0].work else { panic!("{fits:?}") };
@@ -283,17 +324,35 @@ mod tests {
         // As the profile `small`: a share of the memory for all that are up.
         let shared = |plan: &Plan| {
             let cache = (1400_u64 << 20) / u64::from(plan.systems_up());
-            Ok(vec![(Label("a".to_owned()), cache), (Label("b".to_owned()), cache)])
+            Ok(plan.systems.iter().map(|spec| Need::of(plan, spec, cache)).collect())
         };
         let (_, sentence) = fitted_to(two(""), &shared, 2 << 30).unwrap();
         let sentence = sentence.unwrap();
-        assert!(sentence.contains("(caches of a 700 MB, b 700 MB, 400 MB"), "{sentence}");
+        let caches = "(caches of a 700 MB, b 700 MB, 12 MB for 1 connection";
+        assert!(sentence.contains(caches), "{sentence}");
         assert!(
             sentence.contains("; alone they have caches of a 1400 MB, b 1400 MB;"),
             "{sentence}"
         );
         let error = fitted_to(two(""), &shared, 1700 << 20).unwrap_err().to_string();
         assert!(error.starts_with("a does not fit into memory: caches of 1400 MB"), "{error}");
+    }
+
+    #[test]
+    fn connections_of_many_clients_take_memory_by_their_server() {
+        let suite = "[[suite]]\nclients = [1, 64]\n";
+        let few = two("[[suite]]\nclients = [1]\n");
+        assert!(fit(few, [300, 300]).unwrap().1.is_none());
+        let (fits, sentence) = fit(two(suite), [300, 300]).unwrap();
+        assert!(!fits.schedule.is_interleaved());
+        let told = "(caches of a 300 MB, b 300 MB, 768 MB for 64 connections to each, 400 MB for each";
+        assert!(sentence.unwrap().contains(told));
+        let error = fit(two(suite), [300, 900]).unwrap_err().to_string();
+        expect_test::expect!["b does not fit into memory: caches of 900 MB, 768 MB for 64 connections and 400 MB for the server beside them, of 2048 MB; make its caches smaller, or ask for fewer clients"].assert_eq(&error);
+        // Threads take less than processes.
+        let mut threads = two(suite);
+        threads.systems.iter_mut().for_each(|spec| spec.dbms = Dbms::Mariadb);
+        assert!(fit(threads, [300, 300]).unwrap().1.is_none());
     }
 
     #[test]

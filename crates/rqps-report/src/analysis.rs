@@ -3,12 +3,15 @@
 //! All formats render an [`Analysis`] and compute nothing of their own, so that they cannot differ.
 
 mod ageing;
+mod background;
 mod bar;
 mod calibrated;
 pub mod caveat;
 pub mod cell;
 pub mod comparison;
 mod contention;
+#[cfg(test)]
+mod coverage;
 mod data;
 pub mod difference;
 mod disturbed;

@@ -18,7 +18,7 @@ use rqps_model::{
 
 pub use base::JoinError;
 pub use conditions::{Condition, Topic};
-pub(crate) use conditions::{host_name, work};
+pub(crate) use conditions::{by_value, host_name, of as conditions_of, work};
 
 use crate::words::{list, list_in_short};
 
@@ -88,7 +88,7 @@ impl Joined {
     ) -> Result<Self, JoinError> {
         base::check(&runs)?;
         let chosen = base::find(&runs, base)?;
-        let conditions = conditions::of(&runs);
+        let conditions = conditions::of(&runs.iter().collect::<Vec<_>>());
         let origins = origins(&runs);
         let labels = labels::unique(&runs);
         let sources: Vec<Source> = runs.iter().map(source).collect();

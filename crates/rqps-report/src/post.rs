@@ -12,7 +12,9 @@
 //! ```
 //!
 //! Nothing but these lines belongs to a table, so that they can be pasted. What must be known beside them
-//! (bases, intervals, footnotes) follows at the end.
+//! (bases, intervals, footnotes, what hosts and plans differ in) follows at the end.
+
+mod unlike;
 
 use rqps_model::{Figure, SystemSpec};
 
@@ -46,6 +48,10 @@ pub fn render(hosts: &[Analysis<'_>]) -> String {
             let places = one_line(&note.places.join("; "));
             out.push_str(&format!("{of}{} {meaning}: {places}\n", note.letter));
         }
+    }
+    for line in unlike::lines(hosts, &names) {
+        out.push_str(&line);
+        out.push('\n');
     }
     out
 }

@@ -229,6 +229,11 @@ pub(crate) struct CalibrateArgs {
     #[arg(long)]
     pub(crate) power: bool,
 
+    /// How often each handicap is measured
+    #[arg(long, value_name = "N", default_value_t = 10, requires = "power",
+        value_parser = clap::value_parser!(u32).range(1..=1000))]
+    pub(crate) looks: u32,
+
     /// As JSON
     #[arg(long)]
     pub(crate) json: bool,

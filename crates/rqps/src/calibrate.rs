@@ -50,7 +50,8 @@ pub(crate) fn run(args: &CalibrateArgs, around: &Surroundings) -> Result<()> {
     let store = Store::open(&around.results)?;
     let began = std::time::Instant::now();
     let mut listen = |event: Event<'_>| progress.show(&event);
-    let wish = Wish { time: Duration::from_secs_f64(args.seconds), power: args.power };
+    let n_looks = if args.power { args.looks } else { 0 };
+    let wish = Wish { time: Duration::from_secs_f64(args.seconds), n_looks };
     let found = calibrate(&plan, wish, &context, &mut listen);
     progress.clear();
     let found = found?;

@@ -243,7 +243,7 @@ pub(super) fn cells(
         cell.marks.extend(rule.mark(step, idx, book));
         cell.marks.extend(pair.left_out().map(|text| book.mark(FootnoteKind::LeftOut, text)));
         if !insert::is_step(step) {
-            guard::of_pair(&pair, &mut cell.marks, book);
+            guard::of_pair(step.info.kind, &pair, &mut cell.marks, book);
         }
     }
     cells

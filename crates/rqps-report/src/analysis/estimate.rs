@@ -162,6 +162,15 @@ impl<'a> Pair<'a> {
         self.starts().into_iter().flat_map(|start| self.partners(start)).collect()
     }
 
+    /// Base's and candidate's slices of one run that were not measured in turns; `None` for any others, and of
+    /// equal work.
+    pub(super) fn samples(&self) -> Option<(Vec<&'a Slice>, Vec<&'a Slice>)> {
+        if self.in_turns || self.of_totals || !self.is_one_run {
+            return None;
+        }
+        Some((self.base.slices.iter().collect(), self.candidate.slices.iter().collect()))
+    }
+
     /// The slices of each start, those of turns with their partners.
     pub(super) fn sides(&self) -> Sides<'a> {
         let of_start = |start: u32| -> Start<'a> {

@@ -68,6 +68,8 @@ pub enum FootnoteKind {
     Drift,
     /// Average and steady rate disagree.
     Stalls,
+    /// Background work of the server began within the step.
+    BackgroundBegan,
     /// The server's query plans were not the same on all starts.
     PlanVaries,
     /// A sentence of its own.
@@ -139,6 +141,9 @@ impl FootnoteKind {
                 "stalls cost one side more than the other, so the ratio of averages is not that of \
                  steady rates"
             }
+            Self::BackgroundBegan => {
+                "background work of the server began within the step, and only some of its blocks have it"
+            }
             Self::PlanVaries => {
                 "the server went about a statement in another way on some of its starts, which is in how \
                  much the figure differs from start to start"
@@ -174,6 +179,7 @@ impl FootnoteKind {
             Self::TwoLevels => "two-levels",
             Self::Drift => "drift",
             Self::Stalls => "stalls",
+            Self::BackgroundBegan => "background-began",
             Self::PlanVaries => "plan-varies",
             Self::Note(_) => "note",
         }

@@ -4,14 +4,16 @@
 use rqps_model::run::SystemStep;
 use rqps_model::{Slice, StepKind};
 use rqps_stats::bimodal::Levels;
-use rqps_stats::drift::{DRIFT_P, drift};
-use rqps_stats::steady::{Disagreement, Rates, disagreement};
+use rqps_stats::drift::{DRIFT_P, MIN_BLOCKS, drift};
+use rqps_stats::steady::{Disagreement, Rates, disagreement, disagreement_of_samples};
 use rqps_stats::tested::Tested;
 
+use super::background;
 use super::estimate::Pair;
 use super::footnote::{Book, CellMark, FootnoteKind};
 use super::observed::OfSystem;
 use super::stall::Stall;
+use super::windows;
 use crate::number;
 
 /// A drift of the figure below this blurs it less than the practical bound; two levels nearer than
@@ -35,15 +37,28 @@ pub(super) fn own(
     if let Some(levels) = &observed.two_levels {
         marks.push(book.mark(FootnoteKind::TwoLevels, two_levels(levels)));
     }
-    let of_start = |slices: &[&Slice]| slices.iter().map(|s| s.figure()).collect();
+    // Few slices in which nothing was in between are cut into parts, so that there are enough for a line.
+    let of_start = |slices: &[&Slice]| {
+        let is_few = slices.len() < MIN_BLOCKS;
+        let parts = is_few.then(|| windows::parts(slices, MIN_BLOCKS)).flatten();
+        parts.unwrap_or_else(|| slices.iter().map(|s| s.figure()).collect())
+    };
     if let Some(found) = drift_of(&system.slices.iter().collect::<Vec<_>>(), MIN_DRIFT, of_start) {
         marks.push(book.mark(FootnoteKind::Drift, drifted("figure", &found)));
     }
+    let began = background::began(kind, &system.slices);
+    marks.extend(began.map(|text| book.mark(FootnoteKind::BackgroundBegan, text)));
     marks
 }
 
-/// What the blocks of candidate and base, measured in turns, say of each other.
-pub(super) fn of_pair(pair: &Pair<'_>, marks: &mut Vec<CellMark>, book: &mut Book) {
+/// What the blocks of candidate and base, measured in turns, say of each other; of slices measured one after
+/// the other, stalls alone: a drift of their ratio is the host's as much as theirs.
+pub(super) fn of_pair(
+    kind: StepKind,
+    pair: &Pair<'_>,
+    marks: &mut Vec<CellMark>,
+    book: &mut Book,
+) {
     let blocks = pair.blocks();
     let candidates: Vec<&Slice> = blocks.iter().map(|(_, c)| *c).collect();
     let ratios = |slices: &[&Slice]| {
@@ -62,6 +77,14 @@ pub(super) fn of_pair(pair: &Pair<'_>, marks: &mut Vec<CellMark>, book: &mut Boo
     }
     if let Some(found) = disagrees(pair, &blocks) {
         let stall = Stall::of(&blocks, &found);
+        marks.push(book.mark(FootnoteKind::Stalls, stall.words()));
+    }
+    // Filling tables and creating indexes change as they go.
+    if !matches!(kind, StepKind::Load | StepKind::Index)
+        && let Some((base, candidate)) = pair.samples()
+        && let Some(found) = samples_disagree(pair, (&base, &candidate))
+    {
+        let stall = Stall::of_samples((&base, &candidate), &found);
         marks.push(book.mark(FootnoteKind::Stalls, stall.words()));
     }
 }
@@ -113,6 +136,22 @@ fn disagrees(pair: &Pair<'_>, blocks: &[(&Slice, &Slice)]) -> Option<Disagreemen
     let found = disagreement(
         Rates { average: &base, steady: &base_steady },
         Rates { average: &candidate, steady: &candidate_steady },
+    )?;
+    found.is_finding().then_some(found)
+}
+
+/// The same of slices that have no partners.
+fn samples_disagree(
+    pair: &Pair<'_>,
+    (base, candidate): (&[&Slice], &[&Slice]),
+) -> Option<Disagreement> {
+    let average = |slices: &[&Slice]| slices.iter().map(|s| s.figure()).collect::<Vec<f64>>();
+    let steady = |slices: &[&Slice]| -> Option<Vec<f64>> {
+        slices.iter().map(|s| pair.observed(s)?.steady_rate).collect()
+    };
+    let found = disagreement_of_samples(
+        Rates { average: &average(base), steady: &steady(base)? },
+        Rates { average: &average(candidate), steady: &steady(candidate)? },
     )?;
     found.is_finding().then_some(found)
 }

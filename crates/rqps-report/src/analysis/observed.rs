@@ -50,6 +50,12 @@ impl OfSystem {
         }
     }
 
+    /// One of whose slices that is known.
+    #[cfg(test)]
+    pub(super) fn of_slices(slices: Vec<OfSlice>) -> Self {
+        Self { slices, response: None, windows: None, two_levels: None }
+    }
+
     /// What is known of the slice at a place.
     pub(super) fn slice(&self, at: usize) -> Option<&OfSlice> {
         self.slices.get(at)

@@ -14,12 +14,16 @@ const OTHERS: f64 = 0.04;
 /// The same of time spent idle with storage requests outstanding.
 const IO_WAIT: f64 = 0.10;
 
-/// How many times the other side's share it must be: both sides took turns in the same seconds, and
-/// what slows both alike is no cause of a difference.
+/// How many times the other side's share it must be: what slows both alike is no cause of a difference. Of turns
+/// both are of the same seconds.
 const TIMES: f64 = 1.5;
 
 /// The part of the blocks that is looked at: those with the most stalls.
 const WORST: usize = 4;
+
+/// What is compared, in words: of turns and of slices one after the other.
+const OF_TURNS: [&str; 2] = ["in the worst blocks", "in the other's turns"];
+const OF_SAMPLES: [&str; 2] = ["in the worst slices", "in the other's"];
 
 /// Stalls of one side: how much they cost, and what the host did meanwhile.
 #[derive(Debug, Clone, PartialEq)]
@@ -33,7 +37,7 @@ pub(super) struct Stall {
 impl Stall {
     /// What the blocks of base and candidate say of a disagreement that is a finding.
     pub(super) fn of(blocks: &[(&Slice, &Slice)], found: &Disagreement) -> Self {
-        let is_of_candidate = found.between.estimate.point < 1.0;
+        let is_of_candidate = is_of_candidate(found);
         let sides = blocks.iter().map(|(b, c)| if is_of_candidate { (*c, *b) } else { (*b, *c) });
         let mut by_stall: Vec<(f64, &Slice, &Slice)> =
             sides.map(|(own, other)| (kept(own) / kept(other), own, other)).collect();
@@ -42,11 +46,31 @@ impl Stall {
         let worst = by_stall.get(..n).unwrap_or_default();
         let own = Shares::of(worst.iter().map(|(_, own, _)| &own.usage));
         let other = Shares::of(worst.iter().map(|(_, _, other)| &other.usage));
+        Self::caused(found, cause(&own, &other, OF_TURNS))
+    }
+
+    /// What slices of base and candidate, measured one after the other, say of it.
+    pub(super) fn of_samples(
+        (base, candidate): (&[&Slice], &[&Slice]),
+        found: &Disagreement,
+    ) -> Self {
+        let (own, other) =
+            if is_of_candidate(found) { (candidate, base) } else { (base, candidate) };
+        let mut by_stall: Vec<(f64, &Slice)> =
+            own.iter().map(|slice| (kept(slice), *slice)).collect();
+        by_stall.sort_by(|a, b| a.0.total_cmp(&b.0));
+        let worst = by_stall.iter().take(by_stall.len().div_ceil(WORST));
+        let own = Shares::of(worst.map(|(_, slice)| &slice.usage));
+        let other = Shares::of(other.iter().map(|slice| &slice.usage));
+        Self::caused(found, cause(&own, &other, OF_SAMPLES))
+    }
+
+    fn caused(found: &Disagreement, cause: String) -> Self {
         Self {
-            is_of_candidate,
+            is_of_candidate: is_of_candidate(found),
             average: number::ratio(&found.average.estimate),
             steady: number::ratio(&found.steady.estimate),
-            cause: cause(&own, &other),
+            cause,
         }
     }
 
@@ -56,6 +80,10 @@ impl Stall {
         let whose = if *is_of_candidate { "this system" } else { "the base" };
         format!("{average} on average, {steady} of steady rates: stalls of {whose}; {cause}")
     }
+}
+
+fn is_of_candidate(found: &Disagreement) -> bool {
+    found.between.estimate.point < 1.0
 }
 
 /// What stalls left of a block: its average / its steady rate.
@@ -87,14 +115,12 @@ impl Shares {
 }
 
 /// What the host's counters say of the blocks with the most stalls, on the side that stalled and on
-/// the other.
-fn cause(own: &Shares, other: &Shares) -> String {
+/// the other, which are called so.
+fn cause(own: &Shares, other: &Shares, [worst, others]: [&str; 2]) -> String {
     let is_evidence = |own: f64, other: f64, least: f64| own >= least && own >= TIMES * other;
     let told = |what: &str, own: f64, other: f64| {
         let (own, other) = (number::percent(own), number::percent(other));
-        format!(
-            "{what} {own} of the host's CPU time in the worst blocks, {other} in the other's turns"
-        )
+        format!("{what} {own} of the host's CPU time {worst}, {other} {others}")
     };
     if is_evidence(own.steal, other.steal, STEAL) {
         return format!("the host's: {}", told("steal took", own.steal, other.steal));
@@ -134,7 +160,7 @@ mod tests {
     #[test]
     fn the_host_is_blamed_for_what_the_other_side_was_spared() {
         let calm = shares(0, 5, 10);
-        let of = |own: Shares, other: Shares| cause(&own, &other);
+        let of = |own: Shares, other: Shares| cause(&own, &other, OF_TURNS);
         expect_test::expect!["the host's: steal took 5% of the host's CPU time in the worst blocks, 0% in the other's turns"]
             .assert_eq(&of(shares(50, 5, 10), calm));
         assert!(of(shares(0, 120, 10), calm).starts_with("the host's: other processes took 12%"));

@@ -5,6 +5,10 @@ use rqps_stats::steady;
 
 use super::cell::WindowRates;
 
+/// The shortest part of a slice that stands for a block, nanoseconds: what a host does to neighbouring windows goes
+/// together for some 0.4 s (docs/methodology.md).
+const MIN_PART_NS: u64 = 1_000_000_000;
+
 /// Statements that a window must hold on average. With fewer its count says when a statement ended and
 /// not how fast they went: a scan ends in one window of ten and leaves the others empty.
 const MIN_STATEMENTS: u64 = 5;
@@ -29,6 +33,26 @@ pub(super) fn joined(slices: &[Slice]) -> Option<Windows> {
         counts.extend_from_slice(&windows.counts);
     }
     Some(Windows { length_ns, counts })
+}
+
+/// Operations per second of equal parts of uninterrupted slices, in order of time: as many parts of each as make
+/// `wanted` of all or more. `None` where a part is shorter than a second, or a slice is cut into turns.
+pub(super) fn parts(slices: &[&Slice], wanted: usize) -> Option<Vec<f64>> {
+    let of_each = wanted.div_ceil(slices.len().max(1));
+    let mut rates = Vec::new();
+    for slice in slices {
+        let windows = telling(slice).filter(|_| slice.n_rounds.is_none())?;
+        let n = windows.counts.len() / of_each.max(1);
+        let part_ns = u64::try_from(n).ok()?.saturating_mul(windows.length_ns);
+        if part_ns < MIN_PART_NS {
+            return None;
+        }
+        let rate = |counts: &[u32]| {
+            slice::per_second(counts.iter().map(|n| u64::from(*n)).sum(), part_ns)
+        };
+        rates.extend(windows.counts.chunks_exact(n).take(of_each).map(rate));
+    }
+    Some(rates)
 }
 
 /// Quantiles of the windows of all slices together.

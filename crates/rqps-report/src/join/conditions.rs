@@ -64,24 +64,36 @@ impl Condition {
     /// `kernel 6.8.0 in 20261121-203015-demo, 6.9.1 in 20261122-080000-demo`; runs with one value
     /// share it.
     pub(crate) fn sentence(&self, sources: &[Source]) -> String {
-        let mut told: Vec<(&Option<String>, Vec<&str>)> = Vec::new();
-        for (value, source) in self.values.iter().zip(sources) {
-            match told.iter_mut().find(|(known, _)| *known == value) {
-                Some((_, ids)) => ids.push(&source.id),
-                None => told.push((value, vec![&source.id])),
-            }
-        }
-        let one = |(value, ids): &(&Option<String>, Vec<&str>)| {
-            let value = value.as_deref().map_or("none".to_owned(), |v| clip(v, VALUE_COLUMNS));
-            format!("{value} in {}", ids.join(" and "))
-        };
-        format!("{} {}", self.name, told.iter().map(one).collect::<Vec<_>>().join(", "))
+        format!("{} {}", self.name, self.by_value(sources.iter().map(|source| source.id.as_str())))
+    }
+
+    /// The same without the condition's name, of runs that are called so.
+    pub(crate) fn by_value<'a>(&'a self, names: impl Iterator<Item = &'a str>) -> String {
+        let values = self.values.iter().map(|value| value.as_deref().unwrap_or("none"));
+        by_value(values.zip(names))
     }
 }
 
+/// Values and the runs that they are of, in words: `paired in A and B, free in C`.
+pub(crate) fn by_value<'a>(values: impl Iterator<Item = (&'a str, &'a str)>) -> String {
+    let mut told: Vec<(&str, Vec<&str>)> = Vec::new();
+    for (value, name) in values {
+        match told.iter_mut().find(|(known, _)| *known == value) {
+            Some((_, names)) => names.push(name),
+            None => told.push((value, vec![name])),
+        }
+    }
+    let one = |(value, names): &(&str, Vec<&str>)| {
+        // Imported runs do not know their host.
+        let value = if value.is_empty() { "unknown" } else { *value };
+        format!("{} in {}", clip(value, VALUE_COLUMNS), names.join(" and "))
+    };
+    told.iter().map(one).collect::<Vec<_>>().join(", ")
+}
+
 /// The conditions that are not the same in all runs.
-pub(super) fn of(runs: &[Run]) -> Vec<Condition> {
-    let all: Vec<BTreeMap<(usize, String), String>> = runs.iter().map(facts).collect();
+pub(crate) fn of(runs: &[&Run]) -> Vec<Condition> {
+    let all: Vec<BTreeMap<(usize, String), String>> = runs.iter().map(|run| facts(run)).collect();
     let names: BTreeSet<&(usize, String)> = all.iter().flat_map(BTreeMap::keys).collect();
     names
         .into_iter()
@@ -101,10 +113,11 @@ const TOPICS: [Topic; 5] = [Topic::Host, Topic::Kernel, Topic::Schedule, Topic::
 fn facts(run: &Run) -> BTreeMap<(usize, String), String> {
     let host = &run.host;
     let own = |topic: usize, name: &str, value: String| ((topic, name.to_owned()), value);
+    let known = |is_known: bool, value: String| if is_known { value } else { String::new() };
     let mut facts: BTreeMap<(usize, String), String> = BTreeMap::from([
         own(0, "host", host.hostname.clone()),
-        own(0, "CPUs", format!("{} x {}", host.n_cpus, host.cpu_model)),
-        own(0, "memory", number::bytes(host.memory_bytes)),
+        own(0, "CPUs", known(host.n_cpus > 0, format!("{} x {}", host.n_cpus, host.cpu_model))),
+        own(0, "memory", known(host.memory_bytes > 0, number::bytes(host.memory_bytes))),
         own(0, "storage", host.storage.clone()),
         own(1, "kernel", host.kernel.clone()),
         own(1, "distribution", host.os.clone()),

@@ -1,6 +1,7 @@
 //! Whole outputs of every format, kept as files: `UPDATE_EXPECT=1 cargo test` rewrites them.
 
 use expect_test::expect_file;
+use rqps_model::Run;
 use rqps_report::{Analysis, Detail, TextOptions, charts, csv, html, json, markdown, post, text};
 
 use crate::fixture;
@@ -60,6 +61,52 @@ fn the_tables_of_two_hosts() {
     }
     let out = post::render(&[Analysis::of(&one, 0.05), Analysis::of(&other, 0.05)]);
     expect_file!["../data/two-hosts.tables.txt"].assert_eq(&out);
+}
+
+/// What is not alike between the columns is told below the tables, a line each, and what is alike is not.
+#[test]
+fn conditions_of_two_hosts_stand_below_their_tables() {
+    let said = |runs: &[&Run]| -> Vec<String> {
+        let all: Vec<Analysis<'_>> = runs.iter().map(|run| Analysis::of(run, 0.05)).collect();
+        let out = post::render(&all);
+        out.lines().filter(|line| line.starts_with("not alike")).map(str::to_owned).collect()
+    };
+    let plan = "[[suite]]\nrows = 1000\n[schedule]\nmode = 'interleaved'\nseed = 7\n";
+    let (mut one, mut other) = (fixture::pair(), fixture::pair());
+    (one.host.hostname, other.host.hostname) = ("i3 NUC".to_owned(), "i5 NUC".to_owned());
+    (one.plan, other.plan) = (plan.to_owned(), plan.replace("= 7", "= 8"));
+    assert_eq!(said(&[&one, &other]), Vec::<String>::new());
+    assert_eq!(said(&[&one]), Vec::<String>::new());
+    other.steps[1].info.what.push_str(" in another way");
+    assert_eq!(said(&[&one, &other]), ["not alike in what the step does: scan"]);
+    other.host.kernel = "6.9.1\u{1b}[31m".to_owned();
+    other.plan = other.plan.replace("1000", "2000").replace("interleaved", "sequential");
+    for at in [0, 2] {
+        other.steps[at].placement = rqps_model::Placement::Free;
+    }
+    assert_eq!(
+        said(&[&one, &other]),
+        [
+            "not alike in kernel: 6.8.0-31-generic in i3 NUC, 6.9.1\u{fffd}[31m in i5 NUC",
+            "not alike in schedule mode: interleaved in i3 NUC, sequential in i5 NUC",
+            "not alike in suite rows: 1000 in i3 NUC, 2000 in i5 NUC",
+            "not alike in placement: paired in i3 NUC, free in i5 NUC: point-query.pre and update-index",
+        ]
+    );
+    // Columns that are headed by runs do not tell their hosts. A host that nobody described is unknown.
+    let mut third = one.clone();
+    third.id = "20261125-070000-demo".to_owned();
+    third.host.kernel.clear();
+    third.steps.truncate(1);
+    (one.id, other.id) = ("A".to_owned(), "B".to_owned());
+    let lines = said(&[&one, &other, &third]);
+    assert_eq!(lines[0], "not alike in host: i3 NUC in A and 20261125-070000-demo, i5 NUC in B");
+    assert!(lines[1].ends_with(" in B, unknown in 20261125-070000-demo"), "{lines:?}");
+    let (all, two) = ("A and 20261125-070000-demo", "A");
+    for (paired, step) in [(all, "point-query.pre"), (two, "update-index")] {
+        let line = format!("not alike in placement: paired in {paired}, free in B: {step}");
+        assert!(lines.contains(&line), "{lines:?}");
+    }
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! Reasons for caution that are seen in the blocks of a step: levels, drift, stalls; percentiles that
 //! blocks cannot carry.
 
-use rqps_model::{Mark, Run, Slice, StepKind};
+use rqps_model::{Mark, Run, Schedule, Slice, StepKind};
 use rqps_report::analysis::FootnoteKind;
 use rqps_report::{Analysis, csv, html, json};
 
@@ -107,6 +107,89 @@ fn stalls_of_one_side_are_told_with_whose_they_were() {
         stall(slice, 5);
     }
     assert!(marks(&run, &FootnoteKind::Stalls, 1).is_empty());
+}
+
+/// The same steps as slices that were measured one system after the other.
+fn one_by_one(logs: &[f64]) -> Run {
+    let mut run = update(logs);
+    run.schedule = Schedule::Sequential { slices: u32::try_from(logs.len()).unwrap() };
+    for slice in run.steps[0].systems.iter_mut().flat_map(|system| &mut system.slices) {
+        slice.n_rounds = None;
+    }
+    run
+}
+
+#[test]
+fn stalls_are_told_of_systems_measured_one_after_the_other() {
+    let mut run = one_by_one(&around(0.0, 0.005, 6));
+    let told = |run: &Run| marks(run, &FootnoteKind::Stalls, 1);
+    assert_eq!(told(&run), Vec::<String>::new());
+    slices(&mut run, 1).iter_mut().for_each(|slice| stall(slice, 5));
+    let words = "stalls of this system; the host's counters show no cause";
+    assert!(told(&run)[0].contains(words), "{:?}", told(&run));
+    for slice in slices(&mut run, 1) {
+        slice.usage.host.cpu_steal_ns = 300_000_000;
+    }
+    let found = told(&run);
+    assert!(found[0].contains("the host's: steal took"), "{found:?}");
+    assert!(found[0].ends_with(" in the worst slices, 0% in the other's"), "{found:?}");
+    assert!(marks(&run, &FootnoteKind::Stalls, 0).is_empty());
+    // Fewer than four on a side tell nothing.
+    slices(&mut run, 0).truncate(3);
+    assert_eq!(told(&run), Vec::<String>::new());
+}
+
+#[test]
+fn few_slices_tell_of_a_drift_by_their_parts() {
+    // Four slices of two seconds have eight parts of one; the rate falls by 30% over all of them.
+    let mut run = one_by_one(&around(0.0, 0.005, 4));
+    for (at, slice) in (0..).zip(slices(&mut run, 1)) {
+        for (nth, count) in (at * 100..).zip(&mut slice.windows.counts) {
+            *count -= *count * 3 * nth / 4000;
+        }
+    }
+    let told = |run: &Run, system_idx| marks(run, &FootnoteKind::Drift, system_idx);
+    let found = told(&run, 1);
+    assert!(found.len() == 1 && found[0].starts_with("figure 0.7"), "{found:?}");
+    assert_eq!(told(&run, 0), Vec::<String>::new());
+    // Blocks of turns are not one piece of time, and parts of three slices are shorter than a second.
+    let mut in_turns = run.clone();
+    slices(&mut in_turns, 1).iter_mut().for_each(|slice| slice.n_rounds = Some(20));
+    assert_eq!(told(&in_turns, 1), Vec::<String>::new());
+    slices(&mut run, 1).truncate(3);
+    assert_eq!(told(&run, 1), Vec::<String>::new());
+}
+
+#[test]
+fn background_work_that_begins_within_a_step_is_told() {
+    let mut run = run(&[vec![reads("point-query", &around(0.0, 0.005, 12))]]);
+    let nothing = Vec::<String>::new();
+    // Of two CPUs for two seconds, so much is the CPU time of threads that serve nobody, milliseconds.
+    let mut with_others = |of: &dyn Fn(usize) -> u64| {
+        for (at, slice) in slices(&mut run, 1).iter_mut().enumerate() {
+            slice.usage.waits.served_cpu_ns = Some(1_000_000_000);
+            let server = slice.usage.server.as_mut().unwrap();
+            server.cpu_total_ns = 1_000_000_000 + of(at) * 1_000_000;
+        }
+        marks(&run, &FootnoteKind::BackgroundBegan, 1)
+    };
+    let told = ["up to 10% of the host's CPU time in 7 of 12 blocks"];
+    assert_eq!(with_others(&|at| if at < 5 { 20 } else { 400 }), told);
+    // What is there from the first block on, ends, or is small does not begin.
+    assert_eq!(with_others(&|_| 400), nothing);
+    assert_eq!(with_others(&|at| if at < 5 { 400 } else { 20 }), nothing);
+    assert_eq!(with_others(&|at| if at < 5 { 20 } else { 150 }), nothing);
+    assert_eq!(with_others(&|at| if at < 5 { 60 } else { 400 }), nothing);
+    // Writing begins where no statement writes; others write as they like.
+    let written = |run: &mut Run| {
+        for (at, slice) in slices(run, 1).iter_mut().enumerate() {
+            let server = slice.usage.server.as_mut().unwrap();
+            server.write_bytes = if at == 6 { 3 << 20 } else { 4096 };
+        }
+        marks(run, &FootnoteKind::BackgroundBegan, 1)
+    };
+    assert_eq!(written(&mut run), ["up to 3.0 MB written in 1 of 12 blocks"]);
+    assert_eq!(written(&mut update(&around(0.0, 0.005, 12))), nothing);
 }
 
 #[test]

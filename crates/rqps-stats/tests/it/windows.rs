@@ -3,7 +3,9 @@
 use rqps_model::Windows;
 use rqps_stats::bimodal::levels;
 use rqps_stats::random::Random;
-use rqps_stats::steady::{Location, Rates, disagreement, rate, steady_rate};
+use rqps_stats::steady::{
+    Disagreement, Location, Rates, disagreement, disagreement_of_samples, rate, steady_rate,
+};
 
 use crate::{assert_documented, percent};
 
@@ -70,8 +72,11 @@ fn spread_of_the_locations() {
     assert_documented(&rows);
 }
 
+/// How two sides are compared.
+type Compared = fn(Rates<'_>, Rates<'_>) -> Option<Disagreement>;
+
 /// Share of 300 steps of `n` blocks in which average and steady rate are found to disagree.
-fn disagreeing(n: usize, base: Host, candidate: Host) -> f64 {
+fn disagreeing(n: usize, (base, candidate): (Host, Host), compared: Compared) -> f64 {
     const STEPS: u32 = 300;
     let mut random = Random::new(n as u64 + 43);
     let mut found = 0;
@@ -84,7 +89,7 @@ fn disagreeing(n: usize, base: Host, candidate: Host) -> f64 {
         let (base, candidate) = (side(base), side(candidate));
         let base = Rates { average: &base.0, steady: &base.1 };
         let candidate = Rates { average: &candidate.0, steady: &candidate.1 };
-        found += u32::from(disagreement(base, candidate).unwrap().is_finding());
+        found += u32::from(compared(base, candidate).unwrap().is_finding());
     }
     f64::from(found) / f64::from(STEPS)
 }
@@ -101,9 +106,32 @@ fn averages_and_steady_rates_disagree_where_one_side_stalls() {
     ];
     let mut rows = Vec::new();
     for (name, base, candidate, is_expected) in cases {
-        let shares = [8, 12, 20].map(|n| disagreeing(n, base, candidate));
+        let shares = [8, 12, 20].map(|n| disagreeing(n, (base, candidate), disagreement));
         if is_expected {
             assert!(shares[2] > 0.4, "{name}: {shares:?}");
+        } else {
+            assert!(shares.iter().all(|s| *s <= 0.03), "{name}: {shares:?}");
+        }
+        rows.push(format!("| {name} | {} |", shares.map(percent).join(" | ")));
+    }
+    assert_documented(&rows);
+}
+
+#[test]
+fn stalls_of_one_side_are_found_without_partners() {
+    let host = |slowed| Host { calm: 200.0, jitter: 0.05, slowed };
+    let cases = [
+        ("one after the other, both calm", host(0.0), host(0.0), false),
+        ("one after the other, three in ten, on both", host(0.3), host(0.3), false),
+        ("one after the other, one in ten, on one side", host(0.0), host(0.1), true),
+        ("one after the other, three in ten, on one side", host(0.0), host(0.3), true),
+    ];
+    let mut rows = Vec::new();
+    for (name, base, candidate, is_expected) in cases {
+        let sides = (base, candidate);
+        let shares = [4, 6, 12].map(|n| disagreeing(n, sides, disagreement_of_samples));
+        if is_expected {
+            assert!(shares[2] > 0.1 && shares[2] > shares[0], "{name}: {shares:?}");
         } else {
             assert!(shares.iter().all(|s| *s <= 0.03), "{name}: {shares:?}");
         }

@@ -98,6 +98,8 @@ fn what_cannot_be_calibrated_is_said() {
     for (args, words) in [
         (vec!["calibrate", "null", "--seconds", "0"], "--seconds 0 is out of range; give 0.2"),
         (vec!["calibrate", "null", "--power"], "no server that a handicap could stop; leave out"),
+        (vec!["calibrate", "null", "--looks", "2"], "--power"),
+        (vec!["calibrate", "null", "--power", "--looks", "0"], "0 is not in 1..=1000"),
         (vec!["calibrate", "mysql://u@h/d"], "starts its server itself; name DBMS@VERSION"),
         (vec!["calibrate", "mysql"], "is not DBMS@VERSION"),
     ] {
@@ -105,6 +107,48 @@ fn what_cannot_be_calibrated_is_said() {
         assert_eq!(said.code(), 2, "{}", said.stderr);
         assert!(said.stderr.contains(words), "no {words:?} in {}", said.stderr);
     }
+}
+
+/// All of it on a real server, in the shortest time that can be asked for: what it finds is the host's, but not
+/// that it looks for it.
+#[test]
+fn a_server_is_calibrated_and_its_handicaps_are_looked_for() {
+    for_each_server(|dbms, version| {
+        // One is enough: how threads are found and stopped on each is tested elsewhere.
+        if dbms != "postgres" {
+            return;
+        }
+        let bench = Bench::new();
+        let system = format!("{dbms}@{version}");
+        let args = ["calibrate", &system, "--seconds", "0.2", "--power", "--looks", "2"];
+        let said = bench.run(&args);
+        assert_eq!(said.code(), 0, "{}", said.stderr);
+        for words in ["noise floor", "handicap  ", "beyond chance: the whole interval lies below 1"] {
+            assert!(said.stdout.contains(words), "no {words:?} in {}", said.stdout);
+        }
+        let store = Store::open(&bench.path("rqps-results")).unwrap();
+        let host = rqps_sample::host_info(bench.dir()).unwrap();
+        let found = store.select_calibration(&host).unwrap().unwrap();
+        assert_eq!(found.system, format!("PostgreSQL {version}"));
+        let n_clients = found.best.len();
+        assert!([8, 12].contains(&(found.trials.len() / n_clients)), "{:?}", found.trials);
+        assert!(found.trials.iter().all(|trial| trial.figure_per_s > 0.0), "{:?}", found.trials);
+        assert_eq!(found.floors.len(), 2 * n_clients);
+        assert!(found.floors.iter().all(|floor| floor.visible().is_some()), "{:?}", found.floors);
+        let most = found.best.last().unwrap().clients;
+        let looked: Vec<(&str, f64)> =
+            found.power.iter().map(|power| (power.step.as_str(), power.handicap_pct)).collect();
+        let of_step = |step: &'static str| [0.0, 2.0, 5.0, 10.0].map(|percent| (step, percent));
+        assert_eq!(looked, [of_step("point-query"), of_step("update-index")].concat());
+        for power in &found.power {
+            assert!(power.n == 2 && power.n_found <= 2 && power.clients == most, "{power:?}");
+            assert_eq!(power.n_judged_at_half.is_some(), power.handicap_pct > 0.0, "{power:?}");
+            // Two looks have an interval over both.
+            assert!(power.ratio.interval.is_some() && power.ratio.point > 0.0, "{power:?}");
+        }
+        let left = fs::read_dir(bench.path("rqps-results/data")).unwrap().count();
+        assert_eq!(left, 0, "data are left");
+    });
 }
 
 #[test]

@@ -1,0 +1,76 @@
+//! Background work of a server that begins within a step: settling brought it to rest, or it had not begun, and
+//! blocks that have it stand beside blocks that have not.
+//!
+//! What tells it is the same for every server: CPU of threads that serve no client, and bytes that a server
+//! writes where no statement writes. Servers read what they have left to do at the end of some steps only.
+
+use rqps_model::{Slice, StepKind};
+
+use crate::number::{count, percent};
+
+/// Share of the host's CPU time that threads which serve no client use at most in a block at rest, and the one
+/// from which on they are at work: that from which on other processes are told of
+/// ([`rqps_model::Usage::others_pct`]), as both take it from the clients and those that serve them.
+const CPU: Bounds = Bounds { rest: 0.01, work: 0.04 };
+
+/// The same of bytes written, where they are no statement's: those of reads that tell colder caches.
+const BYTES: Bounds = Bounds { rest: 65_536.0, work: 1_048_576.0 };
+
+/// What a block at rest has at most, and one at work at least.
+#[derive(Debug, Clone, Copy)]
+struct Bounds {
+    rest: f64,
+    work: f64,
+}
+
+/// The facts of a footnote; `None` where nothing began.
+pub(super) fn began(kind: StepKind, slices: &[Slice]) -> Option<String> {
+    let is_cut = slices.iter().any(|slice| slice.n_rounds.is_some());
+    let of_all = count(slices.len(), if is_cut { "block" } else { "slice" });
+    let most = |values: &[f64]| values.iter().copied().fold(0.0, f64::max);
+    let mut told = Vec::new();
+    let cpu = after_rest(slices, CPU, other_threads);
+    if !cpu.is_empty() {
+        let (n, most) = (cpu.len(), percent(most(&cpu)));
+        told.push(format!("up to {most} of the host's CPU time in {n} of {of_all}"));
+    }
+    let bytes = after_rest(slices, BYTES, written).into_iter();
+    let bytes: Vec<f64> = bytes.filter(|_| kind == StepKind::Read).collect();
+    if !bytes.is_empty() {
+        let (n, most_mb) = (bytes.len(), most(&bytes) / f64::from(1 << 20));
+        told.push(format!("up to {most_mb:.1} MB written in {n} of {of_all}"));
+    }
+    (!told.is_empty()).then(|| told.join("; "))
+}
+
+/// The values of slices at work that come after one at rest, on the same start of the servers.
+fn after_rest(
+    slices: &[Slice],
+    bounds: Bounds,
+    value: impl Fn(&Slice) -> Option<f64>,
+) -> Vec<f64> {
+    let mut out = Vec::new();
+    for of_start in slices.chunk_by(|a, b| a.start == b.start) {
+        let mut was_at_rest = false;
+        for value in of_start.iter().filter_map(&value) {
+            if was_at_rest && value >= bounds.work {
+                out.push(value);
+            }
+            was_at_rest |= value <= bounds.rest;
+        }
+    }
+    out
+}
+
+/// Share of the host's CPU time that threads of the server used which serve no client; `None` where they are
+/// not known.
+fn other_threads(slice: &Slice) -> Option<f64> {
+    let usage = &slice.usage;
+    let other_ns = usage.server?.cpu_total_ns.saturating_sub(usage.waits.served_cpu_ns?);
+    let whole_ns = usage.wall_ns as f64 * f64::from(usage.host.n_cpus);
+    (whole_ns > 0.0).then(|| other_ns as f64 / whole_ns)
+}
+
+fn written(slice: &Slice) -> Option<f64> {
+    slice.usage.server.map(|server| server.write_bytes as f64)
+}
