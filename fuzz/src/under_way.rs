@@ -15,7 +15,7 @@ use std::os::unix::fs::FileExt as _;
 use std::path::Path;
 
 /// Its name in the directory of a target's findings.
-pub(crate) const NAME: &str = "under-way";
+const NAME: &str = "under-way";
 
 /// The file.
 pub(crate) struct UnderWay {

@@ -25,9 +25,8 @@ pub(crate) fn send((pid, at): (i32, u64), signal: Signal) {
                 let _ = pidfd_send_signal(&handle, number);
             }
         }
-        Err(Errno::SRCH) => {}
         // A kernel or a sandbox without it: a moment lies between the look and the signal.
-        Err(_) if started(pid) == Some(at) => {
+        Err(errno) if errno != Errno::SRCH && started(pid) == Some(at) => {
             let _ = kill(Pid::from_raw(pid), signal);
         }
         Err(_) => {}

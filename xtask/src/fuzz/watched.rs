@@ -110,7 +110,7 @@ mod tests {
         begun(dir.path(), 7, b"bad");
         let mut child = shell("kill -KILL $$");
         let End::Own(status) = wait(&mut child, dir.path(), HUNG_AFTER).unwrap() else {
-            panic!("it did not hang");
+            panic!("it is said to hang");
         };
         assert_eq!(status.signal(), Some(9));
         let kept = [keep(dir.path()), keep(dir.path())].map(|path| path.unwrap().unwrap());
