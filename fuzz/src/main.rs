@@ -2,13 +2,15 @@
 //!
 //! `cargo xtask fuzz TARGET --seconds N` builds this so that it sees which code an input runs through
 //! ([`coverage`]), and keeps inputs that reach something new. A finding is a panic, or an input that takes
-//! far too long; its bytes are written to a file, and the program ends with 1.
+//! far too long; its bytes are written to a file, and the program ends with 1. The input that is being tried
+//! is in a file as well ([`under_way`]), from which `cargo xtask fuzz` keeps it where the target hangs or aborts.
 #![expect(clippy::print_stdout, clippy::print_stderr, reason = "a command for developers")]
 #![expect(clippy::panic, reason = "how a finding is told")]
 
 mod coverage;
 mod mutate;
 mod target;
+mod under_way;
 
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -20,6 +22,7 @@ use rqps_workload::random::{Rng, mix};
 use coverage::Coverage;
 use mutate::Mutator;
 use target::Target;
+use under_way::UnderWay;
 
 /// An input that takes longer is a finding: parsers go once through what they read. Long, because tests
 /// share the host with others, and builds without optimisation are slow.
@@ -92,6 +95,7 @@ fn inputs(dir: &Path) -> Result<Vec<Vec<u8>>> {
 fn run(options: &Options) -> Result<bool> {
     let kept_dir = options.out.join("kept");
     std::fs::create_dir_all(&kept_dir).context("make a directory for what is kept")?;
+    let mut under_way = UnderWay::begin(&options.out).context("make a file for the input")?;
     let mut target = options.target.ready()?;
     let mut coverage = Coverage::default();
     let mut kept = target.seeds();
@@ -101,6 +105,7 @@ fn run(options: &Options) -> Result<bool> {
     // What a parser says of an input is of no interest; where it panics is said once, below.
     std::panic::set_hook(Box::new(|_| {}));
     for input in &kept {
+        under_way.note(input).context("note an input")?;
         if !tried(&mut target, input, options)? {
             return Ok(false);
         }
@@ -112,6 +117,7 @@ fn run(options: &Options) -> Result<bool> {
     let mut n_runs = 0_u64;
     while since.elapsed() < options.time {
         let input = mutator.changed(&kept, &mut rng, MAX_BYTES);
+        under_way.note(&input).context("note an input")?;
         coverage.begin();
         if !tried(&mut target, &input, options)? {
             return Ok(false);

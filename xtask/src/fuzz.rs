@@ -3,11 +3,15 @@
 //! Our crates alone get the compiler's coverage counters, by a wrapper around rustc, which is this program:
 //! that needs neither a nightly compiler nor a library, and everything else is built once for all.
 
+mod watched;
+
 use std::os::unix::process::CommandExt as _;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use anyhow::{Context as _, Result, bail, ensure};
+
+use watched::{End, HUNG_AFTER};
 
 /// The targets, in the order in which `all` runs them.
 const TARGETS: [&str; 6] = ["mysql", "postgres", "proc", "perf", "imports", "plans"];
@@ -57,7 +61,9 @@ pub(crate) fn run(root: &Path, options: &Options) -> Result<()> {
     let program = built(root, options.is_debug)?;
     let mut found = Vec::new();
     for target in wanted {
-        let status = Command::new(&program)
+        let dir = options.out.join(target);
+        watched::clear(&dir);
+        let mut child = Command::new(&program)
             .args([target, "--seconds", &options.seconds.to_string()])
             .args(["--seed", &options.seed.to_string(), "--corpus"])
             .arg(root.join("fuzz/corpus"))
@@ -65,14 +71,25 @@ pub(crate) fn run(root: &Path, options: &Options) -> Result<()> {
             .arg(&options.out)
             // The runtime of the counters would write a file at the end.
             .env("LLVM_PROFILE_FILE", "/dev/null")
-            .status()
+            .spawn()
             .context("run the fuzz target")?;
-        match status.code() {
-            Some(0) => {}
-            // It has said what.
-            Some(1) => found.push(target),
-            _ => bail!("{target}: {status}"),
-        }
+        let end = watched::wait(&mut child, &dir, HUNG_AFTER)?;
+        let what = match end {
+            End::Own(status) if status.success() => continue,
+            End::Own(status) => match status.code() {
+                // It has said what.
+                Some(1) => {
+                    found.push(target);
+                    continue;
+                }
+                Some(2) => bail!("{target}: {status}"),
+                _ => format!("it took the process with it ({status})"),
+            },
+            End::Hung => format!("it takes more than {} s", HUNG_AFTER.as_secs()),
+        };
+        let Some(path) = watched::keep(&dir)? else { bail!("{target}, before any input: {what}") };
+        println!("{target}: {what}; the input is {}", path.display());
+        found.push(target);
     }
     ensure!(found.is_empty(), "found something: {}", found.join(", "));
     Ok(())

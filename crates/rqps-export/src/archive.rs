@@ -12,6 +12,7 @@
 
 mod gather;
 mod manifest;
+mod scratch;
 mod unpack;
 
 use std::fs::File;
@@ -22,6 +23,7 @@ use tempfile::TempDir;
 
 use crate::Error;
 use manifest::{Entry, FORMAT, Manifest};
+use scratch::Scratch;
 
 /// How the first file of an archive is named.
 const MANIFEST: &str = "manifest.json";
@@ -70,7 +72,7 @@ pub fn write(
     let run_id = store.resolve(run)?;
     // Nothing may be added to it meanwhile.
     let _lock = store.lock_run(&run_id)?;
-    let temp = temp_dir(store)?;
+    let temp = Scratch::new(store)?;
     let alone = Store::open(temp.path())?;
     match extent {
         Extent::Whole => alone.take_run(store, &run_id)?,
@@ -104,13 +106,15 @@ pub fn write(
     moved.map(|()| run_id)
 }
 
-/// Takes the run of an archive into the store, and returns its id.
+/// Takes the run of an archive into the store, and returns its id. What was unpacked by an import that was
+/// killed is removed.
 ///
 /// # Errors
 /// An archive that is incomplete, damaged, of a later rqps or no archive, and a run that is there already.
 /// Nothing is stored then.
 pub fn read(path: &Path, store: &Store) -> Result<String, Error> {
-    let temp = temp_dir(store)?;
+    scratch::sweep(store);
+    let temp = Scratch::new(store)?;
     let (other, run_id) = open_checked(path, temp.path())?;
     if store.list_runs()?.iter().any(|run| run.id == run_id) {
         return Err(Error::Exists { run_id });
@@ -182,16 +186,6 @@ fn open_checked(path: &Path, dir: &Path) -> Result<(Store, String), Error> {
         return Err(Error::NotAnArchive { path: path.to_path_buf(), problem });
     }
     Ok((store, run_id))
-}
-
-/// A directory beside the results, so that files are moved and not copied; it goes with the value.
-fn temp_dir(store: &Store) -> Result<TempDir, Error> {
-    let made = tempfile::Builder::new().prefix(".archive-").tempdir_in(store.dir());
-    made.map_err(|source| Error::File {
-        action: "make a directory in",
-        path: store.dir().to_path_buf(),
-        source,
-    })
 }
 
 /// The files below `dir` with their names in the archive. Links are left out: they lead elsewhere.

@@ -18,9 +18,9 @@ pub(crate) const FAULTS_AT_MOST: u32 = 3;
 const GONE: &str = "its server ended while stacks were recorded";
 
 impl Lab<'_> {
-    /// What becomes of a system after `error`: where its server has ended, hangs or was killed for lack of
-    /// memory, the step under way is recorded as failed and the server is started with new data. Its
-    /// tables are filled by whoever takes it back ([`Lab::catch_up`]).
+    /// What becomes of a system after `error`: where its server has ended, hangs, was killed for lack of
+    /// memory or has no room left for its data, the step under way is recorded as failed and the server is
+    /// started with new data. Its tables are filled by whoever takes it back ([`Lab::catch_up`]).
     ///
     /// # Errors
     /// [`Broken::Run`] for what would meet every other system as well; [`Broken::System`] when the server is
@@ -35,8 +35,10 @@ impl Lab<'_> {
         // Whoever interrupts is not made to wait for the answer of a server that hangs.
         let is_interrupted = self.check_interrupt().is_err();
         let is_gone = !is_interrupted && !up.answers();
+        // A server without room for its data may go on to answer.
+        let is_full = up.is_out_of_space();
         // Told by the error itself, of which only words are left below.
-        let is_of_run = self.is_of_run(&error) || up.is_out_of_space();
+        let is_of_run = self.is_of_run(&error);
         // What the server tells is the cause of what was seen, and its log reads best at the end.
         let error = match self.give_up(idx, up, is_of_run || is_interrupted) {
             Some(cause) => anyhow!(cause).context(format!("{error:#}")),
@@ -46,7 +48,9 @@ impl Lab<'_> {
             return Err(Broken::Run(error));
         }
         let is_ours = matches!(installation, Installation::Local(..));
-        if !is_gone || !is_ours {
+        // What makes tables and fills the disk would fill it again.
+        let is_mended_by_start = if is_full { !self.makes_tables(idx) } else { is_gone };
+        if !is_ours || !is_mended_by_start {
             return Err(Broken::System(idx, error));
         }
         self.n_faults[idx] += 1;
@@ -102,13 +106,23 @@ impl Lab<'_> {
         Ok(true)
     }
 
-    /// Records the step that a system was in as failed. A load or the making of indexes stays as it is:
-    /// without its tables no step after it means anything, so that it is done again.
+    /// Whether a system is in a load or has its indexes made, or is between steps, where tables are filled
+    /// anew.
+    fn makes_tables(&self, idx: usize) -> bool {
+        self.under_way[idx].is_none_or(|step_idx| self.is_repeated(step_idx))
+    }
+
+    /// Whether a step is done again after a failure: a load or the making of indexes, without whose tables
+    /// no step after it means anything.
+    fn is_repeated(&self, step_idx: usize) -> bool {
+        let planned = &self.steps[step_idx];
+        planned.fills() || planned.info.kind == StepKind::Index
+    }
+
+    /// Records the step that a system was in as failed, but for one that is done again.
     fn record_fault(&mut self, idx: usize, error: &anyhow::Error) -> Result<()> {
         let Some(step_idx) = self.under_way[idx].take() else { return Ok(()) };
-        let planned = &self.steps[step_idx];
-        let is_repeated = planned.fills() || planned.info.kind == StepKind::Index;
-        if is_repeated || !self.is_pending(step_idx, idx) {
+        if self.is_repeated(step_idx) || !self.is_pending(step_idx, idx) {
             return Ok(());
         }
         let reason = format!("{error:#}").trim_end().to_owned();
@@ -201,19 +215,32 @@ impl Lab<'_> {
         self.plan.profiling.is_some() && self.check_interrupt().is_ok()
     }
 
-    /// Leaves out a system that could not be started, where something was measured that it would cost: a run
-    /// that has just begun had better end, as a system alone, later, has nobody to take turns with.
+    /// Leaves out a system that could not be started, where the others are of use without it.
+    ///
+    /// # Errors
+    /// The error itself, with why the run does not go on without the system.
     pub(crate) fn goes_on_without(
         &mut self,
         idx: usize,
         error: anyhow::Error,
     ) -> Result<(Label, anyhow::Error)> {
-        let mut states = self.run.steps.iter().flat_map(|step| &step.systems);
-        let is_new = states.all(|state| state.slices.is_empty());
-        if is_new || self.is_of_run(&error) || !self.is_of_use_without(idx) {
+        if self.is_of_run(&error) {
             return Err(error);
         }
-        self.out(idx, error)
+        if self.is_of_use_without(idx) {
+            return self.out(idx, error);
+        }
+        Err(match self.plan.systems.as_slice() {
+            [_] => error,
+            systems if idx == self.plan.base => {
+                let label = &systems[idx].label;
+                error.context(format!("the run ends without {label}, which is its base"))
+            }
+            systems => {
+                let (label, base) = (&systems[idx].label, &systems[self.plan.base].label);
+                error.context(format!("without {label} nothing is left to be compared with {base}"))
+            }
+        })
     }
 
     /// Whether the others can go on without a system: with the base, and with one to compare with it.

@@ -13,6 +13,7 @@ use crate::measure::{attempt_seed, crew, mix, of_file};
 use crate::precision::Figures;
 use crate::rounds::{Broken, Cut, Next, Rounds, There, Turn};
 use crate::run::Lab;
+use crate::sequential::is_disk_full;
 use crate::system::Up;
 use crate::waiting::{RAN_ON, Waiting};
 
@@ -95,7 +96,8 @@ impl Lab<'_> {
                 let _ = up.answers();
             }
         }
-        let is_of_run = self.is_of_run(&error);
+        // The others' data are of use when there is room again.
+        let is_of_run = self.is_of_run(&error) || is_disk_full(&error);
         let mut error = error;
         for (idx, up) in members {
             if let Some(cause) = self.give_up(idx, up, is_of_run) {

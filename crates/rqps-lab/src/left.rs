@@ -12,6 +12,7 @@ use crate::insert::Tables;
 use crate::installation::Installation;
 use crate::measure;
 use crate::run::Lab;
+use crate::sequential::is_disk_full;
 use crate::steps::Job;
 use crate::system::{Data, Up};
 
@@ -61,7 +62,7 @@ impl Lab<'_> {
     /// go on with; where they are not sound, that is kept with the run.
     ///
     /// # Errors
-    /// What would meet every other system as well.
+    /// What would meet every other system as well, and a full disk.
     pub(crate) fn start_again(
         &mut self,
         (idx, name): (usize, &str),
@@ -87,7 +88,8 @@ impl Lab<'_> {
                 (caution.left, caution.resumed) = (true, note == notes[1]);
                 Ok(Some(up))
             }
-            Err(error) if self.is_of_run(&error) => Err(error),
+            // With some room they are as good as they were.
+            Err(error) if self.is_of_run(&error) || is_disk_full(&error) => Err(error),
             Err(error) => {
                 let words = format!("{error:#}");
                 let what = format!("the data that were left are not used: {}", words.trim_end());

@@ -21,6 +21,16 @@ use crate::{marks, placement};
 /// watchdog would have ended it.
 pub(crate) const ANSWER_TIMEOUT: Duration = Duration::from_secs(600);
 
+/// Rows a second that a statement over whole tables gets through at the very least: indexes are made at
+/// tens of thousands on fast storage and at some thousands on the slowest that is of any use.
+const ROWS_PER_S_AT_LEAST: u64 = 2000;
+
+/// Longest wait for a statement that goes through `n_rows` rows, such as one that makes an index. A server
+/// that deadlocks or hangs over it does not hold up the run for ever.
+pub(crate) fn through_rows_within(n_rows: u64) -> Duration {
+    ANSWER_TIMEOUT + Duration::from_secs(n_rows / ROWS_PER_S_AT_LEAST)
+}
+
 /// A system that is up, as measuring needs it.
 pub(crate) struct Bench<'a> {
     /// Family of the server.

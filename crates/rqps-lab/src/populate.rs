@@ -10,6 +10,8 @@ use rqps_load::clock::Clock;
 use rqps_load::{Order, Pace, Stop, Tally};
 use rqps_workload::{LoadSpec, populate};
 
+use crate::measure::through_rows_within;
+
 /// How often progress is shown while tables fill.
 const SHOW_EVERY: Duration = Duration::from_millis(200);
 
@@ -103,10 +105,10 @@ pub(crate) fn fill<C: Connection>(
     Ok(sum)
 }
 
-/// Indexes the tables and what else comes after their rows. It takes as long as it takes, until the user
-/// wants to stop.
+/// Indexes the tables and what else comes after their rows. Each statement has as long as its table is
+/// large, until the user wants to stop.
 fn finish<C: Connection>(mut connection: C, spec: &LoadSpec, interrupt: &AtomicBool) -> Result<()> {
-    connection.set_timeout(None)?;
+    connection.set_timeout(Some(through_rows_within(spec.rows)))?;
     let breaker = connection.breaker()?;
     let (alive, ends) = channel::<()>();
     std::thread::scope(|scope| -> Result<()> {
@@ -194,6 +196,9 @@ mod tests {
     /// What the connections of [`Recorder`] were asked, in order.
     static ASKED: Mutex<Vec<String>> = Mutex::new(Vec::new());
 
+    /// How long they were told to wait, in order.
+    static TIMEOUTS: Mutex<Vec<Option<Duration>>> = Mutex::new(Vec::new());
+
     /// A null client that writes down what it is asked as text.
     struct Recorder(NullConnection);
 
@@ -218,6 +223,7 @@ mod tests {
             self.0.session()
         }
         fn set_timeout(&mut self, timeout: Option<Duration>) -> Result<(), Error> {
+            TIMEOUTS.lock().unwrap().push(timeout);
             self.0.set_timeout(timeout)
         }
         fn breaker(&self) -> Result<Breaker, Error> {
@@ -235,6 +241,17 @@ mod tests {
         let error = check_rows(&mut connection, &spec()).unwrap_err().to_string();
         assert_eq!(n_counts(), 1);
         assert_eq!(error, "table 1 has nothing rows after the load where 10 were written");
+        // Nothing of a load waits for ever: not even what indexes its tables.
+        let timeouts = TIMEOUTS.lock().unwrap();
+        assert_eq!(timeouts.last(), Some(&Some(through_rows_within(10))));
+        assert!(timeouts.len() > 1 && timeouts.iter().all(Option::is_some), "{timeouts:?}");
+    }
+
+    #[test]
+    fn statements_over_tables_have_as_long_as_these_are_large() {
+        let hours = |n_rows| through_rows_within(n_rows).as_secs() / 3600;
+        assert_eq!(through_rows_within(10).as_secs(), 600);
+        assert_eq!((hours(10_000_000), hours(1_000_000_000)), (1, 139));
     }
 
     #[test]

@@ -20,6 +20,7 @@ use crate::insert::Tables;
 use crate::installation::{self, Installation};
 use crate::measure::{mix, unix_ms};
 use crate::rounds::{Broken, shuffled};
+use crate::sequential::is_disk_full;
 use crate::stacks::{self, Profiler};
 use crate::steps::{self, PlannedStep};
 use crate::suspension::Suspension;
@@ -241,7 +242,8 @@ impl Lab<'_> {
             let installation = Installation::of(self.plan, idx, self.context, self.listen);
             match installation.with_context(|| format!("get {label}")) {
                 Ok(installation) => ready.push((idx, installation)),
-                Err(error) if self.is_of_run(&error) => return Err(error),
+                // What the others lack would not fit either.
+                Err(error) if self.is_of_run(&error) || is_disk_full(&error) => return Err(error),
                 Err(error) => missing.push(self.leave_out(idx, error)?),
             }
         }

@@ -7,6 +7,11 @@ use crate::rounds::Broken;
 use crate::run::Lab;
 use crate::system::Up;
 
+/// Whether there was no room for what rqps itself or a program of a server was about to write.
+pub(crate) fn is_disk_full(error: &anyhow::Error) -> bool {
+    matches!(error.downcast_ref(), Some(rqps_server::Error::DiskFull { .. }))
+}
+
 impl Lab<'_> {
     /// A system from its start to its stop, with every step that it has not done.
     pub(crate) fn one_system(
@@ -29,13 +34,10 @@ impl Lab<'_> {
         if self.is_of_run(&error) { Broken::Run(error) } else { Broken::System(idx, error) }
     }
 
-    /// Whether an error would meet every other system as well: results that cannot be written, a full
-    /// disk, the user's wish to stop.
+    /// Whether an error would meet every other system as well: results that cannot be written, the
+    /// user's wish to stop. The full disk of a server's data is that server's: others may have room.
     pub(crate) fn is_of_run(&self, error: &anyhow::Error) -> bool {
-        let of_server = error.downcast_ref::<rqps_server::Error>();
-        error.downcast_ref::<rqps_store::Error>().is_some()
-            || matches!(of_server, Some(rqps_server::Error::DiskFull { .. }))
-            || self.check_interrupt().is_err()
+        error.downcast_ref::<rqps_store::Error>().is_some() || self.check_interrupt().is_err()
     }
 
     fn with_server(&mut self, idx: usize, up: &mut Up) -> Result<()> {

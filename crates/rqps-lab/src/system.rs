@@ -331,10 +331,15 @@ impl Up {
                 let space = if full { format!("{space}; ") } else { String::new() };
                 Some(format!("{space}{name} died ({end}); the end of its log:\n{}", tail()))
             }
-            None => full.then_some(space).or_else(|| running.out_of_memory()).or_else(|| {
+            None if full => Some(format!("{space}; the end of its log:\n{}", tail())),
+            None => running.out_of_memory().or_else(|| {
                 let within = ANSWER_WITHIN.as_secs();
-                let hangs = format!("{name} hangs: it runs and did not answer within {within} s");
-                is_gone.then(|| format!("{hangs}; the end of its log:\n{}", tail()))
+                // PostgreSQL lets all connections go when one of its processes crashes.
+                let what = match running.signal_told() {
+                    Some(line) => format!("{name} lost a process: {line}"),
+                    None => format!("{name} hangs: it runs and did not answer within {within} s"),
+                };
+                is_gone.then(|| format!("{what}; the end of its log:\n{}", tail()))
             }),
         };
         // The failure that led here is what the user needs to hear of, not a second one. Nobody waits for

@@ -22,6 +22,9 @@ use crate::{engine_state, insert, marks, populate};
 const STARTED_ANEW: &str = "the server failed before and was started anew: measured on tables filled \
                             anew, without the writes before";
 
+/// What is said of slices of a system that came too late to take turns with the base.
+const TOO_LATE: &str = "measured without the base, which had been measured before: no ratio";
+
 impl Lab<'_> {
     /// Brings a system that was just started to where an interrupted run left it.
     pub(crate) fn catch_up(&mut self, idx: usize, up: &mut Up) -> Result<()> {
@@ -87,6 +90,7 @@ impl Lab<'_> {
     /// The marks that every slice of a step on a system gets.
     pub(crate) fn marks_of(&mut self, idx: usize, step_idx: usize) -> Vec<Mark> {
         let started_again = self.started_again(step_idx);
+        let is_too_late = self.is_too_late(idx, step_idx);
         let caution = &mut self.caution[idx];
         caution.resumed &= !self.steps[step_idx].fills();
         caution.left &= !self.steps[step_idx].fills();
@@ -99,12 +103,25 @@ impl Lab<'_> {
         });
         let unsettled =
             caution.unsettled.iter().map(|left| Mark::NotSettled { left: left.clone() });
+        let too_late = is_too_late.then(|| Mark::Note { text: TOO_LATE.to_owned() });
         let by_restart = self.plan.is_by_restart.then(|| {
             let text =
                 "the systems do not fit into memory together, so that they did not take turns";
             Mark::Note { text: text.to_owned() }
         });
-        resumed.into_iter().chain(started_again).chain(unsettled).chain(by_restart).collect()
+        let of_attempt = resumed.into_iter().chain(started_again);
+        of_attempt.chain(unsettled).chain(too_late).chain(by_restart).collect()
+    }
+
+    /// Whether the base has ended a step of turns that a system is only about to begin: the system had been
+    /// left out, and an attempt at the run after that has it alone.
+    fn is_too_late(&self, idx: usize, step_idx: usize) -> bool {
+        use StepKind::{Index, Load, WarmUp};
+        let step = &self.run.steps[step_idx];
+        self.plan.schedule.is_interleaved()
+            && !matches!(step.info.kind, Load | WarmUp | Index)
+            && idx != self.plan.base
+            && step.systems[self.plan.base].outcome == StepOutcome::Done
     }
 
     /// Carries out a step on one system, the others at rest or not there.

@@ -12,13 +12,12 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use nix::sys::signal::{Signal, kill};
-use nix::unistd::Pid;
+use nix::sys::signal::Signal;
 use rqps_model::variant::CpuSet;
 use rqps_sample::cgroup_text;
 
-use crate::process;
 use crate::watch::pause;
+use crate::{pidfd, process};
 use place::Leaf;
 
 /// Longest time that killed processes may take to leave a group.
@@ -197,7 +196,12 @@ impl Drop for Group {
         {
             // Only what came from the server's process can be in it.
             for pid in self.members() {
-                let _ = kill(Pid::from_raw(pid), Signal::SIGKILL);
+                // Looked for again once its start is known: an id that is somebody else's by then is not in it.
+                if let Some(at) = process::started(pid)
+                    && self.members().contains(&pid)
+                {
+                    pidfd::send((pid, at), Signal::SIGKILL);
+                }
             }
             pause(Duration::from_millis(5));
         }

@@ -7,7 +7,7 @@ use std::time::Duration;
 use rqps_client::{Address, Endpoint, Password, Tls};
 use rqps_model::{Dbms, Transport};
 
-use crate::Error;
+use crate::{Error, secrets};
 
 /// The address of an external server and how to log in. Shows itself without the password.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -156,7 +156,11 @@ fn parse(text: &str) -> Result<Dsn, String> {
             ("socket", _) => socket = Some(PathBuf::from(value)),
             ("ca", _) => ca = Some(PathBuf::from(value)),
             ("password_file", _) => places.push(PasswordPlace::File(PathBuf::from(value))),
-            ("password_env", _) if is_name(&value) => places.push(PasswordPlace::Variable(value)),
+            ("password_env", _) if is_name(&value) => {
+                // Before anything is started that could read it.
+                secrets::withhold(&value);
+                places.push(PasswordPlace::Variable(value));
+            }
             // What stands there may be the password, put in by a shell.
             ("password_env", _) => {
                 let rule = "password_env takes the name of a variable, letters, digits and _, and not its value";

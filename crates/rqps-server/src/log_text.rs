@@ -85,6 +85,18 @@ pub fn missing_library(log: &str) -> Option<&str> {
     })
 }
 
+/// The last line in which a server says that a signal ended it or one of its processes.
+///
+/// MySQL and MariaDB catch the signal themselves, `mysqld got signal 11 ;`, and may exit with a code after it
+/// (sql/signal_handler.cc); PostgreSQL's postmaster tells of its children: `server process (PID 7) was
+/// terminated by signal 11: Segmentation fault`.
+#[must_use]
+pub fn signal_told(log: &str) -> Option<&str> {
+    let signs = [" got signal ", " was terminated by signal "];
+    let is_one = |line: &&str| signs.iter().any(|sign| line.contains(sign));
+    log.lines().rev().find(is_one).map(str::trim)
+}
+
 /// Whether a server failed because its file system is full: ENOSPC by name or by number (28).
 #[must_use]
 pub fn says_disk_full(log: &str) -> bool {
@@ -180,6 +192,16 @@ mod tests {
                    (required by /p/bin/mysqld)";
         assert_eq!(missing_library(log), Some("GLIBC_2.38"));
         assert_eq!(missing_library("[Note] mysqld: version `x' is new"), None);
+    }
+
+    #[test]
+    fn finds_signals_that_servers_tell_of() {
+        let line = "2026-11-24T10:00:00Z UTC - mysqld got signal 11 ;";
+        let log = format!("ready\n{line}\nMost likely, you have hit a bug\n");
+        assert_eq!(signal_told(&log), Some(line));
+        let line = "LOG:  server process (PID 7) was terminated by signal 6: Aborted";
+        assert_eq!(signal_told(&format!("{line}\nLOG:  terminating any other\n")), Some(line));
+        assert_eq!(signal_told("LOG:  received fast shutdown request\n"), None);
     }
 
     #[test]

@@ -21,8 +21,8 @@ use nix::sys::signal::{Signal, kill};
 use nix::unistd::{Pid, getpid, getppid, setgid, setgroups, setuid};
 
 use crate::identity::Identity;
-use crate::open_files;
 use crate::watch::pause;
+use crate::{open_files, pidfd, secrets};
 
 /// A child process of rqps; killed with all its descendants when dropped.
 #[derive(Debug)]
@@ -67,6 +67,7 @@ pub fn spawn_in(
     death: Signal,
 ) -> io::Result<Process> {
     command.process_group(0);
+    secrets::keep_from(&mut command);
     prepare_child(&mut command, cage, identity, death);
     let (reply, answer) = channel();
     let gone = || io::Error::other("the thread that spawns processes is gone");
@@ -157,7 +158,9 @@ impl Process {
     /// # Errors
     /// When the kernel refuses.
     pub fn signal(&self, signal: Signal) -> io::Result<()> {
-        if self.ended()?.is_some() {
+        // Held until the signal is sent: nobody waits for the child meanwhile, and its id stays its own.
+        let mut child = self.child.lock().unwrap_or_else(PoisonError::into_inner);
+        if child.try_wait()?.is_some() {
             return Ok(());
         }
         kill(Pid::from_raw(self.pid), signal).map_err(Into::into)
@@ -196,16 +199,16 @@ impl Process {
             let _ = self.signal(Signal::SIGCONT);
             let _ = self.wait(Duration::from_secs(2));
         }
-        if matches!(self.ended(), Ok(None)) {
+        // Not waited for by anybody else until both are sent.
+        let mut child = self.child.lock().unwrap_or_else(PoisonError::into_inner);
+        if matches!(child.try_wait(), Ok(None)) {
             let _ = kill(Pid::from_raw(-self.pid), Signal::SIGKILL);
             let _ = kill(Pid::from_raw(self.pid), Signal::SIGKILL);
-            let mut child = self.child.lock().unwrap_or_else(PoisonError::into_inner);
             let _ = child.wait();
         }
-        for (pid, started) in below {
-            if stat(pid).is_some_and(|now| now.started == started) {
-                let _ = kill(Pid::from_raw(pid), Signal::SIGKILL);
-            }
+        drop(child);
+        for process in below {
+            pidfd::send(process, Signal::SIGKILL);
         }
     }
 }

@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
+use std::process::ExitStatus;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
@@ -18,12 +19,12 @@ use rqps_model::{Dbms, Transport, Version};
 use crate::confine::Confinement;
 use crate::freeze::Freezer;
 use crate::instance::{DATABASE, USER};
-use crate::log_text::tail;
+use crate::log_text::{signal_told, tail};
 use crate::process::{self, Process};
 use crate::settle::{Settled, Target};
 use crate::vigil::Vigil;
 use crate::watch::Watch;
-use crate::{Error, disk, plain, settle, threads};
+use crate::{Error, core_file, disk, pidfd, plain, settle, threads};
 
 /// Time for one attempt to connect, on loopback or a socket.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
@@ -226,11 +227,28 @@ impl RunningServer {
     /// How it ended, in words, when it has: `it was killed by signal 9 (SIGKILL)`.
     #[must_use]
     pub fn end(&self) -> Option<String> {
-        let end = self.process.ended().ok().flatten().map(process::describe_end)?;
-        Some(match self.why_ended() {
-            Some(told) => format!("{end}: {told}"),
+        self.process.ended().ok().flatten().map(|status| self.describe_end(status))
+    }
+
+    /// The same of a status, with what is known of the signal, the core and the cause.
+    fn describe_end(&self, status: ExitStatus) -> String {
+        let end = process::describe_end(status);
+        if let Some(told) = self.why_ended() {
+            return format!("{end}: {told}");
+        }
+        if let Some(core) = core_file::told(status, &self.data_dir) {
+            return format!("{end}; {core}");
+        }
+        match self.signal_told().filter(|_| status.code().is_some_and(|code| code != 0)) {
+            Some(line) => format!("{end}; its log says: {line}"),
             None => end,
-        })
+        }
+    }
+
+    /// The line of its log in which it says that a signal ended it or one of its processes.
+    #[must_use]
+    pub fn signal_told(&self) -> Option<String> {
+        signal_told(&self.log_since_start()).map(str::to_owned)
     }
 
     /// Why it was ended from without, where that is known.
@@ -302,8 +320,9 @@ impl RunningServer {
         let start = Instant::now();
         self.process.signal(signal).map_err(|e| Error::io(doing(), e))?;
         // Should it be frozen, it must thaw to hear the signal.
-        for pid in self.processes() {
-            let _ = nix::sys::signal::kill(nix::unistd::Pid::from_raw(pid), Signal::SIGCONT);
+        let _ = self.process.signal(Signal::SIGCONT);
+        for process in process::descendants(self.pid()) {
+            pidfd::send(process, Signal::SIGCONT);
         }
         let left = deadline.saturating_sub(start.elapsed());
         let ended = self.process.wait(left).map_err(|e| Error::io(doing(), e))?;
@@ -315,13 +334,7 @@ impl RunningServer {
         }
         Ok(match ended {
             Some(status) if status.success() => Stopped::Clean,
-            Some(status) => {
-                let end = process::describe_end(status);
-                Stopped::Unclean(match self.why_ended() {
-                    Some(told) => format!("{end}: {told}"),
-                    None => end,
-                })
-            }
+            Some(status) => Stopped::Unclean(self.describe_end(status)),
             None => Stopped::Killed { after: deadline },
         })
     }

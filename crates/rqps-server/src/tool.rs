@@ -94,7 +94,8 @@ pub(crate) fn of_server(program: &Path) -> Command {
     command
 }
 
-/// A command without input that inherits the environment: registries' clients need the user's.
+/// A command without input that inherits the environment, but for secrets ([`crate::secrets`]): registries'
+/// clients need the user's.
 pub(crate) fn command(program: &str) -> Command {
     let mut command = Command::new(program);
     command.stdin(Stdio::null());

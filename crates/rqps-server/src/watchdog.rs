@@ -19,12 +19,12 @@ use std::str::FromStr as _;
 use std::sync::mpsc::channel;
 use std::time::{Duration, Instant};
 
-use nix::sys::signal::{Signal, kill};
-use nix::unistd::Pid;
+use nix::sys::signal::Signal;
 
 use crate::freeze::Freezer;
 use crate::process::{descendants, describe_end, stat};
 use crate::watch::pause;
+use crate::{pidfd, secrets};
 
 /// How long a server may take to end by its death signal before all of it is killed.
 const END_WITHIN: Duration = Duration::from_secs(5);
@@ -55,6 +55,7 @@ impl Watchdog {
         // In a group of its own: what a terminal sends to rqps is not for it. Without the streams of
         // rqps: who waits for their end waits for rqps.
         command.process_group(0).current_dir("/");
+        secrets::keep_from(&mut command);
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null());
         let (child, input) = spawn_ready(&mut command)?;
         Ok(Self { command, child, input: Some(input), told: BTreeMap::new() })
@@ -226,10 +227,12 @@ fn ask_to_end(root: i32, death: Signal, members: &[(i32, u64)]) -> Vec<(i32, u64
     let mut there: Vec<(i32, u64)> = members.iter().copied().filter(|m| is_there(*m)).collect();
     if there.iter().any(|(pid, _)| *pid == root) {
         there.extend(descendants(root));
-        let _ = kill(Pid::from_raw(root), death);
+        if let Some(first) = there.iter().find(|(pid, _)| *pid == root) {
+            pidfd::send(*first, death);
+        }
     }
-    for (pid, _) in &there {
-        let _ = kill(Pid::from_raw(*pid), Signal::SIGCONT);
+    for process in &there {
+        pidfd::send(*process, Signal::SIGCONT);
     }
     there
 }
@@ -239,7 +242,7 @@ fn kill_what_stays(all: &[(i32, u64)]) {
     while all.iter().any(|m| is_there(*m)) {
         if since.elapsed() > END_WITHIN {
             for member in all.iter().filter(|m| is_there(**m)) {
-                let _ = kill(Pid::from_raw(member.0), Signal::SIGKILL);
+                pidfd::send(*member, Signal::SIGKILL);
             }
             return;
         }
@@ -254,6 +257,9 @@ fn is_there((pid, started): (i32, u64)) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use nix::sys::signal::kill;
+    use nix::unistd::Pid;
+
     use super::*;
 
     #[test]

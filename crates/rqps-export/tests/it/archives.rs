@@ -38,6 +38,22 @@ fn a_run_comes_back_as_it_was() {
     assert!(names(dir.path()).iter().all(|name| !name.ends_with("part")));
 }
 
+#[test]
+fn what_a_killed_import_has_unpacked_goes_with_the_next_one() {
+    let dir = tempfile::tempdir().unwrap();
+    let here = store(&dir.path().join("here"));
+    let file = dir.path().join("run.tar.zst");
+    archive::write(&here, &run_ref(), &file, (Extent::Whole, "0.1.0")).unwrap();
+    let there = Store::open(&dir.path().join("there")).unwrap();
+    let left = there.dir().join(".archive-aB3dE6");
+    std::fs::create_dir(&left).unwrap();
+    let words = "made by rqps for an archive, and removed when it is done\n";
+    std::fs::write(left.join(".in-use"), words).unwrap();
+    std::fs::write(left.join("rqps.db"), "half of it").unwrap();
+    assert_eq!(archive::read(&file, &there).unwrap(), ID);
+    assert!(!left.exists());
+}
+
 /// Read where it lies, in full and small: the same figures, and its files where a store has them.
 #[test]
 fn an_archive_that_is_opened() {

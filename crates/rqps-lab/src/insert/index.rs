@@ -16,7 +16,7 @@ use rqps_workload::{InsertArgs, Worker as _};
 use super::{reset_sequence, with_connection};
 use crate::event::Event;
 use crate::marks;
-use crate::measure::{Bench, connect, mix, place_server, slice_of, unix_ms};
+use crate::measure::{Bench, connect, mix, place_server, slice_of, through_rows_within, unix_ms};
 use crate::run::Lab;
 use crate::steps::PlannedStep;
 use crate::system::Up;
@@ -115,8 +115,8 @@ fn create<C: Connection + 'static>(
         let idx = u32::try_from(idx).unwrap_or(0);
         // Threads that the server starts for this inherit the CPUs of the one that serves the client.
         let mut connection = connect::<C>(bench, Placement::Free, (idx, seed))?.0;
-        // It takes as long as it takes.
-        connection.set_timeout(None)?;
+        // All tables at once share the storage.
+        connection.set_timeout(Some(through_rows_within(rows.iter().sum())))?;
         connections.push(connection);
     }
     let breakers = connections.iter().map(Connection::breaker).collect::<Result<Vec<_>, _>>()?;

@@ -87,6 +87,7 @@ fn has_counters() -> bool {
 /// perf without the user's settings, input, or language.
 pub(super) fn perf() -> Command {
     let mut command = Command::new("perf");
+    rqps_server::secrets::keep_from(&mut command);
     command.env("LC_ALL", "C").env("PERF_CONFIG", "/dev/null").stdin(Stdio::null());
     command
 }

@@ -224,10 +224,13 @@ impl<'a> Pair<'a> {
     }
 
     /// Blocks of one start that have their partner: none has when its system was measured without the
-    /// other. Those during which the host was disturbed are left out.
+    /// other, also where that was at another time. All systems of a block begin it at one moment. Those
+    /// during which the host was disturbed are left out.
     fn partners(&self, start: u32) -> Vec<(&'a Slice, &'a Slice)> {
         let of = |system: &'a SystemStep| system.slices.iter().filter(move |s| s.start == start);
-        let pair = |b: &'a Slice| Some((b, of(self.candidate).find(|c| c.idx == b.idx)?));
+        let is_partner =
+            |b: &Slice, c: &Slice| (c.idx, c.start_unix_ms) == (b.idx, b.start_unix_ms);
+        let pair = |b: &'a Slice| Some((b, of(self.candidate).find(|c| is_partner(b, c))?));
         of(self.base).filter(|slice| self.is_kept(slice)).filter_map(pair).collect()
     }
 
@@ -282,6 +285,9 @@ impl<'a> Pair<'a> {
             if !b.is_empty() {
                 sides.push((b, c));
             }
+        }
+        if sides.is_empty() {
+            return None;
         }
         if let [(b, c)] = sides.as_slice() {
             let tested = match (self.in_turns, of_totals) {

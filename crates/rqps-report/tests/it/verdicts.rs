@@ -158,6 +158,22 @@ fn blocks_are_partners_within_their_start_only() {
 }
 
 #[test]
+fn blocks_of_another_time_are_no_partners() {
+    let mut run = run(&[vec![reads("point-query", &around(-0.1, 0.001, 8))]]);
+    assert!(Analysis::of(&run, 0.05).steps[0].cells[1].rqps.is_some());
+    // The candidate could not be started at first, and was measured alone an hour later.
+    for slice in &mut run.steps[0].systems[1].slices {
+        slice.start_unix_ms += 3_600_000;
+    }
+    let analysis = Analysis::of(&run, 0.05);
+    let cell = &analysis.steps[0].cells[1];
+    assert!(cell.figure.is_some() && cell.rqps.is_none() && cell.verdict.is_none());
+    // Nothing else of a report needs partners.
+    assert!(full(&analysis).contains("point-query"));
+    assert!(!json::render(&analysis).is_empty());
+}
+
+#[test]
 fn a_sequential_run_with_restarts_has_one_ratio_a_start() {
     let mut run = restarted();
     run.schedule = Schedule::Sequential { slices: 8 };

@@ -91,6 +91,30 @@ fn a_client_that_fails_is_quoted() {
 }
 
 #[test]
+fn clients_do_not_inherit_passwords_and_tokens() {
+    let bench = Bench::new();
+    let programs = Programs::new(&bench);
+    programs.add("npm", "echo ${DB_PASSWORD-none} ${RQPS_TOKEN-none} ${OTHER-none} >&2; exit 1");
+    bench.write(
+        "plan.toml",
+        "[[system]]\ndbms = 'postgres'\nversion = '18.4+npm'\n\
+         [[system]]\ndsn = 'postgres://u@127.0.0.1:1/d?password_env=DB_PASSWORD'\n\
+         [[suite]]\nrows = 1000\n",
+    );
+    let path = bench.path("bin").display().to_string();
+    let environment = [
+        ("PATH", path.as_str()),
+        ("DB_PASSWORD", "secret"),
+        ("RQPS_TOKEN", "secret-as-well-and-long-enough"),
+        ("OTHER", "kept"),
+    ];
+    let said = bench.run_with(&["--cache", "cache", "run", "plan.toml"], &environment);
+    assert_eq!(said.code(), 2, "{}", said.stderr);
+    assert!(said.stderr.contains("\nnone none kept\n"), "{}", said.stderr);
+    assert!(!said.stderr.contains("secret"), "{}", said.stderr);
+}
+
+#[test]
 fn another_file_than_the_catalogues_is_refused() {
     let bench = Bench::new();
     let programs = Programs::new(&bench);

@@ -1,7 +1,7 @@
 //! Servers that die or hang in the middle of a run: it costs their step, and the run goes on.
 
 use std::fs;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Instant;
 
@@ -114,6 +114,27 @@ fn a_server_that_dies_costs_its_step_and_the_run_goes_on() {
 }
 
 #[test]
+fn a_server_that_crashes_tells_of_its_signal_and_core() {
+    let bench = Bench::new();
+    bench.write("plan.toml", &plan(&[("a", "postgres", "11.22")], "sequential"));
+    let mut running = bench.spawn(&["run", "plan.toml"]);
+    let id = running.run_id();
+    running.await_line("queries/s");
+    kill(Pid::from_raw(server_of(&bench, &running, &id, 0)), Signal::SIGSEGV).unwrap();
+    let said = running.finish();
+    assert_eq!(said.code(), 2, "{}", said.stderr);
+    let run = bench.latest();
+    let [(_, 0, reason)] = &failed(&run)[..] else { panic!("{run}") };
+    assert!(reason.contains("died (it was killed by signal 11 (SIGSEGV); "), "{reason}");
+    let on_cores = ["no core was dumped", "its core was "];
+    assert!(on_cores.iter().any(|words| reason.contains(words)), "{reason}");
+    let pattern = fs::read_to_string("/proc/sys/kernel/core_pattern").unwrap();
+    let words = format!("kernel.core_pattern is {:?}", pattern.trim());
+    assert!(reason.contains(&words), "no {words} in {reason}");
+    bench.assert_tidy(&id);
+}
+
+#[test]
 fn what_no_step_tells_stands_in_the_report() {
     let bench = Bench::new();
     let plan = plan(&[("a", "postgres", "11.22")], "sequential").replace("10_000", "800_000");
@@ -200,18 +221,65 @@ fn own_server(bench: &Bench, name: &str) -> PathBuf {
     to
 }
 
-#[test]
-fn a_server_that_does_not_start_again_is_left_out_and_the_others_are_measured() {
-    let bench = Bench::new();
-    let (dbms, version) = ("postgres", "11.22");
-    let own = own_server(&bench, &format!("{dbms}@{version}"));
+/// Three systems in turns, of which the second is a server of one's own.
+fn plan_with_own(own: &Path, (dbms, version): (&str, &str)) -> String {
     let servers = ["a", "b", "c"].map(|label| (label, dbms, version));
     let text = plan(&servers, "interleaved");
     let of_b = format!("label = \"b\"\ndbms = {dbms:?}\nversion = {version:?}");
     assert!(text.contains(&of_b), "{text}");
     let of_own =
         format!("label = \"b\"\ndbms = {dbms:?}\nbasedir = {:?}", own.display().to_string());
-    let text = text.replace(&of_b, &of_own).replace("1.5", "0.5");
+    text.replace(&of_b, &of_own).replace("1.5", "0.5")
+}
+
+#[test]
+fn a_server_that_does_not_start_at_first_is_left_out_and_measured_alone_later() {
+    let bench = Bench::new();
+    let (dbms, version) = ("postgres", "11.22");
+    let own = own_server(&bench, &format!("{dbms}@{version}"));
+    bench.write("plan.toml", &plan_with_own(&own, (dbms, version)));
+    let (initdb, away) = (own.join("bin/initdb"), own.join("bin/initdb.away"));
+    fs::rename(&initdb, &away).unwrap();
+    let said = bench.run(&["run", "plan.toml"]);
+    assert_eq!(said.code(), 2, "{}", said.stderr);
+    assert!(said.stderr.contains("b: left out: start b: "), "{}", said.stderr);
+    let summary = "1 of 3 systems were not measured in all steps";
+    assert!(said.stderr.contains(summary), "{}", said.stderr);
+    let text = bench.output(&["report"]);
+    assert!(text.contains("b: left out: start b: "), "{text}");
+    let run = bench.latest();
+    let id = run["id"].as_str().unwrap().to_owned();
+    let outcomes = |run: &Value, step: usize| {
+        let systems = run["steps"][step]["systems"].as_array().unwrap().clone();
+        systems.iter().map(|s| s["outcome"]["outcome"].as_str().unwrap().to_owned()).collect()
+    };
+    for step in 0..run["steps"].as_array().unwrap().len() {
+        let found: Vec<String> = outcomes(&run, step);
+        assert_eq!(found, ["done", "pending", "done"], "{}", run["steps"][step]);
+    }
+    bench.assert_tidy(&id);
+    // There is nobody left to take turns with.
+    fs::rename(&away, &initdb).unwrap();
+    let said = bench.run(&["run", "plan.toml"]);
+    assert_eq!(said.code(), 0, "{}", said.stderr);
+    let run = bench.latest();
+    assert_eq!((run["id"].as_str(), run["status"].as_str()), (Some(id.as_str()), Some("finished")));
+    let says_alone = |state: &Value| state.to_string().contains("measured without the base");
+    for step in run["steps"].as_array().unwrap() {
+        let is_compared = !matches!(step["info"]["kind"].as_str().unwrap(), "load" | "warm-up");
+        let found: Vec<bool> = (0..3).map(|idx| says_alone(&step["systems"][idx])).collect();
+        assert_eq!(found, [false, is_compared, false], "{step}");
+    }
+    bench.output(&["runs", "verify"]);
+    bench.assert_tidy(&id);
+}
+
+#[test]
+fn a_server_that_does_not_start_again_is_left_out_and_the_others_are_measured() {
+    let bench = Bench::new();
+    let (dbms, version) = ("postgres", "11.22");
+    let own = own_server(&bench, &format!("{dbms}@{version}"));
+    let text = plan_with_own(&own, (dbms, version));
     bench.write("plan.toml", &format!("{text}restarts = 2\n"));
     let mut running = bench.spawn(&["run", "plan.toml"]);
     let id = running.run_id();

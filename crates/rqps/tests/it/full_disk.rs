@@ -132,3 +132,45 @@ fn a_server_without_space_is_told_as_that() {
         bench.assert_tidy(&bench.dir().display().to_string());
     });
 }
+
+/// The results are on another file system, so that what was measured can be stored.
+#[test]
+fn a_full_disk_of_a_server_costs_its_step_and_the_run_goes_on() {
+    let bench = Bench::new();
+    fs::create_dir(bench.path("rqps-results")).unwrap();
+    let Some(small) = Small::mount(&bench.path("rqps-results/data"), 600) else { return };
+    bench.write(
+        "plan.toml",
+        "name = 'full'\n[[system]]\nlabel = 'a'\ndbms = 'postgres'\nversion = '11.22'\n\
+         [[system]]\nlabel = 'b'\ndbms = 'postgres'\nversion = '11.22'\n\
+         [[suite]]\nrows = 10_000\nsteps = ['update-index', 'point-query', 'range-covered-pk']\n\
+         seconds = { read = 1.5, write = 20, warm_up = 0.1, fixed_at_most = 0.2 }\n\
+         [schedule]\nmode = 'sequential'\nslices = 1\n",
+    );
+    let mut running = bench.spawn(&["run", "plan.toml", "--no-html"]);
+    let id = running.run_id();
+    // After the scan that warms caches comes the step that writes.
+    running.await_line("rows/s");
+    small.fill();
+    running.await_line("its server failed (1 of at most 3 times) and is started anew: ");
+    small.free();
+    let said = running.finish();
+    assert_eq!(said.code(), 2, "{}", said.stderr);
+    assert!(said.stderr.contains("rqps: error: 1 steps failed: "), "{}", said.stderr);
+    let run = bench.latest();
+    assert_eq!(run["status"], "finished");
+    for step in run["steps"].as_array().unwrap() {
+        let outcomes = [0, 1].map(|idx| &step["systems"][idx]["outcome"]);
+        if step["info"]["name"] != "update-index" {
+            assert!(outcomes.iter().all(|outcome| outcome["outcome"] == "done"), "{step}");
+            continue;
+        }
+        assert_eq!(outcomes.map(|outcome| &outcome["outcome"]), ["failed", "done"]);
+        let reason = outcomes[0]["reason"].as_str().unwrap();
+        for words in ["no space is left for the data of ", "; free some, or ", " of its log:\n"] {
+            assert!(reason.contains(words), "no {words:?} in {reason}");
+        }
+    }
+    bench.output(&["runs", "verify"]);
+    bench.assert_tidy(&id);
+}

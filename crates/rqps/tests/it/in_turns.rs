@@ -101,6 +101,51 @@ fn an_interrupted_run_in_turns_goes_on_where_it_was() {
 }
 
 #[test]
+fn one_that_does_not_start_is_left_out_and_the_others_take_turns() {
+    let gone = "dsn = 'mysql://nobody@127.0.0.1:1/x'\n";
+    let plan = |idx: usize, n: usize| {
+        let system = |at: usize| {
+            let what = if at == idx { gone } else { "dbms = 'null'\n" };
+            format!("[[system]]\nlabel = 's{at}'\n{what}")
+        };
+        format!(
+            "{}[[suite]]\nrows = 1000\nsteps = ['point-query']\n\
+             [suite.seconds]\nread = 0.05\nwarm_up = 0.05\nfixed_at_most = 0.05\n\
+             [schedule]\nmode = 'interleaved'\nslices = 2\n",
+            (0..n).map(system).collect::<String>()
+        )
+    };
+    let bench = Bench::new();
+    bench.write("plan.toml", &plan(1, 3));
+    for n_resumed in [0, 1] {
+        let said = bench.run(&["run", "plan.toml"]);
+        assert_eq!(said.code(), 2, "{}", said.stderr);
+        assert!(said.stderr.contains("s1: left out: start s1: open a connection"));
+        assert!(said.stderr.contains("1 of 3 systems were not measured in all steps:"));
+        let run = bench.latest();
+        assert_eq!((&run["status"], &run["n_resumed"]), (&"failed".into(), &n_resumed.into()));
+        for step in run["steps"].as_array().unwrap() {
+            let done = [0, 1, 2].map(|idx| step["systems"][idx]["outcome"]["outcome"] == "done");
+            assert_eq!(done, [true, false, true], "{step}");
+        }
+    }
+    let report = bench.output(&["report"]);
+    assert!(report.contains("s1: left out: start s1: "), "{report}");
+    // Without the base, or with the base alone, nothing is compared.
+    let ends = [
+        (0, 3, "the run ends without s0, which is its base: start s0: open a connection"),
+        (1, 2, "without s1 nothing is left to be compared with s0: start s1: open a connection"),
+    ];
+    for (idx, n, words) in ends {
+        bench.write("plan.toml", &plan(idx, n));
+        let said = bench.run(&["run", "plan.toml"]);
+        assert_eq!(said.code(), 2, "{}", said.stderr);
+        assert!(said.stderr.contains(words), "no {words:?} in {}", said.stderr);
+        assert!(!said.stderr.contains("left out"), "{}", said.stderr);
+    }
+}
+
+#[test]
 fn caches_that_do_not_fit_at_all_are_refused() {
     let bench = Bench::new();
     let huge = "options = { shared_buffers = \"100TB\" }\n";

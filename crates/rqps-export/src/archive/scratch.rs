@@ -1,0 +1,159 @@
+//! Where an archive is packed or unpacked: a directory beside the results, so that files are moved and not
+//! copied. What a process that was killed has left of it goes with the next import.
+
+use std::fs::{self, File};
+use std::io::{self, Write as _};
+use std::path::{Path, PathBuf};
+
+use rqps_store::Store;
+use tempfile::TempDir;
+
+use crate::Error;
+
+/// How its name begins.
+const PREFIX: &str = ".archive-";
+
+/// How many letters and digits come after that, drawn anew each time: tempfile's own.
+const N_DRAWN: usize = 6;
+
+/// The file in it that says whose it is, locked while it is in use.
+const MARK: &str = ".in-use";
+
+/// What the mark says.
+const WORDS: &str = "made by rqps for an archive, and removed when it is done\n";
+
+/// Such a directory; it goes with the value.
+pub(super) struct Scratch {
+    dir: TempDir,
+    /// Ends after the directory.
+    _mark: File,
+}
+
+impl Scratch {
+    /// In the directory of a store.
+    pub(super) fn new(store: &Store) -> Result<Self, Error> {
+        let failed = |source| Error::File {
+            action: "make a directory in",
+            path: store.dir().to_path_buf(),
+            source,
+        };
+        let made =
+            tempfile::Builder::new().prefix(PREFIX).rand_bytes(N_DRAWN).tempdir_in(store.dir());
+        let dir = made.map_err(failed)?;
+        let mark = mark(dir.path()).map_err(failed)?;
+        Ok(Self { dir, _mark: mark })
+    }
+
+    pub(super) fn path(&self) -> &Path {
+        self.dir.path()
+    }
+}
+
+/// Marks a directory; the mark has its name when it is locked already.
+fn mark(dir: &Path) -> io::Result<File> {
+    let draft = dir.join(format!("{MARK}-draft"));
+    let mut file = File::create_new(&draft)?;
+    file.write_all(WORDS.as_bytes())?;
+    file.lock()?;
+    fs::rename(&draft, dir.join(MARK))?;
+    Ok(file)
+}
+
+/// Removes what killed processes have left in a store's directory. What is not marked as ours, or in use,
+/// stays, and so does what cannot be removed: the next import tries it again.
+pub(super) fn sweep(store: &Store) {
+    for dir in named(store.dir()) {
+        if let Some(_mark) = held(&dir) {
+            let _ = remove(&dir);
+        }
+    }
+}
+
+/// The directories that have such a name. Links are none.
+fn named(parent: &Path) -> Vec<PathBuf> {
+    let is_named = |name: &str| {
+        let drawn = name.strip_prefix(PREFIX).unwrap_or_default();
+        drawn.len() == N_DRAWN && drawn.bytes().all(|byte| byte.is_ascii_alphanumeric())
+    };
+    let entries = fs::read_dir(parent).into_iter().flatten().flatten();
+    entries
+        .filter(|entry| entry.file_type().is_ok_and(|kind| kind.is_dir()))
+        .filter(|entry| entry.file_name().to_str().is_some_and(is_named))
+        .map(|entry| entry.path())
+        .collect()
+}
+
+/// The lock of a directory that is marked as ours and that nobody works in.
+fn held(dir: &Path) -> Option<File> {
+    let path = dir.join(MARK);
+    let is_ours = fs::symlink_metadata(&path).is_ok_and(|meta| meta.is_file())
+        && fs::read(&path).is_ok_and(|words| words == WORDS.as_bytes());
+    let file = File::open(path).ok().filter(|_| is_ours)?;
+    file.try_lock().is_ok().then_some(file)
+}
+
+/// Empties a directory, its mark last, so that one that is half removed is known as ours still.
+fn remove(dir: &Path) -> io::Result<()> {
+    for entry in fs::read_dir(dir)? {
+        let entry = entry?;
+        if entry.file_name() == MARK {
+            continue;
+        }
+        if entry.file_type()?.is_dir() {
+            fs::remove_dir_all(entry.path())?;
+        } else {
+            fs::remove_file(entry.path())?;
+        }
+    }
+    fs::remove_file(dir.join(MARK))?;
+    fs::remove_dir(dir)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_what_killed_processes_left_goes() {
+        let dir = tempfile::tempdir().unwrap();
+        let store = Store::open(dir.path()).unwrap();
+        let in_use = Scratch::new(&store).unwrap();
+        // As a killed process leaves it: its lock ended with it.
+        let left = store.dir().join(".archive-aB3dE6");
+        fs::create_dir_all(left.join("artifacts/x")).unwrap();
+        drop(mark(&left).unwrap());
+        fs::write(left.join("rqps.db"), "half").unwrap();
+        let others = [".archive-abc", ".archive-unmark", ".archive-foreig", "archive-aB3dE6"];
+        for name in others {
+            fs::create_dir(store.dir().join(name)).unwrap();
+        }
+        drop(mark(&store.dir().join(".archive-abc")).unwrap());
+        fs::write(store.dir().join(".archive-foreig").join(MARK), "somebody's").unwrap();
+        sweep(&store);
+        assert!(!left.exists());
+        assert!(in_use.path().join(MARK).exists());
+        for name in others {
+            assert!(store.dir().join(name).exists(), "{name} is gone");
+        }
+        let path = in_use.path().to_owned();
+        drop(in_use);
+        assert!(!path.exists());
+    }
+
+    #[test]
+    fn a_link_in_it_leads_nowhere() {
+        let dir = tempfile::tempdir().unwrap();
+        let store = Store::open(&dir.path().join("results")).unwrap();
+        let outside = dir.path().join("outside");
+        fs::create_dir(&outside).unwrap();
+        fs::write(outside.join("kept"), "").unwrap();
+        let left = store.dir().join(".archive-aB3dE6");
+        fs::create_dir(&left).unwrap();
+        drop(mark(&left).unwrap());
+        std::os::unix::fs::symlink(&outside, left.join("link")).unwrap();
+        // Nor is a directory taken for ours by way of a link.
+        std::os::unix::fs::symlink(&outside, store.dir().join(".archive-linked")).unwrap();
+        sweep(&store);
+        assert!(!left.exists() && outside.join("kept").exists());
+    }
+}

@@ -1,0 +1,56 @@
+//! Signals to processes that are no children of rqps: a process id may be somebody else's a moment after it
+//! was looked at, a handle of the kernel (pidfd_open(2), Linux 5.3) never is.
+//!
+//! A child needs no handle: its id stays its own until it was waited for, which [`crate::process`] does
+//! under the same lock as it sends signals.
+
+use nix::sys::signal::{Signal, kill};
+use nix::unistd::Pid;
+use rustix::io::Errno;
+use rustix::process::{PidfdFlags, pidfd_open, pidfd_send_signal};
+
+use crate::process::started;
+
+/// Sends a signal to the process that has this id and was started then (ticks after boot); to nobody where
+/// that one has ended.
+pub(crate) fn send((pid, at): (i32, u64), signal: Signal) {
+    let Some(id) = rustix::process::Pid::from_raw(pid) else { return };
+    match pidfd_open(id, PidfdFlags::empty()) {
+        Ok(handle) => {
+            // Looked at after the handle was made: who has the id now had it then.
+            if started(pid) == Some(at)
+                && let Some(number) = rustix::process::Signal::from_named_raw(signal as i32)
+            {
+                // One that has ended meanwhile is none of its business.
+                let _ = pidfd_send_signal(&handle, number);
+            }
+        }
+        // A kernel or a sandbox without it: a moment lies between the look and the signal.
+        Err(errno) if errno != Errno::SRCH && started(pid) == Some(at) => {
+            let _ = kill(Pid::from_raw(pid), signal);
+        }
+        Err(_) => {}
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::process::ExitStatusExt as _;
+    use std::process::Command;
+
+    use super::*;
+
+    #[test]
+    fn only_the_process_of_that_start_is_signalled() {
+        let mut child = Command::new("sleep").arg("600").spawn().unwrap();
+        let pid = child.id().cast_signed();
+        let at = started(pid).unwrap();
+        send((pid, at + 1), Signal::SIGKILL);
+        send((0, at), Signal::SIGKILL);
+        assert_eq!(child.try_wait().unwrap(), None, "another one was meant");
+        send((pid, at), Signal::SIGKILL);
+        assert_eq!(child.wait().unwrap().signal(), Some(9));
+        // It has been waited for: nobody is there.
+        send((pid, at), Signal::SIGKILL);
+    }
+}
