@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use rqps_model::run::{Check, SystemStep};
+use rqps_model::run::SystemStep;
 use rqps_model::{
     Dbms, Engine, Host, Imported, Label, Placement, Run, RunStatus, RunStep, RunSystem, Schedule,
     Sizes, Slice, Stated, StepInfo, StepOutcome, SystemSource, SystemSpec, Tool, Transport, Usage,
@@ -41,12 +41,11 @@ pub(crate) struct SheetStep {
 pub(crate) struct Cell {
     pub(crate) slice: Slice,
     pub(crate) sizes: Sizes,
-    pub(crate) checks: Vec<Check>,
 }
 
 impl From<Slice> for Cell {
     fn from(slice: Slice) -> Self {
-        Self { slice, sizes: Sizes::default(), checks: Vec::new() }
+        Self { slice, sizes: Sizes::default() }
     }
 }
 
@@ -100,11 +99,10 @@ fn step(step: SheetStep) -> RunStep {
     let SheetStep { info, clients, cells } = step;
     let systems = cells.into_iter().map(|cell| match cell {
         None => SystemStep::pending(),
-        Some(Cell { slice, sizes, checks }) => SystemStep {
+        Some(Cell { slice, sizes }) => SystemStep {
             outcome: StepOutcome::Done,
             slices: vec![slice],
             sizes,
-            checks,
             ..SystemStep::pending()
         },
     });

@@ -80,6 +80,16 @@ pub struct Stated {
     /// Response times of events; absent where the file has none or the slice has its histogram.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub response: Option<StatedResponse>,
+    /// What tables of the Insert Benchmark have of the step, by the headings of their columns and in their
+    /// order: `(maxop, 0.477)`.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub columns: Vec<(String, f64)>,
+    /// Rows that were to be inserted per second beside the queries of the figure; absent where none were.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub target_inserts_per_s: Option<f64>,
+    /// Resident memory of the server at the end of the step, bytes.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub server_rss_bytes: Option<u64>,
 }
 
 impl Stated {
@@ -87,6 +97,12 @@ impl Stated {
     #[must_use]
     pub fn get(&self, metric: Metric) -> Option<f64> {
         self.metrics.iter().find(|(m, _)| *m == metric).map(|(_, value)| *value)
+    }
+
+    /// The value in one column of the Insert Benchmark's tables.
+    #[must_use]
+    pub fn column(&self, heading: &str) -> Option<f64> {
+        self.columns.iter().find(|(known, _)| known == heading).map(|(_, value)| *value)
     }
 }
 
@@ -122,10 +138,12 @@ mod tests {
         let stated = Stated {
             figure: Some(4527.0),
             metrics: vec![(Metric::HostCpuShare, 0.000_098)],
-            response: None,
+            columns: vec![("maxop".to_owned(), 0.477)],
+            ..Stated::default()
         };
         assert_eq!(stated.get(Metric::HostCpuShare), Some(0.000_098));
         assert_eq!(stated.get(Metric::Reads), None);
+        assert_eq!((stated.column("maxop"), stated.column("p50")), (Some(0.477), None));
         let imported = Imported { tool: Tool::Mytools, source: "dir".to_owned(), notes: vec![] };
         assert_eq!(imported.to_string(), "imported from dir (mytools)");
     }

@@ -3,10 +3,10 @@
 
 mod metrics;
 
-use rqps_model::Role;
+use rqps_model::{Estimate, Role};
 
 use crate::analysis::insert::flow::{Flow, ROLES};
-use crate::analysis::{Analysis, Cell, Level, StepAnalysis};
+use crate::analysis::{Analysis, Cell, Level, Sla, StepAnalysis};
 use crate::grid::{Grid, GridCell, Side, plain, toned};
 use crate::layout;
 use crate::number::{self, NOTHING};
@@ -84,7 +84,7 @@ impl Summary {
         match self {
             Self::Absolute => match &cell.figure {
                 Some(figure) => {
-                    let text = toned(number::figure(figure), Tone::of_level(level));
+                    let text = toned(operations(cell, figure), Tone::of_level(level));
                     (text, level_sign(level).to_owned())
                 }
                 None => (layout::figure(cell), String::new()),
@@ -93,7 +93,7 @@ impl Summary {
             Self::Relative => (layout::rqps(cell), layout::cell_sign(cell)),
             Self::Rates => match cell.sla() {
                 Some(sla) => {
-                    let text = number::plain_figure(sla.average_per_s);
+                    let text = average(cell, sla);
                     if sla.is_held {
                         (plain(text), String::new())
                     } else {
@@ -153,6 +153,20 @@ fn level_sign(level: Level) -> &'static str {
         Level::Top => "+",
         Level::Unheld => "!",
     }
+}
+
+/// A cell's figure; that of an imported file in its own digits.
+pub(crate) fn operations(cell: &Cell, figure: &Estimate) -> String {
+    stated(cell, figure.point).unwrap_or_else(|| number::figure(figure))
+}
+
+/// Rows that came per second beside the queries, in the same way.
+pub(crate) fn average(cell: &Cell, sla: &Sla) -> String {
+    stated(cell, sla.average_per_s).unwrap_or_else(|| number::plain_figure(sla.average_per_s))
+}
+
+fn stated(cell: &Cell, value: f64) -> Option<String> {
+    cell.insert.as_ref().filter(|own| own.is_stated).map(|_| value.to_string())
 }
 
 /// Rows per second that a step asks for.
@@ -243,7 +257,7 @@ pub(crate) fn rates(
 ) -> Option<(Grid, &'static str)> {
     let paced: Vec<_> = flows(step)
         .into_iter()
-        .filter_map(|(idx, flow)| Some((idx, flow, crate::analysis::Sla::of(flow)?)))
+        .filter_map(|(idx, flow)| Some((idx, flow, Sla::of(flow)?)))
         .collect();
     let longest = paced.iter().filter_map(|(_, flow, _)| Some(flow.lateness?.max_ns)).max();
     let is_long = longest.is_some_and(|ns| ns >= LONG_NS);
@@ -261,13 +275,17 @@ pub(crate) fn rates(
             plain(ns.map_or_else(|| NOTHING.to_owned(), |ns| number::duration_in(ns, unit_ns)))
         };
         let late = flow.lateness;
+        let gap = sla.longest_gap().map_or_else(|| NOTHING.to_owned(), |s| s.to_string());
+        // An imported file tells of no second.
+        let is_told = !flow.is_stated;
+        let seconds = if is_told { sla.n_seconds.to_string() } else { NOTHING.to_owned() };
         grid.row(vec![
             plain(plural(flow.role)),
             plain(number::plain_figure(sla.target_per_s)),
             toned(number::plain_figure(sla.average_per_s), tone),
-            plain(sla.n_seconds.to_string()),
+            plain(seconds),
             plain(share),
-            plain(sla.longest_gap_s.to_string()),
+            plain(gap),
             plain(late.map_or_else(|| NOTHING.to_owned(), |l| l.n_missed.to_string())),
             show(late.and_then(|l| l.mean_ns())),
             show(flow.late_p99_ns.map(|ns| ns as f64)),

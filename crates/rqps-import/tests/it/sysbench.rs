@@ -77,3 +77,88 @@ fn logs_cut_off_anywhere() {
         }
     }
 }
+
+/// Statistics of 10 s by four threads, with the lines that a case adds to them.
+fn finished(before: &str, latency: &str) -> String {
+    format!(
+        "sysbench 1.0.20 (using bundled LuaJIT 2.1.0-beta2)\n\nNumber of threads: 4\n{before}\
+         SQL statistics:\n    queries performed:\n        read:                            14000\n\
+         \u{20}       total:                           20000\n\
+         \u{20}   transactions:                        1000   (100.00 per sec.)\n\
+         \u{20}   queries:                             20000  (2000.00 per sec.)\n\
+         \u{20}   ignored errors:                      3      (0.30 per sec.)\n\
+         \u{20}   reconnects:                          2      (0.20 per sec.)\n\n\
+         General statistics:\n    total time:                          10.0004s\n\
+         \u{20}   total number of events:              1000\n\n\
+         Latency (ms):\n         min:                                    2.10\n\
+         \u{20}        avg:                                   40.00\n\
+         \u{20}        max:                                   90.00\n{latency}\
+         \u{20}        sum:                                39980.12\n\n\
+         Threads fairness:\n    events (avg/stddev):           250.0000/10.00\n"
+    )
+}
+
+#[test]
+fn percentiles_as_they_were_asked_for() {
+    let percentiles = |lines: &str| {
+        let slice = Log::parse(&finished("", lines)).unwrap().to_slice();
+        slice.stated.unwrap().response.unwrap().percentiles_ns
+    };
+    assert_eq!(percentiles("         99th percentile:        80.03\n"), [(99.0, 80_030_000)]);
+    assert_eq!(percentiles("        100th percentile:        90.00\n"), [(100.0, 90_000_000)]);
+    assert!(percentiles("         percentile stats:               disabled\n").is_empty());
+    let several = "         50th percentile:  38.00\n        99.9th percentile:  88.00\n";
+    assert_eq!(percentiles(several), [(50.0, 38_000_000), (99.9, 88_000_000)]);
+}
+
+/// `--percentile=0`, an error and a new connection now and then, a script's own report without a colon.
+#[test]
+fn intervals_with_errors_and_new_connections() {
+    let lines = "[ 1s ] thds: 4 tps: 100.00 qps: 2000.00 (r/w/o: 1400.00/400.00/200.00) lat (ms,0%): 0.00 \
+                 err/s: 1.00 reconn/s: 2.00\n\
+                 [ 2s ] thds: 4 tps: 100.00 qps: 2000.00 (r/w/o: 1400.00/400.00/200.00) lat (ms,95%): 45.79 \
+                 err/s 2.00 reconn/s: 0.00\n\
+                 [ 3s ] thds: 4 tps: -nan qps: -nan (r/w/o: -nan/-nan/-nan) lat (ms,95%): 0.00 err/s: 0.00\n";
+    let slice = Log::parse(&finished(lines, "")).unwrap().to_slice();
+    let errors: Vec<u32> = slice.series.iter().map(|point| point.errors).collect();
+    assert_eq!(errors, [3, 2]);
+    let errors: Vec<(&str, u64)> = slice.errors.iter().map(|e| (e.code.as_str(), e.n)).collect();
+    assert_eq!(errors, [("ignored", 3), ("reconnect", 2)]);
+}
+
+/// Lines of scripts around a log are not its own, whatever they look like.
+#[test]
+fn lines_around_a_log() {
+    let log = format!(
+        "+ sysbench --threads=4 select_random_points --db-driver=mysql run\nmin: 9 ms\n 12 | 34\n{}\
+         max: 1\nqueries: 5 (1.00 per sec.)\ntotal time: 3s\n 56 | 78\n",
+        finished("Latency histogram (values are in milliseconds)\n  \u{20}    40.000 |*** 1000\n \n", "")
+    );
+    let log = Log::parse(&log).unwrap();
+    assert_eq!(log.script.as_deref(), Some("select_random_points"));
+    assert_eq!((log.latency.min, log.latency.max), (Some(2.1), Some(90.0)));
+    assert_eq!((log.queries, log.seconds), (Some((20_000, 2000.0)), Some(10.0004)));
+    assert_eq!(log.histogram, [(40.0, 1000)]);
+}
+
+#[test]
+fn more_than_a_run() {
+    let whole = finished("", "");
+    let prepared = "sysbench 1.0.20 (using bundled LuaJIT 2.1.0-beta2)\nCreating table 'sbtest1'...\n";
+    assert!(Log::parse(&format!("{prepared}{whole}")).is_ok());
+    let gave_up = format!("{prepared}[ 1s ] thds: 4 tps: 1.00 qps: 1.00 lat\nFATAL: gone\n{whole}");
+    let log = Log::parse(&gave_up).unwrap();
+    assert_eq!((log.intervals.len(), log.fatal), (0, None));
+    let problem = |text: &str| Log::parse(text).unwrap_err();
+    assert_eq!(
+        problem(&format!("{whole}{whole}")),
+        "it has several runs of sysbench: give each a log of its own"
+    );
+    let checkpoint = format!("{whole}[ 10s ] Checkpoint report:\n");
+    assert!(problem(&checkpoint).contains("--report-checkpoints"));
+    let old = "sysbench 0.5:  multi-threaded system evaluation benchmark\n    transactions:  8 (1.00 per sec.)\n";
+    assert!(problem(old).contains("a log of sysbench 0.5"));
+    // No event at all, in no time.
+    let none = whole.replace("20000  (2000.00", "0      (-nan").replace("1000   (100.00", "0      (-nan");
+    assert_eq!(Log::parse(&none).unwrap().queries, Some((0, 0.0)));
+}

@@ -91,8 +91,9 @@ pub(super) fn not_measured(analysis: &Analysis<'_>) -> Option<String> {
             .collect()
     };
     let has = |wanted: fn(&Cell) -> bool| cells().into_iter().any(wanted);
-    let mut lacks = vec!["CPU of server and client apart".to_owned(), "memory".to_owned()];
-    let parts: [(bool, &str); 3] = [
+    let mut lacks = vec!["CPU of server and client apart".to_owned()];
+    let parts: [(bool, &str); 4] = [
+        (has(|c| c.server_rss_bytes.is_some()), "memory"),
         (has(|c| !c.per_operation.values.is_empty()), "metrics per operation"),
         (has(|c| c.response.is_some()), "response times"),
         (has(|c| c.sizes.database_bytes.is_some()), "sizes"),

@@ -34,6 +34,8 @@ pub struct InsertCell {
     pub field_relative: Option<FieldMetrics>,
     /// Where the figure lies among those of all systems.
     pub level: Level,
+    /// Whether an imported file states its figures, so that they have its digits.
+    pub is_stated: bool,
 }
 
 impl InsertCell {
@@ -87,5 +89,6 @@ pub(super) fn of(step: &RunStep, system: &SystemStep, cell: &Cell) -> InsertCell
     }
     let sla = flows.iter().find(|f| f.role == Role::Insert).and_then(Sla::of);
     let field = field::metrics(step, system, (cell, &flows));
-    InsertCell { flows, sla, field, field_relative: None, level: Level::Middle }
+    let is_stated = system.slices.iter().any(|slice| slice.stated.is_some());
+    InsertCell { flows, sla, field, field_relative: None, level: Level::Middle, is_stated }
 }

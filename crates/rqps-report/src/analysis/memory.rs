@@ -26,10 +26,12 @@ pub fn at_end(step: &RunStep, system_idx: usize) -> Option<u64> {
     last_reading(&step.systems.get(system_idx)?.slices)
 }
 
-/// The last slice's reading, bytes.
+/// The last slice's reading, or what an imported file states, bytes.
 pub(in crate::analysis) fn last_reading(slices: &[Slice]) -> Option<u64> {
+    let last = slices.last()?;
+    let stated = last.stated.as_ref().and_then(|stated| stated.server_rss_bytes);
     // A tree that has ended counts nothing.
-    slices.last()?.usage.server.map(|server| server.rss_bytes).filter(|bytes| *bytes > 0)
+    stated.or(last.usage.server.map(|server| server.rss_bytes)).filter(|bytes| *bytes > 0)
 }
 
 /// One per system with any reading.

@@ -66,7 +66,7 @@ fn sla_columns() -> Vec<Column> {
         }),
         column("insert_held_share", "share of the seconds with 95% of that", of(Sla::share_held)),
         column("insert_gap_s", "longest time below it, seconds", {
-            of(|sla| Some(sla.longest_gap_s as f64))
+            of(|sla| sla.longest_gap().map(|s| s as f64))
         }),
     ]
 }

@@ -68,6 +68,10 @@ pub(super) fn judge(
         }
     }
     let (base, cell) = (&step.cells[analysis.base], &step.cells[system_idx]);
+    if cell.is_imported {
+        let why = "its figures were imported, one of each (n=1), so that there is no verdict";
+        return Outcome::NotJudged(why.to_owned());
+    }
     if base.failed_sla() {
         let who = who(analysis, analysis.base);
         return Outcome::Error(format!("{who} did not hold its insert rate"));
@@ -81,10 +85,6 @@ pub(super) fn judge(
     }
     if cell.rqps.is_none() {
         return Outcome::Error("a slice finished no operation, so there is no ratio".to_owned());
-    }
-    if cell.is_imported {
-        let why = "its figures were imported, one of each (n=1), so that there is no verdict";
-        return Outcome::NotJudged(why.to_owned());
     }
     match cell.verdict {
         Some(Verdict::Slower) => Outcome::Slower,

@@ -119,9 +119,9 @@ fn legend(which: Summary) -> Markup {
 }
 
 fn summary_cell(analysis: &Analysis<'_>, which: Summary, (idx, cell): (usize, &Cell)) -> Markup {
-    if cell.figure.is_none() {
+    let Some(figure) = &cell.figure else {
         return html! { td.num.first { (label::figure(cell)) } };
-    }
+    };
     match which {
         Summary::Absolute => {
             let level = cell.insert.as_ref().map_or(Level::Middle, |own| own.level);
@@ -134,7 +134,7 @@ fn summary_cell(analysis: &Analysis<'_>, which: Summary, (idx, cell): (usize, &C
             let class = label::class(Tone::of_level(level));
             html! {
                 td class={ "num first " (class) } title=[(!words.is_empty()).then_some(words)] {
-                    (label::figure(cell))
+                    (tables::operations(cell, figure))
                     @if !sign.is_empty() { span.level aria-hidden="true" { (sign) } }
                     @if !words.is_empty() { span.sr { " " (words) } }
                     (label::letters(analysis, cell))
@@ -161,7 +161,7 @@ fn summary_cell(analysis: &Analysis<'_>, which: Summary, (idx, cell): (usize, &C
             Some(sla) => html! {
                 td class={ "num first " (if sla.is_held { "" } else { "worst" }) }
                     title={ (number::percent(sla.ratio())) " of the target" } {
-                    (number::plain_figure(sla.average_per_s))
+                    (tables::average(cell, sla))
                     @if !sla.is_held { " !" span.sr { " below 95% of the target" } }
                 }
             },
@@ -193,7 +193,7 @@ fn table(grid: &Grid) -> Markup {
 /// The 1 s series of inserts, deletes and queries; none where clients are of one kind.
 pub(super) fn lines<'s>(step: &'s StepAnalysis<'_>) -> Vec<Line<'s>> {
     let line = |role: Role| {
-        let flows: Vec<_> = flows(step, role).collect();
+        let flows: Vec<_> = flows_by_second(step, role).collect();
         let what = match role {
             Role::Query => "Queries",
             Role::Insert => "Inserted rows",
@@ -223,6 +223,14 @@ fn flows<'s>(
     cells.filter_map(move |(idx, cell)| Some((idx, cell.insert.as_ref()?.flow(role)?)))
 }
 
+/// Those of them that are known second by second: imported ones are not.
+fn flows_by_second<'s>(
+    step: &'s StepAnalysis<'_>,
+    role: Role,
+) -> impl Iterator<Item = (usize, &'s Flow)> + Clone {
+    flows(step, role).filter(|(_, flow)| !flow.is_stated)
+}
+
 fn response_time(role: Role) -> &'static str {
     match role {
         Role::Query => "Response time of queries",
@@ -235,7 +243,7 @@ fn response_time(role: Role) -> &'static str {
 /// Response times second by second; none where clients are of one kind.
 pub(super) fn waits<'s>(step: &'s StepAnalysis<'_>) -> Vec<Waits<'s>> {
     let waits = |role: Role| {
-        let flows = flows(step, role);
+        let flows = flows_by_second(step, role);
         flows.clone().next().is_some().then(|| Waits {
             what: response_time(role),
             kind: PointKind::of_seconds(flows.clone().any(|(_, flow)| flow.is_by_block)),

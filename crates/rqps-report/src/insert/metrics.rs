@@ -2,6 +2,7 @@
 
 use rqps_model::{Metric, StepKind};
 
+use super::operations;
 use crate::analysis::insert::field::FIELD_METRICS;
 use crate::analysis::{Analysis, Cell, StepAnalysis};
 use crate::grid::{Grid, GridCell, Side, plain};
@@ -55,9 +56,13 @@ fn metric_rows(
     step: &StepAnalysis<'_>,
     is_relative: bool,
 ) -> Vec<(String, Vec<String>)> {
-    let show = if is_relative { number::plain_ratio } else { quantity };
     let row = |(idx, cell): (usize, &Cell)| {
         let own = cell.insert.as_ref()?;
+        let show = match (is_relative, own.is_stated) {
+            (true, _) => number::plain_ratio,
+            (false, true) => stated,
+            (false, false) => quantity,
+        };
         let field = if is_relative { own.field_relative.as_ref()? } else { &own.field };
         let ours = if is_relative { cell.relative.as_ref()? } else { &cell.per_operation };
         let values = field.values.into_iter().chain(OURS.map(|metric| ours.get(metric)));
@@ -68,12 +73,17 @@ fn metric_rows(
             let name = if step.step.info.kind == StepKind::Mixed { "qps" } else { "ips" };
             let place = FIELD_METRICS.iter().position(|metric| metric.name == name);
             if let Some(text) = place.and_then(|place| texts.get_mut(place)) {
-                *text = number::figure(&figure);
+                *text = operations(cell, &figure);
             }
         }
         Some((layout::name(analysis.label(idx)), texts))
     };
     step.cells.iter().enumerate().filter_map(row).collect()
+}
+
+/// As an imported file states it.
+fn stated(value: f64) -> String {
+    value.to_string()
 }
 
 /// Four significant digits at most; two of what is small, a slowest operation of microseconds in

@@ -43,7 +43,7 @@ struct SlaJson {
     seconds: usize,
     seconds_held: usize,
     share_held: Option<f64>,
-    longest_gap_s: usize,
+    longest_gap_s: Option<usize>,
 }
 
 #[derive(Serialize)]
@@ -52,8 +52,8 @@ struct FlowJson {
     clients: u32,
     target_per_s: Option<f64>,
     rate_per_s: f64,
-    operations: u64,
-    operations_per_statement: f64,
+    operations: Option<u64>,
+    operations_per_statement: Option<f64>,
     lateness: Option<LatenessJson>,
     late_p99_ns: Option<u64>,
     own_late_p99_ns: Option<u64>,
@@ -109,8 +109,8 @@ pub(super) fn cell(own: &InsertCell) -> InsertJson {
                 clients: flow.clients,
                 target_per_s: flow.target_per_s,
                 rate_per_s: flow.rate_per_s,
-                operations: flow.n_operations,
-                operations_per_statement: flow.per_statement,
+                operations: (!flow.is_stated).then_some(flow.n_operations),
+                operations_per_statement: (!flow.is_stated).then_some(flow.per_statement),
                 lateness: flow.lateness.map(LatenessJson::from),
                 late_p99_ns: flow.late_p99_ns,
                 own_late_p99_ns: flow.own_late_p99_ns,
@@ -129,7 +129,7 @@ fn sla(sla: &Sla) -> SlaJson {
         seconds: sla.n_seconds,
         seconds_held: sla.n_held,
         share_held: sla.share_held(),
-        longest_gap_s: sla.longest_gap_s,
+        longest_gap_s: sla.longest_gap(),
     }
 }
 

@@ -311,6 +311,9 @@ fn stated(d: &mut Draw) -> Stated {
             max_ns: d.count(),
             percentiles_ns: d.list(2, |d| (95.0, d.count())),
         }),
+        columns: d.list(3, |d| (d.text(), d.count() as f64 / 5.0)),
+        target_inserts_per_s: d.some(|d| d.count() as f64),
+        server_rss_bytes: d.some(Draw::count),
     }
 }
 

@@ -39,6 +39,8 @@ mod handicap;
 #[cfg(test)]
 mod imported;
 #[cfg(test)]
+mod imported_inserts;
+#[cfg(test)]
 mod in_turns;
 #[cfg(test)]
 mod insert;

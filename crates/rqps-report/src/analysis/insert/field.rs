@@ -1,7 +1,7 @@
 //! The metrics that the field prints for each step of the Insert Benchmark, by its names.
 
 use rqps_model::run::SystemStep;
-use rqps_model::{Role, RunStep, StepKind, Usage, metric};
+use rqps_model::{Role, RunStep, Slice, Stated, StepKind, Usage, metric};
 
 use super::Flow;
 use crate::analysis::{Cell, memory};
@@ -73,12 +73,15 @@ impl FieldMetrics {
     }
 }
 
-/// The metrics of a cell that has its figure.
+/// The metrics of a cell that has its figure; of an imported one as its file states them.
 pub(super) fn metrics(
     step: &RunStep,
     system: &SystemStep,
     (cell, flows): (&Cell, &[Flow]),
 ) -> FieldMetrics {
+    if let [Slice { stated: Some(stated), .. }] = system.slices.as_slice() {
+        return of_stated(stated);
+    }
     let flow = |role: Role| flows.iter().find(|f| f.role == role);
     let queries = step.info.kind == StepKind::Mixed;
     let own = flows.iter().find(|f| f.is_own);
@@ -127,6 +130,10 @@ pub(super) fn metrics(
     }
 }
 
+fn of_stated(stated: &Stated) -> FieldMetrics {
+    FieldMetrics { values: FIELD_METRICS.map(|metric| stated.column(metric.name)) }
+}
+
 /// What the whole step used.
 struct Totals {
     reads: Option<f64>,
@@ -170,6 +177,14 @@ mod tests {
         assert_eq!(reached(&seconds, 0.5), Some(40.0));
         assert_eq!(reached(&seconds, 0.99), Some(10.0));
         assert_eq!(reached(&[], 0.5), None);
+    }
+
+    #[test]
+    fn imported_values_are_those_of_the_file() {
+        let columns = vec![("p99".to_owned(), 3050.0), ("other".to_owned(), 1.0)];
+        let own = of_stated(&Stated { columns, ..Stated::default() });
+        assert_eq!((own.get("p99"), own.get("p50")), (Some(3050.0), None));
+        assert_eq!(own.values.iter().flatten().count(), 1);
     }
 
     #[test]

@@ -2,7 +2,7 @@
 
 use rqps_model::run::SystemStep;
 use rqps_model::slice::{Lateness, SeriesPoint, Stream, per_second};
-use rqps_model::{Role, RunStep, Slice, StepKind};
+use rqps_model::{Role, RunStep, Slice, Stated, StepKind};
 
 use crate::response::{self, ResponseTimes};
 
@@ -23,13 +23,15 @@ pub struct Flow {
     pub clients: u32,
     /// Whether they are those whose work is the step's figure.
     pub is_own: bool,
+    /// Whether an imported file states its rate, and neither counts, times nor seconds are known.
+    pub is_stated: bool,
     /// Rows per second of all of them that were asked for; absent for as fast as they go.
     pub target_per_s: Option<f64>,
     /// Queries, or rows inserted or deleted, per second; of `is_own` the step's figure.
     pub rate_per_s: f64,
-    /// Queries, or rows inserted or deleted.
+    /// Queries, or rows inserted or deleted; 0 of `is_stated`.
     pub n_operations: u64,
-    /// Rows per statement; 1 for queries.
+    /// Rows per statement; 1 for queries, and of `is_stated`.
     pub per_statement: f64,
     /// Response times, from the intended start where a rate was set.
     pub response: Option<ResponseTimes>,
@@ -69,6 +71,9 @@ struct Part<'a> {
 /// The flows of a step on one system, in the order of [`ROLES`].
 pub(super) fn flows(step: &RunStep, system: &SystemStep) -> Vec<Flow> {
     let own = own_role(step.info.kind);
+    if let [Slice { stated: Some(stated), .. }] = system.slices.as_slice() {
+        return of_stated(stated, own, step.clients);
+    }
     let is_fixed = step.info.has_blocks_of_work();
     let flow = |role: Role| {
         if own == Some(role) {
@@ -85,6 +90,31 @@ pub(super) fn flows(step: &RunStep, system: &SystemStep) -> Vec<Flow> {
         of(role, false, &parts)
     };
     ROLES.into_iter().filter_map(flow).collect()
+}
+
+/// The flows that an imported file has rates of: those of the figure, and inserts beside queries.
+fn of_stated(stated: &Stated, own: Option<Role>, clients: u32) -> Vec<Flow> {
+    let flow = |role: Role, rate_per_s: f64, target_per_s: Option<f64>| Flow {
+        role,
+        clients,
+        is_own: own == Some(role),
+        is_stated: true,
+        target_per_s,
+        rate_per_s,
+        n_operations: 0,
+        per_statement: 1.0,
+        response: None,
+        lateness: None,
+        late_p99_ns: None,
+        own_late_p99_ns: None,
+        seconds: Vec::new(),
+        points: Vec::new(),
+        is_by_block: false,
+    };
+    let own = own.zip(stated.figure).map(|(role, figure)| flow(role, figure, None));
+    let inserts = stated.target_inserts_per_s.zip(stated.column("ips"));
+    let inserts = inserts.map(|(target, rate)| flow(Role::Insert, rate, Some(target)));
+    own.into_iter().chain(inserts).collect()
 }
 
 /// What those do whose work is the step's figure; creating indexes is none of the three.
@@ -147,6 +177,7 @@ fn of(role: Role, is_own: bool, parts: &[Part<'_>]) -> Option<Flow> {
         role,
         clients: first.clients,
         is_own,
+        is_stated: false,
         target_per_s: target(parts),
         rate_per_s: per_second(n_operations, duration_ns),
         n_operations,

@@ -40,6 +40,12 @@ impl Sla {
         })
     }
 
+    /// [`Self::longest_gap_s`]; `None` without a whole second, as in imported files.
+    #[must_use]
+    pub fn longest_gap(&self) -> Option<usize> {
+        (self.n_seconds > 0).then_some(self.longest_gap_s)
+    }
+
     /// Share of the seconds in which the target was held, 0 to 1; `None` without a whole second.
     #[must_use]
     pub fn share_held(&self) -> Option<f64> {
@@ -85,6 +91,7 @@ mod tests {
             role: Role::Insert,
             clients: 1,
             is_own: false,
+            is_stated: false,
             target_per_s: Some(target),
             rate_per_s: seconds.iter().flatten().sum::<f64>() / n as f64,
             n_operations: 1,
@@ -135,6 +142,7 @@ mod tests {
         let mut free = flow(1.0, 1.0, &[&[1.0]]);
         free.target_per_s = None;
         assert_eq!(Sla::of(&free), None);
-        assert_eq!(Sla::of(&flow(5.0, 1.0, &[&[]])).unwrap().share_held(), None);
+        let empty = Sla::of(&flow(5.0, 1.0, &[&[]])).unwrap();
+        assert_eq!((empty.share_held(), empty.longest_gap()), (None, None));
     }
 }
