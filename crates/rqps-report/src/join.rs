@@ -55,6 +55,8 @@ pub struct Source {
     pub plan: String,
     /// The command that started it.
     pub command_line: String,
+    /// The seed that all its randomness derives from.
+    pub seed: u64,
 }
 
 /// What a run says of one of its steps.
@@ -214,6 +216,7 @@ fn source(run: &Run) -> Source {
         schedule: run.schedule,
         plan: run.plan.clone(),
         command_line: run.command_line.clone(),
+        seed: run.seed,
     }
 }
 

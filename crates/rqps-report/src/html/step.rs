@@ -8,7 +8,7 @@ use super::{cause, data, filter, insert, metrics, plans, ratios, series, stacks,
 use crate::analysis::{Analysis, Cell, CellState, StepAnalysis};
 use crate::number::{self, count};
 use crate::words::{lines, one_line};
-use crate::{compare, layout, parallel, repeat};
+use crate::{layout, parallel, repeat};
 
 /// What is folded away under each step's line.
 pub(super) fn bodies(analysis: &Analysis<'_>) -> Vec<Markup> {
@@ -75,19 +75,16 @@ fn body(analysis: &Analysis<'_>, at: usize, step: &StepAnalysis<'_>) -> Markup {
         (stacks::graphs_and_rest(analysis, step))
         (insert::debt(analysis, step))
         (insert::passed_checks(analysis, step))
-        @if !analysis.is_all_imported() {
+        @let repeated = repeat::commands(analysis, step);
+        @if !repeated.is_empty() {
             h4 { "Repeat this step" }
-            pre.command tabindex="0" { code { (repeated(analysis, step)) } }
+            @for one in &repeated {
+                @if let Some(run) = one.run { p.hint { "Run " (outside(run)) } }
+                pre.command tabindex="0" { code { (one.command) } }
+            }
             @if let Some(caution) = repeat::caution(analysis, at) { p.hint { (caution) } }
         }
     }
-}
-
-/// The command that measures a step again.
-fn repeated(analysis: &Analysis<'_>, step: &StepAnalysis<'_>) -> String {
-    let typed = compare::command_line(analysis);
-    let clients = analysis.clients_of(step);
-    repeat::command(typed, analysis.run.seed, &step.step.info.name, clients)
 }
 
 /// The ratios in a step's line; for each of many systems one would be a page.

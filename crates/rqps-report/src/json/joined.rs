@@ -26,6 +26,7 @@ struct SourceJson<'a> {
     schedule: Schedule,
     host: HostJson<'a>,
     command_line: &'a str,
+    seed: String,
     plan: &'a str,
 }
 
@@ -57,7 +58,8 @@ impl<'a> JoinedJson<'a> {
 }
 
 fn source(source: &Source) -> SourceJson<'_> {
-    let Source { id, name, status, started_unix_ms, host, schedule, plan, command_line } = source;
+    let Source { id, name, status, started_unix_ms, host, schedule, plan, command_line, seed } =
+        source;
     SourceJson {
         id,
         name,
@@ -67,6 +69,7 @@ fn source(source: &Source) -> SourceJson<'_> {
         schedule: *schedule,
         host: HostJson::of(host),
         command_line,
+        seed: seed.to_string(),
         plan,
     }
 }
