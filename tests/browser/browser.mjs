@@ -21,7 +21,8 @@ export const launched = () => {
   });
 };
 
-// A page of its own; whatever it asks for that `isOwn` does not know, and every error, is collected.
+// A page of its own; whatever it asks for that `isOwn` does not know, every error, and whatever the page's policy refuses
+// is collected.
 export const newPage = async (browser, { size = DESKTOP, scheme = "light", script = true } = {}, isOwn) => {
   const context = await browser.newContext({
     viewport: size,
@@ -39,6 +40,9 @@ export const newPage = async (browser, { size = DESKTOP, scheme = "light", scrip
     asked.push(url);
     return route.abort();
   });
+  await page.addInitScript(() =>
+    addEventListener("securitypolicyviolation", (event) => console.error(`refused: ${event.effectiveDirective} ${event.blockedURI}`)),
+  );
   page.on("pageerror", (error) => errors.push(String(error)));
   page.on("console", (message) => message.type() === "error" && errors.push(message.text()));
   page.on("dialog", (dialog) => {

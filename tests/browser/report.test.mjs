@@ -330,6 +330,24 @@ for (const [name, n] of PAGES) {
     }));
 }
 
+test("a style that the page does not bring is refused, and no such refusal is overlooked", async () => {
+  const own = pathToFileURL(join(pages, "demo.html")).href;
+  const { context, page, errors } = await newPage(browser, {}, (url) => url === own);
+  await page.goto(own);
+  assert.deepEqual(errors, []);
+  await page.evaluate(() => {
+    document.body.setAttribute("style", "color: rgb(1, 2, 3)");
+    const added = document.createElement("style");
+    added.textContent = "body { color: rgb(1, 2, 3) }";
+    document.head.append(added);
+  });
+  const refused = () => errors.filter((error) => error.startsWith("refused: ")).sort();
+  for (let n = 0; n < 200 && refused().length < 2; n += 1) await page.waitForTimeout(50);
+  assert.deepEqual(refused(), ["refused: style-src-attr inline", "refused: style-src-elem inline"]);
+  assert.notEqual(await page.evaluate(() => getComputedStyle(document.body).color), "rgb(1, 2, 3)");
+  await context.close();
+});
+
 test("hostile text stays text", () =>
   opened("hostile.html", {}, async (page) => {
     // `opened` fails on any dialog, error or request.

@@ -45,9 +45,3 @@ pub(crate) fn run_id<'a>(analysis: &'a Analysis<'_>, system_idx: usize) -> &'a s
     let source = analysis.joined.and_then(|joined| joined.source(system_idx));
     source.map_or(&analysis.run.id, |source| &source.id)
 }
-
-/// The command of the run that the base is of.
-pub(crate) fn command_line<'a>(analysis: &'a Analysis<'_>) -> &'a str {
-    let source = analysis.joined.and_then(|joined| joined.source(analysis.base));
-    source.map_or(&analysis.run.command_line, |source| &source.command_line)
-}

@@ -2,8 +2,8 @@
 //!
 //! Without its script the page says the same, relative to its own base; of very large runs the details of the steps
 //! are packed and need it. Every text passes maud's escaping; only
-//! style, scripts and base64 do not. The page's content security policy forbids any request and any script
-//! but those that it brings.
+//! style, scripts and base64 do not. The page's content security policy forbids any request, and any style and
+//! script but those that it brings.
 
 mod bases;
 mod cause;
@@ -113,22 +113,18 @@ pub fn render(analysis: &Analysis<'_>) -> String {
     let mut scripts = vec![SCRIPT];
     scripts.extend(series.is_some().then_some(CHART_LIBRARY));
     scripts.extend(has_stacks.then_some(flame::SCRIPT));
+    let style = style(series.is_some(), analysis.insert.is_some(), has_stacks);
     let page = html! {
         (DOCTYPE)
         html lang="en" {
             head {
                 meta charset="utf-8";
-                meta http-equiv="Content-Security-Policy" content=(policy::of(&scripts));
+                meta http-equiv="Content-Security-Policy" content=(policy::of(&style, &scripts));
                 meta name="viewport" content="width=device-width, initial-scale=1";
                 meta name="color-scheme" content="light dark";
                 meta name="generator" content=(format!("rqps {}", one_line(&run.rqps_version)));
                 title { (one_line(&run.name)) " - rqps report" }
-                style {
-                    @if series.is_some() { (PreEscaped(CHART_STYLE)) "\n" }
-                    (PreEscaped(STYLE))
-                    @if analysis.insert.is_some() { (PreEscaped(INSERT_STYLE)) }
-                    @if has_stacks { (PreEscaped(flame::STYLE)) }
-                }
+                style { (PreEscaped(&style)) }
             }
             body {
                 a.skip href="#rqps" { "Skip to the results" }
@@ -157,6 +153,14 @@ pub fn render(analysis: &Analysis<'_>) -> String {
     let mut out = page.into_string();
     out.push('\n');
     out
+}
+
+/// The style of a page with charts that can be zoomed, with steps of the Insert Benchmark, with flame graphs.
+fn style(has_charts: bool, has_insert: bool, has_stacks: bool) -> String {
+    let charts = if has_charts { [CHART_STYLE, "\n"].concat() } else { String::new() };
+    let insert = if has_insert { INSERT_STYLE } else { "" };
+    let stacks = if has_stacks { flame::STYLE } else { "" };
+    [charts.as_str(), STYLE, insert, stacks].concat()
 }
 
 /// The verdict first, then the ways through the page.

@@ -18,7 +18,7 @@ use rqps_stats::fdr::DEFAULT_Q;
 
 use crate::analysis::{Analysis, Bar, Cell, CellState, Difference, StepAnalysis, SystemSizes};
 use crate::audit::{Explained, Shown, sheet};
-use crate::{compare, csv, number, repeat, response};
+use crate::{csv, number, repeat, response};
 use joined::JoinedJson;
 pub(crate) use shape::EstimateJson;
 use shape::{
@@ -202,6 +202,10 @@ fn sizes<'a>(analysis: &'a Analysis<'_>, idx: usize, sizes: &SystemSizes) -> Siz
 
 fn step<'a>(analysis: &'a Analysis<'_>, step: &'a StepAnalysis<'_>) -> StepJson<'a> {
     let info = &step.step.info;
+    let repeated = repeat::commands(analysis, step);
+    let source = analysis.joined.and_then(|joined| joined.source(analysis.base));
+    let run = source.map(|source| source.id.as_str());
+    let of_base = repeated.iter().find(|one| one.run == run).map(|one| one.command.clone());
     StepJson {
         name: &info.name,
         family: &info.family,
@@ -212,10 +216,11 @@ fn step<'a>(analysis: &'a Analysis<'_>, step: &'a StepAnalysis<'_>) -> StepJson<
         placement: (!analysis.is_all_imported()).then_some(step.step.placement),
         figure_unit: info.figure.unit(),
         what: &info.what,
-        repeat: (!analysis.is_all_imported()).then(|| {
-            let typed = compare::command_line(analysis);
-            repeat::command(typed, analysis.seed(), &info.name, analysis.clients_of(step))
-        }),
+        repeat: of_base,
+        repeat_of_runs: repeated
+            .into_iter()
+            .filter_map(|one| Some((one.run?, one.command)))
+            .collect(),
         systems: (0..step.cells.len()).map(|idx| result(analysis, step, idx)).collect(),
     }
 }

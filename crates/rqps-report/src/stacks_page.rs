@@ -16,16 +16,17 @@ pub fn render(analysis: &Analysis<'_>, step_at: usize) -> Option<String> {
     let found = analysis.stacks.iter().find(|stacks| stacks.step_at == step_at)?;
     let step = analysis.steps.get(step_at)?;
     let title = format!("{}: stacks of {}", one_line(&analysis.run.name), one_line(&step.title));
+    let style = [STYLE, flame::STYLE].concat();
     let page = html! {
         (DOCTYPE)
         html lang="en" {
             head {
                 meta charset="utf-8";
-                meta http-equiv="Content-Security-Policy" content=(policy::of(&[flame::SCRIPT]));
+                meta http-equiv="Content-Security-Policy" content=(policy::of(&style, &[flame::SCRIPT]));
                 meta name="viewport" content="width=device-width, initial-scale=1";
                 meta name="color-scheme" content="light dark";
                 title { (title) }
-                style { (PreEscaped(STYLE)) (PreEscaped(flame::STYLE)) }
+                style { (PreEscaped(&style)) }
             }
             body {
                 header { h1 { (title) } }

@@ -14,9 +14,9 @@ use crate::grid::Grid;
 use crate::layout::{self, SizeColumns};
 use crate::many;
 use crate::number;
-use crate::repeat;
+use crate::repeat::{self, Repeat};
 use crate::tone::Tone;
-use crate::words::{clip, lines, wrap};
+use crate::words::{clip, lines, one_line, wrap};
 
 /// Widest line, columns, wherever there is room for it.
 pub const WIDTH: usize = 100;
@@ -554,11 +554,12 @@ fn footer(page: &mut Page, analysis: &Analysis<'_>) {
     );
     let example = analysis.headlines.iter().find_map(|h| h.worst_idx);
     if let Some((idx, step)) = example.and_then(|idx| Some((idx, analysis.steps.get(idx)?))) {
-        let name = &step.step.info.name;
-        let typed = compare::command_line(analysis);
-        let command = repeat::command(typed, analysis.seed(), name, analysis.clients_of(step));
-        page.paragraph("", &format!("repeat one step: {command}"));
-        if let Some(caution) = repeat::caution(analysis, idx) {
+        let repeated = repeat::commands(analysis, step);
+        for Repeat { run, command } in &repeated {
+            let of = run.map_or_else(String::new, |id| format!(" of {}", one_line(id)));
+            page.paragraph("", &format!("repeat one step{of}: {command}"));
+        }
+        if let Some(caution) = repeat::caution(analysis, idx).filter(|_| !repeated.is_empty()) {
             page.paragraph("", caution);
         }
     }

@@ -104,12 +104,10 @@ pub(super) fn draw(
                 }
                 span.bottom { (show(axes.low_ns)) }
             }
-            div.nines aria-hidden="true" {
+            svg.nines aria-hidden="true" {
                 // Those between the nines have no room on a phone.
                 @for p in axes.percentiles().filter(|p| (p - 95.0).abs() > 1e-9 || *p >= axes.last) {
-                    span style={ "inset-inline-start:" (format!("{:.1}", axes.x(p) / WIDTH * 100.0)) "%" } {
-                        (response::heading(p))
-                    }
+                    text x=(format!("{:.1}%", axes.x(p) / WIDTH * 100.0)) y="1em" { (response::heading(p)) }
                 }
             }
         }

@@ -5,8 +5,8 @@ mod chart;
 
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 
-use super::STYLE;
 use super::label::outside;
+use super::{STYLE, policy};
 use crate::history::text::{change_at, head, interval, unit, value};
 use crate::history::{History, Method, Series, change_in_short};
 use crate::number::{self, count};
@@ -18,19 +18,18 @@ const HISTORY_STYLE: &str = include_str!("history/history.css");
 /// The history as a page without any external reference and without script.
 #[must_use]
 pub fn render(history: &History) -> String {
-    let policy =
-        "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'";
+    let style = [STYLE, HISTORY_STYLE].concat();
     let page = html! {
         (DOCTYPE)
         html lang="en" {
             head {
                 meta charset="utf-8";
-                meta http-equiv="Content-Security-Policy" content=(policy);
+                meta http-equiv="Content-Security-Policy" content=(policy::of(&style, &[]));
                 meta name="viewport" content="width=device-width, initial-scale=1";
                 meta name="color-scheme" content="light dark";
                 meta name="generator" content=(format!("rqps {}", one_line(&history.rqps_version)));
                 title { "rqps history" }
-                style { (PreEscaped(STYLE)) (PreEscaped(HISTORY_STYLE)) }
+                style { (PreEscaped(&style)) }
             }
             body {
                 a.skip href="#series-0" { "Skip to the charts" }

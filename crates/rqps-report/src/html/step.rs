@@ -8,7 +8,7 @@ use super::{cause, data, filter, insert, metrics, plans, ratios, series, stacks,
 use crate::analysis::{Analysis, Cell, CellState, StepAnalysis};
 use crate::number::{self, count};
 use crate::words::{lines, one_line};
-use crate::{compare, layout, many, parallel, repeat};
+use crate::{layout, many, parallel, repeat};
 
 /// What is folded away under each step's line.
 pub(super) fn bodies(analysis: &Analysis<'_>) -> Vec<Markup> {
@@ -80,21 +80,23 @@ fn body(analysis: &Analysis<'_>, at: usize, step: &StepAnalysis<'_>) -> Markup {
     }
 }
 
-/// The command that measures a step again; nothing where no system was measured.
+/// The commands that measure a step again; nothing where no system was measured.
 fn repeated(analysis: &Analysis<'_>, at: usize, step: &StepAnalysis<'_>) -> Markup {
-    if analysis.is_all_imported() {
+    let repeated = repeat::commands(analysis, step);
+    if repeated.is_empty() {
         return html! {};
     }
-    let (typed, clients) = (compare::command_line(analysis), analysis.clients_of(step));
-    let command = repeat::command(typed, analysis.seed(), &step.step.info.name, clients);
     html! {
         h4 { "Repeat this step" }
-        pre.command tabindex="0" { code { (command) } }
+        @for one in &repeated {
+            @if let Some(run) = one.run { p.hint { "Run " (outside(run)) } }
+            pre.command tabindex="0" { code { (one.command) } }
+        }
         @if let Some(caution) = repeat::caution(analysis, at) { p.hint { (caution) } }
     }
 }
 
-/// The same where it depends on the base: of several runs it is the command of the base's.
+/// The same where it depends on the base: of several runs that of the base's comes first.
 pub(super) fn repeated_part(
     analysis: &Analysis<'_>,
     at: usize,

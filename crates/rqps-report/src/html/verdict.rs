@@ -114,6 +114,16 @@ fn extreme(analysis: &Analysis<'_>, step_idx: Option<usize>, idx: usize, what: &
     }
 }
 
+/// What the parts of a bar are wide in: the style has a class for each of these shares, as the page's policy takes no
+/// style from an attribute.
+const SHARES: usize = 20;
+
+/// The class of a part: how many shares of all steps it is, at least one.
+fn share(n: usize, total: usize) -> String {
+    let shares = (n * SHARES + total / 2) / total.max(1);
+    format!("of{}", shares.clamp(1, SHARES))
+}
+
 /// The counts as a bar whose parts are as wide as their numbers; the words are in it.
 fn bar(counts: Counts) -> Markup {
     let parts = [
@@ -131,10 +141,27 @@ fn bar(counts: Counts) -> Markup {
     html! {
         ul.bar aria-label={ "Verdicts on " (number::count(counts.total(), "step")) } {
             @for (n, what, sign) in parts.into_iter().filter(|(n, ..)| *n > 0) {
-                li class={ "part " (what.replace(' ', "-")) } style={ "flex-grow:" (n) } {
+                li class={ "part " (what.replace(' ', "-")) " " (share(n, counts.total())) } {
                     span.sign aria-hidden="true" { (sign) } " " (n) " " (what)
                 }
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::html::STYLE;
+
+    #[test]
+    fn every_share_has_its_width_in_the_style() {
+        for n in 2..=SHARES {
+            let class = share(n, SHARES);
+            assert!(STYLE.contains(&format!(".bar .{class} {{ flex-grow: {n}; }}")), "{class}");
+        }
+        assert_eq!([share(1, 33), share(17, 33), share(33, 33)], ["of1", "of10", "of20"]);
+        // None is so small that it has no width.
+        assert_eq!(share(1, 5000), "of1");
     }
 }

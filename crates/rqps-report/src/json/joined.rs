@@ -26,6 +26,7 @@ struct SourceJson<'a> {
     schedule: Schedule,
     host: HostJson<'a>,
     command_line: &'a str,
+    seed: String,
     plan: &'a str,
 }
 
@@ -67,7 +68,7 @@ fn source(source: &Source) -> SourceJson<'_> {
         plan,
         command_line,
         rqps_version: _,
-        seed: _,
+        seed,
         imported: _,
         calibration: _,
     } = source;
@@ -80,6 +81,7 @@ fn source(source: &Source) -> SourceJson<'_> {
         schedule: *schedule,
         host: HostJson::of(host),
         command_line,
+        seed: seed.to_string(),
         plan,
     }
 }

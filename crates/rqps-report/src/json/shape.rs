@@ -191,6 +191,9 @@ pub(super) struct StepJson<'a> {
     pub(super) figure_unit: &'static str,
     pub(super) what: &'a str,
     pub(super) repeat: Option<String>,
+    /// By the runs' ids; of joined runs alone.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub(super) repeat_of_runs: BTreeMap<&'a str, String>,
     pub(super) systems: Vec<ResultJson<'a>>,
 }
 

@@ -74,6 +74,40 @@ fn every_format_of_two_runs() {
 }
 
 #[test]
+fn a_step_is_repeated_by_the_commands_of_all_runs_that_have_it() {
+    let mut runs = two();
+    (runs[0].seed, runs[1].seed) = (7, 8);
+    runs[0].command_line = "rqps run a.toml".to_owned();
+    runs[1].command_line = "rqps profile scan --systems mysql@8.0.33".to_owned();
+    let ids = [runs[0].id.clone(), runs[1].id.clone()];
+    let joined = Joined::of(runs, None, "").unwrap();
+    let analysis = Analysis::of_joined(&joined, 0.05);
+    let value: serde_json::Value = serde_json::from_str(&json::render(&analysis)).unwrap();
+    assert_eq!(crate::schema::errors(&value), Vec::<String>::new());
+    let first = |name: &str| format!("rqps run a.toml --steps {name} --seed 7");
+    let second = |name: &str| format!("rqps profile {name} --systems mysql@8.0.33 --seed 8");
+    let step = |name: &str| {
+        let steps = value["steps"].as_array().unwrap();
+        steps.iter().find(|step| step["name"] == name).unwrap()
+    };
+    assert_eq!(step("scan")["repeat"], first("scan").as_str());
+    assert_eq!(step("scan")["repeat_of_runs"][&ids[0]], first("scan").as_str());
+    assert_eq!(step("scan")["repeat_of_runs"][&ids[1]], second("scan").as_str());
+    // What only one run has is repeated by that one.
+    assert_eq!(step("insert")["repeat"], serde_json::Value::Null);
+    assert_eq!(step("insert")["repeat_of_runs"][&ids[1]], second("insert").as_str());
+    assert_eq!(step("update-index")["repeat_of_runs"].as_object().unwrap().len(), 1);
+    let page = html::render(&analysis);
+    let said = [first("scan"), second("scan"), second("insert")];
+    assert!(said.iter().all(|command| page.contains(command.as_str())));
+    assert!(!page.contains(&first("insert")));
+    let options = TextOptions { colour: false, detail: Detail::Full, width: text::WIDTH };
+    let out = text::render(&analysis, options);
+    // What is compared the base's run has.
+    assert!(out.contains(&format!("repeat one step of {}: rqps run a.toml", ids[0])), "{out}");
+}
+
+#[test]
 fn labels_of_several_runs_are_told_apart() {
     let labels: Vec<String> =
         joined(None).run.systems.iter().map(|s| s.spec.label.0.clone()).collect();

@@ -18,6 +18,7 @@ mod insert_blocks;
 mod insert_fixture;
 mod many;
 mod page;
+mod policy;
 mod properties;
 mod query_plans;
 mod schema;

@@ -36,6 +36,14 @@ pub(crate) fn file(page: &str, name: &str) -> Option<String> {
 }
 
 fn unpacked(base64: &str) -> String {
+    let bytes = decoded(base64);
+    let mut text = String::new();
+    flate2::read::GzDecoder::new(bytes.as_slice()).read_to_string(&mut text).unwrap();
+    text
+}
+
+/// The bytes that base64 stands for.
+pub(crate) fn decoded(base64: &str) -> Vec<u8> {
     let value = |c: u8| match c {
         b'A'..=b'Z' => c - b'A',
         b'a'..=b'z' => c - b'a' + 26,
@@ -50,7 +58,5 @@ fn unpacked(base64: &str) -> String {
             chunk.iter().fold(0_u32, |w, v| w << 6 | u32::from(*v)) << (6 * (4 - chunk.len()));
         bytes.extend(word.to_be_bytes()[1..chunk.len()].iter());
     }
-    let mut text = String::new();
-    flate2::read::GzDecoder::new(bytes.as_slice()).read_to_string(&mut text).unwrap();
-    text
+    bytes
 }

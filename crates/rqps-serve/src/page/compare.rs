@@ -9,7 +9,7 @@ use rqps_stats::DEFAULT_BOUND;
 use rqps_store::{Error, RunRef};
 
 use super::report::{has_figures, nothing};
-use super::shell::{LINKS_STYLE, with_links};
+use super::shell::with_links;
 use crate::asked::{Asked, query_of};
 use crate::desk::Desk;
 use crate::reply::Reply;
@@ -130,7 +130,7 @@ fn links(ticked: &[Ticked<'_>], base: Ticked<'_>, runs: &[Run]) -> Markup {
         format!("/compare?{}", query_of(pairs.chain([("base", base)])))
     };
     html! {
-        nav style=(LINKS_STYLE) aria-label="Pages" {
+        nav.pages aria-label="Pages" {
             a href="/" { "All runs" }
             span { "Compare with:" }
             @for (one, text) in ticked.iter().zip(&texts) {

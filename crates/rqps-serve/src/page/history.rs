@@ -108,7 +108,7 @@ fn links(asked: &Asked, step: &str) -> Markup {
         format!("/history?{}", query_of(pairs))
     };
     html! {
-        nav style=(shell::LINKS_STYLE) aria-label="Pages" {
+        nav.pages aria-label="Pages" {
             a href="/" { "All runs" }
             a href="/history" { "Another step" }
             a href=(by("version")) { "By version" }

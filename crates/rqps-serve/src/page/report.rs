@@ -8,7 +8,7 @@ use rqps_report::{Analysis, Detail, Format, TextOptions};
 use rqps_stats::DEFAULT_BOUND;
 use rqps_store::{Error, RunRef};
 
-use super::shell::{LINKS_STYLE, with_links};
+use super::shell::with_links;
 use crate::asked::Asked;
 use crate::desk::Desk;
 use crate::reply::Reply;
@@ -75,7 +75,7 @@ pub(crate) fn nothing() -> Reply {
 
 fn links(run: &Run) -> Markup {
     html! {
-        nav style=(LINKS_STYLE) aria-label="Pages" {
+        nav.pages aria-label="Pages" {
             a href="/" { "All runs" }
             a href={ "/runs/" (run.id) } { "Run " bdi { (one_line(&run.id)) } }
             @for (ending, name) in [("csv", "CSV"), ("json", "JSON")] {

@@ -72,10 +72,8 @@ pub(crate) fn key(asked: &Asked) -> Markup {
     html! { input type="hidden" name="key" value=(asked.form_key); }
 }
 
-/// How links look on a page that has a style of its own.
-pub(crate) const LINKS_STYLE: &str = "border-top: 0; padding-top: 0; margin-bottom: 1.25rem";
-
-/// A page that is complete in itself, with links before its header to where it belongs.
+/// A page that is complete in itself, with links before its header to where it belongs; its style has a class for
+/// them (`nav.pages`).
 pub(crate) fn with_links(mut page: String, links: &Markup) -> String {
     if let Some(at) = page.find("<header>") {
         page.insert_str(at, &links.0);

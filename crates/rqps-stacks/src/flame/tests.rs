@@ -109,5 +109,7 @@ fn the_script_asks_for_nothing_from_outside() {
     for word in ["fetch(", "XMLHttpRequest", "import", "eval(", "innerHTML"] {
         assert!(!SCRIPT.contains(word), "{word}");
     }
+    // A page's policy refuses styles in attributes.
+    assert!(!SCRIPT.contains("setAttribute(\"style\"") && !SCRIPT.contains("cssText"));
     assert_eq!(SCRIPT.matches("http").count(), 1, "the name of SVG alone");
 }

@@ -3,9 +3,12 @@
 use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
 
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
 use nix::sys::signal::Signal;
 use rqps_model::run::SystemStep;
 use rqps_model::{Label, Run, RunStatus};
+use sha2::{Digest as _, Sha256};
 
 use crate::bench::Bench;
 use crate::browser::{Answer, Served};
@@ -28,12 +31,33 @@ fn assert_guarded(path: &str, answer: &Answer) {
     let policy = answer.header("content-security-policy");
     assert!(policy.starts_with("default-src 'none'"), "{path}: {policy}");
     assert!(policy.contains("frame-ancestors 'none'"), "{path}: {policy}");
-    assert!(!policy.contains("script-src 'unsafe-inline'"), "{path}: {policy}");
+    assert!(!policy.contains("'unsafe"), "{path}: {policy}");
+    assert_styles(path, answer, policy);
     assert_eq!(answer.header("x-content-type-options"), "nosniff", "{path}");
     assert_eq!(answer.header("referrer-policy"), "same-origin", "{path}");
     for outside in ["src=\"http", "href=\"http", "src=\"//", "href=\"//", "url("] {
         assert!(!answer.body.contains(outside), "{path} has {outside}");
     }
+}
+
+/// No style in an attribute; one in an element on pages that state their policy themselves, which names it and is sent
+/// with the page.
+fn assert_styles(path: &str, answer: &Answer, policy: &str) {
+    let body = &answer.body;
+    assert!(!body.contains(" style=\""), "{path}");
+    let begin = "<meta http-equiv=\"Content-Security-Policy\" content=\"";
+    let Some((_, after)) = body.split_once(begin) else {
+        assert!(!body.contains("<style"), "{path}");
+        return;
+    };
+    let stated = after.split('"').next().unwrap().replace("&#39;", "'");
+    assert_eq!(policy, format!("{stated}; frame-ancestors 'none'"), "{path}");
+    let styles: Vec<&str> = body.split("<style>").skip(1).collect();
+    assert_eq!(styles.len(), 1, "{path}");
+    let (style, _) = styles[0].split_once("</style>").unwrap();
+    let hash = STANDARD.encode(Sha256::digest(style.as_bytes()));
+    assert!(stated.contains(&format!("; style-src 'sha256-{hash}'; ")), "{path}: {stated}");
+    assert!(style.contains("nav.pages {") && body.contains("<nav class=\"pages\""), "{path}");
 }
 
 #[test]

@@ -39,13 +39,12 @@ pub(super) fn render(history: &History, series: &Series) -> Markup {
     );
     html! {
         div.plot-frame {
-            @for (tick, text) in axis.ticks() {
-                span.tick-label style={ "top:" (px(axis.px(tick))) "px" } { (text) }
-            }
             svg width="100%" height=(HEIGHT) role="img" aria-label=(one_line(&described)) {
-                @for (tick, _) in axis.ticks() {
+                @for (tick, text) in axis.ticks() {
                     @let y = px(axis.px(tick));
                     line.tick x1="0" x2="100%" y1=(y) y2=(y) {}
+                    // In the room that the style leaves beside the drawing.
+                    text.tick-label x="-6" y=(y) { (text) }
                 }
                 @for (from, to, level) in levels(series) {
                     @let y = px(axis.px(level));
