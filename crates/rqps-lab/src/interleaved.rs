@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use anyhow::{Context as _, Result, anyhow, bail};
-use rqps_model::{Label, Schedule, Slice, StepKind, StepOutcome};
+use rqps_model::{Label, Schedule, Slice, StepKind, StepOutcome, SystemStep};
 
 use crate::guard::Guards;
 use crate::installation::Installation;
@@ -54,6 +54,14 @@ impl Attempt {
     fn seed(&self, of_step: u64) -> u64 {
         attempt_seed(of_step, (self.of_run << 16) + u64::from(self.n))
     }
+}
+
+/// Whether another system has ended a step with the block that is the last of this one, too. One that is
+/// late, after the others have ended it, shares none with them.
+fn has_ended_partner(systems: &[SystemStep], idx: usize) -> bool {
+    let last = |system: &SystemStep| system.slices.last().map(|s| (s.idx, s.start_unix_ms));
+    let Some(own) = last(&systems[idx]) else { return false };
+    systems.iter().any(|other| other.outcome == StepOutcome::Done && last(other) == Some(own))
 }
 
 impl Together<'_> {
@@ -270,8 +278,7 @@ impl Lab<'_> {
         }
         let systems = &self.run.steps[step_idx].systems;
         let idxs = || attempt.left.iter().map(|&m| members[m].0);
-        let is_measured = systems.iter().any(|system| system.outcome == StepOutcome::Done)
-            && idxs().all(|idx| !systems[idx].slices.is_empty());
+        let is_measured = idxs().all(|idx| has_ended_partner(systems, idx));
         if is_measured {
             idxs().for_each(|idx| self.was_measured(idx, step_idx));
         }
@@ -373,12 +380,18 @@ impl Lab<'_> {
         }
     }
 
-    /// The figures of all systems that a ratio of the step may be of.
+    /// The figures of all systems that a ratio of the step may be of; where the base has ended it, of those
+    /// that are late, which have none.
     fn figures(&self, step_idx: usize) -> Figures {
-        let systems = self.run.steps[step_idx].systems.iter().enumerate();
-        let has_ratio = |outcome: &StepOutcome| !matches!(outcome, StepOutcome::Failed { .. });
-        let with_ratio = systems.filter(|(_, system)| has_ratio(&system.outcome));
-        Figures::of(self.plan.base, with_ratio.map(|(idx, system)| (idx, &system.slices[..])))
+        let systems = &self.run.steps[step_idx].systems;
+        let is_late = systems[self.plan.base].outcome == StepOutcome::Done;
+        let is_of_it = |outcome: &StepOutcome| match outcome {
+            StepOutcome::Pending => true,
+            StepOutcome::Done => !is_late,
+            StepOutcome::Failed { .. } => false,
+        };
+        let all = systems.iter().enumerate().filter(|(_, system)| is_of_it(&system.outcome));
+        Figures::of(self.plan.base, all.map(|(idx, system)| (idx, &system.slices[..])))
     }
 }
 

@@ -166,6 +166,13 @@ impl Process {
         kill(Pid::from_raw(self.pid), signal).map_err(Into::into)
     }
 
+    /// Its descendants with their start times; none once it has ended, as its id may be somebody else's then.
+    pub(crate) fn descendants(&self) -> Vec<(i32, u64)> {
+        // Held meanwhile, as above.
+        let mut child = self.child.lock().unwrap_or_else(PoisonError::into_inner);
+        if matches!(child.try_wait(), Ok(None)) { descendants(self.pid) } else { Vec::new() }
+    }
+
     /// Waits for its end, at most until `limit` has passed.
     ///
     /// # Errors
@@ -193,7 +200,7 @@ impl Process {
             return;
         }
         // Descendants first: they are found by their parent, and PostgreSQL's leave the group.
-        let below = descendants(self.pid);
+        let below = self.descendants();
         if self.death != Signal::SIGKILL {
             let _ = self.signal(self.death);
             let _ = self.signal(Signal::SIGCONT);

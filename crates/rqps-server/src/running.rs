@@ -318,10 +318,11 @@ impl RunningServer {
         let doing = || format!("stop {}", self.name);
         let signal = if self.dbms.is_mysql_family() { Signal::SIGTERM } else { Signal::SIGINT };
         let start = Instant::now();
+        let below = self.process.descendants();
         self.process.signal(signal).map_err(|e| Error::io(doing(), e))?;
         // Should it be frozen, it must thaw to hear the signal.
         let _ = self.process.signal(Signal::SIGCONT);
-        for process in process::descendants(self.pid()) {
+        for process in below {
             pidfd::send(process, Signal::SIGCONT);
         }
         let left = deadline.saturating_sub(start.elapsed());
