@@ -123,7 +123,8 @@ fn a_server_is_calibrated_and_its_handicaps_are_looked_for() {
         let args = ["calibrate", &system, "--seconds", "0.2", "--power", "--looks", "2"];
         let said = bench.run(&args);
         assert_eq!(said.code(), 0, "{}", said.stderr);
-        for words in ["noise floor", "handicap  ", "beyond chance: the whole interval lies below 1"] {
+        for words in ["noise floor", "handicap  ", "beyond chance: the whole interval lies below 1"]
+        {
             assert!(said.stdout.contains(words), "no {words:?} in {}", said.stdout);
         }
         let store = Store::open(&bench.path("rqps-results")).unwrap();

@@ -196,7 +196,8 @@ fn the_metrics_in_csv_and_on_the_page() {
     assert_eq!(rows.len(), 12);
     let place = |head: &str| heads.iter().position(|known| known == head).unwrap();
     let values = |step: &str, label: &str, columns: &[&str]| -> Vec<String> {
-        let is_it = |row: &&Vec<String>| row[place("step")] == step && row[place("system")] == label;
+        let is_it =
+            |row: &&Vec<String>| row[place("step")] == step && row[place("system")] == label;
         let row = rows.iter().find(is_it).unwrap();
         columns.iter().map(|head| row[place(head)].clone()).collect()
     };
