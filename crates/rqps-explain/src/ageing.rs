@@ -93,11 +93,12 @@ fn relative(own: Twins<'_>, base: Twins<'_>, in_turns: bool) -> Option<Estimate>
     Some(quotient(&own, &base))
 }
 
-/// Per start of the servers the log ratios of blocks that were measured in turns: those with one index.
-/// A block whose partner is missing says nothing.
+/// Per start of the servers the log ratios of blocks that were measured in turns: those with one index
+/// that began at one moment. A block whose partner is missing says nothing.
 fn logs_of_partners(own: &[Slice], base: &[Slice]) -> Option<Figures> {
     let of_start = |own: &[Slice]| -> Option<Vec<f64>> {
-        let partner = |o: &Slice| base.iter().find(|b| (b.start, b.idx) == (o.start, o.idx));
+        let block = |s: &Slice| (s.start, s.idx, s.start_unix_ms);
+        let partner = |o: &Slice| base.iter().find(|b| block(b) == block(o));
         let pairs = own.iter().filter_map(|o| Some((partner(o)?.figure(), o.figure())));
         let (base, own): (Vec<f64>, Vec<f64>) = pairs.unzip();
         if base.is_empty() { Some(Vec::new()) } else { log_ratios(&base, &own) }

@@ -129,10 +129,12 @@ fn intervals_with_errors_and_new_connections() {
 /// Lines of scripts around a log are not its own, whatever they look like.
 #[test]
 fn lines_around_a_log() {
+    let histogram =
+        "Latency histogram (values are in milliseconds)\n  \u{20}    40.000 |*** 1000\n \n";
     let log = format!(
         "+ sysbench --threads=4 select_random_points --db-driver=mysql run\nmin: 9 ms\n 12 | 34\n{}\
          max: 1\nqueries: 5 (1.00 per sec.)\ntotal time: 3s\n 56 | 78\n",
-        finished("Latency histogram (values are in milliseconds)\n  \u{20}    40.000 |*** 1000\n \n", "")
+        finished(histogram, "")
     );
     let log = Log::parse(&log).unwrap();
     assert_eq!(log.script.as_deref(), Some("select_random_points"));
@@ -144,7 +146,8 @@ fn lines_around_a_log() {
 #[test]
 fn more_than_a_run() {
     let whole = finished("", "");
-    let prepared = "sysbench 1.0.20 (using bundled LuaJIT 2.1.0-beta2)\nCreating table 'sbtest1'...\n";
+    let prepared =
+        "sysbench 1.0.20 (using bundled LuaJIT 2.1.0-beta2)\nCreating table 'sbtest1'...\n";
     assert!(Log::parse(&format!("{prepared}{whole}")).is_ok());
     let gave_up = format!("{prepared}[ 1s ] thds: 4 tps: 1.00 qps: 1.00 lat\nFATAL: gone\n{whole}");
     let log = Log::parse(&gave_up).unwrap();
@@ -159,6 +162,7 @@ fn more_than_a_run() {
     let old = "sysbench 0.5:  multi-threaded system evaluation benchmark\n    transactions:  8 (1.00 per sec.)\n";
     assert!(problem(old).contains("a log of sysbench 0.5"));
     // No event at all, in no time.
-    let none = whole.replace("20000  (2000.00", "0      (-nan").replace("1000   (100.00", "0      (-nan");
+    let none =
+        whole.replace("20000  (2000.00", "0      (-nan").replace("1000   (100.00", "0      (-nan");
     assert_eq!(Log::parse(&none).unwrap().queries, Some((0, 0.0)));
 }

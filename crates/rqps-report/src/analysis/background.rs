@@ -44,11 +44,7 @@ pub(super) fn began(kind: StepKind, slices: &[Slice]) -> Option<String> {
 }
 
 /// The values of slices at work that come after one at rest, on the same start of the servers.
-fn after_rest(
-    slices: &[Slice],
-    bounds: Bounds,
-    value: impl Fn(&Slice) -> Option<f64>,
-) -> Vec<f64> {
+fn after_rest(slices: &[Slice], bounds: Bounds, value: impl Fn(&Slice) -> Option<f64>) -> Vec<f64> {
     let mut out = Vec::new();
     for of_start in slices.chunk_by(|a, b| a.start == b.start) {
         let mut was_at_rest = false;

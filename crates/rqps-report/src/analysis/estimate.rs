@@ -162,10 +162,10 @@ impl<'a> Pair<'a> {
         self.starts().into_iter().flat_map(|start| self.partners(start)).collect()
     }
 
-    /// Base's and candidate's slices of one run that were not measured in turns; `None` for any others, and of
-    /// equal work.
+    /// Base's and candidate's slices of one run and one start of the servers that were not measured in turns; `None`
+    /// for any others, and of equal work. What slices of one start share would count as often as there are slices.
     pub(super) fn samples(&self) -> Option<(Vec<&'a Slice>, Vec<&'a Slice>)> {
-        if self.in_turns || self.of_totals || !self.is_one_run {
+        if self.in_turns || self.of_totals || !self.is_one_run || self.starts().len() > 1 {
             return None;
         }
         Some((self.base.slices.iter().collect(), self.candidate.slices.iter().collect()))

@@ -53,12 +53,7 @@ pub(super) fn own(
 
 /// What the blocks of candidate and base, measured in turns, say of each other; of slices measured one after
 /// the other, stalls alone: a drift of their ratio is the host's as much as theirs.
-pub(super) fn of_pair(
-    kind: StepKind,
-    pair: &Pair<'_>,
-    marks: &mut Vec<CellMark>,
-    book: &mut Book,
-) {
+pub(super) fn of_pair(kind: StepKind, pair: &Pair<'_>, marks: &mut Vec<CellMark>, book: &mut Book) {
     let blocks = pair.blocks();
     let candidates: Vec<&Slice> = blocks.iter().map(|(_, c)| *c).collect();
     let ratios = |slices: &[&Slice]| {

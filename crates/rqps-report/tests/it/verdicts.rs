@@ -174,6 +174,18 @@ fn blocks_of_another_time_are_no_partners() {
 }
 
 #[test]
+fn ageings_of_another_time_are_not_compared() {
+    let twins = ["point-query.pre", "point-query"].map(|name| reads(name, &around(0.0, 0.001, 8)));
+    let mut run = run(&[Vec::from(twins)]);
+    let ageing = |run: &Run| Analysis::of(run, 0.05).steps[1].cells[1].ageing.unwrap();
+    assert!(ageing(&run).relative.is_some());
+    for slice in run.steps.iter_mut().flat_map(|step| &mut step.systems[1].slices) {
+        slice.start_unix_ms += 3_600_000;
+    }
+    assert!(ageing(&run).relative.is_none());
+}
+
+#[test]
 fn a_sequential_run_with_restarts_has_one_ratio_a_start() {
     let mut run = restarted();
     run.schedule = Schedule::Sequential { slices: 8 };
