@@ -4,6 +4,8 @@ use std::time::Duration;
 
 use rqps_model::Label;
 
+use crate::changes::ChangesLeft;
+
 /// Something that happened, or how far something has come.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Event<'a> {
@@ -31,7 +33,7 @@ pub enum Event<'a> {
     Preparing {
         /// Which system.
         label: &'a Label,
-        /// `initialise`, `start`, `settle`, `stop`.
+        /// `initialise and start`, `start on its data`, `settle`, `stop`.
         doing: &'static str,
     },
     /// Tables are being filled.
@@ -67,6 +69,8 @@ pub enum Event<'a> {
         left: Duration,
         /// The part of that which is a guess.
         left_guessed: Duration,
+        /// Starts and stops of servers that are to come, whose time is not in it.
+        changes_left: ChangesLeft,
     },
     /// A slice (or the warm-up) is under way.
     Measuring {

@@ -6,6 +6,7 @@
 mod audit;
 mod begin;
 pub mod calibrate;
+mod changes;
 mod clocks;
 mod counted;
 mod demands;
@@ -47,6 +48,7 @@ mod waiting;
 
 pub use audit::audit;
 pub use begin::keep_imported;
+pub use changes::ChangesLeft;
 pub use event::{Event, Listener, Rate};
 pub use installation::{fetch_only as fetch, places};
 pub use leftover::{Leftover, remove_data};

@@ -374,6 +374,7 @@ impl Lab<'_> {
             .find(|&step| idxs.iter().any(|&system| self.is_pending(step, system)));
         let planned = &self.steps[step_idx];
         let times = u32::try_from(idxs.len()).unwrap_or(1);
+        let changes_left = self.changes_left(idxs);
         (self.listen)(Event::StepStarted {
             label,
             step: &planned.info.name,
@@ -386,6 +387,7 @@ impl Lab<'_> {
             is_guess: planned.is_guess(),
             left,
             left_guessed,
+            changes_left,
         });
     }
 }

@@ -2,6 +2,7 @@
 //!
 //! Every other crate speaks in these words; docs/glossary.md explains them to users.
 
+pub mod block;
 pub mod calibration;
 mod contention;
 pub mod estimate;
@@ -17,6 +18,7 @@ pub mod system;
 pub mod variant;
 pub mod version;
 
+pub use block::{Block, Inserts};
 pub use calibration::{Calibrated, Calibration};
 pub use estimate::{Better, Estimate, Verdict};
 pub use imported::{Imported, Stated, StatedResponse, Tool};

@@ -30,6 +30,7 @@ mod observed;
 mod origin;
 mod own_run;
 mod page_cache;
+pub(crate) mod pairing;
 mod per_operation;
 pub mod plans;
 mod restart;
@@ -53,6 +54,7 @@ use crate::join::Joined;
 use crate::parallel;
 
 pub use bar::Bar;
+pub(crate) use bar::{Standing, holds_rate};
 pub use cell::{Cell, CellState};
 pub use comparison::{Comparison, Judged, ResponseRatio};
 pub use difference::{Difference, Differences};

@@ -92,7 +92,7 @@ fn report<'a>(analysis: &'a Analysis<'_>) -> ReportJson<'a> {
             .collect(),
         insert_benchmark: insert::summary(analysis),
         stacks: stacks::all(analysis),
-        steps: analysis.steps.iter().map(|s| step(analysis, s)).collect(),
+        steps: (0..analysis.steps.len()).map(|idx| step(analysis, idx)).collect(),
     }
 }
 
@@ -200,11 +200,13 @@ fn sizes<'a>(analysis: &'a Analysis<'_>, idx: usize, sizes: &SystemSizes) -> Siz
     }
 }
 
-fn step<'a>(analysis: &'a Analysis<'_>, step: &'a StepAnalysis<'_>) -> StepJson<'a> {
+fn step<'a>(analysis: &'a Analysis<'_>, step_idx: usize) -> StepJson<'a> {
+    let step = &analysis.steps[step_idx];
     let info = &step.step.info;
     let repeated = repeat::commands(analysis, step);
     let source = analysis.joined.and_then(|joined| joined.source(analysis.base));
     let run = source.map(|source| source.id.as_str());
+    let caution = repeat::caution(analysis, step_idx).filter(|_| !repeated.is_empty());
     let of_base = repeated.iter().find(|one| one.run == run).map(|one| one.command.clone());
     StepJson {
         name: &info.name,
@@ -221,6 +223,7 @@ fn step<'a>(analysis: &'a Analysis<'_>, step: &'a StepAnalysis<'_>) -> StepJson<
             .into_iter()
             .filter_map(|one| Some((one.run?, one.command)))
             .collect(),
+        repeat_caution: caution,
         systems: (0..step.cells.len()).map(|idx| result(analysis, step, idx)).collect(),
     }
 }

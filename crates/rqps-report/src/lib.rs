@@ -18,6 +18,7 @@ pub mod page;
 pub mod post;
 pub mod response;
 pub mod text;
+pub mod under_way;
 
 mod causes;
 mod compare;

@@ -5,6 +5,8 @@
 
 mod hub;
 mod left;
+#[cfg(test)]
+mod tests;
 mod view;
 mod watcher;
 

@@ -54,9 +54,44 @@ pub struct Live {
     pub left_timed_ms: u64,
     /// That of steps of a fixed amount of work: a guess.
     pub left_guessed_ms: u64,
+    /// Starts of servers of this attempt, as far as they are over. This and what follows is absent in files
+    /// of earlier versions.
+    #[serde(default)]
+    pub starts: Changes,
+    /// Their stops.
+    #[serde(default)]
+    pub stops: Changes,
+    /// Starts to come, the one under way among them.
+    #[serde(default)]
+    pub left_starts: u64,
+    /// Stops to come, those of the servers that are up and the one under way among them.
+    #[serde(default)]
+    pub left_stops: u64,
+    /// The start or stop of a server that is under way: no step is then.
+    #[serde(default)]
+    pub change: Option<Change>,
 }
 
-/// What steps were planned to take and what they took, with all that came between them.
+/// Starts or stops of servers, each with what came after it until the next of them or a step.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Changes {
+    /// How many.
+    pub n: u64,
+    /// Their time together, milliseconds.
+    pub took_ms: u64,
+}
+
+/// A start or stop of a server that is under way.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Change {
+    /// When it began, milliseconds since 1970.
+    pub began_unix_ms: i64,
+    /// Whether it is a stop.
+    pub is_stop: bool,
+}
+
+/// What steps were planned to take and what they took, with what came between them but for stops and starts of
+/// servers.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Spent {
     /// By the plan, milliseconds.

@@ -2,7 +2,9 @@
 
 use std::collections::HashMap;
 
-use rqps_model::{Imported, Label, Run, RunStatus, Schedule, StepInfo, StepOutcome, Tool};
+use rqps_model::{
+    Block, Imported, Inserts, Label, Run, RunStatus, Schedule, StepInfo, StepOutcome, Tool,
+};
 use rusqlite::{Connection, Row, params};
 
 use crate::Error;
@@ -81,19 +83,6 @@ pub struct OutlineStep {
     pub n_slices: Vec<u64>,
 }
 
-/// The figure of a slice or block.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Block {
-    /// Its number, from 0.
-    pub idx: u32,
-    /// Rounds in it; 0 where systems do not take turns.
-    pub n_rounds: u32,
-    /// Measured time, nanoseconds.
-    pub duration_ns: u64,
-    /// Operations per second.
-    pub figure: f64,
-}
-
 impl Store {
     /// All runs in a line each, the latest first.
     ///
@@ -148,18 +137,22 @@ impl Store {
             .map_err(|e| self.sql_error(&format!("read the status of run {run_id}"), e))
     }
 
-    /// The figures of a step, for each of `n_systems` systems in order of time.
+    /// The slices or blocks of a step, for each of `n_systems` systems in order of time.
     ///
     /// # Errors
     /// When the store cannot be read.
-    pub fn select_figures(
+    pub fn select_blocks(
         &self,
         run_id: &str,
         (step_idx, n_systems): (usize, usize),
     ) -> Result<Vec<Vec<Block>>, Error> {
         let read = || {
             let mut statement = self.connection.prepare_cached(
-                "SELECT slice_idx, n_rounds, duration_ns, n_operations, stated FROM slice
+                "SELECT slice_idx, n_rounds, start_unix_ms, slice.duration_ns, slice.n_operations,
+                   stated, slice.lateness_n_due, slice.lateness_n_missed,
+                   inserts.n_operations, inserts.duration_ns, inserts.target_per_s
+                 FROM slice LEFT JOIN stream AS inserts
+                   ON inserts.slice_id = slice.slice_id AND inserts.role = 'insert'
                  WHERE run_id = ? AND step_idx = ? AND system_idx = ? ORDER BY slice_idx",
             )?;
             let of_system = |system_idx: usize| {
@@ -168,7 +161,7 @@ impl Store {
             };
             (0..n_systems).map(of_system).collect::<rusqlite::Result<Vec<_>>>()
         };
-        read().map_err(|e| self.sql_error(&format!("read the figures of run {run_id}"), e))
+        read().map_err(|e| self.sql_error(&format!("read the blocks of run {run_id}"), e))
     }
 
     /// A run with those of its steps that `is_wanted`, their slices without samples and response times,
@@ -300,14 +293,23 @@ fn outline(connection: &Connection, run_id: &str) -> rusqlite::Result<Outline> {
 }
 
 fn block_of(row: &Row<'_>) -> rusqlite::Result<Block> {
-    let (duration_ns, n_operations): (u64, u64) = (row.get(2)?, row.get(3)?);
-    let stated = row.get::<_, Option<Json<rqps_model::Stated>>>(4)?;
-    let figure = stated.and_then(|json| json.0.figure);
-    let counted = || rqps_model::slice::per_second(n_operations, duration_ns);
+    let stated = row.get::<_, Option<Json<rqps_model::Stated>>>(5)?;
+    let inserts = match row.get::<_, Option<u64>>(8)? {
+        None => None,
+        Some(n_rows) => {
+            let (duration_ns, target_per_s) = (row.get(9)?, row.get(10)?);
+            Some(Inserts { n_rows, duration_ns, target_per_s })
+        }
+    };
     Ok(Block {
         idx: row.get(0)?,
         n_rounds: row.get::<_, Option<u32>>(1)?.unwrap_or(0),
-        duration_ns,
-        figure: figure.unwrap_or_else(counted),
+        start_unix_ms: row.get(2)?,
+        duration_ns: row.get(3)?,
+        n_operations: row.get(4)?,
+        stated: stated.and_then(|json| json.0.figure),
+        n_due: row.get::<_, Option<u64>>(6)?.unwrap_or(0),
+        n_missed: row.get::<_, Option<u64>>(7)?.unwrap_or(0),
+        inserts,
     })
 }

@@ -6,7 +6,7 @@
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use rqps_lab::Event;
-use rqps_store::live::{LiveRate, LiveStep, Spent};
+use rqps_store::live::{Change, LiveRate, LiveStep, Spent};
 use rqps_store::{Live, LiveFile, Store};
 
 /// How often it is written while something is measured.
@@ -23,12 +23,15 @@ pub(crate) struct Teller<'s> {
     written: Option<Instant>,
     /// When the step under way began.
     step_began: Instant,
+    /// When the start or stop of a server that is under way did.
+    change_began: Instant,
 }
 
 impl<'s> Teller<'s> {
     pub(crate) fn new(store: &'s Store) -> Self {
-        let step_began = Instant::now();
-        Self { store, file: None, live: Live::default(), written: None, step_began }
+        let now = Instant::now();
+        let (step_began, change_began) = (now, now);
+        Self { store, file: None, live: Live::default(), written: None, step_began, change_began }
     }
 
     /// Takes up one event. What cannot be written is no reason to stop measuring.
@@ -103,6 +106,9 @@ impl<'s> Teller<'s> {
             }
             Event::Preparing { label, doing } => {
                 self.live.doing = shortened(&format!("{doing} {label}"));
+                if *doing == "stop" || doing.contains("start") {
+                    self.begin_change(*doing == "stop");
+                }
                 if let Some(step) = &mut self.live.step {
                     step.rates.clear();
                 }
@@ -119,16 +125,45 @@ impl<'s> Teller<'s> {
         true
     }
 
+    /// A server begins to start or to stop: whatever step was under way is over, or will begin again.
+    fn begin_change(&mut self, is_stop: bool) {
+        self.end_step();
+        self.end_change();
+        self.live.change = Some(Change { began_unix_ms: unix_ms(), is_stop });
+        self.change_began = Instant::now();
+    }
+
+    fn end_change(&mut self) {
+        let live = &mut self.live;
+        let Some(Change { is_stop, .. }) = live.change.take() else { return };
+        let (changes, left) = if is_stop {
+            (&mut live.stops, &mut live.left_stops)
+        } else {
+            (&mut live.starts, &mut live.left_starts)
+        };
+        changes.n += 1;
+        changes.took_ms += ms(self.change_began.elapsed());
+        *left = left.saturating_sub(1);
+    }
+
+    fn end_step(&mut self) {
+        let Some(before) = self.live.step.take() else { return };
+        let spent = if before.is_guess { &mut self.live.guessed } else { &mut self.live.timed };
+        let Spent { planned_ms, took_ms } = spent;
+        *planned_ms += before.expected_ms;
+        *took_ms += ms(self.step_began.elapsed());
+    }
+
     /// The step before is over, and another begins.
     fn begin_step(&mut self, event: &Event<'_>) {
         let Event::StepStarted { idx, step_idx, systems, expected, .. } = event else { return };
-        let Event::StepStarted { is_guess, left, left_guessed, .. } = event else { return };
-        if let Some(before) = self.live.step.take() {
-            let spent = if before.is_guess { &mut self.live.guessed } else { &mut self.live.timed };
-            let Spent { planned_ms, took_ms } = spent;
-            *planned_ms += before.expected_ms;
-            *took_ms += ms(self.step_began.elapsed());
-        }
+        let Event::StepStarted { is_guess, left, left_guessed, changes_left, .. } = event else {
+            return;
+        };
+        self.end_step();
+        self.end_change();
+        self.live.left_starts = changes_left.starts as u64;
+        self.live.left_stops = changes_left.stops as u64;
         self.step_began = Instant::now();
         self.live.n_done = *idx as u64;
         self.live.left_guessed_ms = ms(*left_guessed);
@@ -177,6 +212,7 @@ mod tests {
             next: None,
             left: Duration::from_secs(50),
             left_guessed: Duration::from_secs(20),
+            changes_left: rqps_lab::ChangesLeft { starts: 2, stops: 4 },
         }
     }
 
@@ -203,6 +239,23 @@ mod tests {
         let step = live.step.unwrap();
         assert_eq!((step.step_idx, step.block, step.n_rounds), (2, Some(3), 9));
         assert_eq!(step.rates.iter().map(|r| r.system_idx).collect::<Vec<_>>(), [0, 1]);
+        // A start of the servers is over: their stops and starts are no part of the step's time.
+        let preparing = |doing| Event::Preparing { label: &label, doing };
+        teller.step_began -= Duration::from_secs(9);
+        for (doing, s) in [("stop", 2), ("stop", 4), ("initialise and start", 30), ("settle", 0)] {
+            teller.tell(&preparing(doing));
+            teller.change_began -= Duration::from_secs(s);
+        }
+        let live = read().unwrap();
+        assert_eq!((live.timed.planned_ms, live.timed.took_ms / 1000), (10_000, 9));
+        assert_eq!(live.step, None);
+        assert_eq!((live.stops.n, live.stops.took_ms / 1000, live.left_stops), (2, 6, 2));
+        assert_eq!((live.starts.n, live.left_starts), (0, 2));
+        assert!(!live.change.unwrap().is_stop, "settling is a part of the start");
+        teller.tell(&started(&label, &[0, 1], false));
+        let live = read().unwrap();
+        assert_eq!((live.starts.n, live.starts.took_ms / 1000, live.change), (1, 30, None));
+        assert_eq!((live.left_starts, live.left_stops), (2, 4));
         teller.tell(&Event::RunEnded { run: "r1" });
         assert_eq!(read(), None);
         std::fs::remove_dir_all(&temp).unwrap();

@@ -23,6 +23,7 @@ mod run;
 mod runs;
 mod serve;
 mod servers;
+mod steps;
 mod suites;
 mod sysbench;
 

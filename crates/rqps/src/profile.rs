@@ -31,7 +31,7 @@ pub(crate) fn run(args: &ProfileArgs, around: &Surroundings) -> Result<ExitCode>
         }
     };
     let run = args.run();
-    apply(&run, &mut file);
+    apply(&run, &mut file)?;
     let chosen = ChosenFile { steps: Some(args.steps.clone()), seconds: args.seconds };
     file.profile = Some(ProfilingFile::Chosen(chosen));
     carry_out(file.resolve(&origin, &around.catalogue)?, &run, around)

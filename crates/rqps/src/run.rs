@@ -18,7 +18,7 @@ use crate::args::{Format, RunArgs};
 use crate::live::Teller;
 use crate::output::{print, text_width};
 use crate::progress::{Progress, taken};
-use crate::{Surroundings, complain, profile, report};
+use crate::{Surroundings, complain, profile, report, steps};
 
 /// Carries out `rqps run ...`.
 pub(crate) fn run(args: &RunArgs, around: &Surroundings) -> Result<ExitCode> {
@@ -145,7 +145,7 @@ fn plan_of(args: &RunArgs, around: &Surroundings) -> Result<Plan> {
         }
         (None, None) => bail!("name a PLAN.toml, or --base SYSTEM and --vs SYSTEM"),
     };
-    apply(args, &mut file);
+    apply(args, &mut file)?;
     Ok(file.resolve(&origin, &around.catalogue)?)
 }
 
@@ -171,7 +171,10 @@ fn with_next_step(error: anyhow::Error, store: &Store, plan: &Plan) -> anyhow::E
 }
 
 /// Lays what was typed over what the plan says.
-pub(crate) fn apply(args: &RunArgs, file: &mut PlanFile) {
+///
+/// # Errors
+/// When `--steps` names a suite that the plan does not have.
+pub(crate) fn apply(args: &RunArgs, file: &mut PlanFile) -> Result<()> {
     if file.suite.is_empty() {
         file.suite.push(SuiteFile::default());
     }
@@ -188,14 +191,12 @@ pub(crate) fn apply(args: &RunArgs, file: &mut PlanFile) {
         if let Some(form) = &args.form {
             suite.form = Some(form.clone());
         }
-        if !args.steps.is_empty() {
-            suite.steps = Some(args.steps.clone());
-        }
         suite.rate = args.rate.or(suite.rate);
         if !args.clients.is_empty() {
             suite.clients = Some(args.clients.clone());
         }
     }
+    steps::choose(&args.steps, &mut file.suite)?;
     if let Some(audit) = &args.audit {
         file.audit = Some(audit.clone());
     }
@@ -215,6 +216,7 @@ pub(crate) fn apply(args: &RunArgs, file: &mut PlanFile) {
     if let Some(placement) = &args.placement {
         schedule.placement = Some(placement.clone());
     }
+    Ok(())
 }
 
 /// A system as typed: `mysql@8.0.33`, `postgres@18.6+debian`, `mysql@/opt/mysql`, `mysql://user@host/db`.
@@ -282,7 +284,7 @@ mod tests {
         let system = |label| format!("[[system]]\ndbms = 'null'\nlabel = '{label}'\n");
         let text = format!("{}{}[schedule]\n{keys}\n", system("a"), system("b"));
         let mut file = PlanFile::parse(&text, "test").unwrap();
-        apply(&args, &mut file);
+        apply(&args, &mut file).unwrap();
         let catalogue = rqps_server::Catalogue::builtin().unwrap();
         file.resolve("test", &catalogue).map(|plan| plan.schedule).map_err(|e| e.to_string())
     }

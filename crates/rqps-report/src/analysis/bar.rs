@@ -30,19 +30,44 @@ impl Bar {
 
     /// What bars a candidate's cell beside the base's.
     pub(super) fn of(cell: &Cell, base: &Cell) -> Option<Self> {
-        let either = |wanted: fn(&Cell) -> bool| wanted(cell) || wanted(base);
-        if either(|c| c.failed_checks().next().is_some()) {
+        Self::between(Standing::of(cell), Standing::of(base))
+    }
+
+    /// What bars the ratio of two systems.
+    pub(crate) fn between(one: Standing, other: Standing) -> Option<Self> {
+        if one.check_failed || other.check_failed {
             return Some(Self::Check);
         }
-        if either(Cell::failed_sla) {
+        if one.sla_failed || other.sla_failed {
             return Some(Self::Sla);
         }
-        (held_rate(cell) && held_rate(base)).then_some(Self::Rate)
+        (one.rate_held && other.rate_held).then_some(Self::Rate)
     }
 }
 
-/// Whether all that is counted came at a set rate, and nearly all of it came.
-fn held_rate(cell: &Cell) -> bool {
-    let all = cell.lateness.as_ref().filter(|_| cell.insert.is_none());
-    all.is_some_and(|l| l.n_due > 0 && l.n_missed as f64 <= l.n_due as f64 * MOST_MISSED)
+/// What of a step on one system can bar its ratios.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Standing {
+    /// A check of its work failed.
+    pub(crate) check_failed: bool,
+    /// The rate of background inserts was not held.
+    pub(crate) sla_failed: bool,
+    /// All that is counted came at a set rate, and nearly all of it came.
+    pub(crate) rate_held: bool,
+}
+
+impl Standing {
+    fn of(cell: &Cell) -> Self {
+        let all = cell.lateness.as_ref().filter(|_| cell.insert.is_none());
+        Self {
+            check_failed: cell.failed_checks().next().is_some(),
+            sla_failed: cell.failed_sla(),
+            rate_held: all.is_some_and(|late| holds_rate(late.n_due, late.n_missed)),
+        }
+    }
+}
+
+/// Whether nearly all of what was due at a set rate came.
+pub(crate) fn holds_rate(n_due: u64, n_missed: u64) -> bool {
+    n_due > 0 && n_missed as f64 <= n_due as f64 * MOST_MISSED
 }

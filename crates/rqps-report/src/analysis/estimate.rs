@@ -8,15 +8,16 @@ use std::collections::BTreeSet;
 
 use rqps_explain::{Sides, Start};
 use rqps_model::run::SystemStep;
-use rqps_model::{Estimate, Metric, RunStep, Slice, StepKind};
+use rqps_model::{Estimate, Metric, RunStep, Slice};
 use rqps_stats::paired::log_ratios;
 use rqps_stats::resolution;
 use rqps_stats::restarts::{Restarted, of_starts};
 use rqps_stats::totals::{self, Part};
-use rqps_stats::{Tested, paired_test, ratio_test};
+use rqps_stats::{Tested, ratio_test};
 
 use super::disturbed::{self, Block};
 use super::observed::{OfSlice, OfSystem};
+use super::pairing::{self, Pairing, ratios};
 
 /// The figure: the mean over the slices; of blocks of equal work, operations of all over time of all.
 /// Of several starts of the servers, the mean of theirs, with Student's interval over the starts.
@@ -73,20 +74,19 @@ pub(super) struct Pair<'a> {
 }
 
 impl<'a> Pair<'a> {
-    /// The step on systems `base` and `candidate` of the run, by index. Loads and the creation of
-    /// indexes are never measured in turns.
+    /// The step on systems `base` and `candidate` of the run, by index.
     pub(super) fn of(
         step: &'a RunStep,
         observed: &'a [OfSystem],
         (base, candidate): (usize, usize),
         how: Measured,
     ) -> Option<Self> {
-        let alone = matches!(step.info.kind, StepKind::Load | StepKind::Index);
+        let Pairing { in_turns, of_totals } = Pairing::of(&step.info, how == Measured::Turns);
         let mut pair = Self {
             base: step.systems.get(base)?,
             candidate: step.systems.get(candidate)?,
-            in_turns: how == Measured::Turns && !alone,
-            of_totals: step.info.has_blocks_of_work(),
+            in_turns,
+            of_totals,
             is_one_run: how != Measured::OtherRuns,
             observed: [observed.get(base)?, observed.get(candidate)?],
             left_out: BTreeSet::new(),
@@ -290,13 +290,8 @@ impl<'a> Pair<'a> {
             return None;
         }
         if let [(b, c)] = sides.as_slice() {
-            let tested = match (self.in_turns, of_totals) {
-                (true, true) => totals::paired_test(b, c),
-                (true, false) => paired_test(&ratios(b), &ratios(c)),
-                (false, true) => ratio_test(&totals::figures(b)?, &totals::figures(c)?),
-                (false, false) => ratio_test(&ratios(b), &ratios(c)),
-            };
-            return tested.map(of_one_start);
+            let pairing = Pairing { in_turns: self.in_turns, of_totals };
+            return pairing.ratio(b, c).map(of_one_start);
         }
         let logs = sides.iter().map(|(b, c)| {
             let figures = |parts: &[Part]| {
@@ -330,19 +325,10 @@ fn of_one_start(tested: Tested) -> Restarted {
     Restarted { tested, starts: 1, holds_starts: false, start_sd: None, error: None }
 }
 
-fn ratios(parts: &[Part]) -> Vec<f64> {
-    parts.iter().map(Part::ratio).collect()
-}
-
-/// Operations per second: what an imported file states, else what was counted; 0 when no time passed.
+/// Operations per second.
 fn rate(slice: &Slice) -> Part {
-    if let Some(figure) = slice.stated.as_ref().and_then(|stated| stated.figure) {
-        return Part { amount: figure, per: 1.0 };
-    }
-    match slice.duration_ns {
-        0 => Part { amount: 0.0, per: 1.0 },
-        ns => Part { amount: slice.n_operations as f64 * 1e9, per: ns as f64 },
-    }
+    let stated = slice.stated.as_ref().and_then(|stated| stated.figure);
+    pairing::rate(stated, slice.n_operations, slice.duration_ns)
 }
 
 /// CPU of the server per operation: what it used in all is the metric for a single operation.

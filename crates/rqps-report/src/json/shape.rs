@@ -194,6 +194,8 @@ pub(super) struct StepJson<'a> {
     /// By the runs' ids; of joined runs alone.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub(super) repeat_of_runs: BTreeMap<&'a str, String>,
+    /// What a step that is repeated alone finds otherwise than in the run.
+    pub(super) repeat_caution: Option<&'static str>,
     pub(super) systems: Vec<ResultJson<'a>>,
 }
 

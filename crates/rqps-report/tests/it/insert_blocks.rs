@@ -1,6 +1,8 @@
 //! Steps of the Insert Benchmark whose blocks are equal in work: a stall counts as long as it took.
 
-use rqps_model::{Run, Schedule, Slice, Verdict};
+use rqps_model::{Block, Run, Schedule, Slice, Verdict};
+use rqps_report::analysis::{Bar, CellState};
+use rqps_report::under_way::UnderWay;
 use rqps_report::{Analysis, csv, html, json};
 
 use crate::insert_fixture;
@@ -134,4 +136,39 @@ fn every_format_has_one_figure() {
     assert_eq!(field("ips"), figure.to_string());
     assert_eq!(field("insert_per_s"), figure.to_string());
     assert!(html::render(&analysis).contains("<th scope=\"col\">Total</th>"));
+}
+
+#[test]
+fn a_step_under_way_has_the_ratio_and_the_bar_of_a_report() {
+    let mut n_barred = 0;
+    for run in [run(), insert_fixture::run()] {
+        let analysis = Analysis::of(&run, 0.05);
+        for step in &analysis.steps {
+            let blocks = |idx: usize| -> Vec<Block> {
+                step.step.systems[idx].slices.iter().map(Block::from).collect()
+            };
+            let base = blocks(analysis.base);
+            for idx in analysis.candidates() {
+                let cell = &step.cells[idx];
+                if cell.state != CellState::Measured || cell.rqps.is_none() {
+                    continue;
+                }
+                let candidate = blocks(idx);
+                let under_way = UnderWay {
+                    info: &step.step.info,
+                    is_interleaved: run.schedule.is_interleaved(),
+                    base: &base,
+                    candidate: &candidate,
+                };
+                let last = under_way.course().ratios.last().copied();
+                assert_eq!(last, cell.rqps, "{} on {idx}", step.title);
+                // Checks come when a step is over.
+                if cell.bar != Some(Bar::Check) {
+                    assert_eq!(under_way.bar(), cell.bar, "{} on {idx}", step.title);
+                    n_barred += usize::from(cell.bar.is_some());
+                }
+            }
+        }
+    }
+    assert!(n_barred > 0, "no rate was missed");
 }

@@ -40,3 +40,14 @@ fn the_schema_refuses_what_is_not_a_report() {
     value["surprise"] = 1.into();
     assert_eq!(errors(&value).len(), 2, "{:?}", errors(&value));
 }
+
+#[test]
+fn where_a_step_alone_begins_on_other_tables_is_said() {
+    let value: Value =
+        serde_json::from_str(&json::render(&Analysis::of(&fixture::pair(), 0.05))).unwrap();
+    let caution = |idx: usize| &value["steps"][idx]["repeat_caution"];
+    // `insert` comes after `update-index`, on the same tables.
+    assert_eq!(value["steps"][3]["name"], "insert");
+    assert!(caution(3).as_str().unwrap().contains("tables that were just filled"));
+    assert!((0..3).all(|idx| caution(idx).is_null()), "nothing was written before them");
+}

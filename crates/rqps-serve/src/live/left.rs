@@ -1,7 +1,7 @@
 //! How long a run will take yet: the plan's time, at the pace of what is over.
 
 use rqps_store::Live;
-use rqps_store::live::Spent;
+use rqps_store::live::{Changes, Spent};
 
 /// Measured time of a step from which on it tells of its own pace, milliseconds.
 const TELLING_MS: u64 = 2000;
@@ -9,7 +9,7 @@ const TELLING_MS: u64 = 2000;
 /// What can be said of the time that is left.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Left {
-    /// Of the step under way and all after it, milliseconds.
+    /// Of the step under way and all after it, and of the servers' starts and stops, milliseconds.
     pub(crate) ms: u64,
     /// What steps of this run took of the time that was planned for them; absent while none is over.
     pub(crate) pace: Option<f64>,
@@ -17,29 +17,54 @@ pub(crate) struct Left {
     pub(crate) over_ms: u64,
     /// Whether part of it are steps of a fixed amount of work, whose time is a guess.
     pub(crate) has_guess: bool,
+    /// Starts of servers in it.
+    pub(crate) n_starts: u64,
+    /// Servers that are to be stopped whose stops are not in it, as none was stopped yet.
+    pub(crate) n_unknown_stops: u64,
 }
 
 impl Left {
     /// At the time `now_unix_ms`; `measured_ms` is what is measured of the step under way, all systems
     /// together. `None` while no step has begun.
     pub(crate) fn of(live: &Live, now_unix_ms: i64, measured_ms: u64) -> Option<Self> {
-        let step = live.step.as_ref()?;
-        let elapsed_ms = u64::try_from(now_unix_ms.saturating_sub(step.began_unix_ms)).unwrap_or(0);
+        let since = |began: i64| u64::try_from(now_unix_ms.saturating_sub(began)).unwrap_or(0);
+        let is_any_over = live.timed.planned_ms > 0 || live.guessed.planned_ms > 0;
+        // Between two starts of the servers there is none.
+        let step = live.step.as_ref().map(|step| (step, since(step.began_unix_ms)));
+        if step.is_none() && !is_any_over {
+            return None;
+        }
         let mut timed = live.timed;
         // A step that goes on after an interruption has blocks of before, and tells nothing yet.
-        if !step.is_guess && (TELLING_MS..=elapsed_ms).contains(&measured_ms) {
+        if let Some((step, elapsed_ms)) = step
+            && !step.is_guess
+            && (TELLING_MS..=elapsed_ms).contains(&measured_ms)
+        {
             timed.planned_ms += measured_ms;
             timed.took_ms += elapsed_ms;
         }
         let (timed, guessed) = (pace(timed), pace(live.guessed));
-        let own = if step.is_guess { guessed } else { timed };
-        let expected_ms = at_pace(step.expected_ms, own);
+        let (own_ms, over_ms) = step.map_or((0, 0), |(step, elapsed_ms)| {
+            let own = if step.is_guess { guessed } else { timed };
+            let expected_ms = at_pace(step.expected_ms, own);
+            (expected_ms.saturating_sub(elapsed_ms), elapsed_ms.saturating_sub(expected_ms))
+        });
         let later_ms = at_pace(live.left_timed_ms, timed) + at_pace(live.left_guessed_ms, guessed);
+        let (starts, stops) = (each_ms(live.starts), each_ms(live.stops));
+        let under_way_ms = live.change.map_or(0, |change| {
+            let each = if change.is_stop { stops } else { starts };
+            // One that is late does not shorten those after it.
+            since(change.began_unix_ms).min(each.unwrap_or(0))
+        });
+        let changes_ms = starts.unwrap_or(0).saturating_mul(live.left_starts)
+            + stops.unwrap_or(0).saturating_mul(live.left_stops);
         Some(Self {
-            ms: expected_ms.saturating_sub(elapsed_ms) + later_ms,
+            ms: own_ms + later_ms + changes_ms.saturating_sub(under_way_ms),
             pace: timed,
-            over_ms: elapsed_ms.saturating_sub(expected_ms),
-            has_guess: step.is_guess || live.left_guessed_ms > 0,
+            over_ms,
+            has_guess: step.is_some_and(|(step, _)| step.is_guess) || live.left_guessed_ms > 0,
+            n_starts: if starts.is_some() { live.left_starts } else { 0 },
+            n_unknown_stops: if stops.is_none() { live.left_stops } else { 0 },
         })
     }
 }
@@ -47,6 +72,11 @@ impl Left {
 /// What steps took of what was planned for them.
 fn pace(spent: Spent) -> Option<f64> {
     (spent.planned_ms > 0).then(|| spent.took_ms as f64 / spent.planned_ms as f64)
+}
+
+/// What one of them took on average, milliseconds.
+fn each_ms(changes: Changes) -> Option<u64> {
+    changes.took_ms.checked_div(changes.n)
 }
 
 fn at_pace(planned_ms: u64, pace: Option<f64>) -> u64 {
@@ -62,7 +92,7 @@ fn at_pace(planned_ms: u64, pace: Option<f64>) -> u64 {
 
 #[cfg(test)]
 mod tests {
-    use rqps_store::live::LiveStep;
+    use rqps_store::live::{Change, LiveStep};
 
     use super::*;
 
@@ -98,5 +128,38 @@ mod tests {
         let own = Left::of(&live((0, 0), (0, 0)), at(5), 4000).unwrap();
         assert_eq!((own.ms, own.pace), (7_500 + 125_000 + 8_000, Some(1.25)));
         assert_eq!(Left::of(&live((0, 0), (0, 0)), at(5), 60_000).unwrap().pace, None);
+    }
+
+    #[test]
+    fn starts_and_stops_of_servers_take_what_those_so_far_took() {
+        // Three starts took 20 s each, two stops 5 s each; two more servers are to be started, four stopped.
+        let mut live = live((20_000, 20_000), (8_000, 8_000));
+        live.starts = Changes { n: 3, took_ms: 60_000 };
+        live.stops = Changes { n: 2, took_ms: 10_000 };
+        (live.left_starts, live.left_stops) = (2, 4);
+        let left = Left::of(&live, 1_004_000, 0).unwrap();
+        let steps_ms = 6_000 + 100_000 + 8_000;
+        assert_eq!((left.ms, left.n_starts), (steps_ms + 40_000 + 20_000, 2));
+        assert_eq!(left.n_unknown_stops, 0);
+        // Between two starts no step is under way, and none is late.
+        live.step = None;
+        live.change = Some(Change { began_unix_ms: 1_000_000, is_stop: false });
+        let between = |s: i64| Left::of(&live, 1_000_000 + s * 1000, 0).unwrap();
+        let later_ms = 100_000 + 8_000 + 20_000;
+        assert_eq!((between(15).ms, between(15).over_ms), (later_ms + 5_000 + 20_000, 0));
+        // The one is late, the other takes its time.
+        assert_eq!(between(300).ms, later_ms + 20_000);
+    }
+
+    #[test]
+    fn stops_are_not_known_before_the_first() {
+        let mut live = live((20_000, 20_000), (8_000, 8_000));
+        live.starts = Changes { n: 2, took_ms: 40_000 };
+        live.left_stops = 2;
+        let left = Left::of(&live, 1_004_000, 0).unwrap();
+        assert_eq!((left.ms, left.n_starts, left.n_unknown_stops), (114_000, 0, 2));
+        // During the first start of all nothing is known.
+        let change = Some(Change { began_unix_ms: 1_000_000, is_stop: false });
+        assert_eq!(Left::of(&Live { change, ..Live::default() }, 1_004_000, 0), None);
     }
 }

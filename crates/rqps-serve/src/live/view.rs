@@ -1,8 +1,9 @@
 //! What is seen of a run as the parts of its page: each is sent anew when it changes.
 
 use maud::{Markup, PreEscaped, html};
-use rqps_model::{Estimate, StepOutcome};
+use rqps_model::{Block, StepOutcome};
 use rqps_report::page::{count, interval, long_duration, one_line, plain_figure, ratio};
+use rqps_report::under_way::Course;
 use rqps_store::outline::OutlineStep;
 
 use super::left::Left;
@@ -65,10 +66,6 @@ impl Parts {
     }
 }
 
-fn step_of(seen: &Seen) -> Option<&OutlineStep> {
-    seen.outline.steps.get(seen.step_idx?)
-}
-
 /// `point-query, 1 client`.
 fn name_of(step: &OutlineStep) -> String {
     let start = if step.start > 0 { format!(", start {}", step.start + 1) } else { String::new() };
@@ -78,7 +75,7 @@ fn name_of(step: &OutlineStep) -> String {
 fn said(seen: &Seen) -> Markup {
     html! {
         @if seen.is_over() { "The run " (end_of(&seen.outline)) "." }
-        @else if let Some(step) = step_of(seen) { "Step " (name_of(step)) "." }
+        @else if let Some(step) = seen.step() { "Step " (name_of(step)) "." }
         @else { "The run has begun." }
     }
 }
@@ -113,7 +110,7 @@ fn doing(seen: &Seen) -> String {
         return "Under way; it tells nothing of itself yet".to_owned();
     };
     let doing = one_line(&live.doing);
-    match (step_of(seen), &live.step) {
+    match (seen.step(), &live.step) {
         (Some(step), Some(told)) => {
             let block =
                 told.block.filter(|_| doing == "measure").map(|block| match told.n_rounds {
@@ -145,6 +142,13 @@ fn time(seen: &Seen) -> Markup {
                         None => { ", by the plan alone: no timed step is over yet" }
                         Some(pace) => { ", as steps took " (format!("{pace:.2}")) " times their planned time so far" }
                     }
+                    @if left.n_starts > 0 {
+                        @let n = usize::try_from(left.n_starts).unwrap_or(usize::MAX);
+                        ", with " (count(n, "start")) " of servers as long as those so far"
+                    }
+                    @if left.n_unknown_stops > 0 {
+                        "; how long servers take to stop is not known yet and comes on top"
+                    }
                     @if left.has_guess { "; loads and other fixed amounts of work are guesses" }
                     "."
                     @if left.over_ms >= LATE_MS {
@@ -159,8 +163,9 @@ fn time(seen: &Seen) -> Markup {
 
 fn now(seen: &Seen) -> Markup {
     let outline = &seen.outline;
-    let Some(step) = step_of(seen) else { return html! { p.hint { "No step has begun." } } };
+    let Some(step) = seen.step() else { return html! { p.hint { "No step has begun." } } };
     let told = seen.live.as_ref().and_then(|live| live.step.as_ref());
+    let so_far = if told.is_some() { " so far" } else { "" };
     let rate = |system_idx: usize| {
         let rates = told.map(|told| told.rates.as_slice()).unwrap_or_default();
         rates.iter().find(|rate| rate.system_idx == system_idx)
@@ -179,8 +184,10 @@ fn now(seen: &Seen) -> Markup {
             } }
             tbody {
                 @for (idx, label) in outline.brief.systems.iter().enumerate() {
-                    @let blocks = seen.figures.get(idx).map(Vec::as_slice).unwrap_or_default();
-                    @let last = seen.ratios(idx).last().copied();
+                    @let blocks = seen.blocks_of(idx);
+                    @let beside = seen.beside_base(idx);
+                    @let last = beside.and_then(|step| step.course().ratios.last().copied());
+                    @let bar = last.and(beside).and_then(|step| step.bar());
                     tr {
                         th scope="row" {
                             bdi { (one_line(label.as_str())) }
@@ -199,6 +206,7 @@ fn now(seen: &Seen) -> Markup {
                         td.num { @if let Some(last) = &last { (ratio(last)) } }
                         td.range { @if let Some(last) = &last {
                             (interval(last).unwrap_or_else(|| "n=1".to_owned()))
+                            @if let Some(bar) = bar { " " span.faint { (bar.words()) (so_far) } }
                         } }
                     }
                 }
@@ -208,17 +216,14 @@ fn now(seen: &Seen) -> Markup {
 }
 
 /// Operations over time.
-fn mean(blocks: &[rqps_store::outline::Block]) -> Option<f64> {
+fn mean(blocks: &[Block]) -> Option<f64> {
     let ns: f64 = blocks.iter().map(|block| block.duration_ns as f64).sum();
-    let n: f64 = blocks.iter().map(|block| block.figure * block.duration_ns as f64).sum();
+    let n: f64 = blocks.iter().map(|block| block.figure() * block.duration_ns as f64).sum();
     (ns > 0.0).then(|| n / ns)
 }
 
 /// Rounds of the blocks that are stored and of the one under way.
-fn rounds(
-    blocks: &[rqps_store::outline::Block],
-    told: Option<&rqps_store::live::LiveStep>,
-) -> Markup {
+fn rounds(blocks: &[Block], told: Option<&rqps_store::live::LiveStep>) -> Markup {
     let stored: u64 = blocks.iter().map(|block| u64::from(block.n_rounds)).sum();
     let is_new = |block: u32| blocks.last().is_none_or(|last| last.idx < block);
     let under_way = told.filter(|told| told.block.is_some_and(is_new)).map_or(0, |t| t.n_rounds);
@@ -231,24 +236,31 @@ const CHART: (f64, f64) = (480.0, 96.0);
 /// How the interval of each candidate narrows from block to block.
 fn narrowing(seen: &Seen) -> Markup {
     let outline = &seen.outline;
+    let is_told = seen.live.as_ref().is_some_and(|live| live.step.is_some());
+    let so_far = if is_told { " so far" } else { "" };
     let systems = outline.brief.systems.iter().enumerate();
     let with_interval = systems.filter_map(|(idx, label)| {
-        let ratios = seen.ratios(idx);
-        ratios.last()?.interval?;
-        Some((label, ratios))
+        let step = seen.beside_base(idx)?;
+        let course = step.course();
+        course.ratios.last()?.interval?;
+        Some((label, course, step.bar()))
     });
     html! {
-        @for (label, ratios) in with_interval {
+        @for (label, course, bar) in with_interval {
             figure.narrowing {
-                figcaption { "rQPS of " bdi { (one_line(label.as_str())) } ", block by block" }
-                (chart(&ratios))
+                figcaption {
+                    "rQPS of " bdi { (one_line(label.as_str())) } ", block by block"
+                    @if let Some(bar) = bar { "; no verdict, " (bar.words()) (so_far) }
+                }
+                (chart(&course))
             }
         }
     }
 }
 
-fn chart(ratios: &[Estimate]) -> Markup {
+fn chart(course: &Course) -> Markup {
     let (width, height) = CHART;
+    let ratios = course.ratios.as_slice();
     let Some(last) = ratios.last() else { return html! {} };
     // Two blocks say next to nothing: their interval would be the whole chart.
     let from = ratios.len().min(4) - 1;
@@ -271,7 +283,7 @@ fn chart(ratios: &[Estimate]) -> Markup {
     let line: Vec<String> = ratios.iter().enumerate().map(|(n, r)| point(n, r.point)).collect();
     let told = format!(
         "after {} {}, 95% interval {}",
-        count(ratios.len(), "block"),
+        count(course.n_blocks, "block"),
         ratio(last),
         interval(last).unwrap_or_default()
     );
@@ -292,6 +304,9 @@ fn chart(ratios: &[Estimate]) -> Markup {
 
 fn steps(seen: &Seen) -> Markup {
     let outline = &seen.outline;
+    // While servers start or stop, the step that is shown is over.
+    let is_between = seen.live.as_ref().is_some_and(|live| live.change.is_some());
+    let now = seen.step_idx.filter(|_| !seen.is_over() && !is_between);
     html! {
         table.words {
             thead { tr {
@@ -302,7 +317,7 @@ fn steps(seen: &Seen) -> Markup {
             } }
             tbody {
                 @for (idx, step) in outline.steps.iter().enumerate() {
-                    @let is_now = !seen.is_over() && seen.step_idx == Some(idx);
+                    @let is_now = now == Some(idx);
                     tr.under-way[is_now] aria-current=[is_now.then_some("step")] {
                         th scope="row" {
                             bdi { (one_line(&step.info.name)) }

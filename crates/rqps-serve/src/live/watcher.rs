@@ -3,8 +3,9 @@
 use std::path::PathBuf;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
-use rqps_model::{Estimate, RunStatus, StepOutcome};
-use rqps_store::outline::{Block, Outline};
+use rqps_model::{Block, RunStatus, StepOutcome};
+use rqps_report::under_way::UnderWay;
+use rqps_store::outline::{Outline, OutlineStep};
 use rqps_store::{Error, Live, RunRef, Store};
 
 /// How often what is stored is read although the run tells of nothing new.
@@ -21,10 +22,10 @@ pub(crate) struct Seen {
     pub(crate) live: Option<Live>,
     /// When this is, milliseconds since 1970.
     pub(crate) now_unix_ms: i64,
-    /// The step that is shown in detail: the one under way, else the last that has figures.
+    /// The step that is shown in detail: the one under way, else the last that has blocks.
     pub(crate) step_idx: Option<usize>,
-    /// Its figures, for each system.
-    pub(crate) figures: Vec<Vec<Block>>,
+    /// Its blocks, for each system.
+    pub(crate) blocks: Vec<Vec<Block>>,
 }
 
 impl Seen {
@@ -35,29 +36,34 @@ impl Seen {
 
     /// What is measured of the step, all systems together, milliseconds.
     pub(crate) fn measured_ms(&self) -> u64 {
-        self.figures.iter().flatten().map(|block| block.duration_ns / 1_000_000).sum()
+        self.blocks.iter().flatten().map(|block| block.duration_ns / 1_000_000).sum()
     }
 
-    /// How the ratio of a system to the base went from block to block; empty for the base itself.
-    /// Blocks of systems that took turns are partners.
-    pub(crate) fn ratios(&self, system_idx: usize) -> Vec<Estimate> {
-        let base = self.outline.brief.base;
-        let figures = |idx: usize| self.figures.get(idx).map(Vec::as_slice).unwrap_or_default();
-        if system_idx == base {
-            return Vec::new();
+    /// The step on a system beside the base, as its ratio rests on it; `None` for the base itself and where
+    /// the step has failed on either.
+    pub(crate) fn beside_base(&self, system_idx: usize) -> Option<UnderWay<'_>> {
+        let (base_idx, step) = (self.outline.brief.base, self.step()?);
+        let has_failed =
+            |idx: usize| matches!(step.outcomes.get(idx), Some(StepOutcome::Failed { .. }));
+        if system_idx == base_idx || has_failed(base_idx) || has_failed(system_idx) {
+            return None;
         }
-        let is_paired = self.outline.schedule.is_interleaved();
-        let (base, own) = (figures(base), figures(system_idx));
-        if !is_paired {
-            // One system comes after the other: the base's figures are all there before.
-            let values = |blocks: &[Block]| blocks.iter().map(|b| b.figure).collect::<Vec<f64>>();
-            let (base, own) = (values(base), values(own));
-            return (1..=own.len()).filter_map(|n| rqps_stats::ratio(&base, &own[..n])).collect();
-        }
-        let partner = |block: &Block| base.iter().find(|b| b.idx == block.idx).map(|b| b.figure);
-        let pairs = own.iter().filter_map(|block| Some((partner(block)?, block.figure)));
-        let (base, own): (Vec<f64>, Vec<f64>) = pairs.unzip();
-        (1..=own.len()).filter_map(|n| rqps_stats::paired_ratio(&base[..n], &own[..n])).collect()
+        Some(UnderWay {
+            info: &step.info,
+            is_interleaved: self.outline.schedule.is_interleaved(),
+            base: self.blocks_of(base_idx),
+            candidate: self.blocks_of(system_idx),
+        })
+    }
+
+    /// The step that is shown in detail.
+    pub(crate) fn step(&self) -> Option<&OutlineStep> {
+        self.outline.steps.get(self.step_idx?)
+    }
+
+    /// Its blocks on a system.
+    pub(crate) fn blocks_of(&self, system_idx: usize) -> &[Block] {
+        self.blocks.get(system_idx).map(Vec::as_slice).unwrap_or_default()
     }
 }
 
@@ -75,7 +81,7 @@ pub(crate) struct Watcher {
 struct Known {
     outline: Outline,
     step_idx: Option<usize>,
-    figures: Vec<Vec<Block>>,
+    blocks: Vec<Vec<Block>>,
     /// What the run told of step and block then, and whether it was held.
     at: (Option<(usize, Option<u32>, u64)>, bool),
     read: Instant,
@@ -111,7 +117,7 @@ impl Watcher {
             live,
             now_unix_ms: unix_ms(),
             step_idx: known.step_idx,
-            figures: known.figures.clone(),
+            blocks: known.blocks.clone(),
         };
         (self.known, self.store) = (Some(known), Some(store));
         Ok(seen)
@@ -123,16 +129,16 @@ impl Watcher {
         at: (Option<(usize, Option<u32>, u64)>, bool),
     ) -> Result<Known, Error> {
         let outline = store.select_outline(&RunRef::Id(self.run_id.clone()))?;
-        let has_figures = |n: &Vec<u64>| n.iter().any(|&n| n > 0);
-        let last = || outline.steps.iter().rposition(|step| has_figures(&step.n_slices));
+        let has_blocks = |n: &Vec<u64>| n.iter().any(|&n| n > 0);
+        let last = || outline.steps.iter().rposition(|step| has_blocks(&step.n_slices));
         let step_idx = at.0.map(|(step_idx, ..)| step_idx).or_else(last);
         let step_idx = step_idx.filter(|&idx| idx < outline.steps.len());
         let n_systems = outline.brief.systems.len();
-        let figures = match step_idx {
-            Some(step_idx) => store.select_figures(&self.run_id, (step_idx, n_systems))?,
+        let blocks = match step_idx {
+            Some(step_idx) => store.select_blocks(&self.run_id, (step_idx, n_systems))?,
             None => vec![Vec::new(); n_systems],
         };
-        Ok(Known { outline, step_idx, figures, at, read: Instant::now() })
+        Ok(Known { outline, step_idx, blocks, at, read: Instant::now() })
     }
 }
 

@@ -1,6 +1,6 @@
 //! Runs in outline, tags and notes, and what is told of who works on a run.
 
-use rqps_model::{RunStatus, StepOutcome};
+use rqps_model::{Block, RunStatus, StepOutcome};
 use rqps_store::{Error, RunRef, Store, Tag};
 
 use crate::generate::{self, Draw};
@@ -70,9 +70,9 @@ fn an_outline_is_the_run_without_its_slices() {
     assert_eq!(outline.steps.iter().map(|step| &step.info).collect::<Vec<_>>(), infos);
     assert_eq!(outline.steps[1].n_slices, [1, 0]);
     assert!(outline.steps[1].outcomes.iter().all(|outcome| *outcome == StepOutcome::Pending));
-    let figures = store.select_figures("r1", (1, 2)).unwrap();
-    assert_eq!((figures[0].len(), figures[1].len()), (1, 0));
-    assert!((figures[0][0].figure - slice.figure()).abs() <= 1e-9 * slice.figure());
+    let blocks = store.select_blocks("r1", (1, 2)).unwrap();
+    assert_eq!((blocks[0].len(), blocks[1].len()), (1, 0));
+    assert!((blocks[0][0].figure() - slice.figure()).abs() <= 1e-9 * slice.figure());
     assert_eq!(store.select_status("r1").unwrap(), RunStatus::Running);
     let wanted = whole.steps[1].info.name.clone();
     let some = store.select_steps_of_run("r1", &|info| info.name == wanted).unwrap();
@@ -80,6 +80,21 @@ fn an_outline_is_the_run_without_its_slices() {
     let kept = &some.steps.last().unwrap().systems[0].slices[0];
     assert!(kept.samples.is_empty() && kept.n_operations == slice.n_operations);
     assert!(store.list_steps().unwrap().iter().any(|info| info.name == wanted));
+}
+
+#[test]
+fn blocks_are_the_slices_without_what_was_recorded_in_detail() {
+    let (_dir, store) = store();
+    let mut draw = Draw(9);
+    let mut slices: Vec<_> = (0..12).map(|idx| generate::slice(&mut draw, idx)).collect();
+    for slice in &mut slices {
+        // A number that is written as JSON may lose its last digit.
+        slice.stated = None;
+        store.insert_slice("r1", 1, 0, slice).unwrap();
+    }
+    let wanted: Vec<Block> = slices.iter().map(Block::from).collect();
+    assert!(wanted.iter().any(|block| block.inserts.is_some() && block.n_due > 0));
+    assert_eq!(store.select_blocks("r1", (1, 1)).unwrap(), [wanted]);
 }
 
 #[test]

@@ -257,3 +257,42 @@ fn a_run_stops_when_its_time_is_over_and_goes_on() {
     assert_eq!(said.code(), 2);
     assert!(said.stderr.contains("--stop-after \"soon\" is no time"), "{}", said.stderr);
 }
+
+#[test]
+fn a_step_of_one_of_several_suites_is_repeated_by_its_command() {
+    let bench = Bench::new();
+    let suite = |name: &str| {
+        format!(
+            "[[suite]]\nname = '{name}'\nrows = 1000\nsteps = ['point-query', 'update-index']\n\
+             clients = [1]\nseconds = {{ read = 0.02, write = 0.02, warm_up = 0.002, \
+             fixed_at_most = 0.02 }}\n"
+        )
+    };
+    let (first, second) = (suite("first"), suite("second"));
+    let schedule = "[schedule]\nmode = 'sequential'\nslices = 1\n";
+    bench.write("plan.toml", &format!("[[system]]\ndbms = 'null'\n{first}{second}{schedule}"));
+    let said = bench.run(&["run", "plan.toml", "--no-html"]);
+    assert_eq!(said.code(), 0, "{}", said.stderr);
+    let report = bench.json(&["report", "--format", "json"]);
+    let mut steps = report["steps"].as_array().unwrap().iter();
+    let step = steps.find(|step| step["name"] == "second/update-index").unwrap();
+    let command = step["repeat"].as_str().unwrap();
+    assert!(command.contains(" --steps second/update-index "), "{command}");
+    let args: Vec<&str> = command.split(' ').skip(1).collect();
+    let said = bench.run(&args);
+    assert_eq!(said.code(), 0, "{command}: {}", said.stderr);
+    let run = bench.latest();
+    let seed = run["seed"].as_u64().unwrap();
+    assert_eq!(report["run"]["seed"], seed.to_string());
+    let steps = run["steps"].as_array().unwrap().iter();
+    let names: Vec<&str> = steps.map(|step| step["info"]["name"].as_str().unwrap()).collect();
+    assert!(names.iter().all(|name| name.starts_with("second/")), "{names:?}");
+    assert!(names.contains(&"second/update-index"), "{names:?}");
+    assert!(!names.iter().any(|name| name.contains("point-query.pre")), "{names:?}");
+    let said = bench.run(&["run", "plan.toml", "--steps", "third/update-index"]);
+    assert_eq!(said.code(), 2);
+    assert!(said.stderr.contains("write one of first/STEP, second/STEP"), "{}", said.stderr);
+    let said = bench.run(&["run", "plan.toml", "--steps", "first/update-indx"]);
+    assert_eq!(said.code(), 2);
+    assert!(said.stderr.contains("(near: update-index"), "{}", said.stderr);
+}

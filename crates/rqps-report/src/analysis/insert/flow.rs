@@ -178,7 +178,7 @@ fn of(role: Role, is_own: bool, parts: &[Part<'_>]) -> Option<Flow> {
         clients: first.clients,
         is_own,
         is_stated: false,
-        target_per_s: target(parts),
+        target_per_s: target(parts.iter().map(|p| (p.target_per_s, p.duration_ns))),
         rate_per_s: per_second(n_operations, duration_ns),
         n_operations,
         per_statement,
@@ -192,11 +192,13 @@ fn of(role: Role, is_own: bool, parts: &[Part<'_>]) -> Option<Flow> {
     })
 }
 
-/// The rate that was asked for, each part weighed by its time.
-fn target(parts: &[Part<'_>]) -> Option<f64> {
-    let weighed = parts.iter().map(|p| Some(p.target_per_s? * p.duration_ns as f64));
-    let total = weighed.sum::<Option<f64>>()?;
-    let time: f64 = parts.iter().map(|p| p.duration_ns as f64).sum();
+/// The rate that was asked for, each part weighed by its time: rates per second, and nanoseconds.
+pub(crate) fn target(parts: impl Iterator<Item = (Option<f64>, u64)>) -> Option<f64> {
+    let (mut total, mut time) = (0.0, 0.0);
+    for (target_per_s, duration_ns) in parts {
+        total += target_per_s? * duration_ns as f64;
+        time += duration_ns as f64;
+    }
     (time > 0.0).then(|| total / time)
 }
 

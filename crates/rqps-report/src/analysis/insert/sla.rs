@@ -28,15 +28,16 @@ impl Sla {
     pub fn of(flow: &Flow) -> Option<Self> {
         let target_per_s = flow.target_per_s.filter(|target| *target > 0.0)?;
         let least = least_per_second(target_per_s, flow.per_statement);
-        let is_held = |rows: &f64| *rows >= least - 1e-6;
+        let is_second_held = |rows: &f64| *rows >= least - 1e-6;
         let seconds = || flow.seconds.iter().flatten();
+        let gaps = flow.seconds.iter().map(|run| longest(run, is_second_held));
         Some(Self {
             target_per_s,
             average_per_s: flow.rate_per_s,
-            is_held: flow.rate_per_s >= HELD * target_per_s - 1e-9 * target_per_s,
+            is_held: is_held(flow.rate_per_s, target_per_s),
             n_seconds: seconds().count(),
-            n_held: seconds().filter(|rows| is_held(rows)).count(),
-            longest_gap_s: flow.seconds.iter().map(|run| longest(run, is_held)).max().unwrap_or(0),
+            n_held: seconds().filter(|rows| is_second_held(rows)).count(),
+            longest_gap_s: gaps.max().unwrap_or(0),
         })
     }
 
@@ -57,6 +58,11 @@ impl Sla {
     pub fn ratio(&self) -> f64 {
         self.average_per_s / self.target_per_s
     }
+}
+
+/// Whether a rate counts as held by its average, rows per second each.
+pub(crate) fn is_held(average_per_s: f64, target_per_s: f64) -> bool {
+    average_per_s >= HELD * target_per_s - 1e-9 * target_per_s
 }
 
 /// Rows that a second must have. Statements are whole: at 10 in a second, 9 are as good as 9.5, as

@@ -1,0 +1,48 @@
+//! How the blocks of two systems make a ratio: in pairs or as two samples, of their rates or of totals.
+
+use rqps_model::{StepInfo, StepKind};
+use rqps_stats::totals::{self, Part};
+use rqps_stats::{Tested, paired_test, ratio_test};
+
+/// How a step's blocks of base and candidate go together.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Pairing {
+    /// Whether block i of one was measured in turns with block i of the other.
+    pub(crate) in_turns: bool,
+    /// Whether figures are ratios of totals, as the blocks are of equal work.
+    pub(crate) of_totals: bool,
+}
+
+impl Pairing {
+    /// That of a step of systems that take turns or do not. Loads and the creation of indexes are never
+    /// measured in turns.
+    pub(crate) fn of(info: &StepInfo, take_turns: bool) -> Self {
+        let alone = matches!(info.kind, StepKind::Load | StepKind::Index);
+        Self { in_turns: take_turns && !alone, of_totals: info.has_blocks_of_work() }
+    }
+
+    /// Candidate / base of the blocks of one start of the servers; in turns those with a partner, in the
+    /// same order.
+    pub(crate) fn ratio(self, base: &[Part], candidate: &[Part]) -> Option<Tested> {
+        match (self.in_turns, self.of_totals) {
+            (true, true) => totals::paired_test(base, candidate),
+            (true, false) => paired_test(&ratios(base), &ratios(candidate)),
+            (false, true) => ratio_test(&totals::figures(base)?, &totals::figures(candidate)?),
+            (false, false) => ratio_test(&ratios(base), &ratios(candidate)),
+        }
+    }
+}
+
+/// Each part's own ratio.
+pub(crate) fn ratios(parts: &[Part]) -> Vec<f64> {
+    parts.iter().map(Part::ratio).collect()
+}
+
+/// Operations per second: what an imported file states, else what was counted; 0 when no time passed.
+pub(crate) fn rate(stated: Option<f64>, n_operations: u64, duration_ns: u64) -> Part {
+    match (stated, duration_ns) {
+        (Some(figure), _) => Part { amount: figure, per: 1.0 },
+        (None, 0) => Part { amount: 0.0, per: 1.0 },
+        (None, ns) => Part { amount: n_operations as f64 * 1e9, per: ns as f64 },
+    }
+}
