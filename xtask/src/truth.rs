@@ -2,7 +2,7 @@
 //!
 //! Three parts, unless options say otherwise: the same server five times, each two of them a pair, for how
 //! often a verdict is false; a server slowed by 5% beside it for a minute a step, for whether that is found
-//! and how wide intervals are then; and servers slowed by 2% and 10% for 20 s a step. All with two clients
+//! and how wide intervals are then; and servers slowed by 2% and 10% for 40 s a step. All with two clients
 //! and on several starts of the servers; what each of the starts alone would have said is counted too. Pairs
 //! of one run share their servers, and so are not independent.
 //!
@@ -77,7 +77,7 @@ impl Options {
             handicaps: handicaps.to_vec(),
             bound: Some(2.5),
         };
-        [part(200, (4, 5), 4, &[]), part(20, (10, 6), 0, &[5.0]), part(20, (5, 4), 0, &[2.0, 10.0])]
+        [part(200, (4, 5), 4, &[]), part(20, (10, 6), 0, &[5.0]), part(20, (10, 4), 0, &[2.0, 10.0])]
     }
 
     /// The practical bound, as a share.
