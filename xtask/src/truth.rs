@@ -77,7 +77,11 @@ impl Options {
             handicaps: handicaps.to_vec(),
             bound: Some(2.5),
         };
-        [part(200, (4, 5), 4, &[]), part(20, (10, 6), 0, &[5.0]), part(20, (10, 4), 0, &[2.0, 10.0])]
+        [
+            part(200, (4, 5), 4, &[]),
+            part(20, (10, 6), 0, &[5.0]),
+            part(20, (10, 4), 0, &[2.0, 10.0]),
+        ]
     }
 
     /// The practical bound, as a share.

@@ -154,7 +154,9 @@ fn parse(text: &str, figure: &str, path: &Path) -> Result<Vec<Row>, Error> {
             return Err(wrong(format!("{n} fields below {} headings: {problem}", heads.len())));
         }
         if rows.iter().any(|row| row.tag == *tag) {
-            return Err(wrong(format!("system {tag} comes twice: give each line a tag of its own")));
+            return Err(wrong(format!(
+                "system {tag} comes twice: give each line a tag of its own"
+            )));
         }
         let mut values = Vec::new();
         for (head, field) in heads.iter().zip(fields) {

@@ -345,7 +345,8 @@ mod tests {
         assert!(fit(few, [300, 300]).unwrap().1.is_none());
         let (fits, sentence) = fit(two(suite), [300, 300]).unwrap();
         assert!(!fits.schedule.is_interleaved());
-        let told = "(caches of a 300 MB, b 300 MB, 768 MB for 64 connections to each, 400 MB for each";
+        let told =
+            "(caches of a 300 MB, b 300 MB, 768 MB for 64 connections to each, 400 MB for each";
         assert!(sentence.unwrap().contains(told));
         let error = fit(two(suite), [300, 900]).unwrap_err().to_string();
         expect_test::expect!["b does not fit into memory: caches of 900 MB, 768 MB for 64 connections and 400 MB for the server beside them, of 2048 MB; make its caches smaller, or ask for fewer clients"].assert_eq(&error);

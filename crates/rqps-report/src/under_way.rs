@@ -176,8 +176,7 @@ mod tests {
     #[test]
     fn a_rate_that_is_not_held_bars() {
         let inserting = |n_rows: u64| {
-            let inserts =
-                Inserts { n_rows, duration_ns: 1_000_000_000, target_per_s: Some(100.0) };
+            let inserts = Inserts { n_rows, duration_ns: 1_000_000_000, target_per_s: Some(100.0) };
             [Block { inserts: Some(inserts), ..block(0, 1000, 1000) }]
         };
         let mixed = info("qr100", "qr", StepKind::Mixed);

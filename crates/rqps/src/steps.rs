@@ -56,11 +56,11 @@ fn of_suite<'p>(pattern: &'p str, suite: &str) -> Option<&'p str> {
 mod tests {
     use super::*;
 
-    /// The steps of each suite that is left, with its name.
-    fn chosen(
-        names: &[Option<&str>],
-        patterns: &[&str],
-    ) -> Result<Vec<(Option<String>, Vec<String>)>, String> {
+    /// A suite that is left: its name and steps.
+    type Left = (Option<String>, Vec<String>);
+
+    /// What is left of suites with these names.
+    fn chosen(names: &[Option<&str>], patterns: &[&str]) -> Result<Vec<Left>, String> {
         let named = |name: Option<&str>| SuiteFile {
             name: name.map(ToOwned::to_owned),
             steps: Some(vec!["of-the-plan".to_owned()]),

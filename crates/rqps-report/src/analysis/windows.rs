@@ -47,9 +47,8 @@ pub(super) fn parts(slices: &[&Slice], wanted: usize) -> Option<Vec<f64>> {
         if part_ns < MIN_PART_NS {
             return None;
         }
-        let rate = |counts: &[u32]| {
-            slice::per_second(counts.iter().map(|n| u64::from(*n)).sum(), part_ns)
-        };
+        let rate =
+            |counts: &[u32]| slice::per_second(counts.iter().map(|n| u64::from(*n)).sum(), part_ns);
         rates.extend(windows.counts.chunks_exact(n).take(of_each).map(rate));
     }
     Some(rates)

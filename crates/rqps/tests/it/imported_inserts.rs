@@ -239,7 +239,10 @@ fn what_is_wrong_with_a_table() {
             format!("{HEADS}{good}{slow}"),
             "line 3: maxop of my8043_rel.cz11a: \"fast\" is no number from 0 on; write NA where there is none",
         ),
-        (format!("{HEADS}{good}{good}"), "line 3: system my5651_rel.cz11a comes twice: give each line"),
+        (
+            format!("{HEADS}{good}{good}"),
+            "line 3: system my5651_rel.cz11a comes twice: give each line",
+        ),
         (good.clone(), "line 1: 21 fields and no headings above: begin with a line of them"),
         (HEADS.to_owned(), "it has no line of a system: merge its step again"),
         (HEADS.replace("qps\t", "") + &good, "line 1: no heading qps"),
