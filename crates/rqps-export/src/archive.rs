@@ -43,8 +43,9 @@ pub enum Extent {
     /// Everything.
     #[default]
     Whole,
-    /// To be kept and sent by the dozen: without samples, and with one histogram of response times for
-    /// each step and system in place of one for each block, so that their percentiles have no ratio.
+    /// To be kept and sent by the dozen: without samples, seconds of blocks and counters that no report reads, and
+    /// with one histogram of response times for each step and system in place of one for each block, so that their
+    /// percentiles have no ratio.
     Small,
 }
 
@@ -76,7 +77,10 @@ pub fn write(
     let alone = Store::open(temp.path())?;
     match extent {
         Extent::Whole => alone.take_run(store, &run_id)?,
-        Extent::Small => alone.take_small_run(store, &run_id, &gather::gather)?,
+        Extent::Small => {
+            let counters: Vec<&str> = rqps_explain::work::names().collect();
+            alone.take_small_run(store, &run_id, &gather::gather, &counters)?;
+        }
     }
     alone.close_into_one_file()?;
     let mut files = vec![(STORE.to_owned(), temp.path().join(STORE))];

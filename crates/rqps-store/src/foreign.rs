@@ -7,28 +7,12 @@ use rusqlite::{Connection, OpenFlags, Transaction, TransactionBehavior, params};
 
 use crate::Error;
 use crate::migrate;
+use crate::small::{self, Gather};
 use crate::store::Store;
 use crate::tables::{Described, Key, described};
 
-/// Columns with histograms, one for each slice: table and column.
-const HISTOGRAMS: [(&str, &str); 4] = [
-    ("slice", "response_times"),
-    ("stream", "response_times"),
-    ("stream", "delays"),
-    ("stream", "own_delays"),
-];
-
-/// Several histograms as one.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Gathered {
-    /// The values of all.
-    pub all: Vec<u8>,
-    /// A histogram without a value.
-    pub empty: Vec<u8>,
-}
-
-/// Makes one of several encoded histograms; `None` leaves them as they are.
-pub type Gather<'a> = &'a dyn Fn(&[&[u8]]) -> Option<Gathered>;
+/// What makes a copy small: how histograms become one, and the counters of the server that are kept.
+type Small<'a> = (Gather<'a>, &'a [&'a str]);
 
 impl Store {
     /// Opens a store that somebody else made, once it is sound and has no table, trigger or view but those
@@ -62,8 +46,10 @@ impl Store {
         self.take(from, run_id, None)
     }
 
-    /// The same without what takes most of the room and no figure is made of: samples stay behind, and
-    /// the first slice of a step on a system gets the histograms of all of its slices.
+    /// The same without what takes most of the room and no figure is made of: samples, seconds of blocks and
+    /// columns that no report reads stay behind, of the server's own counters those of the names `counters` are
+    /// taken, and the first slice of a step on a system gets the histograms of all of its slices, those on other
+    /// starts of the servers included.
     ///
     /// # Errors
     /// As [`Store::take_run`].
@@ -72,22 +58,23 @@ impl Store {
         from: &Self,
         run_id: &str,
         gather: Gather<'_>,
+        counters: &[&str],
     ) -> Result<(), Error> {
-        self.take(from, run_id, Some(gather))
+        self.take(from, run_id, Some((gather, counters)))
     }
 
-    fn take(&self, from: &Self, run_id: &str, gather: Option<Gather<'_>>) -> Result<(), Error> {
+    fn take(&self, from: &Self, run_id: &str, small: Option<Small<'_>>) -> Result<(), Error> {
         let action = format!("store run {run_id}");
         let sql = |e| self.sql_error(&action, e);
         let path = from.path().display().to_string();
         self.connection.execute("ATTACH DATABASE ? AS other", [path]).map_err(sql)?;
-        let taken = self.take_attached(run_id, gather);
+        let taken = self.take_attached(run_id, small);
         let detached = self.connection.execute("DETACH DATABASE other", []);
         taken.map_err(sql)?;
         detached.map(|_| ()).map_err(sql)
     }
 
-    fn take_attached(&self, run_id: &str, gather: Option<Gather<'_>>) -> rusqlite::Result<()> {
+    fn take_attached(&self, run_id: &str, small: Option<Small<'_>>) -> rusqlite::Result<()> {
         let transaction =
             Transaction::new_unchecked(&self.connection, TransactionBehavior::Immediate)?;
         // Rows may come before those that they refer to.
@@ -95,16 +82,16 @@ impl Store {
         let number = |sql: &str| transaction.query_row(sql, [], |row| row.get::<_, i64>(0));
         let last = number("SELECT coalesce(max(slice_id), 0) FROM main.slice")?;
         let first = number("SELECT coalesce(min(slice_id), 1) FROM other.slice")?;
-        if let Some(gather) = gather {
-            gather_histograms(&transaction, run_id, gather)?;
+        if let Some((gather, counters)) = small {
+            small::prepare(&transaction, run_id, gather, counters)?;
         }
         for table in described(&transaction)? {
-            if gather.is_none() || table.name != "sample" {
-                copy(&transaction, &table, (run_id, last - first + 1), gather.is_some())?;
+            if small.is_none() || !small::is_left_out(&table.name) {
+                copy(&transaction, &table, (run_id, last - first + 1), small.is_some())?;
             }
         }
-        if gather.is_some() {
-            transaction.execute_batch("DROP TABLE temp.gathered")?;
+        if small.is_some() {
+            small::clean_up(&transaction)?;
         }
         transaction.commit()
     }
@@ -121,54 +108,12 @@ impl Store {
     }
 }
 
-/// Fills `temp.gathered` with the histograms that slices get in place of their own.
-fn gather_histograms(
-    transaction: &Transaction<'_>,
-    run_id: &str,
-    gather: Gather<'_>,
-) -> rusqlite::Result<()> {
-    transaction.execute_batch(
-        "CREATE TEMP TABLE gathered (of TEXT, slice_id INTEGER, role TEXT, bytes BLOB,
-                                     PRIMARY KEY (of, slice_id, role)) WITHOUT ROWID",
-    )?;
-    for (table, column) in HISTOGRAMS {
-        let role = role_of(table);
-        let sql = format!(
-            "SELECT slice.step_idx, slice.system_idx, {role}, slice.slice_id, {table}.{column}
-             FROM other.slice {} WHERE slice.run_id = ? AND {table}.{column} IS NOT NULL
-             ORDER BY 1, 2, 3, slice.slice_idx",
-            if table == "slice" { "" } else { "JOIN other.stream USING (slice_id)" }
-        );
-        let mut statement = transaction.prepare(&sql)?;
-        let read = statement.query_map([run_id], |row| {
-            let step: (i64, i64, String) = (row.get(0)?, row.get(1)?, row.get(2)?);
-            Ok((step, row.get::<_, i64>(3)?, row.get::<_, Vec<u8>>(4)?))
-        })?;
-        let rows = read.collect::<rusqlite::Result<Vec<_>>>()?;
-        let mut insert = transaction.prepare("INSERT INTO temp.gathered VALUES (?, ?, ?, ?)")?;
-        for of_step in rows.chunk_by(|a, b| a.0 == b.0) {
-            let histograms: Vec<&[u8]> = of_step.iter().map(|(.., bytes)| &bytes[..]).collect();
-            let Some(Gathered { all, empty }) = gather(&histograms) else { continue };
-            for (at, ((.., role), slice_id, _)) in of_step.iter().enumerate() {
-                let bytes = if at == 0 { &all } else { &empty };
-                insert.execute(params![format!("{table}.{column}"), slice_id, role, bytes])?;
-            }
-        }
-    }
-    Ok(())
-}
-
-/// What tells the rows of a slice in a table from one another, in SQL.
-fn role_of(table: &str) -> &'static str {
-    if table == "stream" { "stream.role" } else { "''" }
-}
-
-/// Copies the rows of a run; ids of slices grow by `shift`, and histograms are those that were gathered.
+/// Copies the rows of a run; ids of slices grow by `shift`.
 fn copy(
     transaction: &Transaction<'_>,
     table: &Described,
     (run_id, shift): (&str, i64),
-    is_gathered: bool,
+    is_small: bool,
 ) -> rusqlite::Result<()> {
     let Described { name, key, columns } = table;
     let stored = || columns.iter().filter(|(.., is_computed)| !is_computed);
@@ -178,16 +123,13 @@ fn copy(
         .iter()
         .map(|column| match *column {
             "slice_id" if is_of_slices => format!("slice_id + {shift}"),
-            of if is_gathered && HISTOGRAMS.contains(&(name.as_str(), of)) => format!(
-                "coalesce((SELECT bytes FROM temp.gathered g WHERE g.of = '{name}.{of}'
-                           AND g.slice_id = {name}.slice_id AND g.role = {}), {of})",
-                role_of(name)
-            ),
+            of if is_small => small::value(name, of),
             of => of.to_owned(),
         })
         .collect();
+    let besides = if is_small { small::condition(name) } else { String::new() };
     let sql = format!(
-        "INSERT INTO main.{name} ({}) SELECT {} FROM other.{name} WHERE {}",
+        "INSERT INTO main.{name} ({}) SELECT {} FROM other.{name} WHERE {}{besides}",
         names.join(", "),
         values.join(", "),
         key.condition("other")

@@ -1,7 +1,7 @@
 //! What is stored is what is selected, to the last bit.
 
 use proptest::prelude::*;
-use rqps_model::{Role, Run, Slice, Stream};
+use rqps_model::{ProcessCounters, Role, Run, RunStep, Slice, StepKind, Stream, Usage};
 use rqps_store::{Gathered, RunRef, Store};
 
 use crate::generate::{self, Draw};
@@ -18,16 +18,78 @@ fn select(store: &Store, id: &str) -> Run {
     store.select_run(&RunRef::Id(id.to_owned())).unwrap()
 }
 
-/// What is left of slices in a small copy.
-fn shrink(slices: &mut [Slice]) {
-    slices.iter_mut().for_each(|slice| slice.samples.clear());
-    gather(slices.iter_mut().map(|slice| &mut slice.response_times).collect());
+/// What is left of a run in a small copy that keeps the server's counters whose names have an even length.
+fn shrink(run: &mut Run) {
+    for step in &mut run.steps {
+        let is_plain = matches!(step.info.kind, StepKind::Read | StepKind::Write)
+            && step.systems.iter().flat_map(|system| &system.slices).all(|s| s.streams.is_empty());
+        for system in &mut step.systems {
+            let n = system.slices.len();
+            for (slice, at) in system.slices.iter_mut().zip(1..) {
+                slice.samples.clear();
+                if is_plain && slice.n_rounds.is_some() {
+                    slice.series.clear();
+                }
+                slice.counters.retain(|name, _| is_kept(name));
+                forget(&mut slice.usage, at == n);
+            }
+        }
+    }
     let histograms: [fn(&mut Stream) -> &mut Vec<u8>; 3] =
         [|it| &mut it.response_times, |it| &mut it.delays, |it| &mut it.own_delays];
-    for (role, of) in Role::ALL.into_iter().flat_map(|role| histograms.map(|of| (role, of))) {
-        let streams = slices.iter_mut().flat_map(|slice| &mut slice.streams);
-        gather(streams.filter(|stream| stream.role == role).map(of).collect());
+    for (of, system_idx) in joined(run) {
+        let steps = run.steps.iter_mut().enumerate().filter(|(at, _)| of.contains(at));
+        let systems = steps.filter_map(|(_, step)| step.systems.get_mut(system_idx));
+        let mut slices: Vec<&mut Slice> = systems.flat_map(|system| &mut system.slices).collect();
+        gather(slices.iter_mut().map(|slice| &mut slice.response_times).collect());
+        for (role, of) in Role::ALL.into_iter().flat_map(|role| histograms.map(|of| (role, of))) {
+            let streams = slices.iter_mut().flat_map(|slice| &mut slice.streams);
+            gather(streams.filter(|stream| stream.role == role).map(of).collect());
+        }
     }
+}
+
+fn is_kept(counter: &str) -> bool {
+    counter.len().is_multiple_of(2)
+}
+
+/// What no report reads; resident memory is read of a step's last slice.
+fn forget(usage: &mut Usage, is_last: bool) {
+    let host = &mut usage.host;
+    (host.procs_running, host.procs_blocked, host.memory_available_bytes) = (0, 0, 0);
+    (host.swap_in_pages, host.swap_out_pages) = (0, 0);
+    if let Some(server) = &mut usage.server {
+        (server.n_processes, server.n_threads) = (0, 0);
+        if !is_last {
+            server.rss_bytes = 0;
+        }
+    }
+    usage.client = ProcessCounters {
+        cpu_user_ns: usage.client.cpu_user_ns,
+        cpu_total_ns: usage.client.cpu_total_ns,
+        ..ProcessCounters::default()
+    };
+    if let Some(storage) = &mut usage.storage {
+        storage.busy_ns = 0;
+    }
+}
+
+/// The steps that reports join, by their place in the run, with each system.
+fn joined(run: &Run) -> Vec<(Vec<usize>, usize)> {
+    let mut groups: Vec<((&str, u32, usize), Vec<usize>)> = Vec::new();
+    for (at, step) in run.steps.iter().enumerate() {
+        let name = step.info.name.as_str();
+        let of = |step: &RunStep| (step.info.name == name, step.clients, step.start);
+        let nth = run.steps[..at].iter().filter(|&other| of(other) == of(step)).count();
+        let key = (name, step.clients, nth);
+        match groups.iter_mut().find(|(known, _)| *known == key) {
+            Some((_, steps)) => steps.push(at),
+            None => groups.push((key, vec![at])),
+        }
+    }
+    let n_systems = run.systems.len();
+    let each = |(_, of): (_, Vec<usize>)| (0..n_systems).map(move |idx| (of.clone(), idx));
+    groups.into_iter().flat_map(each).collect()
 }
 
 /// All histograms in the first one; they stand for themselves here, one behind the other.
@@ -68,6 +130,10 @@ proptest! {
     #[test]
     fn from_store_to_store(seed in any::<u64>()) {
         let mut run = generate::run(&mut Draw(seed));
+        // The steps on another start of the servers.
+        let mut again = run.steps.clone();
+        again.iter_mut().for_each(|step| step.start = step.start.wrapping_add(1));
+        run.steps.extend(again);
         let dirs = [(); 3].map(|()| tempfile::tempdir().unwrap());
         let [from, whole, small] = [0, 1, 2].map(|at| Store::open(dirs[at].path()).unwrap());
         from.create_run(&run).unwrap();
@@ -76,8 +142,12 @@ proptest! {
         let gather = |all: &[&[u8]]| {
             (all.len() > 1).then(|| Gathered { all: all.concat(), empty: vec![0xee] })
         };
-        small.take_small_run(&from, &run.id, &gather).unwrap();
-        run.steps.iter_mut().flat_map(|step| &mut step.systems).for_each(|s| shrink(&mut s.slices));
+        let slices = run.steps.iter().flat_map(|step| &step.systems).flat_map(|s| &s.slices);
+        let names = slices.flat_map(|slice| slice.counters.keys()).filter(|name| is_kept(name));
+        let names: Vec<String> = names.cloned().collect();
+        let names: Vec<&str> = names.iter().map(String::as_str).collect();
+        small.take_small_run(&from, &run.id, &gather, &names).unwrap();
+        shrink(&mut run);
         prop_assert_eq!(select(&small, &run.id), run);
     }
 
