@@ -63,14 +63,16 @@ const IS_LAST: &str = "slice_idx = (SELECT max(l.slice_idx) FROM other.slice l
    WHERE l.run_id = slice.run_id AND l.step_idx = slice.step_idx AND l.system_idx = slice.system_idx)";
 
 /// Blocks of steps that are none of the Insert Benchmark's: charts draw their seconds, and nothing else reads them.
-const BLOCKS: &str = "SELECT slice.slice_id FROM other.slice JOIN other.step USING (run_id, step_idx)
+const BLOCKS: &str =
+    "SELECT slice.slice_id FROM other.slice JOIN other.step USING (run_id, step_idx)
    WHERE slice.run_id = ?1 AND slice.n_rounds IS NOT NULL AND step.kind IN ('read', 'write')
      AND NOT EXISTS (SELECT 1 FROM other.stream JOIN other.slice s USING (slice_id)
                      WHERE s.run_id = slice.run_id AND s.step_idx = slice.step_idx)";
 
 /// Steps with the first one that they are joined with in reports: that of the same name and number of clients on
 /// another start of the servers, the second of a start with the second of the others.
-const OF_STARTS: &str = "SELECT step_idx, min(step_idx) OVER (PARTITION BY name, n_clients, nth) AS joined_idx
+const OF_STARTS: &str =
+    "SELECT step_idx, min(step_idx) OVER (PARTITION BY name, n_clients, nth) AS joined_idx
    FROM (SELECT step_idx, name, n_clients,
            row_number() OVER (PARTITION BY start_idx, name, n_clients ORDER BY step_idx) AS nth
          FROM other.step WHERE run_id = ?1)";
