@@ -76,7 +76,7 @@ fn forget(usage: &mut Usage, is_last: bool) {
 
 /// The steps that reports join, by their place in the run, with each system.
 fn joined(run: &Run) -> Vec<(Vec<usize>, usize)> {
-    let mut groups: Vec<((&str, u32, usize), Vec<usize>)> = Vec::new();
+    let mut groups: Vec<(_, Vec<usize>)> = Vec::new();
     for (at, step) in run.steps.iter().enumerate() {
         let name = step.info.name.as_str();
         let of = |step: &RunStep| (step.info.name == name, step.clients, step.start);

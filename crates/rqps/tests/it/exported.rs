@@ -6,8 +6,8 @@ use std::fs;
 use hdrhistogram::Histogram;
 use hdrhistogram::serialization::{Serializer as _, V2DeflateSerializer};
 use rqps_model::{
-    HostCounters, ProcessCounters, Run, Schedule, SeriesPoint, Slice, StorageCounters, Usage, Waits,
-    Windows,
+    HostCounters, ProcessCounters, Run, Schedule, SeriesPoint, Slice, StorageCounters, Usage,
+    Waits, Windows,
 };
 use serde_json::Value;
 
