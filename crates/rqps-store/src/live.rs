@@ -200,7 +200,8 @@ impl Store {
 
 fn text_of(live: &Live) -> io::Result<String> {
     let json = serde_json::to_string(live)?;
-    let text = format!("{MAGIC} {:x} {:08x}\n{json}\n", json.len(), crc32fast::hash(json.as_bytes()));
+    let text =
+        format!("{MAGIC} {:x} {:08x}\n{json}\n", json.len(), crc32fast::hash(json.as_bytes()));
     if text.len() > MAX_BYTES { Err(ErrorKind::FileTooLarge.into()) } else { Ok(text) }
 }
 

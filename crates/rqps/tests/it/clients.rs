@@ -94,10 +94,10 @@ fn a_client_that_fails_is_quoted() {
 fn clients_do_not_inherit_passwords_and_tokens() {
     let bench = Bench::new();
     let programs = Programs::new(&bench);
-    programs.add("npm", "echo ${DB_PASSWORD-none} ${RQPS_TOKEN-none} ${OTHER-none} >&2; exit 1");
+    programs.add("mvn", "echo ${DB_PASSWORD-none} ${RQPS_TOKEN-none} ${OTHER-none} >&2; exit 1");
     bench.write(
         "plan.toml",
-        "[[system]]\ndbms = 'postgres'\nversion = '18.4+npm'\n\
+        "[[system]]\ndbms = 'postgres'\nversion = '17.4'\n\
          [[system]]\ndsn = 'postgres://u@127.0.0.1:1/d?password_env=DB_PASSWORD'\n\
          [[suite]]\nrows = 1000\n",
     );

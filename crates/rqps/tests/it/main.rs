@@ -31,6 +31,8 @@ mod exported;
 #[cfg(test)]
 mod failed_servers;
 #[cfg(test)]
+mod findings;
+#[cfg(test)]
 mod full_disk;
 #[cfg(test)]
 mod gate;
