@@ -58,6 +58,10 @@ impl UnderWay<'_> {
             let tested = pairing.ratio(base, &candidate[..n])?;
             Some(tested.resolved(resolution).estimate)
         };
+        // A block in which nothing was done takes the ratio away, as in a report: what came before is none of all.
+        if ratio(n_blocks).is_none() {
+            return Course { ratios: Vec::new(), n_blocks };
+        }
         // Counted from the end, so that the last is of all.
         let lengths = (1..=n_blocks).filter(|n| (n_blocks - n).is_multiple_of(every));
         Course { ratios: lengths.filter_map(ratio).collect(), n_blocks }
@@ -161,6 +165,20 @@ mod tests {
         let read = info("scan", "scan", StepKind::Read);
         let (low, high) = of(&read).ratios.last().unwrap().interval.unwrap();
         assert!(low < 0.5 && high > 0.5);
+    }
+
+    /// A report has no ratio of such blocks; that of those before would hide the stall.
+    #[test]
+    fn a_block_in_which_nothing_was_done_takes_the_ratio_away() {
+        let base: Vec<Block> = (0..4).map(|idx| block(idx, 1000, 100)).collect();
+        let mut candidate = base.clone();
+        let read = info("scan", "scan", StepKind::Read);
+        let of = |candidate: &[Block]| {
+            UnderWay { info: &read, is_interleaved: true, base: &base, candidate }.course()
+        };
+        assert_eq!(of(&candidate).ratios.len(), 4);
+        candidate[2].n_operations = 0;
+        assert_eq!(of(&candidate), Course { ratios: Vec::new(), n_blocks: 4 });
     }
 
     #[test]

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
-use rqps_model::{Block, RunStatus, StepOutcome};
+use rqps_model::{Block, RunStatus, StepKind, StepOutcome};
 use rqps_report::under_way::UnderWay;
 use rqps_store::outline::{Outline, OutlineStep};
 use rqps_store::{Error, Live, RunRef, Store};
@@ -39,12 +39,15 @@ impl Seen {
         self.blocks.iter().flatten().map(|block| block.duration_ns / 1_000_000).sum()
     }
 
-    /// The step on a system beside the base, as its ratio rests on it; `None` for the base itself and where
-    /// the step has failed on either.
+    /// The step on a system beside the base, as its ratio rests on it; `None` for the base itself, where
+    /// the step has failed on either, and for steps that only warm caches, which no report has.
     pub(crate) fn beside_base(&self, system_idx: usize) -> Option<UnderWay<'_>> {
         let (base_idx, step) = (self.outline.brief.base, self.step()?);
         let has_failed =
             |idx: usize| matches!(step.outcomes.get(idx), Some(StepOutcome::Failed { .. }));
+        if step.info.kind == StepKind::WarmUp {
+            return None;
+        }
         if system_idx == base_idx || has_failed(base_idx) || has_failed(system_idx) {
             return None;
         }
