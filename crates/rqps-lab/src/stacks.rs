@@ -62,11 +62,14 @@ pub(crate) struct Profiler {
 impl Profiling {
     /// Whether a step is one of those that are meant.
     pub(crate) fn wants(&self, step: &PlannedStep) -> bool {
-        let is_meant = |pattern: &String| {
-            [&step.info.name, &step.info.family]
-                .iter()
-                .any(|name| glob(pattern.as_bytes(), name.as_bytes()))
-        };
+        let (name, family) = (step.info.name.as_str(), step.info.family.as_str());
+        let mut names = vec![name.to_owned(), family.to_owned()];
+        // Of a suite with a name.
+        if let Some((suite, alone)) = name.rsplit_once('/') {
+            names.extend([alone.to_owned(), format!("{suite}/{family}")]);
+        }
+        let is_meant =
+            |pattern: &String| names.iter().any(|name| glob(pattern.as_bytes(), name.as_bytes()));
         can_be_recorded(step) && (self.steps.is_empty() || self.steps.iter().any(is_meant))
     }
 }

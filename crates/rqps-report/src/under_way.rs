@@ -43,7 +43,11 @@ impl UnderWay<'_> {
         let pairing = Pairing::of(self.info, self.is_interleaved);
         let parts = |blocks: &[Block]| blocks.iter().map(part).collect::<Vec<Part>>();
         let (base, candidate): (Vec<Part>, Vec<Part>) = if pairing.in_turns {
-            let partner = |own: &Block| self.base.iter().find(|block| is_partner(block, own));
+            // A step of a day has tens of thousands of blocks, in order.
+            let partner = |own: &Block| {
+                let at = self.base.binary_search_by_key(&own.idx, |block| block.idx).ok()?;
+                self.base.get(at).filter(|block| is_partner(block, own))
+            };
             let pair = |own: &Block| Some((part(partner(own)?), part(own)));
             self.candidate.iter().filter_map(pair).unzip()
         } else {

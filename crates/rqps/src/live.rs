@@ -6,7 +6,7 @@
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use rqps_lab::Event;
-use rqps_store::live::{Change, LiveRate, LiveStep, Spent};
+use rqps_store::live::{Change, Changes, LiveRate, LiveStep, Spent};
 use rqps_store::{Live, LiveFile, Store};
 
 /// How often it is written while something is measured.
@@ -23,15 +23,27 @@ pub(crate) struct Teller<'s> {
     written: Option<Instant>,
     /// When the step under way began.
     step_began: Instant,
+    /// Whether the step under way has ended well, as far as systems have told; `None` while none has.
+    has_ended_well: Option<bool>,
     /// When the start or stop of a server that is under way did.
     change_began: Instant,
+    /// Whether a step has begun: before, servers are also started and stopped to be looked at.
+    has_begun: bool,
 }
 
 impl<'s> Teller<'s> {
     pub(crate) fn new(store: &'s Store) -> Self {
         let now = Instant::now();
-        let (step_began, change_began) = (now, now);
-        Self { store, file: None, live: Live::default(), written: None, step_began, change_began }
+        Self {
+            store,
+            file: None,
+            live: Live::default(),
+            written: None,
+            step_began: now,
+            has_ended_well: None,
+            change_began: now,
+            has_begun: false,
+        }
     }
 
     /// Takes up one event. What cannot be written is no reason to stop measuring.
@@ -59,6 +71,7 @@ impl<'s> Teller<'s> {
         match event {
             Event::StepStarted { .. } => self.begin_step(event),
             Event::Measuring { system, slice, elapsed, qps } => {
+                self.end_change();
                 let Some(step) = &mut self.live.step else { return false };
                 let system = system.or_else(|| match step.systems.as_slice() {
                     [only] => Some(*only),
@@ -101,6 +114,8 @@ impl<'s> Teller<'s> {
                 return false;
             }
             Event::Populating { label, rows, total_rows } => {
+                // Tables that are filled anew are no part of a start.
+                self.end_change();
                 self.live.doing = shortened(&format!("load {label}: {rows} of {total_rows} rows"));
                 return false;
             }
@@ -115,7 +130,9 @@ impl<'s> Teller<'s> {
             }
             Event::RunEnded { .. } => self.file = None,
             Event::RunStarted { .. } => {}
-            Event::StepEnded { .. } => {
+            Event::StepEnded { failure, .. } => {
+                let is_well = failure.is_none() && self.has_ended_well != Some(false);
+                self.has_ended_well = Some(is_well);
                 if let Some(step) = &mut self.live.step {
                     step.rates.clear();
                 }
@@ -125,9 +142,9 @@ impl<'s> Teller<'s> {
         true
     }
 
-    /// A server begins to start or to stop: whatever step was under way is over, or will begin again.
+    /// A server begins to start or to stop: whatever step was under way is over, or was broken off.
     fn begin_change(&mut self, is_stop: bool) {
-        self.end_step();
+        self.end_step(self.has_ended_well == Some(true));
         self.end_change();
         self.live.change = Some(Change { began_unix_ms: unix_ms(), is_stop });
         self.change_began = Instant::now();
@@ -146,8 +163,9 @@ impl<'s> Teller<'s> {
         *left = left.saturating_sub(1);
     }
 
-    fn end_step(&mut self) {
-        let Some(before) = self.live.step.take() else { return };
+    /// What a step took counts where it `is_whole`: of one that was broken off nobody knows what was done.
+    fn end_step(&mut self, is_whole: bool) {
+        let Some(before) = self.live.step.take().filter(|_| is_whole) else { return };
         let spent = if before.is_guess { &mut self.live.guessed } else { &mut self.live.timed };
         let Spent { planned_ms, took_ms } = spent;
         *planned_ms += before.expected_ms;
@@ -160,8 +178,13 @@ impl<'s> Teller<'s> {
         let Event::StepStarted { is_guess, left, left_guessed, changes_left, .. } = event else {
             return;
         };
-        self.end_step();
+        self.end_step(self.has_ended_well != Some(false));
         self.end_change();
+        self.has_ended_well = None;
+        if !std::mem::replace(&mut self.has_begun, true) {
+            // Servers that were looked at had no data.
+            self.live.stops = Changes::default();
+        }
         self.live.left_starts = changes_left.starts as u64;
         self.live.left_stops = changes_left.stops as u64;
         self.step_began = Instant::now();
@@ -216,6 +239,47 @@ mod tests {
         }
     }
 
+    fn ended<'a>(label: &'a Label, failure: Option<&'a str>) -> Event<'a> {
+        let figure = failure.is_none().then_some(1.0);
+        Event::StepEnded {
+            label,
+            step: "point-query",
+            clients: 1,
+            figure,
+            unit: "queries/s",
+            failure,
+        }
+    }
+
+    /// A step of which a server made an end, and tables that are filled anew, tell nothing of the pace; servers
+    /// that were only looked at tell nothing of stops.
+    #[test]
+    fn what_a_failed_server_costs_is_no_pace_and_no_start() {
+        let temp = std::env::temp_dir().join(format!("rqps-live-failed-{}", std::process::id()));
+        let store = Store::open(&temp).unwrap();
+        let label = Label("a".to_owned());
+        let mut teller = Teller::new(&store);
+        teller.tell(&Event::RunStarted { run: "r1", n_steps: 8, n_done: 0 });
+        let preparing = |doing| Event::Preparing { label: &label, doing };
+        for doing in ["initialise and start", "stop", "initialise and start"] {
+            teller.tell(&preparing(doing));
+        }
+        teller.tell(&started(&label, &[0], false));
+        assert_eq!((teller.live.starts.n, teller.live.stops.n), (2, 0));
+        teller.tell(&ended(&label, Some("the server ended")));
+        teller.tell(&preparing("initialise and start"));
+        teller.change_began -= Duration::from_secs(20);
+        teller.tell(&Event::Populating { label: &label, rows: 5, total_rows: 10 });
+        teller.change_began -= Duration::from_secs(3600);
+        teller.tell(&started(&label, &[0], false));
+        assert_eq!((teller.live.starts.n, teller.live.starts.took_ms / 1000), (3, 20));
+        // Broken off without a word, as a load is that is done again.
+        teller.tell(&preparing("initialise and start"));
+        assert_eq!((teller.live.timed, teller.live.guessed), (Spent::default(), Spent::default()));
+        teller.tell(&Event::RunEnded { run: "r1" });
+        std::fs::remove_dir_all(&temp).unwrap();
+    }
+
     #[test]
     fn events_become_what_others_read() {
         let temp = std::env::temp_dir().join(format!("rqps-live-{}", std::process::id()));
@@ -242,6 +306,7 @@ mod tests {
         // A start of the servers is over: their stops and starts are no part of the step's time.
         let preparing = |doing| Event::Preparing { label: &label, doing };
         teller.step_began -= Duration::from_secs(9);
+        teller.tell(&ended(&label, None));
         for (doing, s) in [("stop", 2), ("stop", 4), ("initialise and start", 30), ("settle", 0)] {
             teller.tell(&preparing(doing));
             teller.change_began -= Duration::from_secs(s);

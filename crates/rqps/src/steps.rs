@@ -24,7 +24,7 @@ pub(crate) fn choose(patterns: &[String], suites: &mut Vec<SuiteFile>) -> Result
             names.join("/STEP, ")
         );
     }
-    // Without a slash, or a slash of a step's own name.
+    // What is about no suite with a name is the lab's to refuse.
     let of_unnamed: Vec<String> =
         patterns.iter().filter(|p| !p.contains('/') || !is_about_one(p)).cloned().collect();
     for suite in suites.iter_mut() {
@@ -42,14 +42,10 @@ pub(crate) fn choose(patterns: &[String], suites: &mut Vec<SuiteFile>) -> Result
 }
 
 /// What a pattern says of the steps of a suite; `None` where it is about another one. Names of suites may
-/// have slashes themselves.
+/// have slashes themselves, those of steps have none.
 fn of_suite<'p>(pattern: &'p str, suite: &str) -> Option<&'p str> {
-    if !pattern.contains('/') {
-        return Some(pattern);
-    }
-    let mut slashes = pattern.match_indices('/').map(|(at, _)| at);
-    let at = slashes.find(|&at| glob(&pattern.as_bytes()[..at], suite.as_bytes()))?;
-    Some(&pattern[at + 1..])
+    let Some((of, step)) = pattern.rsplit_once('/') else { return Some(pattern) };
+    glob(of.as_bytes(), suite.as_bytes()).then_some(step)
 }
 
 #[cfg(test)]
@@ -84,6 +80,9 @@ mod tests {
         let slashed = chosen(&two, &["with/slash/l.i0"]);
         assert_eq!(slashed, Ok(vec![of("with/slash", &["l.i0"])]));
         assert_eq!(chosen(&two, &["*/scan"]).unwrap().len(), 2);
+        // One name begins another.
+        let inner = chosen(&[Some("a"), Some("a/b")], &["a/b/scan"]);
+        assert_eq!(inner, Ok(vec![of("a/b", &["scan"])]));
         assert_eq!(chosen(&two, &[]).unwrap()[1], of("with/slash", &["of-the-plan"]));
     }
 
@@ -94,7 +93,7 @@ mod tests {
             error,
             "--steps \"bog/scan\" names no suite of the plan before its slash; write one of small/STEP, big/STEP"
         );
-        // Of a suite without a name it may be the step's own name, which the lab knows.
+        // Beside a suite without a name the lab refuses it.
         let steps = |patterns: &[&str]| chosen(&[None, Some("big")], patterns).unwrap();
         assert_eq!(steps(&["bog/scan"]), [(None::<String>, vec!["bog/scan".to_owned()])]);
         assert_eq!(steps(&["big/scan"]), [(Some("big".to_owned()), vec!["scan".to_owned()])]);

@@ -1,4 +1,5 @@
-//! Connection logic against servers of this process, which say what a script tells them to.
+//! Connection logic against servers of this process, which say what a script tells them to. A long
+//! file: the script and the server that reads it serve all of them.
 
 use std::io::{Read, Write};
 use std::net::{TcpListener, TcpStream};

@@ -28,6 +28,9 @@ const POOL: usize = 200;
 /// rQPS, server CPU, steady rate, and the percentiles.
 const N_RATIOS: usize = 3 + COMPARED.len();
 
+/// The place of p95 among them.
+const P95: usize = 4;
+
 fn assert_documented(rows: &[String]) {
     let docs = include_str!("../../../../docs/statistics.md");
     let is_there = rows.iter().all(|row| docs.contains(row));
@@ -235,9 +238,11 @@ fn coverage_of_the_ratios_beside_rqps() {
     for (name, base, candidate) in cases {
         for n in [8, 12, 20] {
             let shares = covered(n, base, candidate);
-            // Where one side alone has a tail, logarithms are as skewed as they come.
-            let least = if std::ptr::eq(base, candidate) { 0.93 } else { 0.75 };
-            assert!(shares.iter().all(|share| *share >= least), "{name}, {n}: {shares:?}");
+            // Where one side alone has a tail that begins about there, p95 falls before or into it.
+            let least =
+                |of: usize| if of == P95 && !std::ptr::eq(base, candidate) { 0.79 } else { 0.93 };
+            let all_hold = shares.iter().enumerate().all(|(of, share)| *share >= least(of));
+            assert!(all_hold, "{name}, {n}: {shares:?}");
             rows.push(format!("| {name} | {n} | {} |", shares.map(percent).join(" | ")));
         }
     }
@@ -358,7 +363,10 @@ fn what_leaving_blocks_out_does() {
             if is_alike {
                 assert!(with.covered() > 0.9, "{told}");
                 assert!(with.called() <= without.called() + 0.02, "{told}");
-                assert!(with.half_width_pct() <= 1.2 * without.half_width_pct(), "{told}");
+                // Where most of what is disturbed stays, it is no narrower.
+                let most = if n_hit * 5 <= n { 1.0 } else { 1.1 };
+                assert!(with.half_width_pct() <= most * without.half_width_pct(), "{told}");
+                assert!(left_out > 0.3, "{told}, in {left_out}");
             }
             rows.push(format!(
                 "| {name} | {n_hit} of {n} | {} | {} | {} |",

@@ -133,23 +133,33 @@ fn row(
     candidates: &[usize],
 ) -> Markup {
     let cells: Vec<&Cell> = candidates.iter().filter_map(|&idx| step.cells.get(idx)).collect();
+    let drawn = |lane: usize, ratio: &Estimate, colour: &str| {
+        whisker(scale, ratio, (lane, middle(lane)), colour)
+    };
+    let values = html! { @for cell in &cells { span.value { (value(analysis, cell)) } } };
+    framed((at, step), &cells, (&html! {}, &values), &drawn)
+}
+
+/// The row of a step: its name, what stands before and behind the drawing, and in the drawing what `drawn` makes of
+/// each lane's ratio and colour.
+fn framed(
+    (at, step): (usize, &StepAnalysis<'_>),
+    cells: &[&Cell],
+    (names, values): (&Markup, &Markup),
+    drawn: &dyn Fn(usize, &Estimate, &str) -> Markup,
+) -> Markup {
     html! {
         li class=(filter::classes(step).trim_start()) data-step=(at) data-group=(step.group().title())
-            data-effect=[effect(&cells)] {
+            data-effect=[effect(cells)] {
             a.name href={ "#step-" (at) } { (outside(&step.title)) }
+            (names)
             svg.plot width="100%" height=(height(cells.len())) aria-hidden="true" {
                 use href="#band" width="100%" height="100%" {}
                 @for (lane, cell) in cells.iter().enumerate() {
-                    @if let Some(ratio) = &cell.rqps {
-                        (whisker(scale, ratio, (lane, middle(lane)), colour(cell)))
-                    }
+                    @if let Some(ratio) = &cell.rqps { (drawn(lane, ratio, colour(cell))) }
                 }
             }
-            span.values {
-                @for cell in &cells {
-                    span.value { (value(analysis, cell)) }
-                }
-            }
+            span.values { (values) }
         }
     }
 }

@@ -51,15 +51,20 @@ impl Left {
         });
         let later_ms = at_pace(live.left_timed_ms, timed) + at_pace(live.left_guessed_ms, guessed);
         let (starts, stops) = (each_ms(live.starts), each_ms(live.stops));
-        let under_way_ms = live.change.map_or(0, |change| {
-            let each = if change.is_stop { stops } else { starts };
-            // One that is late does not shorten those after it.
-            since(change.began_unix_ms).min(each.unwrap_or(0))
-        });
-        let changes_ms = starts.unwrap_or(0).saturating_mul(live.left_starts)
-            + stops.unwrap_or(0).saturating_mul(live.left_stops);
+        // The one under way is among those of its kind, and one that is late does not shorten those after it.
+        let left_of = |each: Option<u64>, n: u64, is_stop: bool| {
+            let each = each.unwrap_or(0);
+            let change = live.change.filter(|change| change.is_stop == is_stop);
+            let gone = change.map_or(0, |change| since(change.began_unix_ms).min(each));
+            each.saturating_mul(n).saturating_sub(gone)
+        };
+        let changes_ms = left_of(starts, live.left_starts, false).saturating_add(left_of(
+            stops,
+            live.left_stops,
+            true,
+        ));
         Some(Self {
-            ms: own_ms + later_ms + changes_ms.saturating_sub(under_way_ms),
+            ms: own_ms + later_ms + changes_ms,
             pace: timed,
             over_ms,
             has_guess: step.is_some_and(|(step, _)| step.is_guess) || live.left_guessed_ms > 0,

@@ -6,10 +6,9 @@
 use maud::{Markup, html};
 use rqps_model::{Estimate, Group};
 
-use super::{axis, colour, effect, height, middle, pct, value};
+use super::{axis, framed, height, middle, pct, value};
 use crate::analysis::{Analysis, Cell, GroupSummary, StepAnalysis};
 use crate::dot::dot;
-use crate::html::filter;
 use crate::html::label::outside;
 use crate::html::scale::Scale;
 use crate::number::{self, count};
@@ -86,24 +85,13 @@ fn row(
     candidates: &[usize],
 ) -> Markup {
     let cells: Vec<&Cell> = candidates.iter().filter_map(|&idx| step.cells.get(idx)).collect();
-    html! {
-        li class=(filter::classes(step).trim_start()) data-step=(at) data-group=(step.group().title())
-            data-effect=[effect(&cells)] {
-            a.name href={ "#step-" (at) } { (outside(&step.title)) }
-            (names(analysis, candidates))
-            svg.plot width="100%" height=(height(cells.len())) aria-hidden="true" {
-                use href="#band" width="100%" height="100%" {}
-                @for (lane, cell) in cells.iter().enumerate() {
-                    @if let Some(ratio) = &cell.rqps { (whisker(scale, ratio, lane, colour(cell))) }
-                }
-            }
-            span.values {
-                @for (&idx, cell) in candidates.iter().zip(&cells) {
-                    span.value { (whose(analysis, idx)) (value(analysis, cell)) }
-                }
-            }
+    let drawn = |lane: usize, ratio: &Estimate, colour: &str| whisker(scale, ratio, lane, colour);
+    let values = html! {
+        @for (&idx, cell) in candidates.iter().zip(&cells) {
+            span.value { (whose(analysis, idx)) (value(analysis, cell)) }
         }
-    }
+    };
+    framed((at, step), &cells, (&names(analysis, candidates), &values), &drawn)
 }
 
 /// The names of the lanes for those who see them beside one another; the values have them for those who do not.
