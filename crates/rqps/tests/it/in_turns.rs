@@ -288,7 +288,7 @@ fn split_gives_the_server_one_half_of_the_cpus() {
 }
 
 /// All slices and blocks that are stored.
-fn stored(run: &Value) -> Vec<Value> {
+pub(crate) fn stored(run: &Value) -> Vec<Value> {
     let steps = run["steps"].as_array().unwrap().iter();
     steps
         .flat_map(|step| step["systems"].as_array().unwrap())
@@ -297,7 +297,7 @@ fn stored(run: &Value) -> Vec<Value> {
         .collect()
 }
 
-fn plan(dbms: &str, version: &str) -> String {
+pub(crate) fn plan(dbms: &str, version: &str) -> String {
     let system = |label: &str| {
         format!("[[system]]\nlabel = {label:?}\ndbms = {dbms:?}\nversion = {version:?}\n")
     };
@@ -319,7 +319,7 @@ fn state(pid: i32) -> Option<(char, i32)> {
 }
 
 /// The run's servers: the first process of each, and whether all of its processes are stopped.
-fn servers(bench: &Bench, id: &str) -> Vec<(i32, bool)> {
+pub(crate) fn servers(bench: &Bench, id: &str) -> Vec<(i32, bool)> {
     let all = bench.processes_of(id);
     let states: Vec<_> = all.iter().filter_map(|&pid| Some((pid, state(pid)?))).collect();
     let parent = |pid: i32| states.iter().find(|(other, _)| *other == pid).map(|(_, s)| s.1);
@@ -354,7 +354,7 @@ fn stopped(bench: &Bench, id: &str) -> i32 {
 }
 
 /// Waits until something is so.
-fn until(what: &str, mut done: impl FnMut() -> bool) {
+pub(crate) fn until(what: &str, mut done: impl FnMut() -> bool) {
     let since = Instant::now();
     while !done() {
         assert!(since.elapsed() < DEADLINE, "{what}");

@@ -55,6 +55,8 @@ mod null_client;
 #[cfg(test)]
 mod over_runs;
 #[cfg(test)]
+mod panics;
+#[cfg(test)]
 mod profile;
 #[cfg(test)]
 mod rate;

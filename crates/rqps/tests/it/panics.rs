@@ -1,0 +1,95 @@
+//! A run that panics while a server is stopped: what it holds is let go as the stack unwinds.
+//!
+//! No input is known that brings the binary to it. The lab runs in this process instead, with a
+//! listener that panics.
+
+use std::cell::RefCell;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use rqps_lab::{Context, Event, Listener, PlanFile, Suspension};
+use rqps_server::Catalogue;
+use rqps_store::Store;
+
+use crate::bench::{Bench, assert_complete, for_each_server, parent, processes};
+use crate::in_turns::{plan, servers, stored, until};
+
+/// What the panic says.
+const WORDS: &str = "a listener panics, as the test wants it";
+
+#[test]
+fn a_panic_leaves_nothing_stopped_or_running() {
+    for_each_server(|dbms, version| {
+        let bench = Bench::new();
+        let text = plan(dbms, version);
+        bench.write("plan.toml", &text);
+        let id = RefCell::new(String::new());
+        let mut listen = |event: Event<'_>| match event {
+            Event::RunStarted { run, .. } => run.clone_into(&mut id.borrow_mut()),
+            Event::InTurns { block: 1.., .. } => {
+                let all = servers(&bench, &id.borrow());
+                let n_stopped = all.iter().filter(|(_, is_stopped)| *is_stopped).count();
+                assert_eq!((all.len(), n_stopped), (2, 1), "{all:?}");
+                panic!("{WORDS}");
+            }
+            _ => {}
+        };
+        let carried = catch_unwind(AssertUnwindSafe(|| carry_out(&bench, &text, &mut listen)));
+        let cause = carried.expect_err("it ended");
+        assert_eq!(cause.downcast_ref::<String>().map(String::as_str), Some(WORDS));
+        let id = id.into_inner();
+        bench.await_no_process(&id);
+        let me = std::process::id().cast_signed();
+        until("a watchdog is left", || {
+            let watchdogs = processes(|text| text.contains("watchdog"));
+            watchdogs.into_iter().all(|pid| parent(pid) != Some(me))
+        });
+        let before = stored(&bench.latest());
+        // The command itself goes on with it.
+        let said = bench.run(&["run", "plan.toml"]);
+        assert_eq!(said.code(), 0, "{}", said.stderr);
+        let run = bench.latest();
+        assert_eq!(run["id"], id.as_str());
+        assert_complete(&run, 8);
+        let after = stored(&run);
+        assert!(!before.is_empty() && before.iter().all(|s| after.contains(s)), "a block was lost");
+        bench.assert_tidy(&id);
+    });
+}
+
+/// What `rqps run plan.toml` does in a bench.
+fn carry_out(bench: &Bench, text: &str, listen: &mut Listener<'_>) -> anyhow::Result<()> {
+    let results = bench.path("rqps-results");
+    let catalogue = Arc::new(Catalogue::builtin()?);
+    let plan = PlanFile::parse(text, "plan.toml")?.resolve("plan.toml", &catalogue)?;
+    let context = Context {
+        results: results.clone(),
+        cache: cache(),
+        catalogue,
+        temp: std::env::temp_dir(),
+        interrupt: Arc::default(),
+        stopped_by: Arc::default(),
+        command_line: "rqps run plan.toml".to_owned(),
+        rqps_version: env!("CARGO_PKG_VERSION").to_owned(),
+        anew: false,
+        suspension: Suspension::default(),
+        variables: |_| None,
+        drawn_seed: 1,
+        watchdog: vec![env!("CARGO_BIN_EXE_rqps").into(), "watchdog".into()],
+    };
+    let store = Store::open(&results)?;
+    let (plan, _) = rqps_lab::on_this_host(plan, &store, &context, listen)?;
+    let mut listen = |event: Event<'_>| listen(event);
+    rqps_lab::run(&plan, &store, &context, &mut listen)?;
+    Ok(())
+}
+
+/// Where the binary keeps servers.
+#[expect(clippy::disallowed_methods, reason = "what the binary reads of the environment")]
+fn cache() -> PathBuf {
+    let set = std::env::var_os("XDG_CACHE_HOME").map(PathBuf::from);
+    let set = set.filter(|dir| dir.is_absolute());
+    let home = || PathBuf::from(std::env::var_os("HOME").unwrap_or_default()).join(".cache");
+    set.unwrap_or_else(home).join("rqps")
+}
