@@ -3,7 +3,10 @@
 mod insert;
 mod stacks;
 
-use crate::analysis::{Analysis, CellState, plans};
+use rqps_explain::Quantity;
+use rqps_model::metric::relative;
+
+use crate::analysis::{Analysis, Cell, CellState, plans};
 use crate::audit::sheet;
 use crate::causes;
 use crate::compare;
@@ -217,11 +220,28 @@ fn failures(out: &mut String, analysis: &Analysis<'_>) {
     }
 }
 
+/// What stands behind the metrics, relative to the base: no metrics of [`Analysis::metrics`].
+const BESIDE: [(&str, fn(&Cell) -> Option<f64>); 2] = [("srvwKB/o", written), ("rss", rss)];
+
+/// KB that the server wrote per operation, over the base's.
+fn written(cell: &Cell) -> Option<f64> {
+    let change = cell.split.as_deref()?.quantity(Quantity::ServerWrittenKb)?;
+    Some(relative(change.candidate, change.base))
+}
+
+/// Resident memory of the server at the step's end, over the base's.
+fn rss(cell: &Cell) -> Option<f64> {
+    cell.server_rss_ratio
+}
+
 /// All candidates' metrics relative to the base, folded away.
 fn metrics(out: &mut String, analysis: &Analysis<'_>) {
     let mut heads = vec![("step", Side::Left), ("system", Side::Left), ("rQPS", Side::Right)];
     let metrics = analysis.metrics();
     heads.extend(metrics.iter().map(|m| (m.heading(), Side::Right)));
+    let mut beside = BESIDE.to_vec();
+    beside.retain(|(_, of)| analysis.steps.iter().flat_map(|s| &s.cells).any(|c| of(c).is_some()));
+    heads.extend(beside.iter().map(|(heading, _)| (*heading, Side::Right)));
     let mut grid = Grid::new(&heads);
     let mut is_empty = true;
     for step in &analysis.steps {
@@ -236,8 +256,9 @@ fn metrics(out: &mut String, analysis: &Analysis<'_>) {
                 if analysis.is_imported(idx) {
                     return plain(layout::stated_ratio(cell, m));
                 }
-                plain(relative.get(m).map_or_else(|| NOTHING.to_owned(), number::plain_ratio))
+                plain(ratio_or_nothing(relative.get(m)))
             }));
+            row.extend(beside.iter().map(|(_, of)| plain(ratio_or_nothing(of(cell)))));
             grid.row(row);
             is_empty = false;
         }
@@ -247,4 +268,8 @@ fn metrics(out: &mut String, analysis: &Analysis<'_>) {
         paragraph(out, grid.render_markdown().trim_end());
         paragraph(out, "</details>");
     }
+}
+
+fn ratio_or_nothing(ratio: Option<f64>) -> String {
+    ratio.map_or_else(|| NOTHING.to_owned(), number::plain_ratio)
 }

@@ -98,15 +98,42 @@ fn shown(bench: &Bench, order: &str) -> String {
     titles.split(", ").map(|title| format!("{}\n\n", section(&report, title))).collect()
 }
 
-/// What stands below a title; `verdict` is what stands above the first of them.
-fn section<'r>(report: &'r str, title: &str) -> &'r str {
-    let body = if title == "verdict" {
+/// What stands below a title that begins so, be it folded away; `verdict` is what stands above the first of them,
+/// without the run's name.
+fn section(report: &str, title: &str) -> String {
+    let is_verdict = title == "verdict";
+    let heads = [format!("\n### {title}"), format!("\n<details><summary>{title}")];
+    let body = if is_verdict {
         report
     } else {
-        let below = report.split_once(&format!("\n### {title}"));
-        let (_, below) = below.unwrap_or_else(|| panic!("no section {title:?} in\n{report}"));
-        below.split_once('\n').map_or("", |(_, body)| body)
+        let found = heads.iter().filter_map(|head| report.find(head.as_str())).min();
+        let at = found.unwrap_or_else(|| panic!("no section {title:?} in\n{report}"));
+        report[at + 1..].split_once('\n').map_or("", |(_, body)| body)
     };
-    let ends = ["\n### ", "\n<details>"].map(|next| body.find(next).unwrap_or(body.len()));
-    body[..ends[0].min(ends[1])].trim()
+    let ends = ["\n### ", "\n<details>", "\n</details>"];
+    let end = ends.iter().filter_map(|end| body.find(*end)).min().unwrap_or(body.len());
+    let body = body[..end].trim();
+    match body.split_once("## rqps: ").filter(|_| is_verdict) {
+        Some((above, named)) => {
+            let (_, below) = named.split_once("\n\n").unwrap_or_default();
+            format!("{above}{below}")
+        }
+        None => body.to_owned(),
+    }
+}
+
+#[test]
+fn sections_end_at_the_next_one_and_may_be_folded_away() {
+    let report = "> severe\n\n## rqps: run\n\n**slower**\n\ndate\n\n### Systems\n\ntable\n\n\
+                  <details><summary>Settings: 1</summary>\n\n- one\n\n</details>\n\n\
+                  ### Sizes\n\nbytes\n\n\
+                  <details><summary>Ageing: a / b</summary>\n\nolder\n\nlegend\n\n</details>\n\n\
+                  **failed**\n\n### Not measured\n\n- x\n";
+    let of = |title| section(report, title);
+    assert_eq!(of("verdict"), "> severe\n\n**slower**\n\ndate");
+    assert_eq!(of("Systems"), "table");
+    assert_eq!(of("Settings"), "- one");
+    assert_eq!(of("Sizes"), "bytes");
+    assert_eq!(of("Ageing"), "older\n\nlegend");
+    assert_eq!(of("Not measured"), "- x");
 }
