@@ -171,6 +171,12 @@ fn other_host(was: &Host, now: &Host) -> Option<String> {
     if let Some((what, was, now)) = texts.into_iter().find(differs) {
         return Some(format!("the host's {what} was {was:?} and is {now:?}"));
     }
+    // Runs of before it was recorded go on, and so do those on a file system that has none.
+    if let (Some(was), Some(now)) = (was.read_ahead_kb, now.read_ahead_kb)
+        && was != now
+    {
+        return Some(format!("the host's read-ahead was {was} KB and is {now} KB"));
+    }
     if was.n_cpus != now.n_cpus {
         return Some(format!("the host had {} CPUs and has {} now", was.n_cpus, now.n_cpus));
     }

@@ -140,6 +140,10 @@ pub struct Host {
     pub virtual_machine: bool,
     /// File system and device of the data directories: `ext4 on /dev/vda`.
     pub storage: String,
+    /// How far the kernel reads ahead on that device, KB of 1024 bytes; `None` where it does not say, and
+    /// in runs of before it was recorded.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub read_ahead_kb: Option<u32>,
 }
 
 /// How a run ended, or that it has not.

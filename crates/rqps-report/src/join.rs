@@ -145,7 +145,7 @@ impl Joined {
         let mut words: Vec<String> = self
             .conditions
             .iter()
-            .filter(|c| c.topic.moves_figures() && c.values.get(of_base) != c.values.get(own))
+            .filter(|c| c.topic.moves_figures() && c.differs(of_base, own))
             .map(|c| c.name.clone())
             .collect();
         if let Some((a, b)) = self.told(step, of_base).zip(self.told(step, own)) {

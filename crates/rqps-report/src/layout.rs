@@ -5,7 +5,7 @@
 //! per-operation metrics in the order cpu/o cs/o r/o rKB/o wKB/o o/s dbms, with our own columns
 //! before the last.
 
-use rqps_model::{Metric, PerOperation, Sizes, StepKind, Verdict};
+use rqps_model::{Host, Metric, PerOperation, Sizes, StepKind, Verdict};
 
 use crate::analysis::{Analysis, Cell, CellState, StepAnalysis};
 use crate::comparison;
@@ -462,6 +462,12 @@ pub(crate) fn host(analysis: &Analysis<'_>) -> String {
         number::bytes(host.memory_bytes),
         host.kernel
     )
+}
+
+/// Where a host had the data: `ext4 on /dev/vda, read-ahead 128 KB`, this where it is known.
+pub(crate) fn storage(host: &Host) -> String {
+    let ahead = host.read_ahead_kb.map(|kb| format!(", read-ahead {}", number::kb(kb)));
+    host.storage.clone() + &ahead.unwrap_or_default()
 }
 
 /// `MySQL 8.0.33`, or what is known of it.

@@ -183,6 +183,11 @@ pub(crate) fn bytes(n: u64) -> String {
     format!("{value:.decimals$} {}", UNITS[idx])
 }
 
+/// KB of 1024 bytes, whatever their number: `8192 KB`, as what is set in KB is looked for.
+pub(crate) fn kb(n: u32) -> String {
+    format!("{n} KB")
+}
+
 /// Milliseconds since 1970 as `2026-11-21 20:30:15 UTC`.
 pub fn utc(unix_ms: i64) -> String {
     let seconds = unix_ms.div_euclid(1000);

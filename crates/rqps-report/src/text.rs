@@ -178,7 +178,7 @@ fn place(analysis: &Analysis<'_>) -> String {
     if analysis.imported().is_some() {
         format!("{when}, {host}")
     } else {
-        format!("{when}, on {host}, {}", analysis.host().storage)
+        format!("{when}, on {host}, {}", layout::storage(analysis.host()))
     }
 }
 

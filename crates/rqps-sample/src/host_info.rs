@@ -1,4 +1,4 @@
-//! Reads what the host is: name, kernel, distribution, CPU, memory, storage.
+//! Reads what the host is: name, kernel, distribution, CPU, memory, storage and its read-ahead.
 
 use std::path::{Path, PathBuf};
 
@@ -13,6 +13,7 @@ use crate::memory_bound::memory_bound;
 use crate::memory_text::parse_meminfo;
 use crate::mount_text::parse_mount_of;
 use crate::proc_file::ProcFile;
+use crate::read_ahead::{read_ahead_file, read_ahead_kb};
 
 /// The host that rqps runs on; storage is that of `data_dir`, which need not exist yet. Memory is what
 /// rqps and its servers may use: that of the host, or the limit of the control group that they are in.
@@ -25,6 +26,7 @@ pub fn host_info(data_dir: &Path) -> Result<Host, Error> {
     let cpu = ProcFile::open_always("/proc/cpuinfo")?
         .parse(&mut buffer, |text| Ok(parse_cpuinfo(text)))?;
     let memory = ProcFile::open_always("/proc/meminfo")?.parse(&mut buffer, parse_meminfo)?;
+    let dir = existing_part(data_dir)?;
     Ok(Host {
         hostname: names.nodename().to_string_lossy().into_owned(),
         kernel: names.release().to_string_lossy().into_owned(),
@@ -33,7 +35,8 @@ pub fn host_info(data_dir: &Path) -> Result<Host, Error> {
         n_cpus: read_cpus()?,
         memory_bytes: memory.total_bytes.min(memory_bound().unwrap_or(u64::MAX)),
         virtual_machine: cpu.is_virtual,
-        storage: read_storage(data_dir, &mut buffer)?,
+        storage: read_storage(&dir, &mut buffer)?,
+        read_ahead_kb: read_ahead_file(&dir).as_deref().and_then(read_ahead_kb),
     })
 }
 
@@ -54,15 +57,15 @@ fn read_os_name() -> String {
     text.map(|text| parse_os_release(&text)).unwrap_or_default()
 }
 
-fn read_storage(data_dir: &Path, buffer: &mut Vec<u8>) -> Result<String, Error> {
-    let path = existing_part(data_dir)?;
+/// File system and device of a directory, absolute and without symbolic links.
+fn read_storage(dir: &Path, buffer: &mut Vec<u8>) -> Result<String, Error> {
     let mounts = ProcFile::open_always("/proc/self/mountinfo")?;
-    let mount = mounts.parse(buffer, |text| parse_mount_of(text, &path))?;
+    let mount = mounts.parse(buffer, |text| parse_mount_of(text, dir))?;
     Ok(format!("{} on {}", mount.kind, mount.source))
 }
 
 /// The longest part of `path` that exists, absolute and without symbolic links.
-fn existing_part(path: &Path) -> Result<PathBuf, Error> {
+pub(crate) fn existing_part(path: &Path) -> Result<PathBuf, Error> {
     let unreadable = |source| Error::Read { path: path.to_path_buf(), source };
     let absolute = std::path::absolute(path).map_err(unreadable)?;
     let found = absolute.ancestors().find_map(|part| part.canonicalize().ok());
@@ -76,7 +79,7 @@ mod tests {
     #[test]
     fn this_host() {
         let host = host_info(Path::new("/proc/no/such/directory")).unwrap();
-        assert_eq!(host.storage, "proc on proc");
+        assert_eq!((host.storage.as_str(), host.read_ahead_kb), ("proc on proc", None));
         assert!(host.n_cpus >= 1 && host.memory_bytes > 0 && !host.kernel.is_empty());
     }
 }

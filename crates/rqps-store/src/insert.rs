@@ -104,15 +104,24 @@ fn insert_run(connection: &Connection, run: &Run) -> rusqlite::Result<()> {
         systems: _,
         steps: _,
     } = run;
-    let Host { hostname, kernel, os, cpu_model, n_cpus, memory_bytes, virtual_machine, storage } =
-        host;
+    let Host {
+        hostname,
+        kernel,
+        os,
+        cpu_model,
+        n_cpus,
+        memory_bytes,
+        virtual_machine,
+        storage,
+        read_ahead_kb,
+    } = host;
     connection
         .prepare_cached(
             "INSERT INTO run (run_id, name, status, started_unix_ms, finished_unix_ms, n_resumed,
                rqps_version, command_line, plan, seed, schedule, base_system_idx, host_name,
                host_kernel, host_os, host_cpu_model, host_n_cpus, host_memory_bytes,
-               host_virtual_machine, host_storage, calibration, imported)
-             VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+               host_virtual_machine, host_storage, calibration, imported, host_read_ahead_kb)
+             VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
         )?
         .execute(params![
             id,
@@ -137,6 +146,7 @@ fn insert_run(connection: &Connection, run: &Run) -> rusqlite::Result<()> {
             storage,
             calibration.as_ref().map(Json),
             imported.as_ref().map(Json),
+            read_ahead_kb,
         ])?;
     Ok(())
 }

@@ -25,6 +25,7 @@ const MIGRATIONS: &[&str] = &[
     include_str!("../migrations/0010.sql"),
     include_str!("../migrations/0011.sql"),
     include_str!("../migrations/0012.sql"),
+    include_str!("../migrations/0013.sql"),
 ];
 
 /// Brings the database to the newest schema.

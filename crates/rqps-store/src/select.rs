@@ -75,7 +75,7 @@ pub(crate) fn some_steps(
     let sql = "SELECT run_id, name, status, started_unix_ms, finished_unix_ms, n_resumed,
                  rqps_version, command_line, plan, seed, schedule, base_system_idx, host_name,
                  host_kernel, host_os, host_cpu_model, host_n_cpus, host_memory_bytes,
-                 host_virtual_machine, host_storage, calibration, imported
+                 host_virtual_machine, host_storage, calibration, imported, host_read_ahead_kb
                FROM run WHERE run_id = ?";
     let mut run = connection.prepare_cached(sql)?.query_row([run_id], run_of)?;
     run.incidents = incidents::select(connection, run_id)?;
@@ -111,6 +111,7 @@ fn run_of(row: &Row<'_>) -> rusqlite::Result<Run> {
             memory_bytes: row.get(17)?,
             virtual_machine: row.get(18)?,
             storage: row.get(19)?,
+            read_ahead_kb: row.get(22)?,
         },
         calibration: row.get::<_, Option<Json<_>>>(20)?.map(|json| json.0),
         imported: row.get::<_, Option<Json<_>>>(21)?.map(|json| json.0),

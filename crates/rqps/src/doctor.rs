@@ -17,6 +17,8 @@ use crate::output::{print, table};
 enum State {
     /// As it should be.
     Ok,
+    /// No fault, but it decides what some figures are.
+    Note,
     /// A run is possible; something is less than it could be.
     Warning,
     /// Something that is asked for cannot be done.
@@ -34,7 +36,7 @@ struct Check {
     found: String,
     /// What it is needed for.
     needed_for: String,
-    /// What to do; empty when all is well.
+    /// What to do, where it is not wanted so; empty when all is well.
     remedy: String,
     /// Whether a normal run cannot do without.
     required: bool,
@@ -50,6 +52,10 @@ impl Check {
             remedy: String::new(),
             required: false,
         }
+    }
+
+    fn note(self, remedy: impl Into<String>) -> Self {
+        Self { state: State::Note, remedy: remedy.into(), ..self }
     }
 
     fn warning(self, remedy: impl Into<String>) -> Self {
@@ -90,6 +96,7 @@ fn as_text(checks: &[Check]) -> String {
         .map(|check| {
             let state = match check.state {
                 State::Ok => "ok",
+                State::Note => "note",
                 State::Warning => "warning",
                 State::Missing => "MISSING",
             };
@@ -128,15 +135,19 @@ mod tests {
             Check::ok("maven", "3.8.7", "most servers"),
             Check::ok("npm", "not found", "4 servers").missing("apt-get install npm"),
             Check::ok("load", "6.2 on 2 CPUs", "figures that repeat").warning("wait"),
+            Check::ok("read-ahead", "0 KB", "scans").note("set another"),
         ];
         expect![[r#"
-            ok       maven  3.8.7
-            MISSING  npm    not found
+            ok       maven       3.8.7
+            MISSING  npm         not found
                        for: 4 servers
                        do:  apt-get install npm
-            warning  load   6.2 on 2 CPUs
+            warning  load        6.2 on 2 CPUs
                        for: figures that repeat
                        do:  wait
+            note     read-ahead  0 KB
+                       for: scans
+                       do:  set another
 
             1 missing, 1 warnings: runs are possible but for what the missing is for
         "#]]

@@ -120,6 +120,11 @@ fn a_run_goes_on_on_its_own_host_alone() {
     assert_eq!(why(elsewhere), "the host's file system was \"ext4\" and is \"xfs\"");
     let renamed = Host { storage: "ext4 on /dev/sdb".to_owned(), ..host.clone() };
     assert_eq!(other_host(&host, &renamed), None);
+    let ahead = |kb| Host { read_ahead_kb: Some(kb), ..host.clone() };
+    let words = "the host's read-ahead was 128 KB and is 8192 KB";
+    assert_eq!(other_host(&ahead(128), &ahead(8192)).unwrap(), words);
+    // A run of before it was recorded.
+    assert_eq!((other_host(&host, &ahead(8192)), other_host(&ahead(8192), &host)), (None, None));
     assert_eq!(why(Host { n_cpus: 2, ..host.clone() }), "the host had 4 CPUs and has 2 now");
     let smaller = Host { memory_bytes: 8 << 30, ..host.clone() };
     let words = "the host had 16384 MiB of memory and has 8192 MiB now";

@@ -6,7 +6,7 @@
 use rqps_model::{Run, Schedule};
 
 use crate::join::host_name;
-use crate::number::{bytes, count};
+use crate::number::{bytes, count, kb};
 use crate::words::{clip, list};
 
 /// Columns that a sentence gives to a value.
@@ -22,6 +22,7 @@ pub struct Surroundings {
     distribution: String,
     memory: String,
     storage: String,
+    read_ahead: String,
     host: String,
 }
 
@@ -42,18 +43,20 @@ impl Surroundings {
             distribution: host.os.clone(),
             memory: if host.memory_bytes > 0 { bytes(host.memory_bytes) } else { String::new() },
             storage: host.storage.clone(),
+            read_ahead: host.read_ahead_kb.map(kb).unwrap_or_default(),
             host: host_name(host),
         }
     }
 
-    fn all(&self) -> [(&'static str, &str); 6] {
-        let Self { schedule, kernel, distribution, memory, storage, host } = self;
+    fn all(&self) -> [(&'static str, &str); 7] {
+        let Self { schedule, kernel, distribution, memory, storage, read_ahead, host } = self;
         [
             ("kernel", kernel),
             ("distribution", distribution),
             ("schedule", schedule),
             ("memory", memory),
             ("storage", storage),
+            ("read-ahead", read_ahead),
             ("host", host),
         ]
     }

@@ -6,6 +6,7 @@ use rqps_stats::fdr::DEFAULT_Q;
 
 use super::label::outside;
 use crate::analysis::Analysis;
+use crate::layout;
 use crate::number::{self, count, percent};
 use crate::words::{capital, lines, list};
 use crate::{comparison, response};
@@ -116,7 +117,7 @@ fn method(analysis: &Analysis<'_>) -> Markup {
         ("Host", format!("{}, {machine}", host.hostname)),
         ("CPU", format!("{} × {}", host.n_cpus, host.cpu_model)),
         ("Memory", number::bytes(host.memory_bytes)),
-        ("Storage", host.storage.clone()),
+        ("Storage", layout::storage(host)),
         ("System", format!("{}, kernel {}", host.os, host.kernel)),
         ("Schedule", schedule),
         (length, slice_lengths(analysis)),

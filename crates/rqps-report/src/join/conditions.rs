@@ -11,6 +11,9 @@ use crate::words::clip;
 /// Columns that a sentence gives to a value.
 const VALUE_COLUMNS: usize = 40;
 
+/// The condition of that name: how far the kernel reads ahead on the storage.
+const READ_AHEAD: &str = "read-ahead";
+
 /// Keys of a plan's suite that say which steps run and for how long, not what they do.
 const NOT_THE_WORK: [&str; 4] = ["steps", "clients", "form", "seconds"];
 
@@ -72,6 +75,18 @@ impl Condition {
         let values = self.values.iter().map(|value| value.as_deref().unwrap_or("none"));
         by_value(values.zip(names))
     }
+
+    /// Whether two of the runs differ in it, for all that is known of them.
+    pub(super) fn differs(&self, a: usize, b: usize) -> bool {
+        let (a, b) = (self.values.get(a), self.values.get(b));
+        a != b && [a, b].into_iter().flatten().all(|value| counts(&self.name, value.as_deref()))
+    }
+}
+
+/// Whether a value may make a difference. That rqps did not record it yet is none by itself: it would stand
+/// between every run of before and of today.
+fn counts(name: &str, value: Option<&str>) -> bool {
+    name != READ_AHEAD || value != Some("")
 }
 
 /// Values and the runs that they are of, in words: `paired in A and B, free in C`.
@@ -100,7 +115,9 @@ pub(crate) fn of(runs: &[&Run]) -> Vec<Condition> {
         .filter_map(|name| {
             let values: Vec<Option<String>> = all.iter().map(|f| f.get(name).cloned()).collect();
             let topic = TOPICS[name.0];
-            let differs = values.windows(2).any(|pair| pair[0] != pair[1]);
+            let mut told = values.iter().filter(|value| counts(&name.1, value.as_deref()));
+            let first = told.next();
+            let differs = told.any(|value| Some(value) != first);
             differs.then(|| Condition { topic, name: name.1.clone(), values })
         })
         .collect()
@@ -119,6 +136,7 @@ fn facts(run: &Run) -> BTreeMap<(usize, String), String> {
         own(0, "CPUs", known(host.n_cpus > 0, format!("{} x {}", host.n_cpus, host.cpu_model))),
         own(0, "memory", known(host.memory_bytes > 0, number::bytes(host.memory_bytes))),
         own(0, "storage", host.storage.clone()),
+        own(0, READ_AHEAD, host.read_ahead_kb.map(number::kb).unwrap_or_default()),
         own(1, "kernel", host.kernel.clone()),
         own(1, "distribution", host.os.clone()),
         own(4, "rqps", run.rqps_version.clone()),

@@ -97,6 +97,7 @@ impl<'a> HostJson<'a> {
             memory_bytes: host.memory_bytes,
             virtual_machine: host.virtual_machine,
             storage: &host.storage,
+            read_ahead_kb: host.read_ahead_kb,
         }
     }
 }

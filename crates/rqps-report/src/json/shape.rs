@@ -91,6 +91,9 @@ pub(super) struct HostJson<'a> {
     pub(super) memory_bytes: u64,
     pub(super) virtual_machine: bool,
     pub(super) storage: &'a str,
+    /// Only where it is known.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) read_ahead_kb: Option<u32>,
 }
 
 #[derive(Serialize)]

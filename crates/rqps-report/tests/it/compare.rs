@@ -156,6 +156,34 @@ fn runs_alike_are_marked_as_other_runs_only() {
 }
 
 #[test]
+fn read_ahead_is_compared_where_it_is_known() {
+    let joined = |all: [Option<u32>; 3]| {
+        let mut runs = two();
+        (runs[1].host, runs[1].plan) = (runs[0].host.clone(), runs[0].plan.clone());
+        let mut third = runs[1].clone();
+        third.id = "20261124-080000-demo".to_owned();
+        runs.push(third);
+        for (run, kb) in runs.iter_mut().zip(all) {
+            run.host.read_ahead_kb = kb;
+        }
+        Joined::of(runs, None, "").unwrap()
+    };
+    let unlike = joined([Some(128), None, Some(8192)]);
+    let analysis = Analysis::of_joined(&unlike, 0.05);
+    let said = "not alike: read-ahead 128 KB in 20261121-203015-demo, unknown in \
+                20261123-080000-demo, 8192 KB in 20261124-080000-demo.";
+    assert!(analysis.warnings.iter().any(|text| text.contains(said)), "{:?}", analysis.warnings);
+    let point = analysis.steps.iter().find(|s| s.title == "point-query.pre").unwrap();
+    let mark = |cell: usize| {
+        let mark = &point.cells[cell].marks[0];
+        (analysis.footnotes[mark.footnote_idx].kind.key(), mark.detail.as_str())
+    };
+    assert_eq!((mark(2).0, mark(3)), ("other-run", ("unlike-run", "other read-ahead")));
+    // Runs of before it was recorded are no other than those of today for that.
+    assert!(joined([None, Some(128), Some(128)]).conditions.is_empty());
+}
+
+#[test]
 fn runs_of_other_machines_are_told_no_cause() {
     let cause = |change: fn(&mut Run)| {
         let mut runs = two();

@@ -176,6 +176,7 @@ pub(crate) fn host() -> Host {
         memory_bytes: 32 << 30,
         virtual_machine: false,
         storage: "ext4 on /dev/nvme0n1".to_owned(),
+        read_ahead_kb: Some(128),
     }
 }
 

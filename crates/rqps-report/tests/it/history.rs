@@ -332,6 +332,12 @@ fn a_change_with_another_kernel_or_schedule_says_so() {
     let (text, marks) = said(&|run| run.host.memory_bytes = 16 << 30);
     assert!(text.ends_with("memory (32.0 GB, then 16.0 GB)."), "{text}");
     assert_eq!(marks[0], "other-memory");
+    let (text, marks) = said(&|run| run.host.read_ahead_kb = Some(8192));
+    assert!(text.ends_with("read-ahead (128 KB, then 8192 KB)."), "{text}");
+    assert_eq!(marks[0], "other-read-ahead");
+    // Runs of before it was recorded.
+    let (text, _) = said(&|run| run.host.read_ahead_kb = None);
+    assert!(!text.contains("changed, too"), "{text}");
     let (text, _) = said(&|run| run.schedule = Schedule::in_turns(50, 6));
     assert!(text.ends_with("schedule (turns of 100 ms, then turns of 50 ms)."), "{text}");
     // Ratios of sequential runs hold the host's drift.

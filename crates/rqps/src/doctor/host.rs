@@ -5,7 +5,7 @@ use std::path::Path;
 use nix::sys::resource::{Resource, getrlimit};
 use rqps_lab::stacks::Ability;
 use rqps_model::Host;
-use rqps_sample::{Condition, condition, host_info};
+use rqps_sample::{Condition, condition, host_info, read_ahead_file};
 use rqps_server::{Error, Identity, confine, disk};
 use rqps_stacks::profile::NotHad;
 
@@ -21,6 +21,10 @@ const CACHE_BYTES: u64 = 2_000_000_000;
 /// Two data directories with small tables, redo and binary logs, bytes.
 const DATA_BYTES: u64 = 5_000_000_000;
 
+/// Read-ahead beyond which it is told what that does, KB: more than many index ranges read at all. The kernel's
+/// own is 128 (`VM_READAHEAD_PAGES` of include/linux/mm.h), or twice what a device prefers to be asked for at once.
+const LONG_READ_AHEAD_KB: u32 = 1024;
+
 /// Looks at the host.
 pub(super) fn checks(around: &Surroundings) -> Vec<Check> {
     let mut checks = places(around);
@@ -29,6 +33,8 @@ pub(super) fn checks(around: &Surroundings) -> Vec<Check> {
     checks.extend(perf_checks(rqps_lab::stacks::ability()));
     if let Ok(host) = host_info(&around.results) {
         checks.extend(condition_checks(&found, &host));
+        let file = read_ahead_file(&around.results);
+        checks.extend(read_ahead(&host, file.as_deref()));
     }
     checks.push(memory_limits(confine::probe_memory()));
     checks
@@ -124,6 +130,28 @@ fn memory_limits(probed: Result<&'static str, Error>) -> Check {
         Err(Error::Limit { detail, remedy, .. }) => Check::ok(name, detail, what).warning(remedy),
         Err(error) => Check::ok(name, error.chain(), what).warning("run the command again"),
     }
+}
+
+/// How far the kernel reads ahead on the storage, which is set in `file`: nothing that is wrong, but what scans
+/// of data that are not in memory cost goes by it.
+fn read_ahead(host: &Host, file: Option<&Path>) -> Option<Check> {
+    let kb = host.read_ahead_kb?;
+    let effect = match kb {
+        0 => ": each read of them waits for the storage anew",
+        1..=LONG_READ_AHEAD_KB => "",
+        _ => ": long ones are often faster than with 128 KB, short ones read more for nothing",
+    };
+    let scans = "scans through the page cache of data that are not in it (MyRocks, PostgreSQL)";
+    let found = format!("{kb} KB, {}", host.storage);
+    let check = Check::ok("read-ahead", found, &format!("{scans}{effect}"));
+    if effect.is_empty() {
+        return Some(check);
+    }
+    let file = file.unwrap_or(Path::new("/sys/block/DEVICE/queue/read_ahead_kb"));
+    Some(check.note(format!(
+        "nothing where it is meant, on all hosts alike; else, as usual: echo 128 > {} (as root)",
+        file.display()
+    )))
 }
 
 fn condition_checks(found: &Condition, host: &Host) -> Vec<Check> {
@@ -255,6 +283,25 @@ mod tests {
         let states = states(&untuned, true);
         let ok: Vec<_> = states.iter().filter(|(_, s)| *s == State::Ok).collect();
         assert!(ok.is_empty(), "{ok:?}");
+    }
+
+    #[test]
+    fn read_ahead_is_told_and_no_fault() {
+        let of = |read_ahead_kb| {
+            let storage = "ext4 on /dev/vda".to_owned();
+            read_ahead(&Host { read_ahead_kb, storage, ..host(true) }, Some(Path::new("/sys/file")))
+        };
+        assert_eq!(of(None), None);
+        let usual = of(Some(128)).unwrap();
+        assert_eq!((usual.state, usual.remedy.as_str()), (State::Ok, ""));
+        assert_eq!(usual.found, "128 KB, ext4 on /dev/vda");
+        assert_eq!(of(Some(1024)).unwrap().state, State::Ok);
+        for (kb, effect) in [(0, "each read of them waits"), (8192, "long ones are often faster")] {
+            let check = of(Some(kb)).unwrap();
+            assert_eq!(check.state, State::Note);
+            assert!(check.needed_for.contains(effect), "{check:?}");
+            assert!(check.remedy.ends_with("echo 128 > /sys/file (as root)"), "{check:?}");
+        }
     }
 
     #[test]
