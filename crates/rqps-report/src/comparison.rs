@@ -97,6 +97,7 @@ fn ratios(comparison: &Comparison) -> Vec<(String, Judged)> {
         steady,
         responses,
         alone: _,
+        verdict_p: _,
         kept_share: _,
         left_out: _,
         settle: _,
@@ -136,11 +137,12 @@ fn fallen(analysis: &Analysis<'_>, cell: &Cell, comparison: &Comparison) -> Opti
     let p = comparison.rqps.found.tested.p?;
     let n = analysis.n_tests();
     Some(format!(
-        "{} on its own (p {}), but not among the {n} ratios that were tried (adjusted p {}), and so \
-         unclear.",
+        "{} on its own (p {}), but not among the {n} ratios that were tried (adjusted p {}, those \
+         of less than {} counted as none), and so unclear.",
         alone.word(),
         number::p_value(p),
-        comparison.rqps.adjusted_p.map_or_else(String::new, number::p_value)
+        comparison.verdict_p.map_or_else(String::new, number::p_value),
+        number::percent(analysis.bound)
     ))
 }
 

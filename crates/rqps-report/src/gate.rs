@@ -14,7 +14,7 @@ pub mod text;
 
 use rqps_model::{RunStatus, StepInfo};
 
-pub(crate) use judge::Unfit;
+pub(crate) use judge::{Unfit, without_ratio};
 
 use crate::analysis::{Analysis, Cell, StepAnalysis};
 use crate::words::list_in_short;

@@ -42,10 +42,12 @@ pub struct Decision {
     pub verdict: Verdict,
     /// The verdict of the ratio alone.
     pub alone: Verdict,
-    /// The p-value adjusted for the number of ratios: of a difference of at least the practical bound
-    /// among those alone, else among all; absent without an interval.
+    /// The p-value adjusted among all ratios, whatever their size; absent without an interval.
     pub adjusted_p: Option<f64>,
-    /// Whether the difference survives, be it larger or smaller than the practical bound.
+    /// The same where differences below the practical bound count as none, which the verdict goes
+    /// by: at least `adjusted_p`; absent where the ratio alone is neither slower nor faster.
+    pub verdict_p: Option<f64>,
+    /// Whether the difference survives among all, be it larger or smaller than the practical bound.
     pub is_significant: bool,
 }
 
@@ -56,7 +58,8 @@ pub struct Decision {
 /// difference is small, and stands. Nor does it help others: a difference below the bound that is
 /// seen beyond chance, as a start's memory layout makes them on precise steps, counts as a p-value
 /// of 1 where differences of at least the bound are decided. As it is never smaller than the true
-/// p-value, what the procedure promises holds.
+/// p-value, what the procedure promises holds. Whether a difference is significant, whatever its
+/// size, is asked of all alike: what is slower or faster is, and what is unclear may be.
 #[must_use]
 pub fn decisions(ratios: &[Tested], bound: f64, q: f64) -> Vec<Decision> {
     let alone: Vec<Verdict> = ratios.iter().map(|r| verdict(&r.estimate, bound)).collect();
@@ -69,14 +72,14 @@ pub fn decisions(ratios: &[Tested], bound: f64, q: f64) -> Vec<Decision> {
         .iter()
         .zip(alone)
         .map(|(ratio, alone)| {
-            let adjusted_p =
-                ratio.p.and_then(|_| adjusted.next()).map(|(among_all, among_large)| {
-                    if is_difference(alone) { among_large } else { among_all }
-                });
-            let is_significant = adjusted_p.is_some_and(|p| p <= q);
-            let falls = is_difference(alone) && !is_significant;
+            let found = ratio.p.and_then(|_| adjusted.next());
+            let adjusted_p = found.map(|(among_all, _)| among_all);
+            let among_large = found.map(|(_, among_large)| among_large);
+            let verdict_p = among_large.filter(|_| is_difference(alone));
+            let survives = |p: Option<f64>| p.is_some_and(|p| p <= q);
+            let falls = is_difference(alone) && !survives(verdict_p);
             let verdict = if falls { Verdict::Unclear } else { alone };
-            Decision { verdict, alone, adjusted_p, is_significant }
+            Decision { verdict, alone, adjusted_p, verdict_p, is_significant: survives(adjusted_p) }
         })
         .collect()
 }
@@ -150,6 +153,10 @@ mod tests {
         let found = decisions(&run, 0.05, DEFAULT_Q);
         assert!(found[0].verdict == Verdict::Same && found[0].is_significant);
         assert_eq!((found[20].alone, found[20].verdict), (Verdict::Slower, Verdict::Unclear));
-        assert!((found[20].adjusted_p.unwrap() - 0.63).abs() < 1e-9, "0.03 * 21 / 1");
+        assert!((found[20].verdict_p.unwrap() - 0.63).abs() < 1e-9, "0.03 * 21 / 1");
+        // Among all it is the largest of 21, and beyond chance as the small ones are.
+        assert!((found[20].adjusted_p.unwrap() - 0.03).abs() < 1e-9 && found[20].is_significant);
+        assert!((found[0].adjusted_p.unwrap() - 1.05e-6).abs() < 1e-12, "1e-6 * 21 / 20");
+        assert!(found[0].verdict_p.is_none());
     }
 }

@@ -6,9 +6,10 @@
 
 use rqps_model::Windows;
 
-use crate::paired::{log_ratios, paired_test};
+use crate::paired::log_ratios;
 use crate::ratio::ratio_test;
-use crate::tested::{Tested, of_log_ratios};
+use crate::restarts::of_starts;
+use crate::tested::Tested;
 
 /// Windows below which a block has no steady rate: a 90th percentile of fewer is their maximum.
 pub const MIN_WINDOWS: usize = 20;
@@ -139,19 +140,36 @@ pub struct Rates<'a> {
 
 /// Compares the ratio of averages with that of steady rates by a paired test of their difference.
 ///
-/// `None` where [`paired_test`] has none, or averages and steady rates differ in number.
+/// `None` as [`disagreement_over_starts`].
 #[must_use]
 pub fn disagreement(base: Rates<'_>, candidate: Rates<'_>) -> Option<Disagreement> {
-    let average = log_ratios(base.average, candidate.average)?;
-    let steady = log_ratios(base.steady, candidate.steady)?;
-    if average.len() != steady.len() {
-        return None;
+    disagreement_over_starts(&[(base, candidate)])
+}
+
+/// The same of base and candidate on each start of the servers: what a start draws is drawn once
+/// for all of its blocks, so that the observation is the start ([`of_starts`]).
+///
+/// `None` without blocks, where the sides or averages and steady rates of a start differ in number,
+/// and where a value is not above 0 and finite.
+#[must_use]
+pub fn disagreement_over_starts(starts: &[(Rates<'_>, Rates<'_>)]) -> Option<Disagreement> {
+    let (mut average, mut steady, mut between) = (Vec::new(), Vec::new(), Vec::new());
+    for (base, candidate) in starts {
+        let averages = log_ratios(base.average, candidate.average)?;
+        let steady_rates = log_ratios(base.steady, candidate.steady)?;
+        if averages.len() != steady_rates.len() {
+            return None;
+        }
+        let gaps: Vec<f64> = averages.iter().zip(&steady_rates).map(|(a, s)| a - s).collect();
+        between.push(gaps);
+        average.push(averages);
+        steady.push(steady_rates);
     }
-    let between: Vec<f64> = average.iter().zip(&steady).map(|(a, s)| a - s).collect();
+    let tested = |logs: &[Vec<f64>]| of_starts(logs).map(|found| found.tested);
     Some(Disagreement {
-        average: paired_test(base.average, candidate.average)?,
-        steady: paired_test(base.steady, candidate.steady)?,
-        between: of_log_ratios(&between)?,
+        average: tested(&average)?,
+        steady: tested(&steady)?,
+        between: tested(&between)?,
     })
 }
 
@@ -231,6 +249,31 @@ mod tests {
         let short = Rates { average: &stalled, steady: &steady[..9] };
         assert!(disagreement(base, short).is_none());
         assert!(disagreement_of_samples(base, short).is_none());
+    }
+
+    #[test]
+    fn blocks_of_a_start_that_stalls_are_one_observation() {
+        // Stalls cost 5% on one start and 7% on the other, in all of their eight blocks alike.
+        let calm = [1000.0; 8];
+        let lost = [-0.05_f64, -0.07].map(|log| [1000.0 * log.exp(); 8]);
+        let base = Rates { average: &calm, steady: &calm };
+        let starts = [0, 1].map(|at| (base, Rates { average: &lost[at], steady: &calm }));
+        let found = disagreement_over_starts(&starts).unwrap();
+        assert!((found.between.estimate.point.ln() + 0.06).abs() < 1e-9);
+        // t = 0.06 / 0.01 with one degree of freedom: p = 1 - 2/pi * atan(6).
+        let p = 1.0 - 2.0 / std::f64::consts::PI * 6.0_f64.atan();
+        assert!((found.between.p.unwrap() - p).abs() < 1e-6 && !found.is_finding());
+        // Sixteen blocks of one start would tell.
+        let all = lost.concat();
+        let calm = [1000.0; 16];
+        let base = Rates { average: &calm, steady: &calm };
+        let pooled = disagreement(base, Rates { average: &all, steady: &calm }).unwrap();
+        assert!(pooled.is_finding());
+        // A start without blocks says nothing, and neither do none.
+        let nothing = Rates { average: &[], steady: &[] };
+        let with_empty = [starts[0], starts[1], (nothing, nothing)];
+        assert_eq!(disagreement_over_starts(&with_empty), Some(found));
+        assert!(disagreement_over_starts(&[]).is_none());
     }
 
     #[test]

@@ -380,11 +380,7 @@ fn without_ratio(analysis: &Analysis<'_>) -> Option<String> {
     let nothing: Vec<String> = analysis
         .steps
         .iter()
-        .filter(|s| {
-            s.cells
-                .iter()
-                .any(|c| c.state == CellState::Measured && c.slices.iter().any(|f| *f <= 0.0))
-        })
+        .filter(|s| s.cells.iter().any(|c| c.state == CellState::Measured && c.did_nothing()))
         .map(|s| s.title.clone())
         .collect();
     (!nothing.is_empty()).then(|| {

@@ -147,6 +147,12 @@ impl Cell {
             && self.verdict == Some(Verdict::Unclear)
     }
 
+    /// Whether a slice finished no operation, so that it has no ratio.
+    #[must_use]
+    pub fn did_nothing(&self) -> bool {
+        self.slices.iter().any(|figure| *figure <= 0.0)
+    }
+
     /// The checks that failed.
     pub fn failed_checks(&self) -> impl Iterator<Item = &Check> {
         self.checks.iter().filter(|check| !check.passed)

@@ -23,8 +23,9 @@ const HISTOGRAM_STEP: f64 = 1e-3;
 pub struct Judged {
     /// The ratio, its interval and p-value, and what is known of the starts of the servers.
     pub found: Restarted,
-    /// The p-value adjusted for the number of ratios of its kind; absent without an interval, and
-    /// where the insert rate was not held.
+    /// The p-value adjusted for the number of ratios of its kind, whatever their size; absent
+    /// without an interval, where the insert rate was not held or a check failed, and of the rQPS
+    /// where a set rate was held.
     pub adjusted_p: Option<f64>,
 }
 
@@ -65,9 +66,11 @@ pub struct ResponseRatio {
 pub struct Comparison {
     /// Figure / that of the base.
     pub rqps: Judged,
-    /// The verdict of the rQPS alone, whatever else was tried; absent where the insert rate was not
-    /// held.
+    /// The verdict of the rQPS alone, whatever else was tried; absent where the ratio is barred.
     pub alone: Option<Verdict>,
+    /// The adjusted p-value that the verdict goes by, where differences below the practical bound
+    /// count as none; absent where the rQPS alone is neither slower nor faster.
+    pub verdict_p: Option<f64>,
     /// Share of the measured blocks that ratios are of, above 0: the host was disturbed in others.
     pub kept_share: f64,
     /// The blocks that ratios are without, as the host was disturbed: start of the servers, and number.
@@ -88,6 +91,7 @@ impl Comparison {
         Self {
             rqps: Judged::alone(rqps),
             alone: None,
+            verdict_p: None,
             kept_share: pair.kept_share(),
             left_out: pair.left_out_blocks().clone(),
             settle: None,

@@ -294,10 +294,7 @@ impl<'a> Pair<'a> {
             return pairing.ratio(b, c).map(of_one_start);
         }
         let logs = sides.iter().map(|(b, c)| {
-            let figures = |parts: &[Part]| {
-                if of_totals { totals::figures(parts) } else { Some(ratios(parts)) }
-            };
-            let (b, c) = (figures(b)?, figures(c)?);
+            let (b, c) = (figures(b, of_totals)?, figures(c, of_totals)?);
             if self.in_turns {
                 return log_ratios(&b, &c);
             }
@@ -308,16 +305,25 @@ impl<'a> Pair<'a> {
     }
 }
 
-/// The observations of one side: what its starts were, or the slices of its only start.
+/// What the slices of a start say: of blocks of equal work the figures whose geometric mean is the
+/// ratio of their totals, else each slice's own.
+fn figures(parts: &[Part], of_totals: bool) -> Option<Vec<f64>> {
+    if of_totals { totals::figures(parts) } else { Some(ratios(parts)) }
+}
+
+/// The observations of one side: the geometric means of its starts, or the slices of its only
+/// start. `None` where a slice of several starts has a value that is not above 0 and finite.
 fn sample(starts: &[Vec<Part>], of_totals: bool) -> Option<Vec<f64>> {
-    let figures = |parts: &[Part]| {
-        if of_totals { totals::figures(parts) } else { Some(ratios(parts)) }
-    };
     if let [only] = starts {
-        return figures(only);
+        return figures(only, of_totals);
     }
-    let mean = |parts: &Vec<Part>| Some(rqps_stats::mean(&figures(parts)?)?.point);
-    starts.iter().map(mean).collect()
+    let middle = |parts: &Vec<Part>| {
+        let has_log = |v: f64| v > 0.0 && v.is_finite();
+        let figures = figures(parts, of_totals)?.into_iter();
+        let logs: Option<Vec<f64>> = figures.map(|v| has_log(v).then(|| v.ln())).collect();
+        Some(rqps_stats::mean(&logs?)?.point.exp())
+    };
+    starts.iter().map(middle).collect()
 }
 
 /// A ratio whose interval does not hold what a start of the servers draws.

@@ -5,7 +5,7 @@ use rqps_model::run::SystemStep;
 use rqps_model::{Slice, StepKind};
 use rqps_stats::bimodal::Levels;
 use rqps_stats::drift::{DRIFT_P, MIN_BLOCKS, drift};
-use rqps_stats::steady::{Disagreement, Rates, disagreement, disagreement_of_samples};
+use rqps_stats::steady::{Disagreement, Rates, disagreement_of_samples, disagreement_over_starts};
 use rqps_stats::tested::Tested;
 
 use super::background;
@@ -118,21 +118,36 @@ fn drifted(what: &str, found: &Tested) -> String {
     format!("{what} {change} from the first block to the last")
 }
 
-/// Average and steady rate, where they tell different stories.
+/// Averages and steady rates of slices, in order.
+struct Told {
+    average: Vec<f64>,
+    steady: Vec<f64>,
+}
+
+impl Told {
+    /// `None` where a slice has no steady rate.
+    fn of<'s>(pair: &Pair<'_>, slices: impl Iterator<Item = &'s Slice>) -> Option<Self> {
+        let rates = slices.map(|slice| Some((slice.figure(), pair.observed(slice)?.steady_rate?)));
+        let rates: Vec<(f64, f64)> = rates.collect::<Option<_>>()?;
+        let (average, steady) = rates.into_iter().unzip();
+        Some(Self { average, steady })
+    }
+
+    fn rates(&self) -> Rates<'_> {
+        Rates { average: &self.average, steady: &self.steady }
+    }
+}
+
+/// Average and steady rate, where they tell different stories; over several starts of the servers
+/// tested as the rQPS is.
 fn disagrees(pair: &Pair<'_>, blocks: &[(&Slice, &Slice)]) -> Option<Disagreement> {
-    let averages =
-        |side: fn(&(&Slice, &Slice)) -> f64| blocks.iter().map(side).collect::<Vec<f64>>();
-    let (base, candidate) = (averages(|(b, _)| b.figure()), averages(|(_, c)| c.figure()));
-    let steady = |rate: &dyn Fn(&(&Slice, &Slice)) -> Option<f64>| -> Option<Vec<f64>> {
-        blocks.iter().map(rate).collect()
-    };
-    let base_steady = steady(&|(b, _)| pair.observed(b)?.steady_rate)?;
-    let candidate_steady = steady(&|(_, c)| pair.observed(c)?.steady_rate)?;
-    let found = disagreement(
-        Rates { average: &base, steady: &base_steady },
-        Rates { average: &candidate, steady: &candidate_steady },
-    )?;
-    found.is_finding().then_some(found)
+    let mut starts = Vec::new();
+    for of_start in blocks.chunk_by(|a, b| a.0.start == b.0.start) {
+        let base = Told::of(pair, of_start.iter().map(|(b, _)| *b))?;
+        starts.push((base, Told::of(pair, of_start.iter().map(|(_, c)| *c))?));
+    }
+    let rates: Vec<_> = starts.iter().map(|(b, c)| (b.rates(), c.rates())).collect();
+    finding(pair, disagreement_over_starts(&rates)?)
 }
 
 /// The same of slices that have no partners.
@@ -140,13 +155,15 @@ fn samples_disagree(
     pair: &Pair<'_>,
     (base, candidate): (&[&Slice], &[&Slice]),
 ) -> Option<Disagreement> {
-    let average = |slices: &[&Slice]| slices.iter().map(|s| s.figure()).collect::<Vec<f64>>();
-    let steady = |slices: &[&Slice]| -> Option<Vec<f64>> {
-        slices.iter().map(|s| pair.observed(s)?.steady_rate).collect()
-    };
-    let found = disagreement_of_samples(
-        Rates { average: &average(base), steady: &steady(base)? },
-        Rates { average: &average(candidate), steady: &steady(candidate)? },
-    )?;
-    found.is_finding().then_some(found)
+    let base = Told::of(pair, base.iter().copied())?;
+    let candidate = Told::of(pair, candidate.iter().copied())?;
+    finding(pair, disagreement_of_samples(base.rates(), candidate.rates())?)
+}
+
+/// A disagreement that is one, with the rQPS of the cell as the ratio of averages.
+fn finding(pair: &Pair<'_>, found: Disagreement) -> Option<Disagreement> {
+    if !found.is_finding() {
+        return None;
+    }
+    Some(Disagreement { average: pair.rqps()?.tested, ..found })
 }

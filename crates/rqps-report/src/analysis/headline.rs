@@ -2,7 +2,8 @@
 
 use rqps_model::{StepKind, Verdict};
 
-use super::{Analysis, Bar, Cell, CellState, StepAnalysis, explain, settle};
+use super::settle::{self, Settle};
+use super::{Analysis, Bar, Cell, CellState, StepAnalysis, explain};
 use crate::number::{count, plain_ratio, ratio_with_interval};
 use crate::words::{list, list_in_short};
 
@@ -248,44 +249,85 @@ fn range(analysis: &Analysis<'_>, system_idx: usize) -> Option<String> {
     Some(format!("rQPS from {} to {}.", told(low), told(high)))
 }
 
-/// Why steps are unclear: indexes are created once, and of the others one says what would settle it.
-fn unclear_because(analysis: &Analysis<'_>, system_idx: usize) -> Vec<String> {
-    let unclear = |step: &StepAnalysis<'_>| {
-        let cell = step.cells.get(system_idx).filter(|_| step.is_compared())?;
-        if cell.fell_short() {
+/// What an unclear step lacks, by which reasons are told.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Lack {
+    /// A second creation of its indexes.
+    Creation,
+    /// A second block of its work, which is fixed.
+    Block,
+    /// A second slice.
+    Slice,
+    /// More starts of the servers, which decide its interval.
+    Starts,
+    /// More time.
+    Time,
+    /// Other starts of the servers: its work is fixed, and it has had one.
+    Restarts,
+}
+
+impl Lack {
+    /// In the order in which they are told.
+    const ALL: [Self; 6] =
+        [Self::Creation, Self::Block, Self::Slice, Self::Starts, Self::Time, Self::Restarts];
+
+    /// That of a step whose verdict its interval leaves open; `None` for any other.
+    fn of(step: &StepAnalysis<'_>, cell: &Cell) -> Option<Self> {
+        if cell.verdict != Some(Verdict::Unclear) || cell.fell_short() {
             return None;
         }
-        let is_single = cell.rqps.is_none_or(|ratio| ratio.interval.is_none());
-        let is_index = step.step.info.kind == StepKind::Index;
-        (cell.verdict == Some(Verdict::Unclear)).then_some((is_single, is_index && is_single))
+        let is_timed = settle::is_timed(&step.step);
+        if cell.rqps.is_none_or(|ratio| ratio.interval.is_none()) {
+            return Some(match step.step.info.kind {
+                StepKind::Index => Self::Creation,
+                _ if is_timed => Self::Slice,
+                _ => Self::Block,
+            });
+        }
+        let holds_starts = cell.comparison.as_ref().is_some_and(|c| c.rqps.found.holds_starts);
+        Some(match (holds_starts, is_timed) {
+            (true, _) => Self::Starts,
+            (false, true) => Self::Time,
+            (false, false) => Self::Restarts,
+        })
+    }
+}
+
+/// Why steps are unclear: indexes are created once, and of the others one says what would settle it.
+fn unclear_because(analysis: &Analysis<'_>, system_idx: usize) -> Vec<String> {
+    let cells = || {
+        let compared = analysis.steps.iter().filter(|step| step.is_compared());
+        compared.filter_map(move |step| Some((step, step.cells.get(system_idx)?)))
     };
-    let (once, others): (Vec<_>, Vec<_>) =
-        analysis.steps.iter().filter_map(unclear).partition(|(_, is_once)| *is_once);
-    let mut because: Vec<String> = Vec::new();
-    if !once.is_empty() {
-        because.push("indexes are created once, and one slice has no interval.".to_owned());
-    }
-    if others.iter().any(|(is_single, _)| *is_single) {
-        because.push("a single slice has no interval; more slices would settle it.".to_owned());
-    }
-    if others.iter().any(|(is_single, _)| !is_single) {
-        let what = if analysis.n_starts > 1 {
-            "more starts of the servers"
-        } else if analysis.schedule().is_interleaved() {
-            "measuring longer"
-        } else {
-            "more or longer slices"
-        };
-        let amounts = settle::amounts(analysis.steps.iter().filter_map(|step| {
-            step.cells.get(system_idx).filter(|_| step.is_compared())?.settle().copied()
-        }));
-        because.push(format!(
-            "the interval is too wide for a verdict; {what} would settle it{amounts}."
-        ));
-    }
-    because.extend(fallen(analysis, system_idx));
+    let lacks: Vec<Lack> = cells().filter_map(|(step, cell)| Lack::of(step, cell)).collect();
+    let amounts = |of_starts: bool| {
+        let all = cells().filter_map(|(_, cell)| cell.settle().copied());
+        settle::amounts(all.filter(|s| matches!(s, Settle::Starts { .. }) == of_starts))
+    };
+    let wide = "the interval is too wide for a verdict";
+    let because = |lack: Lack| match lack {
+        Lack::Creation => "indexes are created once, and one slice has no interval.".to_owned(),
+        Lack::Block => {
+            "a single block has no interval; the work is fixed, so that only restarts have more."
+                .to_owned()
+        }
+        Lack::Slice => "a single slice has no interval; more slices would settle it.".to_owned(),
+        Lack::Starts => {
+            format!("{wide}; more starts of the servers would settle it{}.", amounts(true))
+        }
+        Lack::Time => {
+            let in_turns = analysis.schedule().is_interleaved();
+            let what = if in_turns { "measuring longer" } else { "more or longer slices" };
+            format!("{wide}; {what} would settle it{}.", amounts(false))
+        }
+        Lack::Restarts => {
+            format!("{wide}; the work is fixed, so that only restarts measure more of it.")
+        }
+    };
+    let told = Lack::ALL.into_iter().filter(|lack| lacks.contains(lack)).map(because);
     let lead = |at: usize| if at == 0 { "Unclear" } else { "Unclear elsewhere" };
-    because.iter().enumerate().map(|(at, text)| format!("{}: {text}", lead(at))).collect()
+    let all = told.chain(fallen(analysis, system_idx)).enumerate();
+    all.map(|(at, text)| format!("{}: {text}", lead(at))).collect()
 }
 
 /// Steps that are slower or faster alone, and not among all that were tried.

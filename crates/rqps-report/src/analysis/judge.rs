@@ -1,7 +1,8 @@
 //! Verdicts over a whole run: each ratio among all ratios of its kind.
 //!
 //! Steps that are compared are one family, filling the tables another. Cells that are barred
-//! ([`super::Bar`]) take no part, nor do figures that were imported: they have no verdict.
+//! ([`Bar`]) take no part, nor do figures that were imported: they have no verdict. At a set rate
+//! that was held the rQPS alone takes none: response times and CPU per operation are the result.
 
 use std::collections::BTreeMap;
 
@@ -11,7 +12,7 @@ use rqps_stats::fdr::{self, DEFAULT_Q};
 
 use super::comparison::{Comparison, Judged};
 use super::settle::{self, Settle};
-use super::{Cell, StepAnalysis};
+use super::{Bar, Cell, StepAnalysis};
 
 /// A cell that is to get its verdict, and what measuring its step for longer takes.
 struct Open<'c> {
@@ -26,15 +27,21 @@ pub(super) fn decide(steps: &mut [StepAnalysis<'_>], bound: f64) {
         let mut family = Vec::new();
         for step in steps.iter_mut().filter(|step| step.is_compared() == is_compared) {
             let (block_s, is_timed) = (settle::block_s(&step.cells), settle::is_timed(&step.step));
-            let is_open =
-                |c: &&mut Cell| c.comparison.is_some() && !c.is_barred() && !c.is_imported;
+            let is_open = |cell: &&mut Cell| is_of_like_work(cell) && !cell.is_barred();
             let cells = step.cells.iter_mut().filter(is_open);
             family.extend(cells.map(|cell| Open { cell, block_s, is_timed }));
         }
         verdicts(&mut family, bound);
-        let comparisons = family.iter_mut().filter_map(|open| open.cell.comparison.as_deref_mut());
-        others(comparisons);
+        let of_family = steps.iter_mut().filter(|step| step.is_compared() == is_compared);
+        let cells = of_family.flat_map(|step| &mut step.cells).filter(|cell| is_of_like_work(cell));
+        others(cells.filter_map(|cell| cell.comparison.as_deref_mut()));
     }
+}
+
+/// Whether a cell has ratios that compare like with like, all measured by rqps.
+fn is_of_like_work(cell: &Cell) -> bool {
+    let is_other_work = matches!(cell.bar, Some(Bar::Check | Bar::Sla));
+    cell.comparison.is_some() && !is_other_work && !cell.is_imported
 }
 
 /// The verdicts of the rQPS, and what would settle those that are unclear.
@@ -53,6 +60,7 @@ fn verdicts(family: &mut [Open<'_>], bound: f64) {
         let Some(comparison) = open.cell.comparison.as_deref_mut() else { continue };
         comparison.alone = Some(decision.alone);
         comparison.rqps.adjusted_p = decision.adjusted_p;
+        comparison.verdict_p = decision.verdict_p;
         if decision.verdict == Verdict::Unclear {
             // Of what is measured further, as much is taken to be left out.
             let block_s = open.block_s / comparison.kept_share;

@@ -53,7 +53,10 @@ impl Settle {
     pub(super) fn of(ratio: &Restarted, rule: Rule) -> Option<Self> {
         let estimate = ratio.tested.estimate;
         let Rule { bound, p_needed, block_s, is_timed } = rule;
-        if let Some(error) = ratio.error {
+        if ratio.holds_starts {
+            // Over runs no start has a partner, and there is no model of starts: the error is the
+            // interval's own.
+            let error = ratio.error.or_else(|| ratio.tested.error())?;
             // The interval that so many starts have, whether these happen to agree or not.
             let half = student::quantile(CONFIDENCE, f64::from(ratio.starts) - 1.0) * error;
             let ends = (estimate.point * (-half).exp(), estimate.point * half.exp());

@@ -34,7 +34,7 @@ fn verdict_columns() -> Vec<Column> {
         column(
             "verdict_alone",
             "the verdict if no other ratio had been tried: `verdict` is adjusted for all of the run \
-             (Benjamini-Hochberg, 5%)",
+             (Benjamini-Hochberg, 5%), where differences below the bound count as none",
             |r| {
                 let alone = of(r).and_then(|c| c.alone);
                 alone.map_or_else(String::new, |verdict| verdict.word().to_owned())
@@ -42,7 +42,8 @@ fn verdict_columns() -> Vec<Column> {
         ),
         column(
             "significant",
-            "true where the difference stands among all that were tried, however small it is",
+            "true where the difference stands among all that were tried, however small it is: \
+             rqps_adjusted_p is at most 0.05",
             |r| {
                 let of_ours = of(r).filter(|_| !r.cell.is_imported);
                 of_ours.map_or_else(String::new, |c| c.rqps.is_significant().to_string())

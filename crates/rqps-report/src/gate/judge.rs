@@ -40,6 +40,15 @@ impl Unfit {
     }
 }
 
+/// Why two cells that both have figures have no ratio: nothing was done, or one was measured alone.
+pub(crate) fn without_ratio(base: &Cell, cell: &Cell) -> &'static str {
+    if base.did_nothing() || cell.did_nothing() {
+        "a slice finished no operation"
+    } else {
+        "it was not measured beside the base"
+    }
+}
+
 /// How a step of a candidate came out.
 pub(super) fn judge(
     analysis: &Analysis<'_>,
@@ -84,7 +93,7 @@ pub(super) fn judge(
         return Outcome::NotJudged(Unfit::SetRate.words());
     }
     if cell.rqps.is_none() {
-        return Outcome::Error("a slice finished no operation, so there is no ratio".to_owned());
+        return Outcome::Error(format!("{}, so there is no ratio", without_ratio(base, cell)));
     }
     match cell.verdict {
         Some(Verdict::Slower) => Outcome::Slower,

@@ -96,10 +96,13 @@ impl Gate<'_> {
             out.push(("the run is finished", text));
         }
         if self.is_empty() {
-            let text = if self.n("not-judged") > 0 {
-                format!("no step of run {} can be judged: a rate was set", run.id)
-            } else {
-                format!("no step of run {} was reached", run.id)
+            let why = self.judged.iter().find_map(|one| match &one.outcome {
+                Outcome::NotJudged(reason) => Some(reason),
+                _ => None,
+            });
+            let text = match why {
+                Some(reason) => format!("no step of run {} can be judged: {reason}", run.id),
+                None => format!("no step of run {} was reached", run.id),
             };
             out.push(("a step is judged", text));
         }

@@ -8,10 +8,10 @@ use rqps_stats::change_point::Uncertainty;
 
 use super::{Choice, Member, Point, SEQUENTIAL, Surroundings, work};
 use crate::analysis::{Analysis, Cell, CellState, StepAnalysis};
-use crate::gate::Unfit;
+use crate::gate::{Unfit, without_ratio};
 use crate::words::one_line;
 
-/// Why a measured step has no value, where nothing else is known.
+/// Why a measured step has no figure, where nothing else is known.
 const NOTHING_DONE: &str = "a slice finished no operation";
 
 /// Why imported figures of some steps are in no series of figures.
@@ -225,7 +225,7 @@ fn ratio(
         Some(unfit) => unfit.words(),
         None if base.failed_sla() || cell.failed_sla() => "an insert rate was not held".to_owned(),
         None if base.state != CellState::Measured => "its base has no figure there".to_owned(),
-        None => NOTHING_DONE.to_owned(),
+        None => without_ratio(base, cell).to_owned(),
     };
     let is_fit = Unfit::of(base).is_none() && Unfit::of(cell).is_none();
     let value = cell.comparable_rqps().filter(|ratio| is_fit && is_usable(ratio));

@@ -51,6 +51,7 @@ pub(super) fn comparison(comparison: &Comparison) -> ComparisonJson {
     let Comparison {
         rqps,
         alone,
+        verdict_p: _,
         kept_share: _,
         left_out: _,
         settle,

@@ -2,11 +2,13 @@
 
 use expect_test::expect_file;
 use proptest::prelude::*;
-use rqps_model::{Dbms, Group, Incident, Placement, Run, Schedule, StepKind};
+use rqps_model::{
+    Dbms, Group, Incident, Placement, Run, RunStep, Schedule, Slice, StepKind, Verdict,
+};
 use rqps_report::join::JoinError;
 use rqps_report::{Analysis, Detail, Joined, TextOptions, csv, html, json, markdown, text};
 
-use crate::fixture::{self, info, step, system};
+use crate::fixture::{self, Draw, Shape, done, info, step, system};
 use crate::page::readable;
 
 const PLAN: &str = "name = 'demo'\n[[suite]]\nkind = 'sysbench'\nrows = 100000\n\
@@ -139,6 +141,56 @@ fn ratios_of_one_run_stay_what_they_are_in_its_own_report() {
     assert_eq!(point.cells[2].marks[0].detail, "other kernel, schedule mode and suite rows");
     let scan = together.steps.iter().find(|s| s.title == "scan").unwrap();
     assert!(scan.cells[2].marks[0].detail.ends_with("placement free against paired"));
+}
+
+/// A run of one system; for each start of it operations per second of its slices.
+fn on_starts(version: &str, starts: &[[u64; 2]]) -> Run {
+    let mut draw = Draw(3);
+    let shape = Shape { qps: 1000.0, noise: 0.0, seconds: 2, server_us: 20.0, written_kb: 0.0 };
+    let step = |(rates, start): (&[u64; 2], u32)| {
+        let slice = |(rate, idx): (&u64, u32)| Slice {
+            n_operations: rate * shape.seconds,
+            ..fixture::slice(idx, shape, &mut draw)
+        };
+        RunStep {
+            info: info("point-query", StepKind::Read, Group::Point),
+            clients: 1,
+            placement: Placement::Paired,
+            start,
+            systems: vec![done(rates.iter().zip(0..).map(slice).collect())],
+        }
+    };
+    let steps = starts.iter().zip(0..).map(step).collect();
+    let mut run = fixture::run(vec![system(Dbms::Mysql, version)], steps);
+    run.id = version.to_owned();
+    run.schedule = Schedule::Sequential { slices: 2 };
+    run
+}
+
+#[test]
+fn over_runs_starts_are_the_observations_and_what_would_settle_it() {
+    let base = on_starts("5.6.14", &[[1000, 4000], [2000, 8000]]);
+    let candidate = on_starts("8.0.33", &[[1000, 1000], [4000, 4000]]);
+    let joined = Joined::of(vec![base, candidate], None, "").unwrap();
+    let analysis = Analysis::of_joined(&joined, 0.05);
+    let cell = &analysis.steps[0].cells[1];
+    // Geometric means of 2000 and 4000 beside 1000 and 4000.
+    let found = cell.comparison.as_ref().unwrap().rqps.found;
+    assert!((found.tested.estimate.point - 0.5_f64.sqrt()).abs() < 1e-9, "{found:?}");
+    assert!(found.holds_starts && found.starts == 2 && found.start_sd.is_none());
+    // The logarithms of the base's are ln 2 apart, those of the candidate's ln 4.
+    let error = (2.0_f64.ln().powi(2) / 4.0 + 4.0_f64.ln().powi(2) / 4.0).sqrt();
+    assert!((found.tested.error().unwrap() / error - 1.0).abs() < 1e-6);
+    assert_eq!(cell.verdict, Some(Verdict::Unclear));
+    let settle = cell.settle().unwrap();
+    assert!(settle.starts().is_some() && settle.seconds().is_none(), "{settle:?}");
+    let value: serde_json::Value = serde_json::from_str(&json::render(&analysis)).unwrap();
+    let told = &value["steps"][0]["systems"][1]["comparison"]["to_settle"];
+    assert!(told["starts"].is_u64() && told["seconds"].is_null(), "{told}");
+    let unclear = "Unclear: the interval is too wide for a verdict; more starts of the servers \
+                   would settle it: about ";
+    let details = &analysis.headlines[0].details;
+    assert!(details.iter().any(|detail| detail.starts_with(unclear)), "{details:?}");
 }
 
 #[test]

@@ -3,7 +3,7 @@
 use expect_test::expect_file;
 use rqps_model::run::Check;
 use rqps_model::slice::Lateness;
-use rqps_model::{Mark, Run, RunStatus, StepKind, StepOutcome};
+use rqps_model::{Mark, Run, RunStatus, StepKind, StepOutcome, SystemSource};
 use rqps_report::Analysis;
 use rqps_report::gate::{Gate, GateError, Outcome, Passage, json, junit, markdown, text};
 
@@ -321,7 +321,37 @@ fn what_ran_at_a_set_rate_is_not_judged_and_never_passed() {
     run.steps.truncate(1);
     let (passage, errors, sentence) = judged(&run, 0.05, false);
     assert_eq!(passage, Passage::Error, "{sentence}");
-    assert!(errors[0].ends_with("can be judged: a rate was set"), "{errors:?}");
+    assert!(errors[0].contains("can be judged: a rate was set, and QPS are that"), "{errors:?}");
+}
+
+#[test]
+fn of_imported_figures_it_is_said_that_they_are() {
+    let mut run = sound();
+    for system in &mut run.systems {
+        system.spec.source = SystemSource::Imported;
+    }
+    let (passage, errors, sentence) = judged(&run, 0.05, false);
+    assert_eq!(passage, Passage::Error, "{sentence}");
+    let wanted = "can be judged: its figures were imported, one of each (n=1), so that there is no \
+                  verdict";
+    assert!(errors.len() == 1 && errors[0].ends_with(wanted), "{errors:?}");
+}
+
+#[test]
+fn why_there_is_no_ratio_is_told_as_it_is() {
+    let run = blocks_fixture::run(&[vec![reads("point-query", &around(0.0, 0.001, 8))]]);
+    let errors = |change: &dyn Fn(usize, &mut rqps_model::Slice)| {
+        let mut run = run.clone();
+        run.steps[0].systems[1].slices.iter_mut().enumerate().for_each(|(at, s)| change(at, s));
+        judged(&run, 0.05, false).1
+    };
+    // Its server could not be started at first, and it was measured alone an hour later.
+    let alone = errors(&|_, slice| slice.start_unix_ms += 3_600_000);
+    let wanted = "point-query: it was not measured beside the base, so there is no ratio";
+    assert_eq!(alone, [wanted]);
+    let nothing = errors(&|at, slice| slice.n_operations *= u64::from(at != 3));
+    let wanted = "point-query: a slice finished no operation, so there is no ratio";
+    assert_eq!(nothing, [wanted]);
 }
 
 #[test]

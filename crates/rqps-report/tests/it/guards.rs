@@ -109,6 +109,25 @@ fn stalls_of_one_side_are_told_with_whose_they_were() {
     assert!(marks(&run, &FootnoteKind::Stalls, 1).is_empty());
 }
 
+#[test]
+fn stalls_over_several_starts_stand_beside_the_ratio_of_the_cell() {
+    // Starts count alike in rQPS, however many blocks they have.
+    let of = |middle: f64, n: usize| {
+        let logs = around(middle, 0.005, n);
+        vec![Wanted { name: "update-index".to_owned(), kind: StepKind::Write, logs }]
+    };
+    let mut run = run(&[of(0.0, 12), of(-0.1, 4), of(-0.2, 4)]);
+    for step in &mut run.steps {
+        step.systems[1].slices.iter_mut().for_each(|slice| stall(slice, 5));
+    }
+    // A fifth of the windows lost nine tenths; the mean of starts is -0.1, that of blocks -0.06.
+    let found = rqps(&run).point;
+    assert!((found.ln() - (0.82_f64.ln() - 0.1)).abs() < 0.01, "{found}");
+    let detail = marks(&run, &FootnoteKind::Stalls, 1);
+    let average: f64 = detail[0].split(' ').next().unwrap().parse().unwrap();
+    assert!((average - found).abs() < 0.0051, "{detail:?} {found}");
+}
+
 /// The same steps as slices that were measured one system after the other.
 fn one_by_one(logs: &[f64]) -> Run {
     let mut run = update(logs);

@@ -401,6 +401,18 @@ fn what_cannot_be_compared_is_left_out_and_named() {
     assert!(left_out.iter().any(|l| l.starts_with("a rate was set")), "{left_out:?}");
 }
 
+#[test]
+fn what_was_measured_without_its_base_is_told_as_such() {
+    let mut runs = versions();
+    // It was left out of the turns, and measured alone an hour later.
+    for slice in &mut runs[0].steps[0].systems[1].slices {
+        slice.start_unix_ms += 3_600_000;
+    }
+    let history = History::of(runs, choice()).unwrap();
+    let left_out: Vec<&str> = history.left_out.iter().map(|l| l.because.as_str()).collect();
+    assert!(left_out.contains(&"it was not measured beside the base"), "{left_out:?}");
+}
+
 /// What a host does from run to run is in no interval of a figure: two figures tell nothing.
 #[test]
 fn figures_need_two_on_each_side() {

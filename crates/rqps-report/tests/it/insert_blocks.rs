@@ -1,9 +1,10 @@
 //! Steps of the Insert Benchmark whose blocks are equal in work: a stall counts as long as it took.
 
-use rqps_model::{Block, Run, Schedule, Slice, Verdict};
+use rqps_model::run::SystemStep;
+use rqps_model::{Block, Run, RunStep, Schedule, Slice, Verdict};
 use rqps_report::analysis::{Bar, CellState};
 use rqps_report::under_way::UnderWay;
-use rqps_report::{Analysis, csv, html, json};
+use rqps_report::{Analysis, Joined, csv, html, json};
 
 use crate::insert_fixture;
 
@@ -98,12 +99,54 @@ fn indexes_are_not_the_reason_why_other_steps_are_unclear() {
         details.into_iter().filter(|d| d.starts_with("Unclear")).collect::<Vec<_>>()
     };
     let once = "Unclear: indexes are created once, and one slice has no interval.";
-    let wide = "Unclear elsewhere: the interval is too wide for a verdict; measuring longer would \
-                settle it.";
+    let wide = "Unclear elsewhere: the interval is too wide for a verdict; the work is fixed, so \
+                that only restarts measure more of it.";
     assert_eq!(with_index(false), [once]);
     assert_eq!(with_index(true), [once, wide]);
     let alone = Analysis::of(&run(), 0.05).headlines[0].details.clone();
     assert!(alone.contains(&wide.replace(" elsewhere", "")), "{alone:?}");
+    let mut single = run();
+    single.steps[0].systems.iter_mut().for_each(|system| system.slices.truncate(1));
+    let single = Analysis::of(&single, 0.05).headlines[0].details.clone();
+    let block = "Unclear: a single block has no interval; the work is fixed, so that only restarts \
+                 have more.";
+    assert!(single.iter().any(|detail| detail == block), "{single:?}");
+}
+
+/// One system of [`run`] on two starts, of which the second takes twice as long for all its work.
+fn on_two_starts(id: &str, system_idx: usize, stall: bool) -> Run {
+    let mut run = run();
+    run.id = id.to_owned();
+    run.systems = vec![run.systems.swap_remove(system_idx)];
+    let mut step = run.steps.remove(0);
+    let like = step.systems.swap_remove(system_idx);
+    let start = |(start, ms): (u32, u64)| {
+        let mut times = vec![ms; 20];
+        if stall {
+            times[13] = 20 * ms;
+        }
+        let slices = blocks(&like.slices[0], &times);
+        let systems = vec![SystemStep { slices, ..like.clone() }];
+        RunStep { start, systems, ..step.clone() }
+    };
+    run.steps = [(0, 1000), (1, 2000)].map(start).into();
+    run
+}
+
+#[test]
+fn over_runs_a_start_counts_by_its_total() {
+    let runs = vec![on_two_starts("base", 0, false), on_two_starts("other", 1, true)];
+    let joined = Joined::of(runs, None, "").unwrap();
+    let analysis = Analysis::of_joined(&joined, 0.05);
+    let cell = &analysis.steps[0].cells[1];
+    // On both starts 20 blocks took as long as 39 do that do not stall.
+    assert!((cell.rqps.unwrap().point - 20.0 / 39.0).abs() < 1e-9, "{:?}", cell.rqps);
+    assert!((cell.server_cpu_ratio.unwrap().point - 39.0 / 20.0).abs() < 1e-9);
+    let found = cell.comparison.as_ref().unwrap().rqps.found;
+    assert!(found.holds_starts && found.starts == 2 && found.tested.estimate.n == 2);
+    // No time would settle it: the work is fixed. Starts would.
+    assert_eq!(cell.verdict, Some(Verdict::Unclear));
+    assert!(cell.settle().unwrap().starts().is_some(), "{:?}", cell.settle());
 }
 
 #[test]

@@ -3,8 +3,10 @@
 
 use std::cmp::Ordering;
 
+use rqps_model::run::Check;
+use rqps_model::slice::Lateness;
 use rqps_model::{Run, Schedule, StepKind, Verdict};
-use rqps_report::analysis::{Cell, Settle};
+use rqps_report::analysis::{Bar, Cell, Settle};
 use rqps_report::{Analysis, Detail, TextOptions, csv, html, json, markdown, text};
 
 use crate::blocks_fixture::{Wanted, around, reads, run};
@@ -89,6 +91,68 @@ fn a_doubtful_difference_stands_alone_and_falls_among_many() {
     for out in [csv::render(&analysis), markdown::render(&analysis)] {
         assert!(out.contains("unclear"));
     }
+}
+
+#[test]
+fn verdicts_go_by_large_differences_and_signs_by_all() {
+    // Twenty steps are slower by 1% for certain, and one by 8%, as one in thirty is by chance.
+    let mut steps = vec![doubtful()];
+    steps.extend((0..20).map(|i| reads(&format!("small-{i}"), &around(-0.01, 0.001, 12))));
+    let run = run(&[steps]);
+    let analysis = Analysis::of(&run, 0.05);
+    let cell = &analysis.steps[0].cells[1];
+    let comparison = cell.comparison.as_ref().unwrap();
+    assert!(cell.verdict == Some(Verdict::Unclear) && cell.fell_short());
+    // The small ones do not help it to a verdict: p * 21 / 1. Of all it is the last: p * 21 / 21.
+    let p = comparison.rqps.found.tested.p.unwrap();
+    assert!((comparison.verdict_p.unwrap() - 21.0 * p).abs() < 1e-9, "{p}");
+    assert!((comparison.rqps.adjusted_p.unwrap() - p).abs() < 1e-12);
+    // It is beyond chance as the smaller ones are.
+    let all: Vec<_> = cells(&analysis).iter().map(|cell| cell.direction()).collect();
+    assert_eq!(all, [Some(Ordering::Less); 21]);
+    let text = full(&analysis);
+    assert!(text.contains("unclear <") && text.contains("same <"), "{text}");
+}
+
+#[test]
+fn at_a_set_rate_all_ratios_but_the_rqps_are_tested() {
+    let mut run = run(&[vec![reads("point-query", &around(-0.1, 0.01, 12))]]);
+    for slice in run.steps[0].systems.iter_mut().flat_map(|system| &mut system.slices) {
+        slice.lateness = Some(Lateness { n_due: 1000, ..Lateness::default() });
+    }
+    let analysis = Analysis::of(&run, 0.05);
+    let cell = &analysis.steps[0].cells[1];
+    assert_eq!((cell.bar, cell.verdict), (Some(Bar::Rate), None));
+    let comparison = cell.comparison.as_ref().unwrap();
+    assert_eq!((comparison.rqps.adjusted_p, analysis.n_tests()), (None, 0));
+    // Each is the only one of its kind, so that its number changes nothing.
+    for judged in [comparison.server_cpu, comparison.responses[0].judged].map(Option::unwrap) {
+        assert_eq!(judged.adjusted_p, judged.found.tested.p);
+        assert!(judged.is_significant(), "{judged:?}");
+    }
+    // What did other work is compared with nothing.
+    let (name, found) = ("rows per query".to_owned(), "3 of 100".to_owned());
+    run.steps[0].systems[1].checks = vec![Check { name, passed: false, found }];
+    let analysis = Analysis::of(&run, 0.05);
+    let comparison = analysis.steps[0].cells[1].comparison.as_ref().unwrap();
+    assert_eq!(comparison.server_cpu.unwrap().adjusted_p, None);
+}
+
+#[test]
+fn no_time_is_asked_for_where_the_work_is_fixed() {
+    let logs = around(-0.03, 0.2, 8);
+    let fixed = Wanted { name: "l.i1".to_owned(), kind: StepKind::Write, logs };
+    let mut run = run(&[vec![reads("timed", &around(-0.03, 0.08, 8)), fixed]]);
+    (run.steps[1].info.kind, run.steps[1].info.family) = (StepKind::Insert, "l.i".into());
+    let analysis = Analysis::of(&run, 0.05);
+    assert_eq!(analysis.headlines[0].counts.unclear, 2);
+    let details: Vec<&String> =
+        analysis.headlines[0].details.iter().filter(|d| d.starts_with("Unclear")).collect();
+    let time = "Unclear: the interval is too wide for a verdict; measuring longer would settle it:";
+    let starts = "Unclear elsewhere: the interval is too wide for a verdict; the work is fixed, so \
+                  that only restarts measure more of it.";
+    assert!(details.len() == 2 && details[0].starts_with(time), "{details:?}");
+    assert_eq!(details[1], starts);
 }
 
 #[test]
