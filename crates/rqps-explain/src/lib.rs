@@ -23,5 +23,5 @@ pub use evidence::{Evidence, Hint, Moves};
 pub use part::{Part, Slots};
 pub use quantity::Quantity;
 pub use rules::{Question, judge};
-pub use sides::{Sides, Start};
+pub use sides::{Sides, Start, Weights};
 pub use split::{Change, Split};

@@ -171,7 +171,7 @@ fn find(question: &Question<'_>, sides: &Sides<'_>, split: &Split) -> Finding {
             "others took more CPU from the slower one's turns than its own CPU accounts for",
         ));
     }
-    let own = Change::of(sides, |slice| own_us(sides, split, slice));
+    let own = Change::of(sides, &split.weights, |slice| own_us(sides, split, slice));
     let Some(own) = own.filter(Change::has_grown) else {
         return Finding::none(Some(
             "the slices differ too much in their time per operation to take its change apart",
@@ -192,12 +192,13 @@ fn find(question: &Question<'_>, sides: &Sides<'_>, split: &Split) -> Finding {
 fn was_hit_more(sides: &Sides<'_>, split: &Split) -> bool {
     let cpu = |p: &Parts| p.get(Part::Server) + p.get(Part::Background) + p.get(Part::Client);
     let parts = |slice: &Slice| Parts::of(slice, split.slots, split.basis);
-    let of_base = sides.means(|slice| Some(cpu(&parts(slice)?))).map(|(base, _)| base);
+    let means = sides.means(&split.weights, |slice| Some(cpu(&parts(slice)?)));
+    let of_base = means.map(|(base, _)| base);
     let taken = split.part(Part::Taken).map(|change| change.base);
     let Some((cpu_us, taken_us)) = of_base.zip(taken).filter(|(cpu_us, _)| *cpu_us > 0.0) else {
         return false;
     };
-    let beyond = sides.difference(|slice| {
+    let beyond = sides.difference(&split.weights, |slice| {
         let p = parts(slice)?;
         Some(p.get(Part::Taken) - taken_us / cpu_us * cpu(&p) - SURE * p.total_us)
     });
@@ -230,13 +231,17 @@ impl Loss<'_> {
         Parts::of(slice, self.split.slots, self.split.basis)
     }
 
+    fn change(&self, value: impl Fn(&Slice) -> Option<f64>) -> Option<Change> {
+        Change::of(self.sides, &self.split.weights, value)
+    }
+
     /// The share of the loss that a value of the parts explains, where that is a major one beyond
     /// chance.
     fn carries(&self, value: impl Fn(&Parts) -> f64) -> Option<f64> {
         let less = |share: f64| {
             let own = |p: &Parts| p.own_us(self.sides.in_turns);
             let of = |slice: &Slice| self.parts(slice).map(|p| value(&p) - share * own(&p));
-            self.sides.difference(of)
+            self.sides.difference(&self.split.weights, of)
         };
         let (change, beyond) = (less(0.0)?, less(SURE)?);
         let share = change.point / self.loss_us;
@@ -255,7 +260,7 @@ impl Loss<'_> {
         if self.sides.in_turns {
             return None;
         }
-        let others = Change::of(self.sides, others_in_user_mode);
+        let others = self.change(others_in_user_mode);
         let has_grown = others.is_some_and(|c| c.has_grown());
         let had_more = has_grown && others.is_some_and(|c| c.difference.point >= OTHERS_MORE);
         // Others that use the same share of all time take more of an operation that is longer. Where
@@ -276,7 +281,7 @@ impl Loss<'_> {
     fn client_waits(&self) -> bool {
         let added = |quantity| self.split.quantity(quantity).map(|c| c.difference.point.max(0.0));
         let basis = self.split.basis;
-        let server = Change::of(self.sides, |slice| {
+        let server = self.change(|slice| {
             let ns = server_run_wait_ns(slice, basis)?;
             (slice.n_operations > 0).then(|| ns as f64 / 1e3 / slice.n_operations as f64)
         });
@@ -333,7 +338,7 @@ impl Loss<'_> {
 
     /// Whether storage is awaited in more of the time, or already was in most of the base's.
     fn stalls_more(&self) -> bool {
-        let share = Change::of(self.sides, |slice| stalled(slice, self.split.basis));
+        let share = self.change(|slice| stalled(slice, self.split.basis));
         share.is_some_and(|share| share.has_grown() || share.base >= STALLED)
     }
 

@@ -102,7 +102,7 @@ fn numbers(question: &Question<'_>, split: &Split, finding: &Finding) -> Vec<Str
             out.push(format!("{what} {} per {op}", of(&finding.parts)));
         }
         Kind::HostLimited | Kind::ClientLimited if finding.parts.contains(&Part::Taken) => {
-            let shares = question.sides.means(others_in_user_mode);
+            let shares = question.sides.means(&split.weights, others_in_user_mode);
             if let Some((base, candidate)) = shares {
                 let (own, other) = (percent(candidate), percent(base));
                 out.push(format!(
@@ -148,7 +148,8 @@ fn of_storage((split, finding): (&Split, &Finding), whole_us: f64, op: &str) -> 
 
 /// The change of the time per operation that is explained: in turns without what others took.
 fn own_change(question: &Question<'_>, split: &Split) -> f64 {
-    let own = Change::of(question.sides, |slice| own_us(question.sides, split, slice));
+    let sides = question.sides;
+    let own = Change::of(sides, &split.weights, |slice| own_us(sides, split, slice));
     own.map_or(split.total.difference.point, |change| change.difference.point)
 }
 

@@ -2,7 +2,7 @@
 
 use rqps_model::{Estimate, Slice};
 use rqps_stats::paired::log_ratios;
-use rqps_stats::restarts::of_starts;
+use rqps_stats::restarts::{self, of_starts};
 use rqps_stats::{difference, paired_test, ratio_test};
 
 /// The slices of one start of the servers. Measured in turns, slice i of one is the partner of slice i
@@ -27,30 +27,54 @@ pub struct Sides<'a> {
     pub is_one_run: bool,
 }
 
+/// What each start of one run counts in means and differences: shares that add up to 1.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Weights(Vec<f64>);
+
 impl<'a> Sides<'a> {
     /// The slices of both sides.
     pub fn slices(&self) -> impl Iterator<Item = &'a Slice> {
         self.starts.iter().flat_map(|start| start.base.iter().chain(&start.candidate).copied())
     }
 
-    /// The mean of a value of the base's slices, and of the candidate's; `None` where a slice lacks it
-    /// or a side has none.
-    pub fn means(&self, value: impl Fn(&Slice) -> Option<f64>) -> Option<(f64, f64)> {
-        let (mut base, mut candidate) = (Vec::new(), Vec::new());
-        for start in &self.starts {
-            let (b, c) = values(start, &value)?;
-            base.extend(b);
-            candidate.extend(c);
+    /// What each start counts in the difference of a value: as much as is known of it there. With these
+    /// weights, means and differences of the value's parts add up to its own. `None` where a slice lacks it.
+    pub fn weights(&self, value: impl Fn(&Slice) -> Option<f64>) -> Option<Weights> {
+        let sides = self.all(value)?;
+        if !self.is_one_run {
+            // Starts are no partners, and on each side count alike.
+            return Some(Weights(Vec::new()));
         }
-        let mean = |values: &[f64]| {
-            (!values.is_empty()).then(|| values.iter().sum::<f64>() / values.len() as f64)
-        };
-        mean(&base).zip(mean(&candidate))
+        restarts::weights(&self.differences(&sides)?).map(Weights)
+    }
+
+    /// The mean of a value on the base, and on the candidate; `None` where a slice lacks it or a side has
+    /// none.
+    pub fn means(
+        &self,
+        weights: &Weights,
+        value: impl Fn(&Slice) -> Option<f64>,
+    ) -> Option<(f64, f64)> {
+        let sides = self.all(value)?;
+        if !self.is_one_run {
+            let (b, c) = samples(&sides);
+            return mean(&b).zip(mean(&c));
+        }
+        let (mut base, mut candidate) = (0.0, 0.0);
+        for ((b, c), weight) in sides.iter().zip(&weights.0).filter(|(_, weight)| **weight > 0.0) {
+            base += weight * mean(b)?;
+            candidate += weight * mean(c)?;
+        }
+        Some((base, candidate))
     }
 
     /// How much more of a value the candidate has than the base, in its unit; `None` where a slice
     /// lacks it.
-    pub fn difference(&self, value: impl Fn(&Slice) -> Option<f64>) -> Option<Estimate> {
+    pub fn difference(
+        &self,
+        weights: &Weights,
+        value: impl Fn(&Slice) -> Option<f64>,
+    ) -> Option<Estimate> {
         let sides = self.all(value)?;
         if !self.is_one_run {
             let (b, c) = samples(&sides);
@@ -59,14 +83,7 @@ impl<'a> Sides<'a> {
         if let ([(b, c)], false) = (sides.as_slice(), self.in_turns) {
             return difference::of_two(b, c);
         }
-        let of_start = |(b, c): &(Vec<f64>, Vec<f64>)| -> Option<Vec<f64>> {
-            if self.in_turns {
-                return (b.len() == c.len()).then(|| c.iter().zip(b).map(|(c, b)| c - b).collect());
-            }
-            // Slices of two systems are no pairs: a start gives one difference, that of their means.
-            difference::of_two(b, c).map(|found| vec![found.point])
-        };
-        difference::of_pairs(&sides.iter().map(of_start).collect::<Option<Vec<_>>>()?)
+        difference::of_weighted_pairs(&self.differences(&sides)?, &weights.0)
     }
 
     /// How many times as much of a value the candidate has; `None` where a slice lacks it or has none
@@ -91,6 +108,18 @@ impl<'a> Sides<'a> {
         Some(of_starts(&logs?)?.tested.estimate)
     }
 
+    /// The differences that each start has.
+    fn differences(&self, sides: &[(Vec<f64>, Vec<f64>)]) -> Option<Vec<Vec<f64>>> {
+        let of_start = |(b, c): &(Vec<f64>, Vec<f64>)| -> Option<Vec<f64>> {
+            if self.in_turns {
+                return (b.len() == c.len()).then(|| c.iter().zip(b).map(|(c, b)| c - b).collect());
+            }
+            // Slices of two systems are no pairs: a start gives one difference, that of their means.
+            difference::of_two(b, c).map(|found| vec![found.point])
+        };
+        sides.iter().map(of_start).collect()
+    }
+
     fn all(&self, value: impl Fn(&Slice) -> Option<f64>) -> Option<Vec<(Vec<f64>, Vec<f64>)>> {
         self.starts.iter().map(|start| values(start, &value)).collect()
     }
@@ -107,8 +136,12 @@ fn sample(mut starts: Vec<&[f64]>) -> Vec<f64> {
     starts.retain(|of_start| !of_start.is_empty());
     match starts.as_slice() {
         [only] => only.to_vec(),
-        all => all.iter().map(|of| of.iter().sum::<f64>() / of.len() as f64).collect(),
+        all => all.iter().filter_map(|of| mean(of)).collect(),
     }
+}
+
+fn mean(values: &[f64]) -> Option<f64> {
+    (!values.is_empty()).then(|| values.iter().sum::<f64>() / values.len() as f64)
 }
 
 /// A value of the slices of a start, of the base and of the candidate.

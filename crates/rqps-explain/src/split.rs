@@ -5,12 +5,12 @@ use rqps_model::{Estimate, Slice};
 use crate::part::{Basis, Part, Parts, Slots};
 use crate::quantity::Quantity;
 use crate::rules::{barred, has_others_beside};
-use crate::sides::Sides;
+use crate::sides::{Sides, Weights};
 
 /// A value per operation on both sides.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Change {
-    /// The base's: mean over its slices.
+    /// The base's: mean over its slices; over several starts of the servers, of theirs.
     pub base: f64,
     /// The candidate's.
     pub candidate: f64,
@@ -21,10 +21,15 @@ pub struct Change {
 }
 
 impl Change {
-    /// How a value of the slices changed; `None` where a slice lacks it.
-    pub fn of(sides: &Sides<'_>, value: impl Fn(&Slice) -> Option<f64>) -> Option<Self> {
-        let (base, candidate) = sides.means(&value)?;
-        let difference = sides.difference(&value)?;
+    /// How a value of the slices changed, with starts that count as `weights` say; `None` where a slice
+    /// lacks it.
+    pub fn of(
+        sides: &Sides<'_>,
+        weights: &Weights,
+        value: impl Fn(&Slice) -> Option<f64>,
+    ) -> Option<Self> {
+        let (base, candidate) = sides.means(weights, &value)?;
+        let difference = sides.difference(weights, &value)?;
         Some(Self { base, candidate, difference, ratio: sides.ratio(&value) })
     }
 
@@ -78,6 +83,9 @@ pub struct Split {
     /// Whether other clients worked at a rate beside those that the figure is of: the threads that
     /// serve clients are those of the figure's alone, and quantities of the whole server are of both.
     pub others_beside: bool,
+    /// What each start of the servers counts, in all that follows: what it counts in the time per
+    /// operation, so that parts add up to it.
+    pub weights: Weights,
     /// The time per operation, microseconds.
     pub total: Change,
     /// Each part of it, in the order of [`Part::ALL`].
@@ -97,19 +105,25 @@ impl Split {
         }
         let basis = Basis::of(sides);
         let parts = |slice: &Slice| Parts::of(slice, slots, basis);
-        let total = Change::of(sides, |slice| Some(parts(slice)?.total_us))?;
-        let part =
-            |part: Part| Some((part, Change::of(sides, |slice| Some(parts(slice)?.get(part)))?));
-        let quantity = |quantity: Quantity| {
-            Some((quantity, Change::of(sides, |slice| quantity.value(slice))?))
+        let total_us = |slice: &Slice| Some(parts(slice)?.total_us);
+        let weights = sides.weights(total_us)?;
+        let total = Change::of(sides, &weights, total_us)?;
+        let part = |part: Part| {
+            Some((part, Change::of(sides, &weights, |slice| Some(parts(slice)?.get(part)))?))
         };
+        let quantity = |quantity: Quantity| {
+            Some((quantity, Change::of(sides, &weights, |slice| quantity.value(slice))?))
+        };
+        let parts = Part::ALL.into_iter().map(part).collect::<Option<Vec<_>>>()?;
+        let quantities: Vec<_> = Quantity::all().filter_map(quantity).collect();
         Some(Self {
             slots,
             basis,
             others_beside: sides.slices().any(has_others_beside),
+            weights,
             total,
-            parts: Part::ALL.into_iter().map(part).collect::<Option<_>>()?,
-            quantities: Quantity::all().filter_map(quantity).collect(),
+            parts,
+            quantities,
         })
     }
 

@@ -4,12 +4,12 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use anyhow::{Context as _, Result, anyhow, bail};
-use rqps_model::{Label, Schedule, Slice, StepKind, StepOutcome, SystemStep};
+use anyhow::{Context as _, Result, anyhow};
+use rqps_model::{Label, Slice, StepKind, StepOutcome, SystemStep};
 
 use crate::guard::Guards;
 use crate::installation::Installation;
-use crate::measure::{attempt_seed, crew, mix, of_file};
+use crate::measure::{attempt_seed, crew, mix};
 use crate::precision::Figures;
 use crate::rounds::{Broken, Cut, Next, Rounds, There, Turn};
 use crate::run::Lab;
@@ -305,7 +305,8 @@ impl Lab<'_> {
         let idxs: Vec<usize> = attempt.left.iter().map(|&m| members[m].0).collect();
         // An interrupted step goes on after the blocks that there are.
         let there = self.there(step_idx, &idxs);
-        let mut figures = self.figures(step_idx);
+        let state = &self.run.steps[step_idx].systems;
+        let mut figures = Figures::of_step(self.plan.base, state, &idxs);
         let enough = |figures: &Figures| {
             schedule.half_width().is_some_and(|half_width| figures.are_enough(half_width))
         };
@@ -359,14 +360,9 @@ impl Lab<'_> {
     }
 
     fn cut(&self, step_idx: usize) -> Result<Cut> {
-        let schedule = self.plan.schedule;
-        let Schedule::Interleaved { slice_ms, .. } = schedule else {
-            bail!("the schedule is not interleaved");
-        };
-        let (step, args, _) = of_file(&self.steps[step_idx])?;
-        let total = schedule.at_most(step.slice_time(args));
-        let slice = Duration::from_millis(slice_ms.into());
-        Ok(Cut::of(total, slice, schedule.half_width().is_some()))
+        let planned = &self.steps[step_idx];
+        let cut = Cut::of_step(planned, self.plan.schedule);
+        cut.with_context(|| format!("{} is not measured in turns", planned.info.name))
     }
 
     /// What there is of a step on the systems `idxs`.
@@ -378,20 +374,6 @@ impl Lab<'_> {
             n_blocks: u32::try_from(n_blocks).unwrap_or(u32::MAX),
             spent: Duration::from_nanos(idxs.iter().map(ns).max().unwrap_or(0)),
         }
-    }
-
-    /// The figures of all systems that a ratio of the step may be of; where the base has ended it, of those
-    /// that are late, which have none.
-    fn figures(&self, step_idx: usize) -> Figures {
-        let systems = &self.run.steps[step_idx].systems;
-        let is_late = systems[self.plan.base].outcome == StepOutcome::Done;
-        let is_of_it = |outcome: &StepOutcome| match outcome {
-            StepOutcome::Pending => true,
-            StepOutcome::Done => !is_late,
-            StepOutcome::Failed { .. } => false,
-        };
-        let all = systems.iter().enumerate().filter(|(_, system)| is_of_it(&system.outcome));
-        Figures::of(self.plan.base, all.map(|(idx, system)| (idx, &system.slices[..])))
     }
 }
 

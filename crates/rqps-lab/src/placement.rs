@@ -25,7 +25,8 @@ pub fn usable_cpus() -> Result<Vec<usize>> {
 }
 
 /// The placement that a step with `clients` clients really gets: never `Auto`, which means what a
-/// calibration found `best`, where there is one.
+/// calibration found `best`, where there is one. A calibration tries pairs of up to as many clients as the
+/// host has CPUs, so that paired is taken from it for no more clients than `cpus`.
 ///
 /// # Errors
 /// When the one asked for cannot be had on this host, or not with servers elsewhere.
@@ -37,11 +38,11 @@ pub fn resolve(
 ) -> Result<Placement> {
     let fits = clients as usize <= cpus.len();
     match asked {
-        Placement::Auto if all_local && best.is_some_and(|best| can_be_had(best, cpus)) => {
-            Ok(best.unwrap_or_default())
+        Placement::Auto => {
+            let usual = if fits && all_local { Placement::Paired } else { Placement::Free };
+            let best = best.filter(|best| all_local && is_of_use(*best, fits, cpus));
+            Ok(best.unwrap_or(usual))
         }
-        Placement::Auto if fits && all_local => Ok(Placement::Paired),
-        Placement::Auto => Ok(Placement::Free),
         Placement::Free => Ok(Placement::Free),
         Placement::Split => {
             ensure!(
@@ -59,11 +60,13 @@ pub fn resolve(
     }
 }
 
-fn can_be_had(placement: Placement, cpus: &[usize]) -> bool {
+/// Whether a placement that a calibration found can be had, and holds for so many clients.
+fn is_of_use(placement: Placement, fits: bool, cpus: &[usize]) -> bool {
     match placement {
         Placement::Auto => false,
         Placement::Split => cpus.len() >= 2,
-        Placement::Free | Placement::Paired => true,
+        Placement::Paired => fits,
+        Placement::Free => true,
     }
 }
 
@@ -118,6 +121,20 @@ mod tests {
         assert_eq!(auto(Placement::Split, &[0, 1], true), Placement::Split);
         assert_eq!(auto(Placement::Split, &[0], true), Placement::Paired);
         assert_eq!(auto(Placement::Paired, &[0, 1], false), Placement::Free);
+    }
+
+    #[test]
+    fn paired_that_a_calibration_found_is_for_up_to_as_many_clients_as_cpus() {
+        // Found with eight clients on eight CPUs, of which the plan gives its systems two.
+        let auto =
+            |clients, best| resolve(Placement::Auto, clients, &[0, 1], (true, Some(best))).unwrap();
+        assert_eq!(auto(8, Placement::Paired), Placement::Free);
+        assert_eq!(auto(2, Placement::Paired), Placement::Paired);
+        assert_eq!(auto(2, Placement::Free), Placement::Free);
+        assert_eq!(auto(8, Placement::Split), Placement::Split);
+        // Who asks for it gets it.
+        let asked = resolve(Placement::Paired, 8, &[0, 1], (true, None)).unwrap();
+        assert_eq!(asked, Placement::Paired);
     }
 
     #[test]

@@ -1,10 +1,53 @@
-//! Whether a step is measured precisely enough: the one statistic that a run asks for.
+//! Whether a step is measured precisely enough: the one statistic that a run asks for; and whether it can
+//! be at all.
 
-use rqps_model::{Estimate, Slice};
+use anyhow::{Result, bail};
+use rqps_model::{Estimate, Schedule, Slice, StepKind, StepOutcome, SystemStep};
 use rqps_stats::precision::{MIN_BLOCKS, is_reached};
 
+use crate::Plan;
+use crate::plan::schedule::SLICE_MS;
+use crate::rounds::Cut;
+use crate::steps::PlannedStep;
+
 /// Blocks of a step that has no ratio: an interval of each figure is all that can come of it.
-const BLOCKS_ALONE: usize = 8;
+const BLOCKS_ALONE: u32 = 8;
+
+/// Refuses a `precision` that a step has too few blocks for: each takes a turn at least, and no width is
+/// believed before the twelfth.
+///
+/// # Errors
+/// Names the step, how it is measured, and what would do.
+pub(crate) fn check(plan: &Plan, steps: &[PlannedStep]) -> Result<()> {
+    let Schedule::Interleaved { slice_ms, budget_ms, half_width_bp: Some(bp), .. } = plan.schedule
+    else {
+        return Ok(());
+    };
+    let least = if plan.systems.len() > 1 { MIN_BLOCKS } else { BLOCKS_ALONE };
+    let is_compared =
+        |planned: &&PlannedStep| !matches!(planned.info.kind, StepKind::Load | StepKind::WarmUp);
+    // Steps of the Insert Benchmark do not end by it.
+    let mut cuts = steps
+        .iter()
+        .filter(is_compared)
+        .filter_map(|planned| Some((planned, Cut::of_step(planned, plan.schedule)?)));
+    let Some((planned, cut)) = cuts.find(|(_, cut)| cut.n_blocks < least) else { return Ok(()) };
+    let most_ms = cut.total.as_millis() / u128::from(least);
+    let shorter = format!("slice = \"{most_ms}ms\" or less, or ");
+    let can_be_shorter = most_ms >= u128::from(*SLICE_MS.start());
+    let longer = if budget_ms.is_some() { "a budget" } else { "slices and seconds" };
+    bail!(
+        "precision = \"{}%\": {} is measured for {} s in turns of {slice_ms} ms, which makes {} blocks at \
+         most, and no width is believed before {least}; write {}{longer} of {} s or more, or leave \
+         precision out",
+        f64::from(bp) / 100.0,
+        planned.info.name,
+        cut.total.as_secs_f64(),
+        cut.n_blocks,
+        if can_be_shorter { shorter } else { String::new() },
+        f64::from(least) * f64::from(slice_ms) / 1e3
+    );
+}
 
 /// The figures of a step's blocks on all its systems, in order of time.
 pub(crate) struct Figures {
@@ -15,11 +58,25 @@ pub(crate) struct Figures {
 }
 
 impl Figures {
-    /// With the blocks that are there already, of all systems that have not failed in the step: one that
-    /// ended it before an interruption is the others' partner.
-    pub(crate) fn of<'a>(base: usize, before: impl Iterator<Item = (usize, &'a [Slice])>) -> Self {
-        let figures = |slices: &[Slice]| slices.iter().map(Slice::figure).collect();
-        Self { base, systems: before.map(|(idx, slices)| (idx, figures(slices))).collect() }
+    /// With the blocks that there are already of a step that is on its way on the systems `measured`, of all
+    /// that a ratio of it may be of. One that was left out of the run has no part in it, pending as it is:
+    /// no block of it will come. One that ended the step before an interruption is the others' partner as long
+    /// as they have gone no further. Where the base has ended it, those that are late have no ratio.
+    pub(crate) fn of_step(base: usize, systems: &[SystemStep], measured: &[usize]) -> Self {
+        let last = |system: &SystemStep| system.slices.last().map(|s| (s.idx, s.start_unix_ms));
+        let is_partner = |system: &SystemStep| {
+            let own = last(system);
+            own.is_some() && measured.iter().all(|&idx| last(&systems[idx]) == own)
+        };
+        let is_late = systems[base].outcome == StepOutcome::Done;
+        let is_of_it = |(idx, system): &(usize, &SystemStep)| match system.outcome {
+            StepOutcome::Pending => measured.contains(idx),
+            StepOutcome::Done => !is_late && is_partner(system),
+            StepOutcome::Failed { .. } => false,
+        };
+        let figures = |system: &SystemStep| system.slices.iter().map(Slice::figure).collect();
+        let all = systems.iter().enumerate().filter(is_of_it);
+        Self { base, systems: all.map(|(idx, system)| (idx, figures(system))).collect() }
     }
 
     /// Adds a block: a slice for each system.
@@ -36,7 +93,8 @@ impl Figures {
     pub(crate) fn are_enough(&self, half_width: f64) -> bool {
         let base = self.systems.iter().find(|(idx, _)| *idx == self.base);
         let (Some((_, base)), 2..) = (base, self.systems.len()) else {
-            return self.systems.iter().all(|(_, figures)| figures.len() >= BLOCKS_ALONE);
+            let least = BLOCKS_ALONE as usize;
+            return self.systems.iter().all(|(_, figures)| figures.len() >= least);
         };
         let others = self.systems.iter().filter(|(idx, _)| *idx != self.base);
         let ratios: Option<Vec<Estimate>> =
@@ -72,8 +130,45 @@ mod tests {
                 alone.base = base;
                 alone
             };
-            assert!(!alone(BLOCKS_ALONE - 1).are_enough(0.01));
-            assert!(alone(BLOCKS_ALONE).are_enough(0.01), "no ratio will ever come of it");
+            assert!(!alone(7).are_enough(0.01));
+            assert!(alone(8).are_enough(0.01), "no ratio will ever come of it");
         }
+    }
+
+    fn checked(n_systems: u32, schedule: &str) -> Result<()> {
+        let system = |n: u32| format!("[[system]]\ndbms = 'null'\nlabel = 's{n}'\n");
+        let systems: String = (0..n_systems).map(system).collect();
+        let text = format!(
+            "{systems}[[suite]]\nsteps = ['point-query', 'update-index']\nclients = [1]\n\
+             seconds = {{ read = 2, write = 10 }}\n[schedule]\n{schedule}"
+        );
+        let catalogue = rqps_server::Catalogue::builtin().unwrap();
+        let file = crate::PlanFile::parse(&text, "test").unwrap();
+        let plan = file.resolve("test", &catalogue).unwrap();
+        check(&plan, &crate::steps::of_plan(&plan, &[0, 1], true)?)
+    }
+
+    #[test]
+    fn a_precision_that_no_step_can_come_to_is_refused() {
+        let refused = |schedule: &str| checked(2, schedule).unwrap_err().to_string();
+        expect_test::expect![[r#"precision = "5%": update-index is measured for 10 s in turns of 1000 ms, which makes 10 blocks at most, and no width is believed before 12; write slice = "833ms" or less, or a budget of 12 s or more, or leave precision out"#]]
+            .assert_eq(&refused("slice = '1s'\nbudget = '10s'\nprecision = '5%'"));
+        // Each kind of step has its time: the one before it has 20 s.
+        expect_test::expect![[r#"precision = "0.5%": point-query is measured for 4 s in turns of 500 ms, which makes 8 blocks at most, and no width is believed before 12; write slice = "333ms" or less, or slices and seconds of 6 s or more, or leave precision out"#]]
+            .assert_eq(&refused("slice = '500ms'\nslices = 2\nprecision = '0.5%'"));
+        for schedule in [
+            "slice = '1s'\nbudget = '12s'\nprecision = '5%'",
+            "slice = '833ms'\nbudget = '10s'\nprecision = '5%'",
+            "slice = '1s'\nbudget = '10s'",
+            "budget = '1s'\nprecision = '1%'",
+        ] {
+            checked(2, schedule).unwrap();
+        }
+        // A single system has no ratio, and ends with eight blocks.
+        let alone = |budget: &str| {
+            let rest = "mode = 'interleaved'\nslice = '1s'\nprecision = '5%'";
+            checked(1, &format!("{rest}\nbudget = '{budget}'"))
+        };
+        assert!(alone("7s").is_err() && alone("8s").is_ok());
     }
 }

@@ -24,7 +24,7 @@ use crate::sequential::is_disk_full;
 use crate::stacks::{self, Profiler};
 use crate::steps::{self, PlannedStep};
 use crate::suspension::Suspension;
-use crate::{Plan, begin, leftover, limits, placement};
+use crate::{Plan, begin, leftover, limits, placement, precision};
 
 /// What a run needs beside its plan.
 #[derive(Debug, Clone)]
@@ -160,6 +160,7 @@ pub fn run<'a>(
     limits::check(plan, &cpus, host.memory_bytes)?;
     installation::check_passwords(plan, context)?;
     let steps = steps::of_plan(plan, &cpus, all_local)?;
+    precision::check(plan, &steps)?;
     if let Some(profiling) = &plan.profiling {
         stacks::check(profiling, &steps)?;
     }

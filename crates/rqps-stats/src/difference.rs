@@ -8,7 +8,7 @@
 
 use rqps_model::Estimate;
 
-use crate::restarts::of_starts;
+use crate::restarts::{of_starts, of_weighted};
 use crate::summary::moments;
 use crate::tested::count;
 use crate::{CONFIDENCE, student};
@@ -29,6 +29,15 @@ pub fn of_pairs(starts: &[Vec<f64>]) -> Option<Estimate> {
         interval: ratio.interval.map(|(low, high)| (back(low), back(high))),
         n: ratio.n,
     })
+}
+
+/// The same of starts that count as `weights` say ([`crate::restarts::weights`]) and not by what their own
+/// differences tell of how sure they are: the differences of a whole's parts, all with the weights of the
+/// whole, then add up to that of the whole.
+#[must_use]
+pub fn of_weighted_pairs(starts: &[Vec<f64>], weights: &[f64]) -> Option<Estimate> {
+    let n_starts = starts.iter().filter(|start| !start.is_empty()).count();
+    if n_starts < 2 { of_pairs(starts) } else { of_weighted(starts, weights) }
 }
 
 /// Mean of `candidate` less mean of `base`, measured one after the other: Welch's interval. A side of
@@ -78,6 +87,34 @@ mod tests {
         assert!((starts.point - 2.0).abs() < 1e-6);
         let width = |e: &Estimate| e.interval.unwrap().1 - e.interval.unwrap().0;
         assert!(width(&starts) > 10.0 * width(&blocks));
+    }
+
+    #[test]
+    fn parts_add_up_to_their_whole_with_its_weights() {
+        let a = [vec![3.0, 9.0], vec![1.0, -2.0, 1.5, 0.5]];
+        let b = [vec![0.2, 0.1], vec![-0.1, -0.3, -0.2, -0.2]];
+        let plus = |(a, b): (&Vec<f64>, &Vec<f64>)| -> Vec<f64> {
+            a.iter().zip(b).map(|(a, b)| a + b).collect()
+        };
+        let whole: Vec<Vec<f64>> = a.iter().zip(&b).map(plus).collect();
+        let weights = crate::restarts::weights(&whole).unwrap();
+        let of = |starts: &[Vec<f64>]| of_weighted_pairs(starts, &weights).unwrap().point;
+        assert!((of(&a) + of(&b) - of(&whole)).abs() < 1e-12);
+        assert!((of(&whole) - of_pairs(&whole).unwrap().point).abs() < 1e-9);
+        // Each with its own they do not.
+        let own = |starts: &[Vec<f64>]| of_pairs(starts).unwrap().point;
+        assert!((own(&a) + own(&b) - own(&whole)).abs() > 0.005);
+        assert_eq!(of_weighted_pairs(&a[..1], &[1.0]), of_pairs(&a[..1]));
+    }
+
+    #[test]
+    fn starts_of_equal_size_count_alike_in_parts_and_whole() {
+        let starts = [vec![3.0, 9.0, 4.0], vec![1.0, -2.0, 0.5]];
+        let (by_them, own) = (of_weighted_pairs(&starts, &[0.5, 0.5]), of_pairs(&starts));
+        let (by_them, own) = (by_them.unwrap(), own.unwrap());
+        let (found, wanted) = (by_them.interval.unwrap(), own.interval.unwrap());
+        assert!((by_them.point - own.point).abs() < 1e-9 && by_them.n == own.n);
+        assert!((found.0 - wanted.0).abs() < 1e-6 && (found.1 - wanted.1).abs() < 1e-6);
     }
 
     #[test]

@@ -64,12 +64,9 @@ pub fn of_starts(starts: &[Vec<f64>]) -> Option<Restarted> {
             error: None,
         });
     }
-    if used.iter().any(|blocks| blocks.iter().any(|v| !v.is_finite())) {
-        return None;
-    }
+    let measured = measured(starts)?;
     let n_blocks: usize = used.iter().map(|blocks| blocks.len()).sum();
-    let measured: Option<Vec<Start>> = used.iter().map(|blocks| start(blocks)).collect();
-    let found = random_effects(&measured?, n_blocks)?;
+    let found = random_effects(&measured)?;
     let interval = Some(((found.mean - found.half).exp(), (found.mean + found.half).exp()));
     let estimate = Estimate { point: found.mean.exp(), interval, n: count(n_blocks) };
     Some(Restarted {
@@ -81,9 +78,109 @@ pub fn of_starts(starts: &[Vec<f64>]) -> Option<Restarted> {
     })
 }
 
+/// What each start counts in the mean of [`of_starts`]: shares that add up to 1, 0 for a start without
+/// blocks. `None` without blocks, or with a value that is not finite.
+#[must_use]
+pub fn weights(starts: &[Vec<f64>]) -> Option<Vec<f64>> {
+    let measured = measured(starts)?;
+    let model = Model::of(&measured);
+    let all: f64 = measured.iter().map(|s| model.weight(s)).sum();
+    let share = |blocks: &Vec<f64>| start(blocks).map_or(0.0, |s| model.weight(&s) / all);
+    Some(starts.iter().map(share).collect())
+}
+
+/// The mean over starts that count as `weights` say, in the unit of the values, which are no logarithms
+/// here. Parts of a whole that all have the weights of the whole ([`weights`]) have means that add up to
+/// that of the whole, which they have not where each has its own.
+///
+/// The model is that of [`of_starts`], with σᵢ² = τ² + v/nᵢ of these values for start i: with shares uᵢ
+/// the mean ȳ = Σuᵢyᵢ has the variance Σuᵢ²σᵢ², and Σuᵢ(yᵢ − ȳ)² is Σuᵢ(1 − uᵢ)σᵢ² in the mean. Their
+/// quotient times what the latter came out as is the variance that the interval is of, with (starts − 1)
+/// degrees of freedom: Hartung and Knapp's with the weights of the values themselves, and Student's on
+/// the means of starts that count alike. Never narrower than the blocks alone make it. `None` for fewer
+/// than two starts with blocks, for another number of weights, and with a value that is not finite.
+#[must_use]
+pub fn of_weighted(starts: &[Vec<f64>], weights: &[f64]) -> Option<Estimate> {
+    let all = measured(starts)?;
+    if all.len() < 2 || starts.len() != weights.len() {
+        return None;
+    }
+    let model = Model::of(&all);
+    let has_blocks = starts.iter().zip(weights).filter(|(blocks, _)| !blocks.is_empty());
+    let shares: Vec<f64> = has_blocks.map(|(_, share)| *share).collect();
+    let sum = |of: &dyn Fn(&Start, f64) -> f64| -> f64 {
+        all.iter().zip(&shares).map(|(start, &share)| of(start, share)).sum()
+    };
+    let mean = sum(&|start, share| share * start.mean);
+    let spread = sum(&|start, share| share * (start.mean - mean).powi(2));
+    let of_mean = sum(&|start, share| share * share * model.variance(start));
+    let of_spread = sum(&|start, share| share * (1.0 - share) * model.variance(start));
+    let of_blocks = sum(&|start, share| share * share * model.block_variance / start.n_blocks);
+    let (half, _) = model.half((spread * of_mean / of_spread).sqrt(), of_blocks.sqrt());
+    let n_blocks: usize = starts.iter().map(Vec::len).sum();
+    Some(Estimate { point: mean, interval: Some((mean - half, mean + half)), n: count(n_blocks) })
+}
+
+/// The starts that have blocks; `None` where none has, or a value is not finite.
+fn measured(starts: &[Vec<f64>]) -> Option<Vec<Start>> {
+    let is_finite = starts.iter().flatten().all(|v| v.is_finite());
+    let found: Vec<Start> = starts.iter().filter_map(|blocks| start(blocks)).collect();
+    (is_finite && !found.is_empty()).then_some(found)
+}
+
 fn start(blocks: &[f64]) -> Option<Start> {
     let (mean, variance, n_blocks) = moments(blocks)?;
     Some(Start { mean, n_blocks, squares: variance * (n_blocks - 1.0) * inflation(blocks) })
+}
+
+/// What the blocks tell of how unsure the mean of a start is.
+struct Model {
+    n_starts: f64,
+    n_blocks: f64,
+    /// Of one block: one variance for all starts, as that of few blocks is too unsure to weight by.
+    block_variance: f64,
+    /// τ².
+    start_variance: f64,
+}
+
+impl Model {
+    fn of(starts: &[Start]) -> Self {
+        let n_starts = starts.len() as f64;
+        let n_blocks: f64 = starts.iter().map(|s| s.n_blocks).sum();
+        let df = n_blocks - n_starts;
+        let squares: f64 = starts.iter().map(|s| s.squares).sum();
+        let block_variance = if df > 0.0 { squares / df } else { 0.0 };
+        let is_one = starts.len() < 2;
+        let start_variance = if is_one { 0.0 } else { between(starts, block_variance, n_blocks) };
+        Self { n_starts, n_blocks, block_variance, start_variance }
+    }
+
+    fn blocks_df(&self) -> f64 {
+        self.n_blocks - self.n_starts
+    }
+
+    /// The variance of the mean of a start; 1 where nothing varies, so that all count alike.
+    fn variance(&self, start: &Start) -> f64 {
+        let variance = self.start_variance + self.block_variance / start.n_blocks;
+        if variance > 0.0 { variance } else { 1.0 }
+    }
+
+    fn weight(&self, start: &Start) -> f64 {
+        1.0 / self.variance(start)
+    }
+
+    /// Half-width of the interval of a mean that starts make unsure by `of_starts` and their blocks by
+    /// `of_blocks`, standard errors; and the degrees of freedom of the t that it is of.
+    fn half(&self, of_starts: f64, of_blocks: f64) -> (f64, f64) {
+        let df = self.n_starts - 1.0;
+        let half = student::quantile(CONFIDENCE, df) * of_starts;
+        let blocks_df = self.blocks_df();
+        if blocks_df > 0.0 {
+            let least = student::quantile(CONFIDENCE, blocks_df) * of_blocks;
+            return if least > half { (least, blocks_df) } else { (half, df) };
+        }
+        (half, df)
+    }
 }
 
 /// The mean over starts, on the logarithmic scale.
@@ -97,37 +194,25 @@ struct Found {
     error: f64,
 }
 
-fn random_effects(starts: &[Start], n_blocks: usize) -> Option<Found> {
-    let k = starts.len() as f64;
-    let blocks_df = n_blocks as f64 - k;
-    // One variance for the blocks of all starts: that of few blocks is too unsure to weight by.
-    let squares: f64 = starts.iter().map(|s| s.squares).sum();
-    let block_variance = if blocks_df > 0.0 { squares / blocks_df } else { 0.0 };
-    let total: f64 = starts.iter().map(|s| s.n_blocks).sum();
-    let start_variance = between(starts, block_variance, total);
-    let weight = |s: &Start| {
-        let variance = start_variance + block_variance / s.n_blocks;
-        if variance > 0.0 { 1.0 / variance } else { 1.0 }
-    };
-    let weights: f64 = starts.iter().map(weight).sum();
-    let mean = starts.iter().map(|s| weight(s) * s.mean).sum::<f64>() / weights;
+fn random_effects(starts: &[Start]) -> Option<Found> {
+    let model = Model::of(starts);
+    let k = model.n_starts;
+    let weights: f64 = starts.iter().map(|s| model.weight(s)).sum();
+    let mean = starts.iter().map(|s| model.weight(s) * s.mean).sum::<f64>() / weights;
     if !mean.is_finite() {
         return None;
     }
-    let spread: f64 = starts.iter().map(|s| weight(s) * (s.mean - mean).powi(2)).sum();
+    let spread: f64 = starts.iter().map(|s| model.weight(s) * (s.mean - mean).powi(2)).sum();
     let of_starts = (spread / ((k - 1.0) * weights)).sqrt();
-    let of_blocks = (block_variance / total).sqrt();
-    let mut half = student::quantile(CONFIDENCE, k - 1.0) * of_starts;
+    let of_blocks = (model.block_variance / model.n_blocks).sqrt();
+    let (half, df) = model.half(of_starts, of_blocks);
     let mut p = p_value(mean, of_starts, k - 1.0);
-    let mut df = k - 1.0;
-    if blocks_df > 0.0 {
-        let least = student::quantile(CONFIDENCE, blocks_df) * of_blocks;
-        (half, df) = if least > half { (least, blocks_df) } else { (half, df) };
-        p = p.max(p_value(mean, of_blocks, blocks_df));
+    if model.blocks_df() > 0.0 {
+        p = p.max(p_value(mean, of_blocks, model.blocks_df()));
     }
-    let has_spread = start_variance + block_variance > 0.0;
+    let has_spread = model.start_variance + model.block_variance > 0.0;
     let error = if has_spread { (1.0 / weights).sqrt() } else { 0.0 };
-    Some(Found { mean, half, df, p, start_sd: start_variance.sqrt(), error })
+    Some(Found { mean, half, df, p, start_sd: model.start_variance.sqrt(), error })
 }
 
 /// Variance from start to start beyond what the blocks' noise explains, at least 0 (DerSimonian and
@@ -205,6 +290,44 @@ mod tests {
         assert!(of_starts(&[vec![0.0], vec![f64::NAN]]).is_none());
         // One block each: the starts' means are all there is.
         assert!(of_starts(&[vec![0.0], vec![0.1]]).unwrap().tested.estimate.interval.is_some());
+    }
+
+    #[test]
+    fn starts_that_count_as_they_are_told_by_hand() {
+        // Means 1 and 5; squares 2 and 4 over four degrees of freedom: v = 1.5. τ²: by blocks the mean is
+        // 22/6, the spread 64/3, so (64/3 - 1.5) / (6 - 20/6) = 7.4375. σ² = 8.1875 and 7.8125.
+        let starts = [vec![0.0, 2.0], Vec::new(), vec![4.0, 4.0, 6.0, 6.0]];
+        let found = of_weighted(&starts, &[0.25, 0.0, 0.75]).unwrap();
+        assert!((found.point - 4.0).abs() < 1e-12 && found.n == 6);
+        // Spread 0.25 * 9 + 0.75 * 1 = 3, its mean 0.1875 * (8.1875 + 7.8125) = 3: the variance is
+        // 8.1875 / 16 + 7.8125 * 9 / 16 = 4.90625; t(1) = 12.706.
+        let half = 12.706_204_7 * 4.906_25_f64.sqrt();
+        let (low, high) = found.interval.unwrap();
+        assert!((high - 4.0 - half).abs() < 1e-6 && (4.0 - low - half).abs() < 1e-6, "{found:?}");
+        assert!(of_weighted(&starts, &[0.25, 0.75]).is_none());
+        assert!(of_weighted(&starts[..2], &[1.0, 0.0]).is_none());
+    }
+
+    #[test]
+    fn weights_are_those_of_the_mean() {
+        let starts =
+            [vec![0.1, 0.2, 0.15], Vec::new(), vec![-0.05, 0.3], vec![0.2, 0.21, 0.18, 0.4]];
+        let shares = weights(&starts).unwrap();
+        assert!((shares.iter().sum::<f64>() - 1.0).abs() < 1e-12 && shares[1].abs() < 1e-12);
+        let by_them = of_weighted(&starts, &shares).unwrap();
+        let own = of_starts(&starts).unwrap().tested.estimate;
+        assert!((by_them.point - own.point.ln()).abs() < 1e-12 && by_them.n == own.n);
+        // Far apart, the interval is Hartung and Knapp's; of starts of equal size it always was.
+        for starts in [[vec![0.0, 0.01], vec![0.5, 0.51, 0.52]], [vec![0.0, 0.1], vec![0.02, 0.1]]]
+        {
+            let by_them = of_weighted(&starts, &weights(&starts).unwrap()).unwrap();
+            let own = of_starts(&starts).unwrap().tested.estimate;
+            let (low, high) = own.interval.unwrap();
+            let found = by_them.interval.unwrap();
+            assert!((found.0 - low.ln()).abs() < 1e-9 && (found.1 - high.ln()).abs() < 1e-9);
+        }
+        assert_eq!(weights(&[vec![0.1, 0.3]]), Some(vec![1.0]));
+        assert!(weights(&[]).is_none() && weights(&[vec![f64::NAN]]).is_none());
     }
 
     #[test]

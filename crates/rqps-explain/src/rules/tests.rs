@@ -3,6 +3,7 @@
 
 mod beside;
 mod host;
+mod starts;
 
 use std::collections::BTreeMap;
 
@@ -527,7 +528,8 @@ fn starts_of_runs_of_their_own_are_no_partners() {
     let starts = starts.map(|(b, c)| Start { base: vec![b], candidate: vec![c] }).collect();
     let mut sides = Sides { starts, in_turns: false, is_one_run: false };
     let width = |sides: &Sides<'_>| {
-        let found = sides.difference(|slice| Some(slice.duration_ns as f64)).unwrap();
+        let ns = |slice: &Slice| Some(slice.duration_ns as f64);
+        let found = sides.difference(&sides.weights(ns).unwrap(), ns).unwrap();
         found.interval.map(|(low, high)| high - low).unwrap()
     };
     let wanted = rqps_stats::difference::of_two(&b, &c).unwrap().interval.unwrap();

@@ -16,7 +16,7 @@ pub(crate) const DEFAULT_SLICE_MS: u32 = 20;
 
 /// Turns that can be asked for, milliseconds. A window is 20 ms; servers that wait are stopped, and
 /// not for long.
-const SLICE_MS: std::ops::RangeInclusive<u32> = 20..=5000;
+pub(crate) const SLICE_MS: std::ops::RangeInclusive<u32> = 20..=5000;
 
 /// Longest time of a step and system that can be asked for.
 const BUDGET: std::ops::RangeInclusive<Duration> =

@@ -2,6 +2,10 @@
 
 use std::time::Duration;
 
+use rqps_model::Schedule;
+
+use crate::steps::{Job, PlannedStep};
+
 /// Measured time of a block on each system, where the step's time gives enough of them: long enough
 /// that blocks are nearly independent.
 const BLOCK: Duration = Duration::from_secs(2);
@@ -36,6 +40,18 @@ pub(crate) struct Cut {
 }
 
 impl Cut {
+    /// For a step in turns whose events come from a suite file; `None` for others.
+    pub(crate) fn of_step(planned: &PlannedStep, schedule: Schedule) -> Option<Self> {
+        let (Job::File { step, args, .. }, Schedule::Interleaved { slice_ms, .. }) =
+            (&planned.job, schedule)
+        else {
+            return None;
+        };
+        let total = schedule.at_most(step.slice_time(args));
+        let slice = Duration::from_millis(slice_ms.into());
+        Some(Self::of(total, slice, schedule.half_width().is_some()))
+    }
+
     /// For a step that is measured for `total` on each system, in turns of `slice`; `may_end` when it
     /// can end before.
     pub(crate) fn of(total: Duration, slice: Duration, may_end: bool) -> Self {

@@ -100,13 +100,23 @@ impl Uncertainty {
         Some(Self { blocks: all - starts, df, starts: Starts::Measured(starts) })
     }
 
-    /// That of a figure, whose interval is Student's t of its slices; `None` without an interval.
+    /// That of a figure, whose interval is Student's t of its slices or starts; `None` without an interval,
+    /// and for a figure that is not above 0.
+    ///
+    /// A mean has an interval that lies evenly around it and with two starts easily reaches below 0: its
+    /// error is a share of the mean, which is that of its logarithm (the delta method). A total has one that
+    /// is even on the logarithmic scale. Of either, the other way's width is the larger.
     #[must_use]
     pub fn of_figure(figure: &Estimate) -> Option<Self> {
-        let is_fit = |(low, high): &(f64, f64)| *low > 0.0 && high.is_finite();
+        let is_fit = |(low, high): &(f64, f64)| low.is_finite() && high.is_finite();
         let (low, high) = figure.interval.filter(is_fit)?;
+        if figure.point.is_nan() || figure.point <= 0.0 {
+            return None;
+        }
+        let of_total = if low > 0.0 { high.ln() - low.ln() } else { f64::INFINITY };
+        let width = of_total.min((high - low) / figure.point);
         let df = (f64::from(figure.n) - 1.0).max(1.0);
-        let error = 0.5 * (high.ln() - low.ln()) / student::quantile(CONFIDENCE, df);
+        let error = 0.5 * width / student::quantile(CONFIDENCE, df);
         Some(Self { blocks: error.powi(2), df, starts: Starts::Unknown })
     }
 }
@@ -251,5 +261,30 @@ mod tests {
         assert!((known.df - 2.0).abs() < 1e-9 && (known.blocks - 0.01 / 3.0).abs() < 1e-7);
         assert!(Uncertainty::of_ratio(&of_starts(&[vec![0.1]]).unwrap()).is_none());
         assert!(Uncertainty::of_figure(&Estimate::single(1.0)).is_none());
+    }
+
+    #[test]
+    fn a_figure_whose_interval_reaches_below_0_is_known_as_well() {
+        // Two starts: 100 and 130, mean 115, error 15; t(1) = 12.706, so from -75.6. The other reaches to 0.5.
+        for (starts, error) in [([100.0, 130.0], 15.0 / 115.0), ([100.0, 117.0], 8.5 / 108.5)] {
+            let known = Uncertainty::of_figure(&crate::mean(&starts).unwrap()).unwrap();
+            assert!((known.blocks.sqrt() - error).abs() < 1e-9, "{known:?}");
+            assert!((known.df - 1.0).abs() < 1e-12 && known.starts == Starts::Unknown);
+            // The mean of two nights less that of two others: four quarters of the variance, and as many
+            // degrees of freedom as starts beyond the first of each night.
+            let night = Value::known(115.0, known);
+            let found = told(&[night; 2], &[night; 2], false);
+            assert!((found.variance - error * error).abs() < 1e-9, "{found:?}");
+            assert!((found.df - 4.0).abs() < 1e-9 && !found.is_whole, "{found:?}");
+        }
+    }
+
+    #[test]
+    fn the_error_of_a_total_is_that_of_its_logarithm() {
+        // Three parts, from half to twice the point; t(2) = 4.303.
+        let total = Estimate { point: 100.0, interval: Some((50.0, 200.0)), n: 3 };
+        let known = Uncertainty::of_figure(&total).unwrap();
+        assert!((known.blocks.sqrt() - 2.0_f64.ln() / 4.302_652_7).abs() < 1e-6, "{known:?}");
+        assert!(Uncertainty::of_figure(&Estimate { point: 0.0, ..total }).is_none());
     }
 }
