@@ -221,7 +221,10 @@ fn failures(out: &mut String, analysis: &Analysis<'_>) {
 }
 
 /// What stands behind the metrics, relative to the base: no metrics of [`Analysis::metrics`].
-const BESIDE: [(&str, fn(&Cell) -> Option<f64>); 2] = [("srvwKB/o", written), ("rss", rss)];
+const BESIDE: [(&str, Ratio); 2] = [("srvwKB/o", written), ("rss", rss)];
+
+/// A value of a cell over the base's.
+type Ratio = fn(&Cell) -> Option<f64>;
 
 /// KB that the server wrote per operation, over the base's.
 fn written(cell: &Cell) -> Option<f64> {
