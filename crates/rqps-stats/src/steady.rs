@@ -117,16 +117,22 @@ pub struct Disagreement {
     /// The ratio of averages / the ratio of steady rates, block by block: below 1 where stalls cost
     /// the candidate more than the base.
     pub between: Tested,
+    /// Whether each of several starts of the servers tells so by its own blocks.
+    pub is_in_each_start: bool,
 }
 
 impl Disagreement {
-    /// Whether averages and steady rates tell different stories: the ratio between them is
-    /// significant at 1% and at least 2% from 1.
+    /// Whether averages and steady rates tell different stories: the ratio between them is at least 2%
+    /// from 1 and significant at 1%, over the starts of the servers or on each of them.
     #[must_use]
     pub fn is_finding(&self) -> bool {
         let is_large = self.between.estimate.point.ln().abs() >= (1.0 + MIN_DISAGREEMENT).ln();
-        is_large && self.between.p.is_some_and(|p| p < DISAGREEMENT_P)
+        is_large && (is_significant(&self.between) || self.is_in_each_start)
     }
+}
+
+fn is_significant(between: &Tested) -> bool {
+    between.p.is_some_and(|p| p < DISAGREEMENT_P)
 }
 
 /// A system's blocks: their averages and steady rates, operations per second, in order of time.
@@ -147,7 +153,9 @@ pub fn disagreement(base: Rates<'_>, candidate: Rates<'_>) -> Option<Disagreemen
 }
 
 /// The same of base and candidate on each start of the servers: what a start draws is drawn once
-/// for all of its blocks, so that the observation is the start ([`of_starts`]).
+/// for all of its blocks, so that the observation is the start ([`of_starts`]). Few starts hardly ever
+/// pass that, however much both sides differ on each: whether every one does by its own blocks, the
+/// same way, is told beside it. By chance that happens to two of them in one of 20,000 steps.
 ///
 /// `None` without blocks, where the sides or averages and steady rates of a start differ in number,
 /// and where a value is not above 0 and finite.
@@ -166,10 +174,16 @@ pub fn disagreement_over_starts(starts: &[(Rates<'_>, Rates<'_>)]) -> Option<Dis
         steady.push(steady_rates);
     }
     let tested = |logs: &[Vec<f64>]| of_starts(logs).map(|found| found.tested);
+    let has_blocks = between.iter().filter(|gaps| !gaps.is_empty());
+    let alone: Vec<Tested> =
+        has_blocks.filter_map(|gaps| tested(std::slice::from_ref(gaps))).collect();
+    let n_lost = alone.iter().filter(|of_start| of_start.estimate.point < 1.0).count();
+    let is_one_way = n_lost == 0 || n_lost == alone.len();
     Some(Disagreement {
         average: tested(&average)?,
         steady: tested(&steady)?,
         between: tested(&between)?,
+        is_in_each_start: alone.len() > 1 && is_one_way && alone.iter().all(is_significant),
     })
 }
 
@@ -189,6 +203,7 @@ pub fn disagreement_of_samples(base: Rates<'_>, candidate: Rates<'_>) -> Option<
         average: ratio_test(base.average, candidate.average)?,
         steady: ratio_test(base.steady, candidate.steady)?,
         between: ratio_test(&kept(base)?, &kept(candidate)?)?,
+        is_in_each_start: false,
     })
 }
 
@@ -253,27 +268,47 @@ mod tests {
 
     #[test]
     fn blocks_of_a_start_that_stalls_are_one_observation() {
-        // Stalls cost 5% on one start and 7% on the other, in all of their eight blocks alike.
+        // Stalls cost 1% on one start and 11% on the other, in all of their eight blocks alike but for a
+        // little: 1% is far below it.
         let calm = [1000.0; 8];
-        let lost = [-0.05_f64, -0.07].map(|log| [1000.0 * log.exp(); 8]);
+        let wave = [0.02_f64, -0.02, 0.02, -0.02, 0.02, -0.02, 0.02, -0.02];
+        let lost = [-0.01_f64, -0.11].map(|log| wave.map(|w| 1000.0 * (log + w).exp()));
         let base = Rates { average: &calm, steady: &calm };
         let starts = [0, 1].map(|at| (base, Rates { average: &lost[at], steady: &calm }));
         let found = disagreement_over_starts(&starts).unwrap();
         assert!((found.between.estimate.point.ln() + 0.06).abs() < 1e-9);
-        // t = 0.06 / 0.01 with one degree of freedom: p = 1 - 2/pi * atan(6).
-        let p = 1.0 - 2.0 / std::f64::consts::PI * 6.0_f64.atan();
-        assert!((found.between.p.unwrap() - p).abs() < 1e-6 && !found.is_finding());
-        // Sixteen blocks of one start would tell.
-        let all = lost.concat();
-        let calm = [1000.0; 16];
-        let base = Rates { average: &calm, steady: &calm };
-        let pooled = disagreement(base, Rates { average: &all, steady: &calm }).unwrap();
-        assert!(pooled.is_finding());
+        // t = 0.06 / 0.05 with one degree of freedom: p = 1 - 2/pi * atan(1.2).
+        let p = 1.0 - 2.0 / std::f64::consts::PI * 1.2_f64.atan();
+        assert!((found.between.p.unwrap() - p).abs() < 1e-6);
+        assert!(!found.is_in_each_start && !found.is_finding(), "{found:?}");
         // A start without blocks says nothing, and neither do none.
         let nothing = Rates { average: &[], steady: &[] };
         let with_empty = [starts[0], starts[1], (nothing, nothing)];
         assert_eq!(disagreement_over_starts(&with_empty), Some(found));
         assert!(disagreement_over_starts(&[]).is_none());
+    }
+
+    #[test]
+    fn stalls_on_each_start_are_a_finding_of_few_starts_too() {
+        let calm = [1000.0; 8];
+        let base = Rates { average: &calm, steady: &calm };
+        let found = |logs: [f64; 2]| {
+            let wave = [0.02_f64, -0.02, 0.02, -0.02, 0.02, -0.02, 0.02, -0.02];
+            let lost = logs.map(|log| wave.map(|w| 1000.0 * (log + w).exp()));
+            let start = |at: usize| (base, Rates { average: &lost[at], steady: &calm });
+            disagreement_over_starts(&[start(0), start(1)]).unwrap()
+        };
+        // A third of each start is lost, and t is 35 with one degree of freedom: p is 2%.
+        let both = found([-0.34, -0.36]);
+        assert!(both.between.p.unwrap() > DISAGREEMENT_P);
+        assert!(both.is_in_each_start && both.is_finding(), "{both:?}");
+        // One the one way, the other the other: no story.
+        let opposed = found([-0.36, 0.2]);
+        assert!(!opposed.is_in_each_start && !opposed.is_finding(), "{opposed:?}");
+        // One start alone is tested by its blocks as ever.
+        let lost = [900.0; 8];
+        let one = disagreement(base, Rates { average: &lost, steady: &calm }).unwrap();
+        assert!(!one.is_in_each_start && one.is_finding());
     }
 
     #[test]
