@@ -7,7 +7,9 @@
 mod check;
 mod fault;
 mod hosted;
+mod strike;
 mod table;
+mod thief;
 mod trial;
 
 use std::path::{Path, PathBuf};

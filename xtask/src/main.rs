@@ -65,8 +65,8 @@ cargo xtask TASK
   hog             one server against itself while all CPUs are busy for the middle third, in a sequential
                   run and in one in turns
   faults          real runs on two small servers that are hit at random moments: SIGINT and SIGKILL to rqps,
-                  SIGKILL and SIGSTOP to a server, memory limit hit, disk full, store read-only, port taken, program replaced;
-                  after each whether anything was lost or left; goes on from what is there in its results
+                  SIGKILL and SIGSTOP to a server, memory limit hit, disk full, store read-only, port taken, program
+                  replaced, connections refused, a server that hangs (600 s each); after each whether anything was lost or left; goes on from what is there in its results
                   directory, target/faults when absent
                   [--trials N] of each, 10 when absent; [--only FAULT,FAULT]; [--seed N], 1 when absent;
                   [--servers DBMS@VERSION,...], mariadb@10.2.11,postgres@11.22 when absent;

@@ -43,10 +43,15 @@ impl ServerError {
     ///
     /// Retried are MySQL 1213 (deadlock), 1205 (lock wait timeout), 1020 (record changed) and
     /// PostgreSQL 40001, 40P01, 23505, 55P03. A server's last words on a connection are a loss of it:
-    /// MySQL 1053 (shutdown), 3169 (session killed), 4031 (idle for too long), MariaDB 1927 (killed).
+    /// MySQL 1053 (shutdown), 3169 (session killed), 4031 (idle for too long), MariaDB 1927 (killed),
+    /// PostgreSQL 57P01, 57P02 (shutdown, crash), 57P03 (not yet or no longer up).
     #[must_use]
     pub fn class(&self) -> ErrorClass {
-        if matches!(self.errno, 1053 | 1927 | 3169 | 4031) {
+        let ends = match self.errno {
+            0 => matches!(self.sqlstate.as_str(), "57P01" | "57P02" | "57P03"),
+            errno => matches!(errno, 1053 | 1927 | 3169 | 4031),
+        };
+        if ends {
             return ErrorClass::Lost;
         }
         let retry = match self.errno {

@@ -1,7 +1,6 @@
 //! A system from its plan to a server that is up, and down again: the lab's side of `rqps-server`.
-//!
-//! A long file: what goes up must come down, in every order in which it can fail.
 
+mod answers;
 mod asked;
 
 use std::path::{Path, PathBuf};
@@ -28,6 +27,7 @@ use crate::event::{Event, Listener};
 use crate::installation::{Installation, render_config, tell};
 use crate::measure::Bench;
 use crate::run::Context;
+use answers::Gone;
 
 /// How often the samplers look.
 const SAMPLE_EVERY: Duration = Duration::from_secs(1);
@@ -41,9 +41,6 @@ const ANSWER_WITHIN: Duration = Duration::from_secs(60);
 /// How long a server may take over one thing that it is asked and that is not measured: counting the rows
 /// of a large table, a checkpoint, a vacuum. What takes longer hangs, and nobody would be there to see it.
 const DO_WITHIN: Duration = Duration::from_secs(4 * 3600);
-
-/// How long a server that no longer answers is given to end by itself, so that it can be said how.
-const DIE_WITHIN: Duration = Duration::from_secs(10);
 
 /// Lines of a server's log that a failure shows.
 const LOG_LINES: usize = 12;
@@ -71,8 +68,8 @@ pub(crate) struct Up {
     tables: Vec<String>,
     /// The CPUs that it may run on, where that is less than rqps may use.
     cpus: Option<Vec<usize>>,
-    /// Whether it was found not to answer.
-    is_gone: bool,
+    /// How it was found to be of no more use, if it was.
+    gone: Option<Gone>,
 }
 
 /// A server of our own and its data.
@@ -161,7 +158,7 @@ impl Up {
             counted,
             tables: Vec::new(),
             cpus,
-            is_gone: false,
+            gone: None,
         })
     }
 
@@ -185,36 +182,6 @@ impl Up {
 
     pub(crate) fn server_pid(&self) -> Option<i32> {
         self.server.as_ref().map(|s| s.running.pid())
-    }
-
-    /// Whether the server still answers, asked after something failed. When it does not, this waits
-    /// for its process to end, which comes a moment after its connections break. One that lost a
-    /// process to its memory limit counts as gone: PostgreSQL starts all others anew.
-    pub(crate) fn answers(&mut self) -> bool {
-        if self.spec.dbms == Dbms::Null {
-            return true;
-        }
-        if self.is_gone {
-            return false;
-        }
-        let _ = self.admin.set_timeout(Some(ANSWER_WITHIN));
-        let answers = self.admin.query("select 1").is_ok();
-        // Asked last: one that was stopped answers when it goes on, and then ends.
-        let is_lost = |s: &Local| s.running.out_of_memory().is_some() || s.running.was_stopped();
-        let answers = answers && !self.server.as_ref().is_some_and(is_lost);
-        let _ = self.admin.set_timeout(Some(DO_WITHIN));
-        if answers {
-            return true;
-        }
-        self.is_gone = true;
-        let since = Instant::now();
-        while self.server.as_ref().is_some_and(|s| s.running.is_alive())
-            && since.elapsed() < DIE_WITHIN
-        {
-            #[expect(clippy::disallowed_methods, reason = "a process has no timed wait")]
-            std::thread::sleep(Duration::from_millis(10));
-        }
-        false
     }
 
     /// What stops it while it waits, and its death signal; absent for a server that is not ours.
@@ -282,8 +249,9 @@ impl Up {
             let is_well = s.running.end().is_none() || s.running.has_shut_down();
             s.instance.note().is_some() && is_well
         };
-        let is_of_use =
-            !self.is_gone && !self.is_out_of_space() && self.server.as_ref().is_some_and(is_whole);
+        let is_of_use = self.gone.is_none()
+            && !self.is_out_of_space()
+            && self.server.as_ref().is_some_and(is_whole);
         let Some(Local { running, instance }) = self.server.take_if(|_| is_of_use) else {
             return Left { cause: self.abandon(log), dir: None };
         };
@@ -315,7 +283,7 @@ impl Up {
             self.admin = admin;
             let _ = self.drop_own_tables();
         }
-        let Self { server, admin, samples, counted, is_gone, .. } = self;
+        let Self { server, admin, samples, counted, gone, .. } = self;
         drop(samples.finish());
         drop((admin, counted));
         let Local { running, instance } = server?;
@@ -333,18 +301,18 @@ impl Up {
             }
             None if full => Some(format!("{space}; the end of its log:\n{}", tail())),
             None => running.out_of_memory().or_else(|| {
-                let within = ANSWER_WITHIN.as_secs();
+                let gone = gone.as_ref()?;
                 // PostgreSQL lets all connections go when one of its processes crashes.
                 let what = match running.signal_told() {
                     Some(line) => format!("{name} lost a process: {line}"),
-                    None => format!("{name} hangs: it runs and did not answer within {within} s"),
+                    None => format!("{name} {}", gone.words()),
                 };
-                is_gone.then(|| format!("{what}; the end of its log:\n{}", tail()))
+                Some(format!("{what}; the end of its log:\n{}", tail()))
             }),
         };
         // The failure that led here is what the user needs to hear of, not a second one. Nobody waits for
         // one that hangs to stop by itself.
-        if is_gone {
+        if gone.is_some() {
             drop(running);
         } else {
             let _ = running.stop(STOP_WITHIN);

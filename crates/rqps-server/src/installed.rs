@@ -73,10 +73,7 @@ impl Installed {
         origin: String,
     ) -> Result<Self, Error> {
         let program = find_program(prefix, entry.dbms)?;
-        let bundled = prefix.join("libs");
-        if bundled.is_dir() {
-            library_dirs.push(bundled);
-        }
+        library_dirs.extend(bundled_libraries(prefix));
         Ok(Self {
             dbms: entry.dbms,
             version: entry.version.clone(),
@@ -107,6 +104,7 @@ impl Installed {
     ) -> Result<Self, Error> {
         let none = |detail: String| Error::NoServer { path: path.to_owned(), detail };
         let prefix = path.canonicalize().map_err(|e| none(e.to_string()))?;
+        let library_dirs: Vec<PathBuf> = bundled_libraries(&prefix).into_iter().collect();
         let program = find_program(&prefix, Dbms::Mysql)
             .or_else(|_| find_program(&prefix, Dbms::Postgres))
             .map_err(|_| none("looked for mysqld, mariadbd and postgres in bin and sbin".into()))?;
@@ -116,6 +114,9 @@ impl Installed {
         }
         let mut command = tool::of_server(&program);
         command.arg("--version");
+        if let Some(path) = library_path(&library_dirs) {
+            command.env("LD_LIBRARY_PATH", path);
+        }
         let terms = Terms { identity, log: scratch, limit: Duration::from_secs(30) };
         let done = tool::run(command, terms, watch, &mut |_| {})?
             .map_err(|e| none(format!("{} as {}: {e}", program.display(), identity.name)))?;
@@ -135,7 +136,7 @@ impl Installed {
             plugin_dir: find_plugins(&prefix),
             engines: Vec::new(),
             program,
-            library_dirs: Vec::new(),
+            library_dirs,
             origin: format!("basedir {}", prefix.display()),
             build: done.output.trim().to_owned(),
             build_name: BASEDIR.to_owned(),
@@ -249,10 +250,18 @@ impl Installed {
 
     /// The value for LD_LIBRARY_PATH, when one is needed.
     pub(crate) fn library_path(&self) -> Option<String> {
-        let dirs: Vec<String> =
-            self.library_dirs.iter().map(|dir| dir.display().to_string()).collect();
-        (!dirs.is_empty()).then(|| dirs.join(":"))
+        library_path(&self.library_dirs)
     }
+}
+
+/// Libraries that lie beside a server, where there are any.
+fn bundled_libraries(prefix: &Path) -> Option<PathBuf> {
+    Some(prefix.join("libs")).filter(|dir| dir.is_dir())
+}
+
+fn library_path(dirs: &[PathBuf]) -> Option<String> {
+    let dirs: Vec<String> = dirs.iter().map(|dir| dir.display().to_string()).collect();
+    (!dirs.is_empty()).then(|| dirs.join(":"))
 }
 
 fn find_program(prefix: &Path, dbms: Dbms) -> Result<PathBuf, Error> {
@@ -377,8 +386,13 @@ mod tests {
         put("#!/bin/sh\necho 'postgres (PostgreSQL) 18.0'\n");
         let found = detect().unwrap();
         assert_eq!((found.dbms, found.name().as_str()), (Dbms::Postgres, "PostgreSQL 18.0"));
-        put("#!/bin/sh\necho libx missing; exit 127\n");
+        let picky = "#!/bin/sh\ncase \"$LD_LIBRARY_PATH\" in\n*/libs) echo 'postgres (PostgreSQL) 18.0' ;;\n\
+                     *) echo libx missing; exit 127 ;;\nesac\n";
+        put(picky);
         let error = detect().unwrap_err().to_string();
         assert!(error.contains("exit code 127 (libx missing)"), "{error}");
+        let libs = dir.path().canonicalize().unwrap().join("libs");
+        fs::create_dir(&libs).unwrap();
+        assert_eq!(detect().unwrap().library_dirs, [libs]);
     }
 }

@@ -207,3 +207,31 @@ fn parent(pid: i32) -> Option<i32> {
     let text = fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
     text.rsplit_once(") ")?.1.split(' ').nth(1)?.parse().ok()
 }
+
+/// A process and all that descend from it.
+pub(super) fn family(pid: i32) -> Vec<i32> {
+    let mut all = vec![pid];
+    let mut done = 0;
+    while let Some(&one) = all.get(done) {
+        all.extend(all_pids().into_iter().filter(|pid| parent(*pid) == Some(one)));
+        done += 1;
+    }
+    all
+}
+
+/// The socket with a name on which a process listens.
+pub(super) fn socket_of(pid: i32) -> Option<PathBuf> {
+    let entries = fs::read_dir(format!("/proc/{pid}/fd")).ok()?.flatten();
+    let inodes: Vec<String> = entries
+        .filter_map(|entry| fs::read_link(entry.path()).ok())
+        .filter_map(|to| Some(to.to_str()?.strip_prefix("socket:[")?.strip_suffix(']')?.to_owned()))
+        .collect();
+    // Num RefCount Protocol Flags Type St Inode Path; clients' ends at the server have its name as well.
+    let sockets = fs::read_to_string("/proc/net/unix").ok()?;
+    sockets.lines().find_map(|line| {
+        let words: Vec<&str> = line.split_whitespace().collect();
+        let [_, _, _, "00010000", _, _, inode, path] = words[..] else { return None };
+        let is_of = path.starts_with('/') && inodes.iter().any(|one| one == inode);
+        is_of.then(|| PathBuf::from(path))
+    })
+}

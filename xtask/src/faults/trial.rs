@@ -11,8 +11,9 @@ use rqps_workload::random::Rng;
 
 use super::Options;
 use super::check::{self, Checks};
-use super::fault::{Done, Fault, mount};
+use super::fault::Fault;
 use super::hosted::{Hosted, pause};
+use super::strike::{Done, mount};
 use super::table::{MISSED, Row};
 
 /// The memory limit of a server, as a plan has it.
@@ -27,8 +28,9 @@ pub(super) const SLICES: usize = 2;
 /// How often the same command is run again at most.
 const ATTEMPTS: u32 = 3;
 
-/// Size of a small disk: two of the small servers, their data and some room.
-const DISK: &str = "size=600m,mode=755";
+/// Size of a small disk: the data of two of the small servers, and the room that rqps wants before it
+/// starts one.
+const DISK: &str = "size=3g,mode=755";
 
 /// The order of a run's slices.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -173,8 +175,7 @@ impl Trial {
         check::complete(self.fault, &hosted, (kept, last.as_ref()), &mut checks)?;
         // What strikes before anything is known of the run, or nothing, has nobody to tell it.
         let is_known = kept.is_some_and(|run| check::n_slices(run) > 0);
-        // One that was stopped goes on when its next turn comes, or when it is to stop for good.
-        let is_felt = self.fault != Fault::ServerStop || kept.is_some_and(check::has_failed);
+        let is_felt = !self.fault.may_be_unfelt() || kept.is_some_and(check::has_failed);
         let is_to_tell = row.is_hit() && is_known && is_felt;
         check::report(self.fault, &hosted, rqps, (last.as_ref(), is_to_tell), &mut checks)?;
         check::nothing_left(&hosted, true, &mut checks);

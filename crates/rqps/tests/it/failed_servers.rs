@@ -305,6 +305,46 @@ fn a_server_that_does_not_start_again_is_left_out_and_the_others_are_measured() 
     bench.assert_tidy(&id);
 }
 
+/// The socket on which a process listens.
+fn socket_of(pid: i32) -> PathBuf {
+    let inode = |entry: fs::DirEntry| {
+        let to = fs::read_link(entry.path()).ok()?;
+        Some(to.to_str()?.strip_prefix("socket:[")?.strip_suffix(']')?.to_owned())
+    };
+    let files = fs::read_dir(format!("/proc/{pid}/fd")).unwrap().flatten();
+    let inodes: Vec<String> = files.filter_map(inode).collect();
+    // Num RefCount Protocol Flags Type St Inode Path; 00010000 are those that listen.
+    let sockets = fs::read_to_string("/proc/net/unix").unwrap();
+    let listens = |line: &str| {
+        let words: Vec<&str> = line.split_whitespace().collect();
+        let [_, _, _, "00010000", _, _, inode, path] = words[..] else { return None };
+        (path.starts_with('/') && inodes.iter().any(|one| one == inode)).then(|| path.into())
+    };
+    sockets.lines().find_map(listens).expect("it listens on no socket")
+}
+
+#[test]
+fn a_server_that_lets_nobody_in_costs_one_step() {
+    for_each_server(|dbms, version| {
+        let bench = Bench::new();
+        bench.write("plan.toml", &plan(&[("a", dbms, version)], "sequential"));
+        let mut running = bench.spawn(&["run", "plan.toml"]);
+        let id = running.run_id();
+        running.await_line("point-query ");
+        // Who is in stays in, and it goes on to answer them.
+        fs::remove_file(socket_of(server_of(&bench, &running, &id, 0))).unwrap();
+        let said = running.finish();
+        assert_eq!(said.code(), 2, "{}", said.stderr);
+        let run = bench.latest();
+        assert_eq!(run["status"], "finished");
+        let [(step, 0, reason)] = &failed(&run)[..] else { panic!("{run}") };
+        assert!(reason.contains("runs and lets no client in ("), "{step}: {reason}");
+        assert!(reason.contains("No such file"), "{step}: {reason}");
+        assert!(!started_anew(&run, 0).is_empty(), "{run}");
+        bench.assert_tidy(&id);
+    });
+}
+
 #[test]
 fn a_server_that_somebody_stops_is_ended_and_started_anew() {
     for_each_server(|dbms, version| {
