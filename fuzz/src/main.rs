@@ -42,6 +42,8 @@ struct Options {
     corpus: PathBuf,
     /// Where findings go, and inputs that reached something new.
     out: PathBuf,
+    /// Tries nothing new: of the inputs that were kept, those that the corpus lacks go into it.
+    is_keeping: bool,
 }
 
 fn main() -> ExitCode {
@@ -78,6 +80,7 @@ fn options(args: &[String]) -> Result<Options> {
         seed: number("--seed", 1)?,
         corpus: PathBuf::from(corpus).join(name),
         out: PathBuf::from(out).join(name),
+        is_keeping: args.iter().any(|arg| arg == "--keep"),
     })
 }
 
@@ -101,15 +104,28 @@ fn run(options: &Options) -> Result<bool> {
     let mut kept = target.seeds();
     kept.extend(inputs(&options.corpus)?);
     let n_corpus = kept.len();
-    kept.extend(inputs(&kept_dir)?);
+    let mut found = inputs(&kept_dir)?;
+    // Of two that reach the same, the shorter one says more.
+    found.sort_by_key(Vec::len);
+    kept.extend(found);
     // What a parser says of an input is of no interest; where it panics is said once, below.
     std::panic::set_hook(Box::new(|_| {}));
-    for input in &kept {
+    let mut n_added = 0;
+    for (idx, input) in kept.iter().enumerate() {
         under_way.note(input).context("note an input")?;
+        coverage.begin();
         if !tried(&mut target, input, options)? {
             return Ok(false);
         }
-        coverage.take();
+        if coverage.take() && options.is_keeping && idx >= n_corpus {
+            keep(&options.corpus, input)?;
+            n_added += 1;
+        }
+    }
+    if options.is_keeping {
+        let name = options.target.name();
+        println!("{name}: {n_added} inputs added to the corpus; {coverage}");
+        return Ok(true);
     }
     let mut rng = Rng::stream(options.seed, mix(kept.len() as u64));
     let mut mutator = Mutator::new(target.words());
@@ -124,8 +140,7 @@ fn run(options: &Options) -> Result<bool> {
         }
         n_runs += 1;
         if coverage.take() {
-            let name = format!("{:016x}", hash(&input));
-            std::fs::write(kept_dir.join(name), &input).context("keep an input")?;
+            keep(&kept_dir, &input)?;
             kept.push(input);
         }
         if said.elapsed() > SAY_EVERY {
@@ -141,6 +156,13 @@ fn run(options: &Options) -> Result<bool> {
         kept.len() - n_corpus
     );
     Ok(true)
+}
+
+/// Writes an input down, by a name of its own.
+fn keep(dir: &Path, input: &[u8]) -> Result<()> {
+    std::fs::create_dir_all(dir).with_context(|| format!("make {}", dir.display()))?;
+    let path = dir.join(format!("{:016x}", hash(input)));
+    std::fs::write(&path, input).with_context(|| format!("write {}", path.display()))
 }
 
 /// Feeds the target; false when that was a finding, which is written down.

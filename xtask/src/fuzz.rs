@@ -32,6 +32,8 @@ pub(crate) struct Options {
     pub(crate) is_debug: bool,
     /// Where findings go, and inputs that reached something new.
     pub(crate) out: PathBuf,
+    /// Tries nothing new: of the inputs that were kept, those that the corpus lacks go into it.
+    pub(crate) is_keeping: bool,
 }
 
 /// In rustc's place: adds the counters to our crates. Returns only when this is not asked for, or fails.
@@ -69,6 +71,7 @@ pub(crate) fn run(root: &Path, options: &Options) -> Result<()> {
             .arg(root.join("fuzz/corpus"))
             .arg("--out")
             .arg(&options.out)
+            .args(options.is_keeping.then_some("--keep"))
             // The runtime of the counters would write a file at the end.
             .env("LLVM_PROFILE_FILE", "/dev/null")
             .spawn()

@@ -80,7 +80,8 @@ cargo xtask TASK
   fuzz TARGET     feeds a parser with bytes that nobody meant: mysql, postgres, proc, perf, imports, plans, or all;
                   inputs that reach new code are kept in target/fuzz, findings written there
                   [--seconds N] for each, 60 when absent; [--seed N], 1 when absent; [--debug] built without
-                  optimisation; [--out DIR]
+                  optimisation; [--out DIR]; [--keep] tries nothing new: of what was kept, the inputs that the
+                  corpus lacks go into it
   check-imports DIR
                   imports every folder of DIR with the field's tables (qps.abs.*, qps.rel.*, o.met.*) and compares
                   text and CSV reports with them, cell by cell
@@ -236,6 +237,7 @@ fn fuzz_target(args: &[String]) -> Result<()> {
         seed: number(args, "--seed", 1)?,
         is_debug: args.iter().any(|a| a == "--debug"),
         out: value(args, "--out").map_or(root()?.join("target/fuzz"), PathBuf::from),
+        is_keeping: args.iter().any(|a| a == "--keep"),
     };
     fuzz::run(&root()?, &options)
 }
