@@ -10,6 +10,7 @@ use rqps_client::{Connection, ResultSet};
 use rqps_model::{Dbms, SettingOrigin, SettingSource, Version};
 
 use crate::facts::postgres_value;
+use crate::idle::POSTGRES_SETTING;
 use crate::profile::is_on_command_line;
 
 /// The rows of a query; none when the server refuses it.
@@ -75,6 +76,8 @@ fn postgres_origin(row: &[String]) -> Option<(String, SettingOrigin)> {
         "configuration file" => SettingSource::Config,
         "command line" => SettingSource::CommandLine,
         "override" => SettingSource::Computed,
+        // Lifted on this connection, where somebody had set it.
+        "session" if name == POSTGRES_SETTING => SettingSource::Config,
         _ => SettingSource::Other,
     };
     let default = Some(postgres_value(boot_value, unit));
