@@ -309,6 +309,11 @@ mod tests {
             postgres_origin(&row(&["shared_buffers", "configuration file", "16384", "8kB"])),
             of("shared_buffers", SettingSource::Config, Some("128MB"))
         );
+        // Lifted for the connection that asks.
+        assert_eq!(
+            postgres_origin(&row(&["idle_session_timeout", "session", "0", "ms"])),
+            of("idle_session_timeout", SettingSource::Config, Some("0"))
+        );
         assert_eq!(mysql_origin(&row(&["x"])), None);
     }
 }
