@@ -39,16 +39,36 @@ impl ServerError {
         self.errno == 1146 || (self.errno == 0 && self.sqlstate == "42P01")
     }
 
+    /// Whether the server has as many connections as it may have: MySQL 1040 (ER_CON_COUNT_ERROR), 1203 and
+    /// 1226 (those of one user), PostgreSQL 53300 (too_many_connections).
+    #[must_use]
+    pub fn is_too_many_connections(&self) -> bool {
+        match self.errno {
+            0 => self.sqlstate == "53300",
+            errno => matches!(errno, 1040 | 1203 | 1226),
+        }
+    }
+
+    /// Whether the server lacks what it takes to serve a client: MySQL 1135 (ER_CANT_CREATE_THREAD), 1037 and
+    /// 1041 (out of memory), PostgreSQL 53000 and 53200 (insufficient_resources, out_of_memory).
+    #[must_use]
+    pub fn is_out_of_resources(&self) -> bool {
+        match self.errno {
+            0 => matches!(self.sqlstate.as_str(), "53000" | "53200"),
+            errno => matches!(errno, 1135 | 1037 | 1041),
+        }
+    }
+
     /// The error's class, by number or SQLSTATE.
     ///
     /// Retried are MySQL 1213 (deadlock), 1205 (lock wait timeout), 1020 (record changed) and
     /// PostgreSQL 40001, 40P01, 23505, 55P03. A server's last words on a connection are a loss of it:
     /// MySQL 1053 (shutdown), 3169 (session killed), 4031 (idle for too long), MariaDB 1927 (killed),
-    /// PostgreSQL 57P01, 57P02 (shutdown, crash), 57P03 (not yet or no longer up).
+    /// PostgreSQL 57P01, 57P02 (shutdown, crash), 57P03 (not yet or no longer up), 57P05 (idle for too long).
     #[must_use]
     pub fn class(&self) -> ErrorClass {
         let ends = match self.errno {
-            0 => matches!(self.sqlstate.as_str(), "57P01" | "57P02" | "57P03"),
+            0 => matches!(self.sqlstate.as_str(), "57P01" | "57P02" | "57P03" | "57P05"),
             errno => matches!(errno, 1053 | 1927 | 3169 | 4031),
         };
         if ends {
@@ -157,6 +177,27 @@ impl Error {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn refusals_of_connections_are_told_apart() {
+        let error = |errno, sqlstate: &str| ServerError {
+            errno,
+            sqlstate: sqlstate.to_owned(),
+            message: String::new(),
+        };
+        let told =
+            |error: ServerError| (error.is_too_many_connections(), error.is_out_of_resources());
+        for full in [error(1040, "08004"), error(1203, "42000"), error(0, "53300")] {
+            assert_eq!(told(full), (true, false));
+        }
+        for poor in [error(1135, "HY000"), error(1041, "HY000"), error(0, "53200")] {
+            assert_eq!(told(poor), (false, true));
+        }
+        // A password; and a number of MySQL's with another one's SQLSTATE.
+        for other in [error(1045, "28000"), error(0, "28P01"), error(1105, "53300")] {
+            assert_eq!(told(other), (false, false));
+        }
+    }
 
     #[test]
     fn a_table_is_missing_by_the_servers_word_alone() {

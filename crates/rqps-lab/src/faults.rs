@@ -4,6 +4,7 @@
 use anyhow::{Context as _, Result, anyhow, ensure};
 use rqps_model::{Label, StepKind, StepOutcome};
 
+use crate::insert;
 use crate::installation::Installation;
 use crate::interleaved::{Member, Together};
 use crate::rounds::Broken;
@@ -86,9 +87,7 @@ impl Lab<'_> {
         idx: usize,
         error: &anyhow::Error,
     ) -> Result<bool> {
-        use rqps_server::Error::StartFailed;
-        let was_killed = matches!(error.downcast_ref(), Some(StartFailed { was_killed: true, .. }));
-        if !was_killed || self.check_interrupt().is_err() {
+        if !was_killed(error) || self.check_interrupt().is_err() {
             return Ok(false);
         }
         self.n_faults[idx] += 1;
@@ -119,14 +118,20 @@ impl Lab<'_> {
         planned.fills() || planned.info.kind == StepKind::Index
     }
 
-    /// Records the step that a system was in as failed, but for one that is done again.
+    /// Records the step that a system was in as failed, but for one that is done again. One that was
+    /// measured to its end is done: what comes after it, settling and sizes, is no part of its figure.
     fn record_fault(&mut self, idx: usize, error: &anyhow::Error) -> Result<()> {
         let Some(step_idx) = self.under_way[idx].take() else { return Ok(()) };
         if self.is_repeated(step_idx) || !self.is_pending(step_idx, idx) {
             return Ok(());
         }
-        let reason = format!("{error:#}").trim_end().to_owned();
-        let outcome = StepOutcome::Failed { reason };
+        let outcome = if self.caution[idx].measured == Some(step_idx) {
+            self.was_measured(idx, step_idx, insert::server_failed);
+            self.judged(step_idx, idx, StepOutcome::Done)
+        } else {
+            let reason = format!("{error:#}").trim_end().to_owned();
+            StepOutcome::Failed { reason }
+        };
         self.tell_end(idx, step_idx, &outcome);
         let state = &mut self.run.steps[step_idx].systems[idx];
         state.outcome = outcome;
@@ -151,28 +156,36 @@ impl Lab<'_> {
         all: &mut Together<'_>,
         (idx, mut error): (usize, anyhow::Error),
     ) -> Result<()> {
+        loop {
+            self.replace(all, (idx, error))?;
+            let Some(up) = all.up(idx) else { return Ok(()) };
+            match self.taken_back(idx, up) {
+                Ok(()) => return Ok(()),
+                Err(again) => error = again,
+            }
+        }
+    }
+
+    /// The same without its tables, which are filled by whoever takes it back.
+    pub(crate) fn replace(
+        &mut self,
+        all: &mut Together<'_>,
+        (idx, error): (usize, anyhow::Error),
+    ) -> Result<()> {
         let at = all.members.iter().position(|member| member.0 == idx);
         let (Some(at), Some((_, installation))) = (at, all.ready.iter().find(|one| one.0 == idx))
         else {
             return Err(error);
         };
-        let (_, mut up) = all.members.remove(at);
-        loop {
-            up = match self.after_failure(idx, installation, (up, error)) {
-                Ok(up) => up,
-                Err(Broken::System(_, error)) if self.is_of_use_without(idx) => {
-                    let out = self.out(idx, error)?;
-                    all.missing.push(out);
-                    return Ok(());
-                }
-                Err(Broken::System(_, error) | Broken::Run(error)) => return Err(error),
-            };
-            match self.taken_back(idx, &mut up) {
-                Ok(()) => break,
-                Err(again) => error = again,
+        let (_, up) = all.members.remove(at);
+        match self.after_failure(idx, installation, (up, error)) {
+            Ok(up) => all.members.insert(at, (idx, up)),
+            Err(Broken::System(_, error)) if self.is_of_use_without(idx) => {
+                let out = self.out(idx, error)?;
+                all.missing.push(out);
             }
+            Err(Broken::System(_, error) | Broken::Run(error)) => return Err(error),
         }
-        all.members.insert(at, (idx, up));
         Ok(())
     }
 
@@ -258,5 +271,39 @@ impl Lab<'_> {
         let words = format!("{error:#}").trim_end().to_owned();
         self.incident(Some(idx), format!("left out: {words}")).context(words)?;
         Ok((self.plan.systems[idx].label.clone(), error))
+    }
+}
+
+/// Whether a server did not come up because somebody killed it, or what made its data directory.
+fn was_killed(error: &anyhow::Error) -> bool {
+    error.downcast_ref::<rqps_server::Error>().is_some_and(rqps_server::Error::was_killed)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn who_was_killed_while_it_came_up_is_started_again() {
+        let init = |was_killed| rqps_server::Error::InitFailed {
+            server: "MySQL 8.0.33".to_owned(),
+            path: "/data".into(),
+            detail: "it was killed by signal 9 (SIGKILL)".to_owned(),
+            was_killed,
+            log: String::new(),
+        };
+        let start = |was_killed| rqps_server::Error::StartFailed {
+            server: "MySQL 8.0.33".to_owned(),
+            detail: "it was killed by signal 9 (SIGKILL)".to_owned(),
+            was_killed,
+            log: String::new(),
+        };
+        for is_so in [false, true] {
+            for error in [init(is_so), start(is_so)] {
+                let told = anyhow::Error::new(error).context("start a");
+                assert_eq!(was_killed(&told), is_so, "{told:#}");
+            }
+        }
+        assert!(!was_killed(&anyhow!("no port")));
     }
 }

@@ -25,7 +25,7 @@ use crate::steps::Job;
 use crate::system::Up;
 use crate::waiting::Waiting;
 
-pub(crate) use check::interrupted;
+pub(crate) use check::{interrupted, server_failed};
 
 /// What is known of a system's tables between steps.
 #[derive(Debug, Clone, Default)]

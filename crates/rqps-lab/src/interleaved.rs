@@ -5,15 +5,15 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use anyhow::{Context as _, Result, anyhow};
-use rqps_model::{Label, Slice, StepKind, StepOutcome, SystemStep};
+use rqps_model::{Label, RunSystem, Slice, StepKind, StepOutcome, SystemStep};
 
 use crate::guard::Guards;
+use crate::insert;
 use crate::installation::Installation;
 use crate::measure::{attempt_seed, crew, mix};
 use crate::precision::Figures;
 use crate::rounds::{Broken, Cut, Next, Rounds, There, Turn};
 use crate::run::Lab;
-use crate::sequential::is_disk_full;
 use crate::system::Up;
 use crate::waiting::{RAN_ON, Waiting};
 
@@ -66,7 +66,7 @@ fn has_ended_partner(systems: &[SystemStep], idx: usize) -> bool {
 
 impl Together<'_> {
     /// A system that is up.
-    fn up(&mut self, idx: usize) -> Option<&mut Up> {
+    pub(crate) fn up(&mut self, idx: usize) -> Option<&mut Up> {
         self.members.iter_mut().find(|member| member.0 == idx).map(|member| &mut member.1)
     }
 }
@@ -95,7 +95,8 @@ impl Lab<'_> {
         result
     }
 
-    /// Ends all servers after a failure, and says what the one that caused it tells of it.
+    /// Ends all servers after a failure, and says what the one that caused it tells of it. The data of the
+    /// others stay for the same command: only those of a server that has failed are of no use.
     fn abandon_all(&mut self, mut members: Vec<Member>, error: anyhow::Error) -> anyhow::Error {
         // What failed may have failed because a server died, which shows a moment later.
         // Whoever interrupts is not made to wait for the answer of a server that hangs.
@@ -104,16 +105,35 @@ impl Lab<'_> {
                 let _ = up.answers();
             }
         }
-        // The others' data are of use when there is room again.
-        let is_of_run = self.is_of_run(&error) || is_disk_full(&error);
         let mut error = error;
         for (idx, up) in members {
-            if let Some(cause) = self.give_up(idx, up, is_of_run) {
+            if let Some(cause) = self.give_up(idx, up, true) {
                 let label = &self.plan.systems[idx].label;
                 error = anyhow!(cause).context(format!("measure {label}: {error:#}"));
             }
         }
         error
+    }
+
+    /// What all that are up say they are. One whose server has died since it was started is started anew.
+    fn ask_all(&mut self, all: &mut Together<'_>) -> Result<Vec<RunSystem>> {
+        let mut systems = self.run.systems.clone();
+        for (idx, _) in all.ready {
+            while let Some(up) = all.up(*idx) {
+                match up.facts() {
+                    Ok(facts) => {
+                        systems[*idx] = facts;
+                        break;
+                    }
+                    Err(error) => {
+                        let label = &self.plan.systems[*idx].label;
+                        let error = error.context(format!("ask {label} what it is"));
+                        self.replace(all, (*idx, error))?;
+                    }
+                }
+            }
+        }
+        Ok(systems)
     }
 
     fn with_all_up(&mut self, all: &mut Together<'_>) -> Result<()> {
@@ -127,11 +147,7 @@ impl Lab<'_> {
             }
         }
         self.make_alike(all)?;
-        let mut systems = self.run.systems.clone();
-        for (idx, up) in &mut all.members {
-            let label = &plan.systems[*idx].label;
-            systems[*idx] = up.facts().with_context(|| format!("ask {label} what it is"))?;
-        }
+        let systems = self.ask_all(all)?;
         // Before anything is stored of them: what is refused leaves no run.
         self.judge(&systems)?;
         for (idx, _) in ready {
@@ -279,8 +295,9 @@ impl Lab<'_> {
         let systems = &self.run.steps[step_idx].systems;
         let idxs = || attempt.left.iter().map(|&m| members[m].0);
         let is_measured = idxs().all(|idx| has_ended_partner(systems, idx));
-        if is_measured {
-            idxs().for_each(|idx| self.was_measured(idx, step_idx));
+        // After a failure of another system the tables of those that are left are still the step's.
+        if is_measured && attempt.n == 0 {
+            idxs().for_each(|idx| self.was_measured(idx, step_idx, insert::interrupted));
         }
         is_measured
     }
@@ -312,7 +329,7 @@ impl Lab<'_> {
         };
         if there.n_blocks > 0 && (enough(&figures) || cut.is_over(there.n_blocks, there.spent)) {
             if attempt.n == 0 {
-                idxs.iter().for_each(|&idx| self.was_measured(idx, step_idx));
+                idxs.iter().for_each(|&idx| self.was_measured(idx, step_idx, insert::interrupted));
             }
             return Ok(());
         }

@@ -40,6 +40,8 @@ pub(crate) fn fill<C: Connection>(
         Ok(connection)
     };
     let mut first = connect()?;
+    // It waits until all rows are there.
+    rqps_server::idle::keep(spec.dbms, &mut first)?;
     let parts = spec.split(n_loaders);
     let connections = parts.iter().map(|_| connect()).collect::<Result<Vec<C>>>()?;
     let clock = Clock::starting_at(Instant::now());

@@ -130,6 +130,8 @@ pub(crate) struct Caution {
     /// The step of which this attempt at the run has measured nothing, as an earlier one had measured all:
     /// its tables are not those that the step left.
     pub(crate) unmeasured: Option<usize>,
+    /// The step that it has measured to its end, whatever comes after that.
+    pub(crate) measured: Option<usize>,
 }
 
 /// What came of a run.

@@ -16,7 +16,7 @@ use rqps_server::log_text::says_disk_full;
 use rqps_server::profile::Rendered;
 use rqps_server::{
     Allocator, Freezer, Identity, Installed, Instance, Places, Progress, RunningServer, Setup,
-    Stopped, Watch, connect,
+    Stopped, Watch, connect, connect_to_keep,
 };
 
 use crate::Plan;
@@ -217,6 +217,7 @@ impl Up {
     /// Stops the server, keeps its log in `log` if anywhere, removes its data. Tables in an external server are
     /// dropped. A server that did not stop as it should is told in a sentence.
     pub(crate) fn finish(mut self, log: Option<&Path>) -> Result<Option<String>> {
+        self.renew();
         self.drop_own_tables()?;
         let Self { server, admin, samples, counted, .. } = self;
         drop(samples.finish());
@@ -339,7 +340,7 @@ fn watch_over(
     server: Option<&Local>,
     n_files: usize,
 ) -> Result<(Box<dyn Connection>, Background)> {
-    let mut admin = connect(dbms, endpoint)?;
+    let mut admin = connect_to_keep(dbms, endpoint)?;
     admin.set_timeout(Some(DO_WITHIN)).context("set a timeout")?;
     let target = Target {
         server_pid: server.map(|s| s.running.pid()),

@@ -183,6 +183,9 @@ impl Lab<'_> {
         outcome: StepOutcome,
     ) -> Result<()> {
         let outcome = self.judged(step_idx, idx, outcome);
+        if outcome == StepOutcome::Done {
+            self.caution[idx].measured = Some(step_idx);
+        }
         if outcome == StepOutcome::Done && self.steps[step_idx].settles() {
             self.settle(idx, step_idx, up)?;
         }
@@ -208,15 +211,20 @@ impl Lab<'_> {
         self.tell_uncounted(idx, up)
     }
 
-    /// Notes that an earlier attempt at the run has measured all of a step: its tables may be filled anew
-    /// since, and say nothing of it.
-    pub(crate) fn was_measured(&mut self, idx: usize, step_idx: usize) {
+    /// Notes that all of a step was measured and that nobody can say any more what it left, as in an earlier
+    /// attempt at the run: its tables may be filled anew since. `unchecked` says why there are no checks.
+    pub(crate) fn was_measured(
+        &mut self,
+        idx: usize,
+        step_idx: usize,
+        unchecked: fn() -> rqps_model::Check,
+    ) {
         self.caution[idx].unmeasured = Some(step_idx);
         let is_insert = self.insert_job(step_idx).is_some();
         let checks = &mut self.run.steps[step_idx].systems[idx].checks;
         // What was checked before another system failed stands.
         if is_insert && checks.is_empty() {
-            checks.push(insert::interrupted());
+            checks.push(unchecked());
         }
     }
 
@@ -338,7 +346,7 @@ impl Lab<'_> {
         let attempt = self.attempt(idx, step_idx);
         let wanted = Wanted { seed, attempt, from, n_slices };
         if from >= n_slices {
-            self.was_measured(idx, step_idx);
+            self.was_measured(idx, step_idx, insert::interrupted);
             return Ok(());
         }
         let Self { steps, store, run, listen, cpus, context, .. } = self;

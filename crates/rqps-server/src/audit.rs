@@ -10,6 +10,7 @@ use rqps_client::{Connection, ResultSet};
 use rqps_model::{Dbms, SettingOrigin, SettingSource, Version};
 
 use crate::facts::postgres_value;
+use crate::idle::POSTGRES_SETTING;
 use crate::profile::is_on_command_line;
 
 /// The rows of a query; none when the server refuses it.
@@ -75,6 +76,8 @@ fn postgres_origin(row: &[String]) -> Option<(String, SettingOrigin)> {
         "configuration file" => SettingSource::Config,
         "command line" => SettingSource::CommandLine,
         "override" => SettingSource::Computed,
+        // Lifted on this connection, where somebody had set it.
+        "session" if name == POSTGRES_SETTING => SettingSource::Config,
         _ => SettingSource::Other,
     };
     let default = Some(postgres_value(boot_value, unit));
@@ -305,6 +308,11 @@ mod tests {
         assert_eq!(
             postgres_origin(&row(&["shared_buffers", "configuration file", "16384", "8kB"])),
             of("shared_buffers", SettingSource::Config, Some("128MB"))
+        );
+        // Lifted for the connection that asks.
+        assert_eq!(
+            postgres_origin(&row(&["idle_session_timeout", "session", "0", "ms"])),
+            of("idle_session_timeout", SettingSource::Config, Some("0"))
         );
         assert_eq!(mysql_origin(&row(&["x"])), None);
     }

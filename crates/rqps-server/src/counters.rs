@@ -11,7 +11,7 @@ use std::time::Duration;
 use rqps_client::{Connection, Endpoint, ResultSet};
 use rqps_model::Dbms;
 
-use crate::{Error, connect};
+use crate::{Error, connect_to_keep};
 
 /// How long a server may take to tell its counters, while clients are at work.
 const ANSWER_WITHIN: Duration = Duration::from_secs(60);
@@ -138,7 +138,7 @@ impl Probe {
     /// # Errors
     /// When the server cannot be reached, or the connection fails.
     pub fn open(dbms: Dbms, endpoint: &Endpoint) -> Result<Self, Error> {
-        let mut connection = connect(dbms, endpoint)?;
+        let mut connection = connect_to_keep(dbms, endpoint)?;
         connection
             .set_timeout(Some(ANSWER_WITHIN))
             .map_err(|e| Error::client("set the time to wait for the server's counters", e))?;

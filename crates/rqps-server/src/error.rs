@@ -272,6 +272,8 @@ pub enum Error {
         path: PathBuf,
         /// What happened.
         detail: String,
+        /// Whether somebody killed it: another attempt may do.
+        was_killed: bool,
         /// Its output's last lines.
         log: String,
     },
@@ -389,6 +391,16 @@ impl Error {
             source = error.source();
         }
         text
+    }
+
+    /// Whether a server did not come up because somebody killed it, while it started or made its data
+    /// directory: another start may do.
+    #[must_use]
+    pub fn was_killed(&self) -> bool {
+        matches!(
+            self,
+            Self::StartFailed { was_killed: true, .. } | Self::InitFailed { was_killed: true, .. }
+        )
     }
 
     /// An [`Error::Io`], or [`Error::DiskFull`] when that is what the system says.

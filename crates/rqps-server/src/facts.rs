@@ -6,7 +6,7 @@ use std::path::Path;
 use rqps_client::{Connection, ResultSet};
 use rqps_model::{Dbms, Version};
 
-use crate::{Error, disk, lsm};
+use crate::{Error, disk, idle, lsm};
 
 fn query(connection: &mut dyn Connection, doing: &str, sql: &str) -> Result<ResultSet, Error> {
     connection.query(sql).map_err(|e| Error::client(doing, e))
@@ -34,11 +34,15 @@ pub fn effective_settings(
     connection: &mut dyn Connection,
 ) -> Result<BTreeMap<String, String>, Error> {
     let sql = match dbms {
-        Dbms::Mysql | Dbms::Mariadb => "SHOW GLOBAL VARIABLES",
-        Dbms::Postgres => "select name, setting, unit from pg_settings",
+        Dbms::Mysql | Dbms::Mariadb => "SHOW GLOBAL VARIABLES".to_owned(),
+        // That setting may be of this very connection ([`idle::keep`]).
+        Dbms::Postgres => format!(
+            "select name, case name when '{}' then reset_val else setting end, unit from pg_settings",
+            idle::POSTGRES_SETTING
+        ),
         Dbms::Null => return Ok(BTreeMap::new()),
     };
-    let result = query(connection, "read the server's settings", sql)?;
+    let result = query(connection, "read the server's settings", &sql)?;
     if dbms != Dbms::Postgres {
         return Ok(pairs(result));
     }

@@ -129,6 +129,7 @@ fn run(
         server: setup.installed.name(),
         path: setup.dir.clone(),
         detail,
+        was_killed: done.was_killed(),
         log: done.last_words(),
     })
 }

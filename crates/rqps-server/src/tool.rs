@@ -1,6 +1,7 @@
 //! Runs a program of the host or of a server to its end: output kept, stoppable, with a deadline.
 
 use std::io::{self, Read as _, Seek as _};
+use std::os::unix::process::ExitStatusExt as _;
 use std::path::Path;
 use std::process::{Command, ExitStatus, Stdio};
 use std::time::Duration;
@@ -30,6 +31,11 @@ impl Done {
     /// How it ended, in words.
     pub(crate) fn end(&self) -> String {
         self.status.map_or("it took too long and was killed".to_owned(), process::describe_end)
+    }
+
+    /// Whether somebody killed it, before its deadline.
+    pub(crate) fn was_killed(&self) -> bool {
+        self.status.and_then(|status| status.signal()) == Some(Signal::SIGKILL as i32)
     }
 
     /// The last lines of its output.

@@ -100,6 +100,12 @@ impl Tables {
     }
 }
 
+/// What is said of a step whose server failed after its last block: nobody can count its rows any more.
+pub(crate) fn server_failed() -> Check {
+    let found = "the server failed after the step's last block".to_owned();
+    Check { name: "not checked, the server failed".to_owned(), passed: true, found }
+}
+
 /// What is said of a step that was interrupted after its last block: what its clients had counted is gone.
 pub(crate) fn interrupted() -> Check {
     let found = "the run was interrupted after the step's last block".to_owned();

@@ -80,7 +80,9 @@ impl Lab<'_> {
         // what is stored of them stays.
         let from = if store && step.work != Work::Load { there } else { 0 };
         if from >= cut.n_blocks {
-            members.iter().for_each(|(idx, _)| self.was_measured(*idx, step_idx));
+            members
+                .iter()
+                .for_each(|(idx, _)| self.was_measured(*idx, step_idx, super::interrupted));
             return Ok(());
         }
         let schemas: Vec<_> = members.iter().map(|(idx, _)| self.schema(*idx, &args)).collect();
@@ -113,6 +115,9 @@ impl Lab<'_> {
                 self.tables[idx].exchange(&args, clients.pairs.iter().map(|pair| pair.rows()));
             }
             return Err(broken);
+        }
+        if store {
+            members.iter().for_each(|(idx, _)| self.caution[*idx].measured = Some(step_idx));
         }
         // What fails on one system is told when all were looked at.
         let mut failed = None;

@@ -2,9 +2,9 @@
 
 use std::time::{Duration, Instant};
 
-use rqps_client::{Error, ErrorClass};
+use rqps_client::{Connection, Error, ErrorClass};
 use rqps_model::Dbms;
-use rqps_server::connect;
+use rqps_server::{connect, connect_to_keep, idle};
 
 use super::{ANSWER_WITHIN, DO_WITHIN, Local, Up};
 
@@ -50,11 +50,7 @@ impl Up {
         if self.gone.is_some() {
             return false;
         }
-        let _ = self.admin.set_timeout(Some(ANSWER_WITHIN));
-        let answers = self.admin.query("select 1").is_ok();
-        let _ = self.admin.set_timeout(Some(DO_WITHIN));
-        // PostgreSQL answers by a process for each connection, whatever became of the one that makes them.
-        let mut gone = if answers { self.lets_in().err() } else { Some(Gone::Silent) };
+        let mut gone = self.asked().err();
         // Asked last: one that was stopped answers when it goes on, and then ends.
         if gone.is_none() && self.is_lost() {
             gone = Some(Gone::Silent);
@@ -72,27 +68,84 @@ impl Up {
         false
     }
 
-    /// Tries to open a connection until the server has had its time.
-    fn lets_in(&self) -> Result<(), Gone> {
+    /// Asks the simplest question and for a new connection. A connection that is broken tells nothing by
+    /// itself: servers end those that were idle for long. The new one takes its place, and is asked.
+    fn asked(&mut self) -> Result<(), Gone> {
+        match ask(self.admin.as_mut()) {
+            // PostgreSQL answers by a process for each connection, whatever became of the one that makes
+            // them.
+            Ok(()) => self.lets_in().map(drop),
+            Err(error) if is_broken(&error) && !self.has_failed() => {
+                let mut connection = self.lets_in()?.ok_or(Gone::Silent)?;
+                ask(connection.as_mut()).map_err(|_| Gone::Silent)?;
+                // It goes by the server's own limit where that cannot be lifted.
+                let _ = idle::keep(self.spec.dbms, connection.as_mut());
+                self.admin = connection;
+                Ok(())
+            }
+            Err(_) => Err(Gone::Silent),
+        }
+    }
+
+    /// Opens the connection for questions anew where the server has ended it, asked before what may come
+    /// hours after the last one. Not where the server has failed, which shows in what comes next.
+    pub(super) fn renew(&mut self) {
+        if self.spec.dbms != Dbms::Null {
+            let answer = ask(self.admin.as_mut());
+            self.renew_after(answer);
+        }
+    }
+
+    /// The same when the simplest question was asked.
+    pub(super) fn renew_after(&mut self, answer: Result<(), Error>) {
+        let Err(error) = answer else { return };
+        self.note_hang(&error);
+        if is_broken(&error)
+            && self.gone.is_none()
+            && !self.has_failed()
+            && let Ok(mut connection) = connect_to_keep(self.spec.dbms, &self.endpoint)
+        {
+            let _ = connection.set_timeout(Some(DO_WITHIN));
+            self.admin = connection;
+        }
+    }
+
+    /// Notes that the server did not answer in time, which a new connection would not tell.
+    pub(super) fn note_hang(&mut self, error: &Error) {
+        if matches!(error, Error::Timeout { .. }) {
+            self.gone = Some(Gone::Silent);
+        }
+    }
+
+    /// Tries to open a connection until the server has had its time; none where it says why not and is there
+    /// all the same.
+    fn lets_in(&self) -> Result<Option<Box<dyn Connection>>, Gone> {
         let since = Instant::now();
         loop {
             let error = match connect(self.spec.dbms, &self.endpoint) {
-                Ok(_) => return Ok(()),
+                Ok(connection) => return Ok(Some(connection)),
                 Err(error) => error,
             };
-            let rqps_server::Error::Client { source, .. } = &error else { return Ok(()) };
-            let within = match source {
-                // It says why not, and so is there: too many connections, a password.
-                said if said.class() != ErrorClass::Lost => return Ok(()),
-                // Starting, recovering, or stopping, which shows.
-                Error::Timeout { .. } | Error::Server(_) => ANSWER_WITHIN,
-                _ => REFUSE_WITHIN,
+            let rqps_server::Error::Client { source, .. } = &error else { return Ok(None) };
+            let Some(within) = patience_with(source, self.server.is_some()) else {
+                return Ok(None);
             };
-            if since.elapsed() >= within || self.is_lost() {
+            if since.elapsed() >= within || self.is_lost() || self.has_ended() {
                 return Err(Gone::Closed(format!("{:#}", anyhow::Error::from(error))));
             }
             pause();
         }
+    }
+
+    /// Whether the server has ended, or lost one of its processes.
+    fn has_failed(&self) -> bool {
+        let has_crashed = self.server.as_ref().is_some_and(|s| s.running.signal_told().is_some());
+        has_crashed || self.is_lost() || self.has_ended()
+    }
+
+    /// Whether its process is no longer there.
+    fn has_ended(&self) -> bool {
+        self.server.as_ref().is_some_and(|s| !s.running.is_alive())
     }
 
     /// Whether it has lost a process, or was stopped by somebody.
@@ -102,10 +155,88 @@ impl Up {
     }
 }
 
+/// Asks the simplest question.
+pub(super) fn ask(connection: &mut dyn Connection) -> Result<(), Error> {
+    let _ = connection.set_timeout(Some(ANSWER_WITHIN));
+    let answer = connection.query("select 1");
+    let _ = connection.set_timeout(Some(DO_WITHIN));
+    answer.map(|_| ())
+}
+
+/// Whether a connection is of no more use, for another reason than that the server did not answer.
+fn is_broken(error: &Error) -> bool {
+    error.class() == ErrorClass::Lost && !matches!(error, Error::Timeout { .. })
+}
+
+/// How long a server may go on to refuse connections by such an error before it counts as gone; none where
+/// it is there.
+fn patience_with(error: &Error, is_ours: bool) -> Option<Duration> {
+    match error {
+        // No thread, no memory: nobody gets in.
+        Error::Server(said) if said.is_out_of_resources() => Some(REFUSE_WITHIN),
+        // On a server of our own, whose clients have all ended, there is nobody to wait for. Their
+        // connections may take a moment to go.
+        Error::Server(said) if said.is_too_many_connections() => is_ours.then_some(ANSWER_WITHIN),
+        // It says why not, and so is there: a password.
+        said if said.class() != ErrorClass::Lost => None,
+        // Starting, recovering, or stopping, which shows.
+        Error::Timeout { .. } | Error::Server(_) => Some(ANSWER_WITHIN),
+        _ => Some(REFUSE_WITHIN),
+    }
+}
+
 #[expect(
     clippy::disallowed_methods,
     reason = "neither a process nor a server's door has a timed wait"
 )]
 fn pause() {
     std::thread::sleep(LOOK_EVERY);
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io;
+
+    use rqps_client::ServerError;
+
+    use super::*;
+
+    fn said(errno: u16, sqlstate: &str) -> Error {
+        Error::Server(ServerError { errno, sqlstate: sqlstate.to_owned(), message: String::new() })
+    }
+
+    #[test]
+    fn who_lets_nobody_in_is_not_waited_for_for_ever() {
+        let refused = Error::Connect {
+            address: "/s".to_owned(),
+            source: io::ErrorKind::ConnectionRefused.into(),
+        };
+        for (error, ours, theirs) in [
+            (refused, Some(REFUSE_WITHIN), Some(REFUSE_WITHIN)),
+            // No thread, no memory.
+            (said(1135, "HY000"), Some(REFUSE_WITHIN), Some(REFUSE_WITHIN)),
+            (said(0, "53200"), Some(REFUSE_WITHIN), Some(REFUSE_WITHIN)),
+            // Others may have the connections of somebody else's server.
+            (said(1040, "08004"), Some(ANSWER_WITHIN), None),
+            (said(0, "53300"), Some(ANSWER_WITHIN), None),
+            // It starts, or stops.
+            (said(0, "57P03"), Some(ANSWER_WITHIN), Some(ANSWER_WITHIN)),
+            (said(1053, "08S01"), Some(ANSWER_WITHIN), Some(ANSWER_WITHIN)),
+            // A password.
+            (said(1045, "28000"), None, None),
+        ] {
+            let found = [true, false].map(|is_ours| patience_with(&error, is_ours));
+            assert_eq!(found, [ours, theirs], "{error:?}");
+        }
+    }
+
+    #[test]
+    fn who_does_not_answer_in_time_is_not_asked_on_another_connection() {
+        let source = io::ErrorKind::UnexpectedEof.into();
+        assert!(is_broken(&Error::Lost { doing: "asking", source }));
+        // The last words on a connection that was idle for too long.
+        assert!(is_broken(&said(4031, "HY000")) && is_broken(&said(0, "57P05")));
+        assert!(!is_broken(&Error::Timeout { doing: "asking", seconds: 60 }));
+        assert!(!is_broken(&said(1064, "42000")));
+    }
 }

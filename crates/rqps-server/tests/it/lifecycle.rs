@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use rqps_model::{Dbms, Engine, Transport};
-use rqps_server::{Stopped, connect};
+use rqps_server::{Stopped, connect, connect_to_keep};
 
 use crate::bench::{chain, for_each_server, watched};
 
@@ -73,6 +73,33 @@ fn runs_as_it_should(pid: i32, uid: u32) {
     if uid != 0 && nix::unistd::geteuid().is_root() {
         assert!(groups.split_whitespace().count() <= 2, "{groups}");
     }
+}
+
+#[test]
+fn a_connection_that_is_kept_outlasts_the_limit_of_idle_ones() {
+    for_each_server(|bench, dbms, version| {
+        let limit: &[(&str, &str)] =
+            if dbms.is_mysql_family() { &[("wait_timeout", "1")] } else { &[] };
+        let name = format!("{dbms}{version}idle");
+        let setup = bench.setup(bench.installed(dbms, version), &name, limit);
+        let instance = watched(|w| rqps_server::Instance::create(setup, w))
+            .unwrap_or_else(|e| panic!("{}", chain(&e)));
+        let server = watched(|w| instance.start(None, w)).unwrap();
+        let endpoint = server.endpoint(Transport::Socket);
+        let mut usual = connect(dbms, &endpoint).unwrap();
+        let mut kept = connect_to_keep(dbms, &endpoint).unwrap();
+        pause(Duration::from_secs(4));
+        assert_eq!(kept.query("select 1").unwrap().scalar(), Some("1"));
+        // PostgreSQL has no limit, unless told, and none at all before 14.
+        assert_eq!(usual.query("select 1").is_err(), dbms.is_mysql_family());
+        assert_eq!(server.stop(STOP).unwrap(), Stopped::Clean);
+        instance.remove().unwrap();
+    });
+}
+
+#[expect(clippy::disallowed_methods, reason = "to leave connections alone is the point")]
+fn pause(time: Duration) {
+    std::thread::sleep(time);
 }
 
 #[test]

@@ -11,7 +11,7 @@ use serde_json::Value;
 
 use crate::bench::{Bench, DEADLINE, Running, for_each_server, parent, pause};
 
-fn plan(servers: &[(&str, &str, &str)], mode: &str) -> String {
+pub(crate) fn plan(servers: &[(&str, &str, &str)], mode: &str) -> String {
     let system = |(label, dbms, version): &(&str, &str, &str)| {
         format!("[[system]]\nlabel = {label:?}\ndbms = {dbms:?}\nversion = {version:?}\n")
     };
@@ -25,7 +25,7 @@ fn plan(servers: &[(&str, &str, &str)], mode: &str) -> String {
 }
 
 /// The first process of the server of system `idx`, once it is there.
-fn server_of(bench: &Bench, running: &Running, id: &str, idx: usize) -> i32 {
+pub(crate) fn server_of(bench: &Bench, running: &Running, id: &str, idx: usize) -> i32 {
     let since = Instant::now();
     loop {
         let data = format!("{id}-{idx}/");
@@ -39,7 +39,7 @@ fn server_of(bench: &Bench, running: &Running, id: &str, idx: usize) -> i32 {
 }
 
 /// Steps that failed, each with its system and the reason.
-fn failed(run: &Value) -> Vec<(String, usize, String)> {
+pub(crate) fn failed(run: &Value) -> Vec<(String, usize, String)> {
     let mut found = Vec::new();
     for step in run["steps"].as_array().unwrap() {
         for (system, state) in step["systems"].as_array().unwrap().iter().enumerate() {
@@ -57,7 +57,7 @@ fn failed(run: &Value) -> Vec<(String, usize, String)> {
 }
 
 /// What happened to a run on the way, each with its system; but for servers that were slow to stop.
-fn incidents(run: &Value) -> Vec<(Option<u64>, String)> {
+pub(crate) fn incidents(run: &Value) -> Vec<(Option<u64>, String)> {
     let all = run["incidents"].as_array().map_or(&[][..], Vec::as_slice).iter();
     all.map(|i| (i["system"].as_u64(), i["what"].as_str().unwrap().to_owned()))
         .filter(|(_, what)| !what.contains(" did not stop "))
@@ -65,7 +65,7 @@ fn incidents(run: &Value) -> Vec<(Option<u64>, String)> {
 }
 
 /// The steps of a system that say that its server was started anew before.
-fn started_anew(run: &Value, system: usize) -> Vec<String> {
+pub(crate) fn started_anew(run: &Value, system: usize) -> Vec<String> {
     let says = |state: &Value| {
         let marks = |slice: &Value| slice["marks"].as_array().unwrap().clone();
         let slices = state["slices"].as_array().unwrap().iter();
@@ -306,7 +306,7 @@ fn a_server_that_does_not_start_again_is_left_out_and_the_others_are_measured() 
 }
 
 /// The socket on which a process listens.
-fn socket_of(pid: i32) -> PathBuf {
+pub(crate) fn socket_of(pid: i32) -> PathBuf {
     let inode = |entry: fs::DirEntry| {
         let to = fs::read_link(entry.path()).ok()?;
         Some(to.to_str()?.strip_prefix("socket:[")?.strip_suffix(']')?.to_owned())

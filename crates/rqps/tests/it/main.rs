@@ -29,6 +29,8 @@ mod ended_late;
 #[cfg(test)]
 mod exported;
 #[cfg(test)]
+mod failed_between;
+#[cfg(test)]
 mod failed_servers;
 #[cfg(test)]
 mod findings;

@@ -1,0 +1,185 @@
+//! Servers that fail between steps, and connections that a server ends though it is well.
+
+use std::fs;
+use std::time::{Duration, Instant};
+
+use nix::sys::signal::{Signal, kill};
+use nix::unistd::Pid;
+use rqps_client::{Address, Connection, Endpoint, Password, Tls};
+use rqps_model::Dbms;
+use serde_json::Value;
+
+use crate::bench::{Bench, DEADLINE, Running, for_each_server, pause};
+use crate::failed_servers::{failed, incidents, plan, server_of, socket_of, started_anew};
+
+/// A connection to the server of the first system, which is up.
+fn connected(bench: &Bench, running: &Running, id: &str, dbms: Dbms) -> Box<dyn Connection> {
+    let marker = bench.path(&format!("rqps-results/data/{id}-0/rqps-instance.json"));
+    let marker: Value = serde_json::from_str(&fs::read_to_string(marker).unwrap()).unwrap();
+    let endpoint = Endpoint {
+        address: Address::Unix(socket_of(server_of(bench, running, id, 0))),
+        tls: Tls::Off,
+        user: "rqps".to_owned(),
+        password: Password(marker["password"].as_str().unwrap().to_owned()),
+        database: "rqps".to_owned(),
+        connect_timeout: Duration::from_secs(10),
+    };
+    rqps_server::connect(dbms, &endpoint).unwrap()
+}
+
+fn wait(time: Duration) {
+    let since = Instant::now();
+    while since.elapsed() < time {
+        pause();
+    }
+}
+
+#[test]
+fn a_server_that_ends_idle_connections_costs_nothing() {
+    for_each_server(|dbms, version| {
+        if dbms == "postgres" {
+            // It has such a limit from 14 on.
+            return;
+        }
+        let bench = Bench::new();
+        let text = plan(&[("a", dbms, version)], "sequential").replace("1.5", "4");
+        let options = "options = { wait_timeout = '2' }\n[[suite]]";
+        bench.write("plan.toml", &text.replace("[[suite]]", options));
+        let said = bench.run(&["run", "plan.toml", "--no-html"]);
+        assert_eq!(said.code(), 0, "{}", said.stderr);
+        let run = bench.latest();
+        assert!(run["status"] == "finished" && failed(&run).is_empty());
+        assert!(incidents(&run).is_empty(), "{}", run["incidents"]);
+        // The option is in force, and told as it is.
+        assert_eq!(run["systems"][0]["settings"]["wait_timeout"], "2");
+    });
+}
+
+#[test]
+fn a_connection_for_questions_that_is_gone_is_opened_anew() {
+    for_each_server(|name, version| {
+        let dbms = if name == "postgres" { Dbms::Postgres } else { Dbms::Mysql };
+        let bench = Bench::new();
+        let text = plan(&[("a", name, version)], "sequential").replace("1.5", "3");
+        bench.write("plan.toml", &text);
+        let mut running = bench.spawn(&["run", "plan.toml", "--no-html"]);
+        let id = running.run_id();
+        running.await_line("point-query ");
+        // In the middle of the step that follows, in which nothing is asked.
+        wait(Duration::from_secs(2));
+        let mut connection = connected(&bench, &running, &id, dbms);
+        if dbms == Dbms::Postgres {
+            let sql = "select pg_terminate_backend((select pid from pg_stat_activity where \
+                       backend_type = 'client backend' order by backend_start limit 1))";
+            assert_eq!(connection.query(sql).unwrap().scalar(), Some("t"));
+        } else {
+            let sql = "select min(id) from information_schema.processlist where user = 'rqps'";
+            let first = connection.query(sql).unwrap().scalar().unwrap().to_owned();
+            connection.query(&format!("kill {first}")).unwrap();
+        }
+        let said = running.finish();
+        assert_eq!(said.code(), 0, "{}", said.stderr);
+        let run = bench.latest();
+        assert!(run["status"] == "finished" && failed(&run).is_empty());
+        assert!(incidents(&run).is_empty(), "{}", run["incidents"]);
+        bench.assert_tidy(&id);
+    });
+}
+
+#[test]
+fn a_step_that_is_measured_is_done_when_its_server_dies_as_it_settles() {
+    let bench = Bench::new();
+    let steps = "steps = ['update-index', 'read-write*', 'point-query']";
+    let text = plan(&[("a", "postgres", "11.22")], "sequential");
+    let of_plan = text.lines().find_map(|line| line.trim().strip_prefix("steps = ")).unwrap();
+    bench.write("plan.toml", &text.replace(&format!("steps = {of_plan}"), steps));
+    let mut running = bench.spawn(&["run", "plan.toml", "--no-html"]);
+    let id = running.run_id();
+    running.await_line("update-index ");
+    // Keeps vacuum out, and nobody else.
+    let mut holder = connected(&bench, &running, &id, Dbms::Postgres);
+    holder.query("begin; lock table sbtest1 in share update exclusive mode").unwrap();
+    let mut looking = connected(&bench, &running, &id, Dbms::Postgres);
+    let sql = "select count(*) from pg_stat_activity where query like 'VACUUM%' and \
+               backend_type = 'client backend' and wait_event_type = 'Lock'";
+    let since = Instant::now();
+    while looking.query(sql).unwrap().scalar() != Some("1") {
+        assert!(since.elapsed() < DEADLINE, "it does not settle");
+        pause();
+    }
+    kill(Pid::from_raw(server_of(&bench, &running, &id, 0)), Signal::SIGKILL).unwrap();
+    let said = running.finish();
+    assert_eq!(said.code(), 0, "{}", said.stderr);
+    let run = bench.latest();
+    assert!(run["status"] == "finished" && failed(&run).is_empty());
+    let [(Some(0), what)] = &incidents(&run)[..] else { panic!("{}", run["incidents"]) };
+    assert!(what.starts_with("its server failed (1 of at most 3 times)"), "{what}");
+    assert!(what.contains("SIGKILL"), "{what}");
+    let is_it = |step: &&Value| step["info"]["name"].as_str().unwrap().starts_with("read-write");
+    let step = run["steps"].as_array().unwrap().iter().find(is_it).unwrap();
+    let state = &step["systems"][0];
+    assert_eq!(state["slices"].as_array().unwrap().len(), 2);
+    assert!(state["sizes"]["database_bytes"].is_null(), "{}", state["sizes"]);
+    assert!(started_anew(&run, 0).contains(&"point-query".to_owned()), "{run}");
+    bench.output(&["runs", "verify"]);
+    bench.assert_tidy(&id);
+}
+
+#[test]
+fn a_server_that_dies_while_others_start_is_started_again() {
+    let bench = Bench::new();
+    let servers = ["a", "b", "c"].map(|label| (label, "postgres", "11.22"));
+    bench.write("plan.toml", &plan(&servers, "interleaved").replace("1.5", "0.5"));
+    let mut running = bench.spawn(&["run", "plan.toml", "--no-html"]);
+    let id = running.run_id();
+    // They are started in an order that is drawn. When the last one's data are made, the others are up.
+    let mut begun: Vec<usize> = Vec::new();
+    let since = Instant::now();
+    while begun.len() < 3 {
+        assert!(since.elapsed() < DEADLINE, "only {begun:?} have begun");
+        let is_new = |idx: &usize| {
+            let dir = bench.path(&format!("rqps-results/data/{id}-{idx}"));
+            !begun.contains(idx) && dir.exists()
+        };
+        begun.extend((0..3).filter(is_new).collect::<Vec<_>>());
+        pause();
+    }
+    let first = begun[0];
+    kill(Pid::from_raw(server_of(&bench, &running, &id, first)), Signal::SIGKILL).unwrap();
+    let said = running.finish();
+    assert_eq!(said.code(), 0, "{}", said.stderr);
+    let run = bench.latest();
+    assert!(run["status"] == "finished" && failed(&run).is_empty());
+    let [(Some(idx), what)] = &incidents(&run)[..] else { panic!("{}", run["incidents"]) };
+    assert!(*idx == first as u64 && what.contains("SIGKILL"), "{idx} {first}: {what}");
+    bench.assert_tidy(&id);
+}
+
+#[test]
+fn what_makes_the_data_of_a_server_is_started_again_when_it_was_killed() {
+    let bench = Bench::new();
+    bench.write("plan.toml", &plan(&[("a", "postgres", "11.22")], "sequential"));
+    let mut running = bench.spawn(&["run", "plan.toml", "--no-html"]);
+    let id = running.run_id();
+    let is_initdb = |pid: &i32| {
+        let name = fs::read_to_string(format!("/proc/{pid}/comm")).unwrap_or_default();
+        name.trim() == "initdb"
+    };
+    let since = Instant::now();
+    let initdb = loop {
+        if let Some(pid) = bench.processes_of(&format!("{id}-0/")).into_iter().find(is_initdb) {
+            break pid;
+        }
+        assert!(since.elapsed() < DEADLINE, "no data are made");
+        pause();
+    };
+    kill(Pid::from_raw(initdb), Signal::SIGKILL).unwrap();
+    let said = running.finish();
+    assert_eq!(said.code(), 0, "{}", said.stderr);
+    let run = bench.latest();
+    assert!(run["status"] == "finished" && failed(&run).is_empty());
+    let [(Some(0), what)] = &incidents(&run)[..] else { panic!("{}", run["incidents"]) };
+    let words = "its server was killed before it answered (1 of at most 3 failures)";
+    assert!(what.starts_with(words) && what.contains("could not make its data"), "{what}");
+    bench.assert_tidy(&id);
+}
