@@ -7,8 +7,8 @@ use std::path::Path;
 use anyhow::{Context as _, Result};
 use rqps_server::{Instance, instance};
 
-/// Adds the log of a server in `dir` to what earlier attempts of the same run left in `to`, and empties it,
-/// so that nothing of it is kept twice.
+/// Adds a server's log to what earlier attempts of the same run left in `to`, where it is kept at all, and
+/// empties it, so that nothing of it is kept twice.
 pub(super) fn keep(instance: &Instance, to: Option<&Path>) -> Result<()> {
     let Some(to) = to else { return Ok(()) };
     keep_left(&instance.setup().dir, to)?;
@@ -17,7 +17,7 @@ pub(super) fn keep(instance: &Instance, to: Option<&Path>) -> Result<()> {
     Ok(())
 }
 
-/// The same of a server that an earlier attempt has left, whose log goes with its data.
+/// Adds the log of a server that an earlier attempt has left in `dir`, where it goes with its data.
 pub(crate) fn keep_left(dir: &Path, to: &Path) -> Result<()> {
     let copy = || -> io::Result<()> {
         let mut log = instance::open_log_in(dir)?;
