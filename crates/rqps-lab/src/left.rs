@@ -1,8 +1,12 @@
 //! Data that an attempt at the run has left when it was broken off: whether they are sound, and how the run
 //! goes on with them.
 
+use std::fmt;
+use std::path::PathBuf;
+
 use anyhow::{Context as _, Result, anyhow, bail, ensure};
 use rqps_model::{Dbms, StepKind};
+use rqps_server::instance;
 use rqps_workload::insert::{MAX_GAP, Schema};
 use rqps_workload::populate;
 use rqps_workload::statement::table_name;
@@ -10,11 +14,11 @@ use rqps_workload::statement::table_name;
 use crate::event::Event;
 use crate::insert::Tables;
 use crate::installation::Installation;
-use crate::measure;
 use crate::run::Lab;
 use crate::sequential::is_disk_full;
 use crate::steps::Job;
-use crate::system::{Data, Up};
+use crate::system::{Data, Up, kept_log};
+use crate::{leftover, measure};
 
 /// What slices say that were measured on data that an earlier attempt had left.
 const STARTED_AGAIN: &str = "the run was interrupted: the server was started again on its data, brought to \
@@ -24,11 +28,39 @@ const STARTED_AGAIN: &str = "the run was interrupted: the server was started aga
 const STARTED_COLD: &str = "the run was interrupted: the server was started again on its data, with cold \
                             caches";
 
+/// Data that a server could not be started on, for no fault of theirs, stay for the next attempt.
+#[derive(Debug)]
+pub(crate) struct Kept(PathBuf);
+
+impl fmt::Display for Kept {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(
+            f,
+            "the data of this run stay in {}, and the same command goes on with them when what is in the \
+             way is gone",
+            self.0.display()
+        )
+    }
+}
+
+/// Whether an error says nothing of the data that a server was to be started on.
+fn spares_data(error: &anyhow::Error) -> bool {
+    error.downcast_ref::<rqps_server::Error>().is_some_and(rqps_server::Error::spares_data)
+}
+
 /// What is noted on data of a start of the servers that step `load` has filled. With `is_anew`, writes of
 /// steps before the one that the run went on with are not in them.
 fn filled(start: u32, load: usize, is_anew: bool) -> String {
     let anew = if is_anew { ", anew" } else { "" };
-    format!("filled on start {start} by step {load}{anew}")
+    format!("{FILLED} {start} by step {load}{anew}")
+}
+
+/// How such a note begins, before the start.
+const FILLED: &str = "filled on start";
+
+/// The start of the servers of which such a note tells.
+fn start_of(note: &str) -> Option<u32> {
+    note.strip_prefix(FILLED)?.split_whitespace().next()?.parse().ok()
 }
 
 impl Lab<'_> {
@@ -62,7 +94,7 @@ impl Lab<'_> {
     /// go on with; where they are not sound, that is kept with the run.
     ///
     /// # Errors
-    /// What would meet every other system as well, and a full disk.
+    /// What would meet every other system as well, and what keeps the server from sound data ([`Kept`]).
     pub(crate) fn start_again(
         &mut self,
         (idx, name): (usize, &str),
@@ -71,7 +103,8 @@ impl Lab<'_> {
         self.caution[idx].left = false;
         let Installation::Local(_, _, _, places) = installation else { return Ok(None) };
         let Some((load, first)) = self.goes_on(idx) else { return Ok(None) };
-        let note = rqps_server::instance::note_on(&places.data.join(name));
+        let dir = places.data.join(name);
+        let note = instance::note_on(&dir);
         let notes = [false, true].map(|is_anew| filled(self.start_idx, load, is_anew));
         let Some(note) = note.filter(|note| notes.contains(note)) else { return Ok(None) };
         let tried = loop {
@@ -90,6 +123,7 @@ impl Lab<'_> {
             }
             // With some room they are as good as they were.
             Err(error) if self.is_of_run(&error) || is_disk_full(&error) => Err(error),
+            Err(error) if spares_data(&error) => Err(error.context(Kept(dir))),
             Err(error) => {
                 let words = format!("{error:#}");
                 let what = format!("the data that were left are not used: {}", words.trim_end());
@@ -97,6 +131,35 @@ impl Lab<'_> {
                 Ok(None)
             }
         }
+    }
+
+    /// Removes the data of systems that have done all steps of the start of the servers that the data are of,
+    /// and keeps their servers' logs: rqps was killed as they stopped.
+    pub(crate) fn clear_done(&mut self) -> Result<()> {
+        for (idx, dir) in leftover::dirs_of_systems(&self.run.id, self.context) {
+            let note = instance::note_on(&dir);
+            let start = note.as_deref().and_then(start_of).filter(|s| *s < self.plan.starts);
+            if idx >= self.plan.systems.len() || !self.has_done(idx, start) {
+                continue;
+            }
+            let start = start.unwrap_or(self.plan.starts.saturating_sub(1));
+            let log = self.log_of_start(start, idx)?;
+            let has_log = instance::is_ours(&dir) && instance::open_log_in(&dir).is_ok();
+            let kept = if has_log { kept_log::keep_left(&dir, &log) } else { Ok(()) };
+            let (label, shown) = (&self.plan.systems[idx].label, dir.display());
+            (self.listen)(Event::Note(&match leftover::clear(&dir, self.context) {
+                Ok(()) => format!("{label}: removed {shown}, which was left when rqps was killed"),
+                Err(error) => format!("{label}: {shown} stays: {error}"),
+            }));
+            kept?;
+        }
+        Ok(())
+    }
+
+    /// Whether a system has done all steps of a start of the servers; of all where none is given.
+    fn has_done(&self, idx: usize, start: Option<u32>) -> bool {
+        let is_of_start = |step: &usize| start.is_none_or(|s| self.steps_of(s).contains(step));
+        !(0..self.steps.len()).filter(is_of_start).any(|step| self.is_pending(step, idx))
     }
 
     /// Gives the system back where its tables are what they must be when step `first` begins or goes on.
@@ -222,4 +285,28 @@ fn count_indexes_sql(dbms: Dbms, table: &str, indexes: &[String]) -> String {
     format!(
         "SELECT COUNT(DISTINCT {column}) FROM {from} WHERE {of_table} = '{table}' AND {column} IN ('{names}')"
     )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_start_is_read_from_a_note_as_it_was_written() {
+        assert_eq!(start_of(&filled(3, 12, false)), Some(3));
+        assert_eq!(start_of(&filled(0, 0, true)), Some(0));
+        assert_eq!(start_of("something else"), None);
+    }
+
+    #[test]
+    fn an_error_beside_the_data_is_known_below_what_was_under_way() {
+        let in_use = rqps_server::Error::InUse { path: PathBuf::from("/data/run-0"), pid: 7 };
+        let error = anyhow::Error::from(in_use);
+        assert!(spares_data(&error));
+        let error = error.context(Kept(PathBuf::from("/data/run-0"))).context("start a");
+        assert!(error.downcast_ref::<Kept>().is_some());
+        let words = format!("{error:#}");
+        assert!(words.contains("stay in /data/run-0") && words.contains("process 7"), "{words}");
+        assert!(!spares_data(&anyhow!("table 1 has 0 rows of 10")));
+    }
 }

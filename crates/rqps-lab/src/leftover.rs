@@ -147,7 +147,7 @@ fn latest_unfinished(store: &Store) -> Result<BTreeSet<String>, rqps_store::Erro
 }
 
 /// Removes a data directory and the directory of its server's socket.
-fn clear(dir: &Path, context: &Context) -> Result<(), rqps_server::Error> {
+pub(crate) fn clear(dir: &Path, context: &Context) -> Result<(), rqps_server::Error> {
     instance::clear(dir)?;
     let data = context.results.join("data");
     let wishes = Wishes { cache: &context.cache, data: &data, temp: &context.temp };
@@ -163,6 +163,16 @@ fn data_dirs(run_id: &str, context: &Context) -> Vec<PathBuf> {
         places.iter().flat_map(|parent| dirs_of(run_id, parent)).collect();
     found.sort();
     found
+}
+
+/// The same, each with the place of its system in the run.
+pub(crate) fn dirs_of_systems(run_id: &str, context: &Context) -> Vec<(usize, PathBuf)> {
+    let dirs = data_dirs(run_id, context).into_iter();
+    dirs.filter_map(|dir| {
+        let idx = dir.file_name()?.to_str()?.rsplit('-').next()?.parse().ok()?;
+        Some((idx, dir))
+    })
+    .collect()
 }
 
 fn places_of_data(context: &Context) -> Vec<PathBuf> {

@@ -66,8 +66,13 @@ impl Lab<'_> {
 
     /// Where a run keeps what belongs to one of its systems.
     pub(crate) fn log_path(&self, system_idx: usize) -> Result<PathBuf> {
+        self.log_of_start(self.start_idx, system_idx)
+    }
+
+    /// The same of any start of the servers.
+    pub(crate) fn log_of_start(&self, start_idx: u32, system_idx: usize) -> Result<PathBuf> {
         let artifacts: &Path = &self.store.artifact_dir(&self.run.id)?;
-        Ok(artifacts.join(match self.start_idx {
+        Ok(artifacts.join(match start_idx {
             0 => format!("server-{system_idx}.log"),
             start => format!("server-{system_idx}-start-{}.log", start + 1),
         }))

@@ -234,6 +234,7 @@ fn done(run: &Run) -> usize {
 impl Lab<'_> {
     /// All systems' steps; gives the systems that were left out, and why.
     fn all_systems(&mut self) -> Result<Vec<(Label, anyhow::Error)>> {
+        self.clear_done()?;
         let has_more = |system| (0..self.steps.len()).any(|step| self.is_pending(step, system));
         let pending: Vec<usize> =
             (0..self.plan.systems.len()).filter(|&system| has_more(system)).collect();
@@ -326,8 +327,13 @@ impl Lab<'_> {
 
     /// The steps of the start of the servers that is under way.
     pub(crate) fn steps_of_start(&self) -> Range<usize> {
+        self.steps_of(self.start_idx)
+    }
+
+    /// The steps of any of them.
+    pub(crate) fn steps_of(&self, start_idx: u32) -> Range<usize> {
         let n = self.steps.len() / usize::try_from(self.plan.starts).unwrap_or(1).max(1);
-        let from = usize::try_from(self.start_idx).unwrap_or(0) * n;
+        let from = usize::try_from(start_idx).unwrap_or(0) * n;
         from..from + n
     }
 

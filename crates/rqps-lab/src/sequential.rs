@@ -3,6 +3,7 @@
 use anyhow::Result;
 
 use crate::installation::Installation;
+use crate::left::Kept;
 use crate::rounds::Broken;
 use crate::run::Lab;
 use crate::system::Up;
@@ -35,9 +36,13 @@ impl Lab<'_> {
     }
 
     /// Whether an error would meet every other system as well: results that cannot be written, the
-    /// user's wish to stop. The full disk of a server's data is that server's: others may have room.
+    /// user's wish to stop; in turns, what keeps one of them from the data that it goes on with, as the
+    /// others have to wait for it. The full disk of a server's data is that server's: others may have room.
     pub(crate) fn is_of_run(&self, error: &anyhow::Error) -> bool {
-        error.downcast_ref::<rqps_store::Error>().is_some() || self.check_interrupt().is_err()
+        let waits = self.plan.schedule.is_interleaved() && error.downcast_ref::<Kept>().is_some();
+        waits
+            || error.downcast_ref::<rqps_store::Error>().is_some()
+            || self.check_interrupt().is_err()
     }
 
     fn with_server(&mut self, idx: usize, up: &mut Up) -> Result<()> {

@@ -2,6 +2,7 @@
 
 mod answers;
 mod asked;
+pub(crate) mod kept_log;
 
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
@@ -12,7 +13,6 @@ use nix::sys::signal::Signal;
 use rqps_client::{Connection, Endpoint};
 use rqps_model::{Dbms, SystemSpec, Version};
 use rqps_sample::{Background, Sampler, Target};
-use rqps_server::log_text::says_disk_full;
 use rqps_server::profile::Rendered;
 use rqps_server::{
     Allocator, Freezer, Identity, Installed, Instance, Places, Progress, RunningServer, Setup,
@@ -226,7 +226,7 @@ impl Up {
         let name = running.name().to_owned();
         // Whatever fails, the data directory does not stay: the disk may be what is full.
         let stopped = running.stop(STOP_WITHIN);
-        let kept = keep_log(&instance, log);
+        let kept = kept_log::keep(&instance, log);
         instance.remove()?;
         kept?;
         Ok(match stopped? {
@@ -238,9 +238,17 @@ impl Up {
         })
     }
 
-    /// Whether the server has said that there is no space left for its data.
+    /// Whether the server has said in the step under way that there is no space left for its data. There may
+    /// be some again: one that dies gives it back.
     pub(crate) fn is_out_of_space(&self) -> bool {
-        self.server.as_ref().is_some_and(|s| says_disk_full(&s.running.log_since_start()))
+        self.server.as_ref().is_some_and(|s| s.running.lacked_space())
+    }
+
+    /// What its log says of steps that have ended is no cause of what fails later.
+    pub(crate) fn dismiss_log(&mut self) {
+        if let Some(server) = &mut self.server {
+            server.running.dismiss_log();
+        }
     }
 
     /// Stops the server and leaves its data to the next attempt at the run, where these are whole; else as
@@ -262,9 +270,7 @@ impl Up {
         let dir = instance.setup().dir.clone();
         let is_stopped = matches!(running.stop(STOP_WITHIN), Ok(Stopped::Clean));
         // The next attempt adds what its own server says.
-        if log.is_some() && keep_log(&instance, log).is_ok() {
-            let _ = instance.empty_log();
-        }
+        let _ = kept_log::keep(&instance, log);
         match instance.leave(is_stopped) {
             Ok(()) => Left { cause: None, dir: Some(dir) },
             Err(error) => Left { cause: Some(error.to_string()), dir: None },
@@ -318,7 +324,9 @@ impl Up {
         } else {
             let _ = running.stop(STOP_WITHIN);
         }
-        let _ = keep_log(&instance, log);
+        let _ = kept_log::keep(&instance, log);
+        // Should they stay, they are of no use to a later attempt.
+        let _ = instance.set_note(None);
         let _ = instance.remove();
         cause
     }
@@ -371,17 +379,6 @@ fn setup(
         allocator: allocator.clone(),
         limits: spec.variant.limits.clone(),
     }
-}
-
-/// Adds the server's log to what earlier attempts of the same run left in `to`, where it is kept at all.
-fn keep_log(instance: &Instance, to: Option<&Path>) -> Result<()> {
-    let Some(to) = to else { return Ok(()) };
-    let copy = || -> std::io::Result<()> {
-        let mut log = instance.open_log()?;
-        let mut kept = std::fs::OpenOptions::new().create(true).append(true).open(to)?;
-        std::io::copy(&mut log, &mut kept).map(|_| ())
-    };
-    copy().with_context(|| format!("keep the server's log as {}", to.display()))
 }
 
 fn null_endpoint() -> Endpoint {

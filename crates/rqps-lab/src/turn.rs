@@ -208,6 +208,7 @@ impl Lab<'_> {
         state.sizes = sizes;
         self.store.set_outcome(&self.run.id, step_idx, idx, state)?;
         self.under_way[idx] = None;
+        up.dismiss_log();
         self.tell_uncounted(idx, up)
     }
 

@@ -223,6 +223,19 @@ pub enum Error {
         /// What happened to it.
         why: String,
     },
+    /// Data of our own of another server than the one that is to be started on them.
+    #[error(
+        "the data in {path} are of {was}, and the server is {is} now; put the other one back, or \
+         begin anew with --new"
+    )]
+    OtherServer {
+        /// The directory.
+        path: PathBuf,
+        /// The server that made them.
+        was: String,
+        /// The one that was to be started.
+        is: String,
+    },
     /// The data directory belongs to a server that still runs.
     #[error("{path} is in use by process {pid}; stop that server first")]
     InUse {
@@ -260,6 +273,8 @@ pub enum Error {
         detail: String,
         /// Whether somebody killed it, for no memory limit's sake: another start may do.
         was_killed: bool,
+        /// Whether it lacked memory, within its limit or on the host.
+        lacked_memory: bool,
         /// Its log's last lines.
         log: String,
     },
@@ -440,6 +455,30 @@ impl Error {
         )
     }
 
+    /// Whether it says nothing of the data that a server was to be started on: the server never came to look
+    /// at them, or was kept from it by what has nothing to do with them.
+    #[must_use]
+    pub fn spares_data(&self) -> bool {
+        match self {
+            Self::StartFailed { was_killed, lacked_memory, .. } => *was_killed || *lacked_memory,
+            other => matches!(
+                other,
+                Self::InUse { .. }
+                    | Self::OtherServer { .. }
+                    | Self::Io { .. }
+                    | Self::DiskFull { .. }
+                    | Self::NoServer { .. }
+                    | Self::Library { .. }
+                    | Self::PortInUse { .. }
+                    | Self::UnknownOption { .. }
+                    | Self::Unsupported { .. }
+                    | Self::NotAsMeant { .. }
+                    | Self::Allocator { .. }
+                    | Self::Limit { .. }
+            ),
+        }
+    }
+
     /// A client's error with what was under way.
     pub(crate) fn client(doing: impl Into<String>, source: rqps_client::Error) -> Self {
         Self::Client { doing: doing.into(), source }
@@ -449,4 +488,35 @@ impl Error {
 /// A server's name in messages: `MySQL 8.0.33`.
 pub(crate) fn server_name(dbms: Dbms, version: &Version) -> String {
     format!("{} {version}", dbms.name())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_server_that_never_looked_at_its_data_spares_them() {
+        let dir = || PathBuf::from("/data/run-0");
+        let failed = |was_killed, lacked_memory| Error::StartFailed {
+            server: "MySQL 8.0.33".to_owned(),
+            detail: String::new(),
+            was_killed,
+            lacked_memory,
+            log: String::new(),
+        };
+        let (was, is) = ("MySQL 8.0.33".to_owned(), "MySQL 8.0.34".to_owned());
+        for error in [
+            Error::InUse { path: dir(), pid: 7 },
+            Error::OtherServer { path: dir(), was, is },
+            Error::io("start mysqld", io::ErrorKind::NotFound.into()),
+            failed(true, false),
+            failed(false, true),
+        ] {
+            assert!(error.spares_data(), "{error}");
+        }
+        let why = "the host went down while its server ran".to_owned();
+        for error in [Error::NotSound { path: dir(), why }, failed(false, false)] {
+            assert!(!error.spares_data(), "{error}");
+        }
+    }
 }

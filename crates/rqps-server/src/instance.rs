@@ -17,20 +17,21 @@ use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use nix::fcntl::{Flock, OFlag};
 use nix::unistd::{fchown, syncfs};
 use rqps_model::{Limits, Transport};
 
+use crate::error::server_name;
 use crate::identity::Identity;
 use crate::installed::Installed;
 use crate::malloc::Allocator;
 use crate::places::{hex, short_hash};
 use crate::profile::Rendered;
 use crate::running::RunningServer;
-use crate::watch::{Progress, Watch, pause};
-use crate::{Error, certificate, direct_io, disk, mysql, plain, postgres, process, start};
+use crate::watch::{Progress, Watch};
+use crate::{Error, at_work, certificate, direct_io, disk, mysql, plain, postgres, process, start};
 
 use marker::{Marker, lock_marker, not_ours, read_marker, remove_all, write_marker};
 pub use marker::{clear, is_ours, note_on};
@@ -62,6 +63,10 @@ pub struct Setup {
     pub limits: Limits,
 }
 
+/// The server's data directory and its log, in an instance's directory.
+const DATA: &str = "data";
+const LOG: &str = "server.log";
+
 /// What the smallest new data directory takes, bytes: MySQL 8.0's, without its redo.
 const MIN_FREE: u64 = 200_000_000;
 
@@ -71,16 +76,13 @@ const READY_LIMIT: Duration = Duration::from_secs(120);
 /// The same on data that an earlier server has left: one that was killed goes through its log first.
 const RECOVER_LIMIT: Duration = Duration::from_secs(1800);
 
-/// How long servers that were killed may take to end.
-const DIE_WITHIN: Duration = Duration::from_secs(60);
-
 /// A data directory and all that is needed to start its server.
 #[derive(Debug)]
 pub struct Instance {
     setup: Setup,
     marker: Mutex<Marker>,
     /// Whether an earlier rqps made its data.
-    is_left: bool,
+    pub(crate) is_left: bool,
     /// Held while the instance is in use; its reference count tells of servers that still run.
     lock: Arc<Flock<File>>,
 }
@@ -116,24 +118,31 @@ impl Instance {
     /// Takes up an instance that an earlier rqps left, with its data as they are.
     ///
     /// # Errors
-    /// [`Error::NotOurs`] when the directory is not a complete instance of this very server;
-    /// [`Error::InUse`] while a server that was killed has not ended; [`Error::NotSound`] when its server ran
-    /// as the host went down: not all that it wrote may be on disk.
+    /// [`Error::NotOurs`] when the directory is not a complete instance; [`Error::OtherServer`] when it is that
+    /// of another server; [`Error::InUse`] while a server that was killed has not ended; [`Error::NotSound`]
+    /// when its server ran as the host went down, so that not all that it wrote may be on disk, or when its
+    /// data are gone.
     pub fn open(setup: Setup) -> Result<Self, Error> {
         let lock = lock_marker(&setup.dir, false)?;
-        let mut marker = read_marker(&setup.dir).ok_or_else(|| not_ours(&setup.dir))?;
-        let same = marker.dbms == setup.installed.dbms
-            && marker.version == setup.installed.version
-            && marker.initialised;
-        if !same {
-            return Err(not_ours(&setup.dir));
+        let marker = read_marker(&setup.dir).filter(|marker| marker.initialised);
+        let mut marker = marker.ok_or_else(|| not_ours(&setup.dir))?;
+        let installed = &setup.installed;
+        if (marker.dbms, &marker.version) != (installed.dbms, &installed.version) {
+            let (was, is) = (server_name(marker.dbms, &marker.version), installed.name());
+            return Err(Error::OtherServer { path: setup.dir, was, is });
         }
-        await_nobody(&setup.dir)?;
+        at_work::await_nobody(&setup.dir, &setup.installed.program)?;
         let is_of_this_boot =
             marker.boot.as_ref().is_none_or(|boot| Some(boot) == process::boot_id().as_ref());
-        if !marker.is_stopped && !is_of_this_boot {
-            let why = "the host went down while its server ran".to_owned();
-            return Err(Error::NotSound { path: setup.dir, why });
+        let why = if !setup.dir.join(DATA).is_dir() {
+            Some("its data directory is gone")
+        } else if !marker.is_stopped && !is_of_this_boot {
+            Some("the host went down while its server ran")
+        } else {
+            None
+        };
+        if let Some(why) = why {
+            return Err(Error::NotSound { path: setup.dir, why: why.to_owned() });
         }
         marker.rqps_pid = std::process::id();
         write_marker(&lock, &setup.dir, &marker)?;
@@ -224,13 +233,13 @@ impl Instance {
     /// The server's data directory.
     #[must_use]
     pub fn data_dir(&self) -> PathBuf {
-        self.setup.dir.join("data")
+        self.setup.dir.join(DATA)
     }
 
     /// The server's log.
     #[must_use]
     pub fn log_path(&self) -> PathBuf {
-        self.setup.dir.join("server.log")
+        self.setup.dir.join(LOG)
     }
 
     pub(crate) fn password(&self) -> String {
@@ -311,8 +320,16 @@ impl Instance {
     /// # Errors
     /// When there is none, or something else in its place.
     pub fn open_log(&self) -> io::Result<File> {
-        plain::open(&self.setup.dir, &self.log_path(), OFlag::O_RDONLY)
+        open_log_in(&self.setup.dir)
     }
+}
+
+/// Opens the log of the server of an instance's directory to read, whoever has made it.
+///
+/// # Errors
+/// When there is none, or something else in its place.
+pub fn open_log_in(dir: &Path) -> io::Result<File> {
+    plain::open(dir, &dir.join(LOG), OFlag::O_RDONLY)
 }
 
 fn socket_dir(sockets: &Path, dir: &Path) -> PathBuf {
@@ -343,19 +360,6 @@ fn hand_over(opened: &File, identity: &Identity) -> io::Result<()> {
         return Ok(());
     }
     Ok(fchown(opened, Some(identity.uid), Some(identity.gid))?)
-}
-
-/// Waits until no process is at work in an instance's directory: a server that dies with rqps takes a
-/// moment to give a large cache back.
-fn await_nobody(dir: &Path) -> Result<(), Error> {
-    let since = Instant::now();
-    loop {
-        let Some(pid) = process::at_work_in(dir).into_iter().next() else { return Ok(()) };
-        if since.elapsed() > DIE_WITHIN {
-            return Err(Error::InUse { path: dir.to_owned(), pid });
-        }
-        pause(Duration::from_millis(50));
-    }
 }
 
 /// 96 random bits as hex: nobody else on the host should get into a server with all privileges.

@@ -1,5 +1,6 @@
 //! Servers under test: which there are, getting, starting, settling, stopping and removing them.
 
+mod at_work;
 pub mod audit;
 pub mod availability;
 pub mod brake;
@@ -29,6 +30,7 @@ pub mod installed;
 pub mod instance;
 pub mod library;
 mod lock;
+mod log_file;
 pub mod log_text;
 pub mod lsm;
 pub mod malloc;

@@ -112,6 +112,13 @@ pub fn says_disk_full(log: &str) -> bool {
     signs.iter().any(|sign| log.contains(sign))
 }
 
+/// Whether a server failed because it got no memory: ENOMEM by name, which InnoDB also says of its buffer
+/// pool (`Cannot allocate memory for the buffer pool`).
+#[must_use]
+pub fn says_no_memory(log: &str) -> bool {
+    log.contains("annot allocate memory")
+}
+
 /// Lines that say that the server took another value than it was given: `option 'x': unsigned
 /// value 1 adjusted to 1024`, `Changed limits: max_open_files: 1024`, and 5.5's `ignoring option
 /// '--x' due to invalid value 'ON'`.
@@ -209,6 +216,14 @@ mod tests {
         assert!(says_disk_full("PANIC: could not write to file: No space left on device"));
         assert!(says_disk_full("InnoDB: Operating system error number 28 in a file operation."));
         assert!(!says_disk_full("error number 280"));
+    }
+
+    #[test]
+    fn knows_a_lack_of_memory() {
+        let line = "FATAL:  could not map anonymous shared memory: Cannot allocate memory";
+        assert!(says_no_memory(line));
+        assert!(says_no_memory("InnoDB: Fatal error: cannot allocate memory for the buffer pool"));
+        assert!(!says_no_memory("InnoDB: page is corrupted"));
     }
 
     #[test]

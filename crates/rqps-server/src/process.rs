@@ -6,9 +6,7 @@
 use std::collections::BTreeMap;
 use std::fs::{self, File};
 use std::io;
-use std::os::unix::ffi::OsStrExt as _;
 use std::os::unix::process::{CommandExt as _, ExitStatusExt as _};
-use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus};
 use std::sync::mpsc::{Sender, channel};
 use std::sync::{Mutex, OnceLock, PoisonError};
@@ -237,24 +235,6 @@ pub fn describe_end(status: ExitStatus) -> String {
         }
         (None, None) => "it ended".to_owned(),
     }
-}
-
-/// The processes that have a directory, or one below it, as their working directory or in their command
-/// line.
-pub(crate) fn at_work_in(dir: &Path) -> Vec<i32> {
-    let named = dir.as_os_str().as_bytes();
-    let is_at_work = |pid: &i32| {
-        let base = PathBuf::from(format!("/proc/{pid}"));
-        let cmdline = fs::read(base.join("cmdline")).unwrap_or_default();
-        let cwd = fs::read_link(base.join("cwd")).unwrap_or_default();
-        // Its end, too: RUN-1 is not RUN-12.
-        let ends = |at: usize| matches!(cmdline.get(at + named.len()), None | Some(0 | b'/'));
-        let mut found = cmdline.windows(named.len().max(1)).enumerate();
-        cwd.starts_with(dir) || found.any(|(at, text)| text == named && ends(at))
-    };
-    let entries = fs::read_dir("/proc").into_iter().flatten().flatten();
-    let pids = entries.filter_map(|entry| entry.file_name().to_str()?.parse().ok());
-    pids.filter(is_at_work).collect()
 }
 
 /// What the kernel calls the time since the host was started; `None` where it does not say.

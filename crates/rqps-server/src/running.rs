@@ -24,7 +24,7 @@ use crate::process::{self, Process};
 use crate::settle::{Settled, Target};
 use crate::vigil::Vigil;
 use crate::watch::Watch;
-use crate::{Error, core_file, disk, pidfd, plain, settle, threads};
+use crate::{Error, core_file, disk, log_file, pidfd, settle, threads};
 
 /// Time for one attempt to connect, on loopback or a socket.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
@@ -46,6 +46,8 @@ pub struct RunningServer {
     pub(crate) log: PathBuf,
     /// Size of the log before this start: what earlier starts wrote.
     pub(crate) log_start: u64,
+    /// Up to where what it says tells nothing of a failure.
+    pub(crate) log_judged: u64,
     pub(crate) socket: PathBuf,
     pub(crate) port: u16,
     pub(crate) password: Password,
@@ -298,13 +300,25 @@ impl RunningServer {
     /// The last lines of its log, of all starts.
     #[must_use]
     pub fn log_tail(&self, n_lines: usize) -> String {
-        tail(&read_lossy(&self.log, 0), n_lines)
+        tail(&log_file::end(&self.log, 0), n_lines)
     }
 
-    /// What it logged since it was started.
+    /// What it logged since it was started; of a long log the first and the last megabyte.
     #[must_use]
     pub fn log_since_start(&self) -> String {
-        read_lossy(&self.log, self.log_start)
+        log_file::ends(&self.log, self.log_start)
+    }
+
+    /// Whether it has logged that there is no space left, since it was started or since what it had logged
+    /// until then was dismissed.
+    #[must_use]
+    pub fn lacked_space(&self) -> bool {
+        log_file::says_full(&self.log, self.log_judged)
+    }
+
+    /// What it has logged so far has done no harm, and is no cause of what fails later.
+    pub fn dismiss_log(&mut self) {
+        self.log_judged = log_file::len(&self.log);
     }
 
     /// Shuts it down and waits; kills it when the deadline passes.
@@ -348,11 +362,4 @@ impl Drop for RunningServer {
             let _ = fs::remove_dir_all(dir);
         }
     }
-}
-
-/// A file's text from `offset` on; empty when it cannot be read.
-fn read_lossy(path: &Path, offset: u64) -> String {
-    let root = path.parent().unwrap_or(path);
-    let bytes = plain::read(root, path, offset).unwrap_or_default();
-    String::from_utf8_lossy(&bytes).into_owned()
 }

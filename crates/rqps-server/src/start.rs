@@ -16,7 +16,7 @@ use rqps_model::Transport;
 use crate::confine::Confinement;
 use crate::identity::Identity;
 use crate::instance::{Instance, Setup, make_private};
-use crate::log_text::{says_disk_full, telling, unknown_option};
+use crate::log_text::{says_disk_full, says_no_memory, telling, unknown_option};
 use crate::places::short_hash;
 use crate::running::{RunningServer, connect};
 use crate::vigil::Vigil;
@@ -48,7 +48,8 @@ pub(crate) fn start(
         };
         match start_on(instance, chosen, watch) {
             Err(Error::PortInUse { .. }) if port.is_none() && attempt < PORT_ATTEMPTS => {}
-            other => return other,
+            Err(error) => return Err(or_of_program(error, instance, watch)),
+            Ok(running) => return Ok(running),
         }
     }
 }
@@ -93,6 +94,7 @@ fn start_on(instance: &Instance, port: u16, watch: &mut Watch<'_>) -> Result<Run
         data_dir: instance.data_dir(),
         log,
         log_start,
+        log_judged: log_start,
         socket,
         port,
         password: Password(instance.password()),
@@ -114,11 +116,31 @@ fn start_on(instance: &Instance, port: u16, watch: &mut Watch<'_>) -> Result<Run
 /// A start failure with what else may be its cause than what the log says.
 fn with_suspicion(error: Error, instance: &Instance) -> Error {
     match (error, instance.setup().allocator.suspicion()) {
-        (Error::StartFailed { server, detail, was_killed, log }, Some(suspicion)) => {
+        (
+            Error::StartFailed { server, detail, was_killed, lacked_memory, log },
+            Some(suspicion),
+        ) => {
             let detail = format!("{detail}; {suspicion}");
-            Error::StartFailed { server, detail, was_killed, log }
+            Error::StartFailed { server, detail, was_killed, lacked_memory, log }
         }
         (error, _) => error,
+    }
+}
+
+/// The failure of a start on data that were left, or what is wrong with the program where that is no longer
+/// the one that it was: its failure says nothing of the data.
+fn or_of_program(error: Error, instance: &Instance, watch: &mut Watch<'_>) -> Error {
+    let is_by_data = matches!(error, Error::StartFailed { .. }) && !error.spares_data();
+    if !instance.is_left || !is_by_data {
+        return error;
+    }
+    let Setup { installed, identity, dir, .. } = instance.setup();
+    let scratch = dir.join("version");
+    let found = installed.load_failure(identity, &scratch, watch);
+    let _ = fs::remove_file(&scratch);
+    match found {
+        Ok(None) => error,
+        Ok(Some(found)) | Err(found) => found,
     }
 }
 
@@ -191,8 +213,8 @@ impl RunningServer {
         let log = self.log_since_start();
         if let Some(told) = self.confinement.told_by_oom() {
             let (server, detail) = (self.name.clone(), format!("{detail}: {told}"));
-            let (was_killed, log) = (false, telling(&log, LOG_LINES));
-            return Error::StartFailed { server, detail, was_killed, log };
+            let (was_killed, lacked_memory, log) = (false, true, telling(&log, LOG_LINES));
+            return Error::StartFailed { server, detail, was_killed, lacked_memory, log };
         }
         if let Some(unknown) = unknown_option(&log) {
             let version = self.name.clone();
@@ -208,7 +230,8 @@ impl RunningServer {
             return Error::PortInUse { port: self.port };
         }
         let (server, detail) = (self.name.clone(), detail.to_owned());
-        Error::StartFailed { server, detail, was_killed, log: telling(&log, LOG_LINES) }
+        let (lacked_memory, log) = (says_no_memory(&log), telling(&log, LOG_LINES));
+        Error::StartFailed { server, detail, was_killed, lacked_memory, log }
     }
 
     /// Makes one connection the way the benchmark will.

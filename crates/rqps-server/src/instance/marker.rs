@@ -11,7 +11,7 @@ use rqps_model::{Dbms, Version};
 use serde::{Deserialize, Serialize};
 
 use crate::watch::pause;
-use crate::{Error, plain};
+use crate::{Error, at_work, plain};
 
 /// The file that marks a directory as ours.
 const MARKER: &str = "rqps-instance.json";
@@ -70,10 +70,12 @@ pub fn note_on(dir: &Path) -> Option<String> {
     read_marker(dir).filter(|marker| marker.initialised)?.note
 }
 
-/// Removes a directory of an instance that nobody uses; an absent or empty one is fine.
+/// Removes a directory of an instance that nobody uses; an absent or empty one is fine. What a server that
+/// was killed has left at work in it is ended.
 ///
 /// # Errors
-/// [`Error::NotOurs`] when it holds anything that is not marked as ours.
+/// [`Error::NotOurs`] when it holds anything that is not marked as ours; [`Error::InUse`] when another rqps
+/// uses it, or a server of another user's.
 pub fn clear(dir: &Path) -> Result<(), Error> {
     let meta = match fs::symlink_metadata(dir) {
         Err(e) if e.kind() == io::ErrorKind::NotFound => return Ok(()),
@@ -95,6 +97,7 @@ pub fn clear(dir: &Path) -> Result<(), Error> {
         return Err(not_ours(dir));
     }
     let lock = lock_marker(dir, false)?;
+    at_work::end_all(dir)?;
     // Should this be interrupted, nobody takes what is left of the data for all of them.
     if let Some(mut marker) = read_marker(dir) {
         (marker.initialised, marker.note) = (false, None);

@@ -127,3 +127,32 @@ fn a_server_that_cannot_start_shows_the_end_of_its_log() {
         instance.remove().unwrap();
     });
 }
+
+#[test]
+fn another_program_says_nothing_of_the_data_that_were_left() {
+    for_each_server(|bench, dbms, version| {
+        let instance = bench.instance(dbms, version, Transport::Socket);
+        let setup = instance.setup().clone();
+        drop(instance);
+        let mut replaced = setup.clone();
+        replaced.installed.program = "/bin/false".into();
+        let instance = Instance::open(replaced).unwrap();
+        let error = watched(|w| instance.start(None, w)).unwrap_err();
+        let text = chain(&error);
+        assert!(matches!(error, Error::NoServer { .. }) && error.spares_data(), "{text}");
+        drop(instance);
+        let mut other = setup.clone();
+        other.installed.version = "1.2.3".parse().unwrap();
+        let error = Instance::open(other).unwrap_err();
+        assert!(matches!(error, Error::OtherServer { .. }), "{error}");
+        let instance = Instance::open(setup).unwrap();
+        // The right one on damaged data is another thing.
+        for file in ["ibdata1", "global/pg_control"] {
+            let _ = fs::remove_file(instance.data_dir().join(file));
+            let _ = fs::create_dir(instance.data_dir().join(file));
+        }
+        let error = watched(|w| instance.start(None, w)).unwrap_err();
+        assert!(matches!(error, Error::StartFailed { .. }) && !error.spares_data(), "{error}");
+        instance.remove().unwrap();
+    });
+}

@@ -5,6 +5,9 @@ use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+use nix::sys::signal::{Signal, kill};
+use nix::unistd::Pid;
+
 use crate::bench::{Bench, assert_complete, for_each_server};
 
 /// A file system of a few megabytes; only root can have one.
@@ -176,5 +179,37 @@ fn a_full_disk_of_a_server_costs_its_step_and_the_run_goes_on() {
         }
     }
     bench.output(&["runs", "verify"]);
+    bench.assert_tidy(&id);
+}
+
+/// A query whose temporary file found no room costs what it costs; the disk is not full for good.
+#[test]
+fn a_disk_that_was_full_in_an_earlier_step_is_no_cause_of_a_later_failure() {
+    let bench = Bench::new();
+    bench.write(
+        "plan.toml",
+        "name = 'was-full'\n[[system]]\nlabel = 'a'\ndbms = 'postgres'\nversion = '11.22'\n\
+         [[suite]]\nrows = 10_000\n\
+         steps = ['point-query', 'range-covered-pk', 'range-notcovered-pk']\n\
+         seconds = { read = 2, warm_up = 0.1, fixed_at_most = 0.2 }\n[schedule]\nslices = 1\n",
+    );
+    let mut running = bench.spawn(&["run", "plan.toml", "--no-html"]);
+    let id = running.run_id();
+    running.await_line("rows/s");
+    let log = bench.path(&format!("rqps-results/data/{id}-0/server.log"));
+    let mut log = fs::OpenOptions::new().append(true).open(log).unwrap();
+    log.write_all(b"ERROR:  could not write block 7: No space left on device\n").unwrap();
+    running.await_line("range-covered-pk");
+    let pid = bench.process_of(&format!("{id}-0/"));
+    kill(Pid::from_raw(pid), Signal::SIGKILL).unwrap();
+    let said = running.finish();
+    assert_eq!(said.code(), 2, "{}", said.stderr);
+    let run = bench.latest();
+    let steps = run["steps"].as_array().unwrap().iter();
+    let reasons: Vec<&str> =
+        steps.filter_map(|step| step["systems"][0]["outcome"]["reason"].as_str()).collect();
+    let [reason] = reasons[..] else { panic!("{reasons:?}") };
+    assert!(reason.contains(" died (it was killed by signal 9"), "{reason}");
+    assert!(!reason.contains("no space is left for the data"), "{reason}");
     bench.assert_tidy(&id);
 }

@@ -169,3 +169,32 @@ fn the_data_of_a_real_server_go_with_their_killed_run() {
     assert_eq!((said.code(), said.stderr.as_str()), (0, ""));
     bench.assert_tidy(&id);
 }
+
+/// As left by a server that was stopping when rqps was killed: it has nothing more to do.
+#[test]
+fn data_of_a_system_that_has_finished_go_when_its_run_goes_on() {
+    let bench = Bench::new();
+    let both = "label = 'a'\ndbms = 'null'\n[[system]]\nlabel = 'b'\ndbms = 'null'";
+    bench.write("plan.toml", &format!("{}mode = 'sequential'\n", plan(both)));
+    let mut running = bench.spawn(&["run", "plan.toml"]);
+    let id = running.run_id();
+    running.await_line(" b  ");
+    running.signal(Signal::SIGKILL);
+    assert_eq!(running.finish().code(), 128 + 9);
+    let left = [0, 1].map(|idx| marked(&bench, &format!("{id}-{idx}")));
+    for dir in &left {
+        let path = dir.join("rqps-instance.json");
+        let marker = fs::read_to_string(&path).unwrap();
+        let noted = marker.replace('}', ",\"note\":\"filled on start 0 by step 0\"}");
+        fs::write(path, noted).unwrap();
+        fs::write(dir.join("server.log"), "ready\n").unwrap();
+    }
+    let said = bench.run(&["run", "plan.toml", "--no-html"]);
+    assert_eq!(said.code(), 0, "{}", said.stderr);
+    let words = format!("a: removed {}, which was left when rqps was killed", left[0].display());
+    assert!(said.stderr.contains(&words), "no {words:?} in {}", said.stderr);
+    // The other one has steps left, for which its data could be of use.
+    assert!(!left[0].exists() && left[1].join("server.log").exists());
+    let log = bench.path(&format!("rqps-results/artifacts/{id}/server-0.log"));
+    assert_eq!(fs::read_to_string(log).unwrap(), "ready\n");
+}

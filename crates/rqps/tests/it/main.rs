@@ -49,6 +49,8 @@ mod in_turns;
 #[cfg(test)]
 mod insert;
 #[cfg(test)]
+mod kept_data;
+#[cfg(test)]
 mod leftovers;
 #[cfg(test)]
 mod listings;
