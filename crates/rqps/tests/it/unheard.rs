@@ -1,4 +1,7 @@
-//! Runs of which nobody hears: whose terminal is closed, or whose report has nowhere to go.
+//! Runs of which nobody hears: whose terminal is closed, whose report has nowhere to go, or whose store is
+//! taken away.
+
+use std::fs;
 
 use nix::sys::signal::Signal;
 
@@ -26,4 +29,35 @@ fn a_run_under_nohup_goes_on_when_its_terminal_is_closed() {
     running.signal(Signal::SIGHUP);
     assert_eq!(running.finish().code(), 130);
     assert_eq!(bench.latest()["status"], "interrupted");
+}
+
+#[test]
+fn a_report_that_cannot_be_printed_is_on_disk_and_can_be_had_again() {
+    let bench = Bench::new();
+    bench.write("plan.toml", PLAN);
+    // Standard output has no room, as it is where a terminal is gone or a disk is full.
+    let said = bench.run_after("exec >/dev/full", &["run", "plan.toml"]);
+    assert_eq!(said.code(), 2, "{}", said.stderr);
+    let run = bench.latest();
+    assert_complete(&run, 2);
+    let id = run["id"].as_str().unwrap();
+    assert!(bench.path(&format!("rqps-results/{id}.html")).exists());
+    let words = format!("\nrun {id} is finished; `rqps report {id}` shows it\n");
+    assert!(said.stderr.contains("rqps: error: write to standard output: "), "{}", said.stderr);
+    assert!(said.stderr.ends_with(&words), "{}", said.stderr);
+    assert!(bench.output(&["report", id]).contains("point-query"));
+}
+
+#[test]
+fn a_store_that_is_taken_away_ends_the_run_with_an_error() {
+    let bench = Bench::new();
+    bench.write("plan.toml", PLAN);
+    let mut running = bench.spawn(&["run", "plan.toml", "--no-html"]);
+    running.await_line("queries/s");
+    let store = bench.path("rqps-results/rqps.db");
+    fs::remove_file(&store).unwrap();
+    let said = running.finish();
+    assert_eq!(said.code(), 2, "{}", said.stderr);
+    let words = format!("{} is not the file that was opened: it was removed", store.display());
+    assert!(said.stderr.contains(&words), "{}", said.stderr);
 }
