@@ -16,6 +16,7 @@ mod event;
 mod faults;
 mod guard;
 mod handicap;
+mod heartbeat;
 mod incidents;
 mod insert;
 mod installation;

@@ -14,6 +14,7 @@ use rqps_workload::{Program, Step, SuiteArgs, SysbenchWorker};
 use crate::counted::Counted;
 use crate::event::{Event, Listener};
 use crate::handicap::{Handicap, Served};
+use crate::heartbeat::{self, Heartbeat, Verdict};
 use crate::steps::{Job, PlannedStep};
 use crate::{marks, placement};
 
@@ -118,13 +119,24 @@ pub(crate) fn step(
     }
     let (step, args, _) = of_file(planned)?;
     let stop = Stop::Time(step.slice_time(args));
-    for idx in wanted.from..wanted.n_slices {
+    let mut heartbeat = Heartbeat::start();
+    let mut idx = wanted.from;
+    while idx < wanted.n_slices {
         // A short slice ends before anybody has asked whether to stop it.
         ensure!(!bench.interrupt.load(Ordering::Relaxed), "interrupted");
-        let seed = mix(of_attempt, u64::from(idx) + 1);
+        let seed = again_seed(mix(of_attempt, u64::from(idx) + 1), heartbeat.n_again());
         let order = Order { pace: pace(planned), stop, seed };
-        let slice = measured(&mut manned, &order, (bench, idx), planned, listen)?;
+        heartbeat.begin();
+        let mut slice = measured(&mut manned, &order, (bench, idx), planned, listen)?;
+        match heartbeat.verdict() {
+            Verdict::Again(seconds) => {
+                listen(Event::Note(&heartbeat::told(&planned.info.name, seconds)));
+                continue;
+            }
+            Verdict::Keep(mark) => slice.marks.extend(mark),
+        }
         keep(slice)?;
+        idx += 1;
     }
     Ok(())
 }
@@ -356,6 +368,15 @@ const ATTEMPTS_FROM: u64 = 1 << 42;
 /// row.
 pub(crate) fn attempt_seed(of_step: u64, n: u64) -> u64 {
     if n == 0 { of_step } else { mix(of_step, ATTEMPTS_FROM + n) }
+}
+
+/// From where on parts of the seed of a slice or block are those of what is measured in its place.
+const AGAIN_FROM: u64 = 1 << 43;
+
+/// The seed of a slice or block that was measured `n` times before and is measured once more: as with
+/// attempts, what was done is not done again.
+pub(crate) fn again_seed(of_slice: u64, n: u32) -> u64 {
+    if n == 0 { of_slice } else { mix(of_slice, AGAIN_FROM + u64::from(n)) }
 }
 
 /// The wall clock, milliseconds since 1970: for the reader, never for measuring.

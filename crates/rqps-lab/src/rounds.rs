@@ -22,8 +22,9 @@ use rqps_server::counters::Counters;
 use crate::counted::Counted;
 use crate::event::{Event, Listener};
 use crate::handicap::Handicap;
+use crate::heartbeat::{self, Heartbeat, Verdict};
 use crate::marks;
-use crate::measure::{Manned, Placed, mix, pace, slice_of, unix_ms, warm_up};
+use crate::measure::{Manned, Placed, again_seed, mix, pace, slice_of, unix_ms, warm_up};
 use crate::shown::Shown;
 use crate::steps::PlannedStep;
 use crate::waiting::{RAN_ON, Waiting};
@@ -122,8 +123,21 @@ impl Rounds<'_, '_> {
         let longest = self.turns.iter().filter_map(|turn| turn.event).max();
         self.cut = self.cut.for_events_of(longest.unwrap_or_default());
         let There { mut n_blocks, mut spent } = there;
+        let mut heartbeat = Heartbeat::start();
         while !self.cut.is_over(n_blocks, spent) {
-            let block = self.block(n_blocks, listen)?;
+            let turns_so_far = self.waiting.turns_so_far();
+            heartbeat.begin();
+            let mut block = self.block((n_blocks, heartbeat.n_again()), listen)?;
+            match heartbeat.verdict() {
+                Verdict::Again(seconds) => {
+                    self.waiting.put_back(turns_so_far);
+                    listen(Event::Note(&heartbeat::told(&self.planned.info.name, seconds)));
+                    continue;
+                }
+                Verdict::Keep(mark) => {
+                    block.iter_mut().for_each(|(_, slice)| slice.marks.extend(mark.clone()));
+                }
+            }
             n_blocks += 1;
             let longest_ns = block.iter().map(|(_, slice)| slice.duration_ns).max();
             spent += Duration::from_nanos(longest_ns.unwrap_or_default());
@@ -166,10 +180,10 @@ impl Rounds<'_, '_> {
 
     fn block(
         &mut self,
-        block_idx: u32,
+        (block_idx, n_before): (u32, u32),
         listen: &mut Listener<'_>,
     ) -> Result<Vec<(usize, Slice)>, Broken> {
-        let seed = mix(self.seed, u64::from(block_idx) + 1);
+        let seed = again_seed(mix(self.seed, u64::from(block_idx) + 1), n_before);
         self.waiting.refresh().map_err(Broken::Run)?;
         let start_unix_ms = unix_ms();
         let mut parts = Vec::new();

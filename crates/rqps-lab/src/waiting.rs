@@ -37,6 +37,13 @@ pub(crate) struct Waiting {
     at_most: Duration,
 }
 
+/// What a step's turns so far say of those that follow.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct TurnsSoFar {
+    longest: Duration,
+    gave_up: bool,
+}
+
 impl Waiting {
     /// With `is_slowed` also a single one may be stopped, by its handicap: the watchdog answers for it.
     pub(crate) fn new(
@@ -154,6 +161,20 @@ impl Waiting {
         for (freezer, _) in self.freezers.iter_mut().flatten() {
             freezer.thaw();
         }
+    }
+
+    /// What is known of the length of turns.
+    pub(crate) fn turns_so_far(&self) -> TurnsSoFar {
+        TurnsSoFar { longest: self.longest, gave_up: self.gave_up }
+    }
+
+    /// Forgets the turns since then, whose length was none of the servers' doing. All go on until the next.
+    pub(crate) fn put_back(&mut self, known: TurnsSoFar) {
+        self.thaw();
+        if self.gave_up && !known.gave_up {
+            self.suspension.put_off();
+        }
+        (self.longest, self.gave_up) = (known.longest, known.gave_up);
     }
 
     /// Whether turns took so long that the servers that waited went on meanwhile.

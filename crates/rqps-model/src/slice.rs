@@ -223,6 +223,12 @@ pub enum Mark {
         /// Bytes read, and pages of faults that read.
         bytes: u64,
     },
+    /// Neither rqps nor, as far as is known, its host ran for a part of the measured time: somebody stopped
+    /// it, or the virtual machine was paused.
+    Paused {
+        /// For how long, seconds.
+        seconds: u32,
+    },
     /// The threads that serve the clients were stopped on purpose.
     Handicapped {
         /// Share of the counted time in which they were, as it was measured, basis points.

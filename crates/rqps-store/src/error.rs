@@ -62,6 +62,12 @@ pub enum Error {
         /// What SQLite said.
         problem: String,
     },
+    /// The store is no longer where it was opened.
+    #[error("{} is not the file that was opened: it was removed, moved or replaced, and nothing more can be stored in it; put it back and run the same command again to go on", path.display())]
+    Gone {
+        /// Where it was.
+        path: PathBuf,
+    },
     /// No space is left.
     #[error("the disk that holds {} is full; nothing that was stored is lost: free some space and run the same command again to go on", path.display())]
     DiskFull {

@@ -33,6 +33,7 @@ mod incidents;
 mod insert;
 mod mark_text;
 mod migrate;
+mod patience;
 mod select;
 mod slices;
 mod small;

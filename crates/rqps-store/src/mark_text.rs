@@ -20,6 +20,7 @@ pub(crate) fn columns(mark: &Mark) -> MarkColumns<'_> {
         Mark::Throttled { n } => ("throttled", Some(*n), None),
         Mark::FrequencyChanged { pct } => ("frequency-changed", Some(u64::from(*pct)), None),
         Mark::Colder { bytes } => ("colder", Some(*bytes), None),
+        Mark::Paused { seconds } => ("paused", Some(u64::from(*seconds)), None),
         Mark::Handicapped { share_bp, way } => {
             ("handicapped", Some(u64::from(*share_bp)), Some(way))
         }
@@ -46,6 +47,7 @@ pub(crate) fn of_row(row: &rusqlite::Row<'_>) -> rusqlite::Result<Mark> {
         "throttled" => Mark::Throttled { n: amount()? },
         "frequency-changed" => Mark::FrequencyChanged { pct: small()? },
         "colder" => Mark::Colder { bytes: amount()? },
+        "paused" => Mark::Paused { seconds: small()? },
         "handicapped" => Mark::Handicapped { share_bp: small()?, way: sentence()? },
         "resumed" => Mark::Resumed,
         "note" => Mark::Note { text: sentence()? },
@@ -57,4 +59,18 @@ pub(crate) fn of_row(row: &rusqlite::Row<'_>) -> rusqlite::Result<Mark> {
 pub(crate) fn unknown_word(what: &str, word: &str) -> rusqlite::Error {
     let problem = format!("unknown {what} {word:?}");
     rusqlite::Error::FromSqlConversionFailure(0, Type::Text, problem.into())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The others are drawn at random in the tests of whole runs.
+    #[test]
+    fn a_pause_is_read_as_it_was_written() {
+        let connection = rusqlite::Connection::open_in_memory().unwrap();
+        let mark = Mark::Paused { seconds: 40 };
+        let read = connection.query_row("SELECT ?, ?, ?", columns(&mark), of_row).unwrap();
+        assert_eq!(read, mark);
+    }
 }

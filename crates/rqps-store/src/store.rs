@@ -1,17 +1,24 @@
 //! The store itself: opening it, its directories, its soundness.
 
+use std::fs::{self, Metadata};
+use std::io::ErrorKind;
+use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use rusqlite::config::DbConfig;
-use rusqlite::{Connection, OpenFlags, Transaction, TransactionBehavior};
+use rusqlite::{Connection, ErrorCode, OpenFlags, Transaction, TransactionBehavior};
 
 use crate::Error;
 use crate::migrate::migrate;
+use crate::patience::Patience;
 
 /// How long to wait for another process that writes. A slice takes milliseconds to store; a slow
 /// disk under load may take seconds.
 const BUSY_TIMEOUT: Duration = Duration::from_secs(30);
+
+/// How often whoever waits for longer than that is asked whether to go on.
+const ASK_EVERY: Duration = Duration::from_secs(1);
 
 /// A results directory, opened.
 #[derive(Debug)]
@@ -19,6 +26,10 @@ pub struct Store {
     pub(crate) connection: Connection,
     dir: PathBuf,
     path: PathBuf,
+    /// Device and inode of the file that was opened; `None` where it could not be looked at.
+    file: Option<(u64, u64)>,
+    /// Absent where [`BUSY_TIMEOUT`] is all that is waited.
+    patience: Option<Patience>,
 }
 
 impl Store {
@@ -70,7 +81,7 @@ impl Store {
         let connection = connection.map_err(sql)?;
         migrate(&connection, &path)?;
         keep_statements(&connection).map_err(|e| Error::of_sql(&path, "open the store", e))?;
-        Ok(Self { connection, dir: results_dir.to_path_buf(), path })
+        Ok(Self::of(connection, results_dir, path))
     }
 
     fn open_file(results_dir: &Path) -> Result<Self, Error> {
@@ -90,7 +101,19 @@ impl Store {
         connection.pragma_update(None, "synchronous", "FULL").map_err(sql)?;
         connection.pragma_update(None, "foreign_keys", true).map_err(sql)?;
         keep_statements(&connection).map_err(|e| Error::of_sql(&path, "open the store", e))?;
-        Ok(Self { connection, dir: results_dir.to_path_buf(), path })
+        Ok(Self::of(connection, results_dir, path))
+    }
+
+    fn of(connection: Connection, results_dir: &Path, path: PathBuf) -> Self {
+        let file = fs::metadata(&path).ok().map(|found| identity(&found));
+        Self { connection, dir: results_dir.to_path_buf(), path, file, patience: None }
+    }
+
+    /// Waits for other processes that write as long as `goes_on` says so, which is told every second for
+    /// how long that was: a run of days does not end because somebody holds a lock.
+    #[must_use]
+    pub fn waiting_while(self, goes_on: impl Fn(Duration) -> bool + Send + 'static) -> Self {
+        Self { patience: Some(Patience::new(goes_on)), ..self }
     }
 
     /// The results directory.
@@ -155,15 +178,42 @@ impl Store {
         Err(Error::NotADatabase { path: self.path.clone(), problem: problems.join("; ") })
     }
 
+    /// Looks whether what is written can be found again: a file that was removed takes everything, and is
+    /// gone with the process.
+    fn check_place(&self) -> Result<(), Error> {
+        let is_there = match fs::metadata(&self.path) {
+            Ok(found) => self.file.is_none_or(|opened| opened == identity(&found)),
+            Err(error) => !matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory),
+        };
+        if is_there { Ok(()) } else { Err(Error::Gone { path: self.path.clone() }) }
+    }
+
+    /// Begins to write, as soon as no other process does.
+    fn begin(&self) -> rusqlite::Result<Transaction<'_>> {
+        let begin = || Transaction::new_unchecked(&self.connection, TransactionBehavior::Immediate);
+        let Some(patience) = &self.patience else { return begin() };
+        let since = Instant::now();
+        self.connection.busy_timeout(ASK_EVERY)?;
+        let begun = loop {
+            match begin() {
+                Err(error) if is_busy(&error) && patience.goes_on(since.elapsed()) => {}
+                begun => break begun,
+            }
+        };
+        // Whatever else is asked of the store waits as it always does.
+        self.connection.busy_timeout(BUSY_TIMEOUT)?;
+        begun
+    }
+
     /// Runs `work` in a transaction that is on disk when this returns, or leaves no trace.
     pub(crate) fn transact<T>(
         &self,
         action: &str,
         work: impl FnOnce(&Transaction<'_>) -> rusqlite::Result<T>,
     ) -> Result<T, Error> {
+        self.check_place()?;
         let run = || {
-            let transaction =
-                Transaction::new_unchecked(&self.connection, TransactionBehavior::Immediate)?;
+            let transaction = self.begin()?;
             let done = work(&transaction)?;
             transaction.commit()?;
             Ok(done)
@@ -176,6 +226,15 @@ impl Store {
     }
 }
 
+/// What tells a file from another one of its name.
+fn identity(file: &Metadata) -> (u64, u64) {
+    (file.dev(), file.ino())
+}
+
+fn is_busy(error: &rusqlite::Error) -> bool {
+    error.sqlite_error_code() == Some(ErrorCode::DatabaseBusy)
+}
+
 fn refuse_file(results_dir: &Path) -> Result<(), Error> {
     if results_dir.exists() && !results_dir.is_dir() {
         return Err(Error::NotADirectory { dir: results_dir.to_path_buf() });
@@ -184,7 +243,7 @@ fn refuse_file(results_dir: &Path) -> Result<(), Error> {
 }
 
 fn create_dir(dir: &Path) -> Result<(), Error> {
-    std::fs::create_dir_all(dir).map_err(|source| Error::File {
+    fs::create_dir_all(dir).map_err(|source| Error::File {
         action: "create",
         path: dir.to_path_buf(),
         source,

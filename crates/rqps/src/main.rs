@@ -23,6 +23,7 @@ mod run;
 mod runs;
 mod serve;
 mod servers;
+mod signals;
 mod steps;
 mod suites;
 mod sysbench;
@@ -96,7 +97,7 @@ fn main() -> ExitCode {
     let result = if matches!(cli.command, Command::Watchdog) {
         watch_servers()
     } else {
-        listen_for_signals(&interrupt, &suspension).and_then(|()| {
+        signals::listen(&interrupt, &suspension).and_then(|()| {
             let flags = (Arc::clone(&interrupt), Arc::clone(&stopped_by), suspension);
             let around = surroundings(&cli, flags)?;
             dispatch(&cli, &around)
@@ -158,33 +159,10 @@ fn dispatch(cli: &Cli, around: &Surroundings) -> Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// The first signal asks for a clean end; a second one ends rqps at once, and the kernel ends its servers
-/// with it. What else interrupts (`--stop-after`) is no signal: the first one after it changes nothing.
-fn listen_for_signals(interrupt: &Arc<AtomicBool>, suspension: &Suspension) -> Result<()> {
-    use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM, SIGTSTP};
-    let is_second: Arc<AtomicBool> = Arc::default();
-    for signal in [SIGINT, SIGTERM, SIGHUP] {
-        signal_hook::flag::register_conditional_shutdown(signal, 130, Arc::clone(&is_second))
-            .and_then(|_| signal_hook::flag::register(signal, Arc::clone(&is_second)))
-            .and_then(|_| signal_hook::flag::register(signal, Arc::clone(interrupt)))
-            .context("listen for signals")?;
-    }
-    // Stopped by Ctrl-Z at once, or in a moment when no server would stay stopped with it.
-    signal_hook::flag::register_conditional_default(SIGTSTP, Arc::clone(&suspension.at_once))
-        .and_then(|_| signal_hook::flag::register(SIGTSTP, Arc::clone(&suspension.asked)))
-        .context("listen for signals")?;
-    Ok(())
-}
-
 /// The watchdog of stopped servers. It needs nothing of its surroundings, which may have changed since
 /// the run began, and lives as long as rqps does: signals do not end it.
 fn watch_servers() -> Result<ExitCode> {
-    use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
-    let unheard = Arc::new(AtomicBool::new(false));
-    for signal in [SIGINT, SIGTERM, SIGHUP] {
-        let registered = signal_hook::flag::register(signal, Arc::clone(&unheard));
-        registered.context("pass over signals")?;
-    }
+    signals::pass_over()?;
     rqps_server::watchdog::watch(std::io::stdin().lock(), std::io::stdout())?;
     Ok(ExitCode::SUCCESS)
 }

@@ -16,6 +16,14 @@ pub(crate) struct Progress {
     last_plain: Option<Instant>,
     /// The last note, which several systems may have in common.
     last_note: String,
+    lines: Lines,
+}
+
+/// Prints lines that stay; also for whoever has something to say while no event comes.
+#[derive(Clone)]
+pub(crate) struct Lines {
+    /// Absent where there are no live lines.
+    live: Option<MultiProgress>,
     began: Instant,
 }
 
@@ -31,7 +39,14 @@ impl Progress {
     /// Live lines when stderr is a terminal, plain lines otherwise.
     pub(crate) fn new() -> Self {
         let live = std::io::stderr().is_terminal().then(Live::new);
-        Self { live, last_plain: None, last_note: String::new(), began: Instant::now() }
+        let lines =
+            Lines { live: live.as_ref().map(|live| live.all.clone()), began: Instant::now() };
+        Self { live, last_plain: None, last_note: String::new(), lines }
+    }
+
+    /// What prints its lines.
+    pub(crate) fn lines(&self) -> Lines {
+        self.lines.clone()
     }
 
     /// Shows one event.
@@ -56,14 +71,29 @@ impl Progress {
         }
     }
 
+    /// As [`Lines::line`].
+    pub(crate) fn line(&self, text: &str) {
+        self.lines.line(text);
+    }
+
+    /// Removes the live lines.
+    pub(crate) fn clear(&self) {
+        if let Some(live) = &self.live {
+            live.now.finish_and_clear();
+            live.steps.finish_and_clear();
+        }
+    }
+}
+
+impl Lines {
     /// Prints a line that stays, above the live ones where there are any.
     /// Words of servers and of perf are in it.
     pub(crate) fn line(&self, text: &str) {
         let text = &fit_for_a_terminal(text);
         match &self.live {
-            Some(live) => {
+            Some(all) => {
                 // A terminal that went away is no reason to stop measuring.
-                let _ = live.all.println(text);
+                let _ = all.println(text);
             }
             None => {
                 let at = self.began.elapsed().as_secs();
@@ -75,14 +105,6 @@ impl Progress {
                     at % 60
                 );
             }
-        }
-    }
-
-    /// Removes the live lines.
-    pub(crate) fn clear(&self) {
-        if let Some(live) = &self.live {
-            live.now.finish_and_clear();
-            live.steps.finish_and_clear();
         }
     }
 }

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use anyhow::{Context as _, Result, bail};
 use rqps_lab::plan::{ScheduleFile, SuiteFile, SystemFile};
@@ -17,8 +17,11 @@ use rqps_store::{RunRef, Store};
 use crate::args::{Format, RunArgs};
 use crate::live::Teller;
 use crate::output::{print, text_width};
-use crate::progress::{Progress, taken};
+use crate::progress::{Lines, Progress, taken};
 use crate::{Surroundings, complain, profile, report, steps};
+
+/// A lock on the store that is held for longer is told, and an interrupt ends the wait.
+const LOCKED: Duration = Duration::from_secs(30);
 
 /// Carries out `rqps run ...`.
 pub(crate) fn run(args: &RunArgs, around: &Surroundings) -> Result<ExitCode> {
@@ -34,6 +37,8 @@ pub(crate) fn carry_out(plan: Plan, args: &RunArgs, around: &Surroundings) -> Re
     let began = Instant::now();
     let store = Store::open(&around.results)?;
     let mut progress = Progress::new();
+    let (interrupt, path) = (Arc::clone(&around.interrupt), store.path().to_owned());
+    let store = store.waiting_while(waits_for_the_store(progress.lines(), interrupt, path));
     let mut teller = Teller::new(&store);
     let mut listen = |event: Event<'_>| {
         progress.show(&event);
@@ -57,18 +62,7 @@ pub(crate) fn carry_out(plan: Plan, args: &RunArgs, around: &Surroundings) -> Re
     let of = id.parse::<RunRef>().unwrap_or_default();
     let (run, profiles) = (store.select_run(&of)?, store.select_stack_profiles(&of)?);
     let found = report::Found { run: &run, base: run.base, profiles: &profiles };
-    let options =
-        TextOptions { colour: around.colour, detail: Detail::Summary, width: text_width() };
-    print(&report::render(found, Format::Terminal, bound, options)?)?;
-    if !args.no_html {
-        for path in profile::write_pages(found, bound, &store)? {
-            print(&format!("\nstacks: {}", shown(&path)))?;
-        }
-        let path = around.results.join(format!("{id}.html"));
-        let html = report::render(found, Format::Html, bound, options)?;
-        fs::write(&path, html).with_context(|| format!("write {}", path.display()))?;
-        print(&format!("\nreport: {}\n", shown(&path)))?;
-    }
+    let untold = tell(found, (args, bound), around, &store);
     progress.line(&format!("run {id} took {}", taken(began.elapsed())));
     let failed: Vec<&str> = run
         .steps
@@ -89,8 +83,77 @@ pub(crate) fn carry_out(plan: Plan, args: &RunArgs, around: &Surroundings) -> Re
              run the same command again to try them once more"
         ));
     }
-    let is_whole = failed.is_empty() && missing.is_empty();
+    if !untold.is_empty() {
+        let causes: Vec<String> = untold.iter().map(|error| format!("{error:#}")).collect();
+        let state = if missing.is_empty() { "finished" } else { "stored" };
+        complain(&format!(
+            "error: {}\nrun {id} is {state}; `rqps report {id}` shows it",
+            causes.join("\n")
+        ));
+    }
+    let is_whole = failed.is_empty() && missing.is_empty() && untold.is_empty();
     Ok(if is_whole { ExitCode::SUCCESS } else { ExitCode::from(2) })
+}
+
+/// Writes the pages of a run that has ended and prints its report; gives what could not be done. Whatever that
+/// is, the rest is done: a terminal that is gone is no reason to leave nothing behind.
+fn tell(
+    found: report::Found<'_>,
+    (args, bound): (&RunArgs, f64),
+    around: &Surroundings,
+    store: &Store,
+) -> Vec<anyhow::Error> {
+    let options =
+        TextOptions { colour: around.colour, detail: Detail::Summary, width: text_width() };
+    let (mut untold, mut places) = (Vec::new(), String::new());
+    if !args.no_html {
+        match profile::write_pages(found, bound, store) {
+            Ok(paths) => {
+                places.extend(paths.iter().map(|path| format!("\nstacks: {}", shown(path))));
+            }
+            Err(error) => untold.push(error),
+        }
+        let path = around.results.join(format!("{}.html", found.run.id));
+        let html = report::render(found, Format::Html, bound, options);
+        let written = html.and_then(|html| {
+            fs::write(&path, html).with_context(|| format!("write {}", path.display()))
+        });
+        match written {
+            Ok(()) => places.push_str(&format!("\nreport: {}", shown(&path))),
+            Err(error) => untold.push(error),
+        }
+    }
+    if !places.is_empty() {
+        places.push('\n');
+    }
+    let text = report::render(found, Format::Terminal, bound, options);
+    untold.extend(text.and_then(|text| print(&format!("{text}{places}"))).err());
+    untold
+}
+
+/// Notes for whom a lock on the store keeps waiting; gives whether to wait on.
+fn waits_for_the_store(
+    lines: Lines,
+    interrupt: Arc<AtomicBool>,
+    path: PathBuf,
+) -> impl Fn(Duration) -> bool + Send + 'static {
+    let is_told = AtomicBool::new(false);
+    move |waited| {
+        if waited < LOCKED {
+            is_told.store(false, Ordering::Relaxed);
+            return true;
+        }
+        if interrupt.load(Ordering::Relaxed) {
+            return false;
+        }
+        if !is_told.swap(true, Ordering::Relaxed) {
+            let (path, s) = (path.display(), LOCKED.as_secs());
+            lines.line(&format!(
+                "another process has locked {path} for {s} s; the run goes on when it is free"
+            ));
+        }
+        true
+    }
 }
 
 /// Interrupts the run when its time is over, while what is given back is true.
@@ -269,8 +332,6 @@ pub(crate) fn drawn_seed() -> u64 {
 
 #[cfg(test)]
 mod tests {
-    use std::time::Duration;
-
     use clap::Parser as _;
 
     use super::*;
@@ -287,6 +348,17 @@ mod tests {
         apply(&args, &mut file).unwrap();
         let catalogue = rqps_server::Catalogue::builtin().unwrap();
         file.resolve("test", &catalogue).map(|plan| plan.schedule).map_err(|e| e.to_string())
+    }
+
+    #[test]
+    fn a_locked_store_is_waited_for_until_the_user_interrupts() {
+        let interrupt = Arc::new(AtomicBool::new(false));
+        let (lines, path) = (Progress::new().lines(), PathBuf::from("/r/rqps.db"));
+        let goes_on = waits_for_the_store(lines, Arc::clone(&interrupt), path);
+        assert!(goes_on(Duration::from_secs(1)) && goes_on(LOCKED) && goes_on(LOCKED * 1000));
+        interrupt.store(true, Ordering::Relaxed);
+        // Whatever a run that ends has to store is still stored where a slow disk takes its time.
+        assert!(goes_on(Duration::from_secs(1)) && !goes_on(LOCKED));
     }
 
     #[test]

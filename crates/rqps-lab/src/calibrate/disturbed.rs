@@ -38,6 +38,7 @@ fn badness(mark: &Mark) -> Option<u64> {
         Mark::Swapped { pages } => Some(*pages),
         Mark::Throttled { n } => Some(*n),
         Mark::FrequencyChanged { pct } => Some(u64::from(100_u32.saturating_sub(*pct))),
+        Mark::Paused { seconds } => Some(u64::from(*seconds)),
         Mark::Errors { .. }
         | Mark::Failed { .. }
         | Mark::ClientBound { .. }
@@ -67,6 +68,7 @@ fn words(mark: &Mark) -> String {
         Mark::OtherProcesses { pct } => {
             format!("other processes took up to {pct}% of the CPU time")
         }
+        Mark::Paused { seconds } => format!("rqps or its host did not run for up to {seconds} s"),
         Mark::Swapped { .. } => "pages were swapped".to_owned(),
         Mark::Throttled { .. } => "hot CPUs were slowed down".to_owned(),
         Mark::FrequencyChanged { pct } => format!("CPUs ran at down to {pct}% of their frequency"),

@@ -18,6 +18,7 @@ use crate::counted::Counted;
 use crate::event::Event;
 use crate::guard::Guards;
 use crate::handicap::Handicap;
+use crate::heartbeat::Heartbeat;
 use crate::marks;
 use crate::measure::{attempt_seed, mix, slice_of, unix_ms};
 use crate::rounds::{Broken, shuffled};
@@ -155,16 +156,20 @@ impl Lab<'_> {
     ) -> Result<(), Broken> {
         let marks: Vec<Vec<Mark>> =
             turns.iter().map(|turn| self.marks_of(turn.system_idx, step_idx)).collect();
-        let mut guards = Guards::new();
+        let (mut guards, heartbeat) = (Guards::new(), Heartbeat::start());
         for block_idx in blocks.clone() {
             let at = At { seed, block_idx, is_first: block_idx == blocks.start };
             let both = (&mut *turns, &mut *waiting);
+            heartbeat.begin();
             let mut block = self.insert_block(step_idx, both, cut, at)?;
             if there.is_none_or(|there| block_idx < there) {
                 continue;
             }
             guards.look(&mut block);
+            // Rows that were inserted stay: such a block is not measured once more.
+            let paused = heartbeat.mark();
             for ((_, slice), marks) in block.iter_mut().zip(&marks) {
+                slice.marks.extend(paused.clone());
                 slice.marks.extend(marks.iter().cloned());
             }
             let refs: Vec<(usize, &Slice)> = block.iter().map(|(idx, s)| (*idx, s)).collect();

@@ -150,6 +150,22 @@ fn a_warm_up_that_takes_too_long_is_no_reason_to_give_up() {
 }
 
 #[test]
+fn a_turn_in_which_nobody_ran_is_no_reason_to_give_up() {
+    with_two(Duration::from_millis(50), |_, b, mut waiting, _| {
+        let known = waiting.turns_so_far();
+        waiting.only(0).unwrap();
+        until("not stopped", || b.is_stopped());
+        pause(100);
+        waiting.look_at_the_clock();
+        assert!(waiting.gave_up());
+        waiting.put_back(known);
+        assert!(!waiting.gave_up());
+        waiting.only(0).unwrap();
+        until("not stopped afterwards", || b.is_stopped());
+    });
+}
+
+#[test]
 fn a_watchdog_that_was_killed_is_replaced() {
     with_two(STOPPED_AT_MOST, |a, _, mut waiting, notes| {
         let told = || std::fs::read_to_string(notes).unwrap_or_default();

@@ -2,12 +2,13 @@
 //!
 //! The evidence is the host's, never the figures': a block is disturbed when the hypervisor and other
 //! processes kept a fifth of the CPU time that was wanted from both systems of a pair, each in its own
-//! turns. What hits the turns of one system alone may be that system's doing, and stays.
+//! turns. What hits the turns of one system alone may be that system's doing, and stays. Blocks in which
+//! nobody measured for a while ([`Mark::Paused`]) are left out whatever they tell.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use rqps_model::run::SystemStep;
-use rqps_model::{Estimate, Slice};
+use rqps_model::{Estimate, Mark, Slice};
 use rqps_stats::ratio_test;
 
 use crate::number::{count, percent};
@@ -34,10 +35,32 @@ pub(super) fn block(slice: &Slice) -> Block {
     (slice.start, slice.idx)
 }
 
+/// Whether rqps or its host did not run for a part of a slice.
+fn is_paused(slice: &Slice) -> bool {
+    slice.marks.iter().any(|mark| matches!(mark, Mark::Paused { .. }))
+}
+
+/// The blocks of two systems that took turns in which nobody measured for a while; none where a start of the
+/// servers would keep fewer than two others.
+pub(super) fn paused(base: &SystemStep, candidate: &SystemStep) -> BTreeSet<Block> {
+    let in_turns = || {
+        let slices = base.slices.iter().chain(&candidate.slices);
+        slices.filter(|slice| slice.n_rounds.is_some())
+    };
+    let all: BTreeSet<Block> = in_turns().map(block).collect();
+    let paused: BTreeSet<Block> = in_turns().filter(|slice| is_paused(slice)).map(block).collect();
+    let keeps_enough = |start: u32| {
+        let kept = all.difference(&paused).filter(|block| block.0 == start);
+        kept.count() >= LEAST_OF_START
+    };
+    if paused.iter().all(|(start, _)| keeps_enough(*start)) { paused } else { BTreeSet::new() }
+}
+
 /// The disturbed blocks of two systems that took turns; none where too few others would be left.
 pub(super) fn blocks(base: &SystemStep, candidate: &SystemStep) -> BTreeSet<Block> {
     let shares = |system: &SystemStep| -> BTreeMap<Block, f64> {
-        let in_turns = system.slices.iter().filter(|slice| slice.n_rounds.is_some());
+        let is_fit = |slice: &&Slice| slice.n_rounds.is_some() && !is_paused(slice);
+        let in_turns = system.slices.iter().filter(is_fit);
         in_turns.map(|slice| (block(slice), slice.usage.denied_share())).collect()
     };
     let of_base = shares(base);
@@ -77,9 +100,10 @@ pub(super) fn differ(kept: &[f64], disturbed: &[f64]) -> bool {
 }
 
 /// The facts of a footnote: `9 of 80 blocks, in which up to 62% of the CPU time that was wanted was not
-/// had`; `None` where nothing was left out.
+/// had`; `None` where nothing was left out. Blocks in which nobody measured have a footnote of their own.
 pub(super) fn note(system: &SystemStep, left_out: &BTreeSet<Block>) -> Option<String> {
-    let left = || system.slices.iter().filter(|slice| left_out.contains(&block(slice)));
+    let is_left = |slice: &&Slice| left_out.contains(&block(slice)) && !is_paused(slice);
+    let left = || system.slices.iter().filter(is_left);
     let most = left().map(|slice| slice.usage.denied_share()).reduce(f64::max)?;
     let (n, of) = (left().count(), count(system.slices.len(), "block"));
     Some(format!(

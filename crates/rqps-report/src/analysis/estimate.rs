@@ -96,11 +96,14 @@ impl<'a> Pair<'a> {
     }
 
     /// Leaves the disturbed blocks out, unless they tell of another ratio than the others, or the ratio without
-    /// them is not one that all allow. Of equal work every block is a part.
+    /// them is not one that all allow; those in which nobody measured for a while in any case. Of equal work every
+    /// block is a part.
     fn leave_out(&mut self) {
         if !self.in_turns || self.of_totals {
             return;
         }
+        let paused = disturbed::paused(self.base, self.candidate);
+        self.left_out.clone_from(&paused);
         let disturbed = disturbed::blocks(self.base, self.candidate);
         if disturbed.is_empty() {
             return;
@@ -116,9 +119,9 @@ impl<'a> Pair<'a> {
         }
         let ratio = |pair: &Self| pair.rqps().map(|found| found.tested.estimate);
         let of_all = ratio(self);
-        self.left_out = disturbed;
+        self.left_out.extend(disturbed);
         if !disturbed::agree(of_all, ratio(self)) {
-            self.left_out = BTreeSet::new();
+            self.left_out = paused;
         }
     }
 

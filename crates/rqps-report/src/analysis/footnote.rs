@@ -44,6 +44,8 @@ pub enum FootnoteKind {
     FrequencyChanged,
     /// Reads from storage where there were none.
     Colder,
+    /// Nobody measured for a while.
+    Paused,
     /// The run was resumed before the step.
     Resumed,
     /// Fewer slices than planned.
@@ -102,6 +104,11 @@ impl FootnoteKind {
             Self::Colder => {
                 "the server read from storage what it had found in memory before, so caches became \
                  colder within the step"
+            }
+            Self::Paused => {
+                "rqps or its host did not run for a part of the measured time (somebody stopped it, or the \
+                 virtual machine was paused), which is in the figure; ratios of systems that took turns are \
+                 without such blocks, unless they are of totals"
             }
             Self::Resumed => {
                 "the run was interrupted: measured on tables filled anew, without the writes before"
@@ -167,6 +174,7 @@ impl FootnoteKind {
             Self::Throttled => "throttled",
             Self::FrequencyChanged => "frequency-changed",
             Self::Colder => "colder",
+            Self::Paused => "paused",
             Self::Resumed => "resumed",
             Self::Incomplete => "incomplete",
             Self::Developed => "developed",
@@ -274,6 +282,12 @@ impl Book {
             let detail = format!("{:.1} MB", n as f64 / f64::from(1 << 20));
             out.push(self.mark(FootnoteKind::Colder, detail));
         }
+        let pause = |m: &Mark| if let Mark::Paused { seconds } = m { Some(*seconds) } else { None };
+        if let Some(seconds) = all().filter_map(pause).max() {
+            let n = slices.iter().filter(|s| s.marks.iter().any(|m| pause(m).is_some())).count();
+            let detail = format!("{n} of {}, up to {seconds} s", count(slices.len(), "slice"));
+            out.push(self.mark(FootnoteKind::Paused, detail));
+        }
         let slowed = slowed::note(slices);
         out.extend(slowed.map(|(kind, detail)| self.mark(FootnoteKind::Note(kind), detail)));
         for mark in all() {
@@ -290,6 +304,7 @@ impl Book {
                 | Mark::Throttled { .. }
                 | Mark::FrequencyChanged { .. }
                 | Mark::Colder { .. }
+                | Mark::Paused { .. }
                 | Mark::Handicapped { .. }
                 | Mark::Failed { .. } => continue,
             };

@@ -349,6 +349,21 @@ fn blocks_of_a_disturbed_host_are_left_out_of_ratios() {
 }
 
 #[test]
+fn blocks_in_which_nobody_measured_are_left_out_of_ratios() {
+    let mut logs = around(0.0, 0.005, 24);
+    logs[5] = -0.9;
+    let mut run = update(&logs);
+    assert_eq!(rqps(&run).n, 24);
+    for side in [0, 1] {
+        slices(&mut run, side)[5].marks.push(Mark::Paused { seconds: 40 });
+    }
+    let narrow = rqps(&run);
+    assert!(narrow.n == 23 && narrow.interval.unwrap().0 > 0.99, "{narrow:?}");
+    assert_eq!(marks(&run, &FootnoteKind::Paused, 1), ["1 of 24 slices, up to 40 s"]);
+    assert_eq!(marks(&run, &FootnoteKind::LeftOut, 1), Vec::<String>::new());
+}
+
+#[test]
 fn nothing_is_left_out_where_that_would_move_the_ratio() {
     // A block in four is slower by 30%, and in these alone the host is short of CPU.
     let mut logs = around(0.0, 0.005, 24);

@@ -1,4 +1,7 @@
-//! A full disk, which needs the connection itself.
+//! A full disk, which needs the connection itself; a store that is taken away, or locked.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
 
 use super::*;
 use crate::RunRef;
@@ -46,4 +49,50 @@ fn a_store_that_cannot_be_written_can_be_read() {
     assert_eq!(store.list_runs().unwrap().len(), 1);
     let error = store.create_run(&generate::plain_run("r2")).unwrap_err();
     assert!(matches!(error, Error::NotWritable { .. }), "{error}");
+}
+
+#[test]
+fn a_store_that_was_taken_away_is_not_written_any_more() {
+    let temp = tempfile::tempdir().unwrap();
+    let (dir, aside) = (temp.path().join("results"), temp.path().join("aside"));
+    let store = Store::open(&dir).unwrap();
+    store.create_run(&generate::plain_run("r1")).unwrap();
+    let refused = |id: &str| {
+        let error = store.create_run(&generate::plain_run(id)).unwrap_err();
+        assert!(matches!(error, Error::Gone { .. }), "{error}");
+        assert!(error.to_string().contains(&store.path().display().to_string()), "{error}");
+    };
+    fs::rename(&dir, &aside).unwrap();
+    refused("moved");
+    // Another store in its place is not it.
+    drop(Store::open(&dir).unwrap());
+    refused("replaced");
+    fs::remove_dir_all(&dir).unwrap();
+    fs::rename(&aside, &dir).unwrap();
+    store.create_run(&generate::plain_run("r2")).unwrap();
+    fs::remove_file(store.path()).unwrap();
+    refused("removed");
+}
+
+#[test]
+fn whoever_has_patience_waits_for_a_lock_and_is_asked_meanwhile() {
+    let dir = tempfile::tempdir().unwrap();
+    let store = Store::open(dir.path()).unwrap();
+    let other = Connection::open(store.path()).unwrap();
+    other.execute_batch("BEGIN IMMEDIATE").unwrap();
+    // Whoever does not want to wait on gets the error.
+    let store = store.waiting_while(|_| false);
+    let error = store.create_run(&generate::plain_run("r1")).unwrap_err();
+    assert!(matches!(error, Error::Busy { .. }), "{error}");
+    let n_asked = Arc::new(AtomicU32::new(0));
+    let asked = Arc::clone(&n_asked);
+    let store = store.waiting_while(move |waited| {
+        assert!(waited >= ASK_EVERY / 2, "{waited:?}");
+        if asked.fetch_add(1, Ordering::Relaxed) == 1 {
+            other.execute_batch("COMMIT").unwrap();
+        }
+        true
+    });
+    store.create_run(&generate::plain_run("r1")).unwrap();
+    assert_eq!(n_asked.load(Ordering::Relaxed), 2);
 }

@@ -86,10 +86,14 @@ impl Bench {
 
     /// Runs a command to its end after a command of the shell, such as one that sets a limit.
     pub(crate) fn run_after(&self, shell: &str, args: &[&str]) -> Said {
+        said(self.command_after(shell, args).output().unwrap())
+    }
+
+    fn command_after(&self, shell: &str, args: &[&str]) -> Command {
         let mut command = Command::new("sh");
         command.args(["-c", &format!("{shell} && exec \"$0\" \"$@\"")]);
-        command.arg(env!("CARGO_BIN_EXE_rqps")).args(args);
-        said(self.surround(&mut command).output().unwrap())
+        self.surround(command.arg(env!("CARGO_BIN_EXE_rqps")).args(args));
+        command
     }
 
     /// Runs a command with text on its standard input.
@@ -108,6 +112,15 @@ impl Bench {
     pub(crate) fn spawn_with_input(&self, args: &[&str], input: impl Into<Stdio>) -> Running {
         let mut command = self.command(args);
         command.stdin(input);
+        Self::watched(command)
+    }
+
+    /// Starts a command after a command of the shell, such as one that ignores a signal.
+    pub(crate) fn spawn_after(&self, shell: &str, args: &[&str]) -> Running {
+        Self::watched(self.command_after(shell, args))
+    }
+
+    fn watched(mut command: Command) -> Running {
         let mut child = command.stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
         let stderr = child.stderr.take().unwrap();
         let (sender, lines) = channel();

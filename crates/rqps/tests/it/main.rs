@@ -88,3 +88,5 @@ mod sysbench_attacks;
 mod sysbench_sandbox;
 #[cfg(test)]
 mod sysbench_servers;
+#[cfg(test)]
+mod unheard;
