@@ -1,7 +1,5 @@
 //! Opens a connection: greeting, TLS, authentication.
 
-use std::time::Duration;
-
 use rqps_model::Version;
 
 use super::link::Link;
@@ -40,7 +38,7 @@ pub(super) fn open(endpoint: &Endpoint) -> Result<(Link, Session), Error> {
         _ => UTF8MB4,
     };
     if tls {
-        link = start_tls(link, endpoint, capabilities, charset)?;
+        link = start_tls(link, endpoint, capabilities, charset, &deadline)?;
     }
     let privacy = match endpoint.address {
         _ if tls => Privacy::Tls,
@@ -105,6 +103,7 @@ fn start_tls(
     endpoint: &Endpoint,
     capabilities: u32,
     charset: u8,
+    deadline: &Deadline,
 ) -> Result<Link, Error> {
     let mut message = Vec::new();
     begin(&mut message);
@@ -115,7 +114,7 @@ fn start_tls(
         Address::Tcp { host, .. } => host.as_str(),
         Address::Unix(_) => "localhost",
     };
-    link.upgrade_to_tls(server_name, &endpoint.tls)
+    link.upgrade_to_tls(server_name, &endpoint.tls, deadline)
 }
 
 /// Answers the server until it lets us in. Returns its status flags.
@@ -161,6 +160,6 @@ fn random_seed() -> Result<[u8; SEED], Error> {
 fn wait_until(link: &mut Link, deadline: &Deadline) -> Result<(), Error> {
     match deadline.remaining() {
         Ok(left) => link.set_timeout(left),
-        Err(source) => Err(io_error(source, LOGGING_IN, Some(Duration::ZERO))),
+        Err(source) => Err(io_error(source, LOGGING_IN, deadline.limit())),
     }
 }

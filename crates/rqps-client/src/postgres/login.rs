@@ -35,13 +35,13 @@ fn request_tls(mut channel: Channel, endpoint: &Endpoint) -> Result<Channel, Err
     }
     let Address::Tcp { host, .. } = &endpoint.address else {
         // Says why not.
-        return channel.over(|transport| transport.upgrade_to_tls("", &endpoint.tls));
+        return channel.upgrade_to_tls("", &endpoint.tls);
     };
     let mut request = Vec::new();
     encode::ssl_request(&mut request);
     channel.send(&request, DOING)?;
     match channel.receive_tls_answer(DOING)? {
-        b'S' => channel.over(|transport| transport.upgrade_to_tls(host, &endpoint.tls)),
+        b'S' => channel.upgrade_to_tls(host, &endpoint.tls),
         b'N' => Err(Error::Tls {
             address: endpoint.address.to_string(),
             detail: "the server does not offer TLS (its setting is ssl = on)".to_owned(),
