@@ -78,6 +78,7 @@ fn server(let_in: Option<&'static dyn Welcome>, does: Does) -> (Endpoint, JoinHa
         tls: Tls::Off,
         user: "bob".to_owned(),
         password: Password(String::new()),
+        server_public_key: None,
         database: String::new(),
         connect_timeout: if let_in.is_some() { Duration::from_secs(60) } else { LIMIT },
     };

@@ -14,6 +14,7 @@ fn endpoint(address: Address, timeout_ms: u64) -> Endpoint {
         tls: Tls::Off,
         user: "u".into(),
         password: Password::default(),
+        server_public_key: None,
         database: String::new(),
         connect_timeout: Duration::from_millis(timeout_ms),
     }
