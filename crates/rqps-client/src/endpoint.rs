@@ -68,6 +68,9 @@ pub struct Endpoint {
     pub user: String,
     /// Password; empty for none.
     pub password: Password,
+    /// PEM file of the RSA key with which MySQL's password may be encrypted over a network without
+    /// TLS; of a server that is not on this host no other key is believed.
+    pub server_public_key: Option<PathBuf>,
     /// Database to use; empty for the server's default.
     pub database: String,
     /// Longest time for connecting and authenticating together.

@@ -78,6 +78,7 @@ fn server(let_in: Option<&'static dyn Welcome>, does: Does) -> (Endpoint, JoinHa
         tls: Tls::Off,
         user: "bob".to_owned(),
         password: Password(String::new()),
+        server_public_key: None,
         database: String::new(),
         connect_timeout: if let_in.is_some() { Duration::from_secs(60) } else { LIMIT },
     };
@@ -106,6 +107,26 @@ impl Welcome for Postgres {
         let mut startup = [0; 4096];
         assert!(stream.read(&mut startup).unwrap() > 0);
         stream.write_all(b"R\0\0\0\x08\0\0\0\0Z\0\0\0\x05I").unwrap();
+    }
+}
+
+/// Goes as far as TLS begins.
+struct MysqlWithTls;
+
+impl Welcome for MysqlWithTls {
+    fn let_in(&self, stream: &mut TcpStream) {
+        stream.write_all(&packets(0, &[&greeting_80()])).unwrap();
+    }
+}
+
+/// Goes as far as TLS begins.
+struct PostgresWithTls;
+
+impl Welcome for PostgresWithTls {
+    fn let_in(&self, stream: &mut TcpStream) {
+        let mut request = [0; 8];
+        stream.read_exact(&mut request).unwrap();
+        stream.write_all(b"S").unwrap();
     }
 }
 
@@ -299,6 +320,28 @@ fn a_byte_now_and_then_is_no_answer() {
     assert!(matches!(error, Error::Timeout { .. }), "{error:?}");
     let error = refused::<PostgresConnection>(Does::Drips(b"R\x00\x10\x00\x00".to_vec(), 0));
     assert!(matches!(error, Error::Timeout { .. }), "{error:?}");
+}
+
+#[test]
+fn a_byte_now_and_then_is_no_handshake() {
+    fn refused<C: Connection + std::fmt::Debug>(welcome: &'static dyn Welcome) -> Error {
+        // A record of the greatest length, which takes minutes.
+        let does = Does::Drips(b"\x16\x03\x03\x40\x00\x02\x00\x3f\xfc".to_vec(), 3);
+        let (mut endpoint, thread) = server(Some(welcome), does);
+        endpoint.tls = Tls::Required { ca: None };
+        // Enough for what comes before.
+        endpoint.connect_timeout = LIMIT * 10;
+        let since = Instant::now();
+        let error = C::connect(&endpoint).unwrap_err();
+        assert!(since.elapsed() < WITHIN, "{error}");
+        thread.join().unwrap();
+        error
+    }
+    for error in
+        [refused::<MysqlConnection>(&MysqlWithTls), refused::<PostgresConnection>(&PostgresWithTls)]
+    {
+        assert!(matches!(error, Error::Timeout { .. }), "{error:?}");
+    }
 }
 
 #[test]

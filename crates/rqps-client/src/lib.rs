@@ -15,6 +15,7 @@ pub mod params;
 mod patience;
 pub mod pipeline;
 pub mod postgres;
+pub mod privacy;
 pub mod script;
 pub mod session;
 mod transport;
@@ -27,6 +28,7 @@ pub use null::NullConnection;
 pub use params::{ParamType, Params, Value};
 pub use pipeline::Pipeline;
 pub use postgres::PostgresConnection;
+pub use privacy::Privacy;
 pub use script::{Row, ScriptConnection};
 pub use session::Session;
 

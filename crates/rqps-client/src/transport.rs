@@ -5,6 +5,7 @@
 
 mod dial;
 mod local;
+mod timed;
 mod tls;
 
 use std::io::{self, Read, Write};
@@ -16,8 +17,10 @@ use rustix::io::Errno;
 use rustix::net::SendFlags;
 use rustls::{ClientConnection, StreamOwned};
 
+use crate::buffer::io_error;
 use crate::{Address, Breaker, Endpoint, Error, Tls};
 use local::Local;
+use timed::Timed;
 use tls::Trust;
 
 /// An open stream to a server.
@@ -28,7 +31,7 @@ pub(crate) enum Transport {
     /// TCP, not delayed.
     Tcp(TcpStream),
     /// TLS on TCP, with the handshake done.
-    Tls(Box<StreamOwned<ClientConnection, TcpStream>>),
+    Tls(Box<StreamOwned<ClientConnection, Timed>>),
 }
 
 impl Transport {
@@ -49,15 +52,20 @@ impl Transport {
         .map_err(|source| Error::Connect { address: endpoint.address.to_string(), source })
     }
 
-    /// Does the TLS handshake over this stream; timeouts that were set before apply to it.
+    /// Does the TLS handshake over this stream, all of it before `deadline`.
     ///
     /// The caller has made sure that no byte received before it is still unread. A stream that is
     /// TLS already, and [`Tls::Off`], leave it as it is.
     ///
     /// # Errors
-    /// [`Error::Tls`] for a bad file, certificate or handshake; [`Error::Unsupported`] on a unix
-    /// socket.
-    pub(crate) fn upgrade_to_tls(self, server_name: &str, tls: &Tls) -> Result<Self, Error> {
+    /// [`Error::Tls`] for a bad file, certificate or handshake; [`Error::Timeout`] at the deadline;
+    /// [`Error::Unsupported`] on a unix socket.
+    pub(crate) fn upgrade_to_tls(
+        self,
+        server_name: &str,
+        tls: &Tls,
+        deadline: &Deadline,
+    ) -> Result<Self, Error> {
         let trust = match tls {
             Tls::Off => return Ok(self),
             Tls::Required { ca: None } => Trust::Any,
@@ -69,9 +77,16 @@ impl Transport {
                 what: "TLS on a unix socket: connect to a TCP address, or do without TLS".into(),
             }),
             Self::Tcp(socket) => {
-                let stream = tls::handshake(socket, server_name, trust)
-                    .map_err(|detail| Error::Tls { address: server_name.to_owned(), detail })?;
-                Ok(Self::Tls(Box::new(stream)))
+                let bad = |detail| Error::Tls { address: server_name.to_owned(), detail };
+                let socket = Timed::until(socket, *deadline);
+                let mut stream = tls::prepare(socket, server_name, trust).map_err(bad)?;
+                match tls::handshake(&mut stream) {
+                    Ok(()) => Ok(Self::Tls(Box::new(stream))),
+                    Err(source) if source.kind() == io::ErrorKind::TimedOut => {
+                        Err(io_error(source, "setting up TLS", deadline.limit()))
+                    }
+                    Err(source) => Err(bad(tls::failed(&source))),
+                }
             }
             Self::Tls(_) => Ok(self),
         }
@@ -89,6 +104,9 @@ impl Transport {
 
     #[inline(never)]
     fn send_encrypted(&mut self, bytes: &[u8]) -> io::Result<()> {
+        if let Self::Tls(stream) = self {
+            stream.sock.begin();
+        }
         // rustls reports a failed send only when flushed.
         self.write_all(bytes).and_then(|()| self.flush())
     }
@@ -104,7 +122,7 @@ impl Transport {
         let fd = match &*self {
             Self::Unix(local) => local.socket().as_fd(),
             Self::Tcp(socket) => socket.as_fd(),
-            Self::Tls(stream) => stream.sock.as_fd(),
+            Self::Tls(stream) => stream.sock.socket().as_fd(),
         };
         match local::wait(fd, Some(&local::timespec(at_most))) {
             Err(Errno::INTR) => Ok(false),
@@ -112,7 +130,7 @@ impl Transport {
         }
     }
 
-    /// The longest time for one read; `None` waits for ever.
+    /// The longest time for one read, with TLS of all that it takes of the socket; `None` waits for ever.
     pub(crate) fn set_read_timeout(&mut self, timeout: Option<Duration>) -> io::Result<()> {
         let timeout = timeout.map(not_zero);
         match self {
@@ -131,7 +149,7 @@ impl Transport {
         match self {
             Self::Unix(local) => local.socket().set_write_timeout(timeout),
             Self::Tcp(socket) => socket.set_write_timeout(timeout),
-            Self::Tls(stream) => stream.sock.set_write_timeout(timeout),
+            Self::Tls(stream) => stream.sock.socket().set_write_timeout(timeout),
         }
     }
 
@@ -140,7 +158,7 @@ impl Transport {
         match self {
             Self::Unix(local) => local.socket().try_clone().map(Breaker::Unix),
             Self::Tcp(socket) => socket.try_clone().map(Breaker::Tcp),
-            Self::Tls(stream) => stream.sock.try_clone().map(Breaker::Tcp),
+            Self::Tls(stream) => stream.sock.socket().try_clone().map(Breaker::Tcp),
         }
     }
 
@@ -150,7 +168,7 @@ impl Transport {
         let _ = match self {
             Self::Unix(local) => local.socket().shutdown(Shutdown::Both),
             Self::Tcp(socket) => socket.shutdown(Shutdown::Both),
-            Self::Tls(stream) => stream.sock.shutdown(Shutdown::Both),
+            Self::Tls(stream) => stream.sock.socket().shutdown(Shutdown::Both),
         };
     }
 
@@ -179,7 +197,7 @@ impl Read for Transport {
         match self {
             Self::Unix(local) => local.read(buf),
             Self::Tcp(socket) => Ok(rustix::io::read(socket, buf)?),
-            Self::Tls(stream) => stream.read(buf),
+            Self::Tls(stream) => read_decrypted(stream, buf),
         }
     }
 }
@@ -203,6 +221,15 @@ impl Write for Transport {
     }
 }
 
+#[inline(never)]
+fn read_decrypted(
+    stream: &mut StreamOwned<ClientConnection, Timed>,
+    buf: &mut [u8],
+) -> io::Result<usize> {
+    stream.sock.begin();
+    stream.read(buf)
+}
+
 /// Sends without the C library, whose calls are cancellation points in a program of several threads and
 /// take user time for that.
 #[inline]
@@ -223,14 +250,26 @@ fn not_zero(timeout: Duration) -> Duration {
     timeout.max(Duration::from_millis(1))
 }
 
-/// A point in time at which a connection attempt, authentication included, gives up.
+/// A point in time at which a connection attempt, authentication included, gives up, or one call on it.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Deadline(Option<Instant>);
+pub(crate) struct Deadline {
+    /// `None` is for ever.
+    at: Option<Instant>,
+    limit: Option<Duration>,
+}
 
 impl Deadline {
+    /// One that never comes.
+    pub(crate) const NEVER: Self = Self { at: None, limit: None };
+
     /// `limit` from now; for ever when that is beyond the clock.
     pub(crate) fn after(limit: Duration) -> Self {
-        Self(Instant::now().checked_add(limit))
+        Self { at: Instant::now().checked_add(limit), limit: Some(limit) }
+    }
+
+    /// How long it was from its beginning to its end.
+    pub(crate) fn limit(&self) -> Option<Duration> {
+        self.limit
     }
 
     /// The time left, `None` for ever.
@@ -238,7 +277,7 @@ impl Deadline {
     /// # Errors
     /// [`io::ErrorKind::TimedOut`] when it has passed.
     pub(crate) fn remaining(&self) -> io::Result<Option<Duration>> {
-        let Some(at) = self.0 else { return Ok(None) };
+        let Some(at) = self.at else { return Ok(None) };
         let left = at.saturating_duration_since(Instant::now());
         if left.is_zero() { Err(io::ErrorKind::TimedOut.into()) } else { Ok(Some(left)) }
     }

@@ -83,6 +83,7 @@ mod tests {
             tls: Tls::Off,
             user: String::new(),
             password: Password::default(),
+            server_public_key: None,
             database: String::new(),
             connect_timeout: Duration::from_secs(1),
         };

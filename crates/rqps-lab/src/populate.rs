@@ -186,6 +186,7 @@ mod tests {
                 tls: rqps_client::Tls::Off,
                 user: String::new(),
                 password: rqps_client::Password::default(),
+                server_public_key: None,
                 database: String::new(),
                 connect_timeout: Duration::ZERO,
             },

@@ -387,6 +387,7 @@ fn null_endpoint() -> Endpoint {
         tls: rqps_client::Tls::Off,
         user: String::new(),
         password: rqps_client::Password::default(),
+        server_public_key: None,
         database: String::new(),
         connect_timeout: Duration::ZERO,
     }

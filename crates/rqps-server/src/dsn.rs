@@ -38,7 +38,7 @@ const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
 impl Dsn {
     /// Reads `mysql://`, `mariadb://`, `postgres://` or `postgresql://` and
     /// `[USER[:PASSWORD]@][HOST[:PORT]][/DATABASE][?socket=PATH&tls=required&ca=FILE&password_file=FILE]`,
-    /// or `password_env=NAME` in place of `password_file`.
+    /// or `password_env=NAME` in place of `password_file`, or, of MySQL without TLS, `server_public_key=FILE`.
     /// Letters that mean something there are written as `%40` and so on.
     ///
     /// # Errors
@@ -92,7 +92,7 @@ impl Dsn {
 
 impl fmt::Display for Dsn {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Endpoint { address, tls, user, database, .. } = &self.endpoint;
+        let Endpoint { address, tls, user, database, server_public_key, .. } = &self.endpoint;
         let at = if user.is_empty() { "" } else { "@" };
         let user = encode(user);
         let path = |path: &PathBuf| encode(&path.to_string_lossy());
@@ -114,6 +114,8 @@ impl fmt::Display for Dsn {
         };
         keys.extend(is_on.then(|| "tls=required".to_owned()));
         keys.extend(ca.map(|ca| format!("ca={}", path(ca))));
+        let key = server_public_key.as_ref();
+        keys.extend(key.map(|key| format!("server_public_key={}", path(key))));
         keys.extend(self.password_place.iter().map(|place| match place {
             PasswordPlace::File(file) => format!("password_file={}", path(file)),
             PasswordPlace::Variable(name) => format!("password_env={}", encode(name)),
@@ -149,12 +151,14 @@ fn parse(text: &str) -> Result<Dsn, String> {
     let (login, host_port) = authority.rsplit_once('@').unwrap_or(("", authority));
     let (user, password) = login.split_once(':').unwrap_or((login, ""));
     let (mut socket, mut tls, mut ca, mut places) = (None, false, None, Vec::new());
+    let mut server_public_key = None;
     for pair in query.split('&').filter(|pair| !pair.is_empty()) {
         let (key, value) = pair.split_once('=').unwrap_or((pair, ""));
         let value = decode(value)?;
         match (key, value.as_str()) {
             ("socket", _) => socket = Some(PathBuf::from(value)),
             ("ca", _) => ca = Some(PathBuf::from(value)),
+            ("server_public_key", _) => server_public_key = Some(PathBuf::from(value)),
             ("password_file", _) => places.push(PasswordPlace::File(PathBuf::from(value))),
             ("password_env", _) if is_name(&value) => {
                 // Before anything is started that could read it.
@@ -170,7 +174,7 @@ fn parse(text: &str) -> Result<Dsn, String> {
             ("tls", "off") => tls = false,
             ("tls", _) => return Err(format!("tls is required or off, not {value:?}")),
             _ => {
-                let known = "socket, tls, ca, password_file, password_env";
+                let known = "socket, tls, ca, server_public_key, password_file, password_env";
                 return Err(format!("unknown key after ? (known: {known})"));
             }
         }
@@ -178,6 +182,10 @@ fn parse(text: &str) -> Result<Dsn, String> {
     if places.len() + usize::from(!password.is_empty()) > 1 {
         let rule = "only one of a password, password_file and password_env can be given, once";
         return Err(rule.to_owned());
+    }
+    if server_public_key.is_some() && (tls || dbms == Dbms::Postgres) {
+        let rule = "server_public_key is for MySQL without TLS: leave it out";
+        return Err(format!("{rule} (with tls=required, ca=FILE names the server's certificate)"));
     }
     let tls = if tls { Tls::Required { ca } } else { Tls::Off };
     let address = match socket {
@@ -190,6 +198,7 @@ fn parse(text: &str) -> Result<Dsn, String> {
         tls,
         user: decode(user)?,
         password: Password(decode(password)?),
+        server_public_key,
         database: decode(database)?,
         connect_timeout: CONNECT_TIMEOUT,
     };
@@ -272,111 +281,4 @@ fn encode(text: &str) -> String {
 }
 
 #[cfg(test)]
-mod tests {
-    use proptest::prelude::*;
-
-    use super::*;
-
-    #[test]
-    fn reads_all_parts_and_shows_all_but_the_password() {
-        for (text, shown) in [
-            ("mysql://u:p@db.example:3307/test", "mysql://u@db.example:3307/test"),
-            ("mariadb://u:p%40%3Aq@h/", "mariadb://u@h:3306/"),
-            ("postgres://u@[::1]/db", "postgres://u@[::1]:5432/db"),
-            (
-                "postgresql:///db?socket=/tmp/.s.PGSQL.5432",
-                "postgres:///db?socket=/tmp/.s.PGSQL.5432",
-            ),
-            (
-                "mysql://u:p@h/d?tls=required&ca=/a%20b.pem",
-                "mysql://u@h:3306/d?tls=required&ca=/a%20b.pem",
-            ),
-        ] {
-            let dsn = Dsn::parse(text).unwrap();
-            assert_eq!(dsn.to_string(), shown);
-            assert_eq!(Dsn::parse(shown).unwrap().to_string(), shown);
-            assert!(!format!("{dsn:?}").contains("p@"), "{dsn:?}");
-        }
-        let dsn = Dsn::parse("mariadb://u:p%40%3Aq@h/").unwrap();
-        assert_eq!(dsn.endpoint.password.0, "p@:q");
-    }
-
-    #[test]
-    fn a_password_can_be_in_a_file() {
-        let dir = tempfile::tempdir().unwrap();
-        let file = dir.path().join("p w");
-        let path = file.display().to_string().replace(' ', "%20");
-        let text = format!("mysql://u@h:1/d?tls=required&password_file={path}");
-        let dsn = Dsn::parse(&text).unwrap();
-        assert_eq!(Dsn::parse(&dsn.to_string()).unwrap(), dsn);
-        let error = dsn.clone().with_password(|_| None).unwrap_err().to_string();
-        assert!(error.contains("password_file") && error.contains("p w"), "{error}");
-        std::fs::write(&file, "\n").unwrap();
-        assert!(dsn.clone().with_password(|_| None).is_err());
-        std::fs::write(&file, "s3cret: %40\nnot this\n").unwrap();
-        let dsn = dsn.with_password(|_| None).unwrap();
-        assert_eq!(dsn.endpoint.password.0, "s3cret: %40");
-        assert!(!dsn.to_string().contains("s3cret"), "{dsn}");
-        assert!(Dsn::parse("mysql://u:p@h/d?password_file=/f").is_err());
-    }
-
-    #[test]
-    fn a_password_can_be_in_the_environment() {
-        let dsn = Dsn::parse("postgres://u@h/d?password_env=DB_PASSWORD").unwrap();
-        assert_eq!(dsn.to_string(), "postgres://u@h:5432/d?password_env=DB_PASSWORD");
-        assert_eq!(Dsn::parse(&dsn.to_string()).unwrap(), dsn);
-        assert!(!dsn.has_password());
-        for variables in [(|_| None) as Variables, |_| Some(String::new())] {
-            let error = dsn.clone().with_password(variables).unwrap_err().to_string();
-            assert!(error.contains("password_env DB_PASSWORD: not set"), "{error}");
-        }
-        let of_name: Variables = |name| (name == "DB_PASSWORD").then(|| "s3cret".to_owned());
-        let dsn = dsn.with_password(of_name).unwrap();
-        assert!(dsn.has_password() && dsn.endpoint.password.0 == "s3cret");
-        assert!(!dsn.to_string().contains("s3cret"), "{dsn}");
-        assert!(Dsn::parse("mysql://u:p@h/d?password_env=A").is_err());
-        assert!(Dsn::parse("mysql://u@h/d?password_env=A&password_file=/f").is_err());
-    }
-
-    #[test]
-    fn errors_do_not_show_the_password() {
-        for text in [
-            "mysql://u:secret@h:x/",
-            "oracle://u:secret@h/",
-            "u:secret@h",
-            "mysql://u:secret@h/?x=1",
-            "mysql://u:sec%ret@h/",
-            "mysql://u:secret@h/?socket=/s&tls=required",
-            "mysql://u:secret@in@h:x/",
-            "mysql://u:secret/in@h/db",
-            "mysql://u:12/secret@h/db",
-            "mysql://u:secret?in@h/db",
-            "mysql://u:in?secret@h/db",
-            "mysql://u@h/db?password=secret",
-            "mysql://u@h/db?password_env=my-secret",
-            "mysql://u@h/db?password_env=1secret",
-            "mysql://u@h/db?socket=/s&password_env=secret!",
-        ] {
-            let error = Dsn::parse(text).unwrap_err();
-            let shown = format!("{error} {error:?}");
-            assert!(!shown.contains("secret") && !shown.contains("sec%ret"), "{shown}");
-        }
-    }
-
-    proptest! {
-        #[test]
-        fn never_panics_and_never_shows_the_password(user in "[a-z]{0,4}", rest in "\\PC{0,30}") {
-            let text = format!("mysql://{user}:S3CR3T@{rest}");
-            match Dsn::parse(&text) {
-                Ok(dsn) if !rest.contains('@') => prop_assert!(!dsn.to_string().contains("S3CR3T")),
-                Ok(_) => {}
-                Err(error) => prop_assert!(!error.to_string().contains("S3CR3T")),
-            }
-        }
-
-        #[test]
-        fn encoding_is_undone(text in "\\PC{0,20}") {
-            prop_assert_eq!(decode(&encode(&text)).unwrap(), text);
-        }
-    }
-}
+mod tests;

@@ -176,6 +176,7 @@ impl RunningServer {
             tls,
             user: USER.to_owned(),
             password: self.password.clone(),
+            server_public_key: None,
             database: DATABASE.to_owned(),
             connect_timeout: CONNECT_TIMEOUT,
         }

@@ -1,7 +1,8 @@
 //! Both protocols' bytes: never a panic, and the same answer however it was cut into reads.
 
+use rqps_client::Privacy;
 use rqps_client::script::Row;
-use rqps_client::wire::mysql::auth::{Exchange, Privacy};
+use rqps_client::wire::mysql::auth::Exchange;
 use rqps_client::wire::mysql::handshake::{negotiate, parse_greeting};
 use rqps_client::wire::mysql::packet::split_message;
 use rqps_client::wire::mysql::result_set::ResultReader;

@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use crate::buffer::{RecvBuffer, io_error};
 use crate::patience::Patience;
-use crate::transport::Transport;
+use crate::transport::{Deadline, Transport};
 use crate::wire::mysql::Violation;
 use crate::wire::mysql::packet::split_message;
 use crate::wire::mysql::scan::{Progress, Scanner};
@@ -85,10 +85,15 @@ impl Link {
     }
 
     /// Goes on over TLS. Nothing received may be unread, or it would pass for encrypted.
-    pub(super) fn upgrade_to_tls(self, server_name: &str, tls: &Tls) -> Result<Self, Error> {
+    pub(super) fn upgrade_to_tls(
+        self,
+        server_name: &str,
+        tls: &Tls,
+        deadline: &Deadline,
+    ) -> Result<Self, Error> {
         let mut link = self;
         link.finish("setting up TLS")?;
-        let stream = link.stream.upgrade_to_tls(server_name, tls)?;
+        let stream = link.stream.upgrade_to_tls(server_name, tls, deadline)?;
         Ok(Self { stream, ..link })
     }
 

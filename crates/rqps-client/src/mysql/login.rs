@@ -1,21 +1,21 @@
 //! Opens a connection: greeting, TLS, authentication.
 
-use std::time::Duration;
+use std::path::Path;
 
 use rqps_model::Version;
 
 use super::link::Link;
 use crate::buffer::io_error;
 use crate::transport::{Deadline, Transport};
-use crate::wire::mysql::auth::{Exchange, Privacy, Step};
+use crate::wire::mysql::auth::{Exchange, Step};
 use crate::wire::mysql::handshake::{
     Greeting, LATIN1, Login, UTF8MB3, UTF8MB4, negotiate, parse_greeting, push_login,
     push_ssl_request,
 };
 use crate::wire::mysql::packet::{begin, seal};
-use crate::wire::mysql::rsa::SEED;
+use crate::wire::mysql::rsa::{PublicKey, SEED};
 use crate::wire::mysql::{capability, reply};
-use crate::{Address, Endpoint, Error, Session, Tls};
+use crate::{Address, Endpoint, Error, Privacy, Session, Tls};
 
 const LOGGING_IN: &str = "logging in";
 
@@ -26,6 +26,7 @@ const MAX_STEPS: usize = 16;
 /// Connects and authenticates. The link's timeout is what was left of the connect timeout.
 pub(super) fn open(endpoint: &Endpoint) -> Result<(Link, Session), Error> {
     let deadline = Deadline::after(endpoint.connect_timeout);
+    let key = endpoint.server_public_key.as_deref().map(read_key).transpose()?;
     let mut link = Link::new(Transport::connect(endpoint)?);
     let greeting = read_greeting(&mut link, endpoint, &deadline)?;
     let tls = endpoint.tls != Tls::Off;
@@ -40,15 +41,12 @@ pub(super) fn open(endpoint: &Endpoint) -> Result<(Link, Session), Error> {
         _ => UTF8MB4,
     };
     if tls {
-        link = start_tls(link, endpoint, capabilities, charset)?;
+        link = start_tls(link, endpoint, capabilities, charset, &deadline)?;
     }
-    let privacy = match endpoint.address {
-        _ if tls => Privacy::Tls,
-        Address::Unix(_) => Privacy::Local,
-        Address::Tcp { .. } => Privacy::Open,
-    };
+    let privacy = Privacy::of(&endpoint.address, &endpoint.tls);
     let mut exchange =
-        Exchange::new(&endpoint.password.0, &greeting.plugin, greeting.nonce, privacy);
+        Exchange::new(&endpoint.password.0, &greeting.plugin, greeting.nonce, privacy)
+            .with_key(key);
     let mut message = Vec::new();
     begin(&mut message);
     push_login(
@@ -105,6 +103,7 @@ fn start_tls(
     endpoint: &Endpoint,
     capabilities: u32,
     charset: u8,
+    deadline: &Deadline,
 ) -> Result<Link, Error> {
     let mut message = Vec::new();
     begin(&mut message);
@@ -115,7 +114,22 @@ fn start_tls(
         Address::Tcp { host, .. } => host.as_str(),
         Address::Unix(_) => "localhost",
     };
-    link.upgrade_to_tls(server_name, &endpoint.tls)
+    link.upgrade_to_tls(server_name, &endpoint.tls, deadline)
+}
+
+/// The server's key from a file that the user has named.
+fn read_key(path: &Path) -> Result<PublicKey, Error> {
+    let key = match std::fs::read(path) {
+        Ok(pem) => PublicKey::from_pem(&pem).map_err(|violation| violation.detail),
+        Err(error) => Err(error.to_string()),
+    };
+    key.map_err(|detail| Error::Unsupported {
+        what: format!(
+            "server_public_key {}: {detail} (it must be a PEM file with BEGIN PUBLIC KEY, as \
+             public_key.pem in MySQL's data directory)",
+            path.display()
+        ),
+    })
 }
 
 /// Answers the server until it lets us in. Returns its status flags.
@@ -161,6 +175,6 @@ fn random_seed() -> Result<[u8; SEED], Error> {
 fn wait_until(link: &mut Link, deadline: &Deadline) -> Result<(), Error> {
     match deadline.remaining() {
         Ok(left) => link.set_timeout(left),
-        Err(source) => Err(io_error(source, LOGGING_IN, Some(Duration::ZERO))),
+        Err(source) => Err(io_error(source, LOGGING_IN, deadline.limit())),
     }
 }

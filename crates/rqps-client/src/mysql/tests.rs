@@ -78,6 +78,7 @@ fn server(script: impl FnOnce(&mut Peer) + Send + 'static) -> (Endpoint, JoinHan
         tls: Tls::Off,
         user: "bob".to_owned(),
         password: Password("secret".to_owned()),
+        server_public_key: None,
         database: "sbtest".to_owned(),
         connect_timeout: Duration::from_secs(20),
     };
@@ -156,6 +157,56 @@ fn follows_a_switch_and_the_full_exchange() {
     let connection = MysqlConnection::connect(&endpoint).unwrap();
     assert_eq!(connection.session().auth, CACHING_SHA2);
     handle.join().unwrap();
+}
+
+/// A server that asks for the password itself, after which nothing must come.
+fn asks_for_the_password(peer: &mut Peer) {
+    peer.say(&[&greeting_80()]);
+    peer.hear(1);
+    peer.say(&[b"\x01\x04"]);
+    let mut rest = Vec::new();
+    let _ = peer.stream.read_to_end(&mut rest);
+    assert_eq!(rest, b"", "something was sent");
+}
+
+#[test]
+fn a_password_goes_to_no_server_that_could_be_anybody() {
+    let (mut endpoint, handle) = server(asks_for_the_password);
+    // This leads to the same listener and is no loopback address.
+    let Address::Tcp { host, .. } = &mut endpoint.address else { panic!("no TCP") };
+    *host = "0.0.0.0".to_owned();
+    let error = MysqlConnection::connect(&endpoint).unwrap_err();
+    assert!(matches!(error, Error::Unsupported { .. }), "{error:?}");
+    let text = error.to_string();
+    assert!(text.contains("ca=FILE") && text.contains("server_public_key=FILE"), "{text}");
+    handle.join().unwrap();
+}
+
+#[test]
+fn a_password_is_encrypted_with_the_key_that_is_named() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("public_key.pem");
+    std::fs::write(&path, TEST_KEY).unwrap();
+    let (mut endpoint, handle) = server(|peer| {
+        peer.say(&[&greeting_80()]);
+        peer.hear(1);
+        peer.say(&[b"\x01\x04"]);
+        assert_eq!(peer.hear(3).len(), 128);
+        peer.say(&[OK]);
+    });
+    let Address::Tcp { host, .. } = &mut endpoint.address else { panic!("no TCP") };
+    *host = "0.0.0.0".to_owned();
+    endpoint.server_public_key = Some(path.clone());
+    assert!(MysqlConnection::connect(&endpoint).is_ok());
+    handle.join().unwrap();
+    for text in [None, Some("no key")] {
+        match text {
+            Some(text) => std::fs::write(&path, text).unwrap(),
+            None => std::fs::remove_file(&path).unwrap(),
+        }
+        let error = MysqlConnection::connect(&endpoint).unwrap_err().to_string();
+        assert!(error.contains("public_key.pem: ") && error.contains("PUBLIC KEY"), "{error}");
+    }
 }
 
 #[test]

@@ -8,7 +8,7 @@ use crate::buffer::{RecvBuffer, io_error};
 use crate::patience::Patience;
 use crate::transport::{Deadline, Transport};
 use crate::wire::postgres::{Message, Skipper, decode};
-use crate::{Breaker, Endpoint, Error, Outcome, ServerError};
+use crate::{Breaker, Endpoint, Error, Outcome, ServerError, Tls};
 
 /// A stream, what was received from it, and how long to wait for more.
 ///
@@ -189,12 +189,11 @@ impl Channel {
         Ok(answer)
     }
 
-    /// The same channel over a stream made from its own, which is only done while nothing is unread.
-    pub(super) fn over(
-        self,
-        upgrade: impl FnOnce(Transport) -> Result<Transport, Error>,
-    ) -> Result<Self, Error> {
-        Ok(Self { transport: upgrade(self.transport)?, ..self })
+    /// Goes on over TLS, which is only done while nothing is unread.
+    pub(super) fn upgrade_to_tls(self, server_name: &str, tls: &Tls) -> Result<Self, Error> {
+        let deadline = self.deadline.unwrap_or(Deadline::NEVER);
+        let transport = self.transport.upgrade_to_tls(server_name, tls, &deadline)?;
+        Ok(Self { transport, ..self })
     }
 
     /// The longest time to wait for an answer, and for the rest of it after its first read; `None` waits

@@ -4,9 +4,8 @@ use postgres_protocol::authentication::md5_hash;
 use postgres_protocol::authentication::sasl::{ChannelBinding, SCRAM_SHA_256, ScramSha256};
 
 use super::channel::Channel;
-use crate::transport::Transport;
 use crate::wire::postgres::{Message, Violation, encode};
-use crate::{Address, Endpoint, Error, Session, Tls};
+use crate::{Address, Endpoint, Error, Privacy, Session, Tls};
 
 const DOING: &str = "logging in";
 
@@ -35,13 +34,13 @@ fn request_tls(mut channel: Channel, endpoint: &Endpoint) -> Result<Channel, Err
     }
     let Address::Tcp { host, .. } = &endpoint.address else {
         // Says why not.
-        return channel.over(|transport| transport.upgrade_to_tls("", &endpoint.tls));
+        return channel.upgrade_to_tls("", &endpoint.tls);
     };
     let mut request = Vec::new();
     encode::ssl_request(&mut request);
     channel.send(&request, DOING)?;
     match channel.receive_tls_answer(DOING)? {
-        b'S' => channel.over(|transport| transport.upgrade_to_tls(host, &endpoint.tls)),
+        b'S' => channel.upgrade_to_tls(host, &endpoint.tls),
         b'N' => Err(Error::Tls {
             address: endpoint.address.to_string(),
             detail: "the server does not offer TLS (its setting is ssl = on)".to_owned(),
@@ -72,7 +71,7 @@ impl Login<'_> {
             match self.receive()? {
                 Message::AuthenticationOk => return Ok(()),
                 Message::AuthenticationCleartext => {
-                    self.refuse_to_shout()?;
+                    refuse_to_shout(self.endpoint)?;
                     self.auth = "password";
                     self.send_password(password)?;
                 }
@@ -88,18 +87,6 @@ impl Login<'_> {
                 Message::AuthenticationOther(method) => return Err(unsupported(method)),
                 other => return Err(self.unexpected(&other)),
             }
-        }
-    }
-
-    /// A password in the clear goes only where nobody else listens.
-    fn refuse_to_shout(&self) -> Result<(), Error> {
-        match self.channel.transport() {
-            Transport::Unix(_) | Transport::Tls(_) => Ok(()),
-            Transport::Tcp(_) => Err(Error::Unsupported {
-                what: "the server wants the password in the clear over TCP: use TLS or a unix \
-                       socket, or scram-sha-256 in its pg_hba.conf"
-                    .to_owned(),
-            }),
         }
     }
 
@@ -181,6 +168,24 @@ impl Login<'_> {
     fn not_proven(&mut self, error: &std::io::Error) -> Error {
         self.channel.violated(DOING, &format!("SCRAM: {error}"))
     }
+}
+
+/// A password in the clear goes only where nobody else listens and nobody else can be at the other end.
+pub(super) fn refuse_to_shout(endpoint: &Endpoint) -> Result<(), Error> {
+    let what = match Privacy::of(&endpoint.address, &endpoint.tls) {
+        Privacy::Local | Privacy::Tls => return Ok(()),
+        Privacy::Open | Privacy::Loopback => {
+            "the server wants the password in the clear over TCP: use TLS with the server's \
+             certificate (tls=required&ca=FILE) or a unix socket, or scram-sha-256 in its \
+             pg_hba.conf"
+        }
+        Privacy::Unproven => {
+            "the server wants the password in the clear over TLS with a certificate that is not \
+             checked, which anybody on the way can make: name the file of the server's \
+             certificate or of its authority (ca=FILE), or use scram-sha-256 in its pg_hba.conf"
+        }
+    };
+    Err(Error::Unsupported { what: what.to_owned() })
 }
 
 fn bad_login(violation: &Violation) -> Error {

@@ -14,6 +14,7 @@ fn endpoint(address: Address, timeout_ms: u64) -> Endpoint {
         tls: Tls::Off,
         user: "u".into(),
         password: Password::default(),
+        server_public_key: None,
         database: String::new(),
         connect_timeout: Duration::from_millis(timeout_ms),
     }
@@ -85,12 +86,13 @@ fn a_silent_peer_times_out_and_a_broken_stream_ends() {
 fn tls_needs_tcp_and_a_readable_file() {
     let (ours, _theirs) = UnixStream::pair().unwrap();
     let required = Tls::Required { ca: Some("missing.pem".into()) };
-    let refused = Transport::Unix(Local::new(ours)).upgrade_to_tls("localhost", &required);
+    let never = Deadline::NEVER;
+    let refused = Transport::Unix(Local::new(ours)).upgrade_to_tls("localhost", &required, &never);
     assert!(matches!(refused, Err(Error::Unsupported { .. })));
 
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let socket = TcpStream::connect(listener.local_addr().unwrap()).unwrap();
-    let refused = Transport::Tcp(socket).upgrade_to_tls("localhost", &required);
+    let refused = Transport::Tcp(socket).upgrade_to_tls("localhost", &required, &never);
     let Err(Error::Tls { detail, .. }) = refused else { panic!("{refused:?}") };
     assert!(detail.starts_with("missing.pem: "), "{detail}");
 }
@@ -100,4 +102,5 @@ fn a_deadline_passes() {
     assert!(Deadline::after(Duration::ZERO).remaining().is_err());
     assert!(Deadline::after(Duration::from_secs(60)).remaining().unwrap().is_some());
     assert_eq!(Deadline::after(Duration::MAX).remaining().unwrap(), None);
+    assert_eq!(Deadline::NEVER.remaining().unwrap(), None);
 }

@@ -6,7 +6,6 @@
 //! there for its cost alone.
 
 use std::io;
-use std::net::TcpStream;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -20,7 +19,9 @@ use rustls::{
     SignatureScheme, StreamOwned,
 };
 
-type Stream = StreamOwned<ClientConnection, TcpStream>;
+use super::timed::Timed;
+
+type Stream = StreamOwned<ClientConnection, Timed>;
 
 /// Which certificates are believed.
 #[derive(Debug, Clone, Copy)]
@@ -33,9 +34,9 @@ pub(super) enum Trust<'a> {
     Issued(&'a Path),
 }
 
-/// Does the whole handshake. The error is a sentence for [`crate::Error::Tls`].
-pub(super) fn handshake(
-    socket: TcpStream,
+/// A stream whose handshake is still to be done. The error is a sentence for [`crate::Error::Tls`].
+pub(super) fn prepare(
+    socket: Timed,
     server_name: &str,
     trust: Trust<'_>,
 ) -> Result<Stream, String> {
@@ -56,14 +57,19 @@ pub(super) fn handshake(
         .map_err(|_| format!("{server_name:?} is no host name"))?;
     let connection =
         ClientConnection::new(Arc::new(config), name).map_err(|error| error.to_string())?;
-    let mut stream = StreamOwned::new(connection, socket);
-    while stream.conn.is_handshaking() {
-        stream.conn.complete_io(&mut stream.sock).map_err(|error| failed(&error))?;
-    }
-    Ok(stream)
+    Ok(StreamOwned::new(connection, socket))
 }
 
-fn failed(error: &io::Error) -> String {
+/// Does the whole handshake before the deadline of the socket.
+pub(super) fn handshake(stream: &mut Stream) -> io::Result<()> {
+    while stream.conn.is_handshaking() {
+        stream.conn.complete_io(&mut stream.sock)?;
+    }
+    Ok(())
+}
+
+/// What is wrong with a handshake, as a sentence for [`crate::Error::Tls`].
+pub(super) fn failed(error: &io::Error) -> String {
     let inner = error.get_ref().and_then(|inner| inner.downcast_ref());
     let remedy = match inner {
         Some(rustls::Error::InvalidCertificate(_)) => {

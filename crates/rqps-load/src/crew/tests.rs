@@ -98,6 +98,7 @@ fn crew_of(workers: Vec<(Pairs, usize)>) -> Crew {
         tls: rqps_client::Tls::Off,
         user: String::new(),
         password: rqps_client::Password::default(),
+        server_public_key: None,
         database: String::new(),
         connect_timeout: Duration::from_secs(1),
     };

@@ -74,6 +74,7 @@ impl Server {
             tls: Tls::Off,
             user: "sbtest".to_owned(),
             password: Password("pw".to_owned()),
+            server_public_key: None,
             database: "sbtest".to_owned(),
             connect_timeout: std::time::Duration::from_secs(60),
         };

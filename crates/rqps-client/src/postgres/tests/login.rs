@@ -5,6 +5,7 @@ use sha2::{Digest, Sha256};
 
 use super::peer::serve_tcp;
 use super::*;
+use crate::postgres::login::refuse_to_shout;
 
 fn refused(server: &peer::Server) -> Error {
     PostgresConnection::connect(&server.endpoint).expect_err("a refusal")
@@ -65,6 +66,27 @@ fn a_password_goes_in_the_clear_over_a_unix_socket_only() {
     });
     assert!(matches!(refused(&server), Error::Unsupported { .. }));
     server.finish();
+}
+
+#[test]
+fn a_password_in_the_clear_needs_a_certificate_that_is_checked() {
+    let (ca, off) = (Tls::Required { ca: Some("ca.pem".into()) }, Tls::Off);
+    let any = Tls::Required { ca: None };
+    let at = |host: &str| crate::Address::Tcp { host: host.to_owned(), port: 5432 };
+    for (address, tls, remedy) in [
+        (at("127.0.0.1"), &off, Some("scram-sha-256")),
+        (at("db.example"), &off, Some("ca=FILE")),
+        (at("db.example"), &any, Some("ca=FILE")),
+        (at("127.0.0.1"), &any, None),
+        (at("db.example"), &ca, None),
+        (crate::Address::Unix("/s".into()), &off, None),
+    ] {
+        let shown = format!("{address} {tls:?}");
+        let refusal = refuse_to_shout(&Endpoint { tls: tls.clone(), ..endpoint(address) });
+        let refusal = refusal.err().map(|error| error.to_string());
+        assert_eq!(refusal.is_some(), remedy.is_some(), "{shown}: {refusal:?}");
+        assert!(refusal.unwrap_or_default().contains(remedy.unwrap_or_default()), "{shown}");
+    }
 }
 
 #[test]

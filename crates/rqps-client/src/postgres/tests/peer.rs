@@ -34,6 +34,7 @@ pub(super) fn endpoint(address: Address) -> Endpoint {
         tls: Tls::Off,
         user: "rqps".into(),
         password: Password("secret".into()),
+        server_public_key: None,
         database: "db".into(),
         connect_timeout: Duration::from_secs(60),
     }

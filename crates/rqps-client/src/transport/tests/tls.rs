@@ -39,8 +39,19 @@ fn issued() -> (String, Identity) {
 
 /// A server that answers one `ping` with `pong`, if the client agrees to its certificate.
 fn serve(identity: &Identity) -> (Transport, JoinHandle<()>) {
-    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-    let client = TcpStream::connect(listener.local_addr().unwrap()).unwrap();
+    let connection = as_server(identity);
+    accept(move |socket| {
+        let mut stream = StreamOwned::new(connection, socket);
+        let mut request = [0; 4];
+        if stream.read_exact(&mut request).is_ok() {
+            assert_eq!(&request, b"ping");
+            stream.write_all(b"pong").unwrap();
+            stream.flush().unwrap();
+        }
+    })
+}
+
+fn as_server(identity: &Identity) -> ServerConnection {
     let provider = Arc::new(rustls::crypto::ring::default_provider());
     let key = PrivateKeyDer::try_from(identity.key.serialize_der()).unwrap();
     let config = ServerConfig::builder_with_provider(provider)
@@ -49,18 +60,25 @@ fn serve(identity: &Identity) -> (Transport, JoinHandle<()>) {
         .with_no_client_auth()
         .with_single_cert(vec![identity.certificate.der().clone()], key)
         .unwrap();
-    let server = std::thread::spawn(move || {
-        let socket = listener.accept().unwrap().0;
-        let connection = ServerConnection::new(Arc::new(config)).unwrap();
-        let mut stream = StreamOwned::new(connection, socket);
-        let mut request = [0; 4];
-        if stream.read_exact(&mut request).is_ok() {
-            assert_eq!(&request, b"ping");
-            stream.write_all(b"pong").unwrap();
-            stream.flush().unwrap();
-        }
-    });
+    ServerConnection::new(Arc::new(config)).unwrap()
+}
+
+/// A stream to a thread that does as `script` says.
+fn accept(script: impl FnOnce(TcpStream) + Send + 'static) -> (Transport, JoinHandle<()>) {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let client = TcpStream::connect(listener.local_addr().unwrap()).unwrap();
+    let server = std::thread::spawn(move || script(listener.accept().unwrap().0));
     (Transport::Tcp(client), server)
+}
+
+/// Sends one byte every 10 ms, to the end or until the client has had enough. A whole record takes minutes.
+fn drip(mut socket: &TcpStream, bytes: &[u8]) {
+    for byte in bytes {
+        if socket.write_all(&[*byte]).is_err() {
+            return;
+        }
+        std::thread::park_timeout(Duration::from_millis(10));
+    }
 }
 
 /// Connects to `identity` by `name`, trusting the certificates of `pem`, and says how it went.
@@ -81,7 +99,7 @@ fn talk_over(
         path
     });
     let (client, server) = serve(identity);
-    let upgraded = client.upgrade_to_tls(name, &tls(ca));
+    let upgraded = client.upgrade_to_tls(name, &tls(ca), &Deadline::NEVER);
     let result = upgraded.map(|mut stream| {
         stream.send(b"ping").unwrap();
         let mut answer = [0; 4];
@@ -142,7 +160,9 @@ fn a_file_without_certificates_is_refused() {
 fn what_is_decrypted_already_is_there_to_read() {
     let identity = self_signed();
     let (client, server) = serve(&identity);
-    let mut stream = client.upgrade_to_tls("localhost", &Tls::Required { ca: None }).unwrap();
+    let never = Deadline::NEVER;
+    let mut stream =
+        client.upgrade_to_tls("localhost", &Tls::Required { ca: None }, &never).unwrap();
     stream.send(b"ping").unwrap();
     let mut half = [0; 2];
     stream.read_exact(&mut half).unwrap();
@@ -150,5 +170,85 @@ fn what_is_decrypted_already_is_there_to_read() {
     assert!(stream.await_readable(Duration::ZERO).unwrap());
     stream.read_exact(&mut half).unwrap();
     assert_eq!(&half, b"ng");
+    server.join().unwrap();
+}
+
+/// How long the client waits.
+const LIMIT: Duration = Duration::from_millis(200);
+
+/// Within which it must have given up, on a host that is busy.
+const WITHIN: Duration = Duration::from_secs(60);
+
+#[test]
+fn a_handshake_byte_by_byte_ends_at_the_deadline() {
+    let (client, server) = accept(|socket| {
+        // A record of the greatest length.
+        drip(&socket, &[b"\x16\x03\x03\x40\x00\x02\x00\x3f\xfc", &[3; 16_380][..]].concat());
+    });
+    let since = Instant::now();
+    let deadline = Deadline::after(LIMIT);
+    let error =
+        client.upgrade_to_tls("localhost", &Tls::Required { ca: None }, &deadline).unwrap_err();
+    assert!(since.elapsed() < WITHIN, "{error}");
+    assert!(matches!(error, Error::Timeout { doing: "setting up TLS", .. }), "{error:?}");
+    server.join().unwrap();
+}
+
+#[test]
+fn a_record_byte_by_byte_ends_with_the_timeout() {
+    let mut connection = as_server(&self_signed());
+    let (client, server) = accept(move |mut socket| {
+        while connection.is_handshaking() {
+            connection.complete_io(&mut socket).unwrap();
+        }
+        connection.writer().write_all(&[7; 16_000]).unwrap();
+        let mut record = Vec::new();
+        while connection.wants_write() {
+            connection.write_tls(&mut record).unwrap();
+        }
+        drip(&socket, &record);
+    });
+    let never = Deadline::NEVER;
+    let mut stream =
+        client.upgrade_to_tls("localhost", &Tls::Required { ca: None }, &never).unwrap();
+    stream.set_read_timeout(Some(LIMIT)).unwrap();
+    for _ in 0..2 {
+        let since = Instant::now();
+        let error = stream.read(&mut [0; 8]).unwrap_err();
+        assert!(since.elapsed() < WITHIN, "{error}");
+        // The socket's own timeout says it in another word.
+        let is_late = matches!(error.kind(), io::ErrorKind::TimedOut | io::ErrorKind::WouldBlock);
+        assert!(is_late, "{error:?}");
+    }
+    drop(stream);
+    server.join().unwrap();
+}
+
+#[test]
+fn records_in_many_pieces_are_read_whole() {
+    let mut connection = as_server(&self_signed());
+    let (client, server) = accept(move |mut socket| {
+        while connection.is_handshaking() {
+            connection.complete_io(&mut socket).unwrap();
+        }
+        for part in [b"po", b"ng"] {
+            connection.writer().write_all(part).unwrap();
+        }
+        let mut record = Vec::new();
+        while connection.wants_write() {
+            connection.write_tls(&mut record).unwrap();
+        }
+        drip(&socket, &record);
+    });
+    let within = Deadline::after(WITHIN);
+    let mut stream =
+        client.upgrade_to_tls("localhost", &Tls::Required { ca: None }, &within).unwrap();
+    // Also where a call has no limit.
+    for (timeout, wanted) in [(Some(WITHIN), b"po"), (None, b"ng")] {
+        stream.set_read_timeout(timeout).unwrap();
+        let mut half = [0; 2];
+        stream.read_exact(&mut half).unwrap();
+        assert_eq!(&half, wanted);
+    }
     server.join().unwrap();
 }

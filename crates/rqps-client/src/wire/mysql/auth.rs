@@ -1,7 +1,8 @@
 //! Authentication: scrambles, and the exchange that follows the login, as a state machine.
 //!
 //! Passwords travel scrambled, encrypted with the server's RSA key, or in the clear over a stream
-//! that nobody else can read; plugins that would need more are refused by name.
+//! that nobody else can read; plugins that would need more are refused by name. A key that the server
+//! sends is believed of a server on this host alone: anybody else could have sent it.
 
 use sha1::Sha1;
 use sha2::{Digest, Sha256};
@@ -10,8 +11,8 @@ use super::Violation;
 use super::handshake::NONCE;
 use super::reader::Reader;
 use super::reply::{parse_error, parse_ok};
-use super::rsa::{self, SEED};
-use crate::ServerError;
+use super::rsa::{self, PublicKey, SEED};
+use crate::{Privacy, ServerError};
 
 /// The plugin of MySQL 4.1 to 5.7 and of MariaDB.
 pub const NATIVE: &str = "mysql_native_password";
@@ -62,17 +63,6 @@ pub enum Step {
     Unsupported(String),
 }
 
-/// Who else may read what is sent.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Privacy {
-    /// TCP without TLS: whoever is on the way.
-    Open,
-    /// A unix socket: nobody, which `caching_sha2_password` knows and `sha256_password` does not.
-    Local,
-    /// TLS: nobody.
-    Tls,
-}
-
 /// The client's side of one authentication.
 #[derive(Debug, Clone)]
 pub struct Exchange<'a> {
@@ -80,6 +70,8 @@ pub struct Exchange<'a> {
     plugin: String,
     nonce: [u8; NONCE],
     privacy: Privacy,
+    /// The server's key, where it is known from elsewhere than from the server.
+    key: Option<PublicKey>,
     key_asked: bool,
 }
 
@@ -91,7 +83,13 @@ impl<'a> Exchange<'a> {
     pub fn new(password: &'a str, plugin: &str, nonce: [u8; NONCE], privacy: Privacy) -> Self {
         let plugin = if plugin == CACHING_SHA2 { CACHING_SHA2 } else { NATIVE };
         let password = password.as_bytes();
-        Self { password, plugin: plugin.to_owned(), nonce, privacy, key_asked: false }
+        Self { password, plugin: plugin.to_owned(), nonce, privacy, key: None, key_asked: false }
+    }
+
+    /// The same with the server's key, which it is then not asked for.
+    #[must_use]
+    pub fn with_key(self, key: Option<PublicKey>) -> Self {
+        Self { key, ..self }
     }
 
     /// The plugin now in use.
@@ -124,13 +122,13 @@ impl<'a> Exchange<'a> {
                  with old_passwords = 0"
                     .to_owned(),
             )),
-            0xFE => self.switch(reader),
+            0xFE => self.switch(reader, seed),
             0x01 => self.more(reader.rest(), seed),
             other => Err(Violation::new(format!("{other:#04x} in answer to the login"))),
         }
     }
 
-    fn switch(&mut self, mut reader: Reader<'_>) -> Result<Step, Violation> {
+    fn switch(&mut self, mut reader: Reader<'_>, seed: &[u8; SEED]) -> Result<Step, Violation> {
         let plugin = String::from_utf8_lossy(reader.nul_string("the plugin's name")?).into_owned();
         self.key_asked = false;
         match plugin.as_str() {
@@ -147,19 +145,54 @@ impl<'a> Exchange<'a> {
             }
         }
         self.plugin = plugin;
-        if self.plugin != SHA256 {
-            return Ok(Step::Send(self.answer()));
-        }
-        if self.privacy == Privacy::Tls || self.password.is_empty() {
+        if self.plugin == SHA256 { self.whole(0x01, seed) } else { Ok(Step::Send(self.answer())) }
+    }
+
+    /// The password itself, as the stream allows; where only the server knows its key, `request` asks for it.
+    fn whole(&mut self, request: u8, seed: &[u8; SEED]) -> Result<Step, Violation> {
+        let goes_clear = match self.privacy {
+            Privacy::Tls => true,
+            Privacy::Local => self.plugin == CACHING_SHA2,
+            Privacy::Open | Privacy::Unproven | Privacy::Loopback => false,
+        };
+        if goes_clear || self.password.is_empty() {
             return Ok(Step::Send(self.clear()));
         }
-        self.key_asked = true;
-        Ok(Step::Send(vec![0x01]))
+        match (self.privacy, &self.key) {
+            // Over TLS servers take the password as it is and nothing else.
+            (Privacy::Unproven, _) => Ok(Step::Unsupported(format!(
+                "{} asks for the password itself, over TLS with a certificate that is not checked, \
+                 which anybody on the way can make: name the file of the server's certificate or \
+                 of its authority (ca=FILE; of rqps sysbench --mysql-ssl-ca=FILE)",
+                self.plugin
+            ))),
+            (_, Some(key)) => key.encrypt(&self.masked(), seed).map(Step::Send),
+            (Privacy::Open, None) => Ok(Step::Unsupported(format!(
+                "{} asks for the password itself, over a network without TLS, where anybody on the \
+                 way can read it or send a key of their own: use TLS with the server's certificate \
+                 (tls=required&ca=FILE; of rqps sysbench --mysql-ssl=on --mysql-ssl-ca=FILE), or \
+                 name the server's RSA key (server_public_key=FILE)",
+                self.plugin
+            ))),
+            (_, None) => {
+                self.key_asked = true;
+                Ok(Step::Send(vec![request]))
+            }
+        }
     }
 
     /// The password as it is.
     fn clear(&self) -> Vec<u8> {
         [self.password, b"\0"].concat()
+    }
+
+    /// The password as it is encrypted.
+    fn masked(&self) -> Vec<u8> {
+        let mut masked = self.clear();
+        for (byte, mask) in masked.iter_mut().zip(self.nonce.iter().cycle()) {
+            *byte ^= mask;
+        }
+        masked
     }
 
     /// What `caching_sha2_password` and `sha256_password` say between login and OK.
@@ -170,21 +203,13 @@ impl<'a> Exchange<'a> {
         }
         if self.key_asked {
             self.key_asked = false;
-            let mut masked = self.clear();
-            for (byte, mask) in masked.iter_mut().zip(self.nonce.iter().cycle()) {
-                *byte ^= mask;
-            }
-            return rsa::encrypt(data, &masked, seed).map(Step::Send);
+            return rsa::encrypt(data, &self.masked(), seed).map(Step::Send);
         }
         match data {
             // The server had the password's hash in its cache, and it matched.
             [0x03] => Ok(Step::Wait),
             // It had not, and needs the password itself.
-            [0x04] if self.privacy != Privacy::Open => Ok(Step::Send(self.clear())),
-            [0x04] => {
-                self.key_asked = true;
-                Ok(Step::Send(vec![0x02]))
-            }
+            [0x04] => self.whole(0x02, seed),
             _ => Err(Violation::new(format!("unknown data of {} bytes for it", data.len()))),
         }
     }

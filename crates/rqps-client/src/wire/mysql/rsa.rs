@@ -1,4 +1,4 @@
-//! RSA encryption of a password with the key that a server sends: RSAES-OAEP with SHA-1 and MGF1
+//! RSA encryption of a password with a server's public key: RSAES-OAEP with SHA-1 and MGF1
 //! (RFC 8017, section 7.1.1), the only RSA there is in the protocol.
 //!
 //! Encryption alone, with a public key: there is no secret whose timing could leak but the password,
@@ -24,30 +24,48 @@ const MODULUS_BYTES: std::ops::RangeInclusive<usize> = 64..=2048;
 /// # Errors
 /// When the key cannot be read, or is too short for the secret.
 pub fn encrypt(pem: &[u8], secret: &[u8], seed: &[u8; SEED]) -> Result<Vec<u8>, Violation> {
-    let key = SubjectPublicKeyInfoDer::from_pem_slice(pem)
-        .map_err(|error| Violation::new(format!("the server's public key: {error}")))?;
-    let key = PublicKey::parse(&key)
-        .ok_or_else(|| Violation::new("the server's public key is no RSA key in DER form"))?;
-    let padded = pad(secret, seed, key.n_bytes).ok_or_else(|| {
-        Violation::new(format!(
-            "a password of {} bytes is too long for the server's key of {} bits",
-            secret.len().saturating_sub(1),
-            key.n_bytes * 8
-        ))
-    })?;
-    let cipher = BigUint::from_bytes_be(&padded).modpow(&key.exponent, &key.modulus).to_bytes_be();
-    let mut out = vec![0; key.n_bytes.saturating_sub(cipher.len())];
-    out.extend_from_slice(&cipher);
-    Ok(out)
+    PublicKey::from_pem(pem)?.encrypt(secret, seed)
 }
 
-struct PublicKey {
+/// A server's public key.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PublicKey {
     modulus: BigUint,
     exponent: BigUint,
     n_bytes: usize,
 }
 
 impl PublicKey {
+    /// Reads a key in PEM form (`BEGIN PUBLIC KEY`).
+    ///
+    /// # Errors
+    /// When it is none, or none of RSA.
+    pub fn from_pem(pem: &[u8]) -> Result<Self, Violation> {
+        let key = SubjectPublicKeyInfoDer::from_pem_slice(pem)
+            .map_err(|error| Violation::new(format!("the server's public key: {error}")))?;
+        Self::parse(&key)
+            .ok_or_else(|| Violation::new("the server's public key is no RSA key in DER form"))
+    }
+
+    /// Encrypts `secret`.
+    ///
+    /// # Errors
+    /// When the key is too short for the secret.
+    pub fn encrypt(&self, secret: &[u8], seed: &[u8; SEED]) -> Result<Vec<u8>, Violation> {
+        let padded = pad(secret, seed, self.n_bytes).ok_or_else(|| {
+            Violation::new(format!(
+                "a password of {} bytes is too long for the server's key of {} bits",
+                secret.len().saturating_sub(1),
+                self.n_bytes * 8
+            ))
+        })?;
+        let padded = BigUint::from_bytes_be(&padded);
+        let cipher = padded.modpow(&self.exponent, &self.modulus).to_bytes_be();
+        let mut out = vec![0; self.n_bytes.saturating_sub(cipher.len())];
+        out.extend_from_slice(&cipher);
+        Ok(out)
+    }
+
     /// Reads a SubjectPublicKeyInfo (RFC 5280) around an RSAPublicKey (RFC 8017, A.1.1).
     fn parse(info: &[u8]) -> Option<Self> {
         let (mut info, _) = der(0x30, info)?;

@@ -66,7 +66,7 @@ fn the_full_exchange_is_clear_only_in_private() {
     let mut private = Exchange::new("secret", CACHING_SHA2, *NONCE_A, Privacy::Local);
     assert_eq!(private.step(b"\x01\x04", &[0; SEED]), Ok(Step::Send(b"secret\0".to_vec())));
 
-    let mut public = Exchange::new("secret", CACHING_SHA2, *NONCE_A, Privacy::Open);
+    let mut public = Exchange::new("secret", CACHING_SHA2, *NONCE_A, Privacy::Loopback);
     assert_eq!(public.step(b"\x01\x04", &[0; SEED]), Ok(Step::Send(vec![0x02])));
     let key = [b"\x01", super::super::rsa::TEST_KEY.as_bytes()].concat();
     let Ok(Step::Send(cipher)) = public.step(&key, &[7; SEED]) else { panic!("no cipher") };
@@ -81,7 +81,7 @@ fn the_old_sha256_is_clear_over_tls_alone() {
     let mut over_tls = Exchange::new("secret", CACHING_SHA2, *NONCE_A, Privacy::Tls);
     assert_eq!(over_tls.step(&switch, &[0; SEED]), Ok(Step::Send(b"secret\0".to_vec())));
     assert!(over_tls.step(b"\x01\x04", &[0; SEED]).is_err());
-    for privacy in [Privacy::Local, Privacy::Open] {
+    for privacy in [Privacy::Local, Privacy::Loopback] {
         let mut exchange = Exchange::new("secret", CACHING_SHA2, *NONCE_A, privacy);
         assert_eq!(exchange.step(&switch, &[0; SEED]), Ok(Step::Send(vec![0x01])));
         let key = [b"\x01", super::super::rsa::TEST_KEY.as_bytes()].concat();
@@ -92,6 +92,68 @@ fn the_old_sha256_is_clear_over_tls_alone() {
         let mut nobody = Exchange::new("", CACHING_SHA2, *NONCE_A, privacy);
         assert_eq!(nobody.step(&switch, &[0; SEED]), Ok(Step::Send(vec![0])));
     }
+}
+
+/// What is said of a password that is not sent.
+fn withheld(step: Result<Step, Violation>) -> String {
+    let Ok(Step::Unsupported(what)) = step else { panic!("{step:?}") };
+    assert!(!what.contains("secret"), "{what}");
+    what
+}
+
+#[test]
+fn a_server_that_could_be_anybody_gets_no_password() {
+    let asked = |privacy| {
+        let mut exchange = Exchange::new("secret", CACHING_SHA2, *NONCE_A, privacy);
+        let of_cache = withheld(exchange.step(b"\x01\x04", &[0; SEED]));
+        assert!(of_cache.starts_with(CACHING_SHA2), "{of_cache}");
+        // A key that comes unasked is no key.
+        let key = [b"\x01", super::super::rsa::TEST_KEY.as_bytes()].concat();
+        assert!(exchange.step(&key, &[0; SEED]).is_err());
+        // An account of an older kind, which the server wants to be one that sends its password.
+        let mut exchange = Exchange::new("secret", NATIVE, *NONCE_A, privacy);
+        let switch = exchange.step(&switch_to(SHA256, NONCE_B), &[0; SEED]);
+        assert!(withheld(switch).starts_with(SHA256));
+        assert!(exchange.step(&key, &[0; SEED]).is_err());
+        let clear = exchange.step(&switch_to("mysql_clear_password", NONCE_B), &[0; SEED]);
+        assert!(withheld(clear).contains("mysql_clear_password"));
+        // Scrambles go on.
+        let native = exchange.step(&switch_to(NATIVE, NONCE_B), &[0; SEED]);
+        assert_eq!(native, Ok(Step::Send(scramble_native(b"secret", NONCE_B))));
+        let cached = exchange.step(&switch_to(CACHING_SHA2, NONCE_B), &[0; SEED]);
+        assert_eq!(cached, Ok(Step::Send(scramble_sha2(b"secret", NONCE_B))));
+        assert_eq!(exchange.step(b"\x01\x03", &[0; SEED]), Ok(Step::Wait));
+        of_cache
+    };
+    let open = asked(Privacy::Open);
+    assert!(open.contains("tls=required&ca=FILE") && open.contains("server_public_key=FILE"));
+    let unproven = asked(Privacy::Unproven);
+    assert!(unproven.contains("ca=FILE") && !unproven.contains("server_public_key"), "{unproven}");
+}
+
+#[test]
+fn a_key_that_is_known_is_not_asked_for() {
+    let pem = super::super::rsa::TEST_KEY.as_bytes();
+    let key = PublicKey::from_pem(pem).unwrap();
+    let with_key = |privacy| {
+        Exchange::new("secret", CACHING_SHA2, *NONCE_A, privacy).with_key(Some(key.clone()))
+    };
+    let cipher = |nonce: &[u8; NONCE]| -> Result<Step, Violation> {
+        let clear: Vec<u8> = b"secret\0".iter().zip(nonce).map(|(a, b)| a ^ b).collect();
+        Ok(Step::Send(rsa::encrypt(pem, &clear, &[7; SEED]).unwrap()))
+    };
+    for privacy in [Privacy::Open, Privacy::Loopback] {
+        let mut exchange = with_key(privacy);
+        assert_eq!(exchange.step(b"\x01\x04", &[7; SEED]), cipher(NONCE_A));
+        let switch = switch_to(SHA256, NONCE_B);
+        assert_eq!(exchange.step(&switch, &[7; SEED]), cipher(NONCE_B));
+        // Another key, from the server, is none that was asked for.
+        assert!(exchange.step(&[b"\x01", pem].concat(), &[7; SEED]).is_err());
+    }
+    // Over TLS a server takes the password as it is, which is not for anybody.
+    withheld(with_key(Privacy::Unproven).step(b"\x01\x04", &[7; SEED]));
+    let clear = with_key(Privacy::Tls).step(b"\x01\x04", &[7; SEED]);
+    assert_eq!(clear, Ok(Step::Send(b"secret\0".to_vec())));
 }
 
 #[test]
@@ -113,9 +175,14 @@ proptest! {
     #[test]
     fn any_messages_never_panic(
         messages in prop::collection::vec(prop::collection::vec(any::<u8>(), 0..64), 0..4),
-        private: bool,
+        privacy in prop::sample::select(vec![
+            Privacy::Open,
+            Privacy::Unproven,
+            Privacy::Loopback,
+            Privacy::Local,
+            Privacy::Tls,
+        ]),
     ) {
-        let privacy = if private { Privacy::Tls } else { Privacy::Open };
         let mut exchange = Exchange::new("secret", CACHING_SHA2, *NONCE_A, privacy);
         for message in &messages {
             let _ = exchange.step(message, &[0; SEED]);

@@ -1,0 +1,124 @@
+//! What addresses are read as, how they show themselves, and what is refused.
+
+use proptest::prelude::*;
+
+use super::*;
+
+#[test]
+fn reads_all_parts_and_shows_all_but_the_password() {
+    for (text, shown) in [
+        ("mysql://u:p@db.example:3307/test", "mysql://u@db.example:3307/test"),
+        ("mariadb://u:p%40%3Aq@h/", "mariadb://u@h:3306/"),
+        ("postgres://u@[::1]/db", "postgres://u@[::1]:5432/db"),
+        ("postgresql:///db?socket=/tmp/.s.PGSQL.5432", "postgres:///db?socket=/tmp/.s.PGSQL.5432"),
+        (
+            "mysql://u:p@h/d?tls=required&ca=/a%20b.pem",
+            "mysql://u@h:3306/d?tls=required&ca=/a%20b.pem",
+        ),
+        (
+            "mysql://u:p@h/d?server_public_key=/a%20b.pem",
+            "mysql://u@h:3306/d?server_public_key=/a%20b.pem",
+        ),
+    ] {
+        let dsn = Dsn::parse(text).unwrap();
+        assert_eq!(dsn.to_string(), shown);
+        assert_eq!(Dsn::parse(shown).unwrap().to_string(), shown);
+        assert!(!format!("{dsn:?}").contains("p@"), "{dsn:?}");
+    }
+    let dsn = Dsn::parse("mariadb://u:p%40%3Aq@h/").unwrap();
+    assert_eq!(dsn.endpoint.password.0, "p@:q");
+}
+
+#[test]
+fn a_servers_key_is_for_mysql_without_tls() {
+    let dsn = Dsn::parse("mysql://u@h/d?server_public_key=/key.pem").unwrap();
+    assert_eq!(dsn.endpoint.server_public_key, Some("/key.pem".into()));
+    assert_eq!(Dsn::parse("mysql://u@h/d").unwrap().endpoint.server_public_key, None);
+    for text in [
+        "mysql://u@h/d?tls=required&server_public_key=/key.pem",
+        "mysql://u@h/d?server_public_key=/key.pem&tls=required&ca=/ca.pem",
+        "postgres://u@h/d?server_public_key=/key.pem",
+    ] {
+        let error = Dsn::parse(text).unwrap_err().to_string();
+        assert!(error.contains("server_public_key is for MySQL without TLS"), "{error}");
+    }
+}
+
+#[test]
+fn a_password_can_be_in_a_file() {
+    let dir = tempfile::tempdir().unwrap();
+    let file = dir.path().join("p w");
+    let path = file.display().to_string().replace(' ', "%20");
+    let text = format!("mysql://u@h:1/d?tls=required&password_file={path}");
+    let dsn = Dsn::parse(&text).unwrap();
+    assert_eq!(Dsn::parse(&dsn.to_string()).unwrap(), dsn);
+    let error = dsn.clone().with_password(|_| None).unwrap_err().to_string();
+    assert!(error.contains("password_file") && error.contains("p w"), "{error}");
+    std::fs::write(&file, "\n").unwrap();
+    assert!(dsn.clone().with_password(|_| None).is_err());
+    std::fs::write(&file, "s3cret: %40\nnot this\n").unwrap();
+    let dsn = dsn.with_password(|_| None).unwrap();
+    assert_eq!(dsn.endpoint.password.0, "s3cret: %40");
+    assert!(!dsn.to_string().contains("s3cret"), "{dsn}");
+    assert!(Dsn::parse("mysql://u:p@h/d?password_file=/f").is_err());
+}
+
+#[test]
+fn a_password_can_be_in_the_environment() {
+    let dsn = Dsn::parse("postgres://u@h/d?password_env=DB_PASSWORD").unwrap();
+    assert_eq!(dsn.to_string(), "postgres://u@h:5432/d?password_env=DB_PASSWORD");
+    assert_eq!(Dsn::parse(&dsn.to_string()).unwrap(), dsn);
+    assert!(!dsn.has_password());
+    for variables in [(|_| None) as Variables, |_| Some(String::new())] {
+        let error = dsn.clone().with_password(variables).unwrap_err().to_string();
+        assert!(error.contains("password_env DB_PASSWORD: not set"), "{error}");
+    }
+    let of_name: Variables = |name| (name == "DB_PASSWORD").then(|| "s3cret".to_owned());
+    let dsn = dsn.with_password(of_name).unwrap();
+    assert!(dsn.has_password() && dsn.endpoint.password.0 == "s3cret");
+    assert!(!dsn.to_string().contains("s3cret"), "{dsn}");
+    assert!(Dsn::parse("mysql://u:p@h/d?password_env=A").is_err());
+    assert!(Dsn::parse("mysql://u@h/d?password_env=A&password_file=/f").is_err());
+}
+
+#[test]
+fn errors_do_not_show_the_password() {
+    for text in [
+        "mysql://u:secret@h:x/",
+        "oracle://u:secret@h/",
+        "u:secret@h",
+        "mysql://u:secret@h/?x=1",
+        "mysql://u:sec%ret@h/",
+        "mysql://u:secret@h/?socket=/s&tls=required",
+        "mysql://u:secret@in@h:x/",
+        "mysql://u:secret/in@h/db",
+        "mysql://u:12/secret@h/db",
+        "mysql://u:secret?in@h/db",
+        "mysql://u:in?secret@h/db",
+        "mysql://u@h/db?password=secret",
+        "mysql://u@h/db?password_env=my-secret",
+        "mysql://u@h/db?password_env=1secret",
+        "mysql://u@h/db?socket=/s&password_env=secret!",
+    ] {
+        let error = Dsn::parse(text).unwrap_err();
+        let shown = format!("{error} {error:?}");
+        assert!(!shown.contains("secret") && !shown.contains("sec%ret"), "{shown}");
+    }
+}
+
+proptest! {
+    #[test]
+    fn never_panics_and_never_shows_the_password(user in "[a-z]{0,4}", rest in "\\PC{0,30}") {
+        let text = format!("mysql://{user}:S3CR3T@{rest}");
+        match Dsn::parse(&text) {
+            Ok(dsn) if !rest.contains('@') => prop_assert!(!dsn.to_string().contains("S3CR3T")),
+            Ok(_) => {}
+            Err(error) => prop_assert!(!error.to_string().contains("S3CR3T")),
+        }
+    }
+
+    #[test]
+    fn encoding_is_undone(text in "\\PC{0,20}") {
+        prop_assert_eq!(decode(&encode(&text)).unwrap(), text);
+    }
+}
