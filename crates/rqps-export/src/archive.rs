@@ -34,8 +34,9 @@ const STORE: &str = "rqps.db";
 /// The directory of the run's files in an archive.
 const ARTIFACTS: &str = "artifacts";
 
-/// The file that holds a run while it is worked on; no part of it.
-const LOCK: &str = "lock";
+/// Files beside a run's own while it is worked on, and no part of it: the one that holds it, and the one in which
+/// it tells how it stands.
+const KEPT: [&str; 2] = ["lock", "live"];
 
 /// How much of a run an archive holds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -204,7 +205,7 @@ fn collect(root: &Path, dir: &Path, files: &mut Vec<(String, PathBuf)>) -> Resul
     for (path, kind) in paths {
         if kind.is_dir() {
             collect(root, &path, files)?;
-        } else if kind.is_file() && path != root.join(LOCK) {
+        } else if kind.is_file() && KEPT.iter().all(|name| path != root.join(name)) {
             let inside = path.strip_prefix(root).unwrap_or(&path);
             files.push((format!("{ARTIFACTS}/{}", inside.display()), path));
         }
