@@ -13,6 +13,9 @@ use crate::migrate::migrate;
 /// disk under load may take seconds.
 const BUSY_TIMEOUT: Duration = Duration::from_secs(30);
 
+/// Problems of a store that are told: a store that somebody made up can have millions.
+const MOST_PROBLEMS: usize = 20;
+
 /// A results directory, opened.
 #[derive(Debug)]
 pub struct Store {
@@ -142,7 +145,7 @@ impl Store {
         let rows = |pragma: &str, idx: usize| {
             let mut statement = self.connection.prepare(pragma)?;
             let rows = statement.query_map([], |row| row.get::<_, String>(idx))?;
-            rows.collect::<rusqlite::Result<Vec<_>>>()
+            rows.take(MOST_PROBLEMS + 1).collect::<rusqlite::Result<Vec<_>>>()
         };
         let mut problems = rows("PRAGMA integrity_check", 0).map_err(sql)?;
         problems.retain(|line| line != "ok");
@@ -151,6 +154,10 @@ impl Store {
         }
         if problems.is_empty() {
             return Ok(());
+        }
+        if problems.len() > MOST_PROBLEMS {
+            problems.truncate(MOST_PROBLEMS);
+            problems.push("and more".to_owned());
         }
         Err(Error::NotADatabase { path: self.path.clone(), problem: problems.join("; ") })
     }
