@@ -6,6 +6,8 @@ use std::io::{self, ErrorKind, Read, Write as _};
 use std::path::{Component, Path};
 use std::rc::Rc;
 
+use rqps_store::stack_profile;
+
 use super::manifest::{Entry, FORMAT, Manifest};
 use super::{ARTIFACTS, KEPT, MANIFEST, STORE};
 use crate::Error;
@@ -18,9 +20,9 @@ const MAX_MANIFEST: u64 = 8 << 20;
 const ANY_MAY: u64 = 8 << 30;
 const MOST_TIMES: u64 = 200;
 
-/// The same of the store in it: what is read of a run is held in memory.
-const ANY_STORE_MAY: u64 = 1 << 30;
-const STORE_MOST_TIMES: u64 = 64;
+/// The same of the store in it and of stacks, which are held in memory when the run is read.
+const ANY_HELD_MAY: u64 = 1 << 30;
+const HELD_MOST_TIMES: u64 = 64;
 
 /// What stands between two files of an archive at most, bytes: headers, a long name, filling.
 const AROUND: u64 = 16 << 10;
@@ -154,7 +156,8 @@ fn check_names(manifest: &Manifest) -> Result<(), String> {
     Ok(())
 }
 
-/// Sizes that no exported run has; an archive of unknown size, as from a pipe, may hold any but a large store.
+/// Refuses sizes that no exported run has; an archive of unknown size, as from a pipe, may hold any files but a
+/// large store and large stacks.
 fn check_sizes(manifest: &Manifest, packed: Option<u64>) -> Result<(), String> {
     let files = manifest.files.iter().map(|file| file.bytes);
     let total = files.fold(0, u64::saturating_add);
@@ -165,14 +168,18 @@ fn check_sizes(manifest: &Manifest, packed: Option<u64>) -> Result<(), String> {
             "its {packed} bytes would expand to {total}, which no exported run of that size does"
         ));
     }
-    let most = packed.saturating_mul(STORE_MOST_TIMES).max(ANY_STORE_MAY);
-    match manifest.files.iter().find(|file| file.name == STORE) {
-        Some(store) if store.bytes > most => Err(format!(
-            "its {STORE} would have {} bytes, and at most {most} are read of an archive of its size",
-            store.bytes
-        )),
-        _ => Ok(()),
+    let stacks = format!("{ARTIFACTS}/{}/", stack_profile::DIR);
+    let is_held = |name: &str| name == STORE || name.starts_with(&stacks);
+    let held = manifest.files.iter().filter(|file| is_held(&file.name)).map(|file| file.bytes);
+    let held = held.fold(0, u64::saturating_add);
+    let most = packed.saturating_mul(HELD_MOST_TIMES).max(ANY_HELD_MAY);
+    if held > most {
+        return Err(format!(
+            "its {STORE} and stacks would have {held} bytes, and at most {most} are read of an archive \
+             of its size"
+        ));
     }
+    Ok(())
 }
 
 /// Why a file is not taken.

@@ -74,6 +74,11 @@ fn an_archive_that_is_opened() {
     let here = store(&dir.path().join("here"));
     let temp = dir.path().join("temp");
     std::fs::create_dir(&temp).unwrap();
+    // A report that was killed has left what it had unpacked.
+    let left = temp.join("rqps-archive-aB3dE6");
+    std::fs::create_dir(&left).unwrap();
+    let words = "made by rqps for an archive, and removed when it is done\n";
+    std::fs::write(left.join(".in-use"), words).unwrap();
     for extent in [Extent::Whole, Extent::Small] {
         let file = dir.path().join("run.tar.zst");
         archive::write(&here, &run_ref(), &file, (extent, "0.1.0")).unwrap();

@@ -142,6 +142,34 @@ fn a_store_of_another_run() {
     assert!(matches!(error, Error::Store(_) | Error::NotAnArchive { .. }), "{error}");
 }
 
+/// One run that cannot be read would keep lists and histories of all from being made.
+#[test]
+fn a_run_that_cannot_be_read() {
+    for change in [
+        "UPDATE run SET schedule = '{}';",
+        "UPDATE run SET seed = 'seven';",
+        "UPDATE step SET kind = 'dance';",
+        "UPDATE step SET n_clients = -1;",
+        "UPDATE run SET base_system_idx = 99;",
+    ] {
+        let dir = tempfile::tempdir().unwrap();
+        let bytes = database(dir.path(), change);
+        let regular = tar::EntryType::Regular;
+        let error = refusal(&[("rqps.db", regular, bytes.as_slice())], dir.path());
+        assert!(matches!(error, Error::Store(_)), "{change}: {error}");
+    }
+    // Nor one whose stacks cannot be.
+    let dir = tempfile::tempdir().unwrap();
+    let facts =
+        "INSERT INTO stack_profile (run_id, step_idx, system_idx, start_unix_ms, duration_ns,
+                   n_operations, server_cpu_ns, facts)
+                 SELECT run_id, 0, 0, 0, 1, 1, 1, '{}' FROM run";
+    let bytes = database(dir.path(), facts);
+    let files = [("rqps.db", tar::EntryType::Regular, bytes.as_slice())];
+    let error = refusal(&files, dir.path());
+    assert!(error.to_string().contains("read the stack profiles"), "{error}");
+}
+
 /// The archive of `manifest` with what `more` adds to it.
 fn with_manifest(path: &Path, manifest: &str, more: impl FnOnce(&mut Vec<u8>)) {
     let mut bytes = Vec::new();
@@ -208,6 +236,6 @@ fn what_expands_without_end_is_refused() {
     // Files may take some GiB, the store may not.
     with_manifest(&path, &manifest(2 << 30), |_| {});
     let error = archive::read(&path, &there).unwrap_err().to_string();
-    assert!(error.contains("its rqps.db would have 2147483648 bytes"), "{error}");
+    assert!(error.contains("its rqps.db and stacks would have 2147483648 bytes"), "{error}");
     assert!(there.list_runs().unwrap().is_empty());
 }
