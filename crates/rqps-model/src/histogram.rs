@@ -82,7 +82,10 @@ mod tests {
         encoder.write_all(&plain).unwrap();
         let deflated = encoder.finish().unwrap();
         let n_deflated = u32::try_from(deflated.len()).unwrap();
-        [DEFLATED.to_be_bytes().as_slice(), &n_deflated.to_be_bytes(), &deflated].concat()
+        let mut bytes = Vec::from(DEFLATED.to_be_bytes());
+        bytes.extend(n_deflated.to_be_bytes());
+        bytes.extend(deflated);
+        bytes
     }
 
     #[test]

@@ -66,7 +66,7 @@ fn of_many_problems_some_are_told() {
 fn slices_of_another_store_are_numbered_anew() {
     let dir = tempfile::tempdir().unwrap();
     let from = Store::open(&dir.path().join("from")).unwrap();
-    let slice = |idx| generate::slice(&mut Draw(5 + u64::from(idx)), idx);
+    let slice = |idx: u32| generate::slice(&mut Draw(5 + u64::from(idx)), idx);
     from.create_run(&generate::plain_run("r1")).unwrap();
     for idx in 0..2 {
         from.insert_slice("r1", 0, 0, &slice(idx)).unwrap();
@@ -74,8 +74,8 @@ fn slices_of_another_store_are_numbered_anew() {
     from.connection.pragma_update(None, "foreign_keys", false).unwrap();
     let sql = "SELECT group_concat('DROP TRIGGER ' || name, ';') FROM sqlite_schema
                WHERE type = 'trigger'";
-    let drop: String = from.connection.query_row(sql, [], |row| row.get(0)).unwrap();
-    from.connection.execute_batch(&drop).unwrap();
+    let drops: String = from.connection.query_row(sql, [], |row| row.get(0)).unwrap();
+    from.connection.execute_batch(&drops).unwrap();
     for table in crate::tables::described(&from.connection).unwrap() {
         if table.columns.iter().any(|(name, ..)| name == "slice_id") {
             let largest = format!(
@@ -96,9 +96,7 @@ fn slices_of_another_store_are_numbered_anew() {
     to.insert_slice("r1", 0, 0, &slice(2)).unwrap();
     to.integrity_check().unwrap();
     // Nothing can come after the largest.
-    let mut other = generate::plain_run("r2");
-    other.started_unix_ms += 1;
-    to.create_run(&other).unwrap();
+    to.create_run(&generate::plain_run("r2")).unwrap();
     to.insert_slice("r2", 0, 0, &slice(0)).unwrap();
     assert!(from.take_run(&to, "r2").is_err());
     assert_eq!(from.list_runs().unwrap().len(), 1);
