@@ -19,7 +19,6 @@ use std::fs::File;
 use std::path::{Path, PathBuf};
 
 use rqps_store::{RunRef, Store};
-use tempfile::TempDir;
 
 use crate::Error;
 use manifest::{Entry, FORMAT, Manifest};
@@ -34,8 +33,9 @@ const STORE: &str = "rqps.db";
 /// The directory of the run's files in an archive.
 const ARTIFACTS: &str = "artifacts";
 
-/// The file that holds a run while it is worked on; no part of it.
-const LOCK: &str = "lock";
+/// Files beside a run's own while it is worked on, and no part of it: the one that holds it, and the one in which
+/// it tells how it stands.
+const KEPT: [&str; 2] = ["lock", "live"];
 
 /// How much of a run an archive holds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -73,7 +73,7 @@ pub fn write(
     let run_id = store.resolve(run)?;
     // Nothing may be added to it meanwhile.
     let _lock = store.lock_run(&run_id)?;
-    let temp = Scratch::new(store)?;
+    let temp = Scratch::new(store.dir(), scratch::BESIDE_RESULTS)?;
     let alone = Store::open(temp.path())?;
     match extent {
         Extent::Whole => alone.take_run(store, &run_id)?,
@@ -114,19 +114,19 @@ pub fn write(
 /// killed is removed.
 ///
 /// # Errors
-/// An archive that is incomplete, damaged, of a later rqps or no archive, and a run that is there already.
-/// Nothing is stored then.
+/// An archive that is incomplete, damaged, of a later rqps or no archive, a run that cannot be read, and one that
+/// is there already. Nothing is stored then.
 pub fn read(path: &Path, store: &Store) -> Result<String, Error> {
-    scratch::sweep(store);
-    let temp = Scratch::new(store)?;
+    scratch::sweep(store.dir(), scratch::BESIDE_RESULTS);
+    let temp = Scratch::new(store.dir(), scratch::BESIDE_RESULTS)?;
     let (other, run_id) = open_checked(path, temp.path())?;
     if store.list_runs()?.iter().any(|run| run.id == run_id) {
         return Err(Error::Exists { run_id });
     }
-    // The id was checked when the store was read: it is a plain name.
-    let own = store.artifact_dir(&run_id)?;
+    other.read_whole(&run_id)?;
+    let (files, own) = (other.artifact_dir(&run_id)?, store.artifact_dir(&run_id)?);
     let _lock = store.lock_run(&run_id)?;
-    let moved = move_files(&temp.path().join(ARTIFACTS), &own);
+    let moved = move_files(&files, &own);
     let taken = moved.and_then(|()| Ok(store.take_run(&other, &run_id)?));
     if taken.is_err() {
         // Files of a run that is not there; the first error says more than one about removing them.
@@ -141,7 +141,7 @@ pub struct Opened {
     // Closed before its directory goes.
     store: Store,
     run_id: String,
-    _dir: TempDir,
+    _dir: Scratch,
 }
 
 impl Opened {
@@ -158,29 +158,19 @@ impl Opened {
     }
 }
 
-/// Opens an archive to be read without a store of one's own; it is unpacked into a directory in `temp`.
+/// Opens an archive to be read without a store of one's own; it is unpacked into a directory in `temp`. What was
+/// unpacked there by processes that were killed is removed.
 ///
 /// # Errors
 /// An archive that is incomplete, damaged, of a later rqps or no archive.
 pub fn open(path: &Path, temp: &Path) -> Result<Opened, Error> {
-    let made = tempfile::Builder::new().prefix("rqps-archive-").tempdir_in(temp);
-    let dir = made.map_err(|source| Error::File {
-        action: "make a directory in",
-        path: temp.to_path_buf(),
-        source,
-    })?;
+    scratch::sweep(temp, scratch::TEMPORARY);
+    let dir = Scratch::new(temp, scratch::TEMPORARY)?;
     let (store, run_id) = open_checked(path, dir.path())?;
-    // A store has a directory of files for each run.
-    let (packed, files) = (dir.path().join(ARTIFACTS), dir.path().join("files"));
-    if packed.exists() {
-        let failed = |source| Error::File { action: "move", path: packed.clone(), source };
-        std::fs::rename(&packed, &files).map_err(failed)?;
-        move_files(&files, &store.artifact_dir(&run_id)?)?;
-    }
     Ok(Opened { store, run_id, _dir: dir })
 }
 
-/// Unpacks an archive into `dir`: its store, which is sound, and the run that alone is in it.
+/// Unpacks an archive into `dir`: its store, which is sound, and the run that alone is in it, with its files.
 fn open_checked(path: &Path, dir: &Path) -> Result<(Store, String), Error> {
     let run_id = unpack::unpack(path, dir)?.run_id;
     let store = Store::open_foreign(dir)?;
@@ -188,6 +178,13 @@ fn open_checked(path: &Path, dir: &Path) -> Result<(Store, String), Error> {
     if !matches!(only.as_slice(), [run] if run.id == run_id) {
         let problem = format!("its store has not the run {run_id} alone");
         return Err(Error::NotAnArchive { path: path.to_path_buf(), problem });
+    }
+    // A store has a directory of files for each run.
+    let (packed, files) = (dir.join(ARTIFACTS), dir.join("files"));
+    if packed.exists() {
+        let failed = |source| Error::File { action: "move", path: packed.clone(), source };
+        std::fs::rename(&packed, &files).map_err(failed)?;
+        move_files(&files, &store.artifact_dir(&run_id)?)?;
     }
     Ok((store, run_id))
 }
@@ -204,7 +201,7 @@ fn collect(root: &Path, dir: &Path, files: &mut Vec<(String, PathBuf)>) -> Resul
     for (path, kind) in paths {
         if kind.is_dir() {
             collect(root, &path, files)?;
-        } else if kind.is_file() && path != root.join(LOCK) {
+        } else if kind.is_file() && KEPT.iter().all(|name| path != root.join(name)) {
             let inside = path.strip_prefix(root).unwrap_or(&path);
             files.push((format!("{ARTIFACTS}/{}", inside.display()), path));
         }

@@ -6,6 +6,7 @@ pub mod block;
 pub mod calibration;
 mod contention;
 pub mod estimate;
+pub mod histogram;
 pub mod imported;
 pub mod metric;
 pub mod query_plan;

@@ -1,10 +1,8 @@
 //! Response times of a cell: the slices' histograms merged, and the percentiles they can carry.
 
-use std::io::Cursor;
-
 use hdrhistogram::Histogram;
-use hdrhistogram::serialization::Deserializer;
 use rqps_model::Slice;
+use rqps_model::histogram::decode;
 
 use crate::analysis::comparison::COMPARED;
 
@@ -81,7 +79,7 @@ pub(crate) fn read(slices: &[Slice]) -> Read {
     let mut all = Histogram::<u64>::new(3).ok();
     let mut blocks = Vec::with_capacity(slices.len());
     for slice in slices {
-        let one = decoded(&slice.response_times);
+        let one = decode(&slice.response_times);
         blocks.push(one.as_ref().filter(|one| !one.is_empty()).map(BlockTimes::of_histogram));
         let both = all.take().zip(one);
         all = both.and_then(|(mut all, one)| all.add(&one).ok().map(|()| all));
@@ -169,14 +167,9 @@ pub(crate) fn p99<'a>(histograms: impl IntoIterator<Item = &'a [u8]>) -> Option<
 fn sum<'a>(histograms: impl IntoIterator<Item = &'a [u8]>) -> Option<Histogram<u64>> {
     let mut all = Histogram::<u64>::new(3).ok()?;
     for bytes in histograms {
-        all.add(&decoded(bytes)?).ok()?;
+        all.add(&decode(bytes)?).ok()?;
     }
     (!all.is_empty()).then_some(all)
-}
-
-/// A histogram in its V2 format, deflated; `None` where it is missing or cannot be read.
-fn decoded(bytes: &[u8]) -> Option<Histogram<u64>> {
-    Deserializer::new().deserialize(&mut Cursor::new(bytes)).ok()
 }
 
 /// A value counts as the lowest that its histogram cannot tell from it.

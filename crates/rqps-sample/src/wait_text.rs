@@ -26,7 +26,7 @@ pub fn parse_schedstat(text: &str) -> Result<Option<TaskTimes>, TextError> {
     };
     let (cpu_ns, run_wait_ns) = (number("CPU time")?, number("time waited to run")?);
     let n_runs = number("number of runs")?;
-    let is_kept = cpu_ns + run_wait_ns + n_runs > 0;
+    let is_kept = [cpu_ns, run_wait_ns, n_runs] != [0; 3];
     Ok(is_kept.then_some(TaskTimes { cpu_ns, run_wait_ns }))
 }
 
@@ -56,6 +56,8 @@ mod tests {
         // A thread that has not run yet is known, a kernel that does not count is not.
         assert_eq!(parse_schedstat("0 0 1\n").unwrap(), Some(TaskTimes::default()));
         assert_eq!(parse_schedstat("0 0 0\n").unwrap(), None);
+        let most = format!("1 {} 1", u64::MAX);
+        assert_eq!(parse_schedstat(&most).unwrap().map(|t| t.run_wait_ns), Some(u64::MAX));
         assert!(parse_schedstat("1 x 2").unwrap_err().to_string().contains("time waited to run"));
         assert!(parse_schedstat("1 2").is_err());
     }

@@ -191,9 +191,16 @@ fn from_tar(stream: impl Read, gate: &mut Gate<'_>) -> Result<(), Error> {
 
 fn entries_of<R: Read>(mut tar: tar::Archive<R>, gate: &mut Gate<'_>) -> Result<(), Error> {
     use tar::EntryType;
+    let meter = gate.meter();
     let entries = tar.entries().map_err(|e| corrupt(gate.archive(), &e))?;
     for entry in entries {
         let mut entry = entry.map_err(|e| corrupt(gate.archive(), &e))?;
+        // A sparse file is larger than what of it is in the archive.
+        let n_bytes = match entry.header().entry_type() {
+            EntryType::GNUSparse => entry.header().entry_size(),
+            _ => Ok(entry.size()),
+        };
+        meter.expect(n_bytes.map_err(|e| corrupt(gate.archive(), &e))?);
         let name = String::from_utf8_lossy(&entry.path_bytes()).into_owned();
         let kind = match entry.header().entry_type() {
             EntryType::Directory => Kind::Directory,
@@ -215,6 +222,7 @@ fn entries_of<R: Read>(mut tar: tar::Archive<R>, gate: &mut Gate<'_>) -> Result<
         gate.pass(&name, kind)?;
     }
     // The reader must reach the end of the compressed stream, or a cut archive would pass.
+    meter.expect(u64::MAX);
     let mut rest = tar.into_inner();
     io::copy(&mut rest, &mut io::sink()).map_err(|e| corrupt(gate.archive(), &e))?;
     Ok(())

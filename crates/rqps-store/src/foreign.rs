@@ -5,21 +5,25 @@ use std::path::Path;
 
 use rusqlite::{Connection, OpenFlags, Transaction, TransactionBehavior, params};
 
-use crate::Error;
 use crate::migrate;
 use crate::small::{self, Gather};
 use crate::store::Store;
 use crate::tables::{Described, Key, described};
+use crate::{Error, RunRef};
+
+/// The longest value that is taken of a store that somebody else made, MB: each is held in memory. Those of rqps
+/// have some MB, the counts of windows of a slice of an hour.
+const MAX_VALUE_MB: i64 = 64;
 
 /// What makes a copy small: how histograms become one, and the counters of the server that are kept.
 type Small<'a> = (Gather<'a>, &'a [&'a str]);
 
 impl Store {
-    /// Opens a store that somebody else made, once it is sound and has no table, trigger or view but those
-    /// that rqps gives a store of its schema.
+    /// Opens a store that somebody else made, once it is sound, has no table, trigger or view but those that
+    /// rqps gives a store of its schema, and no value that takes all memory.
     ///
     /// # Errors
-    /// [`Error::NotOurs`] when it has; else as [`Store::open_existing`] and [`Store::integrity_check`].
+    /// [`Error::NotOurs`] when it has other tables; else as [`Store::open_existing`] and [`Store::integrity_check`].
     pub fn open_foreign(results_dir: &Path) -> Result<Self, Error> {
         let path = results_dir.join("rqps.db");
         let sql = |e| Error::of_sql(&path, "look at the store", e);
@@ -31,10 +35,38 @@ impl Store {
         if schema(&connection).map_err(sql)? != schema(&wanted).map_err(sql)? {
             return Err(Error::NotOurs { path });
         }
+        if let Some(table) = table_of_long_values(&connection).map_err(sql)? {
+            let problem = format!("its table {table} has a value of more than {MAX_VALUE_MB} MB");
+            return Err(Error::NotADatabase { path, problem });
+        }
         drop(connection);
         let store = Self::open_existing(results_dir)?;
         store.integrity_check()?;
         Ok(store)
+    }
+
+    /// Reads a run in every way in which one is read: what cannot be is told before it is taken over, as
+    /// lists of runs and histories read all.
+    ///
+    /// # Errors
+    /// When something of it cannot be read.
+    pub fn read_whole(&self, run_id: &str) -> Result<(), Error> {
+        let of = RunRef::Id(run_id.to_owned());
+        let run = self.select_run(&of)?;
+        for step_idx in 0..run.steps.len() {
+            self.select_blocks(run_id, (step_idx, run.systems.len()))?;
+        }
+        drop(run);
+        self.select_outline(&of)?;
+        self.select_stack_profiles(&of)?;
+        self.list_artifacts(run_id)?;
+        self.list_tags(run_id)?;
+        self.select_note(run_id)?;
+        self.list_runs()?;
+        self.list_briefly()?;
+        self.list_steps()?;
+        self.list_unfinished()?;
+        Ok(())
     }
 
     /// Takes a run over from another store of the same schema, with all its rows; its artifacts are the
@@ -79,20 +111,19 @@ impl Store {
             Transaction::new_unchecked(&self.connection, TransactionBehavior::Immediate)?;
         // Rows may come before those that they refer to.
         transaction.pragma_update(None, "defer_foreign_keys", true)?;
-        let number = |sql: &str| transaction.query_row(sql, [], |row| row.get::<_, i64>(0));
-        let last = number("SELECT coalesce(max(slice_id), 0) FROM main.slice")?;
-        let first = number("SELECT coalesce(min(slice_id), 1) FROM other.slice")?;
+        number_slices(&transaction, run_id)?;
         if let Some((gather, counters)) = small {
             small::prepare(&transaction, run_id, gather, counters)?;
         }
         for table in described(&transaction)? {
             if small.is_none() || !small::is_left_out(&table.name) {
-                copy(&transaction, &table, (run_id, last - first + 1), small.is_some())?;
+                copy(&transaction, &table, run_id, small.is_some())?;
             }
         }
         if small.is_some() {
             small::clean_up(&transaction)?;
         }
+        transaction.execute_batch("DROP TABLE temp.numbered")?;
         transaction.commit()
     }
 
@@ -108,11 +139,31 @@ impl Store {
     }
 }
 
-/// Copies the rows of a run; ids of slices grow by `shift`.
+/// Fills `temp.numbered` with the ids that the slices of a run get: those after the last one that is there, in the
+/// order of their own, whatever these are.
+fn number_slices(transaction: &Transaction<'_>, run_id: &str) -> rusqlite::Result<()> {
+    let id = |row: &rusqlite::Row<'_>| row.get::<_, i64>(0);
+    let last =
+        transaction.query_row("SELECT coalesce(max(slice_id), 0) FROM main.slice", [], id)?;
+    let of_run = "SELECT count(*) FROM other.slice WHERE run_id = ?";
+    let n = transaction.query_row(of_run, [run_id], id)?;
+    if last.checked_add(n).is_none() {
+        return Err(rusqlite::Error::IntegralValueOutOfRange(0, last));
+    }
+    transaction.execute_batch(
+        "CREATE TEMP TABLE numbered (own_id INTEGER PRIMARY KEY, new_id INTEGER NOT NULL)",
+    )?;
+    let sql = "INSERT INTO temp.numbered
+               SELECT slice_id, ?1 + row_number() OVER (ORDER BY slice_id)
+               FROM other.slice WHERE run_id = ?2";
+    transaction.execute(sql, params![last, run_id]).map(|_| ())
+}
+
+/// Copies the rows of a run; slices get the ids of `temp.numbered`.
 fn copy(
     transaction: &Transaction<'_>,
     table: &Described,
-    (run_id, shift): (&str, i64),
+    run_id: &str,
     is_small: bool,
 ) -> rusqlite::Result<()> {
     let Described { name, key, columns } = table;
@@ -122,7 +173,9 @@ fn copy(
     let values: Vec<String> = names
         .iter()
         .map(|column| match *column {
-            "slice_id" if is_of_slices => format!("slice_id + {shift}"),
+            "slice_id" if is_of_slices => {
+                format!("(SELECT new_id FROM temp.numbered WHERE own_id = {name}.slice_id)")
+            }
             of if is_small => small::value(name, of),
             of => of.to_owned(),
         })
@@ -135,6 +188,20 @@ fn copy(
         key.condition("other")
     );
     transaction.execute(&sql, params![run_id]).map(|_| ())
+}
+
+/// A table of runs that has a value of more than [`MAX_VALUE_MB`]; none is read for it.
+fn table_of_long_values(connection: &Connection) -> rusqlite::Result<Option<String>> {
+    for Described { name, columns, .. } in described(connection)? {
+        let stored = columns.iter().filter(|(.., is_computed)| !is_computed);
+        let is_long: Vec<String> =
+            stored.map(|(column, ..)| format!("octet_length({column}) > ?1")).collect();
+        let sql = format!("SELECT EXISTS (SELECT 1 FROM {name} WHERE {})", is_long.join(" OR "));
+        if connection.query_row(&sql, [MAX_VALUE_MB << 20], |row| row.get(0))? {
+            return Ok(Some(name));
+        }
+    }
+    Ok(None)
 }
 
 /// Everything that a database says of its tables, indexes, triggers and views.

@@ -20,6 +20,9 @@ const BUSY_TIMEOUT: Duration = Duration::from_secs(30);
 /// How often whoever waits for longer than that is asked whether to go on.
 const ASK_EVERY: Duration = Duration::from_secs(1);
 
+/// Problems of a store that are told: a store that somebody made up can have millions.
+const MOST_PROBLEMS: usize = 20;
+
 /// A results directory, opened.
 #[derive(Debug)]
 pub struct Store {
@@ -165,7 +168,7 @@ impl Store {
         let rows = |pragma: &str, idx: usize| {
             let mut statement = self.connection.prepare(pragma)?;
             let rows = statement.query_map([], |row| row.get::<_, String>(idx))?;
-            rows.collect::<rusqlite::Result<Vec<_>>>()
+            rows.take(MOST_PROBLEMS + 1).collect::<rusqlite::Result<Vec<_>>>()
         };
         let mut problems = rows("PRAGMA integrity_check", 0).map_err(sql)?;
         problems.retain(|line| line != "ok");
@@ -174,6 +177,10 @@ impl Store {
         }
         if problems.is_empty() {
             return Ok(());
+        }
+        if problems.len() > MOST_PROBLEMS {
+            problems.truncate(MOST_PROBLEMS);
+            problems.push("and more".to_owned());
         }
         Err(Error::NotADatabase { path: self.path.clone(), problem: problems.join("; ") })
     }

@@ -3,12 +3,12 @@
 use anyhow::{Result, bail};
 use rqps_model::Run;
 use rqps_report::history::{self, Choice, History, Order};
-use rqps_store::{RunRef, Store};
+use rqps_store::{Error, RunRef, Store};
 
-use crate::Surroundings;
 use crate::args::{HistoryArgs, HistoryFormat, HistoryOrder};
 use crate::output::{text_width, write};
 use crate::patterns::Patterns;
+use crate::{Surroundings, complain};
 
 /// Carries out `rqps history ...`.
 pub(crate) fn run(args: &HistoryArgs, around: &Surroundings) -> Result<()> {
@@ -40,7 +40,7 @@ pub(crate) fn run(args: &HistoryArgs, around: &Surroundings) -> Result<()> {
     write(args.output.as_deref(), &text)
 }
 
-/// The runs that were named, each once, or all.
+/// The runs that were named, each once, or all that can be read.
 fn select(args: &HistoryArgs, store: &Store) -> Result<Vec<Run>> {
     let mut ids: Vec<String> = if args.runs.is_empty() {
         store.list_runs()?.into_iter().map(|run| run.id).collect()
@@ -50,7 +50,21 @@ fn select(args: &HistoryArgs, store: &Store) -> Result<Vec<Run>> {
     };
     ids.sort_unstable();
     ids.dedup();
-    ids.into_iter().map(|id| Ok(slim(store.select_run(&RunRef::Id(id))?))).collect()
+    let mut runs = Vec::with_capacity(ids.len());
+    for id in ids {
+        match store.select_run(&RunRef::Id(id.clone())) {
+            Ok(run) => runs.push(slim(run)),
+            // Of many runs one is not worth the others; one that was named is what was asked for.
+            Err(error @ Error::Sql { .. }) if args.runs.is_empty() => {
+                let error = anyhow::Error::from(error);
+                complain(&format!(
+                    "left out of the history: {error:#}; `rqps runs rm {id}` removes it"
+                ));
+            }
+            Err(error) => return Err(error.into()),
+        }
+    }
+    Ok(runs)
 }
 
 /// A run without what no history needs and what takes most of its memory.

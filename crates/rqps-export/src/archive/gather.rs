@@ -1,9 +1,8 @@
 //! Histograms of response times, added up.
 
-use std::io::Cursor;
-
 use hdrhistogram::Histogram;
-use hdrhistogram::serialization::{Deserializer, Serializer as _, V2DeflateSerializer};
+use hdrhistogram::serialization::{Serializer as _, V2DeflateSerializer};
+use rqps_model::histogram::decode;
 use rqps_store::Gathered;
 
 /// Significant digits of the histograms that runs have.
@@ -17,8 +16,7 @@ pub(super) fn gather(histograms: &[&[u8]]) -> Option<Gathered> {
     }
     let mut all = Histogram::<u64>::new(DIGITS).ok()?;
     for bytes in histograms {
-        let one: Histogram<u64> = Deserializer::new().deserialize(&mut Cursor::new(bytes)).ok()?;
-        all.add(&one).ok()?;
+        all.add(&decode(bytes)?).ok()?;
     }
     Some(Gathered { all: encoded(&all)?, empty: encoded(&Histogram::new(DIGITS).ok()?)? })
 }
@@ -32,10 +30,6 @@ fn encoded(histogram: &Histogram<u64>) -> Option<Vec<u8>> {
 mod tests {
     use super::*;
 
-    fn decoded(bytes: &[u8]) -> Histogram<u64> {
-        Deserializer::new().deserialize(&mut Cursor::new(bytes)).unwrap()
-    }
-
     fn histogram(values: std::ops::Range<u64>) -> Vec<u8> {
         let mut histogram = Histogram::<u64>::new(DIGITS).unwrap();
         values.for_each(|value| histogram.record(value * 1000).unwrap());
@@ -46,8 +40,8 @@ mod tests {
     fn all_values_are_in_the_one() {
         let (low, high) = (histogram(1..501), histogram(501..1001));
         let Gathered { all, empty } = gather(&[&low, &high]).unwrap();
-        assert_eq!(decoded(&all), decoded(&histogram(1..1001)));
-        assert!(decoded(&empty).is_empty());
+        assert_eq!(decode(&all), decode(&histogram(1..1001)));
+        assert!(decode(&empty).unwrap().is_empty());
         assert_eq!(gather(&[&all, &empty]).unwrap().all, all);
     }
 

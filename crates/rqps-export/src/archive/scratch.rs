@@ -1,17 +1,21 @@
 //! Where an archive is packed or unpacked: a directory beside the results, so that files are moved and not
-//! copied. What a process that was killed has left of it goes with the next import.
+//! copied, or among temporary files, where one is only looked at. What a process that was killed has left of it goes
+//! with the next import, or when the next archive is looked at.
 
 use std::fs::{self, File};
 use std::io::{self, Write as _};
+use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 
-use rqps_store::Store;
 use tempfile::TempDir;
 
 use crate::Error;
 
-/// How its name begins.
-const PREFIX: &str = ".archive-";
+/// How its name begins beside the results.
+pub(super) const BESIDE_RESULTS: &str = ".archive-";
+
+/// How its name begins among temporary files.
+pub(super) const TEMPORARY: &str = "rqps-archive-";
 
 /// How many letters and digits come after that, drawn anew each time: tempfile's own.
 const N_DRAWN: usize = 6;
@@ -23,6 +27,7 @@ const MARK: &str = ".in-use";
 const WORDS: &str = "made by rqps for an archive, and removed when it is done\n";
 
 /// Such a directory; it goes with the value.
+#[derive(Debug)]
 pub(super) struct Scratch {
     dir: TempDir,
     /// Ends after the directory.
@@ -30,15 +35,14 @@ pub(super) struct Scratch {
 }
 
 impl Scratch {
-    /// In the directory of a store.
-    pub(super) fn new(store: &Store) -> Result<Self, Error> {
+    /// In the directory `parent`, with a name that begins with `prefix`.
+    pub(super) fn new(parent: &Path, prefix: &str) -> Result<Self, Error> {
         let failed = |source| Error::File {
             action: "make a directory in",
-            path: store.dir().to_path_buf(),
+            path: parent.to_path_buf(),
             source,
         };
-        let made =
-            tempfile::Builder::new().prefix(PREFIX).rand_bytes(N_DRAWN).tempdir_in(store.dir());
+        let made = tempfile::Builder::new().prefix(prefix).rand_bytes(N_DRAWN).tempdir_in(parent);
         let dir = made.map_err(failed)?;
         let mark = mark(dir.path()).map_err(failed)?;
         Ok(Self { dir, _mark: mark })
@@ -59,20 +63,31 @@ fn mark(dir: &Path) -> io::Result<File> {
     Ok(file)
 }
 
-/// Removes what killed processes have left in a store's directory. What is not marked as ours, or in use,
-/// stays, and so does what cannot be removed: the next import tries it again.
-pub(super) fn sweep(store: &Store) {
-    for dir in named(store.dir()) {
-        if let Some(_mark) = held(&dir) {
+/// Removes what killed processes of this user have left in a directory. What is not marked as ours, or in use,
+/// stays, and so does what cannot be removed: the next one tries it again.
+pub(super) fn sweep(parent: &Path, prefix: &str) {
+    for dir in named(parent, prefix) {
+        if is_of_this_user(&dir)
+            && let Some(_mark) = held(&dir)
+        {
             let _ = remove(&dir);
         }
     }
 }
 
+/// Whether a directory belongs to the user that this process runs as: anybody may make one of such a name among
+/// temporary files, and put something else into its place while root empties it.
+fn is_of_this_user(dir: &Path) -> bool {
+    // The owner of a process's directory is its effective user: proc_pid(5).
+    let own = fs::metadata("/proc/self").map(|meta| meta.uid());
+    let owner = fs::symlink_metadata(dir).map(|meta| meta.uid());
+    matches!((own, owner), (Ok(own), Ok(owner)) if own == owner)
+}
+
 /// The directories that have such a name. Links are none.
-fn named(parent: &Path) -> Vec<PathBuf> {
+fn named(parent: &Path, prefix: &str) -> Vec<PathBuf> {
     let is_named = |name: &str| {
-        let drawn = name.strip_prefix(PREFIX).unwrap_or_default();
+        let drawn = name.strip_prefix(prefix).unwrap_or_default();
         drawn.len() == N_DRAWN && drawn.bytes().all(|byte| byte.is_ascii_alphanumeric())
     };
     let entries = fs::read_dir(parent).into_iter().flatten().flatten();
@@ -116,44 +131,61 @@ mod tests {
     #[test]
     fn only_what_killed_processes_left_goes() {
         let dir = tempfile::tempdir().unwrap();
-        let store = Store::open(dir.path()).unwrap();
-        let in_use = Scratch::new(&store).unwrap();
+        let parent = dir.path();
+        let in_use = Scratch::new(parent, BESIDE_RESULTS).unwrap();
         // As a killed process leaves it: its lock ended with it.
-        let left = store.dir().join(".archive-aB3dE6");
+        let left = parent.join(".archive-aB3dE6");
         fs::create_dir_all(left.join("artifacts/x")).unwrap();
         drop(mark(&left).unwrap());
         fs::write(left.join("rqps.db"), "half").unwrap();
         let others = [".archive-abc", ".archive-unmark", ".archive-foreig", "archive-aB3dE6"];
         for name in others {
-            fs::create_dir(store.dir().join(name)).unwrap();
+            fs::create_dir(parent.join(name)).unwrap();
         }
-        drop(mark(&store.dir().join(".archive-abc")).unwrap());
-        fs::write(store.dir().join(".archive-foreig").join(MARK), "somebody's").unwrap();
-        sweep(&store);
+        drop(mark(&parent.join(".archive-abc")).unwrap());
+        fs::write(parent.join(".archive-foreig").join(MARK), "somebody's").unwrap();
+        sweep(parent, BESIDE_RESULTS);
         assert!(!left.exists());
         assert!(in_use.path().join(MARK).exists());
         for name in others {
-            assert!(store.dir().join(name).exists(), "{name} is gone");
+            assert!(parent.join(name).exists(), "{name} is gone");
         }
         let path = in_use.path().to_owned();
         drop(in_use);
         assert!(!path.exists());
     }
 
+    /// Root alone can make what belongs to somebody else.
+    #[test]
+    fn what_another_user_left_stays() {
+        let dir = tempfile::tempdir().unwrap();
+        let (own, others) =
+            (dir.path().join("rqps-archive-aB3dE6"), dir.path().join("rqps-archive-fG7hI8"));
+        for left in [&own, &others] {
+            fs::create_dir(left).unwrap();
+            drop(mark(left).unwrap());
+        }
+        let is_root = std::os::unix::fs::chown(&others, Some(1), None).is_ok();
+        sweep(dir.path(), TEMPORARY);
+        assert!(!own.exists());
+        assert_eq!(others.exists(), is_root);
+    }
+
     #[test]
     fn a_link_in_it_leads_nowhere() {
         let dir = tempfile::tempdir().unwrap();
-        let store = Store::open(&dir.path().join("results")).unwrap();
+        let parent = dir.path().join("results");
+        fs::create_dir(&parent).unwrap();
         let outside = dir.path().join("outside");
         fs::create_dir(&outside).unwrap();
         fs::write(outside.join("kept"), "").unwrap();
-        let left = store.dir().join(".archive-aB3dE6");
+        let left = parent.join(".archive-aB3dE6");
         fs::create_dir(&left).unwrap();
         drop(mark(&left).unwrap());
         std::os::unix::fs::symlink(&outside, left.join("link")).unwrap();
         // Nor is a directory taken for ours by way of a link.
-        std::os::unix::fs::symlink(&outside, store.dir().join(".archive-linked")).unwrap();
-        sweep(&store);
+        std::os::unix::fs::symlink(&outside, parent.join(".archive-linked")).unwrap();
+        sweep(&parent, BESIDE_RESULTS);
         assert!(!left.exists() && outside.join("kept").exists());
     }
 }

@@ -6,8 +6,10 @@ use std::io::{self, ErrorKind, Read, Write as _};
 use std::path::{Component, Path};
 use std::rc::Rc;
 
+use rqps_store::stack_profile;
+
 use super::manifest::{Entry, FORMAT, Manifest};
-use super::{ARTIFACTS, MANIFEST, STORE};
+use super::{ARTIFACTS, KEPT, MANIFEST, STORE};
 use crate::Error;
 
 /// Most bytes of a manifest: some ten thousand files.
@@ -18,10 +20,15 @@ const MAX_MANIFEST: u64 = 8 << 20;
 const ANY_MAY: u64 = 8 << 30;
 const MOST_TIMES: u64 = 200;
 
-/// What stands around a file in an archive at most, bytes: headers, a long name, filling.
+/// The same of the store in it and of stacks, which are held in memory when the run is read.
+const ANY_HELD_MAY: u64 = 1 << 30;
+const HELD_MOST_TIMES: u64 = 64;
+
+/// What stands between two files of an archive at most, bytes: headers, a long name, filling.
 const AROUND: u64 = 16 << 10;
 
-/// Gives no more than so many bytes: a name without end would be held in memory.
+/// Gives no more than so many bytes until it is told that more may come: a name is held in memory as long as it
+/// is.
 struct Bounded<R> {
     inner: R,
     left: Rc<Cell<u64>>,
@@ -56,7 +63,7 @@ pub(super) fn unpack(path: &Path, dir: &Path) -> Result<Manifest, Error> {
     let damaged = |problem: String| Error::Damaged { path: path.to_path_buf(), problem };
     // How long a pipe is nobody knows.
     let meta = file.metadata().ok().filter(std::fs::Metadata::is_file);
-    let packed = meta.map_or(u64::MAX, |meta| meta.len());
+    let packed = meta.map(|meta| meta.len());
     let decoder =
         zstd::Decoder::new(file).map_err(|_| no_archive("it is not compressed by zstd"))?;
     let left = Rc::new(Cell::new(MAX_MANIFEST + AROUND));
@@ -72,7 +79,8 @@ pub(super) fn unpack(path: &Path, dir: &Path) -> Result<Manifest, Error> {
     read.map_err(|e| incomplete(format!("its manifest: {e}")))?;
     let manifest = parse(&text).map_err(|problem| no_archive(&problem))?;
     check_names(&manifest).map_err(damaged)?;
-    left.set(expanded(&manifest, packed).map_err(damaged)?);
+    check_sizes(&manifest, packed).map_err(damaged)?;
+    left.set(AROUND);
     let mut wanted = manifest.files.iter();
     let n = manifest.files.len();
     let mut done = 0;
@@ -88,10 +96,12 @@ pub(super) fn unpack(path: &Path, dir: &Path) -> Result<Manifest, Error> {
         if !entry.header().entry_type().is_file() {
             return Err(damaged(format!("{name:?} is no plain file")));
         }
+        left.set(known.bytes);
         write(entry, known, dir).map_err(|problem| match problem {
             Problem::Short(problem) => incomplete(problem),
             Problem::Wrong(problem) => damaged(problem),
         })?;
+        left.set(AROUND);
         done += 1;
     }
     if done < n {
@@ -129,7 +139,10 @@ fn check_names(manifest: &Manifest) -> Result<(), String> {
     for Entry { name, .. } in &manifest.files {
         let parts: Vec<Component<'_>> = Path::new(name).components().collect();
         let is_inside = parts.iter().all(|part| matches!(part, Component::Normal(_)));
-        let is_ours = name == STORE || name.starts_with(&format!("{ARTIFACTS}/"));
+        let is_ours = match name.strip_prefix(ARTIFACTS).and_then(|name| name.strip_prefix('/')) {
+            Some(name) => !KEPT.contains(&name.split('/').next().unwrap_or(name)),
+            None => name == STORE,
+        };
         // `a/./b` and `a//b` are other names for a file that may be there, too.
         let plain: Vec<String> =
             parts.iter().map(|part| part.as_os_str().to_string_lossy().into_owned()).collect();
@@ -143,17 +156,30 @@ fn check_names(manifest: &Manifest) -> Result<(), String> {
     Ok(())
 }
 
-/// How many bytes may come after the manifest.
-fn expanded(manifest: &Manifest, packed: u64) -> Result<u64, String> {
+/// Refuses sizes that no exported run has; an archive of unknown size, as from a pipe, may hold any files but a
+/// large store and large stacks.
+fn check_sizes(manifest: &Manifest, packed: Option<u64>) -> Result<(), String> {
     let files = manifest.files.iter().map(|file| file.bytes);
     let total = files.fold(0, u64::saturating_add);
-    if total > ANY_MAY.max(packed.saturating_mul(MOST_TIMES)) {
+    let most = packed.map_or(u64::MAX, |packed| packed.saturating_mul(MOST_TIMES)).max(ANY_MAY);
+    let packed = packed.unwrap_or_default();
+    if total > most {
         return Err(format!(
             "its {packed} bytes would expand to {total}, which no exported run of that size does"
         ));
     }
-    let n = manifest.files.len() as u64 + 1;
-    Ok(total.saturating_add(n.saturating_mul(AROUND)))
+    let stacks = format!("{ARTIFACTS}/{}/", stack_profile::DIR);
+    let is_held = |name: &str| name == STORE || name.starts_with(&stacks);
+    let held = manifest.files.iter().filter(|file| is_held(&file.name)).map(|file| file.bytes);
+    let held = held.fold(0, u64::saturating_add);
+    let most = packed.saturating_mul(HELD_MOST_TIMES).max(ANY_HELD_MAY);
+    if held > most {
+        return Err(format!(
+            "its {STORE} and stacks would have {held} bytes, and at most {most} are read of an archive \
+             of its size"
+        ));
+    }
+    Ok(())
 }
 
 /// Why a file is not taken.

@@ -38,6 +38,19 @@ fn a_run_comes_back_as_it_was() {
     assert!(names(dir.path()).iter().all(|name| !name.ends_with("part")));
 }
 
+/// What a run that was killed told last is no part of it, and no archive may bring it.
+#[test]
+fn how_a_run_stands_stays_behind() {
+    let dir = tempfile::tempdir().unwrap();
+    let here = store(&dir.path().join("here"));
+    std::fs::write(here.artifact_dir(ID).unwrap().join("live"), "half a word").unwrap();
+    let file = dir.path().join("run.tar.zst");
+    archive::write(&here, &run_ref(), &file, (Extent::Whole, "0.1.0")).unwrap();
+    let there = Store::open(&dir.path().join("there")).unwrap();
+    assert_eq!(archive::read(&file, &there).unwrap(), ID);
+    assert!(!there.artifact_dir(ID).unwrap().join("live").exists());
+}
+
 #[test]
 fn what_a_killed_import_has_unpacked_goes_with_the_next_one() {
     let dir = tempfile::tempdir().unwrap();
@@ -61,6 +74,11 @@ fn an_archive_that_is_opened() {
     let here = store(&dir.path().join("here"));
     let temp = dir.path().join("temp");
     std::fs::create_dir(&temp).unwrap();
+    // A report that was killed has left what it had unpacked.
+    let left = temp.join("rqps-archive-aB3dE6");
+    std::fs::create_dir(&left).unwrap();
+    let words = "made by rqps for an archive, and removed when it is done\n";
+    std::fs::write(left.join(".in-use"), words).unwrap();
     for extent in [Extent::Whole, Extent::Small] {
         let file = dir.path().join("run.tar.zst");
         archive::write(&here, &run_ref(), &file, (extent, "0.1.0")).unwrap();

@@ -79,6 +79,10 @@ fn no_name_leads_out_of_the_archive() {
         "artifacts//evil",
         "elsewhere/evil",
         "artifacts/",
+        // Of a run that is worked on, not of what was measured.
+        "artifacts/lock",
+        "artifacts/live",
+        "artifacts/live/evil",
     ] {
         let files = [("rqps.db", regular, good.as_slice()), (name, regular, b"evil".as_slice())];
         let error = refusal(&files, dir.path());
@@ -138,6 +142,34 @@ fn a_store_of_another_run() {
     assert!(matches!(error, Error::Store(_) | Error::NotAnArchive { .. }), "{error}");
 }
 
+/// One run that cannot be read would keep lists and histories of all from being made.
+#[test]
+fn a_run_that_cannot_be_read() {
+    for change in [
+        "UPDATE run SET schedule = '{}';",
+        "UPDATE run SET seed = 'seven';",
+        "UPDATE step SET kind = 'dance';",
+        "UPDATE step SET n_clients = -1;",
+        "UPDATE run SET base_system_idx = 99;",
+    ] {
+        let dir = tempfile::tempdir().unwrap();
+        let bytes = database(dir.path(), change);
+        let regular = tar::EntryType::Regular;
+        let error = refusal(&[("rqps.db", regular, bytes.as_slice())], dir.path());
+        assert!(matches!(error, Error::Store(_)), "{change}: {error}");
+    }
+    // Nor one whose stacks cannot be.
+    let dir = tempfile::tempdir().unwrap();
+    let facts =
+        "INSERT INTO stack_profile (run_id, step_idx, system_idx, start_unix_ms, duration_ns,
+                   n_operations, server_cpu_ns, facts)
+                 SELECT run_id, 0, 0, 0, 1, 1, 1, '{}' FROM run";
+    let bytes = database(dir.path(), facts);
+    let files = [("rqps.db", tar::EntryType::Regular, bytes.as_slice())];
+    let error = refusal(&files, dir.path());
+    assert!(error.to_string().contains("read the stack profiles"), "{error}");
+}
+
 /// The archive of `manifest` with what `more` adds to it.
 fn with_manifest(path: &Path, manifest: &str, more: impl FnOnce(&mut Vec<u8>)) {
     let mut bytes = Vec::new();
@@ -168,6 +200,14 @@ fn what_expands_without_end_is_refused() {
                 "files": [{{"name": "rqps.db", "bytes": {bytes}, "sha256": "{zero}"}}]}}"#
         )
     };
+    let header = |kind, bytes: u64| {
+        let mut header = tar::Header::new_gnu();
+        header.set_path("rqps.db").unwrap();
+        header.set_entry_type(kind);
+        header.set_size(bytes);
+        header.set_cksum();
+        header
+    };
     // It says so itself.
     with_manifest(&path, &manifest(1 << 50), |_| {});
     let error = archive::read(&path, &there).unwrap_err().to_string();
@@ -175,17 +215,27 @@ fn what_expands_without_end_is_refused() {
     // A file larger than it says, and one whose name has no end.
     for kind in [tar::EntryType::Regular, tar::EntryType::GNULongName] {
         with_manifest(&path, &manifest(10), |bytes| {
-            let mut header = tar::Header::new_gnu();
-            header.set_path("rqps.db").unwrap();
-            header.set_entry_type(kind);
-            header.set_size(64 << 20);
-            header.set_cksum();
-            bytes.extend(header.as_bytes());
+            bytes.extend(header(kind, 64 << 20).as_bytes());
             bytes.resize(bytes.len() + (64 << 20), b'a');
         });
         let error = archive::read(&path, &there).unwrap_err();
         assert!(matches!(error, Error::Damaged { .. }), "{error}");
         assert!(error.to_string().contains("more than its manifest says"), "{error}");
     }
+    // What files may take, names and other headers may not.
+    for kind in [tar::EntryType::GNULongName, tar::EntryType::GNULongLink, tar::EntryType::XHeader]
+    {
+        with_manifest(&path, &manifest(64 << 20), |bytes| {
+            bytes.extend(header(kind, 1 << 20).as_bytes());
+            bytes.resize(bytes.len() + (1 << 20), b'a');
+            bytes.extend(header(tar::EntryType::Regular, 0).as_bytes());
+        });
+        let error = archive::read(&path, &there).unwrap_err();
+        assert!(error.to_string().contains("more than its manifest says"), "{kind:?}: {error}");
+    }
+    // Files may take some GiB, the store may not.
+    with_manifest(&path, &manifest(2 << 30), |_| {});
+    let error = archive::read(&path, &there).unwrap_err().to_string();
+    assert!(error.contains("its rqps.db and stacks would have 2147483648 bytes"), "{error}");
     assert!(there.list_runs().unwrap().is_empty());
 }

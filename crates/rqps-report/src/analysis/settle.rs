@@ -11,6 +11,10 @@ use crate::number;
 /// Longest time that is told, seconds: nobody measures a single step for longer than an hour.
 const MOST_S: f64 = 3600.0;
 
+/// Most blocks that are thought of: an hour of them where each takes a fifth of a millisecond. Shorter ones are in
+/// files that somebody made up.
+const MOST_BLOCKS: u32 = 1 << 24;
+
 /// Most starts of the servers that are told: the most that a plan takes.
 const MOST_STARTS: u32 = 100;
 
@@ -67,11 +71,7 @@ impl Settle {
         if !is_timed || block_s <= 0.0 {
             return None;
         }
-        let mut limit: u32 = 1;
-        while f64::from(limit) * block_s < MOST_S {
-            limit = limit.saturating_mul(2);
-        }
-        let more = blocks_to_settle_among(&estimate, bound, p_needed, limit)?;
+        let more = blocks_to_settle_among(&estimate, bound, p_needed, limit(block_s))?;
         Some(Self::Time { more, block_s })
     }
 
@@ -134,6 +134,15 @@ impl Settle {
     }
 }
 
+/// How many blocks take as long as is told at most: the next power of two.
+fn limit(block_s: f64) -> u32 {
+    let mut limit: u32 = 1;
+    while limit < MOST_BLOCKS && f64::from(limit) * block_s < MOST_S {
+        limit *= 2;
+    }
+    limit
+}
+
 /// `: about 40 s to 4 min more a step`, over several verdicts; nothing where none can be told.
 pub(super) fn amounts(all: impl Iterator<Item = Settle>) -> String {
     let size = |settle: &Settle| match settle {
@@ -173,6 +182,12 @@ pub(super) fn is_timed(step: &RunStep) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn blocks_of_no_length_come_to_an_end() {
+        assert_eq!([4.0, 3600.0, 1e9].map(limit), [1024, 1, 1]);
+        assert_eq!([1e-9, 5e-324, f64::NAN].map(limit), [MOST_BLOCKS, MOST_BLOCKS, 1]);
+    }
 
     #[test]
     fn in_words_and_in_short() {

@@ -15,6 +15,10 @@ const READ_TIMES: u64 = 20;
 /// How much is read between two looks at whether to stop, bytes: some milliseconds of work.
 const LOOK_EVERY: u64 = 1 << 20;
 
+/// Most bytes of what stands before an entry: its header, and names and attributes that are too long for it, which
+/// are held in memory. PATH_MAX is 4096.
+const MOST_BEFORE: u64 = 64 << 10;
+
 /// What the reader of an archive and its gate share.
 pub(super) struct Meter<'a> {
     /// Told the bytes written so far; may stop the work.
@@ -22,6 +26,8 @@ pub(super) struct Meter<'a> {
     n_written: Cell<u64>,
     n_read: Cell<u64>,
     max_read: u64,
+    /// How much more may be read before the next entry is there.
+    left: Cell<u64>,
     archive: PathBuf,
     /// What stopped the reader: libraries between it and the caller know only their own errors.
     failure: RefCell<Option<Error>>,
@@ -39,6 +45,7 @@ impl<'a> Meter<'a> {
             n_written: Cell::new(0),
             n_read: Cell::new(0),
             max_read: max_written.saturating_mul(READ_TIMES),
+            left: Cell::new(MOST_BEFORE),
             archive: archive.to_owned(),
             failure: RefCell::new(None),
         }
@@ -48,6 +55,11 @@ impl<'a> Meter<'a> {
     pub(super) fn wrote(&self, n_bytes: u64) -> Result<(), Error> {
         self.n_written.set(n_bytes);
         (self.written.borrow_mut())(n_bytes)
+    }
+
+    /// Lets so many bytes of an entry be read, and then what stands before the next one.
+    pub(super) fn expect(&self, n_bytes: u64) {
+        self.left.set(n_bytes.saturating_add(MOST_BEFORE));
     }
 
     /// What stopped the reader, in place of what was made of it on the way.
@@ -69,6 +81,17 @@ impl<'a> Meter<'a> {
                 ),
             });
         }
+        let Some(left) = self.left.get().checked_sub(n_bytes) else {
+            return Err(Error::UnsafeArchive {
+                archive: self.archive.clone(),
+                entry: "an entry".to_owned(),
+                detail: format!(
+                    "has a name or other headers of more than {} KB",
+                    MOST_BEFORE / 1024
+                ),
+            });
+        };
+        self.left.set(left);
         if before / LOOK_EVERY == after / LOOK_EVERY {
             return Ok(());
         }

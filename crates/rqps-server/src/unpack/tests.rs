@@ -280,6 +280,31 @@ fn what_is_passed_over_can_be_stopped_and_has_a_bound() {
     }
 }
 
+/// The library holds a long name in memory whole.
+#[test]
+fn refuses_names_without_end() {
+    let any = Layout { strip: "*/".to_owned(), ..layout(None) };
+    let with = |kind: tar::EntryType, n_bytes: usize| {
+        tar_gz(|tar| {
+            add(tar, "top/docs/manual", &vec![0_u8; 300_000]);
+            let mut long = header(kind, n_bytes as u64);
+            long.set_cksum();
+            tar.append(&long, vec![b'a'; n_bytes].as_slice()).unwrap();
+            add(tar, "top/bin/a", b"a");
+        })
+    };
+    for kind in [tar::EntryType::GNULongName, tar::EntryType::GNULongLink, tar::EntryType::XHeader]
+    {
+        let error = refused(&with(kind, 100_000), &any);
+        assert!(error.contains("headers of more than 64 KB"), "{kind:?}: {error}");
+    }
+    // Links of long names and attributes are common.
+    assert_eq!(run(&with(tar::EntryType::GNULongLink, 5000), &any).2.unwrap().n_files, 1);
+    let deep = format!("top/lib/{}x.so", "deep/".repeat(100));
+    let bytes = tar_gz(|tar| add(tar, &deep, b"so"));
+    assert_eq!(run(&bytes, &any).2.unwrap().n_files, 1);
+}
+
 #[test]
 fn refuses_hard_links_to_what_is_not_its_own() {
     let any = Layout { strip: "*/".to_owned(), ..layout(None) };

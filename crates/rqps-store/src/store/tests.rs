@@ -96,3 +96,69 @@ fn whoever_has_patience_waits_for_a_lock_and_is_asked_meanwhile() {
     store.create_run(&generate::plain_run("r1")).unwrap();
     assert_eq!(n_asked.load(Ordering::Relaxed), 2);
 }
+
+#[test]
+fn of_many_problems_some_are_told() {
+    let dir = tempfile::tempdir().unwrap();
+    let store = Store::open(dir.path()).unwrap();
+    store.connection.pragma_update(None, "foreign_keys", false).unwrap();
+    let orphans = "WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 1000)
+                   INSERT INTO note SELECT 'run ' || i, 'x' FROM n";
+    store.connection.execute_batch(orphans).unwrap();
+    let error = store.integrity_check().unwrap_err().to_string();
+    assert_eq!(error.matches("a row of note belongs to nothing").count(), 20, "{error}");
+    assert!(error.contains("; and more;"), "{error}");
+}
+
+/// The ids of slices of another store can be any numbers: what is added later comes after them.
+#[test]
+fn slices_of_another_store_are_numbered_anew() {
+    let dir = tempfile::tempdir().unwrap();
+    let from = Store::open(&dir.path().join("from")).unwrap();
+    let slice = |idx: u32| generate::slice(&mut Draw(5 + u64::from(idx)), idx);
+    from.create_run(&generate::plain_run("r1")).unwrap();
+    for idx in 0..2 {
+        from.insert_slice("r1", 0, 0, &slice(idx)).unwrap();
+    }
+    from.connection.pragma_update(None, "foreign_keys", false).unwrap();
+    let sql = "SELECT group_concat('DROP TRIGGER ' || name, ';') FROM sqlite_schema
+               WHERE type = 'trigger'";
+    let drops: String = from.connection.query_row(sql, [], |row| row.get(0)).unwrap();
+    from.connection.execute_batch(&drops).unwrap();
+    for table in crate::tables::described(&from.connection).unwrap() {
+        if table.columns.iter().any(|(name, ..)| name == "slice_id") {
+            let largest = format!(
+                "UPDATE {} SET slice_id = 9223372036854775807 WHERE slice_id = 2",
+                table.name
+            );
+            from.connection.execute_batch(&largest).unwrap();
+        }
+    }
+    let to = Store::open(&dir.path().join("to")).unwrap();
+    to.take_run(&from, "r1").unwrap();
+    let last = |store: &Store| {
+        let sql = "SELECT max(slice_id) FROM slice";
+        store.connection.query_row(sql, [], |row| row.get::<_, i64>(0)).unwrap()
+    };
+    assert_eq!((last(&from), last(&to)), (i64::MAX, 2));
+    assert_eq!(to.select_run(&RunRef::Latest).unwrap(), from.select_run(&RunRef::Latest).unwrap());
+    to.insert_slice("r1", 0, 0, &slice(2)).unwrap();
+    to.integrity_check().unwrap();
+    // Nothing can come after the largest.
+    to.create_run(&generate::plain_run("r2")).unwrap();
+    to.insert_slice("r2", 0, 0, &slice(0)).unwrap();
+    assert!(from.take_run(&to, "r2").is_err());
+    assert_eq!(from.list_runs().unwrap().len(), 1);
+}
+
+#[test]
+fn a_value_that_takes_all_memory_is_refused() {
+    let dir = tempfile::tempdir().unwrap();
+    let store = Store::open(dir.path()).unwrap();
+    store.create_run(&generate::plain_run("r1")).unwrap();
+    let note = "INSERT INTO note VALUES ('r1', hex(zeroblob(33554433)))";
+    store.connection.execute_batch(note).unwrap();
+    store.close_into_one_file().unwrap();
+    let error = Store::open_foreign(dir.path()).unwrap_err().to_string();
+    assert!(error.contains("its table note has a value of more than 64 MB"), "{error}");
+}

@@ -51,6 +51,22 @@ fn systems_of_two_runs_in_one_report() {
 }
 
 #[test]
+fn a_history_leaves_out_what_cannot_be_read() {
+    let bench = nights();
+    let whole = bench.output(&["history", "--by", "time"]);
+    let mut broken = run(4, &["17.4", "18.0"], &[("point-query", &[19_000, 20_000])]);
+    broken.base = 9;
+    store(&bench, &broken);
+    let said = bench.run(&["history", "--by", "time"]);
+    assert_eq!((said.code(), &said.stdout), (0, &whole), "{}", said.stderr);
+    let words = "left out of the history: cannot read run 20261104-080000-nightly in ";
+    assert!(said.stderr.contains(words), "{}", said.stderr);
+    assert!(said.stderr.contains("`rqps runs rm 20261104-080000-nightly` removes it"));
+    let said = bench.run(&["history", "20261101", "20261104"]);
+    assert_eq!(said.code(), 2, "{}", said.stdout);
+}
+
+#[test]
 fn a_history_of_all_runs() {
     let bench = nights();
     let text = bench.output(&["history", "--by", "time"]);
