@@ -9,6 +9,7 @@ mod catalogue;
 mod charts;
 mod compare;
 mod doctor;
+mod fit;
 mod gate;
 mod history;
 mod import;
@@ -118,9 +119,10 @@ fn main() -> ExitCode {
     }
 }
 
-/// One line, or a few, on stderr.
+/// One line, or a few, on stderr. Words of servers, of plans and of files are in them.
 pub(crate) fn complain(text: &str) {
     use std::io::Write as _;
+    let text = fit::lines(text);
     // With stderr gone there is nobody left to tell.
     let _ = writeln!(std::io::stderr(), "rqps: {text}");
 }
@@ -129,7 +131,7 @@ pub(crate) fn complain(text: &str) {
 pub(crate) fn prompt(text: &str) {
     use std::io::Write as _;
     let mut out = std::io::stderr();
-    let _ = out.write_all(text.as_bytes()).and_then(|()| out.flush());
+    let _ = out.write_all(fit::lines(text).as_bytes()).and_then(|()| out.flush());
 }
 
 fn dispatch(cli: &Cli, around: &Surroundings) -> Result<ExitCode> {

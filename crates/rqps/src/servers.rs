@@ -15,7 +15,7 @@ use rqps_model::SystemSource;
 use rqps_report::audit::sheet;
 
 use crate::args::{AuditArgs, ServersCommand};
-use crate::output::{print, table};
+use crate::output::{columns, print, say};
 use crate::progress::Progress;
 use crate::run::system_of;
 use crate::{Surroundings, complain};
@@ -41,7 +41,7 @@ fn fetch_all(systems: &[String], around: &Surroundings) -> Result<()> {
     let fetched = fetch_plan(&plan, around, &mut listen);
     progress.clear();
     for line in fetched? {
-        print(&line)?;
+        say(&line)?;
     }
     Ok(())
 }
@@ -86,7 +86,7 @@ fn audit(args: &AuditArgs, around: &Surroundings) -> Result<()> {
     progress.clear();
     let systems = systems?;
     let extent = if args.all { sheet::Extent::All } else { sheet::Extent::Short };
-    print(&if args.json { sheet::json(&systems) } else { sheet::text(&systems, extent) })
+    if args.json { print(&sheet::json(&systems)) } else { say(&sheet::text(&systems, extent)) }
 }
 
 /// A system as typed, with the configuration and options of the command line where it is started.
@@ -182,7 +182,7 @@ fn next_line(
 /// connection is.
 fn answer(connection: &mut dyn Connection, statement: &str) -> Result<()> {
     match connection.query(statement.trim().trim_end_matches(';')) {
-        Ok(result) => print(&shown(&result)),
+        Ok(result) => say(&shown(&result)),
         Err(rqps_client::Error::Server(error)) => {
             complain(&error.to_string());
             Ok(())
@@ -191,6 +191,7 @@ fn answer(connection: &mut dyn Connection, statement: &str) -> Result<()> {
     }
 }
 
+/// Texts of several lines, such as InnoDB's status, stay so.
 fn shown(result: &ResultSet) -> String {
     if result.columns.is_empty() {
         return format!("{} affected\n", n_rows(result.affected));
@@ -199,7 +200,7 @@ fn shown(result: &ResultSet) -> String {
     let rows: Vec<Vec<String>> =
         result.rows.iter().map(|row| row.iter().map(cell).collect()).collect();
     let headings: Vec<&str> = result.columns.iter().map(String::as_str).collect();
-    format!("{}{}\n", table(&headings, &rows), n_rows(result.rows.len() as u64))
+    format!("{}{}\n", columns(&headings, &rows), n_rows(result.rows.len() as u64))
 }
 
 fn n_rows(n: u64) -> String {

@@ -39,6 +39,8 @@ mod gate;
 #[cfg(test)]
 mod handicap;
 #[cfg(test)]
+mod hostile_texts;
+#[cfg(test)]
 mod imported;
 #[cfg(test)]
 mod imported_inserts;
