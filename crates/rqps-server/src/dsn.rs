@@ -9,6 +9,10 @@ use rqps_model::{Dbms, Transport};
 
 use crate::{Error, secrets};
 
+mod hide;
+
+use hide::{hide_password, is_scheme};
+
 /// The address of an external server and how to log in. Shows itself without the password.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Dsn {
@@ -136,7 +140,8 @@ fn parse(text: &str) -> Result<Dsn, String> {
         "mysql" => Dbms::Mysql,
         "mariadb" => Dbms::Mariadb,
         "postgres" | "postgresql" => Dbms::Postgres,
-        _ => return Err(format!("unknown scheme {scheme:?}")),
+        _ if is_scheme(scheme) => return Err(format!("unknown scheme {scheme:?}")),
+        _ => return Err("what stands before :// is no scheme".to_owned()),
     };
     let (rest, query) = rest.split_once('?').unwrap_or((rest, ""));
     let (authority, database) = rest.split_once('/').unwrap_or((rest, ""));
@@ -214,32 +219,14 @@ fn tcp(dbms: Dbms, text: &str) -> Result<Address, String> {
     let port = match port {
         "" if dbms == Dbms::Postgres => 5432,
         "" => 3306,
-        _ => port.parse().map_err(|_| format!("{port:?} is no port"))?,
+        // Not shown: it is a password where the host was forgotten.
+        _ => port.parse().map_err(|_| {
+            "what stands after the host and its : is no port, a number; a password stands before an @ and the \
+             host after it"
+        })?,
     };
     let host = if host.is_empty() { "127.0.0.1".to_owned() } else { decode(host)? };
     Ok(Address::Tcp { host, port })
-}
-
-/// The text with `...` in place of what stands between the first `:` of the login and its end, and
-/// of what follows a `?`: somebody may have written a password there.
-fn hide_password(text: &str) -> String {
-    let hidden = hide_login(text);
-    match hidden.split_once('?') {
-        Some((address, _)) => format!("{address}?..."),
-        None => hidden,
-    }
-}
-
-fn hide_login(text: &str) -> String {
-    let Some((scheme, rest)) = text.split_once("://") else {
-        // Without a scheme nothing says where a password would be.
-        return if text.contains('@') { "...".to_owned() } else { text.to_owned() };
-    };
-    let Some((login, host)) = rest.rsplit_once('@') else { return text.to_owned() };
-    match login.split_once(':') {
-        Some((user, _)) => format!("{scheme}://{user}:...@{host}"),
-        None => text.to_owned(),
-    }
 }
 
 fn decode(text: &str) -> Result<String, String> {
@@ -356,6 +343,12 @@ mod tests {
             "mysql://u@h/db?password_env=my-secret",
             "mysql://u@h/db?password_env=1secret",
             "mysql://u@h/db?socket=/s&password_env=secret!",
+            "mysql://u:secret",
+            "mysql://u:secret/db",
+            "mysql://u@h:secret",
+            "mysql://[u:secret",
+            "mysql://[::1]:secret/db",
+            "u:secret@h://x",
         ] {
             let error = Dsn::parse(text).unwrap_err();
             let shown = format!("{error} {error:?}");
