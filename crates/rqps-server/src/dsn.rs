@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use rqps_client::{Address, Endpoint, Password, Tls};
 use rqps_model::{Dbms, Transport};
+use rqps_sample::given_file;
 
 use crate::{Error, secrets};
 
@@ -27,7 +28,7 @@ pub struct Dsn {
 /// A place for a password outside of an address.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum PasswordPlace {
-    /// The first line of a file.
+    /// The first line of a file, or of a pipe.
     File(PathBuf),
     /// An environment variable.
     Variable(String),
@@ -38,6 +39,9 @@ pub type Variables = fn(&str) -> Option<String>;
 
 /// Time for connecting and logging in to an external server.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
+
+/// Most bytes of a file with a password on its first line.
+const MOST_OF_FILE: u64 = 64 << 10;
 
 impl Dsn {
     /// Reads `mysql://`, `mariadb://`, `postgres://` or `postgresql://` and
@@ -127,7 +131,7 @@ impl fmt::Display for Dsn {
 }
 
 fn first_line(path: &Path) -> Result<String, String> {
-    let text = std::fs::read_to_string(path).map_err(|error| error.to_string())?;
+    let text = given_file::read_text(path, MOST_OF_FILE).map_err(|error| error.to_string())?;
     match text.lines().next() {
         Some(line) if !line.is_empty() => Ok(line.to_owned()),
         _ => Err("its first line is empty".to_owned()),
@@ -305,6 +309,9 @@ mod tests {
         assert_eq!(dsn.endpoint.password.0, "s3cret: %40");
         assert!(!dsn.to_string().contains("s3cret"), "{dsn}");
         assert!(Dsn::parse("mysql://u:p@h/d?password_file=/f").is_err());
+        let endless = Dsn::parse("mysql://u@h/d?password_file=/dev/zero").unwrap();
+        let error = endless.with_password(|_| None).unwrap_err().to_string();
+        assert!(error.contains("password_file /dev/zero: it is no plain file"), "{error}");
     }
 
     #[test]

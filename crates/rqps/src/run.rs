@@ -12,6 +12,7 @@ use rqps_lab::plan::{ScheduleFile, SuiteFile, SystemFile};
 use rqps_lab::{Carried, Context, Event, Plan, PlanFile};
 use rqps_model::StepOutcome;
 use rqps_report::{Detail, TextOptions};
+use rqps_sample::given_file;
 use rqps_store::{RunRef, Store};
 
 use crate::args::{Format, RunArgs};
@@ -19,6 +20,9 @@ use crate::live::Teller;
 use crate::output::{print, text_width};
 use crate::progress::{Progress, taken};
 use crate::{Surroundings, complain, profile, report, steps};
+
+/// Most bytes of a plan: thousands of systems.
+const MOST_OF_PLAN: u64 = 16 << 20;
 
 /// Carries out `rqps run ...`.
 pub(crate) fn run(args: &RunArgs, around: &Surroundings) -> Result<ExitCode> {
@@ -130,7 +134,7 @@ fn plan_of(args: &RunArgs, around: &Surroundings) -> Result<Plan> {
     let (mut file, origin) = match (&args.plan, &args.base) {
         (Some(path), _) => {
             let origin = path.display().to_string();
-            let text = fs::read_to_string(path).with_context(|| {
+            let text = read_plan(path).with_context(|| {
                 format!("read the plan {origin} (or name systems with --base and --vs)")
             })?;
             (PlanFile::parse(&text, &origin)?, origin)
@@ -147,6 +151,11 @@ fn plan_of(args: &RunArgs, around: &Surroundings) -> Result<Plan> {
     };
     apply(args, &mut file)?;
     Ok(file.resolve(&origin, &around.catalogue)?)
+}
+
+/// The text of a plan.
+pub(crate) fn read_plan(path: &Path) -> std::io::Result<String> {
+    given_file::read_text(path, MOST_OF_PLAN)
 }
 
 /// An error after something was measured, with what to do about it.

@@ -17,7 +17,7 @@ use rqps_report::audit::sheet;
 use crate::args::{AuditArgs, ServersCommand};
 use crate::output::{columns, print, say};
 use crate::progress::Progress;
-use crate::run::system_of;
+use crate::run::{read_plan, system_of};
 use crate::{Surroundings, complain};
 
 /// Carries out `rqps servers ...`.
@@ -69,8 +69,7 @@ fn audit(args: &AuditArgs, around: &Surroundings) -> Result<()> {
     let (file, origin) = match &args.plan {
         Some(path) => {
             let origin = path.display().to_string();
-            let text =
-                std::fs::read_to_string(path).with_context(|| format!("read the plan {origin}"))?;
+            let text = read_plan(path).with_context(|| format!("read the plan {origin}"))?;
             (PlanFile::parse(&text, &origin)?, origin)
         }
         None => {
