@@ -240,7 +240,8 @@ fn plans_without_an_end_and_from_a_pipe() {
     // It is refused, not read until there is no memory.
     let said = bench.run_after("ulimit -v 8000000", &["run", "zero.toml"]);
     assert_eq!(said.code(), 2, "{}", said.stderr);
-    let words = "read the plan zero.toml (or name systems with --base and --vs): it is no plain file";
+    let words =
+        "read the plan zero.toml (or name systems with --base and --vs): it is no plain file";
     assert!(said.stderr.contains(words), "{}", said.stderr);
     let mut command = bench.command(&["run", "/dev/stdin", "--no-html"]);
     command.stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::piped());

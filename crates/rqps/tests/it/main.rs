@@ -77,6 +77,8 @@ mod serve_browser;
 #[cfg(test)]
 mod serve_live;
 #[cfg(test)]
+mod signals;
+#[cfg(test)]
 mod stored;
 #[cfg(test)]
 mod sysbench;
