@@ -2,6 +2,8 @@
 
 use std::path::PathBuf;
 
+use rqps_sample::given_file;
+
 /// Why files cannot be imported.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
@@ -89,10 +91,13 @@ impl Error {
     }
 }
 
-/// The text of a file; bytes that are no UTF-8 are replaced, as server logs have some.
+/// Most bytes of a file: the log of a day with a line for each millisecond has a tenth of it.
+const MOST_BYTES: u64 = 1 << 30;
+
+/// The text of a file, or of a pipe; bytes that are no UTF-8 are replaced, as server logs have some.
 pub(crate) fn read_text(path: &std::path::Path) -> Result<String, Error> {
-    let bytes =
-        std::fs::read(path).map_err(|source| Error::Read { path: path.to_path_buf(), source })?;
+    let bytes = given_file::read(path, MOST_BYTES)
+        .map_err(|source| Error::Read { path: path.to_path_buf(), source })?;
     Ok(String::from_utf8_lossy(&bytes).into_owned())
 }
 
@@ -105,4 +110,22 @@ pub(crate) fn read_names(dir: &std::path::Path) -> Result<Vec<String>, Error> {
     }
     names.sort_unstable();
     Ok(names)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_file_without_end_is_not_read() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("qps.log");
+        std::os::unix::fs::symlink("/dev/zero", &path).unwrap();
+        let error = read_text(&path).unwrap_err();
+        let source = std::error::Error::source(&error).map(ToString::to_string);
+        assert!(source.is_some_and(|text| text.contains("no plain file")), "{error}");
+        // Another tool's file that is no UTF-8 is read all the same.
+        std::fs::write(dir.path().join("log"), b"a\xffb").unwrap();
+        assert_eq!(read_text(&dir.path().join("log")).unwrap(), "a\u{fffd}b");
+    }
 }

@@ -17,6 +17,7 @@ mod file;
 mod label;
 mod profiling;
 pub(crate) mod schedule;
+mod secret;
 mod suite;
 mod system;
 
@@ -139,12 +140,19 @@ impl PlanFile {
     /// Reads a plan's text.
     ///
     /// # Errors
-    /// When it is not TOML, or has a key or a type that no plan has.
+    /// When it is not TOML, or has a key or a type that no plan has, or an address outside of `dsn`. No error
+    /// holds a password of the text.
     pub fn parse(text: &str, origin: &str) -> Result<Self, PlanError> {
-        toml::from_str(text).map_err(|error| PlanError::Syntax {
+        let file: Self = toml::from_str(text).map_err(|error| PlanError::Syntax {
             origin: origin.to_owned(),
-            detail: error.to_string().trim_end().to_owned(),
-        })
+            detail: secret::syntax(&error),
+        })?;
+        file.check_addresses().map_err(|(what, remedy)| PlanError::Meaning {
+            origin: origin.to_owned(),
+            what,
+            remedy,
+        })?;
+        Ok(file)
     }
 
     /// What the plan means.
@@ -157,6 +165,8 @@ impl PlanFile {
             what,
             remedy: remedy.to_owned(),
         };
+        // What was typed beside the text of a plan is looked at here.
+        self.check_addresses().map_err(|(what, remedy)| refuse(what, &remedy))?;
         if self.system.is_empty() {
             return Err(refuse("no [[system]]".into(), "name at least one system"));
         }

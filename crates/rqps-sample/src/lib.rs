@@ -3,12 +3,15 @@
 //! Files named `*_text.rs` turn text into values and touch nothing; the others read. A [`Sampler`]
 //! takes one [`rqps_model::Sample`]; a [`Background`] takes one each second and, between them, one
 //! at each exact moment that is asked for. Nothing here knows what a sample will be used for.
+//!
+//! [`given_file`] reads what no kernel wrote: files that a user names, for the crates above.
 
 pub mod background;
 pub mod cgroup_text;
 pub mod clock;
 pub mod condition;
 pub mod error;
+pub mod given_file;
 pub mod host_info;
 pub mod host_text;
 pub mod memory_text;

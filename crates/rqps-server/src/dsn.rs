@@ -6,8 +6,13 @@ use std::time::Duration;
 
 use rqps_client::{Address, Endpoint, Password, Tls};
 use rqps_model::{Dbms, Transport};
+use rqps_sample::given_file;
 
 use crate::{Error, secrets};
+
+mod hide;
+
+use hide::{hide_password, is_scheme};
 
 /// The address of an external server and how to log in. Shows itself without the password.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -23,7 +28,7 @@ pub struct Dsn {
 /// A place for a password outside of an address.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum PasswordPlace {
-    /// The first line of a file.
+    /// The first line of a file, or of a pipe.
     File(PathBuf),
     /// An environment variable.
     Variable(String),
@@ -34,6 +39,9 @@ pub type Variables = fn(&str) -> Option<String>;
 
 /// Time for connecting and logging in to an external server.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
+
+/// Most bytes of a file with a password on its first line.
+const MOST_OF_FILE: u64 = 64 << 10;
 
 impl Dsn {
     /// Reads `mysql://`, `mariadb://`, `postgres://` or `postgresql://` and
@@ -125,7 +133,7 @@ impl fmt::Display for Dsn {
 }
 
 fn first_line(path: &Path) -> Result<String, String> {
-    let text = std::fs::read_to_string(path).map_err(|error| error.to_string())?;
+    let text = given_file::read_text(path, MOST_OF_FILE).map_err(|error| error.to_string())?;
     match text.lines().next() {
         Some(line) if !line.is_empty() => Ok(line.to_owned()),
         _ => Err("its first line is empty".to_owned()),
@@ -138,7 +146,8 @@ fn parse(text: &str) -> Result<Dsn, String> {
         "mysql" => Dbms::Mysql,
         "mariadb" => Dbms::Mariadb,
         "postgres" | "postgresql" => Dbms::Postgres,
-        _ => return Err(format!("unknown scheme {scheme:?}")),
+        _ if is_scheme(scheme) => return Err(format!("unknown scheme {scheme:?}")),
+        _ => return Err("what stands before :// is no scheme".to_owned()),
     };
     let (rest, query) = rest.split_once('?').unwrap_or((rest, ""));
     let (authority, database) = rest.split_once('/').unwrap_or((rest, ""));
@@ -223,32 +232,14 @@ fn tcp(dbms: Dbms, text: &str) -> Result<Address, String> {
     let port = match port {
         "" if dbms == Dbms::Postgres => 5432,
         "" => 3306,
-        _ => port.parse().map_err(|_| format!("{port:?} is no port"))?,
+        // Not shown: it is a password where the host was forgotten.
+        _ => port.parse().map_err(|_| {
+            "what stands after the host and its : is no port, a number; a password stands before an @ and the \
+             host after it"
+        })?,
     };
     let host = if host.is_empty() { "127.0.0.1".to_owned() } else { decode(host)? };
     Ok(Address::Tcp { host, port })
-}
-
-/// The text with `...` in place of what stands between the first `:` of the login and its end, and
-/// of what follows a `?`: somebody may have written a password there.
-fn hide_password(text: &str) -> String {
-    let hidden = hide_login(text);
-    match hidden.split_once('?') {
-        Some((address, _)) => format!("{address}?..."),
-        None => hidden,
-    }
-}
-
-fn hide_login(text: &str) -> String {
-    let Some((scheme, rest)) = text.split_once("://") else {
-        // Without a scheme nothing says where a password would be.
-        return if text.contains('@') { "...".to_owned() } else { text.to_owned() };
-    };
-    let Some((login, host)) = rest.rsplit_once('@') else { return text.to_owned() };
-    match login.split_once(':') {
-        Some((user, _)) => format!("{scheme}://{user}:...@{host}"),
-        None => text.to_owned(),
-    }
 }
 
 fn decode(text: &str) -> Result<String, String> {

@@ -13,7 +13,7 @@ use rqps_store::Store;
 
 use crate::Surroundings;
 use crate::args::CalibrateArgs;
-use crate::output::{print, table};
+use crate::output::{print, say, table};
 use crate::progress::{Progress, duration};
 use crate::run::{drawn_seed, system_of};
 
@@ -61,7 +61,7 @@ pub(crate) fn run(args: &CalibrateArgs, around: &Surroundings) -> Result<()> {
         let text = serde_json::to_string_pretty(&found).context("write the calibration")?;
         return print(&format!("{text}\n"));
     }
-    print(&as_text(&found))
+    say(&as_text(&found))
 }
 
 /// The newest PostgreSQL or MariaDB of the cache; of versions of one age PostgreSQL.

@@ -10,7 +10,7 @@ use resvg::usvg::{Options, Tree};
 use rqps_report::Analysis;
 
 use crate::complain;
-use crate::output::print;
+use crate::output::say;
 
 /// Pixels of a PNG for one of the SVG: sharp on dense screens.
 const SCALE: f32 = 2.0;
@@ -43,7 +43,7 @@ pub(crate) fn write(analysis: &Analysis<'_>, dir: &Path) -> Result<()> {
 
 fn save(path: &Path, bytes: &[u8]) -> Result<()> {
     std::fs::write(path, bytes).with_context(|| format!("write {}", path.display()))?;
-    print(&format!("wrote {}\n", path.display()))
+    say(&format!("wrote {}\n", path.display()))
 }
 
 fn png(svg: &str, fonts: &Arc<Database>) -> Result<Vec<u8>> {

@@ -15,7 +15,9 @@ pub(crate) fn run(args: &CompareArgs, around: &Surroundings) -> Result<()> {
     let bound = parse_percent("--bound", &args.bound)?;
     let select = |run: &String| {
         let opened = Opened::of(run, around)?;
-        Ok(opened.store().select_run(opened.run())?)
+        let selected = opened.store().select_run(opened.run())?;
+        around.go_on()?;
+        Ok(selected)
     };
     let runs = args.runs.iter().map(select).collect::<Result<Vec<_>>>()?;
     if args.format == Format::Text {
@@ -37,6 +39,7 @@ pub(crate) fn run(args: &CompareArgs, around: &Surroundings) -> Result<()> {
     let detail = if args.summary { Detail::Summary } else { Detail::Full };
     let options = TextOptions { colour, detail, width: text_width() };
     let text = render_analysis(&analysis, args.format, options);
+    around.go_on()?;
     write(args.output.as_deref(), &text)
 }
 

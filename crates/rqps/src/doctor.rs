@@ -9,7 +9,7 @@ use anyhow::Result;
 use serde::Serialize;
 
 use crate::Surroundings;
-use crate::output::{print, table};
+use crate::output::{print, say, table};
 
 /// How it is with one thing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
@@ -80,7 +80,7 @@ pub(crate) fn run(json: bool, around: &Surroundings) -> Result<ExitCode> {
         let value = serde_json::json!({ "fine": fine, "checks": checks });
         print(&format!("{value:#}\n"))?;
     } else {
-        print(&as_text(&checks))?;
+        say(&as_text(&checks))?;
     }
     Ok(if fine { ExitCode::SUCCESS } else { ExitCode::from(2) })
 }

@@ -53,9 +53,11 @@ fn judge(args: &GateArgs, around: &Surroundings) -> Result<Answer> {
     let bound = parse_percent("--max-slowdown", &args.max_slowdown)?;
     let opened = Opened::of(&args.run, around)?;
     let run = opened.store().select_run(opened.run())?;
+    around.go_on()?;
     let steps = Patterns::new(&args.steps);
     steps.check_steps("--steps", [&run])?;
     let analysis = Analysis::of(&run, bound);
+    around.go_on()?;
     let gate = Gate::of(&analysis, args.allow_unfinished, |step| steps.takes_step(step))?;
     Ok(Answer {
         text: match args.format {

@@ -8,7 +8,7 @@ use rqps_store::Store;
 
 use crate::Surroundings;
 use crate::args::{ImportCommand, ImportOptions};
-use crate::output::print;
+use crate::output::say;
 
 /// Carries out `rqps import ...`.
 pub(crate) fn run(command: &ImportCommand, around: &Surroundings) -> Result<()> {
@@ -51,7 +51,7 @@ fn keep(run: Run, store: &Store) -> Result<()> {
     }
     let notes = run.imported.as_ref().map_or_else(Vec::new, |imported| imported.notes.clone());
     let id = rqps_lab::keep_imported(run, store)?;
-    print(&format!("imported {id}{text}\n"))?;
+    say(&format!("imported {id}{text}\n"))?;
     for note in notes {
         crate::complain(&format!("note: {note}"));
     }

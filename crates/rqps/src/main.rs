@@ -9,6 +9,7 @@ mod catalogue;
 mod charts;
 mod compare;
 mod doctor;
+mod fit;
 mod gate;
 mod history;
 mod import;
@@ -65,6 +66,12 @@ pub(crate) struct Surroundings {
 }
 
 impl Surroundings {
+    /// Ends a command between two of its steps, once a signal came.
+    pub(crate) fn go_on(&self) -> Result<()> {
+        anyhow::ensure!(!self.interrupt.load(Ordering::Relaxed), "interrupted");
+        Ok(())
+    }
+
     /// What the lab needs of them.
     pub(crate) fn lab(&self) -> rqps_lab::Context {
         rqps_lab::Context {
@@ -97,7 +104,9 @@ fn main() -> ExitCode {
     let result = if matches!(cli.command, Command::Watchdog) {
         watch_servers()
     } else {
-        signals::listen(&interrupt, &suspension).and_then(|()| {
+        let has_to_end = has_something_to_end(&cli.command);
+        let heard = if has_to_end { signals::listen(&interrupt, &suspension) } else { Ok(()) };
+        heard.and_then(|()| {
             let flags = (Arc::clone(&interrupt), Arc::clone(&stopped_by), suspension);
             let around = surroundings(&cli, flags)?;
             dispatch(&cli, &around)
@@ -119,9 +128,10 @@ fn main() -> ExitCode {
     }
 }
 
-/// One line, or a few, on stderr.
+/// One line, or a few, on stderr. Words of servers, of plans and of files are in them.
 pub(crate) fn complain(text: &str) {
     use std::io::Write as _;
+    let text = fit::lines(text);
     // With stderr gone there is nobody left to tell.
     let _ = writeln!(std::io::stderr(), "rqps: {text}");
 }
@@ -130,7 +140,7 @@ pub(crate) fn complain(text: &str) {
 pub(crate) fn prompt(text: &str) {
     use std::io::Write as _;
     let mut out = std::io::stderr();
-    let _ = out.write_all(text.as_bytes()).and_then(|()| out.flush());
+    let _ = out.write_all(fit::lines(text).as_bytes()).and_then(|()| out.flush());
 }
 
 fn dispatch(cli: &Cli, around: &Surroundings) -> Result<ExitCode> {
@@ -157,6 +167,31 @@ fn dispatch(cli: &Cli, around: &Surroundings) -> Result<ExitCode> {
         Command::Doctor { json } => return doctor::run(*json, around),
     }
     Ok(ExitCode::SUCCESS)
+}
+
+/// Whether a command has something to bring to an end itself: servers, downloads, connections, a removal, an
+/// archive that is unpacked for it. A signal ends any other at once, as it ends most programs: they read, or
+/// write in transactions and to files that the next one replaces or removes.
+fn has_something_to_end(command: &Command) -> bool {
+    let is_archive = |run: &String| run.ends_with(opened::ENDING);
+    match command {
+        Command::Run(_)
+        | Command::Profile(_)
+        | Command::Serve(_)
+        | Command::Servers(_)
+        | Command::Calibrate(_)
+        | Command::Runs(RunsCommand::Rm { .. })
+        | Command::Doctor { .. } => true,
+        Command::Report(args) => is_archive(&args.run),
+        Command::Gate(args) => is_archive(&args.run),
+        Command::Compare(args) => args.runs.iter().any(is_archive),
+        Command::History(_)
+        | Command::Import(_)
+        | Command::Runs(_)
+        | Command::Suites(_)
+        | Command::Watchdog
+        | Command::Sysbench { .. } => false,
+    }
 }
 
 /// The watchdog of stopped servers. It needs nothing of its surroundings, which may have changed since
@@ -237,5 +272,44 @@ fn quoted(word: &str) -> String {
         word.to_owned()
     } else {
         format!("'{}'", word.replace('\'', r"'\''"))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_signal_ends_what_only_reads() {
+        let has_to_end = |line: &str| {
+            let cli = Cli::try_parse_from(line.split(' ')).unwrap();
+            has_something_to_end(&cli.command)
+        };
+        for line in [
+            "rqps report",
+            "rqps compare 1 2",
+            "rqps gate",
+            "rqps history",
+            "rqps runs list",
+            "rqps runs export 1",
+            "rqps runs import run.tar.zst",
+            "rqps import sysbench a.log",
+            "rqps suites list",
+        ] {
+            assert!(!has_to_end(line), "{line}");
+        }
+        for line in [
+            "rqps run plan.toml",
+            "rqps serve",
+            "rqps servers fetch pg@17.4",
+            "rqps calibrate",
+            "rqps doctor",
+            "rqps runs rm 1",
+            "rqps report run.tar.zst",
+            "rqps gate run.tar.zst",
+            "rqps compare 1 run.tar.zst",
+        ] {
+            assert!(has_to_end(line), "{line}");
+        }
     }
 }

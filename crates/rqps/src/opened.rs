@@ -28,6 +28,8 @@ impl Opened {
     pub(crate) fn of(run: &str, around: &Surroundings) -> Result<Self> {
         if run.ends_with(ENDING) {
             let archive = archive::open(Path::new(run), &around.temp)?;
+            // What is unpacked goes with it.
+            around.go_on()?;
             let of = RunRef::Id(archive.run_id().to_owned());
             return Ok(Self { place: Place::Archive(archive), of });
         }

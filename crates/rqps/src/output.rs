@@ -7,16 +7,24 @@ use std::path::Path;
 use anyhow::{Context as _, Result};
 use rqps_report::text::WIDTH;
 
+use crate::fit;
+
 /// Narrower text is harder to read than lines that the terminal breaks, columns.
 const NARROWEST: usize = 60;
 
-/// Writes text to standard output. A reader that went away (`| head`) is no error.
+/// Writes text that is fit for a terminal, or not meant for one, to standard output. A reader that went
+/// away (`| head`) is no error.
 pub(crate) fn print(text: &str) -> Result<()> {
     let mut out = std::io::stdout().lock();
     match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
         Err(error) if error.kind() == ErrorKind::BrokenPipe => Ok(()),
         other => other.context("write to standard output"),
     }
+}
+
+/// Writes lines in which there are words from outside: labels, paths, notes.
+pub(crate) fn say(text: &str) -> Result<()> {
+    print(&fit::lines(text))
 }
 
 /// Writes text to a file, or to standard output without one.
@@ -34,8 +42,19 @@ pub(crate) fn text_width() -> usize {
     columns.map_or(WIDTH, |(_, n)| usize::from(n).clamp(NARROWEST, WIDTH))
 }
 
-/// Rows as columns separated by two spaces; the last column is not padded.
+/// Rows as columns separated by two spaces; the last column is not padded. Each row is one line, whatever
+/// is in its cells.
 pub(crate) fn table(headings: &[&str], rows: &[Vec<String>]) -> String {
+    let headings: Vec<String> = headings.iter().map(|heading| fit::one_line(heading)).collect();
+    let headings: Vec<&str> = headings.iter().map(String::as_str).collect();
+    let fit_row =
+        |row: &Vec<String>| -> Vec<String> { row.iter().map(|cell| fit::one_line(cell)).collect() };
+    let rows: Vec<Vec<String>> = rows.iter().map(fit_row).collect();
+    columns(&headings, &rows)
+}
+
+/// The same with cells as they are.
+pub(crate) fn columns(headings: &[&str], rows: &[Vec<String>]) -> String {
     let mut widths: Vec<usize> = headings.iter().map(|h| h.chars().count()).collect();
     for row in rows {
         for (width, cell) in widths.iter_mut().zip(row) {
@@ -66,5 +85,11 @@ mod tests {
     fn tables_align() {
         let rows = vec![vec!["a".into(), "long cell".into()], vec!["bbbb".into(), "c".into()]];
         assert_eq!(table(&["x", "y"], &rows), "x     y\na     long cell\nbbbb  c\n");
+    }
+
+    #[test]
+    fn no_cell_steers_the_terminal_or_passes_for_a_row() {
+        let rows = vec![vec!["a\u{1b}[2J".into(), "b\nc\u{202e}".into()]];
+        assert_eq!(table(&["x\u{7}"], &rows), "x\u{fffd}\na\u{fffd}[2J  b c\u{fffd}\n");
     }
 }

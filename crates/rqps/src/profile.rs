@@ -14,15 +14,14 @@ use rqps_store::{Artifact, Store};
 use crate::Surroundings;
 use crate::args::ProfileArgs;
 use crate::report::Found;
-use crate::run::{apply, carry_out, system_of};
+use crate::run::{apply, carry_out, read_plan, system_of};
 
 /// Carries out `rqps profile ...`.
 pub(crate) fn run(args: &ProfileArgs, around: &Surroundings) -> Result<ExitCode> {
     let (mut file, origin) = match &args.plan {
         Some(path) => {
             let origin = path.display().to_string();
-            let text =
-                fs::read_to_string(path).with_context(|| format!("read the plan {origin}"))?;
+            let text = read_plan(path).with_context(|| format!("read the plan {origin}"))?;
             (PlanFile::parse(&text, &origin)?, origin)
         }
         None => {

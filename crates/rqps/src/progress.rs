@@ -7,6 +7,8 @@ use std::time::{Duration, Instant};
 use indicatif::{MultiProgress, ProgressBar, ProgressDrawTarget, ProgressStyle};
 use rqps_lab::Event;
 
+use crate::fit;
+
 /// How often a long download or load says something where there is no terminal.
 const PLAIN_EVERY: Duration = Duration::from_secs(10);
 
@@ -89,7 +91,7 @@ impl Lines {
     /// Prints a line that stays, above the live ones where there are any.
     /// Words of servers and of perf are in it.
     pub(crate) fn line(&self, text: &str) {
-        let text = &fit_for_a_terminal(text);
+        let text = &fit::lines(text);
         match &self.live {
             Some(all) => {
                 // A terminal that went away is no reason to stop measuring.
@@ -130,9 +132,11 @@ impl Live {
                 self.steps.set_position(*idx as u64);
                 let next = next.map_or_else(String::new, |n| format!(", then {n}"));
                 let left = duration(*left + *expected);
-                self.steps.set_message(format!("about {left} left{next}"));
-                self.now.set_message(format!("{label}  {step}  {}", clients_text(*clients)));
-                self.now.set_prefix(format!("{label}  {step}  {}", clients_text(*clients)));
+                self.steps.set_message(fit::one_line(&format!("about {left} left{next}")));
+                let what = format!("{label}  {step}  {}", clients_text(*clients));
+                let what = fit::one_line(&what);
+                self.now.set_message(what.clone());
+                self.now.set_prefix(what);
             }
             Event::Measuring { slice, elapsed, qps, .. } => {
                 let what =
@@ -159,23 +163,11 @@ impl Live {
             }
             other => {
                 if let Some(text) = passing(other) {
-                    self.now.set_message(text);
+                    self.now.set_message(fit::one_line(&text));
                 }
             }
         }
     }
-}
-
-/// `text` without characters that steer a terminal or change the direction of a line; these become U+FFFD.
-/// Line breaks and tabs stay.
-fn fit_for_a_terminal(text: &str) -> String {
-    let is_fit = |c: char| {
-        matches!(c, '\n' | '\t')
-            || !(c.is_control()
-                || matches!(c, '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}')
-                || matches!(c, '\u{2066}'..='\u{2069}'))
-    };
-    text.chars().map(|c| if is_fit(c) { c } else { char::REPLACEMENT_CHARACTER }).collect()
 }
 
 fn style(template: &str) -> ProgressStyle {
@@ -267,13 +259,6 @@ mod tests {
         assert_eq!(duration(Duration::from_secs(7260)), "2 h 1 min");
         assert_eq!(taken(Duration::from_secs(307)), "5 min 7 s");
         assert_eq!(taken(Duration::from_secs(99)), "99 s");
-    }
-
-    #[test]
-    fn words_of_servers_do_not_steer_the_terminal() {
-        let text = "perf ended: \u{1b}[2J\u{7}\u{9b}31m\u{202e}x\r\n\ty";
-        let fit = fit_for_a_terminal(text);
-        assert_eq!(fit, "perf ended: \u{fffd}[2J\u{fffd}\u{fffd}31m\u{fffd}x\u{fffd}\n\ty");
     }
 
     #[test]

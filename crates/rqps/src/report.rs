@@ -17,6 +17,7 @@ pub(crate) fn write(args: &ReportArgs, around: &Surroundings) -> Result<()> {
     let run = opened.store().select_run(opened.run())?;
     let profiles = opened.store().select_stack_profiles(opened.run())?;
     let base = args.base.as_deref().map_or(Ok(run.base), |label| system_of(&run, label))?;
+    around.go_on()?;
     if let Some(dir) = &args.charts {
         return crate::charts::write(&Analysis::of_base(&run, base, bound), dir);
     }
@@ -29,6 +30,7 @@ pub(crate) fn write(args: &ReportArgs, around: &Surroundings) -> Result<()> {
     let detail = if args.summary { Detail::Summary } else { Detail::Full };
     let text =
         render(found, args.format, bound, TextOptions { colour, detail, width: text_width() })?;
+    around.go_on()?;
     output::write(args.output.as_deref(), &text)
 }
 

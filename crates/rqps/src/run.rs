@@ -12,6 +12,7 @@ use rqps_lab::plan::{ScheduleFile, SuiteFile, SystemFile};
 use rqps_lab::{Carried, Context, Event, Plan, PlanFile};
 use rqps_model::StepOutcome;
 use rqps_report::{Detail, TextOptions};
+use rqps_sample::given_file;
 use rqps_store::{RunRef, Store};
 
 use crate::args::{Format, RunArgs};
@@ -22,6 +23,9 @@ use crate::{Surroundings, complain, profile, report, steps};
 
 /// A lock on the store that is held for longer is told, and an interrupt ends the wait.
 const LOCKED: Duration = Duration::from_secs(30);
+
+/// Most bytes of a plan: thousands of systems.
+const MOST_OF_PLAN: u64 = 16 << 20;
 
 /// Carries out `rqps run ...`.
 pub(crate) fn run(args: &RunArgs, around: &Surroundings) -> Result<ExitCode> {
@@ -193,7 +197,7 @@ fn plan_of(args: &RunArgs, around: &Surroundings) -> Result<Plan> {
     let (mut file, origin) = match (&args.plan, &args.base) {
         (Some(path), _) => {
             let origin = path.display().to_string();
-            let text = fs::read_to_string(path).with_context(|| {
+            let text = read_plan(path).with_context(|| {
                 format!("read the plan {origin} (or name systems with --base and --vs)")
             })?;
             (PlanFile::parse(&text, &origin)?, origin)
@@ -210,6 +214,11 @@ fn plan_of(args: &RunArgs, around: &Surroundings) -> Result<Plan> {
     };
     apply(args, &mut file)?;
     Ok(file.resolve(&origin, &around.catalogue)?)
+}
+
+/// The text of a plan.
+pub(crate) fn read_plan(path: &Path) -> std::io::Result<String> {
+    given_file::read_text(path, MOST_OF_PLAN)
 }
 
 /// An error after something was measured, with what to do about it.

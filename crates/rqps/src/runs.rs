@@ -5,10 +5,12 @@ mod archive;
 use anyhow::{Context as _, Result, bail};
 use rqps_export::archive::Extent;
 use rqps_lab::{Context as LabContext, Leftover};
+use rqps_model::Run;
 use rqps_store::{RunRef, Store, Tag, Verified};
 
 use crate::args::RunsCommand;
-use crate::output::{print, table};
+use crate::fit::one_line;
+use crate::output::{print, say, table};
 use crate::{Surroundings, complain};
 
 /// Carries out `rqps runs ...`.
@@ -25,12 +27,12 @@ pub(crate) fn run(store: &Store, command: &RunsCommand, around: &Surroundings) -
         RunsCommand::Rm { runs } => {
             for run in runs {
                 let id = remove(store, run, &around.lab(), &mut |left| match &left.kept {
-                    None => print(&format!("removed {}\n", left.dir.display())).unwrap_or_default(),
+                    None => say(&format!("removed {}\n", left.dir.display())).unwrap_or_default(),
                     Some(error) => {
                         complain(&format!("warning: {} stays: {error}", left.dir.display()));
                     }
                 })?;
-                print(&format!("removed {id}\n"))?;
+                say(&format!("removed {id}\n"))?;
             }
             Ok(())
         }
@@ -75,9 +77,9 @@ fn tag(
     added.iter().try_for_each(|tag| store.add_tag(&id, tag))?;
     let tags = store.list_tags(&id)?;
     let tags = if tags.is_empty() { "no tags".to_owned() } else { tags.join(" ") };
-    print(&format!("{id}  {tags}\n"))?;
+    say(&format!("{}\n", one_line(&format!("{id}  {tags}"))))?;
     match store.select_note(&id)? {
-        Some(note) => print(&format!("{note}\n")),
+        Some(note) => say(&format!("{note}\n")),
         None => Ok(()),
     }
 }
@@ -93,10 +95,10 @@ fn verify(store: &Store, json: bool) -> Result<()> {
         print(&format!("{text}\n"))?;
     } else {
         for problem in &problems {
-            print(&format!("problem: {problem}\n"))?;
+            say(&format!("problem: {}\n", one_line(problem)))?;
         }
         for note in &notes {
-            print(&format!("note: {note}\n"))?;
+            say(&format!("note: {}\n", one_line(note)))?;
         }
         print(&format!("{n_runs} runs with {n_slices} slices were read\n"))?;
     }
@@ -135,30 +137,7 @@ fn show(store: &Store, run: &str, json: bool) -> Result<()> {
         let text = serde_json::to_string_pretty(&run).context("write the run as JSON")?;
         return print(&format!("{text}\n"));
     }
-    let mut text = format!(
-        "run        {}\nname       {}\nstatus     {}\ncommand    {}\nseed       {}\nhost       {}, {}, {} CPUs, {}\n",
-        run.id,
-        run.name,
-        run.status,
-        run.command_line,
-        run.seed,
-        run.host.hostname,
-        run.host.kernel,
-        run.host.n_cpus,
-        run.host.cpu_model,
-    );
-    if let Some(imported) = &run.imported {
-        text = format!(
-            "run        {}\nname       {}\nimported   {}\nfiles of   {}\ncommand    {}\nhost       {}\n",
-            run.id, run.name, imported.source, imported.tool, run.command_line, run.host.hostname
-        );
-    }
-    for system in &run.systems {
-        text.push_str(&format!(
-            "system     {}  {}  {}\n",
-            system.spec.label, system.version_text, system.origin
-        ));
-    }
+    let mut text = head(&run);
     let rows: Vec<Vec<String>> = run
         .steps
         .iter()
@@ -182,5 +161,36 @@ fn show(store: &Store, run: &str, json: bool) -> Result<()> {
     text.push_str(&table(&headings, &rows));
     text.push_str("\nplan\n");
     text.push_str(&run.plan);
-    print(&text)
+    say(&text)
+}
+
+/// What a run is, a line for each thing.
+fn head(run: &Run) -> String {
+    let host = &run.host;
+    let mut lines = vec![("run", run.id.clone()), ("name", run.name.clone())];
+    match &run.imported {
+        Some(imported) => lines.extend([
+            ("imported", imported.source.clone()),
+            ("files of", imported.tool.to_string()),
+            ("command", run.command_line.clone()),
+            ("host", host.hostname.clone()),
+        ]),
+        None => lines.extend([
+            ("status", run.status.to_string()),
+            ("command", run.command_line.clone()),
+            ("seed", run.seed.to_string()),
+            (
+                "host",
+                format!(
+                    "{}, {}, {} CPUs, {}",
+                    host.hostname, host.kernel, host.n_cpus, host.cpu_model
+                ),
+            ),
+        ]),
+    }
+    for system in &run.systems {
+        let (label, version, origin) = (&system.spec.label, &system.version_text, &system.origin);
+        lines.push(("system", format!("{label}  {version}  {origin}")));
+    }
+    lines.iter().map(|(what, text)| format!("{what:11}{}\n", one_line(text))).collect()
 }

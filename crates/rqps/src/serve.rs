@@ -6,11 +6,15 @@ use std::path::Path;
 use std::sync::Arc;
 
 use anyhow::{Context as _, Result, bail};
+use rqps_sample::given_file;
 use rqps_serve::{Options, Remove, Token};
 use rqps_store::Store;
 
 use crate::args::ServeArgs;
 use crate::{Surroundings, complain, runs};
+
+/// Most bytes of a file with a token.
+const MOST_OF_TOKEN: u64 = 64 << 10;
 
 /// Carries out `rqps serve ...`; ends at the first signal.
 pub(crate) fn run(args: &ServeArgs, token: Option<&str>, around: &Surroundings) -> Result<()> {
@@ -53,5 +57,6 @@ fn read_token(path: &Path) -> Result<String> {
             "others may read the token file {shown}; run `chmod 600 {shown}` and choose a new token"
         );
     }
-    fs::read_to_string(path).with_context(|| format!("read the token file {shown}"))
+    given_file::read_text(path, MOST_OF_TOKEN)
+        .with_context(|| format!("read the token file {shown}"))
 }

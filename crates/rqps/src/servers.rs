@@ -15,9 +15,9 @@ use rqps_model::SystemSource;
 use rqps_report::audit::sheet;
 
 use crate::args::{AuditArgs, ServersCommand};
-use crate::output::{print, table};
+use crate::output::{columns, print, say};
 use crate::progress::Progress;
-use crate::run::system_of;
+use crate::run::{read_plan, system_of};
 use crate::{Surroundings, complain};
 
 /// Carries out `rqps servers ...`.
@@ -41,7 +41,7 @@ fn fetch_all(systems: &[String], around: &Surroundings) -> Result<()> {
     let fetched = fetch_plan(&plan, around, &mut listen);
     progress.clear();
     for line in fetched? {
-        print(&line)?;
+        say(&line)?;
     }
     Ok(())
 }
@@ -69,8 +69,7 @@ fn audit(args: &AuditArgs, around: &Surroundings) -> Result<()> {
     let (file, origin) = match &args.plan {
         Some(path) => {
             let origin = path.display().to_string();
-            let text =
-                std::fs::read_to_string(path).with_context(|| format!("read the plan {origin}"))?;
+            let text = read_plan(path).with_context(|| format!("read the plan {origin}"))?;
             (PlanFile::parse(&text, &origin)?, origin)
         }
         None => {
@@ -86,7 +85,7 @@ fn audit(args: &AuditArgs, around: &Surroundings) -> Result<()> {
     progress.clear();
     let systems = systems?;
     let extent = if args.all { sheet::Extent::All } else { sheet::Extent::Short };
-    print(&if args.json { sheet::json(&systems) } else { sheet::text(&systems, extent) })
+    if args.json { print(&sheet::json(&systems)) } else { say(&sheet::text(&systems, extent)) }
 }
 
 /// A system as typed, with the configuration and options of the command line where it is started.
@@ -182,7 +181,7 @@ fn next_line(
 /// connection is.
 fn answer(connection: &mut dyn Connection, statement: &str) -> Result<()> {
     match connection.query(statement.trim().trim_end_matches(';')) {
-        Ok(result) => print(&shown(&result)),
+        Ok(result) => say(&shown(&result)),
         Err(rqps_client::Error::Server(error)) => {
             complain(&error.to_string());
             Ok(())
@@ -191,6 +190,7 @@ fn answer(connection: &mut dyn Connection, statement: &str) -> Result<()> {
     }
 }
 
+/// Texts of several lines, such as InnoDB's status, stay so.
 fn shown(result: &ResultSet) -> String {
     if result.columns.is_empty() {
         return format!("{} affected\n", n_rows(result.affected));
@@ -199,7 +199,7 @@ fn shown(result: &ResultSet) -> String {
     let rows: Vec<Vec<String>> =
         result.rows.iter().map(|row| row.iter().map(cell).collect()).collect();
     let headings: Vec<&str> = result.columns.iter().map(String::as_str).collect();
-    format!("{}{}\n", table(&headings, &rows), n_rows(result.rows.len() as u64))
+    format!("{}{}\n", columns(&headings, &rows), n_rows(result.rows.len() as u64))
 }
 
 fn n_rows(n: u64) -> String {

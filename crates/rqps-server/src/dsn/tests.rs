@@ -99,6 +99,12 @@ fn errors_do_not_show_the_password() {
         "mysql://u@h/db?password_env=my-secret",
         "mysql://u@h/db?password_env=1secret",
         "mysql://u@h/db?socket=/s&password_env=secret!",
+        "mysql://u:secret",
+        "mysql://u:secret/db",
+        "mysql://u@h:secret",
+        "mysql://[u:secret",
+        "mysql://[::1]:secret/db",
+        "u:secret@h://x",
     ] {
         let error = Dsn::parse(text).unwrap_err();
         let shown = format!("{error} {error:?}");

@@ -9,7 +9,7 @@ use rqps_store::{RunRef, Store, Table};
 
 use crate::args::ExportFormat;
 use crate::opened::ENDING;
-use crate::output::print;
+use crate::output::say;
 
 /// Writes a run to `output`, or to a file or directory named after it.
 pub(crate) fn export(
@@ -53,7 +53,7 @@ pub(crate) fn export(
             tables(store, (&of, &path, "parquet"), |table| parquet::render(table, by))?;
         }
     }
-    print(&format!("wrote {}\n", path.display()))
+    say(&format!("wrote {}\n", path.display()))
 }
 
 /// A file for each table of the run, in a directory that must be new or empty.
@@ -81,7 +81,7 @@ fn write(path: &Path, bytes: &[u8]) -> Result<()> {
 pub(crate) fn import(store: &Store, files: &[PathBuf]) -> Result<()> {
     for file in files {
         let id = archive::read(file, store)?;
-        print(&format!("imported {id}\n"))?;
+        say(&format!("imported {id}\n"))?;
     }
     Ok(())
 }

@@ -8,7 +8,7 @@ use rqps_server::{Catalogue, Entry, Places, Source, Watch, fetch};
 use serde_json::{Value, json};
 
 use crate::Surroundings;
-use crate::output::{print, table};
+use crate::output::{print, say, table};
 
 /// Columns of a terminal that a line should not exceed.
 const WIDTH: usize = 100;
@@ -31,7 +31,7 @@ pub(super) fn run(available: bool, json: bool, around: &Surroundings) -> Result<
             entries.iter().map(|entry| as_json(entry, &answers, &places)).collect();
         return print(&format!("{:#}\n", Value::Array(list)));
     }
-    print(&as_text(&around.catalogue, &answers, &places))
+    say(&as_text(&around.catalogue, &answers, &places))
 }
 
 fn as_json(entry: &Entry, answers: &Answers, places: &Places) -> Value {

@@ -1,5 +1,8 @@
 //! Bad input: each ends with exit code 2 and one message that names the value and the remedy.
 
+use std::io::Write as _;
+use std::process::Stdio;
+
 use expect_test::{expect, expect_file};
 
 use crate::bench::Bench;
@@ -228,4 +231,24 @@ fn references_to_runs() {
         $ rqps runs rm x
         rqps: error: no run matches "x"; there are TIME-second, TIME-first
     "#]].assert_eq(&text);
+}
+
+#[test]
+fn plans_without_an_end_and_from_a_pipe() {
+    let bench = Bench::new();
+    std::os::unix::fs::symlink("/dev/zero", bench.path("zero.toml")).unwrap();
+    // It is refused, not read until there is no memory.
+    let said = bench.run_after("ulimit -v 8000000", &["run", "zero.toml"]);
+    assert_eq!(said.code(), 2, "{}", said.stderr);
+    let words =
+        "read the plan zero.toml (or name systems with --base and --vs): it is no plain file";
+    assert!(said.stderr.contains(words), "{}", said.stderr);
+    let mut command = bench.command(&["run", "/dev/stdin", "--no-html"]);
+    command.stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::piped());
+    let mut child = command.spawn().unwrap();
+    let plan = "[[system]]\ndbms = 'null'\n[[suite]]\nrows = 10\nsteps = ['point-query']\n\
+                seconds = { read = 0.02, warm_up = 0 }\n";
+    child.stdin.take().unwrap().write_all(plan.as_bytes()).unwrap();
+    let output = child.wait_with_output().unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
 }

@@ -41,6 +41,8 @@ mod gate;
 #[cfg(test)]
 mod handicap;
 #[cfg(test)]
+mod hostile_texts;
+#[cfg(test)]
 mod imported;
 #[cfg(test)]
 mod imported_inserts;
@@ -78,6 +80,8 @@ mod serve;
 mod serve_browser;
 #[cfg(test)]
 mod serve_live;
+#[cfg(test)]
+mod signals;
 #[cfg(test)]
 mod stored;
 #[cfg(test)]
