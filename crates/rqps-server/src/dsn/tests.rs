@@ -61,6 +61,9 @@ fn a_password_can_be_in_a_file() {
     assert_eq!(dsn.endpoint.password.0, "s3cret: %40");
     assert!(!dsn.to_string().contains("s3cret"), "{dsn}");
     assert!(Dsn::parse("mysql://u:p@h/d?password_file=/f").is_err());
+    let endless = Dsn::parse("mysql://u@h/d?password_file=/dev/zero").unwrap();
+    let error = endless.with_password(|_| None).unwrap_err().to_string();
+    assert!(error.contains("password_file /dev/zero: it is no plain file"), "{error}");
 }
 
 #[test]
