@@ -19,6 +19,7 @@ fn connected(bench: &Bench, running: &Running, id: &str, dbms: Dbms) -> Box<dyn 
     let endpoint = Endpoint {
         address: Address::Unix(socket_of(server_of(bench, running, id, 0))),
         tls: Tls::Off,
+        server_public_key: None,
         user: "rqps".to_owned(),
         password: Password(marker["password"].as_str().unwrap().to_owned()),
         database: "rqps".to_owned(),
