@@ -7,11 +7,12 @@ use rqps_model::{Dbms, RunSystem};
 use rqps_report::audit::{Filled, Finding, Severity, data_size, severe};
 
 use crate::Plan;
+use crate::context::Context;
 use crate::event::{Event, Listener};
 use crate::installation::Installation;
 use crate::leftover::{self, Purpose};
 use crate::plan::AuditRule;
-use crate::run::{Context, Lab};
+use crate::run::Lab;
 use crate::system::{Data, Up};
 
 /// Asks every system of a plan what it is and what it runs with, in the plan's order. Servers that

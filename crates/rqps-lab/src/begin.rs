@@ -7,9 +7,9 @@ use rqps_model::{
 use rqps_report::number;
 use rqps_store::{Error, RunLock, RunRef, Store};
 
+use crate::context::Context;
 use crate::event::{Event, Listener};
 use crate::measure::unix_ms;
-use crate::run::Context;
 use crate::steps::PlannedStep;
 use crate::{Plan, limits, placement, run_id};
 

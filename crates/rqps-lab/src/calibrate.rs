@@ -11,9 +11,9 @@ use anyhow::{Context as _, Result, ensure};
 use rqps_model::calibration::{Floor, Power, Trial};
 use rqps_model::{Calibration, Placement, SystemSource};
 
+use crate::context::Context;
 use crate::event::{Event, Listener};
 use crate::measure::{mix, unix_ms};
-use crate::run::Context;
 use crate::{Plan, descriptors, leftover, placement};
 use bench::{Bench, Way};
 

@@ -296,6 +296,7 @@ mod tests {
             server: "MySQL 8.0.33".to_owned(),
             detail: "it was killed by signal 9 (SIGKILL)".to_owned(),
             was_killed,
+            lacked_memory: false,
             log: String::new(),
         };
         for is_so in [false, true] {

@@ -8,8 +8,8 @@ use rqps_server::{
     direct_io, fetch, places, profile, punch_hole,
 };
 
+use crate::context::Context;
 use crate::event::{Event, Listener};
-use crate::run::Context;
 use crate::{Plan, memory};
 
 /// A system's files, there to be started; or the address of one that runs.

@@ -8,8 +8,8 @@ use std::path::{Path, PathBuf};
 use rqps_server::{Wishes, instance, places};
 use rqps_store::{RunLock, Store};
 
+use crate::context::Context;
 use crate::event::{Event, Listener};
-use crate::run::Context;
 
 /// A data directory that a run left.
 #[derive(Debug)]

@@ -9,10 +9,10 @@ use rqps_server::Places;
 use rqps_server::profile::cache_bytes;
 
 use crate::Plan;
+use crate::context::Context;
 use crate::descriptors::most_clients_of_steps;
 use crate::event::Listener;
 use crate::installation::{Installation, places, render_config};
-use crate::run::Context;
 
 /// What a server takes beside its cache and the clients' connections, bytes: code, dictionaries. MySQL 8.0
 /// with nothing cached takes about 400 MB, the others less.

@@ -5,8 +5,8 @@ use rqps_model::{Placement, Schedule};
 use rqps_store::Store;
 
 use crate::calibrate::disturbed;
+use crate::context::Context;
 use crate::event::Listener;
-use crate::run::Context;
 use crate::{Plan, memory};
 
 /// The plan as it is carried out here: with what the latest calibration of this host found where it

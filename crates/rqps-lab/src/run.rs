@@ -2,19 +2,16 @@
 //! ([`crate::sequential`], [`crate::interleaved`]).
 
 use std::collections::BTreeSet;
-use std::ffi::OsString;
 use std::ops::Range;
-use std::path::PathBuf;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, OnceLock};
+use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use anyhow::{Context as _, Result, bail};
 use rqps_model::{Label, Run, RunStatus, RunSystem, StepOutcome, SystemSource};
-use rqps_server::Catalogue;
 use rqps_store::{RunRef, Store};
 
 use crate::begin::Begun;
+use crate::context::Context;
 use crate::event::{Event, Listener};
 use crate::insert::Tables;
 use crate::installation::{self, Installation};
@@ -23,62 +20,7 @@ use crate::rounds::{Broken, shuffled};
 use crate::sequential::is_disk_full;
 use crate::stacks::{self, Profiler};
 use crate::steps::{self, PlannedStep};
-use crate::suspension::Suspension;
 use crate::{Plan, begin, leftover, limits, placement, precision};
-
-/// What a run needs beside its plan.
-#[derive(Debug, Clone)]
-pub struct Context {
-    /// The results directory.
-    pub results: PathBuf,
-    /// The cache of fetched servers.
-    pub cache: PathBuf,
-    /// The servers that can be fetched.
-    pub catalogue: Arc<Catalogue>,
-    /// The directory for temporary files.
-    pub temp: PathBuf,
-    /// Set when the user wants to stop.
-    pub interrupt: Arc<AtomicBool>,
-    /// Set before `interrupt` when it is not the user who wants to stop: why, for the report.
-    pub stopped_by: Arc<OnceLock<String>>,
-    /// The command as typed, without passwords.
-    pub command_line: String,
-    /// Version of rqps.
-    pub rqps_version: String,
-    /// Start anew although an unfinished run of the plan exists.
-    pub anew: bool,
-    /// What becomes of Ctrl-Z.
-    pub suspension: Suspension,
-    /// The environment, where an address names a variable for its password.
-    pub variables: rqps_server::Variables,
-    /// Seed to use where the plan sets none.
-    pub drawn_seed: u64,
-    /// Program and arguments of a process that calls [`rqps_server::watchdog::watch`] on its
-    /// standard input: it ends servers that are stopped when this process dies.
-    pub watchdog: Vec<OsString>,
-}
-
-#[cfg(test)]
-impl Context {
-    /// For what needs no run, with a process in the watchdog's place.
-    pub(crate) fn of_test(watchdog: &[&str]) -> Self {
-        Self {
-            results: PathBuf::new(),
-            cache: PathBuf::new(),
-            catalogue: Arc::new(Catalogue::builtin().unwrap()),
-            temp: PathBuf::new(),
-            interrupt: Arc::default(),
-            stopped_by: Arc::default(),
-            command_line: String::new(),
-            rqps_version: String::new(),
-            anew: false,
-            suspension: Suspension::default(),
-            variables: |_| None,
-            drawn_seed: 1,
-            watchdog: watchdog.iter().map(OsString::from).collect(),
-        }
-    }
-}
 
 /// From where on parts of a run's seed are those of its starts: the others are those of steps.
 const STARTS_FROM: u64 = 1 << 41;

@@ -3,10 +3,10 @@
 use anyhow::Result;
 use rqps_client::{Connection, Endpoint};
 
+use crate::context::Context;
 use crate::event::Listener;
 use crate::installation::Installation;
 use crate::leftover::{self, Purpose};
-use crate::run::Context;
 use crate::system::{Data, Up};
 use crate::{Plan, limits, placement};
 

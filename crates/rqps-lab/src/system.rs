@@ -20,13 +20,13 @@ use rqps_server::{
 };
 
 use crate::Plan;
+use crate::context::Context;
 use crate::counted::Counted;
 use crate::demands;
 use crate::descriptors;
 use crate::event::{Event, Listener};
 use crate::installation::{Installation, render_config, tell};
 use crate::measure::Bench;
-use crate::run::Context;
 use answers::Gone;
 
 /// How often the samplers look.

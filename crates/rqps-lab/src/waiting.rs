@@ -7,7 +7,7 @@ use anyhow::{Context as _, Result};
 use nix::sys::signal::Signal;
 use rqps_server::{Freezer, Watchdog};
 
-use crate::run::Context;
+use crate::context::Context;
 use crate::suspension::Suspension;
 
 /// Longest time that a server is stopped. Servers watch themselves: InnoDB ends itself when one of

@@ -15,7 +15,8 @@ use crate::Surroundings;
 use crate::args::CalibrateArgs;
 use crate::output::{print, say, table};
 use crate::progress::{Progress, duration};
-use crate::run::{drawn_seed, system_of};
+use crate::run::drawn_seed;
+use crate::typed::system_of;
 
 /// Rows of the table: cached in whatever memory a host has.
 const ROWS: u64 = 100_000;

@@ -28,6 +28,7 @@ mod signals;
 mod steps;
 mod suites;
 mod sysbench;
+mod typed;
 
 use std::path::PathBuf;
 use std::process::ExitCode;

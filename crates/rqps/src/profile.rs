@@ -14,7 +14,8 @@ use rqps_store::{Artifact, Store};
 use crate::Surroundings;
 use crate::args::ProfileArgs;
 use crate::report::Found;
-use crate::run::{apply, carry_out, read_plan, system_of};
+use crate::run::carry_out;
+use crate::typed::{apply, read_plan, system_of};
 
 /// Carries out `rqps profile ...`.
 pub(crate) fn run(args: &ProfileArgs, around: &Surroundings) -> Result<ExitCode> {

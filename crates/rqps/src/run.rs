@@ -1,4 +1,4 @@
-//! `rqps run`: from what was typed to a plan, then the lab, then the report.
+//! `rqps run`: the lab, then the report.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -7,25 +7,21 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-use anyhow::{Context as _, Result, bail};
-use rqps_lab::plan::{ScheduleFile, SuiteFile, SystemFile};
-use rqps_lab::{Carried, Context, Event, Plan, PlanFile};
+use anyhow::{Context as _, Result};
+use rqps_lab::{Carried, Context, Event, Plan};
 use rqps_model::StepOutcome;
 use rqps_report::{Detail, TextOptions};
-use rqps_sample::given_file;
 use rqps_store::{RunRef, Store};
 
 use crate::args::{Format, RunArgs};
 use crate::live::Teller;
 use crate::output::{print, text_width};
 use crate::progress::{Lines, Progress, taken};
-use crate::{Surroundings, complain, profile, report, steps};
+use crate::typed::plan_of;
+use crate::{Surroundings, complain, profile, report};
 
 /// A lock on the store that is held for longer is told, and an interrupt ends the wait.
 const LOCKED: Duration = Duration::from_secs(30);
-
-/// Most bytes of a plan: thousands of systems.
-const MOST_OF_PLAN: u64 = 16 << 20;
 
 /// Carries out `rqps run ...`.
 pub(crate) fn run(args: &RunArgs, around: &Surroundings) -> Result<ExitCode> {
@@ -192,35 +188,6 @@ fn shown(path: &Path) -> String {
     path.strip_prefix(here).unwrap_or(path).display().to_string()
 }
 
-/// The plan that was named or described, with what the command line says on top.
-fn plan_of(args: &RunArgs, around: &Surroundings) -> Result<Plan> {
-    let (mut file, origin) = match (&args.plan, &args.base) {
-        (Some(path), _) => {
-            let origin = path.display().to_string();
-            let text = read_plan(path).with_context(|| {
-                format!("read the plan {origin} (or name systems with --base and --vs)")
-            })?;
-            (PlanFile::parse(&text, &origin)?, origin)
-        }
-        (None, Some(base)) => {
-            if args.candidates.is_empty() {
-                bail!("--base needs at least one --vs SYSTEM to compare it with");
-            }
-            let systems = std::iter::once(base).chain(&args.candidates);
-            let system = systems.map(|text| system_of(text)).collect::<Result<Vec<_>>>()?;
-            (PlanFile { system, ..PlanFile::default() }, "command line".to_owned())
-        }
-        (None, None) => bail!("name a PLAN.toml, or --base SYSTEM and --vs SYSTEM"),
-    };
-    apply(args, &mut file)?;
-    Ok(file.resolve(&origin, &around.catalogue)?)
-}
-
-/// The text of a plan.
-pub(crate) fn read_plan(path: &Path) -> std::io::Result<String> {
-    given_file::read_text(path, MOST_OF_PLAN)
-}
-
 /// An error after something was measured, with what to do about it.
 fn with_next_step(error: anyhow::Error, store: &Store, plan: &Plan) -> anyhow::Error {
     // The store's own errors say it themselves.
@@ -242,93 +209,6 @@ fn with_next_step(error: anyhow::Error, store: &Store, plan: &Plan) -> anyhow::E
     }
 }
 
-/// Lays what was typed over what the plan says.
-///
-/// # Errors
-/// When `--steps` names a suite that the plan does not have.
-pub(crate) fn apply(args: &RunArgs, file: &mut PlanFile) -> Result<()> {
-    if file.suite.is_empty() {
-        file.suite.push(SuiteFile::default());
-    }
-    for suite in &mut file.suite {
-        if let Some(kind) = &args.suite {
-            suite.kind = Some(kind.clone());
-        }
-        if let Some(size) = &args.size {
-            // A size replaces what the plan says of tables and seconds.
-            suite.size = Some(size.clone());
-            (suite.tables, suite.rows) = (None, None);
-            suite.seconds = rqps_lab::plan::SecondsFile::default();
-        }
-        if let Some(form) = &args.form {
-            suite.form = Some(form.clone());
-        }
-        suite.rate = args.rate.or(suite.rate);
-        if !args.clients.is_empty() {
-            suite.clients = Some(args.clients.clone());
-        }
-    }
-    steps::choose(&args.steps, &mut file.suite)?;
-    if let Some(audit) = &args.audit {
-        file.audit = Some(audit.clone());
-    }
-    // What is typed replaces what contradicts it.
-    let schedule: &mut ScheduleFile = &mut file.schedule;
-    if let Some(slices) = args.slices {
-        schedule.slices = Some(slices);
-        schedule.budget = None;
-    }
-    schedule.seed = args.seed.or(schedule.seed);
-    if let Some(mode) = &args.schedule {
-        schedule.mode = Some(mode.clone());
-        if mode == "sequential" {
-            (schedule.slice, schedule.budget, schedule.precision) = (None, None, None);
-        }
-    }
-    if let Some(placement) = &args.placement {
-        schedule.placement = Some(placement.clone());
-    }
-    Ok(())
-}
-
-/// A system as typed: `mysql@8.0.33`, `postgres@18.6+debian`, `mysql@/opt/mysql`, `mysql://user@host/db`.
-pub(crate) fn system_of(text: &str) -> Result<SystemFile> {
-    if text.contains("://") {
-        // Not shown: everybody on the host has seen it in the list of processes by now.
-        if rqps_server::Dsn::parse(text).is_ok_and(|dsn| dsn.has_password()) {
-            bail!(
-                "an address on the command line holds a password, which every user of this host can \
-                 read there; write mysql://USER@HOST/DATABASE?password_env=NAME or ?password_file=PATH, \
-                 or put the address into a plan"
-            );
-        }
-        return Ok(SystemFile { dsn: Some(text.to_owned()), ..SystemFile::default() });
-    }
-    if text == "null" {
-        return Ok(SystemFile { dbms: Some(text.to_owned()), ..SystemFile::default() });
-    }
-    // Not shown: there may be a password in it.
-    if text.split_once('@').is_some_and(|(before, _)| before.contains(':')) {
-        bail!("a system looks like an address without \"://\"; write mysql://USER@HOST/DATABASE");
-    }
-    let Some((dbms, place)) = text.split_once('@') else {
-        bail!(
-            "system {text:?} is not DBMS@VERSION (such as mysql@8.0.33), DBMS@DIRECTORY or an address"
-        );
-    };
-    let mut system = SystemFile { dbms: Some(dbms.to_owned()), ..SystemFile::default() };
-    if place.contains('/') {
-        let path = std::path::absolute(PathBuf::from(place)).context("find the directory")?;
-        system.basedir = Some(path);
-    } else {
-        let (version, build) =
-            place.split_once('+').map_or((place, None), |(version, build)| (version, Some(build)));
-        system.version = Some(version.to_owned());
-        system.build = build.map(ToOwned::to_owned);
-    }
-    Ok(system)
-}
-
 /// A seed nobody chose: the clock and the process id, mixed. Recorded with the run.
 pub(crate) fn drawn_seed() -> u64 {
     use std::hash::{BuildHasher as _, Hasher as _};
@@ -341,23 +221,7 @@ pub(crate) fn drawn_seed() -> u64 {
 
 #[cfg(test)]
 mod tests {
-    use clap::Parser as _;
-
     use super::*;
-    use crate::args::{Cli, Command};
-
-    /// The schedule of a plan with these keys after `rqps run plan.toml ARGUMENTS`.
-    fn typed_over(keys: &str, arguments: &str) -> Result<rqps_model::Schedule, String> {
-        let words = format!("rqps run plan.toml {arguments}");
-        let cli = Cli::try_parse_from(words.split_whitespace()).unwrap();
-        let Command::Run(args) = cli.command else { panic!("{words}") };
-        let system = |label| format!("[[system]]\ndbms = 'null'\nlabel = '{label}'\n");
-        let text = format!("{}{}[schedule]\n{keys}\n", system("a"), system("b"));
-        let mut file = PlanFile::parse(&text, "test").unwrap();
-        apply(&args, &mut file).unwrap();
-        let catalogue = rqps_server::Catalogue::builtin().unwrap();
-        file.resolve("test", &catalogue).map(|plan| plan.schedule).map_err(|e| e.to_string())
-    }
 
     #[test]
     fn a_locked_store_is_waited_for_until_the_user_interrupts() {
@@ -368,35 +232,5 @@ mod tests {
         interrupt.store(true, Ordering::Relaxed);
         // Whatever a run that ends has to store is still stored where a slow disk takes its time.
         assert!(goes_on(Duration::from_secs(1)) && !goes_on(LOCKED));
-    }
-
-    #[test]
-    fn what_is_typed_replaces_what_contradicts_it() {
-        let all = "budget = '60s'\nprecision = '1%'\nslice = '50ms'";
-        let sequential = |slices| Ok(rqps_model::Schedule::Sequential { slices });
-        assert_eq!(typed_over(all, "--schedule sequential"), sequential(6));
-        assert_eq!(typed_over(all, "--schedule sequential --slices 2"), sequential(2));
-        let schedule = typed_over(all, "--slices 3").unwrap();
-        assert_eq!((schedule.slices(), schedule.half_width()), (3, Some(0.01)));
-        assert_eq!(schedule.at_most(Duration::from_secs(5)), Duration::from_secs(15));
-        let kept = typed_over(all, "--schedule interleaved").unwrap();
-        assert_eq!(kept.at_most(Duration::from_secs(5)), Duration::from_secs(60));
-        // What contradicts itself in the plan is still refused.
-        assert!(typed_over("budget = '60s'\nslices = 2", "").is_err());
-    }
-
-    #[test]
-    fn systems_as_typed() {
-        let system = system_of("pg@17.4").unwrap();
-        assert_eq!((system.dbms.as_deref(), system.version.as_deref()), (Some("pg"), Some("17.4")));
-        let system = system_of("pg@18.6+debian").unwrap();
-        let typed = (system.version.as_deref(), system.build.as_deref());
-        assert_eq!(typed, (Some("18.6"), Some("debian")));
-        let system = system_of("mysql@/opt/my").unwrap();
-        assert_eq!(system.basedir.as_deref(), Some(Path::new("/opt/my")));
-        assert!(system_of("postgres://u@h/d").unwrap().dsn.is_some());
-        let error = system_of("mysql:/bob:secret@host/db").unwrap_err().to_string();
-        assert!(error.contains("without \"://\"") && !error.contains("secret"), "{error}");
-        assert!(system_of("17.4").unwrap_err().to_string().contains("DBMS@VERSION"));
     }
 }

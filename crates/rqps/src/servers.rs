@@ -17,7 +17,7 @@ use rqps_report::audit::sheet;
 use crate::args::{AuditArgs, ServersCommand};
 use crate::output::{columns, print, say};
 use crate::progress::Progress;
-use crate::run::{read_plan, system_of};
+use crate::typed::{read_plan, system_of};
 use crate::{Surroundings, complain};
 
 /// Carries out `rqps servers ...`.

@@ -9,13 +9,13 @@ use rqps_model::{Dbms, Placement, Slice};
 use rqps_workload::LoadSpec;
 use rqps_workload::statement::table_name;
 
+use crate::context::Context;
 use crate::event::{Event, Listener};
 use crate::guard::Guards;
 use crate::installation::Installation;
 use crate::leftover::Purpose;
 use crate::measure::{ANSWER_TIMEOUT, Wanted, crew, of_file};
 use crate::rounds::{Broken, Cut, Next, Rounds, There, Turn, shuffled};
-use crate::run::Context;
 use crate::steps::{self, PlannedStep};
 use crate::system::{Data, Up};
 use crate::waiting::Waiting;

@@ -10,7 +10,7 @@ use rqps_workload::{EventError, Worker};
 
 use super::*;
 use crate::PlanFile;
-use crate::run::Context;
+use crate::context::Context;
 
 /// A client whose events take their time, and which fails at one of them.
 #[derive(Clone)]
