@@ -132,6 +132,7 @@ impl Up {
             for note in demands::check(&spec, ours, both.0.as_mut())? {
                 listen(Event::Note(&format!("{}: {note}", spec.label)));
             }
+            both.0.set_timeout(Some(DO_WITHIN)).context("set a timeout")?;
             Ok(both)
         });
         let (admin, samples) = match ready {
@@ -217,7 +218,9 @@ impl Up {
     /// Stops the server, keeps its log in `log` if anywhere, removes its data. Tables in an external server are
     /// dropped. A server that did not stop as it should is told in a sentence.
     pub(crate) fn finish(mut self, log: Option<&Path>) -> Result<Option<String>> {
-        self.renew();
+        if self.server.is_none() {
+            self.renew()?;
+        }
         self.drop_own_tables()?;
         let Self { server, admin, samples, counted, .. } = self;
         drop(samples.finish());
@@ -349,7 +352,8 @@ fn watch_over(
     n_files: usize,
 ) -> Result<(Box<dyn Connection>, Background)> {
     let mut admin = connect_to_keep(dbms, endpoint)?;
-    admin.set_timeout(Some(DO_WITHIN)).context("set a timeout")?;
+    // Nothing that takes long is asked before it is known to be up.
+    admin.set_timeout(Some(ANSWER_WITHIN)).context("set a timeout")?;
     let target = Target {
         server_pid: server.map(|s| s.running.pid()),
         data_dir: server.map(|s| s.running.data_dir().to_owned()),

@@ -90,6 +90,7 @@ mod tests {
     #[test]
     fn no_cell_steers_the_terminal_or_passes_for_a_row() {
         let rows = vec![vec!["a\u{1b}[2J".into(), "b\nc\u{202e}".into()]];
-        assert_eq!(table(&["x\u{7}"], &rows), "x\u{fffd}\na\u{fffd}[2J  b c\u{fffd}\n");
+        let text = table(&["x\u{7}", "y"], &rows);
+        assert_eq!(text, "x\u{fffd}     y\na\u{fffd}[2J  b c\u{fffd}\n");
     }
 }

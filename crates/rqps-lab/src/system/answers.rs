@@ -89,25 +89,32 @@ impl Up {
 
     /// Opens the connection for questions anew where the server has ended it, asked before what may come
     /// hours after the last one. Not where the server has failed, which shows in what comes next.
-    pub(super) fn renew(&mut self) {
-        if self.spec.dbms != Dbms::Null {
-            let answer = ask(self.admin.as_mut());
-            self.renew_after(answer);
+    ///
+    /// # Errors
+    /// When the server does not answer in time: what comes next would wait for hours.
+    pub(super) fn renew(&mut self) -> Result<(), Error> {
+        if self.spec.dbms == Dbms::Null {
+            return Ok(());
         }
+        let answer = ask(self.admin.as_mut());
+        self.renew_after(answer)
     }
 
     /// The same when the simplest question was asked.
-    pub(super) fn renew_after(&mut self, answer: Result<(), Error>) {
-        let Err(error) = answer else { return };
+    pub(super) fn renew_after(&mut self, answer: Result<(), Error>) -> Result<(), Error> {
+        let Err(error) = answer else { return Ok(()) };
         self.note_hang(&error);
+        if self.gone.is_some() {
+            return Err(error);
+        }
         if is_broken(&error)
-            && self.gone.is_none()
             && !self.has_failed()
             && let Ok(mut connection) = connect_to_keep(self.spec.dbms, &self.endpoint)
         {
             let _ = connection.set_timeout(Some(DO_WITHIN));
             self.admin = connection;
         }
+        Ok(())
     }
 
     /// Notes that the server did not answer in time, which a new connection would not tell.

@@ -25,7 +25,7 @@ const LOOK_EVERY: Duration = Duration::from_millis(200);
 impl Up {
     /// What the server says it is and runs with.
     pub(crate) fn facts(&mut self) -> Result<RunSystem> {
-        self.renew();
+        self.renew()?;
         let dbms = self.spec.dbms;
         let version_text = match dbms {
             Dbms::Null => "null".to_owned(),
@@ -66,7 +66,7 @@ impl Up {
         if self.spec.dbms == Dbms::Null {
             return Ok(());
         }
-        self.renew();
+        self.renew()?;
         // Its data are not whole until the new ones are filled.
         self.set_note(None)?;
         let made: BTreeSet<String> = self.tables.drain(..).collect();
@@ -124,14 +124,14 @@ impl Up {
         work: impl FnOnce(&mut dyn Connection) -> Result<T>,
     ) -> Result<T> {
         let done = if self.server.is_none() {
-            self.renew();
+            self.renew()?;
             work(self.admin.as_mut())
         } else {
             let answer = self.broken_off(interrupt, |admin| Ok(ask(admin)))?;
             if answer.is_err() && interrupt.load(Ordering::Relaxed) {
                 bail!("interrupted");
             }
-            self.renew_after(answer);
+            self.renew_after(answer)?;
             self.broken_off(interrupt, work)
         };
         if let Err(error) = &done
@@ -174,7 +174,7 @@ impl Up {
 
     /// Checks that the tables are compressed as the plan asks.
     pub(crate) fn verify_compression(&mut self) -> Result<()> {
-        self.renew();
+        self.renew()?;
         let subject = {
             let running = self.server.as_ref().map(|s| &s.running);
             Subject::of(&self.spec, running, self.admin.as_ref())
@@ -190,7 +190,7 @@ impl Up {
         if self.spec.engine != Engine::Rocksdb {
             return Ok(None);
         }
-        self.renew();
+        self.renew()?;
         match lsm::State::read(self.admin.as_mut()) {
             Ok(state) => Ok(Some(state)),
             // Somebody else's server may keep it to itself.
@@ -221,7 +221,7 @@ impl Up {
 
     /// What the server has left to do, by name.
     pub(crate) fn debt(&mut self) -> Result<BTreeMap<String, u64>> {
-        self.renew();
+        self.renew()?;
         Ok(debt::read(self.spec.dbms, self.admin.as_mut())?)
     }
 
@@ -241,7 +241,7 @@ impl Up {
 
     /// Sizes of the tables and of the data directory.
     pub(crate) fn sizes(&mut self) -> Result<Sizes> {
-        self.renew();
+        self.renew()?;
         let Some(version) = &self.version else { return Ok(Sizes::default()) };
         let dir = self.server.as_ref().map(|s| s.running.data_dir());
         let admin = self.admin.as_mut();
