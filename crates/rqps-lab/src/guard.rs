@@ -8,6 +8,7 @@ use rqps_model::{Mark, Slice, Usage};
 use rqps_sample::speed::{Speed, SpeedReader};
 
 use crate::clocks::Clocks;
+use crate::heartbeat::Heartbeat;
 
 /// A frequency below this share of the highest in the step marks the slice, percent. Boost clocks move
 /// by some percent with the number of busy cores.
@@ -95,6 +96,27 @@ impl Guards {
         let bytes = server.read_bytes.max(server.major_faults * PAGE_BYTES);
         let before = self.read_bytes.insert(system_idx, bytes)?;
         (before <= WARM_BYTES && bytes >= COLD_BYTES).then_some(Mark::Colder { bytes })
+    }
+}
+
+/// What is watched while one thing goes on that takes long and is not done once more: tables that fill,
+/// indexes that are made.
+#[derive(Debug)]
+pub(crate) struct Watch {
+    heartbeat: Heartbeat,
+    clocks: Option<Clocks>,
+}
+
+impl Watch {
+    pub(crate) fn start() -> Self {
+        Self { heartbeat: Heartbeat::start(), clocks: Clocks::read() }
+    }
+
+    /// The marks of what has gone on since.
+    pub(crate) fn marks(self) -> Vec<Mark> {
+        let clocks = self.clocks.zip(Clocks::read());
+        let of_clocks = clocks.map_or_else(Vec::new, |(before, now)| now.since(before));
+        self.heartbeat.mark().into_iter().chain(of_clocks).collect()
     }
 }
 

@@ -5,11 +5,15 @@ use std::time::Duration;
 
 use anyhow::{Context as _, Result};
 use rqps_model::{Placement, RunStep, Schedule, StepInfo, StepKind, SystemStep};
+use rqps_sample::given_file;
 use rqps_workload::insert::{self, InsertStep, Work};
 use rqps_workload::{InsertArgs, Step, Suite, SuiteArgs};
 
 use crate::plan::SuiteWork;
 use crate::{Plan, limits, placement};
+
+/// A suite of a thousand steps takes less, bytes.
+const MOST_OF_SUITE: u64 = 4 << 20;
 
 /// What a step does, with its arguments.
 #[derive(Debug, Clone)]
@@ -178,8 +182,8 @@ fn load_suite(kind: &str) -> Result<Suite> {
     }
     let path = Path::new(kind);
     let known = "known: sysbench, insert, or the path of a suite file";
-    let text =
-        std::fs::read_to_string(path).with_context(|| format!("read suite {kind:?} ({known})"))?;
+    let text = given_file::read_text(path, MOST_OF_SUITE)
+        .with_context(|| format!("read suite {kind:?} ({known})"))?;
     Ok(Suite::parse(&text, kind)?)
 }
 

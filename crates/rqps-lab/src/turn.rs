@@ -10,7 +10,7 @@ use rqps_workload::insert::Work;
 use rqps_workload::statement::table_name;
 
 use crate::event::Event;
-use crate::guard::Guards;
+use crate::guard::{Guards, Watch};
 use crate::measure::{self, ANSWER_TIMEOUT, Wanted, mix, slice_of, unix_ms};
 use crate::rounds::Broken;
 use crate::run::Lab;
@@ -299,7 +299,7 @@ impl Lab<'_> {
         drop(up.samples().take());
         let start_unix_ms = unix_ms();
         let counters = up.counted().read();
-        let first = up.samples().mark()?;
+        let (watch, first) = (Watch::start(), up.samples().mark()?);
         let tally = match spec.dbms {
             Dbms::Mysql | Dbms::Mariadb => {
                 populate::fill::<MysqlConnection>(&load, planned.clients, &around, &mut show)
@@ -311,7 +311,7 @@ impl Lab<'_> {
                 populate::fill::<NullConnection>(&load, planned.clients, &around, &mut show)
             }
         }?;
-        let last = up.samples().mark()?;
+        let (last, seen) = (up.samples().mark()?, watch.marks());
         let counters = up.counted().since(counters.as_ref());
         // Counting rows reads the tables through: no part of what was measured.
         if spec.dbms != Dbms::Null {
@@ -321,7 +321,7 @@ impl Lab<'_> {
             up.alter_tables(interrupt)?;
         }
         let usage = Usage::between(&first, &last);
-        let marks = marks::of_slice(&[&tally], &usage, planned.clients);
+        let marks = [seen, marks::of_slice(&[&tally], &usage, planned.clients)].concat();
         let mut samples = up.samples().take();
         samples.retain(|s| (first.at_ns..=last.at_ns).contains(&s.at_ns));
         let slice = slice_of(&tally, (self.run.seed, 0, start_unix_ms), (usage, samples), marks);

@@ -10,13 +10,17 @@ mod parts;
 mod range;
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::fs;
+use std::path::Path;
 
 use rqps_model::{Compression, Dbms, Durability, Engine, Version};
+use rqps_sample::given_file;
 
 use crate::Error;
 pub use cache::{cache_bytes, check_caches};
 use data::{Profile, Subject};
+
+/// Configuration files with all their comments take less, bytes.
+const MOST_OF_CONFIG: u64 = 4 << 20;
 
 /// The built-in profiles by name.
 const PROFILES: &[(&str, &str)] = &[
@@ -127,11 +131,13 @@ pub fn render(
         }
         initdb_arguments = profile.initdb_arguments(subject)?;
     } else {
-        let file = fs::read_to_string(&config.base).map_err(|e| Error::UnknownConfig {
-            config: config.base.clone(),
-            known: names().join(", "),
-            detail: e.to_string(),
-        })?;
+        let path = Path::new(&config.base);
+        let file =
+            given_file::read_text(path, MOST_OF_CONFIG).map_err(|e| Error::UnknownConfig {
+                config: config.base.clone(),
+                known: names().join(", "),
+                detail: e.to_string(),
+            })?;
         for line in file.lines() {
             match option_name(line).filter(|name| is_ours(dbms, name)) {
                 // Left out: data_directory in a file wins over the command line's directory.

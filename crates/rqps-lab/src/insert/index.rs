@@ -15,6 +15,7 @@ use rqps_workload::{InsertArgs, Worker as _};
 
 use super::{reset_sequence, with_connection};
 use crate::event::Event;
+use crate::guard::Watch;
 use crate::marks;
 use crate::measure::{Bench, connect, mix, place_server, slice_of, through_rows_within, unix_ms};
 use crate::run::Lab;
@@ -50,7 +51,7 @@ impl Lab<'_> {
         let bench = up.bench(&self.cpus, &self.context.interrupt);
         drop(up.samples().take());
         let start_unix_ms = unix_ms();
-        let first = up.samples().mark()?;
+        let (watch, first) = (Watch::start(), up.samples().mark()?);
         let interrupt = &self.context.interrupt;
         let listen = &mut *self.listen;
         let mut show = |elapsed: Duration| {
@@ -60,7 +61,7 @@ impl Lab<'_> {
         };
         let tally =
             with_connection!(bench.dbms, create(&bench, (&schema, &rows), seed, &mut show))?;
-        let last = up.samples().mark()?;
+        let (last, seen) = (up.samples().mark()?, watch.marks());
         self.tables[idx].are_indexed = true;
         if !store {
             return Ok(());
@@ -68,7 +69,8 @@ impl Lab<'_> {
         let usage = Usage::between(&first, &last);
         let mut samples = up.samples().take();
         samples.retain(|s| (first.at_ns..=last.at_ns).contains(&s.at_ns));
-        let mut marks = [marks, marks::of_slice(&[&tally], &usage, planned.clients)].concat();
+        let told = marks::of_slice(&[&tally], &usage, planned.clients);
+        let mut marks = [marks, seen, told].concat();
         if waiting.gave_up() {
             marks.push(Mark::Note { text: RAN_ON.to_owned() });
         }

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use hyper::StatusCode;
 use maud::{Markup, html};
-use rqps_model::{RunSystem, StepInfo, StepKind};
+use rqps_model::{Run, RunSystem, StepInfo, StepKind};
 use rqps_report::history::{Choice, History, Order};
 use rqps_report::page::one_line;
 use rqps_store::{Error, Store};
@@ -28,7 +28,7 @@ pub(crate) fn show(desk: &Desk, asked: &Asked) -> Result<Reply, Error> {
         return Ok(form(desk, asked, &steps, &labels.collect()));
     }
     let system = asked.query.get("system");
-    let runs = select(&store, wanted)?;
+    let Selection { runs, left_out } = select(&store, wanted)?;
     let takes = |one: &RunSystem| system.is_empty() || one.spec.label.as_str() == system;
     let choice = Choice {
         order: match asked.query.get("by") {
@@ -43,7 +43,7 @@ pub(crate) fn show(desk: &Desk, asked: &Asked) -> Result<Reply, Error> {
     match History::of(runs, choice) {
         Ok(history) => {
             let page = rqps_report::html::history::render(&history);
-            Ok(Reply::whole_page(shell::with_links(page, &links(asked, wanted))))
+            Ok(Reply::whole_page(shell::with_links(page, &above(asked, wanted, &left_out))))
         }
         Err(_) => Ok(Reply::problem(
             StatusCode::NOT_FOUND,
@@ -52,10 +52,27 @@ pub(crate) fn show(desk: &Desk, asked: &Asked) -> Result<Reply, Error> {
     }
 }
 
-fn select(store: &Store, step: &str) -> Result<Vec<rqps_model::Run>, Error> {
-    let briefs = store.list_briefly()?;
-    let latest = briefs.iter().take(MOST_RUNS);
-    latest.map(|brief| store.select_steps_of_run(&brief.id, &|info| info.name == step)).collect()
+/// Runs with one step of each, and why others are not among them.
+#[derive(Default)]
+struct Selection {
+    runs: Vec<Run>,
+    left_out: Vec<String>,
+}
+
+/// The latest runs as far as they can be read: of many runs one is not worth the others.
+fn select(store: &Store, step: &str) -> Result<Selection, Error> {
+    let mut selection = Selection::default();
+    for brief in store.list_briefly()?.iter().take(MOST_RUNS) {
+        match store.select_steps_of_run(&brief.id, &|info| info.name == step) {
+            Ok(run) => selection.runs.push(run),
+            Err(Error::Sql { source, .. }) => {
+                let id = &brief.id;
+                selection.left_out.push(format!("Left out: run {id} cannot be read ({source})."));
+            }
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(selection)
 }
 
 fn form(desk: &Desk, asked: &Asked, steps: &[StepInfo], labels: &BTreeSet<String>) -> Reply {
@@ -97,7 +114,8 @@ fn form(desk: &Desk, asked: &Asked, steps: &[StepInfo], labels: &BTreeSet<String
     Reply::page(shell::page(desk, asked, about, &content))
 }
 
-fn links(asked: &Asked, step: &str) -> Markup {
+/// Links to other pages, and what the history lacks.
+fn above(asked: &Asked, step: &str, left_out: &[String]) -> Markup {
     let by = |by: &'static str| {
         let pairs = [
             ("step", step),
@@ -114,5 +132,6 @@ fn links(asked: &Asked, step: &str) -> Markup {
             a href=(by("version")) { "By version" }
             a href=(by("time")) { "By time" }
         }
+        @for sentence in left_out { p role="alert" { (one_line(sentence)) } }
     }
 }

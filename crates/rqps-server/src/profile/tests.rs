@@ -1,6 +1,7 @@
 //! The profile as each version gets it, in whole, and the user's own files and options.
 
 use std::collections::BTreeSet;
+use std::fs;
 
 use expect_test::expect_file;
 

@@ -107,6 +107,19 @@ fn every_page() {
     assert_eq!(served.get("/?q=nosuchword").body.matches("<tr data-words").count(), 0);
 }
 
+#[test]
+fn a_history_leaves_out_what_cannot_be_read() {
+    let bench = nights();
+    let mut broken = run(4, &["17.4", "18.0"], &[("point-query", &[19_000, 20_000])]);
+    broken.base = 9;
+    store(&bench, &broken);
+    let served = Served::start(&bench, &[]);
+    let page = served.get("/history?step=point-query&by=time").body;
+    assert!(page.contains("point-query got slower"), "{page}");
+    let words = "<p role=\"alert\">Left out: run 20261104-080000-nightly cannot be read (";
+    assert!(page.contains(words), "{page}");
+}
+
 /// As on the command line: the report says that nothing is measured, and what was to be.
 #[test]
 fn a_run_without_a_finished_step_has_a_report() {

@@ -95,3 +95,24 @@ fn what_was_under_way_while_rqps_was_stopped_is_measured_once_more() {
         assert!(said.stderr.contains("rqps or its host did not run for "), "{}", said.stderr);
     }
 }
+
+/// A load is not done once more: its figure says so.
+#[test]
+fn a_load_during_which_rqps_was_stopped_says_so() {
+    let bench = Bench::new();
+    let plan = PLAN.replace("rows = 1000", "rows = 20_000_000").replace(", 'range-*'", "");
+    bench.write("plan.toml", &plan);
+    let mut running = bench.spawn(&["run", "plan.toml", "--no-html"]);
+    running.await_line(": load, 1 client");
+    // Filling takes seconds, of which this is a few hundredths.
+    (0..5).for_each(|_| pause());
+    running.signal(Signal::SIGSTOP);
+    (0..500).for_each(|_| pause());
+    running.signal(Signal::SIGCONT);
+    let said = running.finish();
+    assert_eq!(said.code(), 0, "{}", said.stderr);
+    let run = bench.latest();
+    let load = &run["steps"][0]["systems"][0]["slices"][0];
+    let is_paused = |mark: &serde_json::Value| mark["mark"] == "paused";
+    assert!(load["marks"].as_array().unwrap().iter().any(is_paused), "{load}");
+}
