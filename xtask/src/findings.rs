@@ -3,19 +3,53 @@
 //! Each plan is run by rqps as a user would; what is kept is what `rqps runs export --small` writes. The
 //! tables of `docs/findings.md` and the README come out of these files: a test of rqps fills them in.
 
+use std::collections::BTreeSet;
+use std::fmt;
 use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::process::{Command, ExitStatus, Stdio};
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use anyhow::{Context as _, Result, bail, ensure};
+use rqps_lab::PlanFile;
 use rqps_model::RunStatus;
 use rqps_store::{RunSummary, Store};
 
 use crate::truth::build_rqps;
 
-/// The plans that are measured before the others, in this order: those that a visitor reads first.
-const FIRST: [&str; 4] =
-    ["mysql-versions-sysbench", "mysql-versions-insert", "tls", "myrocks-io-bound"];
+/// The plans that are measured before the others, in this order: those that a visitor reads first, then one of each
+/// claim that a post has figures of, should time run out.
+const FIRST: [&str; 12] = [
+    "mysql-versions-sysbench",
+    "mysql-versions-insert",
+    "tls",
+    "myrocks-io-bound",
+    "mariadb-versions-insert",
+    "mariadb-vs-mysql-insert",
+    "allocators",
+    "allocators-memory",
+    "innodb-compressed",
+    "myrocks-readahead",
+    "myrocks-over-time-io-bound",
+    "postgres-17-vs-18-insert",
+];
+
+/// What a plan names that is meant for the kernel's own read-ahead, and that read-ahead, KB.
+const READ_AHEAD: (&str, u32) = ("read_ahead_kb", 128);
+
+/// The exit code of an rqps that was interrupted.
+const INTERRUPTED: i32 = 130;
+
+/// Somebody has interrupted rqps, who hardly wants the next plan to begin.
+#[derive(Debug)]
+struct Interrupted;
+
+impl fmt::Display for Interrupted {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("interrupted; the same command goes on")
+    }
+}
+
+impl std::error::Error for Interrupted {}
 
 /// What to measure.
 #[derive(Debug, Clone)]
@@ -35,7 +69,7 @@ struct Finding {
     kept: PathBuf,
 }
 
-/// Measures, one plan after the other; one that fails costs none of the others.
+/// Measures, one plan after the other; one that fails costs none of the others, one that is interrupted ends all.
 pub(crate) fn run(root: &Path, options: &Options) -> Result<()> {
     let dir = root.join("examples/findings");
     let chosen = chosen(all(&dir)?, &options.names)?;
@@ -46,10 +80,15 @@ pub(crate) fn run(root: &Path, options: &Options) -> Result<()> {
     for dir in [&options.results, &dir.join("results")] {
         std::fs::create_dir_all(dir).with_context(|| format!("make {}", dir.display()))?;
     }
+    check_alone(&options.results)?;
+    fetch(&chosen, &rqps)?;
     let mut failed = Vec::new();
     for finding in &chosen {
         eprintln!("findings: {}", finding.name);
         if let Err(error) = measure(finding, &rqps, &options.results) {
+            if error.is::<Interrupted>() {
+                return Err(error.context(finding.name.clone()));
+            }
             eprintln!("findings: {}: {error:#}", finding.name);
             failed.push(finding.name.as_str());
         }
@@ -92,13 +131,88 @@ fn chosen(all: Vec<Finding>, names: &[String]) -> Result<Vec<Finding>> {
     Ok(chosen)
 }
 
+/// Refuses to measure beside an rqps that still measures into the same results, as one does whose task was killed.
+fn check_alone(results: &Path) -> Result<()> {
+    if !results.join("rqps.db").exists() {
+        return Ok(());
+    }
+    let store = Store::open_existing(results)?;
+    for unfinished in store.list_unfinished()? {
+        if let Err(error @ rqps_store::Error::RunInUse { .. }) = store.lock_run(&unfinished.run_id)
+        {
+            return Err(error.into());
+        }
+    }
+    Ok(())
+}
+
+/// Gets the servers of all plans before the first is measured: one that cannot be had is told at once, and not
+/// hours later by the plan that needs it.
+fn fetch(chosen: &[Finding], rqps: &Path) -> Result<()> {
+    let mut servers = BTreeSet::new();
+    for finding in chosen {
+        servers.extend(servers_of(&PlanFile::parse(&finding.text()?, &finding.name)?));
+    }
+    for server in &servers {
+        let mut command = Command::new(rqps);
+        command.args(["servers", "fetch", server.as_str()]).stdout(Stdio::null());
+        let status = command.status().context("run rqps")?;
+        check_interrupt(status)?;
+        if !status.success() {
+            eprintln!("findings: plans with {server} cannot be measured");
+        }
+    }
+    Ok(())
+}
+
+/// The servers of a plan, as `rqps servers fetch` takes them.
+fn servers_of(plan: &PlanFile) -> Vec<String> {
+    let selector = |system: &rqps_lab::plan::SystemFile| {
+        let (dbms, version) = (system.dbms.as_ref()?, system.version.as_ref()?);
+        let build = system.build.as_ref().map_or_else(String::new, |build| format!("+{build}"));
+        Some(format!("{dbms}@{version}{build}"))
+    };
+    plan.system.iter().filter_map(selector).collect()
+}
+
+fn check_interrupt(status: ExitStatus) -> Result<()> {
+    if status.code() == Some(INTERRUPTED) {
+        return Err(Interrupted.into());
+    }
+    Ok(())
+}
+
+/// The read-ahead in KB that is not the one a plan is meant for.
+fn other_read_ahead(plan: &str, kb: Option<u32>) -> Option<u32> {
+    let (word, meant) = READ_AHEAD;
+    kb.filter(|kb| plan.contains(word) && *kb != meant)
+}
+
+impl Finding {
+    fn text(&self) -> Result<String> {
+        let plan = &self.plan;
+        std::fs::read_to_string(plan).with_context(|| format!("read {}", plan.display()))
+    }
+
+    /// Refuses a host on which the plan would measure something else.
+    fn check_host(&self, results: &Path) -> Result<()> {
+        let host = rqps_sample::host_info(results).context("read what the host is")?;
+        if let Some(kb) = other_read_ahead(&self.text()?, host.read_ahead_kb) {
+            bail!("the kernel reads {kb} KB ahead; the plan says how to set what it is meant for");
+        }
+        Ok(())
+    }
+}
+
 /// Runs a plan, or goes on with an unfinished run of it, and writes the file. A step that failed on a system costs
 /// its figure and not the run: that is kept all the same, and the error is told then.
 fn measure(finding: &Finding, rqps: &Path, results: &Path) -> Result<()> {
+    finding.check_host(results)?;
     let run = |args: &[&str]| -> Result<()> {
         let mut command = Command::new(rqps);
         command.args(args).arg("--results").arg(results);
-        let status = command.stdout(std::process::Stdio::null()).status().context("run rqps")?;
+        let status = command.stdout(Stdio::null()).status().context("run rqps")?;
+        check_interrupt(status)?;
         ensure!(status.success(), "rqps {} failed", args.join(" "));
         Ok(())
     };
@@ -113,7 +227,8 @@ fn measure(finding: &Finding, rqps: &Path, results: &Path) -> Result<()> {
         (Ok(None), false) => bail!("no run that is named {of_plan:?} has finished"),
         (Err(error), false) => return Err(error),
     };
-    run(&["runs", "export", "--small", &id, "--output", &path(&finding.kept)])?;
+    let kept = run(&["runs", "export", "--small", &id, "--output", &path(&finding.kept)]);
+    kept.with_context(|| format!("run {id} has finished and is not kept: export it by hand"))?;
     measured.with_context(|| format!("run {id} is kept, and lacks what failed"))
 }
 
@@ -142,5 +257,26 @@ mod tests {
         let (first, others) = order.split_at(FIRST.len());
         assert_eq!(first, FIRST);
         assert!(others.is_sorted() && order.len() == names.len(), "{order:?}");
+    }
+
+    #[test]
+    fn plans_for_one_read_ahead_are_not_measured_with_another() {
+        let plans = Path::new(env!("CARGO_MANIFEST_DIR")).join("../examples/findings");
+        let all = all(&plans).unwrap();
+        let refused = |kb| -> Vec<&str> {
+            let is_refused = |it: &&Finding| other_read_ahead(&it.text().unwrap(), kb).is_some();
+            all.iter().filter(is_refused).map(|it| it.name.as_str()).collect()
+        };
+        let meant = ["myrocks-readahead", "postgres-io-method", "postgres-io-uring"];
+        assert_eq!(refused(Some(8192)), meant);
+        assert!(refused(Some(128)).is_empty() && refused(None).is_empty());
+    }
+
+    #[test]
+    fn servers_are_named_as_they_are_fetched() {
+        let text = "[[system]]\ndbms = 'postgres'\nversion = '18.6'\nbuild = 'debian'\n\
+                    [[system]]\ndbms = 'mysql'\nversion = '5.6.14'\n";
+        let plan = PlanFile::parse(text, "test").unwrap();
+        assert_eq!(servers_of(&plan), ["postgres@18.6+debian", "mysql@5.6.14"]);
     }
 }

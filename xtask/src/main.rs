@@ -74,7 +74,8 @@ cargo xtask TASK
                   nothing
   findings [NAME...]
                   runs the plans of examples/findings of which no run is kept, or those that are named, and keeps
-                  them as exported runs; some eight hours in all; goes on where it was interrupted
+                  them as exported runs; some eight hours in all; gets all servers first; goes on where it was
+                  interrupted
                   [--rqps PATH] a binary in place of one that is built; [--results DIR], target/findings
                   when absent
   fuzz TARGET     feeds a parser with bytes that nobody meant: mysql, postgres, proc, perf, imports, plans, or all;
