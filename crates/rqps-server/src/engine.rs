@@ -125,8 +125,8 @@ mod tests {
         };
         expect_test::expect![[r#"MariaDB 10.11.19 cannot do engine = "rocksdb": its plugins lack ha_rocksdb.so; give basedir = "DIR" of a server that has it"#]]
             .assert_eq(&error(&[]));
-        expect_test::expect![[r#"MariaDB 10.11.19 cannot do engine = "rocksdb": its plugins lack ha_rocksdb.so; take one of mariadb@11.8.6, or give basedir = "DIR" of a server that has it"#]]
-            .assert_eq(&error(&["mariadb@11.8.6"]));
+        expect_test::expect![[r#"MariaDB 10.11.19 cannot do engine = "rocksdb": its plugins lack ha_rocksdb.so; take one of mariadb@11.8.9, or give basedir = "DIR" of a server that has it"#]]
+            .assert_eq(&error(&["mariadb@11.8.9"]));
         let plugins = dir.path().join("lib/plugin");
         fs::create_dir_all(&plugins).unwrap();
         fs::write(plugins.join(ROCKSDB_PLUGIN), b"elf").unwrap();
