@@ -4,7 +4,7 @@ use rqps_model::{StepKind, Verdict};
 
 use super::Outcome;
 use crate::analysis::{Analysis, Bar, Cell, CellState, StepAnalysis};
-use crate::number::{p_value, percent};
+use crate::number::{exact_percent, p_value};
 use crate::words::{list_in_short, one_line};
 
 /// Why a figure that was measured cannot be compared, whatever it would be compared with.
@@ -123,7 +123,7 @@ fn unclear(analysis: &Analysis<'_>, step: &StepAnalysis<'_>, cell: &Cell) -> Str
             format!("{alone} on its own (p {p}), but not among the {n} ratios that were tried")
         }
         None => {
-            let bound = percent(analysis.bound);
+            let bound = exact_percent(analysis.bound);
             format!("the interval is too wide to tell a slowdown of {bound}")
         }
     };

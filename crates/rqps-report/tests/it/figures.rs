@@ -119,6 +119,10 @@ fn the_bound_moves_the_verdict() {
         analysis.headlines[0].sentence,
         "MySQL 8.0.33 is as fast as MySQL 5.6.14 on its only step, within 20%."
     );
+    // With all the digits that it was given.
+    let exact = Analysis::of(&run, 0.1625);
+    assert!(exact.headlines[0].sentence.ends_with("within 16.25%."));
+    assert!(exact.verdict_rule().contains("the difference is 16.25% or more"));
 }
 
 /// The fixture's steps as blocks that were measured while the host slowed down to a fifth.
