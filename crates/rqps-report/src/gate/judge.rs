@@ -57,17 +57,18 @@ pub(super) fn judge(
     allow_unfinished: bool,
 ) -> Outcome {
     let both = [analysis.base, system_idx];
+    let state = |idx: usize| step.cells.get(idx).map(|cell| &cell.state);
+    // What failed on one is an error also where the other was not reached.
     for idx in both {
-        match step.cells.get(idx).map(|cell| &cell.state) {
-            Some(CellState::Measured) => {}
-            Some(CellState::Failed { reason }) => {
-                let first = one_line(reason.lines().next().unwrap_or_default());
-                return Outcome::Error(format!("failed on {}: {first}", who(analysis, idx)));
-            }
-            _ => {
-                let kind = if allow_unfinished { Outcome::NotReached } else { Outcome::Error };
-                return kind(format!("not reached on {}", who(analysis, idx)));
-            }
+        if let Some(CellState::Failed { reason }) = state(idx) {
+            let first = one_line(reason.lines().next().unwrap_or_default());
+            return Outcome::Error(format!("failed on {}: {first}", who(analysis, idx)));
+        }
+    }
+    for idx in both {
+        if state(idx) != Some(&CellState::Measured) {
+            let kind = if allow_unfinished { Outcome::NotReached } else { Outcome::Error };
+            return kind(format!("not reached on {}", who(analysis, idx)));
         }
     }
     let unfit = both.map(|idx| Unfit::of(&step.cells[idx]));
