@@ -125,6 +125,24 @@ fn the_bound_moves_the_verdict() {
     assert!(exact.verdict_rule().contains("the difference is 16.25% or more"));
 }
 
+#[test]
+fn imported_metrics_are_headed_by_the_base_that_they_are_relative_to() {
+    let mut run = fixture::pair();
+    for system in &mut run.systems {
+        system.spec.source = rqps_model::SystemSource::Imported;
+    }
+    let headings = |base: usize| {
+        let options = TextOptions { colour: false, detail: Detail::Full, width: text::WIDTH };
+        let out = text::render(&Analysis::of_base(&run, base, 0.05), options);
+        let found = out.lines().filter(|line| line.starts_with("--- relative to "));
+        let mut found: Vec<String> = found.map(str::to_owned).collect();
+        found.dedup();
+        found
+    };
+    assert_eq!(headings(0), ["--- relative to first result"]);
+    assert_eq!(headings(1), ["--- relative to my8033.small"]);
+}
+
 /// The fixture's steps as blocks that were measured while the host slowed down to a fifth.
 fn in_turns() -> rqps_model::Run {
     let mut run = fixture::pair();
