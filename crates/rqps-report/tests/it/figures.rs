@@ -58,6 +58,13 @@ fn figures_that_are_all_alike_are_not_certain() {
     near(ratio.interval.unwrap().1, 1.05 * 1.05);
     // One operation of twenty is as much as the bound: nothing is settled.
     assert_eq!(candidate.verdict, Some(Verdict::Unclear));
+    // On two starts of the servers they are no surer.
+    let mut starts = run.clone();
+    starts.steps.push(rqps_model::RunStep { start: 1, ..run.steps[0].clone() });
+    let analysis = Analysis::of(&starts, 0.05);
+    let (low, high) = analysis.steps[0].cells[0].figure.unwrap().interval.unwrap();
+    near(low, 40.0 / 1.05);
+    near(high, 42.0);
 }
 
 #[test]
