@@ -75,7 +75,7 @@ fn svg(
     let sure = if analysis.is_all_imported() {
         "imported, n=1: no intervals".to_owned()
     } else {
-        format!("whisker: 95% interval; band: 1 ± {}", number::percent(analysis.bound))
+        format!("whisker: 95% interval; band: 1 ± {}", number::exact_percent(analysis.bound))
     };
     let picture = html! {
         svg xmlns="http://www.w3.org/2000/svg" width=(WIDTH) height=(height)

@@ -112,12 +112,13 @@ impl Grid {
     }
 
     /// The same table in at most `columns` columns: the widest column of words is cut until it fits,
-    /// none below [`LEAST`].
+    /// none below [`LEAST`]. Intervals are numbers, and stay whole.
     pub(crate) fn fitted(mut self, columns: usize) -> Self {
         loop {
             let over = self.width().saturating_sub(columns);
             let widths = self.aligned().widths();
-            let words = (0..widths.len()).filter(|&idx| self.heads[idx].1 == Side::Left);
+            let left = (0..widths.len()).filter(|&idx| self.heads[idx].1 == Side::Left);
+            let words = left.filter(|&idx| !self.has_intervals(idx));
             let widest = words.filter_map(|idx| Some((widths[idx]?, idx))).max();
             let Some((most, idx)) = widest.filter(|(w, _)| over > 0 && *w > LEAST) else {
                 return self;
@@ -127,6 +128,12 @@ impl Grid {
                 cell.text = clip(&cell.text, room);
             }
         }
+    }
+
+    /// Whether a column has intervals, alone or behind words.
+    fn has_intervals(&self, idx: usize) -> bool {
+        let mut cells = self.rows.iter().flatten().filter_map(|row| row.get(idx));
+        cells.any(|cell| ends_with_interval(&cell.text))
     }
 
     /// Width per column; `None` for a column without any text.
@@ -224,6 +231,13 @@ fn behind_point(text: &str) -> usize {
     }
 }
 
+/// Whether a text ends with an interval, `[0.60, 0.64]`: with its end cut off it would say another thing.
+fn ends_with_interval(text: &str) -> bool {
+    let ends = text.strip_suffix(']').and_then(|before| before.rsplit_once('['));
+    let is_of_number = |c: char| c.is_ascii_digit() || " ,.+-inf".contains(c);
+    ends.is_some_and(|(_, ends)| ends.contains(", ") && ends.chars().all(is_of_number))
+}
+
 /// A space without width: what it parts is neither a name nor an address to those who render markdown.
 /// (They read an entity for the character itself as that character.)
 const APART: &str = "&#8203;";
@@ -291,6 +305,20 @@ mod tests {
         }
         let out = grid.render_text(false);
         assert_eq!(out, "  rQPS\n 0.68   x\n 0.706  x\nfailed  x\n12      x\n");
+    }
+
+    #[test]
+    fn words_are_cut_to_fit_and_intervals_are_not() {
+        let heads = [("rQPS", Side::Point), ("95% interval", Side::Left), ("run", Side::Left)];
+        let mut grid = Grid::new(&heads);
+        grid.row(vec![plain("0.987"), plain("[0.962, 1.013]"), plain("20261121-203015-demo")]);
+        grid.row(vec![plain("0.5"), plain("n=1"), plain("a")]);
+        let out = grid.fitted(24).render_text(false);
+        assert!(out.contains("0.987  [0.962, 1.013]  20261121-20…\n"), "{out}");
+        let is = ["slower 8% [6, 10]", "[+0.1, +0.2]", "[0.00, inf]"].map(ends_with_interval);
+        assert_eq!(is, [true; 3]);
+        let is_none = ["n=1", "my8033.small", "overhead [83%]", "[f](g)<!--", "a[b, c]"];
+        assert!(!is_none.into_iter().any(ends_with_interval));
     }
 
     #[test]

@@ -270,7 +270,6 @@ pub(crate) fn rates(
     let mut grid = Grid::new(&heads);
     for (idx, flow, sla) in &paced {
         let tone = if sla.is_held { Tone::Plain } else { Tone::Worst };
-        let share = sla.share_held().map_or_else(|| NOTHING.to_owned(), number::percent);
         let show = |ns: Option<f64>| {
             plain(ns.map_or_else(|| NOTHING.to_owned(), |ns| number::duration_in(ns, unit_ns)))
         };
@@ -284,7 +283,7 @@ pub(crate) fn rates(
             plain(number::plain_figure(sla.target_per_s)),
             toned(number::plain_figure(sla.average_per_s), tone),
             plain(seconds),
-            plain(share),
+            plain(held(sla)),
             plain(gap),
             plain(late.map_or_else(|| NOTHING.to_owned(), |l| l.n_missed.to_string())),
             show(late.and_then(|l| l.mean_ns())),
@@ -295,6 +294,16 @@ pub(crate) fn rates(
         ]);
     }
     (!grid.is_empty()).then_some((grid, unit))
+}
+
+/// The share of the seconds in which a rate was held: all or nothing only where it is.
+fn held(sla: &Sla) -> String {
+    let Some(share) = sla.share_held() else { return NOTHING.to_owned() };
+    match number::percent(share).as_str() {
+        "100%" if sla.n_held < sla.n_seconds => ">99.9%".to_owned(),
+        "0%" if sla.n_held > 0 => "<0.1%".to_owned(),
+        text => text.to_owned(),
+    }
 }
 
 /// What the servers had left to do when the step ended: a column for each name.
@@ -347,7 +356,26 @@ pub(crate) fn checks(analysis: &Analysis<'_>, step: &StepAnalysis<'_>) -> (Vec<S
 
 #[cfg(test)]
 mod tests {
-    use super::share;
+    use super::{Sla, held, share};
+
+    #[test]
+    fn a_second_that_was_not_held_is_told() {
+        let of = |n_held: usize, n_seconds: usize| {
+            let (target_per_s, average_per_s) = (100.0, 100.0);
+            let longest_gap_s = usize::from(n_held < n_seconds);
+            held(&Sla {
+                target_per_s,
+                average_per_s,
+                is_held: true,
+                n_seconds,
+                n_held,
+                longest_gap_s,
+            })
+        };
+        let texts = [(3600, 3600), (3599, 3600), (1799, 1800), (1, 3600), (0, 60), (0, 0)];
+        let told = texts.map(|(n_held, n_seconds)| of(n_held, n_seconds));
+        assert_eq!(told, ["100%", ">99.9%", "99.9%", "<0.1%", "0%", "-"]);
+    }
 
     #[test]
     fn shares_are_short_and_honest() {

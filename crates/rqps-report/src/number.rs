@@ -223,6 +223,12 @@ pub(crate) fn percent(share: f64) -> String {
     format!("{}%", text.strip_suffix(".0").unwrap_or(&text))
 }
 
+/// A share that somebody chose, a bound, as percent with all the digits that it was given: `5%`, `1.25%`.
+pub(crate) fn exact_percent(share: f64) -> String {
+    // The share is the percentage over 100: what rounding left of that is not told.
+    format!("{}%", (share * 1e8).round() / 1e6)
+}
+
 /// `n` and a noun in the right number: `1 step`, `3 steps`.
 pub fn count(n: usize, noun: &str) -> String {
     let plural = match noun.strip_suffix('y') {
@@ -281,6 +287,8 @@ mod tests {
         assert_eq!(count(2, "query"), "2 queries");
         assert_eq!(percent(0.07), "7%");
         assert_eq!(percent(0.025), "2.5%");
+        let bounds = [5.0, 7.0, 1.25, 0.25, 0.1, 50.0].map(|pct: f64| exact_percent(pct / 100.0));
+        assert_eq!(bounds, ["5%", "7%", "1.25%", "0.25%", "0.1%", "50%"]);
         assert_eq!(per_operation(0.0), "0");
         assert_eq!(per_operation(1234.5), "1234");
         assert_eq!(duration_in(41_234.0, 1000.0), "41.2");

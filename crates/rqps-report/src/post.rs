@@ -102,8 +102,11 @@ fn rows(hosts: &[Analysis<'_>]) -> Vec<Line> {
     let mut groups: Vec<(String, Vec<String>)> = Vec::new();
     for system in hosts.iter().flat_map(|host| &host.run.systems) {
         let (kind, label) = (kind(&system.spec), system.spec.label.0.clone());
+        // A label stands for what each run has by it, also where that is not of one kind.
+        if groups.iter().any(|(_, labels)| labels.contains(&label)) {
+            continue;
+        }
         match groups.iter_mut().find(|(known, _)| *known == kind) {
-            Some((_, labels)) if labels.contains(&label) => {}
             Some((_, labels)) => labels.push(label),
             None => groups.push((kind, vec![label])),
         }

@@ -486,7 +486,9 @@ fn step_block(page: &mut Page, analysis: &Analysis<'_>, step: &StepAnalysis<'_>)
             page.line("--- absolute");
             page.grid(&absolute);
             if !relative.is_empty() {
-                page.line("--- relative to first result");
+                // The field's heading, where that is what they are relative to.
+                let base = if analysis.base == 0 { "first result" } else { analysis.base_label() };
+                page.line(&format!("--- relative to {}", clip(base, 60)));
                 page.grid(&relative);
             }
         }

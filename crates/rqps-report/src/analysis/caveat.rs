@@ -377,12 +377,15 @@ fn single_slices(analysis: &Analysis<'_>) -> Option<String> {
 
 /// Steps measured on base and candidate that still have no ratio: a slice did nothing.
 fn without_ratio(analysis: &Analysis<'_>) -> Option<String> {
-    let nothing: Vec<String> = analysis
-        .steps
-        .iter()
-        .filter(|s| s.cells.iter().any(|c| c.state == CellState::Measured && c.did_nothing()))
-        .map(|s| s.title.clone())
-        .collect();
+    // A block that ratios leave out takes none away.
+    let has_none = |step: &&StepAnalysis<'_>| {
+        let measured = |cell: &super::Cell| cell.state == CellState::Measured;
+        let lacks = |idx: usize| measured(&step.cells[idx]) && step.cells[idx].rqps.is_none();
+        step.cells.iter().any(|cell| measured(cell) && cell.did_nothing())
+            && (0..step.cells.len()).any(|idx| idx != analysis.base && lacks(idx))
+    };
+    let nothing: Vec<String> =
+        analysis.steps.iter().filter(has_none).map(|step| step.title.clone()).collect();
     (!nothing.is_empty()).then(|| {
         format!("No ratio where a slice finished no operation: {}.", list_in_short(&nothing))
     })

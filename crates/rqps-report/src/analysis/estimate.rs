@@ -30,13 +30,13 @@ pub(super) fn figure(step: &RunStep, system: &SystemStep) -> Option<Estimate> {
             rqps_stats::mean(&ratios(rates))
         }
     };
+    let resolved = |found| rqps_stats::resolved(found, one_operation(system));
     if let [only] = starts.as_slice() {
-        let resolved = |found| rqps_stats::resolved(found, one_operation(system));
         return of_blocks(only).map(resolved);
     }
     let figures: Option<Vec<f64>> =
         starts.iter().map(|rates| of_blocks(rates).map(|found| found.point)).collect();
-    rqps_stats::mean(&figures?)
+    rqps_stats::mean(&figures?).map(resolved)
 }
 
 /// A value of the slices, for each start of the servers.

@@ -138,7 +138,7 @@ fn counts(analysis: &Analysis<'_>, system_idx: usize) -> Counts {
 fn sentence(analysis: &Analysis<'_>, system_idx: usize, counts: Counts) -> String {
     let (name, base) = (&analysis.names[system_idx], &analysis.names[analysis.base]);
     let steps = count(counts.total(), "step");
-    let bound = crate::number::percent(analysis.bound);
+    let bound = crate::number::exact_percent(analysis.bound);
     match (counts.measured(), counts.slower, counts.faster) {
         (0, ..) if counts.rate_held > 0 => {
             format!("{name} held the set rate as {base} did: compare their response times and CPU.")

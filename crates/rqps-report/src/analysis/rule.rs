@@ -3,7 +3,7 @@
 use rqps_stats::fdr::DEFAULT_Q;
 
 use super::Analysis;
-use crate::number::percent;
+use crate::number::{exact_percent, percent};
 
 impl Analysis<'_> {
     /// Ratios whose verdicts were decided together: those of compared steps that have an interval.
@@ -17,7 +17,7 @@ impl Analysis<'_> {
     /// What makes a verdict.
     #[must_use]
     pub fn verdict_rule(&self) -> String {
-        let bound = percent(self.bound);
+        let bound = exact_percent(self.bound);
         let among = match self.n_tests() {
             0 | 1 => String::new(),
             n => format!(

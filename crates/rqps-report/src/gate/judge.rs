@@ -4,7 +4,7 @@ use rqps_model::{StepKind, Verdict};
 
 use super::Outcome;
 use crate::analysis::{Analysis, Bar, Cell, CellState, StepAnalysis};
-use crate::number::{p_value, percent};
+use crate::number::{exact_percent, p_value};
 use crate::words::{list_in_short, one_line};
 
 /// Why a figure that was measured cannot be compared, whatever it would be compared with.
@@ -57,17 +57,18 @@ pub(super) fn judge(
     allow_unfinished: bool,
 ) -> Outcome {
     let both = [analysis.base, system_idx];
+    let state = |idx: usize| step.cells.get(idx).map(|cell| &cell.state);
+    // What failed on one is an error also where the other was not reached.
     for idx in both {
-        match step.cells.get(idx).map(|cell| &cell.state) {
-            Some(CellState::Measured) => {}
-            Some(CellState::Failed { reason }) => {
-                let first = one_line(reason.lines().next().unwrap_or_default());
-                return Outcome::Error(format!("failed on {}: {first}", who(analysis, idx)));
-            }
-            _ => {
-                let kind = if allow_unfinished { Outcome::NotReached } else { Outcome::Error };
-                return kind(format!("not reached on {}", who(analysis, idx)));
-            }
+        if let Some(CellState::Failed { reason }) = state(idx) {
+            let first = one_line(reason.lines().next().unwrap_or_default());
+            return Outcome::Error(format!("failed on {}: {first}", who(analysis, idx)));
+        }
+    }
+    for idx in both {
+        if state(idx) != Some(&CellState::Measured) {
+            let kind = if allow_unfinished { Outcome::NotReached } else { Outcome::Error };
+            return kind(format!("not reached on {}", who(analysis, idx)));
         }
     }
     let unfit = both.map(|idx| Unfit::of(&step.cells[idx]));
@@ -123,7 +124,7 @@ fn unclear(analysis: &Analysis<'_>, step: &StepAnalysis<'_>, cell: &Cell) -> Str
             format!("{alone} on its own (p {p}), but not among the {n} ratios that were tried")
         }
         None => {
-            let bound = percent(analysis.bound);
+            let bound = exact_percent(analysis.bound);
             format!("the interval is too wide to tell a slowdown of {bound}")
         }
     };

@@ -1,7 +1,7 @@
 //! The gate's answer in a sentence, and what keeps it from one.
 
 use super::{Gate, Outcome, Passage};
-use crate::number::{count, percent};
+use crate::number::{count, exact_percent};
 use crate::words::{list, one_line};
 
 /// What comes out beside slower steps, in words.
@@ -40,7 +40,7 @@ impl Gate<'_> {
             Some(idx) if self.noun() == "step" => one_line(analysis.label(idx)),
             _ => "a candidate".to_owned(),
         };
-        let (base, bound) = (one_line(analysis.base_label()), percent(analysis.bound));
+        let (base, bound) = (one_line(analysis.base_label()), exact_percent(analysis.bound));
         let of = count(self.judged.len(), self.noun());
         let mut said = Vec::new();
         let (slower, short) = (self.n("slower"), self.n("sla-failed"));

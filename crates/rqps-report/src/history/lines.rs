@@ -4,7 +4,7 @@ use rqps_model::{Run, RunSystem, SystemSource, SystemSpec};
 
 use super::extract::version_of;
 use super::{Choice, LeftOut, Order};
-use crate::number::{bytes, percent};
+use crate::number::{bytes, exact_percent};
 use crate::words::one_line;
 
 /// A system of a run.
@@ -148,7 +148,7 @@ fn labelled(spec: &SystemSpec) -> (String, String) {
 
 fn handicap(spec: &SystemSpec) -> Option<String> {
     let share = f64::from(spec.variant.handicap_bp) / 1e4;
-    (share > 0.0).then(|| format!("handicap {}", percent(share)))
+    (share > 0.0).then(|| format!("handicap {}", exact_percent(share)))
 }
 
 /// Lines that differ in what their names do not say get a number.

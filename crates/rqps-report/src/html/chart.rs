@@ -15,7 +15,7 @@ use super::scale::Scale;
 use crate::analysis::{Analysis, Cell, GROUPS, StepAnalysis};
 use crate::dot::dot;
 use crate::many;
-use crate::number::{self, percent};
+use crate::number;
 use crate::tone::Tone;
 
 /// Height of one whisker in a row, CSS pixels; the style's lines of values are as high.
@@ -53,7 +53,7 @@ fn charts(analysis: &Analysis<'_>) -> Markup {
             } @else {
                 p {
                     "A dot is the rQPS, its whisker the 95% interval; left of the line is slower. "
-                    "The band is 1 ± " (percent(analysis.bound)) "; the axis is logarithmic."
+                    "The band is 1 ± " (number::exact_percent(analysis.bound)) "; the axis is logarithmic."
                 }
                 @if !is_many { (legend(analysis, &candidates)) }
                 svg.defs width="0" height="0" aria-hidden="true" {

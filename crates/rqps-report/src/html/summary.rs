@@ -7,7 +7,7 @@ use super::label::{self, outside};
 use super::{cause, filter};
 use crate::analysis::{Analysis, Cell, GROUPS, StepAnalysis};
 use crate::many;
-use crate::number::{self, count, percent};
+use crate::number::{self, count, exact_percent};
 use crate::words::capital;
 
 /// The section. What another base changes in it is a part.
@@ -59,7 +59,7 @@ pub(super) fn part(analysis: &Analysis<'_>) -> Part {
             "rQPS is the QPS of a system divided by the QPS of "
             strong { (outside(analysis.base_label())) }
             ": above 1 is faster. Beside it stand its 95% interval and the verdict for a bound of "
-            (percent(analysis.bound)) "."
+            (exact_percent(analysis.bound)) "."
         }
         @if analysis.steps.is_empty() {
             p.warning { "This run has no step that is reported." }

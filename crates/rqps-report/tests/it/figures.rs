@@ -58,6 +58,13 @@ fn figures_that_are_all_alike_are_not_certain() {
     near(ratio.interval.unwrap().1, 1.05 * 1.05);
     // One operation of twenty is as much as the bound: nothing is settled.
     assert_eq!(candidate.verdict, Some(Verdict::Unclear));
+    // On two starts of the servers they are no surer.
+    let mut starts = run.clone();
+    starts.steps.push(rqps_model::RunStep { start: 1, ..run.steps[0].clone() });
+    let analysis = Analysis::of(&starts, 0.05);
+    let (low, high) = analysis.steps[0].cells[0].figure.unwrap().interval.unwrap();
+    near(low, 40.0 / 1.05);
+    near(high, 42.0);
 }
 
 #[test]
@@ -119,6 +126,28 @@ fn the_bound_moves_the_verdict() {
         analysis.headlines[0].sentence,
         "MySQL 8.0.33 is as fast as MySQL 5.6.14 on its only step, within 20%."
     );
+    // With all the digits that it was given.
+    let exact = Analysis::of(&run, 0.1625);
+    assert!(exact.headlines[0].sentence.ends_with("within 16.25%."));
+    assert!(exact.verdict_rule().contains("the difference is 16.25% or more"));
+}
+
+#[test]
+fn imported_metrics_are_headed_by_the_base_that_they_are_relative_to() {
+    let mut run = fixture::pair();
+    for system in &mut run.systems {
+        system.spec.source = rqps_model::SystemSource::Imported;
+    }
+    let headings = |base: usize| {
+        let options = TextOptions { colour: false, detail: Detail::Full, width: text::WIDTH };
+        let out = text::render(&Analysis::of_base(&run, base, 0.05), options);
+        let found = out.lines().filter(|line| line.starts_with("--- relative to "));
+        let mut found: Vec<String> = found.map(str::to_owned).collect();
+        found.dedup();
+        found
+    };
+    assert_eq!(headings(0), ["--- relative to first result"]);
+    assert_eq!(headings(1), ["--- relative to my8033.small"]);
 }
 
 /// The fixture's steps as blocks that were measured while the host slowed down to a fifth.

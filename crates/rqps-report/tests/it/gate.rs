@@ -109,6 +109,14 @@ fn an_unfinished_run_is_judged_only_when_that_is_allowed() {
     // A step that failed is an error whatever is allowed.
     run.steps[0].systems[1].outcome = StepOutcome::Failed { reason: "it broke".to_owned() };
     assert!(judged(&run, 0.5, true).1.iter().any(|e| e.contains("it broke")));
+    // So it is where the base comes last and was not reached there.
+    let mut run = sound();
+    run.status = RunStatus::Interrupted;
+    run.steps[0].systems[0] = rqps_model::SystemStep::pending();
+    run.steps[0].systems[1].outcome = StepOutcome::Failed { reason: "it broke".to_owned() };
+    let (passage, errors, _) = judged(&run, 0.5, true);
+    assert_eq!(passage, Passage::Error);
+    assert_eq!(errors, ["point-query.pre: failed on my8033.small: it broke"]);
 }
 
 #[test]

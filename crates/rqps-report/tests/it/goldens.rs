@@ -63,6 +63,19 @@ fn the_tables_of_two_hosts() {
     expect_file!["../data/two-hosts.tables.txt"].assert_eq(&out);
 }
 
+/// Systems are matched by label: one that has other options in one of the runs has its figures once.
+#[test]
+fn a_label_of_two_runs_is_one_line() {
+    let (one, mut other) = (fixture::pair(), fixture::pair());
+    other.host.hostname = "i5 NUC".to_owned();
+    other.systems[1].spec.config = "large".to_owned();
+    let out = post::render(&[Analysis::of(&one, 0.05), Analysis::of(&other, 0.05)]);
+    let table = out.split("\n\n").next().unwrap();
+    let of_label = table.lines().filter(|line| line.contains("my8033.small"));
+    assert_eq!(of_label.count(), 1, "{table}");
+    assert!(!table.lines().any(|line| line == "-"), "{table}");
+}
+
 /// What is not alike between the columns is told below the tables, a line each, and what is alike is not.
 #[test]
 fn conditions_of_two_hosts_stand_below_their_tables() {

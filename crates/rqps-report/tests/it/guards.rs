@@ -361,6 +361,15 @@ fn blocks_in_which_nobody_measured_are_left_out_of_ratios() {
     assert!(narrow.n == 23 && narrow.interval.unwrap().0 > 0.99, "{narrow:?}");
     assert_eq!(marks(&run, &FootnoteKind::Paused, 1), ["1 of 24 slices, up to 40 s"]);
     assert_eq!(marks(&run, &FootnoteKind::LeftOut, 1), Vec::<String>::new());
+    // One in which nothing was done takes the ratio away unless it is left out, and it is told so then only.
+    let says_none = |run: &Run| {
+        let told = Analysis::of(run, 0.05).not_measured;
+        told.iter().any(|text| text.starts_with("No ratio where a slice finished no operation"))
+    };
+    slices(&mut run, 1)[5].n_operations = 0;
+    assert!(rqps(&run) == narrow && !says_none(&run));
+    slices(&mut run, 1)[6].n_operations = 0;
+    assert!(Analysis::of(&run, 0.05).steps[0].cells[1].rqps.is_none() && says_none(&run));
 }
 
 #[test]

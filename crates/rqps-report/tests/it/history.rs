@@ -357,10 +357,14 @@ fn a_system_with_a_handicap_is_another() {
     };
     let lines = |order: Order| {
         let choice = Choice { order: Some(order), ..choice() };
-        let history = History::of(vec![of(0, 0), of(1, 500)], choice).unwrap();
+        let runs = vec![of(0, 0), of(1, 500), of(2, 504)];
+        let history = History::of(runs, choice).unwrap();
         history.series.iter().map(|s| s.line.clone()).collect::<Vec<_>>()
     };
-    assert_eq!(lines(Order::Time), ["ma110405.small", "ma110405.small, handicap 5%"]);
+    assert_eq!(
+        lines(Order::Time),
+        ["ma110405.small", "ma110405.small, handicap 5%", "ma110405.small, handicap 5.04%"]
+    );
     let by_version = lines(Order::Version);
     assert!(
         by_version.contains(&"MariaDB, innodb, small, handicap 5%".to_owned()),

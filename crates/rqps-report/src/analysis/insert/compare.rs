@@ -40,7 +40,7 @@ pub(in crate::analysis) fn marks(own: &InsertCell, book: &mut Book) -> Vec<CellM
         marks.push(book.mark(FootnoteKind::SlaFailed, held(&sla)));
     }
     let flow = own.flows.iter().find(|flow| flow.is_own);
-    if let Some(ratio) = flow.and_then(|flow| trend::trend(&flow.seconds)) {
+    if let Some(ratio) = flow.and_then(|flow| trend::trend(&flow.seconds, &flow.starts)) {
         let detail = format!("second half {} of the first", number::plain_ratio(ratio));
         marks.push(book.mark(FootnoteKind::Trend, detail));
     }

@@ -41,9 +41,12 @@ pub struct Flow {
     pub late_p99_ns: Option<u64>,
     /// The same of the clients' own part of the delays, after they were free to send.
     pub own_late_p99_ns: Option<u64>,
-    /// Operations in each whole second of counted time. A list for each slice; one for all blocks,
-    /// and for all slices of a fixed amount of work, whose counted time runs on from one to the next.
+    /// Operations in each whole second of counted time. A list for each slice; one for all blocks of a
+    /// start of the servers, and for all its slices of a fixed amount of work, whose counted time runs on
+    /// from one to the next.
     pub seconds: Vec<Vec<f64>>,
+    /// The start of the servers that each list of `seconds` is of.
+    pub starts: Vec<u32>,
     /// What was counted in each of `seconds`, response times among it.
     pub points: Vec<Vec<SeriesPoint>>,
     /// Whether `seconds` has rates of whole slices among them, in place of seconds that there are not:
@@ -64,6 +67,8 @@ struct Part<'a> {
     series: &'a [SeriesPoint],
     response_times: &'a [u8],
     n_rounds: Option<u32>,
+    /// The start of the servers that it is of.
+    start: u32,
     /// Whether the slice is a part of a fixed amount of work.
     is_fixed: bool,
 }
@@ -108,6 +113,7 @@ fn of_stated(stated: &Stated, own: Option<Role>, clients: u32) -> Vec<Flow> {
         late_p99_ns: None,
         own_late_p99_ns: None,
         seconds: Vec::new(),
+        starts: Vec::new(),
         points: Vec::new(),
         is_by_block: false,
     };
@@ -139,6 +145,7 @@ fn of_slice(slice: &Slice, clients: u32, is_fixed: bool) -> Part<'_> {
         series: &slice.series,
         response_times: &slice.response_times,
         n_rounds: slice.n_rounds,
+        start: slice.start,
         is_fixed,
     }
 }
@@ -156,6 +163,7 @@ fn of_stream<'a>(slice: &Slice, stream: &'a Stream, is_fixed: bool) -> Part<'a> 
         series: &stream.series,
         response_times: &stream.response_times,
         n_rounds: slice.n_rounds,
+        start: slice.start,
         is_fixed,
     }
 }
@@ -172,7 +180,7 @@ fn of(role: Role, is_own: bool, parts: &[Part<'_>]) -> Option<Flow> {
         all.add(&one);
         all
     });
-    let Seconds { rates, points, is_by_block } = seconds(parts, per_statement);
+    let Seconds { rates, starts, points, is_by_block } = seconds(parts, per_statement);
     Some(Flow {
         role,
         clients: first.clients,
@@ -187,6 +195,7 @@ fn of(role: Role, is_own: bool, parts: &[Part<'_>]) -> Option<Flow> {
         late_p99_ns: response::p99(parts.iter().map(|p| p.delays)),
         own_late_p99_ns: response::p99(parts.iter().map(|p| p.own_delays)),
         seconds: rates,
+        starts,
         points,
         is_by_block,
     })
@@ -206,6 +215,8 @@ pub(crate) fn target(parts: impl Iterator<Item = (Option<f64>, u64)>) -> Option<
 #[derive(Debug, Default, PartialEq)]
 struct Seconds {
     rates: Vec<Vec<f64>>,
+    /// Per list, the start of the servers that it is of.
+    starts: Vec<u32>,
     points: Vec<Vec<SeriesPoint>>,
     is_by_block: bool,
 }
@@ -224,7 +235,12 @@ fn seconds(parts: &[Part<'_>], per_statement: f64) -> Seconds {
                 (vec![rate], vec![SeriesPoint::sum(part.series)])
             }
         };
-        let runs_on = idx > 0 && (part.is_fixed || part.n_rounds.is_some());
+        // Between two starts of the servers the tables were filled anew.
+        let is_of_start = idx > 0 && parts[idx - 1].start == part.start;
+        let runs_on = is_of_start && (part.is_fixed || part.n_rounds.is_some());
+        if !runs_on {
+            out.starts.push(part.start);
+        }
         append(&mut out.rates, rates, runs_on);
         append(&mut out.points, points, runs_on);
     }
@@ -278,11 +294,17 @@ mod tests {
             series: &series,
             response_times: &[],
             n_rounds,
+            start: 0,
             is_fixed,
         };
-        let Seconds { rates, points, is_by_block } = seconds(&[one(), one()], 10.0);
+        let Seconds { rates, starts, points, is_by_block } = seconds(&[one(), one()], 10.0);
         let lengths: Vec<usize> = points.iter().map(Vec::len).collect();
         assert_eq!(lengths, rates.iter().map(Vec::len).collect::<Vec<_>>());
+        assert_eq!(starts, vec![0; rates.len()]);
+        // Nothing runs on from one start of the servers to the next.
+        let of_two = seconds(&[one(), Part { start: 1, ..one() }], 10.0);
+        assert_eq!((of_two.starts.as_slice(), of_two.rates.len()), ([0, 1].as_slice(), 2));
+        assert_eq!(of_two.rates.concat(), rates.concat());
         (rates, is_by_block)
     }
 

@@ -93,6 +93,7 @@ mod tests {
     fn flow(target: f64, per_statement: f64, seconds: &[&[f64]]) -> Flow {
         let seconds: Vec<Vec<f64>> = seconds.iter().map(|run| run.to_vec()).collect();
         let n = seconds.iter().flatten().count();
+        let starts = vec![0; seconds.len()];
         Flow {
             role: Role::Insert,
             clients: 1,
@@ -107,6 +108,7 @@ mod tests {
             late_p99_ns: None,
             own_late_p99_ns: None,
             seconds,
+            starts,
             points: Vec::new(),
             is_by_block: false,
         }
