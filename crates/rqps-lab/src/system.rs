@@ -3,6 +3,7 @@
 mod answers;
 mod asked;
 pub(crate) mod kept_log;
+mod silence;
 
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
@@ -27,7 +28,7 @@ use crate::descriptors;
 use crate::event::{Event, Listener};
 use crate::installation::{Installation, render_config, tell};
 use crate::measure::Bench;
-use answers::Gone;
+use answers::{Gone, QUESTION_WITHIN};
 
 /// How often the samplers look.
 const SAMPLE_EVERY: Duration = Duration::from_secs(1);
@@ -38,8 +39,8 @@ const STOP_WITHIN: Duration = Duration::from_secs(120);
 /// How long a server may take to answer the simplest question before it counts as gone.
 const ANSWER_WITHIN: Duration = Duration::from_secs(60);
 
-/// How long a server may take over one thing that it is asked and that is not measured: counting the rows
-/// of a large table, a checkpoint, a vacuum. What takes longer hangs, and nobody would be there to see it.
+/// How long a server may take over one thing that goes through tables and is not measured: counting rows, a
+/// checkpoint, a vacuum. Whether it is still there is asked meanwhile.
 const DO_WITHIN: Duration = Duration::from_secs(4 * 3600);
 
 /// Lines of a server's log that a failure shows.
@@ -132,7 +133,7 @@ impl Up {
             for note in demands::check(&spec, ours, both.0.as_mut())? {
                 listen(Event::Note(&format!("{}: {note}", spec.label)));
             }
-            both.0.set_timeout(Some(DO_WITHIN)).context("set a timeout")?;
+            both.0.set_timeout(Some(QUESTION_WITHIN)).context("set a timeout")?;
             Ok(both)
         });
         let (admin, samples) = match ready {

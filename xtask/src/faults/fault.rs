@@ -88,9 +88,10 @@ impl Fault {
     }
 
     /// Whether it can pass unnoticed: a server that is stopped goes on when its next turn comes, or when it is to
-    /// stop for good; one whose last clients have come refuses nobody.
+    /// stop for good; one whose last clients have come refuses nobody. A disk that is full ends the run, or a
+    /// step of a server that waits for room.
     pub(super) fn may_be_unfelt(self) -> bool {
-        matches!(self, Self::ServerStop | Self::SocketGone | Self::ServerHang)
+        matches!(self, Self::ServerStop | Self::SocketGone | Self::ServerHang | Self::DiskFull)
     }
 
     /// Whether the servers are to have a memory limit.
@@ -106,7 +107,8 @@ impl Fault {
             Self::ServerStop => Some("rqps did not send"),
             Self::MemoryLimit => Some("for lack of memory"),
             Self::SocketGone => Some("connect"),
-            Self::ServerHang => Some("600 s"),
+            Self::ServerHang => Some("did not answer within"),
+            Self::DiskFull => Some("no space is left"),
             _ => None,
         }
     }

@@ -6,7 +6,10 @@ use rqps_client::{Connection, Error, ErrorClass};
 use rqps_model::Dbms;
 use rqps_server::{connect, connect_to_keep, idle};
 
-use super::{ANSWER_WITHIN, DO_WITHIN, Local, Up};
+use super::{ANSWER_WITHIN, Local, Up};
+
+/// How long a server may take over what it reads from tables of its own, and over dropping one.
+pub(super) const QUESTION_WITHIN: Duration = Duration::from_secs(600);
 
 /// How long a server that no longer answers is given to end by itself, so that it can be said how.
 const DIE_WITHIN: Duration = Duration::from_secs(10);
@@ -111,7 +114,7 @@ impl Up {
             && !self.has_failed()
             && let Ok(mut connection) = connect_to_keep(self.spec.dbms, &self.endpoint)
         {
-            let _ = connection.set_timeout(Some(DO_WITHIN));
+            let _ = connection.set_timeout(Some(QUESTION_WITHIN));
             self.admin = connection;
         }
         Ok(())
@@ -166,7 +169,7 @@ impl Up {
 pub(super) fn ask(connection: &mut dyn Connection) -> Result<(), Error> {
     let _ = connection.set_timeout(Some(ANSWER_WITHIN));
     let answer = connection.query("select 1");
-    let _ = connection.set_timeout(Some(DO_WITHIN));
+    let _ = connection.set_timeout(Some(QUESTION_WITHIN));
     answer.map(|_| ())
 }
 

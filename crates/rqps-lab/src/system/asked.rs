@@ -14,8 +14,9 @@ use rqps_server::{Watch, audit, compression, connect, debt, facts, lsm, settle};
 use rqps_workload::Probe;
 use rqps_workload::populate::drop_table_sql;
 
-use super::Up;
-use super::answers::ask;
+use super::answers::{Gone, QUESTION_WITHIN, ask};
+use super::silence::Silence;
+use super::{DO_WITHIN, Up};
 use crate::demands::Subject;
 use crate::plans;
 
@@ -125,6 +126,7 @@ impl Up {
     ) -> Result<T> {
         let done = if self.server.is_none() {
             self.renew()?;
+            let _ = self.admin.set_timeout(Some(DO_WITHIN));
             work(self.admin.as_mut())
         } else {
             let answer = self.broken_off(interrupt, |admin| Ok(ask(admin)))?;
@@ -132,8 +134,10 @@ impl Up {
                 bail!("interrupted");
             }
             self.renew_after(answer)?;
+            let _ = self.admin.set_timeout(Some(DO_WITHIN));
             self.broken_off(interrupt, work)
         };
+        let _ = self.admin.set_timeout(Some(QUESTION_WITHIN));
         if let Err(error) = &done
             && let Some(error) =
                 error.chain().find_map(|cause| cause.downcast_ref::<rqps_client::Error>())
@@ -143,19 +147,23 @@ impl Up {
         done
     }
 
-    /// Asks the server for something, and breaks the connection on an interrupt.
+    /// Asks the server for something, and breaks the connection on an interrupt or when it answers nobody.
     fn broken_off<T>(
         &mut self,
         interrupt: &AtomicBool,
         work: impl FnOnce(&mut dyn Connection) -> Result<T>,
     ) -> Result<T> {
         let breaker = self.admin.breaker()?;
-        let admin = self.admin.as_mut();
+        let mut silence = Silence::of(self.spec.dbms, &self.endpoint);
+        let (admin, is_silent) = (self.admin.as_mut(), AtomicBool::new(false));
         let done = std::thread::scope(|scope| {
-            let (working, ends) = channel::<()>();
+            let ((working, ends), is_silent) = (channel::<()>(), &is_silent);
             let watch = move || {
                 while ends.recv_timeout(LOOK_EVERY) == Err(RecvTimeoutError::Timeout) {
-                    if interrupt.load(Ordering::Relaxed) {
+                    if silence.is_total() {
+                        is_silent.store(true, Ordering::Relaxed);
+                    }
+                    if is_silent.load(Ordering::Relaxed) || interrupt.load(Ordering::Relaxed) {
                         breaker.break_off();
                     }
                 }
@@ -168,6 +176,10 @@ impl Up {
         });
         match done {
             Err(_) if interrupt.load(Ordering::Relaxed) => bail!("interrupted"),
+            Err(error) if is_silent.load(Ordering::Relaxed) => {
+                self.gone = Some(Gone::Silent);
+                Err(error)
+            }
             other => other,
         }
     }
