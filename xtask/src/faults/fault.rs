@@ -113,6 +113,11 @@ impl Fault {
         }
     }
 
+    /// How many steps it may cost: a disk stays full, and each of two servers may meet it.
+    pub(super) fn most_failed(self) -> u32 {
+        if self == Self::DiskFull { 2 } else { 1 }
+    }
+
     /// Whether the trial's directory is to be a small disk.
     pub(super) fn needs_small_disk(self) -> bool {
         self == Self::DiskFull
