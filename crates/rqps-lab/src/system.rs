@@ -219,8 +219,8 @@ impl Up {
     /// Stops the server, keeps its log in `log` if anywhere, removes its data. Tables in an external server are
     /// dropped. A server that did not stop as it should is told in a sentence.
     pub(crate) fn finish(mut self, log: Option<&Path>) -> Result<Option<String>> {
-        if self.server.is_none() {
-            self.renew()?;
+        if self.server.is_none() && !self.tables.is_empty() {
+            self.renew().context("drop the run's tables")?;
         }
         self.drop_own_tables()?;
         let Self { server, admin, samples, counted, .. } = self;

@@ -94,7 +94,7 @@ impl Up {
     /// hours after the last one. Not where the server has failed, which shows in what comes next.
     ///
     /// # Errors
-    /// When the server does not answer in time: what comes next would wait for hours.
+    /// When the server does not answer in time: what comes next would wait far longer.
     pub(super) fn renew(&mut self) -> Result<(), Error> {
         if self.spec.dbms == Dbms::Null {
             return Ok(());

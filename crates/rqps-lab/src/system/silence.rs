@@ -1,6 +1,7 @@
 //! Whether a server still answers somebody while it is at work on what may take hours: a connection of its
 //! own is opened now and then, and asked the simplest question.
 
+use std::io::ErrorKind;
 use std::sync::mpsc::{Receiver, TryRecvError, channel};
 use std::time::{Duration, Instant};
 
@@ -40,11 +41,13 @@ struct Missed {
 
 impl Silence {
     pub(super) fn of(dbms: Dbms, endpoint: &Endpoint) -> Self {
-        let (endpoint, next) = (endpoint.clone(), Instant::now() + EVERY);
+        // A server that is busy with its disk may take long to let somebody in.
+        let endpoint = Endpoint { connect_timeout: ANSWER_WITHIN, ..endpoint.clone() };
+        let next = Instant::now() + EVERY;
         Self { dbms, endpoint, next, asked: None, missed: Missed::default() }
     }
 
-    /// Whether it has answered nobody for a minute. To be called often; it does not wait.
+    /// Whether it has answered nobody for a minute and two questions. To be called often; it does not wait.
     pub(super) fn is_total(&mut self) -> bool {
         let now = Instant::now();
         if let Some(asked) = &self.asked {
@@ -94,7 +97,12 @@ impl Missed {
 fn has_answered(dbms: Dbms, endpoint: &Endpoint) -> bool {
     match connect(dbms, endpoint) {
         Ok(mut connection) => !matches!(ask(connection.as_mut()), Err(Error::Timeout { .. })),
-        Err(rqps_server::Error::Client { source: Error::Timeout { .. }, .. }) => false,
+        Err(rqps_server::Error::Client { source, .. }) => match source {
+            Error::Timeout { .. } => false,
+            // Nobody takes the connections that wait to be taken.
+            Error::Connect { source, .. } => source.kind() != ErrorKind::TimedOut,
+            _ => true,
+        },
         Err(_) => true,
     }
 }
@@ -142,7 +150,7 @@ mod tests {
         assert!(!has_answered(Dbms::Mysql, &silent));
         // It is asked, and not waited for.
         let mut silence = Silence::of(Dbms::Mysql, &silent);
-        silence.next = Instant::now();
+        (silence.next, silence.endpoint) = (Instant::now(), silent);
         assert!(!silence.is_total() && silence.asked.is_some());
         let since = Instant::now();
         while silence.missed.n == 0 {

@@ -45,10 +45,11 @@ pub(crate) fn show(desk: &Desk, asked: &Asked) -> Result<Reply, Error> {
             let page = rqps_report::html::history::render(&history);
             Ok(Reply::whole_page(shell::with_links(page, &above(asked, wanted, &left_out))))
         }
-        Err(_) => Ok(Reply::problem(
-            StatusCode::NOT_FOUND,
-            "No run has a figure of such a step and system.",
-        )),
+        Err(_) => {
+            let words = "No run has a figure of such a step and system.".to_owned();
+            let words = [&[words][..], &left_out].concat().join(" ");
+            Ok(Reply::problem(StatusCode::NOT_FOUND, &words))
+        }
     }
 }
 

@@ -110,14 +110,19 @@ fn every_page() {
 #[test]
 fn a_history_leaves_out_what_cannot_be_read() {
     let bench = nights();
-    let mut broken = run(4, &["17.4", "18.0"], &[("point-query", &[19_000, 20_000])]);
+    let steps: [(&str, &[u32]); 2] =
+        [("point-query", &[19_000, 20_000]), ("scan", &[1_000, 1_000])];
+    let mut broken = run(4, &["17.4", "18.0"], &steps);
     broken.base = 9;
     store(&bench, &broken);
     let served = Served::start(&bench, &[]);
     let page = served.get("/history?step=point-query&by=time").body;
     assert!(page.contains("point-query got slower"), "{page}");
-    let words = "<p role=\"alert\">Left out: run 20261104-080000-nightly cannot be read (";
-    assert!(page.contains(words), "{page}");
+    let words = "Left out: run 20261104-080000-nightly cannot be read (";
+    assert!(page.contains(&format!("<p role=\"alert\">{words}")), "{page}");
+    // No other run has it.
+    let none = served.get_with("/history?step=scan&by=time", &[]);
+    assert!(none.status == 404 && none.body.contains(words), "{}", none.body);
 }
 
 /// As on the command line: the report says that nothing is measured, and what was to be.
