@@ -72,21 +72,16 @@ fn words(error: rqps_server::Error) -> String {
 mod tests {
     use std::time::Duration;
 
-    use rqps_client::{Address, Password, Tls};
+    use rqps_client::Address;
 
     use super::*;
+    use crate::system::null_endpoint;
 
     #[test]
     fn why_counters_are_absent_is_known() {
-        let nowhere = Endpoint {
-            address: Address::Unix("/nowhere".into()),
-            tls: Tls::Off,
-            user: String::new(),
-            password: Password::default(),
-            server_public_key: None,
-            database: String::new(),
-            connect_timeout: Duration::from_secs(1),
-        };
+        let address = Address::Unix("/nowhere".into());
+        let connect_timeout = Duration::from_secs(1);
+        let nowhere = Endpoint { address, connect_timeout, ..null_endpoint() };
         for dbms in [Dbms::Mysql, Dbms::Postgres] {
             let counted = Counted::open(dbms, &nowhere);
             let why = counted.failure().unwrap();

@@ -102,12 +102,12 @@ impl Guards {
 /// What is watched while one thing goes on that takes long and is not done once more: tables that fill,
 /// indexes that are made.
 #[derive(Debug)]
-pub(crate) struct Watch {
+pub(crate) struct Witness {
     heartbeat: Heartbeat,
     clocks: Option<Clocks>,
 }
 
-impl Watch {
+impl Witness {
     pub(crate) fn start() -> Self {
         Self { heartbeat: Heartbeat::start(), clocks: Clocks::read() }
     }

@@ -181,15 +181,7 @@ mod tests {
 
     fn load<C: Connection>() -> Tally {
         let around = Surroundings {
-            endpoint: &Endpoint {
-                address: rqps_client::Address::Unix("/nowhere".into()),
-                tls: rqps_client::Tls::Off,
-                user: String::new(),
-                password: rqps_client::Password::default(),
-                server_public_key: None,
-                database: String::new(),
-                connect_timeout: Duration::ZERO,
-            },
+            endpoint: &crate::system::null_endpoint(),
             interrupt: &AtomicBool::new(false),
             timeout: Duration::from_secs(1),
         };

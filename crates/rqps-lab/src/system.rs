@@ -39,10 +39,6 @@ const STOP_WITHIN: Duration = Duration::from_secs(120);
 /// How long a server may take to answer the simplest question before it counts as gone.
 const ANSWER_WITHIN: Duration = Duration::from_secs(60);
 
-/// How long a server may take over one thing that goes through tables and is not measured: counting rows, a
-/// checkpoint, a vacuum. Whether it is still there is asked meanwhile.
-const DO_WITHIN: Duration = Duration::from_secs(4 * 3600);
-
 /// Lines of a server's log that a failure shows.
 const LOG_LINES: usize = 12;
 
@@ -386,7 +382,8 @@ fn setup(
     }
 }
 
-fn null_endpoint() -> Endpoint {
+/// That of the null client, which opens nothing.
+pub(crate) fn null_endpoint() -> Endpoint {
     Endpoint {
         address: rqps_client::Address::Unix(PathBuf::new()),
         tls: rqps_client::Tls::Off,

@@ -10,7 +10,7 @@ use rqps_workload::insert::Work;
 use rqps_workload::statement::table_name;
 
 use crate::event::Event;
-use crate::guard::{Guards, Watch};
+use crate::guard::{Guards, Witness};
 use crate::measure::{self, ANSWER_TIMEOUT, Wanted, mix, slice_of, unix_ms};
 use crate::rounds::Broken;
 use crate::run::Lab;
@@ -299,7 +299,7 @@ impl Lab<'_> {
         drop(up.samples().take());
         let start_unix_ms = unix_ms();
         let counters = up.counted().read();
-        let (watch, first) = (Watch::start(), up.samples().mark()?);
+        let (witness, first) = (Witness::start(), up.samples().mark()?);
         let tally = match spec.dbms {
             Dbms::Mysql | Dbms::Mariadb => {
                 populate::fill::<MysqlConnection>(&load, planned.clients, &around, &mut show)
@@ -311,7 +311,7 @@ impl Lab<'_> {
                 populate::fill::<NullConnection>(&load, planned.clients, &around, &mut show)
             }
         }?;
-        let (last, seen) = (up.samples().mark()?, watch.marks());
+        let (last, seen) = (up.samples().mark()?, witness.marks());
         let counters = up.counted().since(counters.as_ref());
         // Counting rows reads the tables through: no part of what was measured.
         if spec.dbms != Dbms::Null {

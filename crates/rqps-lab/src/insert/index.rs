@@ -15,7 +15,7 @@ use rqps_workload::{InsertArgs, Worker as _};
 
 use super::{reset_sequence, with_connection};
 use crate::event::Event;
-use crate::guard::Watch;
+use crate::guard::Witness;
 use crate::marks;
 use crate::measure::{Bench, connect, mix, place_server, slice_of, through_rows_within, unix_ms};
 use crate::run::Lab;
@@ -51,7 +51,7 @@ impl Lab<'_> {
         let bench = up.bench(&self.cpus, &self.context.interrupt);
         drop(up.samples().take());
         let start_unix_ms = unix_ms();
-        let (watch, first) = (Watch::start(), up.samples().mark()?);
+        let (witness, first) = (Witness::start(), up.samples().mark()?);
         let interrupt = &self.context.interrupt;
         let listen = &mut *self.listen;
         let mut show = |elapsed: Duration| {
@@ -61,7 +61,7 @@ impl Lab<'_> {
         };
         let tally =
             with_connection!(bench.dbms, create(&bench, (&schema, &rows), seed, &mut show))?;
-        let (last, seen) = (up.samples().mark()?, watch.marks());
+        let (last, seen) = (up.samples().mark()?, witness.marks());
         self.tables[idx].are_indexed = true;
         if !store {
             return Ok(());

@@ -3,7 +3,7 @@
 use std::sync::{Arc, Mutex};
 use std::time::Instant;
 
-use rqps_client::{Connection as _, Endpoint, NullConnection, Outcome};
+use rqps_client::{Connection as _, NullConnection, Outcome};
 use rqps_load::Member;
 use rqps_sample::{Sampler, Target};
 use rqps_workload::{EventError, Worker};
@@ -11,6 +11,7 @@ use rqps_workload::{EventError, Worker};
 use super::*;
 use crate::PlanFile;
 use crate::context::Context;
+use crate::system::null_endpoint;
 
 /// A client whose events take their time, and which fails at one of them.
 #[derive(Clone)]
@@ -69,20 +70,8 @@ impl Worker<NullConnection> for Slow {
     }
 }
 
-fn nowhere() -> Endpoint {
-    Endpoint {
-        address: rqps_client::Address::Unix("/nowhere".into()),
-        tls: rqps_client::Tls::Off,
-        user: String::new(),
-        password: rqps_client::Password::default(),
-        server_public_key: None,
-        database: String::new(),
-        connect_timeout: Duration::from_secs(1),
-    }
-}
-
 fn manned(worker: &Slow) -> Manned {
-    let connection = NullConnection::connect(&nowhere()).unwrap();
+    let connection = NullConnection::connect(&null_endpoint()).unwrap();
     let member = Member { connection, worker: worker.clone(), cpus: Vec::new(), role: 0 };
     let crew = Crew::start(vec![member]).unwrap();
     Manned { crew, handicap: None, placed: Placed::default(), serving: Vec::new() }
@@ -123,7 +112,7 @@ impl Bench {
             Background::start(sampler, Duration::from_secs(1)).unwrap()
         };
         let samples = [background(), background()];
-        let counted = Counted::open(rqps_model::Dbms::Null, &nowhere());
+        let counted = Counted::open(rqps_model::Dbms::Null, &null_endpoint());
         let turn = |idx: usize| {
             let mut turn = Turn::of(idx, manned(workers[idx]), (&samples[idx], &counted));
             turn.event = self.warm.contains(&idx).then_some(Duration::ZERO);

@@ -14,11 +14,15 @@ use rqps_server::{Watch, audit, compression, connect, debt, facts, lsm, settle};
 use rqps_workload::Probe;
 use rqps_workload::populate::drop_table_sql;
 
+use super::Up;
 use super::answers::{Gone, QUESTION_WITHIN, ask};
 use super::silence::Silence;
-use super::{DO_WITHIN, Up};
 use crate::demands::Subject;
 use crate::plans;
+
+/// How long a server may take over one thing that goes through tables and is not measured: counting rows, a
+/// checkpoint, a vacuum. Whether it is still there is asked meanwhile.
+const DO_WITHIN: Duration = Duration::from_secs(4 * 3600);
 
 /// How often an interrupt is looked for while a server is asked for something that may take long.
 const LOOK_EVERY: Duration = Duration::from_millis(200);

@@ -109,6 +109,7 @@ fn has_answered(dbms: Dbms, endpoint: &Endpoint) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use super::super::null_endpoint;
     use super::*;
 
     #[test]
@@ -132,15 +133,8 @@ mod tests {
 
     #[test]
     fn who_refuses_is_there() {
-        let endpoint = Endpoint {
-            address: rqps_client::Address::Unix("/nowhere".into()),
-            tls: rqps_client::Tls::Off,
-            user: String::new(),
-            password: rqps_client::Password::default(),
-            server_public_key: None,
-            database: String::new(),
-            connect_timeout: Duration::from_millis(50),
-        };
+        let connect_timeout = Duration::from_millis(50);
+        let endpoint = Endpoint { connect_timeout, ..null_endpoint() };
         assert!(has_answered(Dbms::Postgres, &endpoint));
         // One that takes connections and says nothing.
         let dir = tempfile::tempdir().unwrap();
