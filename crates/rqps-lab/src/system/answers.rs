@@ -11,8 +11,9 @@ use super::{ANSWER_WITHIN, Local, Up};
 /// How long a server may take over what it reads from tables of its own, and over dropping one.
 pub(super) const QUESTION_WITHIN: Duration = Duration::from_secs(600);
 
-/// How long a server that no longer answers is given to end by itself, so that it can be said how.
-const DIE_WITHIN: Duration = Duration::from_secs(10);
+/// How long a server that no longer answers is given to end by itself, so that it can be said how, and the
+/// other processes of one whose first has ended.
+pub(super) const DIE_WITHIN: Duration = Duration::from_secs(10);
 
 /// How long a server may refuse connections before it counts as gone: it is up, and nobody has to wait
 /// for room.

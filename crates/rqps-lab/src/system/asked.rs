@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{RecvTimeoutError, channel};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use anyhow::{Context as _, Result, bail};
 use rqps_client::Connection;
@@ -15,7 +15,7 @@ use rqps_workload::Probe;
 use rqps_workload::populate::drop_table_sql;
 
 use super::Up;
-use super::answers::{Gone, QUESTION_WITHIN, ask};
+use super::answers::{DIE_WITHIN, Gone, QUESTION_WITHIN, ask};
 use super::silence::Silence;
 use crate::demands::Subject;
 use crate::plans;
@@ -151,7 +151,9 @@ impl Up {
         done
     }
 
-    /// Asks the server for something, and breaks the connection on an interrupt or when it answers nobody.
+    /// Asks the server for something, and breaks the connection on an interrupt, when it answers nobody, and
+    /// a moment after its first process has ended: one of PostgreSQL's others may outlive that, and wait for
+    /// ever.
     fn broken_off<T>(
         &mut self,
         interrupt: &AtomicBool,
@@ -159,15 +161,23 @@ impl Up {
     ) -> Result<T> {
         let breaker = self.admin.breaker()?;
         let mut silence = Silence::of(self.spec.dbms, &self.endpoint);
+        let running = self.server.as_ref().map(|s| &s.running);
         let (admin, is_silent) = (self.admin.as_mut(), AtomicBool::new(false));
         let done = std::thread::scope(|scope| {
             let ((working, ends), is_silent) = (channel::<()>(), &is_silent);
             let watch = move || {
+                let mut ended = None;
                 while ends.recv_timeout(LOOK_EVERY) == Err(RecvTimeoutError::Timeout) {
                     if silence.is_total() {
                         is_silent.store(true, Ordering::Relaxed);
                     }
-                    if is_silent.load(Ordering::Relaxed) || interrupt.load(Ordering::Relaxed) {
+                    if running.is_some_and(|running| !running.is_alive()) {
+                        ended.get_or_insert_with(Instant::now);
+                    }
+                    let is_over = ended.is_some_and(|since: Instant| since.elapsed() >= DIE_WITHIN)
+                        || is_silent.load(Ordering::Relaxed)
+                        || interrupt.load(Ordering::Relaxed);
+                    if is_over {
                         breaker.break_off();
                     }
                 }

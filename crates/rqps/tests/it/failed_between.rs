@@ -9,7 +9,7 @@ use rqps_client::{Address, Connection, Endpoint, Password, Tls};
 use rqps_model::Dbms;
 use serde_json::Value;
 
-use crate::bench::{Bench, DEADLINE, Running, for_each_server, pause};
+use crate::bench::{Bench, DEADLINE, Running, for_each_server, pause, processes};
 use crate::failed_servers::{failed, incidents, plan, server_of, socket_of, started_anew};
 
 /// A connection to the server of the first system, which is up.
@@ -123,6 +123,43 @@ fn a_step_that_is_measured_is_done_when_its_server_dies_as_it_settles() {
     assert!(state["sizes"]["database_bytes"].is_null(), "{}", state["sizes"]);
     assert!(started_anew(&run, 0).contains(&"point-query".to_owned()), "{run}");
     bench.output(&["runs", "verify"]);
+    bench.assert_tidy(&id);
+}
+
+#[test]
+fn a_process_that_outlives_its_server_is_not_waited_for() {
+    let bench = Bench::new();
+    let text = plan(&[("a", "postgres", "11.22")], "sequential");
+    // Who sleeps does not look whether the first process is there.
+    let flag = bench.path("awake");
+    let sql = format!(
+        "select pg_sleep(case when (pg_stat_file('{}', true)).size is null then 3600 else 0 end)",
+        flag.display()
+    );
+    bench.write(
+        "plan.toml",
+        &text.replace("[[suite]]", &format!("sql_after_load = [\"{sql}\"]\n[[suite]]")),
+    );
+    let mut running = bench.spawn(&["run", "plan.toml", "--no-html"]);
+    let id = running.run_id();
+    // The statement shows in the name of the process that serves it, and stays.
+    let at_it = || processes(|text| text.contains(&id) && text.contains(" SELECT"));
+    let since = Instant::now();
+    let mut seen = at_it();
+    while seen.is_empty() || at_it() != seen {
+        assert!(since.elapsed() < DEADLINE, "no statement was seen");
+        seen = at_it();
+        wait(Duration::from_millis(400));
+    }
+    fs::write(&flag, "x").unwrap();
+    kill(Pid::from_raw(server_of(&bench, &running, &id, 0)), Signal::SIGKILL).unwrap();
+    let said = running.finish();
+    assert_eq!(said.code(), 0, "{}", said.stderr);
+    let run = bench.latest();
+    assert!(run["status"] == "finished" && failed(&run).is_empty());
+    let [(Some(0), what)] = &incidents(&run)[..] else { panic!("{}", run["incidents"]) };
+    assert!(what.starts_with("its server failed (1 of at most 3 times)"), "{what}");
+    assert!(what.contains("SIGKILL"), "{what}");
     bench.assert_tidy(&id);
 }
 
