@@ -121,6 +121,8 @@ pub struct Cause {
     /// What the sentence's cause rests on as times of the base's, for a summary over steps: server CPU
     /// of CPU overhead.
     pub times: Option<f64>,
+    /// Whether that is the CPU of the threads that serve clients: that of all threads is another matter.
+    pub is_of_serving: bool,
     /// The change of those parts, microseconds per operation.
     pub change_us: Option<f64>,
     /// Whether storage traffic per operation is as it was; absent where it was not measured.

@@ -34,8 +34,12 @@ pub(crate) fn cause(question: &Question<'_>, finding: &Finding) -> Cause {
     if let Some(why) = finding.why {
         sentence.push_str(&format!(": {why}"));
     }
-    // Of all its threads, as the reports' tables have it.
-    let cpu = split.and_then(|split| split.quantity(Quantity::Metric(Metric::ServerCpu)));
+    // Of all its threads, as the reports' tables have it, where the others do not hide what is told.
+    let is_apart = split.is_some_and(|split| is_told_apart(split, &finding.parts));
+    let cpu = split.and_then(|split| match is_apart {
+        true => split.part(Part::Server),
+        false => split.quantity(Quantity::Metric(Metric::ServerCpu)),
+    });
     Cause {
         kind: finding.kind,
         direction: question.verdict,
@@ -44,6 +48,7 @@ pub(crate) fn cause(question: &Question<'_>, finding: &Finding) -> Cause {
         barred: finding.why.filter(|_| split.is_none()),
         sentence,
         times: cpu.and_then(Change::times),
+        is_of_serving: is_apart,
         change_us: change_us.filter(|_| !finding.parts.is_empty()),
         is_io_unchanged: split.and_then(io_is_unchanged),
     }
@@ -77,12 +82,20 @@ fn numbers(question: &Question<'_>, split: &Split, finding: &Finding) -> Vec<Str
         Kind::PlanChange => {
             out.extend(question.evidence.plans.iter().take(1).cloned());
             out.extend(finding.quantities.iter().filter_map(|q| amounts(split, *q, op)));
-            out.push(format!("{} per {op} {}", server_words(split), cpu_times(split, finding)));
+            out.push(format!(
+                "{} per {op} {}",
+                server_words(split, &finding.parts),
+                cpu_times(split, finding)
+            ));
             out.push(format!("{} in all", signed_us(split.total.difference.point)));
         }
         Kind::Waiting => {
             out.push(format!("waiting {} per {op}", of(&finding.parts)));
-            out.push(format!("{} {}", server_words(split), cpu_times(split, finding)));
+            out.push(format!(
+                "{} {}",
+                server_words(split, &finding.parts),
+                cpu_times(split, finding)
+            ));
             out.extend(io(split, op));
             out.extend(finding.quantities.iter().filter_map(|q| amounts(split, *q, op)));
             out.extend(question.evidence.off_cpu.clone());
@@ -90,7 +103,11 @@ fn numbers(question: &Question<'_>, split: &Split, finding: &Finding) -> Vec<Str
         Kind::StorageReads | Kind::StorageWrites => {
             out.extend(finding.quantities.iter().filter_map(|q| amounts(split, *q, op)));
             out.extend(of_storage((split, finding), whole_us, op));
-            out.push(format!("{} {}", server_words(split), cpu_times(split, finding)));
+            out.push(format!(
+                "{} {}",
+                server_words(split, &finding.parts),
+                cpu_times(split, finding)
+            ));
         }
         Kind::BackgroundWork => {
             out.extend(finding.quantities.iter().filter_map(|q| amounts(split, *q, op)));
@@ -115,7 +132,11 @@ fn numbers(question: &Question<'_>, split: &Split, finding: &Finding) -> Vec<Str
         }
         Kind::HostLimited | Kind::ClientLimited => {
             out.push(format!("client CPU {} per {op}", of(&finding.parts)));
-            out.push(format!("{} {}", server_words(split), cpu_times(split, finding)));
+            out.push(format!(
+                "{} {}",
+                server_words(split, &finding.parts),
+                cpu_times(split, finding)
+            ));
         }
         Kind::NotExplained => out.extend(not_explained(split, op)),
     }
@@ -154,23 +175,37 @@ fn own_change(question: &Question<'_>, split: &Split) -> f64 {
 }
 
 /// Whose CPU is told of the server: not all of it where others work beside.
-fn server_words(split: &Split) -> &'static str {
-    if split.others_beside { "CPU of the threads that serve these clients" } else { "server CPU" }
+fn server_words(split: &Split, parts: &[Part]) -> &'static str {
+    match split.others_beside {
+        true => "CPU of the threads that serve these clients",
+        false if is_told_apart(split, parts) => "CPU of the threads that serve clients",
+        false => "server CPU",
+    }
+}
+
+/// Whether the CPU of all threads is another matter than that of those that serve clients, which is what a
+/// finding of these parts is about: less background work can hide more of it.
+fn is_told_apart(split: &Split, parts: &[Part]) -> bool {
+    let all = split.quantity(Quantity::Metric(Metric::ServerCpu)).and_then(Change::times);
+    let serving = split.part(Part::Server).and_then(Change::times);
+    let is_about = parts.contains(&Part::Server) && !parts.contains(&Part::Background);
+    let differs = |(all, serving): (f64, f64)| (all / serving - 1.0).abs() > UNCHANGED;
+    is_about && !split.others_beside && all.zip(serving).is_some_and(differs)
 }
 
 /// `server CPU`, or what else is in it.
 fn cpu_words(split: &Split, parts: &[Part]) -> &'static str {
     match (parts.contains(&Part::Client), parts.contains(&Part::Background)) {
-        (false, _) => server_words(split),
+        (false, _) => server_words(split, parts),
         (true, false) => "server and client CPU",
         (true, true) => "CPU of server, its background and client",
     }
 }
 
 /// The server's CPU per operation; of the threads that serve the figure's clients, where others work
-/// beside them.
-fn server_cpu(split: &Split) -> Option<&Change> {
-    if split.others_beside {
+/// beside them, and where those are told apart.
+fn server_cpu<'a>(split: &'a Split, parts: &[Part]) -> Option<&'a Change> {
+    if split.others_beside || is_told_apart(split, parts) {
         return split.part(Part::Server);
     }
     split.quantity(Quantity::Metric(Metric::ServerCpu))
@@ -178,7 +213,7 @@ fn server_cpu(split: &Split) -> Option<&Change> {
 
 /// How many times the CPU of the parts named is the base's; of the server alone by its own clock.
 fn cpu_times(split: &Split, finding: &Finding) -> String {
-    let own = server_cpu(split).and_then(Change::times);
+    let own = server_cpu(split, &finding.parts).and_then(Change::times);
     let is_both = finding.parts.contains(&Part::Client) && finding.parts.contains(&Part::Server);
     let sum = |side: fn(&Change) -> f64| -> f64 {
         finding.parts.iter().filter_map(|part| split.part(*part)).map(side).sum()

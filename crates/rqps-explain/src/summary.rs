@@ -66,9 +66,11 @@ fn sentence(
     let carrier = match kind {
         Kind::CpuOverhead | Kind::MoreWork | Kind::PlanChange => {
             let times: Option<Vec<f64>> = of_kind.iter().map(|(_, cause)| cause.times).collect();
-            let range =
-                times.map(|times| format!("server CPU per {op} {up} {} ", range_of_times(&times)));
-            format!("{}on {places}{io}", range.unwrap_or_default())
+            let (whose, apart) = whose_cpu(of_kind, all);
+            let range = times
+                .map(|times| (format!("{whose} per {op} {up} {} ", range_of_times(&times)), apart));
+            let (range, apart) = range.unwrap_or_default();
+            format!("{range}on {places}{io}{apart}")
         }
         Kind::NotExplained => places,
         _ => {
@@ -78,6 +80,21 @@ fn sentence(
         }
     };
     format!("{head}: {carrier}.")
+}
+
+/// Whose CPU is told, and on which steps it is not that of all the server's threads.
+fn whose_cpu(
+    of_kind: &[(&StepCause<'_>, &Cause)],
+    all: &[StepCause<'_>],
+) -> (&'static str, String) {
+    let (apart, whole): (Vec<_>, Vec<_>) =
+        of_kind.iter().copied().partition(|(_, cause)| cause.is_of_serving);
+    let serving = "the threads that serve clients";
+    match (apart.is_empty(), whole.is_empty()) {
+        (true, _) => ("server CPU", String::new()),
+        (false, true) => ("CPU of the threads that serve clients", String::new()),
+        (false, false) => ("server CPU", format!("; on {} that of {serving}", places(&apart, all))),
+    }
 }
 
 /// Said only where it holds for all.

@@ -17,6 +17,7 @@ fn slower(kind: Kind) -> Cause {
         barred: None,
         sentence: String::new(),
         times: None,
+        is_of_serving: false,
         change_us: None,
         is_io_unchanged: None,
     }
@@ -80,6 +81,20 @@ fn io_that_is_not_known_of_one_step_is_not_called_unchanged() {
         ("hot-points", Group::Point, "query", without),
     ];
     expect!["New CPU overhead: on all point steps."].assert_eq(&told(&rows));
+}
+
+#[test]
+fn what_background_work_hides_is_told_of_the_threads_that_serve_clients() {
+    let serving = |times| cpu(times).map(|cause| Cause { is_of_serving: true, ..cause });
+    let mut rows = [
+        ("point-query", Group::Point, "query", serving(1.5)),
+        ("write-only", Group::Write, "query", serving(1.2)),
+    ];
+    expect!["New CPU overhead: CPU of the threads that serve clients per query up 1.20-1.50x on point-query and write-only, IO unchanged."]
+        .assert_eq(&told(&rows));
+    rows[0].3 = cpu(1.5);
+    expect!["New CPU overhead: server CPU per query up 1.20-1.50x on point-query and write-only, IO unchanged; on write-only that of the threads that serve clients."]
+        .assert_eq(&told(&rows));
 }
 
 #[test]
