@@ -124,11 +124,13 @@ impl LoadSpec {
     /// Splits the load over at most `n_loaders` connections, each with its parts in order.
     ///
     /// Whole tables while there are at least as many tables as connections; else each table is cut
-    /// into ranges of ids. No connection has an empty part, and none has nothing to do.
+    /// into ranges of ids. Not for MyRocks's bulk load: connections that fill one table write the same
+    /// files, and fail. No connection has an empty part, and none has nothing to do.
     #[must_use]
     pub fn split(&self, n_loaders: u32) -> Vec<Vec<TablePart>> {
-        let n_loaders = u64::from(n_loaders.max(1));
         let tables = u64::from(self.tables);
+        let most = if self.bulk_load_sql().is_some() { tables } else { u64::MAX };
+        let n_loaders = u64::from(n_loaders).clamp(1, most.max(1));
         let mut loaders: Vec<Vec<TablePart>> = Vec::new();
         if n_loaders <= tables {
             loaders.resize(usize::try_from(n_loaders).unwrap_or(1), Vec::new());

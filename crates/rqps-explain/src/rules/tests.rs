@@ -223,7 +223,9 @@ fn new_cpu_overhead_and_its_mirror() {
 fn less_background_work_does_not_hide_whose_cpu_grew() {
     let base = Op { background: 30.0, ..op() };
     let more = Op { server: 40.0, background: 2.0, ..op() };
-    let told = expect!["0.87: CPU of the threads that serve clients per query 2.0x (+20 µs of +6.0 µs), IO unchanged: new CPU overhead"];
+    let told = expect![
+        "0.87: CPU of the threads that serve clients per query 2.0x (+20 µs of +6.0 µs), IO unchanged: new CPU overhead"
+    ];
     check(&base, &more, &around(), Kind::CpuOverhead, &told);
     assert!(cause(&base, &more, &around()).unwrap().times.unwrap() > 1.9);
 }

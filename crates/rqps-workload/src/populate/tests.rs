@@ -97,6 +97,18 @@ fn work_is_split_evenly_and_completely() {
     }
 }
 
+/// Connections that fill one table in bulk write the same files.
+#[test]
+fn no_table_of_a_bulk_load_is_split() {
+    let spec = spec(Dbms::Mariadb, 2, 100);
+    let in_bulk = LoadSpec { engine: Engine::Rocksdb, ..spec.clone() };
+    let whole = |table| vec![TablePart { table, ids: 1..=100 }];
+    assert_eq!(in_bulk.split(16), [whole(1), whole(2)]);
+    assert_eq!(in_bulk.split(1), [[whole(1), whole(2)].concat()]);
+    // Rows in another order than that of their key are not loaded in bulk.
+    assert_eq!(LoadSpec { secondary: true, ..in_bulk }.split(4).len(), 4);
+}
+
 #[test]
 fn deadlocks_are_retried_and_other_errors_are_not() {
     let error = |errno| ServerError { errno, sqlstate: String::new(), message: String::new() };
