@@ -85,7 +85,7 @@ pub(crate) fn run(root: &Path, options: &Options) -> Result<()> {
     let mut failed = Vec::new();
     for finding in &chosen {
         eprintln!("findings: {}", finding.name);
-        if let Err(error) = measure(finding, &rqps, &options.results) {
+        if let Err(error) = measure(finding, root, &rqps, &options.results) {
             if error.is::<Interrupted>() {
                 return Err(error.context(finding.name.clone()));
             }
@@ -206,19 +206,21 @@ impl Finding {
 
 /// Runs a plan, or goes on with an unfinished run of it, and writes the file. A step that failed on a system costs
 /// its figure and not the run: that is kept all the same, and the error is told then.
-fn measure(finding: &Finding, rqps: &Path, results: &Path) -> Result<()> {
+fn measure(finding: &Finding, root: &Path, rqps: &Path, results: &Path) -> Result<()> {
     finding.check_host(results)?;
+    // What was typed is kept with the run, and told: nobody else has this directory.
+    let short =
+        |path: &Path| path.strip_prefix(root).unwrap_or(path).to_string_lossy().into_owned();
     let run = |args: &[&str]| -> Result<()> {
         let mut command = Command::new(rqps);
-        command.args(args).arg("--results").arg(results);
+        command.args(args).arg("--results").arg(short(results)).current_dir(root);
         let status = command.stdout(Stdio::null()).status().context("run rqps")?;
         check_interrupt(status)?;
         ensure!(status.success(), "rqps {} failed", args.join(" "));
         Ok(())
     };
-    let path = |path: &Path| path.to_string_lossy().into_owned();
     let began = SystemTime::now().duration_since(UNIX_EPOCH).context("read the clock")?;
-    let measured = run(&["run", "--no-html", &path(&finding.plan)]);
+    let measured = run(&["run", "--no-html", &short(&finding.plan)]);
     let of_plan = format!("finding-{}", finding.name);
     let found = finished_since(results, &of_plan, began.as_millis());
     let id = match (found, measured.is_err()) {
@@ -227,7 +229,7 @@ fn measure(finding: &Finding, rqps: &Path, results: &Path) -> Result<()> {
         (Ok(None), false) => bail!("no run that is named {of_plan:?} has finished"),
         (Err(error), false) => return Err(error),
     };
-    let kept = run(&["runs", "export", "--small", &id, "--output", &path(&finding.kept)]);
+    let kept = run(&["runs", "export", "--small", &id, "--output", &short(&finding.kept)]);
     kept.with_context(|| format!("run {id} has finished and is not kept: export it by hand"))?;
     measured.with_context(|| format!("run {id} is kept, and lacks what failed"))
 }

@@ -225,8 +225,9 @@ fn findings_of(args: &[String]) -> Result<()> {
     let words = args.iter().skip(1).take_while(|word| !word.starts_with("--"));
     let options = findings::Options {
         names: words.cloned().collect(),
-        rqps: value(args, "--rqps").map(PathBuf::from),
-        results: value(args, "--results").map_or(root()?.join("target/findings"), PathBuf::from),
+        rqps: value(args, "--rqps").map(std::path::absolute).transpose()?,
+        results: value(args, "--results")
+            .map_or(Ok(root()?.join("target/findings")), std::path::absolute)?,
     };
     findings::run(&root()?, &options)
 }

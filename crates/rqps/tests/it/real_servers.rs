@@ -73,3 +73,18 @@ fn every_kind_of_step() {
         }
     });
 }
+
+/// Connections that fill one table in bulk would write the same files.
+#[test]
+fn more_clients_than_tables_fill_the_tables_of_myrocks() {
+    let bench = Bench::new();
+    bench.write(
+        "plan.toml",
+        "name = 'bulk'\n[[system]]\ndbms = 'mariadb'\nversion = '10.11.19'\nengine = 'rocksdb'\n\
+         [[suite]]\nrows = 20_000\nclients = [4]\nsteps = ['point-query']\n\
+         [suite.seconds]\nread = 0.3\nwarm_up = 0.05\nfixed_at_most = 0.3\n[schedule]\nslices = 1\n",
+    );
+    let said = bench.run(&["run", "plan.toml", "--no-html"]);
+    assert_eq!(said.code(), 0, "{}", said.stderr);
+    assert_complete(&bench.latest(), 1);
+}
