@@ -119,16 +119,7 @@ fn numbers(question: &Question<'_>, split: &Split, finding: &Finding) -> Vec<Str
             out.push(format!("{what} {} per {op}", of(&finding.parts)));
         }
         Kind::HostLimited | Kind::ClientLimited if finding.parts.contains(&Part::Taken) => {
-            let shares = question.sides.means(&split.weights, others_in_user_mode);
-            if let Some((base, candidate)) = shares {
-                let (own, other) = (percent(candidate), percent(base));
-                out.push(format!(
-                    "other processes had {own} of the host's CPUs, {other} in the base's slices"
-                ));
-            }
-            let who =
-                if finding.kind == Kind::ClientLimited { "client threads" } else { "threads" };
-            out.push(format!("{who} waited {} per {op} for a CPU", of(&finding.parts)));
+            out.extend(of_taken(question, (split, finding), whole_us));
         }
         Kind::HostLimited | Kind::ClientLimited => {
             out.push(format!("client CPU {} per {op}", of(&finding.parts)));
@@ -149,6 +140,24 @@ fn numbers(question: &Question<'_>, split: &Split, finding: &Finding) -> Vec<Str
     }
     out.extend(hints(question, finding.kind));
     out
+}
+
+/// CPU that others took, and who waited for it.
+fn of_taken(
+    question: &Question<'_>,
+    (split, finding): (&Split, &Finding),
+    whole_us: f64,
+) -> Vec<String> {
+    let shares = question.sides.means(&split.weights, others_in_user_mode);
+    let shares = shares.map(|(base, candidate)| {
+        let (own, other) = (percent(candidate), percent(base));
+        format!("other processes had {own} of the host's CPUs, {other} in the base's slices")
+    });
+    let who = if finding.kind == Kind::ClientLimited { "client threads" } else { "threads" };
+    let waited = signed_us(changed(split, &finding.parts).unwrap_or(0.0));
+    let (whole, op) = (signed_us(whole_us), question.operation);
+    let waited = format!("{who} waited {waited} of {whole} per {op} for a CPU");
+    shares.into_iter().chain([waited]).collect()
 }
 
 /// The waiting for storage, with the CPU that the kernel needs for it; or that CPU alone.
@@ -184,12 +193,17 @@ fn server_words(split: &Split, parts: &[Part]) -> &'static str {
 }
 
 /// Whether the CPU of all threads is another matter than that of those that serve clients, which is what a
-/// finding of these parts is about: less background work can hide more of it.
+/// finding of these parts is about: background work that became less can hide that it became more.
 fn is_told_apart(split: &Split, parts: &[Part]) -> bool {
     let all = split.quantity(Quantity::Metric(Metric::ServerCpu)).and_then(Change::times);
     let serving = split.part(Part::Server).and_then(Change::times);
     let is_about = parts.contains(&Part::Server) && !parts.contains(&Part::Background);
-    let differs = |(all, serving): (f64, f64)| (all / serving - 1.0).abs() > UNCHANGED;
+    let differs = |(all, serving): (f64, f64)| {
+        let is_other_way = (all - 1.0) * (serving - 1.0) < 0.0;
+        let hides_it =
+            (all - 1.0).abs() < UNCHANGED / 2.0 && (serving - 1.0).abs() > UNCHANGED / 2.0;
+        (all / serving - 1.0).abs() > UNCHANGED || is_other_way || hides_it
+    };
     is_about && !split.others_beside && all.zip(serving).is_some_and(differs)
 }
 
@@ -219,9 +233,11 @@ fn cpu_times(split: &Split, finding: &Finding) -> String {
         finding.parts.iter().filter_map(|part| split.part(*part)).map(side).sum()
     };
     let (base, candidate) = (sum(|c| c.base), sum(|c| c.candidate));
+    let is_cause = matches!(finding.kind, Kind::CpuOverhead | Kind::MoreWork);
     let ratio = if is_both && base > 0.0 { Some(candidate / base) } else { own };
     match ratio {
-        Some(ratio) if (ratio - 1.0).abs() < UNCHANGED / 2.0 => "unchanged".to_owned(),
+        // Where it is the cause, it has changed.
+        Some(ratio) if !is_cause && (ratio - 1.0).abs() < UNCHANGED / 2.0 => "unchanged".to_owned(),
         Some(ratio) => times(ratio),
         None => "not known".to_owned(),
     }

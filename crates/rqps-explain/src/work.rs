@@ -3,7 +3,8 @@
 //! Servers count alike things under many names, and versions drop and move them (PostgreSQL 17 moved
 //! checkpoints' writes from `pg_stat_bgwriter` to `pg_stat_checkpointer`, 18 the log's from
 //! `pg_stat_wal` to `pg_stat_io`). A metric is the sum of its terms that the server has; it is absent
-//! where it has none of them, never zero.
+//! where it has none of them, never zero. A counter that some versions have and do not count by is one that they
+//! have not.
 //!
 //! What `pg_stat_io` tells of data files is of clients and of all others, background workers and
 //! autovacuum among them, which `pg_stat_database` does not tell apart either.
@@ -54,6 +55,10 @@ pub enum Work {
     /// Reads that its files answered, deeper levels.
     DeepHits,
 }
+
+/// Stands at 0 in MariaDB 10.11.5 and its siblings of 2023, whatever is asked for (MDEV-32920), and in none that has
+/// tables of InnoDB otherwise.
+const DEAD_AT_ZERO: &str = "Innodb_buffer_pool_read_requests";
 
 /// A term of a sum: of several names the first that the server has counts, as they are of one thing.
 type Term = &'static [&'static str];
@@ -232,7 +237,9 @@ impl Work {
     #[must_use]
     pub fn value(self, slice: &Slice) -> Option<f64> {
         let n = slice.operations_of_counters();
-        let of_term = |term: &Term| term.iter().find_map(|name| slice.counters.get(*name));
+        let is_alive = |name: &str, n: u64| n > 0 || name != DEAD_AT_ZERO;
+        let count = |name: &&str| slice.counters.get(*name).filter(|n| is_alive(name, **n));
+        let of_term = |term: &Term| term.iter().find_map(count);
         let mut known = self.terms().iter().filter_map(of_term).peekable();
         known.peek()?;
         let sum: f64 = known.map(|n| *n as f64).sum();

@@ -25,6 +25,7 @@ mod imported;
 mod incident;
 pub mod insert;
 mod judge;
+mod levels;
 pub mod memory;
 mod observed;
 mod origin;

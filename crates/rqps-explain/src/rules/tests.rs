@@ -228,6 +228,13 @@ fn less_background_work_does_not_hide_whose_cpu_grew() {
     ];
     check(&base, &more, &around(), Kind::CpuOverhead, &told);
     assert!(cause(&base, &more, &around()).unwrap().times.unwrap() > 1.9);
+    // Nor does a little of it where it grew by a little.
+    let base = Op { background: 1.0, ..op() };
+    let more = Op { server: 21.98, background: 0.0, ..op() };
+    let told = expect![
+        "0.95: CPU of the threads that serve clients per query 1.10x (+1.98 µs of +1.48 µs), IO unchanged: new CPU overhead"
+    ];
+    check(&base, &more, &around(), Kind::CpuOverhead, &told);
 }
 
 #[test]

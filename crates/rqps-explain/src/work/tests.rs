@@ -86,3 +86,12 @@ fn what_a_version_does_not_tell_is_absent_and_hits_are_known_of_all() {
     let wanted = wanted.map(|(words, value)| (words, value.to_owned()));
     assert_eq!(of_15, BTreeMap::from(wanted));
 }
+
+#[test]
+fn a_counter_that_stands_at_0_is_not_there() {
+    assert!(known(&[("Innodb_buffer_pool_read_requests", 0)]).is_empty());
+    let of_myrocks = [("Innodb_buffer_pool_read_requests", 0), ("Rocksdb_block_cache_hit", 8)];
+    assert_eq!(known(&of_myrocks)["pages asked for"], "2 count");
+    // Others count, and have counted nothing.
+    assert_eq!(known(&[("Innodb_buffer_pool_reads", 0)])["pages not in the cache"], "0 count");
+}

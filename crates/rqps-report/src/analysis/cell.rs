@@ -17,6 +17,7 @@ use super::footnote::{Book, CellMark, FootnoteKind, slice_errors};
 use super::guard;
 use super::imported;
 use super::insert::{self, InsertCell, Sla};
+use super::levels;
 use super::memory;
 use super::observed::OfSystem;
 use super::origin::Rule;
@@ -76,7 +77,7 @@ pub struct Cell {
     /// Operations per second in short windows.
     pub windows: Option<WindowRates>,
     /// Mean over the slices of the rate of their better windows ([`rqps_stats::steady`]), operations per
-    /// second; absent where a slice has too few, or too few statements in them.
+    /// second; absent where a slice has too few, or too few events in them.
     pub steady_rate: Option<f64>,
     /// Reasons for caution.
     pub marks: Vec<CellMark>,
@@ -200,11 +201,14 @@ pub(super) fn cells(
     rule: Rule<'_>,
     book: &mut Book,
 ) -> Vec<Cell> {
+    let of_host = levels::of_host(run, step, observed, &rule);
     let mut cells: Vec<Cell> = (0..run.systems.len())
         .map(|idx| {
             let schedule = rule.schedule(run, idx);
             let known = step.systems.get(idx).zip(observed.get(idx));
-            known.map_or_else(pending, |known| measured(schedule, step, known, book))
+            known.map_or_else(pending, |known| {
+                measured((schedule, of_host.get(idx) == Some(&true)), step, known, book)
+            })
         })
         .enumerate()
         .map(|(idx, cell)| Cell {
@@ -292,7 +296,7 @@ fn rss(cell: &Cell, step: &RunStep, idx: usize) -> Option<u64> {
 }
 
 fn measured(
-    schedule: Schedule,
+    (schedule, of_host): (Schedule, bool),
     step: &RunStep,
     (system, observed): (&SystemStep, &OfSystem),
     book: &mut Book,
@@ -324,7 +328,7 @@ fn measured(
     cell.steady_rate = observed.mean_steady_rate().filter(|_| !is_index);
     cell.marks = book.marks(&system.slices, !is_insert);
     if !is_insert {
-        cell.marks.extend(guard::own(step.info.kind, (system, observed), book));
+        cell.marks.extend(guard::own(step.info.kind, (system, observed), of_host, book));
     }
     if is_insert {
         let own = insert::of(step, system, &cell);

@@ -66,6 +66,8 @@ pub enum FootnoteKind {
     UnlikeRun,
     /// The windows lie at two levels.
     TwoLevels,
+    /// They lie at two levels at the same times as another system's that took turns with it.
+    HostLevels,
     /// The figure or its ratio drifts within the step.
     Drift,
     /// Average and steady rate disagree.
@@ -141,6 +143,10 @@ impl FootnoteKind {
             Self::TwoLevels => {
                 "the windows of the step lie at two rates, and the figure between them describes neither"
             }
+            Self::HostLevels => {
+                "the host went at two rates, as systems that took turns were at theirs at the same times: figures lie \
+                 between the two, and both sides of a ratio have the same share of each"
+            }
             Self::Drift => {
                 "the figure, or its ratio to the base, drifted within the step: it had not come to rest"
             }
@@ -185,6 +191,7 @@ impl FootnoteKind {
             Self::OtherRun => "other-run",
             Self::UnlikeRun => "unlike-run",
             Self::TwoLevels => "two-levels",
+            Self::HostLevels => "host-levels",
             Self::Drift => "drift",
             Self::Stalls => "stalls",
             Self::BackgroundBegan => "background-began",

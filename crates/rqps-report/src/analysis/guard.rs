@@ -28,6 +28,7 @@ const MIN_RATIO_DRIFT: f64 = 0.02;
 pub(super) fn own(
     kind: StepKind,
     (system, observed): (&SystemStep, &OfSystem),
+    of_host: bool,
     book: &mut Book,
 ) -> Vec<CellMark> {
     if matches!(kind, StepKind::Load | StepKind::WarmUp | StepKind::Index | StepKind::Mixed) {
@@ -35,7 +36,10 @@ pub(super) fn own(
     }
     let mut marks = Vec::new();
     if let Some(levels) = &observed.two_levels {
-        marks.push(book.mark(FootnoteKind::TwoLevels, two_levels(levels)));
+        marks.push(match of_host {
+            true => book.mark(FootnoteKind::HostLevels, host_levels(levels)),
+            false => book.mark(FootnoteKind::TwoLevels, two_levels(levels)),
+        });
     }
     // Few slices in which nothing was in between are cut into parts, so that there are enough for a line.
     let of_start = |slices: &[&Slice]| {
@@ -92,6 +96,12 @@ fn two_levels(found: &Levels) -> String {
         number::plain_figure(found.high),
         found.low_share * 100.0
     )
+}
+
+/// `73% of the windows at the lower, 1.49 times as fast at the higher`.
+fn host_levels(found: &Levels) -> String {
+    let (lower, times) = (found.low_share * 100.0, found.high / found.low);
+    format!("{lower:.0}% of the windows at the lower, {times:.2} times as fast at the higher")
 }
 
 /// The drift of a value of the blocks, the surest of all starts; `None` where none is sure or as

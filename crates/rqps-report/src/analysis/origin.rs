@@ -23,12 +23,17 @@ impl Rule<'_> {
         source.map_or(run.schedule, |source| source.schedule)
     }
 
+    /// Whether two systems took turns.
+    pub(super) fn took_turns(&self, run: &Run, a: usize, b: usize) -> bool {
+        match self.joined {
+            None => run.schedule.is_interleaved(),
+            Some(joined) => joined.took_turns(a, b),
+        }
+    }
+
     /// How a system was measured beside the base.
     pub(super) fn measured(&self, run: &Run, idx: usize) -> Measured {
-        let in_turns = match self.joined {
-            None => run.schedule.is_interleaved(),
-            Some(joined) => joined.took_turns(self.base, idx),
-        };
+        let in_turns = self.took_turns(run, self.base, idx);
         match self.joined {
             Some(joined) if !joined.is_one_run(self.base, idx) => Measured::OtherRuns,
             _ if in_turns => Measured::Turns,

@@ -1,4 +1,4 @@
-//! Windows of slices as far as they tell rates: those in which several statements end.
+//! Windows of slices as far as they tell rates: those in which several events end.
 
 use rqps_model::{Slice, Windows, slice};
 use rqps_stats::steady;
@@ -9,14 +9,15 @@ use super::cell::WindowRates;
 /// together for some 0.4 s (docs/methodology.md).
 const MIN_PART_NS: u64 = 1_000_000_000;
 
-/// Statements that a window must hold on average. With fewer its count says when a statement ended and
-/// not how fast they went: a scan ends in one window of ten and leaves the others empty.
-const MIN_STATEMENTS: u64 = 5;
+/// Events that a window must hold on average. With fewer its count says when a statement ended and not how fast
+/// they went: a scan ends in one window of ten and leaves the others empty, and of a transaction with ten short
+/// statements and four long ones a window has either.
+const MIN_EVENTS: u64 = 5;
 
-/// The slice's windows; `None` where too few statements end in them.
+/// The slice's windows; `None` where too few events end in them.
 fn telling(slice: &Slice) -> Option<&Windows> {
     let n = u64::try_from(slice.windows.counts.len()).ok()?;
-    (slice.n_queries >= n.saturating_mul(MIN_STATEMENTS)).then_some(&slice.windows)
+    (slice.n_events >= n.saturating_mul(MIN_EVENTS)).then_some(&slice.windows)
 }
 
 /// The steady rate of a slice, operations per second.
@@ -41,7 +42,12 @@ pub(super) fn parts(slices: &[&Slice], wanted: usize) -> Option<Vec<f64>> {
     let of_each = wanted.div_ceil(slices.len().max(1));
     let mut rates = Vec::new();
     for slice in slices {
-        let windows = telling(slice).filter(|_| slice.n_rounds.is_none())?;
+        let windows = &slice.windows;
+        // Of a part, as of a window elsewhere.
+        let is_telling = slice.n_events >= MIN_EVENTS.saturating_mul(u64::try_from(of_each).ok()?);
+        if slice.n_rounds.is_some() || !is_telling {
+            return None;
+        }
         let n = windows.counts.len() / of_each.max(1);
         let part_ns = u64::try_from(n).ok()?.saturating_mul(windows.length_ns);
         if part_ns < MIN_PART_NS {

@@ -226,11 +226,41 @@ fn two_levels_are_told_of_the_system_that_has_them() {
 }
 
 #[test]
+fn two_levels_that_systems_are_at_together_are_the_hosts() {
+    // Windows of a system at its lower level, one in four of 8 at a time, so many windows later than those of the other.
+    let set = |run: &mut Run, system_idx: usize, low: u32, later: usize| {
+        for slice in slices(run, system_idx) {
+            for (at, count) in slice.windows.counts.iter_mut().enumerate() {
+                let is_low = ((at + later) / 8).is_multiple_of(4);
+                *count = if is_low { low } else { 2 * low } + *count % 5;
+            }
+        }
+    };
+    let host = |run: &Run, idx| marks(run, &FootnoteKind::HostLevels, idx);
+    let own = |run: &Run, idx| marks(run, &FootnoteKind::TwoLevels, idx);
+    let mut run = update(&around(0.0, 0.005, 12));
+    set(&mut run, 0, 140, 0);
+    set(&mut run, 1, 120, 0);
+    assert_eq!(
+        host(&run, 1),
+        ["28% of the windows at the lower, 1.98 times as fast at the higher"]
+    );
+    assert!(!host(&run, 0).is_empty() && own(&run, 0).is_empty() && own(&run, 1).is_empty());
+    // As often, at other times.
+    set(&mut run, 1, 120, 16);
+    assert!(host(&run, 0).is_empty() && !own(&run, 0).is_empty() && !own(&run, 1).is_empty());
+    // The times of slices one after the other are not the same.
+    set(&mut run, 1, 120, 0);
+    run.schedule = Schedule::Sequential { slices: 12 };
+    assert!(host(&run, 0).is_empty() && !own(&run, 1).is_empty());
+}
+
+#[test]
 fn windows_of_long_statements_tell_nothing() {
     let mut run = update(&around(0.0, 0.005, 12));
     for slice in slices(&mut run, 1) {
         // One statement in ten windows, of 2000 rows.
-        slice.n_queries = 10;
+        (slice.n_queries, slice.n_events) = (10, 10);
         for (at, count) in slice.windows.counts.iter_mut().enumerate() {
             *count = if at % 10 == 0 { 2000 } else { 0 };
         }
@@ -239,6 +269,17 @@ fn windows_of_long_statements_tell_nothing() {
     let cell = &analysis.steps[0].cells[1];
     assert!(cell.steady_rate.is_none() && cell.comparison.as_ref().unwrap().steady.is_none());
     assert!(analysis.footnotes.is_empty(), "{:?}", analysis.footnotes);
+    // Ten short statements of a transaction in a window, and none of its long ones, which end in the next.
+    let mut run = update(&around(0.0, 0.005, 12));
+    for slice in slices(&mut run, 1) {
+        let n = slice.windows.counts.len();
+        (slice.n_queries, slice.n_events) = (10 * n as u64, n as u64 / 2);
+        for (at, count) in slice.windows.counts.iter_mut().enumerate() {
+            *count = if at % 2 == 0 { 20 } else { 0 };
+        }
+    }
+    let analysis = Analysis::of(&run, 0.05);
+    assert!(analysis.steps[0].cells[1].steady_rate.is_none());
 }
 
 #[test]

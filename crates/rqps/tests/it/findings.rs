@@ -1,6 +1,7 @@
 //! The tables and charts of docs/findings.md and of the README are what `rqps report` says of the runs that are
 //! kept in examples/findings/results. `UPDATE_EXPECT=1` puts them in.
 
+use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -26,7 +27,14 @@ fn pages_show_what_the_kept_runs_say() {
 #[test]
 fn charts_are_those_of_the_kept_runs() {
     let bench = Bench::new();
-    for path in files("docs/findings", ".svg") {
+    let page = |page: &str| fs::read_to_string(root().join(page)).unwrap();
+    let text =
+        page("README.md") + &page("docs/findings.md").replace("(findings/", "(docs/findings/");
+    let named = text.split("(docs/findings/").skip(1).filter_map(|rest| rest.split(')').next());
+    let named: BTreeSet<&str> = named.filter(|name| name.ends_with(".svg")).collect();
+    let charts = files("docs/findings", ".svg");
+    assert_eq!(charts.iter().map(|path| name(path)).collect::<BTreeSet<_>>(), named);
+    for path in charts {
         let (run, group) = name(&path).split_once('.').unwrap();
         let archive = kept(&format!("examples/findings/results/{run}.tar.zst"));
         bench.output(&["report", &archive, "--charts", run]);
@@ -87,7 +95,7 @@ fn filled(bench: &Bench, page: &str) -> String {
     out + rest
 }
 
-/// `ARCHIVE OPTIONS: TITLE, TITLE`: these sections of the report as markdown.
+/// `ARCHIVE OPTIONS: TITLE, TITLE of SYSTEM`: these sections of the report as markdown, or their table of a system.
 fn shown(bench: &Bench, order: &str) -> String {
     let (command, titles) = order.split_once(": ").unwrap_or_else(|| panic!("no titles: {order}"));
     let mut words = command.split(' ');
@@ -95,7 +103,30 @@ fn shown(bench: &Bench, order: &str) -> String {
     let args: Vec<&str> =
         ["report", &archive, "--format", "markdown"].into_iter().chain(words).collect();
     let report = bench.output(&args);
-    titles.split(", ").map(|title| format!("{}\n\n", section(&report, title))).collect()
+    let of = |title: &str| match title.split_once(" of ") {
+        Some((title, system)) => table(section(&report, title), system),
+        None if title == "verdict" => section(&report, title),
+        None => format!("**{title}**\n\n{}", section(&report, title)),
+    };
+    titles.split(", ").map(|title| format!("{}\n\n", of(title))).collect()
+}
+
+/// Of the tables of a section the one that is of this system.
+fn table(section: String, system: &str) -> String {
+    let is_it = |table: &&str| {
+        let head = table.lines().next().unwrap_or_default();
+        head.split('|').any(|cell| cell.split_whitespace().next() == Some(system))
+    };
+    let found = section.split("\n\n").filter(is_it).last();
+    let table = found.unwrap_or_else(|| panic!("no table of {system} in\n{section}"));
+    // What the letters mean stands in the whole report.
+    let rows: Vec<Vec<&str>> = table.lines().map(|row| row.split(" | ").collect()).collect();
+    let is_kept = |at: usize| rows[0].get(at).is_some_and(|head| !head.trim().is_empty());
+    let row = |row: &Vec<&str>| {
+        let cells = row.iter().enumerate().filter(|(at, _)| is_kept(*at));
+        cells.map(|(_, cell)| *cell).collect::<Vec<_>>().join(" | ")
+    };
+    rows.iter().map(row).collect::<Vec<_>>().join("\n")
 }
 
 /// What stands below a title that begins so, be it folded away; `verdict` is what stands above the first of them,
