@@ -203,8 +203,8 @@ fn pair() -> [RunSystem; 2] {
 fn several_systems_as_text() {
     expect![[r#"
         ! Severe: The benchmark's sessions differ in tls: no TLS on my56, TLSv1.3 X on my84. Every packet is
-          encrypted and decrypted: short queries lose most, and a server whose TLS nobody noticed looks like
-          a regression.
+          encrypted and decrypted, which costs every statement, and those that return much most; a server
+          whose TLS nobody noticed looks like a regression.
         ! The MySQL servers are not from one source, so versions are not all that differs: debian (tarball):
           my84; official (tarball): my56.
 

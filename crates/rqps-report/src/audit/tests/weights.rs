@@ -240,6 +240,9 @@ fn sessions_weigh_by_what_is_in_them() {
         (MYSQL, "tls", "TLSv1.3 X", "TLSv1.3 X", None),
         (MYSQL, "tls", "TLSv1.2 Y", "TLSv1.3 X", NOTABLE),
         (MYSQL, "transport", "socket", "tcp", NOTABLE),
+        (MYSQL, "transport", "socket", "tls", NOTABLE),
+        // What differs of them is told of TLS.
+        (MYSQL, "transport", "tcp", "tls", None),
         (MYSQL, "character_set_database", "latin1", "utf8mb4", SEVERE),
         (MYSQL, "character_set_database", "utf8", "utf8mb3", None),
         (MYSQL, "collation_database", "latin1_swedish_ci", "latin1_bin", NOTABLE),
@@ -360,10 +363,10 @@ fn severe_findings_name_values_and_remedy() {
     systems[0].build.insert("assertions".to_owned(), "on".to_owned());
     let told: Vec<String> =
         severe(&systems).iter().map(|f| format!("{} | {}", f.text, f.remedy)).collect();
-    expect![[r"
-        The benchmark's sessions differ in tls: no TLS on old, TLSv1.3 X on new. Every packet is encrypted and decrypted: short queries lose most, and a server whose TLS nobody noticed looks like a regression. | give all systems the same `transport`
+    expect![[r#"
+        The benchmark's sessions differ in tls: no TLS on old, TLSv1.3 X on new. Every packet is encrypted and decrypted, which costs every statement, and those that return much most; a server whose TLS nobody noticed looks like a regression. | give all systems the same `transport`
         The systems differ in sync_binlog: 0 on old, 1 on new. 1 syncs the binary log at each commit group; the default of MySQL since 5.7, 0 before and in MariaDB. | give all systems the same sync_binlog in `options`
-        old is built with assertions, which check the server all the time: such figures say nothing about a release build. | measure release builds, optimised alike"]]
+        old is built with assertions, which check the server all the time: such figures say nothing about a release build. | measure release builds, optimised alike"#]]
     .assert_eq(&told.join("\n"));
     // A single system has nobody to differ from; its build says nothing all the same.
     assert_eq!(severe(&systems[..1]).len(), 1);
