@@ -67,6 +67,8 @@ fn numbers(question: &Question<'_>, split: &Split, finding: &Finding) -> Vec<Str
         let part = changed(split, parts).unwrap_or(0.0);
         format!("{} of {}", signed_us(part), signed_us(whole_us))
     };
+    let server =
+        || format!("{} {}", server_words(split, &finding.parts), cpu_times(split, finding));
     let mut out = Vec::new();
     match finding.kind {
         Kind::CpuOverhead | Kind::MoreWork => {
@@ -82,20 +84,13 @@ fn numbers(question: &Question<'_>, split: &Split, finding: &Finding) -> Vec<Str
         Kind::PlanChange => {
             out.extend(question.evidence.plans.iter().take(1).cloned());
             out.extend(finding.quantities.iter().filter_map(|q| amounts(split, *q, op)));
-            out.push(format!(
-                "{} per {op} {}",
-                server_words(split, &finding.parts),
-                cpu_times(split, finding)
-            ));
+            let what = server_words(split, &finding.parts);
+            out.push(format!("{what} per {op} {}", cpu_times(split, finding)));
             out.push(format!("{} in all", signed_us(split.total.difference.point)));
         }
         Kind::Waiting => {
             out.push(format!("waiting {} per {op}", of(&finding.parts)));
-            out.push(format!(
-                "{} {}",
-                server_words(split, &finding.parts),
-                cpu_times(split, finding)
-            ));
+            out.push(server());
             out.extend(io(split, op));
             out.extend(finding.quantities.iter().filter_map(|q| amounts(split, *q, op)));
             out.extend(question.evidence.off_cpu.clone());
@@ -103,11 +98,7 @@ fn numbers(question: &Question<'_>, split: &Split, finding: &Finding) -> Vec<Str
         Kind::StorageReads | Kind::StorageWrites => {
             out.extend(finding.quantities.iter().filter_map(|q| amounts(split, *q, op)));
             out.extend(of_storage((split, finding), whole_us, op));
-            out.push(format!(
-                "{} {}",
-                server_words(split, &finding.parts),
-                cpu_times(split, finding)
-            ));
+            out.push(server());
         }
         Kind::BackgroundWork => {
             out.extend(finding.quantities.iter().filter_map(|q| amounts(split, *q, op)));
@@ -123,11 +114,7 @@ fn numbers(question: &Question<'_>, split: &Split, finding: &Finding) -> Vec<Str
         }
         Kind::HostLimited | Kind::ClientLimited => {
             out.push(format!("client CPU {} per {op}", of(&finding.parts)));
-            out.push(format!(
-                "{} {}",
-                server_words(split, &finding.parts),
-                cpu_times(split, finding)
-            ));
+            out.push(server());
         }
         Kind::NotExplained => out.extend(not_explained(split, op)),
     }

@@ -89,12 +89,11 @@ fn whose_cpu(
 ) -> (&'static str, String) {
     let (apart, whole): (Vec<_>, Vec<_>) =
         of_kind.iter().copied().partition(|(_, cause)| cause.is_of_serving);
-    let serving = "the threads that serve clients";
-    match (apart.is_empty(), whole.is_empty()) {
-        (true, _) => ("server CPU", String::new()),
-        (false, true) => ("CPU of the threads that serve clients", String::new()),
-        (false, false) => ("server CPU", format!("; on {} that of {serving}", places(&apart, all))),
+    if whole.is_empty() {
+        return ("CPU of the threads that serve clients", String::new());
     }
+    let told = || format!("; on {} that of the threads that serve clients", places(&apart, all));
+    ("server CPU", if apart.is_empty() { String::new() } else { told() })
 }
 
 /// Said only where it holds for all.

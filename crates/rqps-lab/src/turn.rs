@@ -321,7 +321,15 @@ impl Lab<'_> {
             up.alter_tables(interrupt)?;
         }
         let usage = Usage::between(&first, &last);
-        let marks = [seen, marks::of_slice(&[&tally], &usage, planned.clients)].concat();
+        let n = u32::try_from(load.split(planned.clients).len()).unwrap_or(planned.clients);
+        let mut marks = [seen, marks::of_slice(&[&tally], &usage, n)].concat();
+        if n < planned.clients && load.bulk_load_sql().is_some() {
+            let text = format!(
+                "MyRocks was loaded in bulk, each table by one connection: by {n} of {} clients",
+                planned.clients
+            );
+            marks.push(Mark::Note { text });
+        }
         let mut samples = up.samples().take();
         samples.retain(|s| (first.at_ns..=last.at_ns).contains(&s.at_ns));
         let slice = slice_of(&tally, (self.run.seed, 0, start_unix_ms), (usage, samples), marks);

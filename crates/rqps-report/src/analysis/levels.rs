@@ -1,4 +1,4 @@
-//! Two rates between which all systems of a step switch at the same times: the host's.
+//! Two rates between which systems of a step switch at the same times: the host's.
 //!
 //! A server that waits for its turn is stopped, so what two of them do together within some hundredths of a second is
 //! neither's own.
@@ -25,11 +25,20 @@ pub(super) fn of_host(
     let all: Vec<(&SystemStep, &OfSystem)> = step.systems.iter().zip(observed).collect();
     let go_together = |a: usize, b: usize| {
         let levels = |idx: usize| all[idx].1.two_levels.as_ref();
-        let both = levels(a).zip(levels(b)).filter(|_| a != b && rule.took_turns(run, a, b));
+        let both = levels(a).zip(levels(b)).filter(|_| rule.took_turns(run, a, b));
         both.and_then(|(of_a, of_b)| correlation((all[a].0, of_a), (all[b].0, of_b)))
             .is_some_and(|phi| phi >= TOGETHER)
     };
-    (0..all.len()).map(|a| (0..all.len()).any(|b| go_together(a, b))).collect()
+    let mut of_host = vec![false; all.len()];
+    for a in 0..all.len() {
+        for b in a + 1..all.len() {
+            // Whoever is known to be at the host's needs no other pair.
+            if !(of_host[a] && of_host[b]) && go_together(a, b) {
+                (of_host[a], of_host[b]) = (true, true);
+            }
+        }
+    }
+    of_host
 }
 
 /// The correlation of the levels of two systems over the windows of their common blocks; `None` where one of them is at

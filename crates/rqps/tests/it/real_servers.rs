@@ -86,5 +86,8 @@ fn more_clients_than_tables_fill_the_tables_of_myrocks() {
     );
     let said = bench.run(&["run", "plan.toml", "--no-html"]);
     assert_eq!(said.code(), 0, "{}", said.stderr);
-    assert_complete(&bench.latest(), 1);
+    let run = bench.latest();
+    assert_complete(&run, 1);
+    let marks = run["steps"][0]["systems"][0]["slices"][0]["marks"].to_string();
+    assert!(marks.contains("each table by one connection: by 1 of 4 clients"), "{marks}");
 }
