@@ -10,7 +10,7 @@ use rqps_server::{
 
 use crate::context::Context;
 use crate::event::{Event, Listener};
-use crate::{Plan, memory};
+use crate::{Plan, limits};
 
 /// A system's files, there to be started; or the address of one that runs.
 #[derive(Debug)]
@@ -178,9 +178,11 @@ pub(crate) fn render_config(
             Sizing { memory_bytes, systems_up: 1, data_bytes }
         }
     };
-    let rendered = profile::render(spec.dbms, version, &config, sizing)?;
+    let mut rendered = profile::render(spec.dbms, version, &config, sizing)?;
     if let Some(memory_bytes) = spec.variant.limits.memory_bytes {
-        memory::fits_limit(spec, memory_bytes, profile::cache_bytes(spec.dbms, &rendered))?;
+        let cache_bytes = profile::cache_bytes(spec.dbms, &rendered);
+        limits::fits(spec, memory_bytes, cache_bytes)?;
+        rendered.notes.extend(limits::may_outgrow(spec, memory_bytes, cache_bytes));
     }
     Ok(rendered)
 }

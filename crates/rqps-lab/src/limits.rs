@@ -1,8 +1,8 @@
-//! Limits of systems against what this host has, before anything is fetched or started.
+//! Limits of systems against what this host has and what their configurations ask for.
 
 use anyhow::{Context as _, Result, ensure};
 use rqps_model::variant::written_bytes;
-use rqps_model::{Limits, SystemSpec};
+use rqps_model::{Engine, Limits, Malloc, SystemSpec};
 use rqps_server::confine;
 
 use crate::{Plan, descriptors};
@@ -54,10 +54,63 @@ pub(crate) fn narrowest(plan: &Plan, usable: &[usize]) -> Vec<usize> {
     all.min_by_key(Vec::len).unwrap_or_else(|| usable.to_vec())
 }
 
+/// What a server with a limit takes at least beside its cache, bytes, and a quarter of the cache for
+/// what describes it (pages' headers, hash tables) and a start that is larger than the steady state.
+/// MySQL 8.0 without its performance schema takes about 250 MB; the profiles' least sizes leave
+/// more, but a limit is the user's to draw.
+const BESIDE_LIMITED: u64 = 128 << 20;
+
+/// Refuses a configuration whose caches do not fit into the limit of its system: the profile
+/// `io-bound` follows the data, and a user's own sizes follow nothing.
+pub(crate) fn fits(spec: &SystemSpec, memory_bytes: u64, cache_bytes: u64) -> Result<()> {
+    let needed = cache_bytes.saturating_add(cache_bytes / 4).saturating_add(BESIDE_LIMITED);
+    ensure!(
+        needed <= memory_bytes,
+        "memory = \"{}\": the caches of {} take \"{}\" with config {:?} and its tables, and the \
+         server about \"{}\"; write more memory, smaller caches in options, or smaller tables",
+        written_bytes(memory_bytes),
+        spec.label,
+        written_bytes(cache_bytes),
+        spec.config,
+        written_bytes(needed.next_multiple_of(1 << 20)),
+    );
+    Ok(())
+}
+
+/// How many times its caches MyRocks may take with glibc's malloc, of which it has each block. Seen with MariaDB
+/// 10.11.19: killed at 521 MB with caches of 184 MB (at most 300 MB with jemalloc), and 1054 MB with a pool of 64 MB
+/// and a block cache of 256 MB (488 MB).
+const SCATTERED: u64 = 3;
+
+/// A sentence where a limit may not hold what malloc makes of MyRocks's caches.
+pub(crate) fn may_outgrow(
+    spec: &SystemSpec,
+    memory_bytes: u64,
+    cache_bytes: u64,
+) -> Option<String> {
+    let is_glibc = matches!(spec.variant.malloc, Malloc::Build | Malloc::System);
+    let may_need = cache_bytes.saturating_mul(SCATTERED).saturating_add(BESIDE_LIMITED);
+    let is_told = spec.engine == Engine::Rocksdb && is_glibc && may_need > memory_bytes;
+    is_told.then(|| {
+        format!(
+            "memory = \"{}\" may not be enough: with glibc's malloc MyRocks can take {SCATTERED} times its caches, \
+             which are \"{}\"; write more, smaller caches in options, or malloc = \"jemalloc\", with which it takes \
+             far less",
+            written_bytes(memory_bytes),
+            written_bytes(cache_bytes)
+        )
+    })
+}
+
 #[cfg(test)]
 mod tests {
+    use rqps_model::{Dbms, Version};
+    use rqps_server::Places;
+    use rqps_server::profile::{Rendered, cache_bytes};
+
     use super::*;
     use crate::PlanFile;
+    use crate::installation::render_config;
     use crate::plan::SuiteWork;
 
     fn plan(systems: &[&str]) -> Plan {
@@ -94,6 +147,63 @@ mod tests {
         }
         let error = check(&many, &[0, 1], 8 << 30).unwrap_err().to_string();
         assert!(error.contains("raise the hard limit (ulimit -Hn 4294967424)"), "{error}");
+    }
+
+    /// The configuration of a MariaDB with these keys, and what it tells of itself.
+    fn rendered(keys: &str, rows: u64) -> Result<Rendered> {
+        let text = format!(
+            "[[system]]\nlabel = 's'\ndbms = 'mariadb'\nversion = '10.11.19'\n{keys}\n\
+             [[suite]]\ntables = 1\nrows = {rows}\n"
+        );
+        let catalogue = rqps_server::Catalogue::builtin()?;
+        let plan = PlanFile::parse(&text, "test")?.resolve("test", &catalogue)?;
+        let here = std::env::temp_dir();
+        let (cache, data, sockets) = (here.clone(), here.clone(), here);
+        let places = Places { cache, data, sockets, notes: Vec::new() };
+        let version: Version = "10.11.19".parse()?;
+        render_config((&plan, &plan.systems[0]), &version, &places)
+    }
+
+    /// The caches of that configuration, MiB.
+    fn caches(keys: &str, rows: u64) -> Result<u64> {
+        rendered(keys, rows).map(|config| cache_bytes(Dbms::Mariadb, &config) >> 20)
+    }
+
+    #[test]
+    fn caches_that_follow_the_data_must_fit_the_limit() {
+        let limited = "config = 'io-bound'\nmemory = '1G'";
+        assert!(caches(limited, 10_000_000).unwrap() < 512);
+        let error = caches(limited, 200_000_000).unwrap_err().to_string();
+        expect_test::expect![[r#"memory = "1G": the caches of s take "5696M" with config "io-bound" and its tables, and the server about "7248M"; write more memory, smaller caches in options, or smaller tables"#]].assert_eq(&error);
+        assert!(caches("config = 'io-bound'", 200_000_000).unwrap() > 1024);
+    }
+
+    #[test]
+    fn memtables_and_own_sizes_count() {
+        let own = |bytes: &str| {
+            let size = "innodb_buffer_pool_size";
+            caches(&format!("memory = '1G'\noptions = {{ {size} = '{bytes}' }}"), 1000)
+        };
+        assert_eq!(own("700M").unwrap(), 700);
+        assert!(own("800M").unwrap_err().to_string().contains("take \"800M\""));
+        let memtable = |bytes: &str| {
+            let option = "'rocksdb_default_cf_options.write_buffer_size'";
+            let keys = "engine = 'rocksdb'\nmemory = '1G'";
+            caches(&format!("{keys}\noptions = {{ {option} = '{bytes}' }}"), 1000)
+        };
+        assert!(memtable("64M").is_ok());
+        assert!(memtable("512M").unwrap_err().to_string().contains("memory = \"1G\""));
+    }
+
+    #[test]
+    fn a_limit_that_myrocks_may_outgrow_with_the_malloc_of_glibc_is_told() {
+        let notes = |keys: &str| {
+            let limited = format!("config = 'io-bound'\nmemory = '512M'\n{keys}");
+            rendered(&limited, 6_000_000).unwrap().notes.join("; ")
+        };
+        expect_test::expect![[r#"memory = "512M" may not be enough: with glibc's malloc MyRocks can take 3 times its caches, which are "184M"; write more, smaller caches in options, or malloc = "jemalloc", with which it takes far less"#]].assert_eq(&notes("engine = 'rocksdb'"));
+        assert_eq!(notes("engine = 'rocksdb'\nmalloc = 'jemalloc'"), "");
+        assert_eq!(notes("malloc = 'system'"), "");
     }
 
     #[test]
