@@ -25,13 +25,15 @@ pub enum Kind {
     HostLimited,
     /// Work of the server that is not the clients'.
     BackgroundWork,
+    /// Several parts of the time together, of which none is a major one.
+    Several,
     /// Nothing of these explains a major part.
     NotExplained,
 }
 
 impl Kind {
     /// Every kind.
-    pub const ALL: [Self; 10] = [
+    pub const ALL: [Self; 11] = [
         Self::CpuOverhead,
         Self::MoreWork,
         Self::Waiting,
@@ -41,6 +43,7 @@ impl Kind {
         Self::ClientLimited,
         Self::HostLimited,
         Self::BackgroundWork,
+        Self::Several,
         Self::NotExplained,
     ];
 
@@ -57,6 +60,7 @@ impl Kind {
             Self::ClientLimited => "client-limited",
             Self::HostLimited => "host-limited",
             Self::BackgroundWork => "background-work",
+            Self::Several => "several",
             Self::NotExplained => "not-explained",
         }
     }
@@ -81,6 +85,7 @@ impl Kind {
             Self::HostLimited => "host limited",
             Self::BackgroundWork if is_gain => "less background work",
             Self::BackgroundWork => "background work",
+            Self::Several => "several causes",
             Self::NotExplained => "not explained",
         }
     }
@@ -98,6 +103,7 @@ impl Kind {
             Self::ClientLimited => "client",
             Self::HostLimited => "host",
             Self::BackgroundWork => "background",
+            Self::Several => "several",
             Self::NotExplained => "not explained",
         }
     }

@@ -69,7 +69,9 @@ impl Part {
                  are not known"
             }
             Self::Background => {
-                "CPU of the server's other threads, in the share of the host's CPUs that the slots are"
+                "CPU of the server's other threads, in the share of the host's CPUs that the slots are, \
+                 at most what threads of server and client waited for a CPU, less the client's CPU, \
+                 where the kernel tells that"
             }
             Self::Client => "CPU of the client threads",
             Self::Taken => {
@@ -97,6 +99,8 @@ pub struct Slots {
     /// Whether client CPU is a part of a slot's time: not where more clients than CPUs have CPUs of
     /// their own.
     pub has_client: bool,
+    /// Whether a client shares a CPU with the thread that serves it.
+    pub is_paired: bool,
 }
 
 impl Slots {
@@ -108,7 +112,8 @@ impl Slots {
         let crowded = placement == Placement::Split && clients > half && n_cpus > 1;
         let most = if crowded { half } else { n_cpus };
         let n = clients.max(1).min(most);
-        Self { n: f64::from(n), n_cpus: f64::from(n_cpus), has_client: !crowded }
+        let is_paired = placement == Placement::Paired;
+        Self { n: f64::from(n), n_cpus: f64::from(n_cpus), has_client: !crowded, is_paired }
     }
 
     /// The slots' share of the CPUs that the run could use.
@@ -183,36 +188,40 @@ impl Parts {
         let total_us = per(slots.n * slice.duration_ns as f64);
         let all = server.cpu_total_ns as f64;
         let served = if basis.served { known(waits.served_cpu_ns).min(all) } else { all };
-        let background = (all - served) * slots.share();
         let client = if basis.crew {
             known(waits.crew_cpu_ns)
         } else {
             usage.client.cpu_total_ns.saturating_sub(usage.sampler_cpu_ns) as f64
         };
         let client = if slots.has_client { client } else { 0.0 };
-        let mut left_us = total_us - per(served + background + client);
+        let mut left_us = total_us - per(served + client);
         let mut take = |wanted_ns: f64| {
             let taken = per(wanted_ns).min(left_us.max(0.0));
             left_us -= taken;
             taken
         };
+        // A thread that was woken while its client still ran on their CPU waited for the client.
+        let for_client = if slots.is_paired { client } else { 0.0 };
+        let run_wait = basis.run_waits.then(|| {
+            let all = known(server_run_wait_ns(slice, basis)) + known(waits.crew_run_wait_ns);
+            (all - for_client).max(0.0)
+        });
+        // What else the server does on CPUs that nobody waits for costs the clients nothing.
+        let background = ((all - served) * slots.share()).min(run_wait.unwrap_or(f64::INFINITY));
+        let background_us = take(background);
         let host = &usage.host;
         let others = usage.others_ns()? as f64;
         // The kernel does not count a thread on a CPU that the hypervisor has as waiting for one.
         let share = slots.share_of_host(host.n_cpus);
         let stolen = host.cpu_steal_ns as f64 * share;
-        let others = if basis.run_waits {
-            others.min(known(server_run_wait_ns(slice, basis)) + known(waits.crew_run_wait_ns))
-        } else {
-            others * share
-        };
+        let others = run_wait.map_or(others * share, |ns| others.min(ns - background));
         let taken_us = take(others + stolen);
         let pressure = if basis.pressure { known(waits.io_stalled_ns) } else { 0.0 };
         // Pressure is one clock for all, iowait one for each CPU.
         let storage_us = take((pressure * slots.n).max(host.cpu_iowait_ns as f64));
         let ticks = (server.cpu_user_ns + server.cpu_system_ns) as f64;
         let kernel = if ticks > 0.0 { server.cpu_system_ns as f64 / ticks } else { 0.0 };
-        let values_us = [per(served), per(background), per(client), taken_us, storage_us, left_us];
+        let values_us = [per(served), background_us, per(client), taken_us, storage_us, left_us];
         Some(Self { total_us, values_us, kernel_us: per(served) * kernel })
     }
 

@@ -22,6 +22,9 @@ const MAJOR: f64 = 0.6;
 /// is the server's own.
 const SURE: f64 = 1.0 / 3.0;
 
+/// The share of a change, beyond chance, that each of several parts makes up at least which explain it together.
+const OF_SEVERAL: f64 = 0.2;
+
 /// How much more of the host's CPU time other processes must have used in user mode, share of all, for
 /// slices that were not measured in turns: what they evict from caches and share of a core shows as CPU
 /// of the server.
@@ -184,6 +187,7 @@ fn find(question: &Question<'_>, sides: &Sides<'_>, split: &Split) -> Finding {
         .or_else(|| loss.background())
         .or_else(|| loss.cpu())
         .or_else(|| loss.waiting())
+        .or_else(|| loss.several())
         .unwrap_or_else(|| Finding::none(None))
 }
 
@@ -470,6 +474,19 @@ impl Loss<'_> {
         };
         let told = told.into_iter().filter(grown).collect();
         Some(Finding::of(Kind::Waiting, &parts, share?).with(told))
+    }
+
+    /// Parts that no rule knows together, each of them large.
+    fn several(&self) -> Option<Finding> {
+        let all = [Part::Server, Part::Background, Part::Client, Part::Storage, Part::Waiting];
+        let is_large = |part: &Part| {
+            let change = self.split.part(*part);
+            let least = OF_SEVERAL * self.loss_us;
+            change.is_some_and(|c| c.has_grown() && c.difference.point >= least)
+        };
+        let parts: Vec<Part> = all.into_iter().filter(is_large).collect();
+        let share = self.carried_by(&parts).filter(|_| parts.len() > 1)?;
+        Some(Finding::of(Kind::Several, &parts, share))
     }
 }
 

@@ -17,7 +17,7 @@ const NO_KB: f64 = 0.02;
 /// How far storage traffic per operation may differ and count as unchanged.
 const UNCHANGED: f64 = 0.1;
 
-/// A part that makes up less of the change is not told where nothing is explained.
+/// A part that makes up less of the change is not told where no single one explains it.
 const WORTH_TELLING: f64 = 0.1;
 
 /// The cause with its sentence.
@@ -34,12 +34,7 @@ pub(crate) fn cause(question: &Question<'_>, finding: &Finding) -> Cause {
     if let Some(why) = finding.why {
         sentence.push_str(&format!(": {why}"));
     }
-    // Of all its threads, as the reports' tables have it, where the others do not hide what is told.
-    let is_apart = split.is_some_and(|split| is_told_apart(split, &finding.parts));
-    let cpu = split.and_then(|split| match is_apart {
-        true => split.part(Part::Server),
-        false => split.quantity(Quantity::Metric(Metric::ServerCpu)),
-    });
+    let cpu = split.and_then(|split| server_cpu(split, &finding.parts));
     Cause {
         kind: finding.kind,
         direction: question.verdict,
@@ -48,7 +43,7 @@ pub(crate) fn cause(question: &Question<'_>, finding: &Finding) -> Cause {
         barred: finding.why.filter(|_| split.is_none()),
         sentence,
         times: cpu.and_then(Change::times),
-        is_of_serving: is_apart,
+        is_of_serving: split.is_some_and(|split| is_of_serving(split, &finding.parts)),
         change_us: change_us.filter(|_| !finding.parts.is_empty()),
         is_io_unchanged: split.and_then(io_is_unchanged),
     }
@@ -116,7 +111,7 @@ fn numbers(question: &Question<'_>, split: &Split, finding: &Finding) -> Vec<Str
             out.push(format!("client CPU {} per {op}", of(&finding.parts)));
             out.push(server());
         }
-        Kind::NotExplained => out.extend(not_explained(split, op)),
+        Kind::Several | Kind::NotExplained => out.extend(largest_parts(split, op)),
     }
     let taken = split.part(Part::Taken).map_or(0.0, |change| change.difference.point);
     if question.sides.in_turns
@@ -191,7 +186,7 @@ fn is_told_apart(split: &Split, parts: &[Part]) -> bool {
             (all - 1.0).abs() < UNCHANGED / 2.0 && (serving - 1.0).abs() > UNCHANGED / 2.0;
         (all / serving - 1.0).abs() > UNCHANGED || is_other_way || hides_it
     };
-    is_about && !split.others_beside && all.zip(serving).is_some_and(differs)
+    is_about && all.zip(serving).is_some_and(differs)
 }
 
 /// `server CPU`, or what else is in it.
@@ -203,10 +198,16 @@ fn cpu_words(split: &Split, parts: &[Part]) -> &'static str {
     }
 }
 
+/// Whether the CPU that is told is that of the threads that serve the figure's clients. Else it is that of all
+/// of the server's, as the reports' tables have it.
+fn is_of_serving(split: &Split, parts: &[Part]) -> bool {
+    split.others_beside || is_told_apart(split, parts)
+}
+
 /// The server's CPU per operation; of the threads that serve the figure's clients, where others work
 /// beside them, and where those are told apart.
 fn server_cpu<'a>(split: &'a Split, parts: &[Part]) -> Option<&'a Change> {
-    if split.others_beside || is_told_apart(split, parts) {
+    if is_of_serving(split, parts) {
         return split.part(Part::Server);
     }
     split.quantity(Quantity::Metric(Metric::ServerCpu))
@@ -282,7 +283,7 @@ fn is_same(change: &Change) -> bool {
 }
 
 /// The time and the parts that changed most.
-fn not_explained(split: &Split, op: &str) -> Vec<String> {
+fn largest_parts(split: &Split, op: &str) -> Vec<String> {
     let total = &split.total;
     let mut parts: Vec<(Part, f64)> =
         split.parts.iter().map(|(part, change)| (*part, change.difference.point)).collect();
@@ -307,7 +308,7 @@ fn hints(question: &Question<'_>, kind: Kind) -> Option<String> {
         Kind::StorageWrites | Kind::Waiting | Kind::BackgroundWork => {
             matches!(moves, Moves::Writes | Moves::All)
         }
-        Kind::PlanChange | Kind::NotExplained => true,
+        Kind::PlanChange | Kind::Several | Kind::NotExplained => true,
         Kind::HostLimited => false,
     };
     let told: Vec<&str> = question

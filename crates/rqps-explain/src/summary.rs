@@ -37,7 +37,12 @@ pub fn sentences(steps: &[StepCause<'_>]) -> Vec<String> {
                 kinds.push((kind, of_kind));
             }
         }
-        kinds.sort_by_key(|(kind, of)| (*kind == Kind::NotExplained, std::cmp::Reverse(of.len())));
+        let is_last = |kind| match kind {
+            Kind::NotExplained => 2,
+            Kind::Several => 1,
+            _ => 0,
+        };
+        kinds.sort_by_key(|(kind, of)| (is_last(*kind), std::cmp::Reverse(of.len())));
         out.extend(kinds.iter().map(|(kind, of)| sentence(*kind, direction, of, steps)));
     }
     out
@@ -72,7 +77,7 @@ fn sentence(
             let (range, apart) = range.unwrap_or_default();
             format!("{range}on {places}{io}{apart}")
         }
-        Kind::NotExplained => places,
+        Kind::Several | Kind::NotExplained => places,
         _ => {
             let us: Option<Vec<f64>> = of_kind.iter().map(|(_, cause)| cause.change_us).collect();
             let range = us.map(|us| format!("{} per {op} ", range_of_us(&us)));

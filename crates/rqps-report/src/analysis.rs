@@ -33,6 +33,7 @@ mod own_run;
 mod page_cache;
 pub(crate) mod pairing;
 mod per_operation;
+mod place;
 pub mod plans;
 mod restart;
 mod rule;

@@ -57,7 +57,9 @@ impl Matrix {
         *self.counts.entry((trial.name, judged.kind)).or_default() += 1;
         let is_right = judged.kind == trial.expected;
         self.n_right += usize::from(is_right && judged.is_named);
-        let is_claimed = judged.kind.is_some_and(|kind| kind != Kind::NotExplained);
+        // Several parts are told where no cause is.
+        let is_open = |kind| matches!(kind, Kind::Several | Kind::NotExplained);
+        let is_claimed = judged.kind.is_some_and(|kind| !is_open(kind));
         self.n_wrong += usize::from(is_claimed && !is_right);
     }
 

@@ -60,7 +60,7 @@ pub struct Cell {
     /// Metrics per operation over all slices together.
     pub per_operation: PerOperation,
     /// The time per operation against the base's, taken apart; absent for the base, where the server's
-    /// processes are not known, and where other clients worked beside those of the figure.
+    /// processes are not known, and where it is not told which threads serve the figure's clients.
     pub split: Option<Box<Split>>,
     /// What explains a verdict of slower or faster; absent for any other.
     pub cause: Option<Box<Cause>>,

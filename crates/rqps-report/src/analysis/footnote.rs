@@ -4,6 +4,7 @@
 use rqps_model::slice::ErrorCount;
 use rqps_model::{Mark, Run, Slice};
 
+use super::place::{Place, places};
 use super::{StepAnalysis, slowed};
 use crate::number::count;
 
@@ -15,9 +16,6 @@ const DEVELOPED: f64 = 0.10;
 
 /// Seconds of series that a slice needs before its halves are compared.
 const MIN_POINTS: usize = 8;
-
-/// Places that a footnote lists by name per system; more are counted.
-const MAX_PLACES: usize = 4;
 
 /// What a footnote is about; several marks of one kind share a letter.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
@@ -329,43 +327,38 @@ impl Book {
 
     /// The footnotes with the places where they apply.
     pub(super) fn close(self, steps: &[StepAnalysis<'_>], run: &Run) -> Vec<Footnote> {
-        let places = |footnote_idx: usize| -> Vec<String> {
-            run.systems
-                .iter()
-                .enumerate()
-                .filter_map(|(system_idx, system)| {
-                    let named = named_places(steps, system_idx, footnote_idx);
-                    let n = named.len();
-                    let text = match n {
-                        0 => return None,
-                        1..=MAX_PLACES => named.join(", "),
-                        _ => format!("{}, {} more", named[..MAX_PLACES].join(", "), n - MAX_PLACES),
-                    };
-                    Some(format!("{}: {text}", system.spec.label))
-                })
-                .collect()
+        let on_systems = |idx: usize, kind: &FootnoteKind| -> Vec<String> {
+            let systems = run.systems.iter().enumerate();
+            let on_one = systems.filter_map(|(system_idx, system)| {
+                let found = found_at(steps, system_idx, idx);
+                let text = (!found.is_empty()).then(|| places(kind, &found))?;
+                Some(format!("{}: {text}", system.spec.label))
+            });
+            on_one.collect()
         };
-        self.kinds
-            .into_iter()
-            .enumerate()
-            .map(|(idx, kind)| Footnote { letter: letter(idx), places: places(idx), kind })
+        let kinds = self.kinds.into_iter().enumerate();
+        kinds
+            .map(|(idx, kind)| Footnote {
+                letter: letter(idx),
+                places: on_systems(idx, &kind),
+                kind,
+            })
             .collect()
     }
 }
 
-fn named_places(steps: &[StepAnalysis<'_>], system_idx: usize, footnote_idx: usize) -> Vec<String> {
-    let marks = |step: &StepAnalysis<'_>| {
-        step.cells.get(system_idx).and_then(|cell| {
-            let found = cell.marks.iter().find(|m| m.footnote_idx == footnote_idx)?;
-            let title = step.title.clone();
-            Some(if found.detail.is_empty() {
-                title
-            } else {
-                format!("{title} ({})", found.detail)
-            })
-        })
+/// The steps in which a system has a footnote, with its facts.
+fn found_at<'a>(
+    steps: &'a [StepAnalysis<'_>],
+    system_idx: usize,
+    footnote_idx: usize,
+) -> Vec<Place<'a>> {
+    let found = |step: &'a StepAnalysis<'_>| {
+        let cell = step.cells.get(system_idx)?;
+        let mark = cell.marks.iter().find(|m| m.footnote_idx == footnote_idx)?;
+        Some(Place { title: &step.title, detail: &mark.detail })
     };
-    steps.iter().filter_map(marks).collect()
+    steps.iter().filter_map(found).collect()
 }
 
 /// The errors of a slice's clients and of those beside them.

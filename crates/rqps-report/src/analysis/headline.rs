@@ -1,6 +1,6 @@
 //! The verdict on a candidate in sentences made from the figures.
 
-use rqps_model::{StepKind, Verdict};
+use rqps_model::{Estimate, StepKind, Verdict};
 
 use super::settle::{self, Settle};
 use super::{Analysis, Bar, Cell, CellState, StepAnalysis, explain};
@@ -218,11 +218,18 @@ fn cause(sentence: &str) -> String {
     format!("{CAUSE} {sentence}")
 }
 
+/// The server's CPU per operation over the base's beside a verdict; absent where what else the server did hides
+/// in it what its clients met, so that the cause tells the threads that serve them alone.
+pub(crate) fn cpu_behind(cell: &Cell) -> Option<&Estimate> {
+    let is_apart = cell.cause.as_ref().is_some_and(|cause| cause.is_of_serving);
+    cell.server_cpu_ratio.as_ref().filter(|_| !is_apart)
+}
+
 /// `point-query 0.62 [0.60, 0.64], server CPU per query 1.53x [1.50, 1.56]`.
 fn extreme(step: &StepAnalysis<'_>, system_idx: usize) -> Option<String> {
     let cell = step.cells.get(system_idx)?;
     let mut text = format!("{} {}", step.title, ratio_with_interval(&cell.rqps?));
-    if let Some(cpu) = &cell.server_cpu_ratio {
+    if let Some(cpu) = cpu_behind(cell) {
         let operation = step.step.info.figure.operation();
         text.push_str(&format!(", server CPU per {operation} {}x", crate::number::ratio(cpu)));
         if let Some(ends) = crate::number::interval(cpu) {

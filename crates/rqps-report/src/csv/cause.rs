@@ -11,7 +11,7 @@ pub(super) fn columns() -> Vec<Column> {
             "cause",
             "what explains a verdict of slower or faster: cpu-overhead, more-work, waiting, \
              storage-reads, storage-writes, plan-change, client-limited, host-limited, \
-             background-work or not-explained; empty for any other verdict",
+             background-work, several or not-explained; empty for any other verdict",
             |r| r.cell.cause.as_ref().map_or_else(String::new, |c| c.kind.key().to_owned()),
         ),
         column("cause_share", "the share of the change that it explains: 0.9 is 90%", |r| {

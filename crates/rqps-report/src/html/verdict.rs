@@ -4,7 +4,7 @@ use maud::{Markup, html};
 
 use super::bases::Part;
 use super::label::outside;
-use crate::analysis::headline::{CAUSE, Counts};
+use crate::analysis::headline::{CAUSE, Counts, cpu_behind};
 use crate::analysis::{Analysis, Headline, half_widths};
 use crate::many;
 use crate::number;
@@ -103,7 +103,7 @@ fn extreme(analysis: &Analysis<'_>, step_idx: Option<usize>, idx: usize, what: &
                         strong { (number::ratio(ratio)) } " "
                         span.range { (super::label::interval(ratio)) }
                     }
-                    @if let Some(cpu) = &cell.server_cpu_ratio {
+                    @if let Some(cpu) = cpu_behind(cell) {
                         br;
                         "server CPU per " (step.step.info.figure.operation()) " "
                         (number::ratio(cpu)) "×"
