@@ -271,17 +271,29 @@ enum Lack {
     Time,
     /// Other starts of the servers: its work is fixed, and it has had one.
     Restarts,
+    /// Fewer steps beside it: it is slower or faster alone, and not among all that were tried.
+    Alone,
 }
 
 impl Lack {
     /// In the order in which they are told.
-    const ALL: [Self; 6] =
-        [Self::Creation, Self::Block, Self::Slice, Self::Starts, Self::Time, Self::Restarts];
+    const ALL: [Self; 7] = [
+        Self::Creation,
+        Self::Block,
+        Self::Slice,
+        Self::Starts,
+        Self::Time,
+        Self::Restarts,
+        Self::Alone,
+    ];
 
-    /// That of a step whose verdict its interval leaves open; `None` for any other.
+    /// That of an unclear step; `None` for any other.
     fn of(step: &StepAnalysis<'_>, cell: &Cell) -> Option<Self> {
-        if cell.verdict != Some(Verdict::Unclear) || cell.fell_short() {
+        if cell.verdict != Some(Verdict::Unclear) {
             return None;
+        }
+        if cell.fell_short() {
+            return Some(Self::Alone);
         }
         let is_timed = settle::is_timed(&step.step);
         if cell.rqps.is_none_or(|ratio| ratio.interval.is_none()) {
@@ -300,13 +312,16 @@ impl Lack {
     }
 }
 
-/// Why steps are unclear: indexes are created once, and of the others one says what would settle it.
+/// Why steps are unclear, and what would settle it; which steps, where there is more than one reason.
 fn unclear_because(analysis: &Analysis<'_>, system_idx: usize) -> Vec<String> {
     let cells = || {
         let compared = analysis.steps.iter().filter(|step| step.is_compared());
         compared.filter_map(move |step| Some((step, step.cells.get(system_idx)?)))
     };
-    let lacks: Vec<Lack> = cells().filter_map(|(step, cell)| Lack::of(step, cell)).collect();
+    let of = |lack: Lack| -> Vec<String> {
+        let those = cells().filter(|(step, cell)| Lack::of(step, cell) == Some(lack));
+        those.map(|(step, _)| step.title.clone()).collect()
+    };
     let amounts = |of_starts: bool| {
         let all = cells().filter_map(|(_, cell)| cell.settle().copied());
         settle::amounts(all.filter(|s| matches!(s, Settle::Starts { .. }) == of_starts))
@@ -330,25 +345,18 @@ fn unclear_because(analysis: &Analysis<'_>, system_idx: usize) -> Vec<String> {
         Lack::Restarts => {
             format!("{wide}; the work is fixed, so that only restarts measure more of it.")
         }
+        Lack::Alone => format!(
+            "slower or faster alone, but not among the {} ratios that were tried.",
+            analysis.n_tests()
+        ),
     };
-    let told = Lack::ALL.into_iter().filter(|lack| lacks.contains(lack)).map(because);
-    let lead = |at: usize| if at == 0 { "Unclear" } else { "Unclear elsewhere" };
-    let all = told.chain(fallen(analysis, system_idx)).enumerate();
-    all.map(|(at, text)| format!("{}: {text}", lead(at))).collect()
-}
-
-/// Steps that are slower or faster alone, and not among all that were tried.
-fn fallen(analysis: &Analysis<'_>, system_idx: usize) -> Option<String> {
-    let compared = analysis.steps.iter().filter(|step| step.is_compared());
-    let fallen = compared.filter(|s| s.cells.get(system_idx).is_some_and(Cell::fell_short));
-    let titles: Vec<String> = fallen.map(|step| step.title.clone()).collect();
-    (!titles.is_empty()).then(|| {
-        format!(
-            "slower or faster alone, but not among the {} ratios that were tried: {}.",
-            analysis.n_tests(),
-            list_in_short(&titles)
-        )
-    })
+    let told = Lack::ALL.into_iter().map(|lack| (lack, of(lack)));
+    let told: Vec<(Lack, Vec<String>)> = told.filter(|(_, titles)| !titles.is_empty()).collect();
+    let lead = |lack: Lack, titles: &[String]| match told.len() == 1 && lack != Lack::Alone {
+        true => "Unclear".to_owned(),
+        false => format!("Unclear on {}", list_in_short(titles)),
+    };
+    told.iter().map(|(lack, of)| format!("{}: {}", lead(*lack, of), because(*lack))).collect()
 }
 
 /// The middle value, or the mean of the two middle ones.
