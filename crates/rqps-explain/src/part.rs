@@ -76,8 +76,8 @@ impl Part {
             Self::Client => "CPU of the client threads",
             Self::Taken => {
                 "CPU that other processes took, at most what threads of server and client waited for a \
-                 CPU where the kernel tells that, and the hypervisor, in the share of the host's CPUs \
-                 that the slots are"
+                 CPU, less client and background CPU, where the kernel tells that, and the hypervisor, \
+                 in the share of the host's CPUs that the slots are"
             }
             Self::Storage => {
                 "time with storage awaited (/proc/pressure/io times slots, or iowait of the host where \

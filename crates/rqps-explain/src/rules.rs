@@ -22,7 +22,8 @@ const MAJOR: f64 = 0.6;
 /// is the server's own.
 const SURE: f64 = 1.0 / 3.0;
 
-/// The share of a change, beyond chance, that each of several parts makes up at least which explain it together.
+/// Of several parts that explain a change together, the least share of it that each makes up; each has grown beyond
+/// chance besides.
 const OF_SEVERAL: f64 = 0.2;
 
 /// How much more of the host's CPU time other processes must have used in user mode, share of all, for

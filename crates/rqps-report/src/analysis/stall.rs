@@ -191,6 +191,7 @@ mod tests {
         assert!(of(calm, calm).starts_with(own));
         assert!(of(shares(50, 120, 200), shares(50, 120, 200)).starts_with(own));
     }
+
     #[test]
     fn what_is_blamed_can_have_cost_what_was_lost() {
         let of = |own: Shares, other: Shares, lost| cause((&own, &other), lost, OF_TURNS);
