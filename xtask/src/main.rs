@@ -44,7 +44,7 @@ cargo xtask TASK
                   [--systems N] 5 when absent; [--steps N] 47; [--rounds N] slices of each step on each
                   system, 30; [--seconds N] of each slice, 60; [--keep FILE] keeps the page
   truth           verdicts where the truth is known: one server five times, 4 starts of 5 s a step; slowed on
-                  purpose by 5%, 10 starts of 6 s a step; by 2% and 10%, 5 starts of 4 s a step; two clients, some
+                  purpose by 5%, 10 starts of 6 s a step; by 2% and 10%, 10 starts of 4 s a step; two clients, some
                   three hours in all; goes on from what is there in its results directory, target/truth when absent.
                   With any of these, one part of another shape:
                   [--pairs N] step pairs of the same server, 200 when absent; [--seconds N] measured

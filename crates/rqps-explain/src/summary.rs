@@ -67,13 +67,19 @@ fn sentence(
     operations.sort_unstable();
     operations.dedup();
     let op = operations.join(" or ");
-    let (up, io) = (if direction == Verdict::Slower { "up" } else { "down" }, io(of_kind));
+    // A plan that changed may cost less CPU and more of the rest.
+    let up = match (kind, direction) {
+        (Kind::PlanChange, _) => "",
+        (_, Verdict::Slower) => "up ",
+        _ => "down ",
+    };
+    let io = io(of_kind);
     let carrier = match kind {
         Kind::CpuOverhead | Kind::MoreWork | Kind::PlanChange => {
             let times: Option<Vec<f64>> = of_kind.iter().map(|(_, cause)| cause.times).collect();
             let (whose, apart) = whose_cpu(of_kind, all);
             let range = times
-                .map(|times| (format!("{whose} per {op} {up} {} ", range_of_times(&times)), apart));
+                .map(|times| (format!("{whose} per {op} {up}{} ", range_of_times(&times)), apart));
             let (range, apart) = range.unwrap_or_default();
             format!("{range}on {places}{io}{apart}")
         }

@@ -17,6 +17,7 @@ mod unpack;
 
 use std::fs::File;
 use std::path::{Path, PathBuf};
+use std::time::{SystemTime, UNIX_EPOCH};
 
 use rqps_store::{RunRef, Store};
 
@@ -120,19 +121,32 @@ pub fn read(path: &Path, store: &Store) -> Result<String, Error> {
     scratch::sweep(store.dir(), scratch::BESIDE_RESULTS);
     let temp = Scratch::new(store.dir(), scratch::BESIDE_RESULTS)?;
     let (other, run_id) = open_checked(path, temp.path())?;
-    if store.list_runs()?.iter().any(|run| run.id == run_id) {
+    let is_there =
+        || -> Result<bool, Error> { Ok(store.list_runs()?.iter().any(|run| run.id == run_id)) };
+    if is_there()? {
         return Err(Error::Exists { run_id });
     }
     other.read_whole(&run_id)?;
     let (files, own) = (other.artifact_dir(&run_id)?, store.artifact_dir(&run_id)?);
     let _lock = store.lock_run(&run_id)?;
+    // Another process may have taken it in meanwhile.
+    if is_there()? {
+        return Err(Error::Exists { run_id });
+    }
     let moved = move_files(&files, &own);
     let taken = moved.and_then(|()| Ok(store.take_run(&other, &run_id)?));
     if taken.is_err() {
         // Files of a run that is not there; the first error says more than one about removing them.
         let _ = std::fs::remove_dir_all(&own);
     }
-    taken.map(|()| run_id)
+    taken?;
+    store.mark_taken_in(&run_id, unix_ms())?;
+    Ok(run_id)
+}
+
+fn unix_ms() -> i64 {
+    let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    i64::try_from(now.as_millis()).unwrap_or(i64::MAX)
 }
 
 /// A run that is read where its archive was unpacked, which goes with the value.

@@ -68,7 +68,7 @@ fn systems_at_once(plan: &Plan) -> u64 {
 }
 
 /// The most connections of any step on a system. Tables are filled by a client each.
-fn most_clients(plan: &Plan) -> u64 {
+pub(crate) fn most_clients(plan: &Plan) -> u64 {
     let tables = |work: &SuiteWork| match work {
         SuiteWork::File { args, .. } => u64::from(args.tables),
         SuiteWork::Insert(_) => 0,

@@ -4,7 +4,7 @@
 use std::fs::OpenOptions;
 use std::io::Write as _;
 
-use anyhow::{Context as _, Result};
+use anyhow::Result;
 use rqps_model::Run;
 use rqps_store::{Artifact, Store};
 
@@ -27,7 +27,8 @@ pub(crate) fn keep(
         .append(true)
         .open(&file)
         .and_then(|mut file| file.write_all(line.as_bytes()))
-        .with_context(|| format!("write {}", file.display()))?;
+        // Of the store's directory, as which it is told from a failure of the system.
+        .map_err(|source| rqps_store::Error::File { action: "write", path: file, source })?;
     let label = &run.systems[system_idx].spec.label;
     let what = format!("levels, sizes and debt of {label} after each step");
     store.insert_artifact(&run.id, &Artifact { path, what })?;

@@ -85,6 +85,10 @@ fn other_program(was: &RunSystem, now: &RunSystem) -> Option<String> {
     if version(&was.version_text) != version(&now.version_text) {
         return Some(format!("was {} and is {}", was.version_text, now.version_text));
     }
+    // Of the catalogue: the archive and its checksum, the packages and theirs.
+    if !was.origin.is_empty() && was.origin != now.origin {
+        return Some(format!("came from {} and comes from {} now", was.origin, now.origin));
+    }
     // Only of a program of the user's own.
     let sum = |system: &RunSystem| system.build.get("program_sha256").cloned();
     match (sum(was), sum(now)) {

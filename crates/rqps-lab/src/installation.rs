@@ -179,6 +179,9 @@ pub(crate) fn render_config(
         }
     };
     let mut rendered = profile::render(spec.dbms, version, &config, sizing)?;
+    if let Some(allowed) = profile::max_connections(&rendered) {
+        limits::admits_clients(plan, spec, allowed)?;
+    }
     if let Some(memory_bytes) = spec.variant.limits.memory_bytes {
         let cache_bytes = profile::cache_bytes(spec.dbms, &rendered);
         limits::fits(spec, memory_bytes, cache_bytes)?;

@@ -1,16 +1,18 @@
 //! The interleaved schedule: all systems are up, each with its own data, and take turns within
 //! every step. Loads and warm-ups, which nothing is compared by, come one system after the other.
 
-use std::collections::BTreeMap;
+mod attempt;
+
 use std::time::Duration;
 
 use anyhow::{Context as _, Result, anyhow};
-use rqps_model::{Label, RunSystem, Slice, StepKind, StepOutcome, SystemStep};
+use rqps_model::{Label, RunSystem, Slice, StepKind, StepOutcome};
 
+use self::attempt::{Attempt, has_ended_partner, together};
 use crate::guard::Guards;
 use crate::insert;
 use crate::installation::Installation;
-use crate::measure::{attempt_seed, crew, mix};
+use crate::measure::{crew, mix};
 use crate::precision::Figures;
 use crate::rounds::{Broken, Cut, Next, Rounds, There, Turn};
 use crate::run::Lab;
@@ -33,35 +35,6 @@ pub(crate) struct Together<'r> {
 /// The systems, to be looked at only.
 fn seen(members: &[Member]) -> Vec<(usize, &Up)> {
     members.iter().map(|(idx, up)| (*idx, up)).collect()
-}
-
-/// How often a step was begun on which systems.
-#[derive(Debug, Default)]
-struct Attempt {
-    /// The members that have not ended it.
-    left: Vec<usize>,
-    /// From 0; one more for each system that failed.
-    n: u32,
-    /// What sets its seeds apart from those of an attempt at the run that was broken off, whose writes are in
-    /// the tables; 0 where none is.
-    of_run: u64,
-    /// Per system that was warmed up for the step, the usual time of an event.
-    events: BTreeMap<usize, Duration>,
-}
-
-impl Attempt {
-    /// The seed of what is drawn in it, of a step's own.
-    fn seed(&self, of_step: u64) -> u64 {
-        attempt_seed(of_step, (self.of_run << 16) + u64::from(self.n))
-    }
-}
-
-/// Whether another system has ended a step with the block that is the last of this one, too. One that is
-/// late, after the others have ended it, shares none with them.
-fn has_ended_partner(systems: &[SystemStep], idx: usize) -> bool {
-    let last = |system: &SystemStep| system.slices.last().map(|s| (s.idx, s.start_unix_ms));
-    let Some(own) = last(&systems[idx]) else { return false };
-    systems.iter().any(|other| other.outcome == StepOutcome::Done && last(other) == Some(own))
 }
 
 impl Together<'_> {
@@ -158,6 +131,14 @@ impl Lab<'_> {
                 self.mend(all, (*idx, error.context(format!("bring {label} back"))))?;
             }
         }
+        // Some data turn out to be of no use only when they are used.
+        for idx in self.make_alike(all)? {
+            let Some(up) = all.up(idx) else { continue };
+            if let Err(error) = self.catch_up(idx, up) {
+                let label = &plan.systems[idx].label;
+                self.mend(all, (idx, error.context(format!("bring {label} back"))))?;
+            }
+        }
         for step_idx in self.steps_of_start() {
             self.check_interrupt()?;
             self.judge_sizes(step_idx)?;
@@ -191,29 +172,31 @@ impl Lab<'_> {
     }
 
     /// Where the data of one system could not be used again, the others begin on new tables as well: ratios
-    /// of tables that have aged and tables that have not would be of the tables.
-    fn make_alike(&mut self, all: &mut Together<'_>) -> Result<()> {
+    /// of tables that have aged and tables that have not would be of the tables. Gives those others.
+    fn make_alike(&mut self, all: &mut Together<'_>) -> Result<Vec<usize>> {
         let is_left = |lab: &Self, idx: usize| lab.caution[idx].left;
         let is_refused = |(idx, _): &Member| self.goes_on(*idx).is_some() && !is_left(self, *idx);
         if !all.members.iter().any(is_refused) {
-            return Ok(());
+            return Ok(Vec::new());
         }
-        for at in 0..all.members.len() {
-            let idx = all.members[at].0;
-            let Some((_, installation)) = all.ready.iter().find(|one| one.0 == idx) else {
-                continue;
-            };
-            if !is_left(self, idx) {
-                continue;
-            }
+        let mut anew = Vec::new();
+        for (idx, installation) in all.ready {
+            let idx = *idx;
+            let at = all.members.iter().position(|member| member.0 == idx && is_left(self, idx));
+            let Some(at) = at else { continue };
             let what = "begins on new tables, as those of another system could not be used again";
             self.incident(Some(idx), what.to_owned())?;
             let (_, up) = all.members.remove(at);
             let _ = self.give_up(idx, up, false);
-            let up = self.start_anew(idx, installation)?;
-            all.members.insert(at, (idx, up));
+            match self.start_anew(idx, installation) {
+                Ok(up) => {
+                    all.members.insert(at, (idx, up));
+                    anew.push(idx);
+                }
+                Err(error) => all.missing.push(self.goes_on_without(idx, error)?),
+            }
         }
-        Ok(())
+        Ok(anew)
     }
 
     /// A step that nothing is compared by: one system after the other.
@@ -231,11 +214,24 @@ impl Lab<'_> {
         Ok(())
     }
 
-    /// A step on all systems that have not done it. One that fails by its own fault is out of the
-    /// step, and the others go on with the blocks that they lack. `n` attempts were made before.
+    /// A step on all systems that have not done it. `n` attempts were made before.
     fn in_turns(&mut self, step_idx: usize, members: &mut [Member], n: u32) -> Result<(), Broken> {
-        let is_left = |m: &usize| self.is_pending(step_idx, members[*m].0);
-        let left: Vec<usize> = (0..members.len()).filter(is_left).collect();
+        let pending = members.iter().enumerate().filter(|(_, m)| self.is_pending(step_idx, m.0));
+        let n_slices = |idx: usize| self.run.steps[step_idx].systems[idx].slices.len();
+        for left in together(pending.map(|(m, (idx, _))| (m, n_slices(*idx)))) {
+            self.those_in_turns(step_idx, members, (left, n))?;
+        }
+        Ok(())
+    }
+
+    /// A step on some members. One that fails by its own fault is out of the step, and the others go on with
+    /// the blocks that they lack.
+    fn those_in_turns(
+        &mut self,
+        step_idx: usize,
+        members: &mut [Member],
+        (left, n): (Vec<usize>, u32),
+    ) -> Result<(), Broken> {
         let of_run = left.iter().map(|&m| self.attempt(members[m].0, step_idx)).max().unwrap_or(0);
         let mut attempt = Attempt { left, n, of_run, ..Attempt::default() };
         while !attempt.left.is_empty() && !self.is_measured(step_idx, members, &attempt) {

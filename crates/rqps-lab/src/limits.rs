@@ -77,6 +77,22 @@ pub(crate) fn fits(spec: &SystemSpec, memory_bytes: u64, cache_bytes: u64) -> Re
     Ok(())
 }
 
+/// Connections of rqps's own beside the clients, and those that PostgreSQL keeps for superusers.
+const BESIDE_CLIENTS: u64 = 8;
+
+/// Refuses more clients than a configuration lets connect.
+pub(crate) fn admits_clients(plan: &Plan, spec: &SystemSpec, allowed: u64) -> Result<()> {
+    let clients = descriptors::most_clients(plan);
+    let needed = clients + BESIDE_CLIENTS;
+    ensure!(
+        needed <= allowed,
+        "max_connections = {allowed}: the plan has {clients} connections to {}, and rqps needs {BESIDE_CLIENTS} \
+         beside them; write options = {{ max_connections = {needed} }}, or fewer clients",
+        spec.label,
+    );
+    Ok(())
+}
+
 /// How many times its caches MyRocks may take with glibc's malloc, of which it has each block. Seen with MariaDB
 /// 10.11.19: killed at 521 MB with caches of 184 MB (at most 300 MB with jemalloc), and 1054 MB with a pool of 64 MB
 /// and a block cache of 256 MB (488 MB).
@@ -153,7 +169,7 @@ mod tests {
     fn rendered(keys: &str, rows: u64) -> Result<Rendered> {
         let text = format!(
             "[[system]]\nlabel = 's'\ndbms = 'mariadb'\nversion = '10.11.19'\n{keys}\n\
-             [[suite]]\ntables = 1\nrows = {rows}\n"
+             [[suite]]\nname = 'own'\ntables = 1\nrows = {rows}\n"
         );
         let catalogue = rqps_server::Catalogue::builtin()?;
         let plan = PlanFile::parse(&text, "test")?.resolve("test", &catalogue)?;
@@ -204,6 +220,18 @@ mod tests {
         expect_test::expect![[r#"memory = "512M" may not be enough: with glibc's malloc MyRocks can take 3 times its caches, which are "184M"; write more, smaller caches in options, or malloc = "jemalloc", with which it takes far less"#]].assert_eq(&notes("engine = 'rocksdb'"));
         assert_eq!(notes("engine = 'rocksdb'\nmalloc = 'jemalloc'"), "");
         assert_eq!(notes("malloc = 'system'"), "");
+    }
+
+    #[test]
+    fn more_clients_than_may_connect_are_refused_with_what_they_need() {
+        let with = |clients: u32, keys: &str| {
+            rendered(&format!("{keys}\n[[suite]]\nname = 'a'\nclients = [1, {clients}]"), 1000)
+        };
+        assert!(with(504, "").is_ok());
+        let error = with(505, "").unwrap_err().to_string();
+        expect_test::expect![[r#"max_connections = 512: the plan has 505 connections to s, and rqps needs 8 beside them; write options = { max_connections = 513 }, or fewer clients"#]].assert_eq(&error);
+        assert!(with(505, "options = { max_connections = 513 }").is_ok());
+        assert!(with(100, "options = { max-connections = 107 }").is_err());
     }
 
     #[test]

@@ -20,7 +20,9 @@ pub fn of_slice(tallies: &[&Tally], usage: &Usage, clients: u32) -> Vec<Mark> {
     if n_missed > 0 {
         marks.push(Mark::RateMissed { n_missed });
     }
-    let available_ns = usage.wall_ns * u64::from(clients.min(usage.host.n_cpus.max(1)));
+    // Not the time of the usage, in which threads are woken up before they are to work.
+    let measured_ns = tallies.iter().map(|tally| tally.span_ns).max().unwrap_or_default();
+    let available_ns = measured_ns * u64::from(clients.min(usage.host.n_cpus.max(1)));
     let client_ns = usage.client.cpu_total_ns.saturating_sub(usage.sampler_cpu_ns);
     let server_ns = usage.server.map_or(0, |server| server.cpu_total_ns);
     if let Some(pct) = percent(client_ns, available_ns)
@@ -58,6 +60,7 @@ mod tests {
         let mut tally = Tally::for_order(&Order { pace: Pace::Closed, stop, seed: 1 });
         tally.error(1, "1213".to_owned());
         let seconds = 100_000_000_000;
+        tally.finish(seconds);
         let usage = Usage {
             wall_ns: seconds,
             client: ProcessCounters { cpu_total_ns: seconds * 9 / 10, ..Default::default() },

@@ -6,7 +6,7 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use anyhow::{Context as _, Result, bail, ensure};
 use rqps_client::{Connection, Endpoint, MysqlConnection, NullConnection, PostgresConnection};
 use rqps_load::{Control, Crew, CrewError, Edge, Live, Member, Order, Pace, Stop, Tally};
-use rqps_model::{Dbms, Mark, Placement, Sample, Slice, StepKind, Usage};
+use rqps_model::{Dbms, Figure, Mark, Placement, Sample, Slice, StepKind, Usage};
 use rqps_sample::Background;
 use rqps_server::{process, threads};
 use rqps_workload::{Program, Step, SuiteArgs, SysbenchWorker};
@@ -249,6 +249,12 @@ fn member<C: Connection>(
     seed: u64,
 ) -> Result<(Member<C, SysbenchWorker>, Served)> {
     let (mut connection, served) = connect::<C>(bench, planned.placement, (client_idx, seed))?;
+    let (step, args, _) = of_file(planned)?;
+    if step.figure == Figure::RowsRead {
+        // All clients go through a table at a time.
+        let n_rows = args.rows.saturating_mul(planned.clients.into());
+        connection.set_timeout(Some(through_rows_within(n_rows)))?;
+    }
     let worker =
         SysbenchWorker::new(std::sync::Arc::clone(program), &mut connection, client_idx, seed)
             .with_context(|| format!("prepare the statements of {}", planned.info.name))?;

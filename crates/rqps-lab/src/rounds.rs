@@ -205,14 +205,14 @@ impl Rounds<'_, '_> {
         let slice_ns = u64::try_from(self.cut.slice.as_nanos()).unwrap_or(u64::MAX);
         let mut n_rounds = 0;
         let mut shown = Shown::nothing(parts.len());
-        while parts.iter().any(|part| part.tally.duration_ns() < enough_ns) {
+        while parts.iter().any(|part| part.tally.span_ns < enough_ns) {
             n_rounds += 1;
             let seed = mix(seed, n_rounds);
             for at in shuffled(self.turns.len(), seed) {
                 self.check().map_err(Broken::Run)?;
                 let part = &mut parts[at];
                 // As far as it can be known before: the others may take longer to have their time.
-                let after_ns = part.tally.duration_ns() + slice_ns;
+                let after_ns = part.tally.span_ns + slice_ns;
                 let order = self.order(at, after_ns >= enough_ns, seed);
                 let (tally, usage, n_run_in) = self.turn(at, &order, listen)?;
                 part.tally.append(&tally);

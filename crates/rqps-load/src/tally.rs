@@ -1,10 +1,13 @@
 //! HOT PATH: what one client counts. Budget: a few additions and two array increments per
 //! statement, one histogram increment per event, no allocation.
 
+mod worked;
+
 use hdrhistogram::Histogram;
 use hdrhistogram::serialization::{Serializer, V2DeflateSerializer};
 use rqps_model::{ErrorCount, Lateness, SeriesPoint, Windows};
 
+use self::worked::Worked;
 use crate::order::{MAX_SERIES_S, Order, WINDOW_NS};
 
 /// Longest response time that is told apart, nanoseconds: one hour. Longer ones count as that.
@@ -27,9 +30,8 @@ pub struct Tally {
     pub n_operations: u64,
     /// Rows received.
     pub n_rows: u64,
-    /// Rate of operations: sum over clients of operations / time until the client's last answer,
-    /// or until the slice's end where that is later.
-    pub operations_per_s: f64,
+    /// What each client did, and the time that it took. Empty until [`Tally::finish`].
+    clients: Vec<Worked>,
     /// Errors survived, by code.
     pub errors: Vec<ErrorCount>,
     /// How the rate was held; `None` in a closed loop.
@@ -75,7 +77,7 @@ impl Tally {
             n_queries: 0,
             n_operations: 0,
             n_rows: 0,
-            operations_per_s: 0.0,
+            clients: Vec::new(),
             errors: Vec::new(),
             lateness: is_paced.then(Lateness::default),
             delays: is_paced.then(histogram),
@@ -193,9 +195,7 @@ impl Tally {
     /// answered late: what fell due meanwhile is counted in the next slice, and so the time is in this.
     pub fn finish_on_clock(&mut self, whole_ns: u64, passed_ns: u64) {
         self.span_ns = self.last_ns.max(whole_ns).max(passed_ns);
-        if self.span_ns > 0 {
-            self.operations_per_s = self.n_operations as f64 * 1e9 / self.span_ns as f64;
-        }
+        self.clients = vec![Worked { n_operations: self.n_operations, span_ns: self.span_ns }];
         let length = |ns: u64| usize::try_from(whole_ns / ns).unwrap_or(usize::MAX);
         self.windows.counts.truncate(length(WINDOW_NS));
         self.series.truncate(length(1_000_000_000));
@@ -204,7 +204,7 @@ impl Tally {
     /// Adds the tally of another client in the same slice.
     pub fn merge(&mut self, other: &Self) {
         self.add_counts(other);
-        self.operations_per_s += other.operations_per_s;
+        self.clients.extend(&other.clients);
         if self.windows.counts.len() < other.windows.counts.len() {
             self.windows.counts.resize(other.windows.counts.len(), 0);
         }
@@ -221,15 +221,15 @@ impl Tally {
         self.span_ns = self.span_ns.max(other.span_ns);
     }
 
-    /// Adds the tally of a later slice, so that this one becomes that of a block: times add up,
-    /// windows follow one another, and what a slice counted is spread evenly over the seconds of counted
+    /// Adds the tally of a later slice of the same clients, so that this one becomes that of a block: each
+    /// client's times add up, windows follow one another, and what a slice counted is spread evenly over the seconds of counted
     /// time that it covers.
     pub fn append(&mut self, next: &Self) {
-        let (before_ns, next_ns) = (self.duration_ns(), next.duration_ns());
+        let (before_ns, all_ns) = (self.span_ns, self.span_ns + next.span_ns);
         self.add_counts(next);
-        let all_ns = before_ns + next_ns;
-        self.operations_per_s =
-            if all_ns > 0 { self.n_operations as f64 * 1e9 / all_ns as f64 } else { 0.0 };
+        // Not the slices' own rates: one in which a client waited long, beside others that did not, would hardly count.
+        self.clients.resize(self.clients.len().max(next.clients.len()), Worked::default());
+        self.clients.iter_mut().zip(&next.clients).for_each(|(mine, later)| mine.add(*later));
         self.windows.counts.extend(&next.windows.counts);
         self.spread(next, (before_ns, all_ns));
         (self.last_ns, self.span_ns) = (all_ns, all_ns);
@@ -274,7 +274,7 @@ impl Tally {
             n_queries,
             n_operations,
             n_rows,
-            operations_per_s: _,
+            clients: _,
             errors,
             lateness,
             delays,
@@ -310,6 +310,12 @@ impl Tally {
         self.max_ns = self.max_ns.max(*max_ns);
     }
 
+    /// Rate of operations: sum over clients of operations / time.
+    #[must_use]
+    pub fn operations_per_s(&self) -> f64 {
+        self.clients.iter().map(|client| client.per_s()).sum()
+    }
+
     /// The time that makes `n_operations` over it the sum of the clients' rates, nanoseconds: for
     /// one client the time until its last answer. Where nobody made an operation it is the time that
     /// was measured, so that the figure is 0 rather than unknown.
@@ -320,8 +326,9 @@ impl Tally {
         reason = "a positive time below centuries"
     )]
     pub fn duration_ns(&self) -> u64 {
-        if self.operations_per_s > 0.0 {
-            (self.n_operations as f64 * 1e9 / self.operations_per_s).round() as u64
+        let per_s = self.operations_per_s();
+        if per_s > 0.0 {
+            (self.n_operations as f64 * 1e9 / per_s).round() as u64
         } else {
             self.span_ns
         }

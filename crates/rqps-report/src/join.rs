@@ -53,6 +53,8 @@ pub struct Source {
     pub host: Host,
     /// The order of its slices.
     pub schedule: Schedule,
+    /// Starts of its servers.
+    pub n_starts: u32,
     /// The plan as TOML.
     pub plan: String,
     /// The command that started it.
@@ -222,6 +224,7 @@ fn source(run: &Run) -> Source {
         started_unix_ms: run.started_unix_ms,
         host: run.host.clone(),
         schedule: run.schedule,
+        n_starts: run.n_starts(),
         plan: run.plan.clone(),
         command_line: run.command_line.clone(),
         rqps_version: run.rqps_version.clone(),

@@ -316,8 +316,12 @@ pub(crate) fn sentence(
     pair: &PairStacks,
 ) -> String {
     let operation = step.step.info.figure.operation();
-    let new = pair.changes.iter().filter(|c| c.presence == Presence::New).count();
-    let gone = pair.changes.iter().filter(|c| c.presence == Presence::Vanished).count();
+    // Beyond chance: of hundreds of functions that both have, some are seen on one side alone.
+    let all = |find: fn(&[FunctionChange], By, usize) -> Vec<&FunctionChange>, of: Presence| {
+        let found = find(&pair.changes, By::All, pair.changes.len());
+        found.iter().filter(|change| change.presence == of).count()
+    };
+    let (new, gone) = (all(grown_most, Presence::New), all(shrunk_most, Presence::Vanished));
     format!(
         "{} against {}: {} → {} µs of CPU per {operation} ({} ± {}); {} new, {} vanished",
         analysis.label(pair.system_idx),

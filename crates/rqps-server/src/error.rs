@@ -387,6 +387,19 @@ pub enum Error {
         /// What to do.
         remedy: String,
     },
+    /// Another rqps did not give back what it works with.
+    #[error(
+        "{why}, which {} has said for {minutes} minutes; the same command goes on when it has ended",
+        path.display()
+    )]
+    HeldTooLong {
+        /// The locked file.
+        path: PathBuf,
+        /// How long it was waited for.
+        minutes: u64,
+        /// What the other one does.
+        why: &'static str,
+    },
     /// The user stopped the work.
     #[error("interrupted while {doing}")]
     Interrupted {

@@ -87,6 +87,13 @@ pub struct Instance {
     lock: Arc<Flock<File>>,
 }
 
+/// When an instance's server ran last, and whether it has stopped since.
+#[derive(Debug)]
+pub(crate) struct Standing {
+    boot: Option<String>,
+    is_stopped: bool,
+}
+
 impl Instance {
     /// Makes the directory and initialises a server's data in it. A directory of an earlier
     /// instance is replaced.
@@ -157,10 +164,25 @@ impl Instance {
     /// # Errors
     /// [`Error::PortInUse`], [`Error::UnknownOption`], [`Error::StartFailed`].
     pub fn start(&self, port: Option<u16>, watch: &mut Watch<'_>) -> Result<RunningServer, Error> {
+        start::start(self, port, watch)
+    }
+
+    /// Notes that its server runs from now on, which says of its data that they are whole only once it has stopped;
+    /// gives what was noted before.
+    pub(crate) fn mark_running(&self) -> Result<Standing, Error> {
         // One that is not known is like no other.
         let boot = process::boot_id().unwrap_or_default();
-        self.mark(|marker| (marker.boot, marker.is_stopped) = (Some(boot), false))?;
-        start::start(self, port, watch)
+        let mut before = Standing { boot: None, is_stopped: false };
+        self.mark(|marker| {
+            before = Standing { boot: marker.boot.replace(boot), is_stopped: marker.is_stopped };
+            marker.is_stopped = false;
+        })?;
+        Ok(before)
+    }
+
+    /// Notes what was noted before a server that did not come to run.
+    pub(crate) fn mark_as_before(&self, before: Standing) -> Result<(), Error> {
+        self.mark(|marker| (marker.boot, marker.is_stopped) = (before.boot, before.is_stopped))
     }
 
     /// How long its server may take to its first answer.

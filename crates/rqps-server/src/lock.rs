@@ -38,7 +38,7 @@ pub(crate) const USING: (Kind, &str) = (Kind::Shared, "another rqps replaces the
 /// does meanwhile.
 pub(crate) fn acquire(
     path: &Path,
-    (kind, why): (Kind, &str),
+    (kind, why): (Kind, &'static str),
     watch: &mut Watch<'_>,
 ) -> Result<Flock<File>, Error> {
     let doing = format!("wait for another rqps that holds {}", path.display());
@@ -67,7 +67,8 @@ pub(crate) fn acquire(
             Err((_, e)) => Err(Error::io(format!("lock {}", path.display()), e.into())),
         }
     })?;
-    lock.ok_or(Error::Interrupted { doing })
+    let minutes = LIMIT.as_secs() / 60;
+    lock.ok_or_else(|| Error::HeldTooLong { path: path.to_owned(), minutes, why })
 }
 
 /// The use of something in the cache by this process: it stays as it is until all clones are dropped.

@@ -16,7 +16,7 @@ use rqps_model::{Compression, Dbms, Durability, Engine, Version};
 use rqps_sample::given_file;
 
 use crate::Error;
-pub use cache::{cache_bytes, check_caches};
+pub use cache::{cache_bytes, check_caches, max_connections};
 use data::{Profile, Subject};
 
 /// Configuration files with all their comments take less, bytes.

@@ -80,8 +80,16 @@ fn start_on(instance: &Instance, port: u16, watch: &mut Watch<'_>) -> Result<Run
     let twin = log_file.try_clone().map_err(|e| Error::write(&log, e))?;
     command.stdout(twin).stderr(log_file);
     let program = setup.installed.program.display().to_string();
-    let process = process::spawn_in(confinement.cage()?, command, &setup.identity, death)
-        .map_err(|e| Error::io(format!("start {program} as {}", setup.identity.name), e))?;
+    let cage = confinement.cage()?;
+    let before = instance.mark_running()?;
+    let spawned = process::spawn_in(cage, command, &setup.identity, death);
+    let process = match spawned {
+        Ok(process) => process,
+        Err(e) => {
+            instance.mark_as_before(before)?;
+            return Err(Error::io(format!("start {program} as {}", setup.identity.name), e));
+        }
+    };
     let mut server = RunningServer {
         vigil: None,
         held: Arc::default(),

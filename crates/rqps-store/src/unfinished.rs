@@ -1,11 +1,15 @@
 //! Runs that have not finished, with what says whether one of them can go on.
 
-use rqps_model::{RunStatus, Schedule};
+use rqps_model::{Incident, RunStatus, Schedule};
 use rusqlite::params;
 
-use crate::Error;
 use crate::store::Store;
 use crate::values::{Json, Word};
+use crate::{Error, incidents};
+
+/// What happened to an unfinished run that came in an archive: its servers' data are elsewhere, and maybe its host
+/// was another.
+const TAKEN_IN: &str = "taken in from an archive before it had finished; it is not resumed here";
 
 /// A run that has not finished.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -19,7 +23,27 @@ pub struct Unfinished {
 }
 
 impl Store {
-    /// All runs that have not finished, the latest first. Whether a process still works on one is for
+    /// Says of a run that came in an archive that it is not to go on here, unless it has finished.
+    ///
+    /// # Errors
+    /// When the store cannot be written.
+    pub fn mark_taken_in(&self, run_id: &str, at_unix_ms: i64) -> Result<(), Error> {
+        let incident = Incident { at_unix_ms, system: None, what: TAKEN_IN.to_owned() };
+        self.transact(&format!("store that run {run_id} was taken in"), |transaction| {
+            let status: Word<RunStatus> = transaction.query_row(
+                "SELECT status FROM run WHERE run_id = ?",
+                [run_id],
+                |row| row.get(0),
+            )?;
+            match status.0 {
+                RunStatus::Finished => Ok(()),
+                _ => incidents::insert(transaction, run_id, &incident),
+            }
+        })
+    }
+
+    /// All runs that can go on here, the latest first: those that have not finished and did not come in an
+    /// archive. Whether a process still works on one is for
     /// [`Store::lock_run`] to say; what this gives may be old by the time that the lock is held.
     ///
     /// # Errors
@@ -28,12 +52,14 @@ impl Store {
         let read = || {
             let mut statement = self.connection.prepare_cached(
                 "SELECT run_id, plan, schedule FROM run WHERE status <> ?
+                   AND run_id NOT IN (SELECT run_id FROM incident WHERE what = ?)
                  ORDER BY started_unix_ms DESC, run_id DESC",
             )?;
-            let rows = statement.query_map(params![Word(RunStatus::Finished)], |row| {
-                let schedule = row.get::<_, Json<_>>(2)?.0;
-                Ok(Unfinished { run_id: row.get(0)?, plan: row.get(1)?, schedule })
-            })?;
+            let rows =
+                statement.query_map(params![Word(RunStatus::Finished), TAKEN_IN], |row| {
+                    let schedule = row.get::<_, Json<_>>(2)?.0;
+                    Ok(Unfinished { run_id: row.get(0)?, plan: row.get(1)?, schedule })
+                })?;
             rows.collect::<rusqlite::Result<Vec<_>>>()
         };
         read().map_err(|e| self.sql_error("look for runs to go on with", e))

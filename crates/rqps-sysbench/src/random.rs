@@ -80,11 +80,12 @@ impl Random {
         }
     }
 
-    /// A whole number from `low` to `high`, both included, by distribution number `kind` (0 is the
-    /// default one); `low` where the range is empty.
+    /// A whole number from `low` to `high`, both included and cut to whole numbers, by distribution number
+    /// `kind` (0 is the default one); `low` where the range is empty.
     #[inline]
     pub(crate) fn draw(&mut self, kind: i32, low: f64, high: f64) -> f64 {
-        let n_values = (high - low).floor() + 1.0;
+        let (low, high) = (low.trunc(), high.trunc());
+        let n_values = high - low + 1.0;
         if n_values.is_nan() || n_values <= 1.0 {
             return low;
         }

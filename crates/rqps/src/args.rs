@@ -110,7 +110,7 @@ pub(crate) struct RunArgs {
     #[arg(long, value_name = "SIZE")]
     pub(crate) size: Option<String>,
 
-    /// short (the 32 figures that the field publishes) or full
+    /// short (32 figures, as published by the Small Datum blog) or full (all steps)
     #[arg(long, value_name = "FORM")]
     pub(crate) form: Option<String>,
 

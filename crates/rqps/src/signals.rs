@@ -11,7 +11,8 @@ use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM, SIGTSTP};
 const ENDING: [i32; 3] = [SIGINT, SIGTERM, SIGHUP];
 
 /// The first signal asks for a clean end; a second one ends rqps at once, and the kernel ends its servers
-/// with it. What else interrupts (`--stop-after`) is no signal: the first one after it changes nothing.
+/// with it. SIGHUP is never a second one: a terminal that is closed sends it by its shell, and again when the shell
+/// ends. What else interrupts (`--stop-after`) is no signal: the first one after it changes nothing.
 /// Whoever started rqps by `nohup` wants it to outlive the terminal, and SIGHUP stays without effect.
 pub(crate) fn listen(interrupt: &Arc<AtomicBool>, suspension: &Suspension) -> Result<()> {
     let is_second: Arc<AtomicBool> = Arc::default();
@@ -19,8 +20,12 @@ pub(crate) fn listen(interrupt: &Arc<AtomicBool>, suspension: &Suspension) -> Re
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
     let is_heard = |signal: &i32| *signal != SIGHUP || !is_ignored(&status, SIGHUP);
     for signal in ENDING.into_iter().filter(is_heard) {
-        signal_hook::flag::register_conditional_shutdown(signal, 130, Arc::clone(&is_second))
-            .and_then(|_| signal_hook::flag::register(signal, Arc::clone(&is_second)))
+        if signal != SIGHUP {
+            let is_second = Arc::clone(&is_second);
+            signal_hook::flag::register_conditional_shutdown(signal, 130, is_second)
+                .context("listen for signals")?;
+        }
+        signal_hook::flag::register(signal, Arc::clone(&is_second))
             .and_then(|_| signal_hook::flag::register(signal, Arc::clone(interrupt)))
             .context("listen for signals")?;
     }

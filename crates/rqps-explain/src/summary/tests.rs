@@ -84,6 +84,18 @@ fn io_that_is_not_known_of_one_step_is_not_called_unchanged() {
 }
 
 #[test]
+fn a_plan_change_may_cost_less_cpu() {
+    let times = |times| Some(Cause { times: Some(times), ..slower(Kind::PlanChange) });
+    let rows = [
+        ("scan", Group::Other, "row", times(0.8)),
+        ("update-index", Group::Write, "row", times(2.5)),
+        ("insert", Group::Write, "row", None),
+    ];
+    expect!["Plan change: server CPU per row 0.80-2.5x on update-index and scan."]
+        .assert_eq(&told(&rows));
+}
+
+#[test]
 fn what_background_work_hides_is_told_of_the_threads_that_serve_clients() {
     let serving = |times| cpu(times).map(|cause| Cause { is_of_serving: true, ..cause });
     let mut rows = [

@@ -41,6 +41,9 @@ fn another_version_or_program_is_no_part_of_the_same_run() {
     };
     let why = other_program(&built("aa"), &built("bb")).unwrap();
     assert_eq!(why, "is another program than it was (SHA-256 aa before, bb now)");
+    let from = |origin: &str| RunSystem { origin: origin.to_owned(), ..was.clone() };
+    let why = other_program(&from("a:zip sha256:aa"), &from("a:zip sha256:bb")).unwrap();
+    assert_eq!(why, "came from a:zip sha256:aa and comes from a:zip sha256:bb now");
     // The same one with a log.
     assert_eq!(other_program(&was, &system("8.0.33-log", &[])), None);
 }

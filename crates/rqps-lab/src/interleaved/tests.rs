@@ -1,5 +1,7 @@
 //! Seeds of the attempts at a step, and what is left of it after an interruption.
 
+use rqps_model::SystemStep;
+
 use super::*;
 
 #[test]
@@ -17,6 +19,14 @@ fn no_attempt_draws_what_another_has_drawn() {
     let of_run = |of_run, n| Attempt { of_run, n, ..Attempt::default() }.seed(7);
     assert!(of_run(1, 0) != of_run(2, 0) && of_run(1, 0) != of_run(1, 1));
     assert!(of_run(1, 0) != of_run(0, 1));
+}
+
+/// The second was out when the others were broken off in the midst of a step.
+#[test]
+fn a_system_that_lacks_blocks_is_measured_by_itself() {
+    assert_eq!(together([(0, 7), (1, 0), (2, 7)]), [vec![0, 2], vec![1]]);
+    assert_eq!(together([(0, 0), (1, 0)]), [vec![0, 1]]);
+    assert_eq!(together([]), Vec::<Vec<usize>>::new());
 }
 
 /// A thousand operations in a second.

@@ -80,7 +80,7 @@ impl SystemFile {
         }
         let compression = variant.compression;
         let known = match engine {
-            Engine::Innodb => "none, row, page-zlib, page-lz4, page-snappy, page-zstd",
+            Engine::Innodb => "none, row, page-zlib, page-lz4, page-snappy",
             Engine::Rocksdb => "none, snappy, lz4, zlib, zstd, or a pair such as lz4+zstd",
             Engine::Heap => "none",
         };

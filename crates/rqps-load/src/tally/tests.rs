@@ -26,7 +26,7 @@ fn counts_by_hand() {
     assert_eq!(tally.series[0].sum_ns, 25_000_000);
     assert_eq!(tally.series[1].errors, 1);
     // Three statements until the last answer at 2.5 s.
-    assert!((tally.operations_per_s - 1.2).abs() < 1e-9);
+    assert!((tally.operations_per_s() - 1.2).abs() < 1e-9);
     assert_eq!(tally.duration_ns(), 2_500_000_000);
 }
 
@@ -39,7 +39,7 @@ fn merging_adds_rates() {
     second.statement(4_000_000_000, 20, 0);
     second.finish(2_000_000_000);
     first.merge(&second);
-    assert!((first.operations_per_s - 15.0).abs() < 1e-9);
+    assert!((first.operations_per_s() - 15.0).abs() < 1e-9);
     assert_eq!(first.n_operations, 40);
     assert_eq!(first.duration_ns(), 2_666_666_667);
 }
@@ -64,14 +64,14 @@ fn clients_without_operations_take_part_with_a_rate_of_zero() {
     busy.statement(whole_ns, 20, 0);
     busy.finish(whole_ns);
     half.merge(&busy);
-    assert!((half.operations_per_s - 10.0).abs() < 1e-9);
+    assert!((half.operations_per_s() - 10.0).abs() < 1e-9);
     assert_eq!(half.duration_ns(), whole_ns);
     // The other's only query took twenty times the slice: 1 in 40 s beside 20 in 2 s.
     let mut slow = Tally::for_order(&order());
     slow.statement(20 * whole_ns, 1, 0);
     slow.finish(whole_ns);
     slow.merge(&busy);
-    assert!((slow.operations_per_s - 10.025).abs() < 1e-9);
+    assert!((slow.operations_per_s() - 10.025).abs() < 1e-9);
     assert_eq!(slow.windows.counts.len(), 100);
     // Alone, its figure is its own rate.
     let mut alone = Tally::for_order(&order());
@@ -114,6 +114,29 @@ fn slices_that_follow_one_another_make_a_block() {
     assert_eq!(queries, [30, 30], "two slices began in the first second, one in the next");
     assert_eq!(block.series[0].max_ns, 50_000_000);
     assert_eq!(block.response_times.len(), 60);
+}
+
+#[test]
+fn a_turn_in_which_one_client_waits_counts_with_the_time_that_it_waited() {
+    let ms = 1_000_000;
+    let turn = Order { stop: Stop::Time(Duration::from_millis(20)), ..order() };
+    let client = |n: u64, until_ms: u64| {
+        let mut tally = Tally::for_order(&turn);
+        (1..=n).for_each(|i| tally.statement(i * until_ms * ms / n, 1, 0));
+        tally.finish(20 * ms);
+        tally
+    };
+    let mut block = Tally::empty(&turn);
+    for turn in 0..10 {
+        let mut both = client(20, 20);
+        // One answer of the second client takes 100 ms, once.
+        both.merge(&if turn == 3 { client(1, 100) } else { client(20, 20) });
+        block.append(&both);
+    }
+    // The first did 200 in 0.2 s and the second 181 in 0.28 s. The turns' own rates would make 1897/s of it.
+    assert!((block.operations_per_s() - (1000.0 + 181.0 / 0.28)).abs() < 1e-6);
+    assert_eq!((block.n_operations, block.span_ns), (381, 280 * ms));
+    assert_eq!(block.duration_ns(), 231_409_978);
 }
 
 #[test]

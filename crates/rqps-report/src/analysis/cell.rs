@@ -204,10 +204,10 @@ pub(super) fn cells(
     let of_host = levels::of_host(run, step, observed, &rule);
     let mut cells: Vec<Cell> = (0..run.systems.len())
         .map(|idx| {
-            let schedule = rule.schedule(run, idx);
+            let (schedule, n_starts) = rule.schedule(run, idx);
             let known = step.systems.get(idx).zip(observed.get(idx));
             known.map_or_else(pending, |known| {
-                measured((schedule, of_host.get(idx) == Some(&true)), step, known, book)
+                measured((schedule, n_starts, of_host.get(idx) == Some(&true)), step, known, book)
             })
         })
         .enumerate()
@@ -296,7 +296,7 @@ fn rss(cell: &Cell, step: &RunStep, idx: usize) -> Option<u64> {
 }
 
 fn measured(
-    (schedule, of_host): (Schedule, bool),
+    (schedule, n_starts, of_host): (Schedule, u32, bool),
     step: &RunStep,
     (system, observed): (&SystemStep, &OfSystem),
     book: &mut Book,
@@ -343,8 +343,8 @@ fn measured(
     let n = system.slices.len();
     match schedule {
         Schedule::Sequential { slices: wanted } => {
+            let wanted = wanted.saturating_mul(n_starts);
             let wanted = usize::try_from(wanted).unwrap_or(usize::MAX);
-            let wanted = wanted.saturating_mul(n_starts(&system.slices));
             let once = matches!(step.info.kind, StepKind::Load | StepKind::Index);
             let lacks = !once && n < wanted;
             if system.outcome == StepOutcome::Pending || lacks {
@@ -370,11 +370,6 @@ fn failure(system: &SystemStep) -> Option<&str> {
         rqps_model::Mark::Failed { reason } => Some(reason.as_str()),
         _ => None,
     })
-}
-
-/// Starts of the servers that the slices are of.
-fn n_starts(slices: &[Slice]) -> usize {
-    slices.chunk_by(|a, b| a.start == b.start).count()
 }
 
 fn totals(slices: &[Slice]) -> Totals {

@@ -2,7 +2,7 @@
 
 use rqps_model::{Estimate, StepKind, Verdict};
 
-use super::settle::{self, Settle};
+use super::settle;
 use super::{Analysis, Bar, Cell, CellState, StepAnalysis, explain};
 use crate::number::{count, plain_ratio, ratio_with_interval};
 use crate::words::{list, list_in_short};
@@ -318,14 +318,11 @@ fn unclear_because(analysis: &Analysis<'_>, system_idx: usize) -> Vec<String> {
         let compared = analysis.steps.iter().filter(|step| step.is_compared());
         compared.filter_map(move |step| Some((step, step.cells.get(system_idx)?)))
     };
-    let of = |lack: Lack| -> Vec<String> {
-        let those = cells().filter(|(step, cell)| Lack::of(step, cell) == Some(lack));
-        those.map(|(step, _)| step.title.clone()).collect()
-    };
-    let amounts = |of_starts: bool| {
-        let all = cells().filter_map(|(_, cell)| cell.settle().copied());
-        settle::amounts(all.filter(|s| matches!(s, Settle::Starts { .. }) == of_starts))
-    };
+    let those = |lack: Lack| cells().filter(move |(step, cell)| Lack::of(step, cell) == Some(lack));
+    let of =
+        |lack: Lack| -> Vec<String> { those(lack).map(|(step, _)| step.title.clone()).collect() };
+    let amounts =
+        |lack: Lack| settle::amounts(those(lack).filter_map(|(_, c)| c.settle().copied()));
     let wide = "the interval is too wide for a verdict";
     let because = |lack: Lack| match lack {
         Lack::Creation => "indexes are created once, and one slice has no interval.".to_owned(),
@@ -335,12 +332,12 @@ fn unclear_because(analysis: &Analysis<'_>, system_idx: usize) -> Vec<String> {
         }
         Lack::Slice => "a single slice has no interval; more slices would settle it.".to_owned(),
         Lack::Starts => {
-            format!("{wide}; more starts of the servers would settle it{}.", amounts(true))
+            format!("{wide}; more starts of the servers would settle it{}.", amounts(lack))
         }
         Lack::Time => {
             let in_turns = analysis.schedule().is_interleaved();
             let what = if in_turns { "measuring longer" } else { "more or longer slices" };
-            format!("{wide}; {what} would settle it{}.", amounts(false))
+            format!("{wide}; {what} would settle it{}.", amounts(lack))
         }
         Lack::Restarts => {
             format!("{wide}; the work is fixed, so that only restarts measure more of it.")

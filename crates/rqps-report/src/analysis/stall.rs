@@ -110,7 +110,7 @@ struct Shares {
     /// The host's CPUs: what it has of CPU time in a second.
     cpus: f64,
     steal: f64,
-    /// Absent where the server's processes are not known.
+    /// None within the counters' error; absent where the server's processes are not known.
     others: Option<f64>,
     io_wait: f64,
 }
@@ -123,9 +123,7 @@ impl Shares {
         let all_ns = busy_ns + host.cpu_idle_ns + host.cpu_iowait_ns + host.cpu_steal_ns;
         let share = |ns: u64| if all_ns == 0 { 0.0 } else { ns as f64 / all_ns as f64 };
         let cpus = if sum.wall_ns == 0 { 1.0 } else { all_ns as f64 / sum.wall_ns as f64 };
-        let others = sum.server.map(|server| {
-            share(busy_ns.saturating_sub(server.cpu_total_ns + sum.client.cpu_total_ns))
-        });
+        let others = sum.others_ns().map(share);
         Self { cpus, steal: share(host.cpu_steal_ns), others, io_wait: share(host.cpu_iowait_ns) }
     }
 }
@@ -164,19 +162,31 @@ mod tests {
 
     use super::*;
 
-    fn shares(steal: u64, others: u64, io_wait: u64) -> Shares {
-        let busy_ns = 600 + others;
+    /// Of a thousand parts of the CPU time of two CPUs, each so long.
+    fn shares_of(part_ns: u64, steal: u64, others: u64, io_wait: u64) -> Shares {
         let host = HostCounters {
-            cpu_user_ns: busy_ns,
-            cpu_idle_ns: 400 - others - steal - io_wait,
-            cpu_iowait_ns: io_wait,
-            cpu_steal_ns: steal,
+            cpu_user_ns: (600 + others) * part_ns,
+            cpu_idle_ns: (400 - others - steal - io_wait) * part_ns,
+            cpu_iowait_ns: io_wait * part_ns,
+            cpu_steal_ns: steal * part_ns,
             ..HostCounters::default()
         };
-        let process = |ns| ProcessCounters { cpu_total_ns: ns, ..ProcessCounters::default() };
+        let process =
+            |parts| ProcessCounters { cpu_total_ns: parts * part_ns, ..ProcessCounters::default() };
         let (server, client) = (Some(process(500)), process(100));
-        // A thousand nanoseconds of CPU time in so many of two CPUs.
-        Shares::of([Usage { wall_ns: 500, host, server, client, ..Usage::default() }].iter())
+        let wall_ns = 500 * part_ns;
+        Shares::of([Usage { wall_ns, host, server, client, ..Usage::default() }].iter())
+    }
+
+    fn shares(steal: u64, others: u64, io_wait: u64) -> Shares {
+        shares_of(1_000_000_000, steal, others, io_wait)
+    }
+
+    #[test]
+    fn what_ticks_make_of_nothing_is_no_other_process() {
+        // 50 of 1000: 5% of 1.3 s on two CPUs is 13 ticks, which are within the error of 266.
+        assert_eq!(shares_of(2_660_000, 0, 50, 0).others, Some(0.0));
+        assert_eq!(shares(0, 50, 0).others, Some(0.05));
     }
 
     #[test]

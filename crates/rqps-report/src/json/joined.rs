@@ -65,6 +65,7 @@ fn source(source: &Source) -> SourceJson<'_> {
         started_unix_ms,
         host,
         schedule,
+        n_starts: _,
         plan,
         command_line,
         rqps_version: _,

@@ -1,7 +1,7 @@
 //! Reasons for caution that are seen in the blocks of a step: levels, drift, stalls; percentiles that
 //! blocks cannot carry.
 
-use rqps_model::{Mark, Run, Schedule, Slice, StepKind};
+use rqps_model::{Mark, Run, Schedule, Slice, StepKind, StepOutcome};
 use rqps_report::analysis::FootnoteKind;
 use rqps_report::{Analysis, csv, html, json};
 
@@ -50,6 +50,20 @@ fn calm_steps_have_no_mark() {
     // The better windows lie above the average: uniform between 0.85 and 1.15 of it.
     assert!((cell.steady_rate.unwrap() / cell.figure.unwrap().point - 1.11).abs() < 0.02);
     assert!(html::render(&analysis).contains("<th scope=\"col\">Steady rate</th>"));
+}
+
+#[test]
+fn slices_that_are_missing_are_counted_over_all_starts() {
+    let mut run = update(&around(0.0, 0.005, 12));
+    run.schedule = Schedule::Sequential { slices: 12 };
+    let mut second = run.steps[0].clone();
+    second.start = 1;
+    for system in &mut second.systems {
+        system.slices.clear();
+        system.outcome = StepOutcome::Pending;
+    }
+    run.steps.push(second);
+    assert_eq!(marks(&run, &FootnoteKind::Incomplete, 1), ["12 of 24"]);
 }
 
 #[test]

@@ -117,6 +117,20 @@ fn what_was_not_recorded_is_told() {
     assert_eq!(html.matches("<svg class=\"flame\"").count(), 1);
 }
 
+/// Of many functions that both have and that take little time, some are seen on one side alone.
+#[test]
+fn functions_that_may_be_on_one_side_by_chance_are_not_counted() {
+    let run = fixture::pair();
+    let mut profiles = stacks_fixture::pair(0);
+    for n in 0..40 {
+        profiles[n % 2].stacks.add(["start_thread", &format!("rare_{n}")], 7);
+    }
+    let analysis = Analysis::of(&run, 0.05).with_profiles(&profiles);
+    let out = text::render(&analysis, options(Detail::Full));
+    let words: Vec<&str> = out.split_whitespace().collect();
+    assert!(words.join(" ").contains("; 2 functions new, 2 vanished"), "{out}");
+}
+
 /// Samples of user code alone, of which the one system lost a fifth: that is no difference of functions.
 #[test]
 fn systems_of_which_other_shares_were_sampled_are_not_compared() {

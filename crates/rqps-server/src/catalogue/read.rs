@@ -122,7 +122,7 @@ impl Catalogue {
         let file = text.read()?;
         if let Some((name, _)) = file.layout.iter().find(|(_, layout)| leaves(layout)) {
             return Err(
-                text.refuse(format!("layout {name}: beside has a place outside the prefix"))
+                text.refuse(format!("layout {name}: beside has a place outside the prefix, or a path that does not end in /"))
             );
         }
         self.layouts.extend(file.layout);
@@ -218,8 +218,10 @@ fn tag(layout: &Layout) -> String {
 /// Whether something of a layout would be put elsewhere than into the prefix.
 fn leaves(layout: &Layout) -> bool {
     use std::path::Component;
-    layout.beside.values().any(|place| {
-        Path::new(place).components().any(|part| !matches!(part, Component::Normal(_)))
+    layout.beside.iter().any(|(start, place)| {
+        // Of `lib` the path `lib/etc` would leave `/etc`.
+        !start.ends_with('/')
+            || Path::new(place).components().any(|part| !matches!(part, Component::Normal(_)))
     })
 }
 

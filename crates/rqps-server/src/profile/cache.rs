@@ -1,4 +1,5 @@
-//! How large the caches are that a configuration asks for, and whether a server has them so.
+//! How large the caches are that a configuration asks for, whether a server has them so, and how many connections it
+//! allows.
 
 use std::collections::BTreeMap;
 
@@ -34,6 +35,14 @@ pub fn cache_bytes(dbms: Dbms, config: &Rendered) -> u64 {
     }
     let blocks = size(dbms, &config.text, NAMES[2]).unwrap_or(DEFAULT_BLOCK_CACHE);
     own.saturating_add(blocks).saturating_add(memtable_bytes(dbms, &config.text))
+}
+
+/// Connections that a configuration allows, where it says so.
+#[must_use]
+pub fn max_connections(config: &Rendered) -> Option<u64> {
+    let mut lines =
+        config.text.lines().filter_map(|line| value(line, "max_connections")?.parse().ok());
+    lines.next_back()
 }
 
 /// What the memtables of a column family may take: the tables' one, as the system's stays small.

@@ -73,7 +73,7 @@ pub(super) fn settle(
         })
     });
     // Also after an error: a server that is used on must be the one that was configured.
-    let restored = restore(connection, &before, detail);
+    let restored = restore(connection, &before);
     let debts = result?;
     restored?;
     left.extend(unreadable);
@@ -164,14 +164,15 @@ fn hurry(
     Ok(())
 }
 
+/// A refusal is an error: all that is measured after it would be of other settings than are told.
 fn restore(
     connection: &mut dyn Connection,
     before: &BTreeMap<String, String>,
-    detail: &mut Vec<String>,
 ) -> Result<(), Error> {
     for (name, _) in HURRY.iter().rev() {
         if let Some(value) = before.get(*name) {
-            try_statement(connection, &format!("SET GLOBAL {name} = {value}"), detail)?;
+            let sql = format!("SET GLOBAL {name} = {value}");
+            connection.query(&sql).map_err(|e| Error::client(sql.clone(), e))?;
         }
     }
     Ok(())

@@ -74,8 +74,10 @@ local function create_table(con, dbms, n)
     columns[#columns + 1] = string.format("KEY xid_%d (id)", n)
   end
   local engine = dbms == "mysql" and " ENGINE = " .. opt.mysql_storage_engine or ""
-  con:query(string.format("CREATE TABLE sbtest%d(%s)%s %s", n, table.concat(columns, ", "), engine,
-    opt.create_table_options))
+  local tail = engine .. " " .. opt.create_table_options
+  if is_bulk then tail = "" end
+  con:query(string.format("CREATE TABLE %ssbtest%d(%s)%s", is_bulk and "IF NOT EXISTS " or "", n,
+    table.concat(columns, ", "), tail))
   if opt.secondary and dbms ~= "mysql" then
     con:query(string.format("CREATE INDEX xid_%d ON sbtest%d(id)", n, n))
   end
@@ -102,6 +104,8 @@ end
 
 local function prepare_tables()
   local con, dbms = connect()
+  -- Ids that this client draws for inserts would meet those of the rows.
+  if test == "oltp_insert" and not opt.auto_inc then opt.table_size = 0 end
   for n in own_tables() do
     create_table(con, dbms, n)
     if not is_bulk then fill_table(con, n) end
@@ -163,18 +167,21 @@ end
 local function any_table() return uniform(1, opt.tables) end
 local function any_id() return draw(1, opt.table_size) end
 
--- Does something so many times, unless not at all.
+-- Does something so many times on one table, unless not at all.
 local function times(n, act)
   if n <= 0 then return nil end
   return function()
-    for _ = 1, n do act() end
+    local table_n = any_table()
+    for _ = 1, n do act(table_n) end
   end
 end
 
+local function nothing() end
+
 local function point()
   local all = on_all("SELECT c FROM sbtest%d WHERE id=?", "i")
-  return function()
-    local it = all[any_table()]
+  return function(table_n)
+    local it = all[table_n]
     it.params[1]:set(any_id())
     it.statement:execute()
   end
@@ -183,8 +190,8 @@ end
 local function range(head, tail)
   local all = on_all("SELECT " .. head .. " FROM sbtest%d WHERE id BETWEEN ? AND ?" .. tail, "ii")
   local span = opt.range_size - 1
-  return function()
-    local it = all[any_table()]
+  return function(table_n)
+    local it = all[table_n]
     local id = any_id()
     it.params[1]:set(id)
     it.params[2]:set(id + span)
@@ -194,8 +201,8 @@ end
 
 local function index_update()
   local all = on_all("UPDATE sbtest%d SET k=k+1 WHERE id=?", "i")
-  return function()
-    local it = all[any_table()]
+  return function(table_n)
+    local it = all[table_n]
     it.params[1]:set(any_id())
     it.statement:execute()
   end
@@ -203,8 +210,8 @@ end
 
 local function non_index_update()
   local all = on_all("UPDATE sbtest%d SET c=? WHERE id=?", "ci")
-  return function()
-    local it = all[any_table()]
+  return function(table_n)
+    local it = all[table_n]
     it.params[1]:set_rand_str(C_FORMAT)
     it.params[2]:set(any_id())
     it.statement:execute()
@@ -213,8 +220,8 @@ end
 
 local function delete()
   local all = on_all("DELETE FROM sbtest%d WHERE id=?", "i")
-  return function()
-    local it = all[any_table()]
+  return function(table_n)
+    local it = all[table_n]
     it.params[1]:set(any_id())
     it.statement:execute()
   end
@@ -223,12 +230,12 @@ end
 local function delete_insert()
   local deletes = on_all("DELETE FROM sbtest%d WHERE id=?", "i")
   local inserts = on_all("INSERT INTO sbtest%d (id, k, c, pad) VALUES (?, ?, ?, ?)", "iicc")
-  return function()
-    local n, id = any_table(), any_id()
-    local it = deletes[n]
+  return function(table_n)
+    local id = any_id()
+    local it = deletes[table_n]
     it.params[1]:set(id)
     it.statement:execute()
-    it = inserts[n]
+    it = inserts[table_n]
     local params = it.params
     params[1]:set(id)
     params[2]:set(any_id())
@@ -295,23 +302,30 @@ local function bulk_insert(tid)
   end
 end
 
-local function random_points()
-  local n = opt.random_points
+-- A value of k out of the part of the table that is a thread's.
+local function own_k(tid)
+  local n_rows = opt.table_size / opt.threads
+  local low = n_rows * (tid % opt.threads)
+  return function() return draw(low, low + n_rows) end
+end
+
+local function random_points(tid)
+  local n, own = opt.random_points, own_k(tid)
   local list = string.rep("?", n, ", ")
   local it = prepared("SELECT id, k, c, pad FROM sbtest1 WHERE k IN (" .. list .. ")", ("i"):rep(n))
   return function()
-    for i = 1, n do it.params[i]:set(any_id()) end
+    for i = 1, n do it.params[i]:set(own()) end
     it.statement:execute()
   end
 end
 
-local function random_ranges()
-  local n = opt.number_of_ranges
+local function random_ranges(tid)
+  local n, own = opt.number_of_ranges, own_k(tid)
   local list = string.rep("k BETWEEN ? AND ?", n, " OR ")
   local it = prepared("SELECT count(k) FROM sbtest1 WHERE " .. list, ("i"):rep(2 * n))
   return function()
     for i = 1, n do
-      local low = any_id()
+      local low = own()
       it.params[2 * i - 1]:set(low)
       it.params[2 * i]:set(low + opt.delta)
     end
@@ -323,10 +337,12 @@ local makers = {
   oltp_read_only = function() return transaction(reads()) end,
   oltp_read_write = function() return transaction(writes(reads())) end,
   oltp_write_only = function() return transaction(writes({})) end,
-  oltp_point_select = point,
-  oltp_update_index = index_update,
-  oltp_update_non_index = non_index_update,
-  oltp_delete = delete,
+  oltp_point_select = function() return times(1, point()) end,
+  oltp_update_index = function() return times(opt.index_updates, index_update()) or nothing end,
+  oltp_update_non_index = function()
+    return times(opt.non_index_updates, non_index_update()) or nothing
+  end,
+  oltp_delete = function() return times(1, delete()) end,
   oltp_insert = insert,
   bulk_insert = bulk_insert,
   select_random_points = random_points,

@@ -139,6 +139,61 @@ fn scripts_of_sysbench_do_the_same_as_in_sysbench() {
     });
 }
 
+/// What makes an event another one, or a table: script, options of both commands, those of `run`, and how far
+/// counts may be apart, percent.
+const CASES: [(&str, &[&str], &[&str], i64); 6] = [
+    // Hot rows lie in the middle of the table, and those of a thread in the middle of its part.
+    ("select_random_points", &["--table-size=4000"], &["--threads=4"], 30),
+    ("select_random_ranges", &["--table-size=4000"], &["--threads=4"], 30),
+    ("oltp_update_index", &["--table-size=300", "--index_updates=5"], &["--threads=1"], 1),
+    ("oltp_update_non_index", &["--table-size=300", "--non_index_updates=3"], &["--threads=1"], 1),
+    ("oltp_insert", &["--table-size=300", "--auto_inc=off"], &["--threads=1"], 1),
+    ("oltp_point_select", &["--table-size=300", "--point_selects=7"], &["--threads=1"], 1),
+];
+
+/// What the server counted of `prepare` and of a run of so many events.
+fn counted_of(
+    server: &mut Server,
+    (name, both, run, _): (&str, &[&str], &[&str], i64),
+    command: impl Fn(&Server, &[&str]) -> String,
+) -> [BTreeMap<String, i64>; 2] {
+    let events = format!("--events={N_EVENTS}");
+    let of = |end: &'static str| [&[name], both, &[end]].concat();
+    let run = [&[name], both, run, &["--time=0", &events, "run"]].concat();
+    let (of_prepare, _) = server.counted(|server| command(server, &of("prepare")));
+    let (of_run, _) = server.counted(|server| command(server, &run));
+    command(server, &of("cleanup"));
+    [of_prepare, of_run]
+}
+
+#[test]
+fn options_and_threads_do_the_same_as_in_sysbench() {
+    if !has_sysbench() {
+        return;
+    }
+    for_each_server(|dbms, version| {
+        let bench = Bench::new();
+        let mut server = Server::start(&bench, dbms, version);
+        for case in CASES {
+            let (name, .., percent) = case;
+            let real = counted_of(&mut server, case, |it, args| it.real(&bench, args));
+            let ours = counted_of(&mut server, case, |it, args| it.rqps(&bench, args));
+            for ((counter, expected), n) in real.iter().zip(&ours).flat_map(|(real, ours)| {
+                real.iter().map(|at| (at, ours.get(at.0).copied().unwrap_or(0)))
+            }) {
+                // A list of values is one scan or one for each.
+                let is_luck = counter == "scans" && name.starts_with("select_");
+                let is_alike = (n - expected).abs() * 100 <= (*expected).max(100) * percent;
+                assert!(is_luck || is_alike, "{name}: {counter} is {n}, in sysbench {expected}");
+            }
+        }
+        for _ in 0..2 {
+            server.rqps(&bench, &["bulk_insert", "--mysql-storage-engine=none", "prepare"]);
+        }
+        server.stop();
+    });
+}
+
 #[test]
 fn reports_have_the_layout_of_sysbench() {
     if !has_sysbench() {

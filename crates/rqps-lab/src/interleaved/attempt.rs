@@ -1,0 +1,48 @@
+//! Attempts at a step in turns: on which systems, with which seeds, and who belongs together.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use rqps_model::{StepOutcome, SystemStep};
+
+use crate::measure::attempt_seed;
+
+/// How often a step was begun on which systems.
+#[derive(Debug, Default)]
+pub(super) struct Attempt {
+    /// The members that have not ended it.
+    pub(super) left: Vec<usize>,
+    /// From 0; one more for each system that failed.
+    pub(super) n: u32,
+    /// What sets its seeds apart from those of an attempt at the run that was broken off, whose writes are in
+    /// the tables; 0 where none is.
+    pub(super) of_run: u64,
+    /// Per system that was warmed up for the step, the usual time of an event.
+    pub(super) events: BTreeMap<usize, Duration>,
+}
+
+impl Attempt {
+    /// The seed of what is drawn in it, of a step's own.
+    pub(super) fn seed(&self, of_step: u64) -> u64 {
+        attempt_seed(of_step, (self.of_run << 16) + u64::from(self.n))
+    }
+}
+
+/// The members that have not done a step, each with how many slices it has of it, by who is measured together:
+/// those that have as many, the ones with most first. One that was out of an attempt that was broken off has
+/// none of its blocks, and what it lacks the others have.
+pub(super) fn together(pending: impl IntoIterator<Item = (usize, usize)>) -> Vec<Vec<usize>> {
+    let mut by_slices: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
+    for (member, n_slices) in pending {
+        by_slices.entry(n_slices).or_default().push(member);
+    }
+    by_slices.into_values().rev().collect()
+}
+
+/// Whether another system has ended a step with the block that is the last of this one, too. One that is
+/// late, after the others have ended it, shares none with them.
+pub(super) fn has_ended_partner(systems: &[SystemStep], idx: usize) -> bool {
+    let last = |system: &SystemStep| system.slices.last().map(|s| (s.idx, s.start_unix_ms));
+    let Some(own) = last(&systems[idx]) else { return false };
+    systems.iter().any(|other| other.outcome == StepOutcome::Done && last(other) == Some(own))
+}
