@@ -10,6 +10,7 @@
 //! ```
 
 mod marker;
+mod noted;
 
 use std::fs::{self, File, Permissions};
 use std::io::{self, Read as _, Write as _};
@@ -87,13 +88,6 @@ pub struct Instance {
     lock: Arc<Flock<File>>,
 }
 
-/// When an instance's server ran last, and whether it has stopped since.
-#[derive(Debug)]
-pub(crate) struct Standing {
-    boot: Option<String>,
-    is_stopped: bool,
-}
-
 impl Instance {
     /// Makes the directory and initialises a server's data in it. A directory of an earlier
     /// instance is replaced.
@@ -167,41 +161,9 @@ impl Instance {
         start::start(self, port, watch)
     }
 
-    /// Notes that its server runs from now on, which says of its data that they are whole only once it has stopped;
-    /// gives what was noted before.
-    pub(crate) fn mark_running(&self) -> Result<Standing, Error> {
-        // One that is not known is like no other.
-        let boot = process::boot_id().unwrap_or_default();
-        let mut before = Standing { boot: None, is_stopped: false };
-        self.mark(|marker| {
-            before = Standing { boot: marker.boot.replace(boot), is_stopped: marker.is_stopped };
-            marker.is_stopped = false;
-        })?;
-        Ok(before)
-    }
-
-    /// Notes what was noted before a server that did not come to run.
-    pub(crate) fn mark_as_before(&self, before: Standing) -> Result<(), Error> {
-        self.mark(|marker| (marker.boot, marker.is_stopped) = (before.boot, before.is_stopped))
-    }
-
     /// How long its server may take to its first answer.
     pub(crate) fn ready_limit(&self) -> Duration {
         if self.is_left { RECOVER_LIMIT } else { READY_LIMIT }
-    }
-
-    /// What was noted on its data.
-    #[must_use]
-    pub fn note(&self) -> Option<String> {
-        self.marker.lock().unwrap_or_else(PoisonError::into_inner).note.clone()
-    }
-
-    /// Notes something on its data that outlives rqps, or nothing any more.
-    ///
-    /// # Errors
-    /// When the marker cannot be written.
-    pub fn set_note(&self, note: Option<&str>) -> Result<(), Error> {
-        self.mark(|marker| marker.note = note.map(str::to_owned))
     }
 
     /// Leaves the directory with its data to a later rqps ([`Instance::open`]); with `is_stopped` when its
@@ -221,12 +183,6 @@ impl Instance {
     }
 
     /// Changes the marker, on disk and here.
-    fn mark(&self, change: impl FnOnce(&mut Marker)) -> Result<(), Error> {
-        let mut marker = self.marker.lock().unwrap_or_else(PoisonError::into_inner);
-        change(&mut marker);
-        write_marker(&self.lock, &self.setup.dir, &marker)
-    }
-
     fn refuse_in_use(&self) -> Result<(), Error> {
         if Arc::strong_count(&self.lock) > 1 {
             let pid = i32::try_from(std::process::id()).unwrap_or(0);

@@ -1,0 +1,54 @@
+//! What an instance keeps of itself in its marker while it is in use.
+
+use std::sync::PoisonError;
+
+use super::Instance;
+use super::marker::{Marker, write_marker};
+use crate::{Error, process};
+
+/// When an instance's server ran last, and whether it has stopped since.
+#[derive(Debug)]
+pub(crate) struct Standing {
+    boot: Option<String>,
+    is_stopped: bool,
+}
+
+impl Instance {
+    /// Notes that its server runs from now on, which says of its data that they are whole only once it has stopped;
+    /// gives what was noted before.
+    pub(crate) fn mark_running(&self) -> Result<Standing, Error> {
+        // One that is not known is like no other.
+        let boot = process::boot_id().unwrap_or_default();
+        let mut before = Standing { boot: None, is_stopped: false };
+        self.mark(|marker| {
+            before = Standing { boot: marker.boot.replace(boot), is_stopped: marker.is_stopped };
+            marker.is_stopped = false;
+        })?;
+        Ok(before)
+    }
+
+    /// Notes what was noted before a server that did not come to run.
+    pub(crate) fn mark_as_before(&self, before: Standing) -> Result<(), Error> {
+        self.mark(|marker| (marker.boot, marker.is_stopped) = (before.boot, before.is_stopped))
+    }
+
+    /// What was noted on its data.
+    #[must_use]
+    pub fn note(&self) -> Option<String> {
+        self.marker.lock().unwrap_or_else(PoisonError::into_inner).note.clone()
+    }
+
+    /// Notes something on its data that outlives rqps, or nothing any more.
+    ///
+    /// # Errors
+    /// When the marker cannot be written.
+    pub fn set_note(&self, note: Option<&str>) -> Result<(), Error> {
+        self.mark(|marker| marker.note = note.map(str::to_owned))
+    }
+
+    pub(super) fn mark(&self, change: impl FnOnce(&mut Marker)) -> Result<(), Error> {
+        let mut marker = self.marker.lock().unwrap_or_else(PoisonError::into_inner);
+        change(&mut marker);
+        write_marker(&self.lock, &self.setup.dir, &marker)
+    }
+}
