@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 
 use anyhow::{Result, bail};
-use rqps_model::{Incident, Label, RunSystem};
+use rqps_model::{Incident, Label, RunSystem, SystemSource};
 use rqps_report::analysis::Differences;
 
 use crate::event::Event;
@@ -85,8 +85,9 @@ fn other_program(was: &RunSystem, now: &RunSystem) -> Option<String> {
     if version(&was.version_text) != version(&now.version_text) {
         return Some(format!("was {} and is {}", was.version_text, now.version_text));
     }
-    // Of the catalogue: the archive and its checksum, the packages and theirs.
-    if !was.origin.is_empty() && was.origin != now.origin {
+    // Of the catalogue: the archive or main package, and its checksum.
+    let is_own = matches!(now.spec.source, SystemSource::Basedir { .. });
+    if !is_own && !was.origin.is_empty() && was.origin != now.origin {
         return Some(format!("came from {} and comes from {} now", was.origin, now.origin));
     }
     // Only of a program of the user's own.

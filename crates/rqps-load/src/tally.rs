@@ -225,14 +225,16 @@ impl Tally {
     /// client's times add up, windows follow one another, and what a slice counted is spread evenly over the seconds of counted
     /// time that it covers.
     pub fn append(&mut self, next: &Self) {
-        let (before_ns, all_ns) = (self.span_ns, self.span_ns + next.span_ns);
+        let before_ns = self.duration_ns();
         self.add_counts(next);
         // Not the slices' own rates: one in which a client waited long, beside others that did not, would hardly count.
         self.clients.resize(self.clients.len().max(next.clients.len()), Worked::default());
         self.clients.iter_mut().zip(&next.clients).for_each(|(mine, later)| mine.add(*later));
         self.windows.counts.extend(&next.windows.counts);
-        self.spread(next, (before_ns, all_ns));
-        (self.last_ns, self.span_ns) = (all_ns, all_ns);
+        self.span_ns += next.span_ns;
+        self.last_ns = self.span_ns;
+        // By the time that the figure is over, so that seconds and figure agree.
+        self.spread(next, (before_ns, self.duration_ns().max(before_ns)));
     }
 
     /// Adds to the series what a slice counted from one time to another; its slowest event where it began.

@@ -182,7 +182,6 @@ impl Instance {
         self.mark(|marker| marker.is_stopped = is_stopped)
     }
 
-    /// Changes the marker, on disk and here.
     fn refuse_in_use(&self) -> Result<(), Error> {
         if Arc::strong_count(&self.lock) > 1 {
             let pid = i32::try_from(std::process::id()).unwrap_or(0);

@@ -46,6 +46,7 @@ impl Instance {
         self.mark(|marker| marker.note = note.map(str::to_owned))
     }
 
+    /// Changes the marker, on disk and here.
     pub(super) fn mark(&self, change: impl FnOnce(&mut Marker)) -> Result<(), Error> {
         let mut marker = self.marker.lock().unwrap_or_else(PoisonError::into_inner);
         change(&mut marker);
