@@ -157,7 +157,8 @@ fn help_of_commands() {
               --suite <SUITE>          Suite: sysbench, insert (the Insert Benchmark), or the path of a
                                        suite file
               --size <SIZE>            Size of tables and length of slices: tiny, small or medium
-              --form <FORM>            short (the 32 figures that the field publishes) or full
+              --form <FORM>            short (32 figures, as published by the Small Datum blog) or full (all
+                                       steps)
               --steps <GLOB>           Steps to run, by name or glob; may be given more than once
               --clients <N,N...>       Numbers of clients, separated by commas; every step runs with each
               --rate <N>               Events per second, all clients together; response times then count
