@@ -12,18 +12,16 @@
 
 mod gather;
 mod manifest;
-mod scratch;
 mod unpack;
 
 use std::fs::File;
 use std::path::{Path, PathBuf};
-use std::time::{SystemTime, UNIX_EPOCH};
 
-use rqps_store::{RunRef, Store};
+use rqps_store::scratch::sweep;
+use rqps_store::{RunRef, Scratch, Store};
 
 use crate::Error;
 use manifest::{Entry, FORMAT, Manifest};
-use scratch::Scratch;
 
 /// How the first file of an archive is named.
 const MANIFEST: &str = "manifest.json";
@@ -33,6 +31,11 @@ const STORE: &str = "rqps.db";
 
 /// The directory of the run's files in an archive.
 const ARTIFACTS: &str = "artifacts";
+
+/// How the name of the directory begins where an archive is packed or unpacked: beside the results, and among
+/// temporary files.
+const BESIDE_RESULTS: &str = ".archive-";
+const TEMPORARY: &str = "rqps-archive-";
 
 /// Files beside a run's own while it is worked on, and no part of it: the one that holds it, and the one in which
 /// it tells how it stands.
@@ -74,7 +77,7 @@ pub fn write(
     let run_id = store.resolve(run)?;
     // Nothing may be added to it meanwhile.
     let _lock = store.lock_run(&run_id)?;
-    let temp = Scratch::new(store.dir(), scratch::BESIDE_RESULTS)?;
+    let temp = scratch(store.dir(), BESIDE_RESULTS)?;
     let alone = Store::open(temp.path())?;
     match extent {
         Extent::Whole => alone.take_run(store, &run_id)?,
@@ -118,8 +121,8 @@ pub fn write(
 /// An archive that is incomplete, damaged, of a later rqps or no archive, a run that cannot be read, and one that
 /// is there already. Nothing is stored then.
 pub fn read(path: &Path, store: &Store) -> Result<String, Error> {
-    scratch::sweep(store.dir(), scratch::BESIDE_RESULTS);
-    let temp = Scratch::new(store.dir(), scratch::BESIDE_RESULTS)?;
+    sweep(store.dir(), BESIDE_RESULTS);
+    let temp = scratch(store.dir(), BESIDE_RESULTS)?;
     let (other, run_id) = open_checked(path, temp.path())?;
     let is_there =
         || -> Result<bool, Error> { Ok(store.list_runs()?.iter().any(|run| run.id == run_id)) };
@@ -134,19 +137,20 @@ pub fn read(path: &Path, store: &Store) -> Result<String, Error> {
         return Err(Error::Exists { run_id });
     }
     let moved = move_files(&files, &own);
-    let taken = moved.and_then(|()| Ok(store.take_run(&other, &run_id)?));
+    let taken = moved.and_then(|()| Ok(store.take_in(&other, &run_id)?));
     if taken.is_err() {
         // Files of a run that is not there; the first error says more than one about removing them.
         let _ = std::fs::remove_dir_all(&own);
     }
-    taken?;
-    store.mark_taken_in(&run_id, unix_ms())?;
-    Ok(run_id)
+    taken.map(|()| run_id)
 }
 
-fn unix_ms() -> i64 {
-    let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-    i64::try_from(now.as_millis()).unwrap_or(i64::MAX)
+fn scratch(parent: &Path, prefix: &str) -> Result<Scratch, Error> {
+    Scratch::new(parent, prefix).map_err(|source| Error::File {
+        action: "make a directory in",
+        path: parent.to_path_buf(),
+        source,
+    })
 }
 
 /// A run that is read where its archive was unpacked, which goes with the value.
@@ -178,8 +182,8 @@ impl Opened {
 /// # Errors
 /// An archive that is incomplete, damaged, of a later rqps or no archive.
 pub fn open(path: &Path, temp: &Path) -> Result<Opened, Error> {
-    scratch::sweep(temp, scratch::TEMPORARY);
-    let dir = Scratch::new(temp, scratch::TEMPORARY)?;
+    sweep(temp, TEMPORARY);
+    let dir = scratch(temp, TEMPORARY)?;
     let (store, run_id) = open_checked(path, dir.path())?;
     Ok(Opened { store, run_id, _dir: dir })
 }

@@ -5,11 +5,10 @@ use rqps_model::{
     Calibration, Host, Incident, Placement, Run, RunStatus, RunStep, RunSystem, Slice, SystemSource,
 };
 use rqps_report::number;
-use rqps_store::{Error, RunLock, RunRef, Store};
+use rqps_store::{Error, RunLock, RunRef, Store, unix_ms};
 
 use crate::context::Context;
 use crate::event::{Event, Listener};
-use crate::measure::unix_ms;
 use crate::steps::PlannedStep;
 use crate::{Plan, limits, placement, run_id};
 

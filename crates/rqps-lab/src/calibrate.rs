@@ -10,10 +10,11 @@ use std::time::Duration;
 use anyhow::{Context as _, Result, ensure};
 use rqps_model::calibration::{Floor, Power, Trial};
 use rqps_model::{Calibration, Placement, SystemSource};
+use rqps_store::unix_ms;
 
 use crate::context::Context;
 use crate::event::{Event, Listener};
-use crate::measure::{mix, unix_ms};
+use crate::measure::mix;
 use crate::{Plan, descriptors, leftover, placement};
 use bench::{Bench, Way};
 

@@ -6,9 +6,9 @@ use std::collections::BTreeMap;
 use anyhow::{Result, bail};
 use rqps_model::{Incident, Label, RunSystem, SystemSource};
 use rqps_report::analysis::Differences;
+use rqps_store::unix_ms;
 
 use crate::event::Event;
-use crate::measure::unix_ms;
 use crate::run::Lab;
 use crate::system::Up;
 

@@ -1,7 +1,7 @@
 //! One step on one system: connections, placement, warm-up, slices.
 
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use std::time::Duration;
 
 use anyhow::{Context as _, Result, bail, ensure};
 use rqps_client::{Connection, Endpoint, MysqlConnection, NullConnection, PostgresConnection};
@@ -9,6 +9,7 @@ use rqps_load::{Control, Crew, CrewError, Edge, Live, Member, Order, Pace, Stop,
 use rqps_model::{Dbms, Figure, Mark, Placement, Sample, Slice, StepKind, Usage};
 use rqps_sample::Background;
 use rqps_server::{process, threads};
+use rqps_store::unix_ms;
 use rqps_workload::{Program, Step, SuiteArgs, SysbenchWorker};
 
 use crate::counted::Counted;
@@ -383,10 +384,4 @@ const AGAIN_FROM: u64 = 1 << 43;
 /// attempts, what was done is not done again.
 pub(crate) fn again_seed(of_slice: u64, n: u32) -> u64 {
     if n == 0 { of_slice } else { mix(of_slice, AGAIN_FROM + u64::from(n)) }
-}
-
-/// The wall clock, milliseconds since 1970: for the reader, never for measuring.
-pub(crate) fn unix_ms() -> i64 {
-    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-    i64::try_from(since.as_millis()).unwrap_or(i64::MAX)
 }

@@ -18,13 +18,14 @@ use rqps_load::{Control, Crew, CrewError, Edge, Order, Pace, Stop, Tally};
 use rqps_model::{Mark, Sample, Slice, Usage};
 use rqps_sample::{Background, End};
 use rqps_server::counters::Counters;
+use rqps_store::unix_ms;
 
 use crate::counted::Counted;
 use crate::event::{Event, Listener};
 use crate::handicap::Handicap;
 use crate::heartbeat::{self, Heartbeat, Verdict};
 use crate::marks;
-use crate::measure::{Manned, Placed, again_seed, mix, pace, slice_of, unix_ms, warm_up};
+use crate::measure::{Manned, Placed, again_seed, mix, pace, slice_of, warm_up};
 use crate::shown::Shown;
 use crate::steps::PlannedStep;
 use crate::waiting::{RAN_ON, Waiting};

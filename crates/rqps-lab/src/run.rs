@@ -8,14 +8,14 @@ use std::time::Duration;
 
 use anyhow::{Context as _, Result, bail};
 use rqps_model::{Label, Run, RunStatus, RunSystem, StepOutcome, SystemSource};
-use rqps_store::{RunRef, Store};
+use rqps_store::{RunRef, Store, unix_ms};
 
 use crate::begin::Begun;
 use crate::context::Context;
 use crate::event::{Event, Listener};
 use crate::insert::Tables;
 use crate::installation::{self, Installation};
-use crate::measure::{mix, unix_ms};
+use crate::measure::mix;
 use crate::rounds::{Broken, shuffled};
 use crate::sequential::is_disk_full;
 use crate::stacks::{self, Profiler};

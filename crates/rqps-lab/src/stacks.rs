@@ -8,7 +8,6 @@
 mod ability;
 mod perf;
 mod record;
-mod temp;
 mod turns;
 
 use std::collections::BTreeSet;

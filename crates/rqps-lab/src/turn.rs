@@ -5,13 +5,14 @@ use std::sync::atomic::Ordering;
 use anyhow::{Result, anyhow};
 use rqps_client::{MysqlConnection, NullConnection, PostgresConnection};
 use rqps_model::{Dbms, Mark, Sizes, Slice, StepKind, StepOutcome, Usage};
+use rqps_store::unix_ms;
 use rqps_workload::LoadSpec;
 use rqps_workload::insert::Work;
 use rqps_workload::statement::table_name;
 
 use crate::event::Event;
 use crate::guard::{Guards, Witness};
-use crate::measure::{self, ANSWER_TIMEOUT, Wanted, mix, slice_of, unix_ms};
+use crate::measure::{self, ANSWER_TIMEOUT, Wanted, mix, slice_of};
 use crate::rounds::Broken;
 use crate::run::Lab;
 use crate::system::Up;

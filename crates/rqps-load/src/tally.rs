@@ -222,8 +222,8 @@ impl Tally {
     }
 
     /// Adds the tally of a later slice of the same clients, so that this one becomes that of a block: each
-    /// client's times add up, windows follow one another, and what a slice counted is spread evenly over the seconds of counted
-    /// time that it covers.
+    /// client's times add up, windows follow one another, and what a slice counted is spread evenly over the
+    /// seconds of counted time that it covers.
     pub fn append(&mut self, next: &Self) {
         let before_ns = self.duration_ns();
         self.add_counts(next);

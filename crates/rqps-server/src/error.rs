@@ -389,7 +389,7 @@ pub enum Error {
     },
     /// Another rqps did not give back what it works with.
     #[error(
-        "{why}, which {} has said for {minutes} minutes; the same command goes on when it has ended",
+        "waited {minutes} minutes for {}: {why}; repeat the command when it has ended",
         path.display()
     )]
     HeldTooLong {

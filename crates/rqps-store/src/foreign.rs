@@ -9,7 +9,7 @@ use crate::migrate;
 use crate::small::{self, Gather};
 use crate::store::Store;
 use crate::tables::{Described, Key, described};
-use crate::{Error, RunRef};
+use crate::{Error, RunRef, unfinished};
 
 /// The longest value that is taken of a store that somebody else made, MB: each is held in memory. Those of rqps
 /// have some MB, the counts of windows of a slice of an hour.
@@ -75,7 +75,16 @@ impl Store {
     /// # Errors
     /// [`Error::Exists`] when there is a run of that id, or either store cannot be read or written.
     pub fn take_run(&self, from: &Self, run_id: &str) -> Result<(), Error> {
-        self.take(from, run_id, None)
+        self.take(from, run_id, (None, false))
+    }
+
+    /// The same for a run that came in an archive: one that has not finished is not to go on here, as its servers'
+    /// data are elsewhere, and maybe its host was another.
+    ///
+    /// # Errors
+    /// As [`Store::take_run`].
+    pub fn take_in(&self, from: &Self, run_id: &str) -> Result<(), Error> {
+        self.take(from, run_id, (None, true))
     }
 
     /// The same without what takes most of the room and no figure is made of: samples, seconds of blocks and
@@ -92,21 +101,31 @@ impl Store {
         gather: Gather<'_>,
         counters: &[&str],
     ) -> Result<(), Error> {
-        self.take(from, run_id, Some((gather, counters)))
+        self.take(from, run_id, (Some((gather, counters)), false))
     }
 
-    fn take(&self, from: &Self, run_id: &str, small: Option<Small<'_>>) -> Result<(), Error> {
+    fn take(
+        &self,
+        from: &Self,
+        run_id: &str,
+        (small, is_archived): (Option<Small<'_>>, bool),
+    ) -> Result<(), Error> {
         let action = format!("store run {run_id}");
         let sql = |e| self.sql_error(&action, e);
         let path = from.path().display().to_string();
         self.connection.execute("ATTACH DATABASE ? AS other", [path]).map_err(sql)?;
-        let taken = self.take_attached(run_id, small);
+        let taken = self.take_attached(run_id, small, is_archived);
         let detached = self.connection.execute("DETACH DATABASE other", []);
         taken.map_err(sql)?;
         detached.map(|_| ()).map_err(sql)
     }
 
-    fn take_attached(&self, run_id: &str, small: Option<Small<'_>>) -> rusqlite::Result<()> {
+    fn take_attached(
+        &self,
+        run_id: &str,
+        small: Option<Small<'_>>,
+        is_archived: bool,
+    ) -> rusqlite::Result<()> {
         let transaction =
             Transaction::new_unchecked(&self.connection, TransactionBehavior::Immediate)?;
         // Rows may come before those that they refer to.
@@ -122,6 +141,9 @@ impl Store {
         }
         if small.is_some() {
             small::clean_up(&transaction)?;
+        }
+        if is_archived {
+            unfinished::keep_from_going_on(&transaction, run_id)?;
         }
         transaction.execute_batch("DROP TABLE temp.numbered")?;
         transaction.commit()

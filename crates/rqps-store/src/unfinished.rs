@@ -1,11 +1,11 @@
 //! Runs that have not finished, with what says whether one of them can go on.
 
 use rqps_model::{Incident, RunStatus, Schedule};
-use rusqlite::params;
+use rusqlite::{Connection, params};
 
 use crate::store::Store;
 use crate::values::{Json, Word};
-use crate::{Error, incidents};
+use crate::{Error, incidents, unix_ms};
 
 /// What happened to an unfinished run that came in an archive: its servers' data are elsewhere, and maybe its host
 /// was another.
@@ -22,26 +22,18 @@ pub struct Unfinished {
     pub schedule: Schedule,
 }
 
-impl Store {
-    /// Says of a run that came in an archive that it is not to go on here, unless it has finished.
-    ///
-    /// # Errors
-    /// When the store cannot be written.
-    pub fn mark_taken_in(&self, run_id: &str, at_unix_ms: i64) -> Result<(), Error> {
-        let incident = Incident { at_unix_ms, system: None, what: TAKEN_IN.to_owned() };
-        self.transact(&format!("store that run {run_id} was taken in"), |transaction| {
-            let status: Word<RunStatus> = transaction.query_row(
-                "SELECT status FROM run WHERE run_id = ?",
-                [run_id],
-                |row| row.get(0),
-            )?;
-            match status.0 {
-                RunStatus::Finished => Ok(()),
-                _ => incidents::insert(transaction, run_id, &incident),
-            }
-        })
+/// Says of a run in the main database that it is not to go on here, unless it has finished.
+pub(crate) fn keep_from_going_on(connection: &Connection, run_id: &str) -> rusqlite::Result<()> {
+    let sql = "SELECT status FROM main.run WHERE run_id = ?";
+    let status: Word<RunStatus> = connection.query_row(sql, [run_id], |row| row.get(0))?;
+    if status.0 == RunStatus::Finished {
+        return Ok(());
     }
+    let incident = Incident { at_unix_ms: unix_ms(), system: None, what: TAKEN_IN.to_owned() };
+    incidents::insert(connection, run_id, &incident)
+}
 
+impl Store {
     /// All runs that can go on here, the latest first: those that have not finished and did not come in an
     /// archive. Whether a process still works on one is for
     /// [`Store::lock_run`] to say; what this gives may be old by the time that the lock is held.

@@ -63,7 +63,7 @@ fn resolve(options: &ImportOptions, source: String, around: &Surroundings) -> Re
     let dbms = dbms.as_deref().map(str::parse::<Dbms>).transpose().context("--dbms")?;
     let at_unix_ms = match date {
         Some(date) => unix_ms_of(date)?,
-        None => now_unix_ms(),
+        None => rqps_store::unix_ms(),
     };
     Ok(Options {
         source,
@@ -77,11 +77,6 @@ fn resolve(options: &ImportOptions, source: String, around: &Surroundings) -> Re
         rqps_version: env!("CARGO_PKG_VERSION").to_owned(),
         command_line: around.command_line.clone(),
     })
-}
-
-fn now_unix_ms() -> i64 {
-    let since = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH);
-    since.map_or(0, |since| i64::try_from(since.as_millis()).unwrap_or(i64::MAX))
 }
 
 /// Midnight of a day in UTC. Days from the civil date are Howard Hinnant's `days_from_civil`

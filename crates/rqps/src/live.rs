@@ -3,10 +3,11 @@
 //! While something is measured it is written once a second at most, by the thread that shows progress,
 //! when no server is counted; between steps, when nothing is measured, at once.
 
-use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+use std::time::{Duration, Instant};
 
 use rqps_lab::Event;
 use rqps_store::live::{Change, Changes, LiveRate, LiveStep, Spent};
+use rqps_store::unix_ms;
 use rqps_store::{Live, LiveFile, Store};
 
 /// How often it is written while something is measured.
@@ -209,11 +210,6 @@ fn shortened(text: &str) -> String {
 
 fn ms(time: Duration) -> u64 {
     u64::try_from(time.as_millis()).unwrap_or(u64::MAX)
-}
-
-fn unix_ms() -> i64 {
-    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-    i64::try_from(since.as_millis()).unwrap_or(i64::MAX)
 }
 
 #[cfg(test)]

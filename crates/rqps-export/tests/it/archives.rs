@@ -60,7 +60,7 @@ fn what_a_killed_import_has_unpacked_goes_with_the_next_one() {
     let there = Store::open(&dir.path().join("there")).unwrap();
     let left = there.dir().join(".archive-aB3dE6");
     std::fs::create_dir(&left).unwrap();
-    let words = "made by rqps for an archive, and removed when it is done\n";
+    let words = "made by rqps for a while, and removed when it is done\n";
     std::fs::write(left.join(".in-use"), words).unwrap();
     std::fs::write(left.join("rqps.db"), "half of it").unwrap();
     assert_eq!(archive::read(&file, &there).unwrap(), ID);
@@ -77,7 +77,7 @@ fn an_archive_that_is_opened() {
     // A report that was killed has left what it had unpacked.
     let left = temp.join("rqps-archive-aB3dE6");
     std::fs::create_dir(&left).unwrap();
-    let words = "made by rqps for an archive, and removed when it is done\n";
+    let words = "made by rqps for a while, and removed when it is done\n";
     std::fs::write(left.join(".in-use"), words).unwrap();
     for extent in [Extent::Whole, Extent::Small] {
         let file = dir.path().join("run.tar.zst");

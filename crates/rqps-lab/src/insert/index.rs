@@ -10,6 +10,7 @@ use rqps_client::{Connection, MysqlConnection, NullConnection, PostgresConnectio
 use rqps_load::clock::Clock;
 use rqps_load::{Order, Pace, Stop, Tally};
 use rqps_model::{Dbms, Mark, Placement, Usage};
+use rqps_store::unix_ms;
 use rqps_workload::insert::{InsertWorker, Inserter, Rows, Schema, TableIds};
 use rqps_workload::{InsertArgs, Worker as _};
 
@@ -17,7 +18,7 @@ use super::{reset_sequence, with_connection};
 use crate::event::Event;
 use crate::guard::Witness;
 use crate::marks;
-use crate::measure::{Bench, connect, mix, place_server, slice_of, through_rows_within, unix_ms};
+use crate::measure::{Bench, connect, mix, place_server, slice_of, through_rows_within};
 use crate::run::Lab;
 use crate::steps::PlannedStep;
 use crate::system::Up;

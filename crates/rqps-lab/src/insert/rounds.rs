@@ -9,6 +9,7 @@ use rqps_load::{Control, CrewError, Edge, Tally};
 use rqps_model::{Dbms, Mark, Sample, Slice, Stream, Usage};
 use rqps_sample::{Background, End};
 use rqps_server::counters::Counters;
+use rqps_store::unix_ms;
 use rqps_workload::insert::Work;
 
 use super::clients::{Clients, RoleSpec, open};
@@ -20,7 +21,7 @@ use crate::guard::Guards;
 use crate::handicap::Handicap;
 use crate::heartbeat::Heartbeat;
 use crate::marks;
-use crate::measure::{attempt_seed, mix, slice_of, unix_ms};
+use crate::measure::{attempt_seed, mix, slice_of};
 use crate::rounds::{Broken, shuffled};
 use crate::run::Lab;
 use crate::shown::Shown;

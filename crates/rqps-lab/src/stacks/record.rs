@@ -12,12 +12,16 @@ use rqps_server::process;
 use rqps_server::symbols::Symbols;
 use rqps_stacks::profile::{CpuSampling, Facts, NotHad, StackProfile, Unwind, WaitSampling};
 use rqps_stacks::{Counter, Script, Stacks};
+use rqps_store::scratch::{Scratch, sweep};
+use rqps_store::unix_ms;
 
 use super::ability::Ability;
 use super::perf::{Counting, How, Recorder, read};
-use super::temp::TempDir;
 use crate::handicap::Handicap;
-use crate::measure::{Bench, Manned, unix_ms};
+use crate::measure::{Bench, Manned};
+
+/// How the name of perf's directory begins.
+const PREFIX: &str = "rqps-stacks-";
 
 /// What can be missing, beside the stacks.
 const COUNTERS: &str = "hardware counters";
@@ -44,7 +48,7 @@ pub(super) struct Recording {
     waits: Option<WaitSampler>,
     missing: Vec<NotHad>,
     server: i32,
-    dir: TempDir,
+    dir: Scratch,
     start_unix_ms: i64,
     n_operations: u64,
     duration_ns: u64,
@@ -59,7 +63,7 @@ pub(super) struct Recorded {
     /// Absent when the sampler failed.
     waits: Option<Waits>,
     server: i32,
-    dir: TempDir,
+    dir: Scratch,
 }
 
 impl Recording {
@@ -71,7 +75,9 @@ impl Recording {
         wanted: Wanted<'_>,
         temp: &Path,
     ) -> Result<Self> {
-        let dir = TempDir::create(temp)?;
+        sweep(temp, PREFIX);
+        let dir = Scratch::new(temp, PREFIX);
+        let dir = dir.with_context(|| format!("make a directory in {}", temp.display()))?;
         let mut missing = Vec::new();
         let (mut recorder, mut counting) = (None, None);
         match wanted.ability {
@@ -266,7 +272,7 @@ mod tests {
     use super::*;
 
     /// A recording without stacks, of this process.
-    fn recording(counting: Option<Counting>, dir: TempDir) -> Recording {
+    fn recording(counting: Option<Counting>, dir: Scratch) -> Recording {
         let me = i32::try_from(std::process::id()).unwrap();
         Recording {
             recorder: None,
@@ -284,7 +290,7 @@ mod tests {
 
     #[test]
     fn counters_that_fail_take_nothing_else_with_them() {
-        let dir = TempDir::create(&std::env::temp_dir()).unwrap();
+        let dir = Scratch::new(&std::env::temp_dir(), PREFIX).unwrap();
         let counting = Counting::without_result(dir.path()).unwrap();
         let recorded = recording(Some(counting), dir).finish().unwrap();
         let missing: Vec<&str> = recorded.facts.missing.iter().map(|m| m.what.as_str()).collect();

@@ -1,11 +1,12 @@
 //! Looks at a run: what it tells of itself, and what it has stored since.
 
 use std::path::PathBuf;
-use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+use std::time::{Duration, Instant};
 
 use rqps_model::{Block, RunStatus, StepKind, StepOutcome};
 use rqps_report::under_way::UnderWay;
 use rqps_store::outline::{Outline, OutlineStep};
+use rqps_store::unix_ms;
 use rqps_store::{Error, Live, RunRef, Store};
 
 /// How often what is stored is read although the run tells of nothing new.
@@ -160,9 +161,4 @@ pub(crate) fn end_of(outline: &Outline) -> &'static str {
 pub(crate) fn n_ended(outline: &Outline) -> u64 {
     let outcomes = outline.steps.iter().flat_map(|step| &step.outcomes);
     outcomes.filter(|outcome| **outcome != StepOutcome::Pending).count() as u64
-}
-
-fn unix_ms() -> i64 {
-    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-    i64::try_from(since.as_millis()).unwrap_or(i64::MAX)
 }

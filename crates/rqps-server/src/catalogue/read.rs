@@ -120,10 +120,10 @@ impl Catalogue {
 
     fn add(&mut self, text: Text<'_>, base: &Path, own: bool) -> Result<(), Error> {
         let file = text.read()?;
-        if let Some((name, _)) = file.layout.iter().find(|(_, layout)| leaves(layout)) {
-            return Err(
-                text.refuse(format!("layout {name}: beside has a place outside the prefix, or a path that does not end in /"))
-            );
+        for (name, layout) in &file.layout {
+            if let Some(what) = leaves(layout) {
+                return Err(text.refuse(format!("layout {name}: beside has {what}")));
+            }
         }
         self.layouts.extend(file.layout);
         self.sites.extend(file.site);
@@ -215,13 +215,17 @@ fn tag(layout: &Layout) -> String {
     short_hash(&text)
 }
 
-/// Whether something of a layout would be put elsewhere than into the prefix.
-fn leaves(layout: &Layout) -> bool {
+/// What of a layout would be put elsewhere than into the prefix, or could be.
+fn leaves(layout: &Layout) -> Option<String> {
     use std::path::Component;
-    layout.beside.iter().any(|(start, place)| {
+    let is_outside = |part: Component<'_>| !matches!(part, Component::Normal(_));
+    layout.beside.iter().find_map(|(start, place)| {
+        if Path::new(place).components().any(is_outside) {
+            return Some(format!("the place {place:?}, which is outside the prefix"));
+        }
         // Of `lib` the path `lib/etc` would leave `/etc`.
-        !start.ends_with('/')
-            || Path::new(place).components().any(|part| !matches!(part, Component::Normal(_)))
+        let is_whole = start.ends_with('/');
+        (!is_whole).then(|| format!("the path {start:?}; write \"{start}/\""))
     })
 }
 
@@ -271,6 +275,17 @@ layout = "official-mysql"
 
     fn with(text: &str) -> Result<Catalogue, Error> {
         Catalogue::builtin().unwrap().with_own(text, Path::new("/home/me/servers.toml"))
+    }
+
+    #[test]
+    fn nothing_of_a_layout_is_put_outside_the_prefix() {
+        let refusal = |beside: &str| {
+            let text = format!("[layout.own]\nkeep = ['bin/']\nbeside = {{ {beside} }}\n");
+            with(&text).unwrap_err().to_string()
+        };
+        expect![[r#"catalogue /home/me/servers.toml: layout own: beside has the place "../libs", which is outside the prefix"#]].assert_eq(&refusal("'x/' = '../libs'"));
+        expect![[r#"catalogue /home/me/servers.toml: layout own: beside has the path "lib"; write "lib/""#]].assert_eq(&refusal("'lib' = 'libs/'"));
+        assert!(with("[layout.own]\nkeep = ['bin/']\nbeside = { 'x/' = 'libs/' }\n").is_ok());
     }
 
     #[test]

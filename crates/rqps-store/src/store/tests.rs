@@ -152,6 +152,33 @@ fn slices_of_another_store_are_numbered_anew() {
 }
 
 #[test]
+fn a_run_that_came_in_an_archive_before_it_had_finished_does_not_go_on() {
+    let dir = tempfile::tempdir().unwrap();
+    let open = |name: &str| Store::open(&dir.path().join(name)).unwrap();
+    let (from, archived, copied) = (open("from"), open("archived"), open("copied"));
+    from.create_run(&generate::plain_run("r1")).unwrap();
+    from.create_run(&generate::plain_run("r2")).unwrap();
+    from.set_run_status("r2", rqps_model::RunStatus::Finished, Some(1)).unwrap();
+    for id in ["r1", "r2"] {
+        archived.take_in(&from, id).unwrap();
+        copied.take_run(&from, id).unwrap();
+    }
+    let ids = |store: &Store| -> Vec<String> {
+        store.list_unfinished().unwrap().into_iter().map(|run| run.run_id).collect()
+    };
+    assert_eq!((ids(&archived), ids(&copied)), (Vec::new(), vec!["r1".to_owned()]));
+    let told = |id: &str| {
+        let run = archived.select_run(&RunRef::Id(id.to_owned())).unwrap();
+        run.incidents.into_iter().map(|incident| incident.what).collect::<Vec<_>>()
+    };
+    assert_eq!(
+        told("r1"),
+        ["taken in from an archive before it had finished; it is not resumed here"]
+    );
+    assert!(told("r2").is_empty());
+}
+
+#[test]
 fn a_value_that_takes_all_memory_is_refused() {
     let dir = tempfile::tempdir().unwrap();
     let store = Store::open(dir.path()).unwrap();

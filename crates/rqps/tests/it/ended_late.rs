@@ -59,6 +59,36 @@ fn a_system_whose_partner_has_ended_the_step_is_not_measured_alone() {
     }
 }
 
+/// The second could not be started, and the others were interrupted in the step, or as it ended.
+#[test]
+fn a_system_that_was_out_has_all_blocks_of_the_step_that_was_under_way() {
+    for n_blocks in [usize::MAX, 5] {
+        let bench = Bench::new();
+        bench.write("plan.toml", PRECISE);
+        let said = bench.run(&["run", "plan.toml", "--no-html"]);
+        assert_eq!(said.code(), 0, "{}", said.stderr);
+        let mut run = stored(&bench);
+        let step_idx = run.steps.iter().position(|s| s.info.name == "point-query").unwrap();
+        let systems = &mut run.steps[step_idx].systems;
+        systems[0].slices.truncate(n_blocks);
+        systems[1].slices.clear();
+        systems.iter_mut().for_each(|system| system.outcome = StepOutcome::Pending);
+        (run.status, run.finished_unix_ms) = (RunStatus::Running, None);
+        let store = Store::open_existing(&bench.path("rqps-results")).unwrap();
+        store.remove_run(&RunRef::Latest).unwrap();
+        store.create_run(&run).unwrap();
+        drop(store);
+        let after = goes_on(&bench);
+        let [first, late] = &after.steps[step_idx].systems[..] else { panic!("{after:?}") };
+        assert_eq!([&first.outcome, &late.outcome], [&StepOutcome::Done; 2]);
+        let before = &run.steps[step_idx].systems[0].slices;
+        assert_eq!(first.slices[..before.len()], before[..]);
+        let idxs: Vec<u32> = late.slices.iter().map(|slice| slice.idx).collect();
+        assert!(idxs.len() >= 5, "{idxs:?}");
+        assert!(idxs.iter().zip(0..).all(|(idx, n)| *idx == n), "{idxs:?}");
+    }
+}
+
 #[test]
 fn tables_that_were_filled_anew_are_not_checked_for_what_a_step_did() {
     for mode in ["sequential", "interleaved"] {

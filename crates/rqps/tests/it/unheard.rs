@@ -27,6 +27,9 @@ fn a_run_under_nohup_goes_on_when_its_terminal_is_closed() {
     let heard = "exec env --default-signal=HUP \"$0\" \"$@\"";
     let mut running = bench.spawn_after(heard, &["run", "plan.toml", "--new", "--no-html"]);
     running.await_line("queries/s");
+    // As a terminal that is closed does: its shell sends one, and the kernel another when that ends.
+    running.signal(Signal::SIGHUP);
+    pause();
     running.signal(Signal::SIGHUP);
     assert_eq!(running.finish().code(), 130);
     assert_eq!(bench.latest()["status"], "interrupted");

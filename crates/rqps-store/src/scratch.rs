@@ -1,21 +1,14 @@
-//! Where an archive is packed or unpacked: a directory beside the results, so that files are moved and not
-//! copied, or among temporary files, where one is only looked at. What a process that was killed has left of it goes
-//! with the next import, or when the next archive is looked at.
+//! Directories that are needed for a while: where an archive is packed or unpacked (beside the results, so that files
+//! are moved and not copied, or among temporary files, where one is only looked at), and where perf writes copies of a
+//! server's memory. Each is for its user alone, marked and locked, so that what a process that was killed has left goes
+//! when the next one of its kind is made.
 
-use std::fs::{self, File};
+use std::fs::{self, File, Permissions};
 use std::io::{self, Write as _};
-use std::os::unix::fs::MetadataExt as _;
+use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
 use std::path::{Path, PathBuf};
 
 use tempfile::TempDir;
-
-use crate::Error;
-
-/// How its name begins beside the results.
-pub(super) const BESIDE_RESULTS: &str = ".archive-";
-
-/// How its name begins among temporary files.
-pub(super) const TEMPORARY: &str = "rqps-archive-";
 
 /// How many letters and digits come after that, drawn anew each time: tempfile's own.
 const N_DRAWN: usize = 6;
@@ -24,11 +17,11 @@ const N_DRAWN: usize = 6;
 const MARK: &str = ".in-use";
 
 /// What the mark says.
-const WORDS: &str = "made by rqps for an archive, and removed when it is done\n";
+const WORDS: &str = "made by rqps for a while, and removed when it is done\n";
 
 /// Such a directory; it goes with the value.
 #[derive(Debug)]
-pub(super) struct Scratch {
+pub struct Scratch {
     dir: TempDir,
     /// Ends after the directory.
     _mark: File,
@@ -36,19 +29,20 @@ pub(super) struct Scratch {
 
 impl Scratch {
     /// In the directory `parent`, with a name that begins with `prefix`.
-    pub(super) fn new(parent: &Path, prefix: &str) -> Result<Self, Error> {
-        let failed = |source| Error::File {
-            action: "make a directory in",
-            path: parent.to_path_buf(),
-            source,
-        };
-        let made = tempfile::Builder::new().prefix(prefix).rand_bytes(N_DRAWN).tempdir_in(parent);
-        let dir = made.map_err(failed)?;
-        let mark = mark(dir.path()).map_err(failed)?;
+    ///
+    /// # Errors
+    /// When the directory cannot be made or marked.
+    pub fn new(parent: &Path, prefix: &str) -> io::Result<Self> {
+        let mut builder = tempfile::Builder::new();
+        builder.prefix(prefix).rand_bytes(N_DRAWN).permissions(Permissions::from_mode(0o700));
+        let dir = builder.tempdir_in(parent)?;
+        let mark = mark(dir.path())?;
         Ok(Self { dir, _mark: mark })
     }
 
-    pub(super) fn path(&self) -> &Path {
+    /// Where it is.
+    #[must_use]
+    pub fn path(&self) -> &Path {
         self.dir.path()
     }
 }
@@ -65,7 +59,7 @@ fn mark(dir: &Path) -> io::Result<File> {
 
 /// Removes what killed processes of this user have left in a directory. What is not marked as ours, or in use,
 /// stays, and so does what cannot be removed: the next one tries it again.
-pub(super) fn sweep(parent: &Path, prefix: &str) {
+pub fn sweep(parent: &Path, prefix: &str) {
     for dir in named(parent, prefix) {
         if is_of_this_user(&dir)
             && let Some(_mark) = held(&dir)
@@ -128,11 +122,13 @@ fn remove(dir: &Path) -> io::Result<()> {
 mod tests {
     use super::*;
 
+    const PREFIX: &str = ".archive-";
+
     #[test]
     fn only_what_killed_processes_left_goes() {
         let dir = tempfile::tempdir().unwrap();
         let parent = dir.path();
-        let in_use = Scratch::new(parent, BESIDE_RESULTS).unwrap();
+        let in_use = Scratch::new(parent, PREFIX).unwrap();
         // As a killed process leaves it: its lock ended with it.
         let left = parent.join(".archive-aB3dE6");
         fs::create_dir_all(left.join("artifacts/x")).unwrap();
@@ -144,9 +140,10 @@ mod tests {
         }
         drop(mark(&parent.join(".archive-abc")).unwrap());
         fs::write(parent.join(".archive-foreig").join(MARK), "somebody's").unwrap();
-        sweep(parent, BESIDE_RESULTS);
+        sweep(parent, PREFIX);
         assert!(!left.exists());
         assert!(in_use.path().join(MARK).exists());
+        assert_eq!(fs::metadata(in_use.path()).unwrap().mode() & 0o777, 0o700);
         for name in others {
             assert!(parent.join(name).exists(), "{name} is gone");
         }
@@ -160,13 +157,13 @@ mod tests {
     fn what_another_user_left_stays() {
         let dir = tempfile::tempdir().unwrap();
         let (own, others) =
-            (dir.path().join("rqps-archive-aB3dE6"), dir.path().join("rqps-archive-fG7hI8"));
+            (dir.path().join(".archive-aB3dE6"), dir.path().join(".archive-fG7hI8"));
         for left in [&own, &others] {
             fs::create_dir(left).unwrap();
             drop(mark(left).unwrap());
         }
         let is_root = std::os::unix::fs::chown(&others, Some(1), None).is_ok();
-        sweep(dir.path(), TEMPORARY);
+        sweep(dir.path(), PREFIX);
         assert!(!own.exists());
         assert_eq!(others.exists(), is_root);
     }
@@ -185,7 +182,7 @@ mod tests {
         std::os::unix::fs::symlink(&outside, left.join("link")).unwrap();
         // Nor is a directory taken for ours by way of a link.
         std::os::unix::fs::symlink(&outside, parent.join(".archive-linked")).unwrap();
-        sweep(&parent, BESIDE_RESULTS);
+        sweep(&parent, PREFIX);
         assert!(!left.exists() && outside.join("kept").exists());
     }
 }
