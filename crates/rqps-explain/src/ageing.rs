@@ -30,8 +30,8 @@ pub struct Ageing {
     pub relative: Option<Estimate>,
 }
 
-/// Figures of one step on one system, per start of the servers.
-type Figures = Vec<Vec<f64>>;
+/// Figures of one step on one system, by the start of the servers.
+type Figures = Vec<(u32, Vec<f64>)>;
 
 /// Slices of one step on one system before and after.
 #[derive(Debug, Clone, Copy)]
@@ -56,21 +56,35 @@ impl Ageing {
 fn figures(slices: &[Slice]) -> Figures {
     slices
         .chunk_by(|a, b| a.start == b.start)
-        .map(|of_start| of_start.iter().map(Slice::figure).collect())
+        .map(|of_start| (of_start[0].start, of_start.iter().map(Slice::figure).collect()))
         .collect()
+}
+
+/// The figures before and after of the starts that both have: what one start drew is no other's.
+fn common<'f>(before: &'f Figures, after: &'f Figures) -> Vec<(&'f [f64], &'f [f64])> {
+    let of_start = |(start, b): &'f (u32, Vec<f64>)| {
+        let (_, a) = after.iter().find(|(known, _)| known == start)?;
+        Some((b.as_slice(), a.as_slice()))
+    };
+    before.iter().filter_map(of_start).collect()
+}
+
+/// Whether one start alone is in both, and all that there is.
+fn is_of_one_start(before: &Figures, after: &Figures) -> bool {
+    before.len() == 1 && after.len() == 1
 }
 
 /// After / before, two samples; over several starts of the servers the mean of their ratios.
 fn ratio_over_starts(before: &Figures, after: &Figures) -> Option<Estimate> {
-    if let ([before], [after]) = (before.as_slice(), after.as_slice()) {
+    let pairs = common(before, after);
+    if let (true, [(before, after)]) = (is_of_one_start(before, after), pairs.as_slice()) {
         return ratio_test(before, after).map(|tested| tested.estimate);
     }
-    let of_start = |(b, a): (&Vec<f64>, &Vec<f64>)| {
+    let of_start = |&(b, a): &(&[f64], &[f64])| {
         ratio_test(b, a).map(|tested| vec![tested.estimate.point.ln()])
     };
-    let logs: Option<Vec<_>> = before.iter().zip(after).map(of_start).collect();
-    (before.len() == after.len()).then_some(())?;
-    difference::of_pairs(&logs?).map(exp)
+    let logs: Option<Vec<_>> = pairs.iter().map(of_start).collect();
+    difference::of_pairs(&logs.filter(|logs| !logs.is_empty())?).map(exp)
 }
 
 /// The ratio of ageings. In turns it is that of the blocks' rQPS after and before.
@@ -78,15 +92,14 @@ fn relative(own: Twins<'_>, base: Twins<'_>, in_turns: bool) -> Option<Estimate>
     let before = logs_of_partners(own.before, base.before);
     let after = logs_of_partners(own.after, base.after);
     if let (true, Some(before), Some(after)) = (in_turns, before, after) {
-        if let ([before], [after]) = (before.as_slice(), after.as_slice()) {
+        let pairs = common(&before, &after);
+        if let (true, [(before, after)]) = (is_of_one_start(&before, &after), pairs.as_slice()) {
             return difference::of_two(before, after).map(exp);
         }
-        (before.len() == after.len()).then_some(())?;
-        let of_start = |(b, a): (&Vec<f64>, &Vec<f64>)| {
-            difference::of_two(b, a).map(|found| vec![found.point])
-        };
-        let starts: Option<Vec<_>> = before.iter().zip(&after).map(of_start).collect();
-        return difference::of_pairs(&starts?).map(exp);
+        let of_start =
+            |&(b, a): &(&[f64], &[f64])| difference::of_two(b, a).map(|found| vec![found.point]);
+        let starts: Option<Vec<_>> = pairs.iter().map(of_start).collect();
+        return difference::of_pairs(&starts.filter(|starts| !starts.is_empty())?).map(exp);
     }
     let own = ratio_over_starts(&figures(own.before), &figures(own.after))?;
     let base = ratio_over_starts(&figures(base.before), &figures(base.after))?;
@@ -96,15 +109,17 @@ fn relative(own: Twins<'_>, base: Twins<'_>, in_turns: bool) -> Option<Estimate>
 /// Per start of the servers the log ratios of blocks that were measured in turns: those with one index
 /// that began at one moment. A block whose partner is missing says nothing.
 fn logs_of_partners(own: &[Slice], base: &[Slice]) -> Option<Figures> {
-    let of_start = |own: &[Slice]| -> Option<Vec<f64>> {
+    let of_start = |own: &[Slice]| -> Option<(u32, Vec<f64>)> {
+        let start = own[0].start;
         let block = |s: &Slice| (s.start, s.idx, s.start_unix_ms);
         let partner = |o: &Slice| base.iter().find(|b| block(b) == block(o));
         let pairs = own.iter().filter_map(|o| Some((partner(o)?.figure(), o.figure())));
-        let (base, own): (Vec<f64>, Vec<f64>) = pairs.unzip();
-        if base.is_empty() { Some(Vec::new()) } else { log_ratios(&base, &own) }
+        let (base, own_figures): (Vec<f64>, Vec<f64>) = pairs.unzip();
+        let logs = if base.is_empty() { Some(Vec::new()) } else { log_ratios(&base, &own_figures) };
+        logs.map(|logs| (start, logs))
     };
     let all: Option<Figures> = own.chunk_by(|a, b| a.start == b.start).map(of_start).collect();
-    all.map(|all| all.into_iter().filter(|logs| !logs.is_empty()).collect())
+    all.map(|all| all.into_iter().filter(|(_, logs)| !logs.is_empty()).collect())
 }
 
 /// The quotient of two independent ratios: on the logarithmic scale half-widths add as squares.
@@ -137,5 +152,17 @@ mod tests {
         assert_eq!(points.as_deref(), Some("random-points_range=100"));
         assert_eq!(after_of("scan"), None);
         assert_eq!(after_of("x.prefix"), None);
+    }
+
+    #[test]
+    fn starts_are_compared_with_themselves() {
+        let of = |starts: &[(u32, f64)]| -> Figures {
+            starts.iter().map(|&(start, v)| (start, vec![v, v * 1.01])).collect()
+        };
+        // The step failed on the first start, its twin on the last one.
+        let (before, after) = (of(&[(1, 100.0), (2, 300.0)]), of(&[(0, 50.0), (1, 90.0)]));
+        let ratio = ratio_over_starts(&before, &after).unwrap();
+        assert!((ratio.point - 0.9).abs() < 1e-9 && ratio.interval.is_none(), "{ratio:?}");
+        assert_eq!(ratio_over_starts(&of(&[(0, 1.0)]), &of(&[(1, 1.0)])), None);
     }
 }

@@ -96,6 +96,8 @@ pub struct Slots {
     pub n: f64,
     /// CPUs that the run could use.
     pub n_cpus: f64,
+    /// Those of them that the servers could use.
+    pub n_server_cpus: f64,
     /// Whether client CPU is a part of a slot's time: not where more clients than CPUs have CPUs of
     /// their own.
     pub has_client: bool,
@@ -109,16 +111,19 @@ impl Slots {
     pub fn of(clients: u32, placement: Placement, n_cpus: u32) -> Self {
         let n_cpus = n_cpus.max(1);
         let half = (n_cpus / 2).max(1);
-        let crowded = placement == Placement::Split && clients > half && n_cpus > 1;
+        let is_split = placement == Placement::Split && n_cpus > 1;
+        let n_server_cpus = if is_split { half } else { n_cpus };
+        let crowded = is_split && clients > half;
         let most = if crowded { half } else { n_cpus };
         let n = clients.max(1).min(most);
         let is_paired = placement == Placement::Paired;
-        Self { n: f64::from(n), n_cpus: f64::from(n_cpus), has_client: !crowded, is_paired }
+        let [n, n_cpus, n_server_cpus] = [n, n_cpus, n_server_cpus].map(f64::from);
+        Self { n, n_cpus, n_server_cpus, has_client: !crowded, is_paired }
     }
 
-    /// The slots' share of the CPUs that the run could use.
+    /// The slots' share of the CPUs that the servers could use.
     fn share(&self) -> f64 {
-        self.n / self.n_cpus
+        (self.n / self.n_server_cpus).min(1.0)
     }
 
     /// Their share of all CPUs of the host, over which what is not of the run spreads.

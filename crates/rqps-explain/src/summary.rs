@@ -67,19 +67,13 @@ fn sentence(
     operations.sort_unstable();
     operations.dedup();
     let op = operations.join(" or ");
-    // A plan that changed may cost less CPU and more of the rest.
-    let up = match (kind, direction) {
-        (Kind::PlanChange, _) => "",
-        (_, Verdict::Slower) => "up ",
-        _ => "down ",
-    };
     let io = io(of_kind);
     let carrier = match kind {
         Kind::CpuOverhead | Kind::MoreWork | Kind::PlanChange => {
             let times: Option<Vec<f64>> = of_kind.iter().map(|(_, cause)| cause.times).collect();
             let (whose, apart) = whose_cpu(of_kind, all);
             let range = times
-                .map(|times| (format!("{whose} per {op} {up}{} ", range_of_times(&times)), apart));
+                .map(|times| (format!("{whose} per {op} {} ", course_of_times(&times)), apart));
             let (range, apart) = range.unwrap_or_default();
             format!("{range}on {places}{io}{apart}")
         }
@@ -117,6 +111,20 @@ fn ends(values: &[f64]) -> (f64, f64) {
     let low = values.iter().copied().fold(f64::INFINITY, f64::min);
     let high = values.iter().copied().fold(f64::NEG_INFINITY, f64::max);
     (low, high)
+}
+
+/// `rose to 1.4-1.6x`, `fell to 0.9x`, or both ends alone where it did neither on all steps: a plan that changed
+/// may cost less CPU and more of the rest.
+fn course_of_times(times: &[f64]) -> String {
+    let (low, high) = ends(times);
+    let course = if low > 1.0 {
+        "rose to "
+    } else if high < 1.0 {
+        "fell to "
+    } else {
+        ""
+    };
+    format!("{course}{}", range_of_times(times))
 }
 
 /// `1.4-1.6x`, or `1.5x`.

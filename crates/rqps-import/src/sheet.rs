@@ -19,6 +19,8 @@ pub(crate) struct Sheet {
     pub(crate) name: String,
     /// Labels of the systems.
     pub(crate) labels: Vec<String>,
+    /// By label the DBMS that its files say, for labels that do not.
+    pub(crate) drivers: BTreeMap<String, Dbms>,
     /// The base that the files name.
     pub(crate) base: Option<String>,
     /// The steps in the files' order.
@@ -54,13 +56,9 @@ impl Sheet {
     pub(crate) fn into_run(self, tool: Tool, options: &Options) -> Result<Run, Error> {
         let base = self.base_idx(options)?;
         let systems: Result<Vec<RunSystem>, Error> =
-            self.labels.iter().map(|label| system(label, options)).collect();
-        let hostname = options.host.clone();
-        let host = Host {
-            // Runs of hosts that nobody names are not of one host for all that is known.
-            hostname: hostname.unwrap_or_else(|| format!("unknown ({})", self.name)),
-            ..Host::default()
-        };
+            self.labels.iter().map(|label| self.system(label, options)).collect();
+        let hostname = options.host.clone().unwrap_or_else(|| Imported::UNKNOWN_HOST.to_owned());
+        let host = Host { hostname, ..Host::default() };
         let quoted = |text: &str| text.replace('\\', "\\\\").replace('"', "\\\"");
         let plan =
             format!("[import]\ntool = \"{tool}\"\nsource = \"{}\"\n", quoted(&options.source));
@@ -93,6 +91,34 @@ impl Sheet {
         let at = self.labels.iter().position(|label| label == wanted);
         at.ok_or_else(|| Error::NoSuchBase { label: wanted.clone(), known: self.labels.join(", ") })
     }
+
+    fn system(&self, label: &str, options: &Options) -> Result<RunSystem, Error> {
+        let fallback = options.dbms.or_else(|| self.drivers.get(label).copied());
+        let parts = LabelParts::of(label, fallback)
+            .ok_or_else(|| Error::UnknownDbms { label: label.to_owned() })?;
+        let LabelParts { dbms, version, config } = parts;
+        Ok(RunSystem {
+            spec: SystemSpec {
+                label: Label(label.to_owned()),
+                dbms,
+                source: SystemSource::Imported,
+                // Not known; reports do not show it.
+                engine: if dbms == Dbms::Postgres { Engine::Heap } else { Engine::Innodb },
+                config,
+                options: BTreeMap::new(),
+                transport: Transport::default(),
+                variant: Variant::default(),
+            },
+            version_text: version.as_ref().map_or_else(String::new, ToString::to_string),
+            version,
+            origin: format!("imported from {}", options.source),
+            settings: BTreeMap::new(),
+            session: BTreeMap::new(),
+            process: BTreeMap::new(),
+            build: BTreeMap::new(),
+            origins: BTreeMap::new(),
+        })
+    }
 }
 
 fn step(step: SheetStep) -> RunStep {
@@ -107,33 +133,6 @@ fn step(step: SheetStep) -> RunStep {
         },
     });
     RunStep { info, clients, placement: Placement::Free, start: 0, systems: systems.collect() }
-}
-
-fn system(label: &str, options: &Options) -> Result<RunSystem, Error> {
-    let parts = LabelParts::of(label, options.dbms)
-        .ok_or_else(|| Error::UnknownDbms { label: label.to_owned() })?;
-    let LabelParts { dbms, version, config } = parts;
-    Ok(RunSystem {
-        spec: SystemSpec {
-            label: Label(label.to_owned()),
-            dbms,
-            source: SystemSource::Imported,
-            // Not known; reports do not show it.
-            engine: if dbms == Dbms::Postgres { Engine::Heap } else { Engine::Innodb },
-            config,
-            options: BTreeMap::new(),
-            transport: Transport::default(),
-            variant: Variant::default(),
-        },
-        version_text: version.as_ref().map_or_else(String::new, ToString::to_string),
-        version,
-        origin: format!("imported from {}", options.source),
-        settings: BTreeMap::new(),
-        session: BTreeMap::new(),
-        process: BTreeMap::new(),
-        build: BTreeMap::new(),
-        origins: BTreeMap::new(),
-    })
 }
 
 /// A slice of which nothing is known but what a file states.

@@ -125,8 +125,10 @@ impl Names {
         let known = self.known.iter().find(|step| step.name == name);
         let plain = name.strip_prefix("oltp_").unwrap_or(name);
         let group = known.map_or_else(|| group(&plain.replace('_', "-")), |step| step.group);
+        // Logs count queries. What rqps counts otherwise, as the rows of a scan, is no step of that name.
+        let is_other = known.is_some_and(|step| step.figure != Figure::Queries);
         StepInfo {
-            name: name.to_owned(),
+            name: if is_other { format!("{name} (queries)") } else { name.to_owned() },
             family: name.to_owned(),
             n: known.and_then(|step| step.n),
             kind: if group == Group::Write { StepKind::Write } else { StepKind::Read },

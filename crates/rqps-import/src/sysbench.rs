@@ -10,7 +10,6 @@ use rqps_model::{Dbms, Run, Tool};
 pub use log::{Interval, Latency, Log};
 
 use crate::error::read_text;
-use crate::label::LabelParts;
 use crate::sheet::{Sheet, SheetStep};
 use crate::steps::Names;
 use crate::{Error, Options};
@@ -51,7 +50,6 @@ pub fn import(files: &[LogFile], options: &Options) -> Result<Run, Error> {
     let names = Names::new()?;
     let name = options.name.clone().unwrap_or_else(|| "sysbench".to_owned());
     let mut sheet = Sheet { name, ..Sheet::default() };
-    let mut options = options.clone();
     for file in files {
         let text = read_text(&file.path)?;
         let log = Log::parse(&text).map_err(|problem| Error::file(&file.path, problem))?;
@@ -62,11 +60,12 @@ pub fn import(files: &[LogFile], options: &Options) -> Result<Run, Error> {
         let clients = options.clients.or(log.threads).filter(|n| *n > 0);
         let clients = clients.ok_or_else(|| Error::UnknownClients { path: file.path.clone() })?;
         let n = sheet.labels.len();
-        let same = |known: &&mut SheetStep| known.info.name == step && known.clients == clients;
+        let info = names.of_script(&step);
+        let same =
+            |known: &&mut SheetStep| known.info.name == info.name && known.clients == clients;
         let row = match sheet.steps.iter_mut().find(same) {
             Some(row) => row,
             None => {
-                let info = names.of_script(&step);
                 sheet.steps.push(SheetStep { info, clients, cells: Vec::new() });
                 let last = sheet.steps.len() - 1;
                 &mut sheet.steps[last]
@@ -77,15 +76,15 @@ pub fn import(files: &[LogFile], options: &Options) -> Result<Run, Error> {
             return Err(Error::Twice { path: file.path.clone(), label, step });
         }
         row.cells[at] = Some(log.to_slice().into());
-        if LabelParts::of(&label, None).is_none() && options.dbms.is_none() {
-            options.dbms = dbms(&log);
+        if let Some(dbms) = dbms(&log) {
+            sheet.drivers.entry(label).or_insert(dbms);
         }
     }
     let n = sheet.labels.len();
     for row in &mut sheet.steps {
         row.cells.resize_with(n, || None);
     }
-    sheet.into_run(Tool::Sysbench, &options)
+    sheet.into_run(Tool::Sysbench, options)
 }
 
 /// The column of a label, a new one where it is not there yet.

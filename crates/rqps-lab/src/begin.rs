@@ -2,7 +2,8 @@
 
 use anyhow::Result;
 use rqps_model::{
-    Calibration, Host, Incident, Placement, Run, RunStatus, RunStep, RunSystem, Slice, SystemSource,
+    Calibration, Host, Imported, Incident, Placement, Run, RunStatus, RunStep, RunSystem, Slice,
+    SystemSource,
 };
 use rqps_report::number;
 use rqps_store::{Error, RunLock, RunRef, Store, unix_ms};
@@ -244,6 +245,10 @@ fn created(
 /// When the store cannot be written.
 pub fn keep_imported(mut run: Run, store: &Store) -> Result<String> {
     let (id, _lock) = new_id(run.started_unix_ms, &run.name, store)?;
+    // Runs of hosts that nobody names are not of one host for all that is known.
+    if run.imported.is_some() && run.host.hostname == Imported::UNKNOWN_HOST {
+        run.host.hostname = format!("{} ({id})", Imported::UNKNOWN_HOST);
+    }
     run.id = id;
     store.create_run(&run)?;
     Ok(run.id)

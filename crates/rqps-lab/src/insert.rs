@@ -23,7 +23,7 @@ use crate::rounds::{Broken, shuffled};
 use crate::run::Lab;
 use crate::steps::Job;
 use crate::system::Up;
-use crate::waiting::Waiting;
+use crate::waiting::{Brake, Waiting};
 
 pub(crate) use check::{interrupted, server_failed};
 
@@ -77,12 +77,13 @@ impl Lab<'_> {
     }
 
     /// Carries out a step of the Insert Benchmark on one system or several that take turns. `store`
-    /// says whether what is measured is kept: not where tables are only brought back.
+    /// says whether what is measured is kept: not where tables are only brought back. The servers of `others`
+    /// wait throughout.
     pub(crate) fn insert_step(
         &mut self,
         step_idx: usize,
         members: &mut [(usize, &mut Up)],
-        store: bool,
+        (store, others): (bool, Vec<Brake>),
     ) -> Result<(), Broken> {
         let Some((step, _)) = self.insert_job(step_idx) else {
             return Err(Broken::Run(anyhow::anyhow!("not a step of the Insert Benchmark")));
@@ -105,10 +106,10 @@ impl Lab<'_> {
             }
         }
         if step.work != Work::Index {
-            self.insert_rounds(step_idx, members, store)?;
+            self.insert_rounds(step_idx, members, (store, others))?;
             return if step.work == Work::Load { verify_compression(members) } else { Ok(()) };
         }
-        let freezers = members.iter().map(|(_, up)| up.freezer()).collect();
+        let freezers = members.iter().map(|(_, up)| up.freezer()).chain(others).collect();
         let mut waiting = Waiting::new(freezers, false, self.context).map_err(Broken::Run)?;
         let seed = mix(self.run.seed, step_idx as u64 + 1);
         for at in shuffled(members.len(), seed) {

@@ -8,7 +8,7 @@ use std::time::Duration;
 use anyhow::{Context as _, Result, anyhow};
 use rqps_model::{Label, RunSystem, Slice, StepKind, StepOutcome};
 
-use self::attempt::{Attempt, has_ended_partner, together};
+use self::attempt::{Attempt, brakes_of_others, has_ended_partner, together};
 use crate::guard::Guards;
 use crate::insert;
 use crate::installation::Installation;
@@ -233,19 +233,20 @@ impl Lab<'_> {
         (left, n): (Vec<usize>, u32),
     ) -> Result<(), Broken> {
         let of_run = left.iter().map(|&m| self.attempt(members[m].0, step_idx)).max().unwrap_or(0);
-        let mut attempt = Attempt { left, n, of_run, ..Attempt::default() };
+        let mut attempt = Attempt { left, n: n << Attempt::BITS, of_run, ..Attempt::default() };
         while !attempt.left.is_empty() && !self.is_measured(step_idx, members, &attempt) {
             let left = &attempt.left;
             let idxs: Vec<usize> = left.iter().map(|&m| members[m].0).collect();
             self.announce(&self.name_of(&idxs), &idxs, step_idx);
             let result = if self.insert_job(step_idx).is_some() {
+                let others = brakes_of_others(members, left).collect();
                 let mut several: Vec<(usize, &mut Up)> = Vec::new();
                 for (m, (idx, up)) in members.iter_mut().enumerate() {
                     if left.contains(&m) {
                         several.push((*idx, up));
                     }
                 }
-                self.insert_step(step_idx, &mut several, true)
+                self.insert_step(step_idx, &mut several, (true, others))
             } else {
                 // All servers run now: those that wait are stopped later.
                 for &m in left {
@@ -342,8 +343,8 @@ impl Lab<'_> {
             turns.push(turn);
         }
         let up = || attempt.left.iter().map(|&m| &members[m].1);
-        let freezers = up().map(Up::freezer).collect();
-        let is_slowed = up().any(Up::is_slowed);
+        let freezers = up().map(Up::freezer).chain(brakes_of_others(members, &attempt.left));
+        let (freezers, is_slowed) = (freezers.collect(), up().any(Up::is_slowed));
         let mut waiting = Waiting::new(freezers, is_slowed, context).map_err(Broken::Run)?;
         let (seed, interrupt) = (attempt.seed(seed), &context.interrupt);
         let mut rounds = Rounds { turns, waiting: &mut waiting, planned, cut, seed, interrupt };

@@ -1,5 +1,6 @@
 //! One step on one system: connections, placement, warm-up, slices.
 
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
@@ -16,6 +17,7 @@ use crate::counted::Counted;
 use crate::event::{Event, Listener};
 use crate::handicap::{Handicap, Served};
 use crate::heartbeat::{self, Heartbeat, Verdict};
+use crate::insert::with_connection;
 use crate::steps::{Job, PlannedStep};
 use crate::{marks, placement};
 
@@ -144,24 +146,28 @@ pub(crate) fn step(
 
 /// Opens a step's connections, prepares its statements and places its threads.
 pub(crate) fn crew(bench: &Bench<'_>, planned: &PlannedStep, seed: u64) -> Result<Manned> {
-    match bench.dbms {
-        Dbms::Mysql | Dbms::Mariadb => crew_of::<MysqlConnection>(bench, planned, seed),
-        Dbms::Postgres => crew_of::<PostgresConnection>(bench, planned, seed),
-        Dbms::Null => crew_of::<NullConnection>(bench, planned, seed),
-    }
+    let (step, args, _) = of_file(planned)?;
+    let program = Program::compile(step, args, bench.dbms)?;
+    with_connection!(bench.dbms, crew_of(bench, planned, &program, seed))
+}
+
+/// The same for when the steps after it have changed its tables: no number of rows is looked at.
+pub(crate) fn late_crew(bench: &Bench<'_>, planned: &PlannedStep, seed: u64) -> Result<Manned> {
+    let (step, args, _) = of_file(planned)?;
+    let program = Program::compile(step, args, bench.dbms)?.without_checks();
+    with_connection!(bench.dbms, crew_of(bench, planned, &program, seed))
 }
 
 fn crew_of<C: Connection + 'static>(
     bench: &Bench<'_>,
     planned: &PlannedStep,
+    program: &Arc<Program>,
     seed: u64,
 ) -> Result<Manned> {
-    let (step, args, _) = of_file(planned)?;
-    let program = Program::compile(step, args, bench.dbms)?;
     place_server(bench, planned.placement)?;
     let (mut members, mut served) = (Vec::new(), Vec::new());
     for client_idx in 0..planned.clients {
-        let (member, by) = member::<C>(bench, planned, (&program, client_idx), seed)?;
+        let (member, by) = member::<C>(bench, planned, (program, client_idx), seed)?;
         members.push(member);
         served.push(by);
     }
@@ -246,7 +252,7 @@ pub(crate) fn connect<C: Connection>(
 fn member<C: Connection>(
     bench: &Bench<'_>,
     planned: &PlannedStep,
-    (program, client_idx): (&std::sync::Arc<Program>, u32),
+    (program, client_idx): (&Arc<Program>, u32),
     seed: u64,
 ) -> Result<(Member<C, SysbenchWorker>, Served)> {
     let (mut connection, served) = connect::<C>(bench, planned.placement, (client_idx, seed))?;
@@ -256,9 +262,8 @@ fn member<C: Connection>(
         let n_rows = args.rows.saturating_mul(planned.clients.into());
         connection.set_timeout(Some(through_rows_within(n_rows)))?;
     }
-    let worker =
-        SysbenchWorker::new(std::sync::Arc::clone(program), &mut connection, client_idx, seed)
-            .with_context(|| format!("prepare the statements of {}", planned.info.name))?;
+    let worker = SysbenchWorker::new(Arc::clone(program), &mut connection, client_idx, seed)
+        .with_context(|| format!("prepare the statements of {}", planned.info.name))?;
     Ok((Member { connection, worker, cpus: served.cpus.clone(), role: 0 }, served))
 }
 

@@ -9,6 +9,7 @@ mod ability;
 mod perf;
 mod record;
 mod turns;
+mod unwind;
 
 use std::collections::BTreeSet;
 use std::sync::atomic::Ordering;
@@ -24,7 +25,7 @@ use rqps_workload::glob;
 pub use ability::{Ability, look as ability};
 
 use crate::event::Event;
-use crate::measure::{crew, mix};
+use crate::measure::{late_crew, mix};
 use crate::plan::Profiling;
 use crate::run::Lab;
 use crate::steps::{Job, PlannedStep};
@@ -32,10 +33,7 @@ use crate::system::Up;
 use crate::waiting::Waiting;
 use record::{Recorded, Wanted};
 use turns::{Extra, Member};
-
-/// Share of the stacks that must be whole for frame pointers to do. Where the C library has none, a
-/// server with them loses what it does in system calls: 10 to 17% of the samples of a point query.
-const WHOLE_ENOUGH: f64 = 0.95;
+use unwind::{better, wants_tables};
 
 /// Time of the recording that shows whether frame pointers will do.
 const TRIAL: Duration = Duration::from_secs(1);
@@ -56,6 +54,8 @@ pub(crate) struct Profiler {
     ability: Option<Result<Ability, NotHad>>,
     /// How stacks are found, once that was tried: the same for all systems, so that they compare.
     unwind: Option<Unwind>,
+    /// Extra slices so far: no two may draw the same, whose updates would change nothing.
+    n_extra: u64,
 }
 
 impl Profiling {
@@ -117,6 +117,32 @@ impl Lab<'_> {
                 (self.listen)(Event::Note(&format!(
                     "{label}: stacks are recorded of servers that rqps starts; this one runs already"
                 )));
+            }
+            self.note_lost_profiles()?;
+        }
+        Ok(())
+    }
+
+    /// Says of steps that an earlier attempt has measured and not recorded, and whose tables no other step needs,
+    /// that they will not be recorded.
+    fn note_lost_profiles(&mut self) -> Result<()> {
+        let plan = self.plan;
+        let Some(profiling) = &plan.profiling else { return Ok(()) };
+        let steps = self.steps_of(0);
+        for (idx, system) in plan.systems.iter().enumerate() {
+            if matches!(system.source, SystemSource::External { .. }) {
+                continue;
+            }
+            for step_idx in steps.clone() {
+                let is_done = self.run.steps[step_idx].systems[idx].outcome == StepOutcome::Done
+                    && profiling.wants(&self.steps[step_idx]);
+                let mut later = (step_idx + 1..steps.end).take_while(|&at| !self.steps[at].fills());
+                let has_more = later.any(|at| self.is_pending(at, idx));
+                if is_done && !has_more && !self.profiler.done.contains(&(step_idx, idx)) {
+                    let why = anyhow::anyhow!("the run was interrupted before they were recorded");
+                    let profile = nothing_recorded((step_idx, idx), &why);
+                    self.keep_profile((step_idx, idx), &profile)?;
+                }
             }
         }
         Ok(())
@@ -283,7 +309,9 @@ impl Lab<'_> {
         (idxs, systems): (&[usize], &[Seen<'_>]),
         (unwind, time): (Unwind, Duration),
     ) -> Result<Vec<Result<Recorded>>> {
-        let seed = mix(mix(self.run.seed, step_idx as u64 + 1), EXTRA_FROM);
+        let nth = (u64::from(self.run.n_resumed) << 20) + self.profiler.n_extra;
+        self.profiler.n_extra += 1;
+        let seed = mix(mix(self.run.seed, step_idx as u64 + 1), EXTRA_FROM + nth);
         let Self { steps, listen, cpus, context, profiler, .. } = self;
         let planned = &steps[step_idx];
         let ability = match &profiler.ability {
@@ -298,7 +326,7 @@ impl Lab<'_> {
             let up = systems[at].1;
             let server = up.server_pid().context("the server is not rqps's own")?;
             let bench = up.bench(cpus, &context.interrupt);
-            let manned = crew(&bench, planned, seed);
+            let manned = late_crew(&bench, planned, seed);
             failed.push(manned.as_ref().err().map(|error| anyhow::anyhow!("{error:#}")));
             members.extend(manned.ok().map(|manned| Member { at, bench, server, manned }));
         }
@@ -315,21 +343,6 @@ impl Lab<'_> {
         });
         Ok(in_order.collect())
     }
-}
-
-/// Whether frame pointers leave something to be wished on a system.
-fn wants_tables(by_pointers: &[Option<f64>]) -> bool {
-    by_pointers.iter().flatten().any(|share| *share < WHOLE_ENOUGH)
-}
-
-/// The way whose worst system has more whole stacks, of those where both were tried. Copies of a very deep
-/// stack may be cut short, and then they are no better.
-fn better(by_pointers: &[Option<f64>], by_tables: &[Option<f64>]) -> Unwind {
-    let both = || by_pointers.iter().zip(by_tables).filter_map(|(p, t)| Some(((*p)?, (*t)?)));
-    let worst = |shares: &mut dyn Iterator<Item = f64>| shares.fold(f64::INFINITY, f64::min);
-    let (pointers, tables) =
-        (worst(&mut both().map(|(p, _)| p)), worst(&mut both().map(|(_, t)| t)));
-    if tables > pointers { Unwind::Dwarf } else { Unwind::FramePointer }
 }
 
 /// How stacks were found in what an earlier attempt has stored.
@@ -351,17 +364,6 @@ mod tests {
     use rqps_stacks::profile::CpuSampling;
 
     use super::*;
-
-    #[test]
-    fn the_worst_of_all_systems_chooses_and_one_that_failed_has_no_say() {
-        let pointers = [Some(0.99), None, Some(0.85)];
-        assert!(wants_tables(&pointers) && !wants_tables(&[Some(0.95), None]));
-        assert!(!wants_tables(&[None, None]));
-        assert_eq!(better(&pointers, &[Some(0.9), Some(0.1), Some(0.97)]), Unwind::Dwarf);
-        assert_eq!(better(&pointers, &[Some(0.8), Some(1.0), Some(1.0)]), Unwind::FramePointer);
-        assert_eq!(better(&pointers, &[Some(1.0), Some(1.0), None]), Unwind::Dwarf);
-        assert_eq!(better(&pointers, &[None, Some(1.0), None]), Unwind::FramePointer);
-    }
 
     #[test]
     fn what_an_earlier_attempt_chose_is_kept() {

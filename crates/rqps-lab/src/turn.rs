@@ -131,7 +131,7 @@ impl Lab<'_> {
         self.announce(&plan.systems[idx].label, &[idx], step_idx);
         let marks = self.marks_of(idx, step_idx);
         let measured = if self.insert_job(step_idx).is_some() {
-            match self.insert_step(step_idx, &mut [(idx, &mut *up)], true) {
+            match self.insert_step(step_idx, &mut [(idx, &mut *up)], (true, Vec::new())) {
                 Ok(()) => Ok(()),
                 Err(Broken::System(_, error)) => Err(error),
                 Err(Broken::Run(error)) => return Err(error),
@@ -241,7 +241,7 @@ impl Lab<'_> {
         for step_idx in load..first {
             let Some((step, _)) = self.insert_job(step_idx) else { break };
             if matches!(step.work, Work::Load | Work::Index) {
-                match self.insert_step(step_idx, &mut [(idx, &mut *up)], false) {
+                match self.insert_step(step_idx, &mut [(idx, &mut *up)], (false, Vec::new())) {
                     Ok(()) => {}
                     Err(Broken::System(_, error) | Broken::Run(error)) => return Err(error),
                 }

@@ -21,10 +21,13 @@ const BREATH: Duration = Duration::from_millis(20);
 /// What is said where a turn took so long that servers had to go on while they waited.
 pub(crate) const RAN_ON: &str = "turns took so long that the servers that waited were not stopped";
 
-/// The servers of a step. All go on when this is dropped, whatever the reason.
+/// How a server is stopped; absent for one that is not ours to stop.
+pub(crate) type Brake = Option<(Freezer, Signal)>;
+
+/// The servers of a step and, behind them, those that have no part in it. All go on when this is dropped,
+/// whatever the reason.
 pub(crate) struct Waiting {
-    /// One per system of the step; absent for one that is not ours to stop.
-    freezers: Vec<Option<(Freezer, Signal)>>,
+    freezers: Vec<Brake>,
     /// Absent where there is nothing to stop. Dropped after the servers go on.
     watchdog: Option<Watchdog>,
     suspension: Suspension,
@@ -46,11 +49,7 @@ pub(crate) struct TurnsSoFar {
 
 impl Waiting {
     /// With `is_slowed` also a single one may be stopped, by its handicap: the watchdog answers for it.
-    pub(crate) fn new(
-        freezers: Vec<Option<(Freezer, Signal)>>,
-        is_slowed: bool,
-        context: &Context,
-    ) -> Result<Self> {
+    pub(crate) fn new(freezers: Vec<Brake>, is_slowed: bool, context: &Context) -> Result<Self> {
         let is_held = (freezers.len() > 1 || is_slowed) && freezers.iter().any(Option::is_some);
         let watchdog = match context.watchdog.split_first() {
             Some((program, arguments)) if is_held => {

@@ -131,8 +131,9 @@ impl Tally {
         }
     }
 
-    /// Counts an error that was survived.
+    /// Counts an error that was survived: an answer, for which the client has waited until now.
     pub fn error(&mut self, now_ns: u64, code: String) {
+        self.last_ns = self.last_ns.max(now_ns);
         if let Some(second) = self.second(now_ns) {
             second.errors += 1;
         }

@@ -59,6 +59,11 @@ pub struct Imported {
     pub notes: Vec<String>,
 }
 
+impl Imported {
+    /// The host of files of which nobody says where they were made.
+    pub const UNKNOWN_HOST: &'static str = "unknown";
+}
+
 impl fmt::Display for Imported {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "imported from {} ({})", self.source, self.tool)

@@ -28,7 +28,7 @@ pub(crate) use words::change_in_short;
 use extract::{Extracts, StepKey};
 use lines::{Line, Member};
 
-use crate::join::{host_name, work};
+use crate::join::host_name;
 
 /// The mark of a ratio of systems that were measured one after the other.
 const SEQUENTIAL: &str = "sequential";

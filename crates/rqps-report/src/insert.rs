@@ -162,7 +162,7 @@ pub(crate) fn operations(cell: &Cell, figure: &Estimate) -> String {
 
 /// Rows that came per second beside the queries, in the same way.
 pub(crate) fn average(cell: &Cell, sla: &Sla) -> String {
-    stated(cell, sla.average_per_s).unwrap_or_else(|| number::plain_figure(sla.average_per_s))
+    stated(cell, sla.average_per_s).unwrap_or_else(|| number::plain_figure(sla.shown_average()))
 }
 
 fn stated(cell: &Cell, value: f64) -> Option<String> {

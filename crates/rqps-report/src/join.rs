@@ -18,7 +18,7 @@ use rqps_model::{
 
 pub use base::JoinError;
 pub use conditions::{Condition, Topic};
-pub(crate) use conditions::{by_value, host_name, of as conditions_of, work};
+pub(crate) use conditions::{Work, by_value, host_name, of as conditions_of, work, work_of};
 
 use crate::words::{list, list_in_short};
 
@@ -32,6 +32,8 @@ pub struct Joined {
     pub sources: Vec<Source>,
     /// Per system of `run` the index of its source.
     pub origins: Vec<usize>,
+    /// Per system of `run` its name to `--base`: `RUN:LABEL`, the label as it is in its own run.
+    names: Vec<String>,
     /// What is not the same in all runs.
     pub conditions: Vec<Condition>,
     /// Per step of `run` and source: the step as it was there; absent where the run has none.
@@ -93,6 +95,7 @@ impl Joined {
         let conditions = conditions::of(&runs.iter().collect::<Vec<_>>());
         let origins = origins(&runs);
         let labels = labels::unique(&runs);
+        let names = labels::full(&runs);
         let sources: Vec<Source> = runs.iter().map(source).collect();
         let (steps, told) = steps(&mut runs, &origins);
         let n_before: usize = runs.iter().take(chosen.0).map(|run| run.systems.len()).sum();
@@ -117,13 +120,19 @@ impl Joined {
             steps,
             ..runs.swap_remove(chosen.0)
         };
-        Ok(Self { run, sources, origins, conditions, steps: told })
+        Ok(Self { run, sources, origins, names, conditions, steps: told })
     }
 
     /// The run that a system was measured in.
     #[must_use]
     pub fn source(&self, system_idx: usize) -> Option<&Source> {
         self.sources.get(*self.origins.get(system_idx)?)
+    }
+
+    /// What `rqps compare --base` calls a system.
+    #[must_use]
+    pub fn name(&self, system_idx: usize) -> &str {
+        self.names.get(system_idx).map_or("", String::as_str)
     }
 
     /// Whether two systems are of one run.
@@ -268,7 +277,10 @@ fn steps(runs: &mut [Run], origins: &[usize]) -> (Vec<RunStep>, Vec<Vec<Option<T
         // New steps go behind the one that precedes them in their own run.
         let mut place = 0;
         for step in run.steps.drain(..) {
-            let at = steps.iter().position(|known| key(known) == key(&step)).unwrap_or_else(|| {
+            // Imported files may have two steps of one name, which stay two.
+            let is_free =
+                |at: &usize| key(&steps[*at]) == key(&step) && told[*at][origin].is_none();
+            let at = (0..steps.len()).find(is_free).unwrap_or_else(|| {
                 let systems = origins.iter().map(|_| SystemStep::pending()).collect();
                 steps.insert(place, RunStep { systems, ..step.clone() });
                 told.insert(place, vec![None; n_runs]);

@@ -147,6 +147,8 @@ impl Sampler {
         let now = |epoch: Instant| u64::try_from(epoch.elapsed().as_nanos()).unwrap_or(u64::MAX);
         let mut sample = Sample::default();
         if end == End::Finish {
+            // What follows is in no client CPU up to here.
+            sample.sampler_cpu_ns = self.sampler_cpu_ns;
             sample.at_ns = now(self.epoch);
             sample.client = OwnReader::read_brief()?;
             sample.waits = self.waits()?;
@@ -168,8 +170,8 @@ impl Sampler {
             None => None,
         };
         self.sampler_cpu_ns += thread_cpu_ns().saturating_sub(thread_ns);
-        sample.sampler_cpu_ns = self.sampler_cpu_ns;
         if end == End::Start {
+            sample.sampler_cpu_ns = self.sampler_cpu_ns;
             sample.waits = self.waits()?;
             sample.client = OwnReader::read_brief()?;
             sample.at_ns = now(self.epoch);

@@ -234,7 +234,7 @@ impl Entry {
     /// The source that gave the files of a prefix, with the tag of its layout.
     pub(crate) fn source_of(&self, identity: &str) -> Option<(&Source, &str)> {
         let tags = self.layout_tags.iter().map(String::as_str);
-        self.sources.iter().zip(tags).find(|(source, _)| source.identity() == identity)
+        self.sources.iter().zip(tags).find(|(source, _)| source.gave(identity))
     }
 
     /// Whether it comes from a file of the user's.

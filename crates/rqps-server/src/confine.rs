@@ -98,6 +98,21 @@ impl Confinement {
             let detail = format!("the kernel says {:?}", group.memory_limit());
             return Err(outside(format!("memory = {}", written_bytes(bytes)), detail));
         }
+        if let Some(bytes) = self.limits.memory_bytes
+            && let Some((pid, kb)) = huge_pages(pids)
+        {
+            return Err(Error::Limit {
+                what: format!("memory = {}", written_bytes(bytes)),
+                detail: format!(
+                    "{kb} KB of process {pid} of {server} are huge pages, which the kernel does not \
+                     count against the limit"
+                ),
+                remedy:
+                    "turn them off in `options` (large_pages = 0, huge_pages = \"off\"), or leave \
+                         `memory` out"
+                        .to_owned(),
+            });
+        }
         let Some(cpus) = &self.limits.cpus else { return Ok(()) };
         for pid in pids {
             for tid in threads::tasks(*pid) {
@@ -190,6 +205,21 @@ fn stranger(pids: &[i32], members: impl Fn() -> Vec<i32>) -> Option<i32> {
         pause(Duration::from_millis(5));
     }
     strangers.first().copied()
+}
+
+/// A process that has huge pages, and how many KB of them (`HugetlbPages` of proc_pid_status(5)); `None` where the
+/// kernel counts them as other memory, as it can be told to since 6.7 (`memory_hugetlb_accounting` of cgroup2).
+fn huge_pages(pids: &[i32]) -> Option<(i32, u64)> {
+    let mounts = fs::read_to_string("/proc/self/mounts").unwrap_or_default();
+    if mounts.contains("memory_hugetlb_accounting") {
+        return None;
+    }
+    pids.iter().find_map(|&pid| {
+        let text = fs::read_to_string(format!("/proc/{pid}/status")).ok()?;
+        let kb = text.lines().find_map(|line| line.strip_prefix("HugetlbPages:"))?;
+        let kb: u64 = kb.trim().trim_end_matches("kB").trim().parse().ok()?;
+        (kb > 0).then_some((pid, kb))
+    })
 }
 
 /// `Cpus_allowed_list` of proc_pid_status(5); `None` when the thread has ended.

@@ -122,6 +122,8 @@ fn part_of(dbms: Dbms, inside: &Path) -> Part {
             }
         }
         (Dbms::Mysql | Dbms::Mariadb, None) if first.starts_with("ib_logfile") => Part::Redo,
+        // Aria's own log has a number, too.
+        (Dbms::Mariadb, None) if first.starts_with("aria_log.") => Part::Redo,
         (Dbms::Mysql | Dbms::Mariadb, None) if numbered(&first) && !first.contains("relay") => {
             Part::Binlog
         }
@@ -191,6 +193,7 @@ mod tests {
             assert_eq!(part(Dbms::Mariadb, data), Part::Data, "{data}");
         }
         assert_eq!(part(Dbms::Mariadb, "rqps-bin.000001"), Part::Binlog);
+        assert_eq!(part(Dbms::Mariadb, "aria_log.00000001"), Part::Redo);
         assert_eq!(part(Dbms::Mariadb, "rqps-bin.index"), Part::Data);
         assert_eq!(part(Dbms::Mysql, "sbtest/t.000001"), Part::Data);
         for wal in ["pg_wal/000000010000000000000001", "pg_xlog/000000010000000000000001"] {

@@ -170,7 +170,7 @@ fn prefix_of(entry: &Entry, cache: &Path) -> PathBuf {
 /// The source that the prefix of an entry came from.
 fn source_of<'a>(entry: &'a Entry, cache: &Path) -> Result<&'a Source, Error> {
     let identity = origin_of(entry, cache).map(|origin| origin.source);
-    let found = entry.sources.iter().find(|source| Some(source.identity()) == identity);
+    let found = identity.and_then(|is| entry.sources.iter().find(|source| source.gave(&is)));
     found.ok_or_else(|| Error::Data {
         what: ORIGIN.to_owned(),
         detail: format!("{} in the cache has no known source", entry.name()),

@@ -7,6 +7,8 @@ mod npm;
 pub(crate) mod pypi;
 pub(crate) mod url;
 
+use std::fs;
+use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 
 use rqps_model::Version;
@@ -70,7 +72,8 @@ impl Source {
     }
 
     /// What identifies the very files that it gives: coordinates and checksum; for Debian, whose
-    /// suites roll, suite and package (the prefix records what they were).
+    /// suites roll, suite and package (the prefix records what they were); for a file without a checksum its
+    /// size and when it was changed.
     #[must_use]
     pub fn identity(&self) -> String {
         let what = match self {
@@ -79,9 +82,28 @@ impl Source {
             Self::Url(it) => it.file.clone(),
             Self::Pypi(it) => format!("pypi:{}", it.wheel),
             Self::Npm(it) => format!("npm:{}@{}", it.package, it.version),
-            Self::File(it) => it.path.display().to_string(),
+            Self::File(it) => match fs::metadata(&it.path) {
+                Ok(there) if it.checksum.is_none() => {
+                    let (n, s, ns) = (there.len(), there.mtime(), there.mtime_nsec());
+                    format!("{} ({n} bytes, changed {s}.{ns:09})", it.path.display())
+                }
+                _ => it.path.display().to_string(),
+            },
         };
         self.checksum().map_or_else(|| what.clone(), |checksum| format!("{what} {checksum}"))
+    }
+
+    /// Whether files of this identity are those that it gives. A file of the user's that is no longer there has
+    /// given what was made of it.
+    #[must_use]
+    pub fn gave(&self, identity: &str) -> bool {
+        let is_gone = |it: &LocalFile| it.checksum.is_none() && !it.path.exists();
+        let beginning = |it: &LocalFile| format!("{} (", it.path.display());
+        let is_of_gone = match self {
+            Self::File(it) => is_gone(it) && identity.starts_with(&beginning(it)),
+            _ => false,
+        };
+        is_of_gone || self.identity() == identity
     }
 
     /// What there is to download, bytes; 0 where that is not known.

@@ -17,8 +17,8 @@ use crate::summary::{NO_VARIANCE, moments, p_without_spread};
 use crate::tested::{Tested, count};
 use crate::{CONFIDENCE, student};
 
-use value::told;
 pub use value::{START_DF, START_SD, Starts, Uncertainty, Value};
+use value::{n_draws, told};
 
 /// With Student's t, places are looked for at so many times the significance: of two changes each makes
 /// the values about the other spread, and hides it. Fleming et al. do the same.
@@ -197,7 +197,8 @@ fn best_split(values: &[f64], shortest: usize) -> Option<(usize, f64)> {
 /// Values spread alike about both levels (one variance, n − 2 degrees of freedom), and at least as
 /// much as they say themselves. Welch's test is no choice here: with two values on a side it finds
 /// changes that are not there twice as often as it should. What is assumed of starts counts as long as
-/// the values have fewer degrees of freedom than the assumption.
+/// the values, or the runs that they are of, have fewer degrees of freedom than the assumption: ratios of one
+/// run share what its base drew, of which their spread says nothing.
 fn step(before: &[Value], after: &[Value]) -> Option<Tested> {
     let (old, old_squares, old_n) = level(before)?;
     let (new, new_squares, new_n) = level(after)?;
@@ -207,7 +208,8 @@ fn step(before: &[Value], after: &[Value]) -> Option<Tested> {
     let seen_df = old_n + new_n - 2.0;
     let seen = if seen_df > 0.0 { (old_squares + new_squares) / seen_df } else { 0.0 };
     let seen = seen * (1.0 / old_n + 1.0 / new_n);
-    let told = told(before, after, seen_df < START_DF);
+    let of_runs = n_draws(before, after) - 2.0;
+    let told = told(before, after, seen_df.min(of_runs) < START_DF);
     let variance = told.variance.max(seen);
     let is_told = told.is_whole && told.variance > seen;
     let df = if is_told { told.df } else { seen_df };

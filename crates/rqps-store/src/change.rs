@@ -122,6 +122,8 @@ impl Store {
         self.transact(&format!("remove run {run_id}"), |transaction| {
             change_one(transaction, "DELETE FROM run WHERE run_id = ?", [&run_id])
         })?;
+        // The report that was written beside it, where there is one.
+        let _ = std::fs::remove_file(self.dir().join(format!("{run_id}.html")));
         let path = self.artifact_path(&run_id)?;
         std::fs::remove_dir_all(&path).map_err(|source| Error::File {
             action: "remove",

@@ -156,7 +156,8 @@ fn slice_of(row: &Row<'_>) -> rusqlite::Result<Slice> {
 
 pub(crate) fn late_values(lateness: &Lateness) -> [Option<u64>; 5] {
     let Lateness { n_due, n_late, n_missed, max_ns, sum_ns } = *lateness;
-    [n_due, n_late, n_missed, max_ns, sum_ns].map(Some)
+    // The largest that SQLite has: at rates of hundreds of millions the sum gets there.
+    [n_due, n_late, n_missed, max_ns, sum_ns].map(|n| Some(n.min(i64::MAX as u64)))
 }
 
 /// From five columns that begin at `first`.

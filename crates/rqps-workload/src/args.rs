@@ -94,6 +94,7 @@ impl SuiteArgs {
             ("seconds.read", self.times.read),
             ("seconds.write", self.times.write),
             ("seconds.insert", self.times.insert),
+            ("seconds.fixed_at_most", self.times.fixed_at_most),
         ] {
             if time.is_zero() {
                 return refuse(key, "0".to_owned(), "give a time above zero");

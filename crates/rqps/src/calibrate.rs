@@ -56,13 +56,16 @@ pub(crate) fn run(args: &CalibrateArgs, around: &Surroundings) -> Result<()> {
     let found = calibrate(&plan, wish, &context, &mut listen);
     progress.clear();
     let found = found?;
-    store.insert_calibration(&found)?;
+    // What was found is told, whether or not it can be kept.
+    let kept = store.insert_calibration(&found);
     progress.line(&format!("the calibration took {}", duration(began.elapsed())));
     if args.json {
         let text = serde_json::to_string_pretty(&found).context("write the calibration")?;
-        return print(&format!("{text}\n"));
+        print(&format!("{text}\n"))?;
+    } else {
+        say(&as_text(&found))?;
     }
-    say(&as_text(&found))
+    kept.context("keep the calibration")
 }
 
 /// The newest PostgreSQL or MariaDB of the cache; of versions of one age PostgreSQL.

@@ -7,7 +7,7 @@ use anyhow::{Context as _, Result};
 use rqps_report::Analysis;
 use rqps_report::gate::{self, Gate, Passage};
 
-use crate::args::{GateArgs, GateFormat};
+use crate::args::{Cli, Command, GateArgs, GateFormat};
 use crate::opened::Opened;
 use crate::output::{print, text_width};
 use crate::patterns::Patterns;
@@ -47,6 +47,14 @@ pub(crate) fn run(args: &GateArgs, around: &Surroundings) -> Result<ExitCode> {
         Passage::Slower => ExitCode::from(1),
         Passage::Error => ExitCode::from(2),
     })
+}
+
+/// Says in the JUnit file that there is no judgement, when a gate does not come to it.
+pub(crate) fn refused(cli: &Cli, error: &anyhow::Error) {
+    if let Command::Gate(GateArgs { junit: Some(path), .. }) = &cli.command {
+        // What went wrong is told on the terminal as well.
+        let _ = fs::write(path, gate::junit::of_error(&format!("{error:#}")));
+    }
 }
 
 fn judge(args: &GateArgs, around: &Surroundings) -> Result<Answer> {

@@ -84,7 +84,9 @@ fn resolve(options: &ImportOptions, source: String, around: &Surroundings) -> Re
 fn unix_ms_of(date: &str) -> Result<i64> {
     let numbers: Vec<i64> = date.split('-').map_while(|word| word.parse().ok()).collect();
     let (year, month, day) = match numbers.as_slice() {
-        &[year @ 1970..=9999, month @ 1..=12, day @ 1..=31] if date.len() == 10 => {
+        &[year @ 1970..=9999, month @ 1..=12, day @ 1..=31]
+            if date.len() == 10 && day <= days_of(year, month) =>
+        {
             (year, month, day)
         }
         _ => bail!("--date {date} is no day; write it as 2025-08-31"),
@@ -97,6 +99,16 @@ fn unix_ms_of(date: &str) -> Result<i64> {
     Ok(days * 86_400_000)
 }
 
+/// The days of a month.
+fn days_of(year: i64, month: i64) -> i64 {
+    let is_leap = year % 4 == 0 && (year % 100 != 0 || year % 400 == 0);
+    match month {
+        2 => 28 + i64::from(is_leap),
+        4 | 6 | 9 | 11 => 30,
+        _ => 31,
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::unix_ms_of;
@@ -105,7 +117,8 @@ mod tests {
     fn days_by_the_calendar() {
         assert_eq!(unix_ms_of("1970-01-01").unwrap(), 0);
         assert_eq!(unix_ms_of("2024-02-29").unwrap(), 1_709_164_800_000);
-        for wrong in ["2024-13-01", "24-1-1", "2024/01/01", "yesterday"] {
+        for wrong in ["2025-02-29", "2025-04-31", "2024-13-01", "24-1-1", "2024/01/01", "yesterday"]
+        {
             assert!(unix_ms_of(wrong).is_err(), "{wrong}");
         }
     }

@@ -109,7 +109,8 @@ fn main() -> ExitCode {
         let heard = if has_to_end { signals::listen(&interrupt, &suspension) } else { Ok(()) };
         heard.and_then(|()| {
             let flags = (Arc::clone(&interrupt), Arc::clone(&stopped_by), suspension);
-            let around = surroundings(&cli, flags)?;
+            let around =
+                surroundings(&cli, flags).inspect_err(|error| gate::refused(&cli, error))?;
             dispatch(&cli, &around)
         })
     };
@@ -203,6 +204,11 @@ fn watch_servers() -> Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
+/// The command line. Names of files need not be UTF-8.
+pub(crate) fn words() -> impl Iterator<Item = String> {
+    std::env::args_os().map(|word| word.to_string_lossy().into_owned())
+}
+
 #[expect(clippy::disallowed_methods, reason = "the one place that reads the environment")]
 fn surroundings(
     cli: &Cli,
@@ -222,7 +228,7 @@ fn surroundings(
         .map(PathBuf::from)
         .filter(|dir| dir.is_absolute())
         .or_else(|| Some(home()?.join(".config")));
-    let words: Vec<String> = std::env::args().collect();
+    let words: Vec<String> = words().collect();
     let no_colour = std::env::var_os("NO_COLOR").is_some_and(|v| !v.is_empty());
     use std::io::IsTerminal as _;
     Ok(Surroundings {

@@ -23,7 +23,10 @@ impl<'p> Patterns<'p> {
 
     /// Whether a system is chosen, by its label or as `DBMS@VERSION`.
     pub(crate) fn takes_system(self, system: &RunSystem) -> bool {
-        self.takes(&[system.spec.label.as_str(), &typed(system)])
+        let dbms = system.spec.dbms;
+        let [long, short] =
+            [dbms.to_string().as_str(), dbms.letters()].map(|dbms| typed(dbms, system));
+        self.takes(&[system.spec.label.as_str(), &long, &short])
     }
 
     /// Refuses a pattern that no step of any run has.
@@ -75,13 +78,13 @@ impl<'p> Patterns<'p> {
     }
 }
 
-/// `mariadb@10.11.5`, as systems are typed.
-fn typed(system: &RunSystem) -> String {
+/// `mariadb@10.11.5` or `ma@10.11.5`, as systems are typed.
+fn typed(dbms: &str, system: &RunSystem) -> String {
     let version = match (&system.version, &system.spec.source) {
         (Some(version), _) | (None, SystemSource::Catalogue { version, .. }) => version.to_string(),
         (None, _) => String::new(),
     };
-    format!("{}@{version}", system.spec.dbms)
+    format!("{dbms}@{version}")
 }
 
 #[cfg(test)]

@@ -5,7 +5,7 @@ use std::process::ExitCode;
 /// What follows `sysbench` as the first argument: all of it is sysbench's, `--help` included, so that
 /// nothing else may read it before.
 pub(crate) fn args() -> Option<Vec<String>> {
-    let mut words = std::env::args().skip(1);
+    let mut words = crate::words().skip(1);
     words.next().filter(|word| word == "sysbench")?;
     Some(words.collect())
 }

@@ -55,10 +55,11 @@ pub(crate) fn apply(args: &RunArgs, file: &mut PlanFile) -> Result<()> {
             suite.kind = Some(kind.clone());
         }
         if let Some(size) = &args.size {
-            // A size replaces what the plan says of tables and seconds.
+            // A size replaces what the plan says of tables and seconds. A transaction that is held open is work.
             suite.size = Some(size.clone());
-            (suite.tables, suite.rows) = (None, None);
-            suite.seconds = rqps_lab::plan::SecondsFile::default();
+            (suite.tables, suite.rows, suite.rows_later) = (None, None, None);
+            let hold = suite.seconds.hold;
+            suite.seconds = rqps_lab::plan::SecondsFile { hold, ..Default::default() };
         }
         if let Some(form) = &args.form {
             suite.form = Some(form.clone());

@@ -60,7 +60,7 @@ fn one_cause_of_whole_groups_is_one_sentence() {
         ("read-only_range=100", Group::Range, "query", cpu(1.45)),
         ("update-index", Group::Write, "query", None),
     ];
-    expect!["New CPU overhead: server CPU per query up 1.40-1.60x on all point and range steps, IO unchanged."]
+    expect!["New CPU overhead: server CPU per query rose to 1.40-1.60x on all point and range steps, IO unchanged."]
         .assert_eq(&told(&rows));
 }
 
@@ -72,7 +72,7 @@ fn io_that_is_not_known_of_one_step_is_not_called_unchanged() {
         ("scan", Group::Range, "row", unmeasured),
         ("read-only_range=10", Group::Range, "query", None),
     ];
-    expect!["New CPU overhead: server CPU per query or row up 1.50x on point-query and scan."]
+    expect!["New CPU overhead: server CPU per query or row rose to 1.50x on point-query and scan."]
         .assert_eq(&told(&rows));
     // A ratio that one of them lacks is that of none.
     let without = Some(slower(Kind::CpuOverhead));
@@ -102,10 +102,10 @@ fn what_background_work_hides_is_told_of_the_threads_that_serve_clients() {
         ("point-query", Group::Point, "query", serving(1.5)),
         ("write-only", Group::Write, "query", serving(1.2)),
     ];
-    expect!["New CPU overhead: CPU of the threads that serve clients per query up 1.20-1.50x on point-query and write-only, IO unchanged."]
+    expect!["New CPU overhead: CPU of the threads that serve clients per query rose to 1.20-1.50x on point-query and write-only, IO unchanged."]
         .assert_eq(&told(&rows));
     rows[0].3 = cpu(1.5);
-    expect!["New CPU overhead: server CPU per query up 1.20-1.50x on point-query and write-only, IO unchanged; on write-only that of the threads that serve clients."]
+    expect!["New CPU overhead: server CPU per query rose to 1.20-1.50x on point-query and write-only, IO unchanged; on write-only that of the threads that serve clients."]
         .assert_eq(&told(&rows));
 }
 
@@ -124,9 +124,9 @@ fn several_causes_come_by_weight_losses_first_and_what_is_not_explained_last() {
     ];
     expect![[r#"
         Contention or waiting: +12 µs to +40 µs per query on update-index, delete and write-only.
-        New CPU overhead: server CPU per query up 1.50x on all point steps, IO unchanged.
+        New CPU overhead: server CPU per query rose to 1.50x on all point steps, IO unchanged.
         Not explained: read-only_range=10 and insert.
-        Less CPU overhead: server CPU per row down 0.80x on scan, IO unchanged."#]]
+        Less CPU overhead: server CPU per row fell to 0.80x on scan, IO unchanged."#]]
     .assert_eq(&told(&rows));
 }
 

@@ -35,11 +35,30 @@ fn what_only_the_user_can_say() {
     // The file's name says no DBMS, the log's driver does.
     let run = sysbench::import(&[log("point-select-1.1.log")], &options("x")).unwrap();
     assert_eq!(run.systems[0].spec.dbms, rqps_model::Dbms::Postgres);
+    // Of each log its own.
+    let text = std::fs::read_to_string(data("sysbench").join("point-select-1.1.log")).unwrap();
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("other.log");
+    std::fs::write(&path, text.replace("pgsql", "mysql")).unwrap();
+    let other = LogFile::parse(&path.display().to_string());
+    let both = [other, log("point-select-1.1.log")];
+    let run = sysbench::import(&both, &options("x")).unwrap();
+    let dbms: Vec<_> = run.systems.iter().map(|system| system.spec.dbms).collect();
+    assert_eq!(dbms, [rqps_model::Dbms::Mysql, rqps_model::Dbms::Postgres]);
     let four = Options { clients: Some(4), ..options("x") };
     assert_eq!(
         sysbench::import(&[log("point-select-1.1.log")], &four).unwrap().steps[0].clients,
         4
     );
+}
+
+/// rqps counts the rows of a scan, sysbench its queries.
+#[test]
+fn a_scan_of_a_log_is_none_of_ours() {
+    let scan = [log("my5651:scan=read-write-1.0.log")];
+    let run = sysbench::import(&scan, &options("x")).unwrap();
+    assert_eq!(run.steps[0].info.name, "scan (queries)");
+    assert_eq!(run.steps[0].info.figure, rqps_model::Figure::Queries);
 }
 
 /// sysbench 1.0.20's own test of the CPU: no SQL, and `eps` in its intervals.

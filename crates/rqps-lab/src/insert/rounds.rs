@@ -26,7 +26,7 @@ use crate::rounds::{Broken, shuffled};
 use crate::run::Lab;
 use crate::shown::Shown;
 use crate::system::Up;
-use crate::waiting::{RAN_ON, Waiting};
+use crate::waiting::{Brake, RAN_ON, Waiting};
 
 /// A turn by itself.
 const ALONE: rqps_load::Turn = rqps_load::Turn { is_first: true, is_last: true };
@@ -64,7 +64,7 @@ impl Lab<'_> {
         &mut self,
         step_idx: usize,
         members: &mut [(usize, &mut Up)],
-        store: bool,
+        (store, others): (bool, Vec<Brake>),
     ) -> Result<(), Broken> {
         let Some((step, args)) = self.insert_job(step_idx) else {
             return Err(Broken::Run(anyhow!("not a step of the Insert Benchmark")));
@@ -98,7 +98,7 @@ impl Lab<'_> {
             let (samples, counted) = (up.samples(), up.counted());
             turns.push(Turn { system_idx: *idx, clients, samples, counted });
         }
-        let freezers = members.iter().map(|(_, up)| up.freezer()).collect();
+        let freezers = members.iter().map(|(_, up)| up.freezer()).chain(others).collect();
         let is_slowed = members.iter().any(|(_, up)| up.is_slowed());
         let mut waiting = Waiting::new(freezers, is_slowed, self.context).map_err(Broken::Run)?;
         let parts = (from..cut.n_blocks, store.then_some(there), seed);

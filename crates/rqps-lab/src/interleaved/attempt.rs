@@ -5,14 +5,16 @@ use std::time::Duration;
 
 use rqps_model::{StepOutcome, SystemStep};
 
+use super::Member;
 use crate::measure::attempt_seed;
+use crate::waiting::Brake;
 
 /// How often a step was begun on which systems.
 #[derive(Debug, Default)]
 pub(super) struct Attempt {
     /// The members that have not ended it.
     pub(super) left: Vec<usize>,
-    /// From 0; one more for each system that failed.
+    /// From 0; one more for each system that failed, and [`Self::BITS`] higher for each server.
     pub(super) n: u32,
     /// What sets its seeds apart from those of an attempt at the run that was broken off, whose writes are in
     /// the tables; 0 where none is.
@@ -22,6 +24,9 @@ pub(super) struct Attempt {
 }
 
 impl Attempt {
+    /// Where those that servers failed in are counted: in one of them systems may fail.
+    pub(super) const BITS: u32 = 8;
+
     /// The seed of what is drawn in it, of a step's own.
     pub(super) fn seed(&self, of_step: u64) -> u64 {
         attempt_seed(of_step, (self.of_run << 16) + u64::from(self.n))
@@ -37,6 +42,15 @@ pub(super) fn together(pending: impl IntoIterator<Item = (usize, usize)>) -> Vec
         by_slices.entry(n_slices).or_default().push(member);
     }
     by_slices.into_values().rev().collect()
+}
+
+/// Those of the members that are not in a step: they wait throughout it.
+pub(super) fn brakes_of_others<'m>(
+    members: &'m [Member],
+    left: &'m [usize],
+) -> impl Iterator<Item = Brake> + use<'m> {
+    let others = members.iter().enumerate().filter(|(m, _)| !left.contains(m));
+    others.map(|(_, (_, up))| up.freezer())
 }
 
 /// Whether another system has ended a step with the block that is the last of this one, too. One that is

@@ -45,6 +45,8 @@ pub(super) struct Wanted<'a> {
 pub(super) struct Recording {
     recorder: Option<(Recorder, How)>,
     counting: Option<Counting>,
+    /// What it counted, once it has ended.
+    counters: Vec<Counter>,
     waits: Option<WaitSampler>,
     missing: Vec<NotHad>,
     server: i32,
@@ -102,6 +104,7 @@ impl Recording {
         Ok(Self {
             recorder,
             counting,
+            counters: Vec::new(),
             waits,
             missing,
             server,
@@ -157,15 +160,18 @@ impl Recording {
         Ok(self.duration_ns)
     }
 
-    /// perf samples no more.
+    /// perf samples and counts no more: what the servers do when all go on is of no turn.
     pub(super) fn disable(&mut self) -> Result<()> {
+        if let Some(counting) = self.counting.take() {
+            self.counters = had(counting.finish(), COUNTERS, &mut self.missing).unwrap_or_default();
+        }
         self.recorder.as_mut().map_or(Ok(()), |(recorder, _)| recorder.disable())
     }
 
     /// Ends all that records. What fails beside the stacks is missing, and keeps none of the rest from
     /// being told.
     pub(super) fn finish(self) -> Result<Recorded> {
-        let Self { recorder, counting, waits, mut missing, server, dir, .. } = self;
+        let Self { recorder, counters, waits, mut missing, server, dir, .. } = self;
         let waits = waits.and_then(|waits| {
             had(waits.finish().map_err(anyhow::Error::from), WAITS, &mut missing)
         });
@@ -176,8 +182,6 @@ impl Recording {
             }
             None => None,
         };
-        let counters = counting.and_then(|it| had(it.finish(), COUNTERS, &mut missing));
-        let counters: Vec<Counter> = counters.unwrap_or_default();
         let facts = Facts {
             start_unix_ms: self.start_unix_ms,
             duration_ns: self.duration_ns,
@@ -277,6 +281,7 @@ mod tests {
         Recording {
             recorder: None,
             counting,
+            counters: Vec::new(),
             waits: Some(WaitSampler::start(move || vec![me], BTreeSet::new()).unwrap()),
             missing: Vec::new(),
             server: me,
@@ -292,7 +297,9 @@ mod tests {
     fn counters_that_fail_take_nothing_else_with_them() {
         let dir = Scratch::new(&std::env::temp_dir(), PREFIX).unwrap();
         let counting = Counting::without_result(dir.path()).unwrap();
-        let recorded = recording(Some(counting), dir).finish().unwrap();
+        let mut recording = recording(Some(counting), dir);
+        recording.disable().unwrap();
+        let recorded = recording.finish().unwrap();
         let missing: Vec<&str> = recorded.facts.missing.iter().map(|m| m.what.as_str()).collect();
         assert_eq!(missing, [COUNTERS]);
         assert!(recorded.waits.is_some() && recorded.facts.counters.is_empty());

@@ -117,6 +117,15 @@ fn slices_that_follow_one_another_make_a_block() {
 }
 
 #[test]
+fn what_a_client_waited_for_an_error_is_its_time() {
+    let mut tally = Tally::for_order(&order());
+    tally.statement(1_000_000_000, 1, 0);
+    tally.error(3_000_000_000, "40P01".to_owned());
+    tally.finish(2_000_000_000);
+    assert_eq!(tally.duration_ns(), 3_000_000_000);
+}
+
+#[test]
 fn a_turn_in_which_one_client_waits_counts_with_the_time_that_it_waited() {
     let ms = 1_000_000;
     let turn = Order { stop: Stop::Time(Duration::from_millis(20)), ..order() };

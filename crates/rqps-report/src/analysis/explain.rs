@@ -225,16 +225,17 @@ fn hint(explained: &Explained, kind: StepKind) -> Option<Hint> {
 /// The causes of all compared steps of a candidate in sentences.
 pub(super) fn summary(analysis: &Analysis<'_>, system_idx: usize) -> Vec<String> {
     let compared = analysis.steps.iter().filter(|step| step.is_compared());
-    let of_step = |step: &'_ StepAnalysis<'_>| -> Option<usize> {
-        step.cells.get(system_idx)?.verdict.map(|_| system_idx)
-    };
+    // Steps without a verdict are among them: nothing is said of all of a group without those.
     let steps: Vec<StepCause<'_>> = compared
-        .filter(|step| of_step(step).is_some())
         .map(|step| StepCause {
             title: &step.title,
             group: step.group(),
             operation: step.step.info.figure.operation(),
-            cause: step.cells.get(system_idx).and_then(|cell| cell.cause.as_deref()),
+            cause: step
+                .cells
+                .get(system_idx)
+                .filter(|cell| cell.verdict.is_some())
+                .and_then(|cell| cell.cause.as_deref()),
         })
         .collect();
     sentences(&steps)

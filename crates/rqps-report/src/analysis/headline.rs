@@ -332,18 +332,18 @@ fn unclear_because(analysis: &Analysis<'_>, system_idx: usize) -> Vec<String> {
         }
         Lack::Slice => "a single slice has no interval; more slices would settle it.".to_owned(),
         Lack::Starts => {
-            format!("{wide}; more starts of the servers would settle it{}.", amounts(lack))
+            format!("{wide}; more starts of the servers would probably settle it{}.", amounts(lack))
         }
         Lack::Time => {
             let in_turns = analysis.schedule().is_interleaved();
             let what = if in_turns { "measuring longer" } else { "more or longer slices" };
-            format!("{wide}; {what} would settle it{}.", amounts(lack))
+            format!("{wide}; {what} would probably settle it{}.", amounts(lack))
         }
         Lack::Restarts => {
             format!("{wide}; the work is fixed, so that only restarts measure more of it.")
         }
         Lack::Alone => format!(
-            "slower or faster alone, but not among the {} ratios that were tried.",
+            "slower or faster if nothing else had been tried; among {} ratios it may be chance.",
             analysis.n_tests()
         ),
     };

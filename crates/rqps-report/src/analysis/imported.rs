@@ -1,7 +1,7 @@
 //! What is said of figures that rqps did not measure: one each, without interval and verdict, and what
 //! their files do not tell.
 
-use rqps_model::{Metric, Run, SystemSource};
+use rqps_model::{Imported, Metric, Run, SystemSource};
 
 use super::{Analysis, Cell};
 use crate::words::{list, list_in_short, one_line};
@@ -48,16 +48,26 @@ impl Analysis<'_> {
     }
 }
 
+/// Where imported figures were taken from: those of all runs that are compared.
+fn sources<'r>(analysis: &Analysis<'r>) -> Vec<&'r Imported> {
+    match analysis.joined {
+        Some(joined) => joined.sources.iter().filter_map(|s| s.imported.as_ref()).collect(),
+        None => analysis.run.imported.as_ref().into_iter().collect(),
+    }
+}
+
 /// How far imported figures can be trusted, in sentences.
 pub(super) fn caveats(analysis: &Analysis<'_>) -> Vec<String> {
     let labels = analysis.imported_labels();
     if labels.is_empty() {
         return Vec::new();
     }
-    let from = match analysis.imported() {
-        Some(imported) => format!(" from {} ({})", one_line(&imported.source), imported.tool),
-        None => String::new(),
-    };
+    let sources = sources(analysis);
+    let from: Vec<String> = sources
+        .iter()
+        .map(|imported| format!("{} ({})", one_line(&imported.source), imported.tool))
+        .collect();
+    let from = if from.is_empty() { String::new() } else { format!(" from {}", list(&from)) };
     let whose = if analysis.is_all_imported() {
         "The figures".to_owned()
     } else {
@@ -68,8 +78,12 @@ pub(super) fn caveats(analysis: &Analysis<'_>) -> Vec<String> {
          interval or a verdict. How noisy the host was, and how systems differ in settings, sessions and \
          builds, is not known."
     )];
-    let notes = analysis.imported().into_iter().flat_map(|imported| &imported.notes);
-    out.extend(notes.map(|note| one_line(note)));
+    let is_several = sources.len() > 1;
+    for imported in sources {
+        let of =
+            if is_several { format!("{}: ", one_line(&imported.source)) } else { String::new() };
+        out.extend(imported.notes.iter().map(|note| format!("{of}{}", one_line(note))));
+    }
     out
 }
 

@@ -30,7 +30,7 @@ impl Analysis<'_> {
             "slower/faster: the interval lies on one side of 1, and the difference is {bound} or \
              more{among}; same: the interval lies within 1 ± {bound}; unclear: neither, with what \
              more would settle it, where that can be told. < or > behind a word: slower or faster beyond \
-             chance, though not by {bound} for certain."
+             chance, but not by this rule."
         )
     }
 }

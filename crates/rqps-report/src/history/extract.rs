@@ -6,9 +6,10 @@ use rqps_model::run::SystemStep;
 use rqps_model::{Estimate, Figure, Run, RunStep, StepKind, StepOutcome, SystemSource};
 use rqps_stats::change_point::Uncertainty;
 
-use super::{Choice, Member, Point, SEQUENTIAL, Surroundings, work};
+use super::{Choice, Member, Point, SEQUENTIAL, Surroundings};
 use crate::analysis::{Analysis, Cell, CellState, StepAnalysis};
 use crate::gate::{Unfit, without_ratio};
+use crate::join::{Work, work, work_of};
 use crate::words::one_line;
 
 /// Why a measured step has no figure, where nothing else is known.
@@ -83,7 +84,7 @@ type Values = BTreeMap<StepKey, Vec<Option<Extract>>>;
 #[derive(Debug)]
 pub(super) struct Extracts {
     runs: Vec<Run>,
-    work: Vec<BTreeMap<String, String>>,
+    work: Vec<Vec<Work>>,
     surroundings: Vec<Surroundings>,
     /// By run and base; without a base the figures.
     values: BTreeMap<(usize, Option<usize>), Values>,
@@ -126,7 +127,7 @@ impl Extracts {
         let step = self.runs[run_idx].steps.iter().find(|step| key(step) == *wanted);
         Conditions {
             placement: step.map_or_else(String::new, |step| step.placement.to_string()),
-            work: self.work[run_idx].clone(),
+            work: work_of(&self.work[run_idx], &wanted.name).cloned().unwrap_or_default(),
         }
     }
 

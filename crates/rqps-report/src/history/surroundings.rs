@@ -20,6 +20,7 @@ pub struct Surroundings {
     /// Release of the kernel.
     pub kernel: String,
     distribution: String,
+    memory_bytes: u64,
     memory: String,
     storage: String,
     read_ahead: String,
@@ -41,15 +42,17 @@ impl Surroundings {
             schedule: order + &starts,
             kernel: host.kernel.clone(),
             distribution: host.os.clone(),
+            memory_bytes: host.memory_bytes,
             memory: if host.memory_bytes > 0 { bytes(host.memory_bytes) } else { String::new() },
-            storage: host.storage.clone(),
+            // Devices may have other names after each boot: `ext4 on /dev/nvme1n1p1`.
+            storage: host.storage.split(" on ").next().unwrap_or_default().to_owned(),
             read_ahead: host.read_ahead_kb.map(kb).unwrap_or_default(),
             host: host_name(host),
         }
     }
 
     fn all(&self) -> [(&'static str, &str); 7] {
-        let Self { schedule, kernel, distribution, memory, storage, read_ahead, host } = self;
+        let Self { schedule, kernel, distribution, memory, storage, read_ahead, host, .. } = self;
         [
             ("kernel", kernel),
             ("distribution", distribution),
@@ -64,7 +67,12 @@ impl Surroundings {
     /// What is known of both and differs: name, own value, the other's.
     fn unlike<'a>(&'a self, other: &'a Self) -> impl Iterator<Item = (&'static str, [&'a str; 2])> {
         let both = self.all().into_iter().zip(other.all());
+        // Kernels keep some memory for themselves, not the same at each boot.
+        let (less, more) =
+            (self.memory_bytes.min(other.memory_bytes), self.memory_bytes.max(other.memory_bytes));
+        let is_other_memory = less < more / 20 * 19;
         both.filter(|((_, own), (_, other))| own != other && !own.is_empty() && !other.is_empty())
+            .filter(move |((name, _), _)| *name != "memory" || is_other_memory)
             .map(|((name, own), (_, other))| (name, [own, other]))
     }
 

@@ -17,7 +17,11 @@ pub(super) fn render(analysis: &Analysis<'_>) -> Markup {
                 h2 #runs-title { "Runs" }
                 (table(joined, analysis.base))
                 @if joined.conditions.is_empty() {
-                    p { "Host, kernel, schedule, tables and version of rqps are the same in all of them." }
+                    p { (if joined.sources.iter().any(|source| source.imported.is_some()) {
+                        "Nothing that is known of them differs; imported files tell little of it."
+                    } else {
+                        "Host, kernel, schedule, tables and version of rqps are the same in all of them."
+                    }) }
                 } @else {
                     h3 { "What is not the same in all runs" }
                     (conditions(joined))

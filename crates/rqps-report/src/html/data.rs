@@ -67,16 +67,16 @@ pub(super) fn render(analysis: &Analysis<'_>, files: [File; 2], room: &mut Room)
 /// The command that writes the same in a format.
 pub(super) fn command(analysis: &Analysis<'_>, format: &str) -> String {
     let run = analysis.run;
-    if analysis.joined.is_none() {
+    let Some(joined) = analysis.joined else {
         let base = if analysis.base == run.base {
             String::new()
         } else {
             format!(" --base {}", crate::repeat::quoted(analysis.base_label()))
         };
         return format!("rqps report {}{base} --format {format}", one_line(&run.id));
-    }
+    };
     let ids = run.id.replace('+', " ");
-    let base = crate::repeat::quoted(analysis.base_label());
+    let base = crate::repeat::quoted(joined.name(analysis.base));
     format!("rqps compare {} --base {base} --format {format}", one_line(&ids))
 }
 

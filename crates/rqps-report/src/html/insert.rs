@@ -160,7 +160,7 @@ fn summary_cell(analysis: &Analysis<'_>, which: Summary, (idx, cell): (usize, &C
         Summary::Rates => match cell.sla() {
             Some(sla) => html! {
                 td class={ "num first " (if sla.is_held { "" } else { "worst" }) }
-                    title={ (number::percent(sla.ratio())) " of the target" } {
+                    title={ (sla.shown_percent()) " of the target" } {
                     (tables::average(cell, sla))
                     @if !sla.is_held { " !" span.sr { " below 95% of the target" } }
                 }

@@ -1,7 +1,7 @@
 //! How to read the report, how the run was made, how sure it is, and what was not measured.
 
 use maud::{Markup, html};
-use rqps_model::{Schedule, Slice};
+use rqps_model::{Metric, Schedule, Slice};
 use rqps_stats::fdr::DEFAULT_Q;
 
 use super::label::outside;
@@ -101,7 +101,11 @@ fn reading(analysis: &Analysis<'_>) -> Markup {
                     td { (metric.source()) }
                 } } }
             } }
-            p.hint { "Lower is better for all of them. Relative values are value / base value; 0/0 is 1, x/0 is inf." }
+            p.hint {
+                "Lower is better for all of them"
+                @if analysis.metrics().contains(&Metric::Rate) { " but " code { (Metric::Rate.heading()) } }
+                ". Relative values are value / base value; 0/0 is 1, x/0 is inf."
+            }
             (super::insert::reading(analysis))
         }
     }

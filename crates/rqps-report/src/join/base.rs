@@ -64,7 +64,7 @@ pub(super) fn check(runs: &[Run]) -> Result<(), JoinError> {
 
 /// The run and, within it, the system that is the base.
 ///
-/// A run may be named by the beginning of its id.
+/// A run may be named by the beginning of its id, unless that is another's whole id.
 pub(super) fn find(runs: &[Run], base: Option<&str>) -> Result<(usize, usize), JoinError> {
     let Some(text) = base else {
         let last = runs[0].systems.len() - 1;
@@ -76,9 +76,12 @@ pub(super) fn find(runs: &[Run], base: Option<&str>) -> Result<(usize, usize), J
     };
     let label = |(at, idx): (usize, usize)| runs[at].systems[idx].spec.label.as_str();
     let full = |(at, idx): (usize, usize)| format!("{}:{}", runs[at].id, label((at, idx)));
+    let is_whole = |id: &str| runs.iter().any(|run| run.id == id);
     let is_meant = |place: (usize, usize)| {
         let in_run = |(run, wanted): (&str, &str)| {
-            !run.is_empty() && runs[place.0].id.starts_with(run) && label(place) == wanted
+            let id = runs[place.0].id.as_str();
+            let is_it = id == run || !run.is_empty() && !is_whole(run) && id.starts_with(run);
+            is_it && label(place) == wanted
         };
         label(place) == text || text.split_once(':').is_some_and(in_run)
     };

@@ -150,13 +150,29 @@ fn facts(run: &Run) -> BTreeMap<(usize, String), String> {
             .filter(|(name, _)| !["schedule seed", "schedule placement"].contains(&name.as_str()))
             .map(|(name, value)| ((2, name), value)),
     );
-    facts.extend(suites(&plan, true).into_iter().map(|(name, value)| ((3, name), value)));
+    facts.extend(suites(&plan).into_iter().map(|(name, value)| ((3, name), value)));
     facts
 }
 
-/// Sizes of tables and arguments of the steps of a plan, by name; not which steps, nor how long.
-pub(crate) fn work(plan: &str) -> BTreeMap<String, String> {
-    suites(&parsed(plan), false)
+/// Sizes of tables and arguments of a suite by their keys, not which steps, nor how long; with the suite's name
+/// where it has one.
+pub(crate) type Work = (Option<String>, BTreeMap<String, String>);
+
+/// Those of all suites of a plan.
+pub(crate) fn work(plan: &str) -> Vec<Work> {
+    let plan = parsed(plan);
+    let of = |suite: &toml::Value| {
+        let name = suite.get("name").and_then(toml::Value::as_str).map(str::to_owned);
+        (name, suite_work(suite, "suite", false))
+    };
+    all_suites(&plan).iter().map(of).collect()
+}
+
+/// That of the suite whose step is called so: `SUITE/STEP` where suites have names.
+pub(crate) fn work_of<'w>(work: &'w [Work], step: &str) -> Option<&'w BTreeMap<String, String>> {
+    let suite = step.rsplit_once('/').map(|(suite, _)| suite);
+    let own = work.iter().find(|(name, _)| name.as_deref() == suite);
+    own.or_else(|| work.first().filter(|_| work.len() == 1)).map(|(_, work)| work)
 }
 
 /// A machine's name for people and for telling machines apart: name, CPUs and their model.
@@ -169,20 +185,28 @@ fn parsed(plan: &str) -> toml::Table {
     plan.parse().unwrap_or_default()
 }
 
-fn suites(plan: &toml::Table, with_seconds: bool) -> BTreeMap<String, String> {
-    let suites = plan.get("suite").and_then(toml::Value::as_array).map_or(&[][..], Vec::as_slice);
+fn suites(plan: &toml::Table) -> BTreeMap<String, String> {
     let mut out = BTreeMap::new();
-    for (at, suite) in suites.iter().enumerate() {
+    for (at, suite) in all_suites(plan).iter().enumerate() {
         // The first one is mostly the only one.
         let lead = if at == 0 { "suite".to_owned() } else { format!("suite {}", at + 1) };
-        let is_work = |key: &str| {
-            let key = key.strip_prefix(&lead).unwrap_or(key).trim_start();
-            let first = key.split(' ').next().unwrap_or(key);
-            !NOT_THE_WORK.contains(&first) || with_seconds && first == "seconds"
-        };
-        out.extend(flat(Some(suite), &lead).into_iter().filter(|(key, _)| is_work(key)));
+        out.extend(suite_work(suite, &lead, true));
     }
     out
+}
+
+fn all_suites(plan: &toml::Table) -> &[toml::Value] {
+    plan.get("suite").and_then(toml::Value::as_array).map_or(&[][..], Vec::as_slice)
+}
+
+/// What a suite does by its keys, which begin with `lead`.
+fn suite_work(suite: &toml::Value, lead: &str, with_seconds: bool) -> BTreeMap<String, String> {
+    let is_work = |key: &str| {
+        let key = key.strip_prefix(lead).unwrap_or(key).trim_start();
+        let first = key.split(' ').next().unwrap_or(key);
+        !NOT_THE_WORK.contains(&first) || with_seconds && first == "seconds"
+    };
+    flat(Some(suite), lead).into_iter().filter(|(key, _)| is_work(key)).collect()
 }
 
 /// The values of a table and of the tables in it, by their keys with spaces between.
@@ -205,9 +229,20 @@ mod tests {
     fn the_work_of_a_plan_is_its_tables_and_arguments() {
         let plan = "name = 'x'\n[[suite]]\nkind = 'sysbench'\nrows = 1000\nsteps = ['scan']\n\
                     [suite.seconds]\nread = 2.0\n[schedule]\nslices = 3\n";
-        let found: Vec<(String, String)> = work(plan).into_iter().collect();
+        let of_plan = work(plan);
+        let found: Vec<_> = work_of(&of_plan, "scan").unwrap().clone().into_iter().collect();
         let wanted = [("suite kind", "sysbench"), ("suite rows", "1000")];
         assert_eq!(found, wanted.map(|(k, v)| (k.to_owned(), v.to_owned())));
         assert!(work("no plan").is_empty());
+    }
+
+    #[test]
+    fn a_step_does_the_work_of_its_own_suite() {
+        let small = "[[suite]]\nname = 'small'\nrows = 1000\n";
+        let big = "[[suite]]\nname = 'big'\nrows = 5000\n";
+        let (both, alone) = (work(&format!("{small}{big}")), work(big));
+        assert_eq!(work_of(&both, "big/scan"), work_of(&alone, "big/scan"));
+        assert_ne!(work_of(&both, "big/scan"), work_of(&both, "small/scan"));
+        assert_eq!(work_of(&both, "scan"), None);
     }
 }

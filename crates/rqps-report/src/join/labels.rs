@@ -21,6 +21,14 @@ pub(super) fn unique(runs: &[Run]) -> Vec<String> {
         .collect()
 }
 
+/// `RUN:LABEL` of every system of all runs.
+pub(super) fn full(runs: &[Run]) -> Vec<String> {
+    let of = |run: &Run| -> Vec<String> {
+        run.systems.iter().map(|s| format!("{}:{}", run.id, s.spec.label)).collect()
+    };
+    runs.iter().flat_map(of).collect()
+}
+
 /// The parts of each id, from its first on, that tell it from all others.
 fn short(ids: &[&str]) -> Vec<String> {
     let parts = |id: &str, n: usize| id.split('-').take(n).collect::<Vec<_>>().join("-");

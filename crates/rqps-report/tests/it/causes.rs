@@ -63,13 +63,13 @@ fn every_format_tells_the_causes() {
     }
     // The summary stands in the head of each.
     for (name, out) in formats.iter().filter(|(name, _)| *name != "csv") {
-        let told = "New CPU overhead: server CPU per query up";
+        let told = "New CPU overhead: server CPU per query rose to";
         assert!(flat(out).contains(told), "{name} lacks {told}");
     }
     expect![[r#"
         Median rQPS 0.74.
         Largest loss: point-query 0.741 [0.736, 0.746], server CPU per query 2.75x [2.70, 2.80].
-        Cause: New CPU overhead: server CPU per query up 2.7x on point-query, IO unchanged.
+        Cause: New CPU overhead: server CPU per query rose to 2.7x on point-query, IO unchanged.
         Cause: Contention or waiting: +28 µs per query on range-covered-pk.
         1 the same of 3 steps."#]]
     .assert_eq(&analysis.headlines[0].details.join("\n"));

@@ -188,7 +188,7 @@ fn over_runs_starts_are_the_observations_and_what_would_settle_it() {
     let told = &value["steps"][0]["systems"][1]["comparison"]["to_settle"];
     assert!(told["starts"].is_u64() && told["seconds"].is_null(), "{told}");
     let unclear = "Unclear: the interval is too wide for a verdict; more starts of the servers \
-                   would settle it: about ";
+                   would probably settle it: about ";
     let details = &analysis.headlines[0].details;
     assert!(details.iter().any(|detail| detail.starts_with(unclear)), "{details:?}");
 }
@@ -352,6 +352,35 @@ proptest! {
 fn mirrored(a: rqps_model::Verdict, b: rqps_model::Verdict) -> bool {
     use rqps_model::Verdict::{Faster, Slower};
     !matches!((a, b), (Slower, Slower) | (Faster, Faster))
+}
+
+/// Imported files may have two of a name: `point-query_range=10` and `point-query_range=100`.
+#[test]
+fn two_steps_of_a_name_stay_two() {
+    let mut runs = two();
+    let again = runs[0].steps[0].clone();
+    let n = runs[0].steps.len();
+    runs[0].steps.insert(1, again);
+    runs[0].steps[1].systems[0].slices.truncate(1);
+    let joined = Joined::of(runs, None, "").unwrap();
+    let slices: Vec<usize> =
+        joined.run.steps[..2].iter().map(|step| step.systems[0].slices.len()).collect();
+    assert!(slices[0] > 1 && slices[1] == 1, "{slices:?}");
+    assert_eq!(joined.run.steps.len(), n + 2);
+}
+
+/// Labels that both runs have are told apart in reports, and commands name them by their runs; one run's id may
+/// begin another's.
+#[test]
+fn what_names_a_system_is_taken_as_the_base() {
+    let mut runs = two();
+    runs[1].id = format!("{}-2", runs[0].id);
+    runs[1].systems[0].spec.label = runs[0].systems[1].spec.label.clone();
+    let joined = Joined::of(runs.clone(), None, "").unwrap();
+    for system_idx in 0..3 {
+        let again = Joined::of(runs.clone(), Some(joined.name(system_idx)), "").unwrap();
+        assert_eq!(again.run.base, system_idx, "{}", joined.name(system_idx));
+    }
 }
 
 #[test]

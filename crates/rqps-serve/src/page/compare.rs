@@ -104,6 +104,14 @@ fn only(mut run: Run, systems: &[usize], base: Option<usize>) -> Option<Run> {
     for step in &mut run.steps {
         step.systems = of(std::mem::take(&mut step.systems), is_kept);
     }
+    // What happened to one of them is known by its place.
+    run.incidents.retain_mut(|incident| match incident.system {
+        None => true,
+        Some(idx) => {
+            incident.system = kept.iter().position(|&known| known == idx);
+            incident.system.is_some()
+        }
+    });
     Some(run)
 }
 

@@ -150,11 +150,36 @@ fn writable(dir: &Path) -> Result<(), String> {
         .map_err(|e| format!("{} cannot be written ({})", dir.display(), e.desc()))
 }
 
+/// Files of a group whose limits hold for all below it. They are empty, or begin with `max`, where there is none.
+const BOUNDS: [&str; 6] =
+    ["memory.max", "memory.high", "memory.swap.max", "cpu.max", "io.max", "cpuset.cpus"];
+
 /// A limit that a group has itself: what is made above it would escape that.
 fn bound_of(dir: &Path) -> Option<String> {
-    let read = |file: &str| fs::read_to_string(dir.join(file)).ok();
-    let memory = read("memory.max").filter(|text| text.trim() != "max");
-    let cpus = read("cpuset.cpus").filter(|text| !text.trim().is_empty());
-    let named = |name: &str, text: Option<String>| text.map(|t| format!("{name} {}", t.trim()));
-    named("memory.max", memory).or_else(|| named("cpuset.cpus", cpus))
+    BOUNDS.iter().find_map(|name| {
+        let text = fs::read_to_string(dir.join(name)).ok()?;
+        let first = text.trim().lines().next().filter(|line| !line.starts_with("max"))?;
+        Some(format!("{name} {first}"))
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn limits_of_a_group_are_seen() {
+        let dir = tempfile::tempdir().unwrap();
+        let write = |file: &str, text: &str| fs::write(dir.path().join(file), text).unwrap();
+        for name in BOUNDS {
+            write(name, if name == "cpu.max" { "max 100000\n" } else { "max\n" });
+        }
+        write("io.max", "");
+        write("cpuset.cpus", "\n");
+        assert_eq!(bound_of(dir.path()), None);
+        write("cpu.max", "50000 100000\n");
+        assert_eq!(bound_of(dir.path()).as_deref(), Some("cpu.max 50000 100000"));
+        write("memory.high", "1073741824\n");
+        assert_eq!(bound_of(dir.path()).as_deref(), Some("memory.high 1073741824"));
+    }
 }

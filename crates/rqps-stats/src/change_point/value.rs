@@ -5,6 +5,8 @@
 //! blocks alone say too little of how far values of two runs lie apart where nothing changed. Ratios
 //! of one run share the starts of their base.
 
+use std::collections::BTreeSet;
+
 use rqps_model::Estimate;
 
 use crate::restarts::Restarted;
@@ -162,6 +164,14 @@ pub(super) fn told(before: &[Value], after: &[Value], is_assumed: bool) -> Told 
     squares_by_df += of_assumed * of_assumed / START_DF;
     let df = if squares_by_df > 0.0 { variance * variance / squares_by_df } else { f64::INFINITY };
     Told { variance, df, is_whole: before.iter().chain(after).all(Value::is_whole) }
+}
+
+/// How many starts of a base stand behind the values: one for each run, and one for each value of none.
+pub(super) fn n_draws(before: &[Value], after: &[Value]) -> f64 {
+    let all = || before.iter().chain(after);
+    let runs: BTreeSet<usize> = all().filter_map(|value| value.run).collect();
+    let of_none = all().filter(|value| value.run.is_none()).count();
+    (runs.len() + of_none) as f64
 }
 
 /// Values of one run that know how far they are off, with their weights in the difference.

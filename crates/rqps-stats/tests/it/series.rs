@@ -93,6 +93,8 @@ enum Points {
     OneRun(usize),
     /// The same, each of a run of its own.
     RunEach(usize),
+    /// The same, so many of one run and as many of another.
+    TwoRuns(usize),
     /// Figures of as many runs, between which the host differs by 3%.
     Figures(usize),
 }
@@ -121,6 +123,7 @@ impl Points {
         match self {
             Self::Runs(n, _) | Self::Figures(n) => (n, n / 2),
             Self::OneRun(n) | Self::RunEach(n) => (n + 1, n.div_ceil(2)),
+            Self::TwoRuns(n) => (2 * n + 1, n + 1),
         }
     }
 
@@ -137,9 +140,13 @@ impl Points {
                 let one = |at: usize| ratio(lost(at), start_sd, &bases[at], random).of_run(at);
                 (0..n).map(one).collect()
             }
-            Self::OneRun(_) | Self::RunEach(_) => {
+            Self::OneRun(_) | Self::RunEach(_) | Self::TwoRuns(_) => {
                 let bases = bases(n);
-                let run = |at: usize| if matches!(self, Self::OneRun(_)) { 0 } else { at };
+                let run = |at: usize| match self {
+                    Self::OneRun(_) => 0,
+                    Self::TwoRuns(of_first) => usize::from(at > of_first),
+                    _ => at,
+                };
                 let one = |at: usize| {
                     let base = &bases[run(at)..=run(at)];
                     ratio(lost(at), start_sd, base, random).of_run(run(at))
@@ -169,6 +176,7 @@ fn what_starts_draw_is_not_taken_for_a_change() {
     cases.push(("base and 1 version".to_owned(), Points::OneRun(1)));
     cases.push(("base and 5 versions, one run".to_owned(), Points::OneRun(5)));
     cases.push(("base and 5 versions, a run each".to_owned(), Points::RunEach(5)));
+    cases.push(("base and 12 versions, two runs".to_owned(), Points::TwoRuns(6)));
     cases.extend([3, 4, 6, 12].map(|n| (format!("{n} figures"), Points::Figures(n))));
     let (mut rows, mut too_many) = (Vec::new(), Vec::new());
     for (name, points) in cases {

@@ -115,6 +115,25 @@ fn text_between(bench: &Bench, start: &str) -> String {
 }
 
 #[test]
+fn an_archive_that_was_made_anew_is_unpacked_anew() {
+    let bench = Bench::new();
+    bench.write("c.toml", &catalogue("pg.tar.gz"));
+    let args = ["--cache", "cache", "--catalogue", "c.toml", "servers", "fetch", "pg@18.6+mine"];
+    let program = || {
+        bench.run(&args);
+        let path = bench.path("cache/servers/postgres-18.6-mine/bin/postgres");
+        std::fs::read_to_string(path).unwrap()
+    };
+    pack(&bench, "pg.tar.gz", &[("postgres", "echo first"), ("initdb", "true")]);
+    assert!(program().contains("first"));
+    pack(&bench, "pg.tar.gz", &[("postgres", "echo second"), ("initdb", "true")]);
+    assert!(program().contains("second"));
+    // What was made of an archive that is gone stays.
+    std::fs::remove_file(bench.path("pg.tar.gz")).unwrap();
+    assert!(program().contains("second"));
+}
+
+#[test]
 fn a_server_that_misses_a_library_says_which_and_what_to_do() {
     let bench = Bench::new();
     bench.write("c.toml", &catalogue("pg.tar.gz"));

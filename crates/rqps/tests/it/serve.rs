@@ -108,6 +108,26 @@ fn every_page() {
 }
 
 #[test]
+fn what_happened_is_told_of_the_systems_that_are_compared() {
+    let bench = Bench::new();
+    let mut night =
+        run(1, &["16.4", "17.4", "18.0"], &[("point-query", &[19_000, 20_000, 20_000])]);
+    let what = "its server was killed".to_owned();
+    night.incidents = vec![rqps_model::Incident { at_unix_ms: 5_000, system: Some(1), what }];
+    store(&bench, &night);
+    let served = Served::start(&bench, &[]);
+    let told = |systems: [u32; 2]| {
+        let [a, b] = systems.map(|idx| format!("s={NIGHT}:{idx}"));
+        let page = served.get(&format!("/compare?{a}&{b}")).body;
+        let (before, _) = page.split_once(": its server was killed")?;
+        before.rsplit(' ').next().map(str::to_owned)
+    };
+    assert_eq!(told([1, 2]).as_deref(), Some("pg174.small"));
+    assert_eq!(told([0, 1]).as_deref(), Some("pg174.small"));
+    assert_eq!(told([0, 2]), None);
+}
+
+#[test]
 fn a_history_leaves_out_what_cannot_be_read() {
     let bench = nights();
     let steps: [(&str, &[u32]); 2] =

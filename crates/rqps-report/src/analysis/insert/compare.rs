@@ -18,7 +18,7 @@ pub(in crate::analysis) fn with_base(cell: &mut Cell, base: &Cell, book: &mut Bo
 
 /// `812 of 1000 inserts/s`.
 fn held(sla: &Sla) -> String {
-    let [average, target] = [sla.average_per_s, sla.target_per_s].map(number::plain_figure);
+    let [average, target] = [sla.shown_average(), sla.target_per_s].map(number::plain_figure);
     format!("{average} of {target} inserts/s")
 }
 

@@ -1,6 +1,7 @@
 //! Whether a step's inserts kept to their rate: on average, second by second, and start by start.
 
 use super::Flow;
+use crate::number;
 
 /// The share of the target that must be reached for the rate to count as held: the field's rule.
 pub const HELD: f64 = 0.95;
@@ -57,6 +58,20 @@ impl Sla {
     #[must_use]
     pub fn ratio(&self) -> f64 {
         self.average_per_s / self.target_per_s
+    }
+
+    /// The average as it is shown: an average that just fails is not rounded to one that is held.
+    pub(crate) fn shown_average(&self) -> f64 {
+        let floor = self.average_per_s.floor();
+        let is_rounded_up = !self.is_held && is_held(floor + 1.0, self.target_per_s);
+        if is_rounded_up { floor } else { self.average_per_s }
+    }
+
+    /// `94%` of the target, likewise.
+    pub(crate) fn shown_percent(&self) -> String {
+        let hundredths = self.ratio() * 100.0;
+        let shown = if self.is_held { hundredths.round() } else { hundredths.floor() };
+        number::percent(shown / 100.0)
     }
 }
 
