@@ -93,7 +93,11 @@ impl Sheet {
     }
 
     fn system(&self, label: &str, options: &Options) -> Result<RunSystem, Error> {
-        let fallback = options.dbms.or_else(|| self.drivers.get(label).copied());
+        // A log that does not say it is of what all others say, where these agree.
+        let mut said = self.drivers.values().copied();
+        let of_all = said.next().filter(|first| said.all(|dbms| dbms == *first));
+        let own = self.drivers.get(label).copied();
+        let fallback = options.dbms.or(own).or(of_all);
         let parts = LabelParts::of(label, fallback)
             .ok_or_else(|| Error::UnknownDbms { label: label.to_owned() })?;
         let LabelParts { dbms, version, config } = parts;

@@ -130,7 +130,8 @@ impl Lab<'_> {
         let Some(profiling) = &plan.profiling else { return Ok(()) };
         let steps = self.steps_of(0);
         for (idx, system) in plan.systems.iter().enumerate() {
-            if matches!(system.source, SystemSource::External { .. }) {
+            // None of them has a server of rqps's own.
+            if matches!(system.source, SystemSource::External { .. } | SystemSource::Builtin) {
                 continue;
             }
             for step_idx in steps.clone() {

@@ -281,7 +281,7 @@ pub(crate) fn rates(
         grid.row(vec![
             plain(plural(flow.role)),
             plain(number::plain_figure(sla.target_per_s)),
-            toned(number::plain_figure(sla.average_per_s), tone),
+            toned(number::plain_figure(sla.shown_average()), tone),
             plain(seconds),
             plain(held(sla)),
             plain(gap),

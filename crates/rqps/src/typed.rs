@@ -58,7 +58,8 @@ pub(crate) fn apply(args: &RunArgs, file: &mut PlanFile) -> Result<()> {
             // A size replaces what the plan says of tables and seconds. A transaction that is held open is work.
             suite.size = Some(size.clone());
             (suite.tables, suite.rows, suite.rows_later) = (None, None, None);
-            let hold = suite.seconds.hold;
+            let is_insert = suite.kind.as_deref() == Some("insert");
+            let hold = suite.seconds.hold.filter(|_| is_insert);
             suite.seconds = rqps_lab::plan::SecondsFile { hold, ..Default::default() };
         }
         if let Some(form) = &args.form {

@@ -225,6 +225,8 @@ fn parse(mut from: impl BufRead) -> Result<Script> {
 /// perf while it counts events of the CPU.
 pub(super) struct Counting {
     process: Process,
+    /// Whether it was asked to end.
+    is_stopped: bool,
     out: PathBuf,
     said: PathBuf,
 }
@@ -241,12 +243,21 @@ impl Counting {
         command.args(["stat", "-x,", "--event", &events.join(","), "--pid", &ids.join(",")]);
         command.arg("--output").arg(&out);
         let process = spawn(command, &said)?;
-        Ok(Self { process, out, said })
+        Ok(Self { process, is_stopped: false, out, said })
+    }
+
+    /// Asks it to end, at which it counts no more. Where that fails it is asked once more.
+    pub(super) fn stop(&mut self) {
+        self.is_stopped = self.process.signal(Signal::SIGINT).is_ok();
     }
 
     /// Ends it; gives the counters.
     pub(super) fn finish(self) -> Result<Vec<Counter>> {
-        end(&self.process, &self.said)?;
+        if self.is_stopped {
+            await_end(&self.process, &self.said)?;
+        } else {
+            end(&self.process, &self.said)?;
+        }
         let text = fs::read_to_string(&self.out).context("read perf's counters")?;
         Ok(parse_counters(&text)?)
     }
@@ -255,7 +266,8 @@ impl Counting {
     #[cfg(test)]
     pub(super) fn without_result(dir: &Path) -> Result<Self> {
         let (out, said) = (dir.join("stat.txt"), dir.join("stat-said.txt"));
-        Ok(Self { process: spawn(Command::new("true"), &said)?, out, said })
+        let process = spawn(Command::new("true"), &said)?;
+        Ok(Self { process, is_stopped: false, out, said })
     }
 }
 
@@ -276,6 +288,10 @@ fn spawn(mut command: Command, said: &Path) -> Result<Process> {
 /// Asks perf to end and waits until its file is whole.
 fn end(process: &Process, said: &Path) -> Result<()> {
     process.signal(Signal::SIGINT).context("end perf")?;
+    await_end(process, said)
+}
+
+fn await_end(process: &Process, said: &Path) -> Result<()> {
     if process.wait(PATIENCE)?.is_none() {
         bail!("perf did not end: {}", last_words(said));
     }

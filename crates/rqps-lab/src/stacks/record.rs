@@ -45,8 +45,6 @@ pub(super) struct Wanted<'a> {
 pub(super) struct Recording {
     recorder: Option<(Recorder, How)>,
     counting: Option<Counting>,
-    /// What it counted, once it has ended.
-    counters: Vec<Counter>,
     waits: Option<WaitSampler>,
     missing: Vec<NotHad>,
     server: i32,
@@ -104,7 +102,6 @@ impl Recording {
         Ok(Self {
             recorder,
             counting,
-            counters: Vec::new(),
             waits,
             missing,
             server,
@@ -160,18 +157,20 @@ impl Recording {
         Ok(self.duration_ns)
     }
 
-    /// perf samples and counts no more: what the servers do when all go on is of no turn.
+    /// perf samples no more.
     pub(super) fn disable(&mut self) -> Result<()> {
-        if let Some(counting) = self.counting.take() {
-            self.counters = had(counting.finish(), COUNTERS, &mut self.missing).unwrap_or_default();
-        }
         self.recorder.as_mut().map_or(Ok(()), |(recorder, _)| recorder.disable())
+    }
+
+    /// perf counts no more: what the servers do when all go on is of no turn.
+    pub(super) fn stop_counting(&mut self) {
+        self.counting.iter_mut().for_each(Counting::stop);
     }
 
     /// Ends all that records. What fails beside the stacks is missing, and keeps none of the rest from
     /// being told.
     pub(super) fn finish(self) -> Result<Recorded> {
-        let Self { recorder, counters, waits, mut missing, server, dir, .. } = self;
+        let Self { recorder, counting, waits, mut missing, server, dir, .. } = self;
         let waits = waits.and_then(|waits| {
             had(waits.finish().map_err(anyhow::Error::from), WAITS, &mut missing)
         });
@@ -182,6 +181,8 @@ impl Recording {
             }
             None => None,
         };
+        let counters = counting.and_then(|it| had(it.finish(), COUNTERS, &mut missing));
+        let counters: Vec<Counter> = counters.unwrap_or_default();
         let facts = Facts {
             start_unix_ms: self.start_unix_ms,
             duration_ns: self.duration_ns,
@@ -281,7 +282,6 @@ mod tests {
         Recording {
             recorder: None,
             counting,
-            counters: Vec::new(),
             waits: Some(WaitSampler::start(move || vec![me], BTreeSet::new()).unwrap()),
             missing: Vec::new(),
             server: me,
@@ -298,7 +298,7 @@ mod tests {
         let dir = Scratch::new(&std::env::temp_dir(), PREFIX).unwrap();
         let counting = Counting::without_result(dir.path()).unwrap();
         let mut recording = recording(Some(counting), dir);
-        recording.disable().unwrap();
+        recording.stop_counting();
         let recorded = recording.finish().unwrap();
         let missing: Vec<&str> = recorded.facts.missing.iter().map(|m| m.what.as_str()).collect();
         assert_eq!(missing, [COUNTERS]);

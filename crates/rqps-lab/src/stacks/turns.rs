@@ -80,6 +80,10 @@ impl Extra<'_> {
         for side in &mut sides {
             side.on(|recording, _| recording.disable());
         }
+        // No answer is awaited, with the servers stopped.
+        for recording in sides.iter_mut().filter_map(|side| side.recording.as_mut().ok()) {
+            recording.stop_counting();
+        }
         // What takes its time now is perf's work.
         waiting.thaw();
         result?;

@@ -63,7 +63,9 @@ impl Sla {
     /// The average as it is shown: an average that just fails is not rounded to one that is held.
     pub(crate) fn shown_average(&self) -> f64 {
         let floor = self.average_per_s.floor();
-        let is_rounded_up = !self.is_held && is_held(floor + 1.0, self.target_per_s);
+        // Below 100 decimals are shown.
+        let is_rounded_up =
+            self.average_per_s >= 100.0 && !self.is_held && is_held(floor + 1.0, self.target_per_s);
         if is_rounded_up { floor } else { self.average_per_s }
     }
 
@@ -138,6 +140,19 @@ mod tests {
         assert!((sla.ratio() - 0.9625).abs() < 1e-12);
         assert!(Sla::of(&flow(1000.0, 10.0, &[&[950.0, 950.0]])).unwrap().is_held);
         assert!(!Sla::of(&flow(1000.0, 10.0, &[&[950.0, 940.0]])).unwrap().is_held);
+    }
+
+    #[test]
+    fn an_average_that_just_fails_is_not_rounded_to_one_that_is_held() {
+        let shown = |target: f64, average: f64| {
+            let sla = Sla::of(&flow(target, 10.0, &[&[average]])).unwrap();
+            (number::plain_figure(sla.shown_average()), sla.shown_percent())
+        };
+        let told = |average: &str, percent: &str| (average.to_owned(), percent.to_owned());
+        assert_eq!(shown(1000.0, 949.6), told("949", "94%"));
+        assert_eq!(shown(1000.0, 950.4), told("950", "95%"));
+        assert_eq!(shown(1000.0, 812.6), told("813", "81%"));
+        assert_eq!(shown(100.0, 94.8), told("94.8", "94%"));
     }
 
     #[test]
