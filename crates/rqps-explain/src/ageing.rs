@@ -69,22 +69,25 @@ fn common<'f>(before: &'f Figures, after: &'f Figures) -> Vec<(&'f [f64], &'f [f
     before.iter().filter_map(of_start).collect()
 }
 
-/// Whether one start alone is in both, and all that there is.
-fn is_of_one_start(before: &Figures, after: &Figures) -> bool {
-    before.len() == 1 && after.len() == 1
+/// The ratio that `of_start` finds in one start of the servers; over several of them the mean of their ratios.
+fn over_starts(
+    before: &Figures,
+    after: &Figures,
+    of_start: impl Fn(&[f64], &[f64]) -> Option<Estimate>,
+) -> Option<Estimate> {
+    let pairs = common(before, after);
+    // All that there is of either: one start knows its own spread alone.
+    if let ([_], [_], [(before, after)]) = (before.as_slice(), after.as_slice(), pairs.as_slice()) {
+        return of_start(before, after);
+    }
+    let log = |(b, a): &(&[f64], &[f64])| of_start(b, a).map(|found| vec![found.point.ln()]);
+    let logs: Option<Vec<_>> = pairs.iter().map(log).collect();
+    difference::of_pairs(&logs?).map(exp)
 }
 
-/// After / before, two samples; over several starts of the servers the mean of their ratios.
+/// After / before, two samples.
 fn ratio_over_starts(before: &Figures, after: &Figures) -> Option<Estimate> {
-    let pairs = common(before, after);
-    if let (true, [(before, after)]) = (is_of_one_start(before, after), pairs.as_slice()) {
-        return ratio_test(before, after).map(|tested| tested.estimate);
-    }
-    let of_start = |&(b, a): &(&[f64], &[f64])| {
-        ratio_test(b, a).map(|tested| vec![tested.estimate.point.ln()])
-    };
-    let logs: Option<Vec<_>> = pairs.iter().map(of_start).collect();
-    difference::of_pairs(&logs.filter(|logs| !logs.is_empty())?).map(exp)
+    over_starts(before, after, |b, a| ratio_test(b, a).map(|tested| tested.estimate))
 }
 
 /// The ratio of ageings. In turns it is that of the blocks' rQPS after and before.
@@ -92,14 +95,7 @@ fn relative(own: Twins<'_>, base: Twins<'_>, in_turns: bool) -> Option<Estimate>
     let before = logs_of_partners(own.before, base.before);
     let after = logs_of_partners(own.after, base.after);
     if let (true, Some(before), Some(after)) = (in_turns, before, after) {
-        let pairs = common(&before, &after);
-        if let (true, [(before, after)]) = (is_of_one_start(&before, &after), pairs.as_slice()) {
-            return difference::of_two(before, after).map(exp);
-        }
-        let of_start =
-            |&(b, a): &(&[f64], &[f64])| difference::of_two(b, a).map(|found| vec![found.point]);
-        let starts: Option<Vec<_>> = pairs.iter().map(of_start).collect();
-        return difference::of_pairs(&starts.filter(|starts| !starts.is_empty())?).map(exp);
+        return over_starts(&before, &after, |b, a| difference::of_two(b, a).map(exp));
     }
     let own = ratio_over_starts(&figures(own.before), &figures(own.after))?;
     let base = ratio_over_starts(&figures(base.before), &figures(base.after))?;

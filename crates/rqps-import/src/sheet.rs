@@ -19,7 +19,7 @@ pub(crate) struct Sheet {
     pub(crate) name: String,
     /// Labels of the systems.
     pub(crate) labels: Vec<String>,
-    /// By label the DBMS that its files say, for labels that do not.
+    /// By label the DBMS that its files say, which counts where the label does not.
     pub(crate) drivers: BTreeMap<String, Dbms>,
     /// The base that the files name.
     pub(crate) base: Option<String>,

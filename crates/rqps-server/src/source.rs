@@ -97,13 +97,13 @@ impl Source {
     /// given what was made of it.
     #[must_use]
     pub fn gave(&self, identity: &str) -> bool {
-        let is_gone = |it: &LocalFile| it.checksum.is_none() && !it.path.exists();
-        let beginning = |it: &LocalFile| format!("{} (", it.path.display());
-        let is_of_gone = match self {
-            Self::File(it) => is_gone(it) && identity.starts_with(&beginning(it)),
-            _ => false,
-        };
-        is_of_gone || self.identity() == identity
+        let is_same = self.identity() == identity;
+        match self {
+            Self::File(it) if it.checksum.is_none() && !it.path.exists() => {
+                is_same || identity.starts_with(&format!("{} (", it.path.display()))
+            }
+            _ => is_same,
+        }
     }
 
     /// What there is to download, bytes; 0 where that is not known.

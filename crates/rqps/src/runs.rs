@@ -28,9 +28,7 @@ pub(crate) fn run(store: &Store, command: &RunsCommand, around: &Surroundings) -
             for run in runs {
                 let id = remove(store, run, &around.lab(), &mut |left| match &left.kept {
                     None => say(&format!("removed {}\n", left.dir.display())).unwrap_or_default(),
-                    Some(error) => {
-                        complain(&format!("warning: {} stays: {error}", left.dir.display()));
-                    }
+                    Some(_) => tell_kept(left),
                 })?;
                 say(&format!("removed {id}\n"))?;
             }
@@ -39,6 +37,13 @@ pub(crate) fn run(store: &Store, command: &RunsCommand, around: &Surroundings) -
         RunsCommand::Tag { run, tags, remove, note } => {
             tag(store, run, (tags, remove), note.as_deref())
         }
+    }
+}
+
+/// Says which of a run's data could not be removed.
+pub(crate) fn tell_kept(left: &Leftover) {
+    if let Some(error) = &left.kept {
+        complain(&format!("warning: {} stays: {error}", left.dir.display()));
     }
 }
 

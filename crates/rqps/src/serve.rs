@@ -26,7 +26,8 @@ pub(crate) fn run(args: &ServeArgs, token: Option<&str>, around: &Surroundings) 
     let (lab, results) = (around.lab(), around.results.clone());
     let remove: Box<Remove> = Box::new(move |id: &str| {
         let removed = Store::open_existing(&results).map_err(anyhow::Error::from);
-        let removed = removed.and_then(|store| runs::remove(&store, id, &lab, &mut tell_kept));
+        let removed =
+            removed.and_then(|store| runs::remove(&store, id, &lab, &mut runs::tell_kept));
         removed.map(|_| ()).map_err(|error| format!("{error:#}"))
     });
     let options = Options {
@@ -46,13 +47,6 @@ pub(crate) fn run(args: &ServeArgs, token: Option<&str>, around: &Surroundings) 
         ));
     })?;
     Ok(())
-}
-
-/// What stays of a run's data on the terminal, as `rqps runs rm` says it.
-fn tell_kept(left: &rqps_lab::Leftover) {
-    if let Some(error) = &left.kept {
-        complain(&format!("warning: {} stays: {error}", left.dir.display()));
-    }
 }
 
 /// A token's file, which only its owner may read.

@@ -169,6 +169,25 @@ mod tests {
     }
 
     #[test]
+    fn a_size_replaces_tables_and_lengths_and_leaves_work() {
+        let over = |arguments: &str| {
+            let words = format!("rqps run plan.toml {arguments}");
+            let cli = Cli::try_parse_from(words.split_whitespace()).unwrap();
+            let Command::Run(args) = cli.command else { panic!("{words}") };
+            let text = "[[suite]]\nkind = 'insert'\nrows = 500_000\nrows_later = 1_000_000\n\
+                        [suite.seconds]\nquery = 20\nhold = 30\n";
+            let mut file = PlanFile::parse(text, "test").unwrap();
+            apply(&args, &mut file).unwrap();
+            let suite = &file.suite[0];
+            (suite.rows, suite.rows_later, suite.seconds.query, suite.seconds.hold)
+        };
+        assert_eq!(over("--size tiny"), (None, None, None, Some(30.0)));
+        assert_eq!(over("--size tiny --suite sysbench"), (None, None, None, None));
+        let kept = (Some(500_000), Some(1_000_000), Some(20.0), Some(30.0));
+        assert_eq!(over("--slices 2"), kept);
+    }
+
+    #[test]
     fn systems_as_typed() {
         let system = system_of("pg@17.4").unwrap();
         assert_eq!((system.dbms.as_deref(), system.version.as_deref()), (Some("pg"), Some("17.4")));

@@ -291,6 +291,7 @@ fn end(process: &Process, said: &Path) -> Result<()> {
     await_end(process, said)
 }
 
+/// Waits until the file of a perf that was asked to end is whole.
 fn await_end(process: &Process, said: &Path) -> Result<()> {
     if process.wait(PATIENCE)?.is_none() {
         bail!("perf did not end: {}", last_words(said));

@@ -89,6 +89,7 @@ fn without_a_judgement_the_file_says_so() {
         assert!(said.stderr.contains(words), "{args:?}: {}", said.stderr);
     };
     red(&[], "no results in");
+    red(&["--catalogue", "nosuch.toml"], "read catalogue nosuch.toml");
     store(&bench, &run(1, &["17.4"], &[("scan", &[5_000])]));
     red(&["nosuch"], "no run matches");
     red(&[], "has no candidate");

@@ -86,6 +86,8 @@ fn a_history_of_all_runs() {
     let some =
         bench.json(&["history", "--system", "postgres@18*", "--by", "time", "--format", "json"]);
     assert_eq!(some["series"].as_array().unwrap().len(), 1);
+    let short = bench.json(&["history", "--system", "pg@18*", "--by", "time", "--format", "json"]);
+    assert_eq!(short["series"], some["series"]);
 }
 
 #[test]
