@@ -69,8 +69,8 @@ impl Part {
                  are not known"
             }
             Self::Background => {
-                "CPU of the server's other threads, in the share of the host's CPUs that the slots are, \
-                 at most what threads of server and client waited for a CPU, less the client's CPU, \
+                "CPU of the server's other threads, in the share of the CPUs that the server may use that the \
+                 slots are, at most what threads of server and client waited for a CPU, less the client's CPU, \
                  where the kernel tells that"
             }
             Self::Client => "CPU of the client threads",

@@ -1,5 +1,5 @@
 //! The causes of a whole run for one candidate, in a few sentences: `New CPU overhead: server CPU per
-//! query up 1.4-1.6x on all point and range steps, IO unchanged.`
+//! query rose to 1.4-1.6x on all point and range steps, IO unchanged.`
 
 use rqps_model::{Group, Verdict};
 
@@ -117,9 +117,11 @@ fn ends(values: &[f64]) -> (f64, f64) {
 /// may cost less CPU and more of the rest.
 fn course_of_times(times: &[f64]) -> String {
     let (low, high) = ends(times);
-    let course = if low > 1.0 {
+    // As it is shown: 1.002 is `1.00x`, which is no rise.
+    let is_one = |end: f64| digits(end) == digits(1.0);
+    let course = if low > 1.0 && !is_one(low) {
         "rose to "
-    } else if high < 1.0 {
+    } else if high < 1.0 && !is_one(high) {
         "fell to "
     } else {
         ""

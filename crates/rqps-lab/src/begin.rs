@@ -160,12 +160,10 @@ fn why_not(
 
 /// How a host is not what it was when a run began, where that moves figures.
 fn other_host(was: &Host, now: &Host) -> Option<String> {
-    // Devices may have other names after each boot: `ext4 on /dev/nvme1n1p1`.
-    let kind = |storage: &'_ str| storage.split(" on ").next().unwrap_or_default().to_owned();
     let texts = [
         ("kernel", was.kernel.clone(), now.kernel.clone()),
         ("CPU", was.cpu_model.clone(), now.cpu_model.clone()),
-        ("file system", kind(&was.storage), kind(&now.storage)),
+        ("storage", was.storage_kind(), now.storage_kind()),
     ];
     let differs = |(_, was, now): &(&str, String, String)| was != now;
     if let Some((what, was, now)) = texts.into_iter().find(differs) {

@@ -1,5 +1,7 @@
 //! Where a system's files come from: fetched, found in a directory, or not needed at all.
 
+use std::time::{Duration, Instant};
+
 use anyhow::{Context as _, Result, bail, ensure};
 use rqps_model::variant::written_bytes;
 use rqps_model::{Engine, SystemSource, SystemSpec, Version};
@@ -11,6 +13,9 @@ use rqps_server::{
 use crate::context::Context;
 use crate::event::{Event, Listener};
 use crate::{Plan, limits};
+
+/// A wait for another rqps is told from here on: it may take as long as that one measures.
+const TELL_AFTER: Duration = Duration::from_secs(5);
 
 /// A system's files, there to be started; or the address of one that runs.
 #[derive(Debug)]
@@ -58,7 +63,13 @@ impl Installation {
         for note in &places.notes {
             listen(Event::Note(note));
         }
-        let mut report = |progress: Progress<'_>| tell(&progress, &spec.label, listen);
+        let mut wait = Wait::default();
+        let mut report = |progress: Progress<'_>| match progress {
+            Progress::Waiting { what } if wait.is_due(what) => {
+                listen(Event::Note(&format!("{}: waits: {what}", spec.label)));
+            }
+            progress => tell(&progress, &spec.label, listen),
+        };
         let mut watch = Watch { stop: &context.interrupt, report: &mut report };
         let installed = match &spec.source {
             SystemSource::Catalogue { version, build } => {
@@ -94,6 +105,30 @@ impl Installation {
         direct_io::check(installed.dbms, &config, &places.data, &mut watch)?;
         punch_hole::check(spec.variant.compression, &places.data)?;
         Ok(Self::Local(Box::new(installed), allocator, identity, places))
+    }
+}
+
+/// What is waited for, which comes with every look.
+#[derive(Default)]
+struct Wait {
+    /// For what, and since when.
+    of: Option<(String, Instant)>,
+    is_told: bool,
+}
+
+impl Wait {
+    /// Whether it is time to tell of it, once.
+    fn is_due(&mut self, what: &str) -> bool {
+        let since = match &self.of {
+            Some((known, since)) if known == what => *since,
+            _ => {
+                *self = Self { of: Some((what.to_owned(), Instant::now())), is_told: false };
+                return false;
+            }
+        };
+        let is_due = !self.is_told && since.elapsed() >= TELL_AFTER;
+        self.is_told |= is_due;
+        is_due
     }
 }
 

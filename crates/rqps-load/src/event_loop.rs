@@ -301,7 +301,10 @@ fn survive<C: Connection, W: Worker<C>>(
     match error {
         EventError::Client(error) if error.class() == ErrorClass::Retry => {
             tally.error(clock.now_ns(), error.code());
-            worker.roll_back(connection)
+            let rolled_back = worker.roll_back(connection);
+            // That is of the time that it took as well.
+            tally.last_ns = clock.now_ns();
+            rolled_back
         }
         other => Err(other),
     }

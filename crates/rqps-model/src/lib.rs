@@ -7,6 +7,7 @@ pub mod calibration;
 mod contention;
 pub mod estimate;
 pub mod histogram;
+mod host;
 pub mod imported;
 pub mod metric;
 pub mod query_plan;
@@ -22,12 +23,13 @@ pub mod version;
 pub use block::{Block, Inserts};
 pub use calibration::{Calibrated, Calibration};
 pub use estimate::{Better, Estimate, Verdict};
+pub use host::Host;
 pub use imported::{Imported, Stated, StatedResponse, Tool};
 pub use metric::{Metric, PerOperation};
 pub use query_plan::difference::{PlanDifference, plan_difference};
 pub use query_plan::{PlanShape, QueryPlan};
 pub use run::{
-    Check, Host, Incident, Placement, Run, RunStatus, RunStep, RunSystem, Schedule, SettingOrigin,
+    Check, Incident, Placement, Run, RunStatus, RunStep, RunSystem, Schedule, SettingOrigin,
     SettingSource, Sizes, StepOutcome, SystemStep,
 };
 pub use sample::{HostCounters, ProcessCounters, Sample, StorageCounters, Usage, Waits};

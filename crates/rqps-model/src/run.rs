@@ -8,7 +8,7 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 
 use crate::system::UnknownWord;
-use crate::{Calibrated, Imported, Label, QueryPlan, Slice, StepInfo, SystemSpec, Version};
+use crate::{Calibrated, Host, Imported, Label, QueryPlan, Slice, StepInfo, SystemSpec, Version};
 
 /// Where client threads and the server threads that serve them run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
@@ -119,31 +119,6 @@ impl Schedule {
     pub fn is_interleaved(self) -> bool {
         matches!(self, Self::Interleaved { .. })
     }
-}
-
-/// The host that a run was made on.
-#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
-pub struct Host {
-    /// Its name.
-    pub hostname: String,
-    /// Kernel release, `uname -r`.
-    pub kernel: String,
-    /// Distribution, `PRETTY_NAME` of os-release.
-    pub os: String,
-    /// CPU model.
-    pub cpu_model: String,
-    /// CPUs that rqps may use.
-    pub n_cpus: u32,
-    /// Memory, bytes.
-    pub memory_bytes: u64,
-    /// Whether the CPU says that it is virtual.
-    pub virtual_machine: bool,
-    /// File system and device of the data directories: `ext4 on /dev/vda`.
-    pub storage: String,
-    /// How far the kernel reads ahead on that device, KB of 1024 bytes; `None` where it does not say, and
-    /// in runs of before it was recorded.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub read_ahead_kb: Option<u32>,
 }
 
 /// How a run ended, or that it has not.

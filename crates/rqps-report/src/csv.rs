@@ -121,7 +121,7 @@ fn columns() -> Vec<Column> {
     }));
     all.push(column(
         "verdict",
-        "slower, faster, same or unclear, among all that were tried; empty for the base",
+        "slower, faster, same or unclear, among all that were tried; empty for the base and where there is none",
         |r| r.cell.verdict.map_or_else(String::new, |v| v.word().to_owned()),
     ));
     let cpu = "server CPU per operation / that of the base, below 1 is better";

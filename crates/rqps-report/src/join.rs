@@ -1,6 +1,6 @@
 //! Several runs made into one, so that their systems stand in one report.
 //!
-//! Steps are matched by name and number of clients, those of all starts of the servers as one. What a report must not
+//! Steps are matched by name, number of clients and what they count, those of all starts of the servers as one. What a report must not
 //! forget is kept beside the run: which system is of which run, and where the runs' conditions differ.
 //! Ratios of systems of one run stay those of its own schedule; those of different runs are of two
 //! samples, and no interval holds what the host did between the runs.
@@ -13,7 +13,7 @@ use std::borrow::Cow;
 
 use rqps_model::run::SystemStep;
 use rqps_model::{
-    Calibrated, Host, Imported, Incident, Label, Run, RunStatus, RunStep, Schedule, starts,
+    Calibrated, Figure, Host, Imported, Incident, Label, Run, RunStatus, RunStep, Schedule, starts,
 };
 
 pub use base::JoinError;
@@ -177,7 +177,10 @@ impl Joined {
     }
 
     fn told(&self, step: &RunStep, origin: usize) -> Option<&Told> {
-        let at = self.run.steps.iter().position(|s| key(s) == key(step))?;
+        let steps = &self.run.steps;
+        // The very one: files that were imported may have two steps of one name.
+        let own = steps.iter().position(|s| std::ptr::eq(s, step));
+        let at = own.or_else(|| steps.iter().position(|s| key(s) == key(step)))?;
         self.steps.get(at)?.get(origin)?.as_ref()
     }
 
@@ -220,9 +223,9 @@ impl Joined {
     }
 }
 
-/// What makes a step of one run that of another: name and number of clients.
-fn key(step: &RunStep) -> (&str, u32) {
-    (&step.info.name, step.clients)
+/// What makes a step of one run that of another: name, number of clients and what its figure counts.
+fn key(step: &RunStep) -> (&str, u32, Figure) {
+    (&step.info.name, step.clients, step.info.figure)
 }
 
 fn source(run: &Run) -> Source {

@@ -41,14 +41,18 @@ pub(crate) fn figure_interval(estimate: &Estimate) -> Option<String> {
 
 /// Operations per second of one slice, which has no interval.
 pub fn plain_figure(value: f64) -> String {
-    let decimals = match value.abs() {
+    fixed(value, decimals(value))
+}
+
+/// The decimals that [`plain_figure`] gives a value.
+pub(crate) fn decimals(value: f64) -> usize {
+    match value.abs() {
         v if v >= 100.0 => 0,
         v if v >= 10.0 => 1,
         v if v >= 1.0 => 2,
         v if v > 0.0 => 3,
         _ => 0,
-    };
-    fixed(value, decimals)
+    }
 }
 
 /// `value` rounded at the second significant digit of `half`.

@@ -1,5 +1,6 @@
 //! Tables and sentences about stack profiles, the same in every format.
 
+use rqps_model::{StepKind, StepOutcome};
 use rqps_stacks::StackProfile;
 use rqps_stacks::counter_text::{instructions_per_cycle, value_of};
 use rqps_stacks::function::{By, FunctionChange, FunctionTime, Presence, grown_most, shrunk_most};
@@ -27,6 +28,9 @@ const FEW_SAMPLES: f64 = 0.85;
 
 /// Share of the whole from which on a function is not listed by its inclusive time.
 const TRUNK: f64 = 0.97;
+
+/// The step that takes rows off tables and puts none back.
+const DELETE: &str = "delete";
 
 /// Frames without a name, from which on it is said.
 const MANY_UNKNOWN: f64 = 0.2;
@@ -243,6 +247,7 @@ pub(crate) fn notes(
             ));
         }
     }
+    notes.extend(after_delete(analysis, step, stacks));
     // What every system lacks alike is said once.
     let mut told: Vec<(&NotHad, Vec<&str>)> = Vec::new();
     for (idx, profile) in stacks.profiles.iter().enumerate() {
@@ -264,6 +269,30 @@ pub(crate) fn notes(
         notes.push(format!("not had{of}: {what} ({reason}{remedy})"));
     }
     notes
+}
+
+/// That statements of a step that writes may have met rows that were gone: it is recorded when the last step on
+/// its tables has been measured, and for a set time the faster system deletes more of them.
+fn after_delete(
+    analysis: &Analysis<'_>,
+    step: &StepAnalysis<'_>,
+    stacks: &StepStacks<'_>,
+) -> Option<String> {
+    // Other suites have tables of their own.
+    let suite = |name: &str| name.rsplit_once('/').map(|(suite, _)| suite.to_owned());
+    let own = suite(&step.step.info.name);
+    let is_recorded = stacks.profiles.iter().flatten().any(|profile| profile.facts.cpu.is_some());
+    let is_write = step.step.info.kind == StepKind::Write && is_recorded;
+    let deletes = analysis.run.steps.iter().any(|other| {
+        let is_one = other.info.family == DELETE && suite(&other.info.name) == own;
+        is_one && other.systems.iter().any(|system| system.outcome == StepOutcome::Done)
+    });
+    (is_write && deletes).then(|| {
+        format!(
+            "recorded after {DELETE} had taken rows off these tables, from a faster system more: statements that \
+             meet none cost less, so a difference may be one of rows"
+        )
+    })
 }
 
 /// Why the functions of a candidate are not beside the base's.

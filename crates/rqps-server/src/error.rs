@@ -128,6 +128,14 @@ pub enum Error {
         /// Where it should be.
         path: PathBuf,
     },
+    /// An archive that a user's catalogue names became another one while a server was made of it.
+    #[error(
+        "{path} was changed or replaced while it was read; run the command again when it is whole"
+    )]
+    FileChanged {
+        /// Where it is.
+        path: PathBuf,
+    },
     /// None of several sources could give a server.
     #[error("{server} could not be had from any of its {n} sources:\n{failures}")]
     NoSource {

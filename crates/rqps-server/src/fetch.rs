@@ -291,7 +291,10 @@ fn install_from(
         }
         _ => Ok(Vec::new()),
     };
-    let done = filled.and_then(|packages| write_origin((entry, source), packages, &partial));
+    let done = filled.and_then(|packages| {
+        source.check_unchanged()?;
+        write_origin((entry, source), packages, &partial)
+    });
     if let Err(error) = done {
         let _ = fs::remove_dir_all(&partial);
         return Err(error);

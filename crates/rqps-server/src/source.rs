@@ -7,8 +7,6 @@ mod npm;
 pub(crate) mod pypi;
 pub(crate) mod url;
 
-use std::fs;
-use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 
 use rqps_model::Version;
@@ -82,13 +80,7 @@ impl Source {
             Self::Url(it) => it.file.clone(),
             Self::Pypi(it) => format!("pypi:{}", it.wheel),
             Self::Npm(it) => format!("npm:{}@{}", it.package, it.version),
-            Self::File(it) => match fs::metadata(&it.path) {
-                Ok(there) if it.checksum.is_none() => {
-                    let (n, s, ns) = (there.len(), there.mtime(), there.mtime_nsec());
-                    format!("{} ({n} bytes, changed {s}.{ns:09})", it.path.display())
-                }
-                _ => it.path.display().to_string(),
-            },
+            Self::File(it) => it.identity(),
         };
         self.checksum().map_or_else(|| what.clone(), |checksum| format!("{what} {checksum}"))
     }
@@ -99,10 +91,16 @@ impl Source {
     pub fn gave(&self, identity: &str) -> bool {
         let is_same = self.identity() == identity;
         match self {
-            Self::File(it) if it.checksum.is_none() && !it.path.exists() => {
-                is_same || identity.starts_with(&format!("{} (", it.path.display()))
-            }
+            Self::File(it) => is_same || it.was(identity),
             _ => is_same,
+        }
+    }
+
+    /// Refuses what was made of a file of the user's that changed meanwhile.
+    pub(crate) fn check_unchanged(&self) -> Result<(), Error> {
+        match self {
+            Self::File(it) => it.check_unchanged(),
+            _ => Ok(()),
         }
     }
 
@@ -150,7 +148,7 @@ impl Source {
     pub(crate) fn resolve(&mut self, version: &Version, base: &Path) {
         match self {
             Self::Url(it) => it.resolve(version),
-            Self::File(it) => it.path = base.join(&it.path),
+            Self::File(it) => it.resolve(base),
             Self::Maven(_) | Self::Debian(_) | Self::Pypi(_) | Self::Npm(_) => {}
         }
     }

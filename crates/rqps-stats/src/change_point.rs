@@ -198,7 +198,8 @@ fn best_split(values: &[f64], shortest: usize) -> Option<(usize, f64)> {
 /// much as they say themselves. Welch's test is no choice here: with two values on a side it finds
 /// changes that are not there twice as often as it should. What is assumed of starts counts as long as
 /// the values, or the runs that they are of, have fewer degrees of freedom than the assumption: ratios of one
-/// run share what its base drew, of which their spread says nothing.
+/// run share what its base drew, of which their spread says nothing. Nor does the spread of the other side's
+/// runs say it of a side whose many ratios are of few.
 fn step(before: &[Value], after: &[Value]) -> Option<Tested> {
     let (old, old_squares, old_n) = level(before)?;
     let (new, new_squares, new_n) = level(after)?;
@@ -209,7 +210,12 @@ fn step(before: &[Value], after: &[Value]) -> Option<Tested> {
     let seen = if seen_df > 0.0 { (old_squares + new_squares) / seen_df } else { 0.0 };
     let seen = seen * (1.0 / old_n + 1.0 / new_n);
     let of_runs = n_draws(before, after) - 2.0;
-    let told = told(before, after, seen_df.min(of_runs) < START_DF);
+    let is_of_few = |side: &[Value]| {
+        let draws = n_draws(side, &[]);
+        draws < side.len() as f64 && draws - 1.0 < START_DF
+    };
+    let is_assumed = seen_df.min(of_runs) < START_DF || is_of_few(before) || is_of_few(after);
+    let told = told(before, after, is_assumed);
     let variance = told.variance.max(seen);
     let is_told = told.is_whole && told.variance > seen;
     let df = if is_told { told.df } else { seen_df };

@@ -385,7 +385,7 @@ pub(crate) enum SuitesCommand {
         #[arg(long)]
         json: bool,
     },
-    /// A suite as a file to edit
+    /// A suite: sysbench as a file to edit, insert as a table of its steps
     Show {
         /// Suite
         #[arg(value_name = "SUITE", default_value = "sysbench")]

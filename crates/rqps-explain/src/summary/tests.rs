@@ -142,3 +142,10 @@ fn steps_that_nothing_explains_are_named_or_counted() {
     assert_eq!(told(&[("point-query", Group::Point, "query", None)]), "");
     assert_eq!(told(&[]), "");
 }
+
+#[test]
+fn what_rounds_to_one_has_no_course() {
+    assert_eq!(course_of_times(&[1.002]), "1.00x");
+    assert_eq!(course_of_times(&[0.998, 0.9]), "0.90-1.00x");
+    assert_eq!(course_of_times(&[1.2, 1.006]), "rose to 1.01-1.20x");
+}

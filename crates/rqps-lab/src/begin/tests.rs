@@ -117,7 +117,8 @@ fn a_run_goes_on_on_its_own_host_alone() {
     let newer = Host { kernel: "6.1.0-20".to_owned(), ..host.clone() };
     assert_eq!(why(newer), "the host's kernel was \"6.1.0-18\" and is \"6.1.0-20\"");
     let elsewhere = Host { storage: "xfs on /dev/sda".to_owned(), ..host.clone() };
-    assert_eq!(why(elsewhere), "the host's file system was \"ext4\" and is \"xfs\"");
+    let words = "the host's storage was \"ext4 on /dev/sd*\" and is \"xfs on /dev/sd*\"";
+    assert_eq!(why(elsewhere), words);
     let renamed = Host { storage: "ext4 on /dev/sdb".to_owned(), ..host.clone() };
     assert_eq!(other_host(&host, &renamed), None);
     let ahead = |kb| Host { read_ahead_kb: Some(kb), ..host.clone() };

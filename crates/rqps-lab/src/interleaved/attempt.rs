@@ -44,13 +44,14 @@ pub(super) fn together(pending: impl IntoIterator<Item = (usize, usize)>) -> Vec
     by_slices.into_values().rev().collect()
 }
 
-/// Those of the members that are not in a step: they wait throughout it.
+/// Those of the members that are not in a step: they wait throughout it. One that has ended is not looked for
+/// before it has to do something, and its id may be another's.
 pub(super) fn brakes_of_others<'m>(
     members: &'m [Member],
     left: &'m [usize],
 ) -> impl Iterator<Item = Brake> + use<'m> {
     let others = members.iter().enumerate().filter(|(m, _)| !left.contains(m));
-    others.map(|(_, (_, up))| up.freezer())
+    others.map(|(_, (_, up))| up.freezer().filter(|_| up.is_alive()))
 }
 
 /// Whether another system has ended a step with the block that is the last of this one, too. One that is

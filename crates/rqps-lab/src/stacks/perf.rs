@@ -27,6 +27,9 @@ use super::ability::perf;
 /// How long perf may take to attach to all threads of a server, or to end.
 const PATIENCE: Duration = Duration::from_secs(30);
 
+/// How long a perf that counts may take to end before the servers go on.
+const MOMENT: Duration = Duration::from_secs(1);
+
 /// How long it may take to find the functions of all samples: unwind tables cost milliseconds a stack.
 const READ_WITHIN: Duration = Duration::from_secs(600);
 
@@ -249,6 +252,14 @@ impl Counting {
     /// Asks it to end, at which it counts no more. Where that fails it is asked once more.
     pub(super) fn stop(&mut self) {
         self.is_stopped = self.process.signal(Signal::SIGINT).is_ok();
+    }
+
+    /// Waits for a moment until it has ended: it counts until it gets a CPU.
+    pub(super) fn settle(&self) {
+        if self.is_stopped {
+            // What it had to say is read when it is finished.
+            let _ = self.process.wait(MOMENT);
+        }
     }
 
     /// Ends it; gives the counters.

@@ -167,6 +167,11 @@ impl Recording {
         self.counting.iter_mut().for_each(Counting::stop);
     }
 
+    /// Waits until it does not, for a moment at most.
+    pub(super) fn await_counting(&self) {
+        self.counting.iter().for_each(Counting::settle);
+    }
+
     /// Ends all that records. What fails beside the stacks is missing, and keeps none of the rest from
     /// being told.
     pub(super) fn finish(self) -> Result<Recorded> {

@@ -84,6 +84,9 @@ impl Extra<'_> {
         for recording in sides.iter_mut().filter_map(|side| side.recording.as_mut().ok()) {
             recording.stop_counting();
         }
+        for recording in sides.iter().filter_map(|side| side.recording.as_ref().ok()) {
+            recording.await_counting();
+        }
         // What takes its time now is perf's work.
         waiting.thaw();
         result?;

@@ -47,7 +47,13 @@ fn row(known: &Known) -> String {
 fn names(known: &Known) -> String {
     let lists = [&known.session, &known.mysql, &known.postgres];
     let all = lists.iter().flat_map(|names| names.iter());
-    let names: Vec<String> = all.map(|name| format!("`{}`", name.replace('|', "`, `"))).collect();
+    let mut names: Vec<String> = Vec::new();
+    for name in all.map(|name| format!("`{}`", name.replace('|', "`, `"))) {
+        // Families may have one name for it.
+        if !names.contains(&name) {
+            names.push(name);
+        }
+    }
     names.join(", ")
 }
 

@@ -112,7 +112,12 @@ fn kind(spec: &SystemSpec) -> String {
 
 /// One system over runs: its kind, what the server says it is and where it comes from.
 fn identity(system: &RunSystem) -> String {
-    format!("{} {:?} {:?}", kind(&system.spec), system.version_text, system.spec.source)
+    let RunSystem { spec, version_text, origin, build, .. } = system;
+    // Of what was imported it is the files that were read. A directory of one's own has one origin for all that
+    // is ever built in it.
+    let origin = if spec.source == SystemSource::Imported { "" } else { origin.as_str() };
+    let program = build.get("program_sha256");
+    format!("{} {version_text:?} {:?} {origin} {program:?}", kind(spec), spec.source)
 }
 
 /// `MySQL, innodb, small, innodb_flush_method=fsync, jemalloc`.

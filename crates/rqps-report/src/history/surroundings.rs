@@ -44,8 +44,7 @@ impl Surroundings {
             distribution: host.os.clone(),
             memory_bytes: host.memory_bytes,
             memory: if host.memory_bytes > 0 { bytes(host.memory_bytes) } else { String::new() },
-            // Devices may have other names after each boot: `ext4 on /dev/nvme1n1p1`.
-            storage: host.storage.split(" on ").next().unwrap_or_default().to_owned(),
+            storage: host.storage_kind(),
             read_ahead: host.read_ahead_kb.map(kb).unwrap_or_default(),
             host: host_name(host),
         }

@@ -204,7 +204,9 @@ fn suite_work(suite: &toml::Value, lead: &str, with_seconds: bool) -> BTreeMap<S
     let is_work = |key: &str| {
         let key = key.strip_prefix(lead).unwrap_or(key).trim_start();
         let first = key.split(' ').next().unwrap_or(key);
-        !NOT_THE_WORK.contains(&first) || with_seconds && first == "seconds"
+        // A transaction that is held open is work, unlike how long is measured.
+        let is_held = key == "seconds hold";
+        !NOT_THE_WORK.contains(&first) || is_held || with_seconds && first == "seconds"
     };
     flat(Some(suite), lead).into_iter().filter(|(key, _)| is_work(key)).collect()
 }
@@ -228,10 +230,11 @@ mod tests {
     #[test]
     fn the_work_of_a_plan_is_its_tables_and_arguments() {
         let plan = "name = 'x'\n[[suite]]\nkind = 'sysbench'\nrows = 1000\nsteps = ['scan']\n\
-                    [suite.seconds]\nread = 2.0\n[schedule]\nslices = 3\n";
+                    [suite.seconds]\nread = 2.0\nhold = 30\n[schedule]\nslices = 3\n";
         let of_plan = work(plan);
         let found: Vec<_> = work_of(&of_plan, "scan").unwrap().clone().into_iter().collect();
-        let wanted = [("suite kind", "sysbench"), ("suite rows", "1000")];
+        let wanted =
+            [("suite kind", "sysbench"), ("suite rows", "1000"), ("suite seconds hold", "30")];
         assert_eq!(found, wanted.map(|(k, v)| (k.to_owned(), v.to_owned())));
         assert!(work("no plan").is_empty());
     }

@@ -3,7 +3,7 @@
 use expect_test::expect_file;
 use proptest::prelude::*;
 use rqps_model::{
-    Dbms, Group, Incident, Placement, Run, RunStep, Schedule, Slice, StepKind, Verdict,
+    Dbms, Figure, Group, Incident, Placement, Run, RunStep, Schedule, Slice, StepKind, Verdict,
 };
 use rqps_report::join::JoinError;
 use rqps_report::{Analysis, Detail, Joined, TextOptions, csv, html, json, markdown, text};
@@ -367,6 +367,26 @@ fn two_steps_of_a_name_stay_two() {
         joined.run.steps[..2].iter().map(|step| step.systems[0].slices.len()).collect();
     assert!(slices[0] > 1 && slices[1] == 1, "{slices:?}");
     assert_eq!(joined.run.steps.len(), n + 2);
+    // The other run has one of them, and the report says of the second that it has none, not that it was not
+    // reached.
+    let name = &joined.run.steps[1].info.name;
+    let report = text::render(
+        &Analysis::of_joined(&joined, 0.05),
+        TextOptions { colour: false, detail: Detail::Full, width: 400 },
+    );
+    let is_told = |line: &str| line.contains("has no such step") && line.contains(name.as_str());
+    assert!(report.lines().any(is_told) && !report.contains("Not reached on"), "{report}");
+}
+
+/// A log that was imported as queries has no row per second of a scan.
+#[test]
+fn a_step_whose_figure_counts_something_else_is_another() {
+    let mut runs = two();
+    let n = Joined::of(runs.clone(), None, "").unwrap().run.steps.len();
+    let step = runs[1].steps.iter_mut().find(|step| step.info.name == "scan").unwrap();
+    assert_eq!(step.info.figure, Figure::RowsRead);
+    step.info.figure = Figure::Queries;
+    assert_eq!(Joined::of(runs, None, "").unwrap().run.steps.len(), n + 1);
 }
 
 /// Labels that both runs have are told apart in reports, and commands name them by their runs; one run's id may

@@ -3,7 +3,9 @@
 use expect_test::expect_file;
 use rqps_model::run::Check;
 use rqps_model::slice::Lateness;
-use rqps_model::{Dbms, Group, Host, Run, RunStep, RunSystem, Schedule, StepKind, StepOutcome};
+use rqps_model::{
+    Dbms, Group, Host, Run, RunStep, RunSystem, Schedule, StepKind, StepOutcome, SystemSource,
+};
 use rqps_report::history::{Choice, History, Order, Scale, csv, json, text};
 use rqps_report::html;
 
@@ -332,6 +334,11 @@ fn a_change_with_another_kernel_or_schedule_says_so() {
     let (text, marks) = said(&|run| run.host.memory_bytes = 16 << 30);
     assert!(text.ends_with("memory (32.0 GB, then 16.0 GB)."), "{text}");
     assert_eq!(marks[0], "other-memory");
+    let (text, marks) = said(&|run| run.host.storage = "ext4 on /dev/sda1".to_owned());
+    assert!(text.ends_with("storage (ext4 on /dev/nvme*, then ext4 on /dev/sd*)."), "{text}");
+    assert_eq!(marks[0], "other-storage");
+    let (text, _) = said(&|run| run.host.storage = "ext4 on /dev/nvme1n1".to_owned());
+    assert!(!text.contains("changed, too"), "{text}");
     let (text, marks) = said(&|run| run.host.read_ahead_kb = Some(8192));
     assert!(text.ends_with("read-ahead (128 KB, then 8192 KB)."), "{text}");
     assert_eq!(marks[0], "other-read-ahead");
@@ -415,6 +422,37 @@ fn what_was_measured_without_its_base_is_told_as_such() {
     let history = History::of(runs, choice()).unwrap();
     let left_out: Vec<&str> = history.left_out.iter().map(|l| l.because.as_str()).collect();
     assert!(left_out.contains(&"it was not measured beside the base"), "{left_out:?}");
+}
+
+/// A base that is built anew each night moves by itself: ratios to it would be of two builds.
+#[test]
+fn a_base_that_was_built_anew_is_no_common_one() {
+    let night = |day: i64| {
+        let systems = vec![system(Dbms::Postgres, "17.4"), system(Dbms::Postgres, "18.0")];
+        run(day, systems, &[("scan", &[9_000.0, 9_000.0])])
+    };
+    let mut runs: Vec<Run> = (0..6).map(night).collect();
+    let by_time = Choice { order: Some(Order::Time), ..choice() };
+    let has_absolute = |runs: &[Run]| {
+        let history = History::of(runs.to_vec(), by_time).unwrap();
+        history.series.iter().any(|series| matches!(series.scale, Scale::Absolute { .. }))
+    };
+    assert!(!has_absolute(&runs));
+    let change = |runs: &mut [Run], change: fn(&mut RunSystem, String)| {
+        for (night, run) in runs.iter_mut().enumerate() {
+            run.systems.iter_mut().for_each(|system| change(system, night.to_string()));
+        }
+    };
+    change(&mut runs, |system, night| {
+        system.build.insert("program_sha256".to_owned(), night);
+    });
+    assert!(has_absolute(&runs));
+    change(&mut runs, |system, _| system.build.clear());
+    change(&mut runs, |system, night| system.origin = format!("pg.tar.gz (changed {night}.0)"));
+    assert!(has_absolute(&runs));
+    // Files that were imported are others each night.
+    change(&mut runs, |system, _| system.spec.source = SystemSource::Imported);
+    assert!(!has_absolute(&runs));
 }
 
 /// What a host does from run to run is in no interval of a figure: two figures tell nothing.

@@ -1,6 +1,7 @@
 //! Stack profiles in reports: what is shown, and that nothing else changes by it.
 
 use expect_test::expect_file;
+use rqps_model::Run;
 use rqps_report::{Analysis, Detail, TextOptions, csv, html, json, markdown, stacks_page, text};
 use rqps_stacks::{StackProfile, Stacks};
 
@@ -46,6 +47,25 @@ fn reports_show_stacks_and_change_nothing_else() {
     assert_eq!(value, of_plain);
     let stacks = serde_json::to_string_pretty(&stacks).unwrap();
     expect_file!["../data/stacks.json"].assert_eq(&(stacks + "\n"));
+}
+
+/// What deletes for a set time takes more rows off the faster system's tables, and steps that write are
+/// recorded after it.
+#[test]
+fn stacks_of_writes_on_tables_that_lack_rows_say_so() {
+    let mut run = fixture::pair();
+    let at = run.steps.iter().position(|step| step.info.name == "update-index").unwrap();
+    let said = |run: &Run, at: usize| {
+        let profiles = stacks_fixture::pair(at);
+        let analysis = Analysis::of(run, 0.05).with_profiles(&profiles);
+        text::render(&analysis, options(Detail::Full)).contains("recorded after delete had taken")
+    };
+    assert!(!said(&run, at));
+    let mut delete = run.steps[at].clone();
+    "delete".clone_into(&mut delete.info.name);
+    "delete".clone_into(&mut delete.info.family);
+    run.steps.push(delete);
+    assert!(said(&run, at) && !said(&run, 0));
 }
 
 #[test]

@@ -172,6 +172,35 @@ fn sources_are_tried_in_order_and_each_failure_is_told() {
     assert!(own.is_file() && is_cached(&good.servers()[0], cache.path()));
 }
 
+/// What an archive without a checksum is, is what it was when the catalogue was read: the program of one is never
+/// taken for that of another.
+#[test]
+fn an_archive_that_is_replaced_meanwhile_makes_no_server() {
+    let cache = tempfile::tempdir().unwrap();
+    let own = cache.path().join("mine.zip");
+    let text = catalogue_text(&[]);
+    let server = &text[..text.find("[[server.source]]").unwrap()];
+    let source = format!(
+        "[[server.source]]\nfrom = \"file\"\npath = \"{}\"\nlayout = \"tree\"\n",
+        own.display()
+    );
+    let read = || Catalogue::parse(&format!("{server}\n{source}")).unwrap();
+    fs::write(&own, archive()).unwrap();
+    let before = read();
+    fs::remove_file(&own).unwrap();
+    fs::write(&own, [archive(), vec![0]].concat()).unwrap();
+    let error = run(&before, cache.path()).unwrap_err();
+    assert!(matches!(error, Error::FileChanged { .. }), "{error}");
+    assert_eq!(fs::read_dir(cache.path().join("servers")).unwrap().count(), 0);
+    // The next command takes it as what it is, for as long as its catalogue is the one that it read.
+    fs::write(&own, archive()).unwrap();
+    let now = read();
+    run(&now, cache.path()).unwrap();
+    fs::write(&own, [archive(), vec![0]].concat()).unwrap();
+    assert!(is_cached(&now.servers()[0], cache.path()));
+    assert!(!is_cached(&read().servers()[0], cache.path()));
+}
+
 #[test]
 fn a_server_for_another_machine_is_refused_before_anything_is_fetched() {
     let cache = tempfile::tempdir().unwrap();

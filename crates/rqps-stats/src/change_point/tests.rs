@@ -81,6 +81,21 @@ fn what_starts_draw_is_no_change() {
     assert_eq!(places(&of(&[Value::base(), ratio(0.9, 0)])), [1]);
 }
 
+/// Twelve runs of one ratio each, and one run of twenty that all share what its base drew: 1.5% below.
+#[test]
+fn many_ratios_of_one_run_are_one_draw_of_its_base() {
+    let known = Uncertainty { blocks: 0.001 * 0.001, df: 11.0, starts: Starts::Assumed };
+    let noise = |i: usize| [0.0005, -0.0005, 0.0][i % 3];
+    let ratio = |point: f64, run: usize| Value::known(point + noise(run), known).of_run(run);
+    let runs = (0..12).map(|run| ratio(1.0, run));
+    let one = (0..20).map(|i| Value::known(0.985 + noise(i), known).of_run(12));
+    let series: Vec<Value> = runs.chain(one).collect();
+    assert!(change_points(&series, Method::Student, 0.01).unwrap().is_empty());
+    // As many runs on the other side show that it is none of a start.
+    let apart: Vec<Value> = (0..24).map(|i| ratio(if i < 12 { 1.0 } else { 0.985 }, i)).collect();
+    assert_eq!(places(&change_points(&apart, Method::Student, 0.01).unwrap()), [12]);
+}
+
 /// Values that agree within a tenth of what is assumed of their starts, and are many.
 #[test]
 fn many_values_speak_for_themselves() {

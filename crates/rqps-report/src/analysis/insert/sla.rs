@@ -62,18 +62,18 @@ impl Sla {
 
     /// The average as it is shown: an average that just fails is not rounded to one that is held.
     pub(crate) fn shown_average(&self) -> f64 {
-        let floor = self.average_per_s.floor();
-        // Below 100 decimals are shown.
-        let is_rounded_up =
-            self.average_per_s >= 100.0 && !self.is_held && is_held(floor + 1.0, self.target_per_s);
-        if is_rounded_up { floor } else { self.average_per_s }
+        let unit = 10_f64.powi(i32::try_from(number::decimals(self.average_per_s)).unwrap_or(0));
+        let scaled = self.average_per_s * unit;
+        let is_rounded_up = !self.is_held && is_held(scaled.round() / unit, self.target_per_s);
+        if is_rounded_up { scaled.floor() / unit } else { self.average_per_s }
     }
 
     /// `94%` of the target, likewise.
     pub(crate) fn shown_percent(&self) -> String {
         let hundredths = self.ratio() * 100.0;
-        let shown = if self.is_held { hundredths.round() } else { hundredths.floor() };
-        number::percent(shown / 100.0)
+        let nearest = hundredths.round();
+        let is_rounded_up = !self.is_held && nearest >= HELD * 100.0;
+        number::percent(if is_rounded_up { hundredths.floor() } else { nearest } / 100.0)
     }
 }
 
@@ -153,6 +153,10 @@ mod tests {
         assert_eq!(shown(1000.0, 950.4), told("950", "95%"));
         assert_eq!(shown(1000.0, 812.6), told("813", "81%"));
         assert_eq!(shown(100.0, 94.8), told("94.8", "94%"));
+        assert_eq!(shown(100.0, 94.96), told("94.9", "94%"));
+        assert_eq!(shown(10.0, 9.498), told("9.49", "94%"));
+        // 58 / 100 is a little below 58 hundredths.
+        assert_eq!(shown(100.0, 58.0), told("58.0", "58%"));
     }
 
     #[test]
