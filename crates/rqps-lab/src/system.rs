@@ -182,11 +182,6 @@ impl Up {
         self.server.as_ref().map(|s| s.running.pid())
     }
 
-    /// Whether its server runs; true for one that is not ours.
-    pub(crate) fn is_alive(&self) -> bool {
-        self.server.as_ref().is_none_or(|server| server.running.is_alive())
-    }
-
     /// What stops it while it waits, and its death signal; absent for a server that is not ours.
     pub(crate) fn freezer(&self) -> Option<(Freezer, Signal)> {
         self.server.as_ref().map(|s| (s.running.freezer(), s.running.death()))

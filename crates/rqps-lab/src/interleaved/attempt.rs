@@ -51,7 +51,7 @@ pub(super) fn brakes_of_others<'m>(
     left: &'m [usize],
 ) -> impl Iterator<Item = Brake> + use<'m> {
     let others = members.iter().enumerate().filter(|(m, _)| !left.contains(m));
-    others.map(|(_, (_, up))| up.freezer().filter(|_| up.is_alive()))
+    others.map(|(_, (_, up))| up.freezer().filter(|_| !up.has_ended()))
 }
 
 /// Whether another system has ended a step with the block that is the last of this one, too. One that is

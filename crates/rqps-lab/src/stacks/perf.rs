@@ -29,7 +29,6 @@ const PATIENCE: Duration = Duration::from_secs(30);
 
 /// How long a perf that counts may take to end before the servers go on.
 const MOMENT: Duration = Duration::from_secs(1);
-
 /// How long it may take to find the functions of all samples: unwind tables cost milliseconds a stack.
 const READ_WITHIN: Duration = Duration::from_secs(600);
 
@@ -256,10 +255,8 @@ impl Counting {
 
     /// Waits for a moment until it has ended: it counts until it gets a CPU.
     pub(super) fn settle(&self) {
-        if self.is_stopped {
-            // What it had to say is read when it is finished.
-            let _ = self.process.wait(MOMENT);
-        }
+        // What it had to say is read when it is finished.
+        let _ = self.is_stopped.then(|| self.process.wait(MOMENT));
     }
 
     /// Ends it; gives the counters.

@@ -155,7 +155,7 @@ impl Up {
     }
 
     /// Whether its process is no longer there.
-    fn has_ended(&self) -> bool {
+    pub(crate) fn has_ended(&self) -> bool {
         self.server.as_ref().is_some_and(|s| !s.running.is_alive())
     }
 
