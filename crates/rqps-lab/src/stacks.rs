@@ -6,6 +6,7 @@
 //! stored beside the run. That it cannot be recorded fails no step.
 
 mod ability;
+mod counting;
 mod perf;
 mod record;
 mod turns;

@@ -18,7 +18,9 @@ use rqps_model::{
 
 pub use base::JoinError;
 pub use conditions::{Condition, Topic};
-pub(crate) use conditions::{Work, by_value, host_name, of as conditions_of, work, work_of};
+pub(crate) use conditions::{
+    Work, by_value, host_name, of as conditions_of, suite_of, work, work_of,
+};
 
 use crate::words::{list, list_in_short};
 

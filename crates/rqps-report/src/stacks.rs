@@ -10,6 +10,7 @@ use rqps_stacks::time::{signed_us, us};
 use crate::analysis::stacks::{PairStacks, StepStacks};
 use crate::analysis::{Analysis, StepAnalysis};
 use crate::grid::{Grid, GridCell, Side, plain, toned};
+use crate::join::suite_of;
 use crate::layout;
 use crate::number::{self, NOTHING, count};
 use crate::tone::Tone;
@@ -279,12 +280,11 @@ fn after_delete(
     stacks: &StepStacks<'_>,
 ) -> Option<String> {
     // Other suites have tables of their own.
-    let suite = |name: &str| name.rsplit_once('/').map(|(suite, _)| suite.to_owned());
-    let own = suite(&step.step.info.name);
+    let own = suite_of(&step.step.info.name);
     let is_recorded = stacks.profiles.iter().flatten().any(|profile| profile.facts.cpu.is_some());
     let is_write = step.step.info.kind == StepKind::Write && is_recorded;
     let deletes = analysis.run.steps.iter().any(|other| {
-        let is_one = other.info.family == DELETE && suite(&other.info.name) == own;
+        let is_one = other.info.family == DELETE && suite_of(&other.info.name) == own;
         is_one && other.systems.iter().any(|system| system.outcome == StepOutcome::Done)
     });
     (is_write && deletes).then(|| {

@@ -18,17 +18,14 @@ use nix::unistd::{geteuid, mkfifo};
 use rqps_sample::clock::process_cpu_ns;
 use rqps_server::process::{self, Process};
 use rqps_server::{Identity, threads};
-use rqps_stacks::counter_text::{EVENTS, parse_counters};
 use rqps_stacks::profile::Unwind;
-use rqps_stacks::{Counter, Script, ScriptReader};
+use rqps_stacks::{Script, ScriptReader};
 
 use super::ability::perf;
 
 /// How long perf may take to attach to all threads of a server, or to end.
 const PATIENCE: Duration = Duration::from_secs(30);
 
-/// How long a perf that counts may take to end before the servers go on.
-const MOMENT: Duration = Duration::from_secs(1);
 /// How long it may take to find the functions of all samples: unwind tables cost milliseconds a stack.
 const READ_WITHIN: Duration = Duration::from_secs(600);
 
@@ -224,61 +221,6 @@ fn parse(mut from: impl BufRead) -> Result<Script> {
     Ok(reader.end())
 }
 
-/// perf while it counts events of the CPU.
-pub(super) struct Counting {
-    process: Process,
-    /// Whether it was asked to end.
-    is_stopped: bool,
-    out: PathBuf,
-    said: PathBuf,
-}
-
-impl Counting {
-    /// Begins to count on the server's processes.
-    pub(super) fn start(event: &str, processes: &[i32], dir: &Path) -> Result<Self> {
-        let (out, said) = (dir.join("stat.txt"), dir.join("stat-said.txt"));
-        // User code alone where the kernel's may not be seen, as for the stacks.
-        let modifier = if event.ends_with(":u") { ":u" } else { "" };
-        let events: Vec<String> = EVENTS.iter().map(|name| format!("{name}{modifier}")).collect();
-        let ids: Vec<String> = processes.iter().map(ToString::to_string).collect();
-        let mut command = perf();
-        command.args(["stat", "-x,", "--event", &events.join(","), "--pid", &ids.join(",")]);
-        command.arg("--output").arg(&out);
-        let process = spawn(command, &said)?;
-        Ok(Self { process, is_stopped: false, out, said })
-    }
-
-    /// Asks it to end, at which it counts no more. Where that fails it is asked once more.
-    pub(super) fn stop(&mut self) {
-        self.is_stopped = self.process.signal(Signal::SIGINT).is_ok();
-    }
-
-    /// Waits for a moment until it has ended: it counts until it gets a CPU.
-    pub(super) fn settle(&self) {
-        // What it had to say is read when it is finished.
-        let _ = self.is_stopped.then(|| self.process.wait(MOMENT));
-    }
-
-    /// Ends it; gives the counters.
-    pub(super) fn finish(self) -> Result<Vec<Counter>> {
-        if self.is_stopped {
-            await_end(&self.process, &self.said)?;
-        } else {
-            end(&self.process, &self.said)?;
-        }
-        let text = fs::read_to_string(&self.out).context("read perf's counters")?;
-        Ok(parse_counters(&text)?)
-    }
-
-    /// One that ends at once and writes nothing.
-    #[cfg(test)]
-    pub(super) fn without_result(dir: &Path) -> Result<Self> {
-        let (out, said) = (dir.join("stat.txt"), dir.join("stat-said.txt"));
-        let process = spawn(Command::new("true"), &said)?;
-        Ok(Self { process, is_stopped: false, out, said })
-    }
-}
-
 /// Pages of the buffer of each of `at_once` recordings of an ordinary user, who may have 516 KB for each
 /// CPU in all (kernel.perf_event_mlock_kb): perf takes powers of two, and a page beside them.
 fn pages_of_each(at_once: usize) -> u32 {
@@ -287,20 +229,20 @@ fn pages_of_each(at_once: usize) -> u32 {
 }
 
 /// Starts perf as who runs rqps: it ends with it.
-fn spawn(mut command: Command, said: &Path) -> Result<Process> {
+pub(super) fn spawn(mut command: Command, said: &Path) -> Result<Process> {
     command.stderr(File::create(said).context("make a file for what perf says")?);
     let me = Identity { switch: false, ..Identity::for_servers()? };
     process::spawn(command, &me, Signal::SIGKILL).context("start perf")
 }
 
 /// Asks perf to end and waits until its file is whole.
-fn end(process: &Process, said: &Path) -> Result<()> {
+pub(super) fn end(process: &Process, said: &Path) -> Result<()> {
     process.signal(Signal::SIGINT).context("end perf")?;
     await_end(process, said)
 }
 
 /// Waits until the file of a perf that was asked to end is whole.
-fn await_end(process: &Process, said: &Path) -> Result<()> {
+pub(super) fn await_end(process: &Process, said: &Path) -> Result<()> {
     if process.wait(PATIENCE)?.is_none() {
         bail!("perf did not end: {}", last_words(said));
     }

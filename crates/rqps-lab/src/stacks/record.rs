@@ -16,7 +16,8 @@ use rqps_store::scratch::{Scratch, sweep};
 use rqps_store::unix_ms;
 
 use super::ability::Ability;
-use super::perf::{Counting, How, Recorder, read};
+use super::counting::Counting;
+use super::perf::{How, Recorder, read};
 use crate::handicap::Handicap;
 use crate::measure::{Bench, Manned};
 

@@ -168,9 +168,14 @@ pub(crate) fn work(plan: &str) -> Vec<Work> {
     all_suites(&plan).iter().map(of).collect()
 }
 
+/// The name of the suite that a step is of, where suites have names: `SUITE/STEP`.
+pub(crate) fn suite_of(step: &str) -> Option<&str> {
+    step.rsplit_once('/').map(|(suite, _)| suite)
+}
+
 /// That of the suite whose step is called so: `SUITE/STEP` where suites have names.
 pub(crate) fn work_of<'w>(work: &'w [Work], step: &str) -> Option<&'w BTreeMap<String, String>> {
-    let suite = step.rsplit_once('/').map(|(suite, _)| suite);
+    let suite = suite_of(step);
     let own = work.iter().find(|(name, _)| name.as_deref() == suite);
     own.or_else(|| work.first().filter(|_| work.len() == 1)).map(|(_, work)| work)
 }
