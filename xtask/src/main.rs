@@ -1,5 +1,5 @@
 //! Tasks for those who work on rqps: `cargo xtask tidy`, `bench-client`, `bench-insert`, `bench-report`, `bench-sysbench`,
-//! `bench-serve`, `truth`, `hog`, `crowd`, `causes`, `check-imports`, `faults`, `findings`, `fuzz`.
+//! `bench-serve`, `truth`, `hog`, `crowd`, `causes`, `check-imports`, `faults`, `findings`, `fuzz`, `options`.
 #![expect(clippy::print_stdout, clippy::print_stderr, reason = "a command for developers")]
 
 mod bench_client;
@@ -14,6 +14,7 @@ mod faults;
 mod findings;
 mod fuzz;
 mod hog;
+mod options_trial;
 mod replay;
 mod tidy;
 mod truth;
@@ -83,6 +84,9 @@ cargo xtask TASK
                   [--seconds N] for each, 60 when absent; [--seed N], 1 when absent; [--debug] built without
                   optimisation; [--out DIR]; [--keep] tries nothing new: of what was kept, the inputs that the
                   corpus lacks go into it
+  options         every option of a server's own list whose value can be a path or an address, set to a watched
+                  place, one start each: what became of it, whether anything outside was touched
+                  [--servers DBMS@VERSION,...]; [--only NAME,NAME]
   check-imports DIR
                   imports every folder of DIR with the field's tables (qps.abs.*, qps.rel.*, o.met.*) and compares
                   text and CSV reports with them, cell by cell
@@ -173,6 +177,7 @@ fn run(args: &[String]) -> Result<()> {
         }
         Some("findings") => findings_of(args),
         Some("fuzz") => fuzz_target(args),
+        Some("options") => options_of(args),
         Some("faults") => faults_of(args),
         Some("truth") => truth_of(args),
         None | Some("help" | "--help" | "-h") => {
@@ -230,6 +235,14 @@ fn findings_of(args: &[String]) -> Result<()> {
             .map_or(Ok(root()?.join("target/findings")), std::path::absolute)?,
     };
     findings::run(&root()?, &options)
+}
+
+/// What servers do with options that lead out of them.
+fn options_of(args: &[String]) -> Result<()> {
+    let servers = value(args, "--servers")
+        .unwrap_or("mysql@5.6.14,mysql@8.0.33,mariadb@10.11.5,postgres@17.4");
+    let servers = servers.split(',').map(server).collect::<Result<_>>()?;
+    options_trial::run(&root()?, &options_trial::Options { servers, only: list(args, "--only") })
 }
 
 fn fuzz_target(args: &[String]) -> Result<()> {

@@ -14,6 +14,7 @@ use nix::sys::signal::Signal;
 use rqps_client::{Connection, Endpoint};
 use rqps_model::{Dbms, SystemSpec, Version};
 use rqps_sample::{Background, Sampler, Target};
+use rqps_server::options::describe_changes;
 use rqps_server::profile::Rendered;
 use rqps_server::{
     Allocator, Freezer, Identity, Installed, Instance, Places, Progress, RunningServer, Setup,
@@ -367,7 +368,7 @@ fn setup(
     (identity, places, name): (&Identity, &Places, &str),
     watch: &mut Watch<'_>,
 ) -> Setup {
-    for text in &config.notes {
+    for text in describe_changes(&config.changes).iter().chain(&config.notes) {
         (watch.report)(Progress::Note { text });
     }
     Setup {

@@ -34,6 +34,26 @@ pub enum Error {
         /// The builds that there are, separated by commas.
         known: String,
     },
+    /// A configuration file that no server would take.
+    #[error("{place}: {detail}")]
+    ConfigFile {
+        /// File and line.
+        place: String,
+        /// What is wrong, and the remedy.
+        detail: String,
+    },
+    /// An option that could make a server touch what is not its own.
+    #[error("{place}: {written}: {detail}; {remedy}")]
+    RefusedOption {
+        /// File and line, or `options` of the plan.
+        place: String,
+        /// The option as it is written.
+        written: String,
+        /// Why it is refused.
+        detail: String,
+        /// What to write instead.
+        remedy: String,
+    },
     /// The catalogue or a profile that is built in does not say what it must.
     #[error("{what}: {detail}")]
     Data {

@@ -249,7 +249,8 @@ impl Installed {
     }
 
     /// The value for LD_LIBRARY_PATH, when one is needed.
-    pub(crate) fn library_path(&self) -> Option<String> {
+    #[must_use]
+    pub fn library_path(&self) -> Option<String> {
         library_path(&self.library_dirs)
     }
 }

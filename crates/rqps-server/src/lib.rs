@@ -36,6 +36,7 @@ pub mod lsm;
 pub mod malloc;
 mod mysql;
 pub mod open_files;
+pub mod options;
 mod patchelf;
 mod pidfd;
 pub mod places;

@@ -53,9 +53,11 @@ fn base_command(instance: &Instance, config: &Path) -> Command {
     if let Some(plugins) = &setup.installed.plugin_dir {
         command.arg(format!("--plugin-dir={}", plugins.display()));
     }
+    // Statements read and write files there alone. MySQL since 5.7 is often compiled with a directory that must exist.
+    command.arg(format!("--secure-file-priv={}", setup.dir.join("tmp").display()));
     if setup.installed.dbms == Dbms::Mysql && setup.installed.version.at_least(&[5, 7]) {
-        // Distributions compile in a directory that must exist.
-        command.arg(format!("--secure-file-priv={}", setup.dir.join("tmp").display()));
+        // It would listen on all addresses, on port 33060.
+        command.arg("--loose-mysqlx=OFF");
     }
     if before_5_5(&setup.installed) {
         command.arg(format!("--language={share}/english"));

@@ -13,14 +13,11 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 use rqps_model::{Compression, Dbms, Durability, Engine, Version};
-use rqps_sample::given_file;
 
 use crate::Error;
+use crate::options::{self, Change, Clean, Setting, Treatment, Written};
 pub use cache::{cache_bytes, check_caches, max_connections};
 use data::{Profile, Subject};
-
-/// Configuration files with all their comments take less, bytes.
-const MOST_OF_CONFIG: u64 = 4 << 20;
 
 /// The built-in profiles by name.
 const PROFILES: &[(&str, &str)] = &[
@@ -82,7 +79,9 @@ pub struct Rendered {
     pub text: String,
     /// More arguments for PostgreSQL's initdb.
     pub initdb_arguments: Vec<String>,
-    /// Sentences for the user: settings that rqps overrides.
+    /// What of the user's options did not go through as written.
+    pub changes: Vec<Change>,
+    /// Sentences for the user beside those of the changes.
     pub notes: Vec<String>,
     /// The engine whose plugin the server has to load.
     pub engine: Engine,
@@ -110,11 +109,12 @@ pub fn render(
     config: &Config,
     sizing: Sizing,
 ) -> Result<Rendered, Error> {
-    let mut notes = Vec::new();
     let mut initdb_arguments = Vec::new();
     let mut text = String::new();
-    let mut left: Vec<(String, String)> =
-        config.options.iter().map(|(name, value)| (name.clone(), value.clone())).collect();
+    let written: Vec<Setting> = config.options.iter().map(setting_of_plan).collect();
+    let Clean { settings, mut changes } = options::classify(dbms, &written)?;
+    let with_value = |(name, value): (String, Option<String>)| (name, value.unwrap_or_default());
+    let mut left: Vec<(String, String)> = settings.into_iter().map(with_value).collect();
     if let Some(source) = source_of(&config.base) {
         let name = &config.base;
         let profile = Profile::parse(name, source, &source_of)?;
@@ -132,35 +132,27 @@ pub fn render(
         initdb_arguments = profile.initdb_arguments(subject)?;
     } else {
         let path = Path::new(&config.base);
-        let file =
-            given_file::read_text(path, MOST_OF_CONFIG).map_err(|e| Error::UnknownConfig {
-                config: config.base.clone(),
-                known: names().join(", "),
-                detail: e.to_string(),
-            })?;
-        for line in file.lines() {
-            match option_name(line).filter(|name| is_ours(dbms, name)) {
-                // Left out: data_directory in a file wins over the command line's directory.
-                Some(option) => notes.push(overridden(option, &config.base)),
-                None => text.extend([line, "\n"]),
-            }
-        }
+        let file = options::read_file(path).map_err(|e| Error::UnknownConfig {
+            config: config.base.clone(),
+            known: names().join(", "),
+            detail: e.to_string(),
+        })?;
+        text.push_str(&format!("# rqps: from {}\n", path.display().to_string().escape_debug()));
+        let clean = options::classify(dbms, &options::read(dbms, version, (path, &file))?)?;
+        text.push_str(&lines(dbms, clean.settings)?);
+        changes.extend(clean.changes);
     }
     if !left.is_empty() {
         text.push_str("# options of the plan\n");
-        if dbms.is_mysql_family() {
-            text.push_str("[mysqld]\n");
-        }
-        for (option, value) in parts::join(left) {
-            if is_ours(dbms, &option) {
-                notes.push(overridden(&option, "the plan's options"));
-                continue;
-            }
-            text.push_str(&line(dbms, &option, &value)?);
-        }
+        let left = parts::join(left).into_iter().map(|(name, value)| (name, Some(value)));
+        text.push_str(&lines(dbms, left.collect())?);
     }
     let (engine, options) = (config.engine, config.options.clone());
-    Ok(Rendered { text, initdb_arguments, notes, engine, options })
+    Ok(Rendered { text, initdb_arguments, changes, notes: Vec::new(), engine, options })
+}
+
+fn setting_of_plan((name, value): (&String, &String)) -> Setting {
+    Setting { name: name.clone(), value: Some(value.clone()), written: Written::Plan }
 }
 
 /// The least memory, bytes, that a limited server of this configuration can live in: twice the
@@ -179,46 +171,9 @@ pub fn least_memory(dbms: Dbms, version: &Version, config: &Config) -> Result<Op
     Ok(Some(2 * cache_bytes(dbms, &smallest)))
 }
 
-fn overridden(option: &str, source: &str) -> String {
-    format!("{option} of {source} has no effect: rqps sets it for each system itself")
-}
-
-/// Options that rqps sets on the command line; they are left out of the file.
-const OURS_MYSQL: &[&str] = &[
-    "basedir",
-    "datadir",
-    "socket",
-    "port",
-    "bind_address",
-    "pid_file",
-    "log_error",
-    "tmpdir",
-    "user",
-    "lc_messages_dir",
-    "ssl",
-    "skip_ssl",
-    "ssl_ca",
-    "ssl_cert",
-    "ssl_key",
-    "tls_version",
-];
-const OURS_POSTGRES: &[&str] = &[
-    "data_directory",
-    "hba_file",
-    "port",
-    "listen_addresses",
-    "unix_socket_directories",
-    "ssl",
-    "ssl_cert_file",
-    "ssl_key_file",
-    "logging_collector",
-    "log_destination",
-    "lc_messages",
-];
-
 /// Whether rqps sets an option on the command line of every server that it starts.
 pub(crate) fn is_on_command_line(dbms: Dbms, option: &str) -> bool {
-    is_ours(dbms, option)
+    matches!(options::treatment(dbms, option), Ok(Some(Treatment::Ours)))
 }
 
 impl Rendered {
@@ -232,11 +187,6 @@ impl Rendered {
         };
         names.map(plain).collect()
     }
-}
-
-fn is_ours(dbms: Dbms, option: &str) -> bool {
-    let list = if dbms.is_mysql_family() { OURS_MYSQL } else { OURS_POSTGRES };
-    list.iter().any(|ours| same(ours, option))
 }
 
 /// Servers of the MySQL family take `-` and `_` alike.
@@ -254,6 +204,18 @@ pub(crate) fn option_name(line: &str) -> Option<&str> {
     let name = line.split(['=', ' ', '\t']).next()?.trim();
     let plain = |c: char| c.is_ascii_alphanumeric() || "_-.".contains(c);
     (!name.is_empty() && name.chars().all(plain)).then_some(name)
+}
+
+/// Lines of a configuration file, in the group that servers of the MySQL family read.
+fn lines(dbms: Dbms, settings: Vec<(String, Option<String>)>) -> Result<String, Error> {
+    let mut text = if dbms.is_mysql_family() { "[mysqld]\n" } else { "" }.to_owned();
+    for (option, value) in settings {
+        match value {
+            Some(value) => text.push_str(&line(dbms, &option, &value)?),
+            None => text.push_str(line(dbms, &option, "")?.replace('=', "").as_str()),
+        }
+    }
+    Ok(text)
 }
 
 /// One line of a configuration file.

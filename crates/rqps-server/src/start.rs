@@ -17,6 +17,7 @@ use crate::confine::Confinement;
 use crate::identity::Identity;
 use crate::instance::{Instance, Setup, make_private};
 use crate::log_text::{says_disk_full, says_no_memory, telling, unknown_option};
+use crate::options::summarise_changes;
 use crate::places::short_hash;
 use crate::running::{RunningServer, connect};
 use crate::vigil::Vigil;
@@ -207,12 +208,13 @@ impl RunningServer {
         instance: &Instance,
         watch: &Watch<'_>,
     ) -> Result<BTreeMap<String, String>, Error> {
-        let Setup { installed, allocator, .. } = instance.setup();
+        let Setup { installed, allocator, config, .. } = instance.setup();
         let pids = self.processes();
         self.confinement.check(&self.name, &pids)?;
         let mut facts = allocator.check(installed, &pids)?;
         facts.extend(self.confinement.facts());
         facts.extend(instance.direct_io(watch.stop)?.map(|text| ("direct_io", text)));
+        facts.extend(summarise_changes(&config.changes).map(|text| ("config", text)));
         Ok(facts.into_iter().map(|(name, value)| (name.to_owned(), value)).collect())
     }
 

@@ -142,6 +142,7 @@ mod tests {
         Rendered {
             text: text.to_owned(),
             initdb_arguments: Vec::new(),
+            changes: Vec::new(),
             notes: Vec::new(),
             engine,
             options: BTreeMap::new(),

@@ -225,15 +225,17 @@ fn options_of_the_plan_replace_the_profiles() {
     let text = small(Dbms::Mysql, "8.0.33", &[("innodb-flush-method", "fsync"), ("x", "a#b")]).text;
     assert!(!text.contains("O_DIRECT"), "{text}");
     assert!(
-        text.ends_with("# options of the plan\n[mysqld]\ninnodb-flush-method=fsync\nx=\"a#b\"\n")
+        text.ends_with("# options of the plan\n[mysqld]\ninnodb_flush_method=fsync\nx=\"a#b\"\n")
     );
-    let text = small(Dbms::Postgres, "17.4", &[("x.y", "it's a \\")]).text;
-    assert!(text.ends_with("x.y = 'it''s a \\\\'\n"), "{text}");
+    let text = small(Dbms::Postgres, "17.4", &[("application_name", "it's a \\")]).text;
+    assert!(text.ends_with("application_name = 'it''s a \\\\'\n"), "{text}");
 }
 
 #[test]
 fn values_cannot_smuggle_in_lines() {
-    for (option, value) in [("a", "1\nb=2"), ("a\nb", "1"), ("a b", "1"), ("", "1"), ("[x]", "1")] {
+    for (option, value) in
+        [("zz", "1\nb=2"), ("zz\nb", "1"), ("zz b", "1"), ("", "1"), ("[x]", "1")]
+    {
         let config = config("small", &[(option, value)]);
         let error = render(Dbms::Mysql, &"8.0.33".parse().unwrap(), &config, SIZING).unwrap_err();
         assert!(error.to_string().contains("line breaks"), "{error}");
@@ -245,20 +247,21 @@ fn a_users_file_is_taken_but_for_what_rqps_sets_itself() {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("my.cnf");
     fs::write(&path, "[mysqld]\nport = 3306\nlog-error=/x\n# socket=/y\ninnodb_x=1").unwrap();
-    let config = config(path.to_str().unwrap(), &[("datadir", "/z"), ("b", "2")]);
+    let config = config(path.to_str().unwrap(), &[("datadir", "/z"), ("table-open-cache", "2")]);
     let rendered = render(Dbms::Mariadb, &"10.2.11".parse().unwrap(), &config, SIZING).unwrap();
+    let path = path.display();
     assert_eq!(
         rendered.text,
-        "[mysqld]\n# socket=/y\ninnodb_x=1\n# options of the plan\n[mysqld]\nb=2\n"
+        format!(
+            "# rqps: from {path}\n[mysqld]\ninnodb_x=1\n# options of the plan\n[mysqld]\n\
+             table_open_cache=2\n"
+        )
     );
-    let path = path.display();
-    let tail = "has no effect: rqps sets it for each system itself";
     assert_eq!(
-        rendered.notes,
+        options::describe_changes(&rendered.changes),
         [
-            format!("port of {path} {tail}"),
-            format!("log-error of {path} {tail}"),
-            format!("datadir of the plan's options {tail}"),
+            "options: rqps sets datadir itself".to_owned(),
+            format!("{path}: rqps sets port, log-error itself"),
         ]
     );
 }
@@ -267,7 +270,7 @@ fn a_users_file_is_taken_but_for_what_rqps_sets_itself() {
 fn no_option_leads_postgresql_to_another_data_directory() {
     let rendered = small(Dbms::Postgres, "17.4", &[("data_directory", "/srv/pg")]);
     assert!(!rendered.text.contains("/srv/pg"), "{}", rendered.text);
-    assert_eq!(rendered.notes.len(), 1);
+    assert_eq!(rendered.changes.len(), 1);
 }
 
 #[test]

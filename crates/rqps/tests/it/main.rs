@@ -61,6 +61,8 @@ mod null_client;
 #[cfg(test)]
 mod over_runs;
 #[cfg(test)]
+mod own_config;
+#[cfg(test)]
 mod panics;
 #[cfg(test)]
 mod profile;

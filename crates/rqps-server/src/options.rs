@@ -1,0 +1,98 @@
+//! A user's configuration read as data: parsed with its includes, classified by an allow-list, written anew.
+//!
+//! `my_cnf` and `postgresql_conf` parse what the servers would parse. `table` says what becomes of each option.
+//! `classify` applies the table and tells what it changed. No line of a user's file reaches a server unread.
+
+mod change;
+mod classify;
+mod looks;
+mod my_cnf;
+mod postgresql_conf;
+mod table;
+
+use std::path::{Path, PathBuf};
+
+use rqps_model::{Dbms, Version};
+
+pub use change::{Change, Outcome, describe_changes, summarise_changes};
+pub(crate) use classify::{Clean, classify};
+pub use table::{Treatment, treatment};
+
+use crate::Error;
+
+/// Configuration files with all their comments take less, bytes.
+const MAX_FILE_BYTES: u64 = 4 << 20;
+
+/// How deep files may include one another, the servers' own limit
+/// (`max_recursion_level` of MySQL's my_default.cc, `CONF_FILE_MAX_DEPTH` of PostgreSQL's guc-file.l).
+const MAX_INCLUDE_DEPTH: usize = 10;
+
+/// Where an option is written.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Written {
+    /// In a configuration file.
+    File {
+        /// The file, which may be an included one.
+        path: PathBuf,
+        /// The line, from 1.
+        line: usize,
+    },
+    /// In `options` of the plan.
+    Plan,
+}
+
+/// One option as it is written.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Setting {
+    /// The option's name, as written.
+    pub name: String,
+    /// Its value without quotes; `None` for an option without `=`.
+    pub value: Option<String>,
+    /// Where it is written.
+    pub written: Written,
+}
+
+/// Reads a user's configuration file with all that it includes.
+///
+/// # Errors
+/// [`Error::ConfigFile`] with file and line.
+pub(crate) fn read(
+    dbms: Dbms,
+    version: &Version,
+    (path, text): (&Path, &str),
+) -> Result<Vec<Setting>, Error> {
+    if dbms.is_mysql_family() {
+        my_cnf::read(path, text, &my_cnf::groups(dbms, version))
+    } else {
+        postgresql_conf::read(path, text)
+    }
+}
+
+/// A fault of a configuration file at one of its lines.
+fn fault(path: &Path, line: usize, detail: impl Into<String>) -> Error {
+    Error::ConfigFile { place: format!("{}:{line}", path.display()), detail: detail.into() }
+}
+
+/// The text of a configuration file: comments may be in any encoding.
+pub(crate) fn read_file(path: &Path) -> std::io::Result<String> {
+    let bytes = rqps_sample::given_file::read(path, MAX_FILE_BYTES)?;
+    Ok(String::from_utf8_lossy(&bytes).into_owned())
+}
+
+/// The plain files of an included directory whose names a server reads, in the order of their names.
+fn included_files(dir: &Path, reads: fn(&str) -> bool) -> std::io::Result<Vec<PathBuf>> {
+    let mut files = Vec::new();
+    for entry in std::fs::read_dir(dir)? {
+        let entry = entry?;
+        if entry.file_name().to_str().is_some_and(reads) && entry.path().is_file() {
+            files.push(entry.path());
+        }
+    }
+    files.sort();
+    Ok(files)
+}
+
+/// The directory that relative includes of a file are in.
+fn directory_of(path: &Path) -> &Path {
+    path.parent().unwrap_or(path)
+}

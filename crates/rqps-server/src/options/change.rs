@@ -1,0 +1,138 @@
+//! What became of options that did not go through as written, and the words for it.
+
+use std::fmt::Write as _;
+
+use super::Written;
+
+/// An option that did not go through as written.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Change {
+    /// The option's name, as written.
+    pub option: String,
+    /// Its value, as written; empty where it has none.
+    pub value: String,
+    /// Where it is written.
+    pub written: Written,
+    /// What became of it.
+    pub outcome: Outcome,
+}
+
+/// What became of an option.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Outcome {
+    /// rqps sets it itself.
+    SetByRqps,
+    /// It has another value, which lies below the data directory.
+    Moved {
+        /// The new value.
+        to: String,
+    },
+    /// It is left out, and the server uses its data directory.
+    InDataDirectory,
+    /// It is left out.
+    Dropped {
+        /// Why, as the table says.
+        why: String,
+    },
+    /// Some of its libraries are left out.
+    NotLoaded {
+        /// Those that are left out.
+        libraries: Vec<String>,
+        /// Why, as the table says.
+        why: String,
+    },
+}
+
+impl Change {
+    /// `my.cnf:3`, or `options`.
+    fn place(&self) -> String {
+        match &self.written {
+            Written::File { path, line } => format!("{}:{line}", path.display()),
+            Written::Plan => "options".to_owned(),
+        }
+    }
+
+    /// Where it is written, without the line.
+    fn source(&self) -> String {
+        match &self.written {
+            Written::File { path, .. } => path.display().to_string(),
+            Written::Plan => "options".to_owned(),
+        }
+    }
+
+    fn line(&self) -> Option<usize> {
+        match self.written {
+            Written::File { line, .. } => Some(line),
+            Written::Plan => None,
+        }
+    }
+}
+
+/// The changes in sentences, those of one file and reason in one.
+#[must_use]
+pub fn describe_changes(changes: &[Change]) -> Vec<String> {
+    let mut sentences: Vec<String> = Vec::new();
+    let mut lists: Vec<(String, &str, Vec<String>)> = Vec::new();
+    for change in changes {
+        let (source, reason) = match &change.outcome {
+            Outcome::SetByRqps => (change.source(), ""),
+            Outcome::Dropped { why } => (change.source(), why.as_str()),
+            Outcome::Moved { to } => {
+                let Change { option, value, .. } = change;
+                sentences.push(format!(
+                    "{}: {option} = {value} became {to} in the data directory",
+                    change.place()
+                ));
+                continue;
+            }
+            Outcome::InDataDirectory => {
+                let Change { option, value, .. } = change;
+                sentences.push(format!(
+                    "{}: {option} = {value} is left out: the server uses its data directory",
+                    change.place()
+                ));
+                continue;
+            }
+            Outcome::NotLoaded { libraries, why } => {
+                let (option, names) = (&change.option, libraries.join(", "));
+                sentences.push(format!("{}: {option} loads no {names}: {why}", change.place()));
+                continue;
+            }
+        };
+        let mut name = change.option.clone();
+        if let Some(line) = change.line().filter(|_| !reason.is_empty()) {
+            let _ = write!(name, " (line {line})");
+        }
+        match lists.iter_mut().find(|(s, r, _)| *s == source && *r == reason) {
+            Some((_, _, names)) => names.push(name),
+            None => lists.push((source, reason, vec![name])),
+        }
+    }
+    let lists = lists.into_iter().map(|(source, reason, names)| {
+        let names = names.join(", ");
+        if reason.is_empty() {
+            format!("{source}: rqps sets {names} itself")
+        } else {
+            format!("{source}: left out {names}: {reason}")
+        }
+    });
+    lists.chain(sentences).collect()
+}
+
+/// The changes that decide what a server runs with, in short: `moved log_bin; left out wsrep_on`. `None` where
+/// all options went through, but for those that rqps sets itself.
+#[must_use]
+pub fn summarise_changes(changes: &[Change]) -> Option<String> {
+    let of = |wanted: fn(&Outcome) -> bool| -> Vec<&str> {
+        let found = changes.iter().filter(|change| wanted(&change.outcome));
+        found.map(|change| change.option.as_str()).collect()
+    };
+    let moved = of(|o| matches!(o, Outcome::Moved { .. } | Outcome::InDataDirectory));
+    let left_out = of(|o| matches!(o, Outcome::Dropped { .. } | Outcome::NotLoaded { .. }));
+    let told = [("moved", moved), ("left out", left_out)]
+        .into_iter()
+        .filter(|(_, names)| !names.is_empty());
+    let parts: Vec<String> =
+        told.map(|(what, names)| format!("{what} {}", names.join(", "))).collect();
+    (!parts.is_empty()).then(|| parts.join("; "))
+}

@@ -1,0 +1,209 @@
+//! Applies the table of options to what a user wrote: the lines for the server, and what changed.
+
+use std::collections::BTreeSet;
+
+use rqps_model::Dbms;
+
+use super::looks::looks_like;
+use super::table::{Found, Resolved, Rule, Treatment, table};
+use super::{Change, Outcome, Setting, Written};
+use crate::Error;
+
+/// Options that a server may be given.
+#[derive(Debug, Default)]
+pub(crate) struct Clean {
+    /// Names as servers take them, and values; `None` for an option without a value.
+    pub(crate) settings: Vec<(String, Option<String>)>,
+    /// What did not go through as written.
+    pub(crate) changes: Vec<Change>,
+}
+
+/// What becomes of one option.
+enum Verdict {
+    /// It goes through as written.
+    Keep,
+    /// It goes through with another value.
+    Replace(String, Outcome),
+    /// It does not go through.
+    LeaveOut(Outcome),
+    /// It does not go through, and nobody needs to hear of it: it is off.
+    LeaveOutSilently,
+}
+
+/// Classifies all options of a user.
+///
+/// # Errors
+/// [`Error::RefusedOption`] with file and line.
+pub(crate) fn classify(dbms: Dbms, settings: &[Setting]) -> Result<Clean, Error> {
+    let table = table(dbms)?;
+    let (mut clean, mut files) = (Clean::default(), BTreeSet::new());
+    for setting in settings {
+        let resolved = table.resolve(dbms, &setting.name);
+        let mut name = setting.name.to_ascii_lowercase();
+        if dbms.is_mysql_family() {
+            name = name.replace('-', "_");
+        }
+        let mut change = |outcome| {
+            clean.changes.push(Change {
+                option: setting.name.clone(),
+                value: setting.value.clone().unwrap_or_default(),
+                written: setting.written.clone(),
+                outcome,
+            });
+        };
+        match judge(dbms, setting, &resolved, &mut files)? {
+            Verdict::Keep => clean.settings.push((name, setting.value.clone())),
+            Verdict::Replace(value, outcome) => {
+                change(outcome);
+                clean.settings.push((name, Some(value)));
+            }
+            Verdict::LeaveOut(outcome) => change(outcome),
+            Verdict::LeaveOutSilently => {}
+        }
+    }
+    Ok(clean)
+}
+
+fn judge(
+    dbms: Dbms,
+    setting: &Setting,
+    resolved: &Resolved<'_>,
+    files: &mut BTreeSet<String>,
+) -> Result<Verdict, Error> {
+    let value = setting.value.as_deref().unwrap_or_default().trim();
+    let rule = match &resolved.found {
+        Found::Rule(rule) => rule,
+        Found::Abbreviation(option) => {
+            let detail = format!("a server may take it for {option}");
+            return Err(refusal(setting, detail, "write the whole name of the option"));
+        }
+        Found::Known | Found::Unknown => {
+            let Some(looks) = looks_like(value) else { return Ok(Verdict::Keep) };
+            let detail =
+                format!("rqps does not know what it does, and the value looks like {looks}");
+            return Err(refusal(setting, detail, "leave it out"));
+        }
+    };
+    let is_off = resolved.is_negated || is_off(setting.value.as_deref());
+    let why = || rule.why.to_owned();
+    Ok(match rule.treatment {
+        Treatment::Keep => Verdict::Keep,
+        Treatment::Ours => Verdict::LeaveOut(Outcome::SetByRqps),
+        Treatment::File if resolved.is_negated || value.is_empty() => Verdict::Keep,
+        Treatment::File => {
+            let to = own_file(setting, &resolved.name, value, files)?;
+            if to == value {
+                Verdict::Keep
+            } else {
+                Verdict::Replace(to.clone(), Outcome::Moved { to })
+            }
+        }
+        Treatment::Directory if is_in_data_directory(value) => Verdict::LeaveOutSilently,
+        Treatment::Directory => Verdict::LeaveOut(Outcome::InDataDirectory),
+        Treatment::DataFiles => data_files(setting, &resolved.name, value, files)?,
+        Treatment::Libraries => libraries(dbms, rule, value),
+        Treatment::Drop | Treatment::Refuse if is_off => Verdict::LeaveOutSilently,
+        Treatment::Drop => Verdict::LeaveOut(Outcome::Dropped { why: why() }),
+        Treatment::Refuse => return Err(refusal(setting, why(), "leave it out")),
+    })
+}
+
+fn refusal(setting: &Setting, detail: String, remedy: &str) -> Error {
+    let place = match &setting.written {
+        Written::File { path, line } => format!("{}:{line}", path.display()),
+        Written::Plan => "options".to_owned(),
+    };
+    let written = match &setting.value {
+        Some(value) => format!("{} = {value}", setting.name),
+        None => setting.name.clone(),
+    };
+    Error::RefusedOption { place, written, detail, remedy: remedy.to_owned() }
+}
+
+/// Whether a value switches an option off or names nothing. An option without a value is on.
+fn is_off(value: Option<&str>) -> bool {
+    let Some(value) = value else { return false };
+    let value = value.trim().to_ascii_lowercase();
+    matches!(value.as_str(), "" | "0" | "off" | "no" | "false" | "none" | "disabled")
+}
+
+fn is_in_data_directory(value: &str) -> bool {
+    value.is_empty() || value.trim_end_matches('/') == "."
+}
+
+/// The name of a file in the data directory that stands for a path. Two options never share one.
+fn own_file(
+    setting: &Setting,
+    option: &str,
+    value: &str,
+    files: &mut BTreeSet<String>,
+) -> Result<String, Error> {
+    let name = value.rsplit('/').next().unwrap_or(value).trim();
+    if name.is_empty() || name == "." || name == ".." || name.chars().any(char::is_control) {
+        let detail = "the path does not end in a file's name".to_owned();
+        return Err(refusal(setting, detail, "write the path of a file"));
+    }
+    let own = |name: &str| format!("{option} {name}");
+    let is_taken = files.iter().any(|file| {
+        let (by, taken) = file.split_once(' ').unwrap_or(("", file));
+        taken == name && by != option
+    });
+    let name = if is_taken { format!("{option}-{name}") } else { name.to_owned() };
+    files.insert(own(&name));
+    Ok(name)
+}
+
+/// `ibdata1:12M;/data/ibdata2:50M:autoextend`: the files' names alone.
+fn data_files(
+    setting: &Setting,
+    option: &str,
+    value: &str,
+    files: &mut BTreeSet<String>,
+) -> Result<Verdict, Error> {
+    let mut entries = Vec::new();
+    for (idx, entry) in value.split(';').filter(|entry| !entry.trim().is_empty()).enumerate() {
+        let (path, sizes) = entry.trim().split_once(':').unwrap_or((entry.trim(), ""));
+        if sizes.ends_with("raw") || path.starts_with("/dev/") {
+            let detail = "it names a raw device, which the server would write to".to_owned();
+            return Err(refusal(setting, detail, "name files, or leave it out"));
+        }
+        let own = own_file(setting, &format!("{option}-{}", idx + 1), path, files)?;
+        entries.push(if sizes.is_empty() { own } else { format!("{own}:{sizes}") });
+    }
+    let to = entries.join(";");
+    Ok(if to == value {
+        Verdict::Keep
+    } else {
+        Verdict::Replace(to.clone(), Outcome::Moved { to })
+    })
+}
+
+/// Lists of libraries: `name=library.so;library` of MySQL's family, `library, '$libdir/library'` of PostgreSQL.
+fn libraries(dbms: Dbms, rule: &Rule<'_>, value: &str) -> Verdict {
+    let separator = if dbms.is_mysql_family() { ';' } else { ',' };
+    let trim = |c: char| c.is_whitespace() || c == '"' || c == '\'';
+    let entries = value.split(separator).map(|entry| entry.trim_matches(trim));
+    let (mut kept, mut left_out) = (Vec::new(), Vec::new());
+    for entry in entries.filter(|entry| !entry.is_empty()) {
+        let file = entry.split_once('=').map_or(entry, |(_, file)| file.trim_matches(trim));
+        let file = file.strip_prefix("$libdir/").unwrap_or(file);
+        let name = file.strip_suffix(".so").unwrap_or(file);
+        if rule.allowed.iter().any(|allowed| allowed == name) {
+            kept.push(entry);
+        } else {
+            left_out.push(entry.to_owned());
+        }
+    }
+    if left_out.is_empty() {
+        return if kept.is_empty() { Verdict::LeaveOutSilently } else { Verdict::Keep };
+    }
+    let outcome = Outcome::NotLoaded { libraries: left_out, why: rule.why.to_owned() };
+    if kept.is_empty() {
+        return Verdict::LeaveOut(outcome);
+    }
+    let separator = if dbms.is_mysql_family() { ";" } else { ", " };
+    Verdict::Replace(kept.join(separator), outcome)
+}
+
+#[cfg(test)]
+mod tests;

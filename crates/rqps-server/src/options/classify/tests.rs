@@ -1,0 +1,119 @@
+//! What becomes of options of a user's file.
+
+use expect_test::expect;
+
+use super::*;
+use crate::options::describe_changes;
+
+fn settings(text: &str) -> Vec<Setting> {
+    let lines = (1..).zip(text.lines()).map(|(line, text)| {
+        let (name, value) = match text.split_once('=') {
+            Some((name, value)) => (name.trim(), Some(value.trim().to_owned())),
+            None => (text.trim(), None),
+        };
+        let written = Written::File { path: "my.cnf".into(), line };
+        Setting { name: name.to_owned(), value, written }
+    });
+    lines.collect()
+}
+
+fn classified(dbms: Dbms, text: &str) -> String {
+    let Clean { settings, changes } = classify(dbms, &settings(text)).unwrap();
+    let mut out = String::new();
+    for (name, value) in settings {
+        out += &value.map_or(format!("{name}\n"), |value| format!("{name}={value}\n"));
+    }
+    out += "--\n";
+    for sentence in describe_changes(&changes) {
+        out += &format!("{sentence}\n");
+    }
+    out
+}
+
+fn refused(dbms: Dbms, text: &str) -> String {
+    classify(dbms, &settings(text)).unwrap_err().to_string()
+}
+
+#[test]
+fn files_come_below_the_data_directory() {
+    expect![[r#"
+        log_bin=mysql-bin
+        log_bin_index=y.index
+        slow_query_log_file=log
+        general_log_file=general_log_file-log
+        relay_log=relay-bin
+        skip_log_bin
+        log_bin
+        innodb_data_file_path=ibdata1:12M;ibdata2:50M:autoextend
+        --
+        my.cnf:1: log-bin = /var/log/mysql/mysql-bin became mysql-bin in the data directory
+        my.cnf:2: log_bin_index = /x/y.index became y.index in the data directory
+        my.cnf:3: slow_query_log_file = /x/log became log in the data directory
+        my.cnf:4: general_log_file = /y/log became general_log_file-log in the data directory
+        my.cnf:9: innodb_log_group_home_dir = /prod/redo is left out: the server uses its data directory
+        my.cnf:11: innodb_data_file_path = ibdata1:12M;/prod/ibdata2:50M:autoextend became ibdata1:12M;ibdata2:50M:autoextend in the data directory
+    "#]].assert_eq(&classified(
+        Dbms::Mysql,
+        "log-bin = /var/log/mysql/mysql-bin\nlog_bin_index=/x/y.index\nslow_query_log_file=/x/log\n\
+         general_log_file=/y/log\nrelay-log = relay-bin\nskip-log-bin\nlog_bin\n\
+         innodb_data_home_dir = \ninnodb_log_group_home_dir=/prod/redo\ninnodb_undo_directory = ./\n\
+         innodb_data_file_path = ibdata1:12M;/prod/ibdata2:50M:autoextend\n",
+    ));
+}
+
+#[test]
+fn what_reaches_out_is_left_out_and_told_once_for_each_reason() {
+    expect![[r#"
+        innodb_buffer_pool_size=128M
+        --
+        my.cnf: left out wsrep_on (line 1), wsrep_provider (line 2), wsrep_cluster_address (line 3): rqps's server joins no cluster
+        my.cnf: rqps sets port, socket itself
+        my.cnf: left out init_file (line 8): it runs statements that nobody measured asked for
+    "#]].assert_eq(&classified(
+        Dbms::Mariadb,
+        "wsrep_on=ON\nwsrep_provider = /usr/lib/galera/libgalera_smm.so\nwsrep_cluster_address=gcomm://10.0.0.1\n\
+         innodb_buffer_pool_size = 128M\nport=3306\nsocket=/run/mysqld/mysqld.sock\nevent_scheduler=OFF\n\
+         init_file=/etc/mysql/init.sql\n",
+    ));
+    expect![[r#"
+        shared_buffers=128MB
+        shared_preload_libraries=pg_stat_statements
+        --
+        my.cnf: left out archive_mode (line 1), archive_command (line 2): commands and libraries of the archive would write outside of the data directory
+        my.cnf: left out external_pid_file (line 4): other programs find the server by it
+        my.cnf: rqps sets data_directory, port, lc_messages itself
+        my.cnf: left out cron.host (line 9): an extension that runs jobs, reaches out, watches users or runs code
+        my.cnf:8: shared_preload_libraries loads no pg_cron: rqps loads libraries that neither reach out nor watch users
+    "#]].assert_eq(&classified(
+        Dbms::Postgres,
+        "archive_mode = on\narchive_command = cp %p /archive/%f\nshared_buffers = 128MB\n\
+         external_pid_file=/run/15.pid\ndata_directory=/prod\nport=5432\nlc_messages=en_US.UTF-8\n\
+         shared_preload_libraries = pg_stat_statements, pg_cron\ncron.host = db1\narchive_library=\n",
+    ));
+}
+
+#[test]
+fn what_may_lead_out_and_is_not_known_is_refused() {
+    expect!["my.cnf:2: new_backup_hook = /usr/bin/rsync: rqps does not know what it does, and the value looks like a path; leave it out"].assert_eq(&refused(Dbms::Mysql, "innodb_io_capacity=1\nnew_backup_hook = /usr/bin/rsync"));
+    expect!["my.cnf:1: innodb_data_home = /prod: a server may take it for innodb_data_home_dir; write the whole name of the option"].assert_eq(&refused(Dbms::Mysql, "innodb_data_home = /prod"));
+    expect!["my.cnf:1: innodb_data_file_path = /dev/sdb:3Gnewraw: it names a raw device, which the server would write to; name files, or leave it out"].assert_eq(&refused(Dbms::Mysql, "innodb_data_file_path = /dev/sdb:3Gnewraw"));
+    expect!["my.cnf:1: skip-grant-tables: everybody on the host could do anything on the server; leave it out"].assert_eq(&refused(Dbms::Mysql, "skip-grant-tables"));
+    expect!["my.cnf:1: new_hook = rsync -a x y: rqps does not know what it does, and the value looks like a command; leave it out"].assert_eq(&refused(Dbms::Postgres, "new_hook = rsync -a x y"));
+    expect![[r#"
+        new_size=1G
+        loose_x_y=ON
+        --
+    "#]]
+    .assert_eq(&classified(Dbms::Mysql, "new_size=1G\nskip-grant-tables=0\nloose-x_y = ON"));
+}
+
+#[test]
+fn raw_parts_of_rocksdbs_options_name_no_paths() {
+    let options = "{filter_policy=bloomfilter:10:false;whole_key_filtering=1}";
+    let text = format!(
+        "rocksdb_default_cf_options = write_buffer_size=64m;block_based_table_factory={options}"
+    );
+    assert!(classified(Dbms::Mariadb, &text).contains("bloomfilter:10:false"));
+    let error = refused(Dbms::Mariadb, "rocksdb_override_cf_options = cf1={cf_paths=/prod}");
+    assert!(error.contains("looks like a path"), "{error}");
+}

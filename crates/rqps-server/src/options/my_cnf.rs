@@ -1,0 +1,253 @@
+//! Option files of MySQL and MariaDB, read as their `load_defaults` reads them.
+//!
+//! MySQL manual, "Using Option Files": groups, `#` and `;` comments, quotes, escapes, `!include` and
+//! `!includedir`.
+
+use std::path::{Path, PathBuf};
+
+use rqps_model::{Dbms, Version};
+
+use super::{MAX_INCLUDE_DEPTH, Setting, Written, directory_of, fault, included_files, read_file};
+use crate::Error;
+
+/// The groups that a server reads, in lower case.
+pub(super) fn groups(dbms: Dbms, version: &Version) -> Vec<String> {
+    let series = match version.numbers.as_slice() {
+        [major, minor, ..] => format!("{major}.{minor}"),
+        _ => version.to_string(),
+    };
+    let mut groups = vec!["mysqld".to_owned(), "server".to_owned(), format!("mysqld-{series}")];
+    if dbms == Dbms::Mariadb {
+        for name in ["mariadb", "mariadbd"] {
+            groups.extend([name.to_owned(), format!("{name}-{series}")]);
+        }
+        groups.extend(["client-server", "galera"].map(str::to_owned));
+    } else {
+        groups.push("mysql_cluster".to_owned());
+    }
+    groups
+}
+
+/// The options of these groups, in the order in which a server meets them.
+pub(super) fn read(path: &Path, text: &str, groups: &[String]) -> Result<Vec<Setting>, Error> {
+    let mut reader = Reader { groups, settings: Vec::new(), open: Vec::new() };
+    reader.file(path, text)?;
+    Ok(reader.settings)
+}
+
+struct Reader<'a> {
+    groups: &'a [String],
+    settings: Vec<Setting>,
+    /// The files that are being read, each included by the one before it.
+    open: Vec<PathBuf>,
+}
+
+impl Reader<'_> {
+    fn file(&mut self, path: &Path, text: &str) -> Result<(), Error> {
+        self.open.push(path.to_owned());
+        // An included file begins outside of every group.
+        let mut in_group = None;
+        for (number, line) in (1..).zip(text.lines()) {
+            let line = line.trim();
+            if line.is_empty() || line.starts_with(['#', ';']) {
+                continue;
+            }
+            if let Some(directive) = line.strip_prefix('!') {
+                self.include(directive, (path, number))?;
+            } else if let Some(rest) = line.strip_prefix('[') {
+                let (name, _) = rest.split_once(']').ok_or_else(|| {
+                    fault(path, number, format!("the group {line} has no ]; write [mysqld]"))
+                })?;
+                in_group = Some(self.groups.contains(&name.trim().to_ascii_lowercase()));
+            } else if in_group.ok_or_else(|| {
+                fault(path, number, format!("{line} stands before any group; write [mysqld] above"))
+            })? {
+                self.settings.push(setting(line, path, number));
+            }
+        }
+        self.open.pop();
+        Ok(())
+    }
+
+    fn include(&mut self, directive: &str, (from, line): (&Path, usize)) -> Result<(), Error> {
+        let word = directive.split_whitespace().next().unwrap_or_default();
+        let target = directive[word.len()..].trim();
+        let target = directory_of(from).join(target);
+        let bad = |detail: String| fault(from, line, detail);
+        let files = match word {
+            "include" => vec![target.clone()],
+            "includedir" => included_files(&target, |name| name.ends_with(".cnf"))
+                .map_err(|e| bad(format!("!includedir {}: {e}", target.display())))?,
+            _ => return Err(bad(format!("!{word} is neither !include nor !includedir"))),
+        };
+        for file in files {
+            if self.open.len() >= MAX_INCLUDE_DEPTH || self.open.contains(&file) {
+                return Err(bad(format!("{} includes itself, or too deep", file.display())));
+            }
+            let text = read_file(&file).map_err(|e| bad(format!("{}: {e}", file.display())))?;
+            self.file(&file, &text)?;
+        }
+        Ok(())
+    }
+}
+
+/// `name = value # comment`, the value in quotes or not, with escapes.
+fn setting(line: &str, path: &Path, number: usize) -> Setting {
+    let line = without_comment(line).trim_end();
+    let (name, value) = match line.split_once('=') {
+        Some((name, value)) => (name, Some(unescape(unquote(value.trim())))),
+        None => (line, None),
+    };
+    Setting {
+        name: name.trim().to_owned(),
+        value,
+        written: Written::File { path: path.to_owned(), line: number },
+    }
+}
+
+/// A line up to the first `#` that stands in no quotes.
+fn without_comment(line: &str) -> &str {
+    let (mut quote, mut is_escaped) = (None, false);
+    for (at, c) in line.char_indices() {
+        match c {
+            '\'' | '"' if !is_escaped => match quote {
+                Some(open) if open == c => quote = None,
+                Some(_) => {}
+                None => quote = Some(c),
+            },
+            '#' if quote.is_none() => return &line[..at],
+            _ => {}
+        }
+        is_escaped = quote.is_some() && c == '\\' && !is_escaped;
+    }
+    line
+}
+
+fn unquote(value: &str) -> &str {
+    let inner = |quote: char| value.strip_prefix(quote)?.strip_suffix(quote);
+    // A lone quote is a value of one letter.
+    if value.len() < 2 { value } else { inner('"').or_else(|| inner('\'')).unwrap_or(value) }
+}
+
+fn unescape(value: &str) -> String {
+    let mut out = String::new();
+    let mut letters = value.chars();
+    while let Some(c) = letters.next() {
+        let rest = letters.as_str();
+        match (c, rest.chars().next()) {
+            ('\\', Some(next)) => {
+                letters.next();
+                match next {
+                    'n' => out.push('\n'),
+                    't' => out.push('\t'),
+                    'r' => out.push('\r'),
+                    'b' => out.push('\u{8}'),
+                    's' => out.push(' '),
+                    '"' | '\'' | '\\' => out.push(next),
+                    other => out.extend(['\\', other]),
+                }
+            }
+            _ => out.push(c),
+        }
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use super::*;
+
+    fn groups_of(dbms: Dbms, version: &str) -> Vec<String> {
+        groups(dbms, &version.parse().unwrap())
+    }
+
+    fn read_path(path: &Path) -> Result<Vec<Setting>, Error> {
+        read(path, &fs::read_to_string(path).unwrap(), &groups_of(Dbms::Mysql, "8.0.33"))
+    }
+
+    fn read_text(text: &str) -> Vec<(String, Option<String>)> {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("my.cnf");
+        fs::write(&path, text).unwrap();
+        let settings = read_path(&path).unwrap();
+        settings.into_iter().map(|s| (s.name, s.value)).collect()
+    }
+
+    fn values(text: &str) -> String {
+        let all = read_text(&format!("[mysqld]\n{text}"));
+        all.iter().map(|(n, v)| format!("{n}=<{}> ", v.as_deref().unwrap_or("none"))).collect()
+    }
+
+    #[test]
+    fn quotes_escapes_and_comments_are_those_of_the_manual() {
+        assert_eq!(
+            values("a = 1 # one\nb=\"x # y\" # z\nc='it'\n; d=1\n#e=1\n"),
+            "a=<1> b=<x # y> c=<it> "
+        );
+        assert_eq!(values(r#"a = "\s\t\\\"" "#), "a=< \t\\\"> ");
+        assert_eq!(values(r"a=C:\q\new"), "a=<C:\\q\new> ");
+        assert_eq!(
+            values("skip-networking\nlog-bin =\nx=\"\n"),
+            "skip-networking=<none> log-bin=<> x=<\"> "
+        );
+        assert_eq!(values("  key = value  \r\n"), "key=<value> ");
+    }
+
+    #[test]
+    fn only_the_servers_groups_count() {
+        let text = "[client]\na=1\n[mysqld]\nb=2\n[mysqld_safe]\nc=3\n[Mysqld-8.0]\nd=4\n[mysqld-5.7]\ne=5\n\
+                    [server]\nf=6\n[mariadb]\ng=7\n";
+        let names: Vec<String> = read_text(text).into_iter().map(|(name, _)| name).collect();
+        assert_eq!(names, ["b", "d", "f"]);
+        let mariadb = groups_of(Dbms::Mariadb, "10.11.5");
+        for group in ["mariadb", "mariadbd-10.11", "galera", "client-server", "mysqld"] {
+            assert!(mariadb.iter().any(|g| g == group), "{group}");
+        }
+    }
+
+    #[test]
+    fn includes_are_followed_and_tell_file_and_line() {
+        let dir = tempfile::tempdir().unwrap();
+        let at = |name: &str| dir.path().join(name);
+        fs::create_dir(at("conf.d")).unwrap();
+        fs::write(
+            at("my.cnf"),
+            format!(
+                "[mysqld]\na=1\n!includedir {}\n!include more.cnf\nz=9\n",
+                at("conf.d").display()
+            ),
+        )
+        .unwrap();
+        fs::write(at("conf.d/2.cnf"), "[mysqld]\nc=3").unwrap();
+        fs::write(at("conf.d/1.cnf"), "[client]\nx=1\n[mysqld]\nb=2").unwrap();
+        fs::write(at("conf.d/3.txt"), "[mysqld]\nno=1").unwrap();
+        fs::write(at("more.cnf"), "[mysqld]\nd=4").unwrap();
+        let settings = read_path(&at("my.cnf")).unwrap();
+        let names: Vec<&str> = settings.iter().map(|s| s.name.as_str()).collect();
+        assert_eq!(names, ["a", "b", "c", "d", "z"]);
+        assert_eq!(settings[1].written, Written::File { path: at("conf.d/1.cnf"), line: 4 });
+        // An included file begins outside of every group.
+        fs::write(at("more.cnf"), "d=4").unwrap();
+        let error = read_path(&at("my.cnf")).unwrap_err().to_string();
+        assert!(error.contains("more.cnf:1: d=4 stands before any group"), "{error}");
+    }
+
+    #[test]
+    fn what_cannot_be_read_is_refused_at_its_line() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("my.cnf");
+        for (text, found) in [
+            ("[mysqld\na=1", "my.cnf:1: the group [mysqld has no ]"),
+            ("[mysqld]\n\n!include /no/such/file.cnf", "my.cnf:3: /no/such/file.cnf"),
+            ("[mysqld]\n!includedir /no/such/dir", "my.cnf:2: !includedir /no/such/dir"),
+            ("!includes x", "my.cnf:1: !includes is neither"),
+            ("!include my.cnf", "includes itself"),
+        ] {
+            fs::write(&path, text).unwrap();
+            let error = read_path(&path).unwrap_err().to_string();
+            assert!(error.contains(found), "{error}");
+        }
+    }
+}

@@ -1,0 +1,236 @@
+//! What becomes of each option: `mysql.toml` and `postgres.toml`, beside the names of all options.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::OnceLock;
+
+use rqps_model::Dbms;
+use serde::Deserialize;
+
+use crate::Error;
+
+/// What becomes of an option.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Treatment {
+    /// The value goes through, whatever it looks like.
+    Keep,
+    /// rqps sets the option on the command line of every server.
+    Ours,
+    /// A file that the server writes: its name alone is kept, so that it lies in the data directory.
+    File,
+    /// A directory that the server writes to: left out, so that the server uses its data directory.
+    Directory,
+    /// A list of data files with sizes: the names alone are kept.
+    DataFiles,
+    /// Libraries to load: those of a list are kept.
+    Libraries,
+    /// Left out, with a warning where it is on.
+    Drop,
+    /// An error where it is on.
+    Refuse,
+}
+
+/// Options that are treated alike for one reason.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Group {
+    treatment: Treatment,
+    why: String,
+    options: Vec<String>,
+    /// Libraries that may be loaded.
+    #[serde(default)]
+    allowed: Vec<String>,
+}
+
+/// The groups of a family and the names of all its options.
+#[derive(Debug)]
+pub(super) struct Table {
+    groups: Vec<Group>,
+    /// Names that stand in a group, and which.
+    exact: BTreeMap<String, usize>,
+    /// Beginnings of names (`wsrep_` of `wsrep_*`) that stand in a group, and which; longest first.
+    beginnings: Vec<(String, usize)>,
+    /// Names of options of any version, also of those in no group.
+    known: BTreeSet<&'static str>,
+}
+
+/// What the table says of an option.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Rule<'t> {
+    pub(super) treatment: Treatment,
+    pub(super) why: &'t str,
+    pub(super) allowed: &'t [String],
+}
+
+/// An option as the table has it.
+#[derive(Debug)]
+pub(super) struct Resolved<'t> {
+    /// Its name without prefixes, in lower case, with underscores.
+    pub(super) name: String,
+    /// Whether a prefix switches it off: `skip_`, `disable_`.
+    pub(super) is_negated: bool,
+    pub(super) found: Found<'t>,
+}
+
+/// What is known of a name.
+#[derive(Debug)]
+pub(super) enum Found<'t> {
+    /// It stands in a group.
+    Rule(Rule<'t>),
+    /// It is an option in no group: its values name nothing.
+    Known,
+    /// The server may take it for this option, whose name it begins.
+    Abbreviation(&'t str),
+    /// No version that is known has it.
+    Unknown,
+}
+
+/// Prefixes of MySQL's options (manual, "Program Option Modifiers"); `autoset` is MariaDB's.
+const PREFIXES: &[(&str, bool)] = &[
+    ("loose_", false),
+    ("skip_", true),
+    ("disable_", true),
+    ("enable_", false),
+    ("maximum_", false),
+    ("autoset_", false),
+];
+
+/// The table of a family; the null client has none.
+pub(super) fn table(dbms: Dbms) -> Result<&'static Table, Error> {
+    static MYSQL: OnceLock<Result<Table, String>> = OnceLock::new();
+    static POSTGRES: OnceLock<Result<Table, String>> = OnceLock::new();
+    let (cell, groups, known) = if dbms.is_mysql_family() {
+        (&MYSQL, include_str!("mysql.toml"), include_str!("mysql-known.txt"))
+    } else {
+        (&POSTGRES, include_str!("postgres.toml"), include_str!("postgres-known.txt"))
+    };
+    cell.get_or_init(|| Table::parse(groups, known)).as_ref().map_err(|detail| Error::Data {
+        what: format!("the table of options of {}", dbms.name()),
+        detail: detail.clone(),
+    })
+}
+
+/// What becomes of an option; `None` where the table has no rule for it.
+///
+/// # Errors
+/// When the built-in table is wrong.
+pub fn treatment(dbms: Dbms, option: &str) -> Result<Option<Treatment>, Error> {
+    Ok(match table(dbms)?.resolve(dbms, option).found {
+        Found::Rule(rule) => Some(rule.treatment),
+        Found::Known | Found::Abbreviation(_) | Found::Unknown => None,
+    })
+}
+
+impl Table {
+    fn parse(groups: &str, known: &'static str) -> Result<Self, String> {
+        #[derive(Deserialize)]
+        #[serde(deny_unknown_fields)]
+        struct Groups {
+            group: Vec<Group>,
+        }
+        let Groups { group: groups } = toml::from_str(groups).map_err(|e| e.to_string())?;
+        let (mut exact, mut beginnings) = (BTreeMap::new(), Vec::new());
+        for (idx, group) in groups.iter().enumerate() {
+            if group.why.trim().is_empty() {
+                return Err(format!("group {idx} has no reason"));
+            }
+            for option in &group.options {
+                if let Some(beginning) = option.strip_suffix('*') {
+                    beginnings.push((beginning.to_owned(), idx));
+                } else if exact.insert(option.clone(), idx).is_some() {
+                    return Err(format!("{option} stands in two groups"));
+                }
+            }
+        }
+        beginnings.sort_by_key(|(beginning, _)| std::cmp::Reverse(beginning.len()));
+        let lines = known.lines().map(str::trim);
+        let known = lines.filter(|line| !line.is_empty() && !line.starts_with('#')).collect();
+        Ok(Self { groups, exact, beginnings, known })
+    }
+
+    fn rule(&self, name: &str) -> Option<Rule<'_>> {
+        let by_beginning = || {
+            let found = self.beginnings.iter().find(|(beginning, _)| name.starts_with(beginning));
+            found.map(|(_, idx)| idx)
+        };
+        let group = &self.groups[*self.exact.get(name).or_else(by_beginning)?];
+        Some(Rule { treatment: group.treatment, why: &group.why, allowed: &group.allowed })
+    }
+
+    /// Finds an option by its name as written.
+    pub(super) fn resolve(&self, dbms: Dbms, written: &str) -> Resolved<'_> {
+        let mut name = written.trim().to_ascii_lowercase();
+        let mut is_negated = false;
+        if dbms.is_mysql_family() {
+            name = name.replace('-', "_");
+            while self.find(&name).is_none()
+                && let Some((rest, negates)) = PREFIXES
+                    .iter()
+                    .find_map(|(prefix, negates)| Some((name.strip_prefix(prefix)?, negates)))
+            {
+                is_negated |= negates;
+                name = rest.to_owned();
+            }
+        }
+        let found = self.find(&name).unwrap_or_else(|| self.guess(dbms, &name));
+        Resolved { name, is_negated, found }
+    }
+
+    fn find(&self, name: &str) -> Option<Found<'_>> {
+        let known = || self.known.contains(name).then_some(Found::Known);
+        self.rule(name).map(Found::Rule).or_else(known)
+    }
+
+    /// What a name that is none may mean: MySQL's family takes the beginning of a name for the whole.
+    fn guess(&self, dbms: Dbms, name: &str) -> Found<'_> {
+        if !dbms.is_mysql_family() || name.is_empty() {
+            return Found::Unknown;
+        }
+        let keeps = |idx: &usize| self.groups[*idx].treatment == Treatment::Keep;
+        let exact = self.exact.iter().filter(|(_, idx)| !keeps(idx)).map(|(option, _)| option);
+        let beginnings =
+            self.beginnings.iter().filter(|(_, idx)| !keeps(idx)).map(|(text, _)| text);
+        let mut all = exact.chain(beginnings).filter(|option| option.starts_with(name));
+        all.next().map_or(Found::Unknown, |option| Found::Abbreviation(option))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn found(dbms: Dbms, written: &str) -> String {
+        let resolved = table(dbms).unwrap().resolve(dbms, written);
+        let what = match resolved.found {
+            Found::Rule(rule) => format!("{:?}", rule.treatment),
+            other => format!("{other:?}"),
+        };
+        format!("{}{} {what}", if resolved.is_negated { "no " } else { "" }, resolved.name)
+    }
+
+    #[test]
+    fn prefixes_and_dashes_lead_to_the_option() {
+        let my = |written| found(Dbms::Mysql, written);
+        assert_eq!(my("log-bin"), "log_bin File");
+        assert_eq!(my("loose-log_bin"), "log_bin File");
+        assert_eq!(my("loose_skip-log-bin"), "no log_bin File");
+        assert_eq!(my("skip-name-resolve"), "skip_name_resolve Known");
+        assert_eq!(my("innodb_buffer_pool_size"), "innodb_buffer_pool_size Known");
+        assert_eq!(my("DataDir"), "datadir Ours");
+        assert_eq!(my("wsrep_cluster_address"), "wsrep_cluster_address Drop");
+        assert_eq!(my("no_such_option"), "no_such_option Unknown");
+        assert_eq!(found(Dbms::Postgres, "Archive_Command"), "archive_command Drop");
+        assert_eq!(found(Dbms::Postgres, "loose_archive_command"), "loose_archive_command Unknown");
+    }
+
+    #[test]
+    fn the_beginning_of_a_name_is_taken_for_the_name() {
+        let my = |written| found(Dbms::Mysql, written);
+        assert_eq!(
+            my("innodb_data_home"),
+            "innodb_data_home Abbreviation(\"innodb_data_home_dir\")"
+        );
+        assert_eq!(my("loose-datad"), "datad Abbreviation(\"datadir\")");
+        assert_eq!(my("wsre"), "wsre Abbreviation(\"wsrep\")");
+    }
+}
