@@ -17,7 +17,7 @@ use rqps_sample::{Background, Sampler, Target};
 use rqps_server::profile::Rendered;
 use rqps_server::{
     Allocator, Freezer, Identity, Installed, Instance, Places, Progress, RunningServer, Setup,
-    Stopped, Watch, connect, connect_to_keep,
+    Stopped, Trial, Watch, connect, connect_to_keep,
 };
 
 use crate::Plan;
@@ -104,6 +104,7 @@ impl Up {
                 let config = render_config((plan, &spec), &installed.version, places)?;
                 let parts = (installed.as_ref(), allocator);
                 let setup = setup(parts, &spec, config, (identity, places, name), &mut watch);
+                let setup = Setup { trial: context.trial, ..setup };
                 let instance = match data {
                     Data::New => Instance::create(setup, &mut watch)?,
                     Data::Left => Instance::open(setup)?,
@@ -379,6 +380,7 @@ fn setup(
         transport: spec.transport,
         allocator: allocator.clone(),
         limits: spec.variant.limits.clone(),
+        trial: Trial::default(),
     }
 }
 
