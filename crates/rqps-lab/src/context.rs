@@ -39,6 +39,8 @@ pub struct Context {
     /// Program and arguments of a process that calls [`rqps_server::watchdog::watch`] on its
     /// standard input: it ends servers that are stopped when this process dies.
     pub watchdog: Vec<OsString>,
+    /// What a trial switches off.
+    pub trial: rqps_server::Trial,
 }
 
 #[cfg(test)]
@@ -59,6 +61,7 @@ impl Context {
             variables: |_| None,
             drawn_seed: 1,
             watchdog: watchdog.iter().map(OsString::from).collect(),
+            trial: rqps_server::Trial::default(),
         }
     }
 }

@@ -18,7 +18,7 @@ use rqps_server::options::describe_changes;
 use rqps_server::profile::Rendered;
 use rqps_server::{
     Allocator, Freezer, Identity, Installed, Instance, Places, Progress, RunningServer, Setup,
-    Stopped, Watch, connect, connect_to_keep,
+    Stopped, Trial, Watch, connect, connect_to_keep,
 };
 
 use crate::Plan;
@@ -105,6 +105,7 @@ impl Up {
                 let config = render_config((plan, &spec), &installed.version, places)?;
                 let parts = (installed.as_ref(), allocator);
                 let setup = setup(parts, &spec, config, (identity, places, name), &mut watch);
+                let setup = Setup { trial: context.trial, ..setup };
                 let instance = match data {
                     Data::New => Instance::create(setup, &mut watch)?,
                     Data::Left => Instance::open(setup)?,
@@ -380,6 +381,7 @@ fn setup(
         transport: spec.transport,
         allocator: allocator.clone(),
         limits: spec.variant.limits.clone(),
+        trial: Trial::default(),
     }
 }
 

@@ -19,6 +19,7 @@ pub mod step;
 pub mod system;
 pub mod variant;
 pub mod version;
+mod wall;
 
 pub use block::{Block, Inserts};
 pub use calibration::{Calibrated, Calibration};
@@ -38,3 +39,4 @@ pub use step::{Figure, Group, StepInfo, StepKind};
 pub use system::{Dbms, Engine, Label, SystemSource, SystemSpec, Transport};
 pub use variant::{Codec, Compression, CpuSet, Durability, Limits, Malloc, Variant};
 pub use version::Version;
+pub use wall::{WALL, Wall, WallError};

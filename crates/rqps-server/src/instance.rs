@@ -22,7 +22,7 @@ use std::time::Duration;
 
 use nix::fcntl::{Flock, OFlag};
 use nix::unistd::{fchown, syncfs};
-use rqps_model::{Limits, Transport};
+use rqps_model::{Limits, Transport, Wall};
 
 use crate::error::server_name;
 use crate::identity::Identity;
@@ -31,6 +31,8 @@ use crate::malloc::Allocator;
 use crate::places::{hex, short_hash};
 use crate::profile::Rendered;
 use crate::running::RunningServer;
+use crate::trial::Trial;
+use crate::wall::{self, Door, Enclosure};
 use crate::watch::{Progress, Watch};
 use crate::{Error, at_work, certificate, direct_io, disk, mysql, plain, postgres, process, start};
 
@@ -62,6 +64,8 @@ pub struct Setup {
     pub allocator: Allocator,
     /// What it may use of the host, once it serves.
     pub limits: Limits,
+    /// What a trial switches off.
+    pub trial: Trial,
 }
 
 /// The server's data directory and its log, in an instance's directory.
@@ -81,6 +85,8 @@ const RECOVER_LIMIT: Duration = Duration::from_secs(1800);
 #[derive(Debug)]
 pub struct Instance {
     setup: Setup,
+    /// What confines its programs.
+    wall: Wall,
     marker: Mutex<Marker>,
     /// Whether an earlier rqps made its data.
     pub(crate) is_left: bool,
@@ -104,7 +110,8 @@ impl Instance {
         let marker = Marker::new(server, random_password()?);
         let lock = Arc::new(lock_marker(&setup.dir, true)?);
         write_marker(&lock, &setup.dir, &marker)?;
-        let instance = Self { setup, marker: Mutex::new(marker), is_left: false, lock };
+        let wall = wall::probe(&setup.identity, setup.trial.walls);
+        let instance = Self { setup, wall, marker: Mutex::new(marker), is_left: false, lock };
         let what = format!("{} makes its data directory", instance.setup.installed.name());
         (watch.report)(Progress::Waiting { what: &what });
         if let Err(error) = instance.initialise(watch) {
@@ -148,7 +155,8 @@ impl Instance {
         marker.rqps_pid = std::process::id();
         write_marker(&lock, &setup.dir, &marker)?;
         let (marker, lock) = (Mutex::new(marker), Arc::new(lock));
-        let instance = Self { setup, marker, is_left: true, lock };
+        let wall = wall::probe(&setup.identity, setup.trial.walls);
+        let instance = Self { setup, wall, marker, is_left: true, lock };
         instance.write_config()?;
         Ok(instance)
     }
@@ -217,6 +225,25 @@ impl Instance {
     #[must_use]
     pub fn log_path(&self) -> PathBuf {
         self.setup.dir.join(LOG)
+    }
+
+    /// What confines its programs.
+    pub(crate) fn wall(&self) -> &Wall {
+        &self.wall
+    }
+
+    /// The way into the wall, for one program; only the server has a port.
+    pub(crate) fn door(
+        &self,
+        port: Option<u16>,
+        watch: &mut Watch<'_>,
+    ) -> Result<Option<Door>, Error> {
+        if !self.wall.holds() {
+            return Ok(None);
+        }
+        let libraries = wall::loaded_libraries(self, watch)?;
+        Door::new(&self.wall, &Enclosure::new(self, libraries, port))
+            .map_err(|e| Error::io(format!("make the wall ({})", self.wall.name()), e))
     }
 
     pub(crate) fn password(&self) -> String {

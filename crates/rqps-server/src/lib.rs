@@ -53,8 +53,10 @@ mod start;
 pub mod symbols;
 pub mod threads;
 mod tool;
+pub mod trial;
 pub mod unpack;
 mod vigil;
+pub mod wall;
 pub mod watch;
 pub mod watchdog;
 
@@ -74,5 +76,6 @@ pub use profile::{Config, Sizing};
 pub use running::{RunningServer, Stopped, connect};
 pub use settle::{Settled, settle};
 pub use source::Source;
+pub use trial::Trial;
 pub use watch::{Progress, Watch};
 pub use watchdog::Watchdog;

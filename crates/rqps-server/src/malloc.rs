@@ -81,6 +81,11 @@ impl Allocator {
         Self { malloc, library: Some(Preload { file, package: None }) }
     }
 
+    /// The file that is preloaded.
+    pub(crate) fn file(&self) -> Option<&Path> {
+        self.library.as_ref().map(|library| library.file.as_path())
+    }
+
     /// The plan's word for it.
     #[must_use]
     pub fn malloc(&self) -> Malloc {

@@ -14,6 +14,7 @@ use crate::engine::ROCKSDB_PLUGIN;
 use crate::installed::Installed;
 use crate::instance::{DATABASE, Instance, USER};
 use crate::log_text::{says_disk_full, unknown_option};
+use crate::process::Cage;
 use crate::profile::option_name;
 use crate::tool::Terms;
 use crate::watch::Watch;
@@ -159,7 +160,8 @@ fn run(
 ) -> Result<(), Error> {
     let setup = instance.setup();
     let terms = Terms { identity: &setup.identity, log, limit: INIT_LIMIT };
-    let done = tool::run(command, terms, watch, &mut |_| {})?.map_err(|e| {
+    let cage = Cage { door: instance.door(None, watch)?, ..Cage::default() };
+    let done = tool::run_in(cage, command, terms, watch, &mut |_| {})?.map_err(|e| {
         let program = setup.installed.program.display();
         Error::io(format!("run {program} as {}", setup.identity.name), e)
     })?;

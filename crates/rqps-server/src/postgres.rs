@@ -12,6 +12,7 @@ use rqps_model::Transport;
 use crate::certificate::{CERTIFICATE, KEY};
 use crate::instance::{DATABASE, Instance, USER};
 use crate::log_text::says_disk_full;
+use crate::process::Cage;
 use crate::tool::Terms;
 use crate::watch::Watch;
 use crate::{Error, library, plain, tool};
@@ -109,7 +110,8 @@ fn run(
     let log = setup.dir.join(log);
     let program = command.get_program().to_string_lossy().into_owned();
     let terms = Terms { identity: &setup.identity, log: &log, limit: INIT_LIMIT };
-    let done = tool::run(command, terms, watch, &mut |_| {})?
+    let cage = Cage { door: instance.door(None, watch)?, ..Cage::default() };
+    let done = tool::run_in(cage, command, terms, watch, &mut |_| {})?
         .map_err(|e| Error::io(format!("run {program} as {}", setup.identity.name), e))?;
     if done.success() && !done.output.contains("ERROR:") && !done.output.contains("FATAL:") {
         return Ok(());

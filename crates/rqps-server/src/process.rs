@@ -4,8 +4,10 @@
 //! (prctl(2), PR_SET_PDEATHSIG). So all processes are spawned by one thread that never ends.
 
 use std::collections::BTreeMap;
+use std::ffi::CString;
 use std::fs::{self, File};
 use std::io;
+use std::os::unix::ffi::OsStrExt as _;
 use std::os::unix::process::{CommandExt as _, ExitStatusExt as _};
 use std::process::{Child, Command, ExitStatus};
 use std::sync::mpsc::{Sender, channel};
@@ -19,6 +21,7 @@ use nix::sys::signal::{Signal, kill};
 use nix::unistd::{Pid, getpid, getppid, setgid, setgroups, setuid};
 
 use crate::identity::Identity;
+use crate::wall::Door;
 use crate::watch::pause;
 use crate::{open_files, pidfd, secrets};
 
@@ -43,6 +46,8 @@ pub struct Cage {
     pub procs: Vec<File>,
     /// The CPUs that it may run on.
     pub cpus: Option<CpuSet>,
+    /// The way into the wall that confines it to its own files.
+    pub(crate) door: Option<Door>,
 }
 
 /// Spawns a command as `identity`, in a process group of its own; `death` is the signal that the
@@ -85,6 +90,8 @@ fn prepare_child(command: &mut Command, cage: Cage, identity: &Identity, death: 
     let parent = getpid();
     let (uid, gid, switch) = (identity.uid, identity.gid, identity.switch);
     let files = open_files::found();
+    let cwd =
+        command.get_current_dir().and_then(|dir| CString::new(dir.as_os_str().as_bytes()).ok());
     let hook = move || {
         if let Some((soft, hard)) = files {
             setrlimit(Resource::RLIMIT_NOFILE, soft, hard)?;
@@ -96,20 +103,27 @@ fn prepare_child(command: &mut Command, cage: Cage, identity: &Identity, death: 
         if let Some(cpus) = &cage.cpus {
             sched_setaffinity(Pid::from_raw(0), cpus)?;
         }
+        if let Some(door) = &cage.door {
+            door.enter_as_root()?;
+        }
         // Here and not by `Command::uid`, which comes before the hook: only root may enter.
         if switch {
             setgroups(&[])?;
             setgid(gid)?;
             setuid(uid)?;
         }
-        // After the change of user, which clears it: prctl(2).
+        if let Some(door) = &cage.door {
+            door.enter_as_user(cwd.as_deref())?;
+        }
+        // After the change of user and of the user namespace, which clear it: prctl(2).
         set_pdeathsig(death)?;
         // The parent may have ended between fork and prctl; then nobody would send the signal.
         if getppid() == parent { Ok(()) } else { Err(io::Error::other("rqps ended meanwhile")) }
     };
     // SAFETY: the hook runs in the child of a fork, where only async-signal-safe calls are allowed:
-    // setrlimit, write, sched_setaffinity, setgroups, setgid, setuid, prctl and getppid are system calls
-    // with arguments made before the fork, and its only allocation is on the path that fails because the
+    // setrlimit, write, sched_setaffinity, setgroups, setgid, setuid, prctl, getppid and those of the door
+    // (unshare, open, mount, mount_setattr, landlock_restrict_self, chdir) are system calls with arguments
+    // made before the fork, and its only allocation is on the path that fails because the
     // parent is gone, where no other outcome than ending the child is left.
     unsafe {
         command.pre_exec(hook);

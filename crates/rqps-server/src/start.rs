@@ -11,7 +11,7 @@ use std::time::Duration;
 use nix::fcntl::OFlag;
 use nix::sys::signal::Signal;
 use rqps_client::Password;
-use rqps_model::Transport;
+use rqps_model::{Transport, WALL};
 
 use crate::confine::Confinement;
 use crate::identity::Identity;
@@ -19,6 +19,7 @@ use crate::instance::{Instance, Setup, make_private};
 use crate::log_text::{says_disk_full, says_no_memory, telling, unknown_option};
 use crate::options::summarise_changes;
 use crate::places::short_hash;
+use crate::process::Cage;
 use crate::running::{RunningServer, connect};
 use crate::vigil::Vigil;
 use crate::watch::{Progress, Watch};
@@ -81,7 +82,8 @@ fn start_on(instance: &Instance, port: u16, watch: &mut Watch<'_>) -> Result<Run
     let twin = log_file.try_clone().map_err(|e| Error::write(&log, e))?;
     command.stdout(twin).stderr(log_file);
     let program = setup.installed.program.display().to_string();
-    let cage = confinement.cage()?;
+    let door = instance.door(Some(port), watch)?;
+    let cage = Cage { door, ..confinement.cage()? };
     let before = instance.mark_running()?;
     let spawned = process::spawn_in(cage, command, &setup.identity, death);
     let process = match spawned {
@@ -213,6 +215,7 @@ impl RunningServer {
         self.confinement.check(&self.name, &pids)?;
         let mut facts = allocator.check(installed, &pids)?;
         facts.extend(self.confinement.facts());
+        facts.push((WALL, instance.wall().to_string()));
         facts.extend(instance.direct_io(watch.stop)?.map(|text| ("direct_io", text)));
         facts.extend(summarise_changes(&config.changes).map(|text| ("config", text)));
         Ok(facts.into_iter().map(|(name, value)| (name.to_owned(), value)).collect())

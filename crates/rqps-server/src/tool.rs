@@ -11,6 +11,7 @@ use nix::sys::signal::Signal;
 
 use crate::identity::Identity;
 use crate::log_text::telling;
+use crate::process::Cage;
 use crate::watch::Watch;
 use crate::{Error, plain, process};
 
@@ -58,6 +59,17 @@ pub(crate) struct Terms<'a> {
 /// Runs `command`; `meanwhile` is called ten times a second. The inner error says that the program
 /// could not be executed, the outer one that something else failed or the work was stopped.
 pub(crate) fn run(
+    command: Command,
+    terms: Terms<'_>,
+    watch: &mut Watch<'_>,
+    meanwhile: &mut dyn FnMut(&mut Watch<'_>),
+) -> Result<Result<Done, io::Error>, Error> {
+    run_in(Cage::default(), command, terms, watch, meanwhile)
+}
+
+/// As [`run`], in a cage.
+pub(crate) fn run_in(
+    cage: Cage,
     mut command: Command,
     terms: Terms<'_>,
     watch: &mut Watch<'_>,
@@ -76,7 +88,7 @@ pub(crate) fn run(
     if command.get_current_dir().is_none() {
         command.current_dir("/");
     }
-    let process = match process::spawn(command, identity, Signal::SIGKILL) {
+    let process = match process::spawn_in(cage, command, identity, Signal::SIGKILL) {
         Ok(process) => process,
         Err(e) => return Ok(Err(e)),
     };

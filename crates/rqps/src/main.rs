@@ -28,6 +28,7 @@ mod signals;
 mod steps;
 mod suites;
 mod sysbench;
+mod trial;
 mod typed;
 
 use std::path::PathBuf;
@@ -38,7 +39,7 @@ use std::sync::{Arc, OnceLock};
 use anyhow::{Context as _, Result};
 use clap::Parser as _;
 use rqps_lab::Suspension;
-use rqps_server::Catalogue;
+use rqps_server::{Catalogue, Trial};
 use rqps_store::Store;
 
 use crate::args::{Cli, Command, RunsCommand};
@@ -64,6 +65,8 @@ pub(crate) struct Surroundings {
     pub(crate) command_line: String,
     /// Whether colours may be used on standard output.
     pub(crate) colour: bool,
+    /// What a trial switches off.
+    pub(crate) trial: Trial,
 }
 
 impl Surroundings {
@@ -90,6 +93,7 @@ impl Surroundings {
             drawn_seed: 0,
             // Whatever becomes of the file meanwhile, this is the program that runs.
             watchdog: vec!["/proc/self/exe".into(), "watchdog".into()],
+            trial: self.trial,
         }
     }
 }
@@ -241,6 +245,7 @@ fn surroundings(
         suspension,
         command_line: redact(&words),
         colour: std::io::stdout().is_terminal() && !no_colour,
+        trial: trial::switches(variable)?,
     })
 }
 

@@ -27,6 +27,7 @@ fn context(results: &Path) -> Context {
         suspension: crate::Suspension::default(),
         variables: |_| None,
         watchdog: Vec::new(),
+        trial: rqps_server::Trial::default(),
     }
 }
 

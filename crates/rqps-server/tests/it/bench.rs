@@ -6,8 +6,8 @@ use std::sync::atomic::AtomicBool;
 use rqps_model::{Dbms, Engine, Limits, Transport};
 use rqps_server::profile::render;
 use rqps_server::{
-    Allocator, Catalogue, Config, Identity, Installed, Instance, Places, Setup, Sizing, Watch,
-    Wishes, fetch, places,
+    Allocator, Catalogue, Config, Identity, Installed, Instance, Places, Setup, Sizing, Trial,
+    Watch, Wishes, fetch, places,
 };
 
 static NEVER: AtomicBool = AtomicBool::new(false);
@@ -77,6 +77,7 @@ impl Bench {
             transport: Transport::Socket,
             allocator: Allocator::default(),
             limits: Limits::default(),
+            trial: Trial::default(),
         }
     }
 

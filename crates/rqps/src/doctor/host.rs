@@ -4,9 +4,9 @@ use std::path::Path;
 
 use nix::sys::resource::{Resource, getrlimit};
 use rqps_lab::stacks::Ability;
-use rqps_model::Host;
+use rqps_model::{Host, Wall};
 use rqps_sample::{Condition, condition, host_info, read_ahead_file};
-use rqps_server::{Error, Identity, confine, disk};
+use rqps_server::{Error, Identity, confine, disk, wall};
 use rqps_stacks::profile::NotHad;
 
 use super::Check;
@@ -37,6 +37,9 @@ pub(super) fn checks(around: &Surroundings) -> Vec<Check> {
         checks.extend(read_ahead(&host, file.as_deref()));
     }
     checks.push(memory_limits(confine::probe_memory()));
+    // Without their user no server starts, which is said above.
+    let identity = Identity::for_servers();
+    checks.extend(identity.ok().map(|user| walls(&wall::probe(&user, around.trial.walls))));
     checks
 }
 
@@ -130,6 +133,20 @@ fn memory_limits(probed: Result<&'static str, Error>) -> Check {
         Err(Error::Limit { detail, remedy, .. }) => Check::ok(name, detail, what).warning(remedy),
         Err(error) => Check::ok(name, error.chain(), what).warning("run the command again"),
     }
+}
+
+/// What confines servers to their own files.
+fn walls(wall: &Wall) -> Check {
+    let what = "confining servers that rqps starts to their own directories";
+    let check = Check::ok("wall", wall.to_string(), what);
+    if wall.holds() {
+        return check;
+    }
+    check.warning(
+        "boot with `landlock` in the kernel's list `lsm=` (Linux 5.13 or later); or, as an ordinary user, \
+         allow user namespaces: sysctl user.max_user_namespaces=10000 and, where there is one, \
+         kernel.apparmor_restrict_unprivileged_userns=0",
+    )
 }
 
 /// How far the kernel reads ahead on the storage, which is set in `file`: nothing that is wrong, but what scans
@@ -314,6 +331,12 @@ mod tests {
         }));
         assert_eq!((refused.state, refused.remedy.as_str()), (State::Warning, "leave out memory"));
         assert!(refused.found.ends_with("(read-only)"));
+        assert_eq!(walls(&Wall::Landlock { abi: 7 }).state, State::Ok);
+        let none = walls(&Wall::None { why: "the kernel has no Landlock".to_owned() });
+        assert_eq!(
+            (none.state, none.found.as_str()),
+            (State::Warning, "none (the kernel has no Landlock)")
+        );
         assert_eq!(open_files(Some((65_536, 65_536))).state, State::Ok);
         assert_eq!(open_files(Some((256, 1024))).remedy, "ulimit -n 1024");
         let ability = |has_counters, missing| Ability { event: "cpu-clock", missing, has_counters };

@@ -1,0 +1,116 @@
+//! The wall around a server: the kernel confines its processes to their own files and their own TCP port.
+//!
+//! Landlock forbids everything outside the directories of an [`Enclosure`]. Where the kernel has none, a mount
+//! namespace makes everything outside read-only. A [`Door`] is made before the fork; the child goes
+//! through it before its program is executed, and no descendant comes back.
+
+mod enclosure;
+mod landlock;
+mod namespaces;
+#[cfg(test)]
+mod tests;
+
+use std::ffi::CStr;
+use std::io;
+use std::os::fd::OwnedFd;
+use std::process::{Command, Stdio};
+use std::time::Duration;
+
+use nix::sys::prctl::set_no_new_privs;
+use nix::sys::signal::Signal;
+use rqps_model::Wall;
+
+use crate::identity::Identity;
+use crate::process::{self, Cage};
+use crate::trial::Walls;
+pub(crate) use enclosure::{Enclosure, loaded_libraries};
+use namespaces::Mounts;
+
+/// How long the program that tries a wall may take.
+const TRY_WITHIN: Duration = Duration::from_secs(10);
+
+/// The way into a wall, made before the fork.
+#[derive(Debug)]
+pub(crate) enum Door {
+    /// A ruleset of Landlock.
+    Landlock(OwnedFd),
+    /// The mounts of a namespace.
+    Namespaces(Mounts),
+}
+
+impl Door {
+    /// Makes the way into a wall; `None` where there is no wall.
+    ///
+    /// # Errors
+    /// When the kernel refuses the ruleset, or a path has a zero byte.
+    pub(crate) fn new(wall: &Wall, enclosure: &Enclosure) -> io::Result<Option<Self>> {
+        Ok(match wall {
+            Wall::Landlock { .. } => Some(Self::Landlock(landlock::ruleset(enclosure)?)),
+            Wall::Namespaces { has_user } => {
+                Some(Self::Namespaces(Mounts::new(&enclosure.write, *has_user)?))
+            }
+            Wall::None { .. } => None,
+        })
+    }
+
+    /// The half that needs the rights of root; async-signal-safe.
+    pub(crate) fn enter_as_root(&self) -> io::Result<()> {
+        match self {
+            Self::Namespaces(mounts) => mounts.enter_as_root(),
+            Self::Landlock(_) => Ok(()),
+        }
+    }
+
+    /// The half that follows the change of user; async-signal-safe. `cwd` is the working directory, which
+    /// in a namespace is to be entered anew.
+    pub(crate) fn enter_as_user(&self, cwd: Option<&CStr>) -> io::Result<()> {
+        set_no_new_privs()?;
+        match self {
+            Self::Landlock(ruleset) => landlock::restrict_self(ruleset),
+            Self::Namespaces(mounts) => {
+                mounts.enter_as_user()?;
+                cwd.map_or(Ok(()), |cwd| Ok(nix::unistd::chdir(cwd)?))
+            }
+        }
+    }
+}
+
+/// Finds out which wall holds here, by a program that is started in each.
+#[must_use]
+pub fn probe(identity: &Identity, walls: Walls) -> Wall {
+    let abi = landlock::abi();
+    let namespaces = Wall::Namespaces { has_user: !identity.switch };
+    let candidates = match (walls, abi) {
+        (Walls::Nothing, _) => return Wall::None { why: "switched off for a trial".to_owned() },
+        (Walls::Namespaces, _) | (Walls::Any, None) => vec![namespaces],
+        // Early versions do not forbid to cut a file short, which a read-only mount does.
+        (Walls::Any, Some(abi)) if abi < Wall::TRUNCATE => {
+            vec![namespaces, Wall::Landlock { abi }]
+        }
+        (Walls::Any, Some(abi)) => vec![Wall::Landlock { abi }, namespaces],
+    };
+    let mut why = Vec::new();
+    if abi.is_none() {
+        why.push("the kernel has no Landlock".to_owned());
+    }
+    for wall in candidates {
+        match try_out(&wall, identity) {
+            Ok(()) => return wall,
+            Err(e) => why.push(format!("{}: {e}", wall.name())),
+        }
+    }
+    Wall::None { why: why.join("; ") }
+}
+
+fn try_out(wall: &Wall, identity: &Identity) -> io::Result<()> {
+    let door = Door::new(wall, &Enclosure::default())?;
+    let mut command = Command::new("true");
+    command.current_dir("/").stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+    let cage = Cage { door, ..Cage::default() };
+    let process = process::spawn_in(cage, command, identity, Signal::SIGKILL)?;
+    match process.wait(TRY_WITHIN)? {
+        Some(status) if status.success() => Ok(()),
+        Some(status) => Err(io::Error::other(process::describe_end(status))),
+        None => Err(io::Error::other("a program in it did not end")),
+    }
+}
