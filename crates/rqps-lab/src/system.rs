@@ -12,12 +12,14 @@ use std::time::{Duration, Instant};
 use anyhow::{Context as _, Result};
 use nix::sys::signal::Signal;
 use rqps_client::{Connection, Endpoint};
-use rqps_model::{Dbms, SystemSpec, Version};
+use rqps_model::{SystemSpec, Version};
 use rqps_sample::{Background, Sampler, Target};
+use rqps_server::destructive::Scope;
+use rqps_server::guest::{Guest, Maker};
 use rqps_server::profile::Rendered;
 use rqps_server::{
     Allocator, Freezer, Identity, Installed, Instance, Places, Progress, RunningServer, Setup,
-    Stopped, Watch, connect, connect_to_keep,
+    Stopped, Watch, connect_to_keep,
 };
 
 use crate::Plan;
@@ -57,6 +59,8 @@ pub(crate) struct Up {
     version: Option<Version>,
     origin: String,
     server: Option<Local>,
+    /// rqps's schema, in somebody else's server.
+    guest: Option<Guest>,
     endpoint: Endpoint,
     pub(crate) admin: Box<dyn Connection>,
     samples: Background,
@@ -75,6 +79,13 @@ struct Local {
     instance: Instance,
 }
 
+impl Local {
+    /// The instance's directory, and the data directory in it.
+    fn instance_dirs(&self) -> (PathBuf, PathBuf) {
+        (self.instance.setup().dir.clone(), self.instance.data_dir())
+    }
+}
+
 impl Up {
     /// Initialises and starts the server, or connects to the external one.
     pub(crate) fn start(
@@ -91,6 +102,7 @@ impl Up {
                 let _ = instance.remove();
             }
         };
+        let (mut guest, mut entered) = (None, None);
         let (server, endpoint, origin) = match installation {
             Installation::Local(installed, allocator, identity, places) => {
                 let label = spec.label.clone();
@@ -119,14 +131,29 @@ impl Up {
                 let endpoint = running.endpoint(spec.transport);
                 (Some(Local { running, instance }), endpoint, installed.origin.clone())
             }
-            Installation::External(dsn) => (None, dsn.endpoint.clone(), dsn.to_string()),
+            Installation::External(dsn) => {
+                let maker = maker(context, name);
+                let mut told = |text: &str| listen(Event::Note(&format!("{}: {text}", spec.label)));
+                let allow_settings = context.allow_settings;
+                let allowed = (&maker, allow_settings);
+                let (host, admin) = Guest::enter(spec.dbms, &dsn.endpoint, allowed, &mut told)?;
+                if spec.dbms.is_mysql_family() && !allow_settings {
+                    told(KEEPS_SETTINGS);
+                }
+                let endpoint = host.endpoint();
+                (guest, entered) = (Some(host), Some(admin));
+                (None, endpoint, dsn.to_string())
+            }
             Installation::Null => (None, null_endpoint(), "the null client".to_owned()),
         };
         let n_files = descriptors::of_sampler(plan);
-        let watched = watch_over(spec.dbms, &endpoint, server.as_ref(), n_files);
+        let admin = entered.map_or_else(|| connect_to_keep(spec.dbms, &endpoint), Ok);
+        let watched =
+            admin.map_err(Into::into).and_then(|admin| watch_over(admin, server.as_ref(), n_files));
         let ready = watched.and_then(|mut both| {
             let ours = server.as_ref().map(|s| (&s.running, &s.instance.setup().config));
-            for note in demands::check(&spec, ours, both.0.as_mut())? {
+            let scope = scope(server.as_ref(), guest.as_ref());
+            for note in demands::check(&spec, (ours, scope), both.0.as_mut())? {
                 listen(Event::Note(&format!("{}: {note}", spec.label)));
             }
             both.0.set_timeout(Some(QUESTION_WITHIN)).context("set a timeout")?;
@@ -139,6 +166,9 @@ impl Up {
                     drop(running);
                     discard(instance);
                 }
+                if let Some(guest) = guest {
+                    let _ = guest.leave_anew(&mut |_| {});
+                }
                 return Err(error);
             }
         };
@@ -150,6 +180,7 @@ impl Up {
             version,
             origin,
             server,
+            guest,
             endpoint,
             admin,
             samples,
@@ -212,13 +243,13 @@ impl Up {
         self.spec.variant.handicap_bp > 0
     }
 
-    /// Stops the server, keeps its log in `log` if anywhere, removes its data. Tables in an external server are
-    /// dropped. A server that did not stop as it should is told in a sentence.
+    /// Stops the server, keeps its log in `log` if anywhere, removes its data. rqps's schema in an external server
+    /// is dropped. A server that did not stop as it should is told in a sentence.
     pub(crate) fn finish(mut self, log: Option<&Path>) -> Result<Option<String>> {
-        if self.server.is_none() && !self.tables.is_empty() {
-            self.renew().context("drop the run's tables")?;
+        if self.guest.is_some() {
+            self.renew().context("drop rqps's schema")?;
         }
-        self.drop_own_tables()?;
+        self.leave_guest()?;
         let Self { server, admin, samples, counted, .. } = self;
         drop(samples.finish());
         drop((admin, counted));
@@ -280,15 +311,11 @@ impl Up {
     /// Ends the server after a failure; gives what the server's end or its log tell of the cause.
     pub(crate) fn abandon(mut self, log: Option<&Path>) -> Option<String> {
         let full = self.is_out_of_space();
-        // They would be in the way of the same command's next attempt. The failure that led here may
-        // have taken the connection with it, or left a statement behind that holds a table.
-        let _ = self.admin.set_timeout(Some(ANSWER_WITHIN));
-        if self.drop_own_tables().is_err()
-            && let Ok(mut admin) = connect(self.spec.dbms, &self.endpoint)
+        // The failure that led here may have taken the connection with it.
+        if self.leave_guest().is_err()
+            && let Some(guest) = &self.guest
         {
-            let _ = admin.set_timeout(Some(ANSWER_WITHIN));
-            self.admin = admin;
-            let _ = self.drop_own_tables();
+            let _ = guest.leave_anew(&mut |_| {});
         }
         let Self { server, admin, samples, counted, gone, .. } = self;
         drop(samples.finish());
@@ -340,15 +367,32 @@ pub(crate) struct Left {
     pub(crate) dir: Option<PathBuf>,
 }
 
+/// Who makes a schema: a run's system, in this results directory.
+fn maker(context: &Context, name: &str) -> Maker {
+    let results = std::path::absolute(&context.results).unwrap_or_else(|_| context.results.clone());
+    Maker {
+        name: name.to_owned(),
+        version: context.rqps_version.clone(),
+        results: results.to_string_lossy().into_owned(),
+    }
+}
+
+/// What is told once of somebody else's server.
+const KEEPS_SETTINGS: &str = "the server keeps its settings, so that settling goes at its own pace; \
+    --allow-settings lets rqps change and restore them";
+
+/// What statements that destroy may reach; nothing of the null client.
+fn scope<'a>(server: Option<&'a Local>, guest: Option<&'a Guest>) -> Option<Scope<'a>> {
+    server.map(|server| server.running.scope()).or_else(|| guest.map(Guest::scope))
+}
+
 /// A connection for questions and the samplers of a server that is up, which keep at most `n_files` files
 /// of its processes open.
 fn watch_over(
-    dbms: Dbms,
-    endpoint: &Endpoint,
+    mut admin: Box<dyn Connection>,
     server: Option<&Local>,
     n_files: usize,
 ) -> Result<(Box<dyn Connection>, Background)> {
-    let mut admin = connect_to_keep(dbms, endpoint)?;
     // Nothing that takes long is asked before it is known to be up.
     admin.set_timeout(Some(ANSWER_WITHIN)).context("set a timeout")?;
     let target = Target {
@@ -391,6 +435,7 @@ pub(crate) fn null_endpoint() -> Endpoint {
         password: rqps_client::Password::default(),
         server_public_key: None,
         database: String::new(),
+        schema: None,
         connect_timeout: Duration::ZERO,
     }
 }

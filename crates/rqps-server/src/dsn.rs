@@ -209,6 +209,7 @@ fn parse(text: &str) -> Result<Dsn, String> {
         password: Password(decode(password)?),
         server_public_key,
         database: decode(database)?,
+        schema: None,
         connect_timeout: CONNECT_TIMEOUT,
     };
     Ok(Dsn { dbms, endpoint, password_place: places.pop() })

@@ -151,6 +151,10 @@ pub(crate) struct RunArgs {
     #[arg(long)]
     pub(crate) new: bool,
 
+    /// Let settling change settings of servers given by their address; they are restored after it
+    #[arg(long)]
+    pub(crate) allow_settings: bool,
+
     /// Stop after this long, such as 36h, as an interrupt would; the same command goes on
     #[arg(long, value_name = "TIME")]
     pub(crate) stop_after: Option<String>,

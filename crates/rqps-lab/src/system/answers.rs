@@ -84,6 +84,7 @@ impl Up {
                 ask(connection.as_mut()).map_err(|_| Gone::Silent)?;
                 // It goes by the server's own limit where that cannot be lifted.
                 let _ = idle::keep(self.spec.dbms, connection.as_mut());
+                self.hold_schema(connection.as_mut());
                 self.admin = connection;
                 Ok(())
             }
@@ -116,9 +117,18 @@ impl Up {
             && let Ok(mut connection) = connect_to_keep(self.spec.dbms, &self.endpoint)
         {
             let _ = connection.set_timeout(Some(QUESTION_WITHIN));
+            self.hold_schema(connection.as_mut());
             self.admin = connection;
         }
         Ok(())
+    }
+
+    /// Takes the lock on rqps's schema in somebody else's server for a new connection. Where that fails, so
+    /// does what comes next.
+    fn hold_schema(&self, connection: &mut dyn Connection) {
+        if let Some(guest) = &self.guest {
+            let _ = guest.hold(connection);
+        }
     }
 
     /// Notes that the server did not answer in time, which a new connection would not tell.
