@@ -49,6 +49,8 @@ const LOG_LINES: usize = 12;
 pub(crate) enum Data {
     /// New ones, in place of what was there.
     New,
+    /// New ones on a server of our own, and nothing made on somebody else's.
+    Look,
     /// Those that an attempt at the same run has left ([`Up::leave`], or the death of rqps).
     Left,
 }
@@ -98,7 +100,7 @@ impl Up {
         let spec = plan.systems[idx].clone();
         // Data that were left are as good for a later attempt, whatever keeps this one from them.
         let discard = |instance: Instance| {
-            if data == Data::New {
+            if data != Data::Left {
                 let _ = instance.remove();
             }
         };
@@ -107,7 +109,7 @@ impl Up {
             Installation::Local(installed, allocator, identity, places) => {
                 let label = spec.label.clone();
                 let doing = match data {
-                    Data::New => "initialise and start",
+                    Data::New | Data::Look => "initialise and start",
                     Data::Left => "start on its data",
                 };
                 listen(Event::Preparing { label: &label, doing });
@@ -117,7 +119,7 @@ impl Up {
                 let parts = (installed.as_ref(), allocator);
                 let setup = setup(parts, &spec, config, (identity, places, name), &mut watch);
                 let instance = match data {
-                    Data::New => Instance::create(setup, &mut watch)?,
+                    Data::New | Data::Look => Instance::create(setup, &mut watch)?,
                     Data::Left => Instance::open(setup)?,
                 };
                 let running = match instance.start(None, &mut watch) {
@@ -130,6 +132,9 @@ impl Up {
                 };
                 let endpoint = running.endpoint(spec.transport);
                 (Some(Local { running, instance }), endpoint, installed.origin.clone())
+            }
+            Installation::External(dsn) if data == Data::Look => {
+                (None, dsn.endpoint.clone(), dsn.to_string())
             }
             Installation::External(dsn) => {
                 let maker = maker(context, name);

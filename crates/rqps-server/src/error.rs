@@ -458,7 +458,7 @@ pub enum Error {
         by: String,
     },
     /// The user of an address may not make a schema.
-    #[error("{server} refused {statement} ({said}); rqps keeps its tables in a schema of its own: {grant}")]
+    #[error("{server} refused {statement} ({said}); rqps keeps its tables in a schema of its own; run there as administrator: {grant}")]
     SchemaRefused {
         /// The server.
         server: String,

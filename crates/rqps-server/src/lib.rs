@@ -23,6 +23,8 @@ pub mod engine;
 pub mod error;
 pub mod explain;
 pub mod facts;
+#[cfg(test)]
+mod fake;
 pub mod fetch;
 pub mod freeze;
 pub mod guest;

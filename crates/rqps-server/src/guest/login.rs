@@ -94,7 +94,7 @@ pub(super) fn refusal(
     };
     let row = connection.query(sql).ok().and_then(|result| result.rows.into_iter().next());
     let texts: Vec<String> = row.into_iter().flatten().map(Option::unwrap_or_default).collect();
-    let statement = match texts.as_slice() {
+    let grant = match texts.as_slice() {
         [database, user] => format!("GRANT CREATE ON DATABASE {database} TO {user}"),
         [account] => {
             let (user, host) = account.rsplit_once('@').unwrap_or((account, "%"));
@@ -103,7 +103,6 @@ pub(super) fn refusal(
         _ => return error,
     };
     let server = format!("the server at {}", home.address);
-    let grant = format!("{statement}; lets this user make it");
     let (statement, said) = (doing.clone(), said.to_string());
     Error::SchemaRefused { server, statement, said, grant }
 }
