@@ -3,8 +3,8 @@
 
 use anyhow::{Context as _, Result};
 use rqps_model::{Dbms, SystemSource, SystemSpec};
-use rqps_server::Error;
 use rqps_server::guest::{statement, told_dbms};
+use rqps_server::{Error, Refusal};
 
 use crate::Plan;
 use crate::context::Context;
@@ -29,7 +29,7 @@ pub fn identify_systems(
         let (named, label) = (spec.dbms, spec.label.clone());
         let told = match told_dbms(named, &dsn.endpoint) {
             Ok(told) => told,
-            Err(error @ Error::OtherProtocol { .. }) => {
+            Err(error @ Error::Refused(Refusal::OtherProtocol { .. })) => {
                 return Err(error).with_context(|| format!("look at {label}"));
             }
             Err(_) => continue,
@@ -45,13 +45,15 @@ pub fn identify_systems(
 
 fn note(said: Dbms, told: Dbms, address: &str) -> String {
     let (said, told) = (said.name(), told.name());
-    format!("{address} is named as {said}, and the server says that it is {told}: measured as {told}")
+    format!(
+        "{address} is named as {said}, and the server says that it is {told}: measured as {told}"
+    )
 }
 
 /// Refuses statements of the plan and its suites that could reach beyond rqps's schema in somebody else's server.
 ///
 /// # Errors
-/// [`Error::NotForGuests`] with the statement.
+/// [`Refusal::NotForGuests`] with the statement.
 pub(crate) fn check_statements(plan: &Plan, steps: &[PlannedStep]) -> Result<()> {
     let is_guest = |spec: &&SystemSpec| matches!(spec.source, SystemSource::External { .. });
     for spec in plan.systems.iter().filter(is_guest) {
@@ -110,7 +112,10 @@ mod tests {
         let mut plan = plan("", "");
         plan.set_dbms(0, Dbms::Mariadb);
         assert_eq!(plan.systems[0].label.as_str(), "ma-external");
-        assert_eq!(plan.dsns.keys().map(|label| label.as_str()).collect::<Vec<_>>(), ["ma-external"]);
+        assert_eq!(
+            plan.dsns.keys().map(|label| label.as_str()).collect::<Vec<_>>(),
+            ["ma-external"]
+        );
         let mut plan = self::plan("label = 'shop'", "");
         plan.set_dbms(0, Dbms::Mariadb);
         assert_eq!((plan.systems[0].label.as_str(), plan.systems[0].dbms), ("shop", Dbms::Mariadb));

@@ -2,7 +2,9 @@
 
 mod answers;
 mod asked;
+mod host;
 pub(crate) mod kept_log;
+mod setup;
 mod silence;
 
 use std::path::{Path, PathBuf};
@@ -14,13 +16,8 @@ use nix::sys::signal::Signal;
 use rqps_client::{Connection, Endpoint};
 use rqps_model::{SystemSpec, Version};
 use rqps_sample::{Background, Sampler, Target};
-use rqps_server::destructive::Scope;
-use rqps_server::guest::{Guest, Maker};
-use rqps_server::profile::Rendered;
-use rqps_server::{
-    Allocator, Freezer, Identity, Installed, Instance, Places, Progress, RunningServer, Setup,
-    Stopped, Watch, connect_to_keep,
-};
+use rqps_server::guest::Guest;
+use rqps_server::{Freezer, Instance, Progress, RunningServer, Stopped, Watch, connect_to_keep};
 
 use crate::Plan;
 use crate::context::Context;
@@ -31,6 +28,8 @@ use crate::event::{Event, Listener};
 use crate::installation::{Installation, render_config, tell};
 use crate::measure::Bench;
 use answers::{Gone, QUESTION_WITHIN};
+use host::scope;
+use setup::setup;
 
 /// How often the samplers look.
 const SAMPLE_EVERY: Duration = Duration::from_secs(1);
@@ -137,14 +136,7 @@ impl Up {
                 (None, dsn.endpoint.clone(), dsn.to_string())
             }
             Installation::External(dsn) => {
-                let maker = maker(context, name);
-                let mut told = |text: &str| listen(Event::Note(&format!("{}: {text}", spec.label)));
-                let allow_settings = context.allow_settings;
-                let allowed = (&maker, allow_settings);
-                let (host, admin) = Guest::enter(spec.dbms, &dsn.endpoint, allowed, &mut told)?;
-                if spec.dbms.is_mysql_family() && !allow_settings {
-                    told(KEEPS_SETTINGS);
-                }
+                let (host, admin) = host::enter(dsn, &spec, (context, name), listen)?;
                 let endpoint = host.endpoint();
                 (guest, entered) = (Some(host), Some(admin));
                 (None, endpoint, dsn.to_string())
@@ -372,25 +364,6 @@ pub(crate) struct Left {
     pub(crate) dir: Option<PathBuf>,
 }
 
-/// Who makes a schema: a run's system, in this results directory.
-fn maker(context: &Context, name: &str) -> Maker {
-    let results = std::path::absolute(&context.results).unwrap_or_else(|_| context.results.clone());
-    Maker {
-        name: name.to_owned(),
-        version: context.rqps_version.clone(),
-        results: results.to_string_lossy().into_owned(),
-    }
-}
-
-/// What is told once of somebody else's server.
-const KEEPS_SETTINGS: &str = "the server keeps its settings, so that settling goes at its own pace; \
-    --allow-settings lets rqps change and restore them";
-
-/// What statements that destroy may reach; nothing of the null client.
-fn scope<'a>(server: Option<&'a Local>, guest: Option<&'a Guest>) -> Option<Scope<'a>> {
-    server.map(|server| server.running.scope()).or_else(|| guest.map(Guest::scope))
-}
-
 /// A connection for questions and the samplers of a server that is up, which keep at most `n_files` files
 /// of its processes open.
 fn watch_over(
@@ -406,29 +379,6 @@ fn watch_over(
     };
     let sampler = Sampler::new(Instant::now(), target).context("start the samplers")?;
     Ok((admin, Background::start(sampler.keep_at_most(n_files), SAMPLE_EVERY)?))
-}
-
-/// What an instance of a system is made from.
-fn setup(
-    (installed, allocator): (&Installed, &Allocator),
-    spec: &SystemSpec,
-    config: Rendered,
-    (identity, places, name): (&Identity, &Places, &str),
-    watch: &mut Watch<'_>,
-) -> Setup {
-    for text in &config.notes {
-        (watch.report)(Progress::Note { text });
-    }
-    Setup {
-        installed: installed.clone(),
-        dir: places.data.join(name),
-        sockets: places.sockets.clone(),
-        identity: identity.clone(),
-        config,
-        transport: spec.transport,
-        allocator: allocator.clone(),
-        limits: spec.variant.limits.clone(),
-    }
 }
 
 /// That of the null client, which opens nothing.

@@ -9,14 +9,14 @@ mod guard;
 use rqps_client::Connection;
 use rqps_model::{Dbms, Version};
 
-use crate::Error;
-use guard::{OF_BINARY_LOGS, OF_SETTINGS, OF_TABLES};
+use crate::{Error, Refusal};
 pub use guard::Scope;
+use guard::{OF_BINARY_LOGS, OF_SETTINGS, OF_TABLES};
 
 /// Deletes all binary logs.
 ///
 /// # Errors
-/// [`Error::OutsideOfRun`] and [`Error::PlaceUntold`] from the guard; [`Error::Client`].
+/// [`Refusal::OutsideOfRun`] and [`Refusal::PlaceUntold`] from the guard; [`Error::Client`].
 pub fn reset_binary_logs(
     scope: Scope<'_>,
     (dbms, version): (Dbms, &Version),
@@ -32,7 +32,7 @@ pub fn reset_binary_logs(
 /// Sets a variable of the whole server; `value` is a literal of SQL.
 ///
 /// # Errors
-/// [`Error::SettingsNotAllowed`] on a guest's server without the user's consent; the guard's errors;
+/// [`Refusal::SettingsNotAllowed`] on a guest's server without the user's consent; the guard's errors;
 /// [`Error::Client`].
 pub fn set_global(
     scope: Scope<'_>,
@@ -42,7 +42,7 @@ pub fn set_global(
 ) -> Result<(), Error> {
     let sql = format!("SET GLOBAL {name} = {value}");
     if !scope.allows_settings() {
-        return Err(Error::SettingsNotAllowed { statement: sql });
+        return Err(Refusal::SettingsNotAllowed { statement: sql }.into());
     }
     guard::require(scope, (dbms, &sql), OF_SETTINGS, connection)?;
     send(&sql, connection)
@@ -70,17 +70,18 @@ pub fn drop_table(
 /// Drops rqps's own schema of a guest's server with everything in it.
 ///
 /// # Errors
-/// [`Error::SchemaInUse`] where something outside of it depends on it; the guard's errors; [`Error::Client`].
+/// [`Refusal::SchemaInUse`] where something outside of it depends on it; the guard's errors; [`Error::Client`].
 pub fn drop_schema(
     scope: Scope<'_>,
     dbms: Dbms,
     connection: &mut dyn Connection,
 ) -> Result<(), Error> {
     let Scope::Guest { schema, .. } = scope else {
-        return Err(Error::PlaceUntold {
+        return Err(Refusal::PlaceUntold {
             statement: "DROP SCHEMA".to_owned(),
             why: "a server of this run keeps its schemas".to_owned(),
-        });
+        }
+        .into());
     };
     // MySQL refuses by itself what a foreign key of another schema needs.
     let cascade = if dbms == Dbms::Postgres { " CASCADE" } else { "" };

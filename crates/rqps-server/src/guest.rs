@@ -4,8 +4,8 @@
 //! table in it says that rqps made it. A lock that the server holds for a session says that somebody uses it. A
 //! schema with the marker and without a holder was left by an rqps that was killed, and the next one drops it.
 
-mod login;
 mod lock;
+mod login;
 mod marker;
 pub mod statement;
 
@@ -17,11 +17,11 @@ use rqps_model::Dbms;
 use crate::destructive::{Scope, drop_schema, quoted};
 use crate::places::short_hash;
 use crate::watch::pause;
-use crate::{Error, connect, connect_to_keep};
+use crate::{Error, Refusal, connect, connect_to_keep};
 use lock::{release, try_lock};
-pub(crate) use marker::{MARKER, has_marker};
-use marker::Marker;
 pub use login::told_dbms;
+use marker::Marker;
+pub(crate) use marker::{MARKER, has_marker};
 
 /// What the names of rqps's schemas begin with; eight hex digits follow.
 const PREFIX: &str = "rqps_";
@@ -68,7 +68,7 @@ impl Guest {
     /// as its default; `told` hears of what was dropped and of what stays.
     ///
     /// # Errors
-    /// [`Error::SchemaRefused`], [`Error::SharedSessions`], [`Error::Client`].
+    /// [`Refusal::SchemaRefused`], [`Refusal::SharedSessions`], [`Error::Client`].
     pub fn enter(
         dbms: Dbms,
         home: &Endpoint,
@@ -188,10 +188,11 @@ fn make(
             Err(error) => Err(login::refusal(dbms, home, error, connection)),
         };
     }
-    Err(Error::PlaceUntold {
+    Err(Refusal::PlaceUntold {
         statement: "CREATE SCHEMA".to_owned(),
         why: format!("{MOST_NAMES} names such as {} are in use", schema_name(maker, 0)),
-    })
+    }
+    .into())
 }
 
 fn scope_of(schema: &str) -> Scope<'_> {
@@ -210,7 +211,9 @@ fn sweep(
     for schema in schemas(dbms, connection)? {
         let swept = sweep_one(dbms, &schema, patience, connection);
         match swept {
-            Ok(true) => told(&format!("dropped schema {schema}, which an rqps left when it was killed")),
+            Ok(true) => {
+                told(&format!("dropped schema {schema}, which an rqps left when it was killed"))
+            }
             Ok(false) => {}
             Err(Error::Client { source: rqps_client::Error::Server(said), .. }) => {
                 told(&format!("schema {schema}, which an rqps left, stays for now: {said}"));
@@ -233,7 +236,8 @@ fn sweep_one(
     }
     let since = Instant::now();
     while !try_lock(dbms, schema, connection)? {
-        let is_dying = since.elapsed() < patience && marker::maker_is_dead(dbms, schema, connection)?;
+        let is_dying =
+            since.elapsed() < patience && marker::maker_is_dead(dbms, schema, connection)?;
         if !is_dying {
             return Ok(false);
         }

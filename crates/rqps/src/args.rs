@@ -1,4 +1,5 @@
 //! What can be typed: the command line as clap reads it. What it means is decided elsewhere.
+//! It is long as every option stands here.
 
 mod import;
 mod over_runs;

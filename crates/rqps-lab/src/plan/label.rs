@@ -50,7 +50,8 @@ pub(super) fn number_externals(systems: &mut [SystemSpec], is_made: impl Fn(usiz
 /// A label, and the same with numbers.
 fn numbered(label: &Label) -> impl Iterator<Item = Label> {
     let label = label.clone();
-    let with_number = move |n: u32| if n == 1 { label.clone() } else { Label(format!("{label}-{n}")) };
+    let with_number =
+        move |n: u32| if n == 1 { label.clone() } else { Label(format!("{label}-{n}")) };
     (1..).map(with_number)
 }
 

@@ -123,14 +123,6 @@ impl Up {
         Ok(())
     }
 
-    /// Takes the lock on rqps's schema in somebody else's server for a new connection. Where that fails, so
-    /// does what comes next.
-    fn hold_schema(&self, connection: &mut dyn Connection) {
-        if let Some(guest) = &self.guest {
-            let _ = guest.hold(connection);
-        }
-    }
-
     /// Notes that the server did not answer in time, which a new connection would not tell.
     pub(super) fn note_hang(&mut self, error: &Error) {
         if matches!(error, Error::Timeout { .. }) {

@@ -13,8 +13,9 @@ use rqps_server::explain::Question;
 use rqps_server::{Watch, audit, compression, connect, debt, destructive, facts, lsm, settle};
 use rqps_workload::Probe;
 
-use super::{Up, scope};
+use super::Up;
 use super::answers::{DIE_WITHIN, Gone, QUESTION_WITHIN, ask};
+use super::host::scope;
 use super::silence::Silence;
 use crate::demands::Subject;
 use crate::plans;
@@ -79,13 +80,6 @@ impl Up {
         }
         self.tables = tables;
         Ok(())
-    }
-
-    /// Drops rqps's schema in somebody else's server.
-    pub(super) fn leave_guest(&mut self) -> Result<()> {
-        let Some(guest) = &self.guest else { return Ok(()) };
-        self.admin.set_timeout(Some(QUESTION_WITHIN)).context("set a timeout")?;
-        Ok(guest.leave(self.admin.as_mut(), &mut |_| {})?)
     }
 
     /// Runs the plan's own statements on tables that were just filled.
@@ -234,7 +228,8 @@ impl Up {
     pub(crate) fn settle(&mut self, rows: u64, interrupt: &AtomicBool) -> Result<Option<String>> {
         let Some(version) = &self.version else { return Ok(None) };
         let (dbms, version) = (self.spec.dbms, version.clone());
-        let (guest, instance) = (self.guest.clone(), self.server.as_ref().map(|s| s.instance_dirs()));
+        let (guest, instance) =
+            (self.guest.clone(), self.server.as_ref().map(|s| s.instance_dirs()));
         let settled = self.breakable(interrupt, |admin| {
             let (scope, data_dir) = match (&instance, &guest) {
                 (Some((dir, data)), _) => (Scope::Own { dir }, Some(data.as_path())),

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use rqps_client::Connection;
 use rqps_model::Dbms;
 
-use crate::{Error, guest};
+use crate::{Error, Refusal, guest};
 
 /// Where statements that destroy may work.
 #[derive(Debug, Clone, Copy)]
@@ -84,10 +84,11 @@ pub(super) fn require_own(scope: Scope<'_>, statement: &str) -> Result<(), Error
     if scope.is_own() {
         return Ok(());
     }
-    Err(Error::PlaceUntold {
+    Err(Refusal::PlaceUntold {
         statement: statement.to_owned(),
         why: "the server is somebody else's".to_owned(),
-    })
+    }
+    .into())
 }
 
 /// Refuses a statement unless all that it reaches is the run's, by the server's own word.
@@ -111,7 +112,7 @@ pub(super) fn require(
                 return Ok(());
             }
             let (statement, schema) = (statement.to_owned(), schema.to_owned());
-            Err(Error::SchemaNotOurs { statement, schema })
+            Err(Refusal::SchemaNotOurs { statement, schema }.into())
         }
     }
 }
@@ -215,7 +216,7 @@ impl<'a> Within<'a> {
         let sql = "SHOW BINARY LOGS";
         let result = connection.query(sql).map_err(|e| Error::client(sql, e))?;
         let untold = |why: String| {
-            Err(Error::PlaceUntold { statement: self.statement.to_owned(), why })
+            Err(Refusal::PlaceUntold { statement: self.statement.to_owned(), why }.into())
         };
         if result.rows.is_empty() {
             return untold("the server lists no binary logs".to_owned());
@@ -235,12 +236,13 @@ impl<'a> Within<'a> {
     }
 
     fn outside(&self, name: &str, value: &str) -> Error {
-        Error::OutsideOfRun {
+        Refusal::OutsideOfRun {
             statement: self.statement.to_owned(),
             variable: name.to_owned(),
             value: value.to_owned(),
             dir: self.dir.clone(),
         }
+        .into()
     }
 }
 
@@ -271,5 +273,5 @@ pub(super) fn require_no_dependents(
     if names.is_empty() {
         return Ok(());
     }
-    Err(Error::SchemaInUse { schema: schema.to_owned(), by: names.join(", ") })
+    Err(Refusal::SchemaInUse { schema: schema.to_owned(), by: names.join(", ") }.into())
 }

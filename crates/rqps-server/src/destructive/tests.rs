@@ -131,14 +131,12 @@ fn postgres_is_asked_for_its_data_directory() {
     };
     assert!(drop_table(scope, Dbms::Postgres, "sbtest1", &mut server("run-0/data")).is_ok());
     let refused = drop_table(scope, Dbms::Postgres, "sbtest1", &mut server("theirs"));
-    assert!(matches!(refused, Err(Error::OutsideOfRun { .. })), "{refused:?}");
+    assert!(matches!(refused, Err(Error::Refused(Refusal::OutsideOfRun { .. }))), "{refused:?}");
 }
 
 #[test]
 fn a_guest_drops_in_its_own_schema_with_the_marker_alone() {
-    let marker = |n: &str| {
-        Fake::default().answering("select count(*)", vec![vec![n.to_owned()]])
-    };
+    let marker = |n: &str| Fake::default().answering("select count(*)", vec![vec![n.to_owned()]]);
     let scope = |schema| Scope::Guest { schema, allow_settings: false };
     let (ours, theirs) = (scope("rqps_00c0ffee"), scope("shop"));
     let mut server = marker("1");
@@ -151,14 +149,20 @@ fn a_guest_drops_in_its_own_schema_with_the_marker_alone() {
             drop_table(scope, Dbms::Mysql, "sbtest1", &mut marker(n)),
             drop_schema(scope, Dbms::Postgres, &mut marker(n)),
         ] {
-            assert!(matches!(refused, Err(Error::SchemaNotOurs { .. })), "{refused:?}");
+            assert!(
+                matches!(refused, Err(Error::Refused(Refusal::SchemaNotOurs { .. }))),
+                "{refused:?}"
+            );
         }
     }
     let version = "8.0.33".parse().unwrap();
     let mut server = marker("1");
     assert!(reset_binary_logs(ours, (Dbms::Mysql, &version), &mut server).is_err());
     let refused = set_global(ours, Dbms::Mysql, ("a", "1"), &mut server);
-    assert!(matches!(refused, Err(Error::SettingsNotAllowed { .. })), "{refused:?}");
+    assert!(
+        matches!(refused, Err(Error::Refused(Refusal::SettingsNotAllowed { .. }))),
+        "{refused:?}"
+    );
     assert_eq!(server.asked, Vec::<String>::new());
     let allowed = Scope::Guest { schema: "rqps_00c0ffee", allow_settings: true };
     set_global(allowed, Dbms::Mysql, ("a", "1"), &mut server).unwrap();

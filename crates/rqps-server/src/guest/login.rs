@@ -3,12 +3,12 @@
 use rqps_client::{Connection, Endpoint, ServerProtocol, probe_protocol};
 use rqps_model::Dbms;
 
-use crate::{Error, connect};
+use crate::{Error, Refusal, connect};
 
 /// The DBMS that a server says it is. `named` is what its address says, which decides the protocol.
 ///
 /// # Errors
-/// [`Error::OtherProtocol`]; [`Error::Client`] where it cannot be asked.
+/// [`Refusal::OtherProtocol`]; [`Error::Client`] where it cannot be asked.
 pub fn told_dbms(named: Dbms, endpoint: &Endpoint) -> Result<Dbms, Error> {
     let mut connection = match connect(named, endpoint) {
         Ok(connection) => connection,
@@ -41,7 +41,7 @@ fn other_protocol(named: Dbms, endpoint: &Endpoint) -> Option<Error> {
         _ => return None,
     };
     let address = endpoint.address.to_string();
-    Some(Error::OtherProtocol { address, spoken, scheme })
+    Some(Refusal::OtherProtocol { address, spoken, scheme }.into())
 }
 
 /// Refuses a pooler that lends a server's process to one client after the other: neither a lock nor a
@@ -66,7 +66,7 @@ pub(super) fn require_own_session(
     if first != second && ask(connection)? == first && ask(other.as_mut())? == second {
         return Ok(());
     }
-    Err(Error::SharedSessions { address: home.address.to_string() })
+    Err(Refusal::SharedSessions { address: home.address.to_string() }.into())
 }
 
 /// An error of making a schema, with the statement that helps where the user lacks the right.
@@ -104,7 +104,7 @@ pub(super) fn refusal(
     };
     let server = format!("the server at {}", home.address);
     let (statement, said) = (doing.clone(), said.to_string());
-    Error::SchemaRefused { server, statement, said, grant }
+    Refusal::SchemaRefused { server, statement, said, grant }.into()
 }
 
 #[cfg(test)]

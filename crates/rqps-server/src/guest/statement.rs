@@ -10,7 +10,7 @@ use std::collections::BTreeSet;
 
 use rqps_model::Dbms;
 
-use crate::Error;
+use crate::{Error, Refusal};
 use token::{Token, tokens};
 
 /// First words of statements, and what must follow where not everything may.
@@ -175,9 +175,10 @@ const QUERIES: &[&str] = &["select", "with", "values", "table", "insert", "updat
 /// where its name is not known yet.
 ///
 /// # Errors
-/// [`Error::NotForGuests`].
+/// [`Refusal::NotForGuests`].
 pub fn check(dbms: Dbms, sql: &str, schema: Option<&str>) -> Result<(), Error> {
-    judge(dbms, sql, schema).map_err(|why| Error::NotForGuests { sql: sql.to_owned(), why })
+    judge(dbms, sql, schema)
+        .map_err(|why| Refusal::NotForGuests { sql: sql.to_owned(), why }.into())
 }
 
 fn judge(dbms: Dbms, sql: &str, schema: Option<&str>) -> Result<(), String> {
@@ -202,9 +203,8 @@ fn judge(dbms: Dbms, sql: &str, schema: Option<&str>) -> Result<(), String> {
     }
     let refused = |(at, token): (usize, &Token)| {
         let name = token.word()?;
-        let is_column = at > 0
-            && tokens[at - 1] == Token::Dot
-            && tokens.get(at + 1) != Some(&Token::Open);
+        let is_column =
+            at > 0 && tokens[at - 1] == Token::Dot && tokens.get(at + 1) != Some(&Token::Open);
         let is_refused = REFUSED.contains(&name.as_str())
             || (first == "set" && REFUSED_TO_SET.contains(&name.as_str()));
         (is_refused && !is_column).then_some(name)

@@ -76,7 +76,10 @@ fn one_that_was_left_is_made_anew() {
     let name = schema_name(&maker("a"), 0);
     let mut there = server(&[&name], true, true);
     assert_eq!(make(Dbms::Mysql, &maker("a"), &home(), &mut there).unwrap(), name);
-    assert_eq!(there.asked[..2], [format!("DROP SCHEMA `{name}`"), format!("CREATE SCHEMA `{name}`")]);
+    assert_eq!(
+        there.asked[..2],
+        [format!("DROP SCHEMA `{name}`"), format!("CREATE SCHEMA `{name}`")]
+    );
 }
 
 #[test]
@@ -89,7 +92,12 @@ fn names_that_others_hold_are_left_to_them() {
 
 #[test]
 fn sessions_begin_in_the_schema() {
-    let guest = |dbms| Guest { dbms, schema: "rqps_00c0ffee".to_owned(), home: home(), allow_settings: false };
+    let guest = |dbms| Guest {
+        dbms,
+        schema: "rqps_00c0ffee".to_owned(),
+        home: home(),
+        allow_settings: false,
+    };
     let mysql = guest(Dbms::Mysql).endpoint();
     assert_eq!((mysql.database.as_str(), mysql.schema), ("rqps_00c0ffee", None));
     let postgres = guest(Dbms::Postgres).endpoint();

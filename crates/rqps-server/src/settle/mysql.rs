@@ -9,8 +9,8 @@ use std::time::{Duration, Instant};
 use rqps_client::Connection;
 
 use super::{Debt, Settled, Target, not_refused, try_set_global, wait_for_rest};
-use crate::destructive::{reset_binary_logs, set_global};
 use crate::Error;
+use crate::destructive::{reset_binary_logs, set_global};
 use crate::watch::{Progress, Watch};
 
 /// Settings that make InnoDB flush everything, in an order that never has lwm above its maximum;
@@ -58,11 +58,8 @@ pub(super) fn settle(
     if target.scope.is_own() {
         drop_binary_logs(target, connection, detail)?;
     }
-    let before = if target.scope.allows_settings() {
-        read_settings(connection)?
-    } else {
-        BTreeMap::new()
-    };
+    let before =
+        if target.scope.allows_settings() { read_settings(connection)? } else { BTreeMap::new() };
     let mut standing = Standing { value: u64::MAX, since: Instant::now() };
     let mut unreadable = None;
     let result = hurry(target, connection, &before, detail).and_then(|()| {
