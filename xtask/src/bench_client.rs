@@ -144,6 +144,7 @@ pub(crate) fn sandbox_with(
         command_line: format!("cargo xtask {task}"),
         rqps_version: env!("CARGO_PKG_VERSION").to_owned(),
         anew: true,
+        allow_settings: false,
         suspension: rqps_lab::Suspension::default(),
         drawn_seed: 1,
         watchdog: Vec::new(),

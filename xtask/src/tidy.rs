@@ -39,6 +39,7 @@ pub(crate) fn check(root: &Path) -> Result<Vec<String>> {
     check_files(root, &mut findings)?;
     check_architecture(root, &mut findings)?;
     check_rust_version(root, &mut findings)?;
+    check_destructive(root, &mut findings)?;
     Ok(findings)
 }
 
@@ -127,6 +128,64 @@ fn check_architecture(root: &Path, findings: &mut Vec<String>) -> Result<()> {
     Ok(())
 }
 
+/// Statements that destroy, and where they may stand.
+const DESTRUCTIVE: [&str; 11] = [
+    "reset master",
+    "reset binary",
+    "purge binary",
+    "purge master",
+    "drop table",
+    "drop database",
+    "drop schema",
+    "drop user",
+    "truncate ",
+    "set global",
+    "set persist",
+];
+const MAY_DESTROY: [&str; 4] = [
+    "crates/rqps-server/src/destructive.rs",
+    "crates/rqps-server/src/destructive/",
+    // Scripts of users, and a file of rqps's own.
+    "crates/rqps-sysbench/",
+    "crates/rqps-store/",
+];
+
+/// Accounts of a data directory that is being made, with no server yet to be asked.
+const MAKES_ACCOUNTS: &str = "crates/rqps-server/src/mysql.rs";
+
+fn check_destructive(root: &Path, findings: &mut Vec<String>) -> Result<()> {
+    let mut files = Vec::new();
+    collect(&root.join("crates"), &mut files)?;
+    files.sort();
+    for path in files {
+        let shown = path.strip_prefix(root).unwrap_or(&path).display().to_string();
+        let is_test = shown.contains("/tests/") || shown.ends_with("/tests.rs");
+        if is_test || MAY_DESTROY.iter().any(|exempt| shown.starts_with(exempt)) {
+            continue;
+        }
+        for (number, found) in destructive_lines(&read(&path)?) {
+            if shown == MAKES_ACCOUNTS && found == "drop user" {
+                continue;
+            }
+            findings.push(format!(
+                "{shown}:{number}: {found:?} is sent by rqps-server::destructive alone; call that"
+            ));
+        }
+    }
+    Ok(())
+}
+
+/// The lines of code before a file's tests that hold such a statement, comments left out.
+fn destructive_lines(text: &str) -> Vec<(usize, &'static str)> {
+    let code = text.split("#[cfg(test)]\nmod tests").next().unwrap_or_default();
+    let found = |line: &str| {
+        let line = line.trim().to_ascii_lowercase();
+        let is_code = !line.starts_with("//");
+        DESTRUCTIVE.into_iter().find(|words| is_code && line.contains(words))
+    };
+    code.lines().enumerate().filter_map(|(idx, line)| Some((idx + 1, found(line)?))).collect()
+}
+
 /// The workspace's manifest alone says which Rust is needed: crates inherit it, scripts read it, and
 /// what documents say for the reader is the same.
 fn check_rust_version(root: &Path, findings: &mut Vec<String>) -> Result<()> {
@@ -184,6 +243,13 @@ mod tests {
         let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap();
         let findings = check(root).unwrap();
         assert!(findings.is_empty(), "{}", findings.join("\n"));
+    }
+
+    #[test]
+    fn a_statement_that_destroys_is_found_in_code_alone() {
+        let text = "// DROP TABLE t\nlet sql = \"Drop Table t\";\nlines.truncate(8);\n\
+                    let sql = format!(\"SET GLOBAL {x} = 1\");\n#[cfg(test)]\nmod tests {\n\"RESET MASTER\";\n";
+        assert_eq!(destructive_lines(text), [(2, "drop table"), (4, "set global")]);
     }
 
     #[test]

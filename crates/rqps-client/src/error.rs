@@ -32,13 +32,6 @@ impl ServerError {
         if self.errno == 0 { self.sqlstate.clone() } else { self.errno.to_string() }
     }
 
-    /// Whether the server says that a table does not exist: MySQL 1146 (ER_NO_SUCH_TABLE),
-    /// PostgreSQL 42P01 (undefined_table).
-    #[must_use]
-    pub fn is_missing_table(&self) -> bool {
-        self.errno == 1146 || (self.errno == 0 && self.sqlstate == "42P01")
-    }
-
     /// Whether the server has as many connections as it may have: MySQL 1040 (ER_CON_COUNT_ERROR), 1203 and
     /// 1226 (those of one user), PostgreSQL 53300 (too_many_connections).
     #[must_use]
@@ -196,23 +189,6 @@ mod tests {
         // A password; and a number of MySQL's with another one's SQLSTATE.
         for other in [error(1045, "28000"), error(0, "28P01"), error(1105, "53300")] {
             assert_eq!(told(other), (false, false));
-        }
-    }
-
-    #[test]
-    fn a_table_is_missing_by_the_servers_word_alone() {
-        let error = |errno, sqlstate: &str| ServerError {
-            errno,
-            sqlstate: sqlstate.to_owned(),
-            message: String::new(),
-        };
-        assert!(error(1146, "42S02").is_missing_table());
-        assert!(error(0, "42P01").is_missing_table());
-        // Not permitted to read it, out of date, crashed: it is there.
-        for there in
-            [error(1142, "42000"), error(145, "HY000"), error(0, "42501"), error(0, "57014")]
-        {
-            assert!(!there.is_missing_table(), "{there:?}");
         }
     }
 }

@@ -16,6 +16,7 @@ mod patience;
 pub mod pipeline;
 pub mod postgres;
 pub mod privacy;
+pub mod probe;
 pub mod script;
 pub mod session;
 mod transport;
@@ -29,6 +30,7 @@ pub use params::{ParamType, Params, Value};
 pub use pipeline::Pipeline;
 pub use postgres::PostgresConnection;
 pub use privacy::Privacy;
+pub use probe::{ServerProtocol, probe_protocol};
 pub use script::{Row, ScriptConnection};
 pub use session::Session;
 

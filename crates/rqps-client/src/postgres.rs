@@ -71,14 +71,23 @@ impl PostgresConnection {
 impl Connection for PostgresConnection {
     fn connect(endpoint: &Endpoint) -> Result<Self, Error> {
         let (channel, session) = login::login(endpoint)?;
-        Ok(Self {
+        let mut connection = Self {
             channel,
             statements: Vec::new(),
             scratch: Vec::new(),
             n_due: 0,
             session,
             cursor: RowCursor::default(),
-        })
+        };
+        if let Some(schema) = &endpoint.schema {
+            // By a statement: pgbouncer refuses a login with the parameter `options`.
+            let schema = schema.replace('"', "\"\"");
+            let sql = format!("SET search_path TO \"{schema}\", pg_catalog");
+            connection.set_timeout(Some(endpoint.connect_timeout))?;
+            connection.execute_text(sql.as_bytes())?;
+            connection.set_timeout(None)?;
+        }
+        Ok(connection)
     }
 
     fn prepare(&mut self, spec: &StatementSpec<'_>) -> Result<StatementId, Error> {

@@ -186,7 +186,7 @@ fn ask(
     listen: &mut Listener<'_>,
 ) -> Result<RunSystem> {
     let tag = Purpose::Audit.tag(idx);
-    let mut up = Up::start(plan, idx, installation, (context, &tag, Data::New), listen)?;
+    let mut up = Up::start(plan, idx, installation, (context, &tag, Data::Look), listen)?;
     let facts = up.facts();
     let label = &plan.systems[idx].label;
     listen(Event::Preparing { label, doing: "stop" });

@@ -30,6 +30,8 @@ pub struct Context {
     pub rqps_version: String,
     /// Start anew although an unfinished run of the plan exists.
     pub anew: bool,
+    /// Whether settings of servers given by their address may be changed, and restored.
+    pub allow_settings: bool,
     /// What becomes of Ctrl-Z.
     pub suspension: Suspension,
     /// The environment, where an address names a variable for its password.
@@ -57,6 +59,7 @@ impl Context {
             command_line: String::new(),
             rqps_version: String::new(),
             anew: false,
+            allow_settings: false,
             suspension: Suspension::default(),
             variables: |_| None,
             drawn_seed: 1,

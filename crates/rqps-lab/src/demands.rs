@@ -4,6 +4,7 @@
 use anyhow::Result;
 use rqps_client::Connection;
 use rqps_model::{Dbms, Engine, SystemSpec, Version};
+use rqps_server::destructive::Scope;
 use rqps_server::profile::{Rendered, check_caches};
 use rqps_server::{RunningServer, compression, durability, engine, facts};
 
@@ -13,14 +14,15 @@ use crate::installation::config_of;
 /// the plan asks for, before anything is loaded; gives sentences for the user.
 pub(crate) fn check(
     spec: &SystemSpec,
-    server: Option<(&RunningServer, &Rendered)>,
+    (server, scope): (Option<(&RunningServer, &Rendered)>, Option<Scope<'_>>),
     admin: &mut dyn Connection,
 ) -> Result<Vec<String>> {
     let running = server.map(|(running, _)| running);
-    let Some(subject) = Subject::of(spec, running, admin) else { return Ok(Vec::new()) };
+    let subject = Subject::of(spec, running, admin);
+    let Some((subject, scope)) = subject.zip(scope) else { return Ok(Vec::new()) };
     let log = running.map_or_else(String::new, RunningServer::log_since_start);
     engine::require_loaded(&subject.name, spec.engine, &log, admin)?;
-    compression::prepare(subject.compression(), spec.variant.compression, admin)?;
+    compression::prepare(subject.compression(scope), spec.variant.compression, admin)?;
     let Some((_, rendered)) = server else { return Ok(Vec::new()) };
     let effective = facts::effective_settings(spec.dbms, admin)?;
     let (name, config) = ((subject.name.as_str(), spec.dbms), config_of(spec));
@@ -44,7 +46,6 @@ pub(crate) struct Subject {
     version: Version,
     name: String,
     engine: Engine,
-    is_ours: bool,
 }
 
 impl Subject {
@@ -59,17 +60,16 @@ impl Subject {
             Some(server) => server.name().to_owned(),
             None => spec.label.to_string(),
         };
-        let is_ours = server.is_some();
-        Some(Self { dbms: spec.dbms, version, name, engine: spec.engine, is_ours })
+        Some(Self { dbms: spec.dbms, version, name, engine: spec.engine })
     }
 
-    pub(crate) fn compression(&self) -> compression::Subject<'_> {
+    pub(crate) fn compression<'a>(&'a self, scope: Scope<'a>) -> compression::Subject<'a> {
         compression::Subject {
             dbms: self.dbms,
             version: &self.version,
             server: &self.name,
             engine: self.engine,
-            is_ours: self.is_ours,
+            scope,
         }
     }
 }

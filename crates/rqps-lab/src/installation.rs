@@ -37,7 +37,7 @@ pub(crate) fn check_passwords(plan: &Plan, context: &Context) -> Result<()> {
 }
 
 /// The address of a system that rqps does not start, with its password; `None` of others.
-fn external(plan: &Plan, spec: &SystemSpec, context: &Context) -> Result<Option<Dsn>> {
+pub(crate) fn external(plan: &Plan, spec: &SystemSpec, context: &Context) -> Result<Option<Dsn>> {
     let SystemSource::External { dsn } = &spec.source else { return Ok(None) };
     let dsn = plan.dsns.get(&spec.label).unwrap_or(dsn);
     Ok(Some(Dsn::parse(dsn)?.with_password(context.variables)?))

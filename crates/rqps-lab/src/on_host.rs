@@ -7,6 +7,7 @@ use rqps_store::Store;
 use crate::calibrate::disturbed;
 use crate::context::Context;
 use crate::event::Listener;
+use crate::guests::identify_systems;
 use crate::{Plan, memory};
 
 /// The plan as it is carried out here: with what the latest calibration of this host found where it
@@ -17,13 +18,14 @@ use crate::{Plan, memory};
 /// first.
 ///
 /// # Errors
-/// When the host cannot be looked at, a configuration cannot be had, or a system does not fit.
+/// When a server speaks another protocol than its address says, the host cannot be looked at, a configuration cannot be had, or a system does not fit.
 pub fn on_this_host(
     plan: Plan,
     store: &Store,
     context: &Context,
     listen: &mut Listener<'_>,
 ) -> Result<(Plan, Vec<String>)> {
+    let plan = identify_systems(plan, context, listen)?;
     let (mut plan, decided) = memory::fitted(plan, context, listen)?;
     let mut told: Vec<String> = decided.into_iter().collect();
     let host = rqps_sample::host_info(&context.results).context("describe this host")?;

@@ -6,7 +6,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
-use rqps_model::{Calibration, Engine, Label, Placement, Schedule, SystemSpec};
+use rqps_model::{Calibration, Dbms, Engine, Label, Placement, Schedule, SystemSpec};
 use rqps_server::Catalogue;
 use rqps_workload::{Form, InsertArgs, SuiteArgs};
 
@@ -132,6 +132,22 @@ impl SuiteWork {
                 (times.read, times.write, times.insert) = (slice, slice, slice);
             }
             Self::Insert(args) => args.query_time = slice.max(LEAST_QUERY_TIME),
+        }
+    }
+}
+
+impl Plan {
+    /// Makes a system given by its address one of the DBMS that its server says it is. A label that rqps made
+    /// follows.
+    pub(crate) fn set_dbms(&mut self, idx: usize, dbms: Dbms) {
+        let was = std::mem::replace(&mut self.systems[idx].dbms, dbms);
+        if was == dbms {
+            return;
+        }
+        let before = self.systems[idx].label.clone();
+        label::follow_dbms(&mut self.systems, idx, was);
+        if let Some(dsn) = self.dsns.remove(&before) {
+            self.dsns.insert(self.systems[idx].label.clone(), dsn);
         }
     }
 }

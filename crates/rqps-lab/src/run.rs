@@ -20,7 +20,7 @@ use crate::rounds::{Broken, shuffled};
 use crate::sequential::is_disk_full;
 use crate::stacks::{self, Profiler};
 use crate::steps::{self, PlannedStep};
-use crate::{Plan, begin, leftover, limits, placement, precision};
+use crate::{Plan, begin, guests, leftover, limits, placement, precision};
 
 /// From where on parts of a run's seed are those of its starts: the others are those of steps.
 const STARTS_FROM: u64 = 1 << 41;
@@ -104,6 +104,7 @@ pub fn run<'a>(
     limits::check(plan, &cpus, host.memory_bytes)?;
     installation::check_passwords(plan, context)?;
     let steps = steps::of_plan(plan, &cpus, all_local)?;
+    guests::check_statements(plan, &steps)?;
     precision::check(plan, &steps)?;
     if let Some(profiling) = &plan.profiling {
         stacks::check(profiling, &steps)?;

@@ -2,7 +2,9 @@
 
 mod answers;
 mod asked;
+mod host;
 pub(crate) mod kept_log;
+mod setup;
 mod silence;
 
 use std::path::{Path, PathBuf};
@@ -12,13 +14,11 @@ use std::time::{Duration, Instant};
 use anyhow::{Context as _, Result};
 use nix::sys::signal::Signal;
 use rqps_client::{Connection, Endpoint};
-use rqps_model::{Dbms, SystemSpec, Version};
+use rqps_model::{SystemSpec, Version};
 use rqps_sample::{Background, Sampler, Target};
-use rqps_server::options::describe_changes;
-use rqps_server::profile::Rendered;
+use rqps_server::guest::Guest;
 use rqps_server::{
-    Allocator, Freezer, Identity, Installed, Instance, Places, Progress, RunningServer, Setup,
-    Stopped, Trial, Watch, connect, connect_to_keep,
+    Freezer, Instance, Progress, RunningServer, Setup, Stopped, Watch, connect_to_keep,
 };
 
 use crate::Plan;
@@ -30,6 +30,8 @@ use crate::event::{Event, Listener};
 use crate::installation::{Installation, render_config, tell};
 use crate::measure::Bench;
 use answers::{Gone, QUESTION_WITHIN};
+use host::scope;
+use setup::setup;
 
 /// How often the samplers look.
 const SAMPLE_EVERY: Duration = Duration::from_secs(1);
@@ -48,6 +50,8 @@ const LOG_LINES: usize = 12;
 pub(crate) enum Data {
     /// New ones, in place of what was there.
     New,
+    /// New ones on a server of our own, and nothing made on somebody else's.
+    Look,
     /// Those that an attempt at the same run has left ([`Up::leave`], or the death of rqps).
     Left,
 }
@@ -58,6 +62,8 @@ pub(crate) struct Up {
     version: Option<Version>,
     origin: String,
     server: Option<Local>,
+    /// rqps's schema, in somebody else's server.
+    guest: Option<Guest>,
     endpoint: Endpoint,
     pub(crate) admin: Box<dyn Connection>,
     samples: Background,
@@ -76,6 +82,13 @@ struct Local {
     instance: Instance,
 }
 
+impl Local {
+    /// The instance's directory, and the data directory in it.
+    fn instance_dirs(&self) -> (PathBuf, PathBuf) {
+        (self.instance.setup().dir.clone(), self.instance.data_dir())
+    }
+}
+
 impl Up {
     /// Initialises and starts the server, or connects to the external one.
     pub(crate) fn start(
@@ -88,26 +101,30 @@ impl Up {
         let spec = plan.systems[idx].clone();
         // Data that were left are as good for a later attempt, whatever keeps this one from them.
         let discard = |instance: Instance| {
-            if data == Data::New {
+            if data != Data::Left {
                 let _ = instance.remove();
             }
         };
+        let (mut guest, mut entered) = (None, None);
         let (server, endpoint, origin) = match installation {
             Installation::Local(installed, allocator, identity, places) => {
                 let label = spec.label.clone();
                 let doing = match data {
-                    Data::New => "initialise and start",
+                    Data::New | Data::Look => "initialise and start",
                     Data::Left => "start on its data",
                 };
                 listen(Event::Preparing { label: &label, doing });
                 let mut report = |progress: Progress<'_>| tell(&progress, &label, listen);
                 let mut watch = Watch { stop: &context.interrupt, report: &mut report };
-                let config = render_config((plan, &spec), &installed.version, places)?;
+                let mut config = render_config((plan, &spec), &installed.version, places)?;
+                if context.trial.is_verbatim {
+                    config.take_verbatim(spec.dbms, &spec.config)?;
+                }
                 let parts = (installed.as_ref(), allocator);
                 let setup = setup(parts, &spec, config, (identity, places, name), &mut watch);
                 let setup = Setup { trial: context.trial, ..setup };
                 let instance = match data {
-                    Data::New => Instance::create(setup, &mut watch)?,
+                    Data::New | Data::Look => Instance::create(setup, &mut watch)?,
                     Data::Left => Instance::open(setup)?,
                 };
                 let running = match instance.start(None, &mut watch) {
@@ -121,14 +138,25 @@ impl Up {
                 let endpoint = running.endpoint(spec.transport);
                 (Some(Local { running, instance }), endpoint, installed.origin.clone())
             }
-            Installation::External(dsn) => (None, dsn.endpoint.clone(), dsn.to_string()),
+            Installation::External(dsn) if data == Data::Look => {
+                (None, dsn.endpoint.clone(), dsn.to_string())
+            }
+            Installation::External(dsn) => {
+                let (host, admin) = host::enter(dsn, &spec, (context, name), listen)?;
+                let endpoint = host.endpoint();
+                (guest, entered) = (Some(host), Some(admin));
+                (None, endpoint, dsn.to_string())
+            }
             Installation::Null => (None, null_endpoint(), "the null client".to_owned()),
         };
         let n_files = descriptors::of_sampler(plan);
-        let watched = watch_over(spec.dbms, &endpoint, server.as_ref(), n_files);
+        let admin = entered.map_or_else(|| connect_to_keep(spec.dbms, &endpoint), Ok);
+        let watched =
+            admin.map_err(Into::into).and_then(|admin| watch_over(admin, server.as_ref(), n_files));
         let ready = watched.and_then(|mut both| {
             let ours = server.as_ref().map(|s| (&s.running, &s.instance.setup().config));
-            for note in demands::check(&spec, ours, both.0.as_mut())? {
+            let scope = scope(server.as_ref(), guest.as_ref());
+            for note in demands::check(&spec, (ours, scope), both.0.as_mut())? {
                 listen(Event::Note(&format!("{}: {note}", spec.label)));
             }
             both.0.set_timeout(Some(QUESTION_WITHIN)).context("set a timeout")?;
@@ -141,6 +169,9 @@ impl Up {
                     drop(running);
                     discard(instance);
                 }
+                if let Some(guest) = guest {
+                    let _ = guest.leave_anew(&mut |_| {});
+                }
                 return Err(error);
             }
         };
@@ -152,6 +183,7 @@ impl Up {
             version,
             origin,
             server,
+            guest,
             endpoint,
             admin,
             samples,
@@ -214,13 +246,13 @@ impl Up {
         self.spec.variant.handicap_bp > 0
     }
 
-    /// Stops the server, keeps its log in `log` if anywhere, removes its data. Tables in an external server are
-    /// dropped. A server that did not stop as it should is told in a sentence.
+    /// Stops the server, keeps its log in `log` if anywhere, removes its data. rqps's schema in an external server
+    /// is dropped. A server that did not stop as it should is told in a sentence.
     pub(crate) fn finish(mut self, log: Option<&Path>) -> Result<Option<String>> {
-        if self.server.is_none() && !self.tables.is_empty() {
-            self.renew().context("drop the run's tables")?;
+        if self.guest.is_some() {
+            self.renew().context("drop rqps's schema")?;
         }
-        self.drop_own_tables()?;
+        self.leave_guest()?;
         let Self { server, admin, samples, counted, .. } = self;
         drop(samples.finish());
         drop((admin, counted));
@@ -282,15 +314,11 @@ impl Up {
     /// Ends the server after a failure; gives what the server's end or its log tell of the cause.
     pub(crate) fn abandon(mut self, log: Option<&Path>) -> Option<String> {
         let full = self.is_out_of_space();
-        // They would be in the way of the same command's next attempt. The failure that led here may
-        // have taken the connection with it, or left a statement behind that holds a table.
-        let _ = self.admin.set_timeout(Some(ANSWER_WITHIN));
-        if self.drop_own_tables().is_err()
-            && let Ok(mut admin) = connect(self.spec.dbms, &self.endpoint)
+        // The failure that led here may have taken the connection with it.
+        if self.leave_guest().is_err()
+            && let Some(guest) = &self.guest
         {
-            let _ = admin.set_timeout(Some(ANSWER_WITHIN));
-            self.admin = admin;
-            let _ = self.drop_own_tables();
+            let _ = guest.leave_anew(&mut |_| {});
         }
         let Self { server, admin, samples, counted, gone, .. } = self;
         drop(samples.finish());
@@ -345,12 +373,10 @@ pub(crate) struct Left {
 /// A connection for questions and the samplers of a server that is up, which keep at most `n_files` files
 /// of its processes open.
 fn watch_over(
-    dbms: Dbms,
-    endpoint: &Endpoint,
+    mut admin: Box<dyn Connection>,
     server: Option<&Local>,
     n_files: usize,
 ) -> Result<(Box<dyn Connection>, Background)> {
-    let mut admin = connect_to_keep(dbms, endpoint)?;
     // Nothing that takes long is asked before it is known to be up.
     admin.set_timeout(Some(ANSWER_WITHIN)).context("set a timeout")?;
     let target = Target {
@@ -359,30 +385,6 @@ fn watch_over(
     };
     let sampler = Sampler::new(Instant::now(), target).context("start the samplers")?;
     Ok((admin, Background::start(sampler.keep_at_most(n_files), SAMPLE_EVERY)?))
-}
-
-/// What an instance of a system is made from.
-fn setup(
-    (installed, allocator): (&Installed, &Allocator),
-    spec: &SystemSpec,
-    config: Rendered,
-    (identity, places, name): (&Identity, &Places, &str),
-    watch: &mut Watch<'_>,
-) -> Setup {
-    for text in describe_changes(&config.changes).iter().chain(&config.notes) {
-        (watch.report)(Progress::Note { text });
-    }
-    Setup {
-        installed: installed.clone(),
-        dir: places.data.join(name),
-        sockets: places.sockets.clone(),
-        identity: identity.clone(),
-        config,
-        transport: spec.transport,
-        allocator: allocator.clone(),
-        limits: spec.variant.limits.clone(),
-        trial: Trial::default(),
-    }
 }
 
 /// That of the null client, which opens nothing.
@@ -394,6 +396,7 @@ pub(crate) fn null_endpoint() -> Endpoint {
         password: rqps_client::Password::default(),
         server_public_key: None,
         database: String::new(),
+        schema: None,
         connect_timeout: Duration::ZERO,
     }
 }

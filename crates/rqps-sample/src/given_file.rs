@@ -4,7 +4,7 @@
 use std::fs::File;
 use std::io::{self, Read as _};
 use std::os::fd::AsFd as _;
-use std::os::unix::fs::{FileTypeExt as _, OpenOptionsExt as _};
+use std::os::unix::fs::{FileTypeExt as _, MetadataExt as _, OpenOptionsExt as _};
 use std::path::Path;
 use std::time::{Duration, Instant};
 
@@ -20,6 +20,33 @@ const PIPE_TIME: Duration = Duration::from_secs(10);
 /// # Errors
 /// When it cannot be read, is anything else, or has more than `limit` bytes.
 pub fn read(path: &Path, limit: u64) -> io::Result<Vec<u8>> {
+    read_with_mode(path, limit).map(|(bytes, _)| bytes)
+}
+
+/// The text of such a file, and whether its group or everybody may read it. Nobody else reads a pipe.
+///
+/// # Errors
+/// As [`read_text`].
+pub fn read_text_with_access(path: &Path, limit: u64) -> io::Result<(String, Access)> {
+    let (bytes, mode) = read_with_mode(path, limit)?;
+    let is_open = mode.is_some_and(|mode| mode & READ_BY_OTHERS != 0);
+    Ok((utf8(bytes)?, if is_open { Access::Others } else { Access::OwnerAlone }))
+}
+
+/// Who may read a file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Access {
+    /// Its owner alone.
+    OwnerAlone,
+    /// Others of the host, too.
+    Others,
+}
+
+/// The bits of a file's mode that let its group or everybody read it.
+const READ_BY_OTHERS: u32 = 0o044;
+
+/// The bytes, and the mode of a plain file.
+fn read_with_mode(path: &Path, limit: u64) -> io::Result<(Vec<u8>, Option<u32>)> {
     // A pipe that nobody writes to would make the opening wait.
     let file = File::options().read(true).custom_flags(OFlag::O_NONBLOCK.bits()).open(path)?;
     let meta = file.metadata()?;
@@ -39,7 +66,10 @@ pub fn read(path: &Path, limit: u64) -> io::Result<Vec<u8>> {
     } else {
         return Err(io::Error::other("it is no plain file; name one"));
     };
-    if bytes.len() as u64 > limit { Err(too_large(limit)) } else { Ok(bytes) }
+    if bytes.len() as u64 > limit {
+        return Err(too_large(limit));
+    }
+    Ok((bytes, kind.is_file().then(|| meta.mode())))
 }
 
 /// The text of such a file.
@@ -47,7 +77,11 @@ pub fn read(path: &Path, limit: u64) -> io::Result<Vec<u8>> {
 /// # Errors
 /// As [`read`], or when it is not UTF-8.
 pub fn read_text(path: &Path, limit: u64) -> io::Result<String> {
-    String::from_utf8(read(path, limit)?)
+    utf8(read(path, limit)?)
+}
+
+fn utf8(bytes: Vec<u8>) -> io::Result<String> {
+    String::from_utf8(bytes)
         .map_err(|_| io::Error::new(io::ErrorKind::InvalidData, "it is not UTF-8"))
 }
 
@@ -128,6 +162,24 @@ mod tests {
         assert_eq!(too_large(64 << 10).to_string(), "too large: more than 64 KiB are not read");
         assert_eq!(too_large(16 << 20).to_string(), "too large: more than 16 MiB are not read");
         assert_eq!(too_large(1 << 30).to_string(), "too large: more than 1 GiB are not read");
+    }
+
+    #[test]
+    fn who_may_read_a_file_is_told() {
+        use std::os::unix::fs::PermissionsExt as _;
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("file");
+        fs::write(&path, "secret").unwrap();
+        for (mode, access) in [
+            (0o600, Access::OwnerAlone),
+            (0o400, Access::OwnerAlone),
+            (0o640, Access::Others),
+            (0o604, Access::Others),
+        ] {
+            fs::set_permissions(&path, fs::Permissions::from_mode(mode)).unwrap();
+            let read = read_text_with_access(&path, 10).unwrap();
+            assert_eq!(read, ("secret".to_owned(), access), "{mode:o}");
+        }
     }
 
     #[test]

@@ -8,7 +8,8 @@ mod verify;
 use rqps_client::Connection;
 use rqps_model::{Codec, Compression, Dbms, Engine, Version};
 
-use crate::Error;
+use crate::destructive::Scope;
+use crate::{Error, destructive};
 
 /// The server whose compression is looked at.
 #[derive(Debug, Clone, Copy)]
@@ -22,7 +23,7 @@ pub struct Subject<'a> {
     /// The tables' engine.
     pub engine: Engine,
     /// Whether rqps started it and may set what it likes.
-    pub is_ours: bool,
+    pub scope: Scope<'a>,
 }
 
 /// Refuses a compression that the server does not support, and switches it on where that is done in
@@ -135,12 +136,13 @@ fn choose_algorithm(
     codec: Codec,
     connection: &mut dyn Connection,
 ) -> Result<(), Error> {
-    let sql = if subject.is_ours {
-        format!("SET GLOBAL innodb_compression_algorithm = '{}'", codec.name())
-    } else {
-        "select @@innodb_compression_algorithm".to_owned()
-    };
-    let result = connection.query(&sql).map_err(|e| Error::client(sql.clone(), e))?;
+    if subject.scope.is_own() {
+        let value = format!("'{}'", codec.name());
+        let setting = ("innodb_compression_algorithm", value.as_str());
+        return destructive::set_global(subject.scope, subject.dbms, setting, connection);
+    }
+    let sql = "select @@innodb_compression_algorithm";
+    let result = connection.query(sql).map_err(|e| Error::client(sql, e))?;
     match result.scalar() {
         Some(other) if other != codec.name() => Err(Error::Unsupported {
             server: subject.server.to_owned(),
@@ -239,7 +241,7 @@ mod tests {
                 version: &version,
                 server: "MariaDB 10.11.19",
                 engine,
-                is_ours: true,
+                scope: Scope::Own { dir: std::path::Path::new("/") },
             };
             let known: Vec<String> = known.iter().map(|k| (*k).to_owned()).collect();
             refusal(subject, compression.parse().unwrap(), &known).to_string()

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use rqps_client::{Address, Endpoint, Password, Tls};
 use rqps_model::{Dbms, Transport};
-use rqps_sample::given_file;
+use rqps_sample::given_file::{self, Access};
 
 use crate::{Error, secrets};
 
@@ -58,7 +58,7 @@ impl Dsn {
     /// The same with the password from the place that the address names, where it names one.
     ///
     /// # Errors
-    /// [`Error::Dsn`] when the file cannot be read, the variable is not set, or either holds none.
+    /// [`Error::Dsn`] when the file cannot be read, or others may read it, the variable is not set, or either holds none.
     pub fn with_password(mut self, variables: Variables) -> Result<Self, Error> {
         let Some(place) = &self.password_place else { return Ok(self) };
         let password = match place {
@@ -133,7 +133,11 @@ impl fmt::Display for Dsn {
 }
 
 fn first_line(path: &Path) -> Result<String, String> {
-    let text = given_file::read_text(path, MOST_OF_FILE).map_err(|error| error.to_string())?;
+    let read = given_file::read_text_with_access(path, MOST_OF_FILE);
+    let (text, access) = read.map_err(|error| error.to_string())?;
+    if access == Access::Others {
+        return Err(format!("others may read it; run chmod 600 {}", path.display()));
+    }
     match text.lines().next() {
         Some(line) if !line.is_empty() => Ok(line.to_owned()),
         _ => Err("its first line is empty".to_owned()),
@@ -209,6 +213,7 @@ fn parse(text: &str) -> Result<Dsn, String> {
         password: Password(decode(password)?),
         server_public_key,
         database: decode(database)?,
+        schema: None,
         connect_timeout: CONNECT_TIMEOUT,
     };
     Ok(Dsn { dbms, endpoint, password_place: places.pop() })

@@ -6,6 +6,8 @@ use std::path::{Path, PathBuf};
 
 use rqps_model::{Dbms, Version};
 
+use crate::refusal::Refusal;
+
 /// Why something with a server failed.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
@@ -428,6 +430,9 @@ pub enum Error {
         /// What the other one does.
         why: &'static str,
     },
+    /// A statement that is not sent, or a server that is left alone, so that no harm is done.
+    #[error(transparent)]
+    Refused(#[from] Refusal),
     /// The user stopped the work.
     #[error("interrupted while {doing}")]
     Interrupted {

@@ -6,6 +6,7 @@ use std::path::Path;
 use rqps_client::{Connection, ResultSet};
 use rqps_model::{Dbms, Version};
 
+use crate::guest::MARKER;
 use crate::{Error, disk, idle, lsm};
 
 fn query(connection: &mut dyn Connection, doing: &str, sql: &str) -> Result<ResultSet, Error> {
@@ -35,9 +36,10 @@ pub fn effective_settings(
 ) -> Result<BTreeMap<String, String>, Error> {
     let sql = match dbms {
         Dbms::Mysql | Dbms::Mariadb => "SHOW GLOBAL VARIABLES".to_owned(),
-        // That setting may be of this very connection ([`idle::keep`]).
+        // These settings may be of this very connection ([`idle::keep`], [`crate::guest`]).
         Dbms::Postgres => format!(
-            "select name, case name when '{}' then reset_val else setting end, unit from pg_settings",
+            "select name, case when name in ('{}', 'search_path') then reset_val else setting end, unit \
+             from pg_settings",
             idle::POSTGRES_SETTING
         ),
         Dbms::Null => return Ok(BTreeMap::new()),
@@ -127,7 +129,9 @@ pub fn session_facts(
             facts.extend(pairs(query(connection, doing, sql)?));
         }
         Dbms::Postgres => {
-            let sql = "select name, setting from pg_settings where name in ('client_encoding', \
+            // The path of a session in rqps's own schema is rqps's.
+            let sql = "select name, case name when 'search_path' then reset_val else setting end \
+                from pg_settings where name in ('client_encoding', \
                 'server_encoding', 'default_transaction_isolation', 'default_transaction_read_only', \
                 'synchronous_commit', 'plan_cache_mode', 'jit', 'search_path', 'lc_collate', \
                 'statement_timeout', 'default_table_access_method', 'transaction_isolation', \
@@ -185,13 +189,15 @@ pub fn database_bytes(
             return mysql_bytes((dbms, version), data_dir, connection);
         }
         Dbms::Postgres => {
-            "select coalesce(sum(pg_total_relation_size(c.oid)), 0)::bigint from pg_class c \
-             join pg_namespace n on n.oid = c.relnamespace where c.relkind in ('r', 'm') \
-             and n.nspname not in ('pg_catalog', 'information_schema')"
+            format!(
+                "select coalesce(sum(pg_total_relation_size(c.oid)), 0)::bigint from pg_class c \
+                 join pg_namespace n on n.oid = c.relnamespace where c.relkind in ('r', 'm') \
+                 and c.relname <> '{MARKER}' and {IN_PATH}"
+            )
         }
         Dbms::Null => return Ok(0),
     };
-    let result = query(connection, doing, sql)?;
+    let result = query(connection, doing, &sql)?;
     let bytes = result.scalar().and_then(|text| text.parse().ok());
     bytes.ok_or_else(|| Error::Answer { doing: doing.to_owned(), answer: format!("{result:?}") })
 }
@@ -202,12 +208,14 @@ fn mysql_bytes(
     connection: &mut dyn Connection,
 ) -> Result<u64, Error> {
     let doing = "ask for the size of the tables";
-    let sql = "select engine, table_name, data_length + index_length, database() \
-               from information_schema.tables \
-               where table_schema = database() and table_type = 'BASE TABLE'";
+    let sql = format!(
+        "select engine, table_name, data_length + index_length, database() \
+         from information_schema.tables \
+         where table_schema = database() and table_type = 'BASE TABLE' and table_name <> '{MARKER}'"
+    );
     let mut sum = 0;
     let mut has_rocksdb = false;
-    for row in query(connection, doing, sql)?.rows {
+    for row in query(connection, doing, &sql)?.rows {
         let answer = format!("{row:?}");
         let mut texts = row.into_iter().map(Option::unwrap_or_default);
         let mut text = || texts.next().unwrap_or_default();
@@ -257,20 +265,24 @@ fn told_bytes(
     }
 }
 
-/// The tables of the current database.
+/// The schemas of PostgreSQL in which rqps's tables lie, by the session's path.
+const IN_PATH: &str = "n.nspname = any(current_schemas(false)) and n.nspname <> 'pg_catalog'";
+
+/// The tables of the current database; of PostgreSQL those of the session's path.
 pub(crate) fn tables(dbms: Dbms, connection: &mut dyn Connection) -> Result<Vec<String>, Error> {
     let sql = match dbms {
-        Dbms::Mysql | Dbms::Mariadb => {
-            "select table_name from information_schema.tables \
-             where table_schema = database() and table_type = 'BASE TABLE' order by 1"
-        }
-        Dbms::Postgres => {
-            "select quote_ident(schemaname) || '.' || quote_ident(tablename) from pg_tables \
-             where schemaname not in ('pg_catalog', 'information_schema') order by 1"
-        }
+        Dbms::Mysql | Dbms::Mariadb => format!(
+            "select table_name from information_schema.tables where table_schema = database() \
+             and table_type = 'BASE TABLE' and table_name <> '{MARKER}' order by 1"
+        ),
+        Dbms::Postgres => format!(
+            "select quote_ident(n.nspname) || '.' || quote_ident(c.relname) from pg_class c \
+             join pg_namespace n on n.oid = c.relnamespace where c.relkind in ('r', 'p') \
+             and c.relname <> '{MARKER}' and {IN_PATH} order by 1"
+        ),
         Dbms::Null => return Ok(Vec::new()),
     };
-    let result = query(connection, "list the tables", sql)?;
+    let result = query(connection, "list the tables", &sql)?;
     let quote = |name: String| {
         let mysql = dbms.is_mysql_family();
         if mysql { format!("`{}`", name.replace('`', "``")) } else { name }

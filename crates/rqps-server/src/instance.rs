@@ -12,7 +12,7 @@
 mod marker;
 mod noted;
 
-use std::fs::{self, File, Permissions};
+use std::fs::{File, Permissions};
 use std::io::{self, Read as _, Write as _};
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
@@ -343,8 +343,7 @@ fn socket_dir(sockets: &Path, dir: &Path) -> PathBuf {
 /// Removes the socket directory that a killed server of an instance left below `sockets`. To be called
 /// when [`clear`] has said that nobody uses the instance.
 pub fn clear_socket(sockets: &Path, dir: &Path) {
-    // Removes a link itself, not what it leads to.
-    let _ = fs::remove_dir_all(socket_dir(sockets, dir));
+    crate::socket_dir::remove(&socket_dir(sockets, dir));
 }
 
 /// Makes a directory that only the servers' user (and root) can enter; nobody but rqps writes to `root`,
@@ -377,6 +376,8 @@ fn random_password() -> Result<String, Error> {
 
 #[cfg(test)]
 mod tests {
+    use std::fs;
+
     use super::*;
 
     #[test]

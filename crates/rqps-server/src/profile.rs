@@ -177,6 +177,25 @@ pub(crate) fn is_on_command_line(dbms: Dbms, option: &str) -> bool {
 }
 
 impl Rendered {
+    /// For a trial of the wall: the user's file and the plan's options as they stand, but for what rqps sets on the
+    /// command line.
+    ///
+    /// # Errors
+    /// When the file cannot be read.
+    pub fn take_verbatim(&mut self, dbms: Dbms, base: &str) -> Result<(), Error> {
+        if source_of(base).is_none() {
+            let file = options::read_file(Path::new(base)).map_err(|e| Error::io(base, e))?;
+            let is_theirs = |line: &&str| {
+                option_name(line).is_none_or(|name| !is_on_command_line(dbms, name))
+            };
+            self.text = file.lines().filter(is_theirs).map(|line| format!("{line}\n")).collect();
+        }
+        let options = self.options.iter().map(|(name, value)| (name.clone(), Some(value.clone())));
+        self.text.push_str(&lines(dbms, options.collect())?);
+        self.changes.clear();
+        Ok(())
+    }
+
     /// The names of the options that the configuration sets, as the server's variables write them.
     #[must_use]
     pub fn option_names(&self, dbms: Dbms) -> BTreeSet<String> {

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
-use std::fs::{self, File};
+use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::process::ExitStatus;
 use std::sync::Arc;
@@ -17,6 +17,7 @@ use rqps_client::{
 use rqps_model::{Dbms, Transport, Version};
 
 use crate::confine::Confinement;
+use crate::destructive::Scope;
 use crate::freeze::Freezer;
 use crate::instance::{DATABASE, USER};
 use crate::log_text::{signal_told, tail};
@@ -24,7 +25,7 @@ use crate::process::{self, Process};
 use crate::settle::{Settled, Target};
 use crate::vigil::Vigil;
 use crate::watch::Watch;
-use crate::{Error, core_file, disk, log_file, pidfd, settle, threads};
+use crate::{Error, core_file, disk, log_file, pidfd, settle, socket_dir, threads};
 
 /// Time for one attempt to connect, on loopback or a socket.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
@@ -144,6 +145,12 @@ impl RunningServer {
         &self.data_dir
     }
 
+    /// What statements that destroy may reach: what lies in its instance's directory.
+    #[must_use]
+    pub fn scope(&self) -> Scope<'_> {
+        Scope::Own { dir: self.data_dir.parent().unwrap_or(&self.data_dir) }
+    }
+
     /// What its data directory takes on disk.
     #[must_use]
     pub fn data_dir_sizes(&self) -> disk::DataDirSizes {
@@ -178,6 +185,7 @@ impl RunningServer {
             password: self.password.clone(),
             server_public_key: None,
             database: DATABASE.to_owned(),
+            schema: None,
             connect_timeout: CONNECT_TIMEOUT,
         }
     }
@@ -210,8 +218,8 @@ impl RunningServer {
     /// # Errors
     /// When the server fails or the work is stopped.
     pub fn settle(&self, rows: u64, watch: &mut Watch<'_>) -> Result<Settled, Error> {
-        let target =
-            Target { dbms: self.dbms, version: &self.version, data_dir: Some(&self.data_dir) };
+        let (version, scope) = (&self.version, self.scope());
+        let target = Target { dbms: self.dbms, version, scope, data_dir: Some(&self.data_dir) };
         settle::settle(&target, self.connect()?.as_mut(), rows, watch)
     }
 
@@ -346,7 +354,7 @@ impl RunningServer {
             self.process.kill_tree();
         }
         if let Some(dir) = self.socket.parent() {
-            let _ = fs::remove_dir_all(dir);
+            socket_dir::remove(dir);
         }
         Ok(match ended {
             Some(status) if status.success() => Stopped::Clean,
@@ -360,7 +368,7 @@ impl Drop for RunningServer {
     fn drop(&mut self) {
         self.process.kill_tree();
         if let Some(dir) = self.socket.parent() {
-            let _ = fs::remove_dir_all(dir);
+            socket_dir::remove(dir);
         }
     }
 }

@@ -17,8 +17,9 @@ use nix::unistd::syncfs;
 use rqps_client::Connection;
 use rqps_model::{Dbms, Version};
 
+use crate::destructive::Scope;
 use crate::watch::{Progress, Watch};
-use crate::{Error, facts, lsm};
+use crate::{Error, destructive, facts, lsm};
 
 /// The server to bring to rest.
 #[derive(Debug, Clone, Copy)]
@@ -27,16 +28,15 @@ pub struct Target<'a> {
     pub dbms: Dbms,
     /// Its version.
     pub version: &'a Version,
+    /// What may be changed of it: somebody else's server keeps its logs and, unless the user allows it, its
+    /// settings.
+    pub scope: Scope<'a>,
     /// Its data directory where rqps can reach it: then the kernel writes back its files as well.
     pub data_dir: Option<&'a Path>,
 }
 
-impl Target<'_> {
-    /// Whether rqps started the server. What is somebody else's keeps its logs and settings.
-    fn is_ours(&self) -> bool {
-        self.data_dir.is_some()
-    }
-}
+/// What is told of settings that stay as they are.
+const KEPT: &str = "settings are left alone on a server given by its address (--allow-settings)";
 
 /// How settling went.
 #[derive(Debug, Clone, PartialEq)]
@@ -99,14 +99,16 @@ pub fn settle(
 ) -> Result<Settled, Error> {
     let start = Instant::now();
     let mut settled = Settled { seconds: 0.0, left: Vec::new(), detail: Vec::new() };
-    let mut tables = facts::tables(target.dbms, connection)?;
-    tables.retain(|table| target.is_ours() || is_a_benchmarks(table));
+    let tables = facts::tables(target.dbms, connection)?;
+    if !target.scope.allows_settings() {
+        settled.detail.push(KEPT.to_owned());
+    }
     let debts = match target.dbms {
         Dbms::Mysql | Dbms::Mariadb => {
             let limit = ceiling(rows);
             // First, so that the statistics below are those of the settled tree.
             let mut debts = if lsm::has_tables(connection)? {
-                rocksdb::settle(connection, limit, watch, &mut settled.detail)?
+                rocksdb::settle(target, connection, limit, watch, &mut settled.detail)?
             } else {
                 Vec::new()
             };
@@ -133,14 +135,6 @@ pub fn settle(
 /// The length of the history list in InnoDB's status.
 pub(crate) fn history_of(status: &str) -> Option<u64> {
     mysql::parse_history(status)
-}
-
-/// Whether a table, as SQL names it, has a name that rqps gives: the others in somebody else's
-/// database are not to be touched.
-fn is_a_benchmarks(table: &str) -> bool {
-    let name = table.trim_matches('`').rsplit('.').next().unwrap_or(table);
-    let number = name.strip_prefix("sbtest").or_else(|| name.strip_prefix("pi"));
-    number.is_some_and(|n| n.parse::<u32>().is_ok())
 }
 
 /// Makes the kernel write what the server wrote without a sync: logs, temporary files.
@@ -170,19 +164,25 @@ fn wait_for_rest(
     Ok(last)
 }
 
-/// Executes a statement that is allowed to fail by the server's word; says what it said.
-fn try_statement(
+/// Sets a variable of the server, where that is allowed to fail by the server's word; says what it said.
+fn try_set_global(
+    target: &Target<'_>,
+    setting: (&str, &str),
     connection: &mut dyn Connection,
-    sql: &str,
     detail: &mut Vec<String>,
 ) -> Result<bool, Error> {
-    match connection.query(sql) {
-        Ok(_) => Ok(true),
-        Err(rqps_client::Error::Server(error)) => {
-            detail.push(format!("not done: {sql} ({error})"));
+    not_refused(destructive::set_global(target.scope, target.dbms, setting, connection), detail)
+}
+
+/// Whether something was done; a refusal of the server's goes to `detail`.
+fn not_refused(done: Result<(), Error>, detail: &mut Vec<String>) -> Result<bool, Error> {
+    match done {
+        Ok(()) => Ok(true),
+        Err(Error::Client { doing, source: rqps_client::Error::Server(said) }) => {
+            detail.push(format!("not done: {doing} ({said})"));
             Ok(false)
         }
-        Err(e) => Err(Error::client(format!("settle: {sql}"), e)),
+        Err(error) => Err(error),
     }
 }
 
@@ -191,21 +191,6 @@ mod tests {
     use std::sync::atomic::AtomicBool;
 
     use super::*;
-
-    #[test]
-    fn of_somebody_elses_tables_only_a_benchmarks_are_settled() {
-        for (table, is) in [
-            ("`sbtest1`", true),
-            ("pi3", true),
-            ("pins", false),
-            ("public.sbtest12", true),
-            ("`orders`", false),
-            ("public.sbtest_old", false),
-            ("sbtest1.orders", false),
-        ] {
-            assert_eq!(is_a_benchmarks(table), is, "{table}");
-        }
-    }
 
     #[test]
     fn the_ceiling_is_the_fields_sleep() {

@@ -23,7 +23,7 @@ use crate::process::Cage;
 use crate::running::{RunningServer, connect};
 use crate::vigil::Vigil;
 use crate::watch::{Progress, Watch};
-use crate::{Error, library, mysql, plain, postgres, process};
+use crate::{Error, library, mysql, plain, postgres, process, socket_dir};
 
 /// How often a free port is drawn again when somebody else took it meanwhile.
 const PORT_ATTEMPTS: u32 = 5;
@@ -158,9 +158,7 @@ fn or_of_program(error: Error, instance: &Instance, watch: &mut Watch<'_>) -> Er
 fn make_socket_dir(dir: &Path, identity: &Identity) -> Result<(), Error> {
     make_private(dir.parent().unwrap_or(dir), dir, identity)?;
     // What a killed server left would make a later one wait or fail.
-    for entry in fs::read_dir(dir).into_iter().flatten().flatten() {
-        let _ = fs::remove_file(entry.path());
-    }
+    socket_dir::empty(dir);
     Ok(())
 }
 

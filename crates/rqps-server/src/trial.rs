@@ -7,6 +7,8 @@ use std::str::FromStr;
 pub struct Trial {
     /// Which walls servers may get.
     pub walls: Walls,
+    /// Whether a user's configuration reaches the server as it stands.
+    pub is_verbatim: bool,
 }
 
 /// Which walls servers may get.

@@ -164,12 +164,6 @@ pub(crate) fn table_compression_sql(compression: Compression, dbms: Dbms) -> Str
     }
 }
 
-/// The statement that removes a table, there or not.
-#[must_use]
-pub fn drop_table_sql(table: &str) -> String {
-    format!("DROP TABLE IF EXISTS {table}")
-}
-
 /// The query that counts a table's rows.
 #[must_use]
 pub fn count_sql(table: u32) -> String {

@@ -1,4 +1,5 @@
 //! What can be typed: the command line as clap reads it. What it means is decided elsewhere.
+//! It is long as every option stands here.
 
 mod import;
 mod over_runs;
@@ -150,6 +151,10 @@ pub(crate) struct RunArgs {
     /// Start anew, even where an unfinished run of the same plan could be resumed
     #[arg(long)]
     pub(crate) new: bool,
+
+    /// Let settling change settings of servers given by their address; they are restored after it
+    #[arg(long)]
+    pub(crate) allow_settings: bool,
 
     /// Stop after this long, such as 36h, as an interrupt would; the same command goes on
     #[arg(long, value_name = "TIME")]

@@ -53,7 +53,8 @@ pub(crate) fn run(args: &CalibrateArgs, around: &Surroundings) -> Result<()> {
     let mut listen = |event: Event<'_>| progress.show(&event);
     let n_looks = if args.power { args.looks } else { 0 };
     let wish = Wish { time: Duration::from_secs_f64(args.seconds), n_looks };
-    let found = calibrate(&plan, wish, &context, &mut listen);
+    let found = rqps_lab::identify_systems(plan, &context, &mut listen)
+        .and_then(|plan| calibrate(&plan, wish, &context, &mut listen));
     progress.clear();
     let found = found?;
     // What was found is told, whether or not it can be kept.

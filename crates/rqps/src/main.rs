@@ -90,6 +90,7 @@ impl Surroundings {
             command_line: self.command_line.clone(),
             rqps_version: env!("CARGO_PKG_VERSION").to_owned(),
             anew: false,
+            allow_settings: false,
             drawn_seed: 0,
             // Whatever becomes of the file meanwhile, this is the program that runs.
             watchdog: vec!["/proc/self/exe".into(), "watchdog".into()],

@@ -20,11 +20,7 @@ use crate::typed::{apply, read_plan, system_of};
 /// Carries out `rqps profile ...`.
 pub(crate) fn run(args: &ProfileArgs, around: &Surroundings) -> Result<ExitCode> {
     let (mut file, origin) = match &args.plan {
-        Some(path) => {
-            let origin = path.display().to_string();
-            let text = read_plan(path).with_context(|| format!("read the plan {origin}"))?;
-            (PlanFile::parse(&text, &origin)?, origin)
-        }
+        Some(path) => read_plan(path, "")?,
         None => {
             let system = args.systems().map(system_of).collect::<Result<Vec<_>>>()?;
             (PlanFile { system, ..PlanFile::default() }, "command line".to_owned())

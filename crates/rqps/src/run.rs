@@ -33,7 +33,12 @@ pub(crate) fn run(args: &RunArgs, around: &Surroundings) -> Result<ExitCode> {
 pub(crate) fn carry_out(plan: Plan, args: &RunArgs, around: &Surroundings) -> Result<ExitCode> {
     let bound = report::parse_percent("--bound", &args.bound)?;
     let is_armed = args.stop_after.as_ref().map(|time| stop_after(time, around)).transpose()?;
-    let context = Context { anew: args.new, drawn_seed: drawn_seed(), ..around.lab() };
+    let context = Context {
+        anew: args.new,
+        allow_settings: args.allow_settings,
+        drawn_seed: drawn_seed(),
+        ..around.lab()
+    };
     let began = Instant::now();
     let store = Store::open(&around.results)?;
     let mut progress = Progress::new();

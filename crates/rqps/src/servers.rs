@@ -67,11 +67,7 @@ fn fetch_plan(
 /// Shows what systems run with and how that differs.
 fn audit(args: &AuditArgs, around: &Surroundings) -> Result<()> {
     let (file, origin) = match &args.plan {
-        Some(path) => {
-            let origin = path.display().to_string();
-            let text = read_plan(path).with_context(|| format!("read the plan {origin}"))?;
-            (PlanFile::parse(&text, &origin)?, origin)
-        }
+        Some(path) => read_plan(path, "")?,
         None => {
             let systems = args.systems.iter().map(|text| audited(text, args));
             let system = systems.collect::<Result<Vec<_>>>()?;
@@ -81,7 +77,9 @@ fn audit(args: &AuditArgs, around: &Surroundings) -> Result<()> {
     let plan = file.resolve(&origin, &around.catalogue)?;
     let mut progress = Progress::new();
     let mut listen = |event: Event<'_>| progress.show(&event);
-    let systems = rqps_lab::audit(&plan, &around.lab(), &mut listen);
+    let context = around.lab();
+    let systems = rqps_lab::identify_systems(plan, &context, &mut listen)
+        .and_then(|plan| rqps_lab::audit(&plan, &context, &mut listen));
     progress.clear();
     let systems = systems?;
     let extent = if args.all { sheet::Extent::All } else { sheet::Extent::Short };
@@ -109,7 +107,9 @@ fn shell(system: &str, around: &Surroundings) -> Result<()> {
     let plan = file.resolve("command line", &around.catalogue)?;
     let mut progress = Progress::new();
     let mut listen = |event: Event<'_>| progress.show(&event);
-    let mut session = rqps_lab::Sandbox::start(&plan, &around.lab(), &mut listen)?;
+    let context = around.lab();
+    let plan = rqps_lab::identify_systems(plan, &context, &mut listen)?;
+    let mut session = rqps_lab::Sandbox::start(&plan, &context, &mut listen)?;
     progress.clear();
     complain(&format!(
         "{} is up (process {}); end statements with `;`, end with `quit` or the end of input",

@@ -11,7 +11,7 @@ pub(crate) fn switches(_variable: Variables) -> Result<Trial> {
     Ok(Trial::default())
 }
 
-/// What the environment switches off: `RQPS_TRIAL_WALL=none` or `namespaces`.
+/// What the environment switches off: `RQPS_TRIAL_WALL=none` or `namespaces`, `RQPS_TRIAL_CONFIG=verbatim`.
 #[cfg(feature = "trial-switches")]
 pub(crate) fn switches(variable: Variables) -> Result<Trial> {
     use anyhow::Context as _;
@@ -19,6 +19,11 @@ pub(crate) fn switches(variable: Variables) -> Result<Trial> {
     let mut trial = Trial::default();
     if let Some(word) = variable("RQPS_TRIAL_WALL") {
         trial.walls = word.parse().context("RQPS_TRIAL_WALL")?;
+    }
+    match variable("RQPS_TRIAL_CONFIG").as_deref() {
+        None => {}
+        Some("verbatim") => trial.is_verbatim = true,
+        Some(word) => anyhow::bail!("RQPS_TRIAL_CONFIG is verbatim or absent, not {word:?}"),
     }
     Ok(trial)
 }

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context as _, Result, bail};
 use rqps_lab::plan::{ScheduleFile, SuiteFile, SystemFile};
 use rqps_lab::{Plan, PlanFile};
-use rqps_sample::given_file;
+use rqps_sample::given_file::{self, Access};
 
 use crate::args::RunArgs;
 use crate::{Surroundings, steps};
@@ -16,13 +16,7 @@ const MOST_OF_PLAN: u64 = 16 << 20;
 /// The plan that was named or described, with what the command line says on top.
 pub(crate) fn plan_of(args: &RunArgs, around: &Surroundings) -> Result<Plan> {
     let (mut file, origin) = match (&args.plan, &args.base) {
-        (Some(path), _) => {
-            let origin = path.display().to_string();
-            let text = read_plan(path).with_context(|| {
-                format!("read the plan {origin} (or name systems with --base and --vs)")
-            })?;
-            (PlanFile::parse(&text, &origin)?, origin)
-        }
+        (Some(path), _) => read_plan(path, " (or name systems with --base and --vs)")?,
         (None, Some(base)) => {
             if args.candidates.is_empty() {
                 bail!("--base needs at least one --vs SYSTEM to compare it with");
@@ -37,9 +31,22 @@ pub(crate) fn plan_of(args: &RunArgs, around: &Surroundings) -> Result<Plan> {
     Ok(file.resolve(&origin, &around.catalogue)?)
 }
 
-/// The text of a plan.
-pub(crate) fn read_plan(path: &Path) -> std::io::Result<String> {
-    given_file::read_text(path, MOST_OF_PLAN)
+/// The plan in a file, and what errors call it; `or` names another way where it cannot be read.
+///
+/// # Errors
+/// When it is no plan, or holds a password and others may read it.
+pub(crate) fn read_plan(path: &Path, or: &str) -> Result<(PlanFile, String)> {
+    let origin = path.display().to_string();
+    let (text, access) = given_file::read_text_with_access(path, MOST_OF_PLAN)
+        .with_context(|| format!("read the plan {origin}{or}"))?;
+    let file = PlanFile::parse(&text, &origin)?;
+    if access == Access::Others && file.has_password() {
+        bail!(
+            "{origin} holds a password and others may read it; run chmod 600 {origin}, or write \
+             ?password_env=NAME or ?password_file=PATH"
+        );
+    }
+    Ok((file, origin))
 }
 
 /// Lays what was typed over what the plan says.

@@ -23,6 +23,7 @@ fn context(results: &Path) -> Context {
         command_line: "rqps run plan.toml".to_owned(),
         rqps_version: "0.1.0".to_owned(),
         anew: false,
+        allow_settings: false,
         drawn_seed: 1,
         suspension: crate::Suspension::default(),
         variables: |_| None,

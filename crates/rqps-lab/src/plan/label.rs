@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use rqps_model::{Label, SystemSource, SystemSpec, Transport};
+use rqps_model::{Dbms, Label, SystemSource, SystemSpec, Transport};
 
 /// Longest part of a value that a label shows.
 const MAX_VALUE: usize = 24;
@@ -42,10 +42,37 @@ pub(super) fn number_externals(systems: &mut [SystemSpec], is_made: impl Fn(usiz
             continue;
         }
         let is_free = |label: &Label| before.iter().all(|other| other.label != *label);
-        let label = system.label.clone();
-        let numbered = (2..).map(|n: u32| Label(format!("{label}-{n}")));
-        system.label =
-            std::iter::once(label.clone()).chain(numbered).find(is_free).unwrap_or(label.clone());
+        let free = numbered(&system.label).find(is_free);
+        system.label = free.unwrap_or_else(|| system.label.clone());
+    }
+}
+
+/// A label, and the same with numbers.
+fn numbered(label: &Label) -> impl Iterator<Item = Label> {
+    let label = label.clone();
+    let with_number =
+        move |n: u32| if n == 1 { label.clone() } else { Label(format!("{label}-{n}")) };
+    (1..).map(with_number)
+}
+
+/// The label that rqps makes for a server given by its address.
+pub(super) fn external(dbms: Dbms) -> Label {
+    Label(format!("{}-external", dbms.letters()))
+}
+
+/// Renames a system given by its address that had the label of another DBMS, `was`.
+pub(super) fn follow_dbms(systems: &mut [SystemSpec], idx: usize, was: Dbms) {
+    let label = &systems[idx].label;
+    let after = label.as_str().strip_prefix(external(was).as_str());
+    let is_number = |text: &str| text.strip_prefix('-').is_some_and(|n| n.parse::<u32>().is_ok());
+    if !after.is_some_and(|after| after.is_empty() || is_number(after)) {
+        return;
+    }
+    let is_free = |label: &Label| {
+        systems.iter().enumerate().all(|(other, system)| other == idx || system.label != *label)
+    };
+    if let Some(label) = numbered(&external(systems[idx].dbms)).find(is_free) {
+        systems[idx].label = label;
     }
 }
 

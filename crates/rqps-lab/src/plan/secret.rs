@@ -42,6 +42,13 @@ fn may_hold_address(text: &str) -> bool {
 }
 
 impl PlanFile {
+    /// Whether an address of it holds a password.
+    #[must_use]
+    pub fn has_password(&self) -> bool {
+        let dsns = self.system.iter().filter_map(|system| system.dsn.as_deref());
+        dsns.filter_map(|dsn| Dsn::parse(dsn).ok()).any(|dsn| dsn.has_password())
+    }
+
     /// Refuses an address outside of `dsn`: it would be stored and shown as it is.
     pub(super) fn check_addresses(&self) -> Result<(), Refusal> {
         let Self { name, base, audit, system, suite, schedule, profile } = self;

@@ -176,7 +176,7 @@ impl SystemFile {
                 let dir = path.file_name().map_or_else(String::new, |n| n.to_string_lossy().into());
                 Label(format!("{}-{dir}.{setup}", dbms.letters()))
             }
-            SystemSource::External { .. } => Label(format!("{}-external", dbms.letters())),
+            SystemSource::External { .. } => super::label::external(dbms),
             SystemSource::Builtin | SystemSource::Imported => Label(dbms.letters().to_owned()),
         })
     }

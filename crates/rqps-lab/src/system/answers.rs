@@ -84,6 +84,7 @@ impl Up {
                 ask(connection.as_mut()).map_err(|_| Gone::Silent)?;
                 // It goes by the server's own limit where that cannot be lifted.
                 let _ = idle::keep(self.spec.dbms, connection.as_mut());
+                self.hold_schema(connection.as_mut());
                 self.admin = connection;
                 Ok(())
             }
@@ -116,6 +117,7 @@ impl Up {
             && let Ok(mut connection) = connect_to_keep(self.spec.dbms, &self.endpoint)
         {
             let _ = connection.set_timeout(Some(QUESTION_WITHIN));
+            self.hold_schema(connection.as_mut());
             self.admin = connection;
         }
         Ok(())

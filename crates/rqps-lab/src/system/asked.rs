@@ -1,7 +1,6 @@
 //! What a server that is up is asked, and told to do, beside being measured.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::time::{Duration, Instant};
@@ -9,13 +8,14 @@ use std::time::{Duration, Instant};
 use anyhow::{Context as _, Result, bail};
 use rqps_client::Connection;
 use rqps_model::{Dbms, Engine, QueryPlan, RunSystem, Sizes};
+use rqps_server::destructive::Scope;
 use rqps_server::explain::Question;
-use rqps_server::{Watch, audit, compression, connect, debt, facts, lsm, settle};
+use rqps_server::{Watch, audit, compression, connect, debt, destructive, facts, lsm, settle};
 use rqps_workload::Probe;
-use rqps_workload::populate::drop_table_sql;
 
 use super::Up;
 use super::answers::{DIE_WITHIN, Gone, QUESTION_WITHIN, ask};
+use super::host::scope;
 use super::silence::Silence;
 use crate::demands::Subject;
 use crate::plans;
@@ -65,8 +65,7 @@ impl Up {
         self.tables = tables;
     }
 
-    /// Makes room for a suite's tables. On a server of our own, older ones are dropped; on somebody
-    /// else's, tables of these names are a reason to stop.
+    /// Makes room for a suite's tables: older ones are dropped, on somebody else's server in rqps's own schema.
     pub(crate) fn make_room(&mut self, tables: Vec<String>) -> Result<()> {
         if self.spec.dbms == Dbms::Null {
             return Ok(());
@@ -75,38 +74,11 @@ impl Up {
         // Its data are not whole until the new ones are filled.
         self.set_note(None)?;
         let made: BTreeSet<String> = self.tables.drain(..).collect();
+        let Some(scope) = scope(self.server.as_ref(), self.guest.as_ref()) else { return Ok(()) };
         for table in made.iter().chain(tables.iter().filter(|table| !made.contains(*table))) {
-            if self.server.is_some() || made.contains(table) {
-                self.admin.query(&drop_table_sql(table)).context("drop a table")?;
-            } else if self.has_table(table)? {
-                bail!(
-                    "the database of {} already has a table {table}, which rqps would replace; drop \
-                     it, or name another database",
-                    self.spec.label
-                );
-            }
+            destructive::drop_table(scope, self.spec.dbms, table, self.admin.as_mut())?;
         }
         self.tables = tables;
-        Ok(())
-    }
-
-    /// Whether the database has a table of this name. Only the server's own word for it counts: a
-    /// table that cannot be read is there as well.
-    fn has_table(&mut self, table: &str) -> Result<bool> {
-        match self.admin.query(&format!("select 1 from {table} limit 1")) {
-            Ok(_) => Ok(true),
-            Err(rqps_client::Error::Server(error)) if error.is_missing_table() => Ok(false),
-            Err(error) => Err(error).with_context(|| format!("look for a table {table}")),
-        }
-    }
-
-    /// Drops the tables that this run made in somebody else's server.
-    pub(super) fn drop_own_tables(&mut self) -> Result<()> {
-        if self.server.is_none() && self.spec.dbms != Dbms::Null {
-            for table in &self.tables {
-                self.admin.query(&drop_table_sql(table)).context("drop a table")?;
-            }
-        }
         Ok(())
     }
 
@@ -205,9 +177,10 @@ impl Up {
             let running = self.server.as_ref().map(|s| &s.running);
             Subject::of(&self.spec, running, self.admin.as_ref())
         };
-        let Some(subject) = subject else { return Ok(()) };
+        let scope = scope(self.server.as_ref(), self.guest.as_ref());
+        let Some((subject, scope)) = subject.zip(scope) else { return Ok(()) };
         let compression = self.spec.variant.compression;
-        let (subject, admin) = (subject.compression(), self.admin.as_mut());
+        let (subject, admin) = (subject.compression(scope), self.admin.as_mut());
         Ok(compression::verify(subject, compression, &self.tables, admin)?)
     }
 
@@ -254,11 +227,16 @@ impl Up {
     /// Brings background work to rest; tells what was left.
     pub(crate) fn settle(&mut self, rows: u64, interrupt: &AtomicBool) -> Result<Option<String>> {
         let Some(version) = &self.version else { return Ok(None) };
-        let data_dir = self.server.as_ref().map(|s| s.running.data_dir());
-        let (dbms, version, data_dir) =
-            (self.spec.dbms, version.clone(), data_dir.map(Path::to_owned));
+        let (dbms, version) = (self.spec.dbms, version.clone());
+        let (guest, instance) =
+            (self.guest.clone(), self.server.as_ref().map(|s| s.instance_dirs()));
         let settled = self.breakable(interrupt, |admin| {
-            let target = settle::Target { dbms, version: &version, data_dir: data_dir.as_deref() };
+            let (scope, data_dir) = match (&instance, &guest) {
+                (Some((dir, data)), _) => (Scope::Own { dir }, Some(data.as_path())),
+                (None, Some(guest)) => (guest.scope(), None),
+                (None, None) => bail!("nothing to settle"),
+            };
+            let target = settle::Target { dbms, version: &version, scope, data_dir };
             let mut watch = Watch { stop: interrupt, report: &mut |_| {} };
             Ok(settle::settle(&target, admin, rows, &mut watch)?)
         })?;

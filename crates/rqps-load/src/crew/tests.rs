@@ -100,6 +100,7 @@ fn crew_of(workers: Vec<(Pairs, usize)>) -> Crew {
         password: rqps_client::Password::default(),
         server_public_key: None,
         database: String::new(),
+        schema: None,
         connect_timeout: Duration::from_secs(1),
     };
     let member = |(worker, role)| Member {

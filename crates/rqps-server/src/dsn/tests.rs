@@ -1,5 +1,8 @@
 //! What addresses are read as, how they show themselves, and what is refused.
 
+use std::fs::Permissions;
+use std::os::unix::fs::PermissionsExt as _;
+
 use proptest::prelude::*;
 
 use super::*;
@@ -57,6 +60,11 @@ fn a_password_can_be_in_a_file() {
     std::fs::write(&file, "\n").unwrap();
     assert!(dsn.clone().with_password(|_| None).is_err());
     std::fs::write(&file, "s3cret: %40\nnot this\n").unwrap();
+    let mode = |mode| std::fs::set_permissions(&file, Permissions::from_mode(mode)).unwrap();
+    mode(0o640);
+    let error = dsn.clone().with_password(|_| None).unwrap_err().to_string();
+    assert!(error.contains("others may read it; run chmod 600"), "{error}");
+    mode(0o600);
     let dsn = dsn.with_password(|_| None).unwrap();
     assert_eq!(dsn.endpoint.password.0, "s3cret: %40");
     assert!(!dsn.to_string().contains("s3cret"), "{dsn}");

@@ -7,10 +7,10 @@ use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
 use rqps_client::Connection;
-use rqps_model::Dbms;
 
-use super::{Debt, Settled, Target, try_statement, wait_for_rest};
+use super::{Debt, Settled, Target, not_refused, try_set_global, wait_for_rest};
 use crate::Error;
+use crate::destructive::{reset_binary_logs, set_global};
 use crate::watch::{Progress, Watch};
 
 /// Settings that make InnoDB flush everything, in an order that never has lwm above its maximum;
@@ -53,17 +53,16 @@ pub(super) fn settle(
         (watch.report)(Progress::Waiting { what: &format!("ANALYZE TABLE {table}") });
         analyze(connection, table, detail)?;
     }
-    // Somebody else's server keeps its binary logs and its settings: replicas need the one, and
-    // nobody would restore the other should rqps be killed.
-    let before = if target.is_ours() {
+    // Somebody else's server keeps its binary logs, which replicas need, and its settings, which nobody would
+    // restore should rqps be killed.
+    if target.scope.is_own() {
         drop_binary_logs(target, connection, detail)?;
-        read_settings(connection)?
-    } else {
-        BTreeMap::new()
-    };
+    }
+    let before =
+        if target.scope.allows_settings() { read_settings(connection)? } else { BTreeMap::new() };
     let mut standing = Standing { value: u64::MAX, since: Instant::now() };
     let mut unreadable = None;
-    let result = hurry(connection, &before, detail).and_then(|()| {
+    let result = hurry(target, connection, &before, detail).and_then(|()| {
         wait_for_rest(limit, watch, || {
             let mut debts = read_debts(target, connection, &mut unreadable)?;
             for debt in debts.iter_mut().filter(|debt| debt.what == HISTORY_NAME) {
@@ -73,7 +72,7 @@ pub(super) fn settle(
         })
     });
     // Also after an error: a server that is used on must be the one that was configured.
-    let restored = restore(connection, &before);
+    let restored = restore(target, connection, &before);
     let debts = result?;
     restored?;
     left.extend(unreadable);
@@ -130,9 +129,8 @@ fn drop_binary_logs(
     if log_bin.scalar() != Some("1") {
         return Ok(());
     }
-    let renamed = target.dbms == Dbms::Mysql && target.version.at_least(&[8, 4]);
-    let sql = if renamed { "RESET BINARY LOGS AND GTIDS" } else { "RESET MASTER" };
-    try_statement(connection, sql, detail).map(|_| ())
+    let done = reset_binary_logs(target.scope, (target.dbms, target.version), connection);
+    not_refused(done, detail).map(|_| ())
 }
 
 /// The values of those settings that this version has.
@@ -148,14 +146,14 @@ fn read_settings(connection: &mut dyn Connection) -> Result<BTreeMap<String, Str
 }
 
 fn hurry(
+    target: &Target<'_>,
     connection: &mut dyn Connection,
     before: &BTreeMap<String, String>,
     detail: &mut Vec<String>,
 ) -> Result<(), Error> {
     for (name, value) in HURRY {
         if before.contains_key(*name) {
-            let sql = format!("SET GLOBAL {name} = {value}");
-            if !try_statement(connection, &sql, detail)? {
+            if !try_set_global(target, (name, value), connection, detail)? {
                 // Not permitted: the rest would not be either. The wait goes on without.
                 return Ok(());
             }
@@ -166,15 +164,15 @@ fn hurry(
 
 /// A refusal is an error: all that is measured after it would be of other settings than are told.
 fn restore(
+    target: &Target<'_>,
     connection: &mut dyn Connection,
     before: &BTreeMap<String, String>,
 ) -> Result<(), Error> {
     let mut restored = Ok(());
     for (name, _) in HURRY.iter().rev() {
         if let Some(value) = before.get(*name) {
-            let sql = format!("SET GLOBAL {name} = {value}");
-            let set = connection.query(&sql).map_err(|e| Error::client(sql.clone(), e));
-            restored = restored.and(set.map(|_| ()));
+            let set = set_global(target.scope, target.dbms, (name, value), connection);
+            restored = restored.and(set);
         }
     }
     restored
@@ -199,7 +197,7 @@ fn read_debts(
     let sql = "SHOW ENGINE INNODB STATUS";
     let status = match connection.query(sql) {
         Ok(status) => status,
-        Err(rqps_client::Error::Server(refusal)) if !target.is_ours() => {
+        Err(rqps_client::Error::Server(refusal)) if !target.scope.is_own() => {
             *unreadable = Some(format!("{HISTORY_NAME}: not readable ({refusal})"));
             return Ok(debts);
         }

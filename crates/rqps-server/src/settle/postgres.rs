@@ -37,7 +37,7 @@ pub(super) fn settle(
     match execute(connection, "CHECKPOINT", watch) {
         // Owning a database does not permit it; pg_checkpoint does (15 and later).
         Err(Error::Client { source: rqps_client::Error::Server(refusal), .. })
-            if !target.is_ours() =>
+            if !target.scope.is_own() =>
         {
             settled.left.push(format!("CHECKPOINT: not done ({refusal})"));
         }

@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use rqps_client::Connection;
 
-use super::{Debt, try_statement, wait_for_rest};
+use super::{Debt, Target, try_set_global, wait_for_rest};
 use crate::Error;
 use crate::lsm;
 use crate::watch::{Progress, Watch};
@@ -18,42 +18,50 @@ use crate::watch::{Progress, Watch};
 /// Level 0 is compacted as soon as it has this many files.
 const TRIGGER: &str = "level0_file_num_compaction_trigger";
 
+/// The variable by which a family's options are changed.
+const OPTIONS: &str = "rocksdb_update_cf_options";
+
 pub(super) fn settle(
+    target: &Target<'_>,
     connection: &mut dyn Connection,
     limit: Duration,
     watch: &mut Watch<'_>,
     detail: &mut Vec<String>,
 ) -> Result<Vec<Debt>, Error> {
     watch.check("settle")?;
-    let sql = "SET GLOBAL rocksdb_force_flush_memtable_now = 1";
-    (watch.report)(Progress::Waiting { what: sql });
-    try_statement(connection, sql, detail)?;
     let before = read_triggers(connection)?;
+    if !target.scope.allows_settings() {
+        // Below its trigger level 0 stays as it is.
+        let at_rest = before.values().max().map_or(0, |trigger| trigger.saturating_sub(1));
+        return wait_for_rest(limit, watch, || debts(connection, at_rest));
+    }
+    let flush = ("rocksdb_force_flush_memtable_now", "1");
+    (watch.report)(Progress::Waiting { what: "flush of MyRocks's memtables" });
+    try_set_global(target, flush, connection, detail)?;
     let option = "select @@rocksdb_update_cf_options";
     let option = connection.query(option).map_err(|e| Error::client(option, e))?;
     let option = option.scalar().unwrap_or("").to_owned();
-    let result = set_triggers(connection, before.keys().map(|family| (family.as_str(), 1)), detail)
-        .and_then(|()| wait_for_rest(limit, watch, || debts(connection)));
+    let once = triggers_of(before.keys().map(|family| (family.as_str(), 1)));
+    let result = try_set_global(target, (OPTIONS, &once), connection, detail)
+        .and_then(|_| wait_for_rest(limit, watch, || debts(connection, 0)));
     // Also after an error: a server that is used on must be the one that was configured.
-    let back = before.iter().map(|(family, trigger)| (family.as_str(), *trigger));
-    let restored = set_triggers(connection, back, detail).and_then(|()| {
-        let sql =
-            format!("SET GLOBAL rocksdb_update_cf_options = '{}'", option.replace('\'', "''"));
-        try_statement(connection, &sql, detail)
-    });
+    let back = triggers_of(before.iter().map(|(family, trigger)| (family.as_str(), *trigger)));
+    let option = literal(&option);
+    let restored = try_set_global(target, (OPTIONS, &back), connection, detail)
+        .and_then(|_| try_set_global(target, (OPTIONS, &option), connection, detail));
     let debts = result?;
     restored?;
     Ok(debts)
 }
 
-fn debts(connection: &mut dyn Connection) -> Result<Vec<Debt>, Error> {
+fn debts(connection: &mut dyn Connection, files_at_rest: u64) -> Result<Vec<Debt>, Error> {
     let state = lsm::State::read(connection)?;
     let level_0 = state.levels.iter().find(|l| l.level == "L0").map_or(0, |l| l.files);
     let debt = |what, value| Debt { what, value, bound: 0 };
     Ok(vec![
         debt("memtables to flush", state.immutable_memtables),
         debt("column families with work pending", state.pending),
-        debt("files in level 0", level_0),
+        Debt { what: "files in level 0", value: level_0, bound: files_at_rest },
         debt("bytes above the levels' targets", state.compaction_debt_bytes),
         debt("compactions under way", running(connection)?),
     ])
@@ -90,16 +98,15 @@ fn read_triggers(connection: &mut dyn Connection) -> Result<BTreeMap<String, u64
     Ok(pairs.collect())
 }
 
-fn set_triggers<'a>(
-    connection: &mut dyn Connection,
-    triggers: impl Iterator<Item = (&'a str, u64)>,
-    detail: &mut Vec<String>,
-) -> Result<(), Error> {
+/// The families with their triggers as the variable takes them.
+fn triggers_of<'a>(triggers: impl Iterator<Item = (&'a str, u64)>) -> String {
     let parts: Vec<String> =
         triggers.map(|(family, trigger)| format!("{family}={{{TRIGGER}={trigger}}}")).collect();
-    let sql =
-        format!("SET GLOBAL rocksdb_update_cf_options = '{}'", parts.join(";").replace('\'', "''"));
-    try_statement(connection, &sql, detail).map(|_| ())
+    literal(&parts.join(";"))
+}
+
+fn literal(text: &str) -> String {
+    format!("'{}'", text.replace('\'', "''"))
 }
 
 #[cfg(test)]

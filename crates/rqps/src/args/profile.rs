@@ -64,6 +64,10 @@ pub(crate) struct ProfileArgs {
     #[arg(long)]
     pub(crate) new: bool,
 
+    /// Let settling change settings of servers given by their address; they are restored after it
+    #[arg(long)]
+    pub(crate) allow_settings: bool,
+
     /// Write no HTML at the end
     #[arg(long)]
     pub(crate) no_html: bool,
@@ -92,6 +96,7 @@ impl ProfileArgs {
             placement: self.placement.clone(),
             seed: self.seed,
             new: self.new,
+            allow_settings: self.allow_settings,
             stop_after: None,
             no_html: self.no_html,
             audit: None,

@@ -80,7 +80,7 @@ fn plans() {
     let bench = Bench::new();
     let mut text = String::new();
     for (what, plan) in PLANS {
-        bench.write("plan.toml", plan);
+        bench.write_private("plan.toml", plan);
         text.push_str(&refused(&bench, &format!("# {what}"), &["run", "plan.toml"]));
     }
     expect_file!["../data/bad_plans.out"].assert_eq(&text);

@@ -57,6 +57,13 @@ impl Bench {
         fs::write(self.path(name), text).unwrap();
     }
 
+    /// Writes a file that nobody else may read.
+    pub(crate) fn write_private(&self, name: &str, text: &str) {
+        use std::os::unix::fs::PermissionsExt as _;
+        self.write(name, text);
+        fs::set_permissions(self.path(name), fs::Permissions::from_mode(0o600)).unwrap();
+    }
+
     pub(crate) fn command(&self, args: &[&str]) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_rqps"));
         self.surround(command.args(args));

@@ -23,6 +23,7 @@ fn connected(bench: &Bench, running: &Running, id: &str, dbms: Dbms) -> Box<dyn 
         user: "rqps".to_owned(),
         password: Password(marker["password"].as_str().unwrap().to_owned()),
         database: "rqps".to_owned(),
+        schema: None,
         connect_timeout: Duration::from_secs(10),
     };
     rqps_server::connect(dbms, &endpoint).unwrap()

@@ -39,6 +39,8 @@ mod full_disk;
 #[cfg(test)]
 mod gate;
 #[cfg(test)]
+mod guest;
+#[cfg(test)]
 mod handicap;
 #[cfg(test)]
 mod hostile_texts;

@@ -75,6 +75,7 @@ fn carry_out(bench: &Bench, text: &str, listen: &mut Listener<'_>) -> anyhow::Re
         command_line: "rqps run plan.toml".to_owned(),
         rqps_version: env!("CARGO_PKG_VERSION").to_owned(),
         anew: false,
+        allow_settings: false,
         suspension: Suspension::default(),
         variables: |_| None,
         drawn_seed: 1,

@@ -76,6 +76,7 @@ impl Server {
             password: Password("pw".to_owned()),
             server_public_key: None,
             database: "sbtest".to_owned(),
+            schema: None,
             connect_timeout: std::time::Duration::from_secs(60),
         };
         let admin: Box<dyn Connection> = if is_postgres {

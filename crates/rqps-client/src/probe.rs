@@ -1,0 +1,81 @@
+//! Which protocol the server of an address speaks, asked when a login has failed.
+
+use std::io::Read as _;
+use std::time::Duration;
+
+use crate::transport::{Deadline, Transport};
+use crate::wire::postgres::encode;
+use crate::{Endpoint, Tls};
+
+/// The protocol of a server.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ServerProtocol {
+    /// That of MySQL and MariaDB.
+    Mysql,
+    /// That of PostgreSQL.
+    Postgres,
+}
+
+/// Longest wait for the connection, for a greeting, and for an answer.
+const WITHIN: Duration = Duration::from_secs(2);
+
+/// Longest message that is looked at.
+const MOST_BYTES: usize = 5;
+
+/// The protocol of whoever listens at an address; `None` where it cannot be told.
+///
+/// MySQL's server speaks first. PostgreSQL's waits for the client, and answers a request for TLS with one
+/// letter.
+#[must_use]
+pub fn probe_protocol(endpoint: &Endpoint) -> Option<ServerProtocol> {
+    let endpoint = Endpoint { tls: Tls::Off, connect_timeout: WITHIN, ..endpoint.clone() };
+    let mut transport = Transport::connect(&endpoint).ok()?;
+    let greeting = read_at_most(&mut transport);
+    if !greeting.is_empty() {
+        return is_greeting(&greeting).then_some(ServerProtocol::Mysql);
+    }
+    let mut request = Vec::new();
+    encode::ssl_request(&mut request);
+    transport.send(&request).ok()?;
+    matches!(read_at_most(&mut transport).first(), Some(b'S' | b'N' | b'E'))
+        .then_some(ServerProtocol::Postgres)
+}
+
+/// Length in three bytes, the sequence number 0, then version 10 of the handshake, or an error.
+fn is_greeting(bytes: &[u8]) -> bool {
+    matches!(bytes, [_, _, _, 0, 10 | 0xFF, ..])
+}
+
+/// The first bytes that come in time; none where nothing comes.
+fn read_at_most(transport: &mut Transport) -> Vec<u8> {
+    let deadline = Deadline::after(WITHIN);
+    let (mut bytes, mut part) = (Vec::new(), [0; MOST_BYTES]);
+    while bytes.len() < MOST_BYTES {
+        let Ok(Some(left)) = deadline.remaining() else { break };
+        if transport.set_read_timeout(Some(left)).is_err() {
+            break;
+        }
+        match transport.read(&mut part[..MOST_BYTES - bytes.len()]) {
+            Ok(0) | Err(_) => break,
+            Ok(n) => bytes.extend_from_slice(&part[..n]),
+        }
+        // PostgreSQL's answer is one letter.
+        if matches!(bytes[..], [b'S' | b'N' | b'E']) {
+            break;
+        }
+    }
+    bytes
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_greeting_of_mysql_is_known_by_its_first_bytes() {
+        assert!(is_greeting(b"\x4a\0\0\0\x0a8.0.33"));
+        assert!(is_greeting(b"\x17\0\0\0\xff"));
+        assert!(!is_greeting(b"HTTP/"));
+        assert!(!is_greeting(b"N"));
+    }
+}

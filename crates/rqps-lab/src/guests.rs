@@ -1,0 +1,129 @@
+//! Systems given by their address, before anything is made: which DBMS each server says it is, and whether the
+//! plan's statements stay in rqps's own schema.
+
+use anyhow::{Context as _, Result};
+use rqps_model::{Dbms, SystemSource, SystemSpec};
+use rqps_server::guest::{statement, told_dbms};
+use rqps_server::{Error, Refusal};
+
+use crate::Plan;
+use crate::context::Context;
+use crate::event::{Event, Listener};
+use crate::installation::external;
+use crate::steps::{Job, PlannedStep};
+
+/// The plan with the DBMS of each server given by its address as that server says at login. Where the address or
+/// the plan names another one, a note tells so. A server that cannot be asked keeps what is named.
+///
+/// # Errors
+/// When a server speaks another protocol than its address says.
+pub fn identify_systems(
+    mut plan: Plan,
+    context: &Context,
+    listen: &mut Listener<'_>,
+) -> Result<Plan> {
+    for idx in 0..plan.systems.len() {
+        let spec = &plan.systems[idx];
+        // What is wrong with a password is said later, with everything else of the system.
+        let Ok(Some(dsn)) = external(&plan, spec, context) else { continue };
+        let (named, label) = (spec.dbms, spec.label.clone());
+        let told = match told_dbms(named, &dsn.endpoint) {
+            Ok(told) => told,
+            Err(error @ Error::Refused(Refusal::OtherProtocol { .. })) => {
+                return Err(error).with_context(|| format!("look at {label}"));
+            }
+            Err(_) => continue,
+        };
+        let said = [dsn.dbms, named].into_iter().find(|said| *said != told);
+        if let Some(said) = said {
+            listen(Event::Note(&note(said, told, &dsn.to_string())));
+        }
+        plan.set_dbms(idx, told);
+    }
+    Ok(plan)
+}
+
+fn note(said: Dbms, told: Dbms, address: &str) -> String {
+    let (said, told) = (said.name(), told.name());
+    format!(
+        "{address} is named as {said}, and the server says that it is {told}: measured as {told}"
+    )
+}
+
+/// Refuses statements of the plan and its suites that could reach beyond rqps's schema in somebody else's server.
+///
+/// # Errors
+/// [`Refusal::NotForGuests`] with the statement.
+pub(crate) fn check_statements(plan: &Plan, steps: &[PlannedStep]) -> Result<()> {
+    let is_guest = |spec: &&SystemSpec| matches!(spec.source, SystemSource::External { .. });
+    for spec in plan.systems.iter().filter(is_guest) {
+        for sql in &spec.variant.sql_after_load {
+            statement::check(spec.dbms, sql, None)
+                .with_context(|| format!("sql_after_load of {}", spec.label))?;
+        }
+        for planned in steps {
+            let Job::File { step, .. } = &planned.job else { continue };
+            for part in &step.event {
+                statement::check(spec.dbms, part.statement.sql_for(spec.dbms), None).with_context(
+                    || format!("statement {} of step {}", part.statement.name, planned.info.name),
+                )?;
+            }
+        }
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use rqps_server::Catalogue;
+
+    use super::*;
+    use crate::{PlanFile, steps};
+
+    fn plan(system: &str, suite: &str) -> Plan {
+        let text = format!(
+            "[[system]]\ndsn = 'mysql://u@127.0.0.1:1/d'\n{system}\n[[suite]]\nform = 'full'\n{suite}\n"
+        );
+        let catalogue = Catalogue::builtin().unwrap();
+        PlanFile::parse(&text, "test").unwrap().resolve("test", &catalogue).unwrap()
+    }
+
+    fn checked(plan: &Plan) -> Result<(), String> {
+        let steps = steps::of_plan(plan, &[0, 1], false).unwrap();
+        check_statements(plan, &steps).map_err(|error| format!("{error:#}"))
+    }
+
+    #[test]
+    fn every_statement_of_the_built_in_suites_stays_in_the_schema() {
+        for dbms in [Dbms::Mysql, Dbms::Mariadb] {
+            let mut plan = plan("", "");
+            plan.set_dbms(0, dbms);
+            assert_eq!(checked(&plan), Ok(()));
+        }
+        let mut plan = plan("", "");
+        plan.systems[0].dbms = Dbms::Postgres;
+        assert_eq!(checked(&plan), Ok(()));
+        let other = self::plan("sql_after_load = ['DROP DATABASE shop']", "");
+        assert!(checked(&other).unwrap_err().starts_with("sql_after_load of my-external: \"DROP"));
+    }
+
+    #[test]
+    fn the_label_follows_the_server_unless_the_user_gave_it() {
+        let mut plan = plan("", "");
+        plan.set_dbms(0, Dbms::Mariadb);
+        assert_eq!(plan.systems[0].label.as_str(), "ma-external");
+        assert_eq!(
+            plan.dsns.keys().map(|label| label.as_str()).collect::<Vec<_>>(),
+            ["ma-external"]
+        );
+        let mut plan = self::plan("label = 'shop'", "");
+        plan.set_dbms(0, Dbms::Mariadb);
+        assert_eq!((plan.systems[0].label.as_str(), plan.systems[0].dbms), ("shop", Dbms::Mariadb));
+    }
+
+    #[test]
+    fn a_note_names_both() {
+        expect_test::expect!["mysql://u@h:3306/d is named as MySQL, and the server says that it is MariaDB: measured as MariaDB"]
+            .assert_eq(&note(Dbms::Mysql, Dbms::Mariadb, "mysql://u@h:3306/d"));
+    }
+}

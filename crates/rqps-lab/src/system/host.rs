@@ -1,0 +1,65 @@
+//! Somebody else's server, where rqps is a guest in a schema of its own.
+
+use anyhow::{Context as _, Result};
+use rqps_client::Connection;
+use rqps_model::SystemSpec;
+use rqps_server::Dsn;
+use rqps_server::destructive::Scope;
+use rqps_server::guest::{Guest, Maker};
+
+use super::answers::QUESTION_WITHIN;
+use super::{Local, Up};
+use crate::context::Context;
+use crate::event::{Event, Listener};
+
+/// Makes rqps's schema; gives a connection that holds it.
+pub(super) fn enter(
+    dsn: &Dsn,
+    spec: &SystemSpec,
+    (context, name): (&Context, &str),
+    listen: &mut Listener<'_>,
+) -> Result<(Guest, Box<dyn Connection>)> {
+    let maker = maker(context, name);
+    let mut told = |text: &str| listen(Event::Note(&format!("{}: {text}", spec.label)));
+    let allow_settings = context.allow_settings;
+    let entered = Guest::enter(spec.dbms, &dsn.endpoint, (&maker, allow_settings), &mut told)?;
+    if spec.dbms.is_mysql_family() && !allow_settings {
+        told(KEEPS_SETTINGS);
+    }
+    Ok(entered)
+}
+
+/// Who makes a schema: a run's system, in this results directory.
+fn maker(context: &Context, name: &str) -> Maker {
+    let results = std::path::absolute(&context.results).unwrap_or_else(|_| context.results.clone());
+    Maker {
+        name: name.to_owned(),
+        version: context.rqps_version.clone(),
+        results: results.to_string_lossy().into_owned(),
+    }
+}
+
+/// What is told once of somebody else's server.
+const KEEPS_SETTINGS: &str = "the server keeps its settings, so that settling goes at its own pace; \
+    --allow-settings lets rqps change and restore them";
+
+/// What statements that destroy may reach; nothing of the null client.
+pub(super) fn scope<'a>(server: Option<&'a Local>, guest: Option<&'a Guest>) -> Option<Scope<'a>> {
+    server.map(|server| server.running.scope()).or_else(|| guest.map(Guest::scope))
+}
+
+impl Up {
+    /// Drops rqps's schema.
+    pub(super) fn leave_guest(&mut self) -> Result<()> {
+        let Some(guest) = &self.guest else { return Ok(()) };
+        self.admin.set_timeout(Some(QUESTION_WITHIN)).context("set a timeout")?;
+        Ok(guest.leave(self.admin.as_mut(), &mut |_| {})?)
+    }
+
+    /// Takes the lock on rqps's schema for a new connection. Where that fails, so does what comes next.
+    pub(super) fn hold_schema(&self, connection: &mut dyn Connection) {
+        if let Some(guest) = &self.guest {
+            let _ = guest.hold(connection);
+        }
+    }
+}

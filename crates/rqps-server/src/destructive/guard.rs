@@ -1,0 +1,277 @@
+//! What a statement that destroys asks before it is sent: where the running server works, and whose schema it
+//! is about.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use rqps_client::Connection;
+use rqps_model::Dbms;
+
+use crate::{Error, Refusal, guest};
+
+/// Where statements that destroy may work.
+#[derive(Debug, Clone, Copy)]
+pub enum Scope<'a> {
+    /// A server that this run started.
+    Own {
+        /// The run's directory of this server: its data directory and everything beside.
+        dir: &'a Path,
+    },
+    /// A server of somebody else's.
+    Guest {
+        /// The schema that rqps made there.
+        schema: &'a str,
+        /// Whether the user lets rqps change settings of the server.
+        allow_settings: bool,
+    },
+}
+
+impl Scope<'_> {
+    /// Whether rqps started the server.
+    #[must_use]
+    pub fn is_own(self) -> bool {
+        matches!(self, Self::Own { .. })
+    }
+
+    /// Whether settings of the server may be changed, and restored.
+    #[must_use]
+    pub fn allows_settings(self) -> bool {
+        match self {
+            Self::Own { .. } => true,
+            Self::Guest { allow_settings, .. } => allow_settings,
+        }
+    }
+}
+
+/// What a statement reaches beside the data directory.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Reach {
+    /// Variables that name a directory.
+    directories: &'static [&'static str],
+    /// Variables that name a file, or what file names begin with.
+    files: &'static [&'static str],
+    /// Whether it deletes binary logs.
+    is_of_logs: bool,
+}
+
+pub(super) const OF_SETTINGS: Reach = Reach { directories: &[], files: &[], is_of_logs: false };
+
+pub(super) const OF_TABLES: Reach = Reach {
+    directories: &[
+        "innodb_data_home_dir",
+        "innodb_log_group_home_dir",
+        "innodb_undo_directory",
+        "rocksdb_datadir",
+        "rocksdb_wal_dir",
+    ],
+    files: &[],
+    is_of_logs: false,
+};
+
+pub(super) const OF_BINARY_LOGS: Reach = Reach {
+    // MariaDB 12.3 keeps logs that InnoDB writes there.
+    directories: &["binlog_directory"],
+    files: &["log_bin_basename", "log_bin_index"],
+    is_of_logs: true,
+};
+
+const DATA_DIR: &str = "datadir";
+const DATA_FILES: &str = "innodb_data_file_path";
+
+/// Refuses a statement on a server that this run did not start.
+pub(super) fn require_own(scope: Scope<'_>, statement: &str) -> Result<(), Error> {
+    if scope.is_own() {
+        return Ok(());
+    }
+    Err(Refusal::PlaceUntold {
+        statement: statement.to_owned(),
+        why: "the server is somebody else's".to_owned(),
+    }
+    .into())
+}
+
+/// Refuses a statement unless all that it reaches is the run's, by the server's own word.
+pub(super) fn require(
+    scope: Scope<'_>,
+    (dbms, statement): (Dbms, &str),
+    reach: Reach,
+    connection: &mut dyn Connection,
+) -> Result<(), Error> {
+    match (scope, dbms) {
+        (Scope::Own { dir }, Dbms::Postgres) => {
+            let sql = "show data_directory";
+            let result = connection.query(sql).map_err(|e| Error::client(sql, e))?;
+            let value = result.scalar().unwrap_or_default().to_owned();
+            let at = Within::of(dir, statement)?;
+            at.require("data_directory", &value, Path::new("/")).map(|_| ())
+        }
+        (Scope::Own { dir }, _) => require_own_mysql(dir, statement, reach, connection),
+        (Scope::Guest { schema, .. }, _) => {
+            if guest::is_schema_name(schema) && guest::has_marker(dbms, schema, connection)? {
+                return Ok(());
+            }
+            let (statement, schema) = (statement.to_owned(), schema.to_owned());
+            Err(Refusal::SchemaNotOurs { statement, schema }.into())
+        }
+    }
+}
+
+fn require_own_mysql(
+    dir: &Path,
+    statement: &str,
+    reach: Reach,
+    connection: &mut dyn Connection,
+) -> Result<(), Error> {
+    let variables = variables(reach, connection)?;
+    let within = Within::of(dir, statement)?;
+    let told = |name: &str| variables.get(name).map_or("", String::as_str);
+    let data_dir = within.require(DATA_DIR, told(DATA_DIR), Path::new("/"))?;
+    let is_set = |value: &str| !value.is_empty() && !value.eq_ignore_ascii_case("null");
+    for name in reach.directories {
+        // An empty one means the data directory.
+        if is_set(told(name)) {
+            within.require(name, told(name), &data_dir)?;
+        }
+    }
+    if !is_set(told("innodb_data_home_dir")) {
+        for file in absolute_files(told(DATA_FILES)) {
+            within.require_file(DATA_FILES, file, &data_dir)?;
+        }
+    }
+    if !reach.is_of_logs {
+        return Ok(());
+    }
+    let names: Vec<&str> = reach.files.iter().copied().filter(|n| is_set(told(n))).collect();
+    for name in &names {
+        within.require_file(name, told(name), &data_dir)?;
+    }
+    if names.len() == reach.files.len() {
+        return Ok(());
+    }
+    // MySQL 5.5 and MariaDB 10.0 tell no directory of the logs.
+    within.require_logs_in(&data_dir, connection)
+}
+
+/// The variables that tell where a server works; those that a version lacks are absent.
+fn variables(
+    reach: Reach,
+    connection: &mut dyn Connection,
+) -> Result<BTreeMap<String, String>, Error> {
+    let names = [DATA_DIR, DATA_FILES].iter().chain(reach.directories).chain(reach.files);
+    let names: Vec<String> = names.map(|name| format!("'{name}'")).collect();
+    let sql = format!("SHOW GLOBAL VARIABLES WHERE Variable_name IN ({})", names.join(", "));
+    let doing = "ask where the server works";
+    let result = connection.query(&sql).map_err(|e| Error::client(doing, e))?;
+    let pair = |row: Vec<Option<String>>| {
+        let mut texts = row.into_iter().map(Option::unwrap_or_default);
+        Some((texts.next()?.to_ascii_lowercase(), texts.next()?))
+    };
+    Ok(result.rows.into_iter().filter_map(pair).collect())
+}
+
+/// The files of `innodb_data_file_path` that do not lie in the data directory: `/x/ibdata1:12M:autoextend`.
+fn absolute_files(value: &str) -> impl Iterator<Item = &str> {
+    let files = value.split(';').map(|file| file.split(':').next().unwrap_or_default());
+    files.filter(|file| file.starts_with('/'))
+}
+
+/// The directory of a run, and the statement that asks.
+struct Within<'a> {
+    statement: &'a str,
+    dir: PathBuf,
+}
+
+impl<'a> Within<'a> {
+    fn of(dir: &Path, statement: &'a str) -> Result<Self, Error> {
+        let found = fs::canonicalize(dir);
+        let dir = found.map_err(|e| Error::io(format!("find {}", dir.display()), e))?;
+        Ok(Self { statement, dir })
+    }
+
+    /// The directory that a variable names, links resolved, where it lies in the run's.
+    fn require(&self, name: &str, value: &str, base: &Path) -> Result<PathBuf, Error> {
+        let found = fs::canonicalize(base.join(value)).ok().filter(|_| !value.is_empty());
+        found.filter(|path| path.starts_with(&self.dir)).ok_or_else(|| self.outside(name, value))
+    }
+
+    /// The same of a file, which need not be there.
+    fn require_file(&self, name: &str, value: &str, base: &Path) -> Result<(), Error> {
+        let path = base.join(value);
+        let parent = path.parent().ok_or_else(|| self.outside(name, value))?;
+        let found = fs::canonicalize(parent).ok().filter(|dir| dir.starts_with(&self.dir));
+        found.ok_or_else(|| self.outside(name, value))?;
+        match fs::canonicalize(&path) {
+            Ok(path) if !path.starts_with(&self.dir) => Err(self.outside(name, value)),
+            _ => Ok(()),
+        }
+    }
+
+    /// Finds every binary log that the server lists in the data directory, each with the size that it says.
+    fn require_logs_in(
+        &self,
+        data_dir: &Path,
+        connection: &mut dyn Connection,
+    ) -> Result<(), Error> {
+        let sql = "SHOW BINARY LOGS";
+        let result = connection.query(sql).map_err(|e| Error::client(sql, e))?;
+        let untold = |why: String| {
+            Err(Refusal::PlaceUntold { statement: self.statement.to_owned(), why }.into())
+        };
+        if result.rows.is_empty() {
+            return untold("the server lists no binary logs".to_owned());
+        }
+        for row in &result.rows {
+            let text = |at: usize| row.get(at).and_then(Option::as_deref).unwrap_or_default();
+            let (name, bytes) = (text(0), text(1));
+            let is_plain = !name.is_empty() && !name.contains('/');
+            let meta = fs::symlink_metadata(data_dir.join(name)).ok().filter(|_| is_plain);
+            let is_it = meta.is_some_and(|m| m.is_file() && m.len().to_string() == bytes);
+            if !is_it {
+                let shown = data_dir.display();
+                return untold(format!("{shown} has no log {name} of {bytes} bytes"));
+            }
+        }
+        Ok(())
+    }
+
+    fn outside(&self, name: &str, value: &str) -> Error {
+        Refusal::OutsideOfRun {
+            statement: self.statement.to_owned(),
+            variable: name.to_owned(),
+            value: value.to_owned(),
+            dir: self.dir.clone(),
+        }
+        .into()
+    }
+}
+
+/// What lies outside of a schema of PostgreSQL and would go with it: views, foreign keys, defaults.
+pub(super) fn require_no_dependents(
+    schema: &str,
+    connection: &mut dyn Connection,
+) -> Result<(), Error> {
+    let sql = format!(
+        "select o.oid::regclass::text from pg_catalog.pg_class o \
+         join pg_catalog.pg_namespace n on n.nspname = '{}' \
+         where o.relnamespace <> n.oid and o.relkind in ('r', 'p', 'v', 'm', 'f') and exists \
+         (select 1 from pg_catalog.pg_depend d join pg_catalog.pg_class c on c.oid = d.refobjid \
+          left join pg_catalog.pg_rewrite r on d.classid = 'pg_catalog.pg_rewrite'::regclass \
+          and r.oid = d.objid \
+          left join pg_catalog.pg_constraint k on d.classid = 'pg_catalog.pg_constraint'::regclass \
+          and k.oid = d.objid \
+          left join pg_catalog.pg_attrdef a on d.classid = 'pg_catalog.pg_attrdef'::regclass \
+          and a.oid = d.objid \
+          where d.refclassid = 'pg_catalog.pg_class'::regclass and c.relnamespace = n.oid \
+          and coalesce(r.ev_class, k.conrelid, a.adrelid) = o.oid)",
+        schema.replace('\'', "''")
+    );
+    let result = connection
+        .query(&sql)
+        .map_err(|e| Error::client(format!("look for what depends on schema {schema}"), e))?;
+    let names: Vec<String> = result.rows.into_iter().flatten().flatten().collect();
+    if names.is_empty() {
+        return Ok(());
+    }
+    Err(Refusal::SchemaInUse { schema: schema.to_owned(), by: names.join(", ") }.into())
+}

@@ -1,0 +1,182 @@
+//! The guard against servers that say in many ways where they work.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::os::unix::fs::symlink;
+use std::path::PathBuf;
+
+use crate::fake::Fake;
+
+use super::*;
+
+/// A run's directory with a data directory, and somebody's beside it.
+struct Host {
+    top: tempfile::TempDir,
+}
+
+impl Host {
+    fn new() -> Self {
+        let top = tempfile::tempdir().unwrap();
+        fs::create_dir_all(top.path().join("run-0/data")).unwrap();
+        fs::create_dir_all(top.path().join("theirs")).unwrap();
+        symlink(top.path().join("theirs"), top.path().join("run-0/data/link")).unwrap();
+        symlink(top.path().join("run-0"), top.path().join("alias")).unwrap();
+        Self { top }
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        self.top.path().join(name)
+    }
+
+    /// A server that works in the run's directory but for these variables; `TOP` is the host's directory.
+    fn mysql(&self, others: &[(&str, &str)]) -> Fake {
+        let data = format!("{}/", self.path("run-0/data").display());
+        let mut variables = BTreeMap::from([
+            ("datadir", data),
+            ("innodb_data_file_path", "ibdata1:12M:autoextend".to_owned()),
+            ("innodb_data_home_dir", String::new()),
+            ("innodb_log_group_home_dir", "./".to_owned()),
+            ("innodb_undo_directory", "./".to_owned()),
+            ("log_bin_basename", format!("{}/binlog", self.path("run-0/data").display())),
+            ("log_bin_index", "./binlog.index".to_owned()),
+        ]);
+        let top = self.top.path().display().to_string();
+        for (name, value) in others {
+            variables.insert(name, value.replace("TOP", &top));
+        }
+        let rows = variables.into_iter().filter(|(_, value)| value != "absent");
+        let rows: Vec<Vec<String>> = rows.map(|(n, v)| vec![n.to_owned(), v]).collect();
+        Fake::default().answering("SHOW GLOBAL VARIABLES WHERE", rows)
+    }
+
+    /// What is said of each statement, and which of them were sent.
+    fn asked(&self, mut server: Fake) -> (Vec<String>, Vec<String>) {
+        let dir = self.path("alias");
+        let (scope, version) = (Scope::Own { dir: &dir }, "8.0.33".parse().unwrap());
+        let told = [
+            reset_binary_logs(scope, (Dbms::Mysql, &version), &mut server),
+            set_global(scope, Dbms::Mysql, ("a", "1"), &mut server),
+            drop_table(scope, Dbms::Mysql, "sbtest1", &mut server),
+        ];
+        let top = self.top.path().canonicalize().unwrap().display().to_string();
+        let told = told.into_iter().map(|told| match told {
+            Ok(()) => "sent".to_owned(),
+            Err(error) => error.to_string().replace(&top, "TOP"),
+        });
+        let is_work = |sql: &String| !sql.starts_with("SHOW");
+        (told.collect(), server.asked.into_iter().filter(is_work).collect())
+    }
+}
+
+#[test]
+fn on_a_server_in_the_runs_directory_all_is_sent() {
+    let host = Host::new();
+    let (told, sent) = host.asked(host.mysql(&[]));
+    assert_eq!(told, ["sent"; 3]);
+    assert_eq!(sent, ["RESET MASTER", "SET GLOBAL a = 1", "DROP TABLE IF EXISTS sbtest1"]);
+}
+
+#[test]
+fn what_lies_elsewhere_is_named_and_nothing_is_sent() {
+    let host = Host::new();
+    let mut text = String::new();
+    for other in [
+        ("datadir", "TOP/theirs/"),
+        ("datadir", ""),
+        ("log_bin_basename", "TOP/theirs/mysql-bin"),
+        ("log_bin_basename", "link/mysql-bin"),
+        ("log_bin_index", "../../theirs/mysql-bin.index"),
+        ("innodb_data_home_dir", "TOP/theirs"),
+        ("innodb_data_file_path", "ibdata1:12M;TOP/theirs/ibdata2:12M"),
+        ("innodb_log_group_home_dir", "TOP/theirs"),
+        ("innodb_undo_directory", "link"),
+    ] {
+        let (told, sent) = host.asked(host.mysql(&[other]));
+        assert!(sent.len() < 3, "{other:?}: {sent:?}");
+        let told: Vec<&str> = told.iter().map(|told| told.split(';').next().unwrap()).collect();
+        text += &format!("{} = {}\n  {}\n", other.0, other.1, told.join("\n  "));
+    }
+    let top = host.top.path().display().to_string();
+    expect_test::expect_file!["expected.txt"].assert_eq(&text.replace(&top, "TOP"));
+}
+
+#[test]
+fn a_version_that_tells_no_place_of_its_logs_must_list_files_that_are_there() {
+    let host = Host::new();
+    let untold = [("log_bin_basename", "absent"), ("log_bin_index", "absent")];
+    fs::write(host.path("run-0/data/binlog.000001"), "12345").unwrap();
+    let logs = |size: &str| {
+        let row = vec!["binlog.000001".to_owned(), size.to_owned()];
+        host.mysql(&untold).answering("SHOW BINARY LOGS", vec![row])
+    };
+    assert_eq!(host.asked(logs("5")).0[0], "sent");
+    let (told, sent) = host.asked(logs("6"));
+    assert_eq!(
+        told[0],
+        "RESET MASTER is not sent: TOP/run-0/data has no log binlog.000001 of 6 bytes"
+    );
+    assert!(!sent.contains(&"RESET MASTER".to_owned()));
+    let none = host.mysql(&untold).answering("SHOW BINARY LOGS", Vec::new());
+    assert!(host.asked(none).0[0].contains("the server lists no binary logs"));
+}
+
+#[test]
+fn postgres_is_asked_for_its_data_directory() {
+    let host = Host::new();
+    let dir = host.path("run-0");
+    let scope = Scope::Own { dir: &dir };
+    let server = |at: &str| {
+        let at = host.path(at).display().to_string();
+        Fake::default().answering("show data_directory", vec![vec![at]])
+    };
+    assert!(drop_table(scope, Dbms::Postgres, "sbtest1", &mut server("run-0/data")).is_ok());
+    let refused = drop_table(scope, Dbms::Postgres, "sbtest1", &mut server("theirs"));
+    assert!(matches!(refused, Err(Error::Refused(Refusal::OutsideOfRun { .. }))), "{refused:?}");
+}
+
+#[test]
+fn a_guest_drops_in_its_own_schema_with_the_marker_alone() {
+    let marker = |n: &str| Fake::default().answering("select count(*)", vec![vec![n.to_owned()]]);
+    let scope = |schema| Scope::Guest { schema, allow_settings: false };
+    let (ours, theirs) = (scope("rqps_00c0ffee"), scope("shop"));
+    let mut server = marker("1");
+    drop_table(ours, Dbms::Mysql, "sbtest1", &mut server).unwrap();
+    assert_eq!(server.asked.last().unwrap(), "DROP TABLE IF EXISTS `rqps_00c0ffee`.`sbtest1`");
+    drop_schema(ours, Dbms::Mysql, &mut server).unwrap();
+    assert_eq!(server.asked.last().unwrap(), "DROP SCHEMA `rqps_00c0ffee`");
+    for (scope, n) in [(ours, "0"), (theirs, "1")] {
+        for refused in [
+            drop_table(scope, Dbms::Mysql, "sbtest1", &mut marker(n)),
+            drop_schema(scope, Dbms::Postgres, &mut marker(n)),
+        ] {
+            assert!(
+                matches!(refused, Err(Error::Refused(Refusal::SchemaNotOurs { .. }))),
+                "{refused:?}"
+            );
+        }
+    }
+    let version = "8.0.33".parse().unwrap();
+    let mut server = marker("1");
+    assert!(reset_binary_logs(ours, (Dbms::Mysql, &version), &mut server).is_err());
+    let refused = set_global(ours, Dbms::Mysql, ("a", "1"), &mut server);
+    assert!(
+        matches!(refused, Err(Error::Refused(Refusal::SettingsNotAllowed { .. }))),
+        "{refused:?}"
+    );
+    assert_eq!(server.asked, Vec::<String>::new());
+    let allowed = Scope::Guest { schema: "rqps_00c0ffee", allow_settings: true };
+    set_global(allowed, Dbms::Mysql, ("a", "1"), &mut server).unwrap();
+}
+
+#[test]
+fn a_schema_that_somebody_uses_is_not_dropped() {
+    let scope = Scope::Guest { schema: "rqps_00c0ffee", allow_settings: false };
+    let mut server = Fake::default()
+        .answering("select count(*)", vec![vec!["1".to_owned()]])
+        .answering("select o.oid", vec![vec!["report.daily".to_owned()]]);
+    let refused = drop_schema(scope, Dbms::Postgres, &mut server).unwrap_err().to_string();
+    assert_eq!(
+        refused,
+        "schema rqps_00c0ffee is not dropped: report.daily depends on it; drop that first"
+    );
+}

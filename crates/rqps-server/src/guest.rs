@@ -1,0 +1,291 @@
+//! A server of somebody else's, where rqps is a guest: its tables lie in a schema of its own.
+//!
+//! The schema is a database of MySQL and MariaDB, and a schema of PostgreSQL in the address's database. A marker
+//! table in it says that rqps made it. A lock that the server holds for a session says that somebody uses it. A
+//! schema with the marker and without a holder was left by an rqps that was killed, and the next one drops it.
+
+mod lock;
+mod login;
+mod marker;
+pub mod statement;
+
+use std::time::{Duration, Instant};
+
+use rqps_client::{Connection, Endpoint};
+use rqps_model::Dbms;
+
+use crate::destructive::{Scope, drop_schema, quoted};
+use crate::places::short_hash;
+use crate::watch::pause;
+use crate::{Error, Refusal, connect, connect_to_keep};
+use lock::{release, try_lock};
+pub use login::told_dbms;
+use marker::Marker;
+pub(crate) use marker::{MARKER, has_marker};
+
+/// What the names of rqps's schemas begin with; eight hex digits follow.
+const PREFIX: &str = "rqps_";
+
+/// Digits of a name.
+const DIGITS: usize = 8;
+
+/// How many names are tried: one that is in use may be of a session that has not ended yet.
+const MOST_NAMES: u32 = 16;
+
+/// How long a drop waits for sessions that still use a table.
+const SWEEP_WAIT: Duration = Duration::from_secs(5);
+const LEAVE_WAIT: Duration = Duration::from_secs(60);
+
+/// How long the server may take over one of these statements.
+const ANSWER_WITHIN: Duration = Duration::from_secs(600);
+
+/// How often a lock that a dying session holds is asked for again.
+const LOOK_EVERY: Duration = Duration::from_millis(200);
+
+/// Who makes a schema, for its marker and its name.
+#[derive(Debug, Clone)]
+pub struct Maker {
+    /// The run, or what else the schema is for, with the system's number.
+    pub name: String,
+    /// Version of rqps.
+    pub version: String,
+    /// What tells results directories apart.
+    pub results: String,
+}
+
+/// rqps's schema in somebody else's server.
+#[derive(Debug, Clone)]
+pub struct Guest {
+    dbms: Dbms,
+    schema: String,
+    /// The address as the user gave it.
+    home: Endpoint,
+    allow_settings: bool,
+}
+
+impl Guest {
+    /// Makes a schema, and drops those that were left. Gives a connection that holds the schema's lock and has it
+    /// as its default; `told` hears of what was dropped and of what stays.
+    ///
+    /// # Errors
+    /// [`Refusal::SchemaRefused`], [`Refusal::SharedSessions`], [`Error::Client`].
+    pub fn enter(
+        dbms: Dbms,
+        home: &Endpoint,
+        (maker, allow_settings): (&Maker, bool),
+        told: &mut dyn FnMut(&str),
+    ) -> Result<(Self, Box<dyn Connection>), Error> {
+        let mut connection = connect_to_keep(dbms, home)?;
+        let admin = connection.as_mut();
+        admin.set_timeout(Some(ANSWER_WITHIN)).map_err(|e| Error::client("set a timeout", e))?;
+        login::require_own_session(dbms, home, admin)?;
+        sweep(dbms, Duration::ZERO, admin, told)?;
+        let schema = make(dbms, maker, home, admin)?;
+        use_schema(dbms, &schema, admin)?;
+        // What the session is asked for later is the server's own setting.
+        limit_waits(dbms, None, admin)?;
+        let guest = Self { dbms, schema, home: home.clone(), allow_settings };
+        Ok((guest, connection))
+    }
+
+    /// Its name.
+    #[must_use]
+    pub fn schema(&self) -> &str {
+        &self.schema
+    }
+
+    /// How to reach the server with the schema as the default of every session.
+    #[must_use]
+    pub fn endpoint(&self) -> Endpoint {
+        let schema = self.schema.clone();
+        match self.dbms {
+            Dbms::Postgres => Endpoint { schema: Some(schema), ..self.home.clone() },
+            _ => Endpoint { database: schema, ..self.home.clone() },
+        }
+    }
+
+    /// What statements that destroy may reach.
+    #[must_use]
+    pub fn scope(&self) -> Scope<'_> {
+        Scope::Guest { schema: &self.schema, allow_settings: self.allow_settings }
+    }
+
+    /// Takes the schema's lock on a connection in place of one that was lost.
+    ///
+    /// # Errors
+    /// [`Error::Client`].
+    pub fn hold(&self, connection: &mut dyn Connection) -> Result<bool, Error> {
+        try_lock(self.dbms, &self.schema, connection)
+    }
+
+    /// The same on a new connection, where there is none.
+    ///
+    /// # Errors
+    /// What keeps the schema there.
+    pub fn leave_anew(&self, told: &mut dyn FnMut(&str)) -> Result<(), Error> {
+        let mut connection = connect(self.dbms, &self.home)?;
+        let admin = connection.as_mut();
+        admin.set_timeout(Some(ANSWER_WITHIN)).map_err(|e| Error::client("set a timeout", e))?;
+        self.leave(admin, told)
+    }
+
+    /// Drops the schema, and what killed processes of this host have left.
+    ///
+    /// # Errors
+    /// What keeps the schema there.
+    pub fn leave(
+        &self,
+        connection: &mut dyn Connection,
+        told: &mut dyn FnMut(&str),
+    ) -> Result<(), Error> {
+        limit_waits(self.dbms, Some(LEAVE_WAIT), connection)?;
+        drop_schema(self.scope(), self.dbms, connection)?;
+        release(self.dbms, &self.schema, connection)?;
+        // A session that was at work when its rqps was killed has had this run's time to end.
+        sweep(self.dbms, SWEEP_WAIT, connection, told)
+    }
+}
+
+/// Whether a schema's name is one that rqps gives.
+#[must_use]
+pub fn is_schema_name(name: &str) -> bool {
+    let is_hex = |byte: u8| byte.is_ascii_digit() || matches!(byte, b'a'..=b'f');
+    let digits = name.strip_prefix(PREFIX);
+    digits.is_some_and(|digits| digits.len() == DIGITS && digits.bytes().all(is_hex))
+}
+
+/// The name of a schema: the same for the same maker, so that a resumed run finds its own.
+fn schema_name(maker: &Maker, attempt: u32) -> String {
+    let host = marker::host_name();
+    let text = format!("{host}\n{}\n{}\n{attempt}", maker.results, maker.name);
+    format!("{PREFIX}{}", short_hash(&text))
+}
+
+/// Makes a schema with its marker, and holds its lock.
+fn make(
+    dbms: Dbms,
+    maker: &Maker,
+    home: &Endpoint,
+    connection: &mut dyn Connection,
+) -> Result<String, Error> {
+    for attempt in 0..MOST_NAMES {
+        let schema = schema_name(maker, attempt);
+        if !try_lock(dbms, &schema, connection)? {
+            continue;
+        }
+        if schemas(dbms, connection)?.contains(&schema) {
+            // It was left; one without a marker is somebody's.
+            let is_gone = has_marker(dbms, &schema, connection)?
+                && limit_waits(dbms, Some(SWEEP_WAIT), connection).is_ok()
+                && drop_schema(scope_of(&schema), dbms, connection).is_ok();
+            if !is_gone {
+                release(dbms, &schema, connection)?;
+                continue;
+            }
+        }
+        return match Marker::new(maker).create(dbms, &schema, connection) {
+            Ok(()) => Ok(schema),
+            Err(error) => Err(login::refusal(dbms, home, error, connection)),
+        };
+    }
+    Err(Refusal::PlaceUntold {
+        statement: "CREATE SCHEMA".to_owned(),
+        why: format!("{MOST_NAMES} names such as {} are in use", schema_name(maker, 0)),
+    }
+    .into())
+}
+
+fn scope_of(schema: &str) -> Scope<'_> {
+    Scope::Guest { schema, allow_settings: false }
+}
+
+/// Drops every schema that has rqps's marker and that no session holds. One whose maker was killed on this host
+/// is waited for as long as `patience`. Nothing that stays is an error but a lost connection.
+fn sweep(
+    dbms: Dbms,
+    patience: Duration,
+    connection: &mut dyn Connection,
+    told: &mut dyn FnMut(&str),
+) -> Result<(), Error> {
+    limit_waits(dbms, Some(SWEEP_WAIT), connection)?;
+    for schema in schemas(dbms, connection)? {
+        let swept = sweep_one(dbms, &schema, patience, connection);
+        match swept {
+            Ok(true) => {
+                told(&format!("dropped schema {schema}, which an rqps left when it was killed"))
+            }
+            Ok(false) => {}
+            Err(Error::Client { source: rqps_client::Error::Server(said), .. }) => {
+                told(&format!("schema {schema}, which an rqps left, stays for now: {said}"));
+            }
+            Err(error @ Error::Client { .. }) => return Err(error),
+            Err(error) => told(&error.to_string()),
+        }
+    }
+    Ok(())
+}
+
+fn sweep_one(
+    dbms: Dbms,
+    schema: &str,
+    patience: Duration,
+    connection: &mut dyn Connection,
+) -> Result<bool, Error> {
+    if !has_marker(dbms, schema, connection)? {
+        return Ok(false);
+    }
+    let since = Instant::now();
+    while !try_lock(dbms, schema, connection)? {
+        let is_dying =
+            since.elapsed() < patience && marker::maker_is_dead(dbms, schema, connection)?;
+        if !is_dying {
+            return Ok(false);
+        }
+        pause(LOOK_EVERY);
+    }
+    let dropped = drop_schema(scope_of(schema), dbms, connection);
+    release(dbms, schema, connection)?;
+    dropped.map(|()| true)
+}
+
+/// The schemas of the server, or of the database, that have a name as rqps gives them.
+fn schemas(dbms: Dbms, connection: &mut dyn Connection) -> Result<Vec<String>, Error> {
+    let sql = match dbms {
+        Dbms::Postgres => "select nspname from pg_catalog.pg_namespace order by 1",
+        _ => "select schema_name from information_schema.schemata order by 1",
+    };
+    let result = connection.query(sql).map_err(|e| Error::client("list the schemas", e))?;
+    Ok(result.rows.into_iter().flatten().flatten().filter(|name| is_schema_name(name)).collect())
+}
+
+/// Makes a schema the default of a session.
+fn use_schema(dbms: Dbms, schema: &str, connection: &mut dyn Connection) -> Result<(), Error> {
+    let name = quoted(dbms, schema);
+    let sql = match dbms {
+        Dbms::Postgres => format!("SET search_path TO {name}, pg_catalog"),
+        _ => format!("USE {name}"),
+    };
+    connection.query(&sql).map(|_| ()).map_err(|e| Error::client(sql, e))
+}
+
+/// Bounds how long the session's statements wait for locks of tables; `None` is the server's own bound. A version
+/// without such a setting waits as long as the connection's timeout.
+fn limit_waits(
+    dbms: Dbms,
+    within: Option<Duration>,
+    connection: &mut dyn Connection,
+) -> Result<(), Error> {
+    let sql = match (dbms, within.map(|within| within.as_secs())) {
+        (Dbms::Postgres, Some(seconds)) => format!("SET lock_timeout = '{seconds}s'"),
+        (Dbms::Postgres, None) => "RESET lock_timeout".to_owned(),
+        (_, Some(seconds)) => format!("SET SESSION lock_wait_timeout = {seconds}"),
+        (_, None) => "SET SESSION lock_wait_timeout = DEFAULT".to_owned(),
+    };
+    match connection.query(&sql) {
+        Ok(_) | Err(rqps_client::Error::Server(_)) => Ok(()),
+        Err(e) => Err(Error::client("limit the wait for locks", e)),
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,126 @@
+//! The table that says of a schema that rqps made it, by whom and when.
+
+use std::path::PathBuf;
+
+use rqps_client::Connection;
+use rqps_model::Dbms;
+
+use super::Maker;
+use crate::Error;
+use crate::destructive::quoted;
+
+/// The marker table.
+pub(crate) const MARKER: &str = "rqps_made_this";
+
+/// Longest text of a column.
+const MOST_CHARS: usize = 200;
+
+/// The one row of the table.
+#[derive(Debug)]
+pub(super) struct Marker {
+    run: String,
+    version: String,
+    host: String,
+    pid: u32,
+}
+
+impl Marker {
+    pub(super) fn new(maker: &Maker) -> Self {
+        Self {
+            run: maker.name.clone(),
+            version: maker.version.clone(),
+            host: host_name(),
+            pid: std::process::id(),
+        }
+    }
+
+    /// Makes a schema with the marker in it. PostgreSQL makes both or none.
+    pub(super) fn create(
+        &self,
+        dbms: Dbms,
+        schema: &str,
+        connection: &mut dyn Connection,
+    ) -> Result<(), Error> {
+        let name = quoted(dbms, schema);
+        let table = format!("{name}.{}", quoted(dbms, MARKER));
+        let statements = [
+            format!("CREATE SCHEMA {name}"),
+            format!(
+                "CREATE TABLE {table} (run varchar({MOST_CHARS}) NOT NULL PRIMARY KEY, \
+                 version varchar({MOST_CHARS}) NOT NULL, host varchar({MOST_CHARS}) NOT NULL, \
+                 pid integer NOT NULL, made timestamp NOT NULL)"
+            ),
+            format!(
+                "INSERT INTO {table} (run, version, host, pid, made) VALUES ({}, {}, {}, {}, \
+                 CURRENT_TIMESTAMP)",
+                literal(&self.run),
+                literal(&self.version),
+                literal(&self.host),
+                self.pid
+            ),
+        ];
+        let mut send = |sql: &str| connection.query(sql).map(|_| ());
+        if dbms == Dbms::Postgres {
+            let sql = statements.join("; ");
+            return send(&sql).map_err(|e| Error::client(statements[0].clone(), e));
+        }
+        for sql in &statements {
+            send(sql).map_err(|e| Error::client(sql.clone(), e))?;
+        }
+        Ok(())
+    }
+}
+
+/// Whether a schema has the marker.
+pub(crate) fn has_marker(
+    dbms: Dbms,
+    schema: &str,
+    connection: &mut dyn Connection,
+) -> Result<bool, Error> {
+    let schema = literal(schema);
+    let sql = match dbms {
+        Dbms::Postgres => format!(
+            "select count(*) from pg_catalog.pg_tables where schemaname = {schema} and \
+             tablename = '{MARKER}'"
+        ),
+        _ => format!(
+            "select count(*) from information_schema.tables where table_schema = {schema} and \
+             table_name = '{MARKER}'"
+        ),
+    };
+    let result = connection.query(&sql).map_err(|e| Error::client("look for rqps's marker", e))?;
+    Ok(result.scalar().is_some_and(|n| n != "0"))
+}
+
+/// Whether the process that made a schema ran on this host and has ended.
+pub(super) fn maker_is_dead(
+    dbms: Dbms,
+    schema: &str,
+    connection: &mut dyn Connection,
+) -> Result<bool, Error> {
+    let table = format!("{}.{}", quoted(dbms, schema), quoted(dbms, MARKER));
+    let sql = format!("select host, pid from {table}");
+    let row = match connection.query(&sql) {
+        Ok(result) => result.rows.into_iter().next(),
+        // It is being dropped, or not this user's.
+        Err(rqps_client::Error::Server(_)) => None,
+        Err(e) => return Err(Error::client("read rqps's marker", e)),
+    };
+    let texts: Vec<String> = row.into_iter().flatten().map(Option::unwrap_or_default).collect();
+    let [host, pid] = texts.as_slice() else { return Ok(false) };
+    let is_alive = PathBuf::from("/proc").join(pid).exists();
+    Ok(*host == host_name() && !is_alive)
+}
+
+/// The host's name as the kernel has it.
+pub(super) fn host_name() -> String {
+    let name = std::fs::read_to_string("/proc/sys/kernel/hostname").unwrap_or_default();
+    name.trim_end().to_owned()
+}
+
+/// A text as a literal of every dialect: what would need an escape is left out.
+fn literal(text: &str) -> String {
+    let is_plain = |c: &char| c.is_ascii_alphanumeric() || "-_.:/+ @".contains(*c);
+    let plain: String = text.chars().filter(is_plain).take(MOST_CHARS).collect();
+    format!("'{plain}'")
+}

@@ -1,0 +1,98 @@
+//! Why a statement is not sent, or a server is left alone: it could do harm.
+
+use std::path::PathBuf;
+
+/// What rqps does not do, with the value concerned and the remedy.
+#[derive(Debug, thiserror::Error)]
+pub enum Refusal {
+    /// A statement would reach beyond what the run has made.
+    #[error(
+        "{statement} is not sent: {variable} of the server is {value:?}, outside of the run's directory {}; \
+         take {variable} out of the server's configuration",
+        dir.display()
+    )]
+    OutsideOfRun {
+        /// The statement.
+        statement: String,
+        /// The variable that tells where the server works.
+        variable: String,
+        /// Its value.
+        value: String,
+        /// The run's directory.
+        dir: PathBuf,
+    },
+    /// The server does not tell what a statement would reach.
+    #[error("{statement} is not sent: {why}")]
+    PlaceUntold {
+        /// The statement.
+        statement: String,
+        /// What is not known.
+        why: String,
+    },
+    /// A setting of somebody else's server.
+    #[error("{statement} is not sent to a server given by its address; --allow-settings allows it")]
+    SettingsNotAllowed {
+        /// The statement.
+        statement: String,
+    },
+    /// A schema that rqps did not make.
+    #[error(
+        "{statement} is not sent: schema {schema} has no table {}, so rqps did not make it",
+        crate::guest::MARKER
+    )]
+    SchemaNotOurs {
+        /// The statement.
+        statement: String,
+        /// The schema.
+        schema: String,
+    },
+    /// Something of somebody else's depends on a schema of rqps's.
+    #[error("schema {schema} is not dropped: {by} depends on it; drop that first")]
+    SchemaInUse {
+        /// The schema.
+        schema: String,
+        /// What depends on it.
+        by: String,
+    },
+    /// The user of an address may not make a schema.
+    #[error(
+        "{server} refused {statement} ({said}); rqps keeps its tables in a schema of its own; run there as administrator: {grant}"
+    )]
+    SchemaRefused {
+        /// The server.
+        server: String,
+        /// What was refused.
+        statement: String,
+        /// The server's words.
+        said: String,
+        /// The statement that helps.
+        grant: String,
+    },
+    /// Sessions of a server share its processes: a pooler is in between.
+    #[error(
+        "{address} is a pooler that does not give each client a session of its own; name the server itself, \
+         or set pool_mode = session"
+    )]
+    SharedSessions {
+        /// The address.
+        address: String,
+    },
+    /// The server speaks another protocol than its address says.
+    #[error("the server at {address} speaks the protocol of {spoken}; write {scheme}://")]
+    OtherProtocol {
+        /// The address.
+        address: String,
+        /// Whose protocol it speaks.
+        spoken: &'static str,
+        /// The scheme of that.
+        scheme: &'static str,
+    },
+    /// A statement of a plan or suite that rqps does not send to somebody else's server.
+    #[error("{sql:?} is not sent to a server given by its address: {why}")]
+    NotForGuests {
+        /// The statement.
+        sql: String,
+        /// Why not, and what to do.
+        why: String,
+    },
+}

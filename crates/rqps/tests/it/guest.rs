@@ -1,0 +1,252 @@
+//! Runs on a server of somebody else's, given by its address: the owner's tables, settings and logs stay as they
+//! are, whatever becomes of rqps.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use nix::sys::signal::Signal;
+
+use crate::bench::{Bench, Said, assert_complete};
+use crate::sysbench_sandbox::Server;
+
+/// The two servers.
+const SERVERS: [(&str, &str); 2] = [("mariadb", "10.11.5"), ("postgres", "17.4")];
+
+/// Moments of a run, s: while it enters, loads, measures, leaves.
+const MOMENTS: [f64; 4] = [0.1, 0.6, 1.5, 3.0];
+
+/// A server with tables of its owner's in the database of the address, some of them of rqps's names.
+pub(crate) struct Host {
+    server: Server,
+    bench: Bench,
+    /// The owner's database, where it is not the one that is connected to.
+    address: String,
+}
+
+impl Host {
+    pub(crate) fn new(dbms: &str, version: &str) -> Self {
+        let bench = Bench::new();
+        let mut server = Server::start(&bench, dbms, version);
+        for sql in [
+            "CREATE TABLE sbtest1 (id int primary key, v varchar(20))",
+            "INSERT INTO sbtest1 VALUES (1, 'theirs'), (2, 'too')",
+            "CREATE TABLE orders (id int primary key, v varchar(20))",
+            "INSERT INTO orders VALUES (1, 'theirs'), (3, 'too')",
+        ] {
+            server.admin.query(sql).unwrap();
+        }
+        let (scheme, socket) = if server.is_postgres {
+            let place = "SELECT current_setting('unix_socket_directories') || '/.s.PGSQL.' \
+                         || current_setting('port')";
+            ("postgres", server.admin.query(place).unwrap())
+        } else {
+            for sql in ["SET GLOBAL userstat = 1", "SET GLOBAL log_output = 'TABLE'"] {
+                server.admin.query(sql).unwrap();
+            }
+            server.admin.query("SET GLOBAL general_log = 1").unwrap();
+            // What the server itself says decides, not the scheme.
+            ("mysql", server.admin.query("SELECT @@socket").unwrap())
+        };
+        let socket = socket.scalar().unwrap();
+        let address = format!("{scheme}://sbtest@/sbtest?socket={socket}&password_env=PW");
+        Self { server, bench, address }
+    }
+
+    /// A plan for it with these lines in its system.
+    pub(crate) fn write_plan(&self, lines: &str) {
+        self.bench.write(
+            "plan.toml",
+            &format!(
+                "name = 'guest'\n[[system]]\ndsn = '{}'\nlabel = 'a'\n{lines}\n\
+                 [[suite]]\nrows = 2000\nclients = [1]\n\
+                 steps = ['point-query', 'update-index', 'insert']\n\
+                 [suite.seconds]\nread = 0.3\nwrite = 0.3\ninsert = 0.3\nwarm_up = 0.05\n\
+                 fixed_at_most = 0.3\n[schedule]\nslices = 2\n",
+                self.address
+            ),
+        );
+    }
+
+    fn run(&self, more: &[&str]) -> Said {
+        let args = [&["run", "plan.toml", "--no-html"], more].concat();
+        self.bench.run_with(&args, &[("PW", "pw")])
+    }
+
+    /// The owner's tables and the server's settings.
+    fn owned(&mut self) -> Vec<String> {
+        let mut texts = Vec::new();
+        let settings = if self.server.is_postgres {
+            "SELECT name, reset_val FROM pg_settings ORDER BY 1"
+        } else {
+            "SHOW GLOBAL VARIABLES WHERE Variable_name NOT LIKE 'gtid%' \
+             AND Variable_name NOT LIKE 'timestamp%'"
+        };
+        for sql in ["SELECT * FROM sbtest1 ORDER BY 1", "SELECT * FROM orders ORDER BY 1", settings]
+        {
+            texts.push(format!("{:?}", self.server.admin.query(sql).unwrap().rows));
+        }
+        texts
+    }
+
+    /// How often the owner's tables were used, as the server counts it.
+    fn uses(&mut self) -> BTreeMap<String, String> {
+        let sql = if self.server.is_postgres {
+            "SELECT relname, concat_ws(' ', seq_scan, idx_scan, n_tup_ins, n_tup_upd, n_tup_del, \
+             vacuum_count, analyze_count) FROM pg_stat_user_tables WHERE schemaname = 'public'"
+        } else {
+            "SELECT table_name, concat_ws(' ', rows_read, rows_changed) \
+             FROM information_schema.table_statistics WHERE table_schema = 'sbtest'"
+        };
+        let rows = self.server.admin.query(sql).unwrap().rows;
+        let pair = |row: Vec<Option<String>>| {
+            let mut texts = row.into_iter().map(Option::unwrap_or_default);
+            Some((texts.next()?, texts.next()?))
+        };
+        rows.into_iter().filter_map(pair).collect()
+    }
+
+    /// The schemas whose names are like rqps's.
+    fn schemas(&mut self) -> Vec<String> {
+        let sql = if self.server.is_postgres {
+            "SELECT nspname FROM pg_namespace WHERE nspname LIKE 'rqps\\_%'"
+        } else {
+            "SELECT schema_name FROM information_schema.schemata WHERE schema_name LIKE 'rqps\\_%'"
+        };
+        let rows = self.server.admin.query(sql).unwrap().rows;
+        rows.into_iter().flatten().flatten().collect()
+    }
+
+    /// Statements that change a whole server, of the user of the address but this test's own connection.
+    fn changes(&mut self) -> Vec<String> {
+        if self.server.is_postgres {
+            return Vec::new();
+        }
+        let sql = "SELECT argument FROM mysql.general_log WHERE thread_id <> connection_id() AND \
+                   command_type = 'Query' AND user_host LIKE 'sbtest%' AND argument RLIKE \
+                   '^ *(SET GLOBAL|RESET|PURGE|FLUSH|TRUNCATE|ALTER)'";
+        self.server.admin.query(sql).unwrap().rows.into_iter().flatten().flatten().collect()
+    }
+}
+
+#[test]
+fn a_run_by_address_leaves_everything_as_it_was() {
+    for (dbms, version) in SERVERS {
+        let mut host = Host::new(dbms, version);
+        host.write_plan("sql_after_load = ['CREATE TABLE t1 (a int)', 'DROP TABLE t1']");
+        let (owned, uses) = (host.owned(), host.uses());
+        let said = host.run(&[]);
+        assert_eq!(said.code(), 0, "{}", said.stderr);
+        let run = host.bench.latest();
+        assert_complete(&run, 2);
+        assert_eq!(run["systems"][0]["spec"]["dbms"], dbms);
+        let is_named =
+            said.stderr.contains("is named as MySQL, and the server says that it is MariaDB");
+        assert_eq!(is_named, dbms == "mariadb", "{}", said.stderr);
+        assert_eq!(host.uses(), uses, "{dbms}");
+        assert_eq!(host.owned(), owned, "{dbms}");
+        assert_eq!(host.schemas(), Vec::<String>::new());
+        assert_eq!(host.changes(), Vec::<String>::new());
+    }
+}
+
+#[test]
+fn settings_are_changed_by_consent_and_restored() {
+    let mut host = Host::new("mariadb", "10.11.5");
+    host.write_plan("");
+    let owned = host.owned();
+    let said = host.run(&["--allow-settings"]);
+    assert_eq!(said.code(), 0, "{}", said.stderr);
+    let changes = host.changes();
+    assert!(changes.iter().any(|sql| sql.starts_with("SET GLOBAL innodb_")), "{changes:?}");
+    assert!(!changes.iter().any(|sql| sql.starts_with("RESET")), "{changes:?}");
+    assert_eq!(host.owned(), owned);
+}
+
+#[test]
+fn what_a_killed_rqps_left_goes_with_the_next() {
+    for (dbms, version) in SERVERS {
+        let mut host = Host::new(dbms, version);
+        host.write_plan("");
+        let owned = host.owned();
+        let somebodys = "rqps_00c0ffee";
+        host.server.admin.query(&format!("CREATE SCHEMA {somebodys}")).unwrap();
+        for moment in MOMENTS {
+            let mut command = host.bench.command(&["run", "plan.toml", "--no-html", "--new"]);
+            let mut child =
+                command.env("PW", "pw").stderr(std::process::Stdio::null()).spawn().unwrap();
+            std::thread::sleep(Duration::from_secs_f64(moment));
+            let pid = nix::unistd::Pid::from_raw(child.id().cast_signed());
+            nix::sys::signal::kill(pid, Signal::SIGKILL).unwrap();
+            child.wait().unwrap();
+            let said = host.run(&[]);
+            assert_eq!(said.code(), 0, "{dbms} after {moment} s: {}", said.stderr);
+            // One without rqps's marker is somebody's.
+            assert_eq!(host.schemas(), [somebodys], "{dbms} after {moment} s");
+            assert_eq!(host.owned(), owned, "{dbms} after {moment} s");
+        }
+    }
+}
+
+#[test]
+fn statements_that_reach_further_are_refused_before_anything_is_made() {
+    let mut host = Host::new("postgres", "17.4");
+    host.write_plan("sql_after_load = ['DELETE FROM public.orders']");
+    let said = host.run(&[]);
+    assert_eq!(said.code(), 2, "{}", said.stderr);
+    assert!(said.stderr.contains("\"public\" stands before a point"), "{}", said.stderr);
+    assert_eq!(host.schemas(), Vec::<String>::new());
+}
+
+#[test]
+fn a_user_who_may_make_no_schema_is_told_the_grant() {
+    for (dbms, grant) in [
+        ("mariadb", "GRANT ALL ON `rqps\\_%`.* TO 'poor'@'localhost'"),
+        ("postgres", "GRANT CREATE ON DATABASE sbtest TO poor"),
+    ] {
+        let version = SERVERS.into_iter().find(|(name, _)| *name == dbms).unwrap().1;
+        let mut host = Host::new(dbms, version);
+        let make = if dbms == "postgres" {
+            "CREATE ROLE poor LOGIN PASSWORD 'pw'"
+        } else {
+            "CREATE USER poor@localhost IDENTIFIED BY 'pw'"
+        };
+        host.server.admin.query(make).unwrap();
+        if dbms == "mariadb" {
+            host.address = host.address.replace("/sbtest?", "/?");
+        }
+        host.address = host.address.replace("//sbtest@", "//poor@");
+        host.write_plan("");
+        let said = host.run(&[]);
+        assert_eq!(said.code(), 2, "{}", said.stderr);
+        assert!(said.stderr.contains(grant), "{}", said.stderr);
+    }
+}
+
+#[test]
+fn an_address_of_the_other_protocol_is_refused() {
+    for (dbms, version, scheme) in
+        [("mariadb", "10.11.5", "postgres"), ("postgres", "17.4", "mysql")]
+    {
+        let mut host = Host::new(dbms, version);
+        let (_, rest) = host.address.split_once("://").unwrap();
+        host.address = format!("{scheme}://{rest}");
+        host.write_plan("");
+        let said = host.run(&[]);
+        assert_eq!(said.code(), 2, "{}", said.stderr);
+        assert!(said.stderr.contains("speaks the protocol of"), "{}", said.stderr);
+    }
+}
+
+#[test]
+fn a_plan_with_a_password_that_others_may_read_is_refused() {
+    let bench = Bench::new();
+    let plan = "[[system]]\ndsn = 'mysql://u:secret@127.0.0.1:1/d'\n";
+    bench.write("plan.toml", plan);
+    let said = bench.run(&["run", "plan.toml"]);
+    assert_eq!(said.code(), 2);
+    assert!(said.stderr.contains("run chmod 600 plan.toml"), "{}", said.stderr);
+    assert!(!said.stderr.contains("secret"), "{}", said.stderr);
+    bench.write_private("plan.toml", plan);
+    let said = bench.run(&["run", "plan.toml"]);
+    assert!(said.stderr.contains("127.0.0.1:1"), "{}", said.stderr);
+}
