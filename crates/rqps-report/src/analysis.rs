@@ -42,6 +42,7 @@ pub mod size;
 mod slowed;
 pub mod stacks;
 mod stall;
+mod wall;
 mod width;
 mod windows;
 

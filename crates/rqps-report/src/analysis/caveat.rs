@@ -19,6 +19,7 @@ pub(super) fn warnings(analysis: &Analysis<'_>) -> (Vec<String>, usize) {
     out.extend(analysis.joined.map_or_else(Vec::new, |joined| joined.warnings(analysis.base)));
     out.extend(others.into_iter().map(Finding::sentence));
     out.extend(super::page_cache::warning(&analysis.run.systems));
+    out.extend(super::wall::warning(analysis));
     out.extend(handicaps(analysis));
     out.extend(altered(analysis));
     out.extend(failed_checks(analysis));
@@ -119,6 +120,7 @@ pub(super) fn caveats(analysis: &Analysis<'_>) -> Vec<String> {
     out.extend(unequal_limits(analysis));
     out.extend(unequal_allocators(analysis));
     out.extend(changed_configurations(analysis));
+    out.extend(super::wall::sentence(analysis));
     if analysis.host().virtual_machine && !run.systems.is_empty() {
         out.push(
             "The host is a virtual machine: its neighbours can slow it down without leaving a \

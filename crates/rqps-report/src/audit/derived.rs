@@ -1,7 +1,7 @@
 //! Differences that no single setting of a server tells: what a commit waits for in two families,
 //! compression, allocator, limits, which statements are logged.
 
-use rqps_model::{Dbms, Engine, RunSystem};
+use rqps_model::{Dbms, Engine, RunSystem, WALL};
 
 use super::severity::is_across;
 use super::{Choice, Explained, Severity, Shown, value};
@@ -108,9 +108,9 @@ const FACTS: [Fact; 6] = [
     },
 ];
 
-/// Whether a fact of the process is compared here.
+/// Whether a fact of the process is told elsewhere than among those that differ.
 pub(crate) fn is_told(name: &str) -> bool {
-    name == "malloc"
+    [WALL, "malloc"].contains(&name)
 }
 
 /// The facts that differ; those that weigh nothing are left out.

@@ -274,6 +274,41 @@ fn unequal_limits_and_allocators_are_said() {
 }
 
 #[test]
+fn what_confined_the_servers_is_told_and_its_absence_is_a_warning() {
+    use rqps_model::{WALL, Wall};
+
+    let mut run = fixture::demo();
+    let told = |run: &rqps_model::Run| {
+        let analysis = Analysis::of(run, 0.05);
+        let sentence = |all: &[String]| {
+            all.iter().find(|s| s.contains("onfine") || s.contains("write to no files")).cloned().unwrap_or_default()
+        };
+        [sentence(&analysis.warnings), sentence(&analysis.caveats)]
+    };
+    // Nothing is known of runs of earlier versions.
+    assert_eq!(told(&run), ["", ""]);
+    let set = |run: &mut rqps_model::Run, idx: usize, wall: &Wall| {
+        run.systems[idx].process.insert(WALL.to_owned(), wall.to_string());
+    };
+    for idx in 0..3 {
+        set(&mut run, idx, &Wall::Landlock { abi: 7 });
+    }
+    let [warning, caveat] = told(&run);
+    assert_eq!(warning, "");
+    expect_test::expect![
+        "The kernel confined the servers to their own files and TCP ports (Landlock ABI 7)."
+    ]
+    .assert_eq(&caveat);
+    set(&mut run, 1, &Wall::Namespaces { has_user: true });
+    expect_test::expect!["The kernel confined the servers differently: my5614.small and ma110405.small by Landlock ABI 7 and my8033.small by user and mount namespaces."].assert_eq(&told(&run)[1]);
+    set(&mut run, 2, &Wall::None { why: "the kernel has no Landlock".to_owned() });
+    expect_test::expect!["The kernel did not confine ma110405.small to its own files: the kernel has no Landlock. Such a server can reach whatever its user can."].assert_eq(&told(&run)[0]);
+    expect_test::expect!["The kernel confined the servers differently: my5614.small by Landlock ABI 7 and my8033.small by user and mount namespaces."].assert_eq(&told(&run)[1]);
+    // That it differs is no difference between the systems' work.
+    assert!(rqps_report::analysis::Differences::between(&run.systems).process.is_empty());
+}
+
+#[test]
 fn an_io_bound_system_that_reads_from_the_page_cache_is_told_at_the_top() {
     let mut run = fixture::demo();
     for system in &mut run.systems {
