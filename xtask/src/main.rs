@@ -1,5 +1,5 @@
 //! Tasks for those who work on rqps: `cargo xtask tidy`, `bench-client`, `bench-insert`, `bench-report`, `bench-sysbench`,
-//! `bench-serve`, `truth`, `hog`, `crowd`, `causes`, `check-imports`, `faults`, `findings`, `fuzz`, `options`.
+//! `bench-serve`, `truth`, `hog`, `crowd`, `causes`, `check-imports`, `faults`, `findings`, `fuzz`, `guest`, `options`.
 #![expect(clippy::print_stdout, clippy::print_stderr, reason = "a command for developers")]
 
 mod bench_client;
@@ -13,6 +13,7 @@ mod crowd;
 mod faults;
 mod findings;
 mod fuzz;
+mod guest;
 mod hog;
 mod options_trial;
 mod replay;
@@ -87,6 +88,11 @@ cargo xtask TASK
   options         every option of a server's own list whose value can be a path or an address, set to a watched
                   place, one start each: what became of it, whether anything outside was touched
                   [--servers DBMS@VERSION,...]; [--only NAME,NAME]
+  guest           runs by address on a server with tables of its owner's, killed at random moments; after each whether
+                  the same command ends well, the owner's tables and settings are intact, and no schema is left
+                  [--trials N] moments on each server, 10 when absent; [--seed N], 1 when absent;
+                  [--servers DBMS@VERSION,...], mariadb@10.11.5,postgres@17.4 when absent;
+                  [--rqps PATH] a binary in place of one that is built; [--results DIR], target/guest when absent
   check-imports DIR
                   imports every folder of DIR with the field's tables (qps.abs.*, qps.rel.*, o.met.*) and compares
                   text and CSV reports with them, cell by cell
@@ -119,6 +125,19 @@ fn bench_sysbench(args: &[String]) -> Result<()> {
     bench_sysbench::run(&root()?, &options)
 }
 
+fn guest(args: &[String]) -> Result<()> {
+    let servers = value(args, "--servers").unwrap_or("mariadb@10.11.5,postgres@17.4");
+    let root = root()?;
+    let options = guest::Options {
+        trials: usize::try_from(number(args, "--trials", 10)?)?,
+        seed: number(args, "--seed", 1)?,
+        rqps: value(args, "--rqps").map(PathBuf::from),
+        servers: servers.split(',').map(server).collect::<Result<_>>()?,
+        results: value(args, "--results").map_or_else(|| root.join("target/guest"), PathBuf::from),
+    };
+    guest::run(&root, &options)
+}
+
 /// `DBMS@VERSION`.
 fn server(text: &str) -> Result<(rqps_model::Dbms, String)> {
     let (dbms, version) = text.split_once('@').context("a server is DBMS@VERSION")?;
@@ -132,6 +151,7 @@ fn run(args: &[String]) -> Result<()> {
             print!("{HELP}");
             Ok(())
         }
+        Some("guest") => guest(args),
         Some("bench-insert") => {
             bench_insert::run(&root()?, usize::try_from(number(args, "--rounds", 3)?)?)
         }

@@ -185,6 +185,7 @@ impl Trial {
             transport: Transport::Socket,
             allocator: Allocator::default(),
             limits: Limits::default(),
+            trial: self.trial,
         };
         let instance = watched(|watch| Instance::create(setup, watch))?;
         let tried = watched(|watch| instance.start(None, watch))

@@ -64,7 +64,7 @@ pub struct Guest {
 }
 
 impl Guest {
-    /// Makes a schema, and drops those that were left. Gives a connection that holds the schema's lock and has it
+    /// Makes a schema, and drops those that a killed rqps left. Gives a connection that holds the schema's lock and has it
     /// as its default; `told` hears of what was dropped and of what stays.
     ///
     /// # Errors

@@ -39,7 +39,7 @@ fn maker(context: &Context, name: &str) -> Maker {
     }
 }
 
-/// What is told once of somebody else's server.
+/// The note on every server of somebody else's.
 const KEEPS_SETTINGS: &str = "the server keeps its settings, so that settling goes at its own pace; \
     --allow-settings lets rqps change and restore them";
 

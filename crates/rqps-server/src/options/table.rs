@@ -231,6 +231,6 @@ mod tests {
             "innodb_data_home Abbreviation(\"innodb_data_home_dir\")"
         );
         assert_eq!(my("loose-datad"), "datad Abbreviation(\"datadir\")");
-        assert_eq!(my("wsre"), "wsre Abbreviation(\"wsrep\")");
+        assert_eq!(my("group_repl"), "group_repl Abbreviation(\"group_replication\")");
     }
 }

@@ -51,7 +51,7 @@ fn innodb_compresses_what_it_can_and_refuses_the_rest() {
             version: server.version(),
             server: server.name(),
             engine: Engine::Innodb,
-            is_ours: true,
+            scope: server.scope(),
         };
         let plain = load(&server, Compression::None, connection);
         let tables = ["sbtest1".to_owned()];

@@ -80,7 +80,7 @@ fn compressed_tables_take_less_and_settle_as_they_were_meant() {
                 version: server.version(),
                 server: name,
                 engine: Engine::Rocksdb,
-                is_ours: true,
+                scope: server.scope(),
             };
             compression::prepare(subject, config.compression, connection).unwrap();
             let before = facts::effective_settings(dbms, connection).unwrap();

@@ -144,23 +144,19 @@ fn tables_are_made_alike_on_every_dbms() {
     }
     expect![[r#"
         -- mysql innodb secondary=false
-        DROP TABLE IF EXISTS sbtest1
         CREATE TABLE sbtest1 (id INTEGER NOT NULL AUTO_INCREMENT, k INTEGER DEFAULT '0' NOT NULL, c CHAR(120) DEFAULT '' NOT NULL, pad CHAR(60) DEFAULT '' NOT NULL, PRIMARY KEY (id)) ENGINE = InnoDB
         CREATE INDEX k_1 ON sbtest1 (k)
         SELECT COUNT(*) FROM sbtest1
         -- mariadb rocksdb secondary=true
-        DROP TABLE IF EXISTS sbtest1
         CREATE TABLE sbtest1 (id INTEGER NOT NULL AUTO_INCREMENT, k INTEGER DEFAULT '0' NOT NULL, c CHAR(120) DEFAULT '' NOT NULL, pad CHAR(60) DEFAULT '' NOT NULL, KEY xid (id)) ENGINE = ROCKSDB
         CREATE INDEX k_1 ON sbtest1 (k)
         SELECT COUNT(*) FROM sbtest1
         -- postgres heap secondary=false
-        DROP TABLE IF EXISTS sbtest1
         CREATE TABLE sbtest1 (id SERIAL, k INTEGER DEFAULT '0' NOT NULL, c CHAR(120) DEFAULT '' NOT NULL, pad CHAR(60) DEFAULT '' NOT NULL, PRIMARY KEY (id))
         SELECT setval(pg_get_serial_sequence('sbtest1', 'id'), 1000)
         CREATE INDEX k_1 ON sbtest1 (k)
         SELECT COUNT(*) FROM sbtest1
         -- postgres heap secondary=true
-        DROP TABLE IF EXISTS sbtest1
         CREATE TABLE sbtest1 (id SERIAL, k INTEGER DEFAULT '0' NOT NULL, c CHAR(120) DEFAULT '' NOT NULL, pad CHAR(60) DEFAULT '' NOT NULL)
         SELECT setval(pg_get_serial_sequence('sbtest1', 'id'), 1000)
         CREATE INDEX xid_1 ON sbtest1 (id)

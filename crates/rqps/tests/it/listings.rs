@@ -172,6 +172,8 @@ fn help_of_commands() {
               --audit <RULE>           Refuse systems that differ severely: strict [default: warn]
               --new                    Start anew, even where an unfinished run of the same plan could be
                                        resumed
+              --allow-settings         Let settling change settings of servers given by their address; they
+                                       are restored after it
               --stop-after <TIME>      Stop after this long, such as 36h, as an interrupt would; the same
                                        command goes on
               --no-html                Write no HTML report at the end

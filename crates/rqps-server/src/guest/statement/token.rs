@@ -1,4 +1,4 @@
-//! The words, names and points of a statement: what stands in strings and comments is left out, but for MySQL's
+//! The words, names and points of a statement: what stands in strings and comments is left out, except MySQL's
 //! comments that are executed.
 
 use rqps_model::Dbms;

@@ -66,9 +66,9 @@ fn what_reaches_out_is_left_out_and_told_once_for_each_reason() {
     expect![[r#"
         innodb_buffer_pool_size=128M
         --
-        my.cnf: left out wsrep_on (line 1), wsrep_provider (line 2), wsrep_cluster_address (line 3): rqps's server joins no cluster
+        my.cnf: left out wsrep_on (line 1), wsrep_provider (line 2), wsrep_cluster_address (line 3): a cluster: rqps's server stands alone
         my.cnf: rqps sets port, socket itself
-        my.cnf: left out init_file (line 8): it runs statements that nobody measured asked for
+        my.cnf: left out init_file (line 8): statements of the user's tables: rqps's server has none of them
     "#]].assert_eq(&classified(
         Dbms::Mariadb,
         "wsrep_on=ON\nwsrep_provider = /usr/lib/galera/libgalera_smm.so\nwsrep_cluster_address=gcomm://10.0.0.1\n\
@@ -79,11 +79,11 @@ fn what_reaches_out_is_left_out_and_told_once_for_each_reason() {
         shared_buffers=128MB
         shared_preload_libraries=pg_stat_statements
         --
-        my.cnf: left out archive_mode (line 1), archive_command (line 2): commands and libraries of the archive would write outside of the data directory
-        my.cnf: left out external_pid_file (line 4): other programs find the server by it
+        my.cnf: left out archive_mode (line 1), archive_command (line 2): archiving: rqps's server runs no commands and keeps its log to itself
+        my.cnf: left out external_pid_file (line 4): rqps starts, watches and stops the server itself
         my.cnf: rqps sets data_directory, port, lc_messages itself
-        my.cnf: left out cron.host (line 9): an extension that runs jobs, reaches out, watches users or runs code
-        my.cnf:8: shared_preload_libraries loads no pg_cron: rqps loads libraries that neither reach out nor watch users
+        my.cnf: left out cron.host (line 9): extensions that reach out, run jobs or are not loaded
+        my.cnf:8: shared_preload_libraries loads no pg_cron: only extensions that stay within the server are loaded
     "#]].assert_eq(&classified(
         Dbms::Postgres,
         "archive_mode = on\narchive_command = cp %p /archive/%f\nshared_buffers = 128MB\n\
@@ -97,7 +97,7 @@ fn what_may_lead_out_and_is_not_known_is_refused() {
     expect!["my.cnf:2: new_backup_hook = /usr/bin/rsync: rqps does not know what it does, and the value looks like a path; leave it out"].assert_eq(&refused(Dbms::Mysql, "innodb_io_capacity=1\nnew_backup_hook = /usr/bin/rsync"));
     expect!["my.cnf:1: innodb_data_home = /prod: a server may take it for innodb_data_home_dir; write the whole name of the option"].assert_eq(&refused(Dbms::Mysql, "innodb_data_home = /prod"));
     expect!["my.cnf:1: innodb_data_file_path = /dev/sdb:3Gnewraw: it names a raw device, which the server would write to; name files, or leave it out"].assert_eq(&refused(Dbms::Mysql, "innodb_data_file_path = /dev/sdb:3Gnewraw"));
-    expect!["my.cnf:1: skip-grant-tables: everybody on the host could do anything on the server; leave it out"].assert_eq(&refused(Dbms::Mysql, "skip-grant-tables"));
+    expect!["my.cnf:1: skip-grant-tables: every account of this host could use the server; leave it out"].assert_eq(&refused(Dbms::Mysql, "skip-grant-tables"));
     expect!["my.cnf:1: new_hook = rsync -a x y: rqps does not know what it does, and the value looks like a command; leave it out"].assert_eq(&refused(Dbms::Postgres, "new_hook = rsync -a x y"));
     expect![[r#"
         new_size=1G
