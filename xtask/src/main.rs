@@ -86,8 +86,8 @@ cargo xtask TASK
                   optimisation; [--out DIR]; [--keep] tries nothing new: of what was kept, the inputs that the
                   corpus lacks go into it
   options         every option of a server's own list whose value can be a path or an address, set to a watched
-                  place, one start each: what became of it, whether anything outside was touched
-                  [--servers DBMS@VERSION,...]; [--only NAME,NAME]
+                  place, one start each, without the kernel's wall: what became of it, whether anything outside was touched
+                  [--servers DBMS@VERSION,...]; [--only NAME,NAME]; [--wall] with the wall
   guest           runs by address on a server with tables of its owner's, killed at random moments; after each whether
                   the same command ends well, the owner's tables and settings are intact, and no schema is left
                   [--trials N] moments on each server, 10 when absent; [--seed N], 1 when absent;
@@ -262,7 +262,9 @@ fn options_of(args: &[String]) -> Result<()> {
     let servers = value(args, "--servers")
         .unwrap_or("mysql@5.6.14,mysql@8.0.33,mariadb@10.11.5,postgres@17.4");
     let servers = servers.split(',').map(server).collect::<Result<_>>()?;
-    options_trial::run(&root()?, &options_trial::Options { servers, only: list(args, "--only") })
+    let has_wall = args.iter().any(|a| a == "--wall");
+    let options = options_trial::Options { servers, only: list(args, "--only"), has_wall };
+    options_trial::run(&root()?, &options)
 }
 
 fn fuzz_target(args: &[String]) -> Result<()> {

@@ -14,6 +14,7 @@ use nix::sys::inotify::{AddWatchFlags, InitFlags, Inotify};
 use rqps_model::{Dbms, Engine, Limits, Transport};
 use rqps_server::options::{Outcome, treatment};
 use rqps_server::profile::{Rendered, render};
+use rqps_server::trial::Walls;
 use rqps_server::{
     Allocator, Catalogue, Config, Identity, Installed, Instance, Places, Setup, Sizing, Watch,
     Wishes, fetch, places,
@@ -29,6 +30,8 @@ pub(crate) struct Options {
     pub(crate) servers: Vec<(Dbms, String)>,
     /// Only these options, all when empty.
     pub(crate) only: Vec<String>,
+    /// Whether the kernel confines the servers as well.
+    pub(crate) has_wall: bool,
 }
 
 /// What became of an option on one start.
@@ -46,7 +49,7 @@ struct Seen {
 pub(crate) fn run(root: &Path, options: &Options) -> Result<()> {
     let mut harms = Vec::new();
     for (dbms, version) in &options.servers {
-        let trial = Trial::prepare(root, *dbms, version)?;
+        let trial = Trial::prepare(root, (*dbms, version), options.has_wall)?;
         let names = trial.texts()?;
         let names: Vec<&String> = names
             .iter()
@@ -83,12 +86,15 @@ struct Trial {
     installed: Installed,
     identity: Identity,
     places: Places,
+    trial: rqps_server::Trial,
     /// Holds the watched places of all options.
     temp: tempfile::TempDir,
 }
 
 impl Trial {
-    fn prepare(root: &Path, dbms: Dbms, version: &str) -> Result<Self> {
+    fn prepare(root: &Path, (dbms, version): (Dbms, &str), has_wall: bool) -> Result<Self> {
+        let walls = if has_wall { Walls::Any } else { Walls::Nothing };
+        let trial = rqps_server::Trial { walls, ..rqps_server::Trial::default() };
         let temp = tempfile::Builder::new().prefix("rqps-options").tempdir_in("/var/tmp")?;
         fs::set_permissions(temp.path(), Permissions::from_mode(0o755))?;
         let identity = Identity::for_servers()?;
@@ -98,7 +104,7 @@ impl Trial {
         let catalogue = Catalogue::builtin()?;
         let entry = catalogue.find(dbms, &version.parse()?, None)?;
         let installed = watched(|watch| fetch::ensure(&catalogue, entry, &places.cache, watch))?;
-        Ok(Self { installed, identity, places, temp })
+        Ok(Self { installed, identity, places, trial, temp })
     }
 
     /// The server's own list of options whose values are texts.

@@ -17,9 +17,7 @@ use rqps_client::{Connection, Endpoint};
 use rqps_model::{SystemSpec, Version};
 use rqps_sample::{Background, Sampler, Target};
 use rqps_server::guest::Guest;
-use rqps_server::{
-    Freezer, Instance, Progress, RunningServer, Setup, Stopped, Watch, connect_to_keep,
-};
+use rqps_server::{Freezer, Instance, RunningServer, Stopped, connect_to_keep};
 
 use crate::Plan;
 use crate::context::Context;
@@ -27,11 +25,11 @@ use crate::counted::Counted;
 use crate::demands;
 use crate::descriptors;
 use crate::event::{Event, Listener};
-use crate::installation::{Installation, render_config, tell};
+use crate::installation::Installation;
 use crate::measure::Bench;
 use answers::{Gone, QUESTION_WITHIN};
 use host::scope;
-use setup::setup;
+use setup::{Parts, discard, start_own};
 
 /// How often the samplers look.
 const SAMPLE_EVERY: Duration = Duration::from_secs(1);
@@ -99,44 +97,13 @@ impl Up {
         listen: &mut Listener<'_>,
     ) -> Result<Self> {
         let spec = plan.systems[idx].clone();
-        // Data that were left are as good for a later attempt, whatever keeps this one from them.
-        let discard = |instance: Instance| {
-            if data != Data::Left {
-                let _ = instance.remove();
-            }
-        };
         let (mut guest, mut entered) = (None, None);
         let (server, endpoint, origin) = match installation {
             Installation::Local(installed, allocator, identity, places) => {
-                let label = spec.label.clone();
-                let doing = match data {
-                    Data::New | Data::Look => "initialise and start",
-                    Data::Left => "start on its data",
-                };
-                listen(Event::Preparing { label: &label, doing });
-                let mut report = |progress: Progress<'_>| tell(&progress, &label, listen);
-                let mut watch = Watch { stop: &context.interrupt, report: &mut report };
-                let mut config = render_config((plan, &spec), &installed.version, places)?;
-                if context.trial.is_verbatim {
-                    config.take_verbatim(spec.dbms, &spec.config)?;
-                }
-                let parts = (installed.as_ref(), allocator);
-                let setup = setup(parts, &spec, config, (identity, places, name), &mut watch);
-                let setup = Setup { trial: context.trial, ..setup };
-                let instance = match data {
-                    Data::New | Data::Look => Instance::create(setup, &mut watch)?,
-                    Data::Left => Instance::open(setup)?,
-                };
-                let running = match instance.start(None, &mut watch) {
-                    Ok(running) => running,
-                    Err(error) => {
-                        // The error holds the end of the log; nothing else of it is of use.
-                        discard(instance);
-                        return Err(error.into());
-                    }
-                };
-                let endpoint = running.endpoint(spec.transport);
-                (Some(Local { running, instance }), endpoint, installed.origin.clone())
+                let parts = Parts { installed, allocator, identity, places };
+                let server = start_own((plan, &spec), &parts, (context, name, data), listen)?;
+                let endpoint = server.running.endpoint(spec.transport);
+                (Some(server), endpoint, installed.origin.clone())
             }
             Installation::External(dsn) if data == Data::Look => {
                 (None, dsn.endpoint.clone(), dsn.to_string())
@@ -167,7 +134,7 @@ impl Up {
             Err(error) => {
                 if let Some(Local { running, instance }) = server {
                     drop(running);
-                    discard(instance);
+                    discard(instance, data);
                 }
                 if let Some(guest) = guest {
                     let _ = guest.leave_anew(&mut |_| {});

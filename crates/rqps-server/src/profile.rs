@@ -185,9 +185,8 @@ impl Rendered {
     pub fn take_verbatim(&mut self, dbms: Dbms, base: &str) -> Result<(), Error> {
         if source_of(base).is_none() {
             let file = options::read_file(Path::new(base)).map_err(|e| Error::io(base, e))?;
-            let is_theirs = |line: &&str| {
-                option_name(line).is_none_or(|name| !is_on_command_line(dbms, name))
-            };
+            let is_theirs =
+                |line: &&str| option_name(line).is_none_or(|name| !is_on_command_line(dbms, name));
             self.text = file.lines().filter(is_theirs).map(|line| format!("{line}\n")).collect();
         }
         let options = self.options.iter().map(|(name, value)| (name.clone(), Some(value.clone())));

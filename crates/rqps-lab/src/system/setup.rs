@@ -1,29 +1,88 @@
-//! What an instance of a system is made from.
+//! A server of our own, from its files to the first answer.
 
+use anyhow::Result;
 use rqps_model::SystemSpec;
 use rqps_server::options::describe_changes;
 use rqps_server::profile::Rendered;
-use rqps_server::{Allocator, Identity, Installed, Places, Progress, Setup, Trial, Watch};
+use rqps_server::{
+    Allocator, Identity, Installed, Instance, Places, Progress, Setup, Trial, Watch,
+};
 
-/// What an instance of a system is made from.
-pub(super) fn setup(
-    (installed, allocator): (&Installed, &Allocator),
+use super::{Data, Local};
+use crate::Plan;
+use crate::context::Context;
+use crate::event::{Event, Listener};
+use crate::installation::{render_config, tell};
+
+/// What a server of our own is made from.
+#[derive(Clone, Copy)]
+pub(super) struct Parts<'a> {
+    pub(super) installed: &'a Installed,
+    pub(super) allocator: &'a Allocator,
+    pub(super) identity: &'a Identity,
+    pub(super) places: &'a Places,
+}
+
+/// Initialises and starts a server, or starts it on the data that were left.
+pub(super) fn start_own(
+    (plan, spec): (&Plan, &SystemSpec),
+    parts: &Parts<'_>,
+    (context, name, data): (&Context, &str, Data),
+    listen: &mut Listener<'_>,
+) -> Result<Local> {
+    let label = spec.label.clone();
+    let doing = match data {
+        Data::New | Data::Look => "initialise and start",
+        Data::Left => "start on its data",
+    };
+    listen(Event::Preparing { label: &label, doing });
+    let mut report = |progress: Progress<'_>| tell(&progress, &label, listen);
+    let mut watch = Watch { stop: &context.interrupt, report: &mut report };
+    let mut config = render_config((plan, spec), &parts.installed.version, parts.places)?;
+    if context.trial.is_verbatim {
+        config.take_verbatim(spec.dbms, &spec.config)?;
+    }
+    let setup = Setup { trial: context.trial, ..setup(parts, spec, (config, name), &mut watch) };
+    let instance = match data {
+        Data::New | Data::Look => Instance::create(setup, &mut watch)?,
+        Data::Left => Instance::open(setup)?,
+    };
+    match instance.start(None, &mut watch) {
+        Ok(running) => Ok(Local { running, instance }),
+        Err(error) => {
+            // The error holds the end of the log; nothing else of it is of use.
+            discard(instance, data);
+            Err(error.into())
+        }
+    }
+}
+
+/// Removes the data of a server that did not come up. Those that were left are as good for a later attempt.
+pub(super) fn discard(instance: Instance, data: Data) {
+    if data != Data::Left {
+        let _ = instance.remove();
+    }
+}
+
+fn setup(
+    parts: &Parts<'_>,
     spec: &SystemSpec,
-    config: Rendered,
-    (identity, places, name): (&Identity, &Places, &str),
+    (config, name): (Rendered, &str),
     watch: &mut Watch<'_>,
 ) -> Setup {
-    for text in describe_changes(&config.changes).iter().chain(&config.notes) {
-        (watch.report)(Progress::Note { text: &format!("{}: {text}", spec.label) });
+    let changes = describe_changes(&config.changes);
+    let changes = changes.into_iter().map(|text| format!("{}: {text}", spec.label));
+    for text in changes.chain(config.notes.iter().cloned()) {
+        (watch.report)(Progress::Note { text: &text });
     }
     Setup {
-        installed: installed.clone(),
-        dir: places.data.join(name),
-        sockets: places.sockets.clone(),
-        identity: identity.clone(),
+        installed: parts.installed.clone(),
+        dir: parts.places.data.join(name),
+        sockets: parts.places.sockets.clone(),
+        identity: parts.identity.clone(),
         config,
         transport: spec.transport,
-        allocator: allocator.clone(),
+        allocator: parts.allocator.clone(),
         limits: spec.variant.limits.clone(),
         trial: Trial::default(),
     }

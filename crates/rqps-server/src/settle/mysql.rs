@@ -152,11 +152,10 @@ fn hurry(
     detail: &mut Vec<String>,
 ) -> Result<(), Error> {
     for (name, value) in HURRY {
-        if before.contains_key(*name) {
-            if !try_set_global(target, (name, value), connection, detail)? {
-                // Not permitted: the rest would not be either. The wait goes on without.
-                return Ok(());
-            }
+        if before.contains_key(*name) && !try_set_global(target, (name, value), connection, detail)?
+        {
+            // Not permitted: the rest would not be either. The wait goes on without.
+            return Ok(());
         }
     }
     Ok(())

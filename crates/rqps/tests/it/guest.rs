@@ -174,7 +174,7 @@ fn what_a_killed_rqps_left_goes_with_the_next() {
             let mut command = host.bench.command(&["run", "plan.toml", "--no-html", "--new"]);
             let mut child =
                 command.env("PW", "pw").stderr(std::process::Stdio::null()).spawn().unwrap();
-            std::thread::sleep(Duration::from_secs_f64(moment));
+            pause_for(Duration::from_secs_f64(moment));
             let pid = nix::unistd::Pid::from_raw(child.id().cast_signed());
             nix::sys::signal::kill(pid, Signal::SIGKILL).unwrap();
             child.wait().unwrap();
@@ -185,6 +185,11 @@ fn what_a_killed_rqps_left_goes_with_the_next() {
             assert_eq!(host.owned(), owned, "{dbms} after {moment} s");
         }
     }
+}
+
+#[expect(clippy::disallowed_methods, reason = "the moment is what is tried")]
+fn pause_for(time: Duration) {
+    std::thread::sleep(time);
 }
 
 #[test]

@@ -97,7 +97,10 @@ fn what_may_lead_out_and_is_not_known_is_refused() {
     expect!["my.cnf:2: new_backup_hook = /usr/bin/rsync: rqps does not know what it does, and the value looks like a path; leave it out"].assert_eq(&refused(Dbms::Mysql, "innodb_io_capacity=1\nnew_backup_hook = /usr/bin/rsync"));
     expect!["my.cnf:1: innodb_data_home = /prod: a server may take it for innodb_data_home_dir; write the whole name of the option"].assert_eq(&refused(Dbms::Mysql, "innodb_data_home = /prod"));
     expect!["my.cnf:1: innodb_data_file_path = /dev/sdb:3Gnewraw: it names a raw device, which the server would write to; name files, or leave it out"].assert_eq(&refused(Dbms::Mysql, "innodb_data_file_path = /dev/sdb:3Gnewraw"));
-    expect!["my.cnf:1: skip-grant-tables: every account of this host could use the server; leave it out"].assert_eq(&refused(Dbms::Mysql, "skip-grant-tables"));
+    expect![
+        "my.cnf:1: skip-grant-tables: every account of this host could use the server; leave it out"
+    ]
+    .assert_eq(&refused(Dbms::Mysql, "skip-grant-tables"));
     expect!["my.cnf:1: new_hook = rsync -a x y: rqps does not know what it does, and the value looks like a command; leave it out"].assert_eq(&refused(Dbms::Postgres, "new_hook = rsync -a x y"));
     expect![[r#"
         new_size=1G
