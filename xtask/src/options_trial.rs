@@ -284,8 +284,11 @@ impl Outside {
             fs::set_permissions(place.join(name), Permissions::from_mode(0o666))?;
         }
         let notify = Inotify::init(InitFlags::IN_NONBLOCK | InitFlags::IN_CLOEXEC)?;
-        for dir in [place.to_owned(), place.join("sub")] {
-            fs::set_permissions(&dir, Permissions::from_mode(0o777))?;
+        let dirs = [place.to_owned(), place.join("sub")];
+        for dir in &dirs {
+            fs::set_permissions(dir, Permissions::from_mode(0o777))?;
+        }
+        for dir in &dirs {
             let flags = AddWatchFlags::IN_MODIFY
                 | AddWatchFlags::IN_CLOSE_WRITE
                 | AddWatchFlags::IN_CREATE
@@ -293,7 +296,7 @@ impl Outside {
                 | AddWatchFlags::IN_DELETE_SELF
                 | AddWatchFlags::IN_MOVE
                 | AddWatchFlags::IN_ATTRIB;
-            notify.add_watch(&dir, flags)?;
+            notify.add_watch(dir, flags)?;
         }
         let listener = TcpListener::bind(("127.0.0.1", 0))?;
         listener.set_nonblocking(true)?;

@@ -59,6 +59,8 @@ fn base_command(instance: &Instance, config: &Path) -> Command {
     if setup.installed.dbms == Dbms::Mysql && setup.installed.version.at_least(&[5, 7]) {
         // It would listen on all addresses, on port 33060.
         command.arg("--loose-mysqlx=OFF");
+        // Percona Server sends a report once a day.
+        command.arg("--loose-percona-telemetry-disable=1");
     }
     if before_5_5(&setup.installed) {
         command.arg(format!("--language={share}/english"));

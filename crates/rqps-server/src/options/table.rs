@@ -163,16 +163,20 @@ impl Table {
         let mut is_negated = false;
         if dbms.is_mysql_family() {
             name = name.replace('-', "_");
-            while self.find(&name).is_none()
-                && let Some((rest, negates)) = PREFIXES
-                    .iter()
-                    .find_map(|(prefix, negates)| Some((name.strip_prefix(prefix)?, negates)))
-            {
+            while self.find(&name).is_none() {
+                // `skip_grant_tab` is no negation of an option `grant_tab`.
+                if let Some(found) = self.abbreviated(&name) {
+                    return Resolved { name, is_negated, found };
+                }
+                let rest = |(prefix, negates): &(&str, bool)| {
+                    Some((name.strip_prefix(prefix)?.to_owned(), *negates))
+                };
+                let Some((rest, negates)) = PREFIXES.iter().find_map(rest) else { break };
                 is_negated |= negates;
-                name = rest.to_owned();
+                name = rest;
             }
         }
-        let found = self.find(&name).unwrap_or_else(|| self.guess(dbms, &name));
+        let found = self.find(&name).unwrap_or(Found::Unknown);
         Resolved { name, is_negated, found }
     }
 
@@ -181,17 +185,18 @@ impl Table {
         self.rule(name).map(Found::Rule).or_else(known)
     }
 
-    /// What a name that is none may mean: MySQL's family takes the beginning of a name for the whole.
-    fn guess(&self, dbms: Dbms, name: &str) -> Found<'_> {
-        if !dbms.is_mysql_family() || name.is_empty() {
-            return Found::Unknown;
+    /// The option whose name a name begins: MySQL's family takes the beginning for the whole.
+    fn abbreviated(&self, name: &str) -> Option<Found<'_>> {
+        let is_prefix = PREFIXES.iter().any(|(prefix, _)| prefix.starts_with(name));
+        if name.is_empty() || is_prefix {
+            return None;
         }
-        let keeps = |idx: &usize| self.groups[*idx].treatment == Treatment::Keep;
-        let exact = self.exact.iter().filter(|(_, idx)| !keeps(idx)).map(|(option, _)| option);
-        let beginnings =
-            self.beginnings.iter().filter(|(_, idx)| !keeps(idx)).map(|(text, _)| text);
-        let mut all = exact.chain(beginnings).filter(|option| option.starts_with(name));
-        all.next().map_or(Found::Unknown, |option| Found::Abbreviation(option))
+        let leads_out = |idx: &usize| self.groups[*idx].treatment != Treatment::Keep;
+        let exact = self.exact.iter().filter(|(_, idx)| leads_out(idx)).map(|(option, _)| option);
+        let beginnings = self.beginnings.iter();
+        let beginnings = beginnings.filter(|(_, idx)| leads_out(idx)).map(|(text, _)| text);
+        let option = exact.chain(beginnings).find(|option| option.starts_with(name))?;
+        Some(Found::Abbreviation(option))
     }
 }
 
@@ -231,6 +236,9 @@ mod tests {
             "innodb_data_home Abbreviation(\"innodb_data_home_dir\")"
         );
         assert_eq!(my("loose-datad"), "datad Abbreviation(\"datadir\")");
+        assert_eq!(my("skip-grant-tab"), "skip_grant_tab Refuse");
+        assert_eq!(my("loose-skip-netw"), "skip_netw Abbreviation(\"skip_networking\")");
+        assert_eq!(my("loose-plugin-innodb-data-home-dir"), "plugin_innodb_data_home_dir Refuse");
         assert_eq!(my("group_repl"), "group_repl Abbreviation(\"group_replication\")");
     }
 }

@@ -29,6 +29,8 @@ impl Production {
         }
         for dir in directories(&dir) {
             fs::set_permissions(&dir, fs::Permissions::from_mode(0o777)).unwrap();
+        }
+        for dir in directories(&dir) {
             let flags = AddWatchFlags::IN_MODIFY
                 | AddWatchFlags::IN_CLOSE_WRITE
                 | AddWatchFlags::IN_CREATE
