@@ -1,9 +1,10 @@
-//! Systems given by their address, before anything is made: which DBMS each server says it is, and whether the
-//! plan's statements stay in rqps's own schema.
+//! Before anything is made: which DBMS a server given by its address says it is, and whether the plan's statements
+//! stay where rqps works.
 
 use anyhow::{Context as _, Result};
 use rqps_model::{Dbms, SystemSource, SystemSpec};
 use rqps_server::guest::{statement, told_dbms};
+use rqps_server::options::check_statement;
 use rqps_server::{Error, Refusal};
 
 use crate::Plan;
@@ -50,23 +51,26 @@ fn note(said: Dbms, told: Dbms, address: &str) -> String {
     )
 }
 
-/// Refuses statements of the plan and its suites that could reach beyond rqps's schema in somebody else's server.
+/// Refuses statements of the plan and its suites that could reach beyond rqps's schema in somebody else's server,
+/// or beyond the run's directory and host from one of rqps's own.
 ///
 /// # Errors
-/// [`Refusal::NotForGuests`] with the statement.
+/// [`Refusal::NotForGuests`] or [`Error::RefusedOption`] with the statement.
 pub(crate) fn check_statements(plan: &Plan, steps: &[PlannedStep]) -> Result<()> {
-    let is_guest = |spec: &&SystemSpec| matches!(spec.source, SystemSource::External { .. });
-    for spec in plan.systems.iter().filter(is_guest) {
+    let check = |spec: &SystemSpec, sql: &str| match spec.source {
+        SystemSource::External { .. } => statement::check(spec.dbms, sql, None),
+        _ => check_statement(spec.dbms, sql),
+    };
+    for spec in plan.systems.iter().filter(|spec| spec.dbms != Dbms::Null) {
         for sql in &spec.variant.sql_after_load {
-            statement::check(spec.dbms, sql, None)
-                .with_context(|| format!("sql_after_load of {}", spec.label))?;
+            check(spec, sql).with_context(|| format!("sql_after_load of {}", spec.label))?;
         }
         for planned in steps {
             let Job::File { step, .. } = &planned.job else { continue };
             for part in &step.event {
-                statement::check(spec.dbms, part.statement.sql_for(spec.dbms), None).with_context(
-                    || format!("statement {} of step {}", part.statement.name, planned.info.name),
-                )?;
+                check(spec, part.statement.sql_for(spec.dbms)).with_context(|| {
+                    format!("statement {} of step {}", part.statement.name, planned.info.name)
+                })?;
             }
         }
     }

@@ -8,6 +8,7 @@ mod classify;
 mod looks;
 mod my_cnf;
 mod postgresql_conf;
+mod statement;
 mod table;
 
 use std::path::{Path, PathBuf};
@@ -16,6 +17,7 @@ use rqps_model::{Dbms, Version};
 
 pub use change::{Change, Outcome, describe_changes, summarise_changes};
 pub(crate) use classify::{Clean, classify};
+pub use statement::check_statement;
 pub use table::{Treatment, treatment};
 
 use crate::Error;

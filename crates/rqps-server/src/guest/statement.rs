@@ -181,7 +181,8 @@ pub fn check(dbms: Dbms, sql: &str, schema: Option<&str>) -> Result<(), Error> {
         .map_err(|why| Refusal::NotForGuests { sql: sql.to_owned(), why }.into())
 }
 
-fn judge(dbms: Dbms, sql: &str, schema: Option<&str>) -> Result<(), String> {
+/// Why a statement could reach beyond `schema`.
+pub(crate) fn judge(dbms: Dbms, sql: &str, schema: Option<&str>) -> Result<(), String> {
     let tokens = tokens(dbms, sql)?;
     let words: Vec<Option<String>> = tokens.iter().map(Token::word).collect();
     let word = |at: usize| words.get(at).and_then(Option::as_deref);
