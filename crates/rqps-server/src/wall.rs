@@ -62,7 +62,7 @@ impl Door {
     }
 
     /// The half that follows the change of user; async-signal-safe. `cwd` is the working directory, which
-    /// in a namespace is to be entered anew.
+    /// in a namespace has to be entered again.
     pub(crate) fn enter_as_user(&self, cwd: Option<&CStr>) -> io::Result<()> {
         set_no_new_privs()?;
         match self {
