@@ -281,7 +281,10 @@ fn what_confined_the_servers_is_told_and_its_absence_is_a_warning() {
     let told = |run: &rqps_model::Run| {
         let analysis = Analysis::of(run, 0.05);
         let sentence = |all: &[String]| {
-            all.iter().find(|s| s.contains("onfine") || s.contains("write to no files")).cloned().unwrap_or_default()
+            all.iter()
+                .find(|s| s.contains("onfine") || s.contains("write to no files"))
+                .cloned()
+                .unwrap_or_default()
         };
         [sentence(&analysis.warnings), sentence(&analysis.caveats)]
     };
