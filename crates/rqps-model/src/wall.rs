@@ -73,7 +73,7 @@ impl fmt::Display for Wall {
             Self::Landlock { abi } => {
                 f.write_str(": files")?;
                 if *abi < Self::TRUNCATE {
-                    f.write_str(" but for truncation")?;
+                    f.write_str(" except truncation")?;
                 }
                 if self.has_tcp() {
                     f.write_str(", TCP")?;
@@ -112,7 +112,7 @@ mod tests {
     #[test]
     fn walls_are_read_as_they_are_written() {
         for (wall, text) in [
-            (Wall::Landlock { abi: 1 }, "Landlock ABI 1: files but for truncation"),
+            (Wall::Landlock { abi: 1 }, "Landlock ABI 1: files except truncation"),
             (Wall::Landlock { abi: 4 }, "Landlock ABI 4: files, TCP"),
             (Wall::Landlock { abi: 7 }, "Landlock ABI 7: files, TCP, abstract sockets, signals"),
             (Wall::Namespaces { has_user: true }, "user and mount namespaces: writes to files"),

@@ -17,7 +17,7 @@ use std::io::{self, Read as _, Write as _};
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::Duration;
 
 use nix::fcntl::{Flock, OFlag};
@@ -87,6 +87,8 @@ pub struct Instance {
     setup: Setup,
     /// What confines its programs.
     wall: Wall,
+    /// Directories of the libraries that the loader finds for its server, once that was asked.
+    libraries: OnceLock<Vec<PathBuf>>,
     marker: Mutex<Marker>,
     /// Whether an earlier rqps made its data.
     pub(crate) is_left: bool,
@@ -111,7 +113,8 @@ impl Instance {
         let lock = Arc::new(lock_marker(&setup.dir, true)?);
         write_marker(&lock, &setup.dir, &marker)?;
         let wall = wall::probe(&setup.identity, setup.trial.walls);
-        let instance = Self { setup, wall, marker: Mutex::new(marker), is_left: false, lock };
+        let (marker, libraries) = (Mutex::new(marker), OnceLock::new());
+        let instance = Self { setup, wall, libraries, marker, is_left: false, lock };
         let what = format!("{} makes its data directory", instance.setup.installed.name());
         (watch.report)(Progress::Waiting { what: &what });
         if let Err(error) = instance.initialise(watch) {
@@ -156,7 +159,8 @@ impl Instance {
         write_marker(&lock, &setup.dir, &marker)?;
         let (marker, lock) = (Mutex::new(marker), Arc::new(lock));
         let wall = wall::probe(&setup.identity, setup.trial.walls);
-        let instance = Self { setup, wall, marker, is_left: true, lock };
+        let libraries = OnceLock::new();
+        let instance = Self { setup, wall, libraries, marker, is_left: true, lock };
         instance.write_config()?;
         Ok(instance)
     }
@@ -241,7 +245,13 @@ impl Instance {
         if !self.wall.holds() {
             return Ok(None);
         }
-        let libraries = wall::loaded_libraries(self, watch)?;
+        let libraries = match self.libraries.get() {
+            Some(libraries) => libraries.clone(),
+            None => {
+                let found = wall::loaded_libraries(self, watch)?;
+                self.libraries.get_or_init(|| found).clone()
+            }
+        };
         Door::new(&self.wall, &Enclosure::new(self, libraries, port))
             .map_err(|e| Error::io(format!("make the wall ({})", self.wall.name()), e))
     }

@@ -18,7 +18,7 @@ use crate::process::Cage;
 use crate::profile::option_name;
 use crate::tool::Terms;
 use crate::watch::Watch;
-use crate::{Error, library, plain, tool};
+use crate::{Error, library, plain, tool, wall};
 
 /// Longest time for making a data directory: 5 s on an idle disk, far more on a busy one.
 const INIT_LIMIT: Duration = Duration::from_secs(300);
@@ -186,7 +186,8 @@ fn run(
     if let Some(error) = library::not_found(&setup.installed.name(), &done.output) {
         return Err(error);
     }
-    let detail = if done.success() { "a statement failed".to_owned() } else { done.end() };
+    let mut detail = if done.success() { "a statement failed".to_owned() } else { done.end() };
+    detail.push_str(&wall::suspicion(instance.wall(), &done.output));
     Err(Error::InitFailed {
         server: setup.installed.name(),
         path: setup.dir.clone(),

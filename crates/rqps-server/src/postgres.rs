@@ -15,7 +15,7 @@ use crate::log_text::says_disk_full;
 use crate::process::Cage;
 use crate::tool::Terms;
 use crate::watch::Watch;
-use crate::{Error, library, plain, tool};
+use crate::{Error, library, plain, tool, wall};
 
 /// Longest time for making a data directory: half a second on an idle disk, far more on a busy one.
 const INIT_LIMIT: Duration = Duration::from_secs(300);
@@ -123,6 +123,7 @@ fn run(
         return Err(error);
     }
     let mut detail = done.end();
+    detail.push_str(&wall::suspicion(instance.wall(), &done.output));
     if done.output.contains("could not look up effective user ID") {
         let uid = setup.identity.uid;
         detail.push_str(&format!("; initdb wants an entry of /etc/passwd for user id {uid}"));

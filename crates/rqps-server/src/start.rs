@@ -23,7 +23,7 @@ use crate::process::Cage;
 use crate::running::{RunningServer, connect};
 use crate::vigil::Vigil;
 use crate::watch::{Progress, Watch};
-use crate::{Error, library, mysql, plain, postgres, process, socket_dir};
+use crate::{Error, library, mysql, plain, postgres, process, socket_dir, wall};
 
 /// How often a free port is drawn again when somebody else took it meanwhile.
 const PORT_ATTEMPTS: u32 = 5;
@@ -126,15 +126,15 @@ fn start_on(instance: &Instance, port: u16, watch: &mut Watch<'_>) -> Result<Run
 
 /// A start failure with what else may be its cause than what the log says.
 fn with_suspicion(error: Error, instance: &Instance) -> Error {
-    match (error, instance.setup().allocator.suspicion()) {
-        (
-            Error::StartFailed { server, detail, was_killed, lacked_memory, log },
-            Some(suspicion),
-        ) => {
-            let detail = format!("{detail}; {suspicion}");
+    match error {
+        Error::StartFailed { server, mut detail, was_killed, lacked_memory, log } => {
+            if let Some(suspicion) = instance.setup().allocator.suspicion() {
+                detail.push_str(&format!("; {suspicion}"));
+            }
+            detail.push_str(&wall::suspicion(instance.wall(), &log));
             Error::StartFailed { server, detail, was_killed, lacked_memory, log }
         }
-        (error, _) => error,
+        error => error,
     }
 }
 

@@ -62,7 +62,7 @@ impl Door {
     }
 
     /// The half that follows the change of user; async-signal-safe. `cwd` is the working directory, which
-    /// in a namespace is to be entered anew.
+    /// in a namespace has to be entered again.
     pub(crate) fn enter_as_user(&self, cwd: Option<&CStr>) -> io::Result<()> {
         set_no_new_privs()?;
         match self {
@@ -73,6 +73,19 @@ impl Door {
             }
         }
     }
+}
+
+/// How a wall may have made a program fail, by what the program says; empty where nothing hints at a wall.
+pub(crate) fn suspicion(wall: &Wall, said: &str) -> String {
+    // EACCES of Landlock and EROFS of a read-only mount, as the C library words them.
+    let is_hint = ["Permission denied", "Read-only file system"].iter().any(|e| said.contains(e));
+    if !wall.holds() || !is_hint {
+        return String::new();
+    }
+    let name = wall.name();
+    format!(
+        "; rqps confines the server to its own directories ({name}): no option may name other ones"
+    )
 }
 
 /// Finds out which wall holds here, by a program that is started in each.

@@ -162,6 +162,14 @@ fn devices_and_shared_memory_are_there() {
     }
 }
 
+#[test]
+fn what_a_wall_forbids_is_told_as_its_doing() {
+    let (wall, said) = (Wall::Landlock { abi: 7 }, "x.log: Permission denied");
+    assert!(suspicion(&wall, said).contains("(Landlock ABI 7)"));
+    assert_eq!(suspicion(&wall, "bad option"), "");
+    assert_eq!(suspicion(&Wall::None { why: String::new() }, said), "");
+}
+
 /// The variable with the arguments of a test that another one starts.
 ///
 /// That of [`in_the_wall`]: its own port, a strange one and the name of a socket.
