@@ -174,11 +174,15 @@ fn make(
             continue;
         }
         if schemas(dbms, connection)?.contains(&schema) {
-            // It was left; one without a marker is somebody's.
-            let is_gone = has_marker(dbms, &schema, connection)?
+            // It was left; one without a marker is somebody's, unless it is empty: the name is this maker's own, and
+            // MySQL makes a database and the marker in it by two statements.
+            let is_marked = has_marker(dbms, &schema, connection)?;
+            let is_gone = is_marked
                 && limit_waits(dbms, Some(SWEEP_WAIT), connection).is_ok()
                 && drop_schema(scope_of(&schema), dbms, connection).is_ok();
-            if !is_gone {
+            let is_empty =
+                !is_marked && dbms.is_mysql_family() && marker::is_empty(&schema, connection)?;
+            if !is_gone && !is_empty {
                 release(dbms, &schema, connection)?;
                 continue;
             }

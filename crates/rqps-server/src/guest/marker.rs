@@ -43,8 +43,9 @@ impl Marker {
     ) -> Result<(), Error> {
         let name = quoted(dbms, schema);
         let table = format!("{name}.{}", quoted(dbms, MARKER));
+        let unless = if dbms == Dbms::Postgres { "" } else { "IF NOT EXISTS " };
         let statements = [
-            format!("CREATE SCHEMA {name}"),
+            format!("CREATE SCHEMA {unless}{name}"),
             format!(
                 "CREATE TABLE {table} (run varchar({MOST_CHARS}) NOT NULL PRIMARY KEY, \
                  version varchar({MOST_CHARS}) NOT NULL, host varchar({MOST_CHARS}) NOT NULL, \
@@ -90,6 +91,18 @@ pub(crate) fn has_marker(
     };
     let result = connection.query(&sql).map_err(|e| Error::client("look for rqps's marker", e))?;
     Ok(result.scalar().is_some_and(|n| n != "0"))
+}
+
+/// Whether a database of MySQL or MariaDB has nothing in it.
+pub(super) fn is_empty(schema: &str, connection: &mut dyn Connection) -> Result<bool, Error> {
+    let schema = literal(schema);
+    let sql = format!(
+        "select (select count(*) from information_schema.tables where table_schema = {schema}) + \
+         (select count(*) from information_schema.routines where routine_schema = {schema}) + \
+         (select count(*) from information_schema.events where event_schema = {schema})"
+    );
+    let result = connection.query(&sql).map_err(|e| Error::client("look into rqps's schema", e))?;
+    Ok(result.scalar() == Some("0"))
 }
 
 /// Whether the process that made a schema ran on this host and has ended.

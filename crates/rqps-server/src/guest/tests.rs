@@ -64,11 +64,17 @@ fn home() -> Endpoint {
 #[test]
 fn a_schema_of_its_name_without_a_marker_stays() {
     let name = schema_name(&maker("a"), 0);
-    let mut there = server(&[&name], false, true);
+    let with_tables =
+        |n: &str| server(&[&name], false, true).answering("select (select", rows(&[n]));
+    let mut there = with_tables("1");
     let made = make(Dbms::Mysql, &maker("a"), &home(), &mut there).unwrap();
     assert_eq!(made, schema_name(&maker("a"), 1));
     assert!(!there.asked.iter().any(|sql| sql.starts_with("DROP")), "{:?}", there.asked);
-    assert_eq!(there.asked[0], format!("CREATE SCHEMA `{made}`"));
+    assert_eq!(there.asked[0], format!("CREATE SCHEMA IF NOT EXISTS `{made}`"));
+    // One that is empty was left between its making and its marker's.
+    let mut empty = with_tables("0");
+    assert_eq!(make(Dbms::Mysql, &maker("a"), &home(), &mut empty).unwrap(), name);
+    assert!(!empty.asked.iter().any(|sql| sql.starts_with("DROP")), "{:?}", empty.asked);
 }
 
 #[test]
@@ -78,7 +84,7 @@ fn one_that_was_left_is_made_anew() {
     assert_eq!(make(Dbms::Mysql, &maker("a"), &home(), &mut there).unwrap(), name);
     assert_eq!(
         there.asked[..2],
-        [format!("DROP SCHEMA `{name}`"), format!("CREATE SCHEMA `{name}`")]
+        [format!("DROP SCHEMA `{name}`"), format!("CREATE SCHEMA IF NOT EXISTS `{name}`")]
     );
 }
 

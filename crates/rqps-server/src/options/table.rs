@@ -241,4 +241,34 @@ mod tests {
         assert_eq!(my("loose-plugin-innodb-data-home-dir"), "plugin_innodb_data_home_dir Refuse");
         assert_eq!(my("group_repl"), "group_repl Abbreviation(\"group_replication\")");
     }
+
+    /// The examples of the page for users.
+    #[test]
+    fn the_page_says_what_the_table_does() {
+        let page = include_str!("../../../../docs/your-files.md");
+        let rows = [
+            ("is a size", None),
+            ("rqps sets itself", Some(Treatment::Ours)),
+            ("names a file", Some(Treatment::File)),
+            ("names a directory", Some(Treatment::Directory)),
+            ("loads libraries", Some(Treatment::Libraries)),
+            ("runs a command", Some(Treatment::Drop)),
+            ("would make the server", Some(Treatment::Refuse)),
+        ];
+        for (beginning, treated) in rows {
+            let row =
+                page.lines().find(|line| line.starts_with(&format!("| {beginning}"))).unwrap();
+            let examples = row.rsplit('|').nth(1).unwrap();
+            let names: Vec<&str> = examples.split('`').skip(1).step_by(2).collect();
+            assert!(names.len() > 1, "{row}");
+            for name in names {
+                let found =
+                    [Dbms::Mysql, Dbms::Postgres].map(|dbms| treatment(dbms, name).unwrap());
+                assert!(
+                    found.contains(&treated) && (treated.is_some() || found == [None, None]),
+                    "{name}: {found:?}"
+                );
+            }
+        }
+    }
 }
