@@ -178,6 +178,7 @@ fn make(
             // MySQL makes a database and the marker in it by two statements.
             let is_marked = has_marker(dbms, &schema, connection)?;
             let is_gone = is_marked
+                && marker::is_made_here(dbms, &schema, connection)?
                 && limit_waits(dbms, Some(SWEEP_WAIT), connection).is_ok()
                 && drop_schema(scope_of(&schema), dbms, connection).is_ok();
             let is_empty =
@@ -235,7 +236,7 @@ fn sweep_one(
     patience: Duration,
     connection: &mut dyn Connection,
 ) -> Result<bool, Error> {
-    if !has_marker(dbms, schema, connection)? {
+    if !has_marker(dbms, schema, connection)? || !marker::is_made_here(dbms, schema, connection)? {
         return Ok(false);
     }
     let since = Instant::now();

@@ -89,6 +89,10 @@ pub struct Rendered {
     pub options: BTreeMap<String, String>,
 }
 
+/// Longest line with escapes, bytes: MySQL before 8.0 and MariaDB take what follows 4094 bytes for another line
+/// (`search_default_file_with_ext` of my_default.c).
+const MAX_LINE_BYTES: usize = 4000;
+
 /// Names of the built-in profiles.
 #[must_use]
 pub fn names() -> Vec<&'static str> {
@@ -243,6 +247,15 @@ fn line(dbms: Dbms, option: &str, value: &str) -> Result<String, Error> {
         return Err(Error::Data {
             what: format!("option {option:?} = {value:?}"),
             detail: "a name has letters, digits, _ - . only, a value no line breaks".to_owned(),
+        });
+    }
+    if dbms.is_mysql_family() && option.len() + 2 * value.len() > MAX_LINE_BYTES {
+        return Err(Error::Data {
+            what: format!("option {option}"),
+            detail: format!(
+                "its value has {} bytes, and servers read lines of 4094; write a shorter one",
+                value.len()
+            ),
         });
     }
     if dbms.is_mysql_family() {

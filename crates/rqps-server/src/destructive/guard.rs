@@ -246,7 +246,7 @@ impl<'a> Within<'a> {
     }
 }
 
-/// What lies outside of a schema of PostgreSQL and would go with it: views, foreign keys, defaults.
+/// What lies outside of a schema of PostgreSQL and would go with it: views, foreign keys, defaults, tables that inherit.
 pub(super) fn require_no_dependents(
     schema: &str,
     connection: &mut dyn Connection,
@@ -263,7 +263,8 @@ pub(super) fn require_no_dependents(
           left join pg_catalog.pg_attrdef a on d.classid = 'pg_catalog.pg_attrdef'::regclass \
           and a.oid = d.objid \
           where d.refclassid = 'pg_catalog.pg_class'::regclass and c.relnamespace = n.oid \
-          and coalesce(r.ev_class, k.conrelid, a.adrelid) = o.oid)",
+          and coalesce(r.ev_class, k.conrelid, a.adrelid, \
+          case when d.classid = 'pg_catalog.pg_class'::regclass then d.objid end) = o.oid)",
         schema.replace('\'', "''")
     );
     let result = connection

@@ -42,6 +42,7 @@ impl Marker {
         connection: &mut dyn Connection,
     ) -> Result<(), Error> {
         let name = quoted(dbms, schema);
+        let server = server_id(dbms, connection)?;
         let table = format!("{name}.{}", quoted(dbms, MARKER));
         let unless = if dbms == Dbms::Postgres { "" } else { "IF NOT EXISTS " };
         let statements = [
@@ -49,15 +50,16 @@ impl Marker {
             format!(
                 "CREATE TABLE {table} (run varchar({MOST_CHARS}) NOT NULL PRIMARY KEY, \
                  version varchar({MOST_CHARS}) NOT NULL, host varchar({MOST_CHARS}) NOT NULL, \
-                 pid integer NOT NULL, made timestamp NOT NULL)"
+                 pid integer NOT NULL, server varchar({MOST_CHARS}) NOT NULL, made timestamp NOT NULL)"
             ),
             format!(
-                "INSERT INTO {table} (run, version, host, pid, made) VALUES ({}, {}, {}, {}, \
-                 CURRENT_TIMESTAMP)",
+                "INSERT INTO {table} (run, version, host, pid, server, made) VALUES ({}, {}, {}, {}, \
+                 {}, CURRENT_TIMESTAMP)",
                 literal(&self.run),
                 literal(&self.version),
                 literal(&self.host),
-                self.pid
+                self.pid,
+                literal(&server)
             ),
         ];
         let mut send = |sql: &str| connection.query(sql).map(|_| ());
@@ -91,6 +93,39 @@ pub(crate) fn has_marker(
     };
     let result = connection.query(&sql).map_err(|e| Error::client("look for rqps's marker", e))?;
     Ok(result.scalar().is_some_and(|n| n != "0"))
+}
+
+/// Whether the marker of a schema was made on this server: it reaches replicas and other nodes of a cluster as well,
+/// and a lock does not.
+pub(super) fn is_made_here(
+    dbms: Dbms,
+    schema: &str,
+    connection: &mut dyn Connection,
+) -> Result<bool, Error> {
+    let here = server_id(dbms, connection)?;
+    let table = format!("{}.{}", quoted(dbms, schema), quoted(dbms, MARKER));
+    match connection.query(&format!("select server from {table}")) {
+        Ok(result) => Ok(result.scalar().is_some_and(|server| server == plain(&here))),
+        // It is being dropped, or not this user's.
+        Err(rqps_client::Error::Server(_)) => Ok(false),
+        Err(e) => Err(Error::client("read rqps's marker", e)),
+    }
+}
+
+/// What tells a server from its replicas. PostgreSQL replicates no marker to a server that can be written to.
+fn server_id(dbms: Dbms, connection: &mut dyn Connection) -> Result<String, Error> {
+    if !dbms.is_mysql_family() {
+        return Ok(String::new());
+    }
+    // MySQL since 5.6 has an identifier; MariaDB and older ones have a host, a port and a data directory.
+    for sql in ["select @@server_uuid", "select concat_ws(':', @@hostname, @@port, @@datadir)"] {
+        match connection.query(sql) {
+            Ok(result) => return Ok(result.scalar().unwrap_or_default().to_owned()),
+            Err(rqps_client::Error::Server(_)) => {}
+            Err(e) => return Err(Error::client("ask which server it is", e)),
+        }
+    }
+    Ok(String::new())
 }
 
 /// Whether a database of MySQL or MariaDB has nothing in it.
@@ -131,9 +166,13 @@ pub(super) fn host_name() -> String {
     name.trim_end().to_owned()
 }
 
-/// A text as a literal of every dialect: what would need an escape is left out.
+/// A text as a literal of every dialect.
 fn literal(text: &str) -> String {
+    format!("'{}'", plain(text))
+}
+
+/// A text without what would need an escape.
+fn plain(text: &str) -> String {
     let is_plain = |c: &char| c.is_ascii_alphanumeric() || "-_.:/+ @".contains(*c);
-    let plain: String = text.chars().filter(is_plain).take(MOST_CHARS).collect();
-    format!("'{plain}'")
+    text.chars().filter(is_plain).take(MOST_CHARS).collect()
 }

@@ -61,26 +61,60 @@ const REFUSED: &[&str] = &[
     "outfile",
     "dumpfile",
     "infile",
-    "load_file",
     "schema",
     "tablespace",
     "directory",
     "set_config",
     "program",
-    "pg_terminate_backend",
-    "pg_cancel_backend",
-    "pg_reload_conf",
-    "pg_rotate_logfile",
-    "pg_switch_wal",
-    "pg_read_file",
-    "pg_read_binary_file",
-    "pg_advisory_unlock_all",
-    "release_all_locks",
-    "lo_import",
-    "lo_export",
-    "lo_unlink",
+];
+
+/// Beginnings of the names of functions that are refused: they reach files, other sessions, other hosts or the whole
+/// server, or take names of tables as texts.
+const REFUSED_CALLS: &[&str] = &[
+    "pg_",
+    "lo_",
+    "loread",
+    "lowrite",
     "dblink",
-    "dblink_exec",
+    "setval",
+    "nextval",
+    "currval",
+    "release_",
+    "get_lock",
+    "load_file",
+    "set_config",
+    "query_to_",
+    "table_to_",
+    "schema_to_",
+    "database_to_",
+    "cursor_to_",
+    "ts_stat",
+    "ts_rewrite",
+    "group_replication_",
+    "asynchronous_connection_",
+    "source_pos_wait",
+    "master_",
+    "wsrep_",
+    "audit_",
+    "keyring_",
+    "sys_exec",
+    "sys_eval",
+    "spider_",
+    "mysql_firewall_",
+    "version_tokens_",
+    "service_",
+];
+
+/// Functions that are allowed all the same: they read sizes, wait, or warm caches.
+const ALLOWED_CALLS: &[&str] = &[
+    "pg_prewarm",
+    "pg_sleep",
+    "pg_relation_size",
+    "pg_total_relation_size",
+    "pg_table_size",
+    "pg_indexes_size",
+    "pg_column_size",
+    "pg_typeof",
 ];
 
 /// Words that are refused after SET.
@@ -202,6 +236,12 @@ pub(crate) fn judge(dbms: Dbms, sql: &str, schema: Option<&str>) -> Result<(), S
     if NEEDS_TABLE.contains(&first) && !tokens.iter().skip(1).any(names_table) {
         return Err(format!("{} without a table goes through all tables", first.to_uppercase()));
     }
+    if tokens.iter().any(|token| matches!(token, Token::Quoted(name) if name.contains('\\'))) {
+        return Err("it has a backslash in a name; write the name as it is".to_owned());
+    }
+    if let Some(name) = tokens.windows(2).find_map(refused_call) {
+        return Err(format!("{name}() reaches beyond the tables of the benchmark"));
+    }
     let refused = |(at, token): (usize, &Token)| {
         let name = token.word()?;
         let is_column =
@@ -219,6 +259,14 @@ pub(crate) fn judge(dbms: Dbms, sql: &str, schema: Option<&str>) -> Result<(), S
         return Err("it is more than one statement; write each as a text of its own".to_owned());
     }
     check_names(&tokens, first, schema)
+}
+
+/// The name of a function that is called and refused, in quotes or not.
+fn refused_call(pair: &[Token]) -> Option<String> {
+    let [token, Token::Open] = pair else { return None };
+    let name = token.name()?.to_ascii_lowercase();
+    let is_refused = REFUSED_CALLS.iter().any(|beginning| name.starts_with(beginning));
+    (is_refused && !ALLOWED_CALLS.contains(&name.as_str())).then_some(name)
 }
 
 /// Whether a token can be the name of a table after VACUUM or ANALYZE, whose options are words.

@@ -36,6 +36,8 @@ fn server(schemas: &[&str], has_marker: bool, is_free: bool) -> Fake {
         .answering("select get_lock", word(is_free))
         .answering("select release_lock", word(true))
         .answering("select host, pid", Vec::new())
+        .answering("select @@server_uuid", rows(&["this"]))
+        .answering("select server", rows(&["this"]))
         .answering("SET SESSION", Vec::new())
 }
 
@@ -55,6 +57,14 @@ fn only_what_is_marked_and_free_is_dropped() {
     assert_eq!(swept(server(&all, false, true)), (Vec::new(), Vec::new()));
     assert_eq!(swept(server(&all, true, false)), (Vec::new(), Vec::new()));
     assert_eq!(swept(server(&["shop"], true, true)), (Vec::new(), Vec::new()));
+}
+
+#[test]
+fn what_another_server_made_stays() {
+    let there = server(&["rqps_00c0ffee"], true, true);
+    // A replica has the primary's marker, and nobody holds its lock there.
+    let replica = there.answering("select server", rows(&["the primary"]));
+    assert_eq!(swept(replica), (Vec::new(), Vec::new()));
 }
 
 fn home() -> Endpoint {

@@ -180,12 +180,14 @@ fn data_files(
 
 /// Lists of libraries: `name=library.so;library` of MySQL's family, `library, '$libdir/library'` of PostgreSQL.
 fn libraries(dbms: Dbms, rule: &Rule<'_>, value: &str) -> Verdict {
-    let separator = if dbms.is_mysql_family() { ';' } else { ',' };
+    // MySQL's family splits at a colon as well.
+    let separators: &[char] = if dbms.is_mysql_family() { &[';', ':'] } else { &[','] };
     let trim = |c: char| c.is_whitespace() || c == '"' || c == '\'';
-    let entries = value.split(separator).map(|entry| entry.trim_matches(trim));
+    let entries = value.split(separators).map(|entry| entry.trim_matches(trim));
     let (mut kept, mut left_out) = (Vec::new(), Vec::new());
     for entry in entries.filter(|entry| !entry.is_empty()) {
-        let file = entry.split_once('=').map_or(entry, |(_, file)| file.trim_matches(trim));
+        let named = if dbms.is_mysql_family() { entry.split_once('=') } else { None };
+        let file = named.map_or(entry, |(_, file)| file.trim_matches(trim));
         let file = file.strip_prefix("$libdir/").unwrap_or(file);
         let name = file.strip_suffix(".so").unwrap_or(file);
         if rule.allowed.iter().any(|allowed| allowed == name) {

@@ -51,14 +51,18 @@ fn refusal(sql: &str, detail: String) -> Error {
 fn check_assignment(dbms: Dbms, sql: &str, assignment: &str) -> Result<(), Error> {
     let end = assignment.find(|c: char| c == '=' || c.is_whitespace()).unwrap_or(assignment.len());
     let (name, value) = assignment.split_at(end);
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '.';
+    if name.is_empty() || !name.chars().all(is_plain) {
+        let why = "write the name of the setting without quotes and comments";
+        return Err(refusal(sql, why.to_owned()));
+    }
     let value = value.trim_start();
     let is_to = value.get(..3).is_some_and(|to| to.eq_ignore_ascii_case("to "));
     let value =
         if is_to { &value[3..] } else { value.trim_start_matches(':').trim_start_matches('=') };
     let value = value.trim();
     let inner = value.strip_prefix('\'').and_then(|text| text.strip_suffix('\''));
-    let is_one =
-        inner.map_or(!value.contains(['\'', '"', ',', ';', '(']), |text| !text.contains('\''));
+    let is_one = inner.map_or_else(|| is_plain_value(value), |text| !text.contains(['\'', '\\']));
     if !is_one {
         let why = "it sets more than one plain value; write each setting as a text of its own";
         return Err(refusal(sql, why.to_owned()));
@@ -70,6 +74,13 @@ fn check_assignment(dbms: Dbms, sql: &str, assignment: &str) -> Result<(), Error
         return Ok(());
     }
     Err(refusal(sql, format!("{name} could lead out of the run's directory or host")))
+}
+
+/// A word or a decimal number: `0x2F` is a text to MySQL.
+fn is_plain_value(value: &str) -> bool {
+    let lower = value.to_ascii_lowercase();
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || "_-+.".contains(c);
+    value.chars().all(is_plain) && !lower.starts_with("0x") && !lower.starts_with("0b")
 }
 
 /// The name of an extension whose library may be loaded.
@@ -94,6 +105,16 @@ mod tests {
             (Dbms::Mysql, "SET GLOBAL sync_binlog = 0, GLOBAL event_scheduler = 1"),
             (Dbms::Mysql, "SET PERSIST innodb_tmpdir = '/prod'"),
             (Dbms::Mysql, "set session autocommit = 0, global general_log_file = '/x'"),
+            (Dbms::Mysql, "SET GLOBAL general_log_file = 0x2F70726F642F78"),
+            (Dbms::Mysql, "SET GLOBAL `event_scheduler` = 1"),
+            (Dbms::Mysql, "SET GLOBAL general_log_file = '\\x'"),
+            (Dbms::Mysql, "SELECT c FROM sbtest1 /*!99999 ' */ INTO OUTFILE '/x' /*!99999 ' */"),
+            (Dbms::Mysql, "SELECT c FROM sbtest1 WHERE c = '\\' INTO OUTFILE '/x' -- '"),
+            (Dbms::Postgres, "ALTER SYSTEM SET \"archive_mode\" = on"),
+            (Dbms::Postgres, "SELECT \"lo_export\"(1, '/prod/x')"),
+            (Dbms::Postgres, "SELECT U&\"lo\\005fexport\"(1, '/prod/x')"),
+            (Dbms::Postgres, "SELECT pg_drop_replication_slot('prod')"),
+            (Dbms::Postgres, "SELECT query_to_xml('select 1', true, true, '')"),
             (Dbms::Mysql, "CHANGE MASTER TO MASTER_HOST = '10.0.0.1'"),
             (Dbms::Mysql, "START SLAVE"),
             (Dbms::Mysql, "INSTALL PLUGIN x SONAME 'x.so'"),

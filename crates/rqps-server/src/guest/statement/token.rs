@@ -1,5 +1,4 @@
-//! The words, names and points of a statement: what stands in strings and comments is left out, except MySQL's
-//! comments that are executed.
+//! The words, names and points of a statement: what stands in strings and comments is left out.
 
 use rqps_model::Dbms;
 
@@ -45,14 +44,11 @@ impl Token {
 /// The tokens of a statement.
 ///
 /// # Errors
-/// A quote or a comment that does not end.
+/// A quote or a comment that does not end, and what servers of one family read differently.
 pub(super) fn tokens(dbms: Dbms, sql: &str) -> Result<Vec<Token>, String> {
-    let mut reader = Reader { dbms, rest: sql, found: Vec::new(), executed: 0 };
+    let mut reader = Reader { dbms, rest: sql, found: Vec::new() };
     while let Some(c) = reader.rest.chars().next() {
         reader.read(c)?;
-    }
-    if reader.executed > 0 {
-        return Err("a comment in it does not end".to_owned());
     }
     Ok(reader.found)
 }
@@ -61,8 +57,6 @@ struct Reader<'a> {
     dbms: Dbms,
     rest: &'a str,
     found: Vec<Token>,
-    /// Open comments of MySQL that are executed.
-    executed: u32,
 }
 
 impl Reader<'_> {
@@ -78,12 +72,7 @@ impl Reader<'_> {
         if is_line {
             self.rest = rest.split_once('\n').map_or("", |(_, after)| after);
         } else if mysql && (rest.starts_with("/*!") || rest.starts_with("/*M!")) {
-            self.executed += 1;
-            let after = rest.trim_start_matches(['/', '*', 'M', '!']);
-            self.rest = after.trim_start_matches(|c: char| c.is_ascii_digit());
-        } else if self.executed > 0 && rest.starts_with("*/") {
-            self.executed -= 1;
-            self.rest = &rest[2..];
+            return Err("it has a comment that a server may execute; write it without".to_owned());
         } else if rest.starts_with("/*") {
             self.rest = end_of_comment(rest, !mysql).ok_or("a comment in it does not end")?;
         } else if c == '\'' {
@@ -157,7 +146,10 @@ impl Reader<'_> {
         let mut text = String::new();
         let mut chars = self.rest.char_indices().skip(1).peekable();
         while let Some((at, c)) = chars.next() {
-            if escapes && c == '\\' {
+            if escapes && c == '\\' && self.dbms != Dbms::Postgres {
+                // With NO_BACKSLASH_ESCAPES it is none, and the string ends elsewhere.
+                return Err("it has a backslash in a string; write it without".to_owned());
+            } else if escapes && c == '\\' {
                 text.extend(chars.next().map(|(_, c)| c));
             } else if c != quote {
                 text.push(c);

@@ -120,3 +120,19 @@ fn raw_parts_of_rocksdbs_options_name_no_paths() {
     let error = refused(Dbms::Mariadb, "rocksdb_override_cf_options = cf1={cf_paths=/prod}");
     assert!(error.contains("looks like a path"), "{error}");
 }
+
+#[test]
+fn libraries_are_told_apart_as_the_servers_do() {
+    let left = |dbms, text: &str| classified(dbms, text).lines().next().unwrap().to_owned();
+    let of = |list: &str| left(Dbms::Mysql, &format!("plugin_load = {list}"));
+    assert_eq!(
+        of("ha_archive.so;x=thread_pool.so"),
+        "plugin_load=\"ha_archive.so;x=thread_pool.so\"".replace('"', "")
+    );
+    assert_eq!(of("libmemcached.so:x=ha_archive.so"), "plugin_load=x=ha_archive.so");
+    assert_eq!(of("/prod/ha_archive.so"), "--");
+    assert_eq!(left(Dbms::Postgres, "shared_preload_libraries = /prod/x=auto_explain"), "--");
+    let kept =
+        left(Dbms::Postgres, "shared_preload_libraries = '$libdir/auto_explain', \"pg_prewarm\"");
+    assert!(kept.contains("auto_explain") && kept.contains("pg_prewarm"), "{kept}");
+}
