@@ -17,7 +17,7 @@ pub(crate) struct Fake {
 }
 
 impl Fake {
-    /// The same with rows for questions that begin so.
+    /// The same with rows for questions that begin so, in place of earlier ones.
     pub(crate) fn answering(mut self, question: &str, rows: Vec<Vec<String>>) -> Self {
         self.answers.push((question.to_owned(), rows));
         self
@@ -39,7 +39,7 @@ impl Connection for Fake {
         Ok(Outcome::default())
     }
     fn query(&mut self, sql: &str) -> Result<ResultSet, Error> {
-        let answer = self.answers.iter().find(|(question, _)| sql.starts_with(question));
+        let answer = self.answers.iter().rfind(|(question, _)| sql.starts_with(question));
         let rows = answer.map(|(_, rows)| rows.clone()).unwrap_or_default();
         if answer.is_none() || sql.starts_with("SHOW") {
             self.asked.push(sql.to_owned());

@@ -22,6 +22,8 @@ mod official;
 #[cfg(test)]
 mod orphans;
 #[cfg(test)]
+mod own_files;
+#[cfg(test)]
 mod refusals;
 #[cfg(test)]
 mod rocksdb;
