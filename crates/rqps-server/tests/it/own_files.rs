@@ -85,7 +85,10 @@ fn live(bench: &Bench, (dbms, version): (Dbms, &str), trial: Trial, place: &Path
         // The archiver takes a segment that is full.
         admin.query("select pg_switch_wal()").unwrap();
     }
-    watched(|watch| server.settle(1, watch)).unwrap();
+    // As the file stands, the binary logs lie outside, and nothing resets them.
+    let settled = watched(|watch| server.settle(1, watch));
+    let is_outside = trial.is_verbatim && dbms.is_mysql_family();
+    assert_eq!(settled.is_err(), is_outside, "{settled:?}");
     drop(admin);
     server.stop(Duration::from_secs(60)).unwrap();
     instance.remove().unwrap();
