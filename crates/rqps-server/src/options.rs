@@ -29,6 +29,9 @@ const MAX_FILE_BYTES: u64 = 4 << 20;
 /// (`max_recursion_level` of MySQL's my_default.cc, `CONF_FILE_MAX_DEPTH` of PostgreSQL's guc-file.l).
 const MAX_INCLUDE_DEPTH: usize = 10;
 
+/// How many files one may include in all.
+const MAX_FILES: usize = 1000;
+
 /// Where an option is written.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Written {

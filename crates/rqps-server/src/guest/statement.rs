@@ -66,7 +66,26 @@ const REFUSED: &[&str] = &[
     "directory",
     "set_config",
     "program",
+    "connection",
+    "federated",
 ];
+
+/// Engines whose tables lie in the server alone.
+const ENGINES: &[&str] = &[
+    "innodb",
+    "rocksdb",
+    "myisam",
+    "aria",
+    "memory",
+    "heap",
+    "blackhole",
+    "archive",
+    "tokudb",
+    "csv",
+];
+
+/// First words of statements that only read.
+const READING: &[&str] = &["select", "values", "explain"];
 
 /// Beginnings of the names of functions that are refused: they reach files, other sessions, other hosts or the whole
 /// server, or take names of tables as texts.
@@ -127,6 +146,10 @@ const REFUSED_TO_SET: &[&str] = &[
     "authorization",
     "search_path",
     "sql_log_bin",
+    "sql_mode",
+    "standard_conforming_strings",
+    "backslash_quote",
+    "session_authorization",
 ];
 
 /// First words of statements that go through every table of a database where they name none.
@@ -239,6 +262,21 @@ pub(crate) fn judge(dbms: Dbms, sql: &str, schema: Option<&str>) -> Result<(), S
     if tokens.iter().any(|token| matches!(token, Token::Quoted(name) if name.contains('\\'))) {
         return Err("it has a backslash in a name; write the name as it is".to_owned());
     }
+    if let Some(engine) =
+        tokens.iter().enumerate().find_map(|(at, _)| foreign_engine(&tokens[at..]))
+    {
+        return Err(format!("engine {engine} may read and write elsewhere"));
+    }
+    let is_catalog = |token: &Token| {
+        token.name().is_some_and(|name| name.to_ascii_lowercase().starts_with("pg_"))
+    };
+    let calls = |at: usize| tokens.get(at + 1) == Some(&Token::Open);
+    if dbms == Dbms::Postgres
+        && !READING.contains(&first)
+        && tokens.iter().enumerate().any(|(at, token)| is_catalog(token) && !calls(at))
+    {
+        return Err("it may change the catalog".to_owned());
+    }
     if let Some(name) = tokens.windows(2).find_map(refused_call) {
         return Err(format!("{name}() reaches beyond the tables of the benchmark"));
     }
@@ -259,6 +297,17 @@ pub(crate) fn judge(dbms: Dbms, sql: &str, schema: Option<&str>) -> Result<(), S
         return Err("it is more than one statement; write each as a text of its own".to_owned());
     }
     check_names(&tokens, first, schema)
+}
+
+/// The engine of `ENGINE = X` that is on no list.
+fn foreign_engine(tokens: &[Token]) -> Option<String> {
+    let [Token::Word(word), rest @ ..] = tokens else { return None };
+    let name = match rest {
+        [Token::Other, name, ..] | [name, ..] => name.name()?,
+        [] => return None,
+    };
+    let is_engine = word.eq_ignore_ascii_case("engine");
+    (is_engine && !ENGINES.contains(&name.to_ascii_lowercase().as_str())).then(|| name.to_owned())
 }
 
 /// The name of a function that is called and refused, in quotes or not.

@@ -167,6 +167,10 @@ fn data_files(
             let detail = "it names a raw device, which the server would write to".to_owned();
             return Err(refusal(setting, detail, "name files, or leave it out"));
         }
+        if !are_sizes(sizes) {
+            let detail = format!("{entry} has no size such as 12M or 12M:autoextend:max:1G");
+            return Err(refusal(setting, detail, "write name:size, or leave it out"));
+        }
         let own = own_file(setting, &format!("{option}-{}", idx + 1), path, files)?;
         entries.push(if sizes.is_empty() { own } else { format!("{own}:{sizes}") });
     }
@@ -176,6 +180,22 @@ fn data_files(
     } else {
         Verdict::Replace(to.clone(), Outcome::Moved { to })
     })
+}
+
+/// `12M`, `12M:autoextend`, `12M:autoextend:max:1G`; nothing as well.
+fn are_sizes(text: &str) -> bool {
+    let is_size = |part: &str| {
+        let digits = part.trim_end_matches(['K', 'M', 'G', 'k', 'm', 'g']);
+        digits.len() + 1 >= part.len()
+            && !digits.is_empty()
+            && digits.bytes().all(|b| b.is_ascii_digit())
+    };
+    match text.split(':').collect::<Vec<_>>().as_slice() {
+        [""] => true,
+        [size] | [size, "autoextend"] => is_size(size),
+        [size, "autoextend", "max", most] => is_size(size) && is_size(most),
+        _ => false,
+    }
 }
 
 /// Lists of libraries: `name=library.so;library` of MySQL's family, `library, '$libdir/library'` of PostgreSQL.

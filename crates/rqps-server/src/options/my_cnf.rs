@@ -7,7 +7,9 @@ use std::path::{Path, PathBuf};
 
 use rqps_model::{Dbms, Version};
 
-use super::{MAX_INCLUDE_DEPTH, Setting, Written, directory_of, fault, included_files, read_file};
+use super::{
+    MAX_FILES, MAX_INCLUDE_DEPTH, Setting, Written, directory_of, fault, included_files, read_file,
+};
 use crate::Error;
 
 /// The groups that a server reads, in lower case.
@@ -30,7 +32,7 @@ pub(super) fn groups(dbms: Dbms, version: &Version) -> Vec<String> {
 
 /// The options of these groups, in the order in which a server meets them.
 pub(super) fn read(path: &Path, text: &str, groups: &[String]) -> Result<Vec<Setting>, Error> {
-    let mut reader = Reader { groups, settings: Vec::new(), open: Vec::new() };
+    let mut reader = Reader { groups, settings: Vec::new(), open: Vec::new(), n_files: 0 };
     reader.file(path, text)?;
     Ok(reader.settings)
 }
@@ -40,11 +42,14 @@ struct Reader<'a> {
     settings: Vec<Setting>,
     /// The files that are being read, each included by the one before it.
     open: Vec<PathBuf>,
+    /// Files read so far.
+    n_files: usize,
 }
 
 impl Reader<'_> {
     fn file(&mut self, path: &Path, text: &str) -> Result<(), Error> {
         self.open.push(path.to_owned());
+        self.n_files += 1;
         // An included file begins outside of every group.
         let mut in_group = None;
         for (number, line) in (1..).zip(text.lines()) {
@@ -83,6 +88,9 @@ impl Reader<'_> {
         for file in files {
             if self.open.len() >= MAX_INCLUDE_DEPTH || self.open.contains(&file) {
                 return Err(bad(format!("{} includes itself, or too deep", file.display())));
+            }
+            if self.n_files >= MAX_FILES {
+                return Err(bad(format!("more than {MAX_FILES} files are included")));
             }
             let text = read_file(&file).map_err(|e| bad(format!("{}: {e}", file.display())))?;
             self.file(&file, &text)?;

@@ -2,12 +2,14 @@
 
 use std::path::{Path, PathBuf};
 
-use super::{MAX_INCLUDE_DEPTH, Setting, Written, directory_of, fault, included_files, read_file};
+use super::{
+    MAX_FILES, MAX_INCLUDE_DEPTH, Setting, Written, directory_of, fault, included_files, read_file,
+};
 use crate::Error;
 
 /// The settings in the order in which a server meets them.
 pub(super) fn read(path: &Path, text: &str) -> Result<Vec<Setting>, Error> {
-    let mut reader = Reader { settings: Vec::new(), open: Vec::new() };
+    let mut reader = Reader { settings: Vec::new(), open: Vec::new(), n_files: 0 };
     reader.file(path, text)?;
     Ok(reader.settings)
 }
@@ -16,11 +18,14 @@ struct Reader {
     settings: Vec<Setting>,
     /// The files that are being read, each included by the one before it.
     open: Vec<PathBuf>,
+    /// Files read so far.
+    n_files: usize,
 }
 
 impl Reader {
     fn file(&mut self, path: &Path, text: &str) -> Result<(), Error> {
         self.open.push(path.to_owned());
+        self.n_files += 1;
         for (line, text) in (1..).zip(text.lines()) {
             let parsed = parse(text).map_err(|problem| {
                 fault(path, line, format!("{} is no setting: {problem}", text.trim()))
@@ -58,6 +63,9 @@ impl Reader {
         for file in files {
             if self.open.len() >= MAX_INCLUDE_DEPTH || self.open.contains(&file) {
                 return Err(bad(format!("{} includes itself, or too deep", file.display())));
+            }
+            if self.n_files >= MAX_FILES {
+                return Err(bad(format!("more than {MAX_FILES} files are included")));
             }
             let text = read_file(&file).map_err(|e| bad(format!("{}: {e}", file.display())))?;
             self.file(&file, &text)?;
@@ -190,6 +198,12 @@ mod tests {
         fs::write(at("site.conf"), "include = 'postgresql.conf'").unwrap();
         let error = read_path(&at("postgresql.conf")).unwrap_err().to_string();
         assert!(error.contains("site.conf:1") && error.contains("includes itself"), "{error}");
+        for n in 0..5 {
+            let text = format!("include 'n{}.conf'\n", n + 1).repeat(if n < 4 { 8 } else { 0 });
+            fs::write(at(&format!("n{n}.conf")), text).unwrap();
+        }
+        let error = read_path(&at("n0.conf")).unwrap_err().to_string();
+        assert!(error.contains("more than 1000 files"), "{error}");
         fs::write(at("site.conf"), "include 'gone.conf'").unwrap();
         let error = read_path(&at("postgresql.conf")).unwrap_err().to_string();
         assert!(error.contains("site.conf:1") && error.contains("gone.conf"), "{error}");

@@ -63,6 +63,11 @@ impl Reader<'_> {
     fn read(&mut self, c: char) -> Result<(), String> {
         let mysql = self.dbms != Dbms::Postgres;
         let rest = self.rest;
+        if mysql && rest.strip_prefix("--").is_some_and(|after| after.starts_with(is_odd_blank)) {
+            return Err(
+                "it has a character behind two dashes that servers read differently".to_owned()
+            );
+        }
         let after_dashes = rest.strip_prefix("--").map(|after| after.chars().next());
         let is_line = match after_dashes {
             // MySQL takes two dashes for a comment before a blank alone.
@@ -146,8 +151,9 @@ impl Reader<'_> {
         let mut text = String::new();
         let mut chars = self.rest.char_indices().skip(1).peekable();
         while let Some((at, c)) = chars.next() {
-            if escapes && c == '\\' && self.dbms != Dbms::Postgres {
-                // With NO_BACKSLASH_ESCAPES it is none, and the string ends elsewhere.
+            let is_certain = escapes && self.dbms == Dbms::Postgres;
+            if quote == '\'' && c == '\\' && !is_certain {
+                // sql_mode and standard_conforming_strings decide whether it escapes, and where the string ends.
                 return Err("it has a backslash in a string; write it without".to_owned());
             } else if escapes && c == '\\' {
                 text.extend(chars.next().map(|(_, c)| c));
@@ -176,6 +182,11 @@ impl Reader<'_> {
         self.rest = &after[at + end.len()..];
         Ok(true)
     }
+}
+
+/// What is a blank for MySQL and none for others, or the other way round.
+fn is_odd_blank(c: char) -> bool {
+    !c.is_ascii_whitespace() && (c.is_control() || c.is_whitespace())
 }
 
 /// `1e5`.

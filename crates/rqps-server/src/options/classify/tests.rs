@@ -111,6 +111,15 @@ fn what_may_lead_out_and_is_not_known_is_refused() {
 }
 
 #[test]
+fn data_files_have_names_and_sizes_alone() {
+    let error =
+        refused(Dbms::Mysql, "innodb_data_file_path = a:/../../../../out/ibx:12M:autoextend");
+    assert!(error.contains("has no size"), "{error}");
+    let kept = classified(Dbms::Mysql, "innodb_data_file_path = ibdata1:12M:autoextend:max:1G");
+    assert!(kept.starts_with("innodb_data_file_path=ibdata1:12M:autoextend:max:1G"), "{kept}");
+}
+
+#[test]
 fn raw_parts_of_rocksdbs_options_name_no_paths() {
     let options = "{filter_policy=bloomfilter:10:false;whole_key_filtering=1}";
     let text = format!(
