@@ -142,9 +142,11 @@ const DESTRUCTIVE: [&str; 11] = [
     "set global",
     "set persist",
 ];
-const MAY_DESTROY: [&str; 4] = [
+const MAY_DESTROY: [&str; 5] = [
     "crates/rqps-server/src/destructive.rs",
     "crates/rqps-server/src/destructive/",
+    // Judges statements, and sends none.
+    "crates/rqps-server/src/options/statement.rs",
     // Scripts of users, and a file of rqps's own.
     "crates/rqps-sysbench/",
     "crates/rqps-store/",

@@ -36,7 +36,7 @@ pub struct WallError {
 
 impl Wall {
     /// The first version of Landlock that forbids to cut files short.
-    pub const TRUNCATE: u32 = 3;
+    pub const TRUNCATION: u32 = 3;
     /// The first version of Landlock that restricts TCP.
     pub const TCP: u32 = 4;
     /// The first version of Landlock that restricts abstract unix sockets and signals.
@@ -72,7 +72,7 @@ impl fmt::Display for Wall {
         match self {
             Self::Landlock { abi } => {
                 f.write_str(": files")?;
-                if *abi < Self::TRUNCATE {
+                if *abi < Self::TRUNCATION {
                     f.write_str(" except truncation")?;
                 }
                 if self.has_tcp() {

@@ -29,6 +29,7 @@ mod levels;
 pub mod memory;
 mod observed;
 mod origin;
+mod own_config;
 mod own_run;
 mod page_cache;
 pub(crate) mod pairing;

@@ -28,14 +28,18 @@ use crate::error::server_name;
 use crate::identity::Identity;
 use crate::installed::Installed;
 use crate::malloc::Allocator;
-use crate::places::{hex, short_hash};
+use crate::places::hex;
 use crate::profile::Rendered;
 use crate::running::RunningServer;
 use crate::trial::Trial;
 use crate::wall::{self, Door, Enclosure};
 use crate::watch::{Progress, Watch};
-use crate::{Error, at_work, certificate, direct_io, disk, mysql, plain, postgres, process, start};
+use crate::{
+    Error, at_work, certificate, direct_io, disk, mysql, plain, postgres, process, socket_dir,
+    start,
+};
 
+pub use crate::socket_dir::clear_socket;
 use marker::{Marker, lock_marker, not_ours, read_marker, remove_all, write_marker};
 pub use marker::{clear, is_ours, note_on};
 
@@ -266,7 +270,7 @@ impl Instance {
 
     /// The directory of its socket: a short path that depends on the instance's directory alone.
     pub(crate) fn socket_dir(&self) -> PathBuf {
-        socket_dir(&self.setup.sockets, &self.setup.dir)
+        socket_dir::of_instance(&self.setup.sockets, &self.setup.dir)
     }
 
     fn initialise(&self, watch: &mut Watch<'_>) -> Result<(), Error> {
@@ -346,16 +350,6 @@ pub fn open_log_in(dir: &Path) -> io::Result<File> {
     plain::open(dir, &dir.join(LOG), OFlag::O_RDONLY)
 }
 
-fn socket_dir(sockets: &Path, dir: &Path) -> PathBuf {
-    sockets.join(short_hash(&dir.to_string_lossy()))
-}
-
-/// Removes the socket directory that a killed server of an instance left below `sockets`. To be called
-/// when [`clear`] has said that nobody uses the instance.
-pub fn clear_socket(sockets: &Path, dir: &Path) {
-    crate::socket_dir::remove(&socket_dir(sockets, dir));
-}
-
 /// Makes a directory that only the servers' user (and root) can enter; nobody but rqps writes to `root`,
 /// above it.
 pub(crate) fn make_private(root: &Path, path: &Path, identity: &Identity) -> Result<(), Error> {
@@ -389,21 +383,6 @@ mod tests {
     use std::fs;
 
     use super::*;
-
-    #[test]
-    fn the_socket_of_one_instance_goes_and_those_of_others_stay() {
-        let top = tempfile::tempdir().unwrap();
-        let dirs = ["/data/run-0", "/data/run-1"].map(Path::new);
-        for dir in dirs {
-            let of = socket_dir(top.path(), dir);
-            fs::create_dir(&of).unwrap();
-            fs::write(of.join("mysql.sock"), "").unwrap();
-        }
-        clear_socket(top.path(), dirs[0]);
-        clear_socket(top.path(), Path::new("/data/run-2"));
-        assert!(!socket_dir(top.path(), dirs[0]).exists());
-        assert!(socket_dir(top.path(), dirs[1]).join("mysql.sock").exists());
-    }
 
     #[test]
     fn passwords_are_long_and_differ() {

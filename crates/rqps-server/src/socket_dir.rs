@@ -1,11 +1,13 @@
 //! The directory of a server's socket: emptied of sockets and their locks, and of nothing else.
 
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use nix::fcntl::{OFlag, open, openat};
 use nix::sys::stat::Mode;
 use nix::unistd::{UnlinkatFlags, unlinkat};
+
+use crate::places::short_hash;
 
 /// What the names of sockets and of their lock files begin with.
 const NAMES: [&str; 2] = ["mysql.sock", ".s.PGSQL."];
@@ -33,6 +35,17 @@ pub(crate) fn remove(dir: &Path) {
     if is_dir {
         let _ = unlinkat(&parent, name, UnlinkatFlags::RemoveDir);
     }
+}
+
+/// The socket directory of an instance.
+pub(crate) fn of_instance(sockets: &Path, dir: &Path) -> PathBuf {
+    sockets.join(short_hash(&dir.to_string_lossy()))
+}
+
+/// Removes the socket directory that a killed server of an instance left below `sockets`. To be called
+/// when [`crate::instance::clear`] has said that nobody uses the instance.
+pub fn clear_socket(sockets: &Path, dir: &Path) {
+    remove(&of_instance(sockets, dir));
 }
 
 #[cfg(test)]
@@ -66,5 +79,20 @@ mod tests {
         symlink(&theirs, &link).unwrap();
         remove(&link);
         assert!(theirs.join("mysql.sock").exists() && link.is_symlink());
+    }
+
+    #[test]
+    fn the_socket_of_one_instance_goes_and_those_of_others_stay() {
+        let top = tempfile::tempdir().unwrap();
+        let dirs = ["/data/run-0", "/data/run-1"].map(Path::new);
+        for dir in dirs {
+            let of = of_instance(top.path(), dir);
+            fs::create_dir(&of).unwrap();
+            fs::write(of.join("mysql.sock"), "").unwrap();
+        }
+        clear_socket(top.path(), dirs[0]);
+        clear_socket(top.path(), Path::new("/data/run-2"));
+        assert!(!of_instance(top.path(), dirs[0]).exists());
+        assert!(of_instance(top.path(), dirs[1]).join("mysql.sock").exists());
     }
 }

@@ -97,7 +97,7 @@ pub fn probe(identity: &Identity, walls: Walls) -> Wall {
         (Walls::Nothing, _) => return Wall::None { why: "switched off for a trial".to_owned() },
         (Walls::Namespaces, _) | (Walls::Any, None) => vec![namespaces],
         // Early versions do not forbid to cut a file short, which a read-only mount does.
-        (Walls::Any, Some(abi)) if abi < Wall::TRUNCATE => {
+        (Walls::Any, Some(abi)) if abi < Wall::TRUNCATION => {
             vec![namespaces, Wall::Landlock { abi }]
         }
         (Walls::Any, Some(abi)) => vec![Wall::Landlock { abi }, namespaces],

@@ -119,7 +119,7 @@ pub(super) fn caveats(analysis: &Analysis<'_>) -> Vec<String> {
     out.extend(super::calibrated::sentence(analysis));
     out.extend(unequal_limits(analysis));
     out.extend(unequal_allocators(analysis));
-    out.extend(changed_configurations(analysis));
+    out.extend(super::own_config::sentence(analysis));
     out.extend(super::wall::sentence(analysis));
     if analysis.host().virtual_machine && !run.systems.is_empty() {
         out.push(
@@ -234,23 +234,6 @@ fn unequal_allocators(analysis: &Analysis<'_>) -> Option<String> {
         format!(
             "The allocators differ with the builds: {}; `malloc` of a plan makes them the same.",
             list_in_short(&told)
-        )
-    })
-}
-
-/// Users' configurations of which rqps did not take all: what would have led out of its directory.
-fn changed_configurations(analysis: &Analysis<'_>) -> Option<String> {
-    let systems = analysis.run.systems.iter().enumerate();
-    let changed: Vec<String> = systems
-        .filter_map(|(idx, system)| {
-            let text = one_line(system.process.get("config")?);
-            Some(format!("{} ({text})", analysis.label(idx)))
-        })
-        .collect();
-    (!changed.is_empty()).then(|| {
-        format!(
-            "Options that would lead out of rqps's own directory or host are not in force: {}.",
-            list_in_short(&changed)
         )
     })
 }

@@ -1,3 +1,5 @@
+//! Programs in each wall try what is theirs and what is not.
+
 use std::fs::{self, Permissions};
 use std::io;
 use std::net::{TcpListener, TcpStream};

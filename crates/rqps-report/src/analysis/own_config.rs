@@ -1,0 +1,21 @@
+//! What of users' configurations is not in force, in a sentence.
+
+use super::Analysis;
+use crate::words::{list_in_short, one_line};
+
+/// Users' configurations of which rqps did not take all: what would have led out of its directory.
+pub(super) fn sentence(analysis: &Analysis<'_>) -> Option<String> {
+    let systems = analysis.run.systems.iter().enumerate();
+    let changed: Vec<String> = systems
+        .filter_map(|(idx, system)| {
+            let text = one_line(system.process.get("config")?);
+            Some(format!("{} ({text})", analysis.label(idx)))
+        })
+        .collect();
+    (!changed.is_empty()).then(|| {
+        format!(
+            "Options that would lead out of rqps's own directory or host are not in force: {}.",
+            list_in_short(&changed)
+        )
+    })
+}
