@@ -380,7 +380,6 @@ fn random_password() -> Result<String, Error> {
 
 #[cfg(test)]
 mod tests {
-    use std::fs;
 
     use super::*;
 
