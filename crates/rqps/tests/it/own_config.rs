@@ -185,7 +185,8 @@ fn a_postgresql_conf_of_production_harms_nothing() {
     let said = run(&bench, ("postgres", "11.22"), "postgresql.conf");
     assert_eq!(said.code(), 0, "{}", said.stderr);
     production.assert_untouched();
-    for told in ["archive_command (line 2): archiving", "shared_preload_libraries loads no pg_cron"] {
+    for told in ["archive_command (line 2): archiving", "shared_preload_libraries loads no pg_cron"]
+    {
         assert!(said.stderr.contains(told), "{told}: {}", said.stderr);
     }
     let run = bench.latest();
