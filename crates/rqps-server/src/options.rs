@@ -1,4 +1,4 @@
-//! A user's configuration read as data: parsed with its includes, classified by an allow-list, written anew.
+//! A user's configuration read as data: parsed with its includes, classified by an allow-list, written again.
 //!
 //! `my_cnf` and `postgresql_conf` parse what the servers would parse. `table` says what becomes of each option.
 //! `classify` applies the table and tells what it changed. No line of a user's file reaches a server unread.
@@ -82,6 +82,37 @@ fn fault(path: &Path, line: usize, detail: impl Into<String>) -> Error {
 pub(crate) fn read_file(path: &Path) -> std::io::Result<String> {
     let bytes = rqps_sample::given_file::read(path, MAX_FILE_BYTES)?;
     Ok(String::from_utf8_lossy(&bytes).into_owned())
+}
+
+/// The files that are being read, each included by the one before it.
+#[derive(Debug, Default)]
+struct OpenFiles {
+    stack: Vec<PathBuf>,
+    /// Files read so far.
+    n_read: usize,
+}
+
+impl OpenFiles {
+    fn push(&mut self, path: &Path) {
+        self.stack.push(path.to_owned());
+        self.n_read += 1;
+    }
+
+    fn pop(&mut self) {
+        self.stack.pop();
+    }
+
+    /// The text of a file that a line of another one includes.
+    fn read_included(&self, file: &Path, (from, line): (&Path, usize)) -> Result<String, Error> {
+        let bad = |detail: String| fault(from, line, detail);
+        if self.stack.len() >= MAX_INCLUDE_DEPTH || self.stack.iter().any(|open| open == file) {
+            return Err(bad(format!("{} includes itself, or too deep", file.display())));
+        }
+        if self.n_read >= MAX_FILES {
+            return Err(bad(format!("more than {MAX_FILES} files are included")));
+        }
+        read_file(file).map_err(|e| bad(format!("{}: {e}", file.display())))
+    }
 }
 
 /// The plain files of an included directory whose names a server reads, in the order of their names.

@@ -3,13 +3,11 @@
 //! MySQL manual, "Using Option Files": groups, `#` and `;` comments, quotes, escapes, `!include` and
 //! `!includedir`.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use rqps_model::{Dbms, Version};
 
-use super::{
-    MAX_FILES, MAX_INCLUDE_DEPTH, Setting, Written, directory_of, fault, included_files, read_file,
-};
+use super::{OpenFiles, Setting, Written, directory_of, fault, included_files};
 use crate::Error;
 
 /// The groups that a server reads, in lower case.
@@ -32,7 +30,7 @@ pub(super) fn groups(dbms: Dbms, version: &Version) -> Vec<String> {
 
 /// The options of these groups, in the order in which a server meets them.
 pub(super) fn read(path: &Path, text: &str, groups: &[String]) -> Result<Vec<Setting>, Error> {
-    let mut reader = Reader { groups, settings: Vec::new(), open: Vec::new(), n_files: 0 };
+    let mut reader = Reader { groups, settings: Vec::new(), open: OpenFiles::default() };
     reader.file(path, text)?;
     Ok(reader.settings)
 }
@@ -40,16 +38,12 @@ pub(super) fn read(path: &Path, text: &str, groups: &[String]) -> Result<Vec<Set
 struct Reader<'a> {
     groups: &'a [String],
     settings: Vec<Setting>,
-    /// The files that are being read, each included by the one before it.
-    open: Vec<PathBuf>,
-    /// Files read so far.
-    n_files: usize,
+    open: OpenFiles,
 }
 
 impl Reader<'_> {
     fn file(&mut self, path: &Path, text: &str) -> Result<(), Error> {
-        self.open.push(path.to_owned());
-        self.n_files += 1;
+        self.open.push(path);
         // An included file begins outside of every group.
         let mut in_group = None;
         for (number, line) in (1..).zip(text.lines()) {
@@ -86,13 +80,7 @@ impl Reader<'_> {
             _ => return Err(bad(format!("!{word} is neither !include nor !includedir"))),
         };
         for file in files {
-            if self.open.len() >= MAX_INCLUDE_DEPTH || self.open.contains(&file) {
-                return Err(bad(format!("{} includes itself, or too deep", file.display())));
-            }
-            if self.n_files >= MAX_FILES {
-                return Err(bad(format!("more than {MAX_FILES} files are included")));
-            }
-            let text = read_file(&file).map_err(|e| bad(format!("{}: {e}", file.display())))?;
+            let text = self.open.read_included(&file, (from, line))?;
             self.file(&file, &text)?;
         }
         Ok(())

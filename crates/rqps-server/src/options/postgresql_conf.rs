@@ -1,31 +1,25 @@
 //! `postgresql.conf` and what it includes, read as PostgreSQL's guc-file.l reads them.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
-use super::{
-    MAX_FILES, MAX_INCLUDE_DEPTH, Setting, Written, directory_of, fault, included_files, read_file,
-};
+use super::{OpenFiles, Setting, Written, directory_of, fault, included_files};
 use crate::Error;
 
 /// The settings in the order in which a server meets them.
 pub(super) fn read(path: &Path, text: &str) -> Result<Vec<Setting>, Error> {
-    let mut reader = Reader { settings: Vec::new(), open: Vec::new(), n_files: 0 };
+    let mut reader = Reader { settings: Vec::new(), open: OpenFiles::default() };
     reader.file(path, text)?;
     Ok(reader.settings)
 }
 
 struct Reader {
     settings: Vec<Setting>,
-    /// The files that are being read, each included by the one before it.
-    open: Vec<PathBuf>,
-    /// Files read so far.
-    n_files: usize,
+    open: OpenFiles,
 }
 
 impl Reader {
     fn file(&mut self, path: &Path, text: &str) -> Result<(), Error> {
-        self.open.push(path.to_owned());
-        self.n_files += 1;
+        self.open.push(path);
         for (line, text) in (1..).zip(text.lines()) {
             let parsed = parse(text).map_err(|problem| {
                 fault(path, line, format!("{} is no setting: {problem}", text.trim()))
@@ -61,13 +55,7 @@ impl Reader {
             vec![target]
         };
         for file in files {
-            if self.open.len() >= MAX_INCLUDE_DEPTH || self.open.contains(&file) {
-                return Err(bad(format!("{} includes itself, or too deep", file.display())));
-            }
-            if self.n_files >= MAX_FILES {
-                return Err(bad(format!("more than {MAX_FILES} files are included")));
-            }
-            let text = read_file(&file).map_err(|e| bad(format!("{}: {e}", file.display())))?;
+            let text = self.open.read_included(&file, (from, line))?;
             self.file(&file, &text)?;
         }
         Ok(())
