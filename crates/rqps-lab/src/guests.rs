@@ -51,8 +51,8 @@ fn note(said: Dbms, told: Dbms, address: &str) -> String {
     )
 }
 
-/// Refuses statements of the plan and its suites that could reach beyond rqps's schema in somebody else's server,
-/// or beyond the run's directory and host from one of rqps's own.
+/// Refuses statements of the plan and its suites that reach too far. In somebody else's server that is beyond rqps's
+/// schema; from a server of rqps it is beyond the run's directory and host.
 ///
 /// # Errors
 /// [`Refusal::NotForGuests`] or [`Error::RefusedOption`] with the statement.

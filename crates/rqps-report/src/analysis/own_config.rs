@@ -3,7 +3,7 @@
 use super::Analysis;
 use crate::words::{list_in_short, one_line};
 
-/// Users' configurations of which rqps did not take all: what would have led out of its directory.
+/// Options of users that are not in force, as they would lead out of the run's directory.
 pub(super) fn sentence(analysis: &Analysis<'_>) -> Option<String> {
     let systems = analysis.run.systems.iter().enumerate();
     let changed: Vec<String> = systems
