@@ -1,7 +1,7 @@
 //! Servers that fail between steps, and connections that a server ends though it is well.
 
 use std::fs;
-use std::time::{Duration, Instant};
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
@@ -131,11 +131,11 @@ fn a_step_that_is_measured_is_done_when_its_server_dies_as_it_settles() {
 fn a_process_that_outlives_its_server_is_not_waited_for() {
     let bench = Bench::new();
     let text = plan(&[("a", "postgres", "11.22")], "sequential");
-    // Who sleeps does not look whether the first process is there.
-    let flag = bench.path("awake");
+    // Who sleeps does not look whether the first process is there. Later none sleeps.
+    let later = SystemTime::now() + Duration::from_secs(20);
     let sql = format!(
-        "select pg_sleep(case when (pg_stat_file('{}', true)).size is null then 3600 else 0 end)",
-        flag.display()
+        "select pg_sleep(case when clock_timestamp() < to_timestamp({}) then 3600 else 0 end)",
+        later.duration_since(UNIX_EPOCH).unwrap().as_secs()
     );
     bench.write(
         "plan.toml",
@@ -152,7 +152,7 @@ fn a_process_that_outlives_its_server_is_not_waited_for() {
         seen = at_it();
         wait(Duration::from_millis(400));
     }
-    fs::write(&flag, "x").unwrap();
+    wait(later.duration_since(SystemTime::now()).unwrap_or_default() + Duration::from_secs(1));
     kill(Pid::from_raw(server_of(&bench, &running, &id, 0)), Signal::SIGKILL).unwrap();
     let said = running.finish();
     assert_eq!(said.code(), 0, "{}", said.stderr);
