@@ -7,6 +7,7 @@
 mod lock;
 mod login;
 mod marker;
+pub(crate) mod settings;
 pub mod statement;
 
 use std::time::{Duration, Instant};
@@ -58,6 +59,7 @@ pub struct Maker {
 pub struct Guest {
     dbms: Dbms,
     schema: String,
+    maker: Maker,
     /// The address as the user gave it.
     home: Endpoint,
     allow_settings: bool,
@@ -79,12 +81,12 @@ impl Guest {
         let admin = connection.as_mut();
         admin.set_timeout(Some(ANSWER_WITHIN)).map_err(|e| Error::client("set a timeout", e))?;
         login::require_own_session(dbms, home, admin)?;
-        sweep(dbms, Duration::ZERO, admin, told)?;
+        sweep(dbms, (maker, Duration::ZERO), admin, told)?;
         let schema = make(dbms, maker, home, admin)?;
         use_schema(dbms, &schema, admin)?;
         // What the session is asked for later is the server's own setting.
         limit_waits(dbms, None, admin)?;
-        let guest = Self { dbms, schema, home: home.clone(), allow_settings };
+        let guest = Self { dbms, schema, maker: maker.clone(), home: home.clone(), allow_settings };
         Ok((guest, connection))
     }
 
@@ -139,10 +141,10 @@ impl Guest {
         told: &mut dyn FnMut(&str),
     ) -> Result<(), Error> {
         limit_waits(self.dbms, Some(LEAVE_WAIT), connection)?;
-        drop_schema(self.scope(), self.dbms, connection)?;
+        drop_left(self.dbms, &self.schema, connection)?;
         release(self.dbms, &self.schema, connection)?;
         // A session that was at work when its rqps was killed has had this run's time to end.
-        sweep(self.dbms, SWEEP_WAIT, connection, told)
+        sweep(self.dbms, (&self.maker, SWEEP_WAIT), connection, told)
     }
 }
 
@@ -154,11 +156,17 @@ pub fn is_schema_name(name: &str) -> bool {
     digits.is_some_and(|digits| digits.len() == DIGITS && digits.bytes().all(is_hex))
 }
 
-/// The name of a schema: the same for the same maker, so that a resumed run finds its own.
-fn schema_name(maker: &Maker, attempt: u32) -> String {
+/// The names that one results directory gives to its schemas on a server, in the order in which they are tried. A later
+/// call finds what an earlier one left; replicas of a server get names of their own.
+fn names(dbms: Dbms, maker: &Maker, connection: &mut dyn Connection) -> Result<Vec<String>, Error> {
+    let server = marker::server_id(dbms, connection)?;
+    Ok(names_on(&server, maker))
+}
+
+fn names_on(server: &str, maker: &Maker) -> Vec<String> {
     let host = marker::host_name();
-    let text = format!("{host}\n{}\n{}\n{attempt}", maker.results, maker.name);
-    format!("{PREFIX}{}", short_hash(&text))
+    let text = |nth: u32| format!("{host}\n{}\n{server}\n{nth}", maker.results);
+    (0..MOST_NAMES).map(|nth| format!("{PREFIX}{}", short_hash(&text(nth)))).collect()
 }
 
 /// Makes a schema with its marker, and holds its lock.
@@ -168,22 +176,16 @@ fn make(
     home: &Endpoint,
     connection: &mut dyn Connection,
 ) -> Result<String, Error> {
-    for attempt in 0..MOST_NAMES {
-        let schema = schema_name(maker, attempt);
+    let names = names(dbms, maker, connection)?;
+    for schema in names.iter().cloned() {
         if !try_lock(dbms, &schema, connection)? {
             continue;
         }
         if schemas(dbms, connection)?.contains(&schema) {
-            // It was left; one without a marker is somebody's, unless it is empty: the name is this maker's own, and
-            // MySQL makes a database and the marker in it by two statements.
-            let is_marked = has_marker(dbms, &schema, connection)?;
-            let is_gone = is_marked
-                && marker::is_made_here(dbms, &schema, connection)?
+            let is_gone = is_made_here(dbms, &schema, connection)?
                 && limit_waits(dbms, Some(SWEEP_WAIT), connection).is_ok()
-                && drop_schema(scope_of(&schema), dbms, connection).is_ok();
-            let is_empty =
-                !is_marked && dbms.is_mysql_family() && marker::is_empty(&schema, connection)?;
-            if !is_gone && !is_empty {
+                && drop_left(dbms, &schema, connection).is_ok();
+            if !is_gone && !is_begun(dbms, &schema, &names, connection)? {
                 release(dbms, &schema, connection)?;
                 continue;
             }
@@ -195,7 +197,7 @@ fn make(
     }
     Err(Refusal::PlaceUntold {
         statement: "CREATE SCHEMA".to_owned(),
-        why: format!("{MOST_NAMES} names such as {} are in use", schema_name(maker, 0)),
+        why: format!("{MOST_NAMES} names such as {} are in use", names[0]),
     }
     .into())
 }
@@ -208,18 +210,29 @@ fn scope_of(schema: &str) -> Scope<'_> {
 /// is waited for as long as `patience`. Nothing that stays is an error but a lost connection.
 fn sweep(
     dbms: Dbms,
-    patience: Duration,
+    (maker, patience): (&Maker, Duration),
     connection: &mut dyn Connection,
     told: &mut dyn FnMut(&str),
 ) -> Result<(), Error> {
     limit_waits(dbms, Some(SWEEP_WAIT), connection)?;
+    let names = names(dbms, maker, connection)?;
     for schema in schemas(dbms, connection)? {
-        let swept = sweep_one(dbms, &schema, patience, connection);
+        let swept = if is_begun(dbms, &schema, &names, connection)? {
+            finish_begun(dbms, maker, &schema, connection)
+        } else {
+            sweep_one(dbms, &schema, patience, connection)
+        };
         match swept {
-            Ok(true) => {
-                told(&format!("dropped schema {schema}, which an rqps left when it was killed"))
+            Ok(Some(restored)) => {
+                told(&format!("dropped schema {schema}, which an rqps left when it was killed"));
+                if !restored.is_empty() {
+                    told(&format!(
+                        "restored settings that it had changed: {}",
+                        restored.join(", ")
+                    ));
+                }
             }
-            Ok(false) => {}
+            Ok(None) => {}
             Err(Error::Client { source: rqps_client::Error::Server(said), .. }) => {
                 told(&format!("schema {schema}, which an rqps left, stays for now: {said}"));
             }
@@ -230,27 +243,74 @@ fn sweep(
     Ok(())
 }
 
+/// The names of the settings that were restored, where the schema was dropped.
 fn sweep_one(
     dbms: Dbms,
     schema: &str,
     patience: Duration,
     connection: &mut dyn Connection,
-) -> Result<bool, Error> {
-    if !has_marker(dbms, schema, connection)? || !marker::is_made_here(dbms, schema, connection)? {
-        return Ok(false);
+) -> Result<Option<Vec<String>>, Error> {
+    if !is_made_here(dbms, schema, connection)? {
+        return Ok(None);
     }
     let since = Instant::now();
     while !try_lock(dbms, schema, connection)? {
         let is_dying =
             since.elapsed() < patience && marker::maker_is_dead(dbms, schema, connection)?;
         if !is_dying {
-            return Ok(false);
+            return Ok(None);
         }
         pause(LOOK_EVERY);
     }
-    let dropped = drop_schema(scope_of(schema), dbms, connection);
+    let dropped = drop_left(dbms, schema, connection);
     release(dbms, schema, connection)?;
-    dropped.map(|()| true)
+    dropped.map(Some)
+}
+
+/// Whether a schema is rqps's and made on this server, not on one that it is a replica of.
+fn is_made_here(dbms: Dbms, schema: &str, connection: &mut dyn Connection) -> Result<bool, Error> {
+    Ok(has_marker(dbms, schema, connection)? && marker::is_made_here(dbms, schema, connection)?)
+}
+
+/// Whether a schema was begun by an rqps of this results directory and is empty: MySQL makes a database and the marker
+/// in it by two statements.
+fn is_begun(
+    dbms: Dbms,
+    schema: &str,
+    names: &[String],
+    connection: &mut dyn Connection,
+) -> Result<bool, Error> {
+    let is_own = dbms.is_mysql_family() && names.iter().any(|name| name == schema);
+    Ok(is_own && !has_marker(dbms, schema, connection)? && marker::is_empty(schema, connection)?)
+}
+
+/// Gives a schema that was begun its marker, then drops it.
+fn finish_begun(
+    dbms: Dbms,
+    maker: &Maker,
+    schema: &str,
+    connection: &mut dyn Connection,
+) -> Result<Option<Vec<String>>, Error> {
+    if !try_lock(dbms, schema, connection)? {
+        return Ok(None);
+    }
+    // Its maker may have made the marker before it gave the lock back.
+    let dropped = Marker::new(maker)
+        .create(dbms, schema, connection)
+        .and_then(|()| drop_left(dbms, schema, connection));
+    release(dbms, schema, connection)?;
+    dropped.map(Some)
+}
+
+/// Drops a schema; before that the settings that are written down in it are restored. Gives their names.
+fn drop_left(
+    dbms: Dbms,
+    schema: &str,
+    connection: &mut dyn Connection,
+) -> Result<Vec<String>, Error> {
+    let restored = settings::restore(dbms, schema, connection)?;
+    drop_schema(scope_of(schema), dbms, connection)?;
+    Ok(restored)
 }
 
 /// The schemas of the server, or of the database, that have a name as rqps gives them.

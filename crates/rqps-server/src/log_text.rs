@@ -51,10 +51,11 @@ pub struct Unknown {
 /// The first option that a log says is unknown.
 ///
 /// MySQL and MariaDB: `unknown variable 'x=1'`, `unknown option '--x'` (the same since 5.5; 8.0 adds
-/// a code and a full stop). PostgreSQL: `unrecognized configuration parameter "x"`.
+/// a code and a full stop). PostgreSQL: `unrecognized configuration parameter "x"`. A warning is of an option that a
+/// server may lack (`loose-`).
 #[must_use]
 pub fn unknown_option(log: &str) -> Option<Unknown> {
-    log.lines().find_map(|line| {
+    log.lines().filter(|line| !line.contains("[Warning]")).find_map(|line| {
         let option = quoted_after(line, "unknown variable '", '\'')
             .or_else(|| quoted_after(line, "unknown option '", '\''))
             .or_else(|| quoted_after(line, "unrecognized configuration parameter \"", '"'))?;
@@ -187,6 +188,8 @@ mod tests {
             assert_eq!((unknown.option.as_str(), unknown.line.as_str()), (option, line));
         }
         assert_eq!(unknown_option("[Warning] option 'x': unsigned value 1 adjusted to 2"), None);
+        let loose = "0 [Warning] [MY-000067] [Server] unknown variable 'loose-nope=1'.";
+        assert_eq!(unknown_option(loose), None);
         assert_eq!(unknown_option("unknown variable '"), None);
     }
 

@@ -18,6 +18,7 @@ use rqps_client::Connection;
 use rqps_model::{Dbms, Version};
 
 use crate::destructive::Scope;
+use crate::guest::settings::{self, Changed};
 use crate::watch::{Progress, Watch};
 use crate::{Error, destructive, facts, lsm};
 
@@ -172,6 +173,20 @@ fn try_set_global(
     detail: &mut Vec<String>,
 ) -> Result<bool, Error> {
     not_refused(destructive::set_global(target.scope, target.dbms, setting, connection), detail)
+}
+
+/// Writes down settings before they are changed; false, and a word in `detail`, where they have to stay.
+fn remember(
+    target: &Target<'_>,
+    changes: &[Changed],
+    connection: &mut dyn Connection,
+    detail: &mut Vec<String>,
+) -> Result<bool, Error> {
+    let is_done = settings::remember(target.scope, target.dbms, changes, connection)?;
+    if !is_done {
+        detail.push("settings are left alone: another rqps has changed them".to_owned());
+    }
+    Ok(is_done)
 }
 
 /// Whether something was done; a refusal of the server's goes to `detail`.

@@ -80,18 +80,28 @@ pub(crate) fn has_marker(
     schema: &str,
     connection: &mut dyn Connection,
 ) -> Result<bool, Error> {
+    has_table(dbms, (schema, MARKER), connection)
+}
+
+/// Whether a schema has a table of this name.
+pub(super) fn has_table(
+    dbms: Dbms,
+    (schema, table): (&str, &str),
+    connection: &mut dyn Connection,
+) -> Result<bool, Error> {
     let schema = literal(schema);
     let sql = match dbms {
         Dbms::Postgres => format!(
             "select count(*) from pg_catalog.pg_tables where schemaname = {schema} and \
-             tablename = '{MARKER}'"
+             tablename = '{table}'"
         ),
         _ => format!(
             "select count(*) from information_schema.tables where table_schema = {schema} and \
-             table_name = '{MARKER}'"
+             table_name = '{table}'"
         ),
     };
-    let result = connection.query(&sql).map_err(|e| Error::client("look for rqps's marker", e))?;
+    let result =
+        connection.query(&sql).map_err(|e| Error::client("look for a table of rqps's", e))?;
     Ok(result.scalar().is_some_and(|n| n != "0"))
 }
 
@@ -113,7 +123,7 @@ pub(super) fn is_made_here(
 }
 
 /// What tells a server from its replicas. PostgreSQL replicates no marker to a server that can be written to.
-fn server_id(dbms: Dbms, connection: &mut dyn Connection) -> Result<String, Error> {
+pub(super) fn server_id(dbms: Dbms, connection: &mut dyn Connection) -> Result<String, Error> {
     if !dbms.is_mysql_family() {
         return Ok(String::new());
     }

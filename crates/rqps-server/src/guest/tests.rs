@@ -14,14 +14,16 @@ fn rows(texts: &[&str]) -> Vec<Vec<String>> {
 
 #[test]
 fn a_name_is_the_makers_and_no_other_ones() {
-    let name = |maker: &str| schema_name(&super::tests::maker(maker), 0);
-    assert_eq!(name("20261127-120000-a-0"), name("20261127-120000-a-0"));
-    assert_ne!(name("20261127-120000-a-0"), name("20261127-120000-a-1"));
-    let maker = maker("a");
-    assert_ne!(schema_name(&maker, 0), schema_name(&maker, 1));
-    let elsewhere = Maker { results: "/s".to_owned(), ..maker.clone() };
-    assert_ne!(schema_name(&maker, 0), schema_name(&elsewhere, 0));
-    assert!(is_schema_name(&schema_name(&maker, 0)));
+    let names = |server: &str, results: &str| {
+        names_on(server, &Maker { results: results.to_owned(), ..maker("a") })
+    };
+    let here = names("this", "/r");
+    assert_eq!(here, names_on("this", &maker("another run")));
+    assert_eq!(here.iter().collect::<std::collections::BTreeSet<_>>().len(), 16);
+    for others in [names("a replica", "/r"), names("this", "/s")] {
+        assert!(!others.iter().any(|name| here.contains(name)), "{others:?}");
+    }
+    assert!(here.iter().all(|name| is_schema_name(name)), "{here:?}");
     for other in ["rqps", "rqps_", "rqps_00C0FFEE", "rqps_00c0ffee1", "rqps_results1", "shop"] {
         assert!(!is_schema_name(other), "{other}");
     }
@@ -36,6 +38,7 @@ fn server(schemas: &[&str], has_marker: bool, is_free: bool) -> Fake {
         .answering("select get_lock", word(is_free))
         .answering("select release_lock", word(true))
         .answering("select host, pid", Vec::new())
+        .answering("select name, owners", Vec::new())
         .answering("select @@server_uuid", rows(&["this"]))
         .answering("select server", rows(&["this"]))
         .answering("SET SESSION", Vec::new())
@@ -44,7 +47,7 @@ fn server(schemas: &[&str], has_marker: bool, is_free: bool) -> Fake {
 fn swept(mut server: Fake) -> (Vec<String>, Vec<String>) {
     let mut told = Vec::new();
     let mut hear = |text: &str| told.push(text.to_owned());
-    sweep(Dbms::Mysql, Duration::ZERO, &mut server, &mut hear).unwrap();
+    sweep(Dbms::Mysql, (&maker("a"), Duration::ZERO), &mut server, &mut hear).unwrap();
     (server.asked, told)
 }
 
@@ -60,11 +63,42 @@ fn only_what_is_marked_and_free_is_dropped() {
 }
 
 #[test]
+fn settings_are_restored_before_their_schema_goes() {
+    let row = |texts: [&str; 3]| texts.map(str::to_owned).to_vec();
+    let written = vec![row(["innodb_io_capacity", "200", "20000"]), row(["x", "1", "2"])];
+    let left = server(&["rqps_00c0ffee"], true, true)
+        .answering("select name, owners", written)
+        .answering("select @@global.innodb_io_capacity", rows(&["20000"]))
+        .answering("select @@global.x", rows(&["7"]));
+    let (asked, told) = swept(left);
+    assert_eq!(asked, ["SET GLOBAL innodb_io_capacity = 200", "DROP SCHEMA `rqps_00c0ffee`"]);
+    assert_eq!(told[1], "restored settings that it had changed: innodb_io_capacity");
+}
+
+#[test]
 fn what_another_server_made_stays() {
     let there = server(&["rqps_00c0ffee"], true, true);
     // A replica has the primary's marker, and nobody holds its lock there.
     let replica = there.answering("select server", rows(&["the primary"]));
     assert_eq!(swept(replica), (Vec::new(), Vec::new()));
+}
+
+/// The names that [`maker`] tries on [`server`].
+fn own_names() -> Vec<String> {
+    names_on("this", &maker("a"))
+}
+
+#[test]
+fn one_that_was_begun_is_dropped_by_those_of_the_same_results() {
+    let begun = own_names()[3].clone();
+    let there = |is_free| {
+        server(&[&begun, "rqps_00c0ffee"], false, is_free).answering("select (select", rows(&["0"]))
+    };
+    let (asked, _) = swept(there(true));
+    assert!(asked[0].starts_with(&format!("CREATE SCHEMA IF NOT EXISTS `{begun}`")), "{asked:?}");
+    assert!(!asked.iter().any(|sql| sql.contains("00c0ffee")), "{asked:?}");
+    // Another process is about to make the marker.
+    assert_eq!(swept(there(false)), (Vec::new(), Vec::new()));
 }
 
 fn home() -> Endpoint {
@@ -73,25 +107,25 @@ fn home() -> Endpoint {
 
 #[test]
 fn a_schema_of_its_name_without_a_marker_stays() {
-    let name = schema_name(&maker("a"), 0);
+    let [name, next, ..] = &own_names()[..] else { panic!() };
     let with_tables =
-        |n: &str| server(&[&name], false, true).answering("select (select", rows(&[n]));
+        |n: &str| server(&[name], false, true).answering("select (select", rows(&[n]));
     let mut there = with_tables("1");
     let made = make(Dbms::Mysql, &maker("a"), &home(), &mut there).unwrap();
-    assert_eq!(made, schema_name(&maker("a"), 1));
+    assert_eq!(made, *next);
     assert!(!there.asked.iter().any(|sql| sql.starts_with("DROP")), "{:?}", there.asked);
     assert_eq!(there.asked[0], format!("CREATE SCHEMA IF NOT EXISTS `{made}`"));
     // One that is empty was left between its making and its marker's.
     let mut empty = with_tables("0");
-    assert_eq!(make(Dbms::Mysql, &maker("a"), &home(), &mut empty).unwrap(), name);
+    assert_eq!(make(Dbms::Mysql, &maker("a"), &home(), &mut empty).unwrap(), *name);
     assert!(!empty.asked.iter().any(|sql| sql.starts_with("DROP")), "{:?}", empty.asked);
 }
 
 #[test]
 fn one_that_was_left_is_made_anew() {
-    let name = schema_name(&maker("a"), 0);
-    let mut there = server(&[&name], true, true);
-    assert_eq!(make(Dbms::Mysql, &maker("a"), &home(), &mut there).unwrap(), name);
+    let name = &own_names()[0];
+    let mut there = server(&[name], true, true);
+    assert_eq!(make(Dbms::Mysql, &maker("a"), &home(), &mut there).unwrap(), *name);
     assert_eq!(
         there.asked[..2],
         [format!("DROP SCHEMA `{name}`"), format!("CREATE SCHEMA IF NOT EXISTS `{name}`")]
@@ -111,6 +145,7 @@ fn sessions_begin_in_the_schema() {
     let guest = |dbms| Guest {
         dbms,
         schema: "rqps_00c0ffee".to_owned(),
+        maker: maker("a"),
         home: home(),
         allow_settings: false,
     };

@@ -8,9 +8,10 @@ use std::time::{Duration, Instant};
 
 use rqps_client::Connection;
 
-use super::{Debt, Settled, Target, not_refused, try_set_global, wait_for_rest};
+use super::{Debt, Settled, Target, not_refused, remember, try_set_global, wait_for_rest};
 use crate::Error;
 use crate::destructive::{reset_binary_logs, set_global};
+use crate::guest::settings::{Changed, forget};
 use crate::watch::{Progress, Watch};
 
 /// Settings that make InnoDB flush everything, in an order that never has lwm above its maximum;
@@ -53,13 +54,15 @@ pub(super) fn settle(
         (watch.report)(Progress::Waiting { what: &format!("ANALYZE TABLE {table}") });
         analyze(connection, table, detail)?;
     }
-    // Somebody else's server keeps its binary logs, which replicas need, and its settings, which nobody would
-    // restore should rqps be killed.
+    // Somebody else's server keeps its binary logs, which replicas need.
     if target.scope.is_own() {
         drop_binary_logs(target, connection, detail)?;
     }
-    let before =
+    let mut before =
         if target.scope.allows_settings() { read_settings(connection)? } else { BTreeMap::new() };
+    if !before.is_empty() && !remember(target, &changes(&before), connection, detail)? {
+        before.clear();
+    }
     let mut standing = Standing { value: u64::MAX, since: Instant::now() };
     let mut unreadable = None;
     let result = hurry(target, connection, &before, detail).and_then(|()| {
@@ -73,6 +76,9 @@ pub(super) fn settle(
     });
     // Also after an error: a server that is used on must be the one that was configured.
     let restored = restore(target, connection, &before);
+    if restored.is_ok() && !before.is_empty() {
+        forget(target.scope, target.dbms, connection)?;
+    }
     let debts = result?;
     restored?;
     left.extend(unreadable);
@@ -143,6 +149,15 @@ fn read_settings(connection: &mut dyn Connection) -> Result<BTreeMap<String, Str
         .into_iter()
         .filter_map(|mut row| Some((row.get_mut(0)?.take()?, row.get_mut(1)?.take()?)))
         .collect())
+}
+
+/// What is changed of them, in the order in which it is restored.
+fn changes(before: &BTreeMap<String, String>) -> Vec<Changed> {
+    let changed = |(name, ours): &(&str, &str)| {
+        let owners = before.get(*name)?.clone();
+        Some(Changed { name: (*name).to_owned(), owners, ours: (*ours).to_owned() })
+    };
+    HURRY.iter().rev().filter_map(changed).collect()
 }
 
 fn hurry(

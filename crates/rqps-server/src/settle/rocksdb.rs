@@ -10,8 +10,9 @@ use std::time::Duration;
 
 use rqps_client::Connection;
 
-use super::{Debt, Target, try_set_global, wait_for_rest};
+use super::{Debt, Target, remember, try_set_global, wait_for_rest};
 use crate::Error;
+use crate::guest::settings::{Changed, forget, value};
 use crate::lsm;
 use crate::watch::{Progress, Watch};
 
@@ -30,9 +31,9 @@ pub(super) fn settle(
 ) -> Result<Vec<Debt>, Error> {
     watch.check("settle")?;
     let before = read_triggers(connection)?;
+    // Below its trigger level 0 stays as it is.
+    let at_rest = before.values().max().map_or(0, |trigger| trigger.saturating_sub(1));
     if !target.scope.allows_settings() {
-        // Below its trigger level 0 stays as it is.
-        let at_rest = before.values().max().map_or(0, |trigger| trigger.saturating_sub(1));
         return wait_for_rest(limit, watch, || debts(connection, at_rest));
     }
     let flush = ("rocksdb_force_flush_memtable_now", "1");
@@ -42,15 +43,19 @@ pub(super) fn settle(
     let option = connection.query(option).map_err(|e| Error::client(option, e))?;
     let option = option.scalar().unwrap_or("").to_owned();
     let once = triggers_of(before.keys().map(|family| (family.as_str(), 1)));
-    let result = try_set_global(target, (OPTIONS, &once), connection, detail)
+    let back = triggers_of(before.iter().map(|(family, trigger)| (family.as_str(), *trigger)));
+    let changes = [changed(&back, &once), changed(&option, &back)];
+    if !remember(target, &changes, connection, detail)? {
+        return wait_for_rest(limit, watch, || debts(connection, at_rest));
+    }
+    let result = try_set_global(target, (OPTIONS, &value(&once)), connection, detail)
         .and_then(|_| wait_for_rest(limit, watch, || debts(connection, 0)));
     // Also after an error: a server that is used on must be the one that was configured.
-    let back = triggers_of(before.iter().map(|(family, trigger)| (family.as_str(), *trigger)));
-    let option = literal(&option);
-    let restored = try_set_global(target, (OPTIONS, &back), connection, detail)
-        .and_then(|_| try_set_global(target, (OPTIONS, &option), connection, detail));
+    let restored = try_set_global(target, (OPTIONS, &value(&back)), connection, detail)
+        .and_then(|_| try_set_global(target, (OPTIONS, &value(&option)), connection, detail));
     let debts = result?;
     restored?;
+    forget(target.scope, target.dbms, connection)?;
     Ok(debts)
 }
 
@@ -102,11 +107,11 @@ fn read_triggers(connection: &mut dyn Connection) -> Result<BTreeMap<String, u64
 fn triggers_of<'a>(triggers: impl Iterator<Item = (&'a str, u64)>) -> String {
     let parts: Vec<String> =
         triggers.map(|(family, trigger)| format!("{family}={{{TRIGGER}={trigger}}}")).collect();
-    literal(&parts.join(";"))
+    parts.join(";")
 }
 
-fn literal(text: &str) -> String {
-    format!("'{}'", text.replace('\'', "''"))
+fn changed(owners: &str, ours: &str) -> Changed {
+    Changed { name: OPTIONS.to_owned(), owners: owners.to_owned(), ours: ours.to_owned() }
 }
 
 #[cfg(test)]

@@ -2,11 +2,11 @@
 //! are, whatever becomes of rqps.
 
 use std::collections::BTreeMap;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use nix::sys::signal::Signal;
 
-use crate::bench::{Bench, Said, assert_complete};
+use crate::bench::{Bench, DEADLINE, Said, assert_complete, pause};
 use crate::sysbench_sandbox::Server;
 
 /// The two servers.
@@ -91,6 +91,8 @@ impl Host {
     /// How often the owner's tables were used, as the server counts it.
     fn uses(&mut self) -> BTreeMap<String, String> {
         let sql = if self.server.is_postgres {
+            // What this test itself did is counted within a second, by then or not.
+            self.server.admin.query("SELECT pg_stat_force_next_flush()").unwrap();
             "SELECT relname, concat_ws(' ', seq_scan, idx_scan, n_tup_ins, n_tup_upd, n_tup_del, \
              vacuum_count, analyze_count) FROM pg_stat_user_tables WHERE schemaname = 'public'"
         } else {
@@ -160,6 +162,39 @@ fn settings_are_changed_by_consent_and_restored() {
     assert!(changes.iter().any(|sql| sql.starts_with("SET GLOBAL innodb_")), "{changes:?}");
     assert!(!changes.iter().any(|sql| sql.starts_with("RESET")), "{changes:?}");
     assert_eq!(host.owned(), owned);
+}
+
+#[test]
+fn settings_that_a_killed_rqps_had_changed_are_restored_by_the_next() {
+    let mut host = Host::new("mariadb", "10.11.5");
+    host.write_plan("");
+    let owned = host.owned();
+    let capacity = "SELECT @@global.innodb_io_capacity";
+    let theirs = host.server.admin.query(capacity).unwrap().scalar().unwrap().to_owned();
+    // Purge stands still, so settling takes seconds.
+    host.server.admin.query("START TRANSACTION WITH CONSISTENT SNAPSHOT").unwrap();
+    let args = ["run", "plan.toml", "--no-html", "--allow-settings"];
+    let mut command = host.bench.command(&args);
+    let mut child = command.env("PW", "pw").stderr(std::process::Stdio::null()).spawn().unwrap();
+    let since = Instant::now();
+    while host.server.admin.query(capacity).unwrap().scalar() != Some("20000") {
+        assert!(since.elapsed() < DEADLINE, "it does not settle");
+        pause();
+    }
+    let pid = nix::unistd::Pid::from_raw(child.id().cast_signed());
+    nix::sys::signal::kill(pid, Signal::SIGKILL).unwrap();
+    child.wait().unwrap();
+    host.server.admin.query("COMMIT").unwrap();
+    assert_ne!(host.owned(), owned, "the killed rqps left them changed");
+    host.server.admin.query("SET GLOBAL innodb_io_capacity = 777").unwrap();
+    let said = host.run(&["--new"]);
+    assert_eq!(said.code(), 0, "{}", said.stderr);
+    assert!(said.stderr.contains("restored settings that it had changed"), "{}", said.stderr);
+    // What the owner has set since stays.
+    assert_eq!(host.server.admin.query(capacity).unwrap().scalar(), Some("777"));
+    host.server.admin.query(&format!("SET GLOBAL innodb_io_capacity = {theirs}")).unwrap();
+    assert_eq!(host.owned(), owned);
+    assert_eq!(host.schemas(), Vec::<String>::new());
 }
 
 #[test]
