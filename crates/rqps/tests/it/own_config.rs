@@ -82,6 +82,12 @@ fn run(bench: &Bench, (dbms, version): (&str, &str), config: &str) -> Said {
 
 #[test]
 fn a_my_cnf_of_production_harms_nothing() {
+    for server in [("mariadb", "10.2.11"), ("mysql", "9.7.4")] {
+        my_cnf_of_production(server);
+    }
+}
+
+fn my_cnf_of_production(server: (&str, &str)) {
     let bench = Bench::new();
     let production = Production::make(
         &bench,
@@ -105,7 +111,7 @@ fn a_my_cnf_of_production_harms_nothing() {
     bench.write(
         "conf.d/50-server.cnf",
         &format!(
-            "[mysqld]\nlog-bin = {dir}/binlog/mysql-bin\nserver-id = 1\nexpire_logs_days = 10\n\
+            "[mysqld]\nlog-bin = {dir}/binlog/mysql-bin\nserver-id = 1\nmax_binlog_size = 100M\n\
              innodb_data_home_dir = {dir}/ibdata\ninnodb-log-group-home-dir = \"{dir}/redo\"\n\
              innodb_undo_directory={dir}/undo\naria_log_dir_path = {dir}/aria\n\
              [mariadb]\nloose-slow_query_log_file = {dir}/log/slow.log # a comment\nslow_query_log = 1\n\
@@ -123,7 +129,7 @@ fn a_my_cnf_of_production_harms_nothing() {
             bench.path("conf.d").display()
         ),
     );
-    let said = run(&bench, ("mariadb", "10.2.11"), "my.cnf");
+    let said = run(&bench, server, "my.cnf");
     assert_eq!(said.code(), 0, "{}", said.stderr);
     production.assert_untouched();
     for told in [

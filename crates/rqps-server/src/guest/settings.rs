@@ -1,0 +1,143 @@
+//! Settings of somebody else's server that rqps changes for a while, by consent. Meanwhile their values lie in rqps's
+//! schema: should rqps be killed, the next one restores them.
+
+use rqps_client::Connection;
+use rqps_model::Dbms;
+
+use super::{marker, schemas};
+use crate::Error;
+use crate::destructive::{Scope, drop_table, quoted, set_global};
+
+/// The table of what is changed at the moment.
+const TABLE: &str = "rqps_settings";
+
+/// A setting for as long as rqps needs another value.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Changed {
+    pub(crate) name: String,
+    /// What the owner has.
+    pub(crate) owners: String,
+    /// What rqps sets. With any other value somebody has changed it since, or started the server anew.
+    pub(crate) ours: String,
+}
+
+/// Writes the owner's values down before they are changed, in the order in which they are to be restored. False where
+/// another rqps has settings of this server changed.
+pub(crate) fn remember(
+    scope: Scope<'_>,
+    dbms: Dbms,
+    changes: &[Changed],
+    connection: &mut dyn Connection,
+) -> Result<bool, Error> {
+    let Scope::Guest { schema, .. } = scope else { return Ok(true) };
+    for other in schemas(dbms, connection)? {
+        if other != schema && !read(dbms, &other, connection)?.is_empty() {
+            return Ok(false);
+        }
+    }
+    let table = table_of(dbms, schema);
+    let text = "varchar(4000) NOT NULL";
+    let create = format!(
+        "CREATE TABLE {table} (nth integer NOT NULL PRIMARY KEY, name varchar(64) NOT NULL, \
+         owners {text}, ours {text})"
+    );
+    connection.query(&create).map_err(|e| Error::client("write down settings", e))?;
+    for (nth, Changed { name, owners, ours }) in changes.iter().enumerate() {
+        let (owners, ours) = (literal(owners), literal(ours));
+        let insert = format!("INSERT INTO {table} VALUES ({nth}, '{name}', {owners}, {ours})");
+        connection.query(&insert).map_err(|e| Error::client("write down settings", e))?;
+    }
+    Ok(true)
+}
+
+/// Forgets them when they are restored.
+pub(crate) fn forget(
+    scope: Scope<'_>,
+    dbms: Dbms,
+    connection: &mut dyn Connection,
+) -> Result<(), Error> {
+    if scope.is_own() { Ok(()) } else { drop_table(scope, dbms, TABLE, connection) }
+}
+
+/// Restores what is written down in a schema, and gives the names of what was restored. A setting that has another
+/// value than rqps gave it stays.
+pub(super) fn restore(
+    dbms: Dbms,
+    schema: &str,
+    connection: &mut dyn Connection,
+) -> Result<Vec<String>, Error> {
+    // The user of the rqps that changed them has consented to both.
+    let scope = Scope::Guest { schema, allow_settings: true };
+    let mut restored = Vec::new();
+    for Changed { name, owners, ours } in read(dbms, schema, connection)? {
+        let sql = format!("select @@global.{name}");
+        let now = connection.query(&sql).map_err(|e| Error::client(sql.clone(), e))?;
+        if is_same(now.scalar().unwrap_or_default(), &ours) {
+            set_global(scope, dbms, (&name, &value(&owners)), connection)?;
+            restored.push(name);
+        }
+    }
+    Ok(restored)
+}
+
+fn read(dbms: Dbms, schema: &str, connection: &mut dyn Connection) -> Result<Vec<Changed>, Error> {
+    // Only MySQL and MariaDB have settings that settling changes.
+    if !dbms.is_mysql_family() || !marker::has_table(dbms, (schema, TABLE), connection)? {
+        return Ok(Vec::new());
+    }
+    let sql = format!("select name, owners, ours from {} order by nth", table_of(dbms, schema));
+    let result = match connection.query(&sql) {
+        Ok(result) => result,
+        // It was forgotten meanwhile, or is not this user's.
+        Err(rqps_client::Error::Server(_)) => return Ok(Vec::new()),
+        Err(e) => return Err(Error::client("read the settings that were changed", e)),
+    };
+    let changed = |row: Vec<Option<String>>| {
+        let mut texts = row.into_iter().map(Option::unwrap_or_default);
+        Some(Changed { name: texts.next()?, owners: texts.next()?, ours: texts.next()? })
+    };
+    let is_name = |changed: &Changed| {
+        changed.name.bytes().all(|b| b.is_ascii_lowercase() || b.is_ascii_digit() || b == b'_')
+    };
+    Ok(result.rows.into_iter().filter_map(changed).filter(is_name).collect())
+}
+
+fn table_of(dbms: Dbms, schema: &str) -> String {
+    format!("{}.{}", quoted(dbms, schema), quoted(dbms, TABLE))
+}
+
+/// Whether the server's value is the one that was set: it writes numbers with digits of its own.
+fn is_same(now: &str, set: &str) -> bool {
+    match (now.parse::<f64>(), set.parse::<f64>()) {
+        (Ok(now), Ok(set)) => (now - set).abs() < 1e-6,
+        _ => now == set,
+    }
+}
+
+/// A value as SET takes it.
+pub(crate) fn value(text: &str) -> String {
+    if text.parse::<f64>().is_ok() { text.to_owned() } else { literal(text) }
+}
+
+fn literal(text: &str) -> String {
+    format!("'{}'", text.replace('\'', "''"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_value_is_compared_as_the_server_writes_it() {
+        assert!(is_same("0.000000", "0") && is_same("40000", "40000"));
+        assert!(!is_same("75.000000", "0") && !is_same("", "default={a=1}"));
+        assert!(is_same("default={a=1}", "default={a=1}"));
+    }
+
+    #[test]
+    fn numbers_are_set_as_numbers() {
+        assert_eq!(value("75.000000"), "75.000000");
+        assert_eq!(value("default={a=1}"), "'default={a=1}'");
+        assert_eq!(value("it's"), "'it''s'");
+    }
+}
