@@ -3,7 +3,8 @@
 
 use anyhow::{Context as _, Result};
 use rqps_model::{Dbms, SystemSource, SystemSpec};
-use rqps_server::guest::{statement, told_dbms};
+use rqps_server::guest::statement::{self, Place};
+use rqps_server::guest::told_dbms;
 use rqps_server::options::check_statement;
 use rqps_server::{Error, Refusal};
 
@@ -11,7 +12,7 @@ use crate::Plan;
 use crate::context::Context;
 use crate::event::{Event, Listener};
 use crate::installation::external;
-use crate::steps::{Job, PlannedStep};
+use crate::steps::{self, Job, PlannedStep};
 
 /// The plan with the DBMS of each server given by its address as that server says at login. Where the address or
 /// the plan names another one, a note tells so. A server that cannot be asked keeps what is named.
@@ -51,17 +52,37 @@ fn note(said: Dbms, told: Dbms, address: &str) -> String {
     )
 }
 
+/// Refuses statements for one system's server that somebody else's schemas stand in, once that server has told them.
+///
+/// # Errors
+/// [`Refusal::NotForGuests`] with the statement.
+pub(crate) fn check_entered(plan: &Plan, idx: usize, schemas: (&str, &[String])) -> Result<()> {
+    let (schema, others) = schemas;
+    let place = Place::Entered { schema, others };
+    let steps = steps::of_plan(plan, &[], false)?;
+    check_each(plan.systems.get(idx).into_iter(), &steps, &|spec, sql| {
+        statement::check(spec.dbms, sql, place)
+    })
+}
+
 /// Refuses statements of the plan and its suites that reach too far. In somebody else's server that is beyond rqps's
 /// schema; from a server of rqps it is beyond the run's directory and host.
 ///
 /// # Errors
 /// [`Refusal::NotForGuests`] or [`Error::RefusedOption`] with the statement.
 pub(crate) fn check_statements(plan: &Plan, steps: &[PlannedStep]) -> Result<()> {
-    let check = |spec: &SystemSpec, sql: &str| match spec.source {
-        SystemSource::External { .. } => statement::check(spec.dbms, sql, None),
+    check_each(plan.systems.iter(), steps, &|spec, sql| match spec.source {
+        SystemSource::External { .. } => statement::check(spec.dbms, sql, Place::Guest),
         _ => check_statement(spec.dbms, sql),
-    };
-    for spec in plan.systems.iter().filter(|spec| spec.dbms != Dbms::Null) {
+    })
+}
+
+fn check_each<'a>(
+    systems: impl Iterator<Item = &'a SystemSpec>,
+    steps: &[PlannedStep],
+    check: &dyn Fn(&SystemSpec, &str) -> Result<(), Error>,
+) -> Result<()> {
+    for spec in systems.filter(|spec| spec.dbms != Dbms::Null) {
         for sql in &spec.variant.sql_after_load {
             check(spec, sql).with_context(|| format!("sql_after_load of {}", spec.label))?;
         }
@@ -82,7 +103,7 @@ mod tests {
     use rqps_server::Catalogue;
 
     use super::*;
-    use crate::{PlanFile, steps};
+    use crate::PlanFile;
 
     fn plan(system: &str, suite: &str) -> Plan {
         let text = format!(

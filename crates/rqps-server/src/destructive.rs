@@ -83,14 +83,61 @@ pub fn drop_schema(
         }
         .into());
     };
-    // MySQL refuses by itself what a foreign key of another schema needs.
-    let cascade = if dbms == Dbms::Postgres { " CASCADE" } else { "" };
-    let sql = format!("DROP SCHEMA {}{cascade}", quoted(dbms, schema));
+    let sql = format!("DROP SCHEMA {}", quoted(dbms, schema));
     guard::require(scope, (dbms, &sql), OF_TABLES, connection)?;
-    if dbms == Dbms::Postgres {
-        guard::require_no_dependents(schema, connection)?;
+    if dbms != Dbms::Postgres {
+        // MySQL refuses by itself what a foreign key of another schema needs.
+        return send(&sql, connection);
     }
-    send(&sql, connection)
+    match drop_all(schema, &sql, connection) {
+        // What depends on a table is somebody else's: the server says what it is.
+        Err(Error::Client { source: rqps_client::Error::Server(said), .. })
+            if said.code() == DEPENDENT_OBJECTS =>
+        {
+            Err(Refusal::SchemaInUse { schema: schema.to_owned(), by: said.to_string() }.into())
+        }
+        done => done,
+    }
+}
+
+/// `dependent_objects_still_exist`.
+const DEPENDENT_OBJECTS: &str = "2BP01";
+
+/// Drops a schema of PostgreSQL with the objects that statements of a plan can make, all or nothing. CASCADE would take
+/// along what somebody else has built on them.
+fn drop_all(schema: &str, sql: &str, connection: &mut dyn Connection) -> Result<(), Error> {
+    let kinds = [
+        ("DROP VIEW", "'v'"),
+        ("DROP MATERIALIZED VIEW", "'m'"),
+        ("DROP TABLE", "'r', 'p'"),
+        // Sequences of columns have gone with their tables.
+        ("DROP SEQUENCE", "'S'"),
+    ];
+    send("BEGIN", connection)?;
+    let mut drop_each = || {
+        for (statement, kind) in kinds {
+            let names = format!(
+                "select string_agg(format('%I.%I', n.nspname, c.relname), ', ') from \
+                 pg_catalog.pg_class c join pg_catalog.pg_namespace n on n.oid = c.relnamespace \
+                 where n.nspname = '{}' and c.relkind in ({kind}) and not exists (select from \
+                 pg_catalog.pg_inherits i where i.inhrelid = c.oid and c.relispartition)",
+                schema.replace('\'', "''")
+            );
+            let result = connection
+                .query(&names)
+                .map_err(|e| Error::client(format!("list what is in schema {schema}"), e))?;
+            if let Some(names) = result.scalar() {
+                send(&format!("{statement} {names}"), connection)?;
+            }
+        }
+        send(sql, connection)?;
+        send("COMMIT", connection)
+    };
+    let done = drop_each();
+    if done.is_err() {
+        let _ = send("ROLLBACK", connection);
+    }
+    done
 }
 
 /// A name as SQL takes it whatever is in it.

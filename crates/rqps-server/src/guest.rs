@@ -81,7 +81,7 @@ impl Guest {
         let admin = connection.as_mut();
         admin.set_timeout(Some(ANSWER_WITHIN)).map_err(|e| Error::client("set a timeout", e))?;
         login::require_own_session(dbms, home, admin)?;
-        sweep(dbms, (maker, Duration::ZERO), admin, told)?;
+        sweep(dbms, (maker, Duration::ZERO), allow_settings, admin, told)?;
         let schema = make(dbms, maker, home, admin)?;
         use_schema(dbms, &schema, admin)?;
         // What the session is asked for later is the server's own setting.
@@ -140,11 +140,12 @@ impl Guest {
         connection: &mut dyn Connection,
         told: &mut dyn FnMut(&str),
     ) -> Result<(), Error> {
+        clear_session(self.dbms, connection)?;
         limit_waits(self.dbms, Some(LEAVE_WAIT), connection)?;
-        drop_left(self.dbms, &self.schema, connection)?;
+        drop_left(self.dbms, &self.schema, self.allow_settings, connection)?;
         release(self.dbms, &self.schema, connection)?;
         // A session that was at work when its rqps was killed has had this run's time to end.
-        sweep(self.dbms, (&self.maker, SWEEP_WAIT), connection, told)
+        sweep(self.dbms, (&self.maker, SWEEP_WAIT), self.allow_settings, connection, told)
     }
 }
 
@@ -184,7 +185,7 @@ fn make(
         if schemas(dbms, connection)?.contains(&schema) {
             let is_gone = is_made_here(dbms, &schema, connection)?
                 && limit_waits(dbms, Some(SWEEP_WAIT), connection).is_ok()
-                && drop_left(dbms, &schema, connection).is_ok();
+                && drop_left(dbms, &schema, false, connection).is_ok();
             if !is_gone && !is_begun(dbms, &schema, &names, connection)? {
                 release(dbms, &schema, connection)?;
                 continue;
@@ -211,6 +212,7 @@ fn scope_of(schema: &str) -> Scope<'_> {
 fn sweep(
     dbms: Dbms,
     (maker, patience): (&Maker, Duration),
+    allow_settings: bool,
     connection: &mut dyn Connection,
     told: &mut dyn FnMut(&str),
 ) -> Result<(), Error> {
@@ -220,7 +222,7 @@ fn sweep(
         let swept = if is_begun(dbms, &schema, &names, connection)? {
             finish_begun(dbms, maker, &schema, connection)
         } else {
-            sweep_one(dbms, &schema, patience, connection)
+            sweep_one(dbms, &schema, (patience, allow_settings), connection)
         };
         match swept {
             Ok(Some(restored)) => {
@@ -247,7 +249,7 @@ fn sweep(
 fn sweep_one(
     dbms: Dbms,
     schema: &str,
-    patience: Duration,
+    (patience, allow_settings): (Duration, bool),
     connection: &mut dyn Connection,
 ) -> Result<Option<Vec<String>>, Error> {
     if !is_made_here(dbms, schema, connection)? {
@@ -262,7 +264,7 @@ fn sweep_one(
         }
         pause(LOOK_EVERY);
     }
-    let dropped = drop_left(dbms, schema, connection);
+    let dropped = drop_left(dbms, schema, allow_settings, connection);
     release(dbms, schema, connection)?;
     dropped.map(Some)
 }
@@ -297,7 +299,7 @@ fn finish_begun(
     // Its maker may have made the marker before it gave the lock back.
     let dropped = Marker::new(maker)
         .create(dbms, schema, connection)
-        .and_then(|()| drop_left(dbms, schema, connection));
+        .and_then(|()| drop_left(dbms, schema, false, connection));
     release(dbms, schema, connection)?;
     dropped.map(Some)
 }
@@ -306,21 +308,56 @@ fn finish_begun(
 fn drop_left(
     dbms: Dbms,
     schema: &str,
+    allow_settings: bool,
     connection: &mut dyn Connection,
 ) -> Result<Vec<String>, Error> {
-    let restored = settings::restore(dbms, schema, connection)?;
+    let scope = Scope::Guest { schema, allow_settings };
+    let restored = settings::restore(scope, dbms, connection)?;
     drop_schema(scope_of(schema), dbms, connection)?;
     Ok(restored)
 }
 
 /// The schemas of the server, or of the database, that have a name as rqps gives them.
 fn schemas(dbms: Dbms, connection: &mut dyn Connection) -> Result<Vec<String>, Error> {
+    let all = all_schemas(dbms, connection)?;
+    Ok(all.into_iter().filter(|name| is_schema_name(name)).collect())
+}
+
+fn all_schemas(dbms: Dbms, connection: &mut dyn Connection) -> Result<Vec<String>, Error> {
     let sql = match dbms {
         Dbms::Postgres => "select nspname from pg_catalog.pg_namespace order by 1",
         _ => "select schema_name from information_schema.schemata order by 1",
     };
     let result = connection.query(sql).map_err(|e| Error::client("list the schemas", e))?;
-    Ok(result.rows.into_iter().flatten().flatten().filter(|name| is_schema_name(name)).collect())
+    Ok(result.rows.into_iter().flatten().flatten().collect())
+}
+
+/// The names of all schemas but rqps's own.
+///
+/// # Errors
+/// [`Error::Client`].
+pub fn other_schemas(
+    dbms: Dbms,
+    ours: &str,
+    connection: &mut dyn Connection,
+) -> Result<Vec<String>, Error> {
+    Ok(all_schemas(dbms, connection)?.into_iter().filter(|name| name != ours).collect())
+}
+
+/// Ends what statements of a plan may have left open in a session, so that it can drop the schema.
+fn clear_session(dbms: Dbms, connection: &mut dyn Connection) -> Result<(), Error> {
+    let writes = match dbms {
+        Dbms::Postgres => "SET SESSION CHARACTERISTICS AS TRANSACTION READ WRITE",
+        _ => "SET SESSION TRANSACTION READ WRITE",
+    };
+    for sql in ["ROLLBACK", writes] {
+        match connection.query(sql) {
+            // MySQL before 5.6.5 has no transactions that only read.
+            Ok(_) | Err(rqps_client::Error::Server(_)) => {}
+            Err(e) => return Err(Error::client(sql, e)),
+        }
+    }
+    Ok(())
 }
 
 /// Makes a schema the default of a session.

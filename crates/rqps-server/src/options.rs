@@ -17,6 +17,7 @@ use rqps_model::{Dbms, Version};
 
 pub use change::{Change, Outcome, describe_changes, summarise_changes};
 pub(crate) use classify::{Clean, classify};
+pub(crate) use statement::check_session_setting;
 pub use statement::check_statement;
 pub use table::{Treatment, treatment};
 

@@ -87,6 +87,16 @@ pub enum Refusal {
         /// The scheme of that.
         scheme: &'static str,
     },
+    /// An rqps that was killed had changed settings of somebody else's server.
+    #[error(
+        "schema {schema} stays: an rqps that was killed left {setting} changed; --allow-settings restores it"
+    )]
+    SettingsLeft {
+        /// The schema that has the owner's values.
+        schema: String,
+        /// The first of the settings.
+        setting: String,
+    },
     /// A statement of a plan or suite that rqps does not send to somebody else's server.
     #[error("{sql:?} is not sent to a server given by its address: {why}")]
     NotForGuests {

@@ -36,6 +36,14 @@ pub struct Target<'a> {
     pub data_dir: Option<&'a Path>,
 }
 
+/// The setting by which settling changes RocksDB's options.
+pub(crate) const ROCKSDB_OPTIONS: &str = rocksdb::OPTIONS;
+
+/// The names of the numbers that settling changes for a while.
+pub(crate) fn changed_settings() -> impl Iterator<Item = &'static str> {
+    mysql::HURRY.iter().map(|(name, _)| *name)
+}
+
 /// What is told of settings that stay as they are.
 const KEPT: &str = "settings are left alone on a server given by its address (--allow-settings)";
 

@@ -5,12 +5,14 @@ use rqps_client::Connection;
 use rqps_model::SystemSpec;
 use rqps_server::Dsn;
 use rqps_server::destructive::Scope;
-use rqps_server::guest::{Guest, Maker};
+use rqps_server::guest::{Guest, Maker, other_schemas};
 
 use super::answers::QUESTION_WITHIN;
 use super::{Local, Up};
+use crate::Plan;
 use crate::context::Context;
 use crate::event::{Event, Listener};
+use crate::guests::check_entered;
 
 /// Makes rqps's schema; gives a connection that holds it.
 pub(super) fn enter(
@@ -27,6 +29,17 @@ pub(super) fn enter(
         told(KEEPS_SETTINGS);
     }
     Ok(entered)
+}
+
+/// Refuses statements of the plan that name a schema of the server's owner.
+pub(super) fn check_statements(
+    guest: &Guest,
+    (plan, idx): (&Plan, usize),
+    admin: &mut dyn Connection,
+) -> Result<()> {
+    let schema = guest.schema();
+    let others = other_schemas(plan.systems[idx].dbms, schema, admin)?;
+    check_entered(plan, idx, (schema, &others))
 }
 
 /// Who makes a schema: a run's system, in this results directory.

@@ -245,34 +245,3 @@ impl<'a> Within<'a> {
         .into()
     }
 }
-
-/// What lies outside of a schema of PostgreSQL and would go with it: views, foreign keys, defaults, tables that inherit.
-pub(super) fn require_no_dependents(
-    schema: &str,
-    connection: &mut dyn Connection,
-) -> Result<(), Error> {
-    let sql = format!(
-        "select o.oid::regclass::text from pg_catalog.pg_class o \
-         join pg_catalog.pg_namespace n on n.nspname = '{}' \
-         where o.relnamespace <> n.oid and o.relkind in ('r', 'p', 'v', 'm', 'f') and exists \
-         (select 1 from pg_catalog.pg_depend d join pg_catalog.pg_class c on c.oid = d.refobjid \
-          left join pg_catalog.pg_rewrite r on d.classid = 'pg_catalog.pg_rewrite'::regclass \
-          and r.oid = d.objid \
-          left join pg_catalog.pg_constraint k on d.classid = 'pg_catalog.pg_constraint'::regclass \
-          and k.oid = d.objid \
-          left join pg_catalog.pg_attrdef a on d.classid = 'pg_catalog.pg_attrdef'::regclass \
-          and a.oid = d.objid \
-          where d.refclassid = 'pg_catalog.pg_class'::regclass and c.relnamespace = n.oid \
-          and coalesce(r.ev_class, k.conrelid, a.adrelid, \
-          case when d.classid = 'pg_catalog.pg_class'::regclass then d.objid end) = o.oid)",
-        schema.replace('\'', "''")
-    );
-    let result = connection
-        .query(&sql)
-        .map_err(|e| Error::client(format!("look for what depends on schema {schema}"), e))?;
-    let names: Vec<String> = result.rows.into_iter().flatten().flatten().collect();
-    if names.is_empty() {
-        return Ok(());
-    }
-    Err(Refusal::SchemaInUse { schema: schema.to_owned(), by: names.join(", ") }.into())
-}

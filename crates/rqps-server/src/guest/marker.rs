@@ -83,7 +83,8 @@ pub(crate) fn has_marker(
     has_table(dbms, (schema, MARKER), connection)
 }
 
-/// Whether a schema has a table of this name.
+/// Whether a schema has a table of this name, and no view: reading one could run what somebody else wrote. So could a
+/// table of PostgreSQL that is not this user's.
 pub(super) fn has_table(
     dbms: Dbms,
     (schema, table): (&str, &str),
@@ -93,11 +94,11 @@ pub(super) fn has_table(
     let sql = match dbms {
         Dbms::Postgres => format!(
             "select count(*) from pg_catalog.pg_tables where schemaname = {schema} and \
-             tablename = '{table}'"
+             tablename = '{table}' and tableowner = current_user and not rowsecurity"
         ),
         _ => format!(
             "select count(*) from information_schema.tables where table_schema = {schema} and \
-             table_name = '{table}'"
+             table_name = '{table}' and table_type = 'BASE TABLE'"
         ),
     };
     let result =

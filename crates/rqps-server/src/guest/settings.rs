@@ -5,8 +5,8 @@ use rqps_client::Connection;
 use rqps_model::Dbms;
 
 use super::{marker, schemas};
-use crate::Error;
 use crate::destructive::{Scope, drop_table, quoted, set_global};
+use crate::{Error, Refusal, settle};
 
 /// The table of what is changed at the moment.
 const TABLE: &str = "rqps_settings";
@@ -61,15 +61,21 @@ pub(crate) fn forget(
 
 /// Restores what is written down in a schema, and gives the names of what was restored. A setting that has another
 /// value than rqps gave it stays.
+///
+/// # Errors
+/// [`Refusal::SettingsLeft`] where there is something to restore and the user has not consented.
 pub(super) fn restore(
+    scope: Scope<'_>,
     dbms: Dbms,
-    schema: &str,
     connection: &mut dyn Connection,
 ) -> Result<Vec<String>, Error> {
-    // The user of the rqps that changed them has consented to both.
-    let scope = Scope::Guest { schema, allow_settings: true };
+    let Scope::Guest { schema, .. } = scope else { return Ok(Vec::new()) };
     let mut restored = Vec::new();
     for Changed { name, owners, ours } in read(dbms, schema, connection)? {
+        if !scope.allows_settings() {
+            let schema = schema.to_owned();
+            return Err(Refusal::SettingsLeft { schema, setting: name }.into());
+        }
         let sql = format!("select @@global.{name}");
         let now = connection.query(&sql).map_err(|e| Error::client(sql.clone(), e))?;
         if is_same(now.scalar().unwrap_or_default(), &ours) {
@@ -96,10 +102,21 @@ fn read(dbms: Dbms, schema: &str, connection: &mut dyn Connection) -> Result<Vec
         let mut texts = row.into_iter().map(Option::unwrap_or_default);
         Some(Changed { name: texts.next()?, owners: texts.next()?, ours: texts.next()? })
     };
-    let is_name = |changed: &Changed| {
-        changed.name.bytes().all(|b| b.is_ascii_lowercase() || b.is_ascii_digit() || b == b'_')
-    };
-    Ok(result.rows.into_iter().filter_map(changed).filter(is_name).collect())
+    // Whoever may make a schema with such a name could have written anything there.
+    Ok(result.rows.into_iter().filter_map(changed).filter(is_of_settling).collect())
+}
+
+/// Whether it is a change that settling makes: one of its settings, and values as these have.
+fn is_of_settling(changed: &Changed) -> bool {
+    let is_number = |text: &str| text.parse::<f64>().is_ok_and(f64::is_finite);
+    let is_options =
+        |text: &str| text.bytes().all(|b| b.is_ascii_alphanumeric() || b"_={};.-".contains(&b));
+    let values = [changed.owners.as_str(), changed.ours.as_str()];
+    if changed.name == settle::ROCKSDB_OPTIONS {
+        return values.iter().all(|value| is_options(value));
+    }
+    settle::changed_settings().any(|name| name == changed.name)
+        && values.iter().all(|value| is_number(value))
 }
 
 fn table_of(dbms: Dbms, schema: &str) -> String {
@@ -132,6 +149,19 @@ mod tests {
         assert!(is_same("0.000000", "0") && is_same("40000", "40000"));
         assert!(!is_same("75.000000", "0") && !is_same("", "default={a=1}"));
         assert!(is_same("default={a=1}", "default={a=1}"));
+    }
+
+    #[test]
+    fn only_what_settling_changes_is_restored() {
+        let changed = |name: &str, owners: &str, ours: &str| {
+            let [name, owners, ours] = [name, owners, ours].map(str::to_owned);
+            is_of_settling(&Changed { name, owners, ours })
+        };
+        assert!(changed("innodb_io_capacity", "200", "20000"));
+        assert!(changed("rocksdb_update_cf_options", "", "default={a=1}"));
+        assert!(!changed("general_log_file", "1", "2"));
+        assert!(!changed("innodb_io_capacity", "'/x'", "200"));
+        assert!(!changed("rocksdb_update_cf_options", "", "default={a='x'}"));
     }
 
     #[test]

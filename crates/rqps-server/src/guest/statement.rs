@@ -1,8 +1,7 @@
-//! Statements of a plan or a suite that rqps sends to somebody else's server: those that can reach its own schema
-//! alone.
+//! Statements of a plan or a suite: those that can reach the benchmark's tables alone.
 //!
-//! A list says what is allowed, so that a statement that nobody thought of is refused. A qualified name is
-//! allowed where its first part is rqps's schema, or a table or alias that the statement itself introduces.
+//! Lists say what is allowed, statements and functions alike, so that what nobody thought of is refused. A qualified
+//! name is allowed where its first part is rqps's schema, or a table or alias that the statement itself introduces.
 
 mod token;
 mod words;
@@ -11,106 +10,219 @@ use std::collections::BTreeSet;
 
 use rqps_model::Dbms;
 
+use crate::options::check_session_setting;
 use crate::{Error, Refusal};
 use token::{Token, tokens};
 use words::{
-    AFTER_TABLES, ALLOWED, ALLOWED_CALLS, BEFORE_OTHER_UPDATE, BEFORE_TABLES,
-    BEFORE_TABLES_OR_CALLS, ENGINES, NEEDS_TABLE, OPTIONS, QUERIES, READING, REFUSED,
-    REFUSED_CALLS, REFUSED_TO_SET,
+    ACCESS_METHODS, AFTER_TABLES, ALLOWED, ALLOWED_ON_OWN, BEFORE_BRACKETS, BEFORE_NAMES,
+    BEFORE_OTHER_UPDATE, BEFORE_TABLES, BEFORE_TABLES_OR_CALLS, COMMENTED, ENGINES, NEEDS_TABLE,
+    QUERIES, READING, REFUSED, WRITING,
 };
 
-/// Refuses a statement that could reach beyond `schema`, the one of rqps; beyond every schema but the session's
-/// where its name is not known yet.
+/// The functions that may be called; a line with # is a comment.
+const FUNCTIONS: &str = include_str!("statement/functions.txt");
+
+/// Where a statement is to be sent.
+#[derive(Debug, Clone, Copy)]
+pub enum Place<'a> {
+    /// A server of rqps, in this schema.
+    Own(&'a str),
+    /// Somebody else's server, not entered yet.
+    Guest,
+    /// Somebody else's server.
+    Entered {
+        /// The schema of rqps.
+        schema: &'a str,
+        /// The names of all others.
+        others: &'a [String],
+    },
+}
+
+impl<'a> Place<'a> {
+    fn schema(self) -> Option<&'a str> {
+        match self {
+            Self::Own(schema) | Self::Entered { schema, .. } => Some(schema),
+            Self::Guest => None,
+        }
+    }
+
+    fn is_own(self) -> bool {
+        matches!(self, Self::Own(_))
+    }
+
+    /// Whether a name is another schema's on the server.
+    fn is_other_schema(self, name: &str) -> bool {
+        let Self::Entered { others, .. } = self else { return false };
+        others.iter().any(|other| other.eq_ignore_ascii_case(name))
+    }
+}
+
+/// Refuses a statement for somebody else's server that could reach beyond the schema of rqps.
 ///
 /// # Errors
 /// [`Refusal::NotForGuests`].
-pub fn check(dbms: Dbms, sql: &str, schema: Option<&str>) -> Result<(), Error> {
-    judge(dbms, sql, schema)
-        .map_err(|why| Refusal::NotForGuests { sql: sql.to_owned(), why }.into())
+pub fn check(dbms: Dbms, sql: &str, place: Place<'_>) -> Result<(), Error> {
+    judge(dbms, sql, place).map_err(|why| Refusal::NotForGuests { sql: sql.to_owned(), why }.into())
 }
 
-/// Why a statement could reach beyond `schema`.
-pub(crate) fn judge(dbms: Dbms, sql: &str, schema: Option<&str>) -> Result<(), String> {
+/// Why a statement could reach further than it may.
+pub(crate) fn judge(dbms: Dbms, sql: &str, place: Place<'_>) -> Result<(), String> {
     let tokens = tokens(dbms, sql)?;
-    let words: Vec<Option<String>> = tokens.iter().map(Token::word).collect();
-    let word = |at: usize| words.get(at).and_then(Option::as_deref);
-    let first = word(0).unwrap_or_default();
-    let Some((_, then)) = ALLOWED.iter().find(|(allowed, _)| *allowed == first) else {
-        return Err(format!(
-            "it begins with {first:?}; only statements on tables of the benchmark are sent there"
-        ));
-    };
-    // CREATE OR REPLACE.
-    let kind = if word(1) == Some("or") { 3 } else { 1 };
-    let second = word(kind).unwrap_or_default();
-    if !then.is_empty() && !then.contains(&second) {
-        let both = format!("{first} {second}").to_uppercase();
-        return Err(format!("{both} reaches beyond the tables of the benchmark"));
+    if let Some(at) = tokens.iter().position(|token| *token == Token::Semicolon)
+        && at + 1 < tokens.len()
+    {
+        return Err("it is more than one statement; write each as a text of its own".to_owned());
     }
-    if NEEDS_TABLE.contains(&first) && !tokens.iter().skip(1).any(names_table) {
-        return Err(format!("{} without a table goes through all tables", first.to_uppercase()));
-    }
-    if tokens.iter().any(|token| matches!(token, Token::Quoted(name) if name.contains('\\'))) {
-        return Err("it has a backslash in a name; write the name as it is".to_owned());
+    let tokens: Vec<Token> =
+        tokens.into_iter().filter(|token| *token != Token::Semicolon).collect();
+    let first = check_kind(&tokens, place)?;
+    if first == "set" {
+        return check_session_setting(dbms, sql);
     }
     if let Some(engine) =
         tokens.iter().enumerate().find_map(|(at, _)| foreign_engine(&tokens[at..]))
     {
         return Err(format!("engine {engine} may read and write elsewhere"));
     }
-    let is_catalog = |token: &Token| {
-        token.name().is_some_and(|name| name.to_ascii_lowercase().starts_with("pg_"))
+    check_words(dbms, &tokens, &first)?;
+    if let Some(name) = (0..tokens.len()).find_map(|at| unknown_call(&tokens, at, &first)) {
+        return Err(format!("{name}() is not among the functions that statements may call"));
+    }
+    check_schemas(&tokens, place)?;
+    check_names(&tokens, &first, place.schema())
+}
+
+/// The statement's first word, where it and what follows are on the list.
+fn check_kind(tokens: &[Token], place: Place<'_>) -> Result<String, String> {
+    let word = |at: usize| tokens.get(at).and_then(Token::word).unwrap_or_default();
+    let first = word(0);
+    if place.is_own() && ALLOWED_ON_OWN.contains(&first.as_str()) {
+        return Ok(first);
+    }
+    let Some((_, then)) = ALLOWED.iter().find(|(allowed, _)| *allowed == first) else {
+        return Err(format!(
+            "it begins with {first:?}, and statements on the benchmark's tables do not"
+        ));
     };
-    let calls = |at: usize| tokens.get(at + 1) == Some(&Token::Open);
-    if dbms == Dbms::Postgres
-        && !READING.contains(&first)
-        && tokens.iter().enumerate().any(|(at, token)| is_catalog(token) && !calls(at))
-    {
-        return Err("it may change the catalog".to_owned());
+    // CREATE OR REPLACE; REINDEX (VERBOSE).
+    let kind = match tokens.get(1) {
+        Some(Token::Open) => after_bracket(tokens, 1),
+        Some(_) if word(1) == "or" => 3,
+        _ => 1,
+    };
+    let second = word(kind);
+    let is_known = then.is_empty() || then.contains(&second.as_str());
+    let is_of_table = first != "comment" || COMMENTED.contains(&word(kind + 1).as_str());
+    if !is_known || !is_of_table {
+        let words: Vec<String> = tokens.iter().take(kind + 2).filter_map(Token::word).collect();
+        let words = words.join(" ").to_uppercase();
+        return Err(format!("{words} reaches beyond the tables of the benchmark"));
     }
-    if let Some(name) = tokens.windows(2).find_map(refused_call) {
-        return Err(format!("{name}() reaches beyond the tables of the benchmark"));
+    let named = tokens.get(kind..).unwrap_or_default();
+    if !place.is_own() && NEEDS_TABLE.contains(&first.as_str()) && !named.iter().any(names_table) {
+        return Err(format!("{} without a table goes through all tables", first.to_uppercase()));
     }
+    Ok(first)
+}
+
+/// The place behind the bracket that opens at `at`.
+fn after_bracket(tokens: &[Token], at: usize) -> usize {
+    let mut depth = 0_usize;
+    for (place, token) in tokens.iter().enumerate().skip(at) {
+        match token {
+            Token::Open => depth += 1,
+            Token::Close => depth = depth.saturating_sub(1),
+            _ => {}
+        }
+        if depth == 0 {
+            return place + 1;
+        }
+    }
+    tokens.len()
+}
+
+/// Refuses words that reach further wherever they stand, and writes to the catalog.
+fn check_words(dbms: Dbms, tokens: &[Token], first: &str) -> Result<(), String> {
     let refused = |(at, token): (usize, &Token)| {
         let name = token.word()?;
         let is_column =
             at > 0 && tokens[at - 1] == Token::Dot && tokens.get(at + 1) != Some(&Token::Open);
-        let is_refused = REFUSED.contains(&name.as_str())
-            || (first == "set" && REFUSED_TO_SET.contains(&name.as_str()));
-        (is_refused && !is_column).then_some(name)
+        (REFUSED.contains(&name.as_str()) && !is_column).then_some(name)
     };
     if let Some(word) = tokens.iter().enumerate().find_map(refused) {
         return Err(format!("{} reaches beyond the tables of the benchmark", word.to_uppercase()));
     }
-    if let Some(at) = tokens.iter().position(|token| *token == Token::Semicolon)
-        && at + 1 < tokens.len()
-    {
-        return Err("it is more than one statement; write each as a text of its own".to_owned());
+    let is_catalog = |(at, token): (usize, &Token)| {
+        let is_one = token.name().is_some_and(|name| name.to_ascii_lowercase().starts_with("pg_"));
+        is_one && tokens.get(at + 1) != Some(&Token::Open)
+    };
+    let writes = !READING.contains(&first)
+        || tokens.iter().filter_map(Token::word).any(|word| WRITING.contains(&word.as_str()));
+    if dbms == Dbms::Postgres && writes && tokens.iter().enumerate().any(is_catalog) {
+        return Err("it may change the catalog".to_owned());
     }
-    check_names(&tokens, first, schema)
+    Ok(())
 }
 
 /// The engine of `ENGINE = X` that is on no list.
 fn foreign_engine(tokens: &[Token]) -> Option<String> {
     let [Token::Word(word), rest @ ..] = tokens else { return None };
-    let name = match rest {
-        [Token::Other, name, ..] | [name, ..] => name.name()?,
+    if !word.eq_ignore_ascii_case("engine") {
+        return None;
+    }
+    let named = match rest {
+        [Token::Other, named, ..] | [named, ..] => named,
         [] => return None,
     };
-    let is_engine = word.eq_ignore_ascii_case("engine");
-    (is_engine && !ENGINES.contains(&name.to_ascii_lowercase().as_str())).then(|| name.to_owned())
+    // A name in single quotes is a string, which nothing is known of.
+    let name = named.name().unwrap_or("in quotes");
+    (!ENGINES.contains(&name.to_ascii_lowercase().as_str())).then(|| name.to_owned())
 }
 
-/// The name of a function that is called and refused, in quotes or not.
-fn refused_call(pair: &[Token]) -> Option<String> {
-    let [token, Token::Open] = pair else { return None };
-    let name = token.name()?.to_ascii_lowercase();
-    let is_refused = REFUSED_CALLS.iter().any(|beginning| name.starts_with(beginning));
-    (is_refused && !ALLOWED_CALLS.contains(&name.as_str())).then_some(name)
+/// The name before the bracket at `at + 1`, in quotes or not, where it is a function that nobody knows.
+fn unknown_call(tokens: &[Token], at: usize, first: &str) -> Option<String> {
+    let name = tokens[at].name()?.to_ascii_lowercase();
+    let is_bare = matches!(tokens[at], Token::Word(_));
+    if tokens.get(at + 1) != Some(&Token::Open) || (is_bare && name.starts_with('{')) {
+        return None;
+    }
+    let before = at.checked_sub(1).and_then(|at| tokens[at].word()).unwrap_or_default();
+    let before = before.as_str();
+    let is_ddl = matches!(first, "create" | "alter");
+    let is_name = BEFORE_NAMES.contains(&before)
+        || (is_ddl && before == "on")
+        || (before == "using" && ACCESS_METHODS.contains(&name.as_str()))
+        || (first == "vacuum" || first == "analyze")
+        || (is_bare && BEFORE_BRACKETS.contains(&name.as_str()));
+    let mut lines = FUNCTIONS.lines().filter(|line| !line.starts_with('#'));
+    let is_known = lines.any(|line| line.split_whitespace().any(|known| known == name));
+    (!is_name && !is_known).then_some(name)
 }
 
-/// Whether a token can be the name of a table after VACUUM or ANALYZE, whose options are words.
+/// Refuses a point behind the name of another schema of the server, whatever stands around it, and a point that no name
+/// stands before.
+fn check_schemas(tokens: &[Token], place: Place<'_>) -> Result<(), String> {
+    for (at, _) in tokens.iter().enumerate().filter(|(_, token)| **token == Token::Dot) {
+        let before = at.checked_sub(1).and_then(|at| tokens[at].name());
+        match before {
+            Some(name) if place.is_other_schema(name) => {
+                return Err(format!(
+                    "{name} is a schema of the server; use another name for a table or an alias"
+                ));
+            }
+            None if tokens.get(at + 1).is_some_and(|token| token.name().is_some()) => {
+                return Err("a point stands before a name and behind none".to_owned());
+            }
+            _ => {}
+        }
+    }
+    Ok(())
+}
+
+/// Whether a token can be the name of a table after VACUUM or ANALYZE, whose options without brackets are words.
 fn names_table(token: &Token) -> bool {
+    const OPTIONS: &[&str] =
+        &["analyze", "full", "freeze", "verbose", "table", "local", "no_write_to_binlog"];
     token.name().is_some_and(|name| !OPTIONS.contains(&name.to_ascii_lowercase().as_str()))
 }
 

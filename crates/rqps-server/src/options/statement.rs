@@ -5,12 +5,43 @@ use rqps_model::Dbms;
 use super::table::{Found, Treatment, table};
 use super::{Setting, Written, classify};
 use crate::Error;
-use crate::guest::statement;
+use crate::guest::statement::{self, Place};
 use crate::instance::DATABASE;
 
 /// Words before the name of a setting of the whole server, in lower case.
-const SETS: &[&str] =
+const SETS_ALL: &[&str] =
     &["set global ", "set @@global.", "set persist ", "set @@persist.", "alter system set "];
+
+/// The same of the session.
+const SETS_SESSION: &[&str] =
+    &["set session ", "set local ", "set @@session.", "set @@local.", "set @@", "set "];
+
+/// Settings of a session that decide how statements are read, where names lead, or whether rqps can clean up.
+const NOT_OF_SESSION: &[&str] = &[
+    "search_path",
+    "role",
+    "session_authorization",
+    "client_encoding",
+    "names",
+    "standard_conforming_strings",
+    "backslash_quote",
+    "escape_string_warning",
+    "sql_mode",
+    "sql_log_bin",
+    "sql_log_off",
+    "gtid_next",
+    "default_storage_engine",
+    "storage_engine",
+    "default_tmp_storage_engine",
+    "enforce_storage_engine",
+    "default_transaction_read_only",
+    "transaction_read_only",
+    "tx_read_only",
+    "default_tablespace",
+    "temp_tablespaces",
+    "default_table_access_method",
+    "password",
+];
 
 /// Words before the name of an extension.
 const CREATES_EXTENSION: &[&str] = &["create extension if not exists ", "create extension "];
@@ -20,22 +51,56 @@ const CREATES_EXTENSION: &[&str] = &["create extension if not exists ", "create 
 /// # Errors
 /// [`Error::RefusedOption`] with the statement.
 pub fn check_statement(dbms: Dbms, sql: &str) -> Result<(), Error> {
-    let plain = sql.trim().trim_end_matches(';').trim();
-    let after = |words: &[&str]| {
-        let begins =
-            |word: &&&str| plain.get(..word.len()).is_some_and(|s| s.eq_ignore_ascii_case(word));
-        words.iter().find(begins).map(|word| plain[word.len()..].trim())
-    };
-    if let Some(assignment) = after(SETS) {
+    let plain = one_line(sql);
+    if let Some(assignment) = after(&plain, SETS_ALL) {
         return check_assignment(dbms, sql, assignment);
     }
     if dbms == Dbms::Postgres
-        && let Some(name) = after(CREATES_EXTENSION)
+        && let Some(name) = after(&plain, CREATES_EXTENSION)
     {
         return check_extension(sql, name);
     }
     let schema = if dbms == Dbms::Postgres { "public" } else { DATABASE };
-    statement::judge(dbms, sql, Some(schema)).map_err(|why| refusal(sql, why))
+    statement::judge(dbms, sql, Place::Own(schema)).map_err(|why| refusal(sql, why))
+}
+
+/// Why a SET of a session may not be sent: it is more than one plain value, or leads further than the session.
+pub(crate) fn check_session_setting(dbms: Dbms, sql: &str) -> Result<(), String> {
+    let plain = one_line(sql);
+    let isolation =
+        ["set transaction isolation level ", "set session transaction isolation level "];
+    if let Some(level) = after(&plain, &isolation) {
+        let is_level = level.bytes().all(|b| b.is_ascii_alphabetic() || b == b' ');
+        return if is_level { Ok(()) } else { Err("write the level alone".to_owned()) };
+    }
+    let assignment = after(&plain, SETS_SESSION).unwrap_or_default();
+    let name = assignment.split([' ', '=', ':']).next().unwrap_or_default().to_ascii_lowercase();
+    // MySQL has a scope before the point; PostgreSQL's extensions have their name there.
+    if NOT_OF_SESSION.contains(&name.as_str())
+        || (dbms != Dbms::Postgres && name.contains('.'))
+        || name.starts_with("character_set")
+        || name.starts_with("collation")
+    {
+        return Err(format!("{name} decides how statements are read, or where they lead"));
+    }
+    check_assignment(dbms, sql, assignment).map_err(|error| match error {
+        Error::RefusedOption { detail, .. } => detail,
+        other => other.to_string(),
+    })
+}
+
+/// A statement with one blank for each of its runs of blanks, and without the semicolon.
+fn one_line(sql: &str) -> String {
+    let words: Vec<&str> = sql.trim().trim_end_matches(';').split_whitespace().collect();
+    words.join(" ")
+}
+
+/// What follows one of these beginnings.
+fn after<'a>(plain: &'a str, beginnings: &[&str]) -> Option<&'a str> {
+    let begins = |word: &&&str| {
+        plain.get(..word.len()).is_some_and(|start| start.eq_ignore_ascii_case(word))
+    };
+    beginnings.iter().find(begins).map(|word| plain[word.len()..].trim())
 }
 
 fn refusal(sql: &str, detail: String) -> Error {
@@ -43,7 +108,7 @@ fn refusal(sql: &str, detail: String) -> Error {
         place: "statement of the plan".to_owned(),
         written: sql.to_owned(),
         detail,
-        remedy: "leave it out".to_owned(),
+        remedy: "change it or leave it out".to_owned(),
     }
 }
 
@@ -58,8 +123,11 @@ fn check_assignment(dbms: Dbms, sql: &str, assignment: &str) -> Result<(), Error
     }
     let value = value.trim_start();
     let is_to = value.get(..3).is_some_and(|to| to.eq_ignore_ascii_case("to "));
-    let value =
-        if is_to { &value[3..] } else { value.trim_start_matches(':').trim_start_matches('=') };
+    let assigned =
+        if is_to { Some(&value[3..]) } else { value.trim_start_matches(':').strip_prefix('=') };
+    let Some(value) = assigned else {
+        return Err(refusal(sql, "write it as NAME = VALUE".to_owned()));
+    };
     let value = value.trim();
     let inner = value.strip_prefix('\'').and_then(|text| text.strip_suffix('\''));
     let is_one = inner.map_or_else(|| is_plain_value(value), |text| !text.contains(['\'', '\\']));
@@ -123,6 +191,33 @@ mod tests {
             (Dbms::Mysql, "CREATE TABLE f (a int) engine connect"),
             (Dbms::Mysql, "SELECT 1 --\u{1}x\n INTO OUTFILE '/x'"),
             (Dbms::Postgres, "SELECT query_to_xml('select 1', true, true, '')"),
+            (Dbms::Mariadb, "SET STATEMENT max_statement_time=0 FOR DROP DATABASE x"),
+            (Dbms::Mariadb, "SET STATEMENT a=1 FOR EXECUTE IMMEDIATE 'x'"),
+            (Dbms::Mysql, "SET RESOURCE GROUP g FOR 5"),
+            (Dbms::Mysql, "SET NAMES gbk"),
+            (Dbms::Mysql, "SET @@session.innodb_tmpdir = '/prod'"),
+            (Dbms::Mysql, "SET innodb_tmpdir = '/prod'"),
+            (Dbms::Mysql, "SET @@global.sync_binlog = 1, @@global.general_log_file = '/x'"),
+            (Dbms::Mysql, "SET `sql_log_bin` = 0"),
+            (Dbms::Mysql, "SET default_storage_engine = MRG_MYISAM"),
+            (Dbms::Mysql, "SET PASSWORD = 'x'"),
+            (Dbms::Mysql, "SET SESSION TRANSACTION READ ONLY"),
+            (Dbms::Mysql, "SET @x = 1, @\"a\\\" = 1, GLOBAL general_log = 1 -- \" = 1"),
+            (Dbms::Mysql, "CREATE TABLE t (a int) ENGINE='CONNECT' FILE_NAME='/x'"),
+            (Dbms::Postgres, "SET \"search_path\" TO public"),
+            (Dbms::Postgres, "SET client_encoding = 'GBK'"),
+            (Dbms::Postgres, "SET SESSION AUTHORIZATION x"),
+            (Dbms::Postgres, "SELECT U&\"lo!005fexport\" UESCAPE '!' (1, '/x')"),
+            (Dbms::Postgres, "SELECT u&\"lo!005fexport\" (1, '/x')"),
+            (Dbms::Postgres, "SELECT 1 --\r; COPY (SELECT 'x') TO PROGRAM 'x' --"),
+            (Dbms::Postgres, "SELECT '\u{20ac}'"),
+            (Dbms::Postgres, "UPDATE sbtest1 SET c = E'a\\tb' WHERE id = 1"),
+            (Dbms::Postgres, "SELECT brin_summarize_new_values('b')"),
+            (Dbms::Postgres, "DELETE FROM sbtest1 USING lo_unlink(1)"),
+            (Dbms::Postgres, "ROLLBACK PREPARED 'x'"),
+            (Dbms::Postgres, "COMMIT PREPARED 'x'"),
+            (Dbms::Postgres, "COMMENT ON DATABASE site IS 'x'"),
+            (Dbms::Postgres, "EXPLAIN (ANALYZE) UPDATE pg_database SET datconnlimit = 0"),
             (Dbms::Mysql, "CHANGE MASTER TO MASTER_HOST = '10.0.0.1'"),
             (Dbms::Mysql, "START SLAVE"),
             (Dbms::Mysql, "INSTALL PLUGIN x SONAME 'x.so'"),
@@ -158,7 +253,18 @@ mod tests {
             (Dbms::Mariadb, "ANALYZE TABLE sbtest1 PERSISTENT FOR ALL"),
             (Dbms::Mysql, "OPTIMIZE TABLE sbtest1"),
             (Dbms::Mysql, "ALTER TABLE sbtest1 ENGINE=InnoDB, ALGORITHM=INPLACE"),
-            (Dbms::Postgres, "UPDATE sbtest1 SET c = E'a\\tb' WHERE id = 1"),
+            (Dbms::Mysql, "set  session sort_buffer_size = 1000000"),
+            (Dbms::Mysql, "SET SESSION TRANSACTION ISOLATION LEVEL READ COMMITTED"),
+            (Dbms::Postgres, "SET work_mem TO '8MB'"),
+            (Dbms::Postgres, "CHECKPOINT"),
+            (Dbms::Postgres, "VACUUM ANALYZE"),
+            (Dbms::Postgres, "REINDEX (VERBOSE) TABLE sbtest1"),
+            (Dbms::Postgres, "CREATE MATERIALIZED VIEW v AS SELECT count(*) FROM sbtest1"),
+            (Dbms::Postgres, "INSERT INTO t1 SELECT i, md5(i::text) FROM generate_series(1, 10) i"),
+            (
+                Dbms::Mysql,
+                "CREATE TABLE t1 (a varchar(10) DEFAULT 'x', KEY k1 (a), CHECK (a <> 'y'))",
+            ),
             (Dbms::Postgres, "ALTER SYSTEM SET work_mem TO '8MB'"),
             (Dbms::Postgres, "CREATE EXTENSION IF NOT EXISTS pg_prewarm"),
             (Dbms::Postgres, "SELECT pg_prewarm('sbtest1')"),

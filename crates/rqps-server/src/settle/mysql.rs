@@ -16,7 +16,7 @@ use crate::watch::{Progress, Watch};
 
 /// Settings that make InnoDB flush everything, in an order that never has lwm above its maximum;
 /// restored in the reverse order. Those that a version lacks are skipped.
-const HURRY: &[(&str, &str)] = &[
+pub(super) const HURRY: &[(&str, &str)] = &[
     ("innodb_max_dirty_pages_pct_lwm", "0"),
     ("innodb_max_dirty_pages_pct", "0"),
     // 8.0.18 and later: full pace when idle.

@@ -34,6 +34,11 @@ pub(super) fn settle(
         Ok(vec![Debt { what: "autovacuum workers", value, bound: 0 }])
     })?;
     // Last, so that it writes what they changed. It returns when all is on disk.
+    // On somebody else's server it would write out their pages as well.
+    if !target.scope.allows_settings() {
+        settled.left.push("CHECKPOINT: not done (--allow-settings)".to_owned());
+        return Ok(debts);
+    }
     match execute(connection, "CHECKPOINT", watch) {
         // Owning a database does not permit it; pg_checkpoint does (15 and later).
         Err(Error::Client { source: rqps_client::Error::Server(refusal), .. })

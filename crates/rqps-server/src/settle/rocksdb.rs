@@ -20,7 +20,7 @@ use crate::watch::{Progress, Watch};
 const TRIGGER: &str = "level0_file_num_compaction_trigger";
 
 /// The variable by which a family's options are changed.
-const OPTIONS: &str = "rocksdb_update_cf_options";
+pub(super) const OPTIONS: &str = "rocksdb_update_cf_options";
 
 pub(super) fn settle(
     target: &Target<'_>,

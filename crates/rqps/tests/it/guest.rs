@@ -189,6 +189,10 @@ fn settings_that_a_killed_rqps_had_changed_are_restored_by_the_next() {
     host.server.admin.query("SET GLOBAL innodb_io_capacity = 777").unwrap();
     let said = host.run(&["--new"]);
     assert_eq!(said.code(), 0, "{}", said.stderr);
+    assert!(said.stderr.contains("left innodb_max_dirty_pages_pct changed"), "{}", said.stderr);
+    assert_eq!(host.schemas().len(), 1);
+    let said = host.run(&["--new", "--allow-settings"]);
+    assert_eq!(said.code(), 0, "{}", said.stderr);
     assert!(said.stderr.contains("restored settings that it had changed"), "{}", said.stderr);
     // What the owner has set since stays.
     assert_eq!(host.server.admin.query(capacity).unwrap().scalar(), Some("777"));

@@ -46,6 +46,7 @@ impl Token {
 /// # Errors
 /// A quote or a comment that does not end, and what servers of one family read differently.
 pub(super) fn tokens(dbms: Dbms, sql: &str) -> Result<Vec<Token>, String> {
+    check_text(sql)?;
     let mut reader = Reader { dbms, rest: sql, found: Vec::new() };
     while let Some(c) = reader.rest.chars().next() {
         reader.read(c)?;
@@ -63,10 +64,12 @@ impl Reader<'_> {
     fn read(&mut self, c: char) -> Result<(), String> {
         let mysql = self.dbms != Dbms::Postgres;
         let rest = self.rest;
-        if mysql && rest.strip_prefix("--").is_some_and(|after| after.starts_with(is_odd_blank)) {
-            return Err(
-                "it has a character behind two dashes that servers read differently".to_owned()
-            );
+        let is_unicode = |text: &str| {
+            let after = text.strip_prefix(['u', 'U']).and_then(|text| text.strip_prefix('&'));
+            after.is_some_and(|text| text.starts_with(['"', '\'']))
+        };
+        if !mysql && is_unicode(rest) {
+            return Err("it has Unicode escapes; write the characters themselves".to_owned());
         }
         let after_dashes = rest.strip_prefix("--").map(|after| after.chars().next());
         let is_line = match after_dashes {
@@ -81,11 +84,10 @@ impl Reader<'_> {
         } else if rest.starts_with("/*") {
             self.rest = end_of_comment(rest, !mysql).ok_or("a comment in it does not end")?;
         } else if c == '\'' {
-            let escapes = mysql || self.is_escape_string();
-            self.quoted('\'', escapes)?;
+            self.quoted(c)?;
             self.found.push(Token::Other);
         } else if c == '"' || (mysql && c == '`') {
-            let name = self.quoted(c, mysql && c == '"')?;
+            let name = self.quoted(c)?;
             self.found.push(Token::Quoted(name));
         } else if !mysql && c == '$' && self.dollar_quoted()? {
             self.found.push(Token::Other);
@@ -106,11 +108,6 @@ impl Reader<'_> {
             }
         }
         Ok(())
-    }
-
-    /// Whether a string of PostgreSQL has escapes, as an E stands right before it.
-    fn is_escape_string(&self) -> bool {
-        matches!(self.found.last(), Some(Token::Word(word)) if word.eq_ignore_ascii_case("e"))
     }
 
     /// A point before a digit begins a number, unless a name stands before it.
@@ -146,18 +143,12 @@ impl Reader<'_> {
         self.rest = after;
     }
 
-    /// What stands between quotes; twice the quote is one of it.
-    fn quoted(&mut self, quote: char, escapes: bool) -> Result<String, String> {
+    /// What stands between quotes; twice the quote is one of it. No escape is in it: [`check_text`] refuses backslashes.
+    fn quoted(&mut self, quote: char) -> Result<String, String> {
         let mut text = String::new();
         let mut chars = self.rest.char_indices().skip(1).peekable();
         while let Some((at, c)) = chars.next() {
-            let is_certain = escapes && self.dbms == Dbms::Postgres;
-            if quote == '\'' && c == '\\' && !is_certain {
-                // sql_mode and standard_conforming_strings decide whether it escapes, and where the string ends.
-                return Err("it has a backslash in a string; write it without".to_owned());
-            } else if escapes && c == '\\' {
-                text.extend(chars.next().map(|(_, c)| c));
-            } else if c != quote {
+            if c != quote {
                 text.push(c);
             } else if chars.next_if(|(_, next)| *next == quote).is_some() {
                 text.push(quote);
@@ -184,9 +175,17 @@ impl Reader<'_> {
     }
 }
 
-/// What is a blank for MySQL and none for others, or the other way round.
-fn is_odd_blank(c: char) -> bool {
-    !c.is_ascii_whitespace() && (c.is_control() || c.is_whitespace())
+/// Refuses characters that servers read in more than one way, by their version, character set and modes: where a string
+/// or a comment ends would not be certain.
+fn check_text(sql: &str) -> Result<(), String> {
+    let is_plain = |c: char| c.is_ascii_graphic() || matches!(c, ' ' | '\t' | '\n');
+    if let Some(c) = sql.chars().find(|c| !is_plain(*c)) {
+        return Err(format!("it has the character {}; write it in ASCII", c.escape_default()));
+    }
+    if sql.contains('\\') {
+        return Err("it has a backslash, which servers read in more than one way".to_owned());
+    }
+    Ok(())
 }
 
 /// `1e5`.

@@ -10,14 +10,14 @@ pub(super) const ALLOWED: &[(&str, &[&str])] = &[
     ("with", &[]),
     ("values", &[]),
     ("explain", &[]),
-    ("begin", &[]),
+    ("begin", &["", "work", "transaction"]),
     ("start", &["transaction"]),
-    ("commit", &[]),
-    ("rollback", &[]),
+    ("commit", &["", "work", "transaction"]),
+    ("rollback", &["", "work", "transaction"]),
     ("set", &[]),
     ("create", CREATED),
-    ("alter", &["table", "index", "view", "sequence", "statistics"]),
-    ("drop", &["table", "index", "view", "sequence", "statistics"]),
+    ("alter", &["table", "index", "view", "materialized", "sequence", "statistics"]),
+    ("drop", &["table", "index", "view", "materialized", "sequence", "statistics"]),
     ("truncate", &[]),
     ("analyze", &[]),
     ("optimize", &[]),
@@ -25,8 +25,16 @@ pub(super) const ALLOWED: &[(&str, &[&str])] = &[
     ("reindex", &["table", "index"]),
     ("cluster", &[]),
     ("check", &["table"]),
-    ("comment", &[]),
+    ("comment", &["on"]),
+    ("refresh", &["materialized"]),
 ];
+
+/// What COMMENT ON may be about.
+pub(super) const COMMENTED: &[&str] =
+    &["table", "column", "index", "view", "materialized", "sequence", "statistics"];
+
+/// First words that a server of rqps takes as well, where somebody else's does not: they go through all tables.
+pub(super) const ALLOWED_ON_OWN: &[&str] = &["checkpoint"];
 
 /// What may be made.
 pub(super) const CREATED: &[&str] = &[
@@ -39,6 +47,7 @@ pub(super) const CREATED: &[&str] = &[
     "fulltext",
     "spatial",
     "view",
+    "materialized",
     "sequence",
     "statistics",
 ];
@@ -51,7 +60,6 @@ pub(super) const REFUSED: &[&str] = &[
     "schema",
     "tablespace",
     "directory",
-    "set_config",
     "program",
     "connection",
     "federated",
@@ -71,98 +79,15 @@ pub(super) const ENGINES: &[&str] = &[
     "csv",
 ];
 
-/// First words of statements that only read.
-pub(super) const READING: &[&str] = &["select", "values", "explain"];
+/// First words of statements that only read, unless one of [`WRITING`] is in them.
+pub(super) const READING: &[&str] = &["select", "values", "explain", "with"];
 
-/// Beginnings of the names of functions that are refused: they reach files, other sessions, other hosts or the whole
-/// server, or take names of tables as texts.
-pub(super) const REFUSED_CALLS: &[&str] = &[
-    "pg_",
-    "lo_",
-    "loread",
-    "lowrite",
-    "dblink",
-    "setval",
-    "nextval",
-    "currval",
-    "release_",
-    "get_lock",
-    "load_file",
-    "set_config",
-    "query_to_",
-    "table_to_",
-    "schema_to_",
-    "database_to_",
-    "cursor_to_",
-    "ts_stat",
-    "ts_rewrite",
-    "group_replication_",
-    "asynchronous_connection_",
-    "source_pos_wait",
-    "master_",
-    "wsrep_",
-    "audit_",
-    "keyring_",
-    "sys_exec",
-    "sys_eval",
-    "spider_",
-    "mysql_firewall_",
-    "version_tokens_",
-    "service_",
-];
-
-/// Functions that are allowed all the same: they read sizes, wait, or warm caches.
-pub(super) const ALLOWED_CALLS: &[&str] = &[
-    "pg_prewarm",
-    "pg_sleep",
-    "pg_relation_size",
-    "pg_total_relation_size",
-    "pg_table_size",
-    "pg_indexes_size",
-    "pg_column_size",
-    "pg_typeof",
-];
-
-/// Words that are refused after SET.
-pub(super) const REFUSED_TO_SET: &[&str] = &[
-    "global",
-    "persist",
-    "persist_only",
-    "password",
-    "role",
-    "authorization",
-    "search_path",
-    "sql_log_bin",
-    "sql_mode",
-    "standard_conforming_strings",
-    "backslash_quote",
-    "session_authorization",
-];
+/// Words of statements that write.
+pub(super) const WRITING: &[&str] =
+    &["insert", "update", "delete", "merge", "replace", "into", "truncate"];
 
 /// First words of statements that go through every table of a database where they name none.
 pub(super) const NEEDS_TABLE: &[&str] = &["vacuum", "analyze", "cluster"];
-
-/// Words of such statements that are no table's name.
-pub(super) const OPTIONS: &[&str] = &[
-    "analyze",
-    "full",
-    "freeze",
-    "verbose",
-    "table",
-    "local",
-    "no_write_to_binlog",
-    "on",
-    "off",
-    "true",
-    "false",
-    "auto",
-    "index_cleanup",
-    "truncate",
-    "parallel",
-    "skip_locked",
-    "process_toast",
-    "disable_page_skipping",
-];
 
 /// Words after which names of tables stand.
 pub(super) const BEFORE_TABLES: &[&str] = &[
@@ -216,3 +141,129 @@ pub(super) const AFTER_TABLES: &[&str] = &[
 /// First words of a query in brackets.
 pub(super) const QUERIES: &[&str] =
     &["select", "with", "values", "table", "insert", "update", "delete"];
+
+/// Words before a bracket that are no function: parts of statements, and types.
+pub(super) const BEFORE_BRACKETS: &[&str] = &[
+    "all",
+    "and",
+    "any",
+    "array",
+    "as",
+    "between",
+    "bigint",
+    "binary",
+    "bit",
+    "blob",
+    "by",
+    "case",
+    "char",
+    "character",
+    "check",
+    "columns",
+    "conflict",
+    "cube",
+    "datetime",
+    "decimal",
+    "default",
+    "distinct",
+    "double",
+    "else",
+    "enum",
+    "except",
+    "exists",
+    "explain",
+    "filter",
+    "float",
+    "from",
+    "fulltext",
+    "group",
+    "having",
+    "identity",
+    "in",
+    "include",
+    "index",
+    "int",
+    "integer",
+    "intersect",
+    "interval",
+    "into",
+    "is",
+    "join",
+    "key",
+    "lateral",
+    "like",
+    "limit",
+    "list",
+    "mediumint",
+    "not",
+    "numeric",
+    "nvarchar",
+    "offset",
+    "on",
+    "or",
+    "order",
+    "over",
+    "partition",
+    "primary",
+    "range",
+    "real",
+    "reindex",
+    "returning",
+    "rollup",
+    "select",
+    "set",
+    "sets",
+    "smallint",
+    "some",
+    "spatial",
+    "subpartition",
+    "table",
+    "text",
+    "than",
+    "then",
+    "time",
+    "timestamp",
+    "tinyint",
+    "union",
+    "unique",
+    "using",
+    "vacuum",
+    "analyze",
+    "values",
+    "varbinary",
+    "varchar",
+    "varying",
+    "vector",
+    "halfvec",
+    "when",
+    "where",
+    "window",
+    "with",
+    "within",
+    "year",
+];
+
+/// Words before a name that a bracket follows, where the name is a table's, an index's or an alias, and no function's.
+pub(super) const BEFORE_NAMES: &[&str] = &[
+    "into",
+    "table",
+    "exists",
+    "references",
+    "key",
+    "index",
+    "unique",
+    "fulltext",
+    "spatial",
+    "view",
+    "as",
+    "partition",
+    "constraint",
+    "with",
+    "recursive",
+    "insert",
+    "ignore",
+];
+
+/// Access methods of indexes, which stand before a bracket after USING.
+pub(super) const ACCESS_METHODS: &[&str] =
+    &["btree", "hash", "gist", "gin", "brin", "spgist", "rtree", "hnsw", "ivfflat"];
