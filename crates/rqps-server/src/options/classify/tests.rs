@@ -198,7 +198,8 @@ fn off_is_kept_where_a_version_has_the_option_on() {
     expect![[r#"
         --
         my.cnf: left out search_path (line 1): rqps's tables lie in the schema public
-    "#]].assert_eq(&classified(Dbms::Postgres, "search_path =\narchive_mode = off"));
+    "#]]
+    .assert_eq(&classified(Dbms::Postgres, "search_path =\narchive_mode = off"));
 }
 
 #[test]
