@@ -19,6 +19,7 @@ pub use change::{Change, Outcome, describe_changes, summarise_changes};
 pub(crate) use classify::{Clean, classify};
 pub(crate) use statement::check_session_setting;
 pub use statement::check_statement;
+pub(crate) use table::part_of;
 pub use table::{Treatment, treatment};
 
 use crate::Error;
@@ -58,6 +59,15 @@ pub struct Setting {
     pub written: Written,
 }
 
+/// What a configuration file sets.
+#[derive(Debug, Default)]
+pub(crate) struct FileSettings {
+    /// Options of the server.
+    pub(crate) server: Vec<Setting>,
+    /// Options of mysqld_safe.
+    pub(crate) mysqld_safe: Vec<Setting>,
+}
+
 /// Reads a user's configuration file with all that it includes.
 ///
 /// # Errors
@@ -66,11 +76,12 @@ pub(crate) fn read(
     dbms: Dbms,
     version: &Version,
     (path, text): (&Path, &str),
-) -> Result<Vec<Setting>, Error> {
+) -> Result<FileSettings, Error> {
     if dbms.is_mysql_family() {
-        my_cnf::read(path, text, &my_cnf::groups(dbms, version))
+        my_cnf::read(path, text, &my_cnf::Groups::of(dbms, version))
     } else {
-        postgresql_conf::read(path, text)
+        let server = postgresql_conf::read(path, text)?;
+        Ok(FileSettings { server, ..FileSettings::default() })
     }
 }
 
@@ -94,9 +105,16 @@ struct OpenFiles {
 }
 
 impl OpenFiles {
-    fn push(&mut self, path: &Path) {
+    fn push(&mut self, path: &Path, text: &str) -> Result<(), Error> {
+        // The two bytes of UTF-16 are no UTF-8: they were replaced.
+        let is_utf16 = text.starts_with("\u{fffd}\u{fffd}") && text.contains('\0');
+        if text.starts_with('\u{feff}') || is_utf16 {
+            let detail = "the file begins with a byte order mark; save it as UTF-8 without one";
+            return Err(fault(path, 1, detail));
+        }
         self.stack.push(path.to_owned());
         self.n_read += 1;
+        Ok(())
     }
 
     fn pop(&mut self) {
@@ -112,8 +130,13 @@ impl OpenFiles {
         if self.n_read >= MAX_FILES {
             return Err(bad(format!("more than {MAX_FILES} files are included")));
         }
-        read_file(file).map_err(|e| bad(format!("{}: {e}", file.display())))
+        read_file(file).map_err(|e| bad(not_included(&file.display().to_string(), &e)))
     }
+}
+
+/// What is said of a file or directory that cannot be included.
+fn not_included(what: &str, error: &std::io::Error) -> String {
+    format!("{what}: {error}; correct the path, or remove the line")
 }
 
 /// The plain files of an included directory whose names a server reads, in the order of their names.

@@ -93,6 +93,9 @@ pub struct Rendered {
 /// (`search_default_file_with_ext` of my_default.c).
 const MAX_LINE_BYTES: usize = 4000;
 
+/// Longest path in a comment, bytes: a line that is cut by [`MAX_LINE_BYTES`] would begin anew as an option.
+const MAX_PATH_BYTES: usize = 200;
+
 /// Names of the built-in profiles.
 #[must_use]
 pub fn names() -> Vec<&'static str> {
@@ -141,10 +144,12 @@ pub fn render(
             known: names().join(", "),
             detail: e.to_string(),
         })?;
-        text.push_str(&format!("# rqps: from {}\n", path.display().to_string().escape_debug()));
-        let clean = options::classify(dbms, &options::read(dbms, version, (path, &file))?)?;
+        text.push_str(&format!("# rqps: from {}\n", path_in_comment(path)));
+        let file = options::read(dbms, version, (path, &file))?;
+        let clean = options::classify(dbms, &file.server)?;
         text.push_str(&lines(dbms, clean.settings)?);
         changes.extend(clean.changes);
+        changes.extend(file.mysqld_safe.iter().map(Change::of_mysqld_safe));
     }
     if !left.is_empty() {
         text.push_str("# options of the plan\n");
@@ -207,7 +212,8 @@ impl Rendered {
             let name = name.to_ascii_lowercase();
             if dbms.is_mysql_family() { name.replace('-', "_") } else { name }
         };
-        names.map(plain).collect()
+        let bare = |name: String| name.strip_prefix("loose_").map(str::to_owned).unwrap_or(name);
+        names.map(plain).map(bare).collect()
     }
 }
 
@@ -238,6 +244,17 @@ fn lines(dbms: Dbms, settings: Vec<(String, Option<String>)>) -> Result<String, 
         }
     }
     Ok(text)
+}
+
+/// A path for a comment: one short line whatever it has.
+fn path_in_comment(path: &Path) -> String {
+    let whole = path.display().to_string().escape_debug().to_string();
+    if whole.len() <= MAX_PATH_BYTES {
+        return whole;
+    }
+    let fits = |(at, c): &(usize, char)| at + c.len_utf8() <= MAX_PATH_BYTES;
+    let start: String = whole.char_indices().take_while(fits).map(|(_, c)| c).collect();
+    format!("{start}...")
 }
 
 /// One line of a configuration file.

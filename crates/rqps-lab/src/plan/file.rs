@@ -78,7 +78,7 @@ pub struct SystemFile {
 
 /// An option's value as TOML lets one write it.
 #[derive(Debug, Clone, Serialize, Deserialize)]
-#[serde(untagged)]
+#[serde(untagged, expecting = "an option takes a text, a number, true or false")]
 pub enum OptionValue {
     /// `"O_DIRECT"`
     Text(String),

@@ -15,7 +15,10 @@ const SECONDS: std::ops::RangeInclusive<f64> = 0.5..=20.0;
 
 /// Stack profiles as written: `profile = true`, or which steps and how long.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(untagged)]
+#[serde(
+    untagged,
+    expecting = "profile takes true, false or a table { steps = [...], seconds = 5 }"
+)]
 pub enum ProfilingFile {
     /// `true`: all steps that are compared.
     Switch(bool),

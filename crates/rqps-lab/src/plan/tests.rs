@@ -65,6 +65,16 @@ fn refusal(text: &str) -> String {
 }
 
 #[test]
+fn a_value_of_another_kind_is_told_with_those_that_are_taken() {
+    let text = "[[system]]\ndbms = 'mysql'\nversion = '8.0.33'\noptions = { log_bin = ['a'] }\n";
+    let told = |text: &str| PlanFile::parse(text, "plan.toml").unwrap_err().to_string();
+    let error = told(text);
+    assert!(error.contains("an option takes a text, a number, true or false"), "{error}");
+    let error = told("profile = 3\n");
+    assert!(error.contains("profile takes true, false or a table"), "{error}");
+}
+
+#[test]
 fn a_handicap_that_would_be_none_is_refused() {
     let of = |value: &str| {
         format!("[[system]]\ndbms = 'postgres'\nversion = '17.4'\nhandicap = {value}\n")

@@ -2,7 +2,9 @@
 //! is about.
 
 use std::collections::BTreeMap;
+use std::ffi::OsStr;
 use std::fs;
+use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 
 use rqps_client::Connection;
@@ -102,9 +104,9 @@ pub(super) fn require(
         (Scope::Own { dir }, Dbms::Postgres) => {
             let sql = "show data_directory";
             let result = connection.query(sql).map_err(|e| Error::client(sql, e))?;
-            let value = result.scalar().unwrap_or_default().to_owned();
+            let value = result.scalar().unwrap_or_default().as_bytes();
             let at = Within::of(dir, statement)?;
-            at.require("data_directory", &value, Path::new("/")).map(|_| ())
+            at.require("data_directory", value, Path::new("/")).map(|_| ())
         }
         (Scope::Own { dir }, _) => require_own_mysql(dir, statement, reach, connection),
         (Scope::Guest { schema, .. }, _) => {
@@ -123,11 +125,11 @@ fn require_own_mysql(
     reach: Reach,
     connection: &mut dyn Connection,
 ) -> Result<(), Error> {
-    let variables = variables(reach, connection)?;
+    let variables = variables(statement, reach, connection)?;
     let within = Within::of(dir, statement)?;
-    let told = |name: &str| variables.get(name).map_or("", String::as_str);
+    let told = |name: &str| variables.get(name).map_or(&[][..], Vec::as_slice);
     let data_dir = within.require(DATA_DIR, told(DATA_DIR), Path::new("/"))?;
-    let is_set = |value: &str| !value.is_empty() && !value.eq_ignore_ascii_case("null");
+    let is_set = |value: &[u8]| !value.is_empty() && !value.eq_ignore_ascii_case(b"null");
     for name in reach.directories {
         // An empty one means the data directory.
         if is_set(told(name)) {
@@ -153,27 +155,48 @@ fn require_own_mysql(
     within.require_logs_in(&data_dir, connection)
 }
 
-/// The variables that tell where a server works; those that a version lacks are absent.
+/// The variables that tell where a server works, byte by byte; those that a version lacks are absent.
 fn variables(
+    statement: &str,
     reach: Reach,
     connection: &mut dyn Connection,
-) -> Result<BTreeMap<String, String>, Error> {
-    let names = [DATA_DIR, DATA_FILES].iter().chain(reach.directories).chain(reach.files);
-    let names: Vec<String> = names.map(|name| format!("'{name}'")).collect();
-    let sql = format!("SHOW GLOBAL VARIABLES WHERE Variable_name IN ({})", names.join(", "));
-    let doing = "ask where the server works";
-    let result = connection.query(&sql).map_err(|e| Error::client(doing, e))?;
-    let pair = |row: Vec<Option<String>>| {
-        let mut texts = row.into_iter().map(Option::unwrap_or_default);
-        Some((texts.next()?.to_ascii_lowercase(), texts.next()?))
+) -> Result<BTreeMap<&'static str, Vec<u8>>, Error> {
+    let doing = |e| Error::client("ask where the server works", e);
+    let names = [DATA_DIR, DATA_FILES].iter().chain(reach.directories).chain(reach.files).copied();
+    let names: Vec<&'static str> = names.collect();
+    let listed = names.join("', '");
+    let sql = format!("SHOW GLOBAL VARIABLES WHERE Variable_name IN ('{listed}')");
+    let result = connection.query(&sql).map_err(doing)?;
+    let has = |name: &str| {
+        let mut known = result.rows.iter().filter_map(|row| row.first()?.as_deref());
+        known.any(|known| known.eq_ignore_ascii_case(name))
     };
-    Ok(result.rows.into_iter().filter_map(pair).collect())
+    let mut variables = BTreeMap::new();
+    for name in names.into_iter().filter(|name| has(name)) {
+        // As text a path comes in the connection's character set, which may lack its letters.
+        let sql = format!("SELECT HEX(@@GLOBAL.{name})");
+        let result = connection.query(&sql).map_err(doing)?;
+        let value = bytes_of_hex(result.scalar().unwrap_or_default()).ok_or_else(|| {
+            let why = format!("the server tells no bytes of {name}");
+            Error::from(Refusal::PlaceUntold { statement: statement.to_owned(), why })
+        })?;
+        variables.insert(name, value);
+    }
+    Ok(variables)
+}
+
+fn bytes_of_hex(text: &str) -> Option<Vec<u8>> {
+    let (pairs, rest) = text.as_bytes().as_chunks::<2>();
+    let digit = |c: u8| u8::try_from(char::from(c).to_digit(16)?).ok();
+    let byte = |&[high, low]: &[u8; 2]| Some(digit(high)? << 4 | digit(low)?);
+    if rest.is_empty() { pairs.iter().map(byte).collect() } else { None }
 }
 
 /// The files of `innodb_data_file_path` that do not lie in the data directory: `/x/ibdata1:12M:autoextend`.
-fn absolute_files(value: &str) -> impl Iterator<Item = &str> {
-    let files = value.split(';').map(|file| file.split(':').next().unwrap_or_default());
-    files.filter(|file| file.starts_with('/'))
+fn absolute_files(value: &[u8]) -> impl Iterator<Item = &[u8]> {
+    let files = value.split(|b| *b == b';');
+    let names = files.filter_map(|file| file.split(|b| *b == b':').next());
+    names.filter(|name| name.starts_with(b"/"))
 }
 
 /// The directory of a run, and the statement that asks.
@@ -190,14 +213,16 @@ impl<'a> Within<'a> {
     }
 
     /// The directory that a variable names, links resolved, where it lies in the run's.
-    fn require(&self, name: &str, value: &str, base: &Path) -> Result<PathBuf, Error> {
-        let found = fs::canonicalize(base.join(value)).ok().filter(|_| !value.is_empty());
+    fn require(&self, name: &str, value: &[u8], base: &Path) -> Result<PathBuf, Error> {
+        let found = fs::canonicalize(base.join(OsStr::from_bytes(value)))
+            .ok()
+            .filter(|_| !value.is_empty());
         found.filter(|path| path.starts_with(&self.dir)).ok_or_else(|| self.outside(name, value))
     }
 
     /// The same of a file, which need not be there.
-    fn require_file(&self, name: &str, value: &str, base: &Path) -> Result<(), Error> {
-        let path = base.join(value);
+    fn require_file(&self, name: &str, value: &[u8], base: &Path) -> Result<(), Error> {
+        let path = base.join(OsStr::from_bytes(value));
         let parent = path.parent().ok_or_else(|| self.outside(name, value))?;
         let found = fs::canonicalize(parent).ok().filter(|dir| dir.starts_with(&self.dir));
         found.ok_or_else(|| self.outside(name, value))?;
@@ -235,11 +260,11 @@ impl<'a> Within<'a> {
         Ok(())
     }
 
-    fn outside(&self, name: &str, value: &str) -> Error {
+    fn outside(&self, name: &str, value: &[u8]) -> Error {
         Refusal::OutsideOfRun {
             statement: self.statement.to_owned(),
             variable: name.to_owned(),
-            value: value.to_owned(),
+            value: String::from_utf8_lossy(value).into_owned(),
             dir: self.dir.clone(),
         }
         .into()

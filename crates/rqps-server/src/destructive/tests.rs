@@ -44,9 +44,14 @@ impl Host {
         for (name, value) in others {
             variables.insert(name, value.replace("TOP", &top));
         }
-        let rows = variables.into_iter().filter(|(_, value)| value != "absent");
-        let rows: Vec<Vec<String>> = rows.map(|(n, v)| vec![n.to_owned(), v]).collect();
-        Fake::default().answering("SHOW GLOBAL VARIABLES WHERE", rows)
+        variables.retain(|_, value| value != "absent");
+        // The text of a value may lack letters.
+        let rows = variables.keys().map(|name| vec![(*name).to_owned(), "?".to_owned()]);
+        let server = Fake::default().answering("SHOW GLOBAL VARIABLES WHERE", rows.collect());
+        variables.into_iter().fold(server, |server, (name, value)| {
+            let hex = value.bytes().map(|byte| format!("{byte:02X}")).collect();
+            server.answering(&format!("SELECT HEX(@@GLOBAL.{name})"), vec![vec![hex]])
+        })
     }
 
     /// What is said of each statement, and which of them were sent.
@@ -74,6 +79,20 @@ fn on_a_server_in_the_runs_directory_all_is_sent() {
     let (told, sent) = host.asked(host.mysql(&[]));
     assert_eq!(told, ["sent"; 3]);
     assert_eq!(sent, ["RESET MASTER", "SET GLOBAL a = 1", "DROP TABLE IF EXISTS sbtest1"]);
+}
+
+#[test]
+fn paths_are_compared_byte_by_byte() {
+    let host = Host::new();
+    fs::create_dir(host.path("run-0/rené")).unwrap();
+    let at =
+        |dir: &str| host.mysql(&[("datadir", dir), ("innodb_undo_directory", "TOP/run-0/rené")]);
+    assert_eq!(host.asked(at("TOP/run-0/rené/")).0, ["sent"; 3]);
+    let untold = at("TOP/run-0/rené/")
+        .answering("SELECT HEX(@@GLOBAL.datadir)", vec![vec!["/x".to_owned()]]);
+    let (told, sent) = host.asked(untold);
+    assert_eq!(told[0], "RESET MASTER is not sent: the server tells no bytes of datadir");
+    assert_eq!(sent, Vec::<String>::new());
 }
 
 #[test]

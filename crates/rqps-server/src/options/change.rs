@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use super::Written;
+use super::{Setting, Written};
 
 /// An option that did not go through as written.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -44,6 +44,23 @@ pub enum Outcome {
 }
 
 impl Change {
+    pub(super) fn of(setting: &Setting, outcome: Outcome) -> Self {
+        Self {
+            option: setting.name.clone(),
+            value: setting.value.clone().unwrap_or_default(),
+            written: setting.written.clone(),
+            outcome,
+        }
+    }
+
+    /// An option for mysqld_safe, which rqps does not start.
+    pub(crate) fn of_mysqld_safe(setting: &Setting) -> Self {
+        let is_malloc = setting.name.replace('-', "_").eq_ignore_ascii_case("malloc_lib");
+        let instead = if is_malloc { ": malloc of the plan does that" } else { "" };
+        let why = format!("rqps starts the server without mysqld_safe{instead}");
+        Self::of(setting, Outcome::Dropped { why })
+    }
+
     /// `my.cnf:3`, or `options`.
     fn place(&self) -> String {
         match &self.written {

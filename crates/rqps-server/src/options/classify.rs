@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use rqps_model::Dbms;
 
 use super::looks::looks_like;
-use super::table::{Found, Resolved, Rule, Treatment, table};
+use super::table::{Found, OffValue, Resolved, Rule, Treatment, part_of, table};
 use super::{Change, Outcome, Setting, Written};
 use crate::Error;
 
@@ -22,10 +22,14 @@ pub(crate) struct Clean {
 enum Verdict {
     /// It goes through as written.
     Keep,
+    /// It goes through where the server has it.
+    KeepLoose,
     /// It goes through with another value.
     Replace(String, Outcome),
     /// It does not go through.
     LeaveOut(Outcome),
+    /// It does not go through, and its value, which may be a secret, is not told.
+    LeaveOutUntold(&'static str),
     /// It does not go through, and nobody needs to hear of it: it is off.
     LeaveOutSilently,
 }
@@ -43,21 +47,25 @@ pub(crate) fn classify(dbms: Dbms, settings: &[Setting]) -> Result<Clean, Error>
         if dbms.is_mysql_family() {
             name = name.replace('-', "_");
         }
-        let mut change = |outcome| {
-            clean.changes.push(Change {
-                option: setting.name.clone(),
-                value: setting.value.clone().unwrap_or_default(),
-                written: setting.written.clone(),
-                outcome,
-            });
-        };
+        let mut change = |outcome| clean.changes.push(Change::of(setting, outcome));
         match judge(dbms, setting, &resolved, &mut files)? {
             Verdict::Keep => clean.settings.push((name, setting.value.clone())),
+            Verdict::KeepLoose => {
+                let name = format!("loose_{}", name.strip_prefix("loose_").unwrap_or(&name));
+                // A value behind a negated name means nothing unless it is 0.
+                let value = setting.value.clone().filter(|_| !resolved.is_negated);
+                clean.settings.push((name, value));
+            }
             Verdict::Replace(value, outcome) => {
                 change(outcome);
                 clean.settings.push((name, Some(value)));
             }
             Verdict::LeaveOut(outcome) => change(outcome),
+            Verdict::LeaveOutUntold(why) => {
+                let outcome = Outcome::Dropped { why: why.to_owned() };
+                let change = Change { value: String::new(), ..Change::of(setting, outcome) };
+                clean.changes.push(change);
+            }
             Verdict::LeaveOutSilently => {}
         }
     }
@@ -77,19 +85,36 @@ fn judge(
             let detail = format!("a server may take it for {option}");
             return Err(refusal(setting, detail, "write the whole name of the option"));
         }
-        Found::Known | Found::Unknown => {
-            let Some(looks) = looks_like(value) else { return Ok(Verdict::Keep) };
-            let detail =
-                format!("rqps does not know what it does, and the value looks like {looks}");
-            return Err(refusal(setting, detail, "leave it out"));
+        Found::BehindPoint(_) | Found::Foreign if is_part(setting) => {
+            return require_plain(setting, value);
         }
+        Found::BehindPoint(option) => {
+            let detail = format!("a server takes it for {option}");
+            let remedy = "write the option without what stands before the point";
+            return Err(refusal(setting, detail, remedy));
+        }
+        Found::Foreign if dbms.is_mysql_family() => {
+            return Ok(Verdict::LeaveOutUntold("no component that rqps loads has such a variable"));
+        }
+        Found::Foreign if looks_like(value).is_none() => return Ok(Verdict::Keep),
+        Found::Foreign => {
+            return Ok(Verdict::LeaveOutUntold(
+                "no extension that rqps loads has it, and the value may lead out of the server",
+            ));
+        }
+        Found::Known => {
+            let Some(looks) = looks_like(value) else { return Ok(Verdict::Keep) };
+            let detail = format!("the value looks like {looks}, and the option takes none");
+            return Err(refusal(setting, detail, "write another value, or leave it out"));
+        }
+        Found::Unknown => return require_plain(setting, value),
     };
-    let is_off = resolved.is_negated || is_off(setting.value.as_deref());
+    let is_off = is_off(resolved.is_negated, setting.value.as_deref());
     let why = || rule.why.to_owned();
     Ok(match rule.treatment {
         Treatment::Keep => Verdict::Keep,
         Treatment::Ours => Verdict::LeaveOut(Outcome::SetByRqps),
-        Treatment::File if resolved.is_negated || value.is_empty() => Verdict::Keep,
+        Treatment::File if value.is_empty() => Verdict::Keep,
         Treatment::File => {
             let to = own_file(setting, &resolved.name, value, files)?;
             if to == value {
@@ -102,7 +127,12 @@ fn judge(
         Treatment::Directory => Verdict::LeaveOut(Outcome::InDataDirectory),
         Treatment::DataFiles => data_files(setting, &resolved.name, value, files)?,
         Treatment::Libraries => libraries(dbms, rule, value),
-        Treatment::Drop | Treatment::Refuse if is_off => Verdict::LeaveOutSilently,
+        Treatment::Drop | Treatment::Refuse if is_off && rule.off == OffValue::LeaveOut => {
+            Verdict::LeaveOutSilently
+        }
+        Treatment::Drop | Treatment::Refuse if is_off && rule.off == OffValue::Keep => {
+            Verdict::KeepLoose
+        }
         Treatment::Drop => Verdict::LeaveOut(Outcome::Dropped { why: why() }),
         Treatment::Refuse => return Err(refusal(setting, why(), "leave it out")),
     })
@@ -120,10 +150,25 @@ fn refusal(setting: &Setting, detail: String, remedy: &str) -> Error {
     Error::RefusedOption { place, written, detail, remedy: remedy.to_owned() }
 }
 
-/// Whether a value switches an option off or names nothing. An option without a value is on.
-fn is_off(value: Option<&str>) -> bool {
-    let Some(value) = value else { return false };
+/// Whether a plan sets a part of an option, which profiles join to a whole before servers see it.
+fn is_part(setting: &Setting) -> bool {
+    setting.written == Written::Plan && part_of(&setting.name).is_some()
+}
+
+/// Keeps an option that nobody knows unless its value may lead out of the server.
+fn require_plain(setting: &Setting, value: &str) -> Result<Verdict, Error> {
+    let Some(looks) = looks_like(value) else { return Ok(Verdict::Keep) };
+    let detail = format!("rqps does not know what it does, and the value looks like {looks}");
+    Err(refusal(setting, detail, "leave it out"))
+}
+
+/// Whether an option is off or names nothing. An option without a value is on, and so is a negated one that is 0.
+fn is_off(is_negated: bool, value: Option<&str>) -> bool {
+    let Some(value) = value else { return is_negated };
     let value = value.trim().to_ascii_lowercase();
+    if is_negated {
+        return value != "0";
+    }
     matches!(value.as_str(), "" | "0" | "off" | "no" | "false" | "none" | "disabled")
 }
 

@@ -7,11 +7,48 @@ use std::path::Path;
 
 use rqps_model::{Dbms, Version};
 
-use super::{OpenFiles, Setting, Written, directory_of, fault, included_files};
+use super::{
+    FileSettings, OpenFiles, Setting, Written, directory_of, fault, included_files, not_included,
+};
 use crate::Error;
 
-/// The groups that a server reads, in lower case.
-pub(super) fn groups(dbms: Dbms, version: &Version) -> Vec<String> {
+/// The groups that count, in lower case.
+pub(super) struct Groups {
+    server: Vec<String>,
+    mysqld_safe: &'static [&'static str],
+}
+
+/// Who reads a group.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Reads {
+    Server,
+    MysqldSafe,
+    Other,
+}
+
+impl Groups {
+    pub(super) fn of(dbms: Dbms, version: &Version) -> Self {
+        let mysqld_safe: &[&str] = if dbms == Dbms::Mariadb {
+            &["mysqld_safe", "safe_mysqld", "mariadb_safe", "mariadbd-safe"]
+        } else {
+            &["mysqld_safe", "safe_mysqld"]
+        };
+        Self { server: server_groups(dbms, version), mysqld_safe }
+    }
+
+    fn who_reads(&self, group: &str) -> Reads {
+        let group = group.trim().to_ascii_lowercase();
+        if self.server.contains(&group) {
+            Reads::Server
+        } else if self.mysqld_safe.contains(&group.as_str()) {
+            Reads::MysqldSafe
+        } else {
+            Reads::Other
+        }
+    }
+}
+
+fn server_groups(dbms: Dbms, version: &Version) -> Vec<String> {
     let series = match version.numbers.as_slice() {
         [major, minor, ..] => format!("{major}.{minor}"),
         _ => version.to_string(),
@@ -29,23 +66,24 @@ pub(super) fn groups(dbms: Dbms, version: &Version) -> Vec<String> {
 }
 
 /// The options of these groups, in the order in which a server meets them.
-pub(super) fn read(path: &Path, text: &str, groups: &[String]) -> Result<Vec<Setting>, Error> {
-    let mut reader = Reader { groups, settings: Vec::new(), open: OpenFiles::default() };
+pub(super) fn read(path: &Path, text: &str, groups: &Groups) -> Result<FileSettings, Error> {
+    let settings = FileSettings::default();
+    let mut reader = Reader { groups, settings, open: OpenFiles::default() };
     reader.file(path, text)?;
     Ok(reader.settings)
 }
 
 struct Reader<'a> {
-    groups: &'a [String],
-    settings: Vec<Setting>,
+    groups: &'a Groups,
+    settings: FileSettings,
     open: OpenFiles,
 }
 
 impl Reader<'_> {
     fn file(&mut self, path: &Path, text: &str) -> Result<(), Error> {
-        self.open.push(path);
+        self.open.push(path, text)?;
         // An included file begins outside of every group.
-        let mut in_group = None;
+        let mut read_by = None;
         for (number, line) in (1..).zip(text.lines()) {
             let line = line.trim();
             if line.is_empty() || line.starts_with(['#', ';']) {
@@ -57,11 +95,19 @@ impl Reader<'_> {
                 let (name, _) = rest.split_once(']').ok_or_else(|| {
                     fault(path, number, format!("the group {line} has no ]; write [mysqld]"))
                 })?;
-                in_group = Some(self.groups.contains(&name.trim().to_ascii_lowercase()));
-            } else if in_group.ok_or_else(|| {
-                fault(path, number, format!("{line} stands before any group; write [mysqld] above"))
-            })? {
-                self.settings.push(setting(line, path, number));
+                read_by = Some(self.groups.who_reads(name));
+            } else {
+                let read_by = read_by.ok_or_else(|| {
+                    let detail = format!("{line} stands before any group; write [mysqld] above");
+                    fault(path, number, detail)
+                })?;
+                match read_by {
+                    Reads::Server => self.settings.server.push(setting(line, path, number)),
+                    Reads::MysqldSafe => {
+                        self.settings.mysqld_safe.push(setting(line, path, number));
+                    }
+                    Reads::Other => {}
+                }
             }
         }
         self.open.pop();
@@ -76,7 +122,7 @@ impl Reader<'_> {
         let files = match word {
             "include" => vec![target.clone()],
             "includedir" => included_files(&target, |name| name.ends_with(".cnf"))
-                .map_err(|e| bad(format!("!includedir {}: {e}", target.display())))?,
+                .map_err(|e| bad(not_included(&format!("!includedir {}", target.display()), &e)))?,
             _ => return Err(bad(format!("!{word} is neither !include nor !includedir"))),
         };
         for file in files {
@@ -155,12 +201,16 @@ mod tests {
 
     use super::*;
 
-    fn groups_of(dbms: Dbms, version: &str) -> Vec<String> {
-        groups(dbms, &version.parse().unwrap())
+    fn groups_of(dbms: Dbms, version: &str) -> Groups {
+        Groups::of(dbms, &version.parse().unwrap())
+    }
+
+    fn read_all(path: &Path) -> Result<FileSettings, Error> {
+        read(path, &super::super::read_file(path).unwrap(), &groups_of(Dbms::Mysql, "8.0.33"))
     }
 
     fn read_path(path: &Path) -> Result<Vec<Setting>, Error> {
-        read(path, &fs::read_to_string(path).unwrap(), &groups_of(Dbms::Mysql, "8.0.33"))
+        read_all(path).map(|all| all.server)
     }
 
     fn read_text(text: &str) -> Vec<(String, Option<String>)> {
@@ -199,7 +249,40 @@ mod tests {
         assert_eq!(names, ["b", "d", "f"]);
         let mariadb = groups_of(Dbms::Mariadb, "10.11.5");
         for group in ["mariadb", "mariadbd-10.11", "galera", "client-server", "mysqld"] {
-            assert!(mariadb.iter().any(|g| g == group), "{group}");
+            assert_eq!(mariadb.who_reads(group), Reads::Server, "{group}");
+        }
+        assert_eq!(mariadb.who_reads("mariadbd-safe"), Reads::MysqldSafe);
+    }
+
+    #[test]
+    fn options_of_mysqld_safe_are_read_apart() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("my.cnf");
+        fs::write(&path, "[mysqld_safe]\nnice=1\n[mysqld]\na=1\n[Safe_mysqld]\nmalloc-lib=x")
+            .unwrap();
+        let all = read_all(&path).unwrap();
+        let names = |settings: &[Setting]| -> Vec<String> {
+            settings.iter().map(|setting| setting.name.clone()).collect()
+        };
+        assert_eq!(names(&all.server), ["a"]);
+        assert_eq!(names(&all.mysqld_safe), ["nice", "malloc-lib"]);
+        assert_eq!(all.mysqld_safe[1].written, Written::File { path, line: 6 });
+    }
+
+    #[test]
+    fn a_byte_order_mark_is_named() {
+        let dir = tempfile::tempdir().unwrap();
+        let (path, included) = (dir.path().join("my.cnf"), dir.path().join("more.cnf"));
+        fs::write(&included, "\u{feff}[mysqld]\na=1\n").unwrap();
+        for (text, file) in [
+            (&b"\xef\xbb\xbf[mysqld]\na=1\n"[..], "my.cnf:1"),
+            (b"\xff\xfe[\0m\0", "my.cnf:1"),
+            (b"!include more.cnf", "more.cnf:1"),
+        ] {
+            fs::write(&path, text).unwrap();
+            let error = read_path(&path).unwrap_err().to_string();
+            let told = ": the file begins with a byte order mark; save it as UTF-8 without one";
+            assert!(error.contains(&format!("{file}{told}")), "{error}");
         }
     }
 
@@ -244,6 +327,9 @@ mod tests {
             fs::write(&path, text).unwrap();
             let error = read_path(&path).unwrap_err().to_string();
             assert!(error.contains(found), "{error}");
+            let is_missing = text.contains("/no/such");
+            let remedy = "; correct the path, or remove the line";
+            assert_eq!(error.ends_with(remedy), is_missing, "{error}");
         }
     }
 }

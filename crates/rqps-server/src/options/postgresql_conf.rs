@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use super::{OpenFiles, Setting, Written, directory_of, fault, included_files};
+use super::{OpenFiles, Setting, Written, directory_of, fault, included_files, not_included};
 use crate::Error;
 
 /// The settings in the order in which a server meets them.
@@ -19,7 +19,7 @@ struct Reader {
 
 impl Reader {
     fn file(&mut self, path: &Path, text: &str) -> Result<(), Error> {
-        self.open.push(path);
+        self.open.push(path, text)?;
         for (line, text) in (1..).zip(text.lines()) {
             let parsed = parse(text).map_err(|problem| {
                 fault(path, line, format!("{} is no setting: {problem}", text.trim()))
@@ -50,7 +50,7 @@ impl Reader {
         }
         let files = if how == "include_dir" {
             included_files(&target, |name| name.ends_with(".conf") && !name.starts_with('.'))
-                .map_err(|e| bad(format!("{how} {}: {e}", target.display())))?
+                .map_err(|e| bad(not_included(&format!("{how} {}", target.display()), &e)))?
         } else {
             vec![target]
         };
@@ -195,5 +195,17 @@ mod tests {
         fs::write(at("site.conf"), "include 'gone.conf'").unwrap();
         let error = read_path(&at("postgresql.conf")).unwrap_err().to_string();
         assert!(error.contains("site.conf:1") && error.contains("gone.conf"), "{error}");
+        assert!(error.ends_with("; correct the path, or remove the line"), "{error}");
+    }
+
+    #[test]
+    fn a_byte_order_mark_is_named() {
+        let error = read(Path::new("pg.conf"), "\u{feff}work_mem = 1MB").unwrap_err().to_string();
+        assert!(
+            error.ends_with(
+                "pg.conf:1: the file begins with a byte order mark; save it as UTF-8 without one"
+            ),
+            "{error}"
+        );
     }
 }

@@ -24,10 +24,23 @@ pub enum Treatment {
     DataFiles,
     /// Libraries to load: those of a list are kept.
     Libraries,
-    /// Left out, with a warning where it is on.
+    /// Left out, with a warning. `off` says what becomes of it where it is off.
     Drop,
-    /// An error where it is on.
+    /// An error. `off` says what becomes of it where it is off.
     Refuse,
+}
+
+/// What becomes of an option to drop or refuse where it is off.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(super) enum OffValue {
+    /// Left out without a word: it is off in every server that nobody switches it on in.
+    #[default]
+    LeaveOut,
+    /// Kept where the server has the option: some version has it on unless it is switched off.
+    Keep,
+    /// The same as where it is on.
+    AsOn,
 }
 
 /// Options that are treated alike for one reason.
@@ -37,6 +50,8 @@ struct Group {
     treatment: Treatment,
     why: String,
     options: Vec<String>,
+    #[serde(default)]
+    off: OffValue,
     /// Libraries that may be loaded.
     #[serde(default)]
     allowed: Vec<String>,
@@ -59,6 +74,7 @@ pub(super) struct Table {
 pub(super) struct Rule<'t> {
     pub(super) treatment: Treatment,
     pub(super) why: &'t str,
+    pub(super) off: OffValue,
     pub(super) allowed: &'t [String],
 }
 
@@ -67,7 +83,7 @@ pub(super) struct Rule<'t> {
 pub(super) struct Resolved<'t> {
     /// Its name without prefixes, in lower case, with underscores.
     pub(super) name: String,
-    /// Whether a prefix switches it off: `skip_`, `disable_`.
+    /// Whether its last prefix switches it off: `skip_`, `disable_`. Servers go by the last one.
     pub(super) is_negated: bool,
     pub(super) found: Found<'t>,
 }
@@ -81,6 +97,10 @@ pub(super) enum Found<'t> {
     Known,
     /// The server may take it for this option, whose name it begins.
     Abbreviation(&'t str),
+    /// A point stands in the name, and the server may take what stands behind for this option.
+    BehindPoint(String),
+    /// A variable of a component, extension or application that rqps does not load: it has a point.
+    Foreign,
     /// No version that is known has it.
     Unknown,
 }
@@ -94,6 +114,24 @@ const PREFIXES: &[(&str, bool)] = &[
     ("maximum_", false),
     ("autoset_", false),
 ];
+
+/// Variables that each key cache of MySQL's family has (manual, "Multiple Key Caches"): `hot.key_buffer_size`.
+const KEY_CACHE: &[&str] = &[
+    "key_buffer_size",
+    "key_cache_age_threshold",
+    "key_cache_block_size",
+    "key_cache_division_limit",
+    "key_cache_file_hash_size",
+    "key_cache_segments",
+];
+
+/// The option and the part that a name means, when it means a part: RocksDB takes the settings of a column family as
+/// one option, and plans write `rocksdb_default_cf_options.write_buffer_size`.
+pub(crate) fn part_of(name: &str) -> Option<(&str, &str)> {
+    let is_whole =
+        |name: &str| name.to_ascii_lowercase().replace('-', "_").ends_with("_cf_options");
+    name.split_once('.').filter(|(whole, _)| is_whole(whole))
+}
 
 /// The table of a family; the null client has none.
 pub(super) fn table(dbms: Dbms) -> Result<&'static Table, Error> {
@@ -117,7 +155,11 @@ pub(super) fn table(dbms: Dbms) -> Result<&'static Table, Error> {
 pub fn treatment(dbms: Dbms, option: &str) -> Result<Option<Treatment>, Error> {
     Ok(match table(dbms)?.resolve(dbms, option).found {
         Found::Rule(rule) => Some(rule.treatment),
-        Found::Known | Found::Abbreviation(_) | Found::Unknown => None,
+        Found::Known
+        | Found::Abbreviation(_)
+        | Found::BehindPoint(_)
+        | Found::Foreign
+        | Found::Unknown => None,
     })
 }
 
@@ -154,30 +196,67 @@ impl Table {
             found.map(|(_, idx)| idx)
         };
         let group = &self.groups[*self.exact.get(name).or_else(by_beginning)?];
-        Some(Rule { treatment: group.treatment, why: &group.why, allowed: &group.allowed })
+        let Group { treatment, why, off, allowed, .. } = group;
+        Some(Rule { treatment: *treatment, why, off: *off, allowed })
     }
 
     /// Finds an option by its name as written.
     pub(super) fn resolve(&self, dbms: Dbms, written: &str) -> Resolved<'_> {
-        let mut name = written.trim().to_ascii_lowercase();
+        let name = written.trim().to_ascii_lowercase();
+        if !dbms.is_mysql_family() {
+            let unknown = || if self.is_foreign(&name) { Found::Foreign } else { Found::Unknown };
+            let found = self.find(&name).unwrap_or_else(unknown);
+            return Resolved { name, is_negated: false, found };
+        }
+        let mut resolved = self.resolve_prefixed(name.replace('-', "_"));
+        if let (Found::Unknown, Some((before, behind))) =
+            (&resolved.found, resolved.name.rsplit_once('.'))
+        {
+            resolved.found = self.find_behind_point(before, behind);
+        }
+        resolved
+    }
+
+    /// Finds an option of MySQL's family, with prefixes or without.
+    fn resolve_prefixed(&self, mut name: String) -> Resolved<'_> {
         let mut is_negated = false;
-        if dbms.is_mysql_family() {
-            name = name.replace('-', "_");
-            while self.find(&name).is_none() {
-                // `skip_grant_tab` is no negation of an option `grant_tab`.
-                if let Some(found) = self.abbreviated(&name) {
-                    return Resolved { name, is_negated, found };
-                }
-                let rest = |(prefix, negates): &(&str, bool)| {
-                    Some((name.strip_prefix(prefix)?.to_owned(), *negates))
-                };
-                let Some((rest, negates)) = PREFIXES.iter().find_map(rest) else { break };
-                is_negated |= negates;
-                name = rest;
+        while self.find(&name).is_none() {
+            // `skip_grant_tab` is no negation of an option `grant_tab`.
+            if let Some(found) = self.abbreviated(&name) {
+                return Resolved { name, is_negated, found };
             }
+            let rest = |(prefix, negates): &(&str, bool)| {
+                Some((name.strip_prefix(prefix)?.to_owned(), *negates))
+            };
+            let Some((rest, negates)) = PREFIXES.iter().find_map(rest) else { break };
+            is_negated = negates;
+            name = rest;
         }
         let found = self.find(&name).unwrap_or(Found::Unknown);
         Resolved { name, is_negated, found }
+    }
+
+    /// Finds what a server may take `before.behind` for. It takes all before a point for the name of a key cache,
+    /// whatever option stands behind (`check_struct_option` of my_getopt.c).
+    fn find_behind_point(&self, before: &str, behind: &str) -> Found<'_> {
+        let is_one_name = !before.is_empty() && !before.contains('.');
+        if is_one_name && KEY_CACHE.contains(&behind) {
+            return Found::Known;
+        }
+        let option = self.resolve_prefixed(behind.to_owned());
+        match option.found {
+            Found::Unknown => Found::Foreign,
+            _ => Found::BehindPoint(option.name),
+        }
+    }
+
+    /// Whether a parameter of PostgreSQL has a point behind the name of what rqps does not load.
+    fn is_foreign(&self, name: &str) -> bool {
+        let loads = |extension: &str| {
+            let libraries = self.rule("shared_preload_libraries");
+            libraries.is_some_and(|rule| rule.allowed.iter().any(|name| name == extension))
+        };
+        name.split_once('.').is_some_and(|(extension, _)| !loads(extension))
     }
 
     fn find(&self, name: &str) -> Option<Found<'_>> {
@@ -201,74 +280,4 @@ impl Table {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn found(dbms: Dbms, written: &str) -> String {
-        let resolved = table(dbms).unwrap().resolve(dbms, written);
-        let what = match resolved.found {
-            Found::Rule(rule) => format!("{:?}", rule.treatment),
-            other => format!("{other:?}"),
-        };
-        format!("{}{} {what}", if resolved.is_negated { "no " } else { "" }, resolved.name)
-    }
-
-    #[test]
-    fn prefixes_and_dashes_lead_to_the_option() {
-        let my = |written| found(Dbms::Mysql, written);
-        assert_eq!(my("log-bin"), "log_bin File");
-        assert_eq!(my("loose-log_bin"), "log_bin File");
-        assert_eq!(my("loose_skip-log-bin"), "no log_bin File");
-        assert_eq!(my("skip-name-resolve"), "skip_name_resolve Known");
-        assert_eq!(my("innodb_buffer_pool_size"), "innodb_buffer_pool_size Known");
-        assert_eq!(my("DataDir"), "datadir Ours");
-        assert_eq!(my("wsrep_cluster_address"), "wsrep_cluster_address Drop");
-        assert_eq!(my("no_such_option"), "no_such_option Unknown");
-        assert_eq!(found(Dbms::Postgres, "Archive_Command"), "archive_command Drop");
-        assert_eq!(found(Dbms::Postgres, "loose_archive_command"), "loose_archive_command Unknown");
-    }
-
-    #[test]
-    fn the_beginning_of_a_name_is_taken_for_the_name() {
-        let my = |written| found(Dbms::Mysql, written);
-        assert_eq!(
-            my("innodb_data_home"),
-            "innodb_data_home Abbreviation(\"innodb_data_home_dir\")"
-        );
-        assert_eq!(my("loose-datad"), "datad Abbreviation(\"datadir\")");
-        assert_eq!(my("skip-grant-tab"), "skip_grant_tab Refuse");
-        assert_eq!(my("loose-skip-netw"), "skip_netw Abbreviation(\"skip_networking\")");
-        assert_eq!(my("loose-plugin-innodb-data-home-dir"), "plugin_innodb_data_home_dir Refuse");
-        assert_eq!(my("group_repl"), "group_repl Abbreviation(\"group_replication\")");
-    }
-
-    /// The examples of the page for users.
-    #[test]
-    fn the_page_says_what_the_table_does() {
-        let page = include_str!("../../../../docs/your-files.md");
-        let rows = [
-            ("is a size", None),
-            ("rqps sets itself", Some(Treatment::Ours)),
-            ("names a file", Some(Treatment::File)),
-            ("names a directory", Some(Treatment::Directory)),
-            ("loads libraries", Some(Treatment::Libraries)),
-            ("runs a command", Some(Treatment::Drop)),
-            ("would make the server", Some(Treatment::Refuse)),
-        ];
-        for (beginning, treated) in rows {
-            let row =
-                page.lines().find(|line| line.starts_with(&format!("| {beginning}"))).unwrap();
-            let examples = row.rsplit('|').nth(1).unwrap();
-            let names: Vec<&str> = examples.split('`').skip(1).step_by(2).collect();
-            assert!(names.len() > 1, "{row}");
-            for name in names {
-                let found =
-                    [Dbms::Mysql, Dbms::Postgres].map(|dbms| treatment(dbms, name).unwrap());
-                assert!(
-                    found.contains(&treated) && (treated.is_some() || found == [None, None]),
-                    "{name}: {found:?}"
-                );
-            }
-        }
-    }
-}
+mod tests;

@@ -2,17 +2,7 @@
 //! profile writes each with a reason of its own, as `rocksdb_default_cf_options.write_buffer_size`.
 
 use super::same;
-
-/// Ends the name of an option that has parts; what follows a dot behind it is the part's name.
-const WHOLE: &str = "_cf_options";
-
-/// The option and the part that a name means, when it means a part.
-fn part_of(name: &str) -> Option<(&str, &str)> {
-    name.split_once('.').filter(|(whole, _)| {
-        let from = whole.len().saturating_sub(WHOLE.len());
-        whole.get(from..).is_some_and(|end| same(end, WHOLE))
-    })
-}
+use crate::options::part_of;
 
 /// Takes those of the plan's options out of `wanted` that stand for a part of the profile's
 /// options: the part gets their value. Those that replace a whole option stay in `wanted`, and the

@@ -267,6 +267,57 @@ fn a_users_file_is_taken_but_for_what_rqps_sets_itself() {
 }
 
 #[test]
+fn a_long_path_smuggles_in_no_line() {
+    let dir = tempfile::tempdir().unwrap();
+    for letter in ["a", "\u{7f}", "\n", "é"] {
+        let mut deep = dir.path().to_owned();
+        for _ in 0..8 {
+            deep.push(letter.repeat(120));
+        }
+        fs::create_dir_all(&deep).unwrap();
+        let path = deep.join("skip-grant-tables");
+        fs::write(&path, "[mysqld]\na=1\n").unwrap();
+        let config = config(path.to_str().unwrap(), &[]);
+        let text = render(Dbms::Mysql, &"5.6.14".parse().unwrap(), &config, SIZING).unwrap().text;
+        let (first, rest) = text.split_once('\n').unwrap();
+        assert!(first.starts_with("# rqps: from ") && first.len() < 250, "{first}");
+        assert_eq!(rest, "[mysqld]\na=1\n");
+    }
+}
+
+#[test]
+fn options_of_mysqld_safe_are_told() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("my.cnf");
+    fs::write(&path, "[mysqld_safe]\nnice = 1\nlog-error=/x\nmalloc-lib = /y.so\n[mysqld]\na=1")
+        .unwrap();
+    let config = config(path.to_str().unwrap(), &[]);
+    let rendered = render(Dbms::Mysql, &"5.6.14".parse().unwrap(), &config, SIZING).unwrap();
+    let path = path.display();
+    assert_eq!(rendered.text, format!("# rqps: from {path}\n[mysqld]\na=1\n"));
+    assert_eq!(
+        options::describe_changes(&rendered.changes),
+        [
+            format!(
+                "{path}: left out nice (line 2), log-error (line 3): rqps starts the server without \
+                 mysqld_safe"
+            ),
+            format!(
+                "{path}: left out malloc-lib (line 4): rqps starts the server without mysqld_safe: \
+                 malloc of the plan does that"
+            ),
+        ]
+    );
+}
+
+#[test]
+fn an_option_that_is_kept_loose_goes_by_its_own_name() {
+    let rendered = small(Dbms::Mysql, "8.0.33", &[("event_scheduler", "OFF")]);
+    assert!(rendered.text.ends_with("loose_event_scheduler=OFF\n"), "{}", rendered.text);
+    assert!(rendered.option_names(Dbms::Mysql).contains("event_scheduler"));
+}
+
+#[test]
 fn no_option_leads_postgresql_to_another_data_directory() {
     let rendered = small(Dbms::Postgres, "17.4", &[("data_directory", "/srv/pg")]);
     assert!(!rendered.text.contains("/srv/pg"), "{}", rendered.text);

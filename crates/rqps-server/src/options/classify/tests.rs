@@ -65,6 +65,7 @@ fn files_come_below_the_data_directory() {
 fn what_reaches_out_is_left_out_and_told_once_for_each_reason() {
     expect![[r#"
         innodb_buffer_pool_size=128M
+        loose_event_scheduler=OFF
         --
         my.cnf: left out wsrep_on (line 1), wsrep_provider (line 2), wsrep_cluster_address (line 3): a cluster: rqps's server stands alone
         my.cnf: rqps sets port, socket itself
@@ -108,6 +109,103 @@ fn what_may_lead_out_and_is_not_known_is_refused() {
         --
     "#]]
     .assert_eq(&classified(Dbms::Mysql, "new_size=1G\nskip-grant-tables=0\nloose-x_y = ON"));
+}
+
+#[test]
+fn a_negated_option_carries_no_path() {
+    expect![[r#"
+        skip_loose_general_log_file=x
+        skip_log_bin=y
+        loose_disable_slow_query_log_file=z
+        skip_log_bin=0
+        skip_relay_log
+        loose_skip_event_scheduler
+        --
+        my.cnf:1: skip_loose_general_log_file = /prod/x became x in the data directory
+        my.cnf:2: skip_log_bin = /prod/y became y in the data directory
+        my.cnf:3: loose_disable_slow_query_log_file = /prod/z became z in the data directory
+        my.cnf:7: skip_innodb_undo_directory = /prod/x is left out: the server uses its data directory
+    "#]].assert_eq(&classified(
+        Dbms::Mysql,
+        "skip_loose_general_log_file = /prod/x\nskip_log_bin = /prod/y\n\
+         loose_disable_slow_query_log_file=/prod/z\nskip-log-bin=0\nskip-relay-log\n\
+         skip_event_scheduler = /prod/x\nskip_innodb_undo_directory=/prod/x\n",
+    ));
+}
+
+#[test]
+fn an_option_behind_a_point_is_refused_and_a_foreign_one_left_out() {
+    expect!["my.cnf:2: x.skip-grant-tables: a server takes it for skip_grant_tables; write the option without what stands before the point"].assert_eq(&refused(Dbms::Mariadb, "a=1\nx.skip-grant-tables"));
+    for text in ["x.feedback=ON", "loose-x.plugin_load_add = a.so", "x.loose-init_file = a"] {
+        let error = refused(Dbms::Mariadb, text);
+        assert!(error.contains("without what stands before the point"), "{error}");
+    }
+    // A part of an option is one in a plan alone.
+    let text = "rocksdb_default_cf_options.skip-grant-tables = 1";
+    assert!(refused(Dbms::Mariadb, text).contains("a server takes it for skip_grant_tables"));
+    let mut part = settings(text);
+    part[0].written = Written::Plan;
+    assert_eq!(classify(Dbms::Mariadb, &part).unwrap().settings.len(), 1);
+    expect![[r#"
+        hot.key_buffer_size=1M
+        hot.key_cache_block_size=1024
+        --
+        my.cnf: left out validate_password.policy (line 3): rqps connects with an account and a password of its own
+        my.cnf: left out my_component.target (line 4): no component that rqps loads has such a variable
+    "#]].assert_eq(&classified(
+        Dbms::Mysql,
+        "hot.key_buffer_size = 1M\nhot.key-cache-block-size=1024\nvalidate_password.policy=LOW\n\
+         my_component.target = https://user:secret@host\n",
+    ));
+}
+
+#[test]
+fn a_placeholder_that_may_lead_out_is_left_out_without_its_value() {
+    let text = "my.app_setting = https://user:secret@x\nmy.level = 3\nmy.dir = /x\n";
+    let clean = classify(Dbms::Postgres, &settings(text)).unwrap();
+    assert!(!format!("{clean:?}").contains("secret"), "{clean:?}");
+    expect![[r#"
+        my.level=3
+        --
+        my.cnf: left out my.app_setting (line 1), my.dir (line 3): no extension that rqps loads has it, and the value may lead out of the server
+    "#]].assert_eq(&classified(Dbms::Postgres, text));
+    assert!(refused(Dbms::Postgres, "bloom.dir = /x").contains("looks like a path"));
+}
+
+#[test]
+fn off_is_kept_where_a_version_has_the_option_on() {
+    expect![[r#"
+        loose_event_scheduler=OFF
+        loose_event_scheduler=DISABLED
+        loose_skip_event_scheduler
+        loose_feedback=OFF
+        loose_feedback_url=
+        loose_unix_socket=0
+        loose_ft_stopword_file=
+        loose_skip_federated
+        --
+        my.cnf: left out skip_event_scheduler (line 11), skip_loose_event_scheduler (line 12), event_scheduler (line 13): statements of the user's tables: rqps's server has none of them
+        my.cnf: left out sha256_password_auto_generate_rsa_keys (line 14): rqps's server makes the keys that logins over TCP need
+    "#]].assert_eq(&classified(
+        Dbms::Mysql,
+        "event_scheduler = OFF\nevent-scheduler=DISABLED\nskip-event-scheduler\nloose-feedback=OFF\n\
+         feedback_url=\nunix_socket=0\nft_stopword_file =\nskip_federated\ninnodb_force_recovery=0\n\
+         read_only=OFF\nskip_event_scheduler=0\nskip_loose_event_scheduler\nevent_scheduler=ON\n\
+         sha256_password_auto_generate_rsa_keys=OFF\n",
+    ));
+    let error = refused(Dbms::Mysql, "plugin_innodb_adaptive_hash_index = OFF");
+    assert!(error.contains("write it without plugin_"), "{error}");
+    expect![[r#"
+        --
+        my.cnf: left out search_path (line 1): rqps's tables lie in the schema public
+    "#]]
+    .assert_eq(&classified(Dbms::Postgres, "search_path =\narchive_mode = off"));
+}
+
+#[test]
+fn a_path_in_a_known_option_is_called_so() {
+    expect!["my.cnf:1: sync_binlog = /x: the value looks like a path, and the option takes none; write another value, or leave it out"].assert_eq(&refused(Dbms::Mysql, "sync_binlog = /x"));
+    expect!["my.cnf:1: work_mem = /x: the value looks like a path, and the option takes none; write another value, or leave it out"].assert_eq(&refused(Dbms::Postgres, "work_mem = /x"));
 }
 
 #[test]
