@@ -90,14 +90,32 @@ pub fn drop_schema(
         return send(&sql, connection);
     }
     match drop_all(schema, &sql, connection) {
-        // What depends on a table is somebody else's: the server says what it is.
+        // What depends on a table is somebody else's.
         Err(Error::Client { source: rqps_client::Error::Server(said), .. })
             if said.code() == DEPENDENT_OBJECTS =>
         {
-            Err(Refusal::SchemaInUse { schema: schema.to_owned(), by: said.to_string() }.into())
+            let by = dependents(schema, connection)?;
+            Err(Refusal::SchemaInUse { schema: schema.to_owned(), by }.into())
         }
         done => done,
     }
+}
+
+/// What lies outside of a schema of PostgreSQL and depends on its tables or their row types: `table column
+/// public.audit.r`.
+fn dependents(schema: &str, connection: &mut dyn Connection) -> Result<String, Error> {
+    let name = schema.replace('\'', "''");
+    let sql = format!(
+        "select string_agg(distinct i.type || ' ' || i.identity, ', ') from pg_catalog.pg_depend d, \
+         lateral pg_catalog.pg_identify_object(d.classid, d.objid, d.objsubid) i \
+         where d.deptype = 'n' and i.identity not like '%{name}.%' and (d.refobjid in \
+         (select c.oid from pg_catalog.pg_class c where c.relnamespace = '{name}'::regnamespace) \
+         or d.refobjid in (select t.oid from pg_catalog.pg_type t \
+         where t.typnamespace = '{name}'::regnamespace))"
+    );
+    let doing = format!("look for what depends on schema {schema}");
+    let result = connection.query(&sql).map_err(|e| Error::client(doing, e))?;
+    Ok(result.scalar().unwrap_or("an object outside of it").to_owned())
 }
 
 /// `dependent_objects_still_exist`.

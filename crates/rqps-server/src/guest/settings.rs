@@ -72,13 +72,13 @@ pub(super) fn restore(
     let Scope::Guest { schema, .. } = scope else { return Ok(Vec::new()) };
     let mut restored = Vec::new();
     for Changed { name, owners, ours } in read(dbms, schema, connection)? {
-        if !scope.allows_settings() {
-            let schema = schema.to_owned();
-            return Err(Refusal::SettingsLeft { schema, setting: name }.into());
-        }
         let sql = format!("select @@global.{name}");
         let now = connection.query(&sql).map_err(|e| Error::client(sql.clone(), e))?;
         if is_same(now.scalar().unwrap_or_default(), &ours) {
+            if !scope.allows_settings() {
+                let schema = schema.to_owned();
+                return Err(Refusal::SettingsLeft { schema, setting: name }.into());
+            }
             set_global(scope, dbms, (&name, &value(&owners)), connection)?;
             restored.push(name);
         }

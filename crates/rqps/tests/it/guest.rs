@@ -189,7 +189,7 @@ fn settings_that_a_killed_rqps_had_changed_are_restored_by_the_next() {
     host.server.admin.query("SET GLOBAL innodb_io_capacity = 777").unwrap();
     let said = host.run(&["--new"]);
     assert_eq!(said.code(), 0, "{}", said.stderr);
-    assert!(said.stderr.contains("left innodb_max_dirty_pages_pct changed"), "{}", said.stderr);
+    assert!(said.stderr.contains("left innodb_io_capacity_max changed"), "{}", said.stderr);
     assert_eq!(host.schemas().len(), 1);
     let said = host.run(&["--new", "--allow-settings"]);
     assert_eq!(said.code(), 0, "{}", said.stderr);
@@ -223,6 +223,49 @@ fn what_a_killed_rqps_left_goes_with_the_next() {
             assert_eq!(host.schemas(), [somebodys], "{dbms} after {moment} s");
             assert_eq!(host.owned(), owned, "{dbms} after {moment} s");
         }
+    }
+}
+
+#[test]
+fn what_the_owner_built_on_rqpss_tables_stays() {
+    let mut host = Host::new("postgres", "17.4");
+    host.write_plan("");
+    let mut command = host.bench.command(&["run", "plan.toml", "--no-html"]);
+    let mut child = command.env("PW", "pw").stderr(std::process::Stdio::null()).spawn().unwrap();
+    let since = Instant::now();
+    let schema = loop {
+        let sql = "SELECT schemaname FROM pg_tables WHERE tablename = 'sbtest1' AND schemaname LIKE 'rqps%'";
+        if let Some(schema) = host.server.admin.query(sql).unwrap().scalar() {
+            break schema.to_owned();
+        }
+        assert!(since.elapsed() < DEADLINE, "it makes no table");
+        pause();
+    };
+    let sql = format!("CREATE TABLE public.audit (id int, r {schema}.sbtest1)");
+    host.server.admin.query(&sql).unwrap();
+    child.wait().unwrap();
+    let columns = "SELECT count(*) FROM information_schema.columns WHERE table_name = 'audit'";
+    assert_eq!(host.server.admin.query(columns).unwrap().scalar(), Some("2"));
+    assert_eq!(host.schemas(), [schema.clone()]);
+    let said = host.run(&["--new"]);
+    assert_eq!(said.code(), 0, "{}", said.stderr);
+    assert!(said.stderr.contains("table column public.audit.r depends on"), "{}", said.stderr);
+    host.server.admin.query("DROP TABLE public.audit").unwrap();
+    assert_eq!(host.run(&["--new"]).code(), 0);
+    assert_eq!(host.schemas(), Vec::<String>::new());
+}
+
+#[test]
+fn statements_that_the_server_tells_to_reach_further_are_refused() {
+    for (dbms, version) in SERVERS {
+        let mut host = Host::new(dbms, version);
+        host.server.admin.query("CREATE SCHEMA extra").unwrap();
+        // By the statement alone it is an alias.
+        host.write_plan("sql_after_load = ['SELECT extra.id FROM sbtest1 AS extra']");
+        let said = host.run(&[]);
+        assert_eq!(said.code(), 2, "{}", said.stderr);
+        assert!(said.stderr.contains("extra is a schema of the server"), "{}", said.stderr);
+        assert_eq!(host.schemas(), Vec::<String>::new());
     }
 }
 
