@@ -170,10 +170,7 @@ fn foreign_engine(tokens: &[Token]) -> Option<String> {
     if !word.eq_ignore_ascii_case("engine") {
         return None;
     }
-    let named = match rest {
-        [Token::Other, named, ..] | [named, ..] => named,
-        [] => return None,
-    };
+    let ([Token::Other, named, ..] | [named, ..]) = rest else { return None };
     // A name in single quotes is a string, which nothing is known of.
     let name = named.name().unwrap_or("in quotes");
     (!ENGINES.contains(&name.to_ascii_lowercase().as_str())).then(|| name.to_owned())

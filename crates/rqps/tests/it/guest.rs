@@ -246,7 +246,7 @@ fn what_the_owner_built_on_rqpss_tables_stays() {
     child.wait().unwrap();
     let columns = "SELECT count(*) FROM information_schema.columns WHERE table_name = 'audit'";
     assert_eq!(host.server.admin.query(columns).unwrap().scalar(), Some("2"));
-    assert_eq!(host.schemas(), [schema.clone()]);
+    assert_eq!(host.schemas(), std::slice::from_ref(&schema));
     let said = host.run(&["--new"]);
     assert_eq!(said.code(), 0, "{}", said.stderr);
     assert!(said.stderr.contains("table column public.audit.r depends on"), "{}", said.stderr);
