@@ -93,7 +93,7 @@ pub struct Rendered {
 /// (`search_default_file_with_ext` of my_default.c).
 const MAX_LINE_BYTES: usize = 4000;
 
-/// Longest path in a comment, bytes: a line that is cut by [`MAX_LINE_BYTES`] would begin anew as an option.
+/// Longest path in a comment, bytes: a line that is cut by [`MAX_LINE_BYTES`] would end in an option of its own.
 const MAX_PATH_BYTES: usize = 200;
 
 /// Names of the built-in profiles.

@@ -17,7 +17,7 @@ pub(crate) struct Changed {
     pub(crate) name: String,
     /// What the owner has.
     pub(crate) owners: String,
-    /// What rqps sets. With any other value somebody has changed it since, or started the server anew.
+    /// What rqps sets. With any other value somebody has changed it since, or restarted the server.
     pub(crate) ours: String,
 }
 
