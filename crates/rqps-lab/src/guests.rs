@@ -56,9 +56,7 @@ fn note(said: Dbms, told: Dbms, address: &str) -> String {
 ///
 /// # Errors
 /// [`Refusal::NotForGuests`] with the statement.
-pub(crate) fn check_entered(plan: &Plan, idx: usize, schemas: (&str, &[String])) -> Result<()> {
-    let (schema, others) = schemas;
-    let place = Place::Entered { schema, others };
+pub(crate) fn check_entered(plan: &Plan, idx: usize, place: Place<'_>) -> Result<()> {
     let steps = steps::of_plan(plan, &[], false)?;
     check_each(plan.systems.get(idx).into_iter(), &steps, &|spec, sql| {
         statement::check(spec.dbms, sql, place)

@@ -124,7 +124,7 @@ impl Up {
             let ours = server.as_ref().map(|s| (&s.running, &s.instance.setup().config));
             let scope = scope(server.as_ref(), guest.as_ref());
             if let Some(guest) = &guest {
-                host::check_statements(guest, (plan, idx), both.0.as_mut())?;
+                host::check_statements(guest, plan, idx, both.0.as_mut())?;
             }
             for note in demands::check(&spec, (ours, scope), both.0.as_mut())? {
                 listen(Event::Note(&format!("{}: {note}", spec.label)));

@@ -54,6 +54,17 @@ pub struct Maker {
     pub results: String,
 }
 
+/// How schemas that were left are swept.
+#[derive(Debug, Clone, Copy)]
+struct Broom<'a> {
+    /// Whose names those have that were begun.
+    maker: &'a Maker,
+    /// How long the session of one that was killed on this host is waited for.
+    patience: Duration,
+    /// Whether settings that were left changed are restored.
+    allow_settings: bool,
+}
+
 /// rqps's schema in somebody else's server.
 #[derive(Debug, Clone)]
 pub struct Guest {
@@ -81,7 +92,8 @@ impl Guest {
         let admin = connection.as_mut();
         admin.set_timeout(Some(ANSWER_WITHIN)).map_err(|e| Error::client("set a timeout", e))?;
         login::require_own_session(dbms, home, admin)?;
-        sweep(dbms, (maker, Duration::ZERO), allow_settings, admin, told)?;
+        let broom = Broom { maker, patience: Duration::ZERO, allow_settings };
+        sweep(dbms, broom, admin, told)?;
         let schema = make(dbms, maker, home, admin)?;
         use_schema(dbms, &schema, admin)?;
         // What the session is asked for later is the server's own setting.
@@ -145,7 +157,8 @@ impl Guest {
         drop_left(self.dbms, &self.schema, self.allow_settings, connection)?;
         release(self.dbms, &self.schema, connection)?;
         // A session that was at work when its rqps was killed has had this run's time to end.
-        sweep(self.dbms, (&self.maker, SWEEP_WAIT), self.allow_settings, connection, told)
+        let (maker, allow_settings) = (&self.maker, self.allow_settings);
+        sweep(self.dbms, Broom { maker, patience: SWEEP_WAIT, allow_settings }, connection, told)
     }
 }
 
@@ -208,21 +221,20 @@ fn scope_of(schema: &str) -> Scope<'_> {
 }
 
 /// Drops every schema that has rqps's marker and that no session holds. One whose maker was killed on this host
-/// is waited for as long as `patience`. Nothing that stays is an error but a lost connection.
+/// is waited for. Nothing that stays is an error but a lost connection.
 fn sweep(
     dbms: Dbms,
-    (maker, patience): (&Maker, Duration),
-    allow_settings: bool,
+    broom: Broom<'_>,
     connection: &mut dyn Connection,
     told: &mut dyn FnMut(&str),
 ) -> Result<(), Error> {
     limit_waits(dbms, Some(SWEEP_WAIT), connection)?;
-    let names = names(dbms, maker, connection)?;
+    let names = names(dbms, broom.maker, connection)?;
     for schema in schemas(dbms, connection)? {
         let swept = if is_begun(dbms, &schema, &names, connection)? {
-            finish_begun(dbms, maker, &schema, connection)
+            finish_begun(dbms, broom.maker, &schema, connection)
         } else {
-            sweep_one(dbms, &schema, (patience, allow_settings), connection)
+            sweep_one(dbms, &schema, broom, connection)
         };
         match swept {
             Ok(Some(restored)) => {
@@ -249,7 +261,7 @@ fn sweep(
 fn sweep_one(
     dbms: Dbms,
     schema: &str,
-    (patience, allow_settings): (Duration, bool),
+    broom: Broom<'_>,
     connection: &mut dyn Connection,
 ) -> Result<Option<Vec<String>>, Error> {
     if !is_made_here(dbms, schema, connection)? {
@@ -258,13 +270,13 @@ fn sweep_one(
     let since = Instant::now();
     while !try_lock(dbms, schema, connection)? {
         let is_dying =
-            since.elapsed() < patience && marker::maker_is_dead(dbms, schema, connection)?;
+            since.elapsed() < broom.patience && marker::maker_is_dead(dbms, schema, connection)?;
         if !is_dying {
             return Ok(None);
         }
         pause(LOOK_EVERY);
     }
-    let dropped = drop_left(dbms, schema, allow_settings, connection);
+    let dropped = drop_left(dbms, schema, broom.allow_settings, connection);
     release(dbms, schema, connection)?;
     dropped.map(Some)
 }

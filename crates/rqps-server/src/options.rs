@@ -122,7 +122,7 @@ impl OpenFiles {
     }
 
     /// The text of a file that a line of another one includes.
-    fn read_included(&self, file: &Path, (from, line): (&Path, usize)) -> Result<String, Error> {
+    fn read_included(&self, file: &Path, from: &Path, line: usize) -> Result<String, Error> {
         let bad = |detail: String| fault(from, line, detail);
         if self.stack.len() >= MAX_INCLUDE_DEPTH || self.stack.iter().any(|open| open == file) {
             return Err(bad(format!("{} includes itself, or too deep", file.display())));

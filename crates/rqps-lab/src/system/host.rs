@@ -5,6 +5,7 @@ use rqps_client::Connection;
 use rqps_model::SystemSpec;
 use rqps_server::Dsn;
 use rqps_server::destructive::Scope;
+use rqps_server::guest::statement::Place;
 use rqps_server::guest::{Guest, Maker, other_schemas};
 
 use super::answers::QUESTION_WITHIN;
@@ -34,12 +35,13 @@ pub(super) fn enter(
 /// Refuses statements of the plan that name a schema of the server's owner.
 pub(super) fn check_statements(
     guest: &Guest,
-    (plan, idx): (&Plan, usize),
+    plan: &Plan,
+    idx: usize,
     admin: &mut dyn Connection,
 ) -> Result<()> {
     let schema = guest.schema();
     let others = other_schemas(plan.systems[idx].dbms, schema, admin)?;
-    check_entered(plan, idx, (schema, &others))
+    check_entered(plan, idx, Place::Entered { schema, others: &others })
 }
 
 /// Who makes a schema: a run's system, in this results directory.

@@ -80,14 +80,15 @@ pub(crate) fn has_marker(
     schema: &str,
     connection: &mut dyn Connection,
 ) -> Result<bool, Error> {
-    has_table(dbms, (schema, MARKER), connection)
+    has_table(dbms, schema, MARKER, connection)
 }
 
 /// Whether a schema has a table of this name, and no view: reading one could run what somebody else wrote. So could a
 /// table of PostgreSQL that is not this user's.
 pub(super) fn has_table(
     dbms: Dbms,
-    (schema, table): (&str, &str),
+    schema: &str,
+    table: &str,
     connection: &mut dyn Connection,
 ) -> Result<bool, Error> {
     let schema = literal(schema);

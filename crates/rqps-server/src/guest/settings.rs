@@ -88,7 +88,7 @@ pub(super) fn restore(
 
 fn read(dbms: Dbms, schema: &str, connection: &mut dyn Connection) -> Result<Vec<Changed>, Error> {
     // Only MySQL and MariaDB have settings that settling changes.
-    if !dbms.is_mysql_family() || !marker::has_table(dbms, (schema, TABLE), connection)? {
+    if !dbms.is_mysql_family() || !marker::has_table(dbms, schema, TABLE, connection)? {
         return Ok(Vec::new());
     }
     let sql = format!("select name, owners, ours from {} order by nth", table_of(dbms, schema));

@@ -85,7 +85,7 @@ pub(crate) fn judge(dbms: Dbms, sql: &str, place: Place<'_>) -> Result<(), Strin
         return Err(format!("engine {engine} may read and write elsewhere"));
     }
     check_words(dbms, &tokens, &first)?;
-    if let Some(name) = (0..tokens.len()).find_map(|at| unknown_call(&tokens, at, &first)) {
+    if let Some(name) = (0..tokens.len()).find_map(|at| unknown_call(dbms, &tokens, at, &first)) {
         return Err(format!("{name}() is not among the functions that statements may call"));
     }
     check_schemas(&tokens, place)?;
@@ -177,7 +177,7 @@ fn foreign_engine(tokens: &[Token]) -> Option<String> {
 }
 
 /// The name before the bracket at `at + 1`, in quotes or not, where it is a function that nobody knows.
-fn unknown_call(tokens: &[Token], at: usize, first: &str) -> Option<String> {
+fn unknown_call(dbms: Dbms, tokens: &[Token], at: usize, first: &str) -> Option<String> {
     let name = tokens[at].name()?.to_ascii_lowercase();
     let is_bare = matches!(tokens[at], Token::Word(_));
     if tokens.get(at + 1) != Some(&Token::Open) || (is_bare && name.starts_with('{')) {
@@ -185,11 +185,13 @@ fn unknown_call(tokens: &[Token], at: usize, first: &str) -> Option<String> {
     }
     let before = at.checked_sub(1).and_then(|at| tokens[at].word()).unwrap_or_default();
     let before = before.as_str();
-    let is_ddl = matches!(first, "create" | "alter");
+    // In a view's query a condition follows ON.
+    let is_query = tokens[..at].iter().filter_map(Token::word).any(|word| word == "select");
+    let is_index = matches!(first, "create" | "alter") && before == "on" && !is_query;
     let is_name = BEFORE_NAMES.contains(&before)
-        || (is_ddl && before == "on")
+        || is_index
         || (before == "using" && ACCESS_METHODS.contains(&name.as_str()))
-        || (first == "vacuum" || first == "analyze")
+        || (dbms == Dbms::Postgres && matches!(first, "vacuum" | "analyze"))
         || (is_bare && BEFORE_BRACKETS.contains(&name.as_str()));
     let mut lines = FUNCTIONS.lines().filter(|line| !line.starts_with('#'));
     let is_known = lines.any(|line| line.split_whitespace().any(|known| known == name));

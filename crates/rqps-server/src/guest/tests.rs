@@ -47,7 +47,8 @@ fn server(schemas: &[&str], has_marker: bool, is_free: bool) -> Fake {
 fn swept(mut server: Fake) -> (Vec<String>, Vec<String>) {
     let mut told = Vec::new();
     let mut hear = |text: &str| told.push(text.to_owned());
-    sweep(Dbms::Mysql, (&maker("a"), Duration::ZERO), true, &mut server, &mut hear).unwrap();
+    let broom = Broom { maker: &maker("a"), patience: Duration::ZERO, allow_settings: true };
+    sweep(Dbms::Mysql, broom, &mut server, &mut hear).unwrap();
     (server.asked, told)
 }
 

@@ -126,7 +126,7 @@ impl Reader<'_> {
             _ => return Err(bad(format!("!{word} is neither !include nor !includedir"))),
         };
         for file in files {
-            let text = self.open.read_included(&file, (from, line))?;
+            let text = self.open.read_included(&file, from, line)?;
             self.file(&file, &text)?;
         }
         Ok(())

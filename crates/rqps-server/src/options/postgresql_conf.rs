@@ -55,7 +55,7 @@ impl Reader {
             vec![target]
         };
         for file in files {
-            let text = self.open.read_included(&file, (from, line))?;
+            let text = self.open.read_included(&file, from, line)?;
             self.file(&file, &text)?;
         }
         Ok(())

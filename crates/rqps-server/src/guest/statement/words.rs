@@ -182,6 +182,7 @@ pub(super) const BEFORE_BRACKETS: &[&str] = &[
     "in",
     "include",
     "index",
+    "indexes",
     "int",
     "integer",
     "intersect",
