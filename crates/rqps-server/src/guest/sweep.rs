@@ -1,0 +1,137 @@
+//! Schemas that an rqps left when it was killed: which are rqps's, and how they go.
+
+use std::time::{Duration, Instant};
+
+use rqps_client::Connection;
+use rqps_model::Dbms;
+
+use super::lock::{release, try_lock};
+use super::marker::{self, Marker, has_marker};
+use super::{LOOK_EVERY, Maker, SWEEP_WAIT, limit_waits, names, schemas, scope_of, settings};
+use crate::Error;
+use crate::destructive::{Scope, drop_schema};
+use crate::watch::pause;
+
+/// How schemas that were left are swept.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Broom<'a> {
+    /// Whose names those have that were begun.
+    pub(super) maker: &'a Maker,
+    /// How long the session of one that was killed on this host is waited for.
+    pub(super) patience: Duration,
+    /// Whether settings that were left changed are restored.
+    pub(super) allow_settings: bool,
+}
+
+/// Drops every schema that has rqps's marker and that no session holds. One whose maker was killed on this host
+/// is waited for. Nothing that stays is an error but a lost connection.
+pub(super) fn sweep(
+    dbms: Dbms,
+    broom: Broom<'_>,
+    connection: &mut dyn Connection,
+    told: &mut dyn FnMut(&str),
+) -> Result<(), Error> {
+    limit_waits(dbms, Some(SWEEP_WAIT), connection)?;
+    let names = names(dbms, broom.maker, connection)?;
+    for schema in schemas(dbms, connection)? {
+        let swept = if is_begun(dbms, &schema, &names, connection)? {
+            finish_begun(dbms, broom.maker, &schema, connection)
+        } else {
+            sweep_one(dbms, &schema, broom, connection)
+        };
+        match swept {
+            Ok(Some(restored)) => {
+                told(&format!("dropped schema {schema}, which an rqps left when it was killed"));
+                if !restored.is_empty() {
+                    told(&format!(
+                        "restored settings that it had changed: {}",
+                        restored.join(", ")
+                    ));
+                }
+            }
+            Ok(None) => {}
+            Err(Error::Client { source: rqps_client::Error::Server(said), .. }) => {
+                told(&format!("schema {schema}, which an rqps left, stays for now: {said}"));
+            }
+            Err(error @ Error::Client { .. }) => return Err(error),
+            Err(error) => told(&error.to_string()),
+        }
+    }
+    Ok(())
+}
+
+/// The names of the settings that were restored, where the schema was dropped.
+fn sweep_one(
+    dbms: Dbms,
+    schema: &str,
+    broom: Broom<'_>,
+    connection: &mut dyn Connection,
+) -> Result<Option<Vec<String>>, Error> {
+    if !is_made_here(dbms, schema, connection)? {
+        return Ok(None);
+    }
+    let since = Instant::now();
+    while !try_lock(dbms, schema, connection)? {
+        let is_dying =
+            since.elapsed() < broom.patience && marker::maker_is_dead(dbms, schema, connection)?;
+        if !is_dying {
+            return Ok(None);
+        }
+        pause(LOOK_EVERY);
+    }
+    let dropped = drop_left(dbms, schema, broom.allow_settings, connection);
+    release(dbms, schema, connection)?;
+    dropped.map(Some)
+}
+
+/// Whether a schema is rqps's and made on this server, not on one that it is a replica of.
+pub(super) fn is_made_here(
+    dbms: Dbms,
+    schema: &str,
+    connection: &mut dyn Connection,
+) -> Result<bool, Error> {
+    Ok(has_marker(dbms, schema, connection)? && marker::is_made_here(dbms, schema, connection)?)
+}
+
+/// Whether a schema was begun by an rqps of this results directory and is empty: MySQL makes a database and the marker
+/// in it by two statements.
+pub(super) fn is_begun(
+    dbms: Dbms,
+    schema: &str,
+    names: &[String],
+    connection: &mut dyn Connection,
+) -> Result<bool, Error> {
+    let is_own = dbms.is_mysql_family() && names.iter().any(|name| name == schema);
+    Ok(is_own && !has_marker(dbms, schema, connection)? && marker::is_empty(schema, connection)?)
+}
+
+/// Gives a schema that was begun its marker, then drops it.
+fn finish_begun(
+    dbms: Dbms,
+    maker: &Maker,
+    schema: &str,
+    connection: &mut dyn Connection,
+) -> Result<Option<Vec<String>>, Error> {
+    if !try_lock(dbms, schema, connection)? {
+        return Ok(None);
+    }
+    // Its maker may have made the marker before it gave the lock back.
+    let dropped = Marker::new(maker)
+        .create(dbms, schema, connection)
+        .and_then(|()| drop_left(dbms, schema, false, connection));
+    release(dbms, schema, connection)?;
+    dropped.map(Some)
+}
+
+/// Drops a schema; before that the settings that are written down in it are restored. Gives their names.
+pub(super) fn drop_left(
+    dbms: Dbms,
+    schema: &str,
+    allow_settings: bool,
+    connection: &mut dyn Connection,
+) -> Result<Vec<String>, Error> {
+    let scope = Scope::Guest { schema, allow_settings };
+    let restored = settings::restore(scope, dbms, connection)?;
+    drop_schema(scope_of(schema), dbms, connection)?;
+    Ok(restored)
+}
