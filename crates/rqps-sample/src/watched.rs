@@ -86,6 +86,12 @@ mod tests {
         let after = watched.read(&mut Vec::new()).unwrap().crew_cpu_ns.unwrap();
         assert!(after > before, "{before} {after}");
         let ended = std::thread::spawn(own_id).join().unwrap();
+        // The kernel takes the thread's entry away some time after the thread was joined.
+        let entry = std::path::PathBuf::from(format!("/proc/{ended}"));
+        let patience = std::time::Instant::now() + std::time::Duration::from_secs(10);
+        while entry.exists() && std::time::Instant::now() < patience {
+            std::thread::sleep(std::time::Duration::from_millis(1));
+        }
         assert_eq!(Watched::open(&[ended], &[]).read(&mut Vec::new()).unwrap(), Waits::default());
     }
 
