@@ -16,7 +16,7 @@ use nix::sched::{CpuSet, sched_setaffinity};
 use nix::sys::resource::{Usage, UsageWho, getrusage};
 use nix::sys::time::TimeValLike as _;
 use nix::unistd::Pid;
-use rqps_client::{Address, Connection, Endpoint, MysqlConnection, PostgresConnection};
+use rqps_client::{Address, AnyConnection, Connection as _, Endpoint};
 use rqps_lab::{PlanFile, Sandbox};
 use rqps_load::{Control, Crew, Member, Order, Pace, Stop};
 use rqps_model::{Dbms, Engine};
@@ -158,10 +158,7 @@ fn one_server(root: &Path, server: (Dbms, &str), options: Options) -> Result<()>
     let dbms = server.0;
     let sandbox = sandbox(root, server, "bench-client")?;
     let endpoint = sandbox.endpoint().clone();
-    let measured = match dbms {
-        Dbms::Postgres => all_works::<PostgresConnection>(dbms, &endpoint, options),
-        _ => all_works::<MysqlConnection>(dbms, &endpoint, options),
-    };
+    let measured = all_works(dbms, &endpoint, options);
     let name = sandbox.name();
     sandbox.stop()?;
     print_table(&name, &measured?);
@@ -182,14 +179,10 @@ struct Row {
     rounds: Vec<[Cost; 3]>,
 }
 
-fn all_works<C: Connection + 'static>(
-    dbms: Dbms,
-    endpoint: &Endpoint,
-    options: Options,
-) -> Result<Vec<Row>> {
+fn all_works(dbms: Dbms, endpoint: &Endpoint, options: Options) -> Result<Vec<Row>> {
     let mut args = Size::Tiny.args();
     args.rows = ROWS;
-    fill::<C>(dbms, endpoint, &args)?;
+    fill(dbms, endpoint, &args)?;
     let suite = Suite::parse(include_str!("bench_client.toml"), "bench_client.toml")?;
     let mut rows = Vec::new();
     let mut seed = 0;
@@ -201,8 +194,8 @@ fn all_works<C: Connection + 'static>(
             seed += 2;
             rounds.push([
                 sysbench(dbms, endpoint, work, options.turn)?,
-                ours::<C>(endpoint, &program, options.turn, seed)?,
-                minimal::<C>((dbms, endpoint), &program, options.turn, seed + 1)?,
+                ours((dbms, endpoint), &program, options.turn, seed)?,
+                minimal((dbms, endpoint), &program, options.turn, seed + 1)?,
             ]);
         }
         rows.push(Row { work, rounds });
@@ -211,10 +204,10 @@ fn all_works<C: Connection + 'static>(
 }
 
 /// Makes the tables and fills them over one connection.
-pub(crate) fn fill<C: Connection>(dbms: Dbms, endpoint: &Endpoint, args: &SuiteArgs) -> Result<()> {
+pub(crate) fn fill(dbms: Dbms, endpoint: &Endpoint, args: &SuiteArgs) -> Result<()> {
     let engine = if dbms == Dbms::Postgres { Engine::Heap } else { Engine::Innodb };
     let spec = LoadSpec::new(args, dbms, engine, 1);
-    let mut connection = C::connect(endpoint)?;
+    let mut connection = AnyConnection::open(dbms, endpoint)?;
     connection.query(&spec.create_table_sql(1))?;
     for part in spec.split(1).iter().flatten() {
         populate::populate_table_part(&mut connection, &spec, part, &mut |_| true)?;
@@ -266,15 +259,15 @@ fn sysbench(dbms: Dbms, endpoint: &Endpoint, work: &Work, turn: Duration) -> Res
     cost(&before, &after, queries, qps)
 }
 
-fn ours<C: Connection + 'static>(
-    endpoint: &Endpoint,
+fn ours(
+    (dbms, endpoint): (Dbms, &Endpoint),
     program: &Arc<Program>,
     turn: Duration,
     seed: u64,
 ) -> Result<Cost> {
-    let mut connection = C::connect(endpoint)?;
+    let mut connection = AnyConnection::open(dbms, endpoint)?;
     let worker = SysbenchWorker::new(Arc::clone(program), &mut connection, 0, seed)?;
-    let mut crew = Crew::start(vec![Member { connection, worker, cpus: Vec::new(), role: 0 }])?;
+    let mut crew = Crew::of_steps(vec![Member { connection, worker, cpus: Vec::new(), role: 0 }])?;
     let order = Order { pace: Pace::Closed, stop: Stop::Time(turn), seed };
     let before = getrusage(UsageWho::RUSAGE_SELF)?;
     let tally = crew.run(&order, &mut |_| {}, &mut |_| Control::Go)?;
@@ -282,7 +275,7 @@ fn ours<C: Connection + 'static>(
     cost(&before, &after, tally.n_queries, tally.n_queries as f64 / turn.as_secs_f64())
 }
 
-fn minimal<C: Connection>(
+fn minimal(
     (dbms, endpoint): (Dbms, &Endpoint),
     program: &Arc<Program>,
     turn: Duration,
@@ -294,7 +287,7 @@ fn minimal<C: Connection>(
     let path = dir.path().join("recorder.sock");
     let recorder = Recorder::listen(&path, server)?;
     let through = Endpoint { address: Address::Unix(path), ..endpoint.clone() };
-    let mut connection = C::connect(&through)?;
+    let mut connection = AnyConnection::open(dbms, &through)?;
     let mut worker = SysbenchWorker::new(Arc::clone(program), &mut connection, 0, seed)?;
     // The first event teaches the server the parameters' types; the second is what is repeated.
     worker.event(&mut connection, &mut |_| {})?;

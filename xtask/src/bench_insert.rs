@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use anyhow::{Context as _, Result, ensure};
 use nix::sys::resource::{UsageWho, getrusage};
-use rqps_client::{Connection, Endpoint, MysqlConnection, PostgresConnection, Protocol};
+use rqps_client::{AnyConnection, Connection as _, Endpoint, Protocol};
 use rqps_load::{Control, Crew, Member, Order, Pace, Stop};
 use rqps_model::{Compression, Dbms, Engine};
 use rqps_workload::insert::{
@@ -40,10 +40,7 @@ pub(crate) fn run(root: &Path, rounds: usize) -> Result<()> {
     for (dbms, version) in [(Dbms::Mariadb, "10.11.5"), (Dbms::Postgres, "17.4")] {
         let sandbox = sandbox(root, (dbms, version), "bench-insert")?;
         let endpoint = sandbox.endpoint().clone();
-        let measured = match dbms {
-            Dbms::Postgres => all::<PostgresConnection>(dbms, &endpoint, rounds),
-            _ => all::<MysqlConnection>(dbms, &endpoint, rounds),
-        };
+        let measured = all(dbms, &endpoint, rounds);
         let name = sandbox.name();
         sandbox.stop()?;
         let measured = measured.with_context(|| format!("measure with {name}"))?;
@@ -81,15 +78,11 @@ impl Measured {
     }
 }
 
-fn all<C: Connection + 'static>(
-    dbms: Dbms,
-    endpoint: &Endpoint,
-    rounds: usize,
-) -> Result<Vec<Measured>> {
+fn all(dbms: Dbms, endpoint: &Endpoint, rounds: usize) -> Result<Vec<Measured>> {
     let args = InsertSize::args(Size::Tiny);
     let engine = if dbms == Dbms::Postgres { Engine::Heap } else { Engine::Innodb };
     let schema = Schema::new(&args, dbms, engine, Compression::None);
-    let mut connection = C::connect(endpoint)?;
+    let mut connection = AnyConnection::open(dbms, endpoint)?;
     for sql in schema.create_table_sql(1) {
         connection.query(&sql)?;
     }
@@ -102,7 +95,7 @@ fn all<C: Connection + 'static>(
     for round in 0..rounds as u64 {
         for (protocol, to) in [Protocol::Text, Protocol::Prepared].into_iter().zip(&mut inserts) {
             let args = InsertArgs { protocol, ..args.clone() };
-            to.costs.push(insert::<C>(endpoint, &schema, &args, &ids, round)?);
+            to.costs.push(insert((dbms, endpoint), &schema, &args, &ids, round)?);
         }
     }
     for sql in schema.index_sql(1) {
@@ -120,47 +113,48 @@ fn all<C: Connection + 'static>(
     ];
     for round in 0..rounds as u64 {
         for (kind, to) in [Queries::Range, Queries::Point].into_iter().zip(&mut queries) {
-            to.costs.push(query::<C>(endpoint, &schema, kind, &ids, round)?);
+            to.costs.push(query((dbms, endpoint), &schema, kind, &ids, round)?);
         }
     }
     Ok(inserts.into_iter().chain(queries).collect())
 }
 
-fn insert<C: Connection + 'static>(
-    endpoint: &Endpoint,
+fn insert(
+    (dbms, endpoint): (Dbms, &Endpoint),
     schema: &Schema,
     args: &InsertArgs,
     ids: &Arc<TableIds>,
     seed: u64,
 ) -> Result<Cost> {
-    let mut connection = C::connect(endpoint)?;
+    let mut connection = AnyConnection::open(dbms, endpoint)?;
     let rows = Rows { ids: Arc::clone(ids), pair: None };
     let draw = (args.protocol, 0, seed);
     let inserter = Inserter::new(&mut connection, (schema, 1), (rows, ROWS), draw)?;
     run_one(connection, InsertWorker::Insert(inserter), (STATEMENTS, u64::from(ROWS)), seed)
 }
 
-fn query<C: Connection + 'static>(
-    endpoint: &Endpoint,
+fn query(
+    (dbms, endpoint): (Dbms, &Endpoint),
     schema: &Schema,
     kind: Queries,
     ids: &Arc<TableIds>,
     seed: u64,
 ) -> Result<Cost> {
-    let mut connection = C::connect(endpoint)?;
+    let mut connection = AnyConnection::open(dbms, endpoint)?;
     let draw = (Protocol::Prepared, 0, seed);
     let querier = Querier::new(&mut connection, (schema, 1, kind), Arc::clone(ids), draw)?;
     run_one(connection, InsertWorker::Query(querier), (QUERIES, 1), seed)
 }
 
 /// One worker for `n` events of so many operations each.
-fn run_one<C: Connection + 'static>(
-    connection: C,
+fn run_one(
+    connection: AnyConnection,
     worker: InsertWorker,
     (n, operations): (u64, u64),
     seed: u64,
 ) -> Result<Cost> {
-    let mut crew = Crew::start(vec![Member { connection, worker, cpus: Vec::new(), role: 0 }])?;
+    let mut crew =
+        Crew::of_inserts(vec![Member { connection, worker, cpus: Vec::new(), role: 0 }])?;
     let order = Order { pace: Pace::Closed, stop: Stop::Events(n), seed };
     let before = getrusage(UsageWho::RUSAGE_SELF)?;
     let tally = crew.run(&order, &mut |_| {}, &mut |_| Control::Go)?;

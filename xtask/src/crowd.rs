@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context as _, Result, bail, ensure};
-use rqps_client::{Connection, Endpoint, MysqlConnection, PostgresConnection};
+use rqps_client::{AnyConnection, Connection, Endpoint};
 use rqps_lab::Sandbox;
 use rqps_load::{Control, Crew, CrewError, Member, Order, Pace, Stop};
 use rqps_model::Dbms;
@@ -54,10 +54,7 @@ pub(crate) fn run(root: &Path, options: Options) -> Result<()> {
         let room = format!("options = {{ max_connections = {} }}\n", options.clients + 20);
         let mut sandbox = sandbox_with(root, (dbms, version), "crowd", &room)?;
         let name = sandbox.name();
-        let seen = match dbms {
-            Dbms::Postgres => one::<PostgresConnection>(dbms, &mut sandbox, options),
-            _ => one::<MysqlConnection>(dbms, &mut sandbox, options),
-        };
+        let seen = one(dbms, &mut sandbox, options);
         sandbox.stop()?;
         let seen = seen.with_context(|| format!("with {name}"))?;
         wrong.extend(told(&name, &seen, options).into_iter().map(|what| format!("{name}: {what}")));
@@ -100,18 +97,14 @@ fn told(name: &str, seen: &Seen, options: Options) -> Vec<String> {
     wrong
 }
 
-fn one<C: Connection + 'static>(
-    dbms: Dbms,
-    sandbox: &mut Sandbox,
-    options: Options,
-) -> Result<Seen> {
+fn one(dbms: Dbms, sandbox: &mut Sandbox, options: Options) -> Result<Seen> {
     let endpoint = sandbox.endpoint().clone();
     let args = Size::Tiny.args();
-    fill::<C>(dbms, &endpoint, &args)?;
+    fill(dbms, &endpoint, &args)?;
     let suite = Suite::parse(include_str!("bench_client.toml"), "bench_client.toml")?;
     let program = Program::compile(suite.step("point")?, &args, dbms)?;
     let before = served(dbms, sandbox.admin())?;
-    let mut crew = manned::<C>(&endpoint, &program, options.clients)?;
+    let mut crew = manned((dbms, &endpoint), &program, options.clients)?;
     let (mut memory, mut by_client, mut errors) = (Vec::new(), 0, 0);
     let begin = Instant::now();
     let mut seed = 0;
@@ -130,17 +123,17 @@ fn one<C: Connection + 'static>(
         errors,
         by_server,
         memory,
-        stopped_after: stopped::<C>(&endpoint, &program, options)?,
+        stopped_after: stopped((dbms, &endpoint), &program, options)?,
     })
 }
 
 /// From the wish to stop, in the middle of a slice, to the end of all threads.
-fn stopped<C: Connection + 'static>(
-    endpoint: &Endpoint,
+fn stopped(
+    (dbms, endpoint): (Dbms, &Endpoint),
     program: &Arc<Program>,
     options: Options,
 ) -> Result<Duration> {
-    let mut crew = manned::<C>(endpoint, program, options.clients)?;
+    let mut crew = manned((dbms, endpoint), program, options.clients)?;
     let order = Order { pace: Pace::Closed, stop: Stop::Time(Duration::from_secs(600)), seed: 7 };
     let mut wished = None;
     let result = crew.run(&order, &mut |_| {}, &mut |live| {
@@ -155,19 +148,19 @@ fn stopped<C: Connection + 'static>(
     Ok(wished.context("it stopped by itself")?.elapsed())
 }
 
-fn manned<C: Connection + 'static>(
-    endpoint: &Endpoint,
+fn manned(
+    (dbms, endpoint): (Dbms, &Endpoint),
     program: &Arc<Program>,
     clients: u32,
 ) -> Result<Crew> {
     let mut members = Vec::new();
     for idx in 0..clients {
         let mut connection =
-            C::connect(endpoint).with_context(|| format!("connect client {idx}"))?;
+            AnyConnection::open(dbms, endpoint).with_context(|| format!("connect client {idx}"))?;
         let worker = SysbenchWorker::new(Arc::clone(program), &mut connection, idx, 1)?;
         members.push(Member { connection, worker, cpus: Vec::new(), role: 0 });
     }
-    Ok(Crew::start(members)?)
+    Ok(Crew::of_steps(members)?)
 }
 
 /// What the server has counted of the statements of the clients: prepared ones executed; PostgreSQL's

@@ -4,6 +4,7 @@
 //! `null` answers at once, for measuring rqps itself. Executing a statement is the hot path: it
 //! allocates nothing after warm-up and looks at result rows only to count them.
 
+mod any;
 mod buffer;
 pub mod endpoint;
 pub mod error;
@@ -22,6 +23,7 @@ pub mod session;
 mod transport;
 pub mod wire;
 
+pub use any::AnyConnection;
 pub use endpoint::{Address, Endpoint, Password, Tls};
 pub use error::{Error, ErrorClass, ServerError};
 pub use mysql::MysqlConnection;
@@ -97,16 +99,17 @@ impl ResultSet {
     }
 }
 
-/// One connection to one server. Errors that leave it unusable say so by their class.
-pub trait Connection: Send {
+/// How a connection of one protocol is opened.
+pub trait Connect: Connection + Sized {
     /// Opens a connection and authenticates.
     ///
     /// # Errors
     /// When the address cannot be reached in time, TLS fails, or the server refuses the user.
-    fn connect(endpoint: &Endpoint) -> Result<Self, Error>
-    where
-        Self: Sized;
+    fn connect(endpoint: &Endpoint) -> Result<Self, Error>;
+}
 
+/// One connection to one server. Errors that leave it unusable say so by their class.
+pub trait Connection: Send {
     /// Makes a statement known to this connection (prepares it on the server when prepared).
     ///
     /// # Errors

@@ -20,8 +20,8 @@ use crate::wire::mysql::result_set::ResultReader;
 use crate::wire::mysql::rows::RowCursor;
 use crate::wire::mysql::{reply, status};
 use crate::{
-    Breaker, Connection, Endpoint, Error, Outcome, Params, Pipeline, Protocol, ResultSet, Session,
-    StatementId, StatementSpec,
+    Breaker, Connect, Connection, Endpoint, Error, Outcome, Params, Pipeline, Protocol, ResultSet,
+    Session, StatementId, StatementSpec,
 };
 use link::Link;
 
@@ -155,7 +155,7 @@ impl MysqlConnection {
     }
 }
 
-impl Connection for MysqlConnection {
+impl Connect for MysqlConnection {
     fn connect(endpoint: &Endpoint) -> Result<Self, Error> {
         let (link, session) = login::open(endpoint)?;
         let mut connection = Self {
@@ -173,7 +173,9 @@ impl Connection for MysqlConnection {
         connection.set_timeout(None)?;
         Ok(connection)
     }
+}
 
+impl Connection for MysqlConnection {
     fn prepare(&mut self, spec: &StatementSpec<'_>) -> Result<StatementId, Error> {
         self.none_due()?;
         let travel = match spec.protocol {

@@ -3,8 +3,8 @@
 use std::time::Duration;
 
 use crate::{
-    Breaker, Connection, Endpoint, Error, Outcome, Params, ResultSet, Session, StatementId,
-    StatementSpec,
+    Breaker, Connect, Connection, Endpoint, Error, Outcome, Params, ResultSet, Session,
+    StatementId, StatementSpec,
 };
 
 /// Answers every statement at once with the number of rows its statement was declared with.
@@ -14,12 +14,14 @@ pub struct NullConnection {
     session: Session,
 }
 
-impl Connection for NullConnection {
+impl Connect for NullConnection {
     fn connect(_endpoint: &Endpoint) -> Result<Self, Error> {
         let session = Session { transport: "null".to_owned(), ..Session::default() };
         Ok(Self { rows: Vec::new(), session })
     }
+}
 
+impl Connection for NullConnection {
     fn prepare(&mut self, spec: &StatementSpec<'_>) -> Result<StatementId, Error> {
         let id = u32::try_from(self.rows.len()).unwrap_or(u32::MAX);
         self.rows.push(spec.null_rows);

@@ -15,8 +15,8 @@ use crate::wire::postgres::execute::numbered_places;
 use crate::wire::postgres::rows::RowCursor;
 use crate::wire::postgres::{Message, Statement, Violation, encode};
 use crate::{
-    Breaker, Connection, Endpoint, Error, ErrorClass, MAX_RESULT_BYTES, Outcome, Params, Pipeline,
-    Protocol, ResultSet, Session, StatementId, StatementSpec,
+    Breaker, Connect, Connection, Endpoint, Error, ErrorClass, MAX_RESULT_BYTES, Outcome, Params,
+    Pipeline, Protocol, ResultSet, Session, StatementId, StatementSpec,
 };
 
 use channel::Channel;
@@ -68,7 +68,7 @@ impl PostgresConnection {
     }
 }
 
-impl Connection for PostgresConnection {
+impl Connect for PostgresConnection {
     fn connect(endpoint: &Endpoint) -> Result<Self, Error> {
         let (channel, session) = login::login(endpoint)?;
         let mut connection = Self {
@@ -89,7 +89,9 @@ impl Connection for PostgresConnection {
         }
         Ok(connection)
     }
+}
 
+impl Connection for PostgresConnection {
     fn prepare(&mut self, spec: &StatementSpec<'_>) -> Result<StatementId, Error> {
         self.none_due()?;
         let idx = self.statements.len();

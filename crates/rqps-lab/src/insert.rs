@@ -190,18 +190,6 @@ fn verify_compression(members: &mut [(usize, &mut Up)]) -> Result<(), Broken> {
     Ok(())
 }
 
-/// Calls a function of a connection's type with the family's own.
-macro_rules! with_connection {
-    ($dbms:expr, $function:ident ( $($argument:expr),* )) => {
-        match $dbms {
-            Dbms::Mysql | Dbms::Mariadb => $function::<MysqlConnection>($($argument),*),
-            Dbms::Postgres => $function::<PostgresConnection>($($argument),*),
-            Dbms::Null => $function::<NullConnection>($($argument),*),
-        }
-    };
-}
-pub(crate) use with_connection;
-
 /// Sets the sequence of a table's ids back to the last one. A session of PostgreSQL draws ids by the
 /// thousand and loses those that it has not used: without this every step would leave a hole.
 fn reset_sequence(connection: &mut dyn Connection, table: u32, dbms: Dbms) -> Result<()> {

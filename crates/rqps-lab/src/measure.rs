@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use anyhow::{Context as _, Result, bail, ensure};
-use rqps_client::{Connection, Endpoint, MysqlConnection, NullConnection, PostgresConnection};
+use rqps_client::{AnyConnection, Connection as _, Endpoint};
 use rqps_load::{Control, Crew, CrewError, Edge, Live, Member, Order, Pace, Stop, Tally};
 use rqps_model::{Dbms, Figure, Mark, Placement, Sample, Slice, StepKind, Usage};
 use rqps_sample::Background;
@@ -17,7 +17,6 @@ use crate::counted::Counted;
 use crate::event::{Event, Listener};
 use crate::handicap::{Handicap, Served};
 use crate::heartbeat::{self, Heartbeat, Verdict};
-use crate::insert::with_connection;
 use crate::steps::{Job, PlannedStep};
 use crate::{marks, placement};
 
@@ -148,17 +147,17 @@ pub(crate) fn step(
 pub(crate) fn crew(bench: &Bench<'_>, planned: &PlannedStep, seed: u64) -> Result<Manned> {
     let (step, args, _) = of_file(planned)?;
     let program = Program::compile(step, args, bench.dbms)?;
-    with_connection!(bench.dbms, crew_of(bench, planned, &program, seed))
+    crew_of(bench, planned, &program, seed)
 }
 
 /// The same for when the steps after it have changed its tables: no number of rows is looked at.
 pub(crate) fn late_crew(bench: &Bench<'_>, planned: &PlannedStep, seed: u64) -> Result<Manned> {
     let (step, args, _) = of_file(planned)?;
     let program = Program::compile(step, args, bench.dbms)?.without_checks();
-    with_connection!(bench.dbms, crew_of(bench, planned, &program, seed))
+    crew_of(bench, planned, &program, seed)
 }
 
-fn crew_of<C: Connection + 'static>(
+fn crew_of(
     bench: &Bench<'_>,
     planned: &PlannedStep,
     program: &Arc<Program>,
@@ -167,13 +166,13 @@ fn crew_of<C: Connection + 'static>(
     place_server(bench, planned.placement)?;
     let (mut members, mut served) = (Vec::new(), Vec::new());
     for client_idx in 0..planned.clients {
-        let (member, by) = member::<C>(bench, planned, (program, client_idx), seed)?;
+        let (member, by) = member(bench, planned, (program, client_idx), seed)?;
         members.push(member);
         served.push(by);
     }
     let handicap = Handicap::of(bench, &served, seed)?;
     let placed = Placed::of(bench, planned.placement, &served);
-    let crew = Crew::start(members)?;
+    let crew = Crew::of_steps(members)?;
     watch(bench, (&served, served.len()), &crew);
     let serving = served.iter().filter_map(|one| one.thread).collect();
     Ok(Manned { crew, handicap, placed, serving })
@@ -220,13 +219,13 @@ pub(crate) fn pace(planned: &PlannedStep) -> Pace {
 
 /// Opens a client's connection, the `idx`th of the step with seed `seed`, and places the thread that
 /// serves it.
-pub(crate) fn connect<C: Connection>(
+pub(crate) fn connect(
     bench: &Bench<'_>,
     placement: Placement,
     (idx, seed): (u32, u64),
-) -> Result<(C, Served)> {
-    let mut connection =
-        C::connect(bench.endpoint).with_context(|| format!("connect client {idx}"))?;
+) -> Result<(AnyConnection, Served)> {
+    let mut connection = AnyConnection::open(bench.dbms, bench.endpoint)
+        .with_context(|| format!("connect client {idx}"))?;
     connection.set_timeout(Some(ANSWER_TIMEOUT))?;
     let cpus = placement::client_cpus(placement, idx as usize, bench.cpus, seed);
     let is_paired = placement == Placement::Paired;
@@ -249,13 +248,13 @@ pub(crate) fn connect<C: Connection>(
 }
 
 /// Opens one client's connection, finds the thread that serves it, prepares its statements.
-fn member<C: Connection>(
+fn member(
     bench: &Bench<'_>,
     planned: &PlannedStep,
     (program, client_idx): (&Arc<Program>, u32),
     seed: u64,
-) -> Result<(Member<C, SysbenchWorker>, Served)> {
-    let (mut connection, served) = connect::<C>(bench, planned.placement, (client_idx, seed))?;
+) -> Result<(Member<AnyConnection, SysbenchWorker>, Served)> {
+    let (mut connection, served) = connect(bench, planned.placement, (client_idx, seed))?;
     let (step, args, _) = of_file(planned)?;
     if step.figure == Figure::RowsRead {
         // All clients go through a table at a time.

@@ -5,9 +5,10 @@ use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::time::{Duration, Instant};
 
 use anyhow::{Context as _, Result, anyhow, bail, ensure};
-use rqps_client::{Connection, Endpoint};
+use rqps_client::{AnyConnection, Connection, Endpoint};
 use rqps_load::clock::Clock;
 use rqps_load::{Order, Pace, Stop, Tally};
+use rqps_model::Dbms;
 use rqps_workload::{LoadSpec, populate};
 
 use crate::measure::through_rows_within;
@@ -15,10 +16,22 @@ use crate::measure::through_rows_within;
 /// How often progress is shown while tables fill.
 const SHOW_EVERY: Duration = Duration::from_millis(200);
 
+/// Opens a connection.
+pub(crate) type Open<'a> = dyn Fn() -> Result<Box<dyn Connection>, rqps_client::Error> + 'a;
+
+/// Opens connections to a server.
+pub(crate) fn opener(
+    dbms: Dbms,
+    endpoint: &Endpoint,
+) -> impl Fn() -> Result<Box<dyn Connection>, rqps_client::Error> + use<> {
+    let endpoint = endpoint.clone();
+    move || Ok(Box::new(AnyConnection::open(dbms, &endpoint)?))
+}
+
 /// What a load needs to know of its surroundings.
 pub(crate) struct Surroundings<'a> {
-    /// Where the server is.
-    pub(crate) endpoint: &'a Endpoint,
+    /// Opens a connection to the server.
+    pub(crate) open: &'a Open<'a>,
     /// Set when the user wants to stop.
     pub(crate) interrupt: &'a AtomicBool,
     /// Longest wait for one answer.
@@ -28,22 +41,22 @@ pub(crate) struct Surroundings<'a> {
 /// Fills the tables and returns what was counted: rows as operations, the time with creation and
 /// indexes and nothing else. `show` is told the rows so far. Whether the rows are there is the
 /// caller's to check ([`check_rows`]), after the measured time.
-pub(crate) fn fill<C: Connection>(
+pub(crate) fn fill(
     spec: &LoadSpec,
     n_loaders: u32,
     around: &Surroundings<'_>,
     show: &mut dyn FnMut(u64),
 ) -> Result<Tally> {
-    let connect = || -> Result<C> {
-        let mut connection = C::connect(around.endpoint).context("connect to load")?;
+    let connect = || -> Result<Box<dyn Connection>> {
+        let mut connection = (around.open)().context("connect to load")?;
         connection.set_timeout(Some(around.timeout))?;
         Ok(connection)
     };
     let mut first = connect()?;
     // It waits until all rows are there.
-    rqps_server::idle::keep(spec.dbms, &mut first)?;
+    rqps_server::idle::keep(spec.dbms, first.as_mut())?;
     let parts = spec.split(n_loaders);
-    let connections = parts.iter().map(|_| connect()).collect::<Result<Vec<C>>>()?;
+    let connections = parts.iter().map(|_| connect()).collect::<Result<Vec<_>>>()?;
     let clock = Clock::starting_at(Instant::now());
     for table in 1..=spec.tables {
         first.query(&spec.create_table_sql(table)).context("create a table")?;
@@ -59,21 +72,25 @@ pub(crate) fn fill<C: Connection>(
         let (alive, ends) = channel::<()>();
         for (parts, mut connection) in parts.iter().zip(connections) {
             let (n_rows, failed, alive) = (&n_rows, &failed, alive.clone());
+            let interrupt = around.interrupt;
             let load = move || -> Result<Tally> {
                 let _alive = alive;
                 let mut tally = Tally::for_order(&order);
                 for part in parts {
                     let mut begin_ns = clock.now_ns();
-                    let done =
-                        populate::populate_table_part(&mut connection, spec, part, &mut |rows| {
+                    let done = populate::populate_table_part(
+                        connection.as_mut(),
+                        spec,
+                        part,
+                        &mut |rows| {
                             let now_ns = clock.now_ns();
                             tally.statement(now_ns, rows, 0);
                             tally.event(now_ns - begin_ns, now_ns);
                             begin_ns = now_ns;
                             n_rows.fetch_add(rows, Ordering::Relaxed);
-                            !failed.load(Ordering::Relaxed)
-                                && !around.interrupt.load(Ordering::Relaxed)
-                        });
+                            !failed.load(Ordering::Relaxed) && !interrupt.load(Ordering::Relaxed)
+                        },
+                    );
                     if let Err(error) = done {
                         failed.store(true, Ordering::Relaxed);
                         return Err(error).with_context(|| format!("fill table {}", part.table));
@@ -109,7 +126,11 @@ pub(crate) fn fill<C: Connection>(
 
 /// Indexes the tables and what else comes after their rows. Each statement has as long as its table is
 /// large, until the user wants to stop.
-fn finish<C: Connection>(mut connection: C, spec: &LoadSpec, interrupt: &AtomicBool) -> Result<()> {
+fn finish(
+    mut connection: Box<dyn Connection>,
+    spec: &LoadSpec,
+    interrupt: &AtomicBool,
+) -> Result<()> {
     connection.set_timeout(Some(through_rows_within(spec.rows)))?;
     let breaker = connection.breaker()?;
     let (alive, ends) = channel::<()>();
@@ -161,7 +182,7 @@ mod tests {
         Breaker, Error, NullConnection, Outcome, Params, ResultSet, Session, StatementId,
         StatementSpec,
     };
-    use rqps_model::{Compression, Dbms, Engine};
+    use rqps_model::{Compression, Engine};
     use rqps_workload::Distribution;
 
     use super::*;
@@ -179,13 +200,13 @@ mod tests {
         }
     }
 
-    fn load<C: Connection>() -> Tally {
+    fn load(open: &Open<'_>) -> Tally {
         let around = Surroundings {
-            endpoint: &crate::system::null_endpoint(),
+            open,
             interrupt: &AtomicBool::new(false),
             timeout: Duration::from_secs(1),
         };
-        fill::<C>(&spec(), 2, &around, &mut |_| {}).unwrap()
+        fill(&spec(), 2, &around, &mut |_| {}).unwrap()
     }
 
     /// What the connections of [`Recorder`] were asked, in order.
@@ -198,9 +219,6 @@ mod tests {
     struct Recorder(NullConnection);
 
     impl Connection for Recorder {
-        fn connect(endpoint: &Endpoint) -> Result<Self, Error> {
-            NullConnection::connect(endpoint).map(Self)
-        }
         fn prepare(&mut self, spec: &StatementSpec<'_>) -> Result<StatementId, Error> {
             self.0.prepare(spec)
         }
@@ -229,7 +247,7 @@ mod tests {
     #[test]
     fn rows_are_counted_after_the_timed_part() {
         let n_counts = || ASKED.lock().unwrap().iter().filter(|q| q.contains("count(")).count();
-        assert_eq!(load::<Recorder>().n_operations, 20);
+        assert_eq!(load(&|| Ok(Box::new(Recorder(NullConnection::default())))).n_operations, 20);
         assert!(ASKED.lock().unwrap().iter().any(|q| q.starts_with("create table")));
         assert_eq!(n_counts(), 0, "the load itself counts rows");
         let mut connection = Recorder(NullConnection::default());
@@ -252,7 +270,8 @@ mod tests {
     #[test]
     fn waiting_for_the_display_is_no_part_of_the_time() {
         // The least of several: a busy machine can make any one of them long.
-        let tallies: Vec<Tally> = (0..10).map(|_| load::<NullConnection>()).collect();
+        let tallies: Vec<Tally> =
+            (0..10).map(|_| load(&|| Ok(Box::new(NullConnection::default())))).collect();
         assert!(tallies.iter().all(|t| t.n_operations == 20));
         let least = tallies.iter().map(Tally::duration_ns).min().unwrap();
         assert!(u128::from(least) < SHOW_EVERY.as_nanos() / 2, "{least} ns");

@@ -3,7 +3,6 @@
 use std::sync::atomic::Ordering;
 
 use anyhow::{Result, anyhow};
-use rqps_client::{MysqlConnection, NullConnection, PostgresConnection};
 use rqps_model::{Dbms, Mark, Sizes, Slice, StepKind, StepOutcome, Usage};
 use rqps_store::unix_ms;
 use rqps_workload::LoadSpec;
@@ -292,8 +291,9 @@ impl Lab<'_> {
         let total_rows = load.rows * u64::from(load.tables);
         let (label, listen) = (&spec.label, &mut *self.listen);
         let mut show = |rows| listen(Event::Populating { label, rows, total_rows });
+        let open = populate::opener(spec.dbms, up.endpoint());
         let around = populate::Surroundings {
-            endpoint: up.endpoint(),
+            open: &open,
             interrupt: &self.context.interrupt,
             timeout: ANSWER_TIMEOUT,
         };
@@ -301,17 +301,7 @@ impl Lab<'_> {
         let start_unix_ms = unix_ms();
         let counters = up.counted().read();
         let (witness, first) = (Witness::start(), up.samples().mark()?);
-        let tally = match spec.dbms {
-            Dbms::Mysql | Dbms::Mariadb => {
-                populate::fill::<MysqlConnection>(&load, planned.clients, &around, &mut show)
-            }
-            Dbms::Postgres => {
-                populate::fill::<PostgresConnection>(&load, planned.clients, &around, &mut show)
-            }
-            Dbms::Null => {
-                populate::fill::<NullConnection>(&load, planned.clients, &around, &mut show)
-            }
-        }?;
+        let tally = populate::fill(&load, planned.clients, &around, &mut show)?;
         let (last, seen) = (up.samples().mark()?, witness.marks());
         let counters = up.counted().since(counters.as_ref());
         // Counting rows reads the tables through: no part of what was measured.

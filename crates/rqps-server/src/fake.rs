@@ -25,9 +25,6 @@ impl Fake {
 }
 
 impl Connection for Fake {
-    fn connect(_: &Endpoint) -> Result<Self, Error> {
-        Ok(Self::default())
-    }
     fn prepare(&mut self, _: &StatementSpec<'_>) -> Result<StatementId, Error> {
         Ok(StatementId(0))
     }

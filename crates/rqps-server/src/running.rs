@@ -11,9 +11,7 @@ use std::time::{Duration, Instant};
 
 use nix::fcntl::Flock;
 use nix::sys::signal::Signal;
-use rqps_client::{
-    Address, Connection, Endpoint, MysqlConnection, Password, PostgresConnection, Tls,
-};
+use rqps_client::{Address, AnyConnection, Connection, Endpoint, Password, Tls};
 use rqps_model::{Dbms, Transport, Version};
 
 use crate::confine::Confinement;
@@ -99,11 +97,7 @@ impl fmt::Debug for RunningServer {
 /// # Errors
 /// [`Error::Client`] with the address.
 pub fn connect(dbms: Dbms, endpoint: &Endpoint) -> Result<Box<dyn Connection>, Error> {
-    let connection: Result<Box<dyn Connection>, _> = match dbms {
-        Dbms::Mysql | Dbms::Mariadb => MysqlConnection::connect(endpoint).map(|c| Box::new(c) as _),
-        Dbms::Postgres => PostgresConnection::connect(endpoint).map(|c| Box::new(c) as _),
-        Dbms::Null => rqps_client::NullConnection::connect(endpoint).map(|c| Box::new(c) as _),
-    };
+    let connection = AnyConnection::open(dbms, endpoint).map(|c| Box::new(c) as _);
     connection.map_err(|e| {
         let doing = match e {
             // It names the address itself.

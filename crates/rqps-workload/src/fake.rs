@@ -41,10 +41,6 @@ impl Recorder {
 }
 
 impl Connection for Recorder {
-    fn connect(_endpoint: &Endpoint) -> Result<Self, Error> {
-        Ok(Self::server())
-    }
-
     fn prepare(&mut self, spec: &StatementSpec<'_>) -> Result<StatementId, Error> {
         assert_eq!(spec.sql.matches('?').count(), spec.params.len(), "{}", spec.sql);
         self.prepared.push((spec.sql.to_owned(), spec.protocol, spec.null_rows));

@@ -175,8 +175,8 @@ pub fn count_sql(table: u32) -> String {
 ///
 /// # Errors
 /// The server's, or a lost connection. What can be retried is, ten times.
-pub fn populate_table_part<C: Connection>(
-    connection: &mut C,
+pub fn populate_table_part(
+    connection: &mut dyn Connection,
     spec: &LoadSpec,
     part: &TablePart,
     on_rows: &mut dyn FnMut(u64) -> bool,
@@ -190,8 +190,8 @@ pub fn populate_table_part<C: Connection>(
 }
 
 /// The rows, without what goes around them.
-fn populate_rows<C: Connection>(
-    connection: &mut C,
+fn populate_rows(
+    connection: &mut dyn Connection,
     spec: &LoadSpec,
     part: &TablePart,
     on_rows: &mut dyn FnMut(u64) -> bool,
@@ -234,7 +234,7 @@ fn push_row(id: u64, sampler: &Sampler, rng: &mut Rng, out: &mut Vec<u8>) {
     out.extend_from_slice(b"')");
 }
 
-fn insert<C: Connection>(connection: &mut C, sql: &[u8]) -> Result<(), Error> {
+fn insert(connection: &mut dyn Connection, sql: &[u8]) -> Result<(), Error> {
     let mut tries = 1;
     loop {
         match connection.execute_text(sql) {

@@ -4,8 +4,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use anyhow::{Context as _, Result, anyhow};
-use rqps_client::{MysqlConnection, NullConnection, PostgresConnection};
-use rqps_model::{Dbms, Placement, Slice};
+use rqps_model::{Placement, Slice};
 use rqps_workload::LoadSpec;
 use rqps_workload::statement::table_name;
 
@@ -99,18 +98,10 @@ impl<'a> Bench<'a> {
         let (label, total_rows) = (&spec.label, load.rows * u64::from(load.tables));
         let mut show = |rows| listen(Event::Populating { label, rows, total_rows });
         let interrupt = &self.context.interrupt;
-        let around =
-            populate::Surroundings { endpoint: up.endpoint(), interrupt, timeout: ANSWER_TIMEOUT };
+        let open = populate::opener(spec.dbms, up.endpoint());
+        let around = populate::Surroundings { open: &open, interrupt, timeout: ANSWER_TIMEOUT };
         let clients = step.clients;
-        match spec.dbms {
-            Dbms::Mysql | Dbms::Mariadb => {
-                populate::fill::<MysqlConnection>(&load, clients, &around, &mut show)
-            }
-            Dbms::Postgres => {
-                populate::fill::<PostgresConnection>(&load, clients, &around, &mut show)
-            }
-            Dbms::Null => populate::fill::<NullConnection>(&load, clients, &around, &mut show),
-        }?;
+        populate::fill(&load, clients, &around, &mut show)?;
         let rows = step.rows();
         self.ups[idx].settle(rows, interrupt)?;
         Ok(())

@@ -3,7 +3,6 @@
 use std::sync::Arc;
 
 use anyhow::{Context as _, Result};
-use rqps_client::Connection;
 use rqps_load::{Crew, Member, Order, Pace, Stop, Turn};
 use rqps_model::{Engine, Role};
 use rqps_workload::InsertArgs;
@@ -93,7 +92,7 @@ fn n_watched(roles: &[RoleSpec], n_clients: usize) -> usize {
 }
 
 /// Opens the connections of a step, prepares its statements and places its threads.
-pub(crate) fn open<C: Connection + 'static>(
+pub(crate) fn open(
     bench: &Bench<'_>,
     planned: &PlannedStep,
     (step, args): (&InsertStep, &InsertArgs),
@@ -102,7 +101,7 @@ pub(crate) fn open<C: Connection + 'static>(
 ) -> Result<Clients> {
     place_server(bench, planned.placement)?;
     let roles = roles(step, args);
-    let (mut first, _) = connect::<C>(bench, planned.placement, (0, seed))?;
+    let (mut first, _) = connect(bench, planned.placement, (0, seed))?;
     let mut tables = Vec::new();
     for table in 1..=args.tables() {
         reset_sequence(&mut first, table, bench.dbms)?;
@@ -119,7 +118,7 @@ pub(crate) fn open<C: Connection + 'static>(
         for client in 0..spec.clients {
             // Connections of one client are spread over the CPUs, those of several likewise.
             let place = client + u32::try_from(role).unwrap_or(0);
-            let (mut connection, by) = connect::<C>(bench, planned.placement, (place, seed))?;
+            let (mut connection, by) = connect(bench, planned.placement, (place, seed))?;
             let table = args.table_of(client);
             let ids = Arc::clone(&tables[table as usize - 1]);
             let pair = pairs.get(client as usize).cloned();
@@ -163,7 +162,7 @@ pub(crate) fn open<C: Connection + 'static>(
     }
     let handicap = Handicap::of(bench, &served, seed)?;
     let placed = Placed::of(bench, planned.placement, &served);
-    let crew = Crew::start(members)?;
+    let crew = Crew::of_inserts(members)?;
     watch(bench, (&served, n_watched(&roles, served.len())), &crew);
     Ok(Clients { crew, handicap, placed, roles, pairs })
 }

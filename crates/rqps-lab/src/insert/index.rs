@@ -6,15 +6,15 @@ use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::time::{Duration, Instant};
 
 use anyhow::{Context as _, Result, anyhow, bail};
-use rqps_client::{Connection, MysqlConnection, NullConnection, PostgresConnection};
+use rqps_client::Connection;
 use rqps_load::clock::Clock;
 use rqps_load::{Order, Pace, Stop, Tally};
-use rqps_model::{Dbms, Mark, Placement, Usage};
+use rqps_model::{Mark, Placement, Usage};
 use rqps_store::unix_ms;
 use rqps_workload::insert::{InsertWorker, Inserter, Rows, Schema, TableIds};
 use rqps_workload::{InsertArgs, Worker as _};
 
-use super::{reset_sequence, with_connection};
+use super::reset_sequence;
 use crate::event::Event;
 use crate::guard::Witness;
 use crate::marks;
@@ -43,7 +43,7 @@ impl Lab<'_> {
         let seed = mix(self.run.seed, step_idx as u64 + 1);
         let bench = up.bench(&self.cpus, &self.context.interrupt);
         let extra = step.rows_per_commit;
-        with_connection!(bench.dbms, insert_extra(&bench, &planned, (&schema, &args), extra, seed))
+        insert_extra(&bench, &planned, (&schema, &args), extra, seed)
             .context("insert the rows before the indexes")?;
         for rows in &mut self.tables[idx].rows {
             *rows += u64::from(extra);
@@ -60,8 +60,7 @@ impl Lab<'_> {
             listen(Event::Measuring { system: Some(idx), slice: Some(0), elapsed, qps: 0.0 });
             !interrupt.load(Ordering::Relaxed)
         };
-        let tally =
-            with_connection!(bench.dbms, create(&bench, (&schema, &rows), seed, &mut show))?;
+        let tally = create(&bench, (&schema, &rows), seed, &mut show)?;
         let (last, seen) = (up.samples().mark()?, witness.marks());
         self.tables[idx].are_indexed = true;
         if !store {
@@ -85,7 +84,7 @@ impl Lab<'_> {
 }
 
 /// Inserts one statement's rows into each table.
-fn insert_extra<C: Connection + 'static>(
+fn insert_extra(
     bench: &Bench<'_>,
     planned: &PlannedStep,
     (schema, args): (&Schema, &InsertArgs),
@@ -94,7 +93,7 @@ fn insert_extra<C: Connection + 'static>(
 ) -> Result<()> {
     place_server(bench, planned.placement)?;
     for table in 1..=args.tables() {
-        let (mut connection, _) = connect::<C>(bench, planned.placement, (table - 1, seed))?;
+        let (mut connection, _) = connect(bench, planned.placement, (table - 1, seed))?;
         reset_sequence(&mut connection, table, bench.dbms)?;
         let rows = Rows { ids: Arc::new(TableIds::new(1, 0)), pair: None };
         let draw = (args.protocol, table, seed);
@@ -105,7 +104,7 @@ fn insert_extra<C: Connection + 'static>(
 }
 
 /// Creates the indexes of all tables at once, each on a connection of its own; counts the tables' rows.
-fn create<C: Connection + 'static>(
+fn create(
     bench: &Bench<'_>,
     (schema, rows): (&Schema, &[u64]),
     seed: u64,
@@ -117,7 +116,7 @@ fn create<C: Connection + 'static>(
     for idx in 0..rows.len() {
         let idx = u32::try_from(idx).unwrap_or(0);
         // Threads that the server starts for this inherit the CPUs of the one that serves the client.
-        let mut connection = connect::<C>(bench, Placement::Free, (idx, seed))?.0;
+        let mut connection = connect(bench, Placement::Free, (idx, seed))?.0;
         // All tables at once share the storage.
         connection.set_timeout(Some(through_rows_within(rows.iter().sum())))?;
         connections.push(connection);

@@ -4,9 +4,8 @@ use std::ops::Range;
 use std::sync::atomic::Ordering;
 
 use anyhow::{Context as _, Result, anyhow};
-use rqps_client::{MysqlConnection, NullConnection, PostgresConnection};
 use rqps_load::{Control, CrewError, Edge, Tally};
-use rqps_model::{Dbms, Mark, Sample, Slice, Stream, Usage};
+use rqps_model::{Mark, Sample, Slice, Stream, Usage};
 use rqps_sample::{Background, End};
 use rqps_server::counters::Counters;
 use rqps_store::unix_ms;
@@ -14,7 +13,6 @@ use rqps_workload::insert::Work;
 
 use super::clients::{Clients, RoleSpec, open};
 use super::cut::Cut;
-use super::with_connection;
 use crate::counted::Counted;
 use crate::event::Event;
 use crate::guard::Guards;
@@ -93,7 +91,7 @@ impl Lab<'_> {
             let bench = up.bench(&self.cpus, &self.context.interrupt);
             let planned = &self.steps[step_idx];
             let job = (&step, &args);
-            let clients = with_connection!(bench.dbms, open(&bench, planned, job, schema, seed))
+            let clients = open(&bench, planned, job, schema, seed)
                 .map_err(|error| Broken::System(*idx, error))?;
             let (samples, counted) = (up.samples(), up.counted());
             turns.push(Turn { system_idx: *idx, clients, samples, counted });

@@ -3,7 +3,7 @@
 use std::sync::{Arc, Mutex};
 use std::time::Instant;
 
-use rqps_client::{Connection as _, NullConnection, Outcome};
+use rqps_client::{Connect as _, NullConnection, Outcome};
 use rqps_load::Member;
 use rqps_sample::{Sampler, Target};
 use rqps_workload::{EventError, Worker};

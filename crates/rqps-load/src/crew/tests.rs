@@ -4,7 +4,7 @@ use std::os::unix::net::UnixStream;
 use std::sync::Mutex;
 use std::time::Duration;
 
-use rqps_client::{Endpoint, Error, NullConnection, Outcome, ServerError};
+use rqps_client::{Connect as _, Endpoint, Error, NullConnection, Outcome, ServerError};
 
 use super::*;
 use crate::{Pace, Turn};

@@ -320,9 +320,6 @@ impl Scripted {
 }
 
 impl Connection for Scripted {
-    fn connect(_: &Endpoint) -> Result<Self, Error> {
-        Ok(Self::new(Vec::new()))
-    }
     fn prepare(&mut self, _: &StatementSpec<'_>) -> Result<StatementId, Error> {
         unreachable!("EXPLAIN is asked as text")
     }

@@ -2,7 +2,7 @@
 //! branch over what the client takes.
 
 use rqps_client::{
-    Connection as _, Endpoint, Error, MysqlConnection, Outcome, ParamType, Params,
+    Connect as _, Connection as _, Endpoint, Error, MysqlConnection, Outcome, ParamType, Params,
     PostgresConnection, Protocol, Row, ScriptConnection as _, StatementId, StatementSpec, Tls,
 };
 

@@ -9,9 +9,8 @@ use std::process::{Child, ChildStdin, Command, Stdio};
 use nix::unistd::Pid;
 
 use crate::bench::Bench;
-use rqps_client::{
-    Address, Connection, Endpoint, MysqlConnection, Password, PostgresConnection, Tls,
-};
+use rqps_client::{Address, AnyConnection, Connection, Endpoint, Password, Tls};
+use rqps_model::Dbms;
 
 /// A server with an empty database and a user `sbtest`.
 pub(crate) struct Server {
@@ -79,11 +78,8 @@ impl Server {
             schema: None,
             connect_timeout: std::time::Duration::from_secs(60),
         };
-        let admin: Box<dyn Connection> = if is_postgres {
-            Box::new(PostgresConnection::connect(&endpoint).unwrap())
-        } else {
-            Box::new(MysqlConnection::connect(&endpoint).unwrap())
-        };
+        let dbms = if is_postgres { Dbms::Postgres } else { Dbms::Mysql };
+        let admin: Box<dyn Connection> = Box::new(AnyConnection::open(dbms, &endpoint).unwrap());
         Self { shell, input: Some(input), is_postgres, options, admin }
     }
 

@@ -43,10 +43,6 @@ impl Server {
 }
 
 impl Connection for Server {
-    fn connect(_endpoint: &Endpoint) -> Result<Self, Error> {
-        Ok(Self::default())
-    }
-
     fn prepare(&mut self, _spec: &StatementSpec<'_>) -> Result<StatementId, Error> {
         Ok(StatementId(0))
     }
