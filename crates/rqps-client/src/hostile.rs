@@ -8,8 +8,8 @@ use std::time::{Duration, Instant};
 
 use crate::wire::mysql::transcripts::{greeting_80, packets};
 use crate::{
-    Address, Connection, Endpoint, Error, MysqlConnection, ParamType, Password, PostgresConnection,
-    Protocol, StatementSpec, Tls,
+    Address, Connect, Connection, Endpoint, Error, MysqlConnection, ParamType, Password,
+    PostgresConnection, Protocol, StatementSpec, Tls,
 };
 
 /// What the clients wait for one read.
@@ -163,7 +163,7 @@ impl Asks {
 }
 
 /// The error of a call, which must come in time and leave a connection that says that it is lost.
-fn asked<C: Connection>(welcome: &'static dyn Welcome, asks: Asks, does: Does) -> Error {
+fn asked<C: Connect>(welcome: &'static dyn Welcome, asks: Asks, does: Does) -> Error {
     let (endpoint, thread) = server(Some(welcome), does.clone());
     let mut client = C::connect(&endpoint).unwrap();
     // One that ends is waited for as long as its thread may need.
@@ -185,7 +185,7 @@ fn asked<C: Connection>(welcome: &'static dyn Welcome, asks: Asks, does: Does) -
     error
 }
 
-fn refused<C: Connection + std::fmt::Debug>(does: Does) -> Error {
+fn refused<C: Connect + std::fmt::Debug>(does: Does) -> Error {
     let (endpoint, thread) = server(None, does);
     let since = Instant::now();
     let error = C::connect(&endpoint).unwrap_err();
@@ -325,7 +325,7 @@ fn a_byte_now_and_then_is_no_answer() {
 
 #[test]
 fn a_byte_now_and_then_is_no_handshake() {
-    fn refused<C: Connection + std::fmt::Debug>(welcome: &'static dyn Welcome) -> Error {
+    fn refused<C: Connect + std::fmt::Debug>(welcome: &'static dyn Welcome) -> Error {
         // A record of the greatest length, which takes minutes.
         let does = Does::Drips(b"\x16\x03\x03\x40\x00\x02\x00\x3f\xfc".to_vec(), 3);
         let (mut endpoint, thread) = server(Some(welcome), does);

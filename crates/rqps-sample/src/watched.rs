@@ -90,7 +90,7 @@ mod tests {
         let entry = std::path::PathBuf::from(format!("/proc/{ended}"));
         let patience = std::time::Instant::now() + std::time::Duration::from_secs(10);
         while entry.exists() && std::time::Instant::now() < patience {
-            std::thread::sleep(std::time::Duration::from_millis(1));
+            std::thread::park_timeout(std::time::Duration::from_millis(1));
         }
         assert_eq!(Watched::open(&[ended], &[]).read(&mut Vec::new()).unwrap(), Waits::default());
     }

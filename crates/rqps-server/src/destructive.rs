@@ -48,6 +48,20 @@ pub fn set_global(
     send(&sql, connection)
 }
 
+/// Sends a statement of the plan, which may set or drop what its list of statements admits.
+///
+/// # Errors
+/// The guard's errors; [`Error::Client`].
+pub fn run_of_plan(
+    scope: Scope<'_>,
+    dbms: Dbms,
+    sql: &str,
+    connection: &mut dyn Connection,
+) -> Result<(), Error> {
+    guard::require(scope, (dbms, sql), OF_TABLES, connection)?;
+    send(sql, connection)
+}
+
 /// Drops a table of the benchmark, there or not.
 ///
 /// # Errors

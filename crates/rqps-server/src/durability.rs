@@ -50,8 +50,10 @@ pub fn check(
     let mut notes = Vec::new();
     for (name, meant) in settings(dbms, config.engine, durability) {
         let Some(value) = effective.get(name).filter(|value| *value != meant) else { continue };
-        let who = if config.options.keys().any(|key| concerns(key, name)) {
-            "the plan's options"
+        let note = if config.options.keys().any(|key| concerns(key, name)) {
+            format!(
+                "options of the plan set {name} to {value}; durability = \"{durability}\" would set {meant}"
+            )
         } else if config.is_builtin() {
             return Err(Error::NotAsMeant {
                 server: server.to_owned(),
@@ -59,11 +61,13 @@ pub fn check(
                 meant: format!("durability = \"{durability}\""),
             });
         } else {
-            &config.base
+            format!(
+                "{name} is {value}, from {} or the server's default; durability = \"{durability}\" \
+                 would set {meant}, but does not change a file of your own",
+                config.base
+            )
         };
-        notes.push(format!(
-            "{name} = {value} by {who}, where durability = \"{durability}\" means {meant}"
-        ));
+        notes.push(note);
     }
     Ok(notes)
 }
@@ -121,9 +125,9 @@ mod tests {
         assert_eq!(notes.len(), 2);
         assert_eq!(
             notes[1],
-            "sync_binlog = 100 by the plan's options, where durability = \"relaxed\" means 0"
+            "options of the plan set sync_binlog to 100; durability = \"relaxed\" would set 0"
         );
         let notes = checked(Durability::Full, ("/etc/my.cnf", &[]), RELAXED).unwrap();
-        assert!(notes[0].starts_with("sync_binlog = 0 by /etc/my.cnf"), "{notes:?}");
+        assert!(notes[0].starts_with("sync_binlog is 0, from /etc/my.cnf or "), "{notes:?}");
     }
 }

@@ -3,8 +3,7 @@
 use std::time::Duration;
 
 use rqps_client::{
-    Breaker, Connection, Endpoint, Error, Outcome, Params, ResultSet, Session, StatementId,
-    StatementSpec,
+    Breaker, Connection, Error, Outcome, Params, ResultSet, Session, StatementId, StatementSpec,
 };
 
 /// A connection that answers as it was told.

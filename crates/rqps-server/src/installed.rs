@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
+use std::process::Command;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
@@ -48,6 +49,17 @@ pub struct Installed {
     pub build_name: String,
     /// Keeps it in the cache while it is used; empty for a server that is not in the cache.
     pub lease: Lease,
+}
+
+/// The command that tells a server's version. Without `--no-defaults` servers of the MySQL family read the host's
+/// configuration first, and fail where they do not know an option of it.
+fn version_command(program: &Path) -> Command {
+    let mut command = tool::of_server(program);
+    if program.file_name().is_none_or(|name| name != "postgres") {
+        command.arg("--no-defaults");
+    }
+    command.arg("--version");
+    command
 }
 
 /// Where server programs lie below a prefix, best first.
@@ -112,8 +124,7 @@ impl Installed {
             // As root, another user runs it.
             reachable(identity, &prefix).map_err(none)?;
         }
-        let mut command = tool::of_server(&program);
-        command.arg("--version");
+        let mut command = version_command(&program);
         if let Some(path) = library_path(&library_dirs) {
             command.env("LD_LIBRARY_PATH", path);
         }
@@ -206,8 +217,7 @@ impl Installed {
         log: &Path,
         watch: &mut Watch<'_>,
     ) -> Result<io::Result<Done>, Error> {
-        let mut command = tool::of_server(&self.program);
-        command.arg("--version");
+        let mut command = version_command(&self.program);
         if let Some(path) = self.library_path() {
             command.env("LD_LIBRARY_PATH", path);
         }

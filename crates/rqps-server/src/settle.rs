@@ -18,7 +18,7 @@ use rqps_client::Connection;
 use rqps_model::{Dbms, Version};
 
 use crate::destructive::Scope;
-use crate::guest::settings::{self, Changed};
+use crate::guest::settings;
 use crate::watch::{Progress, Watch};
 use crate::{Error, destructive, facts, lsm};
 
@@ -183,18 +183,20 @@ fn try_set_global(
     not_refused(destructive::set_global(target.scope, target.dbms, setting, connection), detail)
 }
 
-/// Writes down settings before they are changed; false, and a word in `detail`, where they have to stay.
-fn remember(
+/// Claims the settings before they are read and changed; false, and a word in `detail`, where they have to stay.
+fn claim(
     target: &Target<'_>,
-    changes: &[Changed],
     connection: &mut dyn Connection,
     detail: &mut Vec<String>,
 ) -> Result<bool, Error> {
-    let is_done = settings::remember(target.scope, target.dbms, changes, connection)?;
-    if !is_done {
+    if !target.scope.allows_settings() {
+        return Ok(false);
+    }
+    let is_claimed = settings::claim(target.scope, target.dbms, connection)?;
+    if !is_claimed {
         detail.push("settings are left alone: another rqps has changed them".to_owned());
     }
-    Ok(is_done)
+    Ok(is_claimed)
 }
 
 /// Whether something was done; a refusal of the server's goes to `detail`.

@@ -4,8 +4,8 @@ use std::collections::VecDeque;
 use std::time::Duration;
 
 use rqps_client::{
-    Breaker, Connection, Endpoint, Error, Outcome, Params, Pipeline, Protocol, ResultSet,
-    ServerError, Session, StatementId, StatementSpec, Value,
+    Breaker, Connection, Error, Outcome, Params, Pipeline, Protocol, ResultSet, ServerError,
+    Session, StatementId, StatementSpec, Value,
 };
 
 /// Records statements as text, parameters in brackets.

@@ -85,8 +85,18 @@ impl Up {
     /// Runs the plan's own statements on tables that were just filled.
     pub(crate) fn alter_tables(&mut self, interrupt: &AtomicBool) -> Result<()> {
         let statements = self.spec.variant.sql_after_load.clone();
+        let (dbms, guest) = (self.spec.dbms, self.guest.clone());
+        let instance = self.server.as_ref().map(|s| s.instance_dirs());
         for sql in statements {
-            let done = self.breakable(interrupt, |admin| Ok(admin.query(&sql)?));
+            let done = self.breakable(interrupt, |admin| {
+                let scope = match (&instance, &guest) {
+                    (Some((dir, _)), _) => Scope::Own { dir },
+                    (None, Some(guest)) => guest.scope(),
+                    // The null client has no server.
+                    (None, None) => return Ok(()),
+                };
+                Ok(destructive::run_of_plan(scope, dbms, &sql, admin)?)
+            });
             done.with_context(|| format!("run sql_after_load ({sql})"))?;
         }
         Ok(())

@@ -3,7 +3,7 @@
 use super::Analysis;
 use crate::words::{list_in_short, one_line};
 
-/// Options of users that are not in force, as they would lead out of the run's directory.
+/// Options of users that are not in force as written.
 pub(super) fn sentence(analysis: &Analysis<'_>) -> Option<String> {
     let systems = analysis.run.systems.iter().enumerate();
     let changed: Vec<String> = systems
@@ -13,9 +13,6 @@ pub(super) fn sentence(analysis: &Analysis<'_>) -> Option<String> {
         })
         .collect();
     (!changed.is_empty()).then(|| {
-        format!(
-            "Options that would lead out of rqps's own directory or host are not in force: {}.",
-            list_in_short(&changed)
-        )
+        format!("Options of your configuration that rqps changed: {}.", list_in_short(&changed))
     })
 }

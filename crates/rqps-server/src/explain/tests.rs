@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use expect_test::expect;
 use rqps_client::{
-    Breaker, Endpoint, Outcome, Params, ResultSet, ServerError, Session, StatementId, StatementSpec,
+    Breaker, Outcome, Params, ResultSet, ServerError, Session, StatementId, StatementSpec,
 };
 
 use super::*;

@@ -21,19 +21,16 @@ pub(crate) struct Changed {
     pub(crate) ours: String,
 }
 
-/// Writes the owner's values down before they are changed, in the order in which they are to be restored. False where
-/// another rqps has settings of this server changed.
-pub(crate) fn remember(
+/// Claims the server's settings for this rqps, before their values are read. False where another rqps has claimed
+/// them, or where this one could not restore them before. Of two that claim at once at most one gets them.
+pub(crate) fn claim(
     scope: Scope<'_>,
     dbms: Dbms,
-    changes: &[Changed],
     connection: &mut dyn Connection,
 ) -> Result<bool, Error> {
     let Scope::Guest { schema, .. } = scope else { return Ok(true) };
-    for other in schemas(dbms, connection)? {
-        if other != schema && !read(dbms, &other, connection)?.is_empty() {
-            return Ok(false);
-        }
+    if marker::has_table(dbms, schema, TABLE, connection)? {
+        return Ok(false);
     }
     let table = table_of(dbms, schema);
     let text = "varchar(4000) NOT NULL";
@@ -42,12 +39,30 @@ pub(crate) fn remember(
          owners {text}, ours {text})"
     );
     connection.query(&create).map_err(|e| Error::client("write down settings", e))?;
+    for other in schemas(dbms, connection)? {
+        if other != schema && marker::has_table(dbms, &other, TABLE, connection)? {
+            forget(scope, dbms, connection)?;
+            return Ok(false);
+        }
+    }
+    Ok(true)
+}
+
+/// Writes the owner's values down before they are changed, in the order in which they are to be restored.
+pub(crate) fn write_down(
+    scope: Scope<'_>,
+    dbms: Dbms,
+    changes: &[Changed],
+    connection: &mut dyn Connection,
+) -> Result<(), Error> {
+    let Scope::Guest { schema, .. } = scope else { return Ok(()) };
+    let table = table_of(dbms, schema);
     for (nth, Changed { name, owners, ours }) in changes.iter().enumerate() {
         let (owners, ours) = (literal(owners), literal(ours));
         let insert = format!("INSERT INTO {table} VALUES ({nth}, '{name}', {owners}, {ours})");
         connection.query(&insert).map_err(|e| Error::client("write down settings", e))?;
     }
-    Ok(true)
+    Ok(())
 }
 
 /// Forgets them when they are restored.
@@ -74,7 +89,8 @@ pub(super) fn restore(
     for Changed { name, owners, ours } in read(dbms, schema, connection)? {
         let sql = format!("select @@global.{name}");
         let now = connection.query(&sql).map_err(|e| Error::client(sql.clone(), e))?;
-        if is_same(now.scalar().unwrap_or_default(), &ours) {
+        let now = now.scalar().unwrap_or_default();
+        if is_same(now, &ours) && !is_same(now, &owners) {
             if !scope.allows_settings() {
                 let schema = schema.to_owned();
                 return Err(Refusal::SettingsLeft { schema, setting: name }.into());
@@ -124,7 +140,7 @@ fn table_of(dbms: Dbms, schema: &str) -> String {
 }
 
 /// Whether the server's value is the one that was set: it writes numbers with digits of its own.
-fn is_same(now: &str, set: &str) -> bool {
+pub(crate) fn is_same(now: &str, set: &str) -> bool {
     match (now.parse::<f64>(), set.parse::<f64>()) {
         (Ok(now), Ok(set)) => (now - set).abs() < 1e-6,
         _ => now == set,

@@ -128,7 +128,7 @@ pub fn describe_changes(changes: &[Change]) -> Vec<String> {
     let lists = lists.into_iter().map(|(source, reason, names)| {
         let names = names.join(", ");
         if reason.is_empty() {
-            format!("{source}: rqps sets {names} itself")
+            format!("{source}: rqps decides on {names} itself")
         } else {
             format!("{source}: left out {names}: {reason}")
         }
@@ -136,19 +136,27 @@ pub fn describe_changes(changes: &[Change]) -> Vec<String> {
     lists.chain(sentences).collect()
 }
 
-/// The changes that decide what a server runs with, in short: `moved log_bin; left out wsrep_on`. `None` where
+/// The changes that decide what a server runs with, in short: `moved into the data directory: log_bin; left out:
+/// wsrep_on`. `None` where
 /// all options went through, but for those that rqps sets itself.
 #[must_use]
 pub fn summarise_changes(changes: &[Change]) -> Option<String> {
     let of = |wanted: fn(&Outcome) -> bool| -> Vec<&str> {
         let found = changes.iter().filter(|change| wanted(&change.outcome));
-        found.map(|change| change.option.as_str()).collect()
+        let mut names: Vec<&str> = found.map(|change| change.option.as_str()).collect();
+        names.dedup();
+        names
     };
-    let moved = of(|o| matches!(o, Outcome::Moved { .. } | Outcome::InDataDirectory));
-    let left_out = of(|o| matches!(o, Outcome::Dropped { .. } | Outcome::NotLoaded { .. }));
-    let told = [("moved", moved), ("left out", left_out)]
-        .into_iter()
-        .filter(|(_, names)| !names.is_empty());
+    let moved = of(|o| matches!(o, Outcome::Moved { .. }));
+    let left_out = of(|o| matches!(o, Outcome::InDataDirectory | Outcome::Dropped { .. }));
+    let libraries = of(|o| matches!(o, Outcome::NotLoaded { .. }));
+    let told = [
+        ("moved into the data directory:", moved),
+        ("left out:", left_out),
+        ("only some libraries loaded:", libraries),
+    ]
+    .into_iter()
+    .filter(|(_, names)| !names.is_empty());
     let parts: Vec<String> =
         told.map(|(what, names)| format!("{what} {}", names.join(", "))).collect();
     (!parts.is_empty()).then(|| parts.join("; "))

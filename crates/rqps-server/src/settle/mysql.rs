@@ -8,10 +8,10 @@ use std::time::{Duration, Instant};
 
 use rqps_client::Connection;
 
-use super::{Debt, Settled, Target, not_refused, remember, try_set_global, wait_for_rest};
+use super::{Debt, Settled, Target, claim, not_refused, try_set_global, wait_for_rest};
 use crate::Error;
 use crate::destructive::{reset_binary_logs, set_global};
-use crate::guest::settings::{Changed, forget};
+use crate::guest::settings::{Changed, forget, is_same, write_down};
 use crate::watch::{Progress, Watch};
 
 /// Settings that make InnoDB flush everything, in an order that never has lwm above its maximum;
@@ -58,14 +58,15 @@ pub(super) fn settle(
     if target.scope.is_own() {
         drop_binary_logs(target, connection, detail)?;
     }
-    let mut before =
-        if target.scope.allows_settings() { read_settings(connection)? } else { BTreeMap::new() };
-    if !before.is_empty() && !remember(target, &changes(&before), connection, detail)? {
-        before.clear();
+    let is_claimed = claim(target, connection, detail)?;
+    let changes = if is_claimed { changes(&read_settings(connection)?) } else { Vec::new() };
+    if is_claimed {
+        write_down(target.scope, target.dbms, &changes, connection)?;
     }
+    let mut n_changed = 0;
     let mut standing = Standing { value: u64::MAX, since: Instant::now() };
     let mut unreadable = None;
-    let result = hurry(target, connection, &before, detail).and_then(|()| {
+    let result = hurry(target, connection, &changes, &mut n_changed, detail).and_then(|()| {
         wait_for_rest(limit, watch, || {
             let mut debts = read_debts(target, connection, &mut unreadable)?;
             for debt in debts.iter_mut().filter(|debt| debt.what == HISTORY_NAME) {
@@ -75,8 +76,8 @@ pub(super) fn settle(
         })
     });
     // Also after an error: a server that is used on must be the one that was configured.
-    let restored = restore(target, connection, &before);
-    if restored.is_ok() && !before.is_empty() {
+    let restored = restore(target, connection, &changes[changes.len() - n_changed..]);
+    if restored.is_ok() && is_claimed {
         forget(target.scope, target.dbms, connection)?;
     }
     let debts = result?;
@@ -151,27 +152,29 @@ fn read_settings(connection: &mut dyn Connection) -> Result<BTreeMap<String, Str
         .collect())
 }
 
-/// What is changed of them, in the order in which it is restored.
+/// What has to be changed of them, in the order in which it is restored.
 fn changes(before: &BTreeMap<String, String>) -> Vec<Changed> {
     let changed = |(name, ours): &(&str, &str)| {
-        let owners = before.get(*name)?.clone();
+        let owners = before.get(*name).filter(|owners| !is_same(owners, ours))?.clone();
         Some(Changed { name: (*name).to_owned(), owners, ours: (*ours).to_owned() })
     };
     HURRY.iter().rev().filter_map(changed).collect()
 }
 
+/// Changes the settings, and counts those that are changed: the last ones of the list.
 fn hurry(
     target: &Target<'_>,
     connection: &mut dyn Connection,
-    before: &BTreeMap<String, String>,
+    changes: &[Changed],
+    n_changed: &mut usize,
     detail: &mut Vec<String>,
 ) -> Result<(), Error> {
-    for (name, value) in HURRY {
-        if before.contains_key(*name) && !try_set_global(target, (name, value), connection, detail)?
-        {
+    for Changed { name, ours, .. } in changes.iter().rev() {
+        if !try_set_global(target, (name, ours), connection, detail)? {
             // Not permitted: the rest would not be either. The wait goes on without.
             return Ok(());
         }
+        *n_changed += 1;
     }
     Ok(())
 }
@@ -180,14 +183,12 @@ fn hurry(
 fn restore(
     target: &Target<'_>,
     connection: &mut dyn Connection,
-    before: &BTreeMap<String, String>,
+    changed: &[Changed],
 ) -> Result<(), Error> {
     let mut restored = Ok(());
-    for (name, _) in HURRY.iter().rev() {
-        if let Some(value) = before.get(*name) {
-            let set = set_global(target.scope, target.dbms, (name, value), connection);
-            restored = restored.and(set);
-        }
+    for Changed { name, owners, .. } in changed {
+        let set = set_global(target.scope, target.dbms, (name, owners), connection);
+        restored = restored.and(set);
     }
     restored
 }
@@ -257,6 +258,16 @@ mod tests {
         assert_eq!(read(930, 6), HISTORY, "it moves again");
         assert_eq!(read(1_000_000, 7), HISTORY);
         assert_eq!(read(1_000_000, 20), HISTORY, "a purge that is held up is no rest");
+    }
+
+    #[test]
+    fn a_setting_that_has_the_value_already_is_no_change() {
+        let before =
+            [("innodb_idle_flush_pct", "100"), ("innodb_max_dirty_pages_pct", "75.000000")];
+        let before = before.map(|(name, value)| (name.to_owned(), value.to_owned()));
+        let changes = changes(&BTreeMap::from(before));
+        let names: Vec<&str> = changes.iter().map(|change| change.name.as_str()).collect();
+        assert_eq!(names, ["innodb_max_dirty_pages_pct"]);
     }
 
     #[test]

@@ -10,9 +10,10 @@ use std::time::Duration;
 
 use rqps_client::Connection;
 
-use super::{Debt, Target, remember, try_set_global, wait_for_rest};
+use super::{Debt, Target, claim, try_set_global, wait_for_rest};
 use crate::Error;
-use crate::guest::settings::{Changed, forget, value};
+use crate::destructive::set_global;
+use crate::guest::settings::{Changed, forget, value, write_down};
 use crate::lsm;
 use crate::watch::{Progress, Watch};
 
@@ -30,33 +31,47 @@ pub(super) fn settle(
     detail: &mut Vec<String>,
 ) -> Result<Vec<Debt>, Error> {
     watch.check("settle")?;
-    let before = read_triggers(connection)?;
-    // Below its trigger level 0 stays as it is.
-    let at_rest = before.values().max().map_or(0, |trigger| trigger.saturating_sub(1));
-    if !target.scope.allows_settings() {
+    if !claim(target, connection, detail)? {
+        let at_rest = most_at_rest(&read_triggers(connection)?);
         return wait_for_rest(limit, watch, || debts(connection, at_rest));
     }
-    let flush = ("rocksdb_force_flush_memtable_now", "1");
-    (watch.report)(Progress::Waiting { what: "flush of MyRocks's memtables" });
-    try_set_global(target, flush, connection, detail)?;
+    let before = read_triggers(connection)?;
     let option = "select @@rocksdb_update_cf_options";
     let option = connection.query(option).map_err(|e| Error::client(option, e))?;
     let option = option.scalar().unwrap_or("").to_owned();
     let once = triggers_of(before.keys().map(|family| (family.as_str(), 1)));
     let back = triggers_of(before.iter().map(|(family, trigger)| (family.as_str(), *trigger)));
     let changes = [changed(&back, &once), changed(&option, &back)];
-    if !remember(target, &changes, connection, detail)? {
-        return wait_for_rest(limit, watch, || debts(connection, at_rest));
-    }
-    let result = try_set_global(target, (OPTIONS, &value(&once)), connection, detail)
-        .and_then(|_| wait_for_rest(limit, watch, || debts(connection, 0)));
+    write_down(target.scope, target.dbms, &changes, connection)?;
+    let flush = ("rocksdb_force_flush_memtable_now", "1");
+    (watch.report)(Progress::Waiting { what: "flush of MyRocks's memtables" });
+    let mut is_set = false;
+    let result = try_set_global(target, flush, connection, detail)
+        .and_then(|_| try_set_global(target, (OPTIONS, &value(&once)), connection, detail))
+        .and_then(|done| {
+            is_set = done;
+            let at_rest = if done { 0 } else { most_at_rest(&before) };
+            wait_for_rest(limit, watch, || debts(connection, at_rest))
+        });
     // Also after an error: a server that is used on must be the one that was configured.
-    let restored = try_set_global(target, (OPTIONS, &value(&back)), connection, detail)
-        .and_then(|_| try_set_global(target, (OPTIONS, &value(&option)), connection, detail));
+    let restored = if is_set {
+        [back, option].iter().try_for_each(|options| {
+            set_global(target.scope, target.dbms, (OPTIONS, &value(options)), connection)
+        })
+    } else {
+        Ok(())
+    };
+    if restored.is_ok() {
+        forget(target.scope, target.dbms, connection)?;
+    }
     let debts = result?;
     restored?;
-    forget(target.scope, target.dbms, connection)?;
     Ok(debts)
+}
+
+/// Files of level 0 at rest: below its trigger it stays as it is.
+fn most_at_rest(triggers: &BTreeMap<String, u64>) -> u64 {
+    triggers.values().max().map_or(0, |trigger| trigger.saturating_sub(1))
 }
 
 fn debts(connection: &mut dyn Connection, files_at_rest: u64) -> Result<Vec<Debt>, Error> {

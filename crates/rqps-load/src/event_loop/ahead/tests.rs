@@ -7,8 +7,8 @@ use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize};
 use std::time::Instant;
 
 use rqps_client::{
-    Breaker, Connection, Endpoint, Error, Outcome, Params, ResultSet, ServerError, Session,
-    StatementId, StatementSpec,
+    Breaker, Connection, Error, Outcome, Params, ResultSet, ServerError, Session, StatementId,
+    StatementSpec,
 };
 use rqps_workload::Worker;
 

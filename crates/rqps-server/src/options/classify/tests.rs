@@ -68,7 +68,7 @@ fn what_reaches_out_is_left_out_and_told_once_for_each_reason() {
         loose_event_scheduler=OFF
         --
         my.cnf: left out wsrep_on (line 1), wsrep_provider (line 2), wsrep_cluster_address (line 3): a cluster: rqps's server stands alone
-        my.cnf: rqps sets port, socket itself
+        my.cnf: rqps decides on port, socket itself
         my.cnf: left out init_file (line 8): statements of the user's tables: rqps's server has none of them
     "#]].assert_eq(&classified(
         Dbms::Mariadb,
@@ -82,7 +82,7 @@ fn what_reaches_out_is_left_out_and_told_once_for_each_reason() {
         --
         my.cnf: left out archive_mode (line 1), archive_command (line 2): archiving: rqps's server runs no commands and keeps its log to itself
         my.cnf: left out external_pid_file (line 4): rqps starts, watches and stops the server itself
-        my.cnf: rqps sets data_directory, port, lc_messages itself
+        my.cnf: rqps decides on data_directory, port, lc_messages itself
         my.cnf: left out cron.host (line 9): extensions that reach out, run jobs or are not loaded
         my.cnf:8: shared_preload_libraries loads no pg_cron: only extensions that stay within the server are loaded
     "#]].assert_eq(&classified(
