@@ -1,24 +1,38 @@
-# Three commands: `make demo` shows what rqps does, `make test` checks everything, `make build` builds.
-.PHONY: build demo demo-postgres test lint setup
+# `make demo` shows what rqps does, `make build` builds it, `make test` tests it.
+.PHONY: build dist demo demo-mysql test test-all lint setup
 
 CARGO ?= cargo
+# Which part of `make test-all` this machine takes: 1/3 is the first of three.
+PART ?= 1/1
 
 setup:
 	@scripts/setup
 
 build: setup
-	$(CARGO) build --release
+	$(CARGO) build --release --locked
+	@scripts/split-debug target/release/rqps
+
+# The binary of a release: all optimised, with charts as PNG.
+dist: setup
+	$(CARGO) build --profile dist --locked --features png
+	@scripts/split-debug target/dist/rqps
 
 demo: build
 	target/release/rqps run examples/demo.toml
 
-demo-postgres: build
-	target/release/rqps run examples/demo-postgres.toml
+demo-mysql: build
+	target/release/rqps run examples/demo-mysql.toml
 
 lint: setup
 	$(CARGO) fmt --all --check
-	$(CARGO) clippy --workspace --all-targets --quiet -- -D warnings
+	$(CARGO) clippy --workspace --all-targets --quiet --locked -- -D warnings
 
-test: lint
+test: setup
 	@scripts/setup --for-tests
-	$(CARGO) test --workspace --quiet
+	$(CARGO) test --workspace --quiet --locked
+
+# What `make test` leaves out, too: all versions, faults, simulations, browser tests. Takes hours; several machines may
+# share it by PART.
+test-all: setup
+	@scripts/setup --for-all-tests
+	$(CARGO) nextest run --workspace --locked --features rqps/png --run-ignored all --partition hash:$(PART)

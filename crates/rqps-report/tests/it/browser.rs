@@ -2,7 +2,7 @@
 //!
 //! Needs Debian's `chromium`, `node`, and the packages of `tests/browser` (`scripts/setup --for-tests`
 //! installs them). Where they are missing the test says so and does nothing, but fails where `RQPS_CI`
-//! is set. Pages and screenshots stay in `target/tmp/browser`.
+//! is set. Pages and screenshots stay in `target/tmp`.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -79,8 +79,9 @@ fn write_pages(dir: &Path) {
     write(dir, "history.html", &html::history::render(&history::changed()));
 }
 
-#[test]
-fn reports_work_in_a_browser() {
+/// Runs the tests of the browser on the pages; `only` are the beginnings of names, all where there is none.
+#[expect(clippy::print_stderr, reason = "a test that is skipped says so")]
+fn run(name: &str, only: &[&str]) {
     let tests = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/browser");
     let chromium = match browser(&tests) {
         Ok(chromium) => chromium,
@@ -92,11 +93,13 @@ fn reports_work_in_a_browser() {
             return;
         }
     };
-    let dir = Path::new(env!("CARGO_TARGET_TMPDIR")).join("browser");
+    let dir = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
     fs::create_dir_all(&dir).unwrap();
     write_pages(&dir);
     let done = Command::new("node")
-        .args(["--test", "--test-reporter=spec", "report.test.mjs", "flame.test.mjs"])
+        .args(["--test", "--test-reporter=spec"])
+        .args(only.iter().map(|name| format!("--test-name-pattern=^{name}")))
+        .args(["report.test.mjs", "flame.test.mjs"])
         .current_dir(&tests)
         .env("RQPS_PAGES", &dir)
         .env("RQPS_SHOTS", dir.join("screenshots"))
@@ -106,4 +109,17 @@ fn reports_work_in_a_browser() {
     let out = String::from_utf8_lossy(&done.stdout);
     assert!(done.status.success(), "{out}{}", String::from_utf8_lossy(&done.stderr));
     assert!(out.contains("fail 0"), "{out}");
+    let found = only.iter().all(|name| out.contains(name));
+    assert!(found && !out.contains("pass 0"), "{out}");
+}
+
+#[test]
+fn a_report_works_in_a_browser() {
+    run("browser-smoke", &["sorts by a column", "says everything without script", "demo: WCAG"]);
+}
+
+#[test]
+#[ignore = "make test-all: minutes in a browser"]
+fn reports_work_in_a_browser() {
+    run("browser", &[]);
 }

@@ -200,7 +200,7 @@ fn said_within(wall: &Wall) -> Vec<String> {
 #[ignore = "what other tests run in a wall"]
 fn in_the_wall() {
     #[expect(clippy::disallowed_methods, reason = "told by the test that starts this one")]
-    let arguments = std::env::var(ARGUMENTS).unwrap();
+    let Ok(arguments) = std::env::var(ARGUMENTS) else { return };
     let [own, strange, name] = arguments.split(' ').collect::<Vec<_>>().try_into().unwrap();
     let address = SocketAddr::from_abstract_name(name).unwrap();
     let (own, strange): (u16, u16) = (own.parse().unwrap(), strange.parse().unwrap());
@@ -237,7 +237,7 @@ fn landlock_leaves_a_server_its_own_port_alone() {
 #[ignore = "what another test runs and sees die"]
 fn dies_with_a_process_in_a_wall() {
     #[expect(clippy::disallowed_methods, reason = "told by the test that starts this one")]
-    let walls = std::env::var(ARGUMENTS).unwrap();
+    let Ok(walls) = std::env::var(ARGUMENTS) else { return };
     let wall = wall_of(walls.parse().unwrap_or_default()).unwrap();
     let door = Door::new(&wall, &Enclosure::default()).unwrap();
     let mut command = Command::new("sleep");

@@ -1,6 +1,6 @@
 //! What the tests stand on: a cache that stays, a directory that goes, and which servers to take.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::atomic::AtomicBool;
 
 use rqps_model::{Dbms, Engine, Limits, Transport};
@@ -17,6 +17,14 @@ pub(crate) fn watched<T>(f: impl FnOnce(&mut Watch<'_>) -> T) -> T {
     f(&mut Watch { stop: &NEVER, report: &mut |_| {} })
 }
 
+/// The cache that rqps itself has, so that no server is fetched twice.
+#[expect(clippy::disallowed_methods, reason = "where the user's cache lies")]
+fn users_cache() -> PathBuf {
+    let of_user = std::env::var_os("XDG_CACHE_HOME").map(PathBuf::from);
+    let home = || PathBuf::from(std::env::var_os("HOME").unwrap()).join(".cache");
+    of_user.unwrap_or_else(home).join("rqps")
+}
+
 /// Places and identity of one test.
 pub(crate) struct Bench {
     pub(crate) identity: Identity,
@@ -30,7 +38,7 @@ impl Bench {
         let temp = tempfile::Builder::new().prefix("rqps-it").tempdir_in("/var/tmp").unwrap();
         std::fs::set_permissions(temp.path(), std::fs::Permissions::from_mode(0o755)).unwrap();
         let identity = Identity::for_servers().unwrap();
-        let cache = Path::new(env!("CARGO_TARGET_TMPDIR")).join("rqps-cache");
+        let cache = users_cache();
         let data = temp.path().join("data");
         let wishes = Wishes { cache: &cache, data: &data, temp: temp.path() };
         let places = places::choose(&identity, &wishes).unwrap();

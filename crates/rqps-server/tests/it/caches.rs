@@ -33,6 +33,7 @@ fn checked(
 }
 
 #[test]
+#[ignore = "make test-all: real servers"]
 fn caches_are_as_large_as_profiles_ask_for_in_every_version() {
     for_each_server(|bench, dbms, version| {
         let engine = if dbms == Dbms::Postgres { Engine::Heap } else { Engine::Innodb };

@@ -30,6 +30,7 @@ fn load(server: &RunningServer, compression: Compression, connection: &mut dyn C
 }
 
 #[test]
+#[ignore = "make test-all: real servers"]
 fn innodb_compresses_what_it_can_and_refuses_the_rest() {
     for_each_server(|bench, dbms, version| {
         if !dbms.is_mysql_family() {

@@ -61,6 +61,7 @@ fn expected(dbms: Dbms, version: &Version) -> Vec<&'static str> {
 }
 
 #[test]
+#[ignore = "make test-all: real servers"]
 fn every_server_counts_what_is_done() {
     for_each_server(|bench, dbms, version| {
         let instance = bench.instance(dbms, version, Transport::Socket);
@@ -110,6 +111,7 @@ fn every_server_counts_what_is_done() {
 
 /// The columns that say it came with 15 and were renamed by 17.
 #[test]
+#[ignore = "make test-all: real servers"]
 fn a_database_compared_by_another_library_says_so() {
     for_each_server(|bench, dbms, version| {
         if dbms != Dbms::Postgres {

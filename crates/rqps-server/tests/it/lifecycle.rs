@@ -76,6 +76,7 @@ fn runs_as_it_should(pid: i32, uid: u32) {
 }
 
 #[test]
+#[ignore = "make test-all: real servers"]
 fn a_connection_that_is_kept_outlasts_the_limit_of_idle_ones() {
     for_each_server(|bench, dbms, version| {
         let limit: &[(&str, &str)] =
@@ -103,6 +104,7 @@ fn pause(time: Duration) {
 }
 
 #[test]
+#[ignore = "make test-all: real servers"]
 fn tls_is_had_or_refused_in_words() {
     for_each_server(|bench, dbms, version| {
         let instance = bench.instance(dbms, version, Transport::Tls);
@@ -152,6 +154,7 @@ fn engines_of_the_catalogue_are_there() {
 }
 
 #[test]
+#[ignore = "make test-all: real servers"]
 fn three_at_once() {
     for_each_server(|bench, dbms, version| {
         let installed = bench.installed(dbms, version);

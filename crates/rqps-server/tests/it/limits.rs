@@ -19,6 +19,7 @@ fn start(instance: &Instance) -> RunningServer {
 }
 
 #[test]
+#[ignore = "make test-all: real servers"]
 fn an_allocator_is_in_every_process_and_recorded() {
     for_each_server(|bench, dbms, version| {
         let catalogue = Catalogue::builtin().unwrap();
@@ -61,6 +62,7 @@ fn an_allocator_is_in_every_process_and_recorded() {
 }
 
 #[test]
+#[ignore = "make test-all: real servers"]
 fn an_allocator_that_is_not_there_stops_the_start() {
     for_each_server(|bench, dbms, version| {
         let instance = create(bench, dbms, version, |setup| {
@@ -78,6 +80,7 @@ fn an_allocator_that_is_not_there_stops_the_start() {
 }
 
 #[test]
+#[ignore = "make test-all: real servers"]
 fn limits_hold_all_of_a_server_and_go_with_it() {
     for_each_server(|bench, dbms, version| {
         let usable = fs::read_to_string("/proc/self/status").unwrap();
@@ -141,6 +144,7 @@ fn exists_somewhere(name: &str) -> bool {
 }
 
 #[test]
+#[ignore = "make test-all: real servers"]
 fn a_server_that_needs_more_memory_than_it_may_have_says_so() {
     for_each_server(|bench, dbms, version| {
         let limits = Limits { memory_bytes: Some(8 << 20), cpus: None };

