@@ -26,14 +26,15 @@ pub(crate) fn write(analysis: &Analysis<'_>, dir: &Path) -> Result<()> {
         complain("no PNG: this host has no font; the SVG files are complete");
     }
     #[cfg(not(feature = "png"))]
-    complain("no PNG: this rqps was built without it (make dist has it); the SVG files are complete");
+    complain(
+        "no PNG: this rqps was built without it (make dist has it); the SVG files are complete",
+    );
     for chart in &charts {
         let path = dir.join(format!("{}.svg", chart.name));
         save(&path, chart.svg.as_bytes())?;
         #[cfg(feature = "png")]
         if let Some(painter) = &painter {
-            let png =
-                painter.paint(&chart.svg).with_context(|| format!("draw {}", chart.name))?;
+            let png = painter.paint(&chart.svg).with_context(|| format!("draw {}", chart.name))?;
             save(&path.with_extension("png"), &png)?;
         }
     }

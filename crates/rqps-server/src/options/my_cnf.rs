@@ -102,7 +102,16 @@ impl Reader<'_> {
                     fault(path, number, detail)
                 })?;
                 match read_by {
-                    Reads::Server => self.settings.server.push(setting(line, path, number)),
+                    Reads::Server => {
+                        let setting = setting(line, path, number);
+                        let plain = |c: char| c.is_ascii_alphanumeric() || "_-.".contains(c);
+                        if !setting.name.chars().all(plain) {
+                            let detail =
+                                format!("{} is no option; write NAME = VALUE", setting.name);
+                            return Err(fault(path, number, detail));
+                        }
+                        self.settings.server.push(setting);
+                    }
                     Reads::MysqldSafe => {
                         self.settings.mysqld_safe.push(setting(line, path, number));
                     }
@@ -330,6 +339,17 @@ mod tests {
             let is_missing = text.contains("/no/such");
             let remedy = "; correct the path, or remove the line";
             assert_eq!(error.ends_with(remedy), is_missing, "{error}");
+        }
+    }
+
+    #[test]
+    fn a_name_with_other_letters_is_named_with_its_line() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("my.cnf");
+        for line in ["log-bin /var/lib/x", "'skip-grant-tables'"] {
+            fs::write(&path, format!("[mysqld]\n{line}\n")).unwrap();
+            let said = read_path(&path).unwrap_err().to_string();
+            assert!(said.contains(&format!("my.cnf:2: {line} is no option")), "{said}");
         }
     }
 }
