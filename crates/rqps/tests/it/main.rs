@@ -98,3 +98,5 @@ mod sysbench_sandbox;
 mod sysbench_servers;
 #[cfg(test)]
 mod unheard;
+#[cfg(test)]
+mod whole_chain;
