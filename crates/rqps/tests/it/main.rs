@@ -33,6 +33,10 @@ mod failed_between;
 #[cfg(test)]
 mod failed_servers;
 #[cfg(test)]
+mod fake;
+#[cfg(test)]
+mod fake_servers;
+#[cfg(test)]
 mod findings;
 #[cfg(test)]
 mod full_disk;
