@@ -28,18 +28,10 @@ pub(crate) enum Fate {
     DiskFull,
 }
 
-/// States that last.
-#[derive(Debug, Clone, Default)]
+/// States that last, and how often all connections were to be closed.
+#[derive(Debug, Default)]
 struct States {
-    hangs: bool,
-    refuses: bool,
-    is_crowded: bool,
-    slow: Duration,
-    is_full: bool,
-    wrong_rows: i64,
-    keeps_running: bool,
-    version: Option<String>,
-    /// Counts up whenever all connections are to be closed.
+    active: Vec<Fault>,
     generation: u64,
 }
 
@@ -107,9 +99,14 @@ impl Faults {
                 Err(error) => self.log.error(&error),
             }
         }
-        let generation = self.states().generation;
-        *self.states() = States { generation, ..States::default() };
-        *self.rules() = rules;
+        self.states().active.retain(|fault| rules.iter().any(|(rule, _)| rule.fault == *fault));
+        {
+            let mut known = self.rules();
+            for (rule, count) in &mut rules {
+                *count = known.iter().find(|(old, _)| old == rule).map_or(0, |(_, count)| *count);
+            }
+            *known = rules;
+        }
         self.meet(|rule, _| rule.when == When::Now);
     }
 
@@ -136,14 +133,11 @@ impl Faults {
             }
             _ => false,
         });
-        let states = self.states().clone();
-        if states.hangs {
+        if self.hangs() {
             hang();
         }
-        if !states.slow.is_zero() {
-            pause(states.slow);
-        }
-        if states.is_full && fate == Fate::Answer {
+        pause(self.slow());
+        if self.is_full() && fate == Fate::Answer {
             fate = Fate::DiskFull;
         }
         fate
@@ -153,7 +147,9 @@ impl Faults {
     fn meet(&self, mut is_met: impl FnMut(&Rule, &mut u64) -> bool) -> Fate {
         let mut met = Vec::new();
         for (rule, count) in self.rules().iter_mut() {
-            if is_met(rule, count) && (rule.is_repeated || self.place.is_first(rule)) {
+            // A state that is to be there at once stays for as long as the file says so.
+            let stays = rule.when == When::Now && rule.fault.lasts();
+            if is_met(rule, count) && (self.place.is_first(rule) || rule.is_repeated || stays) {
                 met.push(rule.clone());
             }
         }
@@ -173,16 +169,8 @@ impl Faults {
 
     fn set(&self, fault: &Fault) {
         let mut states = self.states();
-        match fault {
-            Fault::Hang => states.hangs = true,
-            Fault::Refuse => states.refuses = true,
-            Fault::Crowded => states.is_crowded = true,
-            Fault::Slow(by) => states.slow = *by,
-            Fault::DiskFull => states.is_full = true,
-            Fault::WrongRows(by) => states.wrong_rows = *by,
-            Fault::KeepRunning => states.keeps_running = true,
-            Fault::Version(version) => states.version = Some(version.clone()),
-            Fault::Die(_) | Fault::End(_) | Fault::EndConnection => {}
+        if !states.active.contains(fault) {
+            states.active.push(fault.clone());
         }
     }
 
@@ -204,32 +192,55 @@ impl Faults {
         }
     }
 
+    fn has(&self, fault: &Fault) -> bool {
+        self.states().active.contains(fault)
+    }
+
+    fn find<T>(&self, wanted: impl Fn(&Fault) -> Option<T>) -> Option<T> {
+        self.states().active.iter().rev().find_map(wanted)
+    }
+
     pub(crate) fn hangs(&self) -> bool {
-        self.states().hangs
+        self.has(&Fault::Hang)
     }
 
     pub(crate) fn refuses(&self) -> bool {
-        self.states().refuses
+        self.has(&Fault::Refuse)
     }
 
     pub(crate) fn is_crowded(&self) -> bool {
-        self.states().is_crowded
+        self.has(&Fault::Crowded)
     }
 
     pub(crate) fn is_full(&self) -> bool {
-        self.states().is_full
-    }
-
-    pub(crate) fn wrong_rows(&self) -> i64 {
-        self.states().wrong_rows
+        self.has(&Fault::DiskFull)
     }
 
     pub(crate) fn keeps_running(&self) -> bool {
-        self.states().keeps_running
+        self.has(&Fault::KeepRunning)
+    }
+
+    fn slow(&self) -> Duration {
+        let by = self.find(|fault| match fault {
+            Fault::Slow(by) => Some(*by),
+            _ => None,
+        });
+        by.unwrap_or_default()
+    }
+
+    pub(crate) fn wrong_rows(&self) -> i64 {
+        let by = self.find(|fault| match fault {
+            Fault::WrongRows(by) => Some(*by),
+            _ => None,
+        });
+        by.unwrap_or_default()
     }
 
     pub(crate) fn version(&self) -> Option<String> {
-        self.states().version.clone()
+        self.find(|fault| match fault {
+            Fault::Version(version) => Some(version.clone()),
+            _ => None,
+        })
     }
 
     /// A number that changes when all connections are to be closed.
@@ -238,10 +249,12 @@ impl Faults {
     }
 }
 
-/// Waits for a while.
+/// Waits for a while; not at all for none.
 #[expect(clippy::disallowed_methods, reason = "to wait is the point")]
 pub(crate) fn pause(time: Duration) {
-    std::thread::sleep(time);
+    if !time.is_zero() {
+        std::thread::sleep(time);
+    }
 }
 
 /// Waits for ever.

@@ -19,6 +19,8 @@ mod settings;
 mod statement;
 mod store;
 mod table;
+#[cfg(test)]
+mod tests;
 mod token;
 mod tree;
 

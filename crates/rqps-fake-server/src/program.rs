@@ -208,7 +208,7 @@ fn until_told(server: &Server, signals: &SigSet, line: &CommandLine) -> i32 {
 }
 
 /// Lets clients in, by its socket and on its port.
-fn listen(server: &Arc<Server>, line: &CommandLine) -> io::Result<()> {
+pub(crate) fn listen(server: &Arc<Server>, line: &CommandLine) -> io::Result<()> {
     let Some((socket, port)) = line.socket.as_ref().zip(line.port) else {
         return Err(io::Error::other("a socket and a port are needed"));
     };

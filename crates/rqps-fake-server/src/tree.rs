@@ -174,7 +174,7 @@ impl Tree {
         fs::metadata(self.shared.join("starts")).map_or(0, |meta| meta.len())
     }
 
-    /// How many of its faults that happen once have happened.
+    /// How many of its faults have happened, each counted once.
     #[must_use]
     pub fn n_met(&self) -> usize {
         let names = fs::read_dir(&self.shared).into_iter().flatten().flatten();
