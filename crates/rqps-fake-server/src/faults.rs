@@ -177,10 +177,15 @@ impl Faults {
     fn happen(&self, fault: &Fault) {
         match fault {
             Fault::Die(signal) => {
-                let _ = kill(Pid::this(), *signal);
-                // Another thread may take the signal; none goes on to answer.
-                if !matches!(signal, Signal::SIGSTOP | Signal::SIGTSTP) {
-                    hang();
+                let stands_still = matches!(signal, Signal::SIGSTOP | Signal::SIGTSTP);
+                loop {
+                    // A program in Rust looks at its first SIGSEGV, and dies of the next.
+                    let _ = kill(Pid::this(), *signal);
+                    // Another thread may take the signal; none goes on to answer.
+                    pause(LOOK_EVERY);
+                    if stands_still {
+                        break;
+                    }
                 }
             }
             Fault::End(code) => {

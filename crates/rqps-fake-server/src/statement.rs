@@ -249,7 +249,8 @@ impl<'s> Parser<'_, 's> {
             Wanted::Columns(self.columns()?)
         };
         self.wants("from")?;
-        let table = self.table()?;
+        // Views of PostgreSQL's are no tables of anybody's.
+        let table = self.table().filter(|table| !table.starts_with("pg_"))?;
         let filter = self.filter()?;
         let _ = self.takes("order by c");
         Some(Statement::Select { table, wanted, filter })

@@ -93,7 +93,8 @@ fn text_and_prepared_statements_give_rows_and_counts() {
         let rows = connection.query("SELECT id, c FROM sbtest1 WHERE k IN (8)").unwrap().rows;
         let row = |id: &str, c: &str| vec![Some(id.to_owned()), Some(c.to_owned())];
         assert_eq!(rows, [row("2", "two"), row("3", "three")]);
-        let spec = |sql, params| StatementSpec { sql, params, protocol: Protocol::Prepared, null_rows: 0 };
+        let spec =
+            |sql, params| StatementSpec { sql, params, protocol: Protocol::Prepared, null_rows: 0 };
         let ints = [ParamType::Int, ParamType::Int];
         let range = spec("SELECT c FROM sbtest1 WHERE id BETWEEN ? AND ?", &ints[..]);
         let update = spec("UPDATE sbtest1 SET c=? WHERE id=?", &[ParamType::Text, ParamType::Int]);
@@ -125,7 +126,12 @@ fn a_statement_that_is_not_known_is_an_error_that_names_it() {
         let error = connection.query("SELECT a FROM dual WHERE b=2").unwrap_err();
         let words = "does not know this statement: SELECT a FROM dual WHERE b=2";
         assert!(error.to_string().contains(words), "{error}");
-        let spec = StatementSpec { sql: "CALL x", params: &[], protocol: Protocol::Prepared, null_rows: 0 };
+        let spec = StatementSpec {
+            sql: "CALL x",
+            params: &[],
+            protocol: Protocol::Prepared,
+            null_rows: 0,
+        };
         let error = connection.prepare(&spec).unwrap_err().to_string();
         assert!(error.contains("does not know this statement: CALL x"), "{error}");
         assert_eq!(connection.query("select 1").unwrap().scalar(), Some("1"));

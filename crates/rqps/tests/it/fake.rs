@@ -1,14 +1,10 @@
-//! Fake servers in a test's directory: laid out as a user's own servers, failing on command.
+//! Fake servers in place of a plan's real ones: laid out as a user's own servers, failing on command.
 
 use std::path::PathBuf;
 
 use rqps_fake_server::{Family, Tree};
 
 use crate::bench::Bench;
-
-/// Versions that fake servers are by default: the same as those of the real ones.
-const POSTGRES: &str = "11.22";
-const MARIADB: &str = "10.2.11";
 
 /// The program of all fake servers. Examples lie beside the directory of the tests' own program.
 fn program() -> PathBuf {
@@ -19,35 +15,39 @@ fn program() -> PathBuf {
     program
 }
 
-/// A fake server in a directory of the bench's with its label's name.
-pub(crate) fn server(bench: &Bench, label: &str, family: Family) -> Tree {
-    let version = if family == Family::Postgres { POSTGRES } else { MARIADB };
-    Tree::lay_out(&bench.path(label), &program(), (family, version)).unwrap()
-}
-
-/// Fake servers of one family with these labels.
-pub(crate) fn servers<const N: usize>(
-    bench: &Bench,
-    labels: [&str; N],
-    family: Family,
-) -> [Tree; N] {
-    labels.map(|label| server(bench, label, family))
-}
-
-/// Runs a test on each family.
-pub(crate) fn for_each_family(test: impl Fn(Family)) {
-    for family in [Family::Postgres, Family::Mariadb] {
-        eprintln!("fake {}", family.name());
-        test(family);
+/// Writes `plan.toml` with a fake server in place of each of the plan's systems: of the same DBMS and version,
+/// in the directory `fake-0` and so on. The servers come in the plan's order.
+pub(crate) fn write_plan(bench: &Bench, plan: &str) -> Vec<Tree> {
+    let (mut text, mut trees) = (String::new(), Vec::new());
+    let mut family = None;
+    for line in plan.lines() {
+        match line.split_once(" = ") {
+            Some(("dbms", name)) => {
+                let named = |family: &Family| name.trim_matches(['"', '\'']) == family.name();
+                let all = [Family::Postgres, Family::Mariadb, Family::Mysql];
+                family = all.into_iter().find(named);
+            }
+            Some(("version", version)) => {
+                let is = (family.unwrap(), version.trim_matches(['"', '\'']));
+                let dir = bench.path(&format!("fake-{}", trees.len()));
+                trees.push(Tree::lay_out(&dir, &program(), is).unwrap());
+                text.push_str(&format!("basedir = {:?}\n", dir.display().to_string()));
+                continue;
+            }
+            _ => {}
+        }
+        text.push_str(line);
+        text.push('\n');
     }
+    assert!(!trees.is_empty(), "no versions in {plan}");
+    bench.write("plan.toml", &text);
+    trees
 }
 
-/// The systems of a plan: each with the name of its directory as its label.
-pub(crate) fn systems(trees: &[Tree]) -> String {
-    let system = |tree: &Tree| {
-        let label = tree.dir().file_name().unwrap().to_string_lossy().into_owned();
-        let (dbms, basedir) = (tree.family().name(), tree.dir().display().to_string());
-        format!("[[system]]\nlabel = {label:?}\ndbms = {dbms:?}\nbasedir = {basedir:?}\n")
-    };
-    trees.iter().map(system).collect()
+/// Runs a test on each family, as DBMS and version: those that the tests have as real servers.
+pub(crate) fn for_each_family(test: impl Fn(&str, &str)) {
+    for (dbms, version) in [("postgres", "11.22"), ("mariadb", "10.2.11")] {
+        eprintln!("fake {dbms}@{version}");
+        test(dbms, version);
+    }
 }
