@@ -9,7 +9,7 @@ use nix::unistd::Pid;
 use rqps_fake_server::{Fault, When};
 use serde_json::Value;
 
-use crate::bench::{Bench, DEADLINE, Running, Said, for_each_server, parent, pause};
+use crate::bench::{Bench, DEADLINE, Running, Said, for_one_server, parent, pause};
 use crate::fake::{for_each_family, write_plan};
 
 pub(crate) fn plan(servers: &[(&str, &str, &str)], mode: &str) -> String {
@@ -27,7 +27,7 @@ pub(crate) fn plan(servers: &[(&str, &str, &str)], mode: &str) -> String {
 
 /// The same for fake servers, which need less time.
 pub(crate) fn short_plan(servers: &[(&str, &str, &str)], mode: &str) -> String {
-    plan(servers, mode).replace("1.5", "0.3").replace("10_000", "2_000")
+    plan(servers, mode).replace("1.5", "0.15").replace("10_000", "2_000")
 }
 
 /// The first process of the server of system `idx`, once it is there.
@@ -103,7 +103,7 @@ fn a_server_that_dies_costs_its_step_and_the_run_goes_on() {
 
 #[test]
 fn a_real_server_that_dies_costs_its_step_and_the_run_goes_on() {
-    for_each_server(|dbms, version| {
+    for_one_server(|dbms, version| {
         let bench = Bench::new();
         let servers = [("a", dbms, version), ("b", dbms, version)];
         bench.write("plan.toml", &plan(&servers, "interleaved"));
