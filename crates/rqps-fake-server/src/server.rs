@@ -157,7 +157,9 @@ impl Server {
     }
 
     fn full(&self, sql: &str) -> Failure {
-        let name = sql.split_whitespace().nth(2).unwrap_or_default();
+        let mut words = sql.split_whitespace();
+        let is_update = words.next().is_some_and(|word| word.eq_ignore_ascii_case("update"));
+        let name = words.nth(usize::from(!is_update)).unwrap_or_default();
         let failure = Failure::disk_full(name);
         self.log.error(&failure.text);
         failure

@@ -2,7 +2,7 @@
 
 use std::fs;
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use rqps_client::{
     Address, AnyConnection, Connection, Endpoint, Error, ErrorClass, ParamType, Params, Password,
@@ -84,6 +84,14 @@ fn on_each(test: impl Fn(Bench)) {
     }
 }
 
+/// Waits until something is so.
+fn until(mut is_so: impl FnMut() -> bool) {
+    let since = Instant::now();
+    while !is_so() {
+        assert!(since.elapsed() < Duration::from_secs(60), "it never comes");
+    }
+}
+
 const COUNT: &str = "SELECT COUNT(*) FROM sbtest1";
 
 #[test]
@@ -145,7 +153,8 @@ fn faults_come_at_their_statement_and_once() {
         bench.tree.fail(When::Text(2, "COUNT(*)".to_owned()), Fault::EndConnection).unwrap();
         bench.tree.fail_each_time(When::Text(1, "UPDATE".to_owned()), Fault::DiskFull).unwrap();
         bench.tree.fail(When::Now, Fault::WrongRows(-1)).unwrap();
-        while connection.query("SELECT c FROM sbtest1 WHERE id=1").unwrap().rows.len() == 1 {}
+        let sql = "SELECT c FROM sbtest1 WHERE id=1";
+        until(|| connection.query(sql).unwrap().rows.is_empty());
         assert_eq!(connection.query(COUNT).unwrap().scalar(), Some("2"));
         assert_eq!(connection.query(COUNT).unwrap_err().class(), ErrorClass::Lost);
         let mut connection = bench.connect();
@@ -155,7 +164,7 @@ fn faults_come_at_their_statement_and_once() {
         assert!(["53100", "1114"].contains(&said.code().as_str()), "{said}");
         assert_eq!(bench.tree.n_met(), 3);
         bench.tree.heal().unwrap();
-        while connection.query(COUNT).unwrap().scalar() != Some("3") {}
+        until(|| connection.query(COUNT).unwrap().scalar() == Some("3"));
     });
 }
 
@@ -165,19 +174,21 @@ fn a_server_that_refuses_keeps_who_is_in() {
         let mut connection = bench.connect();
         bench.tree.fail(When::Now, Fault::Crowded).unwrap();
         bench.tree.fail(When::Now, Fault::Slow(Duration::from_millis(20))).unwrap();
-        while !bench.server.faults.is_crowded() {
-            connection.query("select 1").unwrap();
-        }
+        until(|| bench.server.faults.is_crowded());
         let dbms =
             if bench.server.family == Family::Postgres { Dbms::Postgres } else { Dbms::Mariadb };
         let error = AnyConnection::open(dbms, &bench.endpoint).unwrap_err();
         let Error::Server(said) = &error else { panic!("{error}") };
         assert!(said.is_too_many_connections(), "{said}");
-        let since = std::time::Instant::now();
-        connection.query("select 1").unwrap();
-        assert!(since.elapsed() >= Duration::from_millis(20));
+        until(|| {
+            let since = Instant::now();
+            connection.query("select 1").unwrap();
+            since.elapsed() >= Duration::from_millis(20)
+        });
         bench.tree.fail(When::Now, Fault::Refuse).unwrap();
-        while !matches!(AnyConnection::open(dbms, &bench.endpoint), Err(Error::Connect { .. })) {}
+        let is_refused =
+            || matches!(AnyConnection::open(dbms, &bench.endpoint), Err(Error::Connect { .. }));
+        until(is_refused);
         connection.query("select 1").unwrap();
     });
 }

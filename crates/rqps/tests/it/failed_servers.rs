@@ -96,7 +96,7 @@ fn a_server_that_dies_costs_its_step_and_the_run_goes_on() {
             let mut trees = write_plan(&bench, &short_plan(&servers, mode));
             let when = When::Text(20, SECOND_STEP.to_owned());
             trees[0].fail(when, Fault::Die(Signal::SIGKILL)).unwrap();
-            check_death(&bench, &bench.run(&["run", "plan.toml"]), mode);
+            check_death(&bench, &bench.run(&["run", "plan.toml", "--no-html"]), mode);
         }
     });
 }
@@ -146,7 +146,7 @@ fn a_server_that_crashes_tells_of_its_signal_and_core() {
     let mut trees = write_plan(&bench, &plan);
     let when = When::Text(20, SECOND_STEP.to_owned());
     trees[0].fail(when, Fault::Die(Signal::SIGSEGV)).unwrap();
-    let said = bench.run(&["run", "plan.toml"]);
+    let said = bench.run(&["run", "plan.toml", "--no-html"]);
     assert_eq!(said.code(), 2, "{}", said.stderr);
     let run = bench.latest();
     let [(_, 0, reason)] = &failed(&run)[..] else { panic!("{run}") };
@@ -166,7 +166,7 @@ fn what_no_step_tells_stands_in_the_report() {
     let mut trees = write_plan(&bench, &plan);
     let when = When::Text(1, "INSERT INTO sbtest1".to_owned());
     trees[0].fail(when, Fault::Die(Signal::SIGKILL)).unwrap();
-    let said = bench.run(&["run", "plan.toml"]);
+    let said = bench.run(&["run", "plan.toml", "--no-html"]);
     // The load is done again, so that no step has failed.
     assert_eq!(said.code(), 0, "{}", said.stderr);
     let run = bench.latest();
@@ -191,7 +191,7 @@ fn a_server_that_fails_again_and_again_is_taken_out_and_the_others_are_measured(
     // In a step, on each start; its first one is no more than looked at.
     let when = When::Text(20, "SELECT c FROM sbtest1 WHERE id".to_owned());
     trees[1].fail_each_time(when, Fault::Die(Signal::SIGKILL)).unwrap();
-    let said = bench.run(&["run", "plan.toml"]);
+    let said = bench.run(&["run", "plan.toml", "--no-html"]);
     for n in 1..=2 {
         let words = format!("its server failed ({n} of at most 3 times)");
         assert!(said.stderr.contains(&words), "{}", said.stderr);
@@ -217,7 +217,7 @@ fn a_server_that_fails_again_and_again_is_taken_out_and_the_others_are_measured(
     bench.assert_tidy(&id);
     // The same command tries it again.
     trees[1].heal().unwrap();
-    let said = bench.run(&["run", "plan.toml"]);
+    let said = bench.run(&["run", "plan.toml", "--no-html"]);
     let run = bench.latest();
     assert_eq!((run["id"].as_str(), run["status"].as_str()), (Some(id.as_str()), Some("finished")));
     let n_failed = failed(&run).len();
@@ -240,7 +240,7 @@ fn a_server_that_does_not_start_at_first_is_left_out_and_measured_alone_later() 
     let (_trees, programs) = plan_with_own(&bench);
     let (initdb, away) = (programs.join("initdb"), programs.join("initdb.away"));
     fs::rename(&initdb, &away).unwrap();
-    let said = bench.run(&["run", "plan.toml"]);
+    let said = bench.run(&["run", "plan.toml", "--no-html"]);
     assert_eq!(said.code(), 2, "{}", said.stderr);
     assert!(said.stderr.contains("b: left out: start b: "), "{}", said.stderr);
     let summary = "1 of 3 systems were not measured in all steps";
@@ -260,7 +260,7 @@ fn a_server_that_does_not_start_at_first_is_left_out_and_measured_alone_later() 
     bench.assert_tidy(&id);
     // There is nobody left to take turns with.
     fs::rename(&away, &initdb).unwrap();
-    let said = bench.run(&["run", "plan.toml"]);
+    let said = bench.run(&["run", "plan.toml", "--no-html"]);
     assert_eq!(said.code(), 0, "{}", said.stderr);
     let run = bench.latest();
     assert_eq!((run["id"].as_str(), run["status"].as_str()), (Some(id.as_str()), Some("finished")));
@@ -329,7 +329,7 @@ fn a_server_that_lets_nobody_in_costs_one_step() {
         let mut trees = write_plan(&bench, &short_plan(&[("a", dbms, version)], "sequential"));
         let when = When::Text(1, "SELECT c FROM sbtest1 WHERE id".to_owned());
         trees[0].fail(when, Fault::Refuse).unwrap();
-        check_refusal(&bench, &bench.run(&["run", "plan.toml"]));
+        check_refusal(&bench, &bench.run(&["run", "plan.toml", "--no-html"]));
     });
 }
 
@@ -364,7 +364,7 @@ fn a_server_that_somebody_stops_is_ended_and_started_anew() {
         let mut trees = write_plan(&bench, &short_plan(&[("a", dbms, version)], "sequential"));
         let when = When::Text(20, SECOND_STEP.to_owned());
         trees[0].fail(when, Fault::Die(Signal::SIGSTOP)).unwrap();
-        check_stop(&bench, &bench.run(&["run", "plan.toml"]));
+        check_stop(&bench, &bench.run(&["run", "plan.toml", "--no-html"]));
     });
 }
 
