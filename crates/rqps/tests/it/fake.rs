@@ -11,7 +11,8 @@ fn program() -> PathBuf {
     let tests = std::env::current_exe().unwrap();
     let profile = tests.parent().unwrap().parent().unwrap();
     let program = profile.join("examples/fake_server");
-    assert!(program.is_file(), "cargo test builds examples; there is no {}", program.display());
+    let shown = program.display();
+    assert!(program.is_file(), "there is no {shown}: cargo build -p rqps --examples");
     program
 }
 
