@@ -24,7 +24,7 @@ pub(crate) fn answer(server: &Server, session: &mut Session, sql: &str) -> Resul
     match word {
         "select" => select(server, session, (sql, rest)),
         "show" => show(server, (sql, rest)),
-        "set" => set(server, session, (sql, rest)),
+        "set" => set(server, (sql, rest)),
         "explain" => explain(sql.get("explain ".len()..).unwrap_or_default()),
         "analyze" => {
             let row = vec!["rqps.t", "analyze", "status", "OK"];
@@ -196,10 +196,8 @@ fn status(server: &Server) -> Vec<(&'static str, String)> {
     ]
 }
 
-/// What is set is kept where it is of the whole server.
-fn set(server: &Server, session: &Session, (sql, rest): (&str, &str)) -> Result<Answer, Failure> {
-    // Of one connection nothing is kept.
-    let _ = session;
+/// What is set is kept where it is of the whole server, and forgotten where it is of a connection.
+fn set(server: &Server, (sql, rest): (&str, &str)) -> Result<Answer, Failure> {
     if let Some(assignment) = rest.strip_prefix("global ") {
         let (name, value) = assignment.split_once('=').ok_or_else(|| Failure::unknown(sql))?;
         let (name, value) = (name.trim(), value.trim().trim_matches('\''));

@@ -3,8 +3,8 @@
 use crate::answer::{Answer, Failure};
 use crate::statement::{Column, Filter, Statement, Value, Wanted};
 
-/// Explains a statement; `is_prepared` of one whose values are parameters.
-pub(super) fn explain(sql: &str, is_prepared: bool) -> Result<Answer, Failure> {
+/// Explains a statement; the plan of one that is prepared holds its parameters.
+pub(super) fn explain(sql: &str) -> Result<Answer, Failure> {
     let statement = Statement::parse(sql).ok_or_else(|| Failure::unknown(sql))?;
     let (table, filter, is_covering, is_write) = match &statement {
         Statement::Select { table, wanted, filter } => {
@@ -28,7 +28,6 @@ pub(super) fn explain(sql: &str, is_prepared: bool) -> Result<Answer, Failure> {
     } else {
         read
     };
-    let _ = is_prepared;
     Ok(Answer::one("QUERY PLAN", format!("[{{\"Plan\": {plan}}}]")))
 }
 

@@ -50,9 +50,9 @@ pub(crate) fn answer(server: &Server, session: &mut Session, sql: &str) -> Resul
                 Some(name) => {
                     let name = name.split([' ', '(']).next().unwrap_or_default();
                     let text = session.prepared.get(name).ok_or_else(|| Failure::unknown(sql))?;
-                    explain(text, true)
+                    explain(text)
                 }
-                None => explain(question, false),
+                None => explain(question),
             }
         }
         _ => Err(Failure::unknown(sql)),

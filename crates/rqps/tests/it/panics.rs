@@ -14,7 +14,7 @@ use rqps_store::Store;
 
 use crate::bench::{Bench, assert_complete, parent, processes};
 use crate::fake::{for_each_family, write_plan};
-use crate::in_turns::{servers, short_plan, stored, until};
+use crate::in_turns::{plan, servers, stored, until};
 
 /// What the panic says.
 const WORDS: &str = "a listener panics, as the test wants it";
@@ -23,7 +23,7 @@ const WORDS: &str = "a listener panics, as the test wants it";
 fn a_panic_leaves_nothing_stopped_or_running() {
     for_each_family(|dbms, version| {
         let bench = Bench::new();
-        let _trees = write_plan(&bench, &short_plan(dbms, version));
+        let _trees = write_plan(&bench, &plan(dbms, version));
         let text = std::fs::read_to_string(bench.path("plan.toml")).unwrap();
         let id = RefCell::new(String::new());
         let mut listen = |event: Event<'_>| match event {
