@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context as _, Result};
 
 /// The crates from top to bottom: each may depend only on those after it.
-const LAYERS: [&str; 17] = [
+const LAYERS: [&str; 18] = [
     "rqps",
     "rqps-serve",
     "rqps-import",
@@ -24,6 +24,7 @@ const LAYERS: [&str; 17] = [
     "rqps-stats",
     "rqps-stacks",
     "rqps-model",
+    "rqps-fake-server",
 ];
 
 /// Lines past which a source file must be cut.
@@ -142,7 +143,7 @@ const DESTRUCTIVE: [&str; 11] = [
     "set global",
     "set persist",
 ];
-const MAY_DESTROY: [&str; 5] = [
+const MAY_DESTROY: [&str; 6] = [
     "crates/rqps-server/src/destructive.rs",
     "crates/rqps-server/src/destructive/",
     // Judges statements, and sends none.
@@ -150,6 +151,8 @@ const MAY_DESTROY: [&str; 5] = [
     // Scripts of users, and a file of rqps's own.
     "crates/rqps-sysbench/",
     "crates/rqps-store/",
+    // Is sent statements, and sends none.
+    "crates/rqps-fake-server/",
 ];
 
 /// Accounts of a data directory that is being made, with no server yet to be asked.

@@ -351,9 +351,18 @@ pub(crate) fn marked(run: &Value, mark: &str) -> Vec<String> {
 
 /// Runs a test on each server that was chosen, as DBMS and version.
 pub(crate) fn for_each_server(test: impl Fn(&str, &str)) {
+    on_servers("postgres@11.22 mariadb@10.2.11", test);
+}
+
+/// The same where one real server is enough unless others are chosen: fake ones have shown the rest.
+pub(crate) fn for_one_server(test: impl Fn(&str, &str)) {
+    on_servers("postgres@11.22", test);
+}
+
+fn on_servers(default: &str, test: impl Fn(&str, &str)) {
     #[expect(clippy::disallowed_methods, reason = "a test's own switch")]
     let chosen = std::env::var("RQPS_TEST_SERVERS").unwrap_or_default();
-    let chosen = if chosen.is_empty() { "postgres@11.22 mariadb@10.2.11" } else { &chosen };
+    let chosen = if chosen.is_empty() { default } else { &chosen };
     for name in chosen.split_whitespace() {
         eprintln!("server {name}");
         let (dbms, version) = name.split_once('@').unwrap();

@@ -5,11 +5,13 @@ use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use nix::sys::signal::Signal;
+use rqps_fake_server::{Fault, When};
 use serde_json::Value;
 
 use crate::bench::{
-    Bench, DEADLINE, Running, assert_complete, for_each_server, marked, pause, processes,
+    Bench, DEADLINE, Running, assert_complete, for_each_server, for_one_server, marked, pause,
 };
+use crate::fake::{for_each_family, write_plan};
 
 fn plan(dbms: &str, version: &str) -> String {
     format!(
@@ -20,6 +22,11 @@ fn plan(dbms: &str, version: &str) -> String {
          [suite.seconds]\nread = 1.0\nwrite = 1.0\nwarm_up = 0.1\nfixed_at_most = 0.2\n\
          [schedule]\nslices = 2\n"
     )
+}
+
+/// The same for a fake server, which needs less time.
+fn short_plan(dbms: &str, version: &str) -> String {
+    plan(dbms, version).replace("= 1.0", "= 0.3").replace("20_000", "4_000")
 }
 
 /// Starts the run, or goes on with it, and waits for the end of its next measured step.
@@ -49,42 +56,55 @@ fn notes(run: &Value) -> Vec<String> {
 
 #[test]
 fn whatever_ends_a_run_the_next_command_goes_on() {
-    for_each_server(|dbms, version| {
+    for_each_family(|dbms, version| {
         let bench = Bench::new();
-        bench.write("plan.toml", &plan(dbms, version));
-        let id = interrupted_by_the_user(&bench);
-        let kept = stored(&bench.latest());
-        assert!(kept.len() >= 2, "{} slices", kept.len());
-        let said = rqps_killed(&bench, &id);
-        assert!(said.contains("goes on with the data that it had"), "{said}");
-        data_of_somebody_else(&bench, &id);
-        let said = bench.run(&["run", "plan.toml"]);
-        assert_eq!(said.code(), 0, "{}", said.stderr);
-        assert!(said.stderr.contains("goes on with the data that it had"), "{}", said.stderr);
-        let run = bench.latest();
-        assert_complete(&run, 2);
-        assert_eq!((run["id"].as_str(), &run["n_resumed"]), (Some(id.as_str()), &3.into()));
-        assert_eq!(marked(&run, "resumed"), Vec::<String>::new(), "tables were filled anew");
-        let again = "the run was interrupted: the server was started again on its data, brought to rest \
-                     and its caches warmed anew";
-        assert!(notes(&run).iter().any(|note| note == again), "{:?}", notes(&run));
-        let all = stored(&run);
-        assert!(kept.iter().all(|slice| all.contains(slice)), "a slice was lost or changed");
-        bench.assert_tidy(&id);
-        // Every attempt that could has left its server's log, each once.
-        let log = bench.path(&format!("rqps-results/artifacts/{id}/server-0.log"));
-        let log = String::from_utf8_lossy(&fs::read(log).unwrap()).to_lowercase();
-        let n_starts = log.matches("ready for connections").count()
-            + log.matches("ready to accept connections").count();
-        assert_eq!(n_starts, 3, "{log}");
+        let _trees = write_plan(&bench, &short_plan(dbms, version));
+        check_every_end(&bench);
     });
 }
 
 #[test]
-fn data_that_are_not_sound_are_filled_anew() {
-    for_each_server(|dbms, version| {
+fn whatever_ends_a_run_on_a_real_server_the_next_command_goes_on() {
+    for_one_server(|dbms, version| {
         let bench = Bench::new();
         bench.write("plan.toml", &plan(dbms, version));
+        check_every_end(&bench);
+    });
+}
+
+fn check_every_end(bench: &Bench) {
+    let id = interrupted_by_the_user(bench);
+    let kept = stored(&bench.latest());
+    assert!(kept.len() >= 2, "{} slices", kept.len());
+    let said = rqps_killed(bench, &id);
+    assert!(said.contains("goes on with the data that it had"), "{said}");
+    data_of_somebody_else(bench, &id);
+    let said = bench.run(&["run", "plan.toml"]);
+    assert_eq!(said.code(), 0, "{}", said.stderr);
+    assert!(said.stderr.contains("goes on with the data that it had"), "{}", said.stderr);
+    let run = bench.latest();
+    assert_complete(&run, 2);
+    assert_eq!((run["id"].as_str(), &run["n_resumed"]), (Some(id.as_str()), &3.into()));
+    assert_eq!(marked(&run, "resumed"), Vec::<String>::new(), "tables were filled anew");
+    let again = "the run was interrupted: the server was started again on its data, brought to rest \
+                     and its caches warmed anew";
+    assert!(notes(&run).iter().any(|note| note == again), "{:?}", notes(&run));
+    let all = stored(&run);
+    assert!(kept.iter().all(|slice| all.contains(slice)), "a slice was lost or changed");
+    bench.assert_tidy(&id);
+    // Every attempt that could has left its server's log, each once.
+    let log = bench.path(&format!("rqps-results/artifacts/{id}/server-0.log"));
+    let log = String::from_utf8_lossy(&fs::read(log).unwrap()).to_lowercase();
+    let n_starts = log.matches("ready for connections").count()
+        + log.matches("ready to accept connections").count();
+    assert_eq!(n_starts, 3, "{log}");
+}
+
+#[test]
+fn data_that_are_not_sound_are_filled_anew() {
+    for_each_family(|dbms, version| {
+        let bench = Bench::new();
+        let _trees = write_plan(&bench, &short_plan(dbms, version));
         let id = interrupted_by_the_user(&bench);
         spoil(&bench.path(&format!("rqps-results/data/{id}-0/rqps-instance.json")));
         let (running, _) = started(&bench);
@@ -127,7 +147,8 @@ fn spoil(marker: &Path) {
 fn systems_that_are_compared_have_tables_of_one_age() {
     let bench = Bench::new();
     let second = "[[system]]\ndbms = \"postgres\"\nversion = \"11.22\"\nlabel = \"b\"\n[[suite]]";
-    bench.write("plan.toml", &plan("postgres", "11.22").replace("[[suite]]", second));
+    let plan = short_plan("postgres", "11.22").replace("[[suite]]", second);
+    let _trees = write_plan(&bench, &plan);
     let (running, id) = started(&bench);
     running.signal(Signal::SIGINT);
     assert_eq!(running.finish().code(), 130);
@@ -152,21 +173,16 @@ fn systems_that_are_compared_have_tables_of_one_age() {
 #[test]
 fn tables_that_lack_rows_are_filled_anew() {
     let bench = Bench::new();
-    bench.write("plan.toml", &plan("postgres", "11.22"));
+    let _trees = write_plan(&bench, &short_plan("postgres", "11.22"));
     let id = interrupted_by_the_user(&bench);
-    // A table that somebody has emptied: here, the file of the largest one.
+    // A table that somebody has emptied.
     let data = bench.path(&format!("rqps-results/data/{id}-0/data/base"));
-    let files =
-        fs::read_dir(data).unwrap().flat_map(|dir| fs::read_dir(dir.unwrap().path()).unwrap());
-    let (_, largest) = files
-        .map(|file| file.unwrap())
-        .map(|file| (file.metadata().unwrap().len(), file.path()))
-        .max()
-        .unwrap();
-    fs::write(&largest, "").unwrap();
+    let files: Vec<PathBuf> = fs::read_dir(data).unwrap().map(|f| f.unwrap().path()).collect();
+    let [table] = &files[..] else { panic!("{files:?}") };
+    fs::write(table, "").unwrap();
     let said = bench.run(&["run", "plan.toml"]);
     assert_eq!(said.code(), 0, "{}", said.stderr);
-    assert!(said.stderr.contains("table 1 has 0 rows of 20000"), "{}", said.stderr);
+    assert!(said.stderr.contains("table 1 has 0 rows of 4000"), "{}", said.stderr);
     let run = bench.latest();
     assert_complete(&run, 2);
     assert!(!marked(&run, "resumed").is_empty());
@@ -215,7 +231,7 @@ fn data_of_somebody_else(bench: &Bench, id: &str) {
 #[test]
 fn a_log_that_cannot_be_kept_leaves_no_server_and_no_data() {
     let bench = Bench::new();
-    bench.write("plan.toml", &plan("postgres", "11.22"));
+    let _trees = write_plan(&bench, &short_plan("postgres", "11.22"));
     let (running, id) = started(&bench);
     // The log is kept at the end, where a directory is now in its way.
     let log = bench.path(&format!("rqps-results/artifacts/{id}/server-0.log"));
@@ -280,17 +296,15 @@ fn the_insert_benchmark_goes_on_with_its_tables() {
 fn whoever_interrupts_does_not_wait_for_a_long_statement() {
     let bench = Bench::new();
     let asleep = "version = \"11.22\"\nsql_after_load = [\"select pg_sleep(1800)\"]";
-    bench.write("plan.toml", &plan("postgres", "11.22").replace("version = \"11.22\"", asleep));
+    let plan = short_plan("postgres", "11.22").replace("version = \"11.22\"", asleep);
+    let mut trees = write_plan(&bench, &plan);
+    trees[0].fail(When::Text(1, "pg_sleep".to_owned()), Fault::Hang).unwrap();
     let mut running = bench.spawn(&["run", "plan.toml"]);
     let id = running.run_id();
-    // The statement shows in the name of the process that serves it, and stays.
-    let at_it = || processes(|text| text.contains(&id) && text.contains(" SELECT"));
     let since = Instant::now();
-    let mut seen = at_it();
-    while seen.is_empty() || at_it() != seen {
+    while trees[0].n_met() == 0 {
         assert!(since.elapsed() < DEADLINE, "no statement was seen");
-        seen = at_it();
-        (0..40).for_each(|_| pause());
+        pause();
     }
     running.signal(Signal::SIGINT);
     let since = Instant::now();

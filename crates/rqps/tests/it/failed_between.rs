@@ -6,11 +6,15 @@ use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 use rqps_client::{Address, Connection, Endpoint, Password, Tls};
+use rqps_fake_server::{Fault, When};
 use rqps_model::Dbms;
 use serde_json::Value;
 
 use crate::bench::{Bench, DEADLINE, Running, for_each_server, pause, processes};
-use crate::failed_servers::{failed, incidents, plan, server_of, socket_of, started_anew};
+use crate::failed_servers::{
+    failed, incidents, plan, server_of, short_plan, socket_of, started_anew,
+};
+use crate::fake::{for_each_family, write_plan};
 
 /// A connection to the server of the first system, which is up.
 fn connected(bench: &Bench, running: &Running, id: &str, dbms: Dbms) -> Box<dyn Connection> {
@@ -90,41 +94,32 @@ fn a_connection_for_questions_that_is_gone_is_opened_anew() {
 
 #[test]
 fn a_step_that_is_measured_is_done_when_its_server_dies_as_it_settles() {
-    let bench = Bench::new();
-    let steps = "steps = ['update-index', 'read-write*', 'point-query']";
-    let text = plan(&[("a", "postgres", "11.22")], "sequential");
-    let of_plan = text.lines().find_map(|line| line.trim().strip_prefix("steps = ")).unwrap();
-    bench.write("plan.toml", &text.replace(&format!("steps = {of_plan}"), steps));
-    let mut running = bench.spawn(&["run", "plan.toml", "--no-html"]);
-    let id = running.run_id();
-    running.await_line("update-index ");
-    // Keeps vacuum out, and nobody else.
-    let mut holder = connected(&bench, &running, &id, Dbms::Postgres);
-    holder.query("begin; lock table sbtest1 in share update exclusive mode").unwrap();
-    let mut looking = connected(&bench, &running, &id, Dbms::Postgres);
-    let sql = "select count(*) from pg_stat_activity where query like 'VACUUM%' and \
-               backend_type = 'client backend' and wait_event_type = 'Lock'";
-    let since = Instant::now();
-    while looking.query(sql).unwrap().scalar() != Some("1") {
-        assert!(since.elapsed() < DEADLINE, "it does not settle");
-        pause();
-    }
-    kill(Pid::from_raw(server_of(&bench, &running, &id, 0)), Signal::SIGKILL).unwrap();
-    let said = running.finish();
-    assert_eq!(said.code(), 0, "{}", said.stderr);
-    let run = bench.latest();
-    assert!(run["status"] == "finished" && failed(&run).is_empty());
-    let [(Some(0), what)] = &incidents(&run)[..] else { panic!("{}", run["incidents"]) };
-    assert!(what.starts_with("its server failed (1 of at most 3 times)"), "{what}");
-    assert!(what.contains("SIGKILL"), "{what}");
-    let is_it = |step: &&Value| step["info"]["name"].as_str().unwrap().starts_with("read-write");
-    let step = run["steps"].as_array().unwrap().iter().find(is_it).unwrap();
-    let state = &step["systems"][0];
-    assert_eq!(state["slices"].as_array().unwrap().len(), 2);
-    assert!(state["sizes"]["database_bytes"].is_null(), "{}", state["sizes"]);
-    assert!(started_anew(&run, 0).contains(&"point-query".to_owned()), "{run}");
-    bench.output(&["runs", "verify"]);
-    bench.assert_tidy(&id);
+    for_each_family(|dbms, version| {
+        let bench = Bench::new();
+        let steps = "steps = ['update-index', 'read-write*', 'point-query']";
+        let text = short_plan(&[("a", dbms, version)], "sequential");
+        let of_plan = text.lines().find_map(|line| line.trim().strip_prefix("steps = ")).unwrap();
+        let mut trees = write_plan(&bench, &text.replace(&format!("steps = {of_plan}"), steps));
+        // It settles after the load for the first time.
+        let settles = if dbms == "postgres" { "VACUUM" } else { "ANALYZE TABLE" };
+        trees[0].fail(When::Text(2, settles.to_owned()), Fault::Die(Signal::SIGKILL)).unwrap();
+        let said = bench.run(&["run", "plan.toml", "--no-html"]);
+        assert_eq!(said.code(), 0, "{}", said.stderr);
+        let run = bench.latest();
+        assert!(run["status"] == "finished" && failed(&run).is_empty());
+        let [(Some(0), what)] = &incidents(&run)[..] else { panic!("{}", run["incidents"]) };
+        assert!(what.starts_with("its server failed (1 of at most 3 times)"), "{what}");
+        assert!(what.contains("SIGKILL"), "{what}");
+        let is_it =
+            |step: &&Value| step["info"]["name"].as_str().unwrap().starts_with("read-write");
+        let step = run["steps"].as_array().unwrap().iter().find(is_it).unwrap();
+        let state = &step["systems"][0];
+        assert_eq!(state["slices"].as_array().unwrap().len(), 2);
+        assert!(state["sizes"]["database_bytes"].is_null(), "{}", state["sizes"]);
+        assert!(started_anew(&run, 0).contains(&"point-query".to_owned()), "{run}");
+        bench.output(&["runs", "verify"]);
+        bench.assert_tidy(run["id"].as_str().unwrap());
+    });
 }
 
 #[test]
@@ -168,7 +163,7 @@ fn a_process_that_outlives_its_server_is_not_waited_for() {
 fn a_server_that_dies_while_others_start_is_started_again() {
     let bench = Bench::new();
     let servers = ["a", "b", "c"].map(|label| (label, "postgres", "11.22"));
-    bench.write("plan.toml", &plan(&servers, "interleaved").replace("1.5", "0.5"));
+    let _trees = write_plan(&bench, &short_plan(&servers, "interleaved"));
     let mut running = bench.spawn(&["run", "plan.toml", "--no-html"]);
     let id = running.run_id();
     // They are started in an order that is drawn. When the last one's data are made, the others are up.
@@ -196,29 +191,17 @@ fn a_server_that_dies_while_others_start_is_started_again() {
 
 #[test]
 fn what_makes_the_data_of_a_server_is_started_again_when_it_was_killed() {
-    let bench = Bench::new();
-    bench.write("plan.toml", &plan(&[("a", "postgres", "11.22")], "sequential"));
-    let mut running = bench.spawn(&["run", "plan.toml", "--no-html"]);
-    let id = running.run_id();
-    let is_initdb = |pid: &i32| {
-        let name = fs::read_to_string(format!("/proc/{pid}/comm")).unwrap_or_default();
-        name.trim() == "initdb"
-    };
-    let since = Instant::now();
-    let initdb = loop {
-        if let Some(pid) = bench.processes_of(&format!("{id}-0/")).into_iter().find(is_initdb) {
-            break pid;
-        }
-        assert!(since.elapsed() < DEADLINE, "no data are made");
-        pause();
-    };
-    kill(Pid::from_raw(initdb), Signal::SIGKILL).unwrap();
-    let said = running.finish();
-    assert_eq!(said.code(), 0, "{}", said.stderr);
-    let run = bench.latest();
-    assert!(run["status"] == "finished" && failed(&run).is_empty());
-    let [(Some(0), what)] = &incidents(&run)[..] else { panic!("{}", run["incidents"]) };
-    let words = "its server was killed before it answered (1 of at most 3 failures)";
-    assert!(what.starts_with(words) && what.contains("could not make its data"), "{what}");
-    bench.assert_tidy(&id);
+    for_each_family(|dbms, version| {
+        let bench = Bench::new();
+        let mut trees = write_plan(&bench, &short_plan(&[("a", dbms, version)], "sequential"));
+        trees[0].fail(When::Initialise(1), Fault::Die(Signal::SIGKILL)).unwrap();
+        let said = bench.run(&["run", "plan.toml", "--no-html"]);
+        assert_eq!(said.code(), 0, "{}", said.stderr);
+        let run = bench.latest();
+        assert!(run["status"] == "finished" && failed(&run).is_empty());
+        let [(Some(0), what)] = &incidents(&run)[..] else { panic!("{}", run["incidents"]) };
+        let words = "its server was killed before it answered (1 of at most 3 failures)";
+        assert!(what.starts_with(words) && what.contains("could not make its data"), "{what}");
+        bench.assert_tidy(run["id"].as_str().unwrap());
+    });
 }

@@ -1,15 +1,16 @@
 //! Servers that die or hang in the middle of a run: it costs their step, and the run goes on.
 
 use std::fs;
-use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::path::PathBuf;
 use std::time::Instant;
 
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
+use rqps_fake_server::{Fault, When};
 use serde_json::Value;
 
-use crate::bench::{Bench, DEADLINE, Running, for_each_server, parent, pause};
+use crate::bench::{Bench, DEADLINE, Running, Said, for_one_server, parent, pause};
+use crate::fake::{for_each_family, write_plan};
 
 pub(crate) fn plan(servers: &[(&str, &str, &str)], mode: &str) -> String {
     let system = |(label, dbms, version): &(&str, &str, &str)| {
@@ -22,6 +23,11 @@ pub(crate) fn plan(servers: &[(&str, &str, &str)], mode: &str) -> String {
          [schedule]\nmode = {mode:?}\nslices = 2\n",
         servers.iter().map(system).collect::<String>()
     )
+}
+
+/// The same for fake servers, which need less time.
+pub(crate) fn short_plan(servers: &[(&str, &str, &str)], mode: &str) -> String {
+    plan(servers, mode).replace("1.5", "0.15").replace("10_000", "2_000")
 }
 
 /// The first process of the server of system `idx`, once it is there.
@@ -78,50 +84,69 @@ pub(crate) fn started_anew(run: &Value, system: usize) -> Vec<String> {
         .collect()
 }
 
+/// A point query of the step that follows the first one.
+const SECOND_STEP: &str = "SELECT id FROM sbtest1 WHERE id BETWEEN";
+
 #[test]
 fn a_server_that_dies_costs_its_step_and_the_run_goes_on() {
-    for_each_server(|dbms, version| {
+    for_each_family(|dbms, version| {
         for mode in ["sequential", "interleaved"] {
             let bench = Bench::new();
-            bench.write("plan.toml", &plan(&[("a", dbms, version), ("b", dbms, version)], mode));
-            let mut running = bench.spawn(&["run", "plan.toml"]);
-            let id = running.run_id();
-            running.await_line("queries/s");
-            let pid = server_of(&bench, &running, &id, 0);
-            kill(Pid::from_raw(pid), Signal::SIGKILL).unwrap();
-            let said = running.finish();
-            assert_eq!(said.code(), 2, "{mode}: {}", said.stderr);
-            let words = "its server failed (1 of at most 3 times) and is started anew: ";
-            assert_eq!(said.stderr.matches(words).count(), 1, "{mode}: {}", said.stderr);
-            assert!(said.stderr.contains("rqps: error: 1 steps failed: "), "{}", said.stderr);
-            let run = bench.latest();
-            assert_eq!(run["status"], "finished");
-            let [(step, system, reason)] = &failed(&run)[..] else { panic!("{run}") };
-            assert_eq!(*system, 0);
-            let words = "died (it was killed by signal 9 (SIGKILL)); the end of its log:\n";
-            assert!(reason.contains(words) && reason.lines().count() > 3, "{step}: {reason}");
-            // What comes after says so; the other system has nothing to say.
-            assert!(!started_anew(&run, 0).is_empty(), "{mode}");
-            assert!(started_anew(&run, 1).is_empty(), "{mode}");
-            let [incident] = &incidents(&run)[..] else { panic!("{}", run["incidents"]) };
-            assert!(incident.0 == Some(0) && incident.1.contains("SIGKILL"), "{incident:?}");
-            let report = bench.output(&["report"]);
-            assert!(report.contains("SIGKILL"), "{report}");
-            bench.output(&["runs", "verify"]);
-            bench.assert_tidy(&id);
+            let servers = [("a", dbms, version), ("b", dbms, version)];
+            let mut trees = write_plan(&bench, &short_plan(&servers, mode));
+            let when = When::Text(20, SECOND_STEP.to_owned());
+            trees[0].fail(when, Fault::Die(Signal::SIGKILL)).unwrap();
+            check_death(&bench, &bench.run(&["run", "plan.toml", "--no-html"]), mode);
         }
     });
 }
 
 #[test]
+fn a_real_server_that_dies_costs_its_step_and_the_run_goes_on() {
+    for_one_server(|dbms, version| {
+        let bench = Bench::new();
+        let servers = [("a", dbms, version), ("b", dbms, version)];
+        bench.write("plan.toml", &plan(&servers, "interleaved"));
+        let mut running = bench.spawn(&["run", "plan.toml"]);
+        let id = running.run_id();
+        running.await_line("queries/s");
+        let pid = server_of(&bench, &running, &id, 0);
+        kill(Pid::from_raw(pid), Signal::SIGKILL).unwrap();
+        check_death(&bench, &running.finish(), "interleaved");
+    });
+}
+
+/// The server of the first of two systems was killed in a step.
+fn check_death(bench: &Bench, said: &Said, mode: &str) {
+    assert_eq!(said.code(), 2, "{mode}: {}", said.stderr);
+    let words = "its server failed (1 of at most 3 times) and is started anew: ";
+    assert_eq!(said.stderr.matches(words).count(), 1, "{mode}: {}", said.stderr);
+    assert!(said.stderr.contains("rqps: error: 1 steps failed: "), "{}", said.stderr);
+    let run = bench.latest();
+    assert_eq!(run["status"], "finished");
+    let [(step, system, reason)] = &failed(&run)[..] else { panic!("{run}") };
+    assert_eq!(*system, 0);
+    let words = "died (it was killed by signal 9 (SIGKILL)); the end of its log:\n";
+    assert!(reason.contains(words) && reason.lines().count() > 3, "{step}: {reason}");
+    // What comes after says so; the other system has nothing to say.
+    assert!(!started_anew(&run, 0).is_empty(), "{mode}");
+    assert!(started_anew(&run, 1).is_empty(), "{mode}");
+    let [incident] = &incidents(&run)[..] else { panic!("{}", run["incidents"]) };
+    assert!(incident.0 == Some(0) && incident.1.contains("SIGKILL"), "{incident:?}");
+    let report = bench.output(&["report"]);
+    assert!(report.contains("SIGKILL"), "{report}");
+    bench.output(&["runs", "verify"]);
+    bench.assert_tidy(run["id"].as_str().unwrap());
+}
+
+#[test]
 fn a_server_that_crashes_tells_of_its_signal_and_core() {
     let bench = Bench::new();
-    bench.write("plan.toml", &plan(&[("a", "postgres", "11.22")], "sequential"));
-    let mut running = bench.spawn(&["run", "plan.toml"]);
-    let id = running.run_id();
-    running.await_line("queries/s");
-    kill(Pid::from_raw(server_of(&bench, &running, &id, 0)), Signal::SIGSEGV).unwrap();
-    let said = running.finish();
+    let plan = short_plan(&[("a", "postgres", "11.22")], "sequential");
+    let mut trees = write_plan(&bench, &plan);
+    let when = When::Text(20, SECOND_STEP.to_owned());
+    trees[0].fail(when, Fault::Die(Signal::SIGSEGV)).unwrap();
+    let said = bench.run(&["run", "plan.toml", "--no-html"]);
     assert_eq!(said.code(), 2, "{}", said.stderr);
     let run = bench.latest();
     let [(_, 0, reason)] = &failed(&run)[..] else { panic!("{run}") };
@@ -131,24 +156,17 @@ fn a_server_that_crashes_tells_of_its_signal_and_core() {
     let pattern = fs::read_to_string("/proc/sys/kernel/core_pattern").unwrap();
     let words = format!("kernel.core_pattern is {:?}", pattern.trim());
     assert!(reason.contains(&words), "no {words} in {reason}");
-    bench.assert_tidy(&id);
+    bench.assert_tidy(run["id"].as_str().unwrap());
 }
 
 #[test]
 fn what_no_step_tells_stands_in_the_report() {
     let bench = Bench::new();
-    let plan = plan(&[("a", "postgres", "11.22")], "sequential").replace("10_000", "800_000");
-    bench.write("plan.toml", &plan);
-    let mut running = bench.spawn(&["run", "plan.toml"]);
-    let id = running.run_id();
-    let live = bench.path(&format!("rqps-results/artifacts/{id}/live"));
-    let since = Instant::now();
-    while !std::fs::read_to_string(&live).unwrap_or_default().contains("\"load a: ") {
-        assert!(since.elapsed() < DEADLINE, "no load");
-        pause();
-    }
-    kill(Pid::from_raw(server_of(&bench, &running, &id, 0)), Signal::SIGKILL).unwrap();
-    let said = running.finish();
+    let plan = short_plan(&[("a", "postgres", "11.22")], "sequential");
+    let mut trees = write_plan(&bench, &plan);
+    let when = When::Text(1, "INSERT INTO sbtest1".to_owned());
+    trees[0].fail(when, Fault::Die(Signal::SIGKILL)).unwrap();
+    let said = bench.run(&["run", "plan.toml", "--no-html"]);
     // The load is done again, so that no step has failed.
     assert_eq!(said.code(), 0, "{}", said.stderr);
     let run = bench.latest();
@@ -162,28 +180,23 @@ fn what_no_step_tells_stands_in_the_report() {
         assert!(report.contains("What happened on the way"), "{format}: {report}");
         assert!(report.contains("SIGKILL"), "{format}: {report}");
     }
-    bench.assert_tidy(&id);
+    bench.assert_tidy(run["id"].as_str().unwrap());
 }
 
 #[test]
 fn a_server_that_fails_again_and_again_is_taken_out_and_the_others_are_measured() {
     let bench = Bench::new();
-    let one = ("postgres", "11.22");
-    let servers = ["a", "b", "c"].map(|label| (label, one.0, one.1));
-    bench.write("plan.toml", &plan(&servers, "sequential"));
-    let mut running = bench.spawn(&["run", "plan.toml"]);
-    let id = running.run_id();
-    for n in 1..=3 {
-        // In a step, and not while its data directory is made.
-        running.await_line(" b  ");
-        let pid = server_of(&bench, &running, &id, 1);
-        kill(Pid::from_raw(pid), Signal::SIGKILL).unwrap();
-        if n < 3 {
-            running.await_line(&format!("its server failed ({n} of at most 3 times)"));
-        }
+    let servers = ["a", "b", "c"].map(|label| (label, "postgres", "11.22"));
+    let mut trees = write_plan(&bench, &short_plan(&servers, "sequential"));
+    // In a step, on each start; its first one is no more than looked at.
+    let when = When::Text(20, "SELECT c FROM sbtest1 WHERE id".to_owned());
+    trees[1].fail_each_time(when, Fault::Die(Signal::SIGKILL)).unwrap();
+    let said = bench.run(&["run", "plan.toml", "--no-html"]);
+    for n in 1..=2 {
+        let words = format!("its server failed ({n} of at most 3 times)");
+        assert!(said.stderr.contains(&words), "{}", said.stderr);
     }
-    running.await_line("b: left out: ");
-    let said = running.finish();
+    assert!(said.stderr.contains("b: left out: "), "{}", said.stderr);
     assert_eq!(said.code(), 2, "{}", said.stderr);
     assert!(said.stderr.contains("b is taken out of the run after 3 failures"), "{}", said.stderr);
     assert!(
@@ -200,9 +213,11 @@ fn a_server_that_fails_again_and_again_is_taken_out_and_the_others_are_measured(
             assert_eq!(step["systems"][system]["outcome"]["outcome"], "done", "{step}");
         }
     }
+    let id = run["id"].as_str().unwrap().to_owned();
     bench.assert_tidy(&id);
     // The same command tries it again.
-    let said = bench.run(&["run", "plan.toml"]);
+    trees[1].heal().unwrap();
+    let said = bench.run(&["run", "plan.toml", "--no-html"]);
     let run = bench.latest();
     assert_eq!((run["id"].as_str(), run["status"].as_str()), (Some(id.as_str()), Some("finished")));
     let n_failed = failed(&run).len();
@@ -211,36 +226,21 @@ fn a_server_that_fails_again_and_again_is_taken_out_and_the_others_are_measured(
     bench.assert_tidy(&id);
 }
 
-/// A copy of a server's files of one's own, below the bench's directory.
-fn own_server(bench: &Bench, name: &str) -> PathBuf {
-    let said = bench.output(&["servers", "fetch", name]);
-    let from = said.split_whitespace().last().unwrap();
-    let to = bench.path("server");
-    let status = Command::new("cp").arg("-a").arg(from).arg(&to).status().unwrap();
-    assert!(status.success(), "cp -a {from} {}", to.display());
-    to
-}
-
-/// Three systems in turns, of which the second is a server of one's own.
-fn plan_with_own(own: &Path, (dbms, version): (&str, &str)) -> String {
-    let servers = ["a", "b", "c"].map(|label| (label, dbms, version));
-    let text = plan(&servers, "interleaved");
-    let of_b = format!("label = \"b\"\ndbms = {dbms:?}\nversion = {version:?}");
-    assert!(text.contains(&of_b), "{text}");
-    let of_own =
-        format!("label = \"b\"\ndbms = {dbms:?}\nbasedir = {:?}", own.display().to_string());
-    text.replace(&of_b, &of_own).replace("1.5", "0.5")
+/// Where the programs of one system's server lie, and a plan of three systems.
+fn plan_with_own(bench: &Bench) -> (Vec<rqps_fake_server::Tree>, PathBuf) {
+    let servers = ["a", "b", "c"].map(|label| (label, "postgres", "11.22"));
+    let trees = write_plan(bench, &short_plan(&servers, "interleaved"));
+    let programs = trees[1].dir().join("bin");
+    (trees, programs)
 }
 
 #[test]
 fn a_server_that_does_not_start_at_first_is_left_out_and_measured_alone_later() {
     let bench = Bench::new();
-    let (dbms, version) = ("postgres", "11.22");
-    let own = own_server(&bench, &format!("{dbms}@{version}"));
-    bench.write("plan.toml", &plan_with_own(&own, (dbms, version)));
-    let (initdb, away) = (own.join("bin/initdb"), own.join("bin/initdb.away"));
+    let (_trees, programs) = plan_with_own(&bench);
+    let (initdb, away) = (programs.join("initdb"), programs.join("initdb.away"));
     fs::rename(&initdb, &away).unwrap();
-    let said = bench.run(&["run", "plan.toml"]);
+    let said = bench.run(&["run", "plan.toml", "--no-html"]);
     assert_eq!(said.code(), 2, "{}", said.stderr);
     assert!(said.stderr.contains("b: left out: start b: "), "{}", said.stderr);
     let summary = "1 of 3 systems were not measured in all steps";
@@ -260,7 +260,7 @@ fn a_server_that_does_not_start_at_first_is_left_out_and_measured_alone_later() 
     bench.assert_tidy(&id);
     // There is nobody left to take turns with.
     fs::rename(&away, &initdb).unwrap();
-    let said = bench.run(&["run", "plan.toml"]);
+    let said = bench.run(&["run", "plan.toml", "--no-html"]);
     assert_eq!(said.code(), 0, "{}", said.stderr);
     let run = bench.latest();
     assert_eq!((run["id"].as_str(), run["status"].as_str()), (Some(id.as_str()), Some("finished")));
@@ -277,15 +277,14 @@ fn a_server_that_does_not_start_at_first_is_left_out_and_measured_alone_later() 
 #[test]
 fn a_server_that_does_not_start_again_is_left_out_and_the_others_are_measured() {
     let bench = Bench::new();
-    let (dbms, version) = ("postgres", "11.22");
-    let own = own_server(&bench, &format!("{dbms}@{version}"));
-    let text = plan_with_own(&own, (dbms, version));
+    let (_trees, programs) = plan_with_own(&bench);
+    let text = fs::read_to_string(bench.path("plan.toml")).unwrap();
     bench.write("plan.toml", &format!("{text}restarts = 2\n"));
     let mut running = bench.spawn(&["run", "plan.toml"]);
     let id = running.run_id();
     // All are up, and something is measured.
     running.await_line("range-covered-pk");
-    fs::remove_file(own.join("bin/initdb")).unwrap();
+    fs::remove_file(programs.join("initdb")).unwrap();
     running.await_line("b: left out: ");
     let said = running.finish();
     assert_eq!(said.code(), 2, "{}", said.stderr);
@@ -325,50 +324,74 @@ pub(crate) fn socket_of(pid: i32) -> PathBuf {
 
 #[test]
 fn a_server_that_lets_nobody_in_costs_one_step() {
-    for_each_server(|dbms, version| {
+    for_each_family(|dbms, version| {
         let bench = Bench::new();
-        bench.write("plan.toml", &plan(&[("a", dbms, version)], "sequential"));
-        let mut running = bench.spawn(&["run", "plan.toml"]);
-        let id = running.run_id();
-        running.await_line("point-query ");
-        // Who is in stays in, and it goes on to answer them.
-        fs::remove_file(socket_of(server_of(&bench, &running, &id, 0))).unwrap();
-        let said = running.finish();
-        assert_eq!(said.code(), 2, "{}", said.stderr);
-        let run = bench.latest();
-        assert_eq!(run["status"], "finished");
-        let [(step, 0, reason)] = &failed(&run)[..] else { panic!("{run}") };
-        assert!(reason.contains("runs and lets no client in ("), "{step}: {reason}");
-        assert!(reason.contains("No such file"), "{step}: {reason}");
-        assert!(!started_anew(&run, 0).is_empty(), "{run}");
-        bench.assert_tidy(&id);
+        let mut trees = write_plan(&bench, &short_plan(&[("a", dbms, version)], "sequential"));
+        let when = When::Text(1, "SELECT c FROM sbtest1 WHERE id".to_owned());
+        trees[0].fail(when, Fault::Refuse).unwrap();
+        check_refusal(&bench, &bench.run(&["run", "plan.toml", "--no-html"]));
     });
 }
 
 #[test]
+fn a_real_server_that_lets_nobody_in_costs_one_step() {
+    let bench = Bench::new();
+    bench.write("plan.toml", &plan(&[("a", "postgres", "11.22")], "sequential"));
+    let mut running = bench.spawn(&["run", "plan.toml"]);
+    let id = running.run_id();
+    running.await_line("point-query ");
+    // Who is in stays in, and it goes on to answer them.
+    fs::remove_file(socket_of(server_of(&bench, &running, &id, 0))).unwrap();
+    check_refusal(&bench, &running.finish());
+}
+
+/// The server of the only system has let nobody in any more.
+fn check_refusal(bench: &Bench, said: &Said) {
+    assert_eq!(said.code(), 2, "{}", said.stderr);
+    let run = bench.latest();
+    assert_eq!(run["status"], "finished");
+    let [(step, 0, reason)] = &failed(&run)[..] else { panic!("{run}") };
+    assert!(reason.contains("runs and lets no client in ("), "{step}: {reason}");
+    assert!(reason.contains("No such file"), "{step}: {reason}");
+    assert!(!started_anew(&run, 0).is_empty(), "{run}");
+    bench.assert_tidy(run["id"].as_str().unwrap());
+}
+
+#[test]
 fn a_server_that_somebody_stops_is_ended_and_started_anew() {
-    for_each_server(|dbms, version| {
+    for_each_family(|dbms, version| {
         let bench = Bench::new();
-        bench.write("plan.toml", &plan(&[("a", dbms, version)], "sequential"));
-        let mut running = bench.spawn(&["run", "plan.toml"]);
-        let id = running.run_id();
-        running.await_line("queries/s");
-        let pid = server_of(&bench, &running, &id, 0);
-        // With all that serve connections: PostgreSQL's go on without the first.
-        for pid in
-            bench.processes_of(&format!("{id}-0/")).into_iter().filter(|p| *p != running.pid())
-        {
-            let _ = kill(Pid::from_raw(pid), Signal::SIGSTOP);
-        }
-        let said = running.finish();
-        assert_eq!(said.code(), 2, "{}", said.stderr);
-        let run = bench.latest();
-        assert_eq!(run["status"], "finished");
-        let [(_, 0, reason)] = &failed(&run)[..] else { panic!("{run}") };
-        assert!(reason.contains("by a signal that rqps did not send"), "{reason}");
-        assert!(state(pid).is_none_or(|state| state == 'Z'), "{pid} is still there");
-        bench.assert_tidy(&id);
+        let mut trees = write_plan(&bench, &short_plan(&[("a", dbms, version)], "sequential"));
+        let when = When::Text(20, SECOND_STEP.to_owned());
+        trees[0].fail(when, Fault::Die(Signal::SIGSTOP)).unwrap();
+        check_stop(&bench, &bench.run(&["run", "plan.toml", "--no-html"]));
     });
+}
+
+#[test]
+fn a_real_server_that_somebody_stops_is_ended_and_started_anew() {
+    let bench = Bench::new();
+    bench.write("plan.toml", &plan(&[("a", "postgres", "11.22")], "sequential"));
+    let mut running = bench.spawn(&["run", "plan.toml"]);
+    let id = running.run_id();
+    running.await_line("queries/s");
+    let pid = server_of(&bench, &running, &id, 0);
+    // With all that serve connections: PostgreSQL's go on without the first.
+    for pid in bench.processes_of(&format!("{id}-0/")).into_iter().filter(|p| *p != running.pid()) {
+        let _ = kill(Pid::from_raw(pid), Signal::SIGSTOP);
+    }
+    check_stop(&bench, &running.finish());
+    assert!(state(pid).is_none_or(|state| state == 'Z'), "{pid} is still there");
+}
+
+/// The server of the only system was stopped by a signal.
+fn check_stop(bench: &Bench, said: &Said) {
+    assert_eq!(said.code(), 2, "{}", said.stderr);
+    let run = bench.latest();
+    assert_eq!(run["status"], "finished");
+    let [(_, 0, reason)] = &failed(&run)[..] else { panic!("{run}") };
+    assert!(reason.contains("by a signal that rqps did not send"), "{reason}");
+    bench.assert_tidy(run["id"].as_str().unwrap());
 }
 
 fn state(pid: i32) -> Option<char> {

@@ -9,6 +9,7 @@ use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 
 use crate::bench::{Bench, assert_complete, for_each_server};
+use crate::fake::write_plan;
 
 /// A file system of a few megabytes; only root can have one.
 struct Small(PathBuf);
@@ -186,12 +187,12 @@ fn a_full_disk_of_a_server_costs_its_step_and_the_run_goes_on() {
 #[test]
 fn a_disk_that_was_full_in_an_earlier_step_is_no_cause_of_a_later_failure() {
     let bench = Bench::new();
-    bench.write(
-        "plan.toml",
+    let _trees = write_plan(
+        &bench,
         "name = 'was-full'\n[[system]]\nlabel = 'a'\ndbms = 'postgres'\nversion = '11.22'\n\
-         [[suite]]\nrows = 10_000\n\
+         [[suite]]\nrows = 2_000\n\
          steps = ['point-query', 'range-covered-pk', 'range-notcovered-pk']\n\
-         seconds = { read = 2, warm_up = 0.1, fixed_at_most = 0.2 }\n[schedule]\nslices = 1\n",
+         seconds = { read = 0.5, warm_up = 0.1, fixed_at_most = 0.2 }\n[schedule]\nslices = 1\n",
     );
     let mut running = bench.spawn(&["run", "plan.toml", "--no-html"]);
     let id = running.run_id();

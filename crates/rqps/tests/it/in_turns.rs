@@ -9,8 +9,9 @@ use nix::unistd::Pid;
 use serde_json::Value;
 
 use crate::bench::{
-    Bench, DEADLINE, Running, assert_complete, for_each_server, marked, pause, processes, slices,
+    Bench, DEADLINE, Running, assert_complete, for_one_server, marked, pause, processes, slices,
 };
+use crate::fake::{for_each_family, write_plan};
 use crate::null_client::assert_follows_schema;
 
 /// Three systems in turns; each step is measured for 160 ms on each.
@@ -217,7 +218,8 @@ fn more_clients_than_open_files_are_refused_before_anything_is_fetched() {
 #[test]
 fn the_limit_of_open_files_is_raised_where_it_can_be() {
     let bench = Bench::new();
-    bench.write("plan.toml", &of_postgres(2, 40));
+    let plan = of_postgres(2, 40).replace("read = 2.0", "read = 0.5");
+    let _trees = write_plan(&bench, &plan);
     let said = bench.run_after("ulimit -Sn 100", &["run", "plan.toml", "--no-html"]);
     assert_eq!(said.code(), 0, "{}", said.stderr);
     assert_complete(&bench.latest(), 8);
@@ -225,11 +227,11 @@ fn the_limit_of_open_files_is_raised_where_it_can_be() {
 
 #[test]
 fn of_three_systems_two_wait() {
-    for_each_server(|dbms, version| {
+    for_each_family(|dbms, version| {
         let bench = Bench::new();
         let third = format!("[[system]]\nlabel = 'c'\ndbms = {dbms:?}\nversion = {version:?}\n");
-        let plan = plan(dbms, version).replace("[[suite]]", &format!("{third}[[suite]]"));
-        bench.write("plan.toml", &plan.replace("rows = 20_000", "rows = 2_000"));
+        let plan = short_plan(dbms, version).replace("[[suite]]", &format!("{third}[[suite]]"));
+        let _trees = write_plan(&bench, &plan);
         let mut running = bench.spawn(&["run", "plan.toml", "--steps", "point-query"]);
         let id = running.run_id();
         let since = Instant::now();
@@ -264,9 +266,9 @@ fn split_gives_the_server_one_half_of_the_cpus() {
         eprintln!("left out: one CPU cannot be split");
         return;
     }
-    for_each_server(|dbms, version| {
+    for_each_family(|dbms, version| {
         let bench = Bench::new();
-        bench.write("plan.toml", &plan(dbms, version).replace("rows = 20_000", "rows = 2_000"));
+        let _trees = write_plan(&bench, &short_plan(dbms, version));
         let args = ["run", "plan.toml", "--placement", "split", "--steps", "point-query"];
         let mut running = bench.spawn(&args);
         let id = running.run_id();
@@ -309,6 +311,11 @@ pub(crate) fn plan(dbms: &str, version: &str) -> String {
         system("a"),
         system("b")
     )
+}
+
+/// The same for fake servers, which need less time.
+pub(crate) fn short_plan(dbms: &str, version: &str) -> String {
+    plan(dbms, version).replace("= 1.2", "= 0.4").replace("20_000", "2_000")
 }
 
 /// State letter and parent of a process; `None` when it is gone.
@@ -372,43 +379,56 @@ fn in_a_turn(bench: &Bench) -> (Running, String, i32) {
 
 #[test]
 fn whatever_ends_a_run_nothing_stays_stopped_or_running() {
-    for_each_server(|dbms, version| {
+    for_each_family(|dbms, version| {
+        let bench = Bench::new();
+        let _trees = write_plan(&bench, &short_plan(dbms, version));
+        check_every_end(&bench);
+    });
+}
+
+#[test]
+fn whatever_ends_a_run_no_real_server_stays_stopped_or_running() {
+    for_one_server(|dbms, version| {
         let bench = Bench::new();
         bench.write("plan.toml", &plan(dbms, version));
-        // By the user, or by whoever stops services.
-        for signal in [Signal::SIGINT, Signal::SIGTERM] {
-            let (running, id, _) = in_a_turn(&bench);
-            running.signal(signal);
-            let said = running.finish();
-            assert_eq!(said.code(), 130, "{}", said.stderr);
-            bench.assert_left(&id);
-        }
-        // By a user who does not wait for a clean end.
-        let (running, id, _) = in_a_turn(&bench);
-        running.signal(Signal::SIGINT);
-        // Two at once would be one.
-        pause();
-        running.signal(Signal::SIGINT);
-        assert_eq!(running.finish().code(), 130);
-        bench.await_no_process(&id);
-        // By the death of rqps, which leaves the data for the next attempt.
-        let (mut running, _, _) = in_a_turn(&bench);
-        running.await_line("queries/s");
-        running.signal(Signal::SIGKILL);
-        assert_eq!(running.finish().code(), 128 + 9);
-        bench.await_no_process(&id);
-        let before = stored(&bench.latest());
-        // And then it goes on to its end.
-        let said = bench.run(&["run", "plan.toml"]);
-        assert_eq!(said.code(), 0, "{}", said.stderr);
-        let run = bench.latest();
-        assert_complete(&run, 8);
-        let after = stored(&run);
-        assert!(!before.is_empty() && before.iter().all(|s| after.contains(s)), "a block was lost");
-        assert_figures(&run);
-        assert_follows_schema(&bench.json(&["report", "--format", "json"]));
-        bench.assert_tidy(&id);
+        check_every_end(&bench);
     });
+}
+
+fn check_every_end(bench: &Bench) {
+    // By the user, or by whoever stops services.
+    for signal in [Signal::SIGINT, Signal::SIGTERM] {
+        let (running, id, _) = in_a_turn(bench);
+        running.signal(signal);
+        let said = running.finish();
+        assert_eq!(said.code(), 130, "{}", said.stderr);
+        bench.assert_left(&id);
+    }
+    // By a user who does not wait for a clean end.
+    let (running, id, _) = in_a_turn(bench);
+    running.signal(Signal::SIGINT);
+    // Two at once would be one.
+    pause();
+    running.signal(Signal::SIGINT);
+    assert_eq!(running.finish().code(), 130);
+    bench.await_no_process(&id);
+    // By the death of rqps, which leaves the data for the next attempt.
+    let (mut running, _, _) = in_a_turn(bench);
+    running.await_line("queries/s");
+    running.signal(Signal::SIGKILL);
+    assert_eq!(running.finish().code(), 128 + 9);
+    bench.await_no_process(&id);
+    let before = stored(&bench.latest());
+    // And then it goes on to its end.
+    let said = bench.run(&["run", "plan.toml"]);
+    assert_eq!(said.code(), 0, "{}", said.stderr);
+    let run = bench.latest();
+    assert_complete(&run, 8);
+    let after = stored(&run);
+    assert!(!before.is_empty() && before.iter().all(|s| after.contains(s)), "a block was lost");
+    assert_figures(&run);
+    assert_follows_schema(&bench.json(&["report", "--format", "json"]));
+    bench.assert_tidy(&id);
 }
 
 /// The watchdog of a run, once it has one that is not the one before.
@@ -427,9 +447,9 @@ fn watchdog_of(running: &Running, before: Option<i32>) -> i32 {
 
 #[test]
 fn a_watchdog_that_is_killed_has_a_successor() {
-    for_each_server(|dbms, version| {
+    for_each_family(|dbms, version| {
         let bench = Bench::new();
-        bench.write("plan.toml", &plan(dbms, version));
+        let _trees = write_plan(&bench, &short_plan(dbms, version));
         let (running, id, _) = in_a_turn(&bench);
         let first = watchdog_of(&running, None);
         // It may have ended with its step by now.
@@ -444,9 +464,9 @@ fn a_watchdog_that_is_killed_has_a_successor() {
 
 #[test]
 fn a_run_that_is_suspended_stops_no_server_with_it() {
-    for_each_server(|dbms, version| {
+    for_each_family(|dbms, version| {
         let bench = Bench::new();
-        bench.write("plan.toml", &plan(dbms, version));
+        let _trees = write_plan(&bench, &short_plan(dbms, version));
         let (running, id, _) = in_a_turn(&bench);
         running.signal(Signal::SIGTSTP);
         until("not suspended", || state(running.pid()).is_some_and(|(letter, _)| letter == 'T'));

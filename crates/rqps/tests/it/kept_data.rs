@@ -9,6 +9,7 @@ use nix::fcntl::{Flock, FlockArg};
 use nix::sys::signal::Signal;
 
 use crate::bench::{Bench, assert_complete, marked};
+use crate::fake::write_plan;
 
 const GOES_ON: &str = "goes on with the data that it had";
 
@@ -16,9 +17,9 @@ fn plan(n: usize, mode: &str) -> String {
     let system =
         |idx| format!("[[system]]\nlabel = 's{idx}'\ndbms = 'postgres'\nversion = '11.22'\n");
     format!(
-        "name = 'kept'\n{}[[suite]]\nrows = 10_000\n\
+        "name = 'kept'\n{}[[suite]]\nrows = 2_000\n\
          steps = ['point-query', 'range-covered-pk', 'range-notcovered-pk']\n\
-         [suite.seconds]\nread = 1.0\nwarm_up = 0.1\nfixed_at_most = 0.2\n\
+         [suite.seconds]\nread = 0.3\nwarm_up = 0.1\nfixed_at_most = 0.2\n\
          [schedule]\nmode = '{mode}'\nslices = 2\n",
         (0..n).map(system).collect::<String>()
     )
@@ -43,7 +44,7 @@ fn data(bench: &Bench, id: &str, idx: usize) -> PathBuf {
 #[test]
 fn who_looks_at_them_is_not_in_the_way() {
     let bench = Bench::new();
-    bench.write("plan.toml", &plan(1, "sequential"));
+    let _trees = write_plan(&bench, &plan(1, "sequential"));
     let dir = data(&bench, &interrupted(&bench), 0);
     let mut looking = Command::new("sh");
     looking.args(["-c", "read line"]).arg(dir.join("server.log"));
@@ -66,7 +67,7 @@ fn who_looks_at_them_is_not_in_the_way() {
 fn who_is_in_the_way_costs_an_attempt_and_no_data() {
     for (n, mode) in [(1, "sequential"), (3, "interleaved")] {
         let bench = Bench::new();
-        bench.write("plan.toml", &plan(n, mode));
+        let _trees = write_plan(&bench, &plan(n, mode));
         let id = interrupted(&bench);
         let dir = data(&bench, &id, n - 1);
         let marker = File::open(dir.join("rqps-instance.json")).unwrap();

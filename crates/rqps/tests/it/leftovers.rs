@@ -7,6 +7,7 @@ use nix::fcntl::{Flock, FlockArg};
 use nix::sys::signal::Signal;
 
 use crate::bench::Bench;
+use crate::fake::write_plan;
 
 /// Long enough to be killed in the middle.
 fn plan(system: &str) -> String {
@@ -108,7 +109,7 @@ fn the_next_run_removes_what_killed_ones_left_and_says_so() {
 #[test]
 fn a_run_that_can_go_on_keeps_its_data() {
     let bench = Bench::new();
-    bench.write("plan.toml", &plan("dbms = 'postgres'\nversion = '11.22'"));
+    let _trees = write_plan(&bench, &plan("dbms = 'postgres'\nversion = '11.22'"));
     bench.write("other.toml", &plan("dbms = \"null\""));
     let id = killed(&bench);
     let dir = data(&bench, &format!("{id}-0"));

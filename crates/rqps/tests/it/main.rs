@@ -1,5 +1,5 @@
-//! The whole tool as a user has it: the built binary in a directory of its own, on the null client
-//! and on real servers.
+//! The whole tool as a user has it: the built binary in a directory of its own, on the null client, on fake
+//! servers and on real ones.
 //!
 //! Servers are fetched into the user's cache directory. `RQPS_TEST_SERVERS="mysql@8.0.33"` takes
 //! others than the two smallest.
@@ -32,6 +32,10 @@ mod exported;
 mod failed_between;
 #[cfg(test)]
 mod failed_servers;
+#[cfg(test)]
+mod fake;
+#[cfg(test)]
+mod fake_servers;
 #[cfg(test)]
 mod findings;
 #[cfg(test)]

@@ -12,7 +12,8 @@ use rqps_lab::{Context, Event, Listener, PlanFile, Suspension};
 use rqps_server::Catalogue;
 use rqps_store::Store;
 
-use crate::bench::{Bench, assert_complete, for_each_server, parent, processes};
+use crate::bench::{Bench, assert_complete, parent, processes};
+use crate::fake::{for_each_family, write_plan};
 use crate::in_turns::{plan, servers, stored, until};
 
 /// What the panic says.
@@ -20,10 +21,10 @@ const WORDS: &str = "a listener panics, as the test wants it";
 
 #[test]
 fn a_panic_leaves_nothing_stopped_or_running() {
-    for_each_server(|dbms, version| {
+    for_each_family(|dbms, version| {
         let bench = Bench::new();
-        let text = plan(dbms, version);
-        bench.write("plan.toml", &text);
+        let _trees = write_plan(&bench, &plan(dbms, version));
+        let text = std::fs::read_to_string(bench.path("plan.toml")).unwrap();
         let id = RefCell::new(String::new());
         let mut listen = |event: Event<'_>| match event {
             Event::RunStarted { run, .. } => run.clone_into(&mut id.borrow_mut()),

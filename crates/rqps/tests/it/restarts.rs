@@ -4,6 +4,7 @@ use nix::sys::signal::Signal;
 use serde_json::Value;
 
 use crate::bench::{Bench, assert_complete, marked};
+use crate::fake::write_plan;
 
 const PLAN: &str = "
     [[system]]
@@ -137,7 +138,7 @@ fn too_large(memory_bytes: u64) -> String {
 fn systems_that_do_not_fit_together_are_measured_one_after_the_other() {
     let bench = Bench::new();
     let memory_bytes = rqps_sample::host_info(bench.dir()).unwrap().memory_bytes;
-    bench.write("plan.toml", &too_large(memory_bytes));
+    let _trees = write_plan(&bench, &too_large(memory_bytes));
     let said = bench.run(&["run", "plan.toml"]);
     assert_eq!(said.code(), 0, "{}", said.stderr);
     for words in [
