@@ -5,6 +5,7 @@ use serde_json::Value;
 use crate::bench::{Bench, for_each_server};
 
 #[test]
+#[ignore = "make test-all: real servers"]
 fn a_server_says_what_it_runs_with() {
     for_each_server(|dbms, version| {
         let bench = Bench::new();
@@ -31,6 +32,7 @@ fn a_server_says_what_it_runs_with() {
 }
 
 #[test]
+#[ignore = "make test-all: real servers"]
 fn differences_are_explained_and_those_of_the_plan_on_purpose() {
     let bench = Bench::new();
     bench.write(

@@ -144,6 +144,7 @@ fn spoil(marker: &Path) {
 }
 
 #[test]
+#[ignore = "make test-all: real servers"]
 fn systems_that_are_compared_have_tables_of_one_age() {
     let bench = Bench::new();
     let second = "[[system]]\ndbms = \"postgres\"\nversion = \"11.22\"\nlabel = \"b\"\n[[suite]]";
@@ -171,6 +172,7 @@ fn systems_that_are_compared_have_tables_of_one_age() {
 }
 
 #[test]
+#[ignore = "make test-all: real servers"]
 fn tables_that_lack_rows_are_filled_anew() {
     let bench = Bench::new();
     let _trees = write_plan(&bench, &short_plan("postgres", "11.22"));
@@ -229,6 +231,7 @@ fn data_of_somebody_else(bench: &Bench, id: &str) {
 }
 
 #[test]
+#[ignore = "make test-all: real servers"]
 fn a_log_that_cannot_be_kept_leaves_no_server_and_no_data() {
     let bench = Bench::new();
     let _trees = write_plan(&bench, &short_plan("postgres", "11.22"));
@@ -253,6 +256,7 @@ fn a_log_that_cannot_be_kept_leaves_no_server_and_no_data() {
 }
 
 #[test]
+#[ignore = "make test-all: real servers"]
 fn the_insert_benchmark_goes_on_with_its_tables() {
     for_each_server(|dbms, version| {
         let bench = Bench::new();
@@ -293,6 +297,7 @@ fn the_insert_benchmark_goes_on_with_its_tables() {
 }
 
 #[test]
+#[ignore = "make test-all: real servers"]
 fn whoever_interrupts_does_not_wait_for_a_long_statement() {
     let bench = Bench::new();
     let asleep = "version = \"11.22\"\nsql_after_load = [\"select pg_sleep(1800)\"]";

@@ -112,6 +112,7 @@ fn what_cannot_be_calibrated_is_said() {
 /// All of it on a real server, in the shortest time that can be asked for: what it finds is the host's, but not
 /// that it looks for it.
 #[test]
+#[ignore = "make test-all: real servers"]
 fn a_server_is_calibrated_and_its_handicaps_are_looked_for() {
     for_each_server(|dbms, version| {
         // One is enough: how threads are found and stopped on each is tested elsewhere.
@@ -153,6 +154,7 @@ fn a_server_is_calibrated_and_its_handicaps_are_looked_for() {
 }
 
 #[test]
+#[ignore = "make test-all: real servers"]
 fn a_server_that_dies_is_told_of_with_its_log() {
     for_each_server(|dbms, version| {
         let bench = Bench::new();

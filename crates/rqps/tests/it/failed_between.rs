@@ -41,6 +41,7 @@ fn wait(time: Duration) {
 }
 
 #[test]
+#[ignore = "make test-all: real servers"]
 fn a_server_that_ends_idle_connections_costs_nothing() {
     for_each_server(|dbms, version| {
         if dbms == "postgres" {
@@ -62,6 +63,7 @@ fn a_server_that_ends_idle_connections_costs_nothing() {
 }
 
 #[test]
+#[ignore = "make test-all: real servers"]
 fn a_connection_for_questions_that_is_gone_is_opened_anew() {
     for_each_server(|name, version| {
         let dbms = if name == "postgres" { Dbms::Postgres } else { Dbms::Mysql };
@@ -123,6 +125,7 @@ fn a_step_that_is_measured_is_done_when_its_server_dies_as_it_settles() {
 }
 
 #[test]
+#[ignore = "make test-all: real servers"]
 fn a_process_that_outlives_its_server_is_not_waited_for() {
     let bench = Bench::new();
     let text = plan(&[("a", "postgres", "11.22")], "sequential");
@@ -160,6 +163,7 @@ fn a_process_that_outlives_its_server_is_not_waited_for() {
 }
 
 #[test]
+#[ignore = "make test-all: real servers"]
 fn a_server_that_dies_while_others_start_is_started_again() {
     let bench = Bench::new();
     let servers = ["a", "b", "c"].map(|label| (label, "postgres", "11.22"));

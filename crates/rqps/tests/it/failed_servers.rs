@@ -160,6 +160,7 @@ fn a_server_that_crashes_tells_of_its_signal_and_core() {
 }
 
 #[test]
+#[ignore = "make test-all: real servers"]
 fn what_no_step_tells_stands_in_the_report() {
     let bench = Bench::new();
     let plan = short_plan(&[("a", "postgres", "11.22")], "sequential");
@@ -184,6 +185,7 @@ fn what_no_step_tells_stands_in_the_report() {
 }
 
 #[test]
+#[ignore = "make test-all: real servers"]
 fn a_server_that_fails_again_and_again_is_taken_out_and_the_others_are_measured() {
     let bench = Bench::new();
     let servers = ["a", "b", "c"].map(|label| (label, "postgres", "11.22"));
@@ -334,6 +336,7 @@ fn a_server_that_lets_nobody_in_costs_one_step() {
 }
 
 #[test]
+#[ignore = "make test-all: real servers"]
 fn a_real_server_that_lets_nobody_in_costs_one_step() {
     let bench = Bench::new();
     bench.write("plan.toml", &plan(&[("a", "postgres", "11.22")], "sequential"));
@@ -369,6 +372,7 @@ fn a_server_that_somebody_stops_is_ended_and_started_anew() {
 }
 
 #[test]
+#[ignore = "make test-all: real servers"]
 fn a_real_server_that_somebody_stops_is_ended_and_started_anew() {
     let bench = Bench::new();
     bench.write("plan.toml", &plan(&[("a", "postgres", "11.22")], "sequential"));

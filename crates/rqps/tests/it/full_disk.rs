@@ -121,6 +121,7 @@ fn a_full_disk_leaves_no_system_out() {
 }
 
 #[test]
+#[ignore = "make test-all: real servers"]
 fn a_server_without_space_is_told_as_that() {
     for_each_server(|dbms, version| {
         let bench = Bench::new();
@@ -143,6 +144,7 @@ fn a_server_without_space_is_told_as_that() {
 
 /// The results are on another file system, so that what was measured can be stored.
 #[test]
+#[ignore = "make test-all: real servers"]
 fn a_full_disk_of_a_server_costs_its_step_and_the_run_goes_on() {
     let bench = Bench::new();
     fs::create_dir(bench.path("rqps-results")).unwrap();
@@ -185,6 +187,7 @@ fn a_full_disk_of_a_server_costs_its_step_and_the_run_goes_on() {
 
 /// A query whose temporary file found no room costs what it costs; the disk is not full for good.
 #[test]
+#[ignore = "make test-all: real servers"]
 fn a_disk_that_was_full_in_an_earlier_step_is_no_cause_of_a_later_failure() {
     let bench = Bench::new();
     let _trees = write_plan(

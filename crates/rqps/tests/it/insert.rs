@@ -65,6 +65,7 @@ fn every_step_runs_on_the_null_client() {
 }
 
 #[test]
+#[ignore = "make test-all: real servers"]
 fn the_benchmark_is_sound_on_real_servers() {
     for_each_server(|dbms, version| {
         let system = format!("dbms = '{dbms}'\nversion = '{version}'");
@@ -93,6 +94,7 @@ fn the_benchmark_is_sound_on_real_servers() {
 
 /// The smallest server with the engine; it is in the cache for the tests of rqps-server.
 #[test]
+#[ignore = "make test-all: real servers"]
 fn a_bulk_load_fills_the_tables_of_myrocks() {
     let bench = Bench::new();
     let system = "dbms = 'mariadb'\nversion = '10.11.19'\nengine = 'rocksdb'";
@@ -109,6 +111,7 @@ fn a_bulk_load_fills_the_tables_of_myrocks() {
 }
 
 #[test]
+#[ignore = "make test-all: real servers"]
 fn tables_that_are_not_compressed_as_meant_stop_the_run() {
     for_each_server(|dbms, version| {
         if dbms != "mariadb" {
@@ -242,6 +245,7 @@ fn assert_stall_is_seen(run: &Run, planned: f64, stalled_share: f64) {
 const STALLED: &str = "rates = [1000]\nsteps = ['qr1000']";
 
 #[test]
+#[ignore = "make test-all: real servers"]
 fn a_stall_of_the_server_is_seen_by_every_insert_that_it_delayed() {
     for_each_server(|dbms, version| {
         let text = plan(&format!("dbms = '{dbms}'\nversion = '{version}'"), STALLED);
@@ -253,6 +257,7 @@ fn a_stall_of_the_server_is_seen_by_every_insert_that_it_delayed() {
 }
 
 #[test]
+#[ignore = "make test-all: real servers"]
 fn a_stall_in_a_turn_is_seen_as_well() {
     for_each_server(|dbms, version| {
         let systems = format!("dbms = '{dbms}'\nversion = '{version}'\n[[system]]\ndbms = 'null'");

@@ -107,6 +107,7 @@ fn the_next_run_removes_what_killed_ones_left_and_says_so() {
 }
 
 #[test]
+#[ignore = "make test-all: real servers"]
 fn a_run_that_can_go_on_keeps_its_data() {
     let bench = Bench::new();
     let _trees = write_plan(&bench, &plan("dbms = 'postgres'\nversion = '11.22'"));

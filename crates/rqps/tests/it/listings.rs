@@ -57,6 +57,7 @@ fn suites() {
 }
 
 #[test]
+#[ignore = "make test-all: real servers"]
 fn a_shell_takes_statements_and_leaves_nothing() {
     for_each_server(|dbms, version| {
         let bench = Bench::new();
@@ -80,6 +81,7 @@ fn a_shell_takes_statements_and_leaves_nothing() {
 }
 
 #[test]
+#[ignore = "make test-all: real servers"]
 fn a_shell_ends_when_it_is_interrupted() {
     let bench = Bench::new();
     // The test holds the other end, so the input never ends.

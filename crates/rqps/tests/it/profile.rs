@@ -37,6 +37,7 @@ fn temporary_files() -> Vec<String> {
 }
 
 #[test]
+#[ignore = "make test-all: real servers"]
 fn extra_slices_are_stored_apart_and_shown() {
     for_each_server(|dbms, version| {
         let without = Bench::new();

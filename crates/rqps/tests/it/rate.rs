@@ -142,6 +142,7 @@ fn an_impossible_rate_marks_every_slice() {
 }
 
 #[test]
+#[ignore = "make test-all: real servers"]
 fn a_real_server_is_asked_at_a_rate() {
     let bench = Bench::new();
     paced_on(&bench, "dbms = \"postgres\"\nversion = \"11.22\"");

@@ -8,6 +8,7 @@ const STEPS: &str = r#"["point-query", "range-covered-pk", "scan", "update-index
     "read-write_range=10", "delete", "insert"]"#;
 
 #[test]
+#[ignore = "make test-all: real servers"]
 fn every_kind_of_step() {
     for_each_server(|dbms, version| {
         let bench = Bench::new();
@@ -76,6 +77,7 @@ fn every_kind_of_step() {
 
 /// Connections that fill one table in bulk would write the same files.
 #[test]
+#[ignore = "make test-all: real servers"]
 fn more_clients_than_tables_fill_the_tables_of_myrocks() {
     let bench = Bench::new();
     bench.write(

@@ -3,6 +3,7 @@
 use crate::bench::{Bench, for_each_server};
 
 #[test]
+#[ignore = "make test-all: real servers"]
 fn an_option_that_the_server_does_not_know() {
     for_each_server(|dbms, version| {
         let bench = Bench::new();
@@ -25,6 +26,7 @@ fn an_option_that_the_server_does_not_know() {
 }
 
 #[test]
+#[ignore = "make test-all: real servers"]
 fn a_value_that_the_server_does_not_take() {
     for_each_server(|dbms, version| {
         let bench = Bench::new();

@@ -43,6 +43,7 @@ fn chromium(tests: &Path) -> Result<PathBuf, String> {
 }
 
 #[test]
+#[ignore = "make test-all: real servers"]
 fn its_pages_work_in_a_browser() {
     let tests = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/browser");
     let chromium = match chromium(&tests) {

@@ -144,6 +144,7 @@ fn a_run_that_was_killed_is_over() {
 }
 
 #[test]
+#[ignore = "make test-all: real servers"]
 fn two_servers_in_turns() {
     let bench = Bench::new();
     let served = Served::start(&bench, &[]);

@@ -66,6 +66,7 @@ fn a_script_without_memory_says_so() {
 }
 
 #[test]
+#[ignore = "make test-all: real servers"]
 fn a_server_that_dies_ends_the_run() {
     for_each_server(|dbms, version| {
         let bench = Bench::new();
@@ -84,6 +85,7 @@ fn a_server_that_dies_ends_the_run() {
 }
 
 #[test]
+#[ignore = "make test-all: real servers"]
 fn a_server_that_hangs_is_given_up() {
     for_each_server(|dbms, version| {
         if dbms == "postgres" {
@@ -132,6 +134,7 @@ end
 "#;
 
 #[test]
+#[ignore = "make test-all: real servers"]
 fn a_lost_connection_is_made_anew_where_its_error_is_ignored() {
     for_each_server(|dbms, version| {
         if dbms == "postgres" {
@@ -150,6 +153,7 @@ fn a_lost_connection_is_made_anew_where_its_error_is_ignored() {
 }
 
 #[test]
+#[ignore = "make test-all: real servers"]
 fn deadlocks_are_counted_and_survived() {
     for_each_server(|dbms, version| {
         let bench = Bench::new();
@@ -191,6 +195,7 @@ function thread_done() print("looked at " .. n_looked .. ", again " .. n_again) 
 "#;
 
 #[test]
+#[ignore = "make test-all: real servers"]
 fn hooks_decide_which_errors_begin_an_event_again() {
     for_each_server(|dbms, version| {
         let bench = Bench::new();
@@ -211,6 +216,7 @@ fn hooks_decide_which_errors_begin_an_event_again() {
 }
 
 #[test]
+#[ignore = "make test-all: real servers"]
 fn connections_take_servers_in_turn() {
     for_each_server(|dbms, version| {
         if dbms == "postgres" {
@@ -268,6 +274,7 @@ end
 "#;
 
 #[test]
+#[ignore = "make test-all: real servers"]
 fn what_scripts_catch_counts_and_what_they_drop_is_closed() {
     for_each_server(|dbms, version| {
         let bench = Bench::new();
@@ -306,6 +313,7 @@ end
 "#;
 
 #[test]
+#[ignore = "make test-all: real servers"]
 fn a_long_result_takes_little_memory() {
     for_each_server(|dbms, version| {
         let bench = Bench::new();

@@ -112,6 +112,7 @@ fn name_of(script: &str) -> &str {
 }
 
 #[test]
+#[ignore = "make test-all: real servers"]
 fn scripts_of_sysbench_do_the_same_as_in_sysbench() {
     if !has_sysbench() {
         return;
@@ -167,6 +168,7 @@ fn counted_of(
 }
 
 #[test]
+#[ignore = "make test-all: real servers"]
 fn options_and_threads_do_the_same_as_in_sysbench() {
     if !has_sysbench() {
         return;
@@ -195,6 +197,7 @@ fn options_and_threads_do_the_same_as_in_sysbench() {
 }
 
 #[test]
+#[ignore = "make test-all: real servers"]
 fn reports_have_the_layout_of_sysbench() {
     if !has_sysbench() {
         return;
@@ -220,6 +223,7 @@ fn reports_have_the_layout_of_sysbench() {
 }
 
 #[test]
+#[ignore = "make test-all: real servers"]
 fn a_workload_after_tpc_c_stays_consistent() {
     for_each_server(|dbms, version| {
         let bench = Bench::new();
@@ -286,6 +290,7 @@ function thread_done() con:disconnect() end
 "#;
 
 #[test]
+#[ignore = "make test-all: real servers"]
 fn statements_results_and_connections_of_scripts() {
     for_each_server(|dbms, version| {
         let bench = Bench::new();
@@ -340,6 +345,7 @@ end
 "#;
 
 #[test]
+#[ignore = "make test-all: real servers"]
 fn scripts_of_older_versions_run() {
     for_each_server(|dbms, version| {
         let bench = Bench::new();
@@ -363,6 +369,7 @@ fn scripts_of_older_versions_run() {
 }
 
 #[test]
+#[ignore = "make test-all: real servers"]
 fn errors_of_the_server_name_file_and_line() {
     for_each_server(|dbms, version| {
         let bench = Bench::new();
