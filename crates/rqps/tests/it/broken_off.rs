@@ -64,6 +64,7 @@ fn whatever_ends_a_run_the_next_command_goes_on() {
 }
 
 #[test]
+#[ignore = "make test-all: real servers"]
 fn whatever_ends_a_run_on_a_real_server_the_next_command_goes_on() {
     for_one_server(|dbms, version| {
         let bench = Bench::new();
@@ -144,7 +145,6 @@ fn spoil(marker: &Path) {
 }
 
 #[test]
-#[ignore = "make test-all: real servers"]
 fn systems_that_are_compared_have_tables_of_one_age() {
     let bench = Bench::new();
     let second = "[[system]]\ndbms = \"postgres\"\nversion = \"11.22\"\nlabel = \"b\"\n[[suite]]";
@@ -172,7 +172,6 @@ fn systems_that_are_compared_have_tables_of_one_age() {
 }
 
 #[test]
-#[ignore = "make test-all: real servers"]
 fn tables_that_lack_rows_are_filled_anew() {
     let bench = Bench::new();
     let _trees = write_plan(&bench, &short_plan("postgres", "11.22"));
@@ -231,7 +230,6 @@ fn data_of_somebody_else(bench: &Bench, id: &str) {
 }
 
 #[test]
-#[ignore = "make test-all: real servers"]
 fn a_log_that_cannot_be_kept_leaves_no_server_and_no_data() {
     let bench = Bench::new();
     let _trees = write_plan(&bench, &short_plan("postgres", "11.22"));
@@ -297,7 +295,6 @@ fn the_insert_benchmark_goes_on_with_its_tables() {
 }
 
 #[test]
-#[ignore = "make test-all: real servers"]
 fn whoever_interrupts_does_not_wait_for_a_long_statement() {
     let bench = Bench::new();
     let asleep = "version = \"11.22\"\nsql_after_load = [\"select pg_sleep(1800)\"]";

@@ -163,7 +163,6 @@ fn a_process_that_outlives_its_server_is_not_waited_for() {
 }
 
 #[test]
-#[ignore = "make test-all: real servers"]
 fn a_server_that_dies_while_others_start_is_started_again() {
     let bench = Bench::new();
     let servers = ["a", "b", "c"].map(|label| (label, "postgres", "11.22"));

@@ -102,6 +102,7 @@ fn a_server_that_dies_costs_its_step_and_the_run_goes_on() {
 }
 
 #[test]
+#[ignore = "make test-all: real servers"]
 fn a_real_server_that_dies_costs_its_step_and_the_run_goes_on() {
     for_one_server(|dbms, version| {
         let bench = Bench::new();
@@ -160,7 +161,6 @@ fn a_server_that_crashes_tells_of_its_signal_and_core() {
 }
 
 #[test]
-#[ignore = "make test-all: real servers"]
 fn what_no_step_tells_stands_in_the_report() {
     let bench = Bench::new();
     let plan = short_plan(&[("a", "postgres", "11.22")], "sequential");
@@ -185,7 +185,6 @@ fn what_no_step_tells_stands_in_the_report() {
 }
 
 #[test]
-#[ignore = "make test-all: real servers"]
 fn a_server_that_fails_again_and_again_is_taken_out_and_the_others_are_measured() {
     let bench = Bench::new();
     let servers = ["a", "b", "c"].map(|label| (label, "postgres", "11.22"));

@@ -187,7 +187,6 @@ fn a_full_disk_of_a_server_costs_its_step_and_the_run_goes_on() {
 
 /// A query whose temporary file found no room costs what it costs; the disk is not full for good.
 #[test]
-#[ignore = "make test-all: real servers"]
 fn a_disk_that_was_full_in_an_earlier_step_is_no_cause_of_a_later_failure() {
     let bench = Bench::new();
     let _trees = write_plan(

@@ -107,7 +107,6 @@ fn the_next_run_removes_what_killed_ones_left_and_says_so() {
 }
 
 #[test]
-#[ignore = "make test-all: real servers"]
 fn a_run_that_can_go_on_keeps_its_data() {
     let bench = Bench::new();
     let _trees = write_plan(&bench, &plan("dbms = 'postgres'\nversion = '11.22'"));
@@ -161,6 +160,7 @@ fn what_was_started_for_no_run_goes_with_the_next_command() {
 }
 
 #[test]
+#[ignore = "make test-all: real servers"]
 fn the_data_of_a_real_server_go_with_their_killed_run() {
     let bench = Bench::new();
     bench.write("plan.toml", &plan("dbms = 'postgres'\nversion = '11.22'"));
