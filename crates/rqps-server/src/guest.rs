@@ -8,7 +8,6 @@ mod lock;
 mod login;
 mod marker;
 pub(crate) mod settings;
-pub mod statement;
 mod sweep;
 
 use std::time::Duration;

@@ -5,7 +5,6 @@ use rqps_client::Connection;
 use rqps_model::SystemSpec;
 use rqps_server::Dsn;
 use rqps_server::destructive::Scope;
-use rqps_server::guest::statement::Place;
 use rqps_server::guest::{Guest, Maker, other_schemas};
 
 use super::answers::QUESTION_WITHIN;
@@ -39,9 +38,8 @@ pub(super) fn check_statements(
     idx: usize,
     admin: &mut dyn Connection,
 ) -> Result<()> {
-    let schema = guest.schema();
-    let others = other_schemas(plan.systems[idx].dbms, schema, admin)?;
-    check_entered(plan, idx, Place::Entered { schema, others: &others })
+    let others = other_schemas(plan.systems[idx].dbms, guest.schema(), admin)?;
+    check_entered(plan, idx, &others)
 }
 
 /// Who makes a schema: a run's system, in this results directory.

@@ -1,0 +1,6 @@
+//! Which statements are sent to which server.
+
+use super::*;
+
+mod guest;
+mod own;
