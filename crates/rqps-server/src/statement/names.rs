@@ -226,8 +226,8 @@ impl Reader<'_> {
     /// A point, and the name before it.
     fn point(&mut self, at: usize) -> Result<(), String> {
         let tokens = self.tokens;
-        let Some(before) = at.checked_sub(1) else { return Err(NO_NAME.to_owned()) };
-        let name = tokens.name(before).ok_or(NO_NAME)?;
+        let before = at.saturating_sub(1);
+        let name = tokens.name(before).unwrap_or_default();
         if tokens.name(at + 1).is_none() && !tokens.is(at + 1, '*') {
             return Err("a point stands before no name".to_owned());
         }
@@ -336,5 +336,3 @@ impl Reader<'_> {
         }
     }
 }
-
-const NO_NAME: &str = "a point stands behind no name";

@@ -31,7 +31,7 @@ impl Tokens {
         if let Some(c) = sql.chars().find(is_refused) {
             return Err(format!("it has the character {}", c.escape_default()));
         }
-        let mut reader = Reader { dbms, rest: sql, found: Vec::new() };
+        let mut reader = Reader { dbms, sql, rest: sql, found: Vec::new() };
         while let Some(c) = reader.rest.chars().next() {
             reader.read(c)?;
         }
@@ -111,6 +111,7 @@ const LIST: &str = "{list}";
 
 struct Reader<'a> {
     dbms: Dbms,
+    sql: &'a str,
     rest: &'a str,
     found: Vec<Token>,
 }
@@ -141,6 +142,11 @@ impl Reader<'_> {
             self.placeholder()?;
         } else {
             require_plain(&rest[..c.len_utf8()])?;
+            if c == '.' && !self.is_between_names() {
+                return Err(
+                    "a point in it stands between no names; write no blanks around it".to_owned()
+                );
+            }
             self.rest = &rest[1..];
             if !c.is_whitespace() {
                 self.found.push(Token::Symbol(c));
@@ -185,6 +191,14 @@ impl Reader<'_> {
     fn begins_number(&self) -> bool {
         let is_digit = self.rest[1..].starts_with(|c: char| c.is_ascii_digit());
         is_digit && !matches!(self.found.last(), Some(Token::Word(_) | Token::Quoted(_)))
+    }
+
+    /// Whether the point here touches a name on both sides. MySQL takes a word for a name where it does, and has names
+    /// that begin with a point.
+    fn is_between_names(&self) -> bool {
+        let before = self.sql[..self.sql.len() - self.rest.len()].chars().next_back();
+        let is_name = before.is_some_and(|c| is_of_word(c) || "\"`}".contains(c));
+        is_name && self.rest[1..].starts_with(|c| is_of_word(c) || "\"`{*".contains(c))
     }
 
     /// A number. Servers begin a word, a string or another number at different characters behind it.

@@ -108,12 +108,11 @@ const LEAVES_THE_SCHEMA: &[(&str, &[&str])] = &[
         "like a schema",
         &[
             "SELECT * FROM later.orders",
-            "SELECT * FROM \"later\" . \"orders\"",
+            "SELECT * FROM \"later\".\"orders\"",
             "SELECT * FROM sbtest1 a, later.orders",
             "SELECT * FROM sbtest1 AS later, later.orders",
             "SELECT * FROM sbtest1 a JOIN sbtest2 b ON a.id = b.id, later.orders",
             "SELECT * FROM (later.orders)",
-            "SELECT * FROM .orders",
             "SELECT substring(NEXT VALUE FOR later.s, 1) FROM sbtest1 later",
             "SELECT (SELECT max(id) FROM later.orders)",
             "SELECT later.orders.id FROM sbtest1",
@@ -150,7 +149,16 @@ const LEAVES_THE_SCHEMA: &[(&str, &[&str])] = &[
             "UPDATE sbtest1 SET k = 1 ORDER BY NEXT VALUE FOR later.s",
         ],
     ),
-    ("behind no name", &["SELECT 1 WHERE 1 = .users", "SELECT (t).x FROM sbtest1 t"]),
+    (
+        "between no names",
+        &[
+            "SELECT 1 FROM .users",
+            "SELECT 1 FROM later . users",
+            "SELECT 1 FROM later /* */.users",
+            "SELECT (t).x FROM sbtest1 t",
+            "SELECT 1 FROM later. users",
+        ],
+    ),
     ("is not among the functions", &["SELECT sys_exec('x')", "SELECT load_file('/x') FROM t1"]),
     (
         "the server's own",
