@@ -112,13 +112,13 @@ fn a_schema_of_its_name_without_a_marker_stays() {
     let with_tables =
         |n: &str| server(&[name], false, true).answering("select (select", rows(&[n]));
     let mut there = with_tables("1");
-    let made = make(Dbms::Mysql, &maker("a"), &home(), &mut there).unwrap();
+    let made = make(Dbms::Mysql, &maker("a"), &home(), &mut there).unwrap().schema;
     assert_eq!(made, *next);
     assert!(!there.asked.iter().any(|sql| sql.starts_with("DROP")), "{:?}", there.asked);
     assert_eq!(there.asked[0], format!("CREATE SCHEMA IF NOT EXISTS `{made}`"));
     // One that is empty was left between its making and its marker's.
     let mut empty = with_tables("0");
-    assert_eq!(make(Dbms::Mysql, &maker("a"), &home(), &mut empty).unwrap(), *name);
+    assert_eq!(make(Dbms::Mysql, &maker("a"), &home(), &mut empty).unwrap().schema, *name);
     assert!(!empty.asked.iter().any(|sql| sql.starts_with("DROP")), "{:?}", empty.asked);
 }
 
@@ -126,7 +126,7 @@ fn a_schema_of_its_name_without_a_marker_stays() {
 fn one_that_was_left_is_made_anew() {
     let name = &own_names()[0];
     let mut there = server(&[name], true, true);
-    assert_eq!(make(Dbms::Mysql, &maker("a"), &home(), &mut there).unwrap(), *name);
+    assert_eq!(make(Dbms::Mysql, &maker("a"), &home(), &mut there).unwrap().schema, *name);
     assert_eq!(
         there.asked[..2],
         [format!("DROP SCHEMA `{name}`"), format!("CREATE SCHEMA IF NOT EXISTS `{name}`")]
@@ -136,7 +136,7 @@ fn one_that_was_left_is_made_anew() {
 #[test]
 fn names_that_others_hold_are_left_to_them() {
     let mut busy = server(&[], true, false);
-    let error = make(Dbms::Mysql, &maker("a"), &home(), &mut busy).unwrap_err().to_string();
+    let error = make(Dbms::Mysql, &maker("a"), &home(), &mut busy).err().unwrap().to_string();
     assert!(error.contains("16 names such as rqps_"), "{error}");
     assert_eq!(busy.asked, Vec::<String>::new());
 }
@@ -146,6 +146,7 @@ fn sessions_begin_in_the_schema() {
     let guest = |dbms| Guest {
         dbms,
         schema: "rqps_00c0ffee".to_owned(),
+        nonce: "n".to_owned(),
         maker: maker("a"),
         home: home(),
         allow_settings: false,

@@ -168,22 +168,21 @@ impl Reader<'_> {
             }
             Some(Token::Symbol(',')) => self.level().is_of_tables = level.is_list,
             Some(Token::Symbol('.')) => return self.point(at),
-            Some(Token::Word(_) | Token::Quoted(_)) if tokens.is_before(at, '.') => {
-                // A table of rqps's schema.
-                if level.is_of_tables {
-                    self.introduce(at)?;
-                }
-            }
-            Some(Token::Word(_) | Token::Quoted(_)) if tokens.is(at + 1, '.') => {}
-            Some(Token::Word(_) | Token::Quoted(_)) => {
-                if level.is_of_tables || self.is_row_alias(at) {
-                    self.introduce(at)?;
-                }
-                return self.word(at);
-            }
+            Some(Token::Word(_) | Token::Quoted(_)) => return self.name(at),
             _ => {}
         }
         Ok(())
+    }
+
+    /// A name or a keyword.
+    fn name(&mut self, at: usize) -> Result<(), String> {
+        if self.tokens.is(at + 1, '.') {
+            return Ok(());
+        }
+        if self.level().is_of_tables || self.is_row_alias(at) {
+            self.introduce(at)?;
+        }
+        if self.tokens.is_before(at, '.') { Ok(()) } else { self.word(at) }
     }
 
     fn open(&mut self, at: usize) {
