@@ -38,8 +38,7 @@ const BEFORE_DEFINED: &[&str] = &[
 const BEFORE_OTHER_UPDATE: &[&str] = &["key", "for", "do", "on", "then"];
 
 /// Words after which expressions stand, reserved in all servers.
-const BEFORE_EXPRESSIONS: &[&str] =
-    &["where", "group", "order", "having", "limit", "select", "union"];
+const BEFORE_EXPRESSIONS: &[&str] = &["where", "having", "limit", "select"];
 
 /// First words of a query in brackets, reserved in all servers. VALUES is a name in PostgreSQL.
 const QUERIES: &[&str] = &["select", "with", "table"];
@@ -331,6 +330,8 @@ impl Reader<'_> {
                     || (tokens.word_before(at) == "update" && matches!(before, "do" | "then"))
             }
             "values" => is_top && !self.has_query || self.place.is_own(),
+            // Not the GROUP of WITHIN GROUP, which a condition of a join may have.
+            "group" | "order" => tokens.word(at + 1) == "by",
             _ => BEFORE_EXPRESSIONS.contains(&word),
         }
     }

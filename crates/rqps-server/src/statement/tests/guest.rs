@@ -133,6 +133,8 @@ const LEAVES_THE_SCHEMA: &[(&str, &[&str])] = &[
             "SELECT 1 FROM sbtest1 AS returning, later.users later",
             "SELECT 1 FROM sbtest1 later JOIN t1 b ON duplicate, later.users u",
             "SELECT @@global.x FROM sbtest1 global",
+            "SELECT (SELECT 1 FROM t1 later JOIN t2 b ON percentile_disc(0.5) WITHIN GROUP (ORDER BY k) > 0, \
+             later.users u) FROM sbtest1",
         ],
     ),
     (
