@@ -2,5 +2,6 @@
 
 use super::*;
 
+mod attacks;
 mod guest;
 mod own;
