@@ -13,7 +13,7 @@ const ADMITTED: &str = "to a server given by its address rqps sends SELECT, INSE
     CREATE INDEX, DROP INDEX, ALTER TABLE, ANALYZE, VACUUM and OPTIMIZE of a table, transactions, and SET of a \
     setting of the session; measure a server that rqps starts for others";
 
-/// First words of queries that bring rows in from a bracket, and of those that change some.
+/// First words of statements that change rows.
 const CHANGING: &[&str] = &["insert", "update", "delete", "replace", "merge", "truncate"];
 
 /// What an action of ALTER TABLE begins with.
