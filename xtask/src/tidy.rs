@@ -147,7 +147,7 @@ const MAY_DESTROY: [&str; 6] = [
     "crates/rqps-server/src/destructive.rs",
     "crates/rqps-server/src/destructive/",
     // Judges statements, and sends none.
-    "crates/rqps-server/src/options/statement.rs",
+    "crates/rqps-server/src/statement/",
     // Scripts of users, and a file of rqps's own.
     "crates/rqps-sysbench/",
     "crates/rqps-store/",

@@ -73,8 +73,8 @@ pub struct Endpoint {
     pub server_public_key: Option<PathBuf>,
     /// Database to use; empty for the server's default.
     pub database: String,
-    /// PostgreSQL's schema of every session: its `search_path` is this schema and `pg_catalog`. `None`
-    /// leaves the path to the server. MySQL's schemas are its databases.
+    /// PostgreSQL's schema of every session: its `search_path` is this schema alone. `pg_catalog` is searched
+    /// first all the same, and nothing is made there. `None` leaves the path to the server. MySQL's schemas are its databases.
     pub schema: Option<String>,
     /// Longest time for connecting and authenticating together.
     pub connect_timeout: Duration,

@@ -82,7 +82,7 @@ impl Connect for PostgresConnection {
         if let Some(schema) = &endpoint.schema {
             // By a statement: pgbouncer refuses a login with the parameter `options`.
             let schema = schema.replace('"', "\"\"");
-            let sql = format!("SET search_path TO \"{schema}\", pg_catalog");
+            let sql = format!("SET search_path TO \"{schema}\"");
             connection.set_timeout(Some(endpoint.connect_timeout))?;
             connection.execute_text(sql.as_bytes())?;
             connection.set_timeout(None)?;

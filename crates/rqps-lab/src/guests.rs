@@ -3,9 +3,8 @@
 
 use anyhow::{Context as _, Result};
 use rqps_model::{Dbms, SystemSource, SystemSpec};
-use rqps_server::guest::statement::{self, Place};
 use rqps_server::guest::told_dbms;
-use rqps_server::options::check_statement;
+use rqps_server::statement::{check_guest, check_own};
 use rqps_server::{Error, Refusal};
 
 use crate::Plan;
@@ -52,14 +51,14 @@ fn note(said: Dbms, told: Dbms, address: &str) -> String {
     )
 }
 
-/// Refuses statements for one system's server that somebody else's schemas stand in, once that server has told them.
+/// Refuses statements for one system's server that other schemas of that server stand in, once it has told them.
 ///
 /// # Errors
 /// [`Refusal::NotForGuests`] with the statement.
-pub(crate) fn check_entered(plan: &Plan, idx: usize, place: Place<'_>) -> Result<()> {
+pub(crate) fn check_entered(plan: &Plan, idx: usize, others: &[String]) -> Result<()> {
     let steps = steps::of_plan(plan, &[], false)?;
     check_each(plan.systems.get(idx).into_iter(), &steps, &|spec, sql| {
-        statement::check(spec.dbms, sql, place)
+        check_guest(spec.dbms, sql, others)
     })
 }
 
@@ -70,8 +69,8 @@ pub(crate) fn check_entered(plan: &Plan, idx: usize, place: Place<'_>) -> Result
 /// [`Refusal::NotForGuests`] or [`Error::RefusedOption`] with the statement.
 pub(crate) fn check_statements(plan: &Plan, steps: &[PlannedStep]) -> Result<()> {
     check_each(plan.systems.iter(), steps, &|spec, sql| match spec.source {
-        SystemSource::External { .. } => statement::check(spec.dbms, sql, Place::Guest),
-        _ => check_statement(spec.dbms, sql),
+        SystemSource::External { .. } => check_guest(spec.dbms, sql, &[]),
+        _ => check_own(spec.dbms, sql),
     })
 }
 

@@ -284,15 +284,14 @@ impl Up {
     /// Ends the server after a failure; gives what the server's end or its log tell of the cause.
     pub(crate) fn abandon(mut self, log: Option<&Path>) -> Option<String> {
         let full = self.is_out_of_space();
-        // The failure that led here may have taken the connection with it.
-        if self.leave_guest().is_err()
-            && let Some(guest) = &self.guest
-        {
-            let _ = guest.leave_anew(&mut |_| {});
-        }
-        let Self { server, admin, samples, counted, gone, .. } = self;
+        let left = self.leave_guest();
+        let Self { server, guest, admin, samples, counted, gone, .. } = self;
         drop(samples.finish());
         drop((admin, counted));
+        // The failure that led here may have taken the connection with it.
+        if let (Err(_), Some(guest)) = (left, guest) {
+            let _ = guest.leave_anew(&mut |_| {});
+        }
         let Local { running, instance } = server?;
         let name = running.name().to_owned();
         let tail = || running.log_tail(LOG_LINES);

@@ -78,8 +78,23 @@ pub fn drop_table(
     };
     let sql = format!("DROP TABLE IF EXISTS {name}");
     guard::require(scope, (dbms, &sql), OF_TABLES, connection)?;
-    send(&sql, connection)
+    match scope {
+        Scope::Guest { schema, .. } if dbms == Dbms::Postgres => {
+            in_transaction(connection, |connection| {
+                require_no_children(schema, Some(table), connection)?;
+                send(&sql, connection)
+            })
+        }
+        Scope::Guest { .. } => {
+            send(CHECK_KEYS, connection)?;
+            send(&sql, connection)
+        }
+        Scope::Own { .. } => send(&sql, connection),
+    }
 }
+
+/// Without it MySQL drops what a foreign key of another schema needs, and the server's own setting may be off.
+const CHECK_KEYS: &str = "SET SESSION foreign_key_checks = 1";
 
 /// Drops rqps's own schema of a guest's server with everything in it.
 ///
@@ -100,7 +115,7 @@ pub fn drop_schema(
     let sql = format!("DROP SCHEMA {}", quoted(dbms, schema));
     guard::require(scope, (dbms, &sql), OF_TABLES, connection)?;
     if dbms != Dbms::Postgres {
-        // MySQL refuses by itself what a foreign key of another schema needs.
+        send(CHECK_KEYS, connection)?;
         return send(&sql, connection);
     }
     match drop_all(schema, &sql, connection) {
@@ -145,8 +160,8 @@ fn drop_all(schema: &str, sql: &str, connection: &mut dyn Connection) -> Result<
         // Sequences of columns have gone with their tables.
         ("DROP SEQUENCE", "'S'"),
     ];
-    send("BEGIN", connection)?;
-    let mut drop_each = || {
+    in_transaction(connection, |connection| {
+        require_no_children(schema, None, connection)?;
         for (statement, kind) in kinds {
             let names = format!(
                 "select string_agg(format('%I.%I', n.nspname, c.relname), ', ') from \
@@ -162,10 +177,55 @@ fn drop_all(schema: &str, sql: &str, connection: &mut dyn Connection) -> Result<
                 send(&format!("{statement} {names}"), connection)?;
             }
         }
-        send(sql, connection)?;
-        send("COMMIT", connection)
+        send(sql, connection)
+    })
+}
+
+/// Refuses to drop tables of PostgreSQL that have partitions in another schema: these would go with them. The tables
+/// are locked before, so that none is attached meanwhile.
+fn require_no_children(
+    schema: &str,
+    table: Option<&str>,
+    connection: &mut dyn Connection,
+) -> Result<(), Error> {
+    let literal = |text: &str| format!("'{}'", text.replace('\'', "''"));
+    let is_it = table.map_or(String::new(), |table| format!(" and p.relname = {}", literal(table)));
+    let of_schema = format!(
+        "join pg_catalog.pg_namespace n on n.oid = p.relnamespace where n.nspname = {} and \
+         p.relkind in ('r', 'p'){is_it}",
+        literal(schema)
+    );
+    let ask = |sql: &str, connection: &mut dyn Connection| {
+        let doing = format!("list what is in schema {schema}");
+        let result = connection.query(sql).map_err(|e| Error::client(doing, e))?;
+        Ok::<_, Error>(result.scalar().map(str::to_owned))
     };
-    let done = drop_each();
+    let tables = format!(
+        "select string_agg(format('ONLY %I.%I', n.nspname, p.relname), ', ') \
+         from pg_catalog.pg_class p {of_schema}"
+    );
+    if let Some(tables) = ask(&tables, connection)? {
+        send(&format!("LOCK TABLE {tables} IN ACCESS EXCLUSIVE MODE"), connection)?;
+    }
+    let children = format!(
+        "select 'table ' || string_agg(format('%I.%I', o.nspname, c.relname), ', ') \
+         from pg_catalog.pg_inherits i join pg_catalog.pg_class c on c.oid = i.inhrelid \
+         join pg_catalog.pg_namespace o on o.oid = c.relnamespace \
+         join pg_catalog.pg_class p on p.oid = i.inhparent {of_schema} and o.oid <> n.oid"
+    );
+    match ask(&children, connection)? {
+        None => Ok(()),
+        Some(by) => Err(Refusal::SchemaInUse { schema: schema.to_owned(), by }.into()),
+    }
+}
+
+/// Does all of it or nothing.
+fn in_transaction(
+    connection: &mut dyn Connection,
+    work: impl FnOnce(&mut dyn Connection) -> Result<(), Error>,
+) -> Result<(), Error> {
+    send("BEGIN", connection)?;
+    let done = work(connection).and_then(|()| send("COMMIT", connection));
     if done.is_err() {
         let _ = send("ROLLBACK", connection);
     }

@@ -8,21 +8,21 @@ mod lock;
 mod login;
 mod marker;
 pub(crate) mod settings;
-pub mod statement;
 mod sweep;
 
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use rqps_client::{Connection, Endpoint};
 use rqps_model::Dbms;
 
 use crate::destructive::{Scope, quoted};
 use crate::places::short_hash;
+use crate::watch::pause;
 use crate::{Error, Refusal, connect, connect_to_keep};
-use lock::{release, try_lock};
+use lock::{has_lock, release, try_lock};
 pub use login::told_dbms;
-use marker::Marker;
 pub(crate) use marker::{MARKER, has_marker};
+use marker::{MakerState, Marker};
 use sweep::{Broom, drop_left, is_begun, is_made_here, sweep};
 
 /// What the names of rqps's schemas begin with; eight hex digits follow.
@@ -37,6 +37,9 @@ const MOST_NAMES: u32 = 16;
 /// How long a drop waits for sessions that still use a table.
 const SWEEP_WAIT: Duration = Duration::from_secs(5);
 const LEAVE_WAIT: Duration = Duration::from_secs(60);
+
+/// How long a lock is asked for again, after the session that had it was lost: the server may not know that yet.
+const HOLD_WITHIN: Duration = Duration::from_secs(10);
 
 /// How long the server may take over one of these statements.
 const ANSWER_WITHIN: Duration = Duration::from_secs(600);
@@ -60,6 +63,8 @@ pub struct Maker {
 pub struct Guest {
     dbms: Dbms,
     schema: String,
+    /// What its marker has, and no other one.
+    nonce: String,
     maker: Maker,
     /// The address as the user gave it.
     home: Endpoint,
@@ -84,11 +89,12 @@ impl Guest {
         login::require_own_session(dbms, home, admin)?;
         let broom = Broom { maker, patience: Duration::ZERO, allow_settings };
         sweep(dbms, broom, admin, told)?;
-        let schema = make(dbms, maker, home, admin)?;
+        let Made { schema, nonce } = make(dbms, maker, home, admin)?;
         use_schema(dbms, &schema, admin)?;
         // What the session is asked for later is the server's own setting.
         limit_waits(dbms, None, admin)?;
-        let guest = Self { dbms, schema, maker: maker.clone(), home: home.clone(), allow_settings };
+        let (maker, home) = (maker.clone(), home.clone());
+        let guest = Self { dbms, schema, nonce, maker, home, allow_settings };
         Ok((guest, connection))
     }
 
@@ -117,9 +123,26 @@ impl Guest {
     /// Takes the schema's lock on a connection in place of one that was lost.
     ///
     /// # Errors
-    /// [`Error::Client`].
-    pub fn hold(&self, connection: &mut dyn Connection) -> Result<bool, Error> {
-        try_lock(self.dbms, &self.schema, connection)
+    /// [`Refusal::SchemaLost`] where another session has it, or the schema is another one by now; [`Error::Client`].
+    pub fn hold(&self, connection: &mut dyn Connection) -> Result<(), Error> {
+        let since = Instant::now();
+        while !try_lock(self.dbms, &self.schema, connection)? {
+            if since.elapsed() >= HOLD_WITHIN {
+                return Err(self.lost());
+            }
+            pause(LOOK_EVERY);
+        }
+        self.require_own(connection)
+    }
+
+    /// Refuses to go on where the marker is not this one's.
+    fn require_own(&self, connection: &mut dyn Connection) -> Result<(), Error> {
+        let is_own = marker::has_nonce(self.dbms, &self.schema, &self.nonce, connection)?;
+        if is_own { Ok(()) } else { Err(self.lost()) }
+    }
+
+    fn lost(&self) -> Error {
+        Refusal::SchemaLost { schema: self.schema.clone() }.into()
     }
 
     /// The same on a new connection, where there is none.
@@ -133,7 +156,7 @@ impl Guest {
         self.leave(admin, told)
     }
 
-    /// Drops the schema, and what killed processes of this host have left.
+    /// Drops the schema while this one holds it, and what killed processes of this host have left.
     ///
     /// # Errors
     /// What keeps the schema there.
@@ -143,6 +166,11 @@ impl Guest {
         told: &mut dyn FnMut(&str),
     ) -> Result<(), Error> {
         clear_session(self.dbms, connection)?;
+        if has_lock(self.dbms, &self.schema, connection)? {
+            self.require_own(connection)?;
+        } else {
+            self.hold(connection)?;
+        }
         limit_waits(self.dbms, Some(LEAVE_WAIT), connection)?;
         drop_left(self.dbms, &self.schema, self.allow_settings, connection)?;
         release(self.dbms, &self.schema, connection)?;
@@ -173,13 +201,19 @@ fn names_on(server: &str, maker: &Maker) -> Vec<String> {
     (0..MOST_NAMES).map(|nth| format!("{PREFIX}{}", short_hash(&text(nth)))).collect()
 }
 
+/// A schema that was made.
+struct Made {
+    schema: String,
+    nonce: String,
+}
+
 /// Makes a schema with its marker, and holds its lock.
 fn make(
     dbms: Dbms,
     maker: &Maker,
     home: &Endpoint,
     connection: &mut dyn Connection,
-) -> Result<String, Error> {
+) -> Result<Made, Error> {
     let names = names(dbms, maker, connection)?;
     for schema in names.iter().cloned() {
         if !try_lock(dbms, &schema, connection)? {
@@ -187,6 +221,7 @@ fn make(
         }
         if schemas(dbms, connection)?.contains(&schema) {
             let is_gone = is_made_here(dbms, &schema, connection)?
+                && marker::maker_state(dbms, &schema, connection)? != MakerState::Alive
                 && limit_waits(dbms, Some(SWEEP_WAIT), connection).is_ok()
                 && drop_left(dbms, &schema, false, connection).is_ok();
             if !is_gone && !is_begun(dbms, &schema, &names, connection)? {
@@ -194,8 +229,9 @@ fn make(
                 continue;
             }
         }
-        return match Marker::new(maker).create(dbms, &schema, connection) {
-            Ok(()) => Ok(schema),
+        let marker = Marker::new(maker)?;
+        return match marker.create(dbms, &schema, connection) {
+            Ok(()) => Ok(Made { schema, nonce: marker.nonce().to_owned() }),
             Err(error) => Err(login::refusal(dbms, home, error, connection)),
         };
     }
@@ -257,7 +293,7 @@ fn clear_session(dbms: Dbms, connection: &mut dyn Connection) -> Result<(), Erro
 fn use_schema(dbms: Dbms, schema: &str, connection: &mut dyn Connection) -> Result<(), Error> {
     let name = quoted(dbms, schema);
     let sql = match dbms {
-        Dbms::Postgres => format!("SET search_path TO {name}, pg_catalog"),
+        Dbms::Postgres => format!("SET search_path TO {name}"),
         _ => format!("USE {name}"),
     };
     connection.query(&sql).map(|_| ()).map_err(|e| Error::client(sql, e))

@@ -113,7 +113,7 @@ impl Instance {
         let identity = &setup.identity;
         make_private(setup.dir.parent().unwrap_or(&setup.dir), &setup.dir, identity)?;
         let server = (setup.installed.dbms, setup.installed.version.clone());
-        let marker = Marker::new(server, random_password()?);
+        let marker = Marker::new(server, random_hex()?);
         let lock = Arc::new(lock_marker(&setup.dir, true)?);
         write_marker(&lock, &setup.dir, &marker)?;
         let wall = wall::probe(&setup.identity, setup.trial.walls);
@@ -369,8 +369,8 @@ fn hand_over(opened: &File, identity: &Identity) -> io::Result<()> {
     Ok(fchown(opened, Some(identity.uid), Some(identity.gid))?)
 }
 
-/// 96 random bits as hex: nobody else on the host should get into a server with all privileges.
-fn random_password() -> Result<String, Error> {
+/// 96 random bits as hex: passwords, which let nobody else on the host into a server, and marks of a process.
+pub(crate) fn random_hex() -> Result<String, Error> {
     let mut bytes = [0_u8; 12];
     File::open("/dev/urandom")
         .and_then(|mut file| file.read_exact(&mut bytes))
@@ -385,7 +385,7 @@ mod tests {
 
     #[test]
     fn passwords_are_long_and_differ() {
-        let (one, other) = (random_password().unwrap(), random_password().unwrap());
+        let (one, other) = (random_hex().unwrap(), random_hex().unwrap());
         assert!(one.len() == 24 && one.bytes().all(|b| b.is_ascii_hexdigit()), "{one}");
         assert_ne!(one, other);
     }

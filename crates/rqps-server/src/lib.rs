@@ -56,6 +56,7 @@ pub mod settle;
 mod socket_dir;
 pub mod source;
 mod start;
+pub mod statement;
 pub mod symbols;
 pub mod threads;
 mod tool;

@@ -8,7 +8,6 @@ mod classify;
 mod looks;
 mod my_cnf;
 mod postgresql_conf;
-mod statement;
 mod table;
 
 use std::path::{Path, PathBuf};
@@ -17,10 +16,8 @@ use rqps_model::{Dbms, Version};
 
 pub use change::{Change, Outcome, describe_changes, summarise_changes};
 pub(crate) use classify::{Clean, classify};
-pub(crate) use statement::check_session_setting;
-pub use statement::check_statement;
-pub(crate) use table::part_of;
 pub use table::{Treatment, treatment};
+pub(crate) use table::{part_of, refused_library};
 
 use crate::Error;
 

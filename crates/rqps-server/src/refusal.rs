@@ -54,6 +54,15 @@ pub enum Refusal {
         /// What depends on it.
         by: String,
     },
+    /// A schema of rqps's that this process no longer holds.
+    #[error(
+        "schema {schema} is no longer held by this run: the server ended the session that held it, and \
+         another one took it; nothing more is sent there; run again"
+    )]
+    SchemaLost {
+        /// The schema.
+        schema: String,
+    },
     /// The user of an address may not make a schema.
     #[error(
         "{server} refused {statement} ({said}); rqps keeps its tables in a schema of its own; run there as administrator: {grant}"

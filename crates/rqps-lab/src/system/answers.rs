@@ -2,6 +2,7 @@
 
 use std::time::{Duration, Instant};
 
+use anyhow::Result;
 use rqps_client::{Connection, Error, ErrorClass};
 use rqps_model::Dbms;
 use rqps_server::{connect, connect_to_keep, idle};
@@ -84,7 +85,7 @@ impl Up {
                 ask(connection.as_mut()).map_err(|_| Gone::Silent)?;
                 // It goes by the server's own limit where that cannot be lifted.
                 let _ = idle::keep(self.spec.dbms, connection.as_mut());
-                self.hold_schema(connection.as_mut());
+                self.hold_schema(connection.as_mut()).map_err(|e| Gone::Closed(e.to_string()))?;
                 self.admin = connection;
                 Ok(())
             }
@@ -96,8 +97,9 @@ impl Up {
     /// hours after the last one. Not where the server has failed, which shows in what comes next.
     ///
     /// # Errors
-    /// When the server does not answer in time: what comes next would wait far longer.
-    pub(super) fn renew(&mut self) -> Result<(), Error> {
+    /// When the server does not answer in time: what comes next would wait far longer. When rqps's schema there is no
+    /// longer this run's.
+    pub(super) fn renew(&mut self) -> Result<()> {
         if self.spec.dbms == Dbms::Null {
             return Ok(());
         }
@@ -106,18 +108,18 @@ impl Up {
     }
 
     /// The same when the simplest question was asked.
-    pub(super) fn renew_after(&mut self, answer: Result<(), Error>) -> Result<(), Error> {
+    pub(super) fn renew_after(&mut self, answer: Result<(), Error>) -> Result<()> {
         let Err(error) = answer else { return Ok(()) };
         self.note_hang(&error);
         if self.gone.is_some() {
-            return Err(error);
+            return Err(error.into());
         }
         if is_broken(&error)
             && !self.has_failed()
             && let Ok(mut connection) = connect_to_keep(self.spec.dbms, &self.endpoint)
         {
             let _ = connection.set_timeout(Some(QUESTION_WITHIN));
-            self.hold_schema(connection.as_mut());
+            self.hold_schema(connection.as_mut())?;
             self.admin = connection;
         }
         Ok(())

@@ -3,10 +3,9 @@
 use anyhow::{Context as _, Result};
 use rqps_client::Connection;
 use rqps_model::SystemSpec;
-use rqps_server::Dsn;
 use rqps_server::destructive::Scope;
-use rqps_server::guest::statement::Place;
 use rqps_server::guest::{Guest, Maker, other_schemas};
+use rqps_server::{Dsn, Error};
 
 use super::answers::QUESTION_WITHIN;
 use super::{Local, Up};
@@ -39,9 +38,8 @@ pub(super) fn check_statements(
     idx: usize,
     admin: &mut dyn Connection,
 ) -> Result<()> {
-    let schema = guest.schema();
-    let others = other_schemas(plan.systems[idx].dbms, schema, admin)?;
-    check_entered(plan, idx, Place::Entered { schema, others: &others })
+    let others = other_schemas(plan.systems[idx].dbms, guest.schema(), admin)?;
+    check_entered(plan, idx, &others)
 }
 
 /// Who makes a schema: a run's system, in this results directory.
@@ -71,10 +69,11 @@ impl Up {
         Ok(guest.leave(self.admin.as_mut(), &mut |_| {})?)
     }
 
-    /// Takes the lock on rqps's schema for a new connection. Where that fails, so does what comes next.
-    pub(super) fn hold_schema(&self, connection: &mut dyn Connection) {
-        if let Some(guest) = &self.guest {
-            let _ = guest.hold(connection);
-        }
+    /// Takes the lock on rqps's schema for a new connection.
+    ///
+    /// # Errors
+    /// When the schema is no longer this run's.
+    pub(super) fn hold_schema(&self, connection: &mut dyn Connection) -> Result<(), Error> {
+        self.guest.as_ref().map_or(Ok(()), |guest| guest.hold(connection))
     }
 }

@@ -192,12 +192,14 @@ fn nothing_of_somebody_elses_goes_with_a_schema() {
     let scope = Scope::Guest { schema: "rqps_00c0ffee", allow_settings: false };
     let mut server = Fake::default()
         .answering("select count(*)", vec![vec!["1".to_owned()]])
+        .answering("select 'table '", Vec::new())
         .answering("select string_agg", vec![vec!["rqps_00c0ffee.sbtest1".to_owned()]]);
     drop_schema(scope, Dbms::Postgres, &mut server).unwrap();
     assert_eq!(
         server.asked,
         [
             "BEGIN",
+            "LOCK TABLE rqps_00c0ffee.sbtest1 IN ACCESS EXCLUSIVE MODE",
             "DROP VIEW rqps_00c0ffee.sbtest1",
             "DROP MATERIALIZED VIEW rqps_00c0ffee.sbtest1",
             "DROP TABLE rqps_00c0ffee.sbtest1",
@@ -206,4 +208,25 @@ fn nothing_of_somebody_elses_goes_with_a_schema() {
             "COMMIT",
         ]
     );
+}
+
+#[test]
+fn tables_with_partitions_of_somebody_elses_stay() {
+    let scope = Scope::Guest { schema: "rqps_00c0ffee", allow_settings: false };
+    let there = || {
+        Fake::default()
+            .answering("select count(*)", vec![vec!["1".to_owned()]])
+            .answering("select 'table '", vec![vec!["table public.p".to_owned()]])
+            .answering("select string_agg", vec![vec!["ONLY rqps_00c0ffee.t".to_owned()]])
+    };
+    let (mut one, mut other) = (there(), there());
+    for (refused, asked) in [
+        (drop_table(scope, Dbms::Postgres, "t", &mut one), &one.asked),
+        (drop_schema(scope, Dbms::Postgres, &mut other), &other.asked),
+    ] {
+        let refused = refused.unwrap_err().to_string();
+        assert!(refused.contains("table public.p depends on it"), "{refused}");
+        let lock = "LOCK TABLE ONLY rqps_00c0ffee.t IN ACCESS EXCLUSIVE MODE";
+        assert_eq!(*asked, ["BEGIN", lock, "ROLLBACK"]);
+    }
 }

@@ -24,6 +24,28 @@ pub(super) fn try_lock(
     Ok(result.scalar() == Some(yes))
 }
 
+/// Whether the session has a schema's lock.
+pub(super) fn has_lock(
+    dbms: Dbms,
+    schema: &str,
+    connection: &mut dyn Connection,
+) -> Result<bool, Error> {
+    let (class, object) = (CLASS.cast_unsigned(), key(schema).cast_unsigned());
+    let (sql, yes) = match dbms {
+        Dbms::Postgres => (
+            format!(
+                "select count(*) > 0 from pg_catalog.pg_locks where locktype = 'advisory' and \
+                 pid = pg_backend_pid() and classid = '{class}'::oid and objid = '{object}'::oid \
+                 and objsubid = 2 and granted"
+            ),
+            "t",
+        ),
+        _ => (format!("select is_used_lock('{schema}') = connection_id()"), "1"),
+    };
+    let result = connection.query(&sql).map_err(|e| Error::client("ask for rqps's lock", e))?;
+    Ok(result.scalar() == Some(yes))
+}
+
 /// Gives the lock back.
 pub(super) fn release(
     dbms: Dbms,

@@ -1,13 +1,12 @@
 //! The table that says of a schema that rqps made it, by whom and when.
 
-use std::path::PathBuf;
-
 use rqps_client::Connection;
 use rqps_model::Dbms;
 
 use super::Maker;
-use crate::Error;
 use crate::destructive::quoted;
+use crate::instance::random_hex;
+use crate::{Error, process};
 
 /// The marker table.
 pub(crate) const MARKER: &str = "rqps_made_this";
@@ -22,16 +21,38 @@ pub(super) struct Marker {
     version: String,
     host: String,
     pid: u32,
+    /// When the process was started, ticks since boot.
+    started: u64,
+    /// What nobody else has: tells a schema from a later one of the same name.
+    nonce: String,
+}
+
+/// What is known of the process that made a schema.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum MakerState {
+    /// It runs on this host.
+    Alive,
+    /// It ran on this host and has ended.
+    Ended,
+    /// It is another host's.
+    Elsewhere,
 }
 
 impl Marker {
-    pub(super) fn new(maker: &Maker) -> Self {
-        Self {
+    pub(super) fn new(maker: &Maker) -> Result<Self, Error> {
+        let pid = std::process::id();
+        Ok(Self {
             run: maker.name.clone(),
             version: maker.version.clone(),
             host: host_name(),
-            pid: std::process::id(),
-        }
+            pid,
+            started: process::started(pid.cast_signed()).unwrap_or_default(),
+            nonce: random_hex()?,
+        })
+    }
+
+    pub(super) fn nonce(&self) -> &str {
+        &self.nonce
     }
 
     /// Makes a schema with the marker in it. PostgreSQL makes both or none.
@@ -50,15 +71,18 @@ impl Marker {
             format!(
                 "CREATE TABLE {table} (run varchar({MOST_CHARS}) NOT NULL PRIMARY KEY, \
                  version varchar({MOST_CHARS}) NOT NULL, host varchar({MOST_CHARS}) NOT NULL, \
-                 pid integer NOT NULL, server varchar({MOST_CHARS}) NOT NULL, made timestamp NOT NULL)"
+                 pid integer NOT NULL, started bigint NOT NULL, nonce varchar({MOST_CHARS}) NOT NULL, \
+                 server varchar({MOST_CHARS}) NOT NULL, made timestamp NOT NULL)"
             ),
             format!(
-                "INSERT INTO {table} (run, version, host, pid, server, made) VALUES ({}, {}, {}, {}, \
-                 {}, CURRENT_TIMESTAMP)",
+                "INSERT INTO {table} (run, version, host, pid, started, nonce, server, made) VALUES \
+                 ({}, {}, {}, {}, {}, {}, {}, CURRENT_TIMESTAMP)",
                 literal(&self.run),
                 literal(&self.version),
                 literal(&self.host),
                 self.pid,
+                self.started,
+                literal(&self.nonce),
                 literal(&server)
             ),
         ];
@@ -115,13 +139,8 @@ pub(super) fn is_made_here(
     connection: &mut dyn Connection,
 ) -> Result<bool, Error> {
     let here = server_id(dbms, connection)?;
-    let table = format!("{}.{}", quoted(dbms, schema), quoted(dbms, MARKER));
-    match connection.query(&format!("select server from {table}")) {
-        Ok(result) => Ok(result.scalar().is_some_and(|server| server == plain(&here))),
-        // It is being dropped, or not this user's.
-        Err(rqps_client::Error::Server(_)) => Ok(false),
-        Err(e) => Err(Error::client("read rqps's marker", e)),
-    }
+    let row = read(dbms, schema, "server", connection)?;
+    Ok(row.is_some_and(|row| row == [plain(&here)]))
 }
 
 /// What tells a server from its replicas. PostgreSQL replicates no marker to a server that can be written to.
@@ -152,24 +171,52 @@ pub(super) fn is_empty(schema: &str, connection: &mut dyn Connection) -> Result<
     Ok(result.scalar() == Some("0"))
 }
 
-/// Whether the process that made a schema ran on this host and has ended.
-pub(super) fn maker_is_dead(
+/// What became of the process that made a schema. One that cannot be told may be at work.
+pub(super) fn maker_state(
     dbms: Dbms,
     schema: &str,
     connection: &mut dyn Connection,
-) -> Result<bool, Error> {
-    let table = format!("{}.{}", quoted(dbms, schema), quoted(dbms, MARKER));
-    let sql = format!("select host, pid from {table}");
-    let row = match connection.query(&sql) {
-        Ok(result) => result.rows.into_iter().next(),
-        // It is being dropped, or not this user's.
-        Err(rqps_client::Error::Server(_)) => None,
-        Err(e) => return Err(Error::client("read rqps's marker", e)),
+) -> Result<MakerState, Error> {
+    let Some(row) = read(dbms, schema, "host, pid, started", connection)? else {
+        return Ok(MakerState::Alive);
     };
-    let texts: Vec<String> = row.into_iter().flatten().map(Option::unwrap_or_default).collect();
-    let [host, pid] = texts.as_slice() else { return Ok(false) };
-    let is_alive = PathBuf::from("/proc").join(pid).exists();
-    Ok(*host == host_name() && !is_alive)
+    let [host, pid, started] = row.as_slice() else { return Ok(MakerState::Elsewhere) };
+    if *host != host_name() {
+        return Ok(MakerState::Elsewhere);
+    }
+    let stat = pid.parse().ok().and_then(process::stat);
+    let is_alive = stat.is_some_and(|stat| {
+        !matches!(stat.state, 'Z' | 'X') && stat.started.to_string() == *started
+    });
+    Ok(if is_alive { MakerState::Alive } else { MakerState::Ended })
+}
+
+/// Whether a schema is the one that was marked with this nonce.
+pub(super) fn has_nonce(
+    dbms: Dbms,
+    schema: &str,
+    nonce: &str,
+    connection: &mut dyn Connection,
+) -> Result<bool, Error> {
+    Ok(read(dbms, schema, "nonce", connection)?.is_some_and(|row| row == [nonce]))
+}
+
+/// Columns of a marker; nothing of one that is being dropped, or is not this user's.
+fn read(
+    dbms: Dbms,
+    schema: &str,
+    columns: &str,
+    connection: &mut dyn Connection,
+) -> Result<Option<Vec<String>>, Error> {
+    let table = format!("{}.{}", quoted(dbms, schema), quoted(dbms, MARKER));
+    match connection.query(&format!("select {columns} from {table}")) {
+        Ok(result) => {
+            let row = result.rows.into_iter().next().unwrap_or_default();
+            Ok(Some(row.into_iter().map(Option::unwrap_or_default).collect()))
+        }
+        Err(rqps_client::Error::Server(_)) => Ok(None),
+        Err(e) => Err(Error::client("read rqps's marker", e)),
+    }
 }
 
 /// The host's name as the kernel has it.

@@ -6,7 +6,7 @@ use rqps_client::Connection;
 use rqps_model::Dbms;
 
 use super::lock::{release, try_lock};
-use super::marker::{self, Marker, has_marker};
+use super::marker::{self, MakerState, Marker, has_marker};
 use super::{LOOK_EVERY, Maker, SWEEP_WAIT, limit_waits, names, schemas, scope_of, settings};
 use crate::Error;
 use crate::destructive::{Scope, drop_schema};
@@ -23,8 +23,8 @@ pub(super) struct Broom<'a> {
     pub(super) allow_settings: bool,
 }
 
-/// Drops every schema that has rqps's marker and that no session holds. One whose maker was killed on this host
-/// is waited for. Nothing that stays is an error but a lost connection.
+/// Drops every schema that has rqps's marker, that no session holds and whose maker does not run on this host. One whose
+/// maker was killed on this host is waited for. Nothing that stays is an error but a lost connection.
 pub(super) fn sweep(
     dbms: Dbms,
     broom: Broom<'_>,
@@ -70,10 +70,14 @@ fn sweep_one(
     if !is_made_here(dbms, schema, connection)? {
         return Ok(None);
     }
+    // The server may have ended the session that held the lock.
+    let maker = marker::maker_state(dbms, schema, connection)?;
+    if maker == MakerState::Alive {
+        return Ok(None);
+    }
     let since = Instant::now();
     while !try_lock(dbms, schema, connection)? {
-        let is_dying =
-            since.elapsed() < broom.patience && marker::maker_is_dead(dbms, schema, connection)?;
+        let is_dying = since.elapsed() < broom.patience && maker == MakerState::Ended;
         if !is_dying {
             return Ok(None);
         }
@@ -116,7 +120,7 @@ fn finish_begun(
         return Ok(None);
     }
     // Its maker may have made the marker before it gave the lock back.
-    let dropped = Marker::new(maker)
+    let dropped = Marker::new(maker)?
         .create(dbms, schema, connection)
         .and_then(|()| drop_left(dbms, schema, false, connection));
     release(dbms, schema, connection)?;

@@ -84,6 +84,45 @@ fn what_another_server_made_stays() {
     assert_eq!(swept(replica), (Vec::new(), Vec::new()));
 }
 
+/// Who this process is, as a marker has it.
+fn this_process(started: u64) -> Vec<Vec<String>> {
+    let pid = std::process::id();
+    vec![vec![marker::host_name(), pid.to_string(), started.to_string()]]
+}
+
+#[test]
+fn what_a_live_process_made_stays_without_a_lock() {
+    let name = own_names()[0].clone();
+    let started = crate::process::started(std::process::id().cast_signed()).unwrap();
+    let by =
+        |started| server(&[&name], true, true).answering("select host, pid", this_process(started));
+    assert_eq!(swept(by(started)), (Vec::new(), Vec::new()));
+    let mut there = by(started);
+    assert_ne!(make(Dbms::Mysql, &maker("a"), &home(), &mut there).unwrap().schema, name);
+    // The process has ended, and another one has its id.
+    assert_eq!(swept(by(started + 1)).0, [format!("DROP SCHEMA `{name}`")]);
+}
+
+#[test]
+fn only_who_holds_a_schema_drops_it() {
+    let left = |has_lock: &str, is_free: bool, nonce: &str| {
+        let mut there = server(&[], true, is_free)
+            .answering("select is_used_lock", rows(&[has_lock]))
+            .answering("select nonce", rows(&[nonce]))
+            .answering("ROLLBACK", Vec::new());
+        let left = guest(Dbms::Mysql).leave(&mut there, &mut |_| {});
+        (left.map_err(|error| error.to_string()), there.asked)
+    };
+    let dropped = (Ok(()), vec!["DROP SCHEMA `rqps_00c0ffee`".to_owned()]);
+    assert_eq!(left("1", false, "n"), dropped);
+    assert_eq!(left("0", true, "n"), dropped);
+    for has_lock in ["0", "1"] {
+        let (error, asked) = left(has_lock, true, "another");
+        assert!(error.unwrap_err().contains("is no longer held by this run"));
+        assert_eq!(asked, Vec::<String>::new());
+    }
+}
+
 /// The names that [`maker`] tries on [`server`].
 fn own_names() -> Vec<String> {
     names_on("this", &maker("a"))
@@ -112,13 +151,13 @@ fn a_schema_of_its_name_without_a_marker_stays() {
     let with_tables =
         |n: &str| server(&[name], false, true).answering("select (select", rows(&[n]));
     let mut there = with_tables("1");
-    let made = make(Dbms::Mysql, &maker("a"), &home(), &mut there).unwrap();
+    let made = make(Dbms::Mysql, &maker("a"), &home(), &mut there).unwrap().schema;
     assert_eq!(made, *next);
     assert!(!there.asked.iter().any(|sql| sql.starts_with("DROP")), "{:?}", there.asked);
     assert_eq!(there.asked[0], format!("CREATE SCHEMA IF NOT EXISTS `{made}`"));
     // One that is empty was left between its making and its marker's.
     let mut empty = with_tables("0");
-    assert_eq!(make(Dbms::Mysql, &maker("a"), &home(), &mut empty).unwrap(), *name);
+    assert_eq!(make(Dbms::Mysql, &maker("a"), &home(), &mut empty).unwrap().schema, *name);
     assert!(!empty.asked.iter().any(|sql| sql.starts_with("DROP")), "{:?}", empty.asked);
 }
 
@@ -126,7 +165,7 @@ fn a_schema_of_its_name_without_a_marker_stays() {
 fn one_that_was_left_is_made_anew() {
     let name = &own_names()[0];
     let mut there = server(&[name], true, true);
-    assert_eq!(make(Dbms::Mysql, &maker("a"), &home(), &mut there).unwrap(), *name);
+    assert_eq!(make(Dbms::Mysql, &maker("a"), &home(), &mut there).unwrap().schema, *name);
     assert_eq!(
         there.asked[..2],
         [format!("DROP SCHEMA `{name}`"), format!("CREATE SCHEMA IF NOT EXISTS `{name}`")]
@@ -136,20 +175,24 @@ fn one_that_was_left_is_made_anew() {
 #[test]
 fn names_that_others_hold_are_left_to_them() {
     let mut busy = server(&[], true, false);
-    let error = make(Dbms::Mysql, &maker("a"), &home(), &mut busy).unwrap_err().to_string();
+    let error = make(Dbms::Mysql, &maker("a"), &home(), &mut busy).err().unwrap().to_string();
     assert!(error.contains("16 names such as rqps_"), "{error}");
     assert_eq!(busy.asked, Vec::<String>::new());
 }
 
-#[test]
-fn sessions_begin_in_the_schema() {
-    let guest = |dbms| Guest {
+fn guest(dbms: Dbms) -> Guest {
+    Guest {
         dbms,
         schema: "rqps_00c0ffee".to_owned(),
+        nonce: "n".to_owned(),
         maker: maker("a"),
         home: home(),
         allow_settings: false,
-    };
+    }
+}
+
+#[test]
+fn sessions_begin_in_the_schema() {
     let mysql = guest(Dbms::Mysql).endpoint();
     assert_eq!((mysql.database.as_str(), mysql.schema), ("rqps_00c0ffee", None));
     let postgres = guest(Dbms::Postgres).endpoint();

@@ -163,6 +163,15 @@ pub fn treatment(dbms: Dbms, option: &str) -> Result<Option<Treatment>, Error> {
     })
 }
 
+/// Why a library may not be loaded into PostgreSQL; `None` for those that may.
+pub(crate) fn refused_library(library: &str) -> Result<Option<&'static str>, Error> {
+    let resolved = table(Dbms::Postgres)?.resolve(Dbms::Postgres, "shared_preload_libraries");
+    let Found::Rule(rule) = resolved.found else { return Ok(None) };
+    let is_allowed =
+        rule.treatment == Treatment::Libraries && rule.allowed.iter().any(|name| name == library);
+    Ok((!is_allowed).then_some(rule.why))
+}
+
 impl Table {
     fn parse(groups: &str, known: &'static str) -> Result<Self, String> {
         #[derive(Deserialize)]

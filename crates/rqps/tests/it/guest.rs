@@ -118,6 +118,20 @@ impl Host {
         rows.into_iter().flatten().flatten().collect()
     }
 
+    /// Ends the session that holds the lock on a schema; false where none does.
+    fn kill_holder(&mut self) -> bool {
+        if self.server.is_postgres {
+            let sql = "SELECT pg_terminate_backend(pid) FROM pg_locks WHERE locktype = 'advisory'";
+            return self.server.admin.query(sql).unwrap().scalar().is_some();
+        }
+        let Some(schema) = self.schemas().pop() else { return false };
+        let holder = format!("SELECT is_used_lock('{schema}')");
+        let Some(id) = self.server.admin.query(&holder).unwrap().scalar().map(str::to_owned) else {
+            return false;
+        };
+        self.server.admin.query(&format!("KILL {id}")).is_ok()
+    }
+
     /// Statements that change a whole server, of the user of the address but this test's own connection.
     fn changes(&mut self) -> Vec<String> {
         if self.server.is_postgres {
@@ -134,7 +148,9 @@ impl Host {
 fn a_run_by_address_leaves_everything_as_it_was() {
     for (dbms, version) in SERVERS {
         let mut host = Host::new(dbms, version);
-        host.write_plan("sql_after_load = ['CREATE TABLE t1 (a int)', 'DROP TABLE t1']");
+        host.write_plan(
+            "sql_after_load = ['CREATE INDEX i ON sbtest1 (pad)', 'UPDATE sbtest1 SET k = k + 1']",
+        );
         let (owned, uses) = (host.owned(), host.uses());
         let said = host.run(&[]);
         assert_eq!(said.code(), 0, "{}", said.stderr);
@@ -241,18 +257,62 @@ fn what_the_owner_built_on_rqpss_tables_stays() {
         assert!(since.elapsed() < DEADLINE, "it makes no table");
         pause();
     };
-    let sql = format!("CREATE TABLE public.audit (id int, r {schema}.sbtest1)");
-    host.server.admin.query(&sql).unwrap();
+    // A partition would go with its table, without a word of CASCADE.
+    for sql in [
+        format!("CREATE TABLE public.audit (id int, r {schema}.sbtest1)"),
+        format!("CREATE TABLE {schema}.parted (id int) PARTITION BY RANGE (id)"),
+        format!("CREATE TABLE public.part PARTITION OF {schema}.parted FOR VALUES FROM (1) TO (9)"),
+        "INSERT INTO public.part VALUES (1)".to_owned(),
+    ] {
+        host.server.admin.query(&sql).unwrap();
+    }
     child.wait().unwrap();
     let columns = "SELECT count(*) FROM information_schema.columns WHERE table_name = 'audit'";
     assert_eq!(host.server.admin.query(columns).unwrap().scalar(), Some("2"));
-    assert_eq!(host.schemas(), std::slice::from_ref(&schema));
-    let said = host.run(&["--new"]);
-    assert_eq!(said.code(), 0, "{}", said.stderr);
-    assert!(said.stderr.contains("table column public.audit.r depends on"), "{}", said.stderr);
-    host.server.admin.query("DROP TABLE public.audit").unwrap();
+    let part = "SELECT count(*) FROM public.part";
+    for (by, remedy) in [
+        (
+            "table public.part depends on",
+            "ALTER TABLE ONLY SCHEMA.parted DETACH PARTITION public.part",
+        ),
+        ("table column public.audit.r depends on", "DROP TABLE public.audit"),
+    ] {
+        assert_eq!(host.schemas(), std::slice::from_ref(&schema));
+        let said = host.run(&["--new"]);
+        assert_eq!(said.code(), 0, "{}", said.stderr);
+        assert!(said.stderr.contains(by), "{}", said.stderr);
+        assert_eq!(host.server.admin.query(part).unwrap().scalar(), Some("1"));
+        host.server.admin.query(&remedy.replace("SCHEMA", &schema)).unwrap();
+    }
     assert_eq!(host.run(&["--new"]).code(), 0);
     assert_eq!(host.schemas(), Vec::<String>::new());
+    assert_eq!(host.server.admin.query(part).unwrap().scalar(), Some("1"));
+}
+
+#[test]
+fn a_run_whose_session_ends_keeps_its_schema() {
+    for (dbms, version) in SERVERS {
+        let mut host = Host::new(dbms, version);
+        host.write_plan("");
+        let owned = host.owned();
+        let mut command = host.bench.command(&["run", "plan.toml", "--no-html"]);
+        let mut child = command.env("PW", "pw").spawn().unwrap();
+        let since = Instant::now();
+        while host.schemas().is_empty() {
+            assert!(since.elapsed() < DEADLINE, "it makes no schema");
+            pause();
+        }
+        // Its clients measure by then, and the session that holds the lock waits.
+        pause_for(Duration::from_secs_f64(MOMENTS[2]));
+        assert!(host.kill_holder());
+        // The other run finds a schema that nobody has locked.
+        let said = host.run(&["--new"]);
+        assert_eq!(said.code(), 0, "{dbms}: {}", said.stderr);
+        assert!(!said.stderr.contains("which an rqps left"), "{dbms}: {}", said.stderr);
+        assert_eq!(child.wait().unwrap().code(), Some(0), "{dbms}");
+        assert_eq!(host.schemas(), Vec::<String>::new());
+        assert_eq!(host.owned(), owned, "{dbms}");
+    }
 }
 
 #[test]
