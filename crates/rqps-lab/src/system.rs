@@ -222,11 +222,16 @@ impl Up {
         if self.guest.is_some() {
             self.renew().context("drop rqps's schema")?;
         }
-        self.leave_guest()?;
+        let left = match self.leave_guest() {
+            Ok(()) => None,
+            // Nothing measured is worth less for it.
+            Err(error) if host::is_in_use(&error) => Some(format!("{error:#}")),
+            Err(error) => return Err(error),
+        };
         let Self { server, admin, samples, counted, .. } = self;
         drop(samples.finish());
         drop((admin, counted));
-        let Some(Local { running, instance }) = server else { return Ok(None) };
+        let Some(Local { running, instance }) = server else { return Ok(left) };
         let name = running.name().to_owned();
         // Whatever fails, the data directory does not stay: the disk may be what is full.
         let stopped = running.stop(STOP_WITHIN);

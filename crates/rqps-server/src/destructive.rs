@@ -9,6 +9,7 @@ mod guard;
 use rqps_client::Connection;
 use rqps_model::{Dbms, Version};
 
+use crate::guest::MARKER;
 use crate::{Error, Refusal};
 pub use guard::Scope;
 use guard::{OF_BINARY_LOGS, OF_SETTINGS, OF_TABLES};
@@ -115,8 +116,7 @@ pub fn drop_schema(
     let sql = format!("DROP SCHEMA {}", quoted(dbms, schema));
     guard::require(scope, (dbms, &sql), OF_TABLES, connection)?;
     if dbms != Dbms::Postgres {
-        send(CHECK_KEYS, connection)?;
-        return send(&sql, connection);
+        return drop_all_of_mysql(schema, &sql, connection);
     }
     match drop_all(schema, &sql, connection) {
         // What depends on a table is somebody else's.
@@ -130,6 +130,64 @@ pub fn drop_schema(
     }
 }
 
+/// Drops a schema of MySQL or MariaDB, its marker last: MariaDB drops table by table, and a schema without its marker
+/// would be nobody's.
+fn drop_all_of_mysql(
+    schema: &str,
+    sql: &str,
+    connection: &mut dyn Connection,
+) -> Result<(), Error> {
+    let ask = |sql: String, connection: &mut dyn Connection| {
+        let doing = format!("list what is in schema {schema}");
+        let result = connection.query(&sql).map_err(|e| Error::client(doing, e))?;
+        Ok::<_, Error>(result.rows.into_iter().filter_map(|row| row.into_iter().next()?).collect())
+    };
+    let by: Vec<String> = ask(
+        format!(
+            "select distinct concat('table ', table_schema, '.', table_name) from \
+             information_schema.key_column_usage where referenced_table_schema = '{schema}' and \
+             table_schema <> '{schema}'"
+        ),
+        connection,
+    )?;
+    let in_use = |by: &[String]| {
+        let by = if by.is_empty() { "a foreign key".to_owned() } else { by.join(", ") };
+        Err(Refusal::SchemaInUse { schema: schema.to_owned(), by }.into())
+    };
+    if !by.is_empty() {
+        return in_use(&by);
+    }
+    let tables: Vec<String> = ask(
+        format!(
+            "select table_name from information_schema.tables where table_schema = '{schema}' and \
+             table_type = 'BASE TABLE' and table_name <> '{MARKER}'"
+        ),
+        connection,
+    )?;
+    send(CHECK_KEYS, connection)?;
+    let drop_tables = |connection: &mut dyn Connection| {
+        let of_schema = |table: &String| {
+            format!("{}.{}", quoted(Dbms::Mysql, schema), quoted(Dbms::Mysql, table))
+        };
+        let names: Vec<String> = tables.iter().map(of_schema).collect();
+        if names.is_empty() {
+            return Ok(());
+        }
+        send(&format!("DROP TABLE {}", names.join(", ")), connection)
+    };
+    match drop_tables(connection).and_then(|()| send(sql, connection)) {
+        Err(Error::Client { source: rqps_client::Error::Server(said), .. })
+            if IS_REFERENCED.contains(&said.errno) =>
+        {
+            in_use(&[])
+        }
+        done => done,
+    }
+}
+
+/// A foreign key of another table needs the table: `ER_ROW_IS_REFERENCED`, its second form, and that of MySQL 8.
+const IS_REFERENCED: [u16; 3] = [1217, 1451, 3730];
+
 /// What lies outside of a schema of PostgreSQL and depends on its tables or their row types: `table column
 /// public.audit.r`.
 fn dependents(schema: &str, connection: &mut dyn Connection) -> Result<String, Error> {
@@ -137,7 +195,8 @@ fn dependents(schema: &str, connection: &mut dyn Connection) -> Result<String, E
     let sql = format!(
         "select string_agg(distinct i.type || ' ' || i.identity, ', ') from pg_catalog.pg_depend d, \
          lateral pg_catalog.pg_identify_object(d.classid, d.objid, d.objsubid) i \
-         where d.deptype = 'n' and i.identity not like '%{name}.%' and (d.refobjid in \
+         where d.deptype = 'n' and (i.schema <> '{name}' or (i.schema is null and \
+         i.identity not like '%{name}.%')) and (d.refobjid in \
          (select c.oid from pg_catalog.pg_class c where c.relnamespace = '{name}'::regnamespace) \
          or d.refobjid in (select t.oid from pg_catalog.pg_type t \
          where t.typnamespace = '{name}'::regnamespace))"

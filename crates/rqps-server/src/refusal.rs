@@ -47,7 +47,9 @@ pub enum Refusal {
         schema: String,
     },
     /// Something of somebody else's depends on a schema of rqps's.
-    #[error("schema {schema} is not dropped: {by} depends on it; drop that first")]
+    #[error(
+        "schema {schema} is not dropped: {by} depends on it. Drop that; the next run by address then removes the schema"
+    )]
     SchemaInUse {
         /// The schema.
         schema: String,

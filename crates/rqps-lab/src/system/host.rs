@@ -61,6 +61,12 @@ pub(super) fn scope<'a>(server: Option<&'a Local>, guest: Option<&'a Guest>) -> 
     server.map(|server| server.running.scope()).or_else(|| guest.map(Guest::scope))
 }
 
+/// Whether rqps's schema stays because somebody else's table or view needs it.
+pub(super) fn is_in_use(error: &anyhow::Error) -> bool {
+    use rqps_server::{Error, Refusal};
+    matches!(error.downcast_ref(), Some(Error::Refused(Refusal::SchemaInUse { .. })))
+}
+
 impl Up {
     /// Drops rqps's schema.
     pub(super) fn leave_guest(&mut self) -> Result<()> {

@@ -230,3 +230,20 @@ fn tables_with_partitions_of_somebody_elses_stay() {
         assert_eq!(*asked, ["BEGIN", lock, "ROLLBACK"]);
     }
 }
+
+#[test]
+fn a_foreign_key_of_the_owner_keeps_the_schema_and_the_marker_goes_last() {
+    let scope = Scope::Guest { schema: "rqps_0000000a", allow_settings: false };
+    let one = || vec![vec!["1".to_owned()]];
+    let guest = || Fake::default().answering("select count(*)", one());
+    let mut server = guest()
+        .answering("select distinct concat('table '", vec![vec!["table shop.child".to_owned()]]);
+    let said = drop_schema(scope, Dbms::Mariadb, &mut server).unwrap_err().to_string();
+    assert!(said.contains("table shop.child depends on it"), "{said}");
+    assert_eq!(server.asked, Vec::<String>::new());
+    let mut server = guest().answering("select table_name", vec![vec!["sbtest1".to_owned()]]);
+    drop_schema(scope, Dbms::Mariadb, &mut server).unwrap();
+    let sent: Vec<&str> =
+        server.asked.iter().map(String::as_str).filter(|sql| sql.starts_with("DROP")).collect();
+    assert_eq!(sent, ["DROP TABLE `rqps_0000000a`.`sbtest1`", "DROP SCHEMA `rqps_0000000a`"]);
+}

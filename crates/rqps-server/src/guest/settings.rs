@@ -96,7 +96,9 @@ pub(super) fn restore(
                 return Err(Refusal::SettingsLeft { schema, setting: name }.into());
             }
             set_global(scope, dbms, (&name, &value(&owners)), connection)?;
-            restored.push(name);
+            if !restored.contains(&name) {
+                restored.push(name);
+            }
         }
     }
     Ok(restored)

@@ -41,7 +41,7 @@ pub(super) fn sweep(
         };
         match swept {
             Ok(Some(restored)) => {
-                told(&format!("dropped schema {schema}, which an rqps left when it was killed"));
+                told(&format!("dropped schema {schema}, which an earlier rqps left"));
                 if !restored.is_empty() {
                     told(&format!(
                         "restored settings that it had changed: {}",

@@ -57,7 +57,7 @@ fn only_what_is_marked_and_free_is_dropped() {
     let all = ["shop", "rqps", "rqps_00c0ffee"];
     let (asked, told) = swept(server(&all, true, true));
     assert_eq!(asked, ["DROP SCHEMA `rqps_00c0ffee`"]);
-    assert_eq!(told, ["dropped schema rqps_00c0ffee, which an rqps left when it was killed"]);
+    assert_eq!(told, ["dropped schema rqps_00c0ffee, which an earlier rqps left"]);
     assert_eq!(swept(server(&all, false, true)), (Vec::new(), Vec::new()));
     assert_eq!(swept(server(&all, true, false)), (Vec::new(), Vec::new()));
     assert_eq!(swept(server(&["shop"], true, true)), (Vec::new(), Vec::new()));
