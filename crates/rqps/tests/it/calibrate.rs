@@ -17,6 +17,7 @@ const AUTO: &str = "[[system]]\ndbms = 'null'\n[[system]]\ndbms = 'null'\nlabel 
     [schedule]\nmode = 'interleaved'\nslice = 'auto'\nslices = 1\n";
 
 #[test]
+#[ignore = "make test-all: takes long"]
 fn a_calibration_is_stored_and_told() {
     let bench = Bench::new();
     let found = bench.json(&["calibrate", "null", "--seconds", "0.2", "--json"]);

@@ -35,6 +35,7 @@ fn goes_on(bench: &Bench) -> Run {
 }
 
 #[test]
+#[ignore = "make test-all: takes long"]
 fn a_system_whose_partner_has_ended_the_step_is_not_measured_alone() {
     for system_idx in [0, 1] {
         let bench = Bench::new();

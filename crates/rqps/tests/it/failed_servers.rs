@@ -360,6 +360,7 @@ fn check_refusal(bench: &Bench, said: &Said) {
 }
 
 #[test]
+#[ignore = "make test-all: takes long"]
 fn a_server_that_somebody_stops_is_ended_and_started_anew() {
     for_each_family(|dbms, version| {
         let bench = Bench::new();

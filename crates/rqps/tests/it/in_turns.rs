@@ -378,6 +378,7 @@ fn in_a_turn(bench: &Bench) -> (Running, String, i32) {
 }
 
 #[test]
+#[ignore = "make test-all: takes long"]
 fn whatever_ends_a_run_nothing_stays_stopped_or_running() {
     for_each_family(|dbms, version| {
         let bench = Bench::new();
@@ -464,6 +465,7 @@ fn a_watchdog_that_is_killed_has_a_successor() {
 }
 
 #[test]
+#[ignore = "make test-all: takes long"]
 fn a_run_that_is_suspended_stops_no_server_with_it() {
     for_each_family(|dbms, version| {
         let bench = Bench::new();

@@ -84,6 +84,7 @@ fn a_rate_that_can_be_held_is_stored_and_shown() {
 }
 
 #[test]
+#[ignore = "make test-all: takes long"]
 fn a_low_rate_is_held_in_turns() {
     let bench = Bench::new();
     let two = "dbms = \"null\"\n[[system]]\ndbms = \"null\"\nlabel = \"again\"";

@@ -135,6 +135,7 @@ fn too_large(memory_bytes: u64) -> String {
 }
 
 #[test]
+#[ignore = "make test-all: takes long"]
 fn systems_that_do_not_fit_together_are_measured_one_after_the_other() {
     let bench = Bench::new();
     let memory_bytes = rqps_sample::host_info(bench.dir()).unwrap().memory_bytes;

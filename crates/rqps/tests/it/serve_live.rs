@@ -116,6 +116,7 @@ fn several_browsers_and_the_end_of_the_server() {
 }
 
 #[test]
+#[ignore = "make test-all: takes long"]
 fn a_run_that_was_killed_is_over() {
     let bench = Bench::new();
     let served = Served::start(&bench, &[]);

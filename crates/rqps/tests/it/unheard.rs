@@ -68,6 +68,7 @@ fn a_store_that_is_taken_away_ends_the_run_with_an_error() {
 
 /// Two systems, one after the other and in turns: of either schedule no slice holds the pause.
 #[test]
+#[ignore = "make test-all: takes long"]
 fn what_was_under_way_while_rqps_was_stopped_is_measured_once_more() {
     let systems = ["a", "b"].map(|l| format!("[[system]]\ndbms = 'null'\nlabel = '{l}'\n"));
     for mode in ["sequential", "interleaved"] {
@@ -101,6 +102,7 @@ fn what_was_under_way_while_rqps_was_stopped_is_measured_once_more() {
 
 /// A load is not done once more: its figure says so.
 #[test]
+#[ignore = "make test-all: takes long"]
 fn a_load_during_which_rqps_was_stopped_says_so() {
     let bench = Bench::new();
     let plan = PLAN.replace("rows = 1000", "rows = 20_000_000").replace(", 'range-*'", "");
