@@ -1,6 +1,7 @@
 //! Client threads that keep their connections open from slice to slice.
 
 mod client;
+mod protocols;
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicI32, AtomicUsize, Ordering};
@@ -8,10 +9,8 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
-use rqps_client::{
-    AnyConnection, Breaker, Connection, MysqlConnection, NullConnection, PostgresConnection,
-};
-use rqps_workload::{EventError, InsertWorker, SysbenchWorker, Worker};
+use rqps_client::{Breaker, Connection};
+use rqps_workload::{EventError, Worker};
 
 pub use client::Member;
 use client::{Answer, Said, Shared, Task, place_self, serve};
@@ -171,53 +170,6 @@ impl Crew {
                 .map_err(|source| CrewError::Thread { client_idx, source })?;
         }
         Ok(crew)
-    }
-
-    /// [`Crew::start`] for a step of a suite file. Here, so that the loop that is measured is compiled in this crate for
-    /// each protocol.
-    ///
-    /// # Errors
-    /// As [`Crew::start`].
-    pub fn of_steps(
-        members: Vec<Member<AnyConnection, SysbenchWorker>>,
-    ) -> Result<Self, CrewError> {
-        Self::of_any(members)
-    }
-
-    /// The same for a step of the Insert Benchmark.
-    ///
-    /// # Errors
-    /// As [`Crew::start`].
-    pub fn of_inserts(
-        members: Vec<Member<AnyConnection, InsertWorker>>,
-    ) -> Result<Self, CrewError> {
-        Self::of_any(members)
-    }
-
-    fn of_any<W>(members: Vec<Member<AnyConnection, W>>) -> Result<Self, CrewError>
-    where
-        W: Worker<MysqlConnection> + Worker<PostgresConnection> + Worker<NullConnection> + 'static,
-    {
-        let (mut mysql, mut postgres, mut null) = (Vec::new(), Vec::new(), Vec::new());
-        for Member { connection, worker, cpus, role } in members {
-            match connection {
-                AnyConnection::Mysql(connection) => {
-                    mysql.push(Member { connection, worker, cpus, role });
-                }
-                AnyConnection::Postgres(connection) => {
-                    postgres.push(Member { connection, worker, cpus, role });
-                }
-                AnyConnection::Null(connection) => {
-                    null.push(Member { connection, worker, cpus, role });
-                }
-            }
-        }
-        // All clients of a step speak to one server.
-        match (mysql.is_empty(), postgres.is_empty()) {
-            (false, _) => Self::start(mysql),
-            (true, false) => Self::start(postgres),
-            (true, true) => Self::start(null),
-        }
     }
 
     /// The kernel's ids of the client threads.

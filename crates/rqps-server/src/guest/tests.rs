@@ -39,6 +39,8 @@ fn server(schemas: &[&str], has_marker: bool, is_free: bool) -> Fake {
         .answering("select release_lock", word(true))
         .answering("select host, pid", Vec::new())
         .answering("select name, owners", Vec::new())
+        .answering("select distinct concat('table '", Vec::new())
+        .answering("select table_name", Vec::new())
         .answering("select @@server_uuid", rows(&["this"]))
         .answering("select server", rows(&["this"]))
         .answering("SET SESSION", Vec::new())
