@@ -22,6 +22,8 @@ pub(super) enum Outcome {
     Passed,
     /// The first test that failed.
     Failed(String),
+    /// A program of tests ended before it told which failed; the last that was told.
+    Died(String),
     /// They did not end.
     Hung,
 }
@@ -37,7 +39,7 @@ impl Cargo {
     /// Builds the tests of what `what` selects.
     ///
     /// # Errors
-    /// With the last lines of what cargo said.
+    /// With the first error that cargo told, and what follows it.
     pub(super) fn build(&self, what: &[&str]) -> Result<()> {
         let (status, said) = self.run(&[&["--no-run"], what].concat(), Duration::MAX)?;
         if status.is_some_and(|status| status.success()) {
@@ -48,10 +50,19 @@ impl Cargo {
         bail!("{}", errors.join("\n"))
     }
 
-    /// Runs the tests of what `what` selects, until one program of them has failed. The list of bugs is no
-    /// longer that of the tree, so that its own test is left out.
-    pub(super) fn test(&self, what: &[&str], within: Duration) -> Result<Outcome> {
-        let (status, said) = self.run(&[what, &["--", "--skip", "planted::"]].concat(), within)?;
+    /// Runs the tests of what `what` selects, until one program of them has failed: all, or one of this name. The
+    /// list of bugs is no longer that of the tree, so that its own test is left out.
+    pub(super) fn test(
+        &self,
+        what: &[&str],
+        name: Option<&str>,
+        within: Duration,
+    ) -> Result<Outcome> {
+        let which: Vec<&str> = match name {
+            Some(name) => vec!["--", "--exact", name],
+            None => vec!["--", "--skip", "planted::"],
+        };
+        let (status, said) = self.run(&[what, &which].concat(), within)?;
         Ok(match status {
             None => Outcome::Hung,
             Some(status) if status.success() => Outcome::Passed,
@@ -62,7 +73,7 @@ impl Cargo {
                     let last = said.lines().rfind(|line| !line.trim().is_empty());
                     let last = last.unwrap_or_default();
                     anyhow::ensure!(is_built, "cargo ended with {status}: {last}");
-                    Outcome::Failed(format!("({last})"))
+                    Outcome::Died(last.to_owned())
                 }
             },
         })

@@ -44,10 +44,12 @@ impl Row {
         }
     }
 
+    /// Takes in what the tests said.
     pub(super) fn set(&mut self, outcome: Outcome, took: Duration) {
         self.caught_by = match outcome {
             Outcome::Passed => None,
             Outcome::Failed(test) => Some(test),
+            Outcome::Died(last) => Some(format!("({last})")),
             Outcome::Hung => Some(HUNG.to_owned()),
         };
         self.seconds = took.as_secs();
