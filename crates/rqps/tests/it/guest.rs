@@ -10,7 +10,7 @@ use crate::bench::{Bench, DEADLINE, Said, assert_complete, pause};
 use crate::sysbench_sandbox::Server;
 
 /// The two servers.
-const SERVERS: [(&str, &str); 2] = [("mariadb", "10.2.11"), ("postgres", "11.22")];
+const SERVERS: [(&str, &str); 2] = [("mariadb", "10.11.5"), ("postgres", "17.4")];
 
 /// Moments of a run, s: while it enters, loads, measures, leaves.
 const MOMENTS: [f64; 4] = [0.1, 0.6, 1.5, 3.0];
@@ -169,7 +169,7 @@ fn a_run_by_address_leaves_everything_as_it_was() {
 
 #[test]
 fn settings_are_changed_by_consent_and_restored() {
-    let mut host = Host::new("mariadb", "10.2.11");
+    let mut host = Host::new("mariadb", "10.11.5");
     host.write_plan("");
     let owned = host.owned();
     let said = host.run(&["--allow-settings"]);
@@ -182,7 +182,7 @@ fn settings_are_changed_by_consent_and_restored() {
 
 #[test]
 fn settings_that_a_killed_rqps_had_changed_are_restored_by_the_next() {
-    let mut host = Host::new("mariadb", "10.2.11");
+    let mut host = Host::new("mariadb", "10.11.5");
     host.write_plan("");
     let owned = host.owned();
     let capacity = "SELECT @@global.innodb_io_capacity";
@@ -245,7 +245,7 @@ fn what_a_killed_rqps_left_goes_with_the_next() {
 
 #[test]
 fn what_the_owner_built_on_rqpss_tables_stays() {
-    let mut host = Host::new("postgres", "11.22");
+    let mut host = Host::new("postgres", "17.4");
     host.write_plan("");
     let mut command = host.bench.command(&["run", "plan.toml", "--no-html"]);
     let mut child = command.env("PW", "pw").stderr(std::process::Stdio::null()).spawn().unwrap();
@@ -337,7 +337,7 @@ fn pause_for(time: Duration) {
 
 #[test]
 fn statements_that_reach_further_are_refused_before_anything_is_made() {
-    let mut host = Host::new("postgres", "11.22");
+    let mut host = Host::new("postgres", "17.4");
     host.write_plan("sql_after_load = ['DELETE FROM public.orders']");
     let said = host.run(&[]);
     assert_eq!(said.code(), 2, "{}", said.stderr);
@@ -373,7 +373,7 @@ fn a_user_who_may_make_no_schema_is_told_the_grant() {
 #[test]
 fn an_address_of_the_other_protocol_is_refused() {
     for (dbms, version, scheme) in
-        [("mariadb", "10.2.11", "postgres"), ("postgres", "11.22", "mysql")]
+        [("mariadb", "10.11.5", "postgres"), ("postgres", "17.4", "mysql")]
     {
         let mut host = Host::new(dbms, version);
         let (_, rest) = host.address.split_once("://").unwrap();
