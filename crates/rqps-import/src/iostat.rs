@@ -103,6 +103,9 @@ loop0            0.00      0.00     0.00   0.00    0.00     0.00    0.00      0.
 nvme0n1         10.00    400.00     0.00   0.00    0.10    40.00  100.00   1000.00
 sda              0.00      0.00     0.00   0.00    0.00     0.00    0.00      0.00
 
+avg-cpu:  %user   %nice %system %iowait  %steal   %idle   %guest  %gnice
+          11.00    0.00    3.00    0.00    0.00   86.00     0.00    0.00
+
 Device            r/s     rkB/s   rrqm/s  %rrqm r_await rareq-sz     w/s     wkB/s
 nvme0n1         30.00    800.00     0.00   0.00    0.10    40.00  100.00   3000.00
 sda              0.00      0.00

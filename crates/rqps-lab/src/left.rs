@@ -16,7 +16,7 @@ use crate::insert::Tables;
 use crate::installation::Installation;
 use crate::run::Lab;
 use crate::sequential::is_disk_full;
-use crate::steps::Job;
+use crate::steps::{Job, PlannedStep};
 use crate::system::{Data, Up, kept_log};
 use crate::{leftover, measure};
 
@@ -189,11 +189,7 @@ impl Lab<'_> {
     /// Whether the tables of a suite from a file have the rows that they must have.
     fn look_at_rows(&self, (load, first): (usize, usize), up: &mut Up) -> Result<()> {
         let (_, args, _) = measure::of_file(&self.steps[load])?;
-        let mut is_whole = true;
-        for planned in &self.steps[load + 1..=first] {
-            let grows = planned.info.kind == StepKind::Insert;
-            is_whole &= !grows && measure::of_file(planned)?.0.is_whole(args);
-        }
+        let is_whole = are_whole(&self.steps, (load, first))?;
         for table in 1..=args.tables {
             let found = self.count(up, &populate::count_sql(table))?;
             let is_right = if is_whole { found == args.rows } else { found > 0 };
@@ -271,6 +267,18 @@ impl Lab<'_> {
     }
 }
 
+/// Whether tables have the rows that step `load` has put into them when `first` is under way, which may have done
+/// all of its work.
+fn are_whole(steps: &[PlannedStep], (load, first): (usize, usize)) -> Result<bool> {
+    let (_, args, _) = measure::of_file(&steps[load])?;
+    let mut is_whole = true;
+    for planned in &steps[load + 1..=first] {
+        let grows = planned.info.kind == StepKind::Insert;
+        is_whole &= !grows && measure::of_file(planned)?.0.is_whole(args);
+    }
+    Ok(is_whole)
+}
+
 /// How many of these indexes a table has.
 fn count_indexes_sql(dbms: Dbms, table: &str, indexes: &[String]) -> String {
     let (from, column, of_table) = match dbms {
@@ -296,6 +304,23 @@ mod tests {
         assert_eq!(start_of(&filled(3, 12, false)), Some(3));
         assert_eq!(start_of(&filled(0, 0, true)), Some(0));
         assert_eq!(start_of("something else"), None);
+    }
+
+    #[test]
+    fn the_step_under_way_may_have_changed_the_rows() {
+        let text = "[[system]]\ndbms = \"null\"\n[[suite]]\nrows = 1000\nclients = 1\n\
+                    steps = [\"point-query\", \"insert\", \"range-covered-pk\"]\n";
+        let catalogue = rqps_server::Catalogue::builtin().unwrap();
+        let plan = crate::PlanFile::parse(text, "test").unwrap();
+        let plan = plan.resolve("test", &catalogue).unwrap();
+        let steps = crate::steps::of_plan(&plan, &[0], true).unwrap();
+        let at = |kind| steps.iter().position(|step| step.info.kind == kind).unwrap();
+        let (load, insert) = (at(StepKind::Load), at(StepKind::Insert));
+        assert!(load + 1 < insert);
+        for first in load + 1..steps.len() {
+            let wanted = first < insert;
+            assert_eq!(are_whole(&steps, (load, first)).unwrap(), wanted, "{first} of {insert}");
+        }
     }
 
     #[test]

@@ -319,6 +319,21 @@ mod tests {
     use super::*;
 
     #[test]
+    fn starts_are_spread_evenly_over_the_clients_of_a_role() {
+        // Ten starts per second of two clients, which come after three of another role.
+        for (idx, first_ms) in [(0, 0), (1, 100)] {
+            let mut on_clock = OnClock::default();
+            let share = Share { client_idx: 3 + idx, idx, n_clients: 2 };
+            let mut schedule = Schedule::at(10.0, share, &mut on_clock);
+            assert_eq!(schedule.due_ns(), first_ms * 1_000_000);
+            schedule.on_clock.n += 1;
+            assert_eq!(schedule.due_ns(), (first_ms + 200) * 1_000_000);
+            // Of a second five, the first of which has come.
+            assert_eq!(schedule.due_until(1_000_000_000), 4);
+        }
+    }
+
+    #[test]
     fn the_parts_of_a_whole_add_up_for_every_client() {
         for n_clients in 1..9 {
             let (each, n_parts) = (20_011, 61);

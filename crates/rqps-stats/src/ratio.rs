@@ -108,6 +108,17 @@ mod tests {
     }
 
     #[test]
+    fn degrees_of_freedom_of_sides_that_differ_in_size() {
+        let exp = |logs: &[f64]| logs.iter().map(|v| v.exp()).collect::<Vec<_>>();
+        // Variance of the mean 1 with one degree of freedom, and 1/3 with three: (4/3)² / (1 + 1/27) = 12/7.
+        let (few, many) = (exp(&[0.0, 2.0]), exp(&[0.0, 2.0, 0.0, 2.0]));
+        for (base, candidate) in [(&few, &many), (&many, &few)] {
+            let df = ratio_test(base, candidate).unwrap().df.unwrap();
+            assert!((df - 12.0 / 7.0).abs() < 1e-9, "{df}");
+        }
+    }
+
+    #[test]
     fn refuses_what_has_no_logarithm() {
         assert!(ratio(&[], &[1.0]).is_none());
         assert!(ratio(&[0.0], &[1.0]).is_none());

@@ -163,6 +163,9 @@ mod tests {
         assert!(!cut.is_over(29, s(58)) && cut.is_over(30, s(60)));
         // Each block took half as long again.
         assert!(!cut.is_over(19, s(57)) && cut.is_over(20, s(60)));
+        // It ends with the block whose end is nearest to its time.
+        assert!(!cut.is_over(20, Duration::from_millis(58_900)));
+        assert!(cut.is_over(20, Duration::from_millis(59_100)));
         // Ten times as long.
         assert!(!cut.is_over(7, s(140)) && cut.is_over(8, s(160)));
     }

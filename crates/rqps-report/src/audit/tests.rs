@@ -178,6 +178,11 @@ fn a_part_of_what_is_off_makes_no_difference() {
     };
     assert!(Audit::of(&[hash("OFF", "8"), hash("OFF", "1")]).settings.is_empty());
     assert_eq!(Audit::of(&[hash("ON", "8"), hash("ON", "1")]).settings.len(), 1);
+    // What is not there is off.
+    let parts =
+        |n: &str| system("x", Dbms::Mysql, &[&format!("innodb_adaptive_hash_index_parts={n}")]);
+    assert!(Audit::of(&[parts("8"), parts("1")]).settings.is_empty());
+    assert!(Audit::of(&[parts("8"), hash("OFF", "1")]).settings.is_empty());
 }
 
 /// Two systems as an audit shows them: builds, sessions, settings.

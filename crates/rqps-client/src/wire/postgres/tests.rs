@@ -282,6 +282,26 @@ fn integers_are_patched_in_place() {
 }
 
 #[test]
+fn a_null_in_the_place_of_an_integer_has_no_length_but_its_own() {
+    let types = [ParamType::Int, ParamType::BigInt];
+    let mut statement = statement("? ?", &types, Protocol::Prepared).unwrap();
+    let mut scratch = Vec::new();
+    statement.encode(&ints(&[7, 7]), &mut scratch).unwrap();
+    let mut params = Params::new();
+    params.push_null();
+    params.push_int(1);
+    assert_eq!(
+        statement.encode(&params, &mut scratch).unwrap(),
+        b"B\0\0\0\x20\0s1\0\0\x01\0\x01\0\x02\
+          \xff\xff\xff\xff\0\0\0\x08\0\0\0\0\0\0\0\x01\0\0\
+          E\0\0\0\x09\0\0\0\0\0S\0\0\0\x04"
+    );
+    // Integers again: as long as they are.
+    let again = statement.encode(&ints(&[7, 7]), &mut scratch).unwrap();
+    assert_eq!(again.get(..5), Some(&b"B\0\0\0\x24"[..]));
+}
+
+#[test]
 fn strings_make_the_message_anew() {
     let types = [ParamType::Text, ParamType::Int];
     let mut statement = statement("? ?", &types, Protocol::Prepared).unwrap();

@@ -2,7 +2,7 @@
 
 use proptest::prelude::*;
 
-use super::super::transcripts::{Transcript, answers, long_rows, packets};
+use super::super::transcripts::{Transcript, answers, long_rows, packets, text_rows};
 use super::*;
 
 type Scanned = Result<Result<Outcome, u16>, Violation>;
@@ -168,6 +168,25 @@ proptest! {
             prop_assert_eq!(at_once, drop_by_drop);
             prop_assert_eq!(whole.outcome().is_ok(), dripped.outcome().is_ok());
             prop_assert_eq!(whole.outcome, dripped.outcome);
+        }
+    }
+}
+
+#[test]
+fn an_answer_without_a_result_has_none_of_the_answer_before() {
+    for deprecate_eof in [true, false] {
+        let mut scanner = Scanner::new(deprecate_eof);
+        scanner.start(1);
+        scanner.feed(&text_rows(deprecate_eof).bytes).unwrap();
+        assert!(scanner.had_result());
+        // In one piece and in two: the short way through ordinary answers, and the long one.
+        for at in [0, 3] {
+            scanner.start(1);
+            let ok = packets(1, &[b"\x00\x01\x00\x02\x00\x00\x00"]);
+            let (head, tail) = ok.split_at(at);
+            scanner.feed(head).unwrap();
+            assert_eq!(scanner.feed(tail), Ok(Progress::Done));
+            assert!(!scanner.had_result(), "cut at {at}");
         }
     }
 }
