@@ -324,7 +324,7 @@ mod tests {
         for (idx, first_ms) in [(0, 0), (1, 100)] {
             let mut on_clock = OnClock::default();
             let share = Share { client_idx: 3 + idx, idx, n_clients: 2 };
-            let mut schedule = Schedule::at(10.0, share, &mut on_clock);
+            let schedule = Schedule::at(10.0, share, &mut on_clock);
             assert_eq!(schedule.due_ns(), first_ms * 1_000_000);
             schedule.on_clock.n += 1;
             assert_eq!(schedule.due_ns(), (first_ms + 200) * 1_000_000);
