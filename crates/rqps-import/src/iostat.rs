@@ -103,9 +103,6 @@ loop0            0.00      0.00     0.00   0.00    0.00     0.00    0.00      0.
 nvme0n1         10.00    400.00     0.00   0.00    0.10    40.00  100.00   1000.00
 sda              0.00      0.00     0.00   0.00    0.00     0.00    0.00      0.00
 
-avg-cpu:  %user   %nice %system %iowait  %steal   %idle   %guest  %gnice
-          11.00    0.00    3.00    0.00    0.00   86.00     0.00    0.00
-
 Device            r/s     rkB/s   rrqm/s  %rrqm r_await rareq-sz     w/s     wkB/s
 nvme0n1         30.00    800.00     0.00   0.00    0.10    40.00  100.00   3000.00
 sda              0.00      0.00
@@ -120,6 +117,20 @@ sda              0.00      0.00
         assert!((found.written_kb_per_s - 2000.0).abs() < 1e-9);
         assert!(matches!(parse(TEXT, Some("sda")).unwrap(), Found::Device(d) if d.n == 1));
         assert_eq!(parse(TEXT, Some("md0")).unwrap(), Found::Nothing);
+    }
+
+    #[test]
+    fn lines_of_the_cpus_are_no_devices() {
+        // As sysstat 11.6 has it, where the columns stand so far left that those lines have them, too.
+        let report = "avg-cpu:  %user   %nice %system %iowait  %steal   %idle\n          \
+                      10.00    1.00    2.00    3.00    4.00   80.00\n\n\
+                      Device            r/s     w/s     rkB/s     wkB/s\n\
+                      sda             10.00   20.00    400.00    500.00\n\n";
+        let Found::Device(found) = parse(&report.repeat(2), None).unwrap() else {
+            panic!("several")
+        };
+        assert_eq!(found.n, 2);
+        assert!((found.written_kb_per_s - 500.0).abs() < 1e-9);
     }
 
     #[test]

@@ -308,7 +308,7 @@ mod tests {
 
     #[test]
     fn the_step_under_way_may_have_changed_the_rows() {
-        let text = "[[system]]\ndbms = \"null\"\n[[suite]]\nrows = 1000\nclients = 1\n\
+        let text = "[[system]]\ndbms = \"null\"\n[[suite]]\nrows = 1000\nclients = [1]\n\
                     steps = [\"point-query\", \"insert\", \"range-covered-pk\"]\n";
         let catalogue = rqps_server::Catalogue::builtin().unwrap();
         let plan = crate::PlanFile::parse(text, "test").unwrap();
