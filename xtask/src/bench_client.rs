@@ -79,6 +79,20 @@ const WORKS: [Work; 4] = [
     },
 ];
 
+/// A server to measure.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Target<'a> {
+    pub(crate) dbms: Dbms,
+    pub(crate) endpoint: &'a Endpoint,
+}
+
+impl Target<'_> {
+    /// A connection such as the binary opens for a client.
+    pub(crate) fn connect(self) -> Result<AnyConnection> {
+        Ok(AnyConnection::open(self.dbms, self.endpoint)?)
+    }
+}
+
 /// CPU per query, microseconds.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Cost {
@@ -158,7 +172,7 @@ fn one_server(root: &Path, server: (Dbms, &str), options: Options) -> Result<()>
     let dbms = server.0;
     let sandbox = sandbox(root, server, "bench-client")?;
     let endpoint = sandbox.endpoint().clone();
-    let measured = all_works(dbms, &endpoint, options);
+    let measured = all_works(Target { dbms, endpoint: &endpoint }, options);
     let name = sandbox.name();
     sandbox.stop()?;
     print_table(&name, &measured?);
@@ -179,23 +193,23 @@ struct Row {
     rounds: Vec<[Cost; 3]>,
 }
 
-fn all_works(dbms: Dbms, endpoint: &Endpoint, options: Options) -> Result<Vec<Row>> {
+fn all_works(target: Target<'_>, options: Options) -> Result<Vec<Row>> {
     let mut args = Size::Tiny.args();
     args.rows = ROWS;
-    fill(dbms, endpoint, &args)?;
+    fill(target, &args)?;
     let suite = Suite::parse(include_str!("bench_client.toml"), "bench_client.toml")?;
     let mut rows = Vec::new();
     let mut seed = 0;
     for work in &WORKS {
-        let program = Program::compile(suite.step(work.step)?, &args, dbms)?;
+        let program = Program::compile(suite.step(work.step)?, &args, target.dbms)?;
         let mut rounds = Vec::new();
         for _ in 0..options.rounds {
             // A new seed each time: an update that writes what is there already changes no row.
             seed += 2;
             rounds.push([
-                sysbench(dbms, endpoint, work, options.turn)?,
-                ours((dbms, endpoint), &program, options.turn, seed)?,
-                minimal((dbms, endpoint), &program, options.turn, seed + 1)?,
+                sysbench(target, work, options.turn)?,
+                ours(target, &program, options.turn, seed)?,
+                minimal(target, &program, options.turn, seed + 1)?,
             ]);
         }
         rows.push(Row { work, rounds });
@@ -204,10 +218,11 @@ fn all_works(dbms: Dbms, endpoint: &Endpoint, options: Options) -> Result<Vec<Ro
 }
 
 /// Makes the tables and fills them over one connection.
-pub(crate) fn fill(dbms: Dbms, endpoint: &Endpoint, args: &SuiteArgs) -> Result<()> {
+pub(crate) fn fill(target: Target<'_>, args: &SuiteArgs) -> Result<()> {
+    let dbms = target.dbms;
     let engine = if dbms == Dbms::Postgres { Engine::Heap } else { Engine::Innodb };
     let spec = LoadSpec::new(args, dbms, engine, 1);
-    let mut connection = AnyConnection::open(dbms, endpoint)?;
+    let mut connection = target.connect()?;
     connection.query(&spec.create_table_sql(1))?;
     for part in spec.split(1).iter().flatten() {
         populate::populate_table_part(&mut connection, &spec, part, &mut |_| true)?;
@@ -218,7 +233,8 @@ pub(crate) fn fill(dbms: Dbms, endpoint: &Endpoint, args: &SuiteArgs) -> Result<
     Ok(())
 }
 
-fn sysbench(dbms: Dbms, endpoint: &Endpoint, work: &Work, turn: Duration) -> Result<Cost> {
+fn sysbench(target: Target<'_>, work: &Work, turn: Duration) -> Result<Cost> {
+    let Target { dbms, endpoint } = target;
     let Address::Unix(socket) = &endpoint.address else { bail!("the sandbox has no socket") };
     let mut command = Command::new("sysbench");
     if dbms == Dbms::Postgres {
@@ -259,13 +275,8 @@ fn sysbench(dbms: Dbms, endpoint: &Endpoint, work: &Work, turn: Duration) -> Res
     cost(&before, &after, queries, qps)
 }
 
-fn ours(
-    (dbms, endpoint): (Dbms, &Endpoint),
-    program: &Arc<Program>,
-    turn: Duration,
-    seed: u64,
-) -> Result<Cost> {
-    let mut connection = AnyConnection::open(dbms, endpoint)?;
+fn ours(target: Target<'_>, program: &Arc<Program>, turn: Duration, seed: u64) -> Result<Cost> {
+    let mut connection = target.connect()?;
     let worker = SysbenchWorker::new(Arc::clone(program), &mut connection, 0, seed)?;
     let mut crew = Crew::of_steps(vec![Member { connection, worker, cpus: Vec::new(), role: 0 }])?;
     let order = Order { pace: Pace::Closed, stop: Stop::Time(turn), seed };
@@ -275,19 +286,15 @@ fn ours(
     cost(&before, &after, tally.n_queries, tally.n_queries as f64 / turn.as_secs_f64())
 }
 
-fn minimal(
-    (dbms, endpoint): (Dbms, &Endpoint),
-    program: &Arc<Program>,
-    turn: Duration,
-    seed: u64,
-) -> Result<Cost> {
+fn minimal(target: Target<'_>, program: &Arc<Program>, turn: Duration, seed: u64) -> Result<Cost> {
+    let Target { dbms, endpoint } = target;
     let Address::Unix(server) = &endpoint.address else { bail!("the sandbox has no socket") };
     let framing = if dbms == Dbms::Postgres { Framing::Postgres } else { Framing::Mysql };
     let dir = tempfile::tempdir()?;
     let path = dir.path().join("recorder.sock");
     let recorder = Recorder::listen(&path, server)?;
     let through = Endpoint { address: Address::Unix(path), ..endpoint.clone() };
-    let mut connection = AnyConnection::open(dbms, &through)?;
+    let mut connection = Target { dbms, endpoint: &through }.connect()?;
     let mut worker = SysbenchWorker::new(Arc::clone(program), &mut connection, 0, seed)?;
     // The first event teaches the server the parameters' types; the second is what is repeated.
     worker.event(&mut connection, &mut |_| {})?;

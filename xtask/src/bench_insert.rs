@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use anyhow::{Context as _, Result, ensure};
 use nix::sys::resource::{UsageWho, getrusage};
-use rqps_client::{AnyConnection, Connection as _, Endpoint, Protocol};
+use rqps_client::{AnyConnection, Connection as _, Protocol};
 use rqps_load::{Control, Crew, Member, Order, Pace, Stop};
 use rqps_model::{Compression, Dbms, Engine};
 use rqps_workload::insert::{
@@ -16,7 +16,7 @@ use rqps_workload::insert::{
 };
 use rqps_workload::{InsertArgs, Size};
 
-use crate::bench_client::{Cost, cost, median, pin_to_one_cpu, sandbox};
+use crate::bench_client::{Cost, Target, cost, median, pin_to_one_cpu, sandbox};
 
 /// Rows of a statement, as in l.i0.
 const ROWS: u32 = 100;
@@ -40,7 +40,7 @@ pub(crate) fn run(root: &Path, rounds: usize) -> Result<()> {
     for (dbms, version) in [(Dbms::Mariadb, "10.11.5"), (Dbms::Postgres, "17.4")] {
         let sandbox = sandbox(root, (dbms, version), "bench-insert")?;
         let endpoint = sandbox.endpoint().clone();
-        let measured = all(dbms, &endpoint, rounds);
+        let measured = all(Target { dbms, endpoint: &endpoint }, rounds);
         let name = sandbox.name();
         sandbox.stop()?;
         let measured = measured.with_context(|| format!("measure with {name}"))?;
@@ -78,11 +78,12 @@ impl Measured {
     }
 }
 
-fn all(dbms: Dbms, endpoint: &Endpoint, rounds: usize) -> Result<Vec<Measured>> {
+fn all(target: Target<'_>, rounds: usize) -> Result<Vec<Measured>> {
+    let dbms = target.dbms;
     let args = InsertSize::args(Size::Tiny);
     let engine = if dbms == Dbms::Postgres { Engine::Heap } else { Engine::Innodb };
     let schema = Schema::new(&args, dbms, engine, Compression::None);
-    let mut connection = AnyConnection::open(dbms, endpoint)?;
+    let mut connection = target.connect()?;
     for sql in schema.create_table_sql(1) {
         connection.query(&sql)?;
     }
@@ -95,7 +96,7 @@ fn all(dbms: Dbms, endpoint: &Endpoint, rounds: usize) -> Result<Vec<Measured>> 
     for round in 0..rounds as u64 {
         for (protocol, to) in [Protocol::Text, Protocol::Prepared].into_iter().zip(&mut inserts) {
             let args = InsertArgs { protocol, ..args.clone() };
-            to.costs.push(insert((dbms, endpoint), &schema, &args, &ids, round)?);
+            to.costs.push(insert(target, &schema, &args, &ids, round)?);
         }
     }
     for sql in schema.index_sql(1) {
@@ -113,20 +114,20 @@ fn all(dbms: Dbms, endpoint: &Endpoint, rounds: usize) -> Result<Vec<Measured>> 
     ];
     for round in 0..rounds as u64 {
         for (kind, to) in [Queries::Range, Queries::Point].into_iter().zip(&mut queries) {
-            to.costs.push(query((dbms, endpoint), &schema, kind, &ids, round)?);
+            to.costs.push(query(target, &schema, kind, &ids, round)?);
         }
     }
     Ok(inserts.into_iter().chain(queries).collect())
 }
 
 fn insert(
-    (dbms, endpoint): (Dbms, &Endpoint),
+    target: Target<'_>,
     schema: &Schema,
     args: &InsertArgs,
     ids: &Arc<TableIds>,
     seed: u64,
 ) -> Result<Cost> {
-    let mut connection = AnyConnection::open(dbms, endpoint)?;
+    let mut connection = target.connect()?;
     let rows = Rows { ids: Arc::clone(ids), pair: None };
     let draw = (args.protocol, 0, seed);
     let inserter = Inserter::new(&mut connection, (schema, 1), (rows, ROWS), draw)?;
@@ -134,13 +135,13 @@ fn insert(
 }
 
 fn query(
-    (dbms, endpoint): (Dbms, &Endpoint),
+    target: Target<'_>,
     schema: &Schema,
     kind: Queries,
     ids: &Arc<TableIds>,
     seed: u64,
 ) -> Result<Cost> {
-    let mut connection = AnyConnection::open(dbms, endpoint)?;
+    let mut connection = target.connect()?;
     let draw = (Protocol::Prepared, 0, seed);
     let querier = Querier::new(&mut connection, (schema, 1, kind), Arc::clone(ids), draw)?;
     run_one(connection, InsertWorker::Query(querier), (QUERIES, 1), seed)

@@ -6,13 +6,13 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context as _, Result, bail, ensure};
-use rqps_client::{AnyConnection, Connection, Endpoint};
+use rqps_client::Connection;
 use rqps_lab::Sandbox;
 use rqps_load::{Control, Crew, CrewError, Member, Order, Pace, Stop};
 use rqps_model::Dbms;
 use rqps_workload::{Program, Size, Suite, SysbenchWorker};
 
-use crate::bench_client::{fill, sandbox_with};
+use crate::bench_client::{Target, fill, sandbox_with};
 
 /// Length of a slice: memory is looked at after each.
 const SLICE: Duration = Duration::from_secs(10);
@@ -100,11 +100,12 @@ fn told(name: &str, seen: &Seen, options: Options) -> Vec<String> {
 fn one(dbms: Dbms, sandbox: &mut Sandbox, options: Options) -> Result<Seen> {
     let endpoint = sandbox.endpoint().clone();
     let args = Size::Tiny.args();
-    fill(dbms, &endpoint, &args)?;
+    let target = Target { dbms, endpoint: &endpoint };
+    fill(target, &args)?;
     let suite = Suite::parse(include_str!("bench_client.toml"), "bench_client.toml")?;
     let program = Program::compile(suite.step("point")?, &args, dbms)?;
     let before = served(dbms, sandbox.admin())?;
-    let mut crew = manned((dbms, &endpoint), &program, options.clients)?;
+    let mut crew = manned(target, &program, options.clients)?;
     let (mut memory, mut by_client, mut errors) = (Vec::new(), 0, 0);
     let begin = Instant::now();
     let mut seed = 0;
@@ -123,17 +124,13 @@ fn one(dbms: Dbms, sandbox: &mut Sandbox, options: Options) -> Result<Seen> {
         errors,
         by_server,
         memory,
-        stopped_after: stopped((dbms, &endpoint), &program, options)?,
+        stopped_after: stopped(target, &program, options)?,
     })
 }
 
 /// From the wish to stop, in the middle of a slice, to the end of all threads.
-fn stopped(
-    (dbms, endpoint): (Dbms, &Endpoint),
-    program: &Arc<Program>,
-    options: Options,
-) -> Result<Duration> {
-    let mut crew = manned((dbms, endpoint), program, options.clients)?;
+fn stopped(target: Target<'_>, program: &Arc<Program>, options: Options) -> Result<Duration> {
+    let mut crew = manned(target, program, options.clients)?;
     let order = Order { pace: Pace::Closed, stop: Stop::Time(Duration::from_secs(600)), seed: 7 };
     let mut wished = None;
     let result = crew.run(&order, &mut |_| {}, &mut |live| {
@@ -148,15 +145,10 @@ fn stopped(
     Ok(wished.context("it stopped by itself")?.elapsed())
 }
 
-fn manned(
-    (dbms, endpoint): (Dbms, &Endpoint),
-    program: &Arc<Program>,
-    clients: u32,
-) -> Result<Crew> {
+fn manned(target: Target<'_>, program: &Arc<Program>, clients: u32) -> Result<Crew> {
     let mut members = Vec::new();
     for idx in 0..clients {
-        let mut connection =
-            AnyConnection::open(dbms, endpoint).with_context(|| format!("connect client {idx}"))?;
+        let mut connection = target.connect().with_context(|| format!("connect client {idx}"))?;
         let worker = SysbenchWorker::new(Arc::clone(program), &mut connection, idx, 1)?;
         members.push(Member { connection, worker, cpus: Vec::new(), role: 0 });
     }

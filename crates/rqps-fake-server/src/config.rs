@@ -1,4 +1,4 @@
-//! What a server is told: its command line and its configuration file, as names and values.
+//! The command line and the configuration that a server gets.
 
 use std::fs;
 use std::path::{Path, PathBuf};

@@ -31,7 +31,7 @@ pub enum Fault {
     WrongRows(i64),
     /// It is another version than its program says.
     Version(String),
-    /// It does not stop when it is told to.
+    /// It ignores the signal to stop.
     KeepRunning,
 }
 

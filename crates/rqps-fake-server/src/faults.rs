@@ -181,7 +181,7 @@ impl Faults {
                 loop {
                     // A program in Rust looks at its first SIGSEGV, and dies of the next.
                     let _ = kill(Pid::this(), *signal);
-                    // Another thread may take the signal; none goes on to answer.
+                    // Another thread may take the signal; none may answer meanwhile.
                     pause(LOOK_EVERY);
                     if stands_still {
                         break;

@@ -14,6 +14,7 @@ mod log;
 mod mysql;
 mod postgres;
 mod program;
+mod question;
 mod server;
 mod settings;
 mod statement;

@@ -11,20 +11,27 @@ pub(crate) struct Log {
     pub(crate) family: Family,
 }
 
+/// How severe a line is, in the words of both families.
+struct Level {
+    postgres: &'static str,
+    mysql: &'static str,
+}
+
 impl Log {
     pub(crate) fn note(&self, text: &str) {
-        self.line(("LOG: ", "[Note]"), text);
+        self.line(Level { postgres: "LOG: ", mysql: "[Note]" }, text);
     }
 
     pub(crate) fn error(&self, text: &str) {
-        self.line(("ERROR: ", "[ERROR]"), text);
+        self.line(Level { postgres: "ERROR: ", mysql: "[ERROR]" }, text);
     }
 
     pub(crate) fn fatal(&self, text: &str) {
-        self.line(("FATAL: ", "[ERROR]"), text);
+        self.line(Level { postgres: "FATAL: ", mysql: "[ERROR]" }, text);
     }
 
-    fn line(&self, (postgres, mysql): (&str, &str), text: &str) {
+    fn line(&self, level: Level, text: &str) {
+        let Level { postgres, mysql } = level;
         let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_millis();
         let line = match self.family {
             Family::Postgres => format!("{now} UTC [{}] {postgres} {text}\n", std::process::id()),

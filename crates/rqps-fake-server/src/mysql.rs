@@ -10,7 +10,7 @@ use crate::answer::{Answer, Failure};
 use crate::program::Stream;
 use crate::server::{Server, Session, Trouble};
 use crate::statement::{Statement, Value};
-use wire::Link;
+use wire::{Form, Link};
 
 /// Commands of a client.
 const QUIT: u8 = 0x01;
@@ -73,7 +73,10 @@ pub(crate) fn serve(server: &Server, session: &mut Session, stream: impl Stream)
         let is_open = Server::in_transaction(session);
         match answer {
             Ok(Answer::Done(_, n)) => link.done(n, is_open)?,
-            Ok(Answer::Rows(rows)) => link.rows(&rows, (*command == EXECUTE, is_open))?,
+            Ok(Answer::Rows(rows)) => {
+                let form = if *command == EXECUTE { Form::Prepared } else { Form::Text };
+                link.rows(&rows, form, is_open)?;
+            }
             Err(Trouble::Failure(failure)) => link.failure(&failure)?,
             Err(Trouble::Ended) => return Ok(()),
         }
@@ -121,7 +124,7 @@ fn execute(
     // After the number: flags and iterations.
     let params = params(it, body.get(9..).unwrap_or_default());
     let params = params.ok_or_else(|| Failure::value("parameters of known types"))?;
-    server.execute(session, (&it.sql, &it.statement), &params)
+    server.execute(session, &it.sql, &it.statement, &params)
 }
 
 /// The values of a statement's parameters; `None` where the message is not as it should be.

@@ -70,7 +70,8 @@ pub(crate) fn serve(server: &Server, session: &mut Session, stream: impl Stream)
                 link.flush()?;
             }
             _ => {
-                let done = extended(server, session, (&mut link, &mut place), (kind, &body));
+                let message = Message { kind, body: &body };
+                let done = extended(server, session, &mut link, &mut place, message);
                 match done {
                     Ok(()) => {}
                     Err(Trouble::Failure(failure)) => {
@@ -104,15 +105,23 @@ fn tell<S: Stream>(link: &mut Link<S>, answer: Result<Answer, Trouble>, is_text:
     true
 }
 
+/// A message of the client.
+#[derive(Clone, Copy)]
+struct Message<'a> {
+    kind: u8,
+    body: &'a [u8],
+}
+
 /// One message of those that prepare and execute.
 fn extended<S: Stream>(
     server: &Server,
     session: &mut Session,
-    (link, place): (&mut Link<S>, &mut Place),
-    (kind, body): (u8, &[u8]),
+    link: &mut Link<S>,
+    place: &mut Place,
+    message: Message<'_>,
 ) -> Result<(), Trouble> {
-    let mut reader = Reader::new(body);
-    match kind {
+    let mut reader = Reader::new(message.body);
+    match message.kind {
         b'P' => {
             let both = reader.string().zip(reader.string());
             let Some((name, sql)) = both else { return no_sense() };
@@ -142,8 +151,8 @@ fn extended<S: Stream>(
         b'E' => {
             let Some(portal) = place.portal.take() else { return no_sense() };
             let Some(prepared) = place.prepared.get(&portal.name) else { return no_sense() };
-            let statement = (prepared.sql.as_str(), &prepared.statement);
-            let answer = server.execute(session, statement, &portal.params)?;
+            let Prepared { sql, statement } = prepared;
+            let answer = server.execute(session, sql, statement, &portal.params)?;
             tell(link, Ok(answer), false);
         }
         b'C' => {

@@ -47,12 +47,12 @@ pub fn run(args: impl Iterator<Item = String>) -> ExitCode {
     let done = if args.iter().any(|arg| arg == "--version") {
         say_version(family, &program, &place.version())
     } else if is_initdb || is_to_initialise(args) {
-        initialise(family, args, (place, log))
+        initialise(family, args, place, log)
     } else if args.iter().any(|arg| arg == "--single") {
         // It makes the database, which is there in any case.
         io::stdin().read_to_end(&mut Vec::new()).map(|_| ())
     } else {
-        serve(family, args, (place, log))
+        serve(family, args, place, log)
     };
     match done {
         Ok(()) => ExitCode::SUCCESS,
@@ -83,7 +83,7 @@ fn say_version(family: Family, program: &Path, version: &str) -> io::Result<()> 
 }
 
 /// Makes a data directory.
-fn initialise(family: Family, args: &[String], (place, log): (Place, Log)) -> io::Result<()> {
+fn initialise(family: Family, args: &[String], place: Place, log: Log) -> io::Result<()> {
     let line = command_line(family, args);
     if line.has("--bootstrap") {
         io::stdin().read_to_end(&mut Vec::new())?;
@@ -125,7 +125,7 @@ fn command_line(family: Family, args: &[String]) -> CommandLine {
 }
 
 /// Serves until a signal ends it.
-fn serve(family: Family, args: &[String], (place, log): (Place, Log)) -> io::Result<()> {
+fn serve(family: Family, args: &[String], place: Place, log: Log) -> io::Result<()> {
     // Before the first thread, so that this one alone meets them.
     let mut signals = SigSet::empty();
     for signal in [Signal::SIGTERM, Signal::SIGINT, Signal::SIGQUIT, Signal::SIGHUP] {
@@ -166,7 +166,7 @@ fn serve(family: Family, args: &[String], (place, log): (Place, Log)) -> io::Res
         return Err(io::Error::other(format!("could not write {path}: No space left on device")));
     }
     let version = faults.version().unwrap_or(version);
-    let server = Server::open((family, version), (&line, log), Arc::clone(&faults))?;
+    let server = Server::open(version, &line, log, Arc::clone(&faults))?;
     let server = Arc::new(server);
     listen(&server, &line)?;
     log.note("database system is ready to accept connections");

@@ -45,7 +45,7 @@ pub(crate) struct Session {
 /// Why there is no answer.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Trouble {
-    /// An error that the client is told.
+    /// An error for the client.
     Failure(Failure),
     /// The connection is to be closed.
     Ended,
@@ -60,10 +60,12 @@ impl From<Failure> for Trouble {
 impl Server {
     /// A server on its data.
     pub(crate) fn open(
-        (family, version): (Family, String),
-        (line, log): (&CommandLine, Log),
+        version: String,
+        line: &CommandLine,
+        log: Log,
         faults: std::sync::Arc<Faults>,
     ) -> io::Result<Self> {
+        let family = log.family;
         Ok(Self {
             family,
             version,
@@ -104,7 +106,7 @@ impl Server {
     /// Answers a statement that came as text.
     pub(crate) fn ask(&self, session: &mut Session, sql: &str) -> Result<Answer, Trouble> {
         match Statement::parse(sql) {
-            Some(statement) => self.execute(session, (sql, &statement), &[]),
+            Some(statement) => self.execute(session, sql, &statement, &[]),
             None => {
                 let fate = self.meet(session, sql)?;
                 if fate == Fate::DiskFull && is_write(sql) {
@@ -128,7 +130,8 @@ impl Server {
     pub(crate) fn execute(
         &self,
         session: &mut Session,
-        (sql, statement): (&str, &Statement),
+        sql: &str,
+        statement: &Statement,
         params: &[Value],
     ) -> Result<Answer, Trouble> {
         if self.meet(session, sql)? == Fate::DiskFull && is_write(sql) {

@@ -29,7 +29,7 @@ impl Bench {
     fn new(family: Family) -> Self {
         let dir = tempfile::tempdir().unwrap();
         let tree = dir.path().join("tree");
-        let tree = Tree::lay_out(&tree, "/bin/true".as_ref(), (family, "11.22")).unwrap();
+        let tree = Tree::lay_out(&tree, "/bin/true".as_ref(), family, "11.22").unwrap();
         let data_dir = dir.path().join("data");
         fs::create_dir_all(tables_dir(family, &data_dir)).unwrap();
         let port = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
@@ -42,8 +42,8 @@ impl Bench {
         };
         let log = Log { family };
         let faults = Arc::new(Faults::read(Place::above(&tree.dir().join("bin/x")), log));
-        let version = (family, "11.22".to_owned());
-        let server = Arc::new(Server::open(version, (&line, log), Arc::clone(&faults)).unwrap());
+        let version = "11.22".to_owned();
+        let server = Arc::new(Server::open(version, &line, log, Arc::clone(&faults)).unwrap());
         listen(&server, &line).unwrap();
         std::thread::spawn(move || faults.watch());
         let endpoint = Endpoint {

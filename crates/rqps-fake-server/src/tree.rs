@@ -86,11 +86,7 @@ impl Tree {
     ///
     /// # Errors
     /// When a file cannot be made.
-    pub fn lay_out(
-        dir: &Path,
-        program: &Path,
-        (family, version): (Family, &str),
-    ) -> io::Result<Self> {
+    pub fn lay_out(dir: &Path, program: &Path, family: Family, version: &str) -> io::Result<Self> {
         fs::create_dir_all(dir.join("bin"))?;
         for name in family.programs() {
             put(program, &dir.join("bin").join(name))?;

@@ -189,7 +189,7 @@ impl Lab<'_> {
     /// Whether the tables of a suite from a file have the rows that they must have.
     fn look_at_rows(&self, (load, first): (usize, usize), up: &mut Up) -> Result<()> {
         let (_, args, _) = measure::of_file(&self.steps[load])?;
-        let is_whole = are_whole(&self.steps, (load, first))?;
+        let is_whole = are_whole(&self.steps, load, first)?;
         for table in 1..=args.tables {
             let found = self.count(up, &populate::count_sql(table))?;
             let is_right = if is_whole { found == args.rows } else { found > 0 };
@@ -269,7 +269,7 @@ impl Lab<'_> {
 
 /// Whether tables have the rows that step `load` has put into them when `first` is under way, which may have done
 /// all of its work.
-fn are_whole(steps: &[PlannedStep], (load, first): (usize, usize)) -> Result<bool> {
+fn are_whole(steps: &[PlannedStep], load: usize, first: usize) -> Result<bool> {
     let (_, args, _) = measure::of_file(&steps[load])?;
     let mut is_whole = true;
     for planned in &steps[load + 1..=first] {
@@ -319,7 +319,7 @@ mod tests {
         assert!(load + 1 < insert);
         for first in load + 1..steps.len() {
             let wanted = first < insert;
-            assert_eq!(are_whole(&steps, (load, first)).unwrap(), wanted, "{first} of {insert}");
+            assert_eq!(are_whole(&steps, load, first).unwrap(), wanted, "{first} of {insert}");
         }
     }
 

@@ -328,7 +328,7 @@ mod tests {
             assert_eq!(schedule.due_ns(), first_ms * 1_000_000);
             schedule.on_clock.n += 1;
             assert_eq!(schedule.due_ns(), (first_ms + 200) * 1_000_000);
-            // Of a second five, the first of which has come.
+            // This client has five starts in a second. The first has come.
             assert_eq!(schedule.due_until(1_000_000_000), 4);
         }
     }

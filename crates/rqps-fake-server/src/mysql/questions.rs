@@ -5,6 +5,7 @@ use std::sync::atomic::Ordering;
 use super::explain::explain;
 use crate::Family;
 use crate::answer::{Answer, Failure};
+use crate::question::{Question, first_word, trimmed};
 use crate::server::{Server, Session};
 use crate::settings::{Setting, Settings, Source, shown_by_mysql};
 
@@ -18,13 +19,14 @@ pub(super) fn greeted_version(server: &Server) -> String {
 
 /// Answers a statement.
 pub(crate) fn answer(server: &Server, session: &mut Session, sql: &str) -> Result<Answer, Failure> {
-    let sql = sql.trim().trim_end_matches(';');
+    let sql = trimmed(sql);
     let lower = sql.to_ascii_lowercase();
-    let (word, rest) = lower.split_once([' ', '\n']).unwrap_or((lower.as_str(), ""));
+    let (word, rest) = first_word(&lower);
+    let question = Question { sql, rest };
     match word {
-        "select" => select(server, session, (sql, rest)),
-        "show" => show(server, (sql, rest)),
-        "set" => set(server, (sql, rest)),
+        "select" => select(server, session, &question),
+        "show" => show(server, &question),
+        "set" => set(server, &question),
         "explain" => explain(sql.get("explain ".len()..).unwrap_or_default()),
         "analyze" => {
             let row = vec!["rqps.t", "analyze", "status", "OK"];
@@ -59,11 +61,8 @@ fn quoted(sql: &str) -> Vec<&str> {
     sql.split('\'').skip(1).step_by(2).collect()
 }
 
-fn select(
-    server: &Server,
-    session: &Session,
-    (sql, rest): (&str, &str),
-) -> Result<Answer, Failure> {
+fn select(server: &Server, session: &Session, question: &Question<'_>) -> Result<Answer, Failure> {
+    let Question { sql, rest } = *question;
     if rest.starts_with("@@") || rest.starts_with("hex(@@") {
         return variables(&server.settings(), sql);
     }
@@ -150,7 +149,8 @@ fn origins(settings: &Settings) -> Answer {
     Answer::rows(&["name", "source", "default"], settings.iter().map(row).collect())
 }
 
-fn show(server: &Server, (sql, rest): (&str, &str)) -> Result<Answer, Failure> {
+fn show(server: &Server, question: &Question<'_>) -> Result<Answer, Failure> {
+    let Question { sql, rest } = *question;
     let columns = ["Variable_name", "Value"];
     let is_wanted = |name: &str| {
         let names = quoted(sql);
@@ -197,7 +197,8 @@ fn status(server: &Server) -> Vec<(&'static str, String)> {
 }
 
 /// What is set is kept where it is of the whole server, and forgotten where it is of a connection.
-fn set(server: &Server, (sql, rest): (&str, &str)) -> Result<Answer, Failure> {
+fn set(server: &Server, question: &Question<'_>) -> Result<Answer, Failure> {
+    let Question { sql, rest } = *question;
     if let Some(assignment) = rest.strip_prefix("global ") {
         let (name, value) = assignment.split_once('=').ok_or_else(|| Failure::unknown(sql))?;
         let (name, value) = (name.trim(), value.trim().trim_matches('\''));

@@ -20,6 +20,13 @@ const VAR_STRING: u8 = 0xFD;
 /// The longest packet; a longer message is cut.
 const LONGEST: usize = 0xFF_FF_FF;
 
+/// How the cells of a row are sent.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Form {
+    Text,
+    Prepared,
+}
+
 /// A connection.
 pub(super) struct Link<S> {
     stream: S,
@@ -109,12 +116,8 @@ impl<S: Stream> Link<S> {
         self.packet(&out)
     }
 
-    /// A result, its rows as texts or in the form of prepared statements.
-    pub(super) fn rows(
-        &mut self,
-        rows: &Rows,
-        (is_binary, in_transaction): (bool, bool),
-    ) -> io::Result<()> {
+    /// A result.
+    pub(super) fn rows(&mut self, rows: &Rows, form: Form, in_transaction: bool) -> io::Result<()> {
         let mut out = Vec::new();
         push_length(&mut out, rows.columns.len() as u64);
         self.packet(&out)?;
@@ -124,7 +127,7 @@ impl<S: Stream> Link<S> {
         self.end(in_transaction)?;
         for row in &rows.rows {
             out.clear();
-            if is_binary {
+            if form == Form::Prepared {
                 out.push(0);
                 let mut nulls = vec![0; (row.len() + 9) / 8];
                 for (idx, _) in row.iter().enumerate().filter(|(_, cell)| cell.is_none()) {
@@ -136,7 +139,7 @@ impl<S: Stream> Link<S> {
             for cell in row {
                 match cell {
                     Some(text) => push_text(&mut out, text),
-                    None if is_binary => {}
+                    None if form == Form::Prepared => {}
                     None => out.push(0xFB),
                 }
             }

@@ -4,6 +4,7 @@ use std::sync::atomic::Ordering;
 
 use super::explain::explain;
 use crate::answer::{Answer, Failure, Rows};
+use crate::question::{Question, first_word, trimmed};
 use crate::server::{Server, Session};
 use crate::settings::{Setting, Source};
 
@@ -11,11 +12,12 @@ const EXPLAIN: &str = "explain (costs off, format json) ";
 
 /// Answers a statement.
 pub(crate) fn answer(server: &Server, session: &mut Session, sql: &str) -> Result<Answer, Failure> {
-    let sql = sql.trim().trim_end_matches(';');
+    let sql = trimmed(sql);
     let lower = sql.to_ascii_lowercase();
-    let (word, rest) = lower.split_once([' ', '\n']).unwrap_or((lower.as_str(), ""));
+    let (word, rest) = first_word(&lower);
+    let question = Question { sql, rest };
     match word {
-        "select" => select(server, session, (sql, rest)),
+        "select" => select(server, session, &question),
         "show" => {
             let settings = server.settings();
             let setting = settings.get(rest).ok_or_else(|| Failure::lacks(rest))?;
@@ -59,11 +61,8 @@ pub(crate) fn answer(server: &Server, session: &mut Session, sql: &str) -> Resul
     }
 }
 
-fn select(
-    server: &Server,
-    session: &Session,
-    (sql, rest): (&str, &str),
-) -> Result<Answer, Failure> {
+fn select(server: &Server, session: &Session, question: &Question<'_>) -> Result<Answer, Failure> {
+    let Question { sql, rest } = *question;
     let has = |words: &str| rest.contains(words);
     if rest == "1" {
         return Ok(Answer::one("?column?", "1"));
@@ -82,7 +81,7 @@ fn select(
         return Ok(Answer::one("setval", "1"));
     }
     if has("from pg_settings") {
-        return settings(server, (sql, rest));
+        return settings(server, question);
     }
     if has("from pg_database d") {
         let row = vec![Some("C".to_owned()), Some("c".to_owned()), None];
@@ -125,7 +124,8 @@ fn select(
 }
 
 /// The questions to `pg_settings`, which differ in their columns.
-fn settings(server: &Server, (sql, rest): (&str, &str)) -> Result<Answer, Failure> {
+fn settings(server: &Server, question: &Question<'_>) -> Result<Answer, Failure> {
+    let Question { sql, rest } = *question;
     let all = server.settings();
     let names: Vec<&str> = sql.split('\'').skip(1).step_by(2).collect();
     let row: fn(&String, &Setting) -> Vec<String> = if rest.starts_with("set_config(") {

@@ -12,14 +12,14 @@ use crate::Error;
 use crate::destructive::{Scope, drop_schema};
 use crate::watch::pause;
 
-/// How schemas that were left are swept.
+/// How schemas of earlier runs are dropped.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Broom<'a> {
     /// Whose names those have that were begun.
     pub(super) maker: &'a Maker,
     /// How long the session of one that was killed on this host is waited for.
     pub(super) patience: Duration,
-    /// Whether settings that were left changed are restored.
+    /// Whether settings that an earlier run changed are restored.
     pub(super) allow_settings: bool,
 }
 

@@ -8,7 +8,7 @@ use rqps_model::Dbms;
 use super::calls::columns_of_index;
 use super::token::Tokens;
 
-/// What a user is told of statements that are not admitted.
+/// What the error for a statement that is not admitted says.
 const ADMITTED: &str = "to a server given by its address rqps sends SELECT, INSERT, UPDATE, DELETE, REPLACE, \
     CREATE INDEX, DROP INDEX, ALTER TABLE, ANALYZE, VACUUM and OPTIMIZE of a table, transactions, and SET of a \
     setting of the session; measure a server that rqps starts for others";

@@ -29,9 +29,9 @@ pub(crate) fn write_plan(bench: &Bench, plan: &str) -> Vec<Tree> {
                 family = all.into_iter().find(named);
             }
             Some(("version", version)) => {
-                let is = (family.unwrap(), version.trim_matches(['"', '\'']));
                 let dir = bench.path(&format!("fake-{}", trees.len()));
-                trees.push(Tree::lay_out(&dir, &program(), is).unwrap());
+                let version = version.trim_matches(['"', '\'']);
+                trees.push(Tree::lay_out(&dir, &program(), family.unwrap(), version).unwrap());
                 text.push_str(&format!("basedir = {:?}\n", dir.display().to_string()));
                 continue;
             }
