@@ -243,6 +243,11 @@ pub(crate) fn pause() {
     std::thread::sleep(Duration::from_millis(10));
 }
 
+#[expect(clippy::disallowed_methods, reason = "the moment is what is tried")]
+pub(crate) fn pause_for(time: Duration) {
+    std::thread::sleep(time);
+}
+
 fn said(output: std::process::Output) -> Said {
     Said {
         status: output.status,
