@@ -8,6 +8,7 @@ mod calls;
 mod guest;
 mod names;
 mod own;
+mod results;
 mod setting;
 mod token;
 

@@ -140,8 +140,9 @@ impl Statement<'_> {
     /// Whether the columns of an index stand in a bracket.
     fn has_columns(&self, open: usize) -> bool {
         let before = |n: usize| open.checked_sub(n).map_or("", |at| self.tokens.word(at));
+        let is_behind_name = open.checked_sub(1).is_some_and(|at| self.tokens.name(at).is_some());
         self.columns_of_index == Some(open)
             || BEFORE_COLUMNS.contains(&before(1))
-            || BEFORE_COLUMNS.contains(&before(2))
+            || (is_behind_name && BEFORE_COLUMNS.contains(&before(2)))
     }
 }

@@ -7,6 +7,7 @@ use std::collections::BTreeSet;
 
 use rqps_model::Dbms;
 
+use super::results::{FunctionResult, has_arguments, is_otherwise_named};
 use super::token::{Token, Tokens};
 use super::{OF_ROWS, Place};
 
@@ -98,6 +99,7 @@ pub(super) fn check(dbms: Dbms, tokens: &Tokens, place: Place<'_>) -> Result<(),
         is_set: false,
         has_query: false,
         introduced: BTreeSet::new(),
+        results: Vec::new(),
         used: Vec::new(),
     };
     // What INSERT calls the row that it would have inserted.
@@ -107,9 +109,15 @@ pub(super) fn check(dbms: Dbms, tokens: &Tokens, place: Place<'_>) -> Result<(),
     for at in 0..tokens.len() {
         reader.read(at)?;
     }
-    for name in &reader.used {
+    for Use { name, column } in &reader.used {
         if !reader.introduced.contains(name) {
             return Err(format!("{name:?} before a point is no table or alias of the statement"));
+        }
+        if reader.results.iter().any(|result| result.calls(name, column)) {
+            return Err(format!(
+                "PostgreSQL may take {name}.{column} for the call {column}({name}), as {name} is the \
+                 result of a function; write {column} alone"
+            ));
         }
     }
     Ok(())
@@ -132,6 +140,12 @@ impl Level {
     }
 }
 
+/// A name before a point, in lower case, and the one behind it, which is empty for a star.
+struct Use {
+    name: String,
+    column: String,
+}
+
 struct Reader<'a> {
     dbms: Dbms,
     tokens: &'a Tokens,
@@ -144,8 +158,10 @@ struct Reader<'a> {
     has_query: bool,
     /// Names of tables and aliases, in lower case.
     introduced: BTreeSet<String>,
-    /// Names before points, in lower case.
-    used: Vec<String>,
+    /// Functions among the tables of PostgreSQL.
+    results: Vec<FunctionResult>,
+    /// Names before points.
+    used: Vec<Use>,
 }
 
 impl Reader<'_> {
@@ -192,7 +208,9 @@ impl Reader<'_> {
             && !self.has_query
             && self.levels.len() == 1
             && at.checked_sub(1).is_some_and(|before| self.tokens.name(before).is_some());
-        let is_of_tables = level.is_of_tables && !is_query && !are_columns;
+        let is_of_call =
+            self.dbms == Dbms::Postgres && !self.defines && has_arguments(self.tokens, at);
+        let is_of_tables = level.is_of_tables && !is_query && !are_columns && !is_of_call;
         let takes_from = WITH_FROM.contains(&self.tokens.word_before(at)) && !level.is_of_tables;
         self.levels.push(Level { is_of_tables, is_list: is_of_tables, is_query: !takes_from });
     }
@@ -212,6 +230,15 @@ impl Reader<'_> {
             }
         }
         self.introduced.insert(name);
+        if self.dbms == Dbms::Postgres {
+            if is_otherwise_named(self.tokens, at) {
+                return Err(format!(
+                    "{} among the tables has no certain name; write it behind SELECT",
+                    self.tokens.word(at).to_uppercase()
+                ));
+            }
+            self.results.extend(FunctionResult::read(self.tokens, at));
+        }
         Ok(())
     }
 
@@ -245,7 +272,8 @@ impl Reader<'_> {
                  lie in rqps's own schema"
             ));
         }
-        self.used.push(name.to_ascii_lowercase());
+        let column = tokens.name(at + 1).unwrap_or_default().to_owned();
+        self.used.push(Use { name: name.to_ascii_lowercase(), column });
         Ok(())
     }
 

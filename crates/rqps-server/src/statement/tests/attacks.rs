@@ -236,6 +236,10 @@ const OF_MYSQL: &[(&str, &[&str])] = &[
         ],
     ),
     (
+        "is not among the functions",
+        &["ALTER TABLE t ADD UNIQUE ((f(10)))", "ALTER TABLE t ADD KEY k ((f(10)))"],
+    ),
+    (
         "is not among the settings",
         &[
             "SET GLOBAL innodb_io_capacity = 1",
@@ -340,6 +344,33 @@ const OF_POSTGRES: &[(&str, &[&str])] = &[
             "SET default_transaction_read_only = on",
             "SET auto_explain.log_min_duration = 0",
             "SET session_replication_role = replica",
+        ],
+    ),
+    (
+        "for the call",
+        &[
+            "SELECT f.lo_unlink FROM unnest(ARRAY[16384::oid]) f",
+            "SELECT f.pg_read_file FROM unnest(ARRAY['/x']) AS f",
+            "SELECT unnest.lo_import FROM unnest(ARRAY['/x'])",
+            "SELECT f.lo_unlink FROM sbtest1 t JOIN unnest(ARRAY[1::oid]) f ON true",
+            "SELECT f.lo_import FROM ROWS FROM (lower('/x')) f",
+            "SELECT f.lo_import FROM sbtest1 t, lower(t.c) f",
+            "SELECT lo_unlink.lo_unlink FROM unnest(ARRAY[1::oid]) AS lo_unlink (x)",
+            "SELECT lo_import.lo_import FROM jsonb_array_elements_text('[1]') lo_import",
+            "SELECT f.lo_unlink FROM unnest(ARRAY[1::oid]) AS f (\"LO_UNLINK\")",
+            "SELECT (SELECT f.lo_unlink FROM unnest(ARRAY[1::oid]) f) FROM (SELECT 1) AS f (lo_unlink)",
+            "SELECT btrim.lo_import FROM (SELECT '/x' AS btrim) AS a, btrim(btrim)",
+            "DELETE FROM sbtest1 t USING unnest(ARRAY[1::oid]) f WHERE f.lo_unlink = t.k",
+        ],
+    ),
+    (
+        "no certain name",
+        &[
+            "SELECT f.nextval FROM cast('shop.s' AS regclass) f",
+            "SELECT (SELECT text.lo_import FROM cast('/x' AS text)) FROM sbtest1 text",
+            "SELECT btrim.lo_import FROM sbtest1 btrim, LATERAL trim('/x')",
+            "SELECT f.lo_import FROM current_user f",
+            "SELECT f.lo_import FROM ROWS FROM (current_user) f",
         ],
     ),
     ("Unicode escapes", &["SELECT U&\"lo!005fexport\" UESCAPE '!' (1, '/x')"]),

@@ -82,6 +82,13 @@ const PASS_ON_POSTGRES: &[&str] = &[
     "SET enable_seqscan = off",
     "SET synchronous_commit = off",
     "SELECT g FROM generate_series(1, 10) g",
+    "SELECT g.g, h.x, h.y, i.*, generate_series.generate_series FROM generate_series(1, 10) AS g, \
+     unnest(ARRAY[1]) WITH ORDINALITY AS h (x, y), generate_series(1, 2) i, generate_series(1, 3)",
+    "SELECT e.key, a.value, s.k, t.c FROM jsonb_each('{}') e, jsonb_array_elements('[]') a, \
+     LATERAL (SELECT max(k) AS k FROM sbtest2) s JOIN (sbtest1 a JOIN sbtest2 b USING (id)) t ON true",
+    "SELECT e.value FROM sbtest1 t, jsonb_each(t.j) e, generate_series(CURRENT_DATE, now(), '1 day') d",
+    "INSERT INTO sbtest1 (id) SELECT 1 ON CONFLICT (id) DO UPDATE SET k = sbtest1.k + 1",
+    "WITH x (k) AS (SELECT k FROM sbtest1) SELECT x.c, y.j FROM x, generate_series(1, 2) AS y (j)",
 ];
 
 #[test]
