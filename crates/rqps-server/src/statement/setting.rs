@@ -64,7 +64,7 @@ pub(super) fn check_server(dbms: Dbms, sql: &str) -> Option<Result<(), Error>> {
 /// Why a SET of a session may not be sent: it is more than one plain value, or leads further than the session.
 pub(super) fn check_session(dbms: Dbms, sql: &str) -> Result<(), String> {
     let plain = one_line(sql);
-    if NAMES.contains(&plain.to_ascii_lowercase().as_str()) {
+    if is_names(&plain) {
         return Ok(());
     }
     let Some(assignment) = assignment_of_session(&plain)? else { return Ok(()) };
@@ -86,6 +86,9 @@ pub(super) fn check_session(dbms: Dbms, sql: &str) -> Result<(), String> {
 /// The same on somebody else's server, where a list says what may be set.
 pub(super) fn check_guest_session(dbms: Dbms, sql: &str) -> Result<(), String> {
     let plain = one_line(sql);
+    if is_names(&plain) {
+        return Ok(());
+    }
     let Some(assignment) = assignment_of_session(&plain)? else { return Ok(()) };
     let name = name_of(assignment);
     let section = if dbms == Dbms::Postgres { "[postgres]" } else { "[mysql]" };
@@ -109,6 +112,11 @@ fn assignment_of_session(plain: &str) -> Result<Option<&str>, String> {
     };
     let is_level = level.bytes().all(|b| b.is_ascii_alphabetic() || b == b' ');
     if is_level { Ok(None) } else { Err("write the level alone".to_owned()) }
+}
+
+/// SET NAMES of a character set that connections of rqps have.
+fn is_names(plain: &str) -> bool {
+    NAMES.contains(&plain.to_ascii_lowercase().as_str())
 }
 
 /// The name before the value, in lower case.

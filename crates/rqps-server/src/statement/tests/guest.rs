@@ -61,6 +61,8 @@ const PASS_ON_MYSQL: &[&str] = &[
     "OPTIMIZE TABLE sbtest1, sbtest2",
     "SET SESSION sort_buffer_size = 1000000",
     "SET @@session.optimizer_switch = 'mrr=on'",
+    "SET NAMES utf8mb4",
+    "SET SESSION max_execution_time = 1000",
     "SELECT @x := t.k FROM sbtest1 t",
 ];
 
@@ -81,6 +83,9 @@ const PASS_ON_POSTGRES: &[&str] = &[
     "SET work_mem TO '8MB'",
     "SET enable_seqscan = off",
     "SET synchronous_commit = off",
+    "SET statement_timeout = '10s'",
+    "SET hnsw.ef_search = 100",
+    "SET ivfflat.probes TO 10",
     "SELECT g FROM generate_series(1, 10) g",
     "SELECT g.g, h.x, h.y, i.*, generate_series.generate_series FROM generate_series(1, 10) AS g, \
      unnest(ARRAY[1]) WITH ORDINALITY AS h (x, y), generate_series(1, 2) i, generate_series(1, 3)",
