@@ -195,7 +195,7 @@ fn references_to_runs() {
     for name in ["first", "second"] {
         let plan = format!(
             "name = {name:?}\n[[system]]\ndbms = 'null'\n[[suite]]\nrows = 10\n\
-             steps = ['point-query']\nseconds = {{ read = 0.02, warm_up = 0 }}\n"
+             steps = ['point-query']\nseconds = {{ read = 0.02, warm_up = 0, fixed_at_most = 0.02 }}\n"
         );
         bench.write("plan.toml", &plan);
         let said = bench.run(&["run", "plan.toml"]);
@@ -249,7 +249,7 @@ fn plans_without_an_end_and_from_a_pipe() {
     command.stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::piped());
     let mut child = command.spawn().unwrap();
     let plan = "[[system]]\ndbms = 'null'\n[[suite]]\nrows = 10\nsteps = ['point-query']\n\
-                seconds = { read = 0.02, warm_up = 0 }\n";
+                seconds = { read = 0.02, warm_up = 0, fixed_at_most = 0.02 }\n";
     child.stdin.take().unwrap().write_all(plan.as_bytes()).unwrap();
     let output = child.wait_with_output().unwrap();
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));

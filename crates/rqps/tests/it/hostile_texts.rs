@@ -88,7 +88,7 @@ fn those_of_a_run() {
         "plan.toml",
         "name = \"n\\u001b[2J\"\n[[system]]\ndbms = 'null'\nlabel = \"a\\u001b[2J\\u202e\"\n\
          [[system]]\ndbms = 'null'\nlabel = \"b\\u0007\"\n\
-         [[suite]]\nrows = 10\nsteps = ['point-query']\nseconds = { read = 0.02, warm_up = 0 }\n",
+         [[suite]]\nrows = 10\nsteps = ['point-query']\nseconds = { read = 0.02, warm_up = 0, fixed_at_most = 0.02 }\n",
     );
     for args in [&["run", "plan.toml"][..], &["runs", "list"], &["runs", "show"], &["report"]] {
         let said = bench.run(args);

@@ -50,7 +50,7 @@ fn suites() {
     bench.write(
         "plan.toml",
         "[[system]]\ndbms = 'null'\n[[suite]]\nkind = 'mine.toml'\nrows = 10\n\
-         steps = ['point-query']\nseconds = { read = 0.02, warm_up = 0 }\n[schedule]\nslices = 1\n",
+         steps = ['point-query']\nseconds = { read = 0.02, warm_up = 0, fixed_at_most = 0.02 }\n[schedule]\nslices = 1\n",
     );
     let said = bench.run(&["run", "plan.toml"]);
     assert_eq!(said.code(), 0, "{}", said.stderr);

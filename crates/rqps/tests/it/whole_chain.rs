@@ -14,7 +14,7 @@ fn plan(dbms: &str, version: &str) -> String {
         "name = 'chain'\n{}{}[[suite]]\nrows = 5_000\n\
          steps = ['point-query', 'range-notcovered-si', 'update-index', 'insert']\n\
          [suite.seconds]\nread = 0.6\nwrite = 0.6\ninsert = 0.6\nwarm_up = 0.05\nfixed_at_most = 0.1\n\
-         [schedule]\nmode = 'interleaved'\nslice = '20ms'\n",
+         [schedule]\nmode = 'interleaved'\nslice = '20ms'\nslices = 1\n",
         system("a"),
         system("b")
     )
