@@ -11,6 +11,7 @@ mod range;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
+use std::sync::OnceLock;
 
 use rqps_model::{Compression, Dbms, Durability, Engine, Version};
 
@@ -106,6 +107,18 @@ fn source_of(name: &str) -> Option<&'static str> {
     PROFILES.iter().find(|(known, _)| *known == name).map(|(_, source)| *source)
 }
 
+/// A built-in profile, which is parsed once; `None` where a file has the name.
+fn builtin(name: &str) -> Result<Option<&'static Profile>, Error> {
+    static PARSED: [OnceLock<Profile>; PROFILES.len()] =
+        [const { OnceLock::new() }; PROFILES.len()];
+    let Some(at) = PROFILES.iter().position(|(known, _)| *known == name) else { return Ok(None) };
+    if let Some(profile) = PARSED[at].get() {
+        return Ok(Some(profile));
+    }
+    let profile = Profile::parse(name, PROFILES[at].1, &source_of)?;
+    Ok(Some(PARSED[at].get_or_init(|| profile)))
+}
+
 /// Writes the configuration for one version.
 ///
 /// # Errors
@@ -122,9 +135,8 @@ pub fn render(
     let Clean { settings, mut changes } = options::classify(dbms, &written)?;
     let with_value = |(name, value): (String, Option<String>)| (name, value.unwrap_or_default());
     let mut left: Vec<(String, String)> = settings.into_iter().map(with_value).collect();
-    if let Some(source) = source_of(&config.base) {
+    if let Some(profile) = builtin(&config.base)? {
         let name = &config.base;
-        let profile = Profile::parse(name, source, &source_of)?;
         text.push_str(&format!("# rqps: built-in profile {name} for {} {version}\n", dbms.name()));
         if dbms.is_mysql_family() {
             text.push_str("[mysqld]\n");
