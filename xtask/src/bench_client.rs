@@ -160,6 +160,7 @@ pub(crate) fn sandbox_with(
         anew: true,
         allow_settings: false,
         trial: rqps_server::Trial::default(),
+        templates: None,
         suspension: rqps_lab::Suspension::default(),
         drawn_seed: 1,
         watchdog: Vec::new(),

@@ -192,6 +192,7 @@ impl Trial {
             allocator: Allocator::default(),
             limits: Limits::default(),
             trial: self.trial,
+            templates: None,
         };
         let instance = watched(|watch| Instance::create(setup, watch))?;
         let tried = watched(|watch| instance.start(None, watch))

@@ -43,6 +43,8 @@ pub struct Context {
     pub watchdog: Vec<OsString>,
     /// What a trial switches off.
     pub trial: rqps_server::Trial,
+    /// Where new data directories that are made alike are kept and copied from, in tests.
+    pub templates: Option<PathBuf>,
 }
 
 #[cfg(test)]
@@ -65,6 +67,7 @@ impl Context {
             drawn_seed: 1,
             watchdog: watchdog.iter().map(OsString::from).collect(),
             trial: rqps_server::Trial::default(),
+            templates: None,
         }
     }
 }

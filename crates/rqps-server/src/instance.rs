@@ -11,6 +11,7 @@
 
 mod marker;
 mod noted;
+mod template;
 
 use std::fs::{File, Permissions};
 use std::io::{self, Read as _, Write as _};
@@ -42,6 +43,7 @@ use crate::{
 pub use crate::socket_dir::clear_socket;
 use marker::{Marker, lock_marker, not_ours, read_marker, remove_all, write_marker};
 pub use marker::{clear, is_ours, note_on};
+use template::Template;
 
 /// The user of the benchmark; it may do everything on its server.
 pub(crate) const USER: &str = "rqps";
@@ -70,6 +72,8 @@ pub struct Setup {
     pub limits: Limits,
     /// What a trial switches off.
     pub trial: Trial,
+    /// Where data directories that are made alike are kept and copied from; `None` where each is made anew.
+    pub templates: Option<PathBuf>,
 }
 
 /// The server's data directory and its log, in an instance's directory.
@@ -121,7 +125,11 @@ impl Instance {
         let instance = Self { setup, wall, libraries, marker, is_left: false, lock };
         let what = format!("{} makes its data directory", instance.setup.installed.name());
         (watch.report)(Progress::Waiting { what: &what });
-        if let Err(error) = instance.initialise(watch) {
+        let filled = match Template::of(&instance.setup) {
+            Some(template) => template.fill(&instance, watch),
+            None => instance.initialise(watch),
+        };
+        if let Err(error) = filled {
             // Half a data directory is of no use to anybody; the error holds the log's end.
             let _ = remove_all(&instance.setup.dir);
             return Err(error);
@@ -273,10 +281,13 @@ impl Instance {
         socket_dir::of_instance(&self.setup.sockets, &self.setup.dir)
     }
 
+    fn make_directories(&self) -> Result<(), Error> {
+        self.make_private(&self.data_dir())?;
+        self.make_private(&self.setup.dir.join("tmp"))
+    }
+
     fn initialise(&self, watch: &mut Watch<'_>) -> Result<(), Error> {
-        for dir in [self.data_dir(), self.setup.dir.join("tmp")] {
-            self.make_private(&dir)?;
-        }
+        self.make_directories()?;
         if self.setup.transport == Transport::Tls {
             certificate::write(self)?;
         }

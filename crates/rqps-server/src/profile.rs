@@ -88,6 +88,8 @@ pub struct Rendered {
     pub engine: Engine,
     /// The plan's own options, which stand in `text` as well.
     pub options: BTreeMap<String, String>,
+    /// Whether it is a built-in profile, and not a user's file.
+    pub is_of_profile: bool,
 }
 
 /// Longest line with escapes, bytes: MySQL before 8.0 and MariaDB take what follows 4094 bytes for another line
@@ -168,8 +170,15 @@ pub fn render(
         let left = parts::join(left).into_iter().map(|(name, value)| (name, Some(value)));
         text.push_str(&lines(dbms, left.collect())?);
     }
-    let (engine, options) = (config.engine, config.options.clone());
-    Ok(Rendered { text, initdb_arguments, changes, notes: Vec::new(), engine, options })
+    Ok(Rendered {
+        text,
+        initdb_arguments,
+        changes,
+        notes: Vec::new(),
+        engine: config.engine,
+        options: config.options.clone(),
+        is_of_profile: config.is_builtin(),
+    })
 }
 
 fn setting_of_plan((name, value): (&String, &String)) -> Setting {

@@ -67,6 +67,8 @@ pub(crate) struct Surroundings {
     pub(crate) colour: bool,
     /// What a trial switches off.
     pub(crate) trial: Trial,
+    /// Where new data directories that are made alike are kept and copied from, in tests.
+    pub(crate) templates: Option<PathBuf>,
 }
 
 impl Surroundings {
@@ -95,6 +97,7 @@ impl Surroundings {
             // Whatever becomes of the file meanwhile, this is the program that runs.
             watchdog: vec!["/proc/self/exe".into(), "watchdog".into()],
             trial: self.trial,
+            templates: self.templates.clone(),
         }
     }
 }
@@ -247,6 +250,7 @@ fn surroundings(
         command_line: redact(&words),
         colour: std::io::stdout().is_terminal() && !no_colour,
         trial: trial::switches(variable)?,
+        templates: std::env::var_os("RQPS_TEMPLATES").map(PathBuf::from),
     })
 }
 

@@ -29,6 +29,7 @@ fn context(results: &Path) -> Context {
         variables: |_| None,
         watchdog: Vec::new(),
         trial: rqps_server::Trial::default(),
+        templates: None,
     }
 }
 

@@ -42,7 +42,8 @@ pub(super) fn start_own(
     if context.trial.is_verbatim {
         config.take_verbatim(spec.dbms, &spec.config)?;
     }
-    let setup = Setup { trial: context.trial, ..setup(parts, spec, (config, name), &mut watch) };
+    let (trial, templates) = (context.trial, context.templates.clone());
+    let setup = Setup { trial, templates, ..setup(parts, spec, (config, name), &mut watch) };
     let instance = match data {
         Data::New | Data::Look => Instance::create(setup, &mut watch)?,
         Data::Left => Instance::open(setup)?,
@@ -85,5 +86,6 @@ fn setup(
         allocator: parts.allocator.clone(),
         limits: spec.variant.limits.clone(),
         trial: Trial::default(),
+        templates: None,
     }
 }

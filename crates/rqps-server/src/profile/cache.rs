@@ -146,6 +146,7 @@ mod tests {
             notes: Vec::new(),
             engine,
             options: BTreeMap::new(),
+            is_of_profile: false,
         }
     }
 

@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 use std::sync::atomic::AtomicBool;
+use std::time::SystemTime;
 
 use rqps_model::{Dbms, Engine, Limits, Transport};
 use rqps_server::profile::render;
@@ -23,6 +24,20 @@ fn users_cache() -> PathBuf {
     let of_user = std::env::var_os("XDG_CACHE_HOME").map(PathBuf::from);
     let home = || PathBuf::from(std::env::var_os("HOME").unwrap()).join(".cache");
     of_user.unwrap_or_else(home).join("rqps")
+}
+
+/// Where data directories are kept that these tests have made. Another build makes its own.
+fn templates() -> PathBuf {
+    let built = std::env::current_exe().unwrap().metadata().unwrap().modified().unwrap();
+    let built = built.duration_since(SystemTime::UNIX_EPOCH).unwrap().as_nanos();
+    let all = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("templates-of-servers");
+    let dir = all.join(built.to_string());
+    for other in std::fs::read_dir(&all).into_iter().flatten().flatten() {
+        if other.path() != dir {
+            let _ = std::fs::remove_dir_all(other.path());
+        }
+    }
+    dir
 }
 
 /// Places and identity of one test.
@@ -86,6 +101,7 @@ impl Bench {
             allocator: Allocator::default(),
             limits: Limits::default(),
             trial: Trial::default(),
+            templates: Some(templates()),
         }
     }
 

@@ -5,8 +5,9 @@ use std::io::{BufRead as _, BufReader, Read as _};
 use std::os::unix::process::ExitStatusExt as _;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus, Stdio};
+use std::sync::OnceLock;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
-use std::time::{Duration, Instant};
+use std::time::{Duration, Instant, SystemTime};
 
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
@@ -20,6 +21,8 @@ pub(crate) const DEADLINE: Duration = Duration::from_secs(900);
 /// A directory of a test, in which the binary runs.
 pub(crate) struct Bench {
     temp: tempfile::TempDir,
+    /// Whether each server makes its data directory itself.
+    makes_data: bool,
 }
 
 /// What a command that ended said.
@@ -36,13 +39,35 @@ pub(crate) struct Running {
     pub(crate) stderr: String,
 }
 
+/// Where data directories are kept that the binary has made. Another build makes its own.
+fn templates() -> &'static Path {
+    static DIR: OnceLock<PathBuf> = OnceLock::new();
+    DIR.get_or_init(|| {
+        let built = fs::metadata(env!("CARGO_BIN_EXE_rqps")).unwrap().modified().unwrap();
+        let built = built.duration_since(SystemTime::UNIX_EPOCH).unwrap().as_nanos();
+        let all = Path::new(env!("CARGO_TARGET_TMPDIR")).join("templates");
+        let dir = all.join(built.to_string());
+        for other in fs::read_dir(&all).into_iter().flatten().flatten() {
+            if other.path() != dir {
+                let _ = fs::remove_dir_all(other.path());
+            }
+        }
+        dir
+    })
+}
+
 impl Bench {
     /// A directory that any user can enter, so that the servers' data lie below it.
     pub(crate) fn new() -> Self {
         use std::os::unix::fs::PermissionsExt as _;
         let temp = tempfile::Builder::new().prefix("rqps-it").tempdir_in("/var/tmp").unwrap();
         fs::set_permissions(temp.path(), fs::Permissions::from_mode(0o755)).unwrap();
-        Self { temp }
+        Self { temp, makes_data: false }
+    }
+
+    /// One in which no data directory is a copy.
+    pub(crate) fn that_makes_data() -> Self {
+        Self { makes_data: true, ..Self::new() }
     }
 
     pub(crate) fn dir(&self) -> &Path {
@@ -72,6 +97,9 @@ impl Bench {
 
     /// The directory and environment of a command.
     fn surround<'c>(&self, command: &'c mut Command) -> &'c mut Command {
+        if !self.makes_data {
+            command.env("RQPS_TEMPLATES", templates());
+        }
         command
             .current_dir(self.dir())
             .env_remove("NO_COLOR")

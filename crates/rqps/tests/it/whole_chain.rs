@@ -21,7 +21,7 @@ fn plan(dbms: &str, version: &str) -> String {
 }
 
 fn chain(dbms: &str, version: &str) {
-    let bench = Bench::new();
+    let bench = Bench::that_makes_data();
     bench.write("plan.toml", &plan(dbms, version));
     let mut running = bench.spawn(&["run", "plan.toml"]);
     let id = running.run_id();

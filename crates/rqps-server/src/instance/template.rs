@@ -1,0 +1,112 @@
+//! New data directories that are made once for each server and configuration, and copied: the tests start many
+//! servers alike.
+
+use std::fs::{self, File};
+use std::io;
+use std::os::unix::fs::chown;
+use std::path::{Path, PathBuf};
+
+use nix::fcntl::{Flock, FlockArg};
+use rqps_model::Transport;
+use sha2::{Digest as _, Sha256};
+
+use super::{Identity, Instance, Setup};
+use crate::Error;
+use crate::places::hex;
+use crate::watch::Watch;
+
+/// The file of a template with the password of its server's users. It is written last.
+const PASSWORD: &str = "password";
+
+/// A data directory to copy, made or not.
+#[derive(Debug)]
+pub(super) struct Template {
+    dir: PathBuf,
+}
+
+impl Template {
+    /// Where a setup's is; `None` where each data directory is made anew. Users' files are taken as they are,
+    /// and certificates lie beside the data.
+    pub(super) fn of(setup: &Setup) -> Option<Self> {
+        let templates = setup.templates.as_ref()?;
+        if !setup.config.is_of_profile || setup.transport == Transport::Tls {
+            return None;
+        }
+        let Setup { installed, config, identity, .. } = setup;
+        let program = fs::metadata(&installed.program).and_then(|meta| meta.modified());
+        let made_from = format!(
+            "{}\n{:?} {program:?}\n{}\n{:?}\n{}",
+            installed.name(),
+            installed.program,
+            identity.uid,
+            config.initdb_arguments,
+            config.text
+        );
+        Some(Self { dir: templates.join(hex(&Sha256::digest(made_from)[..12])) })
+    }
+
+    /// Fills a new instance: with a copy, or, where it is the first, by its server, and keeps a copy.
+    pub(super) fn fill(&self, instance: &Instance, watch: &mut Watch<'_>) -> Result<(), Error> {
+        let lock = self.lock().map_err(|e| Error::write(&self.dir, e))?;
+        let Ok(password) = fs::read_to_string(self.dir.join(PASSWORD)) else {
+            instance.initialise(watch)?;
+            return self.keep(instance).map_err(|e| Error::write(&self.dir, e));
+        };
+        // Whoever has a copy to make need not wait for another.
+        drop(lock);
+        instance.mark(|marker| marker.password = password)?;
+        instance.make_directories()?;
+        let (data, owner) = (instance.data_dir(), Owner::of(&instance.setup.identity));
+        copy_into(&self.dir.join("data"), &data, owner).map_err(|e| Error::write(&data, e))?;
+        instance.write_config()
+    }
+
+    fn lock(&self) -> io::Result<Flock<File>> {
+        fs::create_dir_all(self.dir.parent().unwrap_or(&self.dir))?;
+        let file = File::create(self.dir.with_extension("lock"))?;
+        Flock::lock(file, FlockArg::LockExclusive).map_err(|(_, errno)| errno.into())
+    }
+
+    fn keep(&self, instance: &Instance) -> io::Result<()> {
+        // Of one that was interrupted.
+        let _ = fs::remove_dir_all(&self.dir);
+        let data = self.dir.join("data");
+        fs::create_dir_all(&data)?;
+        copy_into(&instance.data_dir(), &data, None)?;
+        fs::write(self.dir.join(PASSWORD), instance.password())
+    }
+}
+
+/// Whom copied files are given to.
+#[derive(Debug, Clone, Copy)]
+struct Owner {
+    uid: u32,
+    gid: u32,
+}
+
+impl Owner {
+    /// `None` where whoever copies owns them.
+    fn of(identity: &Identity) -> Option<Self> {
+        let Identity { uid, gid, switch, .. } = identity;
+        switch.then_some(Self { uid: uid.as_raw(), gid: gid.as_raw() })
+    }
+}
+
+/// Copies what a directory holds into another that is there. The file system shares the blocks where it can.
+fn copy_into(from: &Path, to: &Path, owner: Option<Owner>) -> io::Result<()> {
+    for entry in fs::read_dir(from)? {
+        let entry = entry?;
+        let (source, copy) = (entry.path(), to.join(entry.file_name()));
+        if entry.file_type()?.is_dir() {
+            fs::create_dir(&copy)?;
+            fs::set_permissions(&copy, entry.metadata()?.permissions())?;
+            copy_into(&source, &copy, owner)?;
+        } else {
+            fs::copy(&source, &copy)?;
+        }
+        if let Some(Owner { uid, gid }) = owner {
+            chown(&copy, Some(uid), Some(gid))?;
+        }
+    }
+    Ok(())
+}
