@@ -10,7 +10,7 @@ use crate::bench::{Bench, DEADLINE, Said, assert_complete, pause, pause_for};
 use crate::sysbench_sandbox::Server;
 
 /// The two servers.
-const SERVERS: [(&str, &str); 2] = [("mariadb", "10.11.5"), ("postgres", "17.4")];
+const SERVERS: [(&str, &str); 2] = [("mariadb", "10.2.11"), ("postgres", "17.4")];
 
 /// Moments of a run, s: while it enters, loads, measures, leaves.
 const MOMENTS: [f64; 4] = [0.1, 0.6, 1.5, 3.0];
@@ -169,7 +169,7 @@ fn a_run_by_address_leaves_everything_as_it_was() {
 
 #[test]
 fn settings_are_changed_by_consent_and_restored() {
-    let mut host = Host::new("mariadb", "10.11.5");
+    let mut host = Host::new("mariadb", "10.2.11");
     host.write_plan("");
     let owned = host.owned();
     let said = host.run(&["--allow-settings"]);
@@ -182,7 +182,7 @@ fn settings_are_changed_by_consent_and_restored() {
 
 #[test]
 fn settings_that_a_killed_rqps_had_changed_are_restored_by_the_next() {
-    let mut host = Host::new("mariadb", "10.11.5");
+    let mut host = Host::new("mariadb", "10.2.11");
     host.write_plan("");
     let owned = host.owned();
     let capacity = "SELECT @@global.innodb_io_capacity";
@@ -369,7 +369,7 @@ fn a_user_who_may_make_no_schema_is_told_the_grant() {
 #[test]
 fn an_address_of_the_other_protocol_is_refused() {
     for (dbms, version, scheme) in
-        [("mariadb", "10.11.5", "postgres"), ("postgres", "17.4", "mysql")]
+        [("mariadb", "10.2.11", "postgres"), ("postgres", "17.4", "mysql")]
     {
         let mut host = Host::new(dbms, version);
         let (_, rest) = host.address.split_once("://").unwrap();
