@@ -27,12 +27,15 @@ lint: setup
 	$(CARGO) fmt --all --check
 	$(CARGO) clippy --workspace --all-targets --quiet --locked -- -D warnings
 
+# Many tests wait for servers: twice as many run at a time as there are CPUs.
+THREADS ?= $(shell echo $$((2 * $$(getconf _NPROCESSORS_ONLN))))
+
 test: setup
 	@scripts/setup --for-tests
-	$(CARGO) test --workspace --quiet --locked
+	RUST_TEST_THREADS=$(THREADS) $(CARGO) test --workspace --quiet --locked
 
 # What `make test` leaves out, too: all versions, faults, simulations, browser tests. Takes hours; several machines may
 # share it by PART.
 test-all: setup
 	@scripts/setup --for-all-tests
-	$(CARGO) nextest run --workspace --locked --features rqps/png --run-ignored all --partition hash:$(PART)
+	NEXTEST_TEST_THREADS=$(THREADS) $(CARGO) nextest run --workspace --locked --features rqps/png --run-ignored all --partition hash:$(PART)

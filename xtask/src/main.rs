@@ -1,6 +1,6 @@
 //! Tasks for those who work on rqps: `cargo xtask tidy`, `bench-client`, `bench-insert`, `bench-report`, `bench-sysbench`,
 //! `bench-serve`, `truth`, `hog`, `crowd`, `causes`, `check-imports`, `faults`, `findings`, `fuzz`, `guest`, `options`,
-//! `planted`.
+//! `planted`, `timings`.
 #![expect(clippy::print_stdout, clippy::print_stderr, reason = "a command for developers")]
 
 mod bench_client;
@@ -20,6 +20,7 @@ mod options_trial;
 mod planted;
 mod replay;
 mod tidy;
+mod timings;
 mod truth;
 
 use std::path::PathBuf;
@@ -100,6 +101,9 @@ cargo xtask TASK
                   where more than 2 of the list in xtask/planted.toml slip through. Run `make test` once before.
                   Goes on from what is there in target/planted/results.toml
                   [--only NAME,NAME] these, anew; [--packages-only] nothing after the packages' tests
+  timings         how long `make build`, `make test` and `make test-all` take on a clean clone, and which tests are
+                  slow, into the table of CONTRIBUTING.md; some hours, on a host that has nothing else to do
+                  [--only build,test,test-all]
   check-imports DIR
                   imports every folder of DIR with the field's tables (qps.abs.*, qps.rel.*, o.met.*) and compares
                   text and CSV reports with them, cell by cell
@@ -211,6 +215,7 @@ fn run(args: &[String]) -> Result<()> {
             let options = planted::Options { only: list(args, "--only"), packages_only };
             planted::run(&root()?, &options)
         }
+        Some("timings") => timings::run(&root()?, &list(args, "--only")),
         Some("truth") => truth_of(args),
         None | Some("help" | "--help" | "-h") => {
             print!("{HELP}");
