@@ -45,6 +45,8 @@ pub struct Context {
     pub trial: rqps_server::Trial,
     /// Where new data directories that are made alike are kept and copied from, in tests.
     pub templates: Option<PathBuf>,
+    /// How long servers are waited for.
+    pub patience: rqps_server::Patience,
 }
 
 #[cfg(test)]
@@ -68,6 +70,7 @@ impl Context {
             watchdog: watchdog.iter().map(OsString::from).collect(),
             trial: rqps_server::Trial::default(),
             templates: None,
+            patience: rqps_server::Patience::default(),
         }
     }
 }

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 
 use rqps_client::Endpoint;
 use rqps_model::Dbms;
+use rqps_server::Patience;
 use rqps_server::counters::{Counters, Probe};
 
 /// What is said where a server refuses to tell any of its counters.
@@ -22,8 +23,8 @@ pub(crate) struct Counted {
 
 impl Counted {
     /// Opens a connection of its own to a server.
-    pub(crate) fn open(dbms: Dbms, endpoint: &Endpoint) -> Self {
-        let opened = (dbms != Dbms::Null).then(|| Probe::open(dbms, endpoint));
+    pub(crate) fn open(dbms: Dbms, endpoint: &Endpoint, patience: Patience) -> Self {
+        let opened = (dbms != Dbms::Null).then(|| Probe::open(dbms, endpoint, patience.answer()));
         let (probe, failure) = match opened {
             None => (None, None),
             Some(Ok(probe)) if probe.tells_any() => (Some(probe), None),
@@ -83,13 +84,13 @@ mod tests {
         let connect_timeout = Duration::from_secs(1);
         let nowhere = Endpoint { address, connect_timeout, ..null_endpoint() };
         for dbms in [Dbms::Mysql, Dbms::Postgres] {
-            let counted = Counted::open(dbms, &nowhere);
+            let counted = Counted::open(dbms, &nowhere, Patience::default());
             let why = counted.failure().unwrap();
             assert!(why.contains("/nowhere"), "{why}");
             assert_eq!(counted.read(), None);
             assert!(counted.since(None).is_empty());
         }
         // The null client has no counters, and nobody misses them.
-        assert_eq!(Counted::open(Dbms::Null, &nowhere).failure(), None);
+        assert_eq!(Counted::open(Dbms::Null, &nowhere, Patience::default()).failure(), None);
     }
 }

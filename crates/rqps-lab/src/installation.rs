@@ -14,9 +14,6 @@ use crate::context::Context;
 use crate::event::{Event, Listener};
 use crate::{Plan, limits};
 
-/// A wait for another rqps is told from here on: it may take as long as that one measures.
-const TELL_AFTER: Duration = Duration::from_secs(5);
-
 /// A system's files, there to be started; or the address of one that runs.
 #[derive(Debug)]
 pub(crate) enum Installation {
@@ -40,7 +37,9 @@ pub(crate) fn check_passwords(plan: &Plan, context: &Context) -> Result<()> {
 pub(crate) fn external(plan: &Plan, spec: &SystemSpec, context: &Context) -> Result<Option<Dsn>> {
     let SystemSource::External { dsn } = &spec.source else { return Ok(None) };
     let dsn = plan.dsns.get(&spec.label).unwrap_or(dsn);
-    Ok(Some(Dsn::parse(dsn)?.with_password(context.variables)?))
+    let mut dsn = Dsn::parse(dsn)?.with_password(context.variables)?;
+    dsn.endpoint.connect_timeout = context.patience.times(dsn.endpoint.connect_timeout);
+    Ok(Some(dsn))
 }
 
 impl Installation {
@@ -63,9 +62,9 @@ impl Installation {
         for note in &places.notes {
             listen(Event::Note(note));
         }
-        let mut wait = Wait::default();
+        let (mut wait, tell_after) = (Wait::default(), context.patience.tell());
         let mut report = |progress: Progress<'_>| match progress {
-            Progress::Waiting { what } if wait.is_due(what) => {
+            Progress::Waiting { what } if wait.is_due(what, tell_after) => {
                 listen(Event::Note(&format!("{}: waits: {what}", spec.label)));
             }
             progress => tell(&progress, &spec.label, listen),
@@ -118,7 +117,7 @@ struct Wait {
 
 impl Wait {
     /// Whether it is time to tell of it, once.
-    fn is_due(&mut self, what: &str) -> bool {
+    fn is_due(&mut self, what: &str, after: Duration) -> bool {
         let since = match &self.of {
             Some((known, since)) if known == what => *since,
             _ => {
@@ -126,7 +125,7 @@ impl Wait {
                 return false;
             }
         };
-        let is_due = !self.is_told && since.elapsed() >= TELL_AFTER;
+        let is_due = !self.is_told && since.elapsed() >= after;
         self.is_told |= is_due;
         is_due
     }

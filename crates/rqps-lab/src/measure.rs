@@ -2,14 +2,13 @@
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::Duration;
 
 use anyhow::{Context as _, Result, bail, ensure};
 use rqps_client::{AnyConnection, Connection as _, Endpoint};
 use rqps_load::{Control, Crew, CrewError, Edge, Live, Member, Order, Pace, Stop, Tally};
 use rqps_model::{Dbms, Figure, Mark, Placement, Sample, Slice, StepKind, Usage};
 use rqps_sample::Background;
-use rqps_server::{process, threads};
+use rqps_server::{Patience, process, threads};
 use rqps_store::unix_ms;
 use rqps_workload::{Program, Step, SuiteArgs, SysbenchWorker};
 
@@ -19,21 +18,6 @@ use crate::handicap::{Handicap, Served};
 use crate::heartbeat::{self, Heartbeat, Verdict};
 use crate::steps::{Job, PlannedStep};
 use crate::{marks, placement};
-
-/// Longest wait for one answer before a server counts as hung: the time after which InnoDB's own
-/// watchdog would have ended it.
-pub(crate) const ANSWER_TIMEOUT: Duration = Duration::from_secs(600);
-
-/// Rows a second that a statement over whole tables gets through at the very least: indexes are made at tens
-/// of thousands by sorting, and at some hundreds where old servers insert row by row into one that does not fit into
-/// memory.
-const ROWS_PER_S_AT_LEAST: u64 = 500;
-
-/// Longest wait for a statement that goes through `n_rows` rows, such as one that makes an index. A server
-/// that deadlocks or hangs over it does not hold up the run for ever.
-pub(crate) fn through_rows_within(n_rows: u64) -> Duration {
-    ANSWER_TIMEOUT + Duration::from_secs(n_rows / ROWS_PER_S_AT_LEAST)
-}
 
 /// A system that is up, as measuring needs it.
 pub(crate) struct Bench<'a> {
@@ -51,6 +35,8 @@ pub(crate) struct Bench<'a> {
     pub(crate) cpus: &'a [usize],
     /// Set when the user wants to stop.
     pub(crate) interrupt: &'a AtomicBool,
+    /// How long it is waited for.
+    pub(crate) patience: Patience,
     /// The share of the measured time in which its threads are stopped.
     pub(crate) handicap: f64,
 }
@@ -226,7 +212,7 @@ pub(crate) fn connect(
 ) -> Result<(AnyConnection, Served)> {
     let mut connection = AnyConnection::open(bench.dbms, bench.endpoint)
         .with_context(|| format!("connect client {idx}"))?;
-    connection.set_timeout(Some(ANSWER_TIMEOUT))?;
+    connection.set_timeout(Some(bench.patience.question()))?;
     let cpus = placement::client_cpus(placement, idx as usize, bench.cpus, seed);
     let is_paired = placement == Placement::Paired;
     let mut served = Served { cpus, thread: None };
@@ -259,7 +245,7 @@ fn member(
     if step.figure == Figure::RowsRead {
         // All clients go through a table at a time.
         let n_rows = args.rows.saturating_mul(planned.clients.into());
-        connection.set_timeout(Some(through_rows_within(n_rows)))?;
+        connection.set_timeout(Some(bench.patience.through_rows(n_rows)))?;
     }
     let worker = SysbenchWorker::new(Arc::clone(program), &mut connection, client_idx, seed)
         .with_context(|| format!("prepare the statements of {}", planned.info.name))?;

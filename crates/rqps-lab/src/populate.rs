@@ -9,9 +9,8 @@ use rqps_client::{AnyConnection, Connection, Endpoint};
 use rqps_load::clock::Clock;
 use rqps_load::{Order, Pace, Stop, Tally};
 use rqps_model::Dbms;
+use rqps_server::Patience;
 use rqps_workload::{LoadSpec, populate};
-
-use crate::measure::through_rows_within;
 
 /// How often progress is shown while tables fill.
 const SHOW_EVERY: Duration = Duration::from_millis(200);
@@ -34,8 +33,8 @@ pub(crate) struct Surroundings<'a> {
     pub(crate) open: &'a Open<'a>,
     /// Set when the user wants to stop.
     pub(crate) interrupt: &'a AtomicBool,
-    /// Longest wait for one answer.
-    pub(crate) timeout: Duration,
+    /// How long an answer is waited for.
+    pub(crate) patience: Patience,
 }
 
 /// Fills the tables and returns what was counted: rows as operations, the time with creation and
@@ -49,7 +48,7 @@ pub(crate) fn fill(
 ) -> Result<Tally> {
     let connect = || -> Result<Box<dyn Connection>> {
         let mut connection = (around.open)().context("connect to load")?;
-        connection.set_timeout(Some(around.timeout))?;
+        connection.set_timeout(Some(around.patience.question()))?;
         Ok(connection)
     };
     let mut first = connect()?;
@@ -118,7 +117,7 @@ pub(crate) fn fill(
     if around.interrupt.load(Ordering::Relaxed) {
         bail!("interrupted while tables were filled");
     }
-    finish(first, spec, around.interrupt)?;
+    finish(first, spec, around)?;
     sum.last_ns = clock.now_ns();
     sum.finish(sum.last_ns);
     Ok(sum)
@@ -129,9 +128,10 @@ pub(crate) fn fill(
 fn finish(
     mut connection: Box<dyn Connection>,
     spec: &LoadSpec,
-    interrupt: &AtomicBool,
+    around: &Surroundings<'_>,
 ) -> Result<()> {
-    connection.set_timeout(Some(through_rows_within(spec.rows)))?;
+    connection.set_timeout(Some(around.patience.through_rows(spec.rows)))?;
+    let interrupt = around.interrupt;
     let breaker = connection.breaker()?;
     let (alive, ends) = channel::<()>();
     std::thread::scope(|scope| -> Result<()> {
@@ -204,7 +204,7 @@ mod tests {
         let around = Surroundings {
             open,
             interrupt: &AtomicBool::new(false),
-            timeout: Duration::from_secs(1),
+            patience: Patience::default(),
         };
         fill(&spec(), 2, &around, &mut |_| {}).unwrap()
     }
@@ -256,15 +256,8 @@ mod tests {
         assert_eq!(error, "table 1 has nothing rows after the load where 10 were written");
         // Nothing of a load waits for ever: not even what indexes its tables.
         let timeouts = TIMEOUTS.lock().unwrap();
-        assert_eq!(timeouts.last(), Some(&Some(through_rows_within(10))));
+        assert_eq!(timeouts.last(), Some(&Some(Patience::default().through_rows(10))));
         assert!(timeouts.len() > 1 && timeouts.iter().all(Option::is_some), "{timeouts:?}");
-    }
-
-    #[test]
-    fn statements_over_tables_have_as_long_as_these_are_large() {
-        let hours = |n_rows| through_rows_within(n_rows).as_secs() / 3600;
-        assert_eq!(through_rows_within(10).as_secs(), 600);
-        assert_eq!((hours(10_000_000), hours(1_000_000_000)), (5, 555));
     }
 
     #[test]

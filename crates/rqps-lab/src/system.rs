@@ -17,7 +17,7 @@ use rqps_client::{Connection, Endpoint};
 use rqps_model::{SystemSpec, Version};
 use rqps_sample::{Background, Sampler, Target};
 use rqps_server::guest::Guest;
-use rqps_server::{Freezer, Instance, RunningServer, Stopped, connect_to_keep};
+use rqps_server::{Freezer, Instance, Patience, RunningServer, Stopped, connect_to_keep};
 
 use crate::Plan;
 use crate::context::Context;
@@ -27,18 +27,12 @@ use crate::descriptors;
 use crate::event::{Event, Listener};
 use crate::installation::Installation;
 use crate::measure::Bench;
-use answers::{Gone, QUESTION_WITHIN};
+use answers::Gone;
 use host::scope;
 use setup::{Parts, discard, start_own};
 
 /// How often the samplers look.
 const SAMPLE_EVERY: Duration = Duration::from_secs(1);
-
-/// How long a server may take to stop by itself: a checkpoint of a full buffer pool.
-const STOP_WITHIN: Duration = Duration::from_secs(120);
-
-/// How long a server may take to answer the simplest question before it counts as gone.
-const ANSWER_WITHIN: Duration = Duration::from_secs(60);
 
 /// Lines of a server's log that a failure shows.
 const LOG_LINES: usize = 12;
@@ -72,6 +66,8 @@ pub(crate) struct Up {
     cpus: Option<Vec<usize>>,
     /// How it was found to be of no more use, if it was.
     gone: Option<Gone>,
+    /// How long it is waited for.
+    patience: Patience,
 }
 
 /// A server of our own and its data.
@@ -97,6 +93,7 @@ impl Up {
         listen: &mut Listener<'_>,
     ) -> Result<Self> {
         let spec = plan.systems[idx].clone();
+        let patience = context.patience;
         let (mut guest, mut entered) = (None, None);
         let (server, endpoint, origin) = match installation {
             Installation::Local(installed, allocator, identity, places) => {
@@ -118,8 +115,9 @@ impl Up {
         };
         let n_files = descriptors::of_sampler(plan);
         let admin = entered.map_or_else(|| connect_to_keep(spec.dbms, &endpoint), Ok);
-        let watched =
-            admin.map_err(Into::into).and_then(|admin| watch_over(admin, server.as_ref(), n_files));
+        let watched = admin
+            .map_err(Into::into)
+            .and_then(|admin| watch_over(admin, server.as_ref(), n_files, patience));
         let ready = watched.and_then(|mut both| {
             let ours = server.as_ref().map(|s| (&s.running, &s.instance.setup().config));
             let scope = scope(server.as_ref(), guest.as_ref());
@@ -129,7 +127,7 @@ impl Up {
             for note in demands::check(&spec, (ours, scope), both.0.as_mut())? {
                 listen(Event::Note(&format!("{}: {note}", spec.label)));
             }
-            both.0.set_timeout(Some(QUESTION_WITHIN)).context("set a timeout")?;
+            both.0.set_timeout(Some(patience.question())).context("set a timeout")?;
             Ok(both)
         });
         let (admin, samples) = match ready {
@@ -146,7 +144,7 @@ impl Up {
             }
         };
         let version = admin.session().server_version.clone();
-        let counted = Counted::open(spec.dbms, &endpoint);
+        let counted = Counted::open(spec.dbms, &endpoint, patience);
         let cpus = spec.variant.limits.cpus.as_ref().map(|cpus| cpus.numbers().to_vec());
         Ok(Self {
             spec,
@@ -161,6 +159,7 @@ impl Up {
             tables: Vec::new(),
             cpus,
             gone: None,
+            patience,
         })
     }
 
@@ -202,6 +201,7 @@ impl Up {
             // Clients that are paired go where the server's threads may.
             cpus: self.cpus.as_deref().unwrap_or(cpus),
             interrupt,
+            patience: self.patience,
             handicap: f64::from(self.spec.variant.handicap_bp) / 1e4,
         }
     }
@@ -228,13 +228,13 @@ impl Up {
             Err(error) if host::is_in_use(&error) => Some(format!("{error:#}")),
             Err(error) => return Err(error),
         };
-        let Self { server, admin, samples, counted, .. } = self;
+        let Self { server, admin, samples, counted, patience, .. } = self;
         drop(samples.finish());
         drop((admin, counted));
         let Some(Local { running, instance }) = server else { return Ok(left) };
         let name = running.name().to_owned();
         // Whatever fails, the data directory does not stay: the disk may be what is full.
-        let stopped = running.stop(STOP_WITHIN);
+        let stopped = running.stop(patience.stop());
         let kept = kept_log::keep(&instance, log);
         instance.remove()?;
         kept?;
@@ -242,7 +242,7 @@ impl Up {
             Stopped::Clean => None,
             Stopped::Unclean(end) => Some(format!("{name} did not stop as it should: {end}")),
             Stopped::Killed { after } => {
-                Some(format!("{name} did not stop within {} s and was killed", after.as_secs()))
+                Some(format!("{name} did not stop within {} s and was killed", after.as_secs_f64()))
             }
         })
     }
@@ -273,11 +273,11 @@ impl Up {
         let Some(Local { running, instance }) = self.server.take_if(|_| is_of_use) else {
             return Left { cause: self.abandon(log), dir: None };
         };
-        let Self { admin, samples, counted, .. } = self;
+        let Self { admin, samples, counted, patience, .. } = self;
         drop(samples.finish());
         drop((admin, counted));
         let dir = instance.setup().dir.clone();
-        let is_stopped = matches!(running.stop(STOP_WITHIN), Ok(Stopped::Clean));
+        let is_stopped = matches!(running.stop(patience.stop()), Ok(Stopped::Clean));
         // The next attempt adds what its own server says.
         let _ = kept_log::keep(&instance, log);
         match instance.leave(is_stopped) {
@@ -290,7 +290,7 @@ impl Up {
     pub(crate) fn abandon(mut self, log: Option<&Path>) -> Option<String> {
         let full = self.is_out_of_space();
         let left = self.leave_guest();
-        let Self { server, guest, admin, samples, counted, gone, .. } = self;
+        let Self { server, guest, admin, samples, counted, gone, patience, .. } = self;
         drop(samples.finish());
         drop((admin, counted));
         // The failure that led here may have taken the connection with it.
@@ -316,7 +316,7 @@ impl Up {
                 // PostgreSQL lets all connections go when one of its processes crashes.
                 let what = match running.signal_told() {
                     Some(line) => format!("{name} lost a process: {line}"),
-                    None => format!("{name} {}", gone.words()),
+                    None => format!("{name} {}", gone.words(patience)),
                 };
                 Some(format!("{what}; the end of its log:\n{}", tail()))
             }),
@@ -326,7 +326,7 @@ impl Up {
         if gone.is_some() {
             drop(running);
         } else {
-            let _ = running.stop(STOP_WITHIN);
+            let _ = running.stop(patience.stop());
         }
         let _ = kept_log::keep(&instance, log);
         // Should they stay, they are of no use to a later attempt.
@@ -350,9 +350,10 @@ fn watch_over(
     mut admin: Box<dyn Connection>,
     server: Option<&Local>,
     n_files: usize,
+    patience: Patience,
 ) -> Result<(Box<dyn Connection>, Background)> {
     // Nothing that takes long is asked before it is known to be up.
-    admin.set_timeout(Some(ANSWER_WITHIN)).context("set a timeout")?;
+    admin.set_timeout(Some(patience.answer())).context("set a timeout")?;
     let target = Target {
         server_pid: server.map(|s| s.running.pid()),
         data_dir: server.map(|s| s.running.data_dir().to_owned()),

@@ -11,7 +11,7 @@ use rqps_workload::statement::table_name;
 
 use crate::event::Event;
 use crate::guard::{Guards, Witness};
-use crate::measure::{self, ANSWER_TIMEOUT, Wanted, mix, slice_of};
+use crate::measure::{self, Wanted, mix, slice_of};
 use crate::rounds::Broken;
 use crate::run::Lab;
 use crate::system::Up;
@@ -295,7 +295,7 @@ impl Lab<'_> {
         let around = populate::Surroundings {
             open: &open,
             interrupt: &self.context.interrupt,
-            timeout: ANSWER_TIMEOUT,
+            patience: self.context.patience,
         };
         drop(up.samples().take());
         let start_unix_ms = unix_ms();

@@ -12,12 +12,12 @@ use nix::unistd::Uid;
 use crate::identity::Identity;
 use crate::process::started;
 use crate::watch::pause;
-use crate::{Error, pidfd};
+use crate::{Error, Patience, pidfd};
 
 /// What programs of servers are called.
 const PROGRAMS: [&str; 3] = ["mysqld", "mariadbd", "postgres"];
 
-/// How long servers that were killed may take to end.
+/// How long servers that are being killed may take to end.
 const DIE_WITHIN: Duration = Duration::from_secs(60);
 
 /// How long a server may end by itself before it is killed: one that rqps took with it gives shared memory
@@ -44,14 +44,14 @@ struct Worker {
 ///
 /// # Errors
 /// [`Error::InUse`] with a process that stays.
-pub(crate) fn await_nobody(dir: &Path, program: &Path) -> Result<(), Error> {
+pub(crate) fn await_nobody(dir: &Path, program: &Path, patience: Patience) -> Result<(), Error> {
     let identity = Identity::for_servers()?;
     let since = Instant::now();
     loop {
         let Some(first) = workers(dir, Some(program), &identity).into_iter().next() else {
             return Ok(());
         };
-        if since.elapsed() > DIE_WITHIN {
+        if since.elapsed() > patience.end() {
             return Err(Error::InUse { path: dir.to_owned(), pid: first.pid });
         }
         pause(LOOK_EVERY);

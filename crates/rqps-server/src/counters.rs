@@ -13,9 +13,6 @@ use rqps_model::Dbms;
 
 use crate::{Error, connect_to_keep};
 
-/// How long a server may take to tell its counters, while clients are at work.
-const ANSWER_WITHIN: Duration = Duration::from_secs(60);
-
 /// Counters since a server's start, by its own names; PostgreSQL's with their view:
 /// `pg_stat_database.blks_hit`, of `pg_stat_io` with who did it: `pg_stat_io.client.reads`. Bytes of that
 /// view have the names of 18 in all versions.
@@ -133,14 +130,15 @@ impl std::fmt::Debug for Probe {
 }
 
 impl Probe {
-    /// Opens a connection and finds out what there is and what asking costs.
+    /// Opens a connection and finds out what there is and what asking costs. The server may take `within` to
+    /// tell its counters, while clients are at work.
     ///
     /// # Errors
     /// When the server cannot be reached, or the connection fails.
-    pub fn open(dbms: Dbms, endpoint: &Endpoint) -> Result<Self, Error> {
+    pub fn open(dbms: Dbms, endpoint: &Endpoint, within: Duration) -> Result<Self, Error> {
         let mut connection = connect_to_keep(dbms, endpoint)?;
         connection
-            .set_timeout(Some(ANSWER_WITHIN))
+            .set_timeout(Some(within))
             .map_err(|e| Error::client("set the time to wait for the server's counters", e))?;
         let views = if dbms == Dbms::Postgres { VIEWS.to_vec() } else { Vec::new() };
         let own = Counters::new();

@@ -18,7 +18,7 @@ use rqps_model::Dbms;
 use crate::destructive::{Scope, quoted};
 use crate::places::short_hash;
 use crate::watch::pause;
-use crate::{Error, Refusal, connect, connect_to_keep};
+use crate::{Error, Patience, Refusal, connect, connect_to_keep};
 use lock::{has_lock, release, try_lock};
 pub use login::told_dbms;
 pub(crate) use marker::{MARKER, has_marker};
@@ -34,16 +34,6 @@ const DIGITS: usize = 8;
 /// How many names are tried: one that is in use may be of a session that has not ended yet.
 const MOST_NAMES: u32 = 16;
 
-/// How long a drop waits for sessions that still use a table.
-const SWEEP_WAIT: Duration = Duration::from_secs(5);
-const LEAVE_WAIT: Duration = Duration::from_secs(60);
-
-/// How long a lock is asked for again, after the session that had it was lost: the server may not know that yet.
-const HOLD_WITHIN: Duration = Duration::from_secs(10);
-
-/// How long the server may take over one of these statements.
-const ANSWER_WITHIN: Duration = Duration::from_secs(600);
-
 /// How often a lock that a dying session holds is asked for again.
 const LOOK_EVERY: Duration = Duration::from_millis(200);
 
@@ -58,6 +48,17 @@ pub struct Maker {
     pub results: String,
 }
 
+/// How rqps enters a server.
+#[derive(Debug, Clone, Copy)]
+pub struct Terms<'a> {
+    /// Who makes the schema.
+    pub maker: &'a Maker,
+    /// Whether settings of the server may be changed, and restored.
+    pub allow_settings: bool,
+    /// How long the server is waited for.
+    pub patience: Patience,
+}
+
 /// rqps's schema in somebody else's server.
 #[derive(Debug, Clone)]
 pub struct Guest {
@@ -69,6 +70,7 @@ pub struct Guest {
     /// The address as the user gave it.
     home: Endpoint,
     allow_settings: bool,
+    patience: Patience,
 }
 
 impl Guest {
@@ -80,21 +82,22 @@ impl Guest {
     pub fn enter(
         dbms: Dbms,
         home: &Endpoint,
-        (maker, allow_settings): (&Maker, bool),
+        terms: Terms<'_>,
         told: &mut dyn FnMut(&str),
     ) -> Result<(Self, Box<dyn Connection>), Error> {
         let mut connection = connect_to_keep(dbms, home)?;
         let admin = connection.as_mut();
-        admin.set_timeout(Some(ANSWER_WITHIN)).map_err(|e| Error::client("set a timeout", e))?;
+        let Terms { maker, allow_settings, patience } = terms;
+        set_timeout(patience, admin)?;
         login::require_own_session(dbms, home, admin)?;
-        let broom = Broom { maker, patience: Duration::ZERO, allow_settings };
+        let broom = Broom { terms, session_wait: Duration::ZERO };
         sweep(dbms, broom, admin, told)?;
-        let Made { schema, nonce } = make(dbms, maker, home, admin)?;
+        let Made { schema, nonce } = make(dbms, terms, home, admin)?;
         use_schema(dbms, &schema, admin)?;
         // What the session is asked for later is the server's own setting.
         limit_waits(dbms, None, admin)?;
         let (maker, home) = (maker.clone(), home.clone());
-        let guest = Self { dbms, schema, nonce, maker, home, allow_settings };
+        let guest = Self { dbms, schema, nonce, maker, home, allow_settings, patience };
         Ok((guest, connection))
     }
 
@@ -127,7 +130,7 @@ impl Guest {
     pub fn hold(&self, connection: &mut dyn Connection) -> Result<(), Error> {
         let since = Instant::now();
         while !try_lock(self.dbms, &self.schema, connection)? {
-            if since.elapsed() >= HOLD_WITHIN {
+            if since.elapsed() >= self.patience.hold() {
                 return Err(self.lost());
             }
             pause(LOOK_EVERY);
@@ -152,7 +155,7 @@ impl Guest {
     pub fn leave_anew(&self, told: &mut dyn FnMut(&str)) -> Result<(), Error> {
         let mut connection = connect(self.dbms, &self.home)?;
         let admin = connection.as_mut();
-        admin.set_timeout(Some(ANSWER_WITHIN)).map_err(|e| Error::client("set a timeout", e))?;
+        set_timeout(self.patience, admin)?;
         self.leave(admin, told)
     }
 
@@ -171,12 +174,17 @@ impl Guest {
         } else {
             self.hold(connection)?;
         }
-        limit_waits(self.dbms, Some(LEAVE_WAIT), connection)?;
+        limit_waits(self.dbms, Some(self.patience.leave()), connection)?;
         drop_left(self.dbms, &self.schema, self.allow_settings, connection)?;
         release(self.dbms, &self.schema, connection)?;
         // A session that was at work when its rqps was killed has had this run's time to end.
-        let (maker, allow_settings) = (&self.maker, self.allow_settings);
-        sweep(self.dbms, Broom { maker, patience: SWEEP_WAIT, allow_settings }, connection, told)
+        let terms = Terms {
+            maker: &self.maker,
+            allow_settings: self.allow_settings,
+            patience: self.patience,
+        };
+        let broom = Broom { terms, session_wait: self.patience.sweep() };
+        sweep(self.dbms, broom, connection, told)
     }
 }
 
@@ -210,7 +218,7 @@ struct Made {
 /// Makes a schema with its marker, and holds its lock.
 fn make(
     dbms: Dbms,
-    maker: &Maker,
+    Terms { maker, patience, .. }: Terms<'_>,
     home: &Endpoint,
     connection: &mut dyn Connection,
 ) -> Result<Made, Error> {
@@ -222,7 +230,7 @@ fn make(
         if schemas(dbms, connection)?.contains(&schema) {
             let is_gone = is_made_here(dbms, &schema, connection)?
                 && marker::maker_state(dbms, &schema, connection)? != MakerState::Alive
-                && limit_waits(dbms, Some(SWEEP_WAIT), connection).is_ok()
+                && limit_waits(dbms, Some(patience.sweep()), connection).is_ok()
                 && drop_left(dbms, &schema, false, connection).is_ok();
             if !is_gone && !is_begun(dbms, &schema, &names, connection)? {
                 release(dbms, &schema, connection)?;
@@ -299,6 +307,12 @@ fn use_schema(dbms: Dbms, schema: &str, connection: &mut dyn Connection) -> Resu
     connection.query(&sql).map(|_| ()).map_err(|e| Error::client(sql, e))
 }
 
+/// Bounds how long one of these statements may take.
+fn set_timeout(patience: Patience, connection: &mut dyn Connection) -> Result<(), Error> {
+    let set = connection.set_timeout(Some(patience.question()));
+    set.map_err(|e| Error::client("set a timeout", e))
+}
+
 /// Bounds how long the session's statements wait for locks of tables; `None` is the server's own bound. A version
 /// without such a setting waits as long as the connection's timeout.
 fn limit_waits(
@@ -306,7 +320,9 @@ fn limit_waits(
     within: Option<Duration>,
     connection: &mut dyn Connection,
 ) -> Result<(), Error> {
-    let sql = match (dbms, within.map(|within| within.as_secs())) {
+    // 0 would be no bound.
+    let seconds = within.map(|within| within.as_secs().max(1));
+    let sql = match (dbms, seconds) {
         (Dbms::Postgres, Some(seconds)) => format!("SET lock_timeout = '{seconds}s'"),
         (Dbms::Postgres, None) => "RESET lock_timeout".to_owned(),
         (_, Some(seconds)) => format!("SET SESSION lock_wait_timeout = {seconds}"),

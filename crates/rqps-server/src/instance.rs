@@ -29,6 +29,7 @@ use crate::error::server_name;
 use crate::identity::Identity;
 use crate::installed::Installed;
 use crate::malloc::Allocator;
+use crate::patience::Patience;
 use crate::places::hex;
 use crate::profile::Rendered;
 use crate::running::RunningServer;
@@ -74,6 +75,8 @@ pub struct Setup {
     pub trial: Trial,
     /// Where data directories that are made alike are kept and copied from; `None` where each is made anew.
     pub templates: Option<PathBuf>,
+    /// How long its server is waited for.
+    pub patience: Patience,
 }
 
 /// The server's data directory and its log, in an instance's directory.
@@ -82,12 +85,6 @@ const LOG: &str = "server.log";
 
 /// What the smallest new data directory takes, bytes: MySQL 8.0's, without its redo.
 const MIN_FREE: u64 = 200_000_000;
-
-/// Longest time from start to the first answer.
-const READY_LIMIT: Duration = Duration::from_secs(120);
-
-/// The same on data that an earlier server has left: one that was killed goes through its log first.
-const RECOVER_LIMIT: Duration = Duration::from_secs(1800);
 
 /// A data directory and all that is needed to start its server.
 #[derive(Debug)]
@@ -154,7 +151,7 @@ impl Instance {
             let (was, is) = (server_name(marker.dbms, &marker.version), installed.name());
             return Err(Error::OtherServer { path: setup.dir, was, is });
         }
-        at_work::await_nobody(&setup.dir, &setup.installed.program)?;
+        at_work::await_nobody(&setup.dir, &setup.installed.program, setup.patience)?;
         let is_of_this_boot =
             marker.boot.as_ref().is_none_or(|boot| Some(boot) == process::boot_id().as_ref());
         let why = if !setup.dir.join(DATA).is_dir() {
@@ -187,7 +184,8 @@ impl Instance {
 
     /// How long its server may take to its first answer.
     pub(crate) fn ready_limit(&self) -> Duration {
-        if self.is_left { RECOVER_LIMIT } else { READY_LIMIT }
+        let patience = self.setup.patience;
+        if self.is_left { patience.recover() } else { patience.ready() }
     }
 
     /// Leaves the directory with its data to a later rqps ([`Instance::open`]); with `is_stopped` when its

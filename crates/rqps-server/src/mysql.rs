@@ -3,7 +3,6 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
-use std::time::Duration;
 
 use nix::fcntl::OFlag;
 use rqps_client::Connection;
@@ -19,9 +18,6 @@ use crate::profile::option_name;
 use crate::tool::Terms;
 use crate::watch::Watch;
 use crate::{Error, library, plain, tool, wall};
-
-/// Longest time for making a data directory: 5 s on an idle disk, far more on a busy one.
-const INIT_LIMIT: Duration = Duration::from_secs(300);
 
 /// Where an instance's configuration is.
 pub(crate) fn config_path(instance: &Instance) -> PathBuf {
@@ -161,7 +157,7 @@ fn run(
     watch: &mut Watch<'_>,
 ) -> Result<(), Error> {
     let setup = instance.setup();
-    let terms = Terms { identity: &setup.identity, log, limit: INIT_LIMIT };
+    let terms = Terms { identity: &setup.identity, log, limit: setup.patience.initialise() };
     let cage = Cage { door: instance.door(None, watch)?, ..Cage::default() };
     let done = tool::run_in(cage, command, terms, watch, &mut |_| {})?.map_err(|e| {
         let program = setup.installed.program.display();

@@ -4,7 +4,6 @@ use std::fs;
 use std::io::{Read as _, Write as _};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
-use std::time::Duration;
 
 use nix::fcntl::OFlag;
 use rqps_model::Transport;
@@ -16,9 +15,6 @@ use crate::process::Cage;
 use crate::tool::Terms;
 use crate::watch::Watch;
 use crate::{Error, library, plain, tool, wall};
-
-/// Longest time for making a data directory: half a second on an idle disk, far more on a busy one.
-const INIT_LIMIT: Duration = Duration::from_secs(300);
 
 /// The file in the data directory that holds our settings.
 const CONFIG: &str = "rqps.conf";
@@ -109,7 +105,7 @@ fn run(
     let setup = instance.setup();
     let log = setup.dir.join(log);
     let program = command.get_program().to_string_lossy().into_owned();
-    let terms = Terms { identity: &setup.identity, log: &log, limit: INIT_LIMIT };
+    let terms = Terms { identity: &setup.identity, log: &log, limit: setup.patience.initialise() };
     let cage = Cage { door: instance.door(None, watch)?, ..Cage::default() };
     let done = tool::run_in(cage, command, terms, watch, &mut |_| {})?
         .map_err(|e| Error::io(format!("run {program} as {}", setup.identity.name), e))?;

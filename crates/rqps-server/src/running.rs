@@ -23,10 +23,7 @@ use crate::process::{self, Process};
 use crate::settle::{Settled, Target};
 use crate::vigil::Vigil;
 use crate::watch::Watch;
-use crate::{Error, core_file, disk, log_file, pidfd, settle, socket_dir, threads};
-
-/// Time for one attempt to connect, on loopback or a socket.
-const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
+use crate::{Error, Patience, core_file, disk, log_file, pidfd, settle, socket_dir, threads};
 
 /// A running server. Killed with all its processes when dropped.
 pub struct RunningServer {
@@ -50,6 +47,8 @@ pub struct RunningServer {
     pub(crate) socket: PathBuf,
     pub(crate) port: u16,
     pub(crate) password: Password,
+    /// How long it is waited for.
+    pub(crate) patience: Patience,
     /// Keeps the instance marked as in use.
     pub(crate) _hold: Arc<Flock<File>>,
 }
@@ -74,7 +73,7 @@ impl fmt::Display for Stopped {
             Self::Clean => f.write_str("stopped"),
             Self::Unclean(how) => write!(f, "stopped, but {how}"),
             Self::Killed { after } => {
-                write!(f, "did not stop within {} s and was killed", after.as_secs())
+                write!(f, "did not stop within {} s and was killed", after.as_secs_f64())
             }
         }
     }
@@ -180,7 +179,7 @@ impl RunningServer {
             server_public_key: None,
             database: DATABASE.to_owned(),
             schema: None,
-            connect_timeout: CONNECT_TIMEOUT,
+            connect_timeout: self.patience.connect(),
         }
     }
 

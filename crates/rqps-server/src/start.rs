@@ -109,6 +109,7 @@ fn start_on(instance: &Instance, port: u16, watch: &mut Watch<'_>) -> Result<Run
         socket,
         port,
         password: Password(instance.password()),
+        patience: setup.patience,
         _hold: instance.hold(),
     };
     server
@@ -119,7 +120,7 @@ fn start_on(instance: &Instance, port: u16, watch: &mut Watch<'_>) -> Result<Run
     }
     server.check_transport(setup.transport)?;
     server.process_facts = server.check_process(instance, watch)?;
-    let vigil = Vigil::start(server.pid(), death, Arc::clone(&server.held));
+    let vigil = Vigil::start(server.pid(), death, Arc::clone(&server.held), setup.patience.look());
     server.vigil = Some(vigil.map_err(|e| Error::io(format!("watch over {program}"), e))?);
     Ok(server)
 }

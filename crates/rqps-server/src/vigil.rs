@@ -17,9 +17,6 @@ use nix::sys::signal::Signal;
 use crate::process::{Stat, descendants, stat};
 use crate::watchdog::end_tree;
 
-/// How often it looks: all processes of the host are gone through, which takes a millisecond or two.
-const LOOK_EVERY: Duration = Duration::from_secs(5);
-
 /// In how many looks in a row a process must stand still: longer than rqps stops any itself.
 const LOOKS: u32 = 6;
 
@@ -33,15 +30,13 @@ pub(crate) struct Vigil {
 }
 
 impl Vigil {
-    /// Over the tree of `root`, which ends by `death`; `held` says that rqps has stopped it itself.
-    pub(crate) fn start(root: i32, death: Signal, held: Arc<AtomicBool>) -> io::Result<Self> {
-        Self::looking(root, death, (held, LOOK_EVERY))
-    }
-
-    fn looking(
+    /// Over the tree of `root`, which ends by `death`; `held` says that rqps has stopped it itself. It looks
+    /// after each time of `every`.
+    pub(crate) fn start(
         root: i32,
         death: Signal,
-        (held, every): (Arc<AtomicBool>, Duration),
+        held: Arc<AtomicBool>,
+        every: Duration,
     ) -> io::Result<Self> {
         let (stop, stopped) = channel();
         let found = Arc::new(OnceLock::new());
@@ -62,7 +57,7 @@ impl Vigil {
                 members.extend(descendants(root));
                 let states = members.iter().filter_map(|(pid, _)| Some((*pid, stat(*pid)?)));
                 if let Some(pid) = seen.look(states) {
-                    let seconds = (every * LOOKS).as_secs();
+                    let seconds = (every * LOOKS).as_secs_f64();
                     let _ = told.set(format!(
                         "its process {pid} was stopped for {seconds} s by a signal that rqps did not send"
                     ));
@@ -174,7 +169,7 @@ mod tests {
         let every = Duration::from_millis(20);
         let watch = |process: &Process, is_held: bool| {
             let held = Arc::new(AtomicBool::new(is_held));
-            Vigil::looking(process.pid(), Signal::SIGKILL, (held, every)).unwrap()
+            Vigil::start(process.pid(), Signal::SIGKILL, held, every).unwrap()
         };
         let (of_ours, of_theirs) = (watch(&ours, true), watch(&theirs, false));
         for process in [&ours, &theirs] {

@@ -39,7 +39,7 @@ use std::sync::{Arc, OnceLock};
 use anyhow::{Context as _, Result};
 use clap::Parser as _;
 use rqps_lab::Suspension;
-use rqps_server::{Catalogue, Trial};
+use rqps_server::{Catalogue, Patience, Trial};
 use rqps_store::Store;
 
 use crate::args::{Cli, Command, RunsCommand};
@@ -69,6 +69,8 @@ pub(crate) struct Surroundings {
     pub(crate) trial: Trial,
     /// Where new data directories that are made alike are kept and copied from, in tests.
     pub(crate) templates: Option<PathBuf>,
+    /// How long servers are waited for.
+    pub(crate) patience: Patience,
 }
 
 impl Surroundings {
@@ -98,6 +100,7 @@ impl Surroundings {
             watchdog: vec!["/proc/self/exe".into(), "watchdog".into()],
             trial: self.trial,
             templates: self.templates.clone(),
+            patience: self.patience,
         }
     }
 }
@@ -251,6 +254,7 @@ fn surroundings(
         colour: std::io::stdout().is_terminal() && !no_colour,
         trial: trial::switches(variable)?,
         templates: std::env::var_os("RQPS_TEMPLATES").map(PathBuf::from),
+        patience: patience_of_environment()?,
     })
 }
 
@@ -260,6 +264,13 @@ fn variable(name: &str) -> Option<String> {
     // The standard library panics at names that no variable can have.
     let is_name = !name.is_empty() && !name.contains(['=', '\0']);
     is_name.then(|| std::env::var(name).ok()).flatten()
+}
+
+/// How long servers are waited for: `RQPS_PATIENCE` is a factor.
+#[expect(clippy::disallowed_methods, reason = "read here with the rest of the environment")]
+fn patience_of_environment() -> Result<Patience> {
+    let Some(word) = std::env::var_os("RQPS_PATIENCE") else { return Ok(Patience::default()) };
+    word.to_string_lossy().parse().context("RQPS_PATIENCE")
 }
 
 /// The token of `rqps serve`, where it is not in a file.

@@ -20,9 +20,6 @@ use crate::progress::{Lines, Progress, taken};
 use crate::typed::plan_of;
 use crate::{Surroundings, complain, profile, report};
 
-/// A lock on the store that is held for longer is told, and an interrupt ends the wait.
-const LOCKED: Duration = Duration::from_secs(30);
-
 /// Carries out `rqps run ...`.
 pub(crate) fn run(args: &RunArgs, around: &Surroundings) -> Result<ExitCode> {
     let plan = plan_of(args, around)?;
@@ -43,7 +40,9 @@ pub(crate) fn carry_out(plan: Plan, args: &RunArgs, around: &Surroundings) -> Re
     let store = Store::open(&around.results)?;
     let mut progress = Progress::new();
     let (interrupt, path) = (Arc::clone(&around.interrupt), store.path().to_owned());
-    let store = store.waiting_while(waits_for_the_store(progress.lines(), interrupt, path));
+    let locked = around.patience.locked();
+    let waits = waits_for_the_store(progress.lines(), interrupt, path, locked);
+    let store = store.waiting_while(waits);
     let mut teller = Teller::new(&store);
     let mut listen = |event: Event<'_>| {
         progress.show(&event);
@@ -136,15 +135,16 @@ fn tell(
     untold
 }
 
-/// Notes for whom a lock on the store keeps waiting; gives whether to wait on.
+/// Notes for whom a lock on the store keeps waiting for `locked`; gives whether to wait on.
 fn waits_for_the_store(
     lines: Lines,
     interrupt: Arc<AtomicBool>,
     path: PathBuf,
+    locked: Duration,
 ) -> impl Fn(Duration) -> bool + Send + 'static {
     let is_told = AtomicBool::new(false);
     move |waited| {
-        if waited < LOCKED {
+        if waited < locked {
             is_told.store(false, Ordering::Relaxed);
             return true;
         }
@@ -152,7 +152,7 @@ fn waits_for_the_store(
             return false;
         }
         if !is_told.swap(true, Ordering::Relaxed) {
-            let (path, s) = (path.display(), LOCKED.as_secs());
+            let (path, s) = (path.display(), locked.as_secs_f64());
             lines.line(&format!(
                 "another process has locked {path} for {s} s; the run goes on when it is free"
             ));
@@ -232,10 +232,11 @@ mod tests {
     fn a_locked_store_is_waited_for_until_the_user_interrupts() {
         let interrupt = Arc::new(AtomicBool::new(false));
         let (lines, path) = (Progress::new().lines(), PathBuf::from("/r/rqps.db"));
-        let goes_on = waits_for_the_store(lines, Arc::clone(&interrupt), path);
-        assert!(goes_on(Duration::from_secs(1)) && goes_on(LOCKED) && goes_on(LOCKED * 1000));
+        let locked = Duration::from_secs(30);
+        let goes_on = waits_for_the_store(lines, Arc::clone(&interrupt), path, locked);
+        assert!(goes_on(Duration::from_secs(1)) && goes_on(locked) && goes_on(locked * 1000));
         interrupt.store(true, Ordering::Relaxed);
         // Whatever a run that ends has to store is still stored where a slow disk takes its time.
-        assert!(goes_on(Duration::from_secs(1)) && !goes_on(LOCKED));
+        assert!(goes_on(Duration::from_secs(1)) && !goes_on(locked));
     }
 }

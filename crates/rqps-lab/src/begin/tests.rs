@@ -30,6 +30,7 @@ fn context(results: &Path) -> Context {
         watchdog: Vec::new(),
         trial: rqps_server::Trial::default(),
         templates: None,
+        patience: rqps_server::Patience::default(),
     }
 }
 

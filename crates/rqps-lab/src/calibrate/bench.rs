@@ -13,7 +13,7 @@ use crate::event::{Event, Listener};
 use crate::guard::Guards;
 use crate::installation::Installation;
 use crate::leftover::Purpose;
-use crate::measure::{ANSWER_TIMEOUT, Wanted, crew, of_file};
+use crate::measure::{Wanted, crew, of_file};
 use crate::rounds::{Broken, Cut, Next, Rounds, There, Turn, shuffled};
 use crate::steps::{self, PlannedStep};
 use crate::system::{Data, Up};
@@ -99,7 +99,8 @@ impl<'a> Bench<'a> {
         let mut show = |rows| listen(Event::Populating { label, rows, total_rows });
         let interrupt = &self.context.interrupt;
         let open = populate::opener(spec.dbms, up.endpoint());
-        let around = populate::Surroundings { open: &open, interrupt, timeout: ANSWER_TIMEOUT };
+        let patience = self.context.patience;
+        let around = populate::Surroundings { open: &open, interrupt, patience };
         let clients = step.clients;
         populate::fill(&load, clients, &around, &mut show)?;
         let rows = step.rows();

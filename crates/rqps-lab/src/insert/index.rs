@@ -18,7 +18,7 @@ use super::reset_sequence;
 use crate::event::Event;
 use crate::guard::Witness;
 use crate::marks;
-use crate::measure::{Bench, connect, mix, place_server, slice_of, through_rows_within};
+use crate::measure::{Bench, connect, mix, place_server, slice_of};
 use crate::run::Lab;
 use crate::steps::PlannedStep;
 use crate::system::Up;
@@ -118,7 +118,7 @@ fn create(
         // Threads that the server starts for this inherit the CPUs of the one that serves the client.
         let mut connection = connect(bench, Placement::Free, (idx, seed))?.0;
         // All tables at once share the storage.
-        connection.set_timeout(Some(through_rows_within(rows.iter().sum())))?;
+        connection.set_timeout(Some(bench.patience.through_rows(rows.iter().sum())))?;
         connections.push(connection);
     }
     let breakers = connections.iter().map(Connection::breaker).collect::<Result<Vec<_>, _>>()?;

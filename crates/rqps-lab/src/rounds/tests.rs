@@ -6,6 +6,7 @@ use std::time::Instant;
 use rqps_client::{Connect as _, NullConnection, Outcome};
 use rqps_load::Member;
 use rqps_sample::{Sampler, Target};
+use rqps_server::Patience;
 use rqps_workload::{EventError, Worker};
 
 use super::*;
@@ -112,7 +113,7 @@ impl Bench {
             Background::start(sampler, Duration::from_secs(1)).unwrap()
         };
         let samples = [background(), background()];
-        let counted = Counted::open(rqps_model::Dbms::Null, &null_endpoint());
+        let counted = Counted::open(rqps_model::Dbms::Null, &null_endpoint(), Patience::default());
         let turn = |idx: usize| {
             let mut turn = Turn::of(idx, manned(workers[idx]), (&samples[idx], &counted));
             turn.event = self.warm.contains(&idx).then_some(Duration::ZERO);

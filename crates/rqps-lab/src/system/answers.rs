@@ -5,20 +5,9 @@ use std::time::{Duration, Instant};
 use anyhow::Result;
 use rqps_client::{Connection, Error, ErrorClass};
 use rqps_model::Dbms;
-use rqps_server::{connect, connect_to_keep, idle};
+use rqps_server::{Patience, connect, connect_to_keep, idle};
 
-use super::{ANSWER_WITHIN, Local, Up};
-
-/// How long a server may take over what it reads from tables of its own, and over dropping one.
-pub(super) const QUESTION_WITHIN: Duration = Duration::from_secs(600);
-
-/// How long a server that no longer answers is given to end by itself, so that it can be said how, and the
-/// other processes of one whose first has ended.
-pub(super) const DIE_WITHIN: Duration = Duration::from_secs(10);
-
-/// How long a server may refuse connections before it counts as gone: it is up, and nobody has to wait
-/// for room.
-const REFUSE_WITHIN: Duration = Duration::from_secs(2);
+use super::{Local, Up};
 
 /// How often it looks.
 const LOOK_EVERY: Duration = Duration::from_millis(10);
@@ -34,10 +23,11 @@ pub(super) enum Gone {
 
 impl Gone {
     /// What is said of a server that runs all the same.
-    pub(super) fn words(&self) -> String {
+    pub(super) fn words(&self, patience: Patience) -> String {
         match self {
             Self::Silent => {
-                format!("hangs: it runs and did not answer within {} s", ANSWER_WITHIN.as_secs())
+                let seconds = patience.answer().as_secs_f64();
+                format!("hangs: it runs and did not answer within {seconds} s")
             }
             Self::Closed(why) => format!("runs and lets no client in ({why})"),
         }
@@ -66,7 +56,7 @@ impl Up {
         self.gone = gone;
         let since = Instant::now();
         while self.server.as_ref().is_some_and(|s| s.running.is_alive())
-            && since.elapsed() < DIE_WITHIN
+            && since.elapsed() < self.patience.die()
         {
             pause();
         }
@@ -76,13 +66,13 @@ impl Up {
     /// Asks the simplest question and for a new connection. A connection that is broken tells nothing by
     /// itself: servers end those that were idle for long. The new one takes its place, and is asked.
     fn asked(&mut self) -> Result<(), Gone> {
-        match ask(self.admin.as_mut()) {
+        match ask(self.admin.as_mut(), self.patience) {
             // PostgreSQL answers by a process for each connection, whatever became of the one that makes
             // them.
             Ok(()) => self.lets_in().map(drop),
             Err(error) if is_broken(&error) && !self.has_failed() => {
                 let mut connection = self.lets_in()?.ok_or(Gone::Silent)?;
-                ask(connection.as_mut()).map_err(|_| Gone::Silent)?;
+                ask(connection.as_mut(), self.patience).map_err(|_| Gone::Silent)?;
                 // It goes by the server's own limit where that cannot be lifted.
                 let _ = idle::keep(self.spec.dbms, connection.as_mut());
                 self.hold_schema(connection.as_mut()).map_err(|e| Gone::Closed(e.to_string()))?;
@@ -103,7 +93,7 @@ impl Up {
         if self.spec.dbms == Dbms::Null {
             return Ok(());
         }
-        let answer = ask(self.admin.as_mut());
+        let answer = ask(self.admin.as_mut(), self.patience);
         self.renew_after(answer)
     }
 
@@ -118,7 +108,7 @@ impl Up {
             && !self.has_failed()
             && let Ok(mut connection) = connect_to_keep(self.spec.dbms, &self.endpoint)
         {
-            let _ = connection.set_timeout(Some(QUESTION_WITHIN));
+            let _ = connection.set_timeout(Some(self.patience.question()));
             self.hold_schema(connection.as_mut())?;
             self.admin = connection;
         }
@@ -142,7 +132,7 @@ impl Up {
                 Err(error) => error,
             };
             let rqps_server::Error::Client { source, .. } = &error else { return Ok(None) };
-            let Some(within) = patience_with(source, self.server.is_some()) else {
+            let Some(within) = refusal_limit(source, self.server.is_some(), self.patience) else {
                 return Ok(None);
             };
             if since.elapsed() >= within || self.is_lost() || self.has_ended() {
@@ -171,10 +161,10 @@ impl Up {
 }
 
 /// Asks the simplest question.
-pub(super) fn ask(connection: &mut dyn Connection) -> Result<(), Error> {
-    let _ = connection.set_timeout(Some(ANSWER_WITHIN));
+pub(super) fn ask(connection: &mut dyn Connection, patience: Patience) -> Result<(), Error> {
+    let _ = connection.set_timeout(Some(patience.answer()));
     let answer = connection.query("select 1");
-    let _ = connection.set_timeout(Some(QUESTION_WITHIN));
+    let _ = connection.set_timeout(Some(patience.question()));
     answer.map(|_| ())
 }
 
@@ -185,18 +175,18 @@ fn is_broken(error: &Error) -> bool {
 
 /// How long a server may go on to refuse connections by such an error before it counts as gone; none where
 /// it is there.
-fn patience_with(error: &Error, is_ours: bool) -> Option<Duration> {
+fn refusal_limit(error: &Error, is_ours: bool, patience: Patience) -> Option<Duration> {
     match error {
         // No thread, no memory: nobody gets in.
-        Error::Server(said) if said.is_out_of_resources() => Some(REFUSE_WITHIN),
+        Error::Server(said) if said.is_out_of_resources() => Some(patience.refuse()),
         // On a server of our own, whose clients have all ended, there is nobody to wait for. Their
         // connections may take a moment to go.
-        Error::Server(said) if said.is_too_many_connections() => is_ours.then_some(ANSWER_WITHIN),
+        Error::Server(said) if said.is_too_many_connections() => is_ours.then(|| patience.answer()),
         // It says why not, and so is there: a password.
         said if said.class() != ErrorClass::Lost => None,
         // Starting, recovering, or stopping, which shows.
-        Error::Timeout { .. } | Error::Server(_) => Some(ANSWER_WITHIN),
-        _ => Some(REFUSE_WITHIN),
+        Error::Timeout { .. } | Error::Server(_) => Some(patience.answer()),
+        _ => Some(patience.refuse()),
     }
 }
 
@@ -226,21 +216,23 @@ mod tests {
             address: "/s".to_owned(),
             source: io::ErrorKind::ConnectionRefused.into(),
         };
+        let patience = Patience::default();
+        let (refuse, answer) = (Some(patience.refuse()), Some(patience.answer()));
         for (error, ours, theirs) in [
-            (refused, Some(REFUSE_WITHIN), Some(REFUSE_WITHIN)),
+            (refused, refuse, refuse),
             // No thread, no memory.
-            (said(1135, "HY000"), Some(REFUSE_WITHIN), Some(REFUSE_WITHIN)),
-            (said(0, "53200"), Some(REFUSE_WITHIN), Some(REFUSE_WITHIN)),
+            (said(1135, "HY000"), refuse, refuse),
+            (said(0, "53200"), refuse, refuse),
             // Others may have the connections of somebody else's server.
-            (said(1040, "08004"), Some(ANSWER_WITHIN), None),
-            (said(0, "53300"), Some(ANSWER_WITHIN), None),
+            (said(1040, "08004"), answer, None),
+            (said(0, "53300"), answer, None),
             // It starts, or stops.
-            (said(0, "57P03"), Some(ANSWER_WITHIN), Some(ANSWER_WITHIN)),
-            (said(1053, "08S01"), Some(ANSWER_WITHIN), Some(ANSWER_WITHIN)),
+            (said(0, "57P03"), answer, answer),
+            (said(1053, "08S01"), answer, answer),
             // A password.
             (said(1045, "28000"), None, None),
         ] {
-            let found = [true, false].map(|is_ours| patience_with(&error, is_ours));
+            let found = [true, false].map(|is_ours| refusal_limit(&error, is_ours, patience));
             assert_eq!(found, [ours, theirs], "{error:?}");
         }
     }

@@ -14,7 +14,7 @@ use rqps_server::{Watch, audit, compression, connect, debt, destructive, facts, 
 use rqps_workload::Probe;
 
 use super::Up;
-use super::answers::{DIE_WITHIN, Gone, QUESTION_WITHIN, ask};
+use super::answers::{Gone, ask};
 use super::host::scope;
 use super::silence::Silence;
 use crate::demands::Subject;
@@ -115,7 +115,8 @@ impl Up {
             let _ = self.admin.set_timeout(Some(DO_WITHIN));
             work(self.admin.as_mut())
         } else {
-            let answer = self.broken_off(interrupt, |admin| Ok(ask(admin)))?;
+            let patience = self.patience;
+            let answer = self.broken_off(interrupt, |admin| Ok(ask(admin, patience)))?;
             if answer.is_err() && interrupt.load(Ordering::Relaxed) {
                 bail!("interrupted");
             }
@@ -123,7 +124,7 @@ impl Up {
             let _ = self.admin.set_timeout(Some(DO_WITHIN));
             self.broken_off(interrupt, work)
         };
-        let _ = self.admin.set_timeout(Some(QUESTION_WITHIN));
+        let _ = self.admin.set_timeout(Some(self.patience.question()));
         if let Err(error) = &done
             && let Some(error) =
                 error.chain().find_map(|cause| cause.downcast_ref::<rqps_client::Error>())
@@ -142,8 +143,8 @@ impl Up {
         work: impl FnOnce(&mut dyn Connection) -> Result<T>,
     ) -> Result<T> {
         let breaker = self.admin.breaker()?;
-        let mut silence = Silence::of(self.spec.dbms, &self.endpoint);
-        let running = self.server.as_ref().map(|s| &s.running);
+        let mut silence = Silence::of(self.spec.dbms, &self.endpoint, self.patience);
+        let (running, die) = (self.server.as_ref().map(|s| &s.running), self.patience.die());
         let (admin, is_silent) = (self.admin.as_mut(), AtomicBool::new(false));
         let done = std::thread::scope(|scope| {
             let ((working, ends), is_silent) = (channel::<()>(), &is_silent);
@@ -156,7 +157,7 @@ impl Up {
                     if running.is_some_and(|running| !running.is_alive()) {
                         ended.get_or_insert_with(Instant::now);
                     }
-                    let is_over = ended.is_some_and(|since: Instant| since.elapsed() >= DIE_WITHIN)
+                    let is_over = ended.is_some_and(|since: Instant| since.elapsed() >= die)
                         || is_silent.load(Ordering::Relaxed)
                         || interrupt.load(Ordering::Relaxed);
                     if is_over {

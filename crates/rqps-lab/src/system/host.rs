@@ -4,10 +4,9 @@ use anyhow::{Context as _, Result};
 use rqps_client::Connection;
 use rqps_model::SystemSpec;
 use rqps_server::destructive::Scope;
-use rqps_server::guest::{Guest, Maker, other_schemas};
+use rqps_server::guest::{Guest, Maker, Terms, other_schemas};
 use rqps_server::{Dsn, Error};
 
-use super::answers::QUESTION_WITHIN;
 use super::{Local, Up};
 use crate::Plan;
 use crate::context::Context;
@@ -23,8 +22,9 @@ pub(super) fn enter(
 ) -> Result<(Guest, Box<dyn Connection>)> {
     let maker = maker(context, name);
     let mut told = |text: &str| listen(Event::Note(&format!("{}: {text}", spec.label)));
-    let allow_settings = context.allow_settings;
-    let entered = Guest::enter(spec.dbms, &dsn.endpoint, (&maker, allow_settings), &mut told)?;
+    let (allow_settings, patience) = (context.allow_settings, context.patience);
+    let terms = Terms { maker: &maker, allow_settings, patience };
+    let entered = Guest::enter(spec.dbms, &dsn.endpoint, terms, &mut told)?;
     if spec.dbms.is_mysql_family() && !allow_settings {
         told(KEEPS_SETTINGS);
     }
@@ -71,7 +71,7 @@ impl Up {
     /// Drops rqps's schema.
     pub(super) fn leave_guest(&mut self) -> Result<()> {
         let Some(guest) = &self.guest else { return Ok(()) };
-        self.admin.set_timeout(Some(QUESTION_WITHIN)).context("set a timeout")?;
+        self.admin.set_timeout(Some(self.patience.question())).context("set a timeout")?;
         Ok(guest.leave(self.admin.as_mut(), &mut |_| {})?)
     }
 

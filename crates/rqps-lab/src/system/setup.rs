@@ -5,7 +5,7 @@ use rqps_model::SystemSpec;
 use rqps_server::options::describe_changes;
 use rqps_server::profile::Rendered;
 use rqps_server::{
-    Allocator, Identity, Installed, Instance, Places, Progress, Setup, Trial, Watch,
+    Allocator, Identity, Installed, Instance, Patience, Places, Progress, Setup, Trial, Watch,
 };
 
 use super::{Data, Local};
@@ -43,7 +43,12 @@ pub(super) fn start_own(
         config.take_verbatim(spec.dbms, &spec.config)?;
     }
     let (trial, templates) = (context.trial, context.templates.clone());
-    let setup = Setup { trial, templates, ..setup(parts, spec, (config, name), &mut watch) };
+    let setup = Setup {
+        trial,
+        templates,
+        patience: context.patience,
+        ..setup(parts, spec, (config, name), &mut watch)
+    };
     let instance = match data {
         Data::New | Data::Look => Instance::create(setup, &mut watch)?,
         Data::Left => Instance::open(setup)?,
@@ -87,5 +92,6 @@ fn setup(
         limits: spec.variant.limits.clone(),
         trial: Trial::default(),
         templates: None,
+        patience: Patience::default(),
     }
 }

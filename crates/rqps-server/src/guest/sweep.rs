@@ -7,7 +7,7 @@ use rqps_model::Dbms;
 
 use super::lock::{release, try_lock};
 use super::marker::{self, MakerState, Marker, has_marker};
-use super::{LOOK_EVERY, Maker, SWEEP_WAIT, limit_waits, names, schemas, scope_of, settings};
+use super::{LOOK_EVERY, Maker, Terms, limit_waits, names, schemas, scope_of, settings};
 use crate::Error;
 use crate::destructive::{Scope, drop_schema};
 use crate::watch::pause;
@@ -15,12 +15,11 @@ use crate::watch::pause;
 /// How schemas of earlier runs are dropped.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Broom<'a> {
-    /// Whose names those have that were begun.
-    pub(super) maker: &'a Maker,
+    /// Those of the run that drops them: its maker gives the names of those that were begun, and settings that
+    /// an earlier run changed are restored where it may change them.
+    pub(super) terms: Terms<'a>,
     /// How long the session of one that was killed on this host is waited for.
-    pub(super) patience: Duration,
-    /// Whether settings that an earlier run changed are restored.
-    pub(super) allow_settings: bool,
+    pub(super) session_wait: Duration,
 }
 
 /// Drops every schema that has rqps's marker, that no session holds and whose maker does not run on this host. One whose
@@ -31,11 +30,12 @@ pub(super) fn sweep(
     connection: &mut dyn Connection,
     told: &mut dyn FnMut(&str),
 ) -> Result<(), Error> {
-    limit_waits(dbms, Some(SWEEP_WAIT), connection)?;
-    let names = names(dbms, broom.maker, connection)?;
+    let Terms { maker, patience, .. } = broom.terms;
+    limit_waits(dbms, Some(patience.sweep()), connection)?;
+    let names = names(dbms, maker, connection)?;
     for schema in schemas(dbms, connection)? {
         let swept = if is_begun(dbms, &schema, &names, connection)? {
-            finish_begun(dbms, broom.maker, &schema, connection)
+            finish_begun(dbms, maker, &schema, connection)
         } else {
             sweep_one(dbms, &schema, broom, connection)
         };
@@ -77,13 +77,13 @@ fn sweep_one(
     }
     let since = Instant::now();
     while !try_lock(dbms, schema, connection)? {
-        let is_dying = since.elapsed() < broom.patience && maker == MakerState::Ended;
+        let is_dying = since.elapsed() < broom.session_wait && maker == MakerState::Ended;
         if !is_dying {
             return Ok(None);
         }
         pause(LOOK_EVERY);
     }
-    let dropped = drop_left(dbms, schema, broom.allow_settings, connection);
+    let dropped = drop_left(dbms, schema, broom.terms.allow_settings, connection);
     release(dbms, schema, connection)?;
     dropped.map(Some)
 }

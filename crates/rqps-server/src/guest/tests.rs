@@ -49,7 +49,9 @@ fn server(schemas: &[&str], has_marker: bool, is_free: bool) -> Fake {
 fn swept(mut server: Fake) -> (Vec<String>, Vec<String>) {
     let mut told = Vec::new();
     let mut hear = |text: &str| told.push(text.to_owned());
-    let broom = Broom { maker: &maker("a"), patience: Duration::ZERO, allow_settings: true };
+    let patience = Patience::default();
+    let terms = Terms { maker: &maker("a"), allow_settings: true, patience };
+    let broom = Broom { terms, session_wait: Duration::ZERO };
     sweep(Dbms::Mysql, broom, &mut server, &mut hear).unwrap();
     (server.asked, told)
 }

@@ -7,8 +7,8 @@ use std::time::SystemTime;
 use rqps_model::{Dbms, Engine, Limits, Transport};
 use rqps_server::profile::render;
 use rqps_server::{
-    Allocator, Catalogue, Config, Identity, Installed, Instance, Places, Setup, Sizing, Trial,
-    Watch, Wishes, fetch, places,
+    Allocator, Catalogue, Config, Identity, Installed, Instance, Patience, Places, Setup, Sizing,
+    Trial, Watch, Wishes, fetch, places,
 };
 
 static NEVER: AtomicBool = AtomicBool::new(false);
@@ -102,6 +102,7 @@ impl Bench {
             limits: Limits::default(),
             trial: Trial::default(),
             templates: Some(templates()),
+            patience: Patience::default(),
         }
     }
 

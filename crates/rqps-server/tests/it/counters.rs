@@ -76,7 +76,7 @@ fn every_server_counts_what_is_done() {
         if dbms == Dbms::Postgres {
             connection.query("set enable_seqscan = off").unwrap();
         }
-        let mut probe = Probe::open(dbms, &endpoint).unwrap();
+        let mut probe = Probe::open(dbms, &endpoint, Duration::from_secs(60)).unwrap();
         let first = probe.read().unwrap();
         let missing: Vec<&str> = expected(dbms, server.version())
             .into_iter()

@@ -7,6 +7,15 @@ use expect_test::{expect, expect_file};
 
 use crate::bench::Bench;
 
+#[test]
+fn a_factor_of_time_limits_is_a_number() {
+    let bench = Bench::new();
+    let said = bench.run_with(&["runs", "list"], &[("RQPS_PATIENCE", "soon")]);
+    let words = "rqps: error: RQPS_PATIENCE: \"soon\" is no factor of time limits (expected a number from \
+                 0.01 to 100, such as 2)\n";
+    assert_eq!((said.code(), said.stderr.as_str()), (2, words));
+}
+
 /// Plans that are refused, each for one thing.
 const PLANS: &[(&str, &str)] = &[
     ("not TOML", "name = \n"),

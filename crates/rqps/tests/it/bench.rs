@@ -23,6 +23,8 @@ pub(crate) struct Bench {
     temp: tempfile::TempDir,
     /// Whether each server makes its data directory itself.
     makes_data: bool,
+    /// The factor on the times for which servers are waited for.
+    patience: &'static str,
 }
 
 /// What a command that ended said.
@@ -62,12 +64,17 @@ impl Bench {
         use std::os::unix::fs::PermissionsExt as _;
         let temp = tempfile::Builder::new().prefix("rqps-it").tempdir_in("/var/tmp").unwrap();
         fs::set_permissions(temp.path(), fs::Permissions::from_mode(0o755)).unwrap();
-        Self { temp, makes_data: false }
+        Self { temp, makes_data: false, patience: "1" }
     }
 
     /// One in which no data directory is a copy.
     pub(crate) fn that_makes_data() -> Self {
         Self { makes_data: true, ..Self::new() }
+    }
+
+    /// The same where servers are waited for a tenth of the usual times: fake ones need no more.
+    pub(crate) fn impatient() -> Self {
+        Self { patience: "0.1", ..Self::new() }
     }
 
     pub(crate) fn dir(&self) -> &Path {
@@ -104,6 +111,7 @@ impl Bench {
             .current_dir(self.dir())
             .env_remove("NO_COLOR")
             .env_remove("COLUMNS")
+            .env("RQPS_PATIENCE", self.patience)
             // Not the developer's own servers.
             .env("XDG_CONFIG_HOME", self.path("config"))
             .stdin(Stdio::null())

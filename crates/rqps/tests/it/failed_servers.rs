@@ -326,7 +326,7 @@ pub(crate) fn socket_of(pid: i32) -> PathBuf {
 #[test]
 fn a_server_that_lets_nobody_in_costs_one_step() {
     for_each_family(|dbms, version| {
-        let bench = Bench::new();
+        let bench = Bench::impatient();
         let mut trees = write_plan(&bench, &short_plan(&[("a", dbms, version)], "sequential"));
         let when = When::Text(1, "SELECT c FROM sbtest1 WHERE id".to_owned());
         trees[0].fail(when, Fault::Refuse).unwrap();
@@ -360,14 +360,13 @@ fn check_refusal(bench: &Bench, said: &Said) {
 }
 
 #[test]
-#[ignore = "make test-all: takes long"]
 fn a_server_that_somebody_stops_is_ended_and_started_anew() {
     for_each_family(|dbms, version| {
-        let bench = Bench::new();
+        let bench = Bench::impatient();
         let mut trees = write_plan(&bench, &short_plan(&[("a", dbms, version)], "sequential"));
         let when = When::Text(20, SECOND_STEP.to_owned());
         trees[0].fail(when, Fault::Die(Signal::SIGSTOP)).unwrap();
-        check_stop(&bench, &bench.run(&["run", "plan.toml", "--no-html"]));
+        check_stop(&bench, &bench.run(&["run", "plan.toml", "--no-html"]), 3);
     });
 }
 
@@ -384,17 +383,18 @@ fn a_real_server_that_somebody_stops_is_ended_and_started_anew() {
     for pid in bench.processes_of(&format!("{id}-0/")).into_iter().filter(|p| *p != running.pid()) {
         let _ = kill(Pid::from_raw(pid), Signal::SIGSTOP);
     }
-    check_stop(&bench, &running.finish());
+    check_stop(&bench, &running.finish(), 30);
     assert!(state(pid).is_none_or(|state| state == 'Z'), "{pid} is still there");
 }
 
-/// The server of the only system was stopped by a signal.
-fn check_stop(bench: &Bench, said: &Said) {
+/// The server of the only system was stopped by a signal, for so long.
+fn check_stop(bench: &Bench, said: &Said, seconds: u32) {
     assert_eq!(said.code(), 2, "{}", said.stderr);
     let run = bench.latest();
     assert_eq!(run["status"], "finished");
     let [(_, 0, reason)] = &failed(&run)[..] else { panic!("{run}") };
-    assert!(reason.contains("by a signal that rqps did not send"), "{reason}");
+    let words = format!("was stopped for {seconds} s by a signal that rqps did not send");
+    assert!(reason.contains(&words), "{reason}");
     bench.assert_tidy(run["id"].as_str().unwrap());
 }
 

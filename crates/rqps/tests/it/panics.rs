@@ -84,6 +84,7 @@ fn carry_out(bench: &Bench, text: &str, listen: &mut Listener<'_>) -> anyhow::Re
         watchdog: vec![env!("CARGO_BIN_EXE_rqps").into(), "watchdog".into()],
         trial: rqps_server::Trial::default(),
         templates: None,
+        patience: rqps_server::Patience::default(),
     };
     let store = Store::open(&results)?;
     let (plan, _) = rqps_lab::on_this_host(plan, &store, &context, listen)?;

@@ -67,7 +67,7 @@ const IN_TURNS: &str = "
     rows = 100
     steps = ['point-query', 'range-covered-pk', 'update-index']
     clients = [1]
-    seconds = { read = 0.5, write = 0.5, warm_up = 0.001, fixed_at_most = 0.01 }
+    seconds = { read = 0.2, write = 0.2, warm_up = 0.001, fixed_at_most = 0.01 }
     [schedule]
     slice = '20ms'
     slices = 2

@@ -20,7 +20,7 @@ label = "again"
 rows = 1000
 clients = [1]
 steps = ["point-query", "update-index"]
-seconds = { read = 0.5, write = 0.5, insert = 0.5, warm_up = 0.1, fixed_at_most = 0.1 }
+seconds = { read = 0.25, write = 0.25, insert = 0.25, warm_up = 0.1, fixed_at_most = 0.1 }
 [schedule]
 slice = "20ms"
 slices = 6
