@@ -72,9 +72,9 @@ impl Bench {
         Self { makes_data: true, ..Self::new() }
     }
 
-    /// The same where servers are waited for a tenth of the usual times: fake ones need no more.
+    /// The same where servers are waited for a twentieth of the usual times: fake ones need no more.
     pub(crate) fn impatient() -> Self {
-        Self { patience: "0.1", ..Self::new() }
+        Self { patience: "0.05", ..Self::new() }
     }
 
     pub(crate) fn dir(&self) -> &Path {

@@ -26,7 +26,11 @@ fn plan(dbms: &str, version: &str) -> String {
 
 /// The same for a fake server, which needs less time.
 fn short_plan(dbms: &str, version: &str) -> String {
-    plan(dbms, version).replace("= 1.0", "= 0.3").replace("20_000", "4_000")
+    plan(dbms, version)
+        .replace("= 1.0", "= 0.15")
+        .replace("warm_up = 0.1", "warm_up = 0.02")
+        .replace("fixed_at_most = 0.2", "fixed_at_most = 0.05")
+        .replace("20_000", "4_000")
 }
 
 /// Starts the run, or goes on with it, and waits for the end of its next measured step.

@@ -27,7 +27,11 @@ pub(crate) fn plan(servers: &[(&str, &str, &str)], mode: &str) -> String {
 
 /// The same for fake servers, which need less time.
 pub(crate) fn short_plan(servers: &[(&str, &str, &str)], mode: &str) -> String {
-    plan(servers, mode).replace("1.5", "0.15").replace("10_000", "2_000")
+    plan(servers, mode)
+        .replace("1.5", "0.06")
+        .replace("warm_up = 0.1", "warm_up = 0.02")
+        .replace("fixed_at_most = 0.2", "fixed_at_most = 0.04")
+        .replace("10_000", "2_000")
 }
 
 /// The first process of the server of system `idx`, once it is there.
@@ -284,7 +288,7 @@ fn a_server_that_does_not_start_again_is_left_out_and_the_others_are_measured() 
     let mut running = bench.spawn(&["run", "plan.toml"]);
     let id = running.run_id();
     // All are up, and something is measured.
-    running.await_line("range-covered-pk");
+    running.await_line("update-index");
     fs::remove_file(programs.join("initdb")).unwrap();
     running.await_line("b: left out: ");
     let said = running.finish();
@@ -366,7 +370,7 @@ fn a_server_that_somebody_stops_is_ended_and_started_anew() {
         let mut trees = write_plan(&bench, &short_plan(&[("a", dbms, version)], "sequential"));
         let when = When::Text(20, SECOND_STEP.to_owned());
         trees[0].fail(when, Fault::Die(Signal::SIGSTOP)).unwrap();
-        check_stop(&bench, &bench.run(&["run", "plan.toml", "--no-html"]), 3);
+        check_stop(&bench, &bench.run(&["run", "plan.toml", "--no-html"]), "1.5");
     });
 }
 
@@ -383,12 +387,12 @@ fn a_real_server_that_somebody_stops_is_ended_and_started_anew() {
     for pid in bench.processes_of(&format!("{id}-0/")).into_iter().filter(|p| *p != running.pid()) {
         let _ = kill(Pid::from_raw(pid), Signal::SIGSTOP);
     }
-    check_stop(&bench, &running.finish(), 30);
+    check_stop(&bench, &running.finish(), "30");
     assert!(state(pid).is_none_or(|state| state == 'Z'), "{pid} is still there");
 }
 
 /// The server of the only system was stopped by a signal, for so long.
-fn check_stop(bench: &Bench, said: &Said, seconds: u32) {
+fn check_stop(bench: &Bench, said: &Said, seconds: &str) {
     assert_eq!(said.code(), 2, "{}", said.stderr);
     let run = bench.latest();
     assert_eq!(run["status"], "finished");

@@ -16,8 +16,8 @@ fn a_run_on_a_fake_server_is_as_on_a_real_one() {
              [[suite]]\nrows = 2_000\nclients = [1, 2]\n\
              steps = ['point-query', 'range-covered-pk', 'scan', 'update-index', \
              'read-write_range=10', 'delete', 'insert']\n\
-             [suite.seconds]\nread = 0.1\nwrite = 0.1\ninsert = 0.1\nwarm_up = 0.05\n\
-             fixed_at_most = 0.1\n[schedule]\nslices = 2\n"
+             [suite.seconds]\nread = 0.05\nwrite = 0.05\ninsert = 0.05\nwarm_up = 0.02\n\
+             fixed_at_most = 0.05\n[schedule]\nslices = 2\n"
         );
         let _trees = write_plan(&bench, &plan);
         let said = bench.run(&["run", "plan.toml"]);

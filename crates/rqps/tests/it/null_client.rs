@@ -18,7 +18,7 @@ dbms = "null"
 label = "again"
 [[suite]]
 rows = 1000
-seconds = { read = 0.02, write = 0.02, insert = 0.02, warm_up = 0.002, fixed_at_most = 0.02 }
+seconds = { read = 0.01, write = 0.01, insert = 0.01, warm_up = 0.002, fixed_at_most = 0.01 }
 [schedule]
 mode = "sequential"
 slices = 2
