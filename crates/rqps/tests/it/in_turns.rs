@@ -83,7 +83,7 @@ fn systems_take_turns() {
 #[test]
 fn an_interrupted_run_in_turns_goes_on_where_it_was() {
     let bench = Bench::new();
-    bench.write("plan.toml", &NULL.replace("0.08", "0.2"));
+    bench.write("plan.toml", &NULL.replace("0.08", "0.12"));
     let mut running = bench.spawn(&["run", "plan.toml"]);
     let id = running.run_id();
     running.await_line("queries/s");

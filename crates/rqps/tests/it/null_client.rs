@@ -33,7 +33,7 @@ dbms = "null"
 [[suite]]
 rows = 1000
 steps = ["point-query", "range-*", "update-*"]
-seconds = { read = 0.5, write = 0.5, insert = 0.5, warm_up = 0.01, fixed_at_most = 0.02 }
+seconds = { read = 0.2, write = 0.2, insert = 0.2, warm_up = 0.01, fixed_at_most = 0.02 }
 [schedule]
 slices = 2
 "#;
@@ -238,7 +238,7 @@ fn one_of_several_systems_that_cannot_be_measured_is_left_out() {
 fn a_run_stops_when_its_time_is_over_and_goes_on() {
     let bench = Bench::new();
     bench.write("plan.toml", LONGER);
-    // Of six seconds at least.
+    // Of four seconds at least.
     let said = bench.run(&["run", "plan.toml", "--stop-after", "2s"]);
     assert_eq!(said.code(), 130, "{}", said.stderr);
     let words = "stopped after 2s, as --stop-after says";

@@ -9,7 +9,7 @@ use crate::bench::{Bench, assert_complete, pause};
 
 const PLAN: &str = "name = 'unheard'\n[[system]]\ndbms = 'null'\n[[suite]]\nrows = 1000\n\
                     steps = ['point-query', 'range-*']\n\
-                    seconds = { read = 0.5, warm_up = 0.01, fixed_at_most = 0.1 }\n\
+                    seconds = { read = 0.2, warm_up = 0.01, fixed_at_most = 0.1 }\n\
                     [schedule]\nslices = 2\n";
 
 #[test]
