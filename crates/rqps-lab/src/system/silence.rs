@@ -47,7 +47,8 @@ impl Silence {
         Self { dbms, endpoint, next, asked: None, missed, patience }
     }
 
-    /// Whether it has answered nobody for as long as an answer may take (a minute) and two questions. To be called often; it does not wait.
+    /// Whether it has answered nobody for as long as an answer may take (a minute) and two questions. To be
+    /// called often; it does not wait.
     pub(super) fn is_total(&mut self) -> bool {
         let now = Instant::now();
         if let Some(asked) = &self.asked {
