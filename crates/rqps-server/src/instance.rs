@@ -184,8 +184,7 @@ impl Instance {
 
     /// How long its server may take to its first answer.
     pub(crate) fn ready_limit(&self) -> Duration {
-        let patience = self.setup.patience;
-        if self.is_left { patience.recover() } else { patience.ready() }
+        if self.is_left { self.setup.patience.recover() } else { self.setup.patience.ready() }
     }
 
     /// Leaves the directory with its data to a later rqps ([`Instance::open`]); with `is_stopped` when its

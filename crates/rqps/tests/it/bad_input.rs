@@ -7,15 +7,6 @@ use expect_test::{expect, expect_file};
 
 use crate::bench::Bench;
 
-#[test]
-fn a_factor_of_time_limits_is_a_number() {
-    let bench = Bench::new();
-    let said = bench.run_with(&["runs", "list"], &[("RQPS_PATIENCE", "soon")]);
-    let words = "rqps: error: RQPS_PATIENCE: \"soon\" is no factor of time limits (expected a number from \
-                 0.01 to 100, such as 2)\n";
-    assert_eq!((said.code(), said.stderr.as_str()), (2, words));
-}
-
 /// Plans that are refused, each for one thing.
 const PLANS: &[(&str, &str)] = &[
     ("not TOML", "name = \n"),
@@ -262,4 +253,27 @@ fn plans_without_an_end_and_from_a_pipe() {
     child.stdin.take().unwrap().write_all(plan.as_bytes()).unwrap();
     let output = child.wait_with_output().unwrap();
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+}
+
+#[test]
+fn a_plan_with_a_password_that_others_may_read_is_refused() {
+    let bench = Bench::new();
+    let plan = "[[system]]\ndsn = 'mysql://u:secret@127.0.0.1:1/d'\n";
+    bench.write("plan.toml", plan);
+    let said = bench.run(&["run", "plan.toml"]);
+    assert_eq!(said.code(), 2);
+    assert!(said.stderr.contains("run chmod 600 plan.toml"), "{}", said.stderr);
+    assert!(!said.stderr.contains("secret"), "{}", said.stderr);
+    bench.write_private("plan.toml", plan);
+    let said = bench.run(&["run", "plan.toml"]);
+    assert!(said.stderr.contains("127.0.0.1:1"), "{}", said.stderr);
+}
+
+#[test]
+fn a_factor_of_time_limits_is_a_number() {
+    let bench = Bench::new();
+    let said = bench.run_with(&["runs", "list"], &[("RQPS_PATIENCE", "soon")]);
+    let words = "rqps: error: RQPS_PATIENCE: \"soon\" is no factor of time limits (expected a number from \
+                 0.01 to 100, such as 2)\n";
+    assert_eq!((said.code(), said.stderr.as_str()), (2, words));
 }

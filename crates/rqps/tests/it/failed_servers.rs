@@ -89,7 +89,7 @@ pub(crate) fn started_anew(run: &Value, system: usize) -> Vec<String> {
 }
 
 /// A point query of the step that follows the first one.
-const SECOND_STEP: &str = "SELECT id FROM sbtest1 WHERE id BETWEEN";
+pub(crate) const SECOND_STEP: &str = "SELECT id FROM sbtest1 WHERE id BETWEEN";
 
 #[test]
 fn a_server_that_dies_costs_its_step_and_the_run_goes_on() {
@@ -361,48 +361,4 @@ fn check_refusal(bench: &Bench, said: &Said) {
     assert!(reason.contains("No such file"), "{step}: {reason}");
     assert!(!started_anew(&run, 0).is_empty(), "{run}");
     bench.assert_tidy(run["id"].as_str().unwrap());
-}
-
-#[test]
-fn a_server_that_somebody_stops_is_ended_and_started_anew() {
-    for_each_family(|dbms, version| {
-        let bench = Bench::impatient();
-        let mut trees = write_plan(&bench, &short_plan(&[("a", dbms, version)], "sequential"));
-        let when = When::Text(20, SECOND_STEP.to_owned());
-        trees[0].fail(when, Fault::Die(Signal::SIGSTOP)).unwrap();
-        check_stop(&bench, &bench.run(&["run", "plan.toml", "--no-html"]), "1.5");
-    });
-}
-
-#[test]
-#[ignore = "make test-all: real servers"]
-fn a_real_server_that_somebody_stops_is_ended_and_started_anew() {
-    let bench = Bench::new();
-    bench.write("plan.toml", &plan(&[("a", "postgres", "11.22")], "sequential"));
-    let mut running = bench.spawn(&["run", "plan.toml"]);
-    let id = running.run_id();
-    running.await_line("queries/s");
-    let pid = server_of(&bench, &running, &id, 0);
-    // With all that serve connections: PostgreSQL's go on without the first.
-    for pid in bench.processes_of(&format!("{id}-0/")).into_iter().filter(|p| *p != running.pid()) {
-        let _ = kill(Pid::from_raw(pid), Signal::SIGSTOP);
-    }
-    check_stop(&bench, &running.finish(), "30");
-    assert!(state(pid).is_none_or(|state| state == 'Z'), "{pid} is still there");
-}
-
-/// The server of the only system was stopped by a signal, for so long.
-fn check_stop(bench: &Bench, said: &Said, seconds: &str) {
-    assert_eq!(said.code(), 2, "{}", said.stderr);
-    let run = bench.latest();
-    assert_eq!(run["status"], "finished");
-    let [(_, 0, reason)] = &failed(&run)[..] else { panic!("{run}") };
-    let words = format!("was stopped for {seconds} s by a signal that rqps did not send");
-    assert!(reason.contains(&words), "{reason}");
-    bench.assert_tidy(run["id"].as_str().unwrap());
-}
-
-fn state(pid: i32) -> Option<char> {
-    let text = std::fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
-    text.rsplit_once(") ")?.1.chars().next()
 }

@@ -387,17 +387,3 @@ fn an_address_of_the_other_protocol_is_refused() {
         assert!(said.stderr.contains("speaks the protocol of"), "{}", said.stderr);
     }
 }
-
-#[test]
-fn a_plan_with_a_password_that_others_may_read_is_refused() {
-    let bench = Bench::new();
-    let plan = "[[system]]\ndsn = 'mysql://u:secret@127.0.0.1:1/d'\n";
-    bench.write("plan.toml", plan);
-    let said = bench.run(&["run", "plan.toml"]);
-    assert_eq!(said.code(), 2);
-    assert!(said.stderr.contains("run chmod 600 plan.toml"), "{}", said.stderr);
-    assert!(!said.stderr.contains("secret"), "{}", said.stderr);
-    bench.write_private("plan.toml", plan);
-    let said = bench.run(&["run", "plan.toml"]);
-    assert!(said.stderr.contains("127.0.0.1:1"), "{}", said.stderr);
-}

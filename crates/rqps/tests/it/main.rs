@@ -71,6 +71,8 @@ mod own_config;
 #[cfg(test)]
 mod panics;
 #[cfg(test)]
+mod processes;
+#[cfg(test)]
 mod profile;
 #[cfg(test)]
 mod rate;
@@ -90,6 +92,8 @@ mod serve_browser;
 mod serve_live;
 #[cfg(test)]
 mod signals;
+#[cfg(test)]
+mod stopped_servers;
 #[cfg(test)]
 mod stored;
 #[cfg(test)]
