@@ -241,7 +241,7 @@ fn plan_with_own(bench: &Bench) -> (Vec<rqps_fake_server::Tree>, PathBuf) {
 
 #[test]
 fn a_server_that_does_not_start_at_first_is_left_out_and_measured_alone_later() {
-    let bench = Bench::new();
+    let bench = Bench::that_makes_data();
     let (_trees, programs) = plan_with_own(&bench);
     let (initdb, away) = (programs.join("initdb"), programs.join("initdb.away"));
     fs::rename(&initdb, &away).unwrap();
@@ -281,7 +281,7 @@ fn a_server_that_does_not_start_at_first_is_left_out_and_measured_alone_later() 
 
 #[test]
 fn a_server_that_does_not_start_again_is_left_out_and_the_others_are_measured() {
-    let bench = Bench::new();
+    let bench = Bench::that_makes_data();
     let (_trees, programs) = plan_with_own(&bench);
     let text = fs::read_to_string(bench.path("plan.toml")).unwrap();
     bench.write("plan.toml", &format!("{text}restarts = 2\n"));
