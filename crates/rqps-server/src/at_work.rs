@@ -198,7 +198,7 @@ mod tests {
         let looking = waiting(shell, &dir, &dir.join("server.log")).spawn().unwrap();
         let pid = looking.id().cast_signed();
         assert_eq!(pids(&dir), Vec::<i32>::new());
-        await_nobody(&dir, Path::new("/no/such/program")).unwrap();
+        await_nobody(&dir, Path::new("/no/such/program"), Patience::default()).unwrap();
         end_all(&dir).unwrap();
         assert!(started(pid).is_some(), "it was ended");
         // The program that the data are of is a server, whatever it is called.

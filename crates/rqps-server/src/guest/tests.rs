@@ -8,6 +8,10 @@ fn maker(name: &str) -> Maker {
     Maker { name: name.to_owned(), version: "0.1.0".to_owned(), results: "/r".to_owned() }
 }
 
+fn terms(maker: &Maker) -> Terms<'_> {
+    Terms { maker, allow_settings: true, patience: Patience::default() }
+}
+
 fn rows(texts: &[&str]) -> Vec<Vec<String>> {
     texts.iter().map(|text| vec![(*text).to_owned()]).collect()
 }
@@ -49,9 +53,8 @@ fn server(schemas: &[&str], has_marker: bool, is_free: bool) -> Fake {
 fn swept(mut server: Fake) -> (Vec<String>, Vec<String>) {
     let mut told = Vec::new();
     let mut hear = |text: &str| told.push(text.to_owned());
-    let patience = Patience::default();
-    let terms = Terms { maker: &maker("a"), allow_settings: true, patience };
-    let broom = Broom { terms, session_wait: Duration::ZERO };
+    let maker = maker("a");
+    let broom = Broom { terms: terms(&maker), session_wait: Duration::ZERO };
     sweep(Dbms::Mysql, broom, &mut server, &mut hear).unwrap();
     (server.asked, told)
 }
@@ -102,7 +105,7 @@ fn what_a_live_process_made_stays_without_a_lock() {
         |started| server(&[&name], true, true).answering("select host, pid", this_process(started));
     assert_eq!(swept(by(started)), (Vec::new(), Vec::new()));
     let mut there = by(started);
-    assert_ne!(make(Dbms::Mysql, &maker("a"), &home(), &mut there).unwrap().schema, name);
+    assert_ne!(make(Dbms::Mysql, terms(&maker("a")), &home(), &mut there).unwrap().schema, name);
     // The process has ended, and another one has its id.
     assert_eq!(swept(by(started + 1)).0, [format!("DROP SCHEMA `{name}`")]);
 }
@@ -155,13 +158,13 @@ fn a_schema_of_its_name_without_a_marker_stays() {
     let with_tables =
         |n: &str| server(&[name], false, true).answering("select (select", rows(&[n]));
     let mut there = with_tables("1");
-    let made = make(Dbms::Mysql, &maker("a"), &home(), &mut there).unwrap().schema;
+    let made = make(Dbms::Mysql, terms(&maker("a")), &home(), &mut there).unwrap().schema;
     assert_eq!(made, *next);
     assert!(!there.asked.iter().any(|sql| sql.starts_with("DROP")), "{:?}", there.asked);
     assert_eq!(there.asked[0], format!("CREATE SCHEMA IF NOT EXISTS `{made}`"));
     // One that is empty was left between its making and its marker's.
     let mut empty = with_tables("0");
-    assert_eq!(make(Dbms::Mysql, &maker("a"), &home(), &mut empty).unwrap().schema, *name);
+    assert_eq!(make(Dbms::Mysql, terms(&maker("a")), &home(), &mut empty).unwrap().schema, *name);
     assert!(!empty.asked.iter().any(|sql| sql.starts_with("DROP")), "{:?}", empty.asked);
 }
 
@@ -169,7 +172,7 @@ fn a_schema_of_its_name_without_a_marker_stays() {
 fn one_that_was_left_is_made_anew() {
     let name = &own_names()[0];
     let mut there = server(&[name], true, true);
-    assert_eq!(make(Dbms::Mysql, &maker("a"), &home(), &mut there).unwrap().schema, *name);
+    assert_eq!(make(Dbms::Mysql, terms(&maker("a")), &home(), &mut there).unwrap().schema, *name);
     assert_eq!(
         there.asked[..2],
         [format!("DROP SCHEMA `{name}`"), format!("CREATE SCHEMA IF NOT EXISTS `{name}`")]
@@ -179,7 +182,8 @@ fn one_that_was_left_is_made_anew() {
 #[test]
 fn names_that_others_hold_are_left_to_them() {
     let mut busy = server(&[], true, false);
-    let error = make(Dbms::Mysql, &maker("a"), &home(), &mut busy).err().unwrap().to_string();
+    let error =
+        make(Dbms::Mysql, terms(&maker("a")), &home(), &mut busy).err().unwrap().to_string();
     assert!(error.contains("16 names such as rqps_"), "{error}");
     assert_eq!(busy.asked, Vec::<String>::new());
 }
@@ -190,6 +194,7 @@ fn guest(dbms: Dbms) -> Guest {
         schema: "rqps_00c0ffee".to_owned(),
         nonce: "n".to_owned(),
         maker: maker("a"),
+        patience: Patience::default(),
         home: home(),
         allow_settings: false,
     }
