@@ -12,9 +12,9 @@ build: setup
 	$(CARGO) build --release --locked
 	@scripts/split-debug target/release/rqps
 
-# The binary of a release: all optimised, with charts as PNG.
+# The binary of a release: all optimised, with charts as PNG and Parquet.
 dist: setup
-	$(CARGO) build --profile dist --locked --features png
+	$(CARGO) build --profile dist --locked --features png,parquet
 	@scripts/split-debug target/dist/rqps
 
 demo: build
@@ -38,4 +38,5 @@ test: setup
 # share it by PART.
 test-all: setup
 	@scripts/setup --for-all-tests
-	NEXTEST_TEST_THREADS=$(THREADS) $(CARGO) nextest run --workspace --locked --features rqps/png --run-ignored all --partition hash:$(PART)
+	NEXTEST_TEST_THREADS=$(THREADS) $(CARGO) nextest run --workspace --locked --features rqps/png,rqps/parquet \
+		--run-ignored all --partition hash:$(PART)

@@ -83,11 +83,11 @@ cargo xtask TASK
                   interrupted
                   [--rqps PATH] a binary in place of one that is built; [--results DIR], target/findings
                   when absent
-  fuzz TARGET     feeds a parser with bytes that nobody meant: mysql, postgres, proc, perf, imports, plans, or all;
-                  inputs that reach new code are kept in target/fuzz, findings written there
-                  [--seconds N] for each, 60 when absent; [--seed N], 1 when absent; [--debug] built without
-                  optimisation; [--out DIR]; [--keep] tries nothing new: of what was kept, the inputs that the
-                  corpus lacks go into it
+  fuzz [TARGET...]
+                  feeds parsers with bytes that nobody meant, by cargo-fuzz: imports, mysql, perf, plans, postgres, proc,
+                  all when absent; inputs that reach new code go to target/fuzz/corpus, findings to fuzz/artifacts
+                  [--seconds N] for each, 60 when absent; [--keep] tries nothing new: of target/fuzz/corpus, the inputs
+                  that reach code which fuzz/corpus does not reach go into it
   options         every option of a server's own list whose value can be a path or an address, set to a watched
                   place, one start each, without the kernel's wall: what became of it, whether anything outside was touched
                   [--servers DBMS@VERSION,...]; [--only NAME,NAME]; [--wall] with the wall
@@ -111,7 +111,7 @@ cargo xtask TASK
 
 fn main() -> ExitCode {
     let args: Vec<String> = std::env::args().skip(1).collect();
-    match fuzz::wrap_rustc(&args).and_then(|()| run(&args)) {
+    match run(&args) {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
             eprintln!("xtask: {error:#}");
@@ -285,12 +285,10 @@ fn options_of(args: &[String]) -> Result<()> {
 }
 
 fn fuzz_target(args: &[String]) -> Result<()> {
+    let words = args.iter().skip(1).take_while(|word| !word.starts_with("--"));
     let options = fuzz::Options {
-        target: args.get(1).context("name a target: fuzz TARGET, or fuzz all")?.clone(),
+        targets: words.cloned().collect(),
         seconds: number(args, "--seconds", 60)?,
-        seed: number(args, "--seed", 1)?,
-        is_debug: args.iter().any(|a| a == "--debug"),
-        out: value(args, "--out").map_or(root()?.join("target/fuzz"), PathBuf::from),
         is_keeping: args.iter().any(|a| a == "--keep"),
     };
     fuzz::run(&root()?, &options)

@@ -106,7 +106,7 @@ fn said(program: &str, args: &[&str], dir: &Path) -> Result<String> {
 
 /// The tests of nextest's file of times.
 fn tests(clone: &PathBuf, junit: &str) -> Result<Vec<Test>> {
-    let args = "nextest list --workspace --locked --features rqps/png --run-ignored only \
+    let args = "nextest list --workspace --locked --features rqps/png,rqps/parquet --run-ignored only \
                 --message-format oneline";
     let args: Vec<&str> = args.split_whitespace().collect();
     let listed = said("cargo", &args, clone)?;

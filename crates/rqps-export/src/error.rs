@@ -46,6 +46,16 @@ pub enum Error {
         /// The run.
         run_id: String,
     },
+    /// The table cannot be written as Parquet.
+    #[cfg(feature = "parquet")]
+    #[error("cannot write table {table} as Parquet")]
+    Parquet {
+        /// Its name.
+        table: String,
+        /// What is wrong.
+        #[source]
+        source: Box<parquet::errors::ParquetError>,
+    },
     /// The store of the archive or of this host.
     #[error(transparent)]
     Store(#[from] rqps_store::Error),

@@ -1,5 +1,5 @@
 //! Runs for other hosts and other programs: archives that another store takes in, and tables as CSV, JSON
-//! and Parquet.
+//! and, by the feature `parquet`, as Parquet.
 //!
 //! Tables are those of the store, as `docs/schema.md` explains them; nothing is computed here.
 
@@ -7,6 +7,7 @@ pub mod archive;
 pub mod csv;
 pub mod error;
 pub mod json;
+#[cfg(feature = "parquet")]
 pub mod parquet;
 
 pub use error::Error;

@@ -321,7 +321,7 @@ pub(crate) enum ExportFormat {
     Csv,
     /// One JSON file with all tables
     Json,
-    /// A directory with a Parquet file for each table
+    /// A directory with a Parquet file for each table (a binary of make dist)
     Parquet,
 }
 

@@ -4,6 +4,8 @@
 
 mod archives;
 mod hostile;
+#[cfg(feature = "parquet")]
+mod parquet_files;
 mod tables;
 
 use std::path::{Path, PathBuf};

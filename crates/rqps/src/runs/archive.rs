@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, Result, bail};
 use rqps_export::archive::{self, Extent};
-use rqps_export::{csv, json, parquet};
+use rqps_export::{csv, json};
 use rqps_store::{RunRef, Store, Table};
 
 use crate::args::ExportFormat;
@@ -46,21 +46,31 @@ pub(crate) fn export(
             write(&path, text.as_bytes())?;
         }
         ExportFormat::Csv => {
-            tables(store, (&of, &path, "csv"), |table| csv::render(table).into_bytes())?;
+            tables(store, (&of, &path, "csv"), |table| Ok(csv::render(table).into_bytes()))?;
         }
-        ExportFormat::Parquet => {
-            let by = concat!("rqps ", env!("CARGO_PKG_VERSION"));
-            tables(store, (&of, &path, "parquet"), |table| parquet::render(table, by))?;
-        }
+        ExportFormat::Parquet => write_parquet(store, &of, &path)?,
     }
     say(&format!("wrote {}\n", path.display()))
+}
+
+#[cfg(feature = "parquet")]
+fn write_parquet(store: &Store, run: &RunRef, dir: &Path) -> Result<()> {
+    let by = concat!("rqps ", env!("CARGO_PKG_VERSION"));
+    tables(store, (run, dir, "parquet"), |table| Ok(rqps_export::parquet::render(table, by)?))
+}
+
+#[cfg(not(feature = "parquet"))]
+fn write_parquet(_: &Store, _: &RunRef, _: &Path) -> Result<()> {
+    bail!(
+        "this rqps was built without Parquet (make dist has it); use --format csv or --format json"
+    )
 }
 
 /// A file for each table of the run, in a directory that must be new or empty.
 fn tables(
     store: &Store,
     (run, dir, ending): (&RunRef, &Path, &str),
-    render: impl Fn(&Table) -> Vec<u8>,
+    render: impl Fn(&Table) -> Result<Vec<u8>>,
 ) -> Result<()> {
     std::fs::create_dir_all(dir).with_context(|| format!("make {}", dir.display()))?;
     let mut there = std::fs::read_dir(dir).with_context(|| format!("list {}", dir.display()))?;
@@ -68,7 +78,7 @@ fn tables(
         bail!("{} is not empty; name a new directory with -o", dir.display());
     }
     for table in store.select_tables(run)? {
-        write(&dir.join(format!("{}.{ending}", table.name)), &render(&table))?;
+        write(&dir.join(format!("{}.{ending}", table.name)), &render(&table)?)?;
     }
     Ok(())
 }

@@ -293,10 +293,27 @@ fn all_that_is_stored_for_other_programs() {
     let csv = fs::read_to_string(bench.path("csv/system.csv")).unwrap();
     assert!(csv.starts_with("run_id,system_idx,label,"), "{csv}");
     assert!(csv.contains("20261101-080000-nightly,0,pg174.small,postgres,heap"), "{csv}");
-    bench.output(&["runs", "export", "--format", "parquet"]);
-    let parquet = fs::read(bench.path("20261101-080000-nightly.parquet/slice.parquet")).unwrap();
-    assert!(parquet.starts_with(b"PAR1") && parquet.ends_with(b"PAR1"));
     let said = bench.run(&["runs", "export", "--format", "csv", "-o", "csv"]);
     assert_eq!(said.code(), 2, "{}", said.stdout);
     assert!(said.stderr.contains("csv is not empty"), "{}", said.stderr);
+}
+
+#[cfg(feature = "parquet")]
+#[test]
+fn parquet_files_of_all_tables() {
+    let bench = bench();
+    bench.output(&["runs", "export", "--format", "parquet"]);
+    let parquet = fs::read(bench.path("20261101-080000-nightly.parquet/slice.parquet")).unwrap();
+    assert!(parquet.starts_with(b"PAR1") && parquet.ends_with(b"PAR1"));
+}
+
+#[cfg(not(feature = "parquet"))]
+#[test]
+fn parquet_is_refused_in_a_build_without_it() {
+    let bench = bench();
+    let said = bench.run(&["runs", "export", "--format", "parquet"]);
+    assert_eq!(said.code(), 2, "{}", said.stdout);
+    let hint = "built without Parquet (make dist has it); use --format csv or --format json";
+    assert!(said.stderr.contains(hint), "{}", said.stderr);
+    assert!(!bench.path("20261101-080000-nightly.parquet").exists());
 }

@@ -1,0 +1,4 @@
+//! Plans and suites.
+#![no_main]
+
+libfuzzer_sys::fuzz_target!(|input: &[u8]| rqps_fuzz::plans(input));
