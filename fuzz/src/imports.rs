@@ -7,7 +7,7 @@
 //! ```
 
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use rqps_import::sysbench::LogFile;
 use rqps_import::{Options, iibench, mytools, sysbench};

@@ -1,4 +1,5 @@
 //! Every target takes its corpus without a panic.
+#![expect(clippy::unwrap_used, reason = "a test")]
 
 use std::collections::BTreeSet;
 use std::fs;

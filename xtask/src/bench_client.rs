@@ -161,6 +161,7 @@ pub(crate) fn sandbox_with(
         allow_settings: false,
         trial: rqps_server::Trial::default(),
         templates: None,
+        patience: rqps_server::Patience::default(),
         suspension: rqps_lab::Suspension::default(),
         drawn_seed: 1,
         watchdog: Vec::new(),

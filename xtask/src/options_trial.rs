@@ -193,6 +193,7 @@ impl Trial {
             limits: Limits::default(),
             trial: self.trial,
             templates: None,
+            patience: rqps_server::Patience::default(),
         };
         let instance = watched(|watch| Instance::create(setup, watch))?;
         let tried = watched(|watch| instance.start(None, watch))

@@ -3,7 +3,7 @@
 
 use std::collections::BTreeSet;
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::Command;
 use std::time::Instant;
 
@@ -105,7 +105,7 @@ fn said(program: &str, args: &[&str], dir: &Path) -> Result<String> {
 }
 
 /// The tests of nextest's file of times.
-fn tests(clone: &PathBuf, junit: &str) -> Result<Vec<Test>> {
+fn tests(clone: &Path, junit: &str) -> Result<Vec<Test>> {
     let args = "nextest list --workspace --locked --features rqps/png,rqps/parquet --run-ignored only \
                 --message-format oneline";
     let args: Vec<&str> = args.split_whitespace().collect();
