@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
+use std::process::Command;
 
 use nix::sys::inotify::{AddWatchFlags, InitFlags, Inotify};
 
@@ -21,10 +22,13 @@ impl Production {
     fn make(bench: &Bench, files: &[&str]) -> Self {
         let dir = bench.path("production");
         let notify = Inotify::init(InitFlags::IN_NONBLOCK).unwrap();
+        bench.write("theirs", "theirs");
         for file in files {
             let path = dir.join(file);
             fs::create_dir_all(path.parent().unwrap()).unwrap();
-            fs::write(&path, "theirs").unwrap();
+            // By a process of its own: what this one opens to write, another test's child may close later.
+            let copy = Command::new("cp").arg(bench.path("theirs")).arg(&path).status().unwrap();
+            assert!(copy.success());
             fs::set_permissions(&path, fs::Permissions::from_mode(0o666)).unwrap();
         }
         for dir in directories(&dir) {
