@@ -73,7 +73,7 @@ pub struct Setup {
     pub limits: Limits,
     /// What a trial switches off.
     pub trial: Trial,
-    /// Where data directories that are made alike are kept and copied from; `None` where each is made anew.
+    /// Where data directories that are made alike are kept and copied from; `None` where each server initialises its own.
     pub templates: Option<PathBuf>,
     /// How long its server is waited for.
     pub patience: Patience,

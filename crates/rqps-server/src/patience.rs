@@ -104,13 +104,13 @@ impl Patience {
         self.seconds(120)
     }
 
-    /// After which wait for another rqps the user is told of it: it may take as long as that one measures.
+    /// After which wait for another rqps the user gets a message: that one may measure for hours.
     #[must_use]
     pub fn tell(self) -> Duration {
         self.seconds(5)
     }
 
-    /// A lock on the store that is held for longer is told, and an interrupt ends the wait.
+    /// After which wait for a lock on the store the user gets a message, and an interrupt ends the wait.
     #[must_use]
     pub fn locked(self) -> Duration {
         self.seconds(30)

@@ -25,7 +25,7 @@ pub(super) struct Template {
 }
 
 impl Template {
-    /// Where a setup's is; `None` where each data directory is made anew. Users' files are taken as they are,
+    /// Where a setup's is; `None` where each server initialises its own. Users' files are taken as they are,
     /// and certificates lie beside the data.
     pub(super) fn of(setup: &Setup) -> Option<Self> {
         let templates = setup.templates.as_ref()?;

@@ -103,7 +103,7 @@ fn begins_table(tokens: &Tokens, at: usize) -> bool {
         || tokens.is_before(at, '(')
 }
 
-/// The columns of a result with a name alone: one with that name, but for JSON.
+/// The columns of a result with a name alone: one with that name, except of JSON functions.
 fn columns_without_list(function: &str, name: &str) -> Vec<String> {
     if function.starts_with("json") {
         OF_JSON.iter().map(|&column| column.to_owned()).collect()
