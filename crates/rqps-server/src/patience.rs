@@ -84,8 +84,8 @@ impl Patience {
         self.seconds(20)
     }
 
-    /// How long a server that no longer answers is given to end by itself, so that it can be said how, and the
-    /// other processes of one whose first has ended.
+    /// How long a server that no longer answers may take to end by itself: its exit status says how. The same for
+    /// the other processes of a server whose first process has ended.
     #[must_use]
     pub fn die(self) -> Duration {
         self.seconds(10)

@@ -1,4 +1,4 @@
-//! Servers that somebody stops: their run ends them, and starts them anew.
+//! Servers that somebody stops: their run ends them, and starts them again.
 
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
