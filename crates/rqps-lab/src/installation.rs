@@ -6,7 +6,7 @@ use anyhow::{Context as _, Result, bail, ensure};
 use rqps_model::variant::written_bytes;
 use rqps_model::{Engine, SystemSource, SystemSpec, Version};
 use rqps_server::{
-    Allocator, Config, Dsn, Identity, Installed, Places, Progress, Sizing, Watch, Wishes,
+    Allocator, Config, Dsn, Identity, Installed, Places, Progress, Search, Sizing, Watch, Wishes,
     direct_io, fetch, places, profile, punch_hole,
 };
 
@@ -74,13 +74,27 @@ impl Installation {
             SystemSource::Catalogue { version, build } => {
                 let catalogue = &context.catalogue;
                 let entry = catalogue.find(spec.dbms, version, build.as_deref())?;
+                if entry.shadows() {
+                    let (label, selector) = (&spec.label, entry.selector());
+                    let text = format!(
+                        "{label}: {selector} is the entry of your catalogue, in place of the built-in one"
+                    );
+                    (watch.report)(Progress::Note { text: &text });
+                }
                 // What is wrong with the configuration is said before anything is fetched.
                 render_config((plan, spec), &entry.version, &places)?;
                 fetch::ensure(catalogue, entry, &places.cache, &mut watch)?
             }
             SystemSource::Basedir { path } => {
                 let scratch = places.data.join(format!("detect-{}", std::process::id()));
-                let found = Installed::detect(path, &identity, &scratch, &mut watch);
+                let search = Search {
+                    path,
+                    dbms: spec.dbms,
+                    cache: &places.cache,
+                    identity: &identity,
+                    scratch: &scratch,
+                };
+                let found = Installed::detect(search, &mut watch);
                 let _ = std::fs::remove_file(&scratch);
                 let found = found?;
                 if found.dbms != spec.dbms {

@@ -47,6 +47,9 @@ pub struct Entry {
     /// Whether it comes from a file of the user's.
     #[serde(skip)]
     own: bool,
+    /// Whether it takes the place of a built-in one.
+    #[serde(skip)]
+    shadows: bool,
     /// What tells the layouts of its sources from other ones, in the order of the sources.
     #[serde(skip)]
     layout_tags: Vec<String>,
@@ -241,6 +244,12 @@ impl Entry {
     #[must_use]
     pub fn is_own(&self) -> bool {
         self.own
+    }
+
+    /// Whether it comes from a file of the user's and takes the place of a built-in one.
+    #[must_use]
+    pub fn shadows(&self) -> bool {
+        self.shadows
     }
 
     /// The group that it is listed in: PostgreSQL's and MySQL's series by its first numbers.

@@ -8,6 +8,9 @@ use std::process::Command;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
+mod build_tree;
+mod tree;
+
 use rqps_model::{Dbms, Engine, Version};
 
 use crate::catalogue::Entry;
@@ -18,7 +21,10 @@ use crate::places::reachable;
 use crate::source::Algorithm;
 use crate::tool::{Done, Terms};
 use crate::watch::Watch;
-use crate::{Error, audit, library, tool};
+use crate::{Error, audit, library, symbols, tool};
+
+use build_tree::BuildTree;
+use tree::{basedir_of, bundled_libraries, find_plugins, find_program, find_share};
 
 /// An installed server.
 #[derive(Debug, Clone)]
@@ -51,6 +57,21 @@ pub struct Installed {
     pub lease: Lease,
 }
 
+/// Where a server of the user's is looked for.
+#[derive(Debug, Clone, Copy)]
+pub struct Search<'a> {
+    /// What the user named: a directory, or a server program.
+    pub path: &'a Path,
+    /// The family, where several lie in one place.
+    pub dbms: Dbms,
+    /// The cache, for copies of builds that were not installed.
+    pub cache: &'a Path,
+    /// Who runs the program.
+    pub identity: &'a Identity,
+    /// The file that the program's output goes to.
+    pub scratch: &'a Path,
+}
+
 /// The command that tells a server's version. Without `--no-defaults` servers of the MySQL family read the host's
 /// configuration first, and fail where they do not know an option of it.
 fn version_command(program: &Path) -> Command {
@@ -61,14 +82,6 @@ fn version_command(program: &Path) -> Command {
     command.arg("--version");
     command
 }
-
-/// Where server programs lie below a prefix, best first.
-const PROGRAM_DIRS: &[&str] =
-    &["bin", "sbin", "libexec", "usr/sbin", "usr/libexec", "usr/bin", "."];
-
-/// Where MySQL's and MariaDB's messages and scripts lie below a prefix.
-const SHARE_DIRS: &[&str] =
-    &["share", "share/mysql", "share/mariadb", "usr/share/mysql", "usr/share/mariadb"];
 
 /// The build's name of a server that was found in a directory.
 const BASEDIR: &str = "basedir";
@@ -103,23 +116,33 @@ impl Installed {
         })
     }
 
-    /// The server that is installed in a directory, by what its program says with `--version`.
-    /// The program's output goes to the file `scratch`.
+    /// The server that a directory holds, by what its program says with `--version`: an installed one, one of a
+    /// sandbox, or a build of PostgreSQL that was not installed.
     ///
     /// # Errors
     /// [`Error::NoServer`] when there is none, it cannot be run, or says something unknown.
     pub fn detect(
-        path: &Path,
-        identity: &Identity,
-        scratch: &Path,
+        Search { path, dbms, cache, identity, scratch }: Search<'_>,
         watch: &mut Watch<'_>,
     ) -> Result<Self, Error> {
         let none = |detail: String| Error::NoServer { path: path.to_owned(), detail };
-        let prefix = path.canonicalize().map_err(|e| none(e.to_string()))?;
-        let library_dirs: Vec<PathBuf> = bundled_libraries(&prefix).into_iter().collect();
-        let program = find_program(&prefix, Dbms::Mysql)
-            .or_else(|_| find_program(&prefix, Dbms::Postgres))
-            .map_err(|_| none("looked for mysqld, mariadbd and postgres in bin and sbin".into()))?;
+        let named = path.canonicalize().map_err(|e| none(e.to_string()))?;
+        let mut prefix = tree::prefix_of(&named);
+        let mut library_dirs: Vec<PathBuf> = bundled_libraries(&prefix).into_iter().collect();
+        let mut lease = Lease::default();
+        if let Some(build) = BuildTree::at(&prefix) {
+            let copy = build.install(&prefix, cache, watch)?;
+            library_dirs.extend(copy.libraries);
+            (prefix, lease) = (copy.prefix, copy.lease);
+        }
+        let program = match tree::program_in(&prefix, dbms)? {
+            Some(program) => program,
+            // Another server's name says more than that there is none.
+            None => [Dbms::Mysql, Dbms::Postgres]
+                .into_iter()
+                .find_map(|other| tree::program_in(&prefix, other).ok().flatten())
+                .map_or_else(|| find_program(&prefix, dbms), Ok)?,
+        };
         if identity.switch {
             // As root, another user runs it.
             reachable(identity, &prefix).map_err(none)?;
@@ -148,10 +171,10 @@ impl Installed {
             engines: Vec::new(),
             program,
             library_dirs,
-            origin: format!("basedir {}", prefix.display()),
+            origin: format!("basedir {}", named.display()),
             build: done.output.trim().to_owned(),
             build_name: BASEDIR.to_owned(),
-            lease: Lease::default(),
+            lease,
             prefix,
         })
     }
@@ -248,6 +271,9 @@ impl Installed {
         } else {
             facts.insert("compiled".to_owned(), self.build.clone());
         }
+        if let Some(id) = symbols::build_id_of(&self.program) {
+            facts.insert("program_build_id".to_owned(), id);
+        }
         facts.insert("source".to_owned(), self.build_name.clone());
         facts
     }
@@ -265,58 +291,9 @@ impl Installed {
     }
 }
 
-/// Libraries that lie beside a server, where there are any.
-fn bundled_libraries(prefix: &Path) -> Option<PathBuf> {
-    Some(prefix.join("libs")).filter(|dir| dir.is_dir())
-}
-
 fn library_path(dirs: &[PathBuf]) -> Option<String> {
     let dirs: Vec<String> = dirs.iter().map(|dir| dir.display().to_string()).collect();
     (!dirs.is_empty()).then(|| dirs.join(":"))
-}
-
-fn find_program(prefix: &Path, dbms: Dbms) -> Result<PathBuf, Error> {
-    let names: &[&str] =
-        if dbms.is_mysql_family() { &["mariadbd", "mysqld"] } else { &["postgres"] };
-    let mut dirs: Vec<PathBuf> = PROGRAM_DIRS.iter().map(|dir| prefix.join(dir)).collect();
-    if !dbms.is_mysql_family() {
-        // Debian keeps each major version in a directory of its own.
-        let debian = fs::read_dir(prefix.join("usr/lib/postgresql"));
-        dirs.extend(debian.into_iter().flatten().flatten().map(|e| e.path().join("bin")));
-    }
-    dirs.iter()
-        .flat_map(|dir| names.iter().map(|name| dir.join(name)))
-        .find(|path| path.is_file())
-        .ok_or_else(|| Error::NoServer {
-            path: prefix.to_owned(),
-            detail: format!("looked for {} in {}", names.join(", "), PROGRAM_DIRS.join(", ")),
-        })
-}
-
-fn find_share(prefix: &Path, dbms: Dbms) -> Result<PathBuf, Error> {
-    if !dbms.is_mysql_family() {
-        return Ok(prefix.join("share"));
-    }
-    SHARE_DIRS
-        .iter()
-        .map(|dir| prefix.join(dir))
-        .find(|dir| dir.join("english/errmsg.sys").is_file())
-        .ok_or_else(|| Error::NoServer {
-            path: prefix.to_owned(),
-            detail: format!("looked for english/errmsg.sys in {}", SHARE_DIRS.join(", ")),
-        })
-}
-
-/// The directory above that of the program: what `--basedir` means.
-fn basedir_of(prefix: &Path, program: &Path) -> PathBuf {
-    let below = program.strip_prefix(prefix).is_ok_and(|rest| rest.starts_with("usr"));
-    if below { prefix.join("usr") } else { prefix.to_owned() }
-}
-
-/// Where distributions put plugins; elsewhere servers find them by themselves.
-fn find_plugins(prefix: &Path) -> Option<PathBuf> {
-    let dirs = ["usr/lib/mysql/plugin", "usr/lib64/mysql/plugin", "usr/lib64/mariadb/plugin"];
-    dirs.iter().map(|dir| prefix.join(dir)).find(|dir| dir.is_dir())
 }
 
 /// `mysqld  Ver 8.0.33 for Linux on x86_64 (MySQL ...)`, `postgres (PostgreSQL) 17.4`.
@@ -324,6 +301,12 @@ fn parse_version_output(text: &str) -> Option<(Dbms, Version)> {
     text.lines().find_map(|line| {
         if let Some((_, rest)) = line.split_once("(PostgreSQL) ") {
             return Some((Dbms::Postgres, rest.parse().ok()?));
+        }
+        if let Some((_, rest)) = line.split_once("(EnterpriseDB) ") {
+            // `16.4.1`: the third number is EnterpriseDB's own.
+            let mut version: Version = rest.parse().ok()?;
+            version.numbers.truncate(2);
+            return Some((Dbms::Postgres, version));
         }
         let rest = line.split_once(" Ver ")?.1;
         let dbms = if line.contains("MariaDB") { Dbms::Mariadb } else { Dbms::Mysql };

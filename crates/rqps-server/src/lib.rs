@@ -74,7 +74,7 @@ pub use error::Error;
 pub use freeze::Freezer;
 pub use identity::Identity;
 pub use idle::connect_to_keep;
-pub use installed::Installed;
+pub use installed::{Installed, Search};
 pub use instance::{Instance, Setup};
 pub use lock::Lease;
 pub use malloc::Allocator;

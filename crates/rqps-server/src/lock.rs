@@ -71,6 +71,18 @@ pub(crate) fn acquire(
     lock.ok_or_else(|| Error::HeldTooLong { path: path.to_owned(), minutes, why })
 }
 
+/// The lock on a file held alone, where nobody holds it; `None` where somebody does.
+pub(crate) fn try_alone(path: &Path) -> Result<Option<Flock<File>>, Error> {
+    let mut options = OpenOptions::new();
+    let opened = options.create(true).truncate(false).write(true).open(path);
+    let file = opened.map_err(|e| Error::write(path, e))?;
+    match Flock::lock(file, FlockArg::LockExclusiveNonblock) {
+        Ok(lock) => Ok(Some(lock)),
+        Err((_, Errno::EWOULDBLOCK)) => Ok(None),
+        Err((_, e)) => Err(Error::io(format!("lock {}", path.display()), e.into())),
+    }
+}
+
 /// The use of something in the cache by this process: it stays as it is until all clones are dropped.
 #[derive(Debug, Clone, Default)]
 pub struct Lease(#[expect(dead_code, reason = "held, not read")] Option<Arc<Flock<File>>>);

@@ -105,6 +105,13 @@ fn candidates(path: &Path, link: Option<&str>, id: Option<&str>) -> Vec<PathBuf>
     files
 }
 
+/// What tells a program from every other one that was linked: its build id, where it has one.
+pub(crate) fn build_id_of(program: &Path) -> Option<String> {
+    let sections = elf::sections(program).ok()?;
+    let (_, offset, len) = sections.iter().find(|(name, ..)| name == ".note.gnu.build-id")?;
+    build_id(&elf::read_part(program, *offset, *len).ok()?)
+}
+
 /// The build id of a note, as hexadecimal digits: sizes of name and id, a type, the name `GNU`, the id.
 fn build_id(note: &[u8]) -> Option<String> {
     let len = u32::from_le_bytes(note.get(4..8)?.try_into().ok()?);

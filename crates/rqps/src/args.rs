@@ -29,7 +29,7 @@ pub(crate) struct Cli {
     #[arg(long, global = true, value_name = "DIR")]
     pub(crate) cache: Option<PathBuf>,
 
-    /// File of servers of your own, tried before the built-in ones [default: rqps/servers.toml in the
+    /// File of servers of your own, beside the built-in ones [default: rqps/servers.toml in the
     /// user's configuration directory]
     #[arg(long, global = true, value_name = "FILE")]
     pub(crate) catalogue: Option<PathBuf>,

@@ -16,8 +16,12 @@ pub(super) fn tell_apart(systems: &mut [SystemSpec], is_made: impl Fn(usize) -> 
         groups.entry(system.label.clone()).or_default().push(idx);
     }
     for members in groups.values().filter(|members| members.len() > 1) {
-        let traits: Vec<BTreeMap<String, String>> =
-            members.iter().map(|&idx| traits(&systems[idx])).collect();
+        let dirs = dirs(&members.iter().map(|&idx| &systems[idx]).collect::<Vec<_>>());
+        let traits: Vec<BTreeMap<String, String>> = members
+            .iter()
+            .zip(dirs)
+            .map(|(&idx, dir)| traits(&systems[idx]).into_iter().chain(dir).collect())
+            .collect();
         let names: BTreeSet<&String> = traits.iter().flat_map(BTreeMap::keys).collect();
         let differ =
             |name: &&&String| traits.iter().any(|t| t.get(**name) != traits[0].get(**name));
@@ -74,6 +78,24 @@ pub(super) fn follow_dbms(systems: &mut [SystemSpec], idx: usize, was: Dbms) {
     if let Some(label) = numbered(&external(systems[idx].dbms)).find(is_free) {
         systems[idx].label = label;
     }
+}
+
+/// For each of these systems the parts of its directory's path that not all of them have, as a trait.
+fn dirs(systems: &[&SystemSpec]) -> Vec<Option<(String, String)>> {
+    let parts = |system: &&SystemSpec| -> Vec<String> {
+        let SystemSource::Basedir { path } = &system.source else { return Vec::new() };
+        path.iter().rev().map(|part| part.to_string_lossy().into_owned()).collect()
+    };
+    let all: Vec<Vec<String>> = systems.iter().map(parts).collect();
+    let deepest = all.iter().map(Vec::len).max().unwrap_or(0);
+    let differ = |at: &usize| all.iter().any(|parts| parts.get(*at) != all[0].get(*at));
+    let differing: Vec<usize> = (0..deepest).filter(differ).collect();
+    let of = |parts: &Vec<String>| {
+        let told = differing.iter().rev().filter_map(|at| parts.get(*at));
+        let told: Vec<&str> = told.map(String::as_str).filter(|part| *part != "/").collect();
+        (!told.is_empty()).then(|| ("dir".to_owned(), told.join("_")))
+    };
+    all.iter().map(of).collect()
 }
 
 /// What two systems of one label may differ in.
@@ -142,6 +164,35 @@ mod tests {
                 "ma100211.small-cpus=0-1",
             ]
         );
+    }
+
+    #[test]
+    fn builds_in_different_directories_have_labels_that_say_so() {
+        let labels = |paths: &[&str]| {
+            let head = "[[system]]\ndbms = 'postgres'\n";
+            let text: String =
+                paths.iter().map(|path| format!("{head}basedir = '{path}'\n")).collect();
+            let plan = PlanFile::parse(&text, "test").unwrap();
+            let plan = plan.resolve("test", &Catalogue::builtin().unwrap());
+            let plan = plan.map_err(|e| e.to_string())?;
+            Ok::<_, String>(plan.systems.iter().map(|s| s.label.to_string()).collect::<Vec<_>>())
+        };
+        assert_eq!(
+            labels(&["a/inst", "b/inst"]).unwrap(),
+            ["pg-inst.small-dir=a", "pg-inst.small-dir=b"]
+        );
+        assert_eq!(
+            labels(&["/src/main/inst", "/src/patched/gcc/inst", "/src/patched/clang/inst"])
+                .unwrap(),
+            [
+                "pg-inst.small-dir=src_main",
+                "pg-inst.small-dir=src_patched_gcc",
+                "pg-inst.small-dir=src_patched_clang",
+            ]
+        );
+        assert_eq!(labels(&["/a/one", "/a/two"]).unwrap(), ["pg-one.small", "pg-two.small"]);
+        let error = labels(&["a/inst", "a/inst"]).unwrap_err();
+        assert!(error.contains("two systems have the label \"pg-inst.small\""), "{error}");
     }
 
     #[test]

@@ -15,7 +15,8 @@ const COMPILED_COLUMNS: usize = 80;
 /// optimised, says nothing about a release whatever it is compared with.
 pub(super) fn findings(systems: &[RunSystem]) -> Vec<Finding> {
     let severe = unfit(systems).into_iter().map(|text| (Severity::Severe, text));
-    let mut notable = compared(systems);
+    let mut notable = same(systems);
+    notable.extend(compared(systems));
     notable.extend(sources(systems));
     severe
         .chain(notable.into_iter().map(|text| (Severity::Notable, text)))
@@ -84,6 +85,26 @@ fn levels(systems: &[RunSystem]) -> BTreeMap<&str, Vec<&RunSystem>> {
 
 fn show(systems: &[&RunSystem]) -> String {
     list_in_short(&systems.iter().map(|s| label(s)).collect::<Vec<_>>())
+}
+
+/// Systems that a plan takes from different places and that are one program all the same.
+fn same(systems: &[RunSystem]) -> Vec<String> {
+    let mut by_program: BTreeMap<&str, Vec<&RunSystem>> = BTreeMap::new();
+    for system in systems {
+        let program = ["program_build_id", "program_sha256"].map(|name| fact_of(system, name));
+        if let Some(program) = program.into_iter().flatten().next() {
+            by_program.entry(program).or_default().push(system);
+        }
+    }
+    let is_several = |of: &&Vec<&RunSystem>| of.iter().any(|s| s.spec.source != of[0].spec.source);
+    let told = by_program.values().filter(is_several).map(|of| {
+        format!(
+            "The same server program: {}, though the plan takes them from different places. Settings and \
+             libraries are all that can differ.",
+            show(of)
+        )
+    });
+    told.collect()
 }
 
 /// Builds that were optimised in different ways, or all for size.
@@ -159,6 +180,7 @@ fn sources(systems: &[RunSystem]) -> Vec<String> {
 #[cfg(test)]
 mod tests {
     use expect_test::expect;
+    use rqps_model::SystemSource;
 
     use super::super::tests::system;
     use super::*;
@@ -181,6 +203,28 @@ mod tests {
         // Families differ anyway.
         let other = [with("a", Dbms::Mysql, &build), with("b", Dbms::Postgres, &[("source", "z")])];
         assert_eq!(warnings(&other), Vec::<String>::new());
+    }
+
+    #[test]
+    fn a_program_that_is_compared_with_itself_is_told() {
+        let program = [("source", "basedir"), ("program_build_id", "ab12")];
+        let mut two = [with("a", Dbms::Mysql, &program), with("b", Dbms::Mysql, &program)];
+        // With other settings, knowingly.
+        assert_eq!(warnings(&two), Vec::<String>::new());
+        for (system, path) in two.iter_mut().zip(["/opt/a", "/opt/b"]) {
+            system.spec.source = SystemSource::Basedir { path: path.into() };
+        }
+        expect![[r#"
+            The same server program: a and b, though the plan takes them from different places. Settings and libraries are all that can differ."#]]
+        .assert_eq(&warnings(&two).join("\n"));
+        two[1].build.insert("program_build_id".to_owned(), "cd34".to_owned());
+        assert_eq!(warnings(&two), Vec::<String>::new());
+        // Linked without build ids.
+        for system in &mut two {
+            system.build.remove("program_build_id");
+            system.build.insert("program_sha256".to_owned(), "ef56".to_owned());
+        }
+        assert_eq!(warnings(&two).len(), 1);
     }
 
     #[test]

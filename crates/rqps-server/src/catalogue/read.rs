@@ -1,4 +1,4 @@
-//! Catalogues read from TOML: checked, templates filled in, the user's own put before the built-in one.
+//! Catalogues read from TOML: checked, templates filled in, the user's own put beside the built-in one.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -101,8 +101,8 @@ impl Catalogue {
         Ok(catalogue)
     }
 
-    /// This catalogue with the entries of a user's file before its own. They may use its layouts,
-    /// libraries and sites, and replace entries of the same DBMS, version and build.
+    /// This catalogue with the entries of a user's file. They may use its layouts, libraries and sites, and take
+    /// the place of entries of the same DBMS, version and build.
     ///
     /// # Errors
     /// [`Error::Data`] with file, line and entry.
@@ -143,10 +143,15 @@ impl Catalogue {
             }
             added.push(entry);
         }
-        self.servers.retain(|old| !added.iter().any(|new| key(new) == key(old)));
-        // A user's entries come before the built-in ones of the same version, later files after.
-        let at = if own { 0 } else { self.servers.len() };
-        self.servers.splice(at..at, added);
+        for mut entry in added {
+            match self.servers.iter_mut().find(|old| key(old) == key(&entry)) {
+                Some(old) => {
+                    entry.shadows = own;
+                    *old = entry;
+                }
+                None => self.servers.push(entry),
+            }
+        }
         // Stable: builds of one version stay in order.
         self.servers.sort_by(|a, b| (a.dbms, &a.version).cmp(&(b.dbms, &b.version)));
         self.mark();
@@ -289,22 +294,23 @@ layout = "official-mysql"
     }
 
     #[test]
-    fn own_entries_come_first_and_built_in_names_stay() {
+    fn own_entries_stand_beside_the_built_in_ones_and_replace_the_same_build() {
         let catalogue = with(OWN).unwrap();
         let find = |version: &str, build| {
             catalogue.find(Dbms::Mysql, &version.parse().unwrap(), build).unwrap()
         };
-        let mine = find("8.0.33", None);
+        let mine = find("8.0.33", Some("mine"));
         assert_eq!(
             (mine.name(), mine.selector()),
-            ("mysql-8.0.33-mine".into(), "mysql@8.0.33".into())
+            ("mysql-8.0.33-mine".into(), "mysql@8.0.33+mine".into())
         );
-        assert!(mine.is_own());
+        assert!(mine.is_own() && !mine.shadows());
         let Source::File(file) = &mine.sources[0] else { panic!("{mine:?}") };
         assert_eq!(file.path, Path::new("/home/me/mysql.tar.gz"));
-        let theirs = find("8.0.33", Some("official"));
-        assert_eq!(theirs.name(), "mysql-8.0.33");
-        assert_eq!(theirs.selector(), "mysql@8.0.33+official");
+        let theirs = find("8.0.33", None);
+        assert_eq!((theirs.name(), theirs.is_own()), ("mysql-8.0.33".into(), false));
+        assert_eq!(theirs.selector(), "mysql@8.0.33");
+        assert!(find("9.9.1", None).is_own());
         let Source::Url(url) = &find("9.9.1", None).sources[0] else { panic!() };
         assert!(url.urls.iter().any(|url| {
             url == "https://dev.mysql.com/get/Downloads/MySQL-9.9/mysql-9.9.1-linux-glibc2.28-x86_64.tar.xz"
@@ -312,7 +318,11 @@ layout = "official-mysql"
         // The very same one is replaced.
         let n = catalogue.servers().len();
         let same = OWN.replace("\"mine\"", "\"official\"");
-        assert_eq!(with(&same).unwrap().servers().len(), n - 1);
+        let catalogue = with(&same).unwrap();
+        assert_eq!(catalogue.servers().len(), n - 1);
+        let mine = catalogue.find(Dbms::Mysql, &"8.0.33".parse().unwrap(), None).unwrap();
+        assert!(mine.is_own() && mine.shadows());
+        assert_eq!(mine.selector(), "mysql@8.0.33");
     }
 
     #[test]

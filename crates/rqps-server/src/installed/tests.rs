@@ -33,7 +33,20 @@ fn reads_what_servers_say_of_themselves() {
             Dbms::Mariadb,
             "11.4.5",
         ),
+        (
+            "mysqld  Ver 8.0.35-cluster for Linux on x86_64 (Source distribution)",
+            Dbms::Mysql,
+            "8.0.35",
+        ),
+        (
+            "mysqld  Ver 10.6.16-11-MariaDB-enterprise-log for Linux on x86_64 (MariaDB Enterprise)",
+            Dbms::Mariadb,
+            "10.6.16",
+        ),
         ("postgres (PostgreSQL) 17.4", Dbms::Postgres, "17.4"),
+        ("postgres (PostgreSQL) 16.3 - Percona Distribution", Dbms::Postgres, "16.3"),
+        ("postgres (PostgreSQL) 18devel", Dbms::Postgres, "18devel"),
+        ("edb-postgres (EnterpriseDB) 16.4.1 (Debian 16.4.1-1)", Dbms::Postgres, "16.4"),
         ("postgres (PostgreSQL) 19rc1 (Debian 19~rc1-1)", Dbms::Postgres, "19rc1"),
     ] {
         let (got, found) = parse_version_output(text).unwrap();
@@ -42,34 +55,205 @@ fn reads_what_servers_say_of_themselves() {
     assert_eq!(parse_version_output("error while loading shared libraries: libaio.so.1"), None);
 }
 
+/// A directory with servers that are scripts.
+struct Place {
+    dir: tempfile::TempDir,
+}
+
+impl Place {
+    fn new() -> Self {
+        Self { dir: tempfile::tempdir().unwrap() }
+    }
+
+    fn path(&self, below: &str) -> PathBuf {
+        self.dir.path().canonicalize().unwrap().join(below)
+    }
+
+    /// Puts a program there that says this. Another process does it: this one forks beside, and what it has open to
+    /// write cannot be run.
+    fn program(&self, below: &str, script: &str) -> &Self {
+        let from = self.path("script");
+        fs::write(&from, format!("#!/bin/sh\n{script}\n")).unwrap();
+        let mut install = Command::new("install");
+        let done = install.args(["-D", "-m", "755"]).arg(from).arg(self.path(below)).status();
+        assert!(done.unwrap().success());
+        self
+    }
+
+    fn postgres(&self, below: &str, version: &str) -> &Self {
+        self.program(below, &format!("echo 'postgres (PostgreSQL) {version}'"))
+    }
+
+    fn mysqld(&self, below: &str, version: &str) -> &Self {
+        self.program(below, &format!("echo 'mysqld  Ver {version} for Linux on x86_64'"))
+    }
+
+    fn file(&self, below: &str, text: &str) -> &Self {
+        let path = self.path(below);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, text).unwrap();
+        self
+    }
+
+    fn detect(&self, below: &str, dbms: Dbms) -> Result<Installed, String> {
+        let stop = AtomicBool::new(false);
+        let mut watch = Watch { stop: &stop, report: &mut |_| {} };
+        let me = Identity { switch: false, ..Identity::for_servers().unwrap() };
+        let (path, cache, scratch) = (self.path(below), self.path("cache"), self.path("out"));
+        let search = Search { path: &path, dbms, cache: &cache, identity: &me, scratch: &scratch };
+        let found = Installed::detect(search, &mut watch);
+        found.map_err(|e| e.to_string().replace(&self.path("").display().to_string(), "D/"))
+    }
+
+    /// The name of what is found, and its program below the place.
+    fn found(&self, below: &str, dbms: Dbms) -> (String, String) {
+        let found = self.detect(below, dbms).unwrap();
+        let program = found.program.strip_prefix(self.path("")).unwrap().display().to_string();
+        (found.name(), program)
+    }
+}
+
+fn pair(name: &str, program: &str) -> (String, String) {
+    (name.to_owned(), program.to_owned())
+}
+
 #[test]
 fn detects_a_server_or_says_what_was_looked_for() {
-    let dir = tempfile::tempdir().unwrap();
-    let stop = AtomicBool::new(false);
-    let mut watch = Watch { stop: &stop, report: &mut |_| {} };
-    let me = Identity { switch: false, ..Identity::for_servers().unwrap() };
-    let scratch = dir.path().join("out");
-    let mut detect = || Installed::detect(dir.path(), &me, &scratch, &mut watch);
-    assert!(detect().unwrap_err().to_string().contains("looked for mysqld, mariadbd"));
-    let bin = dir.path().join("bin");
-    fs::create_dir(&bin).unwrap();
-    // Put there by another process: this one forks beside, and what it has open to write cannot be run.
-    let put = |text: &str| {
-        let from = dir.path().join("script");
-        fs::write(&from, text).unwrap();
-        let mut install = Command::new("install");
-        let done = install.args(["-m", "755"]).arg(from).arg(bin.join("postgres")).status();
-        assert!(done.unwrap().success());
-    };
-    put("#!/bin/sh\necho 'postgres (PostgreSQL) 18.0'\n");
+    let place = Place::new();
+    let detect = || place.detect("", Dbms::Postgres);
+    assert!(detect().unwrap_err().contains("looked for postgres, edb-postgres in bin, sbin"));
+    place.postgres("bin/postgres", "18.0");
     let found = detect().unwrap();
     assert_eq!((found.dbms, found.name().as_str()), (Dbms::Postgres, "PostgreSQL 18.0"));
-    let picky = "#!/bin/sh\ncase \"$LD_LIBRARY_PATH\" in\n*/libs) echo 'postgres (PostgreSQL) 18.0' ;;\n\
-                 *) echo libx missing; exit 127 ;;\nesac\n";
-    put(picky);
-    let error = detect().unwrap_err().to_string();
+    let picky = "case \"$LD_LIBRARY_PATH\" in\n*/libs) echo 'postgres (PostgreSQL) 18.0' ;;\n\
+                 *) echo libx missing; exit 127 ;;\nesac";
+    place.program("bin/postgres", picky);
+    let error = detect().unwrap_err();
     assert!(error.contains("exit code 127 (libx missing)"), "{error}");
-    let libs = dir.path().canonicalize().unwrap().join("libs");
-    fs::create_dir(&libs).unwrap();
-    assert_eq!(detect().unwrap().library_dirs, [libs]);
+    fs::create_dir(place.path("libs")).unwrap();
+    assert_eq!(detect().unwrap().library_dirs, [place.path("libs")]);
+}
+
+#[test]
+fn a_path_may_be_the_prefix_its_bin_or_the_program() {
+    let place = Place::new();
+    place.postgres("pg/bin/postgres", "17.4");
+    for below in ["pg", "pg/bin", "pg/bin/postgres"] {
+        let found = place.detect(below, Dbms::Postgres).unwrap();
+        assert_eq!(found.prefix, place.path("pg"), "{below}");
+    }
+    place.mysqld("usr/sbin/mysqld", "8.4.4").file("usr/share/mysql-8.4/english/errmsg.sys", "");
+    for below in ["", "usr", "usr/sbin", "usr/sbin/mysqld"] {
+        let found = place.detect(below, Dbms::Mysql).unwrap();
+        assert_eq!(found.share, place.path("usr/share/mysql-8.4"), "{below}");
+        assert_eq!(found.basedir, place.path("usr"), "{below}");
+    }
+}
+
+#[test]
+fn the_places_of_packages() {
+    let place = Place::new();
+    place.postgres("debian/usr/lib/postgresql/15/bin/postgres", "15.20");
+    let program = "debian/usr/lib/postgresql/15/bin/postgres";
+    for below in
+        ["debian", "debian/usr", "debian/usr/lib/postgresql", "debian/usr/lib/postgresql/15"]
+    {
+        assert_eq!(place.found(below, Dbms::Postgres), pair("PostgreSQL 15.20", program));
+    }
+    place.postgres("rpm/usr/pgsql-17/bin/postgres", "17.4");
+    let program = "rpm/usr/pgsql-17/bin/postgres";
+    assert_eq!(place.found("rpm/usr", Dbms::Postgres), pair("PostgreSQL 17.4", program));
+    place.program("edb/usr/edb/as16/bin/edb-postgres", "echo 'edb-postgres (EnterpriseDB) 16.4.1'");
+    let program = "edb/usr/edb/as16/bin/edb-postgres";
+    assert_eq!(place.found("edb", Dbms::Postgres), pair("PostgreSQL 16.4", program));
+    place.mysqld("percona/usr/sbin/mysqld", "8.0.36-28");
+    place.file("percona/usr/share/percona-server/english/errmsg.sys", "");
+    fs::create_dir_all(place.path("percona/usr/lib64/mysql/plugin")).unwrap();
+    let found = place.detect("percona/usr", Dbms::Mysql).unwrap();
+    assert_eq!(found.plugin_dir, Some(place.path("percona/usr/lib64/mysql/plugin")));
+}
+
+#[test]
+fn several_servers_in_one_place_are_told_apart_by_what_the_plan_names() {
+    let place = Place::new();
+    place.mysqld("usr/sbin/mysqld", "8.0.33").file("usr/share/mysql-8.0/english/errmsg.sys", "");
+    place
+        .mysqld("usr/sbin/mariadbd", "11.4.5-MariaDB")
+        .file("usr/share/mariadb/english/errmsg.sys", "");
+    place.postgres("usr/lib/postgresql/15/bin/postgres", "15.20");
+    let mysql = pair("MySQL 8.0.33", "usr/sbin/mysqld");
+    assert_eq!(place.found("usr", Dbms::Mysql), mysql);
+    assert_eq!(place.found("usr", Dbms::Mariadb), pair("MariaDB 11.4.5", "usr/sbin/mariadbd"));
+    let postgres = pair("PostgreSQL 15.20", "usr/lib/postgresql/15/bin/postgres");
+    assert_eq!(place.found("usr", Dbms::Postgres), postgres);
+    // What else lies there is named by the caller, who knows what was meant.
+    assert_eq!(place.found("usr/lib/postgresql/15", Dbms::Mysql), postgres);
+    place.postgres("usr/lib/postgresql/17/bin/postgres", "17.4");
+    let error = place.detect("usr", Dbms::Postgres).unwrap_err();
+    assert!(
+        error.contains("it holds several: D/usr/lib/postgresql/15, D/usr/lib/postgresql/17"),
+        "{error}"
+    );
+}
+
+#[test]
+fn a_sandbox_stands_for_the_server_that_it_runs() {
+    let place = Place::new();
+    place.mysqld("opt/8.0.33/bin/mysqld", "8.0.33").file("opt/8.0.33/share/english/errmsg.sys", "");
+    let basedir = place.path("opt/8.0.33").display().to_string();
+    place
+        .file("sandboxes/a/my.sandbox.cnf", &format!("[mysqld]\nbasedir            = {basedir}\n"));
+    place.file(
+        "sandboxes/b/sb_include",
+        &format!("export SBHOST=x\nexport BASEDIR=\"{basedir}\"\n"),
+    );
+    for sandbox in ["sandboxes/a", "sandboxes/b"] {
+        let found = place.found(sandbox, Dbms::Mysql);
+        assert_eq!(found, pair("MySQL 8.0.33", "opt/8.0.33/bin/mysqld"));
+    }
+}
+
+#[test]
+fn a_build_that_was_not_installed_is_installed_or_told() {
+    let place = Place::new();
+    place.mysqld("mysql/build/bin/mysqld", "9.7.4").file("mysql/build/CMakeCache.txt", "# none\n");
+    let error = place.detect("mysql/build", Dbms::Mysql).unwrap_err();
+    let command = "`cmake --install D/mysql/build --prefix DIR` does that; then name DIR";
+    assert!(error.contains(command), "{error}");
+
+    place.file("pg/src/include/catalog/catversion.h", "");
+    let error = place.detect("pg", Dbms::Postgres).unwrap_err();
+    assert!(
+        error.contains("it is the source of PostgreSQL, and nothing is built in it"),
+        "{error}"
+    );
+
+    place
+        .postgres("pg/build/src/backend/postgres", "18.0")
+        .file("pg/build/src/Makefile.global", "");
+    let error = place.detect("pg", Dbms::Postgres).unwrap_err();
+    assert!(error.contains("name its build, D/pg/build"), "{error}");
+    let install = "install:\n\tinstall -D src/backend/postgres $(DESTDIR)/opt/pg/bin/postgres\n\
+                   \tinstall -D lib $(DESTDIR)/opt/pg/lib/libpq.so.5\n";
+    place.file("pg/build/lib", "").file("pg/build/Makefile", install);
+    let found = place.detect("pg/build", Dbms::Postgres).unwrap();
+    assert_eq!(found.name(), "PostgreSQL 18.0");
+    assert!(found.program.starts_with(place.path("cache/builds")));
+    assert_eq!(found.library_dirs, [found.prefix.join("lib")]);
+
+    // The same build is not installed again; another one takes its place when nobody uses it.
+    let copies = || fs::read_dir(place.path("cache/builds")).unwrap().count();
+    assert_eq!(place.detect("pg/build", Dbms::Postgres).unwrap().program, found.program);
+    place.postgres("pg/build/src/backend/postgres", "18.1");
+    let newer = place.detect("pg/build", Dbms::Postgres).unwrap();
+    assert_eq!((newer.name().as_str(), copies()), ("PostgreSQL 18.1", 2));
+    drop((found, newer));
+    place.postgres("pg/build/src/backend/postgres", "18.2");
+    let newest = place.detect("pg/build", Dbms::Postgres).unwrap();
+    assert_eq!((newest.name().as_str(), copies()), ("PostgreSQL 18.2", 1));
+
+    place.file("pg/build/Makefile", "install:\n\t@echo no such file; exit 1\n");
+    let error = place.detect("pg/build", Dbms::Postgres).unwrap_err();
+    assert!(error.contains("make -s -C D/pg/build install DESTDIR="), "{error}");
+    assert!(error.contains("no such file"), "{error}");
 }

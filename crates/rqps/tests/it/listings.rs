@@ -128,7 +128,7 @@ fn help_of_the_tool() {
               --results <DIR>     Directory of the results store [default: rqps-results]
               --cache <DIR>       Directory where fetched servers are kept [default: the user's cache
                                   directory]
-              --catalogue <FILE>  File of servers of your own, tried before the built-in ones [default:
+              --catalogue <FILE>  File of servers of your own, beside the built-in ones [default:
                                   rqps/servers.toml in the user's configuration directory]
           -h, --help              Print help
           -V, --version           Print version
@@ -154,7 +154,7 @@ fn help_of_commands() {
               --cache <DIR>            Directory where fetched servers are kept [default: the user's cache
                                        directory]
               --vs <SYSTEM>            A system to compare with the base; may be given more than once
-              --catalogue <FILE>       File of servers of your own, tried before the built-in ones [default:
+              --catalogue <FILE>       File of servers of your own, beside the built-in ones [default:
                                        rqps/servers.toml in the user's configuration directory]
               --suite <SUITE>          Suite: sysbench, insert (the Insert Benchmark), or the path of a
                                        suite file
@@ -200,7 +200,7 @@ fn help_of_commands() {
               --results <DIR>     Directory of the results store [default: rqps-results]
               --cache <DIR>       Directory where fetched servers are kept [default: the user's cache
                                   directory]
-              --catalogue <FILE>  File of servers of your own, tried before the built-in ones [default:
+              --catalogue <FILE>  File of servers of your own, beside the built-in ones [default:
                                   rqps/servers.toml in the user's configuration directory]
           -h, --help              Print help
     "#]].assert_eq(&bench.output(&["servers", "--help"]));

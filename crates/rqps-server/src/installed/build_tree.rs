@@ -1,0 +1,230 @@
+//! Builds that were never installed: PostgreSQL's are installed into the cache, others are told how.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::time::{Duration, UNIX_EPOCH};
+
+use sha2::{Digest as _, Sha256};
+
+use crate::Error;
+use crate::identity::Identity;
+use crate::lock::{self, Lease};
+use crate::places::{hex, short_hash};
+use crate::tool::{self, Terms};
+use crate::watch::Watch;
+
+/// Longest an installation may take: what changed since it was built is compiled.
+const INSTALL_WITHIN: Duration = Duration::from_secs(30 * 60);
+
+/// What tells that a copy of the cache is whole.
+const WHOLE: &str = "rqps-whole";
+
+/// A directory in which a server was built.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum BuildTree {
+    /// MySQL's, MariaDB's or Percona Server's.
+    Cmake,
+    /// PostgreSQL's, by meson.
+    Meson,
+    /// PostgreSQL's, by configure and make.
+    Make,
+    /// PostgreSQL's source in which nothing was built.
+    Unbuilt,
+}
+
+/// An installed copy of a build.
+#[derive(Debug)]
+pub(super) struct Copy {
+    /// Where its `bin` lies.
+    pub(super) prefix: PathBuf,
+    /// Its libraries, which its programs look for where it would be installed.
+    pub(super) libraries: Option<PathBuf>,
+    /// Keeps it while it is used.
+    pub(super) lease: Lease,
+}
+
+impl BuildTree {
+    /// What was built in a directory, if anything.
+    pub(super) fn at(dir: &Path) -> Option<Self> {
+        if let Ok(cache) = fs::read_to_string(dir.join("CMakeCache.txt")) {
+            let installed_here = cache.lines().any(|line| {
+                let value = line.strip_prefix("CMAKE_INSTALL_PREFIX:PATH=");
+                value.is_some_and(|value| Path::new(value) == dir)
+            });
+            return (!installed_here).then_some(Self::Cmake);
+        }
+        let has_program = dir.join("src/backend/postgres").is_file();
+        if dir.join("meson-private").is_dir() {
+            return has_program.then_some(Self::Meson);
+        }
+        if dir.join("src/Makefile.global").is_file() && has_program {
+            return Some(Self::Make);
+        }
+        let is_source = dir.join("src/include/catalog/catversion.h").is_file();
+        let is_installed_here = dir.join("bin/postgres").is_file();
+        (is_source && !is_installed_here).then_some(Self::Unbuilt)
+    }
+
+    /// Installs it below `cache`, unless the same build is there already.
+    ///
+    /// # Errors
+    /// [`Error::NoServer`] with what to do, where it cannot be installed.
+    pub(super) fn install(
+        self,
+        tree: &Path,
+        cache: &Path,
+        watch: &mut Watch<'_>,
+    ) -> Result<Copy, Error> {
+        let none = |detail| Error::NoServer { path: tree.to_owned(), detail };
+        let text = tree.display();
+        match self {
+            Self::Cmake => Err(none(format!(
+                "it is a build that was not installed; `cmake --install {text} --prefix DIR` does that; then \
+                 name DIR"
+            ))),
+            Self::Unbuilt => Err(none(built_below(tree).map_or_else(
+                || "it is the source of PostgreSQL, and nothing is built in it".to_owned(),
+                |build| {
+                    format!("it is the source of PostgreSQL; name its build, {}", build.display())
+                },
+            ))),
+            Self::Meson | Self::Make => self.copy(tree, cache, watch),
+        }
+    }
+
+    fn copy(self, tree: &Path, cache: &Path, watch: &mut Watch<'_>) -> Result<Copy, Error> {
+        let (builds, locks) = (cache.join("builds"), cache.join("locks"));
+        for dir in [&builds, &locks] {
+            fs::create_dir_all(dir).map_err(|e| Error::write(dir, e))?;
+        }
+        let of_tree = short_hash(&tree.to_string_lossy());
+        let lock = locks.join(format!("build-{of_tree}.lock"));
+        let _alone = lock::acquire(&lock, lock::FETCHING, watch)?;
+        let name = format!(
+            "{of_tree}-{}",
+            fingerprint(tree).map_err(|e| Error::io(format!("read {}", tree.display()), e))?
+        );
+        let copy = builds.join(&name);
+        let use_of = |name: &str| locks.join(format!("build-{name}.use"));
+        if !copy.join(WHOLE).is_file() {
+            remove_older(&builds, &of_tree, use_of, watch)?;
+            self.run(tree, &copy, &locks.join(format!("build-{of_tree}.log")), watch)?;
+            fs::write(copy.join(WHOLE), "").map_err(|e| Error::write(&copy, e))?;
+        }
+        let program = find(&copy, "postgres").ok_or_else(|| Error::NoServer {
+            path: tree.to_owned(),
+            detail: format!("its installation in {} has no postgres", copy.display()),
+        })?;
+        let prefix = program.parent().and_then(Path::parent).unwrap_or(&copy).to_owned();
+        let libraries = find(&copy, "libpq.so.5").and_then(|file| Some(file.parent()?.to_owned()));
+        Ok(Copy { prefix, libraries, lease: Lease::take(&use_of(&name), watch)? })
+    }
+
+    /// Runs the build's own installation, with `copy` in front of every path.
+    fn run(self, tree: &Path, copy: &Path, log: &Path, watch: &mut Watch<'_>) -> Result<(), Error> {
+        let (program, mut command) = match self {
+            Self::Meson => {
+                let mut command = tool::command("meson");
+                command.args(["install", "--no-rebuild", "--quiet", "--destdir"]).arg(copy);
+                command.arg("-C").arg(tree);
+                ("meson", command)
+            }
+            _ => {
+                let mut destination = std::ffi::OsString::from("DESTDIR=");
+                destination.push(copy);
+                let mut command = tool::command("make");
+                command.arg("-s").arg("-C").arg(tree).arg("install").arg(destination);
+                ("make", command)
+            }
+        };
+        // Of a make that runs rqps.
+        command.env_remove("MAKEFLAGS").env_remove("MAKELEVEL");
+        let words = words_of(&command);
+        let me = Identity { switch: false, ..Identity::for_servers()? };
+        let terms = Terms { identity: &me, log, limit: INSTALL_WITHIN };
+        let none = |detail| Error::NoServer { path: tree.to_owned(), detail };
+        let done = tool::run(command, terms, watch, &mut |_| {})?.map_err(|e| {
+            none(format!("it is a build that was not installed, and {program} cannot be run: {e}"))
+        })?;
+        if done.success() {
+            return Ok(());
+        }
+        let (end, said) = (done.end(), done.last_words());
+        Err(none(format!("it is a build that was not installed; `{words}`: {end} ({said})")))
+    }
+}
+
+/// A command as one would type it.
+fn words_of(command: &Command) -> String {
+    let args = command.get_args().map(|arg| arg.to_string_lossy());
+    let program = command.get_program().to_string_lossy();
+    [program].into_iter().chain(args).collect::<Vec<_>>().join(" ")
+}
+
+/// A directory right below this one that holds a build.
+fn built_below(dir: &Path) -> Option<PathBuf> {
+    let below = fs::read_dir(dir).ok()?.flatten().map(|entry| entry.path());
+    let is_built =
+        |dir: &PathBuf| matches!(BuildTree::at(dir), Some(BuildTree::Meson | BuildTree::Make));
+    below.into_iter().find(is_built)
+}
+
+/// Removes copies of earlier states of a build that no rqps uses.
+fn remove_older(
+    builds: &Path,
+    of_tree: &str,
+    use_of: impl Fn(&str) -> PathBuf,
+    watch: &mut Watch<'_>,
+) -> Result<(), Error> {
+    let entries = fs::read_dir(builds).map_err(|e| Error::write(builds, e))?;
+    for entry in entries.flatten() {
+        let name = entry.file_name().to_string_lossy().into_owned();
+        if name.split_once('-').is_none_or(|(tree, _)| tree != of_tree) {
+            continue;
+        }
+        let Some(_alone) = lock::try_alone(&use_of(&name))? else { continue };
+        watch.check("remove earlier copies of a build")?;
+        let path = entry.path();
+        fs::remove_dir_all(&path).map_err(|e| Error::write(&path, e))?;
+        let _ = fs::remove_file(use_of(&name));
+    }
+    Ok(())
+}
+
+/// What tells one state of a build from another: names, sizes and times of its files.
+fn fingerprint(tree: &Path) -> std::io::Result<String> {
+    let mut hash = Sha256::new();
+    let mut dirs = vec![tree.to_owned()];
+    while let Some(dir) = dirs.pop() {
+        let mut entries: Vec<fs::DirEntry> = fs::read_dir(&dir)?.collect::<Result<_, _>>()?;
+        entries.sort_by_key(fs::DirEntry::file_name);
+        for entry in entries {
+            let (path, meta) = (entry.path(), entry.metadata()?);
+            if meta.is_dir() {
+                dirs.push(path);
+            } else if meta.is_file() && path.extension().is_none_or(|end| end != "log") {
+                let time = meta.modified()?.duration_since(UNIX_EPOCH).unwrap_or_default();
+                hash.update(path.as_os_str().as_encoded_bytes());
+                hash.update(format!(" {} {}\n", meta.len(), time.as_nanos()));
+            }
+        }
+    }
+    Ok(hex(&hash.finalize()[..4]))
+}
+
+/// The first file of a name below a directory.
+fn find(dir: &Path, name: &str) -> Option<PathBuf> {
+    let mut dirs = vec![dir.to_owned()];
+    while let Some(dir) = dirs.pop() {
+        for entry in fs::read_dir(dir).ok()?.flatten() {
+            let path = entry.path();
+            if path.is_dir() && !path.is_symlink() {
+                dirs.push(path);
+            } else if entry.file_name() == name {
+                return Some(path);
+            }
+        }
+    }
+    None
+}
