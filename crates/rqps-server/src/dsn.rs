@@ -8,11 +8,14 @@ use rqps_client::{Address, Endpoint, Password, Tls};
 use rqps_model::{Dbms, Transport};
 use rqps_sample::given_file::{self, Access};
 
-use crate::{Error, secrets};
+use crate::Error;
 
+mod forms;
 mod hide;
+mod keys;
 
 use hide::{hide_password, is_scheme};
+use keys::Keys;
 
 /// The address of an external server and how to log in. Shows itself without the password.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -47,7 +50,8 @@ impl Dsn {
     /// Reads `mysql://`, `mariadb://`, `postgres://` or `postgresql://` and
     /// `[USER[:PASSWORD]@][HOST[:PORT]][/DATABASE][?socket=PATH&tls=required&ca=FILE&password_file=FILE]`,
     /// or `password_env=NAME` in place of `password_file`, or, of MySQL without TLS, `server_public_key=FILE`.
-    /// Letters that mean something there are written as `%40` and so on.
+    /// Letters that mean something there are written as `%40` and so on. Forms and keys of other clients are taken
+    /// where they mean the same.
     ///
     /// # Errors
     /// [`Error::Dsn`], which does not hold the password.
@@ -94,7 +98,7 @@ impl Dsn {
     /// Whether a text looks like an address rather than a version.
     #[must_use]
     pub fn looks_like(text: &str) -> bool {
-        text.contains("://")
+        forms::looks_like(text)
     }
 }
 
@@ -115,12 +119,12 @@ impl fmt::Display for Dsn {
                 keys.push(format!("socket={}", path(socket)));
             }
         }
-        let (is_on, ca) = match tls {
-            Tls::Off => (false, None),
-            Tls::Required { ca } => (true, ca.as_ref()),
-            Tls::Issued { ca } => (true, Some(ca)),
+        let (word, ca) = match tls {
+            Tls::Off => (None, None),
+            Tls::Required { ca } => (Some("required"), ca.as_ref()),
+            Tls::Issued { ca } => (Some("issued"), Some(ca)),
         };
-        keys.extend(is_on.then(|| "tls=required".to_owned()));
+        keys.extend(word.map(|word| format!("tls={word}")));
         keys.extend(ca.map(|ca| format!("ca={}", path(ca))));
         let key = server_public_key.as_ref();
         keys.extend(key.map(|key| format!("server_public_key={}", path(key))));
@@ -145,11 +149,13 @@ fn first_line(path: &Path) -> Result<String, String> {
 }
 
 fn parse(text: &str) -> Result<Dsn, String> {
+    let text = forms::to_url(text)?;
     let (scheme, rest) = text.split_once("://").ok_or("it has no scheme")?;
-    let dbms = match scheme {
-        "mysql" => Dbms::Mysql,
+    // `mysql+pymysql` is SQLAlchemy's: the driver behind the +.
+    let dbms = match scheme.split_once('+').map_or(scheme, |(scheme, _)| scheme) {
+        "mysql" | "mysql2" => Dbms::Mysql,
         "mariadb" => Dbms::Mariadb,
-        "postgres" | "postgresql" => Dbms::Postgres,
+        "postgres" | "postgresql" | "pgsql" => Dbms::Postgres,
         _ if is_scheme(scheme) => return Err(format!("unknown scheme {scheme:?}")),
         _ => return Err("what stands before :// is no scheme".to_owned()),
     };
@@ -163,60 +169,51 @@ fn parse(text: &str) -> Result<Dsn, String> {
     }
     let (login, host_port) = authority.rsplit_once('@').unwrap_or(("", authority));
     let (user, password) = login.split_once(':').unwrap_or((login, ""));
-    let (mut socket, mut tls, mut ca, mut places) = (None, false, None, Vec::new());
-    let mut server_public_key = None;
-    for pair in query.split('&').filter(|pair| !pair.is_empty()) {
-        let (key, value) = pair.split_once('=').unwrap_or((pair, ""));
-        let value = decode(value)?;
-        match (key, value.as_str()) {
-            ("socket", _) => socket = Some(PathBuf::from(value)),
-            ("ca", _) => ca = Some(PathBuf::from(value)),
-            ("server_public_key", _) => server_public_key = Some(PathBuf::from(value)),
-            ("password_file", _) => places.push(PasswordPlace::File(PathBuf::from(value))),
-            ("password_env", _) if is_name(&value) => {
-                // Before anything is started that could read it.
-                secrets::withhold(&value);
-                places.push(PasswordPlace::Variable(value));
-            }
-            // What stands there may be the password, put in by a shell.
-            ("password_env", _) => {
-                let rule = "password_env takes the name of a variable, letters, digits and _, and not its value";
-                return Err(rule.to_owned());
-            }
-            ("tls", "required") => tls = true,
-            ("tls", "off") => tls = false,
-            ("tls", _) => return Err(format!("tls is required or off, not {value:?}")),
-            _ => {
-                let known = "socket, tls, ca, server_public_key, password_file, password_env";
-                return Err(format!("unknown key after ? (known: {known})"));
-            }
-        }
-    }
-    if places.len() + usize::from(!password.is_empty()) > 1 {
+    let mut keys = Keys::read(dbms, query)?;
+    if keys.password_places.len() + usize::from(!password.is_empty()) > 1 {
         let rule = "only one of a password, password_file and password_env can be given, once";
         return Err(rule.to_owned());
     }
-    if server_public_key.is_some() && (tls || dbms == Dbms::Postgres) {
+    let tls = keys.tls()?;
+    if keys.server_public_key.is_some() && (tls != Tls::Off || dbms == Dbms::Postgres) {
         let rule = "server_public_key is for MySQL without TLS: leave it out";
         return Err(format!("{rule} (with tls=required, ca=FILE names the server's certificate)"));
     }
-    let tls = if tls { Tls::Required { ca } } else { Tls::Off };
-    let address = match socket {
-        Some(_) if tls != Tls::Off => return Err("tls over a unix socket is not done".to_owned()),
+    let address = match keys.socket.take() {
         Some(path) => Address::Unix(path),
-        None => tcp(dbms, host_port)?,
+        None => place(dbms, host_port, &keys)?,
     };
+    if matches!(address, Address::Unix(_)) && tls != Tls::Off {
+        return Err("tls over a unix socket is not done".to_owned());
+    }
     let endpoint = Endpoint {
         address,
         tls,
-        user: decode(user)?,
+        user: keys.user.take().map_or_else(|| decode(user), Ok)?,
         password: Password(decode(password)?),
-        server_public_key,
-        database: decode(database)?,
+        server_public_key: keys.server_public_key.take(),
+        database: keys.database.take().map_or_else(|| decode(database), Ok)?,
         schema: None,
-        connect_timeout: CONNECT_TIMEOUT,
+        connect_timeout: keys.connect_timeout.unwrap_or(CONNECT_TIMEOUT),
     };
-    Ok(Dsn { dbms, endpoint, password_place: places.pop() })
+    Ok(Dsn { dbms, endpoint, password_place: keys.password_places.pop() })
+}
+
+/// Where a server is, by its host and port and the keys that stand for them.
+fn place(dbms: Dbms, host_port: &str, keys: &Keys) -> Result<Address, String> {
+    if host_port.contains(',') || keys.host.as_ref().is_some_and(|host| host.contains(',')) {
+        return Err("it names several hosts; name one".to_owned());
+    }
+    let Address::Tcp { mut host, mut port } = tcp(dbms, host_port)? else {
+        return Err("it has no host".to_owned());
+    };
+    host = keys.host.clone().filter(|host| !host.is_empty()).unwrap_or(host);
+    port = keys.port.unwrap_or(port);
+    // As libpq has it: the directory of the socket.
+    if dbms == Dbms::Postgres && host.starts_with('/') {
+        return Ok(Address::Unix(Path::new(&host).join(format!(".s.PGSQL.{port}"))));
+    }
+    Ok(Address::Tcp { host, port })
 }
 
 /// Whether a text can be the name of an environment variable, as POSIX has it.

@@ -287,7 +287,7 @@ fn redact(words: &[String]) -> String {
         .map(|(idx, word)| match rqps_server::Dsn::parse(word) {
             _ if idx == 0 => "rqps".to_owned(),
             Ok(dsn) => dsn.to_string(),
-            Err(_) if word.contains("://") && word.contains('@') => "ADDRESS".to_owned(),
+            Err(_) if rqps_server::Dsn::looks_like(word) => "ADDRESS".to_owned(),
             Err(_) => quoted(word),
         })
         .collect();

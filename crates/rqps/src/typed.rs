@@ -102,7 +102,7 @@ pub(crate) fn apply(args: &RunArgs, file: &mut PlanFile) -> Result<()> {
 
 /// A system as typed: `mysql@8.0.33`, `postgres@18.6+debian`, `mysql@/opt/mysql`, `mysql://user@host/db`.
 pub(crate) fn system_of(text: &str) -> Result<SystemFile> {
-    if text.contains("://") {
+    if rqps_server::Dsn::looks_like(text) {
         // Not shown: everybody on the host has seen it in the list of processes by now.
         if rqps_server::Dsn::parse(text).is_ok_and(|dsn| dsn.has_password()) {
             bail!(

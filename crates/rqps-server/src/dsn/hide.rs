@@ -11,9 +11,12 @@ pub(super) fn hide_password(text: &str) -> String {
 }
 
 fn hide_login(text: &str) -> String {
+    if let Some(url) = text.strip_prefix("jdbc:") {
+        return format!("jdbc:{}", hide_login(url));
+    }
     let Some((scheme, rest)) = text.split_once("://") else {
         // Without a scheme nothing says where a password would be.
-        return if text.contains('@') { "...".to_owned() } else { text.to_owned() };
+        return if text.contains(['@', '=']) { "...".to_owned() } else { text.to_owned() };
     };
     if !is_scheme(scheme) {
         return "...".to_owned();

@@ -139,3 +139,129 @@ proptest! {
         prop_assert_eq!(decode(&encode(&text)).unwrap(), text);
     }
 }
+
+/// What an address of another client's form is shown as, or the error.
+fn shown(text: &str) -> String {
+    match Dsn::parse(text) {
+        Ok(dsn) => dsn.to_string(),
+        Err(Error::Dsn { detail, .. }) => detail,
+        Err(error) => error.to_string(),
+    }
+}
+
+#[test]
+fn addresses_of_libpq_jdbc_go_and_clouds_are_taken() {
+    for (text, meant) in [
+        ("postgres://u@h/d?sslmode=require", "postgres://u@h:5432/d?tls=required"),
+        ("postgres://u@h/d?sslmode=disable&connect_timeout=5", "postgres://u@h:5432/d"),
+        (
+            "postgresql://u@h/d?sslmode=require&sslrootcert=/ca.pem",
+            "postgres://u@h:5432/d?tls=issued&ca=/ca.pem",
+        ),
+        (
+            "postgres://u@h/d?sslmode=verify-full&sslrootcert=/ca.pem",
+            "postgres://u@h:5432/d?tls=required&ca=/ca.pem",
+        ),
+        (
+            "postgresql:///d?host=/run/postgresql&port=5433&user=u",
+            "postgres://u@/d?socket=/run/postgresql/.s.PGSQL.5433",
+        ),
+        (
+            "postgresql://u@%2Frun%2Fpostgresql/d",
+            "postgres://u@/d?socket=/run/postgresql/.s.PGSQL.5432",
+        ),
+        (
+            "postgresql+psycopg://u@h/d?application_name=x&target_session_attrs=read-write",
+            "postgres://u@h:5432/d",
+        ),
+        (
+            "host=db.example port=5433 dbname='my db' user=u sslmode=require",
+            "postgres://u@db.example:5433/my%20db?tls=required",
+        ),
+        ("dbname = d host = /run/postgresql", "postgres:///d?socket=/run/postgresql/.s.PGSQL.5432"),
+        ("jdbc:postgresql://h:5433/d?user=u&sslmode=require", "postgres://u@h:5433/d?tls=required"),
+        ("jdbc:mysql://h/d?user=u&serverTimezone=UTC&sslMode=DISABLED", "mysql://u@h:3306/d"),
+        (
+            "jdbc:mariadb://h:3307/d?user=u&sslMode=verify-ca&serverSslCert=/ca.pem",
+            "mariadb://u@h:3307/d?tls=issued&ca=/ca.pem",
+        ),
+        ("mysql://u@h/d?ssl-mode=REQUIRED", "mysql://u@h:3306/d?tls=required"),
+        (
+            "mysql+pymysql://u@h/d?charset=utf8mb4&unix_socket=/run/m.sock",
+            "mysql://u@/d?socket=/run/m.sock",
+        ),
+        (
+            "mysql://u@h/d?ssl_mode=verify_identity&ssl_ca=/ca.pem",
+            "mysql://u@h:3306/d?tls=required&ca=/ca.pem",
+        ),
+        ("u:p/w?@tcp(h:3307)/d?parseTime=true&tls=skip-verify", "mysql://u@h:3307/d?tls=required"),
+        ("u@unix(/run/m.sock)/d?loc=Local", "mysql://u@/d?socket=/run/m.sock"),
+        ("tcp([::1]:3306)/d", "mysql://[::1]:3306/d"),
+    ] {
+        assert!(Dsn::looks_like(text), "{text}");
+        assert_eq!(shown(text), meant, "{text}");
+        assert_eq!(shown(meant), meant);
+    }
+    let password = |text: &str| Dsn::parse(text).unwrap().endpoint.password.0;
+    assert_eq!(password("u:p/w?@x@tcp(h:3307)/d"), "p/w?@x");
+    assert_eq!(password(r"host=h user=u password='it\'s \\'"), r"it's \");
+    let timeout = |text: &str| Dsn::parse(text).unwrap().endpoint.connect_timeout;
+    assert_eq!(timeout("postgres://h/d?connect_timeout=30"), Duration::from_secs(30));
+    assert_eq!(timeout("jdbc:mysql://h/d?connectTimeout=1500"), Duration::from_millis(1500));
+}
+
+#[test]
+fn what_rqps_does_not_do_of_other_clients_addresses_is_named() {
+    for (text, part) in [
+        ("postgres://u@h/d?sslmode=prefer", "leaves open whether the connection is encrypted"),
+        ("mysql://u@h/d?ssl-mode=PREFERRED", "write tls=off or tls=required"),
+        ("mysql://u@h/d?useSSL=true", "useSSL: write tls=required&ca=FILE"),
+        ("postgres://u@h/d?sslmode=verify-full", "add ca=FILE"),
+        (
+            "postgres://u@h/d?sslmode=verify-full&sslrootcert=system",
+            "sslrootcert=system names no file",
+        ),
+        ("postgres://u@h/d?sslmode=on", "sslmode is disable, require, verify-ca or verify-full"),
+        ("postgres://u@h/d?sslmode=require&channel_binding=require", "does no channel binding"),
+        ("postgres://u@h/d?options=-cwork_mem%3D1GB", "options: settings of sessions belong"),
+        ("postgres://u@h/d?sslcert=/c&sslkey=/k", "sslcert: rqps logs in by password"),
+        ("postgres://u@h/d?target_session_attrs=standby", "name a server that takes writes"),
+        ("postgres://h1,h2/d", "it names several hosts; name one"),
+        ("host=h1,h2 dbname=d", "it names several hosts; name one"),
+        ("service=x dbname=d", "service: write what the service's entry says"),
+        ("jdbc:postgresql://h/d?user=u&password=secret", "password: write password_file=FILE"),
+        ("host=h user='u", "a quote is not closed"),
+        ("host=h user", "a word has no ="),
+        ("u:p@cloudsql(project:region:name)/d", "is a name of a proxy: write tcp(HOST:PORT)"),
+        ("mysql://u@h/d?ssl=%7B%22rejectUnauthorized%22:true%7D", "ssl: write tls=required"),
+        ("postgres://u@h/d?nonsense=1", "unknown key after ?"),
+    ] {
+        assert!(shown(text).contains(part), "{text}: {}", shown(text));
+    }
+}
+
+#[test]
+fn errors_on_other_clients_addresses_do_not_show_the_password() {
+    for text in [
+        "u:secret@tcp(h:x)/d",
+        "u:secret@cloudsql(a:b)/d",
+        "u:secret@tcp(h:1/d",
+        "host=h user=u password=secret options=x",
+        "host=h password='secret",
+        "jdbc:postgresql://h/d?user=u&password=secret",
+        "jdbc:mysql://u:secret@h:x/d",
+    ] {
+        let error = Dsn::parse(text).unwrap_err();
+        let shown = format!("{error} {error:?}");
+        assert!(!shown.contains("secret"), "{shown}");
+    }
+}
+
+#[test]
+fn names_and_versions_are_no_addresses() {
+    for text in
+        ["mysql@8.0.33", "postgres@/opt/pg", "postgres@18.6+debian", "host=big", "a = b", ""]
+    {
+        assert!(!Dsn::looks_like(text), "{text}");
+    }
+}
