@@ -130,18 +130,13 @@ impl Installed {
         let mut prefix = tree::prefix_of(&named);
         let mut library_dirs: Vec<PathBuf> = bundled_libraries(&prefix).into_iter().collect();
         let mut lease = Lease::default();
-        if let Some(build) = BuildTree::at(&prefix) {
+        let program = if let Some(build) = BuildTree::at(&prefix) {
             let copy = build.install(&prefix, cache, watch)?;
             library_dirs.extend(copy.libraries);
-            (prefix, lease) = (copy.prefix, copy.lease);
-        }
-        let program = match tree::program_in(&prefix, dbms)? {
-            Some(program) => program,
-            // Another server's name says more than that there is none.
-            None => [Dbms::Mysql, Dbms::Postgres]
-                .into_iter()
-                .find_map(|other| tree::program_in(&prefix, other).ok().flatten())
-                .map_or_else(|| find_program(&prefix, dbms), Ok)?,
+            (prefix, lease) = (copy.root, copy.lease);
+            copy.program
+        } else {
+            tree::any_program(&prefix, dbms)?
         };
         if identity.switch {
             // As root, another user runs it.

@@ -32,8 +32,9 @@ pub(super) fn to_url(text: &str) -> Result<Cow<'_, str>, String> {
 /// Whether a text looks like an address rather than like a version or a name.
 pub(super) fn looks_like(text: &str) -> bool {
     let is_of_libpq = || {
-        let is_of_where = |word: &str| first_key(word).is_some_and(|key| WHERE.contains(&key));
-        text.split_whitespace().filter(|word| is_of_where(word)).count() > 1
+        let keys =
+            text.match_indices('=').filter_map(|(at, _)| text[..at].split_whitespace().last());
+        keys.filter(|key| WHERE.contains(key)).count() > 1
     };
     text.contains("://") || text.starts_with("jdbc:") || network(text).is_some() || is_of_libpq()
 }

@@ -36,8 +36,10 @@ pub(super) enum BuildTree {
 /// An installed copy of a build.
 #[derive(Debug)]
 pub(super) struct Copy {
-    /// Where its `bin` lies.
-    pub(super) prefix: PathBuf,
+    /// The directory that holds all of it.
+    pub(super) root: PathBuf,
+    /// Its server program.
+    pub(super) program: PathBuf,
     /// Its libraries, which its programs look for where it would be installed.
     pub(super) libraries: Option<PathBuf>,
     /// Keeps it while it is used.
@@ -116,9 +118,8 @@ impl BuildTree {
             path: tree.to_owned(),
             detail: format!("its installation in {} has no postgres", copy.display()),
         })?;
-        let prefix = program.parent().and_then(Path::parent).unwrap_or(&copy).to_owned();
         let libraries = find(&copy, "libpq.so.5").and_then(|file| Some(file.parent()?.to_owned()));
-        Ok(Copy { prefix, libraries, lease: Lease::take(&use_of(&name), watch)? })
+        Ok(Copy { root: copy, program, libraries, lease: Lease::take(&use_of(&name), watch)? })
     }
 
     /// Runs the build's own installation, with `copy` in front of every path.

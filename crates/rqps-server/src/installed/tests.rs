@@ -239,7 +239,7 @@ fn a_build_that_was_not_installed_is_installed_or_told() {
     let found = place.detect("pg/build", Dbms::Postgres).unwrap();
     assert_eq!(found.name(), "PostgreSQL 18.0");
     assert!(found.program.starts_with(place.path("cache/builds")));
-    assert_eq!(found.library_dirs, [found.prefix.join("lib")]);
+    assert_eq!(found.library_dirs, [found.prefix.join("opt/pg/lib")]);
 
     // The same build is not installed again; another one takes its place when nobody uses it.
     let copies = || fs::read_dir(place.path("cache/builds")).unwrap().count();

@@ -76,6 +76,19 @@ pub(super) fn find_program(prefix: &Path, dbms: Dbms) -> Result<PathBuf, Error> 
     })
 }
 
+/// The server program of this family in a prefix, or of another: its name says more than that there is none.
+///
+/// # Errors
+/// As [`find_program`].
+pub(super) fn any_program(prefix: &Path, dbms: Dbms) -> Result<PathBuf, Error> {
+    if let Some(program) = program_in(prefix, dbms)? {
+        return Ok(program);
+    }
+    let others = [Dbms::Mysql, Dbms::Postgres].into_iter();
+    let other = others.filter_map(|other| program_in(prefix, other).ok().flatten()).next();
+    other.map_or_else(|| find_program(prefix, dbms), Ok)
+}
+
 /// The server program of this family in a prefix, if there is one.
 ///
 /// # Errors
