@@ -9,6 +9,7 @@ mod login;
 mod marker;
 pub(crate) mod settings;
 mod sweep;
+mod writes;
 
 use std::time::{Duration, Instant};
 
@@ -78,7 +79,7 @@ impl Guest {
     /// as its default; `told` hears of what was dropped and of what stays.
     ///
     /// # Errors
-    /// [`Refusal::SchemaRefused`], [`Refusal::SharedSessions`], [`Error::Client`].
+    /// [`Refusal::SchemaRefused`], [`Refusal::SharedSessions`], [`Refusal::NoWrites`], [`Error::Client`].
     pub fn enter(
         dbms: Dbms,
         home: &Endpoint,
@@ -90,6 +91,7 @@ impl Guest {
         let Terms { maker, allow_settings, patience } = terms;
         set_timeout(patience, admin)?;
         login::require_own_session(dbms, home, admin)?;
+        writes::require_writes(dbms, home, admin)?;
         let broom = Broom { terms, session_wait: Duration::ZERO };
         sweep(dbms, broom, admin, told)?;
         let Made { schema, nonce } = make(dbms, terms, home, admin)?;

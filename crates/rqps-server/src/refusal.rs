@@ -88,6 +88,16 @@ pub enum Refusal {
         /// The address.
         address: String,
     },
+    /// The server takes no writes, or they would wait for ever.
+    #[error("the server at {address} takes no writes: {why}; {remedy}")]
+    NoWrites {
+        /// The address.
+        address: String,
+        /// Why not.
+        why: String,
+        /// What to do.
+        remedy: String,
+    },
     /// The server speaks another protocol than its address says.
     #[error("the server at {address} speaks the protocol of {spoken}; write {scheme}://")]
     OtherProtocol {

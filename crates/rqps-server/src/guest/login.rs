@@ -79,6 +79,9 @@ pub(super) fn refusal(
     let Error::Client { doing, source: rqps_client::Error::Server(said) } = &error else {
         return error;
     };
+    if let Some(error) = super::writes::refused_write(home, said) {
+        return error;
+    }
     // MySQL 1044 (ER_DBACCESS_DENIED_ERROR), 1142 (ER_TABLEACCESS_DENIED_ERROR), 1227
     // (ER_SPECIFIC_ACCESS_DENIED_ERROR); PostgreSQL 42501 (insufficient_privilege).
     let is_right = match dbms {

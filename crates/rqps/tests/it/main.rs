@@ -44,6 +44,7 @@ mod full_disk;
 mod gate;
 #[cfg(test)]
 mod guest;
+mod guest_login;
 #[cfg(test)]
 mod handicap;
 #[cfg(test)]

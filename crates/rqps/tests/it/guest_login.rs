@@ -1,0 +1,108 @@
+//! What is found out at login to a server of somebody else's, before anything is made there.
+
+use crate::guest::{Host, SERVERS};
+
+#[test]
+fn a_user_who_may_make_no_schema_is_told_the_grant() {
+    for (dbms, grant) in [
+        ("mariadb", "GRANT ALL ON `rqps\\_%`.* TO 'poor'@'localhost'"),
+        ("postgres", "GRANT CREATE ON DATABASE sbtest TO poor"),
+    ] {
+        let version = SERVERS.into_iter().find(|(name, _)| *name == dbms).unwrap().1;
+        let mut host = Host::new(dbms, version);
+        let make = if dbms == "postgres" {
+            "CREATE ROLE poor LOGIN PASSWORD 'pw'"
+        } else {
+            "CREATE USER poor@localhost IDENTIFIED BY 'pw'"
+        };
+        host.server.admin.query(make).unwrap();
+        if dbms == "mariadb" {
+            host.address = host.address.replace("/sbtest?", "/?");
+        }
+        host.address = host.address.replace("//sbtest@", "//poor@");
+        host.write_plan("");
+        let said = host.run(&[]);
+        assert_eq!(said.code(), 2, "{}", said.stderr);
+        assert!(said.stderr.contains(grant), "{}", said.stderr);
+    }
+}
+
+#[test]
+fn an_address_of_the_other_protocol_is_refused() {
+    for (dbms, version, scheme) in
+        [("mariadb", "10.2.11", "postgres"), ("postgres", "17.4", "mysql")]
+    {
+        let mut host = Host::new(dbms, version);
+        let (_, rest) = host.address.split_once("://").unwrap();
+        host.address = format!("{scheme}://{rest}");
+        host.write_plan("");
+        let said = host.run(&[]);
+        assert_eq!(said.code(), 2, "{}", said.stderr);
+        assert!(said.stderr.contains("speaks the protocol of"), "{}", said.stderr);
+    }
+}
+
+/// A server of this family whose plan has no more than the address, after these statements of its owner.
+fn host_after(dbms: &str, statements: &[&str]) -> Host {
+    let version = SERVERS.into_iter().find(|(name, _)| *name == dbms).unwrap().1;
+    let mut host = Host::new(dbms, version);
+    for sql in statements {
+        host.server.admin.query(sql).unwrap();
+    }
+    host
+}
+
+#[test]
+fn a_server_that_takes_no_writes_is_told_before_anything_is_made() {
+    for (dbms, statements, user, why) in [
+        (
+            "postgres",
+            &["ALTER ROLE sbtest SET default_transaction_read_only = on"][..],
+            "sbtest",
+            "default_transaction_read_only is on for this user or database",
+        ),
+        (
+            "mariadb",
+            &[
+                "CREATE USER poor@localhost IDENTIFIED BY 'pw'",
+                "GRANT ALL ON `rqps\\_%`.* TO poor@localhost",
+                "SET GLOBAL read_only = 1",
+            ],
+            "poor",
+            "set read_only = OFF there",
+        ),
+    ] {
+        let mut host = host_after(dbms, statements);
+        host.address = host.address.replace("//sbtest@", &format!("//{user}@"));
+        if user == "poor" {
+            host.address = host.address.replace("/sbtest?", "/?");
+        }
+        host.write_plan("");
+        let said = host.run(&[]);
+        assert_eq!(said.code(), 2, "{}", said.stderr);
+        assert!(
+            said.stderr.contains("takes no writes") && said.stderr.contains(why),
+            "{}",
+            said.stderr
+        );
+        assert_eq!(host.schemas(), Vec::<String>::new());
+    }
+}
+
+#[test]
+fn addresses_of_other_clients_lead_to_the_same_server() {
+    let mut host = host_after("postgres", &[]);
+    let (_, socket) = host.address.split_once("socket=").unwrap();
+    let (socket, _) = socket.split_once('&').unwrap();
+    let (dir, port) = socket.rsplit_once("/.s.PGSQL.").unwrap();
+    host.address =
+        format!("host={dir} port={port} dbname=sbtest user=sbtest sslmode=disable password_env=PW");
+    host.write_plan("");
+    let said = host.run(&[]);
+    assert_eq!(said.code(), 0, "{}", said.stderr);
+    host.address = host.address.replace("disable", "require");
+    host.write_plan("");
+    let said = host.run(&[]);
+    assert_eq!(said.code(), 2, "{}", said.stderr);
+    assert!(said.stderr.contains("tls over a unix socket is not done"), "{}", said.stderr);
+}
