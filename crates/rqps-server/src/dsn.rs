@@ -214,6 +214,7 @@ fn parse(text: &str) -> Result<Dsn, String> {
         server_public_key,
         database: decode(database)?,
         schema: None,
+        startup: rqps_client::Startup::default(),
         connect_timeout: CONNECT_TIMEOUT,
     };
     Ok(Dsn { dbms, endpoint, password_place: places.pop() })

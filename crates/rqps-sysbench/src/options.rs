@@ -60,7 +60,7 @@ impl Options {
         };
         match (&given.value, definition.kind) {
             (None, Kind::Bool) => Ok(Value::Bool(true)),
-            (None, _) => Ok(definition.default_value()),
+            (None, kind) => Ok(Value::parse(kind, "").unwrap_or(Value::Nothing)),
             (Some(text), kind) => Value::parse(kind, text).ok_or_else(|| Error::BadValue {
                 name: definition.name.clone(),
                 value: text.clone(),

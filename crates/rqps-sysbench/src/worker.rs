@@ -124,7 +124,11 @@ impl Worker {
     }
 
     fn open_link(&self, driver: Driver) -> Result<Link, Vec<String>> {
-        let places = places(driver, &self.settings.options).map_err(|e| vec![e.to_string()])?;
+        let Settings { options, environment, .. } = &*self.settings;
+        let places = places(driver, options, environment).map_err(|error| match driver {
+            Driver::Mysql => vec![error.to_string()],
+            Driver::Pgsql => vec![format!("Connection to database failed: {error}")],
+        })?;
         let n = self.control.n_connections.fetch_add(1, Relaxed);
         let idx = usize::try_from(n).unwrap_or(0).checked_rem(places.len()).unwrap_or(0);
         let Some(place) = places.into_iter().nth(idx) else {

@@ -81,6 +81,7 @@ fn server(script: impl FnOnce(&mut Peer) + Send + 'static) -> (Endpoint, JoinHan
         server_public_key: None,
         database: "sbtest".to_owned(),
         schema: None,
+        startup: crate::Startup::default(),
         connect_timeout: Duration::from_secs(20),
     };
     (endpoint, handle)

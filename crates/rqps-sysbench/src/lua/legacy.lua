@@ -4,6 +4,9 @@ local sql = sysbench.sql
 local rand = sysbench.rand
 local connection
 
+-- What scripts make their tables with where no option says otherwise.
+mysql_table_engine, myisam_max_rows = "innodb", 1000000
+
 local function con()
   if not connection then db_connect() end
   return connection
@@ -13,7 +16,6 @@ DB_ERROR_NONE, DB_ERROR_RESTART_TRANSACTION, DB_ERROR_FAILED = 0, 1, 2
 
 function db_connect()
   connection = sql.driver():connect()
-  return connection
 end
 
 function db_disconnect()
@@ -21,9 +23,9 @@ function db_disconnect()
   connection = nil
 end
 
+-- Nothing comes back: scripts that test the result take a true one for an error.
 function db_query(query)
-  local rs = con():query(query)
-  return rs
+  con():query(query)
 end
 
 function db_bulk_insert_init(query) con():bulk_insert_init(query) end
@@ -39,7 +41,7 @@ function db_bind_param(prepared, values)
   local params = {}
   for i, value in ipairs(values) do
     local kind = type(value) == "number" and sql.type.BIGINT or sql.type.VARCHAR
-    params[i] = prepared.statement:bind_create(kind, 0)
+    params[i] = prepared.statement:bind_create(kind)
   end
   prepared.statement:bind_param(unpack(params))
   prepared.params, prepared.values = params, values

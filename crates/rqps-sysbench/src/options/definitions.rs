@@ -19,10 +19,7 @@ impl Definition {
     /// The value when it is not given.
     pub(crate) fn default_value(&self) -> Value {
         match self.kind {
-            // Text without a default is empty text, a number without one is 0, as scripts expect.
             Kind::Bool if self.default.is_empty() => Value::Bool(false),
-            Kind::Int | Kind::Size if self.default.is_empty() => Value::Int(0),
-            Kind::Double if self.default.is_empty() => Value::Number(0.0),
             kind => Value::parse(kind, &self.default).unwrap_or(Value::Nothing),
         }
     }
@@ -238,8 +235,9 @@ const POSTGRES: Group = Group {
         (
             "pgsql-sslmode",
             Kind::Text,
-            "prefer",
-            "TLS over TCP: disable, prefer (where the server offers it), require",
+            "",
+            "TLS over TCP: disable, prefer (where the server offers it, the default), require, verify-ca or \
+             verify-full",
         ),
     ],
 };
