@@ -55,11 +55,7 @@ fn tell(console: &Console, error: &Error) {
     }
 }
 
-fn carry_out(
-    words: &[String],
-    environment: &Environment,
-    console: &Console,
-) -> Result<u8, Error> {
+fn carry_out(words: &[String], environment: &Environment, console: &Console) -> Result<u8, Error> {
     let line = cmdline::parse(words)?;
     let options = &line.options;
     let verbosity = options.int("verbosity")?;
@@ -78,7 +74,7 @@ fn carry_out(
         console.complain(warning);
     }
     for warning in &line.deprecated {
-        console.log(Level::Warning, warning);
+        console.write(&format!("{warning}\n"));
     }
     if options.switch("help")? {
         console.say(&help::general());

@@ -305,8 +305,12 @@ fn refused(driver: Driver, place: &Place, error: &Error) -> Vec<String> {
     let failure = Failure::new(driver, error);
     match driver {
         Driver::Mysql => {
-            // The client library's number for a server that cannot be reached.
-            let errno = if failure.errno == 2013 { 2002 } else { failure.errno };
+            // The client library's numbers for a name without an address and for a server that cannot be reached.
+            let errno = match (failure.errno, error) {
+                (2013, Error::Connect { source, .. }) if is_unknown_name(source) => 2005,
+                (2013, _) => 2002,
+                (errno, _) => errno,
+            };
             vec![
                 format!("unable to connect to MySQL server on {}, aborting...", place.called),
                 format!("error {errno}: {}", failure.message),
@@ -314,4 +318,9 @@ fn refused(driver: Driver, place: &Place, error: &Error) -> Vec<String> {
         }
         Driver::Pgsql => vec![format!("Connection to database failed: {}", failure.message)],
     }
+}
+
+/// Whether a host's name has no address: the resolver's errors are not the system's.
+fn is_unknown_name(error: &std::io::Error) -> bool {
+    error.raw_os_error().is_none() && error.kind() != std::io::ErrorKind::TimedOut
 }

@@ -28,7 +28,10 @@ pub(crate) fn run(args: &[String]) -> ExitCode {
 }
 
 /// What sysbench's client libraries and Lua read.
-#[expect(clippy::disallowed_methods, reason = "sysbench's client libraries take options from there")]
+#[expect(
+    clippy::disallowed_methods,
+    reason = "sysbench's client libraries take options from there"
+)]
 fn environment() -> Environment {
     let text = |(name, value): (OsString, OsString)| {
         Some((name.into_string().ok()?, value.into_string().ok()?))
@@ -50,7 +53,10 @@ mod tests {
             let words = text.split_whitespace().map(str::to_owned).collect();
             args_of(words).map(|args| args.join(" "))
         };
-        assert_eq!(args("/usr/local/bin/sysbench ./tpcc.lua run").as_deref(), Some("./tpcc.lua run"));
+        assert_eq!(
+            args("/usr/local/bin/sysbench ./tpcc.lua run").as_deref(),
+            Some("./tpcc.lua run")
+        );
         assert_eq!(args("sysbench").as_deref(), Some(""));
         assert_eq!(args("sysbench sysbench run").as_deref(), Some("sysbench run"));
         assert_eq!(args("rqps sysbench ./a.lua run").as_deref(), Some("./a.lua run"));

@@ -99,7 +99,7 @@ extern "C" fn count(what: i32) {
     });
 }
 
-extern "C" fn draw(kind: i32, low: f64, high: f64) -> f64 {
+extern "C" fn draw(low: f64, high: f64, kind: i32) -> f64 {
     with(low, |worker| worker.random.draw(kind, low, high))
 }
 

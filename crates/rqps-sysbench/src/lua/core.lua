@@ -17,7 +17,7 @@ local c_restart_clock = c("void (*)(void)", "restart_clock")
 local c_give_up = c("void (*)(void)", "give_up")
 local c_over = c("int (*)(void)", "is_over")
 local c_count = c("void (*)(int)", "count")
-local c_draw = c("double (*)(int, double, double)", "draw")
+local c_draw = c("double (*)(double, double, int)", "draw")
 local c_unit = c("double (*)(void)", "unit")
 local c_bits = c("uint64_t (*)(void)", "bits")
 local c_unique = c("double (*)(void)", "unique")
@@ -65,12 +65,12 @@ end
 local rand = {}
 sysbench.rand = rand
 
-function rand.default(a, b) return c_draw(0, a, b) end
-function rand.uniform(a, b) return c_draw(1, a, b) end
-function rand.gaussian(a, b) return c_draw(2, a, b) end
-function rand.special(a, b) return c_draw(3, a, b) end
-function rand.pareto(a, b) return c_draw(4, a, b) end
-function rand.zipfian(a, b) return c_draw(5, a, b) end
+function rand.default(a, b) return c_draw(a, b, 0) end
+function rand.uniform(a, b) return c_draw(a, b, 1) end
+function rand.gaussian(a, b) return c_draw(a, b, 2) end
+function rand.special(a, b) return c_draw(a, b, 3) end
+function rand.pareto(a, b) return c_draw(a, b, 4) end
+function rand.zipfian(a, b) return c_draw(a, b, 5) end
 function rand.unique() return c_unique() end
 function rand.uniform_double() return c_unit() end
 function rand.uniform_uint64() return c_bits() end
@@ -82,7 +82,7 @@ end
 local letters = {}
 function rand.varstring(min_len, max_len)
   assert(min_len <= max_len, "the least length is above the greatest")
-  local n = c_draw(1, min_len, max_len)
+  local n = c_draw(min_len, max_len, 1)
   local pattern = letters[n]
   if not pattern then
     pattern = rep("@", n)

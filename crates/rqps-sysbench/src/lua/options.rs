@@ -93,12 +93,15 @@ fn opt(lua: &Lua) -> mlua::Result<Table> {
 /// The declarations `name = {help, default, kind}`, sorted by name.
 fn read(declared: &Table) -> Result<Vec<Definition>, Error> {
     let mut definitions = Vec::new();
-    for pair in declared.pairs::<String, LuaValue>() {
-        let (name, value) = pair?;
-        let LuaValue::Table(entry) = value else {
-            return Err(Error::Fatal(format!("option '{name}': its declaration is no table")));
+    for pair in declared.pairs::<LuaValue, LuaValue>() {
+        let (LuaValue::String(name), LuaValue::Table(entry)) = pair? else {
+            let text = "wrong table structure in sysbench.cmdline.options";
+            return Err(Error::Fatal(text.to_owned()));
         };
-        let help = entry.get::<Option<String>>(1)?.unwrap_or_default();
+        let name = name.to_string_lossy();
+        let Some(help) = entry.get::<Option<String>>(1)? else {
+            return Err(Error::Fatal(format!("nil description for option {name}")));
+        };
         let default: LuaValue = entry.get(2)?;
         let declared_kind = match entry.get::<LuaValue>(3)? {
             LuaValue::Integer(number) => Kind::from_number(number),
@@ -106,6 +109,7 @@ fn read(declared: &Table) -> Result<Vec<Definition>, Error> {
             LuaValue::Number(number) => Kind::from_number(number as i64),
             _ => None,
         };
+        let is_nil = default.is_nil();
         let (kind, default) = match default {
             LuaValue::Boolean(on) => (Kind::Bool, if on { "on" } else { "off" }.to_owned()),
             LuaValue::Integer(number) => (Kind::Double, number.to_string()),
@@ -118,6 +122,7 @@ fn read(declared: &Table) -> Result<Vec<Definition>, Error> {
             LuaValue::Nil => (Kind::Text, String::new()),
             other => (Kind::Text, other.to_string()?),
         };
+        let default = (!is_nil).then_some(default);
         let kind = declared_kind.unwrap_or(kind);
         definitions.push(Definition { name, kind, default, help });
     }
@@ -162,5 +167,5 @@ fn to_lua(lua: &Lua, definition: &Definition, options: &Options) -> Result<LuaVa
 /// The lines of a help text for declarations, without a heading; called by Lua.
 pub(super) fn help_of(_: &Lua, declared: Table) -> mlua::Result<String> {
     let definitions = read(&declared).map_err(|error| mlua::Error::runtime(error.to_string()))?;
-    Ok(help::table(&definitions, true))
+    Ok(help::table(&definitions))
 }

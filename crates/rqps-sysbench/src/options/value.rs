@@ -124,9 +124,8 @@ mod tests {
         assert_eq!(parse(Kind::Size, "1X"), None);
         assert_eq!(parse(Kind::Double, "0.2"), Some(Value::Number(0.2)));
         assert_eq!(parse(Kind::Double, "nan"), None);
-        let list = |all: &[&str]| {
-            Some(Value::List(all.iter().map(|one| (*one).to_owned()).collect()))
-        };
+        let list =
+            |all: &[&str]| Some(Value::List(all.iter().map(|one| (*one).to_owned()).collect()));
         assert_eq!(parse(Kind::List, "a, b"), list(&["a", " b"]));
         assert_eq!(parse(Kind::List, ",a,,b,"), list(&["a", "b"]));
         assert_eq!(parse(Kind::List, ""), list(&[]));

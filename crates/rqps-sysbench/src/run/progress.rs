@@ -35,6 +35,8 @@ pub(super) struct Progress<'a> {
     last: Snapshot,
     /// The same at the last checkpoint, or the start.
     base: Snapshot,
+    /// The same at the start.
+    start: Snapshot,
     /// What was reported, for the JSON; nothing without it.
     earlier: Earlier,
 }
@@ -73,7 +75,8 @@ impl<'a> Progress<'a> {
             state,
             start_ns: 0,
             last: none.clone(),
-            base: none,
+            base: none.clone(),
+            start: none,
             earlier: Earlier::default(),
         }
     }
@@ -102,6 +105,7 @@ impl<'a> Progress<'a> {
             self.last.at_ns = self.start_ns;
             self.base.at_ns = self.start_ns;
         }
+        self.start = self.base.clone();
         let mut schedule = Schedule::new(self.settings);
         loop {
             let next = schedule.next();
@@ -217,6 +221,11 @@ impl<'a> Progress<'a> {
         numbers.push(("latency_sum", reported.sum_ms() / 1e3));
         if !self.hook("report_cumulative", list, &numbers)? {
             let console = &self.settings.console;
+            if self.settings.histogram && list == ReportList::End {
+                // Of the whole run, whatever the checkpoints.
+                let whole = self.between(&self.start, &self.snapshot());
+                console.say(&report::histogram(&whole));
+            }
             console.say(&report::cumulative(reported, self.settings));
             if console.prints(Level::Debug) {
                 for line in report::of_threads(reported) {

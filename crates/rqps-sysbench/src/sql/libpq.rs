@@ -107,11 +107,9 @@ fn gather(options: &Options, environment: &Environment) -> Result<Gathered, Erro
     };
     take("host", &options.list("pgsql-host")?.join(","), "pgsql-host")?;
     take("port", &options.list("pgsql-port")?.join(","), "pgsql-port")?;
-    for (name, option) in [
-        ("user", "pgsql-user"),
-        ("password", "pgsql-password"),
-        ("sslmode", "pgsql-sslmode"),
-    ] {
+    for (name, option) in
+        [("user", "pgsql-user"), ("password", "pgsql-password"), ("sslmode", "pgsql-sslmode")]
+    {
         take(name, &options.text(option)?, option)?;
     }
     let database = options.text("pgsql-db")?;

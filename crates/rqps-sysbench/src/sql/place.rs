@@ -114,10 +114,7 @@ fn mysql(options: &Options, environment: &Environment) -> Result<Vec<Place>, Err
                 server_public_key: None,
                 database: options.text("mysql-db")?,
                 schema: None,
-                startup: Startup {
-                    charset: SessionCharset::ClientLibrary,
-                    parameters: Vec::new(),
-                },
+                startup: Startup { charset: SessionCharset::ClientLibrary, parameters: Vec::new() },
                 connect_timeout: CONNECT_TIMEOUT,
             },
             called,

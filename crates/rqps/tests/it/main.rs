@@ -100,6 +100,8 @@ mod stored;
 mod sysbench;
 #[cfg(test)]
 mod sysbench_attacks;
+mod sysbench_client_library;
+mod sysbench_drop_in;
 #[cfg(test)]
 mod sysbench_sandbox;
 #[cfg(test)]

@@ -139,7 +139,8 @@ mod tests {
     #[test]
     fn pairs_have_quotes_and_escapes() {
         assert_eq!(parse("sbtest").unwrap(), None);
-        let all = pairs(r"dbname = sbtest options='-c work_mem=64MB' password=a\ b  user='o\'k' host=");
+        let all =
+            pairs(r"dbname = sbtest options='-c work_mem=64MB' password=a\ b  user='o\'k' host=");
         assert_eq!(
             all,
             ["dbname=sbtest", "options=-c work_mem=64MB", "password=a b", "user=o'k", "host="]
@@ -154,8 +155,13 @@ mod tests {
         assert_eq!(
             pairs("postgresql://bob:p%40ss@h1:1,[::1]:2/db%20x?sslmode=require&ssl=true"),
             [
-                "user=bob", "password=p@ss", "dbname=db x", "host=h1,::1", "port=1,2",
-                "sslmode=require", "sslmode=require"
+                "user=bob",
+                "password=p@ss",
+                "dbname=db x",
+                "host=h1,::1",
+                "port=1,2",
+                "sslmode=require",
+                "sslmode=require"
             ]
         );
         assert_eq!(pairs("postgres://%2Frun%2Fpg/db"), ["dbname=db", "host=/run/pg"]);

@@ -83,7 +83,8 @@ mod tests {
 
     #[test]
     fn the_first_line_of_a_login_has_its_password() {
-        let file = "# h:1:d:u:no\nh:2:d:u:two\n*:1:*:u:a\\:b\\\\c\nh:1:d:u:late\nx\\:y:*:*:*:colon\n";
+        let file =
+            "# h:1:d:u:no\nh:2:d:u:two\n*:1:*:u:a\\:b\\\\c\nh:1:d:u:late\nx\\:y:*:*:*:colon\n";
         let of = |host, port| password(file, Login { host, port, database: "d", user: "u" });
         assert_eq!(of("h", 2).as_deref(), Some("two"));
         assert_eq!(of("h", 1).as_deref(), Some("a:b\\c"));

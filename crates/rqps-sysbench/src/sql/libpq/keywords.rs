@@ -87,7 +87,12 @@ pub(super) static KEYWORDS: [Keyword; 50] = [
     keyword("authtype", "", Use::Ignored),
     keyword("tty", "", Use::Ignored),
     keyword("sslkeylogfile", "", Use::Ignored),
-    refused("sslnegotiation", "PGSSLNEGOTIATION", &["postgres"], "TLS is asked for by the protocol"),
+    refused(
+        "sslnegotiation",
+        "PGSSLNEGOTIATION",
+        &["postgres"],
+        "TLS is asked for by the protocol",
+    ),
     refused("sslcert", "PGSSLCERT", &[], NO_CERTIFICATE),
     refused("sslkey", "PGSSLKEY", &[], NO_CERTIFICATE),
     refused("sslpassword", "", &[], NO_CERTIFICATE),
