@@ -296,7 +296,7 @@ impl Gathered {
         };
         let Ok(text) = std::fs::read_to_string(&path) else { return Ok(String::new()) };
         let Some(password) = files::password(&text, login) else { return Ok(String::new()) };
-        // Libpq warns and goes on without a password.
+        // Libpq warns and then has no password.
         let is_open = std::fs::metadata(&path).is_ok_and(|it| it.permissions().mode() & 0o77 != 0);
         if is_open {
             let path = path.display();
