@@ -33,6 +33,9 @@ use settings::Settings;
 /// Exit code of everything that went wrong, as sysbench's.
 const FAILED: u8 = 1;
 
+/// What is said of a run without an end, as sysbench says it.
+const ENDLESS: &str = "WARNING: Both event and time limits are disabled, running an endless test\n";
+
 /// Carries out a command line of sysbench (`words`, without the program's name) in an environment, printing to
 /// the two streams. The exit code: 0 fine, 1 a failure, 2 unfinished events given up at `--forced-shutdown`.
 pub fn run(words: &[String], environment: &Environment, out: Stream, err: Stream) -> u8 {
@@ -85,6 +88,9 @@ fn carry_out(words: &[String], environment: &Environment, console: &Console) -> 
         return Ok(0);
     }
     let settings = Settings::new(&line, environment, console.clone())?;
+    if settings.time.is_none() && settings.limits.max_events == 0 {
+        console.write(ENDLESS);
+    }
     console.say(&run::banner());
     run::carry_out(&line, settings)
 }

@@ -182,6 +182,29 @@ pub(crate) fn unique(seed: u64, n: u32) -> u32 {
     x ^ (x >> 16)
 }
 
+/// Number `n` of a sequence of the numbers below `n_values` without repetition, which begins again after them all;
+/// another `seed` gives another order.
+///
+/// Numbers of as many bits as are needed are brought into another order until one is small enough: from `n` on, the
+/// orbit of a bijection comes back to the small ones, and no two meet.
+pub(crate) fn unique_below(seed: u64, n: u64, n_values: u64) -> u64 {
+    let n_values = n_values.max(1);
+    let n_bits = (64 - (n_values - 1).leading_zeros()).max(1);
+    let mask = u64::MAX >> (64 - n_bits);
+    let shift = n_bits / 2 + 1;
+    let key = mix(seed);
+    let mut x = n % n_values;
+    loop {
+        for factor in [0x9e37_79b9_7f4a_7c15, 0xbf58_476d_1ce4_e5b9] {
+            x = (x ^ key).wrapping_mul(factor) & mask;
+            x ^= x >> shift;
+        }
+        if x < n_values {
+            return x;
+        }
+    }
+}
+
 /// Zipfian draws by rejection-inversion: W. Hörmann, G. Derflinger, "Rejection-inversion to generate
 /// variates from monotone discrete distributions", ACM TOMACS 6(3), 1996. Letters as in the paper.
 #[derive(Debug, Clone, PartialEq)]
@@ -345,5 +368,12 @@ mod tests {
         let mut seen = std::collections::HashSet::new();
         assert!((0..200_000).all(|n| seen.insert(unique(5, n))));
         assert_ne!(unique(5, 0), unique(6, 0));
+        for n_values in [1, 2, 3, 10, 1000, 1024, 1025] {
+            let all: std::collections::HashSet<u64> =
+                (0..n_values).map(|n| unique_below(5, n, n_values)).collect();
+            assert!(all.len() as u64 == n_values && all.iter().all(|&value| value < n_values));
+        }
+        let mut seen = std::collections::HashSet::new();
+        assert!((0..100_000).all(|n| seen.insert(unique_below(7, n, 1_000_000_000))));
     }
 }

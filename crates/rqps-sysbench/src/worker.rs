@@ -12,7 +12,7 @@ use std::time::Duration;
 use rqps_client::{Error, Outcome, Row};
 
 use crate::console::Level;
-use crate::random::{Random, unique};
+use crate::random::{Random, unique, unique_below};
 use crate::run::control::Control;
 use crate::settings::Settings;
 use crate::sql::connection::Connection;
@@ -96,6 +96,15 @@ impl Worker {
     pub(crate) fn unique(&self) -> f64 {
         let [a, b, c, d, ..] = self.control.n_unique.fetch_add(1, Relaxed).to_le_bytes();
         f64::from(unique(self.settings.seed, u32::from_le_bytes([a, b, c, d])))
+    }
+
+    /// A number below `n_values` that no thread gets twice before all were given.
+    pub(crate) fn unique_below(&self, n_values: f64) -> f64 {
+        let n = self.control.n_unique.fetch_add(1, Relaxed);
+        let whole = n_values.clamp(1.0, f64::from(u32::MAX) + 1.0);
+        #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "1 to 2^32")]
+        let n_values = whole as u64;
+        unique_below(self.settings.seed, n, n_values) as f64
     }
 
     /// Opens a connection, to the next server of the options. Its number, or `None` after telling why

@@ -294,10 +294,11 @@ function host.load_text(text, name)
   return guarded(chunk)
 end
 
-function host.call(name, ...)
+function host.call(name, tid)
   local f = _G[name]
   if type(f) ~= "function" then return true, nil end
-  return guarded(f, ...)
+  if tid == nil then return guarded(f) end
+  return guarded(f, tid)
 end
 
 function host.command(name)

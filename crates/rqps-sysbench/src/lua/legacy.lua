@@ -1,5 +1,6 @@
 -- The globals of sysbench 0.5, which older scripts call: one connection for each thread.
-local native = ...
+local native, c = ...
+local c_unique_below = c("double (*)(double)", "unique_below")
 local sql = sysbench.sql
 local rand = sysbench.rand
 local connection
@@ -77,10 +78,10 @@ sb_rand, sb_rand_uniform, sb_rand_gaussian = rand.default, rand.uniform, rand.ga
 sb_rand_special, sb_rand_pareto, sb_rand_zipfian = rand.special, rand.pareto, rand.zipfian
 sb_rand_str = rand.string
 
--- A unique number brought into the range from a to b, all of 32 bits without one.
+-- A number from a to b, all of 32 bits without them, that comes again only after all others.
 function sb_rand_uniq(a, b)
   a, b = a or 0, b or 4294967295
-  return a + rand.unique() % (b - a + 1)
+  return a + c_unique_below(b - a + 1)
 end
 
 function sb_rnd()

@@ -54,8 +54,11 @@ pub(super) fn set(lua: &Lua, options: &Options) -> Result<Option<Vec<Definition>
         }
     }
     for name in globals {
-        let value: LuaValue = table.raw_get(name.as_str())?;
-        lua.globals().raw_set(name, value)?;
+        // The script's own functions stay, such as `help`.
+        if !lua.globals().raw_get::<LuaValue>(name.as_str())?.is_function() {
+            let value: LuaValue = table.raw_get(name.as_str())?;
+            lua.globals().raw_set(name, value)?;
+        }
     }
     Ok(None)
 }

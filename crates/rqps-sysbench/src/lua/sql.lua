@@ -101,7 +101,7 @@ end
 ffi.cdef("struct rqps_link { int link; };")
 
 function sql.driver(name)
-  name = name or sysbench.opt.db_driver
+  name = name or native.db_driver
   if not fn.driver(name) then
     error("failed to initialize the DB driver", 2)
   end
@@ -267,6 +267,8 @@ function Statement:bind_param(...)
   for i = 1, select("#", ...) do
     order[i] = (select(i, ...)).slot
   end
+  -- Without any, nothing is bound, as in sysbench.
+  if #order == 0 then return end
   if not fn.bind(self.con.id, self.id, order) then
     error("SQL API error", 2)
   end

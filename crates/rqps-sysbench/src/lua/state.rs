@@ -91,8 +91,10 @@ impl State {
         native.set("ffi", lua.globals().get::<Table>("ffi")?)?;
         let (host, cast): (Table, Function) =
             lua.load(include_str!("core.lua")).set_name("=sysbench").call(&native)?;
-        lua.load(include_str!("sql.lua")).set_name("=sysbench.sql").call::<()>((&native, cast))?;
-        lua.load(include_str!("legacy.lua")).set_name("=sysbench.db").call::<()>(&native)?;
+        lua.load(include_str!("sql.lua")).set_name("=sysbench.sql").call::<()>((&native, &cast))?;
+        lua.load(include_str!("legacy.lua"))
+            .set_name("=sysbench.db")
+            .call::<()>((&native, &cast))?;
         let end_list: Function =
             lua.load(include_str!("report.lua")).set_name("=sysbench.report").call(&native)?;
         path::set(&lua, script, &settings.environment)?;
@@ -131,11 +133,11 @@ impl State {
         Ok(self.host.get::<Function>("has")?.call(name)?)
     }
 
-    /// Calls a global function of the script, if it has it, with the number of the thread.
+    /// Calls a global function of the script, if it has it. One that each thread calls gets its number.
     ///
     /// # Errors
     /// As [`Self::has`].
-    pub(crate) fn call(&self, name: &str, tid: usize) -> Result<Answer<()>, Error> {
+    pub(crate) fn call(&self, name: &str, tid: Option<usize>) -> Result<Answer<()>, Error> {
         Ok(self.host_call::<Value>("call", (name, tid))?.map(drop))
     }
 
@@ -218,6 +220,7 @@ fn native(
     native.raw_set("fn", functions::table(lua, settings)?)?;
     native.raw_set("version", SYSBENCH_VERSION)?;
     native.raw_set("tid", tid)?;
+    native.raw_set("db_driver", settings.options.text("db-driver")?)?;
     native.raw_set("command", command)?;
     native.raw_set("script_path", script.path())?;
     let percentile = settings.main_percentile().unwrap_or(0.0);

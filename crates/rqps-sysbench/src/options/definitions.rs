@@ -19,7 +19,8 @@ impl Definition {
     /// The value when it is not given.
     pub(crate) fn default_value(&self) -> Value {
         match self.kind {
-            Kind::Bool if self.default.is_none() => Value::Bool(false),
+            // As in sysbench.
+            Kind::Bool if self.default.is_none() => Value::Bool(true),
             kind => {
                 let text = self.default.as_deref().unwrap_or_default();
                 Value::parse(kind, text).unwrap_or(Value::Nothing)

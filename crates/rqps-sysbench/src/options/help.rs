@@ -7,7 +7,7 @@ use super::{Definition, GROUPS};
 pub(crate) fn general() -> String {
     let mut text = String::from(
         "Usage:\n  sysbench [options]... [testname|script.lua] [command]\n\n\
-         Commands implemented by most tests: prepare prewarm run cleanup help\n\n",
+         Commands implemented by most tests: prepare run cleanup help\n\n",
     );
     let mut definitions = all();
     for group in GROUPS {

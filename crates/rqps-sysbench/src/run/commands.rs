@@ -93,7 +93,7 @@ impl Command {
 
     fn call(&self, name: &str) -> Result<(), Error> {
         self.state
-            .call(name, 0)?
+            .call(name, None)?
             .map_err(|why| Error::Fatal(format!("`{name}' function failed: {why}")))
     }
 

@@ -102,6 +102,7 @@ mod sysbench;
 mod sysbench_attacks;
 mod sysbench_client_library;
 mod sysbench_drop_in;
+mod sysbench_random;
 #[cfg(test)]
 mod sysbench_sandbox;
 #[cfg(test)]

@@ -285,6 +285,11 @@ fn details_are_those_of_sysbench() {
             "--max-requests=5 --max-time=0 --num-threads=1 prepare",
             "WARNING: --max-requests is deprecated, use --events instead\n",
         ),
+        case(
+            "function event() end\nfunction prepare() end\n",
+            "--time= prepare",
+            "WARNING: Both event and time limits are disabled, running an endless test\n",
+        ),
     ] {
         assert_same(&case);
     }
@@ -318,48 +323,22 @@ fn details_are_those_of_sysbench() {
     }
 }
 
-/// Prints the share of draws of each value of a small range, in thousandths.
-const HISTOGRAM: &str = "sysbench.cmdline.options = { kind = { 'distribution', 'special' }, high = { 'range', 10 } }\n\
-                         function event() end\nfunction prepare()\n  local o, counts = sysbench.opt, {}\n  \
-                         local n = 200000\n  for i = 1, n do\n    local v = tonumber(sysbench.rand[o.kind](1, o.high))\n    \
-                         counts[v] = (counts[v] or 0) + 1\n  end\n  for v = 1, o.high do io.write(math.floor((counts[v] or 0) \
-                         * 1000 / n + 0.5), ' ') end\nend\n";
-
 #[test]
-fn distributions_are_those_that_the_real_sysbench_draws() {
-    if !has_sysbench() {
-        return;
-    }
-    let bench = Bench::new();
-    bench.write("draw.lua", HISTOGRAM);
-    for args in [
-        "--kind=special",
-        "--kind=default",
-        "--kind=default --rand-type=gaussian",
-        "--kind=default --rand-type=pareto --rand-pareto-h=0.4",
-        "--high=3",
-        "--high=20 --rand-spec-pct=50 --rand-spec-res=75",
-        "--high=20 --rand-spec-pct=30 --rand-spec-res=99",
-        "--high=20 --rand-spec-res=0 --rand-spec-iter=3",
-        "--kind=uniform",
-        "--kind=gaussian",
-        "--kind=gaussian --rand-spec-iter=2",
-        "--kind=pareto",
+fn functions_keep_their_names_and_get_no_number_on_the_main_thread() {
+    let script = "local function show(name)\n  return function(...) print(name, select('#', ...)) end\nend\n\
+                  prepare, help, init, done = show('prepare'), show('help'), show('init'), show('done')\n\
+                  thread_init, thread_done = show('thread_init'), show('thread_done')\n\
+                  function event() return true end\n";
+    for (command, expected) in [
+        ("prepare", "prepare\t0\n"),
+        // Not the option of that name, though it is a global.
+        ("help", "help\t0\n"),
+        // A driver can be made before options are known.
+        ("run", "init\t0\nthread_init\t1\nthread_done\t1\ndone\t0\n"),
     ] {
-        let mut words = vec!["sysbench", "./draw.lua", "--verbosity=1"];
-        words.extend(args.split_whitespace());
-        words.push("prepare");
-        let ours = bench.run(&words).stdout;
-        let mut command = Command::new("sysbench");
-        let theirs = command.current_dir(bench.dir()).args(&words[1..]).output().unwrap();
-        let theirs = String::from_utf8(theirs.stdout).unwrap();
-        let shares = |text: &str| -> Vec<i64> {
-            text.split_whitespace().map(|share| share.parse().unwrap()).collect()
-        };
-        let (ours, theirs) = (shares(&ours), shares(&theirs));
-        assert_eq!(ours.len(), theirs.len(), "{args}");
-        // Five standard deviations of the greatest share are 6 thousandths, and both are random.
-        let are_near = ours.iter().zip(&theirs).all(|(ours, theirs)| (ours - theirs).abs() <= 8);
-        assert!(are_near, "{args}:\n{ours:?}\n{theirs:?}");
+        let hook = "assert(sysbench.sql.driver():name() == 'mysql')\n\
+                    sysbench.hooks.report_cumulative = function() end\n";
+        let script: &'static str = format!("{script}{hook}").leak();
+        assert_same(&case(script, command, expected));
     }
 }

@@ -1,3 +1,5 @@
+//! Which parameters count, by where they were given, and which are refused.
+
 use super::*;
 use crate::options::cmdline;
 
