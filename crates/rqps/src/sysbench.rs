@@ -28,10 +28,6 @@ pub(crate) fn run(args: &[String]) -> ExitCode {
 }
 
 /// What sysbench's client libraries and Lua read.
-#[expect(
-    clippy::disallowed_methods,
-    reason = "sysbench's client libraries take options from there"
-)]
 fn environment() -> Environment {
     let text = |(name, value): (OsString, OsString)| {
         Some((name.into_string().ok()?, value.into_string().ok()?))

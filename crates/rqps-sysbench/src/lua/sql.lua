@@ -268,7 +268,7 @@ function Statement:bind_param(...)
     order[i] = (select(i, ...)).slot
   end
   -- Without any, nothing is bound, as in sysbench.
-  if #order == 0 then return end
+  if #order == 0 then return nil end
   if not fn.bind(self.con.id, self.id, order) then
     error("SQL API error", 2)
   end
