@@ -57,6 +57,34 @@ impl fmt::Debug for Password {
     }
 }
 
+/// The character set of a session.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum SessionCharset {
+    /// The one that costs the server no conversion: latin1 where MySQL's own is latin1, else UTF-8.
+    #[default]
+    NoConversion,
+    /// The one that client libraries choose: utf8mb4 on MySQL, that of the database on PostgreSQL.
+    ClientLibrary,
+}
+
+/// A startup parameter of a PostgreSQL session.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Parameter {
+    /// Its name: a setting of the server, or `options`.
+    pub name: String,
+    /// Its value.
+    pub value: String,
+}
+
+/// What a session begins with besides its user and database.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Startup {
+    /// The character set.
+    pub charset: SessionCharset,
+    /// PostgreSQL's startup parameters, which go before rqps's own of the same name.
+    pub parameters: Vec<Parameter>,
+}
+
 /// Everything that is needed to open a connection.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Endpoint {
@@ -76,6 +104,8 @@ pub struct Endpoint {
     /// PostgreSQL's schema of every session: its `search_path` is this schema alone. `pg_catalog` is searched
     /// first all the same, and nothing is made there. `None` leaves the path to the server. MySQL's schemas are its databases.
     pub schema: Option<String>,
+    /// What the session begins with.
+    pub startup: Startup,
     /// Longest time for connecting and authenticating together.
     pub connect_timeout: Duration,
 }

@@ -24,7 +24,7 @@ mod transport;
 pub mod wire;
 
 pub use any::AnyConnection;
-pub use endpoint::{Address, Endpoint, Password, Tls};
+pub use endpoint::{Address, Endpoint, Parameter, Password, SessionCharset, Startup, Tls};
 pub use error::{Error, ErrorClass, ServerError};
 pub use mysql::MysqlConnection;
 pub use null::NullConnection;

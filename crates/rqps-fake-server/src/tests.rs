@@ -54,6 +54,7 @@ impl Bench {
             server_public_key: None,
             database: "rqps".to_owned(),
             schema: None,
+            startup: rqps_client::Startup::default(),
             connect_timeout: Duration::from_secs(60),
         };
         Self { tree, server, endpoint, _dir: dir }

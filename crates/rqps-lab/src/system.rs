@@ -372,6 +372,7 @@ pub(crate) fn null_endpoint() -> Endpoint {
         server_public_key: None,
         database: String::new(),
         schema: None,
+        startup: rqps_client::Startup::default(),
         connect_timeout: Duration::ZERO,
     }
 }

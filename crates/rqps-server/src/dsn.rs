@@ -194,6 +194,7 @@ fn parse(text: &str) -> Result<Dsn, String> {
         server_public_key: keys.server_public_key.take(),
         database: keys.database.take().map_or_else(|| decode(database), Ok)?,
         schema: None,
+        startup: rqps_client::Startup::default(),
         connect_timeout: keys.connect_timeout.unwrap_or(CONNECT_TIMEOUT),
     };
     Ok(Dsn { dbms, endpoint, password_place: keys.password_places.pop() })

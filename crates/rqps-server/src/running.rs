@@ -179,6 +179,7 @@ impl RunningServer {
             server_public_key: None,
             database: DATABASE.to_owned(),
             schema: None,
+            startup: rqps_client::Startup::default(),
             connect_timeout: self.patience.connect(),
         }
     }

@@ -11,8 +11,6 @@ pub(crate) enum Level {
     Fatal = 0,
     /// A script did something that has no effect.
     Alert = 1,
-    /// Something that works and should be done otherwise.
-    Warning = 2,
     /// The output proper.
     Notice = 3,
     /// What happens.
@@ -71,7 +69,7 @@ impl Console {
         let prefix = match level {
             Level::Fatal => "FATAL: ",
             Level::Alert => "ALERT: ",
-            Level::Warning | Level::Notice | Level::Info => "",
+            Level::Notice | Level::Info => "",
             Level::Debug => "DEBUG: ",
         };
         self.write(&format!("{prefix}{text}\n"));

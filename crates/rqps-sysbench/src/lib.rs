@@ -8,6 +8,7 @@
 
 mod builtin;
 mod console;
+mod environment;
 mod error;
 mod histogram;
 mod lua;
@@ -21,6 +22,7 @@ mod tally;
 mod worker;
 
 pub use console::Stream;
+pub use environment::Environment;
 pub use error::Error;
 
 use console::{Console, Level};
@@ -31,11 +33,14 @@ use settings::Settings;
 /// Exit code of everything that went wrong, as sysbench's.
 const FAILED: u8 = 1;
 
-/// Carries out a command line of sysbench (`words`, without the program's name), printing to the two
-/// streams. The exit code: 0 fine, 1 a failure, 2 unfinished events given up at `--forced-shutdown`.
-pub fn run(words: &[String], out: Stream, err: Stream) -> u8 {
+/// What is said of a run without an end, as sysbench says it.
+const ENDLESS: &str = "WARNING: Both event and time limits are disabled, running an endless test\n";
+
+/// Carries out a command line of sysbench (`words`, without the program's name) in an environment, printing to
+/// the two streams. The exit code: 0 fine, 1 a failure, 2 unfinished events given up at `--forced-shutdown`.
+pub fn run(words: &[String], environment: &Environment, out: Stream, err: Stream) -> u8 {
     let console = Console::new(out, err);
-    match carry_out(words, &console) {
+    match carry_out(words, environment, &console) {
         Ok(code) => code,
         Err(error) => {
             tell(&console, &error);
@@ -53,7 +58,7 @@ fn tell(console: &Console, error: &Error) {
     }
 }
 
-fn carry_out(words: &[String], console: &Console) -> Result<u8, Error> {
+fn carry_out(words: &[String], environment: &Environment, console: &Console) -> Result<u8, Error> {
     let line = cmdline::parse(words)?;
     let options = &line.options;
     let verbosity = options.int("verbosity")?;
@@ -72,7 +77,7 @@ fn carry_out(words: &[String], console: &Console) -> Result<u8, Error> {
         console.complain(warning);
     }
     for warning in &line.deprecated {
-        console.log(Level::Warning, warning);
+        console.write(&format!("{warning}\n"));
     }
     if options.switch("help")? {
         console.say(&help::general());
@@ -82,7 +87,10 @@ fn carry_out(words: &[String], console: &Console) -> Result<u8, Error> {
         console.write(&format!("sysbench {SYSBENCH_VERSION}\n"));
         return Ok(0);
     }
-    let settings = Settings::new(&line, console.clone())?;
+    let settings = Settings::new(&line, environment, console.clone())?;
+    if settings.time.is_none() && settings.limits.max_events == 0 {
+        console.write(ENDLESS);
+    }
     console.say(&run::banner());
     run::carry_out(&line, settings)
 }

@@ -3,7 +3,9 @@
 mod border;
 mod functions;
 mod options;
+mod path;
 mod state;
 
 pub(crate) use border::{install, retire};
-pub(crate) use state::{Place, SYSBENCH_VERSION, Script, State};
+pub(crate) use path::rock;
+pub(crate) use state::{Place, ReportList, SYSBENCH_VERSION, Script, State};

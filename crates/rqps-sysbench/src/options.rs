@@ -60,10 +60,10 @@ impl Options {
         };
         match (&given.value, definition.kind) {
             (None, Kind::Bool) => Ok(Value::Bool(true)),
-            (None, _) => Ok(definition.default_value()),
-            (Some(text), kind) => Value::parse(kind, text).ok_or_else(|| Error::BadValue {
-                name: definition.name.clone(),
-                value: text.clone(),
+            (None, kind) => Ok(Value::parse(kind, "").unwrap_or(Value::Nothing)),
+            (Some(text), kind) => Value::parse(kind, text).ok_or_else(|| match kind {
+                Kind::Bool => Error::UnknownOption { typed: given.typed.clone() },
+                _ => Error::BadValue { name: definition.name.clone(), value: text.clone() },
             }),
         }
     }

@@ -14,7 +14,7 @@ pub(crate) enum Distribution {
     Uniform = 1,
     /// A bell around the middle.
     Gaussian = 2,
-    /// A few values in the middle most often, the others by the bell.
+    /// A few values near the middle most often, all others by a bell.
     Special = 3,
     /// Self-similar: low values more often.
     Pareto = 4,
@@ -112,12 +112,16 @@ impl Random {
         (n * sum / f64::from(self.shape.n_bell)).floor()
     }
 
+    /// One draw decides. In its lowest part, the share 1 - `special_res`, the value comes from a bell. Above it
+    /// the draw itself is the place in the preferred values, whose lowest part is so never drawn.
     fn special(&mut self, n: f64) -> f64 {
-        if self.below(100.0) >= f64::from(self.shape.special_res) {
-            return self.bell(n);
+        let span = n - 1.0;
+        let draw = self.rng.unit();
+        if draw < 1.0 - f64::from(self.shape.special_res) / 100.0 {
+            return self.bell(span);
         }
-        let n_preferred = (n * f64::from(self.shape.special_pct) / 100.0).floor().max(1.0);
-        ((n - n_preferred) / 2.0).floor() + self.below(n_preferred)
+        let share = f64::from(self.shape.special_pct) / 100.0;
+        (span * (1.0 - share) / 2.0 + draw * (span * share + 1.0)).floor()
     }
 
     fn zipfian(&mut self, n: f64) -> f64 {
@@ -176,6 +180,29 @@ pub(crate) fn unique(seed: u64, n: u32) -> u32 {
     x = (x ^ (x >> 16)).wrapping_mul(0x7feb_352d);
     x = (x ^ (x >> 15)).wrapping_mul(0x846c_a68b);
     x ^ (x >> 16)
+}
+
+/// Number `n` of a sequence of the numbers below `n_values` without repetition, which begins again after them all;
+/// another `seed` gives another order.
+///
+/// Numbers of as many bits as are needed are brought into another order until one is small enough: from `n` on, the
+/// orbit of a bijection comes back to the small ones, and no two meet.
+pub(crate) fn unique_below(seed: u64, n: u64, n_values: u64) -> u64 {
+    let n_values = n_values.max(1);
+    let n_bits = (64 - (n_values - 1).leading_zeros()).max(1);
+    let mask = u64::MAX >> (64 - n_bits);
+    let shift = n_bits / 2 + 1;
+    let key = mix(seed);
+    let mut x = n % n_values;
+    loop {
+        for factor in [0x9e37_79b9_7f4a_7c15, 0xbf58_476d_1ce4_e5b9] {
+            x = (x ^ key).wrapping_mul(factor) & mask;
+            x ^= x >> shift;
+        }
+        if x < n_values {
+            return x;
+        }
+    }
 }
 
 /// Zipfian draws by rejection-inversion: W. Hörmann, G. Derflinger, "Rejection-inversion to generate
@@ -270,9 +297,43 @@ mod tests {
         assert!(near(shares(&mut random, 1, |v| v <= 200.0), 0.2));
         assert!(near(shares(&mut random, 2, |v| v <= 500.0), 0.5));
         assert!(shares(&mut random, 2, |v| v <= 100.0) < 0.01);
-        // The bell adds some of its own to the preferred ten values.
-        assert!(near(shares(&mut random, 0, |v| (496.0..=505.0).contains(&v)), 0.76));
+        // The bell adds some of its own to the preferred values.
+        assert!(near(shares(&mut random, 0, |v| (498.0..=506.0).contains(&v)), 0.76));
         assert!(near(shares(&mut random, 4, |v| v <= 200.0), 0.8));
+    }
+
+    /// The share of draws of `special` that each value of `1..=n` gets, seen by the thousand.
+    fn special_shares(special_pct: u32, special_res: u32, n: u32) -> Vec<i64> {
+        let shape = Shape { special_pct, special_res, ..random(Distribution::Special, 0.8).shape };
+        let mut random = Random::new(3, 0, &shape);
+        let mut counts = vec![0_i64; n as usize];
+        for _ in 0..100_000 {
+            let value = random.draw(3, 1.0, f64::from(n));
+            let idx = (1..=n).position(|known| f64::from(known) >= value).unwrap();
+            counts[idx] += 1;
+        }
+        counts.into_iter().map(|count| (count + 50) / 100).collect()
+    }
+
+    #[test]
+    fn special_prefers_the_values_that_sysbench_prefers() {
+        // Thousandths, as sysbench 1.0.20 draws them.
+        for (pct, res, expected) in [
+            (1, 75, vec![0, 0, 6, 58, 373, 557, 6, 0, 0, 0]),
+            (1, 75, vec![125, 865, 10]),
+            (1, 75, vec![500, 500]),
+            (100, 50, vec![0, 0, 11, 116, 244, 216, 113, 101, 101, 99]),
+            (0, 75, vec![0, 0, 5, 58, 373, 557, 6, 0, 0, 0]),
+            (1, 100, vec![0, 0, 0, 0, 500, 500, 0, 0, 0, 0]),
+        ] {
+            let seen = special_shares(pct, res, u32::try_from(expected.len()).unwrap());
+            let is_near = |(seen, expected): (&i64, &i64)| (seen - expected).abs() <= 6;
+            assert!(seen.iter().zip(&expected).all(is_near), "{pct} {res}: {seen:?}");
+        }
+        // 0.75% of the values get three quarters of the draws: 498 to 506 of a thousand, both ends in part.
+        let seen = special_shares(1, 75, 1000);
+        assert!(seen[..497].iter().chain(&seen[506..]).all(|&share| share <= 3), "{seen:?}");
+        assert!(seen[498..505].iter().all(|share| (84..=102).contains(share)), "{seen:?}");
     }
 
     #[test]
@@ -307,5 +368,12 @@ mod tests {
         let mut seen = std::collections::HashSet::new();
         assert!((0..200_000).all(|n| seen.insert(unique(5, n))));
         assert_ne!(unique(5, 0), unique(6, 0));
+        for n_values in [1, 2, 3, 10, 1000, 1024, 1025] {
+            let all: std::collections::HashSet<u64> =
+                (0..n_values).map(|n| unique_below(5, n, n_values)).collect();
+            assert!(all.len() as u64 == n_values && all.iter().all(|&value| value < n_values));
+        }
+        let mut seen = std::collections::HashSet::new();
+        assert!((0..100_000).all(|n| seen.insert(unique_below(7, n, 1_000_000_000))));
     }
 }

@@ -4,7 +4,7 @@ mod json;
 mod text;
 
 pub(crate) use json::{Earlier, json};
-pub(crate) use text::{Intermediate, cumulative, intermediate, of_threads, options};
+pub(crate) use text::{Intermediate, cumulative, histogram, intermediate, of_threads, options};
 
 use crate::histogram::{Grid, coarsen};
 use crate::tally::Counts;

@@ -2,13 +2,13 @@
 
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use crate::Error;
 use crate::console::Console;
 use crate::options::Options;
 use crate::options::cmdline::CommandLine;
 use crate::random::{Distribution, Shape};
 use crate::run::control::Limits;
 use crate::sql::failure::Ignored;
+use crate::{Environment, Error};
 
 /// More threads than any system lets one program have, and counts of each that still fit in memory.
 const MOST_THREADS: usize = 100_000;
@@ -18,6 +18,8 @@ const MOST_THREADS: usize = 100_000;
 pub(crate) struct Settings {
     /// All options, for those that are read when they are needed.
     pub(crate) options: Options,
+    /// What client libraries read besides.
+    pub(crate) environment: Environment,
     /// All words that were typed.
     pub(crate) words: Vec<String>,
     /// Where texts go.
@@ -65,7 +67,11 @@ impl Settings {
     ///
     /// # Errors
     /// The first option whose value is out of range.
-    pub(crate) fn new(line: &CommandLine, console: Console) -> Result<Self, Error> {
+    pub(crate) fn new(
+        line: &CommandLine,
+        environment: &Environment,
+        console: Console,
+    ) -> Result<Self, Error> {
         let options = line.options.clone();
         let n_threads = options.int("threads")?;
         let n_threads = usize::try_from(n_threads)
@@ -101,6 +107,7 @@ impl Settings {
             db_debug: options.switch("db-debug")?,
             dry_run: options.switch("mysql-dry-run")?,
             words: line.words.clone(),
+            environment: environment.clone(),
             options,
             console,
         })
@@ -143,7 +150,7 @@ fn forced_shutdown(options: &Options, time_s: u64) -> Result<Option<Duration>, E
 fn checkpoints(options: &Options) -> Result<Vec<u64>, Error> {
     let mut seconds = Vec::new();
     for text in options.list("report-checkpoints")? {
-        let parsed = text.parse::<u64>().ok().filter(|second| *second > 0);
+        let parsed = text.trim().parse::<u64>().ok().filter(|second| *second > 0);
         seconds.push(parsed.ok_or_else(|| {
             Error::Fatal(format!("Invalid value for --report-checkpoints: '{text}'"))
         })?);
@@ -156,7 +163,8 @@ fn checkpoints(options: &Options) -> Result<Vec<u64>, Error> {
 fn percentiles(options: &Options) -> Result<Vec<f64>, Error> {
     let mut percentiles = Vec::new();
     for text in options.list("percentile")? {
-        let parsed = text.parse::<f64>().ok().filter(|percent| (0.0..=100.0).contains(percent));
+        let parsed = text.trim().parse::<f64>().ok();
+        let parsed = parsed.filter(|percent| (0.0..=100.0).contains(percent));
         let percent = parsed
             .ok_or_else(|| Error::Fatal(format!("Invalid value for --percentile: {text}")))?;
         if percent > 0.0 {
@@ -204,7 +212,7 @@ mod tests {
     fn settings(words: &str) -> Result<Settings, Error> {
         let words: Vec<String> = words.split_whitespace().map(str::to_owned).collect();
         let console = Console::new(Box::new(std::io::sink()), Box::new(std::io::sink()));
-        Settings::new(&cmdline::parse(&words)?, console)
+        Settings::new(&cmdline::parse(&words)?, &Environment::default(), console)
     }
 
     #[test]

@@ -2,4 +2,5 @@
 
 pub(crate) mod connection;
 pub(crate) mod failure;
+mod libpq;
 pub(crate) mod place;

@@ -12,7 +12,7 @@ use std::time::Duration;
 use rqps_client::{Error, Outcome, Row};
 
 use crate::console::Level;
-use crate::random::{Random, unique};
+use crate::random::{Random, unique, unique_below};
 use crate::run::control::Control;
 use crate::settings::Settings;
 use crate::sql::connection::Connection;
@@ -98,6 +98,15 @@ impl Worker {
         f64::from(unique(self.settings.seed, u32::from_le_bytes([a, b, c, d])))
     }
 
+    /// A number below `n_values` that no thread gets twice before all were given.
+    pub(crate) fn unique_below(&self, n_values: f64) -> f64 {
+        let n = self.control.n_unique.fetch_add(1, Relaxed);
+        let whole = n_values.clamp(1.0, f64::from(u32::MAX) + 1.0);
+        #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "1 to 2^32")]
+        let n_values = whole as u64;
+        unique_below(self.settings.seed, n, n_values) as f64
+    }
+
     /// Opens a connection, to the next server of the options. Its number, or `None` after telling why
     /// there is none.
     pub(crate) fn connect(&mut self, driver: Driver) -> Option<usize> {
@@ -124,7 +133,11 @@ impl Worker {
     }
 
     fn open_link(&self, driver: Driver) -> Result<Link, Vec<String>> {
-        let places = places(driver, &self.settings.options).map_err(|e| vec![e.to_string()])?;
+        let Settings { options, environment, .. } = &*self.settings;
+        let places = places(driver, options, environment).map_err(|error| match driver {
+            Driver::Mysql => vec![error.to_string()],
+            Driver::Pgsql => vec![format!("Connection to database failed: {error}")],
+        })?;
         let n = self.control.n_connections.fetch_add(1, Relaxed);
         let idx = usize::try_from(n).unwrap_or(0).checked_rem(places.len()).unwrap_or(0);
         let Some(place) = places.into_iter().nth(idx) else {
@@ -301,8 +314,12 @@ fn refused(driver: Driver, place: &Place, error: &Error) -> Vec<String> {
     let failure = Failure::new(driver, error);
     match driver {
         Driver::Mysql => {
-            // The client library's number for a server that cannot be reached.
-            let errno = if failure.errno == 2013 { 2002 } else { failure.errno };
+            // The client library's numbers for a name without an address and for a server that cannot be reached.
+            let errno = match (failure.errno, error) {
+                (2013, Error::Connect { source, .. }) if is_unknown_name(source) => 2005,
+                (2013, _) => 2002,
+                (errno, _) => errno,
+            };
             vec![
                 format!("unable to connect to MySQL server on {}, aborting...", place.called),
                 format!("error {errno}: {}", failure.message),
@@ -310,4 +327,9 @@ fn refused(driver: Driver, place: &Place, error: &Error) -> Vec<String> {
         }
         Driver::Pgsql => vec![format!("Connection to database failed: {}", failure.message)],
     }
+}
+
+/// Whether a host's name has no address: the resolver's errors are not the system's.
+fn is_unknown_name(error: &std::io::Error) -> bool {
+    error.raw_os_error().is_none() && error.kind() != std::io::ErrorKind::TimedOut
 }

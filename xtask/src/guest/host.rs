@@ -70,6 +70,7 @@ impl Host {
             server_public_key: None,
             database: "shop".to_owned(),
             schema: None,
+            startup: rqps_client::Startup::default(),
             connect_timeout: Duration::from_secs(60),
         };
         let owner = rqps_server::connect(dbms, &endpoint)?;

@@ -15,7 +15,7 @@ use crate::wire::mysql::handshake::{
 use crate::wire::mysql::packet::{begin, seal};
 use crate::wire::mysql::rsa::{PublicKey, SEED};
 use crate::wire::mysql::{capability, reply};
-use crate::{Address, Endpoint, Error, Privacy, Session, Tls};
+use crate::{Address, Endpoint, Error, Privacy, Session, SessionCharset, Tls};
 
 const LOGGING_IN: &str = "logging in";
 
@@ -33,10 +33,11 @@ pub(super) fn open(endpoint: &Endpoint) -> Result<(Link, Session), Error> {
     let negotiated = negotiate(greeting.capabilities, tls, !endpoint.database.is_empty());
     let capabilities = link.judge(negotiated, LOGGING_IN)?;
     let version = greeting.version.parse::<Version>().ok();
+    let keeps_latin1 = endpoint.startup.charset == SessionCharset::NoConversion;
     let charset = match &version {
         // What a latin1 server stores is ASCII or latin1: no conversion of every string. Up to 8.4
         // a server can insist on its own set; from 9.0 on it takes what the client names.
-        _ if greeting.charset == LATIN1 => LATIN1,
+        _ if greeting.charset == LATIN1 && keeps_latin1 => LATIN1,
         Some(version) if !version.at_least(&[5, 5, 3]) => UTF8MB3,
         _ => UTF8MB4,
     };

@@ -14,7 +14,7 @@ use crate::wire::mysql::rsa::TEST_KEY;
 use crate::wire::mysql::transcripts::{
     greeting, greeting_51, greeting_80, greeting_mariadb, packets, text_rows,
 };
-use crate::{Address, ErrorClass, ParamType, Password, Tls};
+use crate::{Address, ErrorClass, ParamType, Password, SessionCharset, Tls};
 
 const NONCE: &[u8; 20] = b"abcdefghijklmnopqrst";
 const OK: &[u8] = b"\x00\x00\x00\x02\x00\x00\x00";
@@ -81,6 +81,7 @@ fn server(script: impl FnOnce(&mut Peer) + Send + 'static) -> (Endpoint, JoinHan
         server_public_key: None,
         database: "sbtest".to_owned(),
         schema: None,
+        startup: crate::Startup::default(),
         connect_timeout: Duration::from_secs(20),
     };
     (endpoint, handle)
@@ -109,6 +110,18 @@ fn of_utf8(mut greeting: Vec<u8>) -> Vec<u8> {
     assert_eq!(greeting[charset], 8);
     greeting[charset] = 255;
     greeting
+}
+
+#[test]
+fn a_session_of_a_client_library_is_utf8_on_a_latin1_server() {
+    for (greeting, charset) in [(greeting_51(), 33), (greeting_mariadb(), 45)] {
+        let (mut endpoint, handle) = server(move |peer| {
+            assert_eq!(peer.welcome(&greeting)[8], charset);
+        });
+        endpoint.startup.charset = SessionCharset::ClientLibrary;
+        MysqlConnection::connect(&endpoint).unwrap();
+        handle.join().unwrap();
+    }
 }
 
 #[test]

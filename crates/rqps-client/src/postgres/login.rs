@@ -5,7 +5,7 @@ use postgres_protocol::authentication::sasl::{ChannelBinding, SCRAM_SHA_256, Scr
 
 use super::channel::Channel;
 use crate::wire::postgres::{Message, Violation, encode};
-use crate::{Address, Endpoint, Error, Privacy, Session, Tls};
+use crate::{Address, Endpoint, Error, Parameter, Privacy, Session, SessionCharset, Tls};
 
 const DOING: &str = "logging in";
 
@@ -52,14 +52,25 @@ fn request_tls(mut channel: Channel, endpoint: &Endpoint) -> Result<Channel, Err
 
 impl Login<'_> {
     fn start(&mut self) -> Result<(), Error> {
-        let mut parameters = vec![("user", self.endpoint.user.as_str())];
-        if !self.endpoint.database.is_empty() {
-            parameters.push(("database", &self.endpoint.database));
+        let Endpoint { user, database, startup, .. } = self.endpoint;
+        let mut parameters = vec![("user", user.as_str())];
+        if !database.is_empty() {
+            parameters.push(("database", database));
         }
-        // Literals are written for exactly these two settings.
-        parameters.push(("client_encoding", "UTF8"));
-        parameters.push(("standard_conforming_strings", "on"));
-        parameters.push(("application_name", "rqps"));
+        for Parameter { name, value } in &startup.parameters {
+            parameters.push((name, value));
+        }
+        let encoding = match startup.charset {
+            SessionCharset::NoConversion => Some(("client_encoding", "UTF8")),
+            SessionCharset::ClientLibrary => None,
+        };
+        // Literals are written for exactly this setting.
+        let own = [("standard_conforming_strings", "on"), ("application_name", "rqps")];
+        for (name, value) in encoding.into_iter().chain(own) {
+            if parameters.iter().all(|(given, _)| *given != name) {
+                parameters.push((name, value));
+            }
+        }
         let mut message = Vec::new();
         encode::startup(&mut message, &parameters).map_err(|violation| bad_login(&violation))?;
         self.channel.send(&message, DOING)

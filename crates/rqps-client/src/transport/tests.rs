@@ -17,6 +17,7 @@ fn endpoint(address: Address, timeout_ms: u64) -> Endpoint {
         server_public_key: None,
         database: String::new(),
         schema: None,
+        startup: crate::Startup::default(),
         connect_timeout: Duration::from_millis(timeout_ms),
     }
 }

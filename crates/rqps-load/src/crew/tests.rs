@@ -101,6 +101,7 @@ fn crew_of(workers: Vec<(Pairs, usize)>) -> Crew {
         server_public_key: None,
         database: String::new(),
         schema: None,
+        startup: rqps_client::Startup::default(),
         connect_timeout: Duration::from_secs(1),
     };
     let member = |(worker, role)| Member {

@@ -99,7 +99,7 @@ extern "C" fn count(what: i32) {
     });
 }
 
-extern "C" fn draw(kind: i32, low: f64, high: f64) -> f64 {
+extern "C" fn draw(low: f64, high: f64, kind: i32) -> f64 {
     with(low, |worker| worker.random.draw(kind, low, high))
 }
 
@@ -113,6 +113,10 @@ extern "C" fn bits() -> u64 {
 
 extern "C" fn unique() -> f64 {
     with(0.0, |worker| worker.unique())
+}
+
+extern "C" fn unique_below(n_values: f64) -> f64 {
+    with(0.0, |worker| worker.unique_below(n_values))
 }
 
 /// A random text as long as its format; it lies in the worker until the next call.
@@ -178,7 +182,7 @@ extern "C" fn value_len(column: i32) -> isize {
 }
 
 /// The functions of this file by the names under which Lua casts them.
-pub(super) fn pointers() -> [(&'static str, *mut c_void); 23] {
+pub(super) fn pointers() -> [(&'static str, *mut c_void); 24] {
     /// A pointer to a function.
     macro_rules! pointer {
         ($name:ident) => {
@@ -197,6 +201,7 @@ pub(super) fn pointers() -> [(&'static str, *mut c_void); 23] {
         pointer!(unit),
         pointer!(bits),
         pointer!(unique),
+        pointer!(unique_below),
         pointer!(random_text),
         pointer!(query),
         pointer!(execute),

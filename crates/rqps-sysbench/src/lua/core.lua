@@ -4,6 +4,8 @@ local native = ...
 local ffi = require("ffi")
 local call = native.call -- functions of the program, as pointers to cast
 local fn = native.fn     -- functions of the program that may raise errors
+-- Options of older scripts are globals, whatever their names.
+local concat, format, rep = table.concat, string.format, string.rep
 
 local function c(type, name)
   return ffi.cast(type, call[name])
@@ -15,7 +17,7 @@ local c_restart_clock = c("void (*)(void)", "restart_clock")
 local c_give_up = c("void (*)(void)", "give_up")
 local c_over = c("int (*)(void)", "is_over")
 local c_count = c("void (*)(int)", "count")
-local c_draw = c("double (*)(int, double, double)", "draw")
+local c_draw = c("double (*)(double, double, int)", "draw")
 local c_unit = c("double (*)(void)", "unit")
 local c_bits = c("uint64_t (*)(void)", "bits")
 local c_unique = c("double (*)(void)", "unique")
@@ -46,7 +48,7 @@ function print(...)
   for i = 1, n do
     out[i] = tostring((select(i, ...)))
   end
-  fn.write(table.concat(out, "\t") .. "\n")
+  fn.write(concat(out, "\t") .. "\n")
 end
 
 io.stdout:setvbuf("no")
@@ -55,7 +57,7 @@ function io.write(...)
   if io_output() ~= io.stdout then
     return io_output():write(...)
   end
-  fn.write(table.concat({ ... }))
+  fn.write(concat({ ... }))
   return io.stdout
 end
 
@@ -63,30 +65,30 @@ end
 local rand = {}
 sysbench.rand = rand
 
-function rand.default(a, b) return c_draw(0, a, b) end
-function rand.uniform(a, b) return c_draw(1, a, b) end
-function rand.gaussian(a, b) return c_draw(2, a, b) end
-function rand.special(a, b) return c_draw(3, a, b) end
-function rand.pareto(a, b) return c_draw(4, a, b) end
-function rand.zipfian(a, b) return c_draw(5, a, b) end
+function rand.default(a, b) return c_draw(a, b, 0) end
+function rand.uniform(a, b) return c_draw(a, b, 1) end
+function rand.gaussian(a, b) return c_draw(a, b, 2) end
+function rand.special(a, b) return c_draw(a, b, 3) end
+function rand.pareto(a, b) return c_draw(a, b, 4) end
+function rand.zipfian(a, b) return c_draw(a, b, 5) end
 function rand.unique() return c_unique() end
 function rand.uniform_double() return c_unit() end
 function rand.uniform_uint64() return c_bits() end
 
-function rand.string(format)
-  return ffi.string(c_text(format, #format), #format)
+function rand.string(pattern)
+  return ffi.string(c_text(pattern, #pattern), #pattern)
 end
 
 local letters = {}
 function rand.varstring(min_len, max_len)
   assert(min_len <= max_len, "the least length is above the greatest")
-  local n = c_draw(1, min_len, max_len)
-  local format = letters[n]
-  if not format then
-    format = string.rep("@", n)
-    letters[n] = format
+  local n = c_draw(min_len, max_len, 1)
+  local pattern = letters[n]
+  if not pattern then
+    pattern = rep("@", n)
+    letters[n] = pattern
   end
-  return rand.string(format)
+  return rand.string(pattern)
 end
 
 -- Histograms --------------------------------------------------------------------------------------
@@ -106,10 +108,34 @@ function Histogram:print()
   fn.write(fn.drawn_histogram(self.size, self.min, self.max, self.values))
 end
 
--- The C functions that scripts reach through the FFI ----------------------------------------------
+-- What scripts reach through the FFI ---------------------------------------------------------------
+ffi.cdef[[
+typedef enum {
+  SB_CNT_OTHER, SB_CNT_READ, SB_CNT_WRITE, SB_CNT_TRX, SB_CNT_ERROR, SB_CNT_RECONNECT, SB_CNT_MAX,
+  SB_CNT_EVENT = SB_CNT_TRX
+} sb_counter_type;
+typedef enum {
+  SB_ARG_TYPE_NULL, SB_ARG_TYPE_BOOL, SB_ARG_TYPE_INT, SB_ARG_TYPE_SIZE, SB_ARG_TYPE_DOUBLE,
+  SB_ARG_TYPE_STRING, SB_ARG_TYPE_LIST, SB_ARG_TYPE_FILE, SB_ARG_TYPE_MAX
+} sb_arg_type_t;
+typedef enum { DB_ERROR_NONE, DB_ERROR_IGNORABLE, DB_ERROR_FATAL } sql_error_t;
+typedef enum {
+  SQL_TYPE_NONE, SQL_TYPE_TINYINT, SQL_TYPE_SMALLINT, SQL_TYPE_INT, SQL_TYPE_BIGINT, SQL_TYPE_FLOAT,
+  SQL_TYPE_DOUBLE, SQL_TYPE_TIME, SQL_TYPE_DATE, SQL_TYPE_DATETIME, SQL_TYPE_TIMESTAMP, SQL_TYPE_CHAR,
+  SQL_TYPE_VARCHAR
+} sql_bind_type_t;
+typedef struct sb_arg sb_arg_t;
+typedef struct sb_histogram sb_histogram_t;
+typedef struct sql_driver sql_driver;
+typedef struct sql_connection sql_connection;
+typedef struct sql_statement sql_statement;
+typedef struct sql_result sql_result;
+typedef struct sql_row sql_row;
+typedef struct sql_value sql_value;
+typedef struct sql_bind sql_bind;
+]]
+
 local exported = {
-  SB_CNT_OTHER = 0, SB_CNT_READ = 1, SB_CNT_WRITE = 2, SB_CNT_TRX = 3, SB_CNT_EVENT = 3,
-  SB_CNT_ERROR = 4, SB_CNT_RECONNECT = 5, SB_CNT_MAX = 6,
   sb_more_events = function() return c_begin() ~= 0 end,
   sb_event_start = function() c_restart_clock() end,
   sb_event_stop = function() c_end() end,
@@ -123,20 +149,41 @@ local exported = {
   sb_rand_unique = rand.unique,
   sb_rand_uniform_double = rand.uniform_double,
   sb_rand_uniform_uint64 = rand.uniform_uint64,
-  sb_rand_str = function(format, buffer) ffi.copy(buffer, rand.string(ffi.string(format))) end,
+  sb_rand_str = function(pattern, buffer)
+    ffi.copy(buffer, rand.string(ffi.string(pattern)))
+  end,
+  sb_histogram_new = sysbench.histogram.new,
+  sb_histogram_update = Histogram.update,
+  sb_histogram_print = Histogram.print,
+  sb_histogram_delete = function() end,
 }
+-- Functions of sysbench behind `sysbench.sql`: their structs are not laid out here.
+local function refuse_internal(name)
+  if name:find("^db_") or name:find("^sb_") then
+    error(format("ffi.C.%s is internal to sysbench: use the table sysbench", name), 3)
+  end
+end
 local real_c = ffi.C
 local proxy = setmetatable({
   C = setmetatable({}, {
     __index = function(_, name)
       local own = exported[name]
       if own ~= nil then return own end
+      refuse_internal(name)
       return real_c[name]
     end,
   }),
 }, { __index = ffi })
 package.loaded.ffi = proxy
 _G.ffi = proxy
+
+-- Looked at after all folders: most public scripts need this file of sysbench's package.
+table.insert(package.loaders, function(name)
+  if name == "oltp_common" then
+    error("oltp_common.lua is a file of the package sysbench and not on this host: install sysbench, or " ..
+      "copy the file beside the script")
+  end
+end)
 
 -- Commands and the help text of a script ----------------------------------------------------------
 local cmdline = sysbench.cmdline
@@ -161,7 +208,7 @@ function cmdline.call_command(name)
 end
 
 function cmdline.print_test_options()
-  fn.write(fn.option_help(cmdline.options or {}))
+  fn.write(fn.option_help(cmdline.options or {}) .. "\n")
 end
 
 function cmdline.read_cmdline_options() end
@@ -182,7 +229,7 @@ local function at_script(err)
     local info = getinfo(level, "Sl")
     if not info then break end
     if info.currentline > 0 and not info.source:find("^=sysbench") then
-      return string.format("%s:%d: %s", info.short_src, info.currentline, (err:gsub(OWN, "")))
+      return format("%s:%d: %s", info.short_src, info.currentline, (err:gsub(OWN, "")))
     end
   end
   return err
@@ -223,7 +270,7 @@ local host = {}
 
 local function message_of(err)
   if type(err) == "table" and err.sql_errmsg then
-    return string.format("SQL error, errno = %d, state = '%s': %s", err.sql_errno, err.sql_state,
+    return format("SQL error, errno = %d, state = '%s': %s", err.sql_errno, err.sql_state,
       err.sql_errmsg)
   end
   return tostring(err)
@@ -247,10 +294,11 @@ function host.load_text(text, name)
   return guarded(chunk)
 end
 
-function host.call(name, ...)
+function host.call(name, tid)
   local f = _G[name]
   if type(f) ~= "function" then return true, nil end
-  return guarded(f, ...)
+  if tid == nil then return guarded(f) end
+  return guarded(f, tid)
 end
 
 function host.command(name)
@@ -261,7 +309,8 @@ function host.has(name)
   return type(_G[name]) == "function"
 end
 
-function host.hook(name, ...)
+function host.hook(name, list, ...)
+  native.report_list = list
   local hook = sysbench.hooks[name]
   if type(hook) ~= "function" then return true, false end
   local ok, why = guarded(hook, ...)

@@ -122,13 +122,9 @@ fn statements(lua: &Lua, table: &Table) -> mlua::Result<()> {
         Ok(with(None, |worker| worker.prepare(link, &sql)))
     };
     table.set("prepare", lua.create_function(prepare)?)?;
-    let new_slot = |_: &Lua, kind: i64| {
-        let kind = match kind {
-            1..=3 => ParamType::Int,
-            4 => ParamType::BigInt,
-            _ => ParamType::Inferred,
-        };
-        Ok(with(0, |worker| worker.new_slot(kind)))
+    let new_slot = |_: &Lua, (is_whole, max_bytes): (bool, Option<usize>)| {
+        let kind = if is_whole { ParamType::BigInt } else { ParamType::Inferred };
+        Ok(with(0, |worker| worker.new_slot(kind, max_bytes)))
     };
     table.set("new_slot", lua.create_function(new_slot)?)?;
     let bind = |_: &Lua, (link, statement, order): (usize, usize, Vec<u32>)| {

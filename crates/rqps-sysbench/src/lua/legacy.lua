@@ -1,8 +1,12 @@
 -- The globals of sysbench 0.5, which older scripts call: one connection for each thread.
-local native = ...
+local native, c = ...
+local c_unique_below = c("double (*)(double)", "unique_below")
 local sql = sysbench.sql
 local rand = sysbench.rand
 local connection
+
+-- What scripts make their tables with where no option says otherwise.
+mysql_table_engine, myisam_max_rows = "innodb", 1000000
 
 local function con()
   if not connection then db_connect() end
@@ -13,7 +17,6 @@ DB_ERROR_NONE, DB_ERROR_RESTART_TRANSACTION, DB_ERROR_FAILED = 0, 1, 2
 
 function db_connect()
   connection = sql.driver():connect()
-  return connection
 end
 
 function db_disconnect()
@@ -21,9 +24,9 @@ function db_disconnect()
   connection = nil
 end
 
+-- Nothing comes back: scripts that test the result take a true one for an error.
 function db_query(query)
-  local rs = con():query(query)
-  return rs
+  con():query(query)
 end
 
 function db_bulk_insert_init(query) con():bulk_insert_init(query) end
@@ -39,7 +42,7 @@ function db_bind_param(prepared, values)
   local params = {}
   for i, value in ipairs(values) do
     local kind = type(value) == "number" and sql.type.BIGINT or sql.type.VARCHAR
-    params[i] = prepared.statement:bind_create(kind, 0)
+    params[i] = prepared.statement:bind_create(kind)
   end
   prepared.statement:bind_param(unpack(params))
   prepared.params, prepared.values = params, values
@@ -75,10 +78,10 @@ sb_rand, sb_rand_uniform, sb_rand_gaussian = rand.default, rand.uniform, rand.ga
 sb_rand_special, sb_rand_pareto, sb_rand_zipfian = rand.special, rand.pareto, rand.zipfian
 sb_rand_str = rand.string
 
--- A unique number brought into the range from a to b, all of 32 bits without one.
+-- A number from a to b, all of 32 bits without them, that comes again only after all others.
 function sb_rand_uniq(a, b)
   a, b = a or 0, b or 4294967295
-  return a + rand.unique() % (b - a + 1)
+  return a + c_unique_below(b - a + 1)
 end
 
 function sb_rnd()

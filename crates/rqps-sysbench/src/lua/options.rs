@@ -6,69 +6,78 @@ use crate::Error;
 use crate::options::definitions::all;
 use crate::options::{Definition, Kind, Options, Value, canonical, help};
 
-/// Gives a state the built-in options, as `sysbench.opt` and as the globals of older scripts.
-///
-/// # Errors
-/// When LuaJIT has no memory.
-pub(super) fn set_built_in(lua: &Lua, options: &Options) -> Result<(), Error> {
-    let table = opt(lua)?;
-    for definition in all() {
-        let name = canonical(&definition.name);
-        let value = to_lua(lua, &definition, options)?;
-        // Older scripts know options as globals; those of Lua's own names stay.
-        if lua.globals().raw_get::<LuaValue>(name.as_str())?.is_nil() {
-            lua.globals().raw_set(name.as_str(), &value)?;
-        }
-        table.raw_set(name, value)?;
-    }
-    Ok(())
-}
+/// Options that sysbench 1.0.20 does not have: older scripts may use their names as globals of their own.
+const NEWER: [&str; 11] = [
+    "warmup_time",
+    "thread_init_timeout",
+    "config_file",
+    "luajit_cmd",
+    "json",
+    "rand_zipfian_exp",
+    "mysql_ssl_ca",
+    "mysql_ssl_cert",
+    "mysql_ssl_key",
+    "mysql_compression_algorithms",
+    "pgsql_sslmode",
+];
 
-/// Gives a state the options that are not built in: as text, for scripts that declare none.
-///
-/// # Errors
-/// When LuaJIT has no memory.
-pub(super) fn set_undeclared(lua: &Lua, options: &Options) -> Result<(), Error> {
-    let table = opt(lua)?;
-    for (name, given) in options.given() {
-        if crate::options::known(name).is_some() {
-            continue;
-        }
-        let value = given.value.clone().unwrap_or_default();
-        if lua.globals().raw_get::<LuaValue>(name)?.is_nil() {
-            lua.globals().raw_set(name, value.as_str())?;
-        }
-        table.raw_set(name, value)?;
-    }
-    Ok(())
-}
-
-/// Gives a state the globals that scripts of sysbench 0.5 make their tables with, where no option has set them.
-///
-/// # Errors
-/// When LuaJIT has no memory.
-pub(super) fn set_legacy(lua: &Lua) -> Result<(), Error> {
-    let globals = lua.globals();
-    if globals.raw_get::<LuaValue>("mysql_table_engine")?.is_nil() {
-        globals.raw_set("mysql_table_engine", "innodb")?;
-    }
-    if globals.raw_get::<LuaValue>("myisam_max_rows")?.is_nil() {
-        globals.raw_set("myisam_max_rows", 1_000_000)?;
-    }
-    Ok(())
-}
-
-/// Gives a state the options that its script declares, and says which they are; `None` when it
-/// declares none.
+/// Gives a state whose script has been loaded the options, as `sysbench.opt`. A script that declares none is of
+/// sysbench 0.5: it gets all options as globals, too, those that nobody declares as texts. Says which the script
+/// declares; `None` for none.
 ///
 /// # Errors
 /// An option that neither sysbench nor the script has, a value that is not of its kind, a declaration
 /// that cannot be read.
-pub(super) fn set_declared(lua: &Lua, options: &Options) -> Result<Option<Vec<Definition>>, Error> {
+pub(super) fn set(lua: &Lua, options: &Options) -> Result<Option<Vec<Definition>>, Error> {
+    let declared = declared(lua)?;
+    let table = opt(lua)?;
+    let mut globals = Vec::new();
+    for definition in all() {
+        let name = canonical(&definition.name);
+        table.raw_set(name.as_str(), to_lua(lua, &definition, options)?)?;
+        if !NEWER.contains(&name.as_str()) || options.given().any(|(given, _)| given == name) {
+            globals.push(name);
+        }
+    }
+    if let Some(definitions) = declared {
+        refuse_unknown(&definitions, options)?;
+        for definition in &definitions {
+            let value = to_lua(lua, definition, options)?;
+            table.raw_set(canonical(&definition.name), value)?;
+        }
+        return Ok(Some(definitions));
+    }
+    for (name, given) in options.given() {
+        if crate::options::known(name).is_none() {
+            table.raw_set(name, given.value.as_deref().unwrap_or_default())?;
+            globals.push(name.to_owned());
+        }
+    }
+    for name in globals {
+        // The script's own functions stay, such as `help`.
+        if !lua.globals().raw_get::<LuaValue>(name.as_str())?.is_function() {
+            let value: LuaValue = table.raw_get(name.as_str())?;
+            lua.globals().raw_set(name, value)?;
+        }
+    }
+    Ok(None)
+}
+
+/// What the script declares in `sysbench.cmdline.options`; `None` for nothing.
+fn declared(lua: &Lua) -> Result<Option<Vec<Definition>>, Error> {
     let sysbench: Table = lua.globals().get("sysbench")?;
     let cmdline: Table = sysbench.get("cmdline")?;
-    let LuaValue::Table(declared) = cmdline.get::<LuaValue>("options")? else { return Ok(None) };
-    let definitions = read(&declared)?;
+    match cmdline.get::<LuaValue>("options")? {
+        LuaValue::Nil => Ok(None),
+        LuaValue::Table(declared) => read(&declared).map(Some),
+        other => Err(Error::Fatal(format!(
+            "wrong type for sysbench.cmdline.options: {}",
+            other.type_name()
+        ))),
+    }
+}
+
+fn refuse_unknown(definitions: &[Definition], options: &Options) -> Result<(), Error> {
     for (name, given) in options.given() {
         let is_declared = definitions.iter().any(|definition| canonical(&definition.name) == name);
         // A file of options may be for several scripts.
@@ -76,12 +85,7 @@ pub(super) fn set_declared(lua: &Lua, options: &Options) -> Result<Option<Vec<De
             return Err(Error::UnknownOption { typed: given.typed.clone() });
         }
     }
-    let table = opt(lua)?;
-    for definition in &definitions {
-        let value = to_lua(lua, definition, options)?;
-        table.raw_set(canonical(&definition.name), value)?;
-    }
-    Ok(Some(definitions))
+    Ok(())
 }
 
 fn opt(lua: &Lua) -> mlua::Result<Table> {
@@ -92,12 +96,15 @@ fn opt(lua: &Lua) -> mlua::Result<Table> {
 /// The declarations `name = {help, default, kind}`, sorted by name.
 fn read(declared: &Table) -> Result<Vec<Definition>, Error> {
     let mut definitions = Vec::new();
-    for pair in declared.pairs::<String, LuaValue>() {
-        let (name, value) = pair?;
-        let LuaValue::Table(entry) = value else {
-            return Err(Error::Fatal(format!("option '{name}': its declaration is no table")));
+    for pair in declared.pairs::<LuaValue, LuaValue>() {
+        let (LuaValue::String(name), LuaValue::Table(entry)) = pair? else {
+            let text = "wrong table structure in sysbench.cmdline.options";
+            return Err(Error::Fatal(text.to_owned()));
         };
-        let help = entry.get::<Option<String>>(1)?.unwrap_or_default();
+        let name = name.to_string_lossy();
+        let Some(help) = entry.get::<Option<String>>(1)? else {
+            return Err(Error::Fatal(format!("nil description for option {name}")));
+        };
         let default: LuaValue = entry.get(2)?;
         let declared_kind = match entry.get::<LuaValue>(3)? {
             LuaValue::Integer(number) => Kind::from_number(number),
@@ -105,6 +112,7 @@ fn read(declared: &Table) -> Result<Vec<Definition>, Error> {
             LuaValue::Number(number) => Kind::from_number(number as i64),
             _ => None,
         };
+        let is_nil = default.is_nil();
         let (kind, default) = match default {
             LuaValue::Boolean(on) => (Kind::Bool, if on { "on" } else { "off" }.to_owned()),
             LuaValue::Integer(number) => (Kind::Double, number.to_string()),
@@ -117,6 +125,7 @@ fn read(declared: &Table) -> Result<Vec<Definition>, Error> {
             LuaValue::Nil => (Kind::Text, String::new()),
             other => (Kind::Text, other.to_string()?),
         };
+        let default = (!is_nil).then_some(default);
         let kind = declared_kind.unwrap_or(kind);
         definitions.push(Definition { name, kind, default, help });
     }
@@ -161,5 +170,5 @@ fn to_lua(lua: &Lua, definition: &Definition, options: &Options) -> Result<LuaVa
 /// The lines of a help text for declarations, without a heading; called by Lua.
 pub(super) fn help_of(_: &Lua, declared: Table) -> mlua::Result<String> {
     let definitions = read(&declared).map_err(|error| mlua::Error::runtime(error.to_string()))?;
-    Ok(help::table(&definitions, true))
+    Ok(help::table(&definitions))
 }

@@ -1,6 +1,7 @@
 -- `sysbench.report_*`: what scripts call from their hooks to print a report of their own kind.
 local native = ...
 local fn = native.fn
+local format = string.format
 
 local function per_second(stat, what)
   if stat.time_interval <= 0 then return 0 end
@@ -16,24 +17,26 @@ end
 
 function sysbench.report_default(stat)
   local tps, qps, reads, writes, other, latency, errors, reconnects = rates(stat)
-  fn.write(string.format("[ %.0fs ] thds: %d tps: %4.2f qps: %4.2f (r/w/o: %4.2f/%4.2f/%4.2f) " ..
+  fn.write(format("[ %.0fs ] thds: %d tps: %4.2f qps: %4.2f (r/w/o: %4.2f/%4.2f/%4.2f) " ..
     "lat (ms,%s%%): %4.2f err/s %4.2f reconn/s: %4.2f\n", stat.time_total, stat.threads_running, tps,
     qps, reads, writes, other, native.percentile, latency, errors, reconnects))
 end
 
 function sysbench.report_csv(stat)
   local tps, qps, reads, writes, other, latency, errors, reconnects = rates(stat)
-  fn.write(string.format("%.0f,%d,%4.2f,%4.2f,%4.2f,%4.2f,%4.2f,%4.2f,%4.2f,%4.2f\n",
+  fn.write(format("%.0f,%d,%4.2f,%4.2f,%4.2f,%4.2f,%4.2f,%4.2f,%4.2f,%4.2f\n",
     stat.time_total, stat.threads_running, tps, qps, reads, writes, other, latency, errors,
     reconnects))
 end
 
-local begun = false
+-- The lists that are begun, by the names under which the program ends them.
+local begun = {}
 function sysbench.report_json(stat)
-  fn.write(begun and ",\n" or "[\n")
-  begun = true
+  local list = native.report_list
+  fn.write(begun[list] and ",\n" or "[\n")
+  begun[list] = true
   local tps, qps, reads, writes, other, latency, errors, reconnects = rates(stat)
-  fn.write(string.format([[
+  fn.write(format([[
   {
     "time": %4.0f,
     "threads": %d,
@@ -51,7 +54,8 @@ function sysbench.report_json(stat)
     reconnects))
 end
 
--- Closes the list of `report_json` at the end of a run.
-return function()
-  if begun then fn.write("\n]\n") end
+-- Ends a list of `report_json`.
+return function(list)
+  if begun[list] then fn.write("\n]\n") end
+  begun[list] = nil
 end

@@ -43,11 +43,12 @@ local CLOSED = 2147483647
 
 -- Errors ------------------------------------------------------------------------------------------
 
--- Raises what went wrong with a statement, at the line that many calls up.
-local function raise(con, code, query, level)
+-- Raises what went wrong with a statement, at the line that many calls up; `otherwise` where no server
+-- said it.
+local function raise(con, code, query, level, otherwise)
   local errno, state, message, text = fn.failure()
   if not errno then
-    error("SQL API error", level + 1)
+    error(otherwise or "SQL API error", level + 1)
   end
   local err = {
     connection = con, query = query, sql_errno = errno, sql_state = state, sql_errmsg = message,
@@ -100,7 +101,7 @@ end
 ffi.cdef("struct rqps_link { int link; };")
 
 function sql.driver(name)
-  name = name or sysbench.opt.db_driver
+  name = name or native.db_driver
   if not fn.driver(name) then
     error("failed to initialize the DB driver", 2)
   end
@@ -219,19 +220,22 @@ end
 
 function Connection:bulk_insert_init(query)
   local code = fn.bulk_begin(self.id, query)
-  if code < 0 then raise(self, code, query, 2) end
+  if code < 0 then raise(self, code, query, 2, "db_bulk_insert_init() failed") end
+  return true
 end
 
 function Connection:bulk_insert_next(values)
   leave_results(self)
   local code = c_bulk_add(self.id, values, #values)
-  if code < 0 then raise(self, code, values, 2) end
+  if code < 0 then raise(self, code, values, 2, "db_bulk_insert_next() failed") end
+  return true
 end
 
 function Connection:bulk_insert_done()
   leave_results(self)
   local code = fn.bulk_end(self.id)
-  if code < 0 then raise(self, code, "bulk insert", 2) end
+  if code < 0 then raise(self, code, "bulk insert", 2, "db_bulk_insert_done() failed") end
+  return true
 end
 
 -- Prepared statements -----------------------------------------------------------------------------
@@ -242,15 +246,20 @@ function Connection:prepare(query)
   return setmetatable({ id = id, con = self, query = query, slots = {} }, Statement)
 end
 
-local kinds = {}
-for _, number in pairs(sql.type) do kinds[number] = number > sql.type.NONE end
+-- Types of parameters: whole numbers, other numbers, texts. Sysbench has none of dates and times either.
+local WHOLE, NUMBER, TEXT = {}, {}, {}
+for _, name in ipairs { "TINYINT", "SMALLINT", "INT", "BIGINT" } do WHOLE[sql.type[name]] = true end
+for _, name in ipairs { "FLOAT", "DOUBLE" } do NUMBER[sql.type[name]] = true end
+for _, name in ipairs { "CHAR", "VARCHAR" } do TEXT[sql.type[name]] = true end
 
-function Statement:bind_create(type, _)
-  if not kinds[type] then error("Unsupported argument type: " .. tostring(type), 2) end
-  local slot = fn.new_slot(type)
+-- A parameter; of a text, `length` is the number of its bytes that are sent at most.
+function Statement:bind_create(type, length)
+  if not (WHOLE[type] or NUMBER[type] or TEXT[type]) then
+    error("Unsupported argument type: " .. tostring(type), 2)
+  end
+  local slot = fn.new_slot(WHOLE[type] or false, TEXT[type] and length or nil)
   self.slots[#self.slots + 1] = slot
-  local whole = type >= sql.type.TINYINT and type <= sql.type.BIGINT
-  return setmetatable({ slot = slot, type = type, whole = whole }, Param)
+  return setmetatable({ slot = slot, type = type, whole = WHOLE[type] }, Param)
 end
 
 function Statement:bind_param(...)
@@ -258,6 +267,8 @@ function Statement:bind_param(...)
   for i = 1, select("#", ...) do
     order[i] = (select(i, ...)).slot
   end
+  -- Without any, nothing is bound, as in sysbench.
+  if #order == 0 then return nil end
   if not fn.bind(self.con.id, self.id, order) then
     error("SQL API error", 2)
   end
@@ -291,5 +302,6 @@ function Param:set(value)
 end
 
 function Param:set_rand_str(format)
+  if not TEXT[self.type] then error("Unsupported argument type: " .. self.type, 2) end
   c_set_random(self.slot, format, #format)
 end

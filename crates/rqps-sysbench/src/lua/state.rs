@@ -1,12 +1,12 @@
 //! A Lua state with a script in it.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use mlua::{FromLuaMulti, Function, IntoLuaMulti, Lua, MultiValue, Table, Value};
 
 use super::border::{new_state, pointers};
-use super::{functions, options};
+use super::{functions, options, path};
 use crate::Error;
 use crate::options::Definition;
 use crate::settings::Settings;
@@ -50,7 +50,28 @@ pub(crate) type Answer<T> = Result<T, String>;
 pub(crate) struct State {
     lua: Lua,
     host: Table,
-    end_of_reports: Function,
+    end_list: Function,
+}
+
+/// The lists of reports as JSON, each a document of its own.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum ReportList {
+    /// Intermediate reports.
+    Intermediate,
+    /// Reports at checkpoints.
+    Checkpoints,
+    /// The report at the end.
+    End,
+}
+
+impl ReportList {
+    fn name(self) -> &'static str {
+        match self {
+            Self::Intermediate => "intermediate",
+            Self::Checkpoints => "checkpoints",
+            Self::End => "end",
+        }
+    }
 }
 
 impl State {
@@ -70,18 +91,17 @@ impl State {
         native.set("ffi", lua.globals().get::<Table>("ffi")?)?;
         let (host, cast): (Table, Function) =
             lua.load(include_str!("core.lua")).set_name("=sysbench").call(&native)?;
-        lua.load(include_str!("sql.lua")).set_name("=sysbench.sql").call::<()>((&native, cast))?;
-        lua.load(include_str!("legacy.lua")).set_name("=sysbench.db").call::<()>(&native)?;
-        let end_of_reports: Function =
+        lua.load(include_str!("sql.lua")).set_name("=sysbench.sql").call::<()>((&native, &cast))?;
+        lua.load(include_str!("legacy.lua"))
+            .set_name("=sysbench.db")
+            .call::<()>((&native, &cast))?;
+        let end_list: Function =
             lua.load(include_str!("report.lua")).set_name("=sysbench.report").call(&native)?;
-        set_path(&lua, script)?;
-        options::set_built_in(&lua, &settings.options)?;
-        options::set_undeclared(&lua, &settings.options)?;
-        options::set_legacy(&lua)?;
-        Ok(Self { lua, host, end_of_reports })
+        path::set(&lua, script, &settings.environment)?;
+        Ok(Self { lua, host, end_list })
     }
 
-    /// Runs the script's top level and gives it the options that it declares, which come back.
+    /// Runs the script's top level and gives it the options. Those that it declares come back.
     ///
     /// # Errors
     /// The script's own error inside; outside, an option that nobody has.
@@ -102,7 +122,7 @@ impl State {
         if let Err(why) = loaded {
             return Ok(Err(why));
         }
-        options::set_declared(&self.lua, &settings.options).map(Ok)
+        options::set(&self.lua, &settings.options).map(Ok)
     }
 
     /// Whether the script has a global function.
@@ -113,11 +133,11 @@ impl State {
         Ok(self.host.get::<Function>("has")?.call(name)?)
     }
 
-    /// Calls a global function of the script, if it has it, with the number of the thread.
+    /// Calls a global function of the script, if it has it. One that each thread calls gets its number.
     ///
     /// # Errors
     /// As [`Self::has`].
-    pub(crate) fn call(&self, name: &str, tid: usize) -> Result<Answer<()>, Error> {
+    pub(crate) fn call(&self, name: &str, tid: Option<usize>) -> Result<Answer<()>, Error> {
         Ok(self.host_call::<Value>("call", (name, tid))?.map(drop))
     }
 
@@ -129,20 +149,21 @@ impl State {
         Ok(self.host_call::<Value>("command", name)?.map(drop))
     }
 
-    /// Calls a hook with a table of numbers; whether the script has one.
+    /// Calls a hook with a table of numbers; whether the script has one. What it prints as JSON belongs to a list.
     ///
     /// # Errors
     /// As [`Self::has`].
     pub(crate) fn hook(
         &self,
         name: &str,
+        list: ReportList,
         numbers: &[(&'static str, f64)],
     ) -> Result<Answer<bool>, Error> {
         let table = self.lua.create_table()?;
         for (key, number) in numbers {
             table.raw_set(*key, *number)?;
         }
-        self.host_call("hook", (name, table))
+        self.host_call("hook", (name, list.name(), table))
     }
 
     /// Whether the script defines any commands, and whether it defines this one: `None` for no
@@ -160,12 +181,12 @@ impl State {
         Ok(Some((ask("command_defined")?, ask("command_parallel")?)))
     }
 
-    /// Ends what the script's reports began.
+    /// Ends a list of reports, where the script's hooks have begun it.
     ///
     /// # Errors
     /// As [`Self::has`].
-    pub(crate) fn end_reports(&self) -> Result<(), Error> {
-        Ok(self.end_of_reports.call(())?)
+    pub(crate) fn end_list(&self, list: ReportList) -> Result<(), Error> {
+        Ok(self.end_list.call(list.name())?)
     }
 
     /// Calls a function of `core.lua` that gives back whether it went well, and its result or why not.
@@ -199,38 +220,17 @@ fn native(
     native.raw_set("fn", functions::table(lua, settings)?)?;
     native.raw_set("version", SYSBENCH_VERSION)?;
     native.raw_set("tid", tid)?;
+    native.raw_set("db_driver", settings.options.text("db-driver")?)?;
     native.raw_set("command", command)?;
     native.raw_set("script_path", script.path())?;
     let percentile = settings.main_percentile().unwrap_or(0.0);
     native.raw_set("percentile", percentile.to_string())?;
     let argv = lua.create_table()?;
+    argv.raw_set(0, "sysbench")?;
     for (idx, word) in settings.words.iter().enumerate() {
         argv.raw_set(idx + 1, word.as_str())?;
     }
     native.raw_set("argv", argv)?;
     lua.globals().raw_set("test", script.path())?;
     Ok(native)
-}
-
-/// Where `require` looks: where sysbench does, and in the script's own folder.
-fn set_path(lua: &Lua, script: &Script) -> Result<(), Error> {
-    let mut places = vec!["./?.lua".to_owned(), "./?/init.lua".to_owned()];
-    if let Place::File(path) = &script.place
-        && let Some(dir) = path.parent().filter(|dir| *dir != Path::new(""))
-    {
-        places.push(format!("{}/?.lua", dir.display()));
-        places.push(format!("{}/?/init.lua", dir.display()));
-    }
-    let package: Table = lua.globals().get("package")?;
-    places.push(package.get::<String>("path")?);
-    for dir in [
-        "/usr/local/share/lua/5.1",
-        "/usr/share/lua/5.1",
-        "/usr/local/share/sysbench",
-        "/usr/share/sysbench",
-    ] {
-        places.push(format!("{dir}/?.lua"));
-    }
-    package.set("path", places.join(";"))?;
-    Ok(())
 }

@@ -102,10 +102,13 @@ impl CommandLine {
         Ok(())
     }
 
-    /// Lets older names count under the newer ones, before which they go, as in sysbench.
+    /// Lets older names count under the newer ones, before which they go, as in sysbench. One with its default
+    /// counts as not given.
     fn rename(&mut self, options: &mut Options) {
         for (old, new) in RENAMED {
-            if let Some(given) = options.get(old).cloned() {
+            let default = super::known(old).map(|definition| definition.default_value());
+            let is_default = options.built_in(old).ok() == default;
+            if let Some(given) = options.get(old).filter(|_| !is_default).cloned() {
                 let warning = format!("WARNING: --{old} is deprecated, use --{new} instead");
                 self.deprecated.push(warning);
                 options.set(new, given);
@@ -152,6 +155,9 @@ mod tests {
         assert_eq!((line.warnings.len(), line.deprecated.len()), (1, 2));
         let line = parse(&words("--num-threads=3 --threads=2")).unwrap();
         assert_eq!(line.options.int("threads").unwrap(), 3, "as in sysbench");
+        let line =
+            parse(&words("--num-threads=1 --threads=2 --max-requests=0 --tx-rate=0")).unwrap();
+        assert_eq!((line.options.int("threads").unwrap(), line.deprecated.len()), (2, 0));
     }
 
     #[test]

@@ -9,8 +9,8 @@ pub(crate) struct Definition {
     pub(crate) name: String,
     /// What it takes.
     pub(crate) kind: Kind,
-    /// Its value when it is not given, as text; empty for none.
-    pub(crate) default: String,
+    /// Its value when it is not given, as text; `None` where help texts show none.
+    pub(crate) default: Option<String>,
     /// What it does.
     pub(crate) help: String,
 }
@@ -19,11 +19,12 @@ impl Definition {
     /// The value when it is not given.
     pub(crate) fn default_value(&self) -> Value {
         match self.kind {
-            // Text without a default is empty text, a number without one is 0, as scripts expect.
-            Kind::Bool if self.default.is_empty() => Value::Bool(false),
-            Kind::Int | Kind::Size if self.default.is_empty() => Value::Int(0),
-            Kind::Double if self.default.is_empty() => Value::Number(0.0),
-            kind => Value::parse(kind, &self.default).unwrap_or(Value::Nothing),
+            // As in sysbench.
+            Kind::Bool if self.default.is_none() => Value::Bool(true),
+            kind => {
+                let text = self.default.as_deref().unwrap_or_default();
+                Value::parse(kind, text).unwrap_or(Value::Nothing)
+            }
         }
     }
 }
@@ -48,7 +49,7 @@ pub(crate) fn all() -> impl Iterator<Item = Definition> {
     GROUPS.iter().flat_map(|group| group.options).map(|(name, kind, default, help)| Definition {
         name: (*name).to_owned(),
         kind: *kind,
-        default: (*default).to_owned(),
+        default: (*name != "config-file").then(|| (*default).to_owned()),
         help: (*help).to_owned(),
     })
 }
@@ -238,8 +239,9 @@ const POSTGRES: Group = Group {
         (
             "pgsql-sslmode",
             Kind::Text,
-            "prefer",
-            "TLS over TCP: disable, prefer (where the server offers it), require",
+            "",
+            "TLS over TCP: disable, prefer (where the server offers it, the default), require, verify-ca or \
+             verify-full",
         ),
     ],
 };
@@ -251,8 +253,8 @@ mod tests {
     #[test]
     fn every_default_is_of_its_kind() {
         for definition in all() {
-            let parsed = Value::parse(definition.kind, &definition.default);
-            assert!(parsed.is_some() || definition.default.is_empty(), "{definition:?}");
+            let parsed = definition.default.as_deref().map(|it| Value::parse(definition.kind, it));
+            assert_ne!(parsed, Some(None), "{definition:?}");
         }
         assert_eq!(known("mysql_host").map(|d| d.name), Some("mysql-host".to_owned()));
         assert_eq!(known("table-size"), None);

@@ -7,7 +7,7 @@ use super::{Definition, GROUPS};
 pub(crate) fn general() -> String {
     let mut text = String::from(
         "Usage:\n  sysbench [options]... [testname|script.lua] [command]\n\n\
-         Commands implemented by most tests: prepare prewarm run cleanup help\n\n",
+         Commands implemented by most tests: prepare run cleanup help\n\n",
     );
     let mut definitions = all();
     for group in GROUPS {
@@ -15,7 +15,7 @@ pub(crate) fn general() -> String {
         if !group.title.is_empty() {
             text.push_str(&format!("{}:\n", group.title));
         }
-        text.push_str(&table(&options, false));
+        text.push_str(&table(&options));
         text.push('\n');
     }
     text.push_str("Built-in tests:\n");
@@ -33,19 +33,16 @@ pub(crate) fn general() -> String {
 pub(crate) fn of_script(name: &str, options: &[Definition]) -> String {
     let mut sorted = options.to_vec();
     sorted.sort_by(|a, b| a.name.cmp(&b.name));
-    format!("{name} options:\n{}\n", table(&sorted, true))
+    format!("{name} options:\n{}\n", table(&sorted))
 }
 
 /// One line for each option: name and value, help, default in brackets.
-pub(crate) fn table(options: &[Definition], of_script: bool) -> String {
+pub(crate) fn table(options: &[Definition]) -> String {
     let left = |one: &Definition| format!("--{}{}", one.name, one.kind.placeholder());
     let width = options.iter().map(|one| left(one).len()).max().unwrap_or(0);
     let mut text = String::new();
     for one in options {
-        let default = &one.default;
-        // Scripts' options without a default have no brackets; built-in ones are more exact.
-        let bare = default.is_empty() && (of_script || one.name == "config-file");
-        let shown = if bare { String::new() } else { format!(" [{default}]") };
+        let shown = one.default.as_ref().map_or(String::new(), |default| format!(" [{default}]"));
         text.push_str(&format!("  {:width$} {}{shown}\n", left(one), one.help));
     }
     text

@@ -58,7 +58,8 @@ impl Kind {
 }
 
 impl Value {
-    /// Parses text as a value of a kind; `None` when it is none.
+    /// Parses text as a value of a kind; `None` when it is none. Without text a number is 0, a list has nothing, and a
+    /// switch has no value.
     pub(crate) fn parse(kind: Kind, text: &str) -> Option<Self> {
         match kind {
             Kind::Bool => match text {
@@ -66,15 +67,17 @@ impl Value {
                 "off" | "false" | "0" | "no" => Some(Self::Bool(false)),
                 _ => None,
             },
+            Kind::Int | Kind::Size if text.is_empty() => Some(Self::Int(0)),
+            Kind::Double if text.is_empty() => Some(Self::Number(0.0)),
             Kind::Int => parse_int(text).map(Self::Int),
             Kind::Size => parse_size(text).map(Self::Int),
             Kind::Double => {
                 text.parse().ok().filter(|value: &f64| value.is_finite()).map(Self::Number)
             }
             Kind::Text | Kind::File => Some(Self::Text(text.to_owned())),
-            Kind::List if text.is_empty() => Some(Self::List(Vec::new())),
             Kind::List => {
-                Some(Self::List(text.split(',').map(|one| one.trim().to_owned()).collect()))
+                let values = text.split(',').filter(|one| !one.is_empty());
+                Some(Self::List(values.map(str::to_owned).collect()))
             }
         }
     }
@@ -121,8 +124,15 @@ mod tests {
         assert_eq!(parse(Kind::Size, "1X"), None);
         assert_eq!(parse(Kind::Double, "0.2"), Some(Value::Number(0.2)));
         assert_eq!(parse(Kind::Double, "nan"), None);
-        let list = vec!["a".to_owned(), "b".to_owned()];
-        assert_eq!(parse(Kind::List, "a, b"), Some(Value::List(list)));
-        assert_eq!(parse(Kind::List, ""), Some(Value::List(Vec::new())));
+        let list =
+            |all: &[&str]| Some(Value::List(all.iter().map(|one| (*one).to_owned()).collect()));
+        assert_eq!(parse(Kind::List, "a, b"), list(&["a", " b"]));
+        assert_eq!(parse(Kind::List, ",a,,b,"), list(&["a", "b"]));
+        assert_eq!(parse(Kind::List, ""), list(&[]));
+        assert_eq!(parse(Kind::Int, ""), Some(Value::Int(0)));
+        assert_eq!(parse(Kind::Size, ""), Some(Value::Int(0)));
+        assert_eq!(parse(Kind::Double, ""), Some(Value::Number(0.0)));
+        assert_eq!(parse(Kind::Text, ""), Some(Value::Text(String::new())));
+        assert_eq!(parse(Kind::Bool, ""), None);
     }
 }

@@ -92,14 +92,15 @@ fn latency(of: &Reported, percentiles: &[f64]) -> String {
     format!("lat (ms,{}%): {}", names.join("/"), values.join("/"))
 }
 
+/// The distribution of response times, before the report at the end.
+pub(crate) fn histogram(of: &Reported) -> String {
+    let drawn = Grid::printed().drawn(&coarsen(&of.sum.histogram));
+    format!("Latency histogram (values are in milliseconds)\n{drawn} \n")
+}
+
 /// The report at the end, or at a checkpoint.
 pub(crate) fn cumulative(of: &Reported, settings: &Settings) -> String {
     let mut text = String::new();
-    if settings.histogram {
-        text.push_str("Latency histogram (values are in milliseconds)\n");
-        text.push_str(&Grid::printed().drawn(&coarsen(&of.sum.histogram)));
-        text.push_str(" \n");
-    }
     if of.uses_sql {
         push_sql(&mut text, of);
     }

@@ -33,7 +33,7 @@ struct Command {
 /// Anything that keeps it from being carried out.
 pub(crate) fn carry_out(line: &CommandLine, settings: Settings) -> Result<u8, Error> {
     let settings = Arc::new(settings);
-    let script = Arc::new(locate(line.test.as_deref())?);
+    let script = Arc::new(locate(line.test.as_deref(), &settings.environment)?);
     let control = Arc::new(Control::new(settings.n_threads, settings.limits));
     install(Worker::new(
         Arc::clone(&settings),
@@ -93,7 +93,7 @@ impl Command {
 
     fn call(&self, name: &str) -> Result<(), Error> {
         self.state
-            .call(name, 0)?
+            .call(name, None)?
             .map_err(|why| Error::Fatal(format!("`{name}' function failed: {why}")))
     }
 

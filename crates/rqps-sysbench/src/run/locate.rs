@@ -3,9 +3,8 @@
 use std::io::Read as _;
 use std::path::{Path, PathBuf};
 
-use crate::Error;
-use crate::builtin;
-use crate::lua::{Place, Script};
+use crate::lua::{Place, Script, rock};
+use crate::{Environment, Error, builtin};
 
 /// Tests of sysbench that measure no database.
 const NOT_DATABASES: [&str; 5] = ["cpu", "memory", "threads", "mutex", "fileio"];
@@ -13,12 +12,12 @@ const NOT_DATABASES: [&str; 5] = ["cpu", "memory", "threads", "mutex", "fileio"]
 /// Folders in which sysbench's own scripts lie.
 const FOLDERS: [&str; 2] = ["/usr/local/share/sysbench", "/usr/share/sysbench"];
 
-/// Finds the script of a test: a path, a file NAME.lua in the current folder, a built-in test, a script
-/// of sysbench's folder; without a name, the text on standard input.
+/// Finds the script of a test: a path, a file NAME.lua in the current folder, a built-in test, a rock of
+/// LuaRocks, a script of sysbench's folder; without a name, the text on standard input.
 ///
 /// # Errors
 /// A test that measures no database, a name that means nothing, unreadable standard input.
-pub(crate) fn locate(test: Option<&str>) -> Result<Script, Error> {
+pub(crate) fn locate(test: Option<&str>, environment: &Environment) -> Result<Script, Error> {
     let Some(test) = test.filter(|name| *name != "-") else { return from_input() };
     if is_file(Path::new(test)) {
         return Ok(from_file(PathBuf::from(test)));
@@ -35,11 +34,10 @@ pub(crate) fn locate(test: Option<&str>) -> Result<Script, Error> {
         let place = Place::Text(format!("={test}"), text);
         return Ok(Script { name: test.to_owned(), place });
     }
-    for folder in FOLDERS {
-        let path = Path::new(folder).join(&file_name);
-        if !test.contains('/') && is_file(&path) {
-            return Ok(Script { name: test.to_owned(), place: Place::File(path) });
-        }
+    let of_sysbench = FOLDERS.iter().map(|folder| Path::new(folder).join(&file_name));
+    let found = rock(test, environment).into_iter().chain(of_sysbench).find(|path| is_file(path));
+    if let Some(path) = found.filter(|_| !test.contains('/')) {
+        return Ok(Script { name: test.to_owned(), place: Place::File(path) });
     }
     Err(Error::Fatal(format!(
         "Cannot find benchmark '{test}': no such built-in test, file or module"
@@ -66,6 +64,10 @@ fn from_input() -> Result<Script, Error> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    fn locate(test: Option<&str>) -> Result<Script, Error> {
+        super::locate(test, &Environment::default())
+    }
 
     #[test]
     fn names_and_paths() {

@@ -7,7 +7,7 @@ use super::control::Control;
 use super::threads::Stage;
 use crate::Error;
 use crate::console::Level;
-use crate::lua::State;
+use crate::lua::{ReportList, State};
 use crate::report::{self, Earlier, Intermediate, OfThread, Reported};
 use crate::settings::Settings;
 use crate::tally::Counts;
@@ -35,6 +35,8 @@ pub(super) struct Progress<'a> {
     last: Snapshot,
     /// The same at the last checkpoint, or the start.
     base: Snapshot,
+    /// The same at the start.
+    start: Snapshot,
     /// What was reported, for the JSON; nothing without it.
     earlier: Earlier,
 }
@@ -73,7 +75,8 @@ impl<'a> Progress<'a> {
             state,
             start_ns: 0,
             last: none.clone(),
-            base: none,
+            base: none.clone(),
+            start: none,
             earlier: Earlier::default(),
         }
     }
@@ -102,6 +105,7 @@ impl<'a> Progress<'a> {
             self.last.at_ns = self.start_ns;
             self.base.at_ns = self.start_ns;
         }
+        self.start = self.base.clone();
         let mut schedule = Schedule::new(self.settings);
         loop {
             let next = schedule.next();
@@ -119,7 +123,9 @@ impl<'a> Progress<'a> {
                 Some((Due::Intermediate, _)) => {
                     self.report_intermediate(self.stage.n_running(self.settings.n_threads))?;
                 }
-                Some((Due::Checkpoint, _)) => self.report_checkpoint()?,
+                Some((Due::Checkpoint, _)) => {
+                    self.report_checkpoint(schedule.checkpoints_s.is_empty())?;
+                }
                 Some((Due::GiveUp, _)) => {
                     self.control.stop();
                     return Ok(End::Forced);
@@ -176,7 +182,7 @@ impl<'a> Progress<'a> {
         let (queue_length, concurrency) = queue.unwrap_or((0, 0));
         numbers.push(("queue_length", queue_length as f64));
         numbers.push(("concurrency", concurrency as f64));
-        if !self.hook("report_intermediate", &numbers)? {
+        if !self.hook("report_intermediate", ReportList::Intermediate, &numbers)? {
             let more = Intermediate { n_threads, queue };
             let line = report::intermediate(&reported, more, &self.settings.percentiles);
             self.settings.console.say(&line);
@@ -187,12 +193,15 @@ impl<'a> Progress<'a> {
         Ok(())
     }
 
-    fn report_checkpoint(&mut self) -> Result<(), Error> {
+    fn report_checkpoint(&mut self, is_last: bool) -> Result<(), Error> {
         let now = self.snapshot();
         let reported = self.between(&self.base, &now);
         let console = &self.settings.console;
         console.say(&format!("[ {:.0}s ] Checkpoint report:\n", reported.total_s));
-        self.report_cumulative(&reported)?;
+        self.report_cumulative(&reported, ReportList::Checkpoints)?;
+        if is_last {
+            self.state.end_list(ReportList::Checkpoints)?;
+        }
         self.base = now;
         for tally in &self.control.tallies {
             tally.forget_extremes();
@@ -203,15 +212,20 @@ impl<'a> Progress<'a> {
         Ok(())
     }
 
-    fn report_cumulative(&self, reported: &Reported) -> Result<(), Error> {
+    fn report_cumulative(&self, reported: &Reported, list: ReportList) -> Result<(), Error> {
         let n_threads = self.stage.n_running(self.settings.n_threads);
         let mut numbers = stat(reported, self.settings, n_threads);
         numbers.push(("latency_min", reported.min_ms() / 1e3));
         numbers.push(("latency_max", reported.max_ms() / 1e3));
         numbers.push(("latency_avg", reported.mean_ms() / 1e3));
         numbers.push(("latency_sum", reported.sum_ms() / 1e3));
-        if !self.hook("report_cumulative", &numbers)? {
+        if !self.hook("report_cumulative", list, &numbers)? {
             let console = &self.settings.console;
+            if self.settings.histogram && list == ReportList::End {
+                // Of the whole run, whatever the checkpoints.
+                let whole = self.between(&self.start, &self.snapshot());
+                console.say(&report::histogram(&whole));
+            }
             console.say(&report::cumulative(reported, self.settings));
             if console.prints(Level::Debug) {
                 for line in report::of_threads(reported) {
@@ -224,8 +238,13 @@ impl<'a> Progress<'a> {
     }
 
     /// Calls a hook of the script; whether it has one.
-    fn hook(&self, name: &str, numbers: &[(&'static str, f64)]) -> Result<bool, Error> {
-        match self.state.hook(name, numbers)? {
+    fn hook(
+        &self,
+        name: &str,
+        list: ReportList,
+        numbers: &[(&'static str, f64)],
+    ) -> Result<bool, Error> {
+        match self.state.hook(name, list, numbers)? {
             Ok(has) => Ok(has),
             Err(why) => {
                 let console = &self.settings.console;
@@ -248,12 +267,14 @@ impl<'a> Progress<'a> {
             console.say(&format!("Number of unfinished transactions on forced shutdown: {n}\n"));
         }
         let reported = self.between(&self.base, &self.snapshot());
-        self.state.end_reports()?;
+        self.state.end_list(ReportList::Checkpoints)?;
+        self.state.end_list(ReportList::Intermediate)?;
         if self.settings.json {
             console.result(&report::json(test, self.settings, &reported, &self.earlier));
             return Ok(());
         }
-        self.report_cumulative(&reported)
+        self.report_cumulative(&reported, ReportList::End)?;
+        self.state.end_list(ReportList::End)
     }
 }
 

@@ -197,7 +197,7 @@ impl Crew {
     }
 
     fn call(&self, state: &State, name: &str, tid: usize) -> Result<(), Error> {
-        match state.call(name, tid)? {
+        match state.call(name, Some(tid))? {
             Ok(()) => Ok(()),
             Err(why) => {
                 self.tell(&format!("`{name}' function failed: {why}"));

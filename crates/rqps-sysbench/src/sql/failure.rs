@@ -88,7 +88,7 @@ impl Ignored {
     pub(crate) fn new(names: &[String]) -> Self {
         Self {
             all: names.iter().any(|name| name == "all"),
-            numbers: names.iter().filter_map(|name| name.parse().ok()).collect(),
+            numbers: names.iter().filter_map(|name| name.trim().parse().ok()).collect(),
         }
     }
 

@@ -3,13 +3,14 @@
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use rqps_client::{Address, Endpoint, Password, Tls};
+use rqps_client::{Address, Endpoint, Password, SessionCharset, Startup, Tls};
 
-use crate::Error;
+use super::libpq;
 use crate::options::Options;
+use crate::{Environment, Error};
 
 /// Longest time for one connection to be made and let in, as servers allow by default.
-const CONNECT_TIMEOUT: Duration = Duration::from_secs(30);
+pub(super) const CONNECT_TIMEOUT: Duration = Duration::from_secs(30);
 
 /// Sockets of MySQL and MariaDB as distributions place them, for the host `localhost`.
 const MYSQL_SOCKETS: [&str; 4] = [
@@ -62,14 +63,18 @@ pub(crate) struct Place {
 ///
 /// # Errors
 /// An option that asks for what this client does not do, or whose value is not of its kind.
-pub(crate) fn places(driver: Driver, options: &Options) -> Result<Vec<Place>, Error> {
+pub(crate) fn places(
+    driver: Driver,
+    options: &Options,
+    environment: &Environment,
+) -> Result<Vec<Place>, Error> {
     match driver {
-        Driver::Mysql => mysql(options),
-        Driver::Pgsql => postgres(options),
+        Driver::Mysql => mysql(options, environment),
+        Driver::Pgsql => libpq::places(options, environment),
     }
 }
 
-fn mysql(options: &Options) -> Result<Vec<Place>, Error> {
+fn mysql(options: &Options, environment: &Environment) -> Result<Vec<Place>, Error> {
     for (name, why) in [
         ("mysql-ssl-cipher", "ciphers are those of the TLS library"),
         ("mysql-ssl-cert", "certificates of clients are not done"),
@@ -92,6 +97,11 @@ fn mysql(options: &Options) -> Result<Vec<Place>, Error> {
         )));
     }
     let tls = mysql_tls(options)?;
+    let mut password = options.text("mysql-password")?;
+    if password.is_empty() {
+        // As its client library does.
+        password = environment.get("MYSQL_PWD").unwrap_or_default().to_owned();
+    }
     let login = |address: Address, called: String| {
         Ok(Place {
             // What goes through a socket of this host is not encrypted without need.
@@ -100,10 +110,11 @@ fn mysql(options: &Options) -> Result<Vec<Place>, Error> {
                 address,
                 tls: tls.clone().unwrap_or_default(),
                 user: options.text("mysql-user")?,
-                password: Password(options.text("mysql-password")?),
+                password: Password(password.clone()),
                 server_public_key: None,
                 database: options.text("mysql-db")?,
                 schema: None,
+                startup: Startup { charset: SessionCharset::ClientLibrary, parameters: Vec::new() },
                 connect_timeout: CONNECT_TIMEOUT,
             },
             called,
@@ -115,11 +126,23 @@ fn mysql(options: &Options) -> Result<Vec<Place>, Error> {
             |path: &String| login(Address::Unix(PathBuf::from(path)), format!("socket '{path}'"));
         return sockets.iter().map(at_socket).collect();
     }
-    let ports = ports(&options.list("mysql-port")?, "mysql-port")?;
-    let hosts = options.list("mysql-host")?;
+    let mut ports = ports(&options.list("mysql-port")?, "mysql-port")?;
+    if ports.is_empty() {
+        ports.push(0);
+    }
+    let default_port = environment.get("MYSQL_TCP_PORT").and_then(|text| text.parse().ok());
+    for port in ports.iter_mut().filter(|port| **port == 0) {
+        *port = default_port.unwrap_or(3306);
+    }
+    let mut hosts = options.list("mysql-host")?;
+    if hosts.is_empty() {
+        hosts.push("localhost".to_owned());
+    }
+    let named = environment.get("MYSQL_UNIX_PORT");
+    let sockets: Vec<&str> = named.into_iter().chain(MYSQL_SOCKETS).collect();
     let mut places = Vec::new();
     for (host, port) in in_turn(&hosts, &ports) {
-        let socket = MYSQL_SOCKETS.iter().map(Path::new).find(|path| path.exists());
+        let socket = sockets.iter().map(Path::new).find(|path| path.exists());
         let called = format!("host '{host}', port {port}");
         let address = match socket {
             // As libmysqlclient does: this name means the socket, unless TLS was asked for.
@@ -154,48 +177,13 @@ fn mysql_tls(options: &Options) -> Result<Option<Tls>, Error> {
     }
 }
 
-fn postgres(options: &Options) -> Result<Vec<Place>, Error> {
-    let mode = options.text("pgsql-sslmode")?;
-    let tls = match mode.as_str() {
-        "disable" | "allow" => Some(Tls::Off),
-        "prefer" | "" => None,
-        "require" => Some(Tls::Required { ca: None }),
-        _ => {
-            return Err(Error::Fatal(format!(
-                "--pgsql-sslmode={mode} cannot be used: disable, prefer or require"
-            )));
-        }
-    };
-    let ports = ports(&options.list("pgsql-port")?, "pgsql-port")?;
-    let mut places = Vec::new();
-    for (host, port) in in_turn(&options.list("pgsql-host")?, &ports) {
-        let address = if host.starts_with('/') {
-            Address::Unix(Path::new(&host).join(format!(".s.PGSQL.{port}")))
-        } else {
-            Address::Tcp { host: host.clone(), port }
-        };
-        places.push(Place {
-            prefers_tls: tls.is_none() && matches!(address, Address::Tcp { .. }),
-            endpoint: Endpoint {
-                address,
-                tls: tls.clone().unwrap_or_default(),
-                user: options.text("pgsql-user")?,
-                password: Password(options.text("pgsql-password")?),
-                server_public_key: None,
-                database: options.text("pgsql-db")?,
-                schema: None,
-                connect_timeout: CONNECT_TIMEOUT,
-            },
-            called: format!("host '{host}', port {port}"),
-        });
-    }
-    Ok(places)
-}
-
-fn ports(texts: &[String], option: &str) -> Result<Vec<u16>, Error> {
-    let parse = |text: &String| {
-        text.parse::<u16>()
-            .map_err(|_| Error::BadValue { name: option.to_owned(), value: text.clone() })
+/// Ports; an empty one is that of the protocol, 0.
+pub(super) fn ports(texts: &[String], option: &str) -> Result<Vec<u16>, Error> {
+    let parse = |text: &String| match text.trim() {
+        "" => Ok(0),
+        port => port
+            .parse::<u16>()
+            .map_err(|_| Error::BadValue { name: option.to_owned(), value: text.clone() }),
     };
     texts.iter().map(parse).collect()
 }
@@ -216,7 +204,7 @@ mod tests {
     }
 
     fn of(driver: Driver, words: &str) -> Result<Vec<Place>, Error> {
-        places(driver, &options(words))
+        places(driver, &options(words), &Environment::default())
     }
 
     #[test]
@@ -264,7 +252,8 @@ mod tests {
         }
         let with_ca = |mode: &str| {
             let words = format!("--mysql-host=h --mysql-ssl-ca=/ca --mysql-ssl={mode}");
-            super::places(Driver::Mysql, &options(&words)).unwrap().remove(0).endpoint.tls
+            let mut places = places(Driver::Mysql, &options(&words), &Environment::default());
+            places.as_mut().unwrap().remove(0).endpoint.tls
         };
         let ca = PathBuf::from("/ca");
         assert_eq!(with_ca("VERIFY_CA"), Tls::Issued { ca: ca.clone() });

@@ -10,6 +10,8 @@ const FULL_BYTES: usize = 512 * 1024;
 /// An insert under way.
 #[derive(Debug, Default)]
 pub(super) struct Bulk {
+    /// Whether rows can be added: between the beginning and the end.
+    is_begun: bool,
     /// All rows so far, behind the statement's head.
     sql: Vec<u8>,
     head_bytes: usize,
@@ -25,6 +27,7 @@ impl Worker {
         bulk.sql.extend_from_slice(head);
         bulk.head_bytes = bulk.sql.len();
         bulk.n_rows = 0;
+        bulk.is_begun = true;
         0.0
     }
 
@@ -40,7 +43,7 @@ impl Worker {
         }
         let Some(Some(open)) = self.links.get_mut(link) else { return self.closed() };
         let bulk = &mut open.bulk;
-        if bulk.head_bytes == 0 {
+        if !bulk.is_begun {
             return self.not_begun();
         }
         if bulk.n_rows > 0 {
@@ -59,9 +62,15 @@ impl Worker {
         FAILED
     }
 
-    /// Sends the rows that are left.
+    /// Sends the rows that are left and ends the insert. One that fails is not ended, as in sysbench.
     pub(crate) fn bulk_end(&mut self, link: usize) -> Rows {
-        self.bulk_send(link)
+        let sent = self.bulk_send(link);
+        if sent >= 0.0
+            && let Some(Some(open)) = self.links.get_mut(link)
+        {
+            open.bulk.is_begun = false;
+        }
+        sent
     }
 
     fn bulk_send(&mut self, link: usize) -> Rows {

@@ -36,6 +36,8 @@ impl Statement {
 #[derive(Debug, Clone)]
 pub(super) struct Slot {
     kind: ParamType,
+    /// Bytes of a text that are sent at most.
+    max_bytes: usize,
     value: SlotValue,
 }
 
@@ -101,9 +103,10 @@ impl Worker {
         self.failure = None;
     }
 
-    /// A new slot for values of a kind.
-    pub(crate) fn new_slot(&mut self, kind: ParamType) -> u32 {
-        let slot = Slot { kind, value: SlotValue::Null };
+    /// A new slot for values of a kind, of whose texts so many bytes are sent at most.
+    pub(crate) fn new_slot(&mut self, kind: ParamType, max_bytes: Option<usize>) -> u32 {
+        let max_bytes = max_bytes.unwrap_or(usize::MAX);
+        let slot = Slot { kind, max_bytes, value: SlotValue::Null };
         if let Some(free) = self.free_slots.pop()
             && let Some(place) = self.slots.get_mut(free as usize)
         {
@@ -160,19 +163,19 @@ impl Worker {
         }
     }
 
-    /// Sets a slot to a text.
+    /// Sets a slot to a text, cut to its length.
     #[inline]
     pub(crate) fn set_text(&mut self, slot: u32, text: &[u8]) {
-        if let Some(buffer) = text_of(&mut self.slots, slot) {
-            buffer.extend_from_slice(text);
+        if let Some(TextSlot { buffer, max_bytes }) = text_of(&mut self.slots, slot) {
+            buffer.extend_from_slice(text.get(..max_bytes).unwrap_or(text));
         }
     }
 
-    /// Sets a slot to a random text of a format.
+    /// Sets a slot to a random text of a format, cut to its length.
     #[inline]
     pub(crate) fn set_random_text(&mut self, slot: u32, format: &[u8]) {
-        if let Some(buffer) = text_of(&mut self.slots, slot) {
-            self.random.push_text(format, buffer);
+        if let Some(TextSlot { buffer, max_bytes }) = text_of(&mut self.slots, slot) {
+            self.random.push_text(format.get(..max_bytes).unwrap_or(format), buffer);
         }
     }
 
@@ -272,17 +275,23 @@ impl Worker {
     }
 }
 
-/// The emptied text of a slot, made one where it is none.
+/// The emptied text of a slot.
+struct TextSlot<'a> {
+    buffer: &'a mut Vec<u8>,
+    max_bytes: usize,
+}
+
+/// The text of a slot, made one where it is none.
 #[inline]
-fn text_of(slots: &mut [Slot], slot: u32) -> Option<&mut Vec<u8>> {
-    let value = &mut slots.get_mut(slot as usize)?.value;
+fn text_of(slots: &mut [Slot], slot: u32) -> Option<TextSlot<'_>> {
+    let Slot { value, max_bytes, .. } = slots.get_mut(slot as usize)?;
     if !matches!(value, SlotValue::Text(_)) {
         *value = SlotValue::Text(Vec::new());
     }
     match value {
-        SlotValue::Text(text) => {
-            text.clear();
-            Some(text)
+        SlotValue::Text(buffer) => {
+            buffer.clear();
+            Some(TextSlot { buffer, max_bytes: *max_bytes })
         }
         _ => None,
     }

@@ -28,6 +28,7 @@ fn connected(bench: &Bench, running: &Running, id: &str, dbms: Dbms) -> Box<dyn 
         password: Password(marker["password"].as_str().unwrap().to_owned()),
         database: "rqps".to_owned(),
         schema: None,
+        startup: rqps_client::Startup::default(),
         connect_timeout: Duration::from_secs(10),
     };
     rqps_server::connect(dbms, &endpoint).unwrap()

@@ -102,6 +102,12 @@ mod sysbench;
 #[cfg(test)]
 mod sysbench_attacks;
 #[cfg(test)]
+mod sysbench_client_library;
+#[cfg(test)]
+mod sysbench_drop_in;
+#[cfg(test)]
+mod sysbench_random;
+#[cfg(test)]
 mod sysbench_sandbox;
 #[cfg(test)]
 mod sysbench_servers;

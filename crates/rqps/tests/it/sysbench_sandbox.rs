@@ -76,6 +76,7 @@ impl Server {
             server_public_key: None,
             database: "sbtest".to_owned(),
             schema: None,
+            startup: rqps_client::Startup::default(),
             connect_timeout: std::time::Duration::from_secs(60),
         };
         let dbms = if is_postgres { Dbms::Postgres } else { Dbms::Mysql };

@@ -6,6 +6,7 @@ use sha2::{Digest, Sha256};
 use super::peer::serve_tcp;
 use super::*;
 use crate::postgres::login::refuse_to_shout;
+use crate::{Parameter, SessionCharset, Startup};
 
 fn refused(server: &peer::Server) -> Error {
     PostgresConnection::connect(&server.endpoint).expect_err("a refusal")
@@ -29,6 +30,28 @@ fn a_trusting_server_says_what_it_is() {
     assert_eq!(session.server_version.as_ref().unwrap().numbers, [17, 4]);
     assert_eq!((session.transport.as_str(), session.tls.as_str()), ("socket", ""));
     assert_eq!((session.auth.as_str(), session.connection_id), ("trust", 4097));
+    server.finish();
+}
+
+#[test]
+fn startup_parameters_go_before_those_of_rqps() {
+    let server = serve(|peer| {
+        let startup = peer.untagged();
+        assert_eq!(
+            startup,
+            b"\0\x03\0\0user\0rqps\0database\0db\0options\0-c a=b\0application_name\0mine\0\
+              standard_conforming_strings\0on\0\0"
+        );
+        peer.welcome();
+    });
+    let parameter =
+        |name: &str, value: &str| Parameter { name: name.to_owned(), value: value.to_owned() };
+    let startup = Startup {
+        charset: SessionCharset::ClientLibrary,
+        parameters: vec![parameter("options", "-c a=b"), parameter("application_name", "mine")],
+    };
+    let endpoint = Endpoint { startup, ..server.endpoint.clone() };
+    PostgresConnection::connect(&endpoint).unwrap();
     server.finish();
 }
 

@@ -37,6 +37,7 @@ pub(super) fn endpoint(address: Address) -> Endpoint {
         server_public_key: None,
         database: "db".into(),
         schema: None,
+        startup: crate::Startup::default(),
         connect_timeout: Duration::from_secs(60),
     }
 }

@@ -1,6 +1,7 @@
 //! The layout, character by character, as sysbench 1.0.20 printed it.
 
 use super::*;
+use crate::Environment;
 use crate::console::Console;
 use crate::options::cmdline;
 use crate::tally::Tally;
@@ -8,7 +9,7 @@ use crate::tally::Tally;
 fn settings(words: &str) -> Settings {
     let words: Vec<String> = words.split_whitespace().map(str::to_owned).collect();
     let console = Console::new(Box::new(std::io::sink()), Box::new(std::io::sink()));
-    Settings::new(&cmdline::parse(&words).unwrap(), console).unwrap()
+    Settings::new(&cmdline::parse(&words).unwrap(), &Environment::default(), console).unwrap()
 }
 
 fn reported(uses_sql: bool) -> Reported {
