@@ -57,9 +57,9 @@ pub(crate) fn run(dir: &Path) -> Result<()> {
     let (mut equal, mut different) = (0, 0);
     for folder in folders {
         let options = Options { source: folder.display().to_string(), ..Options::default() };
-        let runs = rqps_import::mytools::import(&folder, &options)
+        let imports = rqps_import::mytools::import(&folder, &options)
             .with_context(|| format!("import {}", folder.display()))?;
-        for run in &runs {
+        for run in &imports.runs {
             println!("{}: {} systems, {} steps", run.name, run.systems.len(), run.steps.len());
             for count in compare(run, &Tables::read(&folder, &run.name)?)? {
                 let n = count.different.len();
