@@ -1,7 +1,7 @@
 //! A table of texts, rendered aligned for a terminal or as a markdown table.
 
 use crate::tone::Tone;
-use crate::words::{clip, one_line, width};
+use crate::words::{one_line, shorten_apart, width};
 
 /// Columns that a word keeps when a table is made to fit.
 const LEAST: usize = 12;
@@ -114,18 +114,27 @@ impl Grid {
     /// The same table in at most `columns` columns: the widest column of words is cut until it fits,
     /// none below [`LEAST`]. Intervals are numbers, and stay whole.
     pub(crate) fn fitted(mut self, columns: usize) -> Self {
+        // Columns whose words would become equal if they were cut more.
+        let mut least: Vec<usize> = Vec::new();
         loop {
             let over = self.width().saturating_sub(columns);
             let widths = self.aligned().widths();
             let left = (0..widths.len()).filter(|&idx| self.heads[idx].1 == Side::Left);
-            let words = left.filter(|&idx| !self.has_intervals(idx));
+            let words = left.filter(|&idx| !self.has_intervals(idx) && !least.contains(&idx));
             let widest = words.filter_map(|idx| Some((widths[idx]?, idx))).max();
             let Some((most, idx)) = widest.filter(|(w, _)| over > 0 && *w > LEAST) else {
                 return self;
             };
             let room = most.saturating_sub(over).max(LEAST).max(most / 2);
-            for cell in self.rows.iter_mut().flatten().filter_map(|row| row.get_mut(idx)) {
-                cell.text = clip(&cell.text, room);
+            let cells = self.rows.iter().flatten().filter_map(|row| row.get(idx));
+            let words: Vec<&str> = cells.map(|cell| cell.text.as_str()).collect();
+            let cut = shorten_apart(&words, room);
+            if cut.iter().any(|text| width(text) > room) {
+                least.push(idx);
+            }
+            let cells = self.rows.iter_mut().flatten().filter_map(|row| row.get_mut(idx));
+            for (cell, text) in cells.zip(cut) {
+                cell.text = text;
             }
         }
     }
@@ -314,7 +323,7 @@ mod tests {
         grid.row(vec![plain("0.987"), plain("[0.962, 1.013]"), plain("20261121-203015-demo")]);
         grid.row(vec![plain("0.5"), plain("n=1"), plain("a")]);
         let out = grid.fitted(24).render_text(false);
-        assert!(out.contains("0.987  [0.962, 1.013]  20261121-20…\n"), "{out}");
+        assert!(out.contains("0.987  [0.962, 1.013]  202611…-demo\n"), "{out}");
         let is = ["slower 8% [6, 10]", "[+0.1, +0.2]", "[0.00, inf]"].map(ends_with_interval);
         assert_eq!(is, [true; 3]);
         let is_none = ["n=1", "my8033.small", "overhead [83%]", "[f](g)<!--", "a[b, c]"];

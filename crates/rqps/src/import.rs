@@ -1,8 +1,8 @@
 //! `rqps import`: other tools' results into the store.
 
 use anyhow::{Context as _, Result, bail};
-use rqps_import::{Imports, Options};
 use rqps_import::sysbench::LogFile;
+use rqps_import::{Imports, Options};
 use rqps_model::{Dbms, Run, StepOutcome};
 use rqps_store::Store;
 
