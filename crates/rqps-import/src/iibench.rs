@@ -8,7 +8,7 @@
 //! ```
 //!
 //! Columns are found by their headings and separated by tabs or commas; a lone `-` separates groups of systems,
-//! each of which is compared with its own first one.
+//! which are compared with their own first one.
 
 mod groups;
 mod step;
@@ -72,14 +72,13 @@ struct Table {
 /// of one system, or the user names a base, all are one run.
 ///
 /// # Errors
-/// A folder of which nothing can be taken over, by what is wrong with its files.
+/// A folder without anything that can be taken over, by what is wrong with its files.
 pub fn import(dir: &Path, options: &Options) -> Result<Imports, Error> {
     let folder = Folder::read(dir)?;
     let mut imports = Imports::default();
     let mut tables: Vec<Table> = Vec::new();
     for name in folder.names() {
-        // Tables of response times stand beside them.
-        let Some(rest) = name.strip_prefix(TABLE).filter(|rest| !is_response_times(rest)) else {
+        let Some(rest) = name.strip_prefix(TABLE).filter(|rest| !is_beside(rest)) else {
             continue;
         };
         let Some(path) = folder.path(name) else { continue };
@@ -129,9 +128,9 @@ fn nothing(folder: &Folder) -> Error {
     }
 }
 
-/// Whether a table is one of response times: `l.i0.rt.insert`.
-fn is_response_times(name: &str) -> bool {
-    name.ends_with(".rt") || name.contains(".rt.")
+/// Whether a file beside the tables is one of response times (`l.i0.rt.insert`) or a script.
+fn is_beside(name: &str) -> bool {
+    name.ends_with(".rt") || name.contains(".rt.") || name.ends_with(".sh")
 }
 
 /// The run of some systems.

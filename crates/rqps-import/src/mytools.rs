@@ -30,7 +30,7 @@ use qps::Qps;
 /// The runs of a folder: one for each group of tables, or one of raw files.
 ///
 /// # Errors
-/// A folder of which nothing can be taken over, by what is wrong with its files.
+/// A folder without anything that can be taken over, by what is wrong with its files.
 pub fn import(dir: &Path, options: &Options) -> Result<Imports, Error> {
     let folder = Folder::read(dir)?;
     let Groups { groups, unused } = groups(&folder);
@@ -180,10 +180,9 @@ fn group_sheet(
     let csv = path(&files.qps_csv)
         .map(|path| Ok((Qps::parse_csv(&read_text(&path)?, &path, &met.labels)?, path)));
     let qps = match (tsv, csv.transpose()) {
-        (Some(tsv), Ok(csv)) => {
+        (Some(mut tsv), Ok(csv)) => {
             if let Some((csv, path)) = csv {
-                csv.check_against(&tsv, &path)?;
-                skipped.extend(csv.skipped);
+                tsv.add_steps(csv, &path)?;
             }
             tsv
         }

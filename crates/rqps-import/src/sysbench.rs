@@ -49,8 +49,8 @@ impl LogFile {
 /// The run of some logs: systems and steps in the order in which they come.
 ///
 /// # Errors
-/// Two logs of one step on one system, what only the user can say, and logs none of which can be read or has
-/// ended.
+/// Two logs of one step on one system, what only the user can say, and logs that all cannot be read or have
+/// not ended.
 pub fn import(files: &[LogFile], options: &Options) -> Result<Imports, Error> {
     let names = Names::new()?;
     let name = options.name.clone().unwrap_or_else(|| "sysbench".to_owned());

@@ -1,7 +1,7 @@
 //! A table of texts, rendered aligned for a terminal or as a markdown table.
 
 use crate::tone::Tone;
-use crate::words::{one_line, shorten_apart, width};
+use crate::words::{clip_apart, one_line, width};
 
 /// Columns that a word keeps when a table is made to fit.
 const LEAST: usize = 12;
@@ -128,7 +128,7 @@ impl Grid {
             let room = most.saturating_sub(over).max(LEAST).max(most / 2);
             let cells = self.rows.iter().flatten().filter_map(|row| row.get(idx));
             let words: Vec<&str> = cells.map(|cell| cell.text.as_str()).collect();
-            let cut = shorten_apart(&words, room);
+            let cut = clip_apart(&words, room);
             if cut.iter().any(|text| width(text) > room) {
                 least.push(idx);
             }
@@ -323,7 +323,7 @@ mod tests {
         grid.row(vec![plain("0.987"), plain("[0.962, 1.013]"), plain("20261121-203015-demo")]);
         grid.row(vec![plain("0.5"), plain("n=1"), plain("a")]);
         let out = grid.fitted(24).render_text(false);
-        assert!(out.contains("0.987  [0.962, 1.013]  202611…-demo\n"), "{out}");
+        assert!(out.contains("0.987  [0.962, 1.013]  20261121-20…\n"), "{out}");
         let is = ["slower 8% [6, 10]", "[+0.1, +0.2]", "[0.00, inf]"].map(ends_with_interval);
         assert_eq!(is, [true; 3]);
         let is_none = ["n=1", "my8033.small", "overhead [83%]", "[f](g)<!--", "a[b, c]"];

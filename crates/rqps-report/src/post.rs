@@ -161,7 +161,7 @@ fn table(
 }
 
 /// Columns given to a label, the last in a line.
-const LABEL_COLUMNS: usize = 100;
+const LABEL_COLUMNS: usize = 60;
 
 /// A system's label, shortened where it is very long.
 fn label_of(rows: &[Line], label: &str) -> String {

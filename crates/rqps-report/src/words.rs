@@ -74,15 +74,26 @@ pub(crate) fn shorten(text: &str, columns: usize) -> String {
     format!("{front}…{}", &line[back..])
 }
 
+/// Words cut at their ends to `columns` columns; where that makes different ones equal, in their middles.
+pub(crate) fn clip_apart(words: &[&str], columns: usize) -> Vec<String> {
+    let cut: Vec<String> = words.iter().map(|word| clip(word, columns)).collect();
+    let are_different =
+        distinct(cut.iter().cloned()) == distinct(words.iter().map(|w| one_line(w)));
+    if are_different { cut } else { shorten_apart(words, columns) }
+}
+
 /// Names shortened to `columns` columns, or to as many more as keep different ones different.
 pub(crate) fn shorten_apart(names: &[&str], columns: usize) -> Vec<String> {
-    let distinct = |names: &mut dyn Iterator<Item = String>| names.collect::<BTreeSet<_>>().len();
-    let n = distinct(&mut names.iter().map(|name| one_line(name)));
+    let n = distinct(names.iter().map(|name| one_line(name)));
     let widest = names.iter().map(|name| width(&one_line(name))).max().unwrap_or(0);
     let is_enough =
-        |columns: &usize| distinct(&mut names.iter().map(|name| shorten(name, *columns))) == n;
+        |columns: &usize| distinct(names.iter().map(|name| shorten(name, *columns))) == n;
     let columns = (columns..widest).find(is_enough).unwrap_or(widest.max(columns));
     names.iter().map(|name| shorten(name, columns)).collect()
+}
+
+fn distinct(texts: impl Iterator<Item = String>) -> usize {
+    texts.collect::<BTreeSet<_>>().len()
 }
 
 /// `text` broken into lines of at most `columns` columns at spaces; the first line begins with
@@ -166,7 +177,10 @@ mod tests {
         assert_eq!(apart(&["a", "b"], 5), "a b");
         // Where they differ at the end, at the front, in the middle, or are the same.
         assert_eq!(apart(&["native_lto.pk10", "native_lto.pk11"], 9), "nati…pk10 nati…pk11");
-        assert_eq!(apart(&["x.my5651_rel.pk1", "x.my5744_rel.pk1"], 9), "x.my56…l.pk1 x.my57…l.pk1");
+        assert_eq!(
+            apart(&["x.my5651_rel.pk1", "x.my5744_rel.pk1"], 9),
+            "x.my56…l.pk1 x.my57…l.pk1"
+        );
         assert_eq!(apart(&["abcdefXghijkl", "abcdefYghijkl"], 9), "abcdefXghijkl abcdefYghijkl");
         assert_eq!(apart(&["abcdefghijkl", "abcdefghijkl"], 9), "abcd…ijkl abcd…ijkl");
     }

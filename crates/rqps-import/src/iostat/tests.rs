@@ -1,3 +1,5 @@
+//! Reports of sysstat, BusyBox and FreeBSD in all their units.
+
 use super::*;
 
 /// A report of the boot, and two of the step.
@@ -29,7 +31,7 @@ fn of(text: &str, device: Option<&str>) -> [Option<f64>; 3] {
     }
 }
 
-/// A text of two equal reports, of which the first is that of the boot.
+/// A text of two equal reports. The first is that of the boot.
 fn twice(report: &str) -> String {
     format!("{report}\n{report}\n")
 }

@@ -120,16 +120,21 @@ impl Qps {
         Err(first.unwrap_or_else(none))
     }
 
-    /// Refuses a table that says something else than `other`, whatever the labels are.
-    pub(crate) fn check_against(&self, other: &Self, path: &Path) -> Result<(), Error> {
-        for row in &self.rows {
-            let name = row.step.row_name();
-            let same = other.of(&row.step).ok_or_else(|| {
-                Error::file(path, format!("step {name} is not in the table with tabs beside it"))
-            })?;
-            if same.values != row.values {
-                let problem = format!("step {name} differs from the table with tabs beside it");
-                return Err(Error::file(path, problem));
+    /// Adds the steps that only `other`, which is at `path`, has of the same systems.
+    ///
+    /// # Errors
+    /// A step of which both say something else.
+    pub(crate) fn add_steps(&mut self, other: Self, path: &Path) -> Result<(), Error> {
+        self.skipped.extend(other.skipped);
+        for row in other.rows {
+            match self.of(&row.step) {
+                Some(own) if own.values == row.values => {}
+                None if row.values.len() == self.labels.len() => self.rows.push(row),
+                _ => {
+                    let name = row.step.row_name();
+                    let problem = format!("step {name} differs from the table with tabs beside it");
+                    return Err(Error::file(path, problem));
+                }
             }
         }
         Ok(())

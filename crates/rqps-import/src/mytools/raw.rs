@@ -27,8 +27,15 @@ struct SystemDir {
     folder: Folder,
 }
 
-/// What was not taken over, by file name and reason, with the systems.
-type Skipped = BTreeMap<(String, String), Vec<String>>;
+/// A file that was not taken over.
+#[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct SkippedFile {
+    name: String,
+    why: String,
+}
+
+/// What was not taken over, with the systems that have such a file.
+type Skipped = BTreeMap<SkippedFile, Vec<String>>;
 
 /// A step's log on a system, or why there is none.
 struct LogEntry {
@@ -78,7 +85,7 @@ pub(super) fn read(folder: &Folder, options: &Options) -> Result<Sheet, Error> {
         }
         sheet.steps.push(SheetStep { info: known.info(&name.step), clients, cells });
     }
-    sheet.notes.extend(skipped.into_iter().map(skipped_note));
+    sheet.notes.extend(skipped.iter().map(|(file, labels)| skipped_note(file, labels)));
     if sheet.steps.iter().all(|step| step.cells.iter().all(Option::is_none)) {
         let problem = format!("none of its logs can be imported. {}", sheet.notes.join(" "));
         return Err(Error::file(dir, problem));
@@ -138,7 +145,8 @@ fn logs(system: &SystemDir, skipped: &mut Skipped) -> Vec<LogEntry> {
             continue;
         }
         let mut skip = |why: String| {
-            skipped.entry((file.to_owned(), why)).or_default().push(system.label.clone());
+            let file = SkippedFile { name: file.to_owned(), why };
+            skipped.entry(file).or_default().push(system.label.clone());
         };
         if is_packed(file) {
             skip("unpack it first".to_owned());
@@ -163,10 +171,11 @@ fn logs(system: &SystemDir, skipped: &mut Skipped) -> Vec<LogEntry> {
 }
 
 /// `Not taken over: x.my8043_a/sb.o.pgvac: this is no log of sysbench.`
-fn skipped_note(((file, why), labels): ((String, String), Vec<String>)) -> String {
-    match labels.as_slice() {
-        [label] => format!("Not taken over: {label}/{file}: {why}."),
-        labels => format!("Not taken over: {file} of {}: {why}.", labels.join(", ")),
+fn skipped_note(file: &SkippedFile, labels: &[String]) -> String {
+    let SkippedFile { name, why } = file;
+    match labels {
+        [label] => format!("Not taken over: {label}/{name}: {why}."),
+        labels => format!("Not taken over: {name} of {}: {why}.", labels.join(", ")),
     }
 }
 

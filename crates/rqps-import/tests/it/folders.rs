@@ -150,6 +150,23 @@ fn one_bad_table_beside_good_ones() {
 }
 
 #[test]
+fn a_table_with_commas_may_have_more_steps() {
+    let csv = "point-query_range=100,1000,990\nscan.warm_range=100,5,6\n";
+    let files = [("qps.abs.all.tsv", &*table(ROW)), ("qps.abs.all.csv", csv)];
+    let imports = Folder::new("in.4u", &files).import();
+    let steps = &imports.runs[0].steps;
+    let names: Vec<&str> = steps.iter().map(|step| step.info.name.as_str()).collect();
+    assert_eq!(names, ["point-query", "scan.warm_range=100"]);
+    // What both have must be the same.
+    let other = [files[0], ("qps.abs.all.csv", "point-query_range=100,1000,991\n")];
+    let problem = Folder::new("in.4u", &other).problem();
+    assert!(
+        problem.contains("step point-query_range=100 differs from the table with tabs"),
+        "{problem}"
+    );
+}
+
+#[test]
 fn notes_and_headings_between_the_lines_of_a_table() {
     let text = table(&format!("{ROW}\n# after the upgrade\ncol-1\tcol-2\n5\t6\tscan_range=100\n"));
     let files = [("qps.abs.all.tsv", &*text), ("o.met.all", &*format!("see the wiki\n{}", met(4)))];
