@@ -19,7 +19,7 @@ pub(super) struct Tables {
 }
 
 impl Tables {
-    /// Those of the group in `folder` whose name ends the run's name, or of the only one.
+    /// Those of the group in `folder` whose name stands behind the folder's in the run's, or of the only one.
     pub(super) fn read(folder: &Path, run_name: &str) -> Result<Self> {
         let mut groups: BTreeSet<String> = BTreeSet::new();
         for entry in std::fs::read_dir(folder).context("list the folder")? {
@@ -30,9 +30,10 @@ impl Tables {
             let group = between("qps.abs.", ".tsv").or_else(|| between("met.", ".txt"));
             groups.extend(group.or_else(|| between("o.met.", "")));
         }
-        let is_own = |group: &&String| run_name.ends_with(&format!(".{group}"));
-        let longest = groups.iter().filter(is_own).max_by_key(|group| group.len());
-        let group = if groups.len() == 1 { groups.first() } else { longest };
+        let name = folder.file_name().unwrap_or_default().to_string_lossy();
+        let is_own = |group: &&String| run_name == format!("{name}.{group}");
+        let own = groups.iter().find(is_own);
+        let group = if groups.len() == 1 { groups.first() } else { own };
         let group = group.with_context(|| format!("find the tables of {run_name}"))?;
         let read = |name: &str| -> Result<Option<String>> {
             let path = folder.join(name);
