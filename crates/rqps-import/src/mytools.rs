@@ -271,12 +271,14 @@ fn steps(labels: &[String], tables: Tables<'_>, clients: Clients) -> Result<Vec<
     Ok(order.into_iter().map(row).collect())
 }
 
-/// What the tables say of a step on a system. A step without QPS has the rate that its metrics are of.
+/// What the tables say of a step on a system. A step or system without QPS has the rate
+/// that its metrics are of.
 fn cell(step: &FileStep, label: &str, tables: Tables<'_>) -> Option<Slice> {
     let Tables { qps, met } = tables;
     let metrics = met.of(step).map_or(&[][..], |step| step.metrics_of(label));
     let of_metrics = || metrics.iter().find(|(m, _)| *m == rqps_model::Metric::Rate).map(|m| m.1);
-    let figure = match qps.of(step) {
+    let has_column = qps.labels.iter().any(|known| known == label);
+    let figure = match qps.of(step).filter(|_| has_column) {
         Some(row) => qps.value(row, label),
         None => of_metrics(),
     }?;

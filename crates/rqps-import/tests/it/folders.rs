@@ -149,6 +149,15 @@ fn one_bad_table_beside_good_ones() {
     );
 }
 
+/// A system that only the metrics have.
+#[test]
+fn metrics_of_a_system_without_qps() {
+    let qps = "col-1 : x.my8043_a\n1000\tpoint-query_range=100\n";
+    let imports = Folder::new("in", &[("qps.abs.all.tsv", qps), ("o.met.all", &met(4))]).import();
+    let systems = &imports.runs[0].steps[0].systems;
+    assert!((systems[1].slices[0].figure() - 990.0).abs() < 1e-9);
+}
+
 #[test]
 fn a_table_with_commas_may_have_more_steps() {
     let csv = "point-query_range=100,1000,990\nscan.warm_range=100,5,6\n";
