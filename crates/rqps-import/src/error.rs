@@ -80,7 +80,7 @@ pub enum Error {
         /// The directory.
         dir: PathBuf,
         /// What is wrong with its files.
-        problems: Vec<Error>,
+        problems: Vec<Self>,
     },
     /// The built-in suite cannot be read, which names the steps.
     #[error("cannot name the steps")]
