@@ -8,7 +8,7 @@
 mod author;
 mod ours;
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, Result, bail};
 use rqps_import::Options;
@@ -46,22 +46,39 @@ impl Count {
 /// Differences of one kind that are printed.
 const SHOWN: usize = 10;
 
-/// Imports every folder of `dir` and compares; an error where any cell differs or none was found.
+/// Folders within folders that are looked through.
+const DEPTH: usize = 4;
+
+/// Imports every folder with tables in `dir`, itself included, and compares. An error where any cell differs or
+/// none was found; folders that cannot be imported are named.
 pub(crate) fn run(dir: &Path) -> Result<()> {
-    let mut folders: Vec<_> = std::fs::read_dir(dir)
-        .with_context(|| format!("list {}", dir.display()))?
-        .map(|entry| entry.map(|entry| entry.path()))
-        .collect::<std::io::Result<_>>()?;
-    folders.retain(|path| path.is_dir());
-    folders.sort();
-    let (mut equal, mut different) = (0, 0);
-    for folder in folders {
-        let options = Options { source: folder.display().to_string(), ..Options::default() };
-        let runs = rqps_import::mytools::import(&folder, &options)
-            .with_context(|| format!("import {}", folder.display()))?;
-        for run in &runs {
+    let mut folders = Vec::new();
+    find_folders(dir, DEPTH, &mut folders)?;
+    let (mut equal, mut different, mut n_imported) = (0, 0, 0);
+    for folder in &folders {
+        // No cell depends on the number of clients.
+        let options = Options {
+            source: folder.display().to_string(),
+            clients: Some(1),
+            ..Options::default()
+        };
+        let imports = match rqps_import::mytools::import(folder, &options) {
+            Ok(imports) => imports,
+            Err(problem) => {
+                println!("not imported: {}", problem.sentence());
+                continue;
+            }
+        };
+        n_imported += 1;
+        for problem in &imports.skipped {
+            println!("not imported: {}", problem.sentence());
+        }
+        for run in &imports.runs {
             println!("{}: {} systems, {} steps", run.name, run.systems.len(), run.steps.len());
-            for count in compare(run, &Tables::read(&folder, &run.name)?)? {
+            for note in run.imported.iter().flat_map(|imported| &imported.notes) {
+                println!("  {note}");
+            }
+            for count in compare(run, &Tables::read(folder, &run.name)?)? {
                 let n = count.different.len();
                 println!("  {:<44} {:>6} equal {:>4} different", count.what, count.equal, n);
                 for line in count.different.iter().take(SHOWN) {
@@ -72,9 +89,31 @@ pub(crate) fn run(dir: &Path) -> Result<()> {
             }
         }
     }
+    println!("{n_imported} of {} folders imported", folders.len());
     println!("{equal} cells equal, {different} different");
     if different > 0 || equal == 0 {
         bail!("{different} cells differ from their author's, {equal} are equal");
+    }
+    Ok(())
+}
+
+/// The folders with tables, in order.
+fn find_folders(dir: &Path, depth: usize, found: &mut Vec<PathBuf>) -> Result<()> {
+    let mut entries: Vec<PathBuf> = std::fs::read_dir(dir)
+        .with_context(|| format!("list {}", dir.display()))?
+        .map(|entry| entry.map(|entry| entry.path()))
+        .collect::<std::io::Result<_>>()?;
+    entries.sort();
+    let is_table = |path: &PathBuf| {
+        let name = path.file_name().map(|name| name.to_string_lossy().into_owned());
+        let begins = |begin: &str| name.as_ref().is_some_and(|name| name.starts_with(begin));
+        path.is_file() && (begins("qps.abs.") || begins("o.met") || begins("met."))
+    };
+    if entries.iter().any(is_table) {
+        found.push(dir.to_path_buf());
+    }
+    for entry in entries.iter().filter(|entry| depth > 0 && entry.is_dir()) {
+        find_folders(entry, depth - 1, found)?;
     }
     Ok(())
 }
@@ -92,11 +131,14 @@ fn compare(run: &Run, tables: &Tables) -> Result<Vec<Count>> {
         Count::of("relative QPS, CSV"),
     ];
     for (step, label, author) in &tables.qps {
+        // What is no number was not run.
+        let Ok(value) = author.parse() else { continue };
         let place = format!("{step} of {label}");
         let own = csv.value(step, label, "figure").map(ours::plain);
-        qps.cell(&place, &ours::plain(author.parse().context("QPS")?), own.as_deref());
+        qps.cell(&place, &ours::plain(value), own.as_deref());
     }
-    for (step, label, author) in &tables.relative {
+    let is_number = |text: &str| text.parse().is_ok_and(|value: f64| value.is_finite());
+    for (step, label, author) in tables.relative.iter().filter(|(.., author)| is_number(author)) {
         let place = format!("{step} of {label}");
         relative[0].cell(&place, author, text.get(step, label, "ratio"));
         let own = title(&analysis, step).and_then(|title| post.get(title, label, "ratio"));

@@ -2,8 +2,6 @@
 
 use std::path::PathBuf;
 
-use rqps_sample::given_file;
-
 /// Why files cannot be imported.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
@@ -17,12 +15,14 @@ pub enum Error {
         source: std::io::Error,
     },
     /// The directory has none of the files that are looked for.
-    #[error("{} has nothing to import: there is {wanted} in it", dir.display())]
+    #[error("{} has nothing to import: there is {wanted} in it{}", dir.display(), instead(within))]
     Nothing {
         /// The directory.
         dir: PathBuf,
         /// What is missing, in words: `no qps.abs.*.tsv`.
         wanted: &'static str,
+        /// Its directories that have such files.
+        within: Vec<String>,
     },
     /// A line is not what it should be.
     #[error("{}, line {line_no}: {problem}", path.display())]
@@ -68,11 +68,19 @@ pub enum Error {
         /// The step.
         step: String,
     },
-    /// No file says with how many clients it was measured.
-    #[error("no file of {} says how many clients there were; say it with --clients N", path.display())]
+    /// Nothing says with how many clients it was measured.
+    #[error("{} does not say how many clients there were, and no name around it does (4u, dop4); say it with --clients N", path.display())]
     UnknownClients {
         /// The directory or file.
         path: PathBuf,
+    },
+    /// Nothing of several files could be taken over.
+    #[error("{} has nothing that can be imported:{}", dir.display(), list(problems))]
+    NothingTaken {
+        /// The directory.
+        dir: PathBuf,
+        /// What is wrong with its files.
+        problems: Vec<Self>,
     },
     /// The built-in suite cannot be read, which names the steps.
     #[error("cannot name the steps")]
@@ -85,47 +93,30 @@ impl Error {
         Self::Line { path: path.to_path_buf(), line_no: idx + 1, problem: problem.into() }
     }
 
+    /// The error with its cause in one sentence, as notes have it.
+    #[must_use]
+    pub fn sentence(&self) -> String {
+        match std::error::Error::source(self) {
+            Some(source) => format!("{self}: {source}"),
+            None => self.to_string(),
+        }
+    }
+
     /// The error of a whole file.
     pub(crate) fn file(path: &std::path::Path, problem: impl Into<String>) -> Self {
         Self::File { path: path.to_path_buf(), problem: problem.into() }
     }
 }
 
-/// Most bytes of a file: the log of a day with a line for each millisecond has a tenth of it.
-const MOST_BYTES: u64 = 1 << 30;
-
-/// The text of a file, or of a pipe; bytes that are no UTF-8 are replaced, as server logs have some.
-pub(crate) fn read_text(path: &std::path::Path) -> Result<String, Error> {
-    let bytes = given_file::read(path, MOST_BYTES)
-        .map_err(|source| Error::Read { path: path.to_path_buf(), source })?;
-    Ok(String::from_utf8_lossy(&bytes).into_owned())
+/// Which directories to import instead.
+fn instead(within: &[String]) -> String {
+    match within {
+        [] => String::new(),
+        names => format!("; import its folders one by one: {}", names.join(", ")),
+    }
 }
 
-/// The entries of a directory by name.
-pub(crate) fn read_names(dir: &std::path::Path) -> Result<Vec<String>, Error> {
-    let error = |source| Error::Read { path: dir.to_path_buf(), source };
-    let mut names = Vec::new();
-    for entry in std::fs::read_dir(dir).map_err(error)? {
-        names.push(entry.map_err(error)?.file_name().to_string_lossy().into_owned());
-    }
-    names.sort_unstable();
-    Ok(names)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_file_without_end_is_not_read() {
-        let dir = tempfile::tempdir().unwrap();
-        let path = dir.path().join("qps.log");
-        std::os::unix::fs::symlink("/dev/zero", &path).unwrap();
-        let error = read_text(&path).unwrap_err();
-        let source = std::error::Error::source(&error).map(ToString::to_string);
-        assert!(source.is_some_and(|text| text.contains("no plain file")), "{error}");
-        // Another tool's file that is no UTF-8 is read all the same.
-        std::fs::write(dir.path().join("log"), b"a\xffb").unwrap();
-        assert_eq!(read_text(&dir.path().join("log")).unwrap(), "a\u{fffd}b");
-    }
+/// Problems below one another.
+fn list(problems: &[Error]) -> String {
+    problems.iter().map(|problem| format!("\n  {}", problem.sentence())).collect()
 }

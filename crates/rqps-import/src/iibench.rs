@@ -7,17 +7,23 @@
 //! -
 //! ```
 //!
-//! Columns are found by their headings and separated by tabs or commas; a lone `-` separates groups of systems.
+//! Columns are found by their headings and separated by tabs or commas; a lone `-` separates groups of systems,
+//! which are compared with their own first one.
 
-use std::path::Path;
+mod groups;
+mod step;
 
-use rqps_model::{Figure, Group, Metric, Run, Sizes, Stated, StepInfo, StepKind, Tool};
+use std::path::{Path, PathBuf};
 
-use crate::error::{read_names, read_text};
+use rqps_model::{Metric, Run, Sizes, Stated, Tool};
+
+use crate::folder::{Folder, read_text};
 use crate::mytools::run_name;
 use crate::number::{parse_quantity, whole};
 use crate::sheet::{self, Cell, Sheet, SheetStep};
-use crate::{Error, Options};
+use crate::{Error, Imports, Options, clients};
+use groups::Group as Systems;
+use step::{StepName, figure_heading};
 
 /// How the tables begin.
 const TABLE: &str = "mrg.";
@@ -53,89 +59,108 @@ impl Row {
     }
 }
 
-/// The run of a directory, whose id is still to be given.
+/// A table.
+#[derive(Debug)]
+struct Table {
+    step: StepName,
+    path: PathBuf,
+    /// The lines between separators.
+    groups: Vec<Vec<Row>>,
+}
+
+/// The runs of a directory: one for each group of systems, whose first system is its base. Where every group is
+/// of one system, or the user names a base, all are one run.
 ///
 /// # Errors
-/// Tables that cannot be read or understood, and what only the user can say.
-pub fn import(dir: &Path, options: &Options) -> Result<Run, Error> {
-    let mut tables: Vec<(String, Vec<Row>)> = Vec::new();
-    for name in read_names(dir)? {
-        let Some(step) = name.strip_prefix(TABLE).filter(|step| is_step(step)) else { continue };
-        let path = dir.join(&name);
-        let rows = parse(&read_text(&path)?, figure_heading(step), &path)?;
-        tables.push((step.to_owned(), rows));
-    }
-    if tables.is_empty() {
-        let wanted = "no table of a step such as mrg.l.i0 or mrg.qr100.L1";
-        return Err(Error::Nothing { dir: dir.to_path_buf(), wanted });
-    }
-    tables.sort_by_key(|(step, _)| place(step));
-    let clients = options.clients.or_else(|| of_name(dir)).filter(|n| *n > 0);
-    let clients = clients.ok_or_else(|| Error::UnknownClients { path: dir.to_path_buf() })?;
-    let mut sheet = Sheet { name: run_name(dir, None, options), ..Sheet::default() };
-    for row in tables.iter().flat_map(|(_, rows)| rows) {
-        if !sheet.labels.contains(&row.tag) {
-            sheet.labels.push(row.tag.clone());
+/// A folder without anything that can be taken over, by what is wrong with its files.
+pub fn import(dir: &Path, options: &Options) -> Result<Imports, Error> {
+    let folder = Folder::read(dir)?;
+    let mut imports = Imports::default();
+    let mut tables: Vec<Table> = Vec::new();
+    for name in folder.names() {
+        let Some(rest) = name.strip_prefix(TABLE).filter(|rest| !is_beside(rest)) else {
+            continue;
+        };
+        let Some(path) = folder.path(name) else { continue };
+        let Some(step) = StepName::parse(rest) else {
+            let problem =
+                "its name is that of no step: l.i0, l.x, l.i1, q100.1, qr100.L1, qp100.L2";
+            imports.skipped.push(Error::file(&path, problem));
+            continue;
+        };
+        match read_text(&path).and_then(|text| parse(&text, figure_heading(&step), &path)) {
+            Ok(groups) => tables.push(Table { step, path, groups }),
+            Err(problem) => imports.skipped.push(problem),
         }
     }
-    for (step, rows) in &tables {
+    if tables.is_empty() && imports.skipped.is_empty() {
+        return Err(nothing(&folder));
+    }
+    tables.sort_by(|a, b| a.step.order().cmp(&b.step.order()));
+    let clients = options.clients.or_else(|| clients::of_dir(dir)).filter(|n| *n > 0);
+    let is_one = options.base.is_some();
+    let groups = groups::of(tables, is_one, &mut imports.skipped);
+    let several = groups.len() > 1;
+    for group in groups {
+        let Some(clients) = clients else {
+            return Err(Error::UnknownClients { path: dir.to_path_buf() });
+        };
+        let base = group.labels.first().map(String::as_str).filter(|_| several);
+        let name = run_name(dir, base, options);
+        match run(group, name, clients, options) {
+            Ok(run) => imports.runs.push(run),
+            Err(problem) => imports.skipped.push(problem),
+        }
+    }
+    imports.or_error(dir)
+}
+
+/// Why there is nothing, and which directories have tables.
+fn nothing(folder: &Folder) -> Error {
+    let has_tables = |name: &&str| {
+        let within = Folder::read(&folder.dir.join(name));
+        within.is_ok_and(|within| within.names().any(|name| name.starts_with(TABLE)))
+    };
+    Error::Nothing {
+        dir: folder.dir.clone(),
+        wanted: "no table of a step such as mrg.l.i0 or mrg.qr100.L1",
+        within: folder.dirs().filter(has_tables).map(str::to_owned).collect(),
+    }
+}
+
+/// Whether a file beside the tables is one of response times (`l.i0.rt.insert`) or a script.
+fn is_beside(name: &str) -> bool {
+    name.ends_with(".rt") || name.contains(".rt.") || name.ends_with(".sh")
+}
+
+/// The run of some systems.
+fn run(group: Systems, name: String, clients: u32, options: &Options) -> Result<Run, Error> {
+    let mut sheet = Sheet { name, labels: group.labels, ..Sheet::default() };
+    for step in &group.steps {
         let of = |label: &String| {
-            let row = rows.iter().find(|row| row.tag == *label)?;
-            cell(step, row, clients)
+            let row = step.rows.iter().find(|row| row.tag == *label)?;
+            cell(&step.name, row, clients)
         };
         let cells = sheet.labels.iter().map(of).collect();
-        sheet.steps.push(SheetStep { info: info(step), clients, cells });
+        sheet.steps.push(SheetStep { info: step.name.info(), clients, cells });
     }
     sheet.into_run(Tool::Iibench, options)
 }
 
-/// Clients from the folder's name: `20m.4u.1tno`.
-fn of_name(dir: &Path) -> Option<u32> {
-    let whole = std::path::absolute(dir).ok()?;
-    let name = whole.file_name()?.to_string_lossy().into_owned();
-    name.split('.').find_map(|part| part.strip_suffix('u')?.parse().ok())
-}
-
-/// Whether a name is that of a step: loads, the creation of indexes, queries at a rate of inserts. There are
-/// tables of response times beside them.
-fn is_step(name: &str) -> bool {
-    matches!(name, "l.i0" | "l.x" | "l.i1" | "l.i2") || rate(name).is_some()
-}
-
-/// Inserts per second and client of a step of queries: 100 of `qr100.L1`.
-fn rate(name: &str) -> Option<u32> {
-    let rest = name.strip_prefix("qr").or_else(|| name.strip_prefix("qp"))?;
-    let (digits, level) = rest.split_once('.').unwrap_or((rest, "L"));
-    if !level.starts_with('L') { None } else { digits.parse().ok().filter(|n| *n > 0) }
-}
-
-/// The order in which steps run: that of rates, range queries before point queries.
-fn place(step: &str) -> (u32, u32, String) {
-    let of_load = ["l.i0", "l.x", "l.i1", "l.i2"].iter().position(|load| *load == step);
-    match (of_load.and_then(|at| u32::try_from(at).ok()), rate(step)) {
-        (Some(at), _) => (0, at, String::new()),
-        (None, rate) => {
-            let kind = u32::from(step.starts_with("qp"));
-            (rate.unwrap_or(u32::MAX), kind, step.to_owned())
-        }
-    }
-}
-
-/// The column of a step's figure.
-fn figure_heading(step: &str) -> &'static str {
-    if rate(step).is_some() { "qps" } else { "ips" }
-}
-
-/// The lines of a table whose figures stand in the column `figure`.
-fn parse(text: &str, figure: &str, path: &Path) -> Result<Vec<Row>, Error> {
+/// The lines of a table whose figures stand in the column `figure`, by group.
+fn parse(text: &str, figure: &str, path: &Path) -> Result<Vec<Vec<Row>>, Error> {
     let mut heads: Vec<&str> = Vec::new();
-    let mut rows: Vec<Row> = Vec::new();
+    let mut groups: Vec<Vec<Row>> = vec![Vec::new()];
     for (idx, line) in text.lines().enumerate() {
         let wrong = |problem: String| Error::line(path, idx, problem);
         let fields: Vec<&str> =
             line.split(['\t', ',']).map(str::trim).filter(|field| !field.is_empty()).collect();
         match fields.as_slice() {
-            [] | ["-"] => continue,
+            [] => continue,
+            ["-"] => {
+                groups.push(Vec::new());
+                continue;
+            }
             [.., "tag"] => {
                 check_heads(&fields, figure).map_err(wrong)?;
                 heads = fields;
@@ -153,6 +178,7 @@ fn parse(text: &str, figure: &str, path: &Path) -> Result<Vec<Row>, Error> {
             let problem = "an empty field is none, so write NA where there is no value";
             return Err(wrong(format!("{n} fields below {} headings: {problem}", heads.len())));
         }
+        let rows = groups.last_mut().ok_or_else(|| wrong("no group".to_owned()))?;
         if rows.iter().any(|row| row.tag == *tag) {
             return Err(wrong(format!(
                 "system {tag} comes twice: give each line a tag of its own"
@@ -167,11 +193,12 @@ fn parse(text: &str, figure: &str, path: &Path) -> Result<Vec<Row>, Error> {
         }
         rows.push(Row { tag: (*tag).to_owned(), values });
     }
-    if rows.is_empty() {
+    groups.retain(|rows| !rows.is_empty());
+    if groups.is_empty() {
         let problem = "it has no line of a system: merge its step again, or move it away";
         return Err(Error::file(path, problem));
     }
-    Ok(rows)
+    Ok(groups)
 }
 
 /// Headings of which each is there once, that of the figure among them.
@@ -186,31 +213,10 @@ fn check_heads(heads: &[&str], figure: &str) -> Result<(), String> {
     Err(format!("no heading {figure}, whose column has the step's figures: merge its step again"))
 }
 
-/// What reports need to know of a step: kind, group and figure are those of the step that rqps measures
-/// itself.
-fn info(step: &str) -> StepInfo {
-    let (kind, group, figure) = match step {
-        "l.x" => (StepKind::Index, Group::Write, Figure::RowsIndexed),
-        step if step.starts_with("l.") => (StepKind::Insert, Group::Write, Figure::RowsInserted),
-        step if step.starts_with("qp") => (StepKind::Mixed, Group::Point, Figure::Queries),
-        _ => (StepKind::Mixed, Group::Range, Figure::Queries),
-    };
-    // l.i0, l.i1 and l.i2 are of one family.
-    let family = step.strip_suffix(|c: char| c.is_ascii_digit() && step.starts_with("l."));
-    StepInfo {
-        name: step.to_owned(),
-        family: family.unwrap_or(step).to_owned(),
-        n: None,
-        kind,
-        group,
-        figure,
-        what: format!("{step} in the imported files."),
-    }
-}
-
 /// One line as a cell; `None` without a figure.
-fn cell(step: &str, row: &Row, clients: u32) -> Option<Cell> {
-    let is_query = rate(step).is_some();
+fn cell(step: &StepName, row: &Row, clients: u32) -> Option<Cell> {
+    let rate = step.inserts_per_s();
+    let is_query = rate.is_some();
     let figure = row.get(figure_heading(step))?;
     let heads = [
         ("cpupq", Metric::HostCpu),
@@ -229,7 +235,7 @@ fn cell(step: &str, row: &Row, clients: u32) -> Option<Cell> {
         figure: Some(figure),
         metrics,
         columns: columns.collect(),
-        target_inserts_per_s: rate(step).map(|rate| f64::from(rate) * f64::from(clients)),
+        target_inserts_per_s: rate.map(|rate| f64::from(rate) * f64::from(clients)),
         server_rss_bytes: bytes("rss"),
         ..Stated::default()
     };

@@ -1,20 +1,22 @@
 //! What `iostat -kx N` printed of one block device, averaged over its reports.
 //!
-//! The columns are found by their headings, which differ between versions: `r/s`, `rkB/s`, `wkB/s`.
+//! The columns are found by their headings, which differ between versions of sysstat, BusyBox and FreeBSD, or
+//! by the names in JSON (`iostat -o JSON`). The first report is the average since the host was started and is
+//! left out: where `-y` has left it out already, one report of many is lost.
+
+mod json;
 
 use std::collections::BTreeMap;
 
 /// Averages over a step.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub(crate) struct Iostat {
-    /// Reads per second.
-    pub(crate) reads_per_s: f64,
+    /// Reads per second, where they are told.
+    pub(crate) reads_per_s: Option<f64>,
     /// KB read per second.
-    pub(crate) read_kb_per_s: f64,
+    pub(crate) read_kb_per_s: Option<f64>,
     /// KB written per second.
-    pub(crate) written_kb_per_s: f64,
-    /// Reports that it rests on.
-    pub(crate) n: u32,
+    pub(crate) written_kb_per_s: Option<f64>,
 }
 
 /// What was read: averages of the device, or why there are none.
@@ -24,51 +26,152 @@ pub(crate) enum Found {
     Device(Iostat),
     /// Several devices are listed and none was named.
     Several(Vec<String>),
-    /// There is no line of the device, or of any.
+    /// There is no report of the device, or of any, after the first.
     Nothing,
 }
+
+/// What one report has of each device. A device that did nothing may lack.
+type Report = BTreeMap<String, Iostat>;
+
+/// A quantity and how many KB one of it is.
+type Unit = (&'static str, f64);
+
+/// Headings of what was read per second. Sectors and blocks have 512 bytes.
+const READ: [Unit; 7] = [
+    ("rkB/s", 1.0),
+    ("rMB/s", 1024.0),
+    ("rsec/s", 0.5),
+    ("kr/s", 1.0),
+    ("kB_read/s", 1.0),
+    ("MB_read/s", 1024.0),
+    ("Blk_read/s", 0.5),
+];
+
+/// Headings of what was written per second.
+const WRITTEN: [Unit; 7] = [
+    ("wkB/s", 1.0),
+    ("wMB/s", 1024.0),
+    ("wsec/s", 0.5),
+    ("kw/s", 1.0),
+    ("kB_wrtn/s", 1.0),
+    ("MB_wrtn/s", 1024.0),
+    ("Blk_wrtn/s", 0.5),
+];
+
+/// Columns that could not be found.
+const NO_COLUMNS: &str =
+    "it has no columns of what was read and written: record it with iostat -kx and an interval";
 
 /// Reads the text. Without `device` the only device that is listed, loop devices and parts of disks apart,
 /// or the only one that moved anything.
 ///
 /// # Errors
-/// Lines of devices without headings or without the columns that are needed, in words.
+/// Reports without the columns that are needed, in words.
 pub(crate) fn parse(text: &str, device: Option<&str>) -> Result<Found, String> {
-    let mut columns: Option<[usize; 3]> = None;
+    let is_json = text.trim_start().starts_with('{');
+    let reports = if is_json { json::reports(text)? } else { reports(text)? };
+    let measured = reports.get(1..).unwrap_or_default();
     let mut devices: BTreeMap<String, Iostat> = BTreeMap::new();
-    let mut is_table = false;
+    for (name, found) in measured.iter().flatten() {
+        let sum = devices.entry(name.clone()).or_default();
+        let add = |sum: &mut Option<f64>, value: Option<f64>| {
+            *sum = value.map(|value| sum.unwrap_or_default() + value);
+        };
+        add(&mut sum.reads_per_s, found.reads_per_s);
+        add(&mut sum.read_kb_per_s, found.read_kb_per_s);
+        add(&mut sum.written_kb_per_s, found.written_kb_per_s);
+    }
+    let n = measured.len() as f64;
+    for sum in devices.values_mut() {
+        for value in [&mut sum.reads_per_s, &mut sum.read_kb_per_s, &mut sum.written_kb_per_s] {
+            *value = value.map(|value| value / n);
+        }
+    }
+    Ok(choose(devices, device))
+}
+
+/// Where a quantity stands in a line, and how many KB one of it is.
+#[derive(Debug, Clone, Copy)]
+struct Column {
+    at: usize,
+    kb: f64,
+}
+
+/// The columns of a table of devices.
+#[derive(Debug, Clone, Copy)]
+struct Columns {
+    reads: Option<usize>,
+    read: Column,
+    written: Column,
+}
+
+impl Columns {
+    fn of_heads(heads: &[&str]) -> Option<Self> {
+        let at = |head: &str| heads.iter().position(|word| *word == head);
+        let find = |units: &[Unit]| {
+            units.iter().find_map(|(head, kb)| Some(Column { at: at(head)?, kb: *kb }))
+        };
+        Some(Self { reads: at("r/s"), read: find(&READ)?, written: find(&WRITTEN)? })
+    }
+
+    /// One line; `None` where it was cut off.
+    fn values(self, words: &[&str]) -> Option<Iostat> {
+        let kb = |column: Column| Some(scaled(words.get(column.at)?)? * column.kb);
+        Some(Iostat {
+            reads_per_s: match self.reads {
+                Some(at) => Some(plain(words.get(at)?)?),
+                None => None,
+            },
+            read_kb_per_s: Some(kb(self.read)?),
+            written_kb_per_s: Some(kb(self.written)?),
+        })
+    }
+}
+
+/// The reports of the printed form. One that was cut off at the end is left out.
+fn reports(text: &str) -> Result<Vec<Report>, String> {
+    let mut reports: Vec<Report> = Vec::new();
+    let mut columns: Option<Columns> = None;
+    let mut cut_at: Option<usize> = None;
     for line in text.lines() {
         let words: Vec<&str> = line.split_whitespace().collect();
         let Some(first) = words.first() else {
-            is_table = false;
+            columns = None;
             continue;
         };
-        if first.starts_with("Device") {
-            let at = |head: &str| words.iter().position(|word| *word == head);
-            let found = at("r/s").zip(at("rkB/s")).zip(at("wkB/s"));
-            let ((reads, read), written) = found.ok_or("no columns r/s, rkB/s and wkB/s")?;
-            columns = Some([reads, read, written]);
-            is_table = true;
-            continue;
+        if first.to_ascii_lowercase().starts_with("device") {
+            columns = Some(Columns::of_heads(&words).ok_or(NO_COLUMNS)?);
+            reports.push(Report::new());
+        } else if let (Some(columns), n_reports, Some(report)) =
+            (columns, reports.len(), reports.last_mut())
+        {
+            match columns.values(&words) {
+                Some(found) => {
+                    report.insert((*first).to_owned(), found);
+                }
+                None => cut_at = Some(n_reports),
+            }
         }
-        let Some(columns) = columns.filter(|_| is_table) else { continue };
-        // A decimal comma is that of the host's language.
-        let values = columns.map(|at| words.get(at)?.replace(',', ".").parse::<f64>().ok());
-        // The last line may be cut off where iostat was ended.
-        let [Some(reads), Some(read), Some(written)] = values else { continue };
-        let sum = devices.entry((*first).to_owned()).or_default();
-        sum.reads_per_s += reads;
-        sum.read_kb_per_s += read;
-        sum.written_kb_per_s += written;
-        sum.n += 1;
     }
-    for sum in devices.values_mut() {
-        let n = f64::from(sum.n);
-        sum.reads_per_s /= n;
-        sum.read_kb_per_s /= n;
-        sum.written_kb_per_s /= n;
+    if cut_at == Some(reports.len()) {
+        reports.pop();
     }
-    Ok(choose(devices, device))
+    Ok(reports)
+}
+
+/// A number. A decimal comma is that of the host's language.
+fn plain(word: &str) -> Option<f64> {
+    word.replace(',', ".").parse().ok()
+}
+
+/// A number, with the unit that `--human` puts behind it: 1.5 MB of `1.5M` is 1536.
+fn scaled(word: &str) -> Option<f64> {
+    let units = [('B', 1.0 / 1024.0), ('k', 1.0), ('M', 1024.0), ('G', 1024.0 * 1024.0)];
+    let unit = units.iter().find_map(|(letter, kb)| Some((word.strip_suffix(*letter)?, kb)));
+    match unit {
+        Some((number, kb)) => Some(plain(number)? * kb),
+        None => plain(word),
+    }
 }
 
 fn choose(mut devices: BTreeMap<String, Iostat>, device: Option<&str>) -> Found {
@@ -76,7 +179,10 @@ fn choose(mut devices: BTreeMap<String, Iostat>, device: Option<&str>) -> Found 
         return devices.get(device).map_or(Found::Nothing, |found| Found::Device(*found));
     }
     devices.retain(|name, _| !name.starts_with("loop"));
-    let moved = |d: &Iostat| d.reads_per_s + d.read_kb_per_s + d.written_kb_per_s > 0.0;
+    let moved = |d: &Iostat| {
+        let all = [d.reads_per_s, d.read_kb_per_s, d.written_kb_per_s];
+        all.into_iter().flatten().sum::<f64>() > 0.0
+    };
     if devices.len() > 1 && devices.values().filter(|d| moved(d)).count() == 1 {
         devices.retain(|_, d| moved(d));
     }
@@ -89,56 +195,4 @@ fn choose(mut devices: BTreeMap<String, Iostat>, device: Option<&str>) -> Found 
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    const TEXT: &str = "\
-Linux 6.8.0 (bench) \t08/01/25 \t_x86_64_\t(8 CPU)
-
-avg-cpu:  %user   %nice %system %iowait  %steal   %idle
-          10.00    0.00    2.00    0.00    0.00   88.00
-
-Device            r/s     rkB/s   rrqm/s  %rrqm r_await rareq-sz     w/s     wkB/s
-loop0            0.00      0.00     0.00   0.00    0.00     0.00    0.00      0.00
-nvme0n1         10.00    400.00     0.00   0.00    0.10    40.00  100.00   1000.00
-sda              0.00      0.00     0.00   0.00    0.00     0.00    0.00      0.00
-
-Device            r/s     rkB/s   rrqm/s  %rrqm r_await rareq-sz     w/s     wkB/s
-nvme0n1         30.00    800.00     0.00   0.00    0.10    40.00  100.00   3000.00
-sda              0.00      0.00
-";
-
-    #[test]
-    fn the_device_that_moved_something() {
-        let Found::Device(found) = parse(TEXT, None).unwrap() else { panic!("several") };
-        assert_eq!(found.n, 2);
-        assert!((found.reads_per_s - 20.0).abs() < 1e-9);
-        assert!((found.read_kb_per_s - 600.0).abs() < 1e-9);
-        assert!((found.written_kb_per_s - 2000.0).abs() < 1e-9);
-        assert!(matches!(parse(TEXT, Some("sda")).unwrap(), Found::Device(d) if d.n == 1));
-        assert_eq!(parse(TEXT, Some("md0")).unwrap(), Found::Nothing);
-    }
-
-    #[test]
-    fn lines_of_the_cpus_are_no_devices() {
-        // As sysstat 11.6 has it, where the columns stand so far left that those lines have them, too.
-        let report = "avg-cpu:  %user   %nice %system %iowait  %steal   %idle\n          \
-                      10.00    1.00    2.00    3.00    4.00   80.00\n\n\
-                      Device            r/s     w/s     rkB/s     wkB/s\n\
-                      sda             10.00   20.00    400.00    500.00\n\n";
-        let Found::Device(found) = parse(&report.repeat(2), None).unwrap() else {
-            panic!("several")
-        };
-        assert_eq!(found.n, 2);
-        assert!((found.written_kb_per_s - 500.0).abs() < 1e-9);
-    }
-
-    #[test]
-    fn several_devices_are_the_users_to_choose_from() {
-        let both = TEXT.replace("sda              0.00", "sda              1.00");
-        let names = vec!["nvme0n1".to_owned(), "sda".to_owned()];
-        assert_eq!(parse(&both, None).unwrap(), Found::Several(names));
-        assert!(parse("Device tps\n", None).is_err());
-        assert_eq!(parse("", None), Ok(Found::Nothing));
-    }
-}
+mod tests;

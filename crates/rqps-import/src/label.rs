@@ -38,6 +38,7 @@ impl LabelParts {
         };
         let end = rest.find(|c: char| !c.is_ascii_digit()).unwrap_or(rest.len());
         let (digits, behind) = rest.split_at(end);
+        let (stage, behind) = split_stage(dbms, behind);
         let behind = behind.trim_start_matches(['_', '.']);
         // Meta's and Percona's servers are not those of Oracle, whose letters they share.
         let config = if letters.len() == 2 && letters != "ps" {
@@ -47,12 +48,29 @@ impl LabelParts {
         } else {
             format!("{letters}.{behind}")
         };
-        Some(Self { dbms, version: version(dbms, digits), config })
+        let version = version(dbms, digits).map(|version| Version { pre: stage, ..version });
+        Some(Self { dbms, version, config })
+    }
+}
+
+/// The stage of a pre-release behind the digits of a version, and the rest: `beta1` of `beta1_rel.z12a`.
+/// PostgreSQL's betas are `b1`, too.
+fn split_stage(dbms: Dbms, text: &str) -> (String, &str) {
+    let end = text.find(|c: char| !c.is_ascii_alphanumeric()).unwrap_or(text.len());
+    let (word, behind) = text.split_at(end);
+    let (name, number) = word.split_at(word.find(|c: char| c.is_ascii_digit()).unwrap_or(end));
+    let is_number = number.chars().all(|c| c.is_ascii_digit());
+    match name {
+        "alpha" | "beta" | "devel" | "rc" if is_number => (word.to_owned(), behind),
+        "b" if is_number && !number.is_empty() && dbms == Dbms::Postgres => {
+            (format!("beta{number}"), behind)
+        }
+        _ => (String::new(), text),
     }
 }
 
 /// `5651` is 5.6.51 and `8043` 8.0.43 of MySQL; `110401` is 11.4.1 of MariaDB; `174` is 17.4 and `9624` 9.6.24
-/// of PostgreSQL.
+/// of PostgreSQL, and `18`, of which there are pre-releases, 18.
 fn version(dbms: Dbms, digits: &str) -> Option<Version> {
     let cut = |places: &[usize]| -> Option<Version> {
         let mut numbers = Vec::new();
@@ -70,8 +88,9 @@ fn version(dbms: Dbms, digits: &str) -> Option<Version> {
     match (dbms, digits.len()) {
         (Dbms::Mysql, 3..=4) => cut(&[1, 1]),
         (Dbms::Mariadb, 6) => cut(&[2, 2, 2]),
+        (Dbms::Postgres, 2) if digits.starts_with('9') => cut(&[1]),
         (Dbms::Postgres, 3..=4) if digits.starts_with('9') => cut(&[1, 1]),
-        (Dbms::Postgres, 3..=4) => cut(&[2]),
+        (Dbms::Postgres, 2..=4) => cut(&[2]),
         _ => None,
     }
 }
@@ -98,6 +117,13 @@ mod tests {
             "pg1310.x10a",
             "pg9624.x5",
             "fbmy8032.cza1",
+            "x.pg18beta1_o2nofp.x10b",
+            "pg19b1_o2nofp.cx10b",
+            "pg18rc1",
+            "pg19.bc",
+            "pg96.b1",
+            "my8406v2_rel.z12a",
+            "my8011rc_rel.z12a",
             "mythical.z",
             "my56.z",
         ];
@@ -111,6 +137,13 @@ mod tests {
             postgres 13.10, x10a
             postgres 9.6.24, x5
             mysql 8.0.32, fbmy.cza1
+            postgres 18beta1, o2nofp.x10b
+            postgres 19beta1, o2nofp.cx10b
+            postgres 18rc1, 
+            postgres 19, bc
+            postgres 9.6, b1
+            mysql 8.4.6, v2_rel.z12a
+            mysql 8.0.11rc, rel.z12a
             unknown
             mysql no version, z"#]]
         .assert_eq(&labels.map(told).join("\n"));

@@ -10,6 +10,9 @@ pub mod mytools;
 pub mod options;
 pub mod sysbench;
 
+mod clients;
+mod folder;
+mod imports;
 mod iostat;
 mod number;
 mod sheet;
@@ -17,4 +20,5 @@ mod steps;
 mod vmstat;
 
 pub use error::Error;
+pub use imports::Imports;
 pub use options::Options;

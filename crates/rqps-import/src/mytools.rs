@@ -15,36 +15,48 @@ pub mod qps;
 
 mod raw;
 
-use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
 
-use rqps_model::{Run, Slice, Stated, Tool};
+use rqps_model::{Slice, Stated, Tool};
 
-use crate::error::{read_names, read_text};
+use crate::folder::{Folder, read_text};
 use crate::sheet::{self, Sheet, SheetStep};
 use crate::steps::{FileStep, Names};
-use crate::{Error, Options};
+use crate::{Error, Imports, Options, clients};
 use met::Met;
 use qps::Qps;
 
-/// The runs of a folder: one for each group of tables, or one of raw files. Their ids are still to be given.
+/// The runs of a folder: one for each group of tables, or one of raw files.
 ///
 /// # Errors
-/// Files that cannot be read or understood, that contradict one another, or that leave open what only
-/// the user can say.
-pub fn import(dir: &Path, options: &Options) -> Result<Vec<Run>, Error> {
-    let names = read_names(dir)?;
-    let groups = groups(&names);
+/// A folder without anything that can be taken over, by what is wrong with its files.
+pub fn import(dir: &Path, options: &Options) -> Result<Imports, Error> {
+    let folder = Folder::read(dir)?;
+    let Groups { groups, unused } = groups(&folder);
     if groups.is_empty() {
-        let sheet = raw::read(dir, &names, options)?;
-        return Ok(vec![sheet.into_run(Tool::Mytools, options)?]);
+        let mut imports = Imports { skipped: unused, ..Imports::default() };
+        match raw::read(&folder, options).and_then(|sheet| sheet.into_run(Tool::Mytools, options)) {
+            Ok(run) => imports.runs.push(run),
+            // What is wrong with the tables says more than that nothing else is there.
+            Err(Error::Nothing { .. }) if !imports.skipped.is_empty() => {}
+            Err(problem) => imports.skipped.push(problem),
+        }
+        return imports.or_error(dir);
     }
-    let several = groups.len() > 1;
-    let run = |(group, files): (&String, &Files)| {
-        let name = run_name(dir, several.then_some(group.as_str()), options);
-        group_sheet(dir, files, (name, options))?.into_run(Tool::Mytools, options)
-    };
-    groups.iter().map(run).collect()
+    let mut imports = Imports { skipped: unused, ..Imports::default() };
+    let usual = usual_clients(&folder, &groups);
+    for (group, files) in &groups {
+        let name = run_name(dir, (groups.len() > 1).then_some(group.as_str()), options);
+        let own = clients::of_name(group).or(usual).or_else(|| clients::of_dir(dir));
+        let sheet = group_sheet(&folder, files, own, options);
+        let run = sheet.and_then(|sheet| Sheet { name, ..sheet }.into_run(Tool::Mytools, options));
+        match run {
+            Ok(run) => imports.runs.push(run),
+            Err(problem) => imports.skipped.push(problem),
+        }
+    }
+    imports.or_error(dir)
 }
 
 /// The files of one group, by name.
@@ -56,15 +68,23 @@ struct Files {
     met: Option<String>,
 }
 
+/// The groups of a folder, and files that look like tables and belong to none.
+#[derive(Debug, Default)]
+struct Groups {
+    groups: BTreeMap<String, Files>,
+    unused: Vec<Error>,
+}
+
 /// The groups of a folder: those that have a table of QPS or of metrics.
-fn groups(names: &[String]) -> BTreeMap<String, Files> {
+fn groups(folder: &Folder) -> Groups {
     let mut groups: BTreeMap<String, Files> = BTreeMap::new();
-    for name in names {
+    let mut unused = Vec::new();
+    for name in folder.names() {
         let between = |begin: &str, end: &str| {
             let group = name.strip_prefix(begin)?.strip_suffix(end)?;
             (!group.is_empty()).then(|| group.to_owned())
         };
-        let own = || Some(name.clone());
+        let own = || Some(name.to_owned());
         if let Some(group) = between("qps.abs.", ".tsv") {
             groups.entry(group).or_default().qps_tsv = own();
         } else if let Some(group) = between("qps.abs.", ".csv") {
@@ -76,12 +96,53 @@ fn groups(names: &[String]) -> BTreeMap<String, Files> {
             .or_else(|| between("met.", ".txt"))
         {
             groups.entry(group).or_default().met = own();
+        } else if name == "o.met" {
+            groups.entry(String::new()).or_default().met = own();
+        } else if name.starts_with("qps.abs.") {
+            let problem = "it is no table that is known: name it qps.abs.GROUP.tsv";
+            unused.push(Error::file(&folder.dir.join(name), problem));
         }
     }
+    join_only_group(&mut groups);
     groups.retain(|_, files| {
-        files.qps_tsv.is_some() || files.qps_csv.is_some() || files.met.is_some()
+        let is_group = files.qps_tsv.is_some() || files.qps_csv.is_some() || files.met.is_some();
+        if let Some(rel) = files.rel_tsv.as_ref().filter(|_| !is_group) {
+            let wanted = rel.replacen("qps.rel.", "qps.abs.", 1);
+            let problem = format!("ratios alone have no QPS: put {wanted} beside it");
+            unused.push(Error::file(&folder.dir.join(rel), problem));
+        }
+        is_group
     });
-    groups
+    Groups { groups, unused }
+}
+
+/// Metrics without a group are those of the only group.
+fn join_only_group(groups: &mut BTreeMap<String, Files>) {
+    let Some(files) = groups.remove("") else { return };
+    let mut others = groups.values_mut();
+    match (others.next(), others.next()) {
+        (Some(only), None) if only.met.is_none() => only.met = files.met,
+        _ => {
+            groups.insert("all".to_owned(), files);
+        }
+    }
+}
+
+/// The clients that the metrics of all groups agree on, for groups without metrics of their own.
+fn usual_clients(folder: &Folder, groups: &BTreeMap<String, Files>) -> Option<u32> {
+    let mets = groups.values().filter_map(|files| files.met.as_ref());
+    let mut found = BTreeSet::new();
+    for path in mets.filter_map(|name| folder.path(name)) {
+        let met = read_text(&path).and_then(|text| Met::parse(&text, &path));
+        found.extend(met.iter().flat_map(|met| &met.steps).filter_map(|step| step.clients));
+    }
+    let first = found.pop_first()?;
+    found.is_empty().then_some(first)
+}
+
+/// Whether a file looks like a table of these scripts.
+fn is_table(name: &str) -> bool {
+    ["qps.abs.", "o.met.", "met."].iter().any(|begin| name.starts_with(begin))
 }
 
 /// The folder's name and, where it has several groups, the group's.
@@ -94,38 +155,62 @@ pub(crate) fn run_name(dir: &Path, group: Option<&str>, options: &Options) -> St
     group.map_or(name.clone(), |group| format!("{name}.{group}"))
 }
 
+/// The tables of one group, in which `of_names` is what names say of clients.
 fn group_sheet(
-    dir: &Path,
+    folder: &Folder,
     files: &Files,
-    (name, options): (String, &Options),
+    of_names: Option<u32>,
+    options: &Options,
 ) -> Result<Sheet, Error> {
-    let read = |name: &Option<String>| -> Result<Option<(PathBuf, String)>, Error> {
-        let path = name.as_ref().map(|name| dir.join(name));
-        path.map(|path| Ok((path.clone(), read_text(&path)?))).transpose()
-    };
-    let met = match read(&files.met)? {
-        Some((path, text)) => Met::parse(&text, &path)?,
-        None => Met::default(),
-    };
-    let tsv = read(&files.qps_tsv)?.map(|(path, text)| Qps::parse_tsv(&text, &path)).transpose()?;
-    let csv = match read(&files.qps_csv)? {
-        Some((path, text)) => {
-            let qps = Qps::parse_csv(&text, &path, &met.labels)?;
-            if let Some(tsv) = &tsv {
-                qps.check_against(tsv, &path)?;
-            }
-            Some(qps)
+    let path = |name: &Option<String>| name.as_ref().and_then(|name| folder.path(name));
+    let mut skipped = Vec::new();
+    let qps_path = path(&files.qps_tsv).or_else(|| path(&files.qps_csv));
+    let met = path(&files.met).map(|path| Met::parse(&read_text(&path)?, &path)).transpose();
+    let met = match met {
+        Ok(met) => met.unwrap_or_default(),
+        // Figures do not depend on metrics.
+        Err(problem) if qps_path.is_some() => {
+            skipped.push(problem);
+            Met::default()
         }
+        Err(problem) => return Err(problem),
+    };
+    let tsv =
+        path(&files.qps_tsv).map(|path| Qps::parse_tsv(&read_text(&path)?, &path)).transpose()?;
+    let csv = path(&files.qps_csv)
+        .map(|path| Ok((Qps::parse_csv(&read_text(&path)?, &path, &met.labels)?, path)));
+    let qps = match (tsv, csv.transpose()) {
+        (Some(mut tsv), Ok(csv)) => {
+            if let Some((csv, path)) = csv {
+                tsv.add_steps(csv, &path)?;
+            }
+            tsv
+        }
+        (Some(tsv), Err(problem)) => {
+            skipped.push(problem);
+            tsv
+        }
+        (None, csv) => {
+            let alone = || Qps { labels: met.labels.clone(), ..Qps::default() };
+            csv?.map_or_else(alone, |(csv, _)| csv)
+        }
+    };
+    let base = match path(&files.rel_tsv) {
+        Some(path) => Some(qps::parse_base(&read_text(&path)?, &path)?),
         None => None,
     };
-    let qps = tsv.or(csv).unwrap_or_else(|| Qps { labels: met.labels.clone(), rows: Vec::new() });
-    let base = match read(&files.rel_tsv)? {
-        Some((path, text)) => Some(qps::parse_base(&text, &path)?),
-        None => None,
-    };
-    let clients = clients(dir, &met, options)?;
-    let mut sheet = Sheet { name, labels: labels(&qps, &met), base, ..Sheet::default() };
-    sheet.steps = steps(&sheet.labels, (&qps, &met), (options.clients, clients))?;
+    let of_met = met.steps.iter().find_map(|step| step.clients);
+    let clients = options.clients.or(of_met).or(of_names).filter(|n| *n > 0);
+    let own_path = qps_path.or_else(|| path(&files.met)).unwrap_or_default();
+    let clients = clients.ok_or(Error::UnknownClients { path: own_path })?;
+    let mut sheet = Sheet { labels: labels(&qps, &met), base, ..Sheet::default() };
+    sheet.steps = steps(
+        &sheet.labels,
+        Tables { qps: &qps, met: &met },
+        Clients { said: options.clients, usual: clients },
+    )?;
+    skipped.extend(qps.skipped.into_iter().chain(met.skipped));
+    sheet.notes.extend(skipped.iter().map(sheet::note));
     Ok(sheet)
 }
 
@@ -140,52 +225,60 @@ fn labels(qps: &Qps, met: &Met) -> Vec<String> {
     labels
 }
 
-/// Client threads: what the user says, else what the names of the metrics say (`dop4`), else what the
-/// folder's name says (`aug25.sb.mem.in.4u`).
-fn clients(dir: &Path, met: &Met, options: &Options) -> Result<u32, Error> {
-    let of_met = || met.steps.iter().find_map(|step| step.clients);
-    let of_dir = || {
-        let whole = std::path::absolute(dir).unwrap_or_else(|_| dir.to_path_buf());
-        let name = whole.file_name()?.to_string_lossy().into_owned();
-        name.split('.').find_map(|part| part.strip_suffix('u')?.parse().ok())
-    };
-    let found = options.clients.or_else(of_met).or_else(of_dir).filter(|n| *n > 0);
-    found.ok_or_else(|| Error::UnknownClients { path: dir.to_path_buf() })
+/// The tables of a group.
+#[derive(Debug, Clone, Copy)]
+struct Tables<'t> {
+    qps: &'t Qps,
+    met: &'t Met,
+}
+
+/// Client threads.
+#[derive(Debug, Clone, Copy)]
+struct Clients {
+    /// What the user says.
+    said: Option<u32>,
+    /// Those of steps whose names do not say it.
+    usual: u32,
+}
+
+impl Clients {
+    fn of_step(self, own: Option<u32>) -> u32 {
+        self.said.or(own).unwrap_or(self.usual)
+    }
 }
 
 /// The steps of the table of QPS in its order, then those that only have metrics.
-fn steps(
-    labels: &[String],
-    (qps, met): (&Qps, &Met),
-    (said, usual): (Option<u32>, u32),
-) -> Result<Vec<SheetStep>, Error> {
+fn steps(labels: &[String], tables: Tables<'_>, clients: Clients) -> Result<Vec<SheetStep>, Error> {
     let names = Names::new()?;
-    let clients = |own: Option<u32>| said.or(own).unwrap_or(usual);
+    let Tables { qps, met } = tables;
     let mut order: Vec<(FileStep, u32)> = Vec::new();
     for row in &qps.rows {
         let of_met = met.of(&row.step).and_then(|step| step.clients);
-        order.push((row.step.clone(), clients(of_met)));
+        order.push((row.step.clone(), clients.of_step(of_met)));
     }
     for step in &met.steps {
         if qps.of(&step.step).is_none() {
-            order.push((step.step.clone(), clients(step.clients)));
+            order.push((step.step.clone(), clients.of_step(step.clients)));
         }
     }
     // Filling the tables comes before all else.
     order.sort_by_key(|(step, _)| !step.is_load);
     let row = |(step, clients): (FileStep, u32)| {
-        let of = |label| cell(&step, label, (qps, met)).map(Into::into);
+        let of = |label| cell(&step, label, tables).map(Into::into);
         let cells = labels.iter().map(|label| of(label)).collect();
         SheetStep { info: names.info(&step), clients, cells }
     };
     Ok(order.into_iter().map(row).collect())
 }
 
-/// What the tables say of a step on a system. A step without QPS has the rate that its metrics are of.
-fn cell(step: &FileStep, label: &str, (qps, met): (&Qps, &Met)) -> Option<Slice> {
+/// What the tables say of a step on a system. A step or system without QPS has the rate
+/// that its metrics are of.
+fn cell(step: &FileStep, label: &str, tables: Tables<'_>) -> Option<Slice> {
+    let Tables { qps, met } = tables;
     let metrics = met.of(step).map_or(&[][..], |step| step.metrics_of(label));
     let of_metrics = || metrics.iter().find(|(m, _)| *m == rqps_model::Metric::Rate).map(|m| m.1);
-    let figure = match qps.of(step) {
+    let has_column = qps.labels.iter().any(|known| known == label);
+    let figure = match qps.of(step).filter(|_| has_column) {
         Some(row) => qps.value(row, label),
         None => of_metrics(),
     }?;

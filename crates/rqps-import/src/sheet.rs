@@ -51,6 +51,11 @@ impl From<Slice> for Cell {
     }
 }
 
+/// A note on what was not taken over.
+pub(crate) fn note(problem: &Error) -> String {
+    format!("Not taken over: {}.", problem.sentence())
+}
+
 impl Sheet {
     /// The run, whose id is still to be given.
     pub(crate) fn into_run(self, tool: Tool, options: &Options) -> Result<Run, Error> {

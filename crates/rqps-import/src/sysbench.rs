@@ -1,18 +1,23 @@
-//! Logs of sysbench 1.0 and 1.1: what one run of it printed, and several of them as a run.
+//! Logs of sysbench 0.4 to 1.1: what one run of it printed, and several of them as a run.
 
+mod flaw;
 mod histogram;
+mod line;
 mod log;
+mod slice;
 
 use std::path::{Path, PathBuf};
 
-use rqps_model::{Dbms, Run, Tool};
+use rqps_model::{Dbms, Tool};
 
-pub use log::{Interval, Latency, Log};
+pub use flaw::Flaw;
+pub use line::Interval;
+pub use log::{Latency, Log};
 
-use crate::error::read_text;
+use crate::folder::read_text;
 use crate::sheet::{Sheet, SheetStep};
 use crate::steps::Names;
-use crate::{Error, Options};
+use crate::{Error, Imports, Options};
 
 /// A log, and what the user says of it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -41,18 +46,28 @@ impl LogFile {
     }
 }
 
-/// The run of some logs, whose id is still to be given: systems and steps in the order in which they come.
+/// The run of some logs: systems and steps in the order in which they come.
 ///
 /// # Errors
-/// A log that cannot be read or that did not end, two logs of one step on one system, and what only the
-/// user can say.
-pub fn import(files: &[LogFile], options: &Options) -> Result<Run, Error> {
+/// Two logs of one step on one system, what only the user can say, and logs that all cannot be read or have
+/// not ended.
+pub fn import(files: &[LogFile], options: &Options) -> Result<Imports, Error> {
     let names = Names::new()?;
     let name = options.name.clone().unwrap_or_else(|| "sysbench".to_owned());
     let mut sheet = Sheet { name, ..Sheet::default() };
+    let mut imports = Imports::default();
     for file in files {
-        let text = read_text(&file.path)?;
-        let log = Log::parse(&text).map_err(|problem| Error::file(&file.path, problem))?;
+        let log = read_text(&file.path)
+            .and_then(|text| Log::parse(&text).map_err(|problem| Error::file(&file.path, problem)));
+        let log = match log {
+            Ok(log) => log,
+            Err(problem) => {
+                imports.skipped.push(problem);
+                continue;
+            }
+        };
+        let path = file.path.display();
+        sheet.notes.extend(log.flaws.iter().map(|flaw| format!("{path}: {flaw}.")));
         let label = file.label.clone().unwrap_or_else(|| stem(&file.path));
         let at = position(&mut sheet, label.clone());
         let step = file.step.clone().or_else(|| log.script.clone());
@@ -84,7 +99,11 @@ pub fn import(files: &[LogFile], options: &Options) -> Result<Run, Error> {
     for row in &mut sheet.steps {
         row.cells.resize_with(n, || None);
     }
-    sheet.into_run(Tool::Sysbench, options)
+    if !sheet.steps.is_empty() {
+        imports.runs.push(sheet.into_run(Tool::Sysbench, options)?);
+    }
+    let first = files.first().map_or(Path::new(""), |file| &file.path);
+    imports.or_error(first)
 }
 
 /// The column of a label, a new one where it is not there yet.
@@ -99,6 +118,11 @@ fn position(sheet: &mut Sheet, label: String) -> usize {
 }
 
 fn stem(path: &Path) -> String {
+    let path = if path.extension().is_some_and(|end| end == "gz") {
+        path.with_extension("")
+    } else {
+        path.to_path_buf()
+    };
     path.file_stem().map_or_else(|| "sysbench".to_owned(), |s| s.to_string_lossy().into_owned())
 }
 

@@ -1,7 +1,8 @@
 //! What `vmstat N` printed: context switches and CPU, averaged over its lines.
 //!
-//! The columns are found by their headings, which come again every so many lines. The first line of
-//! values is the average since the host was started and is left out.
+//! The columns are found by their headings, which come again every so many lines. Linux, BusyBox, the BSDs and
+//! illumos have `cs`, `us` and `sy` among them; the BSDs call system calls `sy` as well, before `us`. The
+//! first line of values is the average since the host was started and is left out.
 
 /// Averages over a step.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -30,8 +31,11 @@ impl Vmstat {
                 Some(word) if word.starts_with("procs") => continue,
                 Some(&"r") => {
                     let at = |head: &str| words.iter().position(|word| *word == head);
-                    let found = at("cs").zip(at("us")).zip(at("sy"));
-                    let ((cs, us), sy) = found.ok_or("no columns cs, us and sy")?;
+                    let sy = words.iter().rposition(|word| *word == "sy");
+                    let found = at("cs").zip(at("us")).zip(sy);
+                    let ((cs, us), sy) = found.ok_or(
+                        "it has no columns cs, us and sy: record it with vmstat and an interval alone",
+                    )?;
                     columns = Some([cs, us, sy]);
                     continue;
                 }
@@ -39,7 +43,7 @@ impl Vmstat {
                 Some(word) if word.parse::<u64>().is_err() => continue,
                 Some(_) => {}
             }
-            let columns = columns.ok_or("values before their headings")?;
+            let columns = columns.ok_or("values before their headings: record it anew")?;
             if std::mem::take(&mut is_first) {
                 continue;
             }
@@ -83,6 +87,65 @@ procs -----------memory---------- ---swap-- -----io---- -system-- ------cpu-----
         assert_eq!(found.n, 2);
         assert!((found.switches_per_s - 2000.0).abs() < 1e-9);
         assert!((found.cpu_pct - 14.0).abs() < 1e-9);
+    }
+
+    /// Context switches and CPU of the second line of values.
+    fn second(heads: &str, lines: [&str; 2]) -> (f64, f64) {
+        let found = Vmstat::parse(&format!("{heads}\n{}\n", lines.join("\n"))).unwrap().unwrap();
+        (found.switches_per_s, found.cpu_pct)
+    }
+
+    #[test]
+    fn systems_other_than_linux() {
+        let freebsd = second(
+            " procs     memory       page                    disks     faults       cpu\n \
+             r  b  w  avm   fre  flt  re  pi  po   fr   sr nda0 nda1   in    sy    cs us sy id",
+            [
+                " 1  0  0 3.1G   90G  100   0   0   0  120   10   0    0    20   400   900  1  1 98",
+                "40  0  0 3.1G   90G  100   0   0   0  120   10   9    0  4000 410000 1000000 60 20 20",
+            ],
+        );
+        assert_eq!(freebsd, (1e6, 80.0));
+        let openbsd = second(
+            " procs    memory       page                    disks    traps          cpu\n \
+             r   s   avm     fre  flt  re  pi  po  fr  sr sd0 sd1  int   sys   cs us sy id",
+            [
+                " 1  90   42M   7123M  212   0   0   0   0   0   0   1   12   134   56  1  1 98",
+                " 2  90   42M   7123M  212   0   0   0   0   0   0   1   12  1340  560 30 12 58",
+            ],
+        );
+        assert_eq!(openbsd, (560.0, 42.0));
+        let illumos = second(
+            " kthr      memory            page            disk          faults      cpu\n \
+             r b w   swap  free  re  mf pi po fr de sr s0 s1 s2 s3   in   sy   cs us sy id",
+            [
+                " 0 0 0 100000 90000 0   0  0  0  0  0  0  0  0  0  0  100  200  300  1  1 98",
+                " 0 0 0 100000 90000 0   0  0  0  0  0  0  0  0  0  0  100 9000  700  5  4 91",
+            ],
+        );
+        assert_eq!(illumos, (700.0, 9.0));
+    }
+
+    #[test]
+    fn wide_lines_with_the_time_and_of_busybox() {
+        let wide = second(
+            "--procs-- -----------------------memory---------------------- -timestamp-\n   r    b         \
+             swpd         free       buff      cache   si   so    bi    bo   in   cs  us  sy  id  wa  st UTC",
+            [
+                "   1    0            0     10000000       2000      30000    0    0     9     9    1    7  50  40  10   0   0 2026-01-01 00:00:00",
+                "   1    0            0     10000000       2000      30000    0    0     9     9    1 4000  12   3  85   0   0 2026-01-01 00:00:01",
+            ],
+        );
+        assert_eq!(wide, (4000.0, 15.0));
+        let busybox = second(
+            "procs -----------memory---------- ---swap-- -----io---- -system-- ------cpu-----\n r  b   \
+             swpd   free   buff  cache   si   so    bi    bo   in   cs us sy id wa st",
+            [
+                " 1  0      0 12  2 30    0    0     9     9    1    7  5  4 91  0  0",
+                " 0  0      0 12  2 30    0    0     0     0  100  250  2  1 97  0  0",
+            ],
+        );
+        assert_eq!(busybox, (250.0, 3.0));
     }
 
     #[test]

@@ -56,6 +56,7 @@ use rqps_stacks::StackProfile;
 use self::observed::OfStep;
 use crate::join::Joined;
 use crate::parallel;
+use crate::words::shorten_apart;
 
 pub use bar::Bar;
 pub(crate) use bar::{Standing, holds_rate};
@@ -88,6 +89,8 @@ pub struct Analysis<'a> {
     pub base: usize,
     /// A name for people per system: `MySQL 8.0.33` where that is unique in the run, else the label.
     pub names: Vec<String>,
+    /// Labels of the systems in as many columns as tables give them, different ones different.
+    pub short_labels: Vec<String>,
     /// The steps that are reported, in the order of the run; warm-ups are left out.
     pub steps: Vec<StepAnalysis<'a>>,
     /// The steps that only warm caches, by name.
@@ -243,6 +246,7 @@ impl<'a> Analysis<'a> {
             bound,
             base,
             names: names(run),
+            short_labels: short_labels(run),
             steps,
             warm_ups,
             footnotes: Vec::new(),
@@ -335,6 +339,11 @@ fn title(step: &RunStep, several: bool) -> String {
     } else {
         step.info.name.clone()
     }
+}
+
+fn short_labels(run: &Run) -> Vec<String> {
+    let labels: Vec<&str> = run.systems.iter().map(|system| system.spec.label.as_str()).collect();
+    shorten_apart(&labels, crate::layout::NAME_COLUMNS)
 }
 
 fn names(run: &Run) -> Vec<String> {

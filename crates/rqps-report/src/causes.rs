@@ -30,7 +30,7 @@ pub(crate) fn lines(analysis: &Analysis<'_>) -> Vec<(String, String)> {
                 continue;
             }
             let place = if is_several {
-                format!("{} on {}:", step.title, layout::name(analysis.label(idx)))
+                format!("{} on {}:", step.title, layout::label(analysis, idx))
             } else {
                 format!("{}:", step.title)
             };
@@ -42,7 +42,7 @@ pub(crate) fn lines(analysis: &Analysis<'_>) -> Vec<(String, String)> {
         for (why, titles) in barred {
             let titles = list_in_short(&titles);
             let place = if is_several {
-                format!("{titles} on {}:", layout::name(analysis.label(idx)))
+                format!("{titles} on {}:", layout::label(analysis, idx))
             } else {
                 format!("{titles}:")
             };
@@ -68,7 +68,7 @@ pub(crate) fn parts(analysis: &Analysis<'_>, step: &StepAnalysis<'_>) -> Option<
             let mut cells = vec![plain(what)];
             cells.extend(values(change));
             cells.push(share.map_or_else(GridCell::default, |s| plain(number::small_percent(s))));
-            cells.push(plain(layout::name(analysis.label(idx))));
+            cells.push(plain(layout::label(analysis, idx)));
             grid.row(cells);
         };
         row("all", &split.total, None);
@@ -104,7 +104,7 @@ pub(crate) fn quantities(analysis: &Analysis<'_>, step: &StepAnalysis<'_>) -> Op
             let ratio = change.ratio.as_ref();
             cells.push(plain(ratio.map_or_else(|| NOTHING.to_owned(), number::ratio)));
             cells.push(plain(ratio.and_then(number::interval).unwrap_or_default()));
-            cells.push(plain(layout::name(analysis.label(idx))));
+            cells.push(plain(layout::label(analysis, idx)));
             grid.row(cells);
         }
     }
@@ -142,7 +142,7 @@ pub(crate) fn ageing(analysis: &Analysis<'_>) -> Option<Grid> {
                 plain(relative.map_or_else(String::new, number::ratio)),
                 plain(relative.and_then(number::interval).unwrap_or_default()),
                 plain(&step.title),
-                plain(layout::name(analysis.label(idx))),
+                plain(layout::label(analysis, idx)),
             ]);
         }
     }

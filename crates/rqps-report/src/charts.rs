@@ -9,8 +9,8 @@ use rqps_model::{Estimate, Group, Verdict};
 use crate::analysis::{Analysis, Bar, Cell, CellState, GROUPS, StepAnalysis};
 use crate::dot::dot;
 use crate::html::Scale;
-use crate::words::clip;
-use crate::{many, number};
+use crate::words::{clip, shorten};
+use crate::{layout, many, number};
 
 /// Width of a chart, and of its parts from left to right, pixels.
 const WIDTH: usize = 960;
@@ -70,7 +70,7 @@ fn svg(
     let top = TITLE + LINE * (legend_lines + 1);
     let bottom = top + row * steps.len();
     let height = bottom + 2 * LINE;
-    let base = clip(analysis.base_label(), 60);
+    let base = shorten(analysis.base_label(), 60);
     let title = format!("{}: QPS relative to {base}", group.title());
     let sure = if analysis.is_all_imported() {
         "imported, n=1: no intervals".to_owned()
@@ -106,7 +106,7 @@ fn legend(analysis: &Analysis<'_>, candidates: &[usize]) -> Markup {
         @for (lane, &idx) in candidates.iter().enumerate() {
             @let y = TITLE + LINE * lane + 10;
             g transform=(format!("translate(20 {y})")) fill=(MUTED) { (dot(lane)) }
-            text x="32" y=(y + 4) { (clip(analysis.label(idx), 100)) }
+            text x="32" y=(y + 4) { (shorten(analysis.label(idx), 100)) }
         }
     }
 }
@@ -128,16 +128,16 @@ fn frame(analysis: &Analysis<'_>, scale: Scale, (top, bottom): (usize, usize)) -
 
 /// The name of a step in the middle of its lanes.
 fn name(title: &str, middle: usize) -> Markup {
-    html! { text x=(NAMES - 10) y=(middle) text-anchor="end" { (clip(title, 34)) } }
+    html! { text x=(NAMES - 10) y=(middle) text-anchor="end" { (shorten(title, 34)) } }
 }
 
 /// The name of a step above its lanes, and those of the systems beside them.
 fn names(analysis: &Analysis<'_>, (title, candidates): (&str, &[usize]), y: usize) -> Markup {
     html! {
-        text x="12" y=(y + LINE - 4) font-weight="bold" { (clip(title, 100)) }
+        text x="12" y=(y + LINE - 4) font-weight="bold" { (shorten(title, 100)) }
         @for (lane, &idx) in candidates.iter().enumerate() {
             text x=(NAMES - 10) y=(middle(y + LINE, lane) + 4) text-anchor="end" font-size="11" {
-                (clip(analysis.label(idx), 36))
+                (layout::label(analysis, idx))
             }
         }
     }

@@ -6,7 +6,7 @@ use crate::analysis::Analysis;
 use crate::grid::{Grid, Side, plain};
 use crate::join::{Joined, Source};
 use crate::number;
-use crate::words::clip;
+use crate::words::{clip, shorten_apart};
 
 /// Columns of a run's id, which begins with its start.
 const RUN_COLUMNS: usize = 48;
@@ -16,11 +16,13 @@ pub(crate) fn runs(joined: &Joined, base: usize) -> Grid {
     let left = |head| (head, Side::Left);
     let heads = ["run", "started, UTC", "", "host", "kernel", "schedule", ""].map(left);
     let mut grid = Grid::new(&heads);
+    let ids: Vec<&str> = joined.sources.iter().map(|source| source.id.as_str()).collect();
+    let ids = shorten_apart(&ids, RUN_COLUMNS);
     for (at, source) in joined.sources.iter().enumerate() {
         let is_finished = source.status == RunStatus::Finished;
         let is_base = joined.origins.get(base) == Some(&at);
         grid.row(vec![
-            plain(clip(&source.id, RUN_COLUMNS)),
+            plain(&ids[at]),
             plain(number::utc(source.started_unix_ms).get(..16).unwrap_or_default()),
             plain(if is_finished { String::new() } else { source.status.to_string() }),
             plain(clip(&source.host.hostname, 24)),
@@ -32,8 +34,11 @@ pub(crate) fn runs(joined: &Joined, base: usize) -> Grid {
     grid
 }
 
-/// How the systems of a run followed one another.
+/// How the systems of a run followed one another, where it is known.
 pub(crate) fn schedule(source: &Source) -> &'static str {
+    if source.imported.is_some() {
+        return number::NOTHING;
+    }
     match source.schedule {
         Schedule::Interleaved { .. } => "interleaved",
         Schedule::Sequential { .. } => "sequential",

@@ -67,7 +67,7 @@ pub(crate) fn grid(analysis: &Analysis<'_>, step: &StepAnalysis<'_>) -> Option<G
                 let sd = found.start_sd.map_or_else(String::new, number::small_percent);
                 row.extend([plain(found.starts.to_string()), plain(sd)]);
             }
-            row.push(plain(layout::name(analysis.label(idx))));
+            row.push(plain(layout::label(analysis, idx)));
             grid.row(row);
         }
     }
@@ -117,7 +117,7 @@ pub(crate) fn notes(analysis: &Analysis<'_>, step: &StepAnalysis<'_>) -> Vec<Str
     let mut out = Vec::new();
     for (idx, cell) in step.cells.iter().enumerate() {
         let Some(comparison) = &cell.comparison else { continue };
-        let label = layout::name(analysis.label(idx));
+        let label = layout::label(analysis, idx);
         out.extend(fallen(analysis, cell, comparison).map(|text| format!("{label}: {text}")));
         out.extend(small(analysis, cell).map(|text| format!("{label}: {text}")));
         if let Some(settle) = cell.settle() {

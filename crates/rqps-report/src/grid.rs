@@ -1,7 +1,7 @@
 //! A table of texts, rendered aligned for a terminal or as a markdown table.
 
 use crate::tone::Tone;
-use crate::words::{clip, one_line, width};
+use crate::words::{clip_apart, one_line, width};
 
 /// Columns that a word keeps when a table is made to fit.
 const LEAST: usize = 12;
@@ -114,18 +114,27 @@ impl Grid {
     /// The same table in at most `columns` columns: the widest column of words is cut until it fits,
     /// none below [`LEAST`]. Intervals are numbers, and stay whole.
     pub(crate) fn fitted(mut self, columns: usize) -> Self {
+        // Columns whose words would become equal if they were cut more.
+        let mut least: Vec<usize> = Vec::new();
         loop {
             let over = self.width().saturating_sub(columns);
             let widths = self.aligned().widths();
             let left = (0..widths.len()).filter(|&idx| self.heads[idx].1 == Side::Left);
-            let words = left.filter(|&idx| !self.has_intervals(idx));
+            let words = left.filter(|&idx| !self.has_intervals(idx) && !least.contains(&idx));
             let widest = words.filter_map(|idx| Some((widths[idx]?, idx))).max();
             let Some((most, idx)) = widest.filter(|(w, _)| over > 0 && *w > LEAST) else {
                 return self;
             };
             let room = most.saturating_sub(over).max(LEAST).max(most / 2);
-            for cell in self.rows.iter_mut().flatten().filter_map(|row| row.get_mut(idx)) {
-                cell.text = clip(&cell.text, room);
+            let cells = self.rows.iter().flatten().filter_map(|row| row.get(idx));
+            let words: Vec<&str> = cells.map(|cell| cell.text.as_str()).collect();
+            let cut = clip_apart(&words, room);
+            if cut.iter().any(|text| width(text) > room) {
+                least.push(idx);
+            }
+            let cells = self.rows.iter_mut().flatten().filter_map(|row| row.get_mut(idx));
+            for (cell, text) in cells.zip(cut) {
+                cell.text = text;
             }
         }
     }

@@ -10,6 +10,7 @@ pub mod json;
 pub mod text;
 
 mod change;
+mod copies;
 mod extract;
 mod left_out;
 mod lines;
@@ -174,6 +175,7 @@ impl History {
         runs.sort_by(|a, b| (a.started_unix_ms, &a.id).cmp(&(b.started_unix_ms, &b.id)));
         let mut left_out = Vec::new();
         keep_measured(&mut runs, choice, &mut left_out);
+        copies::leave_out_runs(&mut runs, &mut left_out);
         if !choice.all_hosts {
             keep_one_host(&mut runs, &mut left_out);
         }
@@ -260,13 +262,19 @@ fn points(
     let mut wanted: Option<extract::Conditions> = None;
     let mut latest: Option<Surroundings> = None;
     let mut has_base = false;
-    for &member in line.members.iter().rev() {
+    for (at, &member) in line.members.iter().enumerate().rev() {
         let base = line.base_in(member.run_idx);
         let is_base = base == Some(member.system_idx);
         if is_base && has_base {
             continue;
         }
         let Some(mut cell) = extracts.cell(member, base, key) else { continue };
+        if let Some(other) = extracts.copied_from(member, &line.members[..at], key) {
+            let run_id = extracts.run(member.run_idx).id.clone();
+            let because = format!("run {other} has the same figure");
+            left_out.push(LeftOut { run_id, what: key.name.clone(), because });
+            continue;
+        }
         let conditions = extracts.conditions(member.run_idx, key);
         let other = wanted.as_ref().and_then(|wanted| wanted.differences(&conditions));
         let value = match (other, is_base) {

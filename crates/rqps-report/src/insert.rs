@@ -12,7 +12,7 @@ use crate::layout;
 use crate::number::{self, NOTHING};
 use crate::response;
 use crate::tone::Tone;
-use crate::words::clip;
+use crate::words::{shorten, shorten_apart};
 
 pub(crate) use metrics::metrics;
 
@@ -45,7 +45,7 @@ impl Summary {
         match self {
             Self::Absolute => "Insert Benchmark, operations per second".to_owned(),
             Self::Relative => {
-                format!("Insert Benchmark, relative to {}", clip(analysis.base_label(), 60))
+                format!("Insert Benchmark, relative to {}", shorten(analysis.base_label(), 60))
             }
             Self::Rates => "Insert Benchmark, background inserts per second".to_owned(),
         }
@@ -116,8 +116,8 @@ impl Summary {
     }
 
     fn grid(self, analysis: &Analysis<'_>, steps: &[(usize, &StepAnalysis<'_>)]) -> Grid {
-        let names: Vec<String> =
-            steps.iter().map(|(_, step)| clip(&step.title, STEP_COLUMNS)).collect();
+        let titles: Vec<&str> = steps.iter().map(|(_, step)| step.title.as_str()).collect();
+        let names = shorten_apart(&titles, STEP_COLUMNS);
         let mut heads: Vec<(&str, Side)> = Vec::new();
         for name in &names {
             heads.extend([(name.as_str(), Side::Point), ("", Side::Left)]);
@@ -132,7 +132,7 @@ impl Summary {
                     cell.map_or_else(Default::default, |cell| self.cell(cell, is_base));
                 row.extend([text, plain(sign)]);
             }
-            row.push(plain(layout::name(analysis.label(idx))));
+            row.push(plain(layout::label(analysis, idx)));
             grid.row(row);
         }
         if self == Self::Rates {
@@ -157,7 +157,7 @@ fn level_sign(level: Level) -> &'static str {
 
 /// A cell's figure; that of an imported file in its own digits.
 pub(crate) fn operations(cell: &Cell, figure: &Estimate) -> String {
-    stated(cell, figure.point).unwrap_or_else(|| number::figure(figure))
+    layout::digits(cell, figure)
 }
 
 /// Rows that came per second beside the queries, in the same way.
@@ -216,7 +216,7 @@ pub(crate) fn responses(
             None => plain(NOTHING),
         }));
         row.extend([show(times.max_ns as f64), plain(times.n.to_string())]);
-        row.push(plain(layout::name(analysis.label(idx))));
+        row.push(plain(layout::label(analysis, idx)));
         grid.row(row);
     }
     Some((grid, unit))
@@ -232,7 +232,7 @@ pub(crate) fn buckets(analysis: &Analysis<'_>, step: &StepAnalysis<'_>) -> Grid 
         let Some(times) = &flow.response else { continue };
         let mut row = vec![plain(plural(flow.role))];
         row.extend(times.bucket_pcts().map(|pct| plain(share(pct))));
-        row.push(plain(layout::name(analysis.label(idx))));
+        row.push(plain(layout::label(analysis, idx)));
         grid.row(row);
     }
     grid
@@ -290,7 +290,7 @@ pub(crate) fn rates(
             show(flow.late_p99_ns.map(|ns| ns as f64)),
             show(late.map(|l| l.max_ns as f64)),
             show(flow.own_late_p99_ns.map(|ns| ns as f64)),
-            plain(layout::name(analysis.label(*idx))),
+            plain(layout::label(analysis, *idx)),
         ]);
     }
     (!grid.is_empty()).then_some((grid, unit))
@@ -327,7 +327,7 @@ pub(crate) fn debt(analysis: &Analysis<'_>, step: &StepAnalysis<'_>) -> Option<G
                 plain(cell.debt.get(*name).map_or_else(|| NOTHING.to_owned(), u64::to_string))
             })
             .collect();
-        row.push(plain(layout::name(analysis.label(idx))));
+        row.push(plain(layout::label(analysis, idx)));
         grid.row(row);
     }
     Some(grid)

@@ -120,7 +120,8 @@ fn run<'a>(analysis: &'a Analysis<'_>) -> RunJson<'a> {
         command_line: &run.command_line,
         plan: &run.plan,
         seed: run.seed.to_string(),
-        schedule: run.schedule,
+        // An imported file does not tell it.
+        schedule: run.imported.is_none().then_some(run.schedule),
         imported: run.imported.as_ref(),
         host: HostJson::of(&run.host),
     }

@@ -5,7 +5,7 @@
 //! per-operation metrics in the order cpu/o cs/o r/o rKB/o wKB/o o/s dbms, with our own columns
 //! before the last.
 
-use rqps_model::{Host, Metric, PerOperation, Sizes, StepKind, Verdict};
+use rqps_model::{Estimate, Host, Metric, PerOperation, Sizes, StepKind, Verdict};
 
 use crate::analysis::{Analysis, Cell, CellState, StepAnalysis};
 use crate::comparison;
@@ -13,9 +13,9 @@ use crate::grid::{Grid, GridCell, Side, plain, toned};
 use crate::number::{self, NOTHING};
 use crate::response;
 use crate::tone::Tone;
-use crate::words::clip;
+use crate::words::{clip, shorten, shorten_apart};
 
-/// Columns given to a label or a step's name; longer ones are cut with an ellipsis.
+/// Columns given to a label or a step's name; longer ones are cut in their middle.
 pub(crate) const NAME_COLUMNS: usize = 36;
 
 /// The metrics of the field's `o.met` files, in their order.
@@ -28,14 +28,19 @@ const OUR_METRICS: [Metric; 4] =
 
 /// A name in as many columns as tables give it.
 pub(crate) fn name(text: &str) -> String {
-    clip(text, NAME_COLUMNS)
+    shorten(text, NAME_COLUMNS)
+}
+
+/// A system's label in as many columns, or in more where it would be as another's.
+pub(crate) fn label(analysis: &Analysis<'_>, system_idx: usize) -> String {
+    analysis.short_labels.get(system_idx).cloned().unwrap_or_default()
 }
 
 /// A step's name with the unit of its figure where that is not queries per second.
 pub(crate) fn step_name(step: &StepAnalysis<'_>) -> String {
     let unit = step.step.info.figure.unit();
     let unit = if unit == "queries/s" { String::new() } else { format!(" ({unit})") };
-    format!("{}{unit}", clip(&step.step.info.name, NAME_COLUMNS - unit.len()))
+    format!("{}{unit}", shorten(&step.step.info.name, NAME_COLUMNS - unit.len()))
 }
 
 /// The number of clients, where steps differ in it.
@@ -44,12 +49,17 @@ fn clients(step: &StepAnalysis<'_>) -> GridCell {
     plain(if is_told { step.step.clients.to_string() } else { String::new() })
 }
 
+/// The digits of a figure: those of its file where it was imported.
+pub(crate) fn digits(cell: &Cell, figure: &Estimate) -> String {
+    if cell.is_stated { figure.point.to_string() } else { number::figure(figure) }
+}
+
 /// A figure, or the word that stands for it.
 pub(crate) fn figure(cell: &Cell) -> GridCell {
     match (&cell.state, &cell.figure) {
         (CellState::Failed { .. }, _) => toned("failed", Tone::Failed),
         (CellState::Pending, _) | (_, None) => toned("not run", Tone::Faint),
-        (CellState::Measured, Some(figure)) => plain(number::figure(figure)),
+        (CellState::Measured, Some(figure)) => plain(digits(cell, figure)),
     }
 }
 
@@ -413,14 +423,16 @@ pub(crate) fn systems(analysis: &Analysis<'_>) -> Grid {
         left("config"),
         left(""),
     ]);
-    for (idx, system) in analysis.run.systems.iter().enumerate() {
-        let spec = &system.spec;
+    let systems = &analysis.run.systems;
+    let configs: Vec<&str> = systems.iter().map(|system| system.spec.config.as_str()).collect();
+    let configs = shorten_apart(&configs, 24);
+    for (idx, config) in configs.iter().enumerate() {
         grid.row(vec![
-            plain(name(spec.label.as_str())),
+            plain(label(analysis, idx)),
             plain(clip(&version(analysis, idx), 24)),
             plain(engine(analysis, idx)),
             plain(transport(analysis, idx)),
-            plain(clip(&spec.config, 24)),
+            plain(config),
             plain(if idx == analysis.base { "base" } else { "" }),
         ]);
     }
@@ -554,7 +566,7 @@ pub(crate) fn sizes_legend(analysis: &Analysis<'_>) -> String {
          blocks that the data directory takes at the end, redo and binary logs included.{}",
         step(|s| s.first),
         step(|s| s.last),
-        clip(analysis.base_label(), 60),
+        shorten(analysis.base_label(), 60),
         growth(analysis)
     )
 }

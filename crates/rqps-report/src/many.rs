@@ -1,10 +1,11 @@
 //! Runs of many systems: a row for each of them where a few have a column, and one sentence for all.
 
+use crate::analysis::headline::Counts;
 use crate::analysis::{Analysis, Cell, CellState, StepAnalysis};
 use crate::grid::{Grid, GridCell, Side, plain};
 use crate::layout;
-use crate::number::count;
-use crate::words::{clip, list};
+use crate::number::{count, plain_ratio};
+use crate::words::{list, shorten_apart};
 
 /// With more candidates than this the systems are rows: as many columns of ratios as fit a page.
 pub(crate) const MANY: usize = 8;
@@ -23,14 +24,20 @@ pub(crate) fn is_many(analysis: &Analysis<'_>) -> bool {
 /// What the run says about all candidates, in one sentence.
 pub(crate) fn sentence(analysis: &Analysis<'_>) -> String {
     let all = analysis.headlines.len();
-    let n = |wanted: &dyn Fn(&crate::analysis::headline::Counts) -> bool| {
+    let n = |wanted: &dyn Fn(&Counts) -> bool| {
         analysis.headlines.iter().filter(|headline| wanted(&headline.counts)).count()
     };
     let said: Vec<String> = [
         (n(&|c| c.slower > 0), "slower on a step or more"),
         (n(&|c| c.faster > 0), "faster on a step or more"),
         (n(&|c| c.measured() > 0 && c.slower + c.faster == 0), "neither"),
-        (n(&|c| c.measured() == 0), "could not be compared"),
+        (n(&|c| without_verdict(c) == Some(Without::Rate)), "held the set rate"),
+        (n(&|c| without_verdict(c) == Some(Without::Import)), "imported, without a verdict"),
+        (
+            n(&|c| without_verdict(c) == Some(Without::Bar)),
+            "without a verdict as the SLA or a check failed",
+        ),
+        (n(&|c| without_verdict(c) == Some(Without::Figure)), "could not be compared"),
     ]
     .into_iter()
     .filter(|(n, _)| *n > 0)
@@ -38,34 +45,82 @@ pub(crate) fn sentence(analysis: &Analysis<'_>) -> String {
     .collect();
     let base = &analysis.names[analysis.base];
     let steps = analysis.steps.iter().filter(|step| step.is_compared()).count();
-    format!("{all} systems against {base}, {}: {}.", count(steps, "step"), list(&said))
+    let medians = medians(analysis).map_or_else(String::new, |medians| format!(" {medians}"));
+    format!("{all} systems against {base}, {}: {}.{medians}", count(steps, "step"), list(&said))
+}
+
+/// Why no step of a candidate has a verdict.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Without {
+    /// Events came at a set rate, which was held.
+    Rate,
+    /// Figures were imported.
+    Import,
+    /// The SLA or a check failed.
+    Bar,
+    /// There is no figure on one side.
+    Figure,
+}
+
+fn without_verdict(counts: &Counts) -> Option<Without> {
+    if counts.measured() > 0 {
+        None
+    } else if counts.rate_held > 0 {
+        Some(Without::Rate)
+    } else if counts.imported > 0 {
+        Some(Without::Import)
+    } else if counts.barred() > 0 {
+        Some(Without::Bar)
+    } else {
+        Some(Without::Figure)
+    }
+}
+
+/// The lowest and highest median of imported figures, which have no verdict that sums them up.
+fn medians(analysis: &Analysis<'_>) -> Option<String> {
+    let of_imported = analysis.headlines.iter().filter(|headline| headline.counts.imported > 0);
+    let medians: Vec<(f64, &str)> = of_imported
+        .filter_map(|h| Some((h.median?, analysis.names[h.system_idx].as_str())))
+        .collect();
+    let by_median = |a: &&(f64, &str), b: &&(f64, &str)| a.0.total_cmp(&b.0);
+    let (low, high) = (medians.iter().min_by(by_median)?, medians.iter().max_by(by_median)?);
+    let told = |(median, name): &(f64, &str)| format!("{} ({name})", plain_ratio(*median));
+    Some(format!("Median rQPS from {} to {}.", told(low), told(high)))
 }
 
 /// Tables with a row per system and two or three columns per step, as many steps in each as fit.
 pub(crate) fn grids(analysis: &Analysis<'_>, columns: usize) -> Vec<Grid> {
-    let steps: Vec<&StepAnalysis<'_>> = analysis.steps.iter().collect();
+    let titles: Vec<&str> = analysis.steps.iter().map(|step| step.title.as_str()).collect();
+    let names = shorten_apart(&titles, STEP_COLUMNS);
+    let steps: Vec<NamedStep<'_>> =
+        analysis.steps.iter().zip(names).map(|(step, name)| NamedStep { step, name }).collect();
     let fits = |n: usize| steps.chunks(n).all(|chunk| grid(analysis, chunk).width() <= columns);
     let n = (1..=steps.len()).rev().find(|&n| fits(n)).unwrap_or(1);
     steps.chunks(n).map(|chunk| grid(analysis, chunk)).collect()
 }
 
-fn grid(analysis: &Analysis<'_>, steps: &[&StepAnalysis<'_>]) -> Grid {
-    let names: Vec<String> = steps.iter().map(|step| clip(&step.title, STEP_COLUMNS)).collect();
+/// A step with its name in a heading.
+struct NamedStep<'a> {
+    step: &'a StepAnalysis<'a>,
+    name: String,
+}
+
+fn grid(analysis: &Analysis<'_>, steps: &[NamedStep<'_>]) -> Grid {
     let mut heads = Vec::new();
-    for name in &names {
+    for NamedStep { name, .. } in steps {
         heads.extend([(name.as_str(), Side::Point), ("rQPS", Side::Point), ("", Side::Left)]);
     }
     heads.push(("system", Side::Left));
     let mut grid = Grid::new(&heads);
     for idx in 0..analysis.run.systems.len() {
         let mut row = Vec::new();
-        for step in steps {
+        for NamedStep { step, .. } in steps {
             row.extend(step.cells.get(idx).map_or_else(Default::default, |cell| {
                 [layout::figure(cell), ratio(analysis, idx, cell), mark(analysis, cell)]
             }));
         }
         let base = if idx == analysis.base { " (base)" } else { "" };
-        row.push(plain(format!("{}{base}", layout::name(analysis.label(idx)))));
+        row.push(plain(format!("{}{base}", layout::label(analysis, idx))));
         grid.row(row);
     }
     grid

@@ -156,7 +156,7 @@ fn summary(out: &mut String, analysis: &Analysis<'_>) {
     for one in &candidates {
         let head = |idx: usize| {
             let what = if idx == analysis.base { "QPS" } else { "rQPS" };
-            format!("{} {what}", layout::name(analysis.label(idx)))
+            format!("{} {what}", layout::label(analysis, idx))
         };
         paragraph(out, layout::summary(analysis, one, head).render_markdown().trim_end());
     }
@@ -250,11 +250,8 @@ fn metrics(out: &mut String, analysis: &Analysis<'_>) {
     for step in &analysis.steps {
         for (idx, cell) in step.cells.iter().enumerate() {
             let Some(relative) = &cell.relative else { continue };
-            let mut row = vec![
-                plain(&step.title),
-                plain(layout::name(analysis.label(idx))),
-                layout::rqps(cell),
-            ];
+            let mut row =
+                vec![plain(&step.title), plain(layout::label(analysis, idx)), layout::rqps(cell)];
             row.extend(metrics.iter().map(|&m| {
                 if analysis.is_imported(idx) {
                     return plain(layout::stated_ratio(cell, m));

@@ -19,9 +19,8 @@ mod unlike;
 use rqps_model::{Figure, SystemSpec};
 
 use crate::analysis::{Analysis, Cell, CellState, GROUPS, StepAnalysis};
-use crate::layout;
 use crate::number::{self, NOTHING};
-use crate::words::one_line;
+use crate::words::{one_line, shorten_apart};
 
 /// Columns are as wide as a tab, or as much wider as a number needs.
 const TAB: usize = 8;
@@ -153,12 +152,31 @@ fn table(
         // A step that no run has on a system is no line.
         if pairs.iter().flatten().any(|text| text != NOTHING) {
             let marks = marks(hosts, found, label);
-            let name = layout::name(label) + &marks;
+            let name = label_of(rows, label) + &marks;
             lines.push(pairs.into_iter().flatten().chain([name]).collect());
         }
     }
     let several = (hosts.len() > 1).then_some(names);
     laid_out(&without_empty_groups(lines), several)
+}
+
+/// Columns given to a label, the last in a line.
+const LABEL_COLUMNS: usize = 60;
+
+/// A system's label, shortened where it is very long.
+fn label_of(rows: &[Line], label: &str) -> String {
+    let labels: Vec<&str> = rows
+        .iter()
+        .filter_map(|line| match line {
+            Line::System(label) => Some(label.as_str()),
+            Line::Split => None,
+        })
+        .collect();
+    let short = labels
+        .iter()
+        .position(|known| *known == label)
+        .zip(Some(shorten_apart(&labels, LABEL_COLUMNS)));
+    short.map_or_else(|| one_line(label), |(at, names)| names[at].clone())
 }
 
 /// The lines without a `-` that has nothing before or behind it.
@@ -183,6 +201,7 @@ fn cells(host: &Analysis<'_>, at: usize, (cell, unit): (&Cell, Figure)) -> [Stri
     let figure = match (&cell.state, &cell.figure) {
         (CellState::Failed { .. }, _) => "failed".to_owned(),
         (CellState::Pending, _) | (_, None) => "not run".to_owned(),
+        (CellState::Measured, Some(figure)) if cell.is_stated => figure.point.to_string(),
         (CellState::Measured, Some(figure)) => shown(figure.point, unit),
     };
     let ratio = match &cell.rqps {

@@ -114,7 +114,7 @@ pub(crate) fn functions(analysis: &Analysis<'_>, pair: &PairStacks, table: Table
         return None;
     }
     let (base, candidate) =
-        (layout::name(analysis.base_label()), layout::name(analysis.label(pair.system_idx)));
+        (layout::label(analysis, analysis.base), layout::label(analysis, pair.system_idx));
     let mut grid = Grid::new(&[
         (base.as_str(), Side::Point),
         (candidate.as_str(), Side::Point),
@@ -166,7 +166,7 @@ pub(crate) fn waits(analysis: &Analysis<'_>, stacks: &StepStacks<'_>) -> Option<
         return None;
     }
     let names: Vec<String> =
-        (0..analysis.run.systems.len()).map(|idx| layout::name(analysis.label(idx))).collect();
+        (0..analysis.run.systems.len()).map(|idx| layout::label(analysis, idx)).collect();
     let mut heads: Vec<(&str, Side)> = Vec::new();
     for name in &names {
         heads.extend([(name.as_str(), Side::Point), ("threads", Side::Point)]);
@@ -215,7 +215,7 @@ pub(crate) fn counters(analysis: &Analysis<'_>, stacks: &StepStacks<'_>) -> Opti
             let value = value_of(counters, event).filter(|_| n > 0).map(|v| v / n as f64);
             plain(value.map_or_else(|| NOTHING.to_owned(), number::per_operation))
         }));
-        row.push(plain(layout::name(analysis.label(idx))));
+        row.push(plain(layout::label(analysis, idx)));
         grid.row(row);
     }
     Some(grid)

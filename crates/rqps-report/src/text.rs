@@ -16,7 +16,7 @@ use crate::many;
 use crate::number;
 use crate::repeat::{self, Repeat};
 use crate::tone::Tone;
-use crate::words::{clip, lines, one_line, wrap};
+use crate::words::{clip, lines, one_line, shorten, wrap};
 
 /// Widest line, columns, wherever there is room for it.
 pub const WIDTH: usize = 100;
@@ -247,7 +247,7 @@ fn summary(page: &mut Page, analysis: &Analysis<'_>) {
     if analysis.steps.is_empty() {
         return;
     }
-    let base = clip(analysis.base_label(), 60);
+    let base = shorten(analysis.base_label(), 60);
     page.title(&format!("Relative QPS (rQPS): QPS of the system / QPS of {base}"));
     if many::is_many(analysis) {
         page.line(signs(analysis));
@@ -304,7 +304,7 @@ fn signs(analysis: &Analysis<'_>) -> &'static str {
 
 /// A table of all candidates with a column for each, then tables of some with their intervals.
 fn few(page: &mut Page, analysis: &Analysis<'_>) {
-    let base = clip(analysis.base_label(), 60);
+    let base = shorten(analysis.base_label(), 60);
     let candidates: Vec<usize> = analysis.candidates().collect();
     if candidates.len() > 1 {
         matrix(page, analysis, &candidates);
@@ -316,7 +316,7 @@ fn few(page: &mut Page, analysis: &Analysis<'_>) {
     for block in &blocks(analysis, &candidates, page.width) {
         page.line(&format!("{} : {}, QPS (base)", column(analysis, analysis.base), base));
         for &idx in block {
-            let label = clip(analysis.label(idx), 60);
+            let label = shorten(analysis.label(idx), 60);
             page.line(&format!("{} : {label}, rQPS", column(analysis, idx)));
         }
         page.line("");
@@ -330,10 +330,10 @@ fn matrix(page: &mut Page, analysis: &Analysis<'_>, candidates: &[usize]) {
     let grid = |chunk: &[usize]| layout::matrix(analysis, chunk, |idx| column(analysis, idx));
     let fits = |n: usize| candidates.chunks(n).all(|chunk| grid(chunk).width() <= page.width);
     let n = (1..=candidates.len()).rev().find(|&n| fits(n)).unwrap_or(1);
-    let base = clip(analysis.base_label(), 60);
+    let base = shorten(analysis.base_label(), 60);
     page.line(&format!("{} : {base}, QPS (base)", column(analysis, analysis.base)));
     for &idx in candidates {
-        let label = clip(analysis.label(idx), 60);
+        let label = shorten(analysis.label(idx), 60);
         page.line(&format!("{} : {label}, rQPS", column(analysis, idx)));
     }
     page.line(signs(analysis));
@@ -367,7 +367,7 @@ fn groups(page: &mut Page, analysis: &Analysis<'_>) {
             number::plain_ratio(g.max),
             g.group.title(),
             number::count(g.n_steps, "step"),
-            clip(analysis.label(g.system_idx), layout::NAME_COLUMNS)
+            layout::label(analysis, g.system_idx)
         );
         page.paragraph("", &text);
     }
@@ -465,7 +465,7 @@ fn step_block(page: &mut Page, analysis: &Analysis<'_>, step: &StepAnalysis<'_>)
     let clients = usize::try_from(step.step.clients).unwrap_or(usize::MAX);
     page.title(&format!(
         "{} ({}, {}, {})",
-        clip(&step.step.info.name, 50),
+        shorten(&step.step.info.name, 50),
         step.step.info.figure.unit(),
         number::count(clients, "client"),
         layout::placement(analysis, step)
@@ -497,7 +497,7 @@ fn step_block(page: &mut Page, analysis: &Analysis<'_>, step: &StepAnalysis<'_>)
         page.grid(&layout::metrics_absolute(analysis, step));
     }
     if step.cells.iter().any(|c| c.relative.is_some()) && !analysis.is_all_imported() {
-        page.line(&format!("--- relative to {}", clip(analysis.base_label(), 60)));
+        page.line(&format!("--- relative to {}", shorten(analysis.base_label(), 60)));
         page.grid(&layout::metrics_relative(analysis, step));
     }
     if let Some((grid, unit)) = layout::response_times(analysis, step) {
@@ -516,7 +516,7 @@ fn step_block(page: &mut Page, analysis: &Analysis<'_>, step: &StepAnalysis<'_>)
 fn ratios(page: &mut Page, analysis: &Analysis<'_>, step: &StepAnalysis<'_>) {
     let grid = comparison::grid(analysis, step).filter(|_| !many::is_many(analysis));
     if let Some(grid) = grid {
-        page.line(&format!("--- ratios to {}", clip(analysis.base_label(), 60)));
+        page.line(&format!("--- ratios to {}", shorten(analysis.base_label(), 60)));
         page.grid(&grid);
         for note in comparison::notes(analysis, step) {
             page.paragraph("", &note);
@@ -533,12 +533,12 @@ fn split(page: &mut Page, analysis: &Analysis<'_>, step: &StepAnalysis<'_>) {
     if let Some(grid) = causes::parts(analysis, step) {
         page.line(&format!(
             "--- time per {op}, microseconds, against {}",
-            clip(analysis.base_label(), 50)
+            shorten(analysis.base_label(), 50)
         ));
         page.grid(&grid);
     }
     if let Some(grid) = causes::quantities(analysis, step) {
-        page.line(&format!("--- per {op}, against {}", clip(analysis.base_label(), 60)));
+        page.line(&format!("--- per {op}, against {}", shorten(analysis.base_label(), 60)));
         page.grid(&grid);
     }
 }

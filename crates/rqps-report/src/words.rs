@@ -1,5 +1,7 @@
 //! Text that came from outside made fit for a terminal, a table and a line: no control characters.
 
+use std::collections::BTreeSet;
+
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
 /// Names that a sentence lists; more are counted.
@@ -50,6 +52,48 @@ pub(crate) fn clip(text: &str, columns: usize) -> String {
     }
     out.push('…');
     out
+}
+
+/// `text` on one line in at most `columns` columns, with `…` where something was cut out of its middle: names of
+/// systems and steps differ at their ends.
+pub(crate) fn shorten(text: &str, columns: usize) -> String {
+    let line = one_line(text);
+    if width(&line) <= columns {
+        return line;
+    }
+    let room = columns.saturating_sub(1);
+    let front = head(&line, room - room / 2);
+    let (mut back, mut used) = (line.len(), 0);
+    for (at, c) in line.char_indices().rev() {
+        used += c.width().unwrap_or(0);
+        if used > room / 2 || at < front.len() {
+            break;
+        }
+        back = at;
+    }
+    format!("{front}…{}", &line[back..])
+}
+
+/// Words cut at their ends to `columns` columns; where that makes different ones equal, in their middles.
+pub(crate) fn clip_apart(words: &[&str], columns: usize) -> Vec<String> {
+    let cut: Vec<String> = words.iter().map(|word| clip(word, columns)).collect();
+    let are_different =
+        distinct(cut.iter().cloned()) == distinct(words.iter().map(|w| one_line(w)));
+    if are_different { cut } else { shorten_apart(words, columns) }
+}
+
+/// Names shortened to `columns` columns, or to as many more as keep different ones different.
+pub(crate) fn shorten_apart(names: &[&str], columns: usize) -> Vec<String> {
+    let n = distinct(names.iter().map(|name| one_line(name)));
+    let widest = names.iter().map(|name| width(&one_line(name))).max().unwrap_or(0);
+    let is_enough =
+        |columns: &usize| distinct(names.iter().map(|name| shorten(name, *columns))) == n;
+    let columns = (columns..widest).find(is_enough).unwrap_or(widest.max(columns));
+    names.iter().map(|name| shorten(name, columns)).collect()
+}
+
+fn distinct(texts: impl Iterator<Item = String>) -> usize {
+    texts.collect::<BTreeSet<_>>().len()
 }
 
 /// `text` broken into lines of at most `columns` columns at spaces; the first line begins with
@@ -128,6 +172,20 @@ mod tests {
     use super::*;
 
     #[test]
+    fn different_names_stay_different() {
+        let apart = |names: &[&str], columns| shorten_apart(names, columns).join(" ");
+        assert_eq!(apart(&["a", "b"], 5), "a b");
+        // Where they differ at the end, at the front, in the middle, or are the same.
+        assert_eq!(apart(&["native_lto.pk10", "native_lto.pk11"], 9), "nati…pk10 nati…pk11");
+        assert_eq!(
+            apart(&["x.my5651_rel.pk1", "x.my5744_rel.pk1"], 9),
+            "x.my56…l.pk1 x.my57…l.pk1"
+        );
+        assert_eq!(apart(&["abcdefXghijkl", "abcdefYghijkl"], 9), "abcdefXghijkl abcdefYghijkl");
+        assert_eq!(apart(&["abcdefghijkl", "abcdefghijkl"], 9), "abcd…ijkl abcd…ijkl");
+    }
+
+    #[test]
     fn nothing_steers_the_terminal() {
         assert_eq!(one_line("a\u{1b}[31mb\nc\u{202e}d"), "a\u{fffd}[31mb c\u{fffd}d");
         assert_eq!(lines("a\r\nb\u{7}"), "a\u{fffd}\nb\u{fffd}");
@@ -138,6 +196,9 @@ mod tests {
         assert_eq!(clip("point-query", 11), "point-query");
         assert_eq!(clip("point-query", 6), "point…");
         assert_eq!(clip("日本語", 5), "日本…");
+        assert_eq!(shorten("point-query", 11), "point-query");
+        assert_eq!(shorten("points-notcovered-si", 12), "points…ed-si");
+        assert_eq!(shorten("日本語日本語", 5), "日…語");
         assert_eq!(wrap("- ", "one two three", 9), "- one two\n  three");
         assert!(wrap("  ", &"x".repeat(300), 40).lines().all(|l| width(l) <= 40));
     }

@@ -1,8 +1,8 @@
 //! `rqps import`: other tools' results into the store.
 
 use anyhow::{Context as _, Result, bail};
-use rqps_import::Options;
 use rqps_import::sysbench::LogFile;
+use rqps_import::{Imports, Options};
 use rqps_model::{Dbms, Run, StepOutcome};
 use rqps_store::Store;
 
@@ -12,7 +12,7 @@ use crate::output::say;
 
 /// Carries out `rqps import ...`.
 pub(crate) fn run(command: &ImportCommand, around: &Surroundings) -> Result<()> {
-    let runs = match command {
+    let Imports { runs, skipped } = match command {
         ImportCommand::Mytools { dir, options, device } => {
             let source = dir.display().to_string();
             let options = Options { device: device.clone(), ..resolve(options, source, around)? };
@@ -22,16 +22,19 @@ pub(crate) fn run(command: &ImportCommand, around: &Surroundings) -> Result<()> 
             let files: Vec<LogFile> = logs.iter().map(|log| LogFile::parse(log)).collect();
             let names: Vec<String> = files.iter().map(|f| f.path.display().to_string()).collect();
             let options = resolve(options, names.join(", "), around)?;
-            vec![rqps_import::sysbench::import(&files, &options)?]
+            rqps_import::sysbench::import(&files, &options)?
         }
         ImportCommand::Iibench { dir, options } => {
             let options = resolve(options, dir.display().to_string(), around)?;
-            vec![rqps_import::iibench::import(dir, &options)?]
+            rqps_import::iibench::import(dir, &options)?
         }
     };
     let store = Store::open(&around.results)?;
     for run in runs {
         keep(run, &store)?;
+    }
+    for problem in skipped {
+        crate::complain(&format!("note: Not taken over: {}.", problem.sentence()));
     }
     Ok(())
 }

@@ -1,5 +1,6 @@
 //! The author's own tables, cell by cell as they are written.
 
+use std::collections::BTreeSet;
 use std::path::Path;
 
 use anyhow::{Context as _, Result, bail};
@@ -18,41 +19,50 @@ pub(super) struct Tables {
 }
 
 impl Tables {
-    /// Those of the group in `folder` whose name ends the run's name, or of the only one.
+    /// Those of the group in `folder` whose name stands behind the folder's in the run's, or of the only one.
     pub(super) fn read(folder: &Path, run_name: &str) -> Result<Self> {
-        let mut groups: Vec<String> = Vec::new();
+        let mut groups: BTreeSet<String> = BTreeSet::new();
         for entry in std::fs::read_dir(folder).context("list the folder")? {
             let name = entry?.file_name().to_string_lossy().into_owned();
-            let group = name.strip_prefix("qps.rel.").and_then(|rest| rest.strip_suffix(".tsv"));
-            groups.extend(group.map(str::to_owned));
+            let between = |begin: &str, end: &str| -> Option<String> {
+                Some(name.strip_prefix(begin)?.strip_suffix(end)?.to_owned())
+            };
+            let group = between("qps.abs.", ".tsv").or_else(|| between("met.", ".txt"));
+            groups.extend(group.or_else(|| between("o.met.", "")));
         }
-        let group = match groups.as_slice() {
-            [only] => only.clone(),
-            _ => {
-                let own = groups.iter().find(|group| run_name.ends_with(&format!(".{group}")));
-                own.with_context(|| format!("find the tables of {run_name}"))?.clone()
-            }
+        let name = folder.file_name().unwrap_or_default().to_string_lossy();
+        let is_own = |group: &&String| run_name == format!("{name}.{group}");
+        let own = groups.iter().find(is_own);
+        let group = if groups.len() == 1 { groups.first() } else { own };
+        let group = group.with_context(|| format!("find the tables of {run_name}"))?;
+        let read = |name: &str| -> Result<Option<String>> {
+            let path = folder.join(name);
+            path.exists()
+                .then(|| std::fs::read_to_string(path).with_context(|| format!("read {name}")))
+                .transpose()
         };
-        let read = |name: String| {
-            std::fs::read_to_string(folder.join(&name)).with_context(|| format!("read {name}"))
+        // With tabs and with commas there is the same.
+        let table = |name: &str| -> Result<Vec<(String, String, String)>> {
+            let Some(text) = read(&format!("{name}.tsv"))? else { return Ok(Vec::new()) };
+            let cells = tsv(&text)?;
+            if let Some(other) = read(&format!("{name}.csv"))?
+                && csv(&other, &labels(&text))? != cells
+            {
+                bail!("{name}.csv differs from {name}.tsv");
+            }
+            Ok(cells)
         };
         let mut tables = Self {
-            qps: tsv(&read(format!("qps.abs.{group}.tsv"))?)?,
-            relative: tsv(&read(format!("qps.rel.{group}.tsv"))?)?,
+            qps: table(&format!("qps.abs.{group}"))?,
+            relative: table(&format!("qps.rel.{group}"))?,
             ..Self::default()
         };
-        let same = |name: &str| -> Result<Vec<(String, String, String)>> {
-            let labels: Vec<String> = labels(&read(format!("{name}.tsv"))?);
-            csv(&read(format!("{name}.csv"))?, &labels)
-        };
-        if same(&format!("qps.abs.{group}"))? != tables.qps
-            || same(&format!("qps.rel.{group}"))? != tables.relative
-        {
-            bail!("the author's tables with commas differ from those with tabs");
+        for name in [format!("o.met.{group}"), format!("met.{group}.txt"), "o.met".to_owned()] {
+            if let Some(text) = read(&name)? {
+                tables.read_met(&text)?;
+                break;
+            }
         }
-        let met = [format!("o.met.{group}"), format!("met.{group}.txt")];
-        let met = met.into_iter().find(|name| folder.join(name).exists());
-        tables.read_met(&read(met.context("find the metrics")?)?)?;
         Ok(tables)
     }
 

@@ -20,7 +20,7 @@ const ID: &str = "20250831-000000-raw";
 fn store(dir: &Path) -> Store {
     let data = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../rqps-import/tests/data/raw");
     let options = Options { source: "raw".to_owned(), ..Options::default() };
-    let mut run = mytools::import(&data, &options).unwrap().remove(0);
+    let mut run = mytools::import(&data, &options).unwrap().runs.remove(0);
     ID.clone_into(&mut run.id);
     let store = Store::open(dir).unwrap();
     store.create_run(&run).unwrap();

@@ -20,11 +20,13 @@ use crate::number::parse_quantity;
 use crate::steps::{FileName, FileStep};
 
 /// The metrics of a file.
-#[derive(Debug, Clone, PartialEq, Default)]
+#[derive(Debug, Default)]
 pub struct Met {
     /// The systems in the order of their first lines.
     pub labels: Vec<String>,
     pub(crate) steps: Vec<MetStep>,
+    /// Lines that were not taken over.
+    pub(crate) skipped: Vec<Error>,
 }
 
 /// Those of one step.
@@ -51,51 +53,77 @@ enum Part {
     /// The next line has the columns' headings.
     Heads,
     /// Values in these columns.
-    Absolute(Vec<Option<Metric>>),
-    /// Ratios, which are not read.
+    Absolute(Vec<Column>),
+    /// Ratios, which are not read, or values below headings that cannot be read.
     Relative,
 }
 
+/// What a column of values has.
+#[derive(Debug, Clone, Copy, PartialEq)]
+enum Column {
+    /// The system.
+    Label,
+    /// A metric.
+    Metric(Metric),
+    /// What is not taken over.
+    Unknown,
+}
+
 impl Met {
-    /// Reads a file.
+    /// Reads a file. Lines that are neither headings nor values are skipped and named.
     ///
     /// # Errors
-    /// A line that is neither heading nor values, unknown headings, a step that comes twice.
+    /// A step that comes twice, and a file without a step.
     pub fn parse(text: &str, path: &Path) -> Result<Self, Error> {
         let mut met = Self::default();
         let mut part = Part::None;
         for (idx, line) in text.lines().enumerate() {
-            let wrong = |problem: String| Error::line(path, idx, problem);
-            if line.trim().is_empty() {
+            let line = line.trim_end();
+            if line.is_empty() {
                 continue;
             }
+            let skipped = |problem: String| Error::line(path, idx, problem);
             if let Some(step) = headed(line) {
                 if met.of(&step.step).is_some() {
-                    return Err(wrong(format!("step {} comes twice", step.step.row_name())));
+                    return Err(skipped(format!("step {} comes twice", step.step.row_name())));
                 }
                 met.steps.push(step);
                 part = Part::None;
                 continue;
             }
+            let mut problem = None;
             part = match (line, part) {
                 ("--- absolute", _) => Part::Heads,
                 (line, _) if line.starts_with("--- relative") => Part::Relative,
-                (line, Part::Heads) => Part::Absolute(heads(line).map_err(wrong)?),
+                (line, Part::Heads) => match heads(line) {
+                    Ok(columns) => Part::Absolute(columns),
+                    Err(why) => {
+                        problem = Some(why);
+                        Part::Relative
+                    }
+                },
                 (line, Part::Absolute(columns)) => {
-                    met.add(line, &columns).map_err(wrong)?;
+                    problem = met.add(line, &columns).err();
                     Part::Absolute(columns)
                 }
                 (_, Part::Relative) => Part::Relative,
                 (_, Part::None) => {
-                    return Err(wrong("neither the name of a step nor `--- absolute`".to_owned()));
+                    problem = Some("neither the name of a step nor `--- absolute`".to_owned());
+                    Part::None
                 }
             };
+            met.skipped.extend(problem.map(skipped));
+        }
+        if met.labels.is_empty() {
+            let first = (!met.skipped.is_empty()).then(|| met.skipped.remove(0));
+            let none = || Error::file(path, "it has no metrics of a step: make the file again");
+            return Err(first.unwrap_or_else(none));
         }
         Ok(met)
     }
 
     /// Adds a line of values to the last step.
-    fn add(&mut self, line: &str, columns: &[Option<Metric>]) -> Result<(), String> {
+    fn add(&mut self, line: &str, columns: &[Column]) -> Result<(), String> {
         // Some lines have two tabs in a row between columns, and no value is ever empty.
         let fields: Vec<&str> = line.split('\t').filter(|field| !field.is_empty()).collect();
         if fields.len() != columns.len() {
@@ -109,20 +137,21 @@ impl Met {
         let mut label = "";
         for (field, column) in fields.into_iter().zip(columns) {
             match column {
-                None => label = field,
-                Some(metric) => {
+                Column::Label => label = field,
+                Column::Unknown => {}
+                Column::Metric(metric) => {
                     metrics.extend(parse_quantity(field)?.map(|value| (*metric, value)))
                 }
             }
-        }
-        if !self.labels.iter().any(|known| known == label) {
-            self.labels.push(label.to_owned());
         }
         let step = self.steps.last_mut().ok_or("values before the name of a step")?;
         if step.systems.iter().any(|(known, _)| known == label) {
             return Err(format!("system {label} comes twice"));
         }
         step.systems.push((label.to_owned(), metrics));
+        if !self.labels.iter().any(|known| known == label) {
+            self.labels.push(label.to_owned());
+        }
         Ok(())
     }
 
@@ -142,19 +171,23 @@ fn headed(line: &str) -> Option<MetStep> {
     Some(MetStep { step: FileStep { is_load, ..step }, clients, systems: Vec::new() })
 }
 
-/// The columns; `None` is the system's.
-fn heads(line: &str) -> Result<Vec<Option<Metric>>, String> {
+/// The columns by their headings.
+fn heads(line: &str) -> Result<Vec<Column>, String> {
     let head = |word: &str| match word {
-        "dbms" => Ok(None),
+        "dbms" => Column::Label,
         word => {
             let metric = Metric::STATED.into_iter().find(|metric| metric.heading() == word);
-            metric.map(Some).ok_or_else(|| format!("unknown column {word:?}"))
+            metric.map_or(Column::Unknown, Column::Metric)
         }
     };
-    let columns: Vec<Option<Metric>> =
-        line.split_whitespace().map(head).collect::<Result<_, _>>()?;
-    if columns.last() != Some(&None) || columns.iter().filter(|c| c.is_none()).count() != 1 {
+    let columns: Vec<Column> = line.split_whitespace().map(head).collect();
+    let n_labels = columns.iter().filter(|column| **column == Column::Label).count();
+    if columns.last() != Some(&Column::Label) || n_labels != 1 {
         return Err("the last column should be `dbms`".to_owned());
+    }
+    if !columns.iter().any(|column| matches!(column, Column::Metric(_))) {
+        let known = Metric::STATED.map(|metric| metric.heading()).join(", ");
+        return Err(format!("no column is known: there should be some of {known}"));
     }
     Ok(columns)
 }

@@ -7,11 +7,13 @@ use crate::number::parse_quantity;
 use crate::steps::FileStep;
 
 /// A table of QPS.
-#[derive(Debug, Clone, PartialEq, Default)]
+#[derive(Debug, Default)]
 pub struct Qps {
     /// The columns' systems.
     pub labels: Vec<String>,
     pub(crate) rows: Vec<Row>,
+    /// Lines that were not taken over.
+    pub(crate) skipped: Vec<Error>,
 }
 
 /// One step.
@@ -24,42 +26,40 @@ pub(crate) struct Row {
 
 impl Qps {
     /// Reads the form with tabs: lines `col-1 : LABEL`, a line of headings, then a line per step whose
-    /// name comes last.
+    /// name comes last. Other lines are skipped and named.
     ///
     /// # Errors
-    /// A line that is none of these, a step that comes twice, a column without a label.
+    /// A step that comes twice, a column without a label, and a table without a step.
     pub fn parse_tsv(text: &str, path: &Path) -> Result<Self, Error> {
         let mut table = Self::default();
-        let mut has_heads = false;
         for (idx, line) in text.lines().enumerate() {
-            let wrong = |problem: String| Error::line(path, idx, problem);
+            let place = Line { path, idx };
             if line.trim().is_empty() || line.starts_with("Relative to:") {
                 continue;
             }
             if let Some((column, label)) = legend(line) {
                 if column != table.labels.len() + 1 {
                     let wanted = table.labels.len() + 1;
-                    return Err(wrong(format!("col-{column} where col-{wanted} should be")));
+                    return Err(place.error(format!("col-{column} where col-{wanted} should be")));
                 }
                 table.labels.push(label.to_owned());
                 continue;
             }
             let mut fields: Vec<&str> = line.split('\t').collect();
-            if !has_heads && fields.iter().all(|field| field.starts_with("col-")) {
-                has_heads = true;
+            if fields.iter().all(|field| field.starts_with("col-")) {
                 continue;
             }
             let step = fields.pop().unwrap_or_default();
-            table.add(step, &fields).map_err(wrong)?;
+            table.take(step, &fields, place)?;
         }
-        Ok(table)
+        table.checked(path)
     }
 
     /// Reads the form with commas: the step's name, then a value per system. Labels come from elsewhere:
     /// `labels` where there are as many, else `col-1` and so on.
     ///
     /// # Errors
-    /// A line with another number of values, or a step that comes twice.
+    /// A step that comes twice, and a table without a step.
     pub fn parse_csv(text: &str, path: &Path, labels: &[String]) -> Result<Self, Error> {
         let n = text.lines().next().map_or(0, |line| line.split(',').count().saturating_sub(1));
         let labels = if labels.len() == n {
@@ -67,16 +67,33 @@ impl Qps {
         } else {
             (1..=n).map(|column| format!("col-{column}")).collect()
         };
-        let mut table = Self { labels, rows: Vec::new() };
+        let mut table = Self { labels, ..Self::default() };
         for (idx, line) in text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty()) {
             let mut fields: Vec<&str> = line.split(',').collect();
             let step = fields.remove(0);
-            table.add(step, &fields).map_err(|problem| Error::line(path, idx, problem))?;
+            table.take(step, &fields, Line { path, idx })?;
         }
-        Ok(table)
+        table.checked(path)
     }
 
-    fn add(&mut self, step: &str, values: &[&str]) -> Result<(), String> {
+    /// Takes a line, or names why it cannot be read.
+    fn take(&mut self, step: &str, values: &[&str], line: Line<'_>) -> Result<(), Error> {
+        let row = match self.parse_row(step, values) {
+            Ok(row) => row,
+            Err(problem) => {
+                self.skipped.push(line.error(problem));
+                return Ok(());
+            }
+        };
+        if self.of(&row.step).is_some() {
+            let problem = format!("step {} comes twice: take one of them out", row.step.row_name());
+            return Err(line.error(problem));
+        }
+        self.rows.push(row);
+        Ok(())
+    }
+
+    fn parse_row(&self, step: &str, values: &[&str]) -> Result<Row, String> {
         if values.len() != self.labels.len() {
             let (n, wanted) = (values.len(), self.labels.len());
             return Err(format!("{n} values where there are {wanted} systems"));
@@ -85,24 +102,39 @@ impl Qps {
         if step.family.is_empty() || step.family.starts_with(|c: char| c.is_ascii_digit()) {
             return Err(format!("{:?} is no name of a step", step.family));
         }
-        if self.of(&step).is_some() {
-            return Err(format!("step {} comes twice", step.row_name()));
-        }
         let values = values.iter().map(|text| parse_quantity(text)).collect::<Result<_, _>>()?;
-        self.rows.push(Row { step, values });
-        Ok(())
+        Ok(Row { step, values })
     }
 
-    /// Refuses a table that says something else than `other`, whatever the labels are.
-    pub(crate) fn check_against(&self, other: &Self, path: &Path) -> Result<(), Error> {
-        for row in &self.rows {
-            let name = row.step.row_name();
-            let same = other.of(&row.step).ok_or_else(|| {
-                Error::file(path, format!("step {name} is not in the table with tabs beside it"))
-            })?;
-            if same.values != row.values {
-                let problem = format!("step {name} differs from the table with tabs beside it");
-                return Err(Error::file(path, problem));
+    /// The table, if it has a step.
+    fn checked(mut self, path: &Path) -> Result<Self, Error> {
+        if self.labels.is_empty() {
+            let problem = "it names no systems: lines `col-1 : LABEL` should stand above its steps";
+            return Err(Error::file(path, problem));
+        }
+        if !self.rows.is_empty() {
+            return Ok(self);
+        }
+        let first = (!self.skipped.is_empty()).then(|| self.skipped.remove(0));
+        let none = || Error::file(path, "it has no line of a step: make the table again");
+        Err(first.unwrap_or_else(none))
+    }
+
+    /// Adds the steps that only `other`, which is at `path`, has of the same systems.
+    ///
+    /// # Errors
+    /// A step of which both say something else.
+    pub(crate) fn add_steps(&mut self, other: Self, path: &Path) -> Result<(), Error> {
+        self.skipped.extend(other.skipped);
+        for row in other.rows {
+            match self.of(&row.step) {
+                Some(own) if own.values == row.values => {}
+                None if row.values.len() == self.labels.len() => self.rows.push(row),
+                _ => {
+                    let name = row.step.row_name();
+                    let problem = format!("step {name} differs from the table with tabs beside it");
+                    return Err(Error::file(path, problem));
+                }
             }
         }
         Ok(())
@@ -116,6 +148,20 @@ impl Qps {
     pub(crate) fn value(&self, row: &Row, label: &str) -> Option<f64> {
         let at = self.labels.iter().position(|known| known == label)?;
         row.values.get(at).copied().flatten()
+    }
+}
+
+/// A line of a file.
+#[derive(Debug, Clone, Copy)]
+struct Line<'p> {
+    path: &'p Path,
+    /// From 0.
+    idx: usize,
+}
+
+impl Line<'_> {
+    fn error(self, problem: String) -> Error {
+        Error::line(self.path, self.idx, problem)
     }
 }
 

@@ -1,162 +1,303 @@
 //! Raw files: per system a directory with the client's output of each step, `sb.o.STEP.range100.pk1.dop1`, and
 //! beside it either metrics (`sb.met.`) or what they are made from (`sb.vm.` and `sb.io.`).
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use rqps_model::{Metric, Slice, Stated};
 
-use super::run_name;
-use crate::error::{read_names, read_text};
+use super::{is_table, run_name};
+use crate::folder::{Folder, is_packed, read_text};
 use crate::iostat::{self, Found};
 use crate::sheet::{Sheet, SheetStep};
 use crate::steps::{FileName, Names};
 use crate::sysbench::Log;
 use crate::vmstat::Vmstat;
-use crate::{Error, Options};
+use crate::{Error, Options, clients};
 
 /// How the client's output begins.
 const OUTPUT: &str = "sb.o.";
 
-/// A system's directory: its label, path, and the names of its files.
-struct Place {
+/// What a log says that is none.
+const NO_LOG: &str = "this is no log of sysbench";
+
+/// A system's directory and its label.
+struct SystemDir {
     label: String,
-    dir: PathBuf,
-    names: Vec<String>,
+    folder: Folder,
 }
 
-/// The systems of `dir`, which has `names`: itself, or each of its directories with such files.
-pub(super) fn read(dir: &Path, names: &[String], options: &Options) -> Result<Sheet, Error> {
-    let places = places(dir, names)?;
-    if places.is_empty() {
-        let wanted = "no qps.abs.*.tsv, no o.met.* and no sb.o.*";
-        return Err(Error::Nothing { dir: dir.to_path_buf(), wanted });
+/// A file that was not taken over.
+#[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct SkippedFile {
+    name: String,
+    why: String,
+}
+
+/// What was not taken over, with the systems that have such a file.
+type Skipped = BTreeMap<SkippedFile, Vec<String>>;
+
+/// A step's log on a system, or why there is none.
+struct LogEntry {
+    name: FileName,
+    file: String,
+    log: Result<Log, String>,
+}
+
+/// The systems of a folder: itself, or each of its directories with such files.
+pub(super) fn read(folder: &Folder, options: &Options) -> Result<Sheet, Error> {
+    let dir = &folder.dir;
+    let systems = system_dirs(folder)?;
+    if systems.is_empty() {
+        return Err(nothing(folder));
     }
-    let known = Names::new()?;
     let mut sheet = Sheet {
         name: run_name(dir, None, options),
-        labels: places.iter().map(|place| place.label.clone()).collect(),
+        labels: systems.iter().map(|system| system.label.clone()).collect(),
         ..Sheet::default()
     };
+    let mut skipped = Skipped::new();
+    let mut by_system: Vec<Vec<LogEntry>> = Vec::new();
+    for system in &systems {
+        by_system.push(logs(system, &mut skipped));
+    }
     // The order in which steps ran is that in which their files were written, as far as that was kept; the
     // order of names is the same on every host.
-    let mut found: Vec<FileName> = Vec::new();
-    for place in &places {
-        for name in &place.names {
-            let step = name.strip_prefix(OUTPUT).and_then(FileName::parse);
-            // `sb.o.pw.*` has what was done between steps.
-            found.extend(step.filter(|step| !is_between(step) && !found.contains(step)));
+    let mut names: Vec<FileName> = Vec::new();
+    for entry in by_system.iter().flatten() {
+        if !names.contains(&entry.name) {
+            names.push(entry.name.clone());
         }
     }
-    for name in found {
-        let clients = options.clients.or(name.clients);
+    let known = Names::new()?;
+    for name in names {
+        let of_logs = || by_system.iter().flatten().find_map(|entry| entry.threads_of(&name));
+        let clients = options.clients.or(name.clients).or_else(of_logs);
+        let clients = clients.or_else(|| clients::of_dir(dir));
+        let clients = clients.ok_or_else(|| Error::UnknownClients { path: dir.clone() })?;
         let mut cells = Vec::new();
-        for place in &places {
-            cells.push(cell(place, &name, (options, &mut sheet.notes))?.map(Into::into));
+        for (system, entries) in systems.iter().zip(&by_system) {
+            let entry = entries.iter().find(|entry| entry.name == name);
+            let log = entry.and_then(|entry| Some((entry, entry.log.as_ref().ok()?)));
+            let slice =
+                log.map(|(entry, log)| slice(system, &entry.file, log, options, &mut sheet.notes));
+            cells.push(slice.map(Into::into));
         }
-        let clients = clients.ok_or_else(|| Error::UnknownClients { path: dir.to_path_buf() })?;
         sheet.steps.push(SheetStep { info: known.info(&name.step), clients, cells });
+    }
+    sheet.notes.extend(skipped.iter().map(|(file, labels)| skipped_note(file, labels)));
+    if sheet.steps.iter().all(|step| step.cells.iter().all(Option::is_none)) {
+        let problem = format!("none of its logs can be imported. {}", sheet.notes.join(" "));
+        return Err(Error::file(dir, problem));
     }
     Ok(sheet)
 }
 
-fn is_between(name: &FileName) -> bool {
-    name.step.family.starts_with("pw.")
+impl LogEntry {
+    /// The threads that the log of a step names.
+    fn threads_of(&self, name: &FileName) -> Option<u32> {
+        let log = self.log.as_ref().ok().filter(|_| self.name == *name)?;
+        log.threads.filter(|n| *n > 0)
+    }
 }
 
-fn places(dir: &Path, names: &[String]) -> Result<Vec<Place>, Error> {
-    let is_output = |name: &String| name.starts_with(OUTPUT);
-    if names.iter().any(is_output) {
-        let label = run_name(dir, None, &Options::default());
-        return Ok(vec![Place { label, dir: dir.to_path_buf(), names: names.to_vec() }]);
+/// Why there is nothing, and which directories have what could be imported.
+fn nothing(folder: &Folder) -> Error {
+    let has_some = |name: &&str| {
+        let Ok(within) = Folder::read(&folder.dir.join(name)) else { return false };
+        let is_system = |name: &str| {
+            Folder::read(&within.dir.join(name)).is_ok_and(|own| own.names().any(is_output))
+        };
+        within.names().any(is_table) || within.dirs().any(is_system)
+    };
+    let within = folder.dirs().filter(has_some).map(str::to_owned).collect();
+    let wanted = "no qps.abs.*.tsv, no o.met.* and no sb.o.*";
+    Error::Nothing { dir: folder.dir.clone(), wanted, within }
+}
+
+fn is_output(name: &str) -> bool {
+    name.starts_with(OUTPUT)
+}
+
+fn system_dirs(folder: &Folder) -> Result<Vec<SystemDir>, Error> {
+    if folder.names().any(is_output) {
+        let label = run_name(&folder.dir, None, &Options::default());
+        return Ok(vec![SystemDir { label, folder: folder.clone() }]);
     }
-    let mut places = Vec::new();
-    for name in names {
-        let own = dir.join(name);
-        if !own.is_dir() {
+    let mut systems = Vec::new();
+    for name in folder.dirs() {
+        let own = Folder::read(&folder.dir.join(name))?;
+        if own.names().any(is_output) {
+            systems.push(SystemDir { label: name.to_owned(), folder: own });
+        }
+    }
+    Ok(systems)
+}
+
+/// The logs of a system's steps. A file that is no log of sysbench, as that of a vacuum between steps, is no
+/// step.
+fn logs(system: &SystemDir, skipped: &mut Skipped) -> Vec<LogEntry> {
+    let mut entries: Vec<LogEntry> = Vec::new();
+    for file in system.folder.names() {
+        let Some(name) = file.strip_prefix(OUTPUT).and_then(FileName::parse) else { continue };
+        // `sb.o.pw.*` has what was done between steps.
+        if name.step.family.starts_with("pw.") {
             continue;
         }
-        let names = read_names(&own)?;
-        if names.iter().any(is_output) {
-            places.push(Place { label: name.clone(), dir: own, names });
+        let mut skip = |why: String| {
+            let file = SkippedFile { name: file.to_owned(), why };
+            skipped.entry(file).or_default().push(system.label.clone());
+        };
+        if is_packed(file) {
+            skip("unpack it first".to_owned());
+            continue;
+        }
+        let Some(path) = system.folder.path(file) else { continue };
+        let log = match read_text(&path) {
+            Ok(text) => Log::parse(&text),
+            Err(problem) => Err(problem.sentence()),
+        };
+        if let Err(why) = &log {
+            skip(why.clone());
+        }
+        let is_twice = entries.iter().any(|entry| entry.name == name);
+        match log {
+            Err(why) if why == NO_LOG => {}
+            Ok(_) if is_twice => skip("another log is of the same step: move one away".to_owned()),
+            log => entries.push(LogEntry { name, file: file.to_owned(), log }),
         }
     }
-    Ok(places)
+    entries
 }
 
-/// One step on one system; `None` where it has no such file, or one of a run that did not end.
-fn cell(
-    place: &Place,
-    name: &FileName,
-    (options, notes): (&Options, &mut Vec<String>),
-) -> Result<Option<Slice>, Error> {
-    let is_same =
-        |file: &&String| file.strip_prefix(OUTPUT).and_then(FileName::parse).as_ref() == Some(name);
-    let Some(file) = place.names.iter().find(is_same) else { return Ok(None) };
-    let log = match Log::parse(&read_text(&place.dir.join(file))?) {
-        Ok(log) => log,
-        Err(problem) => {
-            notes.push(format!("Not taken over: {}/{file}: {problem}.", place.label));
-            return Ok(None);
-        }
-    };
+/// `Not taken over: x.my8043_a/sb.o.pgvac: this is no log of sysbench.`
+fn skipped_note(file: &SkippedFile, labels: &[String]) -> String {
+    let SkippedFile { name, why } = file;
+    match labels {
+        [label] => format!("Not taken over: {label}/{name}: {why}."),
+        labels => format!("Not taken over: {name} of {}: {why}.", labels.join(", ")),
+    }
+}
+
+/// One step on one system by its log and what was recorded beside it.
+fn slice(
+    system: &SystemDir,
+    file: &str,
+    log: &Log,
+    options: &Options,
+    notes: &mut Vec<String>,
+) -> Slice {
+    for flaw in &log.flaws {
+        notes.push(format!("{}/{file}: {flaw}.", system.label));
+    }
     let mut slice = log.to_slice();
-    let rate = slice.figure();
-    let rest = file.strip_prefix(OUTPUT).unwrap_or_default();
-    let metrics = metrics(place, rest, rate, (options, notes))?;
+    let metrics = Beside {
+        system,
+        suffix: file.strip_prefix(OUTPUT).unwrap_or_default(),
+        rate: slice.figure(),
+        options,
+    }
+    .metrics(notes);
     if let Some(stated) = &mut slice.stated {
         *stated = Stated { metrics, ..std::mem::take(stated) };
     }
-    Ok(Some(slice))
+    slice
 }
 
-/// The metrics of the step whose files end in `rest`, in the field's order.
-fn metrics(
-    place: &Place,
-    rest: &str,
+/// A file beside a log.
+struct FileText {
+    /// Its name with the system's.
+    shown: PathBuf,
+    text: Result<String, Error>,
+}
+
+/// The files beside a log whose names end as its own.
+struct Beside<'b> {
+    system: &'b SystemDir,
+    suffix: &'b str,
     rate: f64,
-    (options, notes): (&Options, &mut Vec<String>),
-) -> Result<Vec<(Metric, f64)>, Error> {
-    let path = |kind: &str| {
-        let name = format!("sb.{kind}.{rest}");
-        place.names.contains(&name).then(|| place.dir.join(name))
-    };
-    if let Some(path) = path("met") {
-        return of_met(&read_text(&path)?, &path);
+    options: &'b Options,
+}
+
+impl Beside<'_> {
+    /// The text of a file of a kind, where it is there, with its name for messages.
+    fn text(&self, kind: &str) -> Option<FileText> {
+        let name = format!("sb.{kind}.{}", self.suffix);
+        let path = self.system.folder.path(&name)?;
+        Some(FileText { shown: Path::new(&self.system.label).join(name), text: read_text(&path) })
     }
-    let mut out = Vec::new();
-    if let Some(path) = path("vm")
-        && let Some(found) = Vmstat::parse(&read_text(&path)?).map_err(|p| Error::file(&path, p))?
-        && rate > 0.0
-    {
-        out.push((Metric::HostCpuShare, found.cpu_pct / rate));
-        out.push((Metric::ContextSwitches, found.switches_per_s / rate));
-    }
-    if let Some(path) = path("io") {
-        let device = options.device.as_deref();
-        let found = iostat::parse(&read_text(&path)?, device).map_err(|p| Error::file(&path, p))?;
-        match found {
-            Found::Device(found) if rate > 0.0 => {
-                out.push((Metric::Reads, found.reads_per_s / rate));
-                out.push((Metric::ReadKb, found.read_kb_per_s / rate));
-                out.push((Metric::WrittenKb, found.written_kb_per_s / rate));
+
+    /// The metrics, in the field's order. A file that cannot be read is named in a note.
+    fn metrics(&self, notes: &mut Vec<String>) -> Vec<(Metric, f64)> {
+        let mut note = |problem: Error| notes.push(crate::sheet::note(&problem));
+        if let Some(FileText { shown, text }) = self.text("met") {
+            match text.and_then(|text| of_met(&text, &shown)) {
+                Ok(metrics) => return metrics,
+                Err(problem) => note(problem),
             }
-            Found::Several(names) => {
+        }
+        if self.rate <= 0.0 {
+            return Vec::new();
+        }
+        let mut out = Vec::new();
+        if let Some(FileText { shown, text }) = self.text("vm") {
+            match text.and_then(|text| Vmstat::parse(&text).map_err(|why| Error::file(&shown, why)))
+            {
+                Ok(Some(found)) => {
+                    out.push((Metric::HostCpuShare, found.cpu_pct / self.rate));
+                    out.push((Metric::ContextSwitches, found.switches_per_s / self.rate));
+                }
+                Ok(None) => note(Error::file(&shown, "it has no line but the mean since the boot")),
+                Err(problem) => note(problem),
+            }
+        }
+        out.extend(self.storage(notes));
+        if !out.is_empty() {
+            out.push((Metric::Rate, self.rate));
+        }
+        out
+    }
+
+    /// What iostat printed.
+    fn storage(&self, notes: &mut Vec<String>) -> Vec<(Metric, f64)> {
+        let Some(FileText { shown, text }) = self.text("io") else { return Vec::new() };
+        let device = self.options.device.as_deref();
+        let found = text
+            .and_then(|text| iostat::parse(&text, device).map_err(|why| Error::file(&shown, why)));
+        match found {
+            Ok(Found::Device(found)) => [
+                (Metric::Reads, found.reads_per_s),
+                (Metric::ReadKb, found.read_kb_per_s),
+                (Metric::WrittenKb, found.written_kb_per_s),
+            ]
+            .into_iter()
+            .filter_map(|(metric, value)| Some((metric, value? / self.rate)))
+            .collect(),
+            Ok(Found::Several(names)) => {
                 let note = format!(
                     "Storage of {} was left out: its files have several devices ({}); name one with --device.",
-                    place.label,
+                    self.system.label,
                     names.join(", ")
                 );
                 if !notes.contains(&note) {
                     notes.push(note);
                 }
+                Vec::new()
             }
-            Found::Device(_) | Found::Nothing => {}
+            Ok(Found::Nothing) => {
+                let problem = match device {
+                    Some(device) => format!("it has no report of {device} after the first"),
+                    None => "it has no report but the mean since the boot".to_owned(),
+                };
+                notes.push(crate::sheet::note(&Error::file(&shown, problem)));
+                Vec::new()
+            }
+            Err(problem) => {
+                notes.push(crate::sheet::note(&problem));
+                Vec::new()
+            }
         }
     }
-    if !out.is_empty() {
-        out.push((Metric::Rate, rate));
-    }
-    Ok(out)
 }
 
 /// Reads `sb.met.*`: two tables of one line, of iostat and of vmstat, each below its headings.

@@ -7,9 +7,9 @@ use crate::{data, options, told};
 
 #[test]
 fn a_directory_of_tables() {
-    let run = iibench::import(&data("iibench.2u"), &options("iibench.2u")).unwrap();
-    let mut text = told(&run);
-    for step in &run.steps {
+    let runs = iibench::import(&data("iibench.2u"), &options("iibench.2u")).unwrap().runs;
+    let mut text: String = runs.iter().map(told).collect();
+    for (run, step) in runs.iter().flat_map(|run| run.steps.iter().map(move |step| (run, step))) {
         for (system, cell) in run.systems.iter().zip(&step.systems) {
             let (label, name) = (&system.spec.label, &step.info.name);
             let stated = cell.slices[0].stated.as_ref().unwrap();
@@ -44,6 +44,7 @@ fn refusals() {
         ("mrg.l.i0", "ips\tp99\tp99\ttag\n"),
         ("mrg.qr100.L1", "ips\tp99\ttag\n100\t90\tmy8043\n"),
         ("mrg.l.i0.rt.insert", "nothing\n"),
+        ("mrg.l.y", "ips\ttag\n1\tmy8043\n"),
     ];
     expect_test::expect![[r#"
         DIR/mrg.l.i0, line 1: 2 fields and no headings above: begin with a line of them that ends in tag
@@ -53,6 +54,115 @@ fn refusals() {
         DIR/mrg.l.i0: it has no line of a system: merge its step again, or move it away
         DIR/mrg.l.i0, line 1: heading p99 comes twice: take one of the columns out
         DIR/mrg.qr100.L1, line 1: no heading qps, whose column has the step's figures: merge its step again
-        DIR has nothing to import: there is no table of a step such as mrg.l.i0 or mrg.qr100.L1 in it"#]]
+        DIR has nothing to import: there is no table of a step such as mrg.l.i0 or mrg.qr100.L1 in it
+        DIR/mrg.l.y: its name is that of no step: l.i0, l.x, l.i1, q100.1, qr100.L1, qp100.L2"#]]
     .assert_eq(&all.map(refusal).join("\n"));
+}
+
+/// A table of steps' figures with the lines of some systems, `-` between groups.
+fn folder(tables: &[(&str, &str)]) -> tempfile::TempDir {
+    let dir = tempfile::tempdir().unwrap();
+    for (name, lines) in tables {
+        let text = format!("ips\tqps\ttag\n{lines}");
+        std::fs::write(dir.path().join(name), text).unwrap();
+    }
+    dir
+}
+
+/// The runs of a folder: base and systems with the ratio of the first step.
+fn groups(dir: &tempfile::TempDir, base: Option<&str>) -> Vec<String> {
+    let options = rqps_import::Options {
+        clients: Some(1),
+        name: Some("ib".to_owned()),
+        base: base.map(str::to_owned),
+        ..options("d")
+    };
+    let runs = iibench::import(dir.path(), &options).unwrap().runs;
+    let told = runs.iter().map(|run| {
+        let labels: Vec<&str> = run.systems.iter().map(|s| s.spec.label.as_str()).collect();
+        format!("{}: {} of {}", run.name, run.base_label(), labels.join(" "))
+    });
+    told.collect()
+}
+
+const TWO_GROUPS: &str =
+    "100\t0\tmy5649.c6\n90\t0\tmy8022.c6\n-\n50\t0\tpg110.c5\n60\t0\tpg131.c5\n";
+
+#[test]
+fn each_group_has_a_base() {
+    let dir = folder(&[("mrg.l.i0", TWO_GROUPS), ("mrg.l.x", TWO_GROUPS)]);
+    let of_two = [
+        "ib.my5649.c6: my5649.c6 of my5649.c6 my8022.c6",
+        "ib.pg110.c5: pg110.c5 of pg110.c5 pg131.c5",
+    ];
+    assert_eq!(groups(&dir, None), of_two);
+    // The base of the second was not run in one step.
+    let dir =
+        folder(&[("mrg.l.i0", TWO_GROUPS), ("mrg.l.x", "100\t0\tmy5649.c6\n-\n60\t0\tpg131.c5\n")]);
+    assert_eq!(groups(&dir, None), of_two);
+    let dir =
+        folder(&[("mrg.l.i0", "100\t0\tmy5649.c6\n-\n60\t0\tpg131.c5\n"), ("mrg.l.x", TWO_GROUPS)]);
+    assert_eq!(groups(&dir, None), of_two);
+    // Two groups share a system, or the second begins where the first ends.
+    let chained = "100\t0\tmy5649.c6\n90\t0\tmy8022.c6\n-\n90\t0\tmy8022.c6\n80\t0\tmy9100.c6\n";
+    assert_eq!(
+        groups(&folder(&[("mrg.l.i0", chained), ("mrg.l.x", chained)]), None),
+        [
+            "ib.my5649.c6: my5649.c6 of my5649.c6 my8022.c6",
+            "ib.my8022.c6: my8022.c6 of my8022.c6 my9100.c6",
+        ]
+    );
+    let shared = "100\t0\tmy5649.c6\n90\t0\tmy8022.c6\n-\n80\t0\tmy5735.c6\n90\t0\tmy8022.c6\n";
+    let dir = folder(&[("mrg.l.i0", shared), ("mrg.l.x", shared)]);
+    assert_eq!(
+        groups(&dir, None),
+        [
+            "ib.my5649.c6: my5649.c6 of my5649.c6 my8022.c6",
+            "ib.my5735.c6: my5735.c6 of my5735.c6 my8022.c6",
+        ]
+    );
+}
+
+#[test]
+fn groups_that_are_one_run() {
+    let dir = folder(&[("mrg.l.i0", TWO_GROUPS)]);
+    let one = ["ib: pg131.c5 of my5649.c6 my8022.c6 pg110.c5 pg131.c5"];
+    assert_eq!(groups(&dir, Some("pg131.c5")), one);
+    // A separator after every system separates nothing.
+    let dir = folder(&[("mrg.l.i0", "100\t0\tmy5649.c6\n-\n90\t0\tmy8022.c6\n")]);
+    assert_eq!(groups(&dir, None), ["ib: my5649.c6 of my5649.c6 my8022.c6"]);
+}
+
+#[test]
+fn steps_of_all_versions_and_tables_beside_them() {
+    let lines = "100\t5000\tmy5649.c6\n100\t4500\tmy8022.c6\n";
+    let dir = folder(&[
+        ("mrg.l.i0", lines),
+        ("mrg.q100.1", lines),
+        ("mrg.q1000.1", lines),
+        ("mrg.q100.2", lines),
+        ("mrg.q.L3.ips200", lines),
+        ("mrg.qr100.L1.rt.query", "99.9\t0.1\tmy5649.c6\n"),
+        ("mrg.sum", lines),
+    ]);
+    std::fs::write(dir.path().join("mrg.l.x"), "rows\ttag\n1\tmy5649.c6\n").unwrap();
+    let options = rqps_import::Options { clients: Some(1), ..options("d") };
+    let imports = iibench::import(dir.path(), &options).unwrap();
+    let run = &imports.runs[0];
+    let steps: Vec<&str> = run.steps.iter().map(|step| step.info.name.as_str()).collect();
+    assert_eq!(steps, ["l.i0", "q100.1", "q1000.1", "q100.2", "q.L3.ips200"]);
+    let stated = run.steps[2].systems[0].slices[0].stated.as_ref().unwrap();
+    assert_eq!((stated.figure, stated.target_inserts_per_s), (Some(5000.0), Some(1000.0)));
+    let skipped: Vec<String> = imports
+        .skipped
+        .iter()
+        .map(|problem| problem.to_string().replace(&dir.path().display().to_string(), "DIR"))
+        .collect();
+    assert_eq!(
+        skipped,
+        [
+            "DIR/mrg.l.x, line 1: no heading ips, whose column has the step's figures: merge its step again",
+            "DIR/mrg.sum: its name is that of no step: l.i0, l.x, l.i1, q100.1, qr100.L1, qp100.L2",
+        ]
+    );
 }

@@ -2,6 +2,8 @@
 
 #![expect(clippy::unwrap_used, reason = "what tests share is outside of test functions")]
 
+mod flawed_logs;
+mod folders;
 mod iibench;
 mod raw;
 mod sysbench;
@@ -60,6 +62,9 @@ fn told(run: &Run) -> String {
             };
             let stated = slice.stated.as_ref().unwrap();
             let _ = write!(out, "{}", slice.figure());
+            for mark in &slice.marks {
+                let _ = write!(out, ", {mark:?}");
+            }
             for (metric, value) in &stated.metrics {
                 let _ = write!(out, ", {} {value}", metric.heading());
             }

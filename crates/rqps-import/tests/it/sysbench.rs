@@ -3,12 +3,20 @@
 use expect_test::expect_file;
 use rqps_import::sysbench::{self, Log, LogFile};
 use rqps_import::{Error, Options};
+use rqps_model::Run;
 
 use crate::{data, options, told};
 
 fn log(text: &str) -> LogFile {
     let LogFile { path, label, step } = LogFile::parse(text);
     LogFile { path: data("sysbench").join(path), label, step }
+}
+
+/// The only run of some logs.
+fn imported(files: &[LogFile], options: &Options) -> Run {
+    let mut runs = sysbench::import(files, options).unwrap().runs;
+    assert_eq!(runs.len(), 1);
+    runs.remove(0)
 }
 
 /// One of 1.0 with an error now and then, intervals of 2 s and a histogram, one of 1.1 by another script.
@@ -19,7 +27,7 @@ fn two_systems_and_two_versions() {
         log("ma110405:oltp_read_write=point-select-1.1.log"),
         log("ma110405=point-select-1.1.log"),
     ];
-    let run = sysbench::import(&files, &options("two logs")).unwrap();
+    let run = imported(&files, &options("two logs"));
     expect_file!["../data/sysbench.told"].assert_eq(&told(&run));
     let slice = &run.steps[0].systems[0].slices[0];
     let points: Vec<(u32, u32, u32)> =
@@ -33,7 +41,7 @@ fn what_only_the_user_can_say() {
     let error = sysbench::import(&twice, &options("x")).unwrap_err();
     assert!(matches!(error, Error::Twice { .. }), "{error}");
     // The file's name says no DBMS, the log's driver does.
-    let run = sysbench::import(&[log("point-select-1.1.log")], &options("x")).unwrap();
+    let run = imported(&[log("point-select-1.1.log")], &options("x"));
     assert_eq!(run.systems[0].spec.dbms, rqps_model::Dbms::Postgres);
     // Of each log its own.
     let text = std::fs::read_to_string(data("sysbench").join("point-select-1.1.log")).unwrap();
@@ -42,38 +50,45 @@ fn what_only_the_user_can_say() {
     std::fs::write(&path, text.replace("pgsql", "mysql")).unwrap();
     let other = LogFile::parse(&path.display().to_string());
     let both = [other, log("point-select-1.1.log")];
-    let run = sysbench::import(&both, &options("x")).unwrap();
+    let run = imported(&both, &options("x"));
     let dbms: Vec<_> = run.systems.iter().map(|system| system.spec.dbms).collect();
     assert_eq!(dbms, [rqps_model::Dbms::Mysql, rqps_model::Dbms::Postgres]);
     let four = Options { clients: Some(4), ..options("x") };
-    assert_eq!(
-        sysbench::import(&[log("point-select-1.1.log")], &four).unwrap().steps[0].clients,
-        4
-    );
+    assert_eq!(imported(&[log("point-select-1.1.log")], &four).steps[0].clients, 4);
 }
 
 /// rqps counts the rows of a scan, sysbench its queries.
 #[test]
 fn a_scan_of_a_log_is_none_of_ours() {
     let scan = [log("my5651:scan=read-write-1.0.log")];
-    let run = sysbench::import(&scan, &options("x")).unwrap();
+    let run = imported(&scan, &options("x"));
     assert_eq!(run.steps[0].info.name, "scan (queries)");
     assert_eq!(run.steps[0].info.figure, rqps_model::Figure::Queries);
 }
 
-/// sysbench 1.0.20's own test of the CPU: no SQL, and `eps` in its intervals.
+/// sysbench's own tests of CPU, memory, threads and files.
 #[test]
-fn a_test_without_sql() {
-    let text = "sysbench 1.0.20 (using system LuaJIT 2.1.0-beta3)\n\
-                Number of threads: 2\n\
-                [ 1s ] thds: 2 eps: 2656.18 lat (ms,95%): 4.33\n\
-                General statistics:\n    total time:                          2.0003s\n\
-                \u{20}   total number of events:              5440\n";
-    let log = Log::parse(text).unwrap();
-    assert_eq!((log.threads, log.intervals.len()), (Some(2), 1));
-    let slice = log.to_slice();
-    assert!((slice.figure() - 5440.0 / 2.0003).abs() < 1e-9);
-    assert_eq!(slice.series[0].events, 2656);
+fn a_test_without_sql_is_none_of_a_database() {
+    let ended = |general: &str| {
+        format!(
+            "sysbench 1.0.20 (using system LuaJIT 2.1.0-beta3)\nNumber of threads: 2\n{general}\
+             \nLatency (ms):\n         avg:                                    0.37\n\
+             \nThreads fairness:\n    execution time (avg/stddev):   1.9990/0.00\n"
+        )
+    };
+    let cpu = ended(
+        "[ 1s ] thds: 2 eps: 2656.18 lat (ms,95%): 4.33\nCPU speed:\n    events per second:  2719.76\n\n\
+         General statistics:\n    total time:                          2.0003s\n\
+         \u{20}   total number of events:              5440\n",
+    );
+    let memory = ended(
+        "Total operations: 99 (49.99 per second)\n\nGeneral statistics:\n    total time: 2.0s\n",
+    );
+    let files = ended("Throughput:\n    read, MiB/s:                  83.65\n");
+    for text in [cpu, memory, files] {
+        let problem = Log::parse(&text).unwrap_err();
+        assert!(problem.starts_with("it has no SQL statistics: tests of CPU"), "{problem}");
+    }
 }
 
 #[test]
@@ -113,7 +128,8 @@ fn finished(before: &str, latency: &str) -> String {
          \u{20}        avg:                                   40.00\n\
          \u{20}        max:                                   90.00\n{latency}\
          \u{20}        sum:                                39980.12\n\n\
-         Threads fairness:\n    events (avg/stddev):           250.0000/10.00\n"
+         Threads fairness:\n    events (avg/stddev):           250.0000/10.00\n\
+         \u{20}   execution time (avg/stddev):   9.9950/0.00\n"
     )
 }
 
@@ -170,7 +186,7 @@ fn more_than_a_run() {
     assert!(Log::parse(&format!("{prepared}{whole}")).is_ok());
     let gave_up = format!("{prepared}[ 1s ] thds: 4 tps: 1.00 qps: 1.00 lat\nFATAL: gone\n{whole}");
     let log = Log::parse(&gave_up).unwrap();
-    assert_eq!((log.intervals.len(), log.fatal), (0, None));
+    assert_eq!((log.intervals.len(), log.flaws.as_slice()), (0, &[][..]));
     let problem = |text: &str| Log::parse(text).unwrap_err();
     assert_eq!(
         problem(&format!("{whole}{whole}")),
@@ -178,8 +194,8 @@ fn more_than_a_run() {
     );
     let checkpoint = format!("{whole}[ 10s ] Checkpoint report:\n");
     assert!(problem(&checkpoint).contains("--report-checkpoints"));
-    let old = "sysbench 0.5:  multi-threaded system evaluation benchmark\n    transactions:  8 (1.00 per sec.)\n";
-    assert!(problem(old).contains("a log of sysbench 0.5"));
+    let old = "sysbench 0.3.3:  multi-threaded system evaluation benchmark\n    transactions:  8 (1.00 per sec.)\n";
+    assert!(problem(old).contains("a log of sysbench 0.3.3"));
     // No event at all, in no time.
     let none =
         whole.replace("20000  (2000.00", "0      (-nan").replace("1000   (100.00", "0      (-nan");

@@ -7,7 +7,7 @@ use crate::{data, options, told};
 
 #[test]
 fn a_folder_of_tables() {
-    let runs = mytools::import(&data("tables.1u"), &options("tables.1u")).unwrap();
+    let runs = mytools::import(&data("tables.1u"), &options("tables.1u")).unwrap().runs;
     let [run] = runs.as_slice() else { panic!("{} runs", runs.len()) };
     expect_file!["../data/tables.told"].assert_eq(&told(run));
 }
@@ -22,7 +22,7 @@ fn options_come_first() {
         name: Some("night".to_owned()),
         ..options("tables.1u")
     };
-    let runs = mytools::import(&data("tables.1u"), &options).unwrap();
+    let runs = mytools::import(&data("tables.1u"), &options).unwrap().runs;
     assert_eq!(runs[0].base_label().as_str(), "x.pg174.x10a.pk1");
     assert_eq!((runs[0].name.as_str(), runs[0].host.hostname.as_str()), ("night", "pn53"));
     let clients: Vec<u32> = runs[0].steps.iter().map(|step| step.clients).collect();
@@ -48,6 +48,11 @@ fn refusals() {
         refusal(&[("qps.abs.all.tsv", &table("1\tscan_range=100\n"))]),
         refusal(&[("qps.abs.all.tsv", &table("1\tx\tscan_range=100\n"))]),
         refusal(&[("qps.abs.all.tsv", &table("1\t2\tscan_range=100\n3\t4\tscan_range=100\n"))]),
+        refusal(&[("qps.rel.all.tsv", "Relative to: my57\n")]),
+        refusal(&[
+            ("qps.abs.a.tsv", &table("1\tscan_range=100\n")),
+            ("qps.abs.b.tsv", "col-1 : abc\n1\tscan_range=100\n"),
+        ]),
         refusal(&[("qps.abs.all.tsv", "col-2 : my5651\n")]),
         refusal(&[("qps.abs.all.tsv", "col-1 : abc\n1\tscan_range=100\n")]),
         refusal(&[
@@ -84,7 +89,7 @@ fn several_groups() {
         let text = format!("col-1 : {label}\n1\tscan_range=100\n");
         std::fs::write(folder.join(format!("qps.abs.{group}.tsv")), text).unwrap();
     }
-    let runs = mytools::import(&folder, &options("feb.2u")).unwrap();
+    let runs = mytools::import(&folder, &options("feb.2u")).unwrap().runs;
     let names: Vec<(&str, &str)> =
         runs.iter().map(|run| (run.name.as_str(), run.base_label().as_str())).collect();
     assert_eq!(names, [("feb.2u.my56", "my5651"), ("feb.2u.my80", "my8036")]);

@@ -93,6 +93,8 @@ pub struct Cell {
     pub insert: Option<Box<InsertCell>>,
     /// Why there is no verdict although there is a ratio.
     pub bar: Option<Bar>,
+    /// Whether the figure is an imported file's, which is shown with the file's digits.
+    pub is_stated: bool,
     /// Whether this figure or the base's was imported: then a ratio has no verdict.
     pub is_imported: bool,
     /// What the server had left to do when the step ended, by name, as the server counts it.
@@ -213,6 +215,7 @@ pub(super) fn cells(
         .enumerate()
         .map(|(idx, cell)| Cell {
             server_rss_bytes: rss(&cell, step, idx),
+            is_stated: imported::is(run, idx),
             is_imported: imported::is(run, idx) || imported::is(run, rule.base),
             ..cell
         })
@@ -246,6 +249,8 @@ pub(super) fn cells(
             cell.rqps = Some(rqps.tested.estimate);
             cell.server_cpu_ratio = comparison.server_cpu.as_ref().map(Judged::estimate);
             cell.comparison = Some(Box::new(comparison));
+        } else if cell.is_imported {
+            cell.rqps = imported::ratio_of_zero(cell, &base);
         }
         cell.relative = Some(per_operation::relative(&cell.per_operation, &base.per_operation));
         insert::compare::with_base(cell, &base, book);
@@ -284,6 +289,7 @@ fn pending() -> Cell {
         server_rss_ratio: None,
         insert: None,
         bar: None,
+        is_stated: false,
         is_imported: false,
         debt: BTreeMap::new(),
         checks: Vec::new(),

@@ -1,7 +1,7 @@
 //! What is said of figures that rqps did not measure: one each, without interval and verdict, and what
 //! their files do not tell.
 
-use rqps_model::{Imported, Metric, Run, SystemSource};
+use rqps_model::{Estimate, Imported, Metric, Run, SystemSource};
 
 use super::{Analysis, Cell};
 use crate::words::{list, list_in_short, one_line};
@@ -9,6 +9,12 @@ use crate::words::{list, list_in_short, one_line};
 /// Whether a system's figures were taken from another tool's files.
 pub(super) fn is(run: &Run, system_idx: usize) -> bool {
     run.systems.get(system_idx).is_some_and(|s| s.spec.source == SystemSource::Imported)
+}
+
+/// The ratio of a figure of 0, which has no logarithm and so no test: 0 of any other figure.
+pub(super) fn ratio_of_zero(cell: &Cell, base: &Cell) -> Option<Estimate> {
+    let (figure, base) = (cell.figure?.point, base.figure?.point);
+    (figure == 0.0 && base > 0.0).then(|| Estimate::single(0.0))
 }
 
 impl Analysis<'_> {

@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use rqps_model::{Dbms, RunSystem};
 
 use super::{Finding, Severity};
-use crate::words::{clip, list_in_short, one_line};
+use crate::words::{clip, list_in_short, one_line, shorten};
 
 /// Columns that a sentence gives to what is known of a build.
 const COMPILED_COLUMNS: usize = 80;
@@ -65,7 +65,7 @@ fn fact_of<'a>(system: &'a RunSystem, name: &str) -> Option<&'a str> {
 }
 
 fn label(system: &RunSystem) -> String {
-    clip(system.spec.label.as_str(), 36)
+    shorten(system.spec.label.as_str(), 60)
 }
 
 fn labels(systems: &[RunSystem], wanted: impl Fn(&RunSystem) -> bool) -> Vec<String> {

@@ -4,7 +4,7 @@
 use rqps_model::RunSystem;
 
 use super::{Audit, Explained, Severity, build};
-use crate::words::{capital, clip, list_in_short};
+use crate::words::{capital, clip, list_in_short, shorten};
 
 /// Columns that a value is given.
 const VALUE_COLUMNS: usize = 48;
@@ -63,7 +63,7 @@ pub(crate) fn findings(systems: &[RunSystem], audit: &Audit) -> Vec<Finding> {
 }
 
 fn label(system: &RunSystem) -> String {
-    clip(system.spec.label.as_str(), 36)
+    shorten(system.spec.label.as_str(), 60)
 }
 
 /// `The benchmark's sessions differ in tls: no TLS on a and b, TLSv1.3 on c. Every packet ...`

@@ -12,7 +12,7 @@ use super::finding::findings;
 use super::{Audit, Choice, Explained, Finding, Severity, Shown, is_hidden, known, value};
 use crate::analysis::{Difference, Differences};
 use crate::many::{MANY, by_value};
-use crate::words::{clip, list, one_line, wrap};
+use crate::words::{clip, list, one_line, shorten, wrap};
 
 /// Widest line, columns.
 const WIDTH: usize = 100;
@@ -36,7 +36,7 @@ fn warnings(systems: &[RunSystem], audit: &Audit) -> Vec<String> {
 }
 
 fn label(system: &RunSystem) -> String {
-    clip(system.spec.label.as_str(), 36)
+    shorten(system.spec.label.as_str(), 60)
 }
 
 /// `sync_binlog: 0 / 1`; what a system does that has no such setting stands in brackets.

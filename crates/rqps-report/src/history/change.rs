@@ -57,32 +57,52 @@ pub struct Change {
 
 /// Finds the changes of a series; `several` when it is one of several kinds of systems.
 pub(super) fn find(series: &mut Series, order: Order, several: bool) {
-    let values: Vec<Value> = series.points.iter().map(|point| value(series, point)).collect();
+    let floor = floor(series);
+    let values: Vec<Value> = series.points.iter().map(|p| value(series, p, floor)).collect();
     let method = match series.method {
         Method::Student => change_point::Method::Student,
         Method::EDivisive => change_point::Method::Permutation { orders: ORDERS, seed: SEED },
     };
     let found = change_point::change_points(&values, method, SIGNIFICANCE).unwrap_or_default();
-    series.changes = found
-        .into_iter()
-        .map(|change| {
-            let size = change.size.estimate;
-            let unlike = unlike(&series.points, change.at);
-            let place = (change.at, &size);
-            let sentence = words::sentence(series, place, unlike.as_deref(), (order, several));
-            Change { at: change.at, size, p: change.p, unlike, sentence }
-        })
-        .collect();
+    let mut changes = Vec::new();
+    for (nth, change) in found.iter().enumerate() {
+        let from = nth.checked_sub(1).map_or(0, |before| found[before].at);
+        let to = found.get(nth + 1).map_or(series.points.len(), |next| next.at);
+        let (old, new) = (&series.points[from..change.at], &series.points[change.at..to]);
+        let size = size(old, new, change.size.estimate);
+        let unlike = unlike(&series.points, change.at);
+        let place = (change.at, &size);
+        let sentence = words::sentence(series, place, unlike.as_deref(), (order, several));
+        changes.push(Change { at: change.at, size, p: change.p, unlike, sentence });
+    }
+    series.changes = changes;
+}
+
+/// What stands for 0, which has no logarithm: a thousandth of the least value above it.
+fn floor(series: &Series) -> f64 {
+    let above = series.points.iter().map(|point| point.value.point).filter(|value| *value > 0.0);
+    let least = above.fold(f64::INFINITY, f64::min);
+    if least.is_finite() { least / 1000.0 } else { 1.0 }
+}
+
+/// The size of a change: 0 where nothing is done on the new level, infinite where nothing was on the old.
+fn size(old: &[Point], new: &[Point], found: Estimate) -> Estimate {
+    let is_nothing = |points: &[Point]| points.iter().all(|point| point.value.point == 0.0);
+    match (is_nothing(old), is_nothing(new)) {
+        (_, true) => Estimate { point: 0.0, interval: None, ..found },
+        (true, false) => Estimate { point: f64::INFINITY, interval: None, ..found },
+        (false, false) => found,
+    }
 }
 
 /// A point as the search takes it. Points of one run share the starts of their base.
-fn value(series: &Series, point: &Point) -> Value {
+fn value(series: &Series, point: &Point, floor: f64) -> Value {
     if point.is_base {
         return Value::base();
     }
     let value = match point.uncertainty {
         Some(uncertainty) => Value::known(point.value.point, uncertainty),
-        None => Value::alone(point.value.point),
+        None => Value::alone(point.value.point.max(floor)),
     };
     let run = series.points.iter().position(|other| other.run_id == point.run_id);
     run.map_or(value, |run| value.of_run(run))

@@ -79,7 +79,7 @@ fn row(series: &Series, at: usize) -> [String; COLUMNS.len()] {
         words(&point.surroundings.schedule),
         words(&point.surroundings.kernel),
         words(&point.marks.join(" ")),
-        number(change.map(|c| c.size.point)),
+        number(change.map(|c| c.size.point).filter(|point| point.is_finite())),
         change_low,
         change_high,
         number(change.map(|c| c.p)),

@@ -6,7 +6,7 @@ use rqps_model::run::SystemStep;
 use rqps_model::{Estimate, Figure, Run, RunStep, StepKind, StepOutcome, SystemSource};
 use rqps_stats::change_point::Uncertainty;
 
-use super::{Choice, Member, Point, SEQUENTIAL, Surroundings};
+use super::{Choice, Member, Point, SEQUENTIAL, Surroundings, copies};
 use crate::analysis::{Analysis, Cell, CellState, StepAnalysis};
 use crate::gate::{Unfit, without_ratio};
 use crate::join::{Work, work, work_of};
@@ -143,6 +143,21 @@ impl Extracts {
         values.get(step)?.get(member.system_idx)?.clone()
     }
 
+    /// The first of some other runs that has the same figure, where both were imported.
+    pub(super) fn copied_from(
+        &self,
+        member: Member,
+        others: &[Member],
+        step: &StepKey,
+    ) -> Option<&str> {
+        let own = self.run(member.run_idx);
+        let label = own.systems.get(member.system_idx)?.spec.label.as_str();
+        let mut runs = others.iter().map(|other| self.run(other.run_idx));
+        let found =
+            runs.find(|run| run.id != own.id && copies::is_copy(step, label, [own, run]))?;
+        Some(&found.id)
+    }
+
     pub(super) fn point(
         &self,
         member: Member,
@@ -180,7 +195,8 @@ pub(super) fn version_of(system: &rqps_model::RunSystem) -> Option<rqps_model::V
     }
 }
 
-fn key(step: &RunStep) -> StepKey {
+/// The key of a step.
+pub(super) fn key(step: &RunStep) -> StepKey {
     StepKey { name: step.info.name.clone(), clients: step.clients }
 }
 
@@ -218,7 +234,7 @@ fn ratio(
     let mut marks = keys(analysis, cell);
     if base_idx != idx {
         marks.extend(keys(analysis, base).iter().map(|key| format!("{key}-on-base")));
-        if !analysis.run.schedule.is_interleaved() {
+        if analysis.run.imported.is_none() && !analysis.run.schedule.is_interleaved() {
             marks.push(SEQUENTIAL.to_owned());
         }
     }
@@ -229,7 +245,7 @@ fn ratio(
         None => without_ratio(base, cell).to_owned(),
     };
     let is_fit = Unfit::of(base).is_none() && Unfit::of(cell).is_none();
-    let value = cell.comparable_rqps().filter(|ratio| is_fit && is_usable(ratio));
+    let value = cell.comparable_rqps().filter(|ratio| is_fit && is_usable(ratio, cell));
     let found = cell.comparison.as_ref().map(|comparison| comparison.rqps.found);
     Extract {
         value: value.ok_or_else(because),
@@ -248,16 +264,16 @@ fn figure(analysis: &Analysis<'_>, cell: &Cell) -> Extract {
     };
     let is_fit = Unfit::of(cell).is_none() && !cell.failed_sla();
     Extract {
-        value: cell.figure.filter(|figure| is_fit && is_usable(figure)).ok_or_else(because),
+        value: cell.figure.filter(|figure| is_fit && is_usable(figure, cell)).ok_or_else(because),
         uncertainty: cell.figure.and_then(|figure| Uncertainty::of_figure(&figure)),
         starts: analysis.n_starts,
         marks: keys(analysis, cell),
     }
 }
 
-/// What has a logarithm.
-fn is_usable(value: &Estimate) -> bool {
-    value.point > 0.0 && value.point.is_finite()
+/// What has a logarithm; of an imported file 0 is a value as well.
+fn is_usable(value: &Estimate, cell: &Cell) -> bool {
+    value.point.is_finite() && (value.point > 0.0 || cell.is_stated && value.point == 0.0)
 }
 
 /// The short names of a cell's footnotes, each once.

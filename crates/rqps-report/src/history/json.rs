@@ -53,7 +53,7 @@ struct PointJson<'a> {
 #[derive(Serialize)]
 struct ChangeJson<'a> {
     at: usize,
-    ratio: EstimateJson,
+    ratio: Option<EstimateJson>,
     p: f64,
     unlike: Option<&'a str>,
     sentence: &'a str,
@@ -125,7 +125,7 @@ fn series(series: &Series) -> SeriesJson<'_> {
             .iter()
             .map(|c| ChangeJson {
                 at: c.at,
-                ratio: estimate(&c.size),
+                ratio: c.size.point.is_finite().then(|| estimate(&c.size)),
                 p: c.p,
                 unlike: c.unlike.as_deref(),
                 sentence: &c.sentence,

@@ -39,7 +39,8 @@ impl Surroundings {
         let starts =
             if starts > 1 { format!(", {}", count(starts, "start")) } else { String::new() };
         Self {
-            schedule: order + &starts,
+            // An imported file does not tell it.
+            schedule: if run.imported.is_some() { String::new() } else { order + &starts },
             kernel: host.kernel.clone(),
             distribution: host.os.clone(),
             memory_bytes: host.memory_bytes,

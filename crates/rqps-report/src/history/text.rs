@@ -5,7 +5,7 @@ use crate::grid::{Grid, GridCell, Side, plain, toned};
 use crate::layout;
 use crate::number;
 use crate::tone::Tone;
-use crate::words::{clip, wrap};
+use crate::words::{clip, shorten_apart, wrap};
 
 /// Columns of a run's id, which begins with its start.
 const RUN_COLUMNS: usize = 48;
@@ -104,6 +104,10 @@ fn grid(series: &Series) -> Grid {
         ("run", Side::Left),
         ("caution", Side::Left),
     ]);
+    let labels: Vec<&str> = series.points.iter().map(|point| point.label.as_str()).collect();
+    let labels = shorten_apart(&labels, layout::NAME_COLUMNS);
+    let runs: Vec<&str> = series.points.iter().map(|point| point.run_id.as_str()).collect();
+    let runs = shorten_apart(&runs, RUN_COLUMNS);
     for (at, point) in series.points.iter().enumerate() {
         let change = change_at(series, at);
         grid.row(vec![
@@ -111,12 +115,8 @@ fn grid(series: &Series) -> Grid {
             plain(interval(series, point)),
             change.map_or_else(GridCell::default, |c| toned(change_in_short(&c.size), tone(c))),
             plain(&point.server),
-            plain(if is_ambiguous(series, at) {
-                layout::name(&point.label)
-            } else {
-                String::new()
-            }),
-            plain(clip(&point.run_id, RUN_COLUMNS)),
+            plain(if is_ambiguous(series, at) { labels[at].clone() } else { String::new() }),
+            plain(&runs[at]),
             plain(clip(&point.marks.join(" "), layout::NAME_COLUMNS)),
         ]);
     }

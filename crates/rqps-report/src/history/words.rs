@@ -21,6 +21,12 @@ pub(super) fn sentence(
 ) -> String {
     let of = if several { format!(" ({})", series.line) } else { String::new() };
     let place = place(&series.points, at, order);
+    if size.point == 0.0 {
+        return format!("{}{of} stopped {place}: nothing was done from there on.", series.title);
+    }
+    if size.point.is_infinite() {
+        return format!("{}{of} began {place}: nothing was done before.", series.title);
+    }
     let direction = if size.point < 1.0 { "slower" } else { "faster" };
     let host = if holds_the_host(series, at) { ", or the host did" } else { "" };
     let unlike = unlike.map_or_else(String::new, |what| format!("; there changed, too: {what}"));
@@ -43,6 +49,12 @@ fn is_sequential(point: &Point) -> bool {
 
 /// `slower 8% [6, 10]`, for tables and charts.
 pub(crate) fn change_in_short(size: &Estimate) -> String {
+    if size.point == 0.0 {
+        return "stopped".to_owned();
+    }
+    if size.point.is_infinite() {
+        return "began".to_owned();
+    }
     let direction = if size.point < 1.0 { "slower" } else { "faster" };
     format!("{direction} {}", percent(size))
 }

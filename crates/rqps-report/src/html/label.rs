@@ -5,9 +5,9 @@ use rqps_model::{Estimate, Verdict};
 
 use crate::analysis::{Analysis, Cell, CellState};
 use crate::comparison;
-use crate::number;
 use crate::tone::Tone;
 use crate::words::one_line;
+use crate::{layout, number};
 
 /// A text of a plan, a server or a user: isolated, so that its direction cannot reorder ours.
 pub(super) fn outside(text: &str) -> Markup {
@@ -98,7 +98,7 @@ pub(super) fn ratio(estimate: &Estimate, unit: &str) -> Markup {
 pub(super) fn figure(cell: &Cell) -> Markup {
     match (&cell.state, &cell.figure) {
         (CellState::Failed { .. }, _) => html! { span.failed { "✕ failed" } },
-        (CellState::Measured, Some(figure)) => html! { (number::figure(figure)) },
+        (CellState::Measured, Some(figure)) => html! { (layout::digits(cell, figure)) },
         _ => html! { span.faint { "not run" } },
     }
 }

@@ -147,7 +147,9 @@ fn method(analysis: &Analysis<'_>) -> Markup {
         "System",
         "Schedule",
         "Slice length",
+        "Starts of the servers",
         "Placement",
+        "Warm-up",
         "Seed",
         "Samplers",
     ];

@@ -76,7 +76,7 @@ fn metric_rows(
                 *text = operations(cell, &figure);
             }
         }
-        Some((layout::name(analysis.label(idx)), texts))
+        Some((layout::label(analysis, idx), texts))
     };
     step.cells.iter().enumerate().filter_map(row).collect()
 }

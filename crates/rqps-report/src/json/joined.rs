@@ -23,7 +23,7 @@ struct SourceJson<'a> {
     status: RunStatus,
     started: String,
     started_unix_ms: i64,
-    schedule: Schedule,
+    schedule: Option<Schedule>,
     host: HostJson<'a>,
     command_line: &'a str,
     seed: String,
@@ -70,7 +70,7 @@ fn source(source: &Source) -> SourceJson<'_> {
         command_line,
         rqps_version: _,
         seed,
-        imported: _,
+        imported,
         calibration: _,
     } = source;
     SourceJson {
@@ -79,7 +79,7 @@ fn source(source: &Source) -> SourceJson<'_> {
         status: *status,
         started: number::utc(*started_unix_ms),
         started_unix_ms: *started_unix_ms,
-        schedule: *schedule,
+        schedule: imported.is_none().then_some(*schedule),
         host: HostJson::of(host),
         command_line,
         seed: seed.to_string(),

@@ -66,7 +66,7 @@ pub(super) struct RunJson<'a> {
     pub(super) plan: &'a str,
     /// As text: many readers of JSON round numbers above 2^53.
     pub(super) seed: String,
-    pub(super) schedule: Schedule,
+    pub(super) schedule: Option<Schedule>,
     /// Where it was taken from; only of a run that rqps did not measure.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) imported: Option<&'a Imported>,

@@ -5,7 +5,7 @@ use crate::analysis::insert::field::FIELD_METRICS;
 use crate::analysis::{Analysis, StepAnalysis};
 use crate::insert::{self as tables, Summary};
 use crate::layout;
-use crate::words::clip;
+use crate::words::shorten;
 
 /// The three tables.
 pub(super) fn summary(page: &mut Page, analysis: &Analysis<'_>) {
@@ -64,7 +64,7 @@ pub(super) fn step(page: &mut Page, analysis: &Analysis<'_>, step: &StepAnalysis
     for is_relative in [false, true] {
         let grids = tables::metrics(analysis, step, (is_relative, page.width));
         if !grids.is_empty() && is_relative {
-            page.line(&format!("--- relative to {}", clip(analysis.base_label(), 60)));
+            page.line(&format!("--- relative to {}", shorten(analysis.base_label(), 60)));
         } else if !grids.is_empty() {
             page.line("--- absolute");
         }

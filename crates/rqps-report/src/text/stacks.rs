@@ -3,7 +3,7 @@
 use super::Page;
 use crate::analysis::{Analysis, StepAnalysis};
 use crate::stacks::{self, LEGEND, Table};
-use crate::words::clip;
+use crate::words::shorten;
 
 /// Steps whose tables the summary shows; of more, the full report has them.
 const MOST_STEPS: usize = 3;
@@ -25,7 +25,7 @@ pub(super) fn summary(page: &mut Page, analysis: &Analysis<'_>) {
         let operation = step.step.info.figure.operation();
         for pair in &stacks.pairs {
             let sentence = stacks::sentence(analysis, step, pair);
-            page.paragraph("", &format!("{}: {sentence}", clip(&step.title, 50)));
+            page.paragraph("", &format!("{}: {sentence}", shorten(&step.title, 50)));
             for table in [Table::GrownOwn, Table::GrownAll, Table::New] {
                 if let Some(grid) = stacks::functions(analysis, pair, table) {
                     page.line(&format!("--- {}, us", table.title(operation)));
@@ -81,7 +81,7 @@ fn alone(
     for (idx, times) in stacks.times.iter().enumerate() {
         if let Some(grid) = stacks::times(times) {
             let operation = step.step.info.figure.operation();
-            let label = clip(analysis.label(idx), 60);
+            let label = shorten(analysis.label(idx), 60);
             page.line(&format!(
                 "--- functions with most CPU of their own per {operation}, us: {label}"
             ));

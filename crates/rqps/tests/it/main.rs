@@ -52,6 +52,8 @@ mod hostile_texts;
 #[cfg(test)]
 mod imported;
 #[cfg(test)]
+mod imported_folders;
+#[cfg(test)]
 mod imported_inserts;
 #[cfg(test)]
 mod in_turns;

@@ -1,0 +1,111 @@
+//! Groups of systems, each with a base of its own, over all tables of a directory.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use super::{Row, StepName, Table};
+use crate::Error;
+
+/// Systems that are compared with the first of them.
+#[derive(Debug, Default)]
+pub(super) struct Group {
+    /// Their labels in the order of the tables.
+    pub(super) labels: Vec<String>,
+    /// Their lines by step.
+    pub(super) steps: Vec<StepRows>,
+}
+
+/// The lines of a step.
+#[derive(Debug)]
+pub(super) struct StepRows {
+    pub(super) name: StepName,
+    pub(super) rows: Vec<Row>,
+}
+
+impl Group {
+    /// Adds a table's lines. A second line of a system in one step is not taken.
+    fn add(&mut self, name: &StepName, rows: Vec<Row>, path: &Path, skipped: &mut Vec<Error>) {
+        if self.steps.last().is_none_or(|last| last.name != *name) {
+            self.steps.push(StepRows { name: name.clone(), rows: Vec::new() });
+        }
+        let Some(step) = self.steps.last_mut() else { return };
+        for row in rows {
+            if let Some(known) = step.rows.iter().find(|known| known.tag == row.tag) {
+                if known.values != row.values {
+                    let tag = &row.tag;
+                    let problem =
+                        format!("system {tag} comes twice: give each line a tag of its own");
+                    skipped.push(Error::file(path, problem));
+                }
+                continue;
+            }
+            if !self.labels.contains(&row.tag) {
+                self.labels.push(row.tag.clone());
+            }
+            step.rows.push(row);
+        }
+    }
+}
+
+/// By system the base of its group, as far as it is another.
+#[derive(Debug, Default)]
+struct Bases(BTreeMap<String, String>);
+
+impl Bases {
+    fn of(tables: &[Table]) -> Self {
+        let mut bases = Self::default();
+        for table in tables {
+            let firsts: Vec<&str> = table.groups.iter().filter_map(|rows| first(rows)).collect();
+            for rows in &table.groups {
+                let Some(base) = first(rows).map(|tag| bases.base_of(tag).to_owned()) else {
+                    continue;
+                };
+                // What begins another group of the same table is the base of that one.
+                for row in rows.iter().filter(|row| !firsts.contains(&row.tag.as_str())) {
+                    if row.tag != base {
+                        bases.0.entry(row.tag.clone()).or_insert_with(|| base.clone());
+                    }
+                }
+            }
+        }
+        bases
+    }
+
+    /// The base of the group that begins with `tag`: itself, or the one that it stands below elsewhere.
+    fn base_of<'b>(&'b self, tag: &'b str) -> &'b str {
+        let mut tag = tag;
+        while let Some(base) = self.0.get(tag) {
+            tag = base;
+        }
+        tag
+    }
+}
+
+fn first(rows: &[Row]) -> Option<&str> {
+    rows.first().map(|row| row.tag.as_str())
+}
+
+/// The groups of all tables. There is one where `is_one` says so or every group is of one system.
+pub(super) fn of(tables: Vec<Table>, is_one: bool, skipped: &mut Vec<Error>) -> Vec<Group> {
+    let is_one = is_one || tables.iter().flat_map(|table| &table.groups).all(|rows| rows.len() < 2);
+    let bases = Bases::of(&tables);
+    let mut groups: Vec<(String, Group)> = Vec::new();
+    for Table { step, path, groups: own } in tables {
+        for rows in own {
+            let base = first(&rows).map_or("", |tag| bases.base_of(tag));
+            let known = groups.iter().position(|(known, _)| is_one || known == base);
+            let at = known.unwrap_or_else(|| {
+                groups.push((base.to_owned(), Group::default()));
+                groups.len() - 1
+            });
+            groups[at].1.add(&step, rows, &path, skipped);
+        }
+    }
+    // A base that was not run in the first step is still the base.
+    for (base, group) in groups.iter_mut().filter(|_| !is_one) {
+        if let Some(at) = group.labels.iter().position(|label| label == base) {
+            group.labels[..=at].rotate_right(1);
+        }
+    }
+    groups.into_iter().map(|(_, group)| group).collect()
+}

@@ -1,0 +1,107 @@
+//! Reports of sysstat, BusyBox and FreeBSD in all their units.
+
+use super::*;
+
+/// A report of the boot, and two of the step.
+const TEXT: &str = "\
+Linux 6.8.0 (bench) \t08/01/25 \t_x86_64_\t(8 CPU)
+
+Device            r/s     rkB/s   rrqm/s  %rrqm r_await rareq-sz     w/s     wkB/s
+loop0            0.00      0.00     0.00   0.00    0.00     0.00    0.00      0.00
+nvme0n1        900.00  90000.00     0.00   0.00    0.10    40.00  100.00  90000.00
+sda              7.00      7.00     0.00   0.00    0.10    40.00  100.00      7.00
+
+avg-cpu:  %user   %nice %system %iowait  %steal   %idle
+          10.00    0.00    2.00    0.00    0.00   88.00
+
+Device            r/s     rkB/s   rrqm/s  %rrqm r_await rareq-sz     w/s     wkB/s
+loop0            0.00      0.00     0.00   0.00    0.00     0.00    0.00      0.00
+nvme0n1         10.00    400.00     0.00   0.00    0.10    40.00  100.00   1000.00
+sda              0.00      0.00     0.00   0.00    0.00     0.00    0.00      0.00
+
+Device            r/s     rkB/s   rrqm/s  %rrqm r_await rareq-sz     w/s     wkB/s
+nvme0n1         30.00    800.00     0.00   0.00    0.10    40.00  100.00   3000.00
+";
+
+/// Reads per second, KB read and KB written.
+fn of(text: &str, device: Option<&str>) -> [Option<f64>; 3] {
+    match parse(text, device).unwrap() {
+        Found::Device(d) => [d.reads_per_s, d.read_kb_per_s, d.written_kb_per_s],
+        other => panic!("{other:?}"),
+    }
+}
+
+/// A text of two equal reports. The first is that of the boot.
+fn twice(report: &str) -> String {
+    format!("{report}\n{report}\n")
+}
+
+#[test]
+fn the_device_that_moved_something() {
+    assert_eq!(of(TEXT, None), [Some(20.0), Some(600.0), Some(2000.0)]);
+    // What `-z` does not list did nothing.
+    assert_eq!(of(TEXT, Some("sda")), [Some(0.0); 3]);
+    assert_eq!(parse(TEXT, Some("md0")), Ok(Found::Nothing));
+    let cut = format!("{TEXT}\nDevice  r/s rkB/s w/s wkB/s\nnvme0n1  99.0 99");
+    assert_eq!(of(&cut, None), [Some(20.0), Some(600.0), Some(2000.0)]);
+}
+
+#[test]
+fn lines_of_the_cpus_are_no_devices() {
+    // As sysstat 11.6 has it, where the columns stand so far left that those lines have them, too.
+    let report = "avg-cpu:  %user   %nice %system %iowait  %steal   %idle\n          \
+                  10.00    1.00    2.00    3.00    4.00   80.00\n\n\
+                  Device            r/s     w/s     rkB/s     wkB/s\n\
+                  sda             10.00   20.00    400.00    500.00\n";
+    assert_eq!(of(&twice(report), None), [Some(10.0), Some(400.0), Some(500.0)]);
+}
+
+#[test]
+fn units_of_all_versions() {
+    let megabytes = "Device r/s rMB/s w/s wMB/s\nsda 10,00 0,50 20,00 2,00\n";
+    assert_eq!(of(&twice(megabytes), None), [Some(10.0), Some(512.0), Some(2048.0)]);
+    let sectors = "Device: rrqm/s wrqm/s r/s w/s rsec/s wsec/s avgrq-sz\nsda 0 0 10 20 800 40 8\n";
+    assert_eq!(of(&twice(sectors), None), [Some(10.0), Some(400.0), Some(20.0)]);
+    let human = "Device r/s rkB/s w/s wkB/s\nsda 10.00 1.5M 20.00 512.0B\n";
+    assert_eq!(of(&twice(human), None), [Some(10.0), Some(1536.0), Some(0.5)]);
+    // Without -x reads are not told; so is BusyBox.
+    let plain = "Device: tps Blk_read/s Blk_wrtn/s Blk_read Blk_wrtn\nsda 9.00 4.00 8.00 40 80\n";
+    assert_eq!(of(&twice(plain), None), [None, Some(2.0), Some(4.0)]);
+    let freebsd = "                        extended device statistics\n\
+                   device       r/s     w/s     kr/s     kw/s  ms/r  ms/w  ms/o  ms/t qlen  %b\n\
+                   nda0           1       2     40.0     50.0     0     0     0     0    0   0\n";
+    assert_eq!(of(&twice(freebsd), None), [Some(1.0), Some(40.0), Some(50.0)]);
+}
+
+#[test]
+fn json_with_either_unit() {
+    let report = |disks: &str| format!("{{\"avg-cpu\": {{\"user\": 1.0}}, \"disk\": [{disks}]}}");
+    let text = |disk: &str| {
+        let boot = report(
+            "{\"disk_device\": \"sda\", \"r/s\": 900.0, \"rMB/s\": 9, \"wMB/s\": 9, \"rkB/s\": 9, \"wkB/s\": 9}",
+        );
+        format!(
+            "{{\"sysstat\": {{\"hosts\": [{{\"nodename\": \"bench\", \"statistics\": [{boot}, {}]}}]}}}}",
+            report(disk)
+        )
+    };
+    let megabytes =
+        text("{\"disk_device\": \"sda\", \"r/s\": 10.0, \"rMB/s\": 0.5, \"wMB/s\": 2.0}");
+    assert_eq!(of(&megabytes, None), [Some(10.0), Some(512.0), Some(2048.0)]);
+    let kilobytes =
+        text("{\"disk_device\": \"sda\", \"tps\": 1, \"kB_read/s\": 3, \"kB_wrtn/s\": 4}");
+    assert_eq!(of(&kilobytes, None), [None, Some(3.0), Some(4.0)]);
+    assert!(parse(&megabytes[..megabytes.len() - 3], None).unwrap_err().contains("SIGINT"));
+    assert!(parse(&text("{\"disk_device\": \"sda\", \"r/s\": 1}"), None).is_err());
+}
+
+#[test]
+fn several_devices_are_the_users_to_choose_from() {
+    let both = TEXT.replace("sda              0.00", "sda              1.00");
+    let names = vec!["nvme0n1".to_owned(), "sda".to_owned()];
+    assert_eq!(parse(&both, None), Ok(Found::Several(names)));
+    assert!(parse("Device tps\n", None).is_err());
+    assert_eq!(parse("", None), Ok(Found::Nothing));
+    // The boot alone is no measurement.
+    assert_eq!(parse("Device r/s rkB/s wkB/s\nsda 1 2 3\n", None), Ok(Found::Nothing));
+}

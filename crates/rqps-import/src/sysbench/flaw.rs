@@ -1,0 +1,39 @@
+//! Why the figure of a log is not that of a whole, undisturbed run.
+
+use std::fmt;
+
+/// One reason.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Flaw {
+    /// Client threads ended before the time was over.
+    DeadThreads {
+        /// Threads that were still running.
+        n_running: u32,
+        /// Threads that were started.
+        n_threads: u32,
+    },
+    /// sysbench printed a fatal error and went on.
+    Fatal {
+        /// The first of them, in sysbench's words.
+        reason: String,
+    },
+    /// The last events did not end in time, and sysbench ended without them.
+    ForcedShutdown,
+    /// The log has no end, so that response times and counts may lack.
+    Cut,
+}
+
+impl fmt::Display for Flaw {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::DeadThreads { n_running, n_threads } => {
+                write!(f, "sysbench ran on with {n_running} of {n_threads} threads")
+            }
+            Self::Fatal { reason } => write!(f, "sysbench reported an error: {reason}"),
+            Self::ForcedShutdown => f.write_str(
+                "sysbench forced the shutdown at its time limit: events were still running",
+            ),
+            Self::Cut => f.write_str("the log ends before sysbench's last line"),
+        }
+    }
+}

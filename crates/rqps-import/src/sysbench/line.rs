@@ -1,0 +1,98 @@
+//! Single lines of a log.
+
+use crate::number::whole;
+
+/// One line of `--report-interval`.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub struct Interval {
+    /// Its end, seconds since the start.
+    pub at_s: u64,
+    /// Threads that were running.
+    pub threads: Option<u32>,
+    /// Events per second.
+    pub tps: f64,
+    /// Statements per second; 0.5 does not print them.
+    pub qps: Option<f64>,
+    /// Ignored errors per second.
+    pub errors_per_s: f64,
+    /// Connections made anew per second.
+    pub reconnects_per_s: f64,
+}
+
+impl Interval {
+    /// Reads all intervals of a line: `[ 10s ] thds: 4 tps: 812.31 qps: ...`. Lines of dying threads may
+    /// have them in their middle.
+    pub(super) fn parse_all(text: &str) -> Vec<Self> {
+        let starts: Vec<usize> = text.match_indices('[').map(|(at, _)| at).collect();
+        let ends = starts.iter().skip(1).copied().chain([text.len()]);
+        starts.iter().zip(ends).filter_map(|(&start, end)| Self::parse(&text[start..end])).collect()
+    }
+
+    fn parse(text: &str) -> Option<Self> {
+        let (at, rest) = text.strip_prefix('[')?.split_once(']')?;
+        let at_s = at.trim().strip_suffix('s')?.parse().ok()?;
+        // Lines on a queue, of runs at a rate, begin alike and have no rates.
+        let after = |name: &str| -> Option<f64> {
+            let (_, behind) = rest.split_once(name)?;
+            quantity(behind.split_whitespace().next()?.trim_end_matches(','))
+        };
+        let threads = after(" thds: ").or_else(|| after(" threads: "));
+        Some(Self {
+            at_s,
+            threads: threads.and_then(|n| u32::try_from(whole(n)).ok()),
+            tps: after(" tps: ")?,
+            qps: after(" qps: "),
+            // Scripts that print it themselves have no colon here.
+            errors_per_s: after(" err/s: ").or_else(|| after(" err/s ")).unwrap_or(0.0),
+            reconnects_per_s: after(" reconn/s: ").unwrap_or(0.0),
+        })
+    }
+}
+
+/// `0.354 |*****   120`: the upper end of a bucket and its count.
+pub(super) fn bucket(text: &str) -> Option<(f64, u64)> {
+    let (value, rest) = text.split_once('|')?;
+    let count = rest.trim_start_matches('*').trim();
+    Some((quantity(value.trim())?, count.parse().ok()?))
+}
+
+/// `162511 (16250.33 per sec.)`; what never happened in no time is `0 (-nan per sec.)`.
+pub(super) fn counted(value: &str) -> Option<(u64, f64)> {
+    let (n, rest) = value.split_once('(')?;
+    let per_s = rest.trim_end_matches([')', '.', ' ']).strip_suffix(" per sec")?;
+    let n: u64 = n.trim().parse().ok()?;
+    let per_s = if n == 0 { 0.0 } else { quantity(per_s.trim())? };
+    Some((n, per_s))
+}
+
+/// A number from 0 on; a quotient by nothing is none.
+pub(super) fn quantity(text: &str) -> Option<f64> {
+    text.parse().ok().filter(|value: &f64| value.is_finite() && *value >= 0.0)
+}
+
+/// The version of a first line: `sysbench 1.0.20 (using bundled LuaJIT 2.1.0-beta2)`; of older ones
+/// `sysbench 0.5:  multi-threaded system evaluation benchmark`.
+pub(super) fn version(text: &str) -> Option<&str> {
+    let rest = text.strip_prefix("sysbench ")?;
+    let (word, _) = rest.split_once(" (").or_else(|| rest.split_once(':'))?;
+    let is_version = word.starts_with(|c: char| c.is_ascii_digit()) && !word.contains(' ');
+    is_version.then_some(word)
+}
+
+/// The words of a command that runs sysbench, those behind its name; a shell that echoes it puts `+` or `$`
+/// before it. `None` for any other line.
+pub(super) fn command(text: &str) -> Option<Vec<&str>> {
+    let mut words = text.split_whitespace().skip_while(|word| matches!(*word, "+" | "$"));
+    let is_sysbench = words.next()?.rsplit('/').next() == Some("sysbench");
+    let words: Vec<&str> = words.collect();
+    (is_sysbench && words.contains(&"run")).then_some(words)
+}
+
+/// The script of a command: `.../oltp_read_only.lua --threads=1 run`, else its first word that is no option.
+pub(super) fn script(words: &[&str]) -> Option<String> {
+    let file = words.iter().find(|word| word.ends_with(".lua"));
+    let word =
+        file.or_else(|| words.iter().find(|word| !word.starts_with('-') && **word != "run"))?;
+    let name = word.rsplit('/').next().unwrap_or(word);
+    Some(name.strip_suffix(".lua").unwrap_or(name).to_owned())
+}
