@@ -42,16 +42,6 @@ fn an_address_of_the_other_protocol_is_refused() {
     }
 }
 
-/// A server of this family whose plan has no more than the address, after these statements of its owner.
-fn host_after(dbms: &str, statements: &[&str]) -> Host {
-    let version = SERVERS.into_iter().find(|(name, _)| *name == dbms).unwrap().1;
-    let mut host = Host::new(dbms, version);
-    for sql in statements {
-        host.server.admin.query(sql).unwrap();
-    }
-    host
-}
-
 #[test]
 fn a_server_that_takes_no_writes_is_told_before_anything_is_made() {
     for (dbms, statements, user, why) in [
@@ -72,7 +62,11 @@ fn a_server_that_takes_no_writes_is_told_before_anything_is_made() {
             "set read_only = OFF there",
         ),
     ] {
-        let mut host = host_after(dbms, statements);
+        let version = SERVERS.into_iter().find(|(name, _)| *name == dbms).unwrap().1;
+        let mut host = Host::new(dbms, version);
+        for sql in statements {
+            host.server.admin.query(sql).unwrap();
+        }
         host.address = host.address.replace("//sbtest@", &format!("//{user}@"));
         if user == "poor" {
             host.address = host.address.replace("/sbtest?", "/?");
@@ -91,7 +85,7 @@ fn a_server_that_takes_no_writes_is_told_before_anything_is_made() {
 
 #[test]
 fn addresses_of_other_clients_lead_to_the_same_server() {
-    let mut host = host_after("postgres", &[]);
+    let mut host = Host::new("postgres", "17.4");
     let (_, socket) = host.address.split_once("socket=").unwrap();
     let (socket, _) = socket.split_once('&').unwrap();
     let (dir, port) = socket.rsplit_once("/.s.PGSQL.").unwrap();
