@@ -136,7 +136,11 @@ impl Installed {
             (prefix, lease) = (copy.root, copy.lease);
             copy.program
         } else {
-            tree::any_program(&prefix, dbms)?
+            tree::any_program(&prefix, dbms).map_err(|error| match error {
+                // As the user wrote it.
+                Error::NoServer { detail, .. } => none(detail),
+                error => error,
+            })?
         };
         if identity.switch {
             // As root, another user runs it.

@@ -21,7 +21,8 @@ pub enum Distribution {
     Uniform,
     /// A bell around the middle: the mean of 12 uniform draws.
     Gaussian,
-    /// 75% of the draws from the middle 1% of the values, the others from the bell of `Gaussian`.
+    /// 75% of the draws from 0.75% of the values, those from 49.75% to 50.5% of the way, the others from the bell of
+    /// `Gaussian`.
     Special,
     /// Self-similar: 80% of the draws from the lowest 20% of the values, again within these.
     Pareto,
@@ -60,10 +61,10 @@ impl FromStr for Distribution {
 
 /// Uniform draws whose mean is one draw of the bell; sysbench's default.
 const BELL_DRAWS: u64 = 12;
-/// Share of the values that `special` prefers, percent; sysbench's default.
-const SPECIAL_VALUES_PCT: u64 = 1;
-/// Share of the draws that they get, percent; sysbench's default.
-const SPECIAL_DRAWS_PCT: u64 = 75;
+/// Share of the values, in the middle, of which `special` prefers the upper part; sysbench's default.
+const SPECIAL_VALUES: f64 = 0.01;
+/// Share of the draws that the preferred values get, and how much of the middle they are; sysbench's default.
+const SPECIAL_DRAWS: f64 = 0.75;
 /// The lowest share h of the values that gets 1-h of the draws; sysbench's default.
 const PARETO_H: f64 = 0.2;
 /// The exponent of the zipfian; sysbench's default.
@@ -82,7 +83,7 @@ pub struct Sampler {
 enum Shape {
     Uniform,
     Gaussian,
-    Special { first: u64, n: u64 },
+    Special { first: f64, span: f64 },
     Pareto { power: f64 },
     Zipfian(Zipf),
 }
@@ -96,8 +97,9 @@ impl Sampler {
             Distribution::Uniform => Shape::Uniform,
             Distribution::Gaussian => Shape::Gaussian,
             Distribution::Special => {
-                let n = (rows * SPECIAL_VALUES_PCT / 100).max(1);
-                Shape::Special { first: (rows - n) / 2 + 1, n }
+                let span = (rows - 1) as f64;
+                let first = span * (1.0 - SPECIAL_VALUES) / 2.0;
+                Shape::Special { first, span: span * SPECIAL_VALUES + 1.0 }
             }
             Distribution::Pareto => Shape::Pareto { power: PARETO_H.ln() / (1.0 - PARETO_H).ln() },
             Distribution::Zipfian => Shape::Zipfian(Zipf::new(rows as f64)),
@@ -117,11 +119,13 @@ impl Sampler {
         match &self.shape {
             Shape::Uniform => 1 + rng.below(self.rows),
             Shape::Gaussian => bell(self.rows, rng),
-            Shape::Special { first, n } => {
-                if rng.below(100) < SPECIAL_DRAWS_PCT {
-                    first + rng.below(*n)
-                } else {
+            Shape::Special { first, span } => {
+                // One draw says from where and, in the preferred values, which.
+                let place = rng.unit();
+                if place < 1.0 - SPECIAL_DRAWS {
                     bell(self.rows, rng)
+                } else {
+                    1 + whole(first + place * span)
                 }
             }
             Shape::Pareto { power } => {

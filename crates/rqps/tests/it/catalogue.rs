@@ -59,13 +59,13 @@ fn own_servers_are_found_in_the_usual_place_and_by_name() {
         of_18_6,
         [
             "postgres@18.6",
-            "postgres@18.6+mine",
-            "postgres@18.6+zonky",
             "postgres@18.6+pypi",
-            "postgres@18.6+debian"
+            "postgres@18.6+debian",
+            "postgres@18.6+mine",
+            "postgres@18.6+more"
         ]
     );
-    let line = text.lines().find(|line| line.starts_with("postgres@18.6 ")).unwrap();
+    let line = text.lines().find(|line| line.starts_with("postgres@18.6+more ")).unwrap();
     let words: Vec<&str> = line.split_whitespace().collect();
     assert!(words.join(" ").ends_with("file my own flags (yours)"), "{line}");
 }
@@ -74,7 +74,7 @@ fn own_servers_are_found_in_the_usual_place_and_by_name() {
 fn what_goes_wrong_with_ones_own_names_the_next_step() {
     let bench = Bench::new();
     bench.write("c.toml", &catalogue("pg.tar.gz"));
-    let fetch = ["--cache", "cache", "--catalogue", "c.toml", "servers", "fetch", "pg@18.6"];
+    let fetch = ["--cache", "cache", "--catalogue", "c.toml", "servers", "fetch", "pg@18.6+mine"];
     let mut text = String::new();
     text.push_str(&refused(&bench, &["--catalogue", "nosuch.toml", "servers", "list"]));
     text.push_str(&refused(&bench, &fetch));
@@ -140,7 +140,7 @@ fn a_server_that_misses_a_library_says_which_and_what_to_do() {
     let ld_so = "echo \"$0: error while loading shared libraries: libaio.so.1: cannot open shared \
                  object file: No such file or directory\" >&2; exit 127";
     pack(&bench, "pg.tar.gz", &[("postgres", ld_so), ("initdb", ld_so)]);
-    let args = ["--cache", "cache", "--catalogue", "c.toml", "servers", "shell", "pg@18.6"];
+    let args = ["--cache", "cache", "--catalogue", "c.toml", "servers", "shell", "pg@18.6+mine"];
     expect![[r#"
         rqps: error: PostgreSQL 18.6 needs libaio.so.1, which this host does not have: install it: apt-get install libaio1 (or package libaio elsewhere)
     "#]]

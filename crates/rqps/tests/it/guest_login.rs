@@ -44,21 +44,20 @@ fn an_address_of_the_other_protocol_is_refused() {
 
 #[test]
 fn a_server_that_takes_no_writes_is_told_before_anything_is_made() {
-    for (dbms, statements, user, why) in [
+    for (dbms, statements, why) in [
         (
             "postgres",
             &["ALTER ROLE sbtest SET default_transaction_read_only = on"][..],
-            "sbtest",
             "default_transaction_read_only is on for this user or database",
         ),
         (
             "mariadb",
             &[
-                "CREATE USER poor@localhost IDENTIFIED BY 'pw'",
-                "GRANT ALL ON `rqps\\_%`.* TO poor@localhost",
+                // Who has it writes all the same.
+                "UPDATE mysql.user SET Super_priv = 'N' WHERE User = 'sbtest'",
                 "SET GLOBAL read_only = 1",
+                "FLUSH PRIVILEGES",
             ],
-            "poor",
             "set read_only = OFF there",
         ),
     ] {
@@ -66,10 +65,6 @@ fn a_server_that_takes_no_writes_is_told_before_anything_is_made() {
         let mut host = Host::new(dbms, version);
         for sql in statements {
             host.server.admin.query(sql).unwrap();
-        }
-        host.address = host.address.replace("//sbtest@", &format!("//{user}@"));
-        if user == "poor" {
-            host.address = host.address.replace("/sbtest?", "/?");
         }
         host.write_plan("");
         let said = host.run(&[]);
