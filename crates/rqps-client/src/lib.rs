@@ -6,6 +6,7 @@
 
 mod any;
 mod buffer;
+pub mod conninfo;
 pub mod endpoint;
 pub mod error;
 #[cfg(test)]

@@ -70,7 +70,7 @@ fn split_stage(dbms: Dbms, text: &str) -> (String, &str) {
 }
 
 /// `5651` is 5.6.51 and `8043` 8.0.43 of MySQL; `110401` is 11.4.1 of MariaDB; `174` is 17.4 and `9624` 9.6.24
-/// of PostgreSQL, and `18`, of which there are pre-releases, 18.
+/// of PostgreSQL. `18` is 18: it has pre-releases.
 fn version(dbms: Dbms, digits: &str) -> Option<Version> {
     let cut = |places: &[usize]| -> Option<Version> {
         let mut numbers = Vec::new();

@@ -43,7 +43,7 @@ impl Vmstat {
                 Some(word) if word.parse::<u64>().is_err() => continue,
                 Some(_) => {}
             }
-            let columns = columns.ok_or("values before their headings: record it anew")?;
+            let columns = columns.ok_or("values before their headings: record it again")?;
             if std::mem::take(&mut is_first) {
                 continue;
             }

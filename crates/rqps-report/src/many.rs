@@ -76,16 +76,23 @@ fn without_verdict(counts: &Counts) -> Option<Without> {
     }
 }
 
+/// The median of a system's ratios.
+struct Median<'a> {
+    value: f64,
+    /// The system's.
+    name: &'a str,
+}
+
 /// The lowest and highest median of imported figures, which have no verdict that sums them up.
 fn medians(analysis: &Analysis<'_>) -> Option<String> {
     let of_imported = analysis.headlines.iter().filter(|headline| headline.counts.imported > 0);
-    let medians: Vec<(f64, &str)> = of_imported
-        .filter_map(|h| Some((h.median?, analysis.names[h.system_idx].as_str())))
+    let medians: Vec<Median<'_>> = of_imported
+        .filter_map(|h| Some(Median { value: h.median?, name: &analysis.names[h.system_idx] }))
         .collect();
-    let by_median = |a: &&(f64, &str), b: &&(f64, &str)| a.0.total_cmp(&b.0);
-    let (low, high) = (medians.iter().min_by(by_median)?, medians.iter().max_by(by_median)?);
-    let told = |(median, name): &(f64, &str)| format!("{} ({name})", plain_ratio(*median));
-    Some(format!("Median rQPS from {} to {}.", told(low), told(high)))
+    let by_value = |a: &&Median<'_>, b: &&Median<'_>| a.value.total_cmp(&b.value);
+    let (low, high) = (medians.iter().min_by(by_value)?, medians.iter().max_by(by_value)?);
+    let shown = |median: &Median<'_>| format!("{} ({})", plain_ratio(median.value), median.name);
+    Some(format!("Median rQPS from {} to {}.", shown(low), shown(high)))
 }
 
 /// Tables with a row per system and two or three columns per step, as many steps in each as fit.

@@ -205,7 +205,7 @@ fn read_origin(prefix: &Path) -> Option<Origin> {
 }
 
 /// Makes a directory that the servers' user can enter whatever the umask.
-fn make_open(dir: &Path) -> Result<(), Error> {
+pub(crate) fn make_open(dir: &Path) -> Result<(), Error> {
     use std::os::unix::fs::PermissionsExt as _;
     if dir.is_dir() {
         return Ok(());

@@ -61,7 +61,7 @@ impl FromStr for Distribution {
 
 /// Uniform draws whose mean is one draw of the bell; sysbench's default.
 const BELL_DRAWS: u64 = 12;
-/// Share of the values, in the middle, of which `special` prefers the upper part; sysbench's default.
+/// Share of the values in the middle. `special` prefers the upper part of them; sysbench's default.
 const SPECIAL_VALUES: f64 = 0.01;
 /// Share of the draws that the preferred values get, and how much of the middle they are; sysbench's default.
 const SPECIAL_DRAWS: f64 = 0.75;

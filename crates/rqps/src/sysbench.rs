@@ -1,6 +1,6 @@
 //! `rqps sysbench`: hands everything that follows to `rqps-sysbench`.
 
-use std::ffi::{OsStr, OsString};
+use std::ffi::OsStr;
 use std::path::Path;
 use std::process::ExitCode;
 
@@ -29,12 +29,11 @@ pub(crate) fn run(args: &[String]) -> ExitCode {
 
 /// What sysbench's client libraries and Lua read.
 fn environment() -> Environment {
-    let text = |(name, value): (OsString, OsString)| {
-        Some((name.into_string().ok()?, value.into_string().ok()?))
-    };
     let user = nix::unistd::User::from_uid(nix::unistd::Uid::effective());
     Environment {
-        variables: std::env::vars_os().filter_map(text).collect(),
+        variables: std::env::vars_os()
+            .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)))
+            .collect(),
         user: user.ok().flatten().map(|user| user.name),
     }
 }

@@ -123,7 +123,7 @@ impl Qps {
     /// Adds the steps that only `other`, which is at `path`, has of the same systems.
     ///
     /// # Errors
-    /// A step of which both say something else.
+    /// A step with other figures in `other`.
     pub(crate) fn add_steps(&mut self, other: Self, path: &Path) -> Result<(), Error> {
         self.skipped.extend(other.skipped);
         for row in other.rows {

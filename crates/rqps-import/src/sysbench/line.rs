@@ -15,7 +15,7 @@ pub struct Interval {
     pub qps: Option<f64>,
     /// Ignored errors per second.
     pub errors_per_s: f64,
-    /// Connections made anew per second.
+    /// Reconnects per second.
     pub reconnects_per_s: f64,
 }
 

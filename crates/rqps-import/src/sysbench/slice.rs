@@ -18,8 +18,7 @@ impl Log {
         let (n_queries, qps) = self.queries.unwrap_or_default();
         let response = self.latency.stated(n_events);
         // An event of either is begun again; one with a new connection counts as a reconnect alone.
-        let errors = [("ignored", self.ignored_errors), ("reconnect", self.reconnects)];
-        let error = |(code, n): (&str, Option<u64>)| {
+        let error = |code: &str, n: Option<u64>| {
             Some(ErrorCount { code: code.to_owned(), n: n.filter(|n| *n > 0)? })
         };
         Slice {
@@ -27,7 +26,10 @@ impl Log {
             n_events,
             n_queries,
             n_operations: n_queries,
-            errors: errors.into_iter().filter_map(error).collect(),
+            errors: [error("ignored", self.ignored_errors), error("reconnect", self.reconnects)]
+                .into_iter()
+                .flatten()
+                .collect(),
             series: self.series(),
             response_times: histogram::encoded(&self.histogram),
             marks: self.flaws.iter().map(|flaw| Mark::Note { text: flaw.to_string() }).collect(),

@@ -48,7 +48,7 @@ fn two_processes_in_one_log() {
     let two = "two processes of sysbench wrote it at the same time: give each a log of its own";
     let problem = |text: &str| Log::parse(text).unwrap_err();
     assert_eq!(problem(&interleaved(&log(""), &log(""))), two);
-    // One of them was killed, or began later, or both began with a log that is written anew.
+    // One of them was killed, or began later, or both began with a log of an earlier run.
     let both = interleaved(&interval(1, 8, 900), &interval(1, 8, 950));
     assert_eq!(problem(&log(&both)), two);
     let later = format!(

@@ -39,7 +39,7 @@ impl Folder {
         mytools::import(&self.path, &options("folder")).unwrap()
     }
 
-    /// The sentence of an import of which nothing came.
+    /// The error of an import that took nothing.
     fn problem(&self) -> String {
         let problem = mytools::import(&self.path, &options("folder")).unwrap_err();
         self.shortened(&problem.to_string())

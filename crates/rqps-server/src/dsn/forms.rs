@@ -3,6 +3,8 @@
 
 use std::borrow::Cow;
 
+use rqps_client::conninfo::{self, Pair};
+
 use super::encode;
 
 /// Words that libpq's form of an address may have, of those that say where a server is.
@@ -82,39 +84,18 @@ fn of_go(text: &str) -> Result<Option<String>, String> {
 
 /// `host=... port=... dbname='...'`, as libpq reads it.
 fn of_libpq(text: &str) -> Result<String, String> {
-    let (mut user, mut password, mut database) = (String::new(), None, String::new());
+    let (mut user, mut password, mut database) = (String::new(), String::new(), String::new());
     let mut keys = Vec::new();
-    let mut rest = text.trim_start();
-    while !rest.is_empty() {
-        let (key, after) = rest.split_once('=').ok_or("a word has no = and no value")?;
-        let (value, after) = value_of(after.trim_start())?;
-        rest = after.trim_start();
-        match key.trim_end() {
+    for Pair { name, value } in conninfo::parse(text)? {
+        match name.as_str() {
             "user" => user = encode_all(&value),
-            "password" => password = Some(encode_all(&value)),
+            "password" => password = format!(":{}", encode_all(&value)),
             "dbname" => database = encode_all(&value),
-            key => keys.push(format!("{}={}", encode_all(key), encode(&value))),
+            name => keys.push(format!("{}={}", encode_all(name), encode(&value))),
         }
     }
-    let password = password.map_or_else(String::new, |password| format!(":{password}"));
     let at = if user.is_empty() && password.is_empty() { "" } else { "@" };
     Ok(format!("postgres://{user}{password}{at}/{database}?{}", keys.join("&")))
-}
-
-/// A value and what follows it: up to a blank, or in single quotes; `\` takes the next letter as it is.
-fn value_of(text: &str) -> Result<(String, &str), String> {
-    let is_quoted = text.starts_with('\'');
-    let mut value = String::new();
-    let mut letters = text.char_indices().skip(usize::from(is_quoted));
-    while let Some((at, letter)) = letters.next() {
-        match letter {
-            '\\' => value.extend(letters.next().map(|(_, letter)| letter)),
-            '\'' if is_quoted => return Ok((value, &text[at + 1..])),
-            blank if blank.is_whitespace() && !is_quoted => return Ok((value, &text[at..])),
-            letter => value.push(letter),
-        }
-    }
-    if is_quoted { Err("a quote is not closed".to_owned()) } else { Ok((value, "")) }
 }
 
 /// As [`encode`], and `/` too.

@@ -1,6 +1,7 @@
 //! Builds that were never installed: PostgreSQL's are installed into the cache, others are told how.
 
 use std::fs;
+use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::{Duration, UNIX_EPOCH};
@@ -8,6 +9,7 @@ use std::time::{Duration, UNIX_EPOCH};
 use sha2::{Digest as _, Sha256};
 
 use crate::Error;
+use crate::fetch::make_open;
 use crate::identity::Identity;
 use crate::lock::{self, Lease};
 use crate::places::{hex, short_hash};
@@ -98,7 +100,7 @@ impl BuildTree {
     fn copy(self, tree: &Path, cache: &Path, watch: &mut Watch<'_>) -> Result<Copy, Error> {
         let (builds, locks) = (cache.join("builds"), cache.join("locks"));
         for dir in [&builds, &locks] {
-            fs::create_dir_all(dir).map_err(|e| Error::write(dir, e))?;
+            make_open(dir)?;
         }
         let of_tree = short_hash(&tree.to_string_lossy());
         let lock = locks.join(format!("build-{of_tree}.lock"));
@@ -112,6 +114,11 @@ impl BuildTree {
         if !copy.join(WHOLE).is_file() {
             remove_older(&builds, &of_tree, use_of, watch)?;
             self.run(tree, &copy, &locks.join(format!("build-{of_tree}.log")), watch)?;
+            // Servers may run as another user, whatever the umask was.
+            for dir in dirs_of(&copy) {
+                fs::set_permissions(&dir, fs::Permissions::from_mode(0o755))
+                    .map_err(|e| Error::write(&dir, e))?;
+            }
             fs::write(copy.join(WHOLE), "").map_err(|e| Error::write(&copy, e))?;
         }
         let program = find(&copy, "postgres").ok_or_else(|| Error::NoServer {
@@ -196,15 +203,14 @@ fn remove_older(
 /// What tells one state of a build from another: names, sizes and times of its files.
 fn fingerprint(tree: &Path) -> std::io::Result<String> {
     let mut hash = Sha256::new();
-    let mut dirs = vec![tree.to_owned()];
-    while let Some(dir) = dirs.pop() {
+    let mut dirs = dirs_of(tree);
+    dirs.sort();
+    for dir in dirs {
         let mut entries: Vec<fs::DirEntry> = fs::read_dir(&dir)?.collect::<Result<_, _>>()?;
         entries.sort_by_key(fs::DirEntry::file_name);
         for entry in entries {
             let (path, meta) = (entry.path(), entry.metadata()?);
-            if meta.is_dir() {
-                dirs.push(path);
-            } else if meta.is_file() && path.extension().is_none_or(|end| end != "log") {
+            if meta.is_file() && path.extension().is_none_or(|end| end != "log") {
                 let time = meta.modified()?.duration_since(UNIX_EPOCH).unwrap_or_default();
                 hash.update(path.as_os_str().as_encoded_bytes());
                 hash.update(format!(" {} {}\n", meta.len(), time.as_nanos()));
@@ -214,18 +220,19 @@ fn fingerprint(tree: &Path) -> std::io::Result<String> {
     Ok(hex(&hash.finalize()[..4]))
 }
 
-/// The first file of a name below a directory.
-fn find(dir: &Path, name: &str) -> Option<PathBuf> {
-    let mut dirs = vec![dir.to_owned()];
-    while let Some(dir) = dirs.pop() {
-        for entry in fs::read_dir(dir).ok()?.flatten() {
-            let path = entry.path();
-            if path.is_dir() && !path.is_symlink() {
-                dirs.push(path);
-            } else if entry.file_name() == name {
-                return Some(path);
-            }
-        }
+/// A directory and all below it, without those behind symbolic links.
+fn dirs_of(top: &Path) -> Vec<PathBuf> {
+    let mut dirs = vec![top.to_owned()];
+    let mut at = 0;
+    while let Some(dir) = dirs.get(at).cloned() {
+        let below = fs::read_dir(dir).into_iter().flatten().flatten().map(|entry| entry.path());
+        dirs.extend(below.filter(|path| path.is_dir() && !path.is_symlink()));
+        at += 1;
     }
-    None
+    dirs
+}
+
+/// A file of a name below a directory.
+fn find(top: &Path, name: &str) -> Option<PathBuf> {
+    dirs_of(top).into_iter().map(|dir| dir.join(name)).find(|path| path.is_file())
 }

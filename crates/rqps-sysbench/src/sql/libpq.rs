@@ -9,12 +9,12 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use rqps_client::conninfo::Pair;
 use rqps_client::{Address, Endpoint, Parameter, Password, SessionCharset, Startup, Tls};
 
 use super::place::{CONNECT_TIMEOUT, Place, ports};
 use crate::options::Options;
 use crate::{Environment, Error};
-use conninfo::Pair;
 use files::Login;
 use keywords::{KEYWORDS, Use, known};
 

@@ -1,23 +1,9 @@
 //! Connection strings of libpq: `keyword = value` pairs and URIs.
 
 use percent_encoding::percent_decode_str;
+use rqps_client::conninfo::{self, Pair};
 
 use crate::Error;
-
-/// A parameter as it stands in a connection string.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Pair {
-    /// The keyword.
-    pub(super) name: String,
-    /// Its value.
-    pub(super) value: String,
-}
-
-impl Pair {
-    pub(super) fn new(name: &str, value: impl Into<String>) -> Self {
-        Self { name: name.to_owned(), value: value.into() }
-    }
-}
 
 /// The parameters of a connection string; `None` when the text is only the name of a database.
 ///
@@ -29,42 +15,10 @@ pub(super) fn parse(text: &str) -> Result<Option<Vec<Pair>>, Error> {
             return parse_uri(rest).map(Some);
         }
     }
-    if text.contains('=') { parse_pairs(text).map(Some) } else { Ok(None) }
-}
-
-fn parse_pairs(text: &str) -> Result<Vec<Pair>, Error> {
-    let mut pairs = Vec::new();
-    let mut rest = text.trim_start();
-    while !rest.is_empty() {
-        let end = rest.find(|c: char| c == '=' || c.is_whitespace()).unwrap_or(rest.len());
-        let (name, after) = rest.split_at(end);
-        let Some(after) = after.trim_start().strip_prefix('=') else {
-            return Err(fault(&format!("missing \"=\" after \"{name}\"")));
-        };
-        let (value, after) = take_value(after.trim_start())?;
-        pairs.push(Pair::new(name, value));
-        rest = after.trim_start();
+    if !text.contains('=') {
+        return Ok(None);
     }
-    Ok(pairs)
-}
-
-/// A value, in quotes or up to the next blank, and what follows it.
-fn take_value(text: &str) -> Result<(String, &str), Error> {
-    let quoted = text.strip_prefix('\'');
-    let body = quoted.unwrap_or(text);
-    let mut value = String::new();
-    let mut chars = body.char_indices();
-    while let Some((at, c)) = chars.next() {
-        match c {
-            '\\' => value.extend(chars.next().map(|(_, escaped)| escaped)),
-            '\'' if quoted.is_some() => return Ok((value, body.get(at + 1..).unwrap_or(""))),
-            c if quoted.is_none() && c.is_whitespace() => {
-                return Ok((value, body.get(at..).unwrap_or("")));
-            }
-            c => value.push(c),
-        }
-    }
-    if quoted.is_some() { Err(fault("unterminated quoted string")) } else { Ok((value, "")) }
+    conninfo::parse(text).map(Some).map_err(fault)
 }
 
 /// Reads a URI from behind its scheme.
@@ -90,7 +44,7 @@ fn parse_uri(rest: &str) -> Result<Vec<Pair>, Error> {
     }
     for text in query.split('&').filter(|text| !text.is_empty()) {
         let Some((name, value)) = text.split_once('=') else {
-            return Err(fault(&format!("missing \"=\" after \"{text}\"")));
+            return Err(fault("a parameter has no = and no value"));
         };
         let (name, value) = (decoded(name)?, decoded(value)?);
         // As JDBC writes it.
@@ -120,11 +74,12 @@ fn split_port(text: &str) -> HostPort<'_> {
 
 fn decoded(text: &str) -> Result<String, Error> {
     let decoded = percent_decode_str(text).decode_utf8();
-    decoded.map(Into::into).map_err(|_| fault(&format!("\"{text}\" is no UTF-8 when decoded")))
+    decoded.map(Into::into).map_err(|_| fault("what stands behind % is no UTF-8"))
 }
 
+/// What is wrong. The string is not shown: a password may stand in it.
 fn fault(what: &str) -> Error {
-    Error::Fatal(format!("{what} in the connection string of --pgsql-db"))
+    Error::Fatal(format!("connection string of --pgsql-db: {what}"))
 }
 
 #[cfg(test)]
@@ -137,16 +92,21 @@ mod tests {
     }
 
     #[test]
-    fn pairs_have_quotes_and_escapes() {
+    fn a_text_without_parameters_is_a_database() {
         assert_eq!(parse("sbtest").unwrap(), None);
-        let all =
-            pairs(r"dbname = sbtest options='-c work_mem=64MB' password=a\ b  user='o\'k' host=");
-        assert_eq!(
-            all,
-            ["dbname=sbtest", "options=-c work_mem=64MB", "password=a b", "user=o'k", "host="]
-        );
-        for wrong in ["dbname=a b", "dbname='a"] {
-            assert!(parse(wrong).is_err(), "{wrong}");
+        assert_eq!(pairs("dbname = x user='o k'"), ["dbname=x", "user=o k"]);
+    }
+
+    #[test]
+    fn errors_do_not_show_a_password() {
+        for wrong in [
+            "dbname=a secret",
+            "password='secret",
+            "postgres://u:%ffsecret@h/d",
+            "postgres://h/d?secret",
+        ] {
+            let error = parse(wrong).unwrap_err().to_string();
+            assert!(!error.contains("secret"), "{error}");
         }
     }
 

@@ -1,6 +1,6 @@
 //! Files of libpq: passwords (`.pgpass`) and services (`pg_service.conf`).
 
-use super::conninfo::Pair;
+use rqps_client::conninfo::Pair;
 
 /// Whom a password is for.
 #[derive(Debug, Clone, Copy)]
