@@ -14,7 +14,7 @@ use rqps_model::{Compression, Dbms, Engine};
 use rqps_workload::insert::{
     InsertSize, InsertWorker, Inserter, Querier, Queries, Rows, Schema, TableIds,
 };
-use rqps_workload::{InsertArgs, Size};
+use rqps_workload::Size;
 
 use crate::bench_client::{Cost, Target, cost, median, pin_to_one_cpu, sandbox};
 
@@ -95,8 +95,7 @@ fn all(target: Target<'_>, rounds: usize) -> Result<Vec<Measured>> {
     ];
     for round in 0..rounds as u64 {
         for (protocol, to) in [Protocol::Text, Protocol::Prepared].into_iter().zip(&mut inserts) {
-            let args = InsertArgs { protocol, ..args.clone() };
-            to.costs.push(insert(target, &schema, &args, &ids, round)?);
+            to.costs.push(insert(target, &schema, protocol, &ids, round)?);
         }
     }
     for sql in schema.index_sql(1) {
@@ -123,13 +122,13 @@ fn all(target: Target<'_>, rounds: usize) -> Result<Vec<Measured>> {
 fn insert(
     target: Target<'_>,
     schema: &Schema,
-    args: &InsertArgs,
+    protocol: Protocol,
     ids: &Arc<TableIds>,
     seed: u64,
 ) -> Result<Cost> {
     let mut connection = target.connect()?;
     let rows = Rows { ids: Arc::clone(ids), pair: None };
-    let draw = (args.protocol, 0, seed);
+    let draw = (protocol, 0, seed);
     let inserter = Inserter::new(&mut connection, (schema, 1), (rows, ROWS), draw)?;
     run_one(connection, InsertWorker::Insert(inserter), (STATEMENTS, u64::from(ROWS)), seed)
 }

@@ -76,7 +76,8 @@ struct Schedule<'a> {
 impl<'a> Schedule<'a> {
     fn at(rate: f64, share: Share, on_clock: &'a mut OnClock) -> Self {
         let interval_ns = share.n_clients as f64 * 1e9 / rate;
-        let first_ns = interval_ns * share.idx as f64 / share.n_clients as f64;
+        // In the middle of an interval: a time that is no multiple of it has neither too many nor too few starts.
+        let first_ns = interval_ns * (share.idx as f64 + 0.5) / share.n_clients as f64;
         Self { interval_ns, first_ns, on_clock }
     }
 
@@ -321,7 +322,7 @@ mod tests {
     #[test]
     fn starts_are_spread_evenly_over_the_clients_of_a_role() {
         // Ten starts per second of two clients, which come after three of another role.
-        for (idx, first_ms) in [(0, 0), (1, 100)] {
+        for (idx, first_ms) in [(0, 50), (1, 150)] {
             let mut on_clock = OnClock::default();
             let share = Share { client_idx: 3 + idx, idx, n_clients: 2 };
             let schedule = Schedule::at(10.0, share, &mut on_clock);
@@ -330,6 +331,16 @@ mod tests {
             assert_eq!(schedule.due_ns(), (first_ms + 200) * 1_000_000);
             // This client has five starts in a second. The first has come.
             assert_eq!(schedule.due_until(1_000_000_000), 4);
+        }
+    }
+
+    #[test]
+    fn a_time_has_as_many_starts_as_its_rate_says() {
+        // Two starts a second: a turn that lasts a little longer has no more of them.
+        for (ms, n) in [(5_998, 12), (6_002, 12), (6_240, 12), (6_260, 13)] {
+            let mut on_clock = OnClock::default();
+            let share = Share { client_idx: 0, idx: 0, n_clients: 1 };
+            assert_eq!(Schedule::at(2.0, share, &mut on_clock).due_until(ms * 1_000_000), n);
         }
     }
 

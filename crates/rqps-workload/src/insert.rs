@@ -16,7 +16,7 @@ mod state;
 mod step;
 mod worker;
 
-pub use args::{InsertArgs, InsertSize};
+pub use args::{InsertArgs, InsertProtocol, InsertSize};
 pub use deleter::Deleter;
 pub use holder::Holder;
 pub use inserter::{Inserter, Rows};

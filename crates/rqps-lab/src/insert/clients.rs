@@ -122,7 +122,8 @@ pub(crate) fn open(
             let table = args.table_of(client);
             let ids = Arc::clone(&tables[table as usize - 1]);
             let pair = pairs.get(client as usize).cloned();
-            let draw = (args.protocol, client, mix(seed, role as u64));
+            let protocol = args.protocol.of(spec.role, bench.dbms);
+            let draw = (protocol, client, mix(seed, role as u64));
             let n_rows = step.rows_per_commit;
             let worker = match (spec.role, pair, step.work) {
                 (Role::Insert, pair, _) => {
@@ -141,7 +142,7 @@ pub(crate) fn open(
                 }
                 (Role::Delete, Some(pair), _) => {
                     let of = (schema, table, !args.shared_table);
-                    Deleter::new(&mut connection, of, (ids, pair), (n_rows, args.protocol))
+                    Deleter::new(&mut connection, of, (ids, pair), (n_rows, protocol))
                         .map(InsertWorker::Delete)
                 }
                 (Role::Query, _, Work::Query { queries, .. }) => {

@@ -9,7 +9,7 @@ use anyhow::{Context as _, Result, anyhow, bail};
 use rqps_client::Connection;
 use rqps_load::clock::Clock;
 use rqps_load::{Order, Pace, Stop, Tally};
-use rqps_model::{Mark, Placement, Usage};
+use rqps_model::{Mark, Placement, Role, Usage};
 use rqps_store::unix_ms;
 use rqps_workload::insert::{InsertWorker, Inserter, Rows, Schema, TableIds};
 use rqps_workload::{InsertArgs, Worker as _};
@@ -96,7 +96,7 @@ fn insert_extra(
         let (mut connection, _) = connect(bench, planned.placement, (table - 1, seed))?;
         reset_sequence(&mut connection, table, bench.dbms)?;
         let rows = Rows { ids: Arc::new(TableIds::new(1, 0)), pair: None };
-        let draw = (args.protocol, table, seed);
+        let draw = (args.protocol.of(Role::Insert, bench.dbms), table, seed);
         let inserter = Inserter::new(&mut connection, (schema, table), (rows, n_rows), draw)?;
         InsertWorker::Insert(inserter).event(&mut connection, &mut |_| {})?;
     }

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use rqps_client::Protocol;
-use rqps_workload::insert::InsertSize;
+use rqps_workload::insert::{InsertProtocol, InsertSize};
 use rqps_workload::{Form, InsertArgs, Size, SuiteArgs, SuiteError};
 
 use super::{Refusal, SecondsFile, SuiteFile, SuitePlan, SuiteWork};
@@ -27,8 +27,9 @@ impl SuiteFile {
             None => Size::Small,
         };
         let protocol = match self.protocol.as_deref() {
-            None | Some("prepared") => Protocol::Prepared,
-            Some("text") => Protocol::Text,
+            None => None,
+            Some("prepared") => Some(Protocol::Prepared),
+            Some("text") => Some(Protocol::Text),
             Some(other) => {
                 let what = format!("protocol {other:?} is not known");
                 return Err((what, "write \"prepared\" or \"text\"".to_owned()));
@@ -61,9 +62,10 @@ impl SuiteFile {
             }
         }
         let work = if is_insert {
+            let protocol = protocol.map_or(InsertProtocol::Original, InsertProtocol::All);
             SuiteWork::Insert(self.insert(size, protocol)?)
         } else {
-            self.file(kind, size, protocol)?
+            self.file(kind, size, protocol.unwrap_or(Protocol::Prepared))?
         };
         Ok(SuitePlan {
             name: self.name.clone(),
@@ -115,7 +117,7 @@ impl SuiteFile {
         Ok(SuiteWork::File { kind, form, args, rate: self.rate })
     }
 
-    fn insert(&self, size: Size, protocol: Protocol) -> Result<InsertArgs, Refusal> {
+    fn insert(&self, size: Size, protocol: InsertProtocol) -> Result<InsertArgs, Refusal> {
         let mut args = InsertArgs { protocol, ..InsertSize::args(size) };
         if let Some(clients) = &self.clients {
             let [clients] = clients.as_slice() else {
@@ -177,7 +179,11 @@ impl SuiteFile {
                 shared_table: args.shared_table.then_some(true),
                 partitions: (args.partitions > 0).then_some(args.partitions),
                 bulk_load: args.bulk_load.then_some(true),
-                protocol: text(args.protocol),
+                protocol: match args.protocol {
+                    InsertProtocol::Original => None,
+                    InsertProtocol::All(Protocol::Text) => Some("text".to_owned()),
+                    InsertProtocol::All(Protocol::Prepared) => Some("prepared".to_owned()),
+                },
                 seconds: SecondsFile {
                     query: s(args.query_time),
                     wait: args.wait.and_then(s),

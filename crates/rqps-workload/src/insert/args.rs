@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use rqps_client::Protocol;
+use rqps_model::{Dbms, Role};
 
 use crate::{Size, SuiteError};
 
@@ -16,6 +17,27 @@ const LEAST_ROWS: u64 = 5000;
 /// with 16 bits, and a row has six.
 const MAX_ROWS_PER_STATEMENT: u32 = 10_000;
 
+/// How the statements of the Insert Benchmark travel.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum InsertProtocol {
+    /// As those of the original client: as text, but for PostgreSQL's queries, which are prepared.
+    Original,
+    /// All in one way.
+    All(Protocol),
+}
+
+impl InsertProtocol {
+    /// How those of a role travel to a server of this family.
+    #[must_use]
+    pub fn of(self, role: Role, dbms: Dbms) -> Protocol {
+        match self {
+            Self::All(protocol) => protocol,
+            Self::Original if role == Role::Query && dbms == Dbms::Postgres => Protocol::Prepared,
+            Self::Original => Protocol::Text,
+        }
+    }
+}
+
 /// What the Insert Benchmark is run with.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct InsertArgs {
@@ -27,7 +49,8 @@ pub struct InsertArgs {
     pub rows: u64,
     /// Rows that l.i1 (four fifths) and l.i2 (one fifth) insert into each table, and delete from it.
     pub rows_later: u64,
-    /// Rows per statement, which is a transaction, of l.i0, l.i1, l.i2, and of the steps that query.
+    /// Rows per statement, which is a transaction, of l.i0, l.i1, l.i2, and of the steps that query: there at
+    /// most those of a second.
     pub rows_per_commit: [u32; 4],
     /// Background inserts per second and client of the steps that query, one pair of steps (ranges,
     /// then points) for each.
@@ -39,7 +62,7 @@ pub struct InsertArgs {
     /// table's size demands.
     pub wait: Option<Duration>,
     /// How statements travel.
-    pub protocol: Protocol,
+    pub protocol: InsertProtocol,
     /// Partitions of each table by transactionid; 0 for none.
     pub partitions: u32,
     /// Whether MyRocks fills its tables (l.i0) by bulk load. Other engines have none.
@@ -71,13 +94,13 @@ impl InsertArgs {
         rows / clients + u64::from(u64::from(client_idx) < rows % clients)
     }
 
-    /// Rows that a step's clients insert into a table.
+    /// Rows that l.i1 is to insert into a table: four fifths of the later rows, to the nearest.
     #[must_use]
     pub(crate) fn rows_of_l_i1(&self) -> u64 {
-        self.rows_later * 4 / 5
+        (self.rows_later * 4 + 2) / 5
     }
 
-    /// The rest of the later rows.
+    /// Rows that l.i2 is to insert into a table: the rest of the later rows.
     #[must_use]
     pub(crate) fn rows_of_l_i2(&self) -> u64 {
         self.rows_later - self.rows_of_l_i1()
@@ -183,11 +206,11 @@ impl InsertSize {
             shared_table: false,
             rows,
             rows_later,
-            rows_per_commit: [100, 50, 5, 10],
+            rows_per_commit: [100, 50, 5, 50],
             rates: vec![100, 500, 1000],
             query_time: Duration::from_secs(seconds),
             wait: None,
-            protocol: Protocol::Prepared,
+            protocol: InsertProtocol::Original,
             partitions: 0,
             bulk_load: false,
             hold: None,
@@ -235,5 +258,26 @@ mod tests {
         let own = InsertArgs { clients: 3, ..tiny() };
         assert_eq!((own.tables(), own.table_of(2), own.part_of(2, 1000)), (3, 3, 1000));
         assert_eq!(own.rows_of_l_i1() + own.rows_of_l_i2(), own.rows_later);
+    }
+
+    #[test]
+    fn fifths_of_the_later_rows_are_rounded_to_the_nearest() {
+        for (rows_later, l_i1, l_i2) in [(2023, 1618, 405), (2022, 1618, 404), (2021, 1617, 404)] {
+            let args = InsertArgs { rows_later, ..tiny() };
+            assert_eq!((args.rows_of_l_i1(), args.rows_of_l_i2()), (l_i1, l_i2));
+        }
+    }
+
+    #[test]
+    fn statements_travel_as_those_of_the_original() {
+        let original = tiny().protocol;
+        for role in [Role::Insert, Role::Delete, Role::Query] {
+            let of = |dbms| original.of(role, dbms);
+            assert_eq!([of(Dbms::Mysql), of(Dbms::Mariadb)], [Protocol::Text; 2]);
+            let in_postgres = if role == Role::Query { Protocol::Prepared } else { Protocol::Text };
+            assert_eq!(of(Dbms::Postgres), in_postgres);
+            let all = InsertProtocol::All(Protocol::Prepared);
+            assert_eq!(all.of(role, Dbms::Mysql), Protocol::Prepared);
+        }
     }
 }

@@ -1,8 +1,9 @@
 //! The statements of a step of the Insert Benchmark as probes.
 
-use rqps_client::ParamType;
+use rqps_client::{ParamType, Protocol};
+use rqps_model::Role;
 
-use super::row::{CASH_REGISTERS, COLUMNS, PRICES, PRODUCTS};
+use super::row::{COLUMNS, FIRST_VALUES};
 use super::{InsertArgs, InsertStep, Queries, Schema, Work, steps};
 use crate::Rng;
 use crate::probe::{N_DRAWS, Probe};
@@ -16,30 +17,32 @@ impl InsertStep {
     #[must_use]
     pub fn probes(&self, args: &InsertArgs, schema: &Schema, seed: u64) -> Vec<Probe> {
         let mut rng = Rng::stream(seed, u64::MAX);
-        let protocol = args.protocol;
-        let mut drawn =
-            |sql: String, types: Vec<ParamType>, draw: &mut dyn FnMut(&mut Rng) -> u64| {
-                let mut values = || types.iter().map(|_| draw(&mut rng).to_string()).collect();
-                let values = (0..N_DRAWS).map(|_| values()).collect();
-                Probe { sql, protocol, types, values }
-            };
+        let travels = |role| args.protocol.of(role, schema.dbms);
+        let mut drawn = |sql: String,
+                         protocol: Protocol,
+                         types: Vec<ParamType>,
+                         draw: &mut dyn FnMut(&mut Rng) -> u64| {
+            let mut values = || types.iter().map(|_| draw(&mut rng).to_string()).collect();
+            let values = (0..N_DRAWS).map(|_| values()).collect();
+            Probe { sql, protocol, types, values }
+        };
         let mut probes = Vec::new();
         // Ids that are there in every step: rows are deleted from the oldest on.
         let newest = args.rows.max(args.rows_later);
         if let Work::Query { queries, .. } = self.work {
+            let protocol = travels(Role::Query);
             match queries {
                 Queries::Range => {
-                    for (idx, below) in
-                        [PRODUCTS, CASH_REGISTERS - 1, PRICES].into_iter().enumerate()
-                    {
+                    for (idx, below) in FIRST_VALUES.into_iter().enumerate() {
                         let sql = schema.range_sql(1, idx);
-                        probes.push(drawn(sql, vec![ParamType::Int], &mut |rng| rng.below(below)));
+                        let types = vec![ParamType::Int];
+                        probes.push(drawn(sql, protocol, types, &mut |rng| rng.below(below)));
                     }
                 }
                 Queries::Point => {
                     let types = vec![ParamType::BigInt; usize::try_from(N_POINTS).unwrap_or(0)];
                     let near = newest / 10 + 1;
-                    probes.push(drawn(Schema::point_sql(1), types, &mut |rng| {
+                    probes.push(drawn(Schema::point_sql(1), protocol, types, &mut |rng| {
                         newest - rng.below(near)
                     }));
                 }
@@ -48,13 +51,15 @@ impl InsertStep {
         if self.work != Work::Index {
             let n = self.rows_per_commit;
             let sql = format!("INSERT INTO {} ({COLUMNS}) VALUES ({n} rows)", Schema::table(1));
+            let protocol = travels(Role::Insert);
             probes.push(Probe { sql, protocol, types: Vec::new(), values: Vec::new() });
         }
         if matches!(self.work, Work::Churn { .. } | Work::Query { .. }) {
             let sql = schema.delete_sql(1, self.rows_per_commit);
             // One statement after the other, as a client that deletes claims them.
             let mut next = self.oldest(args);
-            probes.push(drawn(sql, vec![ParamType::BigInt], &mut |_| {
+            let protocol = travels(Role::Delete);
+            probes.push(drawn(sql, protocol, vec![ParamType::BigInt], &mut |_| {
                 let from = next;
                 next += u64::from(self.rows_per_commit);
                 from

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use rqps_client::{Connection, Outcome, ParamType, Params, Protocol, StatementId, StatementSpec};
 
-use super::row::{CASH_REGISTERS, PRICES, PRODUCTS};
+use super::row::FIRST_VALUES;
 use super::schema::Schema;
 use super::state::TableIds;
 use crate::random::Rng;
@@ -14,9 +14,8 @@ use crate::worker::EventError;
 /// Ids of a point query.
 const N_POINTS: usize = 10;
 
-/// Ids at the lower end that are not queried: a deleter may be at them. What it has under
-/// way is at most this many rows.
-const MARGIN: u64 = 10_000;
+/// After so many point queries the largest id is read from the table again.
+const READ_MAX_EVERY: u32 = 100;
 
 /// What a querier asks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -33,7 +32,10 @@ pub struct Querier {
     queries: Queries,
     ids: Arc<TableIds>,
     statements: Vec<StatementId>,
-    /// The rows of the table may be few (tests); the margin is at most a tenth of them.
+    max_sql: String,
+    /// The largest id that point queries ask for, and how many of them until it is read again.
+    max: u64,
+    n_until_read: u32,
     rng: Rng,
     client_idx: u32,
     params: Params,
@@ -62,10 +64,14 @@ impl Querier {
                 vec![prepare(&Schema::point_sql(table), &types)?]
             }
         };
+        let max = ids.range().1;
         Ok(Self {
             queries,
             ids,
             statements,
+            max_sql: format!("SELECT MAX(transactionid) FROM {}", Schema::table(table)),
+            max,
+            n_until_read: READ_MAX_EVERY,
             rng: Rng::stream(seed, client_idx.into()),
             client_idx,
             params: Params::new(),
@@ -82,26 +88,113 @@ impl Querier {
         connection: &mut C,
         answered: &mut impl FnMut(Outcome),
     ) -> Result<(), EventError> {
+        if self.queries == Queries::Point {
+            self.look_at_max(connection)?;
+        }
         let Self { rng, params, .. } = self;
         params.clear();
         let idx = match self.queries {
             Queries::Range => {
                 let idx = usize::try_from(rng.below(3)).unwrap_or(0);
-                // Of registers, those above a value are asked for: above the last one is none.
-                let below = [PRODUCTS, CASH_REGISTERS - 1, PRICES][idx];
-                params.push_int(rng.below(below).cast_signed());
+                params.push_int(rng.below(FIRST_VALUES[idx]).cast_signed());
                 idx
             }
             Queries::Point => {
-                let (min, max) = self.ids.range();
-                let min = min + MARGIN.min((max - min) / 10);
+                let min = self.ids.range().0;
+                let n = self.max.saturating_sub(min).max(1);
                 for _ in 0..N_POINTS {
-                    params.push_int((min + rng.below(max - min + 1)).cast_signed());
+                    params.push_int((min + rng.below(n)).cast_signed());
                 }
                 0
             }
         };
         answered(connection.execute(self.statements[idx], params)?);
         Ok(())
+    }
+
+    #[inline]
+    fn look_at_max<C: Connection>(&mut self, connection: &mut C) -> Result<(), EventError> {
+        if self.n_until_read == 0 {
+            self.n_until_read = READ_MAX_EVERY;
+            self.read_max(connection)?;
+        }
+        self.n_until_read -= 1;
+        Ok(())
+    }
+
+    #[cold]
+    fn read_max<C: Connection>(&mut self, connection: &mut C) -> Result<(), EventError> {
+        let found = connection.query(&self.max_sql)?.scalar().and_then(|text| text.parse().ok());
+        self.max = found.unwrap_or_else(|| self.ids.range().1);
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use rqps_model::{Compression, Dbms, Engine};
+
+    use super::*;
+    use crate::Size;
+    use crate::fake::Recorder;
+    use crate::insert::InsertSize;
+
+    fn run(queries: Queries, max_in_table: &str, n: usize) -> Vec<String> {
+        let mut connection =
+            Recorder { scalar: Some(max_in_table.to_owned()), ..Recorder::server() };
+        let args = InsertSize::args(Size::Tiny);
+        let schema = Schema::new(&args, Dbms::Mysql, Engine::Innodb, Compression::None);
+        let ids = Arc::new(TableIds::new(501, 1000));
+        let draw = (Protocol::Text, 0, 7);
+        let mut querier = Querier::new(&mut connection, (&schema, 1, queries), ids, draw).unwrap();
+        for _ in 0..n {
+            querier.event(&mut connection, &mut |_| {}).unwrap();
+        }
+        connection.log
+    }
+
+    /// The values that statements had.
+    fn values(log: &[String]) -> Vec<u64> {
+        let of = |line: &String| -> Vec<u64> {
+            let texts = line.split('[').skip(1);
+            texts.map(|text| text.trim_end_matches([']', ' ']).parse().unwrap()).collect()
+        };
+        log.iter().flat_map(of).collect()
+    }
+
+    #[test]
+    fn the_largest_id_is_read_again_after_every_hundred_point_queries() {
+        let log = run(Queries::Point, "3000", 250);
+        let read = "SELECT MAX(transactionid) FROM pi1";
+        let at = log.iter().enumerate().filter(|(_, line)| *line == read).map(|(idx, _)| idx);
+        assert_eq!(at.collect::<Vec<_>>(), [100, 201]);
+        // Up to then what was inserted is not asked for; the oldest row is, as the newest are.
+        let (first, later) = (values(&log[..100]), values(&log[101..]));
+        let span = |ids: &[u64]| (*ids.iter().min().unwrap(), *ids.iter().max().unwrap());
+        assert_eq!(first.len(), 100 * N_POINTS);
+        let (least, most) = span(&first);
+        assert!((501..505).contains(&least) && (995..1000).contains(&most), "{least} {most}");
+        let (least, most) = span(&later);
+        assert!((501..520).contains(&least) && (2980..3000).contains(&most), "{least} {most}");
+    }
+
+    #[test]
+    fn a_largest_id_that_cannot_be_read_is_the_one_that_was_counted() {
+        let ids = values(&run(Queries::Point, "", 201)[101..]);
+        assert!(ids.iter().all(|id| (501..1000).contains(id)));
+    }
+
+    #[test]
+    fn ranges_begin_at_every_value_of_their_column() {
+        let log = run(Queries::Range, "3000", 30_000);
+        assert!(!log.iter().any(|line| line.contains("MAX(")));
+        for (column, most) in [("productid", 9_999), ("cashregisterid", 999), ("price", 499)] {
+            let of = |line: &&String| line.contains(&format!("WHERE {column} "));
+            let lines: Vec<String> = log.iter().filter(of).cloned().collect();
+            assert!((9_500..10_500).contains(&lines.len()), "{column}: {}", lines.len());
+            let starts = values(&lines);
+            assert!(starts.iter().all(|start| *start <= most), "{column}");
+            assert!(starts.iter().any(|start| *start >= most - most / 500), "{column}");
+        }
     }
 }

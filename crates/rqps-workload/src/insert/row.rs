@@ -14,10 +14,13 @@ pub(crate) const COLUMNS: &str = "dateandtime,cashregisterid,customerid,producti
 pub(crate) const N_COLUMNS: usize = 6;
 
 /// Numbers of cash registers, customers, products and prices, each drawn uniformly from 0.
-pub(crate) const CASH_REGISTERS: u64 = 1_000;
-pub(crate) const CUSTOMERS: u64 = 100_000;
-pub(crate) const PRODUCTS: u64 = 10_000;
-pub(crate) const PRICES: u64 = 500;
+const CASH_REGISTERS: u64 = 1_000;
+const CUSTOMERS: u64 = 100_000;
+const PRODUCTS: u64 = 10_000;
+const PRICES: u64 = 500;
+
+/// Below which the first value of a range query is drawn, in the order of the secondary indexes.
+pub(crate) const FIRST_VALUES: [u64; 3] = [PRODUCTS, CASH_REGISTERS, PRICES];
 
 /// Lengths of column data, drawn uniformly.
 const DATA_BYTES: std::ops::RangeInclusive<u64> = 10..=20;
@@ -93,18 +96,25 @@ impl Draw {
     }
 }
 
-/// Half of the text is random, the rest compresses well.
+/// How much of a text of `n` characters is random. Half of the bytes that base64 stands for, which is three
+/// quarters of its characters.
+#[inline]
+const fn n_random(n: u64) -> u64 {
+    n * 3 / 8
+}
+
+/// Text that begins with what compresses well and ends with what does not.
 #[inline]
 fn push_data(n: u64, rng: &mut Rng, out: &mut Vec<u8>) {
-    let n_random = n / 2;
+    let n_random = n_random(n);
+    for _ in n_random..n {
+        out.push(b'a');
+    }
     // Ten characters of six bits each are had from one draw.
     let mut bits = rng.next_u64();
     for _ in 0..n_random {
         out.push(BASE64[(bits & 63) as usize]);
         bits >>= 6;
-    }
-    for _ in n_random..n {
-        out.push(b'a');
     }
 }
 
@@ -116,11 +126,13 @@ pub(crate) fn push_text(now: &Now, rng: &mut Rng, out: &mut Vec<u8>) {
     out.extend_from_slice(b"('");
     out.extend_from_slice(&now.text);
     out.extend_from_slice(b"',");
-    for value in [draw.cash_register, draw.customer, draw.product, draw.price] {
+    for value in [draw.cash_register, draw.customer, draw.product] {
         out.extend_from_slice(number.format(value).as_bytes());
         out.push(b',');
     }
-    out.push(b'\'');
+    // The column of prices is whole; the server makes it so of each.
+    out.extend_from_slice(number.format(draw.price).as_bytes());
+    out.extend_from_slice(b".00,'");
     push_data(draw.n_data, rng, out);
     out.extend_from_slice(b"')");
 }
@@ -177,15 +189,17 @@ mod tests {
                 PRODUCTS,
                 PRICES,
             ])) {
-                let value: u64 = field.parse().unwrap();
+                let whole = if most == PRICES { field.strip_suffix(".00").unwrap() } else { field };
+                let value: u64 = whole.parse().unwrap();
                 assert!(value < most);
                 *sum += value;
             }
             let data = fields[4].trim_matches('\'');
             lengths[data.len()] += 1;
-            let (random, rest) = data.split_at(data.len() / 2);
+            let n_random = data.len() * 3 / 8;
+            let (same, random) = data.split_at(data.len() - n_random);
             assert!(random.bytes().all(|byte| BASE64.contains(&byte)));
-            assert!(rest.bytes().all(|byte| byte == b'a'));
+            assert!(same.bytes().all(|byte| byte == b'a'));
         }
         assert!(lengths[..10].iter().all(|&n| n == 0));
         assert!(lengths[10..].iter().all(|&m| (1600..2050).contains(&m)), "{lengths:?}");
@@ -205,7 +219,9 @@ mod tests {
         let written: Vec<String> = params
             .values()
             .iter()
-            .map(|value| match *value {
+            .enumerate()
+            .map(|(idx, value)| match *value {
+                rqps_client::Value::Int(number) if idx == N_COLUMNS - 2 => format!("{number}.00"),
                 rqps_client::Value::Int(number) => number.to_string(),
                 rqps_client::Value::Null => "NULL".to_owned(),
                 rqps_client::Value::Text { start, end } => {

@@ -56,7 +56,7 @@ pub fn steps(args: &InsertArgs) -> Vec<InsertStep> {
     ];
     for &rate in &args.rates {
         for (word, queries) in [("qr", Queries::Range), ("qp", Queries::Point)] {
-            all.push(step(&format!("{word}{rate}"), Work::Query { queries, rate }, q));
+            all.push(step(&format!("{word}{rate}"), Work::Query { queries, rate }, q.min(rate)));
         }
     }
     all
@@ -94,7 +94,8 @@ pub fn select<S: AsRef<str>>(
 }
 
 impl InsertStep {
-    /// Statements of each inserting client, where the step ends when its work is done; at least one.
+    /// Statements of each inserting client, where the step ends when its work is done: as many as its rows
+    /// need, of which the last may insert more.
     #[must_use]
     pub fn statements(&self, args: &InsertArgs, client_idx: u32) -> Option<u64> {
         let rows = match self.work {
@@ -103,7 +104,14 @@ impl InsertStep {
             Work::Index | Work::Query { .. } => return None,
         };
         let mine = args.part_of(client_idx, rows);
-        Some((mine / u64::from(self.rows_per_commit)).max(1))
+        Some(mine.div_ceil(u64::from(self.rows_per_commit)).max(1))
+    }
+
+    /// Rows that whole statements insert into each table: in the shared one those of all clients.
+    fn rows_of_table(&self, args: &InsertArgs) -> u64 {
+        let clients = if args.shared_table { args.clients } else { 1 };
+        let statements = (0..clients).filter_map(|client| self.statements(args, client));
+        statements.sum::<u64>() * u64::from(self.rows_per_commit)
     }
 
     /// What reports need to know.
@@ -141,15 +149,16 @@ impl InsertStep {
             Work::Load => format!(
                 "Inserts {} rows into each of {tables} without secondary indexes, in the order of the \
                  primary key, {n} rows per statement and transaction, one connection per client.",
-                args.rows
+                self.rows_of_table(args)
             ),
             Work::Index => format!(
                 "Creates three secondary indexes on each of {tables}, after {n} more rows; its figure \
                  counts the rows of the tables."
             ),
-            Work::Churn { rows } => format!(
-                "Inserts {rows} rows into each of {tables}, {n} rows per statement and transaction; a \
-                 second connection per client deletes the oldest rows at the same pace."
+            Work::Churn { .. } => format!(
+                "Inserts {} rows into each of {tables}, {n} rows per statement and transaction; a \
+                 second connection per client deletes the oldest rows at the same pace.",
+                self.rows_of_table(args)
             ),
             Work::Query { queries, rate } => {
                 let asked = match queries {
@@ -187,6 +196,28 @@ mod tests {
         assert_eq!(all[3].statements(&args, 0), Some(2000));
         assert_eq!(all[4].statements(&args, 0), None);
         assert_eq!(all[3].info(&args).family, "l.i");
+    }
+
+    #[test]
+    fn rows_are_rounded_up_to_whole_statements() {
+        let args = InsertArgs {
+            rows: 5050,
+            rows_later: 2023,
+            rates: vec![20, 100],
+            ..InsertSize::args(Size::Tiny)
+        };
+        let all = steps(&args);
+        let of = |name: &str| all.iter().find(|step| step.name == name).unwrap();
+        let n = |name: &str| of(name).statements(&args, 0).unwrap();
+        assert_eq!([n("l.i0"), n("l.i1"), n("l.i2")], [51, 33, 81]);
+        let told = |name: &str| of(name).info(&args).what;
+        assert!(told("l.i0").starts_with("Inserts 5100 rows into each of 1 table"));
+        assert!(told("l.i1").starts_with("Inserts 1650 rows into each of 1 table"));
+        // A statement inserts at most what a second is to bring.
+        assert_eq!([of("qr20").rows_per_commit, of("qr100").rows_per_commit], [20, 50]);
+        let shared = InsertArgs { shared_table: true, clients: 3, ..args.clone() };
+        let load = &steps(&shared)[0];
+        assert!(load.info(&shared).what.starts_with("Inserts 5100 rows into each of 1 table"));
     }
 
     #[test]
