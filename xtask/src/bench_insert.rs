@@ -11,10 +11,10 @@ use nix::sys::resource::{UsageWho, getrusage};
 use rqps_client::{AnyConnection, Connection as _, Protocol};
 use rqps_load::{Control, Crew, Member, Order, Pace, Stop};
 use rqps_model::{Compression, Dbms, Engine};
+use rqps_workload::Size;
 use rqps_workload::insert::{
     InsertSize, InsertWorker, Inserter, Querier, Queries, Rows, Schema, TableIds,
 };
-use rqps_workload::Size;
 
 use crate::bench_client::{Cost, Target, cost, median, pin_to_one_cpu, sandbox};
 

@@ -242,7 +242,8 @@ fn assert_stall_is_seen(run: &Run, planned: f64, stalled_share: f64) {
     assert!(due as f64 >= 98.0 * planned, "{due} were due in {planned} s");
 }
 
-const STALLED: &str = "rates = [1000]\nsteps = ['qr1000']";
+/// 100 statements a second.
+const STALLED: &str = "rates = [1000]\nsteps = ['qr1000']\nrows_per_commit = [100, 50, 5, 10]";
 
 #[test]
 #[ignore = "make test-all: real servers"]
