@@ -25,8 +25,8 @@ const N_QUERY_BLOCKS: (u32, u32) = (8, 40);
 pub(crate) struct Cut {
     /// Blocks in all.
     pub(crate) n_blocks: u32,
-    /// Turns of a block.
-    pub(crate) n_turns: u32,
+    /// Turns of all blocks.
+    n_turns: u32,
     what: What,
 }
 
@@ -47,15 +47,15 @@ impl Cut {
             return match schedule {
                 // Nobody waits: the clock of the rates goes on through a whole slice.
                 Schedule::Sequential { slices } => {
-                    Self { n_blocks: slices.max(1), n_turns: 1, what: What::Time(time) }
+                    let n = slices.max(1);
+                    Self { n_blocks: n, n_turns: n, what: What::Time(time) }
                 }
                 Schedule::Interleaved { .. } => {
                     let total = schedule.at_most(time);
                     let turns = u32::try_from(total.as_secs()).unwrap_or(u32::MAX).max(1);
                     let (least, most) = N_QUERY_BLOCKS;
                     let n_blocks = (turns / 2).clamp(least, most).min(turns);
-                    let n_turns = turns.div_ceil(n_blocks);
-                    Self { n_blocks, n_turns, what: What::Time(TURN) }
+                    Self { n_blocks, n_turns: turns, what: What::Time(TURN) }
                 }
             };
         }
@@ -65,12 +65,24 @@ impl Cut {
         let rows = statements * u64::from(step.rows_per_commit);
         let most_turns = statements / clients.max(1) / n_blocks;
         let wanted = rows.div_ceil(ROWS_OF_TURN).max(statements.div_ceil(STATEMENTS_OF_TURN));
-        let n_turns = wanted.div_ceil(n_blocks).min(most_turns).max(1);
+        let of_block = wanted.div_ceil(n_blocks).min(most_turns).max(1);
         Self {
             n_blocks: u32::try_from(n_blocks).unwrap_or(1),
-            n_turns: u32::try_from(n_turns).unwrap_or(1),
+            n_turns: u32::try_from(n_blocks * of_block).unwrap_or(u32::MAX),
             what: What::Statements(statements),
         }
+    }
+
+    /// Turns of a block. Those of all blocks are as many as the step's time has: some blocks have one more than
+    /// others.
+    pub(crate) fn turns_of(&self, block: u32) -> u32 {
+        self.turns_before(block + 1) - self.turns_before(block)
+    }
+
+    /// Turns of the blocks before this one.
+    fn turns_before(&self, block: u32) -> u32 {
+        let n = u64::from(self.n_turns) * u64::from(block) / u64::from(self.n_blocks);
+        u32::try_from(n).unwrap_or(u32::MAX)
     }
 
     /// When a turn of a block ends.
@@ -78,8 +90,8 @@ impl Cut {
         match self.what {
             What::Time(time) => Stop::Time(time),
             What::Statements(all) => {
-                let n = u128::from(self.n_blocks) * u128::from(self.n_turns);
-                let at = u128::from(block) * u128::from(self.n_turns) + u128::from(turn);
+                let n = u128::from(self.n_turns);
+                let at = u128::from(self.turns_before(block)) + u128::from(turn);
                 let upto = |at: u128| u64::try_from(u128::from(all) * at / n).unwrap_or(u64::MAX);
                 Stop::Part { from: upto(at), to: upto(at + 1) }
             }
@@ -107,7 +119,7 @@ mod tests {
                 let Some(of_client) = step.statements(&args, 0) else { continue };
                 let mut end = 0;
                 for block in 0..cut.n_blocks {
-                    for turn in 0..cut.n_turns {
+                    for turn in 0..cut.turns_of(block) {
                         let Stop::Part { from, to } = cut.stop(block, turn) else {
                             panic!("{cut:?}")
                         };
@@ -121,14 +133,32 @@ mod tests {
     }
 
     #[test]
+    fn the_turns_of_all_blocks_take_the_time_that_was_asked_for() {
+        for (seconds, slices, n_blocks) in
+            [(9, 1, 8), (27, 3, 40), (30, 6, 40), (3, 1, 3), (1, 1, 1)]
+        {
+            let args = InsertArgs {
+                query_time: Duration::from_secs(seconds),
+                ..InsertSize::args(Size::Tiny)
+            };
+            let cut = Cut::of(&steps(&args)[4], &args, Schedule::in_turns(20, slices));
+            assert_eq!(cut.n_blocks, n_blocks);
+            let turns: Vec<u32> = (0..cut.n_blocks).map(|block| cut.turns_of(block)).collect();
+            assert_eq!(u64::from(turns.iter().sum::<u32>()), seconds * u64::from(slices));
+            let span = turns.iter().max().unwrap() - turns.iter().min().unwrap();
+            assert!(span <= 1, "{turns:?}");
+        }
+    }
+
+    #[test]
     fn queries_take_turns_of_a_second_unless_alone() {
         let args = InsertSize::args(Size::Tiny);
         let step = &steps(&args)[4];
         let cut = Cut::of(step, &args, TURNS);
-        assert_eq!((cut.n_blocks, cut.n_turns), (9, 2));
+        assert_eq!((cut.n_blocks, cut.n_turns), (9, 18));
         assert_eq!(cut.stop(0, 0), Stop::Time(TURN));
         let alone = Cut::of(step, &args, Schedule::Sequential { slices: 3 });
-        assert_eq!((alone.n_blocks, alone.n_turns), (3, 1));
+        assert_eq!((alone.n_blocks, alone.turns_of(0)), (3, 1));
         assert_eq!(alone.stop(0, 0), Stop::Time(args.query_time));
     }
 }

@@ -212,12 +212,13 @@ impl Lab<'_> {
             });
         }
         let mut shown = Shown::nothing(parts.len());
-        for n in 0..cut.n_turns {
+        let n_turns = cut.turns_of(block_idx);
+        for n in 0..n_turns {
             let seed = mix(seed, u64::from(n) + 1);
             for at in shuffled(turns.len(), seed) {
                 self.check_interrupt().map_err(Broken::Run)?;
                 waiting.only(at).map_err(Broken::Run)?;
-                let ends_block = n + 1 == cut.n_turns;
+                let ends_block = n + 1 == n_turns;
                 let turn = rqps_load::Turn {
                     is_first: is_first && n == 0,
                     is_last: block_idx + 1 == cut.n_blocks && ends_block,
@@ -226,7 +227,7 @@ impl Lab<'_> {
                 let (tallies, usage) = self.insert_turn(&mut turns[at], of, waiting)?;
                 let part = &mut parts[at];
                 for (sum, tally) in part.tallies.iter_mut().zip(&tallies) {
-                    if cut.n_turns == 1 {
+                    if n_turns == 1 {
                         // Its seconds and windows are those of the clock.
                         sum.clone_from(tally);
                     } else {
@@ -256,7 +257,7 @@ impl Lab<'_> {
             if waiting.gave_up() {
                 slice.marks.push(Mark::Note { text: RAN_ON.to_owned() });
             }
-            let n_rounds = n_rounds.then_some(cut.n_turns);
+            let n_rounds = n_rounds.then_some(cut.turns_of(block_idx));
             block.push((turn.system_idx, Slice { n_rounds, ..slice }));
         }
         Ok(block)
