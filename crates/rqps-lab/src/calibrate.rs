@@ -14,7 +14,7 @@ use rqps_store::unix_ms;
 
 use crate::context::Context;
 use crate::event::{Event, Listener};
-use crate::measure::mix;
+use crate::seed::mix;
 use crate::{Plan, descriptors, leftover, placement};
 use bench::{Bench, Way};
 

@@ -23,7 +23,8 @@ use rqps_load::{Edge, short_slice};
 use rqps_model::{Dbms, Mark};
 use rqps_server::brake::{Brake, may_trace};
 
-use crate::measure::{Bench, mix};
+use crate::measure::Bench;
+use crate::seed::mix;
 
 /// Time from one pause to the next, where a pause is then long enough: two of them in each window, so
 /// that all windows lose the same; long against what it costs beside its share to stop a thread and

@@ -18,9 +18,9 @@ use rqps_model::{Dbms, StepOutcome};
 use rqps_workload::InsertArgs;
 use rqps_workload::insert::{InsertStep, Schema, Work};
 
-use crate::measure::mix;
-use crate::rounds::{Broken, shuffled};
+use crate::rounds::Broken;
 use crate::run::Lab;
+use crate::seed::{self, shuffled};
 use crate::steps::Job;
 use crate::system::Up;
 use crate::waiting::{Brake, Waiting};
@@ -111,7 +111,7 @@ impl Lab<'_> {
         }
         let freezers = members.iter().map(|(_, up)| up.freezer()).chain(others).collect();
         let mut waiting = Waiting::new(freezers, false, self.context).map_err(Broken::Run)?;
-        let seed = mix(self.run.seed, step_idx as u64 + 1);
+        let seed = seed::of_step(self.run.seed, step_idx);
         for at in shuffled(members.len(), seed) {
             // A partner failed after this one was done, and the step goes on with both.
             if self.tables[members[at].0].are_indexed {

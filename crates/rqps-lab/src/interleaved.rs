@@ -12,10 +12,11 @@ use self::attempt::{Attempt, brakes_of_others, has_ended_partner, together};
 use crate::guard::Guards;
 use crate::insert;
 use crate::installation::Installation;
-use crate::measure::{crew, mix};
+use crate::measure::crew;
 use crate::precision::Figures;
 use crate::rounds::{Broken, Cut, Next, Rounds, There, Turn};
 use crate::run::Lab;
+use crate::seed;
 use crate::system::Up;
 use crate::waiting::{RAN_ON, Waiting};
 
@@ -315,7 +316,7 @@ impl Lab<'_> {
     ) -> Result<(), Broken> {
         let schedule = self.plan.schedule;
         let cut = self.cut(step_idx).map_err(Broken::Run)?;
-        let seed = mix(self.run.seed, step_idx as u64 + 1);
+        let seed = seed::of_step(self.run.seed, step_idx);
         let idxs: Vec<usize> = attempt.left.iter().map(|&m| members[m].0).collect();
         // An interrupted step goes on after the blocks that there are.
         let there = self.there(step_idx, &idxs);

@@ -40,6 +40,7 @@ mod rounds;
 mod run;
 mod run_id;
 mod sandbox;
+mod seed;
 mod sequential;
 mod shown;
 pub mod stacks;

@@ -16,6 +16,7 @@ use crate::counted::Counted;
 use crate::event::{Event, Listener};
 use crate::handicap::{Handicap, Served};
 use crate::heartbeat::{self, Heartbeat, Verdict};
+use crate::seed::{self, mix};
 use crate::steps::{Job, PlannedStep};
 use crate::{marks, placement};
 
@@ -84,7 +85,7 @@ impl Placed {
 pub(crate) struct Wanted {
     /// The seed of this step and number of clients, the same for every system.
     pub(crate) seed: u64,
-    /// Which attempt at the step on the same data this is ([`attempt_seed`]).
+    /// Which attempt at the step on the same data this is ([`seed::of_attempt`]).
     pub(crate) attempt: u64,
     /// The first one: above 0 where an interrupted step goes on.
     pub(crate) from: u32,
@@ -101,7 +102,7 @@ pub(crate) fn step(
     keep: &mut dyn FnMut(Slice) -> Result<()>,
 ) -> Result<()> {
     let mut manned = crew(bench, planned, wanted.seed)?;
-    let of_attempt = attempt_seed(wanted.seed, wanted.attempt);
+    let of_attempt = seed::of_attempt(wanted.seed, wanted.attempt);
     if let Some(order) = warm_up(planned, of_attempt) {
         run_slice(&mut manned.crew, &order, (bench, None), &mut |_| {}, listen)?;
     }
@@ -112,7 +113,7 @@ pub(crate) fn step(
     while idx < wanted.n_slices {
         // A short slice ends before anybody has asked whether to stop it.
         ensure!(!bench.interrupt.load(Ordering::Relaxed), "interrupted");
-        let seed = again_seed(mix(of_attempt, u64::from(idx) + 1), heartbeat.n_again());
+        let seed = seed::of_again(mix(of_attempt, u64::from(idx) + 1), heartbeat.n_again());
         let order = Order { pace: pace(planned), stop, seed };
         heartbeat.begin();
         let mut slice = measured(&mut manned, &order, (bench, idx), planned, listen)?;
@@ -349,29 +350,4 @@ pub(crate) fn slice_of(
         counters: std::collections::BTreeMap::new(),
         stated: None,
     }
-}
-
-/// A seed of its own for part `n` of something with seed `seed`: splitmix64's finaliser.
-pub(crate) fn mix(seed: u64, n: u64) -> u64 {
-    let order = Order { pace: Pace::Closed, stop: Stop::Events(0), seed };
-    order.client_seed(usize::try_from(n).unwrap_or(usize::MAX))
-}
-
-/// From where on parts of a step's seed are those of its attempts: the others are those of its slices.
-const ATTEMPTS_FROM: u64 = 1 << 42;
-
-/// The seed of what is drawn in the `n`th attempt at a step, from 0, of the step's own. What an attempt
-/// before has done on the same data is not done again: an update with the values that are there changes no
-/// row.
-pub(crate) fn attempt_seed(of_step: u64, n: u64) -> u64 {
-    if n == 0 { of_step } else { mix(of_step, ATTEMPTS_FROM + n) }
-}
-
-/// From where on parts of the seed of a slice or block are those of what is measured in its place.
-const AGAIN_FROM: u64 = 1 << 43;
-
-/// The seed of a slice or block that was measured `n` times before and is measured once more: as with
-/// attempts, what was done is not done again.
-pub(crate) fn again_seed(of_slice: u64, n: u32) -> u64 {
-    if n == 0 { of_slice } else { mix(of_slice, AGAIN_FROM + u64::from(n)) }
 }

@@ -9,10 +9,7 @@ use nix::sched::{CpuSet, sched_getaffinity};
 use nix::unistd::Pid;
 use rqps_model::Placement;
 
-use crate::measure::mix;
-
-/// Which part of a step's randomness draws the first pair's CPU.
-const FIRST_CPU: u64 = 1 << 40;
+use crate::seed::{self, SeedDomain};
 
 /// The CPUs this process may use, in ascending order.
 ///
@@ -83,7 +80,7 @@ pub fn client_cpus(
 ) -> Vec<usize> {
     match placement {
         Placement::Paired => {
-            let first = mix(seed, FIRST_CPU) % cpus.len() as u64;
+            let first = seed::derive(seed, SeedDomain::FirstCpu, 0) % cpus.len() as u64;
             let first = usize::try_from(first).unwrap_or(0);
             vec![cpus[(client_idx + first) % cpus.len()]]
         }

@@ -9,16 +9,13 @@ use rqps_server::explain::Question;
 use rqps_workload::{Probe, Program};
 
 use crate::event::Event;
-use crate::measure::mix;
 use crate::run::Lab;
+use crate::seed::{self, SeedDomain};
 use crate::steps::Job;
 use crate::system::Up;
 
 /// Longest wait for a plan. An in-list of thousands of values takes a look into the index for each.
 pub(crate) const EXPLAIN_WITHIN: Duration = Duration::from_secs(60);
-
-/// Sets the values of probes apart from those of steps and starts.
-const PROBES_FROM: u64 = 1 << 42;
 
 impl Lab<'_> {
     /// Asks a system for the plans of a step's statements and stores them, unless they are known from
@@ -34,7 +31,7 @@ impl Lab<'_> {
             return Ok(());
         }
         // One seed for all systems and starts: a difference of plans is not one of values.
-        let seed = mix(self.run.seed, PROBES_FROM);
+        let seed = seed::derive(self.run.seed, SeedDomain::Probes, 0);
         let probes = match &planned.job {
             Job::File { step, args, .. } => {
                 let dbms = self.plan.systems[idx].dbms;

@@ -25,7 +25,8 @@ use crate::event::{Event, Listener};
 use crate::handicap::Handicap;
 use crate::heartbeat::{self, Heartbeat, Verdict};
 use crate::marks;
-use crate::measure::{Manned, Placed, again_seed, mix, pace, slice_of, warm_up};
+use crate::measure::{Manned, Placed, pace, slice_of, warm_up};
+use crate::seed::{self, mix, shuffled};
 use crate::shown::Shown;
 use crate::steps::PlannedStep;
 use crate::waiting::{RAN_ON, Waiting};
@@ -184,7 +185,7 @@ impl Rounds<'_, '_> {
         (block_idx, n_before): (u32, u32),
         listen: &mut Listener<'_>,
     ) -> Result<Vec<(usize, Slice)>, Broken> {
-        let seed = again_seed(mix(self.seed, u64::from(block_idx) + 1), n_before);
+        let seed = seed::of_again(mix(self.seed, u64::from(block_idx) + 1), n_before);
         self.waiting.refresh().map_err(Broken::Run)?;
         let start_unix_ms = unix_ms();
         let mut parts = Vec::new();
@@ -362,16 +363,6 @@ impl Rounds<'_, '_> {
         let whole_operations = Some(whole_operations);
         Ok(Slice { n_rounds: Some(n_rounds), whole_operations, counters, ..slice })
     }
-}
-
-/// The numbers below `n` in an order drawn from `seed` (Fisher and Yates).
-pub(crate) fn shuffled(n: usize, seed: u64) -> Vec<usize> {
-    let mut order: Vec<usize> = (0..n).collect();
-    for last in (1..n).rev() {
-        let drawn = mix(seed, last as u64 + 2) % (last as u64 + 1);
-        order.swap(last, usize::try_from(drawn).unwrap_or(0));
-    }
-    order
 }
 
 #[cfg(test)]

@@ -15,15 +15,12 @@ use crate::context::Context;
 use crate::event::{Event, Listener};
 use crate::insert::Tables;
 use crate::installation::{self, Installation};
-use crate::measure::mix;
-use crate::rounds::{Broken, shuffled};
+use crate::rounds::Broken;
+use crate::seed::{self, SeedDomain, shuffled};
 use crate::sequential::is_disk_full;
 use crate::stacks::{self, Profiler};
 use crate::steps::{self, PlannedStep};
 use crate::{Plan, begin, guests, leftover, limits, placement, precision};
-
-/// From where on parts of a run's seed are those of its starts: the others are those of steps.
-const STARTS_FROM: u64 = 1 << 41;
 
 /// A run while it is carried out.
 pub(crate) struct Lab<'a> {
@@ -236,7 +233,7 @@ impl Lab<'_> {
     /// that a server gets depends on which servers came before it. Every second start has the order of the
     /// one before it reversed: of two systems each is first as often as the other.
     fn drawn_order(&self, n: usize) -> Vec<usize> {
-        let seed = mix(self.run.seed, u64::from(self.start_idx / 2) + STARTS_FROM);
+        let seed = seed::derive(self.run.seed, SeedDomain::Start, u64::from(self.start_idx / 2));
         let mut order = shuffled(n, seed);
         if self.start_idx % 2 == 1 {
             order.reverse();

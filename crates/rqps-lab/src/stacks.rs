@@ -26,9 +26,10 @@ use rqps_workload::glob;
 pub use ability::{Ability, look as ability};
 
 use crate::event::Event;
-use crate::measure::{late_crew, mix};
+use crate::measure::late_crew;
 use crate::plan::Profiling;
 use crate::run::Lab;
+use crate::seed::{self, SeedDomain};
 use crate::steps::{Job, PlannedStep};
 use crate::system::Up;
 use crate::waiting::Waiting;
@@ -38,10 +39,6 @@ use unwind::{better, wants_tables};
 
 /// Time of the recording that shows whether frame pointers will do.
 const TRIAL: Duration = Duration::from_secs(1);
-
-/// From where on parts of a step's seed are those of extra slices: the others are those of measured ones, from
-/// 2^42 on of its attempts.
-const EXTRA_FROM: u64 = 1 << 43;
 
 /// A system that is up, and its place in the run.
 type Seen<'a> = (usize, &'a Up);
@@ -313,7 +310,7 @@ impl Lab<'_> {
     ) -> Result<Vec<Result<Recorded>>> {
         let nth = (u64::from(self.run.n_resumed) << 20) + self.profiler.n_extra;
         self.profiler.n_extra += 1;
-        let seed = mix(mix(self.run.seed, step_idx as u64 + 1), EXTRA_FROM + nth);
+        let seed = seed::derive(seed::of_step(self.run.seed, step_idx), SeedDomain::Extra, nth);
         let Self { steps, listen, cpus, context, profiler, .. } = self;
         let planned = &steps[step_idx];
         let ability = match &profiler.ability {

@@ -11,9 +11,10 @@ use rqps_workload::statement::table_name;
 
 use crate::event::Event;
 use crate::guard::{Guards, Witness};
-use crate::measure::{self, Wanted, mix, slice_of};
+use crate::measure::{self, Wanted, slice_of};
 use crate::rounds::Broken;
 use crate::run::Lab;
+use crate::seed;
 use crate::system::Up;
 use crate::waiting::Waiting;
 use crate::{engine_state, insert, marks, populate};
@@ -342,7 +343,7 @@ impl Lab<'_> {
         };
         let from = u32::try_from(n_there).unwrap_or(u32::MAX);
         let n_slices = self.steps[step_idx].n_slices(self.n_slices);
-        let seed = mix(self.run.seed, step_idx as u64 + 1);
+        let seed = seed::of_step(self.run.seed, step_idx);
         let attempt = self.attempt(idx, step_idx);
         let wanted = Wanted { seed, attempt, from, n_slices };
         if from >= n_slices {

@@ -13,7 +13,8 @@ use rqps_workload::insert::{
 
 use super::{ids_of, reset_sequence};
 use crate::handicap::Handicap;
-use crate::measure::{Bench, Placed, connect, mix, place_server, watch};
+use crate::measure::{Bench, Placed, connect, place_server, watch};
+use crate::seed::mix;
 use crate::steps::PlannedStep;
 
 /// What the clients of one role do.

@@ -18,8 +18,9 @@ use super::reset_sequence;
 use crate::event::Event;
 use crate::guard::Witness;
 use crate::marks;
-use crate::measure::{Bench, connect, mix, place_server, slice_of};
+use crate::measure::{Bench, connect, place_server, slice_of};
 use crate::run::Lab;
+use crate::seed;
 use crate::steps::PlannedStep;
 use crate::system::Up;
 use crate::waiting::{RAN_ON, Waiting};
@@ -40,7 +41,7 @@ impl Lab<'_> {
         let schema = self.schema(idx, &args);
         let marks = self.marks_of(idx, step_idx);
         let planned = self.steps[step_idx].clone();
-        let seed = mix(self.run.seed, step_idx as u64 + 1);
+        let seed = seed::of_step(self.run.seed, step_idx);
         let bench = up.bench(&self.cpus, &self.context.interrupt);
         let extra = step.rows_per_commit;
         insert_extra(&bench, &planned, (&schema, &args), extra, seed)

@@ -19,9 +19,10 @@ use crate::guard::Guards;
 use crate::handicap::Handicap;
 use crate::heartbeat::Heartbeat;
 use crate::marks;
-use crate::measure::{attempt_seed, mix, slice_of};
-use crate::rounds::{Broken, shuffled};
+use crate::measure::slice_of;
+use crate::rounds::Broken;
 use crate::run::Lab;
+use crate::seed::{self, mix, shuffled};
 use crate::shown::Shown;
 use crate::system::Up;
 use crate::waiting::{Brake, RAN_ON, Waiting};
@@ -69,8 +70,8 @@ impl Lab<'_> {
         };
         // What an attempt that was broken off has inserted is not inserted again.
         let attempt = members.iter().map(|(idx, _)| self.attempt(*idx, step_idx)).max();
-        let of_step = mix(self.run.seed, step_idx as u64 + 1);
-        let seed = attempt_seed(of_step, attempt.unwrap_or(0));
+        let of_step = seed::of_step(self.run.seed, step_idx);
+        let seed = seed::of_attempt(of_step, attempt.unwrap_or(0));
         let cut = Cut::of(&step, &args, self.plan.schedule);
         // An interrupted step goes on after the blocks that there are.
         let n_there = |idx: usize| self.run.steps[step_idx].systems[idx].slices.len();

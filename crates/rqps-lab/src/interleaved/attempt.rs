@@ -6,7 +6,7 @@ use std::time::Duration;
 use rqps_model::{StepOutcome, SystemStep};
 
 use super::Member;
-use crate::measure::attempt_seed;
+use crate::seed;
 use crate::waiting::Brake;
 
 /// How often a step was begun on which systems.
@@ -29,7 +29,7 @@ impl Attempt {
 
     /// The seed of what is drawn in it, of a step's own.
     pub(super) fn seed(&self, of_step: u64) -> u64 {
-        attempt_seed(of_step, (self.of_run << 16) + u64::from(self.n))
+        seed::of_attempt(of_step, (self.of_run << 16) + u64::from(self.n))
     }
 }
 

@@ -3,6 +3,7 @@
 use rqps_model::SystemStep;
 
 use super::*;
+use crate::seed::mix;
 
 #[test]
 fn no_attempt_draws_what_another_has_drawn() {

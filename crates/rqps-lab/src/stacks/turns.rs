@@ -12,8 +12,9 @@ use rqps_load::{Control, Order, Pace, Stop};
 
 use super::record::{Recorded, Recording, Wanted};
 use crate::event::{Event, Listener};
-use crate::measure::{Bench, Manned, mix, pace, run_slice};
-use crate::rounds::shuffled;
+use crate::measure::{Bench, Manned, pace, run_slice};
+use crate::seed::mix;
+use crate::seed::shuffled;
 use crate::steps::PlannedStep;
 use crate::waiting::Waiting;
 

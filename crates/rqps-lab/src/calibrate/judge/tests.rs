@@ -55,7 +55,7 @@ impl Normal {
         let mut sum = 0.0;
         for _ in 0..12 {
             self.0 += 1;
-            sum += (crate::measure::mix(7, self.0) >> 11) as f64 / (1_u64 << 53) as f64;
+            sum += (crate::seed::mix(7, self.0) >> 11) as f64 / (1_u64 << 53) as f64;
         }
         sum - 6.0
     }
