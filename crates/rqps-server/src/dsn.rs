@@ -184,7 +184,8 @@ fn parse(text: &str) -> Result<Dsn, String> {
         None => place(dbms, host_port, &keys)?,
     };
     if matches!(address, Address::Unix(_)) && tls != Tls::Off {
-        return Err("tls over a unix socket is not done".to_owned());
+        let rule = "a unix socket is not encrypted; leave tls (sslmode, ssl-mode) out, or name a host and port";
+        return Err(rule.to_owned());
     }
     let endpoint = Endpoint {
         address,
@@ -208,7 +209,9 @@ fn place(dbms: Dbms, host_port: &str, keys: &Keys) -> Result<Address, String> {
     let Address::Tcp { mut host, mut port } = tcp(dbms, host_port)? else {
         return Err("it has no host".to_owned());
     };
-    host = keys.host.clone().filter(|host| !host.is_empty()).unwrap_or(host);
+    let named =
+        [&keys.host_address, &keys.host].into_iter().flatten().find(|host| !host.is_empty());
+    host = named.cloned().unwrap_or(host);
     port = keys.port.unwrap_or(port);
     // As libpq has it: the directory of the socket.
     if dbms == Dbms::Postgres && host.starts_with('/') {

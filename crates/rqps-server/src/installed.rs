@@ -128,6 +128,9 @@ impl Installed {
         let none = |detail: String| Error::NoServer { path: path.to_owned(), detail };
         let named = path.canonicalize().map_err(|e| none(e.to_string()))?;
         let mut prefix = tree::prefix_of(&named);
+        if let Some(build) = BuildTree::around(&prefix) {
+            prefix = build;
+        }
         let mut library_dirs: Vec<PathBuf> = bundled_libraries(&prefix).into_iter().collect();
         let mut lease = Lease::default();
         let program = if let Some(build) = BuildTree::at(&prefix) {
@@ -261,18 +264,19 @@ impl Installed {
                 }
             }
             facts.insert("program".to_owned(), self.build.clone());
-            // Two builds of one version say the same of themselves.
+        } else {
+            facts.insert("compiled".to_owned(), self.build.clone());
+        }
+        let build_id = symbols::build_id_of(&self.program);
+        // Two builds of one version say the same of themselves, and older ones have no id.
+        if self.build_name == BASEDIR || build_id.is_none() {
             let nobody = AtomicBool::new(false);
             let watch = Watch { stop: &nobody, report: &mut |_| {} };
             if let Ok(hex) = Algorithm::Sha256.of_file(&self.program, &watch) {
                 facts.insert("program_sha256".to_owned(), hex);
             }
-        } else {
-            facts.insert("compiled".to_owned(), self.build.clone());
         }
-        if let Some(id) = symbols::build_id_of(&self.program) {
-            facts.insert("program_build_id".to_owned(), id);
-        }
+        facts.extend(build_id.map(|id| ("program_build_id".to_owned(), id)));
         facts.insert("source".to_owned(), self.build_name.clone());
         facts
     }

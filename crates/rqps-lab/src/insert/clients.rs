@@ -123,7 +123,7 @@ pub(crate) fn open(
             let table = args.table_of(client);
             let ids = Arc::clone(&tables[table as usize - 1]);
             let pair = pairs.get(client as usize).cloned();
-            let protocol = args.protocol.of(spec.role, bench.dbms);
+            let protocol = args.protocol.for_role(spec.role, bench.dbms);
             let draw = (protocol, client, mix(seed, role as u64));
             let n_rows = step.rows_per_commit;
             let worker = match (spec.role, pair, step.work) {

@@ -97,7 +97,7 @@ fn insert_extra(
         let (mut connection, _) = connect(bench, planned.placement, (table - 1, seed))?;
         reset_sequence(&mut connection, table, bench.dbms)?;
         let rows = Rows { ids: Arc::new(TableIds::new(1, 0)), pair: None };
-        let draw = (args.protocol.of(Role::Insert, bench.dbms), table, seed);
+        let draw = (args.protocol.for_role(Role::Insert, bench.dbms), table, seed);
         let inserter = Inserter::new(&mut connection, (schema, table), (rows, n_rows), draw)?;
         InsertWorker::Insert(inserter).event(&mut connection, &mut |_| {})?;
     }

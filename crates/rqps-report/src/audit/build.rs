@@ -89,15 +89,20 @@ fn show(systems: &[&RunSystem]) -> String {
 
 /// Systems that a plan takes from different places and that are one program all the same.
 fn same(systems: &[RunSystem]) -> Vec<String> {
-    let mut by_program: BTreeMap<&str, Vec<&RunSystem>> = BTreeMap::new();
+    let is_one = |a: &RunSystem, b: &RunSystem| {
+        ["program_build_id", "program_sha256"]
+            .into_iter()
+            .any(|name| fact_of(a, name).is_some_and(|fact| fact_of(b, name) == Some(fact)))
+    };
+    let mut by_program: Vec<Vec<&RunSystem>> = Vec::new();
     for system in systems {
-        let program = ["program_build_id", "program_sha256"].map(|name| fact_of(system, name));
-        if let Some(program) = program.into_iter().flatten().next() {
-            by_program.entry(program).or_default().push(system);
+        match by_program.iter_mut().find(|of| of.iter().any(|other| is_one(other, system))) {
+            Some(of) => of.push(system),
+            None => by_program.push(vec![system]),
         }
     }
     let is_several = |of: &&Vec<&RunSystem>| of.iter().any(|s| s.spec.source != of[0].spec.source);
-    let told = by_program.values().filter(is_several).map(|of| {
+    let told = by_program.iter().filter(is_several).map(|of| {
         format!(
             "The same server program: {}, though the plan takes them from different places. Settings and \
              libraries are all that can differ.",
@@ -224,6 +229,9 @@ mod tests {
             system.build.remove("program_build_id");
             system.build.insert("program_sha256".to_owned(), "ef56".to_owned());
         }
+        assert_eq!(warnings(&two).len(), 1);
+        // One fact is enough, whichever other one has.
+        two[0].build.insert("program_build_id".to_owned(), "ab12".to_owned());
         assert_eq!(warnings(&two).len(), 1);
     }
 

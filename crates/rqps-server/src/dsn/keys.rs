@@ -16,6 +16,8 @@ pub(super) struct Keys {
     pub(super) server_public_key: Option<PathBuf>,
     pub(super) password_places: Vec<PasswordPlace>,
     pub(super) host: Option<String>,
+    /// Where to connect, in place of what the host's name stands for.
+    pub(super) host_address: Option<String>,
     pub(super) port: Option<u16>,
     pub(super) user: Option<String>,
     pub(super) database: Option<String>,
@@ -109,10 +111,27 @@ impl Keys {
     /// How the connection is encrypted.
     ///
     /// # Errors
-    /// When a certificate is to be checked and no file says against which.
+    /// When a certificate is to be checked and no file says against which, or by a name that the address does not
+    /// connect to; when a file is named and nothing says whether to encrypt.
     pub(super) fn tls(&self) -> Result<Tls, String> {
+        let tls = self.encryption()?;
+        let is_name_checked = matches!(tls, Tls::Required { ca: Some(_) });
+        if is_name_checked && self.host_address.is_some() && self.host.is_some() {
+            return Err("a certificate's name is checked against host, and hostaddr names another place; leave \
+                        hostaddr out, or write tls=issued"
+                .to_owned());
+        }
+        Ok(tls)
+    }
+
+    fn encryption(&self) -> Result<Tls, String> {
         let named = || self.ca.clone().ok_or("a certificate is to be checked: add ca=FILE");
         Ok(match (self.mode, &self.ca) {
+            (Mode::Unset, Some(_)) => {
+                return Err("a certificate's authority is named, but not whether to encrypt; write tls=required or \
+                            tls=issued as well, or leave ca (sslrootcert, ssl-ca) out"
+                    .to_owned());
+            }
             (Mode::Unset | Mode::Off, _) => Tls::Off,
             (Mode::On, ca) => Tls::Required { ca: ca.clone() },
             (Mode::Require, None) => Tls::Required { ca: None },
@@ -168,7 +187,8 @@ impl Keys {
             }
             "sslrootcert" | "sslca" | "serversslcert" => self.ca = Some(PathBuf::from(value)),
             "unixsocket" | "unixsock" => self.socket = Some(PathBuf::from(value)),
-            "host" | "hostaddr" if is_postgres => self.host = Some(value.to_owned()),
+            "host" if is_postgres => self.host = Some(value.to_owned()),
+            "hostaddr" if is_postgres => self.host_address = Some(value.to_owned()),
             "port" if is_postgres => self.port = Some(number("port")?),
             "user" | "username" => self.user = Some(value.to_owned()),
             "dbname" if is_postgres => self.database = Some(value.to_owned()),

@@ -178,6 +178,8 @@ fn addresses_of_libpq_jdbc_go_and_clouds_are_taken() {
             "host=db.example port=5433 dbname='my db' user=u sslmode=require",
             "postgres://u@db.example:5433/my%20db?tls=required",
         ),
+        ("host=db.example hostaddr=10.0.0.1 dbname=d user=u", "postgres://u@10.0.0.1:5432/d"),
+        ("hostaddr=10.0.0.1 host=db.example dbname=d user=u", "postgres://u@10.0.0.1:5432/d"),
         ("dbname = d host = /run/postgresql", "postgres:///d?socket=/run/postgresql/.s.PGSQL.5432"),
         ("jdbc:postgresql://h:5433/d?user=u&sslmode=require", "postgres://u@h:5433/d?tls=required"),
         ("jdbc:mysql://h/d?user=u&serverTimezone=UTC&sslMode=DISABLED", "mysql://u@h:3306/d"),
@@ -217,6 +219,17 @@ fn what_rqps_does_not_do_of_other_clients_addresses_is_named() {
         ("mysql://u@h/d?ssl-mode=PREFERRED", "write tls=off or tls=required"),
         ("mysql://u@h/d?useSSL=true", "useSSL: write tls=required&ca=FILE"),
         ("postgres://u@h/d?sslmode=verify-full", "add ca=FILE"),
+        ("postgres://u@h/d?sslrootcert=/ca.pem", "not whether to encrypt; write tls=required"),
+        ("mysql://u@h/d?ssl-ca=/ca.pem", "leave ca (sslrootcert, ssl-ca) out"),
+        ("mysql://u@h/d?ca=/ca.pem", "not whether to encrypt"),
+        (
+            "host=/run/postgresql dbname=d sslmode=require user=u",
+            "leave tls (sslmode, ssl-mode) out",
+        ),
+        (
+            "host=h hostaddr=10.0.0.1 sslmode=verify-full sslrootcert=/ca.pem user=u",
+            "leave hostaddr out, or write tls=issued",
+        ),
         (
             "postgres://u@h/d?sslmode=verify-full&sslrootcert=system",
             "sslrootcert=system names no file",

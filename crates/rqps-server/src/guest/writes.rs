@@ -9,7 +9,9 @@ use crate::{Error, Refusal};
 const POSTGRES: &str = "select pg_is_in_recovery()::text, current_setting('transaction_read_only'), \
                         current_setting('synchronous_standby_names'), current_setting('synchronous_commit'), \
                         current_setting('max_wal_senders'), \
-                        (select count(*) from pg_stat_replication)::text";
+                        (select count(*) from pg_stat_replication)::text, \
+                        (select count(*) from pg_stat_replication where sync_state is not null)::text, \
+                        (select count(*) from pg_stat_replication where sync_state in ('sync', 'quorum'))::text";
 
 /// Refuses a server that takes no writes, or whose commits wait for a standby that is not there.
 pub(super) fn require_writes(
@@ -44,7 +46,8 @@ pub(super) fn require_writes(
 
 /// Why writes cannot be made or do not end, by the answer to [`POSTGRES`], and what to do.
 fn obstacle(
-    [is_standby, read_only, names, commit, max_senders, n_standbys]: &[String; 6],
+    [is_standby, read_only, names, commit, max_senders, n_senders, n_seen, n_standbys]: &[String;
+         8],
 ) -> Option<(String, &'static str)> {
     if is_standby == "true" {
         return Some(("it is a standby".to_owned(), "name the primary"));
@@ -54,13 +57,28 @@ fn obstacle(
         return Some((why.to_owned(), "set it off there, or name another user"));
     }
     let waits = ["on", "remote_apply", "remote_write"].contains(&commit.as_str());
-    if names.trim().is_empty() || !waits || max_senders == "0" || n_standbys != "0" {
+    if names.trim().is_empty() || !waits || max_senders == "0" {
         return None;
     }
+    // Backups and subscribers take the log as well. A user without pg_read_all_stats does not see which are which.
+    let is_seen = n_seen == n_senders;
+    let wanted = n_wanted(names);
+    let n_there: u64 = if is_seen { n_standbys } else { n_senders }.parse().unwrap_or(0);
+    if n_there >= wanted {
+        return None;
+    }
+    let there = if n_there == 0 { "none".to_owned() } else { n_there.to_string() };
     let why = format!(
-        "commits wait for a standby (synchronous_standby_names = {names:?}), and none is connected"
+        "commits wait for {wanted} {} (synchronous_standby_names = {names:?}), and {there} is connected",
+        if wanted == 1 { "standby" } else { "standbys" }
     );
     Some((why, "start the standby, or set synchronous_commit = local for this user"))
+}
+
+/// How many standbys a commit waits for: `2 (a, b)`, `FIRST 2 (a, b)`, `ANY 2 (a, b)`, or a list, of which one.
+fn n_wanted(names: &str) -> u64 {
+    let Some((method, _)) = names.split_once('(') else { return 1 };
+    method.split_whitespace().last().and_then(|n| n.parse().ok()).unwrap_or(1)
 }
 
 /// The same of MySQL's and MariaDB's words to the first statement that writes.
@@ -80,16 +98,24 @@ mod tests {
 
     #[test]
     fn commits_that_wait_for_a_standby_need_one() {
-        let why = |row: [&str; 6]| obstacle(&row.map(str::to_owned)).map(|(why, _)| why);
-        assert_eq!(why(["false", "off", "", "on", "10", "0"]), None);
-        let waits = ["false", "off", "FIRST 1 (b)", "on", "10", "0"];
-        assert!(why(waits).unwrap().starts_with("commits wait for a standby"));
-        for (at, value) in [(3, "local"), (3, "off"), (4, "0"), (5, "1")] {
+        let why = |row: [&str; 8]| obstacle(&row.map(str::to_owned)).map(|(why, _)| why);
+        assert_eq!(why(["false", "off", "", "on", "10", "0", "0", "0"]), None);
+        let waits = ["false", "off", "FIRST 1 (b)", "on", "10", "0", "0", "0"];
+        assert!(why(waits).unwrap().starts_with("commits wait for 1 standby"));
+        // A backup is no standby, one of two is not enough, and what cannot be seen is believed.
+        assert!(why(["false", "off", "b", "on", "10", "1", "1", "0"]).unwrap().contains("none is"));
+        let of_two = ["false", "off", "ANY 2 (a, b)", "on", "10", "3", "3", "1"];
+        assert!(why(of_two).unwrap().contains("wait for 2 standbys"));
+        assert_eq!(why(["false", "off", "2 (a, b)", "on", "10", "2", "2", "2"]), None);
+        assert_eq!(why(["false", "off", "b", "on", "10", "1", "0", "0"]), None);
+        for (at, value) in [(3, "local"), (3, "off"), (4, "0"), (7, "1")] {
             let mut row = waits;
             row[at] = value;
             assert_eq!(why(row), None);
         }
-        assert_eq!(why(["true", "on", "", "on", "10", "0"]).unwrap(), "it is a standby");
-        assert!(why(["false", "on", "", "on", "10", "0"]).unwrap().contains("is on for this user"));
+        let none = ["0"; 3];
+        let row = |is_standby| [is_standby, "on", "", "on", "10", none[0], none[1], none[2]];
+        assert_eq!(why(row("true")).unwrap(), "it is a standby");
+        assert!(why(row("false")).unwrap().contains("is on for this user"));
     }
 }

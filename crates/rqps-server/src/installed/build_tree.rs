@@ -19,6 +19,12 @@ use crate::watch::Watch;
 /// Longest an installation may take: what changed since it was built is compiled.
 const INSTALL_WITHIN: Duration = Duration::from_secs(30 * 60);
 
+/// Levels of a build that its server program may lie below its top: `src/backend`.
+const MOST_LEVELS: usize = 3;
+
+/// Where meson notes what it installed, which is no part of the build.
+const NOTES_OF_MESON: &str = "meson-logs";
+
 /// What tells that a copy of the cache is whole.
 const WHOLE: &str = "rqps-whole";
 
@@ -68,6 +74,21 @@ impl BuildTree {
         let is_source = dir.join("src/include/catalog/catversion.h").is_file();
         let is_installed_here = dir.join("bin/postgres").is_file();
         (is_source && !is_installed_here).then_some(Self::Unbuilt)
+    }
+
+    /// The build that a directory of it belongs to, where a program of it was named.
+    pub(super) fn around(dir: &Path) -> Option<PathBuf> {
+        let is_program_dir =
+            ["mysqld", "mariadbd", "postgres"].iter().any(|name| dir.join(name).is_file());
+        let mut above = dir.ancestors().skip(1).take(MOST_LEVELS);
+        is_program_dir
+            .then(|| {
+                above.find(|dir| {
+                    matches!(Self::at(dir), Some(Self::Cmake | Self::Meson | Self::Make))
+                })
+            })
+            .flatten()
+            .map(Path::to_owned)
     }
 
     /// Installs it below `cache`, unless the same build is there already.
@@ -204,6 +225,7 @@ fn remove_older(
 fn fingerprint(tree: &Path) -> std::io::Result<String> {
     let mut hash = Sha256::new();
     let mut dirs = dirs_of(tree);
+    dirs.retain(|dir| !dir.ends_with(NOTES_OF_MESON));
     dirs.sort();
     for dir in dirs {
         let mut entries: Vec<fs::DirEntry> = fs::read_dir(&dir)?.collect::<Result<_, _>>()?;
@@ -235,4 +257,26 @@ fn dirs_of(top: &Path) -> Vec<PathBuf> {
 /// A file of a name below a directory.
 fn find(top: &Path, name: &str) -> Option<PathBuf> {
     dirs_of(top).into_iter().map(|dir| dir.join(name)).find(|path| path.is_file())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_an_installation_notes_in_a_build_is_no_change_of_it() {
+        let tree = tempfile::tempdir().unwrap();
+        let write = |below: &str, text: &str| {
+            let path = tree.path().join(below);
+            fs::create_dir_all(path.parent().unwrap()).unwrap();
+            fs::write(path, text).unwrap();
+        };
+        write("src/backend/postgres", "1");
+        let built = fingerprint(tree.path()).unwrap();
+        write("meson-logs/install-log.txt", "# installed");
+        write("build.log", "done");
+        assert_eq!(fingerprint(tree.path()).unwrap(), built);
+        write("src/backend/postgres", "another");
+        assert_ne!(fingerprint(tree.path()).unwrap(), built);
+    }
 }

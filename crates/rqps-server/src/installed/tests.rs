@@ -56,11 +56,11 @@ fn reads_what_servers_say_of_themselves() {
 }
 
 /// A directory with servers that are scripts.
-struct Place {
+struct ServerTree {
     dir: tempfile::TempDir,
 }
 
-impl Place {
+impl ServerTree {
     fn new() -> Self {
         Self { dir: tempfile::tempdir().unwrap() }
     }
@@ -119,7 +119,7 @@ fn pair(name: &str, program: &str) -> (String, String) {
 
 #[test]
 fn detects_a_server_or_says_what_was_looked_for() {
-    let place = Place::new();
+    let place = ServerTree::new();
     let detect = || place.detect("", Dbms::Postgres);
     assert!(detect().unwrap_err().contains("looked for postgres, edb-postgres in bin, sbin"));
     place.postgres("bin/postgres", "18.0");
@@ -136,7 +136,7 @@ fn detects_a_server_or_says_what_was_looked_for() {
 
 #[test]
 fn a_path_may_be_the_prefix_its_bin_or_the_program() {
-    let place = Place::new();
+    let place = ServerTree::new();
     place.postgres("pg/bin/postgres", "17.4");
     for below in ["pg", "pg/bin", "pg/bin/postgres"] {
         let found = place.detect(below, Dbms::Postgres).unwrap();
@@ -152,7 +152,7 @@ fn a_path_may_be_the_prefix_its_bin_or_the_program() {
 
 #[test]
 fn the_places_of_packages() {
-    let place = Place::new();
+    let place = ServerTree::new();
     place.postgres("debian/usr/lib/postgresql/15/bin/postgres", "15.20");
     let program = "debian/usr/lib/postgresql/15/bin/postgres";
     for below in
@@ -175,7 +175,7 @@ fn the_places_of_packages() {
 
 #[test]
 fn several_servers_in_one_place_are_told_apart_by_what_the_plan_names() {
-    let place = Place::new();
+    let place = ServerTree::new();
     place.mysqld("usr/sbin/mysqld", "8.0.33").file("usr/share/mysql-8.0/english/errmsg.sys", "");
     place
         .mysqld("usr/sbin/mariadbd", "11.4.5-MariaDB")
@@ -198,7 +198,7 @@ fn several_servers_in_one_place_are_told_apart_by_what_the_plan_names() {
 
 #[test]
 fn a_sandbox_stands_for_the_server_that_it_runs() {
-    let place = Place::new();
+    let place = ServerTree::new();
     place.mysqld("opt/8.0.33/bin/mysqld", "8.0.33").file("opt/8.0.33/share/english/errmsg.sys", "");
     let basedir = place.path("opt/8.0.33").display().to_string();
     place
@@ -215,11 +215,24 @@ fn a_sandbox_stands_for_the_server_that_it_runs() {
 
 #[test]
 fn a_build_that_was_not_installed_is_installed_or_told() {
-    let place = Place::new();
+    let place = ServerTree::new();
     place.mysqld("mysql/build/bin/mysqld", "9.7.4").file("mysql/build/CMakeCache.txt", "# none\n");
     let error = place.detect("mysql/build", Dbms::Mysql).unwrap_err();
     let command = "`cmake --install D/mysql/build --prefix DIR` does that; then name DIR";
     assert!(error.contains(command), "{error}");
+
+    // A program of the build says the same, where its messages are elsewhere.
+    place.mysqld("mysql/build/runtime_output_directory/mysqld", "9.7.4");
+    place.file("maria/CMakeCache.txt", "# none\n");
+    place.mysqld("maria/sql/mariadbd", "11.4.5-MariaDB");
+    for (below, dbms) in [
+        ("mysql/build/runtime_output_directory/mysqld", Dbms::Mysql),
+        ("mysql/build/runtime_output_directory", Dbms::Mysql),
+        ("maria/sql/mariadbd", Dbms::Mariadb),
+    ] {
+        let error = place.detect(below, dbms).unwrap_err();
+        assert!(error.contains("`cmake --install D/m"), "{error}");
+    }
 
     place.file("pg/src/include/catalog/catversion.h", "");
     let error = place.detect("pg", Dbms::Postgres).unwrap_err();
@@ -243,7 +256,10 @@ fn a_build_that_was_not_installed_is_installed_or_told() {
 
     // The same build is not installed again; another one takes its place when nobody uses it.
     let copies = || fs::read_dir(place.path("cache/builds")).unwrap().count();
-    assert_eq!(place.detect("pg/build", Dbms::Postgres).unwrap().program, found.program);
+    for below in ["pg/build", "pg/build/src/backend/postgres", "pg/build/src/backend"] {
+        let again = place.detect(below, Dbms::Postgres).unwrap();
+        assert_eq!(again.program, found.program, "{below}");
+    }
     place.postgres("pg/build/src/backend/postgres", "18.1");
     let newer = place.detect("pg/build", Dbms::Postgres).unwrap();
     assert_eq!((newer.name().as_str(), copies()), ("PostgreSQL 18.1", 2));

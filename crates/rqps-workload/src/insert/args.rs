@@ -29,7 +29,7 @@ pub enum InsertProtocol {
 impl InsertProtocol {
     /// How those of a role travel to a server of this family.
     #[must_use]
-    pub fn of(self, role: Role, dbms: Dbms) -> Protocol {
+    pub fn for_role(self, role: Role, dbms: Dbms) -> Protocol {
         match self {
             Self::All(protocol) => protocol,
             Self::Original if role == Role::Query && dbms == Dbms::Postgres => Protocol::Prepared,
@@ -272,12 +272,12 @@ mod tests {
     fn statements_travel_as_those_of_the_original() {
         let original = tiny().protocol;
         for role in [Role::Insert, Role::Delete, Role::Query] {
-            let of = |dbms| original.of(role, dbms);
+            let of = |dbms| original.for_role(role, dbms);
             assert_eq!([of(Dbms::Mysql), of(Dbms::Mariadb)], [Protocol::Text; 2]);
             let in_postgres = if role == Role::Query { Protocol::Prepared } else { Protocol::Text };
             assert_eq!(of(Dbms::Postgres), in_postgres);
             let all = InsertProtocol::All(Protocol::Prepared);
-            assert_eq!(all.of(role, Dbms::Mysql), Protocol::Prepared);
+            assert_eq!(all.for_role(role, Dbms::Mysql), Protocol::Prepared);
         }
     }
 }

@@ -17,7 +17,7 @@ impl InsertStep {
     #[must_use]
     pub fn probes(&self, args: &InsertArgs, schema: &Schema, seed: u64) -> Vec<Probe> {
         let mut rng = Rng::stream(seed, u64::MAX);
-        let travels = |role| args.protocol.of(role, schema.dbms);
+        let travels = |role| args.protocol.for_role(role, schema.dbms);
         let mut drawn = |sql: String,
                          protocol: Protocol,
                          types: Vec<ParamType>,

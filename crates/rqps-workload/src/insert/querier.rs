@@ -194,7 +194,7 @@ mod tests {
             assert!((9_500..10_500).contains(&lines.len()), "{column}: {}", lines.len());
             let starts = values(&lines);
             assert!(starts.iter().all(|start| *start <= most), "{column}");
-            assert!(starts.iter().any(|start| *start >= most - most / 500), "{column}");
+            assert!(column == "productid" || starts.contains(&most), "{column}");
         }
     }
 }

@@ -83,12 +83,14 @@ pub(crate) fn is_held(average_per_s: f64, target_per_s: f64) -> bool {
 }
 
 /// Rows that a second must have. Statements are whole: at 10 in a second, 9 are as good as 9.5, as
-/// the tenth may just have ended in the next second. One there must be.
+/// the tenth may just have ended in the next second; of 2 none may be missing. One there must be.
 fn least_per_second(target_per_s: f64, per_statement: f64) -> f64 {
     if per_statement <= 0.0 {
         return HELD * target_per_s;
     }
-    (HELD * target_per_s / per_statement + 1e-9).floor().max(1.0) * per_statement
+    let least = (HELD * target_per_s / per_statement - 0.5 - 1e-9).ceil();
+    // Where no whole number of statements is due in a second, some seconds have one fewer.
+    least.clamp(1.0, (target_per_s / per_statement + 1e-9).floor().max(1.0)) * per_statement
 }
 
 /// The longest run of seconds that are not held.
@@ -174,6 +176,11 @@ mod tests {
         assert_eq!((sla.n_held, sla.longest_gap_s), (3, 1));
         let sla = Sla::of(&flow(10.0, 10.0, &[&[10.0, 0.0, 10.0]])).unwrap();
         assert_eq!(sla.n_held, 2);
+        // Of two that are due in a second both must come; where two and a half are due, some have two.
+        let half = Sla::of(&flow(100.0, 50.0, &[&[50.0, 50.0, 50.0, 100.0]])).unwrap();
+        assert_eq!((half.n_held, half.longest_gap_s), (1, 3));
+        let uneven = Sla::of(&flow(125.0, 50.0, &[&[100.0, 150.0, 50.0]])).unwrap();
+        assert_eq!((uneven.n_held, uneven.longest_gap_s), (2, 1));
         // Nothing at all came.
         let none = Sla::of(&flow(10.0, 0.0, &[&[0.0, 0.0]])).unwrap();
         assert_eq!((none.is_held, none.n_held, none.longest_gap_s), (false, 0, 2));
