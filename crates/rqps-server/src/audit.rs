@@ -98,6 +98,13 @@ fn mysql_origin(row: &[String]) -> Option<(String, SettingOrigin)> {
     Some((name.to_ascii_lowercase(), SettingOrigin { source, default }))
 }
 
+/// The fact that no two servers share which run at one time.
+const RUNNING_SERVER: &str = "running_server";
+
+/// What PostgreSQL says of it: copies of one data directory have one identifier, and start at their own times.
+const RUNNING_POSTGRES: &str = "select system_identifier::text || ' ' || \
+    extract(epoch from pg_postmaster_start_time())::text from pg_control_system()";
+
 /// Facts of the running program: version, platform, compiler, debug and assertions, engines.
 pub fn build_facts(
     dbms: Dbms,
@@ -117,6 +124,8 @@ pub fn build_facts(
             put(&mut facts, "engines", &sorted(engines));
             let plugins = engine_plugins(Path::new(setting("plugin_dir")));
             put(&mut facts, "engine_plugins", &plugins);
+            let place = ["server_uuid", "hostname", "port", "datadir"].map(setting);
+            put(&mut facts, RUNNING_SERVER, place.join(" ").trim());
         }
         Dbms::Postgres => {
             facts = postgres_facts(version_text);
@@ -137,6 +146,8 @@ pub fn build_facts(
             let methods: Vec<String> = methods.into_iter().flatten().collect();
             let engines = if methods.is_empty() { "heap".to_owned() } else { sorted(methods) };
             put(&mut facts, "engines", &engines);
+            let own = rows(connection, RUNNING_POSTGRES).into_iter().flatten().next();
+            put(&mut facts, RUNNING_SERVER, &own.unwrap_or_default());
         }
         Dbms::Null => {}
     }

@@ -217,6 +217,12 @@ fn place(dbms: Dbms, host_port: &str, keys: &Keys) -> Result<Address, String> {
     if dbms == Dbms::Postgres && host.starts_with('/') {
         return Ok(Address::Unix(Path::new(&host).join(format!(".s.PGSQL.{port}"))));
     }
+    // Not shown: other clients write a password there.
+    if host.contains(|c: char| c.is_control() || c.is_whitespace() || "()=,;'\"<>@".contains(c)) {
+        return Err(
+            "what stands for the host is no name and no address of one; write HOST:PORT".to_owned()
+        );
+    }
     Ok(Address::Tcp { host, port })
 }
 
@@ -259,8 +265,12 @@ fn decode(text: &str) -> Result<String, String> {
         }
         let digits = rest.get(..2).and_then(|two| std::str::from_utf8(two).ok());
         let value = digits.and_then(|two| u8::from_str_radix(two, 16).ok());
-        bytes.push(value.ok_or("a % without two hex digits (write % as %25)")?);
+        let value = value.ok_or("a % without two hex digits (write % as %25)")?;
+        bytes.push(value);
         rest = &rest[2..];
+    }
+    if bytes.contains(&0) {
+        return Err("%00: no part of an address has a NUL".to_owned());
     }
     String::from_utf8(bytes).map_err(|_| "it is not UTF-8".to_owned())
 }

@@ -139,11 +139,20 @@ impl Installed {
             (prefix, lease) = (copy.root, copy.lease);
             copy.program
         } else {
-            tree::any_program(&prefix, dbms).map_err(|error| match error {
+            let program = tree::any_program(&prefix, dbms).map_err(|error| match error {
                 // As the user wrote it.
                 Error::NoServer { detail, .. } => none(detail),
                 error => error,
-            })?
+            })?;
+            // Its libraries and files lie beside what a link leads to.
+            let real = program.canonicalize().map_err(|e| none(e.to_string()))?;
+            if real.starts_with(&prefix) {
+                program
+            } else {
+                prefix = tree::prefix_of(&real);
+                library_dirs = bundled_libraries(&prefix).into_iter().collect();
+                real
+            }
         };
         if identity.switch {
             // As root, another user runs it.
@@ -161,8 +170,7 @@ impl Installed {
             if let Some(error) = library::not_found(&name, &done.output) {
                 return error;
             }
-            let said = done.last_words();
-            none(format!("{} --version: {} ({said})", program.display(), done.end()))
+            none(format!("{} --version: {}", program.display(), done.end_and_words()))
         })?;
         Ok(Self {
             dbms,
@@ -211,10 +219,7 @@ impl Installed {
                 let is = server_name(dbms, &version);
                 Err(none(format!("{program} is {is} and not {}", self.name())))
             }
-            None => {
-                let said = done.last_words();
-                Err(none(format!("{program} --version: {} ({said})", done.end())))
-            }
+            None => Err(none(format!("{program} --version: {}", done.end_and_words()))),
         }
     }
 

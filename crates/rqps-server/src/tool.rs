@@ -15,13 +15,18 @@ use crate::process::Cage;
 use crate::watch::Watch;
 use crate::{Error, plain, process};
 
+/// The most that a program may write, bytes. Installations and initdb write a thousandth of it.
+const MOST_SAID: u64 = 16 * 1024 * 1024;
+
 /// How a program went.
 #[derive(Debug)]
 pub(crate) struct Done {
     /// How it ended; `None` when it was killed at the deadline.
     pub(crate) status: Option<ExitStatus>,
-    /// What it wrote to both of its outputs.
+    /// What it wrote to both of its outputs: of more than [`MOST_SAID`] the beginning.
     pub(crate) output: String,
+    /// Whether it was killed as it wrote more than that.
+    pub(crate) said_too_much: bool,
 }
 
 impl Done {
@@ -31,12 +36,23 @@ impl Done {
 
     /// How it ended, in words.
     pub(crate) fn end(&self) -> String {
+        if self.said_too_much {
+            return format!("it wrote more than {} MB and was killed", MOST_SAID / 1024 / 1024);
+        }
         self.status.map_or("it took too long and was killed".to_owned(), process::describe_end)
     }
 
     /// Whether somebody killed it, before its deadline.
     pub(crate) fn was_killed(&self) -> bool {
         self.status.and_then(|status| status.signal()) == Some(Signal::SIGKILL as i32)
+    }
+
+    /// How it ended, and the last lines of its output, where it wrote any.
+    pub(crate) fn end_and_words(&self) -> String {
+        match self.last_words() {
+            words if words.is_empty() => format!("{}, without a word", self.end()),
+            words => format!("{} ({words})", self.end()),
+        }
     }
 
     /// The last lines of its output.
@@ -92,15 +108,23 @@ pub(crate) fn run_in(
         Ok(process) => process,
         Err(e) => return Ok(Err(e)),
     };
-    let status = watch.poll(&doing, (limit, Duration::from_millis(100)), |watch| {
+    let is_too_much = || said.metadata().is_ok_and(|meta| meta.len() > MOST_SAID);
+    let ended = watch.poll(&doing, (limit, Duration::from_millis(100)), |watch| {
         meanwhile(watch);
-        process.ended().map_err(|e| Error::io(doing.clone(), e))
+        if is_too_much() {
+            return Ok(Some(None));
+        }
+        let ended = process.ended().map_err(|e| Error::io(doing.clone(), e))?;
+        Ok(ended.map(Some))
     })?;
     drop(process);
+    let said_too_much = is_too_much();
     let mut output = Vec::new();
-    let read = said.rewind().and_then(|()| said.read_to_end(&mut output));
+    let read = said.set_len(said.metadata().map_or(0, |meta| meta.len().min(MOST_SAID)));
+    let read = read.and_then(|()| said.rewind()).and_then(|()| said.read_to_end(&mut output));
     read.map_err(|e| Error::io(format!("read {}", log.display()), e))?;
-    Ok(Ok(Done { status, output: String::from_utf8_lossy(&output).into_owned() }))
+    let output = String::from_utf8_lossy(&output).into_owned();
+    Ok(Ok(Done { status: ended.flatten(), output, said_too_much }))
 }
 
 /// A program of a server, without input and with as little environment as the server itself has: what is in

@@ -3,7 +3,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use rqps_model::{Dbms, RunSystem};
+use rqps_model::{Dbms, RunSystem, SystemSource};
 
 use super::{Finding, Severity};
 use crate::words::{clip, list_in_short, one_line, shorten};
@@ -15,7 +15,8 @@ const COMPILED_COLUMNS: usize = 80;
 /// optimised, says nothing about a release whatever it is compared with.
 pub(super) fn findings(systems: &[RunSystem]) -> Vec<Finding> {
     let severe = unfit(systems).into_iter().map(|text| (Severity::Severe, text));
-    let mut notable = same(systems);
+    let mut notable = same_server(systems);
+    notable.extend(same(systems));
     notable.extend(compared(systems));
     notable.extend(sources(systems));
     severe
@@ -85,6 +86,26 @@ fn levels(systems: &[RunSystem]) -> BTreeMap<&str, Vec<&RunSystem>> {
 
 fn show(systems: &[&RunSystem]) -> String {
     list_in_short(&systems.iter().map(|s| label(s)).collect::<Vec<_>>())
+}
+
+/// Systems that a plan reaches by different addresses and that are one running server.
+fn same_server(systems: &[RunSystem]) -> Vec<String> {
+    let mut by_server: BTreeMap<&str, Vec<&RunSystem>> = BTreeMap::new();
+    for system in systems {
+        if let (SystemSource::External { .. }, Some(server)) =
+            (&system.spec.source, fact_of(system, "running_server"))
+        {
+            by_server.entry(server).or_default().push(system);
+        }
+    }
+    let told = by_server.values().filter(|of| of.len() > 1).map(|of| {
+        format!(
+            "One running server: {} are reached by addresses of the same one. Databases, users and connections \
+             are all that can differ.",
+            show(of)
+        )
+    });
+    told.collect()
 }
 
 /// Systems that a plan takes from different places and that are one program all the same.
@@ -233,6 +254,22 @@ mod tests {
         // One fact is enough, whichever other one has.
         two[0].build.insert("program_build_id".to_owned(), "ab12".to_owned());
         assert_eq!(warnings(&two).len(), 1);
+    }
+
+    #[test]
+    fn one_running_server_with_two_addresses_is_told() {
+        let running = [("running_server", "7 1.5")];
+        let mut two = [with("a", Dbms::Postgres, &running), with("b", Dbms::Postgres, &running)];
+        assert_eq!(warnings(&two), Vec::<String>::new());
+        for (system, host) in two.iter_mut().zip(["localhost", "127.0.0.1"]) {
+            let dsn = format!("postgres://u@{host}:5432/d");
+            system.spec.source = SystemSource::External { dsn };
+        }
+        expect![[r#"
+            One running server: a and b are reached by addresses of the same one. Databases, users and connections are all that can differ."#]]
+        .assert_eq(&warnings(&two).join("\n"));
+        two[1].build.insert("running_server".to_owned(), "7 2.5".to_owned());
+        assert_eq!(warnings(&two), Vec::<String>::new());
     }
 
     #[test]

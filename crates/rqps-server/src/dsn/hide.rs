@@ -3,6 +3,14 @@
 /// The text with `...` in place of what stands between the first `:` of the login and its end, and
 /// of what follows a `?`: somebody may have written a password there.
 pub(super) fn hide_password(text: &str) -> String {
+    // Words of other clients, one of which may be a password.
+    if let Some((before, _)) = text.split_once(['(', ';']) {
+        return format!("{}...", hide_password(before));
+    }
+    let place = text.split('?').next().unwrap_or_default();
+    if place.rsplit_once('@').map_or(place, |(_, host)| host).contains('=') {
+        return "...".to_owned();
+    }
     let hidden = hide_login(text);
     match hidden.split_once('?') {
         Some((address, _)) => format!("{address}?..."),

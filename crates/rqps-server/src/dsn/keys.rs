@@ -102,7 +102,9 @@ impl Keys {
             let value = decode(value)?;
             if !keys.take_own(key, &value)? && !keys.take_foreign(dbms, key, &value)? {
                 let known = "socket, tls, ca, server_public_key, password_file, password_env";
-                return Err(format!("unknown key after ? (known: {known})"));
+                // A password with a ? in it would have an @ behind it, which was refused.
+                let named = if is_name(key) { format!(" {key}") } else { String::new() };
+                return Err(format!("unknown key{named} after ? (known: {known})"));
             }
         }
         Ok(keys)
@@ -158,18 +160,28 @@ impl Keys {
                 return Err(rule.to_owned());
             }
             "tls" => {
-                self.mode = match value {
+                let mode = match value {
                     "required" => Mode::On,
                     "issued" => Mode::Issued,
                     "off" | "false" => Mode::Off,
                     "skip-verify" => Mode::Require,
                     "true" => Mode::Verified,
                     _ => return Err(format!("tls is required, issued or off, not {value:?}")),
-                }
+                };
+                self.set_mode(key, mode)?;
             }
             _ => return Ok(false),
         }
         Ok(true)
+    }
+
+    /// Two keys that contradict each other leave open what is meant.
+    fn set_mode(&mut self, key: &str, mode: Mode) -> Result<(), String> {
+        if self.mode != Mode::Unset && self.mode != mode {
+            return Err(format!("{key} contradicts another key about TLS; leave one of them out"));
+        }
+        self.mode = mode;
+        Ok(())
     }
 
     /// Takes a key of another client; its name counts without case, `-` and `_`.
@@ -181,7 +193,7 @@ impl Keys {
             value.parse().map_err(|_| format!("{key} is no {what}"))
         };
         match name.as_str() {
-            "sslmode" => self.mode = mode(key, value)?,
+            "sslmode" => self.set_mode(key, mode(key, value)?)?,
             "sslrootcert" | "sslca" | "serversslcert" if value == "system" => {
                 return Err(format!("{key}=system names no file; write ca=FILE"));
             }

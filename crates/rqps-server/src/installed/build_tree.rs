@@ -179,8 +179,8 @@ impl BuildTree {
         if done.success() {
             return Ok(());
         }
-        let (end, said) = (done.end(), done.last_words());
-        Err(none(format!("it is a build that was not installed; `{words}`: {end} ({said})")))
+        let went = done.end_and_words();
+        Err(none(format!("it is a build that was not installed; `{words}`: {went}")))
     }
 }
 

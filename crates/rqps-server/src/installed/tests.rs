@@ -151,6 +151,44 @@ fn a_path_may_be_the_prefix_its_bin_or_the_program() {
 }
 
 #[test]
+fn links_lead_to_the_server_that_they_name() {
+    let place = ServerTree::new();
+    place.postgres("pg/bin/postgres", "17.4").file("pg/share/x", "").file("pg/lib/libpq.so.5", "");
+    let link = |from: &str, to: &str| {
+        let to = place.path(to);
+        fs::create_dir_all(to.parent().unwrap()).unwrap();
+        std::os::unix::fs::symlink(place.path(from), to).unwrap();
+    };
+    link("pg/bin", "linked/bin");
+    link("pg/bin/postgres", "stow/bin/postgres");
+    link("pg", "whole");
+    for below in ["linked", "stow", "whole", "linked/bin", "stow/bin/postgres"] {
+        let found = place.detect(below, Dbms::Postgres).unwrap();
+        assert_eq!(found.prefix, place.path("pg"), "{below}");
+    }
+    // A program that is a link within its own prefix stays there.
+    place.mysqld("maria/bin/mariadbd", "11.4.5-MariaDB").file("maria/share/english/errmsg.sys", "");
+    link("maria/bin/mariadbd", "maria/bin/mysqld");
+    let found = place.found("maria", Dbms::Mariadb);
+    assert_eq!(found, pair("MariaDB 11.4.5", "maria/bin/mariadbd"));
+}
+
+#[test]
+fn a_program_that_says_nothing_or_does_not_stop_is_ended() {
+    let place = ServerTree::new();
+    place.program("broken/bin/postgres", "kill -SEGV $$");
+    let error = place.detect("broken", Dbms::Postgres).unwrap_err();
+    assert!(error.ends_with("killed by signal 11 (SIGSEGV), without a word"), "{error}");
+    place.program(
+        "noisy/bin/postgres",
+        "exec yes aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa",
+    );
+    let error = place.detect("noisy", Dbms::Postgres).unwrap_err();
+    assert!(error.contains("--version: it wrote more than 16 MB and was killed"), "{error}");
+    assert!(error.len() < 10_000, "{} bytes", error.len());
+}
+
+#[test]
 fn the_places_of_packages() {
     let place = ServerTree::new();
     place.postgres("debian/usr/lib/postgresql/15/bin/postgres", "15.20");

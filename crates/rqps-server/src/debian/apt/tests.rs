@@ -100,7 +100,7 @@ fn what_apt_says_is_answered_with_the_next_step() {
             "try again in some days",
         ),
     ] {
-        let done = Done { status: None, output: output.to_owned() };
+        let done = Done { status: None, output: output.to_owned(), said_too_much: false };
         let text = explain("apt-get", "jessie", &done);
         assert!(text.contains(step), "{text}");
         // Its own words are there too.
