@@ -84,11 +84,11 @@ impl<'f> Entry<'f> {
     }
 }
 
-/// The run of some logs: systems and steps in the order in which they come. Of several logs of one step on one
-/// system none is taken.
+/// The run of some logs: systems and steps in the order in which they come. Several logs of one step on one
+/// system are not taken.
 ///
 /// # Errors
-/// Logs of which none can be taken over, and what only the user can say.
+/// Where no log can be taken over, and what only the user can say.
 pub fn import(files: &[LogFile], options: &Options) -> Result<Imports, Error> {
     let names = Names::new()?;
     let name = options.name.clone().unwrap_or_else(|| "sysbench".to_owned());

@@ -15,6 +15,9 @@ use crate::sheet::Cell;
 /// Seconds that a log must have for its rates by share of the seconds: the scripts' rule.
 const MIN_SECONDS: usize = 10;
 
+/// The share of the target from which an insert rate is held: the field's rule.
+const HELD: f64 = 0.95;
+
 /// Longest interval that is laid out second by second: longer ones tell nothing of seconds.
 const MAX_INTERVAL_S: u64 = 3600;
 
@@ -119,6 +122,22 @@ pub(super) fn cell(step: &StepName, dir: &StepDir, loaded: Loaded) -> Result<Cel
         ..cell.slice
     };
     Ok(cell)
+}
+
+/// What is to be known of a summary's insert rate that fails the SLA where that of the logs holds it.
+pub(super) fn failed_by_the_start(step: &StepName, dir: &StepDir) -> Option<String> {
+    let target = f64::from(step.inserts_per_s()?) * f64::from(dir.clients);
+    let stated = dir.summary.as_ref()?.rows_per_s;
+    let longest_s = dir.logs.iter().map(|log| log.total_s).fold(0.0, f64::max);
+    let logged = sum(&dir.logs, |end| end.inserted) as f64 / longest_s;
+    let is_held = |rate: f64| rate >= HELD * target;
+    (!is_held(stated) && is_held(logged)).then(|| {
+        format!(
+            "the insert rate of its summary, {stated}/s, holds the start and end of the clients and so \
+             fails the SLA; that of the logs, {:.1}/s, does not: run longer steps",
+            logged
+        )
+    })
 }
 
 /// Operations per second.

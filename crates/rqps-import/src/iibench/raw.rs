@@ -61,7 +61,7 @@ fn systems_in(folder: &Folder) -> Vec<SystemDir> {
 /// The run of a folder: of one system, or of all that it has.
 ///
 /// # Errors
-/// Folders of which no step can be taken over.
+/// Folders without a step that can be taken over.
 pub(super) fn import(folder: &Folder, options: &Options) -> Result<Imports, Error> {
     let mut systems = if is_system(folder) {
         let label = run_name(&folder.dir, None, &Options::default());
@@ -146,6 +146,8 @@ fn measured(idx: usize, system: &SystemDir, options: &Options, sheet: &mut Sheet
         if let Some(dbms) = dir.logs.iter().find_map(|log| log.flags.dbms) {
             sheet.drivers.entry(system.label.clone()).or_insert(dbms);
         }
+        let slow_start = figures::failed_by_the_start(&step, &dir);
+        sheet.notes.extend(slow_start.map(|text| format!("{}: {text}.", shown.display())));
         let clients = dir.clients;
         loaded.take(&step, &dir);
         match figures::cell(&step, &dir, loaded) {

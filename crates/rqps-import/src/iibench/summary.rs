@@ -143,7 +143,11 @@ impl Summary {
         let max = if is_query { self.max_query_s } else { self.max_insert_s };
         let reached = |name: &str| self.reached.get(name).and_then(|r| r[usize::from(is_query)]);
         let cpu_us = own("cpu/s").zip(n_cpus).filter(|_| rate > 0.0);
-        let cpu_us = cpu_us.map(|(pct, n)| pct / 100.0 * f64::from(n) * 1e6 / rate);
+        // The scripts round the CPU seconds of the step to tenths.
+        let cpu_us = cpu_us.map(|(pct, n)| {
+            let cpu_s = (pct / 100.0 * self.seconds * f64::from(n) * 10.0).round() / 10.0;
+            cpu_s * 1e6 / (rate * self.seconds)
+        });
         let all = [
             ("ips", Some(self.rows_per_s)),
             ("qps", Some(if is_query { self.queries_per_s } else { 0.0 })),

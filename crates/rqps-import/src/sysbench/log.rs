@@ -18,8 +18,8 @@ use super::line::{self, Interval, counted, quantity};
 /// Share of the measured time that threads lack on average before they count as ended early.
 const UNEQUAL_SHARE: f64 = 0.005;
 
-/// Of the variance of two groups, one of which ran for the whole time and one for none of it, the share from which
-/// times count as those of two groups.
+/// Threads of two groups, one that ran for the whole time and one that did not run, have a known variance. From
+/// this share of it on, times count as those of two groups.
 const TWO_GROUPS: f64 = 0.25;
 
 /// The part of a log that a line is of: by the last heading above it.
