@@ -21,6 +21,9 @@ const HELD: f64 = 0.95;
 /// Longest interval that is laid out second by second: longer ones tell nothing of seconds.
 const MAX_INTERVAL_S: u64 = 3600;
 
+/// Longest log that has seconds: those of a month are of no use in a report.
+const MAX_SERIES_S: f64 = 31.0 * 86_400.0;
+
 /// The rows that were loaded before indexes were made.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Loaded {
@@ -59,7 +62,7 @@ pub(super) fn cell(step: &StepName, dir: &StepDir, loaded: Loaded) -> Result<Cel
     let n_rows = match (is_index, &dir.summary, loaded.rows) {
         (false, ..) => inserted,
         (true, Some(summary), _) => whole(summary.rows_per_s * summary.seconds),
-        (true, None, Some(rows)) => rows + inserted,
+        (true, None, Some(rows)) => rows.saturating_add(inserted),
         (true, None, None) => {
             return Err(
                 "the number of rows is not known without its o.res.dopN or the logs of l.i0: \
@@ -103,7 +106,7 @@ pub(super) fn cell(step: &StepName, dir: &StepDir, loaded: Loaded) -> Result<Cel
         stream_responses,
         ..stated
     });
-    let n_retries: u64 = logs.iter().map(|log| log.n_retries).sum();
+    let n_retries = logs.iter().fold(0_u64, |sum, log| sum.saturating_add(log.n_retries));
     let error = (n_retries > 0).then(|| ErrorCount { code: "retry".to_owned(), n: n_retries });
     let reported = logs.iter().find_map(|log| log.error.as_ref());
     let mark = reported
@@ -202,7 +205,7 @@ fn differences(log: &Log, count: impl Fn(Second) -> u64) -> impl Iterator<Item =
 }
 
 fn sum(logs: &[Log], count: impl Fn(Second) -> u64) -> u64 {
-    logs.iter().map(|log| count(log.end())).sum()
+    logs.iter().fold(0, |sum, log| sum.saturating_add(count(log.end())))
 }
 
 /// What the clients of a kind did. Seconds of several clients are those since each one's own start.
@@ -219,7 +222,7 @@ fn work(role: Role, logs: &[Log]) -> Work {
             Role::Query => 1,
             _ => log.flags.rows_per_commit.unwrap_or(1),
         };
-        n_statements += count(log.end()) / per_statement;
+        n_statements = u64::saturating_add(n_statements, count(log.end()) / per_statement);
         let points = points(log, &count, per_statement);
         series.resize(series.len().max(points.len()), SeriesPoint::default());
         for (sum, n) in series.iter_mut().zip(points) {
@@ -234,10 +237,15 @@ fn work(role: Role, logs: &[Log]) -> Work {
 /// The statements of each second. An interval of several seconds has its mean in each of them.
 fn points(log: &Log, count: impl Fn(Second) -> u64, per_statement: u64) -> Vec<u32> {
     let mut points = Vec::new();
+    let all_s: f64 = log.seconds.iter().map(|second| second.length_s).sum();
+    if all_s > MAX_SERIES_S {
+        return points;
+    }
     for (length_s, rows) in differences(log, count) {
         let seconds = whole(length_s).clamp(1, MAX_INTERVAL_S);
         let n = rows / per_statement;
-        let point = |at: u64| n * (at + 1) / seconds - n * at / seconds;
+        // The first seconds have what does not divide.
+        let point = |at: u64| n / seconds + u64::from(at < n % seconds);
         points.extend((0..seconds).map(|at| u32::try_from(point(at)).unwrap_or(u32::MAX)));
     }
     points
@@ -247,10 +255,10 @@ fn points(log: &Log, count: impl Fn(Second) -> u64, per_statement: u64) -> Vec<u
 fn response(role: Role, logs: &[Log]) -> Option<StatedResponse> {
     let own = logs.iter().filter_map(|log| log.responses.get(&role).cloned());
     own.reduce(|mut all, one| {
-        all.n += one.n;
+        all.n = all.n.saturating_add(one.n);
         all.max_ns = all.max_ns.max(one.max_ns);
         if let (Some(sums), Some(counts)) = (&mut all.buckets, one.buckets) {
-            sums.iter_mut().zip(counts).for_each(|(sum, n)| *sum += n);
+            sums.iter_mut().zip(counts).for_each(|(sum, n)| *sum = sum.saturating_add(n));
         }
         all
     })

@@ -173,7 +173,7 @@ impl<'t> Reader<'t> {
         let buckets: [u64; 10] = counts.and_then(|c| c.try_into().ok()).ok_or_else(wrong)?;
         let max: f64 = max.parse().map_err(|_| wrong())?;
         let response = StatedResponse {
-            n: buckets.iter().sum(),
+            n: buckets.iter().fold(0, |sum, n| sum.saturating_add(*n)),
             min_ns: None,
             mean_ns: None,
             max_ns: whole(max * 1e9),
@@ -192,7 +192,8 @@ impl<'t> Reader<'t> {
         // Older versions do not count retries.
         let retries = fields.get(3).map_or("", |field| field);
         let words = retries.split_whitespace().take(RETRIES.len());
-        self.log.n_retries = words.filter_map(|word| word.parse::<u64>().ok()).sum();
+        let retries = words.filter_map(|word| word.parse::<u64>().ok());
+        self.log.n_retries = retries.fold(0, u64::saturating_add);
         self.is_whole = true;
         Ok(())
     }
