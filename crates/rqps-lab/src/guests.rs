@@ -163,10 +163,4 @@ mod tests {
         plan.set_dbms(0, Dbms::Mariadb);
         assert_eq!((plan.systems[0].label.as_str(), plan.systems[0].dbms), ("shop", Dbms::Mariadb));
     }
-
-    #[test]
-    fn a_note_names_both() {
-        expect_test::expect!["mysql://u@h:3306/d is named as MySQL, and the server says that it is MariaDB: measured as MariaDB"]
-            .assert_eq(&note(Dbms::Mysql, Dbms::Mariadb, "mysql://u@h:3306/d"));
-    }
 }
