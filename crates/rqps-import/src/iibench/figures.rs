@@ -223,7 +223,7 @@ fn work(role: Role, logs: &[Log]) -> Work {
             _ => log.flags.rows_per_commit.unwrap_or(1),
         };
         n_statements = u64::saturating_add(n_statements, count(log.end()) / per_statement);
-        let points = points(log, &count, per_statement);
+        let points = points(log, count, per_statement);
         series.resize(series.len().max(points.len()), SeriesPoint::default());
         for (sum, n) in series.iter_mut().zip(points) {
             sum.queries = sum.queries.saturating_add(n);

@@ -50,7 +50,7 @@ fn an_address_of_mysql_at_a_server_of_mariadb_is_told() {
     host.server.admin.query("CREATE USER poor@localhost IDENTIFIED BY 'pw'").unwrap();
     host.address = host.address.replace("/sbtest?", "/?").replace("//sbtest@", "//poor@");
     let plan = format!(
-        "[[system]]\ndsn = '{}'\n[[suite]]\nkind = 'insert'\nclients = [1]\nrows = 100\n",
+        "[[system]]\ndsn = '{}'\n[[suite]]\nkind = 'insert'\nclients = [1]\nrows = 5000\n",
         host.address
     );
     host.bench.write("plan.toml", &plan);
