@@ -55,6 +55,7 @@ mod imported;
 mod imported_folders;
 #[cfg(test)]
 mod imported_inserts;
+#[cfg(test)]
 mod imported_raw_inserts;
 #[cfg(test)]
 mod in_turns;
