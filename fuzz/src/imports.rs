@@ -42,6 +42,15 @@ pub(crate) fn read(text: &str) {
     };
     match kind {
         "iibench" => drop(iibench::import(dir, &options)),
+        // All files are those of one step.
+        "iibench-raw" => {
+            let step = dir.join("qr100.L1");
+            drop(fs::create_dir(&step));
+            for path in &paths {
+                drop(path.file_name().map(|name| fs::rename(path, step.join(name))));
+            }
+            drop(iibench::import(dir, &options));
+        }
         "sysbench" => {
             let log = |path: &PathBuf| LogFile { path: path.clone(), label: None, step: None };
             let logs: Vec<LogFile> = paths.iter().map(log).collect();

@@ -58,11 +58,14 @@ pub enum Error {
         /// The labels that there are.
         known: String,
     },
-    /// Two files say something of one step on one system.
-    #[error("{} and another file are both step {step} on {label}; say which is which with LABEL:STEP=FILE", path.display())]
+    /// Several files say something of one step on one system.
+    #[error(
+        "{} are all step {step} on {label}; give one of them, or say which is which with LABEL:STEP=FILE",
+        names(paths)
+    )]
     Twice {
-        /// The second file.
-        path: PathBuf,
+        /// The files.
+        paths: Vec<PathBuf>,
         /// The system.
         label: String,
         /// The step.
@@ -113,6 +116,15 @@ fn instead(within: &[String]) -> String {
     match within {
         [] => String::new(),
         names => format!("; import its folders one by one: {}", names.join(", ")),
+    }
+}
+
+/// Files in a sentence.
+fn names(paths: &[PathBuf]) -> String {
+    let names: Vec<String> = paths.iter().map(|path| path.display().to_string()).collect();
+    match names.split_last() {
+        Some((last, before)) if !before.is_empty() => format!("{} and {last}", before.join(", ")),
+        _ => names.concat(),
     }
 }
 

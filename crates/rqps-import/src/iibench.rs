@@ -7,11 +7,19 @@
 //! -
 //! ```
 //!
+//! A folder with raw files in place of tables is read by [`raw`].
+//!
 //! Columns are found by their headings and separated by tabs or commas; a lone `-` separates groups of systems,
 //! which are compared with their own first one.
 
+mod digits;
+mod figures;
 mod groups;
+mod log;
+mod raw;
 mod step;
+mod step_dir;
+mod summary;
 
 use std::path::{Path, PathBuf};
 
@@ -94,7 +102,11 @@ pub fn import(dir: &Path, options: &Options) -> Result<Imports, Error> {
         }
     }
     if tables.is_empty() && imports.skipped.is_empty() {
-        return Err(nothing(&folder));
+        return if raw::is_raw(&folder) {
+            raw::import(&folder, options)
+        } else {
+            Err(nothing(&folder))
+        };
     }
     tables.sort_by(|a, b| a.step.order().cmp(&b.step.order()));
     let clients = options.clients.or_else(|| clients::of_dir(dir)).filter(|n| *n > 0);
@@ -119,18 +131,22 @@ pub fn import(dir: &Path, options: &Options) -> Result<Imports, Error> {
 fn nothing(folder: &Folder) -> Error {
     let has_tables = |name: &&str| {
         let within = Folder::read(&folder.dir.join(name));
-        within.is_ok_and(|within| within.names().any(|name| name.starts_with(TABLE)))
+        within.is_ok_and(|within| {
+            within.names().any(|name| name.starts_with(TABLE)) || raw::is_raw(&within)
+        })
     };
     Error::Nothing {
         dir: folder.dir.clone(),
-        wanted: "no table of a step such as mrg.l.i0 or mrg.qr100.L1",
+        wanted: "no table of a step such as mrg.l.i0, and no folder of a step such as l.i0 with o.ib.dop1.1,",
         within: folder.dirs().filter(has_tables).map(str::to_owned).collect(),
     }
 }
 
-/// Whether a file beside the tables is one of response times (`l.i0.rt.insert`) or a script.
+/// Whether a file beside the tables is one of response times (`l.i0.rt.insert`), of rates by tenths of the step
+/// (`qr100.L1.rate.query`) or a script.
 fn is_beside(name: &str) -> bool {
-    name.ends_with(".rt") || name.contains(".rt.") || name.ends_with(".sh")
+    let has = |part: &str| name.ends_with(part) || name.contains(&format!("{part}."));
+    has(".rt") || has(".rate") || name.ends_with(".sh")
 }
 
 /// The run of some systems.

@@ -28,7 +28,7 @@ impl LabelParts {
     /// is its configuration.
     #[must_use]
     pub fn of(label: &str, fallback: Option<Dbms>) -> Option<Self> {
-        let plain = label.strip_prefix("x.").unwrap_or(label);
+        let plain = label.strip_prefix("x.").unwrap_or_else(|| without_rows(label));
         let known = LETTERS.iter().find_map(|(letters, dbms)| {
             let rest = plain.strip_prefix(letters)?;
             rest.starts_with(|c: char| c.is_ascii_digit()).then_some((*letters, *dbms, rest))
@@ -38,7 +38,10 @@ impl LabelParts {
         };
         let end = rest.find(|c: char| !c.is_ascii_digit()).unwrap_or(rest.len());
         let (digits, behind) = rest.split_at(end);
-        let (stage, behind) = split_stage(dbms, behind);
+        let (stage, behind) = match split_stage(dbms, behind) {
+            (stage, _) if stage.is_empty() => split_apart_stage(dbms, behind),
+            found => found,
+        };
         let behind = behind.trim_start_matches(['_', '.']);
         // Meta's and Percona's servers are not those of Oracle, whose letters they share.
         let config = if letters.len() == 2 && letters != "ps" {
@@ -53,6 +56,15 @@ impl LabelParts {
     }
 }
 
+/// A label without the rows in millions that the Insert Benchmark's scripts put before it: `500m.my8406`.
+fn without_rows(label: &str) -> &str {
+    let behind = label.trim_start_matches(|c: char| c.is_ascii_digit());
+    match behind.strip_prefix("m.") {
+        Some(rest) if behind.len() < label.len() => rest,
+        _ => label,
+    }
+}
+
 /// The stage of a pre-release behind the digits of a version, and the rest: `beta1` of `beta1_rel.z12a`.
 /// PostgreSQL's betas are `b1`, too.
 fn split_stage(dbms: Dbms, text: &str) -> (String, &str) {
@@ -64,6 +76,19 @@ fn split_stage(dbms: Dbms, text: &str) -> (String, &str) {
         "alpha" | "beta" | "devel" | "rc" if is_number => (word.to_owned(), behind),
         "b" if is_number && !number.is_empty() && dbms == Dbms::Postgres => {
             (format!("beta{number}"), behind)
+        }
+        _ => (String::new(), text),
+    }
+}
+
+/// The same of a stage that stands apart: `_beta1_a`. Its number tells it from a build's name.
+fn split_apart_stage(dbms: Dbms, text: &str) -> (String, &str) {
+    let apart = text.strip_prefix(['_', '.', '-']).unwrap_or_default();
+    match split_stage(dbms, apart) {
+        (stage, behind)
+            if stage.ends_with(|c: char| c.is_ascii_digit()) && apart.starts_with(&stage) =>
+        {
+            (stage, behind)
         }
         _ => (String::new(), text),
     }
@@ -126,6 +151,12 @@ mod tests {
             "my8011rc_rel.z12a",
             "mythical.z",
             "my56.z",
+            "500m.pg174.x10a",
+            "m.pg174",
+            "x.pg18_beta1_a",
+            "pg19.rc2.x10a",
+            "my8043_rc.z12a",
+            "pg174.b1",
         ];
         expect_test::expect![[r#"
             mysql 5.6.51, rel_o2nofp.z12a_c8r32.pk1
@@ -145,7 +176,13 @@ mod tests {
             mysql 8.4.6, v2_rel.z12a
             mysql 8.0.11rc, rel.z12a
             unknown
-            mysql no version, z"#]]
+            mysql no version, z
+            postgres 17.4, x10a
+            unknown
+            postgres 18beta1, a
+            postgres 19rc2, x10a
+            mysql 8.0.43, rc.z12a
+            postgres 17.4, b1"#]]
         .assert_eq(&labels.map(told).join("\n"));
     }
 

@@ -8,7 +8,7 @@ mod slice;
 
 use std::path::{Path, PathBuf};
 
-use rqps_model::{Dbms, Tool};
+use rqps_model::{Dbms, StepInfo, Tool};
 
 pub use flaw::Flaw;
 pub use line::Interval;
@@ -46,53 +46,71 @@ impl LogFile {
     }
 }
 
-/// The run of some logs: systems and steps in the order in which they come.
+/// A log that can be imported, and what it is of.
+struct Entry<'f> {
+    path: &'f Path,
+    label: String,
+    step: String,
+    clients: u32,
+    info: StepInfo,
+    log: Log,
+}
+
+impl<'f> Entry<'f> {
+    fn read(file: &'f LogFile, names: &Names, options: &Options) -> Result<Self, Error> {
+        let text = read_text(&file.path)?;
+        let log = Log::parse(&text).map_err(|problem| Error::file(&file.path, problem))?;
+        let step = file.step.clone().or_else(|| log.script.clone());
+        let step = step.unwrap_or_else(|| "sysbench".to_owned());
+        let clients = options.clients.or(log.threads).filter(|n| *n > 0);
+        Ok(Self {
+            path: &file.path,
+            label: file.label.clone().unwrap_or_else(|| stem(&file.path)),
+            clients: clients.ok_or_else(|| Error::UnknownClients { path: file.path.clone() })?,
+            info: names.of_script(&step),
+            step,
+            log,
+        })
+    }
+
+    fn is_of_row(&self, row: &SheetStep) -> bool {
+        row.info.name == self.info.name && row.clients == self.clients
+    }
+
+    fn is_same_cell(&self, other: &Self) -> bool {
+        self.label == other.label
+            && self.info.name == other.info.name
+            && self.clients == other.clients
+    }
+}
+
+/// The run of some logs: systems and steps in the order in which they come. Several logs of one step on one
+/// system are not taken.
 ///
 /// # Errors
-/// Two logs of one step on one system, what only the user can say, and logs that all cannot be read or have
-/// not ended.
+/// Where no log can be taken over, and what only the user can say.
 pub fn import(files: &[LogFile], options: &Options) -> Result<Imports, Error> {
     let names = Names::new()?;
     let name = options.name.clone().unwrap_or_else(|| "sysbench".to_owned());
     let mut sheet = Sheet { name, ..Sheet::default() };
     let mut imports = Imports::default();
+    let mut entries: Vec<Entry<'_>> = Vec::new();
     for file in files {
-        let log = read_text(&file.path)
-            .and_then(|text| Log::parse(&text).map_err(|problem| Error::file(&file.path, problem)));
-        let log = match log {
-            Ok(log) => log,
-            Err(problem) => {
-                imports.skipped.push(problem);
-                continue;
-            }
-        };
-        let path = file.path.display();
-        sheet.notes.extend(log.flaws.iter().map(|flaw| format!("{path}: {flaw}.")));
-        let label = file.label.clone().unwrap_or_else(|| stem(&file.path));
-        let at = position(&mut sheet, label.clone());
-        let step = file.step.clone().or_else(|| log.script.clone());
-        let step = step.unwrap_or_else(|| "sysbench".to_owned());
-        let clients = options.clients.or(log.threads).filter(|n| *n > 0);
-        let clients = clients.ok_or_else(|| Error::UnknownClients { path: file.path.clone() })?;
-        let n = sheet.labels.len();
-        let info = names.of_script(&step);
-        let same =
-            |known: &&mut SheetStep| known.info.name == info.name && known.clients == clients;
-        let row = match sheet.steps.iter_mut().find(same) {
-            Some(row) => row,
-            None => {
-                sheet.steps.push(SheetStep { info, clients, cells: Vec::new() });
-                let last = sheet.steps.len() - 1;
-                &mut sheet.steps[last]
-            }
-        };
-        row.cells.resize_with(n.max(row.cells.len()), || None);
-        if row.cells[at].is_some() {
-            return Err(Error::Twice { path: file.path.clone(), label, step });
+        match Entry::read(file, &names, options) {
+            Ok(entry) => entries.push(entry),
+            Err(problem) => imports.skipped.push(problem),
         }
-        row.cells[at] = Some(log.to_slice().into());
-        if let Some(dbms) = dbms(&log) {
-            sheet.drivers.entry(label).or_insert(dbms);
+    }
+    for (idx, entry) in entries.iter().enumerate() {
+        let same: Vec<&Entry<'_>> = entries.iter().filter(|e| e.is_same_cell(entry)).collect();
+        if same.len() == 1 {
+            add(entry, &mut sheet);
+        } else if entries[..idx].iter().all(|before| !before.is_same_cell(entry)) {
+            imports.skipped.push(Error::Twice {
+                paths: same.iter().map(|e| e.path.to_path_buf()).collect(),
+                label: entry.label.clone(),
+                step: entry.step.clone(),
+            });
         }
     }
     let n = sheet.labels.len();
@@ -104,6 +122,28 @@ pub fn import(files: &[LogFile], options: &Options) -> Result<Imports, Error> {
     }
     let first = files.first().map_or(Path::new(""), |file| &file.path);
     imports.or_error(first)
+}
+
+/// Adds the only log of a step on a system.
+fn add(entry: &Entry<'_>, sheet: &mut Sheet) {
+    let Entry { path, label, info, clients, log, .. } = entry;
+    let path = path.display();
+    sheet.notes.extend(log.flaws.iter().map(|flaw| format!("{path}: {flaw}.")));
+    let at = position(sheet, label.clone());
+    let row = match sheet.steps.iter().position(|row| entry.is_of_row(row)) {
+        Some(row) => row,
+        None => {
+            let (info, clients) = (info.clone(), *clients);
+            sheet.steps.push(SheetStep { info, clients, cells: Vec::new() });
+            sheet.steps.len() - 1
+        }
+    };
+    let cells = &mut sheet.steps[row].cells;
+    cells.resize_with(sheet.labels.len().max(cells.len()), || None);
+    cells[at] = Some(log.to_slice().into());
+    if let Some(dbms) = dbms(log) {
+        sheet.drivers.entry(label.clone()).or_insert(dbms);
+    }
 }
 
 /// The column of a label, a new one where it is not there yet.

@@ -3,7 +3,7 @@
 
 use anyhow::{Context as _, Result};
 use rqps_model::{Dbms, SystemSource, SystemSpec};
-use rqps_server::guest::told_dbms;
+use rqps_server::guest::{Told, told_dbms};
 use rqps_server::statement::{check_guest, check_own};
 use rqps_server::{Error, Refusal};
 
@@ -35,19 +35,28 @@ pub fn identify_systems(
             }
             Err(_) => continue,
         };
-        let said = [dsn.dbms, named].into_iter().find(|said| *said != told);
+        let said = [dsn.dbms, named].into_iter().find(|said| *said != told.dbms);
         if let Some(said) = said {
-            listen(Event::Note(&note(said, told, &dsn.to_string())));
+            let is_of_address = dsn.dbms != told.dbms;
+            listen(Event::Note(&note(said, &told, is_of_address, &dsn.to_string())));
         }
-        plan.set_dbms(idx, told);
+        plan.set_dbms(idx, told.dbms);
     }
     Ok(plan)
 }
 
-fn note(said: Dbms, told: Dbms, address: &str) -> String {
-    let (said, told) = (said.name(), told.name());
+/// What is said of a server that is another than it is named. The scheme to write is given where the address
+/// names it wrongly.
+fn note(said: Dbms, told: &Told, is_of_address: bool, address: &str) -> String {
+    let (said, dbms) = (said.name(), told.dbms.name());
+    let version = format!(" {}", told.version);
+    let remedy = match is_of_address {
+        true => format!("; write {}://", told.dbms),
+        false => String::new(),
+    };
     format!(
-        "{address} is named as {said}, and the server says that it is {told}: measured as {told}"
+        "{address} is named as {said}, and the server says that it is {dbms}{}: measured as {dbms}{remedy}",
+        version.trim_end()
     )
 }
 
@@ -116,6 +125,18 @@ mod tests {
     }
 
     #[test]
+    fn the_scheme_to_write_is_told_where_the_address_is_wrong() {
+        let told = Told { dbms: Dbms::Mariadb, version: "10.11.19".to_owned() };
+        let words = |is_of_address| note(Dbms::Mysql, &told, is_of_address, "mysql://u@h/d");
+        assert_eq!(
+            words(true),
+            "mysql://u@h/d is named as MySQL, and the server says that it is MariaDB 10.11.19: measured as \
+             MariaDB; write mariadb://"
+        );
+        assert!(words(false).ends_with("measured as MariaDB"));
+    }
+
+    #[test]
     fn every_statement_of_the_built_in_suites_stays_in_the_schema() {
         for dbms in [Dbms::Mysql, Dbms::Mariadb] {
             let mut plan = plan("", "");
@@ -141,11 +162,5 @@ mod tests {
         let mut plan = self::plan("label = 'shop'", "");
         plan.set_dbms(0, Dbms::Mariadb);
         assert_eq!((plan.systems[0].label.as_str(), plan.systems[0].dbms), ("shop", Dbms::Mariadb));
-    }
-
-    #[test]
-    fn a_note_names_both() {
-        expect_test::expect!["mysql://u@h:3306/d is named as MySQL, and the server says that it is MariaDB: measured as MariaDB"]
-            .assert_eq(&note(Dbms::Mysql, Dbms::Mariadb, "mysql://u@h:3306/d"));
     }
 }

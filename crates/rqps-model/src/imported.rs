@@ -1,13 +1,14 @@
 //! Runs that other tools made: where they come from, and what their files state in place of what rqps
 //! counts itself.
 
+use std::collections::BTreeMap;
 use std::fmt;
 use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
-use crate::Metric;
 use crate::system::UnknownWord;
+use crate::{Metric, Role};
 
 /// A tool whose results can be imported.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -85,6 +86,9 @@ pub struct Stated {
     /// Response times of events; absent where the file has none or the slice has its histogram.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub response: Option<StatedResponse>,
+    /// Response times of the clients of each kind beside them, where the slice has streams.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub stream_responses: BTreeMap<Role, StatedResponse>,
     /// What tables of the Insert Benchmark have of the step, by the headings of their columns and in their
     /// order: `(maxop, 0.477)`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -116,14 +120,17 @@ impl Stated {
 pub struct StatedResponse {
     /// Responses.
     pub n: u64,
-    /// Shortest, nanoseconds.
-    pub min_ns: u64,
-    /// Mean, nanoseconds.
-    pub mean_ns: f64,
+    /// Shortest, nanoseconds; absent where only counts by bucket are stated.
+    pub min_ns: Option<u64>,
+    /// Mean, nanoseconds; absent where only counts by bucket are stated.
+    pub mean_ns: Option<f64>,
     /// Longest, nanoseconds.
     pub max_ns: u64,
     /// Percentile and its value in nanoseconds: `(95.0, 520000)`.
     pub percentiles_ns: Vec<(f64, u64)>,
+    /// Responses in each of the ten buckets of the Insert Benchmark, from at most 256 us to more than 16 s.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub buckets: Option<[u64; 10]>,
 }
 
 #[cfg(test)]

@@ -278,7 +278,7 @@ fn response_columns() -> Vec<Column> {
             times(r).map_or_else(String::new, |t| t.n.to_string())
         }),
         column("response_mean_us", "mean response time of events", move |r| {
-            times(r).map_or_else(String::new, |t| us(t.mean_ns))
+            times(r).and_then(|t| t.mean_ns).map_or_else(String::new, us)
         }),
     ];
     for (idx, percentile) in response::PERCENTILES.into_iter().enumerate() {

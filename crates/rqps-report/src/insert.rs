@@ -201,7 +201,7 @@ pub(crate) fn responses(
 ) -> Option<(Grid, &'static str)> {
     let timed: Vec<_> =
         flows(step).into_iter().filter_map(|(i, f)| Some((i, f, f.response.as_ref()?))).collect();
-    let smallest = timed.iter().map(|(.., r)| r.mean_ns).reduce(f64::min)?;
+    let smallest = timed.iter().map(|(.., r)| r.typical_ns()).reduce(f64::min)?;
     let (unit, unit_ns) = response::unit(smallest);
     let percentiles = PERCENTILES.map(response::heading);
     let mut heads = vec![("of", Side::Left), ("mean", Side::Right)];
@@ -210,7 +210,8 @@ pub(crate) fn responses(
     let mut grid = Grid::new(&heads);
     for (idx, flow, times) in timed {
         let show = |ns: f64| plain(number::duration_in(ns, unit_ns));
-        let mut row = vec![plain(plural(flow.role)), show(times.mean_ns)];
+        let mean = times.mean_ns.map_or_else(|| plain(NOTHING), show);
+        let mut row = vec![plain(plural(flow.role)), mean];
         row.extend(PERCENTILES.map(|p| match times.percentile_ns(p) {
             Some(ns) => show(ns as f64),
             None => plain(NOTHING),

@@ -310,7 +310,7 @@ pub(crate) fn response_times(
 ) -> Option<(Grid, &'static str)> {
     let measured =
         || step.cells.iter().enumerate().filter_map(|(idx, c)| Some((idx, c.response.as_ref()?)));
-    let smallest = measured().map(|(_, r)| r.mean_ns).reduce(f64::min)?;
+    let smallest = measured().map(|(_, r)| r.typical_ns()).reduce(f64::min)?;
     let (unit, unit_ns) = response::unit(smallest);
     let percentiles: Vec<String> = response::PERCENTILES.map(response::heading).to_vec();
     let mut heads = vec![("mean", Side::Right)];
@@ -319,7 +319,7 @@ pub(crate) fn response_times(
     let mut grid = Grid::new(&heads);
     for (idx, times) in measured() {
         let show = |ns: f64| number::duration_in(ns, unit_ns);
-        let mut row = vec![plain(show(times.mean_ns))];
+        let mut row = vec![plain(times.mean_ns.map_or_else(|| NOTHING.to_owned(), show))];
         row.extend(
             times
                 .percentiles_ns

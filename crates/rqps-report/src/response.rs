@@ -1,8 +1,8 @@
 //! Response times of a cell: the slices' histograms merged, and the percentiles they can carry.
 
 use hdrhistogram::Histogram;
-use rqps_model::Slice;
 use rqps_model::histogram::decode;
+use rqps_model::{Slice, StatedResponse};
 
 use crate::analysis::comparison::COMPARED;
 
@@ -38,9 +38,9 @@ pub struct ResponseTimes {
     /// Responses.
     pub n: u64,
     /// Shortest.
-    pub min_ns: u64,
+    pub min_ns: Option<u64>,
     /// Mean.
-    pub mean_ns: f64,
+    pub mean_ns: Option<f64>,
     /// Longest.
     pub max_ns: u64,
     /// The value at each of [`PERCENTILES`]; absent where fewer than [`MIN_BEYOND`] lie beyond it.
@@ -50,6 +50,11 @@ pub struct ResponseTimes {
 }
 
 impl ResponseTimes {
+    /// A time by which the unit of a table is chosen: the mean, where it is known.
+    pub(crate) fn typical_ns(&self) -> f64 {
+        self.mean_ns.unwrap_or(self.max_ns as f64)
+    }
+
     /// Responses in each of [`BUCKETS`], percent of all.
     #[must_use]
     pub fn bucket_pcts(&self) -> [f64; BUCKETS.len()] {
@@ -92,19 +97,23 @@ pub(crate) fn read(slices: &[Slice]) -> Read {
 /// What an imported file states of them: the percentiles that it has, of those that reports list.
 fn stated(slices: &[Slice]) -> Option<ResponseTimes> {
     let [Slice { stated: Some(stated), .. }] = slices else { return None };
-    let response = stated.response.as_ref()?;
+    stated.response.as_ref().map(of_stated)
+}
+
+/// What an imported file states, without what it does not.
+pub(crate) fn of_stated(response: &StatedResponse) -> ResponseTimes {
     let of = |p: f64| {
         let found = response.percentiles_ns.iter().find(|(known, _)| (known - p).abs() < 1e-9);
         found.map(|(_, ns)| *ns)
     };
-    Some(ResponseTimes {
+    ResponseTimes {
         n: response.n,
         min_ns: response.min_ns,
         mean_ns: response.mean_ns,
         max_ns: response.max_ns,
         percentiles_ns: PERCENTILES.map(of),
-        buckets: [0; BUCKETS.len()],
-    })
+        buckets: response.buckets.unwrap_or_default(),
+    }
 }
 
 /// The same of encoded histograms; a percentile is there where `min_beyond` responses lie beyond it.
@@ -124,8 +133,8 @@ fn of_histogram(all: &Histogram<u64>, min_beyond: f64) -> ResponseTimes {
     };
     ResponseTimes {
         n,
-        min_ns: all.min(),
-        mean_ns: all.mean(),
+        min_ns: Some(all.min()),
+        mean_ns: Some(all.mean()),
         max_ns: all.max(),
         percentiles_ns: PERCENTILES.map(percentile),
         buckets: buckets(all),
@@ -241,7 +250,7 @@ mod tests {
         let slices =
             [slice((1..=5000).map(|i| i * 1000)), slice((5001..=10_000).map(|i| i * 1000))];
         let times = read(&slices).all.unwrap();
-        assert_eq!((times.n, times.min_ns), (10_000, 1000));
+        assert_eq!((times.n, times.min_ns), (10_000, Some(1000)));
         let near = |p: usize, ns: f64| {
             let got = times.percentiles_ns[p].unwrap() as f64;
             assert!((got / ns - 1.0).abs() < 2e-3, "{got} for {ns}");
@@ -251,7 +260,7 @@ mod tests {
         // Exactly ten of 10000 responses lie beyond 99.9%, one beyond 99.99%.
         near(4, 9.99e6);
         assert_eq!(times.percentiles_ns[5], None);
-        assert!((times.mean_ns / 5.0005e6 - 1.0).abs() < 2e-3);
+        assert!((times.mean_ns.unwrap() / 5.0005e6 - 1.0).abs() < 2e-3);
     }
 
     #[test]

@@ -21,7 +21,7 @@ use crate::places::short_hash;
 use crate::watch::pause;
 use crate::{Error, Patience, Refusal, connect, connect_to_keep};
 use lock::{has_lock, release, try_lock};
-pub use login::told_dbms;
+pub use login::{Told, told_dbms};
 pub(crate) use marker::{MARKER, has_marker};
 use marker::{MakerState, Marker};
 use sweep::{Broom, drop_left, is_begun, is_made_here, sweep};

@@ -24,8 +24,9 @@ pub(crate) fn run(command: &ImportCommand, around: &Surroundings) -> Result<()> 
             let options = resolve(options, names.join(", "), around)?;
             rqps_import::sysbench::import(&files, &options)?
         }
-        ImportCommand::Iibench { dir, options } => {
-            let options = resolve(options, dir.display().to_string(), around)?;
+        ImportCommand::Iibench { dir, options, device } => {
+            let source = dir.display().to_string();
+            let options = Options { device: device.clone(), ..resolve(options, source, around)? };
             rqps_import::iibench::import(dir, &options)?
         }
     };

@@ -5,13 +5,16 @@ use std::path::Path;
 
 use anyhow::{Context as _, Result, bail};
 
+/// Step, label, text.
+type Cell = (String, String, String);
+
 /// The tables of one group.
 #[derive(Debug, Default)]
 pub(super) struct Tables {
     /// Step, label, text of `qps.abs.*`.
-    pub(super) qps: Vec<(String, String, String)>,
+    pub(super) qps: Vec<Cell>,
     /// Step, label, text of `qps.rel.*`.
-    pub(super) relative: Vec<(String, String, String)>,
+    pub(super) relative: Vec<Cell>,
     /// Step, label, column, text of the absolute part of `o.met.*`.
     pub(super) met: Vec<(String, String, String, String)>,
     /// The same of the relative part.
@@ -41,16 +44,15 @@ impl Tables {
                 .then(|| std::fs::read_to_string(path).with_context(|| format!("read {name}")))
                 .transpose()
         };
-        // With tabs and with commas there is the same.
-        let table = |name: &str| -> Result<Vec<(String, String, String)>> {
+        // With commas there is the same as with tabs, and may be more steps.
+        let table = |name: &str| -> Result<Vec<Cell>> {
             let Some(text) = read(&format!("{name}.tsv"))? else { return Ok(Vec::new()) };
             let cells = tsv(&text)?;
-            if let Some(other) = read(&format!("{name}.csv"))?
-                && csv(&other, &labels(&text))? != cells
-            {
-                bail!("{name}.csv differs from {name}.tsv");
+            match read(&format!("{name}.csv"))? {
+                Some(other) => with_steps_of(cells, csv(&other, &labels(&text))?)
+                    .with_context(|| format!("compare {name}.csv with {name}.tsv")),
+                None => Ok(cells),
             }
-            Ok(cells)
         };
         let mut tables = Self {
             qps: table(&format!("qps.abs.{group}"))?,
@@ -64,6 +66,15 @@ impl Tables {
             }
         }
         Ok(tables)
+    }
+
+    /// Gives a system another label.
+    pub(super) fn rename(&mut self, from: &str, to: &str) {
+        let of_qps = self.qps.iter_mut().chain(&mut self.relative).map(|(_, label, _)| label);
+        let of_met = self.met.iter_mut().chain(&mut self.met_relative).map(|(_, label, ..)| label);
+        for label in of_qps.chain(of_met).filter(|label| *label == from) {
+            to.clone_into(label);
+        }
     }
 
     fn read_met(&mut self, text: &str) -> Result<()> {
@@ -101,6 +112,16 @@ fn step_name(line: &str) -> String {
     format!("{family}_range={}", rest.split('.').next().unwrap_or_default())
 }
 
+/// The cells of a table with tabs, and those of the steps that only the one with commas has.
+fn with_steps_of(mut cells: Vec<Cell>, other: Vec<Cell>) -> Result<Vec<Cell>> {
+    let steps: BTreeSet<String> = cells.iter().map(|cell| cell.0.clone()).collect();
+    if let Some((step, label, value)) = cells.iter().find(|cell| !other.contains(cell)) {
+        bail!("{step} of {label} is {value} with tabs and not with commas");
+    }
+    cells.extend(other.into_iter().filter(|cell| !steps.contains(&cell.0)));
+    Ok(cells)
+}
+
 fn labels(text: &str) -> Vec<String> {
     let of_line = |line: &str| {
         let (column, label) = line.split_once(" : ")?;
@@ -109,7 +130,7 @@ fn labels(text: &str) -> Vec<String> {
     text.lines().filter_map(of_line).collect()
 }
 
-fn tsv(text: &str) -> Result<Vec<(String, String, String)>> {
+fn tsv(text: &str) -> Result<Vec<Cell>> {
     let labels = labels(text);
     let mut cells = Vec::new();
     for line in text.lines().filter(|line| line.contains("_range=")) {
@@ -125,7 +146,7 @@ fn tsv(text: &str) -> Result<Vec<(String, String, String)>> {
     Ok(cells)
 }
 
-fn csv(text: &str, labels: &[String]) -> Result<Vec<(String, String, String)>> {
+fn csv(text: &str, labels: &[String]) -> Result<Vec<Cell>> {
     let mut cells = Vec::new();
     for line in text.lines().filter(|line| !line.is_empty()) {
         let fields: Vec<&str> = line.split(',').collect();
@@ -137,4 +158,27 @@ fn csv(text: &str, labels: &[String]) -> Result<Vec<(String, String, String)>> {
         }
     }
     Ok(cells)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const TSV: &str = "col-1 : a\ncol-2 : b\ncol-1\tcol-2\n10\t11\tx_range=100\n";
+
+    #[test]
+    fn a_table_with_commas_may_have_more_steps() {
+        let dir = tempfile::tempdir().unwrap();
+        let read = |csv: &str| {
+            std::fs::write(dir.path().join("qps.abs.g.tsv"), TSV).unwrap();
+            std::fs::write(dir.path().join("qps.abs.g.csv"), csv).unwrap();
+            Tables::read(dir.path(), "any").map(|tables| tables.qps)
+        };
+        let all = read("x_range=100,10,11\ny_range=100,20,21\n").unwrap();
+        let all: Vec<&str> = all.iter().map(|(_, _, value)| value.as_str()).collect();
+        assert_eq!(all, ["10", "11", "20", "21"]);
+        let error = format!("{:#}", read("x_range=100,10,12\n").unwrap_err());
+        assert!(error.contains("x_range=100 of b is 11 with tabs"), "{error}");
+        assert!(read("y_range=100,20,21\n").is_err());
+    }
 }

@@ -56,8 +56,13 @@ impl StepName {
         }
     }
 
-    fn is_point_query(&self) -> bool {
-        self.as_str().starts_with("qp")
+    /// Whether queries are by the primary key, where the name says it.
+    pub(super) fn is_point_query(&self) -> Option<bool> {
+        match self.as_str().get(..2) {
+            Some("qp") => Some(true),
+            Some("qr") => Some(false),
+            _ => None,
+        }
     }
 
     /// By which steps are sorted as they ran: the loads, then queries by level and rate, range queries
@@ -69,7 +74,7 @@ impl StepName {
             Self::Load(name) if name == "l.i0" => (0, 0, 0, name),
             Self::Load(name) => (0, 0, 2, name),
             Self::Query { name, inserts_per_s, level } => {
-                (1 + level, *inserts_per_s, u32::from(self.is_point_query()), name)
+                (1 + level, *inserts_per_s, u32::from(self.is_point_query() == Some(true)), name)
             }
         }
     }
@@ -81,7 +86,7 @@ impl StepName {
                 (StepKind::Index, Group::Write, Figure::RowsIndexed)
             }
             Self::Load(_) => (StepKind::Insert, Group::Write, Figure::RowsInserted),
-            Self::Query { .. } if self.is_point_query() => {
+            Self::Query { .. } if self.is_point_query() == Some(true) => {
                 (StepKind::Mixed, Group::Point, Figure::Queries)
             }
             Self::Query { .. } => (StepKind::Mixed, Group::Range, Figure::Queries),

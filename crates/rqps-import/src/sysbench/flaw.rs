@@ -3,7 +3,7 @@
 use std::fmt;
 
 /// One reason.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq)]
 pub enum Flaw {
     /// Client threads ended before the time was over.
     DeadThreads {
@@ -11,6 +11,13 @@ pub enum Flaw {
         n_running: u32,
         /// Threads that were started.
         n_threads: u32,
+    },
+    /// Some client threads ran for a part of the time, by their times at the end.
+    UnequalThreads {
+        /// Mean time that a thread spent on events, seconds.
+        mean_s: f64,
+        /// The measured time, seconds.
+        total_s: f64,
     },
     /// sysbench printed a fatal error and went on.
     Fatal {
@@ -29,6 +36,11 @@ impl fmt::Display for Flaw {
             Self::DeadThreads { n_running, n_threads } => {
                 write!(f, "sysbench ran on with {n_running} of {n_threads} threads")
             }
+            Self::UnequalThreads { mean_s, total_s } => write!(
+                f,
+                "threads ended early: they ran for {mean_s:.1} of {total_s:.1} seconds on average, and not all \
+                 for the same time"
+            ),
             Self::Fatal { reason } => write!(f, "sysbench reported an error: {reason}"),
             Self::ForcedShutdown => f.write_str(
                 "sysbench forced the shutdown at its time limit: events were still running",

@@ -15,6 +15,13 @@
 use super::flaw::Flaw;
 use super::line::{self, Interval, counted, quantity};
 
+/// Share of the measured time that threads lack on average before they count as ended early.
+const UNEQUAL_SHARE: f64 = 0.005;
+
+/// Threads of two groups, one that ran for the whole time and one that did not run, have a known variance. From
+/// this share of it on, times count as those of two groups.
+const TWO_GROUPS: f64 = 0.25;
+
 /// The part of a log that a line is of: by the last heading above it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 enum Part {
@@ -85,6 +92,8 @@ pub struct Log {
     pub flaws: Vec<Flaw>,
     /// The first line that says why sysbench gave up.
     fatal: Option<String>,
+    /// Time that a thread spent on events, seconds: mean and standard deviation.
+    thread_time: Option<(f64, f64)>,
     /// Whether a time limit ended it before its last events.
     is_forced: bool,
     /// Whether it has its last line.
@@ -174,10 +183,23 @@ impl Log {
         {
             flaws.push(Flaw::DeadThreads { n_running, n_threads });
         }
+        if flaws.is_empty() {
+            flaws.extend(self.unequal_threads());
+        }
         flaws.extend(self.fatal.clone().map(|reason| Flaw::Fatal { reason }));
         flaws.extend(self.is_forced.then_some(Flaw::ForcedShutdown));
         flaws.extend((!self.is_whole).then_some(Flaw::Cut));
         flaws
+    }
+
+    /// Threads that died leave the others' times as they were: the times then differ as those of two groups do,
+    /// one near the whole time and one far below. Threads that wait for their turn at a rate differ much less.
+    fn unequal_threads(&self) -> Option<Flaw> {
+        let ((mean_s, deviation_s), total_s) = self.thread_time.zip(self.seconds)?;
+        let lacking_s = total_s - mean_s;
+        let is_unequal = lacking_s > UNEQUAL_SHARE * total_s
+            && deviation_s * deviation_s > TWO_GROUPS * mean_s * lacking_s;
+        is_unequal.then_some(Flaw::UnequalThreads { mean_s, total_s })
     }
 
     fn take(&mut self, line: &str) {
@@ -291,7 +313,12 @@ impl Log {
                 let percentile = number_of("th percentile").or_else(|| number_of(" percentile"));
                 self.latency.percentiles.extend(percentile.zip(number()));
             }
-            (Part::Fairness, "execution time (avg/stddev)") => self.is_whole = true,
+            (Part::Fairness, "execution time (avg/stddev)") => {
+                self.is_whole = true;
+                let both = value.split_once('/');
+                self.thread_time =
+                    both.and_then(|(mean, deviation)| quantity(mean).zip(quantity(deviation)));
+            }
             _ => {}
         }
     }

@@ -68,10 +68,11 @@ impl Latency {
         let ms = |value: Option<f64>| value.map_or(0, ns_of_ms);
         Some(StatedResponse {
             n,
-            min_ns: ms(self.min),
-            mean_ns: self.avg? * 1e6,
+            min_ns: Some(ms(self.min)),
+            mean_ns: Some(self.avg? * 1e6),
             max_ns: ms(self.max),
             percentiles_ns: self.percentiles.iter().map(|(p, v)| (*p, ns_of_ms(*v))).collect(),
+            buckets: None,
         })
     }
 }

@@ -95,6 +95,23 @@ fn threads_that_died_are_told() {
     assert_eq!(flaws("ALERT: failed to execute MySQL query\n"), [Flaw::Fatal { reason }]);
 }
 
+/// Without report intervals, and with errors on a terminal, the times at the end alone tell it.
+#[test]
+fn threads_that_died_without_a_word_are_told() {
+    let flaws = |times: &str| Log::parse(&log("").replace("9.9947/0.00", times)).unwrap().flaws;
+    // One of eight died at once, two in the middle.
+    let mean_s = 8.75;
+    assert_eq!(flaws("8.7500/3.31"), [Flaw::UnequalThreads { mean_s, total_s: 10.0 }]);
+    assert_eq!(
+        flaws("8.7500/2.17")[0].to_string(),
+        "threads ended early: they ran for 8.8 of 10.0 seconds on average, and not all for the same time"
+    );
+    // At a rate, with a last event that took long, and with a log that is cut there.
+    for times in ["3.0000/0.50", "9.5000/0.30", "9.9947/0.00", "9.9"] {
+        assert_eq!(flaws(times), [], "{times}");
+    }
+}
+
 #[test]
 fn a_forced_shutdown_is_told() {
     for option in ["max-time", "time"] {

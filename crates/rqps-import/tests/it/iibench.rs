@@ -54,7 +54,7 @@ fn refusals() {
         DIR/mrg.l.i0: it has no line of a system: merge its step again, or move it away
         DIR/mrg.l.i0, line 1: heading p99 comes twice: take one of the columns out
         DIR/mrg.qr100.L1, line 1: no heading qps, whose column has the step's figures: merge its step again
-        DIR has nothing to import: there is no table of a step such as mrg.l.i0 or mrg.qr100.L1 in it
+        DIR has nothing to import: there is no table of a step such as mrg.l.i0, and no folder of a step such as l.i0 with o.ib.dop1.1, in it
         DIR/mrg.l.y: its name is that of no step: l.i0, l.x, l.i1, q100.1, qr100.L1, qp100.L2"#]]
     .assert_eq(&all.map(refusal).join("\n"));
 }
@@ -143,6 +143,7 @@ fn steps_of_all_versions_and_tables_beside_them() {
         ("mrg.q100.2", lines),
         ("mrg.q.L3.ips200", lines),
         ("mrg.qr100.L1.rt.query", "99.9\t0.1\tmy5649.c6\n"),
+        ("mrg.qr100.L1.rate.insert", "99\t99\tt1:my5649.c6\n"),
         ("mrg.sum", lines),
     ]);
     std::fs::write(dir.path().join("mrg.l.x"), "rows\ttag\n1\tmy5649.c6\n").unwrap();

@@ -5,6 +5,7 @@
 mod flawed_logs;
 mod folders;
 mod iibench;
+mod iibench_raw;
 mod raw;
 mod sysbench;
 mod tables;

@@ -40,6 +40,7 @@ fn what_only_the_user_can_say() {
     let twice = [log("my5651=read-write-1.0.log"), log("my5651=read-write-1.0.log")];
     let error = sysbench::import(&twice, &options("x")).unwrap_err();
     assert!(matches!(error, Error::Twice { .. }), "{error}");
+    assert!(error.to_string().contains(" are all step "), "{error}");
     // The file's name says no DBMS, the log's driver does.
     let run = imported(&[log("point-select-1.1.log")], &options("x"));
     assert_eq!(run.systems[0].spec.dbms, rqps_model::Dbms::Postgres);
@@ -55,6 +56,36 @@ fn what_only_the_user_can_say() {
     assert_eq!(dbms, [rqps_model::Dbms::Mysql, rqps_model::Dbms::Postgres]);
     let four = Options { clients: Some(4), ..options("x") };
     assert_eq!(imported(&[log("point-select-1.1.log")], &four).steps[0].clients, 4);
+}
+
+/// Of two logs of one step on one system nobody knows which is meant; all others are taken.
+#[test]
+fn two_logs_of_a_step_cost_that_step_alone() {
+    let files = [
+        log("my5651:a=read-write-1.0.log"),
+        log("my5651:b=read-write-1.0.log"),
+        log("my5651:b=point-select-1.1.log"),
+        log("ma110405:b=read-write-1.0.log"),
+    ];
+    let four = Options { clients: Some(4), ..options("x") };
+    let imports = sysbench::import(&files, &four).unwrap();
+    let run = &imports.runs[0];
+    let cells = run.steps.iter().flat_map(|step| {
+        let cells = run.systems.iter().zip(&step.systems);
+        cells.map(|(s, c)| format!("{} {} {}", step.info.name, s.spec.label, c.slices.len()))
+    });
+    assert_eq!(
+        cells.collect::<Vec<_>>(),
+        ["a my5651 1", "a ma110405 0", "b my5651 0", "b ma110405 1"]
+    );
+    let skipped: Vec<String> = imports.skipped.iter().map(ToString::to_string).collect();
+    let [problem] = skipped.as_slice() else { panic!("{skipped:?}") };
+    assert!(
+        problem.contains("read-write-1.0.log and ") && problem.contains("point-select-1.1.log")
+    );
+    assert!(problem.ends_with(
+        "are all step b on my5651; give one of them, or say which is which with LABEL:STEP=FILE"
+    ));
 }
 
 /// rqps counts the rows of a scan, sysbench its queries.

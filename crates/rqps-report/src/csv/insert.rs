@@ -109,7 +109,7 @@ fn flow_columns(role: Role) -> Vec<Column> {
             times(Box::new(|t| Some(t.n as f64)))
         }),
         column(format!("{name}_mean_us"), "mean response time", {
-            times(Box::new(move |t| Some(us(t.mean_ns))))
+            times(Box::new(move |t| t.mean_ns.map(us)))
         }),
     ];
     for p in crate::insert::PERCENTILES {

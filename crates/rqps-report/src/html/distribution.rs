@@ -119,7 +119,14 @@ mod tests {
     use super::*;
 
     fn times(percentiles_ns: [Option<u64>; 6]) -> ResponseTimes {
-        ResponseTimes { n: 1, min_ns: 1, mean_ns: 1.0, max_ns: 1, percentiles_ns, buckets: [0; 10] }
+        ResponseTimes {
+            n: 1,
+            min_ns: Some(1),
+            mean_ns: Some(1.0),
+            max_ns: 1,
+            percentiles_ns,
+            buckets: [0; 10],
+        }
     }
 
     #[test]

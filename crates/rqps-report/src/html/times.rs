@@ -16,7 +16,7 @@ pub(super) fn responses(analysis: &Analysis<'_>, step: &StepAnalysis<'_>) -> Mar
         .enumerate()
         .filter_map(|(idx, c)| Some((idx, c.response.as_ref()?)))
         .collect();
-    let Some(smallest) = measured.iter().map(|(_, r)| r.mean_ns).reduce(f64::min) else {
+    let Some(smallest) = measured.iter().map(|(_, r)| r.typical_ns()).reduce(f64::min) else {
         return html! {};
     };
     let (unit, unit_ns) = response::unit(smallest);
@@ -35,7 +35,10 @@ pub(super) fn responses(analysis: &Analysis<'_>, step: &StepAnalysis<'_>) -> Mar
             tbody { @for &(idx, times) in &measured {
                 tr {
                     (system_head(analysis, idx))
-                    td { (show(times.mean_ns)) }
+                    td { @match times.mean_ns {
+                        Some(ns) => { (show(ns)) },
+                        None => { span.faint { "–" } },
+                    } }
                     @for value in times.percentiles_ns {
                         td { @match value {
                             Some(ns) => { (show(ns as f64)) },

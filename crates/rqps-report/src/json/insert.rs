@@ -64,8 +64,8 @@ struct FlowJson {
 #[derive(Serialize)]
 struct TimesJson {
     n: u64,
-    min_ns: u64,
-    mean_ns: f64,
+    min_ns: Option<u64>,
+    mean_ns: Option<f64>,
     max_ns: u64,
     percentiles_ns: BTreeMap<String, Option<u64>>,
     buckets: BTreeMap<&'static str, u64>,

@@ -286,8 +286,8 @@ impl Serialize for RatioJson {
 #[derive(Serialize)]
 pub(super) struct ResponseJson {
     pub(super) n: u64,
-    pub(super) min_ns: u64,
-    pub(super) mean_ns: f64,
+    pub(super) min_ns: Option<u64>,
+    pub(super) mean_ns: Option<f64>,
     pub(super) max_ns: u64,
     pub(super) percentiles_ns: BTreeMap<String, Option<u64>>,
 }

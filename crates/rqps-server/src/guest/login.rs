@@ -5,17 +5,26 @@ use rqps_model::Dbms;
 
 use crate::{Error, Refusal, connect};
 
+/// What a server says it is.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Told {
+    /// The DBMS.
+    pub dbms: Dbms,
+    /// Its version as people write it: `10.11.19`. Empty where it was not asked.
+    pub version: String,
+}
+
 /// The DBMS that a server says it is. `named` is what its address says, which decides the protocol.
 ///
 /// # Errors
 /// [`Refusal::OtherProtocol`]; [`Error::Client`] where it cannot be asked.
-pub fn told_dbms(named: Dbms, endpoint: &Endpoint) -> Result<Dbms, Error> {
+pub fn told_dbms(named: Dbms, endpoint: &Endpoint) -> Result<Told, Error> {
     let mut connection = match connect(named, endpoint) {
         Ok(connection) => connection,
         Err(error) => return Err(other_protocol(named, endpoint).unwrap_or(error)),
     };
     if !named.is_mysql_family() {
-        return Ok(named);
+        return Ok(Told { dbms: named, version: String::new() });
     }
     connection
         .set_timeout(Some(endpoint.connect_timeout))
@@ -25,7 +34,14 @@ pub fn told_dbms(named: Dbms, endpoint: &Endpoint) -> Result<Dbms, Error> {
     let result = connection.query(sql).map_err(|e| Error::client(sql, e))?;
     let mut texts = vec![connection.session().server_version_text.clone()];
     texts.extend(result.rows.into_iter().flatten().flatten());
-    Ok(dbms_of(&texts))
+    let version = texts.get(1).map_or_else(String::new, |text| version_of(text).to_owned());
+    Ok(Told { dbms: dbms_of(&texts), version })
+}
+
+/// The numbers of a version's text: 10.11.19 of `10.11.19-MariaDB-0+deb12u1`.
+fn version_of(text: &str) -> &str {
+    let end = text.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(text.len());
+    &text[..end]
 }
 
 /// MariaDB has its name in its version or in the comment on it.
@@ -121,6 +137,13 @@ mod tests {
         assert_eq!(dbms(&["8.0.33", "8.0.33", "MySQL Community Server - GPL"]), Dbms::Mysql);
         // A user has set the version's text.
         assert_eq!(dbms(&["5.7.1", "5.7.1", "mariadb.org binary distribution"]), Dbms::Mariadb);
+    }
+
+    #[test]
+    fn versions_as_people_write_them() {
+        assert_eq!(version_of("10.11.19-MariaDB-0+deb12u1"), "10.11.19");
+        assert_eq!(version_of("8.0.33"), "8.0.33");
+        assert_eq!(version_of(""), "");
     }
 
     trait MapOwned {

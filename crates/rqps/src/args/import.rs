@@ -27,13 +27,17 @@ pub(crate) enum ImportCommand {
         #[command(flatten)]
         options: ImportOptions,
     },
-    /// A directory with the merged tables of the Insert Benchmark's scripts: mrg.l.i0, mrg.qr100.L1 and so on
+    /// A folder of the Insert Benchmark's scripts: merged tables (mrg.l.i0, mrg.qr100.L1 and so on), or one
+    /// directory of raw files (l.i0/o.ib.dop1.1 and so on) per system
     Iibench {
-        /// The directory
+        /// The folder
         #[arg(value_name = "DIR")]
         dir: PathBuf,
         #[command(flatten)]
         options: ImportOptions,
+        /// Block device of the data directory, of those that o.io.* list
+        #[arg(long, value_name = "DEVICE")]
+        device: Option<String>,
     },
 }
 

@@ -42,6 +42,32 @@ fn an_address_of_the_other_protocol_is_refused() {
     }
 }
 
+/// Told at connect, by whatever way the address is given and for each suite, so before a user without rights is
+/// refused.
+#[test]
+fn an_address_of_mysql_at_a_server_of_mariadb_is_told() {
+    let mut host = Host::new("mariadb", "10.2.11");
+    host.server.admin.query("CREATE USER poor@localhost IDENTIFIED BY 'pw'").unwrap();
+    host.address = host.address.replace("/sbtest?", "/?").replace("//sbtest@", "//poor@");
+    let plan = format!(
+        "[[system]]\ndsn = '{}'\n[[suite]]\nkind = 'insert'\nclients = [1]\nrows = 5000\n",
+        host.address
+    );
+    host.bench.write("plan.toml", &plan);
+    let address = host.address.as_str();
+    for args in [
+        &["run", "plan.toml"][..],
+        &["run", "--base", address, "--vs", address, "--suite", "insert"],
+        &["run", "--base", address, "--vs", address, "--suite", "sysbench"],
+    ] {
+        let said = host.bench.run_with(args, &[("PW", "pw")]);
+        assert_eq!(said.code(), 2, "{}", said.stderr);
+        let told = "is named as MySQL, and the server says that it is MariaDB 10.2.11: measured as \
+                    MariaDB; write mariadb://";
+        assert!(said.stderr.contains(told), "{args:?}: {}", said.stderr);
+    }
+}
+
 #[test]
 fn a_server_that_takes_no_writes_is_told_before_anything_is_made() {
     for (dbms, statements, why) in [

@@ -56,6 +56,8 @@ mod imported_folders;
 #[cfg(test)]
 mod imported_inserts;
 #[cfg(test)]
+mod imported_raw_inserts;
+#[cfg(test)]
 mod in_turns;
 #[cfg(test)]
 mod insert;

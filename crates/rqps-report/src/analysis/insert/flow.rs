@@ -76,10 +76,15 @@ struct Part<'a> {
 /// The flows of a step on one system, in the order of [`ROLES`].
 pub(super) fn flows(step: &RunStep, system: &SystemStep) -> Vec<Flow> {
     let own = own_role(step.info.kind);
-    if let [Slice { stated: Some(stated), .. }] = system.slices.as_slice() {
+    let imported = match system.slices.as_slice() {
+        [slice] => slice.stated.as_ref().map(|stated| (slice, stated)),
+        _ => None,
+    };
+    if let Some((_, stated)) = imported.filter(|(slice, _)| slice.duration_ns == 0) {
         return of_stated(stated, own, step.clients);
     }
-    let is_fixed = step.info.has_blocks_of_work();
+    // The seconds of an imported log are those of a clock.
+    let is_fixed = step.info.has_blocks_of_work() && imported.is_none();
     let flow = |role: Role| {
         if own == Some(role) {
             let parts: Vec<Part<'_>> =
@@ -94,7 +99,23 @@ pub(super) fn flows(step: &RunStep, system: &SystemStep) -> Vec<Flow> {
             .collect();
         of(role, false, &parts)
     };
-    ROLES.into_iter().filter_map(flow).collect()
+    let mut flows: Vec<Flow> = ROLES.into_iter().filter_map(flow).collect();
+    if let Some((_, stated)) = imported {
+        flows.iter_mut().for_each(|flow| take_stated(flow, stated));
+    }
+    flows
+}
+
+/// Gives a flow of an imported log what its files state in place of what was counted.
+fn take_stated(flow: &mut Flow, stated: &Stated) {
+    let response = match flow.is_own {
+        true => stated.response.as_ref(),
+        false => stated.stream_responses.get(&flow.role),
+    };
+    flow.response = flow.response.take().or_else(|| response.map(response::of_stated));
+    if let Some(ips) = stated.column("ips").filter(|_| flow.role == Role::Insert) {
+        flow.rate_per_s = ips;
+    }
 }
 
 /// The flows that an imported file has rates of: those of the figure, and inserts beside queries.

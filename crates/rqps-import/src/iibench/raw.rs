@@ -1,0 +1,177 @@
+//! Raw folders of the Insert Benchmark: per system a folder, in it one per step with the logs of its clients.
+//!
+//! ```text
+//!   DIR/LABEL/l.i0/o.ib.dop1.1      the log of client 1 of 1
+//!   DIR/LABEL/qr100.L1/o.res.dop1   the scripts' summary
+//! ```
+
+use std::path::{Path, PathBuf};
+
+use rqps_model::Tool;
+
+use super::figures::{self, Loaded};
+use super::step::StepName;
+use super::step_dir::{Place, StepDir, has_logs};
+use crate::folder::{Folder, is_packed};
+use crate::mytools::run_name;
+use crate::sheet::{self, Cell, Sheet, SheetStep};
+use crate::{Error, Imports, Options};
+
+/// A system's folder and its label.
+struct SystemDir {
+    label: String,
+    folder: Folder,
+}
+
+/// A step on a system.
+struct Measured {
+    system_idx: usize,
+    step: StepName,
+    clients: u32,
+    cell: Cell,
+}
+
+/// Whether a folder is one system's: it has a folder of a step in it.
+fn is_system(folder: &Folder) -> bool {
+    step_dirs(folder).next().is_some()
+}
+
+/// The steps of a system's folder that have logs.
+fn step_dirs(folder: &Folder) -> impl Iterator<Item = (StepName, Folder)> {
+    folder.dirs().filter_map(|name| {
+        let own = Folder::read(&folder.dir.join(name)).ok()?;
+        Some((StepName::parse(name)?, own)).filter(|(_, own)| has_logs(own))
+    })
+}
+
+/// Whether a folder, or one in it, is a system's.
+pub(super) fn is_raw(folder: &Folder) -> bool {
+    is_system(folder) || !systems_in(folder).is_empty()
+}
+
+/// The systems that a folder has folders of.
+fn systems_in(folder: &Folder) -> Vec<SystemDir> {
+    let system = |name: &str| {
+        let own = Folder::read(&folder.dir.join(name)).ok()?;
+        is_system(&own).then(|| SystemDir { label: name.to_owned(), folder: own })
+    };
+    folder.dirs().filter_map(system).collect()
+}
+
+/// The run of a folder: of one system, or of all that it has.
+///
+/// # Errors
+/// Folders without a step that can be taken over.
+pub(super) fn import(folder: &Folder, options: &Options) -> Result<Imports, Error> {
+    let mut systems = if is_system(folder) {
+        let label = run_name(&folder.dir, None, &Options::default());
+        vec![SystemDir { label, folder: folder.clone() }]
+    } else {
+        systems_in(folder)
+    };
+    shorten(&mut systems);
+    let labels = systems.iter().map(|system| system.label.clone()).collect();
+    let mut sheet =
+        Sheet { name: run_name(&folder.dir, None, options), labels, ..Sheet::default() };
+    let mut all: Vec<Measured> = Vec::new();
+    for (idx, system) in systems.iter().enumerate() {
+        all.extend(measured(idx, system, options, &mut sheet));
+    }
+    all.sort_by(|a, b| (a.step.order(), a.clients).cmp(&(b.step.order(), b.clients)));
+    let n = systems.len();
+    for Measured { system_idx, step, clients, cell } in all {
+        let info = step.info();
+        let same = |row: &&mut SheetStep| row.info.name == info.name && row.clients == clients;
+        if let Some(row) = sheet.steps.last_mut().filter(same) {
+            row.cells[system_idx] = Some(cell);
+            continue;
+        }
+        let mut cells: Vec<Option<Cell>> = std::iter::repeat_with(|| None).take(n).collect();
+        cells[system_idx] = Some(cell);
+        sheet.steps.push(SheetStep { info, clients, cells });
+    }
+    if sheet.steps.is_empty() {
+        let problem = format!("none of its steps can be imported. {}", sheet.notes.join(" "));
+        return Err(Error::file(&folder.dir, problem));
+    }
+    Ok(Imports { runs: vec![sheet.into_run(Tool::Iibench, options)?], skipped: Vec::new() })
+}
+
+/// The scripts put the rows in millions before each label, `500m.my8406_rel.cz12a`: what all have says nothing
+/// of a system.
+fn shorten(systems: &mut [SystemDir]) {
+    let split = |label: &str| {
+        let (rows, rest) = label.split_once('.')?;
+        let digits = rows.strip_suffix('m')?;
+        let is_rows = !digits.is_empty() && digits.bytes().all(|b| b.is_ascii_digit());
+        (is_rows && !rest.is_empty()).then(|| (rows.to_owned(), rest.to_owned()))
+    };
+    let Some((rows, _)) = systems.first().and_then(|system| split(&system.label)) else { return };
+    let short: Option<Vec<String>> = systems
+        .iter()
+        .map(|system| split(&system.label).filter(|(own, _)| *own == rows).map(|(_, rest)| rest))
+        .collect();
+    for (system, label) in systems.iter_mut().zip(short.unwrap_or_default()) {
+        system.label = label;
+    }
+}
+
+/// The steps of a system in their order. What cannot be taken over is noted in the sheet.
+fn measured(idx: usize, system: &SystemDir, options: &Options, sheet: &mut Sheet) -> Vec<Measured> {
+    let mut out = Vec::new();
+    let mut steps: Vec<StepName> = Vec::new();
+    for name in system.folder.names() {
+        let shown = Path::new(&system.label).join(name);
+        match unusable(&system.folder, name, &shown) {
+            Some(problem) => sheet.notes.push(sheet::note(&problem)),
+            None => steps.extend(StepName::parse(name).filter(|_| !is_packed(name))),
+        }
+    }
+    steps.sort_by(|a, b| a.order().cmp(&b.order()));
+    let mut loaded = Loaded::default();
+    for step in steps {
+        let shown: PathBuf = Path::new(&system.label).join(step.as_str());
+        let read = Folder::read(&system.folder.dir.join(step.as_str())).and_then(|folder| {
+            let place = Place { folder: &folder, shown: &shown };
+            StepDir::read(&place, &step, options.device.as_deref())
+        });
+        let dir = match read {
+            Ok(dir) => dir,
+            Err(problem) => {
+                sheet.notes.push(sheet::note(&problem));
+                continue;
+            }
+        };
+        sheet.notes.extend(dir.notes.iter().cloned());
+        if let Some(dbms) = dir.logs.iter().find_map(|log| log.flags.dbms) {
+            sheet.drivers.entry(system.label.clone()).or_insert(dbms);
+        }
+        let slow_start = figures::failed_by_the_start(&step, &dir);
+        sheet.notes.extend(slow_start.map(|text| format!("{}: {text}.", shown.display())));
+        let clients = dir.clients;
+        loaded.take(&step, &dir);
+        match figures::cell(&step, &dir, loaded) {
+            Ok(cell) => out.push(Measured { system_idx: idx, step, clients, cell }),
+            Err(problem) => sheet.notes.push(sheet::note(&Error::file(&shown, problem))),
+        }
+    }
+    out
+}
+
+/// What looks like a step and cannot be read as one; `None` for a step, and for anything else.
+fn unusable(folder: &Folder, name: &str, shown: &Path) -> Option<Error> {
+    let path = folder.path(name)?;
+    let begins = ["l.", "qr", "qp", "q.", "q1", "q5"].iter().any(|begin| name.starts_with(begin));
+    if is_packed(name) {
+        return begins.then(|| Error::file(shown, "unpack it first"));
+    }
+    if !path.is_dir() {
+        return None;
+    }
+    let has_logs = Folder::read(&path).is_ok_and(|own| has_logs(&own));
+    (has_logs && StepName::parse(name).is_none()).then(|| {
+        let problem = "its name is that of no step: rename it to l.i0, l.x, l.i1, qr100.L1 or qp100.L2; a \
+                       repetition is imported from a folder of its own";
+        Error::file(shown, problem)
+    })
+}

@@ -1,0 +1,244 @@
+//! The folder of one step on one system: the logs of its clients, the scripts' summary, and what vmstat and
+//! iostat recorded beside them.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
+
+use super::log::Log;
+use super::step::StepName;
+use super::summary::Summary;
+use crate::Error;
+use crate::folder::{Folder, is_packed, read_text};
+use crate::iostat::{self, Found, Iostat};
+use crate::vmstat::Vmstat;
+
+/// How the logs of clients begin: `o.ib.dop2.1` is that of the first of two.
+const LOG: &str = "o.ib.dop";
+
+/// What could be read of a step.
+#[derive(Debug)]
+pub(super) struct StepDir {
+    /// How many clients there were.
+    pub(super) clients: u32,
+    /// Their logs in order. Where one client creates the indexes of the only table, there is one.
+    pub(super) logs: Vec<Log>,
+    /// The summary, where it is that of these logs.
+    pub(super) summary: Option<Summary>,
+    pub(super) vmstat: Option<Vmstat>,
+    pub(super) iostat: Option<Iostat>,
+    pub(super) n_cpus: Option<u32>,
+    /// What was not taken over, and what is to be known of what was.
+    pub(super) notes: Vec<String>,
+}
+
+/// The folder and how messages name it.
+pub(super) struct Place<'p> {
+    pub(super) folder: &'p Folder,
+    pub(super) shown: &'p Path,
+}
+
+/// The logs of a number of clients: names by client.
+type LogNames = BTreeMap<u32, String>;
+
+/// Whether a folder has logs of clients.
+pub(super) fn has_logs(folder: &Folder) -> bool {
+    folder.names().any(|name| name.starts_with(LOG))
+}
+
+impl Place<'_> {
+    fn file(&self, name: &str) -> PathBuf {
+        self.shown.join(name)
+    }
+
+    /// The text of a file, where it is there.
+    fn text(&self, name: &str) -> Option<Result<String, Error>> {
+        let text = read_text(&self.folder.path(name)?);
+        Some(text.map_err(|problem| match problem {
+            Error::Read { source, .. } => Error::Read { path: self.file(name), source },
+            Error::File { problem, .. } => Error::File { path: self.file(name), problem },
+            other => other,
+        }))
+    }
+
+    /// The names of the logs and how many clients they are of.
+    fn log_names(&self) -> Result<(u32, LogNames), Error> {
+        let mut by_clients: BTreeMap<u32, LogNames> = BTreeMap::new();
+        for name in self.folder.names() {
+            let Some(rest) = name.strip_prefix(LOG) else { continue };
+            if is_packed(name) {
+                return Err(Error::file(&self.file(name), "unpack it first"));
+            }
+            let numbers = rest.split_once('.');
+            let numbers = numbers.and_then(|(n, k)| Some((n.parse().ok()?, k.parse().ok()?)));
+            let Some((n, k)) = numbers.filter(|(n, k)| *n > 0 && *k > 0) else {
+                let problem =
+                    "its name is not o.ib.dopN.K of client K of N: rename it or move it away";
+                return Err(Error::file(&self.file(name), problem));
+            };
+            by_clients.entry(n).or_default().insert(k, name.to_owned());
+        }
+        let several: Vec<String> = by_clients.keys().map(|n| format!("dop{n}")).collect();
+        match (by_clients.pop_first(), several.len()) {
+            (Some(only), 1) => Ok(only),
+            (None, _) => {
+                let problem = "it has no log o.ib.dopN.K of iibench.py: run the step again";
+                Err(Error::file(self.shown, problem))
+            }
+            _ => {
+                let problem =
+                    format!("it has the logs of several runs ({}): leave one", several.join(", "));
+                Err(Error::file(self.shown, problem))
+            }
+        }
+    }
+
+    /// All logs of the step.
+    fn logs(&self, step: &StepName) -> Result<(u32, Vec<Log>), Error> {
+        let (clients, names) = self.log_names()?;
+        let mut logs = Vec::new();
+        for name in names.values() {
+            let path = self.file(name);
+            let Some(text) = self.text(name) else { continue };
+            let log = Log::parse(&text?).map_err(|flaw| match flaw.line_idx {
+                Some(idx) => Error::line(&path, idx, flaw.problem),
+                None => Error::file(&path, flaw.problem),
+            })?;
+            check_flags(&log, step).map_err(|problem| Error::file(&path, problem))?;
+            logs.push(log);
+        }
+        let known: BTreeSet<u32> = names.keys().copied().collect();
+        let of_one_table =
+            known == BTreeSet::from([1]) && logs.iter().all(|l| l.flags.creates_indexes);
+        let missing = (1..=clients).find(|k| !known.contains(k));
+        if let Some(k) = missing.filter(|_| !of_one_table) {
+            let problem =
+                format!("it is missing, so that the rate of {clients} clients is not known");
+            let path = self.file(&format!("{LOG}{clients}.{k}"));
+            return Err(Error::file(&path, format!("{problem}: copy it, or run the step again")));
+        }
+        Ok((clients, logs))
+    }
+}
+
+impl StepDir {
+    /// Reads the folder of a step.
+    ///
+    /// # Errors
+    /// A log that is missing or has no end, and logs of another step: the step then has no figure.
+    pub(super) fn read(
+        place: &Place<'_>,
+        step: &StepName,
+        device: Option<&str>,
+    ) -> Result<Self, Error> {
+        let (clients, logs) = place.logs(step)?;
+        let mut notes = Vec::new();
+        let mut note = |problem: Error| notes.push(crate::sheet::note(&problem));
+        let summary_name = format!("o.res.dop{clients}");
+        let summary = place.text(&summary_name).and_then(|text| {
+            let fit = |text: String| {
+                let summary = Summary::parse(&text)?;
+                check_summary(&summary, &logs)?;
+                Ok(summary)
+            };
+            let read = text.and_then(|text| {
+                fit(text)
+                    .map_err(|problem: String| Error::file(&place.file(&summary_name), problem))
+            });
+            read.map_err(&mut note).ok()
+        });
+        let vm_name = format!("o.vm.dop{clients}");
+        let vmstat = place.text(&vm_name).and_then(|text| {
+            let read = text.and_then(|text| {
+                Vmstat::parse(&text).map_err(|why| Error::file(&place.file(&vm_name), why))
+            });
+            read.map_err(&mut note).ok().flatten()
+        });
+        let io_name = format!("o.io.dop{clients}");
+        let io = place.text(&io_name).and_then(|text| text.map_err(&mut note).ok());
+        let n_cpus = io.as_deref().and_then(n_cpus);
+        let iostat = io.and_then(|text| match iostat::parse(&text, device) {
+            Ok(Found::Device(found)) => Some(found),
+            Ok(Found::Nothing) => None,
+            Ok(Found::Several(names)) => {
+                // The summary has those of the device that the scripts were told.
+                if summary.is_none() {
+                    let problem = format!(
+                        "it has several devices ({}): name one with --device",
+                        names.join(", ")
+                    );
+                    note(Error::file(&place.file(&io_name), problem));
+                }
+                None
+            }
+            Err(why) => {
+                note(Error::file(&place.file(&io_name), why));
+                None
+            }
+        });
+        for (log, k) in logs.iter().zip(1..) {
+            if let Some((idx, error)) = &log.error {
+                let path = place.file(&format!("{LOG}{clients}.{k}"));
+                notes.push(format!("{}.", Error::line(&path, *idx, error.clone()).sentence()));
+            }
+        }
+        Ok(Self { clients, logs, summary, vmstat, iostat, n_cpus, notes })
+    }
+}
+
+/// Whether a log is that of the step whose name its folder has.
+fn check_flags(log: &Log, step: &StepName) -> Result<(), String> {
+    let rate = |rate: Option<u32>| rate.map_or("as fast as it goes".to_owned(), |n| n.to_string());
+    let flags = &log.flags;
+    // Without its command line a log does not say it.
+    let is_said = flags.rows_per_commit.is_some();
+    if is_said && flags.inserts_per_s != step.inserts_per_s() {
+        return Err(format!(
+            "its folder says inserts per second: {}, its first line: {}; rename the folder",
+            rate(step.inserts_per_s()),
+            rate(flags.inserts_per_s)
+        ));
+    }
+    if is_said && step.is_point_query().is_some_and(|is_point| is_point != flags.is_point) {
+        let (said, is) = if flags.is_point { ("range", "point") } else { ("point", "range") };
+        return Err(format!(
+            "its folder says {said} queries, its first line {is}; rename the folder"
+        ));
+    }
+    let is_query = step.inserts_per_s().is_some();
+    if is_query && !log.responses.contains_key(&rqps_model::Role::Query) {
+        return Err(
+            "it has no response times of queries (Query rt:), so that it did not query: run \
+                    the step again with --query_threads"
+                .to_owned(),
+        );
+    }
+    Ok(())
+}
+
+/// Whether a summary is that of these logs.
+fn check_summary(summary: &Summary, logs: &[Log]) -> Result<(), String> {
+    let n_queries: u64 = logs.iter().map(|log| log.end().queries).sum();
+    let longest_s = logs.iter().map(|log| log.total_s).fold(0.0, f64::max);
+    // Some awks print large sums with six digits; the scripts count whole seconds.
+    let is_same = (summary.n_queries - n_queries as f64).abs() <= 1e-5 * n_queries as f64
+        && summary.n_processes == logs.len() as u64
+        && summary.seconds + 1.0 >= longest_s;
+    if is_same {
+        return Ok(());
+    }
+    Err(format!(
+        "it is of another run than the logs beside it: {} processes, {} seconds, {} queries, and they \
+         have {}, {longest_s}, {n_queries}; rates are computed from the logs",
+        summary.n_processes,
+        summary.seconds,
+        summary.n_queries,
+        logs.len()
+    ))
+}
+
+/// The CPUs of the host by iostat's first line: `Linux 6.1.0 (host) 11/27/25 _x86_64_ (8 CPU)`.
+fn n_cpus(text: &str) -> Option<u32> {
+    let line = text.lines().find(|line| line.trim_end().ends_with(" CPU)"))?;
+    let (_, behind) = line.rsplit_once('(')?;
+    behind.split_whitespace().next()?.parse().ok().filter(|n| *n > 0)
+}
