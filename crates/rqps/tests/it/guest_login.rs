@@ -119,5 +119,5 @@ fn addresses_of_other_clients_lead_to_the_same_server() {
     host.write_plan("");
     let said = host.run(&[]);
     assert_eq!(said.code(), 2, "{}", said.stderr);
-    assert!(said.stderr.contains("tls over a unix socket is not done"), "{}", said.stderr);
+    assert!(said.stderr.contains("a unix socket is not encrypted"), "{}", said.stderr);
 }
