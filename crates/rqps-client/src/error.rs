@@ -23,6 +23,19 @@ pub struct ServerError {
     pub sqlstate: String,
     /// The server's text.
     pub message: String,
+    /// What PostgreSQL says besides, where it does.
+    pub notes: Option<Box<ErrorNotes>>,
+}
+
+/// What PostgreSQL says of an error besides its text; empty where it says nothing.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct ErrorNotes {
+    /// Where in the statement: characters from 1; 0 for nowhere.
+    pub position: usize,
+    /// More about it.
+    pub detail: String,
+    /// What to do about it.
+    pub hint: String,
 }
 
 impl ServerError {
@@ -177,6 +190,7 @@ mod tests {
             errno,
             sqlstate: sqlstate.to_owned(),
             message: String::new(),
+            notes: None,
         };
         let told =
             |error: ServerError| (error.is_too_many_connections(), error.is_out_of_resources());

@@ -26,7 +26,7 @@ pub mod wire;
 
 pub use any::AnyConnection;
 pub use endpoint::{Address, Endpoint, Parameter, Password, SessionCharset, Startup, Tls};
-pub use error::{Error, ErrorClass, ServerError};
+pub use error::{Error, ErrorClass, ErrorNotes, ServerError};
 pub use mysql::MysqlConnection;
 pub use null::NullConnection;
 pub use params::{ParamType, Params, Value};
@@ -36,6 +36,7 @@ pub use privacy::Privacy;
 pub use probe::{ServerProtocol, probe_protocol};
 pub use script::{Row, ScriptConnection};
 pub use session::Session;
+pub use wire::postgres::execute::numbered_places;
 
 /// How a statement travels.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]

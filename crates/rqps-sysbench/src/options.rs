@@ -9,7 +9,7 @@ pub(crate) mod value;
 use std::collections::BTreeMap;
 
 use crate::Error;
-pub(crate) use definitions::{Definition, GROUPS, known};
+pub(crate) use definitions::{Definition, known};
 pub(crate) use value::{Kind, Value};
 
 /// What was given, by names with underscores, each checked against its definition where it has one.

@@ -5,11 +5,12 @@ mod bulk;
 mod events;
 mod statements;
 
+use std::io::ErrorKind;
 use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
 use std::time::Duration;
 
-use rqps_client::{Error, Outcome, Row};
+use rqps_client::{Address, Error, Outcome, Row};
 
 use crate::console::Level;
 use crate::random::{Random, unique, unique_below};
@@ -166,8 +167,14 @@ impl Worker {
         was_open
     }
 
-    /// Makes a connection anew, with its statements; false after telling why it cannot be.
+    /// Makes a connection anew, with its statements; false after telling why it cannot be. One to PostgreSQL stays,
+    /// as in sysbench.
     pub(crate) fn reconnect(&mut self, link: usize) -> bool {
+        if matches!(self.links.get(link), Some(Some(open)) if open.driver == Driver::Pgsql) {
+            let text = "reconnect is not supported by the current driver";
+            self.settings.console.log(Level::Alert, text);
+            return true;
+        }
         let Err(lines) = self.try_reconnect(link) else {
             self.tally.count_reconnect();
             return self.prepare_anew(link);
@@ -289,6 +296,11 @@ impl Worker {
         open.connection.n_columns().unwrap_or(0)
     }
 
+    /// Whether a connection's last statement has a result.
+    pub(crate) fn had_result(&self, link: usize) -> bool {
+        matches!(self.links.get(link), Some(Some(open)) if open.connection.had_result())
+    }
+
     /// Fetches the next row of a connection's last answer: its columns, -1 after the last row, -2 when
     /// it was not kept.
     pub(crate) fn fetch_row(&mut self, link: usize) -> i32 {
@@ -312,24 +324,48 @@ impl Worker {
 /// Why a connection could not be made, in the words of sysbench.
 fn refused(driver: Driver, place: &Place, error: &Error) -> Vec<String> {
     let failure = Failure::new(driver, error);
+    let unknown_name = unknown_name(place, error);
     match driver {
         Driver::Mysql => {
             // The client library's numbers for a name without an address and for a server that cannot be reached.
-            let errno = match (failure.errno, error) {
-                (2013, Error::Connect { source, .. }) if is_unknown_name(source) => 2005,
-                (2013, _) => 2002,
-                (errno, _) => errno,
+            let (errno, message) = match (unknown_name, failure.errno) {
+                (Some(UnknownName { host, .. }), _) => {
+                    (2005, format!("Unknown MySQL server host '{host}' (0)"))
+                }
+                (None, 2013) => (2002, failure.message),
+                (None, errno) => (errno, failure.message),
             };
             vec![
                 format!("unable to connect to MySQL server on {}, aborting...", place.called),
-                format!("error {errno}: {}", failure.message),
+                format!("error {errno}: {message}"),
             ]
         }
-        Driver::Pgsql => vec![format!("Connection to database failed: {}", failure.message)],
+        Driver::Pgsql => {
+            let message = match unknown_name {
+                Some(UnknownName { host, why }) => {
+                    format!("could not translate host name \"{host}\" to address: {why}\n")
+                }
+                None => failure.message,
+            };
+            vec![format!("Connection to database failed: {message}")]
+        }
     }
 }
 
-/// Whether a host's name has no address: the resolver's errors are not the system's.
-fn is_unknown_name(error: &std::io::Error) -> bool {
-    error.raw_os_error().is_none() && error.kind() != std::io::ErrorKind::TimedOut
+/// A host's name that has no address.
+struct UnknownName<'a> {
+    host: &'a str,
+    /// What the resolver says.
+    why: String,
+}
+
+/// The name whose address was not found, where that is why a connection failed.
+fn unknown_name<'a>(place: &'a Place, error: &Error) -> Option<UnknownName<'a>> {
+    let Address::Tcp { host, .. } = &place.endpoint.address else { return None };
+    let Error::Connect { source, .. } = error else { return None };
+    // The resolver's errors are not the system's.
+    let of_resolver = source.raw_os_error().is_none() && source.kind() != ErrorKind::TimedOut;
+    let text = source.to_string();
+    let why = text.strip_prefix("failed to lookup address information: ").unwrap_or(&text);
+    of_resolver.then(|| UnknownName { host, why: why.to_owned() })
 }

@@ -95,8 +95,12 @@ fn a_servers_error_leaves_the_connection_good() {
         peer.request();
         peer.answer(&[(b'C', b"ROLLBACK\0"), (b'Z', b"I")]);
     });
-    let wanted =
-        ServerError { errno: 0, sqlstate: "23505".to_owned(), message: "duplicate key".to_owned() };
+    let wanted = ServerError {
+        errno: 0,
+        sqlstate: "23505".to_owned(),
+        message: "duplicate key".to_owned(),
+        notes: None,
+    };
     let Err(Error::Server(error)) = client.execute_text(b"INSERT") else { panic!() };
     assert_eq!((&error, error.class()), (&wanted, ErrorClass::Retry));
     let Err(Error::Server(error)) = client.query("INSERT") else { panic!() };

@@ -48,7 +48,12 @@ impl Worker<NullConnection> for Slow {
         *n += 1;
         if *n == self.fails_at {
             let message = "made up".to_owned();
-            let error = rqps_client::ServerError { errno: 1064, sqlstate: "HY000".into(), message };
+            let error = rqps_client::ServerError {
+                errno: 1064,
+                sqlstate: "HY000".into(),
+                message,
+                notes: None,
+            };
             return Err(EventError::Client(rqps_client::Error::Server(error)));
         }
         drop(n);

@@ -207,7 +207,12 @@ mod tests {
     use super::*;
 
     fn said(errno: u16, sqlstate: &str) -> Error {
-        Error::Server(ServerError { errno, sqlstate: sqlstate.to_owned(), message: String::new() })
+        Error::Server(ServerError {
+            errno,
+            sqlstate: sqlstate.to_owned(),
+            message: String::new(),
+            notes: None,
+        })
     }
 
     #[test]

@@ -44,7 +44,12 @@ impl Pairs {
 
 fn server_error(errno: u16) -> EventError {
     let message = "made up".to_owned();
-    EventError::Client(Error::Server(ServerError { errno, sqlstate: "HY000".into(), message }))
+    EventError::Client(Error::Server(ServerError {
+        errno,
+        sqlstate: "HY000".into(),
+        message,
+        notes: None,
+    }))
 }
 
 impl Worker<NullConnection> for Pairs {

@@ -382,6 +382,7 @@ fn mysql_is_asked_for_the_plan_of_a_prepared_statement() {
         errno: 1295,
         sqlstate: "HY000".to_owned(),
         message: "This command is not supported in the prepared statement protocol yet".to_owned(),
+        notes: None,
     };
     let mut server = Scripted::new(vec![done(), Err(Error::Server(refusal)), Ok(answer)]);
     let version = "5.5.34".parse().unwrap();
@@ -433,6 +434,7 @@ fn what_cannot_be_explained_says_why() {
         errno: 0,
         sqlstate: "42501".to_owned(),
         message: "permission denied".to_owned(),
+        notes: None,
     });
     let mut server = Scripted::new(vec![Err(error)]);
     let plan = explain((Dbms::Postgres, Some(&version)), &mut server, &question("SELECT 1", &[]));

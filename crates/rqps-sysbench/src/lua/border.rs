@@ -162,6 +162,10 @@ extern "C" fn n_columns(link: i32) -> i32 {
     with(0, |worker| i32::try_from(worker.n_columns(index(link))).unwrap_or(i32::MAX))
 }
 
+extern "C" fn had_result(link: i32) -> i32 {
+    with(0, |worker| i32::from(worker.had_result(index(link))))
+}
+
 extern "C" fn fetch_row(link: i32) -> i32 {
     with(-2, |worker| worker.fetch_row(index(link)))
 }
@@ -182,7 +186,7 @@ extern "C" fn value_len(column: i32) -> isize {
 }
 
 /// The functions of this file by the names under which Lua casts them.
-pub(super) fn pointers() -> [(&'static str, *mut c_void); 24] {
+pub(super) fn pointers() -> [(&'static str, *mut c_void); 25] {
     /// A pointer to a function.
     macro_rules! pointer {
         ($name:ident) => {
@@ -211,6 +215,7 @@ pub(super) fn pointers() -> [(&'static str, *mut c_void); 24] {
         pointer!(set_random_text),
         pointer!(bulk_add),
         pointer!(n_columns),
+        pointer!(had_result),
         pointer!(fetch_row),
         pointer!(value),
         pointer!(value_len),

@@ -3,23 +3,12 @@
 use mlua::{Lua, Table, Value as LuaValue};
 
 use crate::Error;
-use crate::options::definitions::all;
+use crate::options::definitions::{all, is_newer};
 use crate::options::{Definition, Kind, Options, Value, canonical, help};
 
-/// Options that sysbench 1.0.20 does not have: older scripts may use their names as globals of their own.
-const NEWER: [&str; 11] = [
-    "warmup_time",
-    "thread_init_timeout",
-    "config_file",
-    "luajit_cmd",
-    "json",
-    "rand_zipfian_exp",
-    "mysql_ssl_ca",
-    "mysql_ssl_cert",
-    "mysql_ssl_key",
-    "mysql_compression_algorithms",
-    "pgsql_sslmode",
-];
+/// Where sysbench finds a declaration that it cannot read, which its messages begin with.
+const READING: &str =
+    "`sysbench.cmdline.read_cmdline_options' function failed: [string \"sysbench.cmdline.lua\"]:1:";
 
 /// Gives a state whose script has been loaded the options, as `sysbench.opt`. A script that declares none is of
 /// sysbench 0.5: it gets all options as globals, too, those that nobody declares as texts. Says which the script
@@ -35,7 +24,7 @@ pub(super) fn set(lua: &Lua, options: &Options) -> Result<Option<Vec<Definition>
     for definition in all() {
         let name = canonical(&definition.name);
         table.raw_set(name.as_str(), to_lua(lua, &definition, options)?)?;
-        if !NEWER.contains(&name.as_str()) || options.given().any(|(given, _)| given == name) {
+        if !is_newer(&definition.name) || options.given().any(|(given, _)| given == name) {
             globals.push(name);
         }
     }
@@ -71,7 +60,7 @@ fn declared(lua: &Lua) -> Result<Option<Vec<Definition>>, Error> {
         LuaValue::Nil => Ok(None),
         LuaValue::Table(declared) => read(&declared).map(Some),
         other => Err(Error::Fatal(format!(
-            "wrong type for sysbench.cmdline.options: {}",
+            "{READING} wrong type for sysbench.cmdline.options: {}",
             other.type_name()
         ))),
     }
@@ -99,11 +88,11 @@ fn read(declared: &Table) -> Result<Vec<Definition>, Error> {
     for pair in declared.pairs::<LuaValue, LuaValue>() {
         let (LuaValue::String(name), LuaValue::Table(entry)) = pair? else {
             let text = "wrong table structure in sysbench.cmdline.options";
-            return Err(Error::Fatal(text.to_owned()));
+            return Err(Error::Fatal(format!("{READING} {text}")));
         };
         let name = name.to_string_lossy();
         let Some(help) = entry.get::<Option<String>>(1)? else {
-            return Err(Error::Fatal(format!("nil description for option {name}")));
+            return Err(Error::Fatal(format!("{READING} nil description for option {name}")));
         };
         let default: LuaValue = entry.get(2)?;
         let declared_kind = match entry.get::<LuaValue>(3)? {

@@ -16,6 +16,9 @@ local c_value = c("const char *(*)(int)", "value")
 local c_leave = c("void (*)(int)", "leave")
 local c_value_len = c("ptrdiff_t (*)(int)", "value_len")
 
+local c_had_result = c("int (*)(int)", "had_result")
+local getinfo = debug.getinfo
+
 local sql = {}
 sysbench.sql = sql
 sql.type = {
@@ -30,7 +33,6 @@ end
 
 local Driver, Connection, Statement, Param, Result = {}, {}, {}, {}, {}
 Driver.__index, Driver.__tostring = Driver, show_as("sql_driver")
-Connection.__index, Connection.__tostring = Connection, show_as("sql_connection")
 Statement.__index, Statement.__tostring = Statement, show_as("sql_statement")
 Param.__index, Param.__tostring = Param, show_as("sql_param")
 Result.__tostring = show_as("sql_result")
@@ -43,21 +45,33 @@ local CLOSED = 2147483647
 
 -- Errors ------------------------------------------------------------------------------------------
 
+-- The level of a line of the script, from that of a call up: a C function, such as pcall, has none.
+local function script_level(level)
+  local info = getinfo(level + 1, "S")
+  while info and info.what == "C" do
+    level = level + 1
+    info = getinfo(level + 1, "S")
+  end
+  return level
+end
+
 -- Raises what went wrong with a statement, at the line that many calls up; `otherwise` where no server
 -- said it.
 local function raise(con, code, query, level, otherwise)
   local errno, state, message, text = fn.failure()
   if not errno then
-    error(otherwise or "SQL API error", level + 1)
+    if otherwise then error(otherwise, level + 1) end
+    error("SQL API error", script_level(level + 1))
   end
   local err = {
     connection = con, query = query, sql_errno = errno, sql_state = state, sql_errmsg = message,
-    errcode = sysbench.error.RESTART_EVENT,
   }
-  if code == IGNORED then error(err, 0) end
   local hook = sysbench.hooks.sql_error_ignorable
-  if hook and hook(err) then error(err, 0) end
-  error(text, level + 1)
+  if code == IGNORED or hook and hook(err) then
+    err.errcode = sysbench.error.RESTART_EVENT
+    error(err, 0)
+  end
+  error(text, script_level(level + 1))
 end
 
 -- The rows of the last answer ---------------------------------------------------------------------
@@ -77,9 +91,18 @@ local function read_row(n)
   return row
 end
 
+-- The results that are being fetched, by the number of their connection; one that the script has lost sight of
+-- has no rest to read.
+local fetching = setmetatable({}, { __mode = "v" })
+
+local function end_fetching(con)
+  con.is_fetching = 0
+  fetching[con.id] = nil
+end
+
 local function read_rest(rs)
   local con = rs.con
-  con.fetching = nil
+  end_fetching(con)
   local _ = rs.nfields
   local rest = {}
   local n = c_fetch(con.id)
@@ -93,12 +116,24 @@ end
 
 -- What is asked of a connection next may take the place of its last answer.
 local function leave_results(con)
-  if con.fetching then read_rest(con.fetching) end
+  if con.is_fetching ~= 0 then
+    local rs = fetching[con.id]
+    if rs then read_rest(rs) else end_fetching(con) end
+  end
   con.generation = con.generation + 1
 end
 
 -- Drivers and connections -------------------------------------------------------------------------
-ffi.cdef("struct rqps_link { int link; };")
+-- A connection is a C struct, as in sysbench, whose scripts may ask for its type. One that a script has no more use
+-- for is closed when its memory is collected.
+ffi.cdef[[
+struct rqps_connection { int id; int is_fetching; double generation; double freed; };
+]]
+local new_connection = ffi.metatype("struct rqps_connection", {
+  __index = Connection,
+  __tostring = show_as("sql_connection"),
+  __gc = function(own) c_leave(own.id) end,
+})
 
 function sql.driver(name)
   name = name or native.db_driver
@@ -117,9 +152,7 @@ function Driver:connect()
   if not id then
     error("connection creation failed", 2)
   end
-  -- One that the script has no more use for is closed when its memory is collected, as in sysbench.
-  local guard = ffi.gc(ffi.new("struct rqps_link", id), function(own) c_leave(own.link) end)
-  return setmetatable({ id = id, guard = guard, driver = self, generation = 0 }, Connection)
+  return new_connection(id, 0, 0, -1)
 end
 
 function Connection:disconnect()
@@ -127,7 +160,6 @@ function Connection:disconnect()
   if not fn.disconnect(self.id) then
     fn.alert("attempt to close an already closed connection")
   end
-  ffi.gc(self.guard, nil)
   self.id = CLOSED
   return true
 end
@@ -161,17 +193,28 @@ function Result:fetch_row()
   if self.generation ~= con.generation then error(GONE, 2) end
   local n = c_fetch(con.id)
   if n < 0 then
-    con.fetching = nil
+    end_fetching(con)
     if n < -1 then error(TOO_LONG, 2) end
     return nil
   end
-  con.fetching = self
+  if con.is_fetching == 0 then
+    con.is_fetching = 1
+    fetching[con.id] = self
+  end
   return read_row(n)
 end
 
+-- A connection has one result in sysbench: freeing an older one frees the last.
 function Result:free()
   if self == nil then return end
-  if self.con.fetching == self then self.con.fetching = nil end
+  local con = self.con
+  if con.freed == con.generation or c_had_result(con.id) == 0 then
+    fn.alert("attempt to free an invalid result set")
+    error("db_free_results() failed", 2)
+  end
+  con.freed = con.generation
+  if fetching[con.id] == self then end_fetching(con) end
+  return true
 end
 
 -- What a statement without a result gives: equal to nil, as a null pointer is, which sysbench gives;

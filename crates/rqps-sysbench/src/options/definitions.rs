@@ -32,11 +32,14 @@ impl Definition {
 /// A group of options under one heading.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Group {
-    /// The heading; empty for a group that follows another without one.
-    pub(crate) title: &'static str,
-    /// Name, kind, default and help of each.
-    pub(crate) options: &'static [(&'static str, Kind, &'static str, &'static str)],
+    /// The heading with what ends it; empty for a group that follows another without one.
+    pub(crate) heading: &'static str,
+    /// The options in the order of the help text.
+    pub(crate) options: &'static [Row],
 }
+
+/// Name, kind, default and help of an option.
+type Row = (&'static str, Kind, &'static str, &'static str);
 
 /// The definition of a built-in option, by its name with dashes or underscores.
 pub(crate) fn known(name: &str) -> Option<Definition> {
@@ -46,41 +49,192 @@ pub(crate) fn known(name: &str) -> Option<Definition> {
 
 /// All built-in options.
 pub(crate) fn all() -> impl Iterator<Item = Definition> {
-    GROUPS.iter().flat_map(|group| group.options).map(|(name, kind, default, help)| Definition {
-        name: (*name).to_owned(),
-        kind: *kind,
-        default: (*name != "config-file").then(|| (*default).to_owned()),
-        help: (*help).to_owned(),
-    })
+    GROUPS.iter().flat_map(Group::definitions)
 }
 
+/// Whether sysbench 1.0.20 does not have an option: older scripts may use its name as a global of their own.
+pub(crate) fn is_newer(name: &str) -> bool {
+    [NEWER, OWN].iter().any(|group| group.options.iter().any(|(newer, ..)| *newer == name))
+}
+
+impl Group {
+    /// The definitions of its options.
+    pub(crate) fn definitions(&self) -> impl Iterator<Item = Definition> + use<> {
+        self.options.iter().map(|(name, kind, default, help)| Definition {
+            name: (*name).to_owned(),
+            kind: *kind,
+            default: (!NO_DEFAULT.contains(name)).then(|| (*default).to_owned()),
+            help: (*help).to_owned(),
+        })
+    }
+}
+
+/// Options whose help texts show no default.
+const NO_DEFAULT: [&str; 2] = ["config-file", "mysql-socket"];
+
 /// All groups, in the order of the help text.
-pub(crate) const GROUPS: [Group; 7] = [GENERAL, RANDOM, LOG, REPORT, DATABASE, MYSQL, POSTGRES];
+pub(crate) const GROUPS: [Group; 9] =
+    [GENERAL, RANDOM, LOG, REPORT, DATABASE, MYSQL, POSTGRES, NEWER, OWN];
 
 const GENERAL: Group = Group {
-    title: "General options",
+    heading: "General options:\n",
     options: &[
-        ("threads", Kind::Int, "1", "number of client threads, each with connections of its own"),
-        (
-            "events",
-            Kind::Int,
-            "0",
-            "end after so many events of all threads together; 0 for no limit",
-        ),
-        ("time", Kind::Int, "10", "end after so many seconds; 0 for no limit"),
-        ("warmup-time", Kind::Int, "0", "seconds of events before those that are counted"),
+        ("threads", Kind::Int, "1", "number of threads to use"),
+        ("events", Kind::Int, "0", "limit for total number of events"),
+        ("time", Kind::Int, "10", "limit for total execution time in seconds"),
         (
             "forced-shutdown",
             Kind::Text,
             "off",
-            "seconds after the limit of --time at which unfinished events are given up, or 'off'",
+            "number of seconds to wait after the --time limit before forcing shutdown, or 'off' to disable",
+        ),
+        ("thread-stack-size", Kind::Size, "64K", "size of stack per thread"),
+        ("rate", Kind::Double, "0", "average transactions rate. 0 for unlimited rate"),
+        (
+            "report-interval",
+            Kind::Int,
+            "0",
+            "periodically report intermediate statistics with a specified interval in seconds. 0 disables \
+             intermediate reports",
         ),
         (
-            "thread-stack-size",
-            Kind::Size,
-            "64K",
-            "accepted for compatibility; threads have what they need",
+            "report-checkpoints",
+            Kind::List,
+            "",
+            "dump full statistics and reset all counters at specified points in time. The argument is a list of \
+             comma-separated values representing the amount of time in seconds elapsed from start of test when \
+             report checkpoint(s) must be performed. Report checkpoints are off by default.",
         ),
+        ("debug", Kind::Bool, "off", "print more debugging info"),
+        ("validate", Kind::Bool, "off", "perform validation checks where possible"),
+        ("help", Kind::Bool, "off", "print help and exit"),
+        ("version", Kind::Bool, "off", "print version and exit"),
+        ("config-file", Kind::File, "", "File containing command line options"),
+        ("tx-rate", Kind::Double, "0", "deprecated alias for --rate"),
+        ("max-requests", Kind::Int, "0", "deprecated alias for --events"),
+        ("max-time", Kind::Int, "0", "deprecated alias for --time"),
+        ("num-threads", Kind::Int, "1", "deprecated alias for --threads"),
+    ],
+};
+
+const RANDOM: Group = Group {
+    heading: "Pseudo-Random Numbers Generator options:\n",
+    options: &[
+        (
+            "rand-type",
+            Kind::Text,
+            "special",
+            "random numbers distribution {uniform,gaussian,special,pareto}",
+        ),
+        ("rand-spec-iter", Kind::Int, "12", "number of iterations used for numbers generation"),
+        (
+            "rand-spec-pct",
+            Kind::Int,
+            "1",
+            "percentage of values to be treated as 'special' (for special distribution)",
+        ),
+        (
+            "rand-spec-res",
+            Kind::Int,
+            "75",
+            "percentage of 'special' values to use (for special distribution)",
+        ),
+        (
+            "rand-seed",
+            Kind::Int,
+            "0",
+            "seed for random number generator. When 0, the current time is used as a RNG seed.",
+        ),
+        ("rand-pareto-h", Kind::Double, "0.2", "parameter h for pareto distribution"),
+    ],
+};
+
+const LOG: Group = Group {
+    heading: "Log options:\n",
+    options: &[(
+        "verbosity",
+        Kind::Int,
+        "3",
+        "verbosity level {5 - debug, 0 - only critical messages}",
+    )],
+};
+
+const REPORT: Group = Group {
+    heading: "",
+    options: &[
+        (
+            "percentile",
+            Kind::List,
+            "95",
+            "percentile to calculate in latency statistics (1-100). Use the special value of 0 to disable \
+             percentile calculations",
+        ),
+        ("histogram", Kind::Bool, "off", "print latency histogram in report"),
+    ],
+};
+
+const DATABASE: Group = Group {
+    heading: "General database options:\n\n",
+    options: &[
+        (
+            "db-driver",
+            Kind::Text,
+            "mysql",
+            "specifies database driver to use ('help' to get list of available drivers)",
+        ),
+        ("db-ps-mode", Kind::Text, "auto", "prepared statements usage mode {auto, disable}"),
+        ("db-debug", Kind::Bool, "off", "print database-specific debug information"),
+    ],
+};
+
+const MYSQL: Group = Group {
+    heading: "mysql options:\n",
+    options: &[
+        ("mysql-host", Kind::List, "localhost", "MySQL server host"),
+        ("mysql-port", Kind::List, "3306", "MySQL server port"),
+        ("mysql-socket", Kind::List, "", "MySQL socket"),
+        ("mysql-user", Kind::Text, "sbtest", "MySQL user"),
+        ("mysql-password", Kind::Text, "", "MySQL password"),
+        ("mysql-db", Kind::Text, "sbtest", "MySQL database name"),
+        ("mysql-ssl", Kind::Text, "off", "use SSL connections, if available in the client library"),
+        ("mysql-ssl-cipher", Kind::Text, "", "use specific cipher for SSL connections"),
+        (
+            "mysql-compression",
+            Kind::Text,
+            "off",
+            "use compression, if available in the client library",
+        ),
+        ("mysql-debug", Kind::Bool, "off", "trace all client library calls"),
+        (
+            "mysql-ignore-errors",
+            Kind::List,
+            "1213,1020,1205",
+            "list of errors to ignore, or \"all\"",
+        ),
+        (
+            "mysql-dry-run",
+            Kind::Bool,
+            "off",
+            "Dry run, pretend that all MySQL client API calls are successful without executing them",
+        ),
+    ],
+};
+
+const POSTGRES: Group = Group {
+    heading: "pgsql options:\n",
+    options: &[
+        ("pgsql-host", Kind::List, "localhost", "PostgreSQL server host"),
+        ("pgsql-port", Kind::List, "5432", "PostgreSQL server port"),
+        ("pgsql-user", Kind::Text, "sbtest", "PostgreSQL user"),
+        ("pgsql-password", Kind::Text, "", "PostgreSQL password"),
+        ("pgsql-db", Kind::Text, "sbtest", "PostgreSQL database name"),
+    ],
+};
+
+const NEWER: Group = Group {
+    heading: "Options of sysbench 1.1:\n",
+    options: &[
+        ("warmup-time", Kind::Int, "0", "seconds of events before those that are counted"),
         (
             "thread-init-timeout",
             Kind::Int,
@@ -88,154 +242,26 @@ const GENERAL: Group = Group {
             "seconds that all threads together may take to begin",
         ),
         (
-            "rate",
-            Kind::Double,
-            "0",
-            "events per second of all threads together, at random moments; response times then count \
-             from the intended start. 0 for as fast as possible",
-        ),
-        ("report-interval", Kind::Int, "0", "seconds between intermediate reports; 0 for none"),
-        (
-            "report-checkpoints",
-            Kind::List,
-            "",
-            "seconds after the start at which a whole report is printed and counting begins anew",
-        ),
-        ("debug", Kind::Bool, "off", "say more about what happens"),
-        ("validate", Kind::Bool, "off", "accepted for compatibility; scripts can read it"),
-        ("help", Kind::Bool, "off", "print this text and exit"),
-        ("version", Kind::Bool, "off", "print the version and exit"),
-        ("config-file", Kind::File, "", "file of options, one NAME=VALUE a line"),
-        (
             "luajit-cmd",
             Kind::Text,
             "",
             "accepted for compatibility; scripts can call jit.* themselves",
         ),
-        ("tx-rate", Kind::Double, "0", "older name of --rate"),
-        ("max-requests", Kind::Int, "0", "older name of --events"),
-        ("max-time", Kind::Int, "0", "older name of --time"),
-        ("num-threads", Kind::Int, "1", "older name of --threads"),
-    ],
-};
-
-const RANDOM: Group = Group {
-    title: "Random number options",
-    options: &[
-        (
-            "rand-type",
-            Kind::Text,
-            "special",
-            "distribution of sysbench.rand.default: uniform, gaussian, special, pareto or zipfian",
-        ),
-        (
-            "rand-spec-iter",
-            Kind::Int,
-            "12",
-            "uniform numbers in the mean that is a gaussian or special one",
-        ),
-        ("rand-spec-pct", Kind::Int, "1", "percentage of values that 'special' prefers"),
-        ("rand-spec-res", Kind::Int, "75", "percentage of draws that they get"),
-        ("rand-seed", Kind::Int, "0", "seed; 0 for one drawn from the clock"),
-        ("rand-pareto-h", Kind::Double, "0.2", "parameter h of 'pareto'"),
-        ("rand-zipfian-exp", Kind::Double, "0.8", "exponent of 'zipfian'"),
-    ],
-};
-
-const LOG: Group = Group {
-    title: "Log options",
-    options: &[("verbosity", Kind::Int, "3", "0 for errors alone, 5 for everything")],
-};
-
-const REPORT: Group = Group {
-    title: "",
-    options: &[
-        (
-            "percentile",
-            Kind::List,
-            "95",
-            "percentile of response times, or several with commas between them (50,95,99.9); 0 for none",
-        ),
-        ("histogram", Kind::Bool, "off", "print how response times are distributed"),
-        (
-            "json",
-            Kind::Bool,
-            "off",
-            "print the report as JSON on standard output and everything else on standard error",
-        ),
-    ],
-};
-
-const DATABASE: Group = Group {
-    title: "General database options",
-    options: &[
-        ("db-driver", Kind::Text, "mysql", "kind of server: mysql or pgsql"),
-        ("db-ps-mode", Kind::Text, "auto", "prepared statements: auto, or disable to send text"),
-        ("db-debug", Kind::Bool, "off", "print every statement"),
-    ],
-};
-
-const MYSQL: Group = Group {
-    title: "mysql options",
-    options: &[
-        ("mysql-host", Kind::List, "localhost", "hosts, taken in turn by connections"),
-        ("mysql-port", Kind::List, "3306", "ports, taken in turn with the hosts"),
-        ("mysql-socket", Kind::List, "", "unix sockets, in place of hosts"),
-        ("mysql-user", Kind::Text, "sbtest", "user"),
-        ("mysql-password", Kind::Text, "", "password"),
-        ("mysql-db", Kind::Text, "sbtest", "database"),
-        (
-            "mysql-ssl",
-            Kind::Text,
-            "off",
-            "TLS: off or DISABLED; PREFERRED, where the server offers it; on or REQUIRED; VERIFY_CA or \
-             VERIFY_IDENTITY, which need --mysql-ssl-ca",
-        ),
+        ("rand-zipfian-exp", Kind::Double, "0.8", "exponent of --rand-type=zipfian"),
         (
             "mysql-ssl-ca",
             Kind::File,
             "",
             "PEM file of the authority that signed the server's certificate",
         ),
-        ("mysql-ssl-cert", Kind::File, "", "refused when given: no certificates of clients"),
-        ("mysql-ssl-key", Kind::File, "", "refused when given: no certificates of clients"),
-        (
-            "mysql-ssl-cipher",
-            Kind::Text,
-            "",
-            "refused when given: ciphers are those of the TLS library",
-        ),
-        ("mysql-compression", Kind::Text, "off", "refused when on: traffic is never compressed"),
+        ("mysql-ssl-cert", Kind::File, "", "refused: no certificates of clients"),
+        ("mysql-ssl-key", Kind::File, "", "refused: no certificates of clients"),
         (
             "mysql-compression-algorithms",
             Kind::Text,
             "",
             "refused but for uncompressed: traffic is never compressed",
         ),
-        ("mysql-debug", Kind::Bool, "off", "accepted for compatibility"),
-        (
-            "mysql-ignore-errors",
-            Kind::List,
-            "1213,1020,1205",
-            "numbers of errors after which an event is begun again, or \"all\"",
-        ),
-        ("mysql-dry-run", Kind::Bool, "off", "send nothing; every statement succeeds without rows"),
-    ],
-};
-
-const POSTGRES: Group = Group {
-    title: "pgsql options",
-    options: &[
-        (
-            "pgsql-host",
-            Kind::List,
-            "localhost",
-            "hosts, or directories of unix sockets, taken in turn",
-        ),
-        ("pgsql-port", Kind::List, "5432", "ports, taken in turn with the hosts"),
-        ("pgsql-user", Kind::Text, "sbtest", "user"),
-        ("pgsql-password", Kind::Text, "", "password"),
-        ("pgsql-db", Kind::Text, "sbtest", "database"),
         (
             "pgsql-sslmode",
             Kind::Text,
@@ -244,6 +270,16 @@ const POSTGRES: Group = Group {
              verify-full",
         ),
     ],
+};
+
+const OWN: Group = Group {
+    heading: "Options of rqps:\n",
+    options: &[(
+        "json",
+        Kind::Bool,
+        "off",
+        "print the report as JSON on standard output and everything else on standard error",
+    )],
 };
 
 #[cfg(test)]

@@ -1,32 +1,69 @@
 //! Help texts: all built-in options, and those of a script.
 
-use super::definitions::all;
-use super::{Definition, GROUPS};
+use super::definitions::GROUPS;
+use super::{Definition, Kind};
 
-/// The help text of the command.
+/// What follows the options of database drivers. The last line is the heading of sysbench's list of its compiled-in
+/// tests, which databases have no part in.
+const IN_RQPS: &str = "\
+In rqps:
+  --percentile takes several, with commas between them: 50,95,99.9
+  --rand-type takes zipfian, too
+  --mysql-ssl takes off or DISABLED, PREFERRED, on or REQUIRED, VERIFY_CA, VERIFY_IDENTITY
+  --mysql-ssl-cipher and --mysql-compression are refused: no choice of ciphers, no compression
+  --pgsql-host and --pgsql-port take several, which connections take in turn
+  scripts of sysbench on this host are run by their path
+
+";
+
+/// What the tests of sysbench that measure no database are called in its help text.
+const COMPILED_IN: &str = "\
+Compiled-in tests: in sysbench's own program alone, as they measure no database
+  fileio - File I/O test
+  cpu - CPU performance test
+  memory - Memory functions speed test
+  threads - Threads subsystem performance test
+  mutex - Mutex performance test
+
+See 'sysbench <testname> help' for a list of options for each test.
+
+";
+
+/// The help text of the command: sysbench's, and between its options of drivers and its compiled-in tests what rqps
+/// adds.
 pub(crate) fn general() -> String {
     let mut text = String::from(
-        "Usage:\n  sysbench [options]... [testname|script.lua] [command]\n\n\
+        "Usage:\n  sysbench [options]... [testname] [command]\n\n\
          Commands implemented by most tests: prepare run cleanup help\n\n",
     );
-    let mut definitions = all();
     for group in GROUPS {
-        let options: Vec<Definition> = definitions.by_ref().take(group.options.len()).collect();
-        if !group.title.is_empty() {
-            text.push_str(&format!("{}:\n", group.title));
-        }
+        let options: Vec<Definition> = group.definitions().map(shown_as_sysbench).collect();
+        text.push_str(group.heading);
         text.push_str(&table(&options));
         text.push('\n');
+        if group.heading.starts_with("General database") {
+            text.push_str("\nCompiled-in database drivers:\n  mysql - MySQL driver\n  pgsql - PostgreSQL driver\n\n");
+        }
     }
-    text.push_str("Built-in tests:\n");
+    text.push_str(IN_RQPS);
+    text.push_str("Built-in scripts:\n");
     for (name, what) in crate::builtin::TESTS {
         text.push_str(&format!("  {name} - {what}\n"));
     }
-    text.push_str(
-        "\nScripts of sysbench on this host are run by their path.\n\
-         See 'sysbench <testname> help' for a list of options for each test.\n",
-    );
+    text.push('\n');
+    text.push_str(COMPILED_IN);
     text
+}
+
+/// An option that takes more than sysbench's, with the kind that sysbench shows.
+fn shown_as_sysbench(mut option: Definition) -> Definition {
+    option.kind = match option.name.as_str() {
+        "percentile" | "pgsql-port" => Kind::Int,
+        "mysql-ssl" | "mysql-compression" => Kind::Bool,
+        "pgsql-host" => Kind::Text,
+        _ => option.kind,
+    };
+    option
 }
 
 /// Options of a script in the order of their names, with the heading of sysbench.

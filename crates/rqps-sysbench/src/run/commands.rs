@@ -42,8 +42,9 @@ pub(crate) fn carry_out(line: &CommandLine, settings: Settings) -> Result<u8, Er
         Arc::new(Tally::new()),
         0,
     ));
-    let done = begin(line, settings, script, control)
-        .and_then(|command| command.carry_out(line.command.as_deref()));
+    // Of a script on standard input sysbench runs the body alone.
+    let command = line.command.as_deref().filter(|_| line.test.as_deref() != Some("-"));
+    let done = begin(line, settings, script, control).and_then(|begun| begun.carry_out(command));
     retire();
     done
 }

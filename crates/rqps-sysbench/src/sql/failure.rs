@@ -1,6 +1,6 @@
 //! What went wrong with a statement, in sysbench's words, and whether an event goes on after it.
 
-use rqps_client::Error;
+use rqps_client::{Error, ErrorNotes, numbered_places};
 
 use super::place::Driver;
 
@@ -24,6 +24,8 @@ pub(crate) struct Failure {
     pub(crate) lost: bool,
     /// Whether a server said so at all.
     pub(crate) by_server: bool,
+    /// What PostgreSQL said besides.
+    notes: Option<Box<ErrorNotes>>,
 }
 
 impl Failure {
@@ -37,6 +39,7 @@ impl Failure {
                 message: said.message.clone(),
                 lost,
                 by_server: true,
+                notes: said.notes.clone(),
             },
             _ => Self {
                 errno: if lost && driver == Driver::Mysql { LOST } else { 0 },
@@ -44,6 +47,7 @@ impl Failure {
                 message: with_sources(error),
                 lost,
                 by_server: lost,
+                notes: None,
             },
         }
     }
@@ -58,6 +62,27 @@ impl Failure {
         } else {
             format!("SQL API error: {}", self.message)
         }
+    }
+
+    /// The text of PostgreSQL's client library: the server's with the line of the statement that it is about, and with
+    /// its notes. What no server said stays as it is.
+    pub(crate) fn libpq_text(&self, sql: &str) -> String {
+        if !self.by_server || self.lost {
+            return self.message.clone();
+        }
+        let mut text = format!("ERROR:  {}\n", self.message);
+        let Some(notes) = &self.notes else { return text };
+        if let Some(line) = Line::new(&numbered_places(sql), notes.position) {
+            let head = format!("LINE {}: ", line.number);
+            let blanks = " ".repeat(head.len() + line.column);
+            text.push_str(&format!("{head}{}\n{blanks}^\n", line.text));
+        }
+        for (head, note) in [("DETAIL:  ", &notes.detail), ("HINT:  ", &notes.hint)] {
+            if !note.is_empty() {
+                text.push_str(&format!("{head}{note}\n"));
+            }
+        }
+        text
     }
 
     /// The lines that tell it when it happened, for a call of the client library as sysbench names it.
@@ -109,6 +134,37 @@ impl Ignored {
     }
 }
 
+/// A line of a statement, cut where it is long.
+struct Line {
+    number: usize,
+    text: String,
+    /// Characters before what it is about.
+    column: usize,
+}
+
+impl Line {
+    /// The line of a statement's character number `position`, from 1; `None` where it has none.
+    fn new(sql: &str, position: usize) -> Option<Self> {
+        const MOST: usize = 60;
+        let before = position.checked_sub(1)?;
+        let mut column = before;
+        for (idx, line) in sql.split('\n').enumerate() {
+            let length = line.chars().count();
+            if column <= length {
+                let cut = column.saturating_sub(MOST / 2);
+                let (head, from) = if length > MOST && cut > 0 { ("...", cut) } else { ("", 0) };
+                let tail = if length > from + MOST { "..." } else { "" };
+                let middle: String = line.chars().skip(from).take(MOST).collect();
+                let column = column - from + head.len();
+                let text = format!("{head}{middle}{tail}");
+                return Some(Self { number: idx + 1, text, column });
+            }
+            column -= length + 1;
+        }
+        None
+    }
+}
+
 /// The beginning of a statement: an insert of many rows would fill the screen.
 fn shortened(sql: &[u8]) -> String {
     const MOST: usize = 1000;
@@ -134,7 +190,7 @@ mod tests {
 
     fn said(errno: u16, sqlstate: &str) -> Failure {
         let message = "why".to_owned();
-        let error = ServerError { errno, sqlstate: sqlstate.to_owned(), message };
+        let error = ServerError { errno, sqlstate: sqlstate.to_owned(), message, notes: None };
         Failure::new(Driver::Mysql, &Error::Server(error))
     }
 
@@ -147,6 +203,30 @@ mod tests {
         assert!(some.has(Driver::Pgsql, &said(0, "40P01")));
         assert!(!some.has(Driver::Pgsql, &said(0, "42P01")));
         assert!(Ignored::new(&names("all")).has(Driver::Mysql, &said(1062, "23000")));
+    }
+
+    #[test]
+    fn the_line_of_a_statement_is_shown() {
+        let text = |sql: &str, position: usize, hint: &str| {
+            let notes = ErrorNotes { position, hint: hint.to_owned(), detail: String::new() };
+            let said = ServerError {
+                errno: 0,
+                sqlstate: "42P01".to_owned(),
+                message: "why".to_owned(),
+                notes: Some(Box::new(notes)),
+            };
+            Failure::new(Driver::Pgsql, &Error::Server(said)).libpq_text(sql)
+        };
+        assert_eq!(
+            text("SELECT ?\nFROM x", 15, "Look."),
+            "ERROR:  why\nLINE 2: FROM x\n             ^\nHINT:  Look.\n"
+        );
+        assert_eq!(text("SELECT", 99, ""), "ERROR:  why\n");
+        assert_eq!(text("SELECT", 0, ""), "ERROR:  why\n");
+        let long = text(&format!("SELECT {}, x FROM t", "y, ".repeat(40)), 130, "");
+        let lines: Vec<&str> = long.lines().collect();
+        assert!(lines[1].starts_with("LINE 1: ...") && lines[1].len() < 80, "{long}");
+        assert_eq!(lines[1].find("x"), lines[2].find('^'), "{long}");
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! HOT PATH: prepared statements and the values bound to them. Budget per execution: a copy of each
 //! value.
 
-use rqps_client::{ParamType, Params, StatementId};
+use rqps_client::{Error, ParamType, Params, StatementId};
 
 use super::{FAILED, Rows, Worker};
 use crate::console::Level;
@@ -66,7 +66,7 @@ impl Worker {
         let id = match opened {
             Ok(id) => id,
             Err(error) => {
-                self.not_prepared(&Failure::new(driver, &error), driver);
+                self.not_prepared(driver, &error, sql);
                 return None;
             }
         };
@@ -88,16 +88,18 @@ impl Worker {
         Some(idx)
     }
 
-    fn not_prepared(&mut self, failure: &Failure, driver: Driver) {
+    fn not_prepared(&mut self, driver: Driver, error: &Error, sql: &str) {
+        let failure = Failure::new(driver, error);
         let console = &self.settings.console;
         match driver {
             Driver::Mysql => {
                 console.log(Level::Fatal, "mysql_stmt_prepare() failed");
-                let Failure { errno, message, .. } = failure;
+                let Failure { errno, message, .. } = &failure;
                 console.log(Level::Fatal, &format!("MySQL error: {errno} \"{message}\""));
             }
             Driver::Pgsql => {
-                console.log(Level::Fatal, &format!("PQprepare() failed: {}", failure.message));
+                let text = failure.libpq_text(sql);
+                console.log(Level::Fatal, &format!("PQprepare() failed: {text}"));
             }
         }
         self.failure = None;
@@ -141,8 +143,8 @@ impl Worker {
                 true
             }
             Err(error) => {
-                let driver = open.driver;
-                self.not_prepared(&Failure::new(driver, &error), driver);
+                let (driver, sql) = (open.driver, it.sql.clone());
+                self.not_prepared(driver, &error, &sql);
                 false
             }
         }
@@ -266,8 +268,8 @@ impl Worker {
                 if declares { open.connection.declare(id, &it.types) } else { Ok(()) }
             });
             if let Err(error) = opened {
-                let driver = open.driver;
-                self.not_prepared(&Failure::new(driver, &error), driver);
+                let (driver, sql) = (open.driver, it.sql.clone());
+                self.not_prepared(driver, &error, &sql);
                 return false;
             }
         }

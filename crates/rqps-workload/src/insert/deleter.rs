@@ -207,7 +207,7 @@ mod tests {
         let mut connection = Recorder { affected: 5, ..Recorder::server() };
         let mut deleter = deleter(&mut connection);
         let message = "made up".to_owned();
-        let deadlock = ServerError { errno: 1213, sqlstate: "40001".into(), message };
+        let deadlock = ServerError { errno: 1213, sqlstate: "40001".into(), message, notes: None };
         connection.failures = vec![deadlock.clone(), deadlock];
         for _ in 0..3 {
             deleter.send(&mut connection).unwrap();

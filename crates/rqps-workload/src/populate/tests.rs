@@ -111,7 +111,8 @@ fn no_table_of_a_bulk_load_is_split() {
 
 #[test]
 fn deadlocks_are_retried_and_other_errors_are_not() {
-    let error = |errno| ServerError { errno, sqlstate: String::new(), message: String::new() };
+    let error =
+        |errno| ServerError { errno, sqlstate: String::new(), message: String::new(), notes: None };
     let spec = spec(Dbms::Mysql, 1, 10);
     let part = TablePart { table: 1, ids: 1..=10 };
     let mut connection = Recorder { failures: vec![error(1213); 3], ..Recorder::server() };

@@ -222,6 +222,7 @@ fn only_transactions_are_rolled_back() {
             errno: 1213,
             sqlstate: "40001".to_owned(),
             message: "Deadlock found".to_owned(),
+            notes: None,
         }];
         assert!(one.event(&mut connection, &mut |_| ()).is_err());
         connection.log.clear();

@@ -58,6 +58,7 @@ pub fn parse_error(payload: &[u8]) -> Result<ServerError, Violation> {
         errno,
         sqlstate: String::from_utf8_lossy(sqlstate).into_owned(),
         message: String::from_utf8_lossy(message).into_owned(),
+        notes: None,
     })
 }
 

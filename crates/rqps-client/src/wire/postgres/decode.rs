@@ -1,7 +1,7 @@
 //! Decodes whole messages from the server: everything but the skipping of results.
 
 use super::{HEADER_BYTES, Violation, affected, header};
-use crate::ServerError;
+use crate::{ErrorNotes, ServerError};
 
 /// A message from the server.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -70,18 +70,25 @@ pub fn decode(input: &[u8]) -> Result<Option<(Message, usize)>, Violation> {
     Ok(Some((message, end)))
 }
 
-/// Decodes the body of an error response: SQLSTATE and message of its fields.
+/// Decodes the body of an error response: SQLSTATE, message and notes of its fields.
 pub(super) fn error_response(body: &[u8]) -> Result<ServerError, Violation> {
     let mut body = Body { tag: b'E', left: body };
-    let mut error = ServerError { errno: 0, sqlstate: String::new(), message: String::new() };
+    let mut error =
+        ServerError { errno: 0, sqlstate: String::new(), message: String::new(), notes: None };
+    let mut notes = ErrorNotes::default();
     loop {
         match body.u8()? {
-            0 => return Ok(error),
+            0 => break,
             b'C' => error.sqlstate = body.text()?,
             b'M' => error.message = body.text()?,
+            b'P' => notes.position = body.text()?.parse().unwrap_or(0),
+            b'D' => notes.detail = body.text()?,
+            b'H' => notes.hint = body.text()?,
             _ => drop(body.bytes_to_nul()?),
         }
     }
+    error.notes = (notes != ErrorNotes::default()).then(|| Box::new(notes));
+    Ok(error)
 }
 
 fn authentication(body: &mut Body<'_>) -> Result<Message, Violation> {

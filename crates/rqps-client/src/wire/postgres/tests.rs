@@ -33,7 +33,7 @@ fn ready() -> Vec<u8> {
 }
 
 fn server_error(code: &str, text: &str) -> ServerError {
-    ServerError { errno: 0, sqlstate: code.to_owned(), message: text.to_owned() }
+    ServerError { errno: 0, sqlstate: code.to_owned(), message: text.to_owned(), notes: None }
 }
 
 /// Offers `pieces` one after the other, as a connection does, and says what was left over.

@@ -99,7 +99,7 @@ impl Pipeline for Server {
         if self.fails_every.is_some_and(|every| self.n_answered.is_multiple_of(every)) {
             let message = "made up".to_owned();
             let errno = if self.errno == 0 { 1213 } else { self.errno };
-            let error = ServerError { errno, sqlstate: "40001".to_owned(), message };
+            let error = ServerError { errno, sqlstate: "40001".to_owned(), message, notes: None };
             return Err(error.into());
         }
         Ok(Outcome { rows: 0, affected: 1 })
