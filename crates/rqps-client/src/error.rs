@@ -45,6 +45,19 @@ impl ServerError {
         if self.errno == 0 { self.sqlstate.clone() } else { self.errno.to_string() }
     }
 
+    /// Whether a prepared statement of this connection is not there, or another one's is under its name: a proxy sends
+    /// statements of one client to several connections of the server. MySQL 1243 (ER_UNKNOWN_STMT_HANDLER), PostgreSQL
+    /// 26000 (invalid_sql_statement_name), 42P05 (duplicate_prepared_statement) and 08P01 (protocol_violation), which
+    /// has other causes, too, where the text names a prepared statement.
+    #[must_use]
+    pub fn is_lost_statement(&self) -> bool {
+        match (self.errno, self.sqlstate.as_str()) {
+            (0, "26000" | "42P05") => true,
+            (0, "08P01") => self.message.contains("prepared statement"),
+            (errno, _) => errno == 1243,
+        }
+    }
+
     /// Whether the server has as many connections as it may have: MySQL 1040 (ER_CON_COUNT_ERROR), 1203 and
     /// 1226 (those of one user), PostgreSQL 53300 (too_many_connections).
     #[must_use]
@@ -183,6 +196,19 @@ impl Error {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn statements_that_a_proxy_lost_are_known_by_their_codes() {
+        let is_lost = |errno, sqlstate: &str, message: &str| {
+            let (sqlstate, message) = (sqlstate.to_owned(), message.to_owned());
+            ServerError { errno, sqlstate, message, notes: None }.is_lost_statement()
+        };
+        assert!(is_lost(1243, "HY000", "Unknown prepared statement handler"));
+        assert!(is_lost(0, "26000", "") && is_lost(0, "42P05", ""));
+        let bind = "bind message supplies 1 parameters, but prepared statement \"s0\" requires 2";
+        assert!(is_lost(0, "08P01", bind) && !is_lost(0, "08P01", "invalid message"));
+        assert!(!is_lost(1064, "26000", "") && !is_lost(0, "42601", "prepared statement"));
+    }
 
     #[test]
     fn refusals_of_connections_are_told_apart() {

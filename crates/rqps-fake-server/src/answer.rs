@@ -81,6 +81,12 @@ impl Failure {
         Self { sqlstate: "23505", errno: 1062, mysql_state: "23000", text }
     }
 
+    /// A prepared statement that is not there.
+    pub(crate) fn lost_statement() -> Self {
+        let text = "the prepared statement does not exist".to_owned();
+        Self { sqlstate: "26000", errno: 1243, mysql_state: "HY000", text }
+    }
+
     /// A disk that is full.
     pub(crate) fn disk_full(table: &str) -> Self {
         let text = format!("The table '{table}' is full: No space left on device");

@@ -33,6 +33,8 @@ pub enum Fault {
     Version(String),
     /// It ignores the signal to stop.
     KeepRunning,
+    /// It does not know a prepared statement that is executed, as behind a proxy that shares connections.
+    LoseStatements,
 }
 
 /// When it does it.
@@ -81,6 +83,7 @@ impl fmt::Display for Fault {
             Self::WrongRows(by) => write!(f, "wrong-rows {by}"),
             Self::Version(version) => write!(f, "version {version}"),
             Self::KeepRunning => f.write_str("keep-running"),
+            Self::LoseStatements => f.write_str("lose-statements"),
         }
     }
 }
@@ -103,6 +106,7 @@ impl FromStr for Fault {
             "wrong-rows" => Self::WrongRows(rest.parse().map_err(|_| bad())?),
             "version" => Self::Version(rest.to_owned()),
             "keep-running" => Self::KeepRunning,
+            "lose-statements" => Self::LoseStatements,
             _ => return Err(bad()),
         })
     }
@@ -176,6 +180,7 @@ mod tests {
             Fault::WrongRows(-1),
             Fault::Version("17.9".to_owned()),
             Fault::KeepRunning,
+            Fault::LoseStatements,
         ];
         let times = [
             When::Now,

@@ -221,6 +221,10 @@ impl Faults {
         self.has(&Fault::DiskFull)
     }
 
+    pub(crate) fn loses_statements(&self) -> bool {
+        self.has(&Fault::LoseStatements)
+    }
+
     pub(crate) fn keeps_running(&self) -> bool {
         self.has(&Fault::KeepRunning)
     }

@@ -117,6 +117,9 @@ fn execute(
     prepared: &mut [Option<Prepared>],
     body: &[u8],
 ) -> Result<Answer, Trouble> {
+    if server.loses_statements() {
+        return Err(Failure::lost_statement().into());
+    }
     let place = number(body).and_then(|id| prepared.get_mut(id));
     let Some(it) = place.and_then(Option::as_mut) else {
         return Err(Failure::unknown("a statement that was not prepared").into());

@@ -130,6 +130,9 @@ fn extended<S: Stream>(
             link.bare(b'1');
         }
         b'B' => {
+            if server.loses_statements() {
+                return Err(Failure::lost_statement().into());
+            }
             let Some(portal) = bind(&mut reader) else { return no_sense() };
             place.portal = Some(portal);
             link.bare(b'2');

@@ -145,6 +145,11 @@ impl Server {
         })
     }
 
+    /// Whether prepared statements are lost.
+    pub(crate) fn loses_statements(&self) -> bool {
+        self.faults.loses_statements()
+    }
+
     /// Whether a transaction is open.
     pub(crate) fn in_transaction(session: &Session) -> bool {
         session.transaction.is_open

@@ -14,6 +14,7 @@ mod demands;
 mod descriptors;
 mod engine_state;
 mod event;
+mod failed_step;
 mod faults;
 mod guard;
 mod guests;

@@ -17,7 +17,7 @@ use crate::run::Lab;
 use crate::seed;
 use crate::system::Up;
 use crate::waiting::Waiting;
-use crate::{engine_state, insert, marks, populate};
+use crate::{engine_state, failed_step, insert, marks, populate};
 
 /// What is said of slices after a server failed.
 const STARTED_ANEW: &str = "the server failed before and was started anew: measured on tables filled \
@@ -171,7 +171,7 @@ impl Lab<'_> {
             {
                 Err(error.context(format!("step {}", info.name)))
             }
-            Err(error) => Ok(StepOutcome::Failed { reason: format!("{error:#}") }),
+            Err(error) => Ok(StepOutcome::Failed { reason: failed_step::reason(&error) }),
         }
     }
 

@@ -255,7 +255,9 @@ impl Worker {
         if !(ignored && lost) {
             self.tally.count_error();
         }
-        if !ignored {
+        if !ignored && failure.lost_statement {
+            self.tell_lost_statement(&failure);
+        } else if !ignored {
             let call = if driver == Driver::Pgsql { "PQexec()" } else { call };
             for line in failure.told(driver, call, sql) {
                 self.settings.console.log(Level::Fatal, &line);
@@ -267,6 +269,14 @@ impl Worker {
             true if !lost && driver == Driver::Pgsql => self.roll_back(link),
             true => IGNORED,
             false => FAILED,
+        }
+    }
+
+    /// Tells of a proxy that does not keep prepared statements: once, as all threads meet it.
+    #[cold]
+    fn tell_lost_statement(&self, failure: &Failure) {
+        if self.control.is_first_lost_statement() {
+            self.settings.console.log(Level::Fatal, &failure.told_of_lost_statement());
         }
     }
 

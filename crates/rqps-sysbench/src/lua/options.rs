@@ -61,7 +61,8 @@ fn declared(lua: &Lua) -> Result<Option<Vec<Definition>>, Error> {
         LuaValue::Table(declared) => read(&declared).map(Some),
         other => Err(Error::Fatal(format!(
             "{READING} wrong type for sysbench.cmdline.options: {}",
-            other.type_name()
+            // Lua 5.1 has one type of numbers.
+            if other.is_integer() { "number" } else { other.type_name() }
         ))),
     }
 }

@@ -8,6 +8,9 @@ use crate::settings::Settings;
 pub(crate) fn options(settings: &Settings) -> String {
     let mut text = String::from("Running the test with following options:\n");
     text.push_str(&format!("Number of threads: {}\n", settings.n_threads));
+    if !settings.warm_up.is_zero() {
+        text.push_str(&format!("Warmup time: {}s\n", settings.warm_up.as_secs()));
+    }
     if settings.limits.rate > 0.0 {
         text.push_str(&format!("Target transaction rate: {}/sec\n", settings.limits.rate));
     }

@@ -148,6 +148,9 @@ impl Command {
         if !in_time || crew.stage.n_not_begun() > 0 {
             self.control.fail();
             crew.stage.go();
+            if self.control.has_lost_statements() {
+                return Err(Error::Told);
+            }
             return Err(Error::Fatal(if in_time {
                 "Thread initialization failed!".to_owned()
             } else {

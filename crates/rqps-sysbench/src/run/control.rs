@@ -25,6 +25,8 @@ pub(crate) struct Control {
     failed: AtomicBool,
     /// Whether a script has asked for a driver, so that statements are reported.
     uses_sql: AtomicBool,
+    /// Whether it was told that prepared statements are lost.
+    lost_statements: AtomicBool,
     arrivals: Option<Mutex<Arrivals>>,
     /// Numbers given by `sysbench.rand.unique`.
     pub(crate) n_unique: AtomicU64,
@@ -88,6 +90,7 @@ impl Control {
             stop: AtomicBool::new(false),
             failed: AtomicBool::new(false),
             uses_sql: AtomicBool::new(false),
+            lost_statements: AtomicBool::new(false),
             arrivals,
             n_unique: AtomicU64::new(0),
             n_connections: AtomicU64::new(0),
@@ -198,6 +201,16 @@ impl Control {
     /// Whether anybody failed.
     pub(crate) fn has_failed(&self) -> bool {
         self.failed.load(Relaxed)
+    }
+
+    /// Notes that a prepared statement was lost; whether it is the first.
+    pub(crate) fn is_first_lost_statement(&self) -> bool {
+        !self.lost_statements.swap(true, Relaxed)
+    }
+
+    /// Whether a prepared statement was lost, which keeps all threads from going on.
+    pub(crate) fn has_lost_statements(&self) -> bool {
+        self.lost_statements.load(Relaxed)
     }
 
     /// Notes that statements are to be reported.

@@ -206,7 +206,10 @@ impl Crew {
         }
     }
 
+    /// Tells why a thread cannot go on, unless a lost statement has been told as the cause for all.
     fn tell(&self, why: &str) {
-        self.settings.console.log(Level::Fatal, why);
+        if !self.control.has_lost_statements() {
+            self.settings.console.log(Level::Fatal, why);
+        }
     }
 }

@@ -24,6 +24,8 @@ pub(crate) struct Failure {
     pub(crate) lost: bool,
     /// Whether a server said so at all.
     pub(crate) by_server: bool,
+    /// Whether a prepared statement is not there, as behind a proxy.
+    pub(crate) lost_statement: bool,
     /// What PostgreSQL said besides.
     notes: Option<Box<ErrorNotes>>,
 }
@@ -39,6 +41,7 @@ impl Failure {
                 message: said.message.clone(),
                 lost,
                 by_server: true,
+                lost_statement: said.is_lost_statement(),
                 notes: said.notes.clone(),
             },
             _ => Self {
@@ -47,9 +50,20 @@ impl Failure {
                 message: with_sources(error),
                 lost,
                 by_server: lost,
+                lost_statement: false,
                 notes: None,
             },
         }
+    }
+
+    /// The line that tells of a prepared statement that is not there.
+    pub(crate) fn told_of_lost_statement(&self) -> String {
+        let code = if self.errno == 0 { self.sqlstate.clone() } else { self.errno.to_string() };
+        format!(
+            "a proxy between here and the server does not keep prepared statements: use --db-ps-mode=disable (error \
+             {code}: {})",
+            self.message
+        )
     }
 
     /// The error's text as scripts and users see it.
@@ -218,7 +232,7 @@ mod tests {
             Failure::new(Driver::Pgsql, &Error::Server(said)).libpq_text(sql)
         };
         assert_eq!(
-            text("SELECT ?\nFROM x", 15, "Look."),
+            text("SELECT ?\nFROM x", 16, "Look."),
             "ERROR:  why\nLINE 2: FROM x\n             ^\nHINT:  Look.\n"
         );
         assert_eq!(text("SELECT", 99, ""), "ERROR:  why\n");

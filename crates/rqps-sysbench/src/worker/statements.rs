@@ -90,6 +90,15 @@ impl Worker {
 
     fn not_prepared(&mut self, driver: Driver, error: &Error, sql: &str) {
         let failure = Failure::new(driver, error);
+        if failure.lost_statement {
+            self.tell_lost_statement(&failure);
+            self.failure = None;
+            return;
+        }
+        if matches!(error, Error::Usage { .. }) {
+            self.wrong_number(driver);
+            return;
+        }
         let console = &self.settings.console;
         match driver {
             Driver::Mysql => {
@@ -100,6 +109,20 @@ impl Worker {
             Driver::Pgsql => {
                 let text = failure.libpq_text(sql);
                 console.log(Level::Fatal, &format!("PQprepare() failed: {text}"));
+            }
+        }
+        self.failure = None;
+    }
+
+    /// Tells of more or fewer parameters than a statement has.
+    fn wrong_number(&mut self, driver: Driver) {
+        let console = &self.settings.console;
+        match driver {
+            Driver::Mysql => {
+                console.log(Level::Fatal, "Wrong number of parameters to mysql_stmt_bind_param");
+            }
+            Driver::Pgsql => {
+                console.log(Level::Alert, "wrong number of parameters in prepared statement");
             }
         }
         self.failure = None;

@@ -290,7 +290,7 @@ fn bad_files_are_refused_by_line_key_and_remedy() {
         mine.toml:7: unknown variant `2`, expected one of `0`, `1`, `range`, `1..n`, `any`
         mine.toml:7: expect: the statement has no range and no list of ids to count; use "0", "1" or "any"
         mine.toml:5: sql: placeholders are [?], params need [? ?]; give one source per placeholder, in order; ids, hot-ids and ks fill a {list}
-        mine.toml:5: sql: {table} is not there exactly once; write {table} where the table's name goes
+        mine.toml:5: sql: {table} is not there exactly once; write {table} where the table's name goes; a statement on a table of your own has it in a comment: /* {table} */
         mine.toml:5: sql: not a statement to measure; begin with SELECT, INSERT, UPDATE or DELETE
         mine.toml:5: sql: a word in braces that is not known; use {table} and {list}, and ? for one parameter
         mine.toml:5: sql: placeholders are [{list}], params need [?]; give one source per placeholder, in order; ids, hot-ids and ks fill a {list}

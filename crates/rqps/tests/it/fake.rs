@@ -1,10 +1,12 @@
 //! Fake servers in place of a plan's real ones: laid out as a user's own servers, failing on command.
 
 use std::path::PathBuf;
+use std::process::{Child, Command, Stdio};
 
 use rqps_fake_server::{Family, Tree};
 
 use crate::bench::Bench;
+use crate::in_turns::until;
 
 /// The program of all fake servers. Examples lie beside the directory of the tests' own program.
 fn program() -> PathBuf {
@@ -14,6 +16,59 @@ fn program() -> PathBuf {
     let shown = program.display();
     assert!(program.is_file(), "there is no {shown}: cargo build -p rqps --examples");
     program
+}
+
+/// A fake server that a test has started itself, below a directory of its own; it ends with the value.
+pub(crate) struct Started {
+    pub(crate) tree: Tree,
+    /// Where its unix socket is; of PostgreSQL the directory.
+    pub(crate) socket: PathBuf,
+    /// Its port, which names the socket of PostgreSQL.
+    pub(crate) port: u16,
+    child: Child,
+}
+
+impl Started {
+    /// Starts one on new data and waits until its socket is there.
+    pub(crate) fn new(bench: &Bench, dbms: &str, version: &str) -> Self {
+        let dir = bench.path("started");
+        let family = if dbms == "postgres" { Family::Postgres } else { Family::Mariadb };
+        let tree = Tree::lay_out(&dir, &program(), family, version).unwrap();
+        let port = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
+        let (place, data) = (dir.display(), dir.join("data"));
+        let data = data.display();
+        let (socket, file) = match family {
+            Family::Postgres => (dir.clone(), dir.join(format!(".s.PGSQL.{port}"))),
+            _ => (dir.join("socket"), dir.join("socket")),
+        };
+        let [make, serve] = match family {
+            Family::Postgres => {
+                [format!("initdb -D {data}"), format!("postgres -D {data} -k {place} -p {port}")]
+            }
+            _ => [
+                format!("mariadbd --datadir={data} --bootstrap"),
+                format!("mariadbd --datadir={data} --socket={place}/socket --port={port}"),
+            ],
+        };
+        let command = |line: &str| {
+            let mut words = line.split(' ');
+            let mut command = Command::new(dir.join("bin").join(words.next().unwrap()));
+            command.args(words).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+            command
+        };
+        assert!(command(&make).status().unwrap().success());
+        let child = command(&serve).spawn().unwrap();
+        let started = Self { tree, socket, port, child };
+        until("the fake server's socket", || file.exists());
+        started
+    }
+}
+
+impl Drop for Started {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
 }
 
 /// Writes `plan.toml` with a fake server in place of each of the plan's systems: of the same DBMS and version,

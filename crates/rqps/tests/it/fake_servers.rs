@@ -57,6 +57,24 @@ fn a_server_that_finds_no_space_costs_its_step_and_the_run_goes_on() {
 }
 
 #[test]
+fn a_step_behind_a_proxy_that_loses_statements_names_the_remedy() {
+    for_each_family(|dbms, version| {
+        let bench = Bench::new();
+        let mut trees = write_plan(&bench, &short_plan(&[("a", dbms, version)], "sequential"));
+        trees[0].fail(When::Text(20, "UPDATE sbtest1".to_owned()), Fault::LoseStatements).unwrap();
+        let said = bench.run(&["run", "plan.toml", "--no-html"]);
+        assert_eq!(said.code(), 2, "{}", said.stderr);
+        let run = bench.latest();
+        let failed = failed(&run);
+        assert!(!failed.is_empty(), "{run}");
+        for (step, _, reason) in failed {
+            let words = "cannot keep prepared statements; write protocol = \"text\"";
+            assert!(reason.contains(words), "{step}: {reason}");
+        }
+    });
+}
+
+#[test]
 fn a_load_that_lost_a_row_is_no_load() {
     for_each_family(|dbms, version| {
         let bench = Bench::new();

@@ -110,6 +110,8 @@ mod sysbench_client_library;
 #[cfg(test)]
 mod sysbench_drop_in;
 #[cfg(test)]
+mod sysbench_pooler;
+#[cfg(test)]
 mod sysbench_random;
 #[cfg(test)]
 mod sysbench_sandbox;

@@ -259,9 +259,35 @@ fn options_come_from_a_file_and_scripts_from_standard_input() {
     assert_eq!(said.code(), 0, "{}", said.stderr);
     assert!(said.stdout.contains("Number of threads: 3\n"), "{}", said.stdout);
     assert!(said.stdout.contains("number of events:              5\n"), "{}", said.stdout);
-    let script = "function event() print('read') return true end\n";
+    let script = "print('read')\nfunction event() print('event') return true end\n";
     let said = bench.run_with_input(&["sysbench", "-", "run"], script);
-    assert!(said.stdout.contains("\nread\n"), "{}", said.stdout);
+    // Its body alone, as in sysbench.
+    assert!(said.stdout.ends_with("\nread\n"), "{}", said.stdout);
+}
+
+#[test]
+fn the_help_text_has_the_words_of_sysbench_and_what_rqps_adds() {
+    let bench = Bench::new();
+    let said = bench.run(&["sysbench", "--help"]);
+    assert_eq!(said.code(), 0, "{}", said.stderr);
+    if has_sysbench() {
+        let theirs = std::process::Command::new("sysbench").arg("--help").output().unwrap();
+        let theirs = String::from_utf8(theirs.stdout).unwrap();
+        // The order of what is between these two lines is rqps's own.
+        let whole_lines = |text: &str| {
+            let (head, rest) = text.split_once("Compiled-in database drivers:").unwrap();
+            let (_, tail) = rest.split_once("Compiled-in tests:").unwrap();
+            let (_, tail) = tail.split_once('\n').unwrap();
+            format!("{head}{tail}")
+        };
+        assert_eq!(whole_lines(&said.stdout), whole_lines(&theirs));
+        for line in theirs.lines() {
+            assert!(said.stdout.contains(line), "{line}");
+        }
+    }
+    for words in ["--warmup-time=N", "--json[=on|off]", "50,95,99.9", "oltp_read_write - "] {
+        assert!(said.stdout.contains(words), "no {words} in {}", said.stdout);
+    }
 }
 
 #[test]

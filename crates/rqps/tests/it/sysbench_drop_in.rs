@@ -342,3 +342,21 @@ fn functions_keep_their_names_and_get_no_number_on_the_main_thread() {
         assert_same(&case(script, command, expected));
     }
 }
+
+#[test]
+fn declarations_that_cannot_be_read_are_refused_as_in_sysbench() {
+    let bench = Bench::new();
+    for (declared, why) in [
+        ("{{}}", "wrong table structure in sysbench.cmdline.options"),
+        ("{ x = 1 }", "wrong table structure in sysbench.cmdline.options"),
+        ("{ x = {} }", "nil description for option x"),
+        ("5", "wrong type for sysbench.cmdline.options: number"),
+    ] {
+        bench.write("case.lua", &format!("sysbench.cmdline.options = {declared}\n"));
+        let said = bench.run(&["sysbench", "./case.lua", "help"]);
+        assert_eq!(said.code(), 1, "{}", said.stdout);
+        let head = "FATAL: `sysbench.cmdline.read_cmdline_options' function failed: [string \"sysbench.cmdline.lua\"]:";
+        let line = said.stdout.lines().find(|line| line.starts_with(head)).unwrap();
+        assert!(line.ends_with(&format!(": {why}")), "{line}");
+    }
+}

@@ -81,7 +81,9 @@ fn check_placeholders(
     let text = sql.get_ref();
     if text.matches("{table}").count() != 1 {
         let problem = "{table} is not there exactly once";
-        return Err(file.wrong(sql, key, problem, "write {table} where the table's name goes"));
+        let remedy = "write {table} where the table's name goes; a statement on a table of your own has it in a \
+                      comment: /* {table} */";
+        return Err(file.wrong(sql, key, problem, remedy));
     }
     let rest = text.replace("{table}", "").replace("{list}", "");
     if rest.contains(['{', '}']) {
