@@ -48,6 +48,12 @@ pub(super) fn places(options: &Options, environment: &Environment) -> Result<Vec
             let host = if hostaddr.is_empty() { host.clone() } else { hostaddr.clone() };
             Address::Tcp { host, port }
         };
+        if matches!(address, Address::Unix(_)) && tls.as_ref().is_some_and(|tls| *tls != Tls::Off) {
+            let origin = given.0.get("sslmode").map_or("sslmode", |given| &given.origin);
+            return Err(Error::Fatal(format!(
+                "{origin} cannot be used: a unix socket is not encrypted; leave it out, or name a host"
+            )));
+        }
         let of_login = if host.is_empty() { &hostaddr } else { &host };
         let is_default = SOCKET_DIRS.contains(&of_login.as_str());
         let of_login = if is_default { "localhost" } else { of_login };

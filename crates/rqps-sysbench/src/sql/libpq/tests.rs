@@ -127,7 +127,7 @@ fn tls_that_is_required_is_never_left_out() {
     };
     let required = Tls::Required { ca: None };
     assert_eq!(tls("PGSSLMODE=require"), (required.clone(), false));
-    assert_eq!(tls("PGREQUIRESSL=1"), (required.clone(), false));
+    assert_eq!(tls("PGREQUIRESSL=1"), (required, false));
     assert_eq!(tls("PGSSLMODE=disable"), (Tls::Off, false));
     assert_eq!(tls(""), (Tls::Off, true));
     let ca = PathBuf::from("/ca");
@@ -138,9 +138,14 @@ fn tls_that_is_required_is_never_left_out() {
     }
     let full = format!("PGSSLMODE=verify-full{with_ca}");
     assert_eq!(tls(&full), (Tls::Required { ca: Some(ca) }, false));
-    // On a unix socket, where there is no TLS, the connection itself is refused.
-    let place = Around::new("PGSSLMODE=require").place(&["--pgsql-host=/run"]);
-    assert_eq!((place.endpoint.tls, place.prefers_tls), (required, false));
+    // On a unix socket there is no TLS.
+    let said = Around::new("PGSSLMODE=require").refusal(&["--pgsql-host=/run"]);
+    assert_eq!(
+        said,
+        "PGSSLMODE cannot be used: a unix socket is not encrypted; leave it out, or name a host"
+    );
+    let place = Around::new("PGSSLMODE=disable").place(&["--pgsql-host=/run"]);
+    assert_eq!((place.endpoint.tls, place.prefers_tls), (Tls::Off, false));
 }
 
 #[test]
