@@ -1,12 +1,14 @@
 //! What `iostat -kx N` printed of one block device, averaged over its reports.
 //!
-//! The columns are found by their headings, which differ between versions of sysstat, BusyBox and FreeBSD, or
-//! by the names in JSON (`iostat -o JSON`). The first report is the average since the host was started and is
+//! The columns are found by their headings, which differ between versions of sysstat, BusyBox, FreeBSD and
+//! illumos, or by the names in JSON (`iostat -o JSON`). The first report is the average since the host was started and is
 //! left out: where `-y` has left it out already, one report of many is lost.
 
 mod json;
+mod printed;
 
 use std::collections::BTreeMap;
+use std::fmt;
 
 /// Averages over a step.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
@@ -26,8 +28,57 @@ pub(crate) enum Found {
     Device(Iostat),
     /// Several devices are listed and none was named.
     Several(Vec<String>),
-    /// There is no report of the device, or of any, after the first.
-    Nothing,
+    /// There is nothing of a device to average.
+    Nothing(Missing),
+}
+
+/// Why there are no averages of a device.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Missing {
+    /// There is one report.
+    OnlyBoot,
+    /// There are two reports, and the second was cut off.
+    OnlyCut,
+    /// Reports after the first list no device.
+    NoDevice,
+    /// The device that was named is in no report after the first.
+    Device {
+        /// The name.
+        named: String,
+        /// Those that are there.
+        listed: Vec<String>,
+    },
+}
+
+impl fmt::Display for Missing {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::OnlyBoot => f.write_str("it has no report but the mean since the boot"),
+            Self::OnlyCut => {
+                f.write_str("its only report after the mean since the boot was cut off")
+            }
+            Self::NoDevice => f.write_str("its reports after the first list no device"),
+            Self::Device { named, listed } if listed.is_empty() => {
+                write!(f, "it has no report of {named} after the first")
+            }
+            Self::Device { named, listed } => {
+                write!(
+                    f,
+                    "it has no report of {named} after the first, only of {}",
+                    listed.join(", ")
+                )
+            }
+        }
+    }
+}
+
+/// All reports of a text.
+#[derive(Debug, Default)]
+struct Reports {
+    /// Those that are whole, the first since the boot.
+    whole: Vec<Report>,
+    /// Whether the last was cut off.
+    is_cut: bool,
 }
 
 /// What one report has of each device. A device that did nothing may lack.
@@ -69,8 +120,12 @@ const NO_COLUMNS: &str =
 /// Reports without the columns that are needed, in words.
 pub(crate) fn parse(text: &str, device: Option<&str>) -> Result<Found, String> {
     let is_json = text.trim_start().starts_with('{');
-    let reports = if is_json { json::reports(text)? } else { reports(text)? };
-    let measured = reports.get(1..).unwrap_or_default();
+    let Reports { whole, is_cut } =
+        if is_json { json::reports(text)? } else { printed::reports(text)? };
+    let measured = whole.get(1..).unwrap_or_default();
+    if measured.is_empty() {
+        return Ok(Found::Nothing(if is_cut { Missing::OnlyCut } else { Missing::OnlyBoot }));
+    }
     let mut devices: BTreeMap<String, Iostat> = BTreeMap::new();
     for (name, found) in measured.iter().flatten() {
         let sum = devices.entry(name.clone()).or_default();
@@ -90,93 +145,15 @@ pub(crate) fn parse(text: &str, device: Option<&str>) -> Result<Found, String> {
     Ok(choose(devices, device))
 }
 
-/// Where a quantity stands in a line, and how many KB one of it is.
-#[derive(Debug, Clone, Copy)]
-struct Column {
-    at: usize,
-    kb: f64,
-}
-
-/// The columns of a table of devices.
-#[derive(Debug, Clone, Copy)]
-struct Columns {
-    reads: Option<usize>,
-    read: Column,
-    written: Column,
-}
-
-impl Columns {
-    fn of_heads(heads: &[&str]) -> Option<Self> {
-        let at = |head: &str| heads.iter().position(|word| *word == head);
-        let find = |units: &[Unit]| {
-            units.iter().find_map(|(head, kb)| Some(Column { at: at(head)?, kb: *kb }))
-        };
-        Some(Self { reads: at("r/s"), read: find(&READ)?, written: find(&WRITTEN)? })
-    }
-
-    /// One line; `None` where it was cut off.
-    fn values(self, words: &[&str]) -> Option<Iostat> {
-        let kb = |column: Column| Some(scaled(words.get(column.at)?)? * column.kb);
-        Some(Iostat {
-            reads_per_s: match self.reads {
-                Some(at) => Some(plain(words.get(at)?)?),
-                None => None,
-            },
-            read_kb_per_s: Some(kb(self.read)?),
-            written_kb_per_s: Some(kb(self.written)?),
-        })
-    }
-}
-
-/// The reports of the printed form. One that was cut off at the end is left out.
-fn reports(text: &str) -> Result<Vec<Report>, String> {
-    let mut reports: Vec<Report> = Vec::new();
-    let mut columns: Option<Columns> = None;
-    let mut cut_at: Option<usize> = None;
-    for line in text.lines() {
-        let words: Vec<&str> = line.split_whitespace().collect();
-        let Some(first) = words.first() else {
-            columns = None;
-            continue;
-        };
-        if first.to_ascii_lowercase().starts_with("device") {
-            columns = Some(Columns::of_heads(&words).ok_or(NO_COLUMNS)?);
-            reports.push(Report::new());
-        } else if let (Some(columns), n_reports, Some(report)) =
-            (columns, reports.len(), reports.last_mut())
-        {
-            match columns.values(&words) {
-                Some(found) => {
-                    report.insert((*first).to_owned(), found);
-                }
-                None => cut_at = Some(n_reports),
-            }
-        }
-    }
-    if cut_at == Some(reports.len()) {
-        reports.pop();
-    }
-    Ok(reports)
-}
-
-/// A number. A decimal comma is that of the host's language.
-fn plain(word: &str) -> Option<f64> {
-    word.replace(',', ".").parse().ok()
-}
-
-/// A number, with the unit that `--human` puts behind it: 1.5 MB of `1.5M` is 1536.
-fn scaled(word: &str) -> Option<f64> {
-    let units = [('B', 1.0 / 1024.0), ('k', 1.0), ('M', 1024.0), ('G', 1024.0 * 1024.0)];
-    let unit = units.iter().find_map(|(letter, kb)| Some((word.strip_suffix(*letter)?, kb)));
-    match unit {
-        Some((number, kb)) => Some(plain(number)? * kb),
-        None => plain(word),
-    }
-}
-
 fn choose(mut devices: BTreeMap<String, Iostat>, device: Option<&str>) -> Found {
     if let Some(device) = device {
-        return devices.get(device).map_or(Found::Nothing, |found| Found::Device(*found));
+        return match devices.get(device) {
+            Some(found) => Found::Device(*found),
+            None => Found::Nothing(Missing::Device {
+                named: device.to_owned(),
+                listed: devices.into_keys().collect(),
+            }),
+        };
     }
     devices.retain(|name, _| !name.starts_with("loop"));
     let moved = |d: &Iostat| {
@@ -188,7 +165,7 @@ fn choose(mut devices: BTreeMap<String, Iostat>, device: Option<&str>) -> Found 
     }
     let names: Vec<String> = devices.keys().cloned().collect();
     match (devices.pop_first(), names.len()) {
-        (None, _) => Found::Nothing,
+        (None, _) => Found::Nothing(Missing::NoDevice),
         (Some((_, found)), 1) => Found::Device(found),
         _ => Found::Several(names),
     }

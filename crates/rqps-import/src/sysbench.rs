@@ -1,5 +1,6 @@
 //! Logs of sysbench 0.4 to 1.1: what one run of it printed, and several of them as a run.
 
+mod checks;
 mod flaw;
 mod histogram;
 mod line;

@@ -158,7 +158,10 @@ impl StepDir {
         let n_cpus = io.as_deref().and_then(n_cpus);
         let iostat = io.and_then(|text| match iostat::parse(&text, device) {
             Ok(Found::Device(found)) => Some(found),
-            Ok(Found::Nothing) => None,
+            Ok(Found::Nothing(missing)) => {
+                note(Error::file(&place.file(&io_name), missing.to_string()));
+                None
+            }
             Ok(Found::Several(names)) => {
                 // The summary has those of the device that the scripts were told.
                 if summary.is_none() {

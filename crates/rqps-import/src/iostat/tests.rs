@@ -31,6 +31,14 @@ fn of(text: &str, device: Option<&str>) -> [Option<f64>; 3] {
     }
 }
 
+/// Why there are no averages.
+fn missing(text: &str, device: Option<&str>) -> String {
+    match parse(text, device).unwrap() {
+        Found::Nothing(missing) => missing.to_string(),
+        other => panic!("{other:?}"),
+    }
+}
+
 /// A text of two equal reports. The first is that of the boot.
 fn twice(report: &str) -> String {
     format!("{report}\n{report}\n")
@@ -41,7 +49,10 @@ fn the_device_that_moved_something() {
     assert_eq!(of(TEXT, None), [Some(20.0), Some(600.0), Some(2000.0)]);
     // What `-z` does not list did nothing.
     assert_eq!(of(TEXT, Some("sda")), [Some(0.0); 3]);
-    assert_eq!(parse(TEXT, Some("md0")), Ok(Found::Nothing));
+    assert_eq!(
+        missing(TEXT, Some("md0")),
+        "it has no report of md0 after the first, only of loop0, nvme0n1, sda"
+    );
     let cut = format!("{TEXT}\nDevice  r/s rkB/s w/s wkB/s\nnvme0n1  99.0 99");
     assert_eq!(of(&cut, None), [Some(20.0), Some(600.0), Some(2000.0)]);
 }
@@ -91,6 +102,14 @@ fn json_with_either_unit() {
     let kilobytes =
         text("{\"disk_device\": \"sda\", \"tps\": 1, \"kB_read/s\": 3, \"kB_wrtn/s\": 4}");
     assert_eq!(of(&kilobytes, None), [None, Some(3.0), Some(4.0)]);
+    let of_11 = text(
+        "{\"disk_device\": \"sda\", \"rrqm\": 7, \"r\": 10.0, \"w\": 9, \"rkB\": 3, \"wkB\": 4}",
+    );
+    assert_eq!(of(&of_11, None), [Some(10.0), Some(3.0), Some(4.0)]);
+    let basic_of_11 = text(
+        "{\"disk_device\": \"sda\", \"tps\": 1, \"kB_read_per_sec\": 3, \"kB_wrtn_per_sec\": 4}",
+    );
+    assert_eq!(of(&basic_of_11, None), [None, Some(3.0), Some(4.0)]);
     assert!(parse(&megabytes[..megabytes.len() - 3], None).unwrap_err().contains("SIGINT"));
     assert!(parse(&text("{\"disk_device\": \"sda\", \"r/s\": 1}"), None).is_err());
 }
@@ -101,7 +120,62 @@ fn several_devices_are_the_users_to_choose_from() {
     let names = vec!["nvme0n1".to_owned(), "sda".to_owned()];
     assert_eq!(parse(&both, None), Ok(Found::Several(names)));
     assert!(parse("Device tps\n", None).is_err());
-    assert_eq!(parse("", None), Ok(Found::Nothing));
+}
+
+#[test]
+fn why_there_are_no_averages() {
     // The boot alone is no measurement.
-    assert_eq!(parse("Device r/s rkB/s wkB/s\nsda 1 2 3\n", None), Ok(Found::Nothing));
+    let boot = "Device r/s rkB/s wkB/s\nsda 1 2 3\n";
+    assert_eq!(missing(boot, None), "it has no report but the mean since the boot");
+    assert_eq!(
+        missing(&format!("{boot}\nDevice r/s rkB/s wkB/s\nsda 1 2"), None),
+        "its only report after the mean since the boot was cut off"
+    );
+    // `-z` lists no device that did nothing.
+    let idle = format!("{boot}\nDevice r/s rkB/s wkB/s\n");
+    assert_eq!(missing(&idle, None), "its reports after the first list no device");
+    for other in ["", "/bin/sh: iostat: not found\n", "   extended device statistics\n"] {
+        let problem = parse(other, None).unwrap_err();
+        assert!(problem.starts_with("it is no output of iostat -kx"), "{problem}");
+    }
+}
+
+/// `iostat -xh` of sysstat 10 and 11: a name of any length stands alone above its values.
+#[test]
+fn a_device_alone_on_its_line() {
+    let report = "Device:         rrqm/s   wrqm/s     r/s     w/s    rkB/s    wkB/s avgrq-sz\n\
+                  sda\n                  0.10     0.20   10.00   20.00   400.00   500.00    12.0\n\
+                  dm-0\n                  0.00     0.00    0.00    0.00     0.00     0.00     0.0\n";
+    assert_eq!(of(&twice(report), None), [Some(10.0), Some(400.0), Some(500.0)]);
+    assert_eq!(of(&twice(report), Some("dm-0")), [Some(0.0); 3]);
+    // Cut off behind a name, or within the values: the report is left out.
+    for end in ["sda\n", "sda\n   0.10 0.20 99.0"] {
+        let heads = "Device:  rrqm/s   wrqm/s     r/s     w/s    rkB/s    wkB/s avgrq-sz\n";
+        let cut = format!("{}\n{heads}{end}", twice(report));
+        assert_eq!(of(&cut, None), [Some(10.0), Some(400.0), Some(500.0)], "{end}");
+    }
+}
+
+/// `iostat -xh` of sysstat 12, and illumos.
+#[test]
+fn a_device_in_the_last_column() {
+    let human = "     r/s     rkB/s   rrqm/s  %rrqm     w/s     wkB/s Device\n   \
+                 10.00      1.5M     0.00   0.0%   20.00    512.0k nvme0n1\n";
+    assert_eq!(of(&twice(human), None), [Some(10.0), Some(1536.0), Some(512.0)]);
+    assert_eq!(of(&twice(human), Some("nvme0n1")), [Some(10.0), Some(1536.0), Some(512.0)]);
+    let illumos = "                    extended device statistics\n    \
+                   r/s    w/s   kr/s   kw/s wait actv wsvc_t asvc_t  %w  %b device\n    \
+                   1.0    2.0   40.0   50.0  0.0  0.0    0.0    0.0   0   0 c1t0d0\n";
+    assert_eq!(of(&twice(illumos), None), [Some(1.0), Some(40.0), Some(50.0)]);
+}
+
+/// What would be read one column off is refused.
+#[test]
+fn a_number_is_no_device() {
+    let report = "Device r/s rkB/s w/s wkB/s\n1.00 10.00 400.00 20.00 500.00\n";
+    let problem = parse(&twice(report), None).unwrap_err();
+    assert!(problem.starts_with("a line of values has 1.00 where its device"), "{problem}");
+    let two_words = "Device r/s rkB/s w/s wkB/s\nmy disk 10.00 400.00 20.00 500.00\n";
+    let problem = parse(&twice(two_words), None).unwrap_err();
+    assert!(problem.starts_with("a line has 6 fields below 5 headings"), "{problem}");
 }

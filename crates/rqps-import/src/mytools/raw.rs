@@ -284,12 +284,9 @@ impl Beside<'_> {
                 }
                 Vec::new()
             }
-            Ok(Found::Nothing) => {
-                let problem = match device {
-                    Some(device) => format!("it has no report of {device} after the first"),
-                    None => "it has no report but the mean since the boot".to_owned(),
-                };
-                notes.push(crate::sheet::note(&Error::file(&shown, problem)));
+            Ok(Found::Nothing(missing)) => {
+                let problem = Error::file(&shown, missing.to_string());
+                notes.push(crate::sheet::note(&problem));
                 Vec::new()
             }
             Err(problem) => {

@@ -26,6 +26,13 @@ pub enum Flaw {
     },
     /// The last events did not end in time, and sysbench ended without them.
     ForcedShutdown,
+    /// The histogram is not that of the events, and was left out.
+    Histogram {
+        /// Events in the histogram.
+        n: u64,
+        /// Events by the statistics.
+        n_events: u64,
+    },
     /// The log has no end, so that response times and counts may lack.
     Cut,
 }
@@ -44,6 +51,10 @@ impl fmt::Display for Flaw {
             Self::Fatal { reason } => write!(f, "sysbench reported an error: {reason}"),
             Self::ForcedShutdown => f.write_str(
                 "sysbench forced the shutdown at its time limit: events were still running",
+            ),
+            Self::Histogram { n, n_events } => write!(
+                f,
+                "its histogram was left out: it has {n} events and the statistics {n_events}"
             ),
             Self::Cut => f.write_str("the log ends before sysbench's last line"),
         }

@@ -61,13 +61,15 @@ pub(super) fn counted(value: &str) -> Option<(u64, f64)> {
     let (n, rest) = value.split_once('(')?;
     let per_s = rest.trim_end_matches([')', '.', ' ']).strip_suffix(" per sec")?;
     let n: u64 = n.trim().parse().ok()?;
-    let per_s = if n == 0 { 0.0 } else { quantity(per_s.trim())? };
-    Some((n, per_s))
+    let per_s = per_s.trim();
+    let is_none = n == 0 && matches!(per_s, "nan" | "-nan");
+    Some((n, if is_none { 0.0 } else { quantity(per_s)? }))
 }
 
-/// A number from 0 on; a quotient by nothing is none.
+/// A number from 0 on as sysbench prints them, in digits; a quotient by nothing is none.
 pub(super) fn quantity(text: &str) -> Option<f64> {
-    text.parse().ok().filter(|value: &f64| value.is_finite() && *value >= 0.0)
+    let is_plain = text.bytes().all(|byte| byte.is_ascii_digit() || byte == b'.');
+    text.parse().ok().filter(|value: &f64| is_plain && value.is_finite())
 }
 
 /// The version of a first line: `sysbench 1.0.20 (using bundled LuaJIT 2.1.0-beta2)`; of older ones

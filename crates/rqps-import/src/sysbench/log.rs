@@ -12,6 +12,7 @@
 //! Versions 0.4 and 0.5 have other headings, and print read and write requests apart from other operations
 //! in place of queries.
 
+use super::checks::{CountedLine, Pair, is_no_thread_count};
 use super::flaw::Flaw;
 use super::line::{self, Interval, counted, quantity};
 
@@ -101,6 +102,8 @@ pub struct Log {
     /// Before 1.0: statements that read or write, and all others.
     requests: Option<(u64, f64)>,
     other_operations: Option<(u64, f64)>,
+    /// All counts with their rates, which have to fit the measured time.
+    counted: Vec<CountedLine>,
     /// Why its statistics are not those of one run.
     unfit: Option<String>,
     part: Part,
@@ -139,8 +142,8 @@ impl Log {
 
     fn read(text: &str) -> Self {
         let mut log = Self::default();
-        for line in text.lines() {
-            log.take(line);
+        for (idx, line) in text.lines().enumerate() {
+            log.take(idx, line);
         }
         log
     }
@@ -149,6 +152,11 @@ impl Log {
     fn finish(mut self) -> Result<Self, String> {
         if let Some(unfit) = self.unfit.take() {
             return Err(unfit);
+        }
+        let contradicts =
+            |seconds| self.counted.iter().find_map(|line| line.contradiction(seconds));
+        if let Some(problem) = self.seconds.and_then(contradicts) {
+            return Err(problem);
         }
         if self.queries.is_none()
             && let (Some(requests), Some(others)) = (self.requests, self.other_operations)
@@ -188,6 +196,7 @@ impl Log {
         }
         flaws.extend(self.fatal.clone().map(|reason| Flaw::Fatal { reason }));
         flaws.extend(self.is_forced.then_some(Flaw::ForcedShutdown));
+        flaws.extend(self.unfit_histogram());
         flaws.extend((!self.is_whole).then_some(Flaw::Cut));
         flaws
     }
@@ -202,7 +211,14 @@ impl Log {
         is_unequal.then_some(Flaw::UnequalThreads { mean_s, total_s })
     }
 
-    fn take(&mut self, line: &str) {
+    /// A histogram that has more or fewer events than the statistics.
+    fn unfit_histogram(&self) -> Option<Flaw> {
+        let (n_events, _) = self.events.filter(|_| !self.histogram.is_empty())?;
+        let n = self.histogram.iter().fold(0_u64, |sum, (_, n)| sum.saturating_add(*n));
+        (n != n_events).then_some(Flaw::Histogram { n, n_events })
+    }
+
+    fn take(&mut self, idx: usize, line: &str) {
         let text = line.trim();
         let intervals = Interval::parse_all(text);
         if let Some(version) = line::version(text) {
@@ -224,7 +240,7 @@ impl Log {
         } else if let Some((name, value)) = text.split_once(':') {
             let own = value.split_once('[').filter(|_| !intervals.is_empty());
             let value = own.map_or(value, |(before, _)| before);
-            self.take_pair(name.trim(), value.trim());
+            self.take_pair(Pair { line_idx: idx, name: name.trim(), value: value.trim() });
         }
         for interval in intervals {
             self.add(interval);
@@ -284,9 +300,12 @@ impl Log {
         });
     }
 
-    fn take_pair(&mut self, name: &str, value: &str) {
-        let number = || quantity(value.trim_end_matches("ms").trim_end_matches('s'));
+    fn take_pair(&mut self, pair: Pair<'_>) {
+        let Pair { name, value, .. } = pair;
         match (self.part, name) {
+            (_, "Number of threads") if is_no_thread_count(value) => {
+                self.refuse(pair, "no number of threads from 1 on");
+            }
             (_, "Number of threads") => self.threads = value.parse().ok().or(self.threads),
             (_, "FATAL" | "PANIC" | "ALERT") if value.ends_with("forcing shutdown...") => {
                 self.is_forced = true;
@@ -294,24 +313,32 @@ impl Log {
             (_, "FATAL" | "PANIC" | "ALERT") => {
                 self.fatal.get_or_insert_with(|| value.to_owned());
             }
-            (Part::Sql, "queries") => self.queries = counted(value),
-            (Part::Sql, "transactions") => self.events = counted(value),
-            (Part::Sql, "read/write requests") => self.requests = counted(value),
-            (Part::Sql, "other operations") => self.other_operations = counted(value),
+            (Part::Sql, "queries") => self.queries = self.counted(pair),
+            (Part::Sql, "transactions") => self.events = self.counted(pair),
+            (Part::Sql, "read/write requests") => self.requests = self.counted(pair),
+            (Part::Sql, "other operations") => self.other_operations = self.counted(pair),
             (Part::Sql, "ignored errors" | "deadlocks") => {
-                self.ignored_errors = counted(value).map(|(n, _)| n);
+                self.ignored_errors = self.counted(pair).map(|(n, _)| n);
             }
-            (Part::Sql, "reconnects") => self.reconnects = counted(value).map(|(n, _)| n),
-            (Part::General, "total time" | "time elapsed") => self.seconds = number(),
-            (Part::Latency, "min") => self.latency.min = number(),
-            (Part::Latency, "avg") => self.latency.avg = number(),
-            (Part::Latency, "max") => self.latency.max = number(),
+            (Part::Sql, "reconnects") => self.reconnects = self.counted(pair).map(|(n, _)| n),
+            (Part::General, "total time" | "time elapsed") => {
+                self.seconds = pair.time().filter(|seconds| *seconds > 0.0);
+                if self.seconds.is_none() {
+                    self.refuse(pair, "no time above 0");
+                }
+            }
+            (Part::Latency, "min") => self.latency.min = self.response_time(pair),
+            (Part::Latency, "avg") => self.latency.avg = self.response_time(pair),
+            (Part::Latency, "max") => self.latency.max = self.response_time(pair),
             (Part::Latency, name) => {
                 // `th` stands behind every number; before 1.0 `approx.  95 percentile`.
                 let name = name.trim_start_matches("approx.").trim();
                 let number_of = |suffix| name.strip_suffix(suffix).and_then(quantity);
                 let percentile = number_of("th percentile").or_else(|| number_of(" percentile"));
-                self.latency.percentiles.extend(percentile.zip(number()));
+                if let Some(percentile) = percentile {
+                    let time = self.response_time(pair);
+                    self.latency.percentiles.extend(time.map(|time| (percentile, time)));
+                }
             }
             (Part::Fairness, "execution time (avg/stddev)") => {
                 self.is_whole = true;
@@ -321,5 +348,29 @@ impl Log {
             }
             _ => {}
         }
+    }
+
+    /// A count with its rate.
+    fn counted(&mut self, pair: Pair<'_>) -> Option<(u64, f64)> {
+        let found = counted(pair.value);
+        match found {
+            Some((n, per_s)) => self.counted.push(CountedLine::new(pair, n, per_s)),
+            None => self.refuse(pair, "no count with its rate"),
+        }
+        found
+    }
+
+    /// A response time; where there was no event, it may be a quotient by nothing.
+    fn response_time(&mut self, pair: Pair<'_>) -> Option<f64> {
+        let time = pair.time();
+        if time.is_none() && !pair.is_nan() {
+            self.refuse(pair, "no time from 0 on");
+        }
+        time
+    }
+
+    /// Refuses a log for a line that is not what it should be.
+    fn refuse(&mut self, pair: Pair<'_>, wanted: &str) {
+        self.unfit.get_or_insert_with(|| pair.problem(wanted));
     }
 }

@@ -2,6 +2,7 @@
 
 use rqps_model::{ErrorCount, Mark, SeriesPoint, Slice, Stated, StatedResponse};
 
+use super::flaw::Flaw;
 use super::histogram;
 use super::log::{Latency, Log};
 use crate::number::{ns_of_ms, whole};
@@ -21,6 +22,8 @@ impl Log {
         let error = |code: &str, n: Option<u64>| {
             Some(ErrorCount { code: code.to_owned(), n: n.filter(|n| *n > 0)? })
         };
+        let is_unfit = |flaw: &Flaw| matches!(flaw, Flaw::Histogram { .. });
+        let histogram = if self.flaws.iter().any(is_unfit) { &[][..] } else { &self.histogram };
         Slice {
             duration_ns: self.seconds.map_or(0, |s| whole(s * 1e9)),
             n_events,
@@ -31,7 +34,7 @@ impl Log {
                 .flatten()
                 .collect(),
             series: self.series(),
-            response_times: histogram::encoded(&self.histogram),
+            response_times: histogram::encoded(histogram),
             marks: self.flaws.iter().map(|flaw| Mark::Note { text: flaw.to_string() }).collect(),
             ..sheet::slice(Stated { figure: Some(qps), response, ..Stated::default() })
         }

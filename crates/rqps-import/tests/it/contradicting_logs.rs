@@ -1,0 +1,137 @@
+//! Logs of sysbench with lines that cannot be read, or that contradict one another.
+
+use rqps_import::sysbench::{Flaw, Log};
+
+/// A log of 10 s; its lines are those that cases replace.
+const LOG: &str = "\
+sysbench 1.0.20 (using system LuaJIT 2.1.0-beta3)
+
+Running the test with following options:
+Number of threads: 8
+
+Threads started!
+
+Latency histogram (values are in milliseconds)
+       value  ------------- distribution ------------- count
+       2.300 |****************************************  600
+       3.550 |*************                             400
+ 
+SQL statistics:
+    queries performed:
+        read:                            20000
+        total:                           20000
+    transactions:                        1000   (100.00 per sec.)
+    queries:                             20000  (2000.00 per sec.)
+    ignored errors:                      3      (0.30 per sec.)
+    reconnects:                          0      (0.00 per sec.)
+
+General statistics:
+    total time:                          10.0004s
+    total number of events:              1000
+
+Latency (ms):
+         min:                                    2.10
+         avg:                                    2.30
+         max:                                    9.00
+         95th percentile:                        3.55
+
+Threads fairness:
+    execution time (avg/stddev):   9.9947/0.00
+";
+
+/// The log with one text in place of another.
+fn with(text: &str, other: &str) -> String {
+    assert!(LOG.contains(text), "{text}");
+    LOG.replacen(text, other, 1)
+}
+
+fn refusal(text: &str, other: &str) -> String {
+    Log::parse(&with(text, other)).unwrap_err()
+}
+
+#[test]
+fn values_that_cannot_be_read() {
+    let all = [
+        refusal("20000  (2000.00", "20000  (2000,00"),
+        refusal("20000  (2000.00", "20000  (-990.00"),
+        refusal("20000  (2000.00", "20000  (nan"),
+        refusal("20000  (2000.00", "20000  (inf"),
+        refusal("20000  (2000.00", "20000  (1e308"),
+        refusal("1000   (100.00", "10000000000000000000000000  (100.00"),
+        refusal("3      (0.30", "-3     (0.30"),
+        refusal("10.0004s", "0.0000s"),
+        refusal("10.0004s", "-1.0004s"),
+        refusal("10.0004s", "nans"),
+        refusal("threads: 8", "threads: 0"),
+        refusal("threads: 8", "threads: 10000000000000000000000000"),
+        refusal("2.30\n", "2,30\n"),
+        refusal("3.55\n", "inf\n"),
+    ];
+    expect_test::expect![[r#"
+        line 18: queries: "20000  (2000,00 per sec.)" is no count with its rate; copy the log again, or run the test again
+        line 18: queries: "20000  (-990.00 per sec.)" is no count with its rate; copy the log again, or run the test again
+        line 18: queries: "20000  (nan per sec.)" is no count with its rate; copy the log again, or run the test again
+        line 18: queries: "20000  (inf per sec.)" is no count with its rate; copy the log again, or run the test again
+        line 18: queries: "20000  (1e308 per sec.)" is no count with its rate; copy the log again, or run the test again
+        line 17: transactions: "10000000000000000000000000  (100.00 per sec.)" is no count with its rate; copy the log again, or run the test again
+        line 19: ignored errors: "-3     (0.30 per sec.)" is no count with its rate; copy the log again, or run the test again
+        line 23: total time: "0.0000s" is no time above 0; copy the log again, or run the test again
+        line 23: total time: "-1.0004s" is no time above 0; copy the log again, or run the test again
+        line 23: total time: "nans" is no time above 0; copy the log again, or run the test again
+        line 4: Number of threads: "0" is no number of threads from 1 on; copy the log again, or run the test again
+        line 4: Number of threads: "10000000000000000000000000" is no number of threads from 1 on; copy the log again, or run the test again
+        line 28: avg: "2,30" is no time from 0 on; copy the log again, or run the test again
+        line 30: 95th percentile: "inf" is no time from 0 on; copy the log again, or run the test again"#]].assert_eq(&all.join("\n"));
+}
+
+#[test]
+fn rates_that_are_not_those_of_the_counts() {
+    let all = [
+        refusal("20000  (2000.00", "20000  (5000.00"),
+        refusal("1000   (100.00", "1000   (10.00"),
+        refusal("10.0004s", "60.0004s"),
+        refusal("0      (0.00", "0      (7.00"),
+    ];
+    expect_test::expect![[r#"
+        line 18: queries: 20000 in 10.0004 seconds are 1999.92 per second, not 5000.00; copy the log again, or run the test again
+        line 17: transactions: 1000 in 10.0004 seconds are 100.00 per second, not 10.00; copy the log again, or run the test again
+        line 17: transactions: 1000 in 60.0004 seconds are 16.67 per second, not 100.00; copy the log again, or run the test again
+        line 20: reconnects: 0 in 10.0004 seconds are 0.00 per second, not 7.00; copy the log again, or run the test again"#]].assert_eq(&all.join("\n"));
+    // A rate that ends some milliseconds later than the time is none of these.
+    assert!(Log::parse(&with("20000  (2000.00", "20000  (1999.12")).is_ok());
+}
+
+/// No event at all has no response times either.
+#[test]
+fn a_log_of_no_event_is_a_figure_of_0() {
+    let text = LOG
+        .replace("1000   (100.00", "0      (0.00")
+        .replace("20000  (2000.00", "0      (-nan")
+        .replace("                 2.30\n", "                 -nan\n");
+    let log = Log::parse(&text).unwrap();
+    assert_eq!((log.queries, log.latency.avg), (Some((0, 0.0)), None));
+}
+
+#[test]
+fn a_histogram_of_other_events_is_left_out() {
+    let log = Log::parse(LOG).unwrap();
+    assert_eq!(log.flaws, []);
+    assert!(!log.to_slice().response_times.is_empty());
+    for (text, other, n) in [
+        ("  600\n", "  599\n", 999),
+        ("  600\n", "  6000000000000000000000000000\n", 400),
+        ("2.300 |", "2,300 |", 400),
+    ] {
+        let log = Log::parse(&with(text, other)).unwrap();
+        assert_eq!(log.flaws, [Flaw::Histogram { n, n_events: 1000 }], "{other}");
+        let slice = log.to_slice();
+        assert!(slice.response_times.is_empty());
+        // The stated percentile stands.
+        let stated = slice.stated.unwrap().response.unwrap();
+        assert_eq!(stated.percentiles_ns, [(95.0, 3_550_000)]);
+    }
+    assert_eq!(
+        Flaw::Histogram { n: 999, n_events: 1000 }.to_string(),
+        "its histogram was left out: it has 999 events and the statistics 1000"
+    );
+}
