@@ -12,6 +12,9 @@ use crate::Error;
 /// Most bytes of a file: the log of a day with a line for each millisecond has a tenth of it.
 const MOST_BYTES: u64 = 1 << 30;
 
+/// The byte order mark of UTF-8.
+const UTF_8_MARK: [u8; 3] = [0xef, 0xbb, 0xbf];
+
 /// How a file begins that gzip has packed.
 const GZIP: [u8; 2] = [0x1f, 0x8b];
 
@@ -25,25 +28,32 @@ pub(crate) struct Folder {
     pub(crate) dir: PathBuf,
     /// By name without `.gz` the name.
     entries: BTreeMap<String, String>,
+    /// By name the packed file that is there beside the unpacked one.
+    packed_twins: BTreeMap<String, String>,
 }
 
 impl Folder {
     /// Lists a directory. Where a file is there packed and unpacked, the unpacked one counts.
     pub(crate) fn read(dir: &Path) -> Result<Self, Error> {
         let error = |source| Error::Read { path: dir.to_path_buf(), source };
-        let mut entries = BTreeMap::new();
+        let mut plain_names = BTreeMap::new();
+        let mut packed = BTreeMap::new();
         for entry in std::fs::read_dir(dir).map_err(error)? {
             let name = entry.map_err(error)?.file_name().to_string_lossy().into_owned();
             match name.strip_suffix(".gz").filter(|plain| !plain.ends_with(".tar")) {
                 Some(plain) => {
-                    entries.entry(plain.to_owned()).or_insert(name);
+                    packed.insert(plain.to_owned(), name);
                 }
                 None => {
-                    entries.insert(name.clone(), name);
+                    plain_names.insert(name.clone(), name);
                 }
             }
         }
-        Ok(Self { dir: dir.to_path_buf(), entries })
+        let mut packed_twins = packed.clone();
+        packed_twins.retain(|name, _| plain_names.contains_key(name));
+        let mut entries = packed;
+        entries.append(&mut plain_names);
+        Ok(Self { dir: dir.to_path_buf(), entries, packed_twins })
     }
 
     /// The names in order, without `.gz`.
@@ -56,10 +66,38 @@ impl Folder {
         self.entries.get(name).map(|name| self.dir.join(name))
     }
 
+    /// Of files that are there packed and unpacked, those packed ones that are left out with another text, each
+    /// by its name and why.
+    pub(crate) fn left_out(&self, is_of: impl Fn(&str) -> bool) -> Vec<LeftOut> {
+        let twins = self.packed_twins.iter().filter(|(name, _)| is_of(name));
+        let differs = |name: &str, packed: &str| {
+            let plain = read_text(&self.dir.join(name)).ok();
+            plain.is_some_and(|plain| {
+                read_text(&self.dir.join(packed)).map_or(true, |other| other != plain)
+            })
+        };
+        twins
+            .filter(|(name, packed)| differs(name, packed))
+            .map(|(name, packed)| LeftOut {
+                name: packed.clone(),
+                why: format!(
+                    "it is not the same as {name} beside it, which is taken: move one away"
+                ),
+            })
+            .collect()
+    }
+
     /// The names of the directory's own directories.
     pub(crate) fn dirs(&self) -> impl Iterator<Item = &str> {
         self.names().filter(|name| self.dir.join(name).is_dir())
     }
+}
+
+/// A file that is left out for another.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct LeftOut {
+    pub(crate) name: String,
+    pub(crate) why: String,
 }
 
 /// Whether a name is that of something only the user can unpack.
@@ -67,7 +105,8 @@ pub(crate) fn is_packed(name: &str) -> bool {
     PACKED.iter().any(|ending| name.ends_with(ending))
 }
 
-/// The text of a file, or of a pipe; bytes that are no UTF-8 are replaced, as server logs have some.
+/// The text of a file, or of a pipe, without a byte order mark; bytes that are no UTF-8 are replaced, as server logs
+/// have some.
 pub(crate) fn read_text(path: &Path) -> Result<String, Error> {
     let error = |source| Error::Read { path: path.to_path_buf(), source };
     let mut bytes = given_file::read(path, MOST_BYTES).map_err(error)?;
@@ -80,12 +119,51 @@ pub(crate) fn read_text(path: &Path) -> Result<String, Error> {
         }
         bytes = unpacked;
     }
-    Ok(String::from_utf8_lossy(&bytes).into_owned())
+    if is_utf_16(&bytes) {
+        return Err(Error::file(path, "it is UTF-16; run iconv -f UTF-16 -t UTF-8 on it"));
+    }
+    let text = bytes.strip_prefix(&UTF_8_MARK).unwrap_or(&bytes);
+    Ok(String::from_utf8_lossy(text).into_owned())
+}
+
+/// Whether a text begins with a byte order mark of UTF-16, or with letters that have a zero byte each.
+fn is_utf_16(bytes: &[u8]) -> bool {
+    match bytes {
+        [0xff, 0xfe, ..] | [0xfe, 0xff, ..] => true,
+        [a, b, c, d, ..] => match [*a == 0, *b == 0, *c == 0, *d == 0] {
+            [first, second, third, fourth] => first != second && first == third && second == fourth,
+        },
+        _ => false,
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn byte_order_marks() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("qps.log");
+        let read = |bytes: &[u8]| {
+            std::fs::write(&path, bytes).unwrap();
+            read_text(&path).map_err(|problem| problem.to_string())
+        };
+        assert_eq!(read(b"\xef\xbb\xbfcol-1").unwrap(), "col-1");
+        assert_eq!(read(b"\xef\xbb").unwrap(), "\u{fffd}");
+        for bytes in
+            [&b"\xff\xfec\0o\0"[..], b"\xfe\xff\0c\0o", b"c\0o\0l\0", b"\0c\0o\0l", b"\xff\xfe"]
+        {
+            let problem = read(bytes).unwrap_err();
+            assert!(
+                problem.ends_with("qps.log: it is UTF-16; run iconv -f UTF-16 -t UTF-8 on it"),
+                "{problem}"
+            );
+        }
+        for text in ["", "a", "ab\0c", "\0\0\0\0"] {
+            assert_eq!(read(text.as_bytes()).unwrap(), text);
+        }
+    }
 
     #[test]
     fn a_file_without_end_is_not_read() {

@@ -25,7 +25,7 @@ use std::path::{Path, PathBuf};
 
 use rqps_model::{Metric, Run, Sizes, Stated, Tool};
 
-use crate::folder::{Folder, read_text};
+use crate::folder::{Folder, LeftOut, read_text};
 use crate::mytools::run_name;
 use crate::number::{parse_quantity, whole};
 use crate::sheet::{self, Cell, Sheet, SheetStep};
@@ -85,6 +85,10 @@ pub fn import(dir: &Path, options: &Options) -> Result<Imports, Error> {
     let folder = Folder::read(dir)?;
     let mut imports = Imports::default();
     let mut tables: Vec<Table> = Vec::new();
+    let is_table = |name: &str| name.strip_prefix(TABLE).is_some_and(|rest| !is_beside(rest));
+    for LeftOut { name, why } in folder.left_out(is_table) {
+        imports.skipped.push(Error::file(&folder.dir.join(name), why));
+    }
     for name in folder.names() {
         let Some(rest) = name.strip_prefix(TABLE).filter(|rest| !is_beside(rest)) else {
             continue;
@@ -111,7 +115,7 @@ pub fn import(dir: &Path, options: &Options) -> Result<Imports, Error> {
     tables.sort_by(|a, b| a.step.order().cmp(&b.step.order()));
     let clients = options.clients.or_else(|| clients::of_dir(dir)).filter(|n| *n > 0);
     let is_one = options.base.is_some();
-    let groups = groups::of(tables, is_one, &mut imports.skipped);
+    let groups = groups::split_groups(tables, is_one, &mut imports.skipped);
     let several = groups.len() > 1;
     for group in groups {
         let Some(clients) = clients else {

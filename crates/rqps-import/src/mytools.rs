@@ -16,11 +16,11 @@ pub mod qps;
 mod raw;
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use rqps_model::{Slice, Stated, Tool};
 
-use crate::folder::{Folder, read_text};
+use crate::folder::{Folder, LeftOut, read_text};
 use crate::sheet::{self, Sheet, SheetStep};
 use crate::steps::{FileStep, Names};
 use crate::{Error, Imports, Options, clients};
@@ -103,6 +103,11 @@ fn groups(folder: &Folder) -> Groups {
             unused.push(Error::file(&folder.dir.join(name), problem));
         }
     }
+    for LeftOut { name, why } in
+        folder.left_out(|name| is_table(name) || name.starts_with("qps.rel."))
+    {
+        unused.push(Error::file(&folder.dir.join(name), why));
+    }
     join_only_group(&mut groups);
     groups.retain(|_, files| {
         let is_group = files.qps_tsv.is_some() || files.qps_csv.is_some() || files.met.is_some();
@@ -175,35 +180,20 @@ fn group_sheet(
         }
         Err(problem) => return Err(problem),
     };
-    let tsv =
-        path(&files.qps_tsv).map(|path| Qps::parse_tsv(&read_text(&path)?, &path)).transpose()?;
-    let csv = path(&files.qps_csv)
-        .map(|path| Ok((Qps::parse_csv(&read_text(&path)?, &path, &met.labels)?, path)));
-    let qps = match (tsv, csv.transpose()) {
-        (Some(mut tsv), Ok(csv)) => {
-            if let Some((csv, path)) = csv {
-                tsv.add_steps(csv, &path)?;
-            }
-            tsv
-        }
-        (Some(tsv), Err(problem)) => {
-            skipped.push(problem);
-            tsv
-        }
-        (None, csv) => {
-            let alone = || Qps { labels: met.labels.clone(), ..Qps::default() };
-            csv?.map_or_else(alone, |(csv, _)| csv)
-        }
-    };
-    let base = match path(&files.rel_tsv) {
-        Some(path) => Some(qps::parse_base(&read_text(&path)?, &path)?),
-        None => None,
-    };
+    let qps = read_qps(folder, files, QpsOptions { met: &met, options }, &mut skipped)?;
+    let labels = labels(&qps, &met);
+    let rel_path = path(&files.rel_tsv).filter(|_| options.base.is_none());
+    let base = rel_path.map(|path| read_base(&path, &labels)).transpose();
+    // Ratios are computed anew, so that QPS do not depend on theirs.
+    let base = base.unwrap_or_else(|problem| {
+        skipped.push(problem);
+        None
+    });
     let of_met = met.steps.iter().find_map(|step| step.clients);
     let clients = options.clients.or(of_met).or(of_names).filter(|n| *n > 0);
     let own_path = qps_path.or_else(|| path(&files.met)).unwrap_or_default();
     let clients = clients.ok_or(Error::UnknownClients { path: own_path })?;
-    let mut sheet = Sheet { labels: labels(&qps, &met), base, ..Sheet::default() };
+    let mut sheet = Sheet { labels, base, ..Sheet::default() };
     sheet.steps = steps(
         &sheet.labels,
         Tables { qps: &qps, met: &met },
@@ -212,6 +202,66 @@ fn group_sheet(
     skipped.extend(qps.skipped.into_iter().chain(met.skipped));
     sheet.notes.extend(skipped.iter().map(sheet::note));
     Ok(sheet)
+}
+
+/// What a table of QPS without labels is read with.
+#[derive(Debug, Clone, Copy)]
+struct QpsOptions<'o> {
+    met: &'o Met,
+    options: &'o Options,
+}
+
+/// The QPS of a group by its table with tabs, with those steps that only the table with commas has. Where one of them
+/// cannot be read, the other counts.
+fn read_qps(
+    folder: &Folder,
+    files: &Files,
+    with: QpsOptions<'_>,
+    skipped: &mut Vec<Error>,
+) -> Result<Qps, Error> {
+    let QpsOptions { met, options } = with;
+    let path = |name: &Option<String>| name.as_ref().and_then(|name| folder.path(name));
+    let read_tsv = |path: PathBuf| Qps::parse_tsv(&read_text(&path)?, &path);
+    let read_csv =
+        |path: PathBuf| Ok((Qps::parse_csv(&read_text(&path)?, &path, &met.labels)?, path));
+    let tsv = path(&files.qps_tsv).map(read_tsv).transpose();
+    let csv: Result<Option<(Qps, PathBuf)>, Error> = path(&files.qps_csv).map(read_csv).transpose();
+    match (tsv, csv) {
+        (Ok(Some(mut tsv)), Ok(csv)) => {
+            if let Some((csv, path)) = csv {
+                tsv.add_steps(csv, &path)?;
+            }
+            Ok(tsv)
+        }
+        (Ok(Some(tsv)), Err(problem)) => {
+            skipped.push(problem);
+            Ok(tsv)
+        }
+        // Without the labels of the metrics nobody knows whose columns they are.
+        (Err(problem), Ok(Some((csv, _))))
+            if csv.labels == met.labels || options.dbms.is_some() =>
+        {
+            skipped.push(problem);
+            Ok(csv)
+        }
+        (Err(problem), _) => Err(problem),
+        (Ok(None), csv) => {
+            let alone = || Qps { labels: met.labels.clone(), ..Qps::default() };
+            Ok(csv?.map_or_else(alone, |(csv, _)| csv))
+        }
+    }
+}
+
+/// The base that a table of ratios names, which must be one of the systems.
+fn read_base(path: &Path, labels: &[String]) -> Result<String, Error> {
+    let base = qps::parse_base(&read_text(path)?, path)?;
+    if labels.contains(&base) {
+        return Ok(base);
+    }
+    let known = labels.join(", ");
+    let problem =
+        format!("its base {base} is none of the systems ({known}): the first of them is the base");
+    Err(Error::file(path, problem))
 }
 
 /// The systems of both kinds of tables, those of QPS first.

@@ -4,6 +4,9 @@
 //! illumos have `cs`, `us` and `sy` among them; the BSDs call system calls `sy` as well, before `us`. The
 //! first line of values is the average since the host was started and is left out.
 
+/// Why there are no averages where there are headings.
+pub(crate) const ONLY_BOOT: &str = "it has no line but the mean since the boot";
+
 /// Averages over a step.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Vmstat {
@@ -19,7 +22,7 @@ impl Vmstat {
     /// Reads the text; `None` when it has no line of values but the first.
     ///
     /// # Errors
-    /// Values without headings, or without the columns `cs`, `us` and `sy`; what is wrong, in words.
+    /// No headings, values without them, or headings without `cs`, `us` and `sy`; what is wrong, in words.
     pub(crate) fn parse(text: &str) -> Result<Option<Self>, String> {
         let mut columns: Option<[usize; 3]> = None;
         let (mut sums, mut n) = ([0.0; 3], 0_u32);
@@ -56,6 +59,9 @@ impl Vmstat {
                 *sum += value;
             }
             n += 1;
+        }
+        if columns.is_none() {
+            return Err("it is no output of vmstat: no line begins with the heading r".to_owned());
         }
         let mean = |sum: f64| sum / f64::from(n);
         Ok((n > 0).then(|| Self {
@@ -150,7 +156,12 @@ procs -----------memory---------- ---swap-- -----io---- -system-- ------cpu-----
 
     #[test]
     fn what_is_no_vmstat() {
-        assert_eq!(Vmstat::parse(""), Ok(None));
+        for other in ["", "sh: vmstat: not found\n", "disk- ---reads---\n"] {
+            let problem = Vmstat::parse(other).unwrap_err();
+            assert!(problem.starts_with("it is no output of vmstat"), "{problem}");
+        }
+        let boot = TEXT.lines().take(3).collect::<Vec<_>>().join("\n");
+        assert_eq!(Vmstat::parse(&boot), Ok(None));
         assert!(Vmstat::parse("1 2 3\n").is_err());
         assert!(Vmstat::parse(" r  b swpd\n").is_err());
     }

@@ -16,7 +16,7 @@ use crate::{Metric, Role};
 pub enum Tool {
     /// The field's scripts around sysbench: tables of QPS, tables per operation, or the raw files.
     Mytools,
-    /// Logs of sysbench 1.0 and 1.1.
+    /// Logs of sysbench 0.4 to 1.1.
     Sysbench,
     /// The Insert Benchmark's own client and its scripts.
     Iibench,

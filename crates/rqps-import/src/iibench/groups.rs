@@ -52,7 +52,7 @@ impl Group {
 struct Bases(BTreeMap<String, String>);
 
 impl Bases {
-    fn of(tables: &[Table]) -> Self {
+    fn from_tables(tables: &[Table]) -> Self {
         let mut bases = Self::default();
         for table in tables {
             let firsts: Vec<&str> = table.groups.iter().filter_map(|rows| first(rows)).collect();
@@ -86,9 +86,13 @@ fn first(rows: &[Row]) -> Option<&str> {
 }
 
 /// The groups of all tables. There is one where `is_one` says so or every group is of one system.
-pub(super) fn of(tables: Vec<Table>, is_one: bool, skipped: &mut Vec<Error>) -> Vec<Group> {
+pub(super) fn split_groups(
+    tables: Vec<Table>,
+    is_one: bool,
+    skipped: &mut Vec<Error>,
+) -> Vec<Group> {
     let is_one = is_one || tables.iter().flat_map(|table| &table.groups).all(|rows| rows.len() < 2);
-    let bases = Bases::of(&tables);
+    let bases = Bases::from_tables(&tables);
     let mut groups: Vec<(String, Group)> = Vec::new();
     for Table { step, path, groups: own } in tables {
         for rows in own {

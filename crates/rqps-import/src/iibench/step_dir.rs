@@ -8,9 +8,9 @@ use super::log::Log;
 use super::step::StepName;
 use super::summary::Summary;
 use crate::Error;
-use crate::folder::{Folder, is_packed, read_text};
+use crate::folder::{Folder, LeftOut, is_packed, read_text};
 use crate::iostat::{self, Found, Iostat};
-use crate::vmstat::Vmstat;
+use crate::vmstat::{self, Vmstat};
 
 /// How the logs of clients begin: `o.ib.dop2.1` is that of the first of two.
 const LOG: &str = "o.ib.dop";
@@ -133,6 +133,9 @@ impl StepDir {
         let (clients, logs) = place.logs(step)?;
         let mut notes = Vec::new();
         let mut note = |problem: Error| notes.push(crate::sheet::note(&problem));
+        for LeftOut { name, why } in place.folder.left_out(|name| name.starts_with("o.")) {
+            note(Error::file(&place.file(&name), why));
+        }
         let summary_name = format!("o.res.dop{clients}");
         let summary = place.text(&summary_name).and_then(|text| {
             let fit = |text: String| {
@@ -151,7 +154,9 @@ impl StepDir {
             let read = text.and_then(|text| {
                 Vmstat::parse(&text).map_err(|why| Error::file(&place.file(&vm_name), why))
             });
-            read.map_err(&mut note).ok().flatten()
+            let only_boot = || Error::file(&place.file(&vm_name), vmstat::ONLY_BOOT);
+            let read = read.and_then(|found| found.ok_or_else(only_boot));
+            read.map_err(&mut note).ok()
         });
         let io_name = format!("o.io.dop{clients}");
         let io = place.text(&io_name).and_then(|text| text.map_err(&mut note).ok());

@@ -185,7 +185,14 @@ fn heads(line: &str) -> Result<Vec<Column>, String> {
     if columns.last() != Some(&Column::Label) || n_labels != 1 {
         return Err("the last column should be `dbms`".to_owned());
     }
-    if !columns.iter().any(|column| matches!(column, Column::Metric(_))) {
+    let is_metric = |column: &Column| matches!(column, Column::Metric(_));
+    let twice =
+        columns.iter().enumerate().find(|(at, c)| is_metric(c) && columns[..*at].contains(c));
+    if let Some((_, Column::Metric(metric))) = twice {
+        let head = metric.heading();
+        return Err(format!("heading {head} comes twice: take one of the columns out"));
+    }
+    if !columns.iter().any(is_metric) {
         let known = Metric::STATED.map(|metric| metric.heading()).join(", ");
         return Err(format!("no column is known: there should be some of {known}"));
     }

@@ -29,9 +29,12 @@ impl Qps {
     /// name comes last. Other lines are skipped and named.
     ///
     /// # Errors
-    /// A step that comes twice, a column without a label, and a table without a step.
+    /// A step that comes twice, a column without a label or with that of another, headings that are not those of
+    /// the labels, and a table without a step.
     pub fn parse_tsv(text: &str, path: &Path) -> Result<Self, Error> {
         let mut table = Self::default();
+        let mut legends: Vec<usize> = Vec::new();
+        let mut order: Option<Vec<usize>> = None;
         for (idx, line) in text.lines().enumerate() {
             let place = Line { path, idx };
             if line.trim().is_empty() || line.starts_with("Relative to:") {
@@ -42,14 +45,29 @@ impl Qps {
                     let wanted = table.labels.len() + 1;
                     return Err(place.error(format!("col-{column} where col-{wanted} should be")));
                 }
+                if let Some(at) = table.labels.iter().position(|known| known == label) {
+                    let line_no = legends[at] + 1;
+                    return Err(place.error(format!(
+                        "label {label} is that of line {line_no}, too: give each column a label of its own"
+                    )));
+                }
                 table.labels.push(label.to_owned());
+                legends.push(idx);
                 continue;
             }
             let mut fields: Vec<&str> = line.split('\t').collect();
-            if fields.iter().all(|field| field.starts_with("col-")) {
+            if line.trim_end().split('\t').all(|field| field.starts_with("col-")) {
+                order = Some(table.parse_order(line).map_err(|problem| place.error(problem))?);
                 continue;
             }
             let step = fields.pop().unwrap_or_default();
+            if let Some(order) = order.as_ref().filter(|order| order.len() == fields.len()) {
+                let mut sorted = fields.clone();
+                for (field, column) in fields.iter().zip(order) {
+                    sorted[*column] = field;
+                }
+                fields = sorted;
+            }
             table.take(step, &fields, place)?;
         }
         table.checked(path)
@@ -74,6 +92,23 @@ impl Qps {
             table.take(step, &fields, Line { path, idx })?;
         }
         table.checked(path)
+    }
+
+    /// The columns (from 0) that a line of headings names, which may have another order than the labels.
+    fn parse_order(&self, line: &str) -> Result<Vec<usize>, String> {
+        let column = |field: &str| field.trim().strip_prefix("col-")?.parse::<usize>().ok();
+        let columns: Vec<Option<usize>> = line.trim_end().split('\t').map(column).collect();
+        let at = |n: usize| columns.iter().position(|column| *column == Some(n));
+        // Headings may stand above the labels.
+        let n = if self.labels.is_empty() { columns.len() } else { self.labels.len() };
+        let is_whole = columns.len() == n && (1..=n).all(|n| at(n).is_some());
+        if is_whole {
+            return Ok(columns.into_iter().flatten().map(|n| n - 1).collect());
+        }
+        let headings = line.split_whitespace().collect::<Vec<_>>().join(", ");
+        Err(format!(
+            "headings {headings} where each of col-1 to col-{n} should stand once: make the table again"
+        ))
     }
 
     /// Takes a line, or names why it cannot be read.
@@ -165,12 +200,13 @@ impl Line<'_> {
     }
 }
 
-/// The base that a table of relative QPS names in its first line.
+/// The base that a table of relative QPS names above its labels; notes may stand before it.
 pub(crate) fn parse_base(text: &str, path: &Path) -> Result<String, Error> {
-    let base = text.lines().next().and_then(|line| line.strip_prefix("Relative to:"));
+    let base = text.lines().find_map(|line| line.trim().strip_prefix("Relative to:"));
     let base = base.map(str::trim).filter(|label| !label.is_empty());
-    base.map(str::to_owned)
-        .ok_or_else(|| Error::line(path, 0, "it should say `Relative to: LABEL`"))
+    base.map(str::to_owned).ok_or_else(|| {
+        Error::file(path, "it has no line `Relative to: LABEL`: the first system is the base")
+    })
 }
 
 /// `col-2 : LABEL`.

@@ -7,12 +7,12 @@ use std::path::{Path, PathBuf};
 use rqps_model::{Metric, Slice, Stated};
 
 use super::{is_table, run_name};
-use crate::folder::{Folder, is_packed, read_text};
+use crate::folder::{Folder, LeftOut, is_packed, read_text};
 use crate::iostat::{self, Found};
 use crate::sheet::{Sheet, SheetStep};
 use crate::steps::{FileName, Names};
 use crate::sysbench::Log;
-use crate::vmstat::Vmstat;
+use crate::vmstat::{self, Vmstat};
 use crate::{Error, Options, clients};
 
 /// How the client's output begins.
@@ -74,7 +74,15 @@ pub(super) fn read(folder: &Folder, options: &Options) -> Result<Sheet, Error> {
         let of_logs = || by_system.iter().flatten().find_map(|entry| entry.threads_of(&name));
         let clients = options.clients.or(name.clients).or_else(of_logs);
         let clients = clients.or_else(|| clients::of_dir(dir));
-        let clients = clients.ok_or_else(|| Error::UnknownClients { path: dir.clone() })?;
+        let Some(clients) = clients else {
+            let unknown = systems.iter().zip(&by_system).flat_map(|(system, entries)| {
+                let own = entries.iter().filter(|entry| entry.name == name && entry.log.is_ok());
+                own.map(|entry| Path::new(&system.label).join(&entry.file))
+            });
+            let problems = unknown.map(|path| Error::UnknownClients { path });
+            sheet.notes.extend(problems.map(|problem| crate::sheet::note(&problem)));
+            continue;
+        };
         let mut cells = Vec::new();
         for (system, entries) in systems.iter().zip(&by_system) {
             let entry = entries.iter().find(|entry| entry.name == name);
@@ -137,6 +145,9 @@ fn system_dirs(folder: &Folder) -> Result<Vec<SystemDir>, Error> {
 /// The logs of a system's steps. A file that is no log of sysbench, as that of a vacuum between steps, is no
 /// step.
 fn logs(system: &SystemDir, skipped: &mut Skipped) -> Vec<LogEntry> {
+    for LeftOut { name, why } in system.folder.left_out(|name| name.starts_with("sb.")) {
+        skipped.entry(SkippedFile { name, why }).or_default().push(system.label.clone());
+    }
     let mut entries: Vec<LogEntry> = Vec::new();
     for file in system.folder.names() {
         let Some(name) = file.strip_prefix(OUTPUT).and_then(FileName::parse) else { continue };
@@ -155,6 +166,7 @@ fn logs(system: &SystemDir, skipped: &mut Skipped) -> Vec<LogEntry> {
         let Some(path) = system.folder.path(file) else { continue };
         let log = match read_text(&path) {
             Ok(text) => Log::parse(&text),
+            Err(Error::File { problem, .. }) => Err(problem),
             Err(problem) => Err(problem.sentence()),
         };
         if let Err(why) = &log {
@@ -247,7 +259,7 @@ impl Beside<'_> {
                     out.push((Metric::HostCpuShare, found.cpu_pct / self.rate));
                     out.push((Metric::ContextSwitches, found.switches_per_s / self.rate));
                 }
-                Ok(None) => note(Error::file(&shown, "it has no line but the mean since the boot")),
+                Ok(None) => note(Error::file(&shown, vmstat::ONLY_BOOT)),
                 Err(problem) => note(problem),
             }
         }
@@ -320,6 +332,10 @@ fn of_met(text: &str, path: &Path) -> Result<Vec<(Metric, f64)>, Error> {
             };
             let value = crate::number::parse_quantity(word);
             let value = value.map_err(|problem| Error::line(path, idx, problem))?;
+            if found.iter().any(|(known, _)| *known == metric) {
+                let problem = format!("heading {head} comes twice: take one of the columns out");
+                return Err(Error::line(path, idx, problem));
+            }
             found.extend(value.map(|value| (metric, value)));
         }
     }

@@ -116,9 +116,12 @@ fn a_log_of_no_event_is_a_figure_of_0() {
 fn a_histogram_of_other_events_is_left_out() {
     let log = Log::parse(LOG).unwrap();
     assert_eq!(log.flaws, []);
+    // An event of each thread may lie between the ends of a warm-up.
+    assert_eq!(Log::parse(&with("  600\n", "  591\n")).unwrap().flaws, []);
     assert!(!log.to_slice().response_times.is_empty());
     for (text, other, n) in [
-        ("  600\n", "  599\n", 999),
+        ("  600\n", "  590\n", 990),
+        ("  600\n", "  610\n", 1010),
         ("  600\n", "  6000000000000000000000000000\n", 400),
         ("2.300 |", "2,300 |", 400),
     ] {
@@ -131,7 +134,7 @@ fn a_histogram_of_other_events_is_left_out() {
         assert_eq!(stated.percentiles_ns, [(95.0, 3_550_000)]);
     }
     assert_eq!(
-        Flaw::Histogram { n: 999, n_events: 1000 }.to_string(),
-        "its histogram was left out: it has 999 events and the statistics 1000"
+        Flaw::Histogram { n: 990, n_events: 1000 }.to_string(),
+        "its histogram was left out: it has 990 events and the statistics 1000"
     );
 }

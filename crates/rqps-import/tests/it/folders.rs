@@ -12,13 +12,13 @@ use rqps_model::{Metric, Run, StepOutcome};
 use crate::options;
 
 /// A folder below a new directory, with files by their paths.
-struct Folder {
+pub(crate) struct Folder {
     top: tempfile::TempDir,
-    path: PathBuf,
+    pub(crate) path: PathBuf,
 }
 
 impl Folder {
-    fn new(name: &str, files: &[(&str, &str)]) -> Self {
+    pub(crate) fn new(name: &str, files: &[(&str, &str)]) -> Self {
         let top = tempfile::tempdir().unwrap();
         let path = top.path().join(name);
         let folder = Self { top, path };
@@ -29,51 +29,51 @@ impl Folder {
         folder
     }
 
-    fn write(&self, name: &str, bytes: &[u8]) {
+    pub(crate) fn write(&self, name: &str, bytes: &[u8]) {
         let path = self.path.join(name);
         fs::create_dir_all(path.parent().unwrap()).unwrap();
         fs::write(path, bytes).unwrap();
     }
 
-    fn import(&self) -> Imports {
+    pub(crate) fn import(&self) -> Imports {
         mytools::import(&self.path, &options("folder")).unwrap()
     }
 
     /// The error of an import that took nothing.
-    fn problem(&self) -> String {
+    pub(crate) fn problem(&self) -> String {
         let problem = mytools::import(&self.path, &options("folder")).unwrap_err();
         self.shortened(&problem.to_string())
     }
 
     /// A sentence without the directory.
-    fn shortened(&self, text: &str) -> String {
+    pub(crate) fn shortened(&self, text: &str) -> String {
         text.replace(&format!("{}/", self.top.path().display()), "")
     }
 
-    fn skipped(&self, imports: &Imports) -> Vec<String> {
+    pub(crate) fn skipped(&self, imports: &Imports) -> Vec<String> {
         imports.skipped.iter().map(|problem| self.shortened(&problem.sentence())).collect()
     }
 }
 
 /// A table of QPS of two systems.
-fn table(rows: &str) -> String {
+pub(crate) fn table(rows: &str) -> String {
     format!("col-1 : x.my8043_a\ncol-2 : x.my8044_a\n\ncol-1\tcol-2\n{rows}")
 }
 
-fn met(dop: u32) -> String {
+pub(crate) fn met(dop: u32) -> String {
     format!(
         "sb.met.point-query.range100.pk1.dop{dop}\n--- absolute\ncpu/o\tcs/o\to/s\tdbms\n\
          0.000070\t0.179\t1000\tx.my8043_a\n0.000073\t0.179\t990\tx.my8044_a\n"
     )
 }
 
-const ROW: &str = "1000\t990\tpoint-query_range=100\n";
+pub(crate) const ROW: &str = "1000\t990\tpoint-query_range=100\n";
 
 fn clients(run: &Run) -> u32 {
     run.steps[0].clients
 }
 
-fn notes(run: &Run) -> &[String] {
+pub(crate) fn notes(run: &Run) -> &[String] {
     &run.imported.as_ref().unwrap().notes
 }
 
@@ -209,7 +209,7 @@ fn what_nothing_could_be_taken_of() {
 }
 
 /// A log of 1.0 by eight threads.
-fn log(qps: u32) -> String {
+pub(crate) fn log(qps: u32) -> String {
     format!(
         "sysbench 1.0.20 (using system LuaJIT 2.1.0-beta3)\n\nNumber of threads: 8\n\n\
          SQL statistics:\n    transactions:                        {n}  ({qps}.00 per sec.)\n\
@@ -335,7 +335,8 @@ fn what_was_recorded_beside_a_log_may_be_of_no_use() {
     let said = folder.shortened(&notes(&imports.runs[0]).join("\n"));
     assert_eq!(
         said,
-        "Not taken over: x.my8043_a/sb.vm.scan.range100.pk1.dop8: it has no line but the mean since the boot.\n\
+        "Not taken over: x.my8043_a/sb.vm.scan.range100.pk1.dop8: it is no output of vmstat: no line begins \
+         with the heading r.\n\
          Not taken over: x.my8043_a/sb.io.scan.range100.pk1.dop8: it has no columns of what was read and \
          written: record it with iostat -kx and an interval."
     );

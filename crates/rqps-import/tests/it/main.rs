@@ -2,6 +2,7 @@
 
 #![expect(clippy::unwrap_used, reason = "what tests share is outside of test functions")]
 
+mod beside;
 mod contradicting_logs;
 mod flawed_logs;
 mod folders;

@@ -27,6 +27,9 @@ fn options_come_first() {
     assert_eq!((runs[0].name.as_str(), runs[0].host.hostname.as_str()), ("night", "pn53"));
     let clients: Vec<u32> = runs[0].steps.iter().map(|step| step.clients).collect();
     assert_eq!(clients, [4; 6]);
+    let other = rqps_import::Options { base: Some("my57".to_owned()), ..options };
+    let problem = mytools::import(&data("tables.1u"), &other).unwrap_err().to_string();
+    assert!(problem.starts_with("there is no system \"my57\"; there are x.my5651"), "{problem}");
 }
 
 /// Each way in which a folder may be wrong, with the words for it.
@@ -59,10 +62,13 @@ fn refusals() {
             ("qps.abs.all.tsv", &table("1\t2\tscan_range=100\n")),
             ("qps.abs.all.csv", "scan_range=100,1,3\n"),
         ]),
-        refusal(&[
-            ("qps.abs.all.tsv", &table("1\t2\tscan_range=100\n")),
-            ("qps.rel.all.tsv", "Relative to: my57\n"),
-        ]),
+        refusal(&[("qps.abs.all.tsv", "col-1 : my5651\n\ncol-2 : my5651\n1\t2\tscan_range=100\n")]),
+        refusal(&[("qps.abs.all.tsv", &table("1\t2\tscan_range=100\ncol-1\n3\tinsert\n"))]),
+        refusal(&[("qps.abs.all.tsv", &table("col-1\tcol-1\n1\t2\tscan_range=100\n"))]),
+        refusal(&[(
+            "o.met.all",
+            "sb.met.scan.range100.pk1.dop1\n--- absolute\ncs/o\tcs/o\tdbms\n1\t2\tmy5651\n",
+        )]),
         refusal(&[("o.met.all", "sb.met.scan.range100.pk1.dop1\n--- absolute\ncpu/o dbms\n1\n")]),
         refusal(&[("o.met.all", "sb.met.scan.range100.pk1.dop1\n--- absolute\nspam/o dbms\n")]),
         refusal(&[("o.met.all", "1\t2\n")]),

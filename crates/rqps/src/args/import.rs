@@ -18,7 +18,7 @@ pub(crate) enum ImportCommand {
         #[arg(long, value_name = "DEVICE")]
         device: Option<String>,
     },
-    /// Logs of sysbench 1.0 or 1.1, with report intervals and histograms where they have them
+    /// Logs of sysbench 0.4, 0.5, 1.0 or 1.1, with report intervals and histograms where they have them
     Sysbench {
         /// A log: FILE, LABEL=FILE or LABEL:STEP=FILE [default: the label is the file's name, the step the script
         /// that the log names]
