@@ -184,7 +184,7 @@ fn group_sheet(
     let labels = labels(&qps, &met);
     let rel_path = path(&files.rel_tsv).filter(|_| options.base.is_none());
     let base = rel_path.map(|path| read_base(&path, &labels)).transpose();
-    // Ratios are computed anew, so that QPS do not depend on theirs.
+    // QPS do not depend on ratios, which are computed again.
     let base = base.unwrap_or_else(|problem| {
         skipped.push(problem);
         None

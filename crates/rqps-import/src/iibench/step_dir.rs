@@ -154,9 +154,11 @@ impl StepDir {
             let read = text.and_then(|text| {
                 Vmstat::parse(&text).map_err(|why| Error::file(&place.file(&vm_name), why))
             });
-            let only_boot = || Error::file(&place.file(&vm_name), vmstat::ONLY_BOOT);
-            let read = read.and_then(|found| found.ok_or_else(only_boot));
-            read.map_err(&mut note).ok()
+            let found = read.map_err(&mut note).ok()?;
+            if found.is_none() && summary.is_none() {
+                note(Error::file(&place.file(&vm_name), vmstat::ONLY_BOOT));
+            }
+            found
         });
         let io_name = format!("o.io.dop{clients}");
         let io = place.text(&io_name).and_then(|text| text.map_err(&mut note).ok());
@@ -164,7 +166,9 @@ impl StepDir {
         let iostat = io.and_then(|text| match iostat::parse(&text, device) {
             Ok(Found::Device(found)) => Some(found),
             Ok(Found::Nothing(missing)) => {
-                note(Error::file(&place.file(&io_name), missing.to_string()));
+                if summary.is_none() {
+                    note(Error::file(&place.file(&io_name), missing.to_string()));
+                }
                 None
             }
             Ok(Found::Several(names)) => {

@@ -29,8 +29,8 @@ impl Qps {
     /// name comes last. Other lines are skipped and named.
     ///
     /// # Errors
-    /// A step that comes twice, a column without a label or with that of another, headings that are not those of
-    /// the labels, and a table without a step.
+    /// A step or label that comes twice, a column without a label, headings of other columns, and a table
+    /// without a step.
     pub fn parse_tsv(text: &str, path: &Path) -> Result<Self, Error> {
         let mut table = Self::default();
         let mut legends: Vec<usize> = Vec::new();

@@ -215,6 +215,25 @@ fn folders_of_steps_that_are_none() {
     .assert_eq(&notes(&run));
 }
 
+/// Of a step without a summary vmstat and iostat are needed.
+#[test]
+fn what_was_recorded_beside_logs_may_be_of_no_use() {
+    let copy = Copy::new();
+    let name = format!("{POSTGRES}/qr100.L1");
+    let head = |text: String, n: usize| -> String {
+        text.lines().take(n).map(|line| format!("{line}\n")).collect()
+    };
+    copy.edit(&format!("{name}/o.vm.dop2"), |text| head(text, 3));
+    copy.edit(&format!("{name}/o.io.dop2"), |_| "sh: iostat: not found\n".to_owned());
+    let path = copy.path(&name).join("o.ib.dop2.1.gz");
+    fs::write(path, gzip("another log\n")).unwrap();
+    expect![[r#""#]].assert_eq(&notes(&copy.import()));
+    // Where there is one, it has their means.
+    let copy = Copy::new();
+    copy.edit(&format!("{MYSQL}/qr100.L1/o.vm.dop2"), |text| head(text, 3));
+    assert_eq!(notes(&copy.import()), "");
+}
+
 /// Figures then come from the logs.
 #[test]
 fn a_summary_of_another_run() {
