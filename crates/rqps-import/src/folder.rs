@@ -66,8 +66,7 @@ impl Folder {
         self.entries.get(name).map(|name| self.dir.join(name))
     }
 
-    /// Of files that are there packed and unpacked, those packed ones that are left out with another text, each
-    /// by its name and why.
+    /// Packed files that are left out for an unpacked one of another text.
     pub(crate) fn left_out(&self, is_of: impl Fn(&str) -> bool) -> Vec<LeftOut> {
         let twins = self.packed_twins.iter().filter(|(name, _)| is_of(name));
         let differs = |name: &str, packed: &str| {
@@ -96,7 +95,9 @@ impl Folder {
 /// A file that is left out for another.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct LeftOut {
+    /// Its name with `.gz`.
     pub(crate) name: String,
+    /// Why, and what to do.
     pub(crate) why: String,
 }
 
@@ -105,8 +106,8 @@ pub(crate) fn is_packed(name: &str) -> bool {
     PACKED.iter().any(|ending| name.ends_with(ending))
 }
 
-/// The text of a file, or of a pipe, without a byte order mark; bytes that are no UTF-8 are replaced, as server logs
-/// have some.
+/// The text of a file, or of a pipe, without a byte order mark. Bytes that are no UTF-8 are replaced, as server
+/// logs have some.
 pub(crate) fn read_text(path: &Path) -> Result<String, Error> {
     let error = |source| Error::Read { path: path.to_path_buf(), source };
     let mut bytes = given_file::read(path, MOST_BYTES).map_err(error)?;
@@ -130,9 +131,10 @@ pub(crate) fn read_text(path: &Path) -> Result<String, Error> {
 fn is_utf_16(bytes: &[u8]) -> bool {
     match bytes {
         [0xff, 0xfe, ..] | [0xfe, 0xff, ..] => true,
-        [a, b, c, d, ..] => match [*a == 0, *b == 0, *c == 0, *d == 0] {
-            [first, second, third, fourth] => first != second && first == third && second == fourth,
-        },
+        [a, b, c, d, ..] => {
+            let is_alike = (*a == 0) == (*c == 0) && (*b == 0) == (*d == 0);
+            is_alike && (*a == 0) != (*b == 0)
+        }
         _ => false,
     }
 }

@@ -1,8 +1,8 @@
 //! What `iostat -kx N` printed of one block device, averaged over its reports.
 //!
 //! The columns are found by their headings, which differ between versions of sysstat, BusyBox, FreeBSD and
-//! illumos, or by the names in JSON (`iostat -o JSON`). The first report is the average since the host was started and is
-//! left out: where `-y` has left it out already, one report of many is lost.
+//! illumos, or by the names in JSON (`iostat -o JSON`). The first report is the average since the host was
+//! started and is left out: where `-y` has left it out already, one report of many is lost.
 
 mod json;
 mod printed;

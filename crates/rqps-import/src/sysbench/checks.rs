@@ -42,8 +42,8 @@ impl Pair<'_> {
 
 /// Whether a value looks like a number of threads and is none: `0`, `-4`, one of 26 digits.
 pub(super) fn is_no_thread_count(value: &str) -> bool {
-    let is_number = value.starts_with(|c: char| c.is_ascii_digit() || c == '-');
-    is_number && !value.parse::<u32>().is_ok_and(|n| n > 0)
+    let is_number = value.bytes().all(|byte| byte.is_ascii_digit() || byte == b'-');
+    is_number && !value.is_empty() && !value.parse::<u32>().is_ok_and(|n| n > 0)
 }
 
 /// A count and its rate.
@@ -82,6 +82,17 @@ impl CountedLine {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn numbers_of_threads() {
+        for wrong in ["0", "-4", "10000000000000000000000000"] {
+            assert!(is_no_thread_count(wrong), "{wrong}");
+        }
+        // Scripts around a log may print lines of that name.
+        for other in ["8", "", "8 of 16", "many"] {
+            assert!(!is_no_thread_count(other), "{other}");
+        }
+    }
 
     #[test]
     fn counts_that_fit_the_time() {
