@@ -35,6 +35,8 @@ pub(crate) enum Found {
 /// Why there are no averages of a device.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Missing {
+    /// It ends before the first report.
+    NoReport,
     /// There is one report.
     OnlyBoot,
     /// There are two reports, and the second was cut off.
@@ -53,6 +55,7 @@ pub(crate) enum Missing {
 impl fmt::Display for Missing {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
+            Self::NoReport => f.write_str("it ends before its first report of devices"),
             Self::OnlyBoot => f.write_str("it has no report but the mean since the boot"),
             Self::OnlyCut => {
                 f.write_str("its only report after the mean since the boot was cut off")
@@ -124,7 +127,11 @@ pub(crate) fn parse(text: &str, device: Option<&str>) -> Result<Found, String> {
         if is_json { json::reports(text)? } else { printed::reports(text)? };
     let measured = whole.get(1..).unwrap_or_default();
     if measured.is_empty() {
-        return Ok(Found::Nothing(if is_cut { Missing::OnlyCut } else { Missing::OnlyBoot }));
+        return Ok(Found::Nothing(match (whole.len(), is_cut) {
+            (0, _) => Missing::NoReport,
+            (_, true) => Missing::OnlyCut,
+            (_, false) => Missing::OnlyBoot,
+        }));
     }
     let mut devices: BTreeMap<String, Iostat> = BTreeMap::new();
     for (name, found) in measured.iter().flatten() {

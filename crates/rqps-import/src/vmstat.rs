@@ -61,7 +61,11 @@ impl Vmstat {
             n += 1;
         }
         if columns.is_none() {
-            return Err("it is no output of vmstat: no line begins with the heading r".to_owned());
+            return Err(if text.trim().is_empty() {
+                "it is empty".to_owned()
+            } else {
+                "it is no output of vmstat: no line begins with the heading r".to_owned()
+            });
         }
         let mean = |sum: f64| sum / f64::from(n);
         Ok((n > 0).then(|| Self {
@@ -156,7 +160,8 @@ procs -----------memory---------- ---swap-- -----io---- -system-- ------cpu-----
 
     #[test]
     fn what_is_no_vmstat() {
-        for other in ["", "sh: vmstat: not found\n", "disk- ---reads---\n"] {
+        assert_eq!(Vmstat::parse(""), Err("it is empty".to_owned()));
+        for other in ["sh: vmstat: not found\n", "disk- ---reads---\n"] {
             let problem = Vmstat::parse(other).unwrap_err();
             assert!(problem.starts_with("it is no output of vmstat"), "{problem}");
         }

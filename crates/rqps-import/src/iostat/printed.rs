@@ -69,8 +69,14 @@ pub(super) fn reports(text: &str) -> Result<Reports, String> {
     }
     reader.end_line();
     let Reader { reports: mut whole, cut_at, .. } = reader;
-    if whole.is_empty() {
-        return Err("it is no output of iostat -kx: no line has the heading Device".to_owned());
+    // It prints the host and the CPUs first.
+    let is_begun = text.lines().any(|line| line.ends_with(" CPU)") || line.starts_with("avg-cpu"));
+    if whole.is_empty() && !is_begun {
+        return Err(if text.trim().is_empty() {
+            "it is empty".to_owned()
+        } else {
+            "it is no output of iostat -kx: no line has the heading Device".to_owned()
+        });
     }
     let is_cut = cut_at == Some(whole.len());
     if is_cut {

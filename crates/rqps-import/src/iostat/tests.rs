@@ -134,7 +134,14 @@ fn why_there_are_no_averages() {
     // `-z` lists no device that did nothing.
     let idle = format!("{boot}\nDevice r/s rkB/s wkB/s\n");
     assert_eq!(missing(&idle, None), "its reports after the first list no device");
-    for other in ["", "/bin/sh: iostat: not found\n", "   extended device statistics\n"] {
+    // Where the step was shorter than a second.
+    for begun in
+        ["Linux 6.8.0 (bench) \t08/01/25 \t_x86_64_\t(8 CPU)\n", "avg-cpu:  %user   %nice\n"]
+    {
+        assert_eq!(missing(begun, None), "it ends before its first report of devices");
+    }
+    assert_eq!(parse("\n", None), Err("it is empty".to_owned()));
+    for other in ["/bin/sh: iostat: not found\n", "   extended device statistics\n"] {
         let problem = parse(other, None).unwrap_err();
         assert!(problem.starts_with("it is no output of iostat -kx"), "{problem}");
     }
