@@ -199,8 +199,15 @@ fn one_by_one<C: Connection, W: Worker<C>>(
             // What it waited for is another client's time.
             begin_ns = clock.now_ns().cast_signed();
         }
-        let outcome = worker.event(connection, &mut |outcome| {
-            tally.statement(clock.now_ns(), operations, outcome.rows);
+        let asked = if is_retry { Ok(false) } else { worker.ask(connection) };
+        if matches!(asked, Ok(true)) && schedule.is_none() {
+            // That is no event's time.
+            begin_ns = clock.now_ns().cast_signed();
+        }
+        let outcome = asked.and_then(|_| {
+            worker.event(connection, &mut |outcome| {
+                tally.statement(clock.now_ns(), operations, outcome.rows);
+            })
         });
         match outcome {
             Ok(()) => {
@@ -220,14 +227,8 @@ fn one_by_one<C: Connection, W: Worker<C>>(
     if let Some(schedule) = &mut schedule
         && deadline_ns != u64::MAX
     {
-        if result.is_ok() {
-            // Nothing is due before the end, which is part of the slice nevertheless: what the server
-            // does meanwhile counts as used in it, and a clock that goes on reads it.
-            wait_until(deadline_ns, clock, watch);
-        }
-        if !order.pace.leaves_to_next() {
-            miss_rest(schedule, end_ns, clock.now_ns(), tally);
-        }
+        let frame = ahead::Frame { operations, deadline_ns, pace: order.pace, clock, watch };
+        end_rate(schedule, &frame, result.is_ok(), tally);
     }
     result
 }
@@ -237,6 +238,22 @@ fn one_by_one<C: Connection, W: Worker<C>>(
 /// the slice was.
 fn goes_on(now_ns: i64, end_ns: i64, watch: &Watch<'_>) -> bool {
     now_ns < end_ns.saturating_mul(2) && watch.n_behind.load(Ordering::Acquire) > 0
+}
+
+/// Ends a slice at a set rate, which is sound unless it failed. Nothing is due before its end, which is part of it
+/// nevertheless: what the server does meanwhile counts as used in it, and a clock that goes on reads it.
+fn end_rate(
+    schedule: &mut Schedule<'_>,
+    frame: &ahead::Frame<'_>,
+    is_sound: bool,
+    tally: &mut Tally,
+) {
+    if is_sound {
+        wait_until(frame.deadline_ns, frame.clock, frame.watch);
+    }
+    if !frame.pace.leaves_to_next() {
+        miss_rest(schedule, frame.end_ns(), frame.clock.now_ns(), tally);
+    }
 }
 
 /// Counts the starts that were due before `end_ns` and will never come.

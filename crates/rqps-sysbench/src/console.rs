@@ -90,7 +90,7 @@ impl Console {
     }
 
     /// Prints a line with the prefix of its level. One that is the same as the last is counted in its place, as
-    /// sysbench does it; the count is told before the next other text.
+    /// sysbench does it; the count is printed before the next other text.
     pub(crate) fn log(&self, level: Level, text: &str) {
         if !self.prints(level) {
             return;

@@ -167,7 +167,7 @@ impl Worker {
         was_open
     }
 
-    /// Makes a connection anew, with its statements; false after telling why it cannot be. One to PostgreSQL stays,
+    /// Opens a connection again, with its statements; false after it printed why it cannot. One to PostgreSQL stays,
     /// as in sysbench.
     pub(crate) fn reconnect(&mut self, link: usize) -> bool {
         if matches!(self.links.get(link), Some(Some(open)) if open.driver == Driver::Pgsql) {

@@ -50,6 +50,17 @@ pub trait Worker<C: Connection>: Send {
         let _ = at_most;
     }
 
+    /// Asks the server what the next event needs to know, where that is due; `true` where it asked. The time that it
+    /// takes belongs to no event: of events as fast as they go, the next one begins after it.
+    ///
+    /// # Errors
+    /// As [`Worker::event`].
+    #[inline]
+    fn ask(&mut self, connection: &mut C) -> Result<bool, EventError> {
+        let _ = connection;
+        Ok(false)
+    }
+
     /// This worker where its events can be sent before earlier ones are answered; `None` where they
     /// cannot.
     fn ahead(&mut self) -> Option<&mut dyn Ahead> {

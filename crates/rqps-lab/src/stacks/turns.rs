@@ -13,8 +13,7 @@ use rqps_load::{Control, Order, Pace, Stop};
 use super::record::{Recorded, Recording, Wanted};
 use crate::event::{Event, Listener};
 use crate::measure::{Bench, Manned, pace, run_slice};
-use crate::seed::mix;
-use crate::seed::shuffled;
+use crate::seed::{mix, shuffled};
 use crate::steps::PlannedStep;
 use crate::waiting::Waiting;
 

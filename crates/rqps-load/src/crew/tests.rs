@@ -17,6 +17,8 @@ struct Pairs {
     panics_at: u64,
     rolled_back: u64,
     wait: Duration,
+    /// How long it asks before each event.
+    asks: Duration,
     log: Log,
 }
 
@@ -37,6 +39,7 @@ impl Pairs {
             panics_at: never,
             rolled_back: 0,
             wait: Duration::ZERO,
+            asks: Duration::ZERO,
             log: Log::default(),
         }
     }
@@ -76,6 +79,15 @@ impl Worker<NullConnection> for Pairs {
         answered(Outcome { rows: 1, affected: 0 });
         answered(Outcome { rows: 2, affected: 0 });
         Ok(())
+    }
+
+    fn ask(&mut self, _connection: &mut NullConnection) -> Result<bool, EventError> {
+        if self.asks.is_zero() {
+            return Ok(false);
+        }
+        #[expect(clippy::disallowed_methods, reason = "the test's server takes its time")]
+        std::thread::sleep(self.asks);
+        Ok(true)
     }
 
     fn roll_back(&mut self, _connection: &mut NullConnection) -> Result<(), EventError> {
@@ -285,6 +297,18 @@ fn a_rate_below_one_start_a_turn_is_held_over_many_turns() {
         let due = crew.past.as_secs_f64() * events_per_s;
         assert!((n as f64 - due).abs() <= 3.0, "{n} of {due} at {events_per_s}/s");
     }
+}
+
+#[test]
+fn what_a_worker_asks_between_events_is_in_no_response_time() {
+    let asks = Duration::from_millis(20);
+    let mut crew = crew(vec![Pairs { asks, ..Pairs::new() }]);
+    let order = order(Pace::Closed, Stop::Events(20));
+    let tally = crew.run(&order, &mut |_| {}, &mut |_| Control::Go).unwrap();
+    assert!(tally.duration_ns() >= 20 * 20_000_000, "{} ns", tally.duration_ns());
+    // Of all events half at least, however busy the host is.
+    let median = tally.response_times.value_at_quantile(0.5);
+    assert!(median < 10_000_000, "{median} ns");
 }
 
 #[test]

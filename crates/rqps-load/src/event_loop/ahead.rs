@@ -14,7 +14,7 @@ use std::time::Duration;
 use rqps_client::{ErrorClass, Pipeline};
 use rqps_workload::{Ahead, EventError};
 
-use super::{LOOK_EVERY_NS, SLEEP_NS, Schedule, Watch, miss_rest, since, wait_until};
+use super::{LOOK_EVERY_NS, SLEEP_NS, Schedule, Watch, end_rate, since};
 use crate::clock::Clock;
 use crate::tally::LATE_NS;
 use crate::{Pace, Tally};
@@ -40,7 +40,7 @@ pub(super) struct Frame<'a> {
 }
 
 impl Frame<'_> {
-    fn end_ns(&self) -> i64 {
+    pub(super) fn end_ns(&self) -> i64 {
         self.deadline_ns.min(i64::MAX as u64).cast_signed()
     }
 }
@@ -128,12 +128,7 @@ pub(super) fn run(
     // been due somewhat later than those that failed.
     let Client { mut schedule, again, .. } = client;
     schedule.on_clock.n = schedule.on_clock.n.saturating_sub(again.n as u64);
-    if result.is_ok() {
-        wait_until(frame.deadline_ns, frame.clock, frame.watch);
-    }
-    if !frame.pace.leaves_to_next() {
-        miss_rest(&mut schedule, frame.end_ns(), frame.clock.now_ns(), tally);
-    }
+    end_rate(&mut schedule, frame, result.is_ok(), tally);
     result
 }
 

@@ -3,9 +3,11 @@
 /// The text with `...` in place of what stands between the first `:` of the login and its end, and
 /// of what follows a `?`: somebody may have written a password there.
 pub(super) fn hide_password(text: &str) -> String {
-    // Words of other clients, one of which may be a password.
-    if let Some((before, _)) = text.split_once(['(', ';']) {
-        return format!("{}...", hide_password(before));
+    // Words of other clients: one may be a password, and nothing says which.
+    if text.contains(['(', ';']) {
+        let scheme = text.split_once("://").map(|(scheme, _)| scheme);
+        let scheme = scheme.filter(|scheme| is_scheme(scheme.trim_start_matches("jdbc:")));
+        return scheme.map_or("...".to_owned(), |scheme| format!("{scheme}://..."));
     }
     let place = text.split('?').next().unwrap_or_default();
     if place.rsplit_once('@').map_or(place, |(_, host)| host).contains('=') {

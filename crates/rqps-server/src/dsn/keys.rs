@@ -113,8 +113,9 @@ impl Keys {
     /// How the connection is encrypted.
     ///
     /// # Errors
-    /// When a certificate is to be checked and no file says against which, or by a name that the address does not
-    /// connect to; when a file is named and nothing says whether to encrypt.
+    /// - A certificate is to be checked, and no file says against which.
+    /// - Its name is to be checked, and the address connects to another place.
+    /// - A file is named, and nothing says whether to encrypt.
     pub(super) fn tls(&self) -> Result<Tls, String> {
         let tls = self.encryption()?;
         let is_name_checked = matches!(tls, Tls::Required { ca: Some(_) });

@@ -280,6 +280,8 @@ fn errors_on_other_clients_addresses_do_not_show_the_password() {
         "mysql://u@[password=secret]/d",
         "jdbc:sqlserver://h;user=u;password=secret",
         "Server=h;Database=d;Uid=u;Pwd=secret",
+        "postgres://u:12secret(3@h:x/d",
+        "postgres://u:secret;3@h:x/d",
     ] {
         let error = Dsn::parse(text).unwrap_err();
         let shown = format!("{error} {error:?}");

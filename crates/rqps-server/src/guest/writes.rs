@@ -75,7 +75,7 @@ fn obstacle(
     Some((why, "start the standby, or set synchronous_commit = local for this user"))
 }
 
-/// How many standbys a commit waits for: `2 (a, b)`, `FIRST 2 (a, b)`, `ANY 2 (a, b)`, or a list, of which one.
+/// How many standbys a commit waits for: `2 (a, b)`, `FIRST 2 (a, b)`, `ANY 2 (a, b)`. A list is for one.
 fn n_wanted(names: &str) -> u64 {
     let Some((method, _)) = names.split_once('(') else { return 1 };
     method.split_whitespace().last().and_then(|n| n.parse().ok()).unwrap_or(1)

@@ -13,7 +13,7 @@ const NOT_DATABASES: [&str; 5] = ["cpu", "memory", "threads", "mutex", "fileio"]
 const FOLDERS: [&str; 2] = ["/usr/local/share/sysbench", "/usr/share/sysbench"];
 
 /// Finds the script of a test: a path, a file NAME.lua in the current folder, a built-in test, a rock of
-/// LuaRocks, a script of sysbench's folder; without a name, the text on standard input.
+/// LuaRocks, or a script of sysbench's folder. Without a name it is the text on standard input.
 ///
 /// # Errors
 /// A test that measures no database, a name that means nothing, unreadable standard input.

@@ -56,7 +56,7 @@ impl Failure {
         }
     }
 
-    /// The line that tells of a prepared statement that is not there.
+    /// The line for a prepared statement that is not there.
     pub(crate) fn told_of_lost_statement(&self) -> String {
         let code = if self.errno == 0 { self.sqlstate.clone() } else { self.errno.to_string() };
         format!(

@@ -20,7 +20,7 @@ const MAX_ROWS_PER_STATEMENT: u32 = 10_000;
 /// How the statements of the Insert Benchmark travel.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum InsertProtocol {
-    /// As those of the original client: as text, but for PostgreSQL's queries, which are prepared.
+    /// As those of the original client: as text, except PostgreSQL's queries, which are prepared.
     Original,
     /// All in one way.
     All(Protocol),

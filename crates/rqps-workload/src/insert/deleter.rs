@@ -88,13 +88,20 @@ impl Deleter {
         connection: &mut C,
         answered: &mut impl FnMut(Outcome),
     ) -> Result<(), EventError> {
-        if self.reads_min() {
-            self.read_min(connection)?;
-        }
         self.claim();
         let outcome = connection.execute(self.statement, &self.params);
         answered(self.settle(outcome)?);
         Ok(())
+    }
+
+    /// Reads the smallest id from the table, where that is due.
+    #[inline]
+    pub(super) fn ask<C: Connection>(&mut self, connection: &mut C) -> Result<bool, EventError> {
+        let is_due = self.reads_min();
+        if is_due {
+            self.read_min(connection)?;
+        }
+        Ok(is_due)
     }
 
     /// Whether the table is to be asked for its smallest id: not while it may change under the question.

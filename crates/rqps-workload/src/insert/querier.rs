@@ -88,9 +88,6 @@ impl Querier {
         connection: &mut C,
         answered: &mut impl FnMut(Outcome),
     ) -> Result<(), EventError> {
-        if self.queries == Queries::Point {
-            self.look_at_max(connection)?;
-        }
         let Self { rng, params, .. } = self;
         params.clear();
         let idx = match self.queries {
@@ -100,6 +97,7 @@ impl Querier {
                 idx
             }
             Queries::Point => {
+                self.n_until_read = self.n_until_read.saturating_sub(1);
                 let min = self.ids.range().0;
                 let n = self.max.saturating_sub(min).max(1);
                 for _ in 0..N_POINTS {
@@ -112,14 +110,15 @@ impl Querier {
         Ok(())
     }
 
+    /// Reads the largest id from the table, where that is due: after so many point queries.
     #[inline]
-    fn look_at_max<C: Connection>(&mut self, connection: &mut C) -> Result<(), EventError> {
-        if self.n_until_read == 0 {
+    pub(super) fn ask<C: Connection>(&mut self, connection: &mut C) -> Result<bool, EventError> {
+        let is_due = self.n_until_read == 0;
+        if is_due {
             self.n_until_read = READ_MAX_EVERY;
             self.read_max(connection)?;
         }
-        self.n_until_read -= 1;
-        Ok(())
+        Ok(is_due)
     }
 
     #[cold]
@@ -148,6 +147,7 @@ mod tests {
         let draw = (Protocol::Text, 0, 7);
         let mut querier = Querier::new(&mut connection, (&schema, 1, queries), ids, draw).unwrap();
         for _ in 0..n {
+            querier.ask(&mut connection).unwrap();
             querier.event(&mut connection, &mut |_| {}).unwrap();
         }
         connection.log

@@ -95,7 +95,7 @@ pub fn select<S: AsRef<str>>(
 
 impl InsertStep {
     /// Statements of each inserting client, where the step ends when its work is done: as many as its rows
-    /// need, of which the last may insert more.
+    /// need. The last may insert more.
     #[must_use]
     pub fn statements(&self, args: &InsertArgs, client_idx: u32) -> Option<u64> {
         let rows = match self.work {

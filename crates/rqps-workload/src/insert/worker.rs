@@ -59,6 +59,15 @@ impl<C: Connection> Worker<C> for InsertWorker {
         }
     }
 
+    #[inline]
+    fn ask(&mut self, connection: &mut C) -> Result<bool, EventError> {
+        match self {
+            Self::Delete(it) => it.ask(connection),
+            Self::Query(it) => it.ask(connection),
+            Self::Insert(_) | Self::Hold(_) => Ok(false),
+        }
+    }
+
     fn ahead(&mut self) -> Option<&mut dyn Ahead> {
         match self {
             Self::Insert(it) => it.ahead(),
