@@ -3,7 +3,8 @@
 use rqps_model::{Run, SeriesPoint, Slice};
 use rqps_report::{Analysis, csv, html, json};
 
-use crate::page::{file, packed, readable};
+use crate::page::{file, packed};
+use crate::readable::readable;
 use crate::{blocks_fixture, compare, fixture, many};
 
 /// Names of the page's places for parts.

@@ -9,7 +9,7 @@ use rqps_report::join::JoinError;
 use rqps_report::{Analysis, Detail, Joined, TextOptions, csv, html, json, markdown, text};
 
 use crate::fixture::{self, Draw, Shape, done, info, step, system};
-use crate::page::readable;
+use crate::readable::readable;
 
 const PLAN: &str = "name = 'demo'\n[[suite]]\nkind = 'sysbench'\nrows = 100000\n\
                     steps = ['scan']\n[schedule]\nmode = 'sequential'\nslices = 3\nseed = 7\n";

@@ -5,7 +5,7 @@ use rqps_model::Run;
 use rqps_report::{Analysis, Detail, TextOptions, charts, csv, html, json, markdown, post, text};
 
 use crate::fixture;
-use crate::page::readable;
+use crate::readable::readable;
 
 #[test]
 fn text_in_full() {

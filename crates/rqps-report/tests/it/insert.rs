@@ -8,7 +8,7 @@ use rqps_report::analysis::{Bar, CellState, Level};
 use rqps_report::{Analysis, Detail, TextOptions, csv, html, json, markdown, text};
 
 use crate::insert_fixture::{in_turns, run};
-use crate::page::readable;
+use crate::readable::readable;
 use crate::{fixture, insert_fixture};
 
 fn full() -> TextOptions {

@@ -21,6 +21,7 @@ mod page;
 mod policy;
 mod properties;
 mod query_plans;
+mod readable;
 mod schema;
 mod severe;
 mod stacks;

@@ -4,7 +4,7 @@ use rqps_model::{Dbms, Group, Run, StepKind};
 use rqps_report::{Analysis, Detail, Format, TextOptions, charts, html, render, text};
 
 use crate::fixture::{info, run, step, system};
-use crate::page::readable;
+use crate::readable::readable;
 
 /// A run of so many systems.
 pub(crate) fn of_systems(n: u32) -> Run {

@@ -1,25 +1,6 @@
-//! Pages as tests read them: without the code and the packed data that stand in them, and those data.
+//! What is packed in pages.
 
 use std::io::Read as _;
-
-/// A page with a mark in place of each script and each packed file.
-pub(crate) fn readable(page: &str) -> String {
-    let mut out = String::new();
-    let mut rest = page;
-    loop {
-        let script = rest.find("<script").map(|at| (at, "</script>"));
-        let file = rest.find(";base64,").map(|at| (at, "\""));
-        let Some((at, end)) = [script, file].into_iter().flatten().min() else { break };
-        let from = at + rest[at..].find(['>', ',']).unwrap() + 1;
-        let to = from + rest[from..].find(end).unwrap();
-        out.push_str(&rest[..from]);
-        out.push('…');
-        rest = &rest[to..];
-        out.push_str(end);
-        rest = &rest[end.len()..];
-    }
-    out + rest
-}
 
 /// What is packed in the page's element `id`.
 pub(crate) fn packed(page: &str, id: &str) -> Option<serde_json::Value> {

@@ -5,7 +5,8 @@ use rqps_report::{Analysis, html, stacks_page};
 use serde_json::Value;
 use sha2::{Digest as _, Sha256};
 
-use crate::page::{decoded, packed, readable};
+use crate::page::{decoded, packed};
+use crate::readable::readable;
 use crate::{
     blocks_fixture, compare, fixture, history, insert_fixture, many, properties, stacks_fixture,
 };

@@ -6,7 +6,7 @@ use rqps_model::{Group, Incident, Mark, Run, StepKind, StepOutcome};
 use rqps_report::{Analysis, Detail, TextOptions, csv, html, json, markdown, post, text};
 
 use crate::fixture;
-use crate::page::readable;
+use crate::readable::readable;
 
 const HOSTILE: [&str; 6] = [
     "<script>alert(1)</script>",

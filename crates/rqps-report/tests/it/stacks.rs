@@ -5,7 +5,7 @@ use rqps_model::Run;
 use rqps_report::{Analysis, Detail, TextOptions, csv, html, json, markdown, stacks_page, text};
 use rqps_stacks::{StackProfile, Stacks};
 
-use crate::page::readable;
+use crate::readable::readable;
 use crate::schema::errors;
 use crate::{fixture, stacks_fixture};
 

@@ -6,6 +6,7 @@ use serde_json::Value;
 
 use crate::bench::Bench;
 use crate::null_client::assert_follows_schema;
+use crate::readable::readable;
 
 /// Two systems with two clients; the first with the scripts' summaries.
 const FOLDER: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../rqps-import/tests/data/ib-raw.2u");
@@ -81,6 +82,6 @@ fn other_formats() {
     assert!(!csv.contains("NaN"), "{csv}");
     bench.output(&["report", "--format", "markdown"]);
     bench.output(&["report", "--format", "html", "-o", "page.html"]);
-    let page = fs::read_to_string(bench.path("page.html")).unwrap();
+    let page = readable(&fs::read_to_string(bench.path("page.html")).unwrap());
     assert!(page.contains("Inserted rows per second") && !page.contains("NaN"));
 }

@@ -82,6 +82,9 @@ mod profile;
 #[cfg(test)]
 mod rate;
 #[cfg(test)]
+#[path = "../../../rqps-report/tests/it/readable.rs"]
+mod readable;
+#[cfg(test)]
 mod real_servers;
 #[cfg(test)]
 mod redact;
