@@ -34,7 +34,7 @@ test: setup
 	@scripts/setup --for-tests
 	RUST_TEST_THREADS=$(THREADS) $(CARGO) test --workspace --quiet --locked
 
-# What `make test` leaves out, too: all versions, faults, simulations, browser tests. Takes hours; several machines may
+# What `make test` leaves out, too: all versions, faults, simulations, browser tests. Takes an hour; several machines may
 # share it by PART.
 test-all: setup
 	@scripts/setup --for-all-tests

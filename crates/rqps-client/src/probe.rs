@@ -10,8 +10,10 @@ use crate::{Endpoint, Tls};
 /// The protocol of a server.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ServerProtocol {
-    /// That of MySQL and MariaDB.
+    /// That of MySQL, which MariaDB speaks, too.
     Mysql,
+    /// The same, from a server that greets as MariaDB.
+    Mariadb,
     /// That of PostgreSQL.
     Postgres,
 }
@@ -19,8 +21,11 @@ pub enum ServerProtocol {
 /// Longest wait for the connection, for a greeting, and for an answer.
 const WITHIN: Duration = Duration::from_secs(2);
 
-/// Longest message that is looked at.
-const MOST_BYTES: usize = 5;
+/// Most bytes of a greeting that are looked at: its head and the server's version.
+const MOST_BYTES: usize = 64;
+
+/// Bytes by which a protocol is known.
+const HEAD_BYTES: usize = 5;
 
 /// The protocol of whoever listens at an address; `None` where it cannot be told.
 ///
@@ -32,7 +37,12 @@ pub fn probe_protocol(endpoint: &Endpoint) -> Option<ServerProtocol> {
     let mut transport = Transport::connect(&endpoint).ok()?;
     let greeting = read_at_most(&mut transport);
     if !greeting.is_empty() {
-        return is_greeting(&greeting).then_some(ServerProtocol::Mysql);
+        let of_greeting = if greeting.windows(7).any(|word| word.eq_ignore_ascii_case(b"mariadb")) {
+            ServerProtocol::Mariadb
+        } else {
+            ServerProtocol::Mysql
+        };
+        return is_greeting(&greeting).then_some(of_greeting);
     }
     let mut request = Vec::new();
     encode::ssl_request(&mut request);
@@ -46,16 +56,26 @@ fn is_greeting(bytes: &[u8]) -> bool {
     matches!(bytes, [_, _, _, 0, 10 | 0xFF, ..])
 }
 
+/// Bytes to wait for, by those that have come: of a greeting as many as it says that it has.
+fn wanted(bytes: &[u8]) -> usize {
+    match bytes {
+        [a, b, c, ..] if is_greeting(bytes) => {
+            (4 + u32::from_le_bytes([*a, *b, *c, 0]) as usize).min(MOST_BYTES)
+        }
+        _ => HEAD_BYTES,
+    }
+}
+
 /// The first bytes that come in time; none where nothing comes.
 fn read_at_most(transport: &mut Transport) -> Vec<u8> {
     let deadline = Deadline::after(WITHIN);
     let (mut bytes, mut part) = (Vec::new(), [0; MOST_BYTES]);
-    while bytes.len() < MOST_BYTES {
+    while bytes.len() < wanted(&bytes) {
         let Ok(Some(left)) = deadline.remaining() else { break };
         if transport.set_read_timeout(Some(left)).is_err() {
             break;
         }
-        match transport.read(&mut part[..MOST_BYTES - bytes.len()]) {
+        match transport.read(&mut part[..wanted(&bytes) - bytes.len()]) {
             Ok(0) | Err(_) => break,
             Ok(n) => bytes.extend_from_slice(&part[..n]),
         }
@@ -77,5 +97,8 @@ mod tests {
         assert!(is_greeting(b"\x17\0\0\0\xff"));
         assert!(!is_greeting(b"HTTP/"));
         assert!(!is_greeting(b"N"));
+        assert_eq!(wanted(b"\x4a\0\0\0\x0a8.0.33"), 64);
+        assert_eq!(wanted(b"\x17\0\0\0\xff"), 27);
+        assert_eq!(wanted(b"\x17\0\0"), HEAD_BYTES);
     }
 }

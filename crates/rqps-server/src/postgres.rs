@@ -124,6 +124,11 @@ fn run(
         let uid = setup.identity.uid;
         detail.push_str(&format!("; initdb wants an entry of /etc/passwd for user id {uid}"));
     }
+    if setup.installed.program.to_string_lossy().contains(['"', '$', '`', '\\', '\n']) {
+        detail.push_str(
+            "; initdb runs postgres by a shell, which misreads a path with \", $, ` or \\: move the server",
+        );
+    }
     Err(Error::InitFailed {
         server: setup.installed.name(),
         path: setup.dir.clone(),

@@ -18,6 +18,11 @@ impl Environment {
         self.variables.get(name).map(String::as_str).filter(|value| !value.is_empty())
     }
 
+    /// Whether a variable is set and has no value.
+    pub(crate) fn is_empty(&self, name: &str) -> bool {
+        self.variables.get(name).is_some_and(String::is_empty)
+    }
+
     /// A file of the home directory.
     pub(crate) fn home_file(&self, name: &str) -> Option<PathBuf> {
         self.get("HOME").map(|home| Path::new(home).join(name))

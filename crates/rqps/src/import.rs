@@ -4,6 +4,7 @@ use anyhow::{Context as _, Result, bail};
 use rqps_import::sysbench::LogFile;
 use rqps_import::{Imports, Options};
 use rqps_model::{Dbms, Run, StepOutcome};
+use rqps_report::number;
 use rqps_store::Store;
 
 use crate::Surroundings;
@@ -45,10 +46,10 @@ fn keep(run: Run, store: &Store) -> Result<()> {
     let cells = || run.steps.iter().flat_map(|step| &step.systems);
     let n_missing = cells().filter(|cell| cell.outcome == StepOutcome::Pending).count();
     let mut text = format!(
-        ": {} systems, {} steps, {} figures",
-        run.systems.len(),
-        run.steps.len(),
-        cells().count() - n_missing
+        ": {}, {}, {}",
+        number::count(run.systems.len(), "system"),
+        number::count(run.steps.len(), "step"),
+        number::count(cells().count() - n_missing, "figure")
     );
     if n_missing > 0 {
         text.push_str(&format!(", {n_missing} not run"));

@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 use anyhow::{Context as _, Result};
 use rqps_lab::{Carried, Context, Event, Plan};
 use rqps_model::StepOutcome;
-use rqps_report::{Detail, TextOptions};
+use rqps_report::{Detail, TextOptions, number};
 use rqps_store::{RunRef, Store};
 
 use crate::args::{Format, RunArgs};
@@ -75,16 +75,18 @@ pub(crate) fn carry_out(plan: Plan, args: &RunArgs, around: &Surroundings) -> Re
         .map(|s| s.info.name.as_str())
         .collect();
     if !failed.is_empty() {
-        complain(&format!("error: {} steps failed: {}", failed.len(), failed.join(", ")));
+        let n = number::count(failed.len(), "step");
+        complain(&format!("error: {n} failed: {}", failed.join(", ")));
     }
     if !missing.is_empty() {
-        let (n, of) = (missing.len(), run.systems.len());
+        let of = number::count(run.systems.len(), "system");
         let causes =
             missing.iter().map(|(_, error)| format!("  {}", format!("{error:#}").trim_end()));
         let causes = causes.collect::<Vec<_>>().join("\n");
         complain(&format!(
-            "error: {n} of {of} systems were not measured in all steps:\n{causes}\n\
-             run the same command again to try them once more"
+            "error: {} of {of} not measured in all steps:\n{causes}\n\
+             run the same command again to try them once more",
+            missing.len()
         ));
     }
     if !untold.is_empty() {

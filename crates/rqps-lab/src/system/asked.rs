@@ -97,7 +97,7 @@ impl Up {
                 };
                 Ok(destructive::run_of_plan(scope, dbms, &sql, admin)?)
             });
-            done.with_context(|| format!("run sql_after_load ({sql})"))?;
+            done.context("run the plan's sql_after_load")?;
         }
         Ok(())
     }

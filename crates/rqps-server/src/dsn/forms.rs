@@ -38,7 +38,12 @@ pub(super) fn looks_like(text: &str) -> bool {
             text.match_indices('=').filter_map(|(at, _)| text[..at].split_whitespace().last());
         keys.filter(|key| WHERE.contains(key)).count() > 1
     };
-    text.contains("://") || text.starts_with("jdbc:") || network(text).is_some() || is_of_libpq()
+    let is_service = || first_key(text) == Some("service");
+    text.contains("://")
+        || text.starts_with("jdbc:")
+        || is_service()
+        || network(text).is_some()
+        || is_of_libpq()
 }
 
 /// The word before the first `=`.

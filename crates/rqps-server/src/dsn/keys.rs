@@ -48,9 +48,6 @@ const WITHOUT_EFFECT: &[&str] = &[
     "allowpublickeyretrieval",
     "applicationname",
     "autoreconnect",
-    "characterencoding",
-    "charset",
-    "clientencoding",
     "columnswithalias",
     "connectiontimezone",
     "fallbackapplicationname",
@@ -222,6 +219,12 @@ impl Keys {
                 return Err("gssencmode=require: rqps has no GSSAPI; leave it out".to_owned());
             }
             "channelbinding" if value != "require" => {}
+            "charset" | "characterencoding" | "clientencoding" if is_utf8(value) => {}
+            "charset" | "characterencoding" | "clientencoding" => {
+                return Err(format!(
+                    "{key}={value}: rqps sends UTF-8 and asks for no conversion; leave it out"
+                ));
+            }
             "targetsessionattrs" | "gssencmode" => {}
             name if WITHOUT_EFFECT.contains(&name) => {}
             name => {
@@ -234,6 +237,12 @@ impl Keys {
         }
         Ok(true)
     }
+}
+
+/// Whether clients mean UTF-8 by a name of a character set, or by the first of several names.
+fn is_utf8(value: &str) -> bool {
+    let first = value.split(',').next().unwrap_or_default().to_ascii_lowercase();
+    ["", "auto", "utf8", "utf-8", "unicode", "utf8mb3", "utf8mb4"].contains(&first.as_str())
 }
 
 /// libpq's `sslmode`, MySQL's `ssl-mode` and MariaDB's `sslMode`.

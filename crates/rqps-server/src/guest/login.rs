@@ -53,6 +53,7 @@ fn dbms_of(texts: &[String]) -> Dbms {
 fn other_protocol(named: Dbms, endpoint: &Endpoint) -> Option<Error> {
     let (spoken, scheme) = match (probe_protocol(endpoint)?, named) {
         (ServerProtocol::Mysql, Dbms::Postgres) => ("MySQL and MariaDB", "mysql"),
+        (ServerProtocol::Mariadb, Dbms::Postgres) => ("MySQL and MariaDB", "mariadb"),
         (ServerProtocol::Postgres, Dbms::Mysql | Dbms::Mariadb) => ("PostgreSQL", "postgres"),
         _ => return None,
     };

@@ -24,6 +24,9 @@ const SOCKET_DIRS: [&str; 2] = ["/var/run/postgresql", "/tmp"];
 /// The folder of the services of all users on Debian, where `PGSYSCONFDIR` names no other.
 const SYSTEM_DIR: &str = "/etc/postgresql-common";
 
+/// What TLS can be asked for.
+const SSL_MODES: &str = "it is disable, allow, prefer, require, verify-ca or verify-full";
+
 /// Character sets in which no byte of a longer character is a quote or a backslash.
 const SAFE_ENCODINGS: [&str; 8] =
     ["UTF8", "UTF-8", "UNICODE", "SQL_ASCII", "LATIN1", "LATIN9", "WIN1252", "EUC_JP"];
@@ -134,6 +137,16 @@ fn gather(options: &Options, environment: &Environment) -> Result<Gathered, Erro
         }
     }
     for keyword in &KEYWORDS {
+        // Libpq takes an empty variable for a value. To pass over this one could leave encryption out.
+        if keyword.name == "sslmode"
+            && environment.is_empty(keyword.variable)
+            && given.text("sslmode").is_none()
+        {
+            return Err(Error::Fatal(format!(
+                "{} is set and empty: unset it; {SSL_MODES}",
+                keyword.variable
+            )));
+        }
         if let Some(value) = environment.get(keyword.variable) {
             given.add(&Pair::new(keyword.name, value), || keyword.variable.to_owned())?;
         }
@@ -143,8 +156,14 @@ fn gather(options: &Options, environment: &Environment) -> Result<Gathered, Erro
 
 /// The parameters of a service: from the user's own file, else from that of all users.
 fn service_of(name: &str, environment: &Environment) -> Result<Vec<Pair>, Error> {
-    let own = environment.get("PGSERVICEFILE").map(PathBuf::from);
-    let own = own.or_else(|| environment.home_file(".pg_service.conf"));
+    let named = environment.get("PGSERVICEFILE").map(PathBuf::from);
+    if let Some(path) = named.as_ref().filter(|path| !path.exists()) {
+        return Err(Error::Fatal(format!(
+            "service file \"{}\" of PGSERVICEFILE not found",
+            path.display()
+        )));
+    }
+    let own = named.or_else(|| environment.home_file(".pg_service.conf"));
     let system = environment.get("PGSYSCONFDIR").unwrap_or(SYSTEM_DIR);
     for path in own.into_iter().chain([Path::new(system).join("pg_service.conf")]) {
         let Ok(text) = std::fs::read_to_string(&path) else { continue };
@@ -247,7 +266,7 @@ impl Gathered {
                         "it needs the file of the authority, in PGSSLROOTCERT or \
                          ~/.postgresql/root.crt"
                     }
-                    _ => "it is disable, allow, prefer, require, verify-ca or verify-full",
+                    _ => SSL_MODES,
                 };
                 let origin = self.0.get("sslmode").map_or("sslmode", |given| &given.origin);
                 Err(Error::Fatal(format!("{origin}={mode} cannot be used: {why}")))

@@ -43,7 +43,7 @@ fn a_server_that_finds_no_space_costs_its_step_and_the_run_goes_on() {
         trees[0].fail(When::Text(20, "UPDATE sbtest1".to_owned()), Fault::DiskFull).unwrap();
         let said = bench.run(&["run", "plan.toml", "--no-html"]);
         assert_eq!(said.code(), 2, "{}", said.stderr);
-        assert!(said.stderr.contains("rqps: error: 1 steps failed: "), "{}", said.stderr);
+        assert!(said.stderr.contains("rqps: error: 1 step failed: "), "{}", said.stderr);
         let run = bench.latest();
         assert_eq!(run["status"], "finished");
         let [(step, 0, reason)] = &failed(&run)[..] else { panic!("{run}") };

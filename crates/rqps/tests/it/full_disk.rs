@@ -166,7 +166,7 @@ fn a_full_disk_of_a_server_costs_its_step_and_the_run_goes_on() {
     running.await_line("its server failed (1 of at most 3 times) and is started anew: ");
     let said = running.finish();
     assert_eq!(said.code(), 2, "{}", said.stderr);
-    assert!(said.stderr.contains("rqps: error: 1 steps failed: "), "{}", said.stderr);
+    assert!(said.stderr.contains("rqps: error: 1 step failed: "), "{}", said.stderr);
     let run = bench.latest();
     assert_eq!(run["status"], "finished");
     for step in run["steps"].as_array().unwrap() {

@@ -122,7 +122,7 @@ fn one_that_does_not_start_is_left_out_and_the_others_take_turns() {
         let said = bench.run(&["run", "plan.toml"]);
         assert_eq!(said.code(), 2, "{}", said.stderr);
         assert!(said.stderr.contains("s1: left out: start s1: open a connection"));
-        assert!(said.stderr.contains("1 of 3 systems were not measured in all steps:"));
+        assert!(said.stderr.contains("1 of 3 systems not measured in all steps:"));
         let run = bench.latest();
         assert_eq!((&run["status"], &run["n_resumed"]), (&"failed".into(), &n_resumed.into()));
         for step in run["steps"].as_array().unwrap() {

@@ -74,6 +74,8 @@ mod over_runs;
 #[cfg(test)]
 mod own_config;
 #[cfg(test)]
+mod own_tables;
+#[cfg(test)]
 mod panics;
 #[cfg(test)]
 mod processes;

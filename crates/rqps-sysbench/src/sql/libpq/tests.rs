@@ -175,6 +175,11 @@ fn what_is_not_done_is_refused_by_name() {
     }
     let around = Around::new("PGSERVICE=nosuch");
     assert_eq!(around.refusal(&[]), "definition of service \"nosuch\" not found");
+    let around = Around::new("PGSERVICE=mine|PGSERVICEFILE=/nosuch");
+    assert_eq!(around.refusal(&[]), "service file \"/nosuch\" of PGSERVICEFILE not found");
+    let said = Around::new("PGSSLMODE=").refusal(&["--pgsql-host=h"]);
+    assert!(said.starts_with("PGSSLMODE is set and empty: unset it"), "{said}");
+    assert!(Around::new("PGSSLMODE=").places(&["--pgsql-db=sslmode=disable"]).is_ok());
     let wrong = Around::new("").refusal(&["--pgsql-db=nosuch=1"]);
     assert_eq!(wrong, "nosuch of --pgsql-db: invalid connection option \"nosuch\"");
 }
