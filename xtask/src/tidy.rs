@@ -1,5 +1,8 @@
 //! What a machine can check of the house style. Runs as a test and as `cargo xtask tidy`.
 
+mod arrows;
+mod modules;
+
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -27,6 +30,22 @@ const LAYERS: [&str; 18] = [
     "rqps-fake-server",
 ];
 
+/// Crates whose files are not straight yet.
+const CROOKED: [&str; 12] = [
+    "rqps",
+    "rqps-serve",
+    "rqps-sysbench",
+    "rqps-lab",
+    "rqps-report",
+    "rqps-store",
+    "rqps-server",
+    "rqps-sample",
+    "rqps-workload",
+    "rqps-explain",
+    "rqps-model",
+    "rqps-fake-server",
+];
+
 /// Lines past which a source file must be cut.
 const MAX_LINES: usize = 600;
 
@@ -41,6 +60,14 @@ pub(crate) fn check(root: &Path) -> Result<Vec<String>> {
     check_architecture(root, &mut findings)?;
     check_rust_version(root, &mut findings)?;
     check_destructive(root, &mut findings)?;
+    for name in LAYERS.into_iter().filter(|name| !CROOKED.contains(name)) {
+        let src = root.join("crates").join(name).join("src");
+        let first =
+            ["lib.rs", "main.rs"].map(|name| src.join(name)).into_iter().find(|path| path.exists());
+        if let Some(first) = first {
+            findings.extend(arrows::check(root, &first)?);
+        }
+    }
     Ok(findings)
 }
 

@@ -1,0 +1,142 @@
+//! Arrows between the files of a crate: no circles but a parent with its children, and no type whose methods lie
+//! all over it.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
+
+use anyhow::Result;
+
+use super::modules::{Arrow, Crate};
+
+/// Files outside its own folder that may have an `impl` block of a type.
+const MOST_IMPLS: usize = 3;
+
+/// Checks a crate from its first file. Paths are shown below `root`.
+pub(super) fn check(root: &Path, first_file: &Path) -> Result<Vec<String>> {
+    let read = Crate::read(first_file)?;
+    let shown = |path: &Path| path.strip_prefix(root).unwrap_or(path).display().to_string();
+    let mut findings = Vec::new();
+    let arrows = read.arrows();
+    for circle in circles(&arrows) {
+        let inside = |arrow: &&Arrow| circle.contains(&arrow.from) && circle.contains(&arrow.to);
+        let mut names: BTreeMap<(&Path, &Path), Vec<&str>> = BTreeMap::new();
+        for Arrow { from, to, name } in arrows.iter().filter(inside) {
+            names.entry((from, to)).or_default().push(name);
+        }
+        let lines: Vec<String> = names
+            .iter()
+            .map(|((from, to), names)| {
+                format!("\n  {} -> {}: {}", shown(from), shown(to), names.join(", "))
+            })
+            .collect();
+        let first = circle.iter().next().map(|path| shown(path)).unwrap_or_default();
+        findings.push(format!(
+            "{first}: {} files in a circle; move what ties them into a file below{}",
+            circle.len(),
+            lines.concat()
+        ));
+    }
+    for (name, files) in &read.impls {
+        let Some(home) = read.file_of(name) else { continue };
+        let folder = home.with_extension("");
+        let is_elsewhere = |file: &&PathBuf| *file != home && !file.starts_with(&folder);
+        let n_elsewhere = files.iter().filter(is_elsewhere).count();
+        if n_elsewhere > MOST_IMPLS {
+            findings.push(format!(
+                "{}: {name} has impl blocks in {n_elsewhere} files outside its folder (at most {MOST_IMPLS})",
+                shown(home)
+            ));
+        }
+    }
+    Ok(findings)
+}
+
+/// Groups of files each of which reaches the others along arrows.
+fn circles(arrows: &[Arrow]) -> Vec<BTreeSet<PathBuf>> {
+    let files: BTreeSet<&Path> = arrows.iter().flat_map(|a| [&*a.from, &*a.to]).collect();
+    let reached: BTreeMap<&Path, BTreeSet<&Path>> =
+        files.iter().map(|file| (*file, reached_from(file, arrows))).collect();
+    let mut found: Vec<BTreeSet<PathBuf>> = Vec::new();
+    for (file, ahead) in &reached {
+        if !ahead.contains(file) || found.iter().any(|circle| circle.contains(*file)) {
+            continue;
+        }
+        let comes_back =
+            |other: &&&Path| reached.get(**other).is_some_and(|ahead| ahead.contains(file));
+        found.push(ahead.iter().filter(comes_back).map(|path| path.to_path_buf()).collect());
+    }
+    found
+}
+
+fn reached_from<'a>(file: &Path, arrows: &'a [Arrow]) -> BTreeSet<&'a Path> {
+    let mut reached = BTreeSet::new();
+    let mut ahead = vec![file];
+    while let Some(at) = ahead.pop() {
+        for arrow in arrows.iter().filter(|arrow| arrow.from == at) {
+            if reached.insert(&*arrow.to) {
+                ahead.push(&arrow.to);
+            }
+        }
+    }
+    reached
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::fs;
+
+    fn findings(files: &[(&str, &str)]) -> Vec<String> {
+        let dir = tempfile::tempdir().unwrap();
+        for (name, text) in files {
+            let path = dir.path().join(name);
+            fs::create_dir_all(path.parent().unwrap()).unwrap();
+            fs::write(path, text).unwrap();
+        }
+        check(dir.path(), &dir.path().join("lib.rs")).unwrap()
+    }
+
+    #[test]
+    fn files_that_name_each_other_are_a_circle() {
+        let found = findings(&[
+            ("lib.rs", "mod a; mod b; mod c;"),
+            ("a.rs", "use crate::b::B; pub struct A;"),
+            ("b.rs", "pub struct B; fn f() { let x = vec![super::c::C]; }"),
+            ("c.rs", "pub struct C; fn f(a: crate::a::A) {}"),
+        ]);
+        assert_eq!(found.len(), 1, "{found:?}");
+        assert!(found[0].contains("3 files in a circle"), "{}", found[0]);
+        assert!(found[0].contains("a.rs -> b.rs: B"), "{}", found[0]);
+    }
+
+    #[test]
+    fn a_parent_and_its_children_are_none_nor_is_a_name_that_is_handed_on() {
+        let found = findings(&[
+            ("lib.rs", "mod a; pub use a::low::Low; mod high;"),
+            ("a.rs", "pub(crate) mod low; mod other; pub struct A; fn f() { other::g(); }"),
+            ("a/low.rs", "use super::A; pub struct Low;"),
+            ("a/other.rs", "use crate::Low; pub(super) fn g() {}"),
+            ("high.rs", "use crate::Low; #[cfg(test)] mod tests { use crate::a::A; }"),
+        ]);
+        assert_eq!(found, Vec::<String>::new());
+        // Siblings through their parent's names.
+        let found = findings(&[
+            ("lib.rs", "mod a; mod b;"),
+            ("a.rs", "mod one; pub use one::One;"),
+            ("a/one.rs", "pub struct One; use crate::b::B;"),
+            ("b.rs", "pub struct B; use crate::a::One;"),
+        ]);
+        assert_eq!(found.len(), 1, "{found:?}");
+    }
+
+    #[test]
+    fn a_type_with_methods_everywhere_is_told() {
+        let files =
+            ["b", "c", "d", "e"].map(|name| (format!("{name}.rs"), "use crate::a::A; impl A {}"));
+        let mut all =
+            vec![("lib.rs", "mod a; mod b; mod c; mod d; mod e;"), ("a.rs", "pub struct A;")];
+        all.extend(files.iter().map(|(name, text)| (name.as_str(), *text)));
+        let found = findings(&all);
+        assert_eq!(found, ["a.rs: A has impl blocks in 4 files outside its folder (at most 3)"]);
+    }
+}
