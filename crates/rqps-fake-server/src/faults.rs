@@ -2,7 +2,6 @@
 
 use std::fs;
 use std::os::unix::fs::MetadataExt as _;
-use std::path::PathBuf;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -12,7 +11,7 @@ use nix::unistd::Pid;
 
 use crate::fault::{Fault, Rule, When};
 use crate::log::Log;
-use crate::tree::Place;
+use crate::place::Place;
 
 /// How often the file is looked at.
 const LOOK_EVERY: Duration = Duration::from_millis(5);
@@ -277,9 +276,4 @@ pub(crate) fn hang() -> ! {
 #[expect(clippy::exit, clippy::disallowed_methods, reason = "the program of a fake server")]
 pub(crate) fn end(code: i32) -> ! {
     std::process::exit(code)
-}
-
-/// Where a tree's faults are before the server has them.
-pub(crate) fn file_in(dir: &std::path::Path) -> PathBuf {
-    dir.join("faults")
 }

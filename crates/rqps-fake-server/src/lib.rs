@@ -12,6 +12,7 @@ mod fault;
 mod faults;
 mod log;
 mod mysql;
+mod place;
 mod postgres;
 mod program;
 mod question;
@@ -19,6 +20,7 @@ mod server;
 mod settings;
 mod statement;
 mod store;
+mod stream;
 mod table;
 #[cfg(test)]
 mod tests;

@@ -7,9 +7,9 @@ mod wire;
 use std::io;
 
 use crate::answer::{Answer, Failure};
-use crate::program::Stream;
 use crate::server::{Server, Session, Trouble};
 use crate::statement::{Statement, Value};
+use crate::stream::Stream;
 use wire::{Form, Link};
 
 /// Commands of a client.
@@ -56,7 +56,7 @@ pub(crate) fn serve(server: &Server, session: &mut Session, stream: impl Stream)
         let answer = match *command {
             QUIT => return Ok(()),
             PING | INIT_DB => Ok(Answer::Done("", 0)),
-            QUERY => server.ask(session, &String::from_utf8_lossy(body)),
+            QUERY => server.ask(session, &String::from_utf8_lossy(body), questions::answer),
             PREPARE => {
                 prepare(server, &mut link, &mut prepared, &String::from_utf8_lossy(body))?;
                 continue;

@@ -9,9 +9,9 @@ use std::collections::BTreeMap;
 use std::io;
 
 use crate::answer::{Answer, Failure};
-use crate::program::Stream;
 use crate::server::{Server, Session, Trouble};
 use crate::statement::{Statement, Value};
+use crate::stream::Stream;
 use wire::{Link, Reader};
 
 /// A statement that was prepared, by name.
@@ -62,7 +62,8 @@ pub(crate) fn serve(server: &Server, session: &mut Session, stream: impl Stream)
             _ if place.is_skipping => {}
             b'Q' => {
                 let sql = Reader::new(&body).string();
-                let answer = sql.map_or_else(no_sense, |sql| server.ask(session, &sql));
+                let answer =
+                    sql.map_or_else(no_sense, |sql| server.ask(session, &sql, questions::answer));
                 if !tell(&mut link, answer, true) {
                     return Ok(());
                 }

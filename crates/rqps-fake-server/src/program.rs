@@ -15,8 +15,9 @@ use crate::Family;
 use crate::config::CommandLine;
 use crate::faults::{Fate, Faults, end, hang, pause};
 use crate::log::Log;
+use crate::place::Place;
 use crate::server::{Server, tables_dir};
-use crate::tree::Place;
+use crate::stream::Stream;
 use crate::{mysql, postgres};
 
 /// How often it is looked at whether clients are still there, and whether nobody is to be let in.
@@ -261,8 +262,3 @@ fn accept<S: Stream>(server: &Arc<Server>, next: &dyn Fn() -> io::Result<S>) {
         let _ = std::thread::Builder::new().spawn(serve);
     }
 }
-
-/// A client's connection.
-pub(crate) trait Stream: io::Read + io::Write + Send + 'static {}
-
-impl<S: io::Read + io::Write + Send + 'static> Stream for S {}

@@ -13,7 +13,6 @@ use crate::log::Log;
 use crate::settings::{Settings, settings};
 use crate::statement::{Statement, Value};
 use crate::store::{Store, Transaction};
-use crate::{mysql, postgres};
 
 /// What all connections share.
 #[derive(Debug)]
@@ -56,6 +55,9 @@ impl From<Failure> for Trouble {
         Self::Failure(failure)
     }
 }
+
+/// What a family's server says of itself.
+pub(crate) type Questions = fn(&Server, &mut Session, &str) -> Result<Answer, Failure>;
 
 impl Server {
     /// A server on its data.
@@ -103,8 +105,13 @@ impl Server {
         self.n_connections.load(Ordering::Relaxed)
     }
 
-    /// Answers a statement that came as text.
-    pub(crate) fn ask(&self, session: &mut Session, sql: &str) -> Result<Answer, Trouble> {
+    /// Answers a statement that came as text; `questions` answers what is no statement on the tables.
+    pub(crate) fn ask(
+        &self,
+        session: &mut Session,
+        sql: &str,
+        questions: Questions,
+    ) -> Result<Answer, Trouble> {
         match Statement::parse(sql) {
             Some(statement) => self.execute(session, sql, &statement, &[]),
             None => {
@@ -112,10 +119,7 @@ impl Server {
                 if fate == Fate::DiskFull && is_write(sql) {
                     return Err(self.full(sql).into());
                 }
-                let answer = match self.family {
-                    Family::Postgres => postgres::questions::answer(self, session, sql),
-                    Family::Mariadb | Family::Mysql => mysql::questions::answer(self, session, sql),
-                };
+                let answer = questions(self, session, sql);
                 Ok(answer.inspect_err(|failure| self.log.error(&failure.text))?)
             }
         }

@@ -13,9 +13,9 @@ use rqps_model::Dbms;
 use crate::config::CommandLine;
 use crate::faults::Faults;
 use crate::log::Log;
+use crate::place::Place;
 use crate::program::listen;
 use crate::server::{Server, tables_dir};
-use crate::tree::Place;
 use crate::{Family, Fault, Tree, When};
 
 struct Bench {

@@ -1,75 +1,14 @@
 //! A server's tree: where its programs, its version and its faults lie, and what outlives a data directory.
 
 use std::fs;
-use std::hash::{DefaultHasher, Hash as _, Hasher as _};
-use std::io::{self, Write as _};
+use std::io;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use crate::Family;
 use crate::fault::{Fault, Rule, When};
-use crate::faults::file_in;
-
-/// The file with the version in a tree.
-const VERSION: &str = "version";
-
-/// Where servers write what outlives their data: the one directory besides their own that rqps leaves open.
-const SHARED_MEMORY: &str = "/dev/shm";
-
-/// A tree as the server sees it.
-#[derive(Debug, Clone)]
-pub(crate) struct Place {
-    dir: PathBuf,
-}
-
-impl Place {
-    /// The tree above a program.
-    pub(crate) fn above(program: &Path) -> Self {
-        let dir = program.parent().and_then(Path::parent).unwrap_or(program);
-        Self { dir: dir.to_owned() }
-    }
-
-    pub(crate) fn version(&self) -> String {
-        let text = fs::read_to_string(self.dir.join(VERSION)).unwrap_or_default();
-        text.trim().to_owned()
-    }
-
-    pub(crate) fn faults(&self) -> PathBuf {
-        file_in(&self.dir)
-    }
-
-    /// Counts one more of something, and says how many it are.
-    pub(crate) fn count(&self, what: &str) -> u32 {
-        let path = shared_of(&self.dir).join(what);
-        let file = fs::OpenOptions::new().append(true).create(true).open(path);
-        let counted = file.and_then(|mut file| {
-            file.write_all(b".")?;
-            Ok(file.metadata()?.len())
-        });
-        counted.map_or(1, |n| u32::try_from(n).unwrap_or(u32::MAX))
-    }
-
-    /// Whether a fault that happens once has not happened yet; it has then.
-    pub(crate) fn is_first(&self, rule: &Rule) -> bool {
-        let path = shared_of(&self.dir).join(format!("met-{:x}", hash(&rule.to_string())));
-        match fs::OpenOptions::new().write(true).create_new(true).open(path) {
-            Ok(_) => true,
-            Err(error) => error.kind() == io::ErrorKind::NotFound,
-        }
-    }
-}
-
-fn hash(text: &str) -> u64 {
-    let mut hasher = DefaultHasher::new();
-    text.hash(&mut hasher);
-    hasher.finish()
-}
-
-fn shared_of(dir: &Path) -> PathBuf {
-    let dir = dir.canonicalize().unwrap_or_else(|_| dir.to_owned());
-    Path::new(SHARED_MEMORY).join(format!("rqps-fake-{:x}", hash(&dir.to_string_lossy())))
-}
+use crate::place::{VERSION, file_in, shared_of};
 
 /// A server's tree as a test sees it: made with it, and told by it what to do wrong.
 #[derive(Debug)]

@@ -1,6 +1,7 @@
 //! A slice or block without what was recorded in detail: as much of it as ratios rest on.
 
-use crate::slice::{Role, Slice, per_second};
+use crate::Role;
+use crate::slice::{Slice, per_second};
 
 /// What is read of a slice or block of a step that is under way.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]

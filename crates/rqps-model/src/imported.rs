@@ -7,7 +7,7 @@ use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
-use crate::system::UnknownWord;
+use crate::UnknownWord;
 use crate::{Metric, Role};
 
 /// A tool whose results can be imported.

@@ -11,8 +11,10 @@ mod host;
 pub mod imported;
 pub mod metric;
 pub mod query_plan;
+mod role;
 pub mod run;
 pub mod sample;
+mod schedule;
 pub mod slice;
 pub mod starts;
 pub mod step;
@@ -20,6 +22,7 @@ pub mod system;
 pub mod variant;
 pub mod version;
 mod wall;
+mod word;
 
 pub use block::{Block, Inserts};
 pub use calibration::{Calibrated, Calibration};
@@ -29,14 +32,17 @@ pub use imported::{Imported, Stated, StatedResponse, Tool};
 pub use metric::{Metric, PerOperation};
 pub use query_plan::difference::{PlanDifference, plan_difference};
 pub use query_plan::{PlanShape, QueryPlan};
+pub use role::Role;
 pub use run::{
-    Check, Incident, Placement, Run, RunStatus, RunStep, RunSystem, Schedule, SettingOrigin,
-    SettingSource, Sizes, StepOutcome, SystemStep,
+    Check, Incident, Run, RunStatus, RunStep, RunSystem, SettingOrigin, SettingSource, Sizes,
+    StepOutcome, SystemStep,
 };
 pub use sample::{HostCounters, ProcessCounters, Sample, StorageCounters, Usage, Waits};
-pub use slice::{ErrorCount, Lateness, Mark, Role, SeriesPoint, Slice, Stream, Windows};
+pub use schedule::{Placement, Schedule};
+pub use slice::{ErrorCount, Lateness, Mark, SeriesPoint, Slice, Stream, Windows};
 pub use step::{Figure, Group, StepInfo, StepKind};
 pub use system::{Dbms, Engine, Label, SystemSource, SystemSpec, Transport};
 pub use variant::{Codec, Compression, CpuSet, Durability, Limits, Malloc, Variant};
 pub use version::Version;
 pub use wall::{WALL, Wall, WallError};
+pub use word::UnknownWord;

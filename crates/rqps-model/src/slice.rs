@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use crate::{Sample, Stated, Usage};
+use crate::{Role, Sample, Stated, Usage};
 
 /// Operations counted in windows of equal length; the last, incomplete window is left out.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
@@ -77,36 +77,6 @@ impl Lateness {
     #[must_use]
     pub fn mean_ns(&self) -> Option<f64> {
         (self.n_due > 0).then(|| self.sum_ns as f64 / self.n_due as f64)
-    }
-}
-
-/// What the clients of one kind do, where there are several kinds.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Role {
-    /// They query.
-    Query,
-    /// They insert.
-    Insert,
-    /// They delete.
-    Delete,
-    /// They hold transactions open.
-    Hold,
-}
-
-impl Role {
-    /// Every role.
-    pub const ALL: [Self; 4] = [Self::Query, Self::Insert, Self::Delete, Self::Hold];
-
-    /// Its name: `insert`.
-    #[must_use]
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Query => "query",
-            Self::Insert => "insert",
-            Self::Delete => "delete",
-            Self::Hold => "hold",
-        }
     }
 }
 

@@ -7,7 +7,7 @@ use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
-use crate::{Variant, Version};
+use crate::{UnknownWord, Variant, Version};
 
 /// The database server's family.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
@@ -21,18 +21,6 @@ pub enum Dbms {
     Postgres,
     /// The client's own stand-in that answers at once; measures rqps itself.
     Null,
-}
-
-/// A word that should have been one of a known few.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("unknown {what} {value:?} (known: {known})")]
-pub struct UnknownWord {
-    /// What kind of word it was: `dbms`, `engine`.
-    pub what: &'static str,
-    /// The word as given.
-    pub value: String,
-    /// The words that would do, separated by commas.
-    pub known: &'static str,
 }
 
 impl Dbms {

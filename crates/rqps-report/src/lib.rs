@@ -39,7 +39,7 @@ use std::fmt;
 use std::str::FromStr;
 
 use rqps_model::Run;
-use rqps_model::system::UnknownWord;
+use rqps_model::UnknownWord;
 
 pub use analysis::Analysis;
 pub use join::Joined;

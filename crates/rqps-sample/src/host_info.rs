@@ -1,6 +1,6 @@
 //! Reads what the host is: name, kernel, distribution, CPU, memory, storage and its read-ahead.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use nix::sched::{CpuSet, sched_getaffinity};
 use nix::sys::utsname::uname;
@@ -8,6 +8,7 @@ use nix::unistd::Pid;
 use rqps_model::Host;
 
 use crate::Error;
+use crate::existing_part::existing_part;
 use crate::host_text::{parse_cpuinfo, parse_os_release};
 use crate::memory_bound::memory_bound;
 use crate::memory_text::parse_meminfo;
@@ -62,14 +63,6 @@ fn read_storage(dir: &Path, buffer: &mut Vec<u8>) -> Result<String, Error> {
     let mounts = ProcFile::open_always("/proc/self/mountinfo")?;
     let mount = mounts.parse(buffer, |text| parse_mount_of(text, dir))?;
     Ok(format!("{} on {}", mount.kind, mount.source))
-}
-
-/// The longest part of `path` that exists, absolute and without symbolic links.
-pub(crate) fn existing_part(path: &Path) -> Result<PathBuf, Error> {
-    let unreadable = |source| Error::Read { path: path.to_path_buf(), source };
-    let absolute = std::path::absolute(path).map_err(unreadable)?;
-    let found = absolute.ancestors().find_map(|part| part.canonicalize().ok());
-    Ok(found.unwrap_or_else(|| PathBuf::from("/")))
 }
 
 #[cfg(test)]

@@ -25,12 +25,14 @@ pub mod storage_text;
 pub mod wait_text;
 pub mod waits;
 
+mod existing_part;
 mod host;
 mod memory_bound;
 mod own;
 mod proc_file;
 mod process;
 mod read_ahead;
+mod scratch;
 mod storage;
 mod tally;
 mod tasks;

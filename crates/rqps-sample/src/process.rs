@@ -8,9 +8,9 @@ use crate::proc_file::{ProcFile, is_gone};
 use crate::process_text::{
     ProcessIo, ProcessStat, TaskStatus, parse_process_io, parse_process_stat, parse_task_status,
 };
+use crate::scratch::Scratch;
 use crate::tally::Charge;
 use crate::tasks::{Switches, Tasks};
-use crate::tree::Scratch;
 
 /// A process, with its files and what was last seen of it.
 #[derive(Debug)]

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use nix::sys::stat::{major, minor};
 
-use crate::host_info::existing_part;
+use crate::existing_part::existing_part;
 
 /// The kernel's file with the read-ahead of the device that holds `dir`, which need not exist yet: a
 /// number of KB, which is set by writing to it. `None` for file systems without a device that has one

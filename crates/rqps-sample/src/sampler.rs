@@ -9,8 +9,9 @@ use crate::clock::thread_cpu_ns;
 use crate::error::{Error, Missing};
 use crate::host::HostReader;
 use crate::own::OwnReader;
+use crate::scratch::{MAX_KEPT_FILES, Scratch};
 use crate::storage::StorageReader;
-use crate::tree::{MAX_KEPT_FILES, Scratch, Tree};
+use crate::tree::Tree;
 use crate::watched::{MAX_WATCHED, Watched};
 
 /// Files of processes and threads that a sampler keeps open at most.

@@ -10,7 +10,7 @@ use std::collections::hash_map::Entry;
 use crate::Error;
 use crate::proc_file::{ProcFile, is_gone};
 use crate::process_text::{parse_children, parse_task_status};
-use crate::tree::Scratch;
+use crate::scratch::Scratch;
 use crate::wait_text::parse_schedstat;
 
 /// Context switches, and what comes of them.

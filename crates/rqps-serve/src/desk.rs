@@ -22,7 +22,7 @@ pub(crate) const MOST_STREAMS: usize = 16;
 pub(crate) struct Desk {
     pub(crate) options: Options,
     pub(crate) sessions: Sessions,
-    pub(crate) hub: Hub,
+    pub(crate) hub: Arc<Hub>,
     pub(crate) heavy: Arc<Semaphore>,
     /// Streams under way.
     pub(crate) streams: AtomicUsize,
@@ -31,7 +31,7 @@ pub(crate) struct Desk {
 impl Desk {
     pub(crate) fn new(options: Options, at: SocketAddr) -> std::io::Result<Self> {
         let sessions = Sessions::new(at.port())?;
-        let (hub, heavy) = (Hub::default(), Arc::new(Semaphore::new(N_HEAVY)));
+        let (hub, heavy) = (Arc::<Hub>::default(), Arc::new(Semaphore::new(N_HEAVY)));
         Ok(Self { options, sessions, hub, heavy, streams: AtomicUsize::new(0) })
     }
 

@@ -86,9 +86,9 @@ pub(crate) async fn stream(
     let (owned, of) = (Arc::clone(desk), id.to_owned());
     let found = tokio::task::spawn_blocking(move || owned.store_of(&of).map(|_| ())).await;
     if !matches!(found, Ok(Ok(()))) {
-        return Err(crate::route::unknown());
+        return Err(Reply::unknown());
     }
-    let seen = Hub::follow(desk, id);
+    let seen = desk.hub.follow(&desk.options.results, id);
     let (send, receive) = mpsc::channel(2);
     tokio::spawn(tell(seen, send, stopped, slot));
     let mut response = Response::new(Events(receive).boxed_unsync());

@@ -45,6 +45,11 @@ impl Reply {
         Self { policy: POLICY.to_owned(), ..reply }
     }
 
+    /// No such page.
+    pub(crate) fn unknown() -> Self {
+        Self::problem(StatusCode::NOT_FOUND, "There is no such page.")
+    }
+
     /// A page that says what went wrong.
     pub(crate) fn problem(status: StatusCode, sentence: &str) -> Self {
         let title = status.canonical_reason().unwrap_or("Error");

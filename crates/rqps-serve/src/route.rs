@@ -106,7 +106,7 @@ pub(crate) fn answer(desk: &Desk, asked: &Asked, route: Route<'_>) -> Reply {
         Route::Note(id) => write::note(desk, asked, id),
         Route::Remove(id) => write::remove(desk, asked, id),
         // Answered without waiting.
-        Route::Events(_) => Ok(unknown()),
+        Route::Events(_) => Ok(Reply::unknown()),
     };
     result.unwrap_or_else(|error| of_error(&error))
 }
@@ -138,18 +138,13 @@ fn chain(error: &dyn std::error::Error) -> String {
     text
 }
 
-/// No such page.
-pub(crate) fn unknown() -> Reply {
-    Reply::problem(StatusCode::NOT_FOUND, "There is no such page.")
-}
-
 fn file(name: &str) -> Reply {
     match name {
         "report.css" => Reply::file("text/css; charset=utf-8", rqps_report::page::stylesheet()),
         "serve.css" => Reply::file("text/css; charset=utf-8", include_str!("assets/serve.css")),
         "list.js" => Reply::file(SCRIPT, include_str!("assets/list.js")),
         "live.js" => Reply::file(SCRIPT, include_str!("assets/live.js")),
-        _ => unknown(),
+        _ => Reply::unknown(),
     }
 }
 

@@ -23,7 +23,7 @@ use crate::asked::{Asked, Fields, LONGEST_URI, parts_of};
 use crate::desk::Desk;
 use crate::patient::Patient;
 use crate::reply::{Body, Reply};
-use crate::route::{LONGEST_FORM, Route, answer, unknown};
+use crate::route::{LONGEST_FORM, Route, answer};
 use crate::{Error, Options, live, token};
 
 /// Connections at one time; more wait to be accepted.
@@ -158,8 +158,8 @@ async fn respond(
     if request.uri().to_string().len() > LONGEST_URI {
         return problem(StatusCode::URI_TOO_LONG, "The address is too long.");
     }
-    let Some(path) = parts_of(request.uri().path()) else { return Err(unknown()) };
-    let Some(route) = Route::of(&path) else { return Err(unknown()) };
+    let Some(path) = parts_of(request.uri().path()) else { return Err(Reply::unknown()) };
+    let Some(route) = Route::of(&path) else { return Err(Reply::unknown()) };
     if !route.takes(request.method()) {
         return problem(StatusCode::METHOD_NOT_ALLOWED, "That cannot be done with this page.");
     }
@@ -199,7 +199,7 @@ async fn respond(
     let worker = Arc::clone(&desk);
     let work = move || {
         let _turn = turn;
-        Route::of(&asked.path).map_or_else(unknown, |route| answer(&worker, &asked, route))
+        Route::of(&asked.path).map_or_else(Reply::unknown, |route| answer(&worker, &asked, route))
     };
     match tokio::task::spawn_blocking(work).await {
         Ok(reply) => {

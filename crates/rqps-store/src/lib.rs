@@ -10,50 +10,37 @@
 //! stored in one transaction that is on disk when the call returns, so that whatever ends rqps
 //! loses at most the slice under way.
 
-pub mod artifact;
 pub mod error;
-pub mod live;
-pub mod lock;
-pub mod outline;
-pub mod query_plans;
-pub mod remarks;
-pub mod run_ref;
 pub mod scratch;
-pub mod stack_profile;
 pub mod store;
-pub mod summary;
-pub mod tables;
-pub mod unfinished;
-pub mod verify;
 
-mod calibration;
-mod change;
 mod clock;
 mod counters;
-mod foreign;
-mod incidents;
-mod insert;
+mod late;
 mod mark_text;
 mod migrate;
 mod patience;
-mod select;
 mod slices;
 mod small;
 mod streams;
 mod values;
 
-pub use artifact::Artifact;
 pub use clock::unix_ms;
 pub use error::Error;
-pub use live::{Live, LiveFile};
-pub use lock::RunLock;
-pub use outline::{Brief, Outline};
-pub use remarks::Tag;
-pub use run_ref::RunRef;
 pub use scratch::Scratch;
 pub use small::{Gather, Gathered};
 pub use store::Store;
-pub use summary::RunSummary;
-pub use tables::Table;
-pub use unfinished::Unfinished;
-pub use verify::Verified;
+pub use store::artifact::Artifact;
+pub use store::live::{Live, LiveFile};
+pub use store::lock::RunLock;
+pub use store::outline::{Brief, Outline};
+pub use store::remarks::Tag;
+pub use store::run_ref::RunRef;
+pub use store::summary::RunSummary;
+pub use store::tables::Table;
+pub use store::unfinished::Unfinished;
+pub use store::verify::Verified;
+pub use store::{
+    artifact, live, lock, outline, query_plans, remarks, run_ref, stack_profile, summary, tables,
+    unfinished, verify,
+};

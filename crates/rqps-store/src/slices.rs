@@ -1,9 +1,10 @@
 //! Slices with all that belongs to them: into the tables, and out of them again.
 
-use rqps_model::{ErrorCount, Lateness, Sample, SeriesPoint, Slice, Windows};
+use rqps_model::{ErrorCount, Sample, SeriesPoint, Slice, Windows};
 use rusqlite::{Connection, Row, ToSql, params};
 
 use crate::counters::{COLUMNS, Counters};
+use crate::late::{late_values, lateness_of};
 use crate::mark_text;
 use crate::streams;
 use crate::values::{Json, Text};
@@ -151,23 +152,6 @@ fn slice_of(row: &Row<'_>) -> rusqlite::Result<Slice> {
         // Absent where none were read, and in runs of earlier versions.
         counters: row.get::<_, Option<Json<_>>>(20)?.map_or_else(Default::default, |json| json.0),
         stated: row.get::<_, Option<Json<_>>>(21)?.map(|json| json.0),
-    })
-}
-
-pub(crate) fn late_values(lateness: &Lateness) -> [Option<u64>; 5] {
-    let Lateness { n_due, n_late, n_missed, max_ns, sum_ns } = *lateness;
-    // The largest that SQLite has: at rates of hundreds of millions the sum gets there.
-    [n_due, n_late, n_missed, max_ns, sum_ns].map(|n| Some(n.min(i64::MAX as u64)))
-}
-
-/// From five columns that begin at `first`.
-pub(crate) fn lateness_of(row: &Row<'_>, first: usize) -> rusqlite::Result<Lateness> {
-    Ok(Lateness {
-        n_due: row.get(first)?,
-        n_late: row.get(first + 1)?,
-        n_missed: row.get(first + 2)?,
-        max_ns: row.get(first + 3)?,
-        sum_ns: row.get(first + 4)?,
     })
 }
 

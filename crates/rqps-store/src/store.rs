@@ -1,5 +1,24 @@
 //! The store itself: opening it, its directories, its soundness.
 
+pub mod artifact;
+mod calibration;
+mod change;
+mod foreign;
+mod incidents;
+mod insert;
+pub mod live;
+pub mod lock;
+pub mod outline;
+pub mod query_plans;
+pub mod remarks;
+pub mod run_ref;
+mod select;
+pub mod stack_profile;
+pub mod summary;
+pub mod tables;
+pub mod unfinished;
+pub mod verify;
+
 use std::fs::{self, Metadata};
 use std::io::ErrorKind;
 use std::os::unix::fs::MetadataExt as _;

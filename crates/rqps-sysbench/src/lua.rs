@@ -4,8 +4,10 @@ mod border;
 mod functions;
 mod options;
 mod path;
+mod script;
 mod state;
 
 pub(crate) use border::{install, retire};
 pub(crate) use path::rock;
-pub(crate) use state::{Place, ReportList, SYSBENCH_VERSION, Script, State};
+pub(crate) use script::{Place, Script};
+pub(crate) use state::{ReportList, SYSBENCH_VERSION, State};

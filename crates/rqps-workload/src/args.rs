@@ -5,7 +5,7 @@ use std::str::FromStr;
 use std::time::Duration;
 
 use rqps_client::Protocol;
-use rqps_model::system::UnknownWord;
+use rqps_model::UnknownWord;
 
 use crate::{Distribution, SuiteError};
 

@@ -8,7 +8,7 @@ use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
-use rqps_model::system::UnknownWord;
+use rqps_model::UnknownWord;
 
 use crate::random::{Rng, scale};
 

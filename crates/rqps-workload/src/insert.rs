@@ -10,6 +10,7 @@ mod holder;
 mod inserter;
 mod probe;
 mod querier;
+mod real;
 mod row;
 mod schema;
 mod state;

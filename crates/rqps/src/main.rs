@@ -25,6 +25,7 @@ mod runs;
 mod serve;
 mod servers;
 mod signals;
+mod stack_pages;
 mod steps;
 mod suites;
 mod sysbench;

@@ -18,7 +18,7 @@ use crate::live::Teller;
 use crate::output::{print, text_width};
 use crate::progress::{Lines, Progress, taken};
 use crate::typed::plan_of;
-use crate::{Surroundings, complain, profile, report};
+use crate::{Surroundings, complain, report, stack_pages};
 
 /// Carries out `rqps run ...`.
 pub(crate) fn run(args: &RunArgs, around: &Surroundings) -> Result<ExitCode> {
@@ -113,7 +113,7 @@ fn tell(
         TextOptions { colour: around.colour, detail: Detail::Summary, width: text_width() };
     let (mut untold, mut places) = (Vec::new(), String::new());
     if !args.no_html {
-        match profile::write_pages(found, bound, store) {
+        match stack_pages::write(found, bound, store) {
             Ok(paths) => {
                 places.extend(paths.iter().map(|path| format!("\nstacks: {}", shown(path))));
             }

@@ -4,8 +4,8 @@ use std::io;
 
 use super::{LONG, LONGLONG, NULL, SHORT, TINY};
 use crate::answer::{Failure, Rows};
-use crate::program::Stream;
 use crate::statement::Value;
+use crate::stream::Stream;
 
 /// What the server can do: `LONG_PASSWORD`, `LONG_FLAG`, `CONNECT_WITH_DB`, `PROTOCOL_41`, `TRANSACTIONS`,
 /// `SECURE_CONNECTION`, `MULTI_RESULTS`, `PS_MULTI_RESULTS`, `PLUGIN_AUTH`.

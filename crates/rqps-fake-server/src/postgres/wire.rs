@@ -3,8 +3,8 @@
 use std::io;
 
 use crate::answer::{Failure, Rows};
-use crate::program::Stream;
 use crate::statement::Value;
+use crate::stream::Stream;
 
 /// In place of a version: asks for TLS.
 const SSL_REQUEST: u32 = 80_877_103;

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::str::FromStr;
 
-use rqps_model::system::UnknownWord;
+use rqps_model::UnknownWord;
 
 /// What a severe difference between the systems of a plan does.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]

@@ -2,7 +2,7 @@
 
 use std::str::FromStr;
 
-use rqps_model::system::UnknownWord;
+use rqps_model::UnknownWord;
 use rqps_model::variant::parse_bytes;
 use rqps_model::{
     Compression, Dbms, Durability, Engine, Label, Limits, Malloc, SystemSource, SystemSpec,

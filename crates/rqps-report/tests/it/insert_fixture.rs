@@ -6,8 +6,9 @@ use std::sync::OnceLock;
 
 use hdrhistogram::Histogram;
 use hdrhistogram::serialization::{Serializer, V2DeflateSerializer};
+use rqps_model::Role;
 use rqps_model::run::{Check, SystemStep};
-use rqps_model::slice::{Lateness, Role, Stream};
+use rqps_model::slice::{Lateness, Stream};
 use rqps_model::{
     Dbms, Figure, Group, Placement, Run, RunStep, SeriesPoint, Slice, StepInfo, StepKind,
     StorageCounters,

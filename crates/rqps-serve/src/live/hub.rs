@@ -1,6 +1,7 @@
 //! One watcher per run that is followed, however many browsers follow it.
 
 use std::collections::HashMap;
+use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
@@ -9,7 +10,6 @@ use tokio::time::sleep;
 
 use super::view::Parts;
 use super::watcher::Watcher;
-use crate::desk::Desk;
 
 /// How often a run is looked at: what it tells changes as often.
 const LOOK_EVERY: Duration = Duration::from_secs(1);
@@ -21,15 +21,20 @@ pub(crate) struct Hub {
 }
 
 impl Hub {
-    /// Follows a run; nothing is known of it before its first look.
-    pub(crate) fn follow(desk: &Arc<Desk>, id: &str) -> watch::Receiver<Arc<Parts>> {
-        let mut followed = desk.hub.followed.lock().unwrap_or_else(PoisonError::into_inner);
+    /// Follows a run in a directory of results; nothing is known of it before its first look.
+    pub(crate) fn follow(
+        self: &Arc<Self>,
+        results: &Path,
+        id: &str,
+    ) -> watch::Receiver<Arc<Parts>> {
+        let mut followed = self.followed.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(sender) = followed.get(id) {
             return sender.subscribe();
         }
         let (sender, receiver) = watch::channel(Arc::default());
         followed.insert(id.to_owned(), sender.clone());
-        tokio::spawn(look(Arc::clone(desk), id.to_owned(), sender));
+        let watcher = Watcher::new(results.to_path_buf(), id.to_owned());
+        tokio::spawn(look(Arc::clone(self), id.to_owned(), watcher, sender));
         receiver
     }
 
@@ -46,9 +51,8 @@ impl Hub {
 }
 
 /// Looks at a run until it is over or nobody follows it.
-async fn look(desk: Arc<Desk>, id: String, sender: watch::Sender<Arc<Parts>>) {
-    let mut watcher = Watcher::new(desk.options.results.clone(), id.clone());
-    while !desk.hub.is_left(&id, &sender) {
+async fn look(hub: Arc<Hub>, id: String, mut watcher: Watcher, sender: watch::Sender<Arc<Parts>>) {
+    while !hub.is_left(&id, &sender) {
         let looked = tokio::task::spawn_blocking(move || {
             let parts = watcher.look().map(|seen| Parts::of(&seen));
             (watcher, parts)
@@ -65,7 +69,7 @@ async fn look(desk: Arc<Desk>, id: String, sender: watch::Sender<Arc<Parts>>) {
         }
         sleep(LOOK_EVERY).await;
     }
-    let mut followed = desk.hub.followed.lock().unwrap_or_else(PoisonError::into_inner);
+    let mut followed = hub.followed.lock().unwrap_or_else(PoisonError::into_inner);
     if followed.get(&id).is_some_and(|known| known.same_channel(&sender)) {
         followed.remove(&id);
     }

@@ -45,7 +45,7 @@ pub(crate) fn data(desk: &Desk, asked: &Asked, name: &str) -> Result<Reply, Erro
     });
     let in_path = asked.path.get(1).map(String::as_str);
     let Some((id, format, content_type)) = format.filter(|(id, ..)| Some(*id) == in_path) else {
-        return Ok(crate::route::unknown());
+        return Ok(Reply::unknown());
     };
     let (store, of) = (desk.store_of(id)?, RunRef::Id(id.to_owned()));
     let (run, profiles) = (store.select_run(&of)?, store.select_stack_profiles(&of)?);

@@ -125,7 +125,7 @@ fn slices_of_another_store_are_numbered_anew() {
                WHERE type = 'trigger'";
     let drops: String = from.connection.query_row(sql, [], |row| row.get(0)).unwrap();
     from.connection.execute_batch(&drops).unwrap();
-    for table in crate::tables::described(&from.connection).unwrap() {
+    for table in crate::store::tables::described(&from.connection).unwrap() {
         if table.columns.iter().any(|(name, ..)| name == "slice_id") {
             let largest = format!(
                 "UPDATE {} SET slice_id = 9223372036854775807 WHERE slice_id = 2",

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use mlua::{Lua, Table};
 
-use super::state::{Place, Script};
+use super::script::{Place, Script};
 use crate::{Environment, Error};
 
 /// Folders of sysbench's own scripts.

@@ -1,11 +1,11 @@
 //! A Lua state with a script in it.
 
-use std::path::PathBuf;
 use std::sync::Arc;
 
 use mlua::{FromLuaMulti, Function, IntoLuaMulti, Lua, MultiValue, Table, Value};
 
 use super::border::{new_state, pointers};
+use super::script::{Place, Script};
 use super::{functions, options, path};
 use crate::Error;
 use crate::options::Definition;
@@ -13,34 +13,6 @@ use crate::settings::Settings;
 
 /// The version of sysbench whose place this takes.
 pub(crate) const SYSBENCH_VERSION: &str = "1.0.20";
-
-/// A script to run.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Script {
-    /// Its name in messages: `oltp_read_only`, `my.lua`.
-    pub(crate) name: String,
-    /// Where it is.
-    pub(crate) place: Place,
-}
-
-/// Where a script is.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum Place {
-    /// A file.
-    File(PathBuf),
-    /// In the program or from standard input: its name for messages and its text.
-    Text(String, String),
-}
-
-impl Script {
-    /// Its path, or what stands for it.
-    fn path(&self) -> String {
-        match &self.place {
-            Place::File(path) => path.display().to_string(),
-            Place::Text(..) => self.name.clone(),
-        }
-    }
-}
 
 /// What a call into Lua gave: its results, or why it failed, in Lua's words.
 pub(crate) type Answer<T> = Result<T, String>;

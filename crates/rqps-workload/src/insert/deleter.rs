@@ -64,7 +64,7 @@ impl Deleter {
             failed: VecDeque::with_capacity(room),
             alone,
             params: Params::new(),
-            is_real: super::worker::is_real(connection),
+            is_real: super::real::is_real(connection),
         })
     }
 

@@ -74,7 +74,7 @@ impl Inserter {
             let spec = StatementSpec { sql: &sql, params: &params, protocol, null_rows: 0 };
             statement = Some(connection.prepare(&spec)?);
         }
-        let is_real = super::worker::is_real(connection);
+        let is_real = super::real::is_real(connection);
         Ok(Self {
             rows,
             n_rows,

@@ -20,11 +20,6 @@ pub enum InsertWorker {
     Hold(Holder),
 }
 
-/// Whether answers are a server's. The null client never says that it changed a row.
-pub(super) fn is_real<C: Connection>(connection: &C) -> bool {
-    !matches!(connection.session().transport.as_str(), "" | "null")
-}
-
 impl<C: Connection> Worker<C> for InsertWorker {
     #[inline]
     fn event(

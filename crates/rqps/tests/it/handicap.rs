@@ -1,6 +1,7 @@
 //! Handicaps on real servers: they are seen, and whatever ends a run, nothing stays stopped.
 
 use std::fs;
+use std::ops::RangeInclusive;
 use std::time::Instant;
 
 use nix::sys::signal::Signal;
@@ -75,21 +76,23 @@ fn figure(system: &Value) -> f64 {
     sum("n_operations") as f64 / sum("duration_ns") as f64
 }
 
-/// In every block of a measured step the second system was stopped for about half of its time.
-fn check_pauses(run: &Value) {
+/// The least and the most of the shares of its time for which the second system was stopped in a block, in basis
+/// points.
+fn pauses(run: &Value) -> RangeInclusive<u64> {
     let is_measured = |s: &&Value| !matches!(s["info"]["kind"].as_str(), Some("load" | "warm-up"));
+    let mut shares = Vec::new();
     for step in run["steps"].as_array().unwrap().iter().filter(is_measured) {
         let name = &step["info"]["name"];
         for block in step["systems"][1]["slices"].as_array().unwrap() {
             let marks = block["marks"].as_array().unwrap();
             let mark = marks.iter().find(|mark| mark["mark"] == "handicapped").unwrap();
-            let share_bp = mark["share_bp"].as_u64().unwrap();
-            assert!((3000..7000).contains(&share_bp), "{name}: {mark}");
+            shares.push(mark["share_bp"].as_u64().unwrap());
             if mark["way"] != "by tracing" {
                 eprintln!("{name}: {} and not by tracing", mark["way"]);
             }
         }
     }
+    *shares.iter().min().unwrap()..=*shares.iter().max().unwrap()
 }
 
 #[test]
@@ -99,24 +102,24 @@ fn half_of_the_time_is_missing() {
         let bench = Bench::new();
         let base = format!("[[system]]\ndbms = {dbms:?}\nversion = {version:?}\nlabel = 'base'\n");
         bench.write("plan.toml", &plan(dbms, version, &base));
-        // On a host whose CPUs others want too, part of the loss is given back, and all of it where they
-        // want all: of three runs one must show it.
-        let mut ratios = Vec::new();
+        // On a host whose CPUs others want too, pauses come late and part of the loss is given back, and all of it
+        // where they want all: of three runs one must show it.
+        let mut seen = Vec::new();
         let (said, run) = loop {
             let said = bench.run(&["run", "plan.toml", "--new"]);
             assert_eq!(said.code(), 0, "{}", said.stderr);
             let run = bench.latest();
-            check_pauses(&run);
+            let pauses = pauses(&run);
             // Not of updates, which wait for storage.
             let steps = run["steps"].as_array().unwrap();
             let read = steps.iter().find(|step| step["info"]["name"] == "point-query").unwrap();
             let systems = &read["systems"];
             let ratio = figure(&systems[1]) / figure(&systems[0]);
-            if (0.2..0.85).contains(&ratio) {
+            if (0.2..0.85).contains(&ratio) && *pauses.start() > 3000 && *pauses.end() < 7000 {
                 break (said, run);
             }
-            ratios.push(ratio);
-            assert!(ratios.len() < 3, "{ratios:?}");
+            seen.push((ratio, pauses));
+            assert!(seen.len() < 3, "{seen:?}");
         };
         assert!(said.stdout.contains("stopped on purpose (handicap), by "), "{}", said.stdout);
         bench.assert_tidy(run["id"].as_str().unwrap());

@@ -8,10 +8,10 @@ use rqps_model::{
 use rusqlite::{Connection, Row, params};
 
 use crate::Error;
-use crate::run_ref::RunRef;
-use crate::select;
 use crate::slices::Place;
 use crate::store::Store;
+use crate::store::run_ref::RunRef;
+use crate::store::select;
 use crate::values::{Json, Word};
 
 /// A run in a line of a list.

@@ -5,10 +5,11 @@ use rqps_model::run::SystemStep;
 use rqps_model::{Incident, RunStatus, RunSystem, Sizes};
 use rusqlite::{Connection, Params, params};
 
-use crate::insert::{insert_settings, outcome_columns};
 use crate::store::Store;
+use crate::store::incidents;
+use crate::store::insert::{insert_settings, outcome_columns};
 use crate::values::{Json, Text, Word};
-use crate::{Error, RunRef, incidents};
+use crate::{Error, RunRef};
 
 impl Store {
     /// Sets how a run stands, and when it ended (`None` while it is under way).

@@ -7,8 +7,8 @@ use rqps_stacks::Stacks;
 use rqps_stacks::profile::{Facts, StackProfile};
 use rusqlite::{Row, params};
 
-use crate::artifact::Artifact;
 use crate::store::Store;
+use crate::store::artifact::Artifact;
 use crate::values::Json;
 use crate::{Error, RunRef};
 

@@ -4,10 +4,11 @@ use rqps_model::run::SystemStep;
 use rqps_model::{Host, Run, RunStep, RunSystem, Sizes, Slice, StepInfo, StepOutcome};
 use rusqlite::{Connection, params};
 
+use crate::Error;
 use crate::slices::{self, Place};
 use crate::store::{Store, check_run_id};
+use crate::store::{incidents, query_plans};
 use crate::values::{Json, Text, Word};
-use crate::{Error, incidents, query_plans};
 
 /// Scope of a server's effective settings.
 pub(crate) const SERVER_SCOPE: &str = "server";

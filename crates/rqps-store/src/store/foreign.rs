@@ -8,7 +8,7 @@ use rusqlite::{Connection, OpenFlags, Transaction, TransactionBehavior, params};
 use crate::migrate;
 use crate::small::{self, Gather};
 use crate::store::Store;
-use crate::tables::{Described, Key, described};
+use crate::store::tables::{Described, Key, described};
 use crate::{Error, RunRef, unfinished};
 
 /// The longest value that is taken of a store that somebody else made, MB: each is held in memory. Those of rqps

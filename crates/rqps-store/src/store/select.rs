@@ -9,12 +9,13 @@ use rqps_model::{
 use rusqlite::types::Type;
 use rusqlite::{Connection, OptionalExtension as _, Row, params};
 
-use crate::insert::{BUILD_SCOPE, PROCESS_SCOPE, SERVER_SCOPE, SESSION_SCOPE};
 use crate::mark_text::unknown_word;
 use crate::slices::{self, Place};
 use crate::store::Store;
+use crate::store::insert::{BUILD_SCOPE, PROCESS_SCOPE, SERVER_SCOPE, SESSION_SCOPE};
+use crate::store::{incidents, query_plans};
 use crate::values::{Json, Text, Word};
-use crate::{Error, RunRef, incidents, query_plans};
+use crate::{Error, RunRef};
 
 impl Store {
     /// A run with all its slices.

@@ -4,8 +4,9 @@ use rqps_model::{Incident, RunStatus, Schedule};
 use rusqlite::{Connection, params};
 
 use crate::store::Store;
+use crate::store::incidents;
 use crate::values::{Json, Word};
-use crate::{Error, incidents, unix_ms};
+use crate::{Error, unix_ms};
 
 /// What happened to an unfinished run that came in an archive: its servers' data are elsewhere, and maybe its host
 /// was another.
