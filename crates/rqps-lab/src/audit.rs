@@ -36,7 +36,7 @@ pub fn audit(plan: &Plan, context: &Context, listen: &mut Listener<'_>) -> Resul
             bail!("interrupted");
         }
         let label = &plan.systems[idx].label;
-        let asked = ask(plan, idx, installation, context, listen);
+        let asked = ask((plan, idx), installation, Data::Look, context, listen);
         systems.push(asked.with_context(|| format!("look at {label}"))?);
     }
     Ok(systems)
@@ -60,11 +60,20 @@ impl Lab<'_> {
         (self.listen)(Event::Note("looking at what all systems run with before any is measured"));
         for (idx, installation) in asked {
             self.check_interrupt()?;
-            match ask(plan, *idx, installation, self.context, self.listen) {
+            let label = plan.systems[*idx].label.as_str();
+            match ask((plan, *idx), installation, Data::Try, self.context, self.listen) {
                 Ok(facts) => systems[*idx] = facts,
                 Err(error) if self.is_of_run(&error) => return Err(error),
+                // A server that is up already and refuses now refuses later, when hours have gone into the others.
+                Err(error)
+                    if matches!(installation, Installation::External(_))
+                        && !self.is_of_use_without(*idx) =>
+                {
+                    return Err(
+                        error.context(format!("look at {label} before anything is measured"))
+                    );
+                }
                 Err(error) => {
-                    let label = plan.systems[*idx].label.as_str();
                     let what = unasked(plan.audit, label, error)?;
                     self.incident(Some(*idx), what)?;
                 }
@@ -179,17 +188,17 @@ fn refusal(found: &[Finding]) -> Option<String> {
 }
 
 fn ask(
-    plan: &Plan,
-    idx: usize,
+    (plan, idx): (&Plan, usize),
     installation: &Installation,
+    data: Data,
     context: &Context,
     listen: &mut Listener<'_>,
 ) -> Result<RunSystem> {
     let tag = Purpose::Audit.tag(idx);
-    let mut up = Up::start(plan, idx, installation, (context, &tag, Data::Look), listen)?;
+    let mut up = Up::start(plan, idx, installation, (context, &tag, data), listen)?;
     let facts = up.facts();
     let label = &plan.systems[idx].label;
-    listen(Event::Preparing { label, doing: "stop" });
+    listen(Event::Preparing { label, doing: up.ending() });
     let ended = up.finish(None);
     let facts = facts?;
     if let Some(sentence) = ended? {

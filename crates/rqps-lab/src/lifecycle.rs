@@ -37,7 +37,7 @@ impl Lab<'_> {
     /// on. Gives what the server's end tells of the cause.
     pub(crate) fn give_up(&mut self, idx: usize, up: Up, is_of_run: bool) -> Option<String> {
         let label = &self.plan.systems[idx].label;
-        (self.listen)(Event::Preparing { label, doing: "stop" });
+        (self.listen)(Event::Preparing { label, doing: up.ending() });
         // Without a place for its log it is stopped all the same.
         let log = self.log_path(idx).ok();
         if !is_of_run {
@@ -57,7 +57,7 @@ impl Lab<'_> {
     pub(crate) fn finish(&mut self, idx: usize, up: Up) -> Result<()> {
         let log = self.log_path(idx)?;
         let label = &self.plan.systems[idx].label;
-        (self.listen)(Event::Preparing { label, doing: "stop" });
+        (self.listen)(Event::Preparing { label, doing: up.ending() });
         match up.finish(Some(&log))? {
             Some(what) => self.incident(Some(idx), what),
             None => Ok(()),

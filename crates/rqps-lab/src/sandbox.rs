@@ -2,6 +2,7 @@
 
 use anyhow::Result;
 use rqps_client::{Connection, Endpoint};
+use rqps_model::Transport;
 
 use crate::context::Context;
 use crate::event::Listener;
@@ -60,6 +61,13 @@ impl Sandbox {
     #[must_use]
     pub fn endpoint(&self) -> &Endpoint {
         self.up.endpoint()
+    }
+
+    /// Where other clients reach it: its socket and its TCP port; as which user, the password left out.
+    #[must_use]
+    pub fn addresses(&self) -> Vec<String> {
+        let of = |transport| self.up.address(transport);
+        [Transport::Socket, Transport::Tcp].into_iter().filter_map(of).collect()
     }
 
     /// A connection to it.

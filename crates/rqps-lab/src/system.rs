@@ -14,7 +14,7 @@ use std::time::{Duration, Instant};
 use anyhow::{Context as _, Result};
 use nix::sys::signal::Signal;
 use rqps_client::{Connection, Endpoint};
-use rqps_model::{SystemSpec, Version};
+use rqps_model::{SystemSpec, Transport, Version};
 use rqps_sample::{Background, Sampler, Target};
 use rqps_server::guest::Guest;
 use rqps_server::{Freezer, Instance, Patience, RunningServer, Stopped, connect_to_keep};
@@ -44,6 +44,8 @@ pub(crate) enum Data {
     New,
     /// New ones on a server of our own, and nothing made on somebody else's.
     Look,
+    /// New ones for a moment: somebody else's server, too, is asked for a schema, to see that it gives one.
+    Try,
     /// Those that an attempt at the same run has left ([`Up::leave`], or the death of rqps).
     Left,
 }
@@ -106,7 +108,7 @@ impl Up {
                 (None, dsn.endpoint.clone(), dsn.to_string())
             }
             Installation::External(dsn) => {
-                let (host, admin) = host::enter(dsn, &spec, (context, name), listen)?;
+                let (host, admin) = host::enter(dsn, &spec, (context, name, data), listen)?;
                 let endpoint = host.endpoint();
                 (guest, entered) = (Some(host), Some(admin));
                 (None, endpoint, dsn.to_string())
@@ -167,6 +169,17 @@ impl Up {
     pub(crate) fn set_note(&self, note: Option<&str>) -> Result<()> {
         let Some(server) = &self.server else { return Ok(()) };
         Ok(server.instance.set_note(note)?)
+    }
+
+    /// Where a server of our own listens.
+    pub(crate) fn address(&self, transport: Transport) -> Option<String> {
+        let server = self.server.as_ref()?;
+        Some(server.running.endpoint(transport).address.to_string())
+    }
+
+    /// What is done to it at its end: only servers of our own are stopped.
+    pub(crate) fn ending(&self) -> &'static str {
+        if self.server.is_some() { "stop" } else { "disconnect" }
     }
 
     pub(crate) fn endpoint(&self) -> &Endpoint {

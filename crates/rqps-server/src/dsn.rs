@@ -167,6 +167,12 @@ fn parse(text: &str) -> Result<Dsn, String> {
             "an @ stands after the host: in a user or password write %2F for / and %3F for ?";
         return Err(format!("{rule}, after the host write %40 for @"));
     }
+    // Keys behind an & alone would be a part of the name, and a password among them be kept.
+    if database.contains(['&', '='])
+        || authority.rsplit_once('@').map_or(authority, |(_, host)| host).contains('&')
+    {
+        return Err("an & or = stands before any ?: keys begin with a ?; in a name write %26 for & and %3D for =".to_owned());
+    }
     let (login, host_port) = authority.rsplit_once('@').unwrap_or(("", authority));
     let (user, password) = login.split_once(':').unwrap_or((login, ""));
     let mut keys = Keys::read(dbms, query)?;

@@ -169,7 +169,7 @@ fn collation(row: &[Option<String>]) -> String {
 /// They are what files take: InnoDB's and PostgreSQL's with the free space in them and, of pages that
 /// are compressed, without the holes; MyRocks's without what is in memory alone. Nothing is flushed or
 /// analysed for it, as that would disturb what is measured next. InnoDB's files are looked at where
-/// `data_dir` is known; else the server is asked, and versions that do not tell give their statistics.
+/// `data_dir` is known; else the server is asked, and `None` says that it does not tell, or not this user.
 ///
 /// # Errors
 /// [`Error::Client`], or [`Error::Answer`] when it is no number.
@@ -178,7 +178,7 @@ pub fn database_bytes(
     version: &Version,
     data_dir: Option<&Path>,
     connection: &mut dyn Connection,
-) -> Result<u64, Error> {
+) -> Result<Option<u64>, Error> {
     let doing = "ask for the size of the tables";
     let sql = match dbms {
         Dbms::Mysql | Dbms::Mariadb => {
@@ -195,18 +195,20 @@ pub fn database_bytes(
                  and c.relname <> '{MARKER}' and {IN_PATH}"
             )
         }
-        Dbms::Null => return Ok(0),
+        Dbms::Null => return Ok(Some(0)),
     };
     let result = query(connection, doing, &sql)?;
     let bytes = result.scalar().and_then(|text| text.parse().ok());
-    bytes.ok_or_else(|| Error::Answer { doing: doing.to_owned(), answer: format!("{result:?}") })
+    bytes
+        .map(Some)
+        .ok_or_else(|| Error::Answer { doing: doing.to_owned(), answer: format!("{result:?}") })
 }
 
 fn mysql_bytes(
     subject: (Dbms, &Version),
     data_dir: Option<&Path>,
     connection: &mut dyn Connection,
-) -> Result<u64, Error> {
+) -> Result<Option<u64>, Error> {
     let doing = "ask for the size of the tables";
     let sql = format!(
         "select engine, table_name, data_length + index_length, database() \
@@ -226,17 +228,22 @@ fn mysql_bytes(
         }
         let by_statistics =
             bytes.parse::<u64>().map_err(|_| Error::Answer { doing: doing.to_owned(), answer })?;
-        let of_files = match data_dir {
-            Some(dir) => disk::innodb_file_bytes(&dir.join(database), &table),
-            None => told_bytes(subject, connection, &table)?,
+        sum += match data_dir {
+            // None has a file of its own with innodb_file_per_table off.
+            Some(dir) => disk::innodb_file_bytes(&dir.join(database), &table)
+                .filter(|bytes| *bytes > 0)
+                .unwrap_or(by_statistics),
+            // Statistics are of an earlier time, and may be off by a factor of ten.
+            None => match told_bytes(subject, connection, &table)?.filter(|bytes| *bytes > 0) {
+                Some(bytes) => bytes,
+                None => return Ok(None),
+            },
         };
-        // None has a file of its own with innodb_file_per_table off.
-        sum += of_files.filter(|bytes| *bytes > 0).unwrap_or(by_statistics);
     }
     if has_rocksdb {
         sum += lsm::table_bytes(connection)?;
     }
-    Ok(sum)
+    Ok(Some(sum))
 }
 
 /// What the files of a table and its partitions take on disk, as InnoDB tells; `None` where it does

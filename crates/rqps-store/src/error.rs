@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use rusqlite::ErrorCode;
+use rusqlite::{ErrorCode, ffi};
 
 /// An error of the results store.
 #[derive(Debug, thiserror::Error)]
@@ -178,6 +178,8 @@ impl Error {
                 Self::NotWritable { path, problem }
             }
             ErrorCode::DiskFull => Self::DiskFull { path },
+            // No room for the file that readers and the writer share.
+            _ if failure.extended_code == ffi::SQLITE_IOERR_SHMSIZE => Self::DiskFull { path },
             ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked => Self::Busy { path },
             ErrorCode::ConstraintViolation if is_duplicate(failure.extended_code) => {
                 Self::Exists { action: action.to_owned() }
@@ -195,7 +197,6 @@ fn is_duplicate(extended_code: i32) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use rusqlite::ffi;
 
     #[test]
     fn each_failure_names_the_file_and_the_remedy() {
@@ -205,6 +206,7 @@ mod tests {
         };
         expect_test::expect![[r#"
             the disk that holds /r/rqps.db is full; nothing that was stored is lost: free some space and run the same command again to go on
+            the disk that holds /r/rqps.db is full; nothing that was stored is lost: free some space and run the same command again to go on
             cannot write /r/rqps.db (Error code 8: attempt to write a readonly database); make it and its directory writable for this user, or name another directory with --results
             /r/rqps.db is not a sound SQLite database: Error code 26: file is not a database; move it away, or name another directory with --results
             /r/rqps.db is locked by another process; try again when it has ended
@@ -213,6 +215,7 @@ mod tests {
         .assert_eq(
             &[
                 ffi::SQLITE_FULL,
+                ffi::SQLITE_IOERR_SHMSIZE,
                 ffi::SQLITE_READONLY,
                 ffi::SQLITE_NOTADB,
                 ffi::SQLITE_BUSY,

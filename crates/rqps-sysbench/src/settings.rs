@@ -86,6 +86,10 @@ impl Settings {
         }
         let given_seed = options.int("rand-seed")?;
         let seed = if given_seed == 0 { drawn_seed() } else { given_seed.unsigned_abs() };
+        let (percentiles, histogram) = (percentiles(&options)?, options.switch("histogram")?);
+        if histogram && percentiles.is_empty() {
+            return Err(Error::Fatal("--histogram cannot be used with --percentile=0".to_owned()));
+        }
         let time = (time_s > 0).then(|| Duration::from_secs(time_s));
         Ok(Self {
             n_threads,
@@ -96,8 +100,8 @@ impl Settings {
             init_timeout: Duration::from_secs(not_negative(&options, "thread-init-timeout")?),
             report_interval_s: not_negative(&options, "report-interval")?,
             checkpoints_s: checkpoints(&options)?,
-            percentiles: percentiles(&options)?,
-            histogram: options.switch("histogram")?,
+            percentiles,
+            histogram,
             json: options.switch("json")?,
             seed,
             seed_given: given_seed != 0,
@@ -140,6 +144,10 @@ fn forced_shutdown(options: &Options, time_s: u64) -> Result<Option<Duration>, E
     }
     if text == "off" {
         return Ok(None);
+    }
+    if let Some(percent) = text.strip_suffix('%').and_then(|text| text.parse::<u32>().ok()) {
+        // Whole seconds, as sysbench counts.
+        return Ok(Some(Duration::from_secs(time_s.saturating_mul(percent.into()) / 100)));
     }
     let seconds = text.parse::<u32>();
     seconds
@@ -221,6 +229,8 @@ mod tests {
         assert_eq!(said("--threads=0"), "Invalid value for --threads: 0.\n");
         assert_eq!(said("--rand-type=foo"), "Invalid random numbers distribution: foo.");
         assert_eq!(said("--percentile=101"), "Invalid value for --percentile: 101");
+        let no_percentile = "--histogram cannot be used with --percentile=0";
+        assert_eq!(said("--histogram --percentile=0"), no_percentile);
         let most = "--threads=9223372036854775807";
         for words in [most, "--time=-1", "--rand-pareto-h=1", "--report-checkpoints=a", "--rate=-1"]
         {
@@ -235,6 +245,8 @@ mod tests {
         assert_eq!(it.forced_shutdown, Some(Duration::from_secs(5)));
         assert_eq!(it.percentiles, [50.0, 99.9]);
         assert_eq!((it.seed, it.seed_given), (4, true));
+        let half = settings("--time=5 --forced-shutdown=50%").unwrap();
+        assert_eq!(half.forced_shutdown, Some(Duration::from_secs(2)));
         let long = settings("--time=9223372036854775807 --forced-shutdown").unwrap();
         assert!(long.forced_shutdown > Some(Duration::from_secs(1 << 58)));
         let it = settings("--percentile=0 --time=0 --report-checkpoints=3,1").unwrap();

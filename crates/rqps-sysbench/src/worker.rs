@@ -6,8 +6,8 @@ mod events;
 mod statements;
 
 use std::io::ErrorKind;
-use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
+use std::sync::{Arc, PoisonError};
 use std::time::Duration;
 
 use rqps_client::{Address, Error, Outcome, Row};
@@ -100,13 +100,17 @@ impl Worker {
         f64::from(unique(self.settings.seed, u32::from_le_bytes([a, b, c, d])))
     }
 
-    /// A number below `n_values` that no thread gets twice before all were given.
-    pub(crate) fn unique_below(&self, n_values: f64) -> f64 {
-        let n = self.control.n_unique.fetch_add(1, Relaxed);
+    /// One of `n_values` numbers from `first` on that no thread gets twice before all were given.
+    pub(crate) fn unique_between(&self, first: f64, n_values: f64) -> f64 {
         let whole = n_values.clamp(1.0, f64::from(u32::MAX) + 1.0);
         #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "1 to 2^32")]
         let n_values = whole as u64;
-        unique_below(self.settings.seed, n, n_values) as f64
+        let all = &self.control.n_unique_between;
+        let mut given = all.lock().unwrap_or_else(PoisonError::into_inner);
+        let n = given.entry((first.to_bits(), n_values)).or_default();
+        let number = unique_below(self.settings.seed, *n, n_values);
+        *n += 1;
+        first + number as f64
     }
 
     /// Opens a connection, to the next server of the options. Its number, or `None` after telling why

@@ -287,7 +287,7 @@ fn redact(words: &[String]) -> String {
         .enumerate()
         .map(|(idx, word)| match rqps_server::Dsn::parse(word) {
             _ if idx == 0 => "rqps".to_owned(),
-            Ok(dsn) => dsn.to_string(),
+            Ok(dsn) => quoted(&dsn.to_string()),
             Err(_) if rqps_server::Dsn::looks_like(word) => "ADDRESS".to_owned(),
             Err(_) => quoted(word),
         })

@@ -111,11 +111,17 @@ fn shell(system: &str, around: &Surroundings) -> Result<()> {
     let plan = rqps_lab::identify_systems(plan, &context, &mut listen)?;
     let mut session = rqps_lab::Sandbox::start(&plan, &context, &mut listen)?;
     progress.clear();
-    complain(&format!(
-        "{} is up (process {}); end statements with `;`, end with `quit` or the end of input",
-        session.name(),
-        session.pid().map_or_else(|| "unknown".to_owned(), |pid| pid.to_string()),
-    ));
+    let pid = session.pid().map_or_else(|| "unknown".to_owned(), |pid| pid.to_string());
+    let mut text = format!("{} is up (process {pid})", session.name());
+    let addresses = session.addresses();
+    if !addresses.is_empty() {
+        // Its own user's password is nowhere to be read.
+        text.push_str(&format!(
+            " at {}; other clients need a user of their own: CREATE USER",
+            addresses.join(" and ")
+        ));
+    }
+    complain(&format!("{text}; end statements with `;`, end with `quit` or the end of input"));
     let result = converse(session.admin(), around);
     session.stop()?;
     result

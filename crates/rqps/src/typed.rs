@@ -117,10 +117,19 @@ pub(crate) fn system_of(text: &str) -> Result<SystemFile> {
         return Ok(SystemFile { dbms: Some(text.to_owned()), ..SystemFile::default() });
     }
     // Not shown: there may be a password in it.
-    if text.split_once('@').is_some_and(|(before, _)| before.contains(':')) {
+    let is_login = |(before, after): (&str, &str)| {
+        before.contains(':') || (!after.contains('/') && after.contains(['@', ':']))
+    };
+    if text.split_once('@').is_some_and(is_login) {
         bail!("a system looks like an address without \"://\"; write mysql://USER@HOST/DATABASE");
     }
     let Some((dbms, place)) = text.split_once('@') else {
+        if text.contains([' ', '=', ';', ':']) {
+            bail!(
+                "a system is not DBMS@VERSION (such as mysql@8.0.33), DBMS@DIRECTORY or an address \
+                 (mysql://USER@HOST/DATABASE)"
+            );
+        }
         bail!(
             "system {text:?} is not DBMS@VERSION (such as mysql@8.0.33), DBMS@DIRECTORY or an address"
         );

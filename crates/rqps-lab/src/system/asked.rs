@@ -264,7 +264,7 @@ impl Up {
         let data_dir = self.server.as_ref().map(|s| s.running.data_dir_sizes());
         let has_binlog = self.spec.dbms != Dbms::Postgres;
         Ok(Sizes {
-            database_bytes: Some(database),
+            database_bytes: database,
             data_dir_bytes: data_dir.map(|d| d.total),
             redo_bytes: data_dir.map(|d| d.redo),
             binlog_bytes: data_dir.filter(|_| has_binlog).map(|d| d.binlog),

@@ -7,7 +7,7 @@ use rqps_server::destructive::Scope;
 use rqps_server::guest::{Guest, Maker, Terms, other_schemas};
 use rqps_server::{Dsn, Error};
 
-use super::{Local, Up};
+use super::{Data, Local, Up};
 use crate::Plan;
 use crate::context::Context;
 use crate::event::{Event, Listener};
@@ -17,7 +17,7 @@ use crate::guests::check_entered;
 pub(super) fn enter(
     dsn: &Dsn,
     spec: &SystemSpec,
-    (context, name): (&Context, &str),
+    (context, name, data): (&Context, &str, Data),
     listen: &mut Listener<'_>,
 ) -> Result<(Guest, Box<dyn Connection>)> {
     let maker = maker(context, name);
@@ -25,7 +25,7 @@ pub(super) fn enter(
     let (allow_settings, patience) = (context.allow_settings, context.patience);
     let terms = Terms { maker: &maker, allow_settings, patience };
     let entered = Guest::enter(spec.dbms, &dsn.endpoint, terms, &mut told)?;
-    if spec.dbms.is_mysql_family() && !allow_settings {
+    if spec.dbms.is_mysql_family() && !allow_settings && data != Data::Try {
         told(KEEPS_SETTINGS);
     }
     Ok(entered)

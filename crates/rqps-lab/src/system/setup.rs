@@ -32,7 +32,7 @@ pub(super) fn start_own(
 ) -> Result<Local> {
     let label = spec.label.clone();
     let doing = match data {
-        Data::New | Data::Look => "initialise and start",
+        Data::New | Data::Look | Data::Try => "initialise and start",
         Data::Left => "start on its data",
     };
     listen(Event::Preparing { label: &label, doing });
@@ -50,7 +50,7 @@ pub(super) fn start_own(
         ..setup(parts, spec, (config, name), &mut watch)
     };
     let instance = match data {
-        Data::New | Data::Look => Instance::create(setup, &mut watch)?,
+        Data::New | Data::Look | Data::Try => Instance::create(setup, &mut watch)?,
         Data::Left => Instance::open(setup)?,
     };
     match instance.start(None, &mut watch) {

@@ -10,7 +10,7 @@ pub(super) fn hide_password(text: &str) -> String {
         return scheme.map_or("...".to_owned(), |scheme| format!("{scheme}://..."));
     }
     let place = text.split('?').next().unwrap_or_default();
-    if place.rsplit_once('@').map_or(place, |(_, host)| host).contains('=') {
+    if place.rsplit_once('@').map_or(place, |(_, host)| host).contains(['=', '&']) {
         return "...".to_owned();
     }
     let hidden = hide_login(text);

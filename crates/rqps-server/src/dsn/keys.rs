@@ -208,6 +208,12 @@ impl Keys {
                 self.connect_timeout =
                     (seconds > 0).then(|| Duration::from_secs(u64::from(seconds.max(2))));
             }
+            // Python's drivers and the programs of MySQL count seconds, JDBC's milliseconds.
+            "connecttimeout" if key.contains(['-', '_']) => {
+                let seconds = number("number of seconds")?;
+                self.connect_timeout =
+                    (seconds > 0).then(|| Duration::from_secs(u64::from(seconds)));
+            }
             "connecttimeout" => {
                 let ms = number("number of milliseconds")?;
                 self.connect_timeout = (ms > 0).then(|| Duration::from_millis(u64::from(ms)));

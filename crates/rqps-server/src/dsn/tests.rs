@@ -209,6 +209,7 @@ fn addresses_of_libpq_jdbc_go_and_clouds_are_taken() {
     assert_eq!(password(r"host=h user=u password='it\'s \\'"), r"it's \");
     let timeout = |text: &str| Dsn::parse(text).unwrap().endpoint.connect_timeout;
     assert_eq!(timeout("postgres://h/d?connect_timeout=30"), Duration::from_secs(30));
+    assert_eq!(timeout("mysql+pymysql://h/d?connect_timeout=30"), Duration::from_secs(30));
     assert_eq!(timeout("jdbc:mysql://h/d?connectTimeout=1500"), Duration::from_millis(1500));
 }
 
@@ -253,6 +254,8 @@ fn what_rqps_does_not_do_of_other_clients_addresses_is_named() {
         ("postgres://h1,h2/d", "it names several hosts; name one"),
         ("host=h1,h2 dbname=d", "it names several hosts; name one"),
         ("service=x dbname=d", "service: write what the service's entry says"),
+        ("mysql://u@h:1/db&password=s3cret", "keys begin with a ?"),
+        ("mysql://u@h&password=s3cret", "keys begin with a ?"),
         ("service=x", "service: write what the service's entry says"),
         ("host=h client_encoding=latin1", "client_encoding=latin1: rqps sends UTF-8"),
         ("jdbc:mysql://h/d?characterEncoding=latin1", "characterEncoding=latin1: rqps sends UTF-8"),
@@ -285,6 +288,7 @@ fn errors_on_other_clients_addresses_do_not_show_the_password() {
         "Server=h;Database=d;Uid=u;Pwd=secret",
         "postgres://u:12secret(3@h:x/d",
         "postgres://u:secret;3@h:x/d",
+        "mysql://u@h:1/db&password=secret",
     ] {
         let error = Dsn::parse(text).unwrap_err();
         let shown = format!("{error} {error:?}");

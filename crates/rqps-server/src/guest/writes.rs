@@ -88,7 +88,12 @@ pub(super) fn refused_write(home: &Endpoint, said: &rqps_client::ServerError) ->
         return None;
     }
     let (address, why) = (home.address.to_string(), said.to_string());
-    let remedy = "name the server that takes writes, or set read_only = OFF there".to_owned();
+    let remedy = if said.errno == 1792 {
+        "set transaction_read_only (tx_read_only) = OFF there, globally or for this user"
+    } else {
+        "name the server that takes writes, or set read_only = OFF there"
+    };
+    let remedy = remedy.to_owned();
     Some(Refusal::NoWrites { address, why, remedy }.into())
 }
 

@@ -115,8 +115,8 @@ extern "C" fn unique() -> f64 {
     with(0.0, |worker| worker.unique())
 }
 
-extern "C" fn unique_below(n_values: f64) -> f64 {
-    with(0.0, |worker| worker.unique_below(n_values))
+extern "C" fn unique_between(first: f64, n_values: f64) -> f64 {
+    with(0.0, |worker| worker.unique_between(first, n_values))
 }
 
 /// A random text as long as its format; it lies in the worker until the next call.
@@ -205,7 +205,7 @@ pub(super) fn pointers() -> [(&'static str, *mut c_void); 25] {
         pointer!(unit),
         pointer!(bits),
         pointer!(unique),
-        pointer!(unique_below),
+        pointer!(unique_between),
         pointer!(random_text),
         pointer!(query),
         pointer!(execute),

@@ -1,6 +1,6 @@
 -- The globals of sysbench 0.5, which older scripts call: one connection for each thread.
 local native, c = ...
-local c_unique_below = c("double (*)(double)", "unique_below")
+local c_unique_between = c("double (*)(double, double)", "unique_between")
 local sql = sysbench.sql
 local rand = sysbench.rand
 local connection
@@ -81,7 +81,7 @@ sb_rand_str = rand.string
 -- A number from a to b, all of 32 bits without them, that comes again only after all others.
 function sb_rand_uniq(a, b)
   a, b = a or 0, b or 4294967295
-  return a + c_unique_below(b - a + 1)
+  return c_unique_between(a, b - a + 1)
 end
 
 function sb_rnd()

@@ -1,5 +1,6 @@
 //! What all threads of a run share: when it ends, which event is next, and whether anybody failed.
 
+use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
@@ -30,6 +31,8 @@ pub(crate) struct Control {
     arrivals: Option<Mutex<Arrivals>>,
     /// Numbers given by `sysbench.rand.unique`.
     pub(crate) n_unique: AtomicU64,
+    /// Numbers given by `sb_rand_uniq` of each range, by its first number and how many it has.
+    pub(crate) n_unique_between: Mutex<BTreeMap<(u64, u64), u64>>,
     /// Connections opened, so that hosts take turns.
     pub(crate) n_connections: AtomicU64,
     /// One for each thread.
@@ -93,6 +96,7 @@ impl Control {
             lost_statements: AtomicBool::new(false),
             arrivals,
             n_unique: AtomicU64::new(0),
+            n_unique_between: Mutex::default(),
             n_connections: AtomicU64::new(0),
             tallies: (0..n_threads).map(|_| Arc::new(Tally::new())).collect(),
         }

@@ -76,9 +76,9 @@ pub(super) fn places(options: &Options, environment: &Environment) -> Result<Vec
     for port in ports.iter_mut().filter(|port| **port == 0) {
         *port = default_port.unwrap_or(3306);
     }
-    let mut hosts = options.list("mysql-host")?;
-    if hosts.is_empty() {
-        hosts.push("localhost".to_owned());
+    let hosts = options.list("mysql-host")?;
+    if hosts.iter().all(String::is_empty) {
+        return Err(Error::Fatal("No MySQL hosts specified, aborting".to_owned()));
     }
     let named = environment.get("MYSQL_UNIX_PORT");
     let sockets: Vec<&str> = named.into_iter().chain(MYSQL_SOCKETS).collect();

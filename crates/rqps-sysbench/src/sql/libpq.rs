@@ -39,6 +39,10 @@ pub(super) fn places(options: &Options, environment: &Environment) -> Result<Vec
     let given = gather(options, environment)?;
     given.check()?;
     let tls = given.tls(environment)?;
+    if let (Some(Tls::Required { ca: Some(_) }), Some(address)) = (&tls, given.0.get("hostaddr")) {
+        let why = "verify-full checks the certificate's name, and this is no name; leave it out, or use verify-ca";
+        return Err(address.refused(why));
+    }
     let startup = given.startup()?;
     let user = given.text("user").or(environment.user.as_deref()).unwrap_or_default();
     let database = given.text("dbname").unwrap_or(user);
@@ -124,7 +128,16 @@ fn gather(options: &Options, environment: &Environment) -> Result<Gathered, Erro
     let database = options.text("pgsql-db")?;
     match conninfo::parse(&database)? {
         Some(pairs) => {
-            for pair in &pairs {
+            for (at, pair) in pairs.iter().enumerate() {
+                if known(&pair.name).is_none() {
+                    // Its name may be a part of a password.
+                    let text = format!(
+                        "--pgsql-db: invalid connection option, the {} of {}",
+                        at + 1,
+                        pairs.len()
+                    );
+                    return Err(Error::Fatal(text));
+                }
                 given.add(pair, || format!("{} of --pgsql-db", pair.name))?;
             }
         }
@@ -208,14 +221,27 @@ impl Gathered {
         Ok(())
     }
 
+    /// The ports, one for each target or one for all.
+    fn ports(&self) -> Result<Vec<u16>, Error> {
+        let list: Vec<String> = self.list("port");
+        ports(&list, "pgsql-port").map_err(|error| match self.0.get("port") {
+            // Not shown: of a connection string that was cut wrongly it may be a password.
+            Some(given) if given.origin != "--pgsql-port" => {
+                given.refused("it is no number of a port")
+            }
+            _ => error,
+        })
+    }
+
+    fn list(&self, name: &str) -> Vec<String> {
+        let text = self.text(name).unwrap_or_default();
+        text.split(',').map(|one| one.trim().to_owned()).collect()
+    }
+
     fn targets(&self) -> Result<Vec<Target>, Error> {
-        let list = |name: &str| -> Vec<String> {
-            let text = self.text(name).unwrap_or_default();
-            text.split(',').map(|one| one.trim().to_owned()).collect()
-        };
-        let (mut hosts, mut addresses) = (list("host"), list("hostaddr"));
+        let (mut hosts, mut addresses) = (self.list("host"), self.list("hostaddr"));
         let n_targets = hosts.len().max(addresses.len());
-        let ports = ports(&list("port"), "pgsql-port")?;
+        let ports = self.ports()?;
         let is_given = |name: &str| self.0.contains_key(name);
         let are_both = is_given("host") && is_given("hostaddr");
         let is_matched = !are_both || hosts.len() == addresses.len();

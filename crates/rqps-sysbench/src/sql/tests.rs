@@ -38,6 +38,8 @@ fn what_is_not_done_is_refused() {
     }
     assert!(of(Driver::Pgsql, "--pgsql-sslmode=verify-full").is_err());
     assert!(of(Driver::Mysql, "--mysql-compression").is_err());
+    let no_host = of(Driver::Mysql, "--mysql-host=").unwrap_err().to_string();
+    assert_eq!(no_host, "No MySQL hosts specified, aborting");
 }
 
 #[test]

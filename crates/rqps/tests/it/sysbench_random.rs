@@ -17,6 +17,17 @@ fn unique_numbers_of_0_5_are_unique_in_their_range() {
     assert_eq!(said.stdout, "10\n100000\n");
 }
 
+#[test]
+fn ranges_of_unique_numbers_do_not_disturb_each_other() {
+    let script = "function event() end\nfunction prepare()\n  local seen, n = {}, 0\n  for i = 1, 1000 do\n    \
+                  local v = sb_rand_uniq(1, 1000)\n    sb_rand_uniq(1, 100000)\n    sb_rand_uniq(2, 1001)\n    \
+                  if not seen[v] then n = n + 1 end\n    seen[v] = true\n  end\n  print(n)\nend\n";
+    let bench = Bench::new();
+    bench.write("unique.lua", script);
+    let said = bench.run(&["sysbench", "./unique.lua", "--verbosity=1", "prepare"]);
+    assert_eq!(said.stdout, "1000\n");
+}
+
 /// Prints the share of draws of each value of a small range, in thousandths.
 const HISTOGRAM: &str = "sysbench.cmdline.options = { kind = { 'distribution', 'special' }, high = { 'range', 10 } }\n\
                          function event() end\nfunction prepare()\n  local o, counts = sysbench.opt, {}\n  \

@@ -23,9 +23,13 @@ pub(super) fn parse(text: &str) -> Result<Option<Vec<Pair>>, Error> {
 
 /// Reads a URI from behind its scheme.
 fn parse_uri(rest: &str) -> Result<Vec<Pair>, Error> {
+    // As libpq looks for it: the login ends at the first @, unless a / comes before that.
+    let (login, rest) = match rest.find(['@', '/']) {
+        Some(at) if rest[at..].starts_with('@') => (&rest[..at], &rest[at + 1..]),
+        _ => ("", rest),
+    };
     let (rest, query) = rest.split_once('?').unwrap_or((rest, ""));
-    let (authority, database) = rest.split_once('/').unwrap_or((rest, ""));
-    let (login, hosts) = authority.rsplit_once('@').unwrap_or(("", authority));
+    let (hosts, database) = rest.split_once('/').unwrap_or((rest, ""));
     let (user, password) = login.split_once(':').unwrap_or((login, ""));
     let mut pairs = Vec::new();
     for (name, text) in [("user", user), ("password", password), ("dbname", database)] {

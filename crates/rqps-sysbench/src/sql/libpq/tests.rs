@@ -181,5 +181,31 @@ fn what_is_not_done_is_refused_by_name() {
     assert!(said.starts_with("PGSSLMODE is set and empty: unset it"), "{said}");
     assert!(Around::new("PGSSLMODE=").places(&["--pgsql-db=sslmode=disable"]).is_ok());
     let wrong = Around::new("").refusal(&["--pgsql-db=nosuch=1"]);
-    assert_eq!(wrong, "nosuch of --pgsql-db: invalid connection option \"nosuch\"");
+    assert_eq!(wrong, "--pgsql-db: invalid connection option, the 1 of 1");
+    let ports = Around::new("PGPORT=abc").refusal(&["--pgsql-port="]);
+    assert_eq!(ports, "PGPORT cannot be used: it is no number of a port");
+}
+
+#[test]
+fn parts_of_a_password_are_not_shown() {
+    for text in [
+        "postgres://u:s?kr3=1@h/db?x",
+        "postgres://u:kr3/t@h/db",
+        "dbname=d password=abc kr3=x",
+        "postgres://u:p@h/db?kr3=1",
+    ] {
+        let said = Around::new("").refusal(&["--pgsql-port=", &format!("--pgsql-db={text}")]);
+        assert!(!said.contains("kr3"), "{text}: {said}");
+    }
+    let place = Around::new("").place(&["--pgsql-host=", "--pgsql-db=postgres://u:p?w=1@h/db"]);
+    assert_eq!(place.endpoint.password.0, "p?w=1");
+}
+
+#[test]
+fn a_certificates_name_is_never_checked_against_an_address_in_place_of_the_host() {
+    let around = Around::new("PGHOSTADDR=127.0.0.1|PGSSLMODE=verify-full|PGSSLROOTCERT=/ca");
+    let said = around.refusal(&["--pgsql-host=db.example"]);
+    assert!(said.starts_with("PGHOSTADDR cannot be used: verify-full"), "{said}");
+    let around = Around::new("PGHOSTADDR=127.0.0.1|PGSSLMODE=verify-ca|PGSSLROOTCERT=/ca");
+    assert!(around.places(&["--pgsql-host=db.example"]).is_ok());
 }
