@@ -27,6 +27,24 @@ fn a_user_who_may_make_no_schema_is_told_the_grant() {
     }
 }
 
+/// The other system would be measured for nothing.
+#[test]
+fn an_address_that_is_refused_ends_the_run_before_anything_is_measured() {
+    let mut host = Host::new("mariadb", "10.2.11");
+    host.server.admin.query("CREATE USER poor@localhost IDENTIFIED BY 'pw'").unwrap();
+    let of_poor = host.address.replace("/sbtest?", "/?").replace("//sbtest@", "//poor@");
+    for (candidate, why) in
+        [("mariadb://u@127.0.0.1:1/d", "Connection refused"), (&*of_poor, "GRANT ALL ON")]
+    {
+        let args = ["run", "--base", &host.address, "--vs", candidate, "--size", "tiny"];
+        let said = host.bench.run_with(&args, &[("PW", "pw")]);
+        assert_eq!(said.code(), 2, "{}", said.stderr);
+        assert!(said.stderr.contains("before anything is measured"), "{}", said.stderr);
+        assert!(said.stderr.contains(why), "{}", said.stderr);
+        assert!(!said.stderr.contains("inserts/s"), "{}", said.stderr);
+    }
+}
+
 #[test]
 fn an_address_of_the_other_protocol_is_refused() {
     for (dbms, version, scheme) in
