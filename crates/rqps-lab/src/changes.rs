@@ -1,9 +1,5 @@
 //! How often servers are still to be started and stopped: what the time that is left is reckoned with.
 
-use rqps_model::SystemSource;
-
-use crate::run::Lab;
-
 /// Starts and stops to come of servers that rqps starts itself.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct ChangesLeft {
@@ -16,38 +12,12 @@ pub struct ChangesLeft {
 impl ChangesLeft {
     /// `pending` has the systems that have steps to do, for each start of the servers from the one under way
     /// on; `up` are those whose servers run.
-    fn of(pending: &[Vec<usize>], up: &[usize]) -> Self {
+    pub(crate) fn of(pending: &[Vec<usize>], up: &[usize]) -> Self {
         let is_to_start = |(nth, system): &(usize, &usize)| *nth > 0 || !up.contains(system);
         let of_starts = pending.iter().enumerate();
         let systems = of_starts.flat_map(|(nth, all)| all.iter().map(move |one| (nth, one)));
         let starts = systems.filter(is_to_start).count();
         Self { starts, stops: starts + up.len() }
-    }
-}
-
-impl Lab<'_> {
-    /// What is to come when a step begins on the systems `idxs`.
-    pub(crate) fn changes_left(&self, idxs: &[usize]) -> ChangesLeft {
-        let n = self.steps_of_start().len();
-        let is_ours = |system: &usize| {
-            let source = &self.plan.systems[*system].source;
-            matches!(source, SystemSource::Catalogue { .. } | SystemSource::Basedir { .. })
-        };
-        let systems = || (0..self.plan.systems.len()).filter(is_ours);
-        let has_more = |start: usize, system: usize| {
-            (start * n..(start + 1) * n).any(|step| self.is_pending(step, system))
-        };
-        let place = |start: u32| usize::try_from(start).unwrap_or(0);
-        let pending: Vec<Vec<usize>> = (place(self.start_idx)..place(self.plan.starts))
-            .map(|start| systems().filter(|&system| has_more(start, system)).collect())
-            .collect();
-        // Those that take turns are all up from the beginning.
-        let are_all_up = self.plan.schedule.is_interleaved();
-        let is_of_now = |system: &usize| pending.first().is_some_and(|now| now.contains(system));
-        let up: Vec<usize> = systems()
-            .filter(|system| idxs.contains(system) || (are_all_up && is_of_now(system)))
-            .collect();
-        ChangesLeft::of(&pending, &up)
     }
 }
 

@@ -4,10 +4,10 @@
 use anyhow::{Context as _, Result, anyhow, ensure};
 use rqps_model::{Label, StepKind, StepOutcome};
 
+use crate::failure::Broken;
 use crate::insert;
 use crate::installation::Installation;
 use crate::interleaved::{Member, Together};
-use crate::rounds::Broken;
 use crate::run::Lab;
 use crate::system::Up;
 

@@ -23,7 +23,7 @@ use rqps_load::{Edge, short_slice};
 use rqps_model::{Dbms, Mark};
 use rqps_server::brake::{Brake, may_trace};
 
-use crate::measure::Bench;
+use crate::bench::Bench;
 use crate::seed::mix;
 
 /// Time from one pause to the next, where a pause is then long enough: two of them in each window, so

@@ -9,6 +9,7 @@ mod clients;
 mod cut;
 mod index;
 mod rounds;
+mod tables;
 
 use std::time::{Duration, Instant};
 
@@ -18,7 +19,7 @@ use rqps_model::{Dbms, StepOutcome};
 use rqps_workload::InsertArgs;
 use rqps_workload::insert::{InsertStep, Schema, Work};
 
-use crate::rounds::Broken;
+use crate::failure::Broken;
 use crate::run::Lab;
 use crate::seed::{self, shuffled};
 use crate::steps::Job;
@@ -26,22 +27,7 @@ use crate::system::Up;
 use crate::waiting::{Brake, Waiting};
 
 pub(crate) use check::{interrupted, server_failed};
-
-/// What is known of a system's tables between steps.
-#[derive(Debug, Clone, Default)]
-pub(crate) struct Tables {
-    /// Rows that each should have, in order.
-    rows: Vec<u64>,
-    /// Whether they have their secondary indexes.
-    are_indexed: bool,
-}
-
-impl Tables {
-    /// Tables whose rows were counted.
-    pub(crate) fn counted(rows: Vec<u64>, are_indexed: bool) -> Self {
-        Self { rows, are_indexed }
-    }
-}
+pub(crate) use tables::Tables;
 
 impl Lab<'_> {
     /// The step and arguments of a step of the Insert Benchmark.

@@ -9,12 +9,13 @@ use anyhow::{Context as _, Result, anyhow};
 use rqps_model::{Label, RunSystem, Slice, StepKind, StepOutcome};
 
 use self::attempt::{Attempt, brakes_of_others, has_ended_partner, together};
+use crate::failure::Broken;
 use crate::guard::Guards;
 use crate::insert;
 use crate::installation::Installation;
 use crate::measure::crew;
 use crate::precision::Figures;
-use crate::rounds::{Broken, Cut, Next, Rounds, There, Turn};
+use crate::rounds::{Cut, Next, Rounds, There, Turn};
 use crate::run::Lab;
 use crate::seed;
 use crate::system::Up;

@@ -1,9 +1,6 @@
 //! Data that an attempt at the run has left when it was broken off: whether they are sound, and how the run
 //! goes on with them.
 
-use std::fmt;
-use std::path::PathBuf;
-
 use anyhow::{Context as _, Result, anyhow, bail, ensure};
 use rqps_model::{Dbms, StepKind};
 use rqps_server::instance;
@@ -12,10 +9,10 @@ use rqps_workload::populate;
 use rqps_workload::statement::table_name;
 
 use crate::event::Event;
+use crate::failure::{Kept, is_disk_full};
 use crate::insert::Tables;
 use crate::installation::Installation;
 use crate::run::Lab;
-use crate::sequential::is_disk_full;
 use crate::steps::{Job, PlannedStep};
 use crate::system::{Data, Up, kept_log};
 use crate::{leftover, measure};
@@ -27,21 +24,6 @@ const STARTED_AGAIN: &str = "the run was interrupted: the server was started aga
 /// The same of the Insert Benchmark, which warms nothing.
 const STARTED_COLD: &str = "the run was interrupted: the server was started again on its data, with cold \
                             caches";
-
-/// Data that a server could not be started on, for no fault of theirs, stay for the next attempt.
-#[derive(Debug)]
-pub(crate) struct Kept(PathBuf);
-
-impl fmt::Display for Kept {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(
-            f,
-            "the data of this run stay in {}, and the same command goes on with them when what is in the \
-             way is gone",
-            self.0.display()
-        )
-    }
-}
 
 /// Whether an error says nothing of the data that a server was to be started on.
 fn spares_data(error: &anyhow::Error) -> bool {
@@ -297,6 +279,8 @@ fn count_indexes_sql(dbms: Dbms, table: &str, indexes: &[String]) -> String {
 
 #[cfg(test)]
 mod tests {
+    use std::path::PathBuf;
+
     use super::*;
 
     #[test]

@@ -3,8 +3,10 @@
 //! It prints nothing and computes no statistics: progress goes to a listener as events, slices go to
 //! the store as they end.
 
+mod announce;
 mod audit;
 mod begin;
+mod bench;
 pub mod calibrate;
 mod changes;
 mod clocks;
@@ -15,6 +17,7 @@ mod descriptors;
 mod engine_state;
 mod event;
 mod failed_step;
+mod failure;
 mod faults;
 mod guard;
 mod guests;

@@ -1,46 +1,23 @@
 //! One step on one system: connections, placement, warm-up, slices.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::Ordering;
 
 use anyhow::{Context as _, Result, bail, ensure};
-use rqps_client::{AnyConnection, Connection as _, Endpoint};
+use rqps_client::{AnyConnection, Connection as _};
 use rqps_load::{Control, Crew, CrewError, Edge, Live, Member, Order, Pace, Stop, Tally};
-use rqps_model::{Dbms, Figure, Mark, Placement, Sample, Slice, StepKind, Usage};
-use rqps_sample::Background;
-use rqps_server::{Patience, process, threads};
+use rqps_model::{Figure, Mark, Placement, Sample, Slice, StepKind, Usage};
+use rqps_server::{process, threads};
 use rqps_store::unix_ms;
 use rqps_workload::{Program, Step, SuiteArgs, SysbenchWorker};
 
-use crate::counted::Counted;
+use crate::bench::Bench;
 use crate::event::{Event, Listener};
 use crate::handicap::{Handicap, Served};
 use crate::heartbeat::{self, Heartbeat, Verdict};
 use crate::seed::{self, mix};
 use crate::steps::{Job, PlannedStep};
 use crate::{marks, placement};
-
-/// A system that is up, as measuring needs it.
-pub(crate) struct Bench<'a> {
-    /// Family of the server.
-    pub(crate) dbms: Dbms,
-    /// Where it is.
-    pub(crate) endpoint: &'a Endpoint,
-    /// Process id of the server; absent for an external one.
-    pub(crate) server_pid: Option<i32>,
-    /// Samples it once a second.
-    pub(crate) samples: &'a Background,
-    /// Reads what the server counts itself.
-    pub(crate) counted: &'a Counted,
-    /// CPUs that rqps may use.
-    pub(crate) cpus: &'a [usize],
-    /// Set when the user wants to stop.
-    pub(crate) interrupt: &'a AtomicBool,
-    /// How long it is waited for.
-    pub(crate) patience: Patience,
-    /// The share of the measured time in which its threads are stopped.
-    pub(crate) handicap: f64,
-}
 
 /// The clients of a step, connected and placed.
 pub(crate) struct Manned {

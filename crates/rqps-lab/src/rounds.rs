@@ -22,6 +22,7 @@ use rqps_store::unix_ms;
 
 use crate::counted::Counted;
 use crate::event::{Event, Listener};
+use crate::failure::Broken;
 use crate::handicap::Handicap;
 use crate::heartbeat::{self, Heartbeat, Verdict};
 use crate::marks;
@@ -79,15 +80,6 @@ pub(crate) enum Next {
     Block,
     /// Nothing: the step is as precise as it is to be.
     Enough,
-}
-
-/// Why the rounds of a step ended before its last block.
-#[derive(Debug)]
-pub(crate) enum Broken {
-    /// A system failed.
-    System(usize, anyhow::Error),
-    /// The run cannot go on: interrupted, or a store that cannot be written.
-    Run(anyhow::Error),
 }
 
 /// A step under way.

@@ -4,7 +4,6 @@
 use std::collections::BTreeSet;
 use std::ops::Range;
 use std::sync::atomic::Ordering;
-use std::time::Duration;
 
 use anyhow::{Context as _, Result, bail};
 use rqps_model::{Label, Run, RunStatus, RunSystem, StepOutcome, SystemSource};
@@ -13,12 +12,11 @@ use rqps_store::{RunRef, Store, unix_ms};
 use crate::begin::Begun;
 use crate::context::Context;
 use crate::event::{Event, Listener};
+use crate::failure::{Broken, is_disk_full};
 use crate::insert::Tables;
 use crate::installation::{self, Installation};
-use crate::rounds::Broken;
 use crate::seed::{self, SeedDomain, shuffled};
-use crate::sequential::is_disk_full;
-use crate::stacks::{self, Profiler};
+use crate::stacks::{Profiler, check_patterns};
 use crate::steps::{self, PlannedStep};
 use crate::{Plan, begin, guests, leftover, limits, placement, precision};
 
@@ -104,7 +102,7 @@ pub fn run<'a>(
     guests::check_statements(plan, &steps)?;
     precision::check(plan, &steps)?;
     if let Some(profiling) = &plan.profiling {
-        stacks::check(profiling, &steps)?;
+        check_patterns(profiling, &steps)?;
     }
     let n_slices = plan.schedule.slices();
     let begun = begin::run(plan, (steps, &cpus, &host), store, context, listen)?;
@@ -166,7 +164,7 @@ pub fn run<'a>(
     Ok(Carried { id, missing })
 }
 
-fn done(run: &Run) -> usize {
+pub(crate) fn done(run: &Run) -> usize {
     let states = run.steps.iter().flat_map(|step| &step.systems);
     states.filter(|s| s.outcome != StepOutcome::Pending).count()
 }
@@ -303,40 +301,5 @@ impl Lab<'_> {
             bail!("interrupted");
         }
         Ok(())
-    }
-
-    /// Tells that a step begins on the systems `idxs`, under the name `label`.
-    pub(crate) fn announce(&mut self, label: &Label, idxs: &[usize], step_idx: usize) {
-        idxs.iter().for_each(|&idx| self.under_way[idx] = Some(step_idx));
-        let is_other = |system, step| !(step == step_idx && idxs.contains(&system));
-        let (mut left, mut left_guessed) = (Duration::ZERO, Duration::ZERO);
-        (0..self.plan.systems.len())
-            .flat_map(|system| (0..self.steps.len()).map(move |step| (system, step)))
-            .filter(|&(system, step)| is_other(system, step) && self.is_pending(step, system))
-            .map(|(_, step)| &self.steps[step])
-            .for_each(|planned| {
-                let expected = planned.expected(self.plan.schedule);
-                left += expected;
-                left_guessed += if planned.is_guess() { expected } else { Duration::ZERO };
-            });
-        let next = (step_idx + 1..self.steps.len())
-            .find(|&step| idxs.iter().any(|&system| self.is_pending(step, system)));
-        let planned = &self.steps[step_idx];
-        let times = u32::try_from(idxs.len()).unwrap_or(1);
-        let changes_left = self.changes_left(idxs);
-        (self.listen)(Event::StepStarted {
-            label,
-            step: &planned.info.name,
-            clients: planned.clients,
-            idx: done(&self.run),
-            step_idx,
-            systems: idxs,
-            expected: planned.expected(self.plan.schedule) * times,
-            next: next.map(|n| self.steps[n].info.name.as_str()),
-            is_guess: planned.is_guess(),
-            left,
-            left_guessed,
-            changes_left,
-        });
     }
 }

@@ -2,16 +2,10 @@
 
 use anyhow::Result;
 
+use crate::failure::{Broken, Kept};
 use crate::installation::Installation;
-use crate::left::Kept;
-use crate::rounds::Broken;
 use crate::run::Lab;
 use crate::system::Up;
-
-/// Whether there was no room for what rqps itself or a program of a server was about to write.
-pub(crate) fn is_disk_full(error: &anyhow::Error) -> bool {
-    matches!(error.downcast_ref(), Some(rqps_server::Error::DiskFull { .. }))
-}
 
 impl Lab<'_> {
     /// A system from its start to its stop, with every step that it has not done.

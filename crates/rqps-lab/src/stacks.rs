@@ -6,13 +6,14 @@
 //! stored beside the run. That it cannot be recorded fails no step.
 
 mod ability;
+mod choice;
 mod counting;
 mod perf;
+mod profiler;
 mod record;
 mod turns;
 mod unwind;
 
-use std::collections::BTreeSet;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
@@ -21,16 +22,15 @@ use rqps_model::{StepKind, StepOutcome, SystemSource, SystemSpec};
 use rqps_stacks::Stacks;
 use rqps_stacks::profile::{Facts, NotHad, StackProfile, Unwind};
 use rqps_store::RunRef;
-use rqps_workload::glob;
 
 pub use ability::{Ability, look as ability};
+pub(crate) use choice::check_patterns;
+pub(crate) use profiler::Profiler;
 
 use crate::event::Event;
 use crate::measure::late_crew;
-use crate::plan::Profiling;
 use crate::run::Lab;
 use crate::seed::{self, SeedDomain};
-use crate::steps::{Job, PlannedStep};
 use crate::system::Up;
 use crate::waiting::Waiting;
 use record::{Recorded, Wanted};
@@ -42,64 +42,6 @@ const TRIAL: Duration = Duration::from_secs(1);
 
 /// A system that is up, and its place in the run.
 type Seen<'a> = (usize, &'a Up);
-
-/// What is known of stack profiles while a run goes on.
-#[derive(Debug, Default)]
-pub(crate) struct Profiler {
-    /// Steps and systems that have one.
-    done: BTreeSet<(usize, usize)>,
-    /// What perf can do, once that was looked at.
-    ability: Option<Result<Ability, NotHad>>,
-    /// How stacks are found, once that was tried: the same for all systems, so that they compare.
-    unwind: Option<Unwind>,
-    /// Extra slices so far: no two may draw the same, whose updates would change nothing.
-    n_extra: u64,
-}
-
-impl Profiling {
-    /// Whether a step is one of those that are meant.
-    pub(crate) fn wants(&self, step: &PlannedStep) -> bool {
-        let (name, family) = (step.info.name.as_str(), step.info.family.as_str());
-        let mut names = vec![name.to_owned(), family.to_owned()];
-        // Of a suite with a name.
-        if let Some((suite, alone)) = name.rsplit_once('/') {
-            names.extend([alone.to_owned(), format!("{suite}/{family}")]);
-        }
-        let is_meant =
-            |pattern: &String| names.iter().any(|name| glob(pattern.as_bytes(), name.as_bytes()));
-        can_be_recorded(step) && (self.steps.is_empty() || self.steps.iter().any(is_meant))
-    }
-}
-
-/// Steps that are compared and can go on for as long as one likes.
-fn can_be_recorded(step: &PlannedStep) -> bool {
-    let is_compared = matches!(step.info.kind, StepKind::Read | StepKind::Write | StepKind::Insert);
-    is_compared && matches!(step.job, Job::File { .. })
-}
-
-/// Refuses patterns that mean no step.
-///
-/// # Errors
-/// Names the pattern and what would do.
-pub(crate) fn check(profiling: &Profiling, steps: &[PlannedStep]) -> Result<()> {
-    for pattern in &profiling.steps {
-        let one = Profiling { steps: vec![pattern.clone()], time: profiling.time };
-        if !steps.iter().any(|step| one.wants(step)) {
-            let known: BTreeSet<&str> = steps
-                .iter()
-                .filter(|step| can_be_recorded(step))
-                .map(|step| step.info.name.as_str())
-                .collect();
-            let known: Vec<&str> = known.into_iter().take(8).collect();
-            anyhow::bail!(
-                "no step {pattern:?} can be profiled; steps of this plan that can: {} (those of the \
-                 Insert Benchmark cannot yet)",
-                if known.is_empty() { "none".to_owned() } else { known.join(", ") }
-            );
-        }
-    }
-    Ok(())
-}
 
 impl Lab<'_> {
     /// Learns which profiles an earlier attempt has stored.

@@ -20,13 +20,13 @@ use rqps_server::guest::Guest;
 use rqps_server::{Freezer, Instance, Patience, RunningServer, Stopped, connect_to_keep};
 
 use crate::Plan;
+use crate::bench::Bench;
 use crate::context::Context;
 use crate::counted::Counted;
 use crate::demands;
 use crate::descriptors;
 use crate::event::{Event, Listener};
 use crate::installation::Installation;
-use crate::measure::Bench;
 use answers::Gone;
 use host::scope;
 use setup::{Parts, discard, start_own};

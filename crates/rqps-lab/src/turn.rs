@@ -10,9 +10,9 @@ use rqps_workload::insert::Work;
 use rqps_workload::statement::table_name;
 
 use crate::event::Event;
+use crate::failure::Broken;
 use crate::guard::{Guards, Witness};
 use crate::measure::{self, Wanted, slice_of};
-use crate::rounds::Broken;
 use crate::run::Lab;
 use crate::seed;
 use crate::system::Up;

@@ -11,44 +11,62 @@ use super::modules::{Arrow, Crate};
 /// Files outside its own folder that may have an `impl` block of a type.
 const MOST_IMPLS: usize = 3;
 
-/// Checks a crate from its first file. Paths are shown below `root`.
-pub(super) fn check(root: &Path, first_file: &Path) -> Result<Vec<String>> {
-    let read = Crate::read(first_file)?;
-    let shown = |path: &Path| path.strip_prefix(root).unwrap_or(path).display().to_string();
-    let mut findings = Vec::new();
-    let arrows = read.arrows();
-    for circle in circles(&arrows) {
-        let inside = |arrow: &&Arrow| circle.contains(&arrow.from) && circle.contains(&arrow.to);
-        let mut names: BTreeMap<(&Path, &Path), Vec<&str>> = BTreeMap::new();
-        for Arrow { from, to, name } in arrows.iter().filter(inside) {
-            names.entry((from, to)).or_default().push(name);
-        }
-        let lines: Vec<String> = names
-            .iter()
-            .map(|((from, to), names)| {
-                format!("\n  {} -> {}: {}", shown(from), shown(to), names.join(", "))
-            })
-            .collect();
-        let first = circle.iter().next().map(|path| shown(path)).unwrap_or_default();
-        findings.push(format!(
-            "{first}: {} files in a circle; move what ties them into a file below{}",
-            circle.len(),
-            lines.concat()
-        ));
+/// The files of a crate, and below which directory their paths are shown.
+pub(super) struct Files<'a> {
+    root: &'a Path,
+    read: Crate,
+}
+
+impl<'a> Files<'a> {
+    /// Reads a crate from its first file.
+    pub(super) fn read(root: &'a Path, first_file: &Path) -> Result<Self> {
+        Ok(Self { root, read: Crate::read(first_file)? })
     }
-    for (name, files) in &read.impls {
-        let Some(home) = read.file_of(name) else { continue };
-        let folder = home.with_extension("");
-        let is_elsewhere = |file: &&PathBuf| *file != home && !file.starts_with(&folder);
-        let n_elsewhere = files.iter().filter(is_elsewhere).count();
-        if n_elsewhere > MOST_IMPLS {
-            findings.push(format!(
-                "{}: {name} has impl blocks in {n_elsewhere} files outside its folder (at most {MOST_IMPLS})",
-                shown(home)
-            ));
-        }
+
+    fn shown(&self, path: &Path) -> String {
+        path.strip_prefix(self.root).unwrap_or(path).display().to_string()
     }
-    Ok(findings)
+
+    /// A finding for each circle.
+    pub(super) fn circles(&self) -> Vec<String> {
+        let arrows = self.read.arrows();
+        let told = |circle: &BTreeSet<PathBuf>| {
+            let is_inside =
+                |arrow: &&Arrow| circle.contains(&arrow.from) && circle.contains(&arrow.to);
+            let mut names: BTreeMap<(&Path, &Path), Vec<&str>> = BTreeMap::new();
+            for Arrow { from, to, name } in arrows.iter().filter(is_inside) {
+                names.entry((from, to)).or_default().push(name);
+            }
+            let line = |((from, to), names): ((&Path, &Path), Vec<&str>)| {
+                format!("\n  {} -> {}: {}", self.shown(from), self.shown(to), names.join(", "))
+            };
+            format!(
+                "{}: {} files in a circle; move what ties them into a file below{}",
+                circle.first().map(|path| self.shown(path)).unwrap_or_default(),
+                circle.len(),
+                names.into_iter().map(line).collect::<String>()
+            )
+        };
+        circles(&arrows).iter().map(told).collect()
+    }
+
+    /// A finding for each type whose methods lie all over the crate.
+    pub(super) fn spread(&self) -> Vec<String> {
+        let mut findings = Vec::new();
+        for (name, files) in &self.read.impls {
+            let Some(home) = self.read.file_of(name) else { continue };
+            let folder = home.with_extension("");
+            let is_elsewhere = |file: &&PathBuf| *file != home && !file.starts_with(&folder);
+            let n_elsewhere = files.iter().filter(is_elsewhere).count();
+            if n_elsewhere > MOST_IMPLS {
+                findings.push(format!(
+                    "{}: {name} has impl blocks in {n_elsewhere} files outside its folder (at most {MOST_IMPLS})",
+                    self.shown(home)
+                ));
+            }
+        }
+        findings
+    }
 }
 
 /// Groups of files each of which reaches the others along arrows.
@@ -93,7 +111,8 @@ mod tests {
             fs::create_dir_all(path.parent().unwrap()).unwrap();
             fs::write(path, text).unwrap();
         }
-        check(dir.path(), &dir.path().join("lib.rs")).unwrap()
+        let files = Files::read(dir.path(), &dir.path().join("lib.rs")).unwrap();
+        [files.circles(), files.spread()].concat()
     }
 
     #[test]

@@ -10,11 +10,12 @@ use rqps_workload::statement::table_name;
 
 use crate::context::Context;
 use crate::event::{Event, Listener};
+use crate::failure::Broken;
 use crate::guard::Guards;
 use crate::installation::Installation;
 use crate::leftover::Purpose;
 use crate::measure::{Wanted, crew, of_file};
-use crate::rounds::{Broken, Cut, Next, Rounds, There, Turn};
+use crate::rounds::{Cut, Next, Rounds, There, Turn};
 use crate::seed::shuffled;
 use crate::steps::{self, PlannedStep};
 use crate::system::{Data, Up};

@@ -5,10 +5,8 @@ use std::sync::Arc;
 
 use anyhow::{Context as _, Result};
 use rqps_model::{Check, Dbms, Figure};
-use rqps_workload::InsertArgs;
 use rqps_workload::insert::{MAX_GAP, Pair, Schema, Work};
 
-use super::Tables;
 use crate::run::Lab;
 use crate::system::Up;
 
@@ -92,23 +90,6 @@ impl Lab<'_> {
     }
 }
 
-impl Tables {
-    /// Counts the rows that each client of a step has inserted and deleted.
-    pub(super) fn exchange(
-        &mut self,
-        args: &InsertArgs,
-        exchanged: impl Iterator<Item = (u64, u64)>,
-    ) {
-        for (client, (inserted, deleted)) in (0..).zip(exchanged) {
-            // Of the null client nothing is known.
-            let Some(rows) = self.rows.get_mut(args.table_of(client) as usize - 1) else {
-                continue;
-            };
-            *rows = (*rows + inserted).saturating_sub(deleted);
-        }
-    }
-}
-
 /// What is said of a step whose server failed after its last block: nobody can count its rows any more.
 pub(crate) fn server_failed() -> Check {
     let found = "the server failed after the step's last block".to_owned();
@@ -147,9 +128,6 @@ fn deleted(pairs: &[Arc<Pair>], rows_per_statement: u64) -> Check {
 
 #[cfg(test)]
 mod tests {
-    use rqps_workload::Size;
-    use rqps_workload::insert::InsertSize;
-
     use super::*;
 
     #[test]
@@ -165,19 +143,5 @@ mod tests {
         ] {
             assert_eq!(is_sound(n_rows, n_queries), sound, "{n_rows} of {n_queries}");
         }
-    }
-
-    #[test]
-    fn what_was_inserted_and_deleted_is_in_the_table_of_the_client() {
-        let args = InsertArgs { clients: 2, shared_table: false, ..InsertSize::args(Size::Tiny) };
-        let mut tables = Tables { rows: vec![1000, 1000], ..Tables::default() };
-        tables.exchange(&args, [(30, 20), (5, 15)].into_iter());
-        assert_eq!(tables.rows, [1010, 990]);
-        let shared = InsertArgs { shared_table: true, ..args };
-        let mut tables = Tables { rows: vec![1000], ..Tables::default() };
-        tables.exchange(&shared, [(30, 20), (5, 10)].into_iter());
-        assert_eq!(tables.rows, [1005]);
-        // The null client has no tables that count.
-        Tables::default().exchange(&shared, [(1, 1)].into_iter());
     }
 }

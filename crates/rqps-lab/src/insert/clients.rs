@@ -12,8 +12,9 @@ use rqps_workload::insert::{
 };
 
 use super::{ids_of, reset_sequence};
+use crate::bench::Bench;
 use crate::handicap::Handicap;
-use crate::measure::{Bench, Placed, connect, place_server, watch};
+use crate::measure::{Placed, connect, place_server, watch};
 use crate::seed::mix;
 use crate::steps::PlannedStep;
 

@@ -15,10 +15,11 @@ use rqps_workload::insert::{InsertWorker, Inserter, Rows, Schema, TableIds};
 use rqps_workload::{InsertArgs, Worker as _};
 
 use super::reset_sequence;
+use crate::bench::Bench;
 use crate::event::Event;
 use crate::guard::Witness;
 use crate::marks;
-use crate::measure::{Bench, connect, place_server, slice_of};
+use crate::measure::{connect, place_server, slice_of};
 use crate::run::Lab;
 use crate::seed;
 use crate::steps::PlannedStep;

@@ -18,8 +18,9 @@ use rqps_store::unix_ms;
 use super::ability::Ability;
 use super::counting::Counting;
 use super::perf::{How, Recorder, read};
+use crate::bench::Bench;
 use crate::handicap::Handicap;
-use crate::measure::{Bench, Manned};
+use crate::measure::Manned;
 
 /// How the name of perf's directory begins.
 const PREFIX: &str = "rqps-stacks-";

@@ -11,8 +11,9 @@ use anyhow::{Result, ensure};
 use rqps_load::{Control, Order, Pace, Stop};
 
 use super::record::{Recorded, Recording, Wanted};
+use crate::bench::Bench;
 use crate::event::{Event, Listener};
-use crate::measure::{Bench, Manned, pace, run_slice};
+use crate::measure::{Manned, pace, run_slice};
 use crate::seed::{mix, shuffled};
 use crate::steps::PlannedStep;
 use crate::waiting::Waiting;

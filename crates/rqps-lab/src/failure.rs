@@ -1,0 +1,33 @@
+//! What fails: one system or the whole run, and what stays for the next attempt.
+
+use std::fmt;
+use std::path::PathBuf;
+
+/// Why the rounds of a step ended before its last block.
+#[derive(Debug)]
+pub(crate) enum Broken {
+    /// A system failed.
+    System(usize, anyhow::Error),
+    /// The run cannot go on: interrupted, or a store that cannot be written.
+    Run(anyhow::Error),
+}
+
+/// Data that a server could not be started on, for no fault of theirs, stay for the next attempt.
+#[derive(Debug)]
+pub(crate) struct Kept(pub(crate) PathBuf);
+
+impl fmt::Display for Kept {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(
+            f,
+            "the data of this run stay in {}, and the same command goes on with them when what is in the \
+             way is gone",
+            self.0.display()
+        )
+    }
+}
+
+/// Whether there was no room for what rqps itself or a program of a server was about to write.
+pub(crate) fn is_disk_full(error: &anyhow::Error) -> bool {
+    matches!(error.downcast_ref(), Some(rqps_server::Error::DiskFull { .. }))
+}
