@@ -17,6 +17,8 @@ pub enum Event<'a> {
         n_steps: usize,
         /// Of these, done by an earlier attempt.
         n_done: usize,
+        /// How long what is not done takes, starts and settling left out.
+        expected: Duration,
     },
     /// A sentence worth a line of its own: where files live, what was decided.
     Note(&'a str),

@@ -4,9 +4,10 @@
 use std::collections::BTreeSet;
 use std::ops::Range;
 use std::sync::atomic::Ordering;
+use std::time::Duration;
 
 use anyhow::{Context as _, Result, bail};
-use rqps_model::{Label, Run, RunStatus, RunSystem, StepOutcome, SystemSource};
+use rqps_model::{Label, Run, RunStatus, RunStep, RunSystem, StepOutcome, SystemSource};
 use rqps_store::{RunRef, Store, unix_ms};
 
 use crate::begin::Begun;
@@ -110,7 +111,8 @@ pub fn run<'a>(
     let id = run.id.clone();
     let n_done = done(&run);
     let n_steps = steps.len() * plan.systems.len();
-    listen(Event::RunStarted { run: &id, n_steps, n_done });
+    let expected = still_expected(plan, &steps, &run);
+    listen(Event::RunStarted { run: &id, n_steps, n_done, expected });
     leftover::sweep(store, context, listen)?;
     let caution = vec![Caution::default(); plan.systems.len()];
     let tables = vec![Tables::default(); plan.systems.len()];
@@ -162,6 +164,16 @@ pub fn run<'a>(
     ended?;
     (lab.listen)(Event::RunEnded { run: &id });
     Ok(Carried { id, missing })
+}
+
+/// How long what is not done takes on all systems, starts and settling left out.
+fn still_expected(plan: &Plan, steps: &[PlannedStep], run: &Run) -> Duration {
+    let n_pending = |step: &RunStep| {
+        let pending = step.systems.iter().filter(|state| state.outcome == StepOutcome::Pending);
+        u32::try_from(pending.count()).unwrap_or(u32::MAX)
+    };
+    let all = steps.iter().zip(&run.steps);
+    all.map(|(planned, step)| planned.expected(plan.schedule) * n_pending(step)).sum()
 }
 
 pub(crate) fn done(run: &Run) -> usize {

@@ -49,7 +49,7 @@ impl<'s> Teller<'s> {
 
     /// Takes up one event. What cannot be written is no reason to stop measuring.
     pub(crate) fn tell(&mut self, event: &Event<'_>) {
-        if let Event::RunStarted { run, n_steps, n_done } = event {
+        if let Event::RunStarted { run, n_steps, n_done, .. } = event {
             self.file = self.store.create_live_file(run).ok();
             let (n_steps, n_done) = (*n_steps as u64, *n_done as u64);
             let (pid, began_unix_ms) = (std::process::id(), unix_ms());
@@ -255,7 +255,12 @@ mod tests {
         let store = Store::open(&temp).unwrap();
         let label = Label("a".to_owned());
         let mut teller = Teller::new(&store);
-        teller.tell(&Event::RunStarted { run: "r1", n_steps: 8, n_done: 0 });
+        teller.tell(&Event::RunStarted {
+            run: "r1",
+            n_steps: 8,
+            n_done: 0,
+            expected: Duration::ZERO,
+        });
         let preparing = |doing| Event::Preparing { label: &label, doing };
         for doing in ["initialise and start", "stop", "initialise and start"] {
             teller.tell(&preparing(doing));
@@ -282,7 +287,12 @@ mod tests {
         let store = Store::open(&temp).unwrap();
         let label = Label("a".to_owned());
         let mut teller = Teller::new(&store);
-        teller.tell(&Event::RunStarted { run: "r1", n_steps: 8, n_done: 2 });
+        teller.tell(&Event::RunStarted {
+            run: "r1",
+            n_steps: 8,
+            n_done: 2,
+            expected: Duration::ZERO,
+        });
         let read = || store.read_live("r1").unwrap();
         assert_eq!(read().map(|live| (live.n_steps, live.n_done, live.step)), Some((8, 2, None)));
         teller.tell(&started(&label, &[0], true));

@@ -6,6 +6,7 @@ use std::time::{Duration, Instant};
 
 use indicatif::{MultiProgress, ProgressBar, ProgressDrawTarget, ProgressStyle};
 use rqps_lab::Event;
+use rqps_report::number;
 
 use crate::fit;
 
@@ -177,11 +178,15 @@ fn style(template: &str) -> ProgressStyle {
 /// A line that stays for events that are worth one.
 fn lasting(event: &Event<'_>) -> Option<String> {
     match event {
-        Event::RunStarted { run, n_steps, n_done: 0 } => {
-            Some(format!("run {run}: {n_steps} steps"))
+        Event::RunStarted { run, n_steps, n_done: 0, expected } => {
+            let steps = number::count(*n_steps, "step");
+            Some(format!("run {run}: {steps}, about {}", duration(*expected)))
         }
-        Event::RunStarted { run, n_steps, n_done } => {
-            Some(format!("run {run} goes on: {n_done} of {n_steps} steps are done"))
+        Event::RunStarted { run, n_steps, n_done, expected } => {
+            let left = duration(*expected);
+            Some(format!(
+                "run {run} goes on: {n_done} of {n_steps} steps are done, about {left} left"
+            ))
         }
         Event::Note(text) => Some((*text).to_owned()),
         Event::StepEnded { label, step, clients, figure, unit, failure } => {
