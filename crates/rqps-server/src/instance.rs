@@ -14,7 +14,7 @@ mod noted;
 mod template;
 
 use std::fs::{File, Permissions};
-use std::io::{self, Read as _, Write as _};
+use std::io::{self, Write as _};
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
@@ -30,8 +30,8 @@ use crate::identity::Identity;
 use crate::installed::Installed;
 use crate::malloc::Allocator;
 use crate::patience::Patience;
-use crate::places::hex;
 use crate::profile::Rendered;
+use crate::random::random_hex;
 use crate::running::RunningServer;
 use crate::trial::Trial;
 use crate::wall::{self, Door, Enclosure};
@@ -375,26 +375,4 @@ fn hand_over(opened: &File, identity: &Identity) -> io::Result<()> {
         return Ok(());
     }
     Ok(fchown(opened, Some(identity.uid), Some(identity.gid))?)
-}
-
-/// 96 random bits as hex: passwords, which let nobody else on the host into a server, and marks of a process.
-pub(crate) fn random_hex() -> Result<String, Error> {
-    let mut bytes = [0_u8; 12];
-    File::open("/dev/urandom")
-        .and_then(|mut file| file.read_exact(&mut bytes))
-        .map_err(|e| Error::io("read /dev/urandom", e))?;
-    Ok(hex(&bytes))
-}
-
-#[cfg(test)]
-mod tests {
-
-    use super::*;
-
-    #[test]
-    fn passwords_are_long_and_differ() {
-        let (one, other) = (random_hex().unwrap(), random_hex().unwrap());
-        assert!(one.len() == 24 && one.bytes().all(|b| b.is_ascii_hexdigit()), "{one}");
-        assert_ne!(one, other);
-    }
 }

@@ -14,13 +14,14 @@ use rqps_client::Password;
 use rqps_model::{Transport, WALL};
 
 use crate::confine::Confinement;
+use crate::connect::connect;
 use crate::identity::Identity;
 use crate::instance::{Instance, Setup, make_private};
 use crate::log_text::{says_disk_full, says_no_memory, telling, unknown_option};
 use crate::options::summarise_changes;
 use crate::places::short_hash;
 use crate::process::Cage;
-use crate::running::{RunningServer, connect};
+use crate::running::RunningServer;
 use crate::vigil::Vigil;
 use crate::watch::{Progress, Watch};
 use crate::{Error, library, mysql, plain, postgres, process, socket_dir, wall};
