@@ -9,6 +9,7 @@
 //! DIR/tls/                 key and certificate, with transport tls
 //! ```
 
+mod door;
 mod marker;
 mod noted;
 mod template;
@@ -34,11 +35,10 @@ use crate::profile::Rendered;
 use crate::random::random_hex;
 use crate::running::RunningServer;
 use crate::trial::Trial;
-use crate::wall::{self, Door, Enclosure};
 use crate::watch::{Progress, Watch};
 use crate::{
     Error, at_work, certificate, direct_io, disk, mysql, plain, postgres, process, socket_dir,
-    start,
+    start, wall,
 };
 
 pub use crate::socket_dir::clear_socket;
@@ -243,26 +243,6 @@ impl Instance {
     /// What confines its programs.
     pub(crate) fn wall(&self) -> &Wall {
         &self.wall
-    }
-
-    /// The way into the wall, for one program; only the server has a port.
-    pub(crate) fn door(
-        &self,
-        port: Option<u16>,
-        watch: &mut Watch<'_>,
-    ) -> Result<Option<Door>, Error> {
-        if !self.wall.holds() {
-            return Ok(None);
-        }
-        let libraries = match self.libraries.get() {
-            Some(libraries) => libraries.clone(),
-            None => {
-                let found = wall::loaded_libraries(self, watch)?;
-                self.libraries.get_or_init(|| found).clone()
-            }
-        };
-        Door::new(&self.wall, &Enclosure::new(self, libraries, port))
-            .map_err(|e| Error::io(format!("make the wall ({})", self.wall.name()), e))
     }
 
     pub(crate) fn password(&self) -> String {

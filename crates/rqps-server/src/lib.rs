@@ -13,7 +13,7 @@ pub mod confine;
 mod connect;
 mod core_file;
 pub mod counters;
-pub mod debian;
+mod debian;
 pub mod debt;
 pub mod destructive;
 pub mod direct_io;
