@@ -33,6 +33,7 @@ pub mod freeze;
 pub mod guest;
 pub mod identity;
 pub mod idle;
+mod initialise;
 pub mod installed;
 pub mod instance;
 pub mod library;
