@@ -10,6 +10,7 @@ use rqps_client::Connection;
 use rqps_model::{Dbms, Version};
 
 use crate::guest::MARKER;
+use crate::sql_name::quoted;
 use crate::{Error, Refusal};
 pub use guard::Scope;
 use guard::{OF_BINARY_LOGS, OF_SETTINGS, OF_TABLES};
@@ -289,15 +290,6 @@ fn in_transaction(
         let _ = send("ROLLBACK", connection);
     }
     done
-}
-
-/// A name as SQL takes it whatever is in it.
-pub(crate) fn quoted(dbms: Dbms, name: &str) -> String {
-    if dbms == Dbms::Postgres {
-        format!("\"{}\"", name.replace('"', "\"\""))
-    } else {
-        format!("`{}`", name.replace('`', "``"))
-    }
 }
 
 fn send(sql: &str, connection: &mut dyn Connection) -> Result<(), Error> {

@@ -4,10 +4,10 @@ use std::fs;
 use std::os::unix::fs::MetadataExt as _;
 use std::path::Path;
 
-use nix::sys::statvfs::statvfs;
 use rqps_model::Dbms;
 
 use crate::Error;
+use crate::free_space::{free_bytes_of, nearest_existing};
 
 /// Bytes that an ordinary user may still write on the file system of `path` (or of its nearest
 /// existing parent).
@@ -15,15 +15,9 @@ use crate::Error;
 /// # Errors
 /// When the file system cannot be asked.
 pub fn free_bytes(path: &Path) -> Result<u64, Error> {
-    let existing = path.ancestors().find(|parent| parent.exists()).unwrap_or(Path::new("/"));
-    let stat = statvfs(existing).map_err(|e| {
-        Error::io(format!("ask for free space of {}", existing.display()), e.into())
-    })?;
-    // A file system without blocks does not count them: ramfs, some of FUSE.
-    if stat.blocks() == 0 {
-        return Ok(u64::MAX);
-    }
-    Ok(stat.blocks_available() * stat.fragment_size())
+    let existing = nearest_existing(path);
+    free_bytes_of(existing)
+        .map_err(|e| Error::io(format!("ask for free space of {}", existing.display()), e))
 }
 
 /// Refuses work that would fill the disk: `needed` bytes and 5% of slack must be free.

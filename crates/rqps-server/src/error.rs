@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 
 use rqps_model::{Dbms, Version};
 
+use crate::free_space::{free_bytes_of, nearest_existing};
 use crate::refusal::Refusal;
 
 /// Why something with a server failed.
@@ -481,7 +482,7 @@ impl Error {
 
     /// A full disk, by what a server said about `dir`.
     pub(crate) fn disk_full(dir: &Path) -> Self {
-        let free_mb = crate::disk::free_bytes(dir).unwrap_or(0) / 1_000_000;
+        let free_mb = free_bytes_of(nearest_existing(dir)).unwrap_or(0) / 1_000_000;
         Self::DiskFull { path: dir.to_owned(), needed_mb: 0, free_mb }
     }
 

@@ -24,6 +24,7 @@ use crate::debian::{self, Package};
 use crate::identity::Identity;
 use crate::installed::Installed;
 use crate::lock::Lease;
+use crate::places::make_open;
 use crate::source::Source;
 use crate::unpack::{Limits, unpack};
 use crate::watch::{Progress, Watch};
@@ -202,17 +203,6 @@ fn origin_of(entry: &Entry, cache: &Path) -> Option<Origin> {
 
 fn read_origin(prefix: &Path) -> Option<Origin> {
     serde_json::from_slice(&fs::read(prefix.join(ORIGIN)).ok()?).ok()
-}
-
-/// Makes a directory that the servers' user can enter whatever the umask.
-pub(crate) fn make_open(dir: &Path) -> Result<(), Error> {
-    use std::os::unix::fs::PermissionsExt as _;
-    if dir.is_dir() {
-        return Ok(());
-    }
-    fs::create_dir_all(dir)
-        .and_then(|()| fs::set_permissions(dir, fs::Permissions::from_mode(0o755)))
-        .map_err(|e| Error::write(dir, e))
 }
 
 /// Fetches and unpacks from the first source that has it; tells the failure of each.

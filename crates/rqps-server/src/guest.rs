@@ -7,6 +7,7 @@
 mod lock;
 mod login;
 mod marker;
+mod names;
 pub(crate) mod settings;
 mod sweep;
 mod writes;
@@ -16,38 +17,26 @@ use std::time::{Duration, Instant};
 use rqps_client::{Connection, Endpoint};
 use rqps_model::Dbms;
 
-use crate::destructive::{Scope, quoted};
+use crate::destructive::Scope;
 use crate::places::short_hash;
+use crate::sql_name::quoted;
 use crate::watch::pause;
 use crate::{Error, Patience, Refusal, connect, connect_to_keep};
 use lock::{has_lock, release, try_lock};
 pub use login::{Told, told_dbms};
-pub(crate) use marker::{MARKER, has_marker};
+pub use marker::Maker;
+pub(crate) use marker::has_marker;
 use marker::{MakerState, Marker};
+pub(crate) use names::MARKER;
+use names::PREFIX;
+pub use names::is_schema_name;
 use sweep::{Broom, drop_left, is_begun, is_made_here, sweep};
-
-/// What the names of rqps's schemas begin with; eight hex digits follow.
-const PREFIX: &str = "rqps_";
-
-/// Digits of a name.
-const DIGITS: usize = 8;
 
 /// How many names are tried: one that is in use may be of a session that has not ended yet.
 const MOST_NAMES: u32 = 16;
 
 /// How often a lock that a dying session holds is asked for again.
 const LOOK_EVERY: Duration = Duration::from_millis(200);
-
-/// Who makes a schema, for its marker and its name.
-#[derive(Debug, Clone)]
-pub struct Maker {
-    /// The run, or what else the schema is for, with the system's number.
-    pub name: String,
-    /// Version of rqps.
-    pub version: String,
-    /// What tells results directories apart.
-    pub results: String,
-}
 
 /// How rqps enters a server.
 #[derive(Debug, Clone, Copy)]
@@ -188,14 +177,6 @@ impl Guest {
         let broom = Broom { terms, session_wait: self.patience.sweep() };
         sweep(self.dbms, broom, connection, told)
     }
-}
-
-/// Whether a schema's name is one that rqps gives.
-#[must_use]
-pub fn is_schema_name(name: &str) -> bool {
-    let is_hex = |byte: u8| byte.is_ascii_digit() || matches!(byte, b'a'..=b'f');
-    let digits = name.strip_prefix(PREFIX);
-    digits.is_some_and(|digits| digits.len() == DIGITS && digits.bytes().all(is_hex))
 }
 
 /// The names that one results directory gives to its schemas on a server, in the order in which they are tried. A later

@@ -16,7 +16,7 @@ const LONGEST_S: u32 = 31_536_000;
 /// Opens a connection that may be idle for as long as a run takes.
 ///
 /// # Errors
-/// As [`connect`]; [`Error::Client`] when the connection fails right away.
+/// As [`connect()`]; [`Error::Client`] when the connection fails right away.
 pub fn connect_to_keep(dbms: Dbms, endpoint: &Endpoint) -> Result<Box<dyn Connection>, Error> {
     let mut connection = connect(dbms, endpoint)?;
     keep(dbms, connection.as_mut())?;

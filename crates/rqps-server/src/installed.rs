@@ -14,6 +14,7 @@ mod tree;
 use rqps_model::{Dbms, Engine, Version};
 
 use crate::catalogue::Entry;
+use crate::compiled::of_info_bin;
 use crate::error::server_name;
 use crate::identity::Identity;
 use crate::lock::Lease;
@@ -21,7 +22,7 @@ use crate::places::reachable;
 use crate::source::Algorithm;
 use crate::tool::{Done, Terms};
 use crate::watch::Watch;
-use crate::{Error, audit, library, symbols, tool};
+use crate::{Error, library, symbols, tool};
 
 use build_tree::BuildTree;
 use tree::{basedir_of, bundled_libraries, find_plugins, find_program, find_share};
@@ -264,7 +265,7 @@ impl Installed {
             for place in INFO_BIN {
                 // Absent in most trees; nothing hangs on it.
                 if let Ok(text) = fs::read_to_string(self.prefix.join(place)) {
-                    facts.extend(audit::of_info_bin(&text));
+                    facts.extend(of_info_bin(&text));
                     break;
                 }
             }

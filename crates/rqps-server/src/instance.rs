@@ -9,12 +9,12 @@
 //! DIR/tls/                 key and certificate, with transport tls
 //! ```
 
+mod door;
 mod marker;
 mod noted;
-mod template;
 
 use std::fs::{File, Permissions};
-use std::io::{self, Read as _, Write as _};
+use std::io::{self, Write as _};
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
@@ -30,21 +30,15 @@ use crate::identity::Identity;
 use crate::installed::Installed;
 use crate::malloc::Allocator;
 use crate::patience::Patience;
-use crate::places::hex;
 use crate::profile::Rendered;
-use crate::running::RunningServer;
+use crate::random::random_hex;
 use crate::trial::Trial;
-use crate::wall::{self, Door, Enclosure};
-use crate::watch::{Progress, Watch};
-use crate::{
-    Error, at_work, certificate, direct_io, disk, mysql, plain, postgres, process, socket_dir,
-    start,
-};
+use crate::watch::Watch;
+use crate::{Error, at_work, direct_io, disk, plain, process, socket_dir, wall};
 
 pub use crate::socket_dir::clear_socket;
 use marker::{Marker, lock_marker, not_ours, read_marker, remove_all, write_marker};
 pub use marker::{clear, is_ours, note_on};
-use template::Template;
 
 /// The user of the benchmark; it may do everything on its server.
 pub(crate) const USER: &str = "rqps";
@@ -102,13 +96,8 @@ pub struct Instance {
 }
 
 impl Instance {
-    /// Makes the directory and initialises a server's data in it. A directory of an earlier
-    /// instance is replaced.
-    ///
-    /// # Errors
-    /// [`Error::NotOurs`] when it holds anything else, [`Error::InUse`] when another rqps uses it,
-    /// [`Error::UnknownOption`] and [`Error::InitFailed`] when the server refuses.
-    pub fn create(setup: Setup, watch: &mut Watch<'_>) -> Result<Self, Error> {
+    /// Makes the directory with its marker and nothing else. A directory of an earlier instance is replaced.
+    pub(crate) fn begin(setup: Setup) -> Result<Self, Error> {
         clear(&setup.dir)?;
         disk::require(&setup.dir, MIN_FREE)?;
         let identity = &setup.identity;
@@ -119,30 +108,11 @@ impl Instance {
         write_marker(&lock, &setup.dir, &marker)?;
         let wall = wall::probe(&setup.identity, setup.trial.walls);
         let (marker, libraries) = (Mutex::new(marker), OnceLock::new());
-        let instance = Self { setup, wall, libraries, marker, is_left: false, lock };
-        let what = format!("{} makes its data directory", instance.setup.installed.name());
-        (watch.report)(Progress::Waiting { what: &what });
-        let filled = match Template::of(&instance.setup) {
-            Some(template) => template.fill(&instance, watch),
-            None => instance.initialise(watch),
-        };
-        if let Err(error) = filled {
-            // Half a data directory is of no use to anybody; the error holds the log's end.
-            let _ = remove_all(&instance.setup.dir);
-            return Err(error);
-        }
-        instance.mark(|marker| marker.initialised = true)?;
-        Ok(instance)
+        Ok(Self { setup, wall, libraries, marker, is_left: false, lock })
     }
 
-    /// Takes up an instance that an earlier rqps left, with its data as they are.
-    ///
-    /// # Errors
-    /// [`Error::NotOurs`] when the directory is not a complete instance; [`Error::OtherServer`] when it is that
-    /// of another server; [`Error::InUse`] while a server that was killed has not ended; [`Error::NotSound`]
-    /// when its server ran as the host went down, so that not all that it wrote may be on disk, or when its
-    /// data are gone.
-    pub fn open(setup: Setup) -> Result<Self, Error> {
+    /// Locks the directory of a complete instance that an earlier rqps left, and judges whether its data can be used.
+    pub(crate) fn take_up(setup: Setup) -> Result<Self, Error> {
         let lock = lock_marker(&setup.dir, false)?;
         let marker = read_marker(&setup.dir).filter(|marker| marker.initialised);
         let mut marker = marker.ok_or_else(|| not_ours(&setup.dir))?;
@@ -169,17 +139,12 @@ impl Instance {
         let (marker, lock) = (Mutex::new(marker), Arc::new(lock));
         let wall = wall::probe(&setup.identity, setup.trial.walls);
         let libraries = OnceLock::new();
-        let instance = Self { setup, wall, libraries, marker, is_left: true, lock };
-        instance.write_config()?;
-        Ok(instance)
+        Ok(Self { setup, wall, libraries, marker, is_left: true, lock })
     }
 
-    /// Starts the server on `port`, or on a free one, and waits until it answers.
-    ///
-    /// # Errors
-    /// [`Error::PortInUse`], [`Error::UnknownOption`], [`Error::StartFailed`].
-    pub fn start(&self, port: Option<u16>, watch: &mut Watch<'_>) -> Result<RunningServer, Error> {
-        start::start(self, port, watch)
+    /// Removes what was made of it so far, while it is locked.
+    pub(crate) fn discard(&self) -> Result<(), Error> {
+        remove_all(&self.setup.dir)
     }
 
     /// How long its server may take to its first answer.
@@ -245,26 +210,6 @@ impl Instance {
         &self.wall
     }
 
-    /// The way into the wall, for one program; only the server has a port.
-    pub(crate) fn door(
-        &self,
-        port: Option<u16>,
-        watch: &mut Watch<'_>,
-    ) -> Result<Option<Door>, Error> {
-        if !self.wall.holds() {
-            return Ok(None);
-        }
-        let libraries = match self.libraries.get() {
-            Some(libraries) => libraries.clone(),
-            None => {
-                let found = wall::loaded_libraries(self, watch)?;
-                self.libraries.get_or_init(|| found).clone()
-            }
-        };
-        Door::new(&self.wall, &Enclosure::new(self, libraries, port))
-            .map_err(|e| Error::io(format!("make the wall ({})", self.wall.name()), e))
-    }
-
     pub(crate) fn password(&self) -> String {
         self.marker.lock().unwrap_or_else(PoisonError::into_inner).password.clone()
     }
@@ -278,25 +223,10 @@ impl Instance {
         socket_dir::of_instance(&self.setup.sockets, &self.setup.dir)
     }
 
-    fn make_directories(&self) -> Result<(), Error> {
+    /// Makes the directories that its server writes to.
+    pub(crate) fn make_directories(&self) -> Result<(), Error> {
         self.make_private(&self.data_dir())?;
         self.make_private(&self.setup.dir.join("tmp"))
-    }
-
-    fn initialise(&self, watch: &mut Watch<'_>) -> Result<(), Error> {
-        self.make_directories()?;
-        if self.setup.transport == Transport::Tls {
-            certificate::write(self)?;
-        }
-        // Before the server meets it: its own message would come late and say little.
-        self.direct_io(watch.stop)?;
-        if self.setup.installed.dbms.is_mysql_family() {
-            self.write_config()?;
-            mysql::initialise(self, watch)
-        } else {
-            postgres::initialise(self, watch)?;
-            self.write_config()
-        }
     }
 
     /// Whether direct IO works where the data are; `None` when nothing asks for it.
@@ -305,15 +235,6 @@ impl Instance {
         // What there is to say is said when the configuration is chosen.
         let mut quiet = Watch { stop, report: &mut |_| {} };
         direct_io::check(installed.dbms, config, &self.data_dir(), &mut quiet)
-    }
-
-    /// Writes the configuration file where the server will read it.
-    fn write_config(&self) -> Result<(), Error> {
-        let text = &self.setup.config.text;
-        if self.setup.installed.dbms.is_mysql_family() {
-            return self.write_private(&mysql::config_path(self), text);
-        }
-        postgres::write_config(self, text)
     }
 
     /// Writes a file of the instance that only the servers' user can read.
@@ -375,26 +296,4 @@ fn hand_over(opened: &File, identity: &Identity) -> io::Result<()> {
         return Ok(());
     }
     Ok(fchown(opened, Some(identity.uid), Some(identity.gid))?)
-}
-
-/// 96 random bits as hex: passwords, which let nobody else on the host into a server, and marks of a process.
-pub(crate) fn random_hex() -> Result<String, Error> {
-    let mut bytes = [0_u8; 12];
-    File::open("/dev/urandom")
-        .and_then(|mut file| file.read_exact(&mut bytes))
-        .map_err(|e| Error::io("read /dev/urandom", e))?;
-    Ok(hex(&bytes))
-}
-
-#[cfg(test)]
-mod tests {
-
-    use super::*;
-
-    #[test]
-    fn passwords_are_long_and_differ() {
-        let (one, other) = (random_hex().unwrap(), random_hex().unwrap());
-        assert!(one.len() == 24 && one.bytes().all(|b| b.is_ascii_hexdigit()), "{one}");
-        assert_ne!(one, other);
-    }
 }

@@ -219,6 +219,16 @@ fn make(dir: &Path) -> Result<(), String> {
     }
 }
 
+/// Makes a directory that the servers' user can enter whatever the umask.
+pub(crate) fn make_open(dir: &Path) -> Result<(), Error> {
+    if dir.is_dir() {
+        return Ok(());
+    }
+    fs::create_dir_all(dir)
+        .and_then(|()| fs::set_permissions(dir, Permissions::from_mode(0o755)))
+        .map_err(|e| Error::write(dir, e))
+}
+
 /// Whether `identity` may search `dir` and all its parents, by their owners and modes.
 pub(crate) fn reachable(identity: &Identity, dir: &Path) -> Result<(), String> {
     let real = dir.canonicalize().map_err(|e| format!("{}: {e}", dir.display()))?;

@@ -11,10 +11,11 @@ use std::time::{Duration, Instant};
 
 use nix::fcntl::Flock;
 use nix::sys::signal::Signal;
-use rqps_client::{Address, AnyConnection, Connection, Endpoint, Password, Tls};
+use rqps_client::{Address, Connection, Endpoint, Password, Tls};
 use rqps_model::{Dbms, Transport, Version};
 
 use crate::confine::Confinement;
+use crate::connect::connect;
 use crate::destructive::Scope;
 use crate::freeze::Freezer;
 use crate::instance::{DATABASE, USER};
@@ -89,22 +90,6 @@ impl fmt::Debug for RunningServer {
             .field("port", &self.port)
             .finish_non_exhaustive()
     }
-}
-
-/// Opens a connection of the right protocol.
-///
-/// # Errors
-/// [`Error::Client`] with the address.
-pub fn connect(dbms: Dbms, endpoint: &Endpoint) -> Result<Box<dyn Connection>, Error> {
-    let connection = AnyConnection::open(dbms, endpoint).map(|c| Box::new(c) as _);
-    connection.map_err(|e| {
-        let doing = match e {
-            // It names the address itself.
-            rqps_client::Error::Connect { .. } => format!("open a connection to {}", dbms.name()),
-            _ => format!("connect to {}", endpoint.address),
-        };
-        Error::client(doing, e)
-    })
 }
 
 impl RunningServer {

@@ -4,6 +4,7 @@
 //! The field sleeps 60 s and 1 s per million rows. Here that is the ceiling: the server's own
 //! counters are watched, and what is still left then is said.
 
+mod changes;
 mod mysql;
 mod postgres;
 mod rocksdb;
@@ -21,6 +22,7 @@ use crate::destructive::Scope;
 use crate::guest::settings;
 use crate::watch::{Progress, Watch};
 use crate::{Error, destructive, facts, lsm};
+pub(crate) use changes::{ROCKSDB_OPTIONS, changed_settings};
 
 /// The server to bring to rest.
 #[derive(Debug, Clone, Copy)]
@@ -34,14 +36,6 @@ pub struct Target<'a> {
     pub scope: Scope<'a>,
     /// Its data directory where rqps can reach it: then the kernel writes back its files as well.
     pub data_dir: Option<&'a Path>,
-}
-
-/// The setting by which settling changes RocksDB's options.
-pub(crate) const ROCKSDB_OPTIONS: &str = rocksdb::OPTIONS;
-
-/// The names of the numbers that settling changes for a while.
-pub(crate) fn changed_settings() -> impl Iterator<Item = &'static str> {
-    mysql::HURRY.iter().map(|(name, _)| *name)
 }
 
 /// What is told of settings that stay as they are.

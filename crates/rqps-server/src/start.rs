@@ -14,13 +14,14 @@ use rqps_client::Password;
 use rqps_model::{Transport, WALL};
 
 use crate::confine::Confinement;
+use crate::connect::connect;
 use crate::identity::Identity;
 use crate::instance::{Instance, Setup, make_private};
 use crate::log_text::{says_disk_full, says_no_memory, telling, unknown_option};
 use crate::options::summarise_changes;
 use crate::places::short_hash;
 use crate::process::Cage;
-use crate::running::{RunningServer, connect};
+use crate::running::RunningServer;
 use crate::vigil::Vigil;
 use crate::watch::{Progress, Watch};
 use crate::{Error, library, mysql, plain, postgres, process, socket_dir, wall};
@@ -31,27 +32,29 @@ const PORT_ATTEMPTS: u32 = 5;
 /// Lines of the log that an error shows.
 const LOG_LINES: usize = 20;
 
-/// Starts an instance's server and waits until it answers.
-pub(crate) fn start(
-    instance: &Instance,
-    port: Option<u16>,
-    watch: &mut Watch<'_>,
-) -> Result<RunningServer, Error> {
-    let mut attempt = 0;
-    loop {
-        attempt += 1;
-        let chosen = match port {
-            Some(port) => {
-                // Asked first: the servers' own messages come late and differ.
-                TcpListener::bind(("127.0.0.1", port)).map_err(|_| Error::PortInUse { port })?;
-                port
+impl Instance {
+    /// Starts the server on `port`, or on a free one, and waits until it answers.
+    ///
+    /// # Errors
+    /// [`Error::PortInUse`], [`Error::UnknownOption`], [`Error::StartFailed`].
+    pub fn start(&self, port: Option<u16>, watch: &mut Watch<'_>) -> Result<RunningServer, Error> {
+        let mut attempt = 0;
+        loop {
+            attempt += 1;
+            let chosen = match port {
+                Some(port) => {
+                    // Asked first: the servers' own messages come late and differ.
+                    TcpListener::bind(("127.0.0.1", port))
+                        .map_err(|_| Error::PortInUse { port })?;
+                    port
+                }
+                None => free_port()?,
+            };
+            match start_on(self, chosen, watch) {
+                Err(Error::PortInUse { .. }) if port.is_none() && attempt < PORT_ATTEMPTS => {}
+                Err(error) => return Err(or_of_program(error, self, watch)),
+                Ok(running) => return Ok(running),
             }
-            None => free_port()?,
-        };
-        match start_on(instance, chosen, watch) {
-            Err(Error::PortInUse { .. }) if port.is_none() && attempt < PORT_ATTEMPTS => {}
-            Err(error) => return Err(or_of_program(error, instance, watch)),
-            Ok(running) => return Ok(running),
         }
     }
 }

@@ -4,76 +4,28 @@
 //! namespace makes everything outside read-only. A [`Door`] is made before the fork; the child goes
 //! through it before its program is executed, and no descendant comes back.
 
+mod door;
 mod enclosure;
 mod landlock;
 mod namespaces;
 #[cfg(test)]
 mod tests;
 
-use std::ffi::CStr;
 use std::io;
-use std::os::fd::OwnedFd;
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
-use nix::sys::prctl::set_no_new_privs;
 use nix::sys::signal::Signal;
 use rqps_model::Wall;
 
 use crate::identity::Identity;
 use crate::process::{self, Cage};
 use crate::trial::Walls;
-pub(crate) use enclosure::{Enclosure, loaded_libraries};
-use namespaces::Mounts;
+pub(crate) use door::Door;
+pub(crate) use enclosure::Enclosure;
 
 /// How long the program that tries a wall may take.
 const TRY_WITHIN: Duration = Duration::from_secs(10);
-
-/// The way into a wall, made before the fork.
-#[derive(Debug)]
-pub(crate) enum Door {
-    /// A ruleset of Landlock.
-    Landlock(OwnedFd),
-    /// The mounts of a namespace.
-    Namespaces(Mounts),
-}
-
-impl Door {
-    /// Makes the way into a wall; `None` where there is no wall.
-    ///
-    /// # Errors
-    /// When the kernel refuses the ruleset, or a path has a zero byte.
-    pub(crate) fn new(wall: &Wall, enclosure: &Enclosure) -> io::Result<Option<Self>> {
-        Ok(match wall {
-            Wall::Landlock { .. } => Some(Self::Landlock(landlock::ruleset(enclosure)?)),
-            Wall::Namespaces { has_user } => {
-                Some(Self::Namespaces(Mounts::new(&enclosure.write, *has_user)?))
-            }
-            Wall::None { .. } => None,
-        })
-    }
-
-    /// The half that needs the rights of root; async-signal-safe.
-    pub(crate) fn enter_as_root(&self) -> io::Result<()> {
-        match self {
-            Self::Namespaces(mounts) => mounts.enter_as_root(),
-            Self::Landlock(_) => Ok(()),
-        }
-    }
-
-    /// The half that follows the change of user; async-signal-safe. `cwd` is the working directory, which
-    /// in a namespace has to be entered again.
-    pub(crate) fn enter_as_user(&self, cwd: Option<&CStr>) -> io::Result<()> {
-        set_no_new_privs()?;
-        match self {
-            Self::Landlock(ruleset) => landlock::restrict_self(ruleset),
-            Self::Namespaces(mounts) => {
-                mounts.enter_as_user()?;
-                cwd.map_or(Ok(()), |cwd| Ok(nix::unistd::chdir(cwd)?))
-            }
-        }
-    }
-}
 
 /// How a wall may have made a program fail, by what the program says; empty where nothing hints at a wall.
 pub(crate) fn suspicion(wall: &Wall, said: &str) -> String {

@@ -10,7 +10,8 @@ use std::path::{Path, PathBuf};
 use rqps_client::Connection;
 use rqps_model::Dbms;
 
-use crate::{Error, Refusal, guest};
+use crate::guest::{has_marker, is_schema_name};
+use crate::{Error, Refusal};
 
 /// Where statements that destroy may work.
 #[derive(Debug, Clone, Copy)]
@@ -110,7 +111,7 @@ pub(super) fn require(
         }
         (Scope::Own { dir }, _) => require_own_mysql(dir, statement, reach, connection),
         (Scope::Guest { schema, .. }, _) => {
-            if guest::is_schema_name(schema) && guest::has_marker(dbms, schema, connection)? {
+            if is_schema_name(schema) && has_marker(dbms, schema, connection)? {
                 return Ok(());
             }
             let (statement, schema) = (statement.to_owned(), schema.to_owned());

@@ -3,16 +3,24 @@
 use rqps_client::Connection;
 use rqps_model::Dbms;
 
-use super::Maker;
-use crate::destructive::quoted;
-use crate::instance::random_hex;
+use super::names::MARKER;
+use crate::random::random_hex;
+use crate::sql_name::quoted;
 use crate::{Error, process};
-
-/// The marker table.
-pub(crate) const MARKER: &str = "rqps_made_this";
 
 /// Longest text of a column.
 const MOST_CHARS: usize = 200;
+
+/// Who makes a schema, for its marker and its name.
+#[derive(Debug, Clone)]
+pub struct Maker {
+    /// The run, or what else the schema is for, with the system's number.
+    pub name: String,
+    /// Version of rqps.
+    pub version: String,
+    /// What tells results directories apart.
+    pub results: String,
+}
 
 /// The one row of the table.
 #[derive(Debug)]

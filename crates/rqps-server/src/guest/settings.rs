@@ -5,8 +5,10 @@ use rqps_client::Connection;
 use rqps_model::Dbms;
 
 use super::{marker, schemas};
-use crate::destructive::{Scope, drop_table, quoted, set_global};
-use crate::{Error, Refusal, settle};
+use crate::destructive::{Scope, drop_table, set_global};
+use crate::settle::{ROCKSDB_OPTIONS, changed_settings};
+use crate::sql_name::quoted;
+use crate::{Error, Refusal};
 
 /// The table of what is changed at the moment.
 const TABLE: &str = "rqps_settings";
@@ -130,10 +132,10 @@ fn is_of_settling(changed: &Changed) -> bool {
     let is_options =
         |text: &str| text.bytes().all(|b| b.is_ascii_alphanumeric() || b"_={};.-".contains(&b));
     let values = [changed.owners.as_str(), changed.ours.as_str()];
-    if changed.name == settle::ROCKSDB_OPTIONS {
+    if changed.name == ROCKSDB_OPTIONS {
         return values.iter().all(|value| is_options(value));
     }
-    settle::changed_settings().any(|name| name == changed.name)
+    changed_settings().any(|name| name == changed.name)
         && values.iter().all(|value| is_number(value))
 }
 

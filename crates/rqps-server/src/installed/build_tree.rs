@@ -9,10 +9,9 @@ use std::time::{Duration, UNIX_EPOCH};
 use sha2::{Digest as _, Sha256};
 
 use crate::Error;
-use crate::fetch::make_open;
 use crate::identity::Identity;
 use crate::lock::{self, Lease};
-use crate::places::{hex, short_hash};
+use crate::places::{hex, make_open, short_hash};
 use crate::tool::{self, Terms};
 use crate::watch::Watch;
 

@@ -46,6 +46,16 @@ impl Instance {
         self.mark(|marker| marker.note = note.map(str::to_owned))
     }
 
+    /// Notes that its data directory is complete.
+    pub(crate) fn mark_initialised(&self) -> Result<(), Error> {
+        self.mark(|marker| marker.initialised = true)
+    }
+
+    /// Notes the password of the data that were put into its directory.
+    pub(crate) fn mark_password(&self, password: String) -> Result<(), Error> {
+        self.mark(|marker| marker.password = password)
+    }
+
     /// Changes the marker, on disk and here.
     pub(super) fn mark(&self, change: impl FnOnce(&mut Marker)) -> Result<(), Error> {
         let mut marker = self.marker.lock().unwrap_or_else(PoisonError::into_inner);

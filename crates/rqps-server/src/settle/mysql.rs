@@ -8,22 +8,12 @@ use std::time::{Duration, Instant};
 
 use rqps_client::Connection;
 
+use super::changes::HURRY;
 use super::{Debt, Settled, Target, claim, not_refused, try_set_global, wait_for_rest};
 use crate::Error;
 use crate::destructive::{reset_binary_logs, set_global};
 use crate::guest::settings::{Changed, forget, is_same, write_down};
 use crate::watch::{Progress, Watch};
-
-/// Settings that make InnoDB flush everything, in an order that never has lwm above its maximum;
-/// restored in the reverse order. Those that a version lacks are skipped.
-pub(super) const HURRY: &[(&str, &str)] = &[
-    ("innodb_max_dirty_pages_pct_lwm", "0"),
-    ("innodb_max_dirty_pages_pct", "0"),
-    // 8.0.18 and later: full pace when idle.
-    ("innodb_idle_flush_pct", "100"),
-    ("innodb_io_capacity_max", "40000"),
-    ("innodb_io_capacity", "20000"),
-];
 
 /// Pages that may stay dirty: the server's own bookkeeping touches some all the time.
 const DIRTY_PAGES: u64 = 100;

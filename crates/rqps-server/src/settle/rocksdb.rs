@@ -10,6 +10,7 @@ use std::time::Duration;
 
 use rqps_client::Connection;
 
+use super::changes::ROCKSDB_OPTIONS;
 use super::{Debt, Target, claim, try_set_global, wait_for_rest};
 use crate::Error;
 use crate::destructive::set_global;
@@ -19,9 +20,6 @@ use crate::watch::{Progress, Watch};
 
 /// Level 0 is compacted as soon as it has this many files.
 const TRIGGER: &str = "level0_file_num_compaction_trigger";
-
-/// The variable by which a family's options are changed.
-pub(super) const OPTIONS: &str = "rocksdb_update_cf_options";
 
 pub(super) fn settle(
     target: &Target<'_>,
@@ -47,7 +45,7 @@ pub(super) fn settle(
     (watch.report)(Progress::Waiting { what: "flush of MyRocks's memtables" });
     let mut is_set = false;
     let result = try_set_global(target, flush, connection, detail)
-        .and_then(|_| try_set_global(target, (OPTIONS, &value(&once)), connection, detail))
+        .and_then(|_| try_set_global(target, (ROCKSDB_OPTIONS, &value(&once)), connection, detail))
         .and_then(|done| {
             is_set = done;
             let at_rest = if done { 0 } else { most_at_rest(&before) };
@@ -56,7 +54,7 @@ pub(super) fn settle(
     // Also after an error: a server that is used on must be the one that was configured.
     let restored = if is_set {
         [back, option].iter().try_for_each(|options| {
-            set_global(target.scope, target.dbms, (OPTIONS, &value(options)), connection)
+            set_global(target.scope, target.dbms, (ROCKSDB_OPTIONS, &value(options)), connection)
         })
     } else {
         Ok(())
@@ -126,7 +124,7 @@ fn triggers_of<'a>(triggers: impl Iterator<Item = (&'a str, u64)>) -> String {
 }
 
 fn changed(owners: &str, ours: &str) -> Changed {
-    Changed { name: OPTIONS.to_owned(), owners: owners.to_owned(), ours: ours.to_owned() }
+    Changed { name: ROCKSDB_OPTIONS.to_owned(), owners: owners.to_owned(), ours: ours.to_owned() }
 }
 
 #[cfg(test)]

@@ -1,15 +1,6 @@
 //! What a server's processes may reach: files to read, directories to write, one TCP port.
 
-use std::collections::BTreeSet;
-use std::fs;
-use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
-use std::time::Duration;
-
-use crate::instance::Instance;
-use crate::tool::{self, Terms};
-use crate::watch::Watch;
-use crate::{Error, elf};
+use std::path::PathBuf;
 
 /// Directories of the system that every program may read: programs, libraries, time zones, names of
 /// users and hosts, and what the kernel says of processes and devices.
@@ -33,96 +24,13 @@ pub(super) const SYSTEM_DIRS: &[&str] = &[
 pub(super) const DEVICES: &[&str] =
     &["/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom", "/dev/tty"];
 
-/// Shared memory of POSIX: shm_overview(7).
-const SHARED_MEMORY: &str = "/dev/shm";
-
-/// Longest time that the loader may take to list libraries.
-const LIST_WITHIN: Duration = Duration::from_secs(30);
-
 /// What processes may reach beside [`SYSTEM_DIRS`] and [`DEVICES`]; paths that do not exist are skipped.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Enclosure {
     /// Directories to read and execute.
-    pub(super) read: Vec<PathBuf>,
+    pub(crate) read: Vec<PathBuf>,
     /// Directories to read, execute and write.
-    pub(super) write: Vec<PathBuf>,
+    pub(crate) write: Vec<PathBuf>,
     /// The TCP port to listen on.
-    pub(super) port: Option<u16>,
-}
-
-impl Enclosure {
-    /// That of an instance's programs; `libraries` are directories that the loader finds for them.
-    pub(crate) fn new(instance: &Instance, libraries: Vec<PathBuf>, port: Option<u16>) -> Self {
-        let setup = instance.setup();
-        let installed = &setup.installed;
-        let mut read = libraries;
-        read.extend(installed.library_dirs.iter().cloned());
-        read.extend([&installed.prefix, &installed.basedir, &installed.share].map(Clone::clone));
-        read.extend(installed.plugin_dir.clone());
-        read.extend(dir_of(&installed.program));
-        read.extend(setup.allocator.file().and_then(dir_of));
-        let write = vec![setup.dir.clone(), instance.socket_dir(), PathBuf::from(SHARED_MEMORY)];
-        Self { read, write, port }
-    }
-}
-
-/// The directory of a file, without symbolic links.
-fn dir_of(file: &Path) -> Option<PathBuf> {
-    Some(file.canonicalize().ok()?.parent()?.to_owned())
-}
-
-/// The directories of the libraries that the loader finds for an instance's server; none for a program that
-/// is no ELF file or is static.
-///
-/// # Errors
-/// When the work is stopped.
-pub(crate) fn loaded_libraries(
-    instance: &Instance,
-    watch: &mut Watch<'_>,
-) -> Result<Vec<PathBuf>, Error> {
-    let setup = instance.setup();
-    let program = &setup.installed.program;
-    let Ok(Some(loader)) = elf::interpreter(program) else { return Ok(Vec::new()) };
-    // The loader itself is run: it lists and does not execute the program.
-    let mut command = Command::new(loader);
-    command.arg("--list").arg(program).env_clear().stdin(Stdio::null());
-    command.envs(setup.allocator.environment(setup.installed.library_path()));
-    let log = setup.dir.join("libraries.log");
-    let terms = Terms { identity: &setup.identity, log: &log, limit: LIST_WITHIN };
-    let done = tool::run(command, terms, watch, &mut |_| {})?;
-    let _ = fs::remove_file(&log);
-    Ok(done.map_or_else(|_| Vec::new(), |done| parse_list(&done.output)))
-}
-
-/// Directories of a loader's list: `libaio.so.1 => /usr/lib/libaio.so.1 (0x00007f...)`.
-fn parse_list(text: &str) -> Vec<PathBuf> {
-    let path = |line: &str| {
-        let line = line.split_once(" => ").map_or(line, |(_, path)| path).trim();
-        let path = line.rsplit_once(" (0x").map_or(line, |(path, _)| path);
-        path.starts_with('/').then(|| PathBuf::from(path))
-    };
-    let dirs: BTreeSet<PathBuf> =
-        text.lines().filter_map(path).filter_map(|p| dir_of(&p)).collect();
-    dirs.into_iter().collect()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn libraries_are_found_where_the_loader_has_them() {
-        let temp = tempfile::tempdir().unwrap();
-        let top = temp.path().canonicalize().unwrap();
-        for (dir, file) in [("a b", "libx.so.1"), ("c", "ld.so")] {
-            fs::create_dir(top.join(dir)).unwrap();
-            fs::write(top.join(dir).join(file), "").unwrap();
-        }
-        let text = format!(
-            "\tlinux-vdso.so.1 (0x00007ffd)\n\tlibx.so.1 => {0}/a b/libx.so.1 (0x00007f)\n\
-             \tlibgone.so => not found\n\t{0}/c/ld.so (0x00007f)\n",
-            top.display()
-        );
-        assert_eq!(parse_list(&text), [top.join("a b"), top.join("c")]);
-    }
+    pub(crate) port: Option<u16>,
 }

@@ -10,10 +10,11 @@ use nix::fcntl::{Flock, FlockArg};
 use rqps_model::Transport;
 use sha2::{Digest as _, Sha256};
 
-use super::{Identity, Instance, Setup};
+use super::write_config;
 use crate::Error;
+use crate::identity::Identity;
+use crate::instance::{Instance, Setup};
 use crate::places::hex;
-use crate::watch::Watch;
 
 /// The file of a template with the password of its server's users. It is written last.
 const PASSWORD: &str = "password";
@@ -45,20 +46,24 @@ impl Template {
         Some(Self { dir: templates.join(hex(&Sha256::digest(made_from)[..12])) })
     }
 
-    /// Fills a new instance: with a copy, or, where it is the first, by its server, and keeps a copy.
-    pub(super) fn fill(&self, instance: &Instance, watch: &mut Watch<'_>) -> Result<(), Error> {
+    /// Fills a new instance with a copy; where it is the first, has `make` fill it, and keeps a copy.
+    pub(super) fn fill(
+        &self,
+        instance: &Instance,
+        make: impl FnOnce() -> Result<(), Error>,
+    ) -> Result<(), Error> {
         let lock = self.lock().map_err(|e| Error::write(&self.dir, e))?;
         let Ok(password) = fs::read_to_string(self.dir.join(PASSWORD)) else {
-            instance.initialise(watch)?;
+            make()?;
             return self.keep(instance).map_err(|e| Error::write(&self.dir, e));
         };
         // Whoever has a copy to make need not wait for another.
         drop(lock);
-        instance.mark(|marker| marker.password = password)?;
+        instance.mark_password(password)?;
         instance.make_directories()?;
-        let (data, owner) = (instance.data_dir(), Owner::of(&instance.setup.identity));
+        let (data, owner) = (instance.data_dir(), Owner::of(&instance.setup().identity));
         copy_into(&self.dir.join("data"), &data, owner).map_err(|e| Error::write(&data, e))?;
-        instance.write_config()
+        write_config(instance)
     }
 
     fn lock(&self) -> io::Result<Flock<File>> {

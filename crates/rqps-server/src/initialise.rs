@@ -1,0 +1,74 @@
+//! Making an instance with a server's data in it, and taking one up that an earlier rqps left.
+
+mod template;
+
+use rqps_model::Transport;
+
+use crate::instance::{Instance, Setup};
+use crate::watch::{Progress, Watch};
+use crate::{Error, certificate, mysql, postgres};
+use template::Template;
+
+impl Instance {
+    /// Makes the directory and initialises a server's data in it. A directory of an earlier
+    /// instance is replaced.
+    ///
+    /// # Errors
+    /// [`Error::NotOurs`] when it holds anything else, [`Error::InUse`] when another rqps uses it,
+    /// [`Error::UnknownOption`] and [`Error::InitFailed`] when the server refuses.
+    pub fn create(setup: Setup, watch: &mut Watch<'_>) -> Result<Self, Error> {
+        let instance = Self::begin(setup)?;
+        let what = format!("{} makes its data directory", instance.setup().installed.name());
+        (watch.report)(Progress::Waiting { what: &what });
+        let filled = match Template::of(instance.setup()) {
+            Some(template) => template.fill(&instance, || initialise(&instance, watch)),
+            None => initialise(&instance, watch),
+        };
+        if let Err(error) = filled {
+            // Half a data directory is of no use to anybody; the error holds the log's end.
+            let _ = instance.discard();
+            return Err(error);
+        }
+        instance.mark_initialised()?;
+        Ok(instance)
+    }
+
+    /// Takes up an instance that an earlier rqps left, with its data as they are.
+    ///
+    /// # Errors
+    /// [`Error::NotOurs`] when the directory is not a complete instance; [`Error::OtherServer`] when it is that
+    /// of another server; [`Error::InUse`] while a server that was killed has not ended; [`Error::NotSound`]
+    /// when its server ran as the host went down, so that not all that it wrote may be on disk, or when its
+    /// data are gone.
+    pub fn open(setup: Setup) -> Result<Self, Error> {
+        let instance = Self::take_up(setup)?;
+        write_config(&instance)?;
+        Ok(instance)
+    }
+}
+
+/// Has the server make its data.
+fn initialise(instance: &Instance, watch: &mut Watch<'_>) -> Result<(), Error> {
+    instance.make_directories()?;
+    if instance.setup().transport == Transport::Tls {
+        certificate::write(instance)?;
+    }
+    // Before the server meets it: its own message would come late and say little.
+    instance.direct_io(watch.stop)?;
+    if instance.setup().installed.dbms.is_mysql_family() {
+        write_config(instance)?;
+        mysql::initialise(instance, watch)
+    } else {
+        postgres::initialise(instance, watch)?;
+        write_config(instance)
+    }
+}
+
+/// Writes the configuration file where the server will read it.
+fn write_config(instance: &Instance) -> Result<(), Error> {
+    let text = &instance.setup().config.text;
+    if instance.setup().installed.dbms.is_mysql_family() {
+        return instance.write_private(&mysql::config_path(instance), text);
+    }
+    postgres::write_config(instance, text)
+}
