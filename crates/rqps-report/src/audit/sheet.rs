@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 use super::finding::findings;
 use super::{Audit, Choice, Explained, Finding, Severity, Shown, is_hidden, known, value};
 use crate::analysis::{Difference, Differences};
-use crate::many::{MANY, by_value};
+use crate::values::{MANY, by_value};
 use crate::words::{clip, list, one_line, shorten, wrap};
 
 /// Widest line, columns.
