@@ -31,9 +31,6 @@ const LAYERS: [&str; 18] = [
     "rqps-fake-server",
 ];
 
-/// Crates whose files are in circles yet.
-const CROOKED: [&str; 2] = ["rqps-report", "rqps-explain"];
-
 /// Crates of which a type's methods are all over yet.
 const SPREAD: [&str; 1] = ["rqps-lab"];
 
@@ -57,9 +54,7 @@ pub(crate) fn check(root: &Path) -> Result<Vec<String>> {
             ["lib.rs", "main.rs"].map(|name| src.join(name)).into_iter().find(|path| path.exists());
         let Some(first) = first else { continue };
         let files = Files::read(root, &first)?;
-        if !CROOKED.contains(&name) {
-            findings.extend(files.circles());
-        }
+        findings.extend(files.circles());
         if !SPREAD.contains(&name) {
             findings.extend(files.spread());
         }

@@ -3,15 +3,16 @@
 //! A gain is a loss with the sides changed over, so that every rule is written once, for a loss. The file is
 //! long because the rules are one chain: each is what the ones before leave.
 
-use rqps_model::{Estimate, Metric, Slice, StepKind, Verdict};
+use rqps_model::{Metric, Slice, StepKind, Verdict};
 
 use crate::cause::{Cause, Kind};
-use crate::evidence::Evidence;
+use crate::finding::Finding;
 use crate::part::{Part, Parts, others_in_user_mode, server_run_wait_ns, stalled};
 use crate::quantity::Quantity;
+use crate::question::Question;
 use crate::sentence;
 use crate::sides::{Sides, Start};
-use crate::split::{Change, Split};
+use crate::split::{Change, Split, barred};
 use crate::work::Work;
 
 /// The share of a change that its cause must explain: half again as much as all else together.
@@ -64,59 +65,6 @@ const WORK_US: f64 = 1.0;
 /// [`WORK_US`] each.
 const OF_WORK: f64 = 0.5;
 
-/// A pair whose verdict is to be explained.
-#[derive(Debug, Clone, Copy)]
-pub struct Question<'a> {
-    /// The slices of both sides.
-    pub sides: &'a Sides<'a>,
-    /// Their split; absent where the server's processes are not known.
-    pub split: Option<&'a Split>,
-    /// The verdict.
-    pub verdict: Verdict,
-    /// The rQPS that it is of.
-    pub rqps: Estimate,
-    /// What kind of work the step does.
-    pub kind: StepKind,
-    /// What its figure counts one of: `query`.
-    pub operation: &'a str,
-    /// Whether the server's own counters mean the same on both sides: one family and one engine.
-    pub is_comparable: bool,
-    /// How the places differ that the sides were measured in, where they do: what an operation takes on
-    /// other hardware is not the system's doing.
-    pub unlike: Option<&'static str>,
-    /// What else was found.
-    pub evidence: &'a Evidence,
-}
-
-/// What the rules found.
-#[derive(Debug, Clone, PartialEq)]
-pub(crate) struct Finding {
-    pub(crate) kind: Kind,
-    /// The parts that carry the change.
-    pub(crate) parts: Vec<Part>,
-    pub(crate) share: Option<f64>,
-    /// The quantities that its sentence names.
-    pub(crate) quantities: Vec<Quantity>,
-    /// Why nothing is explained.
-    pub(crate) why: Option<&'static str>,
-}
-
-impl Finding {
-    fn of(kind: Kind, parts: &[Part], share: f64) -> Self {
-        let parts = parts.to_vec();
-        Self { kind, parts, share: Some(share), quantities: Vec::new(), why: None }
-    }
-
-    fn with(self, quantities: Vec<Quantity>) -> Self {
-        Self { quantities, ..self }
-    }
-
-    fn none(why: Option<&'static str>) -> Self {
-        let (parts, quantities) = (Vec::new(), Vec::new());
-        Self { kind: Kind::NotExplained, parts, share: None, quantities, why }
-    }
-}
-
 /// The cause of a verdict; `None` where there is nothing to explain: the verdict is neither slower nor
 /// faster.
 #[must_use]
@@ -140,27 +88,6 @@ pub fn judge(question: &Question<'_>) -> Option<Cause> {
     Some(sentence::cause(question, &finding))
 }
 
-/// Why the time of an operation cannot be told from these slices.
-pub(crate) fn barred(sides: &Sides<'_>) -> Option<&'static str> {
-    if sides.slices().any(|slice| slice.lateness.is_some()) {
-        return Some("the clients were held at a rate");
-    }
-    let is_served = |slice: &Slice| slice.usage.waits.served_cpu_ns.is_some();
-    if sides.slices().any(has_others_beside) && !sides.slices().all(is_served) {
-        return Some(
-            "other clients worked beside those that the figure is of, at a rate, and the threads \
-             that serve either are not known",
-        );
-    }
-    None
-}
-
-/// Whether other clients worked at a rate beside those that the figure is of. Without one, clients that
-/// delete what others insert do a fixed share of the work of an operation.
-pub(crate) fn has_others_beside(slice: &Slice) -> bool {
-    slice.streams.iter().any(|stream| stream.target_per_s.is_some())
-}
-
 /// Base and candidate changed over.
 fn mirrored<'a>(sides: &Sides<'a>) -> Sides<'a> {
     let swap =
@@ -175,7 +102,7 @@ fn find(question: &Question<'_>, sides: &Sides<'_>, split: &Split) -> Finding {
             "others took more CPU from the slower one's turns than its own CPU accounts for",
         ));
     }
-    let own = Change::of(sides, &split.weights, |slice| own_us(sides, split, slice));
+    let own = Change::of(sides, &split.weights, |slice| split.own_us(sides, slice));
     let Some(own) = own.filter(Change::has_grown) else {
         return Finding::none(Some(
             "the slices differ too much in their time per operation to take its change apart",
@@ -215,11 +142,6 @@ fn is_other_work(change: &Change) -> bool {
     let is_beyond_chance = change.has_grown() || change.has_shrunk();
     let times = change.times().unwrap_or(f64::INFINITY);
     is_beyond_chance && (times >= MORE_WORK || times <= 1.0 / MORE_WORK)
-}
-
-/// The time per operation that is explained: see [`Parts::own_us`].
-pub(crate) fn own_us(sides: &Sides<'_>, split: &Split, slice: &Slice) -> Option<f64> {
-    Some(Parts::of(slice, split.slots, split.basis)?.own_us(sides.in_turns))
 }
 
 /// A candidate that takes longer than its base.

@@ -5,10 +5,11 @@ use rqps_model::Metric;
 
 use crate::cause::{Cause, Kind};
 use crate::evidence::Moves;
+use crate::finding::Finding;
 use crate::number::{digits, percent, signed_us, times, us_text};
 use crate::part::{Part, others_in_user_mode};
 use crate::quantity::Quantity;
-use crate::rules::{Finding, Question, own_us};
+use crate::question::Question;
 use crate::split::{Change, Split};
 
 /// Storage traffic below this many KB per operation, and changes below it, are nothing.
@@ -161,7 +162,7 @@ fn of_storage((split, finding): (&Split, &Finding), whole_us: f64, op: &str) -> 
 /// The change of the time per operation that is explained: in turns without what others took.
 fn own_change(question: &Question<'_>, split: &Split) -> f64 {
     let sides = question.sides;
-    let own = Change::of(sides, &split.weights, |slice| own_us(sides, split, slice));
+    let own = Change::of(sides, &split.weights, |slice| split.own_us(sides, slice));
     own.map_or(split.total.difference.point, |change| change.difference.point)
 }
 

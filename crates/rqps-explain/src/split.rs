@@ -4,7 +4,6 @@ use rqps_model::{Estimate, Slice};
 
 use crate::part::{Basis, Part, Parts, Slots};
 use crate::quantity::Quantity;
-use crate::rules::{barred, has_others_beside};
 use crate::sides::{Sides, Weights};
 
 /// A value per operation on both sides.
@@ -147,4 +146,30 @@ impl Split {
         let change = self.part(part)?;
         (total != 0.0).then(|| change.difference.point / total)
     }
+
+    /// The time per operation that is explained: see [`Parts::own_us`].
+    pub(crate) fn own_us(&self, sides: &Sides<'_>, slice: &Slice) -> Option<f64> {
+        Some(Parts::of(slice, self.slots, self.basis)?.own_us(sides.in_turns))
+    }
+}
+
+/// Why the time of an operation cannot be told from these slices.
+pub(crate) fn barred(sides: &Sides<'_>) -> Option<&'static str> {
+    if sides.slices().any(|slice| slice.lateness.is_some()) {
+        return Some("the clients were held at a rate");
+    }
+    let is_served = |slice: &Slice| slice.usage.waits.served_cpu_ns.is_some();
+    if sides.slices().any(has_others_beside) && !sides.slices().all(is_served) {
+        return Some(
+            "other clients worked beside those that the figure is of, at a rate, and the threads \
+             that serve either are not known",
+        );
+    }
+    None
+}
+
+/// Whether other clients worked at a rate beside those that the figure is of. Without one, clients that
+/// delete what others insert do a fixed share of the work of an operation.
+fn has_others_beside(slice: &Slice) -> bool {
+    slice.streams.iter().any(|stream| stream.target_per_s.is_some())
 }

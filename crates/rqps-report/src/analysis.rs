@@ -8,6 +8,7 @@ mod bar;
 mod calibrated;
 pub mod caveat;
 pub mod cell;
+mod cells;
 pub mod comparison;
 mod contention;
 #[cfg(test)]
@@ -56,7 +57,7 @@ use rqps_stacks::StackProfile;
 use self::observed::OfStep;
 use crate::join::Joined;
 use crate::parallel;
-use crate::words::shorten_apart;
+use crate::words::{NAME_COLUMNS, shorten_apart};
 
 pub use bar::Bar;
 pub(crate) use bar::{Standing, holds_rate};
@@ -73,6 +74,7 @@ pub use settle::Settle;
 pub use size::SystemSizes;
 pub use stacks::{PairStacks, StepStacks};
 pub(crate) use width::half_widths;
+pub use windows::WindowRates;
 
 /// A run with everything that reports say about it.
 #[derive(Debug, Clone)]
@@ -227,7 +229,7 @@ impl<'a> Analysis<'a> {
                 let rule = origin::Rule { base, joined };
                 StepAnalysis {
                     title: title(&step, several),
-                    cells: cell::cells(run, &step, &observed, rule, &mut book),
+                    cells: cells::cells(run, &step, &observed, rule, &mut book),
                     plans: StepPlans::of(&step, base),
                     observed,
                     step,
@@ -292,6 +294,11 @@ impl<'a> Analysis<'a> {
         self.run.systems.get(system_idx).map_or("", |s| s.spec.label.as_str())
     }
 
+    /// A system's label in as many columns as tables give it, or in more where it would be as another's.
+    pub(crate) fn short_label(&self, system_idx: usize) -> &str {
+        self.short_labels.get(system_idx).map_or("", String::as_str)
+    }
+
     /// The base's label; empty in a run without systems.
     #[must_use]
     pub fn base_label(&self) -> &str {
@@ -343,7 +350,7 @@ fn title(step: &RunStep, several: bool) -> String {
 
 fn short_labels(run: &Run) -> Vec<String> {
     let labels: Vec<&str> = run.systems.iter().map(|system| system.spec.label.as_str()).collect();
-    shorten_apart(&labels, crate::layout::NAME_COLUMNS)
+    shorten_apart(&labels, NAME_COLUMNS)
 }
 
 fn names(run: &Run) -> Vec<String> {

@@ -4,19 +4,22 @@
 mod build;
 pub(crate) mod derived;
 pub mod finding;
+pub(crate) mod findings;
 mod known;
 pub mod manual;
 pub mod severity;
 pub mod sheet;
 pub mod size;
 mod value;
+mod weight;
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 
 use rqps_model::{RunSystem, SettingSource};
 
-pub use finding::{Finding, severe};
+pub use finding::Finding;
+pub use findings::severe;
 use known::{Key, Kind, Known};
 pub use severity::Severity;
 pub use size::{Filled, data_size};
@@ -267,7 +270,7 @@ fn setting(
     Some(Explained {
         name: names.join(" / "),
         choice: choice(systems, &names, &shown),
-        severity: severity::of(known, systems, &shown),
+        severity: weight::of(known, systems, &shown),
         values: shown,
         group: known.group.clone(),
         affects: known.affects.clone(),
@@ -338,7 +341,7 @@ fn session(systems: &[RunSystem]) -> Vec<Explained> {
             group: "session".to_owned(),
             // Of a fact of which nothing is known the worst is not supposed.
             severity: known
-                .map_or(Severity::Notable, |(_, known)| severity::of(known, systems, &values)),
+                .map_or(Severity::Notable, |(_, known)| weight::of(known, systems, &values)),
             values,
             affects: known.map_or_else(|| vec!["all".to_owned()], |(_, k)| k.affects.clone()),
             why: known.map_or_else(String::new, |(_, k)| k.why.clone()),

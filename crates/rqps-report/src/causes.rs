@@ -4,7 +4,6 @@ use rqps_explain::{Change, Quantity, Split};
 
 use crate::analysis::{Analysis, StepAnalysis};
 use crate::grid::{Grid, GridCell, Side, plain};
-use crate::layout;
 use crate::number::{self, NOTHING};
 use crate::words::list_in_short;
 
@@ -30,7 +29,7 @@ pub(crate) fn lines(analysis: &Analysis<'_>) -> Vec<(String, String)> {
                 continue;
             }
             let place = if is_several {
-                format!("{} on {}:", step.title, layout::label(analysis, idx))
+                format!("{} on {}:", step.title, analysis.short_label(idx))
             } else {
                 format!("{}:", step.title)
             };
@@ -42,7 +41,7 @@ pub(crate) fn lines(analysis: &Analysis<'_>) -> Vec<(String, String)> {
         for (why, titles) in barred {
             let titles = list_in_short(&titles);
             let place = if is_several {
-                format!("{titles} on {}:", layout::label(analysis, idx))
+                format!("{titles} on {}:", analysis.short_label(idx))
             } else {
                 format!("{titles}:")
             };
@@ -68,7 +67,7 @@ pub(crate) fn parts(analysis: &Analysis<'_>, step: &StepAnalysis<'_>) -> Option<
             let mut cells = vec![plain(what)];
             cells.extend(values(change));
             cells.push(share.map_or_else(GridCell::default, |s| plain(number::small_percent(s))));
-            cells.push(plain(layout::label(analysis, idx)));
+            cells.push(plain(analysis.short_label(idx)));
             grid.row(cells);
         };
         row("all", &split.total, None);
@@ -104,7 +103,7 @@ pub(crate) fn quantities(analysis: &Analysis<'_>, step: &StepAnalysis<'_>) -> Op
             let ratio = change.ratio.as_ref();
             cells.push(plain(ratio.map_or_else(|| NOTHING.to_owned(), number::ratio)));
             cells.push(plain(ratio.and_then(number::interval).unwrap_or_default()));
-            cells.push(plain(layout::label(analysis, idx)));
+            cells.push(plain(analysis.short_label(idx)));
             grid.row(cells);
         }
     }
@@ -142,7 +141,7 @@ pub(crate) fn ageing(analysis: &Analysis<'_>) -> Option<Grid> {
                 plain(relative.map_or_else(String::new, number::ratio)),
                 plain(relative.and_then(number::interval).unwrap_or_default()),
                 plain(&step.title),
-                plain(layout::label(analysis, idx)),
+                plain(analysis.short_label(idx)),
             ]);
         }
     }

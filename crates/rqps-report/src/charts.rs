@@ -9,8 +9,9 @@ use rqps_model::{Estimate, Group, Verdict};
 use crate::analysis::{Analysis, Bar, Cell, CellState, GROUPS, StepAnalysis};
 use crate::dot::dot;
 use crate::html::Scale;
+use crate::values::MANY;
 use crate::words::{clip, shorten};
-use crate::{layout, many, number};
+use crate::{many, number};
 
 /// Width of a chart, and of its parts from left to right, pixels.
 const WIDTH: usize = 960;
@@ -137,7 +138,7 @@ fn names(analysis: &Analysis<'_>, (title, candidates): (&str, &[usize]), y: usiz
         text x="12" y=(y + LINE - 4) font-weight="bold" { (shorten(title, 100)) }
         @for (lane, &idx) in candidates.iter().enumerate() {
             text x=(NAMES - 10) y=(middle(y + LINE, lane) + 4) text-anchor="end" font-size="11" {
-                (layout::label(analysis, idx))
+                (analysis.short_label(idx))
             }
         }
     }
@@ -146,7 +147,7 @@ fn names(analysis: &Analysis<'_>, (title, candidates): (&str, &[usize]), y: usiz
 /// The lanes of a step below `y`.
 fn lanes(scale: Scale, (step, candidates): (&StepAnalysis<'_>, &[usize]), y: usize) -> Markup {
     // Beside names all have one mark.
-    let is_named = candidates.len() > many::MANY;
+    let is_named = candidates.len() > MANY;
     html! {
         @for (lane, &idx) in candidates.iter().enumerate() {
             @let y = middle(y, lane);

@@ -7,7 +7,6 @@ use rqps_model::Verdict;
 
 use crate::analysis::{Analysis, Cell, Comparison, Judged, StepAnalysis};
 use crate::grid::{Grid, Side, plain};
-use crate::layout;
 use crate::number::{self, NOTHING};
 use crate::response;
 
@@ -67,7 +66,7 @@ pub(crate) fn grid(analysis: &Analysis<'_>, step: &StepAnalysis<'_>) -> Option<G
                 let sd = found.start_sd.map_or_else(String::new, number::small_percent);
                 row.extend([plain(found.starts.to_string()), plain(sd)]);
             }
-            row.push(plain(layout::label(analysis, idx)));
+            row.push(plain(analysis.short_label(idx)));
             grid.row(row);
         }
     }
@@ -117,7 +116,7 @@ pub(crate) fn notes(analysis: &Analysis<'_>, step: &StepAnalysis<'_>) -> Vec<Str
     let mut out = Vec::new();
     for (idx, cell) in step.cells.iter().enumerate() {
         let Some(comparison) = &cell.comparison else { continue };
-        let label = layout::label(analysis, idx);
+        let label = analysis.short_label(idx);
         out.extend(fallen(analysis, cell, comparison).map(|text| format!("{label}: {text}")));
         out.extend(small(analysis, cell).map(|text| format!("{label}: {text}")));
         if let Some(settle) = cell.settle() {

@@ -305,7 +305,7 @@ fn told(row: &Row<'_, '_>, n: u64) -> String {
 }
 
 fn total_columns() -> Vec<Column> {
-    let windows = |f: fn(&crate::analysis::cell::WindowRates) -> f64| {
+    let windows = |f: fn(&crate::analysis::WindowRates) -> f64| {
         move |r: &Row<'_, '_>| number(r.cell.windows.as_ref().map(f))
     };
     vec![

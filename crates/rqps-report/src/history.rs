@@ -14,6 +14,9 @@ mod copies;
 mod extract;
 mod left_out;
 mod lines;
+mod member;
+mod method;
+mod step_key;
 mod surroundings;
 mod words;
 
@@ -21,13 +24,16 @@ use rqps_model::{Estimate, Run, RunSystem, StepInfo, Version};
 use rqps_stats::change_point::Uncertainty;
 
 pub(crate) use change::levels;
-pub use change::{Change, Method, SIGNIFICANCE};
+pub use change::{Change, SIGNIFICANCE};
 pub use left_out::LeftOut;
+pub use method::Method;
 pub use surroundings::Surroundings;
 pub(crate) use words::change_in_short;
 
-use extract::{Extracts, StepKey};
-use lines::{Line, Member};
+use extract::Extracts;
+use lines::Line;
+use member::Member;
+use step_key::StepKey;
 
 use crate::join::host_name;
 

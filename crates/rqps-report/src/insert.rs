@@ -132,7 +132,7 @@ impl Summary {
                     cell.map_or_else(Default::default, |cell| self.cell(cell, is_base));
                 row.extend([text, plain(sign)]);
             }
-            row.push(plain(layout::label(analysis, idx)));
+            row.push(plain(analysis.short_label(idx)));
             grid.row(row);
         }
         if self == Self::Rates {
@@ -217,7 +217,7 @@ pub(crate) fn responses(
             None => plain(NOTHING),
         }));
         row.extend([show(times.max_ns as f64), plain(times.n.to_string())]);
-        row.push(plain(layout::label(analysis, idx)));
+        row.push(plain(analysis.short_label(idx)));
         grid.row(row);
     }
     Some((grid, unit))
@@ -233,7 +233,7 @@ pub(crate) fn buckets(analysis: &Analysis<'_>, step: &StepAnalysis<'_>) -> Grid 
         let Some(times) = &flow.response else { continue };
         let mut row = vec![plain(plural(flow.role))];
         row.extend(times.bucket_pcts().map(|pct| plain(share(pct))));
-        row.push(plain(layout::label(analysis, idx)));
+        row.push(plain(analysis.short_label(idx)));
         grid.row(row);
     }
     grid
@@ -291,7 +291,7 @@ pub(crate) fn rates(
             show(flow.late_p99_ns.map(|ns| ns as f64)),
             show(late.map(|l| l.max_ns as f64)),
             show(flow.own_late_p99_ns.map(|ns| ns as f64)),
-            plain(layout::label(analysis, *idx)),
+            plain(analysis.short_label(*idx)),
         ]);
     }
     (!grid.is_empty()).then_some((grid, unit))
@@ -328,7 +328,7 @@ pub(crate) fn debt(analysis: &Analysis<'_>, step: &StepAnalysis<'_>) -> Option<G
                 plain(cell.debt.get(*name).map_or_else(|| NOTHING.to_owned(), u64::to_string))
             })
             .collect();
-        row.push(plain(layout::label(analysis, idx)));
+        row.push(plain(analysis.short_label(idx)));
         grid.row(row);
     }
     Some(grid)

@@ -5,8 +5,10 @@
 
 mod cause;
 mod comparison;
+mod host;
 mod insert;
 mod joined;
+mod numbers;
 mod plans;
 mod shape;
 mod stacks;
@@ -19,12 +21,14 @@ use rqps_stats::fdr::DEFAULT_Q;
 use crate::analysis::{Analysis, Bar, Cell, CellState, Difference, StepAnalysis, SystemSizes};
 use crate::audit::{Explained, Shown, sheet};
 use crate::{csv, number, repeat, response};
+use host::HostJson;
 use joined::JoinedJson;
-pub(crate) use shape::EstimateJson;
+pub(crate) use numbers::EstimateJson;
+use numbers::{LatenessJson, RatioJson};
 use shape::{
-    CandidateJson, DifferencesJson, FootnoteJson, HostJson, IncidentJson, LatenessJson, MarkJson,
-    RatioJson, ReportJson, ResponseJson, ResultJson, RunJson, SCHEMA, SizesEndJson, SizesJson,
-    SliceJson, StepJson, SystemJson, TotalsJson, WindowsJson,
+    CandidateJson, DifferencesJson, FootnoteJson, IncidentJson, MarkJson, ReportJson, ResponseJson,
+    ResultJson, RunJson, SCHEMA, SizesEndJson, SizesJson, SliceJson, StepJson, SystemJson,
+    TotalsJson, WindowsJson,
 };
 
 /// The report as indented JSON with a line break at its end.

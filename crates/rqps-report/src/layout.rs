@@ -13,10 +13,7 @@ use crate::grid::{Grid, GridCell, Side, plain, toned};
 use crate::number::{self, NOTHING};
 use crate::response;
 use crate::tone::Tone;
-use crate::words::{clip, shorten, shorten_apart};
-
-/// Columns given to a label or a step's name; longer ones are cut in their middle.
-pub(crate) const NAME_COLUMNS: usize = 36;
+use crate::words::{NAME_COLUMNS, clip, shorten, shorten_apart};
 
 /// The metrics of the field's `o.met` files, in their order.
 const FIELD_METRICS: [Metric; 5] =
@@ -29,11 +26,6 @@ const OUR_METRICS: [Metric; 4] =
 /// A name in as many columns as tables give it.
 pub(crate) fn name(text: &str) -> String {
     shorten(text, NAME_COLUMNS)
-}
-
-/// A system's label in as many columns, or in more where it would be as another's.
-pub(crate) fn label(analysis: &Analysis<'_>, system_idx: usize) -> String {
-    analysis.short_labels.get(system_idx).cloned().unwrap_or_default()
 }
 
 /// A step's name with the unit of its figure where that is not queries per second.
@@ -428,7 +420,7 @@ pub(crate) fn systems(analysis: &Analysis<'_>) -> Grid {
     let configs = shorten_apart(&configs, 24);
     for (idx, config) in configs.iter().enumerate() {
         grid.row(vec![
-            plain(label(analysis, idx)),
+            plain(analysis.short_label(idx)),
             plain(clip(&version(analysis, idx), 24)),
             plain(engine(analysis, idx)),
             plain(transport(analysis, idx)),

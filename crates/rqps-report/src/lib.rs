@@ -33,6 +33,7 @@ mod repeat;
 mod stacks;
 pub mod stacks_page;
 mod tone;
+mod values;
 mod words;
 
 use std::fmt;

@@ -5,16 +5,11 @@ use crate::analysis::{Analysis, Cell, CellState, StepAnalysis};
 use crate::grid::{Grid, GridCell, Side, plain};
 use crate::layout;
 use crate::number::{count, plain_ratio};
+use crate::values::{MANY, VALUES};
 use crate::words::{list, shorten_apart};
-
-/// With more candidates than this the systems are rows: as many columns of ratios as fit a page.
-pub(crate) const MANY: usize = 8;
 
 /// Columns that a step's name gets above its figures.
 const STEP_COLUMNS: usize = 18;
-
-/// Distinct values of a setting that a sentence has, and places of a footnote.
-const VALUES: usize = 5;
 
 /// Whether a run is shown with a row per system.
 pub(crate) fn is_many(analysis: &Analysis<'_>) -> bool {
@@ -127,7 +122,7 @@ fn grid(analysis: &Analysis<'_>, steps: &[NamedStep<'_>]) -> Grid {
             }));
         }
         let base = if idx == analysis.base { " (base)" } else { "" };
-        row.push(plain(format!("{}{base}", layout::label(analysis, idx))));
+        row.push(plain(format!("{}{base}", analysis.short_label(idx))));
         grid.row(row);
     }
     grid
@@ -154,38 +149,4 @@ pub(crate) fn places(analysis: &Analysis<'_>, places: &[String]) -> String {
     }
     let more = places.len() - VALUES;
     format!("{}; and {more} more, which are in the other formats", places[..VALUES].join("; "))
-}
-
-/// The values of many systems by value: `OFF (20), ON (3), absent (9)`.
-pub(crate) fn by_value(values: &[String]) -> String {
-    let mut counted: Vec<(&str, usize)> = Vec::new();
-    for value in values {
-        match counted.iter_mut().find(|(known, _)| known == value) {
-            Some((_, n)) => *n += 1,
-            None => counted.push((value, 1)),
-        }
-    }
-    // Stable: values that are as frequent stay in the order of the systems.
-    counted.sort_by_key(|(_, n)| std::cmp::Reverse(*n));
-    let mut said: Vec<String> =
-        counted.iter().take(VALUES).map(|(value, n)| format!("{value} ({n})")).collect();
-    if counted.len() > VALUES {
-        said.push(count(counted.len() - VALUES, "other value"));
-    }
-    said.join(", ")
-}
-
-#[cfg(test)]
-mod tests {
-    use super::by_value;
-
-    #[test]
-    fn values_are_counted_the_frequent_ones_first() {
-        let values = |text: &str| -> Vec<String> { text.split(' ').map(str::to_owned).collect() };
-        assert_eq!(by_value(&values("b a a b c a")), "a (3), b (2), c (1)");
-        assert_eq!(
-            by_value(&values("1 2 3 4 5 6 7")),
-            "1 (1), 2 (1), 3 (1), 4 (1), 5 (1), 2 other values"
-        );
-    }
 }

@@ -156,7 +156,7 @@ fn summary(out: &mut String, analysis: &Analysis<'_>) {
     for one in &candidates {
         let head = |idx: usize| {
             let what = if idx == analysis.base { "QPS" } else { "rQPS" };
-            format!("{} {what}", layout::label(analysis, idx))
+            format!("{} {what}", analysis.short_label(idx))
         };
         paragraph(out, layout::summary(analysis, one, head).render_markdown().trim_end());
     }
@@ -251,7 +251,7 @@ fn metrics(out: &mut String, analysis: &Analysis<'_>) {
         for (idx, cell) in step.cells.iter().enumerate() {
             let Some(relative) = &cell.relative else { continue };
             let mut row =
-                vec![plain(&step.title), plain(layout::label(analysis, idx)), layout::rqps(cell)];
+                vec![plain(&step.title), plain(analysis.short_label(idx)), layout::rqps(cell)];
             row.extend(metrics.iter().map(|&m| {
                 if analysis.is_imported(idx) {
                     return plain(layout::stated_ratio(cell, m));

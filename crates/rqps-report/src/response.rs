@@ -4,10 +4,11 @@ use hdrhistogram::Histogram;
 use rqps_model::histogram::decode;
 use rqps_model::{Slice, StatedResponse};
 
-use crate::analysis::comparison::COMPARED;
-
 /// The percentiles that reports list.
 pub const PERCENTILES: [f64; 6] = [50.0, 90.0, 95.0, 99.0, 99.9, 99.99];
+
+/// Percentiles of response times that are compared.
+pub const COMPARED: [f64; 3] = [50.0, 95.0, 99.0];
 
 /// Responses that must lie beyond a percentile for it to be shown: with fewer it is an accident of
 /// single responses.
@@ -146,7 +147,7 @@ fn of_histogram(all: &Histogram<u64>, min_beyond: f64) -> ResponseTimes {
 pub(crate) struct BlockTimes {
     /// Responses.
     pub(crate) n: u64,
-    /// The value at each of [`crate::analysis::comparison::COMPARED`], nanoseconds.
+    /// The value at each of [`COMPARED`], nanoseconds.
     pub(crate) percentiles_ns: [f64; COMPARED.len()],
 }
 

@@ -11,7 +11,6 @@ use crate::analysis::stacks::{PairStacks, StepStacks};
 use crate::analysis::{Analysis, StepAnalysis};
 use crate::grid::{Grid, GridCell, Side, plain, toned};
 use crate::join::suite_of;
-use crate::layout;
 use crate::number::{self, NOTHING, count};
 use crate::tone::Tone;
 
@@ -114,10 +113,10 @@ pub(crate) fn functions(analysis: &Analysis<'_>, pair: &PairStacks, table: Table
         return None;
     }
     let (base, candidate) =
-        (layout::label(analysis, analysis.base), layout::label(analysis, pair.system_idx));
+        (analysis.short_label(analysis.base), analysis.short_label(pair.system_idx));
     let mut grid = Grid::new(&[
-        (base.as_str(), Side::Point),
-        (candidate.as_str(), Side::Point),
+        (base, Side::Point),
+        (candidate, Side::Point),
         ("differs", Side::Point),
         ("±", Side::Point),
         ("", Side::Left),
@@ -165,11 +164,11 @@ pub(crate) fn waits(analysis: &Analysis<'_>, stacks: &StepStacks<'_>) -> Option<
     if stacks.waits.is_empty() {
         return None;
     }
-    let names: Vec<String> =
-        (0..analysis.run.systems.len()).map(|idx| layout::label(analysis, idx)).collect();
+    let names: Vec<&str> =
+        (0..analysis.run.systems.len()).map(|idx| analysis.short_label(idx)).collect();
     let mut heads: Vec<(&str, Side)> = Vec::new();
     for name in &names {
-        heads.extend([(name.as_str(), Side::Point), ("threads", Side::Point)]);
+        heads.extend([(*name, Side::Point), ("threads", Side::Point)]);
     }
     heads.push(("where they were", Side::Left));
     let mut grid = Grid::new(&heads);
@@ -215,7 +214,7 @@ pub(crate) fn counters(analysis: &Analysis<'_>, stacks: &StepStacks<'_>) -> Opti
             let value = value_of(counters, event).filter(|_| n > 0).map(|v| v / n as f64);
             plain(value.map_or_else(|| NOTHING.to_owned(), number::per_operation))
         }));
-        row.push(plain(layout::label(analysis, idx)));
+        row.push(plain(analysis.short_label(idx)));
         grid.row(row);
     }
     Some(grid)

@@ -367,7 +367,7 @@ fn groups(page: &mut Page, analysis: &Analysis<'_>) {
             number::plain_ratio(g.max),
             g.group.title(),
             number::count(g.n_steps, "step"),
-            layout::label(analysis, g.system_idx)
+            analysis.short_label(g.system_idx)
         );
         page.paragraph("", &text);
     }

@@ -4,6 +4,9 @@ use std::collections::BTreeSet;
 
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
+/// Columns given to a label or a step's name; longer ones are cut in their middle.
+pub(crate) const NAME_COLUMNS: usize = 36;
+
 /// Names that a sentence lists; more are counted.
 const MAX_NAMES: usize = 6;
 

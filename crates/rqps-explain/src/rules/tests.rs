@@ -13,7 +13,7 @@ use rqps_model::{
 };
 
 use super::*;
-use crate::evidence::{Hint, Moves};
+use crate::evidence::{Evidence, Hint, Moves};
 use crate::part::{Basis, Slots};
 
 /// What an operation takes, microseconds, and what it does.

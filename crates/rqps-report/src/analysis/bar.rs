@@ -1,8 +1,6 @@
 //! Why a ratio has no verdict, although it has an interval: what it compares is not the same work, or the
 //! rate was set.
 
-use super::Cell;
-
 /// The share of starts that may be missed where a set rate counts as held, as of the field's SLA.
 const MOST_MISSED: f64 = 0.05;
 
@@ -28,11 +26,6 @@ impl Bar {
         }
     }
 
-    /// What bars a candidate's cell beside the base's.
-    pub(super) fn of(cell: &Cell, base: &Cell) -> Option<Self> {
-        Self::between(Standing::of(cell), Standing::of(base))
-    }
-
     /// What bars the ratio of two systems.
     pub(crate) fn between(one: Standing, other: Standing) -> Option<Self> {
         if one.check_failed || other.check_failed {
@@ -54,17 +47,6 @@ pub(crate) struct Standing {
     pub(crate) sla_failed: bool,
     /// All that is counted came at a set rate, and nearly all of it came.
     pub(crate) rate_held: bool,
-}
-
-impl Standing {
-    fn of(cell: &Cell) -> Self {
-        let all = cell.lateness.as_ref().filter(|_| cell.insert.is_none());
-        Self {
-            check_failed: cell.failed_checks().next().is_some(),
-            sla_failed: cell.failed_sla(),
-            rate_held: all.is_some_and(|late| holds_rate(late.n_due, late.n_missed)),
-        }
-    }
 }
 
 /// Whether nearly all of what was due at a set rate came.

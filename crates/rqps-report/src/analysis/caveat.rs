@@ -3,7 +3,7 @@
 use rqps_model::{Metric, RunStatus, RunSystem, Schedule, StepKind, StepOutcome, SystemSource};
 
 use super::{Analysis, CellState, StepAnalysis};
-use crate::audit::finding::findings;
+use crate::audit::findings::findings;
 use crate::audit::{Finding, Severity};
 use crate::number::count;
 use crate::words::{capital, clip, list, list_in_short, one_line};

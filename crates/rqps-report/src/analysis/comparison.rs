@@ -10,10 +10,7 @@ use rqps_stats::restarts::Restarted;
 
 use super::Settle;
 use super::estimate::Pair;
-use crate::response;
-
-/// Percentiles of response times that are compared.
-pub const COMPARED: [f64; 3] = [50.0, 95.0, 99.0];
+use crate::response::{self, COMPARED};
 
 /// How far neighbouring values of a histogram with three significant digits are apart, at the worst.
 const HISTOGRAM_STEP: f64 = 1e-3;

@@ -13,10 +13,10 @@ use rqps_model::{
 use rqps_stats::random::Random;
 use rqps_stats::{DEFAULT_BOUND, paired_ratio, verdict};
 
-use super::comparison::{COMPARED, Comparison};
+use super::comparison::Comparison;
 use super::estimate::{Measured, Pair};
 use super::observed::{self, OfSlice, OfSystem};
-use crate::response::BlockTimes;
+use crate::response::{BlockTimes, COMPARED};
 
 /// Simulated runs of a row: standard errors of a coverage of 95% are 0.7% and 0.9%.
 const RUNS: u32 = 1000;

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use rqps_model::RunSystem;
 
 use crate::audit::{Audit, derived, is_hidden, same};
-use crate::many::{MANY, by_value};
+use crate::values::{MANY, by_value};
 use crate::words::clip;
 
 /// Columns that a sentence gives to a value; tables have it in full.

@@ -8,13 +8,13 @@ pub(super) mod compare;
 pub mod field;
 pub mod flow;
 pub mod level;
+pub(super) mod measured;
 pub mod sla;
 pub mod trend;
 
-use rqps_model::run::SystemStep;
 use rqps_model::{Figure, Role, RunStep, StepKind};
 
-use super::{Cell, StepAnalysis};
+use super::StepAnalysis;
 
 pub use field::{FieldMetric, FieldMetrics};
 pub use flow::Flow;
@@ -78,17 +78,4 @@ pub(super) fn tables(steps: &[StepAnalysis<'_>]) -> Option<InsertTables> {
     let all = having(|step| is_step(&step.step));
     let is_rated = |step: &StepAnalysis<'_>| step.cells.iter().any(|c| c.sla().is_some());
     (!all.is_empty()).then(|| InsertTables { steps: all, rated: having(is_rated) })
-}
-
-/// What is said of a cell that has its figure.
-pub(super) fn of(step: &RunStep, system: &SystemStep, cell: &Cell) -> InsertCell {
-    let mut flows = flow::flows(step, system);
-    // One thing has one figure.
-    for own in flows.iter_mut().filter(|flow| flow.is_own) {
-        own.rate_per_s = cell.figure.map_or(own.rate_per_s, |figure| figure.point);
-    }
-    let sla = flows.iter().find(|f| f.role == Role::Insert).and_then(Sla::of);
-    let field = field::metrics(step, system, (cell, &flows));
-    let is_stated = system.slices.iter().any(|slice| slice.stated.is_some());
-    InsertCell { flows, sla, field, field_relative: None, level: Level::Middle, is_stated }
 }

@@ -26,7 +26,7 @@ pub(super) fn decide(steps: &mut [StepAnalysis<'_>], bound: f64) {
     for is_compared in [true, false] {
         let mut family = Vec::new();
         for step in steps.iter_mut().filter(|step| step.is_compared() == is_compared) {
-            let (block_s, is_timed) = (settle::block_s(&step.cells), settle::is_timed(&step.step));
+            let (block_s, is_timed) = (block_s(&step.cells), settle::is_timed(&step.step));
             let is_open = |cell: &&mut Cell| is_of_like_work(cell) && !cell.is_barred();
             let cells = step.cells.iter_mut().filter(is_open);
             family.extend(cells.map(|cell| Open { cell, block_s, is_timed }));
@@ -36,6 +36,15 @@ pub(super) fn decide(steps: &mut [StepAnalysis<'_>], bound: f64) {
         let cells = of_family.flat_map(|step| &mut step.cells).filter(|cell| is_of_like_work(cell));
         others(cells.filter_map(|cell| cell.comparison.as_deref_mut()));
     }
+}
+
+/// Time of a block (sequential: slice) on all systems together, seconds.
+fn block_s(cells: &[Cell]) -> f64 {
+    let mean = |cell: &Cell| match cell.slices.len() {
+        0 => 0.0,
+        n => cell.totals.duration_ns as f64 / 1e9 / n as f64,
+    };
+    cells.iter().map(mean).sum()
 }
 
 /// Whether a cell has ratios that compare like with like, all measured by rqps.

@@ -7,8 +7,7 @@ use std::sync::Arc;
 use rqps_model::{RunStep, Slice};
 use rqps_stats::bimodal::{Levels, levels};
 
-use super::cell::WindowRates;
-use super::windows;
+use super::windows::{self, WindowRates};
 use crate::response::{self, BlockTimes, ResponseTimes};
 
 /// One step, per system.

@@ -6,7 +6,6 @@ use std::collections::BTreeSet;
 use rqps_model::{PlanDifference, QueryPlan, Run, RunStep, plan_difference};
 
 use super::{Analysis, StepAnalysis};
-use crate::layout;
 use crate::number::count;
 use crate::words::{clip, one_line};
 
@@ -113,7 +112,7 @@ pub(super) fn over_starts<'a>(run: &'a Run, step: &RunStep, system_idx: usize) -
 /// candidate goes about in another way than the base.
 pub(crate) fn lines(analysis: &Analysis<'_>, step: &StepAnalysis<'_>) -> Vec<String> {
     let of_system = |(idx, difference): (usize, &Option<PlanDifference>)| {
-        let label = layout::label(analysis, idx);
+        let label = analysis.short_label(idx);
         let statements = difference.iter().flat_map(|d| &d.statements);
         statements
             .map(|s| {
@@ -131,7 +130,7 @@ pub(crate) fn summary(analysis: &Analysis<'_>) -> Vec<String> {
         let each = step.plans.differences.iter().enumerate();
         each.filter_map(|(idx, difference)| {
             let sentence = one_line(&difference.as_ref()?.sentence());
-            Some(format!("{}, {}: {sentence}", step.title, layout::label(analysis, idx)))
+            Some(format!("{}, {}: {sentence}", step.title, analysis.short_label(idx)))
         })
         .collect::<Vec<_>>()
     };

@@ -5,7 +5,6 @@ use rqps_stats::precision::{More, blocks_to_settle_among};
 use rqps_stats::restarts::Restarted;
 use rqps_stats::{CONFIDENCE, student};
 
-use super::Cell;
 use crate::number;
 
 /// Longest time that is told, seconds: nobody measures a single step for longer than an hour.
@@ -163,15 +162,6 @@ pub(super) fn amounts(all: impl Iterator<Item = Settle>) -> String {
         _ => least.amount(),
     };
     format!(": {from} to {}{} more, by the step", beyond(most), most.amount())
-}
-
-/// Time of a block (sequential: slice) on all systems together, seconds.
-pub(super) fn block_s(cells: &[Cell]) -> f64 {
-    let mean = |cell: &Cell| match cell.slices.len() {
-        0 => 0.0,
-        n => cell.totals.duration_ns as f64 / 1e9 / n as f64,
-    };
-    cells.iter().map(mean).sum()
 }
 
 /// Whether a step can be measured for longer: not one of a fixed amount of work.

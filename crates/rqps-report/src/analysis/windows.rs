@@ -3,8 +3,6 @@
 use rqps_model::{Slice, Windows, slice};
 use rqps_stats::steady;
 
-use super::cell::WindowRates;
-
 /// The shortest part of a slice that stands for a block, nanoseconds: what a host does to neighbouring windows goes
 /// together for some 0.4 s (docs/methodology.md).
 const MIN_PART_NS: u64 = 1_000_000_000;
@@ -13,6 +11,21 @@ const MIN_PART_NS: u64 = 1_000_000_000;
 /// they went: a scan ends in one window of ten and leaves the others empty, and of a transaction with ten short
 /// statements and four long ones a window has either.
 const MIN_EVENTS: u64 = 5;
+
+/// Quantiles of the rates in windows, operations per second.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct WindowRates {
+    /// Length of a window, nanoseconds.
+    pub length_ns: u64,
+    /// Number of windows.
+    pub n: usize,
+    /// 5% of the windows are slower.
+    pub p05: f64,
+    /// Half of the windows are slower.
+    pub median: f64,
+    /// 5% of the windows are faster.
+    pub p95: f64,
+}
 
 /// The slice's windows; `None` where too few events end in them.
 fn telling(slice: &Slice) -> Option<&Windows> {

@@ -3,7 +3,7 @@
 
 use rqps_model::{Dbms, Engine, RunSystem, WALL};
 
-use super::severity::is_across;
+use super::weight::is_across;
 use super::{Choice, Explained, Severity, Shown, value};
 
 /// A fact that is made of others: its name, what it is about, and what a difference does.

@@ -8,10 +8,10 @@ use rqps_model::{RunSystem, SettingSource};
 use serde::Serialize;
 use serde_json::{Value, json};
 
-use super::finding::findings;
+use super::findings::findings;
 use super::{Audit, Choice, Explained, Finding, Severity, Shown, is_hidden, known, value};
 use crate::analysis::{Difference, Differences};
-use crate::many::{MANY, by_value};
+use crate::values::{MANY, by_value};
 use crate::words::{clip, list, one_line, shorten, wrap};
 
 /// Widest line, columns.

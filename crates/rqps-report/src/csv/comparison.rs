@@ -1,9 +1,9 @@
 //! The columns of tests, starts of the servers, steady rates and percentiles against the base.
 
 use super::{Column, Row, column, number};
-use crate::analysis::comparison::COMPARED;
 use crate::analysis::{Comparison, Judged};
 use crate::response;
+use crate::response::COMPARED;
 
 /// The columns.
 pub(super) fn columns() -> Vec<Column> {

@@ -7,7 +7,7 @@ use crate::grid::{Grid, GridCell, Side, plain, toned};
 use crate::layout;
 use crate::number;
 use crate::tone::Tone;
-use crate::words::{list_in_short, one_line, shorten};
+use crate::words::{NAME_COLUMNS, list_in_short, one_line, shorten};
 
 /// The rows whose outcome is `wanted`; the column of candidates only where there are several.
 pub(super) fn grid(gate: &Gate<'_>, wanted: impl Fn(&Outcome) -> bool) -> Grid {
@@ -23,10 +23,9 @@ pub(super) fn grid(gate: &Gate<'_>, wanted: impl Fn(&Outcome) -> bool) -> Grid {
         ("", Side::Left),
     ]);
     for (judged, step, cell) in gate.rows().filter(|(j, ..)| wanted(&j.outcome)) {
-        let label =
-            if several { layout::label(analysis, judged.system_idx) } else { String::new() };
+        let label = if several { analysis.short_label(judged.system_idx) } else { "" };
         grid.row(vec![
-            plain(shorten(&step.title, layout::NAME_COLUMNS)),
+            plain(shorten(&step.title, NAME_COLUMNS)),
             plain(label),
             cell.rqps.map_or_else(GridCell::default, |_| layout::rqps(cell)),
             layout::interval(cell),

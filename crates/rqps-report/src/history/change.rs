@@ -3,7 +3,7 @@
 use rqps_model::Estimate;
 use rqps_stats::change_point::{self, Value};
 
-use super::{Order, Point, Series, words};
+use super::{Method, Order, Point, Series, words};
 
 /// Significance of a change: of series without one, so many have one found.
 pub const SIGNIFICANCE: f64 = 0.01;
@@ -13,32 +13,6 @@ const ORDERS: u32 = 999;
 
 /// Seed of these orders: a series gives the same changes every time.
 const SEED: u64 = 20_261_122;
-
-/// How changes are told from chance.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Method {
-    /// Student's t: all points have intervals, and a few of them suffice.
-    Student,
-    /// E-divisive with a permutation test: about eight points are needed.
-    EDivisive,
-}
-
-impl Method {
-    /// Student where of every point it is known how far it may be off; the base is 1 by definition.
-    pub(super) fn of(points: &[Point]) -> Self {
-        let is_known = |point: &Point| point.is_base || point.uncertainty.is_some();
-        if points.iter().all(is_known) { Self::Student } else { Self::EDivisive }
-    }
-
-    /// For programs and tables.
-    #[must_use]
-    pub fn key(self) -> &'static str {
-        match self {
-            Self::Student => "student",
-            Self::EDivisive => "e-divisive",
-        }
-    }
-}
 
 /// A change of level.
 #[derive(Debug, Clone, PartialEq)]

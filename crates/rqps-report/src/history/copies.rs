@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 use rqps_model::Run;
 
 use super::LeftOut;
-use super::extract::{StepKey, key};
+use super::step_key::{StepKey, key};
 
 /// A figure of an imported run.
 #[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]

@@ -3,10 +3,12 @@
 use std::collections::BTreeMap;
 
 use rqps_model::run::SystemStep;
-use rqps_model::{Estimate, Figure, Run, RunStep, StepKind, StepOutcome, SystemSource};
+use rqps_model::{Estimate, Figure, Run, RunStep, StepKind, StepOutcome};
 use rqps_stats::change_point::Uncertainty;
 
-use super::{Choice, Member, Point, SEQUENTIAL, Surroundings, copies};
+use super::member::{Member, version_of};
+use super::step_key::{StepKey, key};
+use super::{Choice, Point, SEQUENTIAL, Surroundings, copies};
 use crate::analysis::{Analysis, Cell, CellState, StepAnalysis};
 use crate::gate::{Unfit, without_ratio};
 use crate::join::{Work, work, work_of};
@@ -17,13 +19,6 @@ const NOTHING_DONE: &str = "a slice finished no operation";
 
 /// Why imported figures of some steps are in no series of figures.
 const NO_UNIT: &str = "its file does not say what it counts, and runs may count different things";
-
-/// A step as series know it.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) struct StepKey {
-    pub(super) name: String,
-    pub(super) clients: u32,
-}
 
 /// Whether a step is one that series are made of: chosen, and neither load nor warm-up.
 pub(super) fn is_shown(step: &RunStep, choice: Choice<'_>) -> bool {
@@ -183,21 +178,6 @@ impl Extracts {
             marks: extract.marks,
         }
     }
-}
-
-/// The version that the server says, else the one that was asked for.
-pub(super) fn version_of(system: &rqps_model::RunSystem) -> Option<rqps_model::Version> {
-    match (&system.version, &system.spec.source) {
-        (Some(version), _) | (None, SystemSource::Catalogue { version, .. }) => {
-            Some(version.clone())
-        }
-        (None, _) => None,
-    }
-}
-
-/// The key of a step.
-pub(super) fn key(step: &RunStep) -> StepKey {
-    StepKey { name: step.info.name.clone(), clients: step.clients }
 }
 
 /// The values of a run against one of its systems, or its figures.

@@ -2,17 +2,10 @@
 
 use rqps_model::{Run, RunSystem, SystemSource, SystemSpec};
 
-use super::extract::version_of;
+use super::member::{Member, version_of};
 use super::{Choice, LeftOut, Order};
 use crate::number::{bytes, exact_percent};
 use crate::words::one_line;
-
-/// A system of a run.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Member {
-    pub(super) run_idx: usize,
-    pub(super) system_idx: usize,
-}
 
 /// The systems of one series, in order of time.
 #[derive(Debug, Clone)]

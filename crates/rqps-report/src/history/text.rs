@@ -2,10 +2,9 @@
 
 use super::{Change, History, Point, Scale, Series, change_in_short};
 use crate::grid::{Grid, GridCell, Side, plain, toned};
-use crate::layout;
 use crate::number;
 use crate::tone::Tone;
-use crate::words::{clip, shorten_apart, wrap};
+use crate::words::{NAME_COLUMNS, clip, shorten_apart, wrap};
 
 /// Columns of a run's id, which begins with its start.
 const RUN_COLUMNS: usize = 48;
@@ -105,7 +104,7 @@ fn grid(series: &Series) -> Grid {
         ("caution", Side::Left),
     ]);
     let labels: Vec<&str> = series.points.iter().map(|point| point.label.as_str()).collect();
-    let labels = shorten_apart(&labels, layout::NAME_COLUMNS);
+    let labels = shorten_apart(&labels, NAME_COLUMNS);
     let runs: Vec<&str> = series.points.iter().map(|point| point.run_id.as_str()).collect();
     let runs = shorten_apart(&runs, RUN_COLUMNS);
     for (at, point) in series.points.iter().enumerate() {
@@ -117,7 +116,7 @@ fn grid(series: &Series) -> Grid {
             plain(&point.server),
             plain(if is_ambiguous(series, at) { labels[at].clone() } else { String::new() }),
             plain(&runs[at]),
-            plain(clip(&point.marks.join(" "), layout::NAME_COLUMNS)),
+            plain(clip(&point.marks.join(" "), NAME_COLUMNS)),
         ]);
     }
     grid

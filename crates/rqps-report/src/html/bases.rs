@@ -9,36 +9,13 @@ use serde::Serialize;
 
 use super::label::outside;
 use super::packed::{base64, gzip};
+use super::part::Part;
 use super::room::Room;
 use super::{chart, step, summary, verdict};
 use crate::analysis::Analysis;
 use crate::many;
 use crate::parallel;
 use crate::words::one_line;
-
-/// A part of the page that depends on the base.
-pub(super) struct Part {
-    /// Its name: `ratios-3`.
-    pub(super) name: String,
-    /// What stands in it.
-    pub(super) markup: Markup,
-}
-
-impl Part {
-    pub(super) fn new(name: impl Into<String>, markup: Markup) -> Self {
-        Self { name: name.into(), markup }
-    }
-
-    /// The part in the page, in an element of its own.
-    pub(super) fn placed(self) -> Markup {
-        html! { div data-part=(self.name) { (self.markup) } }
-    }
-
-    /// The same within a line.
-    pub(super) fn placed_in_line(self) -> Markup {
-        html! { span data-part=(self.name) { (self.markup) } }
-    }
-}
 
 /// What the page says relative to other bases.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -210,11 +187,4 @@ fn of(analysis: &Analysis<'_>, depth: Depth) -> Vec<Part> {
         }
     }
     parts
-}
-
-/// In each step and above the charts, where these may be relative to another base than the rest of the page.
-pub(super) fn note(analysis: &Analysis<'_>) -> Markup {
-    html! {
-        p.other-base hidden { "Relative to " (outside(analysis.base_label())) ", not to the base chosen above." }
-    }
 }

@@ -4,7 +4,7 @@ use maud::{Markup, html};
 
 use super::label::outside;
 use super::ratios::table;
-use super::step::framed;
+use super::table::framed;
 use crate::analysis::{Analysis, Cell, StepAnalysis};
 use crate::causes;
 use crate::words::one_line;

@@ -8,9 +8,9 @@ mod lanes;
 use maud::{Markup, html};
 use rqps_model::{Estimate, Verdict};
 
-use super::bases::{self, Part};
 use super::filter;
 use super::label::{self, outside};
+use super::part::{self, Part};
 use super::scale::Scale;
 use crate::analysis::{Analysis, Cell, GROUPS, StepAnalysis};
 use crate::dot::dot;
@@ -31,7 +31,7 @@ pub(super) fn render(analysis: &Analysis<'_>) -> Markup {
                 label { input type="radio" name="order" value="suite" checked; " as the suite" }
                 label { input type="radio" name="order" value="effect"; " by effect, losses first" }
             }
-            (bases::note(analysis))
+            (part::note(analysis))
             (part(analysis).placed())
         }
     }

@@ -2,7 +2,7 @@
 
 use maud::{Markup, html};
 
-use super::series::legend;
+use super::line::legend;
 use crate::analysis::Analysis;
 use crate::number;
 use crate::response::{self, PERCENTILES, ResponseTimes};

@@ -7,9 +7,8 @@ use rqps_model::Role;
 
 use super::distribution;
 use super::label::{self, outside};
-use super::points::Waits;
-use super::series::{Line, PointKind};
-use super::step::framed;
+use super::line::{Line, PointKind, Waits};
+use super::table::framed;
 use crate::analysis::insert::field::FIELD_METRICS;
 use crate::analysis::insert::flow::{Flow, ROLES};
 use crate::analysis::{Analysis, Cell, Level, StepAnalysis};

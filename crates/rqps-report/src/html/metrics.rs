@@ -4,7 +4,7 @@ use maud::{Markup, html};
 use rqps_model::{Better, Metric, PerOperation};
 
 use super::label::{self, outside};
-use super::step::{framed, system_head};
+use super::table::{framed, system_head};
 use crate::analysis::{Analysis, StepAnalysis};
 use crate::layout;
 use crate::number;

@@ -10,9 +10,10 @@ use rqps_model::{SeriesPoint, Slice};
 use serde::Serialize;
 
 use super::insert;
+use super::line::{Line, PointKind, Waits};
 use super::packed::{base64, gzip};
 use super::room::Room;
-use super::series::{self, Line, PointKind};
+use super::series;
 use super::turns::{Turns, are_blocks};
 use crate::analysis::{Analysis, StepAnalysis};
 use crate::response;
@@ -155,18 +156,6 @@ fn rates(line: &Line<'_>, limit: usize) -> Option<Chart> {
         target: line.target,
         tracks: values.map(|values| track(&values, linear_scale(&values))).collect(),
     })
-}
-
-/// How long responses of one kind of clients took, second by second.
-pub(super) struct Waits<'s> {
-    /// Of what, in words.
-    pub(super) what: &'static str,
-    /// What its points are.
-    pub(super) kind: PointKind,
-    /// From which point to which ratios leave out what was measured, as the host was disturbed.
-    pub(super) left_out: Vec<(usize, usize)>,
-    /// Index of each system, and per slice its seconds.
-    pub(super) tracks: Vec<(usize, Cow<'s, [Vec<SeriesPoint>]>)>,
 }
 
 /// Mean and longest response times; `None` where none were recorded.

@@ -3,7 +3,7 @@
 use maud::{Markup, html};
 
 use super::label::outside;
-use super::step::framed;
+use super::table::framed;
 use crate::analysis::{Analysis, StepAnalysis};
 use crate::comparison;
 use crate::grid::Grid;

@@ -7,7 +7,7 @@ use maud::{Markup, html};
 use rqps_model::{SeriesPoint, Slice};
 
 use super::insert;
-use super::label::outside;
+use super::line::{Line, PointKind, legend};
 use super::turns::{Turns, are_blocks};
 use crate::analysis::{Analysis, CellState, StepAnalysis};
 use crate::number;
@@ -23,38 +23,6 @@ const MAX_POINTS: usize = 240;
 /// Points of all drawings of a page together, and fewest in one track: what large runs have for them.
 const DRAWN_POINTS: usize = 15_000;
 const FEWEST_POINTS: usize = 60;
-
-/// What a point of a chart is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum PointKind {
-    /// A second.
-    Second,
-    /// A second of its system's own turns.
-    OwnSecond,
-    /// A block or a slice as a whole, or a second.
-    Block,
-}
-
-impl PointKind {
-    /// Of a line in which some blocks or slices stand for their seconds, or none.
-    pub(super) fn of_seconds(is_by_block: bool) -> Self {
-        if is_by_block { Self::Block } else { Self::Second }
-    }
-}
-
-/// What one kind of clients did, second by second.
-pub(super) struct Line<'s> {
-    /// What is counted: `Queries`.
-    pub(super) what: &'static str,
-    /// The rate that was asked for, per second.
-    pub(super) target: Option<f64>,
-    /// What its points are.
-    pub(super) kind: PointKind,
-    /// From which point to which ratios leave out what was measured, as the host was disturbed.
-    pub(super) left_out: Vec<(usize, usize)>,
-    /// Index of each system, and per slice its operations in each whole second.
-    pub(super) tracks: Vec<(usize, Cow<'s, [Vec<f64>]>)>,
-}
 
 /// What a step's charts show: queries, or of clients of several kinds what each does. Points that a ratio
 /// to the system `base` leaves out are known of queries alone.
@@ -212,22 +180,6 @@ fn drawing(analysis: &Analysis<'_>, tracks: &[Track], frame: &Frame) -> Markup {
                     }
                 }
                 span.bottom { "0" }
-            }
-        }
-    }
-}
-
-/// Which line is whose.
-pub(super) fn legend(analysis: &Analysis<'_>, systems: impl Iterator<Item = usize>) -> Markup {
-    html! {
-        ul.legend {
-            @for idx in systems {
-                li {
-                    svg.key width="26" height="10" aria-hidden="true" {
-                        line class={ "track t" (idx % 6) } x1="0" x2="26" y1="5" y2="5" {}
-                    }
-                    (outside(analysis.label(idx)))
-                }
             }
         }
     }

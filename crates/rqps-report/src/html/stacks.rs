@@ -9,7 +9,7 @@ use rqps_stacks::flame::{self, Flame};
 use rqps_stacks::function::in_common;
 
 use super::label::{self, outside};
-use super::step::framed;
+use super::table::framed;
 use crate::analysis::{Analysis, StepAnalysis, StepStacks};
 use crate::grid::{Grid, Side};
 use crate::stacks::{self, LEGEND, Table};

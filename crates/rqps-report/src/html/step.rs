@@ -2,12 +2,13 @@
 
 use maud::{Markup, html};
 
-use super::bases::{self, Part};
 use super::label::{self, outside};
+use super::part::{self, Part};
+use super::table::{framed, system_head};
 use super::{cause, data, filter, insert, metrics, plans, ratios, series, stacks, times};
 use crate::analysis::{Analysis, Cell, CellState, StepAnalysis};
 use crate::number::{self, count};
-use crate::words::{lines, one_line};
+use crate::words::lines;
 use crate::{layout, many, parallel, repeat};
 
 /// What is folded away under each step's line.
@@ -61,7 +62,7 @@ fn body(analysis: &Analysis<'_>, at: usize, step: &StepAnalysis<'_>) -> Markup {
             (outside(&info.what)) " · " (info.figure.unit()) " · " (count(clients, "client"))
             " · " (layout::placement(analysis, step))
         }
-        (bases::note(analysis))
+        (part::note(analysis))
         (compared)
         (series::render(analysis, at, step))
         (per_operation)
@@ -192,20 +193,6 @@ fn marks(analysis: &Analysis<'_>, step: &StepAnalysis<'_>) -> Markup {
             }
         }
     }
-}
-
-/// A table that scrolls inside its own frame.
-pub(super) fn framed(title: &str, step: &StepAnalysis<'_>, table: Markup) -> Markup {
-    html! {
-        h4 { (title) }
-        div.scroll tabindex="0" role="region" aria-label={ (title) ": " (one_line(&step.title)) } {
-            table.numbers.all { (table) }
-        }
-    }
-}
-
-pub(super) fn system_head(analysis: &Analysis<'_>, idx: usize) -> Markup {
-    html! { th scope="row" { (outside(analysis.label(idx))) } }
 }
 
 fn figures(analysis: &Analysis<'_>, step: &StepAnalysis<'_>) -> Markup {

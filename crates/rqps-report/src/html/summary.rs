@@ -2,8 +2,8 @@
 
 use maud::{Markup, html};
 
-use super::bases::Part;
 use super::label::{self, outside};
+use super::part::Part;
 use super::{cause, filter};
 use crate::analysis::{Analysis, Cell, GROUPS, StepAnalysis};
 use crate::many;

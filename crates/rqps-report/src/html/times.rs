@@ -3,7 +3,7 @@
 use maud::{Markup, html};
 
 use super::distribution;
-use super::step::{framed, system_head};
+use super::table::{framed, system_head};
 use crate::analysis::{Analysis, Cell, StepAnalysis};
 use crate::words::one_line;
 use crate::{number, response};

@@ -11,7 +11,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use rqps_model::slice::per_second;
 use rqps_model::{SeriesPoint, Slice};
 
-use super::series::PointKind;
+use super::line::PointKind;
 
 const SECOND_NS: u64 = 1_000_000_000;
 

@@ -2,8 +2,8 @@
 
 use maud::{Markup, html};
 
-use super::bases::Part;
 use super::label::outside;
+use super::part::Part;
 use crate::analysis::headline::{CAUSE, Counts, cpu_behind};
 use crate::analysis::{Analysis, Headline, half_widths};
 use crate::many;

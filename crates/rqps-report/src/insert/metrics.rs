@@ -6,7 +6,6 @@ use super::operations;
 use crate::analysis::insert::field::FIELD_METRICS;
 use crate::analysis::{Analysis, Cell, StepAnalysis};
 use crate::grid::{Grid, GridCell, Side, plain};
-use crate::layout;
 use crate::number::{self, NOTHING};
 
 /// CPU per operation of the server and the client, which the field does not have.
@@ -76,7 +75,7 @@ fn metric_rows(
                 *text = operations(cell, &figure);
             }
         }
-        Some((layout::label(analysis, idx), texts))
+        Some((analysis.short_label(idx).to_owned(), texts))
     };
     step.cells.iter().enumerate().filter_map(row).collect()
 }

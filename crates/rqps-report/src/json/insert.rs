@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use rqps_model::Role;
 use serde::Serialize;
 
-use super::shape::{LatenessJson, RatioJson};
+use super::numbers::{LatenessJson, RatioJson};
 use crate::analysis::insert::field::FIELD_METRICS;
 use crate::analysis::{Analysis, Cell, InsertCell, Sla};
 use crate::insert::{PERCENTILES, Summary};

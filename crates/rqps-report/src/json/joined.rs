@@ -2,10 +2,10 @@
 
 use std::collections::BTreeMap;
 
-use rqps_model::{Host, RunStatus, Schedule};
+use rqps_model::{RunStatus, Schedule};
 use serde::Serialize;
 
-use super::shape::HostJson;
+use super::host::HostJson;
 use crate::join::{Condition, Joined, Source};
 use crate::number;
 
@@ -84,21 +84,5 @@ fn source(source: &Source) -> SourceJson<'_> {
         command_line,
         seed: seed.to_string(),
         plan,
-    }
-}
-
-impl<'a> HostJson<'a> {
-    pub(super) fn of(host: &'a Host) -> Self {
-        Self {
-            hostname: &host.hostname,
-            os: &host.os,
-            kernel: &host.kernel,
-            cpu_model: &host.cpu_model,
-            n_cpus: host.n_cpus,
-            memory_bytes: host.memory_bytes,
-            virtual_machine: host.virtual_machine,
-            storage: &host.storage,
-            read_ahead_kb: host.read_ahead_kb,
-        }
     }
 }

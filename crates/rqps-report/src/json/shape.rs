@@ -4,15 +4,16 @@ use std::collections::BTreeMap;
 
 use rqps_model::run::Check;
 use rqps_model::{
-    Dbms, Engine, Group, Imported, Lateness, Placement, RunStatus, Schedule, StepKind, Transport,
-    Verdict,
+    Dbms, Engine, Group, Imported, Placement, RunStatus, Schedule, StepKind, Transport, Verdict,
 };
-use serde::{Serialize, Serializer};
+use serde::Serialize;
 
 use super::cause::{AgeingJson, CauseJson, SplitJson};
 use super::comparison::ComparisonJson;
+use super::host::HostJson;
 use super::insert::{InsertJson, SummaryJson};
 use super::joined::JoinedJson;
+use super::numbers::{EstimateJson, LatenessJson, RatioJson};
 use super::plans::{PlanDifferenceJson, PlanJson};
 use super::stacks::StacksJson;
 use crate::audit::sheet::ExplainedJson;
@@ -79,21 +80,6 @@ pub(super) struct IncidentJson<'a> {
     pub(super) at_unix_ms: i64,
     pub(super) system: Option<&'a str>,
     pub(super) what: &'a str,
-}
-
-#[derive(Serialize)]
-pub(super) struct HostJson<'a> {
-    pub(super) hostname: &'a str,
-    pub(super) os: &'a str,
-    pub(super) kernel: &'a str,
-    pub(super) cpu_model: &'a str,
-    pub(super) n_cpus: u32,
-    pub(super) memory_bytes: u64,
-    pub(super) virtual_machine: bool,
-    pub(super) storage: &'a str,
-    /// Only where it is known.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub(super) read_ahead_kb: Option<u32>,
 }
 
 #[derive(Serialize)]
@@ -249,38 +235,12 @@ pub(super) struct ResultJson<'a> {
     pub(super) slices: Vec<SliceJson<'a>>,
 }
 
-#[derive(Serialize)]
-pub(crate) struct EstimateJson {
-    pub(crate) point: f64,
-    pub(crate) interval: Option<[RatioJson; 2]>,
-    pub(crate) n: u32,
-}
-
 fn is_zero(n: &usize) -> bool {
     *n == 0
 }
 
 fn is_first(start: &u32) -> bool {
     *start == 0
-}
-
-/// A number, or `"inf"`, which JSON has no number for.
-pub(crate) struct RatioJson(f64);
-
-impl From<f64> for RatioJson {
-    fn from(ratio: f64) -> Self {
-        Self(ratio)
-    }
-}
-
-impl Serialize for RatioJson {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        if self.0.is_infinite() {
-            serializer.serialize_str("inf")
-        } else {
-            serializer.serialize_f64(self.0)
-        }
-    }
 }
 
 #[derive(Serialize)]
@@ -290,27 +250,6 @@ pub(super) struct ResponseJson {
     pub(super) mean_ns: Option<f64>,
     pub(super) max_ns: u64,
     pub(super) percentiles_ns: BTreeMap<String, Option<u64>>,
-}
-
-#[derive(Serialize)]
-pub(super) struct LatenessJson {
-    pub(super) due: u64,
-    pub(super) late: u64,
-    pub(super) missed: u64,
-    pub(super) mean_ns: Option<f64>,
-    pub(super) max_ns: u64,
-}
-
-impl From<Lateness> for LatenessJson {
-    fn from(l: Lateness) -> Self {
-        Self {
-            due: l.n_due,
-            late: l.n_late,
-            missed: l.n_missed,
-            mean_ns: l.mean_ns(),
-            max_ns: l.max_ns,
-        }
-    }
 }
 
 #[derive(Serialize)]

@@ -2,7 +2,6 @@
 
 use super::{Detail, Page};
 use crate::analysis::{Analysis, StatementPlans, StepAnalysis, plans};
-use crate::layout;
 use crate::words::{list_in_short, one_line};
 
 /// Differences that a report without the steps lists.
@@ -58,7 +57,7 @@ fn statement_of_all(page: &mut Page, analysis: &Analysis<'_>, statement: &Statem
         .iter()
         .map(|(words, systems)| {
             let labels: Vec<String> =
-                systems.iter().map(|idx| layout::label(analysis, *idx)).collect();
+                systems.iter().map(|idx| analysis.short_label(*idx).to_owned()).collect();
             match groups.len() {
                 1 => (*words).to_owned(),
                 _ => format!("{words} on {}", list_in_short(&labels)),

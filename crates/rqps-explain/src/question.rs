@@ -1,0 +1,31 @@
+//! A pair whose verdict is to be explained, with all that is known of it.
+
+use rqps_model::{Estimate, StepKind, Verdict};
+
+use crate::evidence::Evidence;
+use crate::sides::Sides;
+use crate::split::Split;
+
+/// A pair whose verdict is to be explained.
+#[derive(Debug, Clone, Copy)]
+pub struct Question<'a> {
+    /// The slices of both sides.
+    pub sides: &'a Sides<'a>,
+    /// Their split; absent where the server's processes are not known.
+    pub split: Option<&'a Split>,
+    /// The verdict.
+    pub verdict: Verdict,
+    /// The rQPS that it is of.
+    pub rqps: Estimate,
+    /// What kind of work the step does.
+    pub kind: StepKind,
+    /// What its figure counts one of: `query`.
+    pub operation: &'a str,
+    /// Whether the server's own counters mean the same on both sides: one family and one engine.
+    pub is_comparable: bool,
+    /// How the places differ that the sides were measured in, where they do: what an operation takes on
+    /// other hardware is not the system's doing.
+    pub unlike: Option<&'static str>,
+    /// What else was found.
+    pub evidence: &'a Evidence,
+}
