@@ -26,7 +26,7 @@ fn load(server: &RunningServer, compression: Compression, connection: &mut dyn C
     }
     watched(|w| server.settle(40_000, w)).unwrap();
     let dir = Some(server.data_dir());
-    facts::database_bytes(server.dbms(), server.version(), dir, connection).unwrap()
+    facts::database_bytes(server.dbms(), server.version(), dir, connection).unwrap().unwrap()
 }
 
 #[test]

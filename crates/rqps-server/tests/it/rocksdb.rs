@@ -109,7 +109,8 @@ fn compressed_tables_take_less_and_settle_as_they_were_meant() {
             assert_eq!((state.compaction_debt_bytes, state.pending), (0, 0), "{state:?}");
             let codecs: Vec<&str> = state.data_bytes_by_codec.keys().map(String::as_str).collect();
             assert_eq!(codecs, [codec]);
-            let bytes = facts::database_bytes(dbms, server.version(), None, connection).unwrap();
+            let bytes =
+                facts::database_bytes(dbms, server.version(), None, connection).unwrap().unwrap();
             let files = sst_bytes(&server);
             assert!(bytes <= files && bytes > files * 9 / 10, "{bytes} of {files} in files");
             sizes.push(bytes);

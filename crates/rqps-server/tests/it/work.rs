@@ -42,7 +42,7 @@ fn settling_leaves_nothing_to_do_and_no_trace() {
             facts::database_bytes(dbms, server.version(), Some(server.data_dir()), connection)
         };
         // Without statistics and whatever is still to be flushed.
-        let bytes = size(connection.as_mut()).unwrap();
+        let bytes = size(connection.as_mut()).unwrap().unwrap();
         assert!((row_bytes..10 * row_bytes).contains(&bytes), "{bytes}");
         let before = facts::effective_settings(dbms, connection.as_mut()).unwrap();
         let settled =
@@ -59,7 +59,7 @@ fn settling_leaves_nothing_to_do_and_no_trace() {
         };
         after.retain(|name, value| before.get(name) != Some(value) && !volatile(name));
         assert!(after.is_empty(), "settling left settings changed: {after:?}");
-        let bytes = size(connection.as_mut()).unwrap();
+        let bytes = size(connection.as_mut()).unwrap().unwrap();
         assert!((row_bytes..10 * row_bytes).contains(&bytes), "{bytes}");
         connection_facts(&server, connection.as_mut());
         if dbms.is_mysql_family() {
