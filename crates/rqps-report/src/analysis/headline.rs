@@ -144,7 +144,7 @@ fn sentence(analysis: &Analysis<'_>, system_idx: usize, counts: Counts) -> Strin
             format!("{name} held the set rate as {base} did: compare their response times and CPU.")
         }
         (0, ..) if counts.imported > 0 => {
-            format!("{name} against {base}: imported figures, without a verdict on any of {steps}.")
+            format!("{name} against {base}: imported figures, without a verdict.")
         }
         (0, ..) => format!("{name} could not be compared with {base} on any step."),
         (_, 0, 0) if counts.unclear == 0 => {
@@ -158,7 +158,12 @@ fn sentence(analysis: &Analysis<'_>, system_idx: usize, counts: Counts) -> Strin
             format!("{name} is as fast as {base} on {of}, within {bound}.")
         }
         (_, 0, 0) if counts.same == 0 => {
-            format!("{name} against {base}: no verdict on any of {steps}.")
+            let of = if counts.total() == 1 {
+                "its only step".to_owned()
+            } else {
+                format!("any of {steps}")
+            };
+            format!("{name} against {base}: no verdict on {of}.")
         }
         (_, 0, 0) => format!(
             "{name} is neither slower nor faster than {base} by {bound} on any step that this \

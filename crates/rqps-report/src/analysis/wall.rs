@@ -1,6 +1,6 @@
 //! What confined the servers that rqps started, in a sentence.
 
-use rqps_model::{RunSystem, WALL, Wall};
+use rqps_model::{RunSystem, SystemSource, WALL, Wall};
 
 use super::Analysis;
 use crate::words::{list, list_in_short};
@@ -46,14 +46,22 @@ pub(super) fn sentence(analysis: &Analysis<'_>) -> Option<String> {
             .then(|| format!("The kernel confined the servers differently: {}.", list(&all)));
     };
     let name = wall.name();
+    // A server given by its address is confined by nobody here.
+    let is_external =
+        |system: &RunSystem| matches!(system.spec.source, SystemSource::External { .. });
+    let others = if analysis.run.systems.iter().any(is_external) {
+        "rqps's own servers"
+    } else {
+        "the servers"
+    };
     Some(match wall {
         Wall::Namespaces { .. } => {
-            format!("The kernel let the servers write to no files but their own ({name}).")
+            format!("The kernel let {others} write to no files but their own ({name}).")
         }
         _ if wall.has_tcp() => {
-            format!("The kernel confined the servers to their own files and TCP ports ({name}).")
+            format!("The kernel confined {others} to their own files and TCP ports ({name}).")
         }
-        _ => format!("The kernel confined the servers to their own files ({name})."),
+        _ => format!("The kernel confined {others} to their own files ({name})."),
     })
 }
 

@@ -107,15 +107,7 @@ pub(super) fn legend(gate: &Gate<'_>) -> Vec<String> {
 
 /// The run in a line: id, plan, start, host.
 pub(super) fn facts(analysis: &Analysis<'_>) -> String {
-    let (run, host) = (analysis.run, &analysis.run.host);
-    format!(
-        "run {} ({}), {}, on {}: {} CPUs {}, kernel {}",
-        run.id,
-        run.name,
-        number::utc(run.started_unix_ms),
-        host.hostname,
-        host.n_cpus,
-        host.cpu_model,
-        host.kernel
-    )
+    let run = analysis.run;
+    let started = number::utc(run.started_unix_ms);
+    format!("run {} ({}), {started}, on {}", run.id, run.name, layout::host(analysis))
 }

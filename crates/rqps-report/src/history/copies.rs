@@ -36,12 +36,18 @@ fn figure(run: &Run, step: &rqps_model::RunStep, idx: usize) -> Option<u64> {
     Some(slice.stated.as_ref()?.figure?.to_bits())
 }
 
-/// Whether two runs may have figures of one measurement: they are of one day, or of the same files.
-fn may_share(a: &Run, b: &Run) -> bool {
+/// As many figures of a run are not those of another night by chance. One or two may be: tables state whole numbers.
+const FIGURES_OF_A_COPY: usize = 3;
+
+/// Whether two imported runs are of one time, as groups of one folder are.
+fn are_of_one_time(a: &Run, b: &Run) -> bool {
+    a.imported.is_some() && b.imported.is_some() && a.started_unix_ms == b.started_unix_ms
+}
+
+/// Whether two imported runs are of one folder, which may have other files each night.
+fn are_of_one_folder(a: &Run, b: &Run) -> bool {
     let sources = a.imported.as_ref().zip(b.imported.as_ref());
-    sources.is_some_and(|(of_a, of_b)| {
-        a.started_unix_ms == b.started_unix_ms || of_a.source == of_b.source
-    })
+    sources.is_some_and(|(of_a, of_b)| of_a.source == of_b.source)
 }
 
 /// Leaves out the runs all of whose figures another run has.
@@ -51,7 +57,10 @@ pub(super) fn leave_out_runs(runs: &mut Vec<Run>, left_out: &mut Vec<LeftOut>) {
     for (at, own) in of_runs.iter().enumerate() {
         let has_all = |&(other_at, other): &(usize, &BTreeSet<Stated>)| {
             let is_first = own.len() < other.len() || other_at < at;
-            is_first && may_share(&runs[at], &runs[other_at]) && own.is_subset(other)
+            let (run, other_run) = (&runs[at], &runs[other_at]);
+            let may_share = are_of_one_time(run, other_run)
+                || (own.len() >= FIGURES_OF_A_COPY && are_of_one_folder(run, other_run));
+            is_first && may_share && own.is_subset(other)
         };
         let mut others = of_runs.iter().enumerate().filter(|(other, _)| *other != at);
         let found = others.find(has_all).filter(|_| !own.is_empty());
@@ -74,5 +83,5 @@ pub(super) fn is_copy(step: &StepKey, label: &str, of: [&Run; 2]) -> bool {
         figure(run, step, idx)
     };
     let [a, b] = of;
-    may_share(a, b) && figure(a).is_some() && figure(a) == figure(b)
+    are_of_one_time(a, b) && figure(a).is_some() && figure(a) == figure(b)
 }

@@ -127,7 +127,7 @@ impl BuildTree {
         let _alone = lock::acquire(&lock, lock::FETCHING, watch)?;
         let name = format!(
             "{of_tree}-{}",
-            fingerprint(tree).map_err(|e| Error::io(format!("read {}", tree.display()), e))?
+            self.fingerprint(tree).map_err(|e| Error::io(format!("read {}", tree.display()), e))?
         );
         let copy = builds.join(&name);
         let use_of = |name: &str| locks.join(format!("build-{name}.use"));
@@ -147,6 +147,13 @@ impl BuildTree {
         })?;
         let libraries = find(&copy, "libpq.so.5").and_then(|file| Some(file.parent()?.to_owned()));
         Ok(Copy { root: copy, program, libraries, lease: Lease::take(&use_of(&name), watch)? })
+    }
+
+    /// What tells one state of it from another. `make install` compiles what has changed in a source elsewhere;
+    /// meson is told not to.
+    fn fingerprint(self, tree: &Path) -> std::io::Result<String> {
+        let source = source_of(tree).filter(|source| self == Self::Make && *source != tree);
+        fingerprint([Some(tree), source.as_deref()].into_iter().flatten())
     }
 
     /// Runs the build's own installation, with `copy` in front of every path.
@@ -220,12 +227,22 @@ fn remove_older(
     Ok(())
 }
 
-/// What tells one state of a build from another: names, sizes and times of its files.
-fn fingerprint(tree: &Path) -> std::io::Result<String> {
+/// The source of a build by configure and make, as its makefiles have it.
+fn source_of(tree: &Path) -> Option<PathBuf> {
+    let text = fs::read_to_string(tree.join("src/Makefile.global")).ok()?;
+    let value = text
+        .lines()
+        .find_map(|line| line.strip_prefix("abs_top_srcdir")?.trim().strip_prefix('='))?;
+    Some(PathBuf::from(value.trim()))
+}
+
+/// What tells one state of directories from another: names, sizes and times of their files.
+fn fingerprint<'a>(trees: impl Iterator<Item = &'a Path>) -> std::io::Result<String> {
     let mut hash = Sha256::new();
-    let mut dirs = dirs_of(tree);
+    let mut dirs: Vec<PathBuf> = trees.flat_map(dirs_of).collect();
     dirs.retain(|dir| !dir.ends_with(NOTES_OF_MESON));
     dirs.sort();
+    dirs.dedup();
     for dir in dirs {
         let mut entries: Vec<fs::DirEntry> = fs::read_dir(&dir)?.collect::<Result<_, _>>()?;
         entries.sort_by_key(fs::DirEntry::file_name);
@@ -262,6 +279,10 @@ fn find(top: &Path, name: &str) -> Option<PathBuf> {
 mod tests {
     use super::*;
 
+    fn of(tree: &tempfile::TempDir) -> std::io::Result<String> {
+        BuildTree::Make.fingerprint(tree.path())
+    }
+
     #[test]
     fn what_an_installation_notes_in_a_build_is_no_change_of_it() {
         let tree = tempfile::tempdir().unwrap();
@@ -271,11 +292,26 @@ mod tests {
             fs::write(path, text).unwrap();
         };
         write("src/backend/postgres", "1");
-        let built = fingerprint(tree.path()).unwrap();
+        let built = of(&tree).unwrap();
         write("meson-logs/install-log.txt", "# installed");
         write("build.log", "done");
-        assert_eq!(fingerprint(tree.path()).unwrap(), built);
+        assert_eq!(of(&tree).unwrap(), built);
         write("src/backend/postgres", "another");
-        assert_ne!(fingerprint(tree.path()).unwrap(), built);
+        assert_ne!(of(&tree).unwrap(), built);
+    }
+
+    #[test]
+    fn a_source_elsewhere_is_a_part_of_the_build() {
+        let (tree, source) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+        fs::create_dir(tree.path().join("src")).unwrap();
+        let makefile = format!("srcdir = .\nabs_top_srcdir = {}\n", source.path().display());
+        fs::write(tree.path().join("src/Makefile.global"), makefile).unwrap();
+        let before = of(&tree).unwrap();
+        fs::write(source.path().join("xact.c"), "changed").unwrap();
+        assert_ne!(of(&tree).unwrap(), before);
+        // Meson installs what was built, whatever has become of the source.
+        let built = BuildTree::Meson.fingerprint(tree.path()).unwrap();
+        fs::write(source.path().join("xact.c"), "changed again").unwrap();
+        assert_eq!(BuildTree::Meson.fingerprint(tree.path()).unwrap(), built);
     }
 }

@@ -126,6 +126,24 @@ fn zero_is_a_value() {
     }
 }
 
+/// One folder that a job writes anew each night, with figures that come again by chance.
+#[test]
+fn nights_of_one_folder_are_measurements_of_their_own() {
+    let bench = Bench::new();
+    for night in 0..12_u32 {
+        let works = (10_000 + 50 * (night % 3)).to_string();
+        let rows = [("point-query_range=100", strings(&[if night < 6 { &works } else { "0" }]))];
+        add_table(&bench, "nightly/qps.abs.t.tsv", &strings(&["x.my8043_a"]), &rows);
+        let date = format!("2026-01-{:02}", night + 1);
+        let args =
+            ["import", "mytools", "nightly", "--clients", "1", "--host", "h", "--date", &date];
+        bench.output(&args);
+    }
+    let text = bench.output(&["history", "--by", "time"]);
+    assert!(text.contains("point-query stopped on 2026-01-07"), "{text}");
+    assert!(!text.contains("Left out"), "{text}");
+}
+
 /// Nights of one system: a step that stops, and one that begins.
 #[test]
 fn a_history_has_zeros() {
