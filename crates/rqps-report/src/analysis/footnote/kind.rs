@@ -70,9 +70,7 @@ impl FootnoteKind {
             Self::ClientBound => {
                 "the client's threads used nearly all of their CPUs, so the server may not be the limit"
             }
-            Self::NotSettled => {
-                "background work of the server was not known to be at rest before the step"
-            }
+            Self::NotSettled => "background work was not known to be at rest before the step",
             Self::RateMissed => "the rate that was set was not held",
             Self::Steal => "the hypervisor took CPU from this host",
             Self::OtherProcesses => {
