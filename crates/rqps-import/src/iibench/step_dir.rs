@@ -152,7 +152,7 @@ impl StepDir {
         let vm_name = format!("o.vm.dop{clients}");
         let vmstat = place.text(&vm_name).and_then(|text| {
             let read = text.and_then(|text| {
-                Vmstat::parse(&text).map_err(|why| Error::file(&place.file(&vm_name), why))
+                Vmstat::parse(&text).map_err(|why| why.in_file(&place.file(&vm_name)))
             });
             let found = read.map_err(&mut note).ok()?;
             if found.is_none() && summary.is_none() {
@@ -183,7 +183,7 @@ impl StepDir {
                 None
             }
             Err(why) => {
-                note(Error::file(&place.file(&io_name), why));
+                note(why.in_file(&place.file(&io_name)));
                 None
             }
         });

@@ -253,8 +253,7 @@ impl Beside<'_> {
         }
         let mut out = Vec::new();
         if let Some(FileText { shown, text }) = self.text("vm") {
-            match text.and_then(|text| Vmstat::parse(&text).map_err(|why| Error::file(&shown, why)))
-            {
+            match text.and_then(|text| Vmstat::parse(&text).map_err(|why| why.in_file(&shown))) {
                 Ok(Some(found)) => {
                     out.push((Metric::HostCpuShare, found.cpu_pct / self.rate));
                     out.push((Metric::ContextSwitches, found.switches_per_s / self.rate));
@@ -274,8 +273,8 @@ impl Beside<'_> {
     fn storage(&self, notes: &mut Vec<String>) -> Vec<(Metric, f64)> {
         let Some(FileText { shown, text }) = self.text("io") else { return Vec::new() };
         let device = self.options.device.as_deref();
-        let found = text
-            .and_then(|text| iostat::parse(&text, device).map_err(|why| Error::file(&shown, why)));
+        let found =
+            text.and_then(|text| iostat::parse(&text, device).map_err(|why| why.in_file(&shown)));
         match found {
             Ok(Found::Device(found)) => [
                 (Metric::Reads, found.reads_per_s),

@@ -337,7 +337,7 @@ fn what_was_recorded_beside_a_log_may_be_of_no_use() {
         said,
         "Not taken over: x.my8043_a/sb.vm.scan.range100.pk1.dop8: it is no output of vmstat: no line begins \
          with the heading r.\n\
-         Not taken over: x.my8043_a/sb.io.scan.range100.pk1.dop8: it has no columns of what was read and \
+         Not taken over: x.my8043_a/sb.io.scan.range100.pk1.dop8, line 1: it has no columns of what was read and \
          written: record it with iostat -kx and an interval."
     );
 }
