@@ -11,7 +11,7 @@ use rqps_model::Tool;
 
 use super::figures::{self, Loaded};
 use super::step::StepName;
-use super::step_dir::{Place, StepDir, has_logs};
+use super::step_dir::{Place, StepDir, StepOptions, has_logs};
 use crate::folder::{Folder, is_packed};
 use crate::mytools::run_name;
 use crate::sheet::{self, Cell, Sheet, SheetStep};
@@ -133,7 +133,8 @@ fn measured(idx: usize, system: &SystemDir, options: &Options, sheet: &mut Sheet
         let shown: PathBuf = Path::new(&system.label).join(step.as_str());
         let read = Folder::read(&system.folder.dir.join(step.as_str())).and_then(|folder| {
             let place = Place { folder: &folder, shown: &shown };
-            StepDir::read(&place, &step, options.device.as_deref())
+            let device = options.device.as_deref();
+            StepDir::read(&place, &step, StepOptions { device, loaded: loaded.rows })
         });
         let dir = match read {
             Ok(dir) => dir,

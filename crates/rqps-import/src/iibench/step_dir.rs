@@ -31,6 +31,18 @@ pub(super) struct StepDir {
     pub(super) notes: Vec<String>,
 }
 
+/// How much longer than its longest client a step may be: clients start one after the other.
+const LONGER_SHARE: f64 = 1.05;
+const LONGER_S: f64 = 10.0;
+
+/// What a step is read with.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct StepOptions<'o> {
+    pub(super) device: Option<&'o str>,
+    /// The rows of `l.i0`, where they are known.
+    pub(super) loaded: Option<u64>,
+}
+
 /// The folder and how messages name it.
 pub(super) struct Place<'p> {
     pub(super) folder: &'p Folder,
@@ -99,10 +111,7 @@ impl Place<'_> {
         for name in names.values() {
             let path = self.file(name);
             let Some(text) = self.text(name) else { continue };
-            let log = Log::parse(&text?).map_err(|flaw| match flaw.line_idx {
-                Some(idx) => Error::line(&path, idx, flaw.problem),
-                None => Error::file(&path, flaw.problem),
-            })?;
+            let log = Log::parse(&text?).map_err(|flaw| flaw.in_file(&path))?;
             check_flags(&log, step).map_err(|problem| Error::file(&path, problem))?;
             logs.push(log);
         }
@@ -128,9 +137,15 @@ impl StepDir {
     pub(super) fn read(
         place: &Place<'_>,
         step: &StepName,
-        device: Option<&str>,
+        options: StepOptions<'_>,
     ) -> Result<Self, Error> {
+        let StepOptions { device, loaded } = options;
         let (clients, logs) = place.logs(step)?;
+        let inserted = logs.iter().fold(0, |sum: u64, log| sum.saturating_add(log.end().inserted));
+        let rows = match step.as_str() {
+            "l.x" => loaded.map(|rows| rows.saturating_add(inserted)),
+            _ => Some(inserted),
+        };
         let mut notes = Vec::new();
         let mut note = |problem: Error| notes.push(crate::sheet::note(&problem));
         for LeftOut { name, why } in place.folder.left_out(|name| name.starts_with("o.")) {
@@ -140,7 +155,7 @@ impl StepDir {
         let summary = place.text(&summary_name).and_then(|text| {
             let fit = |text: String| {
                 let summary = Summary::parse(&text)?;
-                check_summary(&summary, &logs)?;
+                check_summary(&summary, Logged { logs: &logs, rows })?;
                 Ok(summary)
             };
             let read = text.and_then(|text| {
@@ -217,6 +232,11 @@ fn check_flags(log: &Log, step: &StepName) -> Result<(), String> {
         ));
     }
     let is_query = step.inserts_per_s().is_some();
+    if is_query && !log.counts_queries {
+        return Err(
+            "no heading t_query, whose column has the queries: run the step again".to_owned()
+        );
+    }
     if is_query && !log.responses.contains_key(&rqps_model::Role::Query) {
         return Err(
             "it has no response times of queries (Query rt:), so that it did not query: run \
@@ -227,25 +247,49 @@ fn check_flags(log: &Log, step: &StepName) -> Result<(), String> {
     Ok(())
 }
 
-/// Whether a summary is that of these logs.
-fn check_summary(summary: &Summary, logs: &[Log]) -> Result<(), String> {
+/// What a summary is held against.
+#[derive(Debug, Clone, Copy)]
+struct Logged<'l> {
+    logs: &'l [Log],
+    /// Rows that the clients inserted, or that were indexed; absent where these are not known.
+    rows: Option<u64>,
+}
+
+/// Whether a summary is that of these logs, and of one run.
+fn check_summary(summary: &Summary, logged: Logged<'_>) -> Result<(), String> {
+    let Logged { logs, rows } = logged;
     let n_queries: u64 = logs.iter().map(|log| log.end().queries).sum();
     let longest_s = logs.iter().map(|log| log.total_s).fold(0.0, f64::max);
-    // Some awks print large sums with six digits; the scripts count whole seconds.
-    let is_same = (summary.n_queries - n_queries as f64).abs() <= 1e-5 * n_queries as f64
-        && summary.n_processes == logs.len() as u64
-        && summary.seconds + 1.0 >= longest_s;
-    if is_same {
-        return Ok(());
+    let Summary { n_processes, seconds, rows_per_s, queries_per_s, .. } = *summary;
+    // Some awks print large sums with six digits; the scripts count whole seconds, and rows by process.
+    let is_close = |stated: f64, n: f64, slack: f64| (stated - n).abs() <= 1e-5 * n + slack;
+    let stated_rows = summary.rows.unwrap_or(rows_per_s * seconds);
+    let rate_slack = 0.06 * seconds;
+    let row_slack = rate_slack.max(n_processes as f64);
+    let is_same = is_close(summary.n_queries, n_queries as f64, 0.0)
+        && rows.is_none_or(|rows| is_close(stated_rows, rows as f64, row_slack))
+        && n_processes == logs.len() as u64
+        && seconds + 1.0 >= longest_s
+        && seconds <= longest_s * LONGER_SHARE + LONGER_S;
+    if !is_same {
+        let rows = rows.map_or("?".to_owned(), |rows| rows.to_string());
+        return Err(format!(
+            "it is of another run than the logs beside it: {n_processes} processes, {seconds} seconds, {} queries, \
+             {stated_rows} rows, and they have {}, {longest_s}, {n_queries}, {rows}; rates are computed from the logs",
+            summary.n_queries,
+            logs.len()
+        ));
     }
-    Err(format!(
-        "it is of another run than the logs beside it: {} processes, {} seconds, {} queries, and they \
-         have {}, {longest_s}, {n_queries}; rates are computed from the logs",
-        summary.n_processes,
-        summary.seconds,
-        summary.n_queries,
-        logs.len()
-    ))
+    let is_one_run = is_close(rows_per_s * seconds, stated_rows, rate_slack + n_processes as f64)
+        && is_close(queries_per_s * seconds, summary.n_queries, rate_slack);
+    if !is_one_run {
+        return Err(format!(
+            "its rates are not those of its counts: {stated_rows} rows and {} queries in {seconds} seconds are not \
+             {rows_per_s} and {queries_per_s} per second; rates are computed from the logs",
+            summary.n_queries
+        ));
+    }
+    Ok(())
 }
 
 /// The CPUs of the host by iostat's first line: `Linux 6.1.0 (host) 11/27/25 _x86_64_ (8 CPU)`.
