@@ -27,6 +27,11 @@ impl FileStep {
         Self { family: family.to_owned(), range, is_load: false }
     }
 
+    /// Whether it scans the table: its figure has a unit that its files do not name.
+    pub(crate) fn is_scan(&self) -> bool {
+        self.family == "scan" || self.family.starts_with("scan.")
+    }
+
     /// As tables of QPS have it.
     pub(crate) fn row_name(&self) -> String {
         match self.range {
@@ -99,7 +104,7 @@ impl Names {
         let same = of_family().find(|info| info.n == step.range || info.n.is_none());
         let like = same.or_else(|| of_family().next());
         // A scan's figure has a unit that its files do not name: rows, thousands of them or millions.
-        let is_scan = step.family == "scan" || step.family.starts_with("scan.");
+        let is_scan = step.is_scan();
         let (name, n) = match same.filter(|_| !is_scan) {
             Some(info) => (info.name.clone(), info.n),
             None => (own.clone(), step.range),

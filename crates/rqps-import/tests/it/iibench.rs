@@ -173,7 +173,7 @@ fn numbers_that_cannot_be() {
     let all = ["100\t1e300", "100\t1e12", "1e308\t1", "1e-320\t1", "inf\t1"].map(problem);
     expect_test::expect![[r#"
         mrg.l.x, line 2: dbgb1 of my5649.c6: "1e300" is no number from 1e-12 to 1e15; write NA where there is none
-        mrg.l.x, line 2: dbgb1 of my5649.c6: 1e12 are too many gigabytes
+        mrg.l.x, line 2: dbgb1 of my5649.c6: 1e12 are too many gigabytes; write NA where there is none
         mrg.l.x, line 2: ips of my5649.c6: "1e308" is no number from 1e-12 to 1e15; write NA where there is none
         mrg.l.x, line 2: ips of my5649.c6: "1e-320" is no number from 1e-12 to 1e15; write NA where there is none
         mrg.l.x, line 2: ips of my5649.c6: "inf" is no number from 0 on; write NA where there is none"#]].assert_eq(&all.join("\n"));

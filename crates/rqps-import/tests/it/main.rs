@@ -3,6 +3,7 @@
 #![expect(clippy::unwrap_used, reason = "what tests share is outside of test functions")]
 
 mod beside;
+mod columns;
 mod contradicting_logs;
 mod flawed_logs;
 mod folders;
