@@ -16,7 +16,7 @@ use std::collections::BTreeMap;
 
 use rqps_model::{Dbms, Role, StatedResponse};
 
-use super::totals::Totals;
+use super::totals::{Held, Totals};
 use crate::error::TextProblem;
 use crate::number::{MAX_SECONDS, parse_number, whole};
 
@@ -196,8 +196,13 @@ impl<'t> Reader<'t> {
         }
         let wrong = |problem: String| TextProblem::at(idx, problem);
         let totals = Totals::parse(line).map_err(wrong)?;
-        let all_s: f64 = self.log.seconds.iter().map(|second| second.length_s).sum();
-        totals.check(&self.log, self.last_s.map(|last_s| (all_s, last_s))).map_err(wrong)?;
+        let held = Held {
+            inserted: self.log.end().inserted,
+            n_lines: self.log.seconds.len(),
+            all_s: self.log.seconds.iter().map(|second| second.length_s).sum(),
+            last_s: self.last_s,
+        };
+        totals.check(held).map_err(wrong)?;
         self.log.total_s = totals.seconds;
         self.log.n_retries = totals.n_retries;
         self.totals = Some(totals);

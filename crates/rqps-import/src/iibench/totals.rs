@@ -1,6 +1,5 @@
 //! The last line of a log of iibench.py, and whether it is that of the lines above it.
 
-use super::log::Log;
 use crate::number::{MAX_SECONDS, parse_number, whole};
 
 /// What to do about it.
@@ -17,6 +16,19 @@ pub(super) struct Totals {
     rows: Option<u64>,
     /// Statements that were repeated; older versions do not count them.
     pub(super) n_retries: u64,
+}
+
+/// What the totals are held against.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Held {
+    /// Rows by the last line of a second.
+    pub(super) inserted: u64,
+    /// Lines of seconds.
+    pub(super) n_lines: usize,
+    /// The sum of their lengths.
+    pub(super) all_s: f64,
+    /// Seconds since the start by the last of them.
+    pub(super) last_s: Option<f64>,
 }
 
 impl Totals {
@@ -42,11 +54,10 @@ impl Totals {
         })
     }
 
-    /// Whether the totals are those of a log: `lengths` are the sum of its seconds and what its last line says
-    /// of it.
-    pub(super) fn check(self, log: &Log, lengths: Option<(f64, f64)>) -> Result<(), String> {
+    /// Whether the totals are those of a log.
+    pub(super) fn check(self, held: Held) -> Result<(), String> {
         let Self { seconds, rows_per_s, rows, .. } = self;
-        let logged = log.end().inserted;
+        let Held { inserted: logged, n_lines, all_s, last_s } = held;
         if let Some(rows) = rows.filter(|rows| *rows != logged) {
             return Err(format!(
                 "{rows} rows, and the last line of a second has {logged} (t_ins): lines are missing; {REMEDY}"
@@ -61,9 +72,9 @@ impl Totals {
                 ));
             }
         }
-        let slack_s = ROUNDING * (log.seconds.len() + 1) as f64;
-        match lengths {
-            Some((all_s, last_s)) if (all_s - last_s).abs() > slack_s => Err(format!(
+        let slack_s = ROUNDING * (n_lines + 1) as f64;
+        match last_s {
+            Some(last_s) if (all_s - last_s).abs() > slack_s => Err(format!(
                 "the lines of seconds are {all_s:.1} seconds long (i_sec), and the last says {last_s} (t_sec): \
                  lines are missing; {REMEDY}"
             )),
