@@ -123,6 +123,7 @@ pub fn import(dir: &Path, options: &Options) -> Result<Imports, Error> {
             Err(nothing(&folder))
         };
     }
+    imports.skipped.extend(folder.odd_names());
     tables.sort_by(|a, b| a.step.order().cmp(&b.step.order()));
     let clients = options.clients.or_else(|| clients::of_dir(dir)).filter(|n| *n > 0);
     let is_one = options.base.is_some();

@@ -21,7 +21,7 @@ use std::path::{Path, PathBuf};
 use rqps_model::{Slice, Stated, Tool};
 
 use crate::folder::{Folder, LeftOut, read_text};
-use crate::sheet::{self, Sheet, SheetStep};
+use crate::sheet::{self, OwnName, Sheet, SheetStep};
 use crate::steps::{FileStep, Names};
 use crate::{Error, Imports, Options, clients};
 use met::Met;
@@ -115,6 +115,7 @@ fn groups(folder: &Folder) -> Groups {
     {
         unused.push(Error::file(&folder.dir.join(name), why));
     }
+    unused.extend(folder.odd_names());
     join_only_group(&mut groups, folder, &mut unused);
     groups.retain(|_, files| {
         let is_group = files.qps_tsv.is_some() || files.qps_csv.is_some() || !files.mets.is_empty();
@@ -230,11 +231,9 @@ fn group_sheet(
     let own_path = qps_path.or_else(met_path).unwrap_or_default();
     let clients = clients.ok_or(Error::UnknownClients { path: own_path })?;
     let mut sheet = Sheet { labels, base, ..Sheet::default() };
-    sheet.steps = steps(
-        &sheet.labels,
-        Tables { qps: &qps, met: &met },
-        Clients { said: options.clients, usual: clients },
-    )?;
+    let tables = Tables { qps: &qps, met: &met };
+    let clients = Clients { said: options.clients, usual: clients };
+    sheet.steps = steps(&sheet.labels, tables, clients)?;
     skipped.extend(qps.skipped.into_iter().chain(met.skipped));
     sheet.notes.extend(skipped.iter().map(sheet::note));
     Ok(sheet)
@@ -356,7 +355,10 @@ fn steps(labels: &[String], tables: Tables<'_>, clients: Clients) -> Result<Vec<
         let cells = labels.iter().map(|label| of(label)).collect();
         SheetStep { info: names.info(&step), clients, cells }
     };
-    Ok(order.into_iter().map(row).collect())
+    let own_names: Vec<OwnName> = order.iter().map(|(step, _)| step.own_name()).collect();
+    let mut rows: Vec<SheetStep> = order.into_iter().map(row).collect();
+    sheet::tell_apart(&mut rows, &own_names);
+    Ok(rows)
 }
 
 /// What the tables say of a step on a system. A step or system without QPS has the rate

@@ -4,6 +4,7 @@ use rqps_model::{Figure, Group, StepInfo, StepKind};
 use rqps_workload::{Step, Suite};
 
 use crate::Error;
+use crate::sheet::OwnName;
 
 /// A step as a file names it: `point-query.pre` with range or in-list length 100.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -32,6 +33,13 @@ impl FileStep {
         self.family == "scan" || self.family.starts_with("scan.")
     }
 
+    /// What its files call it.
+    pub(crate) fn own_name(&self) -> OwnName {
+        let row = self.row_name();
+        let short = if self.is_load { format!("load.{row}") } else { row };
+        OwnName { full: short.clone(), short, n: self.range }
+    }
+
     /// As tables of QPS have it.
     pub(crate) fn row_name(&self) -> String {
         match self.range {
@@ -46,27 +54,40 @@ impl FileStep {
 pub(crate) struct FileName {
     /// The step.
     pub(crate) step: FileStep,
+    /// Whether the table has a primary key, by the files 1 or 0.
+    pub(crate) pk: Option<u32>,
     /// Client threads.
     pub(crate) clients: Option<u32>,
 }
 
 impl FileName {
+    /// What its files call it.
+    pub(crate) fn own_name(&self) -> OwnName {
+        let own = self.step.own_name();
+        let part =
+            |word: &str, n: Option<u32>| n.map_or_else(String::new, |n| format!(".{word}{n}"));
+        let full = format!("{}{}{}", own.short, part("pk", self.pk), part("dop", self.clients));
+        OwnName { full, ..own }
+    }
+
     /// Reads what stands between `sb.met.` (or `sb.o.` and the like) and the name's end.
     pub(crate) fn parse(text: &str) -> Option<Self> {
-        let (mut family, mut range, mut clients) = (Vec::new(), None, None);
+        let (mut family, mut range, mut pk, mut clients) = (Vec::new(), None, None, None);
         for part in text.split('.') {
             let number = |word: &str| part.strip_prefix(word)?.parse::<u32>().ok();
             if let Some(n) = number("range") {
                 range = Some(n);
             } else if let Some(n) = number("dop") {
                 clients = Some(n);
-            } else if number("pk").is_none() {
+            } else if let Some(n) = number("pk") {
+                pk = Some(n);
+            } else {
                 family.push(part);
             }
         }
         let family = family.join(".");
         let is_named = !family.is_empty();
-        is_named.then_some(Self { step: FileStep { family, range, is_load: false }, clients })
+        is_named.then_some(Self { step: FileStep { family, range, is_load: false }, pk, clients })
     }
 }
 

@@ -54,7 +54,8 @@ type LogNames = BTreeMap<u32, String>;
 
 /// Whether a folder has logs of clients.
 pub(super) fn has_logs(folder: &Folder) -> bool {
-    folder.names().any(|name| name.starts_with(LOG))
+    let is_log = |name: &str| name.starts_with(LOG);
+    folder.names().any(is_log) || !folder.left_out(is_log).is_empty()
 }
 
 impl Place<'_> {

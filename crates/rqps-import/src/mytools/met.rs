@@ -204,7 +204,7 @@ fn headed(line: &str) -> Option<MetStep> {
         Some(name) => (name, true),
         None => (line.strip_prefix("sb.met.")?, false),
     };
-    let FileName { step, clients } = FileName::parse(name)?;
+    let FileName { step, clients, .. } = FileName::parse(name)?;
     Some(MetStep { step: FileStep { is_load, ..step }, clients, systems: Vec::new() })
 }
 

@@ -47,13 +47,21 @@ struct LogEntry {
 /// The systems of a folder: itself, or each of its directories with such files.
 pub(super) fn read(folder: &Folder, options: &Options) -> Result<Sheet, Error> {
     let dir = &folder.dir;
-    let systems = system_dirs(folder)?;
+    let SystemDirs { systems, mut problems } = system_dirs(folder);
     if systems.is_empty() {
-        return Err(nothing(folder));
+        return Err(match problems.pop() {
+            None => nothing(folder),
+            Some(only) if problems.is_empty() => only,
+            Some(last) => {
+                problems.push(last);
+                Error::NothingTaken { dir: dir.clone(), problems }
+            }
+        });
     }
     let mut sheet = Sheet {
         name: run_name(dir, None, options),
         labels: systems.iter().map(|system| system.label.clone()).collect(),
+        notes: problems.iter().map(crate::sheet::note).collect(),
         ..Sheet::default()
     };
     let mut skipped = Skipped::new();
@@ -70,6 +78,7 @@ pub(super) fn read(folder: &Folder, options: &Options) -> Result<Sheet, Error> {
         }
     }
     let known = Names::new()?;
+    let mut own_names = Vec::new();
     for name in names {
         let of_logs = || by_system.iter().flatten().find_map(|entry| entry.threads_of(&name));
         let clients = options.clients.or(name.clients).or_else(of_logs);
@@ -92,7 +101,9 @@ pub(super) fn read(folder: &Folder, options: &Options) -> Result<Sheet, Error> {
             cells.push(slice.map(Into::into));
         }
         sheet.steps.push(SheetStep { info: known.info(&name.step), clients, cells });
+        own_names.push(name.own_name());
     }
+    crate::sheet::tell_apart(&mut sheet.steps, &own_names);
     sheet.notes.extend(skipped.iter().map(|(file, labels)| skipped_note(file, labels)));
     if sheet.steps.iter().all(|step| step.cells.iter().all(Option::is_none)) {
         let problem = format!("none of its logs can be imported. {}", sheet.notes.join(" "));
@@ -127,19 +138,34 @@ fn is_output(name: &str) -> bool {
     name.starts_with(OUTPUT)
 }
 
-fn system_dirs(folder: &Folder) -> Result<Vec<SystemDir>, Error> {
-    if folder.names().any(is_output) {
+/// The directories of systems.
+#[derive(Default)]
+struct SystemDirs {
+    systems: Vec<SystemDir>,
+    /// Directories that cannot be read.
+    problems: Vec<Error>,
+}
+
+fn system_dirs(folder: &Folder) -> SystemDirs {
+    let is_system =
+        |own: &Folder| own.names().any(is_output) || !own.left_out(is_output).is_empty();
+    if is_system(folder) {
         let label = run_name(&folder.dir, None, &Options::default());
-        return Ok(vec![SystemDir { label, folder: folder.clone() }]);
+        let systems = vec![SystemDir { label, folder: folder.clone() }];
+        return SystemDirs { systems, problems: Vec::new() };
     }
-    let mut systems = Vec::new();
+    let mut found = SystemDirs::default();
     for name in folder.dirs() {
-        let own = Folder::read(&folder.dir.join(name))?;
-        if own.names().any(is_output) {
-            systems.push(SystemDir { label: name.to_owned(), folder: own });
+        match Folder::read(&folder.dir.join(name)) {
+            Ok(own) if is_system(&own) => {
+                found.problems.extend(own.odd_names());
+                found.systems.push(SystemDir { label: name.to_owned(), folder: own });
+            }
+            Ok(_) => {}
+            Err(problem) => found.problems.push(problem),
         }
     }
-    Ok(systems)
+    found
 }
 
 /// The logs of a system's steps. A file that is no log of sysbench, as that of a vacuum between steps, is no

@@ -9,6 +9,7 @@ mod flawed_logs;
 mod folders;
 mod iibench;
 mod iibench_raw;
+mod odd_entries;
 mod raw;
 mod sysbench;
 mod tables;
