@@ -5,6 +5,7 @@
 mod beside;
 mod columns;
 mod contradicting_logs;
+mod documented;
 mod flawed_logs;
 mod folders;
 mod iibench;
