@@ -172,14 +172,15 @@ fn version(dbms: Dbms, digits: &str) -> Option<Version> {
 mod tests {
     use super::*;
 
+    fn told(label: &str) -> String {
+        LabelParts::of(label, None).map_or("unknown".to_owned(), |parts| {
+            let version = parts.version.map_or("no version".to_owned(), |v| v.to_string());
+            format!("{} {version}, {}", parts.dbms, parts.config)
+        })
+    }
+
     #[test]
     fn labels_of_the_field() {
-        let told = |label: &str| {
-            LabelParts::of(label, None).map_or("unknown".to_owned(), |parts| {
-                let version = parts.version.map_or("no version".to_owned(), |v| v.to_string());
-                format!("{} {version}, {}", parts.dbms, parts.config)
-            })
-        };
         let labels = [
             "x.my5651_rel_o2nofp.z12a_c8r32.pk1",
             "my8043_rel.cz12a",
@@ -205,29 +206,6 @@ mod tests {
             "pg19.rc2.x10a",
             "my8043_rc.z12a",
             "pg174.b1",
-            "pg17.4",
-            "my8.0.33",
-            "ma10.11.5",
-            "pg9.6.24",
-            "pg16.2_def",
-            "x.pg17.4.x10a",
-            "my8.4.x1",
-            "ma11.4.5_rel.z12b",
-            "pg18.0beta1.x10b",
-            "pg174.1",
-            "my8033.2",
-            "ps8.0.36",
-            "my974",
-            "my999",
-            "my7033",
-            "pg999",
-            "pg77",
-            "pg17.4.1",
-            "ma99.1.1",
-            "ma991101",
-            "pg96.24",
-            "my8.99.1",
-            "my8.0.99999999999",
         ];
         expect_test::expect![[r#"
             mysql 5.6.51, rel_o2nofp.z12a_c8r32.pk1
@@ -253,7 +231,38 @@ mod tests {
             postgres 18beta1, a
             postgres 19rc2, x10a
             mysql 8.0.43, rc.z12a
-            postgres 17.4, b1
+            postgres 17.4, b1"#]]
+        .assert_eq(&labels.map(told).join("\n"));
+    }
+
+    #[test]
+    fn versions_with_points_and_of_no_known_series() {
+        let labels = [
+            "pg17.4",
+            "my8.0.33",
+            "ma10.11.5",
+            "pg9.6.24",
+            "pg16.2_def",
+            "x.pg17.4.x10a",
+            "my8.4.x1",
+            "ma11.4.5_rel.z12b",
+            "pg18.0beta1.x10b",
+            "pg174.1",
+            "my8033.2",
+            "ps8.0.36",
+            "my974",
+            "my999",
+            "my7033",
+            "pg999",
+            "pg77",
+            "pg17.4.1",
+            "ma99.1.1",
+            "ma991101",
+            "pg96.24",
+            "my8.99.1",
+            "my8.0.99999999999",
+        ];
+        expect_test::expect![[r#"
             postgres 17.4, 
             mysql 8.0.33, 
             mariadb 10.11.5, 

@@ -13,6 +13,7 @@
 pub mod met;
 pub mod qps;
 
+mod beside;
 mod raw;
 
 use std::collections::{BTreeMap, BTreeSet};

@@ -98,6 +98,8 @@ impl Summary {
     fn take(&mut self, part: Part, heads: &[&str], words: &[&str]) {
         let number = |at: usize| parse_number(words.get(at)?).ok();
         match part {
+            // Without a value below each heading nobody knows whose a value is.
+            Part::ByInsert | Part::ByQuery if !heads.is_empty() && heads.len() != words.len() => {}
             Part::ByInsert | Part::ByQuery if !heads.is_empty() => {
                 let values =
                     if part == Part::ByInsert { &mut self.by_insert } else { &mut self.by_query };

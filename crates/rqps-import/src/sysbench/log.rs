@@ -293,7 +293,14 @@ impl Log {
             (_, "Number of threads") if is_no_thread_count(value) => {
                 self.refuse(pair, "no number of threads from 1 on");
             }
-            (_, "Number of threads") => self.threads = value.parse().ok().or(self.threads),
+            (part, "Number of threads") => {
+                let threads = value.parse().ok();
+                if part == Part::Options && self.threads.is_some() && self.threads != threads {
+                    self.refuse_two_processes();
+                }
+                // What scripts print later is none of sysbench's.
+                self.threads = self.threads.or(threads);
+            }
             (_, "FATAL" | "PANIC" | "ALERT") if value.ends_with("forcing shutdown...") => {
                 self.is_forced = true;
             }

@@ -107,6 +107,9 @@ fn lines_that_come_twice() {
     let queries = "    queries:                             20000  (2000.00 per sec.)\n";
     let time = "    total time:                          10.0004s\n";
     let percentile = "         95th percentile:                        3.55\n";
+    let threads = "Number of threads: 8\n";
+    let other = refusal(threads, &format!("{threads}Number of threads: 16\n"));
+    assert!(other.starts_with("two processes"), "{other}");
     for line in [queries, time, percentile] {
         let problem = refusal(line, &format!("{line}{line}"));
         assert!(problem.starts_with("two processes of sysbench wrote it"), "{line}: {problem}");

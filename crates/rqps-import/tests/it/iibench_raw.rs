@@ -290,7 +290,7 @@ fn a_summary_of_other_rows() {
 fn logs_that_contradict_themselves() {
     let copy = Copy::new();
     let edit = |name: &str, change: &dyn Fn(String) -> String| {
-        copy.edit(&format!("{MYSQL}/{name}"), |text| change(text));
+        copy.edit(&format!("{MYSQL}/{name}"), change);
     };
     edit("l.i0/o.ib.dop2.1", &|text| {
         text.lines().filter(|l| !l.starts_with("1.0\t12.0")).map(|l| format!("{l}\n")).collect()
