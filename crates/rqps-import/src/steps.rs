@@ -78,7 +78,7 @@ impl FileName {
             if let Some(n) = number("range") {
                 range = Some(n);
             } else if let Some(n) = number("dop") {
-                clients = Some(n);
+                clients = Some(n).filter(|n| *n > 0);
             } else if let Some(n) = number("pk") {
                 pk = Some(n);
             } else {
@@ -236,5 +236,6 @@ mod tests {
             ("point-query.warm_range=100", None)
         );
         assert_eq!(FileName::parse("range100"), None);
+        assert_eq!(FileName::parse("scan.dop0").unwrap().clients, None);
     }
 }

@@ -15,7 +15,7 @@
 use std::collections::BTreeMap;
 
 use super::digits::rounded;
-use crate::number::{MAX_GB, MAX_SECONDS, parse_number, parse_quantity};
+use crate::number::{MAX_GB, MAX_SECONDS, check_range, parse_number, parse_quantity};
 
 /// What a summary has.
 #[derive(Debug, Clone, PartialEq, Default)]
@@ -89,7 +89,8 @@ impl Summary {
         self.n_processes = crate::number::whole(value("processes")?);
         self.seconds = value("seconds").filter(|s| *s > 0.0 && *s <= MAX_SECONDS)?;
         self.rows = value("rows-per-process").map(|rows| rows * self.n_processes as f64);
-        self.rows_per_s = value("rows-per-second")?;
+        self.rows_per_s =
+            value("rows-per-second").filter(|per_s| check_range(per_s * self.seconds))?;
         self.n_queries = value("queries").unwrap_or_default();
         self.queries_per_s = value("queries-per-second").unwrap_or_default();
         Some(())
