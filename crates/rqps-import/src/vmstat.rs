@@ -26,6 +26,32 @@ pub(crate) struct Vmstat {
     pub(crate) cpu_pct: f64,
     /// Lines that it rests on.
     pub(crate) n: u32,
+    /// Lines that are no samples, as they have not a value below each heading.
+    pub(crate) unfit: Option<Unfit>,
+}
+
+/// Lines without a value below each heading.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Unfit {
+    /// The first of them, from 0.
+    first_idx: usize,
+    n_lines: u32,
+    n_fields: usize,
+    n_heads: usize,
+}
+
+impl Unfit {
+    /// What is to be known of them.
+    pub(crate) fn problem(self) -> TextProblem {
+        let Self { first_idx, n_lines, n_fields, n_heads } = self;
+        let others = match n_lines {
+            1 => "it is no sample".to_owned(),
+            n => format!("it and {} more such lines are no samples", n - 1),
+        };
+        let problem =
+            format!("{n_fields} fields below {n_heads} headings: {others}; record it again");
+        TextProblem::at(first_idx, problem)
+    }
 }
 
 /// Where the values stand in a line.
@@ -66,8 +92,7 @@ struct Reader {
     switches: f64,
     cpu_pct: f64,
     n: u32,
-    /// The first line that has not a value below each heading.
-    unfit: Option<TextProblem>,
+    unfit: Option<Unfit>,
 }
 
 impl Reader {
@@ -93,9 +118,9 @@ impl Reader {
         }
         // A line that was cut off or has values without a blank between them is no sample.
         if !columns.fit(words) {
-            let (n, heads) = (words.len(), columns.n);
-            let problem = format!("{n} fields below {heads} headings: record it again");
-            self.unfit.get_or_insert_with(|| TextProblem::at(idx, problem));
+            let (first_idx, n_fields, n_heads) = (idx, words.len(), columns.n);
+            let first = Unfit { first_idx, n_lines: 0, n_fields, n_heads };
+            self.unfit.get_or_insert(first).n_lines += 1;
             return Ok(());
         }
         let value = |head: &str, at: usize| {
@@ -152,10 +177,18 @@ impl Vmstat {
         }
         let Reader { switches, cpu_pct, n, unfit, .. } = reader;
         if let (0, Some(unfit)) = (n, unfit) {
-            return Err(unfit);
+            return Err(unfit.problem());
         }
+        // The last line is one that was cut off.
+        let last_idx = text.lines().count().saturating_sub(1);
+        let unfit = unfit.filter(|unfit| unfit.first_idx < last_idx);
         let mean = |sum: f64| sum / f64::from(n);
-        Ok((n > 0).then(|| Self { switches_per_s: mean(switches), cpu_pct: mean(cpu_pct), n }))
+        Ok((n > 0).then(|| Self {
+            switches_per_s: mean(switches),
+            cpu_pct: mean(cpu_pct),
+            n,
+            unfit,
+        }))
     }
 }
 
@@ -235,8 +268,16 @@ mod tests {
         assert_eq!(mean(&text), (1, 1000.0, 12.0));
         assert_eq!(
             problem(&format!("{HEADS}{}{short}", boot())),
-            "Some(4): 14 fields below 17 headings: record it again"
+            "Some(4): 14 fields below 17 headings: it is no sample; record it again"
         );
+        let said = |text: &str| {
+            let unfit = Vmstat::parse(text).unwrap().unwrap().unfit;
+            unfit.map(|unfit| (unfit.problem().line_idx, unfit.problem().problem))
+        };
+        let two =
+            "14 fields below 17 headings: it and 1 more such lines are no samples; record it again";
+        assert_eq!(said(&text), Some((Some(4), two.to_owned())));
+        assert_eq!(said(&format!("{HEADS}{}{whole}{short}", boot())), None);
     }
 
     #[test]

@@ -8,6 +8,7 @@ use super::log::Log;
 use super::step::StepName;
 use super::summary::Summary;
 use crate::Error;
+use crate::error::TextProblem;
 use crate::folder::{Folder, LeftOut, is_packed, read_text};
 use crate::iostat::{self, Found, Iostat};
 use crate::vmstat::{self, Vmstat};
@@ -71,6 +72,40 @@ impl Place<'_> {
             Error::File { problem, .. } => Error::File { path: self.file(name), problem },
             other => other,
         }))
+    }
+
+    /// What vmstat printed. Where a summary has its means, they are not needed.
+    fn vmstat(&self, name: &str, is_needed: bool, note: &mut impl FnMut(Error)) -> Option<Vmstat> {
+        let path = self.file(name);
+        let read = self
+            .text(name)?
+            .and_then(|text| Vmstat::parse(&text).map_err(|why| why.in_file(&path)));
+        let found = read.map_err(&mut *note).ok()?;
+        if let Some(unfit) = found.and_then(|found| found.unfit).filter(|_| is_needed) {
+            note(unfit.problem().in_file(&path));
+        }
+        if found.is_none() && is_needed {
+            note(Error::file(&path, vmstat::ONLY_BOOT));
+        }
+        found
+    }
+
+    /// What iostat printed. A summary has the means of the device that the scripts were told.
+    fn iostat(
+        &self,
+        found: Result<Found, TextProblem>,
+        name: &str,
+        is_needed: bool,
+    ) -> Result<Option<Iostat>, Error> {
+        let path = self.file(name);
+        let problem = match found.map_err(|why| why.in_file(&path))? {
+            Found::Device(found) => return Ok(Some(found)),
+            Found::Nothing(missing) => missing.to_string(),
+            Found::Several(names) => {
+                format!("it has several devices ({}): name one with --device", names.join(", "))
+            }
+        };
+        if is_needed { Err(Error::file(&path, problem)) } else { Ok(None) }
     }
 
     /// The names of the logs and how many clients they are of.
@@ -165,43 +200,14 @@ impl StepDir {
             });
             read.map_err(&mut note).ok()
         });
-        let vm_name = format!("o.vm.dop{clients}");
-        let vmstat = place.text(&vm_name).and_then(|text| {
-            let read = text.and_then(|text| {
-                Vmstat::parse(&text).map_err(|why| why.in_file(&place.file(&vm_name)))
-            });
-            let found = read.map_err(&mut note).ok()?;
-            if found.is_none() && summary.is_none() {
-                note(Error::file(&place.file(&vm_name), vmstat::ONLY_BOOT));
-            }
-            found
-        });
+        let is_needed = summary.is_none();
+        let vmstat = place.vmstat(&format!("o.vm.dop{clients}"), is_needed, &mut note);
         let io_name = format!("o.io.dop{clients}");
         let io = place.text(&io_name).and_then(|text| text.map_err(&mut note).ok());
         let n_cpus = io.as_deref().and_then(n_cpus);
-        let iostat = io.and_then(|text| match iostat::parse(&text, device) {
-            Ok(Found::Device(found)) => Some(found),
-            Ok(Found::Nothing(missing)) => {
-                if summary.is_none() {
-                    note(Error::file(&place.file(&io_name), missing.to_string()));
-                }
-                None
-            }
-            Ok(Found::Several(names)) => {
-                // The summary has those of the device that the scripts were told.
-                if summary.is_none() {
-                    let problem = format!(
-                        "it has several devices ({}): name one with --device",
-                        names.join(", ")
-                    );
-                    note(Error::file(&place.file(&io_name), problem));
-                }
-                None
-            }
-            Err(why) => {
-                note(why.in_file(&place.file(&io_name)));
-                None
-            }
+        let iostat = io.and_then(|text| {
+            let found = iostat::parse(&text, device);
+            place.iostat(found, &io_name, is_needed).map_err(&mut note).ok()?
         });
         for (log, k) in logs.iter().zip(1..) {
             if let Some((idx, error)) = &log.error {

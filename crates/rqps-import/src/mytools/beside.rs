@@ -55,6 +55,8 @@ impl Beside<'_> {
         if let Some(FileText { shown, text }) = self.text("vm") {
             match text.and_then(|text| Vmstat::parse(&text).map_err(|why| why.in_file(&shown))) {
                 Ok(Some(found)) => {
+                    let unfit = found.unfit.map(|unfit| unfit.problem().in_file(&shown));
+                    unfit.into_iter().for_each(&mut note);
                     out.push((Metric::HostCpuShare, found.cpu_pct / self.rate));
                     out.push((Metric::ContextSwitches, found.switches_per_s / self.rate));
                 }
