@@ -111,6 +111,39 @@ impl Error {
     }
 }
 
+/// What is wrong with a text, and in which line (from 0) where one is.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct TextProblem {
+    pub(crate) line_idx: Option<usize>,
+    pub(crate) problem: String,
+}
+
+impl TextProblem {
+    pub(crate) fn at(line_idx: usize, problem: impl Into<String>) -> Self {
+        Self { line_idx: Some(line_idx), problem: problem.into() }
+    }
+
+    /// The error of the file that has the text.
+    pub(crate) fn in_file(self, path: &std::path::Path) -> Error {
+        match self.line_idx {
+            Some(idx) => Error::line(path, idx, self.problem),
+            None => Error::file(path, self.problem),
+        }
+    }
+}
+
+impl From<&str> for TextProblem {
+    fn from(problem: &str) -> Self {
+        Self { line_idx: None, problem: problem.to_owned() }
+    }
+}
+
+impl From<String> for TextProblem {
+    fn from(problem: String) -> Self {
+        Self { line_idx: None, problem }
+    }
+}
+
 /// Which directories to import instead.
 fn instead(within: &[String]) -> String {
     match within {

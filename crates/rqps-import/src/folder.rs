@@ -1,7 +1,9 @@
 //! Files of a folder by name, and their texts. What gzip has packed is read as if it were not.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs::FileType;
 use std::io::Read as _;
+use std::os::unix::fs::FileTypeExt as _;
 use std::path::{Path, PathBuf};
 
 use flate2::read::MultiGzDecoder;
@@ -30,6 +32,12 @@ pub(crate) struct Folder {
     entries: BTreeMap<String, String>,
     /// By name the packed file that is there beside the unpacked one.
     packed_twins: BTreeMap<String, String>,
+    /// Links that lead nowhere: whether they were meant as directories is not known.
+    broken_links: BTreeSet<String>,
+    /// Pipes, sockets and devices.
+    special: Vec<LeftOut>,
+    /// Entries whose names are no text, of which several may look alike.
+    odd_names: Vec<LeftOut>,
 }
 
 impl Folder {
@@ -38,8 +46,28 @@ impl Folder {
         let error = |source| Error::Read { path: dir.to_path_buf(), source };
         let mut plain_names = BTreeMap::new();
         let mut packed = BTreeMap::new();
+        let mut folder = Self { dir: dir.to_path_buf(), ..Self::default() };
         for entry in std::fs::read_dir(dir).map_err(error)? {
-            let name = entry.map_err(error)?.file_name().to_string_lossy().into_owned();
+            let entry = entry.map_err(error)?;
+            let Some(name) = entry.file_name().to_str().map(str::to_owned) else {
+                let name = entry.file_name().to_string_lossy().into_owned();
+                folder
+                    .odd_names
+                    .push(LeftOut { name, why: "its name is not UTF-8: rename it".to_owned() });
+                continue;
+            };
+            let mut kind = entry.file_type().map_err(error)?;
+            if kind.is_symlink() {
+                match std::fs::metadata(entry.path()) {
+                    Ok(meta) => kind = meta.file_type(),
+                    Err(_) => drop(folder.broken_links.insert(name.clone())),
+                }
+            }
+            if let Some(what) = special_kind(kind) {
+                let why = format!("it is {what}: move it away, or put a plain file there");
+                folder.special.push(LeftOut { name, why });
+                continue;
+            }
             match name.strip_suffix(".gz").filter(|plain| !plain.ends_with(".tar")) {
                 Some(plain) => {
                     packed.insert(plain.to_owned(), name);
@@ -53,7 +81,7 @@ impl Folder {
         packed_twins.retain(|name, _| plain_names.contains_key(name));
         let mut entries = packed;
         entries.append(&mut plain_names);
-        Ok(Self { dir: dir.to_path_buf(), entries, packed_twins })
+        Ok(Self { entries, packed_twins, ..folder })
     }
 
     /// The names in order, without `.gz`.
@@ -66,7 +94,12 @@ impl Folder {
         self.entries.get(name).map(|name| self.dir.join(name))
     }
 
-    /// Packed files that are left out for an unpacked one of another text.
+    /// Entries whose names cannot be told from others.
+    pub(crate) fn odd_names(&self) -> impl Iterator<Item = Error> {
+        self.odd_names.iter().map(|LeftOut { name, why }| Error::file(&self.dir.join(name), why))
+    }
+
+    /// Files that are left out: packed ones for an unpacked one of another text, and what is no plain file.
     pub(crate) fn left_out(&self, is_of: impl Fn(&str) -> bool) -> Vec<LeftOut> {
         let twins = self.packed_twins.iter().filter(|(name, _)| is_of(name));
         let differs = |name: &str, packed: &str| {
@@ -83,12 +116,27 @@ impl Folder {
                     "it is not the same as {name} beside it, which is taken: move one away"
                 ),
             })
+            .chain(self.special.iter().filter(|special| is_of(&special.name)).cloned())
             .collect()
     }
 
-    /// The names of the directory's own directories.
+    /// The names of the directory's own directories, and of links that lead nowhere.
     pub(crate) fn dirs(&self) -> impl Iterator<Item = &str> {
-        self.names().filter(|name| self.dir.join(name).is_dir())
+        let is_broken = |name: &str| self.broken_links.contains(name) && !name.starts_with('.');
+        self.names().filter(move |name| self.dir.join(name).is_dir() || is_broken(name))
+    }
+}
+
+/// What an entry is that is neither a file nor a directory.
+fn special_kind(kind: FileType) -> Option<&'static str> {
+    if kind.is_fifo() {
+        Some("a pipe")
+    } else if kind.is_socket() {
+        Some("a socket")
+    } else if kind.is_char_device() || kind.is_block_device() {
+        Some("a device")
+    } else {
+        None
     }
 }
 

@@ -20,6 +20,7 @@ mod raw;
 mod step;
 mod step_dir;
 mod summary;
+mod totals;
 
 use std::path::{Path, PathBuf};
 
@@ -27,7 +28,7 @@ use rqps_model::{Metric, Run, Sizes, Stated, Tool};
 
 use crate::folder::{Folder, LeftOut, read_text};
 use crate::mytools::run_name;
-use crate::number::{parse_quantity, whole};
+use crate::number::{MAX_GB, parse_quantity, whole};
 use crate::sheet::{self, Cell, Sheet, SheetStep};
 use crate::{Error, Imports, Options, clients};
 use groups::Group as Systems;
@@ -44,6 +45,9 @@ const COLUMNS: [&str; 20] = [
 
 /// What older tables call `dbgb1`.
 const OLD_SIZE: &str = "dbgb";
+
+/// The columns of gigabytes.
+const GB_COLUMNS: [&str; 4] = ["dbgb", "dbgb1", "dbgb2", "rss"];
 
 /// A gigabyte of the tables, which come from `du`: 2^30 bytes.
 const GB: f64 = (1_u64 << 30) as f64;
@@ -74,6 +78,13 @@ struct Table {
     path: PathBuf,
     /// The lines between separators.
     groups: Vec<Vec<Row>>,
+}
+
+impl Table {
+    /// Its name, in messages on other tables.
+    fn file_name(&self) -> String {
+        format!("{TABLE}{}", self.step.as_str())
+    }
 }
 
 /// The runs of a directory: one for each group of systems, whose first system is its base. Where every group is
@@ -112,6 +123,7 @@ pub fn import(dir: &Path, options: &Options) -> Result<Imports, Error> {
             Err(nothing(&folder))
         };
     }
+    imports.skipped.extend(folder.odd_names());
     tables.sort_by(|a, b| a.step.order().cmp(&b.step.order()));
     let clients = options.clients.or_else(|| clients::of_dir(dir)).filter(|n| *n > 0);
     let is_one = options.base.is_some();
@@ -209,6 +221,12 @@ fn parse(text: &str, figure: &str, path: &Path) -> Result<Vec<Vec<Row>>, Error> 
             let value = parse_quantity(field).map_err(|problem| {
                 wrong(format!("{head} of {tag}: {problem}; write NA where there is none"))
             })?;
+            let is_huge = value.is_some_and(|value| value > MAX_GB);
+            if is_huge && GB_COLUMNS.contains(head) {
+                return Err(wrong(format!(
+                    "{head} of {tag}: {field} are too many gigabytes; write NA where there is none"
+                )));
+            }
             values.extend(value.map(|value| ((*head).to_owned(), value)));
         }
         rows.push(Row { tag: (*tag).to_owned(), values });

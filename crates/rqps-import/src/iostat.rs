@@ -1,14 +1,16 @@
 //! What `iostat -kx N` printed of one block device, averaged over its reports.
 //!
 //! The columns are found by their headings, which differ between versions of sysstat, BusyBox, FreeBSD and
-//! illumos, or by the names in JSON (`iostat -o JSON`). The first report is the average since the host was
-//! started and is left out: where `-y` has left it out already, one report of many is lost.
+//! illumos, or by the names in JSON (`iostat -o JSON`). The first report of a recording is the average since the
+//! host was started and is left out: where `-y` has left it out already, one report of many is lost.
 
 mod json;
 mod printed;
 
 use std::collections::BTreeMap;
 use std::fmt;
+
+use crate::error::TextProblem;
 
 /// Averages over a step.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
@@ -78,8 +80,10 @@ impl fmt::Display for Missing {
 /// All reports of a text.
 #[derive(Debug, Default)]
 struct Reports {
-    /// Those that are whole, the first since the boot.
-    whole: Vec<Report>,
+    /// Those of the step.
+    measured: Vec<Report>,
+    /// Whether there is one that is the mean since the boot.
+    has_boot: bool,
     /// Whether the last was cut off.
     is_cut: bool,
 }
@@ -120,28 +124,22 @@ const NO_COLUMNS: &str =
 /// or the only one that moved anything.
 ///
 /// # Errors
-/// Reports without the columns that are needed, in words.
-pub(crate) fn parse(text: &str, device: Option<&str>) -> Result<Found, String> {
+/// Reports without the columns that are needed, and lines that cannot be read.
+pub(crate) fn parse(text: &str, device: Option<&str>) -> Result<Found, TextProblem> {
     let is_json = text.trim_start().starts_with('{');
-    let Reports { whole, is_cut } =
+    let Reports { measured, has_boot, is_cut } =
         if is_json { json::reports(text)? } else { printed::reports(text)? };
-    let measured = whole.get(1..).unwrap_or_default();
     if measured.is_empty() {
-        return Ok(Found::Nothing(match (whole.len(), is_cut) {
-            (0, _) => Missing::NoReport,
-            (_, true) => Missing::OnlyCut,
-            (_, false) => Missing::OnlyBoot,
+        return Ok(Found::Nothing(match (has_boot, is_cut) {
+            (false, _) => Missing::NoReport,
+            (true, true) => Missing::OnlyCut,
+            (true, false) => Missing::OnlyBoot,
         }));
     }
     let mut devices: BTreeMap<String, Iostat> = BTreeMap::new();
     for (name, found) in measured.iter().flatten() {
-        let sum = devices.entry(name.clone()).or_default();
-        let add = |sum: &mut Option<f64>, value: Option<f64>| {
-            *sum = value.map(|value| sum.unwrap_or_default() + value);
-        };
-        add(&mut sum.reads_per_s, found.reads_per_s);
-        add(&mut sum.read_kb_per_s, found.read_kb_per_s);
-        add(&mut sum.written_kb_per_s, found.written_kb_per_s);
+        let sum = devices.entry(name.clone());
+        sum.and_modify(|sum| *sum = sum.plus(*found)).or_insert(*found);
     }
     let n = measured.len() as f64;
     for sum in devices.values_mut() {
@@ -150,6 +148,26 @@ pub(crate) fn parse(text: &str, device: Option<&str>) -> Result<Found, String> {
         }
     }
     Ok(choose(devices, device))
+}
+
+impl Iostat {
+    /// The sums; what one of the two does not tell is not known.
+    fn plus(self, other: Self) -> Self {
+        let sum = |a: Option<f64>, b: Option<f64>| a.zip(b).map(|(a, b)| a + b);
+        Self {
+            reads_per_s: sum(self.reads_per_s, other.reads_per_s),
+            read_kb_per_s: sum(self.read_kb_per_s, other.read_kb_per_s),
+            written_kb_per_s: sum(self.written_kb_per_s, other.written_kb_per_s),
+        }
+    }
+}
+
+/// Adds a device to a report.
+fn add(report: &mut Report, device: &str, found: Iostat) -> Result<(), String> {
+    match report.insert(device.to_owned(), found) {
+        None => Ok(()),
+        Some(_) => Err(format!("{device} comes twice in one report: record it again")),
+    }
 }
 
 fn choose(mut devices: BTreeMap<String, Iostat>, device: Option<&str>) -> Found {

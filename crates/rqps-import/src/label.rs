@@ -36,8 +36,7 @@ impl LabelParts {
         let Some((letters, dbms, rest)) = known else {
             return Some(Self { dbms: fallback?, version: None, config: plain.to_owned() });
         };
-        let end = rest.find(|c: char| !c.is_ascii_digit()).unwrap_or(rest.len());
-        let (digits, behind) = rest.split_at(end);
+        let (digits, behind) = split_version(dbms, rest);
         let (stage, behind) = match split_stage(dbms, behind) {
             (stage, _) if stage.is_empty() => split_apart_stage(dbms, behind),
             found => found,
@@ -94,6 +93,45 @@ fn split_apart_stage(dbms: Dbms, text: &str) -> (String, &str) {
     }
 }
 
+/// The digits of a version, with points as in `8.0.33` or without as in `8033`, and what stands behind it.
+fn split_version(dbms: Dbms, text: &str) -> (&str, &str) {
+    let split = |is_own: fn(char) -> bool| {
+        text.split_at(text.find(|c: char| !is_own(c)).unwrap_or(text.len()))
+    };
+    let plain = split(|c| c.is_ascii_digit());
+    // A first number with the digits of a whole version has no more of it behind a point: `pg174.1`. What has
+    // neither is not known: `pg96.24`.
+    let is_first = match dbms {
+        Dbms::Mysql => plain.0.len() == 1,
+        Dbms::Mariadb | Dbms::Postgres | Dbms::Null => plain.0.len() <= 2,
+    };
+    let (digits, behind) = split(|c| c.is_ascii_digit() || c == '.');
+    let digits_alone = digits.trim_end_matches('.');
+    if is_first && digits_alone.contains('.') {
+        let behind = &text[text.len() - behind.len() - (digits.len() - digits_alone.len())..];
+        return (digits_alone, behind);
+    }
+    plain
+}
+
+/// The numbers of a version with points, as many as the DBMS has.
+fn dotted(dbms: Dbms, text: &str) -> Option<Vec<u32>> {
+    let numbers: Vec<u32> = text.split('.').map(|n| n.parse().ok()).collect::<Option<_>>()?;
+    let is_one = match (dbms, numbers.as_slice()) {
+        (Dbms::Mysql, [major, minor] | [major, minor, _]) => is_mysql(*major, *minor),
+        (Dbms::Mariadb, [5 | 10..=20, _] | [5 | 10..=20, _, _]) => true,
+        (Dbms::Postgres, [9, 0..=6] | [9, 0..=6, _]) => true,
+        (Dbms::Postgres, [10..=40, _]) => true,
+        _ => false,
+    };
+    is_one.then_some(numbers)
+}
+
+/// Whether there is such a series of MySQL.
+fn is_mysql(major: u32, minor: u32) -> bool {
+    matches!((major, minor), (5, 0 | 1 | 5..=7) | (8, 0..=4) | (9, 0..=7) | (10..=12, _))
+}
+
 /// `5651` is 5.6.51 and `8043` 8.0.43 of MySQL; `110401` is 11.4.1 of MariaDB; `174` is 17.4 and `9624` 9.6.24
 /// of PostgreSQL. `18` is 18: it has pre-releases.
 fn version(dbms: Dbms, digits: &str) -> Option<Version> {
@@ -110,12 +148,22 @@ fn version(dbms: Dbms, digits: &str) -> Option<Version> {
         }
         Some(Version::release(&numbers))
     };
+    if digits.contains('.') {
+        return dotted(dbms, digits).map(|numbers| Version::release(&numbers));
+    }
+    let begins = |range: std::ops::RangeInclusive<u32>| {
+        digits.get(..2).and_then(|two| two.parse().ok()).is_some_and(|two| range.contains(&two))
+    };
+    let is_series = || {
+        let two: Option<u32> = digits.get(..2).and_then(|two| two.parse().ok());
+        two.is_some_and(|two| is_mysql(two / 10, two % 10))
+    };
     match (dbms, digits.len()) {
-        (Dbms::Mysql, 3..=4) => cut(&[1, 1]),
-        (Dbms::Mariadb, 6) => cut(&[2, 2, 2]),
-        (Dbms::Postgres, 2) if digits.starts_with('9') => cut(&[1]),
-        (Dbms::Postgres, 3..=4) if digits.starts_with('9') => cut(&[1, 1]),
-        (Dbms::Postgres, 2..=4) => cut(&[2]),
+        (Dbms::Mysql, 3..=4) if is_series() => cut(&[1, 1]),
+        (Dbms::Mariadb, 6) if begins(10..=20) => cut(&[2, 2, 2]),
+        (Dbms::Postgres, 2) if begins(90..=96) => cut(&[1]),
+        (Dbms::Postgres, 3..=4) if begins(90..=96) => cut(&[1, 1]),
+        (Dbms::Postgres, 2..=4) if begins(10..=40) => cut(&[2]),
         _ => None,
     }
 }
@@ -124,14 +172,15 @@ fn version(dbms: Dbms, digits: &str) -> Option<Version> {
 mod tests {
     use super::*;
 
+    fn told(label: &str) -> String {
+        LabelParts::of(label, None).map_or("unknown".to_owned(), |parts| {
+            let version = parts.version.map_or("no version".to_owned(), |v| v.to_string());
+            format!("{} {version}, {}", parts.dbms, parts.config)
+        })
+    }
+
     #[test]
     fn labels_of_the_field() {
-        let told = |label: &str| {
-            LabelParts::of(label, None).map_or("unknown".to_owned(), |parts| {
-                let version = parts.version.map_or("no version".to_owned(), |v| v.to_string());
-                format!("{} {version}, {}", parts.dbms, parts.config)
-            })
-        };
         let labels = [
             "x.my5651_rel_o2nofp.z12a_c8r32.pk1",
             "my8043_rel.cz12a",
@@ -183,6 +232,60 @@ mod tests {
             postgres 19rc2, x10a
             mysql 8.0.43, rc.z12a
             postgres 17.4, b1"#]]
+        .assert_eq(&labels.map(told).join("\n"));
+    }
+
+    #[test]
+    fn versions_with_points_and_of_no_known_series() {
+        let labels = [
+            "pg17.4",
+            "my8.0.33",
+            "ma10.11.5",
+            "pg9.6.24",
+            "pg16.2_def",
+            "x.pg17.4.x10a",
+            "my8.4.x1",
+            "ma11.4.5_rel.z12b",
+            "pg18.0beta1.x10b",
+            "pg174.1",
+            "my8033.2",
+            "ps8.0.36",
+            "my974",
+            "my999",
+            "my7033",
+            "pg999",
+            "pg77",
+            "pg17.4.1",
+            "ma99.1.1",
+            "ma991101",
+            "pg96.24",
+            "my8.99.1",
+            "my8.0.99999999999",
+        ];
+        expect_test::expect![[r#"
+            postgres 17.4, 
+            mysql 8.0.33, 
+            mariadb 10.11.5, 
+            postgres 9.6.24, 
+            postgres 16.2, def
+            postgres 17.4, x10a
+            mysql 8.4, x1
+            mariadb 11.4.5, rel.z12b
+            postgres 18.0beta1, x10b
+            postgres 17.4, 1
+            mysql 8.0.33, 2
+            mysql 8.0.36, ps
+            mysql 9.7.4, 
+            mysql no version, 
+            mysql no version, 
+            postgres no version, 
+            postgres no version, 
+            postgres no version, 
+            mariadb no version, 
+            mariadb no version, 
+            postgres no version, 
+            mysql no version, 
+            mysql no version, "#]]
         .assert_eq(&labels.map(told).join("\n"));
     }
 

@@ -13,6 +13,7 @@
 pub mod met;
 pub mod qps;
 
+mod beside;
 mod raw;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -21,11 +22,11 @@ use std::path::{Path, PathBuf};
 use rqps_model::{Slice, Stated, Tool};
 
 use crate::folder::{Folder, LeftOut, read_text};
-use crate::sheet::{self, Sheet, SheetStep};
+use crate::sheet::{self, OwnName, Sheet, SheetStep};
 use crate::steps::{FileStep, Names};
 use crate::{Error, Imports, Options, clients};
 use met::Met;
-use qps::Qps;
+use qps::{CsvLabels, Qps};
 
 /// The runs of a folder: one for each group of tables, or one of raw files.
 ///
@@ -65,7 +66,14 @@ struct Files {
     qps_tsv: Option<String>,
     qps_csv: Option<String>,
     rel_tsv: Option<String>,
-    met: Option<String>,
+    /// Files of metrics, of which one is taken.
+    mets: Vec<String>,
+}
+
+impl Files {
+    fn met(&self) -> Option<&String> {
+        self.mets.first()
+    }
 }
 
 /// The groups of a folder, and files that look like tables and belong to none.
@@ -95,9 +103,9 @@ fn groups(folder: &Folder) -> Groups {
             .or_else(|| between("o.met.", ""))
             .or_else(|| between("met.", ".txt"))
         {
-            groups.entry(group).or_default().met = own();
+            groups.entry(group).or_default().mets.extend(own());
         } else if name == "o.met" {
-            groups.entry(String::new()).or_default().met = own();
+            groups.entry(String::new()).or_default().mets.extend(own());
         } else if name.starts_with("qps.abs.") {
             let problem = "it is no table that is known: name it qps.abs.GROUP.tsv";
             unused.push(Error::file(&folder.dir.join(name), problem));
@@ -108,9 +116,10 @@ fn groups(folder: &Folder) -> Groups {
     {
         unused.push(Error::file(&folder.dir.join(name), why));
     }
-    join_only_group(&mut groups);
+    unused.extend(folder.odd_names());
+    join_only_group(&mut groups, folder, &mut unused);
     groups.retain(|_, files| {
-        let is_group = files.qps_tsv.is_some() || files.qps_csv.is_some() || files.met.is_some();
+        let is_group = files.qps_tsv.is_some() || files.qps_csv.is_some() || !files.mets.is_empty();
         if let Some(rel) = files.rel_tsv.as_ref().filter(|_| !is_group) {
             let wanted = rel.replacen("qps.rel.", "qps.abs.", 1);
             let problem = format!("ratios alone have no QPS: put {wanted} beside it");
@@ -121,21 +130,28 @@ fn groups(folder: &Folder) -> Groups {
     Groups { groups, unused }
 }
 
-/// Metrics without a group are those of the only group.
-fn join_only_group(groups: &mut BTreeMap<String, Files>) {
+/// Metrics without a group are those of the only group. Of several groups nobody knows whose they are.
+fn join_only_group(groups: &mut BTreeMap<String, Files>, folder: &Folder, unused: &mut Vec<Error>) {
     let Some(files) = groups.remove("") else { return };
+    let names = groups.keys().cloned().collect::<Vec<_>>().join(", ");
     let mut others = groups.values_mut();
     match (others.next(), others.next()) {
-        (Some(only), None) if only.met.is_none() => only.met = files.met,
-        _ => {
+        (None, _) => {
             groups.insert("all".to_owned(), files);
         }
+        (Some(only), None) if only.mets.is_empty() => only.mets = files.mets,
+        _ => unused.extend(files.mets.iter().map(|name| {
+            let problem = format!(
+                "whose of {names} it is, is not known: name it o.met.GROUP after its group"
+            );
+            Error::file(&folder.dir.join(name), problem)
+        })),
     }
 }
 
 /// The clients that the metrics of all groups agree on, for groups without metrics of their own.
 fn usual_clients(folder: &Folder, groups: &BTreeMap<String, Files>) -> Option<u32> {
-    let mets = groups.values().filter_map(|files| files.met.as_ref());
+    let mets = groups.values().filter_map(Files::met);
     let mut found = BTreeSet::new();
     for path in mets.filter_map(|name| folder.path(name)) {
         let met = read_text(&path).and_then(|text| Met::parse(&text, &path));
@@ -143,6 +159,28 @@ fn usual_clients(folder: &Folder, groups: &BTreeMap<String, Files>) -> Option<u3
     }
     let first = found.pop_first()?;
     found.is_empty().then_some(first)
+}
+
+/// The metrics of a group. Several files of them must say the same, and are named.
+fn read_met(folder: &Folder, files: &Files, skipped: &mut Vec<Error>) -> Result<Met, Error> {
+    let Some((name, others)) = files.mets.split_first() else { return Ok(Met::default()) };
+    let path = folder.dir.join(name);
+    let read = |name: &str| read_text(&folder.path(name).unwrap_or_else(|| folder.dir.join(name)));
+    let text = read(name)?;
+    for other in others {
+        let other_path = folder.dir.join(other);
+        if read(other)? != text {
+            let problem = format!(
+                "it differs from {name} beside it, and both have the metrics of one group: move one away"
+            );
+            return Err(Error::file(&other_path, problem));
+        }
+        skipped.push(Error::file(
+            &other_path,
+            format!("it is the same as {name} beside it, which is taken"),
+        ));
+    }
+    Met::parse(&text, &path)
 }
 
 /// Whether a file looks like a table of these scripts.
@@ -170,9 +208,8 @@ fn group_sheet(
     let path = |name: &Option<String>| name.as_ref().and_then(|name| folder.path(name));
     let mut skipped = Vec::new();
     let qps_path = path(&files.qps_tsv).or_else(|| path(&files.qps_csv));
-    let met = path(&files.met).map(|path| Met::parse(&read_text(&path)?, &path)).transpose();
-    let met = match met {
-        Ok(met) => met.unwrap_or_default(),
+    let met = match read_met(folder, files, &mut skipped) {
+        Ok(met) => met,
         // Figures do not depend on metrics.
         Err(problem) if qps_path.is_some() => {
             skipped.push(problem);
@@ -191,14 +228,13 @@ fn group_sheet(
     });
     let of_met = met.steps.iter().find_map(|step| step.clients);
     let clients = options.clients.or(of_met).or(of_names).filter(|n| *n > 0);
-    let own_path = qps_path.or_else(|| path(&files.met)).unwrap_or_default();
+    let met_path = || files.met().and_then(|name| folder.path(name));
+    let own_path = qps_path.or_else(met_path).unwrap_or_default();
     let clients = clients.ok_or(Error::UnknownClients { path: own_path })?;
     let mut sheet = Sheet { labels, base, ..Sheet::default() };
-    sheet.steps = steps(
-        &sheet.labels,
-        Tables { qps: &qps, met: &met },
-        Clients { said: options.clients, usual: clients },
-    )?;
+    let tables = Tables { qps: &qps, met: &met };
+    let clients = Clients { said: options.clients, usual: clients };
+    sheet.steps = steps(&sheet.labels, tables, clients)?;
     skipped.extend(qps.skipped.into_iter().chain(met.skipped));
     sheet.notes.extend(skipped.iter().map(sheet::note));
     Ok(sheet)
@@ -222,9 +258,14 @@ fn read_qps(
     let QpsOptions { met, options } = with;
     let path = |name: &Option<String>| name.as_ref().and_then(|name| folder.path(name));
     let read_tsv = |path: PathBuf| Qps::parse_tsv(&read_text(&path)?, &path);
-    let read_csv =
-        |path: PathBuf| Ok((Qps::parse_csv(&read_text(&path)?, &path, &met.labels)?, path));
     let tsv = path(&files.qps_tsv).map(read_tsv).transpose();
+    let given = match &tsv {
+        Ok(Some(tsv)) => CsvLabels::Table(&tsv.labels),
+        _ if !met.labels.is_empty() => CsvLabels::Metrics(met),
+        _ if options.dbms.is_some() => CsvLabels::Numbers,
+        _ => CsvLabels::Unknown,
+    };
+    let read_csv = |path: PathBuf| Ok((Qps::parse_csv(&read_text(&path)?, &path, given)?, path));
     let csv: Result<Option<(Qps, PathBuf)>, Error> = path(&files.qps_csv).map(read_csv).transpose();
     match (tsv, csv) {
         (Ok(Some(mut tsv)), Ok(csv)) => {
@@ -237,10 +278,7 @@ fn read_qps(
             skipped.push(problem);
             Ok(tsv)
         }
-        // Without the labels of the metrics nobody knows whose columns they are.
-        (Err(problem), Ok(Some((csv, _))))
-            if csv.labels == met.labels || options.dbms.is_some() =>
-        {
+        (Err(problem), Ok(Some((csv, _)))) => {
             skipped.push(problem);
             Ok(csv)
         }
@@ -318,7 +356,10 @@ fn steps(labels: &[String], tables: Tables<'_>, clients: Clients) -> Result<Vec<
         let cells = labels.iter().map(|label| of(label)).collect();
         SheetStep { info: names.info(&step), clients, cells }
     };
-    Ok(order.into_iter().map(row).collect())
+    let own_names: Vec<OwnName> = order.iter().map(|(step, _)| step.own_name()).collect();
+    let mut rows: Vec<SheetStep> = order.into_iter().map(row).collect();
+    sheet::tell_apart(&mut rows, &own_names);
+    Ok(rows)
 }
 
 /// What the tables say of a step on a system. A step or system without QPS has the rate

@@ -1,6 +1,18 @@
 //! Numbers as other tools write them.
 
-/// A rate, count or cost: finite and not negative. `None` stands for what was not run: an empty field,
+/// No rate, count or cost is larger; a larger one is an error of whoever wrote it.
+const MAX: f64 = 1e15;
+
+/// No rate or cost but 0 is smaller.
+const MIN: f64 = 1e-12;
+
+/// Most seconds that a file may state: 31 years.
+pub(crate) const MAX_SECONDS: f64 = 1e9;
+
+/// Most gigabytes that a file may state.
+pub(crate) const MAX_GB: f64 = 1e9;
+
+/// A rate, count or cost: 0, or from 10^-12 to 10^15. `None` stands for what was not run: an empty field,
 /// `-`, `NA`, `nan`.
 ///
 /// # Errors
@@ -10,10 +22,26 @@ pub(crate) fn parse_quantity(text: &str) -> Result<Option<f64>, String> {
     if matches!(text, "" | "-" | "NA" | "N/A" | "na" | "nan" | "-nan" | "NaN") {
         return Ok(None);
     }
+    parse_number(text).map(Some)
+}
+
+/// The same of what must be there.
+///
+/// # Errors
+/// What is no such number, in words.
+pub(crate) fn parse_number(text: &str) -> Result<f64, String> {
     match text.parse::<f64>() {
-        Ok(value) if value.is_finite() && value >= 0.0 => Ok(Some(value)),
+        Ok(value) if value.is_finite() && value >= 0.0 => match check_range(value) {
+            true => Ok(value.abs()),
+            false => Err(format!("{text:?} is no number from {MIN:e} to {MAX:e}")),
+        },
         _ => Err(format!("{text:?} is no number from 0 on")),
     }
+}
+
+/// Whether a number from 0 on can be a rate, count or cost.
+pub(crate) fn check_range(value: f64) -> bool {
+    value == 0.0 || (MIN..=MAX).contains(&value)
 }
 
 /// A time in milliseconds as nanoseconds.
@@ -43,9 +71,10 @@ mod tests {
         for nothing in ["", "-", "NA", "nan"] {
             assert_eq!(parse_quantity(nothing), Ok(None));
         }
-        for wrong in ["-1", "inf", "12x", "1e400"] {
+        for wrong in ["-1", "inf", "12x", "1e400", "1e300", "1e-320", "18446744073709551615"] {
             assert!(parse_quantity(wrong).is_err(), "{wrong}");
         }
+        assert!(parse_quantity("-0").unwrap().unwrap().is_sign_positive());
         assert_eq!(ns_of_ms(0.52), 520_000);
     }
 }

@@ -38,6 +38,32 @@ pub(crate) struct SheetStep {
     pub(crate) cells: Vec<Option<Cell>>,
 }
 
+/// What a step's own files call it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct OwnName {
+    /// With the range.
+    pub(crate) short: String,
+    /// With all that the name of its file says.
+    pub(crate) full: String,
+    /// The range.
+    pub(crate) n: Option<u32>,
+}
+
+/// Gives steps of one name, which are several by their files, those of the files.
+pub(crate) fn tell_apart(steps: &mut [SheetStep], own_names: &[OwnName]) {
+    let choices: [fn(&OwnName) -> &String; 2] = [|own| &own.short, |own| &own.full];
+    for choose in choices {
+        let names: Vec<(String, u32)> =
+            steps.iter().map(|step| (step.info.name.clone(), step.clients)).collect();
+        for ((step, own), name) in steps.iter_mut().zip(own_names).zip(&names) {
+            if names.iter().filter(|other| *other == name).count() > 1 {
+                step.info.name = choose(own).clone();
+                step.info.n = own.n;
+            }
+        }
+    }
+}
+
 /// One step on one system.
 #[derive(Debug)]
 pub(crate) struct Cell {

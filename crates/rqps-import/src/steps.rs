@@ -4,6 +4,7 @@ use rqps_model::{Figure, Group, StepInfo, StepKind};
 use rqps_workload::{Step, Suite};
 
 use crate::Error;
+use crate::sheet::OwnName;
 
 /// A step as a file names it: `point-query.pre` with range or in-list length 100.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -27,6 +28,18 @@ impl FileStep {
         Self { family: family.to_owned(), range, is_load: false }
     }
 
+    /// Whether it scans the table: its figure has a unit that its files do not name.
+    pub(crate) fn is_scan(&self) -> bool {
+        self.family == "scan" || self.family.starts_with("scan.")
+    }
+
+    /// What its files call it.
+    pub(crate) fn own_name(&self) -> OwnName {
+        let row = self.row_name();
+        let short = if self.is_load { format!("load.{row}") } else { row };
+        OwnName { full: short.clone(), short, n: self.range }
+    }
+
     /// As tables of QPS have it.
     pub(crate) fn row_name(&self) -> String {
         match self.range {
@@ -41,27 +54,40 @@ impl FileStep {
 pub(crate) struct FileName {
     /// The step.
     pub(crate) step: FileStep,
+    /// Whether the table has a primary key, by the files 1 or 0.
+    pub(crate) pk: Option<u32>,
     /// Client threads.
     pub(crate) clients: Option<u32>,
 }
 
 impl FileName {
+    /// What its files call it.
+    pub(crate) fn own_name(&self) -> OwnName {
+        let own = self.step.own_name();
+        let part =
+            |word: &str, n: Option<u32>| n.map_or_else(String::new, |n| format!(".{word}{n}"));
+        let full = format!("{}{}{}", own.short, part("pk", self.pk), part("dop", self.clients));
+        OwnName { full, ..own }
+    }
+
     /// Reads what stands between `sb.met.` (or `sb.o.` and the like) and the name's end.
     pub(crate) fn parse(text: &str) -> Option<Self> {
-        let (mut family, mut range, mut clients) = (Vec::new(), None, None);
+        let (mut family, mut range, mut pk, mut clients) = (Vec::new(), None, None, None);
         for part in text.split('.') {
             let number = |word: &str| part.strip_prefix(word)?.parse::<u32>().ok();
             if let Some(n) = number("range") {
                 range = Some(n);
             } else if let Some(n) = number("dop") {
-                clients = Some(n);
-            } else if number("pk").is_none() {
+                clients = Some(n).filter(|n| *n > 0);
+            } else if let Some(n) = number("pk") {
+                pk = Some(n);
+            } else {
                 family.push(part);
             }
         }
         let family = family.join(".");
         let is_named = !family.is_empty();
-        is_named.then_some(Self { step: FileStep { family, range, is_load: false }, clients })
+        is_named.then_some(Self { step: FileStep { family, range, is_load: false }, pk, clients })
     }
 }
 
@@ -99,7 +125,7 @@ impl Names {
         let same = of_family().find(|info| info.n == step.range || info.n.is_none());
         let like = same.or_else(|| of_family().next());
         // A scan's figure has a unit that its files do not name: rows, thousands of them or millions.
-        let is_scan = step.family == "scan" || step.family.starts_with("scan.");
+        let is_scan = step.is_scan();
         let (name, n) = match same.filter(|_| !is_scan) {
             Some(info) => (info.name.clone(), info.n),
             None => (own.clone(), step.range),
@@ -210,5 +236,6 @@ mod tests {
             ("point-query.warm_range=100", None)
         );
         assert_eq!(FileName::parse("range100"), None);
+        assert_eq!(FileName::parse("scan.dop0").unwrap().clients, None);
     }
 }

@@ -1,19 +1,22 @@
 //! Logs of sysbench 0.4 to 1.1: what one run of it printed, and several of them as a run.
 
+mod agree;
 mod checks;
 mod flaw;
 mod histogram;
 mod line;
 mod log;
+mod part;
 mod slice;
 
 use std::path::{Path, PathBuf};
 
 use rqps_model::{Dbms, StepInfo, Tool};
 
+pub use agree::Latency;
 pub use flaw::Flaw;
 pub use line::Interval;
-pub use log::{Latency, Log};
+pub use log::Log;
 
 use crate::folder::read_text;
 use crate::sheet::{Sheet, SheetStep};
@@ -59,6 +62,12 @@ struct Entry<'f> {
 
 impl<'f> Entry<'f> {
     fn read(file: &'f LogFile, names: &Names, options: &Options) -> Result<Self, Error> {
+        let is_empty =
+            |said: &Option<String>| said.as_ref().is_some_and(|said| said.trim().is_empty());
+        if is_empty(&file.label) || is_empty(&file.step) {
+            let problem = "its label or step is empty: write LABEL=FILE or LABEL:STEP=FILE";
+            return Err(Error::file(&file.path, problem));
+        }
         let text = read_text(&file.path)?;
         let log = Log::parse(&text).map_err(|problem| Error::file(&file.path, problem))?;
         let step = file.step.clone().or_else(|| log.script.clone());

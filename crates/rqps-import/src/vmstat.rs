@@ -2,7 +2,17 @@
 //!
 //! The columns are found by their headings, which come again every so many lines. Linux, BusyBox, the BSDs and
 //! illumos have `cs`, `us` and `sy` among them; the BSDs call system calls `sy` as well, before `us`. The
-//! first line of values is the average since the host was started and is left out.
+//! first line of values is the average since the host was started and is left out. Headings out of turn begin
+//! another recording in the same file, whose first line is left out as well.
+
+use crate::error::TextProblem;
+use crate::number::parse_number;
+
+/// Fewest lines of values between headings that come again: terminals have more.
+const MIN_TURN: usize = 15;
+
+/// Most percent of CPU in user mode and in the kernel, each of which is rounded.
+const MAX_CPU_PCT: f64 = 102.0;
 
 /// Why there are no averages where there are headings.
 pub(crate) const ONLY_BOOT: &str = "it has no line but the mean since the boot";
@@ -16,87 +26,282 @@ pub(crate) struct Vmstat {
     pub(crate) cpu_pct: f64,
     /// Lines that it rests on.
     pub(crate) n: u32,
+    /// Lines that are no samples, as they have not a value below each heading.
+    pub(crate) unfit: Option<Unfit>,
+}
+
+/// Lines without a value below each heading.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Unfit {
+    /// The first of them, from 0.
+    first_idx: usize,
+    n_lines: u32,
+    n_fields: usize,
+    n_heads: usize,
+}
+
+impl Unfit {
+    /// What is to be known of them.
+    pub(crate) fn problem(self) -> TextProblem {
+        let Self { first_idx, n_lines, n_fields, n_heads } = self;
+        let others = match n_lines {
+            1 => "it is no sample".to_owned(),
+            n => format!("it and {} more such lines are no samples", n - 1),
+        };
+        let problem =
+            format!("{n_fields} fields below {n_heads} headings: {others}; record it again");
+        TextProblem::at(first_idx, problem)
+    }
+}
+
+/// Where the values stand in a line.
+#[derive(Debug, Clone, Copy)]
+struct Columns {
+    /// How many headings there are.
+    n: usize,
+    switches: usize,
+    user: usize,
+    system: usize,
+}
+
+impl Columns {
+    fn of_heads(heads: &[&str]) -> Option<Self> {
+        let at = |head: &str| heads.iter().position(|word| *word == head);
+        let system = heads.iter().rposition(|word| *word == "sy")?;
+        Some(Self { n: heads.len(), switches: at("cs")?, user: at("us")?, system })
+    }
+
+    /// Whether a line has a value below each heading. `vmstat -t` names the time zone as the heading of a
+    /// date and a time.
+    fn fit(self, words: &[&str]) -> bool {
+        let has_time = words.last().is_some_and(|word| word.contains(':'));
+        words.len() == self.n + usize::from(has_time)
+    }
+}
+
+/// A recording as far as it was read.
+#[derive(Debug, Default)]
+struct Reader {
+    columns: Option<Columns>,
+    /// Lines of values below the last headings.
+    n_below: usize,
+    /// The same of the first headings of the recording.
+    first_turn: Option<usize>,
+    /// Whether the mean since the boot of the recording came.
+    is_booted: bool,
+    switches: f64,
+    cpu_pct: f64,
+    n: u32,
+    unfit: Option<Unfit>,
+}
+
+impl Reader {
+    fn take_heads(&mut self, heads: &[&str]) -> Result<(), String> {
+        let columns = Columns::of_heads(heads);
+        self.columns = Some(columns.ok_or(
+            "it has no columns cs, us and sy: record it with vmstat and an interval alone",
+        )?);
+        let n_below = std::mem::take(&mut self.n_below);
+        let turn = *self.first_turn.get_or_insert(n_below);
+        if n_below < MIN_TURN || n_below != turn {
+            self.is_booted = false;
+            self.first_turn = None;
+        }
+        Ok(())
+    }
+
+    fn take_values(&mut self, idx: usize, words: &[&str]) -> Result<(), String> {
+        let columns = self.columns.ok_or("values before their headings: record it again")?;
+        self.n_below += 1;
+        if !std::mem::replace(&mut self.is_booted, true) {
+            return Ok(());
+        }
+        // A line that was cut off or has values without a blank between them is no sample.
+        if !columns.fit(words) {
+            let (first_idx, n_fields, n_heads) = (idx, words.len(), columns.n);
+            let first = Unfit { first_idx, n_lines: 0, n_fields, n_heads };
+            self.unfit.get_or_insert(first).n_lines += 1;
+            return Ok(());
+        }
+        let value = |head: &str, at: usize| {
+            let word = words[at];
+            let is_whole = word.bytes().all(|byte| byte.is_ascii_digit());
+            let number = parse_number(word).ok().filter(|_| is_whole);
+            number.ok_or_else(|| {
+                format!(
+                    "{head}: {word:?} is no whole number from 0 on: record it again with LC_ALL=C"
+                )
+            })
+        };
+        let switches = value("cs", columns.switches)?;
+        let (user, system) = (value("us", columns.user)?, value("sy", columns.system)?);
+        if user + system > MAX_CPU_PCT {
+            return Err(format!(
+                "us and sy: {user} and {system} are more than 100 percent: record it again"
+            ));
+        }
+        self.switches += switches;
+        self.cpu_pct += user + system;
+        self.n += 1;
+        Ok(())
+    }
 }
 
 impl Vmstat {
-    /// Reads the text; `None` when it has no line of values but the first.
+    /// Reads the text; `None` when it has no line of values but the first of a recording.
     ///
     /// # Errors
-    /// No headings, values without them, or headings without `cs`, `us` and `sy`; what is wrong, in words.
-    pub(crate) fn parse(text: &str) -> Result<Option<Self>, String> {
-        let mut columns: Option<[usize; 3]> = None;
-        let (mut sums, mut n) = ([0.0; 3], 0_u32);
-        let mut is_first = true;
-        for line in text.lines() {
+    /// No headings, values without them, headings without `cs`, `us` and `sy`, and values that cannot be read.
+    pub(crate) fn parse(text: &str) -> Result<Option<Self>, TextProblem> {
+        let mut reader = Reader::default();
+        for (idx, line) in text.split_inclusive('\n').enumerate() {
             let words: Vec<&str> = line.split_whitespace().collect();
-            match words.first() {
-                None => continue,
-                Some(word) if word.starts_with("procs") => continue,
-                Some(&"r") => {
-                    let at = |head: &str| words.iter().position(|word| *word == head);
-                    let sy = words.iter().rposition(|word| *word == "sy");
-                    let found = at("cs").zip(at("us")).zip(sy);
-                    let ((cs, us), sy) = found.ok_or(
-                        "it has no columns cs, us and sy: record it with vmstat and an interval alone",
-                    )?;
-                    columns = Some([cs, us, sy]);
-                    continue;
+            let read = match words.first() {
+                Some(&"r") => reader.take_heads(&words),
+                // The last line may be cut off where vmstat was ended, within a number, too.
+                Some(word) if begins_values(word) && line.ends_with('\n') => {
+                    reader.take_values(idx, &words)
                 }
                 // `vmstat -t` names the time zone beside its headings; anything else is no line of values.
-                Some(word) if word.parse::<u64>().is_err() => continue,
-                Some(_) => {}
-            }
-            let columns = columns.ok_or("values before their headings: record it again")?;
-            if std::mem::take(&mut is_first) {
-                continue;
-            }
-            let values = columns.map(|at| words.get(at)?.parse::<f64>().ok());
-            let [Some(cs), Some(us), Some(sy)] = values else {
-                // The last line may be cut off where vmstat was ended.
-                continue;
+                _ => Ok(()),
             };
-            for (sum, value) in sums.iter_mut().zip([cs, us, sy]) {
-                *sum += value;
-            }
-            n += 1;
+            read.map_err(|problem| TextProblem::at(idx, problem))?;
         }
-        if columns.is_none() {
-            return Err(if text.trim().is_empty() {
-                "it is empty".to_owned()
+        if reader.columns.is_none() {
+            let problem = if text.trim().is_empty() {
+                "it is empty"
             } else {
-                "it is no output of vmstat: no line begins with the heading r".to_owned()
-            });
+                "it is no output of vmstat: no line begins with the heading r"
+            };
+            return Err(problem.into());
         }
+        let Reader { switches, cpu_pct, n, unfit, .. } = reader;
+        if let (0, Some(unfit)) = (n, unfit) {
+            return Err(unfit.problem());
+        }
+        // The last line is one that was cut off.
+        let last_idx = text.lines().count().saturating_sub(1);
+        let unfit = unfit.filter(|unfit| unfit.first_idx < last_idx);
         let mean = |sum: f64| sum / f64::from(n);
         Ok((n > 0).then(|| Self {
-            switches_per_s: mean(sums[0]),
-            cpu_pct: mean(sums[1] + sums[2]),
+            switches_per_s: mean(switches),
+            cpu_pct: mean(cpu_pct),
             n,
+            unfit,
         }))
     }
+}
+
+/// Whether a line that begins with a word has values: a number of processes, be it a wrong one.
+fn begins_values(word: &str) -> bool {
+    word.parse::<f64>().is_ok_and(|value| value.is_finite())
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    const TEXT: &str = "\
-procs -----------memory---------- ---swap-- -----io---- -system-- ------cpu-----
+    const HEADS: &str =
+        "procs -----------memory---------- ---swap-- -----io---- -system-- ------cpu-----
  r  b   swpd   free   buff  cache   si   so    bi    bo   in   cs us sy id wa st
- 1  0      0 100000   2000  30000    0    0     9     9    1    7 50 40 10  0  0
- 1  0      0 100000   2000  30000    0    0     0     0  900 1000 10  2 88  0  0
-procs -----------memory---------- ---swap-- -----io---- -system-- ------cpu-----
- r  b   swpd   free   buff  cache   si   so    bi    bo   in   cs us sy id wa st
- 1  0      0 100000   2000  30000    0    0     0     0  900 3000 12  4 84  0  0
- 1  0      0 100000   2000  30000    0    0     0     0
 ";
+
+    /// A line of values of Linux.
+    fn line(switches: &str, user: &str, system: &str) -> String {
+        format!(
+            " 1  0      0 100000   2000  30000    0    0     0     0  900 {switches} {user} {system} 88  0  0\n"
+        )
+    }
+
+    fn boot() -> String {
+        line("7", "50", "40")
+    }
+
+    fn mean(text: &str) -> (u32, f64, f64) {
+        let found = Vmstat::parse(text).unwrap().unwrap();
+        (found.n, found.switches_per_s, found.cpu_pct)
+    }
+
+    fn problem(text: &str) -> String {
+        let found = Vmstat::parse(text).unwrap_err();
+        format!("{:?}: {}", found.line_idx.map(|idx| idx + 1), found.problem)
+    }
 
     #[test]
     fn headings_and_the_first_line_do_not_count() {
-        let found = Vmstat::parse(TEXT).unwrap().unwrap();
-        assert_eq!(found.n, 2);
-        assert!((found.switches_per_s - 2000.0).abs() < 1e-9);
-        assert!((found.cpu_pct - 14.0).abs() < 1e-9);
+        // Headings come again after as many lines each time.
+        let turn = line("1000", "10", "2").repeat(MIN_TURN - 1);
+        let text = format!("{HEADS}{}{turn}{HEADS}{}", boot(), line("3000", "12", "4"));
+        let (n, switches, _) = mean(&text);
+        assert_eq!(n, 15);
+        assert!((switches - 17_000.0 / 15.0).abs() < 1e-9);
+    }
+
+    #[test]
+    fn a_recorder_that_was_started_again_begins_with_a_mean_since_the_boot() {
+        let both = format!(
+            "{HEADS}{}{}{HEADS}{}{}",
+            boot(),
+            line("1000", "10", "2"),
+            boot(),
+            line("3000", "12", "4")
+        );
+        assert_eq!(mean(&both), (2, 2000.0, 14.0));
+        // The first of them had headings more than once.
+        let turn = line("1000", "10", "2").repeat(20);
+        let long = format!(
+            "{HEADS}{}{turn}{HEADS}{turn}{HEADS}{}{}",
+            boot(),
+            boot(),
+            line("1000", "10", "2")
+        );
+        assert_eq!(mean(&long), (41, 1000.0, 12.0));
+    }
+
+    #[test]
+    fn lines_with_other_fields_than_headings_are_no_samples() {
+        let whole = line("1000", "10", "2");
+        let short = " 1  0      0 100000   2000  30000    0    0     0     0  900 9000 10 2\n";
+        let wide = whole.replace("  0      0 ", "  0 7 7      0 ");
+        let cut = line("9000", "10", "2");
+        let text = format!("{HEADS}{}{whole}{short}{wide}{}", boot(), cut.trim_end());
+        assert_eq!(mean(&text), (1, 1000.0, 12.0));
+        assert_eq!(
+            problem(&format!("{HEADS}{}{short}", boot())),
+            "Some(4): 14 fields below 17 headings: it is no sample; record it again"
+        );
+        let said = |text: &str| {
+            let unfit = Vmstat::parse(text).unwrap().unwrap().unfit;
+            unfit.map(|unfit| (unfit.problem().line_idx, unfit.problem().problem))
+        };
+        let two =
+            "14 fields below 17 headings: it and 1 more such lines are no samples; record it again";
+        assert_eq!(said(&text), Some((Some(4), two.to_owned())));
+        assert_eq!(said(&format!("{HEADS}{}{whole}{short}", boot())), None);
+    }
+
+    #[test]
+    fn values_that_cannot_be_read() {
+        let of = |switches: &str, user: &str, system: &str| {
+            problem(&format!("{HEADS}{}{}", boot(), line(switches, user, system)))
+        };
+        let all = [
+            of("-3000", "10", "2"),
+            of("nan", "10", "2"),
+            of("inf", "10", "2"),
+            of("1.000", "10", "2"),
+            of("1000", "10,5", "2"),
+            of("1000", "10", "500"),
+            of("18446744073709551615", "10", "2"),
+        ];
+        expect_test::expect![[r#"
+            Some(4): cs: "-3000" is no whole number from 0 on: record it again with LC_ALL=C
+            Some(4): cs: "nan" is no whole number from 0 on: record it again with LC_ALL=C
+            Some(4): cs: "inf" is no whole number from 0 on: record it again with LC_ALL=C
+            Some(4): cs: "1.000" is no whole number from 0 on: record it again with LC_ALL=C
+            Some(4): us: "10,5" is no whole number from 0 on: record it again with LC_ALL=C
+            Some(4): us and sy: 10 and 500 are more than 100 percent: record it again
+            Some(4): cs: "18446744073709551615" is no whole number from 0 on: record it again with LC_ALL=C"#]].assert_eq(&all.join("\n"));
     }
 
     /// Context switches and CPU of the second line of values.
@@ -160,14 +365,13 @@ procs -----------memory---------- ---swap-- -----io---- -system-- ------cpu-----
 
     #[test]
     fn what_is_no_vmstat() {
-        assert_eq!(Vmstat::parse(""), Err("it is empty".to_owned()));
+        assert_eq!(problem(""), "None: it is empty");
         for other in ["sh: vmstat: not found\n", "disk- ---reads---\n"] {
-            let problem = Vmstat::parse(other).unwrap_err();
-            assert!(problem.starts_with("it is no output of vmstat"), "{problem}");
+            let problem = problem(other);
+            assert!(problem.starts_with("None: it is no output of vmstat"), "{problem}");
         }
-        let boot = TEXT.lines().take(3).collect::<Vec<_>>().join("\n");
-        assert_eq!(Vmstat::parse(&boot), Ok(None));
-        assert!(Vmstat::parse("1 2 3\n").is_err());
-        assert!(Vmstat::parse(" r  b swpd\n").is_err());
+        assert_eq!(Vmstat::parse(&format!("{HEADS}{}", boot())), Ok(None));
+        assert!(problem("1 2 3\n").starts_with("Some(1): values before their headings"));
+        assert!(problem(" r  b swpd\n").starts_with("Some(1): it has no columns cs, us and sy"));
     }
 }

@@ -98,7 +98,7 @@ pub enum Error {
     },
     /// Several runs have ids that begin so.
     #[error(
-        "{reference:?} is the beginning of several runs; {}",
+        "{reference:?} is the beginning or the name of several runs; {}",
         list("write more of one of", matches)
     )]
     AmbiguousRun {

@@ -1,13 +1,13 @@
 //! Slices with all that belongs to them: into the tables, and out of them again.
 
-use rqps_model::{ErrorCount, Sample, SeriesPoint, Slice, Windows};
+use rqps_model::{ErrorCount, Sample, SeriesPoint, Slice, Stated, Windows};
 use rusqlite::{Connection, Row, ToSql, params};
 
 use crate::counters::{COLUMNS, Counters};
 use crate::late::{late_values, lateness_of};
 use crate::mark_text;
 use crate::streams;
-use crate::values::{Json, Text};
+use crate::values::{Json, Text, unstorable};
 
 /// The slice's own columns, before [`COLUMNS`].
 const OWN: [&str; 21] = [
@@ -40,6 +40,27 @@ pub(crate) struct Place<'a> {
     pub(crate) run_id: &'a str,
     pub(crate) step_idx: usize,
     pub(crate) system_idx: usize,
+}
+
+/// Refuses stated numbers that JSON cannot hold: no run could be read again with them.
+fn check_finite(stated: &Stated) -> rusqlite::Result<()> {
+    let Stated {
+        figure, metrics, response, stream_responses, columns, target_inserts_per_s, ..
+    } = stated;
+    let means = response.iter().chain(stream_responses.values()).filter_map(|r| r.mean_ns);
+    let numbers = figure
+        .iter()
+        .chain(target_inserts_per_s)
+        .copied()
+        .chain(metrics.iter().map(|(_, value)| *value))
+        .chain(columns.iter().map(|(_, value)| *value))
+        .chain(means);
+    match numbers.into_iter().find(|number| !number.is_finite()) {
+        None => Ok(()),
+        Some(number) => {
+            Err(unstorable(format!("a slice states {number}, which is no finite number")))
+        }
+    }
 }
 
 /// Inserts a slice and all that belongs to it, in the caller's transaction.
@@ -82,6 +103,7 @@ pub(crate) fn insert(
     values.extend(late_columns.iter().map(|v| v as &dyn ToSql));
     values.extend([length_ns as &dyn ToSql, &counts, response_times, &usage.wall_ns, n_rounds]);
     let dbms_counters = (!dbms_counters.is_empty()).then_some(Json(dbms_counters));
+    stated.as_ref().map(check_finite).transpose()?;
     let stated = stated.as_ref().map(Json);
     values.extend([whole_operations as &dyn ToSql, &dbms_counters, &stated]);
     let counters: Vec<_> = Counters::of_usage(usage).values().collect();

@@ -60,7 +60,8 @@ where
     }
 }
 
-fn unstorable(
+/// An error of a value that cannot be stored.
+pub(crate) fn unstorable(
     error: impl Into<Box<dyn std::error::Error + Send + Sync + 'static>>,
 ) -> rusqlite::Error {
     rusqlite::Error::ToSqlConversionFailure(error.into())

@@ -188,7 +188,7 @@ pub(crate) enum Format {
 
 #[derive(Debug, Args)]
 pub(crate) struct ReportArgs {
-    /// Run: its id, the start of its id, or `latest`; or the file that `rqps runs export` wrote
+    /// Run: its id, the start of its id, its name, or `latest`; or the file that `rqps runs export` wrote
     #[arg(value_name = "RUN", default_value = "latest")]
     pub(crate) run: String,
 
@@ -254,7 +254,7 @@ pub(crate) enum RunsCommand {
     },
     /// What a run is made of
     Show {
-        /// Run: its id, the start of its id, or `latest`
+        /// Run: its id, the start of its id, its name, or `latest`
         #[arg(value_name = "RUN", default_value = "latest")]
         run: String,
         /// As JSON
@@ -263,7 +263,7 @@ pub(crate) enum RunsCommand {
     },
     /// Write a run into a file: an archive for another host, or its tables for other programs
     Export {
-        /// Run: its id, the start of its id, or `latest`; with .tar.zst behind it the archive's file, too
+        /// Run: its id, the start of its id, its name, or `latest`; with .tar.zst behind it the archive's file, too
         #[arg(value_name = "RUN", default_value = "latest")]
         run: String,
         /// File, or directory of tables [default: the run's id with the format's ending]
@@ -285,7 +285,7 @@ pub(crate) enum RunsCommand {
     },
     /// Give runs tags to find them by, and a note
     Tag {
-        /// Run: its id, the start of its id, or `latest`
+        /// Run: its id, the start of its id, its name, or `latest`
         #[arg(value_name = "RUN")]
         run: String,
         /// Tags to add

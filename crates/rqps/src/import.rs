@@ -1,6 +1,6 @@
 //! `rqps import`: other tools' results into the store.
 
-use anyhow::{Context as _, Result, bail};
+use anyhow::{Context as _, Result, bail, ensure};
 use rqps_import::sysbench::LogFile;
 use rqps_import::{Imports, Options};
 use rqps_model::{Dbms, Run, StepOutcome};
@@ -32,17 +32,21 @@ pub(crate) fn run(command: &ImportCommand, around: &Surroundings) -> Result<()> 
         }
     };
     let store = Store::open(&around.results)?;
+    let mut last = None;
     for run in runs {
-        keep(run, &store)?;
+        last = Some(keep(run, &store)?);
     }
     for problem in skipped {
         crate::complain(&format!("note: Not taken over: {}.", problem.sentence()));
     }
+    if let Some(id) = last {
+        say(&format!("report: rqps report {id}\n"))?;
+    }
     Ok(())
 }
 
-/// Stores a run and says what is in it.
-fn keep(run: Run, store: &Store) -> Result<()> {
+/// Stores a run and says what is in it. The result is its id.
+fn keep(run: Run, store: &Store) -> Result<String> {
     let cells = || run.steps.iter().flat_map(|step| &step.systems);
     let n_missing = cells().filter(|cell| cell.outcome == StepOutcome::Pending).count();
     let mut text = format!(
@@ -60,14 +64,14 @@ fn keep(run: Run, store: &Store) -> Result<()> {
     for note in notes {
         crate::complain(&format!("note: {note}"));
     }
-    Ok(())
+    Ok(id)
 }
 
 fn resolve(options: &ImportOptions, source: String, around: &Surroundings) -> Result<Options> {
     let ImportOptions { name, base, host, clients, dbms, date } = options;
     let dbms = dbms.as_deref().map(str::parse::<Dbms>).transpose().context("--dbms")?;
     let at_unix_ms = match date {
-        Some(date) => unix_ms_of(date)?,
+        Some(date) => past_ms_of(date, rqps_store::unix_ms())?,
         None => rqps_store::unix_ms(),
     };
     Ok(Options {
@@ -82,6 +86,19 @@ fn resolve(options: &ImportOptions, source: String, around: &Surroundings) -> Re
         rqps_version: env!("CARGO_PKG_VERSION").to_owned(),
         command_line: around.command_line.clone(),
     })
+}
+
+/// Milliseconds of a day.
+const DAY_MS: i64 = 86_400_000;
+
+/// Midnight of a day that has begun somewhere.
+fn past_ms_of(date: &str, now_unix_ms: i64) -> Result<i64> {
+    let unix_ms = unix_ms_of(date)?;
+    ensure!(
+        unix_ms <= now_unix_ms.saturating_add(DAY_MS),
+        "--date {date} is in the future; write the day of the measurement"
+    );
+    Ok(unix_ms)
 }
 
 /// Midnight of a day in UTC. Days from the civil date are Howard Hinnant's `days_from_civil`
@@ -101,7 +118,7 @@ fn unix_ms_of(date: &str) -> Result<i64> {
     let (era, of_era) = (year.div_euclid(400), year.rem_euclid(400));
     let of_year = (153 * from_march + 2) / 5 + day - 1;
     let days = era * 146_097 + of_era * 365 + of_era / 4 - of_era / 100 + of_year - 719_468;
-    Ok(days * 86_400_000)
+    Ok(days * DAY_MS)
 }
 
 /// The days of a month.
@@ -116,7 +133,7 @@ fn days_of(year: i64, month: i64) -> i64 {
 
 #[cfg(test)]
 mod tests {
-    use super::unix_ms_of;
+    use super::{DAY_MS, past_ms_of, unix_ms_of};
 
     #[test]
     fn days_by_the_calendar() {
@@ -126,5 +143,14 @@ mod tests {
         {
             assert!(unix_ms_of(wrong).is_err(), "{wrong}");
         }
+    }
+
+    #[test]
+    fn days_that_have_not_begun() {
+        let now = unix_ms_of("2026-03-01").unwrap() + DAY_MS / 2;
+        // Tomorrow may be today elsewhere.
+        assert!(past_ms_of("2026-03-02", now).is_ok());
+        let problem = past_ms_of("2026-03-03", now).unwrap_err().to_string();
+        assert!(problem.starts_with("--date 2026-03-03 is in the future"), "{problem}");
     }
 }

@@ -27,7 +27,7 @@ const MAX_SERIES_S: f64 = 31.0 * 86_400.0;
 /// The rows that were loaded before indexes were made.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Loaded {
-    rows: Option<u64>,
+    pub(super) rows: Option<u64>,
 }
 
 impl Loaded {

@@ -1,6 +1,6 @@
 //! Groups of systems, each with a base of its own, over all tables of a directory.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 use super::{Row, StepName, Table};
@@ -85,6 +85,93 @@ fn first(rows: &[Row]) -> Option<&str> {
     rows.first().map(|row| row.tag.as_str())
 }
 
+/// Two systems, in the order of their tags.
+type Pair<'t> = (&'t str, &'t str);
+
+/// The pairs of systems that a table has in one group.
+fn joined(table: &Table) -> BTreeSet<Pair<'_>> {
+    let mut pairs = BTreeSet::new();
+    for rows in &table.groups {
+        let tags: Vec<&str> = rows.iter().map(|row| row.tag.as_str()).collect();
+        for (at, a) in tags.iter().enumerate() {
+            pairs.extend(tags[at + 1..].iter().map(|b| if a < b { (*a, *b) } else { (*b, *a) }));
+        }
+    }
+    pairs
+}
+
+/// How a table groups its systems.
+struct Grouping<'t> {
+    table: &'t Table,
+    tags: BTreeSet<&'t str>,
+    joined: BTreeSet<Pair<'t>>,
+}
+
+impl<'t> Grouping<'t> {
+    fn of(table: &'t Table) -> Self {
+        let tags = table.groups.iter().flatten().map(|row| row.tag.as_str()).collect();
+        Self { table, tags, joined: joined(table) }
+    }
+
+    /// Whether it has both systems in one group; `None` where it lacks one of them, or has groups of one system
+    /// alone, which separate nothing.
+    fn joins(&self, pair: Pair<'_>) -> Option<bool> {
+        let has_both = self.tags.contains(pair.0) && self.tags.contains(pair.1);
+        let is_split = self.table.groups.iter().any(|rows| rows.len() > 1);
+        (has_both && is_split).then(|| self.joined.contains(&pair))
+    }
+}
+
+/// Why a table's groups are not those of most others, by its index. Of as many tables on either side those that
+/// separate the systems count.
+fn find_misgrouped(tables: &[Table]) -> BTreeMap<usize, Error> {
+    let groupings: Vec<Grouping<'_>> = tables.iter().map(Grouping::of).collect();
+    let pairs: BTreeSet<Pair<'_>> =
+        groupings.iter().flat_map(|grouping| grouping.joined.iter().copied()).collect();
+    let mut found = BTreeMap::new();
+    for pair in pairs {
+        let side = |joins: bool| -> Vec<usize> {
+            let own = groupings.iter().enumerate().filter(|(_, g)| g.joins(pair) == Some(joins));
+            own.map(|(idx, _)| idx).collect()
+        };
+        let (joining, separating) = (side(true), side(false));
+        if joining.is_empty() || separating.is_empty() {
+            continue;
+        }
+        let is_joined = joining.len() > separating.len();
+        let (few, most) = if is_joined { (separating, joining) } else { (joining, separating) };
+        let names: Vec<String> = most.iter().map(|idx| tables[*idx].file_name()).collect();
+        let (a, b) = pair;
+        let (own, other, remedy) = match is_joined {
+            true => ("two groups", "one", "take the line - between them out"),
+            false => ("one group", "two", "put a line - between the groups"),
+        };
+        for idx in few {
+            found.entry(idx).or_insert_with(|| {
+                let names = names.join(", ");
+                let problem = format!(
+                    "it has {a} and {b} in {own}, and {names} has them in {other}: {remedy}"
+                );
+                Error::file(&tables[idx].path, problem)
+            });
+        }
+    }
+    found
+}
+
+/// Leaves out the tables whose groups are not those of the others.
+fn refuse_misgrouped(tables: Vec<Table>, skipped: &mut Vec<Error>) -> Vec<Table> {
+    let mut misgrouped = find_misgrouped(&tables);
+    let own = |(idx, table)| match misgrouped.remove(&idx) {
+        None => Some(table),
+        Some(problem) => {
+            skipped.push(problem);
+            None
+        }
+    };
+    tables.into_iter().enumerate().filter_map(own).collect()
+}
+
 /// The groups of all tables. There is one where `is_one` says so or every group is of one system.
 pub(super) fn split_groups(
     tables: Vec<Table>,
@@ -92,6 +179,7 @@ pub(super) fn split_groups(
     skipped: &mut Vec<Error>,
 ) -> Vec<Group> {
     let is_one = is_one || tables.iter().flat_map(|table| &table.groups).all(|rows| rows.len() < 2);
+    let tables = if is_one { tables } else { refuse_misgrouped(tables, skipped) };
     let bases = Bases::from_tables(&tables);
     let mut groups: Vec<(String, Group)> = Vec::new();
     for Table { step, path, groups: own } in tables {

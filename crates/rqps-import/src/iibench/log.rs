@@ -16,26 +16,19 @@ use std::collections::BTreeMap;
 
 use rqps_model::{Dbms, Role, StatedResponse};
 
-use crate::number::{parse_quantity, whole};
+use super::totals::{Held, Totals};
+use crate::error::TextProblem;
+use crate::number::{MAX_SECONDS, parse_number, whole};
 
 /// The first heading of the seconds.
 const FIRST_HEADING: &str = "i_sec";
 
-/// The roles that the totals count retries of, in their order.
-const RETRIES: [Role; 3] = [Role::Insert, Role::Delete, Role::Query];
+/// Most that a log may count.
+const MAX_COUNT: u64 = 1_000_000_000_000_000;
 
-/// What is wrong with a log, and in which line (from 0) where one is.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Flaw {
-    pub(super) line_idx: Option<usize>,
-    pub(super) problem: String,
-}
-
-impl Flaw {
-    fn at(line_idx: usize, problem: impl Into<String>) -> Self {
-        Self { line_idx: Some(line_idx), problem: problem.into() }
-    }
-}
+/// Why lines come twice that each client has once.
+const TWO_CLIENTS: &str =
+    "such a line comes twice: two clients wrote it; give each a log of its own";
 
 /// The options of iibench.py that tell what a figure is of.
 #[derive(Debug, Clone, PartialEq, Default)]
@@ -73,6 +66,8 @@ pub(super) struct Log {
     pub(super) n_retries: u64,
     /// The first error that it printed, with its line from 0.
     pub(super) error: Option<(usize, String)>,
+    /// Whether its seconds have the queries.
+    pub(super) counts_queries: bool,
 }
 
 /// A log as far as it was read.
@@ -80,15 +75,17 @@ pub(super) struct Log {
 struct Reader<'t> {
     log: Log,
     heads: Vec<&'t str>,
-    /// Whether a line with totals came.
-    is_whole: bool,
+    /// Its last line.
+    totals: Option<Totals>,
+    /// Seconds since the start by its last line of a second.
+    last_s: Option<f64>,
     /// The kind of response times whose headings were read last.
     heading_of: Option<Role>,
 }
 
 impl Log {
     /// Reads a log. A log without its totals has no figure.
-    pub(super) fn parse(text: &str) -> Result<Self, Flaw> {
+    pub(super) fn parse(text: &str) -> Result<Self, TextProblem> {
         let mut reader = Reader::default();
         for (idx, line) in text.lines().enumerate() {
             reader.take(idx, line)?;
@@ -103,22 +100,25 @@ impl Log {
 }
 
 impl<'t> Reader<'t> {
-    fn take(&mut self, idx: usize, line: &'t str) -> Result<(), Flaw> {
+    fn take(&mut self, idx: usize, line: &'t str) -> Result<(), TextProblem> {
         let words: Vec<&str> = line.split_whitespace().collect();
         let Some(first) = words.first() else { return Ok(()) };
         if *first == FIRST_HEADING {
             if !self.heads.is_empty() {
                 let problem = "a second run of iibench.py begins: give each run a log of its own";
-                return Err(Flaw::at(idx, problem));
+                return Err(TextProblem::at(idx, problem));
             }
+            check_heads(&words).map_err(|problem| TextProblem::at(idx, problem))?;
+            self.log.counts_queries = words.contains(&"t_query");
             self.heads = words;
         } else if self.heads.is_empty() && line.contains("iibench.py") {
             self.log.flags = flags(&words);
         } else if line.starts_with("Totals:") {
             self.take_totals(idx, line)?;
-        } else if let Some(role) = role_of_times(line) {
-            self.take_times(idx, role, &words[2..])?;
-        } else if !self.heads.is_empty() && first.parse::<f64>().is_ok() && !self.is_whole {
+        } else if let Some((role, times)) = role_of_times(line) {
+            let times: Vec<&str> = times.split_whitespace().collect();
+            self.take_times(idx, role, &times)?;
+        } else if !self.heads.is_empty() && is_number(first) && self.totals.is_none() {
             self.take_second(idx, &words)?;
         } else if self.log.error.is_none() && is_error(line) {
             self.log.error = Some((idx, line.trim().to_owned()));
@@ -126,7 +126,7 @@ impl<'t> Reader<'t> {
         Ok(())
     }
 
-    fn take_second(&mut self, idx: usize, words: &[&str]) -> Result<(), Flaw> {
+    fn take_second(&mut self, idx: usize, words: &[&str]) -> Result<(), TextProblem> {
         let heads = self.heads.len();
         if words.len() != heads {
             let problem = format!(
@@ -134,15 +134,15 @@ impl<'t> Reader<'t> {
                  log again, or run the step again",
                 words.len()
             );
-            return Err(Flaw::at(idx, problem));
+            return Err(TextProblem::at(idx, problem));
         }
-        let value = |head: &str| -> Result<f64, Flaw> {
+        let value = |head: &str| -> Result<f64, TextProblem> {
             let Some(at) = self.heads.iter().position(|known| *known == head) else {
                 return Ok(0.0);
             };
-            let value = parse_quantity(words[at]);
-            let value = value.map_err(|problem| Flaw::at(idx, format!("{head}: {problem}")))?;
-            Ok(value.unwrap_or_default())
+            parse_number(words[at]).map_err(|problem| {
+                TextProblem::at(idx, format!("{head}: {problem}: run the step again"))
+            })
         };
         let second = Second {
             length_s: value(FIRST_HEADING)?,
@@ -150,28 +150,34 @@ impl<'t> Reader<'t> {
             deleted: whole(value("t_del")?),
             queries: whole(value("t_query")?),
         };
+        self.last_s = self.heads.contains(&"t_sec").then(|| value("t_sec")).transpose()?;
         let before = self.log.end();
         if second.inserted < before.inserted || second.queries < before.queries {
             let problem = "its counts fall: two clients wrote it; give each a log of its own";
-            return Err(Flaw::at(idx, problem));
+            return Err(TextProblem::at(idx, problem));
         }
         self.log.seconds.push(second);
         Ok(())
     }
 
-    fn take_times(&mut self, idx: usize, role: Role, words: &[&str]) -> Result<(), Flaw> {
+    fn take_times(&mut self, idx: usize, role: Role, words: &[&str]) -> Result<(), TextProblem> {
         if words.first() == Some(&"256us") {
             self.heading_of = Some(role);
             return Ok(());
         }
-        let wrong = || Flaw::at(idx, "these are not ten counts and a longest time");
+        let wrong = || TextProblem::at(idx, "these are not ten counts and a longest time");
         let (Some((max, counts)), true) = (words.split_last(), self.heading_of == Some(role))
         else {
             return Err(wrong());
         };
-        let counts: Option<Vec<u64>> = counts.iter().map(|word| word.parse().ok()).collect();
+        let count = |word: &&str| word.parse().ok().filter(|n| *n <= MAX_COUNT);
+        let counts: Option<Vec<u64>> = counts.iter().map(count).collect();
         let buckets: [u64; 10] = counts.and_then(|c| c.try_into().ok()).ok_or_else(wrong)?;
-        let max: f64 = max.parse().map_err(|_| wrong())?;
+        let max = parse_number(max).ok().filter(|s| *s <= MAX_SECONDS).ok_or_else(wrong)?;
+        // Each query thread has such a line; of inserts and deletes there is one.
+        if role != Role::Query && self.log.responses.contains_key(&role) {
+            return Err(TextProblem::at(idx, TWO_CLIENTS));
+        }
         let response = StatedResponse {
             n: buckets.iter().fold(0, |sum, n| sum.saturating_add(*n)),
             min_ns: None,
@@ -184,33 +190,38 @@ impl<'t> Reader<'t> {
         Ok(())
     }
 
-    fn take_totals(&mut self, idx: usize, line: &str) -> Result<(), Flaw> {
-        let fields: Vec<&str> = line.trim_start_matches("Totals:").split(',').collect();
-        let number = |field: Option<&&str>| field?.split_whitespace().next()?.parse::<f64>().ok();
-        let total_s = number(fields.first()).filter(|s| s.is_finite() && *s > 0.0);
-        self.log.total_s = total_s.ok_or_else(|| Flaw::at(idx, "it has no seconds above 0"))?;
-        // Older versions do not count retries.
-        let retries = fields.get(3).map_or("", |field| field);
-        let words = retries.split_whitespace().take(RETRIES.len());
-        let retries = words.filter_map(|word| word.parse::<u64>().ok());
-        self.log.n_retries = retries.fold(0, u64::saturating_add);
-        self.is_whole = true;
+    fn take_totals(&mut self, idx: usize, line: &str) -> Result<(), TextProblem> {
+        if self.totals.is_some() {
+            return Err(TextProblem::at(idx, TWO_CLIENTS));
+        }
+        let wrong = |problem: String| TextProblem::at(idx, problem);
+        let totals = Totals::parse(line).map_err(wrong)?;
+        let held = Held {
+            inserted: self.log.end().inserted,
+            n_lines: self.log.seconds.len(),
+            all_s: self.log.seconds.iter().map(|second| second.length_s).sum(),
+            last_s: self.last_s,
+        };
+        totals.check(held).map_err(wrong)?;
+        self.log.total_s = totals.seconds;
+        self.log.n_retries = totals.n_retries;
+        self.totals = Some(totals);
         Ok(())
     }
 
-    fn finish(self, text: &str) -> Result<Log, Flaw> {
+    fn finish(self, text: &str) -> Result<Log, TextProblem> {
         if self.heads.is_empty() && self.log.error.is_none() {
             let problem = "this is no log of iibench.py: it has no line i_sec t_sec i_ips";
-            return Err(Flaw { line_idx: None, problem: problem.to_owned() });
+            return Err(TextProblem { line_idx: None, problem: problem.to_owned() });
         }
-        if self.is_whole {
+        if self.totals.is_some() {
             return Ok(self.log);
         }
         Err(match self.log.error {
             Some((idx, error)) => {
-                Flaw::at(idx, format!("the client died ({error}): run the step again"))
+                TextProblem::at(idx, format!("the client died ({error}): run the step again"))
             }
-            None => Flaw::at(
+            None => TextProblem::at(
                 text.lines().count().saturating_sub(1),
                 "the log ends here, before its line Totals: copy the whole log, or run the step again",
             ),
@@ -241,12 +252,35 @@ fn flags(words: &[&str]) -> Flags {
     }
 }
 
-fn role_of_times(line: &str) -> Option<Role> {
+/// Whether a word begins a line of a second, with a decimal comma, too.
+fn is_number(word: &str) -> bool {
+    word.replace(',', ".").parse::<f64>().is_ok()
+}
+
+/// Headings of which each is there once, that of the rows among them.
+fn check_heads(heads: &[&str]) -> Result<(), String> {
+    let repeated = heads.iter().enumerate().find(|(at, head)| heads[..*at].contains(head));
+    if let Some((_, head)) = repeated {
+        return Err(format!("heading {head} comes twice: run the step again"));
+    }
+    if heads.contains(&"t_ins") {
+        return Ok(());
+    }
+    Err("no heading t_ins, whose column has the rows: run the step again".to_owned())
+}
+
+/// Whose response times a line has, and what stands behind it. With `Query thread #0 rt:` newer versions name
+/// the thread.
+fn role_of_times(line: &str) -> Option<(Role, &str)> {
     let roles = [("Insert", Role::Insert), ("Delete", Role::Delete), ("Query", Role::Query)];
     // Headings are padded: a space stands before `Query rt:`.
-    let line = line.trim_start();
-    let of = |(word, role)| line.strip_prefix(word)?.starts_with(" rt:").then_some(role);
-    roles.into_iter().find_map(of)
+    let (name, times) = line.trim_start().split_once(" rt:")?;
+    let is_role = |word: &str| {
+        let thread = name.strip_prefix(word).and_then(|rest| rest.strip_prefix(" thread #"));
+        name == word || thread.is_some_and(|n| n.parse::<u32>().is_ok())
+    };
+    let (_, role) = roles.into_iter().find(|(word, _)| is_role(word))?;
+    Some((role, times))
 }
 
 /// Whether a line is the message of an error; what stands indented is Python's code.
@@ -270,7 +304,7 @@ mod tests {
 
     #[test]
     fn a_whole_log() {
-        let rest = "Query rt: 256us 1ms\nTotals: 1.5 secs, 13.3 rows/sec, 20 rows, 1 0 2 insert-delete-query retry\nDone\n";
+        let rest = "Query thread #0 rt: 256us 1ms\nTotals: 1.5 secs, 13.3 rows/sec, 20 rows, 1 0 2 insert-delete-query retry\nDone\n";
         let log = Log::parse(&format!("{HEAD}{rest}")).unwrap();
         let flags = &log.flags;
         assert_eq!((flags.dbms, flags.inserts_per_s), (Some(Dbms::Postgres), Some(20)));
@@ -288,6 +322,20 @@ mod tests {
             flaw("i_sec\tt_sec\n"),
             flaw("Insert rt: 1 2 3\n"),
             flaw("Totals: 0.0 secs\n"),
+            flaw("Totals: 1e300 secs\n"),
+            flaw("Totals: 1,5 secs, 13,3 rows/sec, 20 rows\n"),
+            flaw("Totals: 1.5 secs, 13.3 rows/sec, 40 rows\n"),
+            flaw("Totals: 1.5 secs, 99.9 rows/sec, 20 rows\n"),
+            flaw("Totals: 1.5 secs, 13.3 rows/sec\nTotals: 1.5 secs, 13.3 rows/sec\n"),
+            flaw("1,0\t2,0\t20\t20\t20\t20\t80\t80\t500\t400\t300\t40\t40\t160\t0\t0\t0\n"),
+            flaw("1.0\t2.0\t20\t20\t20\t20\t80\t80\t500\t400\t300\t1e300\t40\t160\t0\t0\t0\n"),
+            flaw(
+                "1.0\t4.0\t20\t20\t20\t20\t80\t80\t500\t400\t300\t80\t40\t160\t0\t0\t0\nTotals: 4.0 secs, 20.0 rows/sec, 80 rows\n",
+            ),
+            flaw("Insert rt: 256us\nInsert rt: 0 1 0 0 0 0 0 0 0 0 1e300\n"),
+            flaw(
+                "Insert rt: 256us\nInsert rt: 0 1 0 0 0 0 0 0 0 0 0.1\nInsert rt: 0 1 0 0 0 0 0 0 0 0 0.1\n",
+            ),
         ];
         expect_test::expect![[r#"
             Some(3): the log ends here, before its line Totals: copy the whole log, or run the step again
@@ -296,8 +344,20 @@ mod tests {
             Some(4): its counts fall: two clients wrote it; give each a log of its own
             Some(4): a second run of iibench.py begins: give each run a log of its own
             Some(4): these are not ten counts and a longest time
-            Some(4): it has no seconds above 0"#]]
+            Some(4): it has no seconds above 0
+            Some(4): secs: "1e300" is no number from 1e-12 to 1e15; copy the log again, or run the step again
+            Some(4): secs: "1,5" is no number from 0 on; copy the log again, or run the step again
+            Some(4): 40 rows, and the last line of a second has 20 (t_ins): lines are missing; copy the log again, or run the step again
+            Some(4): 20 rows in 1.5 seconds are not 99.9 rows per second; copy the log again, or run the step again
+            Some(5): such a line comes twice: two clients wrote it; give each a log of its own
+            Some(4): i_sec: "1,0" is no number from 0 on: run the step again
+            Some(4): t_ins: "1e300" is no number from 1e-12 to 1e15: run the step again
+            Some(5): the lines of seconds are 2.0 seconds long (i_sec), and the last says 4 (t_sec): lines are missing; copy the log again, or run the step again
+            Some(5): these are not ten counts and a longest time
+            Some(6): such a line comes twice: two clients wrote it; give each a log of its own"#]]
         .assert_eq(&all.join("\n"));
         assert!(Log::parse("vacuum\n").is_err());
+        let without = |head: &str| Log::parse(&HEAD.replace(head, "x")).unwrap_err().problem;
+        assert!(without("t_ins").starts_with("no heading t_ins"));
     }
 }

@@ -11,7 +11,7 @@ use rqps_model::Tool;
 
 use super::figures::{self, Loaded};
 use super::step::StepName;
-use super::step_dir::{Place, StepDir, has_logs};
+use super::step_dir::{Place, StepDir, StepOptions, has_logs};
 use crate::folder::{Folder, is_packed};
 use crate::mytools::run_name;
 use crate::sheet::{self, Cell, Sheet, SheetStep};
@@ -31,31 +31,41 @@ struct Measured {
     cell: Cell,
 }
 
-/// Whether a folder is one system's: it has a folder of a step in it.
+/// Whether a folder is one system's: it has a folder of a step in it, which has logs or cannot be read.
 fn is_system(folder: &Folder) -> bool {
-    step_dirs(folder).next().is_some()
-}
-
-/// The steps of a system's folder that have logs.
-fn step_dirs(folder: &Folder) -> impl Iterator<Item = (StepName, Folder)> {
-    folder.dirs().filter_map(|name| {
-        let own = Folder::read(&folder.dir.join(name)).ok()?;
-        Some((StepName::parse(name)?, own)).filter(|(_, own)| has_logs(own))
-    })
+    let is_step = |name: &str| {
+        let has_logs = || Folder::read(&folder.dir.join(name)).map_or(true, |own| has_logs(&own));
+        StepName::parse(name).is_some() && has_logs()
+    };
+    folder.dirs().any(is_step)
 }
 
 /// Whether a folder, or one in it, is a system's.
 pub(super) fn is_raw(folder: &Folder) -> bool {
-    is_system(folder) || !systems_in(folder).is_empty()
+    is_system(folder) || !systems_in(folder).systems.is_empty()
 }
 
 /// The systems that a folder has folders of.
-fn systems_in(folder: &Folder) -> Vec<SystemDir> {
-    let system = |name: &str| {
-        let own = Folder::read(&folder.dir.join(name)).ok()?;
-        is_system(&own).then(|| SystemDir { label: name.to_owned(), folder: own })
-    };
-    folder.dirs().filter_map(system).collect()
+#[derive(Default)]
+struct SystemDirs {
+    systems: Vec<SystemDir>,
+    /// Folders that cannot be read.
+    problems: Vec<Error>,
+}
+
+fn systems_in(folder: &Folder) -> SystemDirs {
+    let mut found = SystemDirs::default();
+    for name in folder.dirs() {
+        match Folder::read(&folder.dir.join(name)) {
+            Ok(own) if is_system(&own) => {
+                found.problems.extend(own.odd_names());
+                found.systems.push(SystemDir { label: name.to_owned(), folder: own });
+            }
+            Ok(_) => {}
+            Err(problem) => found.problems.push(problem),
+        }
+    }
+    found
 }
 
 /// The run of a folder: of one system, or of all that it has.
@@ -63,16 +73,18 @@ fn systems_in(folder: &Folder) -> Vec<SystemDir> {
 /// # Errors
 /// Folders without a step that can be taken over.
 pub(super) fn import(folder: &Folder, options: &Options) -> Result<Imports, Error> {
-    let mut systems = if is_system(folder) {
+    let SystemDirs { mut systems, problems } = if is_system(folder) {
         let label = run_name(&folder.dir, None, &Options::default());
-        vec![SystemDir { label, folder: folder.clone() }]
+        let systems = vec![SystemDir { label, folder: folder.clone() }];
+        SystemDirs { systems, problems: Vec::new() }
     } else {
         systems_in(folder)
     };
     shorten(&mut systems);
     let labels = systems.iter().map(|system| system.label.clone()).collect();
-    let mut sheet =
-        Sheet { name: run_name(&folder.dir, None, options), labels, ..Sheet::default() };
+    let notes = folder.odd_names().chain(problems).map(|problem| sheet::note(&problem)).collect();
+    let name = run_name(&folder.dir, None, options);
+    let mut sheet = Sheet { name, labels, notes, ..Sheet::default() };
     let mut all: Vec<Measured> = Vec::new();
     for (idx, system) in systems.iter().enumerate() {
         all.extend(measured(idx, system, options, &mut sheet));
@@ -133,7 +145,8 @@ fn measured(idx: usize, system: &SystemDir, options: &Options, sheet: &mut Sheet
         let shown: PathBuf = Path::new(&system.label).join(step.as_str());
         let read = Folder::read(&system.folder.dir.join(step.as_str())).and_then(|folder| {
             let place = Place { folder: &folder, shown: &shown };
-            StepDir::read(&place, &step, options.device.as_deref())
+            let device = options.device.as_deref();
+            StepDir::read(&place, &step, StepOptions { device, loaded: loaded.rows })
         });
         let dir = match read {
             Ok(dir) => dir,

@@ -67,15 +67,18 @@ impl StepName {
 
     /// By which steps are sorted as they ran: the loads, then queries by level and rate, range queries
     /// before point queries.
-    pub(super) fn order(&self) -> (u32, u32, u32, &str) {
+    pub(super) fn order(&self) -> (u64, u32, u32, &str) {
         match self {
             // Indexes are made after the first load.
             Self::Load(name) if name == "l.x" => (0, 0, 1, name),
             Self::Load(name) if name == "l.i0" => (0, 0, 0, name),
             Self::Load(name) => (0, 0, 2, name),
-            Self::Query { name, inserts_per_s, level } => {
-                (1 + level, *inserts_per_s, u32::from(self.is_point_query() == Some(true)), name)
-            }
+            Self::Query { name, inserts_per_s, level } => (
+                1 + u64::from(*level),
+                *inserts_per_s,
+                u32::from(self.is_point_query() == Some(true)),
+                name,
+            ),
         }
     }
 
@@ -139,6 +142,7 @@ mod tests {
         );
         let step = StepName::parse("q.L2.ips200").unwrap();
         assert_eq!(step.inserts_per_s(), Some(200));
+        assert_eq!(sorted(&["qr100.L4294967295", "l.i0"]), "l.i0 qr100.L4294967295");
     }
 
     #[test]

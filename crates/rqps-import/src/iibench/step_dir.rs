@@ -8,6 +8,7 @@ use super::log::Log;
 use super::step::StepName;
 use super::summary::Summary;
 use crate::Error;
+use crate::error::TextProblem;
 use crate::folder::{Folder, LeftOut, is_packed, read_text};
 use crate::iostat::{self, Found, Iostat};
 use crate::vmstat::{self, Vmstat};
@@ -31,6 +32,18 @@ pub(super) struct StepDir {
     pub(super) notes: Vec<String>,
 }
 
+/// How much longer than its longest client a step may be: clients start one after the other.
+const LONGER_SHARE: f64 = 1.05;
+const LONGER_S: f64 = 10.0;
+
+/// What a step is read with.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct StepOptions<'o> {
+    pub(super) device: Option<&'o str>,
+    /// The rows of `l.i0`, where they are known.
+    pub(super) loaded: Option<u64>,
+}
+
 /// The folder and how messages name it.
 pub(super) struct Place<'p> {
     pub(super) folder: &'p Folder,
@@ -42,7 +55,8 @@ type LogNames = BTreeMap<u32, String>;
 
 /// Whether a folder has logs of clients.
 pub(super) fn has_logs(folder: &Folder) -> bool {
-    folder.names().any(|name| name.starts_with(LOG))
+    let is_log = |name: &str| name.starts_with(LOG);
+    folder.names().any(is_log) || !folder.left_out(is_log).is_empty()
 }
 
 impl Place<'_> {
@@ -58,6 +72,40 @@ impl Place<'_> {
             Error::File { problem, .. } => Error::File { path: self.file(name), problem },
             other => other,
         }))
+    }
+
+    /// What vmstat printed. Where a summary has its means, they are not needed.
+    fn vmstat(&self, name: &str, is_needed: bool, note: &mut impl FnMut(Error)) -> Option<Vmstat> {
+        let path = self.file(name);
+        let read = self
+            .text(name)?
+            .and_then(|text| Vmstat::parse(&text).map_err(|why| why.in_file(&path)));
+        let found = read.map_err(&mut *note).ok()?;
+        if let Some(unfit) = found.and_then(|found| found.unfit).filter(|_| is_needed) {
+            note(unfit.problem().in_file(&path));
+        }
+        if found.is_none() && is_needed {
+            note(Error::file(&path, vmstat::ONLY_BOOT));
+        }
+        found
+    }
+
+    /// What iostat printed. A summary has the means of the device that the scripts were told.
+    fn iostat(
+        &self,
+        found: Result<Found, TextProblem>,
+        name: &str,
+        is_needed: bool,
+    ) -> Result<Option<Iostat>, Error> {
+        let path = self.file(name);
+        let problem = match found.map_err(|why| why.in_file(&path))? {
+            Found::Device(found) => return Ok(Some(found)),
+            Found::Nothing(missing) => missing.to_string(),
+            Found::Several(names) => {
+                format!("it has several devices ({}): name one with --device", names.join(", "))
+            }
+        };
+        if is_needed { Err(Error::file(&path, problem)) } else { Ok(None) }
     }
 
     /// The names of the logs and how many clients they are of.
@@ -99,10 +147,7 @@ impl Place<'_> {
         for name in names.values() {
             let path = self.file(name);
             let Some(text) = self.text(name) else { continue };
-            let log = Log::parse(&text?).map_err(|flaw| match flaw.line_idx {
-                Some(idx) => Error::line(&path, idx, flaw.problem),
-                None => Error::file(&path, flaw.problem),
-            })?;
+            let log = Log::parse(&text?).map_err(|flaw| flaw.in_file(&path))?;
             check_flags(&log, step).map_err(|problem| Error::file(&path, problem))?;
             logs.push(log);
         }
@@ -128,9 +173,15 @@ impl StepDir {
     pub(super) fn read(
         place: &Place<'_>,
         step: &StepName,
-        device: Option<&str>,
+        options: StepOptions<'_>,
     ) -> Result<Self, Error> {
+        let StepOptions { device, loaded } = options;
         let (clients, logs) = place.logs(step)?;
+        let inserted = logs.iter().fold(0, |sum: u64, log| sum.saturating_add(log.end().inserted));
+        let rows = match step.as_str() {
+            "l.x" => loaded.map(|rows| rows.saturating_add(inserted)),
+            _ => Some(inserted),
+        };
         let mut notes = Vec::new();
         let mut note = |problem: Error| notes.push(crate::sheet::note(&problem));
         for LeftOut { name, why } in place.folder.left_out(|name| name.starts_with("o.")) {
@@ -140,7 +191,7 @@ impl StepDir {
         let summary = place.text(&summary_name).and_then(|text| {
             let fit = |text: String| {
                 let summary = Summary::parse(&text)?;
-                check_summary(&summary, &logs)?;
+                check_summary(&summary, Logged { logs: &logs, rows })?;
                 Ok(summary)
             };
             let read = text.and_then(|text| {
@@ -149,43 +200,14 @@ impl StepDir {
             });
             read.map_err(&mut note).ok()
         });
-        let vm_name = format!("o.vm.dop{clients}");
-        let vmstat = place.text(&vm_name).and_then(|text| {
-            let read = text.and_then(|text| {
-                Vmstat::parse(&text).map_err(|why| Error::file(&place.file(&vm_name), why))
-            });
-            let found = read.map_err(&mut note).ok()?;
-            if found.is_none() && summary.is_none() {
-                note(Error::file(&place.file(&vm_name), vmstat::ONLY_BOOT));
-            }
-            found
-        });
+        let is_needed = summary.is_none();
+        let vmstat = place.vmstat(&format!("o.vm.dop{clients}"), is_needed, &mut note);
         let io_name = format!("o.io.dop{clients}");
         let io = place.text(&io_name).and_then(|text| text.map_err(&mut note).ok());
         let n_cpus = io.as_deref().and_then(n_cpus);
-        let iostat = io.and_then(|text| match iostat::parse(&text, device) {
-            Ok(Found::Device(found)) => Some(found),
-            Ok(Found::Nothing(missing)) => {
-                if summary.is_none() {
-                    note(Error::file(&place.file(&io_name), missing.to_string()));
-                }
-                None
-            }
-            Ok(Found::Several(names)) => {
-                // The summary has those of the device that the scripts were told.
-                if summary.is_none() {
-                    let problem = format!(
-                        "it has several devices ({}): name one with --device",
-                        names.join(", ")
-                    );
-                    note(Error::file(&place.file(&io_name), problem));
-                }
-                None
-            }
-            Err(why) => {
-                note(Error::file(&place.file(&io_name), why));
-                None
-            }
+        let iostat = io.and_then(|text| {
+            let found = iostat::parse(&text, device);
+            place.iostat(found, &io_name, is_needed).map_err(&mut note).ok()?
         });
         for (log, k) in logs.iter().zip(1..) {
             if let Some((idx, error)) = &log.error {
@@ -217,6 +239,11 @@ fn check_flags(log: &Log, step: &StepName) -> Result<(), String> {
         ));
     }
     let is_query = step.inserts_per_s().is_some();
+    if is_query && !log.counts_queries {
+        return Err(
+            "no heading t_query, whose column has the queries: run the step again".to_owned()
+        );
+    }
     if is_query && !log.responses.contains_key(&rqps_model::Role::Query) {
         return Err(
             "it has no response times of queries (Query rt:), so that it did not query: run \
@@ -227,25 +254,49 @@ fn check_flags(log: &Log, step: &StepName) -> Result<(), String> {
     Ok(())
 }
 
-/// Whether a summary is that of these logs.
-fn check_summary(summary: &Summary, logs: &[Log]) -> Result<(), String> {
+/// What a summary is held against.
+#[derive(Debug, Clone, Copy)]
+struct Logged<'l> {
+    logs: &'l [Log],
+    /// Rows that the clients inserted, or that were indexed; absent where these are not known.
+    rows: Option<u64>,
+}
+
+/// Whether a summary is that of these logs, and of one run.
+fn check_summary(summary: &Summary, logged: Logged<'_>) -> Result<(), String> {
+    let Logged { logs, rows } = logged;
     let n_queries: u64 = logs.iter().map(|log| log.end().queries).sum();
     let longest_s = logs.iter().map(|log| log.total_s).fold(0.0, f64::max);
-    // Some awks print large sums with six digits; the scripts count whole seconds.
-    let is_same = (summary.n_queries - n_queries as f64).abs() <= 1e-5 * n_queries as f64
-        && summary.n_processes == logs.len() as u64
-        && summary.seconds + 1.0 >= longest_s;
-    if is_same {
-        return Ok(());
+    let Summary { n_processes, seconds, rows_per_s, queries_per_s, .. } = *summary;
+    // Some awks print large sums with six digits; the scripts count whole seconds, and rows by process.
+    let is_close = |stated: f64, n: f64, slack: f64| (stated - n).abs() <= 1e-5 * n + slack;
+    let stated_rows = summary.rows.unwrap_or(rows_per_s * seconds);
+    let rate_slack = 0.06 * seconds;
+    let row_slack = rate_slack.max(n_processes as f64);
+    let is_same = is_close(summary.n_queries, n_queries as f64, 0.0)
+        && rows.is_none_or(|rows| is_close(stated_rows, rows as f64, row_slack))
+        && n_processes == logs.len() as u64
+        && seconds + 1.0 >= longest_s
+        && seconds <= longest_s * LONGER_SHARE + LONGER_S;
+    if !is_same {
+        let rows = rows.map_or("?".to_owned(), |rows| rows.to_string());
+        return Err(format!(
+            "it is of another run than the logs beside it: {n_processes} processes, {seconds} seconds, {} queries, \
+             {stated_rows} rows, and they have {}, {longest_s}, {n_queries}, {rows}; rates are computed from the logs",
+            summary.n_queries,
+            logs.len()
+        ));
     }
-    Err(format!(
-        "it is of another run than the logs beside it: {} processes, {} seconds, {} queries, and they \
-         have {}, {longest_s}, {n_queries}; rates are computed from the logs",
-        summary.n_processes,
-        summary.seconds,
-        summary.n_queries,
-        logs.len()
-    ))
+    let is_one_run = is_close(rows_per_s * seconds, stated_rows, rate_slack + n_processes as f64)
+        && is_close(queries_per_s * seconds, summary.n_queries, rate_slack);
+    if !is_one_run {
+        return Err(format!(
+            "its rates are not those of its counts: {stated_rows} rows and {} queries in {seconds} seconds are not \
+             {rows_per_s} and {queries_per_s} per second; rates are computed from the logs",
+            summary.n_queries
+        ));
+    }
+    Ok(())
 }
 
 /// The CPUs of the host by iostat's first line: `Linux 6.1.0 (host) 11/27/25 _x86_64_ (8 CPU)`.

@@ -15,7 +15,7 @@
 use std::collections::BTreeMap;
 
 use super::digits::rounded;
-use crate::number::parse_quantity;
+use crate::number::{MAX_GB, MAX_SECONDS, check_range, parse_number, parse_quantity};
 
 /// What a summary has.
 #[derive(Debug, Clone, PartialEq, Default)]
@@ -23,6 +23,8 @@ pub(super) struct Summary {
     /// Clients whose logs it rests on.
     pub(super) n_processes: u64,
     pub(super) seconds: f64,
+    /// Rows of all clients.
+    pub(super) rows: Option<f64>,
     pub(super) rows_per_s: f64,
     pub(super) n_queries: f64,
     pub(super) queries_per_s: f64,
@@ -85,16 +87,20 @@ impl Summary {
             parse_quantity(number).ok()?
         };
         self.n_processes = crate::number::whole(value("processes")?);
-        self.seconds = value("seconds").filter(|s| *s > 0.0)?;
-        self.rows_per_s = value("rows-per-second")?;
+        self.seconds = value("seconds").filter(|s| *s > 0.0 && *s <= MAX_SECONDS)?;
+        self.rows = value("rows-per-process").map(|rows| rows * self.n_processes as f64);
+        self.rows_per_s =
+            value("rows-per-second").filter(|per_s| check_range(per_s * self.seconds))?;
         self.n_queries = value("queries").unwrap_or_default();
         self.queries_per_s = value("queries-per-second").unwrap_or_default();
         Some(())
     }
 
     fn take(&mut self, part: Part, heads: &[&str], words: &[&str]) {
-        let number = |at: usize| words.get(at)?.parse::<f64>().ok().filter(|n| n.is_finite());
+        let number = |at: usize| parse_number(words.get(at)?).ok();
         match part {
+            // Without a value below each heading nobody knows whose a value is.
+            Part::ByInsert | Part::ByQuery if !heads.is_empty() && heads.len() != words.len() => {}
             Part::ByInsert | Part::ByQuery if !heads.is_empty() => {
                 let values =
                     if part == Part::ByInsert { &mut self.by_insert } else { &mut self.by_query };
@@ -109,8 +115,8 @@ impl Summary {
 
     fn take_other(&mut self, words: &[&str], number: impl Fn(usize) -> Option<f64>) {
         match words.first() {
-            Some(&"dbGB") => self.database_gb = number(1),
-            Some(&"dbdirGB") => self.data_dir_gb = number(1),
+            Some(&"dbGB") => self.database_gb = number(1).filter(|gb| *gb <= MAX_GB),
+            Some(&"dbdirGB") => self.data_dir_gb = number(1).filter(|gb| *gb <= MAX_GB),
             // `50th, 5 / 10 = 4349 insert, 4299 delete, 0 query`
             Some(&"50th,") => self.take_reached("p50", number),
             Some(&"99th,") => self.take_reached("p99", number),

@@ -1,8 +1,9 @@
 //! Reports of `iostat -o JSON`.
 
-use serde_json::Value;
+use serde_json::{Deserializer, Value};
 
-use super::{Iostat, NO_COLUMNS, READ, Report, Reports, Unit, WRITTEN};
+use super::{Iostat, NO_COLUMNS, READ, Report, Reports, Unit, WRITTEN, add};
+use crate::number::parse_number;
 
 /// Names that sysstat 11 has in place of the headings.
 const READ_OF_11: [Unit; 2] = [("rkB", 1.0), ("kB_read_per_sec", 1.0)];
@@ -10,33 +11,49 @@ const READ_OF_11: [Unit; 2] = [("rkB", 1.0), ("kB_read_per_sec", 1.0)];
 /// The same of what was written.
 const WRITTEN_OF_11: [Unit; 2] = [("wkB", 1.0), ("kB_wrtn_per_sec", 1.0)];
 
-/// The reports of all hosts in the text.
+/// The reports of all hosts in the text, which may have several documents one after the other.
 pub(super) fn reports(text: &str) -> Result<Reports, String> {
-    let all: Value = serde_json::from_str(text)
-        .map_err(|error| format!("its JSON cannot be read ({error}): end iostat with SIGINT"))?;
-    let hosts = all["sysstat"]["hosts"].as_array().ok_or("its JSON is none of iostat")?;
-    let statistics = hosts.iter().filter_map(|host| host["statistics"].as_array()).flatten();
-    let whole = statistics.map(|one| report(&one["disk"])).collect::<Result<_, _>>()?;
-    Ok(Reports { whole, is_cut: false })
+    let mut reports = Reports::default();
+    for document in Deserializer::from_str(text).into_iter::<Value>() {
+        let all = document.map_err(|error| {
+            format!("its JSON cannot be read ({error}): end iostat with SIGINT")
+        })?;
+        let hosts = all["sysstat"]["hosts"].as_array().ok_or("its JSON is none of iostat")?;
+        for statistics in hosts.iter().filter_map(|host| host["statistics"].as_array()) {
+            // Each recording begins with the mean since the boot.
+            let Some((boot, measured)) = statistics.split_first() else { continue };
+            report(boot)?;
+            reports.has_boot = true;
+            for one in measured {
+                reports.measured.push(report(one)?);
+            }
+        }
+    }
+    Ok(reports)
 }
 
-fn report(disks: &Value) -> Result<Report, String> {
-    let disks = disks.as_array().map(Vec::as_slice).unwrap_or_default();
-    disks.iter().map(|disk| Ok((name(disk)?, device(disk).ok_or(NO_COLUMNS)?))).collect()
+fn report(statistics: &Value) -> Result<Report, String> {
+    let mut report = Report::new();
+    for disk in statistics["disk"].as_array().ok_or(NO_COLUMNS)? {
+        let name = disk["disk_device"].as_str().ok_or("a disk of its JSON has no name")?;
+        add(&mut report, name, device(disk, name)?)?;
+    }
+    Ok(report)
 }
 
-fn name(disk: &Value) -> Result<String, String> {
-    let name = disk["disk_device"].as_str().ok_or("a disk of its JSON has no name")?;
-    Ok(name.to_owned())
-}
-
-fn device(disk: &Value) -> Option<Iostat> {
-    let number = |name: &str| disk.get(name).and_then(Value::as_f64);
-    let find = |units: &[Unit], of_11: &[Unit]| {
-        units.iter().chain(of_11).find_map(|(name, kb)| Some(number(name)? * kb))
+fn device(disk: &Value, name: &str) -> Result<Iostat, String> {
+    let number = |key: &str| {
+        let value = disk.get(key)?;
+        let number = parse_number(&value.to_string());
+        Some(number.map_err(|problem| format!("{key} of {name}: {problem}: record it again")))
     };
-    Some(Iostat {
-        reads_per_s: number("r/s").or_else(|| number("r")),
+    let find = |units: &[Unit], of_11: &[Unit]| {
+        let mut all = units.iter().chain(of_11);
+        let found = all.find_map(|(key, kb)| Some(number(key)?.map(|value| value * kb)));
+        found.unwrap_or_else(|| Err(NO_COLUMNS.to_owned()))
+    };
+    Ok(Iostat {
+        reads_per_s: number("r/s").or_else(|| number("r")).transpose()?,
         read_kb_per_s: Some(find(&READ, &READ_OF_11)?),
         written_kb_per_s: Some(find(&WRITTEN, &WRITTEN_OF_11)?),
     })

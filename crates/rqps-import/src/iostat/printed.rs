@@ -1,6 +1,8 @@
 //! Reports as iostat prints them.
 
-use super::{Iostat, NO_COLUMNS, READ, Report, Reports, Unit, WRITTEN};
+use super::{Iostat, NO_COLUMNS, READ, Report, Reports, Unit, WRITTEN, add};
+use crate::error::TextProblem;
+use crate::number::parse_number;
 
 /// Where a quantity stands in a line, and how many KB one of it is.
 #[derive(Debug, Clone, Copy)]
@@ -37,13 +39,10 @@ impl Columns {
     }
 
     /// A whole line.
-    fn values(self, words: &[&str]) -> Option<Iostat> {
-        let kb = |column: Column| Some(scaled(words.get(column.at)?)? * column.kb);
-        Some(Iostat {
-            reads_per_s: match self.reads {
-                Some(at) => Some(plain(words.get(at)?)?),
-                None => None,
-            },
+    fn values(self, words: &[&str]) -> Result<Iostat, String> {
+        let kb = |column: Column| Ok::<f64, String>(scaled(words[column.at])? * column.kb);
+        Ok(Iostat {
+            reads_per_s: self.reads.map(|at| plain(words[at])).transpose()?,
             read_kb_per_s: Some(kb(self.read)?),
             written_kb_per_s: Some(kb(self.written)?),
         })
@@ -53,69 +52,109 @@ impl Columns {
 /// Reports as far as they were read.
 #[derive(Debug, Default)]
 struct Reader<'t> {
-    reports: Vec<Report>,
+    reports: Reports,
     columns: Option<Columns>,
+    /// Whether a report was begun, and whether it is one of the step.
+    begun: Option<Begun>,
+    /// Whether the next report is the mean since the boot.
+    is_booting: bool,
     /// A device that stood alone on its line: `-h` of sysstat 10 and 11 has its values on the next.
     alone: Option<&'t str>,
-    /// How many reports there were when a line was cut off.
-    cut_at: Option<usize>,
+    /// The line with which a recording was cut off.
+    cut: Option<TextProblem>,
 }
 
-/// The reports of the printed form. One that was cut off at the end is left out.
-pub(super) fn reports(text: &str) -> Result<Reports, String> {
-    let mut reader = Reader::default();
-    for line in text.lines() {
-        reader.take(line)?;
+/// A report that was begun.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Begun {
+    /// The mean since the boot.
+    Boot,
+    /// One of the step.
+    Measured,
+}
+
+/// The reports of the printed form. The last of a recording is left out where it was cut off.
+pub(super) fn reports(text: &str) -> Result<Reports, TextProblem> {
+    let mut reader = Reader { is_booting: true, ..Reader::default() };
+    for (idx, line) in text.split_inclusive('\n').enumerate() {
+        reader.take(idx, line)?;
     }
-    reader.end_line();
-    let Reader { reports: mut whole, cut_at, .. } = reader;
+    reader.end_line(text.lines().count().saturating_sub(1));
+    reader.end_recording();
+    let Reader { reports, begun, .. } = reader;
     // It prints the host and the CPUs first.
-    let is_begun = text.lines().any(|line| line.ends_with(" CPU)") || line.starts_with("avg-cpu"));
-    if whole.is_empty() && !is_begun {
-        return Err(if text.trim().is_empty() {
-            "it is empty".to_owned()
+    let is_begun = text.lines().any(|line| is_banner(line) || line.starts_with("avg-cpu"));
+    if begun.is_none() && !is_begun {
+        let problem = if text.trim().is_empty() {
+            "it is empty"
         } else {
-            "it is no output of iostat -kx: no line has the heading Device".to_owned()
-        });
+            "it is no output of iostat -kx: no line has the heading Device"
+        };
+        return Err(problem.into());
     }
-    let is_cut = cut_at == Some(whole.len());
-    if is_cut {
-        whole.pop();
-    }
-    Ok(Reports { whole, is_cut })
+    Ok(reports)
 }
 
 impl<'t> Reader<'t> {
-    fn take(&mut self, line: &'t str) -> Result<(), String> {
-        let mut words: Vec<&str> = line.split_whitespace().collect();
-        if words.is_empty() {
-            self.end_line();
+    fn take(&mut self, idx: usize, line: &'t str) -> Result<(), TextProblem> {
+        let words: Vec<&str> = line.split_whitespace().collect();
+        // FreeBSD and illumos begin each report so.
+        if words.is_empty() || words == ["extended", "device", "statistics"] {
+            self.end_line(idx);
             self.columns = None;
             return Ok(());
         }
+        if is_banner(line) {
+            self.end_line(idx);
+            self.end_recording();
+            (self.columns, self.is_booting) = (None, true);
+            return Ok(());
+        }
+        // What was cut off is the last of its recording.
+        if let Some(cut) = self.cut.take() {
+            return Err(cut);
+        }
         if is_heads(&words) {
-            self.end_line();
-            self.columns = Some(Columns::of_heads(&words).ok_or(NO_COLUMNS)?);
-            self.reports.push(Report::new());
+            self.end_line(idx);
+            let columns = Columns::of_heads(&words);
+            self.columns = Some(columns.ok_or_else(|| TextProblem::at(idx, NO_COLUMNS))?);
+            self.begin_report();
             return Ok(());
         }
         let Some(columns) = self.columns else { return Ok(()) };
+        self.take_device(idx, words, columns, line.ends_with('\n'))
+            .map_err(|problem| TextProblem::at(idx, problem))
+    }
+
+    fn begin_report(&mut self) {
+        if std::mem::take(&mut self.is_booting) {
+            self.begun = Some(Begun::Boot);
+            self.reports.has_boot = true;
+        } else {
+            self.begun = Some(Begun::Measured);
+            self.reports.measured.push(Report::new());
+        }
+    }
+
+    fn take_device(
+        &mut self,
+        idx: usize,
+        mut words: Vec<&'t str>,
+        columns: Columns,
+        is_ended: bool,
+    ) -> Result<(), String> {
         if let [device] = words.as_slice()
-            && plain(device).is_none()
+            && !is_number(device)
         {
-            self.end_line();
+            self.end_line(idx);
             self.alone = Some(device);
             return Ok(());
         }
         if let Some(device) = self.alone.take() {
             words.insert(columns.device.min(words.len()), device);
         }
-        self.take_values(&words, columns)
-    }
-
-    fn take_values(&mut self, words: &[&str], columns: Columns) -> Result<(), String> {
         let device = words.get(columns.device).copied();
-        if let Some(number) = device.filter(|word| plain(word).is_some()) {
+        if let Some(number) = device.filter(|word| is_number(word)) {
             return Err(format!(
                 "a line of values has {number} where its device should be: record it with iostat -kx and \
                  an interval, without -h"
@@ -128,22 +167,46 @@ impl<'t> Reader<'t> {
                 words.join(" ")
             ));
         }
-        let whole = device.filter(|_| words.len() == columns.n).zip(columns.values(words));
-        match (whole, self.reports.last_mut()) {
-            (Some((device, found)), Some(report)) => {
-                report.insert(device.to_owned(), found);
-            }
-            _ => self.cut_at = Some(self.reports.len()),
+        // Without its end a line may lack digits.
+        if words.len() < columns.n || !is_ended {
+            self.cut_at(idx, words.len());
+            return Ok(());
         }
-        Ok(())
+        let found = columns.values(&words)?;
+        match (device, self.begun, self.reports.measured.last_mut()) {
+            (Some(device), Some(Begun::Measured), Some(report)) => add(report, device, found),
+            _ => Ok(()),
+        }
+    }
+
+    fn cut_at(&mut self, idx: usize, n: usize) {
+        let heads = self.columns.map_or(0, |columns| columns.n);
+        let problem = format!("a line has {n} fields below {heads} headings: record it again");
+        self.cut = Some(TextProblem::at(idx, problem));
     }
 
     /// Ends what the lines so far had: a device without its values was cut off.
-    fn end_line(&mut self) {
+    fn end_line(&mut self, idx: usize) {
         if self.alone.take().is_some() {
-            self.cut_at = Some(self.reports.len());
+            self.cut_at(idx.saturating_sub(1), 1);
         }
     }
+
+    /// Ends a recording, whose last report may have been cut off.
+    fn end_recording(&mut self) {
+        self.reports.is_cut = self.cut.take().is_some();
+        if self.reports.is_cut {
+            match self.begun {
+                Some(Begun::Measured) => drop(self.reports.measured.pop()),
+                _ => self.reports.has_boot = false,
+            }
+        }
+    }
+}
+
+/// Whether a line is the one with which a recording begins: `Linux 6.1.0 (host) 11/27/25 _x86_64_ (8 CPU)`.
+fn is_banner(line: &str) -> bool {
+    line.trim_end().ends_with(" CPU)")
 }
 
 /// Whether a line has the headings of devices. FreeBSD prints `extended device statistics` above them.
@@ -159,17 +222,30 @@ fn is_device_heading(word: &str) -> bool {
     word.trim_end_matches(':').eq_ignore_ascii_case("device")
 }
 
-/// A number. A decimal comma is that of the host's language.
-fn plain(word: &str) -> Option<f64> {
-    word.replace(',', ".").parse().ok()
+/// Whether a word can stand for a number, be it a wrong one.
+fn is_number(word: &str) -> bool {
+    word.replace(',', ".").parse::<f64>().is_ok_and(f64::is_finite)
+}
+
+/// A number. A decimal comma is that of the host's language; what has three digits behind it may be thousands.
+fn plain(word: &str) -> Result<f64, String> {
+    let decimal = word.replace(',', ".");
+    let is_thousands = decimal.rsplit_once('.').is_some_and(|(_, digits)| digits.len() == 3);
+    let number = parse_number(&decimal).ok().filter(|_| !is_thousands);
+    number.ok_or_else(|| unreadable(word))
+}
+
+fn unreadable(word: &str) -> String {
+    format!("{word:?} is no number that iostat prints: record it again with LC_ALL=C")
 }
 
 /// A number, with the unit that `--human` puts behind it: 1.5 MB of `1.5M` is 1536.
-fn scaled(word: &str) -> Option<f64> {
-    let units = [('B', 1.0 / 1024.0), ('k', 1.0), ('M', 1024.0), ('G', 1024.0 * 1024.0)];
+fn scaled(word: &str) -> Result<f64, String> {
+    let (k, m) = (1.0, 1024.0);
+    let units = [('B', 1.0 / 1024.0), ('k', k), ('M', m), ('G', m * m), ('T', m * m * m)];
     let unit = units.iter().find_map(|(letter, kb)| Some((word.strip_suffix(*letter)?, kb)));
     match unit {
-        Some((number, kb)) => Some(plain(number)? * kb),
+        Some((number, kb)) => Ok(plain(number).map_err(|_| unreadable(word))? * kb),
         None => plain(word),
     }
 }

@@ -110,7 +110,7 @@ fn json_with_either_unit() {
         "{\"disk_device\": \"sda\", \"tps\": 1, \"kB_read_per_sec\": 3, \"kB_wrtn_per_sec\": 4}",
     );
     assert_eq!(of(&basic_of_11, None), [None, Some(3.0), Some(4.0)]);
-    assert!(parse(&megabytes[..megabytes.len() - 3], None).unwrap_err().contains("SIGINT"));
+    assert!(parse(&megabytes[..megabytes.len() - 3], None).unwrap_err().problem.contains("SIGINT"));
     assert!(parse(&text("{\"disk_device\": \"sda\", \"r/s\": 1}"), None).is_err());
 }
 
@@ -140,9 +140,9 @@ fn why_there_are_no_averages() {
     {
         assert_eq!(missing(begun, None), "it ends before its first report of devices");
     }
-    assert_eq!(parse("\n", None), Err("it is empty".to_owned()));
+    assert_eq!(parse("\n", None), Err("it is empty".into()));
     for other in ["/bin/sh: iostat: not found\n", "   extended device statistics\n"] {
-        let problem = parse(other, None).unwrap_err();
+        let problem = parse(other, None).unwrap_err().problem;
         assert!(problem.starts_with("it is no output of iostat -kx"), "{problem}");
     }
 }
@@ -180,9 +180,92 @@ fn a_device_in_the_last_column() {
 #[test]
 fn a_number_is_no_device() {
     let report = "Device r/s rkB/s w/s wkB/s\n1.00 10.00 400.00 20.00 500.00\n";
-    let problem = parse(&twice(report), None).unwrap_err();
-    assert!(problem.starts_with("a line of values has 1.00 where its device"), "{problem}");
+    let found = problem(&twice(report));
+    assert!(found.starts_with("Some(2): a line of values has 1.00 where its device"), "{found}");
     let two_words = "Device r/s rkB/s w/s wkB/s\nmy disk 10.00 400.00 20.00 500.00\n";
-    let problem = parse(&twice(two_words), None).unwrap_err();
-    assert!(problem.starts_with("a line has 6 fields below 5 headings"), "{problem}");
+    let found = problem(&twice(two_words));
+    assert!(found.starts_with("Some(2): a line has 6 fields below 5 headings"), "{found}");
+}
+
+/// The line, from 1, and what is wrong with it.
+fn problem(text: &str) -> String {
+    let found = parse(text, None).unwrap_err();
+    format!("{:?}: {}", found.line_idx.map(|idx| idx + 1), found.problem)
+}
+
+const HEADS: &str = "Device r/s rkB/s w/s wkB/s\n";
+
+/// Reports of one device with these values.
+fn reports(values: &[&str]) -> String {
+    values.iter().map(|values| format!("{HEADS}sda {values}\n\n")).collect()
+}
+
+/// They would count as reports of zeros.
+#[test]
+fn a_line_that_cannot_be_read_is_no_report_of_zeros() {
+    let of = |values: &str| problem(&reports(&["9 9 9 9", values, "10 400 20 500"]));
+    let all = [
+        of("nan 400 20 500"),
+        of("10 inf 20 500"),
+        of("-10 400 20 500"),
+        of("10 4000K 20 500"),
+        of("10 400 20 1e300"),
+        of("10 1.234,5 20 500"),
+        of("10 1.234 20 500"),
+        of("10 400"),
+        of("10 400 20 500\nsda 1 2 3 4"),
+    ];
+    expect_test::expect![[r#"
+        Some(5): "nan" is no number that iostat prints: record it again with LC_ALL=C
+        Some(5): "inf" is no number that iostat prints: record it again with LC_ALL=C
+        Some(5): "-10" is no number that iostat prints: record it again with LC_ALL=C
+        Some(5): "4000K" is no number that iostat prints: record it again with LC_ALL=C
+        Some(5): "1e300" is no number that iostat prints: record it again with LC_ALL=C
+        Some(5): "1.234,5" is no number that iostat prints: record it again with LC_ALL=C
+        Some(5): "1.234" is no number that iostat prints: record it again with LC_ALL=C
+        Some(5): a line has 3 fields below 5 headings: record it again
+        Some(6): sda comes twice in one report: record it again"#]]
+    .assert_eq(&all.join("\n"));
+}
+
+/// Each recording begins with a mean since the boot.
+#[test]
+fn a_recorder_that_was_started_again() {
+    let banner = "Linux 6.8.0 (bench) 08/01/25 _x86_64_ (8 CPU)\n\n";
+    let one = |value: &str| {
+        let step = format!("10 {value} 20 500");
+        format!("{banner}{}", reports(&["9 90000 9 9", &step, &step]))
+    };
+    let step = [Some(10.0), Some(300.0), Some(500.0)];
+    assert_eq!(of(&format!("{}{}", one("200"), one("400")), None), step);
+    // The first of them was cut off.
+    let first = one("200");
+    let cut = format!("{}\n{}", &first[..first.len() - 6], one("400"));
+    assert_eq!(of(&cut, None), [Some(10.0), Some(1000.0 / 3.0), Some(500.0)]);
+    let statistics = |kb: u32| {
+        format!(
+            "{{\"disk\": [{{\"disk_device\": \"sda\", \"r/s\": 10, \"rkB/s\": {kb}, \"wkB/s\": 500}}]}}"
+        )
+    };
+    let host =
+        |kb: u32| format!("{{\"statistics\": [{}, {}]}}", statistics(90_000), statistics(kb));
+    let document = |hosts: &str| format!("{{\"sysstat\": {{\"hosts\": [{hosts}]}}}}");
+    let hosts = document(&format!("{}, {}", host(200), host(400)));
+    assert_eq!(of(&hosts, None), step);
+    assert_eq!(of(&format!("{}\n{}", document(&host(200)), document(&host(400))), None), step);
+    let negative = document(&host(200).replace("10", "-3"));
+    assert_eq!(
+        problem(&negative),
+        "None: r/s of sda: \"-3\" is no number from 0 on: record it again"
+    );
+    let without_disks = document("{\"statistics\": [{\"disk\": []}, {\"avg-cpu\": {}}]}");
+    assert!(problem(&without_disks).starts_with("None: it has no columns"));
+}
+
+/// Headings of another version tell no reads: their sum is not that of the reports that do.
+#[test]
+fn what_some_reports_do_not_tell_is_not_known() {
+    let other = "Device tps kB_read/s kB_wrtn/s\nsda 1 400 500\n\n";
+    let text = format!("{}{other}{}", reports(&["9 9 9 9"]), reports(&["10 400 20 500"]));
+    assert_eq!(of(&text, None), [None, Some(400.0), Some(500.0)]);
 }

@@ -22,8 +22,10 @@ use crate::steps::{FileName, FileStep};
 /// The metrics of a file.
 #[derive(Debug, Default)]
 pub struct Met {
-    /// The systems in the order of their first lines.
+    /// The systems: in the order of a step that has all of them, else of their first lines.
     pub labels: Vec<String>,
+    /// Whether all steps have their systems in that order, and one has all of them.
+    is_ordered: bool,
     pub(crate) steps: Vec<MetStep>,
     /// Lines that were not taken over.
     pub(crate) skipped: Vec<Error>,
@@ -119,7 +121,39 @@ impl Met {
             let none = || Error::file(path, "it has no metrics of a step: make the file again");
             return Err(first.unwrap_or_else(none));
         }
+        met.order_labels();
         Ok(met)
+    }
+
+    /// Takes the order of a step that has all systems, and sees whether all others have it.
+    fn order_labels(&mut self) {
+        let whole = self.steps.iter().find(|step| step.systems.len() == self.labels.len());
+        let Some(whole) = whole else { return };
+        let order: Vec<String> = whole.systems.iter().map(|(label, _)| label.clone()).collect();
+        let place = |label: &String| order.iter().position(|known| known == label);
+        self.is_ordered = self.steps.iter().all(|step| {
+            let places: Vec<Option<usize>> =
+                step.systems.iter().map(|(label, _)| place(label)).collect();
+            places.is_sorted()
+        });
+        self.labels = order;
+    }
+
+    /// The labels of a table of as many columns without labels.
+    ///
+    /// # Errors
+    /// Other columns, and an order that the steps do not tell; in words.
+    pub(crate) fn labels_of_columns(&self, n: usize) -> Result<&[String], String> {
+        if self.labels.len() != n {
+            let systems = self.labels.len();
+            return Err(format!(
+                "it has {n} columns, and the metrics beside it have {systems} systems"
+            ));
+        }
+        match self.is_ordered {
+            true => Ok(&self.labels),
+            false => Err("the metrics beside it do not tell the order of its columns".to_owned()),
+        }
     }
 
     /// Adds a line of values to the last step.
@@ -127,6 +161,9 @@ impl Met {
         // Some lines have two tabs in a row between columns, and no value is ever empty.
         let fields: Vec<&str> = line.split('\t').filter(|field| !field.is_empty()).collect();
         if fields.len() != columns.len() {
+            if line.contains(';') {
+                return Err("its columns are separated by `;`: separate them by tabs".to_owned());
+            }
             return Err(format!(
                 "{} fields where there are {} columns",
                 fields.len(),
@@ -167,7 +204,7 @@ fn headed(line: &str) -> Option<MetStep> {
         Some(name) => (name, true),
         None => (line.strip_prefix("sb.met.")?, false),
     };
-    let FileName { step, clients } = FileName::parse(name)?;
+    let FileName { step, clients, .. } = FileName::parse(name)?;
     Some(MetStep { step: FileStep { is_load, ..step }, clients, systems: Vec::new() })
 }
 

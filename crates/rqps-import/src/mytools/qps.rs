@@ -2,6 +2,9 @@
 
 use std::path::Path;
 
+use rqps_model::Metric;
+
+use super::met::Met;
 use crate::Error;
 use crate::number::parse_quantity;
 use crate::steps::FileStep;
@@ -14,6 +17,45 @@ pub struct Qps {
     pub(crate) rows: Vec<Row>,
     /// Lines that were not taken over.
     pub(crate) skipped: Vec<Error>,
+}
+
+/// How far a rate of the metrics may be from the QPS of the same step, as a share and for rounding.
+const RATE_SHARE: f64 = 0.02;
+const RATE_SLACK: f64 = 1.0;
+
+/// What to do where the systems of columns are not known.
+const LABELS_REMEDY: &str = "write lines `col-1 : LABEL` above its steps, or put the table with tabs (qps.abs.GROUP.tsv) beside it";
+
+/// Where the labels of a table with commas come from, if it has none of its own.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum CsvLabels<'l> {
+    /// The table with tabs beside it.
+    Table(&'l [String]),
+    /// The metrics beside it.
+    Metrics(&'l Met),
+    /// The columns have numbers alone: the user says the DBMS.
+    Numbers,
+    /// Nothing tells them.
+    Unknown,
+}
+
+impl CsvLabels<'_> {
+    fn of_columns(self, n: usize, path: &Path) -> Result<Vec<String>, Error> {
+        let numbers = || (1..=n).map(|column| format!("col-{column}")).collect();
+        let refused = |why: String| Error::file(path, format!("{why}: {LABELS_REMEDY}"));
+        match self {
+            Self::Table(labels) if labels.len() == n => Ok(labels.to_vec()),
+            Self::Table(labels) => Err(refused(format!(
+                "it has {n} columns, and the table with tabs beside it has {}",
+                labels.len()
+            ))),
+            Self::Metrics(met) => met.labels_of_columns(n).map(<[String]>::to_vec).map_err(refused),
+            Self::Numbers => Ok(numbers()),
+            Self::Unknown => {
+                Err(refused("nothing says which systems its columns are of".to_owned()))
+            }
+        }
+    }
 }
 
 /// One step.
@@ -40,19 +82,8 @@ impl Qps {
             if line.trim().is_empty() || line.starts_with("Relative to:") {
                 continue;
             }
-            if let Some((column, label)) = legend(line) {
-                if column != table.labels.len() + 1 {
-                    let wanted = table.labels.len() + 1;
-                    return Err(place.error(format!("col-{column} where col-{wanted} should be")));
-                }
-                if let Some(at) = table.labels.iter().position(|known| known == label) {
-                    let line_no = legends[at] + 1;
-                    return Err(place.error(format!(
-                        "label {label} is that of line {line_no}, too: give each column a label of its own"
-                    )));
-                }
-                table.labels.push(label.to_owned());
-                legends.push(idx);
+            if let Some(legend) = Legend::parse(line) {
+                table.add_label(legend, &mut legends, place)?;
                 continue;
             }
             let mut fields: Vec<&str> = line.split('\t').collect();
@@ -73,25 +104,92 @@ impl Qps {
         table.checked(path)
     }
 
-    /// Reads the form with commas: the step's name, then a value per system. Labels come from elsewhere:
-    /// `labels` where there are as many, else `col-1` and so on.
+    /// Reads the form with commas: the step's name, then a value per system. Labels stand above it as in the
+    /// form with tabs, or come from elsewhere.
     ///
     /// # Errors
-    /// A step that comes twice, and a table without a step.
-    pub fn parse_csv(text: &str, path: &Path, labels: &[String]) -> Result<Self, Error> {
-        let n = text.lines().next().map_or(0, |line| line.split(',').count().saturating_sub(1));
-        let labels = if labels.len() == n {
-            labels.to_vec()
-        } else {
-            (1..=n).map(|column| format!("col-{column}")).collect()
-        };
-        let mut table = Self { labels, ..Self::default() };
-        for (idx, line) in text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty()) {
+    /// A step that comes twice, a table without a step, and columns whose systems nothing tells.
+    pub(crate) fn parse_csv(text: &str, path: &Path, given: CsvLabels<'_>) -> Result<Self, Error> {
+        let mut table = Self::default();
+        let mut legends = Vec::new();
+        let lines = text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty());
+        for (idx, line) in lines {
+            let place = Line { path, idx };
+            if let Some(legend) = Legend::parse(line.trim_end_matches(',')) {
+                table.add_label(legend, &mut legends, place)?;
+                continue;
+            }
             let mut fields: Vec<&str> = line.split(',').collect();
+            if line.contains(';') {
+                return Err(place.error(
+                    "its columns are separated by `;`: separate them by commas, and write decimals with a point"
+                        .to_owned(),
+                ));
+            }
             let step = fields.remove(0);
-            table.take(step, &fields, Line { path, idx })?;
+            if fields.is_empty() {
+                table.skipped.push(place.error("it has no values".to_owned()));
+                continue;
+            }
+            if table.labels.is_empty() {
+                table.labels = given.of_columns(fields.len(), path)?;
+            }
+            table.take(step, &fields, place)?;
         }
-        table.checked(path)
+        let table = table.checked(path)?;
+        match given {
+            CsvLabels::Metrics(met) if legends.is_empty() => table.check_metrics(met, path),
+            _ => Ok(table),
+        }
+    }
+
+    /// Whether the columns have the rates of the metrics whose labels they got.
+    fn check_metrics(self, met: &Met, path: &Path) -> Result<Self, Error> {
+        for row in self.rows.iter().filter(|row| !row.step.is_scan()) {
+            let Some(step) = met.of(&row.step) else { continue };
+            for (label, value) in self.labels.iter().zip(&row.values) {
+                let metrics = step.metrics_of(label);
+                let rate = metrics.iter().find(|(metric, _)| *metric == Metric::Rate);
+                let Some((value, rate)) = value.zip(rate.map(|(_, rate)| *rate)) else { continue };
+                if (value - rate).abs() > RATE_SHARE * value.max(rate) + RATE_SLACK {
+                    let name = row.step.row_name();
+                    let problem = format!(
+                        "step {name} has {value} in the column of {label}, whose metrics beside it say {rate} (o/s): \
+                         {LABELS_REMEDY}"
+                    );
+                    return Err(Error::file(path, problem));
+                }
+            }
+        }
+        Ok(self)
+    }
+
+    /// Adds the label of a column.
+    fn add_label(
+        &mut self,
+        legend: Legend<'_>,
+        legends: &mut Vec<usize>,
+        line: Line<'_>,
+    ) -> Result<(), Error> {
+        let Legend { column, label } = legend;
+        let wanted = self.labels.len() + 1;
+        if column != wanted {
+            return Err(line.error(format!("col-{column} where col-{wanted} should be")));
+        }
+        if label.is_empty() {
+            return Err(
+                line.error(format!("col-{column} has no label: write one behind the colon"))
+            );
+        }
+        if let Some(at) = self.labels.iter().position(|known| known == label) {
+            let line_no = legends[at] + 1;
+            return Err(line.error(format!(
+                "label {label} is that of line {line_no}, too: give each column a label of its own"
+            )));
+        }
+        self.labels.push(label.to_owned());
+        legends.push(line.idx);
+        Ok(())
     }
 
     /// The columns (from 0) that a line of headings names, which may have another order than the labels.
@@ -131,6 +229,13 @@ impl Qps {
     fn parse_row(&self, step: &str, values: &[&str]) -> Result<Row, String> {
         if values.len() != self.labels.len() {
             let (n, wanted) = (values.len(), self.labels.len());
+            if [step].into_iter().chain(values.iter().copied()).any(|text| text.contains(';')) {
+                return Err(
+                    "its columns are separated by `;`: separate them by tabs, or by commas in a \
+                            table *.csv"
+                        .to_owned(),
+                );
+            }
             return Err(format!("{n} values where there are {wanted} systems"));
         }
         let step = FileStep::of_row(step.trim());
@@ -210,8 +315,16 @@ pub(crate) fn parse_base(text: &str, path: &Path) -> Result<String, Error> {
 }
 
 /// `col-2 : LABEL`.
-fn legend(line: &str) -> Option<(usize, &str)> {
-    let (column, label) = line.split_once(':')?;
-    let column = column.trim().strip_prefix("col-")?.parse().ok()?;
-    Some((column, label.trim()))
+#[derive(Debug, Clone, Copy)]
+struct Legend<'t> {
+    column: usize,
+    label: &'t str,
+}
+
+impl<'t> Legend<'t> {
+    fn parse(line: &'t str) -> Option<Self> {
+        let (column, label) = line.split_once(':')?;
+        let column = column.trim().strip_prefix("col-")?.parse().ok()?;
+        Some(Self { column, label: label.trim() })
+    }
 }

@@ -2,17 +2,16 @@
 //! beside it either metrics (`sb.met.`) or what they are made from (`sb.vm.` and `sb.io.`).
 
 use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
-use rqps_model::{Metric, Slice, Stated};
+use rqps_model::{Slice, Stated};
 
+use super::beside::Beside;
 use super::{is_table, run_name};
 use crate::folder::{Folder, LeftOut, is_packed, read_text};
-use crate::iostat::{self, Found};
 use crate::sheet::{Sheet, SheetStep};
 use crate::steps::{FileName, Names};
 use crate::sysbench::Log;
-use crate::vmstat::{self, Vmstat};
 use crate::{Error, Options, clients};
 
 /// How the client's output begins.
@@ -47,13 +46,21 @@ struct LogEntry {
 /// The systems of a folder: itself, or each of its directories with such files.
 pub(super) fn read(folder: &Folder, options: &Options) -> Result<Sheet, Error> {
     let dir = &folder.dir;
-    let systems = system_dirs(folder)?;
+    let SystemDirs { systems, mut problems } = system_dirs(folder);
     if systems.is_empty() {
-        return Err(nothing(folder));
+        return Err(match problems.pop() {
+            None => nothing(folder),
+            Some(only) if problems.is_empty() => only,
+            Some(last) => {
+                problems.push(last);
+                Error::NothingTaken { dir: dir.clone(), problems }
+            }
+        });
     }
     let mut sheet = Sheet {
         name: run_name(dir, None, options),
         labels: systems.iter().map(|system| system.label.clone()).collect(),
+        notes: problems.iter().map(crate::sheet::note).collect(),
         ..Sheet::default()
     };
     let mut skipped = Skipped::new();
@@ -70,6 +77,7 @@ pub(super) fn read(folder: &Folder, options: &Options) -> Result<Sheet, Error> {
         }
     }
     let known = Names::new()?;
+    let mut own_names = Vec::new();
     for name in names {
         let of_logs = || by_system.iter().flatten().find_map(|entry| entry.threads_of(&name));
         let clients = options.clients.or(name.clients).or_else(of_logs);
@@ -92,7 +100,9 @@ pub(super) fn read(folder: &Folder, options: &Options) -> Result<Sheet, Error> {
             cells.push(slice.map(Into::into));
         }
         sheet.steps.push(SheetStep { info: known.info(&name.step), clients, cells });
+        own_names.push(name.own_name());
     }
+    crate::sheet::tell_apart(&mut sheet.steps, &own_names);
     sheet.notes.extend(skipped.iter().map(|(file, labels)| skipped_note(file, labels)));
     if sheet.steps.iter().all(|step| step.cells.iter().all(Option::is_none)) {
         let problem = format!("none of its logs can be imported. {}", sheet.notes.join(" "));
@@ -127,19 +137,34 @@ fn is_output(name: &str) -> bool {
     name.starts_with(OUTPUT)
 }
 
-fn system_dirs(folder: &Folder) -> Result<Vec<SystemDir>, Error> {
-    if folder.names().any(is_output) {
+/// The directories of systems.
+#[derive(Default)]
+struct SystemDirs {
+    systems: Vec<SystemDir>,
+    /// Directories that cannot be read.
+    problems: Vec<Error>,
+}
+
+fn system_dirs(folder: &Folder) -> SystemDirs {
+    let is_system =
+        |own: &Folder| own.names().any(is_output) || !own.left_out(is_output).is_empty();
+    if is_system(folder) {
         let label = run_name(&folder.dir, None, &Options::default());
-        return Ok(vec![SystemDir { label, folder: folder.clone() }]);
+        let systems = vec![SystemDir { label, folder: folder.clone() }];
+        return SystemDirs { systems, problems: Vec::new() };
     }
-    let mut systems = Vec::new();
+    let mut found = SystemDirs::default();
     for name in folder.dirs() {
-        let own = Folder::read(&folder.dir.join(name))?;
-        if own.names().any(is_output) {
-            systems.push(SystemDir { label: name.to_owned(), folder: own });
+        match Folder::read(&folder.dir.join(name)) {
+            Ok(own) if is_system(&own) => {
+                found.problems.extend(own.odd_names());
+                found.systems.push(SystemDir { label: name.to_owned(), folder: own });
+            }
+            Ok(_) => {}
+            Err(problem) => found.problems.push(problem),
         }
     }
-    Ok(systems)
+    found
 }
 
 /// The logs of a system's steps. A file that is no log of sysbench, as that of a vacuum between steps, is no
@@ -204,7 +229,8 @@ fn slice(
     }
     let mut slice = log.to_slice();
     let metrics = Beside {
-        system,
+        folder: &system.folder,
+        label: &system.label,
         suffix: file.strip_prefix(OUTPUT).unwrap_or_default(),
         rate: slice.figure(),
         options,
@@ -214,131 +240,4 @@ fn slice(
         *stated = Stated { metrics, ..std::mem::take(stated) };
     }
     slice
-}
-
-/// A file beside a log.
-struct FileText {
-    /// Its name with the system's.
-    shown: PathBuf,
-    text: Result<String, Error>,
-}
-
-/// The files beside a log whose names end as its own.
-struct Beside<'b> {
-    system: &'b SystemDir,
-    suffix: &'b str,
-    rate: f64,
-    options: &'b Options,
-}
-
-impl Beside<'_> {
-    /// The text of a file of a kind, where it is there, with its name for messages.
-    fn text(&self, kind: &str) -> Option<FileText> {
-        let name = format!("sb.{kind}.{}", self.suffix);
-        let path = self.system.folder.path(&name)?;
-        Some(FileText { shown: Path::new(&self.system.label).join(name), text: read_text(&path) })
-    }
-
-    /// The metrics, in the field's order. A file that cannot be read is named in a note.
-    fn metrics(&self, notes: &mut Vec<String>) -> Vec<(Metric, f64)> {
-        let mut note = |problem: Error| notes.push(crate::sheet::note(&problem));
-        if let Some(FileText { shown, text }) = self.text("met") {
-            match text.and_then(|text| of_met(&text, &shown)) {
-                Ok(metrics) => return metrics,
-                Err(problem) => note(problem),
-            }
-        }
-        if self.rate <= 0.0 {
-            return Vec::new();
-        }
-        let mut out = Vec::new();
-        if let Some(FileText { shown, text }) = self.text("vm") {
-            match text.and_then(|text| Vmstat::parse(&text).map_err(|why| Error::file(&shown, why)))
-            {
-                Ok(Some(found)) => {
-                    out.push((Metric::HostCpuShare, found.cpu_pct / self.rate));
-                    out.push((Metric::ContextSwitches, found.switches_per_s / self.rate));
-                }
-                Ok(None) => note(Error::file(&shown, vmstat::ONLY_BOOT)),
-                Err(problem) => note(problem),
-            }
-        }
-        out.extend(self.storage(notes));
-        if !out.is_empty() {
-            out.push((Metric::Rate, self.rate));
-        }
-        out
-    }
-
-    /// What iostat printed.
-    fn storage(&self, notes: &mut Vec<String>) -> Vec<(Metric, f64)> {
-        let Some(FileText { shown, text }) = self.text("io") else { return Vec::new() };
-        let device = self.options.device.as_deref();
-        let found = text
-            .and_then(|text| iostat::parse(&text, device).map_err(|why| Error::file(&shown, why)));
-        match found {
-            Ok(Found::Device(found)) => [
-                (Metric::Reads, found.reads_per_s),
-                (Metric::ReadKb, found.read_kb_per_s),
-                (Metric::WrittenKb, found.written_kb_per_s),
-            ]
-            .into_iter()
-            .filter_map(|(metric, value)| Some((metric, value? / self.rate)))
-            .collect(),
-            Ok(Found::Several(names)) => {
-                let note = format!(
-                    "Storage of {} was left out: its files have several devices ({}); name one with --device.",
-                    self.system.label,
-                    names.join(", ")
-                );
-                if !notes.contains(&note) {
-                    notes.push(note);
-                }
-                Vec::new()
-            }
-            Ok(Found::Nothing(missing)) => {
-                let problem = Error::file(&shown, missing.to_string());
-                notes.push(crate::sheet::note(&problem));
-                Vec::new()
-            }
-            Err(problem) => {
-                notes.push(crate::sheet::note(&problem));
-                Vec::new()
-            }
-        }
-    }
-}
-
-/// Reads `sb.met.*`: two tables of one line, of iostat and of vmstat, each below its headings.
-///
-/// ```text
-/// samp    r/s     rMB/s   w/s     wMB/s   r/o     rKB/o   wKB/o   o/s
-/// 600     0.1     0.0     12.3    0.1     0.000   0.001   0.004   24575
-/// samp    cs/s    cpu/s   cs/o    cpu/o
-/// 600     94023   12.6    3.826   0.000514
-/// ```
-fn of_met(text: &str, path: &Path) -> Result<Vec<(Metric, f64)>, Error> {
-    let mut found: Vec<(Metric, f64)> = Vec::new();
-    let mut heads: Vec<&str> = Vec::new();
-    for (idx, line) in text.lines().enumerate() {
-        let words: Vec<&str> = line.split_whitespace().collect();
-        if words.first() == Some(&"samp") {
-            heads = words;
-            continue;
-        }
-        for (head, word) in std::mem::take(&mut heads).iter().zip(words) {
-            let Some(metric) = Metric::STATED.into_iter().find(|m| m.heading() == *head) else {
-                continue;
-            };
-            let value = crate::number::parse_quantity(word);
-            let value = value.map_err(|problem| Error::line(path, idx, problem))?;
-            if found.iter().any(|(known, _)| *known == metric) {
-                let problem = format!("heading {head} comes twice: take one of the columns out");
-                return Err(Error::line(path, idx, problem));
-            }
-            found.extend(value.map(|value| (metric, value)));
-        }
-    }
-    found.sort_by_key(|(metric, _)| Metric::STATED.iter().position(|m| m == metric));
-    Ok(found)
 }

@@ -11,7 +11,7 @@ const SLACK_S: f64 = 0.05;
 const ROUNDING_PER_S: f64 = 0.006;
 
 /// What to do about it.
-const REMEDY: &str = "copy the log again, or run the test again";
+pub(super) const REMEDY: &str = "copy the log again, or run the test again";
 
 /// A line `name: value`.
 #[derive(Debug, Clone, Copy)]

@@ -1,6 +1,46 @@
 //! Single lines of a log.
 
-use crate::number::whole;
+use std::borrow::Cow;
+
+use crate::number::{MAX_SECONDS, check_range, whole};
+
+/// How a change of colour begins.
+const COLOUR: &str = "\u{1b}[";
+
+/// Most that a log may count.
+const MAX_COUNT: u64 = 1_000_000_000_000_000;
+
+/// A text without what colours it on a terminal: `ESC [ 31 m`.
+pub(super) fn without_colours(text: &str) -> Cow<'_, str> {
+    if !text.contains(COLOUR) {
+        return Cow::Borrowed(text);
+    }
+    let mut parts = text.split(COLOUR);
+    let mut plain = parts.next().unwrap_or_default().to_owned();
+    for part in parts {
+        let end = part.find(|c: char| c.is_ascii_alphabetic()).map_or(part.len(), |at| at + 1);
+        plain.push_str(&part[end..]);
+    }
+    Cow::Owned(plain)
+}
+
+/// Why a log cannot be read whose lines have something before them, as `ts` or a service puts time stamps there.
+pub(super) fn stamped(text: &str) -> Option<String> {
+    let heads = ["SQL statistics:", "OLTP test statistics:"];
+    let before = |line: &str| {
+        let line = line.trim_end();
+        let at = heads.iter().find_map(|head| line.strip_suffix(head))?;
+        (!at.trim().is_empty()).then(|| at.to_owned())
+    };
+    let (idx, before) =
+        text.lines().enumerate().find_map(|(idx, line)| Some((idx, before(line)?)))?;
+    let n = before.chars().count() + 1;
+    Some(format!(
+        "line {}: its lines have {:?} before them: take it out, as with cut -c{n}-",
+        idx + 1,
+        before.trim_end()
+    ))
+}
 
 /// One line of `--report-interval`.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
@@ -53,14 +93,15 @@ impl Interval {
 pub(super) fn bucket(text: &str) -> Option<(f64, u64)> {
     let (value, rest) = text.split_once('|')?;
     let count = rest.trim_start_matches('*').trim();
-    Some((quantity(value.trim())?, count.parse().ok()?))
+    let value_ms = quantity(value.trim()).filter(|ms| *ms <= MAX_SECONDS * 1e3)?;
+    Some((value_ms, count.parse().ok().filter(|n| *n <= MAX_COUNT)?))
 }
 
 /// `162511 (16250.33 per sec.)`; what never happened in no time is `0 (-nan per sec.)`.
 pub(super) fn counted(value: &str) -> Option<(u64, f64)> {
     let (n, rest) = value.split_once('(')?;
     let per_s = rest.trim_end_matches([')', '.', ' ']).strip_suffix(" per sec")?;
-    let n: u64 = n.trim().parse().ok()?;
+    let n: u64 = n.trim().parse().ok().filter(|n| *n <= MAX_COUNT)?;
     let per_s = per_s.trim();
     let is_none = n == 0 && matches!(per_s, "nan" | "-nan");
     Some((n, if is_none { 0.0 } else { quantity(per_s)? }))
@@ -69,7 +110,7 @@ pub(super) fn counted(value: &str) -> Option<(u64, f64)> {
 /// A number from 0 on as sysbench prints them, in digits; a quotient by nothing is none.
 pub(super) fn quantity(text: &str) -> Option<f64> {
     let is_plain = text.bytes().all(|byte| byte.is_ascii_digit() || byte == b'.');
-    text.parse().ok().filter(|value: &f64| is_plain && value.is_finite())
+    text.parse().ok().filter(|value: &f64| is_plain && check_range(*value))
 }
 
 /// The version of a first line: `sysbench 1.0.20 (using bundled LuaJIT 2.1.0-beta2)`; of older ones
@@ -81,11 +122,15 @@ pub(super) fn version(text: &str) -> Option<&str> {
     is_version.then_some(word)
 }
 
-/// The words of a command that runs sysbench, those behind its name; a shell that echoes it puts `+` or `$`
-/// before it. `None` for any other line.
+/// The words of a command that runs sysbench or `rqps sysbench`, those behind its name; a shell that echoes it
+/// puts `+` or `$` before it. `None` for any other line.
 pub(super) fn command(text: &str) -> Option<Vec<&str>> {
     let mut words = text.split_whitespace().skip_while(|word| matches!(*word, "+" | "$"));
-    let is_sysbench = words.next()?.rsplit('/').next() == Some("sysbench");
+    let is_sysbench = match words.next()?.rsplit('/').next() {
+        Some("sysbench") => true,
+        Some("rqps") => words.any(|word| word == "sysbench"),
+        _ => false,
+    };
     let words: Vec<&str> = words.collect();
     (is_sysbench && words.contains(&"run")).then_some(words)
 }

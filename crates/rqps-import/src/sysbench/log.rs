@@ -12,9 +12,12 @@
 //! Versions 0.4 and 0.5 have other headings, and print read and write requests apart from other operations
 //! in place of queries.
 
+use super::agree::{Held, Latency, Totals};
 use super::checks::{CountedLine, Pair, is_no_thread_count};
 use super::flaw::Flaw;
 use super::line::{self, Interval, counted, quantity};
+use super::part::Part;
+use crate::number::MAX_SECONDS;
 
 /// Share of the measured time that threads lack on average before they count as ended early.
 const UNEQUAL_SHARE: f64 = 0.005;
@@ -26,45 +29,6 @@ const TWO_GROUPS: f64 = 0.25;
 /// One event of so many may be in the statistics alone, and one of each thread: with `--warmup-time` sysbench 1.1
 /// begins to count some microseconds before the histogram.
 const HISTOGRAM_SLACK: u64 = 1000;
-
-/// The part of a log that a line is of: by the last heading above it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-enum Part {
-    /// None of the others.
-    #[default]
-    Other,
-    /// `Running the test with following options:`.
-    Options,
-    /// `Threads started!`.
-    Started,
-    /// `Latency histogram (values are in milliseconds)`.
-    Histogram,
-    /// `SQL statistics:`; before 1.0 `OLTP test statistics:`.
-    Sql,
-    /// `General statistics:`; of 1.1 `Throughput:`, of 0.4 `Test execution summary:`.
-    General,
-    /// `Latency (ms):`; before 1.0 a list within the general statistics.
-    Latency,
-    /// `Threads fairness:`.
-    Fairness,
-}
-
-impl Part {
-    /// The part that begins with a line.
-    fn of_heading(text: &str) -> Option<Self> {
-        match text {
-            "Running the test with following options:" => Some(Self::Options),
-            "Threads started!" => Some(Self::Started),
-            "SQL statistics:" | "OLTP test statistics:" => Some(Self::Sql),
-            "General statistics:" | "Throughput:" | "Test execution summary:" => {
-                Some(Self::General)
-            }
-            "Latency (ms):" | "response time:" | "per-request statistics:" => Some(Self::Latency),
-            "Threads fairness:" => Some(Self::Fairness),
-            _ => text.starts_with("Latency histogram").then_some(Self::Histogram),
-        }
-    }
-}
 
 /// What a log has.
 #[derive(Debug, Clone, PartialEq, Default)]
@@ -108,25 +72,15 @@ pub struct Log {
     other_operations: Option<(u64, f64)>,
     /// All counts with their rates, which have to fit the measured time.
     counted: Vec<CountedLine>,
+    /// Counts that other counts are held against.
+    totals: Totals,
+    /// Names of lines that each part has once.
+    named: Vec<(Part, String)>,
     /// Why its statistics are not those of one run.
     unfit: Option<String>,
     part: Part,
     /// The parts that have begun.
     seen: Vec<Part>,
-}
-
-/// Response times of events, milliseconds.
-#[derive(Debug, Clone, PartialEq, Default)]
-pub struct Latency {
-    /// Shortest.
-    pub min: Option<f64>,
-    /// Mean.
-    pub avg: Option<f64>,
-    /// Longest.
-    pub max: Option<f64>,
-    /// Percentiles and their values: one of sysbench's, none with `--percentile=0`, several of
-    /// `rqps sysbench`.
-    pub percentiles: Vec<(f64, f64)>,
 }
 
 impl Log {
@@ -136,6 +90,15 @@ impl Log {
     /// Text without the figures of one finished run of sysbench with SQL; what is missing, in words, and
     /// sysbench's own reason where it has one.
     pub fn parse(text: &str) -> Result<Self, String> {
+        if text.trim_start().starts_with('{') {
+            return Err("this is the JSON of rqps sysbench --json; import takes the text that it prints without"
+                .to_owned());
+        }
+        let text = &line::without_colours(text);
+        Self::parse_plain(text).map_err(|why| line::stamped(text).unwrap_or(why))
+    }
+
+    fn parse_plain(text: &str) -> Result<Self, String> {
         let mut log = Self::read(text);
         // Where a log was cut off, the last line may lack digits.
         if !log.is_whole && !text.ends_with('\n') {
@@ -166,6 +129,16 @@ impl Log {
             && let (Some(requests), Some(others)) = (self.requests, self.other_operations)
         {
             self.queries = Some((requests.0 + others.0, requests.1 + others.1));
+        }
+        let held = Held {
+            n_queries: self.queries.map(|(n, _)| n),
+            n_transactions: self.events.map(|(n, _)| n),
+            is_before_1_0: self.other_operations.is_some(),
+            threads: self.threads.unwrap_or(1),
+            latency: &self.latency,
+        };
+        if let Some(problem) = self.totals.contradiction(held) {
+            return Err(problem);
         }
         if self.queries.is_some() && self.events.is_some() {
             self.flaws = self.find_flaws();
@@ -307,11 +280,27 @@ impl Log {
 
     fn take_pair(&mut self, pair: Pair<'_>) {
         let Pair { name, value, .. } = pair;
+        // sysbench's own names begin with small letters or digits; messages may stand between.
+        let is_own = self.part.is_statistics() && !name.starts_with(char::is_uppercase);
+        if is_own {
+            let key = (self.part, name.to_owned());
+            if self.named.contains(&key) {
+                self.refuse_two_processes();
+            }
+            self.named.push(key);
+        }
         match (self.part, name) {
             (_, "Number of threads") if is_no_thread_count(value) => {
                 self.refuse(pair, "no number of threads from 1 on");
             }
-            (_, "Number of threads") => self.threads = value.parse().ok().or(self.threads),
+            (part, "Number of threads") => {
+                let threads = value.parse().ok();
+                if part == Part::Options && self.threads.is_some() && self.threads != threads {
+                    self.refuse_two_processes();
+                }
+                // What scripts print later is none of sysbench's.
+                self.threads = self.threads.or(threads);
+            }
             (_, "FATAL" | "PANIC" | "ALERT") if value.ends_with("forcing shutdown...") => {
                 self.is_forced = true;
             }
@@ -325,9 +314,16 @@ impl Log {
             (Part::Sql, "ignored errors" | "deadlocks") => {
                 self.ignored_errors = self.counted(pair).map(|(n, _)| n);
             }
+            (Part::Sql, "read" | "write" | "other" | "total")
+            | (Part::General, "total number of events") => {
+                if let Err(wanted) = self.totals.take(pair) {
+                    self.refuse(pair, wanted);
+                }
+            }
             (Part::Sql, "reconnects") => self.reconnects = self.counted(pair).map(|(n, _)| n),
             (Part::General, "total time" | "time elapsed") => {
-                self.seconds = pair.time().filter(|seconds| *seconds > 0.0);
+                self.seconds =
+                    pair.time().filter(|seconds| *seconds > 0.0 && *seconds <= MAX_SECONDS);
                 if self.seconds.is_none() {
                     self.refuse(pair, "no time above 0");
                 }
@@ -367,8 +363,9 @@ impl Log {
 
     /// A response time; where there was no event, it may be a quotient by nothing.
     fn response_time(&mut self, pair: Pair<'_>) -> Option<f64> {
-        let time = pair.time();
-        if time.is_none() && !pair.is_nan() {
+        let time = pair.time().filter(|ms| *ms <= MAX_SECONDS * 1e3);
+        let is_empty = self.events.is_some_and(|(n, _)| n == 0);
+        if time.is_none() && !pair.is_nan() && !is_empty {
             self.refuse(pair, "no time from 0 on");
         }
         time

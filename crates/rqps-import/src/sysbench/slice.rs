@@ -2,9 +2,10 @@
 
 use rqps_model::{ErrorCount, Mark, SeriesPoint, Slice, Stated, StatedResponse};
 
+use super::agree::Latency;
 use super::flaw::Flaw;
 use super::histogram;
-use super::log::{Latency, Log};
+use super::log::Log;
 use crate::number::{ns_of_ms, whole};
 use crate::sheet;
 

@@ -101,12 +101,61 @@ fn rates_that_are_not_those_of_the_counts() {
     assert!(Log::parse(&with("20000  (2000.00", "20000  (1999.12")).is_ok());
 }
 
+/// Lines that each run has once are those of two processes.
+#[test]
+fn lines_that_come_twice() {
+    let queries = "    queries:                             20000  (2000.00 per sec.)\n";
+    let time = "    total time:                          10.0004s\n";
+    let percentile = "         95th percentile:                        3.55\n";
+    let threads = "Number of threads: 8\n";
+    let other = refusal(threads, &format!("{threads}Number of threads: 16\n"));
+    assert!(other.starts_with("two processes"), "{other}");
+    for line in [queries, time, percentile] {
+        let problem = refusal(line, &format!("{line}{line}"));
+        assert!(problem.starts_with("two processes of sysbench wrote it"), "{line}: {problem}");
+    }
+}
+
+#[test]
+fn numbers_that_do_not_agree() {
+    let kinds =
+        "        write:                           5\n        other:                           5\n";
+    let total = "        total:                           20000\n";
+    let all = [
+        refusal(total, &format!("{kinds}{total}")),
+        refusal("total:                           20000", "total:                           20001"),
+        refusal("events:              1000", "events:              2000"),
+        refusal("2.10\n", "12.10\n"),
+        refusal("2.10\n", "2.40\n"),
+        refusal("9.00\n", "2.20\n"),
+        refusal("3.55\n", "9.30\n"),
+        refusal("3.55\n", "2.00\n"),
+        refusal("9.00\n", "10000000000000.00\n"),
+        refusal("20000  (2000.00", "18446744073709551615  (2000.00"),
+    ];
+    expect_test::expect![[r#"
+        line 18: total: 20000 queries, and read, write and other are 20010; copy the log again, or run the test again
+        line 16: total: 20001 queries, and queries: 20000; copy the log again, or run the test again
+        line 24: total number of events: 2000, and transactions: 1000; copy the log again, or run the test again
+        min: 12.1 ms is above max: 9 ms; copy the log again, or run the test again
+        min: 2.4 ms is above avg: 2.3 ms; copy the log again, or run the test again
+        avg: 2.3 ms is above max: 2.2 ms; copy the log again, or run the test again
+        95th percentile: 9.3 ms is above max: 9 ms; copy the log again, or run the test again
+        95th percentile: 2 ms is below min: 2.1 ms; copy the log again, or run the test again
+        line 29: max: "10000000000000.00" is no time from 0 on; copy the log again, or run the test again
+        line 18: queries: "18446744073709551615  (2000.00 per sec.)" is no count with its rate; copy the log again, or run the test again"#]].assert_eq(&all.join("\n"));
+    // A percentile is the end of a bucket.
+    assert!(Log::parse(&with("3.55\n", "9.15\n")).is_ok());
+}
+
 /// No event at all has no response times either.
 #[test]
 fn a_log_of_no_event_is_a_figure_of_0() {
     let text = LOG
         .replace("1000   (100.00", "0      (0.00")
         .replace("20000  (2000.00", "0      (-nan")
+        .replace("          20000\n", "          0\n")
+        .replace("              1000\n", "              0\n")
         .replace("                 2.30\n", "                 -nan\n");
     let log = Log::parse(&text).unwrap();
     assert_eq!((log.queries, log.latency.avg), (Some((0, 0.0)), None));

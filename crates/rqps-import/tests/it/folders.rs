@@ -262,22 +262,30 @@ fn a_vacuum_between_steps_is_no_step() {
 }
 
 #[test]
-fn clients_from_the_log_and_two_logs_of_a_step() {
-    let folder = Folder::new(
-        "raw",
-        &[
-            ("x.pg174_a/sb.o.point-query.range100.pk0", &log(1000)),
-            ("x.pg174_a/sb.o.point-query.range100.pk1", &log(1100)),
-        ],
-    );
-    let imports = folder.import();
-    assert_eq!(clients(&imports.runs[0]), 8);
+fn steps_that_differ_in_a_part_of_their_names() {
+    let names = |files: &[&str]| {
+        let text = log(1000);
+        let files: Vec<(String, &str)> =
+            files.iter().map(|file| (format!("x.pg174_a/sb.o.{file}"), &*text)).collect();
+        let files: Vec<(&str, &str)> = files.iter().map(|(name, text)| (&**name, *text)).collect();
+        let run = Folder::new("raw", &files).import().runs.remove(0);
+        assert_eq!((clients(&run), notes(&run)), (8, &[][..]));
+        run.steps.iter().map(|step| step.info.name.clone()).collect::<Vec<_>>().join(" ")
+    };
+    assert_eq!(names(&["point-query.range100.pk0"]), "point-query");
     assert_eq!(
-        notes(&imports.runs[0]),
-        [
-            "Not taken over: x.pg174_a/sb.o.point-query.range100.pk1: another log is of the same step: move one away."
-        ]
+        names(&["point-query.range100.pk0", "point-query.range100.pk1"]),
+        "point-query_range=100.pk0 point-query_range=100.pk1"
     );
+    assert_eq!(
+        names(&["point-query.range10.pk1", "point-query.range100.pk1"]),
+        "point-query_range=10 point-query_range=100"
+    );
+    // Tables, too.
+    let rows = "1\t2\tpoint-query_range=10\n3\t4\tpoint-query_range=100\n";
+    let run = Folder::new("in.4u", &[("qps.abs.a.tsv", &table(rows))]).import().runs.remove(0);
+    let steps: Vec<&str> = run.steps.iter().map(|step| step.info.name.as_str()).collect();
+    assert_eq!(steps, ["point-query_range=10", "point-query_range=100"]);
 }
 
 pub(crate) fn gzip(text: &str) -> Vec<u8> {
@@ -337,7 +345,7 @@ fn what_was_recorded_beside_a_log_may_be_of_no_use() {
         said,
         "Not taken over: x.my8043_a/sb.vm.scan.range100.pk1.dop8: it is no output of vmstat: no line begins \
          with the heading r.\n\
-         Not taken over: x.my8043_a/sb.io.scan.range100.pk1.dop8: it has no columns of what was read and \
+         Not taken over: x.my8043_a/sb.io.scan.range100.pk1.dop8, line 1: it has no columns of what was read and \
          written: record it with iostat -kx and an interval."
     );
 }

@@ -123,6 +123,62 @@ fn each_group_has_a_base() {
     );
 }
 
+/// A table that lacks the `-` of the others would give all systems one base.
+#[test]
+fn a_table_with_other_groups_than_the_others() {
+    let merged = TWO_GROUPS.replace("-\n", "");
+    let told = |tables: &[(&str, &str)]| {
+        let dir = folder(tables);
+        let options = rqps_import::Options { clients: Some(1), ..options("d") };
+        let imports = iibench::import(dir.path(), &options).unwrap();
+        let path = format!("{}/", dir.path().display());
+        let skipped = imports.skipped.iter().map(|problem| problem.to_string().replace(&path, ""));
+        let runs = imports
+            .runs
+            .iter()
+            .map(|run| format!("{} of {} steps", run.base_label(), run.steps.len()));
+        runs.chain(skipped).collect::<Vec<_>>().join("\n")
+    };
+    let all = [
+        told(&[("mrg.l.i0", TWO_GROUPS), ("mrg.l.x", &merged), ("mrg.l.i1", TWO_GROUPS)]),
+        told(&[("mrg.l.i0", &merged), ("mrg.l.x", TWO_GROUPS)]),
+        told(&[("mrg.l.i0", &merged), ("mrg.l.x", TWO_GROUPS), ("mrg.l.i1", &merged)]),
+    ];
+    expect_test::expect![[r#"
+        my5649.c6 of 2 steps
+        pg110.c5 of 2 steps
+        mrg.l.x: it has my5649.c6 and pg110.c5 in one group, and mrg.l.i0, mrg.l.i1 has them in two: put a line - between the groups
+
+        my5649.c6 of 1 steps
+        pg110.c5 of 1 steps
+        mrg.l.i0: it has my5649.c6 and pg110.c5 in one group, and mrg.l.x has them in two: put a line - between the groups
+
+        my5649.c6 of 2 steps
+        mrg.l.x: it has my5649.c6 and pg110.c5 in two groups, and mrg.l.i0, mrg.l.i1 has them in one: take the line - between them out"#]].assert_eq(&all.join("\n\n"));
+}
+
+/// Numbers that no store can hold cost their table alone.
+#[test]
+fn numbers_that_cannot_be() {
+    let problem = |line: &str| {
+        let dir = folder(&[("mrg.l.i0", "100\t0\tmy5649.c6\n")]);
+        let text = format!("ips\tdbgb1\ttag\n{line}\tmy5649.c6\n");
+        std::fs::write(dir.path().join("mrg.l.x"), text).unwrap();
+        let options = rqps_import::Options { clients: Some(1), ..options("d") };
+        let imports = iibench::import(dir.path(), &options).unwrap();
+        assert_eq!(imports.runs[0].steps.len(), 1);
+        let said = imports.skipped[0].to_string();
+        said.replace(&format!("{}/", dir.path().display()), "")
+    };
+    let all = ["100\t1e300", "100\t1e12", "1e308\t1", "1e-320\t1", "inf\t1"].map(problem);
+    expect_test::expect![[r#"
+        mrg.l.x, line 2: dbgb1 of my5649.c6: "1e300" is no number from 1e-12 to 1e15; write NA where there is none
+        mrg.l.x, line 2: dbgb1 of my5649.c6: 1e12 are too many gigabytes; write NA where there is none
+        mrg.l.x, line 2: ips of my5649.c6: "1e308" is no number from 1e-12 to 1e15; write NA where there is none
+        mrg.l.x, line 2: ips of my5649.c6: "1e-320" is no number from 1e-12 to 1e15; write NA where there is none
+        mrg.l.x, line 2: ips of my5649.c6: "inf" is no number from 0 on; write NA where there is none"#]].assert_eq(&all.join("\n"));
+}
+
 #[test]
 fn groups_that_are_one_run() {
     let dir = folder(&[("mrg.l.i0", TWO_GROUPS)]);

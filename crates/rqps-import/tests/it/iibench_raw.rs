@@ -252,6 +252,63 @@ fn a_summary_of_another_run() {
     assert!(said.contains("o.res.dop2: it is of another run than the logs beside it: 2 processes, 13 seconds, 0 queries"), "{said}");
 }
 
+/// A summary with the queries, clients and seconds of the logs, and other rows; and one that contradicts itself.
+#[test]
+fn a_summary_of_other_rows() {
+    let copy = Copy::new();
+    let edit = |step: &str, from: &str, to: &str| {
+        copy.edit(&format!("{MYSQL}/{step}/o.res.dop2"), |text| {
+            assert!(text.contains(from), "{text}");
+            text.replacen(from, to, 1)
+        });
+    };
+    let rows = "24000 rows-per-process, 13 seconds, 3692.3 rows-per-second";
+    edit("l.i0", "12000 rows-per-process, 13 seconds, 1846.2 rows-per-second", rows);
+    let rows = "24200 rows-per-process, 5 seconds, 9680.0 rows-per-second";
+    edit("l.x", "12100 rows-per-process, 5 seconds, 4840.0 rows-per-second", rows);
+    edit("l.i1", "923.1 rows-per-second,", "1923.1 rows-per-second,");
+    edit("qr100.L1", "750.5 queries-per-second", "7505.0 queries-per-second");
+    let run = copy.import();
+    let figures = run.steps.iter().map(|step| step.systems[0].slices[0].figure());
+    assert_eq!(figures.collect::<Vec<_>>(), [1983.5, 5260.9, 991.7, 806.3]);
+    expect![[r#"
+        Not taken over: my8043_rel.cz12a/l.i0/o.res.dop2: it is of another run than the logs beside it: 2 processes, 13 seconds, 0 queries, 48000 rows, and they have 2, 12.1, 0, 24000; rates are computed from the logs.
+        Not taken over: my8043_rel.cz12a/l.x/o.res.dop2: it is of another run than the logs beside it: 2 processes, 5 seconds, 0 queries, 48400 rows, and they have 2, 4.6, 0, 24200; rates are computed from the logs.
+        Not taken over: my8043_rel.cz12a/l.i1/o.res.dop2: its rates are not those of its counts: 12000 rows and 0 queries in 13 seconds are not 1923.1 and 0 per second; rates are computed from the logs.
+        Not taken over: my8043_rel.cz12a/qr100.L1/o.res.dop2: its rates are not those of its counts: 2400 rows and 9756 queries in 13 seconds are not 184.6 and 7505 per second; rates are computed from the logs."#]].assert_eq(&notes(&run));
+    // A summary of a run that took three times as long.
+    let copy = Copy::new();
+    let longer = "12000 rows-per-process, 39 seconds, 615.4 rows-per-second";
+    copy.edit(&format!("{MYSQL}/l.i0/o.res.dop2"), |text| {
+        text.replacen("12000 rows-per-process, 13 seconds, 1846.2 rows-per-second", longer, 1)
+    });
+    assert!((copy.import().steps[0].systems[0].slices[0].figure() - 1983.5).abs() < 1e-9);
+}
+
+/// Logs that contradict their own totals, or lack a column.
+#[test]
+fn logs_that_contradict_themselves() {
+    let copy = Copy::new();
+    let edit = |name: &str, change: &dyn Fn(String) -> String| {
+        copy.edit(&format!("{MYSQL}/{name}"), change);
+    };
+    edit("l.i0/o.ib.dop2.1", &|text| {
+        text.lines().filter(|l| !l.starts_with("1.0\t12.0")).map(|l| format!("{l}\n")).collect()
+    });
+    edit("l.x/o.ib.dop2.2", &|text| {
+        text.replace("Totals: 4.6 secs, 21.7", "Totals: 4,6 secs, 21,7")
+    });
+    edit("l.i1/o.ib.dop2.1", &|text| text.replace("t_ins", "t_in"));
+    edit("qr100.L1/o.ib.dop2.1", &|text| text.replace("t_query", "t_q"));
+    let run = copy.import();
+    assert!(taken(&run).starts_with("my8043_rel.cz12a: \n"), "{}", taken(&run));
+    expect![[r#"
+        Not taken over: my8043_rel.cz12a/l.i0/o.ib.dop2.1, line 18: 12000 rows, and the last line of a second has 11000 (t_ins): lines are missing; copy the log again, or run the step again.
+        Not taken over: my8043_rel.cz12a/l.x/o.ib.dop2.2, line 9: secs: "4,6" is no number from 0 on; copy the log again, or run the step again.
+        Not taken over: my8043_rel.cz12a/l.i1/o.ib.dop2.1, line 2: no heading t_ins, whose column has the rows: run the step again.
+        Not taken over: my8043_rel.cz12a/qr100.L1/o.ib.dop2.1: no heading t_query, whose column has the queries: run the step again."#]].assert_eq(&notes(&run));
+}
+
 #[test]
 fn indexes_of_an_unknown_number_of_rows() {
     let copy = Copy::new();

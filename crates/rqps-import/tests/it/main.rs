@@ -3,11 +3,14 @@
 #![expect(clippy::unwrap_used, reason = "what tests share is outside of test functions")]
 
 mod beside;
+mod columns;
 mod contradicting_logs;
+mod documented;
 mod flawed_logs;
 mod folders;
 mod iibench;
 mod iibench_raw;
+mod odd_entries;
 mod raw;
 mod sysbench;
 mod tables;

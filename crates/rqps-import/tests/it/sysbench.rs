@@ -228,7 +228,50 @@ fn more_than_a_run() {
     let old = "sysbench 0.3.3:  multi-threaded system evaluation benchmark\n    transactions:  8 (1.00 per sec.)\n";
     assert!(problem(old).contains("a log of sysbench 0.3.3"));
     // No event at all, in no time.
-    let none =
-        whole.replace("20000  (2000.00", "0      (-nan").replace("1000   (100.00", "0      (-nan");
+    let none = whole
+        .replace("20000  (2000.00", "0      (-nan")
+        .replace("1000   (100.00", "0      (-nan")
+        .replace("          20000\n", "          0\n")
+        .replace("              1000\n", "              0\n");
     assert_eq!(Log::parse(&none).unwrap().queries, Some((0, 0.0)));
+}
+
+/// A command of `rqps sysbench` names its script as one of sysbench does.
+#[test]
+fn commands_of_rqps() {
+    for command in [
+        "rqps sysbench lua/mine.lua --threads=4 run",
+        "+ /usr/bin/rqps --results /r sysbench --threads=4 lua/mine.lua run",
+    ] {
+        let log = Log::parse(&format!("{command}\n{}", finished("", ""))).unwrap();
+        assert_eq!(log.script.as_deref(), Some("mine"), "{command}");
+    }
+}
+
+#[test]
+fn what_is_another_form_of_a_log() {
+    let whole = finished("", "");
+    let coloured = whole.replace("queries: ", "\u{1b}[1;32mqueries:\u{1b}[0m ");
+    assert_eq!(Log::parse(&coloured), Log::parse(&whole));
+    let stamped: String =
+        whole.lines().map(|line| format!("2026-01-01 10:00:00 {line}\n")).collect();
+    assert_eq!(
+        Log::parse(&stamped).unwrap_err(),
+        "line 4: its lines have \"2026-01-01 10:00:00\" before them: take it out, as with cut -c21-"
+    );
+    let json = "{\n  \"queries\": 1\n}\n";
+    assert!(Log::parse(json).unwrap_err().starts_with("this is the JSON of rqps sysbench --json"));
+}
+
+#[test]
+fn a_label_or_step_without_letters() {
+    let path = data("sysbench").join("read-write-1.0.log");
+    for said in ["=", ":step=", "my8043:="] {
+        let log = LogFile::parse(&format!("{said}{}", path.display()));
+        let problem = sysbench::import(&[log], &options("x")).unwrap_err().to_string();
+        assert!(
+            problem.ends_with("its label or step is empty: write LABEL=FILE or LABEL:STEP=FILE"),
+            "{problem}"
+        );
+    }
 }

@@ -1,5 +1,6 @@
 //! Files that are no store, stores that cannot be used, ids that are no ids.
 
+use rqps_model::{Metric, Stated};
 use rqps_store::{Artifact, Error, RunRef, Store};
 
 use crate::generate;
@@ -86,4 +87,33 @@ fn ids_that_would_leave_the_directory() {
         let artifact = Artifact { path: path.to_owned(), what: String::new() };
         assert!(store.insert_artifact("r1", &artifact).is_err(), "{path}");
     }
+}
+
+/// JSON has no words for them: the run could not be read again.
+#[test]
+fn numbers_that_are_not_finite() {
+    let dir = tempfile::tempdir().unwrap();
+    let store = Store::open(dir.path()).unwrap();
+    let mut slice = generate::slice(&mut generate::Draw(1), 0);
+    slice.stated = Some(Stated { figure: Some(1.0), ..Stated::default() });
+    store.create_run(&generate::plain_run("r1")).unwrap();
+    let with = |change: &dyn Fn(&mut Stated)| {
+        let mut slice = slice.clone();
+        change(slice.stated.as_mut().unwrap());
+        store.insert_slice("r1", 0, 0, &slice)
+    };
+    for wrong in [f64::NAN, f64::INFINITY] {
+        let in_figure = with(&|stated| stated.figure = Some(wrong));
+        let in_column = with(&|stated| stated.columns = vec![("rps".to_owned(), wrong)]);
+        let in_metric = with(&|stated| stated.metrics = vec![(Metric::Reads, wrong)]);
+        for stored in [in_figure, in_column, in_metric] {
+            let error = stored.unwrap_err();
+            let source =
+                std::error::Error::source(&error).map_or(String::new(), ToString::to_string);
+            let said = format!("{error}: {source}");
+            assert!(said.contains("which is no finite number"), "{said}");
+        }
+    }
+    with(&|_| ()).unwrap();
+    store.select_run(&RunRef::Latest).unwrap();
 }

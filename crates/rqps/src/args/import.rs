@@ -21,7 +21,8 @@ pub(crate) enum ImportCommand {
     /// Logs of sysbench 0.4, 0.5, 1.0 or 1.1, with report intervals and histograms where they have them
     Sysbench {
         /// A log: FILE, LABEL=FILE or LABEL:STEP=FILE [default: the label is the file's name, the step the script
-        /// that the log names]
+        /// that the log names]. A label such as my8043, ma110405 or pg17.4 says DBMS and version; any other needs
+        /// --dbms, unless a command line in the log has --db-driver
         #[arg(value_name = "LOG", required = true)]
         logs: Vec<String>,
         #[command(flatten)]
@@ -44,7 +45,7 @@ pub(crate) enum ImportCommand {
 /// What files of other tools do not tell.
 #[derive(Debug, Args)]
 pub(crate) struct ImportOptions {
-    /// Name of the run [default: that of the directory]
+    /// Name of the run [default: that of the directory; of logs `sysbench`]
     #[arg(long, value_name = "NAME")]
     pub(crate) name: Option<String>,
 
@@ -60,7 +61,7 @@ pub(crate) struct ImportOptions {
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     pub(crate) clients: Option<u32>,
 
-    /// DBMS of labels that do not say it: mysql, mariadb or postgres
+    /// DBMS of labels that do not say it, as my8043, ma110405 and pg17.4 do: mysql, mariadb or postgres
     #[arg(long, value_name = "DBMS")]
     pub(crate) dbms: Option<String>,
 

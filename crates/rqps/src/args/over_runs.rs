@@ -8,7 +8,7 @@ use super::Format;
 
 #[derive(Debug, Args)]
 pub(crate) struct CompareArgs {
-    /// Runs, two or more: their ids, the start of them, or `latest`; or files that `rqps runs export` wrote
+    /// Runs, two or more: their ids, the start of them, their names, or `latest`; or files that `rqps runs export` wrote
     #[arg(value_name = "RUN", required = true)]
     pub(crate) runs: Vec<String>,
 
@@ -52,7 +52,7 @@ pub(crate) enum GateFormat {
 
 #[derive(Debug, Args)]
 pub(crate) struct GateArgs {
-    /// Run: its id, the start of its id, or `latest`; or the file that `rqps runs export` wrote
+    /// Run: its id, the start of its id, its name, or `latest`; or the file that `rqps runs export` wrote
     #[arg(value_name = "RUN", default_value = "latest")]
     pub(crate) run: String,
 
@@ -101,7 +101,7 @@ pub(crate) enum HistoryOrder {
 
 #[derive(Debug, Args)]
 pub(crate) struct HistoryArgs {
-    /// Runs: their ids, the start of them, or `latest` [default: all]
+    /// Runs: their ids, the start of them, their names, or `latest` [default: all]
     #[arg(value_name = "RUN")]
     pub(crate) runs: Vec<String>,
 

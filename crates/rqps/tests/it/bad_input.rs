@@ -218,7 +218,7 @@ fn references_to_runs() {
         $ rqps report 1999
         rqps: error: no run matches "1999"; there are TIME-second, TIME-first
         $ rqps report 2
-        rqps: error: "2" is the beginning of several runs; write more of one of TIME-second, TIME-first
+        rqps: error: "2" is the beginning or the name of several runs; write more of one of TIME-second, TIME-first
         $ rqps report --bound 90
         rqps: error: --bound "90" is not a percentage from 0.1% to 50%
         $ rqps report --format pdf

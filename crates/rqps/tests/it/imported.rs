@@ -53,8 +53,11 @@ fn tables_in_every_format() {
     let said = bench.output(&args);
     assert_eq!(
         said,
-        "imported 20250831-000000-tables.1u: 3 systems, 6 steps, 14 figures, 4 not run\n"
+        "imported 20250831-000000-tables.1u: 3 systems, 6 steps, 14 figures, 4 not run\n\
+         report: rqps report 20250831-000000-tables.1u\n"
     );
+    // The run's name is enough.
+    assert_eq!(bench.output(&["report", "tables.1u"]), bench.output(&["report"]));
     let text = redact(&bench.output(&["report"]), bench.dir());
     expect_file!["../data/imported.txt"].assert_eq(&text);
     let text = redact(&bench.output(&["report", "--format", "markdown"]), bench.dir());

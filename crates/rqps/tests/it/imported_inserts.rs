@@ -65,7 +65,12 @@ fn folder() -> Bench {
     bench.write("ib.1u/mrg.l.i0.rt.insert", "not a table of figures\n");
     let said = bench.output(&["import", "iibench", "ib.1u", "--date", "2025-08-31"]);
     let id = "20250831-000000-ib.1u";
-    assert_eq!(said, format!("imported {id}: 3 systems, 4 steps, 11 figures, 1 not run\n"));
+    assert_eq!(
+        said,
+        format!(
+            "imported {id}: 3 systems, 4 steps, 11 figures, 1 not run\nreport: rqps report {id}\n"
+        )
+    );
     bench
 }
 

@@ -14,7 +14,9 @@ const FOLDER: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../rqps-import/tests/
 fn imported() -> Bench {
     let bench = Bench::new();
     let said = bench.output(&["import", "iibench", FOLDER, "--date", "2025-08-31"]);
-    assert_eq!(said, "imported 20250831-000000-ib-raw.2u: 2 systems, 4 steps, 8 figures\n");
+    let id = "20250831-000000-ib-raw.2u";
+    let report = format!("report: rqps report {id}\n");
+    assert_eq!(said, format!("imported {id}: 2 systems, 4 steps, 8 figures\n{report}"));
     bench
 }
 
