@@ -44,6 +44,11 @@ pub(crate) fn check_range(value: f64) -> bool {
     value == 0.0 || (MIN..=MAX).contains(&value)
 }
 
+/// A value that was computed from numbers with few digits, with six digits of its own.
+pub(crate) fn six_digits(value: f64) -> f64 {
+    format!("{value:.5e}").parse().unwrap_or(value)
+}
+
 /// A time in milliseconds as nanoseconds.
 pub(crate) fn ns_of_ms(ms: f64) -> u64 {
     whole(ms * 1e6)
@@ -76,5 +81,7 @@ mod tests {
         }
         assert!(parse_quantity("-0").unwrap().unwrap().is_sign_positive());
         assert_eq!(ns_of_ms(0.52), 520_000);
+        assert_eq!(six_digits(2.0 / 3.0).to_string(), "0.666667");
+        assert_eq!(six_digits(0.0).to_string(), "0");
     }
 }

@@ -7,6 +7,7 @@ use rqps_model::Metric;
 
 use crate::folder::{Folder, read_text};
 use crate::iostat::{self, Found};
+use crate::number::six_digits;
 use crate::vmstat::{self, Vmstat};
 use crate::{Error, Options};
 
@@ -57,8 +58,11 @@ impl Beside<'_> {
                 Ok(Some(found)) => {
                     let unfit = found.unfit.map(|unfit| unfit.problem().in_file(&shown));
                     unfit.into_iter().for_each(&mut note);
-                    out.push((Metric::HostCpuShare, found.cpu_pct / self.rate));
-                    out.push((Metric::ContextSwitches, found.switches_per_s / self.rate));
+                    out.push((Metric::HostCpuShare, six_digits(found.cpu_pct / self.rate)));
+                    out.push((
+                        Metric::ContextSwitches,
+                        six_digits(found.switches_per_s / self.rate),
+                    ));
                 }
                 Ok(None) => note(Error::file(&shown, vmstat::ONLY_BOOT)),
                 Err(problem) => note(problem),
@@ -105,7 +109,7 @@ impl Beside<'_> {
                 (Metric::WrittenKb, found.written_kb_per_s),
             ]
             .into_iter()
-            .filter_map(|(metric, value)| Some((metric, value? / self.rate)))
+            .filter_map(|(metric, value)| Some((metric, six_digits(value? / self.rate))))
             .collect(),
             Ok(Found::Several(names)) => {
                 let note = format!(

@@ -77,30 +77,43 @@ pub(super) fn read(folder: &Folder, options: &Options) -> Result<Sheet, Error> {
         }
     }
     let known = Names::new()?;
-    let mut own_names = Vec::new();
+    let (mut own_names, mut unknown) = (Vec::new(), Vec::new());
     for name in names {
-        let of_logs = || by_system.iter().flatten().find_map(|entry| entry.threads_of(&name));
-        let clients = options.clients.or(name.clients).or_else(of_logs);
-        let clients = clients.or_else(|| clients::of_dir(dir));
-        let Some(clients) = clients else {
-            let unknown = systems.iter().zip(&by_system).flat_map(|(system, entries)| {
-                let own = entries.iter().filter(|entry| entry.name == name && entry.log.is_ok());
-                own.map(|entry| Path::new(&system.label).join(&entry.file))
-            });
-            let problems = unknown.map(|path| Error::UnknownClients { path });
-            sheet.notes.extend(problems.map(|problem| crate::sheet::note(&problem)));
-            continue;
-        };
-        let mut cells = Vec::new();
-        for (system, entries) in systems.iter().zip(&by_system) {
-            let entry = entries.iter().find(|entry| entry.name == name);
-            let log = entry.and_then(|entry| Some((entry, entry.log.as_ref().ok()?)));
-            let slice =
-                log.map(|(entry, log)| slice(system, &entry.file, log, options, &mut sheet.notes));
-            cells.push(slice.map(Into::into));
+        let of_dir = clients::of_dir(dir);
+        let own = |entry: &LogEntry| entry.clients(&name, options).or(of_dir);
+        // Systems that ran a step with other numbers of clients are in rows of their own.
+        let mut rows: Vec<u32> = Vec::new();
+        for entry in by_system.iter().flatten().filter(|entry| entry.name == name) {
+            let clients = own(entry);
+            if clients.is_none() && entry.log.is_ok() && !unknown.contains(&name) {
+                unknown.push(name.clone());
+            }
+            rows.extend(clients.filter(|clients| !rows.contains(clients)));
         }
-        sheet.steps.push(SheetStep { info: known.info(&name.step), clients, cells });
-        own_names.push(name.own_name());
+        for clients in rows {
+            let mut cells = Vec::new();
+            for (system, entries) in systems.iter().zip(&by_system) {
+                let is_of_row =
+                    |entry: &&LogEntry| entry.name == name && own(entry) == Some(clients);
+                let entry = entries.iter().find(is_of_row);
+                let log = entry.and_then(|entry| Some((entry, entry.log.as_ref().ok()?)));
+                let slice = log.map(|(entry, log)| {
+                    entry.note_other_clients(system, options, &mut sheet.notes);
+                    slice(system, &entry.file, log, options, &mut sheet.notes)
+                });
+                cells.push(slice.map(Into::into));
+            }
+            sheet.steps.push(SheetStep { info: known.info(&name.step), clients, cells });
+            own_names.push(name.own_name());
+        }
+    }
+    for name in &unknown {
+        let files = systems.iter().zip(&by_system).flat_map(|(system, entries)| {
+            let own = entries.iter().filter(|entry| entry.name == *name && entry.log.is_ok());
+            own.map(|entry| Path::new(&system.label).join(&entry.file))
+        });
+        let problems = files.map(|path| Error::UnknownClients { path });
+        sheet.notes.extend(problems.map(|problem| crate::sheet::note(&problem)));
     }
     crate::sheet::tell_apart(&mut sheet.steps, &own_names);
     sheet.notes.extend(skipped.iter().map(|(file, labels)| skipped_note(file, labels)));
@@ -112,10 +125,27 @@ pub(super) fn read(folder: &Folder, options: &Options) -> Result<Sheet, Error> {
 }
 
 impl LogEntry {
-    /// The threads that the log of a step names.
-    fn threads_of(&self, name: &FileName) -> Option<u32> {
-        let log = self.log.as_ref().ok().filter(|_| self.name == *name)?;
-        log.threads.filter(|n| *n > 0)
+    /// The clients of its step: what the user says, else its log, else its name.
+    fn clients(&self, name: &FileName, options: &Options) -> Option<u32> {
+        options.clients.or_else(|| self.threads()).or(name.clients)
+    }
+
+    /// The threads that the log names.
+    fn threads(&self) -> Option<u32> {
+        self.log.as_ref().ok()?.threads.filter(|n| *n > 0)
+    }
+
+    /// Tells of a name and a log with different numbers of clients.
+    fn note_other_clients(&self, system: &SystemDir, options: &Options, notes: &mut Vec<String>) {
+        if let (None, Some(by_name), Some(by_log)) =
+            (options.clients, self.name.clients, self.threads())
+            && by_name != by_log
+        {
+            notes.push(format!(
+                "{}/{}: its name says {by_name} clients and its log {by_log}, which is taken.",
+                system.label, self.file
+            ));
+        }
     }
 }
 

@@ -128,7 +128,9 @@ impl Log {
         if self.queries.is_none()
             && let (Some(requests), Some(others)) = (self.requests, self.other_operations)
         {
-            self.queries = Some((requests.0 + others.0, requests.1 + others.1));
+            // Both rates have two digits behind the point.
+            let rate = ((requests.1 + others.1) * 100.0).round() / 100.0;
+            self.queries = Some((requests.0 + others.0, rate));
         }
         let held = Held {
             n_queries: self.queries.map(|(n, _)| n),
@@ -304,6 +306,8 @@ impl Log {
             (_, "FATAL" | "PANIC" | "ALERT") if value.ends_with("forcing shutdown...") => {
                 self.is_forced = true;
             }
+            // What follows sysbench's last line is another program's.
+            (_, "FATAL" | "PANIC" | "ALERT") if self.is_whole => {}
             (_, "FATAL" | "PANIC" | "ALERT") => {
                 self.fatal.get_or_insert_with(|| value.to_owned());
             }

@@ -98,6 +98,30 @@ fn a_log_without_a_number_of_clients() {
     assert_eq!(folder.skipped(&imports), [format!("raw/{name} {why}")]);
 }
 
+/// Systems that ran a step with other numbers of clients are no pair.
+#[test]
+fn logs_with_other_numbers_of_clients() {
+    let of_16 = log(1980).replace("Number of threads: 8\n", "Number of threads: 16\n");
+    for (dop, notes_of_names) in [("", 0), (".dop8", 1)] {
+        let name = format!("sb.o.point-query.range100.pk1{dop}");
+        let (a, b) = (format!("x.my8043_a/{name}"), format!("x.my9400_a/{name}"));
+        let folder = Folder::new("raw", &[(&*a, &*log(990)), (&*b, &*of_16)]);
+        let run = folder.import().runs.remove(0);
+        let rows: Vec<(u32, Vec<bool>)> = run
+            .steps
+            .iter()
+            .map(|step| {
+                let has = |system: &rqps_model::run::SystemStep| !system.slices.is_empty();
+                (step.clients, step.systems.iter().map(has).collect())
+            })
+            .collect();
+        assert_eq!(rows, [(8, vec![true, false]), (16, vec![false, true])]);
+        let told = notes(&run);
+        assert_eq!(told.len(), notes_of_names, "{told:?}");
+        assert!(told.iter().all(|note| note.contains("its name says 8 clients and its log 16")));
+    }
+}
+
 /// `mrg.l.i0` beside `mrg.l.i0.gz`.
 #[test]
 fn packed_files_beside_others() {

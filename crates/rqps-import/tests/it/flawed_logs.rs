@@ -192,6 +192,10 @@ fn events_and_queries_before_1_0() {
         // Their intervals do not count other operations.
         assert!(log.to_slice().series.is_empty());
     }
+    // Sums of rates have the digits of the rates.
+    let of_others =
+        of_0_5("0.5").replace("27000.00", "27000.05").replace("3000.00 per", "2999.97 per");
+    assert_eq!(Log::parse(&of_others).unwrap().queries, Some((600_000, 30_000.02)));
     // Cut off before the other operations there is no figure.
     let whole = of_0_5("0.5");
     let end = whole.find("    other operations").unwrap();

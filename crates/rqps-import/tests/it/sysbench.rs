@@ -199,7 +199,7 @@ fn lines_around_a_log() {
         "Latency histogram (values are in milliseconds)\n  \u{20}    40.000 |*** 1000\n \n";
     let log = format!(
         "+ sysbench --threads=4 select_random_points --db-driver=mysql run\nmin: 9 ms\n 12 | 34\n{}\
-         max: 1\nqueries: 5 (1.00 per sec.)\ntotal time: 3s\n 56 | 78\n",
+         max: 1\nqueries: 5 (1.00 per sec.)\ntotal time: 3s\n 56 | 78\nNumber of threads: 99\nFATAL: a script's own\n",
         finished(histogram, "")
     );
     let log = Log::parse(&log).unwrap();
@@ -207,6 +207,7 @@ fn lines_around_a_log() {
     assert_eq!((log.latency.min, log.latency.max), (Some(2.1), Some(90.0)));
     assert_eq!((log.queries, log.seconds), (Some((20_000, 2000.0)), Some(10.0004)));
     assert_eq!(log.histogram, [(40.0, 1000)]);
+    assert_eq!((log.threads, log.flaws.len()), (Some(4), 0));
 }
 
 #[test]
