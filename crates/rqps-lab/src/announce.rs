@@ -11,7 +11,7 @@ use crate::run::{Lab, done};
 impl Lab<'_> {
     /// Tells that a step begins on the systems `idxs`, under the name `label`.
     pub(crate) fn announce(&mut self, label: &Label, idxs: &[usize], step_idx: usize) {
-        idxs.iter().for_each(|&idx| self.under_way[idx] = Some(step_idx));
+        idxs.iter().for_each(|&idx| self.states[idx].under_way = Some(step_idx));
         let is_other = |system, step| !(step == step_idx && idxs.contains(&system));
         let (mut left, mut left_guessed) = (Duration::ZERO, Duration::ZERO);
         (0..self.plan.systems.len())

@@ -54,8 +54,8 @@ impl Lab<'_> {
         if !is_ours || !is_mended_by_start {
             return Err(Broken::System(idx, error));
         }
-        self.n_faults[idx] += 1;
-        let n = self.n_faults[idx];
+        self.states[idx].n_faults += 1;
+        let n = self.states[idx].n_faults;
         let label = self.plan.systems[idx].label.clone();
         let error = if n >= FAULTS_AT_MOST {
             error.context(format!(
@@ -90,8 +90,8 @@ impl Lab<'_> {
         if !was_killed(error) || self.check_interrupt().is_err() {
             return Ok(false);
         }
-        self.n_faults[idx] += 1;
-        let n = self.n_faults[idx];
+        self.states[idx].n_faults += 1;
+        let n = self.states[idx].n_faults;
         if n >= FAULTS_AT_MOST {
             return Ok(false);
         }
@@ -108,7 +108,7 @@ impl Lab<'_> {
     /// Whether a system is in a load or has its indexes made, or is between steps, where tables are filled
     /// anew.
     fn makes_tables(&self, idx: usize) -> bool {
-        self.under_way[idx].is_none_or(|step_idx| self.is_repeated(step_idx))
+        self.states[idx].under_way.is_none_or(|step_idx| self.is_repeated(step_idx))
     }
 
     /// Whether a step is done again after a failure: a load or the making of indexes, without whose tables
@@ -121,11 +121,11 @@ impl Lab<'_> {
     /// Records the step that a system was in as failed, but for one that is done again. One that was
     /// measured to its end is done: what comes after it, settling and sizes, is no part of its figure.
     fn record_fault(&mut self, idx: usize, error: &anyhow::Error) -> Result<()> {
-        let Some(step_idx) = self.under_way[idx].take() else { return Ok(()) };
+        let Some(step_idx) = self.states[idx].under_way.take() else { return Ok(()) };
         if self.is_repeated(step_idx) || !self.is_pending(step_idx, idx) {
             return Ok(());
         }
-        let outcome = if self.caution[idx].measured == Some(step_idx) {
+        let outcome = if self.states[idx].caution.measured == Some(step_idx) {
             self.was_measured(idx, step_idx, insert::server_failed);
             self.judged(step_idx, idx, StepOutcome::Done)
         } else {

@@ -53,7 +53,8 @@ impl Lab<'_> {
                 up.admin.query(&sql).with_context(|| format!("create a table ({sql})"))?;
             }
         }
-        self.tables[idx] = Tables { rows: vec![0; args.tables() as usize], are_indexed: false };
+        self.states[idx].tables =
+            Tables { rows: vec![0; args.tables() as usize], are_indexed: false };
         Ok(())
     }
 
@@ -77,7 +78,7 @@ impl Lab<'_> {
         if let Work::Query { .. } = step.work {
             self.come_to_rest(step_idx, members)?;
         } else {
-            members.iter().for_each(|(idx, _)| self.caution[*idx].stirred = true);
+            members.iter().for_each(|(idx, _)| self.states[*idx].caution.stirred = true);
         }
         if store {
             for (idx, up) in &*members {
@@ -100,7 +101,7 @@ impl Lab<'_> {
         let seed = seed::of_step(self.run.seed, step_idx);
         for at in shuffled(members.len(), seed) {
             // A partner failed after this one was done, and the step goes on with both.
-            if self.tables[members[at].0].are_indexed {
+            if self.states[members[at].0].tables.are_indexed {
                 continue;
             }
             waiting.refresh().and_then(|()| waiting.only(at)).map_err(Broken::Run)?;
@@ -124,7 +125,7 @@ impl Lab<'_> {
     ) -> Result<(), Broken> {
         let mut wait = Duration::ZERO;
         for (idx, up) in members {
-            if !std::mem::take(&mut self.caution[*idx].stirred) {
+            if !std::mem::take(&mut self.states[*idx].caution.stirred) {
                 continue;
             }
             self.settle(*idx, step_idx, up).map_err(|error| Broken::System(*idx, error))?;

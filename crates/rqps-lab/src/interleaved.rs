@@ -176,7 +176,7 @@ impl Lab<'_> {
     /// Where the data of one system could not be used again, the others begin on new tables as well: ratios
     /// of tables that have aged and tables that have not would be of the tables. Gives those others.
     fn make_alike(&mut self, all: &mut Together<'_>) -> Result<Vec<usize>> {
-        let is_left = |lab: &Self, idx: usize| lab.caution[idx].left;
+        let is_left = |lab: &Self, idx: usize| lab.states[idx].caution.left;
         let is_refused = |(idx, _): &Member| self.goes_on(*idx).is_some() && !is_left(self, *idx);
         if !all.members.iter().any(is_refused) {
             return Ok(Vec::new());

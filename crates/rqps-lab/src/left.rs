@@ -82,7 +82,7 @@ impl Lab<'_> {
         (idx, name): (usize, &str),
         installation: &Installation,
     ) -> Result<Option<Up>> {
-        self.caution[idx].left = false;
+        self.states[idx].caution.left = false;
         let Installation::Local(_, _, _, places) = installation else { return Ok(None) };
         let Some((load, first)) = self.goes_on(idx) else { return Ok(None) };
         let dir = places.data.join(name);
@@ -99,7 +99,7 @@ impl Lab<'_> {
         };
         match tried {
             Ok(up) => {
-                let caution = &mut self.caution[idx];
+                let caution = &mut self.states[idx].caution;
                 (caution.left, caution.resumed) = (true, note == notes[1]);
                 Ok(Some(up))
             }
@@ -212,10 +212,10 @@ impl Lab<'_> {
             }
             rows.push(found);
         }
-        self.tables[idx] = Tables::counted(rows, are_indexed);
+        self.states[idx].tables = Tables::counted(rows, are_indexed);
         up.adopt_tables((1..=args.tables()).map(Schema::table).collect());
         // Whatever the step under way did to them, or did not.
-        self.caution[idx].stirred = true;
+        self.states[idx].caution.stirred = true;
         Ok(())
     }
 
@@ -232,7 +232,7 @@ impl Lab<'_> {
     pub(crate) fn go_on_with_left(&mut self, idx: usize, first: usize, up: &mut Up) -> Result<()> {
         let label = &self.plan.systems[idx].label;
         (self.listen)(Event::Note(&format!("{label}: goes on with the data that it had")));
-        self.caution[idx].again = Some(first);
+        self.states[idx].caution.again = Some(first);
         let Some(load) = self.filled_by(first) else { return Ok(()) };
         if self.insert_job(load).is_some() {
             return Ok(());
@@ -244,7 +244,7 @@ impl Lab<'_> {
     /// What sets the seeds of this attempt at a step apart from those of an earlier one, whose writes are in
     /// the tables: an update with the values that are there changes no row. 0 where there are none.
     pub(crate) fn attempt(&self, idx: usize, step_idx: usize) -> u64 {
-        let is_again = self.caution[idx].again == Some(step_idx);
+        let is_again = self.states[idx].caution.again == Some(step_idx);
         if is_again { u64::from(self.run.n_resumed) + 1 } else { 0 }
     }
 }

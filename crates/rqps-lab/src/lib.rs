@@ -51,6 +51,7 @@ pub mod stacks;
 pub mod steps;
 mod suspension;
 mod system;
+mod system_state;
 mod turn;
 mod waiting;
 

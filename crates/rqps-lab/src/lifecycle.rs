@@ -23,7 +23,7 @@ impl Lab<'_> {
     /// Starts a system on new data.
     pub(crate) fn start_anew(&mut self, idx: usize, installation: &Installation) -> Result<Up> {
         let name = format!("{}-{idx}", self.run.id);
-        self.caution[idx].left = false;
+        self.states[idx].caution.left = false;
         loop {
             let how = (self.context, name.as_str(), Data::New);
             match Up::start(self.plan, idx, installation, how, self.listen) {

@@ -14,11 +14,11 @@ use crate::begin::Begun;
 use crate::context::Context;
 use crate::event::{Event, Listener};
 use crate::failure::{Broken, is_disk_full};
-use crate::insert::Tables;
 use crate::installation::{self, Installation};
 use crate::seed::{self, SeedDomain, shuffled};
 use crate::stacks::{Profiler, check_patterns};
 use crate::steps::{self, PlannedStep};
+use crate::system_state::SystemState;
 use crate::{Plan, begin, guests, leftover, limits, placement, precision};
 
 /// A run while it is carried out.
@@ -31,10 +31,8 @@ pub(crate) struct Lab<'a> {
     pub(crate) cpus: Vec<usize>,
     pub(crate) listen: &'a mut Listener<'a>,
     pub(crate) n_slices: u32,
-    /// Per system, what keeps its figures from being what they would be.
-    pub(crate) caution: Vec<Caution>,
-    /// Per system, what is known of the Insert Benchmark's tables.
-    pub(crate) tables: Vec<Tables>,
+    /// What is known of each system between its steps.
+    pub(crate) states: Vec<SystemState>,
     /// The start of the servers that is under way, from 0.
     pub(crate) start_idx: u32,
     /// What the systems said before the first of them was measured, in the plan's order; none where they
@@ -44,32 +42,8 @@ pub(crate) struct Lab<'a> {
     pub(crate) weighed: BTreeSet<(usize, usize)>,
     /// What is known of stack profiles.
     pub(crate) profiler: Profiler,
-    /// Per system, how often its server has failed.
-    pub(crate) n_faults: Vec<u32>,
-    /// Per system, the step that it is in.
-    pub(crate) under_way: Vec<Option<usize>>,
     /// How many systems are not measured further.
     pub(crate) n_out: usize,
-}
-
-/// What marks every slice of a system for a while.
-#[derive(Debug, Clone, Default)]
-pub(crate) struct Caution {
-    /// What the last settling left undone.
-    pub(crate) unsettled: Option<String>,
-    /// Its tables were filled anew after an interruption, and no later load has made that even.
-    pub(crate) resumed: bool,
-    /// The Insert Benchmark has changed its tables since the server was last left to settle.
-    pub(crate) stirred: bool,
-    /// Its server was started on data that an earlier attempt had left, and no later load has made that even.
-    pub(crate) left: bool,
-    /// The step in which that attempt was broken off.
-    pub(crate) again: Option<usize>,
-    /// The step of which this attempt at the run has measured nothing, as an earlier one had measured all:
-    /// its tables are not those that the step left.
-    pub(crate) unmeasured: Option<usize>,
-    /// The step that it has measured to its end, whatever comes after that.
-    pub(crate) measured: Option<usize>,
 }
 
 /// What came of a run.
@@ -114,11 +88,6 @@ pub fn run<'a>(
     let expected = still_expected(plan, &steps, &run);
     listen(Event::RunStarted { run: &id, n_steps, n_done, expected });
     leftover::sweep(store, context, listen)?;
-    let caution = vec![Caution::default(); plan.systems.len()];
-    let tables = vec![Tables::default(); plan.systems.len()];
-    let start_idx = 0;
-    let profiler = Profiler::default();
-    let (n_faults, under_way) = (vec![0; plan.systems.len()], vec![None; plan.systems.len()]);
     let mut lab = Lab {
         plan,
         steps,
@@ -128,14 +97,11 @@ pub fn run<'a>(
         cpus,
         listen,
         n_slices,
-        caution,
-        tables,
-        start_idx,
+        states: vec![SystemState::default(); plan.systems.len()],
+        start_idx: 0,
         looked_at: Vec::new(),
         weighed: BTreeSet::new(),
-        profiler,
-        n_faults,
-        under_way,
+        profiler: Profiler::default(),
         n_out: 0,
     };
     let result = lab.begin_profiles().and_then(|()| lab.all_systems());
@@ -268,11 +234,9 @@ impl Lab<'_> {
         }
     }
 
-    /// What was known of the servers and their tables is of the start before.
     fn begin_start(&mut self, start_idx: u32) {
         self.start_idx = start_idx;
-        self.caution.fill(Caution::default());
-        self.tables.fill(Tables::default());
+        self.states.iter_mut().for_each(SystemState::begin_start);
     }
 
     /// The steps of the start of the servers that is under way.

@@ -16,6 +16,7 @@ use crate::measure::{self, Wanted, slice_of};
 use crate::run::Lab;
 use crate::seed;
 use crate::system::Up;
+use crate::system_state::SystemState;
 use crate::waiting::Waiting;
 use crate::{engine_state, failed_step, insert, marks, populate};
 
@@ -31,19 +32,19 @@ impl Lab<'_> {
     pub(crate) fn catch_up(&mut self, idx: usize, up: &mut Up) -> Result<()> {
         let begin = self.steps_of_start().start;
         let first = self.first_pending(idx).unwrap_or(begin);
-        self.caution[idx].unsettled = None;
-        if self.caution[idx].left {
+        self.states[idx].caution.unsettled = None;
+        if self.states[idx].caution.left {
             match self.go_on_with_left(idx, first, up) {
                 Err(error) if !self.is_of_run(&error) && up.answers() => {
                     let what = format!("the data that were left are not used: {error:#}");
                     self.incident(Some(idx), what)?;
-                    (self.caution[idx].left, self.caution[idx].again) = (false, None);
+                    (self.states[idx].caution.left, self.states[idx].caution.again) = (false, None);
                 }
                 other => return other,
             }
         }
         // On tables that were filled anew, until a later suite's load makes everything even again.
-        self.caution[idx].resumed = first > begin;
+        self.states[idx].caution.resumed = first > begin;
         if first > begin {
             self.refill(idx, first, up)?;
         }
@@ -92,12 +93,12 @@ impl Lab<'_> {
     pub(crate) fn marks_of(&mut self, idx: usize, step_idx: usize) -> Vec<Mark> {
         let started_again = self.started_again(step_idx);
         let is_too_late = self.is_too_late(idx, step_idx);
-        let caution = &mut self.caution[idx];
+        let SystemState { caution, n_faults, .. } = &mut self.states[idx];
+        let has_failed = *n_faults > 0;
         caution.resumed &= !self.steps[step_idx].fills();
         caution.left &= !self.steps[step_idx].fills();
         let started_again = (caution.left && !caution.resumed)
             .then(|| Mark::Note { text: started_again.to_owned() });
-        let has_failed = self.n_faults[idx] > 0;
         let resumed = caution.resumed.then(|| match has_failed {
             false => Mark::Resumed,
             true => Mark::Note { text: STARTED_ANEW.to_owned() },
@@ -185,12 +186,12 @@ impl Lab<'_> {
     ) -> Result<()> {
         let outcome = self.judged(step_idx, idx, outcome);
         if outcome == StepOutcome::Done {
-            self.caution[idx].measured = Some(step_idx);
+            self.states[idx].caution.measured = Some(step_idx);
         }
         if outcome == StepOutcome::Done && self.steps[step_idx].settles() {
             self.settle(idx, step_idx, up)?;
         }
-        let is_of_step = self.caution[idx].unmeasured.take() != Some(step_idx);
+        let is_of_step = self.states[idx].caution.unmeasured.take() != Some(step_idx);
         let sizes = if is_of_step { up.sizes()? } else { Sizes::default() };
         if is_of_step {
             engine_state::keep(self.store, (&self.run, idx), &self.steps[step_idx], up)?;
@@ -201,14 +202,14 @@ impl Lab<'_> {
             && makes_tables
             && let Some(load) = self.filled_by(step_idx)
         {
-            self.note_filled(load, self.caution[idx].resumed, up)?;
+            self.note_filled(load, self.states[idx].caution.resumed, up)?;
         }
         self.tell_end(idx, step_idx, &outcome);
         let state = &mut self.run.steps[step_idx].systems[idx];
         state.outcome = outcome;
         state.sizes = sizes;
         self.store.set_outcome(&self.run.id, step_idx, idx, state)?;
-        self.under_way[idx] = None;
+        self.states[idx].under_way = None;
         up.dismiss_log();
         self.tell_uncounted(idx, up)
     }
@@ -221,7 +222,7 @@ impl Lab<'_> {
         step_idx: usize,
         unchecked: fn() -> rqps_model::Check,
     ) {
-        self.caution[idx].unmeasured = Some(step_idx);
+        self.states[idx].caution.unmeasured = Some(step_idx);
         let is_insert = self.insert_job(step_idx).is_some();
         let checks = &mut self.run.steps[step_idx].systems[idx].checks;
         // What was checked before another system failed stands.
@@ -380,7 +381,7 @@ impl Lab<'_> {
             let step = &self.steps[step_idx].info.name;
             (self.listen)(Event::Note(&format!("{label}: not at rest after {step}: {left}")));
         }
-        self.caution[idx].unsettled = left;
+        self.states[idx].caution.unsettled = left;
         Ok(())
     }
 }

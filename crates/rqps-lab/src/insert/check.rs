@@ -59,7 +59,7 @@ impl Lab<'_> {
             return Ok(checks);
         }
         let counts = self.is_before_rest(step_idx);
-        let tables = &mut self.tables[idx].rows;
+        let tables = &mut self.states[idx].tables.rows;
         if step.work == Work::Load {
             let clients = 0..args.clients;
             let statements: Vec<u64> =
@@ -68,8 +68,8 @@ impl Lab<'_> {
                 tables[args.table_of(client) as usize - 1] += n * u64::from(step.rows_per_commit);
             }
         }
-        self.tables[idx].exchange(&args, pairs.iter().map(|pair| pair.rows()));
-        let tables = &self.tables[idx].rows;
+        self.states[idx].tables.exchange(&args, pairs.iter().map(|pair| pair.rows()));
+        let tables = &self.states[idx].tables.rows;
         // Counting reads a table through, which the next step would find in its cache: only where the
         // server settles next. What l.i0 and l.i1 did is in the count after l.i2.
         let moves_rows = matches!(step.work, Work::Load | Work::Churn { .. });

@@ -47,10 +47,10 @@ impl Lab<'_> {
         let extra = step.rows_per_commit;
         insert_extra(&bench, &planned, (&schema, &args), extra, seed)
             .context("insert the rows before the indexes")?;
-        for rows in &mut self.tables[idx].rows {
+        for rows in &mut self.states[idx].tables.rows {
             *rows += u64::from(extra);
         }
-        let rows = self.tables[idx].rows.clone();
+        let rows = self.states[idx].tables.rows.clone();
         let bench = up.bench(&self.cpus, &self.context.interrupt);
         drop(up.samples().take());
         let start_unix_ms = unix_ms();
@@ -64,7 +64,7 @@ impl Lab<'_> {
         };
         let tally = create(&bench, (&schema, &rows), seed, &mut show)?;
         let (last, seen) = (up.samples().mark()?, witness.marks());
-        self.tables[idx].are_indexed = true;
+        self.states[idx].tables.are_indexed = true;
         if !store {
             return Ok(());
         }

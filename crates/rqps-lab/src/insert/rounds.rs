@@ -113,12 +113,14 @@ impl Lab<'_> {
             // What the others did before one failed stays in their tables.
             for (idx, clients) in ended {
                 drop(clients.crew);
-                self.tables[idx].exchange(&args, clients.pairs.iter().map(|pair| pair.rows()));
+                self.states[idx]
+                    .tables
+                    .exchange(&args, clients.pairs.iter().map(|pair| pair.rows()));
             }
             return Err(broken);
         }
         if store {
-            members.iter().for_each(|(idx, _)| self.caution[*idx].measured = Some(step_idx));
+            members.iter().for_each(|(idx, _)| self.states[*idx].caution.measured = Some(step_idx));
         }
         // What fails on one system is told when all were looked at.
         let mut failed = None;
