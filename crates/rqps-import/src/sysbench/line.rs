@@ -123,9 +123,11 @@ pub(super) fn version(text: &str) -> Option<&str> {
 }
 
 /// The words of a command that runs sysbench or `rqps sysbench`, those behind its name; a shell that echoes it
-/// puts `+` or `$` before it. `None` for any other line.
+/// puts `+`, `++` and so on, `$`, `#`, `>` or `time` before it. `None` for any other line.
 pub(super) fn command(text: &str) -> Option<Vec<&str>> {
-    let mut words = text.split_whitespace().skip_while(|word| matches!(*word, "+" | "$"));
+    let mut words = text.split_whitespace().skip_while(|word| {
+        matches!(*word, "$" | "#" | ">" | "time") || word.bytes().all(|byte| byte == b'+')
+    });
     let is_sysbench = match words.next()?.rsplit('/').next() {
         Some("sysbench") => true,
         Some("rqps") => words.any(|word| word == "sysbench"),

@@ -303,6 +303,12 @@ impl Log {
                 // What scripts print later is none of sysbench's.
                 self.threads = self.threads.or(threads);
             }
+            (Part::Options, "Target transaction rate") => {
+                let why = format!(
+                    "it ran at a set rate, {value}: its figure is that rate, and not what the server can do"
+                );
+                self.unfit.get_or_insert(why);
+            }
             (_, "FATAL" | "PANIC" | "ALERT") if value.ends_with("forcing shutdown...") => {
                 self.is_forced = true;
             }

@@ -211,6 +211,16 @@ fn lines_around_a_log() {
 }
 
 #[test]
+fn a_log_at_a_set_rate_says_nothing_of_the_server() {
+    let at_rate = finished("", "").replace(
+        "Number of threads: 4\n",
+        "Running the test with following options:\nNumber of threads: 4\nTarget transaction rate: 50/sec\n",
+    );
+    let why = Log::parse(&at_rate).unwrap_err();
+    assert!(why.starts_with("it ran at a set rate, 50/sec"), "{why}");
+}
+
+#[test]
 fn more_than_a_run() {
     let whole = finished("", "");
     let prepared =
@@ -243,6 +253,8 @@ fn commands_of_rqps() {
     for command in [
         "rqps sysbench lua/mine.lua --threads=4 run",
         "+ /usr/bin/rqps --results /r sysbench --threads=4 lua/mine.lua run",
+        "++ sysbench lua/mine.lua run",
+        "$ time sysbench lua/mine.lua run",
     ] {
         let log = Log::parse(&format!("{command}\n{}", finished("", ""))).unwrap();
         assert_eq!(log.script.as_deref(), Some("mine"), "{command}");
